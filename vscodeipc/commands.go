@@ -8,6 +8,7 @@ const (
 	CommandPermissionAsk    = "permission.ask"
 	CommandPickStart        = "pick.start"
 	CommandReviewPresent    = "review.present"
+	CommandReviewWait       = "review.wait"
 	CommandEditorReveal     = "editor.reveal"
 	CommandDebugStart       = "debug.start"
 	CommandDebugState       = "debug.state"
@@ -104,9 +105,36 @@ type ReviewArg struct {
 	Section  string     `json:"section,omitempty"`
 }
 
-// ReviewResult confirms that the user can see it.
+// ReviewResult confirms that the user can see it. Answer is the user's answer to the text
+// before, if no client has got it.
 type ReviewResult struct {
-	Shown bool `json:"shown"`
+	Shown  bool          `json:"shown"`
+	Answer *ReviewAnswer `json:"answer,omitempty"`
+}
+
+// ReviewWaitArg waits for the user's answer to a review that the window shows.
+type ReviewWaitArg struct {
+	Client  ClientInfo `json:"client"`
+	Title   string     `json:"title"`
+	Seconds float64    `json:"seconds"` // how long the user has
+}
+
+// ReviewAnswer is the user's answer to a review: Outcome is "approved" or "changes"; or
+// there is none, and Outcome is "closed" (the user closed the review) or "timeout".
+type ReviewAnswer struct {
+	Outcome  string          `json:"outcome"`
+	Text     string          `json:"text,omitempty"`
+	Comments []ReviewComment `json:"comments,omitempty"`
+}
+
+// ReviewComment is the user's comment on a line or a paragraph of a review. Line is the
+// place of the quote in the Markdown; File and FileLine are set for a line of a diff.
+type ReviewComment struct {
+	Text     string `json:"text"`
+	Quote    string `json:"quote"`
+	Line     int    `json:"line,omitempty"`
+	File     string `json:"file,omitempty"`
+	FileLine int    `json:"fileLine,omitempty"`
 }
 
 // RevealArg shows a place in the editor. Path is absolute, or relative to the

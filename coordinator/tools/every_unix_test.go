@@ -29,7 +29,7 @@ import (
 type silentWindow struct{ noWindows }
 
 func (silentWindow) Resolve(context.Context, registry.Want) (registry.Window, []registry.Candidate, error) {
-	commands := []string{"debug.start", "debug.state", "debug.breakpoints", "debug.step", "debug.evaluate", "debug.stop", "editor.reveal", "pick.start", "review.present"}
+	commands := []string{"debug.start", "debug.state", "debug.breakpoints", "debug.step", "debug.evaluate", "debug.stop", "editor.reveal", "pick.start", "review.present", "review.wait"}
 	state := vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}}
 	return registry.Window{Kind: "vscode", Commands: commands, State: state}, nil, nil
 }

@@ -138,7 +138,7 @@ func reviewPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptR
 1. Read the change, and write down what a user should see now, and what must still work.
 2. Try each in the browser: browser_navigate, browser_snapshot, then real actions (browser_click, browser_type, …). Try what is wrong on purpose too: empty, long, twice, back.
 3. After each step read what the answer says; look at browser_console_messages and browser_network_requests for errors that nobody sees. Compare other sizes (browser_emulate) where the layout changed.
-4. Present the review with present_review: what you tried, what works, what does not with the steps to see it, and the file and line of each finding as a link. Say what you did not try.`, change, where)
+4. Present the review with present_review: what you tried, what works, what does not with the steps to see it, and the file and line of each finding as a link. Say what you did not try. Propose a fix as a diff block: the user can apply it. Call with wait for the verdict, and do what the comments ask.`, change, where)
 }
 
 func prompt(description, format string, args ...any) (*mcp.GetPromptResult, error) {

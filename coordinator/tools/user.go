@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,17 +23,9 @@ type pickIn struct {
 	inWindow
 }
 
-type reviewIn struct {
-	Markdown string `json:"markdown"`
-	Title    string `json:"title,omitempty"`
-	Mode     string `json:"mode,omitempty" jsonschema:"replace (default), append or update-section"`
-	Section  string `json:"section,omitempty" jsonschema:"its heading"`
-	inWindow
-}
-
 func (s *Server) addUserTools() {
 	onPage(s, reads("pick_element", "Pick an element", "Ask the user to click an element in the page, and learn which it was"), pickElement)
-	add(s, local(adjusts("present_review", "Present a review", "Show the user Markdown beside the code; links to files open there")), presentReview)
+	add(s, local(adjusts("present_review", "Present a review", "Show the user Markdown beside the code: links to files open there, diffs can be applied")), presentReview)
 }
 
 // pickTimeout is how long the user has to select an element.
@@ -111,18 +102,4 @@ func describe(out *answer.Answer, p pick.Picked) {
 		out.Quote(line)
 	}
 	out.Picture(p.Image.Data, p.Image.Format)
-}
-
-func presentReview(ctx context.Context, c *agent.Call, in reviewIn) error {
-	var r vscodeipc.ReviewResult
-	window, err := c.Ask(ctx, vscodeipc.CommandReviewPresent, vscodeipc.ReviewArg{
-		Client: c.Info(), Title: cmp.Or(in.Title, "Review"), Markdown: in.Markdown, Mode: cmp.Or(in.Mode, "replace"), Section: in.Section,
-	}, &r)
-	if err != nil {
-		return err
-	}
-	if !r.Shown {
-		return fmt.Errorf("%s did not show it", window.Label())
-	}
-	return c.Done(nil, "The user sees it in %s.", window.Label())
 }

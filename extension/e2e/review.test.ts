@@ -1,9 +1,10 @@
 // An agent shows a review in a real VS Code, and the user reads it.
 // The tests form one story: they run in their order.
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FrameLocator } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Agent } from "./support/agent";
 import { untilPresent } from "./support/files";
 import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
@@ -15,6 +16,11 @@ const scene = setScene("review", ({ folder }) => {
   const svg =
     '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"><rect width="90" height="30" fill="teal"/></svg>';
   writeFileSync(join(folder, "shot.svg"), svg);
+  mkdirSync(join(folder, ".git", "hooks"), { recursive: true });
+  for (const name of [".vscode/tasks.json", ".git/hooks/pre-commit", "../elsewhere.js"]) {
+    writeFileSync(join(folder, name), "one\n");
+  }
+  symlinkSync(join(folder, "../elsewhere.js"), join(folder, "link.js"));
 });
 const client = { id: "a1", name: "E2E agent", version: "1" };
 let window: Workbench;
@@ -43,7 +49,7 @@ None yet.
 
 /** The window of a page, as far as it matters here. */
 interface Styled {
-  getComputedStyle(element: unknown): { backgroundColor: string };
+  getComputedStyle(element: unknown): { backgroundColor: string; color: string };
 }
 
 function panel(): FrameLocator {
@@ -182,6 +188,164 @@ test("another client's review of the same title is another tab, which names its 
   await window.webview("Cart (Other agent 2)").getByText("Mine.").waitFor();
   await window.page.locator(".tab", { has: window.page.getByText("Cart", { exact: true }) }).click();
   await panel().getByText("Greener.").waitFor();
+});
+
+const proposal = `# Thanks
+
+[Approve](#approve "Approve") **The answer** is text now.
+
+\`\`\`diff
+--- a/app.js
++++ b/app.js
+@@ -4,2 +4,2 @@
+   const answer = document.querySelector("#answer");
+-  answer.textContent = "Thank you";
++  answer.textContent = "Thanks a lot";
+\`\`\`
+`;
+
+test("with the keyboard alone the user comments on a line and requests changes, which the agent's call gets", async () => {
+  const agent = await Agent.start(thisRun(), scene.shop.folder);
+  try {
+    const asked = agent.use("present_review", { title: "Thanks", markdown: proposal, wait: 120 });
+    const review = window.webview("Thanks");
+    await review.getByText("e2e-agent 1.0.0 waits for your answer.").waitFor();
+    await window.page.locator(".statusbar-item", { hasText: "waits for your answer to “Thanks”" }).waitFor();
+    // What the text calls Approve is a link that approves nothing.
+    expect(await review.getByRole("button", { name: "Approve", exact: true }).count()).toBe(1);
+    await review.getByRole("link", { name: "Approve" }).click();
+    await review.getByText("e2e-agent 1.0.0 waits for your answer.").waitFor();
+
+    await review.getByRole("button", { name: "Request Changes" }).focus();
+    await window.press("Enter");
+    await review.getByRole("alert").getByText("Write what should change, or comment on a line.").waitFor();
+    await review.getByRole("button", { name: "Comment on Thanks" }).focus();
+    await window.press("End");
+    await window.press("Enter");
+    await window.page.keyboard.type("A lot of what?");
+    await window.screenshot("review-comment");
+    await window.press("Escape");
+    const line = review.getByRole("button", { name: /^Comment on line 5: \+ {2}answer/ });
+    await expect.poll(() => line.evaluate("document.activeElement.dataset.number")).toBe("5");
+    while ((await line.evaluate("document.activeElement.id")) !== "text") await window.press("Tab");
+    await window.page.keyboard.type("Nearly.");
+    while ((await line.evaluate("document.activeElement.id")) !== "changes") await window.press("Tab");
+    await window.press("Enter");
+    expect(await asked).toContain(`The user requests changes.
+Nearly.
+- app.js:5 "+  answer.textContent = \\"Thanks a lot\\";": A lot of what?`);
+    await review.getByText("You requested changes. e2e-agent 1.0.0 has your answer.").waitFor();
+
+    // The next text begins anew; a comment that is being written stays with its line.
+    await agent.use("present_review", { title: "Thanks", markdown: `New.\n\n${proposal}` });
+    await review.getByText("e2e-agent 1.0.0 gets your answer when it asks.").waitFor();
+    expect(await review.locator(".note").count()).toBe(0);
+    await line.click();
+    await window.page.keyboard.type("Better");
+    await agent.use("present_review", { title: "Thanks", markdown: "Last.", mode: "append" });
+    await review.getByText("Last.").waitFor();
+    await window.page.keyboard.type(" now");
+    await review.getByText("Comments: 1").waitFor();
+    await window.reload();
+    await review.getByText("Comments: 1").waitFor();
+    await window.screenshot("review-draft");
+    await expect
+      .poll(async () => {
+        await review.getByRole("button", { name: "Approve", exact: true }).click();
+        return review.locator("#status").textContent();
+      })
+      .toBe("You approved this. e2e-agent 1.0.0 gets your answer when it asks.");
+    expect(await agent.use("present_review", { title: "Thanks", wait: 60 })).toContain(
+      'The user approves the review.\n- app.js:5 "+  answer.textContent = \\"Thanks a lot\\";": Better now',
+    );
+    await window.tab("Thanks").click({ button: "middle" });
+  } finally {
+    await agent.close();
+  }
+});
+
+const fitting = `--- a/app.js
++++ b/app.js
+@@ -1,3 +1,3 @@
+-const name = document.getElementById("name");
++const name = document.querySelector("#name");
+ const answer = document.getElementById("answer");
+ 
+@@ -5,3 +5,4 @@
+   const thanks = \`Thank you, \${name.value}\`;
++  // As text: a name may look like HTML.
+   console.log(thanks);
+   answer.textContent = thanks;
+`;
+
+/** A diff of one line that reads \`one\`. */
+function change(file: string): string {
+  return `\`\`\`diff\n--- ${file}\n+++ ${file}\n@@ -1 +1 @@\n-one\n+two\n\`\`\`\n\n`;
+}
+
+test("Apply changes files where the lines match, unsaved and as one change; code is coloured and can be copied", async () => {
+  const { folder } = scene.shop;
+  const refused: [string, string][] = [
+    ["../../.ssh/config", "not a path below a folder"],
+    ["/etc/hosts", "not a path below a folder"],
+    ["link.js", "leads out of the folder"],
+    [".vscode/tasks.json", "configures programs"],
+    [".git/hooks/pre-commit", "configures programs"],
+    ["app.js", "does not have the lines"],
+    ["none.js", "There is no file none.js"],
+  ];
+  const js = 'if (true) greet("Ada"); // later\n';
+  const code = `\`\`\`diff\n${fitting}\`\`\`\n\n\`\`\`js\n${js}\`\`\`\n\n`;
+  const markdown = code + refused.map(([file]) => change(file)).join("");
+  await listener.call("review.present", { client, title: "Changes", markdown, mode: "replace" });
+  const review = window.webview("Changes");
+  const result = (index: number) => review.locator(".result").nth(index);
+  const colour = (kind: string) =>
+    review
+      .locator(`.token-${kind}`)
+      .first()
+      .evaluate((span) => (globalThis as unknown as Styled).getComputedStyle(span).color);
+  expect(new Set(await Promise.all(["kwd", "str", "cmnt", "bool"].map(colour))).size).toBe(4);
+  await review.getByRole("button", { name: "Copy" }).nth(1).click();
+  await window.page.locator(".statusbar-item", { hasText: "Copied" }).waitFor();
+
+  const [before, files] = [readFileSync(join(folder, "app.js"), "utf8"), refused.map(([file]) => join(folder, file))];
+  await review.getByRole("button", { name: "Apply to app.js" }).first().click();
+  await result(0).getByText("Changed and not saved: app.js.").waitFor();
+  const editor = window.page.locator(".monaco-editor", { hasText: "As text: a name" });
+  await editor.locator(".view-line", { hasText: "querySelector" }).waitFor();
+  await window.page.locator(".tab.dirty", { hasText: "app.js" }).waitFor();
+  await window.screenshot("review-applied");
+  expect(readFileSync(join(folder, "app.js"), "utf8")).toBe(before);
+  await review.getByRole("button", { name: "Apply to app.js" }).first().click();
+  await result(0).getByText("Nothing was changed. app.js does not have the lines that it changes.").waitFor();
+
+  for (const [index, [file, why]] of refused.entries()) {
+    await review.locator(`[aria-label="Apply to ${file}"]`).last().click();
+    await result(index + 1)
+      .getByText(`Nothing was changed.`)
+      .getByText(why)
+      .waitFor();
+  }
+  for (const file of files.slice(2, 5)) expect(readFileSync(file, "utf8")).toBe("one\n");
+
+  await editor.locator(".view-line", { hasText: "querySelector" }).click();
+  await window.press("Control+z");
+  await window.page.locator(".tab.dirty", { hasText: "app.js" }).waitFor({ state: "detached" });
+  expect(await window.page.locator(".view-line", { hasText: "querySelector" }).count()).toBe(0);
+  await window.press("Control+z"); // nothing is left of it
+  expect(await window.page.locator(".view-line", { hasText: "As text" }).count()).toBe(0);
+  expect(await window.pasted()).toBe(js.trim());
+  await window.tab("Changes").click();
+  for (const [theme, kind] of [
+    ["Default Dark Modern", "vscode-dark"],
+    ["Default High Contrast", "vscode-high-contrast"],
+    ["Default Light Modern", "vscode-light"],
+  ]) {
+    writeFileSync(join(folder, ".vscode", "settings.json"), JSON.stringify({ "workbench.colorTheme": theme }));
+    await review.locator(`body.${kind}`).waitFor();
+    await window.screenshot(`review-${kind}`);
+  }
 });
 
 test("a picture of a folder that was opened by a link is shown by its canonical path too", async () => {

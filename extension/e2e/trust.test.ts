@@ -43,11 +43,16 @@ afterEach(async ({ task }) => {
   if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
 });
 
-test("a window that is not trusted is found, and has a browser with a port only when it is trusted", async () => {
+test("a window that is not trusted is found, and has a browser with a port, and takes diffs, only when it is trusted", async () => {
   await window.page.locator(".statusbar-item", { hasText: "Restricted Mode" }).waitFor();
   const address = await addressOf(run, shop.folder);
   await untilPresent(address);
   listener = await Listener.dial(address);
+  const client = { id: "a1", name: "E2E agent", version: "1" };
+  const markdown = "```diff\n--- app.js\n+++ app.js\n@@ -1 +1 @@\n-const name\n+let name\n```\n";
+  await listener.call("review.present", { client, title: "Change", markdown, mode: "replace" });
+  await window.webview("Change").getByRole("button", { name: "Apply" }).click();
+  await window.webview("Change").getByText("Nothing was changed. Trust this workspace first.").waitFor();
   const dialog = window.page.locator(".monaco-dialog-box");
   await window.press("F5");
   await dialog.waitFor(); // the editor itself debugs nothing before

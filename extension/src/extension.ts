@@ -41,7 +41,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ...controls.commands,
     ...debug.debugger.commands,
     ["pick.start", pickCommand(askToPick)],
-    ["review.present", review.reviews.command],
+    ...review.reviews.commands,
   ]);
   const { version } = context.extension.packageJSON;
   const window = new Window(version, store, commands, (identity) => controls.restoreAccess(identity), log);

@@ -13,7 +13,7 @@ const layers: Record<string, string[]> = {
   window: ["address", "protocol"],
   browser: ["files", "protocol", "window"],
   access: ["files", "protocol", "window"],
-  review: ["protocol", "window"],
+  review: ["files", "protocol", "window"],
   debugger: ["browser", "protocol", "window"],
   liveview: ["browser", "protocol", "window"],
 };

@@ -34,22 +34,25 @@ func OpenWindow(t testing.TB) *Window {
 }
 
 // OpenWindowAt serves a window on a folder, with the browser at an address; empty: it has
-// none.
-func OpenWindowAt(t testing.TB, folder, browser string) *Window {
+// none. An older window is one without some commands.
+func OpenWindowAt(t testing.TB, folder, browser string, without ...string) *Window {
 	t.Helper()
 	w := &Window{Folder: folder, t: t, url: browser, answers: map[string]func(vscodeipc.Call) (any, error){}}
 	commands := map[string]vscodeipc.Handler{}
 	for _, name := range []string{
 		vscodeipc.CommandClientAnnounce, vscodeipc.CommandClientReport, vscodeipc.CommandPermissionAsk, vscodeipc.CommandPickStart,
-		vscodeipc.CommandReviewPresent, vscodeipc.CommandEditorReveal, vscodeipc.CommandDebugStart, vscodeipc.CommandDebugState,
+		vscodeipc.CommandReviewPresent, vscodeipc.CommandReviewWait, vscodeipc.CommandEditorReveal, vscodeipc.CommandDebugStart, vscodeipc.CommandDebugState,
 		vscodeipc.CommandDebugBreakpoints, vscodeipc.CommandDebugStep, vscodeipc.CommandDebugEvaluate, vscodeipc.CommandDebugStop,
 	} {
 		commands[name] = w.handle
 	}
+	for _, name := range without {
+		delete(commands, name)
+	}
 	var err error
 	w.Server, err = vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
 		Workspace: folder, Folders: []string{folder}, Kind: "vscode", Name: "stand-in", Version: "1", Commands: commands,
-		NoDeadline: []string{vscodeipc.CommandPermissionAsk, vscodeipc.CommandPickStart, vscodeipc.CommandDebugStart, vscodeipc.CommandReviewPresent},
+		NoDeadline: []string{vscodeipc.CommandPermissionAsk, vscodeipc.CommandPickStart, vscodeipc.CommandDebugStart, vscodeipc.CommandReviewPresent, vscodeipc.CommandReviewWait},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,13 +1,16 @@
 // The review panel in the editor.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { below, editorPaths, toEditor } from "../core/files/paths";
 import { type Log, reason } from "../core/log";
 import { clientName } from "../core/plaintext";
 import { Refusal } from "../core/protocol/request";
+import type { AnswerStatus, GivenAnswer } from "../core/review/answer";
 import { isReview, KeptReviews } from "../core/review/keptreviews";
 import { type Review, type ReviewPanel, type ReviewPlace, Reviews } from "../core/review/review";
+import { applyDiff } from "./applydiff";
 import { folders } from "./folders";
 import { ownFiles, page } from "./webview";
 
@@ -35,6 +38,11 @@ export function openReviews(
     kept: () => kept.all(),
     keep: (review) => kept.keep(review),
     forget: (review) => kept.forget(review),
+    waits(text, until) {
+      const options = { location: vscode.ProgressLocation.Window, title: text };
+      // In the status bar: a notification would cover the buttons.
+      void vscode.window.withProgress(options, () => until.catch(() => {}));
+    },
   };
   const reviews = new Reviews(place, isHere);
   const serializer = vscode.window.registerWebviewPanelSerializer(viewType, {
@@ -54,7 +62,9 @@ function reviewTabs(): vscode.Tab[] {
 
 class Panel implements ReviewPanel {
   readonly onClosed: (listener: () => void) => void;
+  readonly #answers = new vscode.EventEmitter<{ given: GivenAnswer; shown: Review }>();
   #review: Review | undefined;
+  #status: AnswerStatus | undefined;
   #revision = 0;
   /** The page has loaded; it loads again whenever the panel comes back into sight. */
   #ready = false;
@@ -72,20 +82,34 @@ class Panel implements ReviewPanel {
     this.onClosed = (listener) => void panel.onDidDispose(listener);
     panel.onDidDispose(() => this.#dispose());
     webview.onDidReceiveMessage((message: Message) => this.#message(message));
-    webview.html = page(webview, extension, "review", '<div id="author"></div><main id="content"></main>');
+    webview.html = page(webview, extension, "review", body());
   }
 
-  show(review: Review): Promise<void> {
+  onAnswer(listener: (given: GivenAnswer, shown: Review) => void): void {
+    this.#answers.event(({ given, shown }) => listener(given, shown));
+  }
+
+  show(review: Review, status: AnswerStatus): Promise<void> {
     this.#review = review;
+    this.#status = status;
     this.#revision += 1;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.push({ revision: this.#revision, resolve, reject });
     if (this.#closed) this.#dispose();
     else {
-      if (!this.panel.visible) this.panel.reveal(undefined, true);
+      this.reveal();
       if (this.#ready) void this.#send();
     }
     return promise;
+  }
+
+  status(status: AnswerStatus): void {
+    this.#status = status;
+    if (!this.#closed) void this.panel.webview.postMessage({ type: "status", status });
+  }
+
+  reveal(): void {
+    if (!this.#closed && !this.panel.visible) this.panel.reveal(undefined, true);
   }
 
   close(): void {
@@ -100,7 +124,26 @@ class Panel implements ReviewPanel {
       const done = this.#waiting.filter(({ revision }) => revision <= message.revision);
       this.#waiting = this.#waiting.filter(({ revision }) => revision > message.revision);
       for (const { resolve } of done) resolve();
-    } else void openFile(message);
+    } else if (message.type === "open") void openFile(message);
+    else if (this.#review && message.revision === this.#revision) this.#do(message, this.#review);
+  }
+
+  /** The page shows this review as it is now. */
+  #do(message: Action, shown: Review): void {
+    if (message.type === "answer") this.#answers.fire({ given: message, shown });
+    else if (message.type === "copy") void this.#copy(message.line, shown);
+    else if (message.type === "apply") void this.#apply(message.line, shown);
+  }
+
+  async #copy(line: number, shown: Review): Promise<void> {
+    await vscode.env.clipboard.writeText(await codeOf(shown, line));
+    void vscode.window.setStatusBarMessage(l10n.t("Copied"), 3_000);
+  }
+
+  async #apply(line: number, shown: Review): Promise<void> {
+    const failed = (error: unknown) => l10n.t("Nothing was changed. {0}", reason(error));
+    const text = await codeOf(shown, line).then(applyDiff).catch(failed);
+    if (!this.#closed) void this.panel.webview.postMessage({ type: "applied", line, text });
   }
 
   async #send(): Promise<void> {
@@ -119,10 +162,12 @@ class Panel implements ReviewPanel {
     if (!review || this.#closed) return;
     const html = toHtml(review.markdown, (path) => this.#image(path, toPath));
     await this.panel.webview.postMessage({
+      type: "show",
       revision: this.#revision,
       html,
       author: clientName(review.client),
       keep: review,
+      status: this.#status,
     });
   }
 
@@ -135,6 +180,7 @@ class Panel implements ReviewPanel {
 
   #dispose(): void {
     this.#closed = true;
+    this.#answers.dispose();
     for (const { reject } of this.#waiting.splice(0)) {
       reject(new Refusal("refused", "the user closed the review before it was shown"));
     }
@@ -144,7 +190,41 @@ class Panel implements ReviewPanel {
 type Message =
   | { type: "ready" }
   | { type: "shown"; revision: number }
-  | { type: "open"; file: string; line: number; column: number };
+  | { type: "open"; file: string; line: number; column: number }
+  | Action;
+
+/** What the user does with the text that they see, by its revision. */
+type Action = { revision: number } & (({ type: "answer" } & GivenAnswer) | { type: "copy" | "apply"; line: number });
+
+/** The page: the client's text, and below it what is the user's. */
+function body(): string {
+  return `<div id="author"></div>
+    <main id="content"></main>
+    <form id="answer" aria-label="${l10n.t("Your answer")}">
+      <div id="lost"></div>
+      <p id="status" role="status"></p>
+      <textarea id="text" rows="1" maxlength="10000" aria-label="${l10n.t("Your answer")}"
+        placeholder="${l10n.t("What the agent should know")}"></textarea>
+      <div class="buttons">
+        <button type="button" id="approve">${l10n.t("Approve")}</button>
+        <button type="button" id="changes">${l10n.t("Request Changes")}</button>
+        <span id="count" data-text="${l10n.t("Comments: {0}", "#")}"></span>
+      </div>
+      <p id="problem" role="alert" data-empty="${l10n.t("Write what should change, or comment on a line.")}"></p>
+      <template id="note">
+        <div class="note">
+          <textarea rows="2" maxlength="10000" placeholder="${l10n.t("Your comment")}"></textarea>
+          <button type="button" class="secondary">${l10n.t("Remove Comment")}</button>
+        </div>
+      </template>
+    </form>`;
+}
+
+/** The code is that of the review, not what the page may have made of it. */
+async function codeOf({ markdown }: Review, line: number): Promise<string> {
+  const { codeAt } = await import("../core/review/markdown");
+  return codeAt(markdown, line) ?? "";
+}
 
 /** A link was clicked. The client chose where it leads, so it leads nowhere but into the folders. */
 async function openFile({ file, line, column }: { file: string; line: number; column: number }): Promise<void> {

@@ -2,6 +2,7 @@
 export interface Editor {
   postMessage(message: object): void;
   setState(state: object): void;
+  getState(): unknown;
 }
 
 declare function acquireVsCodeApi(): Editor;

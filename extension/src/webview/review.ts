@@ -1,31 +1,82 @@
-// Runs in the review panel: shows what it is sent, and reports that.
+// Runs in the review panel: shows what it is sent, reports that, and what the user does with it.
+import { Draft } from "./draft";
 import { editor, part } from "./editor";
 
-interface Show {
-  revision: number;
-  html: string;
-  author: string;
-  /** What the editor keeps for this panel when the window is reloaded. */
-  keep: object;
+interface Status {
+  text: string;
+  answered: boolean;
 }
+
+type Message =
+  | { type: "status"; status: Status }
+  | { type: "applied"; line: number; text: string }
+  | {
+      type: "show";
+      revision: number;
+      html: string;
+      author: string;
+      /** What the editor keeps for this panel when the window is reloaded. */
+      keep: object;
+      status: Status;
+    };
+
+/** A click so soon after the text has changed was meant for the text before, in ms. */
+const settling = 500;
 
 const content = part("content");
 const author = part("author");
+const draft = new Draft(content);
+let revision = 0;
+let changed = Number.NEGATIVE_INFINITY;
 
-addEventListener("message", ({ data }: MessageEvent<Show>) => {
-  content.innerHTML = data.html; // made by core/review/markdown.ts; the page's policy runs no script of it
-  author.textContent = `From ${data.author}`;
-  editor.setState(data.keep);
-  // Not after a frame: a window that is minimised paints none.
-  editor.postMessage({ type: "shown", revision: data.revision });
+addEventListener("message", ({ data }: MessageEvent<Message>) => {
+  if (data.type === "applied") {
+    const result = content.querySelector(`.result[data-line="${data.line}"]`);
+    if (result) result.textContent = data.text;
+    return;
+  }
+  if (data.type === "show") show(data);
+  else draft.status(data.status.answered);
+  part("status").textContent = data.status.text;
 });
+
+function show({ html, author: from, keep, revision: shown, status }: Message & { type: "show" }): void {
+  if (revision > 0) changed = performance.now();
+  revision = shown;
+  author.textContent = `From ${from}`;
+  draft.show(html, keep, status.answered);
+  // Not after a frame: a window that is minimised paints none.
+  editor.postMessage({ type: "shown", revision });
+}
 
 content.addEventListener("click", (event) => {
-  const link = (event.target as Element).closest<HTMLAnchorElement>("a[data-file]");
-  if (!link) return;
-  event.preventDefault();
-  const { file, line, column } = link.dataset;
-  editor.postMessage({ type: "open", file, line: Number(line), column: Number(column) });
+  const target = event.target as Element;
+  const button = target.closest("button");
+  const link = target.closest<HTMLAnchorElement>("a[data-file]");
+  if (button?.matches(".comment")) draft.comment(button);
+  else if (button?.matches(".copy, .apply")) act({ type: button.className, line: Number(button.dataset.line) });
+  else if (link) {
+    event.preventDefault();
+    const { file, line, column } = link.dataset;
+    editor.postMessage({ type: "open", file, line: Number(line), column: Number(column) });
+  }
 });
+
+for (const [id, outcome] of [
+  ["approve", "approved"],
+  ["changes", "changes"],
+]) {
+  part(id as string).addEventListener("click", () => {
+    const answer = draft.answer();
+    const empty = outcome === "changes" && answer.text === "" && answer.comments.length === 0;
+    part("problem").textContent = empty ? (part("problem").dataset.empty ?? "") : "";
+    if (empty) part("text").focus();
+    else act({ type: "answer", outcome, ...answer });
+  });
+}
+
+function act(message: object): void {
+  if (performance.now() - changed > settling) editor.postMessage({ ...message, revision });
+}
 
 editor.postMessage({ type: "ready" });

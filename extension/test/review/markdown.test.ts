@@ -1,7 +1,7 @@
 // What of a client's Markdown reaches the review panel.
 import { expect, test } from "vitest";
 import { decodeHTML } from "../../src/core/review/entities";
-import { sections, target, toHtml } from "../../src/core/review/markdown";
+import { codeAt, places, sections, target, toHtml } from "../../src/core/review/markdown";
 
 const html = (markdown: string) => toHtml(markdown, (path) => (path.startsWith("shots/") ? `ours:${path}` : undefined));
 
@@ -17,7 +17,7 @@ test("HTML is shown as text, and no script gets in by any way", () => {
     ].join("\n\n"),
   );
   expect(out).not.toMatch(/<(script|img|b)\b/);
-  expect(out.match(/<[^>]*\son\w+=/g)).toBeNull();
+  expect(out.replace(/"[^"]*"/g, '""').match(/<[^>]*\son\w+=/g)).toBeNull();
   expect(out).not.toMatch(/href="(?!https:|#)/);
   expect(out).toContain("&lt;script&gt;");
 });
@@ -47,9 +47,59 @@ test("images come from the window's folders or from the text itself, and from no
 
 test("what reviews are made of is there: tables, tasks, differences, headings to link to", () => {
   expect(html("| a |\n|---|\n| 1 |")).toContain("<table>");
-  expect(html("- [x] done\n- [ ] open")).toMatch(/<li class="task">☑ done.*<li class="task">☐ open/s);
-  expect(html("```diff\n+a <b>\n-c\n d\n```")).toContain('<span class="added">+a &lt;b&gt;</span>');
-  expect(html("## What *changed*, and why")).toContain('<h2 id="what-changed-and-why">');
+  expect(html("- [x] done\n- [ ] open")).toMatch(/<li class="task">.*>☑ done.*<li class="task">.*>☐ open/s);
+  expect(html("```diff\n+a <b>\n-c\n d\n```")).toMatch(/<div class="line added">.*\+a &lt;b&gt;/);
+  expect(html("## What *changed*, and why")).toContain('<h2 id="heading-what-changed-and-why">');
+  expect(html("[why](#what-changed-and-why)")).toContain('<a href="#heading-what-changed-and-why">');
+});
+
+test("each block and each line of code has a button for comments, with the line of the Markdown", () => {
+  const text = "# A\n\nb *c*\nd\n\n- e\n\n  ```ts\n  f();\n  ```\n\n| g |\n|---|\n\n    h\n";
+  const buttons = [...html(text).matchAll(/class="comment" .*?data-line="(\d+)".*? aria-label="(.*?)"/g)];
+  expect(buttons.map(([, line, label]) => [Number(line), label])).toEqual([
+    [1, "Comment on A"],
+    [3, "Comment on b cd"],
+    [6, "Comment on e"],
+    [9, "Comment on line 1: f();"],
+    [12, "Comment on g"],
+    [15, "Comment on line 1: h"],
+  ]);
+  expect([...places(text)]).toEqual([
+    [1, { quote: "A" }],
+    [3, { quote: "b *c*\nd" }],
+    [6, { quote: "e" }],
+    [9, { quote: "f();" }],
+    [12, { quote: "g" }],
+    [15, { quote: "h" }],
+  ]);
+  expect([codeAt(text, 9), codeAt(text, 15), codeAt(text, 1)]).toEqual(["f();\n", "h\n", undefined]);
+});
+
+test("a line of a diff is a line of the file that it names, also where it looks like a header", () => {
+  const diff =
+    "--- a/x.sql\n+++ b/x.sql\n@@ -1,2 +1,2 @@ f\n--- old\n+++ new\n same\n--- a/y\n+++ b/y\n@@ -9 +10 @@\n-u\n+v\n";
+  const all = [...places(`\`\`\`diff\n${diff}\`\`\`\n`)].map(([line, { file, fileLine, quote }]) => [
+    line,
+    file,
+    fileLine,
+    quote,
+  ]);
+  expect(all).toEqual([
+    [5, "x.sql", 1, "--- old"],
+    [6, "x.sql", 1, "+++ new"],
+    [7, "x.sql", 2, " same"],
+    [11, "y", 9, "-u"],
+    [12, "y", 10, "+v"],
+  ]);
+});
+
+test("the text makes no button, and none of its names are those of the page", () => {
+  const out = html(
+    '<button id="approve">Approve</button>\n\n# approve\n\n[Approve](command:x "Approve")\n\n```x"><button>\n</div><button>\n```\n',
+  );
+  expect(out.match(/<button /g)).toHaveLength(out.match(/<button type="button" class="(comment|copy)" /g)?.length ?? 0);
+  expect(out).not.toMatch(/ id="(?!heading-)/);
+  expect(out).toContain('data-language="x&quot;&gt;&lt;button&gt;"');
 });
 
 test("sections are those of the text's own headings", () => {

@@ -4,8 +4,16 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { silent } from "../../src/core/log";
+import type { AnswerStatus, GivenAnswer } from "../../src/core/review/answer";
 import { KeptReviews } from "../../src/core/review/keptreviews";
-import { keptReviews, type Review, type ReviewPlace, Reviews, reviewLimit } from "../../src/core/review/review";
+import {
+  keptReviews,
+  type Review,
+  type ReviewPanel,
+  type ReviewPlace,
+  Reviews,
+  reviewLimit,
+} from "../../src/core/review/review";
 import type { Caller } from "../../src/core/window/connection";
 import { temporaryFolder } from "../support/window";
 
@@ -17,7 +25,13 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
   const shown: Review[] = [];
   const opened: string[] = [];
   const closers: (() => void)[] = [];
-  const newPanel = (label: string) => {
+  const statuses: string[] = [];
+  const waits: string[] = [];
+  /** The user answers the newest review, or one that they saw before. */
+  const answerers: ((given: GivenAnswer, seen: Review) => void)[] = [];
+  const answer = (outcome: GivenAnswer["outcome"], text = "", comments: GivenAnswer["comments"] = [], seen?: Review) =>
+    answerers.at(-1)?.({ outcome, text, comments }, seen ?? (shown.at(-1) as Review));
+  const newPanel = (label: string): ReviewPanel => {
     const listeners: (() => void)[] = [];
     const close = () => {
       tabs.delete(label);
@@ -25,7 +39,13 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
     };
     closers.push(close);
     return {
-      show: async (review: Review) => void shown.push(review),
+      show: async (review: Review, { text }: AnswerStatus) => {
+        shown.push(review);
+        statuses.push(text);
+      },
+      status: ({ text }) => void statuses.push(text),
+      reveal: () => {},
+      onAnswer: (listener) => void answerers.push(listener),
       close,
       onClosed: (listener: () => void) => void listeners.push(listener),
     };
@@ -41,15 +61,26 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
     kept: async () => [...onDisk.values()],
     keep: async (review) => void onDisk.set(review.id, review),
     forget: async ({ id }) => void onDisk.delete(id),
+    waits: (text) => void waits.push(text),
   };
   const reviews = new Reviews(place, (id) => here.has(id));
+  const commands = new Map(reviews.commands);
   const never = new AbortController().signal;
   const caller: Caller = { signal: never, connection: never, peer: undefined };
   const present = (markdown: string, mode = "replace", section?: string, by = client, title = "Cart") => {
     here.add(by.id);
-    return reviews.command.run({ client: by, title, markdown, mode, section }, caller);
+    return commands.get("review.present")?.run({ client: by, title, markdown, mode, section }, caller);
   };
-  return { here, reviews, tabs, opened, shown, closers, onDisk, newPanel, present, text: () => shown.at(-1)?.markdown };
+  const wait = (seconds = 60, by = client, signal = never) => {
+    here.add(by.id);
+    return commands.get("review.wait")?.run({ client: by, title: "Cart", seconds }, { ...caller, signal });
+  };
+  const text = () => shown.at(-1)?.markdown;
+  const status = () => statuses.at(-1);
+  return {
+    ...{ here, reviews, tabs, opened, shown, closers, onDisk, newPanel },
+    ...{ present, text, wait, waits, answer, status },
+  };
 }
 
 /** A window that was reloaded after a review was shown; its tab is there still. */
@@ -165,7 +196,10 @@ test("after a reload one goes on that is behind another tab, and its old panel d
   expect(text()).toBe("# Cart\n\nmore\n");
   expect(opened).toEqual(["Cart"]);
   let closed = false;
-  const old = { ...newPanel(review.label), close: () => (closed = true) };
+  const close = () => {
+    closed = true;
+  };
+  const old = { ...newPanel(review.label), close };
   await reviews.adopt(review, old);
   expect(closed).toBe(true);
   expect(shown).toHaveLength(1);
@@ -183,6 +217,85 @@ test("after a reload, what was kept of a tab that the user has closed, or of ano
   tabs.clear();
   await present("new", "append");
   expect(text()).toBe("new");
+});
+
+const diff = `Why
+
+\`\`\`diff
+--- a/cart.ts
++++ b/cart.ts
+@@ -4,2 +4,2 @@
+ const a = 1;
+-const b = 2;
++const b = 3;
+\`\`\`
+`;
+
+test("the client that waits gets the verdict, and the comments with the places that the review has", async () => {
+  const { present, wait, answer, status, waits } = play();
+  await present(diff);
+  expect(status()).toBe("Agent 1 gets your answer when it asks.");
+  const waiting = wait();
+  await expect.poll(status).toBe("Agent 1 waits for your answer.");
+  expect(waits).toEqual(["Agent 1 waits for your answer to “Cart”"]);
+  answer("changes", "Nearly.", [
+    { line: 1, quote: "a lie of the page", text: "Say more." },
+    { line: 8, quote: "", text: "Why not?" },
+    { line: 9, quote: "", text: "Four." },
+    { line: 0, quote: "what was there", text: "I liked that." },
+  ]);
+  expect(await waiting).toEqual({
+    outcome: "changes",
+    text: "Nearly.",
+    comments: [
+      { line: 1, quote: "Why", text: "Say more." },
+      { line: 8, quote: "-const b = 2;", file: "cart.ts", fileLine: 5, text: "Why not?" },
+      { line: 9, quote: "+const b = 3;", file: "cart.ts", fileLine: 5, text: "Four." },
+      { quote: "what was there", text: "I liked that." },
+    ],
+  });
+  await expect.poll(status).toBe("You requested changes. Agent 1 has your answer.");
+});
+
+test("an answer that nobody waited for is kept, over a reload too, until the client asks or shows the next text", async () => {
+  const before = play();
+  await before.present("text");
+  before.answer("approved");
+  await expect.poll(before.status).toBe("You approved this. Agent 1 gets your answer when it asks.");
+  const after = play([...before.onDisk.values()], before.tabs);
+  const again = { ...client, id: "d" };
+  expect(await after.wait(60, again)).toEqual({ outcome: "approved" });
+  expect(after.status()).toBe("You approved this. Agent 1 has your answer.");
+  expect(await after.wait(60, again)).toEqual({ outcome: "approved" });
+  expect(await after.present("next", "replace", undefined, again)).toEqual({ shown: true });
+  expect(after.status()).toBe("Agent 1 gets your answer when it asks.");
+  after.answer("changes", "No.");
+  await expect.poll(after.status).toContain("You requested changes.");
+  expect(await after.present("third", "replace", undefined, again)).toEqual({
+    shown: true,
+    answer: { outcome: "changes", text: "No." },
+  });
+});
+
+test("without an answer a wait ends with its time, its call, or the panel; a text that was not seen is not approved", async () => {
+  const { present, wait, answer, status, closers, shown } = play();
+  await expect(wait()).rejects.toThrow("present it first");
+  await present("text");
+  expect(await wait(0.01)).toEqual({ outcome: "timeout" });
+  await expect(wait(0)).rejects.toThrow("above zero");
+  const given = new AbortController();
+  const waiting = wait(60, client, given.signal);
+  await expect.poll(status).toContain("waits");
+  const [seen] = shown as [Review];
+  await present("other");
+  answer("approved", "", [], seen);
+  given.abort(new Error("given up"));
+  await expect(waiting).rejects.toThrow("given up");
+  await expect.poll(status).toBe("Agent 1 gets your answer when it asks.");
+  const last = wait();
+  await expect.poll(status).toContain("waits");
+  closers[0]?.();
+  expect(await last).toEqual({ outcome: "closed" });
 });
 
 test("so many are kept on disk, the newest, and what is no review is none", async () => {

@@ -82,6 +82,9 @@ export interface Protocol {
   PickStartResult: PickStartResult;
   ReviewPresentArg: ReviewPresentArg;
   ReviewPresentResult: ReviewPresentResult;
+  ReviewWaitArg: ReviewWaitArg;
+  ReviewWaitResult: ReviewWaitResult;
+  ReviewComment: ReviewComment;
   EditorRevealArg: EditorRevealArg;
   EditorRevealResult: EditorRevealResult;
   DebugStartArg: DebugStartArg;
@@ -397,6 +400,42 @@ export interface ReviewPresentArg {
 }
 export interface ReviewPresentResult {
   shown: boolean;
+  answer?: ReviewWaitResult;
+}
+export interface ReviewWaitResult {
+  outcome: "approved" | "changes" | "closed" | "timeout";
+  /**
+   * What the user wrote about the whole review.
+   */
+  text?: string;
+  comments?: ReviewComment[];
+}
+export interface ReviewComment {
+  text: string;
+  /**
+   * The line or paragraph that it is about.
+   */
+  quote: string;
+  /**
+   * Where the quote begins in the review's Markdown.
+   */
+  line?: number;
+  /**
+   * Of a line in a diff: the file that the diff names.
+   */
+  file?: string;
+  /**
+   * The line in the changed file; of a removed line, in the file before.
+   */
+  fileLine?: number;
+}
+export interface ReviewWaitArg {
+  client: Client;
+  title: string;
+  /**
+   * How long the user has.
+   */
+  seconds: number;
 }
 export interface EditorRevealArg {
   /**

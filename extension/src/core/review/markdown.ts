@@ -3,7 +3,12 @@
 // The client is not trusted: no HTML of its own passes, nothing is loaded from elsewhere, and a link
 // leads to a file of the window, to a web page that the user opens, or nowhere. The panel's Content
 // Security Policy holds even where this would not.
+//
+// The user comments on its blocks and on the lines of its code, so each has a button. The client cannot make
+// one: a button in the content is ours.
+import * as l10n from "@vscode/l10n";
 import MarkdownIt from "markdown-it";
+import { type CodeLine, codeLines } from "./code";
 
 type Token = ReturnType<MarkdownIt["parse"]>[number];
 
@@ -30,14 +35,48 @@ md.renderer.rules.link_open = (tokens, index) => openLink(String(tokens[index]?.
 md.renderer.rules.image = (tokens, index, _options, env: Env) => image(tokens[index] as Token, env.toImage);
 md.renderer.rules.heading_open = (tokens, index) => {
   const { tag } = tokens[index] as Token;
-  return `<${tag} id="${escaped(slug(tokens[index + 1]?.content ?? ""))}">`;
+  return `${commentButton(tokens, index)}<${tag} id="${anchor(tokens[index + 1]?.content ?? "")}">`;
 };
-const fence = md.renderer.rules.fence;
-md.renderer.rules.fence = (tokens, index, options, env, self) => {
-  const { info, content } = tokens[index] as Token;
-  if (info.trim() === "diff") return `<pre class="diff"><code>${diff(content)}</code></pre>\n`;
-  return fence?.(tokens, index, options, env, self) ?? "";
-};
+md.renderer.rules.table_open = (tokens, index) => `${commentButton(tokens, index)}<table>`;
+// The paragraphs of a tight list are hidden; the span stands for one.
+md.renderer.rules.paragraph_open = (tokens, index) =>
+  `${commentButton(tokens, index)}${tokens[index]?.hidden ? "<span>" : "<p>"}`;
+md.renderer.rules.paragraph_close = (tokens, index) => (tokens[index]?.hidden ? "</span>" : "</p>\n");
+md.renderer.rules.fence = (tokens, index) => codeBlock(tokens[index] as Token);
+md.renderer.rules.code_block = (tokens, index) => codeBlock(tokens[index] as Token);
+
+/** What the user can comment on. */
+export interface Place {
+  quote: string;
+  file?: string;
+  fileLine?: number;
+}
+
+/** The longest quote, in characters. */
+const quoteLimit = 300;
+
+/** By the line in the Markdown where each begins, counted from 1. */
+export function places(markdown: string): Map<number, Place> {
+  const all = new Map<number, Place>();
+  md.parse(markdown, {}).forEach((token, index, tokens) => {
+    if (isCode(token)) {
+      const { lines, first } = code(token);
+      lines.forEach(({ text, file, number }, line) => {
+        if (number === undefined) return;
+        const quote = text.slice(0, quoteLimit);
+        all.set(first + line, { quote, ...(file !== undefined && { file, fileLine: number }) });
+      });
+    } else if (/^(paragraph|heading|table)_open$/.test(token.type)) {
+      all.set(lineOf(token), { quote: quoted(tokens, index) });
+    }
+  });
+  return all;
+}
+
+/** The code block that begins at a line: its content; undefined where there is none. */
+export function codeAt(markdown: string, line: number): string | undefined {
+  return md.parse(markdown, {}).find((token) => isCode(token) && code(token).first === line)?.content;
+}
 
 export function toHtml(markdown: string, toImage: ToImage): string {
   return md.render(markdown, { toImage } satisfies Env);
@@ -87,7 +126,7 @@ export function target(href: string): Target | undefined {
 function openLink(href: string): string {
   const to = target(href);
   if (!to) return "<a>";
-  if ("anchor" in to) return `<a href="#${escaped(slug(to.anchor))}">`;
+  if ("anchor" in to) return `<a href="#${anchor(to.anchor)}">`;
   if ("url" in to) return `<a href="${escaped(to.url)}" title="${escaped(to.url)}">`;
   const place = [to.file, to.line, to.column].filter((part) => part !== undefined).join(":");
   const data = `data-file="${escaped(to.file)}" data-line="${to.line ?? ""}" data-column="${to.column ?? ""}"`;
@@ -104,12 +143,54 @@ function image(token: Token, toImage: ToImage): string {
   return `<span class="missing">[image: ${alt || "not of this window's folders"}]</span>`;
 }
 
-function diff(text: string): string {
-  const classes: Record<string, string> = { "+": "added", "-": "removed", "@": "place" };
-  return text.replace(/^.*$/gm, (line) => {
-    const kind = classes[line.charAt(0)];
-    return kind ? `<span class="${kind}">${escaped(line)}</span>` : escaped(line);
+function isCode({ type }: Token): boolean {
+  return type === "fence" || type === "code_block";
+}
+
+/** The block's lines, and where in the Markdown the first one is, counted from 1. */
+function code(token: Token): { language: string; lines: CodeLine[]; first: number } {
+  const [language = ""] = token.info.trim().split(/\s+/);
+  const first = lineOf(token) + (token.type === "fence" ? 1 : 0);
+  return { language, lines: codeLines(language, token.content), first };
+}
+
+function codeBlock(token: Token): string {
+  const { language, lines, first } = code(token);
+  const name = escaped(language);
+  const shown = lines.map(({ text, kind, number }, index) => {
+    const label = number === undefined ? "" : l10n.t("Comment on line {0}: {1}", number, text.slice(0, 80));
+    const button = number === undefined ? "" : commentButtonAt(first + index, label, `${number}`);
+    return `<div class="line ${kind ?? ""}">${button}<code>${escaped(text)}</code></div>`;
   });
+  const button = (name: string, text: string, label = text) =>
+    `<button type="button" class="${name}" data-line="${first}" aria-label="${escaped(label)}">${escaped(text)}</button>`;
+  const files = [...new Set(lines.flatMap(({ file }) => file ?? []))].join(", ");
+  const apply = files === "" ? "" : button("apply", l10n.t("Apply"), l10n.t("Apply to {0}", files));
+  const bar = `<div class="bar"><span>${escaped(files) || name}</span>${button("copy", l10n.t("Copy"))}${apply}</div>`;
+  const result = apply === "" ? "" : `<p class="result" role="status" data-line="${first}"></p>`;
+  const label = escaped(language === "" ? l10n.t("Code") : l10n.t("Code in {0}", language));
+  return `<div class="code" role="group" aria-label="${label}" data-language="${name}">${bar}${result}${shown.join("")}</div>\n`;
+}
+
+/** The button by which the user comments on the block that begins here. */
+function commentButton(tokens: readonly Token[], index: number): string {
+  const line = lineOf(tokens[index] as Token);
+  const text = title(tokens.slice(index).find(({ type }) => type === "inline"));
+  return commentButtonAt(line, l10n.t("Comment on {0}", text.slice(0, 80)), "");
+}
+
+function commentButtonAt(line: number, label: string, number: string): string {
+  const name = escaped(label.replace(/\s+/g, " "));
+  return `<button type="button" class="comment" tabindex="-1" data-line="${line}" data-number="${number}" aria-label="${name}"></button>`;
+}
+
+function lineOf({ map }: Token): number {
+  return (map?.[0] ?? 0) + 1;
+}
+
+/** The text of the block that begins here: of a table, that of its first cell. */
+function quoted(tokens: readonly Token[], index: number): string {
+  return (tokens.slice(index).find(({ type }) => type === "inline")?.content ?? "").slice(0, quoteLimit);
 }
 
 /** `- [ ] open` and `- [x] done` */
@@ -125,13 +206,14 @@ function tickBoxes(tokens: Token[]): void {
   });
 }
 
-/** The name by which a heading is linked to, as GitHub makes it. */
-function slug(text: string): string {
-  return text
+/** The name by which a heading is linked to, as GitHub makes it; the page's own names have no such beginning. */
+function anchor(text: string): string {
+  const slug = text
     .trim()
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]+/gu, "")
     .replace(/\s+/gu, "-");
+  return escaped(`heading-${slug}`);
 }
 
 function decoded(text: string): string {

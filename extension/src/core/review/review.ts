@@ -1,18 +1,23 @@
-// review.present: Markdown that a client shows to the user. This keeps the text of reviews and answers a client
-// when its review is shown; the panel itself is the editor's.
+// review.present shows a client's Markdown to the user, and review.wait gives the client the user's answer. This
+// keeps the text of reviews and their answers; the panel itself is the editor's.
 import { randomUUID } from "node:crypto";
+import * as l10n from "@vscode/l10n";
 import { clientName, plain } from "../plaintext";
 import { Argument } from "../protocol/argument";
-import type { Client, ReviewPresentResult } from "../protocol/protocol.generated";
+import type { Client, ReviewPresentResult, ReviewWaitResult } from "../protocol/protocol.generated";
 import { Refusal } from "../protocol/request";
 import type { Command } from "../window/connection";
 import { within } from "../within";
+import { type Answer, type AnswerStatus, type GivenAnswer, read, statusOf, Waiting } from "./answer";
 
 /** The longest review, in bytes of UTF-8. */
 export const reviewLimit = 1024 * 1024;
 
 /** How long a panel may take to load, in ms. The first one of a window may take some seconds. */
 const showLimit = 30_000;
+
+/** How long a client may wait for the user's answer, in seconds. */
+const longestWait = 3_600;
 
 /** A window remembers so many over a reload, the newest. */
 export const keptReviews = 20;
@@ -26,14 +31,24 @@ export interface Review {
   markdown: string;
   /** Its owner. When that client has left, the next client of its name takes over. */
   client: Client;
+  /** The user's, to this text. */
+  answer?: Answer;
+  /** A client has got the answer. */
+  delivered?: boolean;
 }
 
 /** A panel of the editor. There is one for each client and title. */
 export interface ReviewPanel {
   /** Resolves when the user can see it; rejects when the panel is closed before. */
-  show(review: Review): Promise<void>;
+  show(review: Review, status: AnswerStatus): Promise<void>;
+  /** Changes only what the user sees of the answer. */
+  status(status: AnswerStatus): void;
+  /** Brings it to the front of its group. */
+  reveal(): void;
   close(): void;
   readonly onClosed: (listener: () => void) => void;
+  /** The user answers the review as it is shown. */
+  readonly onAnswer: (listener: (given: GivenAnswer, shown: Review) => void) => void;
 }
 
 /** The window's editors, and what is kept for them while the window is reloaded. */
@@ -49,6 +64,8 @@ export interface ReviewPlace {
   kept(): Promise<Review[]>;
   keep(review: Review): Promise<void>;
   forget(review: Review): Promise<void>;
+  /** Tells the user, wherever they are, that a client waits for them. */
+  waits(text: string, until: Promise<unknown>): void;
 }
 
 const modes = ["replace", "append", "update-section"] as const;
@@ -61,6 +78,7 @@ export class Reviews {
   #kept: Promise<Map<string, Review>> | undefined;
   /** One change at a time: each begins with what the one before it has left. */
   #changes: Promise<unknown> = Promise.resolve();
+  readonly #waiting = new Waiting();
 
   /** isHere reports whether a client of this id is connected. */
   constructor(
@@ -77,19 +95,22 @@ export class Reviews {
     });
   }
 
-  get command(): Command {
-    return { waitsForUser: true, run: async (arg) => this.#present(Argument.of(arg)) };
+  get commands(): [string, Command][] {
+    return [
+      ["review.present", { waitsForUser: true, run: async (arg) => this.#present(Argument.of(arg)) }],
+      ["review.wait", { waitsForUser: true, run: async (arg, { signal }) => this.#wait(Argument.of(arg), signal) }],
+    ];
   }
 
   async #present(arg: Argument): Promise<ReviewPresentResult> {
     const client = arg.client();
-    const title = plain(arg.text("title", 0), 100) || "Review";
+    const title = titleOf(arg);
     const added = arg.text("markdown", 0);
     const mode = arg.choice("mode", modes);
     const section = arg.optional("section", () => arg.text("section"));
     if (mode === "update-section" && section === undefined) throw arg.bad("section", "must name the section");
     refuseLong(added);
-    const { shown } = await this.#change(async () => {
+    const { shown, answer } = await this.#change(async () => {
       const before = await this.#find(client, title);
       const markdown = await compose(before?.markdown ?? "", added, mode, section);
       refuseLong(markdown);
@@ -98,11 +119,59 @@ export class Reviews {
       const review = { id, label, title, markdown, client };
       const put = await this.#put(review, panel);
       await this.place.keep(review);
-      return put;
+      return { ...put, answer: before?.delivered ? undefined : before?.answer };
     });
     const late = () => new Refusal("deadline", `the review's panel did not load within ${showLimit} ms: try again`);
     await within(shown, showLimit, late);
-    return { shown: true };
+    return { shown: true, ...(answer && { answer }) };
+  }
+
+  async #wait(arg: Argument, signal: AbortSignal): Promise<ReviewWaitResult> {
+    const client = arg.client();
+    const title = titleOf(arg);
+    const limit = Math.min(arg.positive("seconds"), longestWait) * 1_000;
+    const { id, result } = await this.#change(async () => {
+      const found = await this.#find(client, title);
+      if (!found) throw arg.bad("title", "must be that of a review that is open: present it first");
+      const review = { ...found, client };
+      const open = this.#open.get(review.id);
+      if (open && found.client.id === client.id) open.panel.reveal();
+      else await this.#put(review, open?.panel ?? this.place.open(review.label));
+      const result = review.answer ? Promise.resolve(review.answer) : this.#waiting.until(review.id, limit, signal);
+      result.catch(() => {}); // it is awaited below
+      if (review.answer) await this.#update({ ...review, delivered: true });
+      else this.place.waits(l10n.t("{0} waits for your answer to “{1}”", clientName(client), title), result);
+      this.#showStatus(review.id);
+      return { id: review.id, result };
+    });
+    try {
+      return await result;
+    } finally {
+      this.#showStatus(id);
+    }
+  }
+
+  /** The text may have changed since the user saw it: then this is no answer to it. */
+  #answered(given: GivenAnswer, { id, markdown }: Review): Promise<void> {
+    return this.#change(async () => {
+      const review = this.#open.get(id)?.review;
+      if (review?.markdown !== markdown) return;
+      const answer = await read(given, markdown);
+      await this.#update({ ...review, answer, delivered: this.#waiting.settle(id, answer) });
+      this.#showStatus(id);
+    });
+  }
+
+  /** Keeps what has changed of a review in a panel; not its text. */
+  async #update(review: Review): Promise<void> {
+    const open = this.#open.get(review.id);
+    if (open) open.review = review;
+    await this.place.keep(review);
+  }
+
+  #showStatus(id: string): void {
+    const open = this.#open.get(id);
+    open?.panel.status(statusOf(open.review, this.#waiting.has(id)));
   }
 
   /** Resolves when it is under way; `shown` settles when the user can see it. */
@@ -112,12 +181,14 @@ export class Reviews {
     const known = this.#open.has(id);
     this.#open.set(id, { review, panel });
     if (!known) {
+      panel.onAnswer((given, shown) => void this.#answered(given, shown));
       panel.onClosed(() => {
         this.#open.delete(id);
         void this.place.forget(review);
+        this.#waiting.settle(id, { outcome: "closed" });
       });
     }
-    const shown = panel.show(review);
+    const shown = panel.show(review, statusOf(review, this.#waiting.has(id)));
     shown.catch(() => {}); // its caller waits for it later
     return { shown };
   }
@@ -157,6 +228,10 @@ export class Reviews {
     this.#changes = done.catch(() => {}); // the caller gets the error
     return done;
   }
+}
+
+function titleOf(arg: Argument): string {
+  return plain(arg.text("title", 0), 100) || "Review";
 }
 
 /** The review's text after the change. */

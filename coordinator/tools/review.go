@@ -1,0 +1,108 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/vscodeipc"
+)
+
+type reviewIn struct {
+	Markdown string  `json:"markdown,omitempty"`
+	Title    string  `json:"title,omitempty"`
+	Mode     string  `json:"mode,omitempty" jsonschema:"replace (default), append or update-section"`
+	Section  string  `json:"section,omitempty" jsonschema:"its heading"`
+	Wait     float64 `json:"wait,omitempty" jsonschema:"seconds, for the user's verdict and comments"`
+	inWindow
+}
+
+// longestReview is how long a call may wait for the user's answer to a review.
+const longestReview = time.Hour
+
+func presentReview(ctx context.Context, c *agent.Call, in reviewIn) error {
+	in.Title = cmp.Or(in.Title, "Review")
+	window, err := c.Resolve(ctx)
+	switch {
+	case err != nil:
+		return err
+	case in.Markdown != "":
+		window, err = showReview(ctx, c, in)
+	case in.Wait <= 0:
+		return errors.New("present_review needs markdown to show; or wait, without markdown, for the answer to the review that is shown")
+	}
+	if err != nil || in.Wait <= 0 {
+		return c.Done(err, "The user sees it in %s.", window.Label())
+	}
+	return awaitReview(ctx, c, in, window)
+}
+
+func showReview(ctx context.Context, c *agent.Call, in reviewIn) (registry.Window, error) {
+	var r vscodeipc.ReviewResult
+	window, err := c.Ask(ctx, vscodeipc.CommandReviewPresent, vscodeipc.ReviewArg{
+		Client: c.Info(), Title: in.Title, Markdown: in.Markdown, Mode: cmp.Or(in.Mode, "replace"), Section: in.Section,
+	}, &r)
+	if err == nil && !r.Shown {
+		err = fmt.Errorf("%s did not show it", window.Label())
+	}
+	if err == nil && r.Answer != nil {
+		c.Out.Addf("The user had answered the text before:")
+		describeReview(c.Out, *r.Answer, 0)
+	}
+	return window, err
+}
+
+// awaitReview waits for the user's answer to the review that the window shows. The window
+// keeps an answer that nobody waits for.
+func awaitReview(ctx context.Context, c *agent.Call, in reviewIn, window registry.Window) error {
+	if !slices.Contains(window.Commands, vscodeipc.CommandReviewWait) {
+		return c.Done(nil, "%s shows the review, but cannot send the user's answer, since its extension is an older one: ask in words.", window.Label())
+	}
+	limit := min(time.Duration(in.Wait*float64(time.Second)), longestReview)
+	var r vscodeipc.ReviewAnswer
+	err := c.Windows.Call(ctx, window, vscodeipc.CommandReviewWait, vscodeipc.ReviewWaitArg{
+		Client: c.Info(), Title: in.Title, Seconds: limit.Seconds(),
+	}, &r)
+	if err != nil {
+		return err
+	}
+	describeReview(c.Out, r, limit)
+	return nil
+}
+
+func describeReview(out *answer.Answer, r vscodeipc.ReviewAnswer, limit time.Duration) {
+	switch r.Outcome {
+	case "approved":
+		out.Addf("The user approves the review.")
+	case "changes":
+		out.Addf("The user requests changes.")
+	case "closed":
+		out.Addf("The user closed the review without an answer.")
+	default:
+		out.Addf("The user has not answered within %v, and still can: call again with wait and without markdown.", limit)
+	}
+	if r.Text != "" {
+		out.Addf("%s", r.Text)
+	}
+	for _, comment := range r.Comments {
+		out.Addf("- %s: %s", placeOf(comment), strings.ReplaceAll(comment.Text, "\n", "\n  "))
+	}
+}
+
+// placeOf names what a comment is about: a line of a changed file, or else of the review.
+func placeOf(c vscodeipc.ReviewComment) string {
+	switch {
+	case c.File != "" && c.FileLine > 0:
+		return fmt.Sprintf("%s:%d %q", c.File, c.FileLine, c.Quote)
+	case c.Line > 0:
+		return fmt.Sprintf("line %d of the review %q", c.Line, c.Quote)
+	}
+	return fmt.Sprintf("%q", c.Quote)
+}

@@ -1,0 +1,86 @@
+// The user's answer to a review, and the calls that wait for it.
+import * as l10n from "@vscode/l10n";
+import { clientName } from "../plaintext";
+import type { ReviewComment, ReviewWaitResult } from "../protocol/protocol.generated";
+import type { Review } from "./review";
+
+export interface Answer {
+  outcome: "approved" | "changes";
+  text?: string;
+  comments?: ReviewComment[];
+}
+
+/** What the user is shown of an answer. */
+export interface AnswerStatus {
+  text: string;
+  /** The window has the user's answer to this text. */
+  answered: boolean;
+}
+
+/** An answer as the panel's page gives it. A comment whose place has gone has line 0, and the quote alone. */
+export interface GivenAnswer {
+  outcome: Answer["outcome"];
+  text: string;
+  comments: { line: number; quote: string; text: string }[];
+}
+
+/** The answer as its client gets it: what is quoted is read from the review, not from its page. */
+export async function read({ outcome, text, comments }: GivenAnswer, markdown: string): Promise<Answer> {
+  const { places } = await import("./markdown");
+  const known = places(markdown);
+  const read = comments.map(({ line, quote, text }): ReviewComment => {
+    const place = known.get(line);
+    return place ? { text, ...place, line } : { text, quote };
+  });
+  return { outcome, ...(text !== "" && { text }), ...(read.length > 0 && { comments: read }) };
+}
+
+export function statusOf({ client, answer, delivered }: Review, waited: boolean): AnswerStatus {
+  const who = clientName(client);
+  if (!answer) {
+    const text = waited ? l10n.t("{0} waits for your answer.", who) : l10n.t("{0} gets your answer when it asks.", who);
+    return { text, answered: false };
+  }
+  const approved = answer.outcome === "approved";
+  const yours = approved ? l10n.t("You approved this.") : l10n.t("You requested changes.");
+  const its = delivered ? l10n.t("{0} has your answer.", who) : l10n.t("{0} gets your answer when it asks.", who);
+  return { text: `${yours} ${its}`, answered: true };
+}
+
+/** The calls that wait for an answer, by the review's id. */
+export class Waiting {
+  readonly #all = new Map<string, Set<(result: ReviewWaitResult) => void>>();
+
+  has(id: string): boolean {
+    return this.#all.has(id);
+  }
+
+  /** Resolves with what settles the review, or after limit ms; rejects when the signal is aborted. */
+  async until(id: string, limit: number, signal: AbortSignal): Promise<ReviewWaitResult> {
+    signal.throwIfAborted();
+    const all = this.#all.get(id) ?? new Set();
+    this.#all.set(id, all);
+    const over = new AbortController();
+    try {
+      return await new Promise((resolve, reject) => {
+        all.add(resolve);
+        const timer = setTimeout(() => resolve({ outcome: "timeout" }), limit);
+        over.signal.addEventListener("abort", () => {
+          clearTimeout(timer);
+          all.delete(resolve);
+        });
+        signal.addEventListener("abort", () => reject(signal.reason), { signal: over.signal });
+      });
+    } finally {
+      over.abort();
+      if (all.size === 0) this.#all.delete(id);
+    }
+  }
+
+  /** Returns whether a call got it. */
+  settle(id: string, result: ReviewWaitResult): boolean {
+    const all = this.#all.get(id);
+    for (const resolve of all ?? []) resolve(result);
+    return all !== undefined;
+  }
+}

@@ -1,0 +1,37 @@
+// Applies a diff of a review, when the user has clicked Apply: as one change of the editor, which is not saved and
+// can be undone. All of its files fit, or nothing is changed.
+import * as l10n from "@vscode/l10n";
+import * as vscode from "vscode";
+import { folders } from "./folders";
+
+/** Returns what was done, to display. */
+export async function applyDiff(diff: string): Promise<string> {
+  if (!vscode.workspace.isTrusted) throw new Error(l10n.t("Trust this workspace first."));
+  const { allowedFile, difference, filePatches, patched } = await import("../core/review/patch");
+  const patches = filePatches(diff);
+  const documents: vscode.TextDocument[] = [];
+  for (const { file } of patches) {
+    documents.push(await vscode.workspace.openTextDocument(vscode.Uri.file(await allowedFile(file, folders()))));
+  }
+  const edit = new vscode.WorkspaceEdit();
+  const places = patches.map((patch, index) => {
+    const document = documents[index] as vscode.TextDocument;
+    const before = document.getText();
+    const { start, end, text } = difference(before, patched(before, patch));
+    edit.replace(document.uri, new vscode.Range(document.positionAt(start), document.positionAt(end)), text);
+    return document.positionAt(start);
+  });
+  if (!(await vscode.workspace.applyEdit(edit))) throw new Error(l10n.t("The editor refused the change."));
+  const [document, place] = [documents[0] as vscode.TextDocument, places[0] as vscode.Position];
+  const selection = new vscode.Range(place, place);
+  await vscode.window.showTextDocument(document, {
+    viewColumn: vscode.ViewColumn.One,
+    preserveFocus: true, // of a user who goes on in the review
+    preview: false,
+    selection,
+  });
+  return l10n.t(
+    "Changed and not saved: {0}. Undo in the editor takes it back.",
+    patches.map(({ file }) => file).join(", "),
+  );
+}
