@@ -1,5 +1,5 @@
-// Applies a diff of a review, when the user has clicked Apply: as one change of the editor, which is not saved and
-// can be undone. All of its files fit, or nothing is changed.
+// Applies a diff of a review, when the user has clicked Apply: as one change of the editor, which can be undone and
+// is saved as the user's own typing is. All of its files fit, or nothing is changed.
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { folders } from "./folders";
@@ -30,8 +30,5 @@ export async function applyDiff(diff: string): Promise<string> {
     preview: false,
     selection,
   });
-  return l10n.t(
-    "Changed and not saved: {0}. Undo in the editor takes it back.",
-    patches.map(({ file }) => file).join(", "),
-  );
+  return l10n.t("Changed: {0}. Undo in the editor takes it back.", patches.map(({ file }) => file).join(", "));
 }
