@@ -165,6 +165,21 @@ test("it shows the user a place in a file", async () => {
   await expect(agent.use("reveal_source", { path: "nowhere.html" })).rejects.toThrow("nowhere.html");
 });
 
+test("a file that is open in another group is shown there, not a second time", async () => {
+  await window.openFile("app.js");
+  await window.openFile("index.html");
+  await window.command("View: Move Editor into Next Group");
+  await window.command("View: Focus First Editor Group");
+  await window.openFile("frames.html");
+  await agent.use("reveal_source", { path: "index.html", line: 3 });
+  const group = (number: number) => window.page.locator(".editor-group-container").nth(number);
+  await group(1).locator(".tab.active", { hasText: "index.html" }).waitFor();
+  expect(await window.tab("index.html").count()).toBe(1);
+  await group(0).locator(".tab.active", { hasText: "frames.html" }).waitFor();
+  await window.command("View: Join All Editor Groups");
+  await window.openFile("app.js");
+});
+
 test("the user points at an element in the browser, and the agent learns which it was", async () => {
   const picked = agent.use("pick_element", { message: "Which button is too small?" });
   picked.catch(() => {}); // awaited below

@@ -89,10 +89,24 @@ function editor(sessions: ReadonlyMap<string, vscode.DebugSession>, store: Store
     async reveal(path, line, column) {
       const position = new vscode.Position((line ?? 1) - 1, (column ?? 1) - 1);
       const selection = line === undefined ? undefined : new vscode.Range(position, position);
-      const options: vscode.TextDocumentShowOptions = { preserveFocus: true, ...(selection && { selection }) };
-      await vscode.commands.executeCommand("vscode.open", vscode.Uri.file(path), options);
+      const uri = vscode.Uri.file(path);
+      const viewColumn = groupWith(uri)?.viewColumn;
+      const options: vscode.TextDocumentShowOptions = {
+        preserveFocus: true,
+        ...(selection && { selection }),
+        ...(viewColumn && { viewColumn }),
+      };
+      await vscode.commands.executeCommand("vscode.open", uri, options);
     },
   };
+}
+
+/** The editor group that has the file open: the active one, else one that shows it, else any. */
+function groupWith(uri: vscode.Uri): vscode.TabGroup | undefined {
+  const { all, activeTabGroup } = vscode.window.tabGroups;
+  const isIt = ({ input }: vscode.Tab) => input instanceof vscode.TabInputText && `${input.uri}` === `${uri}`;
+  const groups = [activeTabGroup, ...all].filter(({ tabs }) => tabs.some(isIt));
+  return groups.find((group) => group === activeTabGroup || (group.activeTab && isIt(group.activeTab))) ?? groups[0];
 }
 
 /** The launch configurations of each folder, in the workspace file and in the user's settings. */
