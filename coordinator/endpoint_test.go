@@ -336,6 +336,39 @@ func TestStandsBy(t *testing.T) {
 	second.stderr.await(t, "The other coordinator has ended. This one serves the address now: "+second.first+"\n")
 }
 
+// A window learns which coordinator serves its address: the first, and after its end the
+// next.
+func TestServingIsAnnounced(t *testing.T) {
+	t.Parallel()
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
+	serving := make(chan bool, 100)
+	w.On(vscodeipc.CommandClientAnnounce, func(c vscodeipc.Call) (any, error) {
+		var arg vscodeipc.AnnounceArg
+		err := json.Unmarshal(c.Arg, &arg)
+		serving <- arg.Serving
+		return struct{}{}, err
+	})
+	expect := func(want bool) {
+		t.Helper()
+		for {
+			select {
+			case is := <-serving:
+				if is == want {
+					return
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatalf("no coordinator announces serving %v", want)
+			}
+		}
+	}
+	first := start(t, toolstest.Dir, "serve", "--workspace", w.Folder)
+	expect(true)
+	start(t, toolstest.Dir, "serve", "--workspace", w.Folder)
+	expect(false) // it stands by
+	first.stop(t)
+	expect(true)
+}
+
 // Where another program has the port, the command reports that the address will change.
 // Then the address does change.
 func TestEndpointOfAnotherProgram(t *testing.T) {

@@ -36,10 +36,10 @@ it.`,
 			if _, err := fmt.Fprintln(p.out, e.Address().ClientURL()); err != nil {
 				return err // without its address it is useless
 			}
-			if !e.Owner() {
+			if changed := e.OwnerChanged(); !e.Owner() {
 				fmt.Fprintln(p.err, "Another coordinator already serves this address. This one takes over when that one ends."+useless(cmd))
 				select {
-				case <-e.Owned():
+				case <-changed:
 					fmt.Fprintln(p.err, "The other coordinator has ended. This one serves the address now: "+e.Address().ClientURL())
 				case <-ctx.Done():
 				}

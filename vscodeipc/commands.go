@@ -40,6 +40,8 @@ type ConnectedClient struct {
 // connection. It replaces what the connection announced before, and ends with it.
 type AnnounceArg struct {
 	Clients []ConnectedClient `json:"clients"`
+	// Serving means that this connection's client serves the window's stable endpoint.
+	Serving bool `json:"serving,omitempty"`
 }
 
 // Activity is one action of a client. Time is in milliseconds since the epoch.
@@ -88,6 +90,9 @@ type PickArg struct {
 	Client  ClientInfo `json:"client"`
 	Message string     `json:"message"`
 	Seconds float64    `json:"seconds"` // how long the user has
+	// Page is the target ID of the page, if it is in the window's browser. The window then
+	// lets the user point in its own picture of a browser that nobody sees.
+	Page string `json:"page,omitempty"`
 }
 
 // PickResult is why the user picked no element: Outcome is "cancelled" or "timeout".

@@ -13,24 +13,24 @@ import (
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/internal/backoff"
+	"browser-coordinator/internal/notify"
 )
 
 // Endpoint is this process's part in serving a window's endpoint: it is the owner, or it
 // stands by.
 type Endpoint struct {
-	files    *files
-	lock     *flock.Flock
-	source   cdpproxy.Source
-	opts     cdpproxy.Options
-	log      *slog.Logger
-	cancel   context.CancelFunc
-	done     chan struct{} // closed when keep has returned
-	owned    chan struct{} // closed when this process becomes the owner for the first time
-	setOwned func()        // closes owned, once
+	files  *files
+	lock   *flock.Flock
+	source cdpproxy.Source
+	opts   cdpproxy.Options
+	log    *slog.Logger
+	cancel context.CancelFunc
+	done   chan struct{} // closed when keep has returned
 
-	mu    sync.Mutex // guards the fields that follow
-	addr  Addr
-	owner bool
+	mu      sync.Mutex // guards the fields that follow
+	addr    Addr
+	owner   bool
+	changed notify.Broadcast // of owner
 }
 
 // settleTimeout bounds how long Serve waits until this process serves or stands by.
@@ -59,9 +59,7 @@ func Serve(ctx context.Context, hash string, source cdpproxy.Source, opts cdppro
 		log:    opts.Logger,
 		addr:   addr,
 		done:   make(chan struct{}),
-		owned:  make(chan struct{}),
 	}
-	e.setOwned = sync.OnceFunc(func() { close(e.owned) })
 	var keepCtx context.Context
 	keepCtx, e.cancel = context.WithCancel(context.Background())
 	ready := make(chan error, 1)
@@ -104,9 +102,13 @@ func (e *Endpoint) Owner() bool {
 	return e.owner
 }
 
-// Owned returns a channel that is closed once this process serves the endpoint: now, or
-// when the process that serves it has ended.
-func (e *Endpoint) Owned() <-chan struct{} { return e.owned }
+// OwnerChanged returns a channel that is closed when the result of Owner changes: when the
+// process that served the endpoint has ended, or this one no longer does.
+func (e *Endpoint) OwnerChanged() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.changed.Next()
+}
 
 // Close ends this process's part. An owner's clients get a close frame, and a coordinator
 // that stands by takes over at once. What is left after closeTimeout is closed without one.
@@ -216,9 +218,9 @@ func serveListener(proxy *cdpproxy.Proxy, ln net.Listener, served chan<- error) 
 func (e *Endpoint) setOwner(owner bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.owner = owner
-	if owner {
-		e.setOwned()
+	if e.owner != owner {
+		e.owner = owner
+		e.changed.Notify()
 	}
 }
 

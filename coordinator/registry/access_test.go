@@ -176,6 +176,11 @@ func TestReport(t *testing.T) {
 	expect(window, "c1 m1")
 	source.Announce("cdp", nil)
 	expect(window, "m1")
+	for _, serving := range []bool{true, false} {
+		source.AnnounceServing(serving)
+		for take(t, window.announced).Serving != serving {
+		}
+	}
 
 	const actions = 1000
 	for n := range actions {

@@ -32,6 +32,17 @@ func (s *Source) Announce(kind string, clients []vscodeipc.ConnectedClient) {
 	s.wake()
 }
 
+// AnnounceServing notifies the workspace's window whether this process serves its stable
+// endpoint.
+func (s *Source) AnnounceServing(serving bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.serving != serving {
+		s.serving = serving
+		s.wake()
+	}
+}
+
 // Report notifies the window of the client's action that describe returns. It does not
 // block: if actions come faster than they can be reported, only the first are reported,
 // and the number of the others. It calls describe before it returns, and only if the
@@ -49,8 +60,8 @@ func (s *Source) Report(describe func() vscodeipc.Activity) {
 
 // wake triggers a notification of the window. s.mu is held.
 func (s *Source) wake() {
-	if len(s.clients) == 0 && len(s.actions) == 0 {
-		return // no client has used the browser
+	if len(s.clients) == 0 && len(s.actions) == 0 && !s.serving {
+		return // there is nothing to report
 	}
 	select {
 	case s.pending <- struct{}{}:
@@ -90,7 +101,7 @@ func (s *Source) reportOnce() {
 	for _, each := range s.clients {
 		clients = append(clients, each...)
 	}
-	actions := s.actions
+	actions, serving := s.actions, s.serving
 	if s.dropped > 0 {
 		last := actions[len(actions)-1]
 		actions = append(actions, vscodeipc.Activity{
@@ -101,7 +112,7 @@ func (s *Source) reportOnce() {
 	s.actions, s.dropped = nil, 0
 	s.mu.Unlock()
 
-	err := s.call(ctx, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: clients}, nil)
+	err := s.call(ctx, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: clients, Serving: serving}, nil)
 	if err == nil && len(actions) > 0 {
 		err = s.call(ctx, vscodeipc.CommandClientReport, vscodeipc.ReportArg{Entries: actions}, nil)
 	}

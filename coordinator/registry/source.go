@@ -29,6 +29,7 @@ type Source struct {
 	accessChanged notify.Broadcast // or the window's session
 
 	clients map[string][]vscodeipc.ConnectedClient // by kind
+	serving bool                                   // this process serves the workspace's endpoint
 	actions []vscodeipc.Activity
 	dropped int           // actions that had no room
 	pending chan struct{} // holds a value when the window must be notified

@@ -92,10 +92,12 @@ func (e *Endpoint) Close() {
 // at once, each would otherwise cost a whole list.
 const announceInterval = 50 * time.Millisecond
 
-// announce notifies the window of the connected clients at every change.
+// announce notifies the window of the connected clients, and whether this process serves
+// the address, at every change.
 func (e *Endpoint) announce(ctx context.Context) {
 	defer close(e.announced)
 	for {
+		owner := e.OwnerChanged()
 		clients, changed := e.rule.Clients()
 		clients = clients[:min(len(clients), registry.MaxAnnounced)]
 		connected := make([]vscodeipc.ConnectedClient, 0, len(clients))
@@ -105,11 +107,14 @@ func (e *Endpoint) announce(ctx context.Context) {
 			})
 		}
 		e.source.Announce("cdp", connected)
+		e.source.AnnounceServing(e.Owner())
 		pause := time.NewTimer(announceInterval)
 		for range 2 {
 			select {
 			case <-changed:
 				changed = nil
+			case <-owner:
+				owner = nil
 			case <-pause.C:
 			case <-ctx.Done():
 				pause.Stop()

@@ -47,7 +47,7 @@ test("without a browser and an agent the view shows what to do", async () => {
   await bar.pane("Browser").getByText("No browser is being debugged").waitFor();
   await bar.pane("Browser").getByRole("button", { name: "Start Debugging" }).waitFor();
   await bar.row("Agents", "Agents may do everything").waitFor();
-  await bar.row("Agents", /Endpoint\s*http:\/\/127\.0\.0\.1:[0-9]+/).waitFor();
+  await bar.row("Agents", /Endpoint\s*Nothing is listening there yet\. http:\/\/127\.0\.0\.1:[0-9]+/).waitFor();
   await bar.row("Agents", "No agent is connected").waitFor();
   await bar.pane("Activity").getByText("What agents do").waitFor();
   expect(await window.status.getAttribute("aria-label")).toMatch(/start a browser debug session \(F5\)/);
@@ -94,7 +94,7 @@ test("who is connected, what they did, and that one is at work", async () => {
   for (const [pane, text, label] of [
     ["Browser", /Shop\s*http/, /^Shop, http:\/\/127/],
     ["Agents", "Agents may do everything", /^Agents may do everything, They read and act without asking\./],
-    ["Agents", "Endpoint", /^Endpoint, http:\/\/127/],
+    ["Agents", "Endpoint", /^Endpoint, Nothing is listening there yet\. http:\/\/127/],
     ["Agents", "Claude Code", /^Claude Code, an MCP client, 2\.1\.0/],
     ["Activity", "open a page", /^Open a page, failed, refused: view · Playwright · [0-9:]{8}$/],
     ["Activity", "click button", /^Click button "Buy", Claude Code · [0-9:]{8}$/],
@@ -105,7 +105,7 @@ test("who is connected, what they did, and that one is at work", async () => {
   const since = /Connected since [0-9:]{8}/;
   await window.page.locator(".monaco-hover", { hasText: since }).waitFor();
   await bar.row("Agents", "Endpoint").hover();
-  const whole = /^http:\/\/127\.0\.0\.1:\d+\s+The stable address/; // the row may be cut
+  const whole = /^http:\/\/127\.0\.0\.1:\d+\s+Nothing is listening there yet\.\s+The stable address/; // the row may be cut
   await window.page.locator(".monaco-hover .hover-contents", { hasText: whole }).waitFor();
   await bar.row("Activity", 'click button "Buy"').click();
   await bar.row("Activity", /Page\s*http:\/\/127/).waitFor();

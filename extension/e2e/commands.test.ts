@@ -61,7 +61,8 @@ test("Copy CDP Endpoint copies an address, reports that it is not served, and se
   await coordinator.debugging((state) => state.browser !== null);
   await window.command("Browser Coordinator: Copy CDP Endpoint");
   const toast = window.toast("Copied the CDP endpoint, http://127.0.0.1:");
-  await toast.getByText("It is not served now").waitFor();
+  await toast.getByText("Nothing is listening there yet").waitFor();
+  await bar.row("Agents", /Endpoint\s*Nothing is listening there yet\./).waitFor();
   await toast.getByRole("button", { name: "Start Serving" }).click();
   const terminal = window.page.locator(".terminal-wrapper.active .xterm");
   await terminal.waitFor();
@@ -70,6 +71,7 @@ test("Copy CDP Endpoint copies an address, reports that it is not served, and se
   const asked = async () => JSON.parse((await promisify(execFile)(run.coordinator, args, { env: run.env })).stdout);
   // Until the terminal's program listens; the terminal draws what it prints and has no text.
   await expect.poll(asked, { timeout: 20_000 }).toMatchObject({ url: copied, served: true });
+  await bar.row("Agents", /Endpoint\s*http:/).waitFor();
   const joined = await chromium.connectOverCDP(copied, { timeout: 20_000 });
   const pages = joined.contexts().flatMap((context) => context.pages());
   expect(pages.map((page) => page.url())).toContain(`${shop.url}?chandler`);
@@ -79,6 +81,7 @@ test("Copy CDP Endpoint copies an address, reports that it is not served, and se
   await window.toast(`Copied the CDP endpoint, ${copied}.`).waitFor();
   await window.command("Terminal: Kill the Active Terminal Instance");
   await terminal.waitFor({ state: "detached" });
+  await bar.row("Agents", /Endpoint\s*Nothing is listening there yet\./).waitFor();
   await window.stop();
 });
 

@@ -2,6 +2,7 @@
 // beside its own files.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { findCoordinator } from "./coordinator";
 
@@ -37,8 +38,8 @@ export async function reportCopied(message: string, { served }: Endpoint, serve:
     void vscode.window.showInformationMessage(message);
     return;
   }
-  const start = "Start Serving";
-  const now = "It is not served now: connect an agent, or run `coordinator serve`.";
+  const start = l10n.t("Start Serving");
+  const now = l10n.t("Nothing is listening there yet: connect an agent, or run `coordinator serve`.");
   if ((await vscode.window.showWarningMessage(`${message} ${now}`, start)) === start) await serve();
 }
 

@@ -309,6 +309,10 @@ export interface ConnectedClient {
 }
 export interface ClientAnnounceArg {
   clients: ConnectedClient[];
+  /**
+   * Whether this connection's client serves the window's endpoint.
+   */
+  serving?: boolean;
 }
 export interface ClientAnnounceResult {}
 export interface Activity {
@@ -384,6 +388,10 @@ export interface PickStartArg {
    * How long the user has.
    */
   seconds: number;
+  /**
+   * The CDP target of the page, if it is in the window's browser.
+   */
+  page?: string;
 }
 export interface PickStartResult {
   outcome: "cancelled" | "timeout";

@@ -26,6 +26,8 @@ export interface Action extends Omit<Activity, "times"> {
 export class Clients {
   /** By the connection that announced them. */
   readonly #announced = new Map<AbortSignal, ConnectedClient[]>();
+  /** The connections whose coordinator serves the window's endpoint: one, or for a moment two. */
+  readonly #serving = new Set<AbortSignal>();
   readonly #known = new Map<string, ConnectedClient>();
   #actions: Action[] = [];
   #counted = 0;
@@ -35,6 +37,11 @@ export class Clients {
   get connected(): ConnectedClient[] {
     const all = new Map([...this.#announced.values()].flat().map((client) => [client.id, client]));
     return [...all.values()].sort((one, other) => other.since - one.since);
+  }
+
+  /** Whether a coordinator serves the window's endpoint, as it announces. */
+  get served(): boolean {
+    return this.#serving.size > 0;
   }
 
   /** What they did, the newest last. */
@@ -60,12 +67,18 @@ export class Clients {
   }
 
   /** Replaces what the connection announced before; it ends with the connection. */
-  announce(connection: AbortSignal, clients: ConnectedClient[]): void {
+  announce(connection: AbortSignal, clients: ConnectedClient[], serving = false): void {
     if (connection.aborted) return;
     if (!this.#announced.has(connection)) {
-      const forget = () => this.#announced.delete(connection) && this.#notify();
+      const forget = () => {
+        this.#announced.delete(connection);
+        this.#serving.delete(connection);
+        this.#notify();
+      };
       connection.addEventListener("abort", forget, { once: true });
     }
+    if (serving) this.#serving.add(connection);
+    else this.#serving.delete(connection);
     this.#announced.set(connection, clients);
     this.remember(clients);
     this.#notify();
@@ -135,7 +148,9 @@ export function clientCommands(clients: Clients): [string, Command][] {
       "client.announce",
       {
         run: async (arg, { connection }) => {
-          clients.announce(connection, atMost(announceLimit, Argument.of(arg), "clients").map(readClient));
+          const value = Argument.of(arg);
+          const serving = value.has("serving") && value.flag("serving");
+          clients.announce(connection, atMost(announceLimit, value, "clients").map(readClient), serving);
           return {};
         },
       },

@@ -32,35 +32,38 @@ type Asked = { workspace: string | null; endpoint?: Endpoint; problem?: string }
 export function openAgentsView(parts: AgentsParts): vscode.Disposable {
   const { window, store, clients, permissions } = parts;
   let asked: Asked | undefined;
+  /** The last question to the coordinator, which may have no answer yet. */
+  let asking: { workspace: string | null } | undefined;
+  let served = clients.served;
   const view = new RowView("browserCoordinator.agents", () => rows(parts, asked));
-  const askOnce = async () => {
+  const askAgain = async () => {
     const { serving } = window;
-    // Only while the view is visible, and once for each workspace: it starts a process.
-    if (!view.view.visible || serving.kind !== "open") return;
-    const { workspace } = serving;
-    if (asked?.workspace === workspace) return;
-    const mine: Asked = { workspace };
-    asked = mine;
-    const answer = await ask(parts.extension, workspace);
-    if (asked !== mine) return; // the window has moved meanwhile
+    if (!view.view.visible || serving.kind !== "open") return; // it starts a process
+    const mine = { workspace: serving.workspace };
+    asking = mine;
+    const answer = await ask(parts.extension, mine.workspace);
+    if (asking !== mine) return; // the window has moved meanwhile, or the endpoint's server has gone
     asked = answer;
     view.update();
   };
-  const askAgain = () => {
-    asked = undefined;
-    return askOnce();
+  const askOnce = () => {
+    const { serving } = window;
+    if (serving.kind === "open" && serving.workspace !== asking?.workspace) void askAgain();
   };
   const update = () => {
     const waiting = permissions.waiting;
     const tooltip = waiting === 1 ? "An agent waits for you" : `${waiting} agents wait for you`;
     view.view.badge = waiting > 0 ? { value: waiting, tooltip } : undefined;
     view.update();
+    if (served === clients.served) return;
+    served = clients.served;
+    void askAgain();
   };
   const stop = [store.subscribe(update), clients.subscribe(update), permissions.subscribe(update)];
-  void askOnce();
+  void askAgain();
   return vscode.Disposable.from(
     view,
-    view.view.onDidChangeVisibility(() => (asked?.problem === undefined ? askOnce() : askAgain())),
+    view.view.onDidChangeVisibility(askAgain), // it may have been served, or not, meanwhile
     window.onDidChange(askOnce), // it fires for clients too
     vscode.workspace.onDidChangeConfiguration(
       (event) => event.affectsConfiguration("browserCoordinator.coordinatorPath") && askAgain(),
@@ -103,13 +106,22 @@ function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
 }
 
 function endpointRow(asked: Asked | undefined): Row {
-  const copy = { command: "browserCoordinator.copyEndpoint", title: "Copy CDP Endpoint" };
-  const about = asked?.endpoint
-    ? "The stable address of this window's browser, for Playwright, Puppeteer and other CDP tools. Click to copy it."
-    : "Click to see what is missing.";
-  const description = asked?.endpoint?.url ?? asked?.problem ?? "…";
-  const look = { id: "endpoint", icon: "plug", description, tooltip: `${description}\n${about}`, context: "endpoint" };
-  return row("Endpoint", { ...look, command: copy });
+  const { endpoint, problem } = asked ?? {};
+  const nothing = endpoint && !endpoint.served ? l10n.t("Nothing is listening there yet.") : undefined;
+  const about = endpoint
+    ? l10n.t(
+        "The stable address of this window's browser, for Playwright, Puppeteer and other CDP tools. Click to copy it.",
+      )
+    : l10n.t("Click to see what is missing.");
+  const description = endpoint?.url ?? problem ?? "…";
+  return row(l10n.t("Endpoint"), {
+    id: "endpoint",
+    icon: nothing ? "debug-disconnect" : "plug",
+    description: nothing ? `${nothing} ${description}` : description,
+    tooltip: [description, nothing, about].filter(Boolean).join("\n"),
+    context: "endpoint",
+    command: { command: "browserCoordinator.copyEndpoint", title: l10n.t("Copy CDP Endpoint") },
+  });
 }
 
 function clientRow({ client, stopped, connected }: StoppableClient, { permissions }: AgentsParts): ClientRow {
