@@ -135,6 +135,28 @@ test("an MCP server of the user's own, started by the editor, knows the window t
   expect(environment(server)).toContain(`BROWSER_COORDINATOR_WORKSPACE=${shop.folder}`);
 });
 
+test("with an entry of the coordinator in a file that the editor reads, it is not offered a second time", async () => {
+  const listed = async () => {
+    await window.command("MCP: List Servers");
+    const rows = window.page.locator(".quick-input-list .monaco-list-row");
+    await rows.filter({ hasText: "bystander" }).waitFor();
+    const labels = await rows.locator(".label-name").allInnerTexts();
+    await window.press("Escape");
+    return labels.map((label) => label.replaceAll("\u00a0", " ").trim()).filter((label) => /browser/i.test(label));
+  };
+  expect(await listed()).toEqual(["browser-coordinator"]); // Claude Code's, which was written before
+  rmSync(file());
+  await expect.poll(listed).toEqual(["Browser Coordinator"]);
+  const entered = join(shop.folder, ".vscode", "mcp.json");
+  const before = readFileSync(entered, "utf8");
+  const { servers } = JSON.parse(before);
+  const own = { command: run.coordinator, args: ["mcp"] };
+  writeFileSync(entered, JSON.stringify({ servers: { ...servers, "browser-coordinator": own } }));
+  await expect.poll(listed).toEqual(["browser-coordinator"]);
+  writeFileSync(entered, before);
+  await expect.poll(listed).toEqual(["Browser Coordinator"]);
+});
+
 test("a terminal of the window names it to its agents", async () => {
   await window.command("Terminal: Create New Terminal");
   const input = window.page.locator(".terminal-wrapper.active .xterm");

@@ -1,10 +1,16 @@
-// Offers the coordinator as an MCP server to the editor's own agents, pinned to this window.
-import { dirname } from "node:path";
+// Offers the coordinator as an MCP server to the editor's own agents, pinned to this window: unless the editor
+// starts it from a file anyway. Its agents would have each tool twice.
+import { dirname, join } from "node:path";
 import * as vscode from "vscode";
 import { type Log, reason } from "../core/log";
+import { readText } from "../core/setup/configfile";
+import { hasEntry } from "../core/setup/entryjson";
 import { findCoordinator, workspaceVariable } from "./coordinator";
+import { folders } from "./folders";
 import type { Window } from "./window";
 
+/** An editor that has this setting, whatever its value, starts the servers of Claude Code's .mcp.json too. */
+const rootSetting = "chat.mcp.workspaceRootConfig.enabled";
 /** What decides whether it is offered, and which program. */
 const settings = ["browserCoordinator.registerMcpServer", "browserCoordinator.coordinatorPath"];
 
@@ -26,6 +32,11 @@ export function offerMcpServer(context: vscode.ExtensionContext, window: Window,
       const { serving } = window;
       if (!vscode.workspace.getConfiguration("browserCoordinator").get("registerMcpServer", true)) return [];
       if (serving.kind !== "open" || serving.workspace === null) return [];
+      const file = await fileWithEntry(context.globalStorageUri);
+      if (file) {
+        log.info(`not offered as an MCP server, since the editor has it from ${file}`);
+        return [];
+      }
       const program = await find(context.extensionUri, log);
       if (!program) return [];
       const env = { [workspaceVariable]: serving.workspace };
@@ -37,7 +48,24 @@ export function offerMcpServer(context: vscode.ExtensionContext, window: Window,
       return [definition];
     },
   });
-  return vscode.Disposable.from(changed, moved, configured, provider);
+  const files = vscode.workspace.createFileSystemWatcher("**/{.vscode/mcp,.mcp}.json");
+  for (const event of [files.onDidCreate, files.onDidChange, files.onDidDelete]) event(() => changed.fire());
+  return vscode.Disposable.from(changed, moved, configured, provider, files);
+}
+
+/** The file by which the editor itself starts the coordinator. */
+async function fileWithEntry(storage: vscode.Uri): Promise<string | undefined> {
+  const root = vscode.workspace.getConfiguration().inspect(rootSetting)?.defaultValue !== undefined;
+  const files = folders().flatMap((folder): [string, string][] => [
+    [join(folder, ".vscode", "mcp.json"), "servers"],
+    ...(root ? ([[join(folder, ".mcp.json"), "mcpServers"]] as [string, string][]) : []),
+  ]);
+  files.push([join(storage.fsPath, "..", "..", "mcp.json"), "servers"]); // the user's own
+  for (const [file, member] of files) {
+    const text = await readText(file).catch(() => undefined); // what cannot be read starts nothing
+    if (text !== undefined && hasEntry(member, text)) return file;
+  }
+  return undefined;
 }
 
 async function find(extension: vscode.Uri, log: Log): Promise<string | undefined> {

@@ -164,11 +164,18 @@ export const workspace = part("workspace", {
   workspaceFolders: undefined as { uri: Uri; name: string }[] | undefined,
   workspaceFile: undefined,
   textDocuments: [],
+  createFileSystemWatcher: () => {
+    const events = [new EventEmitter(), new EventEmitter(), new EventEmitter()] as const;
+    const [created, changed, deleted] = events;
+    const members = { onDidCreate: created.event, onDidChange: changed.event, onDidDelete: deleted.event };
+    return made("a file watcher", members, () => events.map((each) => each.dispose()));
+  },
   getConfiguration: (section?: string) => ({
     get(key: string) {
       const name = section === undefined ? key : `${section}.${key}`;
       return configured.get(name) ?? settings[name]?.default;
     },
+    inspect: () => undefined, // of the editor's own settings it has none
   }),
 });
 

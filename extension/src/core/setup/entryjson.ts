@@ -24,6 +24,15 @@ export function inJson(member: string, text: string, entry: Entry): string {
   return after;
 }
 
+/** Whether the text has an entry of the coordinator. What cannot be read has none. */
+export function hasEntry(member: string, text: string): boolean {
+  try {
+    return oldEntry(read(text.replace(/^\ufeff/, "")), member) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 function read(text: string): Table {
   const errors: ParseError[] = [];
   const value: unknown = parse(text, errors, { allowTrailingComma: true });
