@@ -3,8 +3,12 @@ package page
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
+	"github.com/chromedp/cdproto/browser"
+	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/cdp"
@@ -120,6 +124,15 @@ func (p *Page) Screen() *capture.Screen { return p.screen }
 
 // Sources maps positions in the page's scripts to the workspace.
 func (p *Page) Sources() *sources.Sources { return p.sources }
+
+// Headless reports whether the page's browser draws on no screen.
+func (p *Page) Headless(ctx context.Context) (bool, error) {
+	version, err := protocol.Call(ctx, p.connection.conn, browser.GetVersion, protocol.Empty{})
+	if err != nil {
+		return false, fmt.Errorf("find out whether the browser is visible: %w", err)
+	}
+	return strings.Contains(version.UserAgent, "Headless") || strings.HasPrefix(version.Product, "Headless"), nil
+}
 
 // Picker lets the user point at an element of the page.
 func (p *Page) Picker() *pick.Picker { return p.picker }

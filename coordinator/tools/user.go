@@ -12,6 +12,7 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/pick"
+	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/vscodeipc"
@@ -34,15 +35,32 @@ const pickTimeout, longestPick = time.Minute, 10 * time.Minute
 // errNoPick reports that the user chose not to select an element.
 var errNoPick = errors.New("the user did not want to point at an element: go on without, or ask in words")
 
+// errUnseen reports a headless browser that no window shows to a user.
+var errUnseen = errors.New("nobody can point at an element of this page: its browser is headless, and no VS Code window shows it. Find the element with browser_snapshot or browser_find, or ask the user in words")
+
 func pickElement(ctx context.Context, c *agent.Call, p *page.Page, in pickIn) error {
 	timeout := pickTimeout
 	if in.Timeout > 0 {
 		timeout = min(time.Duration(in.Timeout*float64(time.Second)), longestPick)
 	}
+	headless, err := p.Headless(ctx)
+	if err != nil {
+		return err
+	}
+	window, canAsk := windowToAsk(ctx, c)
+	if headless && !(canAsk && c.InWindow()) {
+		return errUnseen
+	}
+	question := vscodeipc.PickArg{Client: c.Info(), Message: in.Message, Seconds: timeout.Seconds()}
+	if c.InWindow() {
+		question.Page = p.ID()
+	}
 	picking, stop := context.WithCancelCause(ctx)
 	var asking sync.WaitGroup
 	picked, err := p.Picker().Pick(picking, timeout, func() {
-		asking.Go(func() { askToPick(picking, c, in, timeout, stop) })
+		if canAsk {
+			asking.Go(func() { askToPick(picking, c, window, question, stop) })
+		}
 	})
 	stop(nil) // dismisses the question in the window
 	asking.Wait()
@@ -56,17 +74,17 @@ func pickElement(ctx context.Context, c *agent.Call, p *page.Page, in pickIn) er
 	return nil
 }
 
-// askToPick shows the question in the window, if the window can, and cancels the pick
-// when the user declines.
-func askToPick(ctx context.Context, c *agent.Call, in pickIn, timeout time.Duration, stop context.CancelCauseFunc) {
+// windowToAsk is the window whose user is asked. Where there is none, only the highlight in
+// the page asks.
+func windowToAsk(ctx context.Context, c *agent.Call) (registry.Window, bool) {
 	window, err := c.Resolve(ctx)
-	if err != nil || !slices.Contains(window.Commands, vscodeipc.CommandPickStart) {
-		return // only the highlight in the page asks
-	}
+	return window, err == nil && slices.Contains(window.Commands, vscodeipc.CommandPickStart)
+}
+
+// askToPick shows the question in the window, and cancels the pick when the user declines.
+func askToPick(ctx context.Context, c *agent.Call, window registry.Window, question vscodeipc.PickArg, stop context.CancelCauseFunc) {
 	var r vscodeipc.PickResult
-	err = c.Windows.Call(ctx, window, vscodeipc.CommandPickStart, vscodeipc.PickArg{
-		Client: c.Info(), Message: in.Message, Seconds: timeout.Seconds(),
-	}, &r)
+	err := c.Windows.Call(ctx, window, vscodeipc.CommandPickStart, question, &r)
 	switch {
 	case err == nil && r.Outcome == "cancelled":
 		stop(errNoPick)

@@ -363,7 +363,7 @@ func TestPickElementAsksInTheWindow(t *testing.T) {
 	w, agent, user := sample(t)
 	w.On(vscodeipc.CommandPickStart, func(vscodeipc.Call) (any, error) { return vscodeipc.PickResult{Outcome: "cancelled"}, nil })
 	agent.Refused("pick_element", args{"message": "Which button?"}, "did not want to")
-	if q := toolstest.Called[vscodeipc.PickArg](w, vscodeipc.CommandPickStart, nil); q.Message != "Which button?" || q.Seconds != 60 || q.Client.Name != "test-host" {
+	if q := toolstest.Called[vscodeipc.PickArg](w, vscodeipc.CommandPickStart, nil); q.Message != "Which button?" || q.Seconds != 60 || q.Client.Name != "test-host" || q.Page == "" {
 		t.Errorf("the user is asked %+v", q)
 	}
 	// The user clicks in the page while the question is open.
@@ -375,6 +375,17 @@ func TestPickElementAsksInTheWindow(t *testing.T) {
 	})
 	agent.Expect("pick_element", nil, `button "Greet"`, "[ref=", "Selector: button", "Text: Greet")
 	close(picked)
+}
+
+// Nobody sees a headless browser that is not a window's, so nobody is asked to point at it.
+func TestPickElementWhereNobodySees(t *testing.T) {
+	t.Parallel()
+	agent, _ := alone(t, "")
+	began := time.Now()
+	agent.Refused("pick_element", args{"timeout": 300}, "nobody can point", "headless", "browser_snapshot")
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it took %v", took)
+	}
 }
 
 // notingPage records every access to it in its own world, and what its user or a debugger

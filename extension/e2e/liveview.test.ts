@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Cdp } from "../src/core/browser/cdp";
 import { findEndpoint } from "../src/core/browser/discovery";
 import { Relay } from "../test/support/relay";
+import { Agent } from "./support/agent";
 import { untilColoured } from "./support/colour";
 import { untilPresent } from "./support/files";
 import { thisRun } from "./support/run";
@@ -16,6 +17,13 @@ import { setScene } from "./support/scene";
 import { browserArgs, openShop, type Shop } from "./support/shop";
 import { addressOf, Listener } from "./support/socket";
 import { Workbench } from "./support/workbench";
+
+// A button on the left, a text on the right.
+const order = `<!doctype html><title>order</title>
+<style>* { margin:0; border:0; box-sizing:border-box } button, textarea { position:absolute; top:0; width:50vw; height:100vh }
+  button { left:0; background:rgb(200,30,60) } textarea { right:0 }</style>
+<button id=order class=large onclick="document.body.dataset.orders = 1 + Number(document.body.dataset.orders ?? 0)">Order</button>
+<textarea id=note aria-label=Note></textarea>`;
 
 const run = thisRun();
 const scene = setScene("live", ({ folder }) => {
@@ -26,6 +34,7 @@ const scene = setScene("live", ({ folder }) => {
     const style = `margin:0;height:100vh;background:linear-gradient(90deg, ${colours})`;
     writeFileSync(join(folder, `${name}.html`), `<!doctype html><title>${name}</title><body style="${style}">`);
   }
+  writeFileSync(join(folder, "order.html"), order);
 });
 const command = "Browser Coordinator: Open Live View";
 let screen: BrowserContext;
@@ -108,6 +117,94 @@ test("a click of the agent is marked where it was", async () => {
   // The windows of this run are set to reduce motion.
   expect(await ring.evaluate("getComputedStyle(document.querySelector('.click')).transform")).toBe("none");
   await ring.waitFor({ state: "detached" });
+});
+
+/** Clicks in the picture, as the user does; x and y are parts of it. */
+async function clickPicture(x: number, y: number): Promise<void> {
+  const canvas = panel().locator("#canvas");
+  const box = await canvas.boundingBox();
+  if (!box) throw new Error("there is no picture");
+  await canvas.click({ position: { x: x * box.width, y: y * box.height } });
+}
+
+test("only with input turned on do mouse and keyboard reach the page", async () => {
+  const page = browser?.contexts()[0]?.pages()[0] as Page;
+  await page.goto(`${shop.url}order.html`);
+  await untilColour(0.25, 0.25, [200, 30, 60]);
+  const orders = () => page.evaluate("document.body.dataset.orders");
+  const note = () => page.evaluate("note.value");
+  const input = panel().getByRole("button", { name: "Send Mouse and Keyboard to the Page" });
+  await clickPicture(0.25, 0.5);
+  await input.click();
+  await panel().getByRole("status").getByText("Your mouse and keyboard go to the page.").waitFor();
+  await clickPicture(0.25, 0.5);
+  await expect.poll(orders).toBe("1");
+  await clickPicture(0.75, 0.5);
+  await window.page.keyboard.type("Tea 10");
+  await window.page.keyboard.press("Backspace");
+  await expect.poll(note).toBe("Tea 1");
+  await window.screenshot("live-view-input");
+  await window.page.keyboard.press("Shift+Escape");
+  expect(await input.getAttribute("aria-pressed")).toBe("false");
+  await window.page.keyboard.type("x");
+  await input.press("Enter"); // by the keyboard, which then goes to the page
+  await window.page.keyboard.type("y");
+  await expect.poll(note).toBe("Tea 1y");
+  const loaded = page.waitForEvent("load");
+  await panel().getByRole("button", { name: "Reload the Page" }).click();
+  await loaded;
+  await input.click();
+  expect(await orders()).toBeUndefined();
+});
+
+test("the picture is as large as the user wants, with sharp pixels", async () => {
+  const page = browser?.contexts()[0]?.pages()[0] as Page;
+  const wide = Number(await page.evaluate("innerWidth"));
+  const canvas = panel().locator("#canvas");
+  const width = async () => (await canvas.boundingBox())?.width ?? 0;
+  const fits = await width();
+  expect(fits).toBeLessThanOrEqual(wide);
+  await window.page.setViewportSize({ width: 700, height: 500 });
+  await expect.poll(width).toBeLessThan(fits);
+  await window.screenshot("live-view-narrow");
+  await window.page.setViewportSize({ width: 1280, height: 800 });
+  await panel().getByLabel("Zoom", { exact: true }).selectOption("100 %");
+  await expect.poll(width).toBe(wide);
+  await expect.poll(() => canvas.evaluate("document.getElementById('canvas').width")).toBe(wide);
+  await panel().getByRole("button", { name: "Zoom In" }).click();
+  await expect.poll(width).toBe(1.5 * wide);
+  expect(await canvas.evaluate("getComputedStyle(document.getElementById('canvas')).imageRendering")).toBe("pixelated");
+  await window.screenshot("live-view-zoomed");
+  await panel().getByRole("button", { name: "Zoom Out" }).click();
+  await expect.poll(width).toBe(wide);
+  await panel().getByLabel("Zoom", { exact: true }).selectOption("Fit");
+  await expect.poll(width).toBe(fits);
+});
+
+test("the user picks an element by mouse or keyboard, and has it on the clipboard", async () => {
+  await screen.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const page = browser?.contexts()[0]?.pages()[0] as Page;
+  const status = panel().getByRole("status");
+  const pick = panel().getByRole("button", { name: "Pick an Element" });
+  await pick.click();
+  await panel()
+    .locator("#canvas")
+    .hover({ position: { x: 20, y: 20 } });
+  await status.getByText('button "Order" button#order.large').waitFor();
+  await window.screenshot("live-view-pick");
+  await window.page.keyboard.press("Escape");
+  expect(await pick.getAttribute("aria-pressed")).toBe("false");
+  await pick.press("Enter");
+  for (let count = 0; count < 4; count += 1) await window.page.keyboard.press("ArrowRight");
+  await window.page.keyboard.press("Enter");
+  await status.getByText('textbox "Note" textarea#note').waitFor();
+  expect(await pick.getAttribute("aria-pressed")).toBe("false");
+  await window.page.locator(".statusbar-item", { hasText: "Copied" }).waitFor();
+  expect(await window.pasted()).toBe('textbox "Note" textarea#note');
+  expect(await page.evaluate("document.body.dataset.orders")).toBeUndefined();
+  await window.tab("Live View").click();
+  await page.goto(`${shop.url}cold.html`);
+  await untilColour(0.25, 0.5, [20, 90, 200]);
 });
 
 test("of several pages the user chooses one", async () => {
@@ -233,6 +330,13 @@ test("a page that is reached through the debugger alone is shown as well, and it
     await marks.locator(".click").first().waitFor();
     await untilColoured(second.page, canvas, 0.5, 0.5, [30, 170, 90]);
     expect(await marks.getAttribute("data-count")).toBe("1"); // however often it was looked at
+    const agent = await Agent.start(run, plain.folder);
+    const picked = agent.use("pick_element", { message: "What is this?" });
+    picked.catch(() => {}); // awaited below
+    await second.webview("Live View").getByText("asks you to click an element in the page: What is this?").waitFor();
+    await canvas.click();
+    expect(await picked).toContain("Selector: body");
+    await agent.close();
     await second.stop();
     await second.webview("Live View").getByText("No browser is being debugged in this window.").waitFor();
   } finally {

@@ -1,10 +1,14 @@
 // An agent asks the user, in a real VS Code, to click an element. The click itself is the coordinator's
 // to see.
+import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Agent } from "./support/agent";
+import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import { Listener } from "./support/socket";
 import type { Workbench } from "./support/workbench";
 
+const run = thisRun();
 const scene = setScene("pick");
 const arg = {
   client: { id: "a1", name: "E2E agent", version: "1" },
@@ -50,4 +54,59 @@ test("the notification goes when the agent has what it wants", async () => {
 test("the notification goes when the time is up", async () => {
   expect(await listener.call("pick.start", { ...arg, seconds: 2 })).toEqual({ outcome: "timeout" });
   await notice().waitFor({ state: "hidden" });
+});
+
+test("in a browser that nobody sees the user points in the live view, by mouse, keyboard or not at all", async () => {
+  await window.press("F5");
+  const { browser: endpoint } = await listener.debugging((state) => state.browser !== null);
+  const agent = await Agent.start(run, scene.shop.folder);
+  let browser: Browser | undefined;
+  let other: Page | undefined;
+  try {
+    await agent.use("browser_snapshot");
+    browser = await chromium.connectOverCDP(endpoint?.url ?? "", { timeout: 20_000 });
+    const context = browser.contexts()[0];
+    const page = context?.pages().find((each) => each.url().startsWith(scene.shop.url));
+    const box = await page?.locator("#buy").boundingBox();
+    const [width, height] = (await page?.evaluate<[number, number]>("[innerWidth, innerHeight]")) ?? [1, 1];
+    if (!page || !box) throw new Error("the button is not in the page");
+    other = await context?.newPage(); // so that the agent's page is in the background
+    await other?.goto(scene.shop.url);
+    const panel = window.webview("Live View");
+    const canvas = panel.locator("#canvas");
+    const status = panel.getByRole("status");
+    /** What the agent gets; it is asked for when the panel shows the question. */
+    const ask = async (message: string): Promise<{ picked: Promise<string> }> => {
+      const picked = agent.use("pick_element", { message });
+      picked.catch(() => {}); // awaited later
+      await status.getByText(`e2e-agent 1.0.0 asks you to click an element in the page: ${message}`).waitFor();
+      return { picked };
+    };
+    const at = async () => {
+      const shown = await canvas.boundingBox();
+      const { width: w = 0, height: h = 0 } = shown ?? {};
+      return { x: ((box.x + box.width / 2) / width) * w, y: ((box.y + box.height / 2) / height) * h };
+    };
+    const first = await ask("Which button?");
+    await expect.poll(() => canvas.evaluate("document.getElementById('canvas').width")).toBeGreaterThan(0);
+    await canvas.hover({ position: await at() });
+    await window.screenshot("pick-headless");
+    await canvas.click({ position: await at() });
+    expect(await first.picked).toContain("Selector: #buy");
+    await status.getByText("Which button?").waitFor({ state: "hidden" });
+    await notice().waitFor({ state: "hidden" });
+    const declined = await ask("Which of them?");
+    await canvas.press("Escape");
+    await expect(declined.picked).rejects.toThrow("the user did not want to point at an element");
+    const keyed = await ask("And now?");
+    await canvas.press("ArrowDown");
+    await canvas.press("Enter");
+    expect(await keyed.picked).toContain("Selector: ");
+    expect(await page.evaluate("answer.textContent")).toBe(""); // no click was the page's
+  } finally {
+    await other?.close(); // else its debug session would go on
+    await browser?.close();
+    await agent.close();
+    await window.stop();
+  }
 });

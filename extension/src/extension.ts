@@ -37,10 +37,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const debug = openDebugger(store, over);
   const controls = new AgentControls(context, store, sessions, log);
   const review = openReviews(context, (client) => controls.isHere(client), log);
+  const live = offerLiveView(context.extensionUri, store, log);
   const commands: ReadonlyMap<string, Command> = new Map([
     ...controls.commands,
     ...debug.debugger.commands,
-    ["pick.start", pickCommand(askToPick)],
+    ["pick.start", pickCommand(askToPick(store, live.pick, log))],
     ...review.reviews.commands,
   ]);
   const { version } = context.extension.packageJSON;
@@ -55,7 +56,7 @@ export function activate(context: vscode.ExtensionContext): void {
     debug.disposable,
     review.disposable,
     controls.show(context, window),
-    offerLiveView(context.extensionUri, store, log),
+    live,
     shareEditor(store, window),
     offerMcpServer(context, window, log),
     shareEnvironment(context, window),

@@ -63,6 +63,12 @@ func (c *Call) Browser(ctx context.Context) (*page.Browser, error) {
 	return l.browser, nil
 }
 
+// InWindow reports whether the browser that the call uses is a window's.
+func (c *Call) InWindow() bool {
+	l := c.browsers.inUse()
+	return l != nil && !l.own && !l.remote
+}
+
 // link connects to the browser of the resolved window.
 func (c *Call) link(ctx context.Context) (*link, error) {
 	target, want, err := c.browserOf(ctx)

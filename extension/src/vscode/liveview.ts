@@ -1,50 +1,110 @@
 // The live view's panel in the editor. There is one.
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { LiveView, type Shown } from "../core/liveview/liveview";
+import type { KeyInput, MouseInput } from "../core/liveview/screencast";
+import { plain } from "../core/plaintext";
 import type { Store } from "../core/window/store";
+import type { PickInView } from "./pick";
 import { ownFiles, page } from "./webview";
 
 const viewType = "browserCoordinator.liveView";
 
-const body = `<div id="bar" hidden>
-      <select id="pages" aria-label="Page"></select><span id="address"></span><span id="note" role="status"></span>
-      <button id="retry" type="button" hidden>Retry</button>
+/** Lines in a square of 16. */
+const icons = {
+  reload: "M13.5 8a5.5 5.5 0 1 1-1.6-3.9M12.2 1.2v3.2H9",
+  out: "M3 8h10",
+  in: "M3 8h10M8 3v10",
+  pick: "M6.5 13H3V3h10v3.5M7.5 7.5l6.5 2.3-2.8 1.4L9.8 14z",
+  input: "M4 6a4 4 0 0 1 8 0v4a4 4 0 0 1-8 0zM8 2v4M4 6.5h8",
+};
+
+function button(id: keyof typeof icons, label: string, more = ""): string {
+  const text = html(label);
+  return `<button class="tool" id="${id}" type="button" title="${text}" aria-label="${text}"${more}>
+    <svg viewBox="0 0 16 16" aria-hidden="true"><path d="${icons[id]}"/></svg></button>`;
+}
+
+function html(text: string): string {
+  return text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
+}
+
+/** The panel's page. Its texts are here, since its script has no translations. */
+function body(): string {
+  const levels = [0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4].map(
+    (level) => `<option value="${level}">${level * 100} %</option>`,
+  );
+  const pick = l10n.t("Pick an Element");
+  const note = l10n.t("Click the element, or move with the arrow keys and press Enter. Escape cancels.");
+  const input = l10n.t("Send Mouse and Keyboard to the Page");
+  const sent = l10n.t("Your mouse and keyboard go to the page. Shift+Escape stops it.");
+  return `<div id="bar" hidden>
+      <select id="pages" aria-label="${html(l10n.t("Page"))}"></select><span id="address"></span>
+      <span id="tools">${button("reload", l10n.t("Reload the Page"))}
+        ${button("out", l10n.t("Zoom Out"))}
+        <select id="zoom" aria-label="${html(l10n.t("Zoom"))}"><option value="fit">${html(l10n.t("Fit"))}</option>${levels.join("")}</select>
+        ${button("in", l10n.t("Zoom In"))}
+        ${button("pick", pick, ` aria-pressed="false" data-note="${html(note)}"`)}
+        ${button("input", input, ` aria-pressed="false" data-note="${html(sent)}"`)}</span>
     </div>
+    <div id="line" hidden><span id="note" role="status"></span>
+      <button id="retry" type="button" hidden>${html(l10n.t("Retry"))}</button>
+      <button id="cancel" type="button" hidden>${html(l10n.t("Cancel"))}</button></div>
     <div id="screen" hidden>
-      <div id="picture"><canvas id="canvas" width="0" height="0" role="img" aria-label="The page"></canvas><div id="marks"></div></div>
+      <div id="picture"><canvas id="canvas" width="0" height="0" role="img" tabindex="0" aria-label="${html(l10n.t("The page"))}"></canvas><div id="marks"><span id="box" hidden></span><span id="cross" hidden></span></div></div>
     </div>
-    <div id="empty" hidden><p id="why"></p><button id="start" type="button" hidden>Start Debugging</button></div>`;
+    <div id="empty" hidden><p id="why"></p><button id="start" type="button" hidden>${html(l10n.t("Start Debugging"))}</button></div>`;
+}
 
 type Message =
   | { type: "ready" | "resize"; width: number; height: number }
   | { type: "choose"; page: string }
   | { type: "drawn"; number: number }
-  | { type: "hidden" | "retry" | "start" };
+  | { type: "mouse"; event: MouseInput }
+  | { type: "key"; event: KeyInput }
+  | { type: "point"; x: number; y: number; chosen: boolean }
+  | { type: "hidden" | "retry" | "reload" | "start" | "cancelAsked" };
 
-export function offerLiveView(extension: vscode.Uri, store: Store, log: vscode.LogOutputChannel): vscode.Disposable {
-  let current: vscode.WebviewPanel | undefined;
-  const use = (panel: vscode.WebviewPanel) => {
-    current?.dispose();
-    current = panel;
-    fill(panel, extension, store, log);
-    panel.onDidDispose(() => {
-      if (current === panel) current = undefined;
-    });
-  };
-  const command = vscode.commands.registerCommand("browserCoordinator.openLiveView", () => {
-    if (current) current.reveal(undefined, true);
-    else {
-      const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-      use(vscode.window.createWebviewPanel(viewType, "Live View", place, {}));
-    }
-  });
-  const serializer = vscode.window.registerWebviewPanelSerializer(viewType, {
-    deserializeWebviewPanel: async (panel) => use(panel),
-  });
-  return vscode.Disposable.from(command, serializer, { dispose: () => current?.dispose() });
+interface Panel {
+  readonly panel: vscode.WebviewPanel;
+  readonly live: LiveView;
 }
 
-function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, store: Store, log: vscode.LogOutputChannel): void {
+export interface LiveViews extends vscode.Disposable {
+  pick: PickInView;
+}
+
+export function offerLiveView(extension: vscode.Uri, store: Store, log: vscode.LogOutputChannel): LiveViews {
+  let current: Panel | undefined;
+  const use = (panel: vscode.WebviewPanel): Panel => {
+    current?.panel.dispose();
+    const mine = { panel, live: fill(panel, extension, store, log) };
+    current = mine;
+    panel.onDidDispose(() => {
+      if (current === mine) current = undefined;
+    });
+    return mine;
+  };
+  const open = (): Panel => {
+    current?.panel.reveal(undefined, true);
+    const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+    return current ?? use(vscode.window.createWebviewPanel(viewType, l10n.t("Live View"), place, {}));
+  };
+  const command = vscode.commands.registerCommand("browserCoordinator.openLiveView", () => void open());
+  const serializer = vscode.window.registerWebviewPanelSerializer(viewType, {
+    deserializeWebviewPanel: async (panel) => void use(panel),
+  });
+  return {
+    pick: (text, page, signal) => open().live.ask(text, page, signal),
+    dispose: () => {
+      command.dispose();
+      serializer.dispose();
+      current?.panel.dispose();
+    },
+  };
+}
+
+function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, store: Store, log: vscode.LogOutputChannel): LiveView {
   const live = new LiveView(store, log);
   const { webview } = panel;
   webview.options = { enableScripts: true, localResourceRoots: [ownFiles(extension)] };
@@ -57,11 +117,25 @@ function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, store: Store, l
     else if (message.type === "drawn") live.drawn(message.number);
     else if (message.type === "hidden") live.hide();
     else if (message.type === "retry") live.retry();
+    else if (message.type === "reload") live.reload();
+    else if (message.type === "cancelAsked") live.cancelAsked();
+    else if (message.type === "mouse") live.mouse(message.event);
+    else if (message.type === "key") live.key(message.event);
+    else if (message.type === "point") void point(live, message);
     else void vscode.commands.executeCommand("workbench.action.debug.start");
   });
   panel.onDidChangeViewState(() => {
     if (!panel.visible) live.hide(); // its page reports when it is visible again
   });
   panel.onDidDispose(() => live.close());
-  webview.html = page(webview, extension, "live", body);
+  webview.html = page(webview, extension, "live", body());
+  return live;
+}
+
+/** Shows the element at a place; the one that the user chose is copied, to paste into a chat or a test. */
+async function point(live: LiveView, { x, y, chosen }: { x: number; y: number; chosen: boolean }): Promise<void> {
+  const element = await live.point(x, y, chosen);
+  if (!chosen || !element) return;
+  await vscode.env.clipboard.writeText(element.text);
+  vscode.window.setStatusBarMessage(l10n.t("Copied {0}", plain(element.text, 100)), 5_000);
 }

@@ -1,5 +1,7 @@
 // Runs in the live view's panel: draws the frames that it is sent, and reports when it has.
 import { editor, part } from "./editor";
+import { asked, ended, listenToTools, pointed } from "./livetools";
+import { askForSize, sizeOf, zoomed } from "./livezoom";
 
 interface Page {
   id: string;
@@ -10,22 +12,25 @@ interface Page {
 type Shown =
   | { type: "empty"; text: string; start: boolean }
   | { type: "pages"; pages: Page[]; current: string }
-  | { type: "frame"; number: number; data: Uint8Array<ArrayBuffer> }
+  | { type: "frame"; number: number; data: Uint8Array<ArrayBuffer>; page: { width: number; height: number } }
+  | { type: "pointed"; chosen: boolean; element?: { text: string; box: [number, number, number, number] } }
+  | { type: "asked"; text?: string }
   | { type: "click"; x: number; y: number }
   | { type: "failed"; why?: string };
 
 const pages = part<HTMLSelectElement>("pages");
 const address = part("address");
-const note = part("note");
 const retry = part("retry");
 const empty = part("empty");
 const screen = part("screen");
 const canvas = part<HTMLCanvasElement>("canvas");
 
 addEventListener("message", ({ data }: MessageEvent<Shown>) => {
-  if (data.type === "frame") void draw(data.number, data.data);
+  if (data.type === "frame") void draw(data);
   else if (data.type === "click") mark(data.x, data.y);
   else if (data.type === "pages") list(data.pages, data.current);
+  else if (data.type === "pointed") pointed(data.chosen, data.element);
+  else if (data.type === "asked") asked(data.text);
   else if (data.type === "failed") fail(data.why);
   else {
     part("why").textContent = data.text;
@@ -38,18 +43,22 @@ function see(page: boolean): void {
   empty.hidden = page;
   screen.hidden = !page;
   part("bar").hidden = !page;
+  if (!page) ended();
 }
 
 function list(all: Page[], current: string): void {
   const options = all.map(({ id, title, url }) => {
     const option = document.createElement("option");
     option.value = id;
-    option.textContent = title || url || "A page without a title";
+    option.textContent = title || url || "…";
     option.selected = id === current;
-    if (option.selected) canvas.ariaLabel = `The page ${option.textContent}`;
+    if (option.selected) canvas.ariaLabel = option.textContent;
     return option;
   });
-  if (pages.value !== current) canvas.width = 0; // until the page's first frame
+  if (pages.value !== current) {
+    canvas.width = 0; // until the page's first frame
+    ended(); // what the user does was meant for the other page
+  }
   pages.replaceChildren(...options);
   address.textContent = all.find(({ id }) => id === current)?.url ?? "";
   address.title = address.textContent;
@@ -58,17 +67,20 @@ function list(all: Page[], current: string): void {
 }
 
 function fail(why = ""): void {
-  note.textContent = why;
-  retry.hidden = why === "";
+  ended();
+  if (why === "") return;
+  part("note").textContent = why;
+  part("line").hidden = retry.hidden = false;
 }
 
-async function draw(number: number, data: Uint8Array<ArrayBuffer>): Promise<void> {
+async function draw({ number, data, page }: Extract<Shown, { type: "frame" }>): Promise<void> {
   try {
     const picture = await createImageBitmap(new Blob([data], { type: "image/jpeg" }));
     if (canvas.width !== picture.width) canvas.width = picture.width;
     if (canvas.height !== picture.height) canvas.height = picture.height;
     canvas.getContext("2d")?.drawImage(picture, 0, 0);
     picture.close();
+    sizeOf(page);
   } finally {
     editor.postMessage({ type: "drawn", number });
   }
@@ -84,17 +96,18 @@ function mark(x: number, y: number): void {
   part("marks").append(ring);
 }
 
-function size(): object {
-  const width = screen.parentElement?.clientWidth ?? 0;
-  return { width: width * devicePixelRatio, height: innerHeight * devicePixelRatio };
-}
-
 pages.addEventListener("change", () => editor.postMessage({ type: "choose", page: pages.value }));
 retry.addEventListener("click", () => editor.postMessage({ type: "retry" }));
+part("reload").addEventListener("click", () => editor.postMessage({ type: "reload" }));
 part("start").addEventListener("click", () => editor.postMessage({ type: "start" }));
-addEventListener("resize", () => editor.postMessage({ type: "resize", ...size() }));
+addEventListener("resize", () => askForSize("resize"));
 // A window that is minimised or covered need not be painted.
-const seen = () => editor.postMessage({ type: document.hidden ? "hidden" : "ready", ...size() });
+const seen = () => {
+  if (!document.hidden) return askForSize("ready");
+  ended();
+  editor.postMessage({ type: "hidden" });
+};
 document.addEventListener("visibilitychange", seen);
-editor.setState({}); // so that the panel comes back after a reload of the window
+listenToTools();
+zoomed(); // as it was before a reload of the window
 seen();

@@ -148,30 +148,79 @@ const phone = { width: 390, height: 800, deviceScaleFactor: 3, mobile: true };
 const scaled = "border:5px solid; padding:10px 30px; transform:scale(0.5); transform-origin:0 0";
 
 // Where the picture has what was clicked at the page's 100, 80.
+//
+// The user's own click in the picture goes the same way back.
 test.each([
   ["zoomed by its user", { partition: { default_zoom_level: { x: Math.log(1.5) / Math.log(1.2) } } }, {}, 1, "", 1.5],
   ["pinched", undefined, { ...phone, mobile: false }, 2, "", 2],
   ["wider than its phone", undefined, phone, 1, "<p style='width:700px'>wide</p>", 1],
   ["in a frame that is scaled and padded", undefined, phone, 1, `<iframe srcdoc='a' style='${scaled}'></iframe>`, 1],
-])("a click is marked where it was in a page that is %s", async (_, preferences, screen, pinch, body, shown) => {
+])(
+  "a click is marked where it was, and sent to where the user sees it, in a page that is %s",
+  async (_, preferences, screen, pinch, body, shown) => {
+    const { store, live, show, until, all } = play();
+    const { cdp, open } = await debugged(store, preferences);
+    const head =
+      "<!doctype html><meta name=viewport content='width=device-width,initial-scale=1'><style>*{margin:0}</style>";
+    const { id, session } = await open(`${head}${body}<p style='height:3000px'>`);
+    const emulate = { width: 600, height: 500, deviceScaleFactor: 1, mobile: false, ...screen };
+    await cdp.call("Emulation.setDeviceMetricsOverride", emulate, session);
+    await cdp.call("Emulation.setPageScaleFactor", { pageScaleFactor: pinch }, session);
+    live.open(show, size);
+    await until("pages", ({ current }) => current === id);
+    await until("frame");
+    await painted(cdp, session);
+    await clickAt(cdp, session, 100, 80);
+    const { x, y } = await until("click");
+    expect([x * emulate.width, y * emulate.height]).toEqual([
+      expect.closeTo(100 * shown, -0.5),
+      expect.closeTo(80 * shown, -0.5),
+    ]);
+    const since = all.length;
+    live.mouse({ type: "mousePressed", x, y, button: "left", clickCount: 1 });
+    live.mouse({ type: "mouseReleased", x, y, button: "left", clickCount: 1 });
+    const again = await until("click", () => true, since);
+    expect([again.x * emulate.width, again.y * emulate.height]).toEqual([
+      expect.closeTo(x * emulate.width, 0),
+      expect.closeTo(y * emulate.height, 0),
+    ]);
+  },
+);
+
+test("the user points at an element, types into the page, and reloads it", async () => {
   const { store, live, show, until } = play();
-  const { cdp, open } = await debugged(store, preferences);
-  const head =
-    "<!doctype html><meta name=viewport content='width=device-width,initial-scale=1'><style>*{margin:0}</style>";
-  const { id, session } = await open(`${head}${body}<p style='height:3000px'>`);
-  const emulate = { width: 600, height: 500, deviceScaleFactor: 1, mobile: false, ...screen };
-  await cdp.call("Emulation.setDeviceMetricsOverride", emulate, session);
-  await cdp.call("Emulation.setPageScaleFactor", { pageScaleFactor: pinch }, session);
+  const { cdp, open } = await debugged(store);
+  const place = "position:absolute;left:100px;top:50px;width:200px;height:40px;box-sizing:border-box;margin:2000px 0";
+  const label = "<label for=coupon style='position:absolute'>Coupon</label>";
+  const { id, session } = await open(
+    `<title>Cart</title>${label}<input id=coupon class='wide code' style='${place}'><p style='height:5000px'>`,
+  );
+  const evaluate = async (expression: string) =>
+    (await cdp.call("Runtime.evaluate", { expression, returnByValue: true }, session)).result as { value: unknown };
+  const scrolled = "document.readyState === 'complete' && coupon && (scrollTo(0, 2000), scrollY)";
+  await vi.waitFor(async () => expect((await evaluate(scrolled)).value).toBe(2000));
   live.open(show, size);
   await until("pages", ({ current }) => current === id);
-  await until("frame");
+  const { page } = await until("frame");
   await painted(cdp, session);
-  await clickAt(cdp, session, 100, 80);
-  const { x, y } = await until("click");
-  expect([x * emulate.width, y * emulate.height]).toEqual([
-    expect.closeTo(100 * shown, -0.5),
-    expect.closeTo(80 * shown, -0.5),
-  ]);
+  const at = { x: 150 / page.width, y: 60 / page.height };
+  const element = await live.point(at.x, at.y, true);
+  expect(element?.text).toBe('textbox "Coupon" input#coupon.wide.code');
+  const [left = 0, top = 0, width = 0, height = 0] = element?.box ?? [];
+  const inPage = [left * page.width, top * page.height, width * page.width, height * page.height];
+  expect(inPage.map(Math.round)).toEqual([100, 50, 200, 40]);
+  expect(await until("pointed")).toEqual({ type: "pointed", chosen: true, element });
+  for (const type of ["mousePressed", "mouseReleased"] as const) {
+    live.mouse({ type, ...at, button: "left", clickCount: 1 });
+  }
+  live.key({ type: "keyDown", key: "T", text: "T" });
+  live.key({ type: "keyUp", key: "T" });
+  await vi.waitFor(async () => expect((await evaluate("coupon.value")).value).toBe("T"));
+  await evaluate("globalThis.old = true");
+  live.reload();
+  await vi.waitFor(async () =>
+    expect((await evaluate("globalThis.old ?? document.readyState")).value).toBe("complete"),
+  );
 });
 
 test("the user chooses the page, and nothing is asked while nobody looks", async () => {
@@ -249,4 +298,27 @@ test("what the panel knows is not sent again", async () => {
   expect(listed()).toHaveLength(before);
   live.open(show, size); // a panel that has loaded anew knows nothing
   expect(listed().length).toBeGreaterThan(before);
+});
+
+test("what a client asks for is shown on its page only, also in a panel that opens later", async () => {
+  const { store, live, show, until, all } = play();
+  const { open } = await debugged(store);
+  const [first, second] = [await open("<title>First</title>"), await open("<title>Second</title>")];
+  const over = new AbortController();
+  const cancelled = live.ask("Which button?", first.id, over.signal);
+  live.open(show, size);
+  await until("asked", ({ text }) => text === "Which button?");
+  expect(all.findLast(({ type }) => type === "pages")).toMatchObject({ current: first.id });
+  let since = all.length;
+  live.choose(second.id);
+  await until("frame", () => true, since);
+  expect(all.slice(since).some((each) => each.type === "asked" && each.text !== undefined)).toBe(false);
+  since = all.length;
+  live.choose(first.id);
+  await until("asked", ({ text }) => text === "Which button?", since);
+  live.cancelAsked();
+  await cancelled;
+  since = all.length;
+  over.abort();
+  expect(all.slice(since)).toEqual([{ type: "asked", text: undefined }]);
 });

@@ -1,6 +1,6 @@
 // pick.start asks the user to click an element in the page. The client finds out which one it was;
 // this only shows the request, and lets the user cancel it.
-
+import * as l10n from "@vscode/l10n";
 import { clientName, plain } from "../plaintext";
 import { Argument } from "../protocol/argument";
 import type { PickStartResult } from "../protocol/protocol.generated";
@@ -9,8 +9,11 @@ import type { Command } from "../window/connection";
 /** The longest time that a pick may wait for the user, in seconds. */
 export const longest = 3_600;
 
-/** Shows the request until the signal is aborted; resolves before that only when the user cancels. */
-export type Notice = (text: string, signal: AbortSignal) => Promise<void>;
+/**
+ * Shows the request until the signal is aborted; resolves before that only when the user cancels. `page` is the
+ * page's target, if it is in this window's browser.
+ */
+export type Notice = (text: string, signal: AbortSignal, page: string | undefined) => Promise<void>;
 
 export function pickCommand(notice: Notice): Command {
   return {
@@ -23,12 +26,16 @@ export function pickCommand(notice: Notice): Command {
       signal.throwIfAborted();
       const over = new AbortController();
       const gone = AbortSignal.any([signal, over.signal]);
-      const text = `${who} asks you to click an element in the page${message === "" ? "." : `: ${message}`}`;
+      const page = arg.has("page") ? arg.text("page") : undefined;
+      const text =
+        message === ""
+          ? l10n.t("{0} asks you to click an element in the page.", who)
+          : l10n.t("{0} asks you to click an element in the page: {1}", who, message);
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<PickStartResult>((resolve) => {
         timer = setTimeout(() => resolve({ outcome: "timeout" }), seconds * 1_000);
       });
-      const cancelled = notice(text, gone).then((): PickStartResult => ({ outcome: "cancelled" }));
+      const cancelled = notice(text, gone, page).then((): PickStartResult => ({ outcome: "cancelled" }));
       const givenUp = new Promise<never>((_, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason), { once: true });
       });

@@ -10,8 +10,7 @@ export type Opened = "opened" | "headless" | "unknown";
 export async function openDevTools(browser: string, target: string): Promise<Opened> {
   const cdp = await Cdp.connect(browser);
   try {
-    const { userAgent } = await cdp.call("Browser.getVersion");
-    if (String(userAgent).includes("Headless")) return "headless";
+    if (await isHeadless(cdp)) return "headless";
     await cdp.call("Target.openDevTools", { targetId: target });
     return "opened";
   } catch (error) {
@@ -20,6 +19,12 @@ export async function openDevTools(browser: string, target: string): Promise<Ope
   } finally {
     cdp.close();
   }
+}
+
+/** Whether the browser draws on no screen. */
+export async function isHeadless(cdp: Cdp): Promise<boolean> {
+  const { product, userAgent } = await cdp.call("Browser.getVersion");
+  return `${product} ${userAgent}`.includes("Headless");
 }
 
 /**

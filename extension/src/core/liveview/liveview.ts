@@ -1,18 +1,26 @@
-// The live view: which page of the window's browser is shown, and the text where there is none.
+// The live view: which page of the window's browser is shown, and the text where there is none. What the user
+// does in the picture is sent to the page.
 //
 // The browser gets no request while the view is hidden.
 import { isDeepStrictEqual } from "node:util";
+import * as l10n from "@vscode/l10n";
 import { type Page, Pages } from "../browser/pages";
 import { type Log, reason } from "../log";
 import type { State } from "../protocol/protocol.generated";
 import type { Store } from "../window/store";
-import { Screencast, type Size } from "./screencast";
+import type { Pointed } from "./element";
+import { type KeyInput, type MouseInput, Screencast, type Size } from "./screencast";
 
 /** The messages to the panel's page. */
 export type Shown =
   | { type: "empty"; text: string; start: boolean }
   | { type: "pages"; pages: readonly Page[]; current: string }
-  | { type: "frame"; number: number; data: Uint8Array }
+  /** `page` is the size of what it shows, in the page's own pixels. */
+  | { type: "frame"; number: number; data: Uint8Array; page: Size }
+  /** The element at the place that was last asked for. */
+  | { type: "pointed"; chosen: boolean; element?: Pointed }
+  /** A client asks for an element; without a text no longer. The next click in the picture is the answer. */
+  | { type: "asked"; text?: string }
   | { type: "click"; x: number; y: number }
   /** Why the page cannot be shown; without it, it can. */
   | { type: "failed"; why?: string };
@@ -26,6 +34,7 @@ const step = 160;
 
 interface Filming {
   readonly key: string;
+  readonly page: string;
   readonly abort: AbortController;
   cast?: Screencast;
   failed?: boolean;
@@ -42,6 +51,8 @@ export class LiveView {
   #chosen: string | undefined;
   #size: Size = { width: 1280, height: 960 };
   #number = 0;
+  /** What clients ask the user to pick, the newest last. */
+  readonly #asked: { text: string; page: string; cancel: () => void }[] = [];
   readonly #drawing = new Map<number, () => void>();
   /** What is filmed now, or could not be: the page, and the endpoint that it is reached by. */
   #filming: Filming | undefined;
@@ -85,7 +96,60 @@ export class LiveView {
     const { width, height } = fitting(size);
     if (width === this.#size.width && height === this.#size.height) return;
     this.#size = { width, height };
-    void this.#filming?.cast?.resize(this.#size).catch((error: unknown) => this.#log.debug(reason(error)));
+    this.#try((cast) => cast.resize(this.#size));
+  }
+
+  reload(): void {
+    this.#try((cast) => cast.reload());
+  }
+
+  /** Sends the user's input to the page. */
+  mouse(event: MouseInput): void {
+    this.#try((cast) => cast.mouse(event));
+  }
+
+  key(event: KeyInput): void {
+    this.#try((cast) => cast.key(event));
+  }
+
+  /** Shows which element is at a place of the picture, and returns it. */
+  async point(x: number, y: number, chosen: boolean): Promise<Pointed | undefined> {
+    const show = this.#show;
+    const element = await this.#filming?.cast?.elementAt(x, y).catch(() => undefined); // it has gone
+    show?.({ type: "pointed", chosen, ...(element && { element }) });
+    return element;
+  }
+
+  /**
+   * Lets the user click an element of a page, in which the browser waits for that click. It ends with the signal;
+   * before that it resolves only when the user cancels.
+   */
+  ask(text: string, page: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const asked = { text, page, cancel: resolve };
+      this.#asked.push(asked);
+      const over = () => {
+        this.#asked.splice(this.#asked.indexOf(asked), 1);
+        this.#showAsked();
+      };
+      signal.addEventListener("abort", over, { once: true });
+      this.choose(page);
+      this.#showAsked();
+    });
+  }
+
+  /** The user does not want to click what is asked for. */
+  cancelAsked(): void {
+    this.#askedHere?.cancel();
+  }
+
+  /** In another page a click would be the page's own. */
+  get #askedHere() {
+    return this.#asked.findLast(({ page }) => page === this.#filming?.page);
+  }
+
+  #showAsked(): void {
+    this.#show?.({ type: "asked", text: this.#askedHere?.text });
   }
 
   /** The panel has drawn a frame. */
@@ -98,6 +162,12 @@ export class LiveView {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.hide();
     this.#pages.close();
+  }
+
+  /** A page that is gone, or paused, does not answer. */
+  #try(act: (cast: Screencast) => Promise<void>): void {
+    const { cast } = this.#filming ?? {};
+    if (cast) void act(cast).catch((error: unknown) => this.#log.debug(reason(error)));
   }
 
   #update(): void {
@@ -116,7 +186,7 @@ export class LiveView {
     if (this.#filming?.key === key) return;
     this.#stop();
     const abort = new AbortController();
-    this.#filming = { key, abort };
+    this.#filming = { key, page: page.id, abort };
     void this.#film(page, this.#filming, show);
   }
 
@@ -129,10 +199,11 @@ export class LiveView {
   async #film(page: Page, filming: Filming, show: Show): Promise<void> {
     const { signal } = filming.abort;
     const watcher = {
-      frame: (data: Uint8Array) => this.#frame(data, show, signal),
+      frame: (data: Uint8Array, page: Size) => this.#frame(data, page, show, signal),
       click: (x: number, y: number) => show({ type: "click", x, y }),
     };
     show({ type: "failed" });
+    if (this.#askedHere) this.#showAsked();
     try {
       const cast = await Screencast.start(this.#store.state, page.id, this.#size, watcher, signal);
       filming.cast = cast;
@@ -142,7 +213,7 @@ export class LiveView {
     } catch (error) {
       if (signal.aborted) return;
       this.#log.warn(`the live view cannot show the page: ${reason(error)}`);
-      show({ type: "failed", why: `The page cannot be shown: ${reason(error)}.` });
+      show({ type: "failed", why: l10n.t("The page cannot be shown: {0}.", reason(error)) });
       filming.failed = true; // until another page or browser is selected, or the user retries
       return;
     }
@@ -150,13 +221,13 @@ export class LiveView {
     if (this.#filming === filming) this.#filming = undefined;
   }
 
-  #frame(data: Uint8Array, show: Show, signal: AbortSignal): Promise<void> {
+  #frame(data: Uint8Array, page: Size, show: Show, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     this.#number += 1;
     const number = this.#number;
     return new Promise((resolve) => {
       this.#drawing.set(number, resolve);
-      show({ type: "frame", number, data });
+      show({ type: "frame", number, data, page });
     });
   }
 
@@ -175,11 +246,12 @@ function newest(pages: readonly Page[]): Page | undefined {
 
 /** Why there is nothing to see, and what to do about it. */
 function why(state: State): { text: string; start: boolean } {
-  if (state.browser) return { text: "The browser has no page open.", start: false };
+  if (state.browser) return { text: l10n.t("The browser has no page open."), start: false };
   if (state.debugSessions.length === 0) {
-    return { text: "No browser is being debugged in this window. Start one, and its page appears here.", start: true };
+    const text = l10n.t("No browser is being debugged in this window. Start one, and its page appears here.");
+    return { text, start: true };
   }
-  return { text: "The debug browser of this window cannot be reached yet. The log shows why.", start: false };
+  return { text: l10n.t("The debug browser of this window cannot be reached yet. The log shows why."), start: false };
 }
 
 function fitting({ width, height }: Size): Size {

@@ -1,7 +1,7 @@
-// One page, filmed: its frames as they are painted, and where it is clicked.
+// One page, filmed: its frames as they are painted, and where it is clicked. The user's own input goes back.
 //
 //     const cast = await Screencast.start(state, page, size, { frame, click }, signal);
-//     …
+//     await cast.mouse({ type: "mouseMoved", x: 0.5, y: 0.5 });
 //     cast.close();
 //
 // A browser-level endpoint gives the page a session of its own. Where there is only js-debug's shared
@@ -9,6 +9,7 @@
 // nothing that js-debug needs is disabled in it.
 import { Cdp } from "../browser/cdp";
 import type { State } from "../protocol/protocol.generated";
+import { elementAt, type Pointed } from "./element";
 
 export interface Size {
   width: number;
@@ -16,10 +17,25 @@ export interface Size {
 }
 
 export interface Watcher {
-  /** A JPEG. The next one comes only when this one's promise is settled. */
-  frame(data: Uint8Array): Promise<void>;
+  /** A JPEG, and the page's size. The next one comes only when this one's promise is settled. */
+  frame(data: Uint8Array, page: Size): Promise<void>;
   /** A click, as parts of the picture's width and height. */
   click(x: number, y: number): void;
+}
+
+/** A mouse event, as CDP has it; its place in parts of the picture's width and height. */
+export interface MouseInput {
+  type: "mouseMoved" | "mousePressed" | "mouseReleased" | "mouseWheel";
+  x: number;
+  y: number;
+  [more: string]: unknown;
+}
+
+/** A key event, as CDP has it. */
+export interface KeyInput {
+  type: "keyDown" | "rawKeyDown" | "keyUp";
+  key: string;
+  [more: string]: unknown;
 }
 
 const world = "browserCoordinatorLiveView";
@@ -30,6 +46,7 @@ const off = { enabled: false };
 interface FrameMetadata {
   deviceWidth: number;
   deviceHeight: number;
+  pageScaleFactor: number;
 }
 
 /** Runs in an isolated world of each frame, where the page cannot see it. It draws nothing. */
@@ -112,6 +129,8 @@ export class Screencast {
   #watching = Promise.resolve();
   /** What the last frame shows, in the page's own pixels before any pinch. */
   #seen: Size | undefined;
+  /** How far the page is pinched. */
+  #pinch = 1;
 
   /** `page` is a target of the browser, or a debug session where there is only its endpoint. */
   static async start(
@@ -169,6 +188,28 @@ export class Screencast {
     await this.cdp.call("Page.startScreencast", params, this.session);
   }
 
+  async reload(): Promise<void> {
+    await this.cdp.call("Page.reload", {}, this.session);
+  }
+
+  /** Sends it to the page, where the user sees its place. */
+  async mouse(event: MouseInput): Promise<void> {
+    const seen = this.#seen;
+    if (!seen) return; // there is no picture yet
+    const [x, y] = [(event.x * seen.width) / this.#pinch, (event.y * seen.height) / this.#pinch];
+    await this.cdp.call("Input.dispatchMouseEvent", { ...event, x, y }, this.session);
+  }
+
+  async key(event: KeyInput): Promise<void> {
+    await this.cdp.call("Input.dispatchKeyEvent", { ...event }, this.session);
+  }
+
+  /** The element at a place of the picture. */
+  async elementAt(x: number, y: number): Promise<Pointed | undefined> {
+    const call = (method: string, params = {}) => this.cdp.call(method, params, this.session);
+    return this.#seen && elementAt(call, [x, y], this.#seen);
+  }
+
   /** Ends it, and all that it brought about. */
   async close(): Promise<void> {
     // js-debug's session stays when we leave; our own ends, and what it turned on with it.
@@ -192,7 +233,7 @@ export class Screencast {
   #listen(watcher: Watcher): void {
     this.cdp.on("Page.screencastFrame", ({ data, sessionId, metadata }) => {
       void this.#measure(metadata as FrameMetadata);
-      void this.#frame(watcher, String(data), sessionId);
+      void this.#frame(watcher, String(data), metadata as FrameMetadata, sessionId);
     });
     this.cdp.on("Page.screencastVisibilityChanged", ({ visible }) => void (visible === false && this.#unhide()));
     // A document that was written again has lost its listeners.
@@ -205,18 +246,20 @@ export class Screencast {
     });
   }
 
-  async #frame(watcher: Watcher, data: string, number: unknown): Promise<void> {
-    await watcher.frame(new Uint8Array(Buffer.from(data, "base64"))); // a Buffer is no message for a panel
+  async #frame(watcher: Watcher, data: string, shown: FrameMetadata, number: unknown): Promise<void> {
+    const size = { width: shown.deviceWidth, height: shown.deviceHeight };
+    await watcher.frame(new Uint8Array(Buffer.from(data, "base64")), size); // a Buffer is no message for a panel
     // Without an answer the browser sends no more than two; it may be gone by now.
     await this.cdp.call("Page.screencastFrameAck", { sessionId: number }, this.session).catch(() => {});
   }
 
   /** With each frame, since there is no event for the user's zoom, and a page that shows a dialog does not answer. */
-  async #measure({ deviceWidth, deviceHeight }: FrameMetadata): Promise<void> {
+  async #measure({ deviceWidth, deviceHeight, pageScaleFactor }: FrameMetadata): Promise<void> {
     try {
       const { cssVisualViewport } = await this.cdp.call("Page.getLayoutMetrics", {}, this.session);
       const { zoom = 1 } = cssVisualViewport as { zoom?: number };
       this.#seen = { width: deviceWidth / zoom, height: deviceHeight / zoom };
+      this.#pinch = pageScaleFactor;
     } catch {} // it has gone
   }
 

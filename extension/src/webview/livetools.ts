@@ -1,0 +1,210 @@
+// What the user does in the picture: points at an element, or uses the page itself. Both are off until the user
+// turns them on, and off again when another page is shown.
+import { editor, part } from "./editor";
+
+type Mode = "watch" | "pick" | "input";
+
+const canvas = part<HTMLCanvasElement>("canvas");
+const note = part("note");
+const box = part("box");
+const cross = part("cross");
+const cancel = part("cancel");
+const buttons = { pick: part("pick"), input: part("input") };
+const mouseButtons = ["left", "middle", "right", "back", "forward"];
+
+let mode: Mode = "watch";
+/** Where the keyboard points, in parts of the picture. */
+let at = { x: 0.5, y: 0.5 };
+/** The last place that is not sent yet. */
+let next: { x: number; y: number; buttons: number; modifiers: number } | undefined;
+let waiting = false;
+let pressed = false;
+/** What a client asks the user to click: the browser waits for a click in the page. */
+let request: string | undefined;
+
+function become(now: Mode): void {
+  mode = now;
+  document.body.dataset.mode = now;
+  for (const [name, button] of Object.entries(buttons)) button.ariaPressed = String(name === now);
+  canvas.role = now === "input" ? "application" : "img";
+  box.hidden = cross.hidden = true;
+  next = undefined;
+  waiting = false;
+  at = { x: 0.5, y: 0.5 };
+  const text = [request, now === "watch" ? undefined : buttons[now].dataset.note].filter(Boolean).join(" ");
+  note.textContent = text;
+  part("line").hidden = text === "";
+  part("retry").hidden = true;
+  cancel.hidden = request === undefined;
+}
+
+/** A client asks the user to click an element, or no longer does. */
+export function asked(text?: string): void {
+  request = text;
+  become(text === undefined ? "watch" : "pick");
+}
+
+function toggle(to: "pick" | "input"): void {
+  if (mode === to) stop();
+  else {
+    become(to);
+    canvas.focus({ preventScroll: true });
+  }
+}
+
+/** The user ends what the mode is for. */
+function stop(): void {
+  if (mode === "pick" && request !== undefined) editor.postMessage({ type: "cancelAsked" });
+  become("watch");
+}
+
+/** The page is another one, or gone: what the user did was meant for the last one, and what a client asked. */
+export function ended(): void {
+  asked();
+}
+
+/** The element at the place that was asked for: framed while the user points, and named when it is chosen. */
+export function pointed(chosen: boolean, element?: { text: string; box: [number, number, number, number] }): void {
+  if (!chosen) waiting = false;
+  box.hidden = !element || mode !== "pick";
+  if (element && (chosen || mode === "pick")) {
+    const [left, top, width, height] = element.box.map((part) => `${part * 100}%`);
+    Object.assign(box.style, { left, top, width, height });
+    note.textContent = element.text;
+    part("line").hidden = false;
+  }
+  send();
+}
+
+function place({ clientX, clientY }: MouseEvent): { x: number; y: number } {
+  const { left, top, width, height } = canvas.getBoundingClientRect();
+  const inside = (part: number) => Math.min(Math.max(part, 0), 1);
+  return { x: inside((clientX - left) / width), y: inside((clientY - top) / height) };
+}
+
+function modifiersOf(event: MouseEvent | KeyboardEvent): number {
+  return Number(event.altKey) + 2 * Number(event.ctrlKey) + 4 * Number(event.metaKey) + 8 * Number(event.shiftKey);
+}
+
+/** Sends the last place, once a frame, and in pick mode once the last element is known. */
+function send(): void {
+  if (!next || waiting) return;
+  const { x, y, ...more } = next;
+  next = undefined;
+  if (mode === "input" || request !== undefined) {
+    editor.postMessage({ type: "mouse", event: { type: "mouseMoved", x, y, ...more } });
+  } else {
+    waiting = true;
+    editor.postMessage({ type: "point", x, y, chosen: false });
+  }
+}
+
+function hover(to: { x: number; y: number }, buttons = 0, modifiers = 0): void {
+  if (!next) requestAnimationFrame(send);
+  next = { ...to, buttons, modifiers };
+}
+
+/** One click: should it meet nothing, the button begins again. The browser highlights what is asked for itself. */
+function choose({ x, y }: { x: number; y: number }): void {
+  become("watch");
+  if (request !== undefined) {
+    for (const type of ["mouseMoved", "mousePressed", "mouseReleased"]) {
+      const button = type === "mouseMoved" ? {} : { button: "left", clickCount: 1 };
+      editor.postMessage({ type: "mouse", event: { type, x, y, ...button } });
+    }
+    return;
+  }
+  editor.postMessage({ type: "point", x, y, chosen: true });
+}
+
+function press(type: "mousePressed" | "mouseReleased", event: MouseEvent): void {
+  event.preventDefault();
+  canvas.focus({ preventScroll: true });
+  pressed = type === "mousePressed";
+  const button = mouseButtons[event.button] ?? "none";
+  const { buttons, detail: clickCount } = event;
+  const params = { type, ...place(event), button, buttons, clickCount, modifiers: modifiersOf(event) };
+  editor.postMessage({ type: "mouse", event: params });
+}
+
+/** Keys with Ctrl, Alt or Cmd and the function keys stay the editor's: by them the user gets out again. */
+function isForPage(event: KeyboardEvent): boolean {
+  const { ctrlKey, altKey, metaKey, key } = event;
+  return event.getModifierState("AltGraph") || !(ctrlKey || altKey || metaKey || /^F\d/.test(key));
+}
+
+function type(event: KeyboardEvent): void {
+  if (!isForPage(event)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const { key, code, location, repeat: autoRepeat, keyCode: windowsVirtualKeyCode } = event;
+  const text = key === "Enter" ? "\r" : [...key].length === 1 ? key : undefined;
+  const kind = event.type === "keyup" ? "keyUp" : text ? "keyDown" : "rawKeyDown";
+  const params = { key, code, location, autoRepeat, windowsVirtualKeyCode, modifiers: modifiersOf(event) };
+  editor.postMessage({ type: "key", event: { type: kind, ...params, ...(kind === "keyDown" && { text }) } });
+}
+
+const steps: Record<string, [number, number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
+
+/** The keyboard points too. */
+function move(event: KeyboardEvent): void {
+  const [x, y] = steps[event.key] ?? [0, 0];
+  if (event.key === "Enter" || event.key === " ") choose(at);
+  else if (x === 0 && y === 0) return;
+  else {
+    const by = event.shiftKey ? 0.005 : 0.025;
+    const inside = (part: number) => Math.min(Math.max(part, 0), 1);
+    at = { x: inside(at.x + x * by), y: inside(at.y + y * by) };
+    cross.hidden = false;
+    Object.assign(cross.style, { left: `${at.x * 100}%`, top: `${at.y * 100}%` });
+    hover(at);
+  }
+  event.preventDefault();
+}
+
+export function listenToTools(): void {
+  for (const name of ["pick", "input"] as const) {
+    buttons[name].addEventListener("click", () => toggle(name));
+  }
+  cancel.addEventListener("click", () => {
+    become("pick");
+    stop();
+  });
+  canvas.addEventListener("mousemove", (event) => {
+    if (mode !== "watch") hover(place(event), event.buttons, modifiersOf(event));
+  });
+  canvas.addEventListener("mousedown", (event) => mode === "input" && press("mousePressed", event));
+  addEventListener("mouseup", (event) => {
+    if (mode === "input" && pressed) press("mouseReleased", event);
+  });
+  canvas.addEventListener("click", (event) => mode === "pick" && choose(place(event)));
+  canvas.addEventListener("contextmenu", (event) => {
+    if (mode === "watch") return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  canvas.addEventListener(
+    "wheel",
+    (event) => {
+      if (mode !== "input") return;
+      event.preventDefault();
+      const { deltaX, deltaY } = event;
+      const params = { type: "mouseWheel", ...place(event), deltaX, deltaY, modifiers: modifiersOf(event) };
+      editor.postMessage({ type: "mouse", event: params });
+    },
+    { passive: false },
+  );
+  canvas.addEventListener("keydown", (event) => {
+    if (mode === "input" && !(event.key === "Escape" && event.shiftKey)) type(event);
+    else if (mode === "pick") move(event);
+  });
+  canvas.addEventListener("keyup", (event) => mode === "input" && type(event));
+  addEventListener("keydown", ({ key, shiftKey }) => {
+    if (key === "Escape" && (mode === "pick" || (mode === "input" && shiftKey))) stop();
+  });
+}
