@@ -122,6 +122,7 @@ test("a second time there is nothing to write", async () => {
 });
 
 test("the editor's own agents are offered the server, which starts in the folder and knows the window", async () => {
+  rmSync(file()); // with it the editor has the server from there
   await startServer("Browser Coordinator");
   await window.screenshot("mcp-offer");
   const server = await started(["mcp"]);
@@ -144,13 +145,14 @@ test("with an entry of the coordinator in a file that the editor reads, it is no
     await window.press("Escape");
     return labels.map((label) => label.replaceAll("\u00a0", " ").trim()).filter((label) => /browser/i.test(label));
   };
-  expect(await listed()).toEqual(["browser-coordinator"]); // Claude Code's, which was written before
+  const own = { command: run.coordinator, args: ["mcp"] };
+  writeFileSync(file(), JSON.stringify({ mcpServers: { "browser-coordinator": own } })); // Claude Code's
+  await expect.poll(listed).toEqual(["browser-coordinator"]);
   rmSync(file());
   await expect.poll(listed).toEqual(["Browser Coordinator"]);
   const entered = join(shop.folder, ".vscode", "mcp.json");
   const before = readFileSync(entered, "utf8");
   const { servers } = JSON.parse(before);
-  const own = { command: run.coordinator, args: ["mcp"] };
   writeFileSync(entered, JSON.stringify({ servers: { ...servers, "browser-coordinator": own } }));
   await expect.poll(listed).toEqual(["browser-coordinator"]);
   writeFileSync(entered, before);
