@@ -164,8 +164,13 @@ describe("in the mode ask", () => {
     await bar.question.waitFor();
     expect(await focused()).toBe("Agents"); // the keyboard stays where it was
     const words = 'Claude Code 2.1.0 wants to act on “Shop” (127.0.0.1:5173): click button "Buy".';
-    expect(await bar.question.innerText()).toContain(words);
+    const dialog = bar.question.getByRole("dialog"); // as a screen reader gets it
+    expect(await dialog.getAttribute("aria-label")).toBe(`Info: ${words}, source: Browser Coordinator, notification`);
     await window.status.getByText("Agent asks").waitFor();
+    for (const label of ["Allow Once, Ctrl+K Y", "Allow for This Session, Ctrl+K Shift+Y", "Refuse, Ctrl+K N"]) {
+      await window.page.getByRole("button", { name: label, exact: true }).waitFor();
+    }
+    await window.press("Enter"); // whatever has the focus, it is no answer
     await window.screenshot("question");
     await window.picture("question", bar.question);
     await bar.answer("Allow Once");
@@ -206,12 +211,29 @@ describe("in the mode ask", () => {
     for (const asked of all) expect(await asked).toEqual({ decision: "allow", scope: "once" });
   });
 
-  test("the keyboard answers by the status bar", async () => {
+  test("keys answer wherever the focus is, and Escape and Enter never do", async () => {
+    const { page } = window;
+    await window.openFile("index.html");
     const asked = coordinator.ask(claude, "click G");
-    await bar.question.waitFor();
-    await bar.menu("Refuse");
-    expect(await asked).toMatchObject({ decision: "refuse", reason: "human" });
+    await bar.answerButton("Refuse").waitFor();
+    await window.press("Escape"); // the editor hides its notifications
     await bar.question.waitFor({ state: "hidden" });
+    await window.press("Control+k");
+    await window.press("y");
+    expect(await asked).toEqual({ decision: "allow", scope: "once" });
+    expect(await page.locator(".tab.dirty").count()).toBe(0);
+    const next = coordinator.ask(claude, "click H");
+    await bar.question.getByRole("button", { name: "Answer..." }).click();
+    await page.locator(".quick-input-list .monaco-list-row", { hasText: "Refuse" }).waitFor();
+    await window.press("Enter");
+    await window.screenshot("question-keys");
+    await window.press("Escape");
+    await bar.question.getByText("click H").waitFor(); // it is there again
+    await window.press("Control+k");
+    await window.press("n");
+    expect(await next).toMatchObject({ decision: "refuse", reason: "human" });
+    await bar.question.waitFor({ state: "hidden" });
+    expect(await bar.answerButton("Refuse").count()).toBe(0);
   });
 
   test("an agent that the user stops is refused, until it may go on", async () => {

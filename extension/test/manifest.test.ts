@@ -65,7 +65,7 @@ describe("what a person reads", () => {
 });
 
 describe("what is contributed", () => {
-  const { commands, menus, views, viewsWelcome, walkthroughs, configuration } = manifest.contributes;
+  const { commands, keybindings, menus, views, viewsWelcome, walkthroughs, configuration } = manifest.contributes;
   const known = new Set(commands.map(({ command }: { command: string }) => command));
   const ids = new Set(
     Object.values(views as Record<string, { id: string }[]>).flatMap((all) => all.map(({ id }) => id)),
@@ -73,7 +73,9 @@ describe("what is contributed", () => {
   const linked = (text: string) => [...text.matchAll(/command:(browserCoordinator\.[\w.]+)/g)].map(([, name]) => name);
 
   test("menus, welcomes and the walkthrough name commands that there are", () => {
-    const used = (Object.values(menus) as { command: string }[][]).flat().map(({ command }) => command);
+    const used = ([keybindings, ...Object.values(menus)] as { command: string }[][])
+      .flat()
+      .map(({ command }) => command);
     const steps = (walkthroughs as { steps: { description: string }[] }[]).flatMap(({ steps }) => steps);
     const links = [
       ...(viewsWelcome as { contents: string }[]).flatMap(({ contents }) => linked(contents)),

@@ -81,12 +81,15 @@ export class SideBar {
     return this.page.locator(".notification-toast.notification-fade-in-done", { hasText: "wants to act" });
   }
 
+  /** The button below it that has this label. */
+  answerButton(label: string): Locator {
+    return this.page.locator(".statusbar-item", { hasText: label }).getByRole("button");
+  }
+
   /** Clicks one of its answers, and waits until it has gone. */
   async answer(label: "Allow Once" | "Allow for This Session" | "Refuse"): Promise<void> {
     const question = await this.question.elementHandle();
-    const answer = this.question.locator("a", { hasText: label }); // buttons are links too
-    await this.page.mouse.move(640, 400); // away from the status bar, whose tooltip may lie above it
-    await answer.click();
+    await this.answerButton(label).click();
     await question?.waitForElementState("hidden");
   }
 

@@ -1,23 +1,50 @@
-// The question whether an agent may act: a notification with three answers.
-//
-// It is a progress notification: unlike others it stays visible until it is answered, its text can
-// change while it is shown, and it closes with the question. It has one button, which refuses;
-// the other answers are links (adr/0021-how-the-user-is-asked.md).
+// The question whether an agent may act. A progress notification has its text: unlike others it stays visible
+// until it is answered, its text can change, and it closes with the question. The answers are buttons in the
+// status bar, right below it, with keys; and rows of a list (adr/0021-how-the-user-is-asked.md).
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { named, placeOf, questionText, requestText } from "../core/access/actions";
 import type { AskedAction, Choice, Permissions, Question } from "../core/access/permission";
 
-const answerCommand = "browserCoordinator.answer";
 const tick = 1_000;
+/** A question can be answered from when it has been visible this long: a click or a key may be meant for the one before. */
+const pause = 500;
 
-/** The editor takes a button's label too; if it did not, the button would read "Cancel", which is true too. */
-const refuseLabel = "Refuse" as unknown as boolean;
+interface Answer {
+  choice: Choice;
+  /** The last part of its command's name. */
+  command: string;
+  label: string;
+  icon: string;
+  key: string;
+  about: string;
+}
 
-const choices: { choice: Choice; label: string; icon: string; title?: string }[] = [
-  { choice: "once", label: "Allow Once", icon: "check", title: "It is asked about again next time" },
-  { choice: "session", label: "Allow for This Session", icon: "check-all", title: "Until the agent leaves" },
-  { choice: "refuse", label: "Refuse", icon: "circle-slash" },
-];
+function answers(): Answer[] {
+  const key = process.platform === "darwin" ? "⌘K" : "Ctrl+K";
+  const once = l10n.t("Only what is asked now.");
+  const session = l10n.t("Everything, until the agent leaves.");
+  const refuse = l10n.t("The agent gets an error.");
+  return [
+    { choice: "once", command: "allowOnce", label: l10n.t("Allow Once"), icon: "check", key: `${key} Y`, about: once },
+    {
+      choice: "session",
+      command: "allowForSession",
+      label: l10n.t("Allow for This Session"),
+      icon: "check-all",
+      key: `${key} Shift+Y`,
+      about: session,
+    },
+    {
+      choice: "refuse",
+      command: "refuse",
+      label: l10n.t("Refuse"),
+      icon: "circle-slash",
+      key: `${key} N`,
+      about: refuse,
+    },
+  ];
+}
 
 export function showQuestions(permissions: Permissions): vscode.Disposable {
   let dialog: Dialog | undefined;
@@ -27,48 +54,57 @@ export function showQuestions(permissions: Permissions): vscode.Disposable {
       dialog?.close();
       dialog = question && new Dialog(question, permissions);
     } else if (question) dialog?.show(question);
-    void vscode.commands.executeCommand("setContext", "browserCoordinator.asking", question !== undefined);
   };
+  setAsking(false);
   update();
   const unsubscribe = permissions.subscribe(update);
-  const answer = vscode.commands.registerCommand(answerCommand, (id: string, choice: Choice, seen: number) => {
-    if (choices.some((each) => each.choice === choice)) permissions.answer(id, choice, seen);
-  });
-  const pick = vscode.commands.registerCommand("browserCoordinator.answerQuestion", () => pickAnswer(permissions));
-  return vscode.Disposable.from(answer, pick, { dispose: unsubscribe }, { dispose: () => dialog?.close() });
+  return vscode.Disposable.from(
+    ...answers().map(({ command, choice }) =>
+      vscode.commands.registerCommand(`browserCoordinator.${command}`, () => dialog?.answer(choice)),
+    ),
+    vscode.commands.registerCommand("browserCoordinator.answerQuestion", () => pickAnswer(permissions)),
+    { dispose: unsubscribe },
+    { dispose: () => dialog?.close() },
+  );
 }
 
-/** The same question where the keyboard is: for those who come by the status bar or the palette. */
+/** The same question as a list, with all its actions. No row of it has the focus: Enter alone answers nothing. */
 async function pickAnswer(permissions: Permissions): Promise<void> {
   const { question } = permissions;
   if (!question) return;
-  const actions = question.actions.map((action) => ({
-    label: requestText(action),
-    description: placeOf(action).trim(),
-  }));
-  const items: (vscode.QuickPickItem & { choice?: Choice })[] = [
-    ...choices.map(({ choice, label, icon }) => ({ choice, label: `$(${icon}) ${label}` })),
+  const { actions } = question;
+  const list = vscode.window.createQuickPick<vscode.QuickPickItem & { choice?: Choice }>();
+  list.title = l10n.t("An agent asks");
+  list.placeholder = questionText(question);
+  list.ignoreFocusOut = true;
+  list.items = [
+    ...answers().map(({ choice, label, icon, key }) => ({ choice, label: `$(${icon}) ${label}`, description: key })),
     {
-      label: actions.length === 1 ? "what it wants to do" : `the ${actions.length} actions`,
+      label: actions.length === 1 ? l10n.t("what it wants to do") : l10n.t("the {0} actions", actions.length),
       kind: vscode.QuickPickItemKind.Separator,
     },
-    ...actions,
+    ...actions.map((action) => ({ label: requestText(action), description: placeOf(action).trim() })),
   ];
-  const options = { title: "An agent asks", placeHolder: questionText(question), ignoreFocusOut: true };
-  const closed = new vscode.CancellationTokenSource();
-  const unsubscribe = permissions.subscribe(() => permissions.question?.id !== question.id && closed.cancel());
-  const picked = await vscode.window.showQuickPick(items, options, closed.token);
+  list.activeItems = [];
+  const unsubscribe = permissions.subscribe(() => permissions.question?.id !== question.id && list.hide());
+  list.onDidAccept(() => {
+    const choice = list.selectedItems[0]?.choice;
+    if (choice) permissions.answer(question.id, choice, lastOf(actions));
+  });
+  const hidden = new Promise((resolve) => list.onDidHide(resolve));
+  list.show();
+  await hidden;
   unsubscribe();
-  closed.dispose();
-  if (picked?.choice) permissions.answer(question.id, picked.choice, lastOf(question.actions));
-  else if (picked) await pickAnswer(permissions); // an action is no answer
+  list.dispose();
 }
 
 class Dialog {
   readonly id: string;
+  readonly #permissions: Permissions;
   #question: Question;
   #progress: vscode.Progress<{ message?: string; increment?: number }> | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #pause: NodeJS.Timeout;
+  #buttons: vscode.StatusBarItem[] = [];
   #end = () => {};
   readonly #ended = new Promise<void>((resolve) => {
     this.#end = resolve;
@@ -77,20 +113,12 @@ class Dialog {
   constructor(question: Question, permissions: Permissions) {
     this.id = question.id;
     this.#question = question;
-    const location = vscode.ProgressLocation.Notification;
-    void vscode.window.withProgress({ location, cancellable: refuseLabel }, (progress, token) => {
-      this.#progress = progress;
-      token.onCancellationRequested(() => permissions.answer(question.id, "refuse", lastOf(question.actions)));
-      this.show(this.#question);
-      // The bar fills as the time runs out; it slows when another action extends the time.
-      let left = 100;
-      this.#timer = setInterval(() => {
-        const increment = left * Math.min(tick / Math.max(this.#question.until - performance.now(), tick), 1);
-        left -= increment;
-        this.#report(increment);
-      }, tick);
-      return this.#ended.finally(() => clearInterval(this.#timer));
-    });
+    this.#permissions = permissions;
+    this.#open();
+    this.#pause = setTimeout(() => {
+      this.#buttons = answers().map(button);
+      setAsking(true);
+    }, pause);
   }
 
   show(question: Question): void {
@@ -98,23 +126,65 @@ class Dialog {
     this.#report();
   }
 
-  /** Always with the words: the editor joins reports that come close together, and keeps the words of the last one only. */
-  #report(increment?: number): void {
-    const links = choices.flatMap(({ choice, label, title }) =>
-      title ? `[${label}](${link(this.#question, choice)} "${title}")` : [],
-    );
-    this.#progress?.report({ message: `${questionText(this.#question)} ${links.join(" or ")}`, increment });
+  /** What is allowed once is what the notification names. */
+  answer(choice: Choice): void {
+    if (this.#buttons.length > 0) this.#permissions.answer(this.id, choice, lastOf(named(this.#question)));
   }
 
   close(): void {
+    clearTimeout(this.#pause);
+    for (const each of this.#buttons) each.dispose();
+    setAsking(false);
     this.#end();
+  }
+
+  /** Its own button opens the list. The editor takes a label for it; if it did not, the button would read "Cancel". */
+  #open(): void {
+    const cancellable = l10n.t("Answer...") as unknown as boolean;
+    const location = vscode.ProgressLocation.Notification;
+    void vscode.window.withProgress({ location, cancellable }, async (progress, token) => {
+      this.#progress = progress;
+      this.#report();
+      // The bar fills as the time runs out; it slows when another action extends the time.
+      let left = 100;
+      const timer = setInterval(() => {
+        const increment = left * Math.min(tick / Math.max(this.#question.until - performance.now(), tick), 1);
+        left -= increment;
+        this.#report(increment);
+      }, tick);
+      const pressed = new Promise((resolve) => token.onCancellationRequested(resolve));
+      await Promise.race([this.#ended, pressed]);
+      clearInterval(timer);
+      if (token.isCancellationRequested) void this.#pick(); // the editor has closed the notification
+    });
+  }
+
+  async #pick(): Promise<void> {
+    await pickAnswer(this.#permissions);
+    if (this.#permissions.question?.id === this.id) this.#open();
+  }
+
+  /** Always with the text: the editor joins reports that come close together, and keeps the text of the last one only. */
+  #report(increment?: number): void {
+    this.#progress?.report({ message: questionText(this.#question), increment });
   }
 }
 
-/** What is allowed once is what the notification names. */
-function link(question: Question, choice: Choice): string {
-  const args = [question.id, choice, lastOf(named(question))];
-  return `command:${answerCommand}?${encodeURIComponent(JSON.stringify(args))}`;
+/** A button below the notification. */
+function button({ command, label, icon, key, about }: Answer, place: number): vscode.StatusBarItem {
+  const item = vscode.window.createStatusBarItem(command, vscode.StatusBarAlignment.Right, 49 - place / 10);
+  item.name = label;
+  item.text = `$(${icon}) ${label}`;
+  item.tooltip = `${label} (${key})\n${about}`;
+  item.accessibilityInformation = { label: `${label}, ${key}`, role: "button" };
+  item.command = `browserCoordinator.${command}`;
+  item.backgroundColor = new vscode.ThemeColor("statusBarItem.warningBackground");
+  item.show();
+  return item;
+}
+
+function setAsking(asking: boolean): void {
+  void vscode.commands.executeCommand("setContext", "browserCoordinator.asking", asking);
 }
 
 function lastOf(actions: readonly AskedAction[]): number {
