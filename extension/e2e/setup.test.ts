@@ -32,14 +32,21 @@ function file(): string {
   return join(shop.folder, ".mcp.json");
 }
 
-/** Has the entry for Claude Code shown, which is not written yet, and presses a button of the question. */
-async function answer(button: string, meanwhile = () => {}): Promise<void> {
+/** Has the entry for Claude Code shown, which is not written yet. */
+async function proposed(): Promise<void> {
   await window.setUp("Claude Code");
-  const proposed = window.page.locator(".monaco-diff-editor .modified .view-line", { hasText: "browser-coordinator" });
-  await proposed.first().waitFor();
-  await window.screenshot("setup-shown");
-  meanwhile();
-  await window.toast("Write this to .mcp.json of the folder grocer").getByRole("button", { name: button }).click();
+  await window.tab("What will be written to .mcp.json of the folder grocer").waitFor();
+  await window.page.locator(".monaco-diff-editor .modified .view-line", { hasText: "browser-coordinator" }).waitFor();
+  expect(existsSync(file())).toBe(false);
+}
+
+/** Presses a button of the comparison's title. */
+async function answer(button: "Write" | "Cancel"): Promise<void> {
+  await window.page.locator(".editor-actions").getByRole("button", { name: button }).click();
+  await closed();
+}
+
+async function closed(): Promise<void> {
   await window.tab("what will be written").waitFor({ state: "detached" });
 }
 
@@ -72,16 +79,24 @@ function environment(pid: number): string[] {
   return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
 }
 
-test("Cancel writes nothing", async () => {
+test("Cancel writes nothing, nor does closing the comparison", async () => {
+  await proposed();
+  await window.screenshot("setup-shown");
   await answer("Cancel");
+  await proposed();
+  await window.command("View: Close Editor");
+  await closed();
   expect(existsSync(file())).toBe(false);
 });
 
 test("a file that has changed meanwhile stays, and the entry is on the clipboard", async () => {
-  await answer("Write", () => writeFileSync(file(), '{ "theirs": 1 }'));
+  await proposed();
+  writeFileSync(file(), '{ "theirs": 1 }');
+  await answer("Write");
   await window.toast("is left as it is: it has changed meanwhile. The entry is on the clipboard").waitFor();
   expect(await readFile(file(), "utf8")).toBe('{ "theirs": 1 }');
   expect(JSON.parse(await window.pasted()).mcpServers).toHaveProperty("browser-coordinator");
+  rmSync(file());
 });
 
 test("a file that cannot be added to is not proposed to be, nor one with changes that are not saved", async () => {
@@ -101,7 +116,12 @@ test("a file that cannot be added to is not proposed to be, nor one with changes
 });
 
 test("Claude Code is set up: shown first, written when the user agrees, and it works", async () => {
-  await answer("Write", () => expect(existsSync(file())).toBe(false));
+  await proposed();
+  await window.openFile("index.html"); // another editor does not take its place
+  await window.tab("What will be written").click();
+  await window.page.locator(".monaco-diff-editor .modified .view-lines").click();
+  await window.press("Control+Enter");
+  await closed();
   await window.toast("is written").waitFor();
   const { mcpServers } = JSON.parse(await readFile(file(), "utf8"));
   const entry = mcpServers["browser-coordinator"];
