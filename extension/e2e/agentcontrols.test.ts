@@ -250,6 +250,19 @@ describe("in the mode ask", () => {
     await coordinator.until((state) => state.access.stopped.length === 0);
   });
 
+  test("all agents are stopped at once, and resumed", async () => {
+    const asked = coordinator.ask(claude, "click J");
+    await bar.question.waitFor();
+    await bar.pane("Agents").hover();
+    await bar.pane("Agents").getByRole("button", { name: "Stop All Agents" }).click();
+    expect(await asked).toMatchObject({ decision: "refuse", reason: "stopped" });
+    await coordinator.until((state) => state.access.stopped.length === 2);
+    await bar.pane("Agents").getByText("all stopped").waitFor();
+    await window.screenshot("view-all-stopped");
+    await window.command("Browser Coordinator: Resume All Agents");
+    await coordinator.until((state) => state.access.stopped.length === 0);
+  });
+
   test("an agent is stopped by its row while others act, and while the mode changes", async () => {
     let clicked = false;
     const acting = (async () => {

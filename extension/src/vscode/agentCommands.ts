@@ -1,7 +1,7 @@
 // The commands that control agents, and those of the side bar's rows.
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { resume, setMode, stop, stoppable } from "../core/access/access";
+import { resume, resumeAll, setMode, stop, stopAll, stoppable } from "../core/access/access";
 import { devToolsAddress, openDevTools } from "../core/browser/devtools";
 import { actOnPage, listPages, pageActions } from "../core/browser/pages";
 import { reason } from "../core/log";
@@ -35,6 +35,8 @@ export function registerAgentCommands(parts: Parts): vscode.Disposable {
       const client = row?.client ?? (await pickClient(parts, true));
       if (client) resume(store, client.id);
     }),
+    on("stopAllAgents", () => stopAll(store, clients)),
+    on("resumeAllAgents", () => resumeAll(store)),
     on("openDevTools", (row?: PageRow) => openPage(parts, row)),
     ...Object.entries(pageActions).map(([name, method]) => on(name, (row?: PageRow) => act(parts, row, method))),
     on("copyPageUrl", (row?: PageRow) => copy(row?.page.url)),

@@ -81,12 +81,14 @@ function timeLimit(): number {
 function keepContexts(store: Store, clients: Clients): vscode.Disposable {
   const reported = new Map<string, unknown>();
   const update = () => {
-    const { browser, pages, debugSessions } = store.state;
+    const { browser, pages, debugSessions, access } = store.state;
     for (const [key, value] of [
       ["browserCoordinator.hasSession", debugSessions.length > 0],
       ["browserCoordinator.hasBrowser", browser !== null || pages.length > 0],
       ["browserCoordinator.hasPort", browser !== null],
       ["browserCoordinator.hasAgent", clients.connected.length > 0],
+      ["browserCoordinator.hasGoing", clients.connected.some(({ id }) => !access.stopped.includes(id))],
+      ["browserCoordinator.hasStopped", access.stopped.length > 0],
       ["browserCoordinator.hasActivity", clients.actions.length > 0],
     ] as const) {
       if (reported.get(key) === value) continue;

@@ -1,4 +1,5 @@
 // The commands, and the menu behind the status bar item.
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { modeLabels, type StoppableClient, stoppable } from "../core/access/access";
 import { describe } from "../core/access/status";
@@ -35,6 +36,12 @@ export function registerCommands(parts: Parts, log: vscode.LogOutputChannel): vs
 async function showStatus({ window, store, clients }: Parts): Promise<void> {
   const { serving } = window;
   const { access } = store.state;
+  const all = stoppable(store, clients);
+  const stopAll = { label: `$(stop-circle) ${l10n.t("Stop All Agents")}`, command: "browserCoordinator.stopAllAgents" };
+  const resumeAll = {
+    label: `$(debug-continue) ${l10n.t("Resume All Agents")}`,
+    command: "browserCoordinator.resumeAllAgents",
+  };
   const choices: Choice[] = [
     {
       label: `$(${modeLabels[access.mode].icon}) ${modeLabels[access.mode].label}`,
@@ -43,7 +50,9 @@ async function showStatus({ window, store, clients }: Parts): Promise<void> {
     },
     { label: "$(list-tree) Show Browser, Agents and Activity", command: "browserCoordinator.agents.focus" },
     { label: "$(open-preview) Open Live View", command: "browserCoordinator.openLiveView" },
-    ...stoppable(store, clients).map(toggle),
+    ...all.map(toggle),
+    ...(all.filter(({ stopped }) => !stopped).length > 1 ? [stopAll] : []),
+    ...(all.filter(({ stopped }) => stopped).length > 1 ? [resumeAll] : []),
     {
       label: "$(copy) Copy CDP Endpoint",
       detail: "The stable address for Playwright, Puppeteer and other CDP tools",

@@ -39,6 +39,17 @@ export function resume(store: Store, client: string): void {
   store.set({ access: { mode, stopped: stopped.filter((each) => each !== client) } });
 }
 
+/** Stops all clients that are connected. One that comes later is not stopped. */
+export function stopAll(store: Store, clients: Clients): void {
+  const { mode, stopped } = store.state.access;
+  const all = new Set([...stopped, ...clients.connected.map(({ id }) => id)]);
+  store.set({ access: { mode, stopped: [...all].slice(-stoppedLimit) } });
+}
+
+export function resumeAll(store: Store): void {
+  store.set({ access: { mode: store.state.access.mode, stopped: [] } });
+}
+
 /** A client that the user can stop or resume. */
 export interface StoppableClient {
   readonly client: ConnectedClient;

@@ -54,6 +54,7 @@ export function openAgentsView(parts: AgentsParts): vscode.Disposable {
     const waiting = permissions.waiting;
     const tooltip = waiting === 1 ? "An agent waits for you" : `${waiting} agents wait for you`;
     view.view.badge = waiting > 0 ? { value: waiting, tooltip } : undefined;
+    view.view.description = stopState(stoppable(store, clients));
     view.update();
     if (served === clients.served) return;
     served = clients.served;
@@ -70,6 +71,13 @@ export function openAgentsView(parts: AgentsParts): vscode.Disposable {
     ),
     { dispose: () => stop.map((unsubscribe) => unsubscribe()) },
   );
+}
+
+/** Beside the view's name, also while it is collapsed. */
+function stopState(all: StoppableClient[]): string {
+  const stopped = all.filter((each) => each.stopped).length;
+  if (stopped === 0) return "";
+  return stopped === all.length ? l10n.t("all stopped") : l10n.t("{0} of {1} stopped", stopped, all.length);
 }
 
 async function ask(extension: vscode.Uri, workspace: string | null): Promise<Asked> {
