@@ -7,7 +7,7 @@ import (
 )
 
 // conditions are functions of the parameters that change an operation's class from the
-// one in the table. A condition that makes it read-only is false when in doubt; one that
+// one in the table, or its category. A condition that makes it read-only is false when in doubt; one that
 // makes it destructive is then true. Tools leave zero values out of their encoded
 // arguments.
 var conditions = map[string]func(arguments) bool{
@@ -20,6 +20,11 @@ var conditions = map[string]func(arguments) bool{
 		return args["captureBeyondViewport"] == nil || args.is("captureBeyondViewport", "false")
 	},
 	"debug-url": hasDebugURL,
+	// no javascript: URL, which is a script
+	"web-url": func(args arguments) bool {
+		url, _ := args.text("url")
+		return strings.HasPrefix(url, "http://") || strings.HasPrefix(url, "https://")
+	},
 	// a group of objects that includes the debugger's own: those of its console, or V8's
 	// for the frames of a pause
 	"debuggers": func(args arguments) bool {

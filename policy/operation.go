@@ -28,6 +28,9 @@ func (c Class) String() string { return classNames[c] }
 type Operation struct {
 	Name  string // the method, of the inner command where one carries another, or the tool
 	Class Class
+	// Category is the kind of action that the user can allow for a session, of a mutating
+	// operation. It may be empty.
+	Category string
 
 	entry  *entry // nil: not in the tables
 	params json.RawMessage
@@ -76,7 +79,7 @@ func Tool(name string, arguments any) Operation {
 		return Operation{Name: name}
 	}
 	if e.unless == nil {
-		return Operation{Name: name, Class: e.class, entry: e}
+		return e.classify(name, nil)
 	}
 	params, err := json.Marshal(arguments)
 	if err != nil {
@@ -88,18 +91,21 @@ func Tool(name string, arguments any) Operation {
 // classify decides the class of an operation by its parameters.
 func (e *entry) classify(name string, params json.RawMessage) Operation {
 	o := Operation{Name: name, Class: e.class, entry: e, params: params}
-	if e.unless == nil && e.destructive == nil {
-		return o
+	var args arguments
+	if e.unless != nil || e.destructive != nil || e.categoryIf != nil {
+		args = read(params)
+		readable := args != nil || len(params) == 0
+		switch {
+		case e.destructive != nil && !readable:
+			return unreadable(name, e)
+		case e.destructive != nil && e.destructive(args):
+			o.Class = Destructive
+		case e.unless != nil && readable && e.unless(args):
+			o.Class = ReadOnly
+		}
 	}
-	args := read(params)
-	readable := args != nil || len(params) == 0
-	switch {
-	case e.destructive != nil && !readable:
-		return unreadable(name, e)
-	case e.destructive != nil && e.destructive(args):
-		o.Class = Destructive
-	case e.unless != nil && readable && e.unless(args):
-		o.Class = ReadOnly
+	if o.Class == Mutating && (e.categoryIf == nil || e.categoryIf(args)) {
+		o.Category = e.category
 	}
 	return o
 }

@@ -50,6 +50,32 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// TestCategory: what a user who allows a kind of action allows, and nothing that only
+// resembles it.
+func TestCategory(t *testing.T) {
+	for want, operations := range map[string][]Operation{
+		"input":      {Tool("browser_click", nil), Command("Input.insertText", nil)},
+		"navigation": {Tool("browser_navigate", nil), Command("Page.navigate", json.RawMessage(`{"url":"https://shop.test/"}`))},
+		"script":     {Tool("browser_evaluate", nil), Tool("browser_wait_for", map[string]string{"expression": "x()"}), Command("Runtime.evaluate", nil)},
+		"storage":    {Tool("browser_cookie_set", nil), Command("Network.setCookie", nil)},
+		"debugger":   {Tool("debug_step", nil), Command("Debugger.resume", nil)},
+		"": {
+			Tool("browser_file_upload", nil), Tool("browser_new", nil), Tool("debug_start", nil),
+			Tool("browser_snapshot", nil), Tool("browser_wait_for", map[string]string{}), Tool("debug_breakpoints", map[string]string{"action": "list"}),
+			Command("New.method", nil), Command("Page.reload", json.RawMessage(`{"scriptToEvaluateOnLoad":"x()"}`)),
+			Command("Page.navigate", json.RawMessage(`{"url":"javascript:x()"}`)), Command("Page.navigate", json.RawMessage(`{"url":"chrome://crash"}`)),
+			Command("Page.navigate", nil), Command("Page.navigate", json.RawMessage(`{`)),
+			Command("Page.addScriptToEvaluateOnNewDocument", json.RawMessage(`{"source":""}`)),
+		},
+	} {
+		for _, o := range operations {
+			if o.Category != want {
+				t.Errorf("%s has the category %q, want %q", o.Name, o.Category, want)
+			}
+		}
+	}
+}
+
 func TestNesting(t *testing.T) {
 	params := json.RawMessage(`{"expression":"1"}`)
 	method := "Runtime.evaluate"
@@ -92,6 +118,7 @@ func TestTableIsStrict(t *testing.T) {
 		"read-only", "looks Page.enable", "unknown Page.enable", "read-only Page.enable\nmutating Page.enable",
 		"mutating Page.navigate unless:never", "mutating Page.navigate destructive:never", "mutating Page.navigate shows", "mutating Page.navigate view:done",
 		"mutating Page.navigate denied:ignored", "mutating Page.navigate shared:never", "mutating Page.navigate shared:ignored:never", "mutating Page.navigate shared:ignored:",
+		"mutating Page.navigate category", "mutating Page.navigate category:never", "mutating Page.navigate category:input:never",
 	} {
 		func() {
 			defer func() {
@@ -103,7 +130,7 @@ func TestTableIsStrict(t *testing.T) {
 		}()
 	}
 	for name := range conditions {
-		if !regexp.MustCompile(` (unless|destructive|shared:\w+):` + name + `\b`).MatchString(methodTable + toolTable) {
+		if !regexp.MustCompile(` (unless|destructive|shared:\w+|category:\w+):` + name + `\b`).MatchString(methodTable + toolTable) {
 			t.Errorf("no operation uses the condition %s", name)
 		}
 	}

@@ -20,6 +20,8 @@ type entry struct {
 	disconnects bool
 	shared      string               // the key of its reason
 	sharedIf    func(arguments) bool // shared holds only where this holds; nil: always
+	category    string
+	categoryIf  func(arguments) bool // likewise
 }
 
 //go:embed methods.txt
@@ -27,6 +29,9 @@ var methodTable string
 
 //go:embed tools.txt
 var toolTable string
+
+// categories are the kinds of actions that users know. The window has a name for each.
+var categories = []string{"input", "navigation", "script", "storage", "debugger"}
 
 // The tables are read when the first operation is classified.
 var (
@@ -85,6 +90,10 @@ func (e *entry) parseOption(word string) (known bool) {
 	case "denied":
 		e.disconnects = true
 		return value == "disconnects"
+	case "category":
+		value, condition, conditional := strings.Cut(value, ":")
+		e.category, e.categoryIf = value, conditions[condition]
+		return slices.Contains(categories, value) && conditional == (e.categoryIf != nil)
 	case "shared":
 		value, condition, conditional := strings.Cut(value, ":")
 		e.shared, e.sharedIf = value, conditions[condition]

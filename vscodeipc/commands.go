@@ -74,6 +74,8 @@ type AskArg struct {
 	Detail string     `json:"detail"`          // what the action would do, to display; may be empty
 	Claim  string     `json:"claim,omitempty"` // the client's own words for what it acts on
 	Page   *PageName  `json:"page,omitempty"`
+	// Category is the kind of action, which the user can allow for the client's session.
+	Category string `json:"category,omitempty"`
 }
 
 // AskResult is the user's decision: Decision is "allow" or "refuse", Scope "once" or

@@ -22,7 +22,7 @@ func (s *Source) Access() (policy.State, <-chan struct{}) {
 func (s *Source) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
 	arg := vscodeipc.AskArg{
 		Client: vscodeipc.ClientInfo{ID: q.Actor.ID, Name: q.Actor.Name, Version: q.Actor.Version},
-		Act:    q.Operation.Name, Detail: q.Detail, Claim: q.Claim,
+		Act:    q.Operation.Name, Detail: q.Detail, Claim: q.Claim, Category: q.Operation.Category,
 	}
 	if q.Page != nil {
 		arg.Page = &vscodeipc.PageName{Title: q.Page.Title, URL: q.Page.URL}

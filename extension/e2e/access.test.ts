@@ -93,8 +93,15 @@ test("an MCP host is asked about too, by the name that it gave itself", async ()
   await expect(acted).rejects.toThrow(/refused/);
   const again = host.use("browser_type", { target: "#name", text: "Hedy" });
   await bar.question.getByText("e2e-agent").waitFor();
-  await bar.answer("Allow Once");
+  await bar.answer("Allow Clicks and Typing");
   await again;
+  await host.use("browser_press_key", { key: "End" }); // it is of that kind
+  const other = host.use("browser_evaluate", { function: "() => 1 + 1" });
+  await bar.question.getByText("1 + 1").waitFor();
+  await window.screenshot("access-ask-other");
+  await bar.answer("Allow Once");
+  await other;
+  await bar.row("Agents", /e2e-agent.*Clicks and Typing allowed/).waitFor();
   await bar.row("Activity", /Type textbox/).waitFor();
   expect(await page.locator("#name").inputValue()).toBe("Hedy");
 });

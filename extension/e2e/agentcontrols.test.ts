@@ -165,7 +165,8 @@ describe("in the mode ask", () => {
     expect(await focused()).toBe("Agents"); // the keyboard stays where it was
     const words = 'Claude Code 2.1.0 wants to act on “Shop” (127.0.0.1:5173): click button "Buy".';
     const dialog = bar.question.getByRole("dialog"); // as a screen reader gets it
-    expect(await dialog.getAttribute("aria-label")).toBe(`Info: ${words}, source: Browser Coordinator, notification`);
+    const spoken = `Info: ${words}, source: Browser Coordinator, notification`;
+    expect((await dialog.getAttribute("aria-label"))?.split(", Inspect ")[0]).toBe(spoken);
     await window.status.getByText("Agent asks").waitFor();
     for (const label of ["Allow Once, Ctrl+K Y", "Allow for This Session, Ctrl+K Shift+Y", "Refuse, Ctrl+K N"]) {
       await window.page.getByRole("button", { name: label, exact: true }).waitFor();

@@ -176,7 +176,7 @@ test("the contexts of menus, welcomes and the walkthrough are set", async () => 
     walkthroughs,
     on: commands.map((each: { enablement?: string }) => each.enablement),
   });
-  const named = text.match(/browserCoordinator\.(has\w+|asking)\b/g) ?? [];
+  const named = text.match(/browserCoordinator\.(has\w+|can[A-Z]\w+|asking)\b/g) ?? [];
   expect(named.length).toBeGreaterThan(5);
   expect([...editor.contexts.keys()].sort()).toEqual([...new Set(named)].sort());
 });

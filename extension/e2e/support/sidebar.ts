@@ -87,7 +87,7 @@ export class SideBar {
   }
 
   /** Clicks one of its answers, and waits until it has gone. */
-  async answer(label: "Allow Once" | "Allow for This Session" | "Refuse"): Promise<void> {
+  async answer(label: "Allow Once" | "Allow Clicks and Typing" | "Allow for This Session" | "Refuse"): Promise<void> {
     const question = await this.question.elementHandle();
     await this.answerButton(label).click();
     await question?.waitForElementState("hidden");

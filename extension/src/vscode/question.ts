@@ -3,47 +3,68 @@
 // status bar, right below it, with keys; and rows of a list (adr/0021-how-the-user-is-asked.md).
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { named, placeOf, questionText, requestText } from "../core/access/actions";
-import type { AskedAction, Choice, Permissions, Question } from "../core/access/permission";
+import { categoryName, named, placeOf, questionText, requestText } from "../core/access/actions";
+import {
+  type AskedAction,
+  type Choice,
+  type Permissions,
+  type Question,
+  sharedCategory,
+} from "../core/access/permission";
 
 const tick = 1_000;
 /** A question can be answered from when it has been visible this long: a click or a key may be meant for the one before. */
 const pause = 500;
 
+const commands: Record<Choice, string> = {
+  once: "browserCoordinator.allowOnce",
+  category: "browserCoordinator.allowCategory",
+  session: "browserCoordinator.allowForSession",
+  refuse: "browserCoordinator.refuse",
+};
+
+/** As the manifest has them. */
+const prefix = process.platform === "darwin" ? "⌘K" : "Ctrl+K";
+const keys: Record<Choice, string> = {
+  once: `${prefix} Y`,
+  category: `${prefix} Alt+Y`,
+  session: `${prefix} Shift+Y`,
+  refuse: `${prefix} N`,
+};
+
 interface Answer {
   choice: Choice;
-  /** The last part of its command's name. */
-  command: string;
-  label: string;
   icon: string;
-  key: string;
+  label: string;
+  /** What its button shows. */
+  short: string;
   about: string;
+  key: string;
 }
 
-function answers(): Answer[] {
-  const key = process.platform === "darwin" ? "⌘K" : "Ctrl+K";
-  const once = l10n.t("Only what is asked now.");
-  const session = l10n.t("Everything, until the agent leaves.");
-  const refuse = l10n.t("The agent gets an error.");
-  return [
-    { choice: "once", command: "allowOnce", label: l10n.t("Allow Once"), icon: "check", key: `${key} Y`, about: once },
-    {
-      choice: "session",
-      command: "allowForSession",
-      label: l10n.t("Allow for This Session"),
-      icon: "check-all",
-      key: `${key} Shift+Y`,
-      about: session,
-    },
-    {
-      choice: "refuse",
-      command: "refuse",
-      label: l10n.t("Refuse"),
-      icon: "circle-slash",
-      key: `${key} N`,
-      about: refuse,
-    },
-  ];
+/** The answers to a question about these actions. */
+function answers(actions: readonly AskedAction[]): Answer[] {
+  const all: Answer[] = [];
+  const add = (choice: Choice, icon: string, label: string, short: string, about: string) =>
+    all.push({ choice, icon, label, short, about, key: keys[choice] });
+  const once = l10n.t("Allow Once");
+  add("once", "check", once, once, l10n.t("Only what is asked now."));
+  const name = categoryName(sharedCategory(actions) ?? "");
+  if (name !== undefined) {
+    const label = l10n.t("Allow {0} for This Session", name);
+    add(
+      "category",
+      "check",
+      label,
+      l10n.t("Allow {0}", name),
+      l10n.t("Only this kind of action, until the agent leaves."),
+    );
+  }
+  const session = l10n.t("Allow for This Session");
+  add("session", "check-all", session, session, l10n.t("Everything, until the agent leaves."));
+  const refuse = l10n.t("Refuse");
+  add("refuse", "circle-slash", refuse, refuse, l10n.t("The agent gets an error."));
+  return all;
 }
 
 export function showQuestions(permissions: Permissions): vscode.Disposable {
@@ -54,13 +75,14 @@ export function showQuestions(permissions: Permissions): vscode.Disposable {
       dialog?.close();
       dialog = question && new Dialog(question, permissions);
     } else if (question) dialog?.show(question);
+    setContext("asking", question !== undefined);
   };
-  setAsking(false);
+  setCanAnswer(false, false);
   update();
   const unsubscribe = permissions.subscribe(update);
   return vscode.Disposable.from(
-    ...answers().map(({ command, choice }) =>
-      vscode.commands.registerCommand(`browserCoordinator.${command}`, () => dialog?.answer(choice)),
+    ...Object.entries(commands).map(([choice, command]) =>
+      vscode.commands.registerCommand(command, () => dialog?.answer(choice as Choice)),
     ),
     vscode.commands.registerCommand("browserCoordinator.answerQuestion", () => pickAnswer(permissions)),
     { dispose: unsubscribe },
@@ -78,7 +100,11 @@ async function pickAnswer(permissions: Permissions): Promise<void> {
   list.placeholder = questionText(question);
   list.ignoreFocusOut = true;
   list.items = [
-    ...answers().map(({ choice, label, icon, key }) => ({ choice, label: `$(${icon}) ${label}`, description: key })),
+    ...answers(actions).map(({ choice, label, icon, key }) => ({
+      choice,
+      label: `$(${icon}) ${label}`,
+      description: key,
+    })),
     {
       label: actions.length === 1 ? l10n.t("what it wants to do") : l10n.t("the {0} actions", actions.length),
       kind: vscode.QuickPickItemKind.Separator,
@@ -104,7 +130,7 @@ class Dialog {
   #question: Question;
   #progress: vscode.Progress<{ message?: string; increment?: number }> | undefined;
   readonly #pause: NodeJS.Timeout;
-  #buttons: vscode.StatusBarItem[] = [];
+  #buttons: Buttons | undefined;
   #end = () => {};
   readonly #ended = new Promise<void>((resolve) => {
     this.#end = resolve;
@@ -116,25 +142,25 @@ class Dialog {
     this.#permissions = permissions;
     this.#open();
     this.#pause = setTimeout(() => {
-      this.#buttons = answers().map(button);
-      setAsking(true);
+      this.#buttons = new Buttons();
+      this.#buttons.show(named(this.#question));
     }, pause);
   }
 
   show(question: Question): void {
     this.#question = question;
+    this.#buttons?.show(named(question));
     this.#report();
   }
 
   /** What is allowed once is what the notification names. */
   answer(choice: Choice): void {
-    if (this.#buttons.length > 0) this.#permissions.answer(this.id, choice, lastOf(named(this.#question)));
+    if (this.#buttons) this.#permissions.answer(this.id, choice, lastOf(named(this.#question)));
   }
 
   close(): void {
     clearTimeout(this.#pause);
-    for (const each of this.#buttons) each.dispose();
-    setAsking(false);
+    this.#buttons?.dispose();
     this.#end();
   }
 
@@ -170,21 +196,55 @@ class Dialog {
   }
 }
 
-/** A button below the notification. */
-function button({ command, label, icon, key, about }: Answer, place: number): vscode.StatusBarItem {
-  const item = vscode.window.createStatusBarItem(command, vscode.StatusBarAlignment.Right, 49 - place / 10);
-  item.name = label;
-  item.text = `$(${icon}) ${label}`;
-  item.tooltip = `${label} (${key})\n${about}`;
-  item.accessibilityInformation = { label: `${label}, ${key}`, role: "button" };
-  item.command = `browserCoordinator.${command}`;
-  item.backgroundColor = new vscode.ThemeColor("statusBarItem.warningBackground");
-  item.show();
-  return item;
+/** The buttons below the notification. */
+class Buttons {
+  readonly #items = new Map<Choice, vscode.StatusBarItem>();
+
+  constructor() {
+    for (const [place, choice] of (Object.keys(commands) as Choice[]).entries()) {
+      const item = vscode.window.createStatusBarItem(choice, vscode.StatusBarAlignment.Right, 49 - place / 10);
+      item.command = commands[choice];
+      item.backgroundColor = new vscode.ThemeColor("statusBarItem.warningBackground");
+      this.#items.set(choice, item);
+    }
+  }
+
+  /** Those that answer these actions. One that stays keeps the focus. */
+  show(actions: readonly AskedAction[]): void {
+    const all = answers(actions);
+    for (const [choice, item] of this.#items) {
+      const answer = all.find((each) => each.choice === choice);
+      if (!answer) {
+        item.hide();
+        continue;
+      }
+      const { icon, label, short, about, key } = answer;
+      item.name = label;
+      item.text = `$(${icon}) ${short}`;
+      item.tooltip = `${label} (${key})\n${about}`;
+      item.accessibilityInformation = { label: `${label}, ${key}`, role: "button" };
+      item.show();
+    }
+    setCanAnswer(
+      true,
+      all.some(({ choice }) => choice === "category"),
+    );
+  }
+
+  dispose(): void {
+    for (const item of this.#items.values()) item.dispose();
+    setCanAnswer(false, false);
+  }
 }
 
-function setAsking(asking: boolean): void {
-  void vscode.commands.executeCommand("setContext", "browserCoordinator.asking", asking);
+/** The keys depend on it. */
+function setCanAnswer(any: boolean, category: boolean): void {
+  setContext("canAnswer", any);
+  setContext("canAllowCategory", category);
+}
+
+function setContext(name: string, value: boolean): void {
+  void vscode.commands.executeCommand("setContext", `browserCoordinator.${name}`, value);
 }
 
 function lastOf(actions: readonly AskedAction[]): number {

@@ -1,7 +1,7 @@
 // Who asks, what the user is asked, and what comes of each answer. Time is vitest's.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { resume, setMode, stop } from "../../src/core/access/access";
-import { Permissions } from "../../src/core/access/permission";
+import { type Choice, Permissions } from "../../src/core/access/permission";
 import type { PermissionAskResult } from "../../src/core/protocol/protocol.generated";
 import { Clients } from "../../src/core/window/clients";
 import { Store } from "../../src/core/window/store";
@@ -29,14 +29,15 @@ interface Asking {
   giveUp: AbortController;
 }
 
-function ask(id: string, act = "browser_click"): Asking {
+function ask(id: string, act = "browser_click", category?: string): Asking {
   const giveUp = new AbortController();
-  const arg = { client: { id, name: `Agent ${id}`, version: "1" }, act, detail: "" };
+  const client = { id, name: `Agent ${id}`, version: "1" };
+  const arg = { client, act, detail: "", ...(category !== undefined && { category }) };
   return { answer: permissions.ask(arg, giveUp.signal), giveUp };
 }
 
 /** Answers the question that is shown. */
-function answer(choice: "once" | "session" | "refuse", seen?: number): void {
+function answer(choice: Choice, seen?: number): void {
   const { question } = permissions;
   if (!question) throw new Error("nobody asks");
   const last = question.actions[(seen ?? question.actions.length) - 1];
@@ -87,6 +88,30 @@ describe("an answer", () => {
     expect(shown()).toEqual(["b", 1]);
   });
 
+  test("for a category is remembered for this client, and other actions are asked about", async () => {
+    const all = [ask("a", "click", "input"), ask("a", "type", "input"), ask("a", "open", "navigation")];
+    answer("category"); // they are not of one kind: it was not offered
+    expect(shown()).toEqual(["a", 3]);
+    answer("category", 1);
+    for (const each of all.slice(0, 2)) expect(await each.answer).toEqual({ decision: "allow", scope: "once" });
+    expect(shown()).toEqual(["a", 1]);
+    expect(await ask("a", "drag", "input").answer).toEqual({ decision: "allow", scope: "once" });
+    expect(permissions.granted("a")).toEqual(["input"]);
+    void ask("a", "drag");
+    void ask("b", "click", "input");
+    expect(shown()).toEqual(["a", 2]);
+    expect(permissions.waiting).toBe(2);
+  });
+
+  test("for a category is not taken where users know no such category, or none is named", () => {
+    for (const category of ["*", "new", undefined]) {
+      void ask("a", "act", category);
+      answer("category");
+      expect(permissions.granted("a")).toEqual([]);
+      answer("refuse");
+    }
+  });
+
   test("refuse reports that it was the user", async () => {
     const first = ask("a");
     answer("refuse");
@@ -101,7 +126,7 @@ describe("an answer", () => {
     void ask("a");
     permissions.answer(id, "session", 1);
     expect(await first.answer).toMatchObject({ decision: "refuse" });
-    expect(permissions.isGranted("a")).toBe(false);
+    expect(permissions.granted("a")).toEqual([]);
     expect(shown()).toEqual(["a", 1]);
   });
 });
@@ -231,7 +256,7 @@ describe("while the user is asked", () => {
     answer("session");
     await first.answer;
     stop(store, "a");
-    expect(permissions.isGranted("a")).toBe(false);
+    expect(permissions.granted("a")).toEqual([]);
     const [b, c] = [ask("b"), ask("c")];
     stop(store, "b");
     expect(await b.answer).toMatchObject({ decision: "refuse", reason: "stopped" });
@@ -246,7 +271,7 @@ describe("while the user is asked", () => {
     await first.answer;
     setMode(store, "full");
     setMode(store, "ask");
-    expect(permissions.isGranted("a")).toBe(false);
+    expect(permissions.granted("a")).toEqual([]);
   });
 });
 

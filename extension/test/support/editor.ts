@@ -104,9 +104,9 @@ const log = { debug() {}, info() {}, warn() {}, error() {}, show() {} };
 
 export const window = part("window", {
   activeTextEditor: undefined,
-  tabGroups: { all: [], close: async () => true },
+  tabGroups: { all: [], close: async () => true, onDidChangeTabs: () => made("a listener", {}) },
   createOutputChannel: () => made("the log", { ...log }),
-  createStatusBarItem: () => made("the status bar item", { text: "", show() {} }),
+  createStatusBarItem: () => made("the status bar item", { text: "", show() {}, hide() {} }),
   createTreeView: (id: string, { treeDataProvider }: { treeDataProvider: Rows }) => {
     const seen = new EventEmitter<{ visible: boolean }>();
     const see = (visible: boolean) => {

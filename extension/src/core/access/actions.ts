@@ -51,6 +51,24 @@ function isMethod(act: string): boolean {
   return /^[A-Z]\w*\.\w+$/.test(act);
 }
 
+/** The user's name for a category of actions; undefined where a newer coordinator has another one. */
+export function categoryName(category: string): string | undefined {
+  switch (category) {
+    case "input":
+      return l10n.t("Clicks and Typing");
+    case "navigation":
+      return l10n.t("Navigation");
+    case "script":
+      return l10n.t("Scripts");
+    case "storage":
+      return l10n.t("Cookies and Storage");
+    case "debugger":
+      return l10n.t("Debugging");
+    default:
+      return undefined;
+  }
+}
+
 /** A question lists this many actions; "once" allows only those that are listed. */
 const shownActions = 3;
 

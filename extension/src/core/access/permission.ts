@@ -9,8 +9,9 @@ import type { Clients } from "../window/clients";
 import type { Command } from "../window/connection";
 import type { Store } from "../window/store";
 import { isStopped } from "./access";
+import { categoryName } from "./actions";
 
-export type Choice = "once" | "session" | "refuse";
+export type Choice = "once" | "category" | "session" | "refuse";
 
 /** An action that waits for an answer. */
 export interface AskedAction extends PermissionAskArg {
@@ -42,11 +43,20 @@ interface Asked {
   waiting: Waiting[];
 }
 
+/** Granted in place of a category. No category has this name, since the user is offered only those with a label. */
+export const everything = "*";
+
+/** The category that all these actions have, if users know it. */
+export function sharedCategory(actions: readonly AskedAction[]): string | undefined {
+  const [first, ...others] = new Set(actions.map(({ category }) => category));
+  return first !== undefined && others.length === 0 && categoryName(first) !== undefined ? first : undefined;
+}
+
 export class Permissions {
   /** By the client's id; the first is the one that the user is asked about. */
   readonly #asked = new Map<string, Asked>();
-  /** The ids of clients that are allowed for their session. */
-  readonly #granted = new Set<string>();
+  /** What clients are allowed for their session, by their ids: categories of actions, or everything. */
+  readonly #granted = new Map<string, Set<string>>();
   readonly #store: Store;
   readonly #clients: Clients;
   readonly #limit: () => number;
@@ -82,8 +92,9 @@ export class Permissions {
     return this.#asked.size;
   }
 
-  isGranted(client: string): boolean {
-    return this.#granted.has(client);
+  /** The categories of actions that a client is allowed for its session, or everything. */
+  granted(client: string): readonly string[] {
+    return [...(this.#granted.get(client) ?? [])];
   }
 
   /** Settles when the user has answered, or when no question is needed. */
@@ -93,12 +104,14 @@ export class Permissions {
     if (isStopped(this.#store, id)) return Promise.resolve(refusal("stopped"));
     if (mode === "view") return Promise.resolve(refusal("mode"));
     if (mode === "full") return Promise.resolve(allowed("once"));
-    if (this.#granted.has(id)) return Promise.resolve(allowed("session"));
+    const granted = this.#granted.get(id);
+    if (granted?.has(everything)) return Promise.resolve(allowed("session"));
+    if (arg.category !== undefined && granted?.has(arg.category)) return Promise.resolve(allowed("once"));
     return new Promise((settle, reject) => {
       if (signal.aborted) return reject(signal.reason);
       this.#counted += 1;
       const waiting: Waiting = { action: { ...arg, number: this.#counted }, settle };
-      const asked = this.#asked.get(id) ?? { id: newId(), client: arg.client, waiting: [] };
+      const asked = this.#asked.get(id) ?? { id: randomUUID(), client: arg.client, waiting: [] };
       asked.waiting.push(waiting);
       this.#asked.set(id, asked);
       const givenUp = () => {
@@ -116,15 +129,26 @@ export class Permissions {
     if (asked?.id !== question) return; // it was answered already
     if (choice === "refuse") this.#settle(asked, refusal("human"));
     else if (choice === "session") {
-      this.#granted.add(asked.client.id);
+      this.#grant(asked.client, everything);
       this.#settle(asked, allowed("session"));
     } else {
-      const later = asked.waiting.filter(({ action }) => action.number > seen);
-      asked.waiting = asked.waiting.filter((each) => !later.includes(each));
+      const shown = asked.waiting.map(({ action }) => action).filter(({ number }) => number <= seen);
+      const category = choice === "category" ? sharedCategory(shown) : undefined;
+      if (choice === "category" && category === undefined) return;
+      if (category !== undefined) this.#grant(asked.client, category);
+      const isAllowed = ({ action }: Waiting) =>
+        category === undefined ? action.number <= seen : action.category === category;
+      const others = asked.waiting.filter((each) => !isAllowed(each));
+      asked.waiting = asked.waiting.filter(isAllowed);
       this.#settle(asked, allowed("once"));
-      if (later.length > 0) this.#asked.set(asked.client.id, { ...asked, id: newId(), waiting: later.map(renewed) });
+      if (others.length > 0)
+        this.#asked.set(asked.client.id, { ...asked, id: randomUUID(), waiting: others.map(renewed) });
     }
     this.#changed();
+  }
+
+  #grant({ id }: Client, what: string): void {
+    this.#granted.set(id, new Set([...this.granted(id), what]));
   }
 
   /** Calls listener after each change until the returned function is called. */
@@ -221,18 +245,15 @@ export function permissionCommands(permissions: Permissions): [string, Command][
 
 function readAsk(arg: Argument): PermissionAskArg {
   const page = arg.optional("page", () => arg.object("page"));
+  const category = arg.optional("category", () => arg.text("category"));
   return {
     client: arg.client(),
     act: arg.text("act"),
     detail: arg.text("detail", 0),
     ...(arg.has("claim") && { claim: arg.text("claim", 0) }),
     ...(page && { page: { title: page.text("title", 0), url: page.text("url", 0) } }),
+    ...(category !== undefined && { category }),
   };
-}
-
-/** Short, since screen readers read out the links of a notification, which contain it. */
-function newId(): string {
-  return randomUUID().slice(0, 8);
 }
 
 /** It gets the full timeout again when it is shown to the user. */

@@ -369,6 +369,10 @@ export interface PermissionAskArg {
    */
   claim?: string;
   page?: PageName;
+  /**
+   * The kind of action, which the user can allow for the client's session: input, navigation, script, storage or debugger today; more may come.
+   */
+  category?: string;
 }
 export interface PermissionAskResult {
   decision: "allow" | "refuse";

@@ -2,9 +2,9 @@
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { modeLabels, type StoppableClient, stoppable } from "../../core/access/access";
-import { questionText } from "../../core/access/actions";
+import { categoryName, questionText } from "../../core/access/actions";
 import { clock } from "../../core/access/activity";
-import type { Permissions } from "../../core/access/permission";
+import { everything, type Permissions } from "../../core/access/permission";
 import { nameOf, plain } from "../../core/plaintext";
 import type { ConnectedClient } from "../../core/protocol/protocol.generated";
 import { NoCoordinator } from "../../core/setup/program";
@@ -137,7 +137,7 @@ function clientRow({ client, stopped, connected }: StoppableClient, { permission
   const { question } = permissions;
   const asks = question?.client.id === id;
   const what = kind === "mcp" ? "an MCP client" : "a CDP client";
-  const now = stopped ? "stopped by you" : asks ? "asks you" : permissions.isGranted(id) ? "may act" : "";
+  const now = stopped ? "stopped by you" : asks ? "asks you" : grantText(permissions.granted(id));
   const look = {
     id: `client ${id}`,
     icon: stopped ? "debug-pause" : asks ? "bell-dot" : kind === "mcp" ? "hubot" : "tools",
@@ -155,4 +155,11 @@ function clientRow({ client, stopped, connected }: StoppableClient, { permission
     ...(asks && { command: { command: "browserCoordinator.answerQuestion", title: "Answer" } }),
   };
   return { ...row(nameOf(name), look), client };
+}
+
+/** What the user allows the client for its session. */
+function grantText(granted: readonly string[]): string {
+  if (granted.length === 0) return "";
+  if (granted.includes(everything)) return l10n.t("may act");
+  return l10n.t("{0} allowed", granted.map(categoryName).join(", "));
 }
