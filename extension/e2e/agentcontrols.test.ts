@@ -160,7 +160,7 @@ describe("in the mode ask", () => {
   test("once is for one action, and the notification goes with the answer", async () => {
     await bar.row("Agents", "Claude Code").click();
     const focused = () => window.page.evaluate("document.activeElement?.getAttribute('aria-label')");
-    const asked = coordinator.ask(claude, 'click button "Buy"');
+    const asked = coordinator.ask(claude, 'click button "Buy"', "input");
     await bar.question.waitFor();
     expect(await focused()).toBe("Agents"); // the keyboard stays where it was
     const words = 'Claude Code 2.1.0 wants to act on “Shop” (127.0.0.1:5173): click button "Buy".';
@@ -168,12 +168,17 @@ describe("in the mode ask", () => {
     const spoken = `Info: ${words}, source: Browser Coordinator, notification`;
     expect((await dialog.getAttribute("aria-label"))?.split(", Inspect ")[0]).toBe(spoken);
     await window.status.getByText("Agent asks").waitFor();
-    for (const label of ["Allow Once, Ctrl+K Y", "Allow for This Session, Ctrl+K Shift+Y", "Refuse, Ctrl+K N"]) {
+    for (const label of [
+      "Allow Once, Ctrl+K Y",
+      "Allow Clicks and Typing for This Session, Ctrl+K Alt+Y",
+      "Allow for This Session, Ctrl+K Shift+Y",
+      "Refuse, Ctrl+K N",
+    ]) {
       await window.page.getByRole("button", { name: label, exact: true }).waitFor();
     }
     await window.press("Enter"); // whatever has the focus, it is no answer
     await window.screenshot("question");
-    await window.picture("question", bar.question);
+    await window.picture("question", bar.question, bar.answerButton("Allow Once"), bar.answerButton("Refuse"));
     await bar.answer("Allow Once");
     expect(await asked).toEqual({ decision: "allow", scope: "once" });
   });

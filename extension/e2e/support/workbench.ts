@@ -120,10 +120,15 @@ export class Workbench {
     return this.page.locator(".tab", { hasText: title });
   }
 
-  /** A picture for the README: a part of the window. It is kept when it is asked for, to be committed. */
-  async picture(name: string, part: Locator): Promise<void> {
+  /** A picture for the README: parts of the window. It is kept when it is asked for, to be committed. */
+  async picture(name: string, ...parts: Locator[]): Promise<void> {
     const folder = process.env.BROWSER_COORDINATOR_PICTURES ? media : this.run.artifacts;
-    await part.screenshot({ path: join(folder, `${name}.png`), animations: "disabled" });
+    const boxes = (await Promise.all(parts.map((part) => part.boundingBox()))).filter((box) => box !== null);
+    const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
+    const width = Math.max(...boxes.map((box) => box.x + box.width)) - x;
+    const height = Math.max(...boxes.map((box) => box.y + box.height)) - y;
+    const path = join(folder, `${name}.png`);
+    await this.page.screenshot({ path, clip: { x, y, width, height }, animations: "disabled" });
   }
 
   /** What stands in the panel of an extension that has this title and is in sight. */
