@@ -84,6 +84,17 @@ test("asked to ask, the next action waits for the user, and goes on when it is a
   expect(await page.locator("#answer").textContent()).toBe("Thank you, Grace");
 });
 
+test("the question names what the page has, and the agent's words as the agent's", async () => {
+  const acted = host.use("browser_click", { target: "#buy", element: "Close the cookie banner" });
+  acted.catch(() => {}); // awaited below
+  await bar.question.getByText('Click button "Buy" (the agent calls it “Close the cookie banner”)').waitFor();
+  await window.screenshot("access-ask-claim");
+  await bar.answer("Refuse");
+  await expect(acted).rejects.toThrow(/did not allow/);
+  await bar.row("Activity", /button "Buy"/).waitFor();
+  expect(await bar.row("Activity", /cookie/).count()).toBe(0);
+});
+
 test("an MCP host is asked about too, by the name that it gave itself", async () => {
   const acted = host.use("browser_type", { target: "#name", text: "Hedy" });
   acted.catch(() => {}); // awaited below
@@ -104,17 +115,6 @@ test("an MCP host is asked about too, by the name that it gave itself", async ()
   await bar.row("Agents", /e2e-agent.*Clicks and Typing allowed/).waitFor();
   await bar.row("Activity", /Type textbox/).waitFor();
   expect(await page.locator("#name").inputValue()).toBe("Hedy");
-});
-
-test("the question names what the page has, and the agent's words as the agent's", async () => {
-  const acted = host.use("browser_click", { target: "#buy", element: "Close the cookie banner" });
-  acted.catch(() => {}); // awaited below
-  await bar.question.getByText('Click button "Buy" (the agent calls it “Close the cookie banner”)').waitFor();
-  await window.screenshot("access-ask-claim");
-  await bar.answer("Refuse");
-  await expect(acted).rejects.toThrow(/did not allow/);
-  await bar.row("Activity", /button "Buy"/).waitFor();
-  expect(await bar.row("Activity", /cookie/).count()).toBe(0);
 });
 
 test("a client that may only look sees the page, and cannot change it", async () => {

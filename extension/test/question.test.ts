@@ -25,7 +25,7 @@ test("each report contains the whole question: the editor may drop all but the l
   ask("click B");
   await vi.advanceTimersByTimeAsync(3_000);
   const [notice] = editor.notices;
-  const words = notice?.reports.map(({ message }) => /wants to act: (.*)\. \[/.exec(message ?? "")?.[1]) ?? [];
+  const words = notice?.reports.map(({ message }) => /wants to act: (.*)\.$/.exec(message ?? "")?.[1]) ?? [];
   expect([...new Set(words)]).toEqual(["click A", "click A; click B"]);
   expect(words.length).toBeGreaterThan(6); // the bar fills
 });
