@@ -34,6 +34,7 @@ type ConnectedClient struct {
 	Version string `json:"version"`
 	Kind    string `json:"kind"`
 	Since   int64  `json:"since"`
+	Page    string `json:"page,omitempty"` // the target id of the page that it works in
 }
 
 // AnnounceArg lists all clients that use the window's browser through this
@@ -221,11 +222,12 @@ type Variable struct {
 // BreakpointsArg lists, sets or removes breakpoints: Action is "list", "set" or
 // "remove".
 type BreakpointsArg struct {
-	Action     string `json:"action"`
-	Path       string `json:"path,omitempty"`
-	Line       int    `json:"line,omitempty"`
-	Condition  string `json:"condition,omitempty"`
-	LogMessage string `json:"logMessage,omitempty"`
+	Client     *ClientInfo `json:"client,omitempty"`
+	Action     string      `json:"action"`
+	Path       string      `json:"path,omitempty"`
+	Line       int         `json:"line,omitempty"`
+	Condition  string      `json:"condition,omitempty"`
+	LogMessage string      `json:"logMessage,omitempty"`
 }
 
 // BreakpointsResult lists the breakpoints that exist now.

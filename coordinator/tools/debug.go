@@ -164,7 +164,7 @@ func inFolder(w registry.Window, path string) string {
 func debugBreakpoints(ctx context.Context, c *agent.Call, in breakpointsIn) error {
 	var r vscodeipc.BreakpointsResult
 	window, err := c.Ask(ctx, vscodeipc.CommandDebugBreakpoints, vscodeipc.BreakpointsArg{
-		Action: in.Action, Path: in.Path, Line: in.Line, Condition: in.Condition, LogMessage: in.LogMessage,
+		Client: new(c.Info()), Action: in.Action, Path: in.Path, Line: in.Line, Condition: in.Condition, LogMessage: in.LogMessage,
 	}, &r)
 	if err != nil {
 		return err

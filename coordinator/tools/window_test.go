@@ -215,6 +215,26 @@ func TestViewMode(t *testing.T) {
 	})
 }
 
+func TestThePageOfAnAgentIsAnnounced(t *testing.T) {
+	t.Parallel()
+	w, agent, _ := sample(t)
+	agent.Must("browser_snapshot", nil)
+	worksIn := func(fits func(page string) bool) string {
+		announced := toolstest.Called(w, vscodeipc.CommandClientAnnounce, func(a vscodeipc.AnnounceArg) bool {
+			return len(a.Clients) == 1 && fits(a.Clients[0].Page)
+		})
+		return announced.Clients[0].Page
+	}
+	first := worksIn(func(page string) bool { return page != "" })
+	agent.Must("browser_tabs", args{"action": "new"})
+	second := worksIn(func(page string) bool { return page != "" && page != first })
+	before := len(w.Calls(vscodeipc.CommandClientAnnounce))
+	agent.Must("browser_tabs", args{"action": "close"})
+	toolstest.Called(w, vscodeipc.CommandClientAnnounce, func(a vscodeipc.AnnounceArg) bool {
+		return len(w.Calls(vscodeipc.CommandClientAnnounce)) > before && len(a.Clients) == 1 && a.Clients[0].Page != second
+	})
+}
+
 func TestAskMode(t *testing.T) {
 	t.Parallel()
 	w, agent, _ := sample(t)
@@ -345,7 +365,7 @@ func TestDebuggerTools(t *testing.T) {
 	if started.Client == nil || stopped.Client == nil || started.Client.ID != stopped.Client.ID {
 		t.Errorf("started by %+v, stopped by %+v", started.Client, stopped.Client)
 	}
-	if b := toolstest.Called[vscodeipc.BreakpointsArg](w, vscodeipc.CommandDebugBreakpoints, nil); b.Action != "set" || b.Line != 12 || b.Condition != "count > 2" {
+	if b := toolstest.Called[vscodeipc.BreakpointsArg](w, vscodeipc.CommandDebugBreakpoints, nil); b.Client == nil || b.Client.ID != started.Client.ID || b.Action != "set" || b.Line != 12 || b.Condition != "count > 2" {
 		t.Errorf("the breakpoint is %+v", b)
 	}
 	w.On(vscodeipc.CommandDebugStop, func(vscodeipc.Call) (any, error) {

@@ -66,6 +66,12 @@ test("actions are read first and the newest is on top; a CDP client's commands a
   await bar.row("Activity", "100 commands").click();
 });
 
+test("the view that has the most to show is the tallest at first", async () => {
+  const height = async (name: string) => (await bar.pane(name).boundingBox())?.height ?? 0;
+  expect(await height("Activity")).toBeGreaterThan(1.5 * (await height("Agents")));
+  expect(await height("Agents")).toBeGreaterThan(await height("Browser"));
+});
+
 test("it is filtered by agent, and shows by whom", async () => {
   await bar.pane("Activity").hover();
   await bar.pane("Activity").getByRole("button", { name: "Filter Activity by Agent" }).click();

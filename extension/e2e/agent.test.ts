@@ -9,6 +9,7 @@ import { Agent } from "./support/agent";
 import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import type { Shop } from "./support/shop";
+import { SideBar } from "./support/sidebar";
 import { Listener } from "./support/socket";
 import type { Workbench } from "./support/workbench";
 
@@ -49,6 +50,15 @@ const answer = () => agent.use("browser_evaluate", { function: "() => answer.tex
 
 function breakpoint(kind: string) {
   return window.page.locator(`.monaco-editor .cgmr.codicon-debug-${kind}`);
+}
+
+/** What stands behind lines of the open file, as the extension's marks do. */
+function marks(): Promise<string[]> {
+  return window.page.evaluate<string[]>(
+    `[...document.querySelectorAll(".view-line span")]
+      .map((each) => getComputedStyle(each, "::after").content.replaceAll("\u00a0", " "))
+      .filter((text) => text.includes("set by"))`,
+  );
 }
 
 function notice() {
@@ -97,10 +107,26 @@ test("the agent starts the launch configuration by its name, and the user sees i
 test("a breakpoint of the agent is in the user's gutter, and its click is held there", async () => {
   expect(await agent.use("debug_breakpoints", { action: "set", path: "app.js", line: 9 })).toBe("- app.js:9");
   await breakpoint("breakpoint").waitFor();
+  await expect.poll(marks).toEqual(['"Breakpoint set by e2e-agent"']);
   await agent.use("browser_type", { target: "#name", text: "Ada" });
   expect(await buyAgain()).toContain("The page is paused in the debugger, in buy at app.js:9:");
   await window.paused();
   await window.screenshot("agent-paused");
+});
+
+test("who works where is seen in Run and Debug, and in the rows of pages and agents", async () => {
+  await window.press("Control+Shift+d");
+  const beside = window.page.locator(".sidebar .pane", { hasText: "Browser Agents" });
+  await beside.locator(".pane-header .title", { hasText: "Browser Agents: e2e-agent" }).waitFor();
+  await beside.locator(".pane-header").click();
+  const row = beside.locator(".monaco-list-row", { hasText: /e2e-agent\s*Shop · 1\.0\.0/ });
+  await row.hover();
+  await row.locator('.actions a[aria-label^="Stop an Agent"]').waitFor();
+  await window.screenshot("agent-beside-debugging");
+  const bar = await SideBar.open(window);
+  await bar.row("Browser", /Shop\s*e2e-agent · http/).waitFor();
+  await bar.row("Agents", /e2e-agent\s*Shop · 1\.0\.0/).waitFor();
+  await window.picture("agent-page", bar.part);
 });
 
 test("it sees the frames by the workspace's paths, the variables, and evaluates there", async () => {
@@ -127,6 +153,7 @@ test("it steps over, into and out, and the user's editor follows", async () => {
 
 test("it pauses what runs, and lets it go on", async () => {
   await agent.use("debug_breakpoints", { action: "remove", path: "app.js" });
+  await expect.poll(marks).toEqual([]);
   expect(await agent.use("debug_step", { action: "pause" })).toMatch(/Paused \(pause\) at .* app\.js:18:/);
   await window.paused();
   expect(await agent.use("debug_step", { action: "continue" })).toContain("It runs.");

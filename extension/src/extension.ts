@@ -34,7 +34,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const store = new Store(log);
   const sessions = new Sessions(store, pageProxy, log);
   const over = new EndedSessions();
-  const debug = openDebugger(store, over);
+  const debug = openDebugger(context, store, over);
   const controls = new AgentControls(context, store, sessions, log);
   const review = openReviews(context, (client) => controls.isHere(client), log);
   const live = offerLiveView(context.extensionUri, store, log);

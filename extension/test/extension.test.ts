@@ -37,6 +37,7 @@ async function activated(): Promise<Running> {
     extensionUri: editor.Uri.file(join(folder, "extension")),
     storageUri: editor.Uri.file(join(folder, "storage")),
     globalStorageUri: editor.Uri.file(join(folder, "global")),
+    workspaceState: { get: (_: string, none: unknown) => none, update: async () => {} },
     // Terminals get the window when it is open.
     environmentVariableCollection: { replace: () => notify(), delete() {}, clear() {} },
   };

@@ -132,6 +132,7 @@ func (s *Set) Of(session *mcp.ServerSession) *Agent {
 			set: s, session: session, ready: make(chan struct{}),
 			browsers: browsers{log: s.options.Logger, claims: s.options.Claims, links: map[string]*link{}},
 		}
+		a.browsers.moved = a.worksIn
 		a.Ready = sync.OnceFunc(func() { close(a.ready) })
 		s.agents[session] = a
 	}

@@ -16,6 +16,9 @@ type browsers struct {
 	log    *slog.Logger
 	claims Claims     // nil: there are no other agents
 	refs   frame.Refs // of all pages: no ref occurs on two pages
+	// moved is called with the id of the page that the agent works in from now on; empty: in
+	// none. mu is held.
+	moved func(page string)
 
 	mu    sync.Mutex // guards the fields that follow, and those of each link
 	links map[string]*link
@@ -47,6 +50,7 @@ func (b *browsers) claim(l *link, id string) bool {
 	}
 	l.unclaim()
 	l.current, l.release = id, release
+	b.moved(id)
 	return true
 }
 
@@ -66,6 +70,7 @@ func (b *browsers) releaseAll() {
 	for _, l := range b.links {
 		l.unclaim()
 	}
+	b.moved("")
 }
 
 // leave ends the connections that which selects, and reports whether there were any.
@@ -207,6 +212,7 @@ func (b *browsers) closed(l *link, id string) {
 	if l.current == id {
 		l.unclaim()
 		l.current = ""
+		b.moved("")
 	}
 }
 

@@ -24,6 +24,7 @@ type presence struct {
 	client vscodeipc.ClientInfo
 	since  time.Time
 	in     *registry.Source // the window that lists the agent
+	page   string           // id of the page that it works in; empty: none
 }
 
 // unnamed is the name of a host that has not sent its name.
@@ -187,13 +188,26 @@ func (a *Agent) join(source *registry.Source) {
 	}
 }
 
+// worksIn notifies the agent's window of the page that the agent works in; empty: none.
+func (a *Agent) worksIn(page string) {
+	a.set.mu.Lock()
+	defer a.set.mu.Unlock()
+	if a.presence.page == page {
+		return
+	}
+	a.presence.page = page
+	if a.presence.in != nil {
+		a.set.announce(a.presence.in)
+	}
+}
+
 // announce lists the agents that use a window; mu is held.
 func (s *Set) announce(source *registry.Source) {
 	clients := []vscodeipc.ConnectedClient{}
 	for _, a := range s.agents {
 		if p := a.presence; p.in == source {
 			clients = append(clients, vscodeipc.ConnectedClient{
-				ID: p.client.ID, Name: p.client.Name, Version: p.client.Version, Kind: "mcp", Since: p.since.UnixMilli(),
+				ID: p.client.ID, Name: p.client.Name, Version: p.client.Version, Kind: "mcp", Since: p.since.UnixMilli(), Page: p.page,
 			})
 		}
 	}

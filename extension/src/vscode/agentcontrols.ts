@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { Permissions, permissionCommands } from "../core/access/permission";
 import type { Identity } from "../core/address/address";
+import { Pages } from "../core/browser/pages";
 import type { Sessions } from "../core/browser/sessions";
 import { Clients, clientCommands } from "../core/window/clients";
 import type { Command } from "../core/window/connection";
@@ -54,17 +55,19 @@ export class AgentControls {
     const clients = this.#clients;
     const permissions = this.#permissions;
     const { extensionUri: extension } = context;
+    const pages = new Pages(store, log);
     const parts = { extension, window, store, clients };
     return vscode.Disposable.from(
       this.#access.watch(),
       keepContexts(store, clients),
       showStatus(window, store, clients, permissions),
       showQuestions(permissions),
-      openBrowserView(store, this.#sessions, log),
-      openAgentsView({ ...parts, permissions }),
+      openBrowserView({ ...parts, sessions: this.#sessions, pages }),
+      openAgentsView({ ...parts, permissions, pages }),
       openActivityView(clients, context.storageUri?.fsPath, log),
       registerCommands(parts, log),
       registerAgentCommands(parts),
+      { dispose: () => pages.close() },
       { dispose: () => permissions.close() },
     );
   }

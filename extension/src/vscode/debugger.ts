@@ -8,10 +8,16 @@ import type { Launch } from "../core/debugger/launches";
 import { type DapMessage, isFailedStart, Threads } from "../core/debugger/threads";
 import { toEditor } from "../core/files/paths";
 import type { Store } from "../core/window/store";
+import { AgentBreakpoints } from "./breakpoints";
 import { followSessions, info } from "./debug";
 import { folders } from "./folders";
 
-export function openDebugger(store: Store, over: EndedSessions): { debugger: Debugger; disposable: vscode.Disposable } {
+export function openDebugger(
+  context: vscode.ExtensionContext,
+  store: Store,
+  over: EndedSessions,
+): { debugger: Debugger; disposable: vscode.Disposable } {
+  const breakpoints = new AgentBreakpoints(context.workspaceState);
   const threads = new Threads();
   const sessions = new Map<string, vscode.DebugSession>();
   const ended = (id: string) => {
@@ -49,12 +55,16 @@ export function openDebugger(store: Store, over: EndedSessions): { debugger: Deb
     },
   });
   return {
-    debugger: new Debugger(threads, editor(sessions, store)),
-    disposable: vscode.Disposable.from(trackers, followed),
+    debugger: new Debugger(threads, editor(sessions, store, breakpoints)),
+    disposable: vscode.Disposable.from(trackers, followed, breakpoints),
   };
 }
 
-function editor(sessions: ReadonlyMap<string, vscode.DebugSession>, store: Store): DebugEditor {
+function editor(
+  sessions: ReadonlyMap<string, vscode.DebugSession>,
+  store: Store,
+  agents: AgentBreakpoints,
+): DebugEditor {
   return {
     get mode() {
       return store.state.access.mode;
@@ -74,11 +84,13 @@ function editor(sessions: ReadonlyMap<string, vscode.DebugSession>, store: Store
     toFile: fileOf,
     file: existing,
     breakpoints: () => sourceBreakpoints().map(toBreakpoint),
-    setBreakpoint({ path, line, condition, logMessage }) {
+    setBreakpoint({ path, line, condition, logMessage }, client) {
       const replaced = at(path, line);
       vscode.debug.removeBreakpoints(replaced);
       const place = new vscode.Location(vscode.Uri.file(path), new vscode.Position(line - 1, 0));
-      vscode.debug.addBreakpoints([new vscode.SourceBreakpoint(place, true, condition, undefined, logMessage)]);
+      const breakpoint = new vscode.SourceBreakpoint(place, true, condition, undefined, logMessage);
+      if (client !== undefined) agents.setBy(client, breakpoint);
+      vscode.debug.addBreakpoints([breakpoint]);
       return replaced.length + 1;
     },
     removeBreakpoints(path, line) {

@@ -75,7 +75,8 @@ function play(launches: Launch[] = [{ folder: "/shop", configurations: [shop, se
     },
     file: async (path) => path,
     breakpoints: () => kept,
-    setBreakpoint: (breakpoint) => {
+    setBreakpoint: (breakpoint, by) => {
+      asked.push(`breakpoint of ${by}`);
       kept.push({ enabled: true, ...breakpoint });
       return 1;
     },
@@ -271,6 +272,13 @@ test("a worker below a page is not meant where the page can be", async () => {
   page(first);
   await call("debug.evaluate", { expression: "1" });
   expect(asked).toEqual([`${first.id} evaluate`]);
+});
+
+test("the editor gets to know which client sets a breakpoint, where one is named", async () => {
+  const { call, asked } = play();
+  await call("debug.breakpoints", { action: "set", path: "/a", line: 2, client });
+  await call("debug.breakpoints", { action: "set", path: "/a", line: 3 });
+  expect(asked).toEqual(["breakpoint of Agent", "breakpoint of undefined"]);
 });
 
 test("breakpoints are set, listed and removed; what is not there is an error", async () => {

@@ -104,6 +104,7 @@ const log = { debug() {}, info() {}, warn() {}, error() {}, show() {} };
 
 export const window = part("window", {
   activeTextEditor: undefined,
+  visibleTextEditors: [],
   tabGroups: { all: [], close: async () => true, onDidChangeTabs: () => made("a listener", {}) },
   createOutputChannel: () => made("the log", { ...log }),
   createStatusBarItem: () => made("the status bar item", { text: "", show() {}, hide() {} }),
@@ -208,4 +209,5 @@ export class TabInputWebview {}
 export const StatusBarAlignment = {};
 export const TreeItemCollapsibleState = {};
 export const ViewColumn = {};
+export const DecorationRangeBehavior = {};
 export const ProgressLocation = {};

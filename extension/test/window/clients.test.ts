@@ -42,7 +42,8 @@ describe("announce", () => {
     await one.ask(...call("client.announce", { clients: [client("a", 2), client("b", 1)] }));
     await other.ask(...call("client.announce", { clients: [client("c", 3)] }));
     expect(clients.connected.map(({ id }) => id)).toEqual(["c", "a", "b"]);
-    await one.ask(...call("client.announce", { clients: [client("a", 2)] }));
+    await one.ask(...call("client.announce", { clients: [{ ...client("a", 2), page: "T1" }] }));
+    expect(clients.known("a")?.page).toBe("T1");
     expect(clients.connected.map(({ id }) => id)).toEqual(["c", "a"]);
   });
 

@@ -20,7 +20,7 @@ export class Pages {
   readonly #pages = new Map<string, Page>();
   readonly #listeners = new Set<() => void>();
   readonly #unsubscribe: () => void;
-  #visible = false;
+  readonly #viewers = new Set<object>();
   #browser: string | undefined;
   #connection: AbortController | undefined;
 
@@ -35,9 +35,15 @@ export class Pages {
     return this.#browser ? [...this.#pages.values()] : byDebugger(this.#store.state);
   }
 
-  /** Whether a view shows them: without one, there is no connection. */
+  /** Whether the only view of them shows them. */
   set visible(visible: boolean) {
-    this.#visible = visible;
+    this.show(this, visible);
+  }
+
+  /** Whether a view shows them: without one that does, there is no connection. */
+  show(view: object, visible: boolean): void {
+    if (visible) this.#viewers.add(view);
+    else this.#viewers.delete(view);
     this.#follow();
   }
 
@@ -50,11 +56,12 @@ export class Pages {
   close(): void {
     this.#unsubscribe();
     this.#listeners.clear();
-    this.visible = false;
+    this.#viewers.clear();
+    this.#follow();
   }
 
   #follow(): void {
-    const url = this.#visible ? this.#store.state.browser?.url : undefined;
+    const url = this.#viewers.size > 0 ? this.#store.state.browser?.url : undefined;
     if (url === this.#browser) return;
     this.#connection?.abort();
     this.#connection = undefined;

@@ -40,8 +40,11 @@ export interface DebugEditor {
   /** The absolute path of a file that is there; throws where there is none. */
   file(path: string): Promise<string>;
   breakpoints(): Breakpoint[];
-  /** Sets one in place of those of its line; answers how many have come and gone. */
-  setBreakpoint(breakpoint: Pick<Breakpoint, "path" | "line" | "condition" | "logMessage">): number;
+  /** Sets one in place of those of its line, for the client of this name; answers how many have come and gone. */
+  setBreakpoint(
+    breakpoint: Pick<Breakpoint, "path" | "line" | "condition" | "logMessage">,
+    client: string | undefined,
+  ): number;
   /** Removes those of a file, or of one line of it; answers how many. */
   removeBreakpoints(path: string, line: number | undefined): number;
   reveal(path: string, line: number | undefined, column: number | undefined): PromiseLike<void>;
@@ -245,7 +248,9 @@ export class Debugger {
         ...(condition !== undefined && { condition }),
         ...(logMessage !== undefined && { logMessage }),
       };
-      await this.#threads.changeBreakpoints(() => this.#editor.setBreakpoint(breakpoint), signal, breakpointLimit);
+      const client = arg.optional("client", () => arg.client())?.name;
+      const set = () => this.#editor.setBreakpoint(breakpoint, client);
+      await this.#threads.changeBreakpoints(set, signal, breakpointLimit);
     } else if (action === "remove") {
       const line = arg.optional("line", () => arg.whole("line", 1));
       const path = await this.#file(arg);

@@ -306,6 +306,10 @@ export interface ConnectedClient {
    * Milliseconds since 1970-01-01T00:00:00Z.
    */
   since: number;
+  /**
+   * The CDP target id of the page that it works in.
+   */
+  page?: string;
 }
 export interface ClientAnnounceArg {
   clients: ConnectedClient[];
@@ -536,6 +540,7 @@ export interface Variable {
   type?: string;
 }
 export interface DebugBreakpointsArg {
+  client?: Client;
   action: "list" | "set" | "remove";
   path?: string;
   line?: number;

@@ -180,6 +180,7 @@ function readClient(client: Argument): ConnectedClient {
     version: client.text("version", 0),
     kind: client.choice("kind", ["mcp", "cdp"]),
     since: client.whole("since", 0),
+    ...(client.has("page") && { page: client.text("page") }),
   };
 }
 

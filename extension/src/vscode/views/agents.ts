@@ -5,7 +5,8 @@ import { modeLabels, type StoppableClient, stoppable } from "../../core/access/a
 import { categoryName, questionText } from "../../core/access/actions";
 import { clock } from "../../core/access/activity";
 import { everything, type Permissions } from "../../core/access/permission";
-import { nameOf, plain } from "../../core/plaintext";
+import type { Pages } from "../../core/browser/pages";
+import { nameOf, pageName, plain } from "../../core/plaintext";
 import type { ConnectedClient } from "../../core/protocol/protocol.generated";
 import { NoCoordinator } from "../../core/setup/program";
 import type { Clients } from "../../core/window/clients";
@@ -25,17 +26,20 @@ export interface AgentsParts {
   store: Store;
   clients: Clients;
   permissions: Permissions;
+  pages: Pages;
 }
 
 type Asked = { workspace: string | null; endpoint?: Endpoint; problem?: string };
 
 export function openAgentsView(parts: AgentsParts): vscode.Disposable {
-  const { window, store, clients, permissions } = parts;
+  const { window, store, clients, permissions, pages } = parts;
   let asked: Asked | undefined;
   /** The last question to the coordinator, which may have no answer yet. */
   let asking: { workspace: string | null } | undefined;
   let served = clients.served;
   const view = new RowView("browserCoordinator.agents", () => rows(parts, asked));
+  // Where the user is while the program is paused: it is there only while a client is connected.
+  const beside = new RowView("browserCoordinator.presence", () => clientRows(parts));
   const askAgain = async () => {
     const { serving } = window;
     if (!view.view.visible || serving.kind !== "open") return; // it starts a process
@@ -56,14 +60,25 @@ export function openAgentsView(parts: AgentsParts): vscode.Disposable {
     view.view.badge = waiting > 0 ? { value: waiting, tooltip } : undefined;
     view.view.description = stopState(stoppable(store, clients));
     view.update();
+    beside.update();
+    // It is collapsed at first, as all views of extensions are there: only its title is seen then.
+    const names = new Set(clients.connected.map(({ name }) => nameOf(name, 40)));
+    const { question } = permissions;
+    beside.view.title = question
+      ? l10n.t("{0} asks you", nameOf(question.client.name, 40))
+      : l10n.t("Browser Agents: {0}", [...names].join(", "));
     if (served === clients.served) return;
     served = clients.served;
     void askAgain();
   };
-  const stop = [store.subscribe(update), clients.subscribe(update), permissions.subscribe(update)];
+  const stop = [store, clients, permissions, pages].map((part) => part.subscribe(update));
+  update();
   void askAgain();
   return vscode.Disposable.from(
     view,
+    beside,
+    view.showing(pages),
+    beside.showing(pages),
     view.view.onDidChangeVisibility(askAgain), // it may have been served, or not, meanwhile
     window.onDidChange(askOnce), // it fires for clients too
     vscode.workspace.onDidChangeConfiguration(
@@ -91,8 +106,7 @@ async function ask(extension: vscode.Uri, workspace: string | null): Promise<Ask
 }
 
 function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
-  const { store, clients } = parts;
-  const { mode } = store.state.access;
+  const { mode } = parts.store.state.access;
   const words = modeLabels[mode];
   const access = row(words.label, {
     id: "access",
@@ -103,7 +117,7 @@ function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
     context: "access",
     command: { command: "browserCoordinator.changeAccess", title: "Change What Agents May Do" },
   });
-  const all = stoppable(store, clients).map((each) => clientRow(each, parts));
+  const all = clientRows(parts);
   const nobody = row("No agent is connected", {
     id: "nobody",
     icon: "info",
@@ -132,20 +146,27 @@ function endpointRow(asked: Asked | undefined): Row {
   });
 }
 
-function clientRow({ client, stopped, connected }: StoppableClient, { permissions }: AgentsParts): ClientRow {
+function clientRows(parts: AgentsParts): ClientRow[] {
+  return stoppable(parts.store, parts.clients).map((each) => clientRow(each, parts));
+}
+
+function clientRow({ client, stopped, connected }: StoppableClient, { permissions, pages }: AgentsParts): ClientRow {
   const { id, name, version, kind, since } = client;
   const { question } = permissions;
   const asks = question?.client.id === id;
   const what = kind === "mcp" ? "an MCP client" : "a CDP client";
   const now = stopped ? "stopped by you" : asks ? "asks you" : grantText(permissions.granted(id));
+  const page = pages.all.find((each) => each.id === client.page);
+  const place = page ? pageName(page, 60) : "";
   const look = {
     id: `client ${id}`,
     icon: stopped ? "debug-pause" : asks ? "bell-dot" : kind === "mcp" ? "hubot" : "tools",
     ...(stopped && { color: "list.warningForeground" }),
-    description: [plain(version, 40), now].filter((part) => part !== "").join(" · "),
+    description: [now, place, plain(version, 40)].filter((part) => part !== "").join(" · "),
     tooltip: [
       `${plain(`${nameOf(name, 2_000)} ${version}`, 2_100)}, ${what}`,
       connected ? `Connected since ${clock(since)}` : "Not connected",
+      place === "" ? "" : l10n.t("Works in “{0}”", place),
       asks && question ? questionText(question) : now,
     ]
       .filter((line) => line !== "")

@@ -1,5 +1,6 @@
 // What the side bar's views have in common.
 import * as vscode from "vscode";
+import type { Pages } from "../../core/browser/pages";
 import { renew, type TreeRow } from "../../core/treechanges";
 
 /** A row, with the rows below it. */
@@ -35,6 +36,13 @@ export class RowView implements vscode.TreeDataProvider<Row> {
       this.#draw();
     }, pause);
   };
+
+  /** Has these pages followed while the view is visible: otherwise the browser gets no request. */
+  showing(pages: Pages): vscode.Disposable {
+    const update = () => pages.show(this, this.view.visible);
+    update();
+    return this.view.onDidChangeVisibility(update);
+  }
 
   getTreeItem({ item }: Row): vscode.TreeItem {
     return item;
