@@ -32,7 +32,7 @@ type user struct {
 func newUser(mode policy.Mode) *user {
 	return &user{
 		asked: make(chan policy.Question, 100), answer: make(chan policy.Answer),
-		state: policy.State{Mode: mode, Change: "Ask the tester."}, changed: make(chan struct{}),
+		state: policy.State{Mode: mode}, changed: make(chan struct{}),
 	}
 }
 
@@ -93,7 +93,7 @@ func TestAsk(t *testing.T) {
 		t.Errorf("another client: %s", got)
 	}
 	h.answer <- policy.Answer{Reason: "human"}
-	expect(1, "the user did not allow it. Ask the tester.")
+	expect(1, "the user did not allow it.")
 	expect(2, "the user did not allow it")
 
 	// Once: the next command asks again. The questions of a client that leaves are

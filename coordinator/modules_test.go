@@ -13,6 +13,7 @@ import (
 var linked = []string{
 	"github.com/Microsoft/go-winio",          // named pipes on Windows
 	"github.com/adrg/xdg",                    // the folders for state
+	"github.com/agnivade/levenshtein",        // the nearest name in an error
 	"github.com/chromedp/cdproto",            // CDP's commands and events
 	"github.com/chromedp/sysutil",            // needed by cdproto
 	"github.com/coder/websocket",             // the connection to a browser

@@ -67,21 +67,14 @@ func (d Decision) Err() error {
 	return d.Denied
 }
 
-// DeniedError names the operation that an actor may not carry out, the rule, and what a
-// person can do about it.
+// DeniedError names the operation that an actor may not carry out, and the rule. It does
+// not tell an agent how its user could allow more.
 type DeniedError struct {
 	Operation string
 	Reason    string
-	Change    string // may be empty
 }
 
-func (e *DeniedError) Error() string {
-	text := e.Operation + " refused: " + e.Reason
-	if e.Change != "" {
-		text += " " + e.Change
-	}
-	return text
-}
+func (e *DeniedError) Error() string { return e.Operation + " refused: " + e.Reason }
 
 // Decide decides whether the actor may carry out the operation.
 func Decide(a Actor, o Operation) Decision {
@@ -92,23 +85,23 @@ func Decide(a Actor, o Operation) Decision {
 	protected := o.Class == Destructive && !a.AllowClose && (c.Mode == ModeFull || c.Mode == ModeAsk)
 	switch {
 	case a.Kind != Agent && a.Kind != Client:
-		return deny(o, "it is not known who wants it.", "")
+		return deny(o, "it is not known who wants it.")
 	case o.Class == ReadOnly && a.Kind == Client: // a stopped client is disconnected
 		return Decision{Outcome: Allow}
 	case o.Class == Unknown:
-		return deny(o, "it is not known what it does.", "")
+		return deny(o, "it is not known what it does.")
 	case c.Mode == ModeView && a.Kind == Client && o.entry != nil && o.entry.ignored:
 		return denyByMode(o, c.State).by(Ignore)
 	case protected && o.entry != nil && o.entry.disconnects:
-		return deny(o, closedText, "").by(Disconnect)
+		return deny(o, closedText).by(Disconnect)
 	case protected:
-		return deny(o, destructiveText, "")
+		return deny(o, destructiveText)
 	case slices.Contains(c.Stopped, a.ID):
-		return deny(o, stoppedText, "")
+		return deny(o, stoppedText)
 	case o.Class == ReadOnly, c.Mode == ModeFull, c.Mode == ModeAsk && c.Granted:
 		return Decision{Outcome: Allow}
 	case c.Silent:
-		return deny(o, fmt.Sprintf("the access mode of this window is %q, and a window without a folder cannot be asked.", c.Mode), "")
+		return deny(o, fmt.Sprintf("the access mode of this window is %q, and a window without a folder cannot be asked.", c.Mode))
 	case c.Mode == ModeAsk:
 		return Decision{Outcome: Ask}
 	default: // view, and every mode of a newer window
@@ -123,12 +116,12 @@ const (
 	stoppedText     = "stopped by the user in VS Code, until the user resumes it there."
 )
 
-func deny(o Operation, reason, change string) Decision {
-	return Decision{Deny, &DeniedError{o.Name, reason, change}}
+func deny(o Operation, reason string) Decision {
+	return Decision{Deny, &DeniedError{o.Name, reason}}
 }
 
 func denyByMode(o Operation, s State) Decision {
-	return deny(o, fmt.Sprintf("the access mode of this window is %q: clients may look, but change nothing.", s.Mode), s.Change)
+	return deny(o, fmt.Sprintf("the access mode of this window is %q: clients may look, but change nothing.", s.Mode))
 }
 
 // sharedReasons are by the rule for a command in a session that is shared with the
@@ -144,8 +137,8 @@ func decideShared(o Operation) Decision {
 	case e == nil, e.shared == "", e.sharedIf != nil && !e.sharedIf(read(o.params)):
 		return Decision{Outcome: Allow}
 	case e.shared == "ignored":
-		return deny(o, sharedReasons[e.shared], "").by(Ignore)
+		return deny(o, sharedReasons[e.shared]).by(Ignore)
 	default:
-		return deny(o, sharedReasons[e.shared], "")
+		return deny(o, sharedReasons[e.shared])
 	}
 }

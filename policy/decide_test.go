@@ -16,7 +16,7 @@ func TestDecide(t *testing.T) {
 	agent, client := Actor{Kind: Agent, ID: "a"}, Actor{Kind: Client, ID: "c"}
 	closer := Actor{Kind: Client, ID: "c", AllowClose: true}
 	shared := Actor{Kind: SharedClient}
-	mode := func(m Mode) Choice { return Choice{State: State{Mode: m, Change: "Change it."}} }
+	mode := func(m Mode) Choice { return Choice{State: State{Mode: m}} }
 	stopped := Choice{State: State{Mode: ModeFull, Stopped: []string{"a", "c"}}}
 	for name, c := range map[string]struct {
 		actor     Actor

@@ -47,7 +47,7 @@ func (e *Enforcer) Permit(ctx context.Context, q Question) error {
 		case ctx.Err() != nil:
 			return fmt.Errorf("%s: wait for the user's answer: %w", q.Operation.Name, ctx.Err())
 		case err != nil:
-			return deny(q.Operation, fmt.Sprintf("the access mode of this window is %q, but nobody could be asked: %v.", s.Mode, err), s.Change).Err()
+			return deny(q.Operation, fmt.Sprintf("the access mode of this window is %q, but nobody could be asked: %v.", s.Mode, err)).Err()
 		case !answer.Allow:
 			return answer.denial(q.Operation, s).Err()
 		}
@@ -64,7 +64,7 @@ func (e *Enforcer) AwaitStop(ctx context.Context, a Actor, o Operation) error {
 	for {
 		s, chosen := e.user.Access()
 		if slices.Contains(s.Stopped, a.ID) {
-			return deny(o, stoppedText, "").Err()
+			return deny(o, stoppedText).Err()
 		}
 		select {
 		case <-chosen:

@@ -22,8 +22,6 @@ type State struct {
 	Mode Mode
 	// Stopped are the ids of actors that may do nothing.
 	Stopped []string
-	// Change describes to a person how to change the mode.
-	Change string
 }
 
 // User is the user of a window, as far as the program can reach that person.
@@ -59,12 +57,12 @@ type Answer struct {
 func (a Answer) denial(o Operation, s State) Decision {
 	switch a.Reason {
 	case "timeout":
-		return deny(o, fmt.Sprintf("the access mode of this window is %q, and nobody answered the question.", s.Mode), s.Change)
+		return deny(o, fmt.Sprintf("the access mode of this window is %q, and nobody answered the question.", s.Mode))
 	case "stopped":
-		return deny(o, stoppedText, "")
+		return deny(o, stoppedText)
 	case "mode":
-		return denyByMode(o, State{Mode: ModeView, Change: s.Change})
+		return denyByMode(o, State{Mode: ModeView})
 	default:
-		return deny(o, fmt.Sprintf("the access mode of this window is %q, and the user did not allow it.", s.Mode), s.Change)
+		return deny(o, fmt.Sprintf("the access mode of this window is %q, and the user did not allow it.", s.Mode))
 	}
 }

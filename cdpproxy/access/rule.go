@@ -249,7 +249,7 @@ func pageOf(ctx context.Context, act waiting) *policy.Page {
 // named returns the same refusal for another operation.
 func named(err error, o policy.Operation) error {
 	if denied, ok := err.(*policy.DeniedError); ok {
-		return &policy.DeniedError{Operation: o.Name, Reason: denied.Reason, Change: denied.Change}
+		return &policy.DeniedError{Operation: o.Name, Reason: denied.Reason}
 	}
 	return err
 }

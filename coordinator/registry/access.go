@@ -60,7 +60,6 @@ func (s *Source) updateAccess(window *Window) {
 	now := policy.State{
 		Mode:    policy.Mode(window.State.Access.Mode),
 		Stopped: window.State.Access.Stopped,
-		Change:  howToChange(window),
 	}
 	reopened := s.window == nil || s.window.Session != window.Session
 	if reopened {
@@ -71,15 +70,4 @@ func (s *Source) updateAccess(window *Window) {
 	}
 	s.access = now
 	s.accessChanged.Notify()
-}
-
-// howToChange describes to the user how to choose another mode.
-func howToChange(window *Window) string {
-	switch window.Kind {
-	case "vscode":
-		return "The user can change that in VS Code: the menu of Browser Coordinator in the status bar, or the setting browserCoordinator.access."
-	case "terminal":
-		return "Whoever runs the window can change that: end it, and start it again with --access full (coordinator window --access full)."
-	}
-	return fmt.Sprintf("The user can change that in the settings of %s.", window.Server)
 }

@@ -99,11 +99,11 @@ func TestUser(t *testing.T) {
 		t.Errorf("full: %v", err)
 	}
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessView, Stopped: []string{"c2"}}})
-	if state := waitMode(t, source, policy.ModeView); len(state.Stopped) != 1 || !strings.Contains(state.Change, "browserCoordinator.access") {
+	if state := waitMode(t, source, policy.ModeView); len(state.Stopped) != 1 {
 		t.Errorf("view: %+v", state)
 	}
 	var refused *policy.DeniedError
-	if err := enforcer.Permit(t.Context(), q); !errors.As(err, &refused) || !strings.Contains(err.Error(), `"view"`) || !strings.Contains(err.Error(), "status bar") {
+	if err := enforcer.Permit(t.Context(), q); !errors.As(err, &refused) || !strings.Contains(err.Error(), `"view"`) || strings.Contains(err.Error(), "status bar") {
 		t.Errorf("view: %v", err)
 	}
 	other := q
@@ -139,7 +139,8 @@ func TestUser(t *testing.T) {
 	}
 }
 
-// TestAskTerminal: a window that cannot ask refuses, and names the next step.
+// TestAskTerminal: a window that cannot ask refuses, and says so. An agent is not told how its user could
+// allow more.
 func TestAskTerminal(t *testing.T) {
 	folder, r := shop(t)
 	source := r.Source(folder)
@@ -147,7 +148,7 @@ func TestAskTerminal(t *testing.T) {
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessAsk}})
 	waitMode(t, source, policy.ModeAsk)
 	err := policy.NewEnforcer(source).Permit(t.Context(), policy.Question{Actor: policy.Actor{Kind: policy.Client, ID: "c"}, Operation: policy.Command("Page.navigate", nil)})
-	if err == nil || !strings.Contains(err.Error(), "nobody could be asked") || !strings.Contains(err.Error(), "--access full") {
+	if err == nil || !strings.Contains(err.Error(), "nobody could be asked") || strings.Contains(err.Error(), "--access full") {
 		t.Errorf("%v", err)
 	}
 }

@@ -73,7 +73,7 @@ test("DevTools of a browser without a screen are given by their address, which w
 });
 
 test("asked to ask, the next action waits for the user, and goes on when it is allowed", async () => {
-  await bar.menu("Agents may do everything", "Agents must ask");
+  await bar.menu("Agents can do everything", "Agents must ask first");
   await listener.until((state) => state.access.mode === "ask");
   const acted = page.locator("#name").fill("Grace");
   await bar.question.getByText("Playwright").waitFor();
@@ -118,7 +118,7 @@ test("an MCP host is asked about too, by the name that it gave itself", async ()
 });
 
 test("a client that may only look sees the page, and cannot change it", async () => {
-  await bar.menu("Agents must ask", "Agents may only read");
+  await bar.menu("Agents must ask first", "Agents can only view");
   // The window notifies the coordinator as it notifies us, and neither waits for the other: so ask the one that applies the rule.
   await expect.poll(() => host.use("window_list")).toContain("[access: view]");
   await expect(page.goto(`${shop.url}?elsewhere`)).rejects.toThrow(/view|look/i);
@@ -128,7 +128,7 @@ test("a client that may only look sees the page, and cannot change it", async ()
 });
 
 test("a client that the user stops is cut off; the browser stays", async () => {
-  await bar.menu("Agents may only read", "Agents may do everything");
+  await bar.menu("Agents can only view", "Agents can do everything");
   const ended = new Promise((resolve) => joined.once("disconnected", resolve));
   await bar.act("Agents", "Playwright", "Stop an Agent");
   await ended;

@@ -85,7 +85,7 @@ test("it is filtered by agent, and shows by whom", async () => {
 });
 
 test("the mode is shown and changed by its row, and nowhere else in the view", async () => {
-  await bar.row("Agents", /Agents may do everything\s*change/).click();
+  await bar.row("Agents", /Agents can do everything\s*change/).click();
   await window.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: /everything.*now/ }).waitFor();
   await window.press("Escape");
   const buttons = bar.pane("Agents").getByRole("button", { name: "Change What Agents May Do" });

@@ -37,7 +37,7 @@ async function debugging(): Promise<State> {
 
 /** Has agents asked about, as the user chooses it. */
 async function askingMode(): Promise<void> {
-  const labels = { full: "Agents may do everything", ask: "Agents must ask", view: "Agents may only read" };
+  const labels = { full: "Agents can do everything", ask: "Agents must ask first", view: "Agents can only view" };
   const { mode } = coordinator.state.access;
   if (mode !== "ask") await bar.menu(labels[mode], labels.ask);
   await coordinator.until((state) => state.access.mode === "ask");
@@ -46,7 +46,7 @@ async function askingMode(): Promise<void> {
 test("without a browser and an agent the view shows what to do", async () => {
   await bar.pane("Browser").getByText("No browser is being debugged").waitFor();
   await bar.pane("Browser").getByRole("button", { name: "Start Debugging" }).waitFor();
-  await bar.row("Agents", "Agents may do everything").waitFor();
+  await bar.row("Agents", "Agents can do everything").waitFor();
   await bar.row("Agents", /Endpoint\s*Nothing is listening there yet\. http:\/\/127\.0\.0\.1:[0-9]+/).waitFor();
   await bar.row("Agents", "No agent is connected").waitFor();
   await bar.pane("Activity").getByText("What agents do").waitFor();
@@ -94,7 +94,7 @@ test("who is connected, what they did, and that one is at work", async () => {
   // A screen reader gets the text, with what the icon shows.
   for (const [pane, text, label] of [
     ["Browser", /Shop\s*http/, /^Shop, http:\/\/127/],
-    ["Agents", "Agents may do everything", /^Agents may do everything, They read and act without asking\./],
+    ["Agents", "Agents can do everything", /^Agents can do everything, They read and act without asking\./],
     ["Agents", "Endpoint", /^Endpoint, Nothing is listening there yet\. http:\/\/127/],
     ["Agents", "Claude Code", /^Claude Code, an MCP client, 2\.1\.0/],
     ["Activity", "open a page", /^Open a page, failed, refused: view · Playwright · [0-9:]{8}$/],
@@ -144,12 +144,12 @@ test("the mode is changed in the status bar's menu, at once", async () => {
   await bar.menu();
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Show Log" }).waitFor();
   await window.screenshot("menu");
-  await bar.pick("Agents may do everything");
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents may only read" }).waitFor();
+  await bar.pick("Agents can do everything");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents can only view" }).waitFor();
   await window.screenshot("menu-modes");
-  await bar.pick("Agents must ask");
+  await bar.pick("Agents must ask first");
   await coordinator.until((state) => state.access.mode === "ask");
-  await bar.row("Agents", "Agents must ask").waitFor();
+  await bar.row("Agents", "Agents must ask first").waitFor();
 });
 
 describe("in the mode ask", () => {
@@ -285,10 +285,10 @@ describe("in the mode ask", () => {
       await acting;
     }
     await bar.row("Activity", /Use the mouse\s*[0-9]+×/).waitFor();
-    await bar.menu("Agents must ask", "Agents may do everything");
+    await bar.menu("Agents must ask first", "Agents can do everything");
     await bar.act("Agents", "Claude Code", "Stop an Agent"); // at once
     await coordinator.until(({ access }) => access.stopped.length === 1);
-    await bar.menu("Agents may do everything", "Agents must ask");
+    await bar.menu("Agents can do everything", "Agents must ask first");
     await bar.act("Agents", "Claude Code", "Resume a Stopped Agent");
     await coordinator.until(({ access }) => access.stopped.length === 0);
   });
@@ -296,8 +296,8 @@ describe("in the mode ask", () => {
   test("a mode that answers for the user answers what waits", async () => {
     const asked = coordinator.ask(claude, "click J");
     await bar.question.waitFor();
-    await bar.row("Agents", "Agents must ask").click();
-    await bar.pick("Agents may only read");
+    await bar.row("Agents", "Agents must ask first").click();
+    await bar.pick("Agents can only view");
     expect(await asked).toMatchObject({ decision: "refuse", reason: "mode" });
     await bar.question.waitFor({ state: "hidden" });
     expect(await coordinator.ask(claude, "click K")).toMatchObject({ decision: "refuse", reason: "mode" });

@@ -100,7 +100,7 @@ test("what the user chose in the window outlives a reload, and the client finds 
   const coordinator = await joined();
   await coordinator.announce(claude);
   await coordinator.report(claude, "browser_click", { target: 'button "Buy"', outcome: "clicked" });
-  await bar.menu("Agents must ask", "Agents may only read");
+  await bar.menu("Agents must ask first", "Agents can only view");
   await bar.act("Agents", "Claude Code", "Stop an Agent");
   await coordinator.until(({ access }) => access.mode === "view" && access.stopped.includes(claude.id));
   await window.reload();
@@ -119,7 +119,7 @@ test("a change of the setting goes before what was chosen in the window", async 
   const coordinator = await joined();
   await set({ "browserCoordinator.access": "full" });
   await coordinator.until(({ access }) => access.mode === "full");
-  await bar.row("Agents", "Agents may do everything").waitFor();
+  await bar.row("Agents", "Agents can do everything").waitFor();
   coordinator.close();
 });
 
@@ -138,16 +138,16 @@ test("two windows on one folder have two addresses, and each its own user", asyn
   const secondAddress = address.replace(/\.sock$/, "-2.sock");
   const [first, other] = [await joined(), await joined(secondAddress)];
   await first.announce(claude);
-  await bar.menu("Agents may do everything", "Agents must ask");
+  await bar.menu("Agents can do everything", "Agents must ask first");
   await first.until(({ access }) => access.mode === "ask");
   expect(other.state.access.mode).toBe("full");
   const its = await SideBar.open(second);
-  await its.row("Agents", "Agents may do everything").waitFor();
+  await its.row("Agents", "Agents can do everything").waitFor();
   await its.row("Agents", "No agent is connected").waitFor();
 
   // The one that chose last decides nothing for the other, which is reloaded.
-  await its.menu("Agents may do everything", "Agents may only read");
-  await its.menu("Agents may only read", "Agents may do everything");
+  await its.menu("Agents can do everything", "Agents can only view");
+  await its.menu("Agents can only view", "Agents can do everything");
   await other.until(({ access }) => access.mode === "full");
   await window.reload();
   await first.ended();
@@ -157,12 +157,12 @@ test("two windows on one folder have two addresses, and each its own user", asyn
   again.close();
 
   // The stricter one stays what it is, also when it is reloaded after the other has gone.
-  await its.menu("Agents may do everything", "Agents may only read");
+  await its.menu("Agents can do everything", "Agents can only view");
   await other.announce(agent("c2", "Codex"));
   await its.act("Agents", "Codex", "Stop an Agent");
   await other.until(({ access }) => access.mode === "view" && access.stopped.length === 1);
   bar = await SideBar.open(window);
-  await bar.menu("Agents must ask", "Agents may do everything");
+  await bar.menu("Agents must ask first", "Agents can do everything");
   await window.close();
   await untilAbsent(address);
   await second.reload();
@@ -183,7 +183,7 @@ test("two windows on one folder have two addresses, and each its own user", asyn
   expect(last.state.access).toEqual({ mode: "view", stopped: ["c2"] });
   bar = await SideBar.open(window);
   await bar.act("Agents", "Codex", "Resume a Stopped Agent");
-  await bar.menu("Agents may only read", "Agents may do everything");
+  await bar.menu("Agents can only view", "Agents can do everything");
   await last.until(({ access }) => access.mode === "full" && access.stopped.length === 0);
   last.close();
 });
@@ -210,7 +210,7 @@ test("the walkthrough opens by its command, and its buttons work", async () => {
   expect(await steps.count()).toBe(4);
   await steps.filter({ hasText: "Decide what agents may do" }).click();
   await window.page.getByRole("button", { name: "Change What Agents May Do" }).click();
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents may only read" }).waitFor();
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents can only view" }).waitFor();
   await window.screenshot("walkthrough");
 });
 

@@ -110,14 +110,14 @@ test("in view a second agent reads too, and no tab is opened", async () => {
   await debugging();
   const [first, second] = [await arrives(), await arrives()];
   await first.use("browser_click", { target: "#name" });
-  await bar.menu("Agents may do everything", "Agents may only read");
+  await bar.menu("Agents can do everything", "Agents can only view");
   await listener.until(({ access }) => access.mode === "view");
   expect(await second.use("browser_snapshot")).toContain("Your name");
   expect(await second.use("browser_find", { text: "Buy" })).toContain("Buy");
   await expect(second.use("browser_tabs", mine())).rejects.toThrow("view");
   await expect(second.use("browser_click", { target: "#buy" })).rejects.toThrow("view");
   await pagesAre(1);
-  await bar.menu("Agents may only read", "Agents may do everything");
+  await bar.menu("Agents can only view", "Agents can do everything");
   await listener.until(({ access }) => access.mode === "full");
 });
 

@@ -105,7 +105,7 @@ func (b *browsers) end() {
 }
 
 // endTimeout bounds the time in which the tabs of a session that ends are closed.
-const endTimeout = 500 * time.Millisecond
+const endTimeout = 2 * time.Second
 
 // closeOpened closes the tabs that the agent has opened for itself, unless another agent has
 // begun to work there. It keeps the one that the

@@ -34,7 +34,7 @@ const cases: [string, Facts, string, string, RegExp][] = [
     { state: debugging, clients: [claude] },
     "ready",
     "$(plug) Browser",
-    /Connected: Claude Code 2\.1\.0\. Agents may do everything/,
+    /Connected: Claude Code 2\.1\.0\. Agents can do everything/,
   ],
   [
     "an agent at work",

@@ -8,9 +8,9 @@ export const modes = ["full", "ask", "view"] as const satisfies AccessMode[];
 
 /** The labels of the modes; the manifest has the same. */
 export const modeLabels: Record<AccessMode, { label: string; icon: string; detail: string }> = {
-  full: { label: "Agents may do everything", icon: "unlock", detail: "They read and act without asking." },
-  ask: { label: "Agents must ask", icon: "shield", detail: "They read; you are asked before they act." },
-  view: { label: "Agents may only read", icon: "eye", detail: "They read; whatever would change a page is refused." },
+  full: { label: "Agents can do everything", icon: "unlock", detail: "They read and act without asking." },
+  ask: { label: "Agents must ask first", icon: "shield", detail: "They read; you are asked before they act." },
+  view: { label: "Agents can only view", icon: "eye", detail: "They read; whatever would change a page is refused." },
 };
 
 /** Ids of clients that are gone stay: a client that comes back under its id is still stopped. */

@@ -24,9 +24,9 @@ export interface Shown {
 }
 
 const allows = {
-  full: "Agents may do everything.",
-  ask: "Agents must ask you before they act.",
-  view: "Agents may only read.",
+  full: "Agents can do everything.",
+  ask: "Agents must ask first you before they act.",
+  view: "Agents can only view.",
 };
 const marks = { full: "", ask: " $(shield)", view: " $(eye)" };
 
