@@ -84,11 +84,11 @@ const cases: [string, Facts, string, string, RegExp][] = [
     /must ask you/,
   ],
   [
-    "who may only read",
+    "who can only view",
     { state: having({ mode: "view", stopped: [] }), clients: [] },
     "ready",
     "$(browser) Browser $(eye)",
-    /may only read/,
+    /can only view/,
   ],
   [
     "who is stopped",

@@ -25,7 +25,7 @@ export interface Shown {
 
 const allows = {
   full: "Agents can do everything.",
-  ask: "Agents must ask first you before they act.",
+  ask: "Agents must ask you before they act.",
   view: "Agents can only view.",
 };
 const marks = { full: "", ask: " $(shield)", view: " $(eye)" };
