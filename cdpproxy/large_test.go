@@ -53,8 +53,8 @@ func TestLargeMessageHoldsNobodyUp(t *testing.T) {
 			conn, br := joinRaw(t, addr)
 			io.WriteString(conn, masked(getVersion))
 			readFrame(t, br)
-			const size = 1 << 20
-			go func() { // ends with the connection
+			const size = 4 << 20 // more than is read at once
+			go func() {          // ends with the connection
 				if fragments == 1 {
 					conn.Write(largeCommand("A.large", size))
 					return
