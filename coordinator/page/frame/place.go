@@ -35,21 +35,21 @@ func (t *Tree) Place(ctx context.Context, e *Element, where string) (Rect, error
 	if r.Top {
 		return r.Rect, nil
 	}
-	place, _, err := t.climb(ctx, "lift", e.Frame, r.Rect)
+	place, _, err := climb(ctx, t, "lift", e.Frame, r.Rect)
 	return place, err
 }
 
 // Outward converts a point from a frame of another process to the page's viewport,
 // through each process in between. covered is what overlaps the frame there.
 func (t *Tree) Outward(ctx context.Context, id protocol.FrameID, x, y float64) (px, py float64, covered string, err error) {
-	place, covered, err := t.climb(ctx, "outward", id, Rect{X: x, Y: y})
+	place, covered, err := climb(ctx, t, "outward", id, Rect{X: x, Y: y})
 	return place.X, place.Y, covered, err
 }
 
 // climb converts an area in a frame of another process to the page's viewport. It calls a
 // function of the library on the frame's element in each process in between, unless that
 // function finds the element covered. For a rotated frame, the result is the bounding box.
-func (t *Tree) climb(ctx context.Context, function string, id protocol.FrameID, place Rect) (_ Rect, covered string, _ error) {
+func climb(ctx context.Context, t *Tree, function string, id protocol.FrameID, place Rect) (_ Rect, covered string, _ error) {
 	for {
 		root, _ := t.Frame(id) // the topmost frame above it that the same process renders
 		for parent, ok := t.Frame(root.Parent); ok && parent.Session == root.Session; parent, ok = t.Frame(root.Parent) {
