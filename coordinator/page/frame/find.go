@@ -96,12 +96,18 @@ func (t *Tree) FindInTime(ctx context.Context, target string, until time.Time) (
 		session, world, err := t.World(ctx, t.main)
 		if err == nil { // the browser refuses this when the document is replaced
 			var matched bool
-			err = evaluate(ctx, session, world, UntilTrue("document.querySelector("+jsString(missing.Target)+")", left), &matched)
+			err = evaluate(ctx, session, world, UntilTrue(matches(missing.Target), left), &matched)
 		}
 		if err != nil && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+// matches is an expression that is true when a selector matches in the document. Only our
+// library knows selectors that are not CSS.
+func matches(selector string) string {
+	return "CSS.supports('selector(' + " + jsString(selector) + " + ')') ? document.querySelector(" + jsString(selector) + ") : library.query(" + jsString(selector) + ")"
 }
 
 // jsString is a JavaScript string literal.

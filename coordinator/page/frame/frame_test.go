@@ -134,3 +134,33 @@ r.querySelector('button').onclick = () => document.title = 'went ' + this.getRoo
 	pagetest.Act(t, p, p.Input().Click(`p[title="a, b"] b`, input.ClickOptions{}))
 	pagetest.Fails[error](t, p, p.Input().Click("my-app button", input.ClickOptions{}), "matches 2 elements")
 }
+
+// A text, or a role and a name, is a target too, also in a shadow root and of an element
+// that comes late.
+func TestSelectorsOfWords(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><main><p>Please <b>save</b> the form.</p><button onclick="did='all'">Save all</button><button onclick="did='save'">Save</button>
+<button style="display:none">Save</button><input type=submit value="Send it" onclick="did='send'"><label>Coupon <input id=c></label><a href="#x" onclick="did='more'">Read more</a><a href="#x">Read less</a></main>
+<div id=h></div><script>did=''; h.attachShadow({mode:'open'}).innerHTML = '<button onclick="did=\'shadow\'">In the "shadow"</button>';
+setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick="did=\'late\'">Late</button>'), 300)</script>`)
+	for target, want := range map[string]string{
+		`role=button[name="Save"]`: "save", `button "Save"`: "save", `button "save all"`: "all", "text=Save all": "all", `text="Send it"`: "send",
+		"text=read more": "more", `role=link[name='more']`: "more", `button "In the \"shadow\""`: "shadow", `role=button[name="Late"]`: "late",
+	} {
+		pagetest.Evaluate(t, p, "did = ''")
+		if _, err := p.Act(t.Context(), p.Input().Click(target, input.ClickOptions{})); err != nil {
+			t.Errorf("%s: %v", target, err)
+		} else if got := pagetest.Evaluate(t, p, "did"); got != `"`+want+`"` {
+			t.Errorf("%s: %s, want %s", target, got, want)
+		}
+	}
+	pagetest.Act(t, p, p.Input().Type(`textbox "Coupon"`, "TEA10", input.TypeOptions{}))
+	pagetest.Expect(t, p, "c.value", `"TEA10"`)
+	for target, want := range map[string]string{
+		"role=link": "matches 2 elements", "text=nowhere": "matches no element", `role=[name="x"]`: `text=Save or role=button[name="Save"]`,
+	} {
+		if _, err := p.Reader().HTML(t.Context(), target); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", target, err, want)
+		}
+	}
+}

@@ -3,19 +3,43 @@ function (selector) {
   const shadowOf = (e) => e.shadowRoot ?? globalThis.closedRoots?.get(e);
   // below are a root or element and the shadow roots in it.
   const below = (n) => [n, ...[n, ...n.querySelectorAll("*")].map(shadowOf).filter(Boolean).flatMap(below)];
+  const by = /^text=|^role=|^[a-z]+ "/.test(selector) && worded();
   let found;
-  try {
+  if (by) found = by;
+  else try {
     found = below(document).flatMap((root) => [...root.querySelectorAll(selector)]);
   } catch (e) {
-    return "is neither a ref nor a valid CSS selector";
+    return "is neither a ref nor a selector: a ref is e5, a selector CSS, text=Save or role=button[name=\"Save\"]";
   }
-  if (!found.length) found = pierced();
+  if (!found.length && !by) found = pierced();
   if (found.length > 1) {
     const visible = found.filter((e) => e.checkVisibility());
     if (visible.length === 1) return visible[0];
     return `matches ${found.length} elements: make it unique, or take a snapshot and use a ref`;
   }
   return found[0] ?? null;
+
+  // worded finds the visible elements of a text (text=Save, text="Save" exactly), or of a
+  // role and name (role=button[name="Save"], or button "Save" as in a snapshot). A part of a
+  // name, in any case, counts where no name is the same.
+  function worded() {
+    const { squash, roleOf, nameOf, skipped } = library.naming();
+    const shown = below(document).flatMap((root) => [...root.querySelectorAll("*")])
+      .filter((e) => !skipped.has(e.nodeName) && e.checkVisibility({ visibilityProperty: true }));
+    const holding = (all, of, wanted) => all.filter((e) => of(e).toLowerCase().includes(wanted.toLowerCase()));
+    if (selector.startsWith("text=")) {
+      const [, quoted] = /^text=(["'])(.*)\1$/s.exec(selector)?.slice(1) ?? [];
+      const of = (e) => squash(e.nodeName === "INPUT" ? (/^(button|submit|reset)$/.test(e.type) ? e.value : "") : e.textContent);
+      const all = quoted === undefined ? holding(shown, of, squash(selector.slice(5))) : shown.filter((e) => of(e) === squash(quoted));
+      return all.filter((e) => !all.some((other) => other !== e && e.contains(other))); // the smallest
+    }
+    const [, role, , name] = /^role=([a-z]+)(?:\[name=(["'])(.*)\2\])?$/s.exec(selector) ?? /^([a-z]+)( )"(.*)"$/s.exec(selector) ?? [];
+    if (!role) return null;
+    const all = shown.filter((e) => roleOf(e) === role), of = (e) => squash(nameOf(e, role));
+    if (name === undefined) return all;
+    const wanted = squash(name.replace(/\\(["'\\])/g, "$1")), same = all.filter((e) => of(e) === wanted);
+    return same.length ? same : holding(all, of, wanted);
+  }
 
   // pierced finds "a b" where shadow roots stand between a and b, as Playwright does.
   function pierced() {
