@@ -132,7 +132,7 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 	agent.Sees("() => document.title", `"yes"`)
 
 	agent.Must("browser_click", args{"target": "#load"})
-	agent.Must("browser_wait_for", args{"text": "the seventh item"})
+	agent.Expect("browser_wait_for", args{"text": "the seventh item"}, "- the seventh item")
 	list := agent.Expect("browser_network_requests", args{"filter": "/api/"}, ". POST "+url+"/api/item?n=7 => 201")
 	index, _, _ := strings.Cut(list, ".")
 	agent.Expect("browser_network_request", args{"index": number(t, index)}, "seven", "the seventh item")

@@ -13,6 +13,7 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/agent"
 )
 
@@ -254,8 +255,19 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 	case in.TextGone != "" && in.Text == "":
 		met = "It is gone."
 	}
-	return c.Did(met)(p.WaitFor(ctx, wait))
+	if err := c.Did(met)(p.WaitFor(ctx, wait)); err != nil || in.Text == "" {
+		return err
+	}
+	// What it stands in, with refs. It may have gone again, or the page have paused.
+	found, err := p.Reader().Find(ctx, snapshot.FindOptions{Text: in.Text, Most: shownWaited, Hide: c.Secrets.Hide})
+	if err == nil && found.Matches > 0 {
+		c.Out.Quote(strings.TrimSuffix(found.Text, "\n"))
+	}
+	return nil
 }
+
+// shownWaited is how many places of a text are shown that was waited for.
+const shownWaited = 3
 
 // The mouse by coordinates is for canvases and for models that read pictures. It exists
 // only with the set of tools named vision.
