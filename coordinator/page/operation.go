@@ -71,7 +71,7 @@ func (o *operations) beginOperation(ctx context.Context, doing string, timeout t
 	o.calls[op] = struct{}{}
 	var probe *time.Timer
 	if !op.unwatched {
-		probe = time.AfterFunc(slowCall, func() { o.slow(opCtx, op) })
+		probe = time.AfterFunc(slowCall, func() { o.watch(opCtx, op) })
 	}
 	return opCtx, func() {
 		if probe != nil {
@@ -95,18 +95,30 @@ func (o *operations) interrupt(err error) {
 	}
 }
 
-// slowCall is how long a call may take before slow looks for the cause.
+// slowCall is how long a call may take before watch looks for the cause.
 const slowCall = 500 * time.Millisecond
 
+// watch looks for what blocks a slow call, at growing intervals: what blocks it may begin
+// only later.
+func (o *operations) watch(ctx context.Context, op *operation) {
+	for pause := slowCall; o.slow(ctx, op); pause *= 2 {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // slow looks for what may block a call: a debugger, a background tab that is not
-// drawn, or an endless script.
-func (o *operations) slow(ctx context.Context, op *operation) {
+// drawn, or an endless script. It reports whether there is none now.
+func (o *operations) slow(ctx context.Context, op *operation) bool {
 	o.pauses.ask(ctx)
 	o.screen.Redraw(ctx)
 	o.hung.Store(true)
 	question, err := askBusy(ctx, o.session)
 	if err != nil {
-		return
+		return false
 	}
 	waiting := ctx
 	// A dialog in a tab of the same host blocks the page if both share a process.
@@ -118,9 +130,11 @@ func (o *operations) slow(ctx context.Context, op *operation) {
 	switch err := question.Wait(waiting, nil); {
 	case err == nil, cdp.Refused(err): // a refusal is a response too
 		o.hung.Store(false)
+		return true
 	case errors.Is(err, errLimit):
 		op.cancel(&TimeoutError{Doing: op.doing, After: time.Since(op.began).Round(time.Second)})
 	}
+	return false
 }
 
 // elsewhereTimeout bounds how long a page may take to respond while a tab of the same host

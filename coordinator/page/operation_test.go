@@ -208,4 +208,12 @@ func TestPausedInDebugger(t *testing.T) {
 		t.Errorf("the debugger cannot continue: %v", err)
 	}
 	pagetest.Expect(t, p, "done", "true")
+	// A pause is found as well when the call is slow before it.
+	_, c, err = p.Evaluate(t.Context(), "new Promise((ready) => setTimeout(() => ready(stop()), 1200))", "")
+	if err != nil || c.Paused == nil || c.Paused.Function != "stop" {
+		t.Errorf("a script that stops later: %+v %v", c, err)
+	}
+	if err := s.Call(t.Context(), "Debugger.resume", nil, nil); err != nil {
+		t.Errorf("the debugger cannot continue: %v", err)
+	}
 }

@@ -197,7 +197,7 @@ func TestViewMode(t *testing.T) {
 	agent.Must("browser_snapshot", nil)
 	w.Allow(vscodeipc.AccessView)
 	agent.Await("[access: view]")
-	agent.Refused("browser_click", clickGreet, inView, "browserCoordinator.access")
+	agent.Refused("browser_click", clickGreet, inView)
 	agent.Refused("browser_fetch", args{"url": "/", "filename": "x"}, `"view"`)
 	agent.Must("browser_snapshot", nil)
 	agent.Expect("browser_snapshot", args{"filename": "page"}, "Saved the snapshot to")
