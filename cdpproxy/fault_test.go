@@ -128,7 +128,7 @@ func TestFloodOfEvents(t *testing.T) {
 	for _, c := range []*websocket.Conn{reader, sleeper} {
 		call(t, c, `{"id":1,"method":"Runtime.enable"}`)
 	}
-	const batch, batches = 100, 9 // of 1 MB
+	const batch, batches = 100, 30 // of 1 MB
 	ctx := testContext(t)
 	next := 0
 	for ; next < batch*batches; next += batch {
