@@ -45,10 +45,8 @@ test("the bundled program is entered by a path that outlives an update of the ex
   writeFileSync(join(shop.folder, ".vscode", "settings.json"), '{ "browserCoordinator.coordinatorPath": "" }');
   await bar.row("Agents", "http://127.0.0.1:").waitFor(); // the editor has read it, and asked the program
   await window.setUp("Claude Code");
-  const question = window.toast("Write this to .mcp.json of the folder milliner");
-  await question.getByText("The program's path is one of this machine").waitFor();
-  await question.getByRole("button", { name: "Write" }).click();
-  await window.toast("is written").waitFor();
+  await window.page.locator(".editor-actions").getByRole("button", { name: "Write" }).click();
+  await window.toast("is written").getByText("This path only works on this machine. Don't commit it.").waitFor();
   const entry = JSON.parse(readFileSync(join(shop.folder, ".mcp.json"), "utf8")).mcpServers["browser-coordinator"];
   expect(entry.command).toMatch(/globalStorage\/browser-coordinator\.browser-coordinator\/bin\/coordinator$/);
 

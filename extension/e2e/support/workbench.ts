@@ -36,7 +36,8 @@ export class Workbench {
     await this.quickInput("Control+p", name);
     const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first();
     await row.waitFor();
-    await row.click();
+    await this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: name }).waitFor();
+    await this.press("Enter"); // the list may be drawn anew in the moment of a click
     await this.page.locator(".tab.active", { hasText: name }).waitFor();
     await this.page.locator(".monaco-editor .view-lines .view-line").first().waitFor();
   }
