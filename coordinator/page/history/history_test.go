@@ -125,6 +125,7 @@ func TestRawHeaders(t *testing.T) {
 		w.Header().Add("Set-Cookie", "at="+r.URL.Path[1:]+"; Path=/; HttpOnly")
 		w.Header().Add("Set-Cookie", "lax=1; SameSite=Lax")
 		w.Header().Add("Set-Cookie", "far=1; Domain=other.example")
+		w.Header().Add("Set-Cookie", "off=1; Domain=other.example")
 		if r.URL.Path == "/first" {
 			http.Redirect(w, r, "/second", http.StatusFound)
 		}
@@ -144,7 +145,7 @@ func TestRawHeaders(t *testing.T) {
 			t.Errorf("%s: %v", path, d.RequestHeaders)
 		}
 	}
-	const rest = "; Path=/; HttpOnly\nlax=1; SameSite=Lax\nfar=1; Domain=other.example|far=1; Domain=other.example"
+	const rest = "; Path=/; HttpOnly\nlax=1; SameSite=Lax\nfar=1; Domain=other.example\noff=1; Domain=other.example|far=1; Domain=other.example\noff=1; Domain=other.example"
 	for path, want := range map[string]string{
 		"/zero":   "at=; lax=1||at=zero" + rest,
 		"/first":  "at=zero; lax=1|yes|at=first" + rest,

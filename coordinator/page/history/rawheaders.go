@@ -1,6 +1,8 @@
 package history
 
 import (
+	"maps"
+
 	"github.com/chromedp/cdproto/network"
 
 	"browser-coordinator/coordinator/cdp"
@@ -44,14 +46,21 @@ func (n *Network) headersSent(s *cdp.Session, e *network.EventRequestWillBeSentE
 
 func (n *Network) headersReceived(s *cdp.Session, e *network.EventResponseReceivedExtraInfo) {
 	raw := n.raw.get(keyOf(s, e.RequestID))
+	headers := maps.Clone(e.Headers)
 	for _, blocked := range e.BlockedCookies {
-		name := "blocked set-cookie"
+		name, line := "blocked set-cookie", blocked.CookieLine
 		if len(blocked.BlockedReasons) > 0 {
 			name += " (" + string(blocked.BlockedReasons[0]) + ")"
 		}
-		e.Headers[name] = blocked.CookieLine
+		if headers == nil {
+			headers = network.Headers{}
+		}
+		if before, ok := headers[name].(string); ok {
+			line = before + "\n" + line
+		}
+		headers[name] = line
 	}
-	raw.received = append(raw.received, e.Headers)
+	raw.received = append(raw.received, headers)
 }
 
 // headers are the raw headers of a request, where the browser has reported them.
