@@ -172,7 +172,7 @@ func fitValue(tool string, s *schema, value json.RawMessage) (json.RawMessage, e
 		}
 		return json.Marshal(list)
 	case "integer", "number":
-		if _, err := strconv.ParseFloat(text, 64); isText && err == nil {
+		if _, err := strconv.ParseFloat(text, 64); isText && err == nil && json.Valid([]byte(text)) { // not NaN
 			return json.RawMessage(text), nil
 		}
 	case "boolean":

@@ -17,6 +17,7 @@ func TestFit(t *testing.T) {
 		{"browser_drag", `{"startRef":"e1","endRef":"e2"}`, `{"endTarget":"e2","startTarget":"e1"}`},
 		{"browser_evaluate", `{"expression":"1"}`, `{"function":"1"}`},
 		{"browser_tabs", `{"action":"select","index":"2"}`, `{"action":"select","index":2}`},
+		{"browser_tabs", `{"action":"select","index":"NaN"}`, `{"action":"select","index":"NaN"}`},
 		{"browser_take_screenshot", `{"full_page":true}`, `{"fullPage":true}`},
 		{"browser_fill_form", `{"fields":[{"ref":"e1","type":"textbox","value":"a"}]}`, `{"fields":[{"target":"e1","type":"textbox","value":"a"}]}`},
 		{"window_list", ``, `{}`},
