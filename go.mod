@@ -38,5 +38,5 @@ require (
 
 ignore (
 	./extension/node_modules
-	./internal/bench/tools/peers/node_modules
+	./internal/bench/peer/npm/node_modules
 )

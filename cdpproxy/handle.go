@@ -61,12 +61,28 @@ func (p *Proxy) handler(path string) http.Handler {
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 	p.opts.Logger.Debug("request refused", "client", r.RemoteAddr, "status", no.status, "why", no.text)
 	p.bound(w)
-	if no.status == http.StatusForbidden {
-		// The connection of a refused client is closed: each request would extend
-		// its timeout.
-		w.Header().Set("Connection", "close")
+	conn, out, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		http.Error(w, no.text, no.status)
+		return
 	}
-	http.Error(w, no.text, no.status)
+	// The connection of a refused client is closed: each request would extend its timeout.
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(exchangeTimeout))
+	fmt.Fprintf(out, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s\n",
+		no.status, reasonPhrase(no.text), len(no.text)+1, no.text)
+	_ = out.Flush() // the client may have gone
+}
+
+// reasonPhrase is a text in a status line (RFC 9112 section 4). Puppeteer and fetch show
+// it, but not the body.
+func reasonPhrase(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' {
+			return ' '
+		}
+		return c
+	}, text)
 }
 
 // errChanged: the browser was replaced during the request.

@@ -186,8 +186,9 @@ func TestOwnBrowserFlags(t *testing.T) {
 	agent.Open(url + "/set") // loopback goes past the proxy
 	host(t, dir, t.TempDir(), "--profile", profile).Refused("browser_snapshot", nil, "in use by another coordinator")
 	agent.Close()
-	// The login persists in the profile, and in a copy of it.
-	copied := host(t, dir, t.TempDir(), "--profile", profile, "--isolated")
+	// The login persists in the profile, and in a copy of it. A workspace without a window
+	// gets such a browser too.
+	copied := host(t, dir, t.TempDir(), "--profile", profile, "--isolated", "--workspace", t.TempDir())
 	copied.Expect("browser_navigate", args{"url": url}, "login=ada")
 	copied.Close()
 

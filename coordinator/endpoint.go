@@ -114,6 +114,12 @@ serve the address; one of them does.`,
 			if !cmd.Flags().Changed("token") {
 				withToken = a.RequiresToken
 			}
+			if a.TokenURL == "" && (withToken || asJSON) {
+				// A token that is printed must stay: make it.
+				if a, err = endpoint.Address(vscodeipc.Hash(workspace)); err != nil {
+					return err
+				}
+			}
 			line, known := endpointLines[format]
 			switch {
 			case !known:

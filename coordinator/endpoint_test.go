@@ -230,6 +230,11 @@ func TestHold(t *testing.T) {
 		!strings.Contains(body, "no browser that can be driven (waited 300ms for one). Start the debug session of the window on ") {
 		t.Errorf("a hold of 300 ms: HTTP %d after %v: %s", status, took, body)
 	}
+	short.stderr.await(t, "a client waits up to 300ms for a browser. Start the debug session", "--launch")
+	// Puppeteer and fetch show the status line alone.
+	if res, err := http.Get(short.first + "/json/version"); err != nil || !strings.HasPrefix(res.Status, "503 this window has no browser") {
+		t.Errorf("the status line: %+v %v", res, err)
+	}
 	none := start(t, t.TempDir(), "serve", "--hold", "0", "--workspace", t.TempDir())
 	if status, body := get(t, none.first+"/json/version", nil); status != http.StatusServiceUnavailable || strings.Contains(body, "waited") {
 		t.Errorf("without a hold: HTTP %d %s", status, body)
@@ -369,8 +374,8 @@ func TestServingIsAnnounced(t *testing.T) {
 	expect(true)
 }
 
-// Where another program has the port, the command reports that the address will change.
-// Then the address does change.
+// Where another program has the port of an address that was served, the command reports
+// that the address will change. Then the address does change.
 func TestEndpointOfAnotherProgram(t *testing.T) {
 	t.Parallel()
 	dir, workspace := t.TempDir(), t.TempDir()
@@ -389,6 +394,7 @@ func TestEndpointOfAnotherProgram(t *testing.T) {
 	if !strings.Contains(stderr, "Nothing serves this address now: run `coordinator serve") {
 		t.Errorf("with a free port: %q", stderr)
 	}
+	start(t, dir, "serve", "--workspace", workspace).stop(t)
 	u, err := url.Parse(first)
 	if err != nil {
 		t.Fatal(err)

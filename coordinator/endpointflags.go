@@ -116,7 +116,7 @@ func (f *launchFlags) onDemand(p *program) (*launch.OnDemand, error) {
 			return nil, err
 		}
 		// The window's launch configuration may name its own browser.
-		p.logger.Warn("only a window's launch configuration can start a browser", "why", err)
+		p.logger.Warn("only a window's launch configuration can start a browser", "error", err)
 	}
 	return f.browser.onDemand(!f.headed, leaveHeadedAway, p.logger), nil
 }

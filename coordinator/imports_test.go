@@ -67,6 +67,7 @@ var bans = []struct{ from, to, reason string }{
 	{"internal/demo", "vscodeipc", "as above"},
 	{"internal/bench/tools", "coordinator/tools", "the tools are measured over stdio, as a host meets them"},
 	{"internal/bench/tools", "coordinator/page", "as above"},
+	{"internal/bench/tasks", "coordinator/tools", "as above"},
 }
 
 type goPackage struct {

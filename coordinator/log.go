@@ -16,6 +16,7 @@ import (
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/coordinator/traffic"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -87,7 +88,7 @@ The traffic contains the contents of the pages: protect a recording like them.`,
 	cmd.Flags().BoolVar(&f.view.JSON, "json", false, "show JSON lines, as in a recording")
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	completeList(cmd, "domain", traffic.Domains)
-	complete(cmd, "method")
+	completeList(cmd, "method", policy.Methods)
 	complete(cmd, "client")
 	return cmd
 }

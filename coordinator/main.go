@@ -17,11 +17,12 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"syscall"
+
+	"browser-coordinator/coordinator/child"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), child.EndSignals()...)
 	code := execute(ctx, os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr})
 	stop()
 	os.Exit(code)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -20,6 +21,7 @@ import (
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/serving"
+	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/coordinator/tools"
 	"browser-coordinator/coordinator/tools/added"
 	"browser-coordinator/coordinator/tools/agent"
@@ -83,12 +85,25 @@ user of the machine can read them.`,
 			if err != nil {
 				return err
 			}
+			if workspace != "" {
+				if _, err := canonicalWorkspace(workspace); err != nil {
+					return err
+				}
+			}
+			if len(added) > 0 {
+				if _, err := exec.LookPath(added[0]); err != nil {
+					return &exitError{child.ExitCode(err), fmt.Errorf("the added server: %w", err)}
+				}
+			}
 			dir, err := os.Getwd()
 			if err != nil {
 				return err
 			}
-			if outputDir != "" && !filepath.IsAbs(outputDir) {
-				outputDir = filepath.Join(dir, outputDir)
+			if outputDir, err = makeOutputDir(dir, outputDir); err != nil {
+				return err
+			}
+			if terminal.Is(p.in) {
+				fmt.Fprintln(p.err, atTerminal)
 			}
 			options := tools.Options{Caps: caps, Version: version(), Options: agent.Options{
 				Workspace: workspace, Dir: dir, OutputDir: outputDir, Attach: attach, Origins: origins, Secrets: hidden, Logger: p.logger,
@@ -135,6 +150,26 @@ user of the machine can read them.`,
 	return cmd
 }
 
+// atTerminal is for a user who starts the command by hand.
+const atTerminal = "Waiting for an MCP host on standard input; Ctrl+D ends. A host starts this command itself:\n" +
+	"  claude mcp add browser -- coordinator mcp\n" +
+	`  { "mcpServers": { "browser": { "command": "coordinator", "args": ["mcp"] } } }`
+
+// makeOutputDir creates the folder of --output-dir, if one is given, and returns its
+// absolute path.
+func makeOutputDir(dir, given string) (string, error) {
+	if given == "" {
+		return "", nil
+	}
+	if !filepath.IsAbs(given) {
+		given = filepath.Join(dir, given)
+	}
+	if err := os.MkdirAll(given, 0o700); err != nil {
+		return "", wrongUse("--output-dir: %w", err)
+	}
+	return given, nil
+}
+
 // loadSecrets reads the file of --secrets; without one there are none.
 func loadSecrets(file string) (*secrets.Set, error) {
 	if file == "" {
@@ -169,6 +204,9 @@ func (p *program) runMCP(ctx context.Context, options tools.Options, serve servi
 	return err
 }
 
+// cacheName is the folder for caches below $XDG_CACHE_HOME.
+const cacheName = "browser-coordinator-mcp"
+
 // addedServer prepares another MCP server. It gets the stable address of the resolved
 // window. The coordinator serves that address from now on, even before a window opens.
 func (p *program) addedServer(ctx context.Context, windows *registry.Registry, endpoints *serving.Set, given string, command []string, allowToken bool) (*added.Options, error) {
@@ -185,6 +223,6 @@ func (p *program) addedServer(ctx context.Context, windows *registry.Registry, e
 		return nil, wrongUse("%w", err)
 	}
 	// Its tools depend on the command as given, not on the address.
-	cache := filepath.Join(xdg.CacheHome, "browser-coordinator-mcp", "tools-"+vscodeipc.Hash(strings.Join(command, "\x00"))+".json")
+	cache := filepath.Join(xdg.CacheHome, cacheName, "tools-"+vscodeipc.Hash(strings.Join(command, "\x00"))+".json")
 	return &added.Options{Command: args, Cache: cache, Stderr: p.err, Env: env}, nil
 }

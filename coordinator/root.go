@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,8 +70,8 @@ func (w *checkedWriter) Write(b []byte) (int, error) {
 func execute(ctx context.Context, args []string, io stdio) int {
 	p := &program{stdio: io}
 	root := p.root()
-	if len(args) == 0 && !terminal.Is(io.in) {
-		args = []string{"mcp"}
+	if startsMCP(root, args, io.in) {
+		args = append([]string{"mcp"}, args...)
 	}
 	root.SetArgs(args)
 	help := &checkedWriter{to: io.out}
@@ -97,6 +98,25 @@ func execute(ctx context.Context, args []string, io stdio) int {
 	}
 	return code
 }
+
+// startsMCP reports whether a command line without a command is that of an MCP host.
+func startsMCP(root *cobra.Command, args []string, in io.Reader) bool {
+	if len(args) == 0 {
+		return !terminal.Is(in)
+	}
+	flag, isFlag := strings.CutPrefix(args[0], "--")
+	flag, _, _ = strings.Cut(flag, "=")
+	mcp, _, err := root.Find([]string{"mcp"})
+	return isFlag && err == nil && mcp.LocalNonPersistentFlags().Lookup(flag) != nil
+}
+
+// The groups of commands in the help.
+const (
+	forAgents   = "agents"
+	forClients  = "clients"
+	forWindows  = "windows"
+	maintenance = "maintenance"
+)
 
 func (p *program) root() *cobra.Command {
 	var printVersion bool
@@ -129,11 +149,10 @@ input is not a terminal. The other commands are for people and scripts.`,
 			return cmd.Help()
 		},
 		PersistentPreRun: func(*cobra.Command, []string) {
-			level := slog.LevelWarn
+			p.logger = slog.New(terminal.NewSentences(p.err))
 			if p.verbose {
-				level = slog.LevelDebug
+				p.logger = slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			}
-			p.logger = slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: level}))
 		},
 	}
 	root.SetIn(p.in)
@@ -146,18 +165,23 @@ input is not a terminal. The other commands are for people and scripts.`,
 	// linker could then not remove unused methods.
 	root.Flags().BoolVar(&printVersion, "version", false, "print the version")
 	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "write a log to standard error")
-	root.AddCommand(
-		p.mcpCommand(),
-		p.windowsCommand(),
-		p.probeCommand(),
-		p.endpointCommand(),
-		p.serveCommand(),
-		p.runCommand(),
-		p.logCommand(),
-		p.replayCommand(),
-		p.windowCommand(),
-		p.browserCommand(),
-	)
+	for _, group := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{forAgents, "Agents", []*cobra.Command{p.mcpCommand()}},
+		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(), p.logCommand(), p.replayCommand()}},
+		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.windowsCommand()}},
+		{maintenance, "Maintenance", []*cobra.Command{p.browserCommand(), p.cleanCommand(), p.probeCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
+		for _, c := range group.commands {
+			c.GroupID = group.id
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID(maintenance)
+	root.SetCompletionCommandGroupID(maintenance)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" { // without this it accepts any argument

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"time"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,6 +46,7 @@ first, which ends with the first program. For a browser that outlives them, star
 			}
 			return nil
 		},
+		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.runProgram(cmd, workspace, serve, &launch, allowToken, args)
 		},
@@ -56,12 +60,15 @@ first, which ends with the first program. For a browser that outlives them, star
 }
 
 func (p *program) runProgram(cmd *cobra.Command, workspace string, serve endpointFlags, launch *launchFlags, allowToken bool, args []string) error {
-	ctx := cmd.Context()
+	ctx := context.WithoutCancel(cmd.Context()) // the program decides when it ends
 	e, err := p.serveWorkspace(ctx, workspace, serve, launch)
 	if err != nil {
 		return err
 	}
 	defer e.close()
+	if err := context.Cause(cmd.Context()); err != nil {
+		return err
+	}
 
 	if !e.Owner() {
 		p.reportStandby(cmd, launch.launch)
@@ -70,22 +77,37 @@ func (p *program) runProgram(cmd *cobra.Command, workspace string, serve endpoin
 	if err != nil {
 		return wrongUse("%w", err)
 	}
-	program := exec.CommandContext(ctx, args[0], args[1:]...)
+	program := exec.Command(args[0], args[1:]...)
 	program.Env = env
 	program.Stdin, program.Stdout, program.Stderr = p.in, p.out, p.err
-	program.Cancel = func() error { return program.Process.Signal(os.Interrupt) }
-	program.WaitDelay = 5 * time.Second
-	err = program.Run()
+	err = child.Run(program)
 	if errors.As(err, new(*exec.ExitError)) {
 		return &exitError{code: child.ExitCode(err)}
 	}
 	if err != nil {
 		err = fmt.Errorf("run %s: %w", args[0], err)
-		if program.Process == nil && ctx.Err() == nil {
+		if program.Process == nil {
 			return &exitError{child.ExitCode(err), err}
 		}
 	}
 	return err
+}
+
+// completeProgram offers the programs on PATH, and then files.
+func completeProgram(_ *cobra.Command, args []string, typed string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+	if len(args) > 0 || strings.ContainsRune(typed, os.PathSeparator) {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		entries, _ := os.ReadDir(dir) // PATH may name folders that are not there
+		for _, e := range entries {
+			if _, err := exec.LookPath(filepath.Join(dir, e.Name())); err == nil && strings.HasPrefix(e.Name(), typed) {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), cobra.ShellCompDirectiveDefault
 }
 
 // allowTokenFlag adds the flag that permits the secret token in arguments.

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"browser-coordinator/coordinator/child"
@@ -26,6 +29,26 @@ func cdpMain() {
 	}
 	fmt.Println(strings.Join(titles, ", "))
 	os.Exit(7) // the program's own exit code
+}
+
+// signalledMain prints the signals that it gets, until its input ends.
+func signalledMain() {
+	got := make(chan os.Signal, 8)
+	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	ended := make(chan struct{})
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		close(ended)
+	}()
+	fmt.Println("ready")
+	for {
+		select {
+		case s := <-got:
+			fmt.Println("got", s)
+		case <-ended:
+			os.Exit(5)
+		}
+	}
 }
 
 // Any CDP program works on the window's browser. It gets the address as an argument and

@@ -34,6 +34,9 @@ func noArguments(cmd *cobra.Command, args []string) error {
 
 // unknownCommand is the error for an unknown command, with the nearest ones.
 func unknownCommand(root *cobra.Command, name string) error {
+	if name == "version" {
+		return wrongUse("unknown command %q; did you mean `coordinator --version`?", name)
+	}
 	if near := root.SuggestionsFor(name); len(near) > 0 {
 		slices.Sort(near)
 		return wrongUse("unknown command %q; did you mean `coordinator %s`?", name, strings.Join(near, "`, or `coordinator "))
@@ -84,10 +87,14 @@ func (p *program) usage(cmd *cobra.Command) error {
 	w, width := cmd.OutOrStdout(), terminal.Width(p.out)
 	fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
 	if commands := cmd.Commands(); cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "  %s COMMAND [flags]\n\nCommands:\n", cmd.CommandPath())
-		for _, c := range commands {
-			if c.IsAvailableCommand() || c.Name() == "help" {
-				fmt.Fprintf(w, "  %-*s %s\n", c.NamePadding(), c.Name(), c.Short)
+		fmt.Fprintf(w, "  %s COMMAND [flags]\n", cmd.CommandPath())
+		for _, group := range append(cmd.Groups(), &cobra.Group{Title: "Commands"}) {
+			title := "\n" + group.Title + ":\n"
+			for _, c := range commands {
+				if c.GroupID == group.ID && (c.IsAvailableCommand() || c.Name() == "help") {
+					fmt.Fprintf(w, "%s  %-*s %s\n", title, c.NamePadding(), c.Name(), c.Short)
+					title = ""
+				}
 			}
 		}
 	}

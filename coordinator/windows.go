@@ -39,8 +39,9 @@ type unreachableJSON struct {
 func (p *program) windowsCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "windows",
-		Short: "List the open windows and their browsers",
+		Use:        "windows",
+		Short:      "List the open windows and their browsers",
+		SuggestFor: []string{"list", "ls", "window_list", "window-list", "status"},
 		Long: `List the open windows and their browsers.
 
 A window is a VS Code window with the Browser Coordinator extension, or a
@@ -70,10 +71,7 @@ func (p *program) printWindows(listing registry.Listing) error {
 		p.notice("%s: %s\n", u.Address, u.Reason)
 	}
 	if len(listing.Windows) == 0 {
-		if _, err := fmt.Fprintln(p.out, "No window is open."); err != nil {
-			return err
-		}
-		fmt.Fprintln(p.err, "Open a folder in VS Code with the Browser Coordinator extension, or run `coordinator window`.")
+		fmt.Fprintln(p.err, "No window is open. Open a folder in VS Code with the Browser Coordinator extension, or run `coordinator window`.")
 		return nil
 	}
 	rows := [][]string{{"WORKSPACE", "KIND", "PID", "BROWSER", "ENDPOINT"}}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,7 +42,7 @@ func canonicalWorkspace(given string) (string, error) {
 		if absErr != nil {
 			abs = given
 		}
-		return "", fmt.Errorf("there is no folder %s: name one with --workspace", abs)
+		return "", wrongUse("there is no folder %s: name one with --workspace", abs)
 	}
 	return canonical, err
 }

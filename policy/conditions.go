@@ -34,6 +34,7 @@ var conditions = map[string]func(arguments) bool{
 	"no-expression": func(args arguments) bool { return args["expression"] == nil },
 	"as-shown":      func(args arguments) bool { return args["target"] == nil && args["fullPage"] == nil },
 	"list":          func(args arguments) bool { return args.is("action", `"list"`) },
+	"no-scroll":     func(args arguments) bool { return args["scroll"] == nil },
 	"no-reload":     func(args arguments) bool { return args["reload"] == nil },
 }
 

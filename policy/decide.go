@@ -113,7 +113,7 @@ func Decide(a Actor, o Operation) Decision {
 const (
 	closedText      = "the browser stays open for its user; only this connection was closed"
 	destructiveText = "it would end the browser, or let a page do so, for the user and every other client. Only the coordinator's option --allow-close permits that."
-	stoppedText     = "stopped by the user in VS Code, until the user resumes it there."
+	stoppedText     = "stopped by the user in the window, until the user resumes it there."
 )
 
 func deny(o Operation, reason string) Decision {

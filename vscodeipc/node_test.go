@@ -26,7 +26,9 @@ func nodeProgram(t *testing.T, source string, args ...string) *exec.Cmd {
 		t.Skip("the extension's tools are not installed; run: npm ci in extension/")
 	}
 	script := filepath.Join(t.TempDir(), "program.mjs")
-	build := exec.Command(esbuild, "testdata/"+source, "--bundle", "--platform=node", "--format=esm", "--log-level=warning", "--outfile="+script)
+	// Some modules are CommonJS, which a module of the other kind lacks require for.
+	const require = `--banner:js=import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`
+	build := exec.Command(esbuild, "testdata/"+source, "--bundle", "--platform=node", "--format=esm", require, "--log-level=warning", "--outfile="+script)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v: %s", source, err, out)
 	}

@@ -64,7 +64,7 @@ func (r *Rule) notify() {
 }
 
 // stoppedReason is the reason in a close frame, which has room for 123 bytes.
-const stoppedReason = "stopped by the user in VS Code"
+const stoppedReason = "stopped by the user in the window"
 
 // follow disconnects the clients that the user stops, until Close.
 func (r *Rule) follow() {

@@ -25,7 +25,7 @@ type Addr struct {
 	Port int
 	// URL admits processes of the same user, where the system can prove who they are (Linux).
 	URL string
-	// TokenURL admits every client that knows it.
+	// TokenURL admits every client that knows it; empty: there is no token yet.
 	TokenURL string
 	// Served reports whether a coordinator serves the endpoint now.
 	Served bool
@@ -70,10 +70,27 @@ func open(hash string) (f *files, addr Addr, err error) {
 	return f, addr, nil
 }
 
+// look is open, but makes no file: where nothing was ever served, the port is the one
+// that would be chosen now.
+func look(hash string) (*files, Addr, error) {
+	f, err := filesOf(hash)
+	if err == nil && f.token != "" {
+		return open(hash)
+	}
+	port := 0
+	if err == nil {
+		port, err = f.choose(0)
+	}
+	if err != nil {
+		return nil, Addr{}, fmt.Errorf("endpoint address: %w", err)
+	}
+	return f, f.at(port), nil
+}
+
 // URL is the address that admits processes of the same user; empty where it cannot be
-// determined.
+// determined. It makes no file.
 func URL(hash string) string {
-	addr, err := Address(hash)
+	_, addr, err := look(hash)
 	if err != nil {
 		return ""
 	}
@@ -81,11 +98,12 @@ func URL(hash string) string {
 }
 
 // Ask is Address with a request to the owner for its settings. If a coordinator serves
-// the endpoint but does not respond within ctx, Ask only reports that it is there.
+// the endpoint but does not respond within ctx, Ask only reports that it is there. It
+// makes no file if nothing was ever served: then there is no token.
 func Ask(ctx context.Context, hash string) (Addr, error) {
-	f, addr, err := open(hash)
-	if err != nil {
-		return Addr{}, err
+	f, addr, err := look(hash)
+	if err != nil || f.token == "" {
+		return addr, err
 	}
 	if o, err := f.owner(ctx, addr.Port, false); err == nil {
 		o.gone.Close()
@@ -106,7 +124,7 @@ func Taken(ctx context.Context, hash string, port int) bool {
 		}
 		conn.Close()
 		// It may be a coordinator that has become the owner meanwhile.
-		a, err := Address(hash)
+		_, a, err := look(hash)
 		return err == nil && !a.Served
 	}
 	return false
@@ -127,7 +145,11 @@ func (f *files) address() (Addr, error) {
 
 func (f *files) at(port int) Addr {
 	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	return Addr{Port: port, URL: url, TokenURL: url + "/" + f.token, RequiresToken: !cdpproxy.PeerProof}
+	addr := Addr{Port: port, URL: url, RequiresToken: !cdpproxy.PeerProof}
+	if f.token != "" {
+		addr.TokenURL = url + "/" + f.token
+	}
+	return addr
 }
 
 // isServed tests the lock, which is always right. The test takes the lock for a moment,

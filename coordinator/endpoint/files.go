@@ -27,18 +27,27 @@ type files struct {
 	token string
 }
 
-// openFiles opens the files of the window with this hash (16 hex digits). The first call
-// makes the token.
-func openFiles(hash string) (*files, error) {
+// filesOf are the files of the window with this hash (16 hex digits), which need not be
+// there. Without them the token is empty.
+func filesOf(hash string) (*files, error) {
 	id, err := strconv.ParseUint(hash, 16, 64)
 	if err != nil || len(hash) != 16 || strings.ToLower(hash) != hash {
 		return nil, fmt.Errorf("%q is not a window's hash (16 hex digits in lower case)", hash)
 	}
-	dir, err := StateDir()
-	if err != nil {
+	f := &files{dir: statePath(), hash: hash, id: id}
+	f.token, err = f.readToken()
+	return f, err
+}
+
+// openFiles is filesOf, and makes the token if there is none.
+func openFiles(hash string) (*files, error) {
+	f, err := filesOf(hash)
+	if f == nil || f.token != "" {
+		return f, err
+	}
+	if _, err := StateDir(); err != nil {
 		return nil, err
 	}
-	f := &files{dir: dir, hash: hash, id: id}
 	f.token, err = f.ensureToken()
 	return f, err
 }
@@ -46,7 +55,7 @@ func openFiles(hash string) (*files, error) {
 // StateDir is the folder for state that outlives a program. It makes the folder if there
 // is none. No other user may read it.
 func StateDir() (string, error) {
-	dir := filepath.Join(stateHome(), "browser-coordinator-mcp")
+	dir := statePath()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", &StateDirError{dir, err}
 	}
@@ -68,6 +77,8 @@ func (e *StateDirError) Error() string {
 }
 
 func (e *StateDirError) Unwrap() error { return e.Err }
+
+func statePath() string { return filepath.Join(stateHome(), "browser-coordinator-mcp") }
 
 // stateHome is the current XDG_STATE_HOME; the xdg package keeps the value from the start
 // of the program.
@@ -178,16 +189,24 @@ func (f *files) port(taken int) (int, error) {
 	if port := readPort(f.path("json")); port != 0 && port != taken {
 		return port, nil // chosen meanwhile
 	}
+	port, err := f.choose(taken)
+	if err != nil {
+		return 0, err
+	}
+	return port, f.writePort(port)
+}
+
+// choose returns the first port of the window's sequence that no other window remembers,
+// no program listens on, and is not taken.
+func (f *files) choose(taken int) (int, error) {
 	claimed, err := f.claimed()
 	if err != nil {
 		return 0, err
 	}
 	for n := range Ports {
-		port := candidate(f.id, n)
-		if port == taken || claimed[port] || !isFree(port) {
-			continue
+		if port := candidate(f.id, n); port != taken && !claimed[port] && isFree(port) {
+			return port, nil
 		}
-		return port, f.writePort(port)
 	}
 	return 0, fmt.Errorf("every port from %d to %d is taken", FirstPort, FirstPort+Ports-1)
 }

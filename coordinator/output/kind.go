@@ -8,7 +8,7 @@ import (
 )
 
 // Kind has the extensions that fit a kind of content; the first is the default. No kind
-// has an extension that a program runs.
+// has an extension that a program runs, except Test: a page has no part in its code.
 type Kind []string
 
 // The kinds of content that tools save.
@@ -24,6 +24,7 @@ var (
 	PDF          = Kind{".pdf"}
 	HeapSnapshot = Kind{".heapsnapshot"}
 	CPUProfile   = Kind{".cpuprofile"}
+	Test         = Kind{".spec.ts", ".ts"}
 	Binary       = Kind{".bin"}
 )
 

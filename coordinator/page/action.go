@@ -21,7 +21,10 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 	p.input.Choosers.Hold(ctx, true)
 	defer p.input.Choosers.Hold(ctx, false)
 	var out input.Outcome
-	change, err := p.act(ctx, a.Doing, a.Waits+p.connection.opts.CallTimeout, func(ctx context.Context) (err error) {
+	change, err := p.actUntil(ctx, a.Doing, a.Waits+p.connection.opts.CallTimeout, p.observer.settleRequests, func(ctx context.Context) (err error) {
+		if !p.state.isBlocked() {
+			p.reader.Watch(ctx)
+		}
 		out, err = a.Run(ctx)
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 // since returns what has changed.
@@ -20,9 +21,9 @@ func (o *observer) since(before mark) Change {
 		Loading:   o.pending != "" || o.commits != before.commits && !o.loaded,
 		Leaves:    o.pending,
 		Dialog:    o.dialog,
-		Console:   o.history.Console.After(max(before.console, o.over), "warning"),
 		Download:  o.download,
 	}
+	c.Console = o.history.Console.After(max(before.console, o.over), "warning")
 	c.Refused = o.guard.Refusal(before.refusals)
 	if chooser, opened := o.input.Choosers.Open(); opened != before.choosers {
 		c.Chooser = chooser
@@ -43,6 +44,10 @@ func (o *observer) result(ctx context.Context, before mark) Change {
 		c = o.since(before)
 	}
 	c.Earlier = o.uncaught(before)
+	c.Failed, c.Waiting = o.failures(before), o.history.Network.Begun(before.requests)
+	c.Console = slices.DeleteFunc(c.Console, func(m history.Message) bool { // the browser's own words for the same
+		return m.Source == "network" && slices.ContainsFunc(c.Failed, func(r history.Request) bool { return r.URL == m.URL })
+	})
 	if len(c.Console)+len(c.Earlier) > 0 && c.Dialog == nil {
 		ctx, cancel := context.WithTimeout(ctx, locateTimeout)
 		c.Console, c.Earlier = o.sources.Locate(ctx, c.Console), o.sources.Locate(ctx, c.Earlier)
@@ -53,6 +58,19 @@ func (o *observer) result(ctx context.Context, before mark) Change {
 	}
 	c.Title = o.titleNow(ctx, before)
 	return c
+}
+
+// Look is what the page shows that the agent has not seen. It is for the answer to an action
+// that is done: what cannot be read now is left out.
+func (p *Page) Look(ctx context.Context) snapshot.Changes {
+	if p.state.isBlocked() {
+		return snapshot.Changes{}
+	}
+	shown, err := p.reader.Look(ctx)
+	if err != nil {
+		p.connection.log.Debug("page: what an action changed is not known", "page", p.ID(), "err", err)
+	}
+	return shown
 }
 
 // maxEarlier bounds how many errors from before an action its result contains.
@@ -67,10 +85,25 @@ func (o *observer) uncaught(before mark) []history.Message {
 	if before.reported == 0 {
 		return nil
 	}
-	found := slices.DeleteFunc(o.history.Console.After(before.reported-1, "error"), func(m history.Message) bool {
+	known := max(before.reported-1, o.history.Console.Listed())
+	found := slices.DeleteFunc(o.history.Console.After(known, "error"), func(m history.Message) bool {
 		return m.Seq > max(before.console, o.over) || m.Source != "exception"
 	})
 	return found[max(0, len(found)-maxEarlier):]
+}
+
+// failures lists the requests that have failed since the last result, or since the first
+// action began.
+func (o *observer) failures(before mark) []history.Request {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	after := o.failed
+	if before.reported == 0 {
+		after = before.failures
+	}
+	failed, last := o.history.Network.Failures(after)
+	o.failed = last
+	return failed
 }
 
 // titleNow returns the title after a navigation. It is empty where the title cannot be

@@ -39,7 +39,7 @@ func BenchmarkOwnCost(b *testing.B) {
 	}
 	// No round may pay for drawing that the previous one has caused.
 	atRest := func() {
-		_, err := protocol.Call(ctx, p.Session(), runtime.Evaluate, runtime.EvaluateParams{Expression: "new Promise(requestIdleCallback)", AwaitPromise: new(true)})
+		_, err := protocol.Call(ctx, p.Session(), runtime.Evaluate, runtime.EvaluateParams{Expression: "new Promise(done => requestIdleCallback(done, {timeout: 1000}))", AwaitPromise: new(true)})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string)
 	// The page continues; another dialog may open at once, which is a change too.
 	settleCtx, endSettle, err := p.operations.begin(ctx, doing, p.connection.opts.CallTimeout)
 	if err == nil {
-		err = p.observer.settle(settleCtx, before)
+		err = p.observer.settleRequests(settleCtx, before)
 		endSettle()
 	}
 	var dialog *DialogError

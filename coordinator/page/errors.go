@@ -51,7 +51,7 @@ func (e *DialogError) Error() string {
 	if e.Dialog.Type == "beforeunload" {
 		return "the page asks whether to leave it (a beforeunload dialog): accept leaves it, dismiss stays"
 	}
-	return fmt.Sprintf("a JavaScript %s dialog is open (%q): accept or dismiss it first", e.Dialog.Type, e.Dialog.Message)
+	return fmt.Sprintf("a JavaScript %s dialog is open (%q): accept or dismiss it first, with browser_handle_dialog", e.Dialog.Type, e.Dialog.Message)
 }
 
 // InterruptedError reports that a dialog opened before an action was done, which
@@ -67,7 +67,7 @@ func (e *InterruptedError) Error() string {
 	if e.Done != "" {
 		done = e.Done
 	}
-	return fmt.Sprintf("a JavaScript %s dialog (%q) opened while %s: %s. Accept or dismiss it, then try again", e.Dialog.Type, e.Dialog.Message, e.Doing, done)
+	return fmt.Sprintf("a JavaScript %s dialog (%q) opened while %s: %s. Accept or dismiss it with browser_handle_dialog, then try again", e.Dialog.Type, e.Dialog.Message, e.Doing, done)
 }
 
 // LoadingError reports that a page did not respond because it is navigating to another

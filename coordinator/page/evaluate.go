@@ -29,7 +29,7 @@ func (js *scripts) evaluate(ctx context.Context, script, target string) (json.Ra
 		return js.evaluateOn(ctx, bare, target)
 	}
 	expression := script
-	if looksLikeFunction(bare) {
+	if LooksLikeFunction(bare) {
 		expression = "(" + bare + "\n)()"
 	}
 	// This mode allows "await" outside of a function, but does not await the resulting promise.
@@ -77,7 +77,7 @@ func (js *scripts) call(ctx context.Context, session *cdp.Session, params runtim
 // evaluateOn calls the script with the element in the page's main world.
 func (js *scripts) evaluateOn(ctx context.Context, script, target string) (json.RawMessage, error) {
 	function := script
-	if !looksLikeFunction(script) {
+	if !LooksLikeFunction(script) {
 		function = "(element) => (" + script + "\n)"
 	}
 	e, err := js.frames.Find(ctx, target)
@@ -111,8 +111,8 @@ func (js *scripts) callOn(ctx context.Context, session *cdp.Session, object runt
 	return js.result(ctx, session, r.Result, r.ExceptionDetails)
 }
 
-// looksLikeFunction distinguishes a function from an expression.
-func looksLikeFunction(script string) bool {
+// LooksLikeFunction distinguishes a function from an expression, as Evaluate does.
+func LooksLikeFunction(script string) bool {
 	s := strings.TrimSpace(strings.TrimPrefix(script, "async"))
 	if strings.HasPrefix(s, "function") && !strings.HasSuffix(s, ")") {
 		return true

@@ -79,6 +79,12 @@ func (p *Page) traverse(ctx context.Context, step int64, name string) (Change, e
 	})
 }
 
+// isRefused reports whether the navigation itself was refused. The document that it has
+// opened may have begun another one, which was.
+func (p *Page) isRefused(c Change) bool {
+	return c.Refused != nil && (!c.Navigated || p.guard.Shows(c.URL) != nil)
+}
+
 // travel starts a navigation and waits until its document has loaded, or until the
 // navigation stays within the document. A document that is committed but does not
 // finish loading in time is a result, not an error.
@@ -95,8 +101,8 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 	before := p.observer.markNow()
 	err = start(ctx)
 	p.connection.flush()
-	if refused := p.observer.since(before).Refused; refused != nil {
-		return p.observer.since(before), refused
+	if c := p.observer.since(before); p.isRefused(c) {
+		return c, c.Refused
 	}
 	var failed *NavigationError
 	switch {
@@ -117,8 +123,8 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 		err = p.observer.awaitDocument(ctx, before)
 	}
 	if err == nil {
-		if refused := p.observer.since(before).Refused; refused != nil {
-			return p.observer.since(before), refused
+		if c := p.observer.since(before); p.isRefused(c) {
+			return c, c.Refused
 		}
 	}
 	var dialog *DialogError

@@ -52,7 +52,7 @@ func (p *Page) Info(ctx context.Context) (Info, error) {
 	if err != nil {
 		return Info{}, p.operations.explain(err, "reading the page's title")
 	}
-	return pageInfo(r.TargetInfo), nil
+	return p.connection.targets.one(r.TargetInfo), nil
 }
 
 // Dialog returns the open dialog, or nil.

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 const (
 	// loadTimeout bounds the wait for a navigation that an action has started.
 	loadTimeout = 3 * time.Second
+	// requestTimeout bounds the wait for requests that the scripts of an action have made.
+	requestTimeout = 500 * time.Millisecond
 	// tasksTimeout bounds how long watchTasks observes the tasks of an action.
 	tasksTimeout = time.Second
 	// noticeTimeout bounds the wait for the event that a navigation was a download.
@@ -43,6 +46,7 @@ type observer struct {
 	// state.mu guards the fields that follow.
 	reported int64         // console's last message plus one when an action last returned; 0: none did
 	over     int64         // the console's last message when the tasks of an action were over
+	failed   int64         // number of the last failed request in a result
 	tasks    chan struct{} // closed when those tasks are over; nil: there was no action
 }
 
@@ -53,6 +57,7 @@ type mark struct {
 	commits, moves, windows int
 	choosers, refusals      int
 	inputs                  int64
+	requests, failures      int64 // numbers of the last request, and of the last that failed
 	reported                int64 // as observer.reported
 	url                     string
 }
@@ -64,7 +69,9 @@ func (o *observer) markNow() mark {
 	defer o.mu.Unlock()
 	o.download = ""
 	_, choosers := o.input.Choosers.Open()
+	_, failures := o.history.Network.Failures(math.MaxInt64)
 	return mark{
+		requests: o.history.Network.Last(), failures: failures,
 		inputs:   o.input.Sent(),
 		reported: o.reported,
 		console:  o.history.Console.Last(), seq: seq, commits: o.commits, moves: o.moves, windows: o.windows, choosers: choosers, refusals: o.guard.Refusals(),
@@ -106,6 +113,42 @@ func (o *observer) settle(ctx context.Context, before mark) error {
 	}
 	return o.settleWindows(ctx, before)
 }
+
+// settleRequests is settle, and then waits for the requests that the action's scripts have
+// made, and until the page has handled the responses.
+func (o *observer) settleRequests(ctx context.Context, before mark) error {
+	end := time.Now().Add(requestTimeout)
+	for {
+		if err := o.settle(ctx, before); err != nil {
+			return err
+		}
+		open := func() bool { return len(o.history.Network.Begun(before.requests)) > 0 }
+		left := func() bool { return o.pending != "" || o.commits != before.commits }
+		wait := time.Until(end)
+		if wait <= 0 || !open() {
+			return nil
+		}
+		if err := o.awaitFor(ctx, wait, func() bool { return left() || !open() }); err != nil {
+			return err
+		}
+		// When it is not met, Effects.Waiting reports it.
+		err := o.unlessLeaving(ctx, func(ctx context.Context) error { return o.frames.Evaluate(ctx, handled, nil) })
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return o.settle(ctx, before) // the document is being replaced
+		}
+	}
+}
+
+// handled resolves when the page has shown something new, or has had the time for that.
+const handled = `new Promise(done => {
+	const finish = () => { seen.disconnect(); setTimeout(done) }
+	const seen = new MutationObserver(finish)
+	seen.observe(document, {subtree: true, childList: true, characterData: true, attributes: true})
+	setTimeout(finish, 50)
+})`
 
 // settleScript is settle, but it does not wait for a busy page: the value is known.
 func (o *observer) settleScript(ctx context.Context, before mark) error {

@@ -25,17 +25,8 @@ func (b *Browser) Pages(ctx context.Context) ([]Info, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the pages: %w", translate(err))
 	}
-	var pages []Info
-	for _, t := range r.TargetInfos {
-		if isPage(t) {
-			pages = append(pages, pageInfo(t))
-		}
-	}
 	b.flush()
-	b.targets.mu.Lock()
-	defer b.targets.mu.Unlock()
-	b.targets.sort(pages)
-	return pages, nil
+	return b.targets.list(slices.DeleteFunc(r.TargetInfos, func(t *target.Info) bool { return !isPage(t) })), nil
 }
 
 // Known returns a page that is attached already, or nil if there is none with that

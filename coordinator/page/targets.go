@@ -1,7 +1,6 @@
 package page
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -28,19 +27,51 @@ func isPage(t *target.Info) bool {
 	return t.Type == "page" && t.Subtype == "" && !strings.HasPrefix(t.URL, "devtools://")
 }
 
-func pageInfo(t *target.Info) Info {
-	return Info{ID: string(t.TargetID), Title: t.Title, URL: t.URL, OpenerID: string(t.OpenerID)}
+func (p openPage) public() Info {
+	t := p.info
+	return Info{ID: string(t.TargetID), Title: t.Title, URL: t.URL, OpenerID: string(t.OpenerID), Index: p.seq - 1}
 }
 
 func (t *targets) created(info *target.Info) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.pages == nil {
-		t.pages = map[target.ID]openPage{}
-	}
-	t.seq++
-	t.pages[info.TargetID] = openPage{info, t.seq}
+	t.know(info)
 }
+
+// know numbers a page; mu is held.
+func (t *targets) know(info *target.Info) openPage {
+	p, known := t.pages[info.TargetID]
+	if !known {
+		if t.pages == nil {
+			t.pages = map[target.ID]openPage{}
+		}
+		t.seq++
+		p = openPage{info, t.seq}
+		t.pages[info.TargetID] = p
+	}
+	return p
+}
+
+// list is what is known of pages, in the order in which this connection saw them open.
+func (t *targets) list(infos []*target.Info) []Info {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var pages []Info
+	for _, info := range infos {
+		pages = append(pages, openPage{info, t.know(info).seq}.public())
+	}
+	slices.SortFunc(pages, byIndex)
+	return pages
+}
+
+// one is what is known of a page.
+func (t *targets) one(info *target.Info) Info {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return openPage{info, t.pages[info.TargetID].seq}.public()
+}
+
+func byIndex(a, b Info) int { return a.Index - b.Index }
 
 // changed reports whether the page has got its first URL.
 func (t *targets) changed(info *target.Info) (first bool) {
@@ -84,21 +115,10 @@ func (t *targets) openedSince(seq int, opener string) []Info {
 	defer t.mu.Unlock()
 	var infos []Info
 	for _, p := range t.pages {
-		if info := pageInfo(p.info); p.seq > seq && (info.OpenerID == opener || info.OpenerID == "") {
+		if info := p.public(); p.seq > seq && (info.OpenerID == opener || info.OpenerID == "") {
 			infos = append(infos, info)
 		}
 	}
-	t.sort(infos)
+	slices.SortFunc(infos, byIndex)
 	return infos
-}
-
-// sort orders pages; those that are not known come last. mu is held.
-func (t *targets) sort(infos []Info) {
-	order := func(i Info) int {
-		if p, known := t.pages[target.ID(i.ID)]; known {
-			return p.seq
-		}
-		return math.MaxInt
-	}
-	slices.SortStableFunc(infos, func(a, b Info) int { return order(a) - order(b) })
 }

@@ -32,6 +32,7 @@ type Info struct {
 	Title    string
 	URL      string
 	OpenerID string // the page that opened it, if one did
+	Index    int    // counts the pages as they open; no later page gets it
 }
 
 // Change is what an action changed, as far as it was observed when the action returned.
@@ -46,11 +47,18 @@ type Change struct {
 	Refused   error              // the page's guard refused a navigation
 	Paused    *Paused            // a debugger has paused the script; whatever needs the page to run fails
 	NewPages  []Info             // pages that this page opened
-	Console   []history.Message  // errors and warnings since the action began
-	Earlier   []history.Message  // the last uncaught errors between the previous action and this one
 	Download  string             // URL of a download that the action started
 
+	Effects
 	input.Outcome // of an action of the page's input
+}
+
+// Effects are what the page has reported of an action.
+type Effects struct {
+	Console []history.Message // errors and warnings since the action began
+	Earlier []history.Message // the last uncaught errors between the previous action and this one
+	Failed  []history.Request // requests that have failed since the previous action
+	Waiting []history.Request // requests that the action has started, and that are not done
 }
 
 // Downloads configures how to save files that a browser of our own downloads.

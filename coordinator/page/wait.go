@@ -84,7 +84,7 @@ func (w *waiter) waitInDocument(ctx context.Context, opts WaitOptions, left time
 // waitForExpression runs in the page's main world, which has the expression's names.
 func (w *waiter) waitForExpression(ctx context.Context, expression string, left time.Duration) (bool, error) {
 	expression = strings.TrimRight(strings.TrimSpace(expression), "; \n\t")
-	if looksLikeFunction(expression) {
+	if LooksLikeFunction(expression) {
 		expression = "(" + expression + "\n)()"
 	}
 	// The script stops first, so that it can report what the expression threw.

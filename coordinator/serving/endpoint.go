@@ -1,9 +1,11 @@
 package serving
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"browser-coordinator/cdpproxy"
@@ -52,10 +54,14 @@ func Serve(ctx context.Context, workspace string, source *registry.Source, o *Op
 		e.launcher = newLauncher(source, o)
 		user, browsers, wanted, why = e.launcher, e.launcher, e.launcher.wanted, e.launcher.why
 	}
+	help := fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %s`.", workspace, terminal.Word(workspace))
+	if wanted == nil && o.HoldTimeout != cdpproxy.NoHold {
+		wanted = waitNotice(fmt.Sprintf("a client waits up to %v for a browser. %s Or add --launch.", cmp.Or(o.HoldTimeout, cdpproxy.DefaultHold), help), o.Logger)
+	}
 	e.rule = access.NewRule(user, &access.RuleOptions{AllowClose: o.AllowClose, Activity: e.report})
 	var err error
 	e.Endpoint, err = endpoint.Serve(ctx, vscodeipc.Hash(workspace), browsers, cdpproxy.Options{
-		NoBrowserHelp: fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %s`.", workspace, terminal.Word(workspace)),
+		NoBrowserHelp: help,
 		NoBrowserWhy:  why,
 		RequireToken:  o.RequireToken,
 		AllowOrigins:  o.AllowOrigins,
@@ -72,9 +78,31 @@ func Serve(ctx context.Context, workspace string, source *registry.Source, o *Op
 		}
 		return nil, err
 	}
+	if err := endpoint.Remember(vscodeipc.Hash(workspace), workspace); err != nil {
+		o.Logger.Warn("`coordinator clean` will not find the files of "+workspace, "error", err)
+	}
 	ctx, e.cancel = context.WithCancel(context.Background())
 	go e.announce(ctx)
 	return e, nil
+}
+
+// noticeInterval bounds how often the user is notified of waiting clients.
+const noticeInterval = 30 * time.Second
+
+// waitNotice notifies the user of a client that waits for a browser. It is for
+// cdpproxy.Options.Wanted.
+func waitNotice(text string, log *slog.Logger) func() <-chan struct{} {
+	var mu sync.Mutex
+	var last time.Time
+	return func() <-chan struct{} {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(last) > noticeInterval {
+			last = time.Now()
+			log.Warn(text)
+		}
+		return nil
+	}
 }
 
 // Close ends the endpoint. It leaves a launched browser to the owner of the OnDemand.

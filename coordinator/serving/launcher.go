@@ -159,7 +159,7 @@ func (l *launcher) launch(a *attempt) {
 	defer l.running.Done()
 	err := l.launchWindows()
 	if err != nil && l.ctx.Err() == nil {
-		l.log.Warn("the window started no browser, so one of our own is launched", "why", err)
+		l.log.Warn("the window started no browser, so one of our own is launched", "error", err)
 		err = l.launchOwn()
 	}
 	if err != nil && l.ctx.Err() == nil {

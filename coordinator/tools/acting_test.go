@@ -119,10 +119,12 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 	agent := toolstest.OpenWindow(t).Agent()
 	agent.Open(url)
 	agent.Must("browser_fill_form", args{"fields": []args{
-		{"target": "#name", "type": "textbox", "value": "Ada"},
-		{"target": "#news", "type": "checkbox", "value": "true"},
+		{"target": "#name", "type": "textbox", "value": "Grace"},
+		{"target": "#news", "type": "checkbox", "value": "false"},
 	}})
-	agent.Must("browser_select_option", args{"target": "#colour", "values": []string{"blue"}})
+	agent.Must("browser_fill_form", args{"fields": []args{ // each by what it is
+		{"target": "#name", "value": "Ada"}, {"target": "#news", "value": true}, {"target": "#colour", "value": "blue"},
+	}})
 	agent.Sees(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Ada true blue"`)
 
 	// A dialog ends the click with its text, and blocks until it is answered.
@@ -132,7 +134,7 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 	agent.Sees("() => document.title", `"yes"`)
 
 	agent.Must("browser_click", args{"target": "#load"})
-	agent.Expect("browser_wait_for", args{"text": "the seventh item"}, "- the seventh item")
+	agent.Expect("browser_wait_for", args{"text": "the seventh item", "timeout": 60_000}, "- the seventh item")
 	list := agent.Expect("browser_network_requests", args{"filter": "/api/"}, ". POST "+url+"/api/item?n=7 => 201")
 	index, _, _ := strings.Cut(list, ".")
 	agent.Expect("browser_network_request", args{"index": number(t, index)}, "seven", "the seventh item")
@@ -278,7 +280,7 @@ func TestStuckPages(t *testing.T) {
 
 	// A dialog.
 	agent.Expect("browser_click", args{"target": "#ask"}, "Really?")
-	agent.Refused("browser_snapshot", nil, `a JavaScript confirm dialog is open ("Really?"): accept or dismiss it first`)
+	agent.Refused("browser_snapshot", nil, `a JavaScript confirm dialog is open ("Really?"): accept or dismiss it first, with browser_handle_dialog`)
 	agent.Must("browser_handle_dialog", args{"accept": true})
 	agent.Must("browser_snapshot", nil)
 

@@ -22,7 +22,7 @@ func Caps() []Cap {
 		{"pdf", "save the page as PDF", (*Server).addPDFTools},
 		{"performance", "traces, profiles, heap snapshots, coverage", (*Server).addPerformanceTools},
 		{"storage", "cookies, local and session storage, storage state", (*Server).addStorageTools},
-		{"testing", "assertions and locators for tests", (*Server).addTestingTools},
+		{"testing", "assertions and locators for tests, and what was done as a test", (*Server).addTestingTools},
 		{"vision", "the mouse by coordinates", (*Server).addMouseTools},
 	}
 }

@@ -64,11 +64,11 @@ type revealIn struct {
 }
 
 func (s *Server) addDebugTools() {
-	add(s, withMembers(local(mutates("debug_start", "Start debugging", "Start debugging in the window, as F5 does")), "name", "session"), debugStart)
-	add(s, withList("sessions", local(reads("debug_state", "Debugger state", "The window's debug sessions; of a paused one why, the stack and the variables"))), debugState)
-	add(s, withList("breakpoints", local(adjusts("debug_breakpoints", "Breakpoints", "The breakpoints that the user sees"))), debugBreakpoints)
-	add(s, withMembers(local(mutates("debug_step", "Step", "Let a paused program go on, or pause it")), "session", "thread", "state", "reason", "frame"), debugStep)
-	add(s, withMembers(local(mutates("debug_evaluate", "Evaluate in a frame", "Evaluate an expression in a frame of the paused program")), "result", "type"), debugEvaluate)
+	add(s, withData(local(mutates("debug_start", "Start debugging", "Start debugging in the window, as F5 does"))), debugStart)
+	add(s, withData(local(reads("debug_state", "Debugger state", "The window's debug sessions; of a paused one why, the stack and the variables"))), debugState)
+	add(s, withData(local(adjusts("debug_breakpoints", "Breakpoints", "The breakpoints that the user sees"))), debugBreakpoints)
+	add(s, withData(local(mutates("debug_step", "Step", "Let a paused program go on, or pause it"))), debugStep)
+	add(s, withData(local(mutates("debug_evaluate", "Evaluate in a frame", "Evaluate an expression in a frame of the paused program"))), debugEvaluate)
 	add(s, local(mutates("debug_stop", "Stop debugging", "End a debug session that you started")), debugStop)
 	add(s, local(adjusts("reveal_source", "Reveal source", "Show the user a place in the editor")), reveal)
 }

@@ -16,14 +16,14 @@ type emulateIn struct {
 	UserAgent     string  `json:"userAgent,omitempty"`
 	Locale        string  `json:"locale,omitempty"`
 	Timezone      string  `json:"timezone,omitempty"`
-	Viewport      string  `json:"viewport,omitempty" jsonschema:"390x844, with scale 390x844x3, or 390x844x3,mobile"`
+	Viewport      string  `json:"viewport,omitempty" jsonschema:"390x844, with scale 390x844x3, with touch 390x844,mobile"`
 	Media         string  `json:"media,omitempty" jsonschema:"print or screen" oneof:"print screen"`
-	ColorScheme   string  `json:"colorScheme,omitempty" jsonschema:"dark, light; no-override ends this and the next" oneof:"light dark no-preference no-override"`
+	ColorScheme   string  `json:"colorScheme,omitempty" jsonschema:"dark, light; as in the next three no-override ends it" oneof:"light dark no-preference no-override"`
 	ReducedMotion string  `json:"reducedMotion,omitempty" jsonschema:"reduce" oneof:"reduce no-preference no-override"`
 	Contrast      string  `json:"contrast,omitempty" jsonschema:"more" oneof:"more less custom no-preference no-override"`
 	ForcedColors  string  `json:"forcedColors,omitempty" jsonschema:"active" oneof:"active none no-override"`
 	Reset         bool    `json:"reset,omitempty" jsonschema:"end all that was set before"`
-	inWindow
+	inPage
 }
 
 func (s *Server) addEmulateTools() {

@@ -14,14 +14,13 @@ import (
 
 type evaluateIn struct {
 	Function string `json:"function" jsonschema:"() => {…}; (element) => {…} with target"`
-	Element  string `json:"element,omitempty"`
 	Target   string `json:"target,omitempty" jsonschema:"ref or CSS selector"`
 	answer.Paged
-	inWindow
+	inPage
 }
 
 func (s *Server) addEvaluateTools() {
-	add(s, withMembers(mutates("browser_evaluate", "Evaluate", "Run JavaScript in the page and return its value as JSON"), "value"), evaluate)
+	add(s, withData(mutates("browser_evaluate", "Evaluate", "Run JavaScript in the page and return its value as JSON")), evaluate)
 }
 
 func evaluate(ctx context.Context, c *agent.Call, in evaluateIn) error {

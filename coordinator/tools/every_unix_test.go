@@ -61,6 +61,7 @@ var everyTool = map[string]map[string]any{
 	"browser_press_key":           {"key": "a"},
 	"browser_select_option":       {"target": "select", "values": []string{"a"}},
 	"browser_snapshot":            {},
+	"browser_steps":               {"steps": []map[string]any{{"action": "click", "target": "#field"}}},
 	"browser_tabs":                {"action": "list"},
 	"browser_take_screenshot":     {},
 	"browser_type":                {"target": "#field", "text": "x"},
@@ -75,7 +76,6 @@ var everyTool = map[string]map[string]any{
 	"present_review":              {"markdown": "x"},
 	"reveal_source":               {"path": "file.txt"},
 	"window_list":                 {},
-	"window_select":               {"window": ""},
 	"browser_route":               {"pattern": "**", "abort": "failed"},
 	"browser_route_list":          {},
 	"browser_unroute":             {},
@@ -111,6 +111,7 @@ var everyTool = map[string]map[string]any{
 	"browser_verify_list_visible":    {"target": "select", "items": []string{"x"}},
 	"browser_verify_value":           {"target": "#field", "type": "textbox", "value": "x"},
 	"browser_generate_locator":       {"target": "#field"},
+	"browser_export":                 {},
 	"browser_mouse_move_xy":          {"x": 5, "y": 5},
 	"browser_mouse_click_xy":         {"x": 5, "y": 5},
 	"browser_mouse_drag_xy":          {"startX": 5, "startY": 5, "endX": 9, "endY": 9},
@@ -122,9 +123,9 @@ var everyTool = map[string]map[string]any{
 // atOnce are the tools that wait for no peer, or for none that may be silent.
 var atOnce = []string{
 	"browser_console_messages", "browser_network_requests", // recorded before
-	"browser_handle_dialog",        // no dialog is open
-	"browser_route_list",           // the coordinator's own
-	"window_list", "window_select", // the windows' known state
+	"browser_handle_dialog",                // no dialog is open
+	"browser_route_list", "browser_export", // the coordinator's own
+	"window_list", // the windows' known state
 }
 
 // hush returns a session with every tool, a page, and a browser that is stopped: neither

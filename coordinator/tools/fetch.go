@@ -18,11 +18,11 @@ type fetchIn struct {
 	Headers  map[string]string `json:"headers,omitempty"`
 	Body     string            `json:"body,omitempty"`
 	Filename string            `json:"filename,omitempty"`
-	inWindow
+	inPage
 }
 
 func (s *Server) addFetchTools() {
-	add(s, withMembers(mutates("browser_fetch", "Fetch", "Make an HTTP request as the page, with its cookies"), "status", "type", "url", "body"), fetch)
+	add(s, withData(mutates("browser_fetch", "Fetch", "Make an HTTP request as the page, with its cookies and relative to it")), fetch)
 }
 
 // maxBodyText bounds the body that an answer holds, in bytes.

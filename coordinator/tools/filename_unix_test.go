@@ -122,7 +122,7 @@ func TestEveryFilename(t *testing.T) {
 			t.Errorf("%s is not in the table", tool.Name)
 			continue
 		}
-		if tool.Annotations.ReadOnlyHint {
+		if isReadOnly(tool) {
 			t.Errorf("%s has a filename and is read-only", tool.Name)
 		}
 		var bodies []map[string]any
@@ -185,7 +185,7 @@ func TestEveryFilename(t *testing.T) {
 		}
 		below, inside := strings.CutPrefix(name, output.DefaultName+"/")
 		ext := filepath.Ext(name)
-		if !inside || below != ".gitignore" && (strings.HasPrefix(filepath.Base(name), ".") || !slices.Contains([]string{".txt", ".md", ".json", ".html", ".png", ".pdf", ".heapsnapshot", ".cpuprofile", ".bin"}, ext)) {
+		if !inside || below != ".gitignore" && (strings.HasPrefix(filepath.Base(name), ".") || !slices.Contains([]string{".txt", ".md", ".json", ".html", ".png", ".pdf", ".heapsnapshot", ".cpuprofile", ".bin", ".ts"}, ext)) {
 			t.Errorf("%s was written", name)
 		}
 	}
@@ -226,11 +226,11 @@ func TestReadOnlyTools(t *testing.T) {
 		switch class := policy.Tool(tool.Name, nil).Class; {
 		case class == policy.Unknown:
 			t.Errorf("%s is not in policy/tools.txt", tool.Name)
-		case class != policy.ReadOnly && tool.Annotations.ReadOnlyHint:
+		case class != policy.ReadOnly && isReadOnly(tool):
 			t.Errorf("%s is %s and readOnlyHint", tool.Name, class)
 		}
 		writes := hasFilename(tool) && !slices.Contains(readers, tool.Name)
-		if writes && tool.Annotations.ReadOnlyHint {
+		if writes && isReadOnly(tool) {
 			t.Errorf("%s writes files and is readOnlyHint", tool.Name)
 		}
 	}
@@ -245,3 +245,6 @@ func TestReadOnlyTools(t *testing.T) {
 		}
 	}
 }
+
+// isReadOnly is the hint of a listed tool; without annotations it has MCP's default.
+func isReadOnly(tool *mcp.Tool) bool { return tool.Annotations != nil && tool.Annotations.ReadOnlyHint }

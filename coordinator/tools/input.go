@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,13 +20,30 @@ import (
 
 // targetIn is embedded by the arguments of the tools that work with an element.
 type targetIn struct {
-	Element string `json:"element,omitempty"`
-	Target  string `json:"target" jsonschema:"ref or CSS selector"`
+	Target string `json:"target" jsonschema:"ref or CSS selector"`
 }
+
+// showsIn is embedded by the arguments of the tools whose answer shows what has changed.
+type showsIn struct{ inPage }
+
+func (showsIn) changes() string { return "" }
+
+// actsIn is showsIn for the tools that are used most: there the agent chooses how much.
+type actsIn struct {
+	Changes string `json:"changes,omitempty" jsonschema:"shown: none, short (default) or full" oneof:"none short full"`
+	inPage
+}
+
+func (in actsIn) changes() string { return in.Changes }
 
 type elementIn struct {
 	targetIn
-	inWindow
+	inPage
+}
+
+type hoverIn struct {
+	targetIn
+	showsIn
 }
 
 type clickIn struct {
@@ -33,72 +51,68 @@ type clickIn struct {
 	DoubleClick bool     `json:"doubleClick,omitempty"`
 	Button      string   `json:"button,omitempty" jsonschema:"left, right or middle" oneof:"left right middle"`
 	Modifiers   []string `json:"modifiers,omitempty" jsonschema:"Alt, Control, ControlOrMeta, Meta, Shift"`
-	inWindow
+	actsIn
 }
 
 type typeIn struct {
 	targetIn
 	Text   string `json:"text"`
 	Submit bool   `json:"submit,omitempty" jsonschema:"then press Enter"`
-	Slowly bool   `json:"slowly,omitempty" jsonschema:"key by key"`
-	inWindow
+	Slowly bool   `json:"slowly,omitempty" jsonschema:"key by key, behind its text"`
+	actsIn
 }
 
 type pressKeyIn struct {
 	Key string `json:"key" jsonschema:"Enter, ArrowLeft, a, Control+A"`
-	inWindow
+	actsIn
 }
 
 type selectIn struct {
 	targetIn
 	Values []string `json:"values" jsonschema:"labels or values"`
-	inWindow
+	showsIn
 }
 
 type fieldIn struct {
-	Element string `json:"element,omitempty"`
-	Name    string `json:"name,omitempty"`
-	Target  string `json:"target"`
-	Type    string `json:"type" jsonschema:"textbox, checkbox, radio, combobox or slider" oneof:"textbox checkbox radio combobox slider"`
-	Value   string `json:"value" jsonschema:"text, true, false or the option's label"`
+	Target string `json:"target"`
+	Type   string `json:"type,omitempty" jsonschema:"textbox, checkbox, radio, combobox or slider" oneof:"textbox checkbox radio combobox slider"`
+	Value  string `json:"value" jsonschema:"text, number, true, false or the option's label"`
 }
 
 type fillFormIn struct {
 	Fields []fieldIn `json:"fields"`
-	inWindow
+	actsIn
 }
 
 type dragIn struct {
-	StartElement string `json:"startElement,omitempty"`
-	StartTarget  string `json:"startTarget"`
-	EndElement   string `json:"endElement,omitempty"`
-	EndTarget    string `json:"endTarget"`
-	inWindow
+	StartTarget string `json:"startTarget"`
+	EndTarget   string `json:"endTarget"`
+	showsIn
 }
 
 type uploadIn struct {
 	Paths  []string `json:"paths,omitempty" jsonschema:"below the workspace; none cancels"`
 	Target string   `json:"target,omitempty" jsonschema:"input or button; default: the open file chooser"`
-	inWindow
+	showsIn
 }
 
 type dropIn struct {
 	targetIn
 	Paths []string          `json:"paths,omitempty"`
 	Data  map[string]string `json:"data,omitempty" jsonschema:"by MIME type"`
-	inWindow
+	showsIn
 }
 
 type dialogIn struct {
 	Accept     bool   `json:"accept"`
 	PromptText string `json:"promptText,omitempty"`
-	inWindow
+	showsIn
 }
 
 func (s *Server) addInputTools() {
 	action(s, mutates("browser_click", "Click", "Click an element"), click)
-	onPage(s, mutates("browser_type", "Type", "Fill a field with text"), typeText)
-	action(s, adjusts("browser_hover", "Hover", "Move the mouse over an element"), func(i *input.Input, in elementIn) (string, input.Action) {
+	onPage(s, mutates("browser_type", "Type", "Replace the text of a field"), typeText)
+	action(s, adjusts("browser_hover", "Hover", "Move the mouse over an element"), func(i *input.Input, in hoverIn) (string, input.Action) {
 		return "Hovering over", i.Hover(in.Target)
 	})
 	onPage(s, mutates("browser_press_key", "Press a key", "Press a key"), pressKey)
@@ -106,7 +120,7 @@ func (s *Server) addInputTools() {
 		return fmt.Sprintf("Selected %s in", strings.Join(in.Values, ", ")), i.SelectOption(in.Target, in.Values...)
 	})
 	add(s, mutates("browser_fill_form", "Fill a form", "Fill several fields at once"), fillForm)
-	action(s, mutates("browser_drag", "Drag", "Drag one element onto another"), func(i *input.Input, in dragIn) (string, input.Action) {
+	action(s, mutates("browser_drag", "Drag", "Drag one element to the middle of another"), func(i *input.Input, in dragIn) (string, input.Action) {
 		return "Dragged", i.Drag(in.StartTarget, in.EndTarget)
 	})
 	add(s, mutates("browser_file_upload", "Upload files", "Give files to a file input or chooser"), upload)
@@ -168,7 +182,11 @@ func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
 			c.Secrets.Learn(in.Fields[i].Value, h.Plain)
 		}
 	}
-	return c.Acted(fmt.Sprintf("Filled %d fields:", len(fields)), ", ")(change, err)
+	done := fmt.Sprintf("Filled %d fields:", len(fields))
+	if len(fields) == 1 {
+		done = cmp.Or(map[string]string{"checkbox true": "Checked", "checkbox false": "Unchecked"}[fields[0].Type+" "+fields[0].Value], "Filled")
+	}
+	return c.Acted(done, ", ")(change, err)
 }
 
 func upload(ctx context.Context, c *agent.Call, in uploadIn) error {
@@ -217,7 +235,7 @@ type waitIn struct {
 	Expression  string  `json:"expression,omitempty" jsonschema:"JavaScript that becomes true"`
 	NetworkIdle bool    `json:"networkIdle,omitempty"`
 	Time        float64 `json:"time,omitempty" jsonschema:"seconds at most (30); alone: just wait"`
-	inWindow
+	showsIn
 }
 
 // longestWait is Playwright MCP's limit too.
@@ -225,8 +243,8 @@ const longestWait = 30 * time.Second
 
 func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 	limit := time.Duration(in.Time * float64(time.Second))
-	if limit < 0 || limit > longestWait {
-		return fmt.Errorf("time: want 0 to %.0f seconds", longestWait.Seconds())
+	if limit < 0 {
+		return errors.New("time: want 0 seconds or more")
 	}
 	wait := page.WaitOptions{
 		Text: in.Text, Gone: in.TextGone, URL: in.URL, Expression: in.Expression, Idle: in.NetworkIdle,
@@ -234,6 +252,9 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 	if wait == (page.WaitOptions{}) {
 		if limit == 0 {
 			return errors.New("nothing to wait for: give text, textGone, url, expression, networkIdle or time")
+		}
+		if limit > longestWait {
+			return fmt.Errorf("time: want at most %.0f seconds", longestWait.Seconds())
 		}
 		// The agent requests this time: here a fixed time is no stopgap.
 		select {
@@ -247,7 +268,7 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 	if err != nil {
 		return err
 	}
-	wait.Timeout = limit
+	wait.Timeout = min(limit, longestWait)
 	met := "It is so now."
 	switch {
 	case in.Text != "" && in.TextGone == "":
@@ -255,8 +276,15 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 	case in.TextGone != "" && in.Text == "":
 		met = "It is gone."
 	}
-	if err := c.Did(met)(p.WaitFor(ctx, wait)); err != nil || in.Text == "" {
+	if err := c.Did(met)(p.WaitFor(ctx, wait)); err != nil || in.Text == "" || c.Brief {
 		return err
+	}
+	if c.Test != nil {
+		frame, _ := p.Reader().VerifyText(ctx, in.Text) // it may have gone again
+		c.SeenIn(frame)
+	}
+	if strings.Contains(strings.ToLower(c.Look(ctx, c.Out)), strings.ToLower(in.Text)) {
+		return nil
 	}
 	// What it stands in, with refs. It may have gone again, or the page have paused.
 	found, err := p.Reader().Find(ctx, snapshot.FindOptions{Text: in.Text, Most: shownWaited, Hide: c.Secrets.Hide})
@@ -275,7 +303,7 @@ const shownWaited = 3
 type pointIn struct {
 	X float64 `json:"x"`
 	Y float64 `json:"y"`
-	inWindow
+	inPage
 }
 
 type clickPointIn struct {
@@ -284,7 +312,7 @@ type clickPointIn struct {
 	Button     string  `json:"button,omitempty" jsonschema:"left, right or middle"`
 	ClickCount int     `json:"clickCount,omitempty"`
 	Delay      float64 `json:"delay,omitempty" jsonschema:"ms that it is held"`
-	inWindow
+	inPage
 }
 
 type dragPointIn struct {
@@ -292,18 +320,18 @@ type dragPointIn struct {
 	StartY float64 `json:"startY"`
 	EndX   float64 `json:"endX"`
 	EndY   float64 `json:"endY"`
-	inWindow
+	inPage
 }
 
 type buttonIn struct {
 	Button string `json:"button,omitempty" jsonschema:"left, right or middle"`
-	inWindow
+	inPage
 }
 
 type wheelIn struct {
 	DeltaX float64 `json:"deltaX,omitempty"`
 	DeltaY float64 `json:"deltaY,omitempty"`
-	inWindow
+	inPage
 }
 
 func (s *Server) addMouseTools() {

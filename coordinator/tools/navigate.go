@@ -11,7 +11,7 @@ import (
 type navigateIn struct {
 	URL    string `json:"url,omitempty"`
 	Action string `json:"action,omitempty" jsonschema:"instead: back, forward or reload" oneof:"back forward reload"`
-	inWindow
+	showsIn
 }
 
 func (in navigateIn) opens() bool { return in.URL != "" }
@@ -51,6 +51,6 @@ func navigate(ctx context.Context, c *agent.Call, in navigateIn) error {
 	// The answer names the page also where the document stayed the same: for example after
 	// a download or a dialog.
 	change.Navigated = true
-	c.Out.Changed(change)
+	c.Changed(change)
 	return nil
 }

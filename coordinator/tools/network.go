@@ -20,22 +20,22 @@ import (
 
 type requestsIn struct {
 	All    bool   `json:"all,omitempty" jsonschema:"also before the last navigation"`
-	Failed bool   `json:"failed,omitempty" jsonschema:"only failed and status 400 or more"`
+	Failed bool   `json:"failed,omitempty" jsonschema:"only failed and status 400 or more, of all kinds"`
 	Static bool   `json:"static,omitempty" jsonschema:"also images, scripts, styles …"`
 	Filter string `json:"filter,omitempty" jsonschema:"regular expression for URLs"`
 	answer.Paged
-	inWindow
+	inPage
 }
 
 type requestIn struct {
 	Index int64  `json:"index"`
 	Part  string `json:"part,omitempty" jsonschema:"only request-headers, request-body, response-headers or response-body" oneof:"request-headers request-body response-headers response-body"`
 	answer.Paged
-	inWindow
+	inPage
 }
 
 func (s *Server) addNetworkTools() {
-	add(s, withList("requests", saves("browser_network_requests", "Network requests", "The page's network requests, numbered")), requests)
+	add(s, withData(saves("browser_network_requests", "Network requests", "The page's network requests, numbered")), requests)
 	add(s, saves("browser_network_request", "Network request", "One request in full: headers and bodies"), request)
 }
 

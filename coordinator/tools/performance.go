@@ -19,12 +19,12 @@ import (
 
 type startIn struct {
 	Reload bool `json:"reload,omitempty" jsonschema:"then reload the page"`
-	inWindow
+	inPage
 }
 
 type stopIn struct {
 	Filename string `json:"filename,omitempty" jsonschema:"default: named by kind and time"`
-	inWindow
+	inPage
 }
 
 func (s *Server) addPerformanceTools() {

@@ -14,20 +14,16 @@ import (
 // agent.Aiming.
 
 // pointed is an element that the mouse acts on.
-func pointed(target, claim string) agent.Aim {
-	return agent.Aim{Aim: input.Aim{Target: target, Pointer: true}, Claims: []string{claim}}
-}
+func pointed(target string) input.Aim { return input.Aim{Target: target, Pointer: true} }
 
 // Aims is for the tools that use the mouse.
-func (in targetIn) Aims() []agent.Aim { return []agent.Aim{pointed(in.Target, in.Element)} }
+func (in targetIn) Aims() []input.Aim { return []input.Aim{pointed(in.Target)} }
 
 // field is the aim of a tool that sets a field without the mouse.
-func (in targetIn) field() []agent.Aim {
-	return []agent.Aim{{Aim: input.Aim{Target: in.Target}, Claims: []string{in.Element}}}
-}
+func (in targetIn) field() []input.Aim { return []input.Aim{{Target: in.Target}} }
 
 // Question is for browser_hover.
-func (in elementIn) Question(names []string) string { return "Move the mouse over " + names[0] }
+func (in hoverIn) Question(names []string) string { return "Move the mouse over " + names[0] }
 
 func (in clickIn) Question(names []string) string {
 	question := in.verb("Click", "Double-click", "-click") + " " + names[0]
@@ -53,7 +49,7 @@ func (in clickIn) verb(once, twice, other string) string {
 	return verb
 }
 
-func (in typeIn) Aims() []agent.Aim { return in.field() }
+func (in typeIn) Aims() []input.Aim { return in.field() }
 
 func (in typeIn) Question(names []string) string {
 	question := "Type " + agent.Quoted(in.Text) + " into " + names[0]
@@ -66,7 +62,7 @@ func (in typeIn) Question(names []string) string {
 	return question
 }
 
-func (in pressKeyIn) Aims() []agent.Aim { return []agent.Aim{{}} }
+func (in pressKeyIn) Aims() []input.Aim { return []input.Aim{{}} }
 
 func (in pressKeyIn) Question(names []string) string {
 	if names[0] == "" {
@@ -75,17 +71,17 @@ func (in pressKeyIn) Question(names []string) string {
 	return "Press " + agent.Quoted(in.Key) + " in " + names[0]
 }
 
-func (in selectIn) Aims() []agent.Aim { return in.field() }
+func (in selectIn) Aims() []input.Aim { return in.field() }
 
 func (in selectIn) Question(names []string) string {
 	return "Select " + list(in.Values) + " in " + names[0]
 }
 
-func (in fillFormIn) Aims() []agent.Aim {
-	aims := make([]agent.Aim, len(in.Fields))
+func (in fillFormIn) Aims() []input.Aim {
+	aims := make([]input.Aim, len(in.Fields))
 	for i, f := range in.Fields {
 		pointer := f.Type == "checkbox" || f.Type == "radio"
-		aims[i] = agent.Aim{Aim: input.Aim{Target: f.Target, Pointer: pointer}, Claims: []string{f.Element, f.Name}}
+		aims[i] = input.Aim{Target: f.Target, Pointer: pointer}
 	}
 	return aims
 }
@@ -102,14 +98,14 @@ func (in fillFormIn) Question(names []string) string {
 	return question + strings.Join(parts, ", ")
 }
 
-func (in dragIn) Aims() []agent.Aim {
-	return []agent.Aim{pointed(in.StartTarget, in.StartElement), pointed(in.EndTarget, in.EndElement)}
+func (in dragIn) Aims() []input.Aim {
+	return []input.Aim{pointed(in.StartTarget), pointed(in.EndTarget)}
 }
 
 func (in dragIn) Question(names []string) string { return "Drag " + names[0] + " onto " + names[1] }
 
-func (in uploadIn) Aims() []agent.Aim {
-	return []agent.Aim{{Aim: input.Aim{Target: in.Target, Chooser: in.Target == "", Pointer: true}}}
+func (in uploadIn) Aims() []input.Aim {
+	return []input.Aim{{Target: in.Target, Chooser: in.Target == "", Pointer: true}}
 }
 
 func (in uploadIn) Question(names []string) string {
@@ -130,22 +126,22 @@ func (in dropIn) Question(names []string) string {
 	return "Drop " + strings.Join(what, ", ") + " onto " + names[0]
 }
 
-func (in screenshotIn) Aims() []agent.Aim { return optional(in.Target, in.Element) }
+func (in screenshotIn) Aims() []input.Aim { return optional(in.Target) }
 
 func (in screenshotIn) Question(names []string) string { return "Take a picture of " + names[0] }
 
-func (in evaluateIn) Aims() []agent.Aim { return optional(in.Target, in.Element) }
+func (in evaluateIn) Aims() []input.Aim { return optional(in.Target) }
 
 func (in evaluateIn) Question(names []string) string {
 	return "Run a script on " + names[0] + ": " + in.Function
 }
 
 // optional is the aim of a tool that also works without a target.
-func optional(target, claim string) []agent.Aim {
+func optional(target string) []input.Aim {
 	if target == "" {
 		return nil
 	}
-	return []agent.Aim{{Aim: input.Aim{Target: target}, Claims: []string{claim}}}
+	return []input.Aim{{Target: target}}
 }
 
 // files names files that are given to a page.

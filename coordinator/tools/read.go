@@ -15,14 +15,16 @@ import (
 type findIn struct {
 	Text  string `json:"text,omitempty"`
 	Regex string `json:"regex,omitempty"`
+	// Scroll searches also what lists and feeds show only when they are scrolled.
+	Scroll bool `json:"scroll,omitempty"`
 	answer.Paged
-	inWindow
+	inPage
 }
 
 type markdownIn struct {
 	Target string `json:"target,omitempty"`
 	answer.Paged
-	inWindow
+	inPage
 }
 
 type domIn = markdownIn
@@ -42,14 +44,26 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 	if in.Filename != "" {
 		options.Skip, options.Most = 0, math.MaxInt
 	}
-	found, err := p.Reader().Find(ctx, options)
+	var found snapshot.Found
+	none := "Nothing in the page matches."
+	if in.Scroll {
+		var scrolled snapshot.Scrolled
+		if found, scrolled, err = p.Reader().FindScrolling(ctx, options); err == nil {
+			none = fmt.Sprintf("Nothing matches, in %d steps of scrolling to the end.", scrolled.Steps)
+			if !scrolled.All {
+				none = fmt.Sprintf("Nothing matches so far, in %d steps of scrolling. There is more: call again to go on from there.", scrolled.Steps)
+			}
+		}
+	} else {
+		found, err = p.Reader().Find(ctx, options)
+	}
 	if err != nil {
 		return err
 	}
 	pages := (found.Matches + snapshot.MaxFound - 1) / snapshot.MaxFound
 	switch {
 	case found.Matches == 0:
-		c.Out.Addf("Nothing in the page matches.")
+		c.Out.Addf("%s", none)
 		return nil
 	case options.Skip >= found.Matches:
 		return fmt.Errorf("there are only %d matches: page %d is the last", found.Matches, pages)

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,29 +25,54 @@ type inWindow struct {
 
 func (in inWindow) window() string { return in.Window }
 
+// inPage is embedded by the arguments of every tool that works in a page.
+type inPage struct {
+	Tab *int `json:"tab,omitempty"`
+	inWindow
+}
+
+func (in inPage) tab() *int { return in.Tab }
+
 // add registers a tool. It answers in the call's Out. Fields of the arguments with a tag
 // "oneof" are checked.
 func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent.Call, In) error) {
+	prepare := func(a *agent.Agent, in In, claims []string) agent.Step {
+		c := &agent.Call{Agent: a, Tool: tool, In: in, Claims: claims, Operation: policy.Tool(tool.Name, in)}
+		if chooses, ok := any(in).(interface{ window() string }); ok {
+			c.Named = chooses.window()
+		}
+		if chooses, ok := any(in).(interface{ tab() *int }); ok {
+			c.Tab = chooses.tab()
+		}
+		if opens, ok := any(in).(interface{ opens() bool }); ok {
+			c.Opens = opens.opens()
+		}
+		if shows, ok := any(in).(interface{ changes() string }); ok {
+			c.Changes = cmp.Or(shows.changes(), "short")
+		}
+		return agent.Step{Call: c, Do: func(ctx context.Context) error {
+			if err := checkValues(in); err != nil {
+				return err
+			}
+			return do(ctx, c, in)
+		}}
+	}
 	catalog.Add(s.tools, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		a := s.agents.Of(req.Session)
 		if question := a.AskRoots(req); question != nil {
 			return question, nil, nil
 		}
-		c := &agent.Call{Agent: a, Tool: tool, In: in, Operation: policy.Tool(tool.Name, in)}
-		if chooses, ok := any(in).(interface{ window() string }); ok {
-			c.Named = chooses.window()
-		}
-		if opens, ok := any(in).(interface{ opens() bool }); ok {
-			c.Opens = opens.opens()
-		}
-		result, data := c.Answer(ctx, func(ctx context.Context) error {
-			if err := checkValues(in); err != nil {
-				return err
-			}
-			return do(ctx, c, in)
-		})
+		step := prepare(a, in, catalog.Claims(ctx))
+		result, data := step.Answer(ctx, step.Do)
 		return result, data, nil
 	})
+	s.steps[tool.Name] = func(a *agent.Agent, arguments json.RawMessage, claims []string) (step agent.Step, err error) {
+		var in In
+		if err := json.Unmarshal(arguments, &in); err != nil {
+			return step, err
+		}
+		return prepare(a, in, claims), nil
+	}
 }
 
 // onPage registers a tool that works in the agent's page.
@@ -64,14 +90,17 @@ func onPage[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent.C
 // that may be left out may also be empty.
 func checkValues(in any) error {
 	v := reflect.ValueOf(in)
-	for i := range v.NumField() {
-		tag := v.Type().Field(i).Tag
-		values, checked := tag.Lookup("oneof")
-		name, option, _ := strings.Cut(tag.Get("json"), ",")
-		if !checked || option == "omitempty" && v.Field(i).IsZero() {
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		values, checked := f.Tag.Lookup("oneof")
+		if !checked {
 			continue
 		}
-		if err := oneOf(name, v.Field(i).String(), strings.Fields(values)...); err != nil {
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		value := v.FieldByIndex(f.Index).String()
+		if option == "omitempty" && value == "" {
+			continue
+		}
+		if err := oneOf(name, value, strings.Fields(values)...); err != nil {
 			return err
 		}
 	}
@@ -142,17 +171,9 @@ func local(tool *mcp.Tool) *mcp.Tool {
 	return tool
 }
 
-// Schemas of structured answers. An agent pays for them in every conversation, so they
-// only name the members. Each answer may also have notes.
-
-// withList marks a tool that answers with an object with a list of objects.
-func withList(name string, tool *mcp.Tool) *mcp.Tool {
-	tool.OutputSchema = json.RawMessage(`{"type":"object","properties":{"` + name + `":{"type":"array","items":{"type":"object"}}}}`)
-	return tool
-}
-
-// withMembers marks a tool that answers with an object with members of any type.
-func withMembers(tool *mcp.Tool, names ...string) *mcp.Tool {
-	tool.OutputSchema = json.RawMessage(`{"type":"object","properties":{"` + strings.Join(names, `":{},"`) + `":{}}}`)
+// withData marks a tool with a structured answer. An agent pays for the schema in every
+// conversation, so it does not name the members.
+func withData(tool *mcp.Tool) *mcp.Tool {
+	tool.OutputSchema = json.RawMessage(`{"type":"object"}`)
 	return tool
 }

@@ -3,7 +3,9 @@ package tools
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,26 +25,26 @@ type snapshotIn struct {
 	Filter string `json:"filter,omitempty" jsonschema:"interactive: only what has a ref" oneof:"interactive"`
 	Diff   bool   `json:"diff,omitempty" jsonschema:"only what changed since the last one"`
 	answer.Paged
-	inWindow
+	inPage
 }
 
 type consoleIn struct {
 	Level string `json:"level,omitempty" jsonschema:"error, warning, info (default) or debug, and above" oneof:"error warning info debug"`
 	All   bool   `json:"all,omitempty" jsonschema:"also before the last navigation"`
 	answer.Paged
-	inWindow
+	inPage
 }
 
 type screenshotIn struct {
-	Element  string `json:"element,omitempty"`
 	Target   string `json:"target,omitempty" jsonschema:"ref or CSS selector"`
 	FullPage bool   `json:"fullPage,omitempty"`
+	Marks    bool   `json:"marks,omitempty" jsonschema:"draw the refs at their elements"`
 	Clip     string `json:"clip,omitempty" jsonschema:"x,y,width,height"`
 	Type     string `json:"type,omitempty" jsonschema:"png (default), jpeg or webp"`
 	Quality  int    `json:"quality,omitempty"`
 	Scale    string `json:"scale,omitempty" jsonschema:"css (default) or device pixels" oneof:"css device"`
 	Filename string `json:"filename,omitempty"`
-	inWindow
+	inPage
 }
 
 // maxImage is the longest side, in pixels, of an image in an answer: models scale larger
@@ -51,7 +53,7 @@ const maxImage = 1568
 
 func (s *Server) addSeeTools() {
 	add(s, saves("browser_snapshot", "Page snapshot", "The page as an accessibility tree with refs to act on"), takeSnapshot)
-	add(s, withList("messages", saves("browser_console_messages", "Console messages", "The page's console messages and uncaught errors")), console)
+	add(s, withData(saves("browser_console_messages", "Console messages", "The page's console messages and uncaught errors")), console)
 	add(s, saves("browser_take_screenshot", "Screenshot", "A picture of the page; to act use the refs of browser_snapshot"), screenshot)
 }
 
@@ -141,7 +143,7 @@ func consoleText(messages []history.Message) string {
 
 type pdfIn struct {
 	Filename string `json:"filename,omitempty"`
-	inWindow
+	inPage
 }
 
 func (s *Server) addPDFTools() {
@@ -190,33 +192,94 @@ func screenshot(ctx context.Context, c *agent.Call, in screenshotIn) error {
 			return fmt.Errorf("clip %q: want x,y,width,height in CSS pixels: %w", in.Clip, err)
 		}
 	}
-	if file == nil {
-		options.MaxWidth, options.MaxHeight = maxImage, maxImage
+	if in.Marks && format == "webp" {
+		return errors.New("marks are drawn on png and jpeg only: leave the type out")
 	}
-	image, err := p.Screen().Screenshot(ctx, options)
+	if file == nil {
+		options.MaxWidth, options.MaxHeight, options.Top = maxImage, maxImage, true
+	}
+	images, err := shots(ctx, p, options)
 	if err != nil {
 		return err
 	}
-	keepShot(c, image)
-	describeShape(c.Out, image)
+	if in.Marks {
+		if err := drawMarks(ctx, c, p, images, options); err != nil {
+			return err
+		}
+	}
+	keepShot(c, images[0])
+	describeShape(c.Out, images, in.FullPage)
 	if file == nil {
-		c.Out.Picture(image.Data, image.Format)
+		for _, image := range images {
+			c.Out.Picture(image.Data, image.Format)
+		}
 		return nil
 	}
-	path, err := file.Save(image.Data)
-	return c.Done(err, "Saved %s (%d × %d).", path, image.Width, image.Height)
+	path, err := file.Save(images[0].Data)
+	return c.Done(err, "Saved %s (%d × %d).", path, images[0].Width, images[0].Height)
 }
 
-// describeShape reports how a picture differs from the requested one.
-func describeShape(out *answer.Answer, image capture.Image) {
-	if image.Cropped {
+// mostShots is how many pictures show an area that is too tall for one.
+const mostShots = 4
+
+// shots are the pictures of an area, from its top.
+func shots(ctx context.Context, p *page.Page, options capture.Options) ([]capture.Image, error) {
+	image, err := p.Screen().Screenshot(ctx, options)
+	images := []capture.Image{image}
+	for err == nil && options.Top && image.Cut && len(images) < mostShots {
+		options.Target, options.FullPage, options.Clip = "", true, below(image)
+		image, err = p.Screen().Screenshot(ctx, options)
+		images = append(images, image)
+	}
+	return images, err
+}
+
+// below is what a picture has left out at its end.
+func below(i capture.Image) *capture.Clip {
+	return &capture.Clip{X: i.Part.X, Y: i.Part.Y + i.Part.Height, Width: i.Of.Width, Height: i.Of.Height - i.Part.Height}
+}
+
+func drawMarks(ctx context.Context, c *agent.Call, p *page.Page, images []capture.Image, options capture.Options) error {
+	places, err := p.Reader().Places(ctx)
+	for i := range images {
+		if err == nil {
+			err = images[i].Mark(places, options.Quality)
+		}
+	}
+	return err
+}
+
+// describeShape reports what of the page a picture has, and in which scale: coordinates
+// are CSS pixels.
+func describeShape(out *answer.Answer, images []capture.Image, page bool) {
+	for n, i := range images {
+		from := fmt.Sprintf("%.0f,%.0f of the viewport", i.Part.X-i.View.X, i.Part.Y-i.View.Y)
+		if page {
+			from = fmt.Sprintf("%.0f,%.0f of the page", i.Part.X, i.Part.Y)
+		}
+		which := ""
+		if len(images) > 1 {
+			which = fmt.Sprintf("Picture %d: ", n+1)
+		}
+		scale := "a pixel each"
+		if s := i.Scale(); math.Abs(s-1) > 0.001 {
+			scale = fmt.Sprintf("%.4g pixels each", s)
+		}
+		out.Addf("%s%.0f × %.0f CSS pixels from %s, %s.", which, i.Part.Width, i.Part.Height, from, scale)
+	}
+	last := images[len(images)-1]
+	if page && (last.View.X != 0 || last.View.Y != 0) {
+		out.Addf("The viewport is at %.0f,%.0f of the page.", last.View.X, last.View.Y)
+	}
+	if images[0].Cropped {
 		out.Addf("What of the clip is outside was left out.")
 	}
-	smaller := image.Of.Width / float64(image.Width)
-	switch {
-	case image.Cut:
-		out.Addf("It is %.0f × %.0f CSS pixels, more than a picture holds: the rest is cut off. Take it with fullPage and clip.", image.Of.Width, image.Of.Height)
-	case smaller > 2:
-		out.Addf("It is %.0f × %.0f CSS pixels, here %.1f times smaller: a clip or a filename gives more detail.", image.Of.Width, image.Of.Height, smaller)
+	switch rest := below(last); {
+	case last.Cut && rest.Height > 0:
+		out.Addf("Left out below it: %.0f CSS pixels. Take them with fullPage and clip %.0f,%.0f,%.0f,%.0f.", rest.Height, rest.X, rest.Y, rest.Width, rest.Height)
+	case last.Cut:
+		out.Addf("It is %.0f CSS pixels wide, more than a picture holds: the rest is cut off. Take it with fullPage and clip.", last.Of.Width)
+	case last.Scale() < 0.5:
+		out.Addf("It is small: a clip or a filename gives more detail.")
 	}
 }

@@ -16,24 +16,24 @@ import (
 
 type keyIn struct {
 	Key string `json:"key"`
-	inWindow
+	inPage
 }
 
 type setItemIn struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
-	inWindow
+	inPage
 }
 
 type cookieListIn struct {
 	Domain string `json:"domain,omitempty" jsonschema:"Only of domains with this in them"`
 	Path   string `json:"path,omitempty" jsonschema:"Only of paths that begin so"`
-	inWindow
+	inPage
 }
 
 type cookieNameIn struct {
 	Name string `json:"name"`
-	inWindow
+	inPage
 }
 
 type cookieSetIn struct {
@@ -45,19 +45,19 @@ type cookieSetIn struct {
 	HTTPOnly bool    `json:"httpOnly,omitempty"`
 	Secure   bool    `json:"secure,omitempty"`
 	SameSite string  `json:"sameSite,omitempty" jsonschema:"Strict, Lax or None" oneof:"Strict Lax None"`
-	inWindow
+	inPage
 }
 
 func (s *Server) addStorageTools() {
-	onPage(s, withList("cookies", reads("browser_cookie_list", "List cookies", "List the browser's cookies")), cookieList)
-	onPage(s, withList("cookies", reads("browser_cookie_get", "Get a cookie", "The cookies of a name in full")), cookieGet)
+	onPage(s, withData(reads("browser_cookie_list", "List cookies", "List the browser's cookies")), cookieList)
+	onPage(s, withData(reads("browser_cookie_get", "Get a cookie", "The cookies of a name in full")), cookieGet)
 	onPage(s, mutates("browser_cookie_set", "Set a cookie", "Set a cookie"), cookieSet)
 	onPage(s, mutates("browser_cookie_delete", "Delete a cookie", "Delete the cookies of a name"), cookieDelete)
 	onPage(s, mutates("browser_cookie_clear", "Clear cookies", "Delete all cookies, of every site"), cookieClear)
 	for _, area := range []storage.Area{storage.Local, storage.Session} {
 		a, name := areaTools{area}, "browser_"+strings.ToLower(string(area))
-		onPage(s, withList("items", reads(name+"_list", fmt.Sprintf("List %s", area), fmt.Sprintf("List the page's %s", area))), a.list)
-		onPage(s, withMembers(reads(name+"_get", fmt.Sprintf("Get an item of %s", area), fmt.Sprintf("One %s item in full", area)), "key", "value"), a.get)
+		onPage(s, withData(reads(name+"_list", fmt.Sprintf("List %s", area), fmt.Sprintf("List the page's %s", area))), a.list)
+		onPage(s, withData(reads(name+"_get", fmt.Sprintf("Get an item of %s", area), fmt.Sprintf("One %s item in full", area))), a.get)
 		onPage(s, mutates(name+"_set", fmt.Sprintf("Set an item of %s", area), fmt.Sprintf("Set a %s item", area)), a.set)
 		onPage(s, mutates(name+"_delete", fmt.Sprintf("Delete an item of %s", area), fmt.Sprintf("Delete a %s item", area)), a.remove)
 		onPage(s, mutates(name+"_clear", fmt.Sprintf("Clear %s", area), fmt.Sprintf("Clear the page's %s", area)), a.clear)

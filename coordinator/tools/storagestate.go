@@ -16,12 +16,12 @@ import (
 
 type saveStateIn struct {
 	Filename string `json:"filename,omitempty" jsonschema:"Default: storage-state-TIME.json"`
-	inWindow
+	inPage
 }
 
 type loadStateIn struct {
 	Filename string `json:"filename"`
-	inWindow
+	inPage
 }
 
 func (s *Server) addStateTools() {

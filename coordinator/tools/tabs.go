@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"browser-coordinator/coordinator/page"
@@ -17,7 +18,7 @@ type tabsIn struct {
 }
 
 func (s *Server) addTabTools() {
-	add(s, withList("tabs", mutates("browser_tabs", "Tabs", "List tabs, open one, close one that you opened, or select yours")), tabs)
+	add(s, withData(mutates("browser_tabs", "Tabs", "List tabs, open one, close one that you or your click opened, or select yours")), tabs)
 }
 
 // tabOut is one tab in the structured answer of browser_tabs.
@@ -43,7 +44,7 @@ func tabs(ctx context.Context, c *agent.Call, in tabsIn) error {
 	}
 	list := make([]tabOut, len(t.All))
 	for i, p := range t.All {
-		list[i] = tabOut{i, p.Title, p.URL, p.ID == t.Current, t.Owned(p)}
+		list[i] = tabOut{p.Index, p.Title, p.URL, p.ID == t.Current, t.Owned(p)}
 	}
 	c.Out.Set("tabs", list)
 	return nil
@@ -85,26 +86,24 @@ func doTabs(ctx context.Context, c *agent.Call, t *agent.Tabs, in tabsIn) error 
 			return err
 		}
 	}
-	for i, p := range t.All {
+	for _, p := range t.All {
 		mark := ""
 		if p.ID == t.Current {
 			mark = " (current)"
 		}
-		c.Out.Show(fmt.Sprintf("%d: %s %s%s", i, p.Title, p.URL, mark), true)
+		c.Out.Show(fmt.Sprintf("%d: %s %s%s", p.Index, p.Title, p.URL, mark), true)
 	}
 	return nil
 }
 
 func tabAt(t *agent.Tabs, index *int, orCurrent bool) (page.Info, error) {
-	if index == nil && orCurrent {
-		for _, p := range t.All {
-			if p.ID == t.Current {
-				return p, nil
-			}
+	if index == nil && !orCurrent {
+		return page.Info{}, errors.New("select needs index, as browser_tabs lists it")
+	}
+	for _, p := range t.All {
+		if index == nil && p.ID == t.Current || index != nil && p.Index == *index {
+			return p, nil
 		}
 	}
-	if index == nil || *index < 0 || *index >= len(t.All) {
-		return page.Info{}, fmt.Errorf("index: want a number from 0 to %d, as browser_tabs lists them", len(t.All)-1)
-	}
-	return t.All[*index], nil
+	return page.Info{}, agent.NoTab(index, t.All)
 }

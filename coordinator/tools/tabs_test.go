@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"browser-coordinator/internal/toolstest"
+	"browser-coordinator/vscodeipc"
 )
 
 // The user's tab stays in front, whatever the agent does in another tab. Only an agent
@@ -37,10 +38,10 @@ func TestNeverStealsFocus(t *testing.T) {
 	next := w.Agent()
 	next.Expect("browser_snapshot", nil, "URL: "+url+"/user")
 	next.Close()
-	mine := 0
-	for i, line := range strings.Split(agent.Must("browser_tabs", args{"action": "list"}), "\n") {
+	mine := ""
+	for line := range strings.Lines(agent.Must("browser_tabs", args{"action": "list"})) {
 		if strings.Contains(line, "(current)") {
-			mine = i
+			mine, _, _ = strings.Cut(line, ":")
 		}
 	}
 	agent.Must("browser_tabs", args{"action": "select", "index": mine, "front": true})
@@ -52,8 +53,8 @@ func TestNeverStealsFocus(t *testing.T) {
 	agent.Must("browser_tabs", args{"action": "close"})
 }
 
-// When a tab closes by itself, as a login's tab does, the agent is notified. It does not
-// continue in another tab, and its refs are invalid there.
+// When a tab closes by itself, as a login's tab does, the agent is notified. An action that
+// may be meant for it is not done in another tab, and its refs are invalid there.
 func TestTabThatClosesItself(t *testing.T) {
 	t.Parallel()
 	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -78,7 +79,10 @@ func TestTabThatClosesItself(t *testing.T) {
 	agent.Refused("browser_click", args{"target": deleting}, "of another tab")
 	agent.Must("browser_click", args{"target": toolstest.Ref(t, second, "button", "Sign in")})
 	for {
-		_, err := agent.Call("browser_press_key", args{"key": "Enter"})
+		text, err := agent.Call("browser_press_key", args{"key": "Shift"})
+		if strings.Contains(text, "This closed the tab. You work in tab 0 now") {
+			break
+		}
 		if err == nil {
 			continue // the tab is still there
 		}
@@ -91,6 +95,47 @@ func TestTabThatClosesItself(t *testing.T) {
 	}
 	agent.Refused("browser_click", args{"target": harmless}, "gone")
 	agent.Sees("() => document.title", `"Shop"`)
+}
+
+// An agent drives a popup beside the tab that it works in. A popup that closes hands over to
+// the tab that opened it.
+func TestPopup(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/login" {
+			io.WriteString(w, `<!doctype html><title>Login</title><input aria-label=User>
+<button onclick="opener.document.title = 'Hello ' + document.querySelector('input').value; window.close()">Allow</button><button onclick="setTimeout(() => window.close(), 50)">Later</button>`)
+			return
+		}
+		io.WriteString(w, `<!doctype html><title>Shop</title><button onclick="window.open('/login')">Log in</button>`)
+	})
+	w := toolstest.OpenWindow(t)
+	agent, other := w.Agent(), w.Agent()
+	agent.Open(url)
+	agent.Expect("browser_click", args{"target": "button"}, "A new tab opened: ", url+"/login (tab 1)")
+	agent.Must("browser_type", args{"target": "input", "text": "Ann", "tab": 1})
+	other.Must("browser_snapshot", args{"tab": 1})
+	other.Refused("browser_type", args{"target": "input", "text": "Bob", "tab": 1}, `another agent works in the tab "Login"`)
+	agent.Sees("() => document.title", `"Shop"`) // it still works there
+	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
+		return slices.ContainsFunc(r.Entries, func(e vscodeipc.Activity) bool { return e.OK && e.Act == "browser_type" && e.URL == url+"/login" })
+	})
+	agent.Expect("browser_steps", args{"steps": []args{
+		{"action": "click", "target": `button "Allow"`, "tab": 1}, {"action": "expect", "expression": "document.title == 'Hello Ann'", "tab": 0},
+	}}, `1. Clicked button "Allow".`, "This closed the tab.", "2. It is so now.")
+	agent.Refused("browser_snapshot", args{"tab": 1}, "there is no tab 1 now: the tabs are 0 (Hello Ann)")
+
+	// No later tab gets the index of a closed one.
+	agent.Expect("browser_click", args{"target": "button"}, "(tab 2)")
+	agent.Must("browser_tabs", args{"action": "select", "index": 2})
+	agent.Expect("browser_click", args{"target": `button "Allow"`}, "This closed the tab. You work in tab 0 now, which opened it.")
+	agent.Expect("browser_click", args{"target": "button"}, "(tab 3)")
+	agent.Must("browser_tabs", args{"action": "select", "index": 3})
+	for text := agent.Must("browser_click", args{"target": `button "Later"`}); !strings.Contains(text, "ou work in tab 0 now, which opened it"); {
+		text = agent.Must("browser_snapshot", nil)
+	}
+	agent.Sees("() => document.title", `"Hello"`)
 }
 
 // An agent reads the tab in which another agent works, and does nothing else there: it is
@@ -125,11 +170,12 @@ func TestAgentsHaveTabsOfTheirOwn(t *testing.T) {
 	if got := tabURLs(t, browser.URL()); len(got) != 2 {
 		t.Errorf("the browser's pages are %q", got)
 	}
-	for i, line := range strings.Split(second.Must("browser_tabs", args{"action": "list"}), "\n") {
+	for _, line := range strings.Split(second.Must("browser_tabs", args{"action": "list"}), "\n") {
 		if !strings.HasSuffix(line, "/first") {
 			continue
 		}
-		choose := args{"action": "select", "index": i}
+		index, _, _ := strings.Cut(line, ":")
+		choose := args{"action": "select", "index": index}
 		second.Refused("browser_tabs", choose, "another agent works")
 		if err := first.Close(); err != nil {
 			t.Fatal(err)
@@ -268,14 +314,10 @@ request.send("three of them");
 		t.Errorf("the body of the first order: %q", body)
 	}
 
-	// A choice of window persists, and can be undone. Each window has its own page.
+	// A call may name another window. Each window has its own page.
 	other := toolstest.Folder(t, "other")
 	toolstest.OpenWindowAt(t, other, toolstest.Browser(t).URL())
-	agent.Must("window_select", args{"window": other})
-	agent.Await("Chromium;")
-	agent.Sees("() => document.title", `""`)
-	agent.Expect("window_list", nil, "* "+other)
-	agent.Refused("window_select", args{"window": "nowhere"}, "no window fits")
-	agent.Must("window_select", args{"window": ""})
+	agent.Expect("browser_snapshot", args{"window": other}, "URL: about:blank")
+	agent.Refused("browser_snapshot", args{"window": "nowhere"}, "no window fits")
 	agent.Sees("() => document.title", `"Talking"`)
 }

@@ -21,12 +21,12 @@ import (
 type pickIn struct {
 	Message string  `json:"message,omitempty" jsonschema:"what the user is to point at"`
 	Timeout float64 `json:"timeout,omitempty" jsonschema:"seconds (60)"`
-	inWindow
+	inPage
 }
 
 func (s *Server) addUserTools() {
 	onPage(s, reads("pick_element", "Pick an element", "Ask the user to click an element in the page, and learn which it was"), pickElement)
-	add(s, local(adjusts("present_review", "Present a review", "Show the user Markdown beside the code: links to files open there, diffs can be applied")), presentReview)
+	add(s, local(adjusts("present_review", "Present a review", "Show the user Markdown beside the code: links to files open there, and the user can apply its ```diff blocks")), presentReview)
 }
 
 // pickTimeout is how long the user has to select an element.

@@ -2,36 +2,39 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
+	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/export"
 )
 
 type verifyElementIn struct {
 	Role           string `json:"role" jsonschema:"as in the snapshot"`
 	AccessibleName string `json:"accessibleName" jsonschema:"as in the snapshot, or a part of it"`
-	inWindow
+	inPage
 }
 
 type verifyTextIn struct {
 	Text string `json:"text"`
-	inWindow
+	inPage
 }
 
 type verifyListIn struct {
-	Element string   `json:"element,omitempty"`
-	Target  string   `json:"target" jsonschema:"ref or CSS selector of the list"`
-	Items   []string `json:"items"`
-	inWindow
+	targetIn
+	Items []string `json:"items"`
+	inPage
 }
 
 type verifyValueIn struct {
 	Type string `json:"type" jsonschema:"textbox, checkbox, radio, combobox or slider" oneof:"textbox checkbox radio combobox slider"`
 	targetIn
 	Value string `json:"value" jsonschema:"of a checkbox or radio: true or false"`
-	inWindow
+	inPage
 }
 
 func (s *Server) addTestingTools() {
@@ -40,6 +43,7 @@ func (s *Server) addTestingTools() {
 	onPage(s, reads("browser_verify_list_visible", "Verify a list", "Fail unless the list shows the items"), verifyList)
 	onPage(s, reads("browser_verify_value", "Verify a value", "Fail unless the field holds the value"), verifyValue)
 	onPage(s, reads("browser_generate_locator", "Generate a locator", "A Playwright locator that finds the element alone"), generateLocator)
+	add(s, saves("browser_export", "Export a test", "What you did in this session as a Playwright test"), exportTest)
 }
 
 func verifyElement(ctx context.Context, c *agent.Call, p *page.Page, in verifyElementIn) error {
@@ -50,6 +54,7 @@ func verifyElement(ctx context.Context, c *agent.Call, p *page.Page, in verifyEl
 	if len(found) == 0 {
 		return &snapshot.VerifyError{Reason: fmt.Sprintf("no %s %q is shown", in.Role, in.AccessibleName)}
 	}
+	c.SeenIn(found[0].Frame)
 	c.Out.Quotef("Yes: %s %q [ref=%s]", in.Role, found[0].Name, found[0].Ref)
 	if len(found) > 1 {
 		c.Out.Addf("and %d more", len(found)-1)
@@ -58,7 +63,9 @@ func verifyElement(ctx context.Context, c *agent.Call, p *page.Page, in verifyEl
 }
 
 func verifyText(ctx context.Context, c *agent.Call, p *page.Page, in verifyTextIn) error {
-	return c.Done(p.Reader().VerifyText(ctx, in.Text), "Yes.")
+	frame, err := p.Reader().VerifyText(ctx, in.Text)
+	c.SeenIn(frame)
+	return c.Done(err, "Yes.")
 }
 
 func verifyList(ctx context.Context, c *agent.Call, p *page.Page, in verifyListIn) error {
@@ -76,4 +83,28 @@ func generateLocator(ctx context.Context, c *agent.Call, p *page.Page, in elemen
 	}
 	c.Out.Quote(locator)
 	return nil
+}
+
+type exportIn struct {
+	Filename string `json:"filename,omitempty"`
+	inWindow
+}
+
+// longestTest is how many bytes of a test are returned rather than saved.
+const longestTest = 10_000
+
+func exportTest(ctx context.Context, c *agent.Call, in exportIn) error {
+	source := c.Test.Source()
+	if source == "" {
+		return errors.New("there is nothing to export: this session has done nothing in a page yet that a test can repeat")
+	}
+	source = export.File(source, c.Secrets.Hide, func(name string) bool { return c.Secrets.Value(name) != name })
+	if in.Filename == "" && len(source) > longestTest {
+		in.Filename = agent.DatedName("session", output.Test)
+	}
+	file, err := c.File(ctx, in.Filename, output.Test)
+	if err != nil {
+		return err
+	}
+	return c.Out.TextOrFile(file, "test", strings.TrimSuffix(source, "\n"))
 }

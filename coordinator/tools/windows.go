@@ -34,12 +34,8 @@ type windowOut struct {
 	Why    string `json:"why"`
 }
 
-type selectWindowIn struct {
-	Window string `json:"window" jsonschema:"its folder, or an address from window_list; empty: yours"`
-}
-
 func (s *Server) addWindowTools() {
-	tool := withList("windows", local(reads("window_list", "List windows", "List the open windows, which one is yours, and why")))
+	tool := withData(local(reads("window_list", "List windows", "List the open windows, which one is yours, and why")))
 	catalog.Add(s.tools, tool, func(ctx context.Context, req *mcp.CallToolRequest, _ listIn) (*mcp.CallToolResult, any, error) {
 		a := s.agents.Of(req.Session)
 		if question := a.AskRoots(req); question != nil {
@@ -52,35 +48,6 @@ func (s *Server) addWindowTools() {
 		result, data := out.Result(tool)
 		return result, data, nil
 	})
-	add(s, local(reads("window_select", "Select a window", "Work in another window from now on")), selectWindow)
-}
-
-// selectWindow selects a window for the agent until its session ends or it selects
-// another. It changes nothing in the window.
-func selectWindow(ctx context.Context, c *agent.Call, in selectWindowIn) error {
-	want := c.Want(ctx, in.Window)
-	if in.Window == "" {
-		want.Explicit = c.Workspace
-	}
-	chosen, _, err := c.Windows.Resolve(ctx, want)
-	if err != nil && in.Window != "" {
-		return err
-	}
-	if in.Window == "" {
-		c.Choose("")
-	} else {
-		// By its address: two windows may share a folder, and another one may open.
-		c.Choose(string(chosen.Address))
-	}
-	switch {
-	case err != nil:
-		c.Out.Addf("No window is selected any more, and none is yours by itself now:\n%v", err)
-	case chosen.Browser() == nil:
-		c.Out.Addf("You work in %s now. It has no browser yet.", chosen.Label())
-	default:
-		c.Out.Addf("You work in %s now.", chosen.Label())
-	}
-	return nil
 }
 
 func (s *Server) listWindows(ctx context.Context, a *agent.Agent) (*answer.Answer, error) {

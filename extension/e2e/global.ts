@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 import { findBrowser } from "../test/support/findbrowser";
 import { installed, setUp } from "./setup.mjs";
-import { codeServer, placesOf, startServer } from "./support/codeserver";
+import { codeServer, makeBuiltIn, placesOf, startServer } from "./support/codeserver";
 import { endMarked, markVariable, newMark } from "./support/processes";
 import type { Run } from "./support/run";
 import { workers } from "./support/workers";
@@ -100,6 +100,7 @@ async function start(root: string, mark: string, { packed, coordinator, chromedp
 
   writeFileSync(join(root, "config", "code-server.yaml"), "auth: none\n");
   folder("extensions");
+  makeBuiltIn(root);
   const user = folder("user");
   mkdirSync(join(user, "User"));
   writeFileSync(join(user, "User", "settings.json"), JSON.stringify(settings));

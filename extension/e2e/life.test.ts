@@ -207,7 +207,7 @@ test("the walkthrough opens by its command, and its buttons work", async () => {
   await window.command("Browser Coordinator: Get Started");
   const steps = window.page.locator(".getting-started-step");
   await steps.filter({ hasText: "Start a browser debug session" }).waitFor();
-  expect(await steps.count()).toBe(4);
+  expect(await steps.count()).toBe(5);
   await steps.filter({ hasText: "Decide what agents may do" }).click();
   await window.page.getByRole("button", { name: "Change What Agents May Do" }).click();
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents can only view" }).waitFor();

@@ -104,7 +104,6 @@ The greeting in [app.js](app.js#L5) put the name into the page as HTML.
   const [added, removed] = [await colour("added"), await colour("removed")];
   expect(added).toMatch(/^rgba?\((?!0, 0, 0, 0\))/);
   expect(removed).not.toBe(added);
-  await window.picture("review", window.page.locator(".part.editor"));
   await window.tab("Greeting").click({ button: "middle" }); // closes it
   await window.tab("Greeting").waitFor({ state: "detached" });
 });

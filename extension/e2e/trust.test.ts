@@ -48,6 +48,12 @@ test("a window that is not trusted is found, and has a browser with a port, and 
   const address = await addressOf(run, shop.folder);
   await untilPresent(address);
   listener = await Listener.dial(address);
+  const advice = "Trust this workspace so that agents can join its browser.";
+  await expect.poll(() => window.status.getAttribute("aria-label")).toContain(advice);
+  await window.command("Browser Coordinator: Get Started");
+  const steps = window.page.locator(".getting-started-step");
+  await steps.filter({ hasText: "Trust this workspace" }).waitFor();
+  expect(await steps.filter({ hasText: "Start a browser debug session" }).count()).toBe(0);
   const client = { id: "a1", name: "E2E agent", version: "1" };
   const markdown = "```diff\n--- app.js\n+++ app.js\n@@ -1 +1 @@\n-const name\n+let name\n```\n";
   await listener.call("review.present", { client, title: "Change", markdown, mode: "replace" });

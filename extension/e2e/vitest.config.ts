@@ -7,7 +7,7 @@ export default defineConfig({
   cacheDir: fileURLToPath(new URL("../node_modules/.vite-e2e", import.meta.url)),
   test: {
     root: fileURLToPath(new URL(".", import.meta.url)),
-    include: ["**/*.test.ts"],
+    include: [process.env.BROWSER_COORDINATOR_MEASURE ? "**/*.measure.ts" : "**/*.test.ts"],
     globalSetup: "./global.ts",
     maxWorkers: workers,
     execArgv: ["--experimental-websocket"], // Node 20

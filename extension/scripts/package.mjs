@@ -23,6 +23,7 @@ const targets = {
   "win32-x64": { GOOS: "windows", GOARCH: "amd64" },
 };
 
+const { version } = JSON.parse(readFileSync(join(extension, "package.json"), "utf8"));
 const vsce = createRequire(import.meta.url).resolve("@vscode/vsce/vsce");
 
 function pack(name, args = []) {
@@ -48,11 +49,15 @@ function pack(name, args = []) {
 function packFor(target) {
   const program = join(bin, target.startsWith("win32") ? "coordinator.exe" : "coordinator");
   const env = { ...process.env, ...targets[target], CGO_ENABLED: "0", GOWORK: "off" };
-  execFileSync("go", ["build", "-trimpath", "-ldflags=-s -w", "-o", program, "./coordinator"], {
-    cwd: repository,
-    env,
-    stdio: "inherit",
-  });
+  execFileSync(
+    "go",
+    ["build", "-trimpath", `-ldflags=-s -w -X main.release=${version}`, "-o", program, "./coordinator"],
+    {
+      cwd: repository,
+      env,
+      stdio: "inherit",
+    },
+  );
   try {
     const name = `browser-coordinator-${target}.vsix`;
     pack(name, ["--target", target]);

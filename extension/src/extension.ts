@@ -18,6 +18,7 @@ import { offerMcpServer } from "./vscode/mcp";
 import { askToPick } from "./vscode/pick";
 import { openReviews } from "./vscode/review";
 import { offerSetup } from "./vscode/setup";
+import { Walkthrough } from "./vscode/walkthrough";
 import { Window } from "./vscode/window";
 
 /** What the process had used before the bundle was run (esbuild.mjs). */
@@ -36,7 +37,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const over = new EndedSessions();
   const debug = openDebugger(context, store, over);
   const controls = new AgentControls(context, store, sessions, log);
-  const review = openReviews(context, (client) => controls.isHere(client), log);
+  const walkthrough = new Walkthrough();
+  const isHere = (client: string) => controls.isHere(client);
+  const review = openReviews(context, isHere, () => walkthrough.done("review"), log);
   const live = offerLiveView(context.extensionUri, store, log);
   const commands: ReadonlyMap<string, Command> = new Map([
     ...controls.commands,
@@ -55,7 +58,8 @@ export function activate(context: vscode.ExtensionContext): void {
     watchDebugging(sessions, over, context.storageUri?.fsPath, log),
     debug.disposable,
     review.disposable,
-    controls.show(context, window),
+    controls.show(context, window, walkthrough),
+    walkthrough,
     live,
     shareEditor(store, window),
     offerMcpServer(context, window, log),

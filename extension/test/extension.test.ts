@@ -4,7 +4,9 @@ import { createHook } from "node:async_hooks";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import * as l10n from "@vscode/l10n";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { questionText } from "../src/core/access/actions";
 import { Permissions } from "../src/core/access/permission";
 import { directory, identify, names, surroundings } from "../src/core/address/address";
 import { Clients } from "../src/core/window/clients";
@@ -168,11 +170,13 @@ test("a coordinator that does not return the endpoint is asked once, and again w
   await expect.poll(times).toBe(3);
 });
 
-test("the contexts of menus, welcomes and the walkthrough are set", async () => {
+test("the contexts of menus, views and welcomes are set", async () => {
+  editor.contexts.clear();
   await activated();
-  const { commands, menus, viewsWelcome, walkthroughs } = editor.manifest.contributes;
+  const { commands, menus, views, viewsWelcome, walkthroughs } = editor.manifest.contributes;
   const text = JSON.stringify({
     menus,
+    views,
     viewsWelcome,
     walkthroughs,
     on: commands.map((each: { enablement?: string }) => each.enablement),
@@ -180,4 +184,26 @@ test("the contexts of menus, welcomes and the walkthrough are set", async () => 
   const named = text.match(/browserCoordinator\.(has\w+|can[A-Z]\w+|asking)\b/g) ?? [];
   expect(named.length).toBeGreaterThan(5);
   expect([...editor.contexts.keys()].sort()).toEqual([...new Set(named)].sort());
+});
+
+test("a translation reaches the user, also the texts that depend on the window's state", async () => {
+  const bundle = {
+    "Agents can only view": "Agenten sehen nur zu",
+    "No agent is connected": "Kein Agent ist verbunden",
+    "{0} wants to act{1}: {2}.": "{0} möchte handeln{1}: {2}.",
+    "run a script": "ein Skript ausführen",
+  };
+  editor.l10n.bundle = bundle as never;
+  onTestFinished(() => {
+    editor.l10n.bundle = undefined;
+    l10n.config({ contents: {} });
+  });
+  editor.configured.set("browserCoordinator.access", "view");
+  await activated();
+  const labels = async () =>
+    (await editor.views.get("browserCoordinator.agents")?.rows())?.map(({ item }) => item.label) ?? [];
+  await expect.poll(labels).toEqual(expect.arrayContaining(["Agenten sehen nur zu", "Kein Agent ist verbunden"]));
+  expect(editor.manifest.l10n).toBe("./l10n"); // else the editor loads no bundle
+  const question = { client, actions: [{ client, act: "Runtime.evaluate", detail: "" }] };
+  expect(questionText(question)).toBe("Agent 1 möchte handeln: ein Skript ausführen.");
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 // @ts-expect-error a script of the build, without types
 import { withoutPictures } from "../scripts/readme.mjs";
-import { modeLabels, modes } from "../src/core/access/access";
+import { modes, modeWords } from "../src/core/access/access";
 import { inject, isBrowserType } from "../src/core/browser/injection";
 
 const read = (name: string) => readFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), "utf8");
@@ -15,6 +15,13 @@ const texts: Record<string, string> = JSON.parse(read("package.nls.json"));
 const manifest = JSON.parse(JSON.stringify(source), (_, value) =>
   typeof value === "string" ? value.replace(/^%(.+)%$/, (key, name) => texts[name] ?? key) : value,
 );
+
+/** A step's text, or its picture in each kind of theme. */
+interface Media {
+  markdown?: string;
+  image?: Record<"light" | "dark" | "hc" | "hcLight", string>;
+  altText?: string;
+}
 
 test("it asks for no proposed API: a published extension would not get it", () => {
   expect(manifest).not.toHaveProperty("enabledApiProposals");
@@ -43,7 +50,7 @@ test("it is compiled against the oldest editor that it admits", () => {
 
 test("each text of a person's language is in package.nls.json, and each there is used", () => {
   const keys = [...JSON.stringify(source).matchAll(/"%([\w.]+)%"/g)].map(([, key]) => key);
-  expect(keys.sort()).toEqual(Object.keys(texts).sort());
+  expect([...new Set(keys)].sort()).toEqual(Object.keys(texts).sort());
 });
 
 describe("what a person reads", () => {
@@ -85,6 +92,15 @@ describe("what is contributed", () => {
     for (const name of [...used, ...links]) expect([...known]).toContain(name);
   });
 
+  test("each command can be reached by the keyboard: in the palette, or in the menu of a row", () => {
+    type Item = { command: string; when?: string; group?: string };
+    const hidden = (menus.commandPalette as Item[])
+      .filter(({ when }) => when === "false")
+      .map(({ command }) => command);
+    const inMenus = (menus["view/item/context"] as Item[]).filter(({ group }) => !group?.startsWith("inline"));
+    expect(hidden.filter((command) => !inMenus.some((item) => item.command === command))).toEqual([]);
+  });
+
   test("menus and welcomes name views that there are", () => {
     const named = JSON.stringify({ menus, viewsWelcome }).matchAll(/view == ([\w.]+)|"view":"([\w.]+)"/g);
     for (const [, one, other] of named) expect([...ids]).toContain(one ?? other);
@@ -92,11 +108,17 @@ describe("what is contributed", () => {
 
   test("the walkthrough's pictures and texts are packed", () => {
     const packed = readFileSync(fileURLToPath(new URL("../.vscodeignore", import.meta.url)), "utf8");
-    expect(packed).toContain("!media/walkthrough/**");
-    for (const { steps } of walkthroughs as { steps: { media: { markdown: string } }[] }[]) {
+    for (const each of ["walkthrough/**", "view*", "question*.png", "review*.png"])
+      expect(packed).toContain(`!media/${each}`);
+    for (const { steps } of walkthroughs as { steps: { media: Media }[] }[]) {
       for (const { media } of steps) {
-        expect(media.markdown).toMatch(/^media\/walkthrough\//);
-        expect(readFileSync(fileURLToPath(new URL(`../${media.markdown}`, import.meta.url)), "utf8")).not.toBe("");
+        const files = media.markdown ? [media.markdown] : Object.values(media.image ?? {});
+        expect(files).toHaveLength(media.markdown ? 1 : 4);
+        if (media.image) expect(media.altText).toMatch(/^[A-Z]/);
+        for (const file of files) {
+          expect(file).toMatch(/^media\/(walkthrough\/|(view|question|review)(-dark)?\.png$)/);
+          expect(existsSync(join(import.meta.dirname, "..", file)), file).toBe(true);
+        }
       }
     }
   });
@@ -104,12 +126,10 @@ describe("what is contributed", () => {
   test("the modes have one name each, wherever they are shown", () => {
     const { enum: values, enumItemLabels, enumDescriptions } = configuration.properties["browserCoordinator.access"];
     expect(values).toEqual(modes);
-    expect(enumItemLabels).toEqual(modes.map((mode) => modeLabels[mode].label));
-    expect(enumDescriptions).toEqual(modes.map((mode) => modeLabels[mode].detail));
-    for (const path of ["../README.md", "../media/walkthrough/access.md"]) {
-      const text = readFileSync(fileURLToPath(new URL(path, import.meta.url)), "utf8");
-      for (const mode of modes) expect(text).toMatch(new RegExp(`${modeLabels[mode].label}\\W+\`${mode}\``));
-    }
+    expect(enumItemLabels).toEqual(modes.map((mode) => modeWords(mode).label));
+    expect(enumDescriptions).toEqual(modes.map((mode) => modeWords(mode).detail));
+    const text = read("README.md");
+    for (const mode of modes) expect(text).toMatch(new RegExp(`${modeWords(mode).label}\\W+\`${mode}\``));
   });
 
   test("a remote window forwards no port of ours, and reports none", () => {

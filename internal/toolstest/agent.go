@@ -176,9 +176,9 @@ func (a *Agent) Ref(role, name string) string {
 func (a *Agent) SelectTab(is func(line string) bool) {
 	a.t.Helper()
 	list := a.Must("browser_tabs", Args{"action": "list"})
-	for i, line := range strings.Split(list, "\n") {
-		if is(line) {
-			a.Must("browser_tabs", Args{"action": "select", "index": i})
+	for line := range strings.Lines(list) {
+		if index, _, _ := strings.Cut(line, ":"); is(strings.TrimSpace(line)) {
+			a.Must("browser_tabs", Args{"action": "select", "index": index})
 			return
 		}
 	}

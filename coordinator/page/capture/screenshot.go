@@ -6,8 +6,6 @@ import (
 	"context"
 	"fmt"
 	"image"
-	_ "image/jpeg" // DecodeConfig reads the size of the browser's image
-	_ "image/png"
 	"math"
 	"time"
 
@@ -35,6 +33,8 @@ type Options struct {
 	Quality   int    // of jpeg and webp, 1 to 100; 0 means 80
 	MaxWidth  int    // the browser scales down to fit; 0: no limit
 	MaxHeight int    // likewise
+	// Top: of an area that is too tall for MaxHeight, capture only its top.
+	Top bool
 }
 
 // Clip is a part of a page, in CSS pixels.
@@ -46,12 +46,17 @@ type Image struct {
 	Format string
 	Width  int // pixels of the image
 	Height int
-	// Of is the size of the captured area, in CSS pixels.
+	// Of is the requested area of the page, in CSS pixels.
 	Of Clip
+	// Part is what of it the image has, and View is the viewport, in the page too.
+	Part, View frame.Rect
 	// Cropped reports that a part of the clip was outside and is not in the image. Cut
 	// reports that the requested area is longer than an image can be.
 	Cropped, Cut bool
 }
+
+// Scale is how many pixels of the image a CSS pixel has.
+func (i *Image) Scale() float64 { return float64(i.Width) / i.Part.Width }
 
 // Screenshot captures the viewport, the page or an element. The browser scales the
 // image to a size limit.
@@ -112,6 +117,7 @@ func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.Captu
 		return Image{}, err
 	}
 	part := frame.Rect{X: l.View.PageX, Y: l.View.PageY, Width: l.View.ClientWidth, Height: l.View.ClientHeight}
+	view := l.InPage(frame.Rect{Width: part.Width, Height: part.Height})
 	switch {
 	case opts.Target != "":
 		part = l.InPage(place)
@@ -133,15 +139,21 @@ func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.Captu
 		cropped = c != *opts.Clip
 		part = frame.Rect{X: part.X + c.X, Y: part.Y + c.Y, Width: c.Width, Height: c.Height}
 	}
+	asked := Clip(part)
+	if opts.Top && opts.MaxHeight > 0 {
+		most := float64(opts.MaxHeight) / scale(part.Width, 1, opts.MaxWidth, 0)
+		if part.Height > most*tooTall {
+			part.Height = math.Floor(most)
+		}
+	}
 	scaling := scale(part.Width, part.Height, opts.MaxWidth, opts.MaxHeight) / l.Density
 	if opts.Device {
 		scaling = scale(part.Width*l.Density, part.Height*l.Density, opts.MaxWidth, opts.MaxHeight)
 	}
-	asked := Clip{Width: part.Width, Height: part.Height}
 	longest := math.Floor(maxSide / scaling / l.Density)
 	part.Width, part.Height = min(part.Width, longest), min(part.Height, longest)
 	img := Image{
-		Format: opts.Format, Cropped: cropped,
+		Format: opts.Format, Cropped: cropped, Part: part, View: view,
 		Of: asked, Cut: part.Width < asked.Width || part.Height < asked.Height,
 		Width: int(math.Round(part.Width * scaling * l.Density)), Height: int(math.Round(part.Height * scaling * l.Density)),
 	}
@@ -172,6 +184,9 @@ func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.Captu
 	}
 	return img, nil
 }
+
+// tooTall is how much taller than it may be an area is made to fit rather than cut.
+const tooTall = 1.25
 
 // within is the part of a clip that is inside an area of that size.
 func (c Clip) within(width, height float64) Clip {

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	_ "embed"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 )
@@ -37,6 +38,33 @@ func (t *Tree) Place(ctx context.Context, e *Element, where string) (Rect, error
 	}
 	place, _, err := climb(ctx, t, "lift", e.Frame, r.Rect)
 	return place, err
+}
+
+//go:embed places.js
+var placesFunction string
+
+// Places are the positions of numbered elements of a frame, by their numbers, as far as
+// they are shown. It scrolls nothing.
+func (t *Tree) Places(ctx context.Context, id protocol.FrameID, numbers []int) (map[int]Rect, error) {
+	var found []struct {
+		Rect
+		N   int
+		Top bool
+	}
+	if err := t.Run(ctx, id, placesFunction, numbers, &found); err != nil {
+		return nil, err
+	}
+	places := make(map[int]Rect, len(found))
+	for _, f := range found {
+		if !f.Top {
+			var err error
+			if f.Rect, _, err = climb(ctx, t, "lift", id, f.Rect); err != nil {
+				return nil, err
+			}
+		}
+		places[f.N] = f.Rect
+	}
+	return places, nil
 }
 
 // Outward converts a point from a frame of another process to the page's viewport,

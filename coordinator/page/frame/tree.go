@@ -32,6 +32,9 @@ type Frame struct {
 	world runtime.ExecutionContextID // our isolated world in its document; 0: not created yet
 }
 
+// Entered reports whether our world in the frame's document exists.
+func (f Frame) Entered() bool { return f.world != 0 }
+
 // Tree is the frames of one page. The page's events keep it up to date; its methods
 // may be called from any goroutine.
 type Tree struct {

@@ -43,6 +43,7 @@ type Console struct {
 	size     int
 	messages []Message // oldest first
 	last     int64     // number of the last message
+	listed   int64     // number of the last message when a caller listed all
 }
 
 // add appends a message, or increments the count of the last one if it repeats; mu is held.
@@ -103,7 +104,17 @@ func (c *Console) Last() int64 {
 // messages from before the attachment, because the browser replays them.
 func (c *Console) Messages(level string) []Message {
 	c.flush()
+	c.mu.Lock()
+	c.listed = c.last
+	c.mu.Unlock()
 	return c.After(0, level)
+}
+
+// Listed is the number of the last message that Messages had to return.
+func (c *Console) Listed() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.listed
 }
 
 // Clear discards the messages.

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -85,6 +86,9 @@ type entry struct {
 	// one; hop is its place in them.
 	raw *rawHeaders
 	hop int
+	// failure is the place of this request in the order in which requests failed; 0: it did
+	// not.
+	failure int64
 	// redirected reports that the id now belongs to the redirect's target. posted keeps the
 	// request's own body until it is certain that no redirect follows.
 	redirected bool
@@ -119,6 +123,7 @@ func newNetwork(page Page, common *shared, opts Options) *Network {
 type requestLog struct {
 	size    int
 	seq     int64
+	failure int64    // number of the last failure
 	entries []*entry // oldest first
 	// open are the requests that are not done or have no response yet. A nil entry is
 	// ignored or dropped.
@@ -342,6 +347,9 @@ func (n *Network) responseReceived(s *cdp.Session, e *network.EventResponseRecei
 	}
 	r.session = s
 	r.respond(e.Response, e.HasExtraInfo)
+	if r.Status >= http.StatusBadRequest {
+		n.log.fail(r)
+	}
 	if r.Done {
 		delete(n.log.open, key)
 	}
@@ -394,9 +402,49 @@ func (n *Network) requestFailed(s *cdp.Session, e *network.EventLoadingFailed) {
 	}
 	if r != nil {
 		r.Failed = reason
+		if !e.Canceled {
+			n.log.fail(r)
+		}
 		r.finish(e.Timestamp)
 		n.learnType(r)
 	}
+}
+
+// fail numbers a request that has failed; mu is held.
+func (l *requestLog) fail(e *entry) {
+	if e.failure == 0 && !strings.HasSuffix(e.URL, "/favicon.ico") {
+		l.failure++
+		e.failure = l.failure
+	}
+}
+
+// Failures returns the requests that have failed after that failure, or that had a status of
+// 400 or more, in that order, and the number of the last failure.
+func (n *Network) Failures(after int64) (failed []Request, last int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, e := range n.log.entries {
+		if e.failure > after {
+			failed = append(failed, e.Request)
+		}
+	}
+	return failed, n.log.failure
+}
+
+// Begun returns the requests after that number which script made and which are not done.
+func (n *Network) Begun(after int64) []Request {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var open []Request
+	for _, e := range slices.Backward(n.log.entries) {
+		if e.Seq <= after {
+			break
+		}
+		if (e.Type == "fetch" || e.Type == "xhr") && !e.Done && e.session.Err() == nil {
+			open = append(open, e.Request)
+		}
+	}
+	return open
 }
 
 // Last is the number of the last request; 0: there was none.

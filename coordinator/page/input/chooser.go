@@ -174,6 +174,7 @@ func (i *Input) clickForChooser(ctx context.Context, target string, files []stri
 	} else if err != nil {
 		return err
 	}
+	out.Clicked = true
 	return i.answerChooser(ctx, target, files)
 }
 

@@ -115,7 +115,7 @@ func (i *Input) change(ctx context.Context, s *spot, function string, args any) 
 // Field is one entry of FillForm.
 type Field struct {
 	Target string
-	Type   string // textbox, checkbox, radio, combobox or slider
+	Type   string // textbox, checkbox, radio, combobox or slider; empty: what the element is
 	Value  string // text; "true" or "false" for checkbox and radio; the option's label or value
 	Secret bool   // as in TypeOptions
 }
@@ -171,6 +171,11 @@ func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration, out 
 	defer func() { s.Release(ctx) }()
 	if _, err := out.acts(on(s.Element)); err != nil {
 		return err
+	}
+	if f.Type == "" {
+		if err := s.Call(ctx, "fieldKind", nil, &kind); err != nil {
+			return err
+		}
 	}
 	switch kind {
 	case "select":

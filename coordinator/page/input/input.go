@@ -122,6 +122,8 @@ type Outcome struct {
 	On    []On     // in the order of the action; also if it failed
 	Held  []Held   // fields whose value differs from the typed text
 	Unmet []string // fields that kept a form from being submitted, with the message to the user
+	// Clicked: an upload has clicked its target, which opened a file chooser.
+	Clicked bool
 
 	confirm func(On) error // see Action
 }

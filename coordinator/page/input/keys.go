@@ -168,6 +168,25 @@ var keyNames = func() map[string]string {
 // keyName is the name of a key in UI Events, given that or another name.
 func keyName(name string) string { return cmp.Or(keyNames[strings.ToLower(name)], name) }
 
+// KeyName is a key with its modifiers, as parseKey reads it, in UI Events' names:
+// Control+a, Shift+ArrowDown.
+func KeyName(spec string) string {
+	k, modifiers, err := parseKey(spec)
+	if err != nil {
+		return spec
+	}
+	name := k.key
+	if strings.HasPrefix(k.code, "Numpad") || name == " " {
+		name = k.code
+	}
+	for _, modifier := range []string{"Shift", "Alt", "Meta", "Control"} {
+		if modifiers&modifierBits[modifier] != 0 && modifier != name {
+			name = modifier + "+" + name
+		}
+	}
+	return name
+}
+
 func modifierBit(name string) (int64, bool) {
 	name = keyName(name)
 	if name == "ControlOrMeta" {

@@ -103,7 +103,7 @@ func TestSnapshotKeepsColumns(t *testing.T) {
 <tr><td colspan=2>Washer<td>€ 6<td style="display:none">9<td>4 Jan
 <tr><td><td><a href="/cog">Cog</a> <button>Edit</button><td><img alt=""><td>€ 7<td style="display:none">9<td>5 Jan</table>
 <div role=grid aria-label=Stock aria-rowcount=5000><div role=row><span role=columnheader>A</span><span role=columnheader>B</span><span role=columnheader>C</span></div>
-<div role=row><span role=gridcell>a1</span><span role=gridcell></span><span role=gridcell>c1</span></div>
+<div role=row><span role=gridcell>a1</span><span role=gridcell style="display:inline-block;width:60px;height:20px"></span><span role=gridcell>c1</span></div>
 <div role=row><span role=gridcell aria-colindex=1>a2</span><span role=gridcell aria-colindex=3>c2</span></div></div>`)
 	text := regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(pagetest.Snapshot(t, p), "")
 	pagetest.Contains(t, text, `- table:
@@ -122,6 +122,12 @@ func TestSnapshotKeepsColumns(t *testing.T) {
 	if err != nil || !strings.Contains(found.Text, "- 1002 | Bolt | | € 90 | 12 Jan\n") {
 		t.Errorf("%v\n%s", err, found.Text)
 	}
+	found, err = p.Reader().Find(t.Context(), snapshot.FindOptions{Text: "a1"})
+	cell := regexp.MustCompile(`- a1 \[ref=e\d+\] \| \[ref=(e\d+)\] \| c1 \[ref=e\d+\]\n`).FindStringSubmatch(found.Text)
+	if err != nil || cell == nil {
+		t.Fatalf("the cells of a grid have no refs: %v\n%s", err, found.Text)
+	}
+	pagetest.Act(t, p, p.Input().Click(cell[1], input.ClickOptions{}))
 }
 
 // What a reader needs to tell things apart: old prices, terms, addresses, hints of fields,

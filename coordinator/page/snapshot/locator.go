@@ -1,9 +1,13 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 
@@ -22,7 +26,9 @@ func (r *Reader) Locator(ctx context.Context, target string) (string, error) {
 			return err
 		}
 		frames, err := r.frameLocator(ctx, e.Frame)
-		locator = frames + locator
+		if frames != "" {
+			locator = frames + "." + locator
+		}
 		return err
 	})
 	return locator, err
@@ -36,8 +42,8 @@ func (r *Reader) locator(ctx context.Context, e *frame.Element) (string, error) 
 	if l.TestID != "" {
 		return "getByTestId(" + quoted(l.TestID) + ")", nil
 	}
-	byRole, err := r.roleLocator(ctx, e)
-	if byRole != "" || err != nil {
+	byRole, alone, err := r.roleLocator(ctx, e)
+	if alone || err != nil {
 		return byRole, err
 	}
 	for _, c := range []struct{ method, value string }{
@@ -47,7 +53,7 @@ func (r *Reader) locator(ctx context.Context, e *frame.Element) (string, error) 
 			return c.method + "(" + quoted(c.value) + ", { exact: true })", nil
 		}
 	}
-	return "locator(" + quoted(l.CSS) + ")", nil
+	return cmp.Or(byRole, "locator("+quoted(l.CSS)+")"), nil
 }
 
 // ours are the roles of snapshots that ARIA does not have: getByRole does not match
@@ -56,45 +62,81 @@ var ours = map[string]bool{
 	"generic": true, "none": true, "date": true, "color": true, "summary": true, "canvas": true, "video": true, "audio": true, "iframe": true,
 }
 
-// roleLocator is empty if other elements have the same role and name.
-func (r *Reader) roleLocator(ctx context.Context, e *frame.Element) (string, error) {
+// IsARIA reports whether Playwright finds elements by a role of snapshots.
+func IsARIA(role string) bool { return !ours[role] }
+
+// roleLocator finds an element by its role and name, with its number if it is not alone.
+// It is empty for an element without them.
+func (r *Reader) roleLocator(ctx context.Context, e *frame.Element) (locator string, alone bool, err error) {
 	own, err := r.outlineDocument(ctx, e.Frame, e, Options{look: selfRole, Depth: 1})
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	role := own.Self
-	if role == "" || ours[role] || len(own.Sighted) < 2 { // without a sighting, it is hidden
-		return "", nil
+	if role == "" || !IsARIA(role) || len(own.Sighted) < 2 { // without a sighting, it is hidden
+		return "", false, nil
 	}
-	name, _ := own.Sighted[1].(string)
-	if name == "" || strings.HasSuffix(name, "…") {
-		return "", nil
+	self := sightings(own.Sighted)[0]
+	if self.Name == "" || strings.HasSuffix(self.Name, "…") {
+		return "", false, nil
 	}
 	all, err := r.sight(ctx, e.Frame, role)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	like, same := 0, 0
+	like, same, at := 0, 0, -1
 	for _, s := range all {
-		if strings.Contains(folded(s.Name), folded(name)) {
+		if strings.Contains(folded(s.Name), folded(self.Name)) {
 			like++
 		}
-		if s.Name == name {
+		if s.Ref == self.Ref {
+			at = same
+		}
+		if s.Name == self.Name {
 			same++
 		}
 	}
+	locator = fmt.Sprintf("getByRole(%s, { name: %s", quoted(role), quoted(self.Name))
 	switch {
 	case like == 1:
-		return fmt.Sprintf("getByRole(%s, { name: %s })", quoted(role), quoted(name)), nil
+		return locator + " })", true, nil
 	case same == 1:
-		return fmt.Sprintf("getByRole(%s, { name: %s, exact: true })", quoted(role), quoted(name)), nil
+		return locator + ", exact: true })", true, nil
+	case at < 0:
+		return "", false, nil
 	}
-	return "", nil
+	return fmt.Sprintf("%s, exact: true }).nth(%d)", locator, at), false, nil
 }
+
+// Places are where the elements that have refs are shown now, by their refs.
+func (r *Reader) Places(ctx context.Context) (map[string]frame.Rect, error) {
+	places := map[string]frame.Rect{}
+	err := r.page.Run(ctx, "looking for the elements", 0, func(ctx context.Context) error {
+		read, err := r.outline(ctx, r.frames.Main(), nil, Options{Interactive: true})
+		if err != nil {
+			return err
+		}
+		var numbers []int
+		for _, ref := range refPattern().FindAllStringSubmatch(read.Text, -1) {
+			n, _ := strconv.Atoi(ref[1])
+			numbers = append(numbers, n)
+		}
+		return r.frames.Each(ctx, func(id protocol.FrameID) error {
+			found, err := r.frames.Places(ctx, id, numbers)
+			for n, place := range found {
+				places["e"+strconv.Itoa(n)] = place
+			}
+			return err
+		})
+	})
+	return places, err
+}
+
+var refPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[ref=e(\d+)\]`) })
 
 // frameLocator is the path from the page to a frame; empty for the main frame.
 func (r *Reader) frameLocator(ctx context.Context, id protocol.FrameID) (string, error) {
-	var path string
+	var path []string
 	for id != r.frames.Main() {
 		f, ok := r.frames.Frame(id)
 		if !ok || f.Parent == "" {
@@ -110,10 +152,10 @@ func (r *Reader) frameLocator(ctx context.Context, id protocol.FrameID) (string,
 		if err != nil {
 			return "", err
 		}
-		path = "locator(" + quoted(l.CSS) + ").contentFrame()." + path
+		path = append([]string{"locator(" + quoted(l.CSS) + ").contentFrame()"}, path...)
 		id = f.Parent
 	}
-	return path, nil
+	return strings.Join(path, "."), nil
 }
 
 // quoted returns a JavaScript string literal.

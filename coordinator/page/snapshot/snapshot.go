@@ -54,11 +54,13 @@ type Reader struct {
 
 	mu   sync.Mutex
 	last seen // the last snapshot
+	// watched is the document that a script watches, as frame.Frame.Generation; -1: none.
+	watched int
 }
 
 // New returns the reader of a page, which also suggests replacements for stale refs.
 func New(page Page, frames *frame.Tree) *Reader {
-	r := &Reader{page: page, frames: frames}
+	r := &Reader{page: page, frames: frames, watched: -1}
 	frames.OnStale(r.similar)
 	return r
 }
@@ -75,6 +77,8 @@ type Options struct {
 	Diff bool
 
 	full bool // each line names its roles
+	most int  // number of elements after which the outline ends; 0: no limit
+	main bool // of a document with more elements than most, only the main part
 }
 
 // selfRole is the role of the target, whichever that is.
@@ -137,6 +141,9 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	now := seen{options: opts, document: main.Generation, text: s.Text}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if root == nil {
+		r.watched = main.Generation
+	}
 	before := r.last
 	r.last = now
 	if wantsDiff && before.options == now.options && before.document == now.document && before.text != "" {
@@ -190,6 +197,7 @@ type outlineResult struct {
 	Self    string
 	// Suspects is how many elements may have a closed shadow root.
 	Suspects int
+	Cut      bool  // Options.most or main has left something out
 	Fresh    []any // alternates numbers and labels of elements whose label is new
 }
 
@@ -274,10 +282,14 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 	var session *cdp.Session
 	look := func() error {
 		f, _ := r.frames.Frame(id)
-		args, err := json.Marshal(map[string]any{
+		options := map[string]any{
 			"last": last, "generation": f.Generation, "depth": opts.Depth,
 			"interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look, "full": opts.full,
-		})
+		}
+		if opts.most > 0 {
+			options["most"], options["main"] = opts.most, opts.main
+		}
+		args, err := json.Marshal(options)
 		if err != nil {
 			return err
 		}
@@ -313,13 +325,18 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 		return read, err
 	}
 	r.page.Flush()
+	return read, r.frames.AddRefs(id, params.ExecutionContextID, read.Last, refsOf(read.Fresh))
+}
+
+// refsOf reads what alternates numbers and labels.
+func refsOf(fresh []any) []frame.Ref {
 	var refs []frame.Ref
-	for i := 0; i+1 < len(read.Fresh); i += 2 {
-		n, _ := read.Fresh[i].(float64)
-		label, _ := read.Fresh[i+1].(string)
+	for i := 0; i+1 < len(fresh); i += 2 {
+		n, _ := fresh[i].(float64)
+		label, _ := fresh[i+1].(string)
 		refs = append(refs, frame.Ref{Number: int(n), Label: label})
 	}
-	return read, r.frames.AddRefs(id, params.ExecutionContextID, read.Last, refs)
+	return refs
 }
 
 // similar returns the ref of the only current element with the role and name of a stale

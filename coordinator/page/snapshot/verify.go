@@ -13,8 +13,9 @@ import (
 
 // Sighting is an element in the accessibility tree, so it is not hidden.
 type Sighting struct {
-	Ref  string
-	Name string
+	Ref   string
+	Name  string
+	Frame string // Playwright's locator of its frame; empty: the main frame
 }
 
 // VerifyError reports that a page does not meet an expectation.
@@ -30,9 +31,13 @@ func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting,
 		return r.frames.Each(ctx, func(id protocol.FrameID) error {
 			sighted, err := r.sight(ctx, id, role)
 			for _, s := range sighted {
-				if strings.Contains(folded(s.Name), folded(name)) {
-					found = append(found, s)
+				if !strings.Contains(folded(s.Name), folded(name)) {
+					continue
 				}
+				if s.Frame, err = r.frameLocator(ctx, id); err != nil {
+					return err
+				}
+				found = append(found, s)
 			}
 			return err
 		})
@@ -46,36 +51,43 @@ func (r *Reader) sight(ctx context.Context, id protocol.FrameID, role string) ([
 	if err != nil {
 		return nil, err
 	}
-	var found []Sighting
-	for i := 0; i+1 < len(seen.Sighted); i += 2 {
-		n, _ := seen.Sighted[i].(float64)
-		name, _ := seen.Sighted[i+1].(string)
+	return sightings(seen.Sighted), nil
+}
+
+// sightings are pairs of a ref's number and a name.
+func sightings(pairs []any) (found []Sighting) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		n, _ := pairs[i].(float64)
+		name, _ := pairs[i+1].(string)
 		found = append(found, Sighting{Ref: fmt.Sprintf("e%d", int(n)), Name: name})
 	}
-	return found, nil
+	return found
 }
 
 // folded normalizes a text for comparison, as Playwright's locators do.
 func folded(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// VerifyText checks that a text is shown in one of the frames.
-func (r *Reader) VerifyText(ctx context.Context, text string) error {
+// VerifyText checks that a text is shown in one of the frames, and returns Playwright's
+// locator of that frame, which is empty for the main frame.
+func (r *Reader) VerifyText(ctx context.Context, text string) (locator string, err error) {
 	shown := false
-	err := r.page.Run(ctx, "looking for a text", 0, func(ctx context.Context) error {
+	err = r.page.Run(ctx, "looking for a text", 0, func(ctx context.Context) error {
 		return r.frames.Each(ctx, func(id protocol.FrameID) error {
 			if shown {
 				return nil
 			}
 			var missing []string
 			err := r.frames.Run(ctx, id, shownFunction, map[string]any{"texts": []string{text}}, &missing)
-			shown = err == nil && len(missing) == 0
+			if shown = err == nil && len(missing) == 0; shown {
+				locator, err = r.frameLocator(ctx, id)
+			}
 			return err
 		})
 	})
 	if err == nil && !shown {
 		err = &VerifyError{fmt.Sprintf("the text %q is not shown", text)}
 	}
-	return err
+	return locator, err
 }
 
 // VerifyItems checks that all texts are shown within a target.

@@ -65,13 +65,13 @@ func TestVerify(t *testing.T) {
 	pagetest.Act(t, p, p.Input().Click(found[0].Ref, input.ClickOptions{}))
 
 	for _, text := range []string{"Your order", "green TEA", "Green\n tea", "in a shadow", "inner words", "Send it"} {
-		if err := p.Reader().VerifyText(t.Context(), text); err != nil {
+		if _, err := p.Reader().VerifyText(t.Context(), text); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	var unlike *snapshot.VerifyError
 	for _, text := range []string{"Secret", "nobody sees this", "attachShadow", "absent"} {
-		if err := p.Reader().VerifyText(t.Context(), text); !errors.As(err, &unlike) || !strings.Contains(err.Error(), text) {
+		if _, err := p.Reader().VerifyText(t.Context(), text); !errors.As(err, &unlike) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -108,7 +108,7 @@ func TestLocator(t *testing.T) {
 		pagetest.Ref(t, text, `"Save"`):         `getByRole('button', { name: 'Save', exact: true })`,
 		"#name":                                 `getByRole('textbox', { name: 'Name' })`,
 		"#odd > i":                              `locator('#odd > i')`,
-		"button:nth-of-type(6)":                 `locator('body > button:nth-of-type(6)')`,
+		"button:nth-of-type(6)":                 `getByRole('button', { name: 'Twice', exact: true }).nth(1)`,
 		pagetest.Ref(t, text, `"Shadow button`): `getByRole('button', { name: 'Shadow button' })`,
 		pagetest.Ref(t, text, `"Inner button`):  `locator('body > iframe').contentFrame().getByRole('button', { name: 'Inner button' })`,
 		// Playwright does not know the roles that only snapshots have.

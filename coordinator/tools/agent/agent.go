@@ -5,6 +5,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/coordinator/tools/export"
 	"browser-coordinator/coordinator/tools/secrets"
 	"browser-coordinator/internal/notify"
 	"browser-coordinator/policy"
@@ -75,6 +77,8 @@ type Options struct {
 	Secrets *secrets.Set
 	// Claims keeps agents out of each other's pages; nil: there are no other agents.
 	Claims Claims
+	// Record: a test of what an agent does can be exported.
+	Record bool
 	Logger *slog.Logger
 }
 
@@ -101,6 +105,8 @@ type Agent struct {
 	Log *slog.Logger
 	// Shot is the last screenshot that an answer could hold; nil: none.
 	Shot atomic.Pointer[capture.Image]
+	// Test is what the agent has done; nil: it is not recorded.
+	Test *export.Test
 
 	set     *Set
 	session *mcp.ServerSession
@@ -114,9 +120,8 @@ type Agent struct {
 	notices  notices
 	long     answer.Long
 
-	mu      sync.Mutex       // guards the fields that follow
+	mu      sync.Mutex       // guards the field that follows
 	changed notify.Broadcast // the window must be resolved again
-	window  string           // chosen by window_select; empty: not chosen
 }
 
 // Of is the agent of a session.
@@ -133,6 +138,9 @@ func (s *Set) Of(session *mcp.ServerSession) *Agent {
 			browsers: browsers{log: s.options.Logger, claims: s.options.Claims, links: map[string]*link{}},
 		}
 		a.browsers.moved = a.worksIn
+		if a.Record {
+			a.Test = &export.Test{}
+		}
 		a.Ready = sync.OnceFunc(func() { close(a.ready) })
 		s.agents[session] = a
 	}
@@ -159,36 +167,13 @@ func (a *Agent) folders(ctx context.Context) []string {
 	return []string{a.Dir}
 }
 
-// named is the window that a call names, or else the one that window_select has
-// chosen; empty: none.
-func (a *Agent) named(window string) string {
-	if window != "" {
-		return window
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.window
-}
-
-// Want collects what selects the window.
+// Want collects what selects the window. The call names one, or none.
 func (a *Agent) Want(ctx context.Context, window string) registry.Want {
-	if window = a.named(window); window == "" {
-		window = a.Options.Workspace
-	}
-	return registry.Want{Explicit: window, Roots: a.hostRoots(ctx), Dir: a.Dir}
+	return registry.Want{Explicit: cmp.Or(window, a.Options.Workspace), Roots: a.hostRoots(ctx), Dir: a.Dir}
 }
 
 // attached reports whether a call goes to the browser that replaces the windows.
-func (a *Agent) attached(window string) bool { return a.Attach != "" && a.named(window) == "" }
-
-// Choose sets the window for the calls that name none, by its address; empty: the one
-// that is resolved.
-func (a *Agent) Choose(window string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.window = window
-	a.changed.Notify()
-}
+func (a *Agent) attached(window string) bool { return a.Attach != "" && window == "" }
 
 // resolveAgain makes Follow resolve the window again.
 func (a *Agent) resolveAgain() {

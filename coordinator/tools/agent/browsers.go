@@ -33,33 +33,60 @@ const claimIdle = 5 * time.Minute
 func (b *browsers) claim(l *link, id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if l.current == id && l.held[id] != nil {
+		b.idle.Reset(claimIdle)
+		return true
+	}
+	if !b.holds(l, id) {
+		return false
+	}
+	l.unclaim(l.current)
+	l.current = id
+	b.moved(id)
+	return true
+}
+
+// hold keeps other agents out of a page besides the one that the agent works in, unless
+// another agent works there.
+func (b *browsers) hold(l *link, id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.holds(l, id)
+}
+
+// holds is hold with mu held.
+func (b *browsers) holds(l *link, id string) bool {
 	if b.idle == nil {
 		b.idle = time.AfterFunc(claimIdle, b.releaseAll)
 	} else {
 		b.idle.Reset(claimIdle)
 	}
-	if l.current == id && l.release != nil {
+	if l.held[id] != nil {
 		return true
 	}
 	release, ok := func() {}, true
 	if b.claims != nil {
 		release, ok = b.claims.Claim(id)
 	}
-	if !ok {
-		return false
+	if ok {
+		l.held[id] = release
 	}
-	l.unclaim()
-	l.current, l.release = id, release
-	b.moved(id)
-	return true
+	return ok
 }
 
-// unclaim releases the page to others; browsers.mu is held. The next call still knows
-// which page it was.
-func (l *link) unclaim() {
-	if l.release != nil {
-		l.release()
-		l.release = nil
+// unclaim releases a page to others; browsers.mu is held. The next call still knows which
+// page the agent worked in.
+func (l *link) unclaim(id string) {
+	if release := l.held[id]; release != nil {
+		release()
+		delete(l.held, id)
+	}
+}
+
+// unclaimAll releases all pages to others; browsers.mu is held.
+func (l *link) unclaimAll() {
+	for id := range l.held {
+		l.unclaim(id)
 	}
 }
 
@@ -68,7 +95,7 @@ func (b *browsers) releaseAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, l := range b.links {
-		l.unclaim()
+		l.unclaimAll()
 	}
 	b.moved("")
 }
@@ -79,7 +106,7 @@ func (b *browsers) leave(which func(*link) bool) bool {
 	var left []*link
 	for url, l := range b.links {
 		if which(l) {
-			l.unclaim()
+			l.unclaimAll()
 			left = append(left, l)
 			delete(b.links, url)
 		}
@@ -204,16 +231,23 @@ func (b *browsers) currentOf(l *link) string {
 	return l.current
 }
 
-// closed forgets a page, which is closed.
-func (b *browsers) closed(l *link, id string) {
+// closed forgets a page, which is closed. The agent then works in the page that opened it,
+// if that is one of the given ones and no other agent works there; else closed returns nil.
+func (b *browsers) closed(l *link, id string, pages []page.Info) (opener *page.Info) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
+	opener = find(pages, l.openers[id])
 	delete(l.opened, id)
-	if l.current == id {
-		l.unclaim()
+	l.unclaim(id)
+	wasCurrent := l.current == id
+	if wasCurrent {
 		l.current = ""
 		b.moved("")
 	}
+	b.mu.Unlock()
+	if !wasCurrent || opener == nil || !b.claim(l, opener.ID) {
+		return nil
+	}
+	return opener
 }
 
 // open records a tab that the agent has opened for itself.
@@ -235,13 +269,23 @@ func (b *browsers) share(l *link, id string) bool {
 
 // adopt records tabs that the agent's action has opened. Those of the user's page stay when
 // the session ends.
-func (b *browsers) adopt(pages []page.Info) {
+func (b *browsers) adopt(pages []page.Info, opener *page.Page) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range pages {
-		if b.last != nil {
-			b.last.opened[p.ID] = b.last.opened[b.last.current]
+		if b.last != nil && opener != nil {
+			b.last.opened[p.ID] = b.last.opened[opener.ID()]
+			b.last.openers[p.ID] = opener.ID()
 		}
+	}
+}
+
+// openedBy records the page that opened a page.
+func (b *browsers) openedBy(l *link, tab page.Info) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l.openers[tab.ID] == "" {
+		l.openers[tab.ID] = tab.OpenerID
 	}
 }
 

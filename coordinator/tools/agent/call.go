@@ -20,19 +20,29 @@ type Call struct {
 	// Tool is the called tool, and In are its arguments.
 	Tool *mcp.Tool
 	In   any
+	// Claims are the agent's own words for what the call acts on.
+	Claims []string
 	// Named is the window that the call names; empty: none.
-	Named     string
+	Named string
+	// Tab is the index of the page that the call names; nil: the one that the agent works in.
+	Tab       *int
 	Operation policy.Operation
 	// Opens reports that the call opens an address, so that a new tab does as well.
 	Opens bool
 	// Out is the answer of the call.
 	Out *answer.Answer
+	// Brief: the call is one of several steps, and not the last.
+	Brief bool
+	// Changes is how much of what the page shows is answered: none, short or full; empty: the
+	// call's answer is another.
+	Changes string
 
+	did    did
 	asked  map[string]string // what the user was asked about, by targets; see confirm
 	target string            // what the call acts on, as reports name it
 	source *registry.Source  // of the window, whose user is notified; nil: none
 	// permitted is the label of the window in which a mutating call is permitted; empty: in
-	// none; nil: in any.
+	// none; nil: in any. A step has the one of the step before.
 	permitted *string
 }
 
@@ -48,6 +58,15 @@ func (c *Call) Run(ctx context.Context, do func(context.Context) error) error {
 		if c.mayRepeat(err) && c.browserIsBack(stoppable, err) {
 			err = do(stoppable)
 		}
+		if c.readOnly() && c.did.page != nil && errors.Is(err, page.ErrPageClosed) {
+			if opener := c.handOver(stoppable, c.did.page); opener != nil {
+				c.notices.handedOver(opener)
+				err = do(stoppable)
+			}
+		}
+		if err == nil {
+			c.record(stoppable)
+		}
 		if release(); err != nil && context.Cause(stoppable) != nil {
 			err = context.Cause(stoppable)
 		}
@@ -56,21 +75,40 @@ func (c *Call) Run(ctx context.Context, do func(context.Context) error) error {
 	return explain(err)
 }
 
-// Answer runs a call of a tool, which answers in Out.
-func (c *Call) Answer(ctx context.Context, do func(context.Context) error) (*mcp.CallToolResult, any) {
+// Perform runs a call of a tool, which answers in Out.
+func (c *Call) Perform(ctx context.Context, do func(context.Context) error) error {
 	err := c.Run(ctx, func(ctx context.Context) error {
 		c.Out = c.NewAnswer()
 		err := do(ctx)
 		if err == nil {
 			c.downloaded(ctx)
+			c.Look(ctx, c.Out)
 		}
 		return err
 	})
-	if err != nil {
-		return c.NewAnswer().Failure(err, ofPage(err), c.notice()), nil
-	}
-	if !c.readOnly() {
+	if err == nil && !c.readOnly() {
 		c.browsers.noteAction()
+	}
+	return err
+}
+
+// Look answers once with what the page shows since the agent last saw it, and returns that.
+// After a step the page is not looked at, so that one answer has the changes of all.
+func (c *Call) Look(ctx context.Context, out *answer.Answer) string {
+	p := c.did.page
+	if p == nil || c.did.looked || c.Brief || c.Changes == "" || c.Changes == "none" || c.did.change.Paused != nil {
+		return ""
+	}
+	c.did.looked = true
+	shown := p.Look(ctx)
+	out.Shows(shown, c.Changes == "full")
+	return shown.Text
+}
+
+// Answer performs a call of a tool, and makes the result of it.
+func (c *Call) Answer(ctx context.Context, do func(context.Context) error) (*mcp.CallToolResult, any) {
+	if err := c.Perform(ctx, do); err != nil {
+		return c.NewAnswer().Failure(err, ofPage(err), c.notice()), nil
 	}
 	if !c.forWindow() {
 		c.Out.Begin(c.notice())
@@ -104,7 +142,12 @@ func (c *Call) Did(sentence string) func(page.Change, error) error {
 // Changed answers with what an action changed. Tabs that it opened are the agent's own, so
 // that it may close them.
 func (c *Call) Changed(change page.Change) {
-	c.browsers.adopt(change.NewPages)
+	c.browsers.adopt(change.NewPages, c.did.page)
+	c.did.change = change
+	if c.did.closed != "" {
+		c.Out.Addf("%s", c.did.closed)
+		return
+	}
 	c.Out.Changed(change)
 }
 

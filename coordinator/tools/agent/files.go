@@ -79,7 +79,8 @@ func (a *Agent) AllowedFile(ctx context.Context, filename string, further ...str
 			}
 		}
 	}
-	return "", fmt.Errorf("%s is out of bounds: files are below %s only", filename, strings.Join(allowed, " or "))
+	slices.Sort(allowed)
+	return "", fmt.Errorf("%s is out of bounds: files are below %s only", filename, strings.Join(slices.Compact(allowed), " or "))
 }
 
 // Uploads are the real paths of files that the agent uploads: a link that changes later

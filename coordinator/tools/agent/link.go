@@ -15,15 +15,16 @@ type link struct {
 	browser *page.Browser
 	err     error
 
-	folders []string        // of the workspace
-	own     bool            // the browser is the Launcher's, not a window's
-	remote  bool            // the user's own flag names the browser: it may be on another machine
-	used    bool            // a call has used it
-	acted   bool            // an action was done in it
-	current string          // id of the page that the agent works in; empty: not chosen yet
-	shared  string          // id of another agent's page that was read last
-	opened  map[string]bool // ids of the pages that the agent opened; true: they end with its session
-	release func()          // ends the claim on the current page; nil: none
+	folders []string          // of the workspace
+	own     bool              // the browser is the Launcher's, not a window's
+	remote  bool              // the user's own flag names the browser: it may be on another machine
+	used    bool              // a call has used it
+	acted   bool              // an action was done in it
+	current string            // id of the page that the agent works in; empty: not chosen yet
+	shared  string            // id of another agent's page that was read last
+	opened  map[string]bool   // ids of the pages that the agent opened; true: they end with its session
+	openers map[string]string // the page that opened a page, by its id
+	held    map[string]func() // ends the claim on a page, by its id
 }
 
 // ended reports whether a former connection has ended.
@@ -91,7 +92,7 @@ func (c *Call) browserOf(ctx context.Context) (target string, l *link, err error
 	}
 	want := c.Want(ctx, c.Named)
 	chosen, _, err := c.Windows.Resolve(ctx, want)
-	free := want.Explicit == "" && c.Launcher != nil
+	free := c.Named == "" && c.Launcher != nil
 	var none *registry.SelectionError
 	switch {
 	case err == nil && free && c.browsers.settled():
@@ -147,7 +148,7 @@ func (a *Agent) connect(ctx context.Context, target string, want *link) (*link, 
 		}
 	}
 	l = want
-	l.ready, l.opened = make(chan struct{}), map[string]bool{}
+	l.ready, l.opened, l.openers, l.held = make(chan struct{}), map[string]bool{}, map[string]string{}, map[string]func(){}
 	b.links[target] = l
 	b.mu.Unlock()
 	defer close(l.ready)

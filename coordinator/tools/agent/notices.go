@@ -3,6 +3,8 @@ package agent
 import (
 	"fmt"
 	"sync"
+
+	"browser-coordinator/coordinator/page"
 )
 
 // notices are what an agent gets to know with its next answer, each once.
@@ -38,6 +40,10 @@ func (n *notices) setNext(notice string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.next = notice
+}
+
+func (n *notices) handedOver(opener *page.Info) {
+	n.setNext(fmt.Sprintf("The tab that you worked in has closed; you work in tab %d now, which opened it. ", opener.Index))
 }
 
 func (n *notices) passOver(window string) {

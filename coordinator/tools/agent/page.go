@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"browser-coordinator/coordinator/page"
 )
@@ -24,13 +26,14 @@ func (c *Call) AnyPage(ctx context.Context) (*page.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.currentPage(ctx, l, c.use())
+	p, err := c.pageOf(ctx, l, c.use())
 	if errors.Is(err, page.ErrBrowserGone) {
 		err = fmt.Errorf("%w: %w", page.ErrUnsent, err)
 	}
 	if err != nil {
 		return nil, err
 	}
+	c.did = did{page: p, url: p.URL()}
 	return p, c.Bind(ctx, p, "")
 }
 
@@ -40,7 +43,7 @@ func (c *Call) Routed(ctx context.Context) (*page.Browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.currentPage(ctx, l, c.use())
+	_, err = c.pageOf(ctx, l, c.use())
 	return l.browser, err
 }
 
@@ -63,21 +66,60 @@ func (c *Call) use() use {
 	return acts
 }
 
+// pageOf is the page that the call names, or else the agent's.
+func (c *Call) pageOf(ctx context.Context, l *link, use use) (*page.Page, error) {
+	if c.Tab == nil {
+		return c.currentPage(ctx, l, use)
+	}
+	pages, err := l.browser.Pages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(pages, func(p page.Info) bool { return p.Index == *c.Tab })
+	if i < 0 {
+		return nil, NoTab(c.Tab, pages)
+	}
+	if use != reads && !c.browsers.hold(l, pages[i].ID) {
+		return nil, &takenTabError{pages[i]}
+	}
+	return l.browser.Page(ctx, pages[i].ID)
+}
+
+// NoTab reports an index that no tab has. A tab keeps its index, so this one has closed.
+func NoTab(index *int, all []page.Info) error {
+	if index == nil || len(all) == 0 {
+		return errNoTab
+	}
+	known := make([]string, len(all))
+	for i, p := range all {
+		known[i] = fmt.Sprintf("%d (%s)", p.Index, cmp.Or(p.Title, p.URL))
+	}
+	return fmt.Errorf("there is no tab %d now: the tabs are %s", *index, strings.Join(known, ", "))
+}
+
 // currentPage is the page that the agent works in. At the agent's first call that is the
 // page that the user sees. It stays the same, whichever tab the user selects later. Only a
 // call that opens an address opens a tab.
-func (a *Agent) currentPage(ctx context.Context, l *link, use use) (*page.Page, error) {
-	b := &a.browsers
+func (c *Call) currentPage(ctx context.Context, l *link, use use) (*page.Page, error) {
+	b := &c.browsers
 	if id := b.currentOf(l); id != "" && b.claim(l, id) {
 		p, err := l.browser.Page(ctx, id)
 		if err == nil {
 			return p, nil
 		}
-		if pages, listErr := l.browser.Pages(ctx); listErr != nil || find(pages, id) != nil {
+		pages, listErr := l.browser.Pages(ctx)
+		if listErr != nil || find(pages, id) != nil {
 			return p, err // it still exists, as far as is known
 		}
-		b.closed(l, id)
-		return nil, closedTab(ctx, l)
+		opener := b.closed(l, id, pages)
+		switch {
+		case opener == nil:
+			return nil, closedTab(ctx, l)
+		case use == acts && !c.aimsAtRefs(): // it may be meant for the tab that has closed
+			return nil, &closedTabError{opener}
+		}
+		c.notices.handedOver(opener)
+		return l.browser.Page(ctx, opener.ID)
 	}
 	id, err := l.browser.InFront(ctx)
 	if err != nil {
@@ -88,16 +130,16 @@ func (a *Agent) currentPage(ctx context.Context, l *link, use use) (*page.Page, 
 		return l.browser.Page(ctx, id)
 	case use == opens:
 		if id != "" {
-			a.notices.setNext("Another agent works in the tab that the developer sees, so this is a tab of your own. ")
+			c.notices.setNext("Another agent works in the tab that the developer sees, so this is a tab of your own. ")
 		}
-		return a.openTab(ctx, l)
+		return c.openTab(ctx, l)
 	case id == "":
 		return nil, errNoTab
 	case use == acts:
 		return nil, takenTab(ctx, l, id)
 	}
 	if b.share(l, id) {
-		a.notices.setNext("Another agent works in the tab that the developer sees. You can read it; to act, open a tab of your own with browser_tabs, action new. ")
+		c.notices.setNext("Another agent works in the tab that the developer sees. You can read it; to act, open a tab of your own with browser_tabs, action new. ")
 	}
 	return l.browser.Page(ctx, id)
 }
@@ -110,6 +152,29 @@ func (a *Agent) openTab(ctx context.Context, l *link) (*page.Page, error) {
 		a.browsers.claim(l, p.ID())
 	}
 	return p, err
+}
+
+// closed reports that an action has closed its page, and where the agent works now.
+func (c *Call) closed(ctx context.Context, p *page.Page) string {
+	const report = "This closed the tab."
+	if opener := c.handOver(ctx, p); opener != nil {
+		return fmt.Sprintf("%s You work in tab %d now, which opened it.", report, opener.Index)
+	}
+	return report
+}
+
+// handOver makes the opener of a page that has closed the one that the agent works in. It
+// returns nil if there is none.
+func (c *Call) handOver(ctx context.Context, p *page.Page) *page.Info {
+	l := c.browsers.inUse()
+	if l == nil || c.browsers.currentOf(l) != p.ID() {
+		return nil
+	}
+	pages, err := l.browser.Pages(ctx)
+	if err != nil {
+		return nil
+	}
+	return c.browsers.closed(l, p.ID(), pages)
 }
 
 func find(pages []page.Info, id string) *page.Info {

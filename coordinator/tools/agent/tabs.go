@@ -60,6 +60,7 @@ func (t *Tabs) Select(ctx context.Context, tab page.Info) error {
 	if !t.call.browsers.claim(t.link, tab.ID) {
 		return fmt.Errorf("another agent works in the tab %q: open one of your own with action new", tab.Title)
 	}
+	t.call.browsers.openedBy(t.link, tab)
 	t.Current = tab.ID
 	_, err := t.link.browser.Page(ctx, tab.ID)
 	return err
@@ -82,7 +83,7 @@ func (t *Tabs) Open(ctx context.Context, url string) (page.Change, error) {
 	if errors.As(err, new(*guard.OriginError)) { // only the browser itself could detect this
 		closeErr := l.browser.ClosePage(ctx, p.ID())
 		if closeErr == nil {
-			b.closed(l, p.ID())
+			b.closed(l, p.ID(), nil)
 			if before != "" {
 				b.claim(l, before)
 			}
@@ -99,7 +100,7 @@ func (t *Tabs) Close(ctx context.Context, tab page.Info) error {
 	}
 	err := t.link.browser.ClosePage(ctx, tab.ID)
 	if err == nil {
-		t.call.browsers.closed(t.link, tab.ID)
+		t.call.browsers.closed(t.link, tab.ID, t.All)
 	}
 	return err
 }

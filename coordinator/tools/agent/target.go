@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -20,15 +21,9 @@ import (
 // and the name that the page gives it. An agent's own words for it could hide what it
 // does. They are shown as such, and only if they differ.
 
-// Aim is an element that a call is to act on.
-type Aim struct {
-	input.Aim
-	Claims []string // what the agent calls it
-}
-
 // Aiming is implemented by the arguments of tools that act on elements.
 type Aiming interface {
-	Aims() []Aim
+	Aims() []input.Aim
 	// Question describes the action to the user, in the imperative. names are those of the
 	// elements; a name is empty if nothing has the focus.
 	Question(names []string) string
@@ -78,7 +73,7 @@ func userName(is frame.Identity, aim input.Aim) string {
 	return ""
 }
 
-func (c *Call) aims() []Aim {
+func (c *Call) aims() []input.Aim {
 	if aiming, ok := c.In.(Aiming); ok {
 		return aiming.Aims()
 	}
@@ -96,11 +91,12 @@ func (c *Call) about(ctx context.Context, p *page.Page, q *policy.Question) erro
 	}
 	c.asked = map[string]string{}
 	var names, claims []string
+	var known []frame.Identity
 	for _, aim := range aims {
 		var on input.On
 		if p != nil {
 			var err error
-			on, err = p.Identify(ctx, aim.Aim)
+			on, err = p.Identify(ctx, aim)
 			if _, numbered := frame.ParseRef(aim.Target); numbered && (errors.As(err, new(*frame.StaleRefError)) || errors.As(err, new(*frame.TargetError))) {
 				return err
 			}
@@ -108,11 +104,12 @@ func (c *Call) about(ctx context.Context, p *page.Page, q *policy.Question) erro
 		if on.Role != "" {
 			c.asked[strings.TrimSpace(aim.Target)] = on.String()
 		}
-		names = append(names, userName(on.Identity, aim.Aim))
-		for _, claim := range aim.Claims {
-			if isNew(claim, on.Identity) {
-				claims = append(claims, claim)
-			}
+		names = append(names, userName(on.Identity, aim))
+		known = append(known, on.Identity)
+	}
+	for _, claim := range c.Claims {
+		if isNew(claim, known) {
+			claims = append(claims, claim)
 		}
 	}
 	q.Detail = c.Secrets.Hide(c.In.(Aiming).Question(names))
@@ -122,10 +119,14 @@ func (c *Call) about(ctx context.Context, p *page.Page, q *policy.Question) erro
 }
 
 // isNew reports whether the agent's words for an element have a word that the page's own
-// do not have.
-func isNew(claim string, is frame.Identity) bool {
+// words for the elements do not have.
+func isNew(claim string, elements []frame.Identity) bool {
+	text := "the a an"
+	for _, is := range elements {
+		text += " " + is.Role + " " + is.Name
+	}
 	known := map[string]bool{}
-	for _, word := range words(is.Role + " " + is.Name + " the a an") {
+	for _, word := range words(text) {
 		known[word] = true
 	}
 	for _, word := range words(claim) {
@@ -162,8 +163,28 @@ func (c *Call) confirm(on input.On) error {
 
 // Act runs an action of the page's input, on the elements that the user was asked about.
 func (c *Call) Act(ctx context.Context, p *page.Page, a input.Action) (page.Change, error) {
-	a.Confirm = c.confirm
-	return p.Act(ctx, a)
+	a.Confirm = func(on input.On) error {
+		err := c.confirm(on)
+		if err == nil {
+			c.locate(ctx, p, on.Target)
+		}
+		return err
+	}
+	change, err := p.Act(ctx, a)
+	if errors.Is(err, page.ErrPageClosed) && !errors.Is(err, page.ErrUnsent) {
+		c.did.closed, err = c.closed(ctx, p), nil
+	}
+	return change, err
+}
+
+// aimsAtRefs reports whether the call names its elements by refs alone, which are of one
+// page each.
+func (c *Call) aimsAtRefs() bool {
+	aims := c.aims()
+	return len(aims) > 0 && !slices.ContainsFunc(aims, func(aim input.Aim) bool {
+		_, numbered := frame.ParseRef(aim.Target)
+		return !numbered
+	})
 }
 
 // Acted answers an action with what was done, and to which elements: "Clicked",

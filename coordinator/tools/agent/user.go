@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -60,7 +61,8 @@ func (a *Agent) actor() policy.Actor {
 // permit asks the window's user where the policy requires it. It binds a mutating call to
 // that window.
 func (c *Call) permit(ctx context.Context) error {
-	if !c.readOnly() {
+	pinned := c.permitted != nil
+	if !pinned && !c.readOnly() {
 		c.permitted = new("")
 	}
 	if !c.forWindow() && c.attached(c.Named) {
@@ -71,7 +73,11 @@ func (c *Call) permit(ctx context.Context) error {
 	if err != nil || !c.forWindow() && want.Explicit == "" && c.browsers.settled() {
 		return nil // the call reports it itself, or goes to a browser of our own
 	}
-	if !c.readOnly() {
+	if pinned {
+		if err := c.stays(window); err != nil {
+			return err
+		}
+	} else if !c.readOnly() {
 		c.permitted = new(window.Label())
 	}
 	me := c.actor()
@@ -126,11 +132,11 @@ func (c *Call) pageIn(ctx context.Context, window registry.Window) (*page.Page, 
 	if l == nil {
 		return nil, nil
 	}
-	p, err := c.currentPage(ctx, l, need)
+	p, err := c.pageOf(ctx, l, need)
 	if errors.As(err, new(*closedTabError)) || errors.As(err, new(*takenTabError)) {
 		return nil, err
 	}
-	if err != nil || c.browsers.currentOf(l) != p.ID() {
+	if err != nil || c.Tab == nil && c.browsers.currentOf(l) != p.ID() {
 		return nil, nil
 	}
 	return p, nil
@@ -222,7 +228,7 @@ func (c *Call) report(began time.Time, err error) {
 	done := vscodeipc.Activity{
 		Client: c.Info().ID, Time: began.UnixMilli(), Act: c.Tool.Name, Target: c.Secrets.Hide(c.targetNow()), Outcome: "done", OK: err == nil,
 	}
-	if p := c.browsers.lastPage(); p != nil {
+	if p := cmp.Or(c.did.page, c.browsers.lastPage()); p != nil {
 		// What follows may hold a secret.
 		done.URL, _, _ = strings.Cut(p.URL(), "#")
 		done.URL, _, _ = strings.Cut(done.URL, "?")

@@ -15,9 +15,8 @@ import (
 
 // Answer is a tool's result: our own text, the page's text, and sometimes an image.
 type Answer struct {
-	blocks []block
-	image  []byte
-	mime   string
+	blocks   []block
+	pictures []mcp.Content
 	// data is the form for programs, see structured.go.
 	data map[string]any
 	// download is the address of a download that the action has started; empty: none.
@@ -60,6 +59,14 @@ func (a *Answer) add(b block) {
 	a.blocks = append(a.blocks, b)
 }
 
+// Append adds the text of another answer after a lead.
+func (a *Answer) Append(lead string, other *Answer) {
+	for _, b := range other.blocks {
+		a.add(block{text: lead + b.text, fromPage: b.fromPage})
+		lead = ""
+	}
+}
+
 // Begin puts a notice in front of the answer, unless it is empty.
 func (a *Answer) Begin(notice string) {
 	if notice == "" {
@@ -73,7 +80,9 @@ func (a *Answer) Begin(notice string) {
 }
 
 // Picture adds an image of the page.
-func (a *Answer) Picture(data []byte, format string) { a.image, a.mime = data, "image/"+format }
+func (a *Answer) Picture(data []byte, format string) {
+	a.pictures = append(a.pictures, &mcp.ImageContent{Data: data, MIMEType: "image/" + format, Meta: mcp.Meta{FromPage: true}})
+}
 
 // Download is the address of a download that the action has started; empty: none.
 func (a *Answer) Download() string { return a.download }
@@ -103,10 +112,7 @@ func (a *Answer) result() *mcp.CallToolResult {
 		}
 		content = append(content, text)
 	}
-	if a.image != nil {
-		content = append(content, &mcp.ImageContent{Data: a.image, MIMEType: a.mime, Meta: mcp.Meta{FromPage: true}})
-	}
-	return &mcp.CallToolResult{Content: content}
+	return &mcp.CallToolResult{Content: append(content, a.pictures...)}
 }
 
 // Failure is the result of a failed call. The notice that would begin an answer follows
@@ -119,7 +125,7 @@ func (a *Answer) Failure(err error, fromPage bool, notice string) *mcp.CallToolR
 	if notice != "" {
 		a.add(block{text: "\n\n" + notice})
 	}
-	a.image = nil
+	a.pictures = nil
 	res := a.result()
 	res.Meta = a.marks()
 	res.SetError(err)

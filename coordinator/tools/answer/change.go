@@ -3,16 +3,20 @@ package answer
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 // The limits of an answer to an action: the number of messages, and the bytes of each.
 const (
 	maxMessages = 20
 	maxMessage  = 500
+	maxChanges  = 1500
 )
 
 // Changed lists what an action changed, one line each. It adds nothing if nothing
@@ -31,9 +35,9 @@ func (a *Answer) Changed(c page.Change) {
 	switch {
 	case c.Dialog == nil:
 	case c.Dialog.Type == "beforeunload":
-		a.Addf("The page asks whether to leave it (a beforeunload dialog): accept leaves it, dismiss stays. Nothing else works in the page until it is answered.")
+		a.Addf("The page asks whether to leave it (a beforeunload dialog): accept leaves it, dismiss stays. Nothing else works in the page until it is answered with browser_handle_dialog.")
 	default:
-		a.Quotef("A JavaScript %s dialog is open: %q. Nothing else works in the page until it is answered.", c.Dialog.Type, c.Dialog.Message)
+		a.Quotef("A JavaScript %s dialog is open: %q. Nothing else works in the page until it is answered with browser_handle_dialog.", c.Dialog.Type, c.Dialog.Message)
 	}
 	if c.Chooser != nil {
 		many := "one file"
@@ -53,7 +57,7 @@ func (a *Answer) Changed(c page.Change) {
 		if strings.HasSuffix(p.URL, p.Title) { // it has none yet
 			title = ""
 		}
-		a.Quotef("A new tab opened: %s%s", title, p.URL)
+		a.Quotef("A new tab opened: %s%s (tab %d)", title, p.URL, p.Index)
 	}
 	if c.Download != "" {
 		a.Quotef("A download began, and the tab stays where it is: %s", c.Download)
@@ -65,22 +69,142 @@ func (a *Answer) Changed(c page.Change) {
 	if len(c.Unmet) > 0 {
 		a.Quotef("The form was not sent. %s", strings.Join(c.Unmet, " "))
 	}
-	a.messages(c.Console[:min(len(c.Console), maxMessages)])
+	a.requests(c)
+	a.messages(c.Console[:min(len(c.Console), maxMessages)], c.URL)
 	if more := len(c.Console) - maxMessages; more > 0 {
 		a.Addf("%d more: browser_console_messages.", more)
 	}
 	if len(c.Earlier) > 0 {
 		a.Addf("Not caught since your last action:")
-		a.messages(c.Earlier)
+		a.messages(c.Earlier, c.URL)
 	}
 }
 
-func (a *Answer) messages(all []history.Message) {
+// Shows lists what the page shows since an action.
+func (a *Answer) Shows(c snapshot.Changes, full bool) {
+	for _, text := range c.Notices {
+		a.Quotef("Shown for a while: %q", a.secrets.Hide(text))
+	}
+	text, most := a.secrets.Hide(c.Text), maxChanges // before the cut, which may fall into a secret
+	switch {
+	case full:
+		most = maxAnswer
+	case c.New:
+		most = len(text)
+	}
+	switch {
+	case text == "" && c.Much && !c.New:
+		a.Addf("Much of the page has changed: take a snapshot.")
+	case text == "":
+	case !c.New:
+		a.Addf("Changes:")
+		a.Quote(strings.TrimSuffix(cutChanges(text, most), "\n"))
+	default:
+		a.Quote(strings.TrimSuffix(text, "\n"))
+		if c.Much {
+			a.Addf("… and more: browser_snapshot.")
+		}
+	}
+}
+
+// maxGone is how many lines in a row that have gone are shown.
+const maxGone = 6
+
+// cutChanges cuts a diff after so many bytes, but keeps new alerts and dialogs.
+func cutChanges(text string, most int) string {
+	var b strings.Builder
+	left, gone := 0, 0
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "-") {
+			if gone > maxGone {
+				fmt.Fprintf(&b, "- … %d more lines\n", gone-maxGone)
+			}
+			gone = 0
+		} else if gone++; gone > maxGone && most < maxAnswer {
+			continue
+		}
+		if b.Len()+len(line) <= most || strings.HasPrefix(line, "+") && urgent().MatchString(line) && b.Len()+len(line) <= 2*most {
+			b.WriteString(line)
+		} else {
+			left++
+		}
+	}
+	if gone > maxGone && most < maxAnswer {
+		fmt.Fprintf(&b, "- … %d more lines\n", gone-maxGone)
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "… %d more lines: browser_snapshot.", left)
+	}
+	return b.String()
+}
+
+var urgent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\+ +- (alert|alertdialog|dialog|status)\b`) })
+
+// maxRequests is how many requests an answer to an action names.
+const maxRequests = 10
+
+// requests lists the requests that failed, and those that have no response yet.
+func (a *Answer) requests(c page.Change) {
+	failed, refused := Within(a.origins, c.Failed)
+	waiting, more := Within(a.origins, c.Waiting)
+	a.LeftOut(refused+more, "requests")
+	for _, r := range failed[:min(len(failed), maxRequests)] {
+		outcome := r.Failed
+		if r.Status != 0 {
+			outcome = strings.TrimSpace(fmt.Sprint(r.Status, " ", r.Failed))
+		}
+		place := ""
+		if !r.Navigation {
+			place = a.elsewhere(r.Documents, c.URL)
+		}
+		a.Quotef("Request %d failed: %s → %s%s", r.Seq, a.requestName(r, c.URL), outcome, place)
+	}
+	if more := len(failed) - maxRequests; more > 0 {
+		a.Addf("%d more failed: browser_network_requests.", more)
+	}
+	for _, r := range waiting[:min(len(waiting), maxRequests)] {
+		a.Quotef("No response yet: %s", a.requestName(r, c.URL))
+	}
+}
+
+// requestName is the method and the address of a request, without the page's origin.
+func (a *Answer) requestName(r history.Request, url string) string {
+	address := r.URL
+	own, _ := cutOrigin(url)
+	if origin, path := cutOrigin(address); own != "" && origin == own {
+		address = path
+	}
+	return strings.TrimSpace(r.Method + " " + cutText(a.secrets.Hide(address), maxAddress))
+}
+
+const maxAddress = 200
+
+// cutOrigin cuts a URL after its origin; empty if it has none.
+func cutOrigin(url string) (origin, rest string) {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return "", url
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host, "/" + path
+}
+
+// elsewhere names the document that something came from, if it is not the one at that URL.
+func (a *Answer) elsewhere(documents [2]string, url string) string {
+	from, _, _ := strings.Cut(cmp.Or(documents[1], documents[0]), "#")
+	if here, _, _ := strings.Cut(url, "#"); from == "" || from == here {
+		return ""
+	}
+	return fmt.Sprintf(" (in %s)", cutText(a.secrets.Hide(from), maxAddress))
+}
+
+// messages lists messages of a page that is at that URL now.
+func (a *Answer) messages(all []history.Message, url string) {
 	all, refused := Within(a.origins, all)
 	a.LeftOut(refused, "messages")
 	for _, m := range all {
 		m.Text = cutText(a.secrets.Hide(m.Text), maxMessage)
-		a.Quote(MessageLine(m))
+		a.Quote(MessageLine(m) + a.elsewhere(m.Documents, url))
 	}
 }
 

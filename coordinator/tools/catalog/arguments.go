@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,13 +22,15 @@ type schema struct {
 	Properties map[string]*schema
 	Items      *schema
 	Required   []string
+	// AdditionalProperties: there are parameters that are not listed.
+	AdditionalProperties bool
 }
 
 // synonyms are names that other servers and models use, and ours for each: the first that
 // the tool has.
 var synonyms = map[string][]string{
 	"ref": {"target"}, "selector": {"target"}, "locator": {"target"}, "uid": {"target"},
-	"startRef": {"startTarget"}, "endRef": {"endTarget"}, "from": {"startTarget"}, "to": {"endTarget"},
+	"startRef": {"startTarget"}, "endRef": {"endTarget"}, "from": {"startTarget"}, "to": {"endTarget"}, "target": {"startTarget"},
 	"code": {"function", "expression"}, "script": {"function", "expression"}, "expression": {"function"}, "function": {"expression"},
 	"value": {"text", "values"}, "option": {"values"}, "text": {"value"}, "query": {"text"}, "pattern": {"regex"},
 	"file": {"filename", "paths"}, "files": {"paths"}, "path": {"filename", "paths"}, "keys": {"key"},
@@ -35,7 +38,19 @@ var synonyms = map[string][]string{
 }
 
 // ignored are parameters without which a call does what it says.
-var ignored = []string{"element", "description", "reason", "intent", "explanation", "timeout"}
+var ignored = []string{"description", "reason", "intent", "explanation", "timeout"}
+
+// claims are parameters of Playwright MCP in which an agent describes what it acts on.
+// They are not listed: only the user sees them.
+var claims = []string{"element", "startElement", "endElement", "name"}
+
+type claimsKey struct{}
+
+// Claims are the agent's own words for what a call acts on.
+func Claims(ctx context.Context) []string {
+	claims, _ := ctx.Value(claimsKey{}).([]string)
+	return claims
+}
 
 // Fit is the middleware that brings a call's arguments into the form that the tool takes:
 // synonyms, a single value for a list, a number as a string. What is left over is an error
@@ -50,14 +65,14 @@ func (t Tools) Fit(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 			return result, err
 		}
-		arguments, err := fit(call.Name, schemas()[call.Name], call.Arguments)
+		arguments, claims, err := Fitted(call.Name, call.Arguments)
 		if err != nil {
 			result := &mcp.CallToolResult{}
 			result.SetError(err)
 			return result, nil
 		}
 		call.Arguments = arguments
-		return next(ctx, method, req)
+		return next(context.WithValue(ctx, claimsKey{}, claims), method, req)
 	}
 }
 
@@ -75,12 +90,13 @@ func (t Tools) unknown(name string, err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
 }
 
-// elsewhere are tools of Playwright MCP for which another tool of ours has a parameter.
+// elsewhere are tools that other versions and servers have, and for which another tool of ours has a parameter.
 var elsewhere = map[string]string{
 	"browser_navigate_back":    "browser_navigate with action back",
 	"browser_navigate_forward": "browser_navigate with action forward",
 	"browser_resize":           "browser_emulate with viewport WIDTHxHEIGHT",
 	"browser_emulate_media":    "browser_emulate",
+	"window_select":            "the argument window of every tool",
 }
 
 var schemas = sync.OnceValue(func() map[string]*schema {
@@ -95,31 +111,59 @@ var schemas = sync.OnceValue(func() map[string]*schema {
 	return all
 })
 
-func fit(tool string, s *schema, raw json.RawMessage) (json.RawMessage, error) {
+// Fitted is what Fit makes of a call's arguments, and the call's Claims.
+func Fitted(tool string, arguments json.RawMessage) (fitted json.RawMessage, claims []string, err error) {
+	f := fitter{tool: tool}
+	fitted, err = f.fit(schemas()[tool], arguments)
+	return fitted, f.claims, err
+}
+
+// fitter fits the arguments of one call.
+type fitter struct {
+	tool   string
+	claims []string // see Claims
+}
+
+func (f *fitter) fit(s *schema, raw json.RawMessage) (json.RawMessage, error) {
 	var given map[string]json.RawMessage
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
 	if err := json.Unmarshal(raw, &given); err != nil {
-		return nil, fmt.Errorf("the arguments of %s are not an object: %s", tool, raw)
+		return nil, fmt.Errorf("the arguments of %s are not an object: %s", f.tool, raw)
 	}
 	fitted := make(map[string]json.RawMessage, len(given))
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		ours := s.own(name, given)
 		switch {
+		case s.AdditionalProperties && s.Properties[name] == nil:
+			fitted[name] = given[name]
 		case ours != "":
-			value, err := fitValue(tool, s.Properties[ours], given[name])
+			value, err := f.fitValue(s.Properties[ours], given[name])
 			if err != nil {
 				return nil, err
 			}
 			fitted[ours] = value
+		case name == "timeout" && s.Properties["time"] != nil: // Playwright's, in milliseconds
+			var ms float64
+			if json.Unmarshal(bytes.Trim(given[name], `"`), &ms) != nil {
+				return nil, fmt.Errorf("timeout: want milliseconds, not %s", given[name])
+			}
+			if fitted["time"] == nil {
+				fitted["time"] = json.RawMessage(strconv.FormatFloat(ms/1000, 'f', -1, 64))
+			}
+		case slices.Contains(claims, name):
+			var claim string
+			if json.Unmarshal(given[name], &claim) == nil && claim != "" {
+				f.claims = append(f.claims, claim)
+			}
 		case !slices.Contains(ignored, name):
-			return nil, s.noParameter(tool, name)
+			return nil, s.noParameter(f.tool, name)
 		}
 	}
 	for _, name := range s.Required {
 		if _, ok := fitted[name]; !ok {
-			return nil, fmt.Errorf("%s needs %s", tool, name)
+			return nil, fmt.Errorf("%s needs %s", f.tool, name)
 		}
 	}
 	return json.Marshal(fitted)
@@ -151,20 +195,20 @@ func (s *schema) noParameter(tool, name string) error {
 
 // fitValue turns a single value into a list, and a string into the number or the boolean
 // that it is.
-func fitValue(tool string, s *schema, value json.RawMessage) (json.RawMessage, error) {
+func (f *fitter) fitValue(s *schema, value json.RawMessage) (json.RawMessage, error) {
 	var text string
 	isText := json.Unmarshal(value, &text) == nil
 	switch s.Type {
 	case "array":
 		var list []json.RawMessage
-		if json.Unmarshal(value, &list) != nil {
+		if json.Unmarshal(value, &list) != nil && json.Unmarshal([]byte(text), &list) != nil {
 			list = []json.RawMessage{value}
 		}
 		if s.Items == nil || len(s.Items.Properties) == 0 {
 			return json.Marshal(list)
 		}
 		for i, item := range list {
-			fitted, err := fit(tool, s.Items, item)
+			fitted, err := f.fit(s.Items, item)
 			if err != nil {
 				return nil, err
 			}
@@ -174,6 +218,10 @@ func fitValue(tool string, s *schema, value json.RawMessage) (json.RawMessage, e
 	case "integer", "number":
 		if _, err := strconv.ParseFloat(text, 64); isText && err == nil && json.Valid([]byte(text)) { // not NaN
 			return json.RawMessage(text), nil
+		}
+	case "string":
+		if !isText && len(value) > 0 && !strings.ContainsRune("{[n", rune(value[0])) { // a number or a boolean
+			return json.Marshal(string(value))
 		}
 	case "boolean":
 		if isText && (text == "true" || text == "false") {

@@ -11,7 +11,7 @@ func TestFit(t *testing.T) {
 		{"browser_click", `{"target":"e1"}`, `{"target":"e1"}`},
 		{"browser_click", `{"ref":"e1","timeout":5000,"reason":"to buy"}`, `{"target":"e1"}`},
 		{"browser_click", `{"selector":"#a","double_click":"true","modifiers":"Shift"}`, `{"doubleClick":true,"modifiers":["Shift"],"target":"#a"}`},
-		{"browser_hover", `{"element":"Menu","ref":"e1"}`, `{"element":"Menu","target":"e1"}`},
+		{"browser_hover", `{"element":"Menu","ref":"e1"}`, `{"target":"e1"}`},
 		{"browser_type", `{"ref":"e1","value":"Tea"}`, `{"target":"e1","text":"Tea"}`},
 		{"browser_select_option", `{"target":"e1","value":"Tea"}`, `{"target":"e1","values":["Tea"]}`},
 		{"browser_drag", `{"startRef":"e1","endRef":"e2"}`, `{"endTarget":"e2","startTarget":"e1"}`},
@@ -21,13 +21,13 @@ func TestFit(t *testing.T) {
 		{"browser_take_screenshot", `{"full_page":true}`, `{"fullPage":true}`},
 		{"browser_fill_form", `{"fields":[{"ref":"e1","type":"textbox","value":"a"}]}`, `{"fields":[{"target":"e1","type":"textbox","value":"a"}]}`},
 		{"window_list", ``, `{}`},
-		{"browser_click", `{"target":"e1","ref":"e2"}`, `browser_click has no parameter "ref": it has button, doubleClick, element, modifiers, target, window`},
-		{"browser_click", `{"tarrget":"e1"}`, `browser_click has no parameter "tarrget"; give target. It has button, doubleClick, element, modifiers, target, window`},
+		{"browser_click", `{"target":"e1","ref":"e2"}`, `browser_click has no parameter "ref": it has button, changes, doubleClick, modifiers, tab, target, window`},
+		{"browser_click", `{"tarrget":"e1"}`, `browser_click has no parameter "tarrget"; give target. It has button, changes, doubleClick, modifiers, tab, target, window`},
 		{"browser_click", `{}`, `browser_click needs target`},
 		{"window_list", `{"foo":1}`, `window_list has no parameter "foo": it has none`},
 		{"browser_click", `"e1"`, `the arguments of browser_click are not an object: "e1"`},
 	} {
-		got, err := fit(test.tool, schemas()[test.tool], json.RawMessage(test.given))
+		got, _, err := Fitted(test.tool, json.RawMessage(test.given))
 		if err != nil {
 			got = []byte(err.Error())
 		}
@@ -45,6 +45,7 @@ func TestNearest(t *testing.T) {
 	for given, want := range map[string]string{
 		"click": "browser_click", "browser_screenshot": "browser_take_screenshot", "browser_clik": "browser_click",
 		"window_lst": "window_list", "snapshot": "browser_snapshot", "browser_resize": "browser_emulate with viewport WIDTHxHEIGHT", "make_coffee": "",
+		"window_select": "the argument window of every tool",
 	} {
 		message := `there is no tool "` + given + `"`
 		if want != "" {

@@ -55,7 +55,7 @@ func (t Tools) List(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // Short leaves out what carries no information: hints that have their default (MCP
-// 2025-06-18, ToolAnnotations), the refusal of unknown parameters, and the null that Go's
+// 2025-06-18, ToolAnnotations), a title that is the tool's name, the refusal of unknown parameters, and the null that Go's
 // lists may be.
 func Short(tool *mcp.Tool) (json.RawMessage, error) {
 	encoded, err := json.Marshal(tool)
@@ -76,6 +76,9 @@ func Short(tool *mcp.Tool) (json.RawMessage, error) {
 			delete(hints, "destructiveHint")
 			delete(hints, "idempotentHint")
 		}
+		if title, ok := hints["title"].(string); ok && strings.EqualFold(strings.ReplaceAll(unprefixed(tool.Name), "_", " "), title) {
+			delete(hints, "title")
+		}
 		if len(hints) == 0 {
 			delete(fields, "annotations")
 		}
@@ -95,7 +98,9 @@ func Short(tool *mcp.Tool) (json.RawMessage, error) {
 }
 
 func shortSchema(schema map[string]any) {
-	delete(schema, "additionalProperties")
+	if schema["additionalProperties"] != true {
+		delete(schema, "additionalProperties")
+	}
 	if types, ok := schema["type"].([]any); ok && len(types) == 2 && types[0] == "null" {
 		schema["type"] = types[1]
 	}

@@ -1,6 +1,6 @@
 // The real VS Code as a server, in the folders of the run.
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readdirSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -9,10 +9,22 @@ import type { Run } from "./run";
 
 export const codeServer = join(installed, "node_modules", ".bin", "code-server");
 
+const builtIn = join(installed, "node_modules", "code-server", "lib", "vscode", "extensions");
+/** What starts in every window and that no test needs. */
+const leftOut = /^(copilot|emmet|git|git-base|github.*|html-language-features|typescript-language-features)$/;
+
+/** Makes the folder of the extensions that it brings along. */
+export function makeBuiltIn(root: string): void {
+  mkdirSync(join(root, "builtin"));
+  for (const name of readdirSync(builtIn).filter((each) => !leftOut.test(each)))
+    symlinkSync(join(builtIn, name), join(root, "builtin", name));
+}
+
 /** The flags for its folders; user is where settings and windows are kept. */
 export function placesOf(root: string, user: string): string[] {
   const config = join(root, "config", "code-server.yaml");
-  return ["--config", config, "--user-data-dir", user, "--extensions-dir", join(root, "extensions")];
+  const extensions = ["--extensions-dir", join(root, "extensions"), "--builtin-extensions-dir", join(root, "builtin")];
+  return ["--config", config, "--user-data-dir", user, ...extensions];
 }
 
 /** Starts it, and answers with its address once it listens. */

@@ -1,18 +1,26 @@
 // A VS Code window, driven as a person drives it: keys, menus and clicks.
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type BrowserContext, chromium, type FrameLocator, type Locator, type Page } from "playwright-core";
 import type { Run } from "./run";
 
-const media = fileURLToPath(new URL("../../media", import.meta.url));
-
-/** The browser in which the windows are shown. It has nothing to do with what they debug. */
+/**
+ * The browser in which the windows are shown. It has nothing to do with what they debug. Its profile stays for
+ * the worker's next file, with the workbench's compiled scripts, but without what the windows stored in it.
+ */
 export async function openScreen(run: Run): Promise<BrowserContext> {
-  const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"];
-  const browser = await chromium.launch({ executablePath: run.browser, env: run.env, args });
-  // One context, and so one cache: each window's page loads the same files.
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  context.on("close", () => void browser.close());
+  const context = await chromium.launchPersistentContext(join(run.root, "screen"), {
+    executablePath: run.browser,
+    env: run.env,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
+    viewport: { width: 1280, height: 800 },
+  });
+  const [page] = context.pages();
+  if (page) {
+    const session = await context.newCDPSession(page);
+    const storageTypes = "cookies,indexeddb,local_storage,service_workers,cache_storage";
+    await session.send("Storage.clearDataForOrigin", { origin: run.url, storageTypes });
+    await session.detach();
+  }
   return context;
 }
 
@@ -121,14 +129,13 @@ export class Workbench {
     return this.page.locator(".tab", { hasText: title });
   }
 
-  /** A picture for the README: parts of the window. It is kept when it is asked for, to be committed. */
+  /** Keeps a picture of parts of the window. */
   async picture(name: string, ...parts: Locator[]): Promise<void> {
-    const folder = process.env.BROWSER_COORDINATOR_PICTURES ? media : this.run.artifacts;
     const boxes = (await Promise.all(parts.map((part) => part.boundingBox()))).filter((box) => box !== null);
     const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
     const width = Math.max(...boxes.map((box) => box.x + box.width)) - x;
     const height = Math.max(...boxes.map((box) => box.y + box.height)) - y;
-    const path = join(folder, `${name}.png`);
+    const path = join(this.run.artifacts, `${name}.png`);
     await this.page.screenshot({ path, clip: { x, y, width, height }, animations: "disabled" });
   }
 

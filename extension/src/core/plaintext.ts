@@ -1,6 +1,7 @@
 // Makes text of clients and pages safe to show to the user. None of them can be trusted with more
 // than plain text: notifications make links of [words](command:…), the status bar and lists make icons
 // of $(words), and a long name could push the buttons out of sight.
+import * as l10n from "@vscode/l10n";
 
 /** Untrusted text as one short line without links, icons, control characters and changes of direction. */
 export function plain(text: string, most: number): string {
@@ -21,7 +22,7 @@ export function clientName({ name, version }: { name: string; version: string })
 
 /** "Claude Code" */
 export function nameOf(name: string, most = 60): string {
-  return plain(name, most) || "An agent without a name";
+  return plain(name, most) || l10n.t("An agent without a name");
 }
 
 /** A page by its title, or by its site. */
@@ -53,8 +54,8 @@ export function browserName({
   pages: readonly unknown[];
 }): string | undefined {
   if (browser) {
-    const [name = "", version = ""] = plain(browser.product ?? "The browser", 60).split("/");
+    const [name = "", version = ""] = plain(browser.product ?? l10n.t("The browser"), 60).split("/");
     return `${name} ${version.split(".")[0]}`.trim();
   }
-  return pages.length > 0 ? "The shared debug session" : undefined;
+  return pages.length > 0 ? l10n.t("The shared debug session") : undefined;
 }

@@ -1,8 +1,10 @@
 // What the user allows in this window: the setting's mode, until the user chooses another one here.
 // The choice outlives a reload of the window; a change of the setting replaces it.
+
 import { join } from "node:path";
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { isMode, modeLabels, modes, setMode } from "../core/access/access";
+import { isMode, modes, modeWords, setMode } from "../core/access/access";
 import { type Choice, Choices, strictest } from "../core/access/choices";
 import type { Identity } from "../core/address/address";
 import { type Log, reason } from "../core/log";
@@ -91,16 +93,13 @@ export class KeptAccess {
 
 /** Lets the user choose; undefined where they cancel. */
 export async function chooseMode(present: AccessMode): Promise<AccessMode | undefined> {
-  const choices = modes.map((mode) => ({
-    mode,
-    label: `$(${modeLabels[mode].icon}) ${modeLabels[mode].label}`,
-    description: mode === present ? "now" : "",
-    detail: modeLabels[mode].detail,
-  }));
-  const placeHolder = "For this window, at once, also for agents that are connected already";
+  const choices = modes.map((mode) => {
+    const { icon, label, detail } = modeWords(mode);
+    return { mode, label: `$(${icon}) ${label}`, description: mode === present ? l10n.t("now") : "", detail };
+  });
   const picked = await vscode.window.showQuickPick(choices, {
-    title: "What may agents do in the browser?",
-    placeHolder,
+    title: l10n.t("What may agents do in the browser?"),
+    placeHolder: l10n.t("For this window, at once, also for agents that are connected already"),
   });
   return picked?.mode;
 }

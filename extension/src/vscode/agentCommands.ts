@@ -16,16 +16,16 @@ import type { DetailRow } from "./views/activity";
 import type { ClientRow } from "./views/agents";
 import type { PageRow } from "./views/browser";
 
-const walkthrough = "browser-coordinator.browser-coordinator#browserCoordinator.start";
-
 export function registerAgentCommands(parts: Parts): vscode.Disposable {
-  const { store, clients } = parts;
+  const { store, clients, walkthrough } = parts;
   const on = (name: string, run: (row?: never) => unknown) =>
     vscode.commands.registerCommand(`browserCoordinator.${name}`, run);
   return vscode.Disposable.from(
     on("changeAccess", async () => {
       const mode = await chooseMode(store.state.access.mode);
-      if (mode) setMode(store, mode);
+      if (!mode) return;
+      setMode(store, mode);
+      walkthrough.done("access");
     }),
     on("stopAgent", async (row?: ClientRow) => {
       const client = row?.client ?? (await pickClient(parts, false));
@@ -43,7 +43,7 @@ export function registerAgentCommands(parts: Parts): vscode.Disposable {
     on("copyDetail", (row?: DetailRow) => copy(row?.value)),
     on("openUrl", (row?: DetailRow) => row && openUrl(row.value)),
     on("clearActivity", () => clients.clear()),
-    on("getStarted", () => vscode.commands.executeCommand("workbench.action.openWalkthrough", walkthrough, false)),
+    on("getStarted", () => walkthrough.open()),
   );
 }
 
@@ -60,18 +60,20 @@ async function openUrl(url: string): Promise<void> {
 async function pickClient({ store, clients }: Parts, stopped: boolean): Promise<ConnectedClient | undefined> {
   const there = stoppable(store, clients).filter((each) => each.stopped === stopped);
   if (there.length === 0) {
-    void vscode.window.showInformationMessage(stopped ? "No agent is stopped." : "No agent is connected.");
+    void vscode.window.showInformationMessage(
+      stopped ? l10n.t("No agent is stopped.") : l10n.t("No agent is connected."),
+    );
     return undefined;
   }
   const items = there.map(({ client }) => ({ label: clientName(client), client }));
-  const title = stopped ? "Resume which agent?" : "Stop which agent?";
+  const title = stopped ? l10n.t("Resume which agent?") : l10n.t("Stop which agent?");
   return (await vscode.window.showQuickPick(items, { title }))?.client;
 }
 
 async function openPage(parts: Parts, row: PageRow | undefined): Promise<void> {
   const { browser } = parts.store.state;
   if (!browser) {
-    void vscode.window.showWarningMessage("This window has no browser whose DevTools could be opened.");
+    void vscode.window.showWarningMessage(l10n.t("This window has no browser whose DevTools could be opened."));
     return;
   }
   try {
@@ -80,10 +82,10 @@ async function openPage(parts: Parts, row: PageRow | undefined): Promise<void> {
     const opened = await openDevTools(browser.url, page);
     if (opened === "headless") await giveAddress(parts, page);
     if (opened === "unknown")
-      void vscode.window.showInformationMessage("Press F12 in the browser: it is too old to be asked.");
+      void vscode.window.showInformationMessage(l10n.t("Press F12 in the browser: it is too old to be asked."));
   } catch (error) {
     if (error instanceof NoCoordinator) await offerToFindCoordinator(error.message);
-    else void vscode.window.showErrorMessage(`DevTools did not open: ${reason(error)}`);
+    else void vscode.window.showErrorMessage(l10n.t("DevTools did not open: {0}", reason(error)));
   }
 }
 
@@ -107,16 +109,16 @@ async function pickPage(browser: string): Promise<string | undefined> {
     description: plain(url, 200),
     id,
   }));
-  return (await vscode.window.showQuickPick(items, { title: "DevTools of which page?" }))?.id;
+  return (await vscode.window.showQuickPick(items, { title: l10n.t("DevTools of which page?") }))?.id;
 }
 
 /** A browser without a screen cannot show DevTools; any other Chrome can. */
 async function giveAddress({ extension, window }: Parts, page: string): Promise<void> {
   const { serving } = window;
-  if (serving.kind !== "open" || serving.workspace === null) throw new Error("open a folder first");
+  if (serving.kind !== "open" || serving.workspace === null) throw new Error(l10n.t("open a folder first"));
   const { workspace } = serving;
   const endpoint = await askEndpoint(extension, workspace);
   await vscode.env.clipboard.writeText(devToolsAddress(clientUrl(endpoint), page));
-  const message = "This browser has no screen. Paste the address, which is copied, into Chrome's address bar.";
+  const message = l10n.t("This browser has no screen. Paste the address, which is copied, into Chrome's address bar.");
   await reportCopied(message, endpoint, () => startServing(extension, workspace));
 }

@@ -15,6 +15,7 @@ import { showStatus } from "./status";
 import { openActivityView } from "./views/activity";
 import { openAgentsView } from "./views/agents";
 import { openBrowserView } from "./views/browser";
+import type { Walkthrough } from "./walkthrough";
 import type { Window } from "./window";
 
 export class AgentControls {
@@ -49,22 +50,22 @@ export class AgentControls {
   }
 
   /** Shows everything in a window. */
-  show(context: vscode.ExtensionContext, window: Window): vscode.Disposable {
+  show(context: vscode.ExtensionContext, window: Window, walkthrough: Walkthrough): vscode.Disposable {
     const log = this.#log;
     const store = this.#store;
     const clients = this.#clients;
     const permissions = this.#permissions;
     const { extensionUri: extension } = context;
     const pages = new Pages(store, log);
-    const parts = { extension, window, store, clients };
+    const parts = { extension, window, store, clients, walkthrough };
     return vscode.Disposable.from(
       this.#access.watch(),
-      keepContexts(store, clients),
+      keepContexts(store, clients, walkthrough),
       showStatus(window, store, clients, permissions),
       showQuestions(permissions),
       openBrowserView({ ...parts, sessions: this.#sessions, pages }),
       openAgentsView({ ...parts, permissions, pages }),
-      openActivityView(clients, context.storageUri?.fsPath, log),
+      openActivityView(clients, context.storageUri?.fsPath, () => walkthrough.done("watch"), log),
       registerCommands(parts, log),
       registerAgentCommands(parts),
       { dispose: () => pages.close() },
@@ -81,15 +82,19 @@ function timeLimit(): number {
 }
 
 /** The contexts that menus and welcome views depend on. */
-function keepContexts(store: Store, clients: Clients): vscode.Disposable {
+function keepContexts(store: Store, clients: Clients, walkthrough: Walkthrough): vscode.Disposable {
   const reported = new Map<string, unknown>();
   const update = () => {
     const { browser, pages, debugSessions, access } = store.state;
+    const hasBrowser = browser !== null || pages.length > 0;
+    const hasAgent = clients.connected.length > 0;
+    if (hasBrowser) walkthrough.done("debug");
+    if (hasAgent) walkthrough.done("connect");
     for (const [key, value] of [
       ["browserCoordinator.hasSession", debugSessions.length > 0],
-      ["browserCoordinator.hasBrowser", browser !== null || pages.length > 0],
+      ["browserCoordinator.hasBrowser", hasBrowser],
       ["browserCoordinator.hasPort", browser !== null],
-      ["browserCoordinator.hasAgent", clients.connected.length > 0],
+      ["browserCoordinator.hasAgent", hasAgent],
       ["browserCoordinator.hasGoing", clients.connected.some(({ id }) => !access.stopped.includes(id))],
       ["browserCoordinator.hasStopped", access.stopped.length > 0],
       ["browserCoordinator.hasActivity", clients.actions.length > 0],

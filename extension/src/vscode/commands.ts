@@ -1,7 +1,7 @@
 // The commands, and the menu behind the status bar item.
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { modeLabels, type StoppableClient, stoppable } from "../core/access/access";
+import { modeWords, type StoppableClient, stoppable } from "../core/access/access";
 import { describe } from "../core/access/status";
 import { reason } from "../core/log";
 import { clientName } from "../core/plaintext";
@@ -10,6 +10,8 @@ import type { Clients } from "../core/window/clients";
 import type { Store } from "../core/window/store";
 import { offerToFindCoordinator } from "./coordinator";
 import { askEndpoint, clientUrl, reportCopied, startServing } from "./endpoint";
+import { missing } from "./folders";
+import type { Walkthrough } from "./walkthrough";
 import type { Window } from "./window";
 
 interface Choice extends vscode.QuickPickItem {
@@ -22,6 +24,7 @@ export interface Parts {
   window: Window;
   store: Store;
   clients: Clients;
+  walkthrough: Walkthrough;
 }
 
 export function registerCommands(parts: Parts, log: vscode.LogOutputChannel): vscode.Disposable {
@@ -35,7 +38,7 @@ export function registerCommands(parts: Parts, log: vscode.LogOutputChannel): vs
 
 async function showStatus({ window, store, clients }: Parts): Promise<void> {
   const { serving } = window;
-  const { access } = store.state;
+  const words = modeWords(store.state.access.mode);
   const all = stoppable(store, clients);
   const stopAll = { label: `$(stop-circle) ${l10n.t("Stop All Agents")}`, command: "browserCoordinator.stopAllAgents" };
   const resumeAll = {
@@ -44,35 +47,38 @@ async function showStatus({ window, store, clients }: Parts): Promise<void> {
   };
   const choices: Choice[] = [
     {
-      label: `$(${modeLabels[access.mode].icon}) ${modeLabels[access.mode].label}`,
-      detail: "Change what agents may do in this window's browser",
+      label: `$(${words.icon}) ${words.label}`,
+      detail: l10n.t("Change what agents may do in this window's browser"),
       command: "browserCoordinator.changeAccess",
     },
-    { label: "$(list-tree) Show Browser, Agents and Activity", command: "browserCoordinator.agents.focus" },
-    { label: "$(open-preview) Open Live View", command: "browserCoordinator.openLiveView" },
+    {
+      label: `$(list-tree) ${l10n.t("Show Browser, Agents and Activity")}`,
+      command: "browserCoordinator.agents.focus",
+    },
+    { label: `$(open-preview) ${l10n.t("Open Live View")}`, command: "browserCoordinator.openLiveView" },
     ...all.map(toggle),
     ...(all.filter(({ stopped }) => !stopped).length > 1 ? [stopAll] : []),
     ...(all.filter(({ stopped }) => stopped).length > 1 ? [resumeAll] : []),
     {
-      label: "$(copy) Copy CDP Endpoint",
-      detail: "The stable address for Playwright, Puppeteer and other CDP tools",
+      label: `$(copy) ${l10n.t("Copy CDP Endpoint")}`,
+      detail: l10n.t("The stable address for Playwright, Puppeteer and other CDP tools"),
       command: "browserCoordinator.copyEndpoint",
     },
     {
-      label: "$(copy) Copy Window Address",
-      detail: serving.kind === "open" ? serving.server.address : "This window has none",
+      label: `$(copy) ${l10n.t("Copy Window Address")}`,
+      detail: serving.kind === "open" ? serving.server.address : l10n.t("This window has none"),
       command: "browserCoordinator.copyAddress",
     },
     {
-      label: "$(plug) Set Up an Agent...",
-      detail: "Claude Code, Cursor, Windsurf, Gemini CLI, Codex and others",
+      label: `$(plug) ${l10n.t("Set Up an Agent...")}`,
+      detail: l10n.t("Claude Code, Cursor, Windsurf, Gemini CLI, Codex and others"),
       command: "browserCoordinator.setUpAgent",
     },
-    { label: "$(book) Get Started", command: "browserCoordinator.getStarted" },
-    { label: "$(output) Show Log", command: "browserCoordinator.showLog" },
+    { label: `$(book) ${l10n.t("Get Started")}`, command: "browserCoordinator.getStarted" },
+    { label: `$(output) ${l10n.t("Show Log")}`, command: "browserCoordinator.showLog" },
   ];
   const problem = serving.kind === "failed" ? serving.problem : undefined;
-  const placeHolder = describe({ state: store.state, clients: clients.connected, problem }).summary;
+  const placeHolder = describe({ state: store.state, clients: clients.connected, problem, missing: missing() }).summary;
   const choice = await vscode.window.showQuickPick(choices, { title: "Browser Coordinator", placeHolder });
   if (choice?.command) await vscode.commands.executeCommand(choice.command, ...(choice.args ?? []));
 }
@@ -82,34 +88,34 @@ function toggle({ client, stopped }: StoppableClient): Choice {
   const name = clientName(client);
   const args = [{ client }];
   return stopped
-    ? { label: `$(debug-continue) Resume ${name}`, command: "browserCoordinator.resumeAgent", args }
-    : { label: `$(debug-stop) Stop ${name}`, command: "browserCoordinator.stopAgent", args };
+    ? { label: `$(debug-continue) ${l10n.t("Resume {0}", name)}`, command: "browserCoordinator.resumeAgent", args }
+    : { label: `$(debug-stop) ${l10n.t("Stop {0}", name)}`, command: "browserCoordinator.stopAgent", args };
 }
 
 async function copyEndpoint({ extension, window }: Parts): Promise<void> {
   const { serving } = window;
   if (serving.kind !== "open" || serving.workspace === null) {
-    void vscode.window.showWarningMessage("This window has no endpoint: open a folder first.");
+    void vscode.window.showWarningMessage(l10n.t("This window has no endpoint: open a folder first."));
     return;
   }
   try {
     const { workspace } = serving;
     const endpoint = await askEndpoint(extension, workspace);
     await vscode.env.clipboard.writeText(clientUrl(endpoint));
-    const message = `Copied the CDP endpoint, ${endpoint.url}.`; // without its token
+    const message = l10n.t("Copied the CDP endpoint, {0}.", endpoint.url); // without its token
     await reportCopied(message, endpoint, () => startServing(extension, workspace));
   } catch (error) {
     if (error instanceof NoCoordinator) await offerToFindCoordinator(error.message);
-    else void vscode.window.showErrorMessage(`The coordinator did not return the endpoint: ${reason(error)}`);
+    else void vscode.window.showErrorMessage(l10n.t("The coordinator did not return the endpoint: {0}", reason(error)));
   }
 }
 
 async function copyAddress(window: Window): Promise<void> {
   const { serving } = window;
   if (serving.kind !== "open") {
-    void vscode.window.showWarningMessage("This window has no address; the log shows why.");
+    void vscode.window.showWarningMessage(l10n.t("This window has no address; the log shows why."));
     return;
   }
   await vscode.env.clipboard.writeText(serving.server.address);
-  void vscode.window.showInformationMessage(`Copied ${serving.server.address}`);
+  void vscode.window.showInformationMessage(l10n.t("Copied {0}", serving.server.address));
 }

@@ -1,5 +1,7 @@
 // The coordinator's program, for those who start it from here, and for those who enter it elsewhere.
+
 import { join } from "node:path";
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { homeDirectory } from "../core/files/home";
 import { type Log, reason } from "../core/log";
@@ -42,7 +44,7 @@ function surroundings(extension: vscode.Uri): Surroundings {
 
 /** Shows what is wrong with the coordinator's program, and opens the setting of its path. */
 export async function offerToFindCoordinator(problem: string): Promise<void> {
-  const settings = "Open Settings";
+  const settings = l10n.t("Open Settings");
   const picked = await vscode.window.showErrorMessage(`Browser Coordinator: ${problem}.`, settings);
   if (!picked) return;
   // The setting is one of the machine that the extension runs on: elsewhere the user's own do not list it.

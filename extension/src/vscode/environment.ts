@@ -1,5 +1,6 @@
 // Identifies this window to the programs that start from it: to terminals by their environment, to MCP
 // servers by that of the extension host.
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { workspaceVariable } from "./coordinator";
 import type { Window } from "./window";
@@ -7,7 +8,7 @@ import type { Window } from "./window";
 export function shareEnvironment(context: vscode.ExtensionContext, window: Window): vscode.Disposable {
   const collection = context.environmentVariableCollection;
   collection.persistent = false; // the next window sets its own
-  collection.description = "Lets an agent in the terminal find this window's debug browser";
+  collection.description = l10n.t("Lets an agent in the terminal find this window's debug browser");
   let current: string | null | undefined; // of the terminals; process.env may come from a terminal of another window
   const update = () => {
     const { serving } = window;

@@ -5,8 +5,9 @@ import { LiveView, type Shown } from "../core/liveview/liveview";
 import type { KeyInput, MouseInput } from "../core/liveview/screencast";
 import { plain } from "../core/plaintext";
 import type { Store } from "../core/window/store";
+import { missing } from "./folders";
 import type { PickInView } from "./pick";
-import { ownFiles, page } from "./webview";
+import { html, ownFiles, page } from "./webview";
 
 const viewType = "browserCoordinator.liveView";
 
@@ -25,10 +26,6 @@ function button(id: keyof typeof icons, label: string, more = ""): string {
     <svg viewBox="0 0 16 16" aria-hidden="true"><path d="${icons[id]}"/></svg></button>`;
 }
 
-function html(text: string): string {
-  return text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
-}
-
 /** The panel's page. Its texts are here, since its script has no translations. */
 function body(): string {
   const levels = [0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4].map(
@@ -38,7 +35,8 @@ function body(): string {
   const note = l10n.t("Click the element, or move with the arrow keys and press Enter. Escape cancels.");
   const input = l10n.t("Send Mouse and Keyboard to the Page");
   const sent = l10n.t("Your mouse and keyboard go to the page. Shift+Escape stops it.");
-  return `<div id="bar" hidden>
+  return `<main><h1 class="unseen">${html(l10n.t("Live View"))}</h1>
+    <div id="bar" hidden>
       <select id="pages" aria-label="${html(l10n.t("Page"))}"></select><span id="address"></span>
       <span id="tools">${button("reload", l10n.t("Reload the Page"))}
         ${button("out", l10n.t("Zoom Out"))}
@@ -53,7 +51,7 @@ function body(): string {
     <div id="screen" hidden>
       <div id="picture"><canvas id="canvas" width="0" height="0" role="img" tabindex="0" aria-label="${html(l10n.t("The page"))}"></canvas><div id="marks"><span id="box" hidden></span><span id="cross" hidden></span></div></div>
     </div>
-    <div id="empty" hidden><p id="why"></p><button id="start" type="button" hidden>${html(l10n.t("Start Debugging"))}</button></div>`;
+    <div id="empty" hidden><p id="why"></p><button id="start" type="button" hidden>${html(l10n.t("Start Debugging"))}</button></div></main>`;
 }
 
 type Message =
@@ -105,7 +103,7 @@ export function offerLiveView(extension: vscode.Uri, store: Store, log: vscode.L
 }
 
 function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, store: Store, log: vscode.LogOutputChannel): LiveView {
-  const live = new LiveView(store, log);
+  const live = new LiveView(store, log, missing);
   const { webview } = panel;
   webview.options = { enableScripts: true, localResourceRoots: [ownFiles(extension)] };
   panel.iconPath = vscode.Uri.joinPath(extension, "media", "icon.png");
@@ -127,8 +125,12 @@ function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, store: Store, l
   panel.onDidChangeViewState(() => {
     if (!panel.visible) live.hide(); // its page reports when it is visible again
   });
-  panel.onDidDispose(() => live.close());
-  webview.html = page(webview, extension, "live", body());
+  const trusted = vscode.workspace.onDidGrantWorkspaceTrust(() => live.retry());
+  panel.onDidDispose(() => {
+    trusted.dispose();
+    live.close();
+  });
+  webview.html = page(webview, extension, "live", l10n.t("Live View"), body());
   return live;
 }
 

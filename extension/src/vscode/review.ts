@@ -12,13 +12,15 @@ import { isReview, KeptReviews } from "../core/review/keptreviews";
 import { type Review, type ReviewPanel, type ReviewPlace, Reviews } from "../core/review/review";
 import { applyDiff } from "./applydiff";
 import { folders } from "./folders";
-import { ownFiles, page } from "./webview";
+import { html, ownFiles, page } from "./webview";
 
 const viewType = "browserCoordinator.review";
 
 export function openReviews(
   context: vscode.ExtensionContext,
   isHere: (client: string) => boolean,
+  /** Called when the user answers. */
+  answered: () => void,
   log: Log,
 ): { reviews: Reviews; disposable: vscode.Disposable } {
   const { extensionUri: extension, storageUri, globalStorageUri } = context;
@@ -30,7 +32,7 @@ export function openReviews(
       const tab = all.find((each) => each.label === label);
       const viewColumn = (tab ?? all[0])?.group.viewColumn ?? vscode.ViewColumn.Beside;
       const place = { viewColumn, preserveFocus: true };
-      const panel = new Panel(vscode.window.createWebviewPanel(viewType, label, place, {}), extension);
+      const panel = new Panel(vscode.window.createWebviewPanel(viewType, label, place, {}), extension, answered);
       if (tab) void vscode.window.tabGroups.close(tab, true);
       return panel;
     },
@@ -47,7 +49,7 @@ export function openReviews(
   const reviews = new Reviews(place, isHere);
   const serializer = vscode.window.registerWebviewPanelSerializer(viewType, {
     async deserializeWebviewPanel(panel, state) {
-      if (isReview(state)) await reviews.adopt(state, new Panel(panel, extension));
+      if (isReview(state)) await reviews.adopt(state, new Panel(panel, extension, answered));
       else panel.dispose();
     },
   });
@@ -74,6 +76,7 @@ class Panel implements ReviewPanel {
   constructor(
     private readonly panel: vscode.WebviewPanel,
     extension: vscode.Uri,
+    private readonly answered: () => void,
   ) {
     const { webview } = panel;
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri);
@@ -82,7 +85,7 @@ class Panel implements ReviewPanel {
     this.onClosed = (listener) => void panel.onDidDispose(listener);
     panel.onDidDispose(() => this.#dispose());
     webview.onDidReceiveMessage((message: Message) => this.#message(message));
-    webview.html = page(webview, extension, "review", body());
+    webview.html = page(webview, extension, "review", panel.title, body(panel.title));
   }
 
   onAnswer(listener: (given: GivenAnswer, shown: Review) => void): void {
@@ -130,8 +133,10 @@ class Panel implements ReviewPanel {
 
   /** The page shows this review as it is now. */
   #do(message: Action, shown: Review): void {
-    if (message.type === "answer") this.#answers.fire({ given: message, shown });
-    else if (message.type === "copy") void this.#copy(message.line, shown);
+    if (message.type === "answer") {
+      this.#answers.fire({ given: message, shown });
+      this.answered();
+    } else if (message.type === "copy") void this.#copy(message.line, shown);
     else if (message.type === "apply") void this.#apply(message.line, shown);
   }
 
@@ -165,7 +170,7 @@ class Panel implements ReviewPanel {
       type: "show",
       revision: this.#revision,
       html,
-      author: clientName(review.client),
+      author: l10n.t("From {0}", clientName(review.client)),
       keep: review,
       status: this.#status,
     });
@@ -197,8 +202,8 @@ type Message =
 type Action = { revision: number } & (({ type: "answer" } & GivenAnswer) | { type: "copy" | "apply"; line: number });
 
 /** The page: the client's text, and below it what is the user's. */
-function body(): string {
-  return `<div id="author"></div>
+function body(title: string): string {
+  return `<header><h1 class="unseen">${html(title)}</h1><div id="author"></div></header>
     <main id="content"></main>
     <form id="answer" aria-label="${l10n.t("Your answer")}">
       <div id="lost"></div>
@@ -230,14 +235,14 @@ async function codeOf({ markdown }: Review, line: number): Promise<string> {
 async function openFile({ file, line, column }: { file: string; line: number; column: number }): Promise<void> {
   try {
     const path = await toEditor(file, folders());
-    if (!inFolders(path)) throw new Error("it is in no folder of this window");
-    if (!(await stat(path)).isFile()) throw new Error("it is no file");
+    if (!inFolders(path)) throw new Error(l10n.t("it is in no folder of this window"));
+    if (!(await stat(path)).isFile()) throw new Error(l10n.t("it is no file"));
     const position = new vscode.Position(Math.max(line, 1) - 1, Math.max(column, 1) - 1);
     const selection = line > 0 ? { selection: new vscode.Range(position, position) } : {};
     const options = { viewColumn: vscode.ViewColumn.One, ...selection };
     await vscode.commands.executeCommand("vscode.open", vscode.Uri.file(path), options);
   } catch (error) {
-    void vscode.window.showWarningMessage(`${file} cannot be opened: ${reason(error)}`);
+    void vscode.window.showWarningMessage(l10n.t("{0} cannot be opened: {1}", file, reason(error)));
   }
 }
 

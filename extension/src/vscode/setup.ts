@@ -165,22 +165,22 @@ function shown({ place, file }: Host): string {
 async function targetOf(host: Host, folders: vscode.WorkspaceFolder[]): Promise<Target | undefined> {
   if (host.place === "home") return { host, shown: shown(host) };
   const items = folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder }));
-  const title = `${host.label}: ${host.file} of which folder?`;
+  const title = l10n.t("{0}: {1} of which folder?", host.label, host.file);
   const picked = items.length > 1 ? await vscode.window.showQuickPick(items, { title }) : items[0];
   if (!picked) return undefined;
   const { uri, name } = picked.folder;
-  return { host, folder: uri.fsPath, shown: `${host.file} of the folder ${name}` };
+  return { host, folder: uri.fsPath, shown: l10n.t("{0} of the folder {1}", host.file, name) };
 }
 
 async function propose(target: Target, entry: Entry, proposals: Proposals): Promise<void> {
   const { host, folder, shown } = target;
   const file = join(folder ?? homeDirectory(), host.file);
   const open = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === "file" && uri.fsPath === file);
-  if (open?.isDirty) throw new Error("it has changes that are not saved");
+  if (open?.isDirty) throw new Error(l10n.t("it has changes that are not saved"));
   const before = await readText(file);
   const after = withEntry(host, before ?? "", entry);
   if (before !== after) return proposals.show({ target, entry, file, before, after });
-  void vscode.window.showInformationMessage(l10n.t("{0} has the entry already. {1}", shown, host.next));
+  void vscode.window.showInformationMessage(l10n.t("{0} has the entry already. {1}", shown, host.next()));
 }
 
 async function write({ target: { host, shown }, entry, file, before, after }: Proposal): Promise<void> {
@@ -188,5 +188,5 @@ async function write({ target: { host, shown }, entry, file, before, after }: Pr
   await vscode.window.showTextDocument(vscode.Uri.file(file));
   const bound = host.place === "folder" && isAbsolute(entry.command);
   const note = bound ? ` ${l10n.t("This path only works on this machine. Don't commit it.")}` : "";
-  void vscode.window.showInformationMessage(`${l10n.t("{0} is written. {1}", shown, host.next)}${note}`);
+  void vscode.window.showInformationMessage(`${l10n.t("{0} is written. {1}", shown, host.next())}${note}`);
 }

@@ -5,6 +5,7 @@ import type { Permissions } from "../core/access/permission";
 import { describe } from "../core/access/status";
 import type { Action, Clients } from "../core/window/clients";
 import type { Store } from "../core/window/store";
+import { missing } from "./folders";
 import type { Window } from "./window";
 
 /** How long after an action its agent is shown as busy. */
@@ -26,6 +27,7 @@ export function showStatus(
     const shown = describe({
       state: store.state,
       problem: serving.kind === "failed" ? serving.problem : undefined,
+      missing: missing(),
       clients: clients.connected,
       atWork: working?.name,
       question: permissions.question,
@@ -56,7 +58,7 @@ export function showStatus(
 
   const stop = [store.subscribe(show), clients.subscribe(clientsChanged), permissions.subscribe(show)];
   show();
-  return vscode.Disposable.from(item, window.onDidChange(show), {
+  return vscode.Disposable.from(item, window.onDidChange(show), vscode.workspace.onDidGrantWorkspaceTrust(show), {
     dispose() {
       clearTimeout(working?.timer);
       for (const unsubscribe of stop) unsubscribe();

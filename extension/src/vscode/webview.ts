@@ -3,7 +3,13 @@ import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 
 /** The page that runs dist/webview/NAME.js with NAME.css. */
-export function page(webview: vscode.Webview, extension: vscode.Uri, name: string, body: string): string {
+export function page(
+  webview: vscode.Webview,
+  extension: vscode.Uri,
+  name: string,
+  title: string,
+  body: string,
+): string {
   const nonce = randomBytes(16).toString("base64");
   const file = (ending: string) =>
     webview.asWebviewUri(vscode.Uri.joinPath(extension, "dist", "webview", name + ending));
@@ -16,9 +22,10 @@ export function page(webview: vscode.Webview, extension: vscode.Uri, name: strin
     "base-uri 'none'",
   ].join("; ");
   return `<!doctype html>
-<html lang="en">
+<html lang="${vscode.env.language}">
   <head>
     <meta charset="utf-8">
+    <title>${html(title)}</title>
     <meta http-equiv="Content-Security-Policy" content="${policy}">
     <link rel="stylesheet" href="${file(".css")}">
   </head>
@@ -27,6 +34,11 @@ export function page(webview: vscode.Webview, extension: vscode.Uri, name: strin
     <script nonce="${nonce}" src="${file(".js")}"></script>
   </body>
 </html>`;
+}
+
+/** Text in a page. */
+export function html(text: string): string {
+  return text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
 /** Where our own files of a panel are. */

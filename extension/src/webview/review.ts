@@ -43,7 +43,7 @@ addEventListener("message", ({ data }: MessageEvent<Message>) => {
 function show({ html, author: from, keep, revision: shown, status }: Message & { type: "show" }): void {
   if (revision > 0) changed = performance.now();
   revision = shown;
-  author.textContent = `From ${from}`;
+  author.textContent = from;
   draft.show(html, keep, status.answered);
   // Not after a frame: a window that is minimised paints none.
   editor.postMessage({ type: "shown", revision });

@@ -81,7 +81,7 @@ const cases: [string, Facts, string, string, RegExp][] = [
     { state: having({ mode: "ask", stopped: [] }), clients: [] },
     "ready",
     "$(browser) Browser $(shield)",
-    /must ask you/,
+    /Agents must ask first/,
   ],
   [
     "who can only view",

@@ -182,7 +182,7 @@ export const workspace = part("workspace", {
 
 export const debug = part("debug", { activeDebugSession: undefined, breakpoints: [] });
 export const lm = part("lm", {});
-export const env = { remoteName: undefined };
+export const env = { remoteName: undefined, language: "en" };
 
 export class Uri {
   private constructor(

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
+
+	"browser-coordinator/internal/bench/peer"
 )
 
 // contender is one of the compared servers.
@@ -22,15 +22,7 @@ type toolNames struct {
 	clickArg                                        string
 }
 
-func contenders(coordinator, peers, dir string) []contender {
-	private := func(cmd *exec.Cmd) *exec.Cmd {
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(),
-			"XDG_DATA_HOME="+filepath.Join(dir, "data"), "XDG_STATE_HOME="+filepath.Join(dir, "state"),
-			"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"),
-			"CHROME_DEVTOOLS_MCP_NO_UPDATE_CHECKS=1", "CHROME_DEVTOOLS_MCP_NO_USAGE_STATISTICS=1")
-		return cmd
-	}
+func contenders(programs peer.Programs) []contender {
 	playwright := toolNames{
 		navigate: "browser_navigate", snapshot: "browser_snapshot", click: "browser_click", evaluate: "browser_evaluate", screenshot: "browser_take_screenshot",
 		clickArg: "target",
@@ -38,15 +30,9 @@ func contenders(coordinator, peers, dir string) []contender {
 	ref := regexp.MustCompile(`button "Add 200".*?\[ref=([a-z0-9]+)\]|"Add 200" \[ref=([a-z0-9]+)\]`)
 	return []contender{
 		{"raw CDP", nil, toolNames{}, nil},
-		{"Browser Coordinator", func(cdp string) *exec.Cmd {
-			return private(exec.Command(coordinator, "mcp", "--attach", cdp))
-		}, playwright, ref},
-		{"Playwright MCP 0.0.83", func(cdp string) *exec.Cmd {
-			return private(exec.Command("node", filepath.Join(peers, "node_modules/@playwright/mcp/cli.js"), "--cdp-endpoint", cdp))
-		}, playwright, ref},
-		{"chrome-devtools-mcp 1.11", func(cdp string) *exec.Cmd {
-			return private(exec.Command("node", filepath.Join(peers, "node_modules/chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js"), "--browserUrl", cdp, "--no-usage-statistics", "--no-performance-crux"))
-		}, toolNames{
+		{"Browser Coordinator", func(cdp string) *exec.Cmd { return programs.Ours("--attach", cdp) }, playwright, ref},
+		{peer.PlaywrightName, func(cdp string) *exec.Cmd { return programs.Playwright("--cdp-endpoint", cdp) }, playwright, ref},
+		{peer.DevToolsName, func(cdp string) *exec.Cmd { return programs.DevTools("--browserUrl", cdp) }, toolNames{
 			navigate: "navigate_page", snapshot: "take_snapshot", click: "click", evaluate: "evaluate_script", screenshot: "take_screenshot",
 			always: map[string]any{"pageId": 1}, navigateArgs: map[string]any{"type": "url"}, clickArg: "uid",
 		}, regexp.MustCompile(`uid=(\S+) button "Add 200"`)},

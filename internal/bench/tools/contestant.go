@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/internal/bench/peer"
 )
 
 // contestant is a contender with its Chromium.
 type contestant struct {
 	kind    contender
 	browser *chrome.Browser
-	server  *server // nil means raw
+	server  *peer.Server // nil means raw
 	raw     *raw
 }
 
@@ -29,7 +30,7 @@ func enter(ctx context.Context, k contender) (*contestant, error) {
 	if k.command == nil {
 		c.raw, err = dialRaw(ctx, browser.URL())
 	} else {
-		c.server, err = startServer(ctx, k.command(httpAddress(browser.URL())))
+		c.server, err = peer.Start(ctx, k.command(httpAddress(browser.URL())))
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.close())
@@ -49,7 +50,7 @@ func httpAddress(ws string) string {
 func (c *contestant) close() error {
 	var errs []error
 	if c.server != nil {
-		errs = append(errs, c.server.close())
+		errs = append(errs, c.server.Close())
 	}
 	if c.raw != nil {
 		c.raw.conn.Close()
@@ -63,7 +64,7 @@ func (c *contestant) memory() float64 {
 	if c.server == nil {
 		return 0
 	}
-	return c.server.memory(resident)
+	return c.server.Memory(peer.Resident)
 }
 
 // An agent that acts fast meets the page while it is still being drawn, and its calls
@@ -95,7 +96,13 @@ func (c *contestant) round(ctx context.Context, address string, t *table, counte
 	names := c.kind.tools
 	call := func(act, tool string, args map[string]any) (string, error) {
 		maps.Copy(args, names.always)
-		return timed(act, func() (string, error) { return c.server.call(ctx, tool, args) })
+		return timed(act, func() (string, error) {
+			answer, err := c.server.Call(ctx, tool, args)
+			if err == nil && answer.Refused {
+				err = fmt.Errorf("%s: %s", tool, answer.Text)
+			}
+			return answer.Text, err
+		})
 	}
 	args := map[string]any{"url": address}
 	maps.Copy(args, names.navigateArgs)

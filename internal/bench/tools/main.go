@@ -21,12 +21,13 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/internal/bench/peer"
 	"browser-coordinator/internal/bench/record"
 )
 
 func main() {
 	coordinator := flag.String("coordinator", "bin/coordinator", "the coordinator's `binary`")
-	peers := flag.String("peers", "internal/bench/tools/peers", "the `folder` in which npm ci has installed the peers")
+	peers := flag.String("peers", "internal/bench/peer/npm", "the `folder` in which npm ci has installed the peers")
 	rounds := flag.Int("rounds", 15, "how often each act is done")
 	starts := flag.Int("starts", 7, "how often each server is started")
 	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark))
@@ -65,7 +66,7 @@ func run(ctx context.Context, coordinator, peers string, rounds, starts int) (t 
 		return nil, err
 	}
 	defer shop.Close()
-	kinds := contenders(coordinator, peers, dir)
+	kinds := contenders(peer.Programs{Coordinator: coordinator, Peers: peers, Dir: dir})
 	t = newTable(kinds)
 	if err := measureStarts(ctx, t, kinds, starts); err != nil {
 		return nil, err
@@ -108,16 +109,16 @@ func measureStarts(ctx context.Context, table *table, kinds []contender, starts 
 				continue
 			}
 			began := time.Now()
-			s, err := startServer(ctx, k.command("http://127.0.0.1:9"))
+			s, err := peer.Start(ctx, k.command("http://127.0.0.1:9"))
 			if err != nil {
 				return fmt.Errorf("%s: %w", k.name, err)
 			}
-			err = s.listTools(ctx)
+			err = s.ListTools(ctx)
 			took := time.Since(began)
 			table.add("start to tools/list, ms", k.name, milliseconds(took))
-			table.add("idle memory, MB", k.name, s.memory(resident))
-			table.add("its own part of it, MB", k.name, s.memory(itsOwn))
-			if err := errors.Join(err, s.close()); err != nil {
+			table.add("idle memory, MB", k.name, s.Memory(peer.Resident))
+			table.add("its own part of it, MB", k.name, s.Memory(peer.ItsOwn))
+			if err := errors.Join(err, s.Close()); err != nil {
 				return fmt.Errorf("%s: %w", k.name, err)
 			}
 		}
@@ -126,7 +127,7 @@ func measureStarts(ctx context.Context, table *table, kinds []contender, starts 
 		if k.command == nil {
 			continue
 		}
-		characters, err := listCharacters(k.command("http://127.0.0.1:9"))
+		characters, err := peer.ListCharacters(k.command("http://127.0.0.1:9"))
 		if err != nil {
 			return fmt.Errorf("%s: %w", k.name, err)
 		}

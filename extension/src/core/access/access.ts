@@ -1,17 +1,35 @@
 // What the user allows: the mode, and which clients are stopped. Both are part of the window's state.
 
+import * as l10n from "@vscode/l10n";
 import type { AccessMode, ConnectedClient } from "../protocol/protocol.generated";
 import type { Clients } from "../window/clients";
 import type { Store } from "../window/store";
 
 export const modes = ["full", "ask", "view"] as const satisfies AccessMode[];
 
-/** The labels of the modes; the manifest has the same. */
-export const modeLabels: Record<AccessMode, { label: string; icon: string; detail: string }> = {
-  full: { label: "Agents can do everything", icon: "unlock", detail: "They read and act without asking." },
-  ask: { label: "Agents must ask first", icon: "shield", detail: "They read; you are asked before they act." },
-  view: { label: "Agents can only view", icon: "eye", detail: "They read; whatever would change a page is refused." },
-};
+/** What a mode is called; the manifest has the same. */
+export function modeWords(mode: AccessMode): { label: string; icon: string; detail: string } {
+  switch (mode) {
+    case "full":
+      return {
+        label: l10n.t("Agents can do everything"),
+        icon: "unlock",
+        detail: l10n.t("They read and act without asking."),
+      };
+    case "ask":
+      return {
+        label: l10n.t("Agents must ask first"),
+        icon: "shield",
+        detail: l10n.t("They read; you are asked before they act."),
+      };
+    case "view":
+      return {
+        label: l10n.t("Agents can only view"),
+        icon: "eye",
+        detail: l10n.t("They read; whatever would change a page is refused."),
+      };
+  }
+}
 
 /** Ids of clients that are gone stay: a client that comes back under its id is still stopped. */
 const stoppedLimit = 100;
@@ -70,5 +88,5 @@ export function stoppable(store: Store, clients: Clients): StoppableClient[] {
 }
 
 function unknown(id: string): ConnectedClient {
-  return { id, name: "A client that has left", version: "", kind: "cdp", since: 0 };
+  return { id, name: l10n.t("A client that has left"), version: "", kind: "cdp", since: 0 };
 }

@@ -5,26 +5,26 @@ import { clientName, plain, siteOf } from "../plaintext";
 import type { Client, PermissionAskArg } from "../protocol/protocol.generated";
 
 /** The CDP methods that users meet most. The others are shown by their own names. */
-const methods: Record<string, string> = {
-  "DOM.setFileInputFiles": "choose files",
-  "Debugger.evaluateOnCallFrame": "run a script",
-  "Input.dispatchDragEvent": "drag",
-  "Input.dispatchKeyEvent": "press a key",
-  "Input.dispatchMouseEvent": "use the mouse",
-  "Input.dispatchTouchEvent": "touch",
-  "Input.insertText": "type",
-  "Network.deleteCookies": "delete a cookie",
-  "Network.setCookie": "set a cookie",
-  "Page.addScriptToEvaluateOnNewDocument": "run a script in each new page",
-  "Page.handleJavaScriptDialog": "answer the page's dialog",
-  "Page.navigate": "open a page",
-  "Page.reload": "load the page anew",
-  "Runtime.callFunctionOn": "run a script",
-  "Runtime.evaluate": "run a script",
-  "Target.activateTarget": "bring a tab to the front",
-  "Target.closeTarget": "close a tab",
-  "Target.createTarget": "open a tab",
-};
+const methods = (): Record<string, string> => ({
+  "DOM.setFileInputFiles": l10n.t("choose files"),
+  "Debugger.evaluateOnCallFrame": l10n.t("run a script"),
+  "Input.dispatchDragEvent": l10n.t("drag"),
+  "Input.dispatchKeyEvent": l10n.t("press a key"),
+  "Input.dispatchMouseEvent": l10n.t("use the mouse"),
+  "Input.dispatchTouchEvent": l10n.t("touch"),
+  "Input.insertText": l10n.t("type"),
+  "Network.deleteCookies": l10n.t("delete a cookie"),
+  "Network.setCookie": l10n.t("set a cookie"),
+  "Page.addScriptToEvaluateOnNewDocument": l10n.t("run a script in each new page"),
+  "Page.handleJavaScriptDialog": l10n.t("answer the page's dialog"),
+  "Page.navigate": l10n.t("open a page"),
+  "Page.reload": l10n.t("load the page anew"),
+  "Runtime.callFunctionOn": l10n.t("run a script"),
+  "Runtime.evaluate": l10n.t("run a script"),
+  "Target.activateTarget": l10n.t("bring a tab to the front"),
+  "Target.closeTarget": l10n.t("close a tab"),
+  "Target.createTarget": l10n.t("open a tab"),
+});
 
 /**
  * `Click button "Buy"`, `open a page: http://127.0.0.1:5173/`. The detail of an agent's tool describes the action by itself.
@@ -35,14 +35,15 @@ export function requestText(
   most = 240,
 ) {
   const text = detail === "" || isMethod(act) ? actionText({ act, target: detail }) : detail;
-  const shown = plain(text, most) || plain(actionText({ act, target: "" }), most) || "something that it does not name";
+  const shown =
+    plain(text, most) || plain(actionText({ act, target: "" }), most) || l10n.t("something that it does not name");
   const claimed = plain(claim.replace(/["“”„‟]/g, "'"), most / 4);
   return claimed === "" ? shown : l10n.t("{0} (the agent calls it “{1}”)", shown, claimed);
 }
 
 /** `click button "Buy"` for browser_click and its target. */
 export function actionText({ act, target }: { act: string; target: string }): string {
-  const name = isMethod(act) ? (methods[act] ?? act) : act.replace(/^browser_/, "").replaceAll("_", " ");
+  const name = isMethod(act) ? (methods()[act] ?? act) : act.replace(/^browser_/, "").replaceAll("_", " ");
   return plain(target, 200) === "" ? name : `${name}${isMethod(act) ? ":" : ""} ${target}`;
 }
 
@@ -86,8 +87,9 @@ export function questionText({ client, actions }: { client: Client; actions: rea
   const most = shown.length > 1 ? 80 : 240;
   const texts = shown.map((each) => requestText(each, most) + (placeOf(each) === where ? "" : placeOf(each)));
   const waiting = actions.length - shown.length;
-  const more = waiting === 0 ? "" : ` ${waiting} more ${waiting === 1 ? "action waits" : "actions wait"}.`;
-  return `${clientName(client)} wants to act${where}: ${texts.join("; ")}.${more}`;
+  const text = l10n.t("{0} wants to act{1}: {2}.", clientName(client), where, texts.join("; "));
+  if (waiting === 0) return text;
+  return `${text} ${waiting === 1 ? l10n.t("1 more action waits.") : l10n.t("{0} more actions wait.", waiting)}`;
 }
 
 /** ` on “Shop” (127.0.0.1:5173)`, or nothing. */
@@ -95,5 +97,5 @@ export function placeOf({ page }: Pick<PermissionAskArg, "page">): string {
   if (!page) return "";
   const title = plain(page.title, 60);
   const site = siteOf(page.url);
-  return title === "" ? ` on ${site}` : ` on “${title}” (${site})`;
+  return ` ${title === "" ? l10n.t("on {0}", site) : l10n.t("on “{0}” ({1})", title, site)}`;
 }

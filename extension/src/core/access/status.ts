@@ -1,13 +1,17 @@
 // What the status bar shows of a window, and its tooltip.
 
+import * as l10n from "@vscode/l10n";
 import { browserName, clientName, nameOf } from "../plaintext";
 import type { ConnectedClient, State } from "../protocol/protocol.generated";
+import { modeWords } from "./access";
 import type { Question } from "./permission";
 
 export interface Facts {
   state: State;
   /** Why agents cannot find this window, if they cannot. */
   problem?: string | undefined;
+  /** What the user must do before a browser can be shared. */
+  missing?: string | undefined;
   clients: readonly ConnectedClient[];
   /** The client that acted in the last moments, by the name that it gives itself. */
   atWork?: string | undefined;
@@ -23,47 +27,43 @@ export interface Shown {
   tooltip: string;
 }
 
-const allows = {
-  full: "Agents can do everything.",
-  ask: "Agents must ask you before they act.",
-  view: "Agents can only view.",
-};
 const marks = { full: "", ask: " $(shield)", view: " $(eye)" };
 
-export function describe({ state, problem, clients, atWork, question }: Facts): Shown {
+export function describe({ state, problem, missing, clients, atWork, question }: Facts): Shown {
   const { mode, stopped } = state.access;
   if (problem !== undefined) {
-    const summary = `Agents cannot find this window: ${problem}.`;
-    const tooltip = `${summary} Click to see the log and what else there is.`;
-    return { kind: "problem", text: "$(warning) Browser", summary, tooltip };
+    const summary = l10n.t("Agents cannot find this window: {0}.", problem);
+    const tooltip = `${summary} ${l10n.t("Click to see the log and what else there is.")}`;
+    return { kind: "problem", text: `$(warning) ${l10n.t("Browser")}`, summary, tooltip };
   }
   if (question) {
-    const summary = `${clientName(question.client)} waits for your answer.`; // short: it lies above the question
-    const tooltip = `${summary} Click to allow or refuse it.`;
-    return { kind: "waiting", text: "$(bell-dot) Agent asks", summary, tooltip };
+    const summary = l10n.t("{0} waits for your answer.", clientName(question.client)); // short: it lies above the question
+    const tooltip = `${summary} ${l10n.t("Click to allow or refuse it.")}`;
+    return { kind: "waiting", text: `$(bell-dot) ${l10n.t("Agent asks")}`, summary, tooltip };
   }
   const going = clients.filter(({ id }) => !stopped.includes(id));
   const names = [...new Set(going.map(clientName))].join(", ");
-  const connected = names === "" ? "No agent is connected." : `Connected: ${names}.`;
-  const held = clients.length > going.length ? ` Stopped: ${clients.length - going.length}.` : "";
-  const who = `${connected}${held} ${allows[mode]}`;
+  const connected = names === "" ? l10n.t("No agent is connected.") : l10n.t("Connected: {0}.", names);
+  const held = clients.length > going.length ? ` ${l10n.t("Stopped: {0}.", clients.length - going.length)}` : "";
+  const who = `${connected}${held} ${modeWords(mode).label}.`;
+  const more = l10n.t("Click for more.");
   const browser = browserName(state);
   if (!browser) {
     const summary =
       state.debugSessions.length > 0
-        ? "The debug browser of this window offers no endpoint; the log shows why."
-        : "No browser to share: start a browser debug session (F5).";
-    const text = `$(circle-slash) Browser${marks[mode]}`;
-    return { kind: "none", text, summary, tooltip: `${summary} ${who} Click for more.` };
+        ? l10n.t("The debug browser of this window offers no endpoint; the log shows why.")
+        : (missing ?? l10n.t("No browser to share: start a browser debug session (F5)."));
+    const text = `$(circle-slash) ${l10n.t("Browser")}${marks[mode]}`;
+    return { kind: "none", text, summary, tooltip: `${summary} ${who} ${more}` };
   }
   if (atWork !== undefined) {
     const name = nameOf(atWork, 30);
-    const summary = `${name} is at work in ${browser}.`;
-    const tooltip = `${summary} ${who} Click to stop it or to change what agents may do.`;
+    const summary = l10n.t("{0} is at work in {1}.", name, browser);
+    const tooltip = `${summary} ${who} ${l10n.t("Click to stop it or to change what agents may do.")}`;
     return { kind: "work", text: `$(sync~spin) ${name}${marks[mode]}`, summary, tooltip };
   }
   const icon = going.length > 0 ? "$(plug)" : "$(browser)";
-  const summary = `${browser} can be joined by agents and CDP tools.`;
-  const text = `${icon} Browser${marks[mode]}`;
-  return { kind: "ready", text, summary, tooltip: `${summary} ${who} Click for more.` };
+  const summary = l10n.t("{0} can be joined by agents and CDP tools.", browser);
+  const text = `${icon} ${l10n.t("Browser")}${marks[mode]}`;
+  return { kind: "ready", text, summary, tooltip: `${summary} ${who} ${more}` };
 }

@@ -1,5 +1,7 @@
 // Where a window listens. Obeys specs/window-protocol/README.md section 2.
+
 import { isAbsolute, join } from "node:path";
+import * as l10n from "@vscode/l10n";
 import { canonical, hashOf } from "./identity";
 
 export const folder = "browser-coordinator-mcp";
@@ -37,7 +39,7 @@ export function isTooLong(dir: string, platform: NodeJS.Platform): boolean {
 function dataHome({ XDG_DATA_HOME: data = "", HOME: home = "" }: Surroundings["env"]): string {
   if (isAbsolute(data)) return data;
   if (isAbsolute(home)) return join(home, ".local", "share");
-  throw new Error("neither XDG_DATA_HOME nor HOME is an absolute path; set one of them");
+  throw new Error(l10n.t("neither XDG_DATA_HOME nor HOME is an absolute path; set one of them"));
 }
 
 /** The names to try, in order: plain, then -2 to -9. */

@@ -1,8 +1,10 @@
 // Binds a window's address and releases it.
 // Obeys specs/window-protocol/README.md sections 2.1 and 2.3.
+
 import { chmod, link, lstat, mkdir, rmdir, unlink } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import { basename, join } from "node:path";
+import * as l10n from "@vscode/l10n";
 import { leadsTo, momentary, newSocket, removeSeen, type Seen } from "../files/file";
 import { locked } from "../files/lock";
 import { code } from "../log";
@@ -48,7 +50,7 @@ export async function bind(server: Server, key: string, around: Surroundings): P
           };
         }
       }
-      throw new Error(`all nine addresses of this workspace in ${dir} are taken by live windows`);
+      throw new Error(l10n.t("all nine addresses of this workspace in {0} are taken by live windows", dir));
     } catch (error) {
       server.close();
       throw error;
@@ -133,5 +135,5 @@ async function bindPipe(server: Server, key: string): Promise<Bound> {
       if (code(error) !== "EADDRINUSE") throw error;
     }
   }
-  throw new Error("all nine pipe names of this workspace are taken by live windows");
+  throw new Error(l10n.t("all nine pipe names of this workspace are taken by live windows"));
 }

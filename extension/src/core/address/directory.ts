@@ -1,7 +1,9 @@
 // The directory that a window's socket goes to: DIR, or a short one where that is too long for sockets.
 // Obeys specs/window-protocol/README.md section 2.
+
 import { lstat, mkdir, mkdtemp, readFile, rename, rmdir, writeFile } from "node:fs/promises";
 import { isAbsolute, join, normalize } from "node:path";
+import * as l10n from "@vscode/l10n";
 import { momentary } from "../files/file";
 import { locked } from "../files/lock";
 import { directory, folder, isTooLong, type Surroundings } from "./address";
@@ -37,9 +39,9 @@ async function prepare(dir: string, uid: number): Promise<void> {
 
 async function check(dir: string, uid: number): Promise<void> {
   const stat = await lstat(dir);
-  if (!stat.isDirectory()) throw new Error(`${dir} is not a directory; remove it`);
-  if (stat.uid !== uid) throw new Error(`${dir} belongs to user ${stat.uid}, not to you; remove it`);
-  if ((stat.mode & 0o077) !== 0) throw new Error(`other users may enter ${dir}; run: chmod 700 '${dir}'`);
+  if (!stat.isDirectory()) throw new Error(l10n.t("{0} is not a directory; remove it", dir));
+  if (stat.uid !== uid) throw new Error(l10n.t("{0} belongs to user {1}, not to you; remove it", dir, stat.uid));
+  if ((stat.mode & 0o077) !== 0) throw new Error(l10n.t("other users may enter {0}; run: chmod 700 '{1}'", dir, dir));
 }
 
 /** The short directory in place of data; undefined where none is named or it is not the user's own. */

@@ -1,6 +1,7 @@
 // Decides whether a debug browser gets a port, and explains what that exposes.
 // See adr/0032-a-debugging-port-only-without-other-users.md.
 
+import * as l10n from "@vscode/l10n";
 import { reason } from "../log";
 import { plain } from "../plaintext";
 import type { Configuration } from "./injection";
@@ -43,13 +44,17 @@ function read(value: unknown): PortSetting {
 
 /** Decides for one launch. It asks for the other users only where they matter, and adds no port where they cannot be known. */
 export async function decidePort(setting: PortSetting, otherUsers: () => Promise<string[]>): Promise<PortDecision> {
-  if (setting !== "auto") return { added: setting === "always", why: `${settingName} is "${setting}"` };
+  if (setting !== "auto") return { added: setting === "always", why: l10n.t('{0} is "{1}"', settingName, setting) };
   try {
     const others = await otherUsers();
-    if (others.length === 0) return { added: true, why: "no other user has a process on this machine" };
-    return { added: false, why: `${list(others)} ${others.length === 1 ? "has" : "have"} processes on this machine` };
+    if (others.length === 0) return { added: true, why: l10n.t("no other user has a process on this machine") };
+    const why =
+      others.length === 1
+        ? l10n.t("{0} has processes on this machine", list(others))
+        : l10n.t("{0} have processes on this machine", list(others));
+    return { added: false, why };
   } catch (error) {
-    return { added: false, why: `it cannot be found out who else uses this machine (${reason(error)})` };
+    return { added: false, why: l10n.t("it cannot be found out who else uses this machine ({0})", reason(error)) };
   }
 }
 
@@ -58,9 +63,9 @@ const most = 3;
 function list(names: string[]): string {
   const rest = names.length - most;
   const shown = names.slice(0, most).map((name) => plain(name, 40));
-  if (rest > 0) shown.push(`${rest} more`);
+  if (rest > 0) shown.push(l10n.t("{0} more", rest));
   const last = shown.pop();
-  return shown.length > 0 ? `${shown.join(", ")} and ${last}` : `${last}`;
+  return shown.length > 0 ? l10n.t("{0} and {1}", shown.join(", "), last ?? "") : `${last}`;
 }
 
 /** A member that keeps the decision in the configuration; debug sessions keep what they do not know. */
@@ -76,28 +81,32 @@ export function decisionOf(configuration: Configuration): PortDecision | undefin
   return typeof added === "boolean" && typeof why === "string" ? { added, why: plain(why, 300) } : undefined;
 }
 
-const exposes =
-  "Every local user can see that a port is open, control the browser through it, and read your files as file:// pages.";
-const shared = "Agents and CDP tools use the shared debug session of each page.";
-const inForce = `The setting ${settingName} decides it at each launch.`;
-
 /** How the view describes the way to a browser: beside the browser, and in its tooltip. */
 export function describePort(
   via: string | undefined,
   decision: PortDecision | undefined,
 ): { short: string; long: string } {
-  const why = decision ? `: ${decision.why}` : "";
+  const exposes = l10n.t(
+    "Every local user can see that a port is open, control the browser through it, and read your files as file:// pages.",
+  );
+  const shared = l10n.t("Agents and CDP tools use the shared debug session of each page.");
+  const inForce = l10n.t("The setting {0} decides it at each launch.", settingName);
+  const because = (done: string) => (decision ? `${done}: ${decision.why}.` : `${done}.`);
   switch (via) {
-    case "injected":
-      return {
-        short: "debugging port added",
-        long: [`A debugging port was added${why}.`, exposes, inForce].join("\n"),
-      };
+    case "injected": {
+      const long = [because(l10n.t("A debugging port was added")), exposes, inForce].join("\n");
+      return { short: l10n.t("debugging port added"), long };
+    }
     case "configured":
-    case "attached":
-      return { short: "the configuration's port", long: `The port is that of your launch configuration.\n${exposes}` };
+    case "attached": {
+      const long = `${l10n.t("The port is that of your launch configuration.")}\n${exposes}`;
+      return { short: l10n.t("the configuration's port"), long };
+    }
   }
-  if (!decision)
-    return { short: "shared debug session", long: `No port of this browser can be reached from here.\n${shared}` };
-  return { short: decision.why, long: [`No debugging port was added${why}.`, exposes, shared, inForce].join("\n") };
+  if (!decision) {
+    const long = `${l10n.t("No port of this browser can be reached from here.")}\n${shared}`;
+    return { short: l10n.t("shared debug session"), long };
+  }
+  const long = [because(l10n.t("No debugging port was added")), exposes, shared, inForce].join("\n");
+  return { short: decision.why, long };
 }

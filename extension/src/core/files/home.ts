@@ -1,6 +1,8 @@
 // The user's home directory.
+
 import { homedir } from "node:os";
 import { isAbsolute } from "node:path";
+import * as l10n from "@vscode/l10n";
 import { code } from "../log";
 
 /**
@@ -10,7 +12,7 @@ import { code } from "../log";
 export function homeDirectory(): string {
   const home = known();
   if (home !== undefined && isAbsolute(home)) return home;
-  throw new Error("your home directory is not known: set HOME to its absolute path, and start the editor anew");
+  throw new Error(l10n.t("your home directory is not known: set HOME to its absolute path, and start the editor anew"));
 }
 
 function known(): string | undefined {

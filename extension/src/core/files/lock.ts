@@ -1,8 +1,10 @@
 // The directory lock that binding and deleting windows share.
 // Obeys specs/window-protocol/README.md section 2.2.
+
 import { type FileHandle, lstat, open, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
+import * as l10n from "@vscode/l10n";
 import { code } from "../log";
 import { leadsTo, removeSeen } from "./file";
 
@@ -28,7 +30,9 @@ async function hold(path: string, limit: number): Promise<FileHandle> {
     if (held) return held;
     if (await breakAbandoned(path)) continue;
     if (performance.now() - started > limit) {
-      throw new Error(`another process has held ${path} for ${limit} ms; if none is running, remove that file`);
+      throw new Error(
+        l10n.t("another process has held {0} for {1} ms; if none is running, remove that file", path, limit),
+      );
     }
     await after(5 + Math.random() * 20);
   }

@@ -57,7 +57,12 @@ export class LiveView {
   /** What is filmed now, or could not be: the page, and the endpoint that it is reached by. */
   #filming: Filming | undefined;
 
-  constructor(store: Store, log: Log) {
+  /** `missing` is what the user must do before a browser can be shown. */
+  constructor(
+    store: Store,
+    log: Log,
+    private readonly missing: () => string | undefined = () => undefined,
+  ) {
     this.#store = store;
     this.#log = log;
     this.#pages = new Pages(store, log);
@@ -177,7 +182,7 @@ export class LiveView {
     const page = all.find(({ id }) => id === this.#chosen) ?? newest(all);
     if (!page) {
       this.#stop();
-      this.#notify(show, { type: "empty", ...why(this.#store.state) });
+      this.#notify(show, { type: "empty", ...why(this.#store.state, this.missing()) });
       return;
     }
     this.#notify(show, { type: "pages", pages: all, current: page.id });
@@ -245,9 +250,10 @@ function newest(pages: readonly Page[]): Page | undefined {
 }
 
 /** Why there is nothing to see, and what to do about it. */
-function why(state: State): { text: string; start: boolean } {
+function why(state: State, missing: string | undefined): { text: string; start: boolean } {
   if (state.browser) return { text: l10n.t("The browser has no page open."), start: false };
   if (state.debugSessions.length === 0) {
+    if (missing !== undefined) return { text: missing, start: false };
     const text = l10n.t("No browser is being debugged in this window. Start one, and its page appears here.");
     return { text, start: true };
   }

@@ -140,7 +140,7 @@ function image(token: Token, toImage: ToImage): string {
   const to = target(src);
   const address = to && "file" in to ? toImage(to.file) : undefined;
   if (address !== undefined) return `<img src="${escaped(address)}" alt="${alt}">`;
-  return `<span class="missing">[image: ${alt || "not of this window's folders"}]</span>`;
+  return `<span class="missing">[${l10n.t("image: {0}", alt || l10n.t("not of this window's folders"))}]</span>`;
 }
 
 function isCode({ type }: Token): boolean {

@@ -231,7 +231,7 @@ export class Reviews {
 }
 
 function titleOf(arg: Argument): string {
-  return plain(arg.text("title", 0), 100) || "Review";
+  return plain(arg.text("title", 0), 100) || l10n.t("Review");
 }
 
 /** The review's text after the change. */

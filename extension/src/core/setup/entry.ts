@@ -1,4 +1,5 @@
 // The coordinator's entry in the file of a program that hosts agents.
+import * as l10n from "@vscode/l10n";
 
 /** The contents of an entry. */
 export interface Entry {
@@ -29,10 +30,10 @@ export function missing(old: Table, { command, args }: Entry): Partial<Entry> {
 export function oldEntry(file: Table, member: string): Table | undefined {
   const servers = file[member];
   if (servers === undefined) return undefined;
-  if (!isTable(servers)) throw new Unreadable(`its ${member} is not a table of servers`);
+  if (!isTable(servers)) throw new Unreadable(l10n.t("its {0} is not a table of servers", member));
   const old = servers[entryName];
   if (old === undefined || isTable(old)) return old;
-  throw new Unreadable(`its ${member}.${entryName} is not a server`);
+  throw new Unreadable(l10n.t("its {0}.{1} is not a server", member, entryName));
 }
 
 /** Puts what a file is to hold afterwards into what it holds. */

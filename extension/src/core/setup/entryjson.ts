@@ -1,5 +1,7 @@
 // Enters the coordinator into a JSON file, with or without comments.
+
 import { isDeepStrictEqual } from "node:util";
+import * as l10n from "@vscode/l10n";
 import { applyEdits, modify, type ParseError, parse, printParseErrorCode, stripComments } from "jsonc-parser";
 import { type Entry, enter, entryName, isTable, missing, oldEntry, type Table, Unreadable } from "./entry";
 
@@ -20,7 +22,7 @@ export function inJson(member: string, text: string, entry: Entry): string {
   enter(file, member, changes);
   // A name that is there twice, for instance: the first one is edited, the last one counts.
   if (!isDeepStrictEqual(read(after), file))
-    throw new Unreadable("it cannot be added to without changing its other contents");
+    throw new Unreadable(l10n.t("it cannot be added to without changing its other contents"));
   return after;
 }
 
@@ -39,8 +41,8 @@ function read(text: string): Table {
   const [error] = errors;
   if (error) {
     const line = text.slice(0, error.offset).split("\n").length;
-    throw new Unreadable(`it is not valid JSON (${printParseErrorCode(error.error)}, line ${line})`);
+    throw new Unreadable(l10n.t("it is not valid JSON ({0}, line {1})", printParseErrorCode(error.error), line));
   }
-  if (!isTable(value)) throw new Unreadable("it does not hold an object");
+  if (!isTable(value)) throw new Unreadable(l10n.t("it does not hold an object"));
   return value;
 }

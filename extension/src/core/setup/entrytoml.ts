@@ -1,6 +1,8 @@
 // Enters the coordinator into a TOML file. The library knows nothing of comments when it writes, so the text is
 // edited by its statements, and parsed again: it must hold what it held before, and the entry.
+
 import { isDeepStrictEqual } from "node:util";
+import * as l10n from "@vscode/l10n";
 import { parse, TomlError } from "smol-toml";
 import { type Entry, enter, entryName, missing, oldEntry, type Table, Unreadable } from "./entry";
 
@@ -14,7 +16,7 @@ export function inToml(member: string, text: string, entry: Entry): string {
   enter(file, member, changes);
   // An inline table, for instance, cannot be added to from elsewhere.
   if (!isDeepStrictEqual(parsed(after), file))
-    throw new Unreadable(`its ${member} are written in a form that cannot be added to line by line`);
+    throw new Unreadable(l10n.t("its {0} are written in a form that cannot be added to line by line", member));
   return after;
 }
 
@@ -23,7 +25,7 @@ function read(text: string): Table {
     return parse(text, { integersAsBigInt: "asNeeded" });
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    throw new Unreadable(`it is not valid TOML (line ${error.line})`);
+    throw new Unreadable(l10n.t("it is not valid TOML (line {0})", error.line));
   }
 }
 

@@ -1,4 +1,5 @@
 // Where the programs that host agents keep their MCP servers, and how the coordinator is entered there.
+import * as l10n from "@vscode/l10n";
 import { type Entry, entryName } from "./entry";
 import { inJson } from "./entryjson";
 import { inToml } from "./entrytoml";
@@ -13,8 +14,8 @@ export interface Host {
   /** The member that holds the servers; a TOML table of that name for Codex. */
   member: string;
   format: "json" | "toml";
-  /** What to do when it is written. */
-  next: string;
+  /** What to do when it is written; asked for when it is shown, since the translations come later than this file. */
+  next: () => string;
 }
 
 export const hosts: readonly Host[] = [
@@ -25,7 +26,7 @@ export const hosts: readonly Host[] = [
     file: ".mcp.json",
     member: "mcpServers",
     format: "json",
-    next: "Start Claude Code in this folder; it asks once whether to use the server.",
+    next: () => l10n.t("Start Claude Code in this folder; it asks once whether to use the server."),
   },
   {
     id: "cursor",
@@ -34,7 +35,7 @@ export const hosts: readonly Host[] = [
     file: ".cursor/mcp.json",
     member: "mcpServers",
     format: "json",
-    next: "Turn the server on in Cursor's settings, under MCP.",
+    next: () => l10n.t("Turn the server on in Cursor's settings, under MCP."),
   },
   {
     id: "windsurf",
@@ -43,7 +44,7 @@ export const hosts: readonly Host[] = [
     file: ".codeium/windsurf/mcp_config.json",
     member: "mcpServers",
     format: "json",
-    next: "Refresh the MCP servers in Windsurf.",
+    next: () => l10n.t("Refresh the MCP servers in Windsurf."),
   },
   {
     id: "gemini",
@@ -52,7 +53,7 @@ export const hosts: readonly Host[] = [
     file: ".gemini/settings.json",
     member: "mcpServers",
     format: "json",
-    next: "Start Gemini CLI in this folder; /mcp lists the server.",
+    next: () => l10n.t("Start Gemini CLI in this folder; /mcp lists the server."),
   },
   {
     id: "codex",
@@ -61,16 +62,16 @@ export const hosts: readonly Host[] = [
     file: ".codex/config.toml",
     member: "mcp_servers",
     format: "toml",
-    next: "Start Codex in this folder.",
+    next: () => l10n.t("Start Codex in this folder."),
   },
   {
     id: "vscode",
-    label: "VS Code (for everybody who opens this folder)",
+    label: "VS Code",
     place: "folder",
     file: ".vscode/mcp.json",
     member: "servers",
     format: "json",
-    next: "This window offers the server to its own agents already; the file is for the others.",
+    next: () => l10n.t("This window offers the server to its own agents already; the file is for the others."),
   },
 ];
 

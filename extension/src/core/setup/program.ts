@@ -1,5 +1,7 @@
 // Where the coordinator's program may be: the setting's, else the bundled one, else the one on PATH.
+
 import { delimiter, isAbsolute, join } from "node:path";
+import * as l10n from "@vscode/l10n";
 
 /** What is known of the machine and the settings. */
 export interface Surroundings {
@@ -23,13 +25,14 @@ export async function findProgram(surroundings: Surroundings, isProgram: IsProgr
   const { setting, home } = surroundings;
   const set = setting.trim().replace(/^~(?=[\\/])/, home);
   if (set !== "") {
-    const named = `browserCoordinator.coordinatorPath is ${JSON.stringify(setting)}`;
-    if (!isAbsolute(set)) throw new NoCoordinator(`${named}, which is not an absolute path`);
-    if (!(await isProgram(set))) throw new NoCoordinator(`${named}, where no program is that can be run`);
+    const named = ["browserCoordinator.coordinatorPath", JSON.stringify(setting)] as const;
+    if (!isAbsolute(set)) throw new NoCoordinator(l10n.t("{0} is {1}, which is not an absolute path", ...named));
+    if (!(await isProgram(set)))
+      throw new NoCoordinator(l10n.t("{0} is {1}, where no program is that can be run", ...named));
     return set;
   }
   const found = await first([bundled(surroundings), ...onPath(surroundings)], isProgram);
-  if (!found) throw new NoCoordinator("the coordinator is neither in the extension nor on PATH");
+  if (!found) throw new NoCoordinator(l10n.t("the coordinator is neither in the extension nor on PATH"));
   return found;
 }
 

@@ -16,7 +16,13 @@ export interface DetailRow extends Row {
 }
 
 /** storage is our folder of the workspace's storage; an empty window has none, and keeps nothing. */
-export function openActivityView(clients: Clients, storage: string | undefined, log: Log): vscode.Disposable {
+export function openActivityView(
+  clients: Clients,
+  storage: string | undefined,
+  /** Called whenever the user may see an action. */
+  seen: () => void,
+  log: Log,
+): vscode.Disposable {
   let only: string | undefined; // the client whose actions alone are shown, by its name
   const named = remembered((action) => actionRow(action, true));
   const unnamed = remembered((action) => actionRow(action, false));
@@ -29,6 +35,7 @@ export function openActivityView(clients: Clients, storage: string | undefined, 
     });
   });
   const update = () => {
+    if (view.view.visible && clients.actions.length > 0) seen();
     if (!clients.actions.some(({ name }) => name === only)) only = undefined; // nothing of it is listed any longer
     view.view.description = only === undefined ? "" : nameOf(only, 40);
     view.update();
@@ -39,7 +46,9 @@ export function openActivityView(clients: Clients, storage: string | undefined, 
     only = picked.name;
     update();
   });
-  const shown = vscode.Disposable.from(view, filter, { dispose: clients.subscribe(update) });
+  const shown = vscode.Disposable.from(view, filter, view.view.onDidChangeVisibility(update), {
+    dispose: clients.subscribe(update),
+  });
   if (storage === undefined) return shown;
   const path = join(storage, "activity.json");
   const attempt = (what: string, work: () => void) => {

@@ -1,7 +1,7 @@
 // The view "Agents": what they may do, the endpoint, and which clients are connected.
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { modeLabels, type StoppableClient, stoppable } from "../../core/access/access";
+import { modeWords, type StoppableClient, stoppable } from "../../core/access/access";
 import { categoryName, questionText } from "../../core/access/actions";
 import { clock } from "../../core/access/activity";
 import { everything, type Permissions } from "../../core/access/permission";
@@ -56,7 +56,7 @@ export function openAgentsView(parts: AgentsParts): vscode.Disposable {
   };
   const update = () => {
     const waiting = permissions.waiting;
-    const tooltip = waiting === 1 ? "An agent waits for you" : `${waiting} agents wait for you`;
+    const tooltip = waiting === 1 ? l10n.t("An agent waits for you") : l10n.t("{0} agents wait for you", waiting);
     view.view.badge = waiting > 0 ? { value: waiting, tooltip } : undefined;
     view.view.description = stopState(stoppable(store, clients));
     view.update();
@@ -96,33 +96,33 @@ function stopState(all: StoppableClient[]): string {
 }
 
 async function ask(extension: vscode.Uri, workspace: string | null): Promise<Asked> {
-  if (workspace === null) return { workspace, problem: "open a folder first" };
+  if (workspace === null) return { workspace, problem: l10n.t("open a folder first") };
   try {
     return { workspace, endpoint: await askEndpoint(extension, workspace) };
   } catch (error) {
-    const problem = error instanceof NoCoordinator ? error.message : "the coordinator did not report it";
+    const problem = error instanceof NoCoordinator ? error.message : l10n.t("the coordinator did not report it");
     return { workspace, problem };
   }
 }
 
 function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
   const { mode } = parts.store.state.access;
-  const words = modeLabels[mode];
+  const words = modeWords(mode);
   const access = row(words.label, {
     id: "access",
     icon: words.icon,
-    tooltip: `${words.label}\n${words.detail} Click to change it.`,
+    tooltip: `${words.label}\n${words.detail} ${l10n.t("Click to change it.")}`,
     spoken: words.detail,
     description: l10n.t("change"),
     context: "access",
-    command: { command: "browserCoordinator.changeAccess", title: "Change What Agents May Do" },
+    command: { command: "browserCoordinator.changeAccess", title: l10n.t("Change What Agents May Do") },
   });
   const all = clientRows(parts);
-  const nobody = row("No agent is connected", {
+  const nobody = row(l10n.t("No agent is connected"), {
     id: "nobody",
     icon: "info",
-    tooltip: "No agent is connected. Click to see how one gets here.",
-    command: { command: "browserCoordinator.getStarted", title: "Get Started" },
+    tooltip: l10n.t("No agent is connected. Click to see how one gets here."),
+    command: { command: "browserCoordinator.getStarted", title: l10n.t("Get Started") },
   });
   return [access, endpointRow(asked), ...(all.length > 0 ? all : [nobody])];
 }
@@ -154,8 +154,8 @@ function clientRow({ client, stopped, connected }: StoppableClient, { permission
   const { id, name, version, kind, since } = client;
   const { question } = permissions;
   const asks = question?.client.id === id;
-  const what = kind === "mcp" ? "an MCP client" : "a CDP client";
-  const now = stopped ? "stopped by you" : asks ? "asks you" : grantText(permissions.granted(id));
+  const what = kind === "mcp" ? l10n.t("an MCP client") : l10n.t("a CDP client");
+  const now = stopped ? l10n.t("stopped by you") : asks ? l10n.t("asks you") : grantText(permissions.granted(id));
   const page = pages.all.find((each) => each.id === client.page);
   const place = page ? pageName(page, 60) : "";
   const look = {
@@ -165,7 +165,7 @@ function clientRow({ client, stopped, connected }: StoppableClient, { permission
     description: [now, place, plain(version, 40)].filter((part) => part !== "").join(" · "),
     tooltip: [
       `${plain(`${nameOf(name, 2_000)} ${version}`, 2_100)}, ${what}`,
-      connected ? `Connected since ${clock(since)}` : "Not connected",
+      connected ? l10n.t("Connected since {0}", clock(since)) : l10n.t("Not connected"),
       place === "" ? "" : l10n.t("Works in “{0}”", place),
       asks && question ? questionText(question) : now,
     ]
@@ -173,7 +173,7 @@ function clientRow({ client, stopped, connected }: StoppableClient, { permission
       .join("\n"),
     spoken: what,
     context: stopped ? "client.stopped" : "client.going",
-    ...(asks && { command: { command: "browserCoordinator.answerQuestion", title: "Answer" } }),
+    ...(asks && { command: { command: "browserCoordinator.answerQuestion", title: l10n.t("Answer") } }),
   };
   return { ...row(nameOf(name), look), client };
 }

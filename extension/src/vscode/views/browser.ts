@@ -35,7 +35,7 @@ function rows({ store: { state }, sessions, pages, clients }: BrowserParts): Row
   const below = pages.all.map((page) => pageRow(page, browser !== null, clients));
   const { short, long } = describePort(browser?.via, id === undefined ? undefined : sessions.decisionOf(id));
   const look = { id: "browser", tooltip: long, open: true };
-  if (!browser) return [row("No debugging port", { ...look, icon: "shield", description: short }, below)];
+  if (!browser) return [row(l10n.t("No debugging port"), { ...look, icon: "shield", description: short }, below)];
   const session = debugSessions.find((each) => each.id === id);
   const description = [session?.name, short].filter(Boolean).join(" · ");
   return [row(name, { ...look, icon: "browser", description }, below)];

@@ -1,9 +1,10 @@
-package main
+// Package peer starts MCP servers over stdio for the benchmarks: the coordinator and its
+// peers, Playwright MCP and chrome-devtools-mcp, and calls their tools.
+package peer
 
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -14,30 +15,31 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// server is an MCP server in a process of its own, with its client.
-type server struct {
+// Server is an MCP server in a process of its own, with its client.
+type Server struct {
 	cmd     *exec.Cmd
 	session *mcp.ClientSession
 }
 
-func startServer(ctx context.Context, cmd *exec.Cmd) (*server, error) {
+// Start starts a server and connects to it.
+func Start(ctx context.Context, cmd *exec.Cmd) (*Server, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil)
 	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &server{cmd, session}, nil
+	return &Server{cmd, session}, nil
 }
 
-// listTools requests the tools as a host does.
-func (s *server) listTools(ctx context.Context) error {
+// ListTools requests the tools as a host does.
+func (s *Server) ListTools(ctx context.Context) error {
 	_, err := s.session.ListTools(ctx, nil)
 	return err
 }
 
-// listCharacters is the length of a server's list of tools as it sends it, which an
+// ListCharacters is the length of a server's list of tools as it sends it, which an
 // agent pays for.
-func listCharacters(cmd *exec.Cmd) (int, error) {
+func ListCharacters(cmd *exec.Cmd) (int, error) {
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return 0, err
@@ -75,37 +77,52 @@ func listCharacters(cmd *exec.Cmd) (int, error) {
 	}
 }
 
-// call calls a tool and returns the text of its result.
-func (s *server) call(ctx context.Context, tool string, args map[string]any) (string, error) {
-	answer, err := s.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
-	if err != nil {
-		return "", err
-	}
-	var text strings.Builder
-	for _, c := range answer.Content {
-		if c, ok := c.(*mcp.TextContent); ok {
-			text.WriteString(c.Text)
-		}
-	}
-	if answer.IsError {
-		return "", fmt.Errorf("%s: %s", tool, text.String())
-	}
-	return text.String(), nil
+// Answer is the result of a call.
+type Answer struct {
+	Text     string
+	Pictures int
+	Refused  bool // the tool reports an error
 }
 
-func (s *server) close() error { return s.session.Close() }
+// Call calls a tool.
+func (s *Server) Call(ctx context.Context, tool string, args map[string]any) (Answer, error) {
+	result, err := s.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		return Answer{}, err
+	}
+	return AnswerOf(result), nil
+}
+
+// AnswerOf is what an agent reads of a result.
+func AnswerOf(result *mcp.CallToolResult) Answer {
+	a := Answer{Refused: result.IsError}
+	var texts []string
+	for _, c := range result.Content {
+		switch c := c.(type) {
+		case *mcp.TextContent:
+			texts = append(texts, c.Text)
+		case *mcp.ImageContent:
+			a.Pictures++
+		}
+	}
+	a.Text = strings.Join(texts, "\n")
+	return a
+}
+
+// Close ends the server.
+func (s *Server) Close() error { return s.session.Close() }
 
 // The kinds of memory in /proc: all pages that a process has mapped now, and its private
 // pages. The former include those of its files, which processes share and the system may
 // drop.
 const (
-	resident = "VmRSS"
-	itsOwn   = "RssAnon"
+	Resident = "VmRSS"
+	ItsOwn   = "RssAnon"
 )
 
-// memory is that kind of memory of the process and its descendants, in MB; 0 where there
+// Memory is that kind of memory of the process and its descendants, in MB; 0 where there
 // is no /proc.
-func (s *server) memory(kind string) float64 {
+func (s *Server) Memory(kind string) float64 {
 	parents := map[int]int{}
 	sizes := map[int]float64{}
 	files, _ := filepath.Glob("/proc/[0-9]*/status")

@@ -1,0 +1,12 @@
+function (corners, w) {
+  // Where corners in a window are in the topmost document of this process.
+  for (;;) {
+    let owner = null;
+    try { owner = w.frameElement; } catch { }
+    if (!owner) break;
+    corners = corners.map((corner) => library.ofContent.call(owner, corner));
+    w = w.parent;
+  }
+  const xs = corners.map((c) => c.x), ys = corners.map((c) => c.y), x = Math.min(...xs), y = Math.min(...ys);
+  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y, top: w === w.parent };
+}

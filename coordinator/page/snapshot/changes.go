@@ -1,0 +1,164 @@
+package snapshot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/remote"
+)
+
+// Changes are what has changed in a page since the agent last saw it, by a snapshot or by
+// the Changes before.
+type Changes struct {
+	Text    string   // a [diff]; empty: nothing
+	New     bool     // the agent has not seen the document: Text is its beginning
+	Much    bool     // there is more, or too much for a diff
+	Notices []string // what live regions have shown, and do not show any longer
+}
+
+// changesTimeout bounds how long a page may take to report its changes.
+const changesTimeout = time.Second
+
+// changesFound is what changes.js returns.
+type changesFound struct {
+	Before, After string // the changed lines with their parents
+	Much          bool
+	Notices       []string
+	Last          int
+	Fresh         []any
+}
+
+// Watch makes the page's present state the one to compare with, unless the agent has seen
+// the document before.
+func (r *Reader) Watch(ctx context.Context) {
+	if !r.sees() {
+		_, _ = r.changes(ctx) // what cannot be read now is compared from the next action on
+	}
+}
+
+// sees reports whether the agent has seen the page's document before. From now on it has.
+func (r *Reader) sees() bool {
+	main, _ := r.frames.Frame(r.frames.Main())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.watched == main.Generation
+	r.watched = main.Generation
+	return known
+}
+
+// Look returns what has changed since the agent last saw the document, or the beginning of
+// one that it has not seen.
+func (r *Reader) Look(ctx context.Context) (Changes, error) {
+	if r.sees() {
+		return r.changes(ctx)
+	}
+	return r.glimpse(ctx)
+}
+
+// changes compares the page with what the agent knows of it. A script in each document
+// watches it from the agent's first call on, and prints only the parts that have changed.
+func (r *Reader) changes(ctx context.Context) (Changes, error) {
+	var all Changes
+	var before, after strings.Builder
+	err := r.page.Run(ctx, "comparing the page", changesTimeout, func(ctx context.Context) error {
+		for _, f := range r.frames.All() {
+			main := f.ID == r.frames.Main()
+			if !main && !f.Entered() {
+				continue
+			}
+			found, err := r.changesIn(ctx, f)
+			if err != nil && main {
+				return err
+			}
+			if err != nil {
+				continue // it has gone
+			}
+			all.Much = all.Much || found.Much
+			all.Notices = append(all.Notices, found.Notices...)
+			indent := ""
+			if !main && found.Before != found.After {
+				parent := fmt.Sprintf("- iframe %s:\n", f.URL)
+				before.WriteString(parent)
+				after.WriteString(parent)
+				indent = "  "
+			}
+			for line := range strings.Lines(found.Before) {
+				before.WriteString(indent + line)
+			}
+			for line := range strings.Lines(found.After) {
+				after.WriteString(indent + line)
+			}
+		}
+		return nil
+	})
+	for line := range strings.Lines(diff(before.String(), after.String())) {
+		if !strings.Contains(line, sameMark) {
+			all.Text += line
+		}
+	}
+	return all, err
+}
+
+// sameMark begins a line that stands for those that are the same.
+const sameMark = "\x02"
+
+func (r *Reader) changesIn(ctx context.Context, f frame.Frame) (found changesFound, err error) {
+	r.numbering.Lock()
+	defer r.numbering.Unlock()
+	var in runtime.ExecutionContextID
+	err = r.frames.InWorld(ctx, f.ID, func(session *cdp.Session, world runtime.ExecutionContextID) error {
+		now, _ := r.frames.Frame(f.ID)
+		args, err := json.Marshal(map[string]any{"last": r.frames.LastRef(), "generation": now.Generation})
+		if err != nil {
+			return err
+		}
+		in = world
+		reply, err := protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+			FunctionDeclaration: frame.Call("changes"), ExecutionContextID: world,
+			Arguments: []*runtime.CallArgument{{Value: args}}, ReturnByValue: new(true),
+		})
+		if err != nil {
+			return err
+		}
+		if reply.ExceptionDetails != nil {
+			return fmt.Errorf("changes script: %s", remote.Exception(reply.ExceptionDetails))
+		}
+		return json.Unmarshal([]byte(remote.Text(reply.Result)), &found)
+	})
+	if err != nil {
+		return found, err
+	}
+	return found, r.frames.AddRefs(f.ID, in, found.Last, refsOf(found.Fresh))
+}
+
+// glimpseElements bounds how many elements a glimpse looks at, so that it is quick in a huge
+// document.
+const glimpseElements = 120
+
+// glimpseBytes bounds its text.
+const glimpseBytes = 1500
+
+// glimpse returns the beginning of a document, or of its main part, without its frames.
+func (r *Reader) glimpse(ctx context.Context) (seen Changes, err error) {
+	err = r.page.Run(ctx, "reading the page", changesTimeout, func(ctx context.Context) error {
+		read, err := r.outlineDocument(ctx, r.frames.Main(), nil, Options{most: glimpseElements, main: true})
+		seen.New, seen.Much = true, read.Cut
+		for line := range strings.Lines(read.Text) {
+			if strings.Contains(line, frameMark) || len(seen.Text)+len(line) > glimpseBytes {
+				seen.Much = true
+				continue
+			}
+			seen.Text += line
+		}
+		return err
+	})
+	return seen, err
+}

@@ -1,0 +1,14 @@
+function (options) {
+  // What has changed in this document since the agent last knew it. A document of moderate
+  // size that it has not seen is known from now on.
+  if (globalThis.generation !== options.generation) library.outline(document.documentElement, options); // from the back/forward cache
+  const watch = library.watch();
+  const found = watch.changes(options);
+  if (!watch.knows() && document.documentElement && document.getElementsByTagName("*").length <= 1000) {
+    const outline = library.outline(document.documentElement, options);
+    watch.learn(outline, outline.itemsOf(document.documentElement));
+    found.fresh = outline.fresh.flat();
+    found.last = outline.last();
+  }
+  return JSON.stringify(found);
+}

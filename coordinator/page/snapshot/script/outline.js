@@ -1,0 +1,478 @@
+function (root, { last, generation, depth, interactive, urls, look, full, most = Infinity }) {
+  // The accessibility tree of an element as items, and their lines. It runs in our
+  // isolated world, where it also keeps the elements that it has numbered: a number is
+  // never used twice, and all of them go with the document.
+  // A document that comes back from the back/forward cache starts anew.
+  if (globalThis.generation !== generation) {
+    globalThis.generation = generation;
+    globalThis.numbers = new WeakMap();
+    globalThis.elements = new Map();
+    globalThis.closedRoots = new WeakMap();
+    globalThis.asked = new WeakSet();
+    globalThis.called = new WeakMap();
+    globalThis.watch?.end();
+    globalThis.watch = undefined;
+  }
+  // closedRoots holds the closed shadow roots, by their hosts; asked are the elements
+  // of which it is known whether they have one. The suspects are new ones: only
+  // the browser knows (see adopt).
+  // called is what the agent was told that the numbered elements are.
+  const { numbers, elements, asked, called } = globalThis;
+  const MAX_SUSPECTS = 200;
+  const suspects = globalThis.suspects = [];
+  const MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
+  const fresh = [], hidden = [], shadows = [];
+  let visited = 0;
+  const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named } = library.naming();
+
+  const silent = set("generic none presentation group rowgroup paragraph form region article strong emphasis code deletion insertion subscript superscript time figure blockquote term definition mark caption");
+
+  function valueOf(e, role) {
+    if (e.nodeName === "INPUT") {
+      if (e.type === "password") return "•".repeat(Math.min(e.value.length, 8));
+      if (e.type === "file") return [...e.files].map((f) => f.name).join(", ");
+      if (["button", "submit", "reset", "image", "checkbox", "radio"].includes(e.type)) return "";
+      return e.value;
+    }
+    if (e.nodeName === "TEXTAREA") return e.value;
+    if (e.nodeName === "PROGRESS" || e.nodeName === "METER") return String(e.value);
+    if (role === "textbox" || role === "searchbox") return e.innerText ?? "";
+    return aria(e, "valuetext") ?? aria(e, "valuenow") ?? "";
+  }
+  const valued = set("textbox searchbox slider spinbutton progressbar meter scrollbar color date");
+
+  function attributesOf(e, role) {
+    const a = [];
+    const tri = (word, value) => { if (value === "true" || value === true) a.push(word); else if (value === "mixed") a.push(word + "=mixed"); };
+    if (role === "checkbox" || role === "radio" || role === "switch" || role.startsWith("menuitem")) {
+      tri("checked", e.nodeName === "INPUT" ? (e.indeterminate ? "mixed" : e.checked) : aria(e, "checked"));
+    }
+    tri("pressed", aria(e, "pressed"));
+    if (aria(e, "selected") === "true") a.push("selected");
+    const expanded = e.nodeName === "SUMMARY" ? String(e.parentElement?.open === true) : aria(e, "expanded");
+    if (expanded === "true") a.push("expanded");
+    else if (expanded === "false") a.push("collapsed");
+    if (e.matches(":disabled") || aria(e, "disabled") === "true") a.push("disabled");
+    if (e.closest("[inert]")) a.push("inert");
+    if (role === "heading") a.push("level=" + (aria(e, "level") ?? (/^H[1-6]$/.test(e.nodeName) ? e.nodeName[1] : "2")));
+    if (e.required || aria(e, "required") === "true") a.push("required");
+    if (e.readOnly && valued.has(role)) a.push("readonly");
+    if (aria(e, "invalid") ? aria(e, "invalid") !== "false" : e.matches(":user-invalid")) a.push("invalid");
+    if (aria(e, "current") && aria(e, "current") !== "false") a.push("current");
+    if (role === "dialog" && (aria(e, "modal") === "true" || e.matches(":modal"))) a.push("modal");
+    if (e !== document.body && e.getRootNode().activeElement === e && !e.shadowRoot) a.push("active");
+    const popup = aria(e, "haspopup");
+    if (popup && popup !== "false") a.push("haspopup=" + (popup === "true" ? "menu" : popup));
+    const rows = aria(e, "rowcount");
+    if (rows && rows !== String(e.querySelectorAll("tr,[role=row]").length)) a.push("rowcount=" + (rows === "-1" ? "unknown" : rows));
+    return a;
+  }
+
+  // addressOf is the address of a link: that of this site without its origin.
+  function addressOf(e) {
+    const href = String(e.href.baseVal ?? e.href);
+    if (urls) return limit(href, MAX_NAME);
+    let u;
+    try { u = new URL(href, document.baseURI); } catch { return ""; }
+    if (u.protocol === "javascript:" || /#$/.test(href)) return "";
+    const here = u.href.split("#")[0] === location.href.split("#")[0];
+    return limit(here && u.hash || (u.origin === location.origin ? "" : u.origin.replace("https://", "")) + u.pathname + u.search + u.hash, MAX_ADDRESS);
+  }
+
+  // hints are what tells more of an element with this name and text.
+  function hintsOf(e, item) {
+    const hints = [], address = item.role === "link" && e.href ? addressOf(e) : "";
+    if (address) hints.push("url=" + address);
+    const other = (word, value) => {
+      const words = squash(value ?? "");
+      if (words && !`${item.name} ${item.text ?? ""}`.includes(words)) hints.push(`${word}=${quote(limit(words, MAX_HINT))}`);
+    };
+    if (controls.has(e.nodeName) && !e.value) other("placeholder", e.placeholder);
+    other("title", e.getAttribute("title"));
+    return hints;
+  }
+
+  function number(e, item) {
+    let n = numbers.get(e);
+    if (!n) {
+      n = ++last;
+      numbers.set(e, n);
+      elements.set(n, new WeakRef(e));
+    }
+    const now = labelOf(actionable.has(item.role) ? item : named(e));
+    if (called.get(e) !== now) {
+      called.set(e, now);
+      fresh.push([n, now]);
+    }
+    return n;
+  }
+
+  // Items are {role, name, attributes, ref, text, kids}; texts have the role
+  // "text".
+  const text = (s, owner) => ({ role: "text", text: s, kids: [], owner });
+  // add appends items; texts that stand side by side become one unless a block
+  // begins or ends between them.
+  function add(items, more, apart) {
+    if (apart) items.apart = true;
+    for (const it of more) {
+      const before = items[items.length - 1], boundary = items.apart || it.apart;
+      items.apart = false;
+      if (it.role === "text" && before?.role === "text" && (!boundary || !before.text.trim())) before.text += it.text;
+      else {
+        it.apart = boundary;
+        items.push(it);
+      }
+    }
+    if (apart) items.apart = true;
+  }
+  function tidy(items) {
+    const kept = [];
+    for (const it of items) {
+      if (it.role === "text" && !(it.text = limit(squash(it.text), MAX_TEXT))) continue;
+      kept.push(it);
+    }
+    return kept;
+  }
+
+  function childrenOf(e, cursor) {
+    const items = [];
+    const closed = e.nodeName === "DETAILS" && !e.open;
+    const shadow = e.shadowRoot ?? globalThis.closedRoots.get(e);
+    if (shadow) shadows.push(shadow);
+    let previous;
+    for (const c of flat(e)) {
+      if (visited > most) break;
+      if (closed && c.nodeName !== "SUMMARY") continue;
+      if (c.nodeType === 3) {
+        if (c.nodeValue && (e.nodeName !== "DL" || c.nodeValue.trim())) add(items, [text(c.nodeValue, e)], false);
+      } else if (c.nodeType === 1) {
+        if (c.nodeName === "BR") { add(items, [], true); continue; }
+        if (skipped.has(c.nodeName)) continue;
+        const style = getComputedStyle(c);
+        const inline = style.display.startsWith("inline") || style.display === "contents";
+        // A term and its definition are one text.
+        const defines = c.nodeName === "DD" && previous?.nodeName === "DT";
+        if (defines) items.apart = false;
+        add(items, visit(c, style, cursor), !inline && !defines);
+        if (defines) items.apart = true;
+        previous = c;
+      }
+    }
+    return items;
+  }
+
+  // sight notes the elements of a role that is looked for, with their names.
+  const sighted = [];
+  const wanted = look === "self" ? roleOf(root) : look;
+  const namedByCells = new Set(["cell", "row", "columnheader", "rowheader"]);
+  function sight(e, role, shown) {
+    if (role !== wanted) return;
+    const name = nameOf(e, role) || (namedByCells.has(role) ? squash(textOf(e)) : "");
+    sighted.push(number(shown, { role, name }), name);
+  }
+
+  // suspect reports whether an element may have a closed shadow root: custom elements,
+  // and those that show something without a child.
+  const hosts = set("ARTICLE ASIDE BLOCKQUOTE BODY DIV FOOTER H1 H2 H3 H4 H5 H6 HEADER MAIN NAV P SECTION SPAN");
+  function suspect(e) {
+    if (e.shadowRoot || asked.has(e) || suspects.length >= MAX_SUSPECTS) return false;
+    if (e.localName.includes("-")) return e.matches(":defined");
+    return hosts.has(e.nodeName) && !e.firstChild && e.offsetHeight > 0;
+  }
+
+  // acting finds what can be acted on in what is one thing otherwise: a drawing, an
+  // editor.
+  const actors = "a, button, input, select, textarea, summary, [role], [tabindex], [onclick], [draggable=true]";
+  const numbered = (it) => it.ref || it.kids.some(numbered);
+  function acting(e, cursor) {
+    const items = [];
+    let last;
+    for (const c of e.querySelectorAll(actors)) {
+      if (last?.contains(c) || c.closest("[aria-hidden=true]")) continue;
+      last = c;
+      items.push(...visit(c, getComputedStyle(c), cursor).filter(numbered));
+    }
+    return items;
+  }
+
+  // area is a part of an image, itself displayed nowhere.
+  function area(e) {
+    const image = e.hasAttribute("href") && document.querySelector(`img[usemap="#${CSS.escape(e.closest("map")?.name ?? "")}"]`);
+    if (!image?.checkVisibility({ visibilityProperty: true })) return [];
+    const item = { role: "link", name: limit(nameOf(e, "link"), MAX_NAME), attributes: attributesOf(e, "link"), kids: [], owner: e };
+    item.ref = number(e, item);
+    item.hints = hintsOf(e, item);
+    if (look) sight(e, "link", e);
+    return [item];
+  }
+
+  function visit(e, style, cursor) {
+    if (e.nodeName === "AREA") return area(e);
+    visited++;
+    if (style.display === "none" || aria(e, "hidden") === "true" || style.display !== "contents" && !e.checkVisibility()) {
+      hidden.push(e);
+      return [];
+    }
+    if (suspect(e)) suspects.push(e);
+    const shown = style.visibility === "visible";
+    const pointer = style.cursor === "pointer" && cursor !== "pointer";
+    if (!shown) return childrenOf(e, style.cursor).filter((it) => it.role !== "text");
+    if (e.nodeName === "LABEL" && e.control) return label(e, style);
+    if (e.nodeName === "INPUT" && labelsOf(e).some((l) => l.checkVisibility()) && !seen(e)) return []; // see label
+    const role = roleOf(e);
+    if (look) sight(e, role, e);
+    const focusable = e.tabIndex >= 0 && e !== document.body && e !== document.documentElement && role !== "iframe";
+    const accepts = actionable.has(role) || focusable || e.hasAttribute("onclick") || (pointer && e.nodeName !== "LABEL") || movable(e, style, cursor) || takesDrops(e);
+    if (silent.has(role) && !accepts) {
+      if (marks[role]) return childrenOf(e, style.cursor).map((it) => (it.role === "text" && squash(it.text) ? text(marks[role](squash(it.text)), it.owner) : it));
+      const labelled = role === "group" || e.hasAttribute("aria-label") || e.hasAttribute("aria-labelledby");
+      const name = labelled ? nameOf(e, role) : "";
+      if (!name) return part(e, childrenOf(e, style.cursor));
+      return [finish({ role, name: limit(name, MAX_NAME), attributes: [], kids: [], owner: e }, e, style)].flat();
+    }
+    const item = { role, name: limit(nameOf(e, role), MAX_NAME), attributes: attributesOf(e, role), kids: [], owner: e };
+    if (!accepts) return finish(item, e, style);
+    item.ref = number(e, item);
+    const printed = finish(item, e, style);
+    item.hints = hintsOf(e, item);
+    if (!item.name && (controls.has(e.nodeName) || !item.text && !item.kids.length)) {
+      const hint = hintOf(e);
+      if (hint) item.attributes.push(hint);
+    }
+    return printed;
+  }
+  const controls = set("INPUT SELECT TEXTAREA");
+
+  // movable reports whether a user sees that an element can be dragged.
+  const grips = /^(grab|grabbing|move|all-scroll|(col|row|[nesw]{1,4})-resize)$/;
+  const movable = (e, style, cursor) => e.getAttribute("draggable") === "true" || grips.test(style.cursor) && style.cursor !== cursor;
+
+  // takesDrops reports whether an element is likely to be where dragged ones are dropped:
+  // it says so, or it is like one that has some now. Only the page knows for sure.
+  const dropName = /drop-?_?(zone|target|area|pable)|(^|[-_ ])drop($|[-_ ])/i;
+  const kind = (e) => e.localName + "." + e.getAttribute("class");
+  let holders;
+  function takesDrops(e) {
+    if (e.hasAttribute("ondrop") || e.hasAttribute("ondragover") || dropName.test(e.id) || dropName.test(e.getAttribute("class") ?? "")) return true;
+    holders ??= new Set([...document.querySelectorAll("[draggable=true]")].map((d) => kind(d.parentElement ?? d)));
+    return holders.has(kind(e)) && e !== document.body;
+  }
+
+  // part keeps together what is in one of several containers of a kind, a card for example,
+  // where each line is to say what it belongs to.
+  function part(e, items) {
+    if (!full || !alike(e, e.previousElementSibling) && !alike(e, e.nextElementSibling)) return items;
+    const kids = tidy(items);
+    return kids.length > 1 ? [{ role: "item", name: "", kids, inline: kids.every(leaf), owner: e }] : items;
+  }
+  const alike = (e, other) => other && kind(e) === kind(other);
+
+  // marks are what a reader sees of some parts of a text: an old price is not part of the new one.
+  const marks = { deletion: (s) => ` ~~${s}~~ `, insertion: (s) => ` ${s} `, term: (s) => `${s}: ` };
+
+  // label: its text is the name of its control. Where the control itself is not
+  // to be seen (a styled checkbox), the label stands for it.
+  function label(e, style) {
+    const control = e.control;
+    const others = childrenOf(e, style.cursor).filter((it) => it.role !== "text"); // links to what is agreed to, for example
+    if (seen(control)) return others;
+    const role = roleOf(control);
+    if (look) sight(control, role, e);
+    const item = { role, name: limit(nameOf(control, role), MAX_NAME), attributes: attributesOf(control, role), kids: [], owner: e, control };
+    item.ref = number(e, item);
+    return [item, ...others.filter(numbered)];
+  }
+  const seen = (e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && hasSize(e);
+
+  function finish(item, e, style) {
+    const { role } = item;
+    if (role === "iframe") {
+      item.frame = number(e, item);
+      return [item];
+    }
+    if (valued.has(role) || e.nodeName === "INPUT" || e.nodeName === "TEXTAREA") {
+      item.text = limit(squash(valueOf(e, role)), MAX_TEXT);
+      if (e.isContentEditable) item.kids = acting(e, "pointer");
+      return [item];
+    }
+    if (e.nodeName === "SELECT") {
+      item.text = [...e.selectedOptions].map((o) => squash(o.label)).join(", ");
+      const labels = [...e.options].slice(0, 100).map((o) => squash(o.label)).join(" | ");
+      if (e.options.length > 1) item.kids = [{ role: "options", text: limit(labels, MAX_OPTIONS), kids: [] }];
+      return [item];
+    }
+    if (e.nodeName === "svg" || role === "img" || role === "video" || role === "audio") {
+      if (e.nodeName === "svg") item.kids = acting(e, style.cursor);
+      return item.name || item.ref ? [item] : item.kids;
+    }
+    let kids = tidy(childrenOf(e, item.ref ? "pointer" : style.cursor));
+    if (role === "row") return row(item, kids);
+    if (cells.has(role)) {
+      Object.assign(item, placeOf(e));
+      // A user acts on a cell of a grid, such as a double click to edit it. In a whole
+      // snapshot these refs would be most of the text.
+      if (full && role === "cell" && !item.ref && e.closest(tables)?.matches(editable) && !kids.some(numbered)) item.cell = number(e, item);
+    }
+    if (item.name) {
+      // A name that is not of the content may hold a part of it by chance.
+      const words = namedByContent.has(role) ? (s) => s : (s) => ` ${s} `;
+      kids = kids.filter((k) => !(k.role === "text" && words(item.name).includes(words(k.text.replace(/…$/, "")))) && !(k.role === "img" && !k.ref && item.name.includes(k.name)));
+      if (kids.length === 1 && !item.ref && kids[0].name === item.name) item.name = "";
+      if (kids.length === 1 && item.ref && !kids[0].ref && kids[0].name === item.name && !kids[0].kids.length) kids = [];
+    }
+    if (!item.ref && !item.name && !item.attributes.length) {
+      if (!kids.length) return cells.has(role) ? [item] : [];
+      if (role === "listitem" && kids.length === 1 && kids[0].role !== "text") return kids;
+      if (role === "listitem" && kids.every(leaf)) {
+        item.kids = kids;
+        item.inline = true;
+        return [item];
+      }
+    }
+    // What has no size is not to be acted on: the ends of a focus trap, for example.
+    if (item.ref && role === "generic" && !item.name && kids.length === 0 && !hasSize(e)) return [];
+    begin(item, kids);
+    return [item];
+  }
+
+  const hasSize = (e) => { const r = e.getBoundingClientRect(); return r.width > 1 && r.height > 1; };
+
+  // begin puts the text that an element begins with on the element's own line.
+  function begin(item, kids) {
+    if (kids[0]?.role === "text" && !kids.slice(1).some((k) => k.role === "text")) item.text = kids.shift().text;
+    item.kids = kids;
+  }
+
+  // row takes its cells apart: what they hold stands in one line, an empty cell as nothing
+  // between two bars, so that each is below the head of its column.
+  const cells = set("cell columnheader rowheader");
+  const editable = "[role=grid], [role=treegrid]", tables = editable + ", [role=table], table";
+  function row(item, kids) {
+    const parts = [];
+    let column = kids.find((k) => cells.has(k.role))?.first;
+    for (const k of kids) {
+      if (!cells.has(k.role)) {
+        parts.push(k);
+        continue;
+      }
+      for (let gap = Math.min(k.column - column, MAX_GAP); gap > 0; gap--) parts.push(text(""));
+      column = k.column + k.span;
+      const words = [k.name, k.text].filter(Boolean).join(" ");
+      const inside = k.ref ? [k] : words || !k.kids.length ? [{ ...text(words), ref: k.cell }, ...k.kids] : k.kids;
+      parts.push(inside[0], ...inside.slice(1).map((part) => ({ ...part, joined: true })));
+      for (let more = Math.min(k.span - 1, MAX_GAP); more > 0; more--) parts.push(text(""));
+    }
+    while (parts.length && parts[parts.length - 1].role === "text" && !parts[parts.length - 1].text && !parts[parts.length - 1].ref) parts.pop();
+    item.name = "";
+    item.kids = parts;
+    item.inline = parts.every(leaf);
+    return parts.length ? [item] : [];
+  }
+
+  // placeOf is the column of a cell, how many it spans, and the first column of its row
+  // where that is known. A cell of an earlier row may hold a place in this one.
+  const grids = new Map();
+  function placeOf(e) {
+    const table = e.closest("table"), given = Number(aria(e, "colindex")) || undefined;
+    if (!("colSpan" in e) || !table || given) {
+      return { column: given, span: Number(aria(e, "colspan")) || 1 };
+    }
+    let grid = grids.get(table);
+    if (!grid) {
+      grids.set(table, (grid = new Map()));
+      const until = []; // the row at which each column is free again
+      for (const r of table.rows) {
+        let column = 0;
+        for (const c of r.cells) {
+          if (getComputedStyle(c).display === "none") continue;
+          while (until[column] > r.rowIndex) column++;
+          grid.set(c, column);
+          for (let i = 0; i < c.colSpan; i++) until[column++] = c.rowSpan === 0 ? Infinity : r.rowIndex + c.rowSpan;
+        }
+      }
+    }
+    return { column: grid.get(e), span: e.colSpan, first: 0 };
+  }
+  const leaf = (it) => !it.kids.length && !it.frame;
+
+  const lines = [];
+  const count = (items) => items.reduce((n, it) => n + 1 + count(it.kids), 0);
+  let refs = 0;
+  function head(it, ditto) {
+    if (it.role === "text") return it.ref ? `${it.text} [ref=e${it.ref}]`.trim() : it.text;
+    const parts = ditto && (it.name || it.ref) ? [] : [it.role];
+    if (it.name) parts.push(quote(it.name));
+    for (const a of it.attributes ?? []) parts.push(`[${a}]`);
+    if (it.ref) { parts.push(`[ref=e${it.ref}]`); refs++; }
+    for (const h of it.hints ?? []) parts.push(`[${h}]`);
+    let s = parts.join(" ");
+    if (it.text) s += ": " + it.text;
+    return s;
+  }
+  // A list item or row whose parts are all leaves is one line, its role left out.
+  // Where one has the same roles as the line above, those are left out too: they
+  // are most of the text of a long list.
+  let above = "";
+  function printInline(it, level) {
+    const roles = it.kids.map((k) => k.role).join(" "), ditto = !full && it.kids.length > 1 && roles === above;
+    // The ref of one that accepts an action itself is in front.
+    const own = it.ref ? head({ ...it, text: "" }) + ": " : "";
+    const parts = it.kids.map((k, i) => {
+      const s = head(k, ditto);
+      return (i === 0 ? "" : k.joined ? " " : s ? " | " : " |") + s;
+    });
+    lines.push("  ".repeat(level) + "- " + own + parts.join("").trimStart());
+    above = roles;
+  }
+  function printOne(it, level) {
+    if (it.inline) return printInline(it, level);
+    above = "";
+    let s = "  ".repeat(level) + "- ";
+    s += head(it);
+    if (!it.text && (it.kids.length || it.frame)) s += ":";
+    lines.push(s);
+    if (it.frame) lines.push("  ".repeat(level + 1) + "\u0001" + it.frame);
+  }
+  function tree(items, level) {
+    above = "";
+    for (const it of items) {
+      printOne(it, level);
+      if (!it.kids.length || it.inline) continue;
+      if (depth > 0 && level + 1 >= depth) lines.push("  ".repeat(level + 1) + `- … ${count(it.kids)} more below`);
+      else tree(it.kids, level + 1);
+    }
+  }
+  // contentOf is the text in an element without a name, apart from parts with a ref.
+  const contentOf = (it) => limit(it.kids.filter((k) => !k.ref).map((k) => k.text ?? k.name ?? "").filter(Boolean).join(" "), 80);
+  function list(items) {
+    for (const it of items) {
+      if (it.inline && !full) {
+        const kids = it.ref ? it.kids : it.kids.filter((k) => k.ref);
+        if (kids.length) printInline({ ...it, kids }, 0);
+        continue;
+      }
+      if (it.ref) printOne({ ...it, text: it.text || it.name ? it.text : contentOf(it), kids: it.role === "combobox" ? it.kids : [] }, 0);
+      else if (it.frame) lines.push("\u0001" + it.frame);
+      list(it.kids);
+    }
+  }
+  // itemsOf are the items of an element.
+  function itemsOf(e) {
+    if (e === document.documentElement) return tidy(childrenOf(e, ""));
+    return tidy(visit(e, getComputedStyle(e), e.parentElement ? getComputedStyle(e.parentElement).cursor : ""));
+  }
+  // lineOf is the line of an item without its indentation, with all roles.
+  function lineOf(it) {
+    const ours = { ...it, attributes: it.attributes?.filter((a) => a !== "active") };
+    if (!it.inline) return "- " + head(ours) + (!it.text && (it.kids.length || it.frame) ? ":" : "");
+    const own = it.ref ? head({ ...ours, text: "" }) + ": " : "";
+    return ("- " + own + it.kids.map((k, i) => (i === 0 ? "" : k.joined ? " " : " | ") + head({ ...k, attributes: k.attributes?.filter((a) => a !== "active") })).join("")).trimEnd();
+  }
+  function print(items) {
+    refs = 0;
+    if (interactive) list(items);
+    else tree(items, 0);
+    return { text: lines.join("\n") + (lines.length ? "\n" : ""), refs };
+  }
+  return { itemsOf, lineOf, print, hidden, shadows, suspects, sighted, fresh, wanted, cut: () => visited > most, visited: () => visited, last: () => last };
+}

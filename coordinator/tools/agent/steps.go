@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/tools/answer"
+)
+
+// Step is one of several calls that an agent makes at once.
+type Step struct {
+	*Call
+	Do func(context.Context) error
+	// Name is how an answer refers to the step.
+	Name string
+	// Leaves reports that the step opens or expects another document, of any origin.
+	Leaves bool
+}
+
+// did is what a call has done in its page.
+type did struct {
+	page   *page.Page // nil: the call needed none
+	url    string     // its address before
+	change page.Change
+	closed string // reports that the action has closed it; empty: it has not
+	looked bool   // see Look
+
+	// For tests: the locators of the elements, from the moment before the action, and that of
+	// the frame in which something was seen; empty: the main frame.
+	locators []string
+	frame    string
+}
+
+// Steps runs calls one after the other. Each is permitted and reported by itself. An error
+// or a surprise ends them: the answer contains it, and what was not done.
+func (a *Agent) Steps(ctx context.Context, tool *mcp.Tool, steps []Step) *mcp.CallToolResult {
+	out, failed := a.NewAnswer(), false
+	var at place
+	for n, step := range steps {
+		number, rest := fmt.Sprintf("%d. ", n+1), steps[n+1:]
+		step.Brief, step.permitted = len(rest) > 0, at.window
+		if err := step.Perform(ctx, step.Do); err != nil {
+			failed = true
+			out.Quotef("%s%s failed: %v", number, step.Name, err)
+			step.lookNow(ctx, out)
+			notDone(out.Addf, n+1, rest)
+			break
+		}
+		out.Append(number, step.Out)
+		at.reached(step)
+		if len(rest) == 0 {
+			break
+		}
+		if why := at.surprise(step, rest[0]); why != "" {
+			out.Quotef("Stopped: %s.", why)
+			step.lookNow(ctx, out)
+			notDone(out.Addf, n+1, rest)
+			break
+		}
+	}
+	out.Begin(a.notice())
+	result, _ := out.Result(tool)
+	result.IsError = failed
+	return result
+}
+
+// lookNow is Look after the last step that is done.
+func (s *Step) lookNow(ctx context.Context, out *answer.Answer) {
+	s.Brief = false
+	s.Look(ctx, out)
+}
+
+func notDone(addf func(string, ...any), after int, rest []Step) {
+	names := make([]string, len(rest))
+	for i, step := range rest {
+		names[i] = fmt.Sprintf("%d %s", after+i+1, step.Name)
+	}
+	if len(names) > 0 {
+		addf("Not done: %s.", strings.Join(names, ", "))
+	}
+}
+
+// place is where the steps of a call act.
+type place struct {
+	window *string    // as Call.permitted
+	page   *page.Page // nil: none yet
+	origin string     // of its document
+}
+
+// reached notes where a step has acted.
+func (p *place) reached(step Step) {
+	if step.permitted != nil {
+		p.window = step.permitted
+	}
+	if step.did.page == nil {
+		return
+	}
+	p.page, p.origin = step.did.page, originOf(step.did.url)
+	if step.Leaves {
+		p.origin = originOf(p.page.URL())
+	}
+}
+
+// surprise is why the next step is not done; empty: there is no reason.
+func (p *place) surprise(step, next Step) string {
+	change := step.did.change
+	switch {
+	case step.did.closed != "" && next.Tab == nil:
+		return "the tab has closed"
+	case change.Dialog != nil:
+		return "the dialog must be answered first, with browser_handle_dialog"
+	case change.Paused != nil:
+		return "the page is paused in the debugger"
+	case change.Chooser != nil:
+		return "the page asks for files"
+	case change.Refused != nil:
+		return "a navigation was refused"
+	case len(change.Unmet) > 0:
+		return "the form was not sent"
+	}
+	if p.page == nil || next.Leaves || originOf(p.page.URL()) == p.origin {
+		return ""
+	}
+	return "the page has gone to " + originOf(p.page.URL()) + ", and no step asked for that"
+}
+
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return address
+	}
+	return u.Scheme + "://" + u.Host
+}

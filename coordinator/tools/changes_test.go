@@ -1,0 +1,150 @@
+package tools_test
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"browser-coordinator/internal/toolstest"
+)
+
+const shopPage = `<!doctype html><title>Shop</title><style>#menu { display: none } #more:checked ~ #menu { display: block } .off { display: none }</style>
+<main><h1>Cart <span id=count>0</span></h1><ul id=list></ul><p id=total>Total: € 0</p>
+<button id=add onclick="add()">Add</button><button id=sort onclick="list.append(...[...list.children].reverse())">Reverse</button><button id=clear onclick="list.replaceChildren(); total.textContent = 'Total: € 0'">Clear</button>
+<input type=checkbox id=more aria-label=More><div id=menu><a href=#a>Option A</a></div>
+<input id=name aria-label=Name><button id=fill onclick="document.querySelector('#name').value = 'Ada'">Fill</button>
+<button id=open onclick="dialog.showModal()">Open</button><dialog id=dialog aria-label=Sure><button id=no onclick="dialog.close()">No</button></dialog>
+<button id=toast onclick="show('Saved 7')">Toast</button><button id=later onclick="setTimeout(show, 30, 'Later 8')">Later</button>
+<button id=modal onclick="document.body.classList.toggle('modal-open'); panel.classList.toggle('off')">Panel</button><section id=panel class=off aria-label=Panel><p>Inside</p></section>
+<iframe id=frame srcdoc="<button onclick='this.nextSibling.textContent = 7'>Inner</button><p>0</p>"></iframe>
+<div id=host></div><button id=quiet>Quiet</button></main>
+<script>
+for (let i = 0; i < 60; i++) document.body.insertAdjacentHTML('beforeend', '<p>Filler ' + i + '</p><hr>')
+let n = 0
+function add() { n++; count.textContent = n; total.firstChild.nodeValue = 'Total: € ' + n * 10; list.insertAdjacentHTML('beforeend', '<li>Tea ' + n + ' <button>Remove ' + n + '</button></li>') }
+function show(text) { const t = document.createElement('div'); t.setAttribute('role', 'status'); t.textContent = text; document.body.append(t); setTimeout(() => { t.remove(); document.title = text }, 60) }
+host.attachShadow({mode: 'open'}).innerHTML = '<button id=in>In shadow</button><p>old</p>'
+host.shadowRoot.querySelector('button').onclick = () => host.shadowRoot.querySelector('p').textContent = 'new'
+</script>`
+
+// An action's answer has what changed in the page, with refs, and nothing else.
+func TestActionsShowChanges(t *testing.T) {
+	t.Parallel()
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(toolstest.ServeHTML(t, shopPage))
+	inner := toolstest.Ref(t, agent.Must("browser_snapshot", nil), "button", "Inner")
+	refs := regexp.MustCompile(` \[ref=e\d+\]`)
+	for _, c := range []struct {
+		what, tool string
+		args       args
+		want       string
+	}{
+		{"nothing", "browser_click", args{"target": "#quiet"}, ""},
+		{"an item", "browser_click", args{"target": "#add"}, `  - main:
+-   - heading "Cart 0" [level=1]
+-   - Total: € 0
++   - heading "Cart 1" [level=1]
++   - list:
++     - Tea 1 | button "Remove 1" #
++   - Total: € 10`},
+		{"one more", "browser_click", args{"target": "#add"}, `  - main:
+-   - heading "Cart 1" [level=1]
++   - heading "Cart 2" [level=1]
+    - list:
++     - Tea 2 | button "Remove 2" #
+-   - Total: € 10
++   - Total: € 20`},
+		{"the order", "browser_click", args{"target": "#sort"}, `  - main:
+    - list:
++     - Tea 2 | button "Remove 2" #
+-     - Tea 2 | button "Remove 2" #`},
+		{"styles alone", "browser_click", args{"target": "#more"}, `  - main:
+-   - checkbox "More" #
++   - checkbox "More" [checked] #
++   - link "Option A" # [url=#a]`},
+		{"back", "browser_click", args{"target": "#more"}, `  - main:
+-   - checkbox "More" [checked] #
+-   - link "Option A" # [url=#a]
++   - checkbox "More" #`},
+		{"a value", "browser_click", args{"target": "#fill"}, `  - main:
+-   - textbox "Name" #
++   - textbox "Name" #: Ada`},
+		{"typing", "browser_type", args{"target": "#name", "text": "Bea"}, `  - main:
+-   - textbox "Name" #: Ada
++   - textbox "Name" #: Bea`},
+		{"a dialog", "browser_click", args{"target": "#open"}, `  - main:
++   - dialog "Sure" [modal]:
++     - button "No" #`},
+		{"its end", "browser_click", args{"target": "#no"}, `  - main:
+-   - dialog "Sure" [modal]:
+-     - button "No" #`},
+		{"a panel", "browser_click", args{"target": "#modal"}, `  - main:
++   - region "Panel": Inside`},
+		{"its end", "browser_click", args{"target": "#modal"}, `  - main:
+-   - region "Panel": Inside`},
+		{"a shadow root", "browser_click", args{"target": "#host button"}, `  - main:
+-   - old
++   - new`},
+		{"a frame", "browser_click", args{"target": "INNER"}, `  - iframe about:srcdoc:
+-   - 0
++   - 7`},
+		{"all items", "browser_click", args{"target": "#clear"}, `  - main:
+-   - list:
+-     - Tea 2 | button "Remove 2" #
+-     - Tea 1 | button "Remove 1" #
+-   - Total: € 20
++   - Total: € 0`},
+		{"none wanted", "browser_click", args{"target": "#add", "changes": "none"}, ""},
+	} {
+		if c.args["target"] == "INNER" {
+			c.args["target"] = inner
+		}
+		text := agent.Must(c.tool, c.args)
+		_, got, _ := strings.Cut(text, "Changes:")
+		if got = strings.Trim(refs.ReplaceAllString(got, " #"), "\n"); got != c.want {
+			t.Errorf("%s: %s\nwant:\n%s", c.what, text, c.want)
+		}
+	}
+	ref := toolstest.Ref(t, agent.Must("browser_click", args{"target": "#add"}), "button", "Remove 4")
+	agent.Expect("browser_click", args{"target": ref}, `button "Remove 4"`)
+}
+
+// What was shown and has gone is in the next answer, once.
+func TestToastsAreNotMissed(t *testing.T) {
+	t.Parallel()
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(toolstest.ServeHTML(t, shopPage))
+	agent.Expect("browser_click", args{"target": "#toast"}, "Saved 7") // in the diff, or gone again
+	agent.Must("browser_click", args{"target": "#later", "changes": "none"})
+	text := agent.Must("browser_wait_for", args{"expression": "document.title == 'Later 8'"}) + agent.Must("browser_click", args{"target": "#later"}) + agent.Must("browser_wait_for", args{"expression": "!document.querySelector('[role=status]')"})
+	if strings.Count(text, "Later 8") == 0 {
+		t.Errorf("not shown: %s", text)
+	}
+	if text := agent.Must("browser_click", args{"target": "#quiet"}); strings.Contains(text, "Later") {
+		t.Errorf("shown again: %s", text)
+	}
+}
+
+// The answer to a navigation has the beginning of the page, so that the agent can go on.
+func TestNavigationsShowThePage(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			io.WriteString(w, `<!doctype html><title>Small</title><h1>Hello</h1><a href=/big>Big</a>`)
+		default:
+			io.WriteString(w, `<!doctype html><title>Big</title><nav>`+strings.Repeat(`<a href=/x>Elsewhere</a> `, 300)+`</nav><main><h1>News</h1>`+strings.Repeat(`<p>Some words</p><button>More</button>`, 300)+`</main>`)
+		}
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	text := agent.Must("browser_navigate", args{"url": url})
+	if !strings.Contains(text, `- heading "Hello" [level=1]`) || strings.Contains(text, "browser_snapshot") {
+		t.Errorf("a small page: %s", text)
+	}
+	text = agent.Must("browser_click", args{"target": toolstest.Ref(t, text, "link", "Big")})
+	if len(text) > 1700 || !strings.Contains(text, `- heading "News" [level=1]`) || strings.Contains(text, "Elsewhere") || !strings.HasSuffix(text, "… and more: browser_snapshot.") {
+		t.Errorf("a big page: %s", text)
+	}
+}

@@ -1,0 +1,55 @@
+package tools_test
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"browser-coordinator/internal/toolstest"
+)
+
+// An action's answer has what came of it: requests that failed and errors, each once and
+// with the page that they are of.
+func TestAnswersHaveAfterEffects(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/order":
+			w.WriteHeader(http.StatusInternalServerError)
+		case "/slow":
+			<-release
+		default:
+			io.WriteString(w, `<!doctype html><title>Shop</title><button id=order onclick="fetch('/api/order', {method: 'POST'}).then(() => fetch('/slow'))">Order</button>
+<button id=fine>Fine</button><button id=late onclick="setTimeout(() => { throw new Error('too late') }, 600)">Late</button>
+<button id=ask onclick="if (confirm('Sure?')) fetch('/done').then(() => alert('Deleted'))">Ask</button><a href="/next" onclick="null.x">Next</a>`)
+		}
+	})
+	t.Cleanup(func() { close(release) })
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	ordered := agent.Expect("browser_click", args{"target": "#order"}, `Clicked button "Order".`, " failed: POST /api/order → 500", "No response yet: GET /slow")
+	number, _ := strconv.Atoi(strings.TrimPrefix(regexp.MustCompile(`Request \d+`).FindString(ordered), "Request "))
+	agent.Expect("browser_network_request", args{"index": number}, "/api/order", "500")
+	if strings.Contains(ordered, "Failed to load") {
+		t.Errorf("the failure is there twice:\n%s", ordered)
+	}
+	fine := func(what string) {
+		t.Helper()
+		if text := agent.Must("browser_click", args{"target": "#fine"}); text != `Clicked button "Fine".` {
+			t.Errorf("after %s: %s", what, text)
+		}
+	}
+	fine("a reported request")
+	agent.Must("browser_click", args{"target": "#late"})
+	for !strings.Contains(agent.Must("browser_console_messages", nil), "too late") {
+	}
+	fine("the agent has read the console")
+	agent.Expect("browser_click", args{"target": "#ask"}, "Sure?")
+	agent.Expect("browser_handle_dialog", args{"accept": true}, "Deleted")
+	agent.Must("browser_handle_dialog", args{"accept": true})
+	agent.Expect("browser_click", args{"target": "a"}, "URL: "+url+"/next", "TypeError", "(in "+url+"/)")
+}

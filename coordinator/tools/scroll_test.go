@@ -1,0 +1,56 @@
+package tools_test
+
+import (
+	"io"
+	"net/http"
+	"testing"
+
+	"browser-coordinator/internal/toolstest"
+	"browser-coordinator/vscodeipc"
+)
+
+// scrollPage has a list of 150 rows that draws only those in sight.
+const scrollPage = `<!doctype html><h1>Orders</h1><div id=list style="height:300px;overflow-y:auto"><div style="height:4500px;position:relative"></div></div><script>
+const list = document.querySelector("#list"), rows = list.firstChild
+list.onscroll = () => requestAnimationFrame(() => {
+  const first = Math.floor(list.scrollTop / 30)
+  rows.innerHTML = Array.from({ length: 12 }, (_, i) => first + i < 150 ? '<div style="position:absolute;top:' + (first + i) * 30 + 'px">Row ' + (first + i) + ' <button>Open</button></div>' : "").join("")
+})
+list.onscroll()
+</script>`
+
+// feedPage loads ten posts each time its end is in sight, 40 in all.
+const feedPage = `<!doctype html><h1>Feed</h1><div id=feed></div><p id=more>More</p><script>
+let n = 0
+new IntersectionObserver(async ([e], observer) => {
+  if (!e.isIntersecting || n >= 40) return
+  await (await fetch("/next")).text()
+  for (const end = n + 10; n < end; n++) feed.insertAdjacentHTML("beforeend", '<article style="height:200px">Post ' + n + '</article>')
+  observer.unobserve(more); observer.observe(more)
+}).observe(more)
+</script>`
+
+// A search finds what a list draws and a feed loads only when it is scrolled, from
+// wherever it is, and reports that there is no more.
+func TestFindScrolling(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, map[string]string{"/list": scrollPage, "/feed": feedPage}[r.URL.Path])
+	})
+	w := toolstest.OpenWindow(t)
+	agent := w.Agent()
+	agent.Open(url + "/list")
+	agent.Expect("browser_find", args{"text": "Row 77 "}, "Nothing in the page matches")
+	for _, row := range []string{"Row 77 ", "Row 148 ", "Row 3 "} {
+		agent.Expect("browser_find", args{"text": row, "scroll": true}, row, "[ref=")
+	}
+	agent.Expect("browser_find", args{"text": "Row 151 ", "scroll": true}, "scrolling to the end")
+	agent.Open(url + "/feed")
+	agent.Expect("browser_find", args{"text": "Post 39", "scroll": true}, "Post 39")
+	agent.Expect("browser_find", args{"text": "Post 40", "scroll": true}, "scrolling to the end")
+
+	w.Allow(vscodeipc.AccessView) // a page that scrolls is not only viewed
+	agent.Must("browser_find", args{"text": "Post 39"})
+	agent.Refused("browser_find", args{"text": "Post 0", "scroll": true}, `"view"`)
+}
