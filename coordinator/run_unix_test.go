@@ -20,7 +20,7 @@ func ofSignals(t *testing.T, before ...string) (cmd *exec.Cmd, out *printed, key
 	cmd = command(context.Background(), t, toolstest.Dir, "run", "--workspace", t.TempDir(), "--", named(t, "signalled"))
 	if len(before) > 0 {
 		link := named(t, "coordinator")
-		cmd.Args = append(before, strings.Join(append([]string{link}, cmd.Args[1:]...), " "))
+		cmd.Args = append(before, "exec "+strings.Join(append([]string{link}, cmd.Args[1:]...), " "))
 		cmd.Path, cmd.Err = exec.LookPath(before[0])
 	}
 	out = new(printed)

@@ -46,10 +46,15 @@ func New(page Page, session *cdp.Session, frames *frame.Tree, printTimeout time.
 // input, animation frames and screenshots work in a background tab without bringing
 // it to the front. Only the first action turns it on, and it ends with the session:
 // a page that is only read stays unchanged.
-func (s *Screen) EmulateFocus(ctx context.Context) error {
+func (s *Screen) EmulateFocus(ctx context.Context) (err error) {
 	if s.set(&s.focused, true) {
 		return nil
 	}
+	defer func() {
+		if err != nil { // the next action tries again
+			s.set(&s.focused, false)
+		}
+	}()
 	visible, err := IsVisible(ctx, s.session, target.ID(s.page.ID()))
 	if err != nil {
 		return err
@@ -99,12 +104,8 @@ func (s *Screen) set(flag *bool, value bool) (before bool) {
 // IsVisible queries a page in an isolated world, where the page cannot fake the result.
 // The main frame of a page has the id of its target.
 func IsVisible(ctx context.Context, s *cdp.Session, id target.ID) (bool, error) {
-	world, err := frame.EmptyWorld(ctx, s, protocol.FrameID(id))
-	if err != nil {
-		return false, err
-	}
-	r, err := protocol.Call(ctx, s, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: `document.visibilityState === "visible"`, ContextID: world, ReturnByValue: new(true),
+	r, err := frame.EvaluateApart(ctx, s, protocol.FrameID(id), runtime.EvaluateParams{
+		Expression: `document.visibilityState === "visible"`, ReturnByValue: new(true),
 	})
 	return err == nil && r.Result != nil && string(r.Result.Value) == "true", err
 }

@@ -79,11 +79,22 @@ func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 	return session, world, nil
 }
 
-// EmptyWorld returns the same world as [Tree.World], but does not install our library
-// in it.
-func EmptyWorld(ctx context.Context, s *cdp.Session, frame protocol.FrameID) (runtime.ExecutionContextID, error) {
-	return createWorld(ctx, s, frame, worldName)
+// EvaluateApart evaluates an expression in the same world as [Tree.World], but does not
+// install our library in it. It tries again when the document is replaced during the call.
+func EvaluateApart(ctx context.Context, s *cdp.Session, frame protocol.FrameID, params runtime.EvaluateParams) (r runtime.EvaluateResult, err error) {
+	for tries := 1; ; tries++ {
+		params.ContextID, err = createWorld(ctx, s, frame, worldName)
+		if err == nil {
+			r, err = protocol.Call(ctx, s, runtime.Evaluate, params)
+		}
+		if !NoContext(err) || tries == maxTries {
+			return r, err
+		}
+	}
 }
+
+// maxTries bounds the tries in a page that navigates during each of them.
+const maxTries = 4
 
 // createWorld creates an isolated world. Universal access lets scripts read frames of the
 // same process, to compute an element's position in the window.
@@ -104,7 +115,7 @@ func (t *Tree) InWorld(ctx context.Context, id protocol.FrameID, ask func(*cdp.S
 			err = ask(session, world)
 		}
 		// A page that navigates may do so again during the next try.
-		if !NoContext(err) || tries == 4 {
+		if !NoContext(err) || tries == maxTries {
 			return err
 		}
 		t.mu.Lock()

@@ -68,25 +68,19 @@ const workerTimeout = 1000
 func (n *Network) readPast(ctx context.Context, s *cdp.Session) (Past, error) {
 	var past Past
 	params := runtime.EvaluateParams{Expression: pastScript, ReturnByValue: new(true), Silent: new(true)}
+	root, err := n.rootOf(s)
+	if err != nil {
+		return past, err
+	}
 	var r runtime.EvaluateResult
-	for tries := 1; ; tries++ {
-		root, err := n.rootOf(s)
-		switch {
-		case err != nil:
-			return past, err
-		case root == "":
-			params.Timeout = workerTimeout
-		default:
-			if params.ContextID, err = frame.EmptyWorld(ctx, s, root); err != nil {
-				return past, err
-			}
-		}
-		if r, err = protocol.Call(ctx, s, runtime.Evaluate, params); err == nil {
-			break
-		}
-		if !frame.NoContext(err) || tries == 4 { // the document was replaced during the call
-			return past, err
-		}
+	if root == "" {
+		params.Timeout = workerTimeout
+		r, err = protocol.Call(ctx, s, runtime.Evaluate, params)
+	} else {
+		r, err = frame.EvaluateApart(ctx, s, root, params)
+	}
+	if err != nil {
+		return past, err
 	}
 	var text string
 	if r.Result == nil || r.ExceptionDetails != nil || json.Unmarshal(r.Result.Value, &text) != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
 
+	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
 )
 
@@ -132,12 +133,16 @@ func (i *Input) atPoint(doing string, x, y float64, do func(ctx context.Context)
 
 // elementAt is the main document's element at a point.
 func (i *Input) elementAt(ctx context.Context, x, y float64) (*spot, error) {
-	session, world, err := i.frames.World(ctx, i.frames.Main())
-	if err != nil {
-		return nil, err
-	}
-	r, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: fmt.Sprintf("document.elementFromPoint(%g, %g)", x, y), ContextID: world,
+	var (
+		in *cdp.Session
+		r  runtime.EvaluateResult
+	)
+	err := i.frames.InWorld(ctx, i.frames.Main(), func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+		in = session
+		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
+			Expression: fmt.Sprintf("document.elementFromPoint(%g, %g)", x, y), ContextID: world,
+		})
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -145,5 +150,5 @@ func (i *Input) elementAt(ctx context.Context, x, y float64) (*spot, error) {
 	if r.Result == nil || r.Result.ObjectID == "" {
 		return nil, errOutside
 	}
-	return &spot{Element: &frame.Element{Target: "the point", Frame: i.frames.Main(), Session: session, Handle: r.Result.ObjectID}, x: x, y: y}, nil
+	return &spot{Element: &frame.Element{Target: "the point", Frame: i.frames.Main(), Session: in, Handle: r.Result.ObjectID}, x: x, y: y}, nil
 }

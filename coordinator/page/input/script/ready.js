@@ -26,10 +26,14 @@ async function ({ kind, budget, quick }) {
     }
     return found;
   };
-  // A tab in the background may get no animation frames: then time must do.
+  // A tab in the background may get no animation frames: then time must do. An animation
+  // stands still until a frame of a later time. A busy browser gets longer to draw one.
   const frame = () => new Promise((done) => {
-    if (document.visibilityState === "visible") requestAnimationFrame(done);
-    setTimeout(done, document.visibilityState === "visible" ? 100 : 16);
+    const began = document.timeline.currentTime;
+    const drawn = () => (document.timeline.currentTime === began ? requestAnimationFrame(drawn) : done());
+    const visible = document.visibilityState === "visible";
+    if (visible) requestAnimationFrame(drawn);
+    setTimeout(done, !visible ? 16 : moves() ? 1000 : 100);
   });
   // An animation moves nothing in its first frame, nor where nothing is drawn.
   const moves = () => document.getAnimations().some((a) => a.playState === "running" && a.effect?.target && contains(a.effect.target, element));
