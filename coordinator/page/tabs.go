@@ -120,12 +120,31 @@ func (b *Browser) NewPage(ctx context.Context) (*Page, error) {
 	return b.Page(ctx, string(r.TargetID))
 }
 
-// ClosePage closes a page without running its beforeunload handlers.
+// pageEndTimeout bounds how long a closed page may take to end, for example in its unload
+// handlers.
+const pageEndTimeout = 2 * time.Second
+
+// ClosePage closes a page without running its beforeunload handlers. The browser accepts
+// that before the page has ended; ClosePage waits for the end, within limits.
 func (b *Browser) ClosePage(ctx context.Context, id string) error {
+	destroyed := b.conn.Listen(target.TargetDestroyed.Method)
+	defer destroyed.Close()
 	if _, err := protocol.Call(ctx, b.conn, target.CloseTarget, target.CloseTargetParams{TargetID: target.ID(id)}); err != nil {
 		return fmt.Errorf("close page %s: %w", id, translate(err))
 	}
-	return nil
+	ctx, cancel := context.WithTimeout(ctx, pageEndTimeout)
+	defer cancel()
+	for {
+		select {
+		case e, more := <-destroyed.C():
+			var gone target.EventTargetDestroyed
+			if !more || e.Decode(&gone) == nil && gone.TargetID == target.ID(id) {
+				return nil
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // Activate brings a page to the front. Call it only when a user or agent requests it.
