@@ -18,7 +18,7 @@ func connectFor(t *testing.T, limit time.Duration) *page.Browser {
 }
 
 // An endless script is stopped wherever it runs, and the page stays usable. Waiting does
-// not count as computing.
+// not count as computing. The scripts run one after the other: each keeps a processor busy.
 func TestEndlessScripts(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ script, target string }{
@@ -30,14 +30,12 @@ func TestEndlessScripts(t *testing.T) {
 		{"() => new Promise(() => { setTimeout(() => { for (;;); }) })", ""},
 	} {
 		t.Run(test.script, func(t *testing.T) {
-			t.Parallel()
 			p := pagetest.NewPage(t, connectFor(t, 4*time.Second))
 			_, _, err := p.Evaluate(t.Context(), test.script, test.target)
 			expectStopped(t, p, err)
 		})
 	}
 	t.Run("an expression to wait for", func(t *testing.T) {
-		t.Parallel()
 		p := pagetest.NewPage(t, connectFor(t, 4*time.Second))
 		_, err := p.WaitFor(t.Context(), page.WaitOptions{Expression: "async () => { await new Promise((r) => setTimeout(r)); for (;;); }"})
 		expectStopped(t, p, err)

@@ -1,12 +1,15 @@
 // Makes the VSIX in dist/. With no argument one for every system, without the coordinator's program;
-// with targets (or "all") one for each of them, with that system's program in bin/.
+// with targets (or "all") one for each of them, with that system's program in bin/. With the address of the
+// public repository, the extension's page has its pictures, and links to it and to its issues.
 //
-//     node scripts/package.mjs [linux-x64 …| all]
+//     node scripts/package.mjs [--repository URL] [linux-x64 …| all]
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { withoutPictures } from "./readme.mjs";
 import { checkVsix } from "./vsix.mjs";
 
@@ -23,27 +26,62 @@ const targets = {
   "win32-x64": { GOOS: "windows", GOARCH: "amd64" },
 };
 
-const { version } = JSON.parse(readFileSync(join(extension, "package.json"), "utf8"));
+const description = JSON.parse(readFileSync(join(extension, "package.json"), "utf8"));
 const vsce = createRequire(import.meta.url).resolve("@vscode/vsce/vsce");
+const { values, positionals: asked } = parseArgs({
+  options: { repository: { type: "string" } },
+  allowPositionals: true,
+});
 
+/** Packs a copy, whose description and README may differ. */
 function pack(name, args = []) {
-  const out = join("dist", name);
-  const readme = join("dist", "README.md");
-  writeFileSync(join(extension, readme), withoutPictures(readFileSync(join(extension, "README.md"), "utf8")));
-  // Nothing here may ask a question: there may be nobody to answer.
-  const fixed = [
-    "--no-dependencies",
-    "--allow-missing-repository",
-    "--skip-license",
-    "--no-rewrite-relative-links",
-    "--readme-path",
-    readme,
-  ];
-  execFileSync(process.execPath, [vsce, "package", ...args, ...fixed, "--out", out], {
-    cwd: extension,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  console.log(join("extension", out));
+  const copy = mkdtempSync(join(tmpdir(), "browser-coordinator-vsix-"));
+  try {
+    for (const part of [
+      "dist/extension.js",
+      "dist/webview",
+      "media",
+      "l10n",
+      "bin",
+      "package.nls.json",
+      "CHANGELOG.md",
+      "LICENSE",
+      ".vscodeignore",
+    ]) {
+      if (existsSync(join(extension, part))) cpSync(join(extension, part), join(copy, part), { recursive: true });
+    }
+    const { url, options } = published(values.repository);
+    writeFileSync(join(copy, "package.json"), `${JSON.stringify({ ...description, ...url }, null, 2)}\n`);
+    const readme = readFileSync(join(extension, "README.md"), "utf8");
+    writeFileSync(join(copy, "README.md"), values.repository ? readme : withoutPictures(readme));
+    const out = join(extension, "dist", name);
+    // Nothing here may ask a question: there may be nobody to answer.
+    execFileSync(
+      process.execPath,
+      [vsce, "package", ...args, "--no-dependencies", "--skip-license", ...options, "--out", out],
+      {
+        cwd: copy,
+        stdio: ["ignore", "ignore", "inherit"],
+      },
+    );
+    console.log(join("extension", "dist", name));
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** What the extension's page says of its repository. The editor shows pictures only by their addresses. */
+function published(repository) {
+  if (!repository) return { options: ["--allow-missing-repository", "--no-rewrite-relative-links"] };
+  const files = `${repository}/blob/HEAD/extension`;
+  return {
+    url: {
+      repository: { type: "git", url: `${repository}.git`, directory: "extension" },
+      bugs: { url: `${repository}/issues` },
+      homepage: repository,
+    },
+    options: ["--baseContentUrl", files, "--baseImagesUrl", `${repository}/raw/HEAD/extension`],
+  };
 }
 
 function packFor(target) {
@@ -51,7 +89,7 @@ function packFor(target) {
   const env = { ...process.env, ...targets[target], CGO_ENABLED: "0", GOWORK: "off" };
   execFileSync(
     "go",
-    ["build", "-trimpath", `-ldflags=-s -w -X main.release=${version}`, "-o", program, "./coordinator"],
+    ["build", "-trimpath", `-ldflags=-s -w -X main.release=${description.version}`, "-o", program, "./coordinator"],
     {
       cwd: repository,
       env,
@@ -67,7 +105,6 @@ function packFor(target) {
   }
 }
 
-const asked = process.argv.slice(2);
 const wanted = asked.includes("all") ? Object.keys(targets) : asked;
 const unknown = wanted.filter((target) => !Object.hasOwn(targets, target));
 if (unknown.length > 0) {

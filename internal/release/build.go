@@ -40,6 +40,9 @@ func (r *release) run(cmd *exec.Cmd) error {
 func (r *release) extension() error {
 	fmt.Println("package the extension")
 	cmd := exec.Command("npm", "--prefix", "extension", "run", "--silent", "package", "--", "all")
+	if r.source != "" {
+		cmd.Args = append(cmd.Args, "--repository", r.source)
+	}
 	cmd.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", epoch.Unix()))
 	if err := r.run(cmd); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"io/fs"
 	"os"
@@ -28,6 +29,7 @@ func (r *release) descriptions() error {
 	}
 	values := map[string]any{
 		"Version": r.version, "Name": r.name, "Description": description, "BaseURL": r.baseURL,
+		"Source": r.source, "Homepage": cmp.Or(r.source, r.baseURL),
 	}
 	all, err := template.New("").Funcs(template.FuncMap{"sum": func(system string) string { return sums[system] }}).ParseFS(templates, "templates/*.tmpl")
 	if err != nil {

@@ -45,6 +45,7 @@ type release struct {
 	work       string // the folder for what they are made from
 	version    string
 	baseURL    string // the address that will have the archives
+	source     string // the address of the public repository; empty: there is none
 	npmScope   string
 	name       string // in the MCP registry
 	targets    []target
@@ -54,10 +55,11 @@ func main() {
 	out := flag.String("out", "dist", "put the release into the new folder `DIR`")
 	only := flag.String("target", "", "make only what `SYSTEM`, for example linux-x64, needs; without the extension's packages")
 	baseURL := flag.String("base-url", "https://example.com/browser-coordinator/releases", "name `URL` as the place of the archives")
+	source := flag.String("repository-url", "", "link the packages to the public repository at `URL`")
 	scope := flag.String("npm-scope", "@browser-coordinator", "put the npm packages with the programs into `SCOPE`")
 	name := flag.String("registry-name", "com.example/browser-coordinator", "describe the server to the MCP registry as `NAME`")
 	flag.Parse()
-	r := &release{baseURL: *baseURL, npmScope: *scope, name: *name, targets: targets}
+	r := &release{baseURL: *baseURL, source: strings.TrimSuffix(*source, "/"), npmScope: *scope, name: *name, targets: targets}
 	if err := r.make(*out, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)

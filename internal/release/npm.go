@@ -33,6 +33,10 @@ func (r *release) npm() error {
 	common := map[string]any{
 		"version": r.version, "description": description, "license": "MIT", "engines": map[string]string{"node": ">=18"},
 	}
+	if r.source != "" {
+		common["repository"] = map[string]string{"type": "git", "url": "git+" + r.source + ".git"}
+		common["bugs"], common["homepage"] = r.source+"/issues", r.source
+	}
 	main := with(common, map[string]any{
 		"name": "browser-coordinator", "bin": map[string]string{"browser-coordinator": "start.js"},
 		"mcpName": r.name, "config": map[string]string{"scope": r.npmScope}, "optionalDependencies": optional,
