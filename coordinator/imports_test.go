@@ -61,6 +61,7 @@ var bans = []struct{ from, to, reason string }{
 	{"vscodeipc", "internal/soak", "as above"},
 	{"coordinator/terminal", "coordinator/registry", "text is written the same way whatever it is about"},
 	{"coordinator/launch", "vscodeipc", "as for chrome: a browser of our own needs no window"},
+	{"coordinator/setup", "vscodeipc", "the files of MCP hosts do not depend on which windows are open"},
 	{"coordinator/serving", "coordinator/tools", "CDP clients are served whether or not an agent is there"},
 	{"internal/demo", "coordinator/registry", "the demo uses the coordinator as a user would: by its commands, MCP and CDP"},
 	{"internal/demo", "coordinator/tools", "as above"},

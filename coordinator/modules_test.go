@@ -24,10 +24,12 @@ var linked = []string{
 	"github.com/inconshreveable/mousetrap",   // needed by cobra
 	"github.com/klauspost/cpuid/v2",          // needed by xxh3
 	"github.com/modelcontextprotocol/go-sdk", // MCP
+	"github.com/pelletier/go-toml/v2",        // the configuration of Codex
 	"github.com/segmentio/asm",               // needed by the MCP SDK
 	"github.com/segmentio/encoding",          // needed by the MCP SDK
 	"github.com/spf13/cobra",                 // subcommands, help, completion
 	"github.com/spf13/pflag",                 // needed by cobra
+	"github.com/tailscale/hujson",            // the configurations of MCP hosts, with their comments
 	"github.com/yosida95/uritemplate/v3",     // needed by the MCP SDK
 	"github.com/zeebo/xxh3",                  // the hash of a workspace
 	"golang.org/x/oauth2",                    // needed by the MCP SDK

@@ -1,0 +1,212 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// entryName is the name under which the coordinator is entered.
+const entryName = "browser-coordinator"
+
+// State is what a file of a host has of the coordinator.
+type State struct {
+	File    string // empty: the host has no file of this scope
+	Exists  bool
+	Name    string // of the coordinator's entry; empty: it has none
+	Command string // that the entry starts, with Args
+	Args    []string
+	// Program is the file of Command; empty: it is not found, or cannot be executed. A
+	// command with a variable of the host, like ${workspaceFolder}, stands for itself.
+	Program string
+}
+
+// Works reports whether there is an entry whose program can be started.
+func (s State) Works() bool { return s.Program != "" }
+
+// Inspect reads the host's file of that scope; workspace is the folder of a project's
+// file. The error says why the file cannot be used; the state has the file's name then
+// too.
+func (h Host) Inspect(scope Scope, workspace string) (State, error) {
+	c, err := h.read(scope, workspace)
+	if c == nil {
+		return State{}, err
+	}
+	return c.state, err
+}
+
+// configuration is a file of a host as it was read.
+type configuration struct {
+	host    Host
+	scope   Scope
+	state   State
+	text    string         // without the byte order mark
+	mark    string         // the byte order mark, if there is one
+	tree    map[string]any // what text contains
+	servers []string       // the path of the table with the servers
+}
+
+// byteOrderMark is what some programs on Windows put before a text.
+const byteOrderMark = "\ufeff"
+
+func (h Host) read(scope Scope, workspace string) (*configuration, error) {
+	c := &configuration{host: h, scope: scope, servers: h.servers}
+	file, err := h.file(scope, workspace)
+	if err != nil || file == "" {
+		return c, err
+	}
+	c.state.File = file
+	text, err := readFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return c, err
+	default:
+		c.state.Exists = true
+	}
+	if !utf8.ValidString(text) {
+		return c, unusable(file, "it is not UTF-8")
+	}
+	if c.text = strings.TrimPrefix(text, byteOrderMark); c.text != text {
+		c.mark = byteOrderMark
+	}
+	if c.tree, err = h.format.parse(c.text); err != nil {
+		return c, unusable(file, "%w", err)
+	}
+	if err := c.findEntry(workspace); err != nil {
+		return c, unusable(file, "%w", err)
+	}
+	return c, nil
+}
+
+// unusable is the error for a file that stays as it is.
+func unusable(file, reason string, args ...any) error {
+	return fmt.Errorf("%s is left as it is: %w", file, fmt.Errorf(reason, args...))
+}
+
+// readFile reads a regular file.
+func readFile(file string) (string, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		if exists(file) {
+			return "", unusable(file, "it is a link to a file that does not exist")
+		}
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", unusable(file, "it is not a regular file")
+	}
+	text, err := os.ReadFile(file)
+	return string(text), err
+}
+
+// findEntry looks for the coordinator's entry among the servers.
+func (c *configuration) findEntry(workspace string) error {
+	servers, err := c.table()
+	if err != nil || servers == nil {
+		return err
+	}
+	// OpenCode 2 has its servers one level deeper, and accepts those of version 1.
+	if deeper, ok := servers["servers"].(map[string]any); ok && c.host.list && deeper["type"] == nil {
+		c.servers = append(slices.Clone(c.servers), "servers")
+		servers = deeper
+	}
+	name := entryName
+	if _, ok := servers[name]; !ok {
+		name = ""
+		for _, other := range slices.Sorted(maps.Keys(servers)) {
+			if entry, ok := servers[other].(map[string]any); ok && isOurs(readEntry(entry)) {
+				name = other
+				break
+			}
+		}
+		if name == "" {
+			return nil
+		}
+	}
+	entry, ok := servers[name].(map[string]any)
+	if !ok {
+		return fmt.Errorf("its %s.%s is not a server", strings.Join(c.servers, "."), name)
+	}
+	s := &c.state
+	s.Name = name
+	s.Command, s.Args = readEntry(entry)
+	s.Program = find(s.Command, c.scope, workspace)
+	return nil
+}
+
+// table is the table of servers; nil if there is none yet.
+func (c *configuration) table() (map[string]any, error) {
+	table := c.tree
+	for i, name := range c.host.servers {
+		value, ok := table[name]
+		if !ok {
+			return nil, nil
+		}
+		if table, ok = value.(map[string]any); !ok {
+			return nil, fmt.Errorf("its %s is not a table of servers", strings.Join(c.host.servers[:i+1], "."))
+		}
+	}
+	return table, nil
+}
+
+// readEntry is the command and the arguments of an entry, in each form that a host has.
+func readEntry(entry map[string]any) (command string, args []string) {
+	switch c := entry["command"].(type) {
+	case string:
+		return c, texts(entry["args"])
+	case []any: // OpenCode
+		if all := texts(c); len(all) > 0 {
+			return all[0], all[1:]
+		}
+	case map[string]any: // Zed until 2025
+		command, _ = c["path"].(string)
+		return command, texts(c["args"])
+	}
+	return "", nil
+}
+
+func texts(list any) (texts []string) {
+	all, _ := list.([]any)
+	for _, each := range all {
+		text, _ := each.(string)
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// isOurs reports whether a command starts the coordinator, also by npx.
+func isOurs(command string, args []string) bool {
+	base := filepath.Base(strings.ReplaceAll(command, `\`, "/"))
+	switch strings.TrimSuffix(base, ".exe") {
+	case "coordinator", entryName:
+		return true
+	case "npx", "npx.cmd", "bunx", "pnpx":
+		return slices.ContainsFunc(args, func(arg string) bool {
+			return arg == entryName || strings.HasPrefix(arg, entryName+"@")
+		})
+	}
+	return false
+}
+
+// find returns the file that a command starts.
+func find(command string, scope Scope, workspace string) string {
+	if strings.Contains(command, "$") {
+		return command
+	}
+	if scope == Project && strings.ContainsAny(command, `/\`) && !filepath.IsAbs(command) {
+		command = filepath.Join(workspace, command)
+	}
+	file, err := exec.LookPath(command)
+	if err != nil || !filepath.IsAbs(file) {
+		return ""
+	}
+	return file
+}

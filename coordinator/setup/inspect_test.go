@@ -1,0 +1,132 @@
+package setup
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// home gives the test a home directory of its own, and a PATH with these programs. It
+// returns a workspace.
+func home(t *testing.T, programs ...string) (workspace string) {
+	t.Helper()
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "bin")
+	for name, value := range map[string]string{
+		"HOME": dir, "USERPROFILE": dir, "APPDATA": filepath.Join(dir, "appdata"),
+		"XDG_CONFIG_HOME": "", "CODEX_HOME": "", "CLAUDE_CONFIG_DIR": "", "PATH": bin,
+	} {
+		t.Setenv(name, value)
+	}
+	for _, program := range programs {
+		write(t, filepath.Join(bin, program), "#!/bin/sh\n")
+		if err := os.Chmod(filepath.Join(bin, program), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "shop")
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func hostOf(t *testing.T, id string) Host {
+	t.Helper()
+	for _, h := range Hosts() {
+		if h.ID == id {
+			return h
+		}
+	}
+	t.Fatalf("there is no host %s", id)
+	return Host{}
+}
+
+// TestInspect: what is entered is found in each form that hosts have.
+func TestInspect(t *testing.T) {
+	workspace := home(t, "coordinator", "npx")
+	for _, c := range []struct {
+		host          string
+		text          string
+		name, command string
+		args          []string
+		works         bool
+	}{
+		{"claude-code", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp"]}}}`, "browser-coordinator", "coordinator", []string{"mcp"}, true},
+		{"claude-code", `{"mcpServers": {"a": {"url": "http://x"}, "browser": {"command": "/gone/coordinator"}}}`, "browser", "/gone/coordinator", nil, false},
+		{"claude-code", `{"mcpServers": {"b": {"command": "npx", "args": ["-y", "browser-coordinator@1", "mcp"]}}}`, "b", "npx", []string{"-y", "browser-coordinator@1", "mcp"}, true},
+		{"claude-code", `{"mcpServers": {"b": {"command": "npx", "args": ["@playwright/mcp"]}}}`, "", "", nil, false},
+		{"vscode", "{ // mine\n\"servers\": {\"browser-coordinator\": {\"command\": \"${workspaceFolder}/coordinator\",},},}", "browser-coordinator", "${workspaceFolder}/coordinator", nil, true},
+		{"cursor", byteOrderMark + `{"mcpServers": {"browser-coordinator": {"command": "C:\\gone\\coordinator.exe", "args": []}}}`, "browser-coordinator", `C:\gone\coordinator.exe`, nil, false},
+		{"gemini", `{"theme": "x"}`, "", "", nil, false},
+		{"codex", "[mcp_servers.browser-coordinator]\ncommand = 'coordinator'\nargs = ['mcp', '--caps', 'pdf']\n", "browser-coordinator", "coordinator", []string{"mcp", "--caps", "pdf"}, true},
+		{"zed", `{"context_servers": {"browser-coordinator": {"source": "custom", "command": {"path": "coordinator", "args": ["mcp"]}}}}`, "browser-coordinator", "coordinator", []string{"mcp"}, true},
+		{"opencode", `{"mcp": {"browser-coordinator": {"type": "local", "command": ["coordinator", "mcp"]}}}`, "browser-coordinator", "coordinator", []string{"mcp"}, true},
+		{"opencode", `{"mcp": {"servers": {"x": {"type": "local", "command": ["coordinator", "mcp"]}}}}`, "x", "coordinator", []string{"mcp"}, true},
+	} {
+		h := hostOf(t, c.host)
+		file, err := h.file(Project, workspace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, file, c.text)
+		s, err := h.Inspect(Project, workspace)
+		if err != nil || s.File != file || !s.Exists || s.Name != c.name || s.Command != c.command || !slices.Equal(s.Args, c.args) || s.Works() != c.works {
+			t.Errorf("%s: %s: %+v, %v", c.host, c.text, s, err)
+		}
+	}
+}
+
+// TestInspectWhatIsNotThere: a host without a file has no entry; one without a place for
+// a file has no file.
+func TestInspectWhatIsNotThere(t *testing.T) {
+	workspace := home(t)
+	for _, h := range Hosts() {
+		if h.Installed() {
+			t.Errorf("%s is found in an empty home directory", h.ID)
+		}
+		for _, scope := range []Scope{Project, User} {
+			s, err := h.Inspect(scope, workspace)
+			if err != nil || s.Exists || s.Name != "" || s.Works() || (s.File == "") == slices.Contains(h.Scopes(), scope) {
+				t.Errorf("%s, %s: %+v, %v", h.ID, scope, s, err)
+			}
+		}
+	}
+	write(t, filepath.Join(os.Getenv("HOME"), ".codeium/windsurf/x"), "")
+	if !hostOf(t, "windsurf").Installed() {
+		t.Error("Windsurf is not found by its folder")
+	}
+}
+
+// TestInspectRefuses: a file that cannot be used is named, with the reason.
+func TestInspectRefuses(t *testing.T) {
+	workspace := home(t)
+	for _, c := range []struct{ host, text, reason string }{
+		{"claude-code", `{"mcpServers": {`, "it is not valid JSON: line 1, column"},
+		{"claude-code", "{\n \"a\" 1}", "it is not valid JSON: line 2, column"},
+		{"claude-code", "\xff\xfe{", "it is not UTF-8"},
+		{"claude-code", `[]`, "it does not contain an object"},
+		{"claude-code", `null`, "it does not contain an object"},
+		{"claude-code", `{"mcpServers": null}`, "its mcpServers is not a table of servers"},
+		{"vscode", `{"servers": {"browser-coordinator": 1}}`, "its servers.browser-coordinator is not a server"},
+		{"codex", "model = 'x\n", "it is not valid TOML: line 1, column"},
+		{"codex", "a = 1\na = 2\n", "it is not valid TOML"},
+		{"codex", "[[mcp_servers]]\n", "its mcp_servers is not a table of servers"},
+	} {
+		h := hostOf(t, c.host)
+		file, _ := h.file(Project, workspace)
+		write(t, file, c.text)
+		s, err := h.Inspect(Project, workspace)
+		if err == nil || !strings.HasPrefix(err.Error(), file+" is left as it is: "+c.reason) || s.File != file {
+			t.Errorf("%q: %+v, %v", c.text, s, err)
+		}
+	}
+}
