@@ -5,6 +5,7 @@ package vscodeipc
 const (
 	CommandClientAnnounce   = "client.announce"
 	CommandClientReport     = "client.report"
+	CommandClientList       = "client.list"
 	CommandPermissionAsk    = "permission.ask"
 	CommandPickStart        = "pick.start"
 	CommandReviewPresent    = "review.present"
@@ -60,6 +61,13 @@ type Activity struct {
 // ReportArg reports clients' actions to a window.
 type ReportArg struct {
 	Entries []Activity `json:"entries"`
+}
+
+// ListResult is who uses a window's browser, and the last action of each client that has
+// done something.
+type ListResult struct {
+	Clients []ConnectedClient `json:"clients"`
+	Last    []Activity        `json:"last"`
 }
 
 // PageName identifies a page to users.

@@ -117,7 +117,7 @@ func decodeMembers(raw json.RawMessage, v reflect.Value, path string) *Error {
 }
 
 func errPayload(path, must string) *Error {
-	return errorf(codeBadPayload, map[string]any{"path": path}, "%s must be %s", path, must)
+	return errorf(CodeBadPayload, map[string]any{"path": path}, "%s must be %s", path, must)
 }
 
 func notEmpty(least int64) string {

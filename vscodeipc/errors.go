@@ -12,7 +12,7 @@ const (
 	codeTooLarge           = "too_large"
 	codeUnsupportedVersion = "unsupported_version"
 	codeUnknownType        = "unknown_type"
-	codeBadPayload         = "bad_payload"
+	CodeBadPayload         = "bad_payload"
 	codeUnknownEvent       = "unknown_event"
 	CodeUnknownCommand     = "unknown_command"
 	codeDuplicateID        = "duplicate_id"

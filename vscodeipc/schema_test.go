@@ -102,6 +102,7 @@ var goType = map[string]reflect.Type{
 	"ClientAnnounceArg":      reflect.TypeFor[AnnounceArg](),
 	"Activity":               reflect.TypeFor[Activity](),
 	"ClientReportArg":        reflect.TypeFor[ReportArg](),
+	"ClientListResult":       reflect.TypeFor[ListResult](),
 	"PageName":               reflect.TypeFor[PageName](),
 	"PermissionAskArg":       reflect.TypeFor[AskArg](),
 	"PermissionAskResult":    reflect.TypeFor[AskResult](),

@@ -26,6 +26,8 @@ type Call struct {
 	Command string
 	Arg     json.RawMessage // nil when left out
 	Client  Peer            // from its hello; zero without one
+	// Connection ends with the client's connection. It is the same one for all of its calls.
+	Connection context.Context
 }
 
 // Handler runs a command. The context ends when the client cancels the call or

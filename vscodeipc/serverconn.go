@@ -205,7 +205,7 @@ func (c *serverConn) call(r request, p callRequest) *Error {
 	c.mu.Unlock()
 	c.settled.Add(1)
 	c.server.owned.Add(1)
-	go c.runCall(ctx, r, handler, Call{p.Command, p.Arg, c.client})
+	go c.runCall(ctx, r, handler, Call{p.Command, p.Arg, c.client, c.ctx})
 	return nil
 }
 

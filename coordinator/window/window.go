@@ -73,6 +73,7 @@ func (w *Window) Serve(ctx context.Context, o *Options) error {
 		Kind:      "terminal",
 		Name:      "coordinator",
 		Version:   o.Version,
+		Commands:  newClients().commands(),
 		Logger:    o.Logger,
 	})
 	if err != nil {

@@ -111,6 +111,26 @@ describe("report", () => {
   });
 });
 
+test("list has who is connected, with the last action of each", async () => {
+  const { clients, dial } = await window();
+  const [one, other] = [await dial(), await dial()];
+  const listed = async () => (await one.ask(...call("client.list", {}))).payload?.result;
+  expect(await listed()).toEqual({ clients: [], last: [] });
+  await one.ask(...call("client.announce", { clients: [client("a", 2), client("b", 1)] }));
+  await other.ask(...call("client.announce", { clients: [{ ...client("c", 3), page: "T1" }] }));
+  await one.ask(
+    ...call("client.report", { entries: [act("a", 1), act("c", 2), act("a", 3), act("a", 4), act("x", 5)] }),
+  );
+  expect(await listed()).toEqual({
+    clients: [{ ...client("c", 3), page: "T1" }, client("a", 2), client("b", 1)],
+    last: [act("c", 2), { ...act("a", 4), times: 2 }],
+  });
+  const left = until(clients, () => clients.connected.length === 2);
+  other.close();
+  await left;
+  expect(await listed()).toEqual({ clients: [client("a", 2), client("b", 1)], last: [{ ...act("a", 4), times: 2 }] });
+});
+
 test("a CDP client's commands displace no action of an agent", () => {
   const clients = new Clients();
   clients.remember([client("a"), { ...client("p"), kind: "cdp" }]);

@@ -75,6 +75,8 @@ export interface Protocol {
   Activity: Activity;
   ClientReportArg: ClientReportArg;
   ClientReportResult: ClientReportResult;
+  ClientListArg: ClientListArg;
+  ClientListResult: ClientListResult;
   PageName: PageName;
   PermissionAskArg: PermissionAskArg;
   PermissionAskResult: PermissionAskResult;
@@ -354,6 +356,14 @@ export interface ClientReportArg {
   entries: Activity[];
 }
 export interface ClientReportResult {}
+export interface ClientListArg {}
+export interface ClientListResult {
+  clients: ConnectedClient[];
+  /**
+   * The last action of each of these clients, if the window knows one.
+   */
+  last: Activity[];
+}
 export interface PageName {
   title: string;
   url: string;

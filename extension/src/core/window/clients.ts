@@ -2,7 +2,7 @@
 // Obeys specs/window-protocol/commands.md, client.announce and client.report.
 import { isDeepStrictEqual } from "node:util";
 import { Argument } from "../protocol/argument";
-import type { Activity, ConnectedClient } from "../protocol/protocol.generated";
+import type { Activity, ClientListResult, ConnectedClient } from "../protocol/protocol.generated";
 import type { Command } from "./connection";
 
 /** So many of agents, and as many of CDP clients: these send hundreds at once. */
@@ -47,6 +47,13 @@ export class Clients {
   /** What they did, the newest last. */
   get actions(): readonly Action[] {
     return this.#actions;
+  }
+
+  /** The last action of each connected client, if it is still known. */
+  get last(): Activity[] {
+    return this.connected
+      .flatMap(({ id }) => this.#actions.findLast(({ client }) => client === id) ?? [])
+      .map(activity);
   }
 
   /** One that is connected, or was. */
@@ -128,6 +135,11 @@ export class Clients {
   }
 }
 
+/** An action as it was reported. */
+function activity({ number, run, name, kind, times, ...reported }: Action): Activity {
+  return times === 1 ? reported : { ...reported, times };
+}
+
 /** What is kept, in its order. */
 function newest(actions: Action[]): Action[] {
   if (actions.length <= actionsLimit) return actions;
@@ -141,7 +153,7 @@ function isSame(one: Activity, other: Activity): boolean {
   return isDeepStrictEqual(identity(one), identity(other));
 }
 
-/** The commands by which coordinators report. */
+/** The commands by which coordinators report, and read what was reported. */
 export function clientCommands(clients: Clients): [string, Command][] {
   return [
     [
@@ -162,6 +174,12 @@ export function clientCommands(clients: Clients): [string, Command][] {
           clients.report(atMost(reportLimit, Argument.of(arg), "entries").map(readActivity));
           return {};
         },
+      },
+    ],
+    [
+      "client.list",
+      {
+        run: async (): Promise<ClientListResult> => ({ clients: clients.connected, last: clients.last }),
       },
     ],
   ];

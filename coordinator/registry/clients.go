@@ -1,0 +1,82 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// Client is one that uses a window's browser, as the window reports it.
+type Client struct {
+	vscodeipc.ConnectedClient
+	// Last is what it did last; nil: nothing that the window knows. It contains nothing that
+	// was typed.
+	Last *vscodeipc.Activity
+}
+
+// Clients asks a window who uses its browser, the newest first. An older window does not
+// report them: NotOfferedError.
+func (r *Registry) Clients(ctx context.Context, window Window) ([]Client, error) {
+	var result vscodeipc.ListResult
+	if err := r.Call(ctx, window, vscodeipc.CommandClientList, struct{}{}, &result); err != nil {
+		return nil, err
+	}
+	last := map[string]vscodeipc.Activity{}
+	for _, each := range result.Last {
+		last[each.Client] = each
+	}
+	clients := []Client{}
+	for _, each := range result.Clients {
+		c := Client{ConnectedClient: each}
+		if did, ok := last[each.ID]; ok {
+			did = Public(did, each.Kind)
+			c.Last = &did
+		}
+		clients = append(clients, c)
+	}
+	return clients, nil
+}
+
+// Clients asks the workspace's window who uses its browser.
+func (s *Source) Clients(ctx context.Context) ([]Client, error) {
+	s.mu.Lock()
+	window := s.window
+	s.mu.Unlock()
+	if window == nil {
+		return nil, fmt.Errorf("no window is open on %s", s.workspace)
+	}
+	return s.registry.Clients(ctx, *window)
+}
+
+// Describe is an activity for people: what was done, and why it failed.
+func Describe(a vscodeipc.Activity) string {
+	text := strings.TrimSpace(a.Act + " " + a.Target)
+	if !a.OK {
+		text += ": " + a.Outcome
+	}
+	return text
+}
+
+// What a URL may hold that is not for everyone's eyes: a password, all after the path, and
+// a whole document.
+var (
+	credentials = regexp.MustCompile(`(\w://)[^\s/@]*@`)
+	document    = regexp.MustCompile(`\b(data|javascript):\S.*`)
+	query       = regexp.MustCompile(`(\w://[^\s?#]*)[?#]\S*`)
+)
+
+// Public returns an activity without what may have been typed. The window's user sees it
+// whole; a status may be copied to others. kind is that of the client.
+func Public(a vscodeipc.Activity, kind string) vscodeipc.Activity {
+	if kind == "cdp" {
+		a.Target = "" // of a script that is its code
+	}
+	for _, text := range []*string{&a.Target, &a.Outcome, &a.URL} {
+		*text = document.ReplaceAllString(*text, "$1:…")
+		*text = query.ReplaceAllString(credentials.ReplaceAllString(*text, "$1"), "$1")
+	}
+	return a
+}

@@ -1,0 +1,122 @@
+package window
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// clients are those that use the window's browser, as coordinators announce and report
+// them (specs/window-protocol/commands.md).
+type clients struct {
+	mu        sync.Mutex                                      // guards the fields that follow
+	announced map[context.Context][]vscodeipc.ConnectedClient // by connection
+	last      map[string]vscodeipc.Activity                   // of announced clients, by id
+}
+
+func newClients() *clients {
+	return &clients{announced: map[context.Context][]vscodeipc.ConnectedClient{}, last: map[string]vscodeipc.Activity{}}
+}
+
+func (c *clients) commands() map[string]vscodeipc.Handler {
+	return map[string]vscodeipc.Handler{
+		vscodeipc.CommandClientAnnounce: c.announce,
+		vscodeipc.CommandClientReport:   c.report,
+		vscodeipc.CommandClientList:     c.list,
+	}
+}
+
+// Limits of one call.
+const (
+	maxAnnounced = 256
+	maxReported  = 1_000
+)
+
+func badPayload(err error) error {
+	return &vscodeipc.Error{Code: vscodeipc.CodeBadPayload, Message: err.Error()}
+}
+
+func (c *clients) announce(_ context.Context, call vscodeipc.Call) (any, error) {
+	var arg vscodeipc.AnnounceArg
+	if err := json.Unmarshal(call.Arg, &arg); err != nil {
+		return nil, badPayload(err)
+	}
+	if len(arg.Clients) > maxAnnounced {
+		return nil, badPayload(fmt.Errorf("more than %d clients", maxAnnounced))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.announced[call.Connection]; !known {
+		context.AfterFunc(call.Connection, func() { c.forget(call.Connection) })
+	}
+	c.announced[call.Connection] = arg.Clients
+	c.prune()
+	return struct{}{}, nil
+}
+
+// forget removes what a connection has announced.
+func (c *clients) forget(connection context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.announced, connection)
+	c.prune()
+}
+
+// prune forgets what clients that have left did. c.mu is held.
+func (c *clients) prune() {
+	here := map[string]bool{}
+	for _, each := range c.connected() {
+		here[each.ID] = true
+	}
+	for id := range c.last {
+		if !here[id] {
+			delete(c.last, id)
+		}
+	}
+}
+
+// connected are the clients of all connections, the newest first. c.mu is held.
+func (c *clients) connected() []vscodeipc.ConnectedClient {
+	all := []vscodeipc.ConnectedClient{}
+	for _, announced := range c.announced {
+		all = append(all, announced...)
+	}
+	slices.SortFunc(all, func(a, b vscodeipc.ConnectedClient) int {
+		return cmp.Or(cmp.Compare(b.Since, a.Since), cmp.Compare(a.ID, b.ID))
+	})
+	return all
+}
+
+func (c *clients) report(_ context.Context, call vscodeipc.Call) (any, error) {
+	var arg vscodeipc.ReportArg
+	if err := json.Unmarshal(call.Arg, &arg); err != nil {
+		return nil, badPayload(err)
+	}
+	if len(arg.Entries) > maxReported {
+		return nil, badPayload(fmt.Errorf("more than %d entries", maxReported))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, entry := range arg.Entries {
+		c.last[entry.Client] = entry
+	}
+	c.prune()
+	return struct{}{}, nil
+}
+
+func (c *clients) list(context.Context, vscodeipc.Call) (any, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	result := vscodeipc.ListResult{Clients: c.connected(), Last: []vscodeipc.Activity{}}
+	for _, each := range result.Clients {
+		if last, ok := c.last[each.ID]; ok {
+			result.Last = append(result.Last, last)
+		}
+	}
+	return result, nil
+}

@@ -1,0 +1,72 @@
+package window
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// The window lists what connections have announced, as long as they last.
+func TestClients(t *testing.T) {
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	folder, err := vscodeipc.Canonical(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
+		Workspace: folder, Folders: []string{folder}, Kind: "terminal", Name: "test", Commands: newClients().commands(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close(context.Background())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	one := vscodeipc.Watch(server.Address(), vscodeipc.DialOptions{})
+	defer one.Close()
+	other := vscodeipc.Watch(server.Address(), vscodeipc.DialOptions{})
+	defer other.Close()
+	must := func(w *vscodeipc.Watcher, command string, arg, result any) {
+		t.Helper()
+		if err := w.Call(ctx, command, arg, result); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := func() (l vscodeipc.ListResult) {
+		t.Helper()
+		must(one, vscodeipc.CommandClientList, nil, &l)
+		return l
+	}
+	a := vscodeipc.ConnectedClient{ID: "a", Name: "Agent", Version: "1", Kind: "mcp", Since: 1, Page: "P"}
+	b := vscodeipc.ConnectedClient{ID: "b", Name: "Playwright", Version: "2", Kind: "cdp", Since: 2}
+	click := vscodeipc.Activity{Client: "a", Time: 3, Act: "browser_click", Target: "button", Outcome: "done", OK: true}
+	must(one, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: []vscodeipc.ConnectedClient{a}}, nil)
+	must(other, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: []vscodeipc.ConnectedClient{b}}, nil)
+	must(other, vscodeipc.CommandClientReport, vscodeipc.ReportArg{Entries: []vscodeipc.Activity{{Client: "a", Act: "browser_type"}, click, {Client: "x"}}}, nil)
+	want := vscodeipc.ListResult{Clients: []vscodeipc.ConnectedClient{b, a}, Last: []vscodeipc.Activity{click}}
+	if diff := cmp.Diff(want, list()); diff != "" {
+		t.Error(diff)
+	}
+
+	many := make([]vscodeipc.ConnectedClient, maxAnnounced+1)
+	err = one.Call(ctx, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: many}, nil)
+	if err == nil || !strings.Contains(err.Error(), vscodeipc.CodeBadPayload) {
+		t.Errorf("too many clients: %v", err)
+	}
+	other.Close()
+	for len(list().Clients) != 1 { // the window learns of the end a moment later
+		if ctx.Err() != nil {
+			t.Fatalf("still %+v", list())
+		}
+	}
+	must(one, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: []vscodeipc.ConnectedClient{}}, nil)
+	if diff := cmp.Diff(vscodeipc.ListResult{Clients: []vscodeipc.ConnectedClient{}, Last: []vscodeipc.Activity{}}, list()); diff != "" {
+		t.Error(diff)
+	}
+}
