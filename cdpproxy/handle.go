@@ -109,8 +109,14 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 	var last *Browser // that did not respond
 	var err error     // of last
 	pauses := backoff.Backoff{First: 250 * time.Millisecond, Max: 2 * time.Second}
+	counted := false
 	for {
 		b, changed := p.source.Browser()
+		if b == nil && !counted {
+			counted = true
+			p.waiting.Add(1)
+			defer p.waiting.Add(-1)
+		}
 		if b == nil && !asked {
 			asked = true
 			failed = p.opts.Wanted()

@@ -43,6 +43,8 @@ type Options struct {
 	// NoBrowserWhy is called in that case. It returns why a launched browser
 	// failed. It must not block. Nil or empty: nothing is added.
 	NoBrowserWhy func() string
+	// About is called for each status. It must not block. Nil: there is nothing to add.
+	About func() About
 	// MaxBuffered bounds the bytes kept for one client that reads more slowly
 	// than its browser writes. Zero: DefaultMaxBuffered.
 	MaxBuffered int

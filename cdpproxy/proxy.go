@@ -25,10 +25,11 @@ type Proxy struct {
 	slots    chan struct{} // a value for each exchange under way with the browser
 	arriving arriving
 
-	start  sync.Once // of the relays, by Serve
-	failed error     // why they have not started
-	relays relays
-	count  atomic.Uint64 // of the clients: connections and requests
+	start   sync.Once // of the relays, by Serve
+	failed  error     // why they have not started
+	relays  relays
+	waiting atomic.Int32  // requests that wait for a browser
+	count   atomic.Uint64 // of the clients: connections and requests
 }
 
 // limits bound the memory for clients, and how long it is held. Tests use others.

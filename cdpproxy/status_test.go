@@ -1,10 +1,14 @@
 package cdpproxy_test
 
 import (
+	"context"
+	"errors"
 	"html"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/remote"
@@ -71,5 +75,51 @@ func TestStatusPage(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("without a browser no %q on the page:\n%s", want, got)
 		}
+	}
+}
+
+// TestStatusOfAgents: the page shows who uses the browser without the endpoint, what
+// clients did last, and that clients wait for a browser.
+func TestStatusOfAgents(t *testing.T) {
+	t.Parallel()
+	src := newSource("")
+	now := time.Now()
+	p, addr := serve(t, src, &cdpproxy.Options{Token: token, About: func() cdpproxy.About {
+		return cdpproxy.About{Program: "coordinator test", Access: "ask", Agents: func(context.Context) ([]cdpproxy.Agent, error) {
+			return []cdpproxy.Agent{
+				{Name: "<i>Claude</i>", Version: "2", Since: now, Last: &cdpproxy.LastAction{Time: now, Text: "click button \"Buy\""}},
+				{Name: "New", Since: now},
+			}, errors.New("the window is <slow>")
+		}}
+	}})
+	ctx, cancel := context.WithCancel(testContext(t))
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/"+token+"/json/version", nil)
+		if res, err := http.DefaultTransport.RoundTrip(req); err == nil {
+			res.Body.Close()
+		}
+	}()
+	for p.Status().Waiting == 0 {
+		time.Sleep(time.Millisecond) // there is no event for it
+	}
+	raw := ask(t, addr, "GET /"+token+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	for _, want := range []string{
+		"no browser now, and 1 client waits", "Connected now: 2", "&lt;i&gt;Claude&lt;/i&gt; 2<td>click button &#34;Buy&#34;, 0s ago", "<td>New<td>–",
+		"the window is &lt;slow&gt;", "Served by <code>coordinator test</code>",
+	} {
+		if !strings.Contains(raw.body, want) {
+			t.Errorf("no %q on the page:\n%s", want, raw.body)
+		}
+	}
+	cancel()
+	<-left
+	for p.Status().Waiting != 0 {
+		time.Sleep(time.Millisecond)
+	}
+	src.set("first", "ws://127.0.0.1:9/devtools/browser/x")
+	if raw := ask(t, addr, "GET /"+token+" HTTP/1.1\r\nHost: localhost\r\n\r\n"); !strings.Contains(raw.body, "now ask.") {
+		t.Errorf("no access mode on the page:\n%s", raw.body)
 	}
 }

@@ -42,6 +42,7 @@ func (f *endpointFlags) add(cmd *cobra.Command) {
 // one.
 func (f *endpointFlags) options(p *program, onDemand *launch.OnDemand) serving.Options {
 	return serving.Options{
+		Program:       p.command,
 		RequireToken:  f.requireToken,
 		AllowClose:    f.allowClose,
 		AllowOrigins:  f.allowOrigins,

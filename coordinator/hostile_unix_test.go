@@ -34,7 +34,7 @@ func TestNamesCannotDriveTheTerminal(t *testing.T) {
 	}
 	elsewhere := t.TempDir()
 	for _, args := range [][]string{
-		{"windows"}, {"probe"}, {"windows", "--json"}, {"probe", "--json"},
+		{"windows"}, {"status"}, {"probe"}, {"windows", "--json"}, {"status", "--json"}, {"probe", "--json"},
 		{"endpoint", "--workspace", folder}, {"endpoint", "--json", "--workspace", folder}, {"endpoint", "--workspace", elsewhere + "/" + hostile},
 	} {
 		t.Run(strings.ToValidUTF8(terminal.PrintableLine(strings.Join(args, " ")), ""), func(t *testing.T) {

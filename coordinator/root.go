@@ -44,6 +44,7 @@ type stdio struct {
 type program struct {
 	stdio
 	verbose bool
+	command string // that runs, with the program's name
 	logger  *slog.Logger
 }
 
@@ -148,7 +149,8 @@ input is not a terminal. The other commands are for people and scripts.`,
 			}
 			return cmd.Help()
 		},
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			p.command = cmd.CommandPath()
 			p.logger = slog.New(terminal.NewSentences(p.err))
 			if p.verbose {
 				p.logger = slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -171,7 +173,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 	}{
 		{forAgents, "Agents", []*cobra.Command{p.mcpCommand()}},
 		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(), p.logCommand(), p.replayCommand()}},
-		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.windowsCommand()}},
+		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.windowsCommand(), p.statusCommand()}},
 		{maintenance, "Maintenance", []*cobra.Command{p.browserCommand(), p.cleanCommand(), p.probeCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})

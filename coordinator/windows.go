@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,43 +40,84 @@ type unreachableJSON struct {
 }
 
 func (p *program) windowsCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, watch bool
 	cmd := &cobra.Command{
 		Use:        "windows",
 		Short:      "List the open windows and their browsers",
-		SuggestFor: []string{"list", "ls", "window_list", "window-list", "status"},
+		SuggestFor: []string{"list", "ls", "window_list", "window-list"},
 		Long: `List the open windows and their browsers.
 
 A window is a VS Code window with the Browser Coordinator extension, or a
-terminal in which "coordinator window" runs.`,
+terminal in which "coordinator window" runs. With --watch the list follows them
+until you press Ctrl+C.`,
 		Example: `  coordinator windows
+  coordinator windows --watch
   coordinator windows --json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			windows := p.openRegistry(cmd.Context(), false)
 			defer windows.Close()
+			if watch {
+				return p.watchWindows(cmd.Context(), windows, asJSON)
+			}
 			listing, err := windows.List(cmd.Context())
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return p.printWindowsJSON(listing)
+				return printWindowsJSON(p.out, listing)
 			}
-			return p.printWindows(listing)
+			for _, u := range listing.Unreachable {
+				p.notice("%s: %s\n", u.Address, u.Reason)
+			}
+			if len(listing.Windows) == 0 {
+				return printNoWindow(p.err, listing)
+			}
+			return printWindows(p.out, listing)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&watch, "watch", false, "print the list again at each change; on a terminal, in its place")
 	return cmd
 }
 
-func (p *program) printWindows(listing registry.Listing) error {
-	for _, u := range listing.Unreachable {
-		p.notice("%s: %s\n", u.Address, u.Reason)
+const noWindow = "No window is open. Open a folder in VS Code with the Browser Coordinator extension, or run `coordinator window`."
+
+// watchWindows shows the windows until the user interrupts it.
+func (p *program) watchWindows(ctx context.Context, windows *registry.Registry, asJSON bool) error {
+	show := func(text string) error {
+		_, err := io.WriteString(p.out, text)
+		return err
 	}
-	if len(listing.Windows) == 0 {
-		fmt.Fprintln(p.err, "No window is open. Open a folder in VS Code with the Browser Coordinator extension, or run `coordinator window`.")
-		return nil
+	if terminal.Is(p.out) && !asJSON {
+		screen := terminal.OpenScreen(p.out)
+		defer screen.Close()
+		show = screen.Show
 	}
+	last := ""
+	return windows.Watch(ctx, 0, func(listing registry.Listing) error {
+		var text strings.Builder
+		print := printWindows
+		switch {
+		case asJSON:
+			print = printWindowsJSON
+		case len(listing.Windows) == 0:
+			print = printNoWindow
+		}
+		if err := print(&text, listing); err != nil || text.String() == last {
+			return err
+		}
+		last = text.String()
+		return show(last)
+	})
+}
+
+func printNoWindow(w io.Writer, _ registry.Listing) error {
+	_, err := fmt.Fprintln(w, noWindow)
+	return err
+}
+
+func printWindows(w io.Writer, listing registry.Listing) error {
 	rows := [][]string{{"WORKSPACE", "KIND", "PID", "BROWSER", "ENDPOINT"}}
 	for _, w := range listing.Windows {
 		browser := ""
@@ -87,10 +131,10 @@ func (p *program) printWindows(listing registry.Listing) error {
 		}
 		rows = append(rows, []string{w.Label(), w.Kind, strconv.Itoa(w.PID), browser, endpoint.URL(w.Hash())})
 	}
-	return terminal.Table(p.out, rows)
+	return terminal.Table(w, rows)
 }
 
-func (p *program) printWindowsJSON(listing registry.Listing) error {
+func printWindowsJSON(to io.Writer, listing registry.Listing) error {
 	out := struct {
 		Windows     []windowJSON      `json:"windows"`
 		Unreachable []unreachableJSON `json:"unreachable"`
@@ -115,5 +159,5 @@ func (p *program) printWindowsJSON(listing registry.Listing) error {
 	for _, u := range listing.Unreachable {
 		out.Unreachable = append(out.Unreachable, unreachableJSON{string(u.Address), u.Reason})
 	}
-	return terminal.JSON(p.out, out)
+	return terminal.JSON(to, out)
 }

@@ -27,6 +27,7 @@ func (s *ownerServer) handlers() map[string]http.Handler {
 		provePath:   http.HandlerFunc(s.prove),
 		standbyPath: http.HandlerFunc(s.standBy),
 		logPath:     http.HandlerFunc(s.log),
+		statusPath:  http.HandlerFunc(s.status),
 	}
 }
 

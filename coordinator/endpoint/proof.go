@@ -32,6 +32,7 @@ const (
 	provePath   = "/prove/"   // the client's nonce
 	standbyPath = "/standby/" // the client's nonce and proof
 	logPath     = "/log/"     // the same
+	statusPath  = "/status/"  // the same
 )
 
 // proof is an authentication code of the parts, each without a line end. It requires the

@@ -66,6 +66,13 @@ func (s *Source) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 	return s.browser, s.changed.Next()
 }
 
+// Open reports whether a window on the workspace is open.
+func (s *Source) Open() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.window != nil
+}
+
 // Wait returns when a window on the workspace is open.
 func (s *Source) Wait(ctx context.Context) error {
 	for {

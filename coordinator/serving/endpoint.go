@@ -20,8 +20,9 @@ import (
 
 // Options configure how addresses are served.
 type Options struct {
-	RequireToken bool // also from clients of the same user
-	AllowClose   bool // let clients close the browser
+	Program      string // the command that serves, for the status
+	RequireToken bool   // also from clients of the same user
+	AllowClose   bool   // let clients close the browser
 	AllowOrigins []string
 	HoldTimeout  time.Duration // as in cdpproxy.Options
 	// OnDemand is launched when a client needs a browser and the window starts none; nil:
@@ -37,28 +38,32 @@ type Options struct {
 type Endpoint struct {
 	*endpoint.Endpoint
 	launcher  *launcher // nil: nothing is launched
+	user      policy.User
 	rule      *access.Rule
 	source    *registry.Source
+	program   string
 	cancel    context.CancelFunc
 	announced chan struct{} // closed when announce has returned
+
+	mu   sync.Mutex // guards last
+	last map[*cdpproxy.Client]cdpproxy.LastAction
 }
 
 // Serve serves the endpoint of a workspace. ctx bounds only the wait for that.
 func Serve(ctx context.Context, workspace string, source *registry.Source, o *Options) (*Endpoint, error) {
-	e := &Endpoint{source: source, announced: make(chan struct{})}
-	var user policy.User = source
+	e := &Endpoint{source: source, user: source, program: o.Program, announced: make(chan struct{}), last: map[*cdpproxy.Client]cdpproxy.LastAction{}}
 	var browsers cdpproxy.Source = source
 	var wanted func() <-chan struct{}
 	var why func() string
 	if o.OnDemand != nil {
 		e.launcher = newLauncher(source, o)
-		user, browsers, wanted, why = e.launcher, e.launcher, e.launcher.wanted, e.launcher.why
+		e.user, browsers, wanted, why = e.launcher, e.launcher, e.launcher.wanted, e.launcher.why
 	}
 	help := fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %s`.", workspace, terminal.Word(workspace))
 	if wanted == nil && o.HoldTimeout != cdpproxy.NoHold {
 		wanted = waitNotice(fmt.Sprintf("a client waits up to %v for a browser. %s Or add --launch.", cmp.Or(o.HoldTimeout, cdpproxy.DefaultHold), help), o.Logger)
 	}
-	e.rule = access.NewRule(user, &access.RuleOptions{AllowClose: o.AllowClose, Activity: e.report})
+	e.rule = access.NewRule(e.user, &access.RuleOptions{AllowClose: o.AllowClose, Activity: e.report})
 	var err error
 	e.Endpoint, err = endpoint.Serve(ctx, vscodeipc.Hash(workspace), browsers, cdpproxy.Options{
 		NoBrowserHelp: help,
@@ -69,6 +74,7 @@ func Serve(ctx context.Context, workspace string, source *registry.Source, o *Op
 		Rule:          e.rule,
 		Watcher:       e.rule,
 		Wanted:        wanted,
+		About:         e.about,
 		Logger:        o.Logger,
 	})
 	if err != nil {
@@ -127,6 +133,7 @@ func (e *Endpoint) announce(ctx context.Context) {
 	for {
 		owner := e.OwnerChanged()
 		clients, changed := e.rule.Clients()
+		e.prune()
 		clients = clients[:min(len(clients), registry.MaxAnnounced)]
 		connected := make([]vscodeipc.ConnectedClient, 0, len(clients))
 		for _, c := range clients {
@@ -155,8 +162,12 @@ func (e *Endpoint) announce(ctx context.Context) {
 // report notifies the window of a client's command.
 func (e *Endpoint) report(entry access.Entry) {
 	e.source.Report(func() vscodeipc.Activity {
-		return vscodeipc.Activity{
+		a := vscodeipc.Activity{
 			Client: entry.Client.ID, Time: time.Now().UnixMilli(), Act: entry.Operation.Name, Target: entry.Operation.Detail(), Outcome: entry.Outcome, OK: entry.OK,
 		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.last[entry.Client] = lastAction(registry.Public(a, "cdp"))
+		return a
 	})
 }

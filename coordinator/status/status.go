@@ -1,0 +1,224 @@
+// Package status gathers what is going on now: the open windows, their browsers, who
+// serves their endpoints, the connected clients, and what each did last.
+//
+// The window reports its agents, and the owner of an endpoint reports its CDP clients.
+// Neither is asked for anything that was typed.
+package status
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/registry"
+)
+
+// Report is the state of all windows and endpoints at one moment. The names of its JSON
+// are stable.
+type Report struct {
+	Windows []Window `json:"windows"`
+	// Endpoints are those that are served for folders without a window.
+	Endpoints   []Served      `json:"endpoints"`
+	Unreachable []Unreachable `json:"unreachable"`
+}
+
+// Window is an open window.
+type Window struct {
+	Address   string   `json:"address"`
+	Workspace *string  `json:"workspace"`
+	Folders   []string `json:"folders"`
+	Kind      string   `json:"kind"`
+	Server    string   `json:"server"`
+	PID       int      `json:"pid"`
+	Browser   *Browser `json:"browser"`
+	Pages     int      `json:"pages"` // page-level endpoints
+	Access    string   `json:"access"`
+	Endpoint  Endpoint `json:"endpoint"`
+	Clients   []Client `json:"clients"`
+	// ClientsUnknown is why not all clients are known; empty: they are.
+	ClientsUnknown string `json:"clientsUnknown,omitempty"`
+
+	label string
+}
+
+// Browser is a window's browser.
+type Browser struct {
+	Product string `json:"product"`
+	Via     string `json:"via"`
+}
+
+// Endpoint is the stable address of a window.
+type Endpoint struct {
+	URL     string `json:"url"`
+	Served  bool   `json:"served"`
+	PID     int    `json:"pid,omitempty"`     // of who serves it
+	Program string `json:"program,omitempty"` // that serves it
+	Waiting int    `json:"waiting"`           // CDP requests that wait for a browser
+	// Unknown is why its state is not known; empty: it is.
+	Unknown string `json:"unknown,omitempty"`
+}
+
+// Served is an endpoint without a window.
+type Served struct {
+	Workspace string   `json:"workspace"`
+	Browser   string   `json:"browser"` // for people; empty: none
+	Access    string   `json:"access"`
+	Endpoint  Endpoint `json:"endpoint"`
+	Clients   []Client `json:"clients"`
+}
+
+// Client uses a browser.
+type Client struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Version string    `json:"version"`
+	Kind    string    `json:"kind"` // mcp or cdp
+	Since   time.Time `json:"since"`
+	Stopped bool      `json:"stopped"`        // by the window's user
+	Page    string    `json:"page,omitempty"` // the target id of the page that it works in
+	Last    *Action   `json:"last"`
+}
+
+// Action is what a client did last.
+type Action struct {
+	Time time.Time `json:"time"`
+	Text string    `json:"text"`
+	URL  string    `json:"url,omitempty"` // of the page, without its query
+}
+
+// Unreachable is an address without a reachable window.
+type Unreachable struct {
+	Address string `json:"address"`
+	Reason  string `json:"reason"`
+}
+
+// timeout bounds the questions to windows and owners, which respond within milliseconds.
+const timeout = 2 * time.Second
+
+// Read asks the listed windows and every owner of an endpoint, all at the same time.
+func Read(ctx context.Context, windows *registry.Registry, listing registry.Listing) (Report, error) {
+	kept, err := endpoint.List()
+	if err != nil {
+		return Report{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	r := Report{Windows: make([]Window, len(listing.Windows)), Endpoints: []Served{}, Unreachable: []Unreachable{}}
+	var asked sync.WaitGroup
+	first := map[string]bool{} // of several windows on a folder, the first has its endpoint's clients
+	for i, w := range listing.Windows {
+		owns := !first[w.Hash()]
+		first[w.Hash()] = true
+		asked.Go(func() { r.Windows[i] = readWindow(ctx, windows, w, owns) })
+	}
+	served := make([]*Served, len(kept))
+	for i, k := range kept {
+		if !first[k.Hash] {
+			asked.Go(func() { served[i] = readServed(ctx, k) })
+		}
+	}
+	asked.Wait()
+	for _, s := range served {
+		if s != nil {
+			r.Endpoints = append(r.Endpoints, *s)
+		}
+	}
+	for _, u := range listing.Unreachable {
+		r.Unreachable = append(r.Unreachable, Unreachable{string(u.Address), u.Reason})
+	}
+	return r, nil
+}
+
+func readWindow(ctx context.Context, windows *registry.Registry, w registry.Window, owns bool) Window {
+	out := Window{
+		Address: string(w.Address), Folders: append([]string{}, w.Folders...), Kind: w.Kind, Server: w.Server, PID: w.PID,
+		Pages: len(w.State.Pages), Access: string(w.State.Access.Mode), Clients: []Client{}, label: w.Label(),
+	}
+	if w.Workspace != "" {
+		out.Workspace = &w.Workspace
+	}
+	if b := w.State.Browser; b != nil {
+		out.Browser = &Browser{b.Product, b.Via}
+	}
+	var clients []registry.Client
+	var unknown error
+	var asked sync.WaitGroup
+	asked.Go(func() { clients, unknown = windows.Clients(ctx, w) })
+	state, served := readEndpoint(ctx, w.Hash())
+	asked.Wait()
+	out.Endpoint = served
+	for _, c := range clients {
+		each := Client{ID: c.ID, Name: c.Name, Version: c.Version, Kind: c.Kind, Since: time.UnixMilli(c.Since).UTC(), Page: c.Page}
+		if c.Last != nil {
+			each.Last = &Action{Time: time.UnixMilli(c.Last.Time).UTC(), Text: registry.Describe(*c.Last), URL: c.Last.URL}
+		}
+		out.Clients = append(out.Clients, each)
+	}
+	if unknown != nil {
+		out.ClientsUnknown = unknown.Error()
+		if errors.As(unknown, new(*registry.NotOfferedError)) {
+			out.ClientsUnknown = "this window does not report its agents: update " + w.Server
+		}
+	}
+	if owns {
+		out.Clients = merge(out.Clients, cdpClients(state))
+	}
+	for i, c := range out.Clients {
+		out.Clients[i].Stopped = slices.Contains(w.State.Access.Stopped, c.ID)
+	}
+	slices.SortStableFunc(out.Clients, func(a, b Client) int { return cmp.Or(-cmp.Compare(a.Kind, b.Kind), a.Since.Compare(b.Since)) })
+	return out
+}
+
+// readServed is the endpoint of a folder without a window; nil: it is not served.
+func readServed(ctx context.Context, k endpoint.Kept) *Served {
+	state, e := readEndpoint(ctx, k.Hash)
+	if !e.Served {
+		return nil
+	}
+	return &Served{Workspace: k.Workspace, Browser: state.Browser, Access: state.Access, Endpoint: e, Clients: cdpClients(state)}
+}
+
+func readEndpoint(ctx context.Context, hash string) (endpoint.Status, Endpoint) {
+	e := Endpoint{URL: endpoint.URL(hash)}
+	state, err := endpoint.ReadStatus(ctx, hash)
+	switch {
+	case errors.Is(err, endpoint.ErrNotServed):
+	case err != nil:
+		e.Served, e.Unknown = true, err.Error()
+	default:
+		e.Served, e.PID, e.Program, e.Waiting = true, state.PID, state.Program, state.Waiting
+	}
+	return state, e
+}
+
+func cdpClients(state endpoint.Status) []Client {
+	clients := []Client{}
+	for _, c := range state.Clients {
+		each := Client{ID: c.ID, Name: c.Name, Version: c.Version, Kind: "cdp", Since: c.Since.UTC()}
+		if c.Last != nil {
+			each.Last = &Action{Time: c.Last.Time.UTC(), Text: c.Last.Text}
+		}
+		clients = append(clients, each)
+	}
+	return clients
+}
+
+// merge adds what the owner of the endpoint knows to what the window knows: the owner
+// announces its clients a moment later.
+func merge(windows, owners []Client) []Client {
+	for _, c := range owners {
+		at := slices.IndexFunc(windows, func(w Client) bool { return w.ID == c.ID })
+		switch {
+		case at < 0:
+			windows = append(windows, c)
+		case windows[at].Last == nil:
+			windows[at].Last = c.Last
+		}
+	}
+	return windows
+}

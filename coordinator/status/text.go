@@ -1,0 +1,147 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"browser-coordinator/coordinator/terminal"
+)
+
+// Nothing is the text where there is no window and no endpoint.
+const Nothing = "No window is open, and no endpoint is served. Open a folder in VS Code with the Browser Coordinator extension, or run `coordinator window`."
+
+// Empty reports whether there is nothing to show.
+func (r Report) Empty() bool {
+	return len(r.Windows)+len(r.Endpoints)+len(r.Unreachable) == 0
+}
+
+// Write writes the report for people, as it is at a moment.
+func (r Report) Write(w io.Writer, now time.Time) error {
+	var blocks []string
+	for _, each := range r.Windows {
+		title := fmt.Sprintf("%s (%s, process %d)", each.label, each.Kind, each.PID)
+		blocks = append(blocks, block(title, each.browser(), each.Access, each.Endpoint, each.Clients, each.ClientsUnknown, now))
+	}
+	for _, each := range r.Endpoints {
+		title := each.Workspace + " (no window)"
+		if each.Workspace == "" {
+			title = "A folder that is not known (no window)"
+		}
+		blocks = append(blocks, block(title, each.Browser, each.Access, each.Endpoint, each.Clients, "", now))
+	}
+	for _, u := range r.Unreachable {
+		blocks = append(blocks, terminal.PrintableLine(u.Address+": "+u.Reason)+"\n")
+	}
+	if len(blocks) == 0 {
+		blocks = []string{Nothing + "\n"}
+	}
+	_, err := io.WriteString(w, strings.Join(blocks, "\n"))
+	return err
+}
+
+// browser is the window's browser for people.
+func (w Window) browser() string {
+	switch {
+	case w.Browser != nil && w.Browser.Product != "":
+		return fmt.Sprintf("%s (%s)", w.Browser.Product, w.Browser.Via)
+	case w.Browser != nil:
+		return w.Browser.Via
+	case w.Pages > 0:
+		return "the pages of a shared debug session"
+	}
+	return ""
+}
+
+// block is the text of a window, or of an endpoint without one.
+func block(title, browser, access string, e Endpoint, clients []Client, unknown string, now time.Time) string {
+	var b strings.Builder
+	line := func(name, text string) { fmt.Fprintf(&b, "  %-9s %s\n", name, terminal.PrintableLine(text)) }
+	fmt.Fprintln(&b, terminal.PrintableLine(title))
+	switch {
+	case browser != "":
+		line("browser", browser)
+	case e.Waiting > 0:
+		line("browser", fmt.Sprintf("none, and %s for one: start the debug session (F5 in VS Code)", counted(e.Waiting, "request waits", "requests wait")))
+	default:
+		line("browser", "none")
+	}
+	if access != "" {
+		line("access", access)
+	}
+	line("endpoint", e.text())
+	if len(clients) == 0 && unknown == "" {
+		line("clients", "none")
+	}
+	var rows [][]string
+	for _, c := range clients {
+		rows = append(rows, c.row(now))
+	}
+	var table strings.Builder
+	_ = terminal.Table(&table, rows) // writing to memory does not fail
+	name := "clients"
+	for text := range strings.Lines(table.String()) {
+		fmt.Fprintf(&b, "  %-9s %s\n", name, strings.TrimRight(text, " \n"))
+		name = ""
+	}
+	if unknown != "" {
+		line(name, unknown)
+	}
+	return b.String()
+}
+
+func (e Endpoint) text() string {
+	switch {
+	case !e.Served:
+		return e.URL + ", not served"
+	case e.Unknown != "":
+		return e.URL + ", served: " + e.Unknown
+	}
+	return fmt.Sprintf("%s, served by %s (process %d)", e.URL, e.Program, e.PID)
+}
+
+func (c Client) row(now time.Time) []string {
+	name := strings.TrimSpace(c.Name + " " + c.Version)
+	if c.Stopped {
+		name += " (stopped)"
+	}
+	did := "nothing yet"
+	if c.Last != nil {
+		did = fmt.Sprintf("%s ago: %s", age(now.Sub(c.Last.Time)), shorten(c.Last.Text))
+		if c.Last.URL != "" {
+			did += ", in " + shorten(c.Last.URL)
+		}
+	}
+	return []string{name, c.Kind, "for " + age(now.Sub(c.Since)), did}
+}
+
+// longest bounds a text that a client or a page has chosen.
+const longest = 80
+
+func shorten(text string) string {
+	if signs := []rune(text); len(signs) > longest {
+		return string(signs[:longest-1]) + "…"
+	}
+	return text
+}
+
+// age is a duration for people: its largest unit.
+func age(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

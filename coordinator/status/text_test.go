@@ -1,0 +1,60 @@
+package status
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestText(t *testing.T) {
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	before := func(d time.Duration) time.Time { return now.Add(-d) }
+	r := Report{
+		Windows: []Window{{
+			Kind: "vscode", PID: 7, Browser: &Browser{"Chrome/156.0", "injected"}, Access: "ask", label: "/home/ada/shop",
+			Endpoint: Endpoint{URL: "http://127.0.0.1:21000", Served: true, PID: 8, Program: "coordinator mcp"},
+			Clients: []Client{
+				{Name: "Claude Code", Version: "2.1", Kind: "mcp", Since: before(3 * time.Hour), Last: &Action{before(4 * time.Second), `browser_click button "Buy"`, "http://shop.test/"}},
+				{Name: "New\x1b[2J", Kind: "mcp", Since: before(70 * time.Second)},
+				{Name: "Playwright", Kind: "cdp", Since: before(72 * time.Hour), Stopped: true, Last: &Action{before(time.Minute), strings.Repeat("x", 100), ""}},
+			},
+		}, {
+			Kind: "vscode", PID: 9, Pages: 1, Access: "view", label: "/home/ada/old", Endpoint: Endpoint{URL: "http://127.0.0.1:21001"}, Clients: []Client{},
+			ClientsUnknown: "this window does not report its agents",
+		}},
+		Endpoints: []Served{{
+			Workspace: "/home/ada/api", Access: "view",
+			Endpoint: Endpoint{URL: "http://127.0.0.1:21002", Served: true, PID: 10, Program: "coordinator serve", Waiting: 2},
+		}},
+		Unreachable: []Unreachable{{"/run/ipc-1.sock", "it does not respond"}},
+	}
+	var text strings.Builder
+	if err := r.Write(&text, now); err != nil {
+		t.Fatal(err)
+	}
+	want := `/home/ada/shop (vscode, process 7)
+  browser   Chrome/156.0 (injected)
+  access    ask
+  endpoint  http://127.0.0.1:21000, served by coordinator mcp (process 8)
+  clients   Claude Code 2.1       mcp  for 3h  4s ago: browser_click button "Buy", in http://shop.test/
+            New\x1b[2J            mcp  for 1m  nothing yet
+            Playwright (stopped)  cdp  for 3d  1m ago: ` + strings.Repeat("x", 79) + `…
+
+/home/ada/old (vscode, process 9)
+  browser   the pages of a shared debug session
+  access    view
+  endpoint  http://127.0.0.1:21001, not served
+  clients   this window does not report its agents
+
+/home/ada/api (no window)
+  browser   none, and 2 requests wait for one: start the debug session (F5 in VS Code)
+  access    view
+  endpoint  http://127.0.0.1:21002, served by coordinator serve (process 10)
+  clients   none
+
+/run/ipc-1.sock: it does not respond
+`
+	if text.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &text, want)
+	}
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"browser-coordinator/coordinator/status"
+	"browser-coordinator/internal/toolstest"
+	"browser-coordinator/vscodeipc"
+)
+
+// awaitStatus returns the first `status --json` that fits: what clients do is reported a
+// moment later.
+func awaitStatus(t *testing.T, dir string, fits func(status.Report) bool) status.Report {
+	t.Helper()
+	for limit := time.Now().Add(time.Minute); ; {
+		text := output(t, dir, "status", "--json")
+		var r status.Report
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if fits(r) {
+			return r
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("the status stays\n%s", text)
+		}
+	}
+}
+
+// busy returns the client of that name, if it has done something.
+func busy(clients []status.Client, name string) *status.Client {
+	at := slices.IndexFunc(clients, func(c status.Client) bool { return c.Name == name && c.Last != nil })
+	if at < 0 {
+		return nil
+	}
+	return &clients[at]
+}
+
+// An agent and a CDP client are listed with what they did last, but not what they typed.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	const secret = "correct horse"
+	dir, shop := t.TempDir(), t.TempDir()
+	w := openWindow(t, dir, shop)
+	agent := host(t, dir, shop)
+	agent.Must("browser_navigate", args{"url": "data:text/html,<label>Name <input></label>"})
+	agent.Must("browser_type", args{"target": "input", "text": secret})
+	client := joinPage(t, w.first, "Playwright/1.65.1 (x64)")
+	client.must("Runtime.evaluate", `{"expression":"'`+secret+`'"}`)
+
+	r := awaitStatus(t, dir, func(r status.Report) bool {
+		return len(r.Windows) == 1 && busy(r.Windows[0].Clients, toolstest.Host.Name) != nil && busy(r.Windows[0].Clients, "Playwright") != nil
+	})
+	if got := r.Windows[0]; *got.Workspace != canonical(t, shop) || got.Kind != "terminal" || got.Browser == nil || got.Access != "full" || got.ClientsUnknown != "" ||
+		!got.Endpoint.Served || got.Endpoint.PID != w.cmd.Process.Pid || got.Endpoint.Program != "coordinator window" || len(got.Clients) != 2 {
+		t.Errorf("the window: %+v", got)
+	}
+	if got := busy(r.Windows[0].Clients, toolstest.Host.Name); got.Kind != "mcp" || got.Page == "" || got.Last.Text != `browser_type textbox "Name"` || time.Since(got.Last.Time) > time.Minute {
+		t.Errorf("the agent: %+v, %+v", got, got.Last)
+	}
+	if got := busy(r.Windows[0].Clients, "Playwright"); got.Kind != "cdp" || got.Version != "1.65.1" || got.Last.Text != "Runtime.evaluate" {
+		t.Errorf("the CDP client: %+v, %+v", got, got.Last)
+	}
+
+	text := output(t, dir, "status")
+	for _, want := range []string{canonical(t, shop) + " (terminal, process ", "access    full", "served by coordinator window", `ago: browser_type textbox "Name"`, "Playwright 1.65.1", "ago: Runtime.evaluate"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	_, page := get(t, w.first+"/", http.Header{})
+	for _, want := range []string{"Connected now: 2", `browser_type textbox &#34;Name&#34;`, "Runtime.evaluate", "now full", "Served by <code>coordinator window</code>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+	for name, shown := range map[string]string{"status": text, "status --json": output(t, dir, "status", "--json"), "the page": page} {
+		if strings.Contains(shown, secret) {
+			t.Errorf("%s shows what was typed:\n%s", name, shown)
+		}
+	}
+}
+
+// An endpoint that is served without a window is listed, with who waits for its browser.
+func TestStatusWithoutWindow(t *testing.T) {
+	t.Parallel()
+	dir, shop := t.TempDir(), t.TempDir()
+	s := start(t, dir, "serve", "--launch", "--workspace", shop)
+	r := awaitStatus(t, dir, func(r status.Report) bool { return len(r.Endpoints) == 1 })
+	if got := r.Endpoints[0]; got.Workspace != canonical(t, shop) || got.Browser != "" || got.Endpoint.Program != "coordinator serve" || len(r.Windows) != 0 {
+		t.Errorf("without a browser: %+v", r)
+	}
+	c := joinAt(t, strings.Replace(s.first, "http://", "ws://", 1)+"/devtools/browser/x", "Playwright/1.65.1")
+	c.must("Target.createTarget", openTab)
+	r = awaitStatus(t, dir, func(r status.Report) bool {
+		return len(r.Endpoints) == 1 && busy(r.Endpoints[0].Clients, "Playwright") != nil
+	})
+	if got := r.Endpoints[0]; got.Browser == "" || got.Access != "full" || got.Clients[0].Last.Text != "Target.createTarget" {
+		t.Errorf("with a client: %+v", got)
+	}
+	if text := output(t, dir, "status"); !strings.Contains(text, canonical(t, shop)+" (no window)") {
+		t.Errorf("%s", text)
+	}
+}
+
+// A window of an older version does not report its agents, and that is named.
+func TestStatusOfOlderWindow(t *testing.T) {
+	t.Parallel()
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
+	w.Allow(vscodeipc.AccessView)
+	of := func(r status.Report) *status.Window {
+		at := slices.IndexFunc(r.Windows, func(each status.Window) bool { return each.Workspace != nil && *each.Workspace == w.Folder })
+		if at < 0 {
+			return nil
+		}
+		return &r.Windows[at]
+	}
+	r := awaitStatus(t, toolstest.Dir, func(r status.Report) bool { return of(r) != nil })
+	if got := of(r); got.ClientsUnknown != "this window does not report its agents: update stand-in 1" || got.Access != "view" || got.Browser != nil || got.Endpoint.Served {
+		t.Errorf("%+v", got)
+	}
+}
+
+func canonical(t *testing.T, path string) string {
+	t.Helper()
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return real
+}

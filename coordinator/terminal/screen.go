@@ -1,0 +1,52 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Screen shows a text on a terminal that it replaces with the next one. Close leaves the
+// last text behind, below what the terminal had before.
+type Screen struct {
+	out  io.Writer
+	last string
+}
+
+// OpenScreen clears the terminal until Close.
+func OpenScreen(out io.Writer) *Screen {
+	// The alternate screen, no cursor, and no line that continues on the next row.
+	fmt.Fprint(out, "\x1b[?1049h\x1b[?25l\x1b[?7l")
+	return &Screen{out: out}
+}
+
+// Show replaces the text.
+func (s *Screen) Show(text string) error {
+	s.last = text
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	if most := height(s.out); len(lines) > most {
+		more := len(lines) - most + 1
+		lines = append(lines[:most-1:most-1], fmt.Sprintf("… %d more lines", more))
+	}
+	// Home, each line with the rest of its row cleared, and the rows below it.
+	_, err := io.WriteString(s.out, "\x1b[H"+strings.ReplaceAll(strings.Join(lines, ""), "\n", "\x1b[K\r\n")+"\x1b[K\x1b[J")
+	return err
+}
+
+// Close restores the terminal and prints the last text.
+func (s *Screen) Close() {
+	fmt.Fprint(s.out, "\x1b[?7h\x1b[?25h\x1b[?1049l"+s.last)
+}
+
+// height is the number of rows of a terminal, or 24.
+func height(stream any) int {
+	if file, ok := stream.(*os.File); ok {
+		if _, height, err := term.GetSize(int(file.Fd())); err == nil && height > 1 {
+			return height
+		}
+	}
+	return 24
+}
