@@ -128,7 +128,7 @@ func (p *program) root() *cobra.Command {
 
 An MCP host launches "coordinator mcp", which is also the default if standard
 input is not a terminal. The other commands are for people and scripts.`,
-		Example: `  claude mcp add browser -- coordinator mcp
+		Example: `  coordinator setup claude-code
   coordinator windows
   coordinator endpoint --format playwright`,
 		SilenceErrors: true,
@@ -171,7 +171,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{forAgents, "Agents", []*cobra.Command{p.mcpCommand()}},
+		{forAgents, "Agents", []*cobra.Command{p.mcpCommand(), p.setupCommand()}},
 		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(), p.logCommand(), p.replayCommand()}},
 		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.windowsCommand(), p.statusCommand()}},
 		{maintenance, "Maintenance", []*cobra.Command{p.browserCommand(), p.cleanCommand(), p.probeCommand()}},

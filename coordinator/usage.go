@@ -70,16 +70,26 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &named) || named.GetSpecifiedShortnames() != "" || cmd.Flags().Lookup(named.GetSpecifiedName()) != nil {
 		return wrongUse("%w", err)
 	}
-	// The same distance as cobra uses for the names of commands.
-	flags := &cobra.Command{SuggestionsMinimumDistance: cmd.Root().SuggestionsMinimumDistance}
+	var names []string
 	for _, name := range flagNames.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
-		flags.AddCommand(&cobra.Command{Use: name[1], Run: func(*cobra.Command, []string) {}})
+		names = append(names, name[1])
 	}
-	if near := flags.SuggestionsFor(named.GetSpecifiedName()); len(near) > 0 {
-		slices.Sort(near)
+	if near := nearest(cmd, named.GetSpecifiedName(), names); len(near) > 0 {
 		return wrongUse("%w; did you mean --%s?", err, strings.Join(near, ", or --"))
 	}
 	return wrongUse("%w", err)
+}
+
+// nearest returns the names that a wrong one may mean, by the distance that cobra uses
+// for the names of commands.
+func nearest(cmd *cobra.Command, given string, names []string) []string {
+	commands := &cobra.Command{SuggestionsMinimumDistance: cmd.Root().SuggestionsMinimumDistance}
+	for _, name := range names {
+		commands.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	near := commands.SuggestionsFor(given)
+	slices.Sort(near)
+	return near
 }
 
 // usage writes the usage of a command as cobra does, but wraps the flags to the terminal.

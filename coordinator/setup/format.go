@@ -3,62 +3,49 @@ package setup
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
-
-	"github.com/pelletier/go-toml/v2"
-	"github.com/tailscale/hujson"
 )
 
 // format is the language of a file.
 type format interface {
 	// parse returns what a text contains. A blank text is an empty table.
 	parse(text string) (map[string]any, error)
+	// set gives the table at that path these members. Members that are there keep their
+	// place. The caller checks what the text contains then.
+	set(text string, path []string, members []member) string
+	// remove removes what is at that path.
+	remove(text string, path []string) string
 }
 
-// jsonFormat is JSON, with comments and trailing commas.
-type jsonFormat struct{}
-
-// tomlFormat is TOML.
-type tomlFormat struct{}
-
-func (jsonFormat) parse(text string) (map[string]any, error) {
-	value, err := parseJSON(text)
-	if err != nil {
-		return nil, err
-	}
-	value.Standardize()
-	decoder := json.NewDecoder(bytes.NewReader(value.Pack()))
-	decoder.UseNumber()
-	var tree map[string]any
-	if err := decoder.Decode(&tree); err != nil || tree == nil {
-		return nil, errors.New("it does not contain an object")
-	}
-	return tree, nil
+// member is a member of a table; its value is a string or a list of strings, or for a
+// new table its members.
+type member struct {
+	name  string
+	value any
 }
 
-// parseJSON parses a text; comments alone are those of an empty object.
-func parseJSON(text string) (hujson.Value, error) {
-	value, err := hujson.Parse([]byte(text))
-	if err == nil {
-		return value, nil
+// lineEnd is the one that a text uses.
+func lineEnd(text string) string {
+	if strings.Contains(text, "\r\n") {
+		return "\r\n"
 	}
-	if empty, blank := hujson.Parse([]byte(text + "\n{}\n")); blank == nil {
-		return empty, nil
-	}
-	return value, fmt.Errorf("it is not valid JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
+	return "\n"
 }
 
-func (tomlFormat) parse(text string) (map[string]any, error) {
-	tree := map[string]any{}
-	err := toml.Unmarshal([]byte(text), &tree)
-	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
-		line, column := wrong.Position()
-		return nil, fmt.Errorf("it is not valid TOML: line %d, column %d: %s", line, column, strings.TrimPrefix(wrong.Error(), "toml: "))
+// quote writes a string for JSON, which TOML reads too.
+func quote(text string) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.Encode(text) // a string has no errors
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// quoteAll writes a list of strings.
+func quoteAll(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = quote(text)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("it is not valid TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
-	}
-	return tree, nil
+	return "[" + strings.Join(quoted, ", ") + "]"
 }

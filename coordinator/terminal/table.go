@@ -69,7 +69,7 @@ func ColouredTable(w io.Writer, rows [][]string, colours []string) error {
 		line, _ := plain.ReadString('\n')
 		first := rows[i][0]
 		if colours[i] != "" {
-			line = colour(w, colours[i], first) + strings.TrimPrefix(line, first)
+			line = Colour(w, colours[i], first) + strings.TrimPrefix(line, first)
 		}
 		if _, err := io.WriteString(w, line); err != nil {
 			return err
@@ -85,7 +85,8 @@ const (
 	Red    = "31"
 )
 
-func colour(w io.Writer, code, text string) string {
+// Colour colours a text, on a terminal only.
+func Colour(w io.Writer, code, text string) string {
 	if !Is(w) || os.Getenv("NO_COLOR") != "" {
 		return text
 	}

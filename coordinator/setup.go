@@ -1,0 +1,411 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/setup"
+	"browser-coordinator/coordinator/terminal"
+)
+
+// hostJSON is one file of a host in `setup --json`; the names are stable.
+type hostJSON struct {
+	Host    string   `json:"host"`
+	Name    string   `json:"name"`
+	Found   bool     `json:"found"` // on this machine
+	Scope   string   `json:"scope"`
+	File    string   `json:"file"`
+	Exists  bool     `json:"exists"`
+	Default bool     `json:"default"` // the file that `setup HOST` changes
+	Entry   string   `json:"entry"`   // its name; empty: there is none
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+	Works   bool     `json:"works"`
+	Error   string   `json:"error"`
+}
+
+// changeJSON is the output of `setup HOST --json`; the names are stable.
+type changeJSON struct {
+	Host     string  `json:"host"`
+	Name     string  `json:"name"`
+	File     string  `json:"file"` // empty: paste After, as Next says
+	Scope    string  `json:"scope"`
+	Before   *string `json:"before"` // null: there is no file
+	After    string  `json:"after"`
+	Changed  bool    `json:"changed"`
+	Written  bool    `json:"written"`
+	Next     string  `json:"next"`
+	Note     string  `json:"note"`
+	Revision string  `json:"revision"` // of Before, for --expect
+}
+
+type setupFlags struct {
+	project, user              bool
+	yes, dryRun, remove, print bool
+	asJSON                     bool
+	workspace, command, expect string
+}
+
+func (p *program) setupCommand() *cobra.Command {
+	var flags setupFlags
+	cmd := &cobra.Command{
+		Use:        "setup [HOST]",
+		SuggestFor: []string{"init", "install", "configure", "add"},
+		Short:      "Add the coordinator to your agent's MCP host",
+		Long: `Add the coordinator to the configuration of an MCP host. It shows the change,
+asks, and keeps everything else in the file. Without HOST it lists the hosts that
+are found, and whether each has an entry that works.
+
+An entry that works stays as it is. One that starts a program that is gone gets the
+path of this one.
+
+Hosts: ` + wrapped(hostNames()),
+		Example: `  coordinator setup
+  coordinator setup claude-code
+  coordinator setup cursor --user --dry-run
+  coordinator setup codex --remove`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return wrongUse("setup: unexpected argument %q; name one host", args[1])
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (offers []cobra.Completion, _ cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				for _, h := range setup.Hosts() {
+					offers = append(offers, cobra.CompletionWithDesc(h.ID, h.Name))
+				}
+			}
+			return offers, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder, err := flags.folder()
+			if err != nil {
+				return err
+			}
+			entry, err := flags.entry()
+			if err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				h, err := findHost(cmd, args[0])
+				if err != nil {
+					return err
+				}
+				return p.setUp(cmd.Context(), h, entry, folder, &flags)
+			}
+			for _, name := range []string{"project", "user", "yes", "dry-run", "remove", "expect"} {
+				if cmd.Flags().Changed(name) {
+					return wrongUse("setup: --%s needs a host: %s", name, strings.Join(hostNames(), ", "))
+				}
+			}
+			if flags.print {
+				_, err := fmt.Fprint(p.out, setup.Paste(entry))
+				return err
+			}
+			return p.printHosts(folder, flags.asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&flags.project, "project", false, "change the file in the folder, for all who work there")
+	cmd.Flags().BoolVar(&flags.user, "user", false, "change your own file, for every folder")
+	cmd.Flags().BoolVarP(&flags.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "only show the change")
+	cmd.Flags().BoolVar(&flags.remove, "remove", false, "remove the entry")
+	cmd.Flags().BoolVar(&flags.print, "print", false, "print the entry, to paste; change nothing")
+	cmd.Flags().BoolVar(&flags.asJSON, "json", false, "print JSON; needs --dry-run or --yes if there is a HOST")
+	cmd.Flags().StringVar(&flags.command, "command", "", "let the host start `COMMAND` (default: this program)")
+	cmd.Flags().StringVar(&flags.workspace, "workspace", "", "the `DIR` of a project's file (default: the working directory)")
+	cmd.Flags().StringVar(&flags.expect, "expect", "", "write only if the file has this `REVISION`")
+	cmd.Flags().Lookup("expect").Hidden = true
+	for _, pair := range [][]string{{"project", "user"}, {"yes", "dry-run"}, {"print", "remove"}, {"print", "yes"}, {"print", "dry-run"}, {"print", "json"}} {
+		cmd.MarkFlagsMutuallyExclusive(pair...)
+	}
+	return cmd
+}
+
+func hostNames() (names []string) {
+	for _, h := range setup.Hosts() {
+		names = append(names, h.ID)
+	}
+	return names
+}
+
+// wrapped is a list in the width of the help's text.
+func wrapped(names []string) string {
+	var text strings.Builder
+	column := len("Hosts: ")
+	for i, name := range names {
+		if i < len(names)-1 {
+			name += ","
+		}
+		switch {
+		case i > 0 && column+len(name) > 78:
+			text.WriteString("\n")
+			column = 0
+		case i > 0:
+			text.WriteString(" ")
+		}
+		text.WriteString(name)
+		column += len(name) + 1
+	}
+	return text.String()
+}
+
+func findHost(cmd *cobra.Command, name string) (setup.Host, error) {
+	hosts := setup.Hosts()
+	if i := slices.IndexFunc(hosts, func(h setup.Host) bool { return h.ID == name }); i >= 0 {
+		return hosts[i], nil
+	}
+	if near := nearest(cmd, name, hostNames()); len(near) > 0 {
+		return setup.Host{}, wrongUse("setup: unknown host %q; did you mean %s?", name, strings.Join(near, ", or "))
+	}
+	return setup.Host{}, wrongUse("setup: unknown host %q: want one of %s. For another, `coordinator setup --print` prints the entry", name, strings.Join(hostNames(), ", "))
+}
+
+// folder is the folder of a project's file.
+func (f *setupFlags) folder() (string, error) {
+	folder, err := filepath.Abs(f.workspace)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return "", wrongUse("setup: there is no folder %s: name one with --workspace", folder)
+	}
+	return folder, nil
+}
+
+func (f *setupFlags) entry() (setup.Entry, error) {
+	if f.command != "" {
+		return setup.Of(f.command), nil
+	}
+	return setup.Self()
+}
+
+func (f *setupFlags) scope(h setup.Host) (setup.Scope, error) {
+	scope := h.Default
+	if f.project {
+		scope = setup.Project
+	} else if f.user {
+		scope = setup.User
+	}
+	if !slices.Contains(h.Scopes(), scope) {
+		if other := h.Scopes(); len(other) > 0 {
+			return "", wrongUse("setup: %s has no file for --%s: use --%s", h.Name, scope, other[0])
+		}
+		return "", wrongUse("setup: %s has no file that other programs may write: %s", h.Name, h.Next)
+	}
+	return scope, nil
+}
+
+// setUp shows the change of one host's file, and makes it if the user agrees.
+func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, folder string, f *setupFlags) error {
+	if f.print || h.Default == "" && !f.project && !f.user && !f.remove {
+		return p.printEntry(h, entry, f)
+	}
+	scope, err := f.scope(h)
+	if err != nil {
+		return err
+	}
+	if f.asJSON && !f.yes && !f.dryRun {
+		return wrongUse("setup: --json asks nothing: add --dry-run or --yes")
+	}
+	var change *setup.Change
+	if f.remove {
+		change, err = h.Remove(scope, folder)
+	} else {
+		change, err = h.Add(scope, folder, entry)
+	}
+	if err != nil {
+		return err
+	}
+	if f.expect != "" {
+		if err := change.Check(f.expect); err != nil {
+			return err
+		}
+	}
+	if f.asJSON {
+		if f.yes && change.Changed() {
+			if err := change.Write(); err != nil {
+				return err
+			}
+		}
+		return terminal.JSON(p.out, describe(change, f))
+	}
+	if !change.Changed() {
+		p.notice("%s\n", unchanged(change, f.remove))
+		return nil
+	}
+	if err := p.printDiff(change); err != nil || f.dryRun {
+		return err
+	}
+	if !f.yes {
+		if err := p.ask(ctx, change); err != nil {
+			return err
+		}
+	}
+	if err := change.Write(); err != nil {
+		return err
+	}
+	p.notice("%s is written.\n", change.File)
+	if f.remove {
+		return nil
+	}
+	if p.notice("%s\n", h.Next); change.Note != "" {
+		p.notice("%s\n", change.Note)
+	}
+	return nil
+}
+
+func unchanged(change *setup.Change, removing bool) string {
+	if removing {
+		return change.File + " has no entry of the coordinator."
+	}
+	return fmt.Sprintf("%s has an entry that works already: %s. %s", change.File, change.State.Name, change.Host.Next)
+}
+
+// printEntry prints the entry alone, for a host without a file too.
+func (p *program) printEntry(h setup.Host, entry setup.Entry, f *setupFlags) error {
+	if f.asJSON {
+		return terminal.JSON(p.out, changeJSON{Host: h.ID, Name: h.Name, After: h.Paste(entry), Next: h.Next})
+	}
+	if !f.print {
+		p.notice("%s\n", h.Next)
+	}
+	_, err := fmt.Fprint(p.out, terminal.Printable(h.Paste(entry)))
+	return err
+}
+
+func (p *program) printDiff(change *setup.Change) error {
+	for line := range strings.Lines(terminal.Printable(change.Diff())) {
+		text := strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "+"):
+			text = terminal.Colour(p.out, terminal.Green, text)
+		case strings.HasPrefix(line, "-"):
+			text = terminal.Colour(p.out, terminal.Red, text)
+		}
+		if _, err := fmt.Fprintln(p.out, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask returns an error unless the user agrees.
+func (p *program) ask(ctx context.Context, change *setup.Change) error {
+	if !terminal.Is(p.in) {
+		return wrongUse("setup: standard input is not a terminal, so nobody can agree: add --yes to write this, or --dry-run")
+	}
+	p.notice("Write this to %s? [y/N] ", change.File)
+	answer := make(chan string, 1)
+	go p.readAnswer(answer)
+	select {
+	case line := <-answer:
+		if line = strings.ToLower(strings.TrimSpace(line)); line == "y" || line == "yes" {
+			return nil
+		}
+	case <-ctx.Done():
+		fmt.Fprintln(p.err)
+	}
+	return errors.New("nothing is written")
+}
+
+// readAnswer reads a line. Nothing can end a read of a terminal, so an interrupted
+// command does not wait for it: the process ends.
+func (p *program) readAnswer(answer chan<- string) {
+	line, _ := bufio.NewReader(p.in).ReadString('\n') // an end of the input is no consent
+	answer <- line
+}
+
+func describe(change *setup.Change, f *setupFlags) changeJSON {
+	out := changeJSON{
+		Host: change.Host.ID, Name: change.Host.Name, File: change.File, Scope: string(change.Scope),
+		After: change.After, Changed: change.Changed(), Written: f.yes && change.Changed(),
+		Next: change.Host.Next, Note: change.Note, Revision: change.Revision(),
+	}
+	if change.Exists {
+		out.Before = &change.Before
+	}
+	return out
+}
+
+// printHosts lists the hosts, and what they have of the coordinator.
+func (p *program) printHosts(folder string, asJSON bool) error {
+	all := []hostJSON{}
+	rows, colours := [][]string{{"HOST", "NAME", "ENTRY", "FILE"}}, []string{""}
+	var missing []string
+	for _, h := range setup.Hosts() {
+		files := inspect(h, folder)
+		all = append(all, files...)
+		shown := slices.DeleteFunc(slices.Clone(files), func(f hostJSON) bool { return f.Entry == "" && f.Error == "" })
+		switch {
+		case len(shown) == 0 && !files[0].Found:
+			missing = append(missing, h.ID)
+		case len(shown) == 0:
+			rows, colours = append(rows, []string{h.ID, h.Name, none(h), ""}), append(colours, terminal.Yellow)
+		}
+		for _, f := range shown {
+			text, colour := verdict(f)
+			rows, colours = append(rows, []string{h.ID, h.Name, text, f.File}), append(colours, colour)
+		}
+	}
+	if asJSON {
+		return terminal.JSON(p.out, all)
+	}
+	if len(rows) > 1 {
+		if err := terminal.ColouredTable(p.out, rows, colours); err != nil {
+			return err
+		}
+	}
+	if len(missing) > 0 {
+		p.notice("Not found on this machine: %s.\n", strings.Join(missing, ", "))
+	}
+	p.notice("`coordinator setup HOST` adds the entry; `coordinator setup --print` prints it for another host.\n")
+	return nil
+}
+
+func none(h setup.Host) string {
+	if h.Default == "" {
+		return "only the host itself knows"
+	}
+	return "none"
+}
+
+func verdict(f hostJSON) (text, colour string) {
+	switch {
+	case f.Error != "":
+		return f.Error, terminal.Red
+	case f.Works:
+		return "works", terminal.Green
+	case f.Command == "":
+		return "it starts no program", terminal.Yellow
+	}
+	return f.Command + " is not found: run `coordinator setup " + f.Host + " --" + f.Scope + "`", terminal.Red
+}
+
+// inspect describes each file of a host; at least one.
+func inspect(h setup.Host, folder string) (files []hostJSON) {
+	for _, scope := range h.Scopes() {
+		s, err := h.Inspect(scope, folder)
+		file := hostJSON{
+			Host: h.ID, Name: h.Name, Found: h.Installed(), Scope: string(scope), File: s.File, Exists: s.Exists,
+			Default: scope == h.Default, Entry: s.Name, Command: s.Command, Args: append([]string{}, s.Args...), Works: s.Works(),
+		}
+		if err != nil {
+			file.Error = strings.TrimPrefix(err.Error(), s.File+" is left as it is: ")
+		}
+		files = append(files, file)
+	}
+	if len(files) == 0 {
+		files = []hostJSON{{Host: h.ID, Name: h.Name, Found: h.Installed(), Args: []string{}}}
+	}
+	return files
+}

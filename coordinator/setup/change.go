@@ -1,0 +1,134 @@
+package setup
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// Change is what would be written to a host's file.
+type Change struct {
+	Host   Host
+	Scope  Scope
+	File   string
+	Exists bool // before
+	Before string
+	After  string
+	Note   string // for the user; may be empty
+	// State is the coordinator's entry before.
+	State State
+}
+
+func (c *configuration) change() *Change {
+	text := c.mark + c.text
+	return &Change{Host: c.host, Scope: c.scope, File: c.state.File, Exists: c.state.Exists, Before: text, After: text, State: c.state}
+}
+
+// Changed reports whether there is anything to write.
+func (c *Change) Changed() bool { return c.Before != c.After }
+
+// Diff shows the change, for people.
+func (c *Change) Diff() string {
+	old := c.File
+	if !c.Exists {
+		old = os.DevNull
+	}
+	lines := func(text string) []byte {
+		return []byte(strings.ReplaceAll(strings.TrimPrefix(text, byteOrderMark), "\r\n", "\n"))
+	}
+	text := string(diff.Diff(old, lines(c.Before), c.File, lines(c.After)))
+	_, text, _ = strings.Cut(text, "\n") // the line of the command
+	return text
+}
+
+// Revision names the contents that the file had.
+func (c *Change) Revision() string {
+	if !c.Exists {
+		return "absent"
+	}
+	sum := sha256.Sum256([]byte(c.Before))
+	return hex.EncodeToString(sum[:])
+}
+
+// ErrChanged: a file is not as it was read.
+var ErrChanged = errors.New("it has changed meanwhile")
+
+// Check returns an error if the file had other contents than those of a revision.
+func (c *Change) Check(revision string) error {
+	if c.Revision() != revision {
+		return unusable(c.File, "%w", ErrChanged)
+	}
+	return nil
+}
+
+// Write writes the change, if the file is still as it was read. A reader of the file sees
+// all of it or nothing.
+func (c *Change) Write() (err error) {
+	target, mode, dirMode := c.File, fs.FileMode(0o644), fs.FileMode(0o755)
+	if c.Scope == User {
+		mode, dirMode = 0o600, 0o700
+	}
+	if c.Exists {
+		if target, err = filepath.EvalSymlinks(c.File); err != nil {
+			return err
+		}
+		info, err := os.Stat(target)
+		if err != nil {
+			return err
+		}
+		mode = info.Mode().Perm()
+	}
+	dir := filepath.Dir(target)
+	if err := os.MkdirAll(dir, dirMode); err != nil {
+		return err
+	}
+	temporary := filepath.Join(dir, "."+filepath.Base(target)+"."+rand.Text()[:8])
+	if err := writeNew(temporary, c.After, mode, c.Exists); err != nil {
+		return errors.Join(err, remove(temporary))
+	}
+	text, err := readFile(c.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !c.Exists, err == nil && c.Exists && text == c.Before:
+		err = os.Rename(temporary, target)
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		err = unusable(c.File, "%w", ErrChanged)
+	}
+	if err != nil {
+		return errors.Join(err, remove(temporary))
+	}
+	return nil
+}
+
+// writeNew writes a new file to the disk; exactly: with that mode, else with what the
+// user's umask leaves of it.
+func writeNew(file, text string, mode fs.FileMode, exactly bool) (err error) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if exactly {
+		if err := f.Chmod(mode); err != nil {
+			return err
+		}
+	}
+	if _, err := f.WriteString(text); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	return f.Sync()
+}
+
+func remove(file string) error {
+	if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

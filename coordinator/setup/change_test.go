@@ -1,0 +1,298 @@
+package setup
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var ours = Of("/opt/coordinator")
+
+func add(t *testing.T, host, workspace, text string, e Entry) (*Change, error) {
+	t.Helper()
+	h := hostOf(t, host)
+	scope := Project
+	if !slices.Contains(h.Scopes(), Project) {
+		scope = User
+	}
+	file, err := h.file(scope, workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, text)
+	return h.Add(scope, workspace, e)
+}
+
+// TestAdd: only the entry is added, in the style of the text. Removed again, the text is
+// what it was.
+func TestAdd(t *testing.T) {
+	workspace := home(t)
+	for _, c := range []struct{ host, before, after string }{
+		{
+			"claude-code",
+			"{\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\" }\n  }\n}\n",
+			"{\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\" },\n    \"browser-coordinator\": {\n      \"command\": \"/opt/coordinator\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n",
+		},
+		{ // one line stays one line
+			"claude-code",
+			`{"mcpServers":{"other":{"command":"x"}}}`,
+			`{"mcpServers":{"other":{"command":"x"}, "browser-coordinator": {"command": "/opt/coordinator", "args": ["mcp"]}}}`,
+		},
+		{ // tabs, comments, trailing commas
+			"vscode",
+			"// mine\n{\n\t\"inputs\": [],\n\t\"servers\": {\n\t\t// theirs\n\t\t\"other\": {\n\t\t\t\"command\": \"x\",\n\t\t}, // why\n\t},\n}\n",
+			"// mine\n{\n\t\"inputs\": [],\n\t\"servers\": {\n\t\t// theirs\n\t\t\"other\": {\n\t\t\t\"command\": \"x\",\n\t\t}, // why\n\t\t\"browser-coordinator\": {\n\t\t\t\"command\": \"/opt/coordinator\",\n\t\t\t\"args\": [\"mcp\"]\n\t\t},\n\t},\n}\n",
+		},
+		{ // a comment behind the last server
+			"zed",
+			"{\n  \"context_servers\": {\n    \"other\": {} // \"}\n  }\n}",
+			"{\n  \"context_servers\": {\n    \"other\": {}, // \"}\n    \"browser-coordinator\": {\n      \"command\": \"/opt/coordinator\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}",
+		},
+		{ // CRLF and a byte order mark
+			"cursor",
+			byteOrderMark + "{\r\n    \"mcpServers\": {}\r\n}\r\n",
+			byteOrderMark + "{\r\n    \"mcpServers\": {\r\n        \"browser-coordinator\": {\r\n            \"command\": \"/opt/coordinator\",\r\n            \"args\": [\"mcp\"]\r\n        }\r\n    }\r\n}\r\n",
+		},
+		{
+			"opencode",
+			"{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": {\n    \"servers\": {\n      \"other\": {}\n    }\n  }\n}\n",
+			"{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": {\n    \"servers\": {\n      \"other\": {},\n      \"browser-coordinator\": {\n        \"type\": \"local\",\n        \"command\": [\"/opt/coordinator\", \"mcp\"]\n      }\n    }\n  }\n}\n",
+		},
+		{
+			"codex",
+			"# mine\nmodel = \"x\" # fast\nbig = 9223372036854775807\nwhen = 1979-05-27T07:32:00Z\nnot = nan\n\n[mcp_servers.other]\ncommand = 'y'\n",
+			"# mine\nmodel = \"x\" # fast\nbig = 9223372036854775807\nwhen = 1979-05-27T07:32:00Z\nnot = nan\n\n[mcp_servers.other]\ncommand = 'y'\n\n[mcp_servers.browser-coordinator]\ncommand = \"/opt/coordinator\"\nargs = [\"mcp\"]\n",
+		},
+		{
+			"codex",
+			byteOrderMark + "notes = \"\"\"\r\n[mcp_servers.browser-coordinator]\r\n\"\"\"\r\n",
+			byteOrderMark + "notes = \"\"\"\r\n[mcp_servers.browser-coordinator]\r\n\"\"\"\r\n\r\n[mcp_servers.browser-coordinator]\r\ncommand = \"/opt/coordinator\"\r\nargs = [\"mcp\"]\r\n",
+		},
+	} {
+		change, err := add(t, c.host, workspace, c.before, ours)
+		if err != nil || change.After != c.after {
+			t.Errorf("%s: %v\n%s\nwant\n%s", c.host, err, change.After, c.after)
+			continue
+		}
+		if err := change.Write(); err != nil {
+			t.Fatal(err)
+		}
+		again, err := change.Host.Remove(change.Scope, workspace)
+		if err != nil || again.After != c.before {
+			t.Errorf("%s: removed: %v\n%s\nwant\n%s", c.host, err, again.After, c.before)
+		}
+	}
+}
+
+// TestAddToWhatHasNoServers: the table of servers is made where it is missing.
+func TestAddToWhatHasNoServers(t *testing.T) {
+	workspace := home(t)
+	for _, h := range Hosts() {
+		if len(h.Scopes()) == 0 {
+			continue
+		}
+		texts := []string{"", " \n"}
+		if h.format == (jsonFormat{}) {
+			texts = append(texts, "{}", "{ }\n", "// mine\n/* and mine */", "{\n\t\"a\": 1, // x\n}", `{"a": {"b": []}}`, "{\n  // nothing yet\n}\n")
+		} else {
+			texts = append(texts, "# mine\n", "model = 'x'", "[mcp_servers]\n", "[mcp_servers.browser-coordinator.tools]\nx = 1\n")
+		}
+		for _, text := range texts {
+			change, err := add(t, h.ID, workspace, text, ours)
+			if err != nil || !change.Changed() {
+				t.Errorf("%s: %q: %v", h.ID, text, err)
+				continue
+			}
+			for _, line := range strings.Split(text, "\n") {
+				if kept := strings.Trim(line, "{} ,\t"); !strings.Contains(change.After, kept) {
+					t.Errorf("%s: %q is no longer in\n%s", h.ID, kept, change.After)
+				}
+			}
+			if err := change.Write(); err != nil {
+				t.Fatal(err)
+			}
+			if s, err := h.Inspect(change.Scope, workspace); err != nil || s.Command != "/opt/coordinator" || !slices.Equal(s.Args, ours.Args) {
+				t.Errorf("%s: %q became\n%s: %+v, %v", h.ID, text, change.After, s, err)
+			}
+		}
+		if !strings.Contains(h.Paste(ours), entryName) {
+			t.Errorf("%s: to paste: %s", h.ID, h.Paste(ours))
+		}
+	}
+}
+
+// TestUpdate: an entry whose program is gone gets another one, and keeps all else.
+func TestUpdate(t *testing.T) {
+	workspace := home(t, "coordinator")
+	for _, c := range []struct{ host, before, after string }{
+		{
+			"claude-code",
+			`{"mcpServers": {"b": {"type": "stdio", "command": "/gone/coordinator", "args": ["mcp", "--caps", "pdf"], "env": {"A": "1"}}}}`,
+			`{"mcpServers": {"b": {"type": "stdio", "command": "/opt/coordinator", "args": ["mcp", "--caps", "pdf"], "env": {"A": "1"}}}}`,
+		},
+		{
+			"claude-code",
+			`{"mcpServers": {"browser-coordinator": {"command": "/gone", "args": ["serve"]}}}`,
+			`{"mcpServers": {"browser-coordinator": {"command": "/opt/coordinator", "args": ["mcp"]}}}`,
+		},
+		{
+			"claude-code",
+			`{"mcpServers": {"browser-coordinator": {"command": "/gone/coordinator"}}}`,
+			`{"mcpServers": {"browser-coordinator": {"command": "/opt/coordinator", "args": ["mcp"]}}}`,
+		},
+		{
+			"zed",
+			`{"context_servers": {"browser-coordinator": {"source": "custom", "command": {"path": "/gone", "args": ["mcp"]}}}}`,
+			`{"context_servers": {"browser-coordinator": {"source": "custom", "command": "/opt/coordinator", "args": ["mcp"]}}}`,
+		},
+		{
+			"opencode",
+			`{"mcp": {"browser-coordinator": {"type": "local", "command": ["/gone/coordinator", "mcp", "--headed"], "enabled": false}}}`,
+			`{"mcp": {"browser-coordinator": {"type": "local", "command": ["/opt/coordinator", "mcp", "--headed"], "enabled": false}}}`,
+		},
+		{
+			"codex",
+			"  [ mcp_servers . 'browser-coordinator' ] # mine\n  command = '/gone#1/coordinator' # why\nargs = [\n  \"mcp\", # no\n  \"--caps\", \"pdf\",\n]\nenv = { A = \"1\" }\n[tui]\n",
+			"  [ mcp_servers . 'browser-coordinator' ] # mine\n  command = \"/opt/coordinator\" # why\nargs = [\n  \"mcp\", # no\n  \"--caps\", \"pdf\",\n]\nenv = { A = \"1\" }\n[tui]\n",
+		},
+		{
+			"codex",
+			"[mcp_servers]\nbrowser-coordinator.command = \"/gone\"\nbrowser-coordinator.args = []\n",
+			"[mcp_servers]\nbrowser-coordinator.command = \"/opt/coordinator\"\nbrowser-coordinator.args = [\"mcp\"]\n",
+		},
+		{
+			"codex",
+			"[mcp_servers.browser-coordinator]\ncommand = \"/gone\"\nenv = { A = \"1\" }\n",
+			"[mcp_servers.browser-coordinator]\ncommand = \"/opt/coordinator\"\nargs = [\"mcp\"]\nenv = { A = \"1\" }\n",
+		},
+	} {
+		change, err := add(t, c.host, workspace, c.before, ours)
+		if err != nil || change.After != c.after {
+			t.Errorf("%s: %v\n%s\nwant\n%s", c.host, err, change.After, c.after)
+		}
+	}
+	working := `{"mcpServers": {"browser": {"command": "coordinator", "args": ["mcp", "--caps", "pdf"]}}}`
+	if change, err := add(t, "cursor", workspace, working, ours); err != nil || change.Changed() {
+		t.Errorf("an entry that works: %+v, %v", change, err)
+	}
+}
+
+// TestRefused: where the change would touch other contents nothing is changed.
+func TestRefused(t *testing.T) {
+	workspace := home(t)
+	for _, c := range []struct{ host, text, reason string }{
+		{"claude-code", `{"mcpServers": {}, "mcpServers": {"other": {}}}`, "its mcpServers are written in a form that cannot be edited"},
+		{"claude-code", `{"mcpServers": {"browser-coordinator": {"url": "http://x"}}}`, "its entry browser-coordinator is a server at a URL: remove it first, with --remove"},
+		{"codex", "mcp_servers = { other = { command = \"y\" } }\n", "its mcp_servers are written in a form that cannot be edited"},
+		{"codex", "[mcp_servers]\nbrowser-coordinator = { command = \"/old\" }\n", "its mcp_servers are written in a form that cannot be edited"},
+	} {
+		if change, err := add(t, c.host, workspace, c.text, ours); err == nil || !strings.Contains(err.Error(), c.reason) {
+			t.Errorf("%s: %+v, %v", c.text, change, err)
+		}
+	}
+}
+
+// TestRemove: of an entry nothing is left, and all else stays.
+func TestRemove(t *testing.T) {
+	workspace := home(t)
+	for _, c := range []struct{ host, before, after string }{
+		{"claude-code", "{\"mcpServers\": {\"a\": 1, \"coordinator\": {\"command\": \"coordinator\"}, \"b\": 2}}", "{\"mcpServers\": {\"a\": 1, \"b\": 2}}"},
+		{"claude-code", "{\n\"mcpServers\": {\n\"browser-coordinator\": {\n},\n\"b\": 2 // two\n}}", "{\n\"mcpServers\": {\n\"b\": 2 // two\n}}"},
+		{"claude-code", "{\"mcpServers\": {\"browser-coordinator\": {\"url\": \"x\"}, /* b */ }}", "{\"mcpServers\": { /* b */ }}"},
+		{"claude-code", "{\"mcpServers\": {}}", "{\"mcpServers\": {}}"},
+		{"codex", "[mcp_servers]\nx = { command = 'y' }\nbrowser-coordinator = { command = 'z' }\n[tui]\n", "[mcp_servers]\nx = { command = 'y' }\n[tui]\n"},
+		{"codex", "[mcp_servers.browser-coordinator]\ncommand = 'z'\n\n[mcp_servers.browser-coordinator.env]\nA = '1'\n\n# tui\n[tui]\n", "\n# tui\n[tui]\n"},
+	} {
+		h := hostOf(t, c.host)
+		file, _ := h.file(Project, workspace)
+		write(t, file, c.before)
+		change, err := h.Remove(Project, workspace)
+		if err != nil {
+			t.Errorf("%q: %v", c.before, err)
+		} else if change.After != c.after {
+			t.Errorf("%q became\n%q, want\n%q", c.before, change.After, c.after)
+		}
+	}
+}
+
+// TestWrite: the mode and a link stay; a file that has changed since it was read stays
+// too, and no temporary file is left.
+func TestWrite(t *testing.T) {
+	workspace := home(t)
+	h := hostOf(t, "cursor")
+	file := filepath.Join(workspace, ".cursor/mcp.json")
+	change, err := h.Add(Project, workspace, ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, "{}")
+	if err := change.Write(); !errors.Is(err, ErrChanged) {
+		t.Errorf("the file has come since: %v", err)
+	}
+	change, _ = h.Add(Project, workspace, ours)
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kept := filepath.Join(t.TempDir(), "kept.json")
+	if err := errors.Join(os.Rename(file, kept), os.Symlink(kept, file)); err != nil {
+		t.Fatal(err)
+	}
+	if err := change.Write(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(kept)
+	if err != nil || string(text) != change.After {
+		t.Errorf("the link's target is %q, %v", text, err)
+	}
+	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
+		t.Errorf("its mode is %v, %v", info.Mode(), err)
+	}
+	if err := change.Write(); !errors.Is(err, ErrChanged) {
+		t.Errorf("written twice: %v", err)
+	}
+	for _, dir := range []string{filepath.Dir(file), filepath.Dir(kept)} {
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+			t.Errorf("%s has %v, %v", dir, entries, err)
+		}
+	}
+	if err := os.Remove(kept); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Add(Project, workspace, ours); err == nil || !strings.Contains(err.Error(), "it is a link to a file that does not exist") {
+		t.Errorf("a link to nothing: %v", err)
+	}
+}
+
+// TestOwnPath: a host that does not have the user's PATH gets the whole path.
+func TestOwnPath(t *testing.T) {
+	home(t, "coordinator")
+	if text := hostOf(t, "claude-desktop").Paste(Of("coordinator")); !strings.Contains(text, filepath.Join(os.Getenv("PATH"), "coordinator")) {
+		t.Error(text)
+	}
+	if text := hostOf(t, "cursor").Paste(Of("coordinator")); !strings.Contains(text, `"command": "coordinator"`) {
+		t.Error(text)
+	}
+}
+
+// FuzzJSON: a text that is accepted contains the entry afterwards, and what it contained.
+func FuzzJSON(f *testing.F) {
+	for _, text := range []string{"{}", "// a\n{\"b\": [1, {}], /* c */ \"mcpServers\": {\"d\": 1,},}", "{\r\n\t\"mcpServers\": {\r\n\t}\r\n}"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		tree, err := jsonFormat{}.parse(text)
+		if err != nil {
+			return
+		}
+		after := jsonFormat{}.set(text, []string{"mcpServers", entryName}, Host{}.members(ours))
+		if _, err := (jsonFormat{}).parse(after); err != nil {
+			if _, ok := tree["mcpServers"].(map[string]any); ok || tree["mcpServers"] == nil {
+				t.Errorf("%q became %q: %v", text, after, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Entry is what a host starts.
+type Entry struct {
+	Command string
+	Args    []string
+}
+
+// Of is the entry that starts a command as an MCP server.
+func Of(command string) Entry { return Entry{command, []string{"mcp"}} }
+
+// Self is the entry that starts this program: by its name if PATH finds it, so that the
+// entry is good for others too.
+func Self() (Entry, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return Entry{}, fmt.Errorf("find this program: %w", err)
+	}
+	if strings.Contains(filepath.ToSlash(program), "/node_modules/") { // npx may remove it at any time
+		return Entry{"npx", []string{"-y", entryName, "mcp"}}, nil
+	}
+	name := strings.TrimSuffix(filepath.Base(program), ".exe")
+	if found, err := exec.LookPath(name); err == nil && filepath.IsAbs(found) && sameFile(found, program) {
+		return Of(name), nil
+	}
+	return Of(program), nil
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// entryFor is the entry in the host's own terms.
+func (h Host) entryFor(e Entry) Entry {
+	if file, err := exec.LookPath(e.Command); h.ownPath && err == nil && filepath.IsAbs(file) {
+		e.Command = file
+	}
+	return e
+}
+
+// members are those of an entry.
+func (h Host) members(e Entry) []member {
+	if h.list {
+		return []member{{"type", "local"}, {"command", append([]string{e.Command}, e.Args...)}}
+	}
+	return []member{{"command", e.Command}, {"args", e.Args}}
+}
+
+// Paste returns the entry alone, as a file of the host has it.
+func (h Host) Paste(e Entry) string {
+	return h.format.set("", append(slices.Clone(h.servers), entryName), h.members(h.entryFor(e)))
+}
+
+// Paste returns the entry alone, as most hosts have it.
+func Paste(e Entry) string {
+	return jsonFormat{}.set("", []string{"mcpServers", entryName}, Host{}.members(e))
+}
+
+// updated is the entry with the flags that the user has added to the old one.
+func updated(s State, e Entry) Entry {
+	flags := s.Args
+	if i := slices.Index(s.Args, "mcp"); i >= 0 {
+		flags = s.Args[i+1:]
+	}
+	if len(flags) > 0 && strings.HasPrefix(flags[0], "-") && isOurs(s.Command, s.Args) {
+		e.Args = slices.Concat(e.Args, flags)
+	}
+	return e
+}
+
+// Add returns the change that enters the coordinator into the host's file of that scope.
+// An entry that works stays as it is; one that does not gets the command of e, and keeps
+// all else.
+func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
+	c, err := h.read(scope, workspace)
+	if err != nil {
+		return nil, err
+	}
+	change := c.change()
+	if c.state.Works() {
+		return change, nil
+	}
+	s, e := c.state, h.entryFor(e)
+	name := entryName
+	members := h.members(e)
+	if s.Name != "" {
+		name = s.Name
+		old := c.entry()
+		for _, url := range []string{"url", "httpUrl", "serverUrl"} {
+			if old[url] != nil {
+				return nil, unusable(s.File, "its entry %s is a server at a URL: remove it first, with --remove", name)
+			}
+		}
+		e = updated(s, e)
+		members = slices.DeleteFunc(h.members(e), func(m member) bool { return same(plain(m.value), old[m.name]) })
+	}
+	path := append(slices.Clone(c.servers), name)
+	c.put(path, members)
+	if scope == Project && filepath.IsAbs(e.Command) {
+		change.Note = "This path only works on this machine. Don't commit it."
+	}
+	return change, c.finish(change, h.format.set(c.text, path, members))
+}
+
+// Remove returns the change that removes the coordinator's entry.
+func (h Host) Remove(scope Scope, workspace string) (*Change, error) {
+	c, err := h.read(scope, workspace)
+	if err != nil {
+		return nil, err
+	}
+	change := c.change()
+	if c.state.Name == "" {
+		return change, nil
+	}
+	servers := c.tree
+	for _, name := range c.servers {
+		servers = servers[name].(map[string]any)
+	}
+	delete(servers, c.state.Name)
+	path := append(slices.Clone(c.servers), c.state.Name)
+	return change, c.finish(change, h.format.remove(c.text, path))
+}
+
+// entry is the coordinator's entry, which is there.
+func (c *configuration) entry() map[string]any {
+	table := c.tree
+	for _, name := range append(slices.Clone(c.servers), c.state.Name) {
+		table = table[name].(map[string]any)
+	}
+	return table
+}
+
+// put puts members into what the file is to contain.
+func (c *configuration) put(path []string, members []member) {
+	table := c.tree
+	for _, name := range path {
+		next, ok := table[name].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			table[name] = next
+		}
+		table = next
+	}
+	for _, m := range members {
+		table[m.name] = plain(m.value)
+	}
+}
+
+// plain is a value as a parser returns it.
+func plain(value any) any {
+	list, ok := value.([]string)
+	if !ok {
+		return value
+	}
+	all := make([]any, len(list))
+	for i, text := range list {
+		all[i] = text
+	}
+	return all
+}
+
+// same compares what two texts contain. Unlike reflect.DeepEqual it takes TOML's nan for
+// itself.
+func same(a, b any) bool { return fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b) }
+
+// finish checks the edited text: it must contain what the file is to contain, and nothing
+// else may have changed. In TOML the table of servers ends with its last server.
+func (c *configuration) finish(change *Change, text string) error {
+	tree, err := c.host.format.parse(text)
+	if err == nil && !same(withoutEmpty(tree, c.servers[0]), withoutEmpty(c.tree, c.servers[0])) {
+		err = errors.New("other contents would change")
+	}
+	if err != nil {
+		return unusable(c.state.File, "its %s are written in a form that cannot be edited line by line. Edit it by hand", strings.Join(c.servers, "."))
+	}
+	change.After = c.mark + text
+	return nil
+}
+
+func withoutEmpty(tree map[string]any, name string) map[string]any {
+	if table, ok := tree[name].(map[string]any); ok && len(table) == 0 {
+		delete(tree, name)
+	}
+	return tree
+}
