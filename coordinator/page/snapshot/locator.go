@@ -132,7 +132,7 @@ func (r *Reader) Places(ctx context.Context) (map[string]frame.Rect, error) {
 	return places, err
 }
 
-var refPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[ref=e(\d+)\]`) })
+var refPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` ?\[ref=e(\d+)\]`) })
 
 // frameLocator is the path from the page to a frame; empty for the main frame.
 func (r *Reader) frameLocator(ctx context.Context, id protocol.FrameID) (string, error) {

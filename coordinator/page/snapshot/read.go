@@ -125,7 +125,7 @@ func findLines(lines []string, wanted *regexp.Regexp, opts FindOptions) Found {
 	var found Found
 	keep := make([]bool, len(lines))
 	for i, line := range lines {
-		if !wanted.MatchString(strings.Trim(line, " -\n")) {
+		if !wanted.MatchString(strings.Trim(withoutRefs(line), " -\n")) {
 			continue
 		}
 		found.Matches++
@@ -146,6 +146,9 @@ func findLines(lines []string, wanted *regexp.Regexp, opts FindOptions) Found {
 	found.Text = b.String()
 	return found
 }
+
+// withoutRefs is a line as the page has it: the number of a ref is not a text of the page.
+func withoutRefs(line string) string { return refPattern().ReplaceAllString(line, "") }
 
 // itemAround returns the lines of the innermost item around a line, and of the first row
 // of its table; none if the item is long or there is none.
@@ -199,7 +202,7 @@ func around(line string, wanted *regexp.Regexp) string {
 		return line
 	}
 	const side, head = maxFoundLine / 3, maxFoundLine / 4
-	at := wanted.FindStringIndex(line)
+	at := wanted.FindStringIndex(refPattern().ReplaceAllStringFunc(line, func(ref string) string { return strings.Repeat(" ", len(ref)) }))
 	if at == nil {
 		return strings.ToValidUTF8(line[:maxFoundLine], "") + "…\n"
 	}
