@@ -51,6 +51,7 @@ func TestFindScrolling(t *testing.T) {
 	agent.Expect("browser_find", args{"text": "Post 40", "scroll": true}, "scrolling to the end")
 
 	w.Allow(vscodeipc.AccessView) // a page that scrolls is not only viewed
+	agent.Await("[access: view]")
 	agent.Must("browser_find", args{"text": "Post 39"})
 	agent.Refused("browser_find", args{"text": "Post 0", "scroll": true}, `"view"`)
 }

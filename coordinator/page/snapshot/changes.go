@@ -20,6 +20,7 @@ import (
 type Changes struct {
 	Text    string   // a [diff]; empty: nothing
 	New     bool     // the agent has not seen the document: Text is its beginning
+	Unknown bool     // there is nothing to compare the document with
 	Much    bool     // there is more, or too much for a diff
 	Notices []string // what live regions have shown, and do not show any longer
 }
@@ -31,16 +32,30 @@ const changesTimeout = time.Second
 type changesFound struct {
 	Before, After string // the changed lines with their parents
 	Much          bool
+	Compared      bool // there was a state to compare with
+	Known         bool // there is one from now on
 	Notices       []string
 	Last          int
 	Fresh         []any
 }
 
-// Watch makes the page's present state the one to compare with, unless the agent has seen
-// the document before.
+// Watch makes the page's present state the one to compare with, unless there is one.
 func (r *Reader) Watch(ctx context.Context) {
-	if !r.sees() {
+	main, _ := r.frames.Frame(r.frames.Main())
+	r.mu.Lock()
+	known := r.known == main.Generation
+	r.mu.Unlock()
+	if !r.sees() || !known {
 		_, _ = r.changes(ctx) // what cannot be read now is compared from the next action on
+	}
+}
+
+// knows notes whether a script in the main document knows what to compare it with.
+func (r *Reader) knows(generation int, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known = -1; known {
+		r.known = generation
 	}
 }
 
@@ -80,6 +95,10 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 			}
 			if err != nil {
 				continue // it has gone
+			}
+			if main {
+				r.knows(f.Generation, found.Known)
+				all.Unknown = !found.Compared
 			}
 			all.Much = all.Much || found.Much
 			all.Notices = append(all.Notices, found.Notices...)

@@ -54,13 +54,14 @@ type Reader struct {
 
 	mu   sync.Mutex
 	last seen // the last snapshot
-	// watched is the document that a script watches, as frame.Frame.Generation; -1: none.
-	watched int
+	// watched is the document that the agent has seen, as frame.Frame.Generation, and known
+	// the one that a script in it can compare; -1: none.
+	watched, known int
 }
 
 // New returns the reader of a page, which also suggests replacements for stale refs.
 func New(page Page, frames *frame.Tree) *Reader {
-	r := &Reader{page: page, frames: frames, watched: -1}
+	r := &Reader{page: page, frames: frames, watched: -1, known: -1}
 	frames.OnStale(r.similar)
 	return r
 }
@@ -197,6 +198,7 @@ type outlineResult struct {
 	Self    string
 	// Suspects is how many elements may have a closed shadow root.
 	Suspects int
+	Known    bool  // a script knows what to compare the document with
 	Cut      bool  // Options.most or main has left something out
 	Fresh    []any // alternates numbers and labels of elements whose label is new
 }
@@ -323,6 +325,9 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 	}
 	if err != nil {
 		return read, err
+	}
+	if f, _ := r.frames.Frame(id); id == r.frames.Main() {
+		r.knows(f.Generation, read.Known)
 	}
 	r.page.Flush()
 	return read, r.frames.AddRefs(id, params.ExecutionContextID, read.Last, refsOf(read.Fresh))

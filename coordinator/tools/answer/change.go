@@ -95,6 +95,8 @@ func (a *Answer) Shows(c snapshot.Changes, full bool) {
 	switch {
 	case text == "" && c.Much && !c.New:
 		a.Addf("Much of the page has changed: take a snapshot.")
+	case text == "" && c.Unknown && !c.New:
+		a.Addf("What has changed is not known: take a snapshot.")
 	case text == "":
 	case !c.New:
 		a.Addf("Changes:")

@@ -3,12 +3,13 @@ function (options) {
   // size that it has not seen is known from now on.
   if (globalThis.generation !== options.generation) library.outline(document.documentElement, options); // from the back/forward cache
   const watch = library.watch();
+  const compared = watch.knows();
   const found = watch.changes(options);
-  if (!watch.knows() && document.documentElement && document.getElementsByTagName("*").length <= 1000) {
+  if (!watch.knows() && document.documentElement && document.getElementsByTagName("*").length <= 5000) {
     const outline = library.outline(document.documentElement, options);
     watch.learn(outline, outline.itemsOf(document.documentElement));
     found.fresh = outline.fresh.flat();
     found.last = outline.last();
   }
-  return JSON.stringify(found);
+  return JSON.stringify({ ...found, compared, known: watch.knows() });
 }
