@@ -25,7 +25,7 @@ type makeStep func(a *agent.Agent, arguments json.RawMessage, claims []string) (
 
 // stepsSchema lists the arguments that most steps need. A step takes all of its tool's.
 const stepsSchema = `{"type":"object","properties":{"steps":{"type":"array","items":{"type":"object","properties":{` +
-	`"action":{"type":"string","description":"click, type, press, select, check, uncheck, hover, drag, wait, navigate or expect"},` +
+	`"action":{"type":"string","description":"click, type, press, select, check, uncheck, hover, drag, wait, navigate, expect or dialog (accept, promptText)"},` +
 	`"target":{"type":"string"},"text":{"type":"string","description":"to type, to wait for, or to expect within 5 s"},` +
 	`"submit":{"type":"boolean"},"key":{"type":"string"},"values":{"type":"array","items":{"type":"string"}},"to":{"type":"string"},"url":{"type":"string"}},` +
 	`"required":["action"],"additionalProperties":true}},"tab":{"type":"integer"},"window":{"type":"string"}},"required":["steps"],"additionalProperties":false}`
@@ -41,7 +41,7 @@ var stepActions = map[string]stepAction{
 	"select": {tool: "browser_select_option"}, "hover": {tool: "browser_hover"}, "drag": {tool: "browser_drag"},
 	"navigate": {tool: "browser_navigate"}, "wait": {tool: "browser_wait_for"},
 	"check": {"browser_fill_form", checkTo("true")}, "uncheck": {"browser_fill_form", checkTo("false")},
-	"expect": {"browser_wait_for", expect},
+	"expect": {"browser_wait_for", expect}, "dialog": {tool: "browser_handle_dialog"},
 }
 
 // expectedWithin is how many seconds an expectation may take.
@@ -129,6 +129,6 @@ func (s *Server) step(a *agent.Agent, given map[string]any, in stepsIn) (step ag
 	if err == nil {
 		step, err = s.steps[to.tool](a, fitted, claims)
 	}
-	step.Name, step.Leaves = name, leaves
+	step.Name, step.Leaves, step.Answers = name, leaves, to.tool == "browser_handle_dialog"
 	return step, err
 }

@@ -56,6 +56,10 @@ func TestSteps(t *testing.T) {
 	agent.Expect("browser_steps", steps(uncheck, click("#ask")), "2. Clicked", "Sure?") // the last may open one
 	agent.Must("browser_handle_dialog", args{"accept": true})
 
+	answer := args{"action": "dialog", "accept": true}
+	agent.Expect("browser_steps", steps(click("#ask"), answer, uncheck), "Sure?", "2. Accepted the dialog.", "3. Unchecked checkbox \"News\".")
+	agent.Refused("browser_steps", steps(answer, uncheck), "1. dialog failed: there is no dialog to answer", "Not done: 2 uncheck “#news”.")
+
 	gone := agent.Ref("button", "Remove")
 	agent.Refused("browser_steps", steps(click(gone), click(gone), uncheck), "1. Clicked button \"Remove\".", "2. click “"+gone+"” failed:", "is stale", "Not done: 3 uncheck “#news”.")
 	agent.Refused("browser_steps", steps(args{"action": "expect", "text": "Never", "time": 0.2}, uncheck), `1. expect “Never” failed: `, "Not done: 2 uncheck")

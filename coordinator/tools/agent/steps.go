@@ -20,6 +20,8 @@ type Step struct {
 	Name string
 	// Leaves reports that the step opens or expects another document, of any origin.
 	Leaves bool
+	// Answers reports that the step answers a dialog.
+	Answers bool
 }
 
 // did is what a call has done in its page.
@@ -112,6 +114,8 @@ func (p *place) surprise(step, next Step) string {
 	switch {
 	case step.did.closed != "" && next.Tab == nil:
 		return "the tab has closed"
+	case change.Dialog != nil && next.Answers:
+		return ""
 	case change.Dialog != nil:
 		return "the dialog must be answered first, with browser_handle_dialog"
 	case change.Paused != nil:
