@@ -28,13 +28,13 @@ var form = task{
 	},
 	ours: func(p *player) string {
 		p.open(p.url)
-		p.look()
+		p.lookOn()
 		field := func(name, text string) args { return do("type", "target", p.ref("textbox", name), "text", text) }
 		p.steps(field("Company name", "Nordwind GmbH"), field("E-mail", "info@nordwind.example"), field("Phone", "0664 1234567"),
 			do("select", "target", p.ref("combobox", "Country"), "values", []string{"Austria"}), field("Employees", "12"),
 			do("click", "target", p.ref("radio", "Team")), do("check", "target", p.ref("checkbox", "I accept the terms")),
 			do("click", "target", p.ref("button", "Open account")))
-		p.look()
+		p.lookOn()
 		p.want("international form")
 		p.steps(do("type", "target", p.ref("textbox", "Phone"), "text", "+43 664 1234567", "submit", true), do("expect", "text", "account number"))
 		return p.read(`(AC-\d+)`)
@@ -89,10 +89,10 @@ var payment = task{
 	},
 	ours: func(p *player) string {
 		p.open(p.url)
-		p.look()
+		p.lookOn()
 		p.steps(do("type", "target", p.ref("textbox", "Card number"), "text", "4242424242424242"), do("type", "target", p.ref("textbox", "MM/YY"), "text", "1230"),
 			do("type", "target", p.ref("textbox", "CVC"), "text", "123"), do("click", "target", p.ref("button", "Pay € 53.80")))
-		p.look()
+		p.lookOn()
 		p.await("One-time code", `(textbox "One-time code")`)
 		p.steps(do("type", "target", p.ref("textbox", "One-time code"), "text", "90817", "submit", true), do("expect", "text", "order number"))
 		return p.read(`(ORD-\d+)`)
@@ -161,11 +161,11 @@ var login = task{
 	},
 	ours: func(p *player) string {
 		p.open(p.url)
-		p.look()
+		p.lookOn()
 		p.want("next=/account/invoices")
 		p.steps(do("type", "target", p.ref("textbox", "E-mail"), "text", "ada@nordwind.example"),
 			do("type", "target", p.ref("textbox", "Password"), "text", "correct-horse", "submit", true), do("wait", "url", "/account/invoices"))
-		p.look()
+		p.lookOn()
 		return p.read(`(INV-\d+)" \[[^|]*\| \d+ Jan 2026 \| \|`)
 	},
 	peers: func(p *player) string {
@@ -199,7 +199,7 @@ var editor = task{
 	},
 	ours: func(p *player) string {
 		p.open(p.url)
-		p.look()
+		p.lookOn()
 		text := p.ref("textbox", "Text")
 		button := func(name string) args { return do("click", "target", p.ref("button", name)) }
 		typed := func(s string) args { return do("type", "target", text, "text", s, "slowly", true) }

@@ -31,7 +31,7 @@ var shadow = task{
 	},
 	ours: func(p *player) string {
 		p.open(p.url)
-		p.look()
+		p.lookOn()
 		p.steps(do("click", "target", p.ref("option", "43")), do("click", "target", p.ref("button", "More")),
 			do("click", "target", p.ref("button", "Add to cart")), do("expect", "text", "Cart: 2 items"))
 		return p.read(`Cart: 2 items, total € ([\d.]+\d)`)
@@ -67,7 +67,7 @@ var board = task{
 	},
 	ours: func(p *player) string {
 		p.open(p.url)
-		p.look()
+		p.lookOn()
 		card := func(name string) string { return p.read(`\[ref=(\w+)\]: ` + name) }
 		p.steps(do("drag", "startTarget", card("Fix the login"), "endTarget", card("Set up CI")),
 			do("drag", "startTarget", card("Update the logo"), "endTarget", card("Write tests")))
@@ -132,7 +132,7 @@ var files = task{
 			p.stuck("%v", err)
 		}
 		p.open(p.url)
-		p.look()
+		p.lookOn()
 		if p.kind == devtools {
 			p.call("upload_file", args{"uid": p.ref("button", "Choose file"), "filePaths": []string{file}})
 		} else if p.kind == ours {
@@ -141,7 +141,7 @@ var files = task{
 			p.click(p.ref("button", "Choose file"))
 			p.call("browser_file_upload", args{"paths": []string{file}})
 		}
-		p.look()
+		p.lookOn()
 		p.await("2 rows imported", `(2 rows imported)`)
 		if p.kind == devtools { // it has no tool for downloads
 			p.script(`async () => (await fetch("/report.csv")).text()`, "")
@@ -179,7 +179,7 @@ var seats = task{
 	},
 	peers: func(p *player) string {
 		p.open(p.url)
-		p.look()
+		p.lookOn()
 		// No server's default tools click at a place. In the picture C7 is at 380,170 of the canvas.
 		var canvas string
 		if p.kind == devtools {
@@ -190,13 +190,13 @@ var seats = task{
 			p.call("browser_take_screenshot", args{"target": canvas, "element": "Seat map"})
 		}
 		p.script(`(canvas) => { const box = canvas.getBoundingClientRect(); for (const type of ["pointerdown", "mousedown", "pointerup", "mouseup", "click"]) canvas.dispatchEvent(new (type[0] == "p" ? PointerEvent : MouseEvent)(type, { bubbles: true, clientX: box.x + 380, clientY: box.y + 170 })) }`, canvas)
-		p.look()
+		p.lookOn()
 		if p.kind == ours {
 			p.steps(do("click", "target", p.ref("button", "Book")), do("expect", "text", "Your ticket"))
 			return p.read(`(T-\d+)`)
 		}
 		p.click(p.ref("button", "Book"))
-		p.look()
+		p.lookOn()
 		return p.await("Your ticket", `(T-\d+)`)
 	},
 }

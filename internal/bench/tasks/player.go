@@ -178,6 +178,14 @@ func (p *player) open(url string) {
 
 func (p *player) look() { p.call(p.name("browser_snapshot", "take_snapshot"), nil) }
 
+// lookOn looks, unless the coordinator's last answer shows the page, or how it has changed.
+func (p *player) lookOn() {
+	shows := p.kind == ours && (strings.Contains(p.last(), "Page: ") || strings.Contains(p.last(), "Changes:\n"))
+	if !shows || strings.Contains(p.last(), "more: browser_snapshot") {
+		p.look()
+	}
+}
+
 func (p *player) name(ours, devtoolsName string) string {
 	if p.kind == devtools {
 		return devtoolsName
