@@ -26,5 +26,12 @@ func Hash(canonical string) string { return identity.Hash(canonical) }
 // the refused directories; the addresses of the others are complete.
 func List() ([]Address, error) { return socket.List() }
 
+// Dir is a directory in which windows of the user may listen, and its state.
+type Dir = socket.Dir
+
+// Dirs returns the directories that List searches. The first is that of this environment.
+// Windows has none.
+func Dirs() ([]Dir, error) { return socket.Dirs() }
+
 // WatchDirs watches the directories of List. The logger may be nil.
 func WatchDirs(log *slog.Logger) *DirWatcher { return socket.WatchDirs(log) }

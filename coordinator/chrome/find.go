@@ -74,6 +74,21 @@ func Find(opts FindOptions) (Installation, error) {
 	return Installation{}, notInstalled(cmp.Or(opts.Browser, "Chrome, Chromium, Edge or Brave")+source, searched, others)
 }
 
+// Installed returns the browsers that are installed in usual places, in the order of
+// Names.
+func Installed() (all []Installation) {
+	places := candidates()
+	for _, name := range Names {
+		if path, _ := installed(places, name); path != "" {
+			all = append(all, Installation{name, path})
+		}
+	}
+	return all
+}
+
+// InstallAdvice is the next step where no browser is installed.
+func InstallAdvice() string { return advice() }
+
 // notInstalled names the next step: another browser that is installed, else an install.
 func notInstalled(wanted string, searched, others []string) error {
 	next := fmt.Sprintf("%s, or set %s to its executable", advice(), EnvBrowser)

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -43,7 +44,7 @@ func Remember(hash, workspace string) error {
 
 // List returns what is kept for all windows.
 func List() ([]Kept, error) {
-	paths, err := filepath.Glob(filepath.Join(statePath(), "endpoint-*.*"))
+	paths, err := filepath.Glob(filepath.Join(StatePath(), "endpoint-*.*"))
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +87,44 @@ func order(path string) string {
 	return path
 }
 
+// Condition is the state of a kept endpoint now.
+type Condition struct {
+	Port int    // 0: none is remembered
+	Lock string // the file that its owner has locked
+	// Served reports whether a coordinator owns the endpoint, and Responds whether the
+	// program at the port has proved that it is that coordinator.
+	Served, Responds bool
+	// Taken reports whether another program listens on the port.
+	Taken bool
+}
+
+// Condition examines the endpoint, and changes nothing.
+func (k Kept) Condition(ctx context.Context) (Condition, error) {
+	f, err := filesOf(k.Hash)
+	if err != nil {
+		return Condition{}, err
+	}
+	c := Condition{Port: readPort(f.path("json")), Lock: f.path("lock")}
+	if slices.Contains(k.Files, c.Lock) { // testing the lock would make its file
+		if c.Served, err = f.isServed(); err != nil {
+			return c, err
+		}
+	}
+	switch {
+	case c.Port == 0:
+	case c.Served:
+		proving, cancel := context.WithTimeout(ctx, proveTimeout)
+		defer cancel()
+		c.Responds = f.serves(proving, c.Port)
+	default:
+		c.Taken = Taken(ctx, k.Hash, c.Port)
+	}
+	return c, nil
+}
+
 // Remove deletes the files, unless a coordinator serves the endpoint now.
 func (k Kept) Remove() (served bool, err error) {
-	lock := flock.New(filepath.Join(statePath(), "endpoint-"+k.Hash+".lock"), flock.SetPermissions(0o600))
+	lock := flock.New(filepath.Join(StatePath(), "endpoint-"+k.Hash+".lock"), flock.SetPermissions(0o600))
 	free, err := lock.TryLock()
 	if err != nil || !free {
 		return err == nil, err

@@ -34,7 +34,7 @@ func filesOf(hash string) (*files, error) {
 	if err != nil || len(hash) != 16 || strings.ToLower(hash) != hash {
 		return nil, fmt.Errorf("%q is not a window's hash (16 hex digits in lower case)", hash)
 	}
-	f := &files{dir: statePath(), hash: hash, id: id}
+	f := &files{dir: StatePath(), hash: hash, id: id}
 	f.token, err = f.readToken()
 	return f, err
 }
@@ -55,7 +55,7 @@ func openFiles(hash string) (*files, error) {
 // StateDir is the folder for state that outlives a program. It makes the folder if there
 // is none. No other user may read it.
 func StateDir() (string, error) {
-	dir := statePath()
+	dir := StatePath()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", &StateDirError{dir, err}
 	}
@@ -78,7 +78,8 @@ func (e *StateDirError) Error() string {
 
 func (e *StateDirError) Unwrap() error { return e.Err }
 
-func statePath() string { return filepath.Join(stateHome(), "browser-coordinator-mcp") }
+// StatePath is the path of StateDir, which may not exist.
+func StatePath() string { return filepath.Join(stateHome(), "browser-coordinator-mcp") }
 
 // stateHome is the current XDG_STATE_HOME; the xdg package keeps the value from the start
 // of the program.

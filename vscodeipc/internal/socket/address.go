@@ -18,6 +18,18 @@ type Address string
 // the user's own, or is not a socket.
 var ErrForeign = errors.New("not ours")
 
+// Dir is a directory in which windows of this user may listen, and its state.
+type Dir struct {
+	Path string // DIR of spec 2
+	// Sockets is where the sockets are: Path, or the short directory in its place. It is
+	// empty if no window has made a usable short directory.
+	Sockets string
+	// Long reports that Path is too long for sockets.
+	Long bool
+	// Err is why windows and clients refuse it; nil for one that does not exist.
+	Err error
+}
+
 // maxSuffix is the largest suffix of windows on one folder.
 const maxSuffix = 9
 

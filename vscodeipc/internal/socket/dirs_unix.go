@@ -61,6 +61,31 @@ func dataDirs() []string {
 	return dirs
 }
 
+// Dirs returns the directories of searchDirs with their state. The first is DIR of this
+// environment.
+func Dirs() ([]Dir, error) {
+	if _, err := dataDir(); err != nil {
+		return nil, err
+	}
+	var all []Dir
+	for _, path := range dataDirs() {
+		d := Dir{Path: path, Sockets: path, Long: tooLong(path)}
+		if err := checkDir(path); !errors.Is(err, fs.ErrNotExist) {
+			d.Err = err
+		}
+		if d.Long {
+			d.Sockets = ""
+		}
+		if _, err := os.Lstat(filepath.Join(path, ShortName)); d.Long && err == nil && d.Err == nil {
+			if d.Sockets, d.Err = shortOf(path); d.Err != nil {
+				d.Sockets = ""
+			}
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
 // List returns the addresses in use in all directories of searchDirs. It skips a
 // directory that is not ours and reports it in the error, beside the addresses of the
 // others.

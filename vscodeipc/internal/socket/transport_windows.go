@@ -21,6 +21,9 @@ func searchDirs() []string { return nil }
 
 func dataDirs() []string { return nil }
 
+// Dirs returns none, as searchDirs.
+func Dirs() ([]Dir, error) { return nil, nil }
+
 // List returns the windows' pipes in the pipe namespace.
 func List() ([]Address, error) {
 	const root = `\\.\pipe\`
