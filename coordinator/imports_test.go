@@ -63,6 +63,8 @@ var bans = []struct{ from, to, reason string }{
 	{"coordinator/launch", "vscodeipc", "as for chrome: a browser of our own needs no window"},
 	{"coordinator/setup", "vscodeipc", "the files of MCP hosts do not depend on which windows are open"},
 	{"coordinator/serving", "coordinator/tools", "CDP clients are served whether or not an agent is there"},
+	{"coordinator/doctor", "coordinator/tools", "a machine is examined without an agent"},
+	{"coordinator/doctor", "coordinator/page", "as above"},
 	{"internal/demo", "coordinator/registry", "the demo uses the coordinator as a user would: by its commands, MCP and CDP"},
 	{"internal/demo", "coordinator/tools", "as above"},
 	{"internal/demo", "vscodeipc", "as above"},

@@ -31,9 +31,8 @@ type liveJSON struct {
 func (p *program) probeCommand() *cobra.Command {
 	var dryRun, asJSON bool
 	cmd := &cobra.Command{
-		Use:        "probe",
-		SuggestFor: []string{"doctor", "check"},
-		Short:      "Check the socket of each window, and delete stale ones",
+		Use:   "probe",
+		Short: "Check the socket of each window, and delete stale ones",
 		Long: `Check the socket of each window, and delete stale ones. Each gets a verdict:
 
   live          it responded

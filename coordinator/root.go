@@ -174,7 +174,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 		{forAgents, "Agents", []*cobra.Command{p.mcpCommand(), p.setupCommand()}},
 		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(), p.logCommand(), p.replayCommand()}},
 		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.windowsCommand(), p.statusCommand()}},
-		{maintenance, "Maintenance", []*cobra.Command{p.browserCommand(), p.cleanCommand(), p.probeCommand()}},
+		{maintenance, "Maintenance", []*cobra.Command{p.browserCommand(), p.cleanCommand(), p.doctorCommand(), p.probeCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
 		for _, c := range group.commands {

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/adrg/xdg"
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/doctor"
+	"browser-coordinator/coordinator/terminal"
+)
+
+func (p *program) doctorCommand() *cobra.Command {
+	var fix, asJSON bool
+	var bundle, given string
+	cmd := &cobra.Command{
+		Use:        "doctor",
+		SuggestFor: []string{"check", "diagnose"},
+		Short:      "Find out why something does not work",
+		Long: `Find out why something does not work. It examines the program, the hosts'
+entries, directories, windows, endpoints, browsers and the machine, and prints a
+line for each finding, with the command or the setting that solves a problem.
+
+--fix makes the files of the coordinator and of windows private, deletes the
+sockets of windows that are gone, and removes the state of folders that are gone.
+It ends no program, and changes no file of another one.
+
+--bundle writes the report for others: without secrets, addresses of pages, and
+the names of you, your home folder and this machine.
+
+The exit code is 1 if there is a problem.`,
+		Example: `  coordinator doctor
+  coordinator doctor --fix
+  coordinator doctor --bundle report.json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			folder, err := canonicalWorkspace(given)
+			if err != nil {
+				return err
+			}
+			report := doctor.Examine(cmd.Context(), doctor.Options{
+				Version: version(), Client: peer(), Folder: folder, Cache: filepath.Join(xdg.CacheHome, cacheName), Fix: fix,
+			})
+			if asJSON {
+				err = terminal.JSON(p.out, report)
+			} else {
+				err = p.printReport(report)
+			}
+			if err == nil && bundle != "" {
+				if err = doctor.WriteBundle(bundle, report); err == nil {
+					p.notice("Wrote %s. Read it before you send it to others.\n", bundle)
+				}
+			}
+			if err == nil && report.Problems > 0 {
+				return &exitError{code: exitFailure}
+			}
+			return err
+		},
+	}
+	workspaceFlag(cmd, &given)
+	cmd.Flags().BoolVar(&fix, "fix", false, "solve the problems that are safe to solve")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&bundle, "bundle", "", "write a report without personal data to the new `FILE`, for a bug report")
+	return cmd
+}
+
+// marks are the signs and colours of the verdicts.
+var marks = map[doctor.Verdict]struct{ sign, colour string }{
+	doctor.OK:      {"✓", terminal.Green},
+	doctor.Unknown: {"?", terminal.Yellow},
+	doctor.Warning: {"!", terminal.Yellow},
+	doctor.Problem: {"✗", terminal.Red},
+}
+
+func (p *program) printReport(report doctor.Report) error {
+	var text strings.Builder
+	for _, r := range report.Repairs {
+		if r.Done != "" {
+			fmt.Fprintf(&text, "Fixed (%s): %s\n", r.Check, r.Done)
+		}
+		if r.Error != "" {
+			fmt.Fprintf(&text, "Not fixed (%s): %s\n", r.Check, r.Error)
+		}
+	}
+	group := ""
+	for _, c := range report.Checks {
+		if c.Group != group {
+			group = c.Group
+			fmt.Fprintf(&text, "%s%s\n", map[bool]string{true: "\n"}[text.Len() > 0], group)
+		}
+		for _, f := range c.Findings {
+			mark := marks[f.Verdict]
+			sign, width := mark.sign, 1
+			if !showsSigns() {
+				sign, width = string(f.Verdict), len(doctor.Problem)
+			}
+			pad := strings.Repeat(" ", width-len([]rune(sign)))
+			fmt.Fprintf(&text, "  %s%s %-11s %s\n", terminal.Colour(p.out, mark.colour, sign), pad, c.ID, terminal.PrintableLine(f.Text))
+			if f.Fix != "" {
+				fmt.Fprintf(&text, "  %*s Fix: %s\n", width+12, "", terminal.PrintableLine(f.Fix))
+			}
+		}
+	}
+	fmt.Fprintf(&text, "\n%s, %s", plural(report.Problems, "problem"), plural(report.Warnings, "warning"))
+	if report.Unknown > 0 {
+		fmt.Fprintf(&text, ", %d unknown", report.Unknown)
+	}
+	text.WriteString(".\n")
+	_, err := io.WriteString(p.out, text.String())
+	return err
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// showsSigns reports whether the output's characters are UTF-8, by the locale.
+func showsSigns() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale := os.Getenv(name); locale != "" {
+			locale = strings.ToLower(locale)
+			return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package doctor
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/vscodeipc"
+)
+
+const browserGroup = "Browser"
+
+var browserChecks = slices.Concat([]check{
+	{"browser", browserGroup, "the browsers that can be launched", checkBrowser},
+}, systemBrowserChecks)
+
+func checkBrowser(_ context.Context, x *examination) []Finding {
+	chosen, err := chrome.Find(chrome.FindOptions{})
+	installed := chrome.Installed()
+	switch {
+	case err == nil:
+		text := "A private browser would be " + chosen.Path + "."
+		if os.Getenv(chrome.EnvBrowser) != "" {
+			text = "A private browser would be " + chosen.Path + ", by $" + chrome.EnvBrowser + "."
+		}
+		if others := without(installed, chosen); others != "" {
+			text += " Also installed: " + others + "."
+		}
+		return []Finding{ok("%s", text)}
+	case os.Getenv(chrome.EnvBrowser) != "":
+		return []Finding{finding(Problem, "unset "+chrome.EnvBrowser+", or set it to the path of a browser", "%s.", sentence(err))}
+	}
+	verdict, text := Problem, "Chrome, Chromium, Edge or Brave is not installed: an agent without a window gets no browser."
+	if hasBrowser(x.windows()) {
+		verdict, text = Warning, "Chrome, Chromium, Edge or Brave is not installed here. An agent works in the windows' browsers only."
+	}
+	return []Finding{finding(verdict, chrome.InstallAdvice()+"; or set "+chrome.EnvBrowser+" to the path of a browser", "%s", text)}
+}
+
+func hasBrowser(windows []vscodeipc.Verdict) bool {
+	return slices.ContainsFunc(windows, func(v vscodeipc.Verdict) bool {
+		return v.Hello != nil && (v.Hello.State.Browser != nil || len(v.Hello.State.Pages) > 0)
+	})
+}
+
+func without(installed []chrome.Installation, chosen chrome.Installation) string {
+	var others []string
+	for _, i := range installed {
+		if i.Path != chosen.Path {
+			others = append(others, i.Path)
+		}
+	}
+	return strings.Join(others, ", ")
+}
+
+// sentence is an error as a sentence without its full stop.
+func sentence(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:]
+}

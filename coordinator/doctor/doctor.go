@@ -1,0 +1,214 @@
+// Package doctor examines what the coordinator needs on this machine: its program, the
+// hosts' entries, directories, windows, endpoints and browsers. Each finding has a
+// verdict, one sentence and the next step.
+//
+//	report := doctor.Examine(ctx, doctor.Options{Version: version})
+//	for _, check := range report.Checks { … }
+//
+// A check reports only what it has seen: what it cannot find out is Unknown. A check that
+// does not apply to a system does not exist there. The package changes something only if
+// Options.Fix is set, and then only files of the coordinator and of windows.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// Verdict is the result of a check, the worst last.
+type Verdict string
+
+const (
+	OK      Verdict = "ok"
+	Unknown Verdict = "unknown" // it could not be found out
+	Warning Verdict = "warning" // it works, but not as the user may expect
+	Problem Verdict = "problem" // something does not work, or is not safe
+)
+
+var severity = []Verdict{OK, Unknown, Warning, Problem}
+
+// Finding is one result of a check.
+type Finding struct {
+	Verdict Verdict `json:"verdict"`
+	Text    string  `json:"text"`
+	// Fix is the command or the setting that solves the problem; empty: nothing to do.
+	Fix string `json:"fix,omitempty"`
+
+	// repair does the safe part of Fix, and returns what it did; nil: there is none.
+	repair func(context.Context) (string, error)
+}
+
+// Check is a check with its findings. ID is stable, and the name of its section in
+// docs/troubleshooting.md.
+type Check struct {
+	ID       string    `json:"id"`
+	Group    string    `json:"group"`
+	Title    string    `json:"title"`
+	Findings []Finding `json:"findings"`
+}
+
+// Repair is something that was fixed, or could not be.
+type Repair struct {
+	Check string `json:"check"`
+	Done  string `json:"done,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+// Report is the result of an examination. The names in its JSON are stable.
+type Report struct {
+	Version  string   `json:"version"`
+	System   string   `json:"system"`
+	Problems int      `json:"problems"`
+	Warnings int      `json:"warnings"`
+	Unknown  int      `json:"unknown"`
+	Checks   []Check  `json:"checks"`
+	Repairs  []Repair `json:"repairs"`
+}
+
+// Options of an examination.
+type Options struct {
+	Version string         // of this program
+	Client  vscodeipc.Peer // the name that windows get
+	Folder  string         // the workspace whose host files are read: a folder or a .code-workspace file
+	Cache   string         // the folder for caches
+	Fix     bool           // repair what is safe to repair
+}
+
+// check is one check before it runs.
+type check struct {
+	id, group, title string
+	run              func(context.Context, *examination) []Finding
+}
+
+// checks are all checks of this system, in the order of the report.
+func checks() []check {
+	return slices.Concat(programChecks, hostChecks, directoryChecks, windowChecks, endpointChecks, browserChecks, machineChecks)
+}
+
+// IDs are the ids of the checks of this system.
+func IDs() (ids []string) {
+	for _, c := range checks() {
+		ids = append(ids, c.id)
+	}
+	return ids
+}
+
+// checkTimeout bounds one check. The slowest waits 2 s for windows that do not respond.
+const checkTimeout = 5 * time.Second
+
+// Examine runs all checks. With Options.Fix it repairs what it can and runs them again, so
+// that the report shows what is true then.
+func Examine(ctx context.Context, o Options) Report {
+	found := examine(ctx, o)
+	var repairs []Repair
+	if o.Fix {
+		if repairs = repair(ctx, found); len(repairs) > 0 {
+			found = examine(ctx, o)
+		}
+	}
+	report := Report{
+		Version: o.Version, System: runtime.GOOS + "/" + runtime.GOARCH,
+		Checks: found, Repairs: append([]Repair{}, repairs...),
+	}
+	for _, c := range found {
+		for _, f := range c.Findings {
+			switch f.Verdict {
+			case Problem:
+				report.Problems++
+			case Warning:
+				report.Warnings++
+			case Unknown:
+				report.Unknown++
+			}
+		}
+	}
+	return report
+}
+
+// Worst is the worst verdict of a check's findings.
+func (c Check) Worst() Verdict {
+	return slices.MaxFunc(c.Findings, func(a, b Finding) int {
+		return cmp.Compare(slices.Index(severity, a.Verdict), slices.Index(severity, b.Verdict))
+	}).Verdict
+}
+
+// examination is what the checks of one run share.
+type examination struct {
+	Options
+	windows   func() []vscodeipc.Verdict
+	endpoints func() ([]keptEndpoint, error)
+	entries   func() []hostEntry
+}
+
+func examine(ctx context.Context, o Options) []Check {
+	x := &examination{Options: o}
+	x.windows = sync.OnceValue(func() []vscodeipc.Verdict {
+		// The check of the directories reports those that cannot be searched.
+		verdicts, _ := vscodeipc.Probe(ctx, vscodeipc.ProbeOptions{DryRun: true, Dial: vscodeipc.DialOptions{Client: o.Client}})
+		return verdicts
+	})
+	x.endpoints = sync.OnceValues(func() ([]keptEndpoint, error) { return examineEndpoints(ctx) })
+	x.entries = sync.OnceValue(func() []hostEntry { return readEntries(o.Folder) })
+	all := checks()
+	found := make([]Check, len(all))
+	var running sync.WaitGroup
+	for i, c := range all {
+		running.Go(func() { found[i] = Check{c.id, c.group, c.title, bounded(ctx, c, x)} })
+	}
+	running.Wait()
+	return slices.DeleteFunc(found, func(c Check) bool { return len(c.Findings) == 0 })
+}
+
+// bounded runs a check, and abandons one that takes too long: a call into a file system
+// that does not respond cannot be cancelled. The program ends soon after.
+func bounded(ctx context.Context, c check, x *examination) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	done := make(chan []Finding, 1)
+	go func() { done <- c.run(ctx, x) }()
+	select {
+	case found := <-done:
+		return found
+	case <-ctx.Done():
+		return []Finding{{Verdict: Unknown, Text: fmt.Sprintf("Unknown: this check did not end within %v.", checkTimeout)}}
+	}
+}
+
+func repair(ctx context.Context, found []Check) (repairs []Repair) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	for _, c := range found {
+		for _, f := range c.Findings {
+			if f.repair == nil {
+				continue
+			}
+			done, err := f.repair(ctx)
+			if done != "" {
+				repairs = append(repairs, Repair{Check: c.ID, Done: done})
+			}
+			if err != nil {
+				repairs = append(repairs, Repair{Check: c.ID, Error: err.Error()})
+			}
+		}
+	}
+	return repairs
+}
+
+// The constructors of findings that need no repair.
+
+func ok(format string, args ...any) Finding { return finding(OK, "", format, args...) }
+
+func unknown(format string, args ...any) Finding {
+	return finding(Unknown, "", "Unknown: "+format, args...)
+}
+
+func finding(v Verdict, fix, format string, args ...any) Finding {
+	return Finding{Verdict: v, Text: fmt.Sprintf(format, args...), Fix: fix}
+}

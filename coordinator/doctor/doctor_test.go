@@ -1,0 +1,92 @@
+package doctor
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// TestTroubleshooting: each check has a section in the documentation, in the same order,
+// and each section has a check.
+func TestTroubleshooting(t *testing.T) {
+	text, err := os.ReadFile("../../docs/troubleshooting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sections []string
+	for _, m := range regexp.MustCompile(`(?m)^### (.+)$`).FindAllStringSubmatch(string(text), -1) {
+		sections = append(sections, m[1])
+	}
+	sections = slices.DeleteFunc(sections, func(id string) bool {
+		return runtime.GOOS != "linux" && !slices.Contains(IDs(), id) // it is one of Linux
+	})
+	if !slices.Equal(sections, IDs()) {
+		t.Errorf("the sections are\n%v, the checks\n%v", sections, IDs())
+	}
+	spec, err := os.ReadFile("../../specs/command-line.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range checks() {
+		if c.title == "" || c.group == "" || !strings.Contains(string(spec), "`"+c.id+"`") {
+			t.Errorf("%+v is not in the spec, or has no title", c)
+		}
+	}
+}
+
+// TestSlowCheck: a check that never ends does not stop the others.
+func TestSlowCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		forever := make(chan []Finding)
+		defer close(forever)
+		slow := check{run: func(context.Context, *examination) []Finding { return <-forever }}
+		found := bounded(t.Context(), slow, nil)
+		if len(found) != 1 || found[0].Verdict != Unknown || found[0].Text != "Unknown: this check did not end within 5s." {
+			t.Errorf("found %+v", found)
+		}
+	})
+}
+
+func TestRedaction(t *testing.T) {
+	t.Setenv("HOME", "/home/zoe")
+	t.Setenv("USER", "zoe")
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	redact := redactor()
+	for text, want := range map[string]string{
+		"/home/zoe/shop and /home/zoebell":                      "~/shop and /home/zoebell",
+		"file:///home/zoe/index.html.":                          "ADDRESS",
+		"Zoe's, zoe-work, " + host + ":0":                       "USER's, USER-work, HOST:0",
+		"http://127.0.0.1:21000, http://127.0.0.1:21000/secret": "http://127.0.0.1:21000, ADDRESS",
+		"ws://127.0.0.1:9/x/devtools/browser/y":                 "ADDRESS",
+		strings.Repeat("0f", 32) + " 0123456789abcdef":          "SECRET 0123456789abcdef",
+		"7D5E0D4C-91C5-4E4B-8C6A-0123456789AB":                  "SECRET",
+	} {
+		if got := redact(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestSameRelease(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"0.1.0-dev+0123456789ab", "0.1.0", true},
+		{"0.1.0-linux-x64", "0.1.0", true}, // the folder of an extension
+		{"0.1.0", "0.2.0", false},
+		{"", "0.1.0", false},
+	} {
+		if sameRelease(c.a, c.b) != c.same {
+			t.Errorf("%q and %q: %v", c.a, c.b, !c.same)
+		}
+	}
+}

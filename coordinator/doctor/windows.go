@@ -1,0 +1,90 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"browser-coordinator/vscodeipc"
+)
+
+const windowGroup = "Windows"
+
+var windowChecks = []check{
+	{"windows", windowGroup, "the open windows and their sockets", checkWindows},
+}
+
+func checkWindows(_ context.Context, x *examination) []Finding {
+	var found []Finding
+	var stale []string
+	live := false
+	for _, v := range x.windows() {
+		switch v.Verdict {
+		case vscodeipc.Live:
+			live = true
+			found = append(found, liveWindow(v))
+		case vscodeipc.Stale:
+			stale = append(stale, string(v.Address))
+		case vscodeipc.Busy:
+			found = append(found, finding(Warning, "if it stays so, run the command “Developer: Reload Window” in that window",
+				"The window at %s does not respond: %s.", v.Address, v.Reason))
+		case vscodeipc.Incompatible:
+			found = append(found, finding(Problem, "update the older of the extension Browser Coordinator and this program; then run the command “Developer: Reload Window”",
+				"The window at %s cannot be used: %s.", v.Address, v.Reason))
+		case vscodeipc.Foreign:
+			found = append(found, finding(Problem, "move it away; it is not deleted, since it is no window's",
+				"At the address %s is something else: %s.", v.Address, v.Reason))
+		}
+	}
+	if len(stale) > 0 {
+		found = append(found, Finding{
+			Verdict: Warning,
+			Text:    fmt.Sprintf("%s without a window, as a killed one leaves: %s.", counted(len(stale), "socket is", "sockets are"), strings.Join(stale, ", ")),
+			Fix:     "coordinator probe",
+			repair:  x.deleteStale,
+		})
+	}
+	if !live {
+		found = append(found, finding(Warning, "open a folder in VS Code with the extension Browser Coordinator, or run `coordinator window`",
+			"No window is open: an agent gets a private browser."))
+	}
+	return found
+}
+
+func liveWindow(v vscodeipc.Verdict) Finding {
+	h := v.Hello
+	browser := "no browser"
+	switch {
+	case h.State.Browser != nil:
+		browser = strings.TrimSpace("the browser " + h.State.Browser.Product)
+	case len(h.State.Pages) > 0:
+		browser = counted(len(h.State.Pages), "shared page", "shared pages")
+	}
+	text := fmt.Sprintf("%s is open (%s %s, pid %d) with %s. Agents have the access mode %s", label(v), h.Server.Name, h.Server.Version, h.PID, browser, h.State.Access.Mode)
+	if stopped := len(h.State.Access.Stopped); stopped > 0 {
+		text += fmt.Sprintf(", and %s stopped", counted(stopped, "client is", "clients are"))
+	}
+	return ok("%s.", text)
+}
+
+// deleteStale deletes the stale sockets, as `coordinator probe` does.
+func (x *examination) deleteStale(ctx context.Context) (string, error) {
+	verdicts, err := vscodeipc.Probe(ctx, vscodeipc.ProbeOptions{Dial: vscodeipc.DialOptions{Client: x.Client}})
+	var deleted []string
+	for _, v := range verdicts {
+		if v.Deleted {
+			deleted = append(deleted, string(v.Address))
+		}
+	}
+	if len(deleted) == 0 {
+		return "", err
+	}
+	return fmt.Sprintf("Deleted %s.", strings.Join(deleted, ", ")), err
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,386 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"browser-coordinator/coordinator/doctor"
+)
+
+// patient is a machine that the doctor examines.
+type patient struct {
+	t      *testing.T
+	dir    string // has all its files
+	folder string // the workspace
+	env    []string
+}
+
+// newPatient is healthy: the coordinator is on PATH, and there is a browser.
+func newPatient(t *testing.T) *patient {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "d") // short enough for sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	p := &patient{t: t, dir: dir, folder: filepath.Join(dir, "shop")}
+	p.env = []string{"DISPLAY=", "WAYLAND_DISPLAY=", "PATH=" + filepath.Dir(named(t, "coordinator")), "BROWSER_COORDINATOR_BROWSER=" + p.program("bin/browser")}
+	p.make("home", 0o700)
+	p.make("shop", 0o755)
+	return p
+}
+
+func (p *patient) path(name string) string { return filepath.Join(p.dir, name) }
+
+func (p *patient) make(name string, mode os.FileMode) string {
+	p.t.Helper()
+	if err := errors.Join(os.MkdirAll(p.path(name), mode), os.Chmod(p.path(name), mode)); err != nil {
+		p.t.Fatal(err)
+	}
+	return p.path(name)
+}
+
+func (p *patient) write(name, text string, mode os.FileMode) string {
+	p.t.Helper()
+	file := p.path(name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), mode), os.Chmod(file, mode)); err != nil {
+		p.t.Fatal(err)
+	}
+	return file
+}
+
+func (p *patient) program(name string) string {
+	return p.write(name, "#!/bin/sh\n", 0o700)
+}
+
+// command is a coordinator on the machine.
+func (p *patient) command(args ...string) *exec.Cmd {
+	cmd := command(context.Background(), p.t, p.dir, args...)
+	cmd.Env = append(cmd.Env, p.env...)
+	cmd.Dir = p.folder
+	return cmd
+}
+
+// window opens a window of VS Code until the test ends.
+func (p *patient) window(version string, env []string, page ...string) {
+	p.t.Helper()
+	cmd := p.command()
+	cmd.Args = append([]string{"vscodewindow", p.folder, version}, page...)
+	cmd.Env = append(cmd.Env, env...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	window := startCommand(p.t, cmd)
+	p.t.Cleanup(func() { // before startCommand's
+		in.Close()
+		cmd.Wait()
+	})
+	if window.first != "open" {
+		p.t.Fatalf("the window printed %q", window.first)
+	}
+}
+
+// serve makes an address for the workspace, and returns its port.
+func (p *patient) serve() (port string) {
+	p.t.Helper()
+	if out, err := p.command("run", "--", "/bin/true").CombinedOutput(); err != nil {
+		p.t.Fatalf("%v: %s", err, out)
+	}
+	out, err := p.command("endpoint").Output()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return regexp.MustCompile(`[0-9]+\s*$`).FindString(strings.TrimSpace(string(out)))
+}
+
+// deadSocket leaves a socket without a window, as a killed one does.
+func (p *patient) deadSocket() string {
+	p.t.Helper()
+	file := filepath.Join(p.make("data/browser-coordinator-mcp", 0o700), "ipc-0123456789abcdef.sock")
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: file, Net: "unix"})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	ln.SetUnlinkOnClose(false)
+	if err := errors.Join(ln.Close(), os.Chmod(file, 0o600)); err != nil {
+		p.t.Fatal(err)
+	}
+	return file
+}
+
+// examine runs the doctor. Its exit code must fit to what it reports.
+func (p *patient) examine(args ...string) doctor.Report {
+	p.t.Helper()
+	cmd := p.command(append([]string{"doctor", "--json"}, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	var report doctor.Report
+	if jsonErr := json.Unmarshal(out, &report); jsonErr != nil {
+		p.t.Fatalf("%v, %v\n%s%s", err, jsonErr, out, &stderr)
+	}
+	if code := cmd.ProcessState.ExitCode(); code != min(report.Problems, 1) {
+		p.t.Errorf("exit code %d with %d problems", code, report.Problems)
+	}
+	return report
+}
+
+// findings are those of a check.
+func findings(report doctor.Report, id string) []doctor.Finding {
+	for _, c := range report.Checks {
+		if c.ID == id {
+			return c.Findings
+		}
+	}
+	return nil
+}
+
+// TestDoctorOfAHealthyMachine: there is no problem, and nothing is made.
+func TestDoctorOfAHealthyMachine(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.window("0.1.0", nil)
+	p.write("home/.cursor/mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp"]}}}`, 0o644)
+	port := p.serve()
+	for _, c := range p.examine().Checks {
+		for _, f := range c.Findings {
+			others := c.ID == "sandbox" || c.ID == "environment" // what the machine of the test has
+			if f.Verdict != doctor.OK && !others {
+				t.Errorf("%s: %+v", c.ID, f)
+			}
+		}
+	}
+	text, _ := p.command("doctor").Output()
+	for _, want := range []string{p.folder + " is open (browser-coordinator 0.1.0, pid ", p.folder + " has port " + port + ", and no coordinator serves it now.", "Cursor starts " + strings.TrimPrefix(p.env[2], "PATH=") + "/coordinator, version 0.1.0"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+
+	untouched := newPatient(t)
+	untouched.examine()
+	for _, name := range []string{"data", "state", "cache", "config"} {
+		if _, err := os.Stat(untouched.path(name)); err == nil {
+			t.Errorf("the doctor makes %s", name)
+		}
+	}
+}
+
+// TestDoctor examines broken machines. Where --fix solves the problem, the second
+// examination finds none.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		breakIt func(*patient)
+		check   string
+		verdict doctor.Verdict
+		text    string // in which DIR is the folder with all files
+		fix     string
+		fixed   string // by --fix; empty: nothing is done about it
+	}{
+		{
+			"the program is not on PATH", func(p *patient) { p.env = append(p.env, "PATH="+p.make("empty", 0o700)) },
+			"path", doctor.Warning, "not on PATH", `export PATH=`, "",
+		}, {
+			"another program is on PATH", func(p *patient) {
+				p.program("first/coordinator")
+				p.env = append(p.env, "PATH="+p.path("first"))
+			},
+			"path", doctor.Problem, "starts DIR/first/coordinator, which does not report its version: it is another program.", `export PATH=`, "",
+		}, {
+			"the extension has another version", func(p *patient) { p.window("9.8.7", nil) },
+			"version", doctor.Warning, "The window DIR/shop has version 9.8.7, this program 0.1.0", "update the extension", "",
+		}, {
+			"an installed extension has another version", func(p *patient) {
+				p.make("home/.vscode/extensions/browser-coordinator.browser-coordinator-0.0.9", 0o755)
+			},
+			"version", doctor.Warning, "browser-coordinator-0.0.9 has version 0.0.9", "update the extension", "",
+		}, {
+			"an entry names a program that is gone", func(p *patient) {
+				p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "/gone/coordinator"}}}`, 0o644)
+			},
+			"hosts", doctor.Problem, "Claude Code starts /gone/coordinator, as DIR/shop/.mcp.json names it, and there is no such program.", "coordinator setup claude-code", "",
+		}, {
+			"a host's file is broken", func(p *patient) {
+				p.write("home/.gemini/settings.json", "{\n\"key\": sk-planted}", 0o644)
+			},
+			"hosts", doctor.Problem, "Gemini CLI may start no server of DIR/home/.gemini/settings.json: it is not valid JSON: line 2, column", "correct DIR/home/.gemini/settings.json", "",
+		}, {
+			"others may enter the directory of sockets", func(p *patient) { p.make("data/browser-coordinator-mcp", 0o777) },
+			"sockets", doctor.Problem, "Other users may enter DIR/data/browser-coordinator-mcp, which has mode 0777.", "chmod 700 DIR/data/browser-coordinator-mcp",
+			"Set the mode 0700 of DIR/data/browser-coordinator-mcp.",
+		}, {
+			"others may read the tokens", func(p *patient) {
+				p.serve()
+				p.make("state/browser-coordinator-mcp", 0o755)
+			},
+			"state", doctor.Problem, "which has mode 0755. They may have read the tokens in it.", "coordinator clean --all",
+			"Set the mode 0700 of DIR/state/browser-coordinator-mcp.",
+		}, {
+			"a file is open to others", func(p *patient) { p.write("state/browser-coordinator-mcp/endpoint-ports.lock", "", 0o644) },
+			"state", doctor.Warning, "1 file is not private by its own mode", "chmod 600 DIR/state/browser-coordinator-mcp/endpoint-ports.lock",
+			"Set the mode 0600 of DIR/state/browser-coordinator-mcp/endpoint-ports.lock.",
+		}, {
+			"there is a file in place of the state", func(p *patient) { p.write("state/browser-coordinator-mcp", "", 0o600) },
+			"state", doctor.Problem, "is not a directory", "mv DIR/state/browser-coordinator-mcp ", "",
+		}, {
+			"the path is too long for sockets", func(p *patient) { p.env = append(p.env, "XDG_DATA_HOME="+p.path(strings.Repeat("d", 100))) },
+			"socket-path", doctor.Warning, "is too long for the path of a socket", "set XDG_DATA_HOME to a folder with a shorter path", "",
+		}, {
+			"the short directory is gone", func(p *patient) {
+				data := strings.Repeat("d", 100)
+				p.write(data+"/browser-coordinator-mcp/.short", "/tmp/bc-gone\n", 0o600)
+				p.env = append(p.env, "XDG_DATA_HOME="+p.path(data))
+			},
+			"socket-path", doctor.Warning, "cannot be used: ", "rm DIR/", "",
+		}, {
+			"a killed window has left its socket", func(p *patient) { p.deadSocket() },
+			"windows", doctor.Warning, "1 socket is without a window, as a killed one leaves: DIR/data/", "coordinator probe",
+			"Deleted DIR/data/browser-coordinator-mcp/ipc-0123456789abcdef.sock.",
+		}, {
+			"a file has the name of a socket", func(p *patient) {
+				p.write("data/browser-coordinator-mcp/ipc-0123456789abcdef.sock", "mine", 0o600)
+			},
+			"windows", doctor.Problem, "is something else: refuse DIR/data/", "move it away", "",
+		}, {
+			"a window has another XDG_DATA_HOME", func(p *patient) { p.window("0.1.0", []string{"XDG_DATA_HOME=" + p.path("elsewhere")}) },
+			"environment", doctor.Warning, "listens in DIR/elsewhere/browser-coordinator-mcp, where programs of this shell do not look. XDG_DATA_HOME is DIR/elsewhere there and DIR/data here.",
+			"export XDG_DATA_HOME=DIR/elsewhere", "",
+		}, {
+			"a window has another XDG_STATE_HOME", func(p *patient) { p.window("0.1.0", []string{"XDG_STATE_HOME=" + p.path("elsewhere")}) },
+			"environment", doctor.Warning, "XDG_STATE_HOME is DIR/elsewhere there and DIR/state here", "export XDG_STATE_HOME=DIR/elsewhere", "",
+		}, {
+			"another program has the port", func(p *patient) {
+				ln, err := net.Listen("tcp", "127.0.0.1:"+p.serve())
+				if err != nil {
+					p.t.Fatal(err)
+				}
+				go http.Serve(ln, http.NotFoundHandler()) // ends with the listener
+				p.t.Cleanup(func() { ln.Close() })
+			},
+			"ports", doctor.Problem, fmt.Sprintf("of DIR/shop is taken by %s (pid %d)", filepath.Base(os.Args[0]), os.Getpid()), "end that program", "",
+		}, {
+			"a folder is gone", func(p *patient) {
+				p.serve()
+				gone := p.folder
+				p.folder = p.make("other", 0o755)
+				if err := os.RemoveAll(gone); err != nil {
+					p.t.Fatal(err)
+				}
+			},
+			"folders", doctor.Warning, "of 1 folder that no longer exists are kept: DIR/shop.", "coordinator clean", "Removed the state of DIR/shop.",
+		}, {
+			"the browser that is named is not there", func(p *patient) { p.env = append(p.env, "BROWSER_COORDINATOR_BROWSER=/no/such/browser") },
+			"browser", doctor.Problem, "/no/such/browser, which $BROWSER_COORDINATOR_BROWSER names, does not exist.", "unset BROWSER_COORDINATOR_BROWSER", "",
+		}, {
+			"a browser's window has no display", func(p *patient) {
+				p.write("home/.cursor/mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp", "--headed"]}}}`, 0o644)
+			},
+			"display", doctor.Problem, "The entry in DIR/home/.cursor/mcp.json has --headed", "remove --headed", "",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPatient(t)
+			c.breakIt(p)
+			here := func(text string) string { return strings.ReplaceAll(text, "DIR", p.dir) }
+			isFound := func(report doctor.Report) bool {
+				for _, f := range findings(report, c.check) {
+					if f.Verdict == c.verdict && strings.Contains(f.Text, here(c.text)) && strings.Contains(f.Fix, here(c.fix)) {
+						return true
+					}
+				}
+				return false
+			}
+			report := p.examine()
+			if !isFound(report) {
+				t.Fatalf("%s has %+v", c.check, findings(report, c.check))
+			}
+			if text, _ := json.Marshal(report); bytes.Contains(text, []byte("planted")) {
+				t.Errorf("the report has a secret: %s", text)
+			}
+			if report = p.examine("--fix"); isFound(report) != (c.fixed == "") {
+				t.Errorf("--fix leaves %+v", findings(report, c.check))
+			}
+			var done []string
+			for _, r := range report.Repairs {
+				done = append(done, r.Done+r.Error)
+			}
+			if got := strings.Join(done, "|"); got != here(c.fixed) {
+				t.Errorf("--fix reports %q", got)
+			}
+		})
+	}
+}
+
+// TestDoctorNamesTheOwner: a served address has an owner, and who has started that.
+func TestDoctorNamesTheOwner(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	server := startCommand(t, p.command("serve"))
+	want := fmt.Sprintf("served by coordinator serve (pid %d), started by ", server.cmd.Process.Pid)
+	if f := findings(p.examine(), "endpoints"); len(f) != 1 || f[0].Verdict != doctor.OK || !strings.Contains(f[0].Text, want) {
+		t.Errorf("there is no %q in %+v", want, f)
+	}
+}
+
+// TestDoctorsBundle: nothing in it is secret or personal.
+func TestDoctorsBundle(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.serve()
+	p.window("0.1.0", nil, "planted title", "ws://127.0.0.1:9/planted-path")
+	p.env = append(p.env, "USER=planted-user", "BROWSER_COORDINATOR_BROWSER="+p.path("home/planted-user/")+"https://planted.example/x", "XDG_STATE_HOME="+p.path("state"))
+	p.write("home/.codex/config.toml", "[mcp_servers.x]\nenv = { KEY = sk-planted }\n", 0o600)
+	p.write("home/.cursor/mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp", "planted"], "env": {"KEY": "planted"}}}}`, 0o600)
+	tokens, _ := filepath.Glob(p.path("state/browser-coordinator-mcp/*.token"))
+	if len(tokens) != 1 {
+		t.Fatalf("the tokens are %v", tokens)
+	}
+	token, err := os.ReadFile(tokens[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.env = append(p.env, "TERM_PROGRAM="+host+" "+strings.TrimSpace(string(token)))
+	p.examine("--bundle", p.path("report.json"))
+	text, err := os.ReadFile(p.path("report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"planted", strings.TrimSpace(string(token)), p.path("home")} {
+		if bytes.Contains(text, []byte(secret)) {
+			t.Errorf("the bundle has %q:\n%s", secret, text)
+		}
+	}
+	for _, want := range []string{`"TERM_PROGRAM": "HOST SECRET"`, "~/.codex/config.toml", "1 shared page", `"version": "0.1.0`} {
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("the bundle has no %q:\n%s", want, text)
+		}
+	}
+	if info, err := os.Stat(p.path("report.json")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("its mode is %v, %v", info.Mode(), err)
+	}
+
+	again := p.command("doctor", "--bundle", p.path("report.json"))
+	out, err := again.CombinedOutput()
+	if err == nil || !bytes.Contains(out, []byte("there is such a file already; name a new one")) {
+		t.Errorf("it is written again: %v\n%s", err, out)
+	}
+}
