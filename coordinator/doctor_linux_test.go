@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"browser-coordinator/coordinator/doctor"
@@ -212,7 +213,7 @@ func TestDoctor(t *testing.T) {
 			"an entry names a program that is gone", func(p *patient) {
 				p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "/gone/coordinator"}}}`, 0o644)
 			},
-			"hosts", doctor.Problem, "Claude Code starts /gone/coordinator, as DIR/shop/.mcp.json names it, and there is no such program.", "coordinator setup claude-code", "",
+			"hosts", doctor.Problem, "Claude Code starts /gone/coordinator, as DIR/shop/.mcp.json names it, and there is no such program.", "coordinator setup claude-code --project", "",
 		}, {
 			"a host's file is broken", func(p *patient) {
 				p.write("home/.gemini/settings.json", "{\n\"key\": sk-planted}", 0o644)
@@ -228,7 +229,7 @@ func TestDoctor(t *testing.T) {
 				p.make("state/browser-coordinator-mcp", 0o755)
 			},
 			"state", doctor.Problem, "which has mode 0755. They may have read the tokens in it.", "coordinator clean --all",
-			"Set the mode 0700 of DIR/state/browser-coordinator-mcp.",
+			"Set the mode 0700 of DIR/state/browser-coordinator-mcp. Others may have read the tokens in it; for new ones run: coordinator clean --all",
 		}, {
 			"a file is open to others", func(p *patient) { p.write("state/browser-coordinator-mcp/endpoint-ports.lock", "", 0o644) },
 			"state", doctor.Warning, "1 file is not private by its own mode", "chmod 600 DIR/state/browser-coordinator-mcp/endpoint-ports.lock",
@@ -326,13 +327,21 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// TestDoctorNamesTheOwner: a served address has an owner, and who has started that.
+// TestDoctorNamesTheOwner: a served address has an owner, also one that does not respond.
 func TestDoctorNamesTheOwner(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	server := startCommand(t, p.command("serve"))
 	want := fmt.Sprintf("served by coordinator serve (pid %d), started by ", server.cmd.Process.Pid)
 	if f := findings(p.examine(), "endpoints"); len(f) != 1 || f[0].Verdict != doctor.OK || !strings.Contains(f[0].Text, want) {
+		t.Errorf("there is no %q in %+v", want, f)
+	}
+	if err := server.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer server.cmd.Process.Signal(syscall.SIGCONT)
+	want = fmt.Sprintf("(pid %d), started by ", server.cmd.Process.Pid)
+	if f := findings(p.examine(), "endpoints"); len(f) != 1 || f[0].Verdict != doctor.Problem || !strings.Contains(f[0].Text, want) || !strings.Contains(f[0].Text, "does not respond") {
 		t.Errorf("there is no %q in %+v", want, f)
 	}
 }

@@ -66,10 +66,20 @@ func checkSocketPath(context.Context, *examination) []Finding {
 func checkStateDir(context.Context, *examination) []Finding {
 	found := checkDir(endpoint.StatePath())
 	tokens, _ := filepath.Glob(filepath.Join(endpoint.StatePath(), "endpoint-*.token"))
-	for i := range found {
-		if found[i].repair != nil && len(tokens) > 0 {
-			found[i].Text += " They may have read the tokens in it."
-			found[i].Fix += " && coordinator clean --all  # makes new tokens; ports may change"
+	for i, f := range found {
+		if f.Verdict != Problem || f.repair == nil || len(tokens) == 0 {
+			continue
+		}
+		// New tokens change addresses, so the user decides on them.
+		const renew = "coordinator clean --all"
+		found[i].Text += " They may have read the tokens in it."
+		found[i].Fix += " && " + renew
+		found[i].repair = func(ctx context.Context) (string, error) {
+			done, err := f.repair(ctx)
+			if done != "" {
+				done += " Others may have read the tokens in it; for new ones run: " + renew
+			}
+			return done, err
 		}
 	}
 	return found

@@ -24,7 +24,8 @@ var endpointChecks = []check{
 type keptEndpoint struct {
 	endpoint.Kept
 	endpoint.Condition
-	err error
+	owner string // who serves it, for the user; empty: nobody does
+	err   error
 }
 
 func (e keptEndpoint) label() string {
@@ -46,10 +47,24 @@ func examineEndpoints(ctx context.Context) ([]keptEndpoint, error) {
 		running.Go(func() {
 			all[i].Kept = k
 			all[i].Condition, all[i].err = k.Condition(ctx)
+			if all[i].Served {
+				all[i].owner = ownerOf(ctx, all[i])
+			}
 		})
 	}
 	running.Wait()
 	return all, nil
+}
+
+// ownerOf names the program that serves an endpoint: as it reports itself, or as the
+// system knows it.
+func ownerOf(ctx context.Context, e keptEndpoint) string {
+	if e.Responds {
+		if s, err := endpoint.ReadStatus(ctx, e.Hash); err == nil && s.Program != "" {
+			return fmt.Sprintf("%s (pid %d)%s", s.Program, s.PID, startedBy(s.PID))
+		}
+	}
+	return holderOf(e.Lock)
 }
 
 func checkEndpoints(_ context.Context, x *examination) []Finding {
@@ -72,10 +87,10 @@ func checkEndpoints(_ context.Context, x *examination) []Finding {
 		case e.err != nil:
 			found = append(found, unknown("the endpoint of %s: %v.", e.label(), e.err))
 		case e.Served && e.Responds:
-			found = append(found, ok("%s has port %d, served by %s.", e.label(), e.Port, ownerOf(e.Lock)))
+			found = append(found, ok("%s has port %d, served by %s.", e.label(), e.Port, e.owner))
 		case e.Served:
 			found = append(found, finding(Problem, "end that program and start it again",
-				"%s is served by %s, but that does not respond at port %d.", e.label(), ownerOf(e.Lock), e.Port))
+				"%s is served by %s, but that does not respond at port %d.", e.label(), e.owner, e.Port))
 		case isOpen:
 			found = append(found, ok("%s has port %d, and no coordinator serves it now.", e.label(), e.Port))
 		default:

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"browser-coordinator/coordinator/setup"
+	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -92,14 +93,20 @@ func (e hostEntry) unusable() Finding {
 	if errors.Is(e.err, fs.ErrPermission) {
 		return unknown("%s of %s cannot be read: %s.", e.File, e.host.Name, reason)
 	}
-	return finding(Problem, fmt.Sprintf("correct %s in an editor, then: coordinator setup %s", e.File, e.host.ID),
+	return finding(Problem, fmt.Sprintf("correct %s in an editor", e.File),
 		"%s may start no server of %s: %s.", e.host.Name, e.File, reason)
 }
 
 // examine examines the program that an entry starts.
 func (e hostEntry) examine(ctx context.Context, x *examination) Finding {
-	again := "coordinator setup " + e.host.ID
-	if !e.Works() {
+	again := fmt.Sprintf("coordinator setup %s --%s", e.host.ID, e.scope)
+	if cwd, err := os.Getwd(); e.scope == setup.Project && (err != nil || !sameFile(cwd, x.Folder)) {
+		again += " --workspace " + terminal.Word(x.Folder)
+	}
+	switch {
+	case e.Command == "":
+		return finding(Warning, again+" --remove && "+again, "%s starts no program by its entry %s in %s.", e.host.Name, e.Name, e.File)
+	case !e.Works():
 		return finding(Problem, again, "%s starts %s, as %s names it, and there is no such program.", e.host.Name, e.Command, e.File)
 	}
 	version := e.version(ctx, x)
@@ -107,7 +114,11 @@ func (e hostEntry) examine(ctx context.Context, x *examination) Finding {
 	case version == "":
 		return ok("%s starts %s, by %s.", e.host.Name, e.Program, e.File)
 	case !sameRelease(version, x.Version):
-		return finding(Warning, again, "%s starts %s, by %s. It has version %s, this program %s.", e.host.Name, e.Program, e.File, version, x.Version)
+		fix := again + " --remove && " + again
+		if e.Command == "coordinator" { // by PATH, of which the check of it has the fix
+			fix = "update " + e.Program
+		}
+		return finding(Warning, fix, "%s starts %s, by %s. It has version %s, this program %s.", e.host.Name, e.Program, e.File, version, x.Version)
 	}
 	return ok("%s starts %s, version %s, by %s.", e.host.Name, e.Program, version, e.File)
 }

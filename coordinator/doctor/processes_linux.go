@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// ownerOf names the process that has locked a file.
-func ownerOf(lock string) string {
+// holderOf names the process that has locked an endpoint's file.
+func holderOf(lock string) string {
 	pid, err := lockedBy(lock)
 	if err != nil {
-		return "another coordinator (which one is unknown)"
+		return "a coordinator (which one is unknown)"
 	}
 	return describe(pid)
 }
@@ -100,15 +100,11 @@ func describe(pid int) string {
 	if name == "coordinator" && len(args) > 1 && args[1] != "" && !strings.HasPrefix(args[1], "-") {
 		name += " " + args[1]
 	}
-	text := fmt.Sprintf("%s (pid %d)", name, pid)
-	if parent := parentOf(pid); parent != "" {
-		text += ", started by " + parent
-	}
-	return text
+	return fmt.Sprintf("%s (pid %d)%s", name, pid, startedBy(pid))
 }
 
-// parentOf names the parent of a process; empty: it is unknown.
-func parentOf(pid int) string {
+// startedBy names the program that has started a process; empty: it is unknown.
+func startedBy(pid int) string {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return ""
@@ -120,7 +116,7 @@ func parentOf(pid int) string {
 			if err != nil {
 				return ""
 			}
-			return fmt.Sprintf("%s (pid %s)", strings.TrimSpace(string(name)), parent)
+			return fmt.Sprintf(", started by %s (pid %s)", strings.TrimSpace(string(name)), parent)
 		}
 	}
 	return ""

@@ -4,6 +4,8 @@ package doctor
 
 // Only Linux reports to every program which process has a lock or a port.
 
-func ownerOf(string) string { return "another coordinator (this system does not report which one)" }
+func holderOf(string) string { return "a coordinator (this system does not report which one)" }
+
+func startedBy(int) string { return "" }
 
 func listenerAt(int) string { return "another program" }
