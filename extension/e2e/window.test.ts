@@ -1,6 +1,8 @@
 // The window's life in a real VS Code: found, reported with its browser, cleared, gone.
 import type { BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Agent } from "./support/agent";
+import { status } from "./support/coordinator";
 import { untilAbsent, untilPresent } from "./support/files";
 import { thisRun } from "./support/run";
 import { openShop, type Shop } from "./support/shop";
@@ -47,5 +49,40 @@ test("F5 pushes the browser's endpoint, stopping clears it, closing the window r
   await untilAbsent(address);
   const last = await listener.client.until(({ type }) => type === "bye");
   expect(last).toMatchObject({ payload: { reason: "shutdown" } });
+  listener.close();
+});
+
+test("the status names an agent, and what it did last in the debug browser", async () => {
+  const address = await addressOf(run, shop.folder);
+  const window = await Workbench.open(run, screen, `folder=${shop.folder}`);
+  await untilPresent(address);
+  const listener = await Listener.dial(address);
+  await window.press("F5");
+  await listener.debugging((state) => state.browser !== null);
+  const agent = await Agent.start(run, shop.folder);
+  try {
+    await agent.use("browser_wait_for", { text: "Your name" });
+    await agent.use("browser_type", { target: "#name", text: "Ada Lovelace" });
+    const listed = async () => (await status(run)).windows.find(({ workspace }) => workspace === shop.folder);
+    await expect.poll(listed, { timeout: 20_000 }).toMatchObject({
+      kind: "vscode",
+      access: "full",
+      browser: { via: "injected" },
+      endpoint: { served: true, program: "coordinator mcp" },
+      clients: [
+        {
+          name: "e2e-agent",
+          version: "1.0.0",
+          kind: "mcp",
+          stopped: false,
+          last: { text: expect.stringMatching(/^browser_type /) },
+        },
+      ],
+    });
+    expect(JSON.stringify(await listed())).not.toContain("Ada");
+  } finally {
+    await agent.close();
+  }
+  await expect.poll(async () => (await status(run)).windows[0]?.clients).toEqual([]);
   listener.close();
 });

@@ -35,3 +35,13 @@ export async function chromedp(
   const { stdout } = await execute(run.chromedp, [address, url], { env: run.env, timeout: 30_000 });
   return JSON.parse(stdout);
 }
+
+export interface StatusRow {
+  workspace: string | null;
+  clients: { name: string; last: { text: string } | null }[];
+}
+
+/** What `coordinator status` shows. */
+export async function status(run: Run): Promise<{ windows: StatusRow[] }> {
+  return JSON.parse(await coordinator(run, "status", "--json"));
+}
