@@ -33,9 +33,9 @@ func awaitStatus(t *testing.T, dir string, fits func(status.Report) bool) status
 	}
 }
 
-// busy returns the client of that name, if it has done something.
-func busy(clients []status.Client, name string) *status.Client {
-	at := slices.IndexFunc(clients, func(c status.Client) bool { return c.Name == name && c.Last != nil })
+// busy returns the client of that name, if this is what it did last.
+func busy(clients []status.Client, name, did string) *status.Client {
+	at := slices.IndexFunc(clients, func(c status.Client) bool { return c.Name == name && c.Last != nil && c.Last.Text == did })
 	if at < 0 {
 		return nil
 	}
@@ -45,7 +45,7 @@ func busy(clients []status.Client, name string) *status.Client {
 // An agent and a CDP client are listed with what they did last, but not what they typed.
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	const secret = "correct horse"
+	const secret, typed = "correct horse", `browser_type textbox "Name"`
 	dir, shop := t.TempDir(), t.TempDir()
 	w := openWindow(t, dir, shop)
 	agent := host(t, dir, shop)
@@ -55,21 +55,25 @@ func TestStatus(t *testing.T) {
 	client.must("Runtime.evaluate", `{"expression":"'`+secret+`'"}`)
 
 	r := awaitStatus(t, dir, func(r status.Report) bool {
-		return len(r.Windows) == 1 && busy(r.Windows[0].Clients, toolstest.Host.Name) != nil && busy(r.Windows[0].Clients, "Playwright") != nil
+		return len(r.Windows) == 1 && busy(r.Windows[0].Clients, toolstest.Host.Name, typed) != nil && busy(r.Windows[0].Clients, "Playwright", "Runtime.evaluate") != nil
 	})
 	if got := r.Windows[0]; *got.Workspace != canonical(t, shop) || got.Kind != "terminal" || got.Browser == nil || got.Access != "full" || got.ClientsUnknown != "" ||
 		!got.Endpoint.Served || got.Endpoint.PID != w.cmd.Process.Pid || got.Endpoint.Program != "coordinator window" || len(got.Clients) != 2 {
 		t.Errorf("the window: %+v", got)
 	}
-	if got := busy(r.Windows[0].Clients, toolstest.Host.Name); got.Kind != "mcp" || got.Page == "" || got.Last.Text != `browser_type textbox "Name"` || time.Since(got.Last.Time) > time.Minute {
+	if got := busy(r.Windows[0].Clients, toolstest.Host.Name, typed); got.Kind != "mcp" || got.Page == "" || time.Since(got.Last.Time) > time.Minute {
 		t.Errorf("the agent: %+v, %+v", got, got.Last)
 	}
-	if got := busy(r.Windows[0].Clients, "Playwright"); got.Kind != "cdp" || got.Version != "1.65.1" || got.Last.Text != "Runtime.evaluate" {
+	if got := busy(r.Windows[0].Clients, "Playwright", "Runtime.evaluate"); got.Kind != "cdp" || got.Version != "1.65.1" {
 		t.Errorf("the CDP client: %+v, %+v", got, got.Last)
 	}
 
+	if got := output(t, dir, "__complete", "log", "--workspace", shop, "--client", ""); !strings.HasPrefix(got, "Playwright\t1.65.1\n") {
+		t.Errorf("`log --client` completes to %q", got)
+	}
+
 	text := output(t, dir, "status")
-	for _, want := range []string{canonical(t, shop) + " (terminal, process ", "access    full", "served by coordinator window", `ago: browser_type textbox "Name"`, "Playwright 1.65.1", "ago: Runtime.evaluate"} {
+	for _, want := range []string{canonical(t, shop) + " (terminal, process ", "access    full", "served by coordinator window", "ago: " + typed, "Playwright 1.65.1", "ago: Runtime.evaluate"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -99,9 +103,9 @@ func TestStatusWithoutWindow(t *testing.T) {
 	c := joinAt(t, strings.Replace(s.first, "http://", "ws://", 1)+"/devtools/browser/x", "Playwright/1.65.1")
 	c.must("Target.createTarget", openTab)
 	r = awaitStatus(t, dir, func(r status.Report) bool {
-		return len(r.Endpoints) == 1 && busy(r.Endpoints[0].Clients, "Playwright") != nil
+		return len(r.Endpoints) == 1 && busy(r.Endpoints[0].Clients, "Playwright", "Target.createTarget") != nil
 	})
-	if got := r.Endpoints[0]; got.Browser == "" || got.Access != "full" || got.Clients[0].Last.Text != "Target.createTarget" {
+	if got := r.Endpoints[0]; got.Browser == "" || got.Access != "full" {
 		t.Errorf("with a client: %+v", got)
 	}
 	if text := output(t, dir, "status"); !strings.Contains(text, canonical(t, shop)+" (no window)") {

@@ -109,7 +109,7 @@ func (c Client) row(now time.Time) []string {
 	did := "nothing yet"
 	if c.Last != nil {
 		did = fmt.Sprintf("%s ago: %s", age(now.Sub(c.Last.Time)), shorten(c.Last.Text))
-		if c.Last.URL != "" {
+		if c.Last.URL != "" && !strings.Contains(c.Last.Text, c.Last.URL) {
 			did += ", in " + shorten(c.Last.URL)
 		}
 	}
