@@ -89,7 +89,9 @@ The traffic contains the contents of the pages: protect a recording like them.`,
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	completeList(cmd, "domain", traffic.Domains)
 	completeList(cmd, "method", policy.Methods)
-	complete(cmd, "client")
+	if err := cmd.RegisterFlagCompletionFunc("client", p.completeClients(&workspace)); err != nil {
+		panic(err) // only for a flag that is not there
+	}
 	return cmd
 }
 

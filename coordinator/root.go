@@ -163,6 +163,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetUsageFunc(p.usage)
+	root.SetHelpFunc(p.help)
 	// Cobra's own version flag uses text/template, which calls methods by name. The
 	// linker could then not remove unused methods.
 	root.Flags().BoolVar(&printVersion, "version", false, "print the version")
@@ -183,12 +184,6 @@ input is not a terminal. The other commands are for people and scripts.`,
 		}
 	}
 	root.SetHelpCommandGroupID(maintenance)
-	root.SetCompletionCommandGroupID(maintenance)
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" { // without this it accepts any argument
-			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		}
-	}
+	p.initCompletion(root)
 	return root
 }

@@ -104,3 +104,13 @@ func TestWatchedWindows(t *testing.T) {
 	openWindow(t, dir, shop)
 	out.await(t, `"workspace": "`+canonical(t, shop)+`"`, `"via": "launched"`)
 }
+
+// The help fills the lines of the terminal.
+func TestHelpFillsTerminal(t *testing.T) {
+	t.Parallel()
+	cmd, shown := onTerminal(t, t.TempDir(), "help", "status")
+	shown.await(t, "what clients may do there, who serves the endpoints, and", "Flags:")
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -90,6 +91,13 @@ func nearest(cmd *cobra.Command, given string, names []string) []string {
 	near := commands.SuggestionsFor(given)
 	slices.Sort(near)
 	return near
+}
+
+// help writes the help of a command as cobra does, but wraps its text to the terminal.
+func (p *program) help(cmd *cobra.Command, _ []string) {
+	about := cmp.Or(cmd.Long, cmd.Short)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", terminal.Wrap(strings.TrimSpace(about), terminal.Width(p.out)))
+	_ = p.usage(cmd)
 }
 
 // usage writes the usage of a command as cobra does, but wraps the flags to the terminal.

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/vscodeipc"
+)
+
+// initCompletion adds the completion command, with a script for bash that completes lists.
+func (p *program) initCompletion(root *cobra.Command) {
+	root.SetCompletionCommandGroupID(maintenance)
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "completion" {
+			continue
+		}
+		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() } // without this it accepts any argument
+		for _, shell := range c.Commands() {
+			if shell.Name() == "bash" {
+				shell.RunE = p.printBashCompletion
+			}
+		}
+	}
+}
+
+func (p *program) printBashCompletion(cmd *cobra.Command, _ []string) error {
+	plain, err := cmd.Flags().GetBool("no-descriptions")
+	if err != nil {
+		return err
+	}
+	var script strings.Builder
+	if err := cmd.Root().GenBashCompletionV2(&script, !plain); err != nil {
+		return err
+	}
+	_, err = io.WriteString(p.out, unescapedCommas.Replace(script.String()))
+	return err
+}
+
+// unescapedCommas changes cobra's script for bash: printf %q writes \, for a comma, which
+// never matches the comma that the user types in a list. A shell needs no such escape.
+var unescapedCommas = strings.NewReplacer(
+	"__start_coordinator()\n", "__coordinator_quote() { printf \"$@\" | sed 's/\\\\,/,/g'; }\n\n__start_coordinator()\n",
+	`(printf "%q`, `(__coordinator_quote "%q`,
+	// Outside of a subshell: it is in a loop.
+	"    # Only consider the completions that match\n        [[ $comp ==", "    comp=${comp//\\\\,/,}\n        # Only consider the completions that match\n        [[ $comp ==",
+)
+
+// completionTimeout bounds how long a shell waits for what depends on the windows.
+const completionTimeout = time.Second
+
+// completeClients offers the connected clients of the endpoint of a workspace.
+func (p *program) completeClients(workspace *string) func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(*cobra.Command, []string, string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(context.Background(), completionTimeout)
+		defer cancel()
+		if found, err := p.findWorkspace(ctx, *workspace); err == nil {
+			status, _ := endpoint.ReadStatus(ctx, vscodeipc.Hash(found)) // empty if it is not served
+			seen := map[string]bool{}
+			for _, c := range status.Clients {
+				if !seen[c.Name] {
+					seen[c.Name] = true
+					names = append(names, cobra.CompletionWithDesc(c.Name, c.Version))
+				}
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
