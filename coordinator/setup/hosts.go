@@ -4,6 +4,7 @@
 package setup
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -139,8 +140,8 @@ func (p place) path() (string, error) {
 		base = os.UserHomeDir
 	}
 	dir, err := base()
-	if err != nil {
-		return "", err
+	if err != nil || !filepath.IsAbs(dir) { // a file of the user must not get elsewhere
+		return "", errors.New("your home directory is not known: set HOME to its absolute path")
 	}
 	return filepath.Join(dir, filepath.FromSlash(p.below), filepath.FromSlash(p.file)), nil
 }

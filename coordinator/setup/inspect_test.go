@@ -106,6 +106,24 @@ func TestInspectWhatIsNotThere(t *testing.T) {
 	}
 }
 
+// TestWithoutHome: without a home directory there is no file of the user.
+func TestWithoutHome(t *testing.T) {
+	workspace := home(t)
+	for _, dir := range []string{"", "relative"} {
+		for _, variable := range []string{"HOME", "USERPROFILE", "APPDATA"} {
+			t.Setenv(variable, dir)
+		}
+		for _, h := range Hosts() {
+			if s, err := h.Inspect(User, workspace); len(h.user) > 0 && (err == nil || !strings.Contains(err.Error(), "set HOME to its absolute path")) {
+				t.Errorf("%s: %+v, %v", h.ID, s, err)
+			}
+		}
+		if _, err := hostOf(t, "cursor").Inspect(Project, workspace); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestInspectRefuses: a file that cannot be used is named, with the reason.
 func TestInspectRefuses(t *testing.T) {
 	workspace := home(t)

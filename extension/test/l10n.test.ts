@@ -17,7 +17,7 @@ const shownCalls = /(^|\.)(show(Information|Warning|Error)Message|setStatusBarMe
 const shownErrors = /^(core\/(setup|address|files\/(home|lock)|review\/patch)|vscode\/(?!debugger|review))/;
 
 /** Names are the same in all languages. */
-const names = /^(Browser Coordinator(: +…( +\.)?)?|Claude Code|Gemini CLI|Codex CLI|Cursor|Windsurf|VS Code)$/;
+const names = /^(Browser Coordinator(: +…( +\.)?)?)$/;
 
 /** The text of a literal without icons and what is put into it. */
 function textOf(node: ts.Node): string | undefined {

@@ -3,8 +3,7 @@
 import { dirname, join } from "node:path";
 import * as vscode from "vscode";
 import { type Log, reason } from "../core/log";
-import { readText } from "../core/setup/configfile";
-import { hasEntry } from "../core/setup/entryjson";
+import { hasEntry } from "../core/setup/entered";
 import { findCoordinator, workspaceVariable } from "./coordinator";
 import { folders } from "./folders";
 import type { Window } from "./window";
@@ -62,8 +61,7 @@ async function fileWithEntry(storage: vscode.Uri): Promise<string | undefined> {
   ]);
   files.push([join(storage.fsPath, "..", "..", "mcp.json"), "servers"]); // the user's own
   for (const [file, member] of files) {
-    const text = await readText(file).catch(() => undefined); // what cannot be read starts nothing
-    if (text !== undefined && hasEntry(member, text)) return file;
+    if (await hasEntry(file, member)) return file;
   }
   return undefined;
 }

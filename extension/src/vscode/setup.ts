@@ -1,24 +1,46 @@
-// Enters the coordinator into the configuration of a program that hosts agents, after showing what would be written.
-import { isAbsolute, join } from "node:path";
+// Has the coordinator enter itself into the configuration of a program that hosts agents, after showing what it
+// would write.
+import { execFile } from "node:child_process";
+import { join, relative, sep } from "node:path";
+import { promisify } from "node:util";
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { homeDirectory } from "../core/files/home";
 import { type Log, reason } from "../core/log";
-import { readText, writeText } from "../core/setup/configfile";
-import type { Entry } from "../core/setup/entry";
-import { type Host, hosts, toPaste, withEntry } from "../core/setup/hosts";
+import { failure } from "../core/setup/failure";
 import { NoCoordinator } from "../core/setup/program";
-import { coordinatorCommand, offerToFindCoordinator } from "./coordinator";
+import { coordinatorCommand, findCoordinator, offerToFindCoordinator } from "./coordinator";
+
+const execute = promisify(execFile);
 
 const scheme = "browser-coordinator-setup";
 
 /** What the user has asked for and not agreed to yet. */
 interface Proposal {
   target: Target;
-  entry: Entry;
+  change: Change;
+}
+
+/** What `coordinator setup HOST --json` prints of these. */
+interface Change {
   file: string;
-  before: string | undefined;
+  /** Null where there is no file. */
+  before: string | null;
   after: string;
+  changed: boolean;
+  next: string;
+  note: string;
+  /** Of what the file has; the change is only written if it still has that. */
+  revision: string;
+}
+
+/** One file of a program that hosts agents, as `coordinator setup --json` lists it. */
+interface HostFile {
+  host: string;
+  name: string;
+  /** Empty where the program has no file for others to write. */
+  scope: "project" | "user" | "";
+  file: string;
+  default: boolean;
 }
 
 /** The proposals that are shown, each in a comparison of its own: what was read, and what would be written. */
@@ -28,8 +50,8 @@ class Proposals implements vscode.TextDocumentContentProvider {
   #count = 0;
 
   async show(proposal: Proposal): Promise<void> {
-    const { target, before, after } = proposal;
-    const [left, right] = [this.#put(target.host.file, before ?? ""), this.#put(target.host.file, after)];
+    const { target, change } = proposal;
+    const [left, right] = [this.#put(change.file, change.before ?? ""), this.#put(change.file, change.after)];
     const title = l10n.t("What will be written to {0}", target.shown);
     // No preview, which the next file that the user opens would replace.
     await vscode.commands.executeCommand("vscode.diff", left, right, title, { preview: false });
@@ -61,7 +83,7 @@ class Proposals implements vscode.TextDocumentContentProvider {
 
   #put(path: string, text: string): vscode.Uri {
     this.#count += 1; // a comparison that is still open keeps its own
-    const uri = vscode.Uri.from({ scheme, path: `/${path}`, query: `${this.#count}` });
+    const uri = vscode.Uri.from({ scheme, path: vscode.Uri.file(path).path, query: `${this.#count}` });
     this.#texts.set(uri.toString(), text);
     return uri;
   }
@@ -97,22 +119,36 @@ export function offerSetup(context: vscode.ExtensionContext, log: Log): vscode.D
     on("setUpAgent", () => setUp(context, proposals)),
     on("writeSetup", async () => {
       const proposal = await proposals.take();
-      if (proposal) await orPaste(proposal, () => write(proposal));
+      if (proposal) await orPaste(context, proposal.target, () => write(context, proposal));
     }),
     on("cancelSetup", () => proposals.take()),
   );
 }
 
+/** Runs `coordinator setup` for entries that start the coordinator by a command that lasts. */
+async function run(context: vscode.ExtensionContext, args: string[]): Promise<string> {
+  const program = await findCoordinator(context.extensionUri);
+  const command = await coordinatorCommand(context);
+  try {
+    const options = { cwd: context.extensionUri.fsPath, maxBuffer: 256 << 20, timeout: 30_000 };
+    const { stdout } = await execute(program, ["setup", ...args, "--command", command], options);
+    return stdout;
+  } catch (error) {
+    throw new Error(failure(error));
+  }
+}
+
 interface Choice extends vscode.QuickPickItem {
-  host?: Host;
+  host?: HostFile;
 }
 
 async function setUp(context: vscode.ExtensionContext, proposals: Proposals): Promise<void> {
   const folders = vscode.workspace.workspaceFolders?.filter(({ uri }) => uri.scheme === "file") ?? [];
-  const entry: Entry = { command: await coordinatorCommand(context), args: ["mcp"] };
-  const choices: Choice[] = hosts
-    .filter(({ place }) => place === "home" || folders.length > 0)
-    .map((host) => ({ label: host.label, description: shown(host), host }));
+  const folder = folders[0]?.uri.fsPath;
+  const files: HostFile[] = JSON.parse(await run(context, ["--json", ...(folder ? ["--workspace", folder] : [])]));
+  const choices: Choice[] = files
+    .filter((host) => host.scope === "" || (host.default && (host.scope === "user" || folder !== undefined)))
+    .map((host) => ({ label: host.name, description: described(host, folder), host }));
   choices.push({ label: l10n.t("Another program"), description: l10n.t("Copies the entry, to paste") });
   const choice = await vscode.window.showQuickPick(choices, {
     title: l10n.t("Set Up an Agent"),
@@ -121,26 +157,40 @@ async function setUp(context: vscode.ExtensionContext, proposals: Proposals): Pr
   if (!choice) return;
   const { host } = choice;
   if (!host) {
-    await vscode.env.clipboard.writeText(toPaste(entry));
+    await vscode.env.clipboard.writeText(await run(context, ["--print"]));
     void vscode.window.showInformationMessage(
       l10n.t("The entry is on the clipboard. Start the program in this folder, so that it finds this window."),
     );
     return;
   }
+  if (host.scope === "") {
+    const { after, next }: Change = JSON.parse(await run(context, [host.host, "--json", "--dry-run"]));
+    await vscode.env.clipboard.writeText(after);
+    void vscode.window.showInformationMessage(l10n.t("The entry is on the clipboard. {0}", next));
+    return;
+  }
   const target = await targetOf(host, folders);
   if (!target) return;
-  await orPaste({ target, entry }, () => propose(target, entry, proposals));
+  await orPaste(context, target, () => propose(context, target, proposals));
+}
+
+function described({ scope, file }: HostFile, folder: string | undefined): string {
+  if (scope === "") return l10n.t("Copies the entry, to paste");
+  return scope === "user" ? inHome(file) : relative(folder ?? "", file);
+}
+
+/** A file of the user, as people write it. */
+function inHome(file: string): string {
+  const home = process.env.HOME ?? process.env.USERPROFILE ?? "";
+  return home !== "" && file.startsWith(home + sep) ? `~${file.slice(home.length)}` : file;
 }
 
 /** Where that fails the user gets the entry to paste. */
-async function orPaste(
-  { target, entry }: Pick<Proposal, "target" | "entry">,
-  work: () => Promise<void>,
-): Promise<void> {
+async function orPaste(context: vscode.ExtensionContext, target: Target, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    await vscode.env.clipboard.writeText(toPaste(entry, target.host));
+    await vscode.env.clipboard.writeText(await run(context, ["--print", target.host.host]));
     void vscode.window.showWarningMessage(
       l10n.t(
         "{0} is left as it is: {1}. The entry is on the clipboard, for you to paste.",
@@ -151,42 +201,43 @@ async function orPaste(
   }
 }
 
-/** The host's file: its folder, unless it is in the home directory, and its name for the user. */
+/** The host's file: its folder, unless it is the user's, and its name for the user. */
 interface Target {
-  host: Host;
+  host: HostFile;
+  file: string;
   folder?: string;
   shown: string;
 }
 
-function shown({ place, file }: Host): string {
-  return place === "home" ? `~/${file}` : file;
-}
-
-async function targetOf(host: Host, folders: vscode.WorkspaceFolder[]): Promise<Target | undefined> {
-  if (host.place === "home") return { host, shown: shown(host) };
+async function targetOf(host: HostFile, folders: vscode.WorkspaceFolder[]): Promise<Target | undefined> {
+  if (host.scope === "user") return { host, file: host.file, shown: inHome(host.file) || host.name };
+  const file = described(host, folders[0]?.uri.fsPath);
   const items = folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder }));
-  const title = l10n.t("{0}: {1} of which folder?", host.label, host.file);
+  const title = l10n.t("{0}: {1} of which folder?", host.name, file);
   const picked = items.length > 1 ? await vscode.window.showQuickPick(items, { title }) : items[0];
   if (!picked) return undefined;
   const { uri, name } = picked.folder;
-  return { host, folder: uri.fsPath, shown: l10n.t("{0} of the folder {1}", host.file, name) };
+  return { host, file: join(uri.fsPath, file), folder: uri.fsPath, shown: l10n.t("{0} of the folder {1}", file, name) };
 }
 
-async function propose(target: Target, entry: Entry, proposals: Proposals): Promise<void> {
-  const { host, folder, shown } = target;
-  const file = join(folder ?? homeDirectory(), host.file);
-  const open = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === "file" && uri.fsPath === file);
+/** The coordinator's change of the target. */
+async function changeOf(context: vscode.ExtensionContext, target: Target, how: string[]): Promise<Change> {
+  const where = target.folder === undefined ? [] : ["--workspace", target.folder];
+  return JSON.parse(await run(context, [target.host.host, "--json", ...how, ...where]));
+}
+
+async function propose(context: vscode.ExtensionContext, target: Target, proposals: Proposals): Promise<void> {
+  const file = vscode.Uri.file(target.file).toString();
+  const open = vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === file);
   if (open?.isDirty) throw new Error(l10n.t("it has changes that are not saved"));
-  const before = await readText(file);
-  const after = withEntry(host, before ?? "", entry);
-  if (before !== after) return proposals.show({ target, entry, file, before, after });
-  void vscode.window.showInformationMessage(l10n.t("{0} has the entry already. {1}", shown, host.next()));
+  const change = await changeOf(context, target, ["--dry-run"]);
+  if (change.changed) return proposals.show({ target, change });
+  void vscode.window.showInformationMessage(l10n.t("{0} has the entry already. {1}", target.shown, change.next));
 }
 
-async function write({ target: { host, shown }, entry, file, before, after }: Proposal): Promise<void> {
-  await writeText(file, before, after);
+async function write(context: vscode.ExtensionContext, { target, change }: Proposal): Promise<void> {
+  const { file, next, note } = await changeOf(context, target, ["--yes", "--expect", change.revision]);
   await vscode.window.showTextDocument(vscode.Uri.file(file));
-  const bound = host.place === "folder" && isAbsolute(entry.command);
-  const note = bound ? ` ${l10n.t("This path only works on this machine. Don't commit it.")}` : "";
-  void vscode.window.showInformationMessage(`${l10n.t("{0} is written. {1}", shown, host.next())}${note}`);
+  const message = [l10n.t("{0} is written. {1}", target.shown, next), note].join(" ").trim();
+  void vscode.window.showInformationMessage(message);
 }
