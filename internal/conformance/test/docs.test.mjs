@@ -1,0 +1,168 @@
+// Every command line and every snippet of the guides, run as a reader would: in one folder from top to
+// bottom, by a shell. A fence's word after the language says how:
+//
+//   sh             it ends, with the exit code 0
+//   sh stays       it prints something and goes on until the guide's end, as in another terminal
+//   sh repository  as sh, in the repository
+//   sh by-hand     it is run by the test that `elsewhere` names
+//   js             its first line names the file
+//   json           a line of input for the program that stays
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { bin } from "./support/programs.mjs";
+
+const repository = fileURLToPath(new URL("../../..", import.meta.url));
+const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
+
+const elsewhere = {
+  "go tool task demo": "internal/demo",
+  "go tool task test": "all of them",
+  "go install ./coordinator": "internal/release, as a build",
+  "go tool task package -- linux-x64": "go tool task test:package",
+  "code --install-extension": "extension/e2e",
+  "coordinator setup ": "coordinator/testdata/script/setup.txtar",
+  "coordinator window --profile": "coordinator/testdata/script/browser-flags.txtar",
+};
+
+let site;
+
+before(async () => {
+  site = createServer((_, response) => {
+    response.setHeader("content-type", "text/html").end("<!doctype html><title>Shop</title><h1>Shop</h1>");
+  });
+  await new Promise((listening) => site.listen(0, "127.0.0.1", listening));
+});
+
+after(() => site?.close());
+
+const guides = ["README.md", ...readdirSync(join(repository, "docs")).map((name) => `docs/${name}`)];
+for (const guide of guides) {
+  test(guide, { timeout: 300_000 }, async () => {
+    const place = furnish();
+    const staying = [];
+    try {
+      for (const block of blocksOf(guide)) await run(block, place, staying);
+    } finally {
+      for (const program of staying.reverse()) await program.end();
+      rmSync(place.root, { recursive: true, force: true, maxRetries: 5 });
+    }
+  });
+}
+
+function blocksOf(guide) {
+  const text = readFileSync(join(repository, guide), "utf8");
+  const fenced = text.matchAll(/^( *)```(\w+)(?: (.*))?\n([^]*?)^ *```$/gm);
+  return [...fenced].map(([, indent, language, how = "", body]) => ({
+    language,
+    how,
+    body: body.replaceAll(new RegExp(`^${indent}`, "gm"), "").replaceAll("http://localhost:3000", address()),
+  }));
+}
+
+const address = () => `http://127.0.0.1:${site.address().port}`;
+
+/** A reader's folder and home, with the packages that a reader has installed there. */
+function furnish() {
+  const root = mkdtempSync(join(tmpdir(), "bc-docs-"));
+  const folder = (name) => {
+    mkdirSync(join(root, name), { recursive: true, mode: 0o700 });
+    return join(root, name);
+  };
+  const shop = folder("shop");
+  folder("shop/node_modules/@playwright");
+  folder("shop/node_modules/.bin");
+  for (const [name, target] of [
+    ["playwright-core", "playwright-core"],
+    ["puppeteer-core", "puppeteer-25"],
+    ["@playwright/test", "@playwright/test"],
+    [".bin/playwright", ".bin/playwright"],
+  ]) {
+    symlinkSync(join(modules, target), join(shop, "node_modules", name));
+  }
+  const go = JSON.parse(
+    execFileSync("go", ["env", "-json", "GOPATH", "GOCACHE", "GOMODCACHE"], { cwd: repository, encoding: "utf8" }),
+  );
+  const env = {
+    ...process.env,
+    ...go,
+    PATH: `${bin}${delimiter}${process.env.PATH}`,
+    HOME: folder("home"),
+    TMPDIR: folder("tmp"),
+    XDG_CACHE_HOME: folder("cache"),
+    XDG_CONFIG_HOME: folder("config"),
+    XDG_DATA_HOME: folder("data"),
+    XDG_STATE_HOME: folder("state"),
+  };
+  return { root, shop, env };
+}
+
+async function run({ language, how, body }, { shop, env }, staying) {
+  switch (`${language} ${how}`.trim()) {
+    case "js": {
+      const [, name] = body.match(/^\/\/ (\S+\.mjs)\n/);
+      return writeFileSync(join(shop, name), body);
+    }
+    case "json": {
+      const value = JSON.stringify(JSON.parse(body));
+      return staying.at(-1)?.write(`${value}\n`);
+    }
+    case "text":
+      return;
+    case "sh by-hand":
+      for (const line of body.trim().split("\n")) {
+        const known = Object.keys(elsewhere).some((start) => line.startsWith(start));
+        assert.ok(known, `no test is named that runs: ${line}`);
+      }
+      return;
+    case "sh stays":
+      return staying.push(await stay(body, shop, env));
+    case "sh":
+      return ends(body, shop, env);
+    case "sh repository":
+      return ends(body, repository, env);
+  }
+  assert.fail(`a block of an unknown kind: ${language} ${how}\n${body}`);
+}
+
+async function ends(script, cwd, env) {
+  const child = spawn("/bin/sh", ["-e", "-c", script], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (data) => {
+      output += data;
+    });
+  const [code] = await once(child, "close");
+  assert.equal(code, 0, `${script}\n${output}`);
+}
+
+async function stay(script, cwd, env) {
+  const child = spawn("/bin/sh", ["-c", `exec ${script}`], { cwd, env, stdio: ["pipe", "pipe", "pipe"] });
+  let output = "";
+  const ended = once(child, "close");
+  const shows = new Promise((done) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (data) => {
+        output += data;
+        if (!`${data}`.startsWith("coordinator: running as root")) done(); // which readers do not
+      });
+    }
+  });
+  await Promise.race([shows, ended]);
+  assert.equal(child.exitCode, null, `${script}\n${output}`);
+  return {
+    write: (line) => child.stdin.write(line),
+    async end() {
+      child.stdin.end();
+      child.kill("SIGTERM");
+      const [code, signal] = await ended;
+      assert.ok(code === 0 || signal === "SIGTERM", `${script} ended with ${code}\n${output}`);
+    },
+  };
+}
