@@ -84,7 +84,9 @@ func (c *Change) Write() (err error) {
 		if err != nil {
 			return err
 		}
-		mode = info.Mode().Perm()
+		if mode = info.Mode().Perm(); mode&0o200 == 0 {
+			return unusable(c.File, "it is read-only")
+		}
 	}
 	dir := filepath.Dir(target)
 	if err := os.MkdirAll(dir, dirMode); err != nil {

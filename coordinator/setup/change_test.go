@@ -254,12 +254,19 @@ func TestWrite(t *testing.T) {
 	if err := change.Write(); !errors.Is(err, ErrChanged) {
 		t.Errorf("written twice: %v", err)
 	}
+	change, _ = h.Remove(Project, workspace)
+	if err := os.Chmod(kept, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if err := change.Write(); err == nil || !strings.Contains(err.Error(), "it is read-only") {
+		t.Errorf("a file that is read-only: %v", err)
+	}
 	for _, dir := range []string{filepath.Dir(file), filepath.Dir(kept)} {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 			t.Errorf("%s has %v, %v", dir, entries, err)
 		}
 	}
-	if err := os.Remove(kept); err != nil {
+	if err := errors.Join(os.Chmod(kept, 0o600), os.Remove(kept)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Add(Project, workspace, ours); err == nil || !strings.Contains(err.Error(), "it is a link to a file that does not exist") {
@@ -278,21 +285,60 @@ func TestOwnPath(t *testing.T) {
 	}
 }
 
-// FuzzJSON: a text that is accepted contains the entry afterwards, and what it contained.
-func FuzzJSON(f *testing.F) {
-	for _, text := range []string{"{}", "// a\n{\"b\": [1, {}], /* c */ \"mcpServers\": {\"d\": 1,},}", "{\r\n\t\"mcpServers\": {\r\n\t}\r\n}"} {
+// TestPerFolder: the entry that Claude Code has of one folder only is found, replaced and
+// removed there.
+func TestPerFolder(t *testing.T) {
+	workspace := home(t)
+	h := hostOf(t, "claude-code")
+	file := filepath.Join(os.Getenv("HOME"), ".claude.json")
+	before := "{\n  \"mcpServers\": {},\n  \"projects\": {\n    " + quote(workspace) + ": {\n      \"mcpServers\": {\n        \"browser\": {\n          \"command\": \"/gone/coordinator\",\n          \"args\": [\"mcp\"]\n        }\n      }\n    }\n  }\n}\n"
+	write(t, file, before)
+	change, err := h.Add(User, workspace, ours)
+	if err != nil || change.After != strings.Replace(before, "/gone/", "/opt/", 1) {
+		t.Errorf("%v, %v", change, err)
+	}
+	if s, err := h.Inspect(User, filepath.Dir(workspace)); err != nil || s.Name != "" {
+		t.Errorf("another folder has %+v, %v", s, err)
+	}
+	if change, err = h.Remove(User, workspace); err != nil || strings.Contains(change.After, "browser") {
+		t.Errorf("%v, %v", change, err)
+	}
+}
+
+// fuzz enters the coordinator into texts, and removes it again: then they contain what they
+// did before.
+func fuzz(f *testing.F, h Host, texts ...string) {
+	for _, text := range texts {
 		f.Add(text)
 	}
+	workspace := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
-		tree, err := jsonFormat{}.parse(text)
-		if err != nil {
+		tree, err := h.format.parse(text)
+		if err != nil || strings.HasPrefix(text, byteOrderMark) || strings.Contains(text, "coordinator") {
 			return
 		}
-		after := jsonFormat{}.set(text, []string{"mcpServers", entryName}, Host{}.members(ours))
-		if _, err := (jsonFormat{}).parse(after); err != nil {
-			if _, ok := tree["mcpServers"].(map[string]any); ok || tree["mcpServers"] == nil {
-				t.Errorf("%q became %q: %v", text, after, err)
-			}
+		file, _ := h.file(Project, workspace)
+		write(t, file, text)
+		added, err := h.Add(Project, workspace, ours)
+		if err != nil {
+			return // refused
+		}
+		write(t, file, added.After)
+		removed, err := h.Remove(Project, workspace)
+		if err != nil {
+			t.Fatalf("%q became %q: %v", text, added.After, err)
+		}
+		after, err := h.format.parse(removed.After)
+		if name := h.servers[0]; err != nil || !same(withoutEmpty(after, name), withoutEmpty(tree, name)) {
+			t.Errorf("%q became %q and then %q, %v", text, added.After, removed.After, err)
 		}
 	})
+}
+
+func FuzzJSON(f *testing.F) {
+	fuzz(f, hostOf(f, "claude-code"), "{}", "// a\n{\"b\": [1, {}], /* c */ \"mcpServers\": {\"d\": 1,},}", "{\r\n\t\"mcpServers\": {\r\n\t}\r\n}")
+}
+
+func FuzzTOML(f *testing.F) {
+	fuzz(f, hostOf(f, "codex"), "# a\n", "[mcp_servers.x]\na.b = [ # c\n1]\n", "mcp_servers.y.command = 'x'\r\n[[y]]\n")
 }

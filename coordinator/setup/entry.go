@@ -100,7 +100,10 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 	members := h.members(e)
 	if s.Name != "" {
 		name = s.Name
-		old := c.entry()
+		old, err := c.table(append(slices.Clone(c.servers), name))
+		if err != nil {
+			return nil, err
+		}
 		for _, url := range []string{"url", "httpUrl", "serverUrl"} {
 			if old[url] != nil {
 				return nil, unusable(s.File, "its entry %s is a server at a URL: remove it first, with --remove", name)
@@ -127,22 +130,13 @@ func (h Host) Remove(scope Scope, workspace string) (*Change, error) {
 	if c.state.Name == "" {
 		return change, nil
 	}
-	servers := c.tree
-	for _, name := range c.servers {
-		servers = servers[name].(map[string]any)
+	servers, err := c.table(c.servers)
+	if err != nil {
+		return nil, err
 	}
 	delete(servers, c.state.Name)
 	path := append(slices.Clone(c.servers), c.state.Name)
 	return change, c.finish(change, h.format.remove(c.text, path))
-}
-
-// entry is the coordinator's entry, which is there.
-func (c *configuration) entry() map[string]any {
-	table := c.tree
-	for _, name := range append(slices.Clone(c.servers), c.state.Name) {
-		table = table[name].(map[string]any)
-	}
-	return table
 }
 
 // put puts members into what the file is to contain.

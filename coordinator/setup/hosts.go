@@ -34,6 +34,9 @@ type Host struct {
 	user    []place  // its file of the user, likewise
 	servers []string // the path of the table with the servers
 	format  format
+	// perFolder is the table in the user's file that has, by folder, tables of servers
+	// that count only there; empty: there is none.
+	perFolder string
 	// list: the command of an entry is a list that has the arguments too.
 	list bool
 	// ownPath: the host does not have the PATH of the user's shell.
@@ -51,7 +54,7 @@ var hosts = []Host{
 		ID: "claude-code", Name: "Claude Code", Default: Project,
 		Next:    "Start Claude Code in this folder; it asks once whether to use the server.",
 		project: []string{".mcp.json"}, user: []place{{variable: "CLAUDE_CONFIG_DIR", file: ".claude.json"}},
-		servers: []string{"mcpServers"}, format: jsonFormat{},
+		servers: []string{"mcpServers"}, format: jsonFormat{}, perFolder: "projects",
 		programs: []string{"claude"}, traces: []place{{variable: "CLAUDE_CONFIG_DIR", file: ".claude.json"}},
 	},
 	{

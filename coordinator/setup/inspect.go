@@ -109,8 +109,8 @@ func readFile(file string) (string, error) {
 
 // findEntry looks for the coordinator's entry among the servers.
 func (c *configuration) findEntry(workspace string) error {
-	servers, err := c.table()
-	if err != nil || servers == nil {
+	servers, err := c.table(c.servers)
+	if err != nil {
 		return err
 	}
 	// OpenCode 2 has its servers one level deeper, and accepts those of version 1.
@@ -118,18 +118,15 @@ func (c *configuration) findEntry(workspace string) error {
 		c.servers = append(slices.Clone(c.servers), "servers")
 		servers = deeper
 	}
-	name := entryName
-	if _, ok := servers[name]; !ok {
-		name = ""
-		for _, other := range slices.Sorted(maps.Keys(servers)) {
-			if entry, ok := servers[other].(map[string]any); ok && isOurs(readEntry(entry)) {
-				name = other
-				break
-			}
+	name := ownName(servers)
+	if name == "" && c.host.perFolder != "" && c.scope == User {
+		path := append([]string{c.host.perFolder, workspace}, c.host.servers...)
+		if of, err := c.table(path); err == nil && ownName(of) != "" {
+			c.servers, servers, name = path, of, ownName(of)
 		}
-		if name == "" {
-			return nil
-		}
+	}
+	if name == "" {
+		return nil
 	}
 	entry, ok := servers[name].(map[string]any)
 	if !ok {
@@ -142,19 +139,32 @@ func (c *configuration) findEntry(workspace string) error {
 	return nil
 }
 
-// table is the table of servers; nil if there is none yet.
-func (c *configuration) table() (map[string]any, error) {
+// table is the table at that path; nil if there is none yet.
+func (c *configuration) table(path []string) (map[string]any, error) {
 	table := c.tree
-	for i, name := range c.host.servers {
+	for i, name := range path {
 		value, ok := table[name]
 		if !ok {
 			return nil, nil
 		}
 		if table, ok = value.(map[string]any); !ok {
-			return nil, fmt.Errorf("its %s is not a table of servers", strings.Join(c.host.servers[:i+1], "."))
+			return nil, fmt.Errorf("its %s is not a table of servers", strings.Join(path[:i+1], "."))
 		}
 	}
 	return table, nil
+}
+
+// ownName is the name of the coordinator's entry among servers; empty: there is none.
+func ownName(servers map[string]any) string {
+	if _, ok := servers[entryName]; ok {
+		return entryName
+	}
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		if entry, ok := servers[name].(map[string]any); ok && isOurs(readEntry(entry)) {
+			return name
+		}
+	}
+	return ""
 }
 
 // readEntry is the command and the arguments of an entry, in each form that a host has.

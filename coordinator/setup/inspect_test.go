@@ -39,7 +39,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-func hostOf(t *testing.T, id string) Host {
+func hostOf(t testing.TB, id string) Host {
 	t.Helper()
 	for _, h := range Hosts() {
 		if h.ID == id {
