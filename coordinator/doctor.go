@@ -39,8 +39,11 @@ The exit code is 1 if there is a problem.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			folder, err := canonicalWorkspace(given)
-			if err != nil {
+			switch {
+			case err != nil && cmd.Flags().Changed("workspace"):
 				return err
+			case err != nil:
+				folder = given // by the variable, which the report shows
 			}
 			report := doctor.Examine(cmd.Context(), doctor.Options{
 				Version: version(), Client: peer(), Folder: folder, Cache: filepath.Join(xdg.CacheHome, cacheName), Fix: fix,

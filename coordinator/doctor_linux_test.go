@@ -164,7 +164,7 @@ func TestDoctorOfAHealthyMachine(t *testing.T) {
 		}
 	}
 	text, _ := p.command("doctor").Output()
-	for _, want := range []string{p.folder + " is open (browser-coordinator 0.1.0, pid ", p.folder + " has port " + port + ", and no coordinator serves it now.", "Cursor starts " + strings.TrimPrefix(p.env[2], "PATH=") + "/coordinator, version 0.1.0"} {
+	for _, want := range []string{p.folder + " is open (browser-coordinator 0.1.0, pid ", "An agent in " + p.folder + " gets the window " + p.folder + ".", p.folder + " has port " + port + ", and no coordinator serves it now.", "Cursor starts " + strings.TrimPrefix(p.env[2], "PATH=") + "/coordinator, version 0.1.0"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
@@ -256,6 +256,21 @@ func TestDoctor(t *testing.T) {
 				p.write("data/browser-coordinator-mcp/ipc-0123456789abcdef.sock", "mine", 0o600)
 			},
 			"windows", doctor.Problem, "is something else: refuse DIR/data/", "move it away", "",
+		}, {
+			"the window has another folder", func(p *patient) {
+				p.window("0.1.0", nil)
+				p.folder = p.make("other", 0o755)
+			},
+			"workspace", doctor.Warning, "No open window has the folder DIR/other: an agent there gets a private browser.", "open DIR/other in VS Code, or run: coordinator window --workspace DIR/other", "",
+		}, {
+			"two windows have the folder", func(p *patient) {
+				p.window("0.1.0", nil)
+				p.window("0.1.0", nil)
+			},
+			"workspace", doctor.Warning, "Several windows fit DIR/shop", "close all but one", "",
+		}, {
+			"the variable names a folder that is gone", func(p *patient) { p.env = append(p.env, "BROWSER_COORDINATOR_WORKSPACE=/gone") },
+			"workspace", doctor.Problem, "$BROWSER_COORDINATOR_WORKSPACE is /gone, which does not exist", "unset BROWSER_COORDINATOR_WORKSPACE", "",
 		}, {
 			"a window has another XDG_DATA_HOME", func(p *patient) { p.window("0.1.0", []string{"XDG_DATA_HOME=" + p.path("elsewhere")}) },
 			"environment", doctor.Warning, "listens in DIR/elsewhere/browser-coordinator-mcp, where programs of this shell do not look. XDG_DATA_HOME is DIR/elsewhere there and DIR/data here.",

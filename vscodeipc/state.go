@@ -69,8 +69,8 @@ func (s *State) accept() error {
 		return fmt.Errorf("%w: the address of its browser is not ws://127.0.0.1:PORT/…", errIncompatible)
 	}
 	for _, p := range s.Pages {
-		if !loopback.MatchString(p.URL) {
-			return fmt.Errorf("%w: the address of its page %q is not ws://127.0.0.1:PORT/…", errIncompatible, p.Name)
+		if !loopback.MatchString(p.URL) { // not with the page's name, which may be its title
+			return fmt.Errorf("%w: the address of one of its pages is not ws://127.0.0.1:PORT/…", errIncompatible)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -134,21 +135,23 @@ func homes() (all []string) {
 	return all
 }
 
-// userNames are the user's names. That of root says nothing about a person.
+// accounts are names of users that say nothing about a person: root, and those of
+// containers for developers.
+var accounts = []string{"root", "vscode", "node", "codespace"}
+
+// userNames are the user's names.
 func userNames() (all []string) {
 	add := func(name string) {
 		if _, own, isDomain := strings.Cut(name, `\`); isDomain {
 			name = own
 		}
-		if name != "" && name != "root" {
+		if name != "" && !slices.Contains(accounts, name) {
 			all = append(all, name)
 		}
 	}
 	if u, err := user.Current(); err == nil {
 		add(u.Username)
-		if u.Name != "root" {
-			add(u.Name)
-		}
+		add(u.Name)
 	}
 	for _, variable := range []string{"USER", "LOGNAME", "USERNAME"} {
 		add(os.Getenv(variable))

@@ -87,11 +87,6 @@ func checkStateDir(context.Context, *examination) []Finding {
 
 func checkCacheDir(_ context.Context, x *examination) []Finding { return checkDir(x.Cache) }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
 // checkDir examines a directory of ours and the files in it, which only the user may use.
 func checkDir(dir string) []Finding {
 	info, err := os.Lstat(dir)

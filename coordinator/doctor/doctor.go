@@ -11,9 +11,11 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -22,7 +24,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// Verdict is the result of a check, the worst last.
+// Verdict is the result of a check.
 type Verdict string
 
 const (
@@ -31,8 +33,6 @@ const (
 	Warning Verdict = "warning" // it works, but not as the user may expect
 	Problem Verdict = "problem" // something does not work, or is not safe
 )
-
-var severity = []Verdict{OK, Unknown, Warning, Problem}
 
 // Finding is one result of a check.
 type Finding struct {
@@ -132,13 +132,6 @@ func Examine(ctx context.Context, o Options) Report {
 	return report
 }
 
-// Worst is the worst verdict of a check's findings.
-func (c Check) Worst() Verdict {
-	return slices.MaxFunc(c.Findings, func(a, b Finding) int {
-		return cmp.Compare(slices.Index(severity, a.Verdict), slices.Index(severity, b.Verdict))
-	}).Verdict
-}
-
 // examination is what the checks of one run share.
 type examination struct {
 	Options
@@ -211,4 +204,9 @@ func unknown(format string, args ...any) Finding {
 
 func finding(v Verdict, fix, format string, args ...any) Finding {
 	return Finding{Verdict: v, Text: fmt.Sprintf(format, args...), Fix: fix}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -2,9 +2,13 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -12,6 +16,7 @@ const windowGroup = "Windows"
 
 var windowChecks = []check{
 	{"windows", windowGroup, "the open windows and their sockets", checkWindows},
+	{"workspace", windowGroup, "the window of this folder", checkWorkspace},
 }
 
 func checkWindows(_ context.Context, x *examination) []Finding {
@@ -65,6 +70,31 @@ func liveWindow(v vscodeipc.Verdict) Finding {
 		text += fmt.Sprintf(", and %s stopped", counted(stopped, "client is", "clients are"))
 	}
 	return ok("%s.", text)
+}
+
+// checkWorkspace finds the window that an agent in the folder gets.
+func checkWorkspace(ctx context.Context, x *examination) []Finding {
+	if !exists(x.Folder) { // only the variable can name such a folder here
+		return []Finding{finding(Problem, "unset "+registry.EnvWorkspace, "$%s is %s, which does not exist: commands and agents of this shell fail.", registry.EnvWorkspace, x.Folder)}
+	}
+	if !slices.ContainsFunc(x.windows(), func(v vscodeipc.Verdict) bool { return v.Verdict == vscodeipc.Live }) {
+		return nil // the check of the windows reports it
+	}
+	windows := registry.Open(ctx, registry.Options{Client: x.Client})
+	defer windows.Close()
+	w, _, err := windows.Resolve(ctx, registry.Want{Explicit: x.Folder})
+	none, isNone := errors.AsType[*registry.SelectionError](err)
+	switch {
+	case err == nil:
+		return []Finding{ok("An agent in %s gets the window %s.", x.Folder, w.Label())}
+	case !isNone:
+		return []Finding{unknown("the window of %s: %v.", x.Folder, err)}
+	case none.Ambiguous:
+		return []Finding{finding(Warning, "close all but one of these windows, or name the address of one to the agent",
+			"Several windows fit %s, so an agent there has to name one: coordinator windows --json shows their addresses.", x.Folder)}
+	}
+	return []Finding{finding(Warning, fmt.Sprintf("open %s in VS Code, or run: coordinator window --workspace %[1]s", terminal.Word(x.Folder)),
+		"No open window has the folder %s: an agent there gets a private browser.", x.Folder)}
 }
 
 // deleteStale deletes the stale sockets, as `coordinator probe` does.
