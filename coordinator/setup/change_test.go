@@ -288,13 +288,20 @@ func TestOwnPath(t *testing.T) {
 // TestPerFolder: the entry that Claude Code has of one folder only is found, replaced and
 // removed there.
 func TestPerFolder(t *testing.T) {
-	workspace := home(t)
+	workspace := home(t, "coordinator")
 	h := hostOf(t, "claude-code")
 	file := filepath.Join(os.Getenv("HOME"), ".claude.json")
 	before := "{\n  \"mcpServers\": {},\n  \"projects\": {\n    " + quote(workspace) + ": {\n      \"mcpServers\": {\n        \"browser\": {\n          \"command\": \"/gone/coordinator\",\n          \"args\": [\"mcp\"]\n        }\n      }\n    }\n  }\n}\n"
 	write(t, file, before)
 	change, err := h.Add(User, workspace, ours)
 	if err != nil || change.After != strings.Replace(before, "/gone/", "/opt/", 1) {
+		t.Errorf("%v, %v", change, err)
+	}
+	write(t, file, strings.Replace(before, "/gone/coordinator", "coordinator", 1))
+	if change, err = h.Add(User, workspace, ours); err != nil || !strings.Contains(change.After, "/opt/coordinator") {
+		t.Errorf("beside one of this folder there is none for every folder: %v, %v", change, err)
+	}
+	if change, err = h.Add(Project, workspace, ours); err != nil || !strings.Contains(change.Note, ".claude.json has an entry that works too: browser.") {
 		t.Errorf("%v, %v", change, err)
 	}
 	if s, err := h.Inspect(User, filepath.Dir(workspace)); err != nil || s.Name != "" {

@@ -92,10 +92,13 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 		return nil, err
 	}
 	change := c.change()
-	if c.state.Works() {
-		return change, nil
-	}
 	s, e := c.state, h.entryFor(e)
+	switch {
+	case s.Works() && !c.folderOnly:
+		return change, nil
+	case s.Works(): // one for every folder is added beside it
+		s.Name, c.servers = "", h.servers
+	}
 	name := entryName
 	members := h.members(e)
 	if s.Name != "" {
@@ -114,9 +117,16 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 	}
 	path := append(slices.Clone(c.servers), name)
 	c.put(path, members)
+	var notes []string
 	if scope == Project && filepath.IsAbs(e.Command) {
-		change.Note = "This path only works on this machine. Don't commit it."
+		notes = append(notes, "This path only works on this machine. Don't commit it.")
 	}
+	for _, other := range h.Scopes() {
+		if there, err := h.Inspect(other, workspace); err == nil && there.Works() {
+			notes = append(notes, fmt.Sprintf("%s has an entry that works too: %s. One is enough.", there.File, there.Name))
+		}
+	}
+	change.Note = strings.Join(notes, " ")
 	return change, c.finish(change, h.format.set(c.text, path, members))
 }
 

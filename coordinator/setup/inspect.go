@@ -51,6 +51,8 @@ type configuration struct {
 	mark    string         // the byte order mark, if there is one
 	tree    map[string]any // what text contains
 	servers []string       // the path of the table with the servers
+	// folderOnly: the entry is one that counts in the workspace only, in the user's file.
+	folderOnly bool
 }
 
 // byteOrderMark is what some programs on Windows put before a text.
@@ -122,7 +124,7 @@ func (c *configuration) findEntry(workspace string) error {
 	if name == "" && c.host.perFolder != "" && c.scope == User {
 		path := append([]string{c.host.perFolder, workspace}, c.host.servers...)
 		if of, err := c.table(path); err == nil && ownName(of) != "" {
-			c.servers, servers, name = path, of, ownName(of)
+			c.servers, servers, name, c.folderOnly = path, of, ownName(of), true
 		}
 	}
 	if name == "" {
