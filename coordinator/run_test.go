@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"browser-coordinator/coordinator/child"
 	"browser-coordinator/internal/toolstest"
@@ -29,6 +30,16 @@ func cdpMain() {
 	}
 	fmt.Println(strings.Join(titles, ", "))
 	os.Exit(7) // the program's own exit code
+}
+
+// waitingMain is a CDP program that goes on for as long as it may.
+func waitingMain() {
+	if _, err := readTitles(context.Background(), os.Getenv(child.EnvEndpoint)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("ready")
+	time.Sleep(10 * time.Minute)
 }
 
 // signalledMain prints the signals that it gets, until its input ends.
