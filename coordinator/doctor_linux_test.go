@@ -238,6 +238,9 @@ func TestDoctor(t *testing.T) {
 			"there is a file in place of the state", func(p *patient) { p.write("state/browser-coordinator-mcp", "", 0o600) },
 			"state", doctor.Problem, "is not a directory", "mv DIR/state/browser-coordinator-mcp ", "",
 		}, {
+			"there is no home folder", func(p *patient) { p.env = append(p.env, "HOME=", "XDG_DATA_HOME=") },
+			"sockets", doctor.Problem, "neither XDG_DATA_HOME nor HOME is an absolute path", "set HOME to your home folder", "",
+		}, {
 			"the path is too long for sockets", func(p *patient) { p.env = append(p.env, "XDG_DATA_HOME="+p.path(strings.Repeat("d", 100))) },
 			"socket-path", doctor.Warning, "is too long for the path of a socket", "set XDG_DATA_HOME to a folder with a shorter path", "",
 		}, {

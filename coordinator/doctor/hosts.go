@@ -51,6 +51,8 @@ func checkHosts(ctx context.Context, x *examination) []Finding {
 	broken := map[string]bool{}
 	for _, e := range x.entries() {
 		switch {
+		case e.File == "" && e.err != nil: // as for all others
+			return []Finding{unknown("the files of the hosts: %v.", e.err)}
 		case e.err != nil:
 			broken[e.host.ID] = true
 			found = append(found, e.unusable())
@@ -68,7 +70,7 @@ func checkHosts(ctx context.Context, x *examination) []Finding {
 			found = append(found, ok("%s has no entry. To add one: coordinator setup %s", h.Name, h.ID))
 		}
 	}
-	if len(entered) == 0 && !hasVSCode(x.windows()) {
+	if len(entered)+len(broken) == 0 && !hasVSCode(x.windows()) {
 		found = append(found, finding(Warning, "coordinator setup", "No host has an entry in its file, so no agent is known to start the coordinator."))
 	}
 	if len(found) == 0 {
