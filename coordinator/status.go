@@ -37,7 +37,7 @@ An agent that drives a browser of its own, without a window, is not listed.`,
 			ctx := cmd.Context()
 			windows := p.openRegistry(ctx, false)
 			defer windows.Close()
-			if terminal.Is(p.out) && !asJSON && !once {
+			if !asJSON && !once && terminal.CanRedraw(p.out) {
 				return p.followStatus(ctx, windows)
 			}
 			listing, err := windows.List(ctx)
@@ -68,8 +68,11 @@ func (p *program) followStatus(ctx context.Context, windows *registry.Registry) 
 	defer screen.Close()
 	return windows.Watch(ctx, statusInterval, func(listing registry.Listing) error {
 		report, err := status.Read(ctx, windows, listing)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case report.Empty():
+			return screen.Show(terminal.Wrap(status.Nothing, terminal.Width(p.out)) + "\n")
 		}
 		var text strings.Builder
 		if err := report.Write(&text, time.Now()); err != nil {

@@ -89,7 +89,7 @@ func (p *program) watchWindows(ctx context.Context, windows *registry.Registry, 
 		_, err := io.WriteString(p.out, text)
 		return err
 	}
-	if terminal.Is(p.out) && !asJSON {
+	if !asJSON && terminal.CanRedraw(p.out) {
 		screen := terminal.OpenScreen(p.out)
 		defer screen.Close()
 		show = screen.Show

@@ -9,7 +9,7 @@ import (
 	"browser-coordinator/coordinator/terminal"
 )
 
-// Nothing is the text where there is no window and no endpoint.
+// Nothing is the text for an empty report.
 const Nothing = "No window is open, and no endpoint is served. Open a folder in VS Code with the Browser Coordinator extension, or run `coordinator window`."
 
 // Empty reports whether there is nothing to show.
@@ -33,9 +33,6 @@ func (r Report) Write(w io.Writer, now time.Time) error {
 	}
 	for _, u := range r.Unreachable {
 		blocks = append(blocks, terminal.PrintableLine(u.Address+": "+u.Reason)+"\n")
-	}
-	if len(blocks) == 0 {
-		blocks = []string{Nothing + "\n"}
 	}
 	_, err := io.WriteString(w, strings.Join(blocks, "\n"))
 	return err

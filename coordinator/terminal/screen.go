@@ -16,6 +16,12 @@ type Screen struct {
 	last string
 }
 
+// CanRedraw reports whether a stream is a terminal on which OpenScreen works.
+func CanRedraw(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && Is(file) && os.Getenv("TERM") != "dumb" && takesSequences(file)
+}
+
 // OpenScreen clears the terminal until Close.
 func OpenScreen(out io.Writer) *Screen {
 	// The alternate screen, no cursor, and no line that continues on the next row.

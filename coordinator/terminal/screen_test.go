@@ -1,0 +1,33 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A screen replaces its text, cuts what does not fit, and leaves the last text behind.
+func TestScreen(t *testing.T) {
+	var out strings.Builder
+	s := OpenScreen(&out)
+	var long strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&long, "line %d\n", i)
+	}
+	out.Reset()
+	if err := s.Show(long.String()); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.HasPrefix(got, "\x1b[Hline 0\x1b[K\r\nline 1\x1b[K\r\n") || !strings.HasSuffix(got, "line 22\x1b[K\r\n… 7 more lines\x1b[K\x1b[J") {
+		t.Errorf("%q", got)
+	}
+	out.Reset()
+	if err := s.Show("one\ntwo\n"); err != nil || out.String() != "\x1b[Hone\x1b[K\r\ntwo\x1b[K\x1b[J" {
+		t.Errorf("%q, %v", &out, err)
+	}
+	out.Reset()
+	s.Close()
+	if got := out.String(); !strings.HasSuffix(got, "\x1b[?1049lone\ntwo\n") {
+		t.Errorf("it leaves %q", got)
+	}
+}
