@@ -36,12 +36,14 @@ type Peer struct {
 	Version string `json:"version"`
 }
 
-// ServerInfo names the program that serves a window. Kind is "vscode" or
-// "terminal" today.
+// ServerInfo names the program that serves a window. Kind is "vscode", "terminal" or
+// another editor's name. Start is how its user starts a browser, to follow "no browser
+// now: "; empty: the window does not say.
 type ServerInfo struct {
 	Name    string `json:"name" min:"1"`
 	Version string `json:"version"`
 	Kind    string `json:"kind"`
+	Start   string `json:"start,omitempty"`
 }
 
 // Hello is how a window identifies itself (spec 5). Workspace is nil for a window

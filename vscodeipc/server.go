@@ -42,6 +42,7 @@ type ServerOptions struct {
 	Kind       string   // required: "vscode" or "terminal"
 	Name       string   // required: the serving program
 	Version    string   // its version
+	Start      string   // how its user starts a browser, see ServerInfo; may be empty
 	Commands   map[string]Handler
 	NoDeadline []string // commands that wait for the user; all others have 5 s
 	Logger     *slog.Logger
@@ -96,7 +97,7 @@ func newServer(o ServerOptions) (*Server, error) {
 		s.log = discard
 	}
 	s.hello = Hello{
-		Server:   ServerInfo{o.Name, o.Version, o.Kind},
+		Server:   ServerInfo{o.Name, o.Version, o.Kind, o.Start},
 		Session:  hex.EncodeToString(random[:]),
 		PID:      os.Getpid(),
 		Folders:  append([]string{}, o.Folders...),

@@ -17,8 +17,9 @@ type Window struct {
 	// without a folder.
 	Workspace string
 	Folders   []string
-	// Kind is "vscode" or "terminal".
+	// Kind is "vscode", "terminal" or another editor's name.
 	Kind    string
+	Start   string // how its user starts a browser; empty: the window does not say
 	Server  string // name and version of the program that serves it
 	Session string
 	PID     int
@@ -46,6 +47,7 @@ func windowOf(address vscodeipc.Address, hello vscodeipc.Hello, state vscodeipc.
 		Address:  address,
 		Folders:  hello.Folders,
 		Kind:     hello.Server.Kind,
+		Start:    hello.Server.Start,
 		Server:   strings.TrimSpace(hello.Server.Name + " " + hello.Server.Version),
 		Session:  hello.Session,
 		PID:      hello.PID,

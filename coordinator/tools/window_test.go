@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -86,6 +87,20 @@ func TestWindowWithoutBrowser(t *testing.T) {
 	agent := w.Start(options{Launcher: &launch.OnDemand{}})
 	agent.Refused("browser_snapshot", nil, "has no browser now", "F5")
 	agent.Expect("window_list", nil, "no browser")
+}
+
+// A window of another editor says how its user starts a browser.
+func TestOtherEditorWithoutBrowser(t *testing.T) {
+	t.Parallel()
+	for start, want := range map[string]string{"run :DebugStart": "has no browser now: run :DebugStart, then call again", "": "start the program there that debugs a browser"} {
+		folder := toolstest.Folder(t, "shop")
+		window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Kind: "neovim", Name: "nvim-cdp", Start: start})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { window.Close(context.Background()) })
+		toolstest.Start(t, options{Dir: folder}).Refused("browser_snapshot", nil, want)
+	}
 }
 
 // Several windows fit equally well: the coordinator selects none and names both.

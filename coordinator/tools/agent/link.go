@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/registry"
@@ -44,12 +45,17 @@ func isClosed(c <-chan struct{}) bool {
 // noBrowserError reports a window whose browser is not running.
 type noBrowserError struct{ window registry.Window }
 
+// maxStart bounds a window's own text in an error, in characters.
+const maxStart = 200
+
 func (e *noBrowserError) Error() string {
 	start := "start the program there that debugs a browser"
-	switch e.window.Kind {
-	case "vscode":
+	switch {
+	case e.window.Start != "":
+		start = limit(strings.Join(strings.Fields(e.window.Start), " "), maxStart)
+	case e.window.Kind == "vscode":
 		start = "start its debug session (F5 in VS Code, a launch configuration of type chrome or msedge)"
-	case "terminal":
+	case e.window.Kind == "terminal":
 		start = "start `coordinator window` there again"
 	}
 	return fmt.Sprintf("the window %s has no browser now: %s, then call again", e.window.Label(), start)
