@@ -52,7 +52,7 @@ type LastAction struct {
 	Text string // for the user
 }
 
-// Status returns the present state.
+// Status returns the present state, once Serve has begun.
 func (p *Proxy) Status() Status {
 	s := Status{Waiting: int(p.waiting.Load())}
 	if p.opts.About != nil {
