@@ -99,7 +99,7 @@ func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve en
 	}
 	if at := slices.IndexFunc(listing.Windows, func(w registry.Window) bool { return w.Workspace == options.Workspace }); at >= 0 {
 		other := listing.Windows[at]
-		p.notice("Another window has this folder already (%s, process %d). While both are open, the address leads to the browser of the window that opened first.\n", other.Kind, other.PID)
+		p.notice("Another window has this folder already (%s, process %d). While both are open, the address leads to the browser of the window that opened first, and agents must name one of them.\n", other.Kind, other.PID)
 	}
 	p.notice("%s for %s is ready; press Ctrl+C to end.\n", w.Product, options.Workspace)
 	select {

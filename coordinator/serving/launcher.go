@@ -210,7 +210,7 @@ func (l *launcher) launchOwn() error {
 	ended := l.own.Done()
 	l.mu.Lock()
 	l.generation++
-	l.browser = &cdpproxy.Browser{Generation: ownGeneration + l.generation, Name: "a browser of its own", URL: url}
+	l.browser = &cdpproxy.Browser{Generation: ownGeneration + l.generation, Name: "private", URL: url}
 	l.refresh()
 	l.mu.Unlock()
 	l.running.Add(1)
