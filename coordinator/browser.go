@@ -1,10 +1,18 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/terminal"
 )
 
@@ -52,4 +60,111 @@ usual place. The exit code is 1 if there is none.`,
 type foundJSON struct {
 	Name string `json:"name"` // as --browser takes it; empty for an executable that was given
 	Path string `json:"path"`
+}
+
+// browserFlags choose the browser to launch, and its options.
+type browserFlags struct {
+	browser, executable      string
+	profile, proxy, viewport string
+	isolated                 bool
+	debuggingPort            *int // nil: none
+}
+
+// whichBrowser adds the flags that choose a browser.
+func (f *browserFlags) whichBrowser(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.browser, "browser", "", "launch the browser `NAME`: chrome, chromium, msedge or brave (default: the first that is installed)")
+	cmd.Flags().StringVar(&f.executable, "executable", "", "launch the browser `FILE` (default: $"+chrome.EnvBrowser+")")
+	cmd.MarkFlagsMutuallyExclusive("browser", "executable")
+	complete(cmd, "browser", chrome.Names...)
+}
+
+// launch adds the flags for launching a browser.
+func (f *browserFlags) launch(cmd *cobra.Command) {
+	f.whichBrowser(cmd)
+	cmd.Flags().StringVar(&f.profile, "profile", "", "keep the browser's profile in `DIR` (default: a private profile, removed at the end)")
+	cmd.Flags().BoolVar(&f.isolated, "isolated", false, "work in a private copy of --profile, removed at the end")
+	cmd.Flags().StringVar(&f.proxy, "proxy-server", "", "send the browser's requests through the proxy `URL`, for example http://127.0.0.1:3128 or socks5://127.0.0.1:1080")
+	cmd.Flags().StringVar(&f.viewport, "viewport", "", "open pages with `SIZE` in pixels, for example 1280x720")
+	cmd.Flags().Func("debugging-port", "open the debugging port `PORT` (without a value: a free one) in place of a private pipe; every user of this machine can then drive the browser and read your files through it", func(text string) error {
+		port, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			return errors.New("want a port from 0 to 65535; 0 selects a free one")
+		}
+		f.debuggingPort = new(int(port))
+		return nil
+	})
+	cmd.Flags().Lookup("debugging-port").NoOptDefVal = "0"
+	if err := cmd.MarkFlagDirname("profile"); err != nil {
+		panic(err) // only for a flag that is not there
+	}
+	complete(cmd, "proxy-server")
+	complete(cmd, "debugging-port")
+	complete(cmd, "viewport", "1280x720", "1440x900", "1920x1080", "390x844")
+}
+
+// complete offers the values of a flag. Without values it offers nothing.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err)
+	}
+}
+
+// completeList offers the values of a flag that takes a list, without those that the
+// list already contains.
+func completeList(cmd *cobra.Command, flag string, values func() []cobra.Completion) {
+	offer := func(_ *cobra.Command, _ []string, typed string) (offers []cobra.Completion, _ cobra.ShellCompDirective) {
+		list := typed[:strings.LastIndexByte(typed, ',')+1]
+		for _, value := range values() {
+			name, _, _ := strings.Cut(value, "\t")
+			if !slices.Contains(strings.Split(list, ","), name) {
+				offers = append(offers, list+value)
+			}
+		}
+		return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	if err := cmd.RegisterFlagCompletionFunc(flag, offer); err != nil {
+		panic(err) // only for a flag that is not there
+	}
+}
+
+// check rejects impossible values.
+func (f *browserFlags) check() error {
+	if f.browser != "" && !slices.Contains(chrome.Names, f.browser) {
+		_, err := chrome.Find(chrome.FindOptions{Browser: f.browser})
+		return wrongUse("%w", err)
+	}
+	if f.viewport != "" {
+		if _, _, err := chrome.ParseSize(f.viewport); err != nil {
+			return wrongUse("%w", err)
+		}
+	}
+	if f.isolated && f.profile == "" {
+		return wrongUse("--isolated copies --profile: add --profile DIR, or omit --isolated (without --profile the profile is private anyway)")
+	}
+	if f.profile != "" {
+		if info, err := os.Stat(f.profile); err == nil && !info.IsDir() {
+			return wrongUse("--profile %s is a file: name a folder", f.profile)
+		}
+	}
+	return nil
+}
+
+// find returns the browser that the flags choose.
+func (f *browserFlags) find() (chrome.Installation, error) {
+	return chrome.Find(chrome.FindOptions{Browser: f.browser, Executable: f.executable})
+}
+
+// headlessSize is the outer size of a headless browser: a laptop's.
+const headlessSize = "1280x900"
+
+// onDemand is the browser that is launched when it is needed. noDisplayAdvice is as in
+// launch.OnDemand.
+func (f *browserFlags) onDemand(headless bool, noDisplayAdvice string, log *slog.Logger) *launch.OnDemand {
+	o := chrome.Options{
+		Headless: headless, UserDataDir: f.profile, Isolated: f.isolated, Proxy: f.proxy, Viewport: f.viewport, DebuggingPort: f.debuggingPort, Logger: log,
+	}
+	if headless && o.Viewport == "" {
+		o.Viewport = headlessSize
+	}
+	return &launch.OnDemand{Find: f.find, Options: o, NoDisplayAdvice: noDisplayAdvice}
 }
