@@ -13,12 +13,15 @@ test("F5 to the first answer and the first click", { timeout: 300_000 }, async (
   const { window, shop, address } = scene;
   const agent = await Agent.start(thisRun(), shop.folder);
   const listener = await Listener.dial(address);
+  const browsers: number[] = [];
   const answers: number[] = [];
   const clicks: number[] = [];
   try {
     for (let turn = 0; turn < turns; turn += 1) {
       const pressed = performance.now();
       await window.press("F5");
+      await listener.debugging((state) => state.browser !== null);
+      browsers.push(performance.now() - pressed);
       await snapshot(agent);
       answers.push(performance.now() - pressed);
       await agent.use("browser_click", { target: "#buy" });
@@ -33,16 +36,16 @@ test("F5 to the first answer and the first click", { timeout: 300_000 }, async (
   }
   expect(answers).toHaveLength(turns);
   console.log(
-    `F5 to the first answer: ${summary(answers)}; aim 1.6 s\nF5 to the first click: ${summary(clicks)}; aim 3 s`,
+    `F5 to the browser: ${summary(browsers)}\nF5 to the first answer: ${summary(answers)}; aim 1.6 s\nF5 to the first click: ${summary(clicks)}; aim 3 s`,
   );
 });
 
-/** The agent asks again for as long as there is no browser. */
+/** The agent asks again for as long as the page is not there yet. */
 async function snapshot(agent: Agent): Promise<void> {
   for (;;) {
     const text = await agent.use("browser_snapshot").catch((error: Error) => error.message);
     if (text.includes('heading "Shop"')) return;
-    if (!/no browser|Shop|about:blank/.test(text)) throw new Error(text);
+    if (!/Shop|about:blank/.test(text)) throw new Error(text);
   }
 }
 
