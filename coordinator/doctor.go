@@ -83,10 +83,10 @@ func (p *program) printReport(report doctor.Report) error {
 	var text strings.Builder
 	for _, r := range report.Repairs {
 		if r.Done != "" {
-			fmt.Fprintf(&text, "Fixed (%s): %s\n", r.Check, r.Done)
+			fmt.Fprintf(&text, "Fixed (%s): %s\n", r.Check, terminal.PrintableLine(r.Done))
 		}
 		if r.Error != "" {
-			fmt.Fprintf(&text, "Not fixed (%s): %s\n", r.Check, r.Error)
+			fmt.Fprintf(&text, "Not fixed (%s): %s\n", r.Check, terminal.PrintableLine(r.Error))
 		}
 	}
 	group := ""

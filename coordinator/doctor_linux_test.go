@@ -215,6 +215,18 @@ func TestDoctor(t *testing.T) {
 			},
 			"hosts", doctor.Problem, "Claude Code starts /gone/coordinator, as DIR/shop/.mcp.json names it, and there is no such program.", "coordinator setup claude-code --project", "",
 		}, {
+			"an entry of a workspace file's folder names a program that is gone", func(p *patient) {
+				p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "/gone/coordinator"}}}`, 0o644)
+				p.env = append(p.env, "BROWSER_COORDINATOR_WORKSPACE="+p.write("shop/all.code-workspace", "{}", 0o644))
+				p.folder = p.make("other", 0o755)
+			},
+			"hosts", doctor.Problem, "Claude Code starts /gone/coordinator", "coordinator setup claude-code --project --workspace DIR/shop", "",
+		}, {
+			"an entry has another program", func(p *patient) {
+				p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "/bin/sh", "args": ["-c", "true"]}}}`, 0o644)
+			},
+			"hosts", doctor.Unknown, "Claude Code starts /bin/sh, by DIR/shop/.mcp.json. It may be another program than the coordinator.", "", "",
+		}, {
 			"a host's file is broken", func(p *patient) {
 				p.write("home/.gemini/settings.json", "{\n\"key\": sk-planted}", 0o644)
 			},
@@ -342,6 +354,51 @@ func TestDoctor(t *testing.T) {
 				t.Errorf("--fix reports %q", got)
 			}
 		})
+	}
+}
+
+// TestDoctorRunsNoProgramOfTheFolder: a command with a variable of the host is no path in
+// the folder.
+func TestDoctorRunsNoProgramOfTheFolder(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.write("home/.cursor/mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "${workspaceFolder}/coordinator", "args": ["mcp"]}}}`, 0o644)
+	p.write("shop/${workspaceFolder}/coordinator", "#!/bin/sh\ntouch "+p.path("was-run")+"\necho coordinator 0.1.0\n", 0o755)
+	p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "./coordinator", "args": ["mcp"]}}}`, 0o644)
+	p.write("shop/coordinator", "#!/bin/sh\ntouch "+p.path("was-run")+"\necho coordinator 0.1.0\n", 0o755)
+	found := findings(p.examine(), "hosts")
+	if len(found) != 2 || found[0].Verdict != doctor.Unknown || found[1].Verdict != doctor.Unknown {
+		t.Errorf("hosts has %+v", found)
+	}
+	if _, err := os.Stat(p.path("was-run")); err == nil {
+		t.Error("a program of the folder was run")
+	}
+}
+
+// TestDoctorFollowsLinks: the state and the caches may be on another disk.
+func TestDoctorFollowsLinks(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.make("disk/state", 0o700)
+	p.make("state", 0o700)
+	if err := os.Symlink(p.path("disk/state"), p.path("state/browser-coordinator-mcp")); err != nil {
+		t.Fatal(err)
+	}
+	p.serve()
+	if found := findings(p.examine(), "state"); len(found) != 1 || found[0].Verdict != doctor.OK {
+		t.Errorf("state has %+v", found)
+	}
+}
+
+// TestDoctorsRepairsArePrintable: a file's name cannot control the terminal.
+func TestDoctorsRepairsArePrintable(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.make("state/browser-coordinator-mcp", 0o700)
+	p.write("state/browser-coordinator-mcp/a\x1b]0;title\x07", "", 0o644)
+	out, _ := p.command("doctor", "--fix").Output()
+	if !bytes.Contains(out, []byte(`Fixed (state): Set the mode 0600 of `)) || bytes.ContainsAny(out, "\x1b\x07") {
+		t.Errorf("it prints %q", out)
 	}
 }
 

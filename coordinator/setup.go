@@ -30,6 +30,8 @@ type hostJSON struct {
 	Args    []string `json:"args"`
 	Works   bool     `json:"works"`
 	Error   string   `json:"error"`
+
+	isCoordinator bool // its program is known to be the coordinator
 }
 
 // changeJSON is the output of `setup HOST --json`; the names are stable.
@@ -268,6 +270,9 @@ func unchanged(change *setup.Change, removing bool) string {
 	if removing {
 		return change.File + " has no entry of the coordinator."
 	}
+	if !change.State.IsCoordinator() {
+		return fmt.Sprintf("%s has an entry already: %s. It starts %s, which may be another program. To replace it, remove it first, with --remove.", change.File, change.State.Name, change.State.Command)
+	}
 	return fmt.Sprintf("%s has an entry that works already: %s. %s", change.File, change.State.Name, change.Host.Next)
 }
 
@@ -345,7 +350,9 @@ func (p *program) printHosts(folder string, asJSON bool) error {
 	for _, h := range setup.Hosts() {
 		files := inspect(h, folder)
 		all = append(all, files...)
-		shown := slices.DeleteFunc(slices.Clone(files), func(f hostJSON) bool { return f.Entry == "" && f.Error == "" })
+		shown := slices.DeleteFunc(slices.Clone(files), func(f hostJSON) bool {
+			return f.Entry == "" && f.Error == "" || f.Scope != "" && !slices.Contains(h.ScopesIn(folder), setup.Scope(f.Scope))
+		})
 		switch {
 		case len(shown) == 0 && !files[0].Found:
 			missing = append(missing, h.ID)
@@ -383,8 +390,10 @@ func verdict(f hostJSON) (text, colour string) {
 	switch {
 	case f.Error != "":
 		return f.Error, terminal.Red
-	case f.Works:
+	case f.isCoordinator:
 		return "works", terminal.Green
+	case f.Works:
+		return "starts " + f.Command + ", which may be another program", terminal.Yellow
 	case f.Command == "":
 		return "it starts no program", terminal.Yellow
 	}
@@ -398,6 +407,7 @@ func inspect(h setup.Host, folder string) (files []hostJSON) {
 		file := hostJSON{
 			Host: h.ID, Name: h.Name, Found: h.Installed(), Scope: string(scope), File: s.File, Exists: s.Exists,
 			Default: scope == h.Default, Entry: s.Name, Command: s.Command, Args: append([]string{}, s.Args...), Works: s.Works(),
+			isCoordinator: s.IsCoordinator(),
 		}
 		if err != nil {
 			file.Error = strings.TrimPrefix(err.Error(), s.File+" is left as it is: ")

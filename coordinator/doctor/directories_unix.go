@@ -64,7 +64,7 @@ func checkSocketPath(context.Context, *examination) []Finding {
 }
 
 func checkStateDir(context.Context, *examination) []Finding {
-	found := checkDir(endpoint.StatePath())
+	found := checkDir(behindLink(endpoint.StatePath()))
 	tokens, _ := filepath.Glob(filepath.Join(endpoint.StatePath(), "endpoint-*.token"))
 	for i, f := range found {
 		if f.Verdict != Problem || f.repair == nil || len(tokens) == 0 {
@@ -85,7 +85,15 @@ func checkStateDir(context.Context, *examination) []Finding {
 	return found
 }
 
-func checkCacheDir(_ context.Context, x *examination) []Finding { return checkDir(x.Cache) }
+func checkCacheDir(_ context.Context, x *examination) []Finding { return checkDir(behindLink(x.Cache)) }
+
+// behindLink is the directory that a link leads to: the state and the caches may be there.
+func behindLink(dir string) string {
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		return resolved
+	}
+	return dir
+}
 
 // checkDir examines a directory of ours and the files in it, which only the user may use.
 func checkDir(dir string) []Finding {

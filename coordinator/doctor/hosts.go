@@ -33,16 +33,22 @@ type hostEntry struct {
 
 // readEntries reads the files of all hosts, those of a project in the workspace's folder.
 func readEntries(workspace string) (all []hostEntry) {
-	if info, err := os.Stat(workspace); err == nil && !info.IsDir() {
-		workspace = filepath.Dir(workspace) // of a .code-workspace file
-	}
+	workspace = folderOf(workspace)
 	for _, h := range setup.Hosts() {
-		for _, scope := range h.Scopes() {
+		for _, scope := range h.ScopesIn(workspace) {
 			state, err := h.Inspect(scope, workspace)
 			all = append(all, hostEntry{state, h, scope, err})
 		}
 	}
 	return all
+}
+
+// folderOf is a workspace's folder, also of a .code-workspace file.
+func folderOf(workspace string) string {
+	if info, err := os.Stat(workspace); err == nil && !info.IsDir() {
+		return filepath.Dir(workspace)
+	}
+	return workspace
 }
 
 func checkHosts(ctx context.Context, x *examination) []Finding {
@@ -102,8 +108,8 @@ func (e hostEntry) unusable() Finding {
 // examine examines the program that an entry starts.
 func (e hostEntry) examine(ctx context.Context, x *examination) Finding {
 	again := fmt.Sprintf("coordinator setup %s --%s", e.host.ID, e.scope)
-	if cwd, err := os.Getwd(); e.scope == setup.Project && (err != nil || !sameFile(cwd, x.Folder)) {
-		again += " --workspace " + terminal.Word(x.Folder)
+	if cwd, err := os.Getwd(); e.scope == setup.Project && (err != nil || !sameFile(cwd, folderOf(x.Folder))) {
+		again += " --workspace " + terminal.Word(folderOf(x.Folder))
 	}
 	switch {
 	case e.Command == "":
@@ -113,8 +119,10 @@ func (e hostEntry) examine(ctx context.Context, x *examination) Finding {
 	}
 	version := e.version(ctx, x)
 	switch {
+	case version == "" && e.IsCoordinator():
+		return ok("%s starts %s, by %s.", e.host.Name, e.Command, e.File)
 	case version == "":
-		return ok("%s starts %s, by %s.", e.host.Name, e.Program, e.File)
+		return unknown("%s starts %s, by %s. It may be another program than the coordinator.", e.host.Name, e.Program, e.File)
 	case !sameRelease(version, x.Version):
 		fix := again + " --remove && " + again
 		if e.Command == "coordinator" { // by PATH, of which the check of it has the fix
@@ -134,7 +142,7 @@ func (e hostEntry) version(ctx context.Context, x *examination) string {
 	name := strings.TrimSuffix(filepath.Base(e.Program), ".exe")
 	onPath, err := exec.LookPath("coordinator")
 	trusted := e.scope == setup.User || err == nil && sameFile(onPath, e.Program)
-	if name != "coordinator" || !trusted {
+	if name != "coordinator" || !trusted || !filepath.IsAbs(e.Program) { // it has a variable of the host
 		return ""
 	}
 	version, err := programVersion(ctx, e.Program)

@@ -96,7 +96,7 @@ func (c *Change) Write() (err error) {
 	if err := writeNew(temporary, c.After, mode, c.Exists); err != nil {
 		return errors.Join(err, remove(temporary))
 	}
-	text, err := readFile(c.File)
+	text, err := readFile(c.File, c.Scope)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !c.Exists, err == nil && c.Exists && text == c.Before:
 		err = os.Rename(temporary, target)

@@ -121,7 +121,7 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 	if scope == Project && filepath.IsAbs(e.Command) {
 		notes = append(notes, "This path only works on this machine. Don't commit it.")
 	}
-	for _, other := range h.Scopes() {
+	for _, other := range h.ScopesIn(workspace) {
 		if there, err := h.Inspect(other, workspace); err == nil && there.Works() {
 			notes = append(notes, fmt.Sprintf("%s has an entry that works too: %s. One is enough.", there.File, there.Name))
 		}

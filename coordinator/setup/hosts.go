@@ -178,6 +178,17 @@ func (h Host) Scopes() (scopes []Scope) {
 	return scopes
 }
 
+// ScopesIn returns those of Scopes with a file of their own in a workspace: in the home
+// folder a project's file may be the user's.
+func (h Host) ScopesIn(workspace string) []Scope {
+	project, _ := h.file(Project, workspace)
+	user, _ := h.file(User, workspace)
+	if project != "" && (project == user || sameFile(project, user)) {
+		return []Scope{User}
+	}
+	return h.Scopes()
+}
+
 // file is the host's file of that scope; empty if it has none.
 func (h Host) file(scope Scope, workspace string) (string, error) {
 	var files []string

@@ -3,6 +3,7 @@ package setup
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -30,6 +31,23 @@ type State struct {
 
 // Works reports whether there is an entry whose program can be started.
 func (s State) Works() bool { return s.Program != "" }
+
+// IsCoordinator reports whether the program is known to be the coordinator: it is this
+// one, the one on PATH, or the npm package. A file may name any other program, also one
+// that has the coordinator's name.
+func (s State) IsCoordinator() bool {
+	if own, err := os.Executable(); err == nil && sameFile(own, s.Program) {
+		return true
+	}
+	if onPath, err := exec.LookPath("coordinator"); err == nil && sameFile(onPath, s.Program) {
+		return true
+	}
+	args := s.Args
+	for len(args) > 0 && (args[0] == "-y" || args[0] == "--yes") {
+		args = args[1:]
+	}
+	return s.Works() && !strings.ContainsAny(s.Command, `/\$`) && len(args) > 0 && isPackage(s.Command, args[:1])
+}
 
 // Inspect reads the host's file of that scope; workspace is the folder of a project's
 // file. The error says why the file cannot be used; the state has the file's name then
@@ -65,7 +83,7 @@ func (h Host) read(scope Scope, workspace string) (*configuration, error) {
 		return c, err
 	}
 	c.state.File = file
-	text, err := readFile(file)
+	text, err := readFile(file, scope)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -93,8 +111,17 @@ func unusable(file, reason string, args ...any) error {
 	return fmt.Errorf("%s is left as it is: %w", file, fmt.Errorf(reason, args...))
 }
 
+// sizeLimit bounds a file. A project's file may be from anyone, and the parser needs a
+// stack as deep as the values are nested.
+func sizeLimit(scope Scope) int64 {
+	if scope == Project {
+		return 256 << 10
+	}
+	return 256 << 20
+}
+
 // readFile reads a regular file.
-func readFile(file string) (string, error) {
+func readFile(file string, scope Scope) (string, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		if exists(file) {
@@ -105,7 +132,16 @@ func readFile(file string) (string, error) {
 	if !info.Mode().IsRegular() {
 		return "", unusable(file, "it is not a regular file")
 	}
-	text, err := os.ReadFile(file)
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	limit := sizeLimit(scope)
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = unusable(file, "it is larger than %d KB", limit>>10)
+	}
 	return string(text), err
 }
 
@@ -196,16 +232,23 @@ func texts(list any) (texts []string) {
 
 // isOurs reports whether a command starts the coordinator, also by npx.
 func isOurs(command string, args []string) bool {
-	base := filepath.Base(strings.ReplaceAll(command, `\`, "/"))
-	switch strings.TrimSuffix(base, ".exe") {
-	case "coordinator", entryName:
-		return true
+	name := programName(command)
+	return name == "coordinator" || name == entryName || isPackage(command, args)
+}
+
+// isPackage reports whether a command starts the npm package.
+func isPackage(command string, args []string) bool {
+	switch programName(command) {
 	case "npx", "npx.cmd", "bunx", "pnpx":
 		return slices.ContainsFunc(args, func(arg string) bool {
 			return arg == entryName || strings.HasPrefix(arg, entryName+"@")
 		})
 	}
 	return false
+}
+
+func programName(command string) string {
+	return strings.TrimSuffix(filepath.Base(strings.ReplaceAll(command, `\`, "/")), ".exe")
 }
 
 // find returns the file that a command starts.

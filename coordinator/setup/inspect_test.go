@@ -138,6 +138,7 @@ func TestInspectRefuses(t *testing.T) {
 		{"codex", "model = 'x\n", "it is not valid TOML: line 1, column"},
 		{"codex", "a = 1\na = 2\n", "it is not valid TOML"},
 		{"codex", "[[mcp_servers]]\n", "its mcp_servers is not a table of servers"},
+		{"claude-code", strings.Repeat("[", 8_000_000), "it is larger than 256 KB"}, // it would end the program
 	} {
 		h := hostOf(t, c.host)
 		file, _ := h.file(Project, workspace)
@@ -146,5 +147,49 @@ func TestInspectRefuses(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), file+" is left as it is: "+c.reason) || s.File != file {
 			t.Errorf("%q: %+v, %v", c.text, s, err)
 		}
+	}
+}
+
+// TestIsCoordinator: a file that others have written may name any program.
+func TestIsCoordinator(t *testing.T) {
+	workspace := home(t, "coordinator", "npx", "sh")
+	write(t, filepath.Join(workspace, "coordinator"), "")
+	write(t, filepath.Join(workspace, "npx"), "")
+	for _, name := range []string{"coordinator", "npx"} {
+		if err := os.Chmod(filepath.Join(workspace, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := hostOf(t, "cursor")
+	file, _ := h.file(Project, workspace)
+	for entry, want := range map[string]bool{
+		`"command": "coordinator", "args": ["mcp"]`:                        true,
+		`"command": "npx", "args": ["-y", "browser-coordinator@1", "mcp"]`: true,
+		`"command": "npx", "args": ["-y", "other", "browser-coordinator"]`: false,
+		`"command": "./npx", "args": ["browser-coordinator", "mcp"]`:       false,
+		`"command": "./coordinator", "args": ["mcp"]`:                      false,
+		`"command": "${workspaceFolder}/coordinator", "args": ["mcp"]`:     false,
+		`"command": "sh", "args": ["-c", "coordinator mcp"]`:               false,
+		`"command": "/gone/coordinator", "args": ["mcp"]`:                  false,
+	} {
+		write(t, file, `{"mcpServers": {"browser-coordinator": {`+entry+`}}}`)
+		if s, err := h.Inspect(Project, workspace); err != nil || s.IsCoordinator() != want {
+			t.Errorf("%s: %v, %v", entry, s.IsCoordinator(), err)
+		}
+	}
+}
+
+// TestScopesIn: in the home folder some files are those of the user.
+func TestScopesIn(t *testing.T) {
+	workspace := home(t)
+	h := hostOf(t, "cursor")
+	if got := h.ScopesIn(workspace); !slices.Equal(got, []Scope{Project, User}) {
+		t.Errorf("in a folder: %v", got)
+	}
+	if got := h.ScopesIn(os.Getenv("HOME")); !slices.Equal(got, []Scope{User}) {
+		t.Errorf("in the home folder: %v", got)
+	}
+	if got := hostOf(t, "claude-code").ScopesIn(os.Getenv("HOME")); !slices.Equal(got, []Scope{Project, User}) {
+		t.Errorf("with other names: %v", got)
 	}
 }
