@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"browser-coordinator/coordinator/terminal"
 )
 
 // Bundle is a report for others to read, with what they need to know of this machine.
@@ -36,10 +37,6 @@ func WriteBundle(file string, report Report) error {
 			b.Environment[name] = redact(value)
 		}
 	}
-	text, err := json.MarshalIndent(b, "", "  ")
-	if err != nil {
-		return err
-	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("cannot write the report to %s: there is such a file already; name a new one", file)
@@ -47,8 +44,7 @@ func WriteBundle(file string, report Report) error {
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	_, err = f.Write(append(text, '\n'))
-	return errors.Join(err, f.Close())
+	return errors.Join(terminal.JSON(f, b), f.Close())
 }
 
 func redacted(r Report) Report {
@@ -70,6 +66,8 @@ func redacted(r Report) Report {
 }
 
 var (
+	// letter is what `\b` takes for a part of a word: no letter beyond ASCII.
+	letter  = regexp.MustCompile(`^\w$`)
 	address = regexp.MustCompile(`[a-z][a-z+.-]*://[^\s"'<>` + "`" + `]+`)
 	// ownAddress is the address of an endpoint without a token.
 	ownAddress = regexp.MustCompile(`^http://127\.0\.0\.1:[0-9]+[.,;:]?$`)
@@ -86,12 +84,20 @@ func redactor() func(string) string {
 	}
 	var rules []rule
 	replace := func(text, by string) {
-		rules = append(rules, rule{regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(text) + `\b`), by})
+		pattern := regexp.QuoteMeta(text)
+		if letter.MatchString(text[:1]) {
+			pattern = `\b` + pattern
+		}
+		if letter.MatchString(text[len(text)-1:]) {
+			pattern += `\b`
+		}
+		rules = append(rules, rule{regexp.MustCompile(`(?i)` + pattern), by})
 	}
 	for _, home := range homes() {
-		// A path has no word's boundary in front of it.
-		rules = append(rules, rule{regexp.MustCompile(`(?i)` + regexp.QuoteMeta(home) + `\b`), "~"})
+		replace(home, "~")
 	}
+	// The user's folder in Windows, which PATH in WSL has.
+	rules = append(rules, rule{regexp.MustCompile(`(?i)([/\\]Users[/\\])[^/\\:;]+`), "${1}USER"})
 	if host, err := os.Hostname(); err == nil && host != "" && host != "localhost" {
 		replace(host, "HOST")
 		if short, _, more := strings.Cut(host, "."); more && short != "" {

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -67,11 +68,38 @@ func TestRedaction(t *testing.T) {
 		"http://127.0.0.1:21000, http://127.0.0.1:21000/secret": "http://127.0.0.1:21000, ADDRESS",
 		"ws://127.0.0.1:9/x/devtools/browser/y":                 "ADDRESS",
 		strings.Repeat("0f", 32) + " 0123456789abcdef":          "SECRET 0123456789abcdef",
+		"/mnt/c/Users/Zora Bell/AppData:/usr/bin":               "/mnt/c/Users/USER/AppData:/usr/bin",
 		"7D5E0D4C-91C5-4E4B-8C6A-0123456789AB":                  "SECRET",
 	} {
 		if got := redact(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestRedactionOfOtherAlphabets: a name may begin or end with any letter.
+func TestRedactionOfOtherAlphabets(t *testing.T) {
+	t.Setenv("HOME", "/home/zoé")
+	t.Setenv("USER", "Ömer")
+	redact := redactor()
+	for text, want := range map[string]string{
+		"/home/zoé/shop":          "~/shop",
+		"/srv/ömer/x, of Ömer's.": "/srv/USER/x, of USER's.",
+	} {
+		if got := redact(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestBundleIsPrintable: a terminal shows it, and does not interpret it.
+func TestBundleIsPrintable(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.json")
+	if err := WriteBundle(file, Report{Checks: []Check{{Findings: []Finding{ok("%s", "a\u009b2J\u202eb")}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `"a\u009b2J\u202eb"`) {
+		t.Errorf("it has %q, %v", text, err)
 	}
 }
 

@@ -87,7 +87,8 @@ func shown(value string) string {
 	return value
 }
 
-// listeningWindow is a process of the user that listens in a directory as a window does.
+// listeningWindow is a process of the user that listens in a directory of the user as a
+// window does.
 type listeningWindow struct {
 	pid int
 	dir string
@@ -115,17 +116,17 @@ func listeningWindows() (all []listeningWindow, err error) {
 			continue
 		}
 		pid, err := strconv.Atoi(m[2])
-		if err != nil || !isOwnProcess(pid) {
-			continue // another user's, or one of another pid namespace
+		if err != nil || !hasOpen(pid, "socket:["+fields[6]+"]") || !isOwnDir(m[1]) {
+			continue // another user's, whatever its name says, or one of another pid namespace
 		}
 		all = append(all, listeningWindow{pid, m[1]})
 	}
 	return all, nil
 }
 
-func isOwnProcess(pid int) bool {
-	info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
-	return err == nil && isOwn(info)
+func isOwnDir(dir string) bool {
+	info, err := os.Lstat(dir)
+	return err == nil && info.IsDir() && isOwn(info)
 }
 
 // environmentOf is the environment with which a process of the user was started.
