@@ -72,6 +72,7 @@ func (c *Change) Check(revision string) error {
 // Write writes the change, if the file is still as it was read. A reader of the file sees
 // all of it or nothing.
 func (c *Change) Write() (err error) {
+	var replaced fs.FileInfo
 	target, mode, dirMode := c.File, fs.FileMode(0o644), fs.FileMode(0o755)
 	if c.Scope == User {
 		mode, dirMode = 0o600, 0o700
@@ -80,11 +81,10 @@ func (c *Change) Write() (err error) {
 		if target, err = filepath.EvalSymlinks(c.File); err != nil {
 			return err
 		}
-		info, err := os.Stat(target)
-		if err != nil {
+		if replaced, err = os.Stat(target); err != nil {
 			return err
 		}
-		if mode = info.Mode().Perm(); mode&0o200 == 0 {
+		if mode = replaced.Mode().Perm(); mode&0o200 == 0 {
 			return unusable(c.File, "it is read-only")
 		}
 	}
@@ -93,7 +93,7 @@ func (c *Change) Write() (err error) {
 		return err
 	}
 	temporary := filepath.Join(dir, "."+filepath.Base(target)+"."+rand.Text()[:8])
-	if err := writeNew(temporary, c.After, mode, c.Exists); err != nil {
+	if err := writeNew(temporary, c.After, mode, replaced); err != nil {
 		return errors.Join(err, remove(temporary))
 	}
 	text, err := readFile(c.File, c.Scope)
@@ -109,15 +109,18 @@ func (c *Change) Write() (err error) {
 	return nil
 }
 
-// writeNew writes a new file to the disk; exactly: with that mode, else with what the
-// user's umask leaves of it.
-func writeNew(file, text string, mode fs.FileMode, exactly bool) (err error) {
+// writeNew writes a new file to the disk. One that replaces another gets its owner, and
+// that very mode; else the user's umask counts.
+func writeNew(file, text string, mode fs.FileMode, replaced fs.FileInfo) (err error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if exactly {
+	if replaced != nil {
+		if err := keepOwner(file, replaced); err != nil {
+			return fmt.Errorf("cannot keep the owner and the group of the file, so edit it by hand: %w", err)
+		}
 		if err := f.Chmod(mode); err != nil {
 			return err
 		}
