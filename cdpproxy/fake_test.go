@@ -147,6 +147,7 @@ func passOn(t testing.TB, to string, sent io.Writer, came func()) string {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
+	ctx, end := context.WithCancel(context.Background()) // t.Context() ends before what is cleaned up earlier
 	pass := func(to io.Writer, from, other net.Conn) {
 		io.Copy(to, from)
 		other.Close()
@@ -165,13 +166,14 @@ func passOn(t testing.TB, to string, sent io.Writer, came func()) string {
 				continue
 			}
 			// Browsers keep idle connections.
-			context.AfterFunc(t.Context(), func() { in.Close(); out.Close() })
+			context.AfterFunc(ctx, func() { in.Close(); out.Close() })
 			wg.Go(func() { pass(io.MultiWriter(out, sent), in, out) })
 			wg.Go(func() { pass(in, out, in) })
 		}
 	})
 	t.Cleanup(func() {
 		ln.Close()
+		end()
 		wg.Wait()
 	})
 	return ln.Addr().String()
