@@ -238,10 +238,26 @@ func TestDoctor(t *testing.T) {
 		}, {
 			"others may read the tokens", func(p *patient) {
 				p.serve()
+				tokens, _ := filepath.Glob(p.path("state/browser-coordinator-mcp/*.token"))
+				if err := os.Chmod(tokens[0], 0o644); err != nil {
+					p.t.Fatal(err)
+				}
 				p.make("state/browser-coordinator-mcp", 0o755)
 			},
 			"state", doctor.Problem, "which has mode 0755. They may have read the tokens in it.", "coordinator clean --all",
 			"Set the mode 0700 of DIR/state/browser-coordinator-mcp. Others may have read the tokens in it; for new ones run: coordinator clean --all",
+		}, {
+			"others may not read the tokens", func(p *patient) {
+				p.serve()
+				p.make("state/browser-coordinator-mcp", 0o755)
+			},
+			"state", doctor.Problem, "which has mode 0755.", "chmod 700 DIR/state/browser-coordinator-mcp",
+			"Set the mode 0700 of DIR/state/browser-coordinator-mcp.",
+		}, {
+			"an entry is turned off", func(p *patient) {
+				p.write("home/.codex/config.toml", "[mcp_servers.browser-coordinator]\ncommand = 'coordinator'\nargs = ['mcp']\nenabled = false\n", 0o644)
+			},
+			"hosts", doctor.Warning, "Codex does not start the coordinator: the entry browser-coordinator in DIR/home/.codex/config.toml is turned off.", "turn the server on in Codex", "",
 		}, {
 			"a file is open to others", func(p *patient) { p.write("state/browser-coordinator-mcp/endpoint-ports.lock", "", 0o644) },
 			"state", doctor.Warning, "1 file is not private by its own mode", "chmod 600 DIR/state/browser-coordinator-mcp/endpoint-ports.lock",
@@ -312,7 +328,7 @@ func TestDoctor(t *testing.T) {
 					p.t.Fatal(err)
 				}
 			},
-			"folders", doctor.Warning, "of 1 folder that no longer exists are kept: DIR/shop.", "coordinator clean", "Removed the state of DIR/shop.",
+			"folders", doctor.Warning, "of 1 folder that no longer exists are kept: DIR/shop.", "coordinator clean", "",
 		}, {
 			"the browser that is named is not there", func(p *patient) { p.env = append(p.env, "BROWSER_COORDINATOR_BROWSER=/no/such/browser") },
 			"browser", doctor.Problem, "/no/such/browser, which $BROWSER_COORDINATOR_BROWSER names, does not exist.", "unset BROWSER_COORDINATOR_BROWSER", "",

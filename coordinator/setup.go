@@ -31,6 +31,7 @@ type hostJSON struct {
 	Works   bool     `json:"works"`
 	Error   string   `json:"error"`
 
+	isOff         bool // it is turned off
 	isCoordinator bool // its program is known to be the coordinator
 }
 
@@ -270,6 +271,9 @@ func unchanged(change *setup.Change, removing bool) string {
 	if removing {
 		return change.File + " has no entry of the coordinator."
 	}
+	if change.State.Off {
+		return fmt.Sprintf("%s has the entry already: %s. It is turned off: turn the server on in %s.", change.File, change.State.Name, change.Host.Name)
+	}
 	if !change.State.IsCoordinator() {
 		return fmt.Sprintf("%s has an entry already: %s. It starts %s, which may be another program. To replace it, remove it first, with --remove.", change.File, change.State.Name, change.State.Command)
 	}
@@ -390,6 +394,8 @@ func verdict(f hostJSON) (text, colour string) {
 	switch {
 	case f.Error != "":
 		return f.Error, terminal.Red
+	case f.Works && f.isOff:
+		return "turned off", terminal.Yellow
 	case f.isCoordinator:
 		return "works", terminal.Green
 	case f.Works:
@@ -407,7 +413,7 @@ func inspect(h setup.Host, folder string) (files []hostJSON) {
 		file := hostJSON{
 			Host: h.ID, Name: h.Name, Found: h.Installed(), Scope: string(scope), File: s.File, Exists: s.Exists,
 			Default: scope == h.Default, Entry: s.Name, Command: s.Command, Args: append([]string{}, s.Args...), Works: s.Works(),
-			isCoordinator: s.IsCoordinator(),
+			isOff: s.Off, isCoordinator: s.IsCoordinator(),
 		}
 		if err != nil {
 			file.Error = strings.TrimPrefix(err.Error(), s.File+" is left as it is: ")

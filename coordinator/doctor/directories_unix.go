@@ -66,6 +66,10 @@ func checkSocketPath(context.Context, *examination) []Finding {
 func checkStateDir(context.Context, *examination) []Finding {
 	found := checkDir(behindLink(endpoint.StatePath()))
 	tokens, _ := filepath.Glob(filepath.Join(endpoint.StatePath(), "endpoint-*.token"))
+	tokens = slices.DeleteFunc(tokens, func(token string) bool {
+		info, err := os.Stat(token)
+		return err == nil && info.Mode().Perm()&0o077 == 0
+	})
 	for i, f := range found {
 		if f.Verdict != Problem || f.repair == nil || len(tokens) == 0 {
 			continue

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -142,37 +141,16 @@ func checkFolders(_ context.Context, x *examination) []Finding {
 	if err != nil {
 		return []Finding{unknown("the state of the endpoints cannot be read: %v.", err)}
 	}
-	var gone []keptEndpoint
 	var names []string
 	for _, e := range kept {
 		if e.Gone() && !e.Served {
-			gone, names = append(gone, e), append(names, e.Workspace)
+			names = append(names, e.Workspace)
 		}
 	}
-	if len(gone) == 0 {
+	if len(names) == 0 {
 		return []Finding{ok("No state is kept for a folder that no longer exists.")}
 	}
-	return []Finding{{
-		Verdict: Warning,
-		Text:    fmt.Sprintf("The port and the token of %s are kept: %s.", counted(len(gone), "folder that no longer exists", "folders that no longer exist"), strings.Join(names, ", ")),
-		Fix:     "coordinator clean",
-		repair:  func(context.Context) (string, error) { return removeState(gone) },
-	}}
-}
-
-// removeState removes what is kept for folders, as `coordinator clean` does.
-func removeState(gone []keptEndpoint) (string, error) {
-	var removed []string
-	var faults []error
-	for _, e := range gone {
-		served, err := e.Remove()
-		if err == nil && !served {
-			removed = append(removed, e.Workspace)
-		}
-		faults = append(faults, err)
-	}
-	if len(removed) == 0 {
-		return "", errors.Join(faults...)
-	}
-	return fmt.Sprintf("Removed the state of %s.", strings.Join(removed, ", ")), errors.Join(faults...)
+	// No repair: the disk of a folder may not be mounted, and its address would change.
+	return []Finding{finding(Warning, "coordinator clean", "The port and the token of %s are kept: %s.",
+		counted(len(names), "folder that no longer exists", "folders that no longer exist"), strings.Join(names, ", "))}
 }

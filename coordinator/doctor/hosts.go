@@ -117,6 +117,9 @@ func (e hostEntry) examine(ctx context.Context, x *examination) Finding {
 	case !e.Works():
 		return finding(Problem, again, "%s starts %s, as %s names it, and there is no such program.", e.host.Name, e.Command, e.File)
 	}
+	if e.Off {
+		return finding(Warning, "turn the server on in "+e.host.Name, "%s does not start the coordinator: the entry %s in %s is turned off.", e.host.Name, e.Name, e.File)
+	}
 	version := e.version(ctx, x)
 	switch {
 	case version == "" && e.IsCoordinator():

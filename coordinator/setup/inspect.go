@@ -24,6 +24,7 @@ type State struct {
 	Name    string // of the coordinator's entry; empty: it has none
 	Command string // that the entry starts, with Args
 	Args    []string
+	Off     bool // it is turned off in the file
 	// Program is the file of Command; empty: it is not found, or cannot be executed. A
 	// command with a variable of the host, like ${workspaceFolder}, stands for itself.
 	Program string
@@ -173,6 +174,7 @@ func (c *configuration) findEntry(workspace string) error {
 	s := &c.state
 	s.Name = name
 	s.Command, s.Args = readEntry(entry)
+	s.Off = entry["enabled"] == false || entry["disabled"] == true
 	s.Program = find(s.Command, c.scope, workspace)
 	return nil
 }
