@@ -109,6 +109,9 @@ func checkDir(dir string) []Finding {
 		return []Finding{unknown("%v.", err)}
 	case !info.IsDir():
 		return []Finding{finding(Problem, fmt.Sprintf("mv %s %s", terminal.Word(dir), terminal.Word(dir+".old")), "%s is not a directory.", dir)}
+	case !isOwn(info) && isShared(filepath.Dir(dir)): // who made it may still change what is in it
+		return []Finding{finding(Problem, "set "+variableOf(dir)+" to a folder that only you can write to",
+			"%s belongs to another user, and others can write to %s.", dir, filepath.Dir(dir))}
 	case !isOwn(info):
 		return []Finding{finding(Problem, fmt.Sprintf("sudo chown -R %d %s", os.Getuid(), terminal.Word(dir)), "%s belongs to another user.", dir)}
 	case info.Mode().Perm()&0o077 != 0:
@@ -203,6 +206,12 @@ func closeToOthers(paths []string, mode fs.FileMode) (string, error) {
 		return "", errors.Join(faults...)
 	}
 	return fmt.Sprintf("Set the mode %04o of %s.", mode, strings.Join(done, ", ")), errors.Join(faults...)
+}
+
+// isShared reports whether others can write to a directory, as to /tmp.
+func isShared(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.Mode().Perm()&0o002 != 0
 }
 
 func isOwn(info fs.FileInfo) bool {

@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -96,8 +98,8 @@ func checkEndpoints(_ context.Context, x *examination) []Finding {
 			idle++
 		}
 	}
-	for hash, workspace := range open { // never served
-		found = append(found, ok("%s has the address %s, and no coordinator serves it now.", workspace, endpoint.URL(hash)))
+	for _, hash := range slices.Sorted(maps.Keys(open)) { // never served
+		found = append(found, ok("%s has the address %s, and no coordinator serves it now.", open[hash], endpoint.URL(hash)))
 	}
 	if idle > 0 {
 		found = append(found, ok("%s an address without a window, and no coordinator serves it now.", counted(idle, "folder has", "folders have")))

@@ -113,7 +113,7 @@ func (e hostEntry) examine(ctx context.Context, x *examination) Finding {
 	}
 	switch {
 	case e.Command == "":
-		return finding(Warning, again+" --remove && "+again, "%s starts no program by its entry %s in %s.", e.host.Name, e.Name, e.File)
+		return finding(Warning, again+" --remove; "+again, "%s starts no program by its entry %s in %s.", e.host.Name, e.Name, e.File)
 	case !e.Works():
 		return finding(Problem, again, "%s starts %s, as %s names it, and there is no such program.", e.host.Name, e.Command, e.File)
 	}
@@ -127,11 +127,7 @@ func (e hostEntry) examine(ctx context.Context, x *examination) Finding {
 	case version == "":
 		return unknown("%s starts %s, by %s. It may be another program than the coordinator.", e.host.Name, e.Program, e.File)
 	case !sameRelease(version, x.Version):
-		fix := again + " --remove && " + again
-		if e.Command == "coordinator" { // by PATH, of which the check of it has the fix
-			fix = "update " + e.Program
-		}
-		return finding(Warning, fix, "%s starts %s, by %s. It has version %s, this program %s.", e.host.Name, e.Program, e.File, version, x.Version)
+		return finding(Warning, "update "+e.Program+", or name this program in the entry", "%s starts %s, by %s. It has version %s, this program %s.", e.host.Name, e.Program, e.File, version, x.Version)
 	}
 	return ok("%s starts %s, version %s, by %s.", e.host.Name, e.Program, version, e.File)
 }
