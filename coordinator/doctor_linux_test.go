@@ -391,6 +391,24 @@ func TestDoctorRunsNoProgramOfTheFolder(t *testing.T) {
 	}
 }
 
+// TestDoctorOfABusyWindow: a window that does not respond is open all the same.
+func TestDoctorOfABusyWindow(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	file := filepath.Join(p.make("data/browser-coordinator-mcp", 0o700), "ipc-0123456789abcdef.sock")
+	ln, err := net.Listen("unix", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found := findings(p.examine(), "windows"); len(found) != 1 || !strings.Contains(found[0].Text, "does not respond") {
+		t.Errorf("windows has %+v", found)
+	}
+}
+
 // TestDoctorFollowsLinks: the state and the caches may be on another disk.
 func TestDoctorFollowsLinks(t *testing.T) {
 	t.Parallel()

@@ -22,18 +22,20 @@ var windowChecks = []check{
 func checkWindows(_ context.Context, x *examination) []Finding {
 	var found []Finding
 	var stale []string
-	live := false
+	isOpen := false
 	for _, v := range x.windows() {
 		switch v.Verdict {
 		case vscodeipc.Live:
-			live = true
+			isOpen = true
 			found = append(found, liveWindow(v))
 		case vscodeipc.Stale:
 			stale = append(stale, string(v.Address))
 		case vscodeipc.Busy:
+			isOpen = true
 			found = append(found, finding(Warning, "if it stays so, run the command “Developer: Reload Window” in that window",
 				"The window at %s does not respond: %s.", v.Address, v.Reason))
 		case vscodeipc.Incompatible:
+			isOpen = true
 			found = append(found, finding(Problem, "update the older of the extension Browser Coordinator and this program; then run the command “Developer: Reload Window”",
 				"The window at %s cannot be used: %s.", v.Address, v.Reason))
 		case vscodeipc.Foreign:
@@ -49,7 +51,7 @@ func checkWindows(_ context.Context, x *examination) []Finding {
 			repair:  x.deleteStale,
 		})
 	}
-	if !live {
+	if !isOpen {
 		found = append(found, finding(Warning, "open a folder in VS Code with the extension Browser Coordinator, or run `coordinator window`",
 			"No window is open: an agent gets a private browser."))
 	}
