@@ -246,8 +246,14 @@ func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, fo
 		p.notice("%s\n", unchanged(change, f.remove))
 		return nil
 	}
-	if err := p.printDiff(change); err != nil || f.dryRun {
+	if err := p.printDiff(change); err != nil {
 		return err
+	}
+	if target := change.LinkTarget(); target != "" {
+		p.notice("%s is a link: this changes %s.\n", change.File, target)
+	}
+	if f.dryRun {
+		return nil
 	}
 	if !f.yes {
 		if err := p.ask(ctx, change); err != nil {

@@ -32,6 +32,28 @@ func (c *configuration) change() *Change {
 	return &Change{Host: c.host, Scope: c.scope, File: c.state.File, Exists: c.state.Exists, Before: text, After: text, State: c.state}
 }
 
+// LinkTarget is the file that is written if File or its folder is a link; else empty. A
+// link may come with a repository.
+func (c *Change) LinkTarget() string {
+	dir := filepath.Dir(c.File)
+	if !isLink(c.File) && !isLink(dir) {
+		return ""
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	target := filepath.Join(dir, filepath.Base(c.File))
+	if resolved, err := filepath.EvalSymlinks(target); err == nil {
+		target = resolved
+	}
+	return target
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
 // Changed reports whether there is anything to write.
 func (c *Change) Changed() bool { return c.Before != c.After }
 
