@@ -76,6 +76,9 @@ func liveWindow(v vscodeipc.Verdict) Finding {
 
 // checkWorkspace finds the window that an agent in the folder gets.
 func checkWorkspace(ctx context.Context, x *examination) []Finding {
+	if x.Folder == "" {
+		return []Finding{finding(Problem, "cd to a folder that exists", "The working directory no longer exists: commands and agents of this shell fail.")}
+	}
 	if !exists(x.Folder) { // only the variable can name such a folder here
 		return []Finding{finding(Problem, "unset "+registry.EnvWorkspace, "$%s is %s, which does not exist: commands and agents of this shell fail.", registry.EnvWorkspace, x.Folder)}
 	}

@@ -160,6 +160,10 @@ export interface Server {
    * vscode or terminal today; more may come.
    */
   kind: string;
+  /**
+   * How the user starts a browser in this window, in the imperative.
+   */
+  start?: string;
 }
 export interface State {
   /**
