@@ -37,6 +37,23 @@ type breakpointsIn struct {
 	inWindow
 }
 
+func (in breakpointsIn) Sentence() string {
+	at := agent.Quoted(fmt.Sprintf("%s:%d", in.Path, in.Line))
+	switch {
+	case in.Action == "list":
+		return "List the breakpoints"
+	case in.Action == "remove" && in.Line == 0:
+		return "Remove the breakpoints in " + agent.Quoted(in.Path)
+	case in.Action == "remove":
+		return "Remove the breakpoint at " + at
+	case in.LogMessage != "":
+		return "Log " + agent.Quoted(in.LogMessage) + " at " + at
+	case in.Condition != "":
+		return "Set a breakpoint at " + at + " with the condition " + agent.Quoted(in.Condition)
+	}
+	return "Set a breakpoint at " + at
+}
+
 type debugStepIn struct {
 	Action  string `json:"action" jsonschema:"continue, over, into, out or pause"`
 	Session string `json:"session,omitempty"`

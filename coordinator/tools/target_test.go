@@ -76,6 +76,10 @@ func TestQuestionNamesWhatThePageHas(t *testing.T) {
 		{"browser_evaluate", args{"function": "(e) => e.remove()", "target": "#to"}, `Run a script on list "Basket": (e) => e.remove()`, ""},
 		{"browser_evaluate", args{"function": "() => 1", "element": banner}, "Evaluate: () => 1", ""},
 		{"browser_navigate", args{"url": "http://127.0.0.1/"}, "Navigate: http://127.0.0.1/", ""},
+		{"debug_breakpoints", args{"action": "set", "path": "src/cart.ts", "line": 28}, "Set a breakpoint at “src/cart.ts:28”", ""},
+		{"debug_breakpoints", args{"action": "set", "path": "src/cart.ts", "line": 28, "condition": "n > 1"}, "Set a breakpoint at “src/cart.ts:28” with the condition “n > 1”", ""},
+		{"debug_breakpoints", args{"action": "set", "path": "a.ts", "line": 1, "logMessage": "{n}"}, "Log “{n}” at “a.ts:1”", ""},
+		{"debug_breakpoints", args{"action": "remove", "path": "a.ts"}, "Remove the breakpoints in “a.ts”", ""},
 	} {
 		if c.tool == "browser_press_key" {
 			user.Evaluate("document.querySelector('[aria-label=Coupon]').focus()")
@@ -85,7 +89,7 @@ func TestQuestionNamesWhatThePageHas(t *testing.T) {
 		if calls := w.Calls(vscodeipc.CommandPermissionAsk); len(calls) != i+1 || json.Unmarshal(calls[i].Arg, &asked) != nil {
 			t.Fatalf("%s: %d questions instead of %d", c.tool, len(calls), i+1)
 		}
-		if asked.Detail != c.detail || asked.Claim != c.claim || asked.Page == nil {
+		if asked.Detail != c.detail || asked.Claim != c.claim || asked.Page == nil && !strings.HasPrefix(c.tool, "debug_") {
 			t.Errorf("%s %v:\n%q, claimed %q on %v\n%q, claimed %q is wanted", c.tool, c.args, asked.Detail, asked.Claim, asked.Page, c.detail, c.claim)
 		}
 	}

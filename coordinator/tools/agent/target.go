@@ -29,6 +29,12 @@ type Aiming interface {
 	Question(names []string) string
 }
 
+// Worded is implemented by the arguments of other tools whose question is a sentence.
+type Worded interface {
+	// Sentence describes the action to the user, in the imperative.
+	Sentence() string
+}
+
 // Quoted is a text of the agent in a question. All of them must be quoted: none may pose
 // as the question's own words.
 func Quoted(text string) string { return "“" + plain(text, longestText) + "”" }
@@ -86,7 +92,11 @@ func (c *Call) aims() []input.Aim {
 func (c *Call) about(ctx context.Context, p *page.Page, q *policy.Question) error {
 	aims := c.aims()
 	if aims == nil {
-		q.Detail = c.detail()
+		if worded, ok := c.In.(Worded); ok {
+			q.Detail = c.Secrets.Hide(worded.Sentence())
+		} else {
+			q.Detail = c.detail()
+		}
 		return nil
 	}
 	c.asked = map[string]string{}

@@ -245,7 +245,10 @@ func (c *Call) report(began time.Time, err error) {
 
 // targetNow is what the call is about, as reports name it.
 func (c *Call) targetNow() string {
+	worded, isWorded := c.In.(Worded)
 	switch {
+	case isWorded:
+		return worded.Sentence()
 	case c.target == "":
 		return c.parameters(described)
 	case c.Operation.Name == "browser_press_key":

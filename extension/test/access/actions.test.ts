@@ -21,6 +21,7 @@ test.each([
   ["pick_element", "", "pick element"],
   ["Input.dispatchKeyEvent", "keyDown", "press a key: keyDown"],
   ["Overlay.setShowFPSCounter", "", "Overlay.setShowFPSCounter"],
+  ["debug_breakpoints", "Set a breakpoint at “src/cart.ts:28”", "Set a breakpoint at “src/cart.ts:28”"],
 ])("%s with %j is listed as %j", (act, target, text) => expect(actionText({ act, target })).toBe(text));
 
 test("the methods that have words are such as act, by the table that the endpoint goes by", () => {

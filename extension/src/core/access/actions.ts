@@ -43,6 +43,7 @@ export function requestText(
 
 /** `click button "Buy"` for browser_click and its target. */
 export function actionText({ act, target }: { act: string; target: string }): string {
+  if (act === "debug_breakpoints" && target !== "") return plain(target, 200); // a sentence
   const name = isMethod(act) ? (methods()[act] ?? act) : act.replace(/^browser_/, "").replaceAll("_", " ");
   return plain(target, 200) === "" ? name : `${name}${isMethod(act) ? ":" : ""} ${target}`;
 }
