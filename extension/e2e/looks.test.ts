@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Locator } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { sampleReview } from "./support/review";
 import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import { SideBar } from "./support/sidebar";
@@ -45,32 +46,8 @@ const page = `<!doctype html><html lang="en"><title>Shop</title>
 <h1>Shop</h1><p><label>Your name <input id="name"></label> <button id="buy">Buy</button></p><p id="answer"></p>
 <script src="app.js"></script>`;
 
-const review = `# The name is text now
-
-The greeting in [app.js](app.js#L5) put the name into the page as HTML.
-
-\`\`\`diff
---- a/app.js
-+++ b/app.js
-@@ -6,2 +6,2 @@
-   console.log(thanks);
--  answer.innerHTML = thanks;
-+  answer.textContent = thanks;
-\`\`\`
-
-| Name | before | now |
-| --- | --- | --- |
-| Ada | Thank you, Ada | Thank you, Ada |
-| \`<b>\` | Thank you, | Thank you, \`<b>\` |
-
-## Before you merge
-
-- [x] tried in the browser that you debug
-- [ ] the basket greets in the same way
-`;
-
 /** All that a review can have, for the panel's own pictures. */
-const everything = `${review}
+const everything = `${sampleReview}
 > It was reported twice.
 
 \`\`\`js
@@ -192,7 +169,7 @@ describe("a review", () => {
     await window.openFile("app.js");
     const present = (title: string, markdown: string) =>
       listener.call("review.present", { client: clientOf(claude), title, markdown, mode: "replace" });
-    await present("Greeting", review);
+    await present("Greeting", sampleReview);
     await window.webview("Greeting").getByRole("table").waitFor();
     await documented("review", each.name, window.page.locator(".part.editor"));
 

@@ -6,6 +6,7 @@ import type { FrameLocator } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Agent } from "./support/agent";
 import { untilPresent } from "./support/files";
+import { sampleReview } from "./support/review";
 import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import { openShop } from "./support/shop";
@@ -73,28 +74,9 @@ afterAll(async () => {
 });
 
 test("what a review is made of is shown as such", async () => {
-  const markdown = `# The name is text now
-
-The greeting in [app.js](app.js#L5) put the name into the page as HTML.
-
-\`\`\`diff
--  answer.innerHTML = thanks;
-+  answer.textContent = thanks;
-\`\`\`
-
-| Name | before | now |
-| --- | --- | --- |
-| Ada | Thank you, Ada | Thank you, Ada |
-| \`<b>\` | Thank you, | Thank you, \`<b>\` |
-
-## Before you merge
-
-- [x] tried in the browser that you debug
-- [ ] the basket greets in the same way
-`;
   const claude = { id: "c3", name: "Claude Code", version: "2.1.0" };
   await window.openFile("app.js");
-  await listener.call("review.present", { client: claude, title: "Greeting", markdown, mode: "replace" });
+  await listener.call("review.present", { client: claude, title: "Greeting", markdown: sampleReview, mode: "replace" });
   const review = window.webview("Greeting");
   await review.getByRole("table").waitFor();
   const colour = (kind: string) =>
