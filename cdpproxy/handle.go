@@ -26,10 +26,6 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, no)
 		return
 	}
-	if h := p.handler(r.URL.Path); h != nil {
-		h.ServeHTTP(w, r)
-		return
-	}
 	mount, path, no := p.admit(r)
 	if no != nil {
 		p.refuse(w, r, no)
@@ -47,15 +43,6 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	default:
 		p.refuse(w, r, &refusal{http.StatusNotFound, "no such path. This is a CDP endpoint: /json/version, /json/list, /json/protocol, /json/new, /json/activate/ID, /json/close/ID, /devtools/browser/ID and /devtools/page/ID."})
 	}
-}
-
-func (p *Proxy) handler(path string) http.Handler {
-	for prefix, h := range p.opts.Handlers {
-		if path == prefix || strings.HasSuffix(prefix, "/") && strings.HasPrefix(path, prefix) {
-			return h
-		}
-	}
-	return nil
 }
 
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {

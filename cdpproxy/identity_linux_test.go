@@ -1,7 +1,6 @@
 package cdpproxy_test
 
 import (
-	"bufio"
 	"net/url"
 	"strings"
 	"testing"
@@ -23,18 +22,7 @@ func TestAnotherUserAtTheBrowsersPort(t *testing.T) {
 	cdptest.Kill(c)
 
 	cmd := start(12345, impostorAt+browser.Host)
-	leave, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	printed := bufio.NewReader(out)
+	leave, printed := talk(t, cmd)
 	if line, err := printed.ReadString('\n'); line != "listening\n" {
 		t.Fatalf("the other user prints %q, %v", line, err)
 	}

@@ -2,7 +2,6 @@ package cdpproxy
 
 import (
 	"log/slog"
-	"net/http"
 	"time"
 )
 
@@ -52,9 +51,6 @@ type Options struct {
 	Rule Rule
 	// Watcher is notified of clients. Nil: no calls.
 	Watcher ClientWatcher
-	// Handlers are paths of the embedding program, such as "/standby/". Host and
-	// Origin are checked for them; further admission is their own task.
-	Handlers map[string]http.Handler
 	// Logger: nil discards.
 	Logger *slog.Logger
 }

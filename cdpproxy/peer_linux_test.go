@@ -111,13 +111,9 @@ func TestSecondUser(t *testing.T) {
 	}
 }
 
-// TestManyUnauthenticated: another user cannot take all connections. Its
-// unauthenticated connections are bounded, and a refused one is closed. The
-// endpoint's own user is always admitted.
-func TestManyUnauthenticated(t *testing.T) {
-	start := asUser(t)
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
-	cmd := start(12345, manyOf+addr)
+// talk starts a child, and returns the two ends of its standard streams.
+func talk(t *testing.T, cmd *exec.Cmd) (leave io.Closer, printed *bufio.Reader) {
+	t.Helper()
 	leave, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +125,17 @@ func TestManyUnauthenticated(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	printed := bufio.NewReader(out)
+	return leave, bufio.NewReader(out)
+}
+
+// TestManyUnauthenticated: another user cannot take all connections. Its
+// unauthenticated connections are bounded, and a refused one is closed. The
+// endpoint's own user is always admitted.
+func TestManyUnauthenticated(t *testing.T) {
+	start := asUser(t)
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
+	cmd := start(12345, manyOf+addr)
+	leave, printed := talk(t, cmd)
 	if line, err := printed.ReadString('\n'); line != "the last 20 of 276 are closed\n" {
 		t.Errorf("another user says %q, %v", line, err)
 	}

@@ -58,6 +58,7 @@ func New(source Source, opts *Options) *Proxy {
 		done:   make(chan struct{}),
 		limits: limits{memory: processMemory, waitingBytes: maxWaitingBytes, headers: maxHeaders, tapMessages: tapMessages, tapBytes: tapBytes, closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second},
 		slots:  make(chan struct{}, maxExchanges),
+		relays: relays{all: map[*relay]struct{}{}},
 	}
 	p.arriving.init()
 	p.server = &http.Server{

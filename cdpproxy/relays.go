@@ -22,7 +22,6 @@ type relays struct {
 }
 
 func (s *relays) start() (err error) {
-	s.all = map[*relay]struct{}{}
 	s.loop, err = eventloop.Start()
 	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/coordinator/provider"
 	"browser-coordinator/coordinator/terminal"
 )
 
@@ -68,6 +69,9 @@ type browserFlags struct {
 	profile, proxy, viewport string
 	isolated                 bool
 	debuggingPort            *int // nil: none
+
+	chosen provider.Choice
+	locals []string // flags that exclude it
 }
 
 // whichBrowser adds the flags that choose a browser.
@@ -157,14 +161,58 @@ func (f *browserFlags) find() (chrome.Installation, error) {
 // headlessSize is the outer size of a headless browser: a laptop's.
 const headlessSize = "1280x900"
 
-// onDemand is the browser that is launched when it is needed. noDisplayAdvice is as in
-// launch.OnDemand.
-func (f *browserFlags) onDemand(headless bool, noDisplayAdvice string, log *slog.Logger) *launch.OnDemand {
-	o := chrome.Options{
-		Headless: headless, UserDataDir: f.profile, Isolated: f.isolated, Proxy: f.proxy, Viewport: f.viewport, DebuggingPort: f.debuggingPort, Logger: log,
+// local is how a browser on this machine is launched.
+type local struct {
+	headless  bool
+	noDisplay string // the next step where there is no display
+	url       string // of the first page
+}
+
+// onDemand is the browser that is launched, or opened elsewhere, when it is needed.
+func (f *browserFlags) onDemand(cmd *cobra.Command, l local, log *slog.Logger) (*launch.OnDemand, error) {
+	for _, name := range []string{"grid", "attach"} {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return nil, wrongUse("--%s is empty: give an address, or omit it", name)
+		}
 	}
-	if headless && o.Viewport == "" {
+	source, err := f.choice(cmd).Source(log)
+	if err != nil {
+		return nil, wrongUse("%w", err)
+	}
+	if source != nil {
+		return launch.New(source), nil
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	o := chrome.Options{
+		Headless: l.headless, UserDataDir: f.profile, Isolated: f.isolated, Proxy: f.proxy, Viewport: f.viewport, DebuggingPort: f.debuggingPort, URL: l.url, Logger: log,
+	}
+	if l.headless && o.Viewport == "" {
 		o.Viewport = headlessSize
 	}
-	return &launch.OnDemand{Find: f.find, Options: o, NoDisplayAdvice: noDisplayAdvice}
+	return launch.New(&launch.Chrome{Find: f.find, Options: o, NoDisplayAdvice: l.noDisplay}), nil
+}
+
+// elsewhere adds the flags for a browser that runs elsewhere. locals are further flags
+// that only concern a browser on this machine.
+func (f *browserFlags) elsewhere(cmd *cobra.Command, locals ...string) {
+	f.locals = append(locals, "browser", "executable", "profile", "isolated", "proxy-server", "viewport", "debugging-port")
+	cmd.Flags().StringVar(&f.chosen.Grid, "grid", "", "use a browser of the Selenium Grid at `URL` (default: $"+provider.EnvGrid+")")
+	cmd.Flags().StringVar(&f.chosen.Capabilities, "grid-capability", "", "request the WebDriver capabilities in the JSON `FILE` of the grid (default: any chrome)")
+	cmd.Flags().StringVar(&f.chosen.Attach, "attach", "", "use the browser at the CDP `URL` (http, https, ws or wss; default: $"+provider.EnvAttach+")")
+	cmd.Flags().StringVar(&f.chosen.Headers, "headers", "", "send the headers in `FILE`, one \"Name: value\" a line, to the grid or the URL of --attach (default: those in $"+provider.EnvHeaders+")")
+	complete(cmd, "grid", "http://localhost:4444")
+	complete(cmd, "attach", "http://127.0.0.1:9222")
+	cmd.MarkFlagsMutuallyExclusive("attach", "grid")
+	for _, name := range f.locals {
+		cmd.MarkFlagsMutuallyExclusive("attach", name)
+		cmd.MarkFlagsMutuallyExclusive("grid", name)
+	}
+}
+
+// choice is which provider the flags and variables choose.
+func (f *browserFlags) choice(cmd *cobra.Command) *provider.Choice {
+	f.chosen.Local = slices.ContainsFunc(f.locals, cmd.Flags().Changed)
+	return &f.chosen
 }

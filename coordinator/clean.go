@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/status"
 	"browser-coordinator/coordinator/terminal"
 )
 
@@ -88,6 +90,14 @@ func clean(all, dryRun bool) (cleaned []cleanedJSON, err error) {
 		}
 		for _, file := range k.Files {
 			cleaned = append(cleaned, cleanedJSON{file, k.Workspace, removed, reason})
+		}
+	}
+	for _, path := range status.DeadSockets(context.Background()) {
+		cleaned = append(cleaned, cleanedJSON{Path: path, Removed: true, Reason: "its agent's program was killed"})
+		if !dryRun {
+			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return cleaned, err
+			}
 		}
 	}
 	cache := filepath.Join(xdg.CacheHome, cacheName)

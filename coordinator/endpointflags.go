@@ -99,17 +99,18 @@ func (f *launchFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.launch, "launch", false, launchHelp)
 	cmd.Flags().BoolVar(&f.headed, "headed", false, headedHelp)
 	f.browser.launch(cmd)
+	f.browser.elsewhere(cmd, "headed")
 }
 
-// onDemand is the browser to launch; nil without --launch.
-func (f *launchFlags) onDemand(p *program) (*launch.OnDemand, error) {
-	if err := f.browser.check(); err != nil {
-		return nil, err
-	}
-	if !f.launch {
-		if f.headed || f.browser != (browserFlags{}) {
-			return nil, wrongUse("the flags of a browser need --launch: add it, or omit them")
-		}
+// onDemand is the browser to launch, or to open elsewhere; nil: none.
+func (f *launchFlags) onDemand(p *program, cmd *cobra.Command) (*launch.OnDemand, error) {
+	own, err := f.browser.onDemand(cmd, local{headless: !f.headed, noDisplay: leaveHeadedAway}, p.logger)
+	switch {
+	case err != nil || own.Provider() != "":
+		return own, err
+	case !f.launch && f.browser.chosen.Local:
+		return nil, wrongUse("the flags of a browser need --launch: add it, or omit them")
+	case !f.launch:
 		return nil, nil
 	}
 	if _, err := f.browser.find(); err != nil {
@@ -119,7 +120,7 @@ func (f *launchFlags) onDemand(p *program) (*launch.OnDemand, error) {
 		// The window's launch configuration may name its own browser.
 		p.logger.Warn("only a window's launch configuration can start a browser", "error", err)
 	}
-	return f.browser.onDemand(!f.headed, leaveHeadedAway, p.logger), nil
+	return own, nil
 }
 
 // hold is the value of --hold: how long a client waits for a browser.

@@ -61,6 +61,7 @@ var bans = []struct{ from, to, reason string }{
 	{"vscodeipc", "internal/soak", "as above"},
 	{"coordinator/terminal", "coordinator/registry", "text is written the same way whatever it is about"},
 	{"coordinator/launch", "vscodeipc", "as for chrome: a browser of our own needs no window"},
+	{"coordinator/provider", "vscodeipc", "as above"},
 	{"coordinator/setup", "vscodeipc", "the files of MCP hosts do not depend on which windows are open"},
 	{"coordinator/serving", "coordinator/tools", "CDP clients are served whether or not an agent is there"},
 	{"coordinator/doctor", "coordinator/tools", "a machine is examined without an agent"},
@@ -161,12 +162,9 @@ func TestEveryFolderSaysWhatItIs(t *testing.T) {
 // dialers are the files that may open connections themselves, and their peers. All
 // others reach a browser through cdpproxy/dial, which refuses forbidden addresses.
 var dialers = map[string]string{
-	"cdpproxy/dial/dial.go":                       "browsers",
-	"vscodeipc/internal/socket/transport_unix.go": "the socket of a window",
-	"vscodeipc/internal/socket/bind_unix.go":      "the socket of a window",
-	"coordinator/endpoint/address.go":             "a port of 127.0.0.1 and ::1, to see whether it is taken",
-	"coordinator/endpoint/standby.go":             "a coordinator at a port of 127.0.0.1, which has to prove that it is one",
-	"coordinator/page/sources/sources.go":         "the loopback server that a script came from, for its source map",
+	"cdpproxy/dial/dial.go":               "browsers",
+	"coordinator/endpoint/address.go":     "a port of 127.0.0.1 and ::1, to see whether it is taken",
+	"coordinator/page/sources/sources.go": "the loopback server that a script came from, for its source map",
 }
 
 // TestOneFunctionDialsBrowsers: no other file of the product opens connections.

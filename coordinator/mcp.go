@@ -21,6 +21,7 @@ import (
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/serving"
+	"browser-coordinator/coordinator/status"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/coordinator/tools"
 	"browser-coordinator/coordinator/tools/added"
@@ -31,7 +32,7 @@ import (
 )
 
 func (p *program) mcpCommand() *cobra.Command {
-	var workspace, outputDir, attach, secrets string
+	var workspace, outputDir, secrets string
 	var noLaunch, headed, launchForClients, allowToken bool
 	var serve endpointFlags
 	var caps, allowed, blocked []string
@@ -45,6 +46,8 @@ The window is the one whose folder contains the host's roots, or else the
 working directory. Its stable CDP address is served too. If no window is open,
 the first tool that needs a browser launches a private one, which ends with the
 session. If a window opens before a tool has changed anything, it takes over.
+With --grid the private browser is a session of a Selenium Grid. With --attach
+the agent works in the browser at a CDP address, in place of any window's.
 
 COMMAND is another MCP server that works over CDP. Its tools are offered too,
 except those with the name of a tool of this one. It is started when it is
@@ -69,13 +72,9 @@ user of the machine can read them.`,
 			if err != nil {
 				return err
 			}
-			if err := browser.check(); err != nil {
+			own, err := browser.onDemand(cmd, local{headless: !headed, noDisplay: leaveHeadedAway}, p.logger)
+			if err != nil {
 				return err
-			}
-			if attach != "" {
-				if err := checkCDPURL("attach", attach); err != nil {
-					return err
-				}
 			}
 			origins, err := policy.ParseOrigins(allowed, blocked)
 			if err != nil {
@@ -106,12 +105,13 @@ user of the machine can read them.`,
 				fmt.Fprintln(p.err, atTerminal)
 			}
 			options := tools.Options{Caps: caps, Version: version(), Options: agent.Options{
-				Workspace: workspace, Dir: dir, OutputDir: outputDir, Attach: attach, Origins: origins, Secrets: hidden, Logger: p.logger,
+				Workspace: workspace, Dir: dir, OutputDir: outputDir, Origins: origins, Secrets: hidden, Logger: p.logger,
 			}}
-			var own *launch.OnDemand
-			if !noLaunch && attach == "" {
-				own = browser.onDemand(!headed, leaveHeadedAway, p.logger)
-				options.Launcher = own
+			attached := browser.choice(cmd).Attaches()
+			if noLaunch && !attached {
+				own = nil
+			} else {
+				options.Launcher, options.Attached = own, attached
 				if width, height, err := chrome.ParseSize(browser.viewport); err == nil { // checked above
 					options.Viewport = &emulation.Viewport{Width: width, Height: height}
 				}
@@ -141,11 +141,8 @@ user of the machine can read them.`,
 	cmd.Flags().BoolVar(&headed, "headed", false, headedHelp)
 	cmd.Flags().BoolVar(&launchForClients, "launch", false, launchHelp)
 	cmd.Flags().BoolVar(&noLaunch, "no-launch", false, "never launch a private browser")
-	cmd.Flags().StringVar(&attach, "attach", "", "use the browser at the CDP `URL` (http or ws) instead of a window")
-	complete(cmd, "attach", "http://127.0.0.1:9222")
-	for _, launches := range []string{"launch", "browser", "executable", "headed", "profile", "isolated", "proxy-server", "viewport"} {
-		cmd.MarkFlagsMutuallyExclusive("attach", launches)
-	}
+	browser.elsewhere(cmd, "headed")
+	cmd.MarkFlagsMutuallyExclusive("grid", "no-launch")
 	cmd.MarkFlagsMutuallyExclusive("launch", "no-launch")
 	return cmd
 }
@@ -197,7 +194,9 @@ func (p *program) runMCP(ctx context.Context, options tools.Options, serve servi
 		}
 	}
 
-	err := tools.NewServer(options).Run(ctx, &mcpstdio.Transport{})
+	server := tools.NewServer(options)
+	defer status.ServeAgents(p.logger, server.Alone)()
+	err := server.Run(ctx, &mcpstdio.Transport{})
 	if errors.Is(err, context.Canceled) {
 		return nil // interrupted: some hosts end their servers this way
 	}

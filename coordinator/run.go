@@ -61,7 +61,7 @@ first, which ends with the first program. For a browser that outlives them, star
 
 func (p *program) runProgram(cmd *cobra.Command, workspace string, serve endpointFlags, launch *launchFlags, allowToken bool, args []string) error {
 	ctx := context.WithoutCancel(cmd.Context()) // the program decides when it ends
-	e, err := p.serveWorkspace(ctx, workspace, serve, launch)
+	e, err := p.serveWorkspace(ctx, cmd, workspace, serve, launch)
 	if err != nil {
 		return err
 	}

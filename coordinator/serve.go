@@ -28,7 +28,7 @@ it.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			e, err := p.serveWorkspace(ctx, workspace, serve, &launch)
+			e, err := p.serveWorkspace(ctx, cmd, workspace, serve, &launch)
 			if err != nil {
 				return err
 			}
@@ -64,8 +64,8 @@ type served struct {
 }
 
 // serveWorkspace serves the endpoint of the window that given resolves to.
-func (p *program) serveWorkspace(ctx context.Context, given string, serve endpointFlags, launch *launchFlags) (*served, error) {
-	onDemand, err := launch.onDemand(p)
+func (p *program) serveWorkspace(ctx context.Context, cmd *cobra.Command, given string, serve endpointFlags, launch *launchFlags) (*served, error) {
+	onDemand, err := launch.onDemand(p, cmd)
 	if err != nil {
 		return nil, err
 	}

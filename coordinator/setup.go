@@ -16,25 +16,6 @@ import (
 	"browser-coordinator/coordinator/terminal"
 )
 
-// hostJSON is one file of a host in `setup --json`; the names are stable.
-type hostJSON struct {
-	Host    string   `json:"host"`
-	Name    string   `json:"name"`
-	Found   bool     `json:"found"` // on this machine
-	Scope   string   `json:"scope"`
-	File    string   `json:"file"`
-	Exists  bool     `json:"exists"`
-	Default bool     `json:"default"` // the file that `setup HOST` changes
-	Entry   string   `json:"entry"`   // its name; empty: there is none
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
-	Works   bool     `json:"works"`
-	Error   string   `json:"error"`
-
-	isOff         bool // it is turned off
-	isCoordinator bool // its program is known to be the coordinator
-}
-
 // changeJSON is the output of `setup HOST --json`; the names are stable.
 type changeJSON struct {
 	Host     string  `json:"host"`
@@ -252,6 +233,9 @@ func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, fo
 	if target := change.LinkTarget(); target != "" {
 		p.notice("%s is a link: this changes %s.\n", change.File, target)
 	}
+	if change.Note != "" {
+		p.notice("%s\n", change.Note)
+	}
 	if f.dryRun {
 		return nil
 	}
@@ -264,11 +248,8 @@ func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, fo
 		return err
 	}
 	p.notice("%s is written.\n", change.File)
-	if f.remove {
-		return nil
-	}
-	if p.notice("%s\n", h.Next); change.Note != "" {
-		p.notice("%s\n", change.Note)
+	if !f.remove {
+		p.notice("%s\n", h.Next)
 	}
 	return nil
 }
@@ -282,6 +263,9 @@ func unchanged(change *setup.Change, removing bool) string {
 	}
 	if !change.State.IsCoordinator() {
 		return fmt.Sprintf("%s has an entry already: %s. It starts %s, which may be another program. To replace it, remove it first, with --remove.", change.File, change.State.Name, change.State.Command)
+	}
+	if set := change.State.Settings; len(set) > 0 {
+		return fmt.Sprintf("%s has an entry that works already: %s. It also sets: %s. If that is not yours, replace the entry: remove it first, with --remove.", change.File, change.State.Name, strings.Join(set, ", "))
 	}
 	return fmt.Sprintf("%s has an entry that works already: %s. %s", change.File, change.State.Name, change.Host.Next)
 }
@@ -354,29 +338,11 @@ func describe(change *setup.Change, f *setupFlags) changeJSON {
 
 // printHosts lists the hosts, and what they have of the coordinator.
 func (p *program) printHosts(folder string, asJSON bool) error {
-	all := []hostJSON{}
-	rows, colours := [][]string{{"HOST", "NAME", "ENTRY", "FILE"}}, []string{""}
-	var missing []string
-	for _, h := range setup.Hosts() {
-		files := inspect(h, folder)
-		all = append(all, files...)
-		shown := slices.DeleteFunc(slices.Clone(files), func(f hostJSON) bool {
-			return f.Entry == "" && f.Error == "" || f.Scope != "" && !slices.Contains(h.ScopesIn(folder), setup.Scope(f.Scope))
-		})
-		switch {
-		case len(shown) == 0 && !files[0].Found:
-			missing = append(missing, h.ID)
-		case len(shown) == 0:
-			rows, colours = append(rows, []string{h.ID, h.Name, none(h), ""}), append(colours, terminal.Yellow)
-		}
-		for _, f := range shown {
-			text, colour := verdict(f)
-			rows, colours = append(rows, []string{h.ID, h.Name, text, f.File}), append(colours, colour)
-		}
-	}
+	files := setup.List(folder)
 	if asJSON {
-		return terminal.JSON(p.out, all)
+		return terminal.JSON(p.out, files)
 	}
+	rows, colours, missing := setup.Table(files, folder)
 	if len(rows) > 1 {
 		if err := terminal.ColouredTable(p.out, rows, colours); err != nil {
 			return err
@@ -387,47 +353,4 @@ func (p *program) printHosts(folder string, asJSON bool) error {
 	}
 	p.notice("`coordinator setup HOST` adds the entry; `coordinator setup --print` prints it for another host.\n")
 	return nil
-}
-
-func none(h setup.Host) string {
-	if h.Default == "" {
-		return "only the host itself knows"
-	}
-	return "none"
-}
-
-func verdict(f hostJSON) (text, colour string) {
-	switch {
-	case f.Error != "":
-		return f.Error, terminal.Red
-	case f.Works && f.isOff:
-		return "turned off", terminal.Yellow
-	case f.isCoordinator:
-		return "works", terminal.Green
-	case f.Works:
-		return "starts " + f.Command + ", which may be another program", terminal.Yellow
-	case f.Command == "":
-		return "it starts no program", terminal.Yellow
-	}
-	return f.Command + " is not found: run `coordinator setup " + f.Host + " --" + f.Scope + "`", terminal.Red
-}
-
-// inspect describes each file of a host; at least one.
-func inspect(h setup.Host, folder string) (files []hostJSON) {
-	for _, scope := range h.Scopes() {
-		s, err := h.Inspect(scope, folder)
-		file := hostJSON{
-			Host: h.ID, Name: h.Name, Found: h.Installed(), Scope: string(scope), File: s.File, Exists: s.Exists,
-			Default: scope == h.Default, Entry: s.Name, Command: s.Command, Args: append([]string{}, s.Args...), Works: s.Works(),
-			isOff: s.Off, isCoordinator: s.IsCoordinator(),
-		}
-		if err != nil {
-			file.Error = strings.TrimPrefix(err.Error(), s.File+" is left as it is: ")
-		}
-		files = append(files, file)
-	}
-	if len(files) == 0 {
-		files = []hostJSON{{Host: h.ID, Name: h.Name, Found: h.Installed(), Args: []string{}}}
-	}
-	return files
 }

@@ -23,12 +23,11 @@ func (p *program) statusCommand() *cobra.Command {
 		Short: "Show the windows, their browsers, and what each client did last",
 		Long: `Show what is going on now: the open windows, their browsers, what clients may do
 there, who serves the endpoints, and the connected agents and CDP clients with
-what each did last. Endpoints that are served without a window are there too.
+what each did last. Endpoints that are served without a window are there too,
+and agents that drive a browser of their own.
 
 On a terminal it stays up to date until you press Ctrl+C. Otherwise, and with
---once or --json, it prints once.
-
-An agent that drives a browser of its own, without a window, is not listed.`,
+--once or --json, it prints once.`,
 		Example: `  coordinator status
   coordinator status --json`,
 		SuggestFor: []string{"stat", "top", "ps", "clients", "agents"},

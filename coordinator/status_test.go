@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -111,6 +112,68 @@ func TestStatusWithoutWindow(t *testing.T) {
 	if text := output(t, dir, "status"); !strings.Contains(text, canonical(t, shop)+" (no window)") {
 		t.Errorf("%s", text)
 	}
+}
+
+// Agents that no window lists are shown with their browsers, also several in one folder. One
+// that is killed leaves a socket, which the next one removes; `clean` does it, too.
+func TestStatusOfAgentsWithoutWindow(t *testing.T) {
+	t.Parallel()
+	const secret = "correct horse"
+	dir, shop := t.TempDir(), t.TempDir()
+	other := toolstest.OwnBrowser(t, "about:blank")
+	first, attached := host(t, dir, shop), host(t, dir, shop, "--attach", other.URL())
+	first.Must("browser_navigate", args{"url": "data:text/html,<input aria-label=Name>"})
+	first.Must("browser_type", args{"target": "input", "text": secret})
+	attached.Must("browser_tabs", args{"action": "list"})
+	r := awaitStatus(t, dir, func(r status.Report) bool { return len(r.Agents) == 2 })
+	for i, want := range []struct{ via, last string }{{"launched", `browser_type textbox "Name"`}, {"attached", "browser_tabs list"}} {
+		got := r.Agents[i]
+		if got.PID == 0 || got.Folder != canonical(t, shop) || got.Client.Name != toolstest.Host.Name || got.Client.Version != toolstest.Host.Version ||
+			got.Browser == nil || got.Browser.Via != want.via || !strings.Contains(got.Browser.Product, "Chrom") ||
+			got.Client.Last == nil || got.Client.Last.Text != want.last || time.Since(got.Client.Since) > time.Minute {
+			t.Errorf("agent %d: %+v, %+v, last %+v", i, got, got.Browser, got.Client.Last)
+		}
+	}
+	text := output(t, dir, "status")
+	if !strings.Contains(text, "Agents without a window\n") || strings.Contains(text, secret) {
+		t.Errorf("%s", text)
+	}
+
+	sockets := func() []string {
+		paths, err := filepath.Glob(filepath.Join(dir, "state", "browser-coordinator-mcp", "agent-*.sock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return paths
+	}
+	left := sockets()
+	kill := func(pid int) {
+		process, err := os.FindProcess(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		process.Kill()
+	}
+	kill(r.Agents[0].PID)
+	awaitStatus(t, dir, func(r status.Report) bool { return len(r.Agents) == 1 })
+	if text := output(t, dir, "clean"); !strings.Contains(text, "killed") || len(sockets()) != 1 {
+		t.Errorf("clean leaves %q of %q:\n%s", sockets(), left, text)
+	}
+	kill(r.Agents[1].PID)
+	awaitStatus(t, dir, func(r status.Report) bool { return len(r.Agents) == 0 })
+	last := host(t, dir, shop)
+	last.Must("browser_tabs", args{"action": "list"})
+	for limit := time.Now().Add(time.Minute); len(sockets()) != 1; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("left behind: %q", sockets())
+		}
+	}
+
+	// Once a window opens, the agent moves there, and the window lists it.
+	openWindow(t, dir, shop)
+	awaitStatus(t, dir, func(r status.Report) bool {
+		return len(r.Agents) == 0 && len(r.Windows) == 1 && len(r.Windows[0].Clients) == 1
+	})
 }
 
 // A window of an older version does not report its agents, and that is named.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -161,15 +160,6 @@ func helpCommand() *cobra.Command {
 			return about.Help()
 		},
 	}
-}
-
-// checkCDPURL rejects an address that cannot be a browser's, before it is dialed.
-func checkCDPURL(flag, given string) error {
-	u, err := url.Parse(given)
-	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme) {
-		return wrongUse("--%s %q: want a browser's CDP URL, for example http://127.0.0.1:9222 or ws://127.0.0.1:9222/devtools/browser/…", flag, given)
-	}
-	return nil
 }
 
 // homes are the variables that name the folders of our files.

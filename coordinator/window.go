@@ -28,14 +28,15 @@ makes its editor one. Agents find it by its folder; CDP clients use the address
 that is printed first.
 
 The command runs until you interrupt it or close the browser. Then it ends the
-browser and removes its private profile.`,
+browser and removes its private profile.
+
+With --grid or --attach the browser runs elsewhere. When it has ended, the
+window opens the next one at the same address.`,
 		Example: `  coordinator window
-  coordinator window --url http://localhost:5173 --workspace ~/shop`,
+  coordinator window --url http://localhost:5173 --workspace ~/shop
+  coordinator window --grid http://localhost:4444`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := browser.check(); err != nil {
-				return err
-			}
 			if !slices.Contains(policy.Modes, policy.Mode(mode)) {
 				return wrongUse("--access %q: want one of full, ask, view", mode)
 			}
@@ -46,8 +47,10 @@ browser and removes its private profile.`,
 			if err := checkWorkspace(workspace); err != nil {
 				return err
 			}
-			own := browser.onDemand(headless, "add --headless", p.logger)
-			own.Options.URL = startURL
+			own, err := browser.onDemand(cmd, local{headless: headless, noDisplay: "add --headless", url: startURL}, p.logger)
+			if err != nil {
+				return err
+			}
 			options := window.Options{
 				Workspace: workspace, Browser: own, Access: vscodeipc.AccessMode(mode), Version: version(), Logger: p.logger,
 			}
@@ -61,6 +64,7 @@ browser and removes its private profile.`,
 	cmd.Flags().BoolVar(&headless, "headless", false, "run the browser without a visible window")
 	browser.launch(cmd)
 	cmd.Flags().StringVar(&startURL, "url", "", "open `URL` as the first page")
+	browser.elsewhere(cmd, "headless", "url")
 	return cmd
 }
 
@@ -101,15 +105,16 @@ func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve en
 		other := listing.Windows[at]
 		p.notice("Another window has this folder already (%s, process %d). While both are open, the address leads to the browser of the window that opened first, and agents must name one of them.\n", other.Kind, other.PID)
 	}
-	p.notice("%s for %s is ready; press Ctrl+C to end.\n", w.Product, options.Workspace)
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-w.Browser.Done():
-		if err := w.Browser.Err(); err != nil {
-			return fmt.Errorf("the browser ended: %w", err)
-		}
-		fmt.Fprintln(p.err, "The browser was closed, so the window ends.")
-		return nil
+	product := w.Product
+	if provider := options.Browser.Provider(); provider != "" {
+		product += " of " + provider
 	}
+	p.notice("%s for %s is ready; press Ctrl+C to end.\n", product, options.Workspace)
+	if err := w.Run(ctx); err != nil {
+		return fmt.Errorf("the browser ended: %w", err)
+	}
+	if ctx.Err() == nil {
+		fmt.Fprintln(p.err, "The browser was closed, so the window ends.")
+	}
+	return nil
 }

@@ -11,32 +11,23 @@ import (
 
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/status"
 	"browser-coordinator/coordinator/terminal"
 )
 
 // windowJSON is one window in `windows --json`; the names are stable.
 type windowJSON struct {
-	Address   string       `json:"address"`
-	Workspace *string      `json:"workspace"`
-	Folders   []string     `json:"folders"`
-	Kind      string       `json:"kind"`
-	Server    string       `json:"server"`
-	PID       int          `json:"pid"`
-	Session   string       `json:"session"`
-	Browser   *browserJSON `json:"browser"`
-	Pages     int          `json:"pages"` // page-level endpoints
-	Endpoint  string       `json:"endpoint"`
+	status.Identity
+	Session  string       `json:"session"`
+	Browser  *browserJSON `json:"browser"`
+	Pages    int          `json:"pages"` // page-level endpoints
+	Endpoint string       `json:"endpoint"`
 }
 
 type browserJSON struct {
 	URL     string `json:"url"`
 	Product string `json:"product"`
 	Via     string `json:"via"`
-}
-
-type unreachableJSON struct {
-	Address string `json:"address"`
-	Reason  string `json:"reason"`
 }
 
 func (p *program) windowsCommand() *cobra.Command {
@@ -136,28 +127,15 @@ func printWindows(w io.Writer, listing registry.Listing) error {
 
 func printWindowsJSON(to io.Writer, listing registry.Listing) error {
 	out := struct {
-		Windows     []windowJSON      `json:"windows"`
-		Unreachable []unreachableJSON `json:"unreachable"`
-	}{[]windowJSON{}, []unreachableJSON{}}
+		Windows     []windowJSON         `json:"windows"`
+		Unreachable []status.Unreachable `json:"unreachable"`
+	}{[]windowJSON{}, status.UnreachableIn(listing)}
 	for _, w := range listing.Windows {
-		j := windowJSON{
-			Address: string(w.Address), Folders: w.Folders, Kind: w.Kind, Server: w.Server,
-			PID: w.PID, Session: w.Session, Endpoint: endpoint.URL(w.Hash()),
-		}
-		if w.Workspace != "" {
-			j.Workspace = &w.Workspace
-		}
-		if j.Folders == nil {
-			j.Folders = []string{}
-		}
+		j := windowJSON{Identity: status.Identify(w), Session: w.Session, Pages: len(w.State.Pages), Endpoint: endpoint.URL(w.Hash())}
 		if b := w.State.Browser; b != nil {
 			j.Browser = &browserJSON{b.URL, b.Product, b.Via}
 		}
-		j.Pages = len(w.State.Pages)
 		out.Windows = append(out.Windows, j)
-	}
-	for _, u := range listing.Unreachable {
-		out.Unreachable = append(out.Unreachable, unreachableJSON{string(u.Address), u.Reason})
 	}
 	return terminal.JSON(to, out)
 }

@@ -110,10 +110,11 @@ type DebugSession struct {
 	Name   string `json:"name"`
 	Type   string `json:"type"`
 	Parent string `json:"parent,omitempty"`
+	Remote bool   `json:"remote,omitempty"` // its browser runs on the user's machine, the window on another
 }
 
 // Browser is the browser-level CDP endpoint of the window's debug browser. Via
-// is "injected", "configured", "attached" or "launched" today.
+// is "injected", "configured", "attached", "launched" or "provided" today.
 type Browser struct {
 	URL          string `json:"url"`
 	Product      string `json:"product,omitempty"`

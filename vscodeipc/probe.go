@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"browser-coordinator/internal/usersocket"
 	"browser-coordinator/vscodeipc/internal/socket"
 )
 
@@ -108,7 +109,7 @@ func probe(ctx context.Context, a Address, o DialOptions) Verdict {
 		v.Verdict = Foreign
 	case errors.Is(err, errIncompatible):
 		v.Verdict = Incompatible
-	case socket.IsRefused(err):
+	case usersocket.IsDead(err):
 		v.Verdict, v.Reason = Stale, "no process listens there"
 	case errors.As(err, &bye):
 		v.Verdict = Busy

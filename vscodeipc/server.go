@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"browser-coordinator/internal/backoff"
+	"browser-coordinator/internal/usersocket"
 	"browser-coordinator/vscodeipc/internal/socket"
 )
 
@@ -228,7 +229,7 @@ func (s *Server) acceptLoop(l net.Listener) {
 
 // admit accepts a client, or sends it the reason for a refusal.
 func (s *Server) admit(conn net.Conn) {
-	if err := socket.CheckPeer(conn); err != nil {
+	if err := usersocket.CheckPeer(conn); err != nil {
 		s.log.Warn("window refuses a client", "error", err)
 		conn.Close()
 		return

@@ -16,10 +16,8 @@ import (
 )
 
 const (
-	defaultTimeout = 5 * time.Second
-	// headerTimeout bounds the wait for the headers of a response. The stable
-	// endpoint holds a request while its window has no browser.
-	headerTimeout = time.Minute
+	defaultTimeout         = 5 * time.Second
+	defaultResponseTimeout = time.Minute
 	// maxHeader bounds those headers, in bytes. Chromium's take a few hundred.
 	maxHeader = 64 << 10
 )
@@ -31,6 +29,11 @@ type Options struct {
 	Remote bool
 	// Timeout bounds the connection setup; 0 means 5 s.
 	Timeout time.Duration
+	// Header is sent with each request of Get.
+	Header http.Header
+	// ResponseTimeout bounds the wait for the headers of a response; 0 means a minute. The
+	// stable endpoint holds a request while its window has no browser.
+	ResponseTimeout time.Duration
 	// KeepAlive is for long connections.
 	KeepAlive net.KeepAliveConfig
 }
@@ -44,6 +47,14 @@ type RefusedError struct {
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the browser's address %s is refused: %s", e.Address, e.Reason)
 }
+
+// StatusError reports a response with another status than 200.
+type StatusError struct {
+	Response *http.Response // its body is read
+	Text     string         // of the body
+}
+
+func (e *StatusError) Error() string { return e.Response.Status + ": " + e.Text }
 
 // Place returns the scheme, host and port of an address. Only these may appear in
 // an error or a log, since credentials, path and query may contain secrets.
@@ -89,7 +100,7 @@ func Client(o *Options) *http.Client {
 			DisableKeepAlives:      true,
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: maxHeader,
-			ResponseHeaderTimeout:  headerTimeout,
+			ResponseHeaderTimeout:  o.ResponseTimeout,
 		}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -102,6 +113,9 @@ func Get(ctx context.Context, rawURL string, limit int64, o *Options) ([]byte, e
 	if err != nil {
 		return nil, &RefusedError{Place(rawURL), "it cannot be read"}
 	}
+	if o != nil && o.Header != nil {
+		req.Header = o.Header.Clone()
+	}
 	res, err := Client(o).Transport.RoundTrip(req)
 	if err != nil {
 		return nil, err
@@ -109,7 +123,7 @@ func Get(ctx context.Context, rawURL string, limit int64, o *Options) ([]byte, e
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, limit))
 	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", res.Status, strings.TrimSpace(string(body)))
+		err = &StatusError{res, strings.TrimSpace(string(body))}
 	}
 	return body, err
 }
@@ -143,7 +157,7 @@ func (o *Options) check(rawURL string) (*url.URL, error) {
 	case !o.Remote:
 		return refuse("a browser on this machine speaks ws or http")
 	}
-	if !o.Remote && !loopback(u.Hostname()) {
+	if !o.Remote && !Loopback(u.Hostname()) {
 		return refuse("it is not on this machine. Only an address that you name yourself, as with --attach, may be elsewhere")
 	}
 	return u, nil
@@ -159,7 +173,7 @@ func (o *Options) connect(ctx context.Context, network, address string) (net.Con
 	if localhost(host) { // without a resolver, which could return any address
 		hosts = []string{"127.0.0.1", "::1"}
 	}
-	if !o.Remote && !loopback(hosts[0]) {
+	if !o.Remote && !Loopback(hosts[0]) {
 		return nil, &RefusedError{address, "it is not on this machine"}
 	}
 	d := net.Dialer{Timeout: o.Timeout, KeepAliveConfig: o.KeepAlive}
@@ -185,6 +199,9 @@ func orDefault(o *Options) *Options {
 	if c.Timeout == 0 {
 		c.Timeout = defaultTimeout
 	}
+	if c.ResponseTimeout == 0 {
+		c.ResponseTimeout = defaultResponseTimeout
+	}
 	return &c
 }
 
@@ -203,8 +220,8 @@ func localhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// loopback reports whether a host is this machine by its spelling alone.
-func loopback(host string) bool {
+// Loopback reports whether a host is this machine by its spelling alone.
+func Loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return localhost(host) || ip != nil && ip.IsLoopback()
 }

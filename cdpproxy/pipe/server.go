@@ -17,7 +17,7 @@ import (
 	"browser-coordinator/cdpproxy/discovery"
 )
 
-// callTimeout bounds a command of the server's own.
+// callTimeout bounds a command of the server's own whose caller sets no bound.
 const callTimeout = 20 * time.Second
 
 // errClosed: the pipe has ended.
@@ -116,8 +116,11 @@ func (s *Server) call(ctx context.Context, c call, method string, params, result
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+	}
 	c.done = make(chan response, 1)
 	s.mu.Lock()
 	id, ok := s.register(c)

@@ -25,7 +25,6 @@ type Options struct {
 	Header      http.Header   // sent with the discovery and the handshake
 	QueueSize   int           // events that a subscription may hold unread; 0 means 4096
 	CallTimeout time.Duration // of calls whose context has no deadline; 0 means 30 s
-	Remote      bool          // the user's own flag names the browser: it may be on another machine
 }
 
 const (
@@ -76,8 +75,8 @@ func Dial(ctx context.Context, endpoint string, opts *Options) (*Conn, error) {
 	ctx, cancelDial := context.WithTimeout(ctx, dialTimeout)
 	defer cancelDial()
 
-	how := &dial.Options{Remote: o.Remote, Timeout: dialTimeout}
-	wsURL, err := resolve(ctx, how, endpoint)
+	how := &dial.Options{Timeout: dialTimeout, Header: o.Header}
+	wsURL, err := Resolve(ctx, how, endpoint)
 	if err != nil {
 		return nil, fmt.Errorf("cdp dial: %w", err)
 	}

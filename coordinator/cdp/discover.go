@@ -16,11 +16,11 @@ const maxVersionReply = 64 << 10
 // browserPath begins the path of a browser's WebSocket, before its GUID.
 const browserPath = "/devtools/browser/"
 
-// resolve turns the address from a user or a configuration, http://host:port or a ws URL,
+// Resolve turns the address from a user or a configuration, http://host:port or a ws URL,
 // into the browser's WebSocket address. A ws URL with a GUID names one browser. Another
 // program may have that browser's port by now: the browser must return the GUID in its
 // version before it gets a request with it.
-func resolve(ctx context.Context, how *dial.Options, endpoint string) (string, error) {
+func Resolve(ctx context.Context, how *dial.Options, endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil {
 		return "", fmt.Errorf("the endpoint is not a URL")
@@ -67,5 +67,8 @@ func askVersion(ctx context.Context, how *dial.Options, u *url.URL) (string, err
 	// The response names the path. The host stays the one that the caller named: a peer must
 	// not redirect the connection to another host.
 	named.Scheme, named.User, named.Host = "ws"+strings.TrimPrefix(u.Scheme, "http"), nil, u.Host
+	if named.RawQuery == "" {
+		named.RawQuery = u.RawQuery // a token that every request needs
+	}
 	return named.String(), nil
 }

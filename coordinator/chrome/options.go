@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -111,18 +112,22 @@ func ParseSize(text string) (width, height int, err error) {
 }
 
 // environment removes variables of VS Code's extension host: with ELECTRON_RUN_AS_NODE an
-// Electron-based browser would start as Node.
+// Electron-based browser would start as Node. It removes the credentials for a provider too:
+// the processes of pages have a copy of the environment in their memory.
 func environment(env []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, entry := range env {
 		name, _, _ := strings.Cut(entry, "=")
-		if upper := strings.ToUpper(name); upper == "ELECTRON_RUN_AS_NODE" || strings.HasPrefix(upper, "VSCODE_") {
+		if upper := strings.ToUpper(name); upper == "ELECTRON_RUN_AS_NODE" || strings.HasPrefix(upper, "VSCODE_") || slices.Contains(credentials, upper) {
 			continue
 		}
 		kept = append(kept, entry)
 	}
 	return kept
 }
+
+// credentials are the variables of package provider.
+var credentials = []string{"BROWSER_COORDINATOR_GRID", "BROWSER_COORDINATOR_ATTACH", "BROWSER_COORDINATOR_HEADERS"}
 
 // maxTemporary is the longest directory for temporary files: the socket that
 // Chromium makes there, org.chromium.Chromium.XXXXXX/SingletonSocket, must fit

@@ -49,7 +49,7 @@ func examineEndpoints(ctx context.Context) ([]keptEndpoint, error) {
 			all[i].Kept = k
 			all[i].Condition, all[i].err = k.Condition(ctx)
 			if all[i].Served {
-				all[i].owner = ownerOf(ctx, all[i])
+				all[i].owner = ownerOf(all[i])
 			}
 		})
 	}
@@ -59,11 +59,9 @@ func examineEndpoints(ctx context.Context) ([]keptEndpoint, error) {
 
 // ownerOf names the program that serves an endpoint: as it reports itself, or as the
 // system knows it.
-func ownerOf(ctx context.Context, e keptEndpoint) string {
-	if e.Responds {
-		if s, err := endpoint.ReadStatus(ctx, e.Hash); err == nil && s.Program != "" {
-			return fmt.Sprintf("%s (pid %d)%s", s.Program, s.PID, startedBy(s.PID))
-		}
+func ownerOf(e keptEndpoint) string {
+	if s := e.Owner; s != nil {
+		return fmt.Sprintf("%s (pid %d)%s", s.Program, s.PID, startedBy(s.PID))
 	}
 	return holderOf(e.Lock)
 }
@@ -87,7 +85,7 @@ func checkEndpoints(_ context.Context, x *examination) []Finding {
 		switch {
 		case e.err != nil:
 			found = append(found, unknown("the endpoint of %s: %v.", e.label(), e.err))
-		case e.Served && e.Responds:
+		case e.Owner != nil:
 			found = append(found, ok("%s has port %d, served by %s.", e.label(), e.Port, e.owner))
 		case e.Served:
 			found = append(found, finding(Problem, "end that program and start it again",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -71,7 +72,20 @@ func liveWindow(v vscodeipc.Verdict) Finding {
 	if stopped := len(h.State.Access.Stopped); stopped > 0 {
 		text += fmt.Sprintf(", and %s stopped", counted(stopped, "client is", "clients are"))
 	}
+	if h.State.Browser == nil && slices.ContainsFunc(h.State.DebugSessions, func(s vscodeipc.DebugSession) bool { return s.Remote }) {
+		text += ". " + remoteBrowser()
+	}
 	return ok("%s.", text)
+}
+
+// remoteBrowser explains which side is which.
+func remoteBrowser() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "this machine"
+	}
+	return fmt.Sprintf("The extension and the coordinator run here, on %s; the debug browser runs on your own machine, so it has no port that can be reached from here. "+
+		"Agents and CDP clients use its pages through the debugger's shared sessions. That is slower, and clients cannot make browser contexts, set breakpoints or step", host)
 }
 
 // checkWorkspace finds the window that an agent in the folder gets.

@@ -105,10 +105,10 @@ func Ask(ctx context.Context, hash string) (Addr, error) {
 	if err != nil || f.token == "" {
 		return addr, err
 	}
-	if o, err := f.owner(ctx, addr.Port, false); err == nil {
-		o.gone.Close()
+	if s, err := f.state(ctx); err == nil {
+		addr = f.at(s.Port)
 		addr.Served = true
-		addr.RequiresToken = addr.RequiresToken || o.requiresToken
+		addr.RequiresToken = addr.RequiresToken || s.TokenRequired
 	}
 	return addr, nil
 }

@@ -40,7 +40,7 @@ func TestAddress(t *testing.T) {
 	if got := who(t, addr.TokenURL); !strings.Contains(got, "this is A") {
 		t.Errorf("with token: %s", got)
 	}
-	for name, want := range map[string]os.FileMode{"": 0o700, "endpoint-" + hash + ".json": 0o600, "endpoint-" + hash + ".token": 0o600, "endpoint-" + hash + ".lock": 0o600} {
+	for name, want := range map[string]os.FileMode{"": 0o700, "endpoint-" + hash + ".json": 0o600, "endpoint-" + hash + ".token": 0o600, "endpoint-" + hash + ".lock": 0o600, "endpoint-" + hash + ".sock": 0o600} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
 			t.Error(err)

@@ -91,9 +91,10 @@ func order(path string) string {
 type Condition struct {
 	Port int    // 0: none is remembered
 	Lock string // the file that its owner has locked
-	// Served reports whether a coordinator owns the endpoint, and Responds whether the
-	// program at the port has proved that it is that coordinator.
-	Served, Responds bool
+	// Served reports whether a coordinator owns the endpoint, and Owner is what it reports;
+	// nil: it does not respond.
+	Served bool
+	Owner  *Status
 	// Taken reports whether another program listens on the port.
 	Taken bool
 }
@@ -113,9 +114,11 @@ func (k Kept) Condition(ctx context.Context) (Condition, error) {
 	switch {
 	case c.Port == 0:
 	case c.Served:
-		proving, cancel := context.WithTimeout(ctx, proveTimeout)
+		asking, cancel := context.WithTimeout(ctx, askTimeout)
 		defer cancel()
-		c.Responds = f.serves(proving, c.Port)
+		if s, err := f.state(asking); err == nil {
+			c.Owner = &s
+		}
 	default:
 		c.Taken = Taken(ctx, k.Hash, c.Port)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/internal/backoff"
 	"browser-coordinator/internal/notify"
+	"browser-coordinator/internal/usersocket"
 )
 
 // Endpoint is this process's part in serving a window's endpoint: it is the owner, or it
@@ -41,7 +43,7 @@ const closeTimeout = 2 * time.Second
 
 // Serve serves the window's endpoint with the browsers of source, as soon as no other
 // process does. It returns when this process serves the endpoint or stands by. ctx bounds
-// that wait only; the endpoint lives until Close. Serve sets Token and Handlers of opts.
+// that wait only; the endpoint lives until Close. Serve sets Token of opts.
 func Serve(ctx context.Context, hash string, source cdpproxy.Source, opts cdpproxy.Options) (*Endpoint, error) {
 	f, addr, err := open(hash)
 	if err != nil {
@@ -169,32 +171,43 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 	})
 	defer release()
 
+	if conn, err := usersocket.Dial(ctx, e.files.path("sock")); err == nil {
+		conn.Close()
+		return errServed
+	}
 	lns, err := e.listen(ctx)
 	if err != nil {
 		return err
 	}
-	opts := e.opts
-	server := &ownerServer{files: e.files, nonce: newNonce(), released: released}
-	opts.Handlers = server.handlers()
-	proxy := cdpproxy.New(e.source, &opts)
-	server.proxy = proxy
-	served := make(chan error, len(lns))
+	proxy := cdpproxy.New(e.source, &e.opts)
+	owner := &ownerServer{proxy, e.Address().Port, released}
+	others := &http.Server{Handler: owner.handler(), ReadHeaderTimeout: askTimeout}
+	socket, err := usersocket.Listen(e.files.path("sock"))
+	if err != nil {
+		e.log.Warn("other coordinators get no reports of this endpoint", "error", err)
+	}
+	served := make(chan error, len(lns)+1)
 	e.setOwner(true)
 	for _, ln := range lns {
 		go serveListener(proxy, ln, served)
 	}
+	running := len(lns)
+	if socket != nil {
+		go serveListener(others, socket, served)
+		lns = append(lns, socket)
+		running++
+	}
 	e.log.Info("serving the endpoint", "url", e.URL())
 	report(ready, nil)
 
-	running := len(lns)
 	select {
 	case <-ctx.Done():
 		err = nil
 	case err = <-served:
 		running--
 	}
-	// First close the port, then release the lock, then notify those that stand by: the next
-	// owner finds both free. The old clients get their close frames meanwhile.
+	// First close the port and the socket, then release the lock, then notify those that
+	// stand by: the next owner finds all free. The old clients get their close frames meanwhile.
 	for _, ln := range lns {
 		ln.Close()
 	}
@@ -202,17 +215,18 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 	closing, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	// The listeners are closed already, which Shutdown may report.
-	if shutdownErr := proxy.Shutdown(closing); shutdownErr != nil && !errors.Is(shutdownErr, net.ErrClosed) && err == nil {
+	if shutdownErr := errors.Join(proxy.Shutdown(closing), others.Shutdown(closing)); shutdownErr != nil && !errors.Is(shutdownErr, net.ErrClosed) && err == nil {
 		e.log.Warn("clients were cut", "error", shutdownErr)
 	}
+	others.Close()
 	for range running {
 		<-served
 	}
 	return err
 }
 
-func serveListener(proxy *cdpproxy.Proxy, ln net.Listener, served chan<- error) {
-	served <- proxy.Serve(ln)
+func serveListener(server interface{ Serve(net.Listener) error }, ln net.Listener, served chan<- error) {
+	served <- server.Serve(ln)
 }
 
 func (e *Endpoint) setOwner(owner bool) {
@@ -235,12 +249,6 @@ func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
 		}
 		lns, err := listenSoon(ctx, port)
 		if errors.Is(err, errTaken) {
-			asking, cancel := context.WithTimeout(ctx, proveTimeout)
-			served := e.files.serves(asking, port)
-			cancel()
-			if served {
-				return nil, errServed
-			}
 			next, portErr := e.files.port(port)
 			if portErr != nil {
 				return nil, portErr

@@ -18,8 +18,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// files is what one window's endpoint keeps on disk: endpoint-HASH.json (the
-// port), endpoint-HASH.token and endpoint-HASH.lock.
+// files is what one window's endpoint keeps on disk: endpoint-HASH.json (the port),
+// endpoint-HASH.token, endpoint-HASH.lock, and endpoint-HASH.sock while it is served.
 type files struct {
 	dir   string
 	hash  string
@@ -213,21 +213,12 @@ func (f *files) choose(taken int) (int, error) {
 }
 
 // remember stores the port at which the endpoint is served, if its file was deleted: the
-// owner may have a port that the rule would not choose now. The owner's lock may have
-// been deleted too; remember then tries the first few ports of the window's sequence.
+// owner may have a port that the rule would not choose now.
 func (f *files) remember() error {
-	ports := 8
-	if served, err := f.isServed(); err != nil {
-		return err
-	} else if served {
-		ports = Ports
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), proveTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	for n := 0; n < ports && ctx.Err() == nil; n++ {
-		if port := candidate(f.id, n); f.serves(ctx, port) {
-			return f.writePort(port)
-		}
+	if s, err := f.state(ctx); err == nil {
+		return f.writePort(s.Port)
 	}
 	return nil
 }

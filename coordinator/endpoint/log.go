@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http/httptrace"
 	"time"
+
+	"browser-coordinator/internal/usersocket"
 )
 
 // ErrNotServed reports that no coordinator serves a window's endpoint now.
@@ -24,7 +24,7 @@ func Log(ctx context.Context, hash string, drainTimeout time.Duration) (io.ReadC
 	}
 	stream, err := f.log(ctx, ctx, drainTimeout)
 	if err != nil {
-		return nil, f.notLogged(err)
+		return nil, f.notServed(err)
 	}
 	return stream, nil
 }
@@ -53,22 +53,16 @@ func NextLog(ctx context.Context, hash string, drainTimeout time.Duration) (io.R
 			cause = err
 		}
 		if !wait.Sleep(asking) {
-			return nil, f.notLogged(cause)
+			return nil, f.notServed(cause)
 		}
 	}
 }
 
 // log requests the owner's stream once. asking bounds the request, ctx the stream.
 func (f *files) log(ctx, asking context.Context, drainTimeout time.Duration) (io.ReadCloser, error) {
-	addr, err := f.address() // another one, if another program has taken the port
-	if err != nil {
-		return nil, err
-	}
 	reading, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	asked := context.AfterFunc(asking, cancel)
-	var conn net.Conn
-	trace := &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { conn = got.Conn }}
-	res, _, err := f.ask(httptrace.WithClientTrace(reading, trace), addr.Port, logPath, nil)
+	res, conn, err := usersocket.Get(reading, f.path("sock"), logPath)
 	if err == nil && !asked() {
 		res.Body.Close()
 		err = asking.Err()
@@ -76,7 +70,7 @@ func (f *files) log(ctx, asking context.Context, drainTimeout time.Duration) (io
 	if err != nil {
 		asked()
 		cancel()
-		return nil, fmt.Errorf("the coordinator that serves %s cannot log: it may be older than this one: %w", addr.URL, err)
+		return nil, fmt.Errorf("the coordinator that serves %s does not log: %w", f.at(readPort(f.path("json"))).URL, err)
 	}
 	unbind := context.AfterFunc(ctx, func() {
 		time.AfterFunc(drainTimeout, cancel)
@@ -109,8 +103,8 @@ func (s *logStream) Close() error {
 	return s.ReadCloser.Close()
 }
 
-// notLogged is the reason why there is no stream.
-func (f *files) notLogged(err error) error {
+// notServed is the reason why there is no response: ErrNotServed if there is no owner.
+func (f *files) notServed(err error) error {
 	if served, lockErr := f.isServed(); lockErr != nil || !served {
 		return errors.Join(ErrNotServed, lockErr)
 	}

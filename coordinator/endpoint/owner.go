@@ -1,12 +1,8 @@
 package endpoint
 
 import (
-	"encoding/hex"
 	"encoding/json"
-	"net"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"browser-coordinator/cdpproxy"
@@ -14,76 +10,45 @@ import (
 )
 
 // ownerServer serves the other coordinators of the window while this process owns the
-// endpoint.
+// endpoint. Only processes of the same user reach its socket.
 type ownerServer struct {
-	files    *files
-	nonce    string // lives as long as the owner
 	proxy    *cdpproxy.Proxy
+	port     int
 	released <-chan struct{} // closed when the lock is released
 }
 
-func (s *ownerServer) handlers() map[string]http.Handler {
-	return map[string]http.Handler{
-		provePath:   http.HandlerFunc(s.prove),
-		standbyPath: http.HandlerFunc(s.standBy),
-		logPath:     http.HandlerFunc(s.log),
-		statusPath:  http.HandlerFunc(s.status),
-	}
+func (s *ownerServer) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc(statusPath, s.status)
+	mux.HandleFunc(standbyPath, s.standBy)
+	mux.HandleFunc(logPath, s.log)
+	return mux
 }
 
-// prove proves to clients that know the token that this process is the owner.
-func (s *ownerServer) prove(w http.ResponseWriter, r *http.Request) {
-	asked := strings.TrimPrefix(r.URL.Path, provePath)
-	w.Header().Set("Connection", "close") // the peer is still unauthenticated
-	if raw, err := hex.DecodeString(asked); err != nil || len(raw) != nonceBytes {
-		http.NotFound(w, r)
-		return
-	}
-	w.Header().Set(hashHeader, s.files.hash)
-	w.Header().Set(nonceHeader, s.nonce)
-	w.Header().Set(proofHeader, s.files.proof("owner", s.files.hash, localPort(r), asked, s.nonce))
-	w.WriteHeader(http.StatusOK)
+// The paths of an owner's socket. A client that stands by and needs the strict mode adds
+// strictQuery.
+const (
+	statusPath  = "/status"
+	standbyPath = "/standby"
+	logPath     = "/log"
+	strictQuery = "?token=required"
+)
+
+// status responds with the state.
+func (s *ownerServer) status(w http.ResponseWriter, _ *http.Request) {
+	now := statusOf(s.proxy.Status())
+	now.Port, now.TokenRequired = s.port, s.proxy.RequiresToken()
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(now) // the reader may be gone
 }
 
-// admits checks that the sender of a request to path has proved that it knows the token,
-// and returns its nonce. It responds to any other request itself.
-func (s *ownerServer) admits(w http.ResponseWriter, r *http.Request, path string) (nonce string, ok bool) {
-	w.Header().Set("Connection", "close")
-	nonce, proof, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, path), "/")
-	if !s.files.proven(proof, path, s.files.hash, localPort(r), s.nonce, nonce) {
-		http.Error(w, "this is for coordinators of the same user", http.StatusForbidden)
-		return "", false
-	}
-	w.Header().Set(hashHeader, s.files.hash)
-	return nonce, true
-}
-
-// localPort is the port at which the request arrived: a proof for another port is
-// invalid, so a program in between cannot relay it.
-func localPort(r *http.Request) string {
-	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if tcp, ok := addr.(*net.TCPAddr); ok {
-		return strconv.Itoa(tcp.Port)
-	}
-	return ""
-}
-
-// standBy responds at once, and ends its response when the lock is released.
+// standBy responds with the state at once, and ends its response when the lock is
+// released.
 func (s *ownerServer) standBy(w http.ResponseWriter, r *http.Request) {
-	nonce, ok := s.admits(w, r, standbyPath)
-	if !ok {
-		return
-	}
-	if r.Header.Get(tokenHeader) == tokenRequired {
+	if r.FormValue("token") == "required" {
 		defer s.proxy.Stricten()()
 	}
-	var required string
-	if s.proxy.RequiresToken() {
-		required = tokenRequired
-		w.Header().Set(tokenHeader, required)
-	}
-	w.Header().Set(proofHeader, s.files.proof("standby", nonce, required))
-	w.WriteHeader(http.StatusOK)
+	s.status(w, r)
 	if http.NewResponseController(w).Flush() != nil {
 		return
 	}
@@ -96,13 +61,9 @@ func (s *ownerServer) standBy(w http.ResponseWriter, r *http.Request) {
 // log streams the traffic, one cdplog.Line per message, until its reader closes its
 // direction of the connection: all traffic until then still follows.
 func (s *ownerServer) log(w http.ResponseWriter, r *http.Request) {
-	if _, ok := s.admits(w, r, logPath); !ok {
-		return
-	}
 	tap := s.proxy.Tap()
 	defer tap.Close()
 	w.Header().Set("Content-Type", "application/jsonl")
-	w.WriteHeader(http.StatusOK)
 	stream := http.NewResponseController(w)
 	if stream.Flush() != nil {
 		return

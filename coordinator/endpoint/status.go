@@ -2,10 +2,7 @@ package endpoint
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"time"
 
@@ -14,27 +11,34 @@ import (
 
 // Status is the state of a served endpoint, as its owner reports it.
 type Status struct {
-	PID     int            `json:"pid"`
-	Program string         `json:"program"`
-	Access  string         `json:"access"`
-	Browser string         `json:"browser"` // for people; empty: none
-	Waiting int            `json:"waiting"` // requests that wait for a browser
-	Clients []StatusClient `json:"clients"`
+	Port          int  `json:"port"`
+	TokenRequired bool `json:"tokenRequired"` // of every client
+
+	PID     int      `json:"pid"`
+	Program string   `json:"program"`
+	Access  string   `json:"access"`
+	Browser string   `json:"browser"` // for people; empty: none
+	Waiting int      `json:"waiting"` // requests that wait for a browser
+	Clients []Client `json:"clients"`
 }
 
-// StatusClient is a connected CDP client.
-type StatusClient struct {
-	ID      string        `json:"id"`
-	Name    string        `json:"name"`
-	Version string        `json:"version"`
-	Since   time.Time     `json:"since"`
-	Last    *StatusAction `json:"last,omitempty"`
+// Client uses a browser. The names of its JSON are stable.
+type Client struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Version string    `json:"version"`
+	Kind    string    `json:"kind"` // mcp or cdp
+	Since   time.Time `json:"since"`
+	Stopped bool      `json:"stopped"`        // by the window's user
+	Page    string    `json:"page,omitempty"` // the target id of the page that it works in
+	Last    *Action   `json:"last"`
 }
 
-// StatusAction is what a client did last.
-type StatusAction struct {
+// Action is what a client did last.
+type Action struct {
 	Time time.Time `json:"time"`
-	Text string    `json:"text"` // for people
+	Text string    `json:"text"`          // for people
+	URL  string    `json:"url,omitempty"` // of the page, without its query
 }
 
 // maxStatus bounds the bytes of a status.
@@ -43,42 +47,29 @@ const maxStatus = 4 << 20
 // ReadStatus asks the owner of an endpoint for its state. It makes no file. The error is
 // ErrNotServed if no coordinator serves the endpoint.
 func ReadStatus(ctx context.Context, hash string) (s Status, err error) {
-	f, addr, err := look(hash)
+	f, err := filesOf(hash)
 	if err != nil {
 		return s, err
 	}
-	if f.token == "" || !addr.Served {
+	if f.token == "" {
 		return s, ErrNotServed
 	}
-	res, _, err := f.ask(ctx, addr.Port, statusPath, nil)
+	s, err = f.state(ctx)
 	if err != nil {
-		return s, fmt.Errorf("the coordinator that serves %s does not report its state: it may be older than this one: %w", addr.URL, f.notLogged(err))
-	}
-	defer res.Body.Close()
-	if err := json.NewDecoder(http.MaxBytesReader(nil, res.Body, maxStatus)).Decode(&s); err != nil {
-		return s, fmt.Errorf("read the state of %s: %w", addr.URL, errors.Join(err, ctx.Err()))
+		return s, f.notServed(fmt.Errorf("the coordinator that serves %s does not report its state: %w", f.at(readPort(f.path("json"))).URL, err))
 	}
 	return s, nil
-}
-
-// status responds with the state.
-func (s *ownerServer) status(w http.ResponseWriter, r *http.Request) {
-	if _, ok := s.admits(w, r, statusPath); !ok {
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(statusOf(s.proxy.Status())) // the reader may be gone
 }
 
 func statusOf(now cdpproxy.Status) Status {
 	s := Status{
 		PID: os.Getpid(), Program: now.Program, Access: now.Access, Browser: now.Browser, Waiting: now.Waiting,
-		Clients: []StatusClient{},
+		Clients: []Client{},
 	}
 	for _, c := range now.Clients {
-		each := StatusClient{ID: c.ID, Name: c.Name, Version: c.Version, Since: c.Since}
+		each := Client{ID: c.ID, Name: c.Name, Version: c.Version, Kind: "cdp", Since: c.Since.UTC()}
 		if last, ok := now.Last[c.ID]; ok {
-			each.Last = &StatusAction{last.Time, last.Text}
+			each.Last = &Action{Time: last.Time.UTC(), Text: last.Text}
 		}
 		s.Clients = append(s.Clients, each)
 	}

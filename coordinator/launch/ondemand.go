@@ -1,72 +1,109 @@
 // Package launch is the one place that decides when a browser of our own starts and ends:
 // it starts at its first use, and ends so that its profile is saved. Package
-// coordinator/chrome runs the process.
+// coordinator/chrome runs the process of a browser on this machine; package
+// coordinator/provider opens browsers elsewhere.
 package launch
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
-	"time"
-
-	"browser-coordinator/coordinator/cdp"
-	"browser-coordinator/coordinator/chrome"
 )
 
-// endTimeout bounds the end of a browser.
-const endTimeout = 2 * time.Second
-
-// OnDemand is a browser that is launched at its first use, and again after it has ended.
-// Concurrent callers share one launch.
-type OnDemand struct {
-	Find    func() (chrome.Installation, error)
-	Options chrome.Options
-	// NoDisplayAdvice is the next step for the user if there is no display for the
-	// browser's window.
-	NoDisplayAdvice string
-
-	mu      sync.Mutex // guards browser, and is held during a launch
-	browser *chrome.Browser
+// Browser is a running browser.
+type Browser interface {
+	// URL is its CDP address on this machine.
+	URL() string
+	// Downloads is the folder of running downloads; empty: they are not on this machine.
+	Downloads() string
+	// Done is closed when it has ended.
+	Done() <-chan struct{}
+	// Err is how it ended by itself; nil: in good order, or it still runs.
+	Err() error
 }
 
-// Browser returns the CDP URL of the running browser, and launches one if none runs.
+// Source opens browsers, one at a time. Open and End are never called at the same time.
+type Source interface {
+	// Open opens a browser, after the last one has ended. ctx bounds only the wait for it.
+	Open(ctx context.Context) (Browser, error)
+	// End ends the browser that was opened last, if there is one. It returns in bounded
+	// time.
+	End() error
+	// Waiting is what Open waits for now, if that may take long; else empty.
+	Waiting() string
+	// Provider names who runs the browser, for people; empty: this program.
+	Provider() string
+}
+
+// OnDemand is a browser that is opened at its first use, and again after it has ended.
+// Concurrent callers share one browser.
+type OnDemand struct {
+	source Source
+	turn   chan struct{} // is taken to open and to end
+
+	mu      sync.Mutex      // guards the fields that follow
+	browser Browser         // nil: none was opened, or End has ended it
+	opening context.Context // ends with the next End
+	cancel  context.CancelCauseFunc
+}
+
+// New is a browser of a source.
+func New(source Source) *OnDemand {
+	o := &OnDemand{source: source, turn: make(chan struct{}, 1)}
+	o.opening, o.cancel = context.WithCancelCause(context.Background())
+	return o
+}
+
+// Browser returns the CDP URL of the running browser, and opens one if none runs.
 func (o *OnDemand) Browser(ctx context.Context) (string, error) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.browser != nil {
+	opening := o.opening
+	o.mu.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(opening, func() { cancel(context.Cause(opening)) })()
+	select {
+	case o.turn <- struct{}{}:
+		defer func() { <-o.turn }()
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	if b := o.running(); b != nil {
 		select {
-		case <-o.browser.Done():
-			o.browser = nil
+		case <-b.Done():
 		default:
-			return o.browser.URL(), nil
+			return b.URL(), nil
 		}
 	}
-	installed, err := o.Find()
+	b, err := o.source.Open(ctx)
 	if err != nil {
+		o.set(nil)
 		return "", err
 	}
-	options := o.Options
-	options.Executable = installed.Path
-	browser, err := chrome.Launch(ctx, options)
-	if errors.Is(err, chrome.ErrNoDisplay) {
-		return "", fmt.Errorf("%w: %s", err, o.NoDisplayAdvice)
-	}
-	if err != nil {
-		return "", err
-	}
-	o.browser = browser
-	return browser.URL(), nil
+	o.set(b)
+	return b.URL(), nil
 }
 
-// running is the browser that was launched last; nil: none was, or End has ended it.
-func (o *OnDemand) running() *chrome.Browser {
+func (o *OnDemand) set(b Browser) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.browser = b
+}
+
+func (o *OnDemand) running() Browser {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.browser
 }
 
-// Downloads is the running browser's folder for downloads; empty: no browser runs.
+// Provider names who runs the browser, for people; empty: this program.
+func (o *OnDemand) Provider() string { return o.source.Provider() }
+
+// Waiting is what Browser waits for now, if that may take long; else empty.
+func (o *OnDemand) Waiting() string { return o.source.Waiting() }
+
+// Downloads is the running browser's folder for downloads; empty: no browser runs, or
+// its downloads are not on this machine.
 func (o *OnDemand) Downloads() string {
 	if b := o.running(); b != nil {
 		return b.Downloads()
@@ -90,29 +127,18 @@ func (o *OnDemand) Err() error {
 	return nil
 }
 
-// End ends the browser, if one runs. If the profile stays, the browser gets Browser.close
-// first: only then does it save what it has in memory, above all cookies. After a signal
-// a headless browser drops them.
+// errEnded is the cause when End cancels a call of Browser.
+var errEnded = errors.New("the browser is ended here")
+
+// End ends the browser, if one runs, and cancels the calls of Browser: they may wait in a
+// provider's queue for a long time.
 func (o *OnDemand) End() error {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	b := o.browser
-	if b == nil {
-		return nil
-	}
-	o.browser = nil
-	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
-	defer cancel()
-	if o.Options.KeepsProfile() {
-		if conn, err := cdp.Dial(ctx, b.URL(), nil); err == nil {
-			// The end of the browser is better evidence than its response, which may not come.
-			_, _ = conn.Start(ctx, "Browser.close", nil)
-			select {
-			case <-b.Done():
-			case <-ctx.Done():
-			}
-			conn.Close()
-		}
-	}
-	return b.Close(ctx)
+	o.cancel(errEnded)
+	o.opening, o.cancel = context.WithCancelCause(context.Background())
+	o.mu.Unlock()
+	o.turn <- struct{}{}
+	defer func() { <-o.turn }()
+	o.set(nil)
+	return o.source.End()
 }

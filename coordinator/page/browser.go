@@ -78,7 +78,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 
 	// A virtual browser names its clients to each other.
 	name := http.Header{"User-Agent": {"Browser-Coordinator"}}
-	conn, err := cdp.Dial(ctx, url, &cdp.Options{Logger: o.Logger, Header: name, QueueSize: eventQueue, CallTimeout: o.CallTimeout, Remote: o.Remote})
+	conn, err := cdp.Dial(ctx, url, &cdp.Options{Logger: o.Logger, Header: name, QueueSize: eventQueue, CallTimeout: o.CallTimeout})
 	if err != nil {
 		return nil, err
 	}

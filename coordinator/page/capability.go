@@ -134,6 +134,15 @@ func (p *Page) Headless(ctx context.Context) (bool, error) {
 	return strings.Contains(version.UserAgent, "Headless") || strings.HasPrefix(version.Product, "Headless"), nil
 }
 
+// Product is the browser's name and version.
+func (b *Browser) Product(ctx context.Context) (string, error) {
+	version, err := protocol.Call(ctx, b.conn, browser.GetVersion, protocol.Empty{})
+	if err != nil {
+		return "", fmt.Errorf("ask the browser for its version: %w", err)
+	}
+	return version.Product, nil
+}
+
 // Picker lets the user point at an element of the page.
 func (p *Page) Picker() *pick.Picker { return p.picker }
 

@@ -23,7 +23,6 @@ func (o *observer) since(before mark) Change {
 		Dialog:    o.dialog,
 		Download:  o.download,
 	}
-	c.Console = o.history.Console.After(max(before.console, o.over), "warning")
 	c.Refused = o.guard.Refusal(before.refusals)
 	if chooser, opened := o.input.Choosers.Open(); opened != before.choosers {
 		c.Chooser = chooser
@@ -36,28 +35,78 @@ func (o *observer) since(before mark) Change {
 	return c
 }
 
-// result is since, with the title of a new document.
+// result is since, with the effects of the action and the title of a new document.
 func (o *observer) result(ctx context.Context, before mark) Change {
 	c := o.since(before)
-	if len(c.Console) > 0 && c.Dialog == nil { // wait for the tasks to know which action they belong to
+	logged, last := o.logged(before)
+	if len(logged) > 0 && c.Dialog == nil { // wait for the tasks to know which action they belong to
 		o.awaitTasks(ctx)
 		c = o.since(before)
+		logged, last = o.logged(before)
 	}
-	c.Earlier = o.uncaught(before)
-	c.Failed, c.Waiting = o.failures(before), o.history.Network.Begun(before.requests)
-	c.Console = slices.DeleteFunc(c.Console, func(m history.Message) bool { // the browser's own words for the same
-		return m.Source == "network" && slices.ContainsFunc(c.Failed, func(r history.Request) bool { return r.URL == m.URL })
-	})
-	if len(c.Console)+len(c.Earlier) > 0 && c.Dialog == nil {
-		ctx, cancel := context.WithTimeout(ctx, locateTimeout)
-		c.Console, c.Earlier = o.sources.Locate(ctx, c.Console), o.sources.Locate(ctx, c.Earlier)
-		cancel()
+	c.Effects = o.effects(before, logged, last)
+	if c.Dialog == nil {
+		c.Console, c.Late.Errors = o.located(ctx, c.Console), o.located(ctx, c.Late.Errors)
 	}
 	if !c.Navigated || c.Dialog != nil || o.guard.Shows(c.URL) != nil {
 		return c
 	}
 	c.Title = o.titleNow(ctx, before)
 	return c
+}
+
+// logged lists the errors and warnings since an action began, and the number of the last
+// message that it considered.
+func (o *observer) logged(before mark) (messages []history.Message, last int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	last = o.history.Console.Last()
+	messages = slices.DeleteFunc(o.history.Console.After(max(before.console, o.over), "warning"), func(m history.Message) bool { return m.Seq > last })
+	return messages, last
+}
+
+// effects are those of an action that has logged these messages. No later result has them.
+func (o *observer) effects(before mark, logged []history.Message, last int64) Effects {
+	network := o.history.Network
+	e := Effects{Late: o.late(before, last), Waiting: network.Begun(before.requests)}
+	o.mu.Lock()
+	until := network.LastFailure()
+	e.Failed = network.Failures(max(o.failed, before.failures), until)
+	o.failed = until
+	o.mu.Unlock()
+	e.Console = slices.DeleteFunc(logged, func(m history.Message) bool { // the browser's own words for the same
+		return m.Source == "network" && slices.ContainsFunc(e.Failed, func(r history.Request) bool { return r.URL == m.URL })
+	})
+	return e
+}
+
+// located maps the places of messages to the workspace, in the time that there is for that.
+func (o *observer) located(ctx context.Context, messages []history.Message) []history.Message {
+	if len(messages) == 0 {
+		return messages
+	}
+	ctx, cancel := context.WithTimeout(ctx, locateTimeout)
+	defer cancel()
+	return o.sources.Locate(ctx, messages)
+}
+
+// Late is what went wrong since the last result of an action, once. Nothing is late before
+// the first.
+func (p *Page) Late(ctx context.Context) Late {
+	o := p.observer
+	o.mu.Lock()
+	acted := o.reported != 0
+	o.mu.Unlock()
+	if !acted {
+		return Late{}
+	}
+	o.flush()
+	last, failure := o.history.Console.Last(), o.history.Network.LastFailure()
+	late := o.late(mark{console: last, failures: failure}, last)
+	if p.Dialog() == nil {
+		late.Errors = o.located(ctx, late.Errors)
+	}
+	return late
 }
 
 // Look is what the page shows that the agent has not seen. It is for the answer to an action
@@ -73,37 +122,26 @@ func (p *Page) Look(ctx context.Context) snapshot.Changes {
 	return shown
 }
 
-// maxEarlier bounds how many errors from before an action its result contains.
-const maxEarlier = 5
+// maxLate bounds how many late errors a result contains.
+const maxLate = 5
 
-// uncaught lists the last uncaught errors between the previous action, if any, and
-// this one. It omits errors that an earlier result has reported.
-func (o *observer) uncaught(before mark) []history.Message {
+// late is what went wrong between the last result and this mark. A result that has messages
+// up to the last one follows, if there was one before.
+func (o *observer) late(at mark, last int64) (late Late) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.reported = o.history.Console.Last() + 1
-	if before.reported == 0 {
-		return nil
+	first, known := o.reported == 0, max(o.reported-1, o.history.Console.Listed())
+	o.reported = last + 1
+	if first {
+		return late
 	}
-	known := max(before.reported-1, o.history.Console.Listed())
 	found := slices.DeleteFunc(o.history.Console.After(known, "error"), func(m history.Message) bool {
-		return m.Seq > max(before.console, o.over) || m.Source != "exception"
+		return m.Seq > max(at.console, o.over) || m.Source != "exception"
 	})
-	return found[max(0, len(found)-maxEarlier):]
-}
-
-// failures lists the requests that have failed since the last result, or since the first
-// action began.
-func (o *observer) failures(before mark) []history.Request {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	after := o.failed
-	if before.reported == 0 {
-		after = before.failures
-	}
-	failed, last := o.history.Network.Failures(after)
-	o.failed = last
-	return failed
+	late.Errors = found[max(0, len(found)-maxLate):]
+	late.Failed = o.history.Network.Failures(o.failed, at.failures)
+	o.failed = max(o.failed, at.failures)
+	return late
 }
 
 // titleNow returns the title after a navigation. It is empty where the title cannot be

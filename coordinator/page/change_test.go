@@ -30,7 +30,7 @@ func TestErrorsOfAsyncHandlers(t *testing.T) {
 			t.Errorf("after %s: %+v, %v", test.target, next, err)
 		}
 		// An error may count as earlier if the watch of the previous action ends late.
-		reported := append(next.Earlier, c.Earlier...)
+		reported := append(next.Late.Errors, c.Late.Errors...)
 		for _, m := range c.Console {
 			if m.Source == "exception" {
 				reported = append(reported, m)
@@ -39,6 +39,39 @@ func TestErrorsOfAsyncHandlers(t *testing.T) {
 		if test.want == "" && len(reported) > 0 || test.want != "" && (len(reported) != 1 || !strings.Contains(reported[0].Text, test.want)) {
 			t.Errorf("%s: reported is %+v", test.target, reported)
 		}
+	}
+}
+
+// What went wrong between two actions is not counted as the later one's.
+func TestLateFailures(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			fmt.Fprint(w, `<!doctype html><button id=slow onclick="fetch('/slow').then(() => null.x)">Slow</button><button id=bad onclick="fetch('/bad')">Bad</button>`)
+			return
+		}
+		if r.URL.Path == "/slow" {
+			<-hold
+		}
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	first, err := p.Act(t.Context(), p.Input().Click("#slow", input.ClickOptions{}))
+	close(hold)
+	if err != nil || len(first.Waiting) != 1 {
+		t.Errorf("%+v %v", first, err)
+	}
+	pagetest.Until(t, "the error", func() bool { return len(p.Console().After(0, "error")) == 2 }) // and the browser's message of the request
+	second, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{}))
+	late := second.Late
+	if err != nil || len(late.Failed) != 1 || !strings.HasSuffix(late.Failed[0].URL, "/slow") || len(late.Errors) != 1 || !strings.Contains(late.Errors[0].Text, "TypeError") {
+		t.Errorf("late: %+v %v", late, err)
+	}
+	if len(second.Failed) != 1 || !strings.HasSuffix(second.Failed[0].URL, "/bad") || len(second.Console) > 0 {
+		t.Errorf("the action's own: %+v", second.Effects)
+	}
+	if late := p.Late(t.Context()); len(late.Errors)+len(late.Failed) > 0 {
+		t.Errorf("again: %+v", late)
 	}
 }
 

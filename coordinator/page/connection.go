@@ -21,12 +21,43 @@ type connection struct {
 	opts       Options
 	log        *slog.Logger
 	events     *cdp.Subscription
-	done       chan struct{}  // closed when all events are handled
-	running    sync.WaitGroup // the goroutines of this connection; Close waits for them
+	done       chan struct{} // closed when all events are handled
+	running    goroutines    // of this connection; Close waits for them
 	targets    targets
 	scripts    runningScripts
 	router     *routing.Router
 	recordings profiling.Recordings
+}
+
+// goroutines are started until Wait is called. A call that is under way may still come
+// with one then.
+type goroutines struct {
+	running sync.WaitGroup
+
+	mu   sync.Mutex
+	over bool // mu guards it: no goroutine is added while Wait waits
+}
+
+// Go runs f in a goroutine, or at once after Wait was called: the connection has ended by
+// then, so nothing in f waits.
+func (g *goroutines) Go(f func()) {
+	g.mu.Lock()
+	over := g.over
+	if !over {
+		g.running.Go(f)
+	}
+	g.mu.Unlock()
+	if over {
+		f()
+	}
+}
+
+// Wait waits for the goroutines.
+func (g *goroutines) Wait() {
+	g.mu.Lock()
+	g.over = true
+	g.mu.Unlock()
+	g.running.Wait()
 }
 
 // flush waits until the events received so far are handled. The event

@@ -4,10 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
 )
+
+// AwaitDialog waits until a dialog is open.
+func (p *Page) AwaitDialog(ctx context.Context, limit time.Duration) error {
+	ctx, end, err := p.operations.beginOperation(ctx, "waiting for a dialog", limit, &operation{anyDialog: true})
+	if err != nil {
+		return err
+	}
+	defer end()
+	err = p.state.await(ctx, func() bool { return p.state.dialog != nil })
+	if errors.As(err, new(*TimeoutError)) {
+		return nil // HandleDialog reports it, and where there is one
+	}
+	return p.operations.explain(err, "waiting for a dialog")
+}
 
 // HandleDialog accepts or dismisses the open dialog; promptText is the text entered into
 // a prompt.

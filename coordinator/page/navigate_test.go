@@ -86,7 +86,7 @@ func TestNavigateToWhatNeverEnds(t *testing.T) {
 		t.Errorf("an image that never ends: %+v %v, after %v", c, err, took)
 	}
 	pagetest.Contains(t, pagetest.Snapshot(t, p), "main here")
-	p = pagetest.NewPage(t, pagetest.ConnectWith(t, &page.Options{NavigateTimeout: time.Second}))
+	p = pagetest.NewPage(t, pagetest.ConnectWith(t, &page.Options{NavigateTimeout: 4 * time.Second}))
 	if c, err = p.Navigate(t.Context(), url+"/tail"); err != nil || c.Title != "Tail" || !c.Loading {
 		t.Errorf("a document that never ends: %+v %v", c, err)
 	}

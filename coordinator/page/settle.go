@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"time"
 
@@ -44,9 +43,9 @@ type observer struct {
 	sources *sources.Sources
 
 	// state.mu guards the fields that follow.
-	reported int64         // console's last message plus one when an action last returned; 0: none did
+	reported int64         // the console's last message in a result plus one; 0: there was no result
 	over     int64         // the console's last message when the tasks of an action were over
-	failed   int64         // number of the last failed request in a result
+	failed   int64         // number of the last failure in a result
 	tasks    chan struct{} // closed when those tasks are over; nil: there was no action
 }
 
@@ -58,7 +57,6 @@ type mark struct {
 	choosers, refusals      int
 	inputs                  int64
 	requests, failures      int64 // numbers of the last request, and of the last that failed
-	reported                int64 // as observer.reported
 	url                     string
 }
 
@@ -69,12 +67,10 @@ func (o *observer) markNow() mark {
 	defer o.mu.Unlock()
 	o.download = ""
 	_, choosers := o.input.Choosers.Open()
-	_, failures := o.history.Network.Failures(math.MaxInt64)
 	return mark{
-		requests: o.history.Network.Last(), failures: failures,
-		inputs:   o.input.Sent(),
-		reported: o.reported,
-		console:  o.history.Console.Last(), seq: seq, commits: o.commits, moves: o.moves, windows: o.windows, choosers: choosers, refusals: o.guard.Refusals(),
+		requests: o.history.Network.Last(), failures: o.history.Network.LastFailure(),
+		inputs:  o.input.Sent(),
+		console: o.history.Console.Last(), seq: seq, commits: o.commits, moves: o.moves, windows: o.windows, choosers: choosers, refusals: o.guard.Refusals(),
 		url: o.frames.URL(),
 	}
 }

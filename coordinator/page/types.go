@@ -20,7 +20,6 @@ type Options struct {
 	NetworkSize     int                 // requests that are kept per page; 0 means 1000
 	Viewport        *emulation.Viewport // of every page that is attached to; nil: as it is
 	Folders         []string            // of the workspace: places in scripts are reported as places in its files
-	Remote          bool                // the user's own flag names the browser: it may be on another machine
 	Record          bool                // attach to every page when it appears, for its console and network
 	Refs            *frame.Refs         // shared by several connections; nil: one of its own
 	Downloads       *Downloads          // how downloads are saved; nil: the browser decides
@@ -56,9 +55,15 @@ type Change struct {
 // Effects are what the page has reported of an action.
 type Effects struct {
 	Console []history.Message // errors and warnings since the action began
-	Earlier []history.Message // the last uncaught errors between the previous action and this one
-	Failed  []history.Request // requests that have failed since the previous action
+	Failed  []history.Request // requests that have failed since then
 	Waiting []history.Request // requests that the action has started, and that are not done
+	Late    Late
+}
+
+// Late is what went wrong after the result of the previous action, and before this one.
+type Late struct {
+	Errors []history.Message // the last that were not caught
+	Failed []history.Request
 }
 
 // Downloads configures how to save files that a browser of our own downloads.

@@ -97,10 +97,10 @@ func TestWaitForTextInFrames(t *testing.T) {
 			fmt.Fprint(w, "near text")
 		}
 	}))
-	short := 400 * time.Millisecond
+	short := 1500 * time.Millisecond
 	var late *page.TimeoutError
 	for _, text := range []string{"outer", "middle text", "inner text", "near text"} {
-		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: text, Timeout: 5 * time.Second}); err != nil {
+		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: text, Timeout: 30 * time.Second}); err != nil {
 			t.Errorf("%q is there: %v", text, err)
 		}
 		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Gone: text, Timeout: short}); !errors.As(err, &late) {
@@ -115,7 +115,7 @@ func TestWaitForTextInFrames(t *testing.T) {
 	// The text changes during the wait, three frames down.
 	done := make(chan error, 1)
 	go func() {
-		_, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "another", Gone: "inner text", Timeout: 5 * time.Second})
+		_, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "another", Gone: "inner text", Timeout: 30 * time.Second})
 		done <- err
 	}()
 	pagetest.Evaluate(t, p, "setTimeout(() => f.contentWindow[0].postMessage('another', '*'), 100), 1")
@@ -124,11 +124,11 @@ func TestWaitForTextInFrames(t *testing.T) {
 	}
 	// A removed frame takes its text with it, and a new one adds its own.
 	pagetest.Evaluate(t, p, "setTimeout(() => f.remove(), 100), 1")
-	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Gone: "another", Timeout: 5 * time.Second}); err != nil {
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Gone: "another", Timeout: 30 * time.Second}); err != nil {
 		t.Error(err)
 	}
 	pagetest.Evaluate(t, p, fmt.Sprintf("setTimeout(() => { const g = document.createElement('iframe'); g.src = '%s/middle'; document.body.append(g) }, 100), 1", strings.Replace(url, "127.0.0.1", "localhost", 1)))
-	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "inner text", Timeout: 5 * time.Second}); err != nil {
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "inner text", Timeout: 30 * time.Second}); err != nil {
 		t.Error(err)
 	}
 	// The documents keep no waits.

@@ -17,8 +17,6 @@ import (
 )
 
 const (
-	// launchTimeout bounds the launch of a browser of our own.
-	launchTimeout = 30 * time.Second
 	// windowTimeout bounds the window's start of its browser. A client waits 30 s for a
 	// browser by default, so there is time left for a browser of our own.
 	windowTimeout = 20 * time.Second
@@ -144,8 +142,12 @@ func (l *launcher) wanted() <-chan struct{} {
 	return l.attempt.failed
 }
 
-// why is the cause of the last launch's failure; empty: it did not fail.
+// why is the cause of the last launch's failure, or what the launch waits for; empty:
+// neither.
 func (l *launcher) why() string {
+	if waiting := l.own.Waiting(); waiting != "" {
+		return "It is " + waiting + "."
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.attempt == nil || l.attempt.err == nil {
@@ -201,21 +203,19 @@ func (l *launcher) await(ctx context.Context) error {
 }
 
 func (l *launcher) launchOwn() error {
-	ctx, cancel := context.WithTimeout(l.ctx, launchTimeout)
-	defer cancel()
-	url, err := l.own.Browser(ctx)
+	url, err := l.own.Browser(l.ctx)
 	if err != nil {
 		return err
 	}
 	ended := l.own.Done()
 	l.mu.Lock()
 	l.generation++
-	l.browser = &cdpproxy.Browser{Generation: ownGeneration + l.generation, Name: "private", URL: url}
+	l.browser = &cdpproxy.Browser{Generation: ownGeneration + l.generation, Name: cmp.Or(l.own.Provider(), "private"), URL: url}
 	l.refresh()
 	l.mu.Unlock()
 	l.running.Add(1)
 	go l.watchOwn(ended)
-	return l.await(ctx)
+	return nil
 }
 
 // watchOwn clears our own browser when it ends.

@@ -33,7 +33,7 @@ func TestLaunchedInStep(t *testing.T) {
 	windows := registry.Open(t.Context(), registry.Options{})
 	defer windows.Close()
 	source := windows.Source(folder)
-	l := newLauncher(source, &Options{OnDemand: &launch.OnDemand{}, Logger: slog.New(slog.DiscardHandler)})
+	l := newLauncher(source, &Options{OnDemand: launch.New(&launch.Chrome{}), Logger: slog.New(slog.DiscardHandler)})
 	defer l.close()
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

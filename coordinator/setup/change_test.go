@@ -14,11 +14,16 @@ var ours = Of("/opt/coordinator")
 
 func add(t *testing.T, host, workspace, text string, e Entry) (*Change, error) {
 	t.Helper()
-	h := hostOf(t, host)
 	scope := Project
-	if !slices.Contains(h.Scopes(), Project) {
+	if !slices.Contains(hostOf(t, host).Scopes(), Project) {
 		scope = User
 	}
+	return addTo(t, host, scope, workspace, text, e)
+}
+
+func addTo(t *testing.T, host string, scope Scope, workspace, text string, e Entry) (*Change, error) {
+	t.Helper()
+	h := hostOf(t, host)
 	file, err := h.file(scope, workspace)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +107,7 @@ func TestAddToWhatHasNoServers(t *testing.T) {
 			texts = append(texts, "# mine\n", "model = 'x'", "[mcp_servers]\n", "[mcp_servers.browser-coordinator.tools]\nx = 1\n")
 		}
 		for _, text := range texts {
-			change, err := add(t, h.ID, workspace, text, ours)
+			change, err := addTo(t, h.ID, h.Default, workspace, text, ours)
 			if err != nil || !change.Changed() {
 				t.Errorf("%s: %q: %v", h.ID, text, err)
 				continue
@@ -125,7 +130,8 @@ func TestAddToWhatHasNoServers(t *testing.T) {
 	}
 }
 
-// TestUpdate: an entry whose program is gone gets another one, and keeps all else.
+// TestUpdate: an entry of the user's whose program is gone gets another one, and keeps all
+// else.
 func TestUpdate(t *testing.T) {
 	workspace := home(t, "coordinator")
 	for _, c := range []struct{ host, before, after string }{
@@ -170,7 +176,7 @@ func TestUpdate(t *testing.T) {
 			"[mcp_servers.browser-coordinator]\ncommand = \"/opt/coordinator\"\nargs = [\"mcp\"]\nenv = { A = \"1\" }\n",
 		},
 	} {
-		change, err := add(t, c.host, workspace, c.before, ours)
+		change, err := addTo(t, c.host, User, workspace, c.before, ours)
 		if err != nil || change.After != c.after {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.host, err, change.After, c.after)
 		}
@@ -178,6 +184,43 @@ func TestUpdate(t *testing.T) {
 	working := `{"mcpServers": {"browser": {"command": "coordinator", "args": ["mcp", "--caps", "pdf"]}}}`
 	if change, err := add(t, "cursor", workspace, working, ours); err != nil || change.Changed() {
 		t.Errorf("an entry that works: %+v, %v", change, err)
+	}
+}
+
+// TestSettingsOfAProject: what an entry in a project's file sets is shown, and replaced if
+// the entry gets another program: it may be from anyone.
+func TestSettingsOfAProject(t *testing.T) {
+	workspace := home(t, "coordinator")
+	const working = `{"mcpServers": {"b": {"command": "coordinator", "args": ["mcp", "--caps", "pdf", "--executable", "./evil", "--proxy-server=http://x", "--later", "1", "--headed", "--", "sh", "-c", "evil"], "env": {"B": "2", "A": "1"}, "trust": true, "timeout": 5}}}`
+	change, err := add(t, "gemini", workspace, working, ours)
+	want := []string{"--executable ./evil", "--proxy-server=http://x", "--later 1", "-- sh -c evil", `env {"A":"1","B":"2"}`, "trust true"}
+	if err != nil || change.Changed() || !slices.Equal(change.State.Settings, want) {
+		t.Errorf("an entry that works: %q, %v", change.State.Settings, err)
+	}
+	gone := strings.Replace(working, `"coordinator"`, `"/gone/coordinator"`, 1)
+	change, err = add(t, "gemini", workspace, gone, ours)
+	if err != nil || change.After != `{"mcpServers": {"b": {"command": "/opt/coordinator", "args": ["mcp"]}}}` || !strings.Contains(change.Note, "--executable ./evil") || !strings.Contains(change.Diff(), "-"+gone) {
+		t.Errorf("one that does not: %v\n%s\n%s", err, change.After, change.Note)
+	}
+	change, err = add(t, "gemini", workspace, `{"mcpServers": {"browser-coordinator": {"command": "/gone", "args": ["x"], "env": {"A": "1"}}}}`, ours)
+	if err != nil || strings.Contains(change.After, "env") {
+		t.Errorf("another program: %v\n%s", err, change.After)
+	}
+	change, err = add(t, "codex", workspace, "[mcp_servers.b]\ncommand = \"/gone/coordinator\"\nenv = { A = \"1\" }\n[tui]\n", ours)
+	if err != nil || change.After != "[tui]\n\n[mcp_servers.b]\ncommand = \"/opt/coordinator\"\nargs = [\"mcp\"]\n" {
+		t.Errorf("TOML: %v\n%s", err, change.After)
+	}
+	for _, harmless := range []string{
+		`{"mcpServers": {"b": {"type": "stdio", "command": "/gone/coordinator", "args": ["mcp", "--caps", "pdf", "--headed", "--viewport=1x1"], "timeout": 5}}}`,
+		`{"mcpServers": {"b": {"command": "/gone/npx", "args": ["-y", "browser-coordinator", "mcp"]}}}`,
+	} {
+		change, err := add(t, "gemini", workspace, harmless, ours)
+		if err != nil || change.State.Settings != nil || change.Note != "This path only works on this machine. Don't commit it." {
+			t.Errorf("%q, %v, %s", change.State.Settings, err, change.Note)
+		}
+	}
+	if s, err := hostOf(t, "gemini").Inspect(User, workspace); err != nil || s.Settings != nil {
+		t.Errorf("the user's own file: %q, %v", s.Settings, err)
 	}
 }
 

@@ -1,8 +1,8 @@
 // Package status gathers what is going on now: the open windows, their browsers, who
 // serves their endpoints, the connected clients, and what each did last.
 //
-// The window reports its agents, and the owner of an endpoint reports its CDP clients.
-// Neither is asked for anything that was typed.
+// The window reports its agents, the owner of an endpoint reports its CDP clients, and a
+// coordinator reports the agents that no window lists. None is asked for anything that was typed.
 package status
 
 import (
@@ -22,23 +22,39 @@ import (
 type Report struct {
 	Windows []Window `json:"windows"`
 	// Endpoints are those that are served for folders without a window.
-	Endpoints   []Served      `json:"endpoints"`
+	Endpoints []Served `json:"endpoints"`
+	// Agents are those that no window lists.
+	Agents      []Agent       `json:"agents"`
 	Unreachable []Unreachable `json:"unreachable"`
 }
 
-// Window is an open window.
-type Window struct {
+// Identity is which window it is.
+type Identity struct {
 	Address   string   `json:"address"`
 	Workspace *string  `json:"workspace"`
 	Folders   []string `json:"folders"`
 	Kind      string   `json:"kind"`
 	Server    string   `json:"server"`
 	PID       int      `json:"pid"`
-	Browser   *Browser `json:"browser"`
-	Pages     int      `json:"pages"` // page-level endpoints
-	Access    string   `json:"access"`
-	Endpoint  Endpoint `json:"endpoint"`
-	Clients   []Client `json:"clients"`
+}
+
+// Identify returns which window it is.
+func Identify(w registry.Window) Identity {
+	i := Identity{Address: string(w.Address), Folders: append([]string{}, w.Folders...), Kind: w.Kind, Server: w.Server, PID: w.PID}
+	if w.Workspace != "" {
+		i.Workspace = &w.Workspace
+	}
+	return i
+}
+
+// Window is an open window.
+type Window struct {
+	Identity
+	Browser  *Browser `json:"browser"`
+	Pages    int      `json:"pages"` // page-level endpoints
+	Access   string   `json:"access"`
+	Endpoint Endpoint `json:"endpoint"`
+	Clients  []Client `json:"clients"`
 	// ClientsUnknown is why not all clients are known; empty: they are.
 	ClientsUnknown string `json:"clientsUnknown,omitempty"`
 
@@ -71,29 +87,25 @@ type Served struct {
 	Clients   []Client `json:"clients"`
 }
 
-// Client uses a browser.
-type Client struct {
-	ID      string    `json:"id"`
-	Name    string    `json:"name"`
-	Version string    `json:"version"`
-	Kind    string    `json:"kind"` // mcp or cdp
-	Since   time.Time `json:"since"`
-	Stopped bool      `json:"stopped"`        // by the window's user
-	Page    string    `json:"page,omitempty"` // the target id of the page that it works in
-	Last    *Action   `json:"last"`
-}
-
-// Action is what a client did last.
-type Action struct {
-	Time time.Time `json:"time"`
-	Text string    `json:"text"`
-	URL  string    `json:"url,omitempty"` // of the page, without its query
-}
+// The clients, as the owner of an endpoint reports them too.
+type (
+	Client = endpoint.Client
+	Action = endpoint.Action
+)
 
 // Unreachable is an address without a reachable window.
 type Unreachable struct {
 	Address string `json:"address"`
 	Reason  string `json:"reason"`
+}
+
+// UnreachableIn returns the addresses of a listing without a reachable window.
+func UnreachableIn(listing registry.Listing) []Unreachable {
+	all := []Unreachable{}
+	for _, u := range listing.Unreachable {
+		all = append(all, Unreachable{string(u.Address), u.Reason})
+	}
+	return all
 }
 
 // timeout bounds the questions to windows and owners, which respond within milliseconds.
@@ -107,7 +119,7 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	r := Report{Windows: make([]Window, len(listing.Windows)), Endpoints: []Served{}, Unreachable: []Unreachable{}}
+	r := Report{Windows: make([]Window, len(listing.Windows)), Endpoints: []Served{}, Unreachable: UnreachableIn(listing)}
 	var asked sync.WaitGroup
 	first := map[string]bool{} // of several windows on a folder, the first has its endpoint's clients
 	for i, w := range listing.Windows {
@@ -121,26 +133,18 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 			asked.Go(func() { served[i] = readServed(ctx, k) })
 		}
 	}
+	asked.Go(func() { r.Agents = readAgents(ctx) })
 	asked.Wait()
 	for _, s := range served {
 		if s != nil {
 			r.Endpoints = append(r.Endpoints, *s)
 		}
 	}
-	for _, u := range listing.Unreachable {
-		r.Unreachable = append(r.Unreachable, Unreachable{string(u.Address), u.Reason})
-	}
 	return r, nil
 }
 
 func readWindow(ctx context.Context, windows *registry.Registry, w registry.Window, owns bool) Window {
-	out := Window{
-		Address: string(w.Address), Folders: append([]string{}, w.Folders...), Kind: w.Kind, Server: w.Server, PID: w.PID,
-		Pages: len(w.State.Pages), Access: string(w.State.Access.Mode), Clients: []Client{}, label: w.Label(),
-	}
-	if w.Workspace != "" {
-		out.Workspace = &w.Workspace
-	}
+	out := Window{Identity: Identify(w), Pages: len(w.State.Pages), Access: string(w.State.Access.Mode), Clients: []Client{}, label: w.Label()}
 	if b := w.State.Browser; b != nil {
 		out.Browser = &Browser{b.Product, b.Via}
 	}
@@ -152,11 +156,7 @@ func readWindow(ctx context.Context, windows *registry.Registry, w registry.Wind
 	asked.Wait()
 	out.Endpoint = served
 	for _, c := range clients {
-		each := Client{ID: c.ID, Name: c.Name, Version: c.Version, Kind: c.Kind, Since: time.UnixMilli(c.Since).UTC(), Page: c.Page}
-		if c.Last != nil {
-			each.Last = &Action{Time: time.UnixMilli(c.Last.Time).UTC(), Text: registry.Describe(*c.Last), URL: c.Last.URL}
-		}
-		out.Clients = append(out.Clients, each)
+		out.Clients = append(out.Clients, clientOf(c))
 	}
 	if unknown != nil {
 		out.ClientsUnknown = unknown.Error()
@@ -165,12 +165,20 @@ func readWindow(ctx context.Context, windows *registry.Registry, w registry.Wind
 		}
 	}
 	if owns {
-		out.Clients = merge(out.Clients, cdpClients(state))
+		out.Clients = merge(out.Clients, state.Clients)
 	}
 	for i, c := range out.Clients {
 		out.Clients[i].Stopped = slices.Contains(w.State.Access.Stopped, c.ID)
 	}
 	slices.SortStableFunc(out.Clients, func(a, b Client) int { return cmp.Or(-cmp.Compare(a.Kind, b.Kind), a.Since.Compare(b.Since)) })
+	return out
+}
+
+func clientOf(c registry.Client) Client {
+	out := Client{ID: c.ID, Name: c.Name, Version: c.Version, Kind: c.Kind, Since: time.UnixMilli(c.Since).UTC(), Page: c.Page}
+	if c.Last != nil {
+		out.Last = &Action{Time: time.UnixMilli(c.Last.Time).UTC(), Text: registry.Describe(*c.Last), URL: c.Last.URL}
+	}
 	return out
 }
 
@@ -180,7 +188,7 @@ func readServed(ctx context.Context, k endpoint.Kept) *Served {
 	if !e.Served {
 		return nil
 	}
-	return &Served{Workspace: k.Workspace, Browser: state.Browser, Access: state.Access, Endpoint: e, Clients: cdpClients(state)}
+	return &Served{Workspace: k.Workspace, Browser: state.Browser, Access: state.Access, Endpoint: e, Clients: merge([]Client{}, state.Clients)}
 }
 
 func readEndpoint(ctx context.Context, hash string) (endpoint.Status, Endpoint) {
@@ -194,18 +202,6 @@ func readEndpoint(ctx context.Context, hash string) (endpoint.Status, Endpoint) 
 		e.Served, e.PID, e.Program, e.Waiting = true, state.PID, state.Program, state.Waiting
 	}
 	return state, e
-}
-
-func cdpClients(state endpoint.Status) []Client {
-	clients := []Client{}
-	for _, c := range state.Clients {
-		each := Client{ID: c.ID, Name: c.Name, Version: c.Version, Kind: "cdp", Since: c.Since.UTC()}
-		if c.Last != nil {
-			each.Last = &Action{Time: c.Last.Time.UTC(), Text: c.Last.Text}
-		}
-		clients = append(clients, each)
-	}
-	return clients
 }
 
 // merge adds what the owner of the endpoint knows to what the window knows: the owner

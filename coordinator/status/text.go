@@ -10,11 +10,11 @@ import (
 )
 
 // Nothing is the text for an empty report.
-const Nothing = "No window is open, and no endpoint is served. Open a folder in VS Code with the Browser Coordinator extension, or run `coordinator window`."
+const Nothing = "No window is open, no endpoint is served, and no agent works without a window. Open a folder in VS Code with the Browser Coordinator extension, or run `coordinator window`."
 
 // Empty reports whether there is nothing to show.
 func (r Report) Empty() bool {
-	return len(r.Windows)+len(r.Endpoints)+len(r.Unreachable) == 0
+	return len(r.Windows)+len(r.Endpoints)+len(r.Agents)+len(r.Unreachable) == 0
 }
 
 // Write writes the report for people, as it is at a moment.
@@ -31,6 +31,13 @@ func (r Report) Write(w io.Writer, now time.Time) error {
 		}
 		blocks = append(blocks, block(title, each.Browser, each.Access, each.Endpoint, each.Clients, "", now))
 	}
+	if len(r.Agents) > 0 {
+		var rows [][]string
+		for _, each := range r.Agents {
+			rows = append(rows, each.row(now))
+		}
+		blocks = append(blocks, "Agents without a window\n"+indented("  ", "  ", rows))
+	}
 	for _, u := range r.Unreachable {
 		blocks = append(blocks, terminal.PrintableLine(u.Address+": "+u.Reason)+"\n")
 	}
@@ -41,14 +48,19 @@ func (r Report) Write(w io.Writer, now time.Time) error {
 // browser is the window's browser for people.
 func (w Window) browser() string {
 	switch {
-	case w.Browser != nil && w.Browser.Product != "":
-		return fmt.Sprintf("%s (%s)", w.Browser.Product, w.Browser.Via)
 	case w.Browser != nil:
-		return w.Browser.Via
+		return w.Browser.text()
 	case w.Pages > 0:
 		return "the pages of a shared debug session"
 	}
 	return ""
+}
+
+func (b Browser) text() string {
+	if b.Product == "" {
+		return b.Via
+	}
+	return fmt.Sprintf("%s (%s)", b.Product, b.Via)
 }
 
 // block is the text of a window, or of an endpoint without one.
@@ -73,17 +85,26 @@ func block(title, browser, access string, e Endpoint, clients []Client, unknown 
 	}
 	var rows [][]string
 	for _, c := range clients {
-		rows = append(rows, c.row(now))
+		rows = append(rows, row(c, now))
 	}
-	var table strings.Builder
-	_ = terminal.Table(&table, rows) // writing to memory does not fail
-	name := "clients"
-	for text := range strings.Lines(table.String()) {
-		fmt.Fprintf(&b, "  %-9s %s\n", name, strings.TrimRight(text, " \n"))
-		name = ""
-	}
+	b.WriteString(indented("  clients   ", strings.Repeat(" ", 12), rows))
 	if unknown != "" {
+		name := "clients"
+		if len(clients) > 0 {
+			name = ""
+		}
 		line(name, unknown)
+	}
+	return b.String()
+}
+
+// indented is a table, with a text before its first line and one before the rest.
+func indented(first, rest string, rows [][]string) string {
+	var table, b strings.Builder
+	_ = terminal.Table(&table, rows) // writing to memory does not fail
+	for text := range strings.Lines(table.String()) {
+		b.WriteString(first + strings.TrimRight(text, " \n") + "\n")
+		first = rest
 	}
 	return b.String()
 }
@@ -98,7 +119,7 @@ func (e Endpoint) text() string {
 	return fmt.Sprintf("%s, served by %s (process %d)", e.URL, e.Program, e.PID)
 }
 
-func (c Client) row(now time.Time) []string {
+func row(c Client, now time.Time) []string {
 	name := strings.TrimSpace(c.Name + " " + c.Version)
 	if c.Stopped {
 		name += " (stopped)"

@@ -11,21 +11,26 @@ func TestText(t *testing.T) {
 	before := func(d time.Duration) time.Time { return now.Add(-d) }
 	r := Report{
 		Windows: []Window{{
-			Kind: "vscode", PID: 7, Browser: &Browser{"Chrome/156.0", "injected"}, Access: "ask", label: "/home/ada/shop",
+			Identity: Identity{Kind: "vscode", PID: 7}, Browser: &Browser{"Chrome/156.0", "injected"}, Access: "ask", label: "/home/ada/shop",
 			Endpoint: Endpoint{URL: "http://127.0.0.1:21000", Served: true, PID: 8, Program: "coordinator mcp"},
 			Clients: []Client{
-				{Name: "Claude Code", Version: "2.1", Kind: "mcp", Since: before(3 * time.Hour), Last: &Action{before(4 * time.Second), `browser_click button "Buy"`, "http://shop.test/"}},
+				{Name: "Claude Code", Version: "2.1", Kind: "mcp", Since: before(3 * time.Hour), Last: &Action{Time: before(4 * time.Second), Text: `browser_click button "Buy"`, URL: "http://shop.test/"}},
 				{Name: "New\x1b[2J", Kind: "mcp", Since: before(70 * time.Second)},
-				{Name: "Playwright", Kind: "cdp", Since: before(72 * time.Hour), Stopped: true, Last: &Action{before(time.Minute), strings.Repeat("x", 100), ""}},
+				{Name: "Playwright", Kind: "cdp", Since: before(72 * time.Hour), Stopped: true, Last: &Action{Time: before(time.Minute), Text: strings.Repeat("x", 100), URL: ""}},
 			},
 		}, {
-			Kind: "vscode", PID: 9, Pages: 1, Access: "view", label: "/home/ada/old", Endpoint: Endpoint{URL: "http://127.0.0.1:21001"}, Clients: []Client{},
+			Identity: Identity{Kind: "vscode", PID: 9}, Pages: 1, Access: "view", label: "/home/ada/old", Endpoint: Endpoint{URL: "http://127.0.0.1:21001"}, Clients: []Client{},
 			ClientsUnknown: "this window does not report its agents",
 		}},
 		Endpoints: []Served{{
 			Workspace: "/home/ada/api", Access: "view",
 			Endpoint: Endpoint{URL: "http://127.0.0.1:21002", Served: true, PID: 10, Program: "coordinator serve", Waiting: 2},
 		}},
+		Agents: []Agent{
+			{PID: 11, Folder: "/home/ada/api", Browser: &Browser{"HeadlessChrome/156.0", "launched"}, Client: Client{Name: "Codex", Version: "1.0", Since: before(time.Hour), Last: &Action{Time: before(time.Second), Text: "browser_snapshot", URL: ""}}},
+			{PID: 12, Folder: "/home/ada", Client: Client{Name: "Zed", Since: before(time.Minute)}},
+			{PID: 13, Folder: "/home/ada", Waiting: "waiting for a browser", Client: Client{Name: "Zed", Since: before(time.Minute)}},
+		},
 		Unreachable: []Unreachable{{"/run/ipc-1.sock", "it does not respond"}},
 	}
 	var text strings.Builder
@@ -51,6 +56,11 @@ func TestText(t *testing.T) {
   access    view
   endpoint  http://127.0.0.1:21002, served by coordinator serve (process 10)
   clients   none
+
+Agents without a window
+  Codex 1.0  for 1h  1s ago: browser_snapshot  HeadlessChrome/156.0 (launched)  /home/ada/api
+  Zed        for 1m  nothing yet               no browser yet                   /home/ada
+  Zed        for 1m  nothing yet               waiting for a browser            /home/ada
 
 /run/ipc-1.sock: it does not respond
 `

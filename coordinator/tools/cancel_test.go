@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/internal/pagetest"
 )
 
 // timing reports when requests of a kind begin, and how each ended: whether it was
@@ -118,7 +119,7 @@ func TestCancellation(t *testing.T) {
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
 
-	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir(), Attach: browser.URL()}, Version: "test"})
+	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir(), Launcher: pagetest.Attached(t, browser.URL()), Attached: true}, Version: "test"})
 	calls := timeRequests(server, "tools/call")
 	session, end := clientOf(t, server, nil)
 	defer end()

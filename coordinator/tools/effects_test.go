@@ -6,7 +6,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"browser-coordinator/internal/toolstest"
 )
@@ -15,20 +17,22 @@ import (
 // with the page that they are of.
 func TestAnswersHaveAfterEffects(t *testing.T) {
 	t.Parallel()
-	release := make(chan struct{})
+	hold := make(chan struct{})
+	release := sync.OnceFunc(func() { close(hold) })
 	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/api/order":
 			w.WriteHeader(http.StatusInternalServerError)
 		case "/slow":
-			<-release
+			<-hold
+			w.WriteHeader(http.StatusBadGateway)
 		default:
 			io.WriteString(w, `<!doctype html><title>Shop</title><button id=order onclick="fetch('/api/order', {method: 'POST'}).then(() => fetch('/slow'))">Order</button>
 <button id=fine>Fine</button><button id=late onclick="setTimeout(() => { throw new Error('too late') }, 600)">Late</button>
 <button id=ask onclick="if (confirm('Sure?')) fetch('/done').then(() => alert('Deleted'))">Ask</button><a href="/next" onclick="null.x">Next</a>`)
 		}
 	})
-	t.Cleanup(func() { close(release) })
+	t.Cleanup(release)
 	agent := toolstest.OpenWindow(t).Agent()
 	agent.Open(url)
 	ordered := agent.Expect("browser_click", args{"target": "#order"}, `Clicked button "Order".`, " failed: POST /api/order → 500", "No response yet: GET /slow")
@@ -48,6 +52,27 @@ func TestAnswersHaveAfterEffects(t *testing.T) {
 	for !strings.Contains(agent.Must("browser_console_messages", nil), "too late") {
 	}
 	fine("the agent has read the console")
+
+	// What goes wrong after an answer is in the next one, whatever that is, marked as late.
+	late := "Since the answer to your last action:"
+	next := func(tool string, given args, want string) {
+		t.Helper()
+		text, end := "", time.Now().Add(30*time.Second)
+		for !strings.Contains(text, late) && time.Now().Before(end) {
+			text = agent.Must(tool, given)
+		}
+		if !strings.Contains(text, want) {
+			t.Fatalf("no %s: %s", want, text)
+		}
+		if text := agent.Must(tool, given); strings.Contains(text, late) {
+			t.Errorf("after %s: %s", want, text)
+		}
+		fine(want)
+	}
+	release()
+	next("browser_find", args{"text": "Fine"}, " failed: GET /slow → 502")
+	agent.Must("browser_click", args{"target": "#late"})
+	next("browser_snapshot", nil, late+"[error] Error: too late")
 	agent.Expect("browser_click", args{"target": "#ask"}, "Sure?")
 	agent.Expect("browser_handle_dialog", args{"accept": true}, "Deleted")
 	agent.Must("browser_handle_dialog", args{"accept": true})

@@ -21,6 +21,7 @@ import (
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/added"
 	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/internal/pagetest"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -143,7 +144,7 @@ func hush(t *testing.T) (server *Server, connect func(*mcp.ClientOptions) *mcp.C
 		io.WriteString(w, "<!doctype html><input id=field><input id=file type=file><div id=box>box</div><select><option>a</select>")
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
-	server = NewServer(Options{Options: agent.Options{Windows: silentWindow{}, Dir: dir, Attach: browser.URL()}, Version: "test", Caps: CapNames()})
+	server = NewServer(Options{Options: agent.Options{Windows: silentWindow{}, Dir: dir, Launcher: pagetest.Attached(t, browser.URL()), Attached: true}, Version: "test", Caps: CapNames()})
 	return server, func(o *mcp.ClientOptions) *mcp.ClientSession {
 		session, end := clientOf(t, server, o)
 		t.Cleanup(end)

@@ -19,6 +19,7 @@ import (
 
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/internal/pagetest"
 	"browser-coordinator/policy"
 )
 
@@ -85,7 +86,7 @@ func TestEveryFilename(t *testing.T) {
 		io.WriteString(w, "[core]\n\tfsmonitor = x\n<script>console.log('x')</script>\n")
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
-	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: workspace, Attach: browser.URL()}, Version: "test", Caps: CapNames()})
+	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: workspace, Launcher: pagetest.Attached(t, browser.URL()), Attached: true}, Version: "test", Caps: CapNames()})
 	session, end := clientOf(t, server, nil)
 	t.Cleanup(end)
 	call := func(name string, args map[string]any) (text string, failed bool) {

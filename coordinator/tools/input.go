@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/agent"
@@ -51,6 +52,8 @@ type clickIn struct {
 	DoubleClick bool     `json:"doubleClick,omitempty"`
 	Button      string   `json:"button,omitempty" jsonschema:"left, right or middle" oneof:"left right middle"`
 	Modifiers   []string `json:"modifiers,omitempty" jsonschema:"Alt, Control, ControlOrMeta, Meta, Shift"`
+	// Position is Playwright's.
+	Position *frame.Point `json:"position,omitempty" jsonschema:"CSS pixels from its top left; default: its middle"`
 	actsIn
 }
 
@@ -106,6 +109,8 @@ type dropIn struct {
 type dialogIn struct {
 	Accept     bool   `json:"accept"`
 	PromptText string `json:"promptText,omitempty"`
+	// Time is 0 for a dialog that is open; a step waits for one.
+	Time float64 `json:"time,omitempty" jsonschema:"seconds to wait for it"`
 	showsIn
 }
 
@@ -115,15 +120,15 @@ func (s *Server) addInputTools() {
 	action(s, adjusts("browser_hover", "Hover", "Move the mouse over an element"), func(i *input.Input, in hoverIn) (string, input.Action) {
 		return "Hovering over", i.Hover(in.Target)
 	})
-	onPage(s, mutates("browser_press_key", "Press a key", "Press a key"), pressKey)
-	action(s, mutates("browser_select_option", "Select options", "Choose options of a dropdown"), func(i *input.Input, in selectIn) (string, input.Action) {
+	onPage(s, mutates("browser_press_key", "Press key", "Press a key"), pressKey)
+	action(s, mutates("browser_select_option", "Select option", "Choose options of a dropdown"), func(i *input.Input, in selectIn) (string, input.Action) {
 		return fmt.Sprintf("Selected %s in", strings.Join(in.Values, ", ")), i.SelectOption(in.Target, in.Values...)
 	})
-	add(s, mutates("browser_fill_form", "Fill a form", "Fill several fields at once"), fillForm)
+	add(s, mutates("browser_fill_form", "Fill form", "Fill several fields at once"), fillForm)
 	action(s, mutates("browser_drag", "Drag", "Drag one element to the middle of another"), func(i *input.Input, in dragIn) (string, input.Action) {
 		return "Dragged", i.Drag(in.StartTarget, in.EndTarget)
 	})
-	add(s, mutates("browser_file_upload", "Upload files", "Give files to a file input or chooser"), upload)
+	add(s, mutates("browser_file_upload", "File upload", "Give files to a file input or chooser"), upload)
 	add(s, mutates("browser_drop", "Drop", "Drop files or data onto an element"), drop)
 	add(s, mutates("browser_wait_for", "Wait", "Wait until all that is given is true"), waitFor)
 	onPage(s, mutates("browser_handle_dialog", "Answer a dialog", "Accept or dismiss the open JavaScript dialog"), handleDialog)
@@ -148,7 +153,7 @@ func pressKey(ctx context.Context, c *agent.Call, p *page.Page, in pressKeyIn) e
 }
 
 func click(i *input.Input, in clickIn) (done string, _ input.Action) {
-	return in.verb("Clicked", "Double-clicked", "-clicked"), i.Click(in.Target, input.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers})
+	return in.verb("Clicked", "Double-clicked", "-clicked"), i.Click(in.Target, input.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers, At: in.Position})
 }
 
 func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error {
@@ -224,6 +229,16 @@ func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn)
 	if in.Accept {
 		did = "Accepted the dialog."
 	}
+	limit := time.Duration(in.Time * float64(time.Second))
+	if limit < 0 || limit > longestWait {
+		return fmt.Errorf("time: want 0 to %.0f seconds", longestWait.Seconds())
+	}
+	if limit > 0 {
+		if err := p.AwaitDialog(ctx, limit); err != nil {
+			return err
+		}
+	}
+	c.AnswersDialog(p.Dialog())
 	return c.Did(did)(p.HandleDialog(ctx, in.Accept, c.Secrets.Value(in.PromptText)))
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/internal/pagetest"
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -62,7 +63,7 @@ func TestPicturesThatAModelCanRead(t *testing.T) {
 <div style="position:absolute;top:1600px;height:40px;width:100px;background:#00f"></div><div style="height:9000px"></div>`, port)
 	}))
 	t.Cleanup(site.Close)
-	agent := toolstest.Start(t, options{Attach: toolstest.Browser(t).URL()}, "vision")
+	agent := toolstest.Start(t, options{Launcher: pagetest.Attached(t, toolstest.Browser(t).URL()), Attached: true}, "vision")
 	agent.Open(site.URL)
 
 	// A tall page comes as several pictures in full size, and a line has the rest.

@@ -25,8 +25,15 @@ func (in targetIn) field() []input.Aim { return []input.Aim{{Target: in.Target}}
 // Question is for browser_hover.
 func (in hoverIn) Question(names []string) string { return "Move the mouse over " + names[0] }
 
+func (in clickIn) Aims() []input.Aim {
+	return []input.Aim{{Target: in.Target, Pointer: true, At: in.Position}}
+}
+
 func (in clickIn) Question(names []string) string {
 	question := in.verb("Click", "Double-click", "-click") + " " + names[0]
+	if in.Position != nil {
+		question += fmt.Sprintf(" at %g, %g", in.Position.X, in.Position.Y)
+	}
 	if len(in.Modifiers) > 0 {
 		question += " with " + agent.Quoted(strings.Join(in.Modifiers, "+"))
 	}

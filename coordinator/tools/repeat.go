@@ -48,6 +48,9 @@ func (in clickIn) Step(d *agent.Done) export.Step {
 		}
 		options = append(options, "modifiers: "+export.List(modifiers))
 	}
+	if in.Position != nil {
+		options = append(options, fmt.Sprintf("position: { x: %g, y: %g }", in.Position.X, in.Position.Y))
+	}
 	return code(d.On[0] + "." + method + "(" + object(options) + ")")
 }
 
@@ -124,7 +127,7 @@ func (in dropIn) Step(d *agent.Done) export.Step {
 }
 
 func (in dialogIn) Step(d *agent.Done) export.Step {
-	answer := &export.Answer{Accept: in.Accept}
+	answer := &export.Answer{Accept: in.Accept, Message: d.Message()}
 	if in.PromptText != "" {
 		answer.Text = d.Text(in.PromptText)
 	}

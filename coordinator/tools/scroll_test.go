@@ -3,6 +3,7 @@ package tools_test
 import (
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"browser-coordinator/internal/toolstest"
@@ -18,6 +19,9 @@ list.onscroll = () => requestAnimationFrame(() => {
 })
 list.onscroll()
 </script>`
+
+// slowPage draws its rows a moment after it has been scrolled.
+var slowPage = strings.Replace(strings.Replace(scrollPage, "requestAnimationFrame(() => {", "setTimeout(() => {", 1), "\n})\nlist", "\n}, 50)\nlist", 1)
 
 // feedPage loads ten posts each time its end is in sight, 40 in all.
 const feedPage = `<!doctype html><h1>Feed</h1><div id=feed></div><p id=more>More</p><script>
@@ -36,16 +40,19 @@ func TestFindScrolling(t *testing.T) {
 	t.Parallel()
 	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		io.WriteString(w, map[string]string{"/list": scrollPage, "/feed": feedPage}[r.URL.Path])
+		io.WriteString(w, map[string]string{"/list": scrollPage, "/slow": slowPage, "/feed": feedPage}[r.URL.Path])
 	})
 	w := toolstest.OpenWindow(t)
 	agent := w.Agent()
 	agent.Open(url + "/list")
 	agent.Expect("browser_find", args{"text": "Row 77 "}, "Nothing in the page matches")
 	for _, row := range []string{"Row 77 ", "Row 148 ", "Row 3 "} {
-		agent.Expect("browser_find", args{"text": row, "scroll": true}, row, "[ref=")
+		text := agent.Expect("browser_find", args{"text": row, "scroll": true}, row, "[ref=")
+		agent.Must("browser_click", args{"target": toolstest.Ref(t, text[strings.Index(text, row):], "button", "Open")})
 	}
 	agent.Expect("browser_find", args{"text": "Row 151 ", "scroll": true}, "scrolling to the end")
+	agent.Open(url + "/slow")
+	agent.Expect("browser_find", args{"text": "Row 77 ", "scroll": true}, "Row 77 ", "[ref=")
 	agent.Open(url + "/feed")
 	agent.Expect("browser_find", args{"text": "Post 39", "scroll": true}, "Post 39")
 	agent.Expect("browser_find", args{"text": "Post 40", "scroll": true}, "scrolling to the end")

@@ -47,6 +47,9 @@ type Server struct {
 	added   *added.Server // nil: none
 	agents  *agent.Set
 	steps   map[string]makeStep // of each tool
+
+	calls  context.Context // of all calls: it ends with that of Run
+	cancel context.CancelCauseFunc
 }
 
 const instructions = `Drives the browser of the VS Code window that this workspace belongs to: the tab, login and breakpoints that the developer sees. ` +
@@ -60,6 +63,7 @@ func NewServer(o Options) *Server {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.Record = slices.Contains(o.Caps, "testing")
 	s := &Server{options: o, tools: catalog.Tools{}, agents: agent.NewSet(o.Options), steps: map[string]makeStep{}}
+	s.calls, s.cancel = context.WithCancelCause(context.Background())
 	s.mcp = mcp.NewServer(&mcp.Implementation{
 		Name: "browser-coordinator", Title: "Browser Coordinator", Version: o.Version,
 	}, &mcp.ServerOptions{
@@ -121,12 +125,18 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 	var followed sync.WaitGroup
 	followed.Go(func() { a.Follow(following) })
 	defer func() { stop(); followed.Wait() }()
-	defer context.AfterFunc(ctx, func() { session.Close() })()
+	defer context.AfterFunc(ctx, func() {
+		s.cancel(context.Cause(ctx)) // Close waits for the calls
+		session.Close()
+	})()
 	if err := session.Wait(); ctx.Err() == nil {
 		return err
 	}
 	return context.Cause(ctx)
 }
+
+// Alone returns the agents that no window lists.
+func (s *Server) Alone(ctx context.Context) []agent.Alone { return s.agents.Alone(ctx) }
 
 // prepare is the middleware for what all messages, and all calls of tools, have in
 // common. The host's capabilities are known with its notification "initialized" or, from
@@ -140,6 +150,10 @@ func (s *Server) prepare(next mcp.MethodHandler) mcp.MethodHandler {
 		a := s.agents.Of(session)
 		a.Ready()
 		if call, ok := req.(*mcp.CallToolRequest); ok {
+			var cancel context.CancelCauseFunc
+			ctx, cancel = context.WithCancelCause(ctx)
+			defer cancel(nil)
+			defer context.AfterFunc(s.calls, func() { cancel(context.Cause(s.calls)) })()
 			defer a.ReportProgress(ctx, call)()
 		}
 		return next(ctx, method, req)

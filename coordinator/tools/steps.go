@@ -41,16 +41,17 @@ var stepActions = map[string]stepAction{
 	"select": {tool: "browser_select_option"}, "hover": {tool: "browser_hover"}, "drag": {tool: "browser_drag"},
 	"navigate": {tool: "browser_navigate"}, "wait": {tool: "browser_wait_for"},
 	"check": {"browser_fill_form", checkTo("true")}, "uncheck": {"browser_fill_form", checkTo("false")},
-	"expect": {"browser_wait_for", expect}, "dialog": {tool: "browser_handle_dialog"},
+	"expect": {"browser_wait_for", inTime}, "dialog": {"browser_handle_dialog", inTime},
 }
 
-// expectedWithin is how many seconds an expectation may take.
+// expectedWithin is how many seconds may pass until what a step expects is so.
 const expectedWithin = 5
 
-func expect(arguments map[string]any) map[string]any {
-	within := map[string]any{"time": expectedWithin}
-	maps.Copy(within, arguments)
-	return within
+func inTime(arguments map[string]any) map[string]any {
+	if arguments["time"] == nil && arguments["timeout"] == nil {
+		arguments["time"] = expectedWithin
+	}
+	return arguments
 }
 
 func checkTo(value string) func(map[string]any) map[string]any {
@@ -69,7 +70,7 @@ func checkTo(value string) func(map[string]any) map[string]any {
 }
 
 func (s *Server) addSteps() {
-	tool := mutates("browser_steps", "Several steps", "Do several actions in one call, each with the arguments of its tool. Stops at the first error or surprise (a dialog, another origin) and says what was not done")
+	tool := mutates("browser_steps", "Steps", "Do several actions in one call, each with the arguments of its tool. Stops at the first error or surprise (a dialog, another origin) and says what was not done")
 	tool.InputSchema = json.RawMessage(stepsSchema)
 	catalog.Add(s.tools, tool, func(ctx context.Context, req *mcp.CallToolRequest, in stepsIn) (*mcp.CallToolResult, any, error) {
 		a := s.agents.Of(req.Session)
@@ -95,7 +96,7 @@ func (s *Server) step(a *agent.Agent, given map[string]any, in stepsIn) (step ag
 	action, _ := given["action"].(string)
 	to, known := stepActions[action]
 	for name, each := range stepActions {
-		if !known && each.adapt == nil && (action == each.tool || "browser_"+action == each.tool) {
+		if !known && (each.adapt == nil || name == "dialog") && (action == each.tool || "browser_"+action == each.tool) {
 			action, to, known = name, each, true
 		}
 	}

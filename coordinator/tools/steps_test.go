@@ -16,7 +16,7 @@ const stepsPage = `<!doctype html><title>Shop</title>
 <select aria-label=Size><option>Small<option>Large</select>
 <button onclick="setTimeout(() => said.textContent = ['Thank you', coupon.value, news.checked, document.querySelector('select').value].join(' '), 100)">Order</button>
 <button id=ask onclick="alert('Sure?')">Ask</button> <button id=gone onclick="this.remove()">Remove</button>
-<button id=away onclick="location = location.href.replace('127.0.0.1', 'localhost')">Away</button>
+<button id=soon onclick="setTimeout(() => ask.textContent = confirm('Late?'), 700)">Soon</button> <button id=away onclick="location = location.href.replace('127.0.0.1', 'localhost')">Away</button>
 <p id=said></p>`
 
 // Several steps in one call do what the single tools do, until something unexpected.
@@ -58,7 +58,9 @@ func TestSteps(t *testing.T) {
 
 	answer := args{"action": "dialog", "accept": true}
 	agent.Expect("browser_steps", steps(click("#ask"), answer, uncheck), "Sure?", "2. Accepted the dialog.", "3. Unchecked checkbox \"News\".")
-	agent.Refused("browser_steps", steps(answer, uncheck), "1. dialog failed: there is no dialog to answer", "Not done: 2 uncheck “#news”.")
+	agent.Expect("browser_steps", steps(click("#soon"), answer, args{"action": "expect", "text": "true", "timeout": 5000}), "2. Accepted the dialog.", "3. It is there.") // it opens after the answer to the click
+	agent.Refused("browser_steps", steps(args{"action": "dialog", "accept": true, "time": 0.1}, uncheck), "1. dialog failed: there is no dialog to answer", "Not done: 2 uncheck “#news”.")
+	agent.Refused("browser_handle_dialog", args{"accept": true}, "there is no dialog to answer")
 
 	gone := agent.Ref("button", "Remove")
 	agent.Refused("browser_steps", steps(click(gone), click(gone), uncheck), "1. Clicked button \"Remove\".", "2. click “"+gone+"” failed:", "is stale", "Not done: 3 uncheck “#news”.")

@@ -20,6 +20,7 @@ var extra = map[string][]string{
 	"browser_snapshot":        {"filter", "diff", "page"},
 	"browser_take_screenshot": {"clip", "marks", "quality"},
 	"browser_find":            {"page", "scroll"},
+	"browser_click":           {"position"}, // Playwright's option
 	// Answers that may be long have parts.
 	"browser_console_messages": {"page"},
 	"browser_evaluate":         {"page"},
@@ -27,6 +28,7 @@ var extra = map[string][]string{
 	"browser_network_request":  {"page"},
 	"browser_wait_for":         {"url", "expression", "networkIdle"},
 	"browser_file_upload":      {"target"}, // theirs answers a file chooser that a click has opened
+	"browser_handle_dialog":    {"time"},
 	"browser_tabs":             {"front"},
 	"browser_route":            {"abort", "fromServer", "method", "replace", "requestBody", "times"},
 }

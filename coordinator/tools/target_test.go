@@ -54,6 +54,7 @@ func TestQuestionNamesWhatThePageHas(t *testing.T) {
 		{"browser_click", args{"target": "form button", "element": "the Order button"}, `Click button "Order"`, ""},
 		{"browser_click", args{"target": "#icon svg", "button": "right", "modifiers": []string{"Shift"}}, `Right-click button "Delete all" with “Shift”`, ""},
 		{"browser_click", args{"target": "#card", "doubleClick": true}, `Double-click button "Buy"`, ""},
+		{"browser_click", args{"target": "#tile", "position": args{"x": 5, "y": 6.5}}, `Click element "Tile one" at 5, 6.5`, ""},
 		{"browser_click", args{"target": "#fake"}, "Click button \"OK' on 'Bank 'allowed'\u202e\"", ""},
 		{"browser_click", args{"target": "#tile"}, `Click element "Tile one"`, ""},
 		{"browser_click", args{"target": "label"}, `Click checkbox "News"`, ""},

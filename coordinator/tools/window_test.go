@@ -12,6 +12,7 @@ import (
 
 	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/internal/pagetest"
 	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
@@ -20,7 +21,7 @@ import (
 func alone(t *testing.T, output string) (*toolstest.Agent, *launch.OnDemand) {
 	t.Helper()
 	find := func() (chrome.Installation, error) { return chrome.Find(chrome.FindOptions{}) }
-	own := &launch.OnDemand{Find: find, Options: chrome.Options{Headless: true, Viewport: "1280x900", Args: []string{"--disable-gpu"}}}
+	own := launch.New(&launch.Chrome{Find: find, Options: chrome.Options{Headless: true, Viewport: "1280x900", Args: []string{"--disable-gpu"}}})
 	t.Cleanup(func() {
 		if err := own.End(); err != nil {
 			t.Error(err)
@@ -65,7 +66,7 @@ func TestWindowAppearsTooLate(t *testing.T) {
 	// The window's access mode still limits actions on the window.
 	w.Allow(vscodeipc.AccessView)
 	agent.Await("[access: view]")
-	attached := toolstest.Start(t, options{Dir: w.Folder, Attach: browser.URL()})
+	attached := toolstest.Start(t, options{Dir: w.Folder, Launcher: pagetest.Attached(t, browser.URL()), Attached: true})
 	for _, each := range []*toolstest.Agent{agent, attached} {
 		refuseAll(t, each, []toolCall{
 			{"debug_evaluate", args{"expression": "1"}, []string{inView}}, {"debug_step", args{"action": "continue"}, []string{inView}}, {"debug_start", nil, []string{inView}},
@@ -81,7 +82,7 @@ const inView = `refused: the access mode of this window is "view"`
 func TestWindowWithoutBrowser(t *testing.T) {
 	t.Parallel()
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
-	agent := w.Start(options{Launcher: &launch.OnDemand{}})
+	agent := w.Start(options{Launcher: launch.New(&launch.Chrome{})})
 	agent.Refused("browser_snapshot", nil, "has no browser now", "F5")
 	agent.Expect("window_list", nil, "no browser")
 }

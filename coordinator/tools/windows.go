@@ -9,7 +9,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
@@ -92,8 +91,8 @@ func (s *Server) listWindows(ctx context.Context, a *agent.Agent) (*answer.Answe
 		windows = append(windows, w)
 	}
 	out.Set("windows", windows)
-	if a.Attach != "" {
-		out.Addf("Calls without `window` go to the browser at %s.", dial.Place(a.Attach))
+	if a.Attached {
+		out.Addf("Calls without `window` go to %s.", a.Launcher.Provider())
 	}
 	if none == nil {
 		return out, nil
@@ -106,7 +105,7 @@ func (s *Server) listWindows(ctx context.Context, a *agent.Agent) (*answer.Answe
 	default:
 		out.Addf("No window fits %s: pass one of them as `window`.", none.Sought)
 	}
-	if a.Launcher != nil && !none.Ambiguous {
+	if a.Launcher != nil && !a.Attached && !none.Ambiguous {
 		out.Addf("Without one, the first call that needs a browser launches one of its own.")
 	}
 	return out, nil

@@ -11,6 +11,7 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/internal/backoff"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -28,25 +29,33 @@ type Options struct {
 
 // Window is a served window with its browser.
 type Window struct {
-	Browser *launch.OnDemand
 	Product string // name and version of the browser
 
-	url    string // of the browser
-	server *vscodeipc.Server
+	browser *launch.OnDemand
+	access  vscodeipc.AccessMode
+	log     *slog.Logger
+	url     string // of the browser
+	server  *vscodeipc.Server
 }
 
 // Launch launches the window's browser. Close ends it.
 func Launch(ctx context.Context, o *Options) (*Window, error) {
-	url, err := o.Browser.Browser(ctx)
-	if err != nil {
-		return nil, err
-	}
-	w := &Window{Browser: o.Browser, url: url}
-	w.Product, err = product(ctx, url)
-	if err != nil {
+	w := &Window{browser: o.Browser, access: o.Access, log: o.Logger}
+	if err := w.open(ctx); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
+}
+
+// open opens the browser.
+func (w *Window) open(ctx context.Context) error {
+	url, err := w.browser.Browser(ctx)
+	if err != nil {
+		return err
+	}
+	w.url = url
+	w.Product, err = product(ctx, url)
+	return err
 }
 
 // product is the name and version of a browser, such as Chrome/156.0.8078.79.
@@ -80,10 +89,72 @@ func (w *Window) Serve(ctx context.Context, o *Options) error {
 		return err
 	}
 	w.server = server
-	return server.SetState(vscodeipc.State{
-		Browser: &vscodeipc.Browser{URL: w.url, Product: w.Product, Via: "launched"},
-		Access:  vscodeipc.Access{Mode: o.Access},
+	return w.show()
+}
+
+// show reports the browser to the window's clients.
+func (w *Window) show() error {
+	via := "launched"
+	if w.browser.Provider() != "" {
+		via = "provided"
+	}
+	return w.server.SetState(vscodeipc.State{
+		Browser: &vscodeipc.Browser{URL: w.url, Product: w.Product, Via: via},
+		Access:  vscodeipc.Access{Mode: w.access},
 	})
+}
+
+// Run returns when ctx ends, or when the browser has ended. The error is how a browser on
+// this machine ended by itself; nil: it was closed. A provider is asked for the next one
+// instead.
+func (w *Window) Run(ctx context.Context) error {
+	pause := backoff.Backoff{First: time.Second, Max: 30 * time.Second, Jitter: 0.2}
+	for {
+		began := time.Now()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.browser.Done():
+		}
+		err := w.browser.Err()
+		if w.browser.Provider() == "" {
+			return err
+		}
+		w.log.Warn("the browser has ended, so the next one is opened", "reason", err)
+		if err := w.server.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: w.access}}); err != nil {
+			return err
+		}
+		switch {
+		case time.Since(began) > pause.Max:
+			pause.Reset()
+		case !pause.Sleep(ctx): // a provider may end each browser at once
+			return nil
+		}
+		if !w.reopen(ctx, &pause) {
+			return nil
+		}
+		if err := w.show(); err != nil {
+			return err
+		}
+		w.log.Warn("the next browser is ready", "product", w.Product)
+	}
+}
+
+// reopen opens the next browser. It reports false if ctx ends first.
+func (w *Window) reopen(ctx context.Context, pause *backoff.Backoff) bool {
+	for {
+		err := w.open(ctx)
+		switch {
+		case err == nil:
+			return true
+		case ctx.Err() != nil:
+			return false
+		}
+		w.log.Warn("no browser yet", "error", err)
+		if !pause.Sleep(ctx) {
+			return false
+		}
+	}
 }
 
 // Close ends the server, and then the browser.
@@ -94,5 +165,5 @@ func (w *Window) Close() error {
 		err = w.server.Close(ctx)
 		cancel()
 	}
-	return errors.Join(err, w.Browser.End())
+	return errors.Join(err, w.browser.End())
 }

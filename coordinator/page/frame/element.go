@@ -61,14 +61,20 @@ func (e *Element) Was() string {
 	return e.Label
 }
 
-// Identify sets Is; with the pointer, to what the pointer would hit. gone: the element is
-// no longer in its document.
-func (e *Element) Identify(ctx context.Context, pointer bool) (gone bool, err error) {
+// Point is a point in CSS pixels.
+type Point struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}
+
+// Identify sets Is; with the pointer, to what the pointer would hit: at that point of the
+// element, nil: in its middle. gone: the element is no longer in its document.
+func (e *Element) Identify(ctx context.Context, pointer bool, at *Point) (gone bool, err error) {
 	var r struct {
 		Identity
 		Gone bool
 	}
-	err = e.Call(ctx, "identify", pointer, &r)
+	err = e.Call(ctx, "identify", map[string]any{"pointer": pointer, "at": at}, &r)
 	e.Is = r.Identity
 	return r.Gone, err
 }

@@ -65,7 +65,7 @@ func (c *Choosers) Identify(ctx context.Context) (is frame.Identity, err error) 
 		return is, err
 	}
 	defer e.Release(ctx)
-	_, err = e.Identify(ctx, false)
+	_, err = e.Identify(ctx, false, nil)
 	return e.Is, err
 }
 
@@ -155,7 +155,7 @@ var errNoChooser = errors.New("no file chooser was opened")
 
 func (i *Input) clickForChooser(ctx context.Context, target string, files []string, out *Outcome) error {
 	wait := i.opts.ActionTimeout
-	s, err := i.ready(ctx, target, "click", wait, false)
+	s, err := i.ready(ctx, target, toClick, wait, false)
 	if err != nil {
 		return err
 	}

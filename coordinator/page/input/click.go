@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/input"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // ClickOptions of Click; the zero value is a plain click.
@@ -14,6 +16,7 @@ type ClickOptions struct {
 	Button    string        // left (default), right or middle
 	Double    bool          // double click
 	Modifiers []string      // Alt, Control, ControlOrMeta, Meta, Shift
+	At        *frame.Point  // see Aim; nil: where the target is in view
 	Timeout   time.Duration // until the target must be ready; 0: Options.ActionTimeout
 }
 
@@ -31,7 +34,7 @@ func (i *Input) Click(target string, opts ClickOptions) Action {
 	if opts.Double {
 		count = 2
 	}
-	return i.on("clicking "+target, target, "click", opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
+	return i.on("clicking "+target, target, purpose{"click", opts.At}, opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
 		err := i.keyboard.holding(ctx, modifiers, func() error {
 			return i.clickSpot(ctx, s, button, mask, count, modifiers, cmp.Or(opts.Timeout, i.opts.ActionTimeout))
 		})
@@ -79,7 +82,7 @@ func (i *Input) clickSpot(ctx context.Context, s *spot, button input.MouseButton
 		if left <= 0 {
 			return unready
 		}
-		again, err := i.ready(ctx, s.Target, "click", left, false)
+		again, err := i.ready(ctx, s.Target, s.use, left, false)
 		if errors.As(err, new(*NotReadyError)) {
 			return unready
 		}
@@ -104,7 +107,7 @@ func (i *Input) prove(ctx context.Context, s *spot, wait time.Duration) error {
 		if err := s.Call(ctx, "steady", nil, &steady); err != nil || steady {
 			return err
 		}
-		again, err := i.ready(ctx, s.Target, "hover", wait, false)
+		again, err := i.ready(ctx, s.Target, toHover, wait, false)
 		if err != nil {
 			return err
 		}
@@ -128,7 +131,7 @@ func (s *spot) become(ctx context.Context, again *spot) {
 
 // Hover moves the pointer over a target.
 func (i *Input) Hover(target string) Action {
-	return i.on("hovering over "+target, target, "hover", 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+	return i.on("hovering over "+target, target, toHover, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
 		i.sent.Add(1)
 		return i.prove(ctx, s, i.opts.ActionTimeout)
 	})

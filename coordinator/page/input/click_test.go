@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,57 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
+
+// A position is counted from the top left corner inside the border. It is scrolled into view,
+// and must be hit as any other point.
+func TestClickAtAPosition(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>canvas{display:block;border:7px solid;background:#eee}#cover{position:absolute;left:200px;top:0;width:50px;height:50px}</style>
+<div style="position:relative"><canvas id=small width=300 height=150></canvas><div id=cover>cover</div></div>
+<div id=box style="width:200px;height:100px;overflow:auto"><canvas id=inner width=3000 height=2000></canvas></div>
+<canvas id=large width=5000 height=6000></canvas>
+<div id=map style="position:relative;width:200px;height:100px"><button style="position:absolute;left:150px;top:60px;width:40px;height:30px" onclick="hits.push('zoom')">Zoom</button></div>
+<iframe id=frame width=300 height=200 srcdoc="<canvas width=1000 height=1000 style='display:block' onclick='parent.hits.push([event.offsetX, event.offsetY].join())'></canvas>"></iframe>
+<script>hits = []; for (const c of document.querySelectorAll('canvas')) for (const k of ['click', 'contextmenu']) c.addEventListener(k, (e) => hits.push(c.id + ' ' + e.offsetX + ',' + e.offsetY))</script>`)
+	inner := pagetest.Ref(t, pagetest.Snapshot(t, p)[strings.Index(pagetest.Snapshot(t, p), "iframe"):], "canvas")
+	for _, test := range []struct {
+		target string
+		x, y   float64
+		opts   input.ClickOptions
+		want   string
+	}{
+		{"#small", 10, 20, input.ClickOptions{}, "small 10,20"},
+		{"#small", 0, 0, input.ClickOptions{Button: "right"}, "small 0,0"},
+		{"#small", 299, 149, input.ClickOptions{}, "small 299,149"},
+		{"#inner", 2800, 1900, input.ClickOptions{}, "inner 2800,1900"},
+		{"#large", 4900, 5900, input.ClickOptions{}, "large 4900,5900"},
+		{"#large", 5, 5, input.ClickOptions{}, "large 5,5"},
+		{"#map", 160, 70, input.ClickOptions{}, "zoom"},
+		{inner, 40, 30, input.ClickOptions{}, "40,30"},
+		{inner, 900, 950, input.ClickOptions{}, "900,950"},
+	} {
+		test.opts.At = &frame.Point{X: test.x, Y: test.y}
+		pagetest.Evaluate(t, p, "void (hits = [])")
+		change := pagetest.Act(t, p, p.Input().Click(test.target, test.opts))
+		pagetest.Expect(t, p, "hits.join('; ')", strconv.Quote(test.want))
+		if test.want == "zoom" && change.On[0].String() != `button "Zoom"` {
+			t.Errorf("the button at the position is named %+v", change.On)
+		}
+	}
+	soon := input.ClickOptions{Timeout: 200 * time.Millisecond}
+	for _, test := range []struct {
+		x, y float64
+		why  string
+	}{{210, 10, `covered by <div id="cover">`}, {400, 10, "the position is outside of it: it is 314 × 164"}, {-9, 0, "outside of it"}} {
+		soon.At = &frame.Point{X: test.x, Y: test.y}
+		pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#small", soon), test.why)
+	}
+	pagetest.Evaluate(t, p, "map.scrollIntoView()")
+	is, err := p.Identify(t.Context(), input.Aim{Target: "#map", Pointer: true, At: &frame.Point{X: 160, Y: 70}})
+	if err != nil || is.String() != `button "Zoom"` {
+		t.Errorf("what would be hit: %+v %v", is, err)
+	}
+}
 
 func TestClickReportsWhyATargetIsNotReady(t *testing.T) {
 	t.Parallel()

@@ -44,7 +44,7 @@ func (i *Input) Drag(from, to string) Action {
 			}
 			// The target moves, or something covered it when the mouse moved. The page has got no
 			// event of the button yet.
-			again, err := i.ready(ctx, from, "click", wait, false)
+			again, err := i.ready(ctx, from, toClick, wait, false)
 			if err != nil {
 				return err
 			}
@@ -57,18 +57,18 @@ func (i *Input) Drag(from, to string) Action {
 // frame: the press of the button shows whether the first target moves, and the release
 // finds the second one's current place.
 func (i *Input) dragSpots(ctx context.Context, from, to string, wait time.Duration) (start, end *spot, err error) {
-	end, err = i.ready(ctx, to, "hover", wait, true)
+	end, err = i.ready(ctx, to, toHover, wait, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	start, err = i.ready(ctx, from, "click", wait, true)
+	start, err = i.ready(ctx, from, toClick, wait, true)
 	if err == nil && !start.unproven { // it may have scrolled the second target away
 		var again *spot
-		if again, err = i.ready(ctx, to, "hover", wait, true); err == nil {
+		if again, err = i.ready(ctx, to, toHover, wait, true); err == nil {
 			end.become(ctx, again)
 			if !end.unproven { // and this may have scrolled the first target away
 				start.Release(ctx)
-				start, err = i.ready(ctx, from, "click", wait, false)
+				start, err = i.ready(ctx, from, toClick, wait, false)
 			}
 		}
 	}

@@ -23,7 +23,7 @@ type TypeOptions struct {
 
 // Type replaces the text of a target. Slowly appends to it, key by key.
 func (i *Input) Type(target, text string, opts TypeOptions) Action {
-	return i.on("typing into "+target, target, "type", opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
+	return i.on("typing into "+target, target, toType, opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
 		err := i.fill(ctx, s, text, opts.Slowly)
 		if err == nil {
 			out.Held = i.held(ctx, s, text, opts.Slowly, opts.Secret)
@@ -85,7 +85,7 @@ func (i *Input) SelectOption(target string, values ...string) Action {
 	if len(values) == 0 {
 		return Action{Err: errors.New("no option to select was given")}
 	}
-	return i.on("selecting in "+target, target, "select", 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+	return i.on("selecting in "+target, target, toSelect, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
 		return i.choose(ctx, s, values)
 	})
 }
@@ -158,13 +158,13 @@ func (e *FieldError) Error() string {
 func (e *FieldError) Unwrap() error { return e.Err }
 
 func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration, out *Outcome) error {
-	kind := map[string]string{"checkbox": "click", "radio": "click", "combobox": "select", "textbox": "type", "slider": "type", "": "type"}[f.Type]
-	if kind == "" {
+	use, known := map[string]purpose{"checkbox": toClick, "radio": toClick, "combobox": toSelect, "textbox": toType, "slider": toType, "": toType}[f.Type]
+	if !known {
 		return fmt.Errorf("unknown type %q: textbox, checkbox, radio, combobox and slider are known", f.Type)
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait+readyMargin)
 	defer cancel()
-	s, err := i.ready(waiting, f.Target, kind, wait, false)
+	s, err := i.ready(waiting, f.Target, use, wait, false)
 	if err != nil {
 		return err
 	}
@@ -173,11 +173,18 @@ func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration, out 
 		return err
 	}
 	if f.Type == "" {
-		if err := s.Call(ctx, "fieldKind", nil, &kind); err != nil {
+		if err := s.Call(ctx, "fieldKind", nil, &use.kind); err != nil {
 			return err
 		}
+		if use == toClick { // that needs a point
+			again, err := i.ready(waiting, f.Target, use, wait, false)
+			if err != nil {
+				return err
+			}
+			s.become(ctx, again)
+		}
 	}
-	switch kind {
+	switch use.kind {
 	case "select":
 		return i.choose(ctx, s, []string{f.Value})
 	case "click":

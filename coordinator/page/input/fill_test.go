@@ -145,3 +145,11 @@ func TestReactControlledFields(t *testing.T) {
 	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, pagetest.Snapshot(t, p), "Done: Read"), input.ClickOptions{}))
 	pagetest.Contains(t, pagetest.Snapshot(t, p), `heading "2 things to do"`)
 }
+
+// A checkbox is clicked at its own place, also if the caller has not said what it is.
+func TestFillACheckboxByWhatItIs(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><div style="height:60px"></div><input type=checkbox id=news>`)
+	pagetest.Act(t, p, p.Input().FillForm([]input.Field{{Target: "#news", Value: "true"}}))
+	pagetest.Expect(t, p, "news.checked", "true")
+}

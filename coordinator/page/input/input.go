@@ -85,6 +85,9 @@ type Aim struct {
 	Target  string // ref or selector; empty: what has the focus
 	Chooser bool   // without a target: the input of the open file chooser
 	Pointer bool   // the mouse does it
+	// At is where, in CSS pixels from the top left corner inside the target's border, as
+	// Playwright counts; nil: in the middle.
+	At *frame.Point
 }
 
 // Identify is what an action would act on now. It waits for nothing.
@@ -97,7 +100,7 @@ func (i *Input) Identify(ctx context.Context, aim Aim) (is On, err error) {
 			return is, err
 		}
 		defer e.Release(ctx)
-		gone, err := e.Identify(ctx, aim.Pointer)
+		gone, err := e.Identify(ctx, aim.Pointer, aim.At)
 		if gone {
 			err = i.frames.Removed(ctx, e)
 		}

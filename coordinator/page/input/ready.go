@@ -20,6 +20,7 @@ type spot struct {
 	// unproven means that nothing has waited for the element to stop moving. The mouse
 	// movement to it takes until the next frame anyway, which is time enough; see prove.
 	unproven bool
+	use      purpose
 	link     bool // a click on it follows a link
 	// unmet and downloads are results of a click: why it did not submit the form, and
 	// whether it starts a download.
@@ -27,10 +28,18 @@ type spot struct {
 	downloads bool
 }
 
+// purpose is what a target is to be ready for.
+type purpose struct {
+	kind string
+	at   *frame.Point // of the pointer, see Aim; nil: where the target is in view
+}
+
+var toClick, toHover, toType, toSelect = purpose{kind: "click"}, purpose{kind: "hover"}, purpose{kind: "type"}, purpose{kind: "select"}
+
 // ready finds a target and waits until it accepts an action: attached, visible, stable
 // between two animation frames, enabled, and hit by an event at its point. It scrolls
 // the target into view. A quick one is unproven if it may still move.
-func (i *Input) ready(ctx context.Context, target, kind string, wait time.Duration, quick bool) (*spot, error) {
+func (i *Input) ready(ctx context.Context, target string, use purpose, wait time.Duration, quick bool) (*spot, error) {
 	until := time.Now().Add(wait)
 	if err := i.page.EmulateFocus(ctx); err != nil {
 		return nil, err
@@ -40,7 +49,7 @@ func (i *Input) ready(ctx context.Context, target, kind string, wait time.Durati
 		if err != nil {
 			return nil, err
 		}
-		s, err := i.readyElement(ctx, e, kind, wait, until, quick)
+		s, err := i.readyElement(ctx, e, use, wait, until, quick)
 		if err == nil {
 			return s, nil
 		}
@@ -55,7 +64,7 @@ func (i *Input) ready(ctx context.Context, target, kind string, wait time.Durati
 }
 
 // readyElement is ready for a resolved element.
-func (i *Input) readyElement(ctx context.Context, e *frame.Element, kind string, wait time.Duration, until time.Time, quick bool) (*spot, error) {
+func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose, wait time.Duration, until time.Time, quick bool) (*spot, error) {
 	var r struct {
 		OK, Gone, Top, Quick bool
 		Link                 bool
@@ -63,13 +72,13 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, kind string,
 		Why                  string
 		Is                   frame.Identity
 	}
-	err := e.Call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
+	err := e.Call(ctx, "ready", map[string]any{"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
 	// If another process draws a part of the page, the browser may route an event for this
 	// process to that one.
-	apart := !r.Top || (kind == "click" || kind == "hover") && len(i.frames.Sessions()) > 1
+	apart := !r.Top || (use.kind == "click" || use.kind == "hover") && len(i.frames.Sessions()) > 1
 	if err == nil && r.OK && apart && r.Quick { // an event takes longer than a frame to arrive
 		r.Quick = false
-		err = e.Call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds()}, &r)
+		err = e.Call(ctx, "ready", map[string]any{"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds()}, &r)
 	}
 	if err == nil && r.OK && apart {
 		r.X, r.Y, r.Why, err = i.reach(ctx, e, r.X, r.Y, wait)
@@ -84,18 +93,18 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, kind string,
 	case !r.OK:
 		return nil, &NotReadyError{Target: e.Target, Was: r.Is.String(), Reason: r.Why, Waited: wait.Round(time.Millisecond).String()}
 	}
-	return &spot{Element: e, x: r.X, y: r.Y, unproven: r.Quick, link: r.Link}, nil
+	return &spot{Element: e, x: r.X, y: r.Y, unproven: r.Quick, use: use, link: r.Link}, nil
 }
 
 func on(e *frame.Element) On { return On{Target: e.Target, Identity: e.Is, Was: e.Was()} }
 
 // on is an action on a target. The wait for the target is additional to the action's own
 // timeout.
-func (i *Input) on(doing, target, kind string, wait time.Duration, do func(ctx context.Context, s *spot, out *Outcome) error) Action {
+func (i *Input) on(doing, target string, use purpose, wait time.Duration, do func(ctx context.Context, s *spot, out *Outcome) error) Action {
 	wait = cmp.Or(wait, i.opts.ActionTimeout)
 	return Action{Doing: doing, Waits: wait, Do: func(ctx context.Context, out *Outcome) error {
 		waiting, cancel := context.WithTimeoutCause(ctx, wait+readyMargin, &LateError{Target: target, Waited: wait})
-		s, err := i.ready(waiting, target, kind, wait, kind == "hover")
+		s, err := i.ready(waiting, target, use, wait, use == toHover)
 		cancel()
 		if err != nil {
 			return err

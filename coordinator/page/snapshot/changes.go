@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -45,7 +47,11 @@ func (r *Reader) Watch(ctx context.Context) {
 	r.mu.Lock()
 	known := r.known == main.Generation
 	r.mu.Unlock()
-	if !r.sees() || !known {
+	seen := r.sees()
+	if !seen {
+		r.meet()
+	}
+	if !seen || !known {
 		_, _ = r.changes(ctx) // what cannot be read now is compared from the next action on
 	}
 }
@@ -57,6 +63,55 @@ func (r *Reader) knows(generation int, known bool) {
 	if r.known = -1; known {
 		r.known = generation
 	}
+}
+
+// maxAppeared bounds how many new frames one look reads.
+const maxAppeared = 5
+
+// meeting is a frame's document that the agent has been shown, or was there when it saw the
+// page.
+type meeting struct {
+	session    *cdp.Session // its generation counts in that
+	generation int          // as frame.Frame.Generation
+	unseen     bool         // it was there, but not to be seen
+}
+
+// meet notes the documents of all frames that are there now.
+func (r *Reader) meet() {
+	met := map[protocol.FrameID]meeting{}
+	for _, f := range r.frames.All() {
+		met[f.ID] = meeting{f.Session, f.Generation, false}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.met = met
+}
+
+// appears reports whether a frame's document is new to the agent and can be seen. again:
+// those that could not be seen before are looked at once more.
+func (r *Reader) appears(ctx context.Context, f frame.Frame, again bool) bool {
+	r.mu.Lock()
+	met := r.met[f.ID]
+	r.mu.Unlock()
+	if met.session == f.Session && met.generation == f.Generation && !(met.unseen && again) {
+		return false
+	}
+	e, err := r.frames.Owner(ctx, f)
+	if err != nil {
+		return false // it has gone
+	}
+	defer e.Release(ctx)
+	var seen bool
+	if err := e.Run(ctx, seenFunction, nil, &seen); err != nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.met == nil {
+		r.met = map[protocol.FrameID]meeting{}
+	}
+	r.met[f.ID] = meeting{f.Session, f.Generation, !seen}
+	return seen
 }
 
 // sees reports whether the agent has seen the page's document before. From now on it has.
@@ -84,12 +139,19 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 	var all Changes
 	var before, after strings.Builder
 	err := r.page.Run(ctx, "comparing the page", changesTimeout, func(ctx context.Context) error {
+		_ = r.frames.Learn(ctx) // without it, the addresses of some frames are not known
+		looked, again := 0, false
 		for _, f := range r.frames.All() {
-			main := f.ID == r.frames.Main()
-			if !main && !f.Entered() {
+			main, appeared := f.ID == r.frames.Main(), false
+			if !main && looked < maxAppeared {
+				if appeared = r.appears(ctx, f, again); appeared {
+					looked++
+				}
+			}
+			if !main && !appeared && !f.Entered() {
 				continue
 			}
-			found, err := r.changesIn(ctx, f)
+			found, err := r.changesIn(ctx, f, appeared)
 			if err != nil && main {
 				return err
 			}
@@ -100,12 +162,15 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 				r.knows(f.Generation, found.Known)
 				all.Unknown = !found.Compared
 			}
+			again = again || frameLine().MatchString(found.After)
 			all.Much = all.Much || found.Much
 			all.Notices = append(all.Notices, found.Notices...)
 			indent := ""
 			if !main && found.Before != found.After {
 				parent := fmt.Sprintf("- iframe %s:\n", f.URL)
-				before.WriteString(parent)
+				if !appeared {
+					before.WriteString(parent)
+				}
 				after.WriteString(parent)
 				indent = "  "
 			}
@@ -126,16 +191,20 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 	return all, err
 }
 
+// frameLine matches the line of a frame.
+var frameLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^ *- iframe\b`) })
+
 // sameMark begins a line that stands for those that are the same.
 const sameMark = "\x02"
 
-func (r *Reader) changesIn(ctx context.Context, f frame.Frame) (found changesFound, err error) {
+// changesIn compares a document; of one that has appeared, everything is new.
+func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (found changesFound, err error) {
 	r.numbering.Lock()
 	defer r.numbering.Unlock()
 	var in runtime.ExecutionContextID
 	err = r.frames.InWorld(ctx, f.ID, func(session *cdp.Session, world runtime.ExecutionContextID) error {
 		now, _ := r.frames.Frame(f.ID)
-		args, err := json.Marshal(map[string]any{"last": r.frames.LastRef(), "generation": now.Generation})
+		args, err := json.Marshal(map[string]any{"last": r.frames.LastRef(), "generation": now.Generation, "appeared": appeared})
 		if err != nil {
 			return err
 		}
@@ -169,6 +238,7 @@ const glimpseBytes = 1500
 func (r *Reader) glimpse(ctx context.Context) (seen Changes, err error) {
 	err = r.page.Run(ctx, "reading the page", changesTimeout, func(ctx context.Context) error {
 		read, err := r.outlineDocument(ctx, r.frames.Main(), nil, Options{most: glimpseElements, main: true})
+		r.meet()
 		seen.New, seen.Much = true, read.Cut
 		for line := range strings.Lines(read.Text) {
 			if strings.Contains(line, frameMark) || len(seen.Text)+len(line) > glimpseBytes {

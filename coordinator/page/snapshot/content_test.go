@@ -130,6 +130,42 @@ func TestSnapshotKeepsColumns(t *testing.T) {
 	pagetest.Act(t, p, p.Input().Click(cell[1], input.ClickOptions{}))
 }
 
+// The text of an editor is a document: it keeps its structure, and what can be acted on in
+// it. A change in it is that of a paragraph.
+func TestSnapshotKeepsRichText(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><div contenteditable role=textbox aria-label=Letter aria-multiline=true><h2>Dear Ada</h2><p>We <b>have</b> your <i>order</i>.<br>It is on its way.</p>
+<ul><li>Tea<li>Cups, <a href="/blue">blue</a></ul><p><br></p><blockquote><p>Quoted `+strings.Repeat("long ", 300)+`</p></blockquote><table><tr><td>1<td>Nut</table><p hidden>Draft</p>
+<div contenteditable=false><button>Remove</button></div></div><div contenteditable>One line</div><div contenteditable aria-label=Empty><p><br></p></div>
+<textarea aria-label=Plain># Title
+Text</textarea><div role=slider aria-valuenow=3 tabindex=0 aria-label=Size><p>not its value</p></div>`)
+	text := regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(pagetest.Snapshot(t, p), " #")
+	pagetest.Contains(t, text, `- textbox "Letter" #:
+  - heading "Dear Ada" [level=2]
+  - We have your order.
+  - It is on its way.
+  - list:
+    - Tea
+    - Cups, | link "blue" # [url=/blue]
+  - Quoted long long`, "…\n  - table:\n    - 1 | Nut\n  - button \"Remove\" #\n", `- textbox #: One line
+- textbox "Empty" #
+- textbox "Plain" #: # Title Text
+- slider "Size" #: 3
+`)
+	if len(text) > 1500 || strings.Contains(text, "Draft") {
+		t.Errorf("%d bytes:\n%s", len(text), text)
+	}
+	pagetest.Act(t, p, p.Input().Click(`heading "Dear Ada"`, input.ClickOptions{}))
+	p.Look(t.Context())
+	pagetest.Act(t, p, p.Input().PressKey("End"))
+	pagetest.Act(t, p, p.Input().PressKey("!"))
+	shown := p.Look(t.Context())
+	want := "  - textbox \"Letter\" #:\n-   - heading \"Dear Ada\" [level=2]\n+   - heading \"Dear Ada!\" [level=2]\n"
+	if got := regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(shown.Text, " #"); got != want {
+		t.Errorf("typing: %s", got)
+	}
+}
+
 // What a reader needs to tell things apart: old prices, terms, addresses, hints of fields,
 // what opens a menu, and containers that are empty.
 func TestSnapshotTellsApart(t *testing.T) {

@@ -8,7 +8,59 @@ import (
 // diff shows the changed lines of a snapshot: removed ones with "-", new ones with "+",
 // and their parent lines with a space, for context. Equal texts give an empty diff.
 func diff(before, after string) string {
-	return showDiff(diffLines(splitLines(before), splitLines(after)))
+	return showDiff(splitMoved(diffLines(splitLines(before), splitLines(after))))
+}
+
+// splitMoved shows a line that is in both texts, but below another parent, as removed and
+// added, and so the lines below it. A parent that is at the same place among the changed
+// lines is the same with another name.
+func splitMoved(lines []diffLine) []diffLine {
+	type parent struct{ level, hunk, number int } // the number is that among the removed or added lines
+	type open struct {
+		parent
+		moved bool
+	}
+	var out []diffLine
+	var before, after []open
+	hunk, numbers := 0, map[diffLine]int{}
+	for _, line := range lines {
+		level := indentOf(line.text)
+		above := func(stack []open) []open {
+			for len(stack) > 0 && stack[len(stack)-1].level >= level {
+				stack = stack[:len(stack)-1]
+			}
+			return stack
+		}
+		if line.mark != '+' {
+			before = above(before)
+		}
+		if line.mark != '-' {
+			after = above(after)
+		}
+		now := open{parent: parent{level: level, hunk: hunk}}
+		if line.mark == ' ' {
+			hunk++
+			clear(numbers)
+			now.hunk, now.number = hunk, -1
+			now.moved = len(before) > 0 && len(after) > 0 && (before[len(before)-1].parent != after[len(after)-1].parent || after[len(after)-1].moved)
+			before, after = append(before, now), append(after, now)
+			if now.moved {
+				out = append(out, diffLine{'-', line.text}, diffLine{'+', line.text})
+				continue
+			}
+		} else {
+			at := diffLine{line.mark, strings.Repeat(" ", level)}
+			now.number = numbers[at]
+			numbers[at]++
+			if line.mark == '-' {
+				before = append(before, now)
+			} else {
+				after = append(after, now)
+			}
+		}
+		out = append(out, line)
+	}
+	return out
 }
 
 func splitLines(s string) []string { return slices.Collect(strings.Lines(s)) }

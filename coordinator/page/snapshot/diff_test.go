@@ -32,3 +32,16 @@ func TestDiffLinesKeepBothTexts(t *testing.T) {
 		}
 	}
 }
+
+// A line that stays as it is below another parent has moved; below a renamed one it has not.
+func TestDiffShowsWhatMoved(t *testing.T) {
+	for _, c := range []struct{ before, after, want string }{
+		{"- list One:\n  - Card:\n    - Open\n- list Two\n", "- list One\n- list Two:\n  - Card:\n    - Open\n", "- - list One:\n+ - list One\n+ - list Two:\n-   - Card:\n+   - Card:\n-     - Open\n+     - Open\n- - list Two\n"},
+		{"- dialog A:\n  - Yes\n  - No\n", "- dialog B:\n  - Yes\n  - No\n", "- - dialog A:\n+ - dialog B:\n"},
+		{"- list:\n  - One\n- p\n", "- q\n- list:\n  - One\n- p\n", "+ - q\n"},
+	} {
+		if got := diff(c.before, c.after); got != c.want {
+			t.Errorf("%s", got)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"regexp"
 	regexpsyntax "regexp/syntax"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -57,6 +58,7 @@ type FindOptions struct {
 type Found struct {
 	Text    string // the lines of the outline, with their items and their parent lines
 	Matches int    // number of matching lines
+	ref     int    // the first in the first matching line; 0: it has none
 }
 
 // MaxFound is the default number of matches to show.
@@ -127,6 +129,9 @@ func findLines(lines []string, wanted *regexp.Regexp, opts FindOptions) Found {
 	for i, line := range lines {
 		if !wanted.MatchString(strings.Trim(withoutRefs(line), " -\n")) {
 			continue
+		}
+		if ref := refPattern().FindStringSubmatch(line); ref != nil && found.Matches == 0 {
+			found.ref, _ = strconv.Atoi(ref[1])
 		}
 		found.Matches++
 		if found.Matches > opts.Skip && found.Matches <= opts.Skip+opts.Most {

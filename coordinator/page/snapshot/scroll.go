@@ -24,24 +24,46 @@ type Scrolled struct {
 
 // FindScrolling is Find in a document whose list or feed has only a part of its content:
 // it scrolls from where the page is to the end, and then from the top, until something
-// matches. It leaves the page where it stops.
+// matches. It leaves the page where it stops. If nothing matches, it searches once more and
+// leaves rows the time to load.
 func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (found Found, s Scrolled, err error) {
 	until := time.Now().Add(maxScroll)
+	for _, thorough := range []bool{false, true} {
+		found, err = r.findScrolling(ctx, opts, thorough, until, &s)
+		if err != nil || found.Matches > 0 || !s.All {
+			break
+		}
+	}
+	if found.ref == 0 || s.Steps == 0 {
+		return found, s, err
+	}
+	// A list may draw a row that is not in sight, and draw it anew when an action scrolls to it.
+	if _, err := r.scroll(ctx, scrolling{To: found.ref}); err != nil {
+		return found, s, err
+	}
+	if again, err := r.Find(ctx, opts); err == nil && again.Matches > 0 {
+		found = again
+	}
+	return found, s, nil
+}
+
+func (r *Reader) findScrolling(ctx context.Context, opts FindOptions, thorough bool, until time.Time, s *Scrolled) (found Found, err error) {
 	var at position
+	s.All = false
 	began, wrapped := 0.0, false
-	for {
+	for first := true; ; first = false {
 		found, err = r.Find(ctx, opts)
 		if err != nil || found.Matches > 0 || time.Now().After(until) {
-			return found, s, err
+			return found, err
 		}
 		if s.All = at.End && (wrapped || began == 0) || wrapped && at.Y >= began; s.All {
-			return found, s, nil
+			return found, nil
 		}
 		wrapped = wrapped || at.End
-		if at, err = r.scroll(ctx, at.End); err != nil {
-			return found, s, err
+		if at, err = r.scroll(ctx, scrolling{Top: at.End, Thorough: thorough}); err != nil {
+			return found, err
 		}
-		if s.Steps++; s.Steps == 1 {
+		if s.Steps++; first {
 			began = at.From
 		}
 	}
@@ -53,9 +75,18 @@ type position struct {
 	End     bool
 }
 
-func (r *Reader) scroll(ctx context.Context, top bool) (at position, err error) {
+// scrolling is the argument of scroll.js.
+type scrolling struct {
+	Top      bool  `json:"top"`
+	To       int   `json:"to"` // the number of a ref; 0: none
+	Thorough bool  `json:"thorough"`
+	Budget   int64 `json:"budget"` // milliseconds
+}
+
+func (r *Reader) scroll(ctx context.Context, how scrolling) (at position, err error) {
+	how.Budget = scrollTimeout.Milliseconds()
 	err = r.page.Run(ctx, "scrolling", 0, func(ctx context.Context) error {
-		return r.frames.Run(ctx, r.frames.Main(), scrollScript, map[string]any{"top": top, "budget": scrollTimeout.Milliseconds()}, &at)
+		return r.frames.Run(ctx, r.frames.Main(), scrollScript, how, &at)
 	})
 	return at, err
 }

@@ -31,6 +31,8 @@ var (
 	locateFunction string
 	//go:embed shown.js
 	shownFunction string
+	//go:embed seen.js
+	seenFunction string
 	//go:embed value.js
 	valueFunction string
 )
@@ -57,6 +59,7 @@ type Reader struct {
 	// watched is the document that the agent has seen, as frame.Frame.Generation, and known
 	// the one that a script in it can compare; -1: none.
 	watched, known int
+	met            map[protocol.FrameID]meeting
 }
 
 // New returns the reader of a page, which also suggests replacements for stale refs.
@@ -138,6 +141,9 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	s := Snapshot{URL: r.frames.URL(), Title: read.Title, Text: read.Text, Refs: read.Refs}
 	wantsDiff := opts.Diff
 	opts.Diff = false
+	if root == nil {
+		r.meet()
+	}
 	main, _ := r.frames.Frame(r.frames.Main())
 	now := seen{options: opts, document: main.Generation, text: s.Text}
 	r.mu.Lock()

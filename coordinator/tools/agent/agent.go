@@ -7,9 +7,11 @@ package agent
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -21,6 +23,7 @@ import (
 	"browser-coordinator/coordinator/tools/secrets"
 	"browser-coordinator/internal/notify"
 	"browser-coordinator/policy"
+	"browser-coordinator/vscodeipc"
 )
 
 // Windows is what agents need of the registry.
@@ -42,6 +45,10 @@ type Launcher interface {
 	// Downloads is the folder for the running browser's downloads, which is removed with the
 	// browser.
 	Downloads() string
+	// Waiting is what Browser waits for now, if that may take long; else empty.
+	Waiting() string
+	// Provider names who runs the browser, for people; empty: this program.
+	Provider() string
 	// End ends the browser, if it runs: a window replaces it.
 	End() error
 }
@@ -60,9 +67,9 @@ type Options struct {
 	Launcher Launcher
 	// Viewport is the size of the Launcher's pages; nil: the browser's default.
 	Viewport *emulation.Viewport
-	// Attach is the CDP URL of a browser that replaces the windows, unless a call names a
-	// window; empty: none.
-	Attach string
+	// Attached: the Launcher's browser is another program's, and replaces the windows,
+	// unless a call names a window.
+	Attached bool
 	// Workspace selects the window for every call that does not name one; empty: none.
 	Workspace string
 	// Dir is the working directory that the host has set.
@@ -137,6 +144,7 @@ func (s *Set) Of(session *mcp.ServerSession) *Agent {
 			set: s, session: session, ready: make(chan struct{}),
 			browsers: browsers{log: s.options.Logger, claims: s.options.Claims, links: map[string]*link{}},
 		}
+		a.presence = presence{client: vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, since: time.Now()}
 		a.browsers.moved = a.worksIn
 		if a.Record {
 			a.Test = &export.Test{}
@@ -173,7 +181,7 @@ func (a *Agent) Want(ctx context.Context, window string) registry.Want {
 }
 
 // attached reports whether a call goes to the browser that replaces the windows.
-func (a *Agent) attached(window string) bool { return a.Attach != "" && window == "" }
+func (a *Agent) attached(window string) bool { return a.Attached && window == "" }
 
 // resolveAgain makes Follow resolve the window again.
 func (a *Agent) resolveAgain() {

@@ -83,6 +83,7 @@ func (c *Call) Perform(ctx context.Context, do func(context.Context) error) erro
 		if err == nil {
 			c.downloaded(ctx)
 			c.Look(ctx, c.Out)
+			c.late(ctx)
 		}
 		return err
 	})
@@ -101,8 +102,17 @@ func (c *Call) Look(ctx context.Context, out *answer.Answer) string {
 	}
 	c.did.looked = true
 	shown := p.Look(ctx)
+	c.did.shown = shown
 	out.Shows(shown, c.Changes == "full")
 	return shown.Text
+}
+
+// late answers with what went wrong since the answer to the last action. An action's own
+// answer has that already.
+func (c *Call) late(ctx context.Context) {
+	if p := c.did.page; p != nil && !c.did.changed {
+		c.Out.Late(p.Late(ctx), p.URL())
+	}
 }
 
 // Answer performs a call of a tool, and makes the result of it.
@@ -143,7 +153,7 @@ func (c *Call) Did(sentence string) func(page.Change, error) error {
 // that it may close them.
 func (c *Call) Changed(change page.Change) {
 	c.browsers.adopt(change.NewPages, c.did.page)
-	c.did.change = change
+	c.did.change, c.did.changed = change, true
 	if c.did.closed != "" {
 		c.Out.Addf("%s", c.did.closed)
 		return

@@ -30,8 +30,15 @@ func (a *Agent) Follow(ctx context.Context) {
 // watch connects to the browser of the resolved window. It closes connections to browsers
 // that were resolved before and that no call has used.
 func (a *Agent) watch(ctx context.Context) {
-	url, want := a.Attach, &link{remote: true, folders: a.folders(ctx)}
-	if !a.attached("") {
+	var url string
+	var want *link
+	if a.attached("") {
+		var err error
+		if url, err = a.Launcher.Browser(ctx); err != nil {
+			return // a call will report it
+		}
+		want = &link{foreign: true, folders: a.folders(ctx)}
+	} else {
 		chosen, _, err := a.Windows.Resolve(ctx, a.Want(ctx, ""))
 		if err != nil {
 			return // a call will report it

@@ -17,8 +17,8 @@ type link struct {
 	err     error
 
 	folders []string          // of the workspace
-	own     bool              // the browser is the Launcher's, not a window's
-	remote  bool              // the user's own flag names the browser: it may be on another machine
+	own     bool              // the browser is the Launcher's, and of this session
+	foreign bool              // the browser is the Launcher's, but of another program
 	used    bool              // a call has used it
 	acted   bool              // an action was done in it
 	current string            // id of the page that the agent works in; empty: not chosen yet
@@ -73,7 +73,7 @@ func (c *Call) Browser(ctx context.Context) (*page.Browser, error) {
 // InWindow reports whether the browser that the call uses is a window's.
 func (c *Call) InWindow() bool {
 	l := c.browsers.inUse()
-	return l != nil && !l.own && !l.remote
+	return l != nil && !l.own && !l.foreign
 }
 
 // link connects to the browser of the resolved window.
@@ -84,17 +84,22 @@ func (c *Call) link(ctx context.Context) (*link, error) {
 	}
 	want.used = true
 	l, err := c.connect(ctx, target, want)
-	if err == nil {
-		c.browsers.use(l)
+	if err != nil {
+		return nil, err
 	}
-	return l, err
+	if l.own || l.foreign {
+		c.join(nil)
+	}
+	c.browsers.use(l)
+	return l, nil
 }
 
 // browserOf returns the CDP URL of the resolved window's browser, and what is known of
 // it.
 func (c *Call) browserOf(ctx context.Context) (target string, l *link, err error) {
 	if c.attached(c.Named) {
-		return c.Attach, &link{remote: true, folders: c.folders(ctx)}, nil
+		target, err := c.Launcher.Browser(ctx)
+		return target, &link{foreign: true, folders: c.folders(ctx)}, err
 	}
 	want := c.Want(ctx, c.Named)
 	chosen, _, err := c.Windows.Resolve(ctx, want)
@@ -158,9 +163,12 @@ func (a *Agent) connect(ctx context.Context, target string, want *link) (*link, 
 	b.links[target] = l
 	b.mu.Unlock()
 	defer close(l.ready)
-	options := page.Options{Logger: a.Logger, Record: true, Folders: l.folders, Refs: &b.refs, Remote: l.remote}
+	options := page.Options{Logger: a.Logger, Record: true, Folders: l.folders, Refs: &b.refs}
 	if l.own {
-		options.Viewport, options.Downloads = a.Viewport, a.downloads(ctx)
+		options.Viewport = a.Viewport
+		if a.Launcher.Downloads() != "" {
+			options.Downloads = a.downloads(ctx)
+		}
 	}
 	if l.browser, l.err = page.Connect(ctx, target, &options); l.err != nil {
 		l.err = &connectError{target, l.err}

@@ -28,7 +28,11 @@ func (a *Agent) notice() string {
 		return next
 	case own && !n.own:
 		n.own = true
-		return "No VS Code window fits this workspace, so this is a browser of its own, ended with this session."
+		where := ""
+		if provider := a.Launcher.Provider(); provider != "" {
+			where = ", of " + provider
+		}
+		return "No VS Code window fits this workspace, so this is a browser of its own" + where + ", ended with this session."
 	case own && n.passedOver != "" && !n.knowsOver:
 		n.knowsOver = true
 		return fmt.Sprintf("The window %s fits this workspace now. You stay in the browser of your own, where you have acted; pass that window as window to work there.", n.passedOver)

@@ -37,8 +37,12 @@ func (a *Agent) reportProgress(ctx context.Context, call *mcp.CallToolParamsRaw)
 			return
 		}
 		seconds := time.Since(began).Round(time.Second)
+		message := fmt.Sprintf("%s goes on, for %v now", call.Name, seconds)
+		if a.Launcher != nil && a.Launcher.Waiting() != "" {
+			message += ", " + a.Launcher.Waiting()
+		}
 		err := a.session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-			ProgressToken: call.GetProgressToken(), Progress: seconds.Seconds(), Message: fmt.Sprintf("%s goes on, for %v now", call.Name, seconds),
+			ProgressToken: call.GetProgressToken(), Progress: seconds.Seconds(), Message: message,
 		})
 		if err != nil {
 			return // the session ends

@@ -35,11 +35,22 @@ func (d *Done) Text(text string) string {
 // URL is the address of the page before.
 func (d *Done) URL() string { return d.call.did.url }
 
+// Message is the message of the dialog that the call has answered; empty: unknown.
+func (d *Done) Message() string {
+	if d.call.did.dialog == nil {
+		return ""
+	}
+	return d.call.did.dialog.Message
+}
+
 // Clicked reports whether an upload clicked its target.
 func (d *Done) Clicked() bool { return d.call.did.change.Clicked }
 
 // SeenIn notes the frame in which a call has found something, by its locator.
 func (c *Call) SeenIn(frame string) { c.did.frame = frame }
+
+// AnswersDialog notes the dialog that a call answers; nil: none is open.
+func (c *Call) AnswersDialog(dialog *page.Dialog) { c.did.dialog = dialog }
 
 // locate notes a locator of an element that the call acts on.
 func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
@@ -82,6 +93,7 @@ func (c *Call) record(ctx context.Context) {
 	if dialog := d.change.Dialog; dialog != nil {
 		came.Dialog = &dialog.Message
 	}
+	came.Shown = c.expected(ctx)
 	for _, p := range d.change.NewPages {
 		came.Opened = append(came.Opened, p.ID)
 	}

@@ -41,9 +41,6 @@ const backTimeout = 3 * time.Second
 // browserIsBack waits until the selected browser can be reached again. It checks at each
 // change of the windows.
 func (c *Call) browserIsBack(ctx context.Context, err error) bool {
-	if c.attached(c.Named) {
-		return false // there is no event for the return of that one
-	}
 	ctx, cancel := context.WithTimeout(ctx, backTimeout)
 	defer cancel()
 	if last := c.browsers.inUse(); errors.Is(err, page.ErrBrowserGone) && last != nil && last.browser != nil {

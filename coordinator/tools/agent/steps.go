@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/answer"
 )
 
@@ -26,16 +27,19 @@ type Step struct {
 
 // did is what a call has done in its page.
 type did struct {
-	page   *page.Page // nil: the call needed none
-	url    string     // its address before
-	change page.Change
-	closed string // reports that the action has closed it; empty: it has not
-	looked bool   // see Look
+	page    *page.Page // nil: the call needed none
+	url     string     // its address before
+	change  page.Change
+	changed bool   // the call was an action, which change is the result of
+	closed  string // reports that the action has closed it; empty: it has not
+	looked  bool   // see Look
 
-	// For tests: the locators of the elements, from the moment before the action, and that of
-	// the frame in which something was seen; empty: the main frame.
+	// For tests: what an answer shows; the locators of the elements, from the moment before the action; that of the
+	// frame in which something was seen, empty: the main frame; the dialog that it answers.
+	shown    snapshot.Changes
 	locators []string
 	frame    string
+	dialog   *page.Dialog
 }
 
 // Steps runs calls one after the other. Each is permitted and reported by itself. An error

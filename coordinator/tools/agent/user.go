@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -24,8 +23,9 @@ import (
 type presence struct {
 	client vscodeipc.ClientInfo
 	since  time.Time
-	in     *registry.Source // the window that lists the agent
-	page   string           // id of the page that it works in; empty: none
+	in     *registry.Source    // the window that lists the agent; nil: none
+	page   string              // id of the page that it works in; empty: none
+	last   *vscodeipc.Activity // the last call that no window was notified of; nil: none
 }
 
 // unnamed is the name of a host that has not sent its name.
@@ -37,9 +37,6 @@ func (a *Agent) Info() vscodeipc.ClientInfo {
 	a.set.mu.Lock()
 	defer a.set.mu.Unlock()
 	me := &a.presence.client
-	if me.ID == "" {
-		*me, a.presence.since = vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, time.Now()
-	}
 	if me.Name != unnamed {
 		return *me
 	}
@@ -177,7 +174,7 @@ func (s *Set) enforcerOf(source *registry.Source) *policy.Enforcer {
 }
 
 // join notifies a window that the agent uses it, and the former one that the agent no
-// longer does.
+// longer does; nil: it uses none.
 func (a *Agent) join(source *registry.Source) {
 	a.Info()
 	a.set.mu.Lock()
@@ -220,11 +217,9 @@ func (s *Set) announce(source *registry.Source) {
 	source.Announce("mcp", clients)
 }
 
-// report notifies the window's user of a call.
+// report notifies the window's user of a call. Where there is none it keeps the call for
+// [Set.Alone].
 func (c *Call) report(began time.Time, err error) {
-	if c.source == nil {
-		return
-	}
 	done := vscodeipc.Activity{
 		Client: c.Info().ID, Time: began.UnixMilli(), Act: c.Tool.Name, Target: c.Secrets.Hide(c.targetNow()), Outcome: "done", OK: err == nil,
 	}
@@ -240,7 +235,14 @@ func (c *Call) report(began time.Time, err error) {
 		done.Outcome, _, _ = strings.Cut(err.Error(), "\n")
 		done.Outcome = limit(done.Outcome, 200)
 	}
-	c.source.Report(func() vscodeipc.Activity { return done })
+	if c.source != nil {
+		c.source.Report(func() vscodeipc.Activity { return done })
+		return
+	}
+	done = registry.Public(done, "mcp")
+	c.set.mu.Lock()
+	defer c.set.mu.Unlock()
+	c.presence.last = &done
 }
 
 // targetNow is what the call is about, as reports name it.

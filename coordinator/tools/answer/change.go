@@ -74,10 +74,18 @@ func (a *Answer) Changed(c page.Change) {
 	if more := len(c.Console) - maxMessages; more > 0 {
 		a.Addf("%d more: browser_console_messages.", more)
 	}
-	if len(c.Earlier) > 0 {
-		a.Addf("Not caught since your last action:")
-		a.messages(c.Earlier, c.URL)
+	a.Late(c.Late, c.URL)
+}
+
+// Late lists what went wrong since the answer to the last action, in a page that is at that
+// URL now.
+func (a *Answer) Late(late page.Late, url string) {
+	if len(late.Errors)+len(late.Failed) == 0 {
+		return
 	}
+	a.Addf("Since the answer to your last action:")
+	a.failures(late.Failed, url)
+	a.messages(late.Errors, url)
 }
 
 // Shows lists what the page shows since an action.
@@ -147,9 +155,18 @@ const maxRequests = 10
 
 // requests lists the requests that failed, and those that have no response yet.
 func (a *Answer) requests(c page.Change) {
-	failed, refused := Within(a.origins, c.Failed)
-	waiting, more := Within(a.origins, c.Waiting)
-	a.LeftOut(refused+more, "requests")
+	a.failures(c.Failed, c.URL)
+	waiting, refused := Within(a.origins, c.Waiting)
+	a.LeftOut(refused, "requests")
+	for _, r := range waiting[:min(len(waiting), maxRequests)] {
+		a.Quotef("No response yet: %s", a.requestName(r, c.URL))
+	}
+}
+
+// failures lists requests that failed, for a page that is at that URL.
+func (a *Answer) failures(failed []history.Request, url string) {
+	failed, refused := Within(a.origins, failed)
+	a.LeftOut(refused, "requests")
 	for _, r := range failed[:min(len(failed), maxRequests)] {
 		outcome := r.Failed
 		if r.Status != 0 {
@@ -157,15 +174,12 @@ func (a *Answer) requests(c page.Change) {
 		}
 		place := ""
 		if !r.Navigation {
-			place = a.elsewhere(r.Documents, c.URL)
+			place = a.elsewhere(r.Documents, url)
 		}
-		a.Quotef("Request %d failed: %s → %s%s", r.Seq, a.requestName(r, c.URL), outcome, place)
+		a.Quotef("Request %d failed: %s → %s%s", r.Seq, a.requestName(r, url), outcome, place)
 	}
 	if more := len(failed) - maxRequests; more > 0 {
 		a.Addf("%d more failed: browser_network_requests.", more)
-	}
-	for _, r := range waiting[:min(len(waiting), maxRequests)] {
-		a.Quotef("No response yet: %s", a.requestName(r, c.URL))
 	}
 }
 

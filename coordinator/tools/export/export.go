@@ -7,6 +7,7 @@ package export
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -53,8 +54,9 @@ type Step struct {
 
 // Answer is the answer to a dialog.
 type Answer struct {
-	Accept bool
-	Text   string // a JavaScript expression; empty: none
+	Accept  bool
+	Text    string // a JavaScript expression; empty: none
+	Message string // of the dialog; empty: unknown
 }
 
 // Page is where a call works.
@@ -66,7 +68,19 @@ type Outcome struct {
 	Dialog  *string  // the message of the dialog that is open now; nil: none
 	Chooser bool     // a file chooser is open now
 	Opened  []string // the ids of the pages that it opened
+	Shown   []Expectation
 }
+
+// Expectation is an expectation of a page, given the page's variable.
+type Expectation func(page string) string
+
+// Expect expects something of what a locator finds in a page.
+func Expect(locator, is string) Expectation {
+	return func(page string) string { return "expect(" + page + "." + locator + ")." + is }
+}
+
+// MostExpected bounds the expectations of one step.
+const MostExpected = 2
 
 // Add adds the step that a call makes, given the variable of its page.
 func (t *Test) Add(in Page, make func(page string) Step, came Outcome) {
@@ -95,6 +109,8 @@ func (t *Test) Add(in Page, make func(page string) Step, came Outcome) {
 		t.steps = append(t.steps, s)
 	} else if s = t.opener(name, made); s == nil { // what has opened it is not known
 		return
+	} else { // it is not over before this
+		s.expect = nil
 	}
 	if came.Dialog != nil {
 		s.dialogs = append(s.dialogs, dialog{message: *came.Dialog})
@@ -107,6 +123,12 @@ func (t *Test) Add(in Page, make func(page string) Step, came Outcome) {
 	}
 	if came.URL != "" && came.Dialog == nil && place(came.URL) != place(made.Opens) {
 		s.expect = append(s.expect, expectURL(name, came.URL))
+	}
+	if made.Code != nil && strings.HasPrefix(made.Code[0], "expect(") { // what was waited for, or verified
+		return
+	}
+	for _, shown := range came.Shown[:min(len(came.Shown), MostExpected-len(s.expect))] {
+		s.expect = append(s.expect, shown(name))
 	}
 }
 
@@ -140,13 +162,14 @@ func (t *Test) begin(name, url string, opens bool) {
 func (t *Test) opener(page string, answers Step) *step {
 	for _, s := range slices.Backward(t.steps) {
 		switch {
-		case s.page != page:
-		case answers.Answer != nil && len(s.dialogs) > 0:
-			if last := &s.dialogs[len(s.dialogs)-1]; last.answer == nil {
-				last.answer = answers.Answer
-				return s
+		case s.page != page || s.Code == nil:
+		case answers.Answer != nil:
+			if last := len(s.dialogs) - 1; last >= 0 && s.dialogs[last].answer == nil {
+				s.dialogs[last].answer = answers.Answer
+			} else { // it has opened since the step was done
+				s.dialogs = append(s.dialogs, dialog{message: answers.Answer.Message, answer: answers.Answer})
 			}
-			return nil
+			return s
 		case answers.Answer == nil && s.files != nil:
 			s.files = append([]string{}, answers.Files...)
 			return s

@@ -16,7 +16,7 @@ func TestTextsStayTexts(t *testing.T) {
 		test.Add(page, func(string) Step { return Step{Code: []string{code}, Comment: hostile} }, came)
 	}
 	message := hostile
-	add(ExpectText("page", hostile, ""), Outcome{Dialog: &message, URL: "http://shop.test/?" + hostile, Opened: []string{"2"}, Chooser: true})
+	add(ExpectText("page", hostile, ""), Outcome{Dialog: &message, URL: "http://shop.test/?" + hostile, Opened: []string{"2"}, Chooser: true, Shown: []Expectation{Expect("getByRole("+Quote(hostile)+")", "toHaveText("+Quote(hostile)+")")}})
 	test.Add(page, func(string) Step { return Step{Answer: &Answer{}} }, Outcome{URL: hostile})
 	test.Add(page, func(string) Step { return Step{Files: []string{hostile}} }, Outcome{})
 	add(ExpectPartOfURL("page", hostile, ""), Outcome{})

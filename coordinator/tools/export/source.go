@@ -77,6 +77,7 @@ func Secret(name string) string { return Quote("<secret>" + name + "</secret>") 
 type writer struct {
 	strings.Builder
 	numbers map[string]int // of the variables, by kind
+	before  string         // the last statement
 }
 
 // variable declares a variable of a kind: dialog1.
@@ -108,6 +109,10 @@ func (w *writer) step(s *step) {
 }
 
 func (w *writer) await(code string) {
+	if code == w.before && strings.HasPrefix(code, "expect(") { // what came of a step was then verified
+		return
+	}
+	w.before = code
 	if declared, value, ok := strings.Cut(code, " = "); ok && strings.HasPrefix(declared, "const ") {
 		w.line("%s = await %s;", declared, value)
 		return

@@ -9,9 +9,9 @@ import type { Run } from "./run";
 
 export const codeServer = join(installed, "node_modules", ".bin", "code-server");
 
-const builtIn = join(installed, "node_modules", "code-server", "lib", "vscode", "extensions");
+export const builtIn = join(installed, "node_modules", "code-server", "lib", "vscode", "extensions");
 /** What starts in every window and that no test needs. */
-const leftOut = /^(copilot|emmet|git|git-base|github.*|html-language-features|typescript-language-features)$/;
+export const leftOut = /^(copilot|emmet|git|git-base|github.*|html-language-features|typescript-language-features)$/;
 
 /** Makes the folder of the extensions that it brings along. */
 export function makeBuiltIn(root: string): void {

@@ -88,8 +88,8 @@ test("where there is no port, pages come through js-debug", async () => {
   expect(store.state.pages).toEqual([]);
 });
 
-// Neither can run where the tests do: the desktop's integrated browser, and a browser on the user's side of
-// a remote window. Played here is what the editor reports of them; the real js-debug answers in e2e/sessions.test.ts.
+// The desktop's integrated browser cannot run where the tests do. Played here is what the editor reports of it, and of
+// browsers on the user's side of a remote window; e2e/remote.test.ts has a real one of these.
 test.each<[string, string, Record<string, unknown>]>([
   ["the desktop's integrated browser", "editor-browser", {}],
   ["the desktop's integrated browser, resolved", "pwa-editor-browser", {}],
@@ -113,9 +113,10 @@ test.each<[string, string, Record<string, unknown>]>([
   expect(browser).toBeNull();
   expect(pages).toEqual([{ debugSession: "page", name: "page", url: "ws://127.0.0.1:9000/page" }]);
   expect(debugSessions).toMatchObject([
-    { id: "a", type },
+    { id: "a", type, ...(type === "pwa-chrome" && { remote: true }) },
     { id: "page", parent: "a", type },
   ]);
+  expect(debugSessions.some((each) => each.remote)).toBe(type === "pwa-chrome");
   sessions.ended("a");
   expect(store.state).toMatchObject({ debugSessions: [], browser: null, pages: [] });
 });

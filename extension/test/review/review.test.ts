@@ -4,16 +4,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { silent } from "../../src/core/log";
-import type { AnswerStatus, GivenAnswer } from "../../src/core/review/answer";
+import type { AnswerStatus, GivenAnswer, Review } from "../../src/core/review/answer";
 import { KeptReviews } from "../../src/core/review/keptreviews";
-import {
-  keptReviews,
-  type Review,
-  type ReviewPanel,
-  type ReviewPlace,
-  Reviews,
-  reviewLimit,
-} from "../../src/core/review/review";
+import { keptReviews, type ReviewPanel, type ReviewPlace, Reviews, reviewLimit } from "../../src/core/review/review";
 import type { Caller } from "../../src/core/window/connection";
 import { temporaryFolder } from "../support/window";
 

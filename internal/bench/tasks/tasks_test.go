@@ -28,10 +28,10 @@ func (i inProcess) Call(ctx context.Context, tool string, a args) (peer.Answer, 
 
 // TestTasks: the coordinator's tools do every task.
 func TestTasks(t *testing.T) {
-	own := &launch.OnDemand{
+	own := launch.New(&launch.Chrome{
 		Find:    func() (chrome.Installation, error) { return chrome.Find(chrome.FindOptions{}) },
 		Options: chrome.Options{Headless: true, Viewport: "1280x800", Args: []string{"--disable-gpu"}},
-	}
+	})
 	t.Cleanup(func() { _ = own.End() })
 	for _, task := range tasks {
 		t.Run(task.name, func(t *testing.T) {

@@ -29,9 +29,11 @@ const elsewhere = {
   "code --install-extension": "extension/e2e",
   "coordinator setup ": "coordinator/testdata/script/setup.txtar",
   "coordinator window --profile": "coordinator/testdata/script/browser-flags.txtar",
+  "coordinator window --attach": "coordinator/provider, with a server that stands for the provider",
 };
 
 let site;
+let grid; // a Selenium Grid, for the guide to it
 
 before(async () => {
   site = createServer((_, response) => {
@@ -48,9 +50,12 @@ for (const guide of guides) {
     const place = furnish();
     const staying = [];
     try {
+      if (guide === "docs/grid.md") grid = await startGrid();
       for (const block of blocksOf(guide)) await run(block, place, staying);
     } finally {
       for (const program of staying.reverse()) await program.end();
+      await grid?.end();
+      grid = undefined;
       rmSync(place.root, { recursive: true, force: true, maxRetries: 5 });
     }
   });
@@ -62,8 +67,25 @@ function blocksOf(guide) {
   return [...fenced].map(([, indent, language, how = "", body]) => ({
     language,
     how,
-    body: body.replaceAll(new RegExp(`^${indent}`, "gm"), "").replaceAll("http://localhost:3000", address()),
+    body: body
+      .replaceAll(new RegExp(`^${indent}`, "gm"), "")
+      .replaceAll("http://localhost:3000", address())
+      .replaceAll("http://localhost:4444", grid?.url),
   }));
+}
+
+async function startGrid() {
+  const child = spawn("go", ["run", "./internal/gridtest/run"], { cwd: repository, stdio: ["pipe", "pipe", "inherit"] });
+  const ended = once(child, "close");
+  const [line] = await Promise.race([once(child.stdout, "data"), ended]);
+  assert.equal(child.exitCode, null, "the grid has not started");
+  return {
+    url: `${line}`.trim(),
+    async end() {
+      child.stdin.end();
+      await ended;
+    },
+  };
 }
 
 const address = () => `http://127.0.0.1:${site.address().port}`;
@@ -76,12 +98,14 @@ function furnish() {
     return join(root, name);
   };
   const shop = folder("shop");
+  folder("shop/node_modules/@modelcontextprotocol");
   folder("shop/node_modules/@playwright");
   folder("shop/node_modules/.bin");
   for (const [name, target] of [
     ["playwright-core", "playwright-core"],
     ["puppeteer-core", "puppeteer-25"],
     ["@playwright/test", "@playwright/test"],
+    ["@modelcontextprotocol/sdk", "@modelcontextprotocol/sdk"],
     [".bin/playwright", ".bin/playwright"],
   ]) {
     symlinkSync(join(modules, target), join(shop, "node_modules", name));

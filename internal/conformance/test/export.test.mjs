@@ -103,6 +103,8 @@ test("a session, as a test", { timeout: 120_000 }, async () => {
   await call("verify_text_visible", { text: "said no longer needed" });
   await call("click", { target: 'button "Delete"' });
   await call("handle_dialog", { accept: false });
+  await call("steps", { steps: [{ action: "click", target: 'button "Wait"' }, { action: "dialog", accept: true }] });
+  await call("verify_text_visible", { text: "here" });
   await call("click", { target: 'button "Menu"', button: "right" });
   await call("verify_text_visible", { text: "context" });
   await call("click", { target: 'button "Menu"', doubleClick: true });
@@ -123,6 +125,11 @@ test("a session, as a test", { timeout: 120_000 }, async () => {
   await call("evaluate", { function: "() => log('from script')" });
   await call("wait_for", { textGone: "late news" });
   await call("mouse_wheel", { deltaY: 50 });
+  await call("click", { target: 'button "Best coupon"' });
+  await call("click", { target: 'button "Send"' });
+  await call("click", { target: 'button "Details"' });
+  await call("click", { target: 'button "Close"' });
+  await call("steps", { steps: [{ action: "click", target: await ref('"Plan"'), position: { x: 30, y: 20 } }] });
   await call("click", { target: 'link "Help"' });
   const tabs = await call("tabs", { action: "list" });
   await call("tabs", { action: "select", index: Number(tabs.match(/^(\d+): .*\/help/m)[1]) });
@@ -135,6 +142,19 @@ test("a session, as a test", { timeout: 120_000 }, async () => {
   if (process.env.SHOW) console.log(source);
   assert.ok(!source.includes(secret), source);
   assert.ok(source.includes("fill(process.env.SHOP_PASSWORD!)"), source);
+  for (const expected of [
+    "getByRole('heading', { name: 'Shop' }).first()).toBeVisible()",
+    "getByRole('status')).toHaveText('bought black')",
+    "getByRole('textbox', { name: 'Coupon' })).toHaveValue('TEA20')",
+    "getByRole('checkbox', { name: 'Gift' })).toBeChecked({ checked: false })",
+    "getByRole('dialog', { name: 'All details' }).first()).toBeVisible()",
+    "getByRole('alert')).toHaveText('Nothing was saved')",
+    "getByText('Try again')",
+    "getByRole('status')).toHaveText('plan 30 20')",
+  ]) {
+    assert.ok(source.includes(`expect(page.${expected}`), `${expected} in ${source}`);
+  }
+  for (const fleeting of ["sent at", "'Now'"]) assert.ok(!source.includes(fleeting), source);
   assert.equal(await run({ SHOP_PASSWORD: secret }), "", source);
 
   // It is a test: it fails where the page is another.

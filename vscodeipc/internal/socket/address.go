@@ -4,10 +4,11 @@
 package socket
 
 import (
-	"errors"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"browser-coordinator/internal/usersocket"
 )
 
 // Address is where a window listens: the path of its socket, or on Windows the
@@ -16,7 +17,7 @@ type Address string
 
 // ErrForeign is wrapped by errors about a directory, socket or peer that is not
 // the user's own, or is not a socket.
-var ErrForeign = errors.New("not ours")
+var ErrForeign = usersocket.ErrForeign
 
 // Dir is a directory in which windows of this user may listen, and its state.
 type Dir struct {

@@ -13,8 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
+
+	"browser-coordinator/internal/usersocket"
 )
 
 // Binding is a name in the file system and the socket that listens behind it.
@@ -159,12 +160,12 @@ func deleteStale(ctx context.Context, path string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	conn, err := usersocket.Dial(ctx, path)
 	if err == nil {
 		conn.Close()
 		return fmt.Errorf("keep %s: a process listens there", path)
 	}
-	if !errors.Is(err, syscall.ECONNREFUSED) {
+	if !usersocket.IsDead(err) {
 		return fmt.Errorf("keep %s: it may not be dead: %w", path, err)
 	}
 	if err := removeSame(path, before); err != nil {

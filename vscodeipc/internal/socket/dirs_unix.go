@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"browser-coordinator/internal/usersocket"
 )
 
 const DirName = "browser-coordinator-mcp"
@@ -30,7 +32,7 @@ func dataDir() (string, error) {
 
 // tooLong depends only on the directory, so that every window and client of this
 // environment gets the same result (spec 2).
-func tooLong(dir string) bool { return len(dir)+1+longestName > maxSocketPath }
+func tooLong(dir string) bool { return len(dir)+1+longestName > usersocket.MaxPath }
 
 // searchDirs returns every directory in which a window of this user may listen.
 // Windows has none.

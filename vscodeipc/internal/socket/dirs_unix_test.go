@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"browser-coordinator/internal/usersocket"
 )
 
 func shortDir(t testing.TB) string {
@@ -43,14 +45,14 @@ func TestDir(t *testing.T) {
 
 // TestDirAtTheLimit: a socket's path just fits; with one byte more it does not.
 func TestDirAtTheLimit(t *testing.T) {
-	fits := maxSocketPath - len("/ipc-0123456789abcdef-2.sock") - len("/"+DirName)
+	fits := usersocket.MaxPath - len("/ipc-0123456789abcdef-2.sock") - len("/"+DirName)
 	for length, long := range map[int]bool{fits: false, fits + 1: true} {
 		t.Setenv("XDG_DATA_HOME", "/"+strings.Repeat("d", length-1))
 		dir, err := dataDir()
 		if err != nil || tooLong(dir) != long {
 			t.Errorf("%d bytes: %q, %v", length, dir, err)
 		}
-		if path := filepath.Join(dir, "ipc-0123456789abcdef-2.sock"); !long && len(path) != maxSocketPath {
+		if path := filepath.Join(dir, "ipc-0123456789abcdef-2.sock"); !long && len(path) != usersocket.MaxPath {
 			t.Errorf("the longest path has %d bytes", len(path))
 		}
 	}

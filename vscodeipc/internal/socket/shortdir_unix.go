@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"browser-coordinator/internal/usersocket"
 )
 
 // ShortName is the file in a DIR that is too long for sockets. It names the short
@@ -31,7 +33,7 @@ func shortOf(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !info.Mode().IsRegular() || ownerOf(info) != os.Getuid() || info.Mode().Perm()&0o077 != 0 || info.Size() > maxSocketPath {
+	if !info.Mode().IsRegular() || ownerOf(info) != os.Getuid() || info.Mode().Perm()&0o077 != 0 || info.Size() > usersocket.MaxPath {
 		return "", fmt.Errorf("%s is not a private file with one path: %w", path, ErrForeign)
 	}
 	text, err := os.ReadFile(path)

@@ -15,9 +15,6 @@ import (
 	"syscall"
 )
 
-// IsRefused reports whether an error proves that no process listens.
-func IsRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
-
 // lockBatch is how many sockets are deleted per acquisition of the lock, so that a
 // window that binds waits only for milliseconds.
 const lockBatch = 32

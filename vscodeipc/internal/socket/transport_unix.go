@@ -4,19 +4,19 @@ package socket
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"syscall"
+
+	"browser-coordinator/internal/usersocket"
 )
 
 // Connect dials a window's socket after the checks of spec 9, and then checks the peer.
 func Connect(ctx context.Context, a Address) (net.Conn, error) {
 	path := string(a)
-	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("the path %s has %d bytes, a socket's has %d at most", path, len(path), maxSocketPath)
+	if len(path) > usersocket.MaxPath {
+		return nil, fmt.Errorf("the path %s has %d bytes, a socket's has %d at most", path, len(path), usersocket.MaxPath)
 	}
 	if err := checkDir(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -24,37 +24,7 @@ func Connect(ctx context.Context, a Address) (net.Conn, error) {
 	if _, err := checkSocket(path); err != nil {
 		return nil, err
 	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
-	if err != nil {
-		return nil, err
-	}
-	if err := CheckPeer(conn); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return conn, nil
-}
-
-// CheckPeer refuses a peer that runs as another user, where the system reports it.
-func CheckPeer(conn net.Conn) error {
-	c, ok := conn.(syscall.Conn)
-	if !ok {
-		return nil // not a socket: a test's
-	}
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return fmt.Errorf("ask who the peer is: %w", err)
-	}
-	var uid int
-	var failed error
-	err = raw.Control(func(fd uintptr) { uid, failed = peerUID(int(fd)) })
-	switch {
-	case err != nil || failed != nil:
-		return fmt.Errorf("ask who the peer is: %w", errors.Join(err, failed))
-	case uid != os.Getuid():
-		return fmt.Errorf("refuse the peer: it runs as uid %d, not as uid %d: %w", uid, os.Getuid(), ErrForeign)
-	}
-	return nil
+	return usersocket.Dial(ctx, path)
 }
 
 // TryWriter returns a function that writes what the system accepts at once, without

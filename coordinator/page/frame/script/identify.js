@@ -1,10 +1,11 @@
-function (pointer) {
-  // What an action on this element acts on; with the pointer, at the middle of the element
-  // as far as that is in view.
+function ({ pointer, at }) {
+  // What an action on this element acts on; with the pointer, at that point of the element,
+  // or in the middle of it as far as that is in view.
   if (!this.isConnected) return { gone: true };
   const r = pointer && [...this.getClientRects()].find((r) => r.width > 0 && r.height > 0);
+  const p = r && (at ? library.pointAt.call(this, at) : { x: r.left + r.width / 2, y: r.top + r.height / 2 });
   const hit = (root) => {
-    const found = root.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2);
+    const found = root.elementFromPoint(p.x, p.y);
     return (found?.shadowRoot && found.shadowRoot !== root && hit(found.shadowRoot)) || found;
   };
   return library.naming().identify(this, r ? hit(this.getRootNode()) : null);

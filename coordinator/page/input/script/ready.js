@@ -1,4 +1,4 @@
-async function ({ kind, budget, quick }) {
+async function ({ kind, position, budget, quick }) {
   // Waits until the element can be acted on, as Playwright defines it, and
   // returns the point to act on in the coordinates of the topmost document of
   // this process; else why not.
@@ -81,7 +81,15 @@ async function ({ kind, budget, quick }) {
     if (style.visibility !== "visible") return "it is hidden by visibility: " + style.visibility;
     return "it is not visible";
   };
+  const whole = () => (image ? part() : element.getBoundingClientRect());
+  // given is the point at the position that was given, in view or not.
+  const given = () => {
+    const r = whole();
+    return image ? { x: r.left + position.x, y: r.top + position.y } : library.pointAt.call(element, position);
+  };
+  const within = (p, r) => p.x >= r.left && p.x < r.right && p.y >= r.top && p.y < r.bottom;
   const point = (r) => {
+    if (position) return within(given(), new DOMRect(0, 0, innerWidth, innerHeight)) ? given() : null;
     const left = Math.max(r.left, 0), right = Math.min(r.right, innerWidth);
     const top = Math.max(r.top, 0), bottom = Math.min(r.bottom, innerHeight);
     if (right - left < 1 || bottom - top < 1) return null;
@@ -107,6 +115,15 @@ async function ({ kind, budget, quick }) {
     const control = found.closest?.("button,a,label,[role=button],[role=link]");
     return !(control && contains(control, element));
   };
+  // reveal scrolls the element into view, and then the point that was given.
+  const reveal = (how) => {
+    scroller.scrollIntoView({ behavior: "instant", ...how });
+    for (let n = position && scroller; n; n = parentOf(n)) {
+      if (n.nodeType !== 1) continue;
+      const view = n === document.scrollingElement ? new DOMRect(0, 0, innerWidth, innerHeight) : n.getBoundingClientRect(), p = given();
+      if (!within(p, view)) n.scrollBy({ behavior: "instant", left: p.x - view.left - view.width / 2, top: p.y - view.top - view.height / 2 });
+    }
+  };
   const identify = ({ x, y }) => library.naming().identify(element, deepest(element.getRootNode(), x, y));
   const scrolls = [
     { block: "center", inline: "center" },
@@ -122,6 +139,7 @@ async function ({ kind, budget, quick }) {
     const before = box();
     if (!before || style.visibility !== "visible") why = hidden();
     else if (disabled()) why = "it is disabled";
+    else if (position && !within(given(), whole())) why = `the position is outside of it: it is ${Math.round(whole().width)} × ${Math.round(whole().height)}`;
     else if (inert()) why = "it is inert: an element around it has that attribute";
     else if (kind === "type" && field && !editable()) why = "it is not editable: it is readonly";
     else if (kind !== "click" && kind !== "hover") {
@@ -132,7 +150,7 @@ async function ({ kind, budget, quick }) {
       let p = point(before), obstacle = p && hit(p), scrolled = false;
       if (!p || obstacle) {
         scrolled = true;
-        scroller.scrollIntoView({ behavior: "instant", ...scrolls[tried++ % scrolls.length] });
+        reveal(scrolls[tried++ % scrolls.length]);
         const r = box();
         p = r && point(r);
         obstacle = p && hit(p);
@@ -162,7 +180,7 @@ async function ({ kind, budget, quick }) {
             return result;
           }
           why = cover;
-          scroller.scrollIntoView({ behavior: "instant", ...scrolls[tried++ % scrolls.length] });
+          reveal(scrolls[tried++ % scrolls.length]);
         }
       }
       if (performance.now() > end) return { why, is: library.naming().identify(element) };

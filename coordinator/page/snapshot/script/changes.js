@@ -10,6 +10,7 @@ function (options) {
     watch.learn(outline, outline.itemsOf(document.documentElement));
     found.fresh = outline.fresh.flat();
     found.last = outline.last();
+    if (options.appeared) found.after = watch.all();
   }
   return JSON.stringify({ ...found, compared, known: watch.knows() });
 }

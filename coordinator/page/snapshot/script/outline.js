@@ -21,7 +21,7 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
   const MAX_SUSPECTS = 200;
   const suspects = globalThis.suspects = [];
   const MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
-  const fresh = [], hidden = [], shadows = [];
+  const fresh = [], hidden = [], shadows = [], late = [];
   let visited = 0;
   const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named } = library.naming();
 
@@ -36,7 +36,6 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
     }
     if (e.nodeName === "TEXTAREA") return e.value;
     if (e.nodeName === "PROGRESS" || e.nodeName === "METER") return String(e.value);
-    if (role === "textbox" || role === "searchbox") return e.innerText ?? "";
     return aria(e, "valuetext") ?? aria(e, "valuenow") ?? "";
   }
   const valued = set("textbox searchbox slider spinbutton progressbar meter scrollbar color date");
@@ -110,6 +109,8 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
   // Items are {role, name, attributes, ref, text, kids}; texts have the role
   // "text".
   const text = (s, owner) => ({ role: "text", text: s, kids: [], owner });
+  // partsOf are the elements that a text is in: it is another text without one of them.
+  const partsOf = (it) => (it.parts ? [it.owner, ...it.parts] : [it.owner]);
   // add appends items; texts that stand side by side become one unless a block
   // begins or ends between them.
   function add(items, more, apart) {
@@ -117,8 +118,10 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
     for (const it of more) {
       const before = items[items.length - 1], boundary = items.apart || it.apart;
       items.apart = false;
-      if (it.role === "text" && before?.role === "text" && (!boundary || !before.text.trim())) before.text += it.text;
-      else {
+      if (it.role === "text" && before?.role === "text" && (!boundary || !before.text.trim())) {
+        before.text += it.text;
+        before.parts = [...(before.parts ?? []), ...partsOf(it)];
+      } else {
         it.apart = boundary;
         items.push(it);
       }
@@ -180,8 +183,7 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
     return hosts.has(e.nodeName) && !e.firstChild && e.offsetHeight > 0;
   }
 
-  // acting finds what can be acted on in what is one thing otherwise: a drawing, an
-  // editor.
+  // acting finds what can be acted on in a drawing, which is one thing otherwise.
   const actors = "a, button, input, select, textarea, summary, [role], [tabindex], [onclick], [draggable=true]";
   const numbered = (it) => it.ref || it.kids.some(numbered);
   function acting(e, cursor) {
@@ -214,9 +216,14 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
       return [];
     }
     if (suspect(e)) suspects.push(e);
+    if (e.localName.includes("-") && !e.shadowRoot) late.push(e);
     const shown = style.visibility === "visible";
     const pointer = style.cursor === "pointer" && cursor !== "pointer";
-    if (!shown) return childrenOf(e, style.cursor).filter((it) => it.role !== "text");
+    if (!shown) {
+      const outer = e.parentElement ?? e.getRootNode().host;
+      if (outer && getComputedStyle(outer).visibility === "visible") hidden.push(e);
+      return childrenOf(e, style.cursor).filter((it) => it.role !== "text");
+    }
     if (e.nodeName === "LABEL" && e.control) return label(e, style);
     if (e.nodeName === "INPUT" && labelsOf(e).some((l) => l.checkVisibility()) && !seen(e)) return []; // see label
     const role = roleOf(e);
@@ -290,9 +297,13 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
       item.frame = number(e, item);
       return [item];
     }
-    if (valued.has(role) || e.nodeName === "INPUT" || e.nodeName === "TEXTAREA") {
+    const field = e.nodeName === "INPUT" || e.nodeName === "TEXTAREA";
+    if (!field && (role === "textbox" || role === "searchbox")) { // an editor: its text is a document
+      begin(item, tidy(childrenOf(e, "pointer")));
+      return [item];
+    }
+    if (field || valued.has(role)) {
       item.text = limit(squash(valueOf(e, role)), MAX_TEXT);
-      if (e.isContentEditable) item.kids = acting(e, "pointer");
       return [item];
     }
     if (e.nodeName === "SELECT") {
@@ -314,6 +325,7 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
       if (full && role === "cell" && !item.ref && e.closest(tables)?.matches(editable) && !kids.some(numbered)) item.cell = number(e, item);
     }
     if (item.name) {
+      item.parts = kids.flatMap((k) => (k.role === "text" ? partsOf(k) : []));
       // A name that is not of the content may hold a part of it by chance.
       const words = namedByContent.has(role) ? (s) => s : (s) => ` ${s} `;
       kids = kids.filter((k) => !(k.role === "text" && words(item.name).includes(words(k.text.replace(/…$/, "")))) && !(k.role === "img" && !k.ref && item.name.includes(k.name)));
@@ -339,7 +351,10 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
 
   // begin puts the text that an element begins with on the element's own line.
   function begin(item, kids) {
-    if (kids[0]?.role === "text" && !kids.slice(1).some((k) => k.role === "text")) item.text = kids.shift().text;
+    if (kids[0]?.role === "text" && !kids.slice(1).some((k) => k.role === "text")) {
+      item.parts ??= partsOf(kids[0]);
+      item.text = kids.shift().text;
+    }
     item.kids = kids;
   }
 
@@ -474,5 +489,5 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
     else tree(items, 0);
     return { text: lines.join("\n") + (lines.length ? "\n" : ""), refs };
   }
-  return { itemsOf, lineOf, print, hidden, shadows, suspects, sighted, fresh, wanted, cut: () => visited > most, visited: () => visited, last: () => last };
+  return { itemsOf, lineOf, print, hidden, shadows, late, suspects, sighted, fresh, wanted, cut: () => visited > most, visited: () => visited, last: () => last };
 }

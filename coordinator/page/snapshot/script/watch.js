@@ -3,9 +3,9 @@ function () {
   // the lines of an outline, and collects what changes: the observer notes elements, and only
   // those are outlined again.
   if (globalThis.watch) return globalThis.watch;
-  const MAX_DIRTY = 1000, SMALL = 40, LARGE = 100, MAX_VISITED = 1000, MAX_TIME = 200, MAX_TEXT = 20000, MAX_NOTICES = 20, MAX_TEXTS = 3;
-  const { squash, limit, skipped } = library.naming();
-  let root, owners, hidden, controls, touched;
+  const MAX_DIRTY = 1000, SMALL = 40, LARGE = 100, FEW = 2000, MAX_VISITED = 1000, MAX_TIME = 200, MAX_TEXT = 20000, MAX_NOTICES = 20, MAX_HEARD = 200, MAX_TEXTS = 3, MAX_SIBLINGS = 5;
+  const { squash, limit, skipped, textOf } = library.naming();
+  let root, owners, hidden, late, controls, touched, count = 0;
   const dirty = new Set(), emptied = new Set(), dressed = new Set();
   let restyled = false, overflow = false, notices = [];
   const said = new WeakMap();
@@ -13,26 +13,38 @@ function () {
   const parentOf = (n) => n.assignedSlot ?? n.parentNode ?? n.host;
   const up = (e) => { let n = parentOf(e); while (n && n.nodeType !== 1) n = parentOf(n); return n; };
   const inside = (n, e) => { for (; n; n = parentOf(n)) if (n === e) return true; return false; };
-  const visible = (e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest("[aria-hidden=true]");
+  const concealed = (e) => { for (let n = e; n; n = n.getRootNode().host) if (n.closest("[aria-hidden=true]")) return true; return false; };
+  const visible = (e) => e.checkVisibility({ visibilityProperty: true }) && !concealed(e);
   const follows = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
 
   function note(set, n) {
-    if (!n || skipped.has(n.nodeName)) return;
-    if (set.size < MAX_DIRTY) set.add(n);
-    else overflow = true;
+    if (!root || overflow || !n || skipped.has(n.nodeName)) return;
+    set.add(n);
+    if (set.size <= MAX_DIRTY) return;
+    for (const e of set) if (!e.isConnected) set.delete(e); // rows of a list that was scrolled, for example
+    if (set.size > MAX_DIRTY / 2) tooMuch();
+  }
+  // tooMuch: nothing is compared, so that nothing needs to be kept.
+  function tooMuch() {
+    overflow = true;
+    for (const set of [dirty, emptied, dressed]) set.clear();
   }
 
   const live = "[role=alert],[role=alertdialog],[role=status],[role=log],[role=dialog],[aria-live]:not([aria-live=off]),dialog,output";
   const toast = /(^|[-_ ])(toast|snackbar|notification|flash)/i;
+  const isToast = (e) => toast.test(e.getAttribute("class") ?? "");
+  const wordsOf = (region) => (visible(region) ? limit(squash(textOf(region)), 200) : "");
   // hear notes what a live region shows: it may be gone before the next call.
   function hear(e) {
     if (e?.nodeType !== 1) return;
-    let region = e.closest(live);
-    for (let n = e, i = 0; !region && n && i < 3; n = n.parentElement, i++) if (toast.test(n.getAttribute("class") ?? "")) region = n;
-    if (!region || region.getElementsByTagName("*").length > SMALL || !visible(region)) return; // what is large stays
-    const text = limit(squash(region.innerText ?? ""), 200);
-    if (!text || said.get(region) === text) return;
-    said.set(region, text);
+    let region;
+    for (let n = e; !region && n; n = n.getRootNode().host) region = n.closest(live);
+    for (let n = e, i = 0; !region && n && i < 3; n = up(n), i++) if (isToast(n)) region = n;
+    if (!region || region.getElementsByTagName("*").length > SMALL) return; // what is large stays
+    const text = wordsOf(region);
+    if (said.get(region) === text) return;
+    said.set(region, text); // nothing: the same may be shown once more
+    if (!text) return;
     const before = notices.filter((n) => n.region === region && n.text !== text).slice(1 - MAX_TEXTS);
     notices = [...notices.filter((n) => n.region !== region && n.text !== text), ...before, { region, text }].slice(-MAX_NOTICES);
   }
@@ -48,20 +60,22 @@ function () {
         continue;
       }
       note(emptied, target);
-      if ([...addedNodes, ...removedNodes].some((n) => n.nodeType === 3 && n.nodeValue.trim())) note(dirty, target.host ?? target);
+      if ([...addedNodes, ...removedNodes].some((n) => n.nodeType === 3 && n.nodeValue.trim())) note(dirty, target.nodeType === 11 ? target.host : target);
       for (const n of addedNodes) {
         if (n.nodeName === "STYLE" || n.nodeName === "LINK") restyled = true;
         if (n.nodeType !== 1) continue;
         note(dirty, n);
+        if (n.matches(live) || isToast(n)) heard.add(n);
         for (const inner of n.firstElementChild ? n.querySelectorAll(live) : []) heard.add(inner);
       }
       heard.add(addedNodes[0]?.nodeType === 1 ? addedNodes[0] : target);
     }
-    if (heard.size < 200) heard.forEach(hear);
+    let left = MAX_HEARD;
+    for (const e of heard) if (left-- > 0) hear(e);
   }
   // A form may hide properties by the names of its fields: no error may reach the console.
   const safely = (f) => (given) => {
-    try { f(given); } catch { overflow = true; }
+    try { f(given); } catch { tooMuch(); }
   };
   const observer = new MutationObserver(safely(see));
   const observed = new WeakSet();
@@ -71,15 +85,18 @@ function () {
     observer.observe(scope, { subtree: true, childList: true, attributes: true, characterData: true });
   }
   const toggled = safely((e) => { restyled = true; note(dirty, e.target); hear(e.target); });
+  const resized = () => { restyled = true; };
   document.addEventListener("toggle", toggled, true);
+  addEventListener("resize", resized);
   observe(document);
 
   // The tree: each node is a line with its element, its owner. Only lines of elements are
   // found by their owner; text is found by its holder.
   const stateOf = (c) => [c.value, c.checked, c.indeterminate, c.selectedIndex, c.matches(":disabled"), c.matches(":user-invalid")].join();
+  const partsOf = (it) => it.parts?.filter((e) => e !== it.owner) ?? [];
   function build(outline, items, parent) {
     return items.map((it) => {
-      const node = { line: outline.lineOf(it), owner: it.owner, words: it.role === "text", control: it.control ?? it.owner, parent };
+      const node = { line: outline.lineOf(it), owner: it.owner, words: it.role === "text", control: it.control ?? it.owner, parts: partsOf(it), parent };
       node.kids = it.inline ? [] : build(outline, it.kids, node);
       node.inner = it.inline ? it.kids : [];
       return node;
@@ -87,15 +104,17 @@ function () {
   }
   function register(nodes) {
     for (const node of nodes) {
+      count++;
       if (node.owner && !node.words) owners.set(node.owner, node);
       for (const c of [node.control, ...node.inner.map((k) => k.control ?? k.owner)]) {
-        if (/^(INPUT|SELECT|TEXTAREA)$/.test(c?.nodeName)) controls.set(c, [stateOf(c), node.owner]);
+        if (/^(INPUT|SELECT|TEXTAREA|BUTTON)$/.test(c?.nodeName)) controls.set(c, [stateOf(c), node.owner]);
       }
       register(node.kids);
     }
   }
   function unregister(nodes) {
     for (const node of nodes) {
+      count--;
       if (owners.get(node.owner) === node) owners.delete(node.owner);
       touched.delete(node);
       unregister(node.kids);
@@ -112,9 +131,11 @@ function () {
     owners = new WeakMap();
     controls = new Map();
     hidden = new Set();
+    late = new Set();
     touched = new Set();
     root = { owner: document.documentElement, line: "", parent: null };
     root.kids = build(outline, items, root);
+    count = 0;
     register(root.kids);
     take(outline);
   }
@@ -124,6 +145,7 @@ function () {
   }
   function take(outline) {
     for (const e of outline.hidden) if (!skipped.has(e.nodeName)) hidden.add(e);
+    for (const e of outline.late) late.add(e);
     outline.shadows.forEach(observe);
   }
 
@@ -148,16 +170,47 @@ function () {
     touched.add(holder);
   }
 
-  // refresh outlines an element again.
-  function refresh(e, outline) {
+  // linesOf groups the lines of a holder by the regions that they are in. A line of one
+  // region stays when another is outlined again.
+  function linesOf(holder, regions, groups) {
+    let lines = groups.get(holder);
+    if (lines) return lines;
+    groups.set(holder, (lines = new Map()));
+    for (const k of holder.kids) {
+      let n = k.owner;
+      while (n && n !== holder.owner && !regions.has(n)) n = parentOf(n);
+      if (!regions.has(n)) continue;
+      if (lines.has(n)) lines.get(n).push(k);
+      else lines.set(n, [k]);
+    }
+    return lines;
+  }
+
+  // placeOf is where the lines of an element that had none belong: beside those of the
+  // nearest sibling, since to compare the places of all takes long in a long list.
+  function placeOf(e, holder) {
+    const line = (s) => (owners.get(s)?.parent === holder ? holder.kids.indexOf(owners.get(s)) : -1);
+    for (let s = e.previousElementSibling, left = MAX_SIBLINGS; s && left > 0; s = s.previousElementSibling, left--) {
+      const at = line(s) >= 0 ? line(s) : holder.kids.findLastIndex((k) => k.owner && inside(k.owner, s));
+      if (at >= 0) return at + 1;
+    }
+    for (let s = e.nextElementSibling, left = MAX_SIBLINGS; s && left > 0; s = s.nextElementSibling, left--) {
+      const at = line(s) >= 0 ? line(s) : holder.kids.findIndex((k) => k.owner && inside(k.owner, s));
+      if (at >= 0) return at;
+    }
+    const at = holder.kids.findIndex((k) => k.owner && follows(e, k.owner));
+    return at < 0 ? holder.kids.length : at;
+  }
+
+  // refresh outlines a region again.
+  function refresh(e, outline, regions, groups) {
     const whole = e === document.documentElement;
     const holder = whole ? root : holderOf(up(e));
-    const old = whole ? root.kids : holder.kids.filter((k) => k.owner && inside(k.owner, e));
-    const items = e.parentElement?.closest("[aria-hidden=true]") ? [] : outline.itemsOf(e);
+    const old = whole ? root.kids : linesOf(holder, regions, groups).get(e) ?? [];
+    const items = concealed(up(e)) ? [] : outline.itemsOf(e);
     const fresh = build(outline, items, holder);
     if (same(old, fresh)) return;
-    let at = old.length ? holder.kids.indexOf(old[0]) : holder.kids.findIndex((k) => k.owner && follows(e, k.owner));
-    if (at < 0) at = holder.kids.length;
+    const at = old.length ? holder.kids.indexOf(old[0]) : placeOf(e, holder);
     const rest = new Set(old);
     change(holder, [...holder.kids.slice(0, at), ...fresh, ...holder.kids.slice(at).filter((k) => !rest.has(k))]);
     unregister(old);
@@ -181,15 +234,22 @@ function () {
         note(dirty, e);
       }
     }
+    for (const e of late) {
+      if (e.shadowRoot) note(dirty, e); // its component has been defined since
+      if (e.shadowRoot || !e.isConnected) late.delete(e);
+    }
     // Of something large, attributes change only what is shown.
     for (const e of dressed) if (owners.has(e) ? size(owners.get(e)) <= SMALL : e.getElementsByTagName("*").length <= LARGE) note(dirty, e);
+    const shown = restyled ? visible : (e) => e.checkVisibility({ visibilityProperty: true });
+    const unseen = (e) => e && !shown(e) && getComputedStyle(e).display !== "contents";
     const look = (node) => {
       for (const k of node.kids) {
-        if (!k.words && k.owner && !visible(k.owner) && getComputedStyle(k.owner).display !== "contents") note(dirty, k.owner);
+        if (unseen(k.owner) || k.parts.some(unseen) || k.inner.some((part) => unseen(part.owner) || partsOf(part).some(unseen))) note(dirty, k.owner);
         else look(k);
       }
     };
-    if (restyled) look(root);
+    // Pseudo-classes such as :hover show and hide without any event.
+    if (restyled || count <= FEW) look(root);
   }
 
   // drop removes the lines of elements that have gone, and finds those that have moved.
@@ -197,12 +257,15 @@ function () {
     const holders = new Set();
     for (const n of emptied) {
       const e = n.nodeType === 1 ? n : n.host ?? document.documentElement;
-      if (e.isConnected) holders.add(holderOf(e));
+      if (!e.isConnected) continue;
+      holders.add(holderOf(e));
+      // What has gone may have been a part of a line, which nothing large is in one.
+      if (e.getElementsByTagName("*").length <= LARGE || [...e.childNodes].some((c) => c.nodeType === 3 && c.nodeValue.trim())) note(dirty, e);
     }
     for (const holder of holders) {
-      const gone = holder.kids.filter((k) => k.owner && !k.owner.isConnected);
-      if (gone.length) {
-        change(holder, holder.kids.filter((k) => !gone.includes(k)));
+      const gone = new Set(holder.kids.filter((k) => k.owner && !(k.owner.isConnected && inside(k.owner, holder.owner))));
+      if (gone.size) {
+        change(holder, holder.kids.filter((k) => !gone.has(k)));
         unregister(gone);
       }
       const placed = holder.kids.filter((k) => k.owner && !k.words);
@@ -220,13 +283,13 @@ function () {
       notice();
       drop();
       const outline = library.outline(document.documentElement, options);
-      const regions = new Set([...dirty].map(regionOf).filter(Boolean));
+      const all = new Set([...dirty].map(regionOf).filter(Boolean));
+      const outermost = (e) => { for (let n = up(e); n; n = up(n)) if (all.has(n)) return false; return true; };
+      const regions = new Set([...all].filter(outermost)), groups = new Map();
       for (const e of regions) {
         if (outline.visited() > MAX_VISITED || performance.now() - began > MAX_TIME) overflow = true;
         if (overflow) break;
-        let outer = up(e);
-        while (outer && !regions.has(outer)) outer = up(outer);
-        if (!outer) refresh(e, outline);
+        refresh(e, outline, regions, groups);
       }
       take(outline);
       marks = new Map();
@@ -234,12 +297,12 @@ function () {
       found.much = overflow || found.before.length + found.after.length > MAX_TEXT;
       for (const node of touched) node.before = undefined;
       touched.clear();
-      if (overflow) root = undefined;
+      if (overflow) root = owners = hidden = late = controls = undefined;
       settled();
     }
     if (found.much) found.before = found.after = "";
     // What is still there is in the lines.
-    found.notices = notices.filter(({ region, text }) => !root || !visible(region) || limit(squash(region.innerText ?? ""), 200) !== text).map((n) => n.text);
+    found.notices = notices.filter(({ region, text }) => !root || found.much || wordsOf(region) !== text).map((n) => n.text);
     notices = [];
     return found;
   }
@@ -258,8 +321,8 @@ function () {
       for (const k of kidsOf(node)) whole(k, level + 1);
     };
     const walk = (node, level) => {
-      const kept = new Set(node.kids), were = new Set(node.before);
-      const moved = node.before && node.before.filter((k) => kept.has(k)).some((k, i, all) => i > 0 && node.kids.indexOf(all[i - 1]) > node.kids.indexOf(k));
+      const kept = new Map(node.kids.map((k, i) => [k, i])), were = new Set(node.before);
+      const moved = node.before?.filter((k) => kept.has(k)).some((k, i, all) => i > 0 && kept.get(all[i - 1]) > kept.get(k));
       for (const k of kidsOf(node)) {
         const both = !node.before || kept.has(k) && were.has(k);
         if (both && marked.has(k)) {
@@ -279,9 +342,18 @@ function () {
     return lines.map((l) => l + "\n").join("");
   }
 
+  // all are the lines that are known.
+  function all() {
+    const text = [];
+    const walk = (kids, level) => { for (const k of kids) { text.push("  ".repeat(level) + k.line + "\n"); walk(k.kids, level + 1); } };
+    walk(root.kids, 0);
+    return limit(text.join(""), MAX_TEXT);
+  }
+
   function end() {
     observer.disconnect();
     document.removeEventListener("toggle", toggled, true);
+    removeEventListener("resize", resized);
   }
-  return (globalThis.watch = { learn, changes, end, knows: () => !!root });
+  return (globalThis.watch = { learn, changes, all, end, knows: () => !!root });
 }

@@ -7,7 +7,7 @@ import { readFile, unlink } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { code } from "../log";
 import { ask, type Found } from "./browserurl";
-import { type Configuration, pipeFlag, portFlag, runtimeArgs } from "./injection";
+import { type Configuration, isRemote, pipeFlag, portFlag, runtimeArgs } from "./injection";
 
 export type Via = "injected" | "configured" | "attached";
 
@@ -19,14 +19,14 @@ const fileLimit = 5_000;
 
 /** Where to look for the endpoint, by the configuration; undefined when it names no port. */
 export function endpointSource(configuration: Configuration): EndpointSource | undefined {
-  const { request, port, address, userDataDir, browserLaunchLocation, browserAttachLocation } = configuration;
+  const { request, port, address, userDataDir } = configuration;
+  if (isRemote(configuration)) return undefined;
   const number = Number(port);
   if (request === "attach") {
-    if (browserAttachLocation === "ui" || !isPort(number)) return undefined;
+    if (!isPort(number)) return undefined;
     const hosts = loopback(typeof address === "string" ? address : "localhost");
     return hosts.length > 0 ? { via: "attached", hosts, port: number } : undefined;
   }
-  if (browserLaunchLocation === "ui") return undefined;
   if (isPort(number)) return { via: "configured", hosts: loopback("localhost"), port: number };
   const args = runtimeArgs(configuration);
   const given = args.findLast((arg) => arg.startsWith("--remote-debugging-port="));

@@ -23,17 +23,22 @@ export function isLaunched({ type }: Configuration): boolean {
   return typeof type === "string" && launchedTypes.has(type);
 }
 
+/** Whether the browser runs on the user's machine, and this window on another. */
+export function isRemote({ request, browserLaunchLocation, browserAttachLocation }: Configuration): boolean {
+  return (request === "attach" ? browserAttachLocation : browserLaunchLocation) === "ui";
+}
+
 export type Injection = { configuration: Configuration; userDataDir: string } | { skipped: string };
 
 /** The configuration with a port, or why it can have none of ours. The argument is never changed. */
 export function inject(configuration: Configuration, trusted: boolean): Injection {
-  const { request, userDataDir, port, browserLaunchLocation, useWebView, inspectUri } = configuration;
+  const { request, userDataDir, port, useWebView, inspectUri } = configuration;
   const skip = (why: string): Injection => ({ skipped: why });
   if (!isLaunched(configuration)) return skip("not a browser that js-debug launches");
   if ("__pendingTargetId" in configuration) return skip("a page of a session that is there already");
   if (request !== "launch") return skip("not a launch");
   if (!trusted) return skip("the workspace is not trusted");
-  if (browserLaunchLocation === "ui") return skip("the browser runs on another machine");
+  if (isRemote(configuration)) return skip("the browser runs on another machine");
   if (useWebView) return skip("a WebView2, not a browser");
   if (inspectUri) return skip("js-debug opens a port of its own for inspectUri");
   if (Number(port) > 0) return skip("the configuration has a port of its own");

@@ -10,7 +10,7 @@ import { within } from "../within";
 import { whenGone } from "./browserurl";
 import { decisionOf, type PortDecision } from "./debuggingport";
 import { endpointSource, findEndpoint } from "./discovery";
-import { type Configuration, isBrowserType } from "./injection";
+import { type Configuration, isBrowserType, isRemote } from "./injection";
 
 /** A debug session, as the editor reports it. */
 export interface SessionInfo {
@@ -172,11 +172,11 @@ export class Sessions {
       if (entry.page) entry.page.name = entry.name;
     }
     this.#store.set({
-      debugSessions: entries.map(({ info: { id, name, type, parent } }) => ({
+      debugSessions: entries.map(({ info: { id, name, type, parent, configuration } }) => ({
         id,
         name,
         type,
-        ...(parent && { parent: parent.id }),
+        ...(parent ? { parent: parent.id } : isRemote(configuration) && { remote: true }),
       })),
       // The newest session's browser: it is the one that the user sees.
       browser: entries.findLast((entry) => entry.browser)?.browser ?? null,

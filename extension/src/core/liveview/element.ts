@@ -1,7 +1,11 @@
 // The element at a place of the picture: what it is, and where. Only the browser is asked; no script runs in
 // the page, and nothing in it changes.
 import type { Members } from "../browser/cdp";
-import type { Size } from "./screencast";
+
+export interface Size {
+  width: number;
+  height: number;
+}
 
 export interface Pointed {
   /** Role, name and a short selector: `button "Order" #buy.large`. */

@@ -8,8 +8,8 @@ import { type Page, Pages } from "../browser/pages";
 import { type Log, reason } from "../log";
 import type { State } from "../protocol/protocol.generated";
 import type { Store } from "../window/store";
-import type { Pointed } from "./element";
-import { type KeyInput, type MouseInput, Screencast, type Size } from "./screencast";
+import type { Pointed, Size } from "./element";
+import { type KeyInput, type MouseInput, Screencast } from "./screencast";
 
 /** The messages to the panel's page. */
 export type Shown =

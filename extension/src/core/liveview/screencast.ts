@@ -9,12 +9,7 @@
 // nothing that js-debug needs is disabled in it.
 import { Cdp } from "../browser/cdp";
 import type { State } from "../protocol/protocol.generated";
-import { elementAt, type Pointed } from "./element";
-
-export interface Size {
-  width: number;
-  height: number;
-}
+import { elementAt, type Pointed, type Size } from "./element";
 
 export interface Watcher {
   /** A JPEG, and the page's size. The next one comes only when this one's promise is settled. */

@@ -181,6 +181,10 @@ export interface DebugSession {
   name: string;
   type: string;
   parent?: string;
+  /**
+   * Its browser runs on the user's machine, and the window on another.
+   */
+  remote?: boolean;
 }
 export interface Browser {
   /**
@@ -190,7 +194,7 @@ export interface Browser {
   product?: string;
   debugSession?: string;
   /**
-   * injected, configured, attached or launched today; more may come.
+   * injected, configured, attached, launched or provided today; more may come.
    */
   via: string;
 }

@@ -1,13 +1,28 @@
 // The user's answer to a review, and the calls that wait for it.
 import * as l10n from "@vscode/l10n";
 import { clientName } from "../plaintext";
-import type { ReviewComment, ReviewWaitResult } from "../protocol/protocol.generated";
-import type { Review } from "./review";
+import type { Client, ReviewComment, ReviewWaitResult } from "../protocol/protocol.generated";
 
 export interface Answer {
   outcome: "approved" | "changes";
   text?: string;
   comments?: ReviewComment[];
+}
+
+/** A text that a client shows to the user. */
+export interface Review {
+  /** The panel's, over reloads too. */
+  id: string;
+  /** The label of the panel's tab: unique. */
+  label: string;
+  title: string;
+  markdown: string;
+  /** Its owner. When that client has left, the next client of its name takes over. */
+  client: Client;
+  /** The user's, to this text. */
+  answer?: Answer;
+  /** A client has got the answer. */
+  delivered?: boolean;
 }
 
 /** What the user is shown of an answer. */

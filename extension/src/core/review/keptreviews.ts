@@ -4,7 +4,8 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { code, type Log, reason } from "../log";
 import type { Client } from "../protocol/protocol.generated";
-import { keptReviews, type Review } from "./review";
+import type { Review } from "./answer";
+import { keptReviews } from "./review";
 
 const ending = ".json";
 

@@ -8,7 +8,7 @@ import type { Client, ReviewPresentResult, ReviewWaitResult } from "../protocol/
 import { Refusal } from "../protocol/request";
 import type { Command } from "../window/connection";
 import { within } from "../within";
-import { type Answer, type AnswerStatus, type GivenAnswer, read, statusOf, Waiting } from "./answer";
+import { type AnswerStatus, type GivenAnswer, type Review, read, statusOf, Waiting } from "./answer";
 
 /** The longest review, in bytes of UTF-8. */
 export const reviewLimit = 1024 * 1024;
@@ -21,21 +21,6 @@ const longestWait = 3_600;
 
 /** A window remembers so many over a reload, the newest. */
 export const keptReviews = 20;
-
-export interface Review {
-  /** The panel's, over reloads too. */
-  id: string;
-  /** The label of the panel's tab: unique. */
-  label: string;
-  title: string;
-  markdown: string;
-  /** Its owner. When that client has left, the next client of its name takes over. */
-  client: Client;
-  /** The user's, to this text. */
-  answer?: Answer;
-  /** A client has got the answer. */
-  delivered?: boolean;
-}
 
 /** A panel of the editor. There is one for each client and title. */
 export interface ReviewPanel {

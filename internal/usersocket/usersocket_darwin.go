@@ -1,9 +1,12 @@
-package socket
+package usersocket
 
 import "golang.org/x/sys/unix"
 
-// maxSocketPath is what sun_path holds, without its NUL.
-const maxSocketPath = 103
+// MaxPath is what sun_path holds, without its NUL.
+const MaxPath = 103
+
+// shortened calls use with path: macOS has no shorter one for the same file.
+func shortened(path string, use func(short string) error) error { return use(path) }
 
 // peerUID returns the user at the other end of a socket, as the kernel reports it.
 func peerUID(fd int) (int, error) {

@@ -1,0 +1,73 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/chrome"
+)
+
+// endTimeout bounds the end of a browser on this machine.
+const endTimeout = 2 * time.Second
+
+// Chrome launches browsers on this machine.
+type Chrome struct {
+	Find    func() (chrome.Installation, error)
+	Options chrome.Options
+	// NoDisplayAdvice is the next step for the user if there is no display for the
+	// browser's window.
+	NoDisplayAdvice string
+
+	browser *chrome.Browser
+}
+
+// Open implements Source.
+func (c *Chrome) Open(ctx context.Context) (Browser, error) {
+	installed, err := c.Find()
+	if err != nil {
+		return nil, err
+	}
+	options := c.Options
+	options.Executable = installed.Path
+	browser, err := chrome.Launch(ctx, options)
+	if errors.Is(err, chrome.ErrNoDisplay) {
+		return nil, fmt.Errorf("%w: %s", err, c.NoDisplayAdvice)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.browser = browser
+	return browser, nil
+}
+
+// Provider implements Source.
+func (c *Chrome) Provider() string { return "" }
+
+// Waiting implements Source: a launch takes a second.
+func (c *Chrome) Waiting() string { return "" }
+
+// End implements Source. If the profile stays, the browser gets Browser.close first: only
+// then does it save what it has in memory, above all cookies. After a signal a headless
+// browser drops them.
+func (c *Chrome) End() error {
+	if c.browser == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	if c.Options.KeepsProfile() {
+		if conn, err := cdp.Dial(ctx, c.browser.URL(), nil); err == nil {
+			// The end of the browser is better evidence than its response, which may not come.
+			_, _ = conn.Start(ctx, "Browser.close", nil)
+			select {
+			case <-c.browser.Done():
+			case <-ctx.Done():
+			}
+			conn.Close()
+		}
+	}
+	return c.browser.Close(ctx)
+}

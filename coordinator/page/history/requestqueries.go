@@ -1,0 +1,93 @@
+package history
+
+import (
+	"slices"
+	"strings"
+)
+
+// What actions and waits need of the requests: which failed, and which are under way.
+
+// Failures returns the requests that have failed after one failure and until another, or had
+// a status of 400 or more.
+func (n *Network) Failures(after, until int64) []Request {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var failed []Request
+	for _, e := range n.log.entries {
+		if e.failure > after && e.failure <= until {
+			failed = append(failed, e.Request)
+		}
+	}
+	return failed
+}
+
+// LastFailure is the number of the last failure; 0: there was none.
+func (n *Network) LastFailure() int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.log.failure
+}
+
+// Begun returns the requests after that number which script made and which are not done.
+func (n *Network) Begun(after int64) []Request {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var open []Request
+	for _, e := range slices.Backward(n.log.entries) {
+		if e.Seq <= after {
+			break
+		}
+		if (e.Type == "fetch" || e.Type == "xhr") && !e.Done && e.session.Err() == nil {
+			open = append(open, e.Request)
+		}
+	}
+	return open
+}
+
+// Last is the number of the last request; 0: there was none.
+func (n *Network) Last() int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.log.seq
+}
+
+// Failure is why the last request for a URL failed; empty: it did not.
+func (n *Network) Failure(address string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, e := range slices.Backward(n.log.entries) {
+		if strings.TrimSuffix(e.URL, "/") == strings.TrimSuffix(address, "/") {
+			return e.Failed
+		}
+	}
+	return ""
+}
+
+// DocumentURLs are the URLs of the requested documents.
+func (n *Network) DocumentURLs() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var urls []string
+	for _, e := range n.log.entries {
+		if e.Type == "document" {
+			urls = append(urls, e.URL)
+		}
+	}
+	return urls
+}
+
+// endless are the types of requests that may stay open forever.
+var endless = map[string]bool{"eventsource": true, "websocket": true, "media": true, "ping": true}
+
+// Unanswered are the URLs of the requests without a response.
+func (n *Network) Unanswered() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var open []string
+	for _, e := range n.log.open {
+		if e != nil && !e.Done && !endless[e.Type] && e.session.Err() == nil {
+			open = append(open, e.URL)
+		}
+	}
+	return open
+}

@@ -1,0 +1,239 @@
+package snapshot_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/internal/pagetest"
+)
+
+const changingPage = `<!doctype html><style>.off .hint, .off .part { display: none } .dim .menu { visibility: hidden } body.soon .later { visibility: visible } .later { visibility: hidden }</style>
+<main><h1>Cart <span id=badge>3</span></h1><button id=buy>Buy <i id=now>now</i></button>
+<ul id=list><li id=row>Tea <button id=remove>Remove</button></li><li>Cups <b class=part>blue</b></li></ul>
+<p id=price>Total <b id=sum>5</b></p><p id=news><b id=new>New:</b> Sale ends</p><p class=hint>Hint text</p>
+<div id=lane1 role=list aria-label=One><div role=listitem id=card>Card <button>Open</button></div></div><div id=lane2 role=list aria-label=Two></div>
+<a id=link href="/x">Link</a><form id=form><input name=host hidden>Form text</form><ul class=later><li>Later <a href="/l">one</a></ul>
+<p class=menu-item>Menu item</p><my-late id=late></my-late><div id=host></div></main><section id=rest></section>
+<script>host.attachShadow({mode: 'open'}).innerHTML = '<div aria-label=Shadow role=group>Inside<slot></slot></div>'
+rest.innerHTML = '<div></div>'
+rest.firstChild.attachShadow({mode: 'open'}).innerHTML = '<h5>Deep</h5><h5>Down</h5>'
+for (let i = 0; i < 60; i++) rest.insertAdjacentHTML('beforeend', '<h2>Filler ' + i + '</h2><p>Words ' + i)</script>`
+
+// A list of thousands of lines is compared in a time that grows with what has changed.
+func TestChangesInALongList(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><main id=m></main><script>for (let i = 0; i < 2400; i++) m.insertAdjacentHTML('beforeend', '<li>Row ' + i)</script>`)
+	pagetest.Snapshot(t, p)
+	for _, c := range []struct{ script, want string }{
+		{"m.insertAdjacentHTML('beforeend', '<li>New'.repeat(60))", "+   - New\n"},
+		{"m.insertAdjacentHTML('afterbegin', '<li>First'.repeat(60))", "+   - First\n"},
+		{"[...m.children].filter((e) => e.textContent.startsWith('Row')).filter((e, i) => i % 40 == 0).forEach((e) => e.append('!'))", "+   - Row"},
+	} {
+		// A busy machine may be too slow for one comparison, and not for all.
+		found, tries := 0, 0
+		for ; found < 60 && tries < 10; tries++ {
+			pagetest.Evaluate(t, p, "void ("+c.script+")")
+			found = strings.Count(p.Look(t.Context()).Text, c.want)
+		}
+		if found < 60 {
+			t.Errorf("%s: %d lines, in %d tries", c.script, found, tries)
+		}
+	}
+}
+
+// Rows that have come and gone, as those of a list that is scrolled, are not counted.
+func TestChangesOfAListThatIsScrolled(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><ul id=rows><li>Row <button>0</button></ul><section>`+strings.Repeat("<h2>Filler</h2>", 120)+`</section>`)
+	pagetest.Snapshot(t, p)
+	pagetest.Evaluate(t, p, `async () => {
+  for (let i = 1; i <= 100; i++) {
+    document.querySelector("#rows").innerHTML = ("<li>Row <button>" + i + "</button>").repeat(20)
+    await new Promise((done) => setTimeout(done))
+  }
+}`)
+	if shown := p.Look(t.Context()); shown.Much || strings.Count(shown.Text, `+   - Row | button "100"`) != 20 {
+		t.Errorf("%+v", shown)
+	}
+}
+
+// A toast is noticed wherever it is, and as often as it is shown.
+func TestNoToastIsMissed(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><div id=saying role=status></div><div id=host role=status></div><main id=main></main>
+<script>host.attachShadow({mode: 'open'}).innerHTML = '<p></p>'
+const gone = () => new Promise((done) => setTimeout(done))</script>`)
+	pagetest.Snapshot(t, p)
+	for _, c := range []struct{ what, script string }{
+		{"Saved 1", "saying.textContent = 'Saved 1'; await gone(); saying.textContent = ''"},
+		{"Saved 1", "saying.textContent = 'Saved 1'; await gone(); saying.textContent = ''"},
+		{"In shadow", "host.shadowRoot.firstChild.textContent = 'In shadow'; await gone(); host.shadowRoot.firstChild.textContent = ''"},
+		{"Second", "const t = document.createElement('div'); t.className = 'toast'; t.textContent = 'Second'; document.body.append(document.createElement('hr'), t); await gone(); t.remove()"},
+		{"Among many", "main.innerHTML = '<p>x</p>'.repeat(300); saying.textContent = 'Among many'; await gone(); saying.textContent = ''; main.innerHTML = ''"},
+	} {
+		pagetest.Evaluate(t, p, "async () => { "+c.script+"; await gone() }")
+		if shown := p.Look(t.Context()); len(shown.Notices) != 1 || shown.Notices[0] != c.what {
+			t.Errorf("%s: %+v", c.script, shown)
+		}
+	}
+}
+
+// Whatever changes is found, however the page does it, and nothing else is outlined again.
+func TestNoChangeIsMissed(t *testing.T) {
+	t.Parallel()
+	refs := regexp.MustCompile(` \[ref=e\d+\]`)
+	for _, c := range []struct{ what, script, want string }{
+		{"a part of a heading has gone", "badge.remove()", `  - main:
+-   - heading "Cart 3" [level=1]
++   - heading "Cart" [level=1]
+`},
+		{"a part of a button has gone", "now.remove()", `  - main:
+-   - button "Buy now" #
++   - button "Buy" #
+`},
+		{"a part of a row has gone", "remove.remove()", `  - main:
+    - list:
+-     - Tea | button "Remove" #
++     - Tea
+`},
+		{"the end of a text has gone", "sum.remove()", `  - main:
+-   - Total 5
++   - Total
+`},
+		{"the beginning of a text has gone", "document.getElementById('new').remove()", `  - main:
+-   - New: Sale ends
++   - Sale ends
+`},
+		{"a card has moved", "lane2.append(card)", `  - main:
+-   - list "One":
++   - list "One"
++   - list "Two":
+-     - Card | button "Open" #
++     - Card | button "Open" #
+-   - list "Two"
+`},
+		{"the text of a link", "link.textContent = 'Other'", `  - main:
+-   - link "Link" # [url=/x]
++   - link "Other" # [url=/x]
+`},
+		{"the text of a form with a field named host", "form.append('more')", `  - main:
+-   - Form text
++   - Form textmore
+`},
+		{"texts are hidden by a class far above", "document.body.className = 'off'", `  - main:
+    - list:
+-     - Cups blue
++     - Cups
+-   - Hint text
+`},
+		{"something gets visible by a class far above", "document.body.className = 'soon'", `  - main:
++   - list:
++     - Later | link "one" # [url=/l]
+`},
+		{"a component is defined late", "customElements.define('my-late', class extends HTMLElement { constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML = '<h3>Upgraded</h3>' } })", `  - main:
++   - heading "Upgraded" [level=3]
+`},
+		{"a host hides its shadow from readers", "host.setAttribute('aria-hidden', true)", `  - main:
+-   - group "Shadow": Inside
+`},
+		{"something new beside what has several lines", "host.insertAdjacentHTML('afterend', '<div><h4>One</h4><h4>Two</h4></div>'), host.nextElementSibling.insertAdjacentHTML('afterend', '<h4>Three</h4>')", `  - main:
++   - heading "One" [level=4]
++   - heading "Two" [level=4]
++   - heading "Three" [level=4]
+`},
+		{"a script inserts a rule", "document.styleSheets[0].insertRule('.menu-item { display: none }')", `  - main:
+-   - Menu item
+`},
+		{"what is large is hidden from readers, with a shadow in it", "rest.setAttribute('aria-hidden', true)", ""},
+		{"content of a slot", "host.textContent = ' and slotted'", `  - main:
+-   - group "Shadow": Inside
++   - group "Shadow": Inside and slotted
+`},
+	} {
+		p, _ := pagetest.Open(t, changingPage)
+		pagetest.Snapshot(t, p)
+		pagetest.Evaluate(t, p, "void ("+c.script+")")
+		shown := p.Look(t.Context())
+		for tries := 1; tries < 5 && (shown.Much || shown.Text == ""); tries++ { // a busy machine is too slow for it now and then
+			p, _ = pagetest.Open(t, changingPage)
+			pagetest.Snapshot(t, p)
+			pagetest.Evaluate(t, p, "void ("+c.script+")")
+			shown = p.Look(t.Context())
+		}
+		got := refs.ReplaceAllString(shown.Text, " #")
+		if c.want == "" {
+			if strings.Count(got, "-   - heading") != 62 && strings.Count(got, "- - heading") != 62 || strings.Contains(got, "+") {
+				t.Errorf("%s: %+v", c.what, shown)
+			}
+		} else if got != c.want || shown.Much {
+			t.Errorf("%s: %+v\n%s\nwant\n%s", c.what, shown, got, c.want)
+		}
+		// The watcher knows what a snapshot shows.
+		whole := strings.Split(pagetest.Snapshot(t, p), "\n")
+		if again := p.Look(t.Context()); again.Text != "" {
+			t.Errorf("%s: again %s\nin %s", c.what, again.Text, strings.Join(whole, "\n"))
+		}
+	}
+}
+
+// What appears in a frame that was not there before is among the changes, once, and from then
+// on what changes in it. A frame that nobody sees is not.
+func TestFramesThatAppear(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		switch r.URL.Path {
+		case "/":
+			io.WriteString(w, `<!doctype html><h1>Shop</h1><iframe id=there src=/there></iframe><div id=box></div>`)
+		case "/there":
+			io.WriteString(w, "<!doctype html>Old")
+		default:
+			fmt.Fprintf(w, `<!doctype html><p id=said>This is %s</p><button onclick="said.textContent = 'Paid'">Pay</button>`, r.URL.Path)
+		}
+	}))
+	refs := regexp.MustCompile(` \[ref=e\d+\]`)
+	look := func(what, want string) {
+		t.Helper()
+		shown := p.Look(t.Context())
+		if got := refs.ReplaceAllString(shown.Text, " #"); got != want {
+			t.Errorf("%s: %+v\n%s\nwant\n%s", what, shown, got, want)
+		}
+	}
+	load := func(change string) {
+		t.Helper()
+		pagetest.Evaluate(t, p, "async () => { const box = document.querySelector('#box'); "+change+"; await new Promise((done) => box.querySelector('iframe').onload = done) }")
+	}
+	p.Look(t.Context()) // its beginning
+	look("nothing has happened", "")
+	elsewhere := strings.Replace(url, "127.0.0.1", "localhost", 1) // in another process
+	load("box.innerHTML = '<iframe name=pay src=" + elsewhere + "/pay></iframe>'")
+	look("a frame appears", `+ - iframe:
++ - iframe `+elsewhere+`/pay:
++   - This is /pay
++   - button "Pay" #
+`)
+	look("nothing more", "")
+	pagetest.Act(t, p, p.Input().Click(`button "Pay"`, input.ClickOptions{}))
+	look("a change in it", `  - iframe `+elsewhere+`/pay:
+-   - This is /pay
++   - Paid
+`)
+	load("box.firstChild.src = '/next'")
+	look("another document in it", `+ - iframe `+url+`/next:
++   - This is /next
++   - button "Pay" #
+`)
+	load("box.innerHTML = '<iframe src=/hidden style=display:none></iframe>'")
+	look("a frame that is not to be seen", "- - iframe:\n")
+	pagetest.Evaluate(t, p, "void (document.querySelector('#box iframe').style.display = '')")
+	look("now it is", `+ - iframe:
++ - iframe `+url+`/hidden:
++   - This is /hidden
++   - button "Pay" #
+`)
+}

@@ -1,0 +1,142 @@
+package provider
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+
+	"browser-coordinator/coordinator/launch"
+)
+
+// The variables for addresses, which may contain credentials, and for headers, one
+// "Name: value" a line.
+const (
+	EnvGrid    = "BROWSER_COORDINATOR_GRID"
+	EnvAttach  = "BROWSER_COORDINATOR_ATTACH"
+	EnvHeaders = "BROWSER_COORDINATOR_HEADERS"
+)
+
+// Choice is which provider a command uses, by its flags. An empty field: the flag is not
+// given.
+type Choice struct {
+	Grid, Attach string // addresses
+	Headers      string // file
+	Capabilities string // file
+	// Local: another flag chooses a browser on this machine, so the variables do not count.
+	Local bool
+}
+
+// address is that of a flag, or else of its variable; empty: none.
+func (c *Choice) address(flag, variable string) (text string, fromCommandLine bool) {
+	switch {
+	case flag != "":
+		return flag, true
+	case c.Local || c.Grid != "" || c.Attach != "":
+		return "", false
+	}
+	return os.Getenv(variable), false
+}
+
+// Attaches reports whether the browser is another program's, which replaces windows.
+func (c *Choice) Attaches() bool {
+	text, _ := c.address(c.Attach, EnvAttach)
+	return text != ""
+}
+
+// Source is the source of the chosen provider; nil: none is chosen. Its errors name the
+// flag or the variable, and no secret.
+func (c *Choice) Source(log *slog.Logger) (launch.Source, error) {
+	header, err := c.header()
+	if err != nil {
+		return nil, err
+	}
+	attach, err := c.parse("--attach", c.Attach, EnvAttach, header, "http", "https", "ws", "wss")
+	if err != nil {
+		return nil, err
+	}
+	grid, err := c.parse("--grid", c.Grid, EnvGrid, header, "http", "https")
+	switch {
+	case err != nil:
+		return nil, err
+	case attach != nil && grid != nil:
+		return nil, fmt.Errorf("$%s and $%s exclude each other", EnvAttach, EnvGrid)
+	case grid == nil && c.Capabilities != "":
+		return nil, errors.New("--grid-capability needs --grid")
+	case grid == nil && attach == nil && c.Headers != "":
+		return nil, errors.New("--headers needs --grid or --attach")
+	case attach != nil:
+		warn(attach, log)
+		return &Attach{Address: *attach, Logger: log}, nil
+	case grid == nil:
+		return nil, nil
+	}
+	capabilities, err := c.readCapabilities()
+	if err != nil {
+		return nil, err
+	}
+	warn(grid, log)
+	return &Grid{Address: *grid, Capabilities: capabilities, Logger: log}, nil
+}
+
+func warn(a *Address, log *slog.Logger) {
+	if a.unencrypted() {
+		log.Warn("the credentials for " + a.Place() + " are sent unencrypted: use https or wss")
+	}
+}
+
+// parse reads the address of a flag, or else of its variable; nil: there is none.
+func (c *Choice) parse(flag, value, variable string, header http.Header, schemes ...string) (*Address, error) {
+	text, fromCommandLine := c.address(value, variable)
+	if text == "" {
+		return nil, nil
+	}
+	a, err := Parse(text, fromCommandLine, header, schemes...)
+	switch {
+	case errors.Is(err, errSecret):
+		return nil, fmt.Errorf("%s: %w. Set $%s to the address instead, or use --headers", flag, err, variable)
+	case err != nil && fromCommandLine && !strings.Contains(text, "@"): // else it may have a password
+		return nil, fmt.Errorf("%s %q: %w", flag, text, err)
+	case err != nil && fromCommandLine:
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	case err != nil:
+		return nil, fmt.Errorf("$%s: %w", variable, err)
+	}
+	return &a, nil
+}
+
+// header reads the headers of the flag, or else of the variable.
+func (c *Choice) header() (http.Header, error) {
+	if c.Headers != "" {
+		header, err := readHeaders(c.Headers)
+		if err != nil {
+			return nil, fmt.Errorf("--headers: %w", err)
+		}
+		return header, nil
+	}
+	if c.Local {
+		return nil, nil
+	}
+	header, err := parseHeaders(os.Getenv(EnvHeaders))
+	if err != nil {
+		return nil, fmt.Errorf("$%s: %w", EnvHeaders, err)
+	}
+	return header, nil
+}
+
+func (c *Choice) readCapabilities() (capabilities map[string]any, err error) {
+	if c.Capabilities == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(c.Capabilities)
+	if err == nil {
+		err = json.Unmarshal(text, &capabilities)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--grid-capability %s: %w; want a JSON object, for example {\"browserName\": \"chrome\"}", c.Capabilities, err)
+	}
+	return capabilities, nil
+}

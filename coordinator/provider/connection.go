@@ -1,0 +1,276 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy/dial"
+	"browser-coordinator/cdpproxy/pipe"
+)
+
+const (
+	// connectTimeout bounds the time from the dial to the browser's first response. Some
+	// providers start the browser meanwhile.
+	connectTimeout = time.Minute
+	// checkInterval is the pause between checks of a browser that sends nothing. A check
+	// also keeps the connection open in proxies on the way.
+	checkInterval = 5 * time.Second
+	// suspectAfter is how long a check may go without a response before the provider is
+	// asked whether the browser still runs.
+	suspectAfter = 2 * time.Second
+	// readLimit is the largest message that Chromium can hold.
+	readLimit = 256 << 20
+	// writeTimeout bounds one command: a provider that reads nothing for that long does
+	// not recover.
+	writeTimeout = time.Minute
+)
+
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
+
+// options for every connection to a provider. The user has named its address.
+func (a Address) options() *dial.Options {
+	return &dial.Options{Remote: true, KeepAlive: keepAlive, Header: a.header}
+}
+
+// RefusedError reports a provider that has answered, but gives no browser. It is of no
+// use to try again at once.
+type RefusedError struct {
+	Place  string
+	Status int    // HTTP
+	Text   string // for people, without credentials
+}
+
+func (e *RefusedError) Error() string {
+	status := withText(e.Status, e.Text)
+	switch e.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		return fmt.Sprintf("%s does not accept the credentials (%s). Give them in a file with --headers, or in $%s, for example `Authorization: Bearer …`", e.Place, status, EnvHeaders)
+	case http.StatusTooManyRequests, http.StatusPaymentRequired:
+		return fmt.Sprintf("%s gives no more sessions (%s). End another session there, or try again later", e.Place, status)
+	}
+	return fmt.Sprintf("%s refused the connection (%s)", e.Place, status)
+}
+
+// connection is the one WebSocket to a browser. It implements launch.Browser.
+type connection struct {
+	ws      *websocket.Conn
+	address Address
+	server  *pipe.Server
+	ctx     context.Context // ends when the connection begins to end
+	cancel  context.CancelCauseFunc
+	heard   atomic.Bool // the browser has sent something since the last check
+	running sync.WaitGroup
+	done    chan struct{}
+}
+
+// errClosed: this process ended the connection.
+var errClosed = errors.New("closed")
+
+// connect opens the WebSocket of a browser at target, and serves it on this machine. The
+// session is kept alive, and asked how a browser that does not respond has ended; nil: the
+// provider cannot say.
+func connect(ctx context.Context, a Address, target string, s *session, log *slog.Logger) (*connection, error) {
+	ctx, cancelDial := context.WithTimeout(ctx, connectTimeout)
+	defer cancelDial()
+	ws, res, err := websocket.Dial(ctx, target, &websocket.DialOptions{HTTPClient: dial.Client(a.options()), HTTPHeader: a.header})
+	if err != nil {
+		return nil, a.failure(res, err)
+	}
+	ws.SetReadLimit(readLimit)
+	c := &connection{ws: ws, address: a, done: make(chan struct{})}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.server, err = pipe.Serve(&messages{connection: c}, &commands{c}, log)
+	if err != nil {
+		ws.CloseNow()
+		return nil, err
+	}
+	c.running.Go(func() { c.watch(s) })
+	if s != nil {
+		c.running.Go(func() { s.keepAlive(c.ctx) })
+	}
+	go c.await()
+	if err := c.server.Ready(ctx); err != nil {
+		if reason := c.Err(); reason != nil {
+			err = reason
+		}
+		c.close()
+		return nil, fmt.Errorf("the browser at %s does not respond: %s", a.Place(), a.redact(err.Error()))
+	}
+	return c, nil
+}
+
+// await is the only function that cleans up.
+func (c *connection) await() {
+	defer close(c.done)
+	<-c.ctx.Done()
+	c.ws.CloseNow()
+	c.server.Close()
+	c.running.Wait()
+}
+
+// close ends the connection in good order.
+func (c *connection) close() {
+	c.cancel(errClosed)
+	<-c.done
+}
+
+// URL implements launch.Browser.
+func (c *connection) URL() string { return c.server.URL() }
+
+// Downloads implements launch.Browser: they stay at the provider.
+func (c *connection) Downloads() string { return "" }
+
+// Done implements launch.Browser.
+func (c *connection) Done() <-chan struct{} { return c.done }
+
+// Err implements launch.Browser.
+func (c *connection) Err() error {
+	if err := context.Cause(c.ctx); err != errClosed {
+		return err
+	}
+	return nil
+}
+
+// watch checks a browser that sends nothing, until the connection ends.
+func (c *connection) watch(s *session) {
+	ticker := time.NewTicker(checkInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-c.ctx.Done():
+			return
+		}
+		if c.heard.Swap(false) || c.responds() || s == nil {
+			continue
+		}
+		if reason := s.gone(c.ctx); reason != nil {
+			c.cancel(reason)
+		}
+	}
+}
+
+func (c *connection) responds() bool {
+	ctx, cancel := context.WithTimeout(c.ctx, suspectAfter)
+	defer cancel()
+	return c.server.Ready(ctx) == nil
+}
+
+// messages are those of the browser, each with the terminator of a pipe.
+type messages struct {
+	*connection
+	rest io.Reader // of the current message; nil: none
+}
+
+func (m *messages) Read(p []byte) (int, error) {
+	if m.rest == nil {
+		var err error
+		if _, m.rest, err = m.ws.Reader(m.ctx); err != nil {
+			return 0, m.ended(err)
+		}
+		m.heard.Store(true)
+	}
+	n, err := m.rest.Read(p)
+	switch {
+	case err == io.EOF && n < len(p):
+		p[n], m.rest = 0, nil
+		return n + 1, nil
+	case err == io.EOF: // the terminator comes with the next call
+		return n, nil
+	case err != nil:
+		return n, m.ended(err)
+	}
+	return n, nil
+}
+
+// ended ends the connection after a failed read.
+func (m *messages) ended(err error) error {
+	var closed websocket.CloseError
+	switch {
+	case errors.As(err, &closed) && closed.Reason != "":
+		err = fmt.Errorf("its provider closed the connection: %s", m.address.redact(closed.Reason))
+	case errors.As(err, &closed):
+		err = fmt.Errorf("its provider closed the connection (WebSocket status %d)", closed.Code)
+	default:
+		err = errors.New("the connection to its provider broke")
+	}
+	m.cancel(err) // without effect if the connection has another reason to end
+	return io.EOF
+}
+
+func (m *messages) Close() error { return nil }
+
+// commands are those of the clients, each with the terminator of a pipe.
+type commands struct{ *connection }
+
+func (c *commands) Write(p []byte) (int, error) {
+	ctx, cancel := context.WithTimeout(c.ctx, writeTimeout)
+	defer cancel()
+	if err := c.ws.Write(ctx, websocket.MessageText, p[:len(p)-1]); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (c *commands) Close() error { return nil }
+
+// failure is the error of a request to a provider, without credentials.
+func (a Address) failure(res *http.Response, err error) error {
+	status, text := new(dial.StatusError), ""
+	switch {
+	case errors.As(err, &status):
+		res, text = status.Response, status.Text
+	case res != nil && res.Body != nil:
+		body, _ := io.ReadAll(io.LimitReader(res.Body, maxText)) // the status is enough
+		text = string(body)
+	}
+	if res != nil && res.StatusCode >= 300 {
+		return a.refused(res.StatusCode, text)
+	}
+	if request := new(url.Error); errors.As(err, &request) {
+		err = request.Err // without the address
+	}
+	return fmt.Errorf("cannot connect to %s: %s", a.Place(), a.redact(err.Error()))
+}
+
+const (
+	// maxText bounds what is read of a provider's own text, in bytes.
+	maxText = 1000
+	// maxShown bounds what is shown of it: less, so that no credentials at its cut remain.
+	maxShown = 500
+)
+
+// shown is the beginning of a provider's text, without credentials.
+func (a Address) shown(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(a.redact(text)), "\n") // a stack may follow
+	return strings.ToValidUTF8(text[:min(len(text), maxShown)], "")
+}
+
+// refused is the error for a response with another status than was expected. An error
+// of the server or of a proxy before it may pass.
+func (a Address) refused(status int, text string) error {
+	text = a.shown(text)
+	if status >= 500 {
+		return fmt.Errorf("%s answers %s", a.Place(), withText(status, text))
+	}
+	return &RefusedError{a.Place(), status, text}
+}
+
+func withText(status int, text string) string {
+	if text == "" {
+		return fmt.Sprintf("%d %s", status, http.StatusText(status))
+	}
+	return fmt.Sprintf("%d %s: %s", status, http.StatusText(status), text)
+}

@@ -1,0 +1,131 @@
+package status
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/internal/usersocket"
+)
+
+// Agent is an MCP session that no window lists. The program that serves it reports it, by a
+// socket of its own in the folder for state.
+type Agent struct {
+	PID     int      `json:"pid"` // of the coordinator that serves the session
+	Folder  string   `json:"folder"`
+	Browser *Browser `json:"browser"` // nil: none yet
+	// Waiting is what it waits for, for people; empty: for nothing that takes long.
+	Waiting string `json:"waiting,omitempty"`
+	Client  Client `json:"client"`
+}
+
+// agentsPath is the path that each of these sockets responds to.
+const agentsPath = "/agents"
+
+// ServeAgents reports the agents of this program that no window lists, until stop is
+// called. Without a folder for state they are not reported.
+func ServeAgents(log *slog.Logger, alone func(context.Context) []agent.Alone) (stop func()) {
+	dir, err := endpoint.StateDir()
+	if err != nil {
+		log.Debug("agents are not reported", "error", err)
+		return func() {}
+	}
+	// The name is never used again, so a dead socket can be deleted without a lock.
+	ln, err := usersocket.Listen(filepath.Join(dir, "agent-"+rand.Text()[:12]+".sock"))
+	if err != nil {
+		log.Debug("agents are not reported", "error", err)
+		return func() {}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc(agentsPath, func(w http.ResponseWriter, r *http.Request) {
+		all := []Agent{}
+		for _, a := range alone(r.Context()) {
+			each := Agent{PID: os.Getpid(), Folder: a.Folder, Waiting: a.Waiting, Client: clientOf(a.Client)}
+			if a.Browser != nil {
+				each.Browser = &Browser{a.Browser.Product, a.Browser.Via}
+			}
+			all = append(all, each)
+		}
+		json.NewEncoder(w).Encode(all) // the reader may be gone
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: timeout}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		for _, path := range DeadSockets(ctx) {
+			_ = os.Remove(path) // another one may have done it
+		}
+		_ = server.Serve(ln)
+	})
+	return func() {
+		cancel()
+		server.Close()
+		running.Wait()
+	}
+}
+
+// agentSockets are those of all programs of this user that serve agents.
+func agentSockets() []string {
+	paths, _ := filepath.Glob(filepath.Join(endpoint.StatePath(), "agent-*.sock"))
+	return paths
+}
+
+// DeadSockets returns the sockets whose program was killed, and changes nothing.
+func DeadSockets(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return slices.DeleteFunc(agentSockets(), func(path string) bool {
+		conn, err := usersocket.Dial(ctx, path)
+		if err == nil {
+			conn.Close()
+		}
+		return !usersocket.IsDead(err)
+	})
+}
+
+// maxAgents bounds the bytes of a response.
+const maxAgents = 4 << 20
+
+// readAgents asks all programs that serve agents. One that has just ended reports none.
+func readAgents(ctx context.Context) []Agent {
+	paths := agentSockets()
+	each := make([][]Agent, len(paths))
+	var asked sync.WaitGroup
+	for i, path := range paths {
+		asked.Go(func() {
+			res, _, err := usersocket.Get(ctx, path, agentsPath)
+			if err != nil {
+				return
+			}
+			defer res.Body.Close()
+			_ = json.NewDecoder(io.LimitReader(res.Body, maxAgents)).Decode(&each[i])
+		})
+	}
+	asked.Wait()
+	all := append([]Agent{}, slices.Concat(each...)...)
+	slices.SortFunc(all, func(a, b Agent) int { return a.Client.Since.Compare(b.Client.Since) })
+	return all
+}
+
+// row is the agent's line for people.
+func (a Agent) row(now time.Time) []string {
+	browser := "no browser yet"
+	switch {
+	case a.Waiting != "":
+		browser = a.Waiting
+	case a.Browser != nil:
+		browser = a.Browser.text()
+	}
+	client := row(a.Client, now)
+	return []string{client[0], client[2], client[3], browser, a.Folder}
+}
