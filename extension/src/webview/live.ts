@@ -73,9 +73,14 @@ function fail(why = ""): void {
   part("line").hidden = retry.hidden = false;
 }
 
+/** The newest frame that is drawn: a larger one may take longer to decode than the one after it. */
+let drawn = 0;
+
 async function draw({ number, data, page }: Extract<Shown, { type: "frame" }>): Promise<void> {
   try {
     const picture = await createImageBitmap(new Blob([data], { type: "image/jpeg" }));
+    if (number < drawn) return;
+    drawn = number;
     if (canvas.width !== picture.width) canvas.width = picture.width;
     if (canvas.height !== picture.height) canvas.height = picture.height;
     canvas.getContext("2d")?.drawImage(picture, 0, 0);

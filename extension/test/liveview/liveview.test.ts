@@ -223,6 +223,58 @@ test("the user points at an element, types into the page, and reloads it", async
   );
 });
 
+/** The width of the last frame, and its colour in the middle. The browser decodes it. */
+async function pictured(cdp: Cdp, session: string, all: Shown[]): Promise<{ width: number; colour: number[] }> {
+  const last = all.findLast((each) => each.type === "frame");
+  const data = last?.type === "frame" ? last.data : [];
+  const expression = `(async () => {
+    const bytes = Uint8Array.from(atob("${Buffer.from(data).toString("base64")}"), (char) => char.charCodeAt(0));
+    const picture = await createImageBitmap(new Blob([bytes]));
+    const context = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+    context.drawImage(picture, 0, 0);
+    const colour = [...context.getImageData(picture.width / 2, picture.height / 2, 1, 1).data].slice(0, 3);
+    return { width: picture.width, colour };
+  })()`;
+  const params = { expression, awaitPromise: true, returnByValue: true };
+  const { result } = await cdp.call("Runtime.evaluate", params, session);
+  return (result as { value: { width: number; colour: number[] } }).value;
+}
+
+test("a panel that was slow to draw shows the page as it is in the end", async () => {
+  const { store, live, show, until, all } = play();
+  const { cdp, open } = await debugged(store);
+  const { id, session } = await open("<title>Colours</title><body style='background:rgb(0,0,200)'>");
+  const waiting: Shown[] = [];
+  let slow = true;
+  live.open((shown) => (slow && shown.type === "frame" ? void waiting.push(shown) : show(shown)), size);
+  await until("pages", ({ current }) => current === id);
+  // More than the browser sends without an answer.
+  for (let frame = 1; frame <= 6; frame += 1) {
+    const expression = `document.body.style.background = "rgb(${frame * 40},0,200)"`;
+    await cdp.call("Runtime.evaluate", { expression }, session);
+    await painted(cdp, session);
+    await cdp.call("Page.captureScreenshot", {}, session);
+  }
+  await vi.waitFor(() => expect(waiting.length).toBeGreaterThan(1));
+  slow = false;
+  for (const shown of waiting) show(shown);
+  const red = async () => (await pictured(cdp, session, all)).colour[0];
+  await vi.waitFor(async () => expect(await red()).toBeGreaterThan(220), { timeout: 10_000, interval: 100 });
+});
+
+test("the picture follows the size of the panel", async () => {
+  const { store, live, show, until, all } = play();
+  const { cdp, open } = await debugged(store);
+  const { id, session } = await open("<title>Shop</title>");
+  live.open(show, { width: 320, height: 640 });
+  await until("pages", ({ current }) => current === id);
+  await until("frame");
+  expect((await pictured(cdp, session, all)).width).toBeLessThanOrEqual(320);
+  live.resize({ width: 640, height: 640 });
+  const width = async () => (await pictured(cdp, session, all)).width;
+  await vi.waitFor(async () => expect(await width()).toBeGreaterThan(320), { timeout: 10_000, interval: 100 });
+});
+
 test("the user chooses the page, and nothing is asked while nobody looks", async () => {
   const { store, live, show, until, all } = play();
   const { cdp, open } = await debugged(store);

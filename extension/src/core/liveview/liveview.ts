@@ -210,8 +210,10 @@ export class LiveView {
     show({ type: "failed" });
     if (this.#askedHere) this.#showAsked();
     try {
-      const cast = await Screencast.start(this.#store.state, page.id, this.#size, watcher, signal);
+      const size = this.#size;
+      const cast = await Screencast.start(this.#store.state, page.id, size, watcher, signal);
       filming.cast = cast;
+      if (size !== this.#size) this.#try(() => cast.resize(this.#size)); // it changed meanwhile
       this.#log.debug(`the live view shows ${page.id}`);
       await cast.closed;
       await cast.close();

@@ -126,6 +126,11 @@ export class Screencast {
   #seen: Size | undefined;
   /** How far the page is pinched. */
   #pinch = 1;
+  #size: Size = { width: 0, height: 0 };
+  /** Frames that the watcher has not drawn yet. */
+  #undrawn = 0;
+  /** The browser may have left frames out, and does not make up for them. */
+  #leftOut = false;
 
   /** `page` is a target of the browser, or a debug session where there is only its endpoint. */
   static async start(
@@ -178,7 +183,15 @@ export class Screencast {
   }
 
   /** Frames are not larger than this from now on. */
-  async resize({ width, height }: Size): Promise<void> {
+  async resize(size: Size): Promise<void> {
+    this.#size = size;
+    await this.#start();
+  }
+
+  /** From the beginning: the browser sends a first frame, and refuses to start what has not been stopped. */
+  async #start(): Promise<void> {
+    await this.cdp.call("Page.stopScreencast", {}, this.session);
+    const { width, height } = this.#size;
     const params = { format: "jpeg", quality, maxWidth: width, maxHeight: height };
     await this.cdp.call("Page.startScreencast", params, this.session);
   }
@@ -243,9 +256,17 @@ export class Screencast {
 
   async #frame(watcher: Watcher, data: string, shown: FrameMetadata, number: unknown): Promise<void> {
     const size = { width: shown.deviceWidth, height: shown.deviceHeight };
+    this.#undrawn += 1;
+    this.#leftOut ||= this.#undrawn > 1;
     await watcher.frame(new Uint8Array(Buffer.from(data, "base64")), size); // a Buffer is no message for a panel
-    // Without an answer the browser sends no more than two; it may be gone by now.
-    await this.cdp.call("Page.screencastFrameAck", { sessionId: number }, this.session).catch(() => {});
+    this.#undrawn -= 1;
+    try {
+      // Without an answer the browser sends no more than three.
+      await this.cdp.call("Page.screencastFrameAck", { sessionId: number }, this.session);
+      if (!this.#leftOut || this.#undrawn > 0) return;
+      this.#leftOut = false;
+      await this.#start();
+    } catch {} // it has gone
   }
 
   /** With each frame, since there is no event for the user's zoom, and a page that shows a dialog does not answer. */
