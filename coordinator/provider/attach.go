@@ -3,7 +3,10 @@ package provider
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -62,7 +65,11 @@ func (a *Attach) connect(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, a.Address.failure(nil, err)
 	}
-	return connect(ctx, a.Address, target, nil, a.Logger)
+	c, err := connect(ctx, a.Address, target, nil, a.Logger)
+	if refused := new(RefusedError); errors.As(err, &refused) && refused.Status == http.StatusNotFound && strings.HasPrefix(a.Address.url.Scheme, "ws") {
+		err = fmt.Errorf("%w. A browser's own debugging port is given with http, not ws: it is asked for the path", err)
+	}
+	return c, err
 }
 
 // Provider implements launch.Source.

@@ -209,6 +209,11 @@ func TestAttachRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.full.Store(false)
+	noPath, _ := attach(t, provider.Choice{Attach: "wss://" + named.Host, Headers: right})
+	if _, err := noPath.Browser(t.Context()); err == nil || !strings.Contains(err.Error(), "with http, not ws") {
+		t.Errorf("no path: %v", err)
+	}
 	other, _ := attach(t, provider.Choice{Attach: "https://localhost:" + named.Port(), Headers: right}) // not a name in the certificate
 	if _, err := other.Browser(t.Context()); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("certificate: %v", err)

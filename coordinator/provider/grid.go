@@ -163,19 +163,18 @@ func (g *Grid) create(ctx context.Context, w webdriver) (*session, error) {
 // starting then is waited for, so that the caller can end it.
 func (g *Grid) await(ctx context.Context, w webdriver, id string, response <-chan error) error {
 	began, reported := time.Now(), time.Now()
-	ticker := time.NewTicker(time.Second)
-	defer ticker.Stop()
 	last := 0
-	for {
+	for pause := time.Second; ; {
 		select {
 		case err := <-response:
 			return err
-		case <-ticker.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
 			ending := time.After(cancelTimeout)
 			if _, queued, _ := w.place(context.WithoutCancel(ctx), id); queued > 0 {
 				return context.Cause(ctx)
 			}
+			g.Logger.Warn(fmt.Sprintf("the session is starting: waiting up to %v to end it", cancelTimeout))
 			select {
 			case err := <-response:
 				return err
@@ -193,11 +192,17 @@ func (g *Grid) await(ctx context.Context, w webdriver, id string, response <-cha
 			last, reported = place, time.Now()
 			g.Logger.Warn(text)
 		}
+		pause = min(max(time.Second, time.Duration(length)*pausePerRequest), reportInterval)
 	}
 }
 
-// reportInterval is the pause between reports of an unchanged place in the queue.
-const reportInterval = 15 * time.Second
+const (
+	// pausePerRequest, for each request in the grid's queue, is the pause between two looks
+	// at it: up to 150 that wait there look ten times a second together.
+	pausePerRequest = 100 * time.Millisecond
+	// reportInterval is the pause between reports of an unchanged place in the queue.
+	reportInterval = 15 * time.Second
+)
 
 // place is the place of a request in the grid's queue, from 1; 0: it is not in it.
 func (w webdriver) place(ctx context.Context, id string) (length, place int, err error) {

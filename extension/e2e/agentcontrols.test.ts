@@ -270,8 +270,12 @@ describe("in the mode ask", () => {
 
   test("an agent is stopped by its row while others act, and while the mode changes", async () => {
     let clicked = false;
+    const painted = "new Promise(requestAnimationFrame)"; // as fast as the window can show it, on any machine
     const acting = (async () => {
-      while (!clicked) await coordinator.report(playwright, "Input.dispatchMouseEvent");
+      while (!clicked) {
+        await coordinator.report(playwright, "Input.dispatchMouseEvent");
+        await window.page.evaluate(painted);
+      }
     })();
     try {
       for (const stopped of [1, 0, 1, 0]) {

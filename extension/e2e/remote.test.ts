@@ -1,7 +1,7 @@
 // A remote window: VS Code, the extension and the coordinator run on one machine, the browser on the user's. Two
-// network namespaces stand for the machines.
+// network namespaces with different files stand for the machines.
 import { once } from "node:events";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -34,8 +34,8 @@ describe.skipIf(reason)("a browser on the user's machine", () => {
   beforeAll(async () => {
     const root = mkdtempSync(join(run.root, "remote-"));
     makeRemote(run, root);
-    machine = await OtherMachine.start(run, root);
     shop = await openShop(run, "faraway");
+    machine = await OtherMachine.start(run, root, shop.folder);
     // On its own machine, the browser has a port beside the pipe.
     const withPort = join(root, "browser");
     writeFileSync(withPort, `#!/bin/sh\nexec ${run.browser} --remote-debugging-port=${debuggingPort} "$@"\n`, {
@@ -98,6 +98,16 @@ describe.skipIf(reason)("a browser on the user's machine", () => {
     expect(await agent.use("browser_evaluate", { function: "() => location.search" })).toContain("?second");
     await agent.use("browser_tabs", { action: "close" });
     await listener.until(({ pages }) => pages.length === 1);
+  });
+
+  test("gets the contents of a file that is not there", async () => {
+    await agent.use("browser_evaluate", { function: "() => document.body.prepend(document.createElement('input'))" });
+    await agent.use("browser_evaluate", { function: "() => { document.querySelector('input').type = 'file' }" });
+    await agent.use("browser_file_upload", { target: "input[type=file]", paths: ["app.js"] });
+    const read = "async () => (await document.querySelector('input').files[0].text()).length";
+    const { length } = readFileSync(join(shop.folder, "app.js"), "utf8");
+    expect(length).toBeGreaterThan(0);
+    expect(await agent.use("browser_evaluate", { function: read })).toContain(`${length}`);
   });
 
   test("is driven by Playwright through the stable address", async () => {

@@ -1,5 +1,7 @@
-// How long the user's agent waits after F5: for its first answer, and for its first click. Reported by
-// `go tool task bench:start`, and never asserted: the figures are those of the machine.
+// How long the user's agent waits after F5: for its first answer, and for its first click; and what the extension's
+// start costs. Reported by `go tool task bench:start`, and never asserted: the figures are those of the machine.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Agent } from "./support/agent";
 import { thisRun } from "./support/run";
@@ -38,6 +40,18 @@ test("F5 to the first answer and the first click", { timeout: 300_000 }, async (
   console.log(
     `F5 to the browser: ${summary(browsers)}\nF5 to the first answer: ${summary(answers)}; aim 1.6 s\nF5 to the first click: ${summary(clicks)}; aim 3 s`,
   );
+});
+
+test("the start of the extension", { timeout: 300_000 }, async () => {
+  for (let turn = 1; turn < turns; turn += 1) await scene.window.reload();
+  const folder = join(thisRun().root, "user", "logs");
+  const logs = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith("Browser Coordinator.log"),
+  );
+  const text = logs.map((name) => readFileSync(join(folder, name), "utf8")).join("");
+  const times = [...text.matchAll(/activated with ([0-9.]+) ms/g)].map(([, time]) => Number(time));
+  expect(times).toHaveLength(turns);
+  console.log(`Processor time of an activation: ${summary(times)}; aim 0.05 s`);
 });
 
 /** The agent asks again for as long as the page is not there yet. */

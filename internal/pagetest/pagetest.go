@@ -50,7 +50,11 @@ func launch(opts chrome.Options) (*chrome.Browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.Executable, opts.Headless, opts.Viewport = found.Path, true, "1000x800"
+	return launchProgram(found.Path, opts)
+}
+
+func launchProgram(executable string, opts chrome.Options) (*chrome.Browser, error) {
+	opts.Executable, opts.Headless, opts.Viewport = executable, true, "1000x800"
 	opts.Args = append(opts.Args, "--disable-gpu", "--site-per-process")
 	return chrome.Launch(context.Background(), opts)
 }

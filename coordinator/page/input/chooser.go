@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/input"
 	cdppage "github.com/chromedp/cdproto/page"
 
@@ -138,7 +138,7 @@ func (i *Input) upload(ctx context.Context, target string, files []string, out *
 	if err := oneFile(target, is.Multiple, files); err != nil {
 		return err
 	}
-	return i.setFiles(ctx, e.Session, target, dom.SetFileInputFilesParams{Files: files, ObjectID: e.Handle})
+	return i.setFiles(ctx, e, files)
 }
 
 func oneFile(target string, multiple bool, files []string) error {
@@ -191,14 +191,10 @@ func (i *Input) answerChooser(ctx context.Context, target string, files []string
 	if len(files) == 0 {
 		return nil
 	}
-	return i.setFiles(ctx, c.session, target, dom.SetFileInputFilesParams{Files: files, BackendNodeID: c.node})
-}
-
-func (i *Input) setFiles(ctx context.Context, s *cdp.Session, target string, params dom.SetFileInputFilesParams) error {
-	i.sent.Add(1)
-	_, err := protocol.Call(ctx, s, dom.SetFileInputFiles, params)
-	if cdp.Refused(err) {
-		return &frame.TargetError{Target: target, Reason: "takes no files: " + err.Error()}
+	e, err := i.frames.Resolve(ctx, c.frame, c.node, cmp.Or(target, "the file chooser"))
+	if err != nil {
+		return err
 	}
-	return err
+	defer e.Release(ctx)
+	return i.setFiles(ctx, e, files)
 }

@@ -29,6 +29,15 @@ func (i *Input) Drop(target string, files []string, data map[string]string) Acti
 		if err := i.prove(ctx, s, i.opts.ActionTimeout); err != nil {
 			return err
 		}
+		if len(files) > 0 {
+			reads, err := i.readsFiles(ctx, s.Element, files)
+			if err != nil {
+				return err
+			}
+			if !reads {
+				return &frame.TargetError{Target: target, Reason: "is in a browser on another machine, which cannot read the files of this one. Give them to the page's file input"}
+			}
+		}
 		if err := s.Call(ctx, "watchDrop", nil, nil); err != nil {
 			return err
 		}

@@ -52,6 +52,8 @@ type Input struct {
 	sent     atomic.Int64 // see Sent
 	mouse    mouse
 	keyboard keyboard
+	// sameFiles: the browser reads the files of this machine.
+	sameFiles atomic.Bool
 }
 
 // Options of an Input.

@@ -1,9 +1,11 @@
-// Another machine: a network namespace with nothing but a loopback of its own. VS Code's companion of js-debug runs
+// Another machine: a network namespace with nothing but a loopback of its own, and a mount namespace that lacks the
+// workspace's files. VS Code's companion of js-debug runs
 // there and launches the browsers. Between it and this machine is what VS Code has between them for a remote window:
 // js-debug's commands, and connections to the ports of this machine that VS Code forwards.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -12,14 +14,14 @@ import { builtIn, leftOut } from "./codeserver";
 import type { Run } from "./run";
 
 const parts = fileURLToPath(new URL("../othermachine", import.meta.url));
-const alone = process.getuid?.() === 0 ? ["--net"] : ["--net", "--map-root-user"];
-const withLoopback = 'ip link set lo up && exec "$@"';
+const alone = ["--net", "--mount", ...(process.getuid?.() === 0 ? [] : ["--map-root-user"])];
+const asOther = 'mount -t tmpfs none "$0" && ip link set lo up && exec "$@"';
 
 /** Why there can be no other machine here; undefined if there can. */
 export function reasonAgainst(): string | undefined {
-  const tried = spawnSync("unshare", [...alone, "sh", "-c", withLoopback, "sh", "true"], { encoding: "utf8" });
+  const tried = spawnSync("unshare", [...alone, "sh", "-c", asOther, tmpdir(), "true"], { encoding: "utf8" });
   if (tried.status === 0) return undefined;
-  return `this system permits no network namespace: ${tried.error?.message ?? tried.stderr.trim()}`;
+  return `this system permits no namespaces: ${tried.error?.message ?? tried.stderr.trim()}`;
 }
 
 export class OtherMachine {
@@ -28,10 +30,11 @@ export class OtherMachine {
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
-  static async start(run: Run, folder: string): Promise<OtherMachine> {
+  /** Without the files of one folder. */
+  static async start(run: Run, folder: string, without: string): Promise<OtherMachine> {
     const companion = join(builtIn, "ms-vscode.js-debug-companion", "out", "extension.js");
     const program = [process.execPath, join(parts, "main.cjs"), companion, folder];
-    const child = spawn("unshare", [...alone, "sh", "-c", withLoopback, "sh", ...program], {
+    const child = spawn("unshare", [...alone, "sh", "-c", asOther, without, ...program], {
       env: run.env,
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -46,7 +49,7 @@ export class OtherMachine {
       "--target",
       `${this.child.pid}`,
       "--net",
-      ...(alone.length > 1 ? ["--user", "--preserve-credentials"] : []),
+      ...(alone.includes("--map-root-user") ? ["--user", "--preserve-credentials"] : []),
     ];
     const { stdout, stderr, status } = spawnSync("nsenter", [...enter, ...command], {
       env: this.env,

@@ -146,10 +146,17 @@ export class Workbench {
 
   /** Runs a command from the palette, by its title with the category. */
   async command(title: string): Promise<void> {
-    await this.quickInput("F1", `>${title}`);
     const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first();
-    await row.waitFor();
-    await row.click();
+    for (let tries = 1; ; tries++) {
+      await this.quickInput("F1", `>${title}`);
+      try {
+        await row.click({ timeout: 15_000 });
+        return;
+      } catch (error) {
+        // An editor that was being opened took the focus, and the list is closed without it.
+        if (tries === 4 || (await row.isVisible())) throw error;
+      }
+    }
   }
 
   /** Sets up an agent of this name. */

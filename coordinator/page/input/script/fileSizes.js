@@ -1,0 +1,3 @@
+function () {
+  return Array.from(this.files, (file) => file.size);
+}
