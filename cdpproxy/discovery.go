@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -105,7 +103,7 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 	switch command(path) {
 	case "new":
 		m.Method = "Target.createTarget"
-		params = map[string]string{"url": newURL(r.URL.RawQuery)}
+		params = map[string]string{"url": discovery.NewAddress(r.URL.RawQuery)}
 	case "activate":
 		m.Method = "Target.activateTarget"
 	case "close":
@@ -131,20 +129,6 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 		return forbidden("refused: %s", v.Reason), nil
 	}
 	return nil, nil
-}
-
-// newURL returns the address that Chromium opens at /json/new: the query without
-// for_tab, which asks for the tab in place of its page. A plus is not decoded to a
-// space.
-func newURL(query string) string {
-	if first, words, _ := strings.Cut(query, "&"); slices.Contains(strings.Split(words, "&"), "for_tab") {
-		query = first
-	}
-	address, err := url.PathUnescape(query)
-	if err != nil {
-		return query
-	}
-	return address
 }
 
 // command returns the path segment after /json/, or "list" if there is none.

@@ -2,8 +2,6 @@ package devtools
 
 import (
 	"context"
-	"crypto/sha1"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -108,7 +106,7 @@ func (s *Server) serveClient(w http.ResponseWriter, r *http.Request, page string
 		return
 	}
 	defer session.Leave()
-	ws, err := accept(w, r)
+	ws, err := websocket.Accept(w, r, nil)
 	if err != nil {
 		return
 	}
@@ -155,26 +153,3 @@ func (c *Client) read(ws *websocket.Conn, session Session) {
 		session.Receive(m)
 	}
 }
-
-// accept upgrades the request. Like Chromium it accepts any key: rod's is "nil".
-func accept(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
-	key := r.Header.Get("Sec-WebSocket-Key")
-	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
-	r.Header.Set("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA==")
-	return websocket.Accept(&acceptWriter{w, base64.StdEncoding.EncodeToString(sum[:])}, r, nil)
-}
-
-// acceptWriter computes the response from the key that the client sent.
-type acceptWriter struct {
-	http.ResponseWriter
-	accept string
-}
-
-func (w *acceptWriter) WriteHeader(status int) {
-	if status == http.StatusSwitchingProtocols {
-		w.Header().Set("Sec-WebSocket-Accept", w.accept)
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *acceptWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -13,6 +13,7 @@
 package devtools
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -21,7 +22,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -251,14 +251,7 @@ func (s *Server) serveNew(w http.ResponseWriter, r *http.Request) {
 		discovery.RefuseVerb(w, r.Method)
 		return
 	}
-	address, _, _ := strings.Cut(r.URL.RawQuery, "&for_tab")
-	if plain, err := url.PathUnescape(address); err == nil {
-		address = plain
-	}
-	if address == "" {
-		address = "about:blank"
-	}
-	t, err := s.browser.Open(r.Context(), address)
+	t, err := s.browser.Open(r.Context(), cmp.Or(discovery.NewAddress(r.URL.RawQuery), "about:blank"))
 	if err != nil {
 		discovery.AnswerText(w, http.StatusInternalServerError, "Could not create new page: "+err.Error())
 		return

@@ -66,3 +66,14 @@ func rewriteFrontend(front, base, own string) string {
 	}
 	return address + "?" + strings.Join(params, "&")
 }
+
+// NewAddress is the address that /json/new opens: the query up to the first ampersand, as
+// Chromium has it. A plus is not decoded to a space. The access rule and every server of
+// /json/new read it here: what is judged is what is opened.
+func NewAddress(query string) string {
+	first, _, _ := strings.Cut(query, "&")
+	if address, err := url.PathUnescape(first); err == nil {
+		return address
+	}
+	return first
+}

@@ -89,14 +89,14 @@ func TestLikeThePort(t *testing.T) {
 		if _, res, err := websocket.Dial(t.Context(), strings.Replace(httpOf(url, "/devtools/page/none"), "http", "ws", 1), nil); err == nil || res.StatusCode != http.StatusInternalServerError {
 			t.Errorf("%s: a page that does not exist: %v", name, err)
 		}
-		status, body := cdptest.Request(t, "PUT", httpOf(url, "/json/new?data:text/html,a%20b"))
+		status, body := cdptest.Request(t, "PUT", httpOf(url, "/json/new?data:text/html,a%20b%26c&for_tabs&d"))
 		var created map[string]string
 		if err := json.Unmarshal([]byte(body), &created); err != nil || status != 200 || !strings.HasPrefix(created["url"], "data:text/html,a") {
 			t.Errorf("%s: /json/new: HTTP %d %s", name, status, body)
 		}
 		page := cdptest.Dial(t, created["webSocketDebuggerUrl"])
 		eventually(t, name+": the new page has another address", func() bool {
-			return strings.HasPrefix(page.Evaluate("", "location.href"), `data:text/html,a`)
+			return strings.HasSuffix(page.Evaluate("", "location.href"), `b&c`)
 		})
 		for _, do := range []string{"activate", "close"} {
 			if status, body := cdptest.Request(t, "GET", httpOf(url, "/json/"+do+"/"+created["id"])); status != 200 || !strings.HasPrefix(body, "Target ") {
