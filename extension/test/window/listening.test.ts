@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { silent } from "../../src/core/log";
 import { stateLimit } from "../../src/core/protocol/framing";
-import { replayLimit, Store } from "../../src/core/window/store";
+import { Store } from "../../src/core/window/store";
 import { Client } from "../support/client";
 import { serve, session, testCommands } from "../support/window";
 
@@ -42,35 +42,16 @@ test("listening twice does not double the events", async () => {
   expect(client.lines.filter((line) => line.type === "state")).toHaveLength(1);
 });
 
-test("who returns gets just what was missed", async () => {
+test("who resumes gets the state as it is now", async () => {
   const { server, store, dial } = await serve();
   store.set(session("a"));
   store.set(session("b"));
-  store.set(session("c"));
   const client = await dial();
   const { payload } = await client.ask("listen", { events: ["state"], resume: { session: server.session, seq: 1 } });
-  expect(payload).toEqual({ session: server.session, seq: 3, resumed: true });
+  expect(payload).toMatchObject({ seq: 2, resumed: false, state: { revision: 2 } });
+  store.set(session("c"));
   await client.until((line) => line.seq === 3);
-  expect(client.lines.filter((line) => line.type === "state").map((line) => line.seq)).toEqual([2, 3]);
-});
-
-test.each([
-  ["another session", (own: string) => ({ session: `not ${own}`, seq: 300 })],
-  ["what is gone", (own: string) => ({ session: own, seq: 300 - replayLimit - 1 })],
-  ["what has not been", (own: string) => ({ session: own, seq: 301 })],
-])("who resumes from %s gets the state", async (_, resume) => {
-  const { server, store, dial } = await serve();
-  for (let i = 0; i < 300; i++) store.set(session(`${i}`));
-  const client = await dial();
-  const { payload } = await client.ask("listen", { events: ["state"], resume: resume(server.session) });
-  expect(payload).toMatchObject({ seq: 300, resumed: false, state: { revision: 300 } });
-  const all = await client.ask("listen", {
-    events: ["state"],
-    resume: { session: server.session, seq: 300 - replayLimit },
-  });
-  expect(all.payload).toMatchObject({ resumed: true });
-  await client.until((line) => line.seq === 300);
-  expect(client.lines.filter((line) => line.type === "state")).toHaveLength(replayLimit);
+  expect(client.lines.filter((line) => line.type === "state").map((line) => line.seq)).toEqual([3]);
 });
 
 test("a state that is too large is not taken, and the log shows it; any other can be sent", async () => {
@@ -123,16 +104,6 @@ test("what clients listened to ends with them", async () => {
   expect(subscriptions).toBe(0);
   expect(server.clients).toEqual([]);
   for (const client of clients) client.close();
-});
-
-test("large states are replayed only as far as they are kept", async () => {
-  const { server, store, dial } = await serve();
-  for (let i = 1; i <= 6; i++) store.set(session(`${i}${"x".repeat(500_000)}`)); // a megabyte each
-  const client = await dial();
-  const listen = async (seq: number) =>
-    (await client.ask("listen", { events: ["state"], resume: { session: server.session, seq } })).payload?.resumed;
-  expect(await listen(1)).toBe(false);
-  expect(await listen(5)).toBe(true);
 });
 
 test("two hundred clients receive each of twenty changes, in order", async () => {

@@ -102,7 +102,7 @@ export async function deleteStale(address: string, uid: number): Promise<boolean
 }
 
 /** "" when a window answers, a system error's code, or "timeout", which does not prove that it is dead. */
-export function connectError(address: string): Promise<string> {
+function connectError(address: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = createConnection(address);
     const settle = (result: string) => {

@@ -31,12 +31,6 @@ export function momentary(dir: string, kind: "bind" | "gone"): string {
 /** The socket's name in the momentary folder that it is made in. */
 export const newSocket = "s";
 
-/** The pid of the process that uses a momentary name; undefined for any other name. */
-export function leftBy(name: string): number | undefined {
-  const pid = /^\.(?:bind|gone)-([1-9][0-9]{0,9})-[0-9a-f]{8}$/.exec(name)?.[1];
-  return pid === undefined ? undefined : Number(pid);
-}
-
 /**
  * Deletes path if it is the file that was seen. It is moved aside first, so that a process that was
  * stopped for long after its check does not delete another process's file.

@@ -196,15 +196,12 @@ export class Connection {
   }
 
   #listen(id: Id, version: Version, payload: Record<string, unknown>): void {
-    const { resume } = readListen(payload, offeredEvents);
+    readListen(payload, offeredEvents);
     const { store } = this.#host;
-    const now = this.#now();
-    const missed = resume?.session === now.session ? store.since(resume.seq) : undefined;
-    // Nothing can happen between the snapshot and the subscription: this is one step.
+    // Nothing can happen between the snapshot and the subscription: this is one step. Every event has the whole
+    // state, so who resumes needs no event of the past.
     this.#unsubscribe?.();
-    if (missed) this.#answer(id, { ...now, resumed: true });
-    else this.#answer(id, { ...now, resumed: false, state: inVersion(version, store.state) });
-    for (const event of missed ?? []) this.#push(version, event);
+    this.#answer(id, { ...this.#now(), resumed: false, state: inVersion(version, store.state) });
     if (this.#over) return;
     this.#unsubscribe = store.subscribe((event) => this.#push(version, event));
     this.#host.changed();

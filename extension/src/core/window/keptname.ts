@@ -2,12 +2,11 @@
 // Obeys specs/window-protocol/README.md section 2.1.
 import { type FSWatcher, watch } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { basename, dirname } from "node:path";
+import { basename } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import type { Surroundings } from "../address/address";
 import { type Bound, bind } from "../address/bind";
 import { shortName } from "../address/directory";
-import { sweep } from "../address/sweep";
 import { type Log, reason } from "../log";
 import { Backoff } from "./backoff";
 
@@ -54,7 +53,6 @@ export class KeptName {
   async open(around: Surroundings): Promise<void> {
     this.#around = around;
     await this.#step(() => this.#bind());
-    void this.#sweep(); // in the background
   }
 
   /** Calls leave, which ends the connections, and releases the name. */
@@ -68,17 +66,6 @@ export class KeptName {
       const server = this.#server;
       if (server) await new Promise<void>((resolve) => server.close(() => resolve())); // within the linger
     });
-  }
-
-  /** Removes what dead windows left, as the coordinator does when it starts. Never throws. */
-  async #sweep(): Promise<void> {
-    if (!this.#around || this.#around.platform === "win32") return; // a pipe's name goes with its process
-    try {
-      const removed = await sweep(dirname(this.address), this.#around.uid, this.#closing.signal);
-      if (removed.length > 0) this.#options.log.info(`removed what dead windows left: ${removed.join(", ")}`);
-    } catch (error) {
-      this.#options.log.debug(`what dead windows left may stay: ${reason(error)}`);
-    }
   }
 
   #step(work: () => Promise<void>): Promise<void> {

@@ -5,15 +5,12 @@ import { type Log, silent } from "../log";
 import { stateLimit } from "../protocol/framing";
 import type { Editor, State } from "../protocol/protocol.generated";
 
-/** A numbered event, ready to be sent again. */
+/** A numbered event. */
 export interface Numbered {
   type: "state";
   seq: number;
   payload: State;
 }
-
-export const replayLimit = 256;
-const replayBytes = 4 * 1024 * 1024;
 
 export class Store {
   #state: State = {
@@ -24,8 +21,6 @@ export class Store {
     access: { mode: "view", stopped: [] }, // until the user's choice is read
   };
   #seq = 0;
-  #kept: { event: Numbered; bytes: number }[] = [];
-  #keptBytes = 0;
   readonly #listeners = new Set<(event: Numbered) => void>();
 
   constructor(private readonly log: Log = silent) {}
@@ -59,25 +54,9 @@ export class Store {
       );
       return;
     }
-    this.#keep(event, bytes);
     this.#state = event.payload;
     this.#seq = event.seq;
     for (const listener of this.#listeners) listener(event);
-  }
-
-  #keep(event: Numbered, bytes: number): void {
-    this.#kept.push({ event, bytes });
-    this.#keptBytes += bytes;
-    while (this.#kept.length > replayLimit || this.#keptBytes > replayBytes) {
-      this.#keptBytes -= this.#kept.shift()?.bytes ?? 0;
-    }
-  }
-
-  /** The events after seq, or undefined when some of them are gone or have not been. */
-  since(seq: number): Numbered[] | undefined {
-    const missed = this.#seq - seq;
-    if (missed < 0 || missed > this.#kept.length) return undefined;
-    return this.#kept.slice(this.#kept.length - missed).map(({ event }) => event);
   }
 
   /** Calls listener at each event until the returned function is called. */
