@@ -95,6 +95,23 @@ func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration
 	return p.observer.result(ctx, before), nil
 }
 
+// Rest waits for a fixed time, and returns what changed meanwhile. A page that a dialog or
+// the debugger blocks may rest, too.
+func (p *Page) Rest(ctx context.Context, d time.Duration) (Change, error) {
+	rest := func(ctx context.Context) error {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if p.state.isBlocked() {
+		return Change{}, rest(ctx)
+	}
+	return p.act(ctx, "waiting", d+p.connection.opts.CallTimeout, rest)
+}
+
 // Evaluate runs a script in the page's main world. It returns the script's value as JSON
 // and what the script has changed. A function ("() => document.title", with a target
 // "(element) => …") is called; anything else is an expression. Promises are awaited, and

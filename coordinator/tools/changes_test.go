@@ -160,3 +160,29 @@ func TestNavigationsShowThePage(t *testing.T) {
 		t.Errorf("a big page: %s", text)
 	}
 }
+
+// What changes in a fixed wait, or by a script, is in that answer: later it would look like
+// the work of another action.
+func TestChangesOfAWaitAndOfAScript(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `<!doctype html><button onclick="setTimeout(() => stock.textContent = 'Stock: 0', 600)">Reserve</button><p id=stock>Stock: 6</p>
+<button id=save onclick="setTimeout(() => toast.innerHTML = 'Saved with 2 errors', 600); setTimeout(() => toast.innerHTML = '', 900)">Save</button><div id=toast role=status></div>
+<button onclick="stock.textContent = 'Hi ' + prompt('Your name?', 'Bob')">Ask</button>`)
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Must("browser_click", args{"target": "text=Reserve"})
+	agent.Expect("browser_wait_for", args{"time": 2}, "Waited 2s.", "- - Stock: 6", "+ - Stock: 0")
+	agent.Must("browser_click", args{"target": "text=Save"})
+	agent.Expect("browser_wait_for", args{"time": 2}, "Saved with 2 errors")
+	agent.Expect("browser_evaluate", args{"function": "() => { stock.textContent = 'Stock: 9'; return 5 }"}, "5", "+ - Stock: 9")
+	if text := agent.Must("browser_evaluate", args{"function": "() => 5"}); text != "5" {
+		t.Errorf("nothing has changed: %s", text)
+	}
+	// Who only accepts a prompt leaves what is in it.
+	agent.Expect("browser_click", args{"target": "text=Ask"}, `"Your name?" (with "Bob" in it)`)
+	agent.Expect("browser_handle_dialog", args{"accept": true}, "Hi Bob")
+	agent.Must("browser_click", args{"target": "text=Ask"})
+	agent.Expect("browser_handle_dialog", args{"accept": true, "promptText": ""}, "- - Hi Bob")
+}

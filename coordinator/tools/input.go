@@ -107,8 +107,8 @@ type dropIn struct {
 }
 
 type dialogIn struct {
-	Accept     bool   `json:"accept"`
-	PromptText string `json:"promptText,omitempty"`
+	Accept     bool    `json:"accept"`
+	PromptText *string `json:"promptText,omitempty"`
 	// Time is 0 for a dialog that is open; a step waits for one.
 	Time float64 `json:"time,omitempty" jsonschema:"seconds to wait for it"`
 	showsIn
@@ -238,8 +238,16 @@ func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn)
 			return err
 		}
 	}
-	c.AnswersDialog(p.Dialog())
-	return c.Did(did)(p.HandleDialog(ctx, in.Accept, c.Secrets.Value(in.PromptText)))
+	dialog := p.Dialog()
+	c.AnswersDialog(dialog)
+	var text string
+	switch {
+	case in.PromptText != nil:
+		text = c.Secrets.Value(*in.PromptText)
+	case dialog != nil: // as the user who changes nothing
+		text = dialog.Default
+	}
+	return c.Did(did)(p.HandleDialog(ctx, in.Accept, text))
 }
 
 type waitIn struct {
@@ -271,13 +279,7 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 		if limit > longestWait {
 			return fmt.Errorf("time: want at most %.0f seconds", longestWait.Seconds())
 		}
-		// The agent requests this time: here a fixed time is no stopgap.
-		select {
-		case <-time.After(limit):
-			return c.Done(nil, "Waited %v.", limit)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		return rest(ctx, c, limit)
 	}
 	p, err := c.Page(ctx)
 	if err != nil {
@@ -307,6 +309,23 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 		c.Out.Quote(strings.TrimSuffix(found.Text, "\n"))
 	}
 	return nil
+}
+
+// rest waits for the time that the agent requests: here a fixed time is no stopgap. An agent
+// that has no browser yet gets none for it.
+func rest(ctx context.Context, c *agent.Call, d time.Duration) error {
+	waited := fmt.Sprintf("Waited %v.", d)
+	if c.HasBrowser() {
+		if p, err := c.Page(ctx); err == nil {
+			return c.Did(waited)(p.Rest(ctx, d))
+		}
+	}
+	select {
+	case <-time.After(d):
+		return c.Done(nil, "%s", waited)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // shownWaited is how many places of a text are shown that was waited for.

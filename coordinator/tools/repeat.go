@@ -128,8 +128,8 @@ func (in dropIn) Step(d *agent.Done) export.Step {
 
 func (in dialogIn) Step(d *agent.Done) export.Step {
 	answer := &export.Answer{Accept: in.Accept, Message: d.Message()}
-	if in.PromptText != "" {
-		answer.Text = d.Text(in.PromptText)
+	if in.PromptText != nil {
+		answer.Text = d.Text(*in.PromptText)
 	}
 	return export.Step{Answer: answer}
 }

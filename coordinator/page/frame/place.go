@@ -23,6 +23,7 @@ func (t *Tree) Place(ctx context.Context, e *Element, where string) (Rect, error
 	var r struct {
 		Rect
 		Gone, Top bool
+		Up        int
 	}
 	if err := e.Call(ctx, "place", where, &r); err != nil {
 		return Rect{}, err
@@ -36,7 +37,7 @@ func (t *Tree) Place(ctx context.Context, e *Element, where string) (Rect, error
 	if r.Top {
 		return r.Rect, nil
 	}
-	place, _, err := climb(ctx, t, "lift", e.Frame, r.Rect)
+	place, _, err := climb(ctx, t, "lift", e.Frame, r.Up, r.Rect)
 	return place, err
 }
 
@@ -48,8 +49,8 @@ var placesFunction string
 func (t *Tree) Places(ctx context.Context, id protocol.FrameID, numbers []int) (map[int]Rect, error) {
 	var found []struct {
 		Rect
-		N   int
-		Top bool
+		N, Up int
+		Top   bool
 	}
 	if err := t.Run(ctx, id, placesFunction, numbers, &found); err != nil {
 		return nil, err
@@ -58,7 +59,7 @@ func (t *Tree) Places(ctx context.Context, id protocol.FrameID, numbers []int) (
 	for _, f := range found {
 		if !f.Top {
 			var err error
-			if f.Rect, _, err = climb(ctx, t, "lift", id, f.Rect); err != nil {
+			if f.Rect, _, err = climb(ctx, t, "lift", id, f.Up, f.Rect); err != nil {
 				return nil, err
 			}
 		}
@@ -67,21 +68,22 @@ func (t *Tree) Places(ctx context.Context, id protocol.FrameID, numbers []int) (
 	return places, nil
 }
 
-// Outward converts a point from a frame of another process to the page's viewport,
-// through each process in between. covered is what overlaps the frame there.
-func (t *Tree) Outward(ctx context.Context, id protocol.FrameID, x, y float64) (px, py float64, covered string, err error) {
-	place, covered, err := climb(ctx, t, "outward", id, Rect{X: x, Y: y})
+// Outward converts a point of a frame to the page's viewport; up is how many frames above
+// id the frame is. covered is what overlaps a frame there.
+func (t *Tree) Outward(ctx context.Context, id protocol.FrameID, up int, x, y float64) (px, py float64, covered string, err error) {
+	place, covered, err := climb(ctx, t, "outward", id, up, Rect{X: x, Y: y})
 	return place.X, place.Y, covered, err
 }
 
-// climb converts an area in a frame of another process to the page's viewport. It calls a
-// function of the library on the frame's element in each process in between, unless that
-// function finds the element covered. For a rotated frame, the result is the bounding box.
-func climb(ctx context.Context, t *Tree, function string, id protocol.FrameID, place Rect) (_ Rect, covered string, _ error) {
+// climb converts an area in the frame that is up frames above id to the page's viewport.
+// At each change of the origin, a script cannot go on by itself: climb calls a function of
+// the library on the frame's element, which goes on from there, unless it finds the element
+// covered. For a rotated frame, the result is the bounding box.
+func climb(ctx context.Context, t *Tree, function string, id protocol.FrameID, up int, place Rect) (_ Rect, covered string, _ error) {
 	for {
-		root, _ := t.Frame(id) // the topmost frame above it that the same process renders
-		for parent, ok := t.Frame(root.Parent); ok && parent.Session == root.Session; parent, ok = t.Frame(root.Parent) {
-			root = parent
+		root, _ := t.Frame(id)
+		for range up {
+			root, _ = t.Frame(root.Parent)
 		}
 		if root.Parent == "" {
 			return place, "", nil
@@ -94,12 +96,13 @@ func climb(ctx context.Context, t *Tree, function string, id protocol.FrameID, p
 			Rect
 			Covered string
 			Top     bool
+			Up      int
 		}
 		err = e.Call(ctx, function, place, &out)
 		e.Release(ctx)
 		if err != nil || out.Top || out.Covered != "" {
 			return out.Rect, out.Covered, err
 		}
-		place, id = out.Rect, root.Parent
+		place, id, up = out.Rect, root.Parent, out.Up
 	}
 }

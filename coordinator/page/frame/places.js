@@ -1,6 +1,6 @@
 function (numbers) {
-  // Where numbered elements are shown now: [number, place], in the topmost document of
-  // this process. What is covered, or scrolled out of a frame, is left out.
+  // Where numbered elements are shown now: [number, place], in the topmost document
+  // that can be reached (see climb). What is covered, or scrolled out of a frame, is left out.
   const shown = (e) => {
     const r = e.getClientRects()[0];
     if (!r || r.width < 1 || r.height < 1 || !e.checkVisibility({ visibilityProperty: true })) return false;

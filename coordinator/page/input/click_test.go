@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/internal/pagetest"
@@ -327,4 +329,19 @@ func TestClickWhereAFrameWas(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Frames of other ports of one host share a process, and no script can leave them.
+func TestClickInFramesOfOtherOrigins(t *testing.T) {
+	t.Parallel()
+	innermost := httptest.NewServer(pagetest.HTML(`<!doctype html><button style="margin:40px" onclick="top.postMessage('pay', '*')">Pay</button>`))
+	defer innermost.Close()
+	inner := httptest.NewServer(pagetest.HTML(`<!doctype html><iframe style="margin:30px 50px" srcdoc="<iframe src='` + innermost.URL + `'></iframe>"></iframe>`))
+	defer inner.Close()
+	p, _ := pagetest.Open(t, `<!doctype html><p style="height:100px">Shop</p><iframe width=500 height=250 style="margin-left:80px" src="`+inner.URL+`"></iframe>
+<script>got = []; addEventListener('message', (e) => got.push(e.data))</script>`)
+	pagetest.WaitFor(t, p, page.WaitOptions{Text: "Pay"})
+	ref := pagetest.Ref(t, pagetest.Snapshot(t, p), `button "Pay"`)
+	pagetest.Act(t, p, p.Input().Click(ref, input.ClickOptions{}))
+	pagetest.Expect(t, p, "new Promise((done) => { const look = () => got.length ? done(got.join()) : setTimeout(look); look() })", `"pay"`)
 }

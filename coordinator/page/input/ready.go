@@ -68,6 +68,7 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 	var r struct {
 		OK, Gone, Top, Quick bool
 		Link                 bool
+		Up                   int
 		X, Y                 float64
 		Why                  string
 		Is                   frame.Identity
@@ -81,7 +82,7 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 		err = e.Call(ctx, "ready", map[string]any{"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds()}, &r)
 	}
 	if err == nil && r.OK && apart {
-		r.X, r.Y, r.Why, err = i.reach(ctx, e, r.X, r.Y, wait)
+		r.X, r.Y, r.Why, err = i.reach(ctx, e, r.X, r.Y, r.Up, wait)
 		r.OK = r.Why == ""
 	}
 	e.Is = r.Is

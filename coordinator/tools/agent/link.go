@@ -76,6 +76,9 @@ func (c *Call) InWindow() bool {
 	return l != nil && !l.own && !l.foreign
 }
 
+// HasBrowser reports whether the agent has used a browser before.
+func (c *Call) HasBrowser() bool { return c.browsers.inUse() != nil }
+
 // link connects to the browser of the resolved window.
 func (c *Call) link(ctx context.Context) (*link, error) {
 	target, want, err := c.browserOf(ctx)

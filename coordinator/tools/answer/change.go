@@ -37,7 +37,11 @@ func (a *Answer) Changed(c page.Change) {
 	case c.Dialog.Type == "beforeunload":
 		a.Addf("The page asks whether to leave it (a beforeunload dialog): accept leaves it, dismiss stays. Nothing else works in the page until it is answered with browser_handle_dialog.")
 	default:
-		a.Quotef("A JavaScript %s dialog is open: %q. Nothing else works in the page until it is answered with browser_handle_dialog.", c.Dialog.Type, c.Dialog.Message)
+		has := ""
+		if c.Dialog.Default != "" {
+			has = fmt.Sprintf(" (with %q in it)", c.Dialog.Default)
+		}
+		a.Quotef("A JavaScript %s dialog is open: %q%s. Nothing else works in the page until it is answered with browser_handle_dialog.", c.Dialog.Type, c.Dialog.Message, has)
 	}
 	if c.Chooser != nil {
 		many := "one file"

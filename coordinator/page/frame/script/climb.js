@@ -1,6 +1,8 @@
 function (corners, w) {
-  // Where corners in a window are in the topmost document of this process.
-  for (;;) {
+  // Where corners in a window are in the topmost document that can be reached from it: a
+  // document of another origin cannot, even in the same process. up counts the frames.
+  let up = 0;
+  for (;; up++) {
     let owner = null;
     try { owner = w.frameElement; } catch { }
     if (!owner) break;
@@ -8,5 +10,5 @@ function (corners, w) {
     w = w.parent;
   }
   const xs = corners.map((c) => c.x), ys = corners.map((c) => c.y), x = Math.min(...xs), y = Math.min(...ys);
-  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y, top: w === w.parent };
+  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y, up, top: w === w.parent };
 }

@@ -8,7 +8,7 @@ async function ({ x, y }) {
     setTimeout(done, 100);
   });
   let owner = this, w = window;
-  for (;;) {
+  for (let up = 0; ; up++) {
     const inner = { x, y };
     const move = () => {
       ({ x, y } = library.ofContent.call(owner, inner));
@@ -35,7 +35,7 @@ async function ({ x, y }) {
     }
     let next = null;
     try { next = w.frameElement; } catch { }
-    if (!next) return { x, y, top: w === w.parent };
+    if (!next) return { x, y, up, top: w === w.parent };
     owner = next;
     w = w.parent;
   }

@@ -1,6 +1,6 @@
 function (where) {
-  // Where the element is in the topmost document of this process, scrolled into
-  // view: to that part of it, where it was not wholly there.
+  // Where the element is in the topmost document that can be reached (see climb), scrolled
+  // into view: to that part of it, where it was not wholly there.
   if (!this.isConnected) return { gone: true };
   const place = () => library.climb(library.corners(this.getBoundingClientRect()), window);
   const scroll = (where) => {

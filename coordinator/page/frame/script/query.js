@@ -29,9 +29,14 @@ function (selector) {
     const holding = (all, of, wanted) => all.filter((e) => of(e).toLowerCase().includes(wanted.toLowerCase()));
     if (selector.startsWith("text=")) {
       const [, quoted] = /^text=(["'])(.*)\1$/s.exec(selector)?.slice(1) ?? [];
-      const of = (e) => squash(e.nodeName === "INPUT" ? (/^(button|submit|reset)$/.test(e.type) ? e.value : "") : e.textContent);
-      const all = quoted === undefined ? holding(shown, of, squash(selector.slice(5))) : shown.filter((e) => of(e) === squash(quoted));
-      return all.filter((e) => !all.some((other) => other !== e && e.contains(other))); // the smallest
+      const wanted = squash(quoted ?? selector.slice(5));
+      const of = (e, text) => squash(e.nodeName === "INPUT" ? (/^(button|submit|reset)$/.test(e.type) ? e.value : "") : text(e));
+      const fits = (e) => quoted === undefined ? of(e, visible).toLowerCase().includes(wanted.toLowerCase()) : of(e, visible) === wanted;
+      const smallest = [];
+      for (const e of holding(shown, (e) => of(e, (e) => e.textContent), wanted).reverse()) { // what is inside comes first
+        if (!smallest.some((inner) => e.contains(inner)) && fits(e)) smallest.unshift(e);
+      }
+      return smallest;
     }
     const [, role, , name] = /^role=([a-z]+)(?:\[name=(["'])(.*)\2\])?$/s.exec(selector) ?? /^([a-z]+)( )"(.*)"$/s.exec(selector) ?? [];
     if (!role) return null;
@@ -39,6 +44,18 @@ function (selector) {
     if (name === undefined) return all;
     const wanted = squash(name.replace(/\\(["'\\])/g, "$1")), same = all.filter((e) => of(e) === wanted);
     return same.length ? same : holding(all, of, wanted);
+  }
+
+  // visible is the text of an element without what is hidden in it.
+  function visible(e) {
+    const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
+    let s = "";
+    while (texts.nextNode()) {
+      const holder = texts.currentNode.parentElement;
+      const closed = holder.nodeName === "DETAILS" && !holder.open;
+      if (!closed && holder.checkVisibility({ visibilityProperty: true })) s += texts.currentNode.nodeValue;
+    }
+    return s;
   }
 
   // pierced finds "a b" where shadow roots stand between a and b, as Playwright does.

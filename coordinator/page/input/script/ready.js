@@ -231,11 +231,11 @@ async function ({ kind, position, budget, quick }) {
     globalThis.missed = Object.assign(() => missed, { of: element });
   }
 
-  // toTop moves the point through the frames of this process; it returns what
-  // covers the frame there, if anything does.
+  // toTop moves the point through the frames that can be reached, and counts them; it
+  // returns what covers the frame there, if anything does.
   function toTop(result) {
     let w = window;
-    for (;;) {
+    for (result.up = 0; ; result.up++) {
       let owner = null;
       try { owner = w.frameElement; } catch { }
       if (!owner) {

@@ -75,7 +75,9 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
     try { u = new URL(href, document.baseURI); } catch { return ""; }
     if (u.protocol === "javascript:" || /#$/.test(href)) return "";
     const here = u.href.split("#")[0] === location.href.split("#")[0];
-    return limit(here && u.hash || (u.origin === location.origin ? "" : u.origin.replace("https://", "")) + u.pathname + u.search + u.hash, MAX_ADDRESS);
+    if (here && u.hash) return limit(u.hash, MAX_ADDRESS);
+    if (!/^https?:$/.test(u.protocol)) return limit(u.href, MAX_ADDRESS); // it has no origin
+    return limit((u.origin === location.origin ? "" : u.origin.replace("https://", "")) + u.pathname + u.search + u.hash, MAX_ADDRESS);
   }
 
   // hints are what tells more of an element with this name and text.
@@ -119,8 +121,13 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
       const before = items[items.length - 1], boundary = items.apart || it.apart;
       items.apart = false;
       if (it.role === "text" && before?.role === "text" && (!boundary || !before.text.trim())) {
+        if (boundary) { // a blank before a block is no part of the block's text
+          before.owner = it.owner;
+          before.parts = it.parts;
+        } else {
+          before.parts = [...(before.parts ?? []), ...partsOf(it)];
+        }
         before.text += it.text;
-        before.parts = [...(before.parts ?? []), ...partsOf(it)];
       } else {
         it.apart = boundary;
         items.push(it);
@@ -231,7 +238,9 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
     const focusable = e.tabIndex >= 0 && e !== document.body && e !== document.documentElement && role !== "iframe";
     const accepts = actionable.has(role) || focusable || e.hasAttribute("onclick") || (pointer && e.nodeName !== "LABEL") || movable(e, style, cursor) || takesDrops(e);
     if (silent.has(role) && !accepts) {
-      if (marks[role]) return childrenOf(e, style.cursor).map((it) => (it.role === "text" && squash(it.text) ? text(marks[role](squash(it.text)), it.owner) : it));
+      const raised = (role === "superscript" || e.nodeName === "SUP") && /^\s*[-+−\d]/.test(e.textContent);
+      const mark = raised ? (s) => `^${s}` : marks[role];
+      if (mark) return childrenOf(e, style.cursor).map((it) => (it.role === "text" && squash(it.text) ? text(mark(squash(it.text)), it.owner) : it));
       const labelled = role === "group" || e.hasAttribute("aria-label") || e.hasAttribute("aria-labelledby");
       const name = labelled ? nameOf(e, role) : "";
       if (!name) return part(e, childrenOf(e, style.cursor));

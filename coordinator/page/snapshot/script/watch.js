@@ -50,7 +50,7 @@ function () {
   }
 
   function see(records) {
-    const heard = new Set();
+    const told = new Set(), heard = new Set(); // told are live regions for sure
     for (const { type, target, addedNodes, removedNodes } of records) {
       if (type === "attributes") restyled = true;
       if (type !== "childList") {
@@ -65,13 +65,13 @@ function () {
         if (n.nodeName === "STYLE" || n.nodeName === "LINK") restyled = true;
         if (n.nodeType !== 1) continue;
         note(dirty, n);
-        if (n.matches(live) || isToast(n)) heard.add(n);
-        for (const inner of n.firstElementChild ? n.querySelectorAll(live) : []) heard.add(inner);
+        if (n.matches(live) || isToast(n)) told.add(n);
+        for (const inner of n.firstElementChild ? n.querySelectorAll(live) : []) told.add(inner);
       }
       heard.add(addedNodes[0]?.nodeType === 1 ? addedNodes[0] : target);
     }
     let left = MAX_HEARD;
-    for (const e of heard) if (left-- > 0) hear(e);
+    for (const e of new Set([...told, ...heard])) if (left-- > 0) hear(e);
   }
   // A form may hide properties by the names of its fields: no error may reach the console.
   const safely = (f) => (given) => {
@@ -92,7 +92,7 @@ function () {
 
   // The tree: each node is a line with its element, its owner. Only lines of elements are
   // found by their owner; text is found by its holder.
-  const stateOf = (c) => [c.value, c.checked, c.indeterminate, c.selectedIndex, c.matches(":disabled"), c.matches(":user-invalid")].join();
+  const stateOf = (c) => [c.value, c.checked, c.indeterminate, c.multiple && c.selectedOptions ? [...c.selectedOptions].map((o) => o.index) : c.selectedIndex, c.matches(":disabled"), c.matches(":user-invalid")].join();
   const partsOf = (it) => it.parts?.filter((e) => e !== it.owner) ?? [];
   function build(outline, items, parent) {
     return items.map((it) => {
