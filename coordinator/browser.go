@@ -185,6 +185,9 @@ func (f *browserFlags) onDemand(cmd *cobra.Command, l local, log *slog.Logger) (
 	if err := f.check(); err != nil {
 		return nil, err
 	}
+	if strings.Contains(f.proxy, "@") {
+		return nil, wrongUse("--proxy-server: a password must not be on the command line, where every user of this machine can read it, and the browser takes none there")
+	}
 	o := chrome.Options{
 		Headless: l.headless, UserDataDir: f.profile, Isolated: f.isolated, Proxy: f.proxy, Viewport: f.viewport, DebuggingPort: f.debuggingPort, URL: l.url, Logger: log,
 	}

@@ -20,7 +20,8 @@ type cleanedJSON struct {
 	Path      string `json:"path"`
 	Workspace string `json:"workspace"` // empty: of no certain one
 	Removed   bool   `json:"removed"`
-	Reason    string `json:"reason"` // why it is removed, or why not
+	Would     bool   `json:"wouldBeRemoved,omitempty"` // with --dry-run
+	Reason    string `json:"reason"`                   // why it is removed, or why not
 }
 
 func (p *program) cleanCommand() *cobra.Command {
@@ -41,6 +42,11 @@ every folder's address and token change. What a running coordinator uses stays.
 			if err != nil {
 				return err
 			}
+			for i, c := range cleaned {
+				if dryRun && c.Removed {
+					cleaned[i].Removed, cleaned[i].Would = false, true
+				}
+			}
 			if asJSON {
 				return terminal.JSON(p.out, append([]cleanedJSON{}, cleaned...))
 			}
@@ -51,7 +57,7 @@ every folder's address and token change. What a running coordinator uses stays.
 			rows := [][]string{{"FILE", "WORKSPACE", "REMOVED", "REASON"}}
 			for _, c := range cleaned {
 				removed := map[bool]string{true: "yes", false: "no"}[c.Removed]
-				if dryRun && c.Removed {
+				if c.Would {
 					removed = "would be"
 				}
 				rows = append(rows, []string{c.Path, c.Workspace, removed, c.Reason})
@@ -78,18 +84,20 @@ func clean(all, dryRun bool) (cleaned []cleanedJSON, err error) {
 				continue
 			}
 		}
-		removed := true
-		if !dryRun {
-			served, err := k.Remove()
-			if err != nil {
-				return nil, err
-			}
-			if served {
-				removed, reason = false, "a coordinator serves this address now"
-			}
+		remove := k.Remove
+		if dryRun {
+			remove = k.IsServed
+		}
+		served, err := remove()
+		if err != nil {
+			return nil, err
+		}
+		removed := !served
+		if served {
+			reason = "a coordinator serves this address now"
 		}
 		for _, file := range k.Files {
-			cleaned = append(cleaned, cleanedJSON{file, k.Workspace, removed, reason})
+			cleaned = append(cleaned, cleanedJSON{Path: file, Workspace: k.Workspace, Removed: removed, Reason: reason})
 		}
 	}
 	for _, path := range status.DeadSockets(context.Background()) {

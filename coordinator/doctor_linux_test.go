@@ -144,6 +144,22 @@ func TestDoctor(t *testing.T) {
 			"there is no home folder", func(p *patient) { p.env = append(p.env, "HOME=", "XDG_DATA_HOME=") },
 			"sockets", doctor.Problem, "neither XDG_DATA_HOME nor HOME is an absolute path", "set HOME to your home folder", "",
 		}, {
+			"there is no place for state", func(p *patient) { p.env = append(p.env, "HOME=", "XDG_STATE_HOME=") },
+			"state", doctor.Problem, "neither XDG_STATE_HOME nor HOME is an absolute path", "set HOME to your home folder", "",
+		}, {
+			"a file is in the way to the state", func(p *patient) {
+				p.write("file", "", 0o600)
+				p.env = append(p.env, "XDG_STATE_HOME="+p.path("file"))
+			},
+			"state", doctor.Problem, "cannot be made", "set XDG_STATE_HOME to a folder that you can write to", "",
+		}, {
+			"a directory and its files are open to others", func(p *patient) {
+				p.write("state/browser-coordinator-mcp/endpoint-ports.lock", "", 0o644)
+				p.make("state/browser-coordinator-mcp", 0o755)
+			},
+			"state", doctor.Problem, "which has mode 0755.", "chmod 700 DIR/state/browser-coordinator-mcp",
+			"Set the mode 0700 of DIR/state/browser-coordinator-mcp. Set the mode 0600 of DIR/state/browser-coordinator-mcp/endpoint-ports.lock.",
+		}, {
 			"the path is too long for sockets", func(p *patient) { p.env = append(p.env, "XDG_DATA_HOME="+p.path(strings.Repeat("d", 100))) },
 			"socket-path", doctor.Warning, "is too long for the path of a socket", "set XDG_DATA_HOME to a folder with a shorter path", "",
 		}, {

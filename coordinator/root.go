@@ -105,6 +105,9 @@ func startsMCP(root *cobra.Command, args []string, in io.Reader) bool {
 	if len(args) == 0 {
 		return !terminal.Is(in)
 	}
+	if args[0] == "-v" || args[0] == "--verbose" { // of every command
+		return startsMCP(root, args[1:], in)
+	}
 	flag, isFlag := strings.CutPrefix(args[0], "--")
 	flag, _, _ = strings.Cut(flag, "=")
 	mcp, _, err := root.Find([]string{"mcp"})

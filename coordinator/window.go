@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/serving"
 	"browser-coordinator/coordinator/window"
@@ -46,6 +49,16 @@ window opens the next one at the same address.`,
 			}
 			if err := checkWorkspace(workspace); err != nil {
 				return err
+			}
+			if startURL != "" {
+				given := startURL
+				var err error
+				if startURL, err = address.Normalize(given, ""); err == nil {
+					_, err = url.Parse(startURL)
+				}
+				if err != nil || strings.HasPrefix(given, "-") || strings.Contains(given, " ") {
+					return wrongUse("--url %q: want an address, for example http://localhost:5173", given)
+				}
 			}
 			own, err := browser.onDemand(cmd, local{headless: headless, noDisplay: "add --headless", url: startURL}, p.logger)
 			if err != nil {

@@ -62,7 +62,8 @@ until you press Ctrl+C.`,
 				p.notice("%s: %s\n", u.Address, u.Reason)
 			}
 			if len(listing.Windows) == 0 {
-				return printNoWindow(p.err, listing)
+				fmt.Fprintln(p.err, noWindow)
+				return nil
 			}
 			return printWindows(p.out, listing)
 		},
@@ -89,23 +90,20 @@ func (p *program) watchWindows(ctx context.Context, windows *registry.Registry, 
 	return windows.Watch(ctx, 0, func(listing registry.Listing) error {
 		var text strings.Builder
 		print := printWindows
-		switch {
-		case asJSON:
+		if asJSON {
 			print = printWindowsJSON
-		case len(listing.Windows) == 0:
-			print = printNoWindow
 		}
-		if err := print(&text, listing); err != nil || text.String() == last {
+		if len(listing.Windows) == 0 && !asJSON {
+			fmt.Fprintln(&text, terminal.Wrap(noWindow, terminal.Width(p.out)))
+		} else if err := print(&text, listing); err != nil {
 			return err
+		}
+		if text.String() == last {
+			return nil
 		}
 		last = text.String()
 		return show(last)
 	})
-}
-
-func printNoWindow(w io.Writer, _ registry.Listing) error {
-	_, err := fmt.Fprintln(w, noWindow)
-	return err
 }
 
 func printWindows(w io.Writer, listing registry.Listing) error {

@@ -22,11 +22,14 @@ func EndSignals() (signals []os.Signal) {
 	return signals
 }
 
-// Run runs a program to its end, however long that takes. It passes on every signal that
-// this process gets, except those of keys: the terminal sends them to the program as well.
+// forUser are signals that end no command of ours, and have a meaning for some programs.
+var forUser = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM}
+
+// Run runs a program to its end, however long that takes. It passes on the signals that this
+// process gets, except those of keys: the terminal sends them to the program as well.
 func Run(program *exec.Cmd) error {
 	received := make(chan os.Signal, 8)
-	signal.Notify(received, EndSignals()...)
+	signal.Notify(received, append(EndSignals(), forUser...)...)
 	defer signal.Stop(received)
 	if err := program.Start(); err != nil {
 		return err

@@ -64,6 +64,9 @@ func checkSocketPath(context.Context, *examination) []Finding {
 }
 
 func checkStateDir(context.Context, *examination) []Finding {
+	if err := endpoint.CheckStateHome(); err != nil {
+		return []Finding{finding(Problem, "set HOME to your home folder", "%v.", err)}
+	}
 	found := checkDir(behindLink(endpoint.StatePath()))
 	tokens, _ := filepath.Glob(filepath.Join(endpoint.StatePath(), "endpoint-*.token"))
 	tokens = slices.DeleteFunc(tokens, func(token string) bool {
@@ -103,7 +106,7 @@ func behindLink(dir string) string {
 func checkDir(dir string) []Finding {
 	info, err := os.Lstat(dir)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
 		return checkParent(dir)
 	case err != nil:
 		return []Finding{unknown("%v.", err)}
@@ -119,12 +122,27 @@ func checkDir(dir string) []Finding {
 			Verdict: Problem,
 			Text:    fmt.Sprintf("Other users may enter %s, which has mode %04o.", dir, info.Mode().Perm()),
 			Fix:     "chmod 700 " + terminal.Word(dir),
-			repair:  func(context.Context) (string, error) { return closeToOthers([]string{dir}, 0o700) },
+			repair:  func(ctx context.Context) (string, error) { return closeWithFiles(ctx, dir) },
 		}}
 	case info.Mode().Perm()&0o700 != 0o700:
 		return []Finding{finding(Problem, "chmod 700 "+terminal.Word(dir), "You cannot use %s, which has mode %04o.", dir, info.Mode().Perm())}
 	}
 	return checkFiles(dir)
+}
+
+// closeWithFiles sets the mode of a directory of ours and of the files in it.
+func closeWithFiles(ctx context.Context, dir string) (string, error) {
+	done, err := closeToOthers([]string{dir}, 0o700)
+	if err != nil {
+		return done, err
+	}
+	for _, f := range checkFiles(dir) {
+		if f.repair != nil {
+			more, repairErr := f.repair(ctx)
+			done, err = done+" "+more, errors.Join(err, repairErr)
+		}
+	}
+	return done, err
 }
 
 // checkParent examines where a directory would be made.

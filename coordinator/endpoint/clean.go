@@ -106,10 +106,8 @@ func (k Kept) Condition(ctx context.Context) (Condition, error) {
 		return Condition{}, err
 	}
 	c := Condition{Port: readPort(f.path("json")), Lock: f.path("lock")}
-	if slices.Contains(k.Files, c.Lock) { // testing the lock would make its file
-		if c.Served, err = f.isServed(); err != nil {
-			return c, err
-		}
+	if c.Served, err = k.IsServed(); err != nil {
+		return c, err
 	}
 	switch {
 	case c.Port == 0:
@@ -123,6 +121,15 @@ func (k Kept) Condition(ctx context.Context) (Condition, error) {
 		c.Taken = Taken(ctx, k.Hash, c.Port)
 	}
 	return c, nil
+}
+
+// IsServed reports whether a coordinator owns the endpoint. It changes nothing.
+func (k Kept) IsServed() (bool, error) {
+	f, err := filesOf(k.Hash)
+	if err != nil || !slices.Contains(k.Files, f.path("lock")) { // testing the lock would make its file
+		return false, err
+	}
+	return f.isServed()
 }
 
 // Remove deletes the files, unless a coordinator serves the endpoint now.

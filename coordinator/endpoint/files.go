@@ -55,6 +55,9 @@ func openFiles(hash string) (*files, error) {
 // StateDir is the folder for state that outlives a program. It makes the folder if there
 // is none. No other user may read it.
 func StateDir() (string, error) {
+	if err := CheckStateHome(); err != nil {
+		return "", err
+	}
 	dir := StatePath()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", &StateDirError{dir, err}
@@ -77,6 +80,18 @@ func (e *StateDirError) Error() string {
 }
 
 func (e *StateDirError) Unwrap() error { return e.Err }
+
+// CheckStateHome returns an error if the environment does not say where state is kept. The
+// xdg package takes the root of the file system then, where no other program finds it.
+func CheckStateHome() error {
+	if filepath.IsAbs(os.Getenv("XDG_STATE_HOME")) {
+		return nil
+	}
+	if home, err := os.UserHomeDir(); err != nil || !filepath.IsAbs(home) {
+		return errors.New("find the folder for state: neither XDG_STATE_HOME nor HOME is an absolute path; set one of them")
+	}
+	return nil
+}
 
 // StatePath is the path of StateDir, which may not exist.
 func StatePath() string { return filepath.Join(stateHome(), "browser-coordinator-mcp") }

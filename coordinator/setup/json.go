@@ -31,7 +31,7 @@ func (jsonFormat) parse(text string) (map[string]any, error) {
 
 // parseJSON parses a text; comments alone are those of an empty object.
 func parseJSON(text string) (hujson.Value, error) {
-	value, err := hujson.Parse([]byte(text))
+	value, err := hujson.Parse([]byte(ended(text)))
 	if err == nil {
 		return value, nil
 	}
@@ -41,7 +41,20 @@ func parseJSON(text string) (hujson.Value, error) {
 	return value, fmt.Errorf("it is not valid JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 }
 
+// ended is a text with a line end behind its last line, if only that is missing: a comment
+// may be there.
+func ended(text string) string {
+	if _, err := hujson.Parse([]byte(text)); err == nil {
+		return text
+	}
+	if _, err := hujson.Parse([]byte(text + "\n")); err == nil {
+		return text + lineEnd(text)
+	}
+	return text
+}
+
 func (jsonFormat) set(text string, path []string, members []member) string {
+	text = ended(text)
 	if _, err := hujson.Parse([]byte(text)); err != nil { // blank, or comments alone
 		if text = strings.TrimRight(text, space); text != "" {
 			text += lineEnd(text)
@@ -69,6 +82,7 @@ func (jsonFormat) set(text string, path []string, members []member) string {
 }
 
 func (jsonFormat) remove(text string, path []string) string {
+	text = ended(text)
 	object, depth := deepest(text, path[:len(path)-1])
 	i := object.index(path[len(path)-1])
 	if depth < len(path)-1 || i < 0 {

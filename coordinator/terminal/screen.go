@@ -37,8 +37,13 @@ func (s *Screen) Show(text string) error {
 		more := len(lines) - most + 1
 		lines = append(lines[:most-1:most-1], fmt.Sprintf("… %d more lines", more))
 	}
-	// Home, each line with the rest of its row cleared, and the rows below it.
-	_, err := io.WriteString(s.out, "\x1b[H"+strings.ReplaceAll(strings.Join(lines, ""), "\n", "\x1b[K\r\n")+"\x1b[K\x1b[J")
+	// Home, and each row cleared before its line: behind a line that fills its row, the cursor
+	// stands on the last character. Then the rows below.
+	below := "\r\n\x1b[J"
+	if len(lines) >= height(s.out) {
+		below = ""
+	}
+	_, err := io.WriteString(s.out, "\x1b[H\x1b[K"+strings.ReplaceAll(strings.Join(lines, ""), "\n", "\r\n\x1b[K")+below)
 	return err
 }
 

@@ -18,11 +18,11 @@ func TestScreen(t *testing.T) {
 	if err := s.Show(long.String()); err != nil {
 		t.Fatal(err)
 	}
-	if got := out.String(); !strings.HasPrefix(got, "\x1b[Hline 0\x1b[K\r\nline 1\x1b[K\r\n") || !strings.HasSuffix(got, "line 22\x1b[K\r\n… 7 more lines\x1b[K\x1b[J") {
+	if got := out.String(); !strings.HasPrefix(got, "\x1b[H\x1b[Kline 0\r\n\x1b[Kline 1\r\n") || !strings.HasSuffix(got, "line 22\r\n\x1b[K… 7 more lines") {
 		t.Errorf("%q", got)
 	}
 	out.Reset()
-	if err := s.Show("one\ntwo\n"); err != nil || out.String() != "\x1b[Hone\x1b[K\r\ntwo\x1b[K\x1b[J" {
+	if err := s.Show("one\ntwo\n"); err != nil || out.String() != "\x1b[H\x1b[Kone\r\n\x1b[Ktwo\r\n\x1b[J" {
 		t.Errorf("%q, %v", &out, err)
 	}
 	out.Reset()
