@@ -79,6 +79,30 @@ slotted
 	}
 }
 
+// Each cell is below the head of its column.
+func TestMarkdownTable(t *testing.T) {
+	t.Parallel()
+	for page, want := range map[string]string{
+		`<table><thead><tr><th>Region<th>City<th>2025<th>2026</thead><tr><td rowspan=2>North<td>Kiel<td>1<td>2<tr><td>Bremen<td>3<td>4<tr><td>South<td colspan=2>none<td>5</table>`: `| Region | City | 2025 | 2026 |
+| --- | --- | --- | --- |
+| North | Kiel | 1 | 2 |
+|  | Bremen | 3 | 4 |
+| South | none |  | 5 |`,
+		`<table><tr><th><button>Name</button><th><button>Age</button><tr><td>Ann<td><button>30</button><button>Edit</button></table><button>Add</button>`: `| Name | Age |
+| --- | --- |
+| Ann | 30 Edit |`,
+		`<table><tr><th>A<th style="display:none">-<th>B<th>C<tr><td>1<td style="display:none">-<td style="visibility:hidden">2<td>3<tr style="display:none"><td>4</table>`: `| A | B | C |
+| --- | --- | --- |
+| 1 |  | 3 |`,
+		`<table><tr><td><button>Go</button><p>Only laid out</p></table>`: `Only laid out`,
+	} {
+		p, _ := pagetest.Open(t, "<!doctype html>"+page)
+		if read, err := p.Reader().Markdown(t.Context(), ""); err != nil || read.Text != want {
+			t.Errorf("%v\n%s\nwant:\n%s", err, read.Text, want)
+		}
+	}
+}
+
 func TestHTML(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><div id=a class=x><p>hi</p></div><div id=host></div>

@@ -21,8 +21,9 @@ function () {
     }
     return n.childNodes;
   };
+  let inCell = false; // there a button's text is often all that the cell holds
   const seen = (e) => {
-    if (skipped.has(e.nodeName) || e.ariaHidden === "true") return false;
+    if (skipped.has(e.nodeName) && !(inCell && e.nodeName === "BUTTON") || e.ariaHidden === "true") return false;
     const style = getComputedStyle(e);
     if (style.display === "contents") return true;
     return style.display !== "none" && style.visibility === "visible" && e.checkVisibility();
@@ -56,6 +57,7 @@ function () {
       case "IMG": return e.alt ? `![${escape(e.alt)}](${e.src.startsWith("data:") ? "" : e.currentSrc || e.src})` : "";
       case "INPUT": return ["hidden", "submit", "button", "password"].includes(e.type) ? "" : ["checkbox", "radio"].includes(e.type) ? (e.checked ? "[x] " : "[ ] ") : escape(e.value);
       case "TEXTAREA": return escape(e.value);
+      case "BUTTON": return ` ${inline(e)} `;
       case "SUP": { const t = inline(e).trim(); return t ? `^${t}` : ""; }
     }
     return isBlock(e) ? ` ${inline(e, raw)} ` : inline(e, raw);
@@ -119,19 +121,39 @@ function () {
     }
     return items.length ? [items.join("\n")] : [];
   }
+  const takesPlace = (e) => getComputedStyle(e).display === "contents" || e.checkVisibility();
+  const cellText = (c) => {
+    if (!seen(c)) return "";
+    inCell = true;
+    const text = tidy(inline(c)).replace(/\s*\n\s*/g, " ").replace(/\|/g, "\\|");
+    inCell = false;
+    return text;
+  };
   function table(e) {
-    const rows = [...e.rows].filter(seen).map((r) => [...r.cells].filter(seen));
+    const rows = [...e.rows].filter(takesPlace).map((r) => ({ shown: seen(r), cells: [...r.cells].filter(takesPlace) }));
+    const shown = rows.filter((r) => r.shown).map((r) => r.cells.filter(seen));
     // A table that only lays out, or holds others, is not one to read.
-    if (!rows.length || e.querySelector("table") || Math.max(...rows.map((r) => r.length)) < 2) return blocksOfCells(rows);
-    const width = Math.max(...rows.map((r) => r.reduce((n, c) => n + c.colSpan, 0)));
-    const cell = (c) => tidy(inline(c)).replace(/\s*\n\s*/g, " ").replace(/\|/g, "\\|");
-    const print = (cells) => "| " + Array.from({ length: width }, (_, i) => cells[i] ?? "").join(" | ") + " |";
-    const texts = rows.map((r) => r.flatMap((c) => [cell(c), ...Array(Math.max(c.colSpan - 1, 0)).fill("")]));
-    const head = rows[0].every((c) => c.nodeName === "TH") ? texts.shift() : [];
+    if (!shown.length || e.querySelector("table") || Math.max(...shown.map((r) => r.length)) < 2) return shown.flat().flatMap(blocks);
+    const until = []; // the row at which each column is free again
+    rows.forEach((r, y) => {
+      let column = 0;
+      r.texts = [];
+      for (const c of r.cells) {
+        while (until[column] > y) column++;
+        r.texts[column] = cellText(c);
+        for (let i = 0; i < c.colSpan; i++) {
+          r.texts[column] ??= "";
+          until[column++] = c.rowSpan === 0 ? Infinity : y + c.rowSpan;
+        }
+      }
+    });
+    const lines = rows.filter((r) => r.shown);
+    const width = Math.max(...lines.map((r) => r.texts.length));
+    const print = (texts) => "| " + Array.from({ length: width }, (_, i) => texts[i] ?? "").join(" | ") + " |";
+    const head = lines[0].cells.every((c) => c.nodeName === "TH") ? lines.shift().texts : [];
     const caption = e.caption && seen(e.caption) ? [tidy(inline(e.caption))] : [];
-    return [...caption, [print(head), "|" + " --- |".repeat(width), ...texts.map(print)].join("\n")];
+    return [...caption, [print(head), "|" + " --- |".repeat(width), ...lines.map((r) => print(r.texts))].join("\n")];
   }
-  const blocksOfCells = (rows) => rows.flatMap((r) => r.flatMap((c) => blocks(c)));
 
   const text = block(root).join("\n\n").replace(/[ \t]+$/gm, (s, at, whole) => (s === "  " && whole[at + 2] === "\n" ? s : ""));
   return { title: document.title, url: location.href, text };
