@@ -103,6 +103,22 @@ func TestMarkdownTable(t *testing.T) {
 	}
 }
 
+// The only article is the page's content if it has the page's heading or most of its text.
+func TestMarkdownArticle(t *testing.T) {
+	t.Parallel()
+	links := strings.Repeat("<p>Another story</p>", 20)
+	for page, want := range map[string]string{
+		`<div><h1>Kettle</h1><p>Price: € 40</p><button>Buy</button></div><h2>Reviews</h2><article><h3>Ada</h3><p>Great kettle.</p></article>`: "# Kettle\n\nPrice: € 40\n\n## Reviews\n\n### Ada\n\nGreat kettle.",
+		`<header><h1>Daily</h1></header><article><h1>News</h1><p>Short.</p></article><div>` + links + `</div>`:                                "# News\n\nShort.",
+		`<h1>Daily</h1><article><h2>News</h2><p>` + strings.Repeat("long ", 30) + `</p></article><p>Imprint</p>`:                              "## News\n\n" + strings.TrimSpace(strings.Repeat("long ", 30)),
+	} {
+		p, _ := pagetest.Open(t, "<!doctype html>"+page)
+		if read, err := p.Reader().Markdown(t.Context(), ""); err != nil || read.Text != want {
+			t.Errorf("%v\n%s\nwant:\n%s", err, read.Text, want)
+		}
+	}
+}
+
 func TestHTML(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><div id=a class=x><p>hi</p></div><div id=host></div>

@@ -5,11 +5,15 @@ function () {
   const around = "nav,aside,footer,[role=navigation],[role=complementary],[role=contentinfo],[role=search],[role=banner]";
   const given = this instanceof Element;
   const pick = () => {
-    for (const selector of ["main,[role=main]", "article"]) {
-      const found = [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility() && e.innerText.trim());
-      if (found.length === 1) return found[0];
-    }
-    return document.body ?? document.documentElement;
+    const shown = (selector) => [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility() && e.innerText.trim());
+    const all = document.body ?? document.documentElement;
+    const mains = shown("main,[role=main]"), articles = shown("article");
+    if (mains.length === 1) return mains[0];
+    if (articles.length !== 1) return all;
+    // The only article may also be a review below the product that the page is about.
+    const article = articles[0];
+    const title = shown("h1").find((e) => article.contains(e) || !e.closest("header," + around));
+    return title && article.contains(title) || article.innerText.length > all.innerText.length / 2 ? article : all;
   };
   const root = given ? this : pick();
   const flat = (n) => {
