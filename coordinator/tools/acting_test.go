@@ -126,6 +126,11 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 		{"target": "#name", "value": "Ada"}, {"target": "#news", "value": true}, {"target": "#colour", "value": "blue"},
 	}})
 	agent.Sees(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Ada true blue"`)
+	agent.Must("browser_fill_form", args{"fields": []args{ // by other names of what it is
+		{"target": "#name", "type": "text", "value": "Eve"}, {"target": "#news", "type": "Switch", "value": "false"}, {"target": "#colour", "type": "listbox", "value": "red"},
+	}})
+	agent.Sees(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Eve false red"`)
+	agent.Refused("browser_fill_form", args{"fields": []args{{"target": "#name", "type": "paragraph", "value": "x"}}}, `type "paragraph": want one of textbox`)
 
 	// A dialog ends the click with its text, and blocks until it is answered.
 	agent.Expect("browser_click", args{"target": agent.Ref("button", "Ask")}, `"Really?"`)

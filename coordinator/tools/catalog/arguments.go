@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,6 +36,16 @@ var synonyms = map[string][]string{
 	"value": {"text", "values"}, "option": {"values"}, "text": {"value"}, "query": {"text"}, "pattern": {"regex"},
 	"file": {"filename", "paths"}, "files": {"paths"}, "path": {"filename", "paths"}, "keys": {"key"},
 	"double": {"doubleClick"}, "dblClick": {"doubleClick"}, "seconds": {"time"}, "line_number": {"line"},
+}
+
+// fieldTypes are the roles of a snapshot and the types of HTML, and the type of a form's
+// field that each is filled as.
+var fieldTypes = map[string]string{
+	"text": "textbox", "searchbox": "textbox", "search": "textbox", "spinbutton": "textbox", "number": "textbox",
+	"textarea": "textbox", "password": "textbox", "email": "textbox", "tel": "textbox", "url": "textbox",
+	"date": "textbox", "time": "textbox", "datetime-local": "textbox", "month": "textbox", "week": "textbox", "color": "textbox",
+	"switch": "checkbox", "menuitemcheckbox": "checkbox", "menuitemradio": "radio",
+	"select": "combobox", "listbox": "combobox", "range": "slider",
 }
 
 // ignored are parameters without which a call does what it says.
@@ -143,6 +154,9 @@ func (f *fitter) fit(s *schema, raw json.RawMessage) (json.RawMessage, error) {
 			if err != nil {
 				return nil, err
 			}
+			if f.tool == "browser_fill_form" && ours == "type" {
+				value = fieldType(value)
+			}
 			fitted[ours] = value
 		case name == "timeout" && s.Properties["time"] != nil: // Playwright's, in milliseconds
 			var ms float64
@@ -229,6 +243,17 @@ func (f *fitter) fitValue(s *schema, value json.RawMessage) (json.RawMessage, er
 		}
 	}
 	return value, nil
+}
+
+// fieldType is the tool's name for the type of a form's field.
+func fieldType(value json.RawMessage) json.RawMessage {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		return value
+	}
+	text = strings.ToLower(text)
+	ours, _ := json.Marshal(cmp.Or(fieldTypes[text], text)) // a string is always JSON
+	return ours
 }
 
 // camel is a name in the tools' spelling: full_page is fullPage.

@@ -20,6 +20,8 @@ func TestFit(t *testing.T) {
 		{"browser_tabs", `{"action":"select","index":"NaN"}`, `{"action":"select","index":"NaN"}`},
 		{"browser_take_screenshot", `{"full_page":true}`, `{"fullPage":true}`},
 		{"browser_fill_form", `{"fields":[{"ref":"e1","type":"textbox","value":"a"}]}`, `{"fields":[{"target":"e1","type":"textbox","value":"a"}]}`},
+		{"browser_fill_form", `{"fields":[{"target":"e1","type":"Switch","value":true},{"target":"e2","type":"listbox","value":"a"},{"target":"e3","type":"TEXTBOX","value":""}]}`,
+			`{"fields":[{"target":"e1","type":"checkbox","value":"true"},{"target":"e2","type":"combobox","value":"a"},{"target":"e3","type":"textbox","value":""}]}`},
 		{"window_list", ``, `{}`},
 		{"browser_click", `{"target":"e1","ref":"e2"}`, `browser_click has no parameter "ref": it has button, changes, doubleClick, modifiers, position, tab, target, window`},
 		{"browser_click", `{"tarrget":"e1"}`, `browser_click has no parameter "tarrget"; give target. It has button, changes, doubleClick, modifiers, position, tab, target, window`},
