@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -150,7 +151,10 @@ func (f *fitter) fit(s *schema, raw json.RawMessage) (json.RawMessage, error) {
 		case s.AdditionalProperties && s.Properties[name] == nil:
 			fitted[name] = given[name]
 		case ours != "":
-			value, err := f.fitValue(s.Properties[ours], given[name])
+			value, err := f.single(s.Properties[ours], ours, given[name])
+			if err == nil {
+				value, err = f.fitValue(s.Properties[ours], value)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -205,6 +209,22 @@ func (s *schema) noParameter(tool, name string) error {
 		return fmt.Errorf("%s has no parameter %q; give %s. It has %s", tool, name, near, strings.Join(ours, ", "))
 	}
 	return fmt.Errorf("%s has no parameter %q: it has %s", tool, name, strings.Join(ours, ", "))
+}
+
+// single takes the only member of a list that is given for a text.
+func (f *fitter) single(s *schema, name string, value json.RawMessage) (json.RawMessage, error) {
+	var list []json.RawMessage
+	if s.Type != "string" || json.Unmarshal(value, &list) != nil || list == nil {
+		return value, nil
+	}
+	if len(list) == 1 {
+		return list[0], nil
+	}
+	message := name + ": want a string, not a list"
+	if f.tool == "browser_fill_form" && name == "value" {
+		message += "; browser_select_option takes several"
+	}
+	return nil, errors.New(message)
 }
 
 // fitValue turns a single value into a list, and a string into the number or the boolean
