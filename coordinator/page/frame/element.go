@@ -68,7 +68,7 @@ type Point struct {
 }
 
 // Identify sets Is; with the pointer, to what the pointer would hit: at that point of the
-// element, nil: in its middle. gone: the element is no longer in its document.
+// element, nil: where an action without a position points. gone: the element is no longer in its document.
 func (e *Element) Identify(ctx context.Context, pointer bool, at *Point) (gone bool, err error) {
 	var r struct {
 		Identity

@@ -345,3 +345,35 @@ func TestClickInFramesOfOtherOrigins(t *testing.T) {
 	pagetest.Act(t, p, p.Input().Click(ref, input.ClickOptions{}))
 	pagetest.Expect(t, p, "new Promise((done) => { const look = () => got.length ? done(got.join()) : setTimeout(look); look() })", `"pay"`)
 }
+
+// A control is clicked where no other control in it is. What only holds controls, and a
+// control that another one in it stands for, are clicked in the middle.
+func TestControlsInAControl(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>li>ul{padding:0 0 0 30px}</style><script>hits = []; const note = (e, name) => { e.stopPropagation(); hits.push(name) }</script>
+<ul role=tree><li id=src role=treeitem aria-expanded=true onclick="note(event, 'src')">src<ul role=group><li role=treeitem onclick="note(event, 'main.c')">main.c</li></ul></li>
+<li id=long role=treeitem onclick="note(event, 'long')"><b>long</b><ul role=group><li role=treeitem style="height:3000px" onclick="note(event, 'tall')">tall</li></ul></li></ul>
+<div id=card onclick="note(event, 'card')" style="width:300px">A card <button style="width:200px" onclick="note(event, 'delete')">Delete</button></div>
+<div id=plain style="width:300px;text-align:center">Some <button style="width:200px" onclick="note(event, 'plain')">Inner</button></div>
+<ul role=menu><li id=menu role=menuitem style="padding:10px"><a href="#x" style="display:block" onclick="note(event, 'link')">Settings</a></li></ul>
+<div id=upload role=button style="position:relative;width:100px">Upload<input type=checkbox style="position:absolute;inset:0;opacity:0;margin:0;width:100%;height:100%" onclick="note(event, 'field')"></div>
+<button id=picture onclick="note(event, 'picture')"><canvas width=40 height=20></canvas></button>
+<ul role=tree style="padding:0"><li id=full role=treeitem style="display:block"><ul role=group style="padding:0;margin:0"><li role=treeitem style="display:block" onclick="note(event, 'never')">whole</li></ul></li></ul>`)
+	src := pagetest.Ref(t, pagetest.Snapshot(t, p), `treeitem "src`)
+	for _, test := range []struct{ target, want string }{
+		{src, "src"}, {"#src", "src"}, {"#long", "long"}, {"#card", "card"}, {"#plain", "plain"}, {"#menu", "link"}, {"#upload", "field"}, {"#picture", "picture"},
+	} {
+		before, err := p.Identify(t.Context(), input.Aim{Target: test.target, Pointer: true})
+		if err != nil {
+			t.Error(err)
+		}
+		change := pagetest.Act(t, p, p.Input().Click(test.target, input.ClickOptions{}))
+		pagetest.Expect(t, p, "hits.splice(0).join()", strconv.Quote(test.want))
+		if test.target == src && (change.On[0].Self != "" || before.String() != change.On[0].String()) {
+			t.Errorf("before: %+v; then: %+v", before, change.On)
+		}
+	}
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().Click("#full", input.ClickOptions{}), `<li> "whole" in it takes the click`)
+	pagetest.Act(t, p, p.Input().Hover("#full"))
+	pagetest.Expect(t, p, "hits.join()", `""`)
+}

@@ -71,6 +71,7 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 		Up                   int
 		X, Y                 float64
 		Why                  string
+		Refused              string // a control in the element that takes the click everywhere
 		Is                   frame.Identity
 	}
 	err := e.Call(ctx, "ready", map[string]any{"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
@@ -91,6 +92,8 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 		return nil, err
 	case r.Gone:
 		return nil, i.frames.Removed(ctx, e)
+	case r.Refused != "":
+		return nil, &frame.TargetError{Target: e.Target, Reason: "cannot be clicked itself: " + r.Refused + " in it takes the click. Use what is in it, or give a position"}
 	case !r.OK:
 		return nil, &NotReadyError{Target: e.Target, Was: r.Is.String(), Reason: r.Why, Waited: wait.Round(time.Millisecond).String()}
 	}

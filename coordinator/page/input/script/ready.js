@@ -93,10 +93,12 @@ async function ({ kind, position, budget, quick }) {
     const left = Math.max(r.left, 0), right = Math.min(r.right, innerWidth);
     const top = Math.max(r.top, 0), bottom = Math.min(r.bottom, innerHeight);
     if (right - left < 1 || bottom - top < 1) return null;
-    const at = (share) => ({ x: left + (right - left) * share, y: (top + bottom) / 2 });
-    // A link in a label would be followed.
-    const shares = element.nodeName === "LABEL" ? [0.5, 0.05, 0.95, 0.25, 0.75].filter((share) => !inLabel(at(share))) : [];
-    return at(shares[0] ?? 0.5);
+    if (element.nodeName === "LABEL") { // a link in a label would be followed
+      const at = (share) => ({ x: left + (right - left) * share, y: (top + bottom) / 2 });
+      return at([0.5, 0.05, 0.95, 0.25, 0.75].find((share) => !inLabel(at(share))) ?? 0.5);
+    }
+    const own = library.ownPoint.call(element, { left, top, right, bottom });
+    return own.by && tried < scrolls.length ? null : own; // the element's own point may be out of view
   };
   const inLabel = ({ x, y }) => {
     const control = deepest(element.getRootNode(), x, y)?.closest?.("a[href], button, input, select, textarea");
@@ -170,6 +172,7 @@ async function ({ kind, position, budget, quick }) {
         if (!p || obstacle?.outside) why = "it is outside of what can be scrolled into view";
         else if (obstacle && style.pointerEvents === "none") why = "it takes no mouse events (pointer-events: none)";
         else if (obstacle) why = "it is covered by " + describe(obstacle.by);
+        else if (p.only && kind === "click") return { refused: describe(p.by), is: library.naming().identify(element) };
         else {
           const result = { ok: true, x: p.x, y: p.y, is: identify(p), link: !!element.closest("a[href], area[href]") };
           const cover = toTop(result);
