@@ -107,7 +107,7 @@ func (i *Input) prove(ctx context.Context, s *spot, wait time.Duration) error {
 		if err := s.Call(ctx, "steady", nil, &steady); err != nil || steady {
 			return err
 		}
-		again, err := i.ready(ctx, s.Target, toHover, wait, false)
+		again, err := i.ready(ctx, s.Target, s.use, wait, false)
 		if err != nil {
 			return err
 		}

@@ -377,3 +377,11 @@ func TestControlsInAControl(t *testing.T) {
 	pagetest.Act(t, p, p.Input().Hover("#full"))
 	pagetest.Expect(t, p, "hits.join()", `""`)
 }
+
+// The pointer over a disabled button may show why it is disabled.
+func TestHoverOverADisabledButton(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><span onmouseenter="tip.textContent = 'Fill in the form first'"><button disabled>Pay</button></span><p id=tip></p>`)
+	pagetest.Act(t, p, p.Input().Hover("button"))
+	pagetest.Expect(t, p, "tip.textContent", `"Fill in the form first"`)
+}

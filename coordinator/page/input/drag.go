@@ -58,14 +58,14 @@ func (i *Input) Drag(from, to string) Action {
 // frame: the press of the button shows whether the first target moves, and the release
 // finds the second one's current place.
 func (i *Input) dragSpots(ctx context.Context, from, to string, wait time.Duration) (start, end *spot, err error) {
-	end, err = i.ready(ctx, to, toHover, wait, true)
+	end, err = i.ready(ctx, to, toDrop, wait, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	start, err = i.ready(ctx, from, toClick, wait, true)
 	if err == nil && !start.unproven { // it may have scrolled the second target away
 		var again *spot
-		if again, err = i.ready(ctx, to, toHover, wait, true); err == nil {
+		if again, err = i.ready(ctx, to, toDrop, wait, true); err == nil {
 			end.become(ctx, again)
 			if !end.unproven { // and this may have scrolled the first target away
 				start.Release(ctx)

@@ -25,7 +25,7 @@ func (i *Input) Drop(target string, files []string, data map[string]string) Acti
 	for _, kind := range slices.Sorted(maps.Keys(data)) {
 		drag.Items = append(drag.Items, &input.DragDataItem{MimeType: kind, Data: data[kind]})
 	}
-	return i.on("dropping onto "+target, target, toHover, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+	return i.on("dropping onto "+target, target, toDrop, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
 		if err := i.prove(ctx, s, i.opts.ActionTimeout); err != nil {
 			return err
 		}

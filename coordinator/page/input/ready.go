@@ -34,11 +34,15 @@ type purpose struct {
 	at   *frame.Point // of the pointer, see Aim; nil: where the target is in view
 }
 
-var toClick, toHover, toType, toSelect = purpose{kind: "click"}, purpose{kind: "hover"}, purpose{kind: "type"}, purpose{kind: "select"}
+var toClick, toHover, toDrop = purpose{kind: "click"}, purpose{kind: "hover"}, purpose{kind: "drop"}
+var toType, toSelect = purpose{kind: "type"}, purpose{kind: "select"}
+
+// points reports whether the pointer performs the action.
+func (p purpose) points() bool { return p.kind == "click" || p.kind == "hover" || p.kind == "drop" }
 
 // ready finds a target and waits until it accepts an action: attached, visible, stable
-// between two animation frames, enabled, and hit by an event at its point. It scrolls
-// the target into view. A quick one is unproven if it may still move.
+// between two animation frames, enabled (except to hover), and hit by an event at its
+// point. It scrolls the target into view. A quick one is unproven if it may still move.
 func (i *Input) ready(ctx context.Context, target string, use purpose, wait time.Duration, quick bool) (*spot, error) {
 	until := time.Now().Add(wait)
 	if err := i.page.EmulateFocus(ctx); err != nil {
@@ -77,7 +81,7 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 	err := e.Call(ctx, "ready", map[string]any{"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
 	// If another process draws a part of the page, the browser may route an event for this
 	// process to that one.
-	apart := !r.Top || (use.kind == "click" || use.kind == "hover") && len(i.frames.Sessions()) > 1
+	apart := !r.Top || use.points() && len(i.frames.Sessions()) > 1
 	if err == nil && r.OK && apart && r.Quick { // an event takes longer than a frame to arrive
 		r.Quick = false
 		err = e.Call(ctx, "ready", map[string]any{"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds()}, &r)
@@ -108,7 +112,7 @@ func (i *Input) on(doing, target string, use purpose, wait time.Duration, do fun
 	wait = cmp.Or(wait, i.opts.ActionTimeout)
 	return Action{Doing: doing, Waits: wait, Do: func(ctx context.Context, out *Outcome) error {
 		waiting, cancel := context.WithTimeoutCause(ctx, wait+readyMargin, &LateError{Target: target, Waited: wait})
-		s, err := i.ready(waiting, target, use, wait, use == toHover)
+		s, err := i.ready(waiting, target, use, wait, use == toHover || use == toDrop)
 		cancel()
 		if err != nil {
 			return err

@@ -47,6 +47,8 @@ async function ({ kind, position, budget, quick }) {
     }
     return false;
   };
+  // What is disabled shows why when the pointer is over it.
+  const usable = () => kind === "hover" || !disabled();
   const inert = () => {
     for (let n = element; n; n = parentOf(n)) if (n.inert) return true;
     return false;
@@ -140,11 +142,11 @@ async function ({ kind, position, budget, quick }) {
     const style = getComputedStyle(element);
     const before = box();
     if (!before || style.visibility !== "visible") why = hidden();
-    else if (disabled()) why = "it is disabled";
+    else if (!usable()) why = "it is disabled";
     else if (position && !within(given(), whole())) why = `the position is outside of it: it is ${Math.round(whole().width)} × ${Math.round(whole().height)}`;
     else if (inert()) why = "it is inert: an element around it has that attribute";
     else if (kind === "type" && field && !editable()) why = "it is not editable: it is readonly";
-    else if (kind !== "click" && kind !== "hover") {
+    else if (!["click", "hover", "drop"].includes(kind)) {
       // What is not done with the pointer needs no point.
       scroller.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
       return { ok: true, top: true, is: library.naming().identify(element) };
@@ -195,7 +197,7 @@ async function ({ kind, position, budget, quick }) {
 
   // steady reports, a frame later, whether all is as it was.
   function steady(then, { x, y }) {
-    if (!element.isConnected || disabled() || moves()) return false;
+    if (!element.isConnected || !usable() || moves()) return false;
     const now = box(), p = now && same(now, then) && point(now);
     if (!p || hit(p) || toTop(p)) return false;
     return Math.abs(p.x - x) < 0.5 && Math.abs(p.y - y) < 0.5;
