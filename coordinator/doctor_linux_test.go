@@ -120,7 +120,7 @@ func TestDoctor(t *testing.T) {
 				p.make("state/browser-coordinator-mcp", 0o755)
 			},
 			"state", doctor.Problem, "which has mode 0755. They may have read the tokens in it.", "coordinator clean --all",
-			"Set the mode 0700 of DIR/state/browser-coordinator-mcp. Others may have read the tokens in it; for new ones run: coordinator clean --all",
+			"Set the mode 0700 of DIR/state/browser-coordinator-mcp and 0600 of the files in it. Others may have read the tokens in it; for new ones run: coordinator clean --all",
 		}, {
 			"others may not read the tokens", func(p *patient) {
 				p.serve()
@@ -158,7 +158,7 @@ func TestDoctor(t *testing.T) {
 				p.make("state/browser-coordinator-mcp", 0o755)
 			},
 			"state", doctor.Problem, "which has mode 0755.", "chmod 700 DIR/state/browser-coordinator-mcp",
-			"Set the mode 0700 of DIR/state/browser-coordinator-mcp. Set the mode 0600 of DIR/state/browser-coordinator-mcp/endpoint-ports.lock.",
+			"Set the mode 0700 of DIR/state/browser-coordinator-mcp and 0600 of the files in it.",
 		}, {
 			"the path is too long for sockets", func(p *patient) { p.env = append(p.env, "XDG_DATA_HOME="+p.path(strings.Repeat("d", 100))) },
 			"socket-path", doctor.Warning, "is too long for the path of a socket", "set XDG_DATA_HOME to a folder with a shorter path", "",

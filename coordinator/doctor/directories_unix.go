@@ -137,9 +137,11 @@ func closeWithFiles(ctx context.Context, dir string) (string, error) {
 		return done, err
 	}
 	for _, f := range checkFiles(dir) {
-		if f.repair != nil {
-			more, repairErr := f.repair(ctx)
-			done, err = done+" "+more, errors.Join(err, repairErr)
+		if f.repair == nil {
+			continue
+		}
+		if _, err = f.repair(ctx); err == nil {
+			done = strings.TrimSuffix(done, ".") + " and 0600 of the files in it."
 		}
 	}
 	return done, err

@@ -8,7 +8,6 @@ import (
 	"github.com/chromedp/cdproto/input"
 
 	"browser-coordinator/coordinator/cdp"
-	"browser-coordinator/coordinator/page/frame"
 )
 
 // Drag drags one target onto another. The page gets mouse events for a drag that its
@@ -33,7 +32,7 @@ func (i *Input) Drag(from, to string) Action {
 			if math.Hypot(x-start.x, y-start.y) < dragAtLeast { // the page has scrolled the second target to the first one's place
 				x, y = start.x, start.y+dragAtLeast
 			}
-			missed, err := i.dragTo(ctx, start, x, y, end.Element, func() (float64, float64, error) {
+			missed, err := i.dragTo(ctx, start, x, y, func() (float64, float64, error) {
 				at, err := i.frames.Place(ctx, end.Element, "nearest")
 				return at.X + at.Width/2, at.Y + at.Height/2, err
 			})
@@ -93,9 +92,8 @@ const dragAtLeast = 30
 
 // dragTo drags towards a point and releases the button at the target's place at that
 // time. missed is the element that the button was pressed on if it was not the start;
-// the page gets no event then. onto is the target's element, nil if only its place is
-// known.
-func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, onto *frame.Element, target func() (x, y float64, err error)) (missed string, err error) {
+// the page gets no event then.
+func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, target func() (x, y float64, err error)) (missed string, err error) {
 	const left = input.MouseButtonLeft
 	held := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: left, Buttons: 1}
 	release := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: left, ClickCount: 1}
@@ -121,11 +119,9 @@ func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, onto *fra
 		return "", midway(err, "the drag has begun, and nothing was dropped")
 	}
 	if data != nil {
-		defer i.mouse.set(pointer{x: x, y: y})
-		if onto == nil {
-			return "", i.mouse.drop(ctx, data, x, y)
-		}
-		return "", i.dropOn(ctx, onto, data, x, y)
+		err := i.mouse.drop(ctx, data, x, y)
+		i.mouse.set(pointer{x: x, y: y})
+		return "", err
 	}
 	return "", i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{held, release})
 }

@@ -85,29 +85,3 @@ a.onpointerup=e=>{a.style.pointerEvents='none';const under=document.elementFromP
 	pagetest.Act(t, p, p.Input().Drag("#a", "#slot"))
 	pagetest.Expect(t, p, "log[0] + ',' + (log.filter(l => l === 'move').length > 2) + ',' + log.at(-1)", `"down,true,up on slot"`)
 }
-
-// A drop that the page does not accept is an error, also with HTML's own drag and drop. A
-// text field and a frame accept one without the page's script.
-func TestDropThatIsRefused(t *testing.T) {
-	t.Parallel()
-	p, url := pagetest.Open(t, `<!doctype html><style>div{height:40px;user-select:none}</style><div id=card draggable=true>Card</div><div id=closed>Closed lane</div><div id=lane>Open lane</div>
-<input id=field><div id=away>Away</div><iframe id=inner height=60 srcdoc="<body style='height:50px' ondragover='event.preventDefault()' ondrop='parent.log.push(&quot;inner&quot;)'>inner"></iframe>
-<script>log = []
-card.ondragstart = e => e.dataTransfer.setData("text", "x")
-card.ondragend = () => log.push("end")
-lane.ondragover = away.ondragover = e => e.preventDefault()
-lane.ondrop = () => log.push("dropped")
-away.ondrop = () => location = "/next"</script>`)
-	ended := "new Promise(r => { const look = () => log.includes('end') ? r(log.splice(0).join()) : setTimeout(look); look() })"
-	pagetest.Fails[*frame.TargetError](t, p, p.Input().Drag("#card", "#closed"), "the page did not accept the drag")
-	pagetest.Expect(t, p, ended, `"end"`)
-	for _, test := range []struct{ onto, want string }{{"#lane", "dropped,end"}, {"#field", "end"}, {"#inner", "inner,end"}} {
-		pagetest.Act(t, p, p.Input().Drag("#card", test.onto))
-		pagetest.Expect(t, p, ended, `"`+test.want+`"`)
-	}
-	pagetest.Expect(t, p, "field.value", `"x"`)
-	pagetest.Act(t, p, p.Input().Drag("#card", "#away"))
-	if p.URL() != url+"/next" {
-		t.Error(p.URL())
-	}
-}

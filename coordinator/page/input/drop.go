@@ -38,26 +38,19 @@ func (i *Input) Drop(target string, files []string, data map[string]string) Acti
 				return &frame.TargetError{Target: target, Reason: "is in a browser on another machine, which cannot read the files of this one. Give them to the page's file input"}
 			}
 		}
-		return i.dropOn(ctx, s.Element, drag, s.x, s.y)
+		if err := s.Call(ctx, "watchDrop", nil, nil); err != nil {
+			return err
+		}
+		if err := i.mouse.drop(ctx, drag, s.x, s.y); err != nil {
+			return err
+		}
+		var dropped bool
+		if err := s.Call(ctx, "dropped", nil, &dropped); err != nil {
+			return err
+		}
+		if !dropped {
+			return &frame.TargetError{Target: target, Reason: "does not take what was dropped: the page did not accept the drag over it"}
+		}
+		return nil
 	})
-}
-
-// dropOn drops the dragged data at a point of an element, and fails if the page does not
-// accept it there.
-func (i *Input) dropOn(ctx context.Context, e *frame.Element, data *input.DragData, x, y float64) error {
-	if err := e.Call(ctx, "watchDrop", nil, nil); err != nil {
-		return err
-	}
-	if err := i.mouse.drop(ctx, data, x, y); err != nil {
-		return err
-	}
-	var dropped bool
-	err := i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return e.Call(ctx, "dropped", nil, &dropped) })
-	if err != nil {
-		return context.Cause(ctx) // nil: the drop has opened another document
-	}
-	if !dropped {
-		return &frame.TargetError{Target: e.Target, Reason: "does not take what was dropped: the page did not accept the drag over it"}
-	}
-	return nil
 }

@@ -112,7 +112,7 @@ func (i *Input) MouseDrag(fromX, fromY, toX, toY float64) Action {
 			return err
 		}
 		defer start.Release(ctx)
-		_, err = i.dragTo(ctx, start, toX, toY, nil, func() (float64, float64, error) { return toX, toY, nil })
+		_, err = i.dragTo(ctx, start, toX, toY, func() (float64, float64, error) { return toX, toY, nil })
 		return err
 	})
 }

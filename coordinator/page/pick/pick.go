@@ -256,7 +256,7 @@ func (p *Picker) elementOf(ctx context.Context, n node) (*frame.Element, error) 
 
 // componentTimeout and longestName limit what a page can report as its components.
 const (
-	componentTimeout = 2 * time.Second
+	componentTimeout = 5 * time.Second
 	longestName      = 200
 )
 
