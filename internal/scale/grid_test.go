@@ -102,16 +102,24 @@ func TestRealGrid(t *testing.T) {
 	a := plain(2)
 	a.hub.create = create
 	simulated := simulate(a, 1, fixed(requests...)).sessions
-	waits := c.play(t, requests)
 	// A session also needs some time to end, which the simulation leaves out, and a busy
 	// machine creates some more slowly.
 	tolerance := 2500*time.Millisecond + 2*create
-	for i, r := range requests {
-		at := slices.IndexFunc(simulated, func(s session) bool { return s.requested == r.at })
-		want := wait(simulated[at])
-		t.Logf("requested at %v: simulated wait %v, real %v", r.at, want, waits[i])
-		if d := waits[i] - want; d.Abs() > tolerance {
-			t.Errorf("the request at %v waits %v, simulated %v: more than %v apart", r.at, waits[i], want, tolerance)
+	// On a machine that is busy elsewhere the grid may serve two requests in the other order.
+	const tries = 3
+	for n := 1; ; n++ {
+		apart := false
+		for i, real := range c.play(t, requests) {
+			at := slices.IndexFunc(simulated, func(s session) bool { return s.requested == requests[i].at })
+			want := wait(simulated[at])
+			t.Logf("requested at %v: simulated wait %v, real %v", requests[i].at, want, real)
+			apart = apart || (real-want).Abs() > tolerance
+		}
+		if !apart {
+			return
+		}
+		if n == tries {
+			t.Fatalf("real and simulated waits are more than %v apart, %d times", tolerance, tries)
 		}
 	}
 }
