@@ -54,6 +54,7 @@ func (l *Loop) run() {
 		for _, event := range events[:n] {
 			fd := int(event.Fd)
 			if fd == l.poller.wake {
+				l.poller.release()
 				return
 			}
 			// The descriptor may belong to another connection since the event. Then
@@ -213,7 +214,7 @@ func (c *conn) receive(buffer []byte) (goOn bool) {
 // readDescriptor returns io.EOF at the end of the stream.
 func readDescriptor(fd int, b []byte) (int, error) {
 	for {
-		n, err := unix.Read(fd, b)
+		n, err := read(fd, b)
 		switch {
 		case err == syscall.EINTR:
 			continue
@@ -244,7 +245,7 @@ func setLowWater(fd, bytes int) {
 func (c *conn) Write(b []byte) (int, error) {
 	n := 0
 	for n < len(b) {
-		m, err := unix.Write(c.fd, b[n:])
+		m, err := write(c.fd, b[n:])
 		switch {
 		case err == syscall.EINTR:
 		case err == syscall.EAGAIN:

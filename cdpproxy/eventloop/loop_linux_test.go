@@ -3,12 +3,16 @@
 package eventloop
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -121,6 +125,171 @@ func until(t *testing.T, fits func() bool) {
 	}
 }
 
+// TestLeavesRoom: the loop waits for more in a system call that Go does not see,
+// here for a minute. Meanwhile everything else proceeds at once: other connections,
+// timers, goroutines, the collector, another loop, and the end.
+func TestLeavesRoom(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	defer func(before int) { lingering = before }(lingering)
+	lingering = 60_000
+	l, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	first := join(t, l, nil)
+	until(t, func() bool { // a signal may end it
+		talk(t, first, "one")
+		return holders.Load() == 1
+	})
+	talk(t, join(t, l, nil), "another client")
+	other := join(t, startLoop(t), nil)
+	for range 10 {
+		talk(t, other, "another loop")
+		talk(t, first, "two")
+		if n := holders.Load(); n > 1 {
+			t.Fatalf("%d loops linger, which leaves none of two processors", n)
+		}
+	}
+	for range 3 {
+		runtime.GC()
+	}
+	select {
+	case <-time.After(time.Millisecond):
+	case <-time.After(time.Minute):
+		t.Error("a timer of a millisecond never fired")
+	}
+	talk(t, first, "three")
+}
+
+// TestParks: when no data comes, the loop releases its processor.
+func TestParks(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	conn := join(t, startLoop(t), nil)
+	for range 3 {
+		talk(t, conn, "message")
+	}
+	until(t, func() bool { return holders.Load() == 0 })
+}
+
+// alone is set in a process that only serves.
+const alone = "EVENTLOOP_TEST_ALONE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(alone) == "" {
+		os.Exit(m.Run())
+	}
+	if err := serveAlone(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// serveAlone echoes until its input ends: at one address in a loop, at the other in
+// goroutines. A message "work" begins, and "rest" ends, that a goroutine keeps a
+// processor busy without a system call. The loop starts a goroutine for "start",
+// which prints a line.
+func serveAlone() error {
+	lingering = 500
+	l, err := Start()
+	if err != nil {
+		return err
+	}
+	looped, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Println(looped.Addr(), plain.Addr())
+	var works atomic.Bool
+	work := func(data []byte) {
+		switch string(data) {
+		case "work":
+			works.Store(true)
+			go func() {
+				for works.Load() {
+				}
+			}()
+		case "rest":
+			works.Store(false)
+		case "start":
+			go fmt.Println("started")
+		}
+	}
+	go func() {
+		for {
+			conn, err := looped.Accept()
+			if err != nil {
+				return
+			}
+			e := &echo{work: work}
+			e.mu.Lock()
+			if e.conn, err = l.Add(conn.(*net.TCPConn), e); err == nil {
+				e.conn.Read(true)
+			}
+			e.mu.Unlock()
+		}
+	}()
+	go func() {
+		for {
+			conn, err := plain.Accept()
+			if err != nil {
+				return
+			}
+			go io.Copy(conn, conn)
+		}
+	}()
+	io.Copy(io.Discard, os.Stdin)
+	return nil
+}
+
+// startAlone starts a process that does nothing but serve, with so many processors.
+func startAlone(t *testing.T, processors int) (looped, plain string, printed *bufio.Reader) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), alone+"=1", fmt.Sprint("GOMAXPROCS=", processors))
+	cmd.Stderr = os.Stderr
+	in, inErr := cmd.StdinPipe()
+	out, outErr := cmd.StdoutPipe()
+	if inErr != nil || outErr != nil {
+		t.Fatal(inErr, outErr)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	printed = bufio.NewReader(out)
+	line, err := printed.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Sscan(line, &looped, &plain)
+	return looped, plain, printed
+}
+
+func dial(t *testing.T, addr string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	return conn
+}
+
 // converse exchanges messages without a pause, until stop is called.
 func converse(t *testing.T, conn net.Conn) (stop func()) {
 	over, ended := make(chan struct{}), make(chan error, 1)
@@ -145,16 +314,55 @@ func converse(t *testing.T, conn net.Conn) (stop func()) {
 	}
 }
 
-// TestBeside: with one processor, and always something to read, other connections get
-// their turn.
-func TestBeside(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	l := startLoop(t)
-	for range 4 {
-		defer converse(t, join(t, l, nil))()
+// asleep is how long such a process is left idle, until Go's scheduler sleeps in
+// it. If it does not sleep yet, the test is only easier to pass.
+const asleep = 700 * time.Millisecond
+
+// TestAlone: conversations without a pause do not block other connections, in a
+// process whose only thread that polls them may be the loop's. That holds also with
+// one processor and always something to read.
+func TestAlone(t *testing.T) {
+	for _, processors := range []int{1, 2} {
+		t.Run(fmt.Sprint(processors), func(t *testing.T) {
+			t.Parallel()
+			looped, plain, _ := startAlone(t, processors)
+			var conns []net.Conn
+			for range 4 {
+				conns = append(conns, dial(t, looped))
+			}
+			time.Sleep(asleep)
+			for _, conn := range conns {
+				defer converse(t, conn)()
+			}
+			for range 20 {
+				talk(t, dial(t, plain), "beside")
+			}
+		})
 	}
-	other := join(t, startLoop(t), nil)
-	for range 20 {
-		talk(t, other, "beside")
+}
+
+// TestBesideWork: during a conversation, with the other processor busy, a goroutine
+// that the loop starts gets its turn.
+func TestBesideWork(t *testing.T) {
+	t.Parallel()
+	looped, _, printed := startAlone(t, 2)
+	starts, conn := dial(t, looped), dial(t, looped)
+	talk(t, starts, "message")
+	talk(t, conn, "message")
+	time.Sleep(asleep)
+	talk(t, conn, "work")
+	stop := converse(t, conn)
+	talk(t, starts, "start")
+	started := make(chan string, 1)
+	go func() {
+		line, _ := printed.ReadString('\n')
+		started <- line
+	}()
+	select {
+	case <-started:
+	case <-time.After(20 * time.Second):
+		t.Error("a goroutine does not run as long as a client talks")
 	}
+	stop()
+	talk(t, conn, "rest")
 }
