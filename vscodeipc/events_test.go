@@ -149,15 +149,17 @@ func TestBegunLineIsFinished(t *testing.T) {
 	conn, client := net.Pipe()
 	o := newOutbox(conn, slowReader)
 	begun := []byte(`{"begun":true}` + "\n")
-	const sent = 5
-	o.try = func([]byte) int { return sent } // the system accepts no more
-	o.send(begun)
-	o.send([]byte("dropped\n"))
-	o.send(make([]byte, maxWaiting))
 	go func() {
 		o.drain()
 		conn.Close()
 	}()
+	const sent = 5
+	o.send(begun)
+	if _, err := io.ReadFull(client, make([]byte, sent)); err != nil {
+		t.Fatal(err)
+	}
+	o.send([]byte("dropped\n"))
+	o.send(make([]byte, maxWaiting))
 	rest, err := io.ReadAll(client)
 	if err != nil {
 		t.Fatal(err)

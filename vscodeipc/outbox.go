@@ -4,8 +4,6 @@ import (
 	"net"
 	"sync"
 	"time"
-
-	"browser-coordinator/vscodeipc/internal/socket"
 )
 
 // goodbyeTime is the time to send the last lines of a connection that ends.
@@ -16,9 +14,8 @@ const goodbyeTime = time.Second
 // next one as its rest.
 type outbox struct {
 	conn net.Conn
-	try  func([]byte) int // writes what can be written at once
-	slow []byte           // the last line for a peer that does not read, or nil
-	wake chan struct{}    // holds one token when there may be work
+	slow []byte        // the last line for a peer that does not read, or nil
+	wake chan struct{} // holds one token when there may be work
 
 	// mu guards the fields that follow.
 	mu    sync.Mutex
@@ -28,7 +25,7 @@ type outbox struct {
 }
 
 func newOutbox(conn net.Conn, slow []byte) *outbox {
-	return &outbox{conn: conn, try: socket.TryWriter(conn), slow: slow, wake: make(chan struct{}, 1)}
+	return &outbox{conn: conn, slow: slow, wake: make(chan struct{}, 1)}
 }
 
 func (o *outbox) send(line []byte) {
@@ -37,16 +34,8 @@ func (o *outbox) send(line []byte) {
 	if o.last {
 		return
 	}
-	if len(o.lines) == 0 {
-		// Usually the line fits the system's buffer, and the write loop need not wake up.
-		n := o.try(line)
-		if n == len(line) {
-			return
-		}
-		line = line[n:]
-	}
 	if o.bytes+len(line) > maxWaiting {
-		o.lines = o.lines[:1]
+		o.lines = o.lines[:min(1, len(o.lines))] // the first is begun
 		o.finishLocked(o.slow)
 		return
 	}

@@ -93,6 +93,3 @@ func Bind(_ context.Context, key string) (*Binding, error) {
 
 // Unbind stops listening; the name disappears with the last handle.
 func (b *Binding) Unbind(context.Context) error { return b.Listener.Close() }
-
-// TryWriter returns a function that writes nothing: every write to a pipe may wait.
-func TryWriter(net.Conn) func([]byte) int { return func([]byte) int { return 0 } }
