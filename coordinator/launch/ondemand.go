@@ -68,7 +68,7 @@ func (o *OnDemand) Browser(ctx context.Context) (string, error) {
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
-	if b := o.running(); b != nil {
+	if b := o.running(); b != (none{}) {
 		select {
 		case <-b.Done():
 		default:
@@ -76,11 +76,10 @@ func (o *OnDemand) Browser(ctx context.Context) (string, error) {
 		}
 	}
 	b, err := o.source.Open(ctx)
+	o.set(b)
 	if err != nil {
-		o.set(nil)
 		return "", err
 	}
-	o.set(b)
 	return b.URL(), nil
 }
 
@@ -93,8 +92,19 @@ func (o *OnDemand) set(b Browser) {
 func (o *OnDemand) running() Browser {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.browser == nil {
+		return none{}
+	}
 	return o.browser
 }
+
+// none is the browser that does not run.
+type none struct{}
+
+func (none) URL() string           { return "" }
+func (none) Downloads() string     { return "" }
+func (none) Done() <-chan struct{} { return nil }
+func (none) Err() error            { return nil }
 
 // Provider names who runs the browser, for people; empty: this program.
 func (o *OnDemand) Provider() string { return o.source.Provider() }
@@ -104,28 +114,13 @@ func (o *OnDemand) Waiting() string { return o.source.Waiting() }
 
 // Downloads is the running browser's folder for downloads; empty: no browser runs, or
 // its downloads are not on this machine.
-func (o *OnDemand) Downloads() string {
-	if b := o.running(); b != nil {
-		return b.Downloads()
-	}
-	return ""
-}
+func (o *OnDemand) Downloads() string { return o.running().Downloads() }
 
 // Done is closed when the browser has ended; nil: no browser runs.
-func (o *OnDemand) Done() <-chan struct{} {
-	if b := o.running(); b != nil {
-		return b.Done()
-	}
-	return nil
-}
+func (o *OnDemand) Done() <-chan struct{} { return o.running().Done() }
 
 // Err is how the browser ended by itself; nil: in good order, or it still runs.
-func (o *OnDemand) Err() error {
-	if b := o.running(); b != nil {
-		return b.Err()
-	}
-	return nil
-}
+func (o *OnDemand) Err() error { return o.running().Err() }
 
 // errEnded is the cause when End cancels a call of Browser.
 var errEnded = errors.New("the browser is ended here")

@@ -54,7 +54,7 @@ func (c *Choice) Source(log *slog.Logger) (launch.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	attach, err := c.parse("--attach", c.Attach, EnvAttach, header, "http", "https", "ws", "wss")
+	at, err := c.parse("--attach", c.Attach, EnvAttach, header, "http", "https", "ws", "wss")
 	if err != nil {
 		return nil, err
 	}
@@ -62,15 +62,15 @@ func (c *Choice) Source(log *slog.Logger) (launch.Source, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case attach != nil && grid != nil:
+	case at != nil && grid != nil:
 		return nil, fmt.Errorf("$%s and $%s exclude each other", EnvAttach, EnvGrid)
 	case grid == nil && c.Capabilities != "":
 		return nil, errors.New("--grid-capability needs --grid")
-	case grid == nil && attach == nil && c.Headers != "":
+	case grid == nil && at == nil && c.Headers != "":
 		return nil, errors.New("--headers needs --grid or --attach")
-	case attach != nil:
-		warn(attach, log)
-		return &Attach{Address: *attach, Logger: log}, nil
+	case at != nil:
+		warn(at, log)
+		return attach(*at, log), nil
 	case grid == nil:
 		return nil, nil
 	}
@@ -79,7 +79,7 @@ func (c *Choice) Source(log *slog.Logger) (launch.Source, error) {
 		return nil, err
 	}
 	warn(grid, log)
-	return &Grid{Address: *grid, Capabilities: capabilities, Logger: log}, nil
+	return newGrid(*grid, capabilities, log), nil
 }
 
 func warn(a *Address, log *slog.Logger) {

@@ -1,6 +1,6 @@
 // Package provider opens browsers that run elsewhere: the browser at a CDP address that
-// the user names ([Attach]), and sessions of a Selenium Grid ([Grid]). Both are sources
-// for package coordinator/launch.
+// the user names, and sessions of a Selenium Grid. Both are a source for package
+// coordinator/launch.
 //
 // All clients of a browser share one WebSocket to its provider, for which the package
 // serves a CDP address on this machine ([browser-coordinator/cdpproxy/pipe]). So the

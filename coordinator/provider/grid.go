@@ -10,10 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
-
-	"browser-coordinator/coordinator/launch"
 )
 
 const (
@@ -36,18 +33,22 @@ const (
 	unreachable = 3
 )
 
-// Grid is the source for sessions of a Selenium Grid 4, one at a time. A session ends
-// with End. If this process is killed, the grid ends it after its --session-timeout.
-type Grid struct {
-	Address Address
-	// Capabilities are requested of the browser (WebDriver section 7), as alwaysMatch.
-	Capabilities map[string]any
-	Logger       *slog.Logger
+// grid is a Selenium Grid 4, with one session at a time. If this process is killed, the grid
+// ends the session after its --session-timeout.
+type grid struct {
+	*source
+	address Address
+	// capabilities are requested of the browser (WebDriver section 7), as alwaysMatch.
+	capabilities map[string]any
+	log          *slog.Logger
 
-	session *session    // nil: none
-	current *connection // nil: none
-	used    bool        // it has had a session
-	waiting atomic.Pointer[string]
+	session *session // nil: none
+}
+
+func newGrid(a Address, capabilities map[string]any, log *slog.Logger) *source {
+	g := &grid{address: a, capabilities: capabilities, log: log}
+	g.source = &source{name: "Selenium Grid " + a.Place(), open: g.open, release: g.end}
+	return g.source
 }
 
 // session is a session in the grid.
@@ -59,57 +60,36 @@ type session struct {
 	log     *slog.Logger
 }
 
-// Open implements launch.Source. It waits in the grid's queue until ctx ends. If only the
-// connection broke, the session goes on.
-func (g *Grid) Open(ctx context.Context) (launch.Browser, error) {
-	defer g.waiting.Store(nil)
-	c, err := again(ctx, g.used, &g.waiting, g.Provider(), g.open)
-	if err != nil {
-		return nil, err
-	}
-	g.current, g.used = c, true
-	return c, nil
-}
-
-func (g *Grid) open(ctx context.Context) (*connection, error) {
+// open waits in the grid's queue until ctx ends. If only the connection broke, the session
+// goes on.
+func (g *grid) open(ctx context.Context) (*connection, error) {
 	if s := g.session; s != nil && s.gone(ctx) != nil {
 		g.session = nil
 	}
 	fresh := g.session == nil
 	if fresh {
-		created, err := g.create(ctx, newWebdriver(g.Address))
+		created, err := g.create(ctx, newWebdriver(g.address))
 		if err != nil {
 			return nil, err
 		}
 		g.session = created
 	}
-	s := g.session
-	c, err := connect(ctx, g.Address, s.cdp, s, g.Logger)
+	c, err := connect(ctx, g.address, g.session.cdp, g.session, g.log)
 	if fresh && err != nil || errors.As(err, new(*RefusedError)) { // the next call gets another one
-		err = errors.Join(err, g.End())
+		err = errors.Join(err, g.end())
 	}
 	return c, err
 }
 
-// Provider implements launch.Source.
-func (g *Grid) Provider() string { return "Selenium Grid " + g.Address.Place() }
-
-// End implements launch.Source.
-func (g *Grid) End() error {
-	if g.current != nil {
-		g.current.close()
-		g.current = nil
-	}
-	if g.session == nil {
-		return nil
-	}
+// end ends the session, if there is one.
+func (g *grid) end() error {
 	s := g.session
 	g.session = nil
+	if s == nil {
+		return nil
+	}
 	return s.end()
 }
-
-// Waiting implements launch.Source.
-func (g *Grid) Waiting() string { return orEmpty(g.waiting.Load()) }
 
 // requestCapability has the id of a request for a session, by which it is found in the
 // grid's queue. Nodes ignore capabilities with the prefix se: that they do not know.
@@ -125,9 +105,9 @@ type created struct {
 }
 
 // create requests a session and waits for it.
-func (g *Grid) create(ctx context.Context, w webdriver) (*session, error) {
+func (g *grid) create(ctx context.Context, w webdriver) (*session, error) {
 	capabilities := map[string]any{"browserName": "chrome", "se:name": "Browser Coordinator"}
-	maps.Copy(capabilities, g.Capabilities)
+	maps.Copy(capabilities, g.capabilities)
 	id := rand.Text()
 	capabilities[requestCapability] = id
 	request := map[string]any{"capabilities": map[string]any{"alwaysMatch": capabilities}}
@@ -145,23 +125,23 @@ func (g *Grid) create(ctx context.Context, w webdriver) (*session, error) {
 		err = w.noGrid()
 	}
 	if failed := new(unexpected); errors.As(err, &failed) {
-		return nil, fmt.Errorf("%s created no session: %w", g.Provider(), err)
+		return nil, fmt.Errorf("%s created no session: %w", g.name, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s := &session{webdriver: w, id: got.ID, timeout: sessionTimeout(ctx, w), log: g.Logger}
+	s := &session{webdriver: w, id: got.ID, timeout: sessionTimeout(ctx, w), log: g.log}
 	if s.cdp, err = w.reachable(got.Capabilities.CDP); err != nil {
 		return nil, errors.Join(fmt.Errorf("the grid's browser %s %w: request chrome or MicrosoftEdge with --grid-capability", got.Capabilities.Browser, err), s.end())
 	}
-	g.Logger.Info("the grid has opened a session", "session", s.id)
+	g.log.Info("the grid has opened a session", "session", s.id)
 	return s, nil
 }
 
 // await waits for the response to a request for a session, and reports the place in the
 // grid's queue meanwhile. When ctx ends it leaves the queue. A session that is already
 // starting then is waited for, so that the caller can end it.
-func (g *Grid) await(ctx context.Context, w webdriver, id string, response <-chan error) error {
+func (g *grid) await(ctx context.Context, w webdriver, id string, response <-chan error) error {
 	began, reported := time.Now(), time.Now()
 	last := 0
 	for pause := time.Second; ; {
@@ -174,7 +154,7 @@ func (g *Grid) await(ctx context.Context, w webdriver, id string, response <-cha
 			if _, queued, _ := w.place(context.WithoutCancel(ctx), id); queued > 0 {
 				return context.Cause(ctx)
 			}
-			g.Logger.Warn(fmt.Sprintf("the session is starting: waiting up to %v to end it", cancelTimeout))
+			g.log.Warn(fmt.Sprintf("the session is starting: waiting up to %v to end it", cancelTimeout))
 			select {
 			case err := <-response:
 				return err
@@ -183,14 +163,14 @@ func (g *Grid) await(ctx context.Context, w webdriver, id string, response <-cha
 			}
 		}
 		length, place, err := w.place(ctx, id)
-		text := fmt.Sprintf("waiting for a browser of %s for %v", g.Provider(), time.Since(began).Round(time.Second))
+		text := fmt.Sprintf("waiting for a browser of %s for %v", g.name, time.Since(began).Round(time.Second))
 		if err == nil && place > 0 {
 			text += fmt.Sprintf(": request %d of %d in its queue", place, length)
 		}
 		g.waiting.Store(&text)
 		if err == nil && place != last || time.Since(reported) >= reportInterval {
 			last, reported = place, time.Now()
-			g.Logger.Warn(text)
+			g.log.Warn(text)
 		}
 		pause = min(max(time.Second, time.Duration(length)*pausePerRequest), reportInterval)
 	}
