@@ -42,11 +42,6 @@ every folder's address and token change. What a running coordinator uses stays.
 			if err != nil {
 				return err
 			}
-			for i, c := range cleaned {
-				if dryRun && c.Removed {
-					cleaned[i].Removed, cleaned[i].Would = false, true
-				}
-			}
 			if asJSON {
 				return terminal.JSON(p.out, append([]cleanedJSON{}, cleaned...))
 			}
@@ -73,6 +68,9 @@ every folder's address and token change. What a running coordinator uses stays.
 
 // clean removes state, and returns what it did about each file.
 func clean(all, dryRun bool) (cleaned []cleanedJSON, err error) {
+	add := func(path, workspace, reason string) {
+		cleaned = append(cleaned, cleanedJSON{Path: path, Workspace: workspace, Removed: !dryRun, Would: dryRun, Reason: reason})
+	}
 	kept, err := endpoint.List()
 	if err != nil {
 		return nil, err
@@ -92,31 +90,27 @@ func clean(all, dryRun bool) (cleaned []cleanedJSON, err error) {
 		if err != nil {
 			return nil, err
 		}
-		removed := !served
-		if served {
-			reason = "a coordinator serves this address now"
-		}
 		for _, file := range k.Files {
-			cleaned = append(cleaned, cleanedJSON{Path: file, Workspace: k.Workspace, Removed: removed, Reason: reason})
-		}
-	}
-	for _, path := range status.DeadSockets(context.Background()) {
-		cleaned = append(cleaned, cleanedJSON{Path: path, Removed: true, Reason: "its agent's program was killed"})
-		if !dryRun {
-			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-				return cleaned, err
+			if served {
+				cleaned = append(cleaned, cleanedJSON{Path: file, Workspace: k.Workspace, Reason: "a coordinator serves this address now"})
+			} else {
+				add(file, k.Workspace, reason)
 			}
 		}
 	}
-	cache := filepath.Join(xdg.CacheHome, cacheName)
-	if _, err := os.Stat(cache); all && err == nil {
-		cleaned = append(cleaned, cleanedJSON{Path: cache, Removed: true, Reason: "--all"})
-		if !dryRun {
-			err = os.RemoveAll(cache)
-		}
-		return cleaned, err
-	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return cleaned, err
+	others := status.DeadSockets(context.Background())
+	for _, path := range others {
+		add(path, "", "its agent's program was killed")
 	}
-	return cleaned, nil
+	cache := filepath.Join(xdg.CacheHome, cacheName)
+	if _, err := os.Stat(cache); all && !errors.Is(err, os.ErrNotExist) {
+		add(cache, "", "--all")
+		others = append(others, cache)
+	}
+	for _, path := range others {
+		if !dryRun {
+			err = errors.Join(err, os.RemoveAll(path))
+		}
+	}
+	return cleaned, err
 }

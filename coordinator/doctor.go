@@ -108,20 +108,13 @@ func (p *program) printReport(report doctor.Report) error {
 			}
 		}
 	}
-	fmt.Fprintf(&text, "\n%s, %s", plural(report.Problems, "problem"), plural(report.Warnings, "warning"))
+	fmt.Fprintf(&text, "\n%s, %s", terminal.Count(report.Problems, "problem", "problems"), terminal.Count(report.Warnings, "warning", "warnings"))
 	if report.Unknown > 0 {
 		fmt.Fprintf(&text, ", %d unknown", report.Unknown)
 	}
 	text.WriteString(".\n")
 	_, err := io.WriteString(p.out, text.String())
 	return err
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // showsSigns reports whether the output's characters are UTF-8, by the locale.

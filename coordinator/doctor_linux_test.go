@@ -88,14 +88,19 @@ func TestDoctor(t *testing.T) {
 			"an entry names a program that is gone", func(p *patient) {
 				p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "/gone/coordinator"}}}`, 0o644)
 			},
-			"hosts", doctor.Problem, "Claude Code starts /gone/coordinator, as DIR/shop/.mcp.json names it, and there is no such program.", "coordinator setup claude-code --project", "",
+			"hosts", doctor.Problem, "Claude Code: the entry browser-coordinator in DIR/shop/.mcp.json starts /gone/coordinator, and there is no such program.", "coordinator setup claude-code --project", "",
 		}, {
 			"an entry of a workspace file's folder names a program that is gone", func(p *patient) {
 				p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "/gone/coordinator"}}}`, 0o644)
 				p.env = append(p.env, "BROWSER_COORDINATOR_WORKSPACE="+p.write("shop/all.code-workspace", "{}", 0o644))
 				p.folder = p.make("other", 0o755)
 			},
-			"hosts", doctor.Problem, "Claude Code starts /gone/coordinator", "coordinator setup claude-code --project --workspace DIR/shop", "",
+			"hosts", doctor.Problem, "starts /gone/coordinator, and there is no such program", "coordinator setup claude-code --project --workspace DIR/shop", "",
+		}, {
+			"an entry starts another command of the coordinator", func(p *patient) {
+				p.write("home/.cursor/mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["serve"]}}}`, 0o644)
+			},
+			"hosts", doctor.Problem, "Cursor: the entry browser-coordinator in DIR/home/.cursor/mcp.json starts coordinator serve, which is not its MCP server.", "coordinator setup cursor --user", "",
 		}, {
 			"an entry has another program", func(p *patient) {
 				p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "/bin/sh", "args": ["-c", "true"]}}}`, 0o644)
@@ -132,7 +137,7 @@ func TestDoctor(t *testing.T) {
 			"an entry is turned off", func(p *patient) {
 				p.write("home/.codex/config.toml", "[mcp_servers.browser-coordinator]\ncommand = 'coordinator'\nargs = ['mcp']\nenabled = false\n", 0o644)
 			},
-			"hosts", doctor.Warning, "Codex does not start the coordinator: the entry browser-coordinator in DIR/home/.codex/config.toml is turned off.", "turn the server on in Codex", "",
+			"hosts", doctor.Warning, "Codex: the entry browser-coordinator in DIR/home/.codex/config.toml is turned off.", "turn the server on in Codex", "",
 		}, {
 			"a file is open to others", func(p *patient) { p.write("state/browser-coordinator-mcp/endpoint-ports.lock", "", 0o644) },
 			"state", doctor.Warning, "1 file is not private by its own mode", "chmod 600 DIR/state/browser-coordinator-mcp/endpoint-ports.lock",

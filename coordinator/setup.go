@@ -51,7 +51,7 @@ are found, and whether each has an entry that works.
 An entry that works stays as it is. One that starts a program that is gone gets the
 path of this one.
 
-Hosts: ` + wrapped(hostNames()),
+Hosts: ` + strings.Join(hostNames(), ", "),
 		Example: `  coordinator setup
   coordinator setup claude-code
   coordinator setup cursor --user --dry-run
@@ -122,27 +122,6 @@ func hostNames() (names []string) {
 	return names
 }
 
-// wrapped is a list in the width of the help's text.
-func wrapped(names []string) string {
-	var text strings.Builder
-	column := len("Hosts: ")
-	for i, name := range names {
-		if i < len(names)-1 {
-			name += ","
-		}
-		switch {
-		case i > 0 && column+len(name) > 78:
-			text.WriteString("\n")
-			column = 0
-		case i > 0:
-			text.WriteString(" ")
-		}
-		text.WriteString(name)
-		column += len(name) + 1
-	}
-	return text.String()
-}
-
 func findHost(cmd *cobra.Command, name string) (setup.Host, error) {
 	hosts := setup.Hosts()
 	if i := slices.IndexFunc(hosts, func(h setup.Host) bool { return h.ID == name }); i >= 0 {
@@ -184,7 +163,7 @@ func (f *setupFlags) scope(h setup.Host) (setup.Scope, error) {
 		if other := h.Scopes(); len(other) > 0 {
 			return "", wrongUse("setup: %s has no file for --%s: use --%s", h.Name, scope, other[0])
 		}
-		return "", wrongUse("setup: %s has no file that other programs may write: %s", h.Name, h.Next)
+		return "", wrongUse("setup: %s has no file that other programs may write: %s", h.Name, h.Next(scope))
 	}
 	return scope, nil
 }
@@ -249,7 +228,7 @@ func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, fo
 	}
 	p.notice("%s is written.\n", change.File)
 	if !f.remove {
-		p.notice("%s\n", h.Next)
+		p.notice("%s\n", h.Next(scope))
 	}
 	return nil
 }
@@ -258,25 +237,21 @@ func unchanged(change *setup.Change, removing bool) string {
 	if removing {
 		return change.File + " has no entry of the coordinator."
 	}
-	if change.State.Off {
-		return fmt.Sprintf("%s has the entry already: %s. It is turned off: turn the server on in %s.", change.File, change.State.Name, change.Host.Name)
+	d := change.Host.Diagnose(change.Scope, change.State)
+	next := change.Host.Next(change.Scope)
+	if d.Fix != "" {
+		next = strings.ToUpper(d.Fix[:1]) + d.Fix[1:] + "."
 	}
-	if !change.State.IsCoordinator() {
-		return fmt.Sprintf("%s has an entry already: %s. It starts %s, which may be another program. To replace it, remove it first, with --remove.", change.File, change.State.Name, change.State.Command)
-	}
-	if set := change.State.Settings; len(set) > 0 {
-		return fmt.Sprintf("%s has an entry that works already: %s. It also sets: %s. If that is not yours, replace the entry: remove it first, with --remove.", change.File, change.State.Name, strings.Join(set, ", "))
-	}
-	return fmt.Sprintf("%s has an entry that works already: %s. %s", change.File, change.State.Name, change.Host.Next)
+	return fmt.Sprintf("%s has an entry already: %s. It %s. %s", change.File, change.State.Name, d.Text, next)
 }
 
 // printEntry prints the entry alone, for a host without a file too.
 func (p *program) printEntry(h setup.Host, entry setup.Entry, f *setupFlags) error {
 	if f.asJSON {
-		return terminal.JSON(p.out, changeJSON{Host: h.ID, Name: h.Name, After: h.Paste(entry), Next: h.Next})
+		return terminal.JSON(p.out, changeJSON{Host: h.ID, Name: h.Name, After: h.Paste(entry), Next: h.Next(h.Default)})
 	}
 	if !f.print {
-		p.notice("%s\n", h.Next)
+		p.notice("%s\n", h.Next(h.Default))
 	}
 	_, err := fmt.Fprint(p.out, terminal.Printable(h.Paste(entry)))
 	return err
@@ -328,7 +303,7 @@ func describe(change *setup.Change, f *setupFlags) changeJSON {
 	out := changeJSON{
 		Host: change.Host.ID, Name: change.Host.Name, File: change.File, Scope: string(change.Scope),
 		After: change.After, Changed: change.Changed(), Written: f.yes && change.Changed(),
-		Next: change.Host.Next, Note: change.Note, Revision: change.Revision(),
+		Next: change.Host.Next(change.Scope), Note: change.Note, Revision: change.Revision(),
 	}
 	if change.Exists {
 		out.Before = &change.Before
@@ -342,7 +317,7 @@ func (p *program) printHosts(folder string, asJSON bool) error {
 	if asJSON {
 		return terminal.JSON(p.out, files)
 	}
-	rows, colours, missing := setup.Table(files, folder)
+	rows, colours, missing := setup.Table(files)
 	if len(rows) > 1 {
 		if err := terminal.ColouredTable(p.out, rows, colours); err != nil {
 			return err

@@ -176,17 +176,17 @@ func (b *Browser) failed(ctx context.Context, err error, headless bool) error {
 	case <-ctx.Done():
 		b.kill()
 		<-b.done
-		return fmt.Errorf("it was not ready in time: %w%s", err, b.output.last())
+		return fmt.Errorf("it was not ready in time: %w%s", err, b.output.cause())
 	}
 	<-b.done
-	if line := b.output.noDisplay(); line != "" && !headless {
+	if line := b.output.noDisplay; line != "" && !headless {
 		return fmt.Errorf("%w (%s)", ErrNoDisplay, line)
 	}
 	status := "exit status 0"
 	if b.err != nil {
 		status = b.err.Error()
 	}
-	return fmt.Errorf("it ended before it was ready (%s)%s", status, b.output.last())
+	return fmt.Errorf("it ended before it was ready (%s)%s", status, b.output.cause())
 }
 
 // URL is the browser-level WebSocket URL. That of a pipe has a secret in its path.

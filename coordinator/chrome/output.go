@@ -14,10 +14,6 @@ import (
 // ErrNoDisplay reports that a browser needs a display for its window, and there is none.
 var ErrNoDisplay = errors.New("the browser has no display to show its window on")
 
-// tailLines is how many lines of a browser's output are kept for the error of a failed
-// start.
-const tailLines = 8
-
 // output is what a browser writes to its standard error.
 type output struct {
 	file *os.File
@@ -26,7 +22,8 @@ type output struct {
 	listening chan struct{} // closed when url is known
 	drained   chan struct{} // closed when no process has the file open
 	url       string        // of its debugging port; read after listening
-	tail      []string      // read after drained
+	last      string        // line before a failed start; read after drained
+	noDisplay string        // the line by which a Chromium on Linux reports that there is none; read after drained
 }
 
 func newOutput(file *os.File, log *slog.Logger) *output {
@@ -60,8 +57,12 @@ func (o *output) add(line string) {
 		o.url = url
 		close(o.listening)
 	} else if line = withoutDetails(line); line != "" {
-		o.tail = append(o.tail, line)
-		o.tail = o.tail[max(0, len(o.tail)-tailLines):]
+		o.last = line
+		for _, cause := range []string{"Missing X server", "cannot open display", "Failed to connect to Wayland display"} {
+			if strings.Contains(line, cause) {
+				o.noDisplay = line
+			}
+		}
 	}
 }
 
@@ -73,25 +74,12 @@ func (o *output) drain(timeout time.Duration) {
 	o.file.Close()
 }
 
-// last is the last line before a failed start, for its error. The logger has all lines.
-func (o *output) last() string {
-	if len(o.tail) == 0 {
+// cause is the last line, for the error of a failed start. The logger has all lines.
+func (o *output) cause() string {
+	if o.last == "" {
 		return ""
 	}
-	return "; its last output: " + o.tail[len(o.tail)-1]
-}
-
-// noDisplay is the line by which a Chromium on Linux reports that there is no display;
-// empty: there is none.
-func (o *output) noDisplay() string {
-	for _, line := range o.tail {
-		for _, cause := range []string{"Missing X server", "cannot open display", "Failed to connect to Wayland display"} {
-			if strings.Contains(line, cause) {
-				return line
-			}
-		}
-	}
-	return ""
+	return "; its last output: " + o.last
 }
 
 // logPrefix is the prefix of each line in Chromium's log: processes, time, severity and

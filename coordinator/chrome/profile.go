@@ -16,16 +16,11 @@ import (
 	"browser-coordinator/internal/backoff"
 )
 
-// ProfileInUseError reports a profile that another coordinator or browser uses. Two
-// browsers on one profile would destroy it, so a second Chrome passes its request to the
-// running one and ends.
-type ProfileInUseError struct {
-	Dir string
-	By  string // for example: another coordinator
-}
-
-func (e *ProfileInUseError) Error() string {
-	return fmt.Sprintf("the profile %s is in use by %s: end that, choose another profile, or work in a copy of it (--isolated)", e.Dir, e.By)
+// inUse is the error for a profile that another coordinator or browser uses. Two browsers
+// on one profile would destroy it, so a second Chrome passes its request to the running one
+// and ends.
+func inUse(dir, by string) error {
+	return fmt.Errorf("the profile %s is in use by %s: end that, choose another profile, or work in a copy of it (--isolated)", dir, by)
 }
 
 // lockFile in a profile is locked while a coordinator uses the profile.
@@ -63,13 +58,13 @@ func openProfile(ctx context.Context, given string, isolated bool) (*profile, er
 		return nil, fmt.Errorf("lock the profile: %w", err)
 	}
 	if !mine {
-		return nil, &ProfileInUseError{dir, "another coordinator"}
+		return nil, inUse(dir, "another coordinator")
 	}
 	// The lock is held, so a remaining browser is another program's, or was left by a killed
 	// coordinator. The watchdog ends the latter after a moment.
 	if by := otherBrowser(ctx, dir); by != "" {
 		p.release()
-		return nil, &ProfileInUseError{dir, by}
+		return nil, inUse(dir, by)
 	}
 	return p, nil
 }

@@ -52,10 +52,10 @@ func display() (name, socket string) {
 
 func noDisplay(x *examination) []Finding {
 	var found []Finding
-	for _, e := range x.entries() {
-		if slices.Contains(e.Args, "--headed") {
-			found = append(found, finding(Problem, "remove --headed from the entry, or start "+e.host.Name+" where there is a display",
-				"The entry in %s has --headed, but there is no display here for the browser's window.", e.File))
+	for _, f := range x.files() {
+		if !f.Again && slices.Contains(f.Args, "--headed") {
+			found = append(found, finding(Problem, "remove --headed from the entry, or start "+f.Name+" where there is a display",
+				"The entry in %s has --headed, but there is no display here for the browser's window.", f.Path))
 		}
 	}
 	if len(found) > 0 {

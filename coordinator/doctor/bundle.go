@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,16 +29,29 @@ var bundled = []string{
 	"DISPLAY", "WAYLAND_DISPLAY", "LANG", "TERM_PROGRAM", "WSL_DISTRO_NAME", "CODESPACES", "container",
 }
 
+// literal matches the strings in a text of JSON.
+var literal = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
 // WriteBundle writes the report without personal information and secrets to a new file,
 // which only the user may read.
 func WriteBundle(file string, report Report) error {
-	b := Bundle{redacted(report), map[string]string{}}
-	redact := redactor()
+	b := Bundle{report, map[string]string{}}
 	for _, name := range bundled {
 		if value := os.Getenv(name); value != "" {
-			b.Environment[name] = redact(value)
+			b.Environment[name] = value
 		}
 	}
+	var text bytes.Buffer
+	if err := terminal.JSON(&text, b); err != nil {
+		return err
+	}
+	redact := redactor()
+	redacted := literal.ReplaceAllFunc(text.Bytes(), func(quoted []byte) []byte {
+		var value string
+		_ = json.Unmarshal(quoted, &value) // it has just been encoded
+		encoded, _ := json.Marshal(redact(value))
+		return terminal.PrintableJSON(encoded)
+	})
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("cannot write the report to %s: there is such a file already; name a new one", file)
@@ -44,25 +59,8 @@ func WriteBundle(file string, report Report) error {
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	return errors.Join(terminal.JSON(f, b), f.Close())
-}
-
-func redacted(r Report) Report {
-	redact := redactor()
-	checks, repairs := r.Checks, r.Repairs
-	r.Checks, r.Repairs = []Check{}, []Repair{}
-	for _, c := range checks {
-		findings := c.Findings
-		c.Findings = []Finding{}
-		for _, f := range findings {
-			c.Findings = append(c.Findings, Finding{Verdict: f.Verdict, Text: redact(f.Text), Fix: redact(f.Fix)})
-		}
-		r.Checks = append(r.Checks, c)
-	}
-	for _, done := range repairs {
-		r.Repairs = append(r.Repairs, Repair{done.Check, redact(done.Done), redact(done.Error)})
-	}
-	return r
+	_, err = f.Write(redacted)
+	return errors.Join(err, f.Close())
 }
 
 var (
@@ -124,19 +122,16 @@ func redactor() func(string) string {
 
 // homes are the spellings of the home folder, the longest first.
 func homes() (all []string) {
-	add := func(home string) {
+	home, _ := os.UserHomeDir() // what is not known is empty
+	resolved, _ := filepath.EvalSymlinks(home)
+	var account string
+	if u, err := user.Current(); err == nil {
+		account = u.HomeDir
+	}
+	for _, home := range []string{resolved, home, account} {
 		if home = strings.TrimRight(home, `/\`); home != "" {
 			all = append(all, home)
 		}
-	}
-	if home, err := os.UserHomeDir(); err == nil {
-		if resolved, err := filepath.EvalSymlinks(home); err == nil {
-			add(resolved)
-		}
-		add(home)
-	}
-	if u, err := user.Current(); err == nil {
-		add(u.HomeDir)
 	}
 	return all
 }
@@ -147,20 +142,15 @@ var accounts = []string{"root", "vscode", "node", "codespace"}
 
 // userNames are the user's names.
 func userNames() (all []string) {
-	add := func(name string) {
-		if _, own, isDomain := strings.Cut(name, `\`); isDomain {
-			name = own
-		}
+	names := []string{os.Getenv("USER"), os.Getenv("LOGNAME"), os.Getenv("USERNAME")}
+	if u, err := user.Current(); err == nil {
+		names = append(names, u.Username, u.Name)
+	}
+	for _, name := range names {
+		name = name[strings.IndexByte(name, '\\')+1:] // after the domain
 		if name != "" && !slices.Contains(accounts, name) {
 			all = append(all, name)
 		}
-	}
-	if u, err := user.Current(); err == nil {
-		add(u.Username)
-		add(u.Name)
-	}
-	for _, variable := range []string{"USER", "LOGNAME", "USERNAME"} {
-		add(os.Getenv(variable))
 	}
 	return all
 }

@@ -199,7 +199,7 @@ func checkFiles(dir string) []Finding {
 	}
 	return []Finding{{
 		Verdict: Warning,
-		Text:    fmt.Sprintf("%s not private by %s own mode, only by that of the directory: %s.", counted(len(open), "file is", "files are"), map[bool]string{true: "its", false: "their"}[len(open) == 1], strings.Join(open, ", ")),
+		Text:    fmt.Sprintf("%s not private by %s own mode, only by that of the directory: %s.", terminal.Count(len(open), "file is", "files are"), map[bool]string{true: "its", false: "their"}[len(open) == 1], strings.Join(open, ", ")),
 		Fix:     "chmod 600 " + strings.Join(words, " "),
 		repair:  func(context.Context) (string, error) { return closeToOthers(open, 0o600) },
 	}}

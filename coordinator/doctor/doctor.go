@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"browser-coordinator/coordinator/setup"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -138,7 +139,7 @@ type examination struct {
 	Options
 	windows   func() []vscodeipc.Verdict
 	endpoints func() ([]keptEndpoint, error)
-	entries   func() []hostEntry
+	files     func() []setup.File
 }
 
 func examine(ctx context.Context, o Options) []Check {
@@ -149,7 +150,7 @@ func examine(ctx context.Context, o Options) []Check {
 		return verdicts
 	})
 	x.endpoints = sync.OnceValues(func() ([]keptEndpoint, error) { return examineEndpoints(ctx) })
-	x.entries = sync.OnceValue(func() []hostEntry { return readEntries(o.Folder) })
+	x.files = sync.OnceValue(func() []setup.File { return setup.List(folderOf(o.Folder)) })
 	all := checks()
 	found := make([]Check, len(all))
 	var running sync.WaitGroup

@@ -100,7 +100,7 @@ func checkEndpoints(_ context.Context, x *examination) []Finding {
 		found = append(found, ok("%s has the address %s, and no coordinator serves it now.", open[hash], endpoint.URL(hash)))
 	}
 	if idle > 0 {
-		found = append(found, ok("%s an address without a window, and no coordinator serves it now.", counted(idle, "folder has", "folders have")))
+		found = append(found, ok("%s an address without a window, and no coordinator serves it now.", terminal.Count(idle, "folder has", "folders have")))
 	}
 	if len(found) == 0 {
 		found = append(found, ok("No folder has an address yet."))
@@ -152,5 +152,5 @@ func checkFolders(_ context.Context, x *examination) []Finding {
 	}
 	// No repair: the disk of a folder may not be mounted, and its address would change.
 	return []Finding{finding(Warning, "coordinator clean", "The port and the token of %s are kept: %s.",
-		counted(len(names), "folder that no longer exists", "folders that no longer exist"), strings.Join(names, ", "))}
+		terminal.Count(len(names), "folder that no longer exists", "folders that no longer exist"), strings.Join(names, ", "))}
 }

@@ -61,7 +61,7 @@ func checkEnvironment(_ context.Context, x *examination) []Finding {
 	case len(windows) == 0:
 		return []Finding{ok("No window is open with which to compare this shell.")}
 	}
-	return []Finding{ok("%s the same directories as this shell.", counted(len(windows), "window uses", "windows use"))}
+	return []Finding{ok("%s the same directories as this shell.", terminal.Count(len(windows), "window uses", "windows use"))}
 }
 
 func stateHome(xdg, home string) string {

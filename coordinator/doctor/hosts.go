@@ -23,26 +23,6 @@ var hostChecks = []check{
 	{"hosts", hostGroup, "what MCP hosts start", checkHosts},
 }
 
-// hostEntry is what a file of a host has of the coordinator.
-type hostEntry struct {
-	setup.State
-	host  setup.Host
-	scope setup.Scope
-	err   error
-}
-
-// readEntries reads the files of all hosts, those of a project in the workspace's folder.
-func readEntries(workspace string) (all []hostEntry) {
-	workspace = folderOf(workspace)
-	for _, h := range setup.Hosts() {
-		for _, scope := range h.ScopesIn(workspace) {
-			state, err := h.Inspect(scope, workspace)
-			all = append(all, hostEntry{state, h, scope, err})
-		}
-	}
-	return all
-}
-
 // folderOf is a workspace's folder, also of a .code-workspace file.
 func folderOf(workspace string) string {
 	if info, err := os.Stat(workspace); err == nil && !info.IsDir() {
@@ -51,33 +31,33 @@ func folderOf(workspace string) string {
 	return workspace
 }
 
-func checkHosts(ctx context.Context, x *examination) []Finding {
-	var found []Finding
-	entered := map[string]bool{}
-	broken := map[string]bool{}
-	for _, e := range x.entries() {
+func checkHosts(ctx context.Context, x *examination) (found []Finding) {
+	known := map[string]bool{} // those that a finding names
+	for _, f := range x.files() {
 		switch {
-		case e.File == "" && e.err != nil: // as for all others
-			return []Finding{unknown("the files of the hosts: %v.", e.err)}
-		case e.err != nil:
-			broken[e.host.ID] = true
-			found = append(found, e.unusable())
-		case e.Name != "":
-			entered[e.host.ID] = true
-			found = append(found, e.examine(ctx, x))
+		case f.Path == "" && f.Err != nil: // as for all others
+			return []Finding{unknown("the files of the hosts: %v.", f.Err)}
+		case f.Again:
+		case f.Err != nil:
+			known[f.Host] = true
+			found = append(found, unusable(f))
+		case f.Entry != "":
+			known[f.Host] = true
+			found = append(found, examineEntry(ctx, f, x))
 		}
 	}
-	for _, h := range setup.Hosts() {
-		switch {
-		case entered[h.ID] || broken[h.ID] || !h.Installed():
-		case len(h.Scopes()) == 0:
-			found = append(found, unknown("%s has no file of its servers that programs can read.", h.Name))
-		default:
-			found = append(found, ok("%s has no entry. To add one: coordinator setup %s", h.Name, h.ID))
-		}
-	}
-	if len(entered)+len(broken) == 0 && !hasVSCode(x.windows()) {
+	if len(known) == 0 && !hasVSCode(x.windows()) {
 		found = append(found, finding(Warning, "coordinator setup", "No host has an entry in its file, so no agent is known to start the coordinator."))
+	}
+	for _, f := range x.files() {
+		switch {
+		case known[f.Host] || !f.Found:
+		case f.Path == "":
+			found = append(found, unknown("%s has no file of its servers that programs can read.", f.Name))
+		default:
+			known[f.Host] = true
+			found = append(found, ok("%s has no entry. To add one: coordinator setup %s", f.Name, f.Host))
+		}
 	}
 	if len(found) == 0 {
 		found = append(found, ok("VS Code offers the coordinator to its own agents. No other host is known here."))
@@ -95,58 +75,52 @@ func hasVSCode(windows []vscodeipc.Verdict) bool {
 // secret.
 var syntax = regexp.MustCompile(`(?s)(it is not valid \w+)(: line [0-9]+, column [0-9]+)?.*`)
 
-func (e hostEntry) unusable() Finding {
-	reason := strings.TrimPrefix(e.err.Error(), e.File+" is left as it is: ")
-	reason = syntax.ReplaceAllString(reason, "$1$2")
-	if errors.Is(e.err, fs.ErrPermission) {
-		return unknown("%s of %s cannot be read: %s.", e.File, e.host.Name, reason)
+func unusable(f setup.File) Finding {
+	reason := syntax.ReplaceAllString(f.Error, "$1$2")
+	if errors.Is(f.Err, fs.ErrPermission) {
+		return unknown("%s of %s cannot be read: %s.", f.Path, f.Name, reason)
 	}
-	return finding(Problem, fmt.Sprintf("correct %s in an editor", e.File),
-		"%s may start no server of %s: %s.", e.host.Name, e.File, reason)
+	return finding(Problem, fmt.Sprintf("correct %s in an editor", f.Path),
+		"%s may start no server of %s: %s.", f.Name, f.Path, reason)
 }
 
-// examine examines the program that an entry starts.
-func (e hostEntry) examine(ctx context.Context, x *examination) Finding {
-	again := fmt.Sprintf("coordinator setup %s --%s", e.host.ID, e.scope)
-	if cwd, err := os.Getwd(); e.scope == setup.Project && (err != nil || !sameFile(cwd, folderOf(x.Folder))) {
-		again += " --workspace " + terminal.Word(folderOf(x.Folder))
+// examineEntry examines the program that an entry starts.
+func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
+	if d := f.Of.Diagnose(f.Scope, f.State); d.Health == setup.Broken || f.State.Off {
+		verdict, fix := Warning, d.Fix
+		if d.Health == setup.Broken {
+			verdict = Problem
+			if cwd, err := os.Getwd(); f.Scope == setup.Project && (err != nil || !sameFile(cwd, folderOf(x.Folder))) {
+				fix += " --workspace " + terminal.Word(folderOf(x.Folder))
+			}
+		}
+		return finding(verdict, fix, "%s: the entry %s in %s %s.", f.Name, f.Entry, f.Path, d.Text)
 	}
+	program, version := f.State.Program, versionOf(ctx, f, x)
 	switch {
-	case e.Command == "":
-		return finding(Warning, again+" --remove; "+again, "%s starts no program by its entry %s in %s.", e.host.Name, e.Name, e.File)
-	case !e.Works():
-		return finding(Problem, again, "%s starts %s, as %s names it, and there is no such program.", e.host.Name, e.Command, e.File)
+	case version != "" && !sameRelease(version, x.Version):
+		return finding(Warning, "update "+program+", or name this program in the entry", "%s starts %s, by %s. It has version %s, this program %s.", f.Name, program, f.Path, version, x.Version)
+	case version != "":
+		return ok("%s starts %s, version %s, by %s.", f.Name, program, version, f.Path)
+	case f.State.IsCoordinator():
+		return ok("%s starts %s, by %s.", f.Name, f.Command, f.Path)
 	}
-	if e.Off {
-		return finding(Warning, "turn the server on in "+e.host.Name, "%s does not start the coordinator: the entry %s in %s is turned off.", e.host.Name, e.Name, e.File)
-	}
-	version := e.version(ctx, x)
-	switch {
-	case version == "" && e.IsCoordinator():
-		return ok("%s starts %s, by %s.", e.host.Name, e.Command, e.File)
-	case version == "":
-		return unknown("%s starts %s, by %s. It may be another program than the coordinator.", e.host.Name, e.Program, e.File)
-	case !sameRelease(version, x.Version):
-		return finding(Warning, "update "+e.Program+", or name this program in the entry", "%s starts %s, by %s. It has version %s, this program %s.", e.host.Name, e.Program, e.File, version, x.Version)
-	}
-	return ok("%s starts %s, version %s, by %s.", e.host.Name, e.Program, version, e.File)
+	return unknown("%s starts %s, by %s. It may be another program than the coordinator.", f.Name, program, f.Path)
 }
 
-// version is that of the program which an entry starts; empty: it is not known. A
+// versionOf is that of the program which an entry starts; empty: it is not known. A
 // project's file may be from anyone, so a program that only it names is not started.
-func (e hostEntry) version(ctx context.Context, x *examination) string {
-	if own, err := os.Executable(); err == nil && sameFile(own, e.Program) {
+func versionOf(ctx context.Context, f setup.File, x *examination) string {
+	program := f.State.Program
+	if own, err := os.Executable(); err == nil && sameFile(own, program) {
 		return x.Version
 	}
-	name := strings.TrimSuffix(filepath.Base(e.Program), ".exe")
+	name := strings.TrimSuffix(filepath.Base(program), ".exe")
 	onPath, err := exec.LookPath("coordinator")
-	trusted := e.scope == setup.User || err == nil && sameFile(onPath, e.Program)
-	if name != "coordinator" || !trusted || !filepath.IsAbs(e.Program) { // it has a variable of the host
+	trusted := f.Scope == setup.User || err == nil && sameFile(onPath, program)
+	if name != "coordinator" || !trusted || !filepath.IsAbs(program) { // it has a variable of the host
 		return ""
 	}
-	version, err := programVersion(ctx, e.Program)
-	if err != nil {
-		return ""
-	}
+	version, _ := programVersion(ctx, program) // empty with an error
 	return version
 }

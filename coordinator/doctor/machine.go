@@ -12,22 +12,21 @@ var machineChecks = []check{
 }
 
 // checkMachine describes where the coordinator runs. None of it is a problem.
-func checkMachine(context.Context, *examination) []Finding {
-	var found []Finding
-	note := func(text string) { found = append(found, ok("%s", text)) }
+func checkMachine(context.Context, *examination) (found []Finding) {
+	const through = "runs %s, and agents reach its pages through the debugger."
 	switch {
 	case os.Getenv("CODESPACES") == "true":
-		note("This is a GitHub Codespace: the coordinator and private browsers run in it. A debug browser of VS Code runs on your own machine, and agents reach its pages through the debugger.")
+		found = append(found, ok("This is a GitHub Codespace: the coordinator and private browsers run in it. A debug browser of VS Code "+through, "on your own machine"))
 	case isWSL():
-		note("This is WSL: the coordinator and private browsers run in Linux. A debug browser of VS Code runs in Windows, and agents reach its pages through the debugger.")
+		found = append(found, ok("This is WSL: the coordinator and private browsers run in Linux. A debug browser of VS Code "+through, "in Windows"))
 	case container() != "":
-		note("This is a container (" + container() + "): the coordinator and private browsers run in it. A debug browser of a VS Code window that is attached to the container runs on your own machine, and agents reach its pages through the debugger. Only windows of this container are found.")
+		found = append(found, ok("This is a container (%s): the coordinator and private browsers run in it, and only windows of it are found. A debug browser of a VS Code window that is attached to it "+through, container(), "on your own machine"))
 	}
 	if os.Getenv("SSH_CONNECTION") != "" {
-		note("You are connected by SSH: the coordinator and private browsers run on this machine. A debug browser of a VS Code Remote window runs on your own machine, and agents reach its pages through the debugger.")
+		found = append(found, ok("You are connected by SSH: the coordinator and private browsers run on this machine. A debug browser of a VS Code Remote window "+through, "on your own machine"))
 	}
 	if len(found) == 0 {
-		note("The coordinator, the windows and their browsers run on this machine.")
+		found = append(found, ok("The coordinator, the windows and their browsers run on this machine."))
 	}
 	return found
 }

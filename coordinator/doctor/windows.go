@@ -47,7 +47,7 @@ func checkWindows(_ context.Context, x *examination) []Finding {
 	if len(stale) > 0 {
 		found = append(found, Finding{
 			Verdict: Warning,
-			Text:    fmt.Sprintf("%s without a window, as a killed one leaves: %s.", counted(len(stale), "socket is", "sockets are"), strings.Join(stale, ", ")),
+			Text:    fmt.Sprintf("%s without a window, as a killed one leaves: %s.", terminal.Count(len(stale), "socket is", "sockets are"), strings.Join(stale, ", ")),
 			Fix:     "coordinator probe",
 			repair:  x.deleteStale,
 		})
@@ -66,11 +66,11 @@ func liveWindow(v vscodeipc.Verdict) Finding {
 	case h.State.Browser != nil:
 		browser = strings.TrimSpace("the browser " + h.State.Browser.Product)
 	case len(h.State.Pages) > 0:
-		browser = counted(len(h.State.Pages), "shared page", "shared pages")
+		browser = terminal.Count(len(h.State.Pages), "shared page", "shared pages")
 	}
 	text := fmt.Sprintf("%s is open (%s %s, pid %d) with %s. Agents have the access mode %s", label(v), h.Server.Name, h.Server.Version, h.PID, browser, h.State.Access.Mode)
 	if stopped := len(h.State.Access.Stopped); stopped > 0 {
-		text += fmt.Sprintf(", and %s stopped", counted(stopped, "client is", "clients are"))
+		text += fmt.Sprintf(", and %s stopped", terminal.Count(stopped, "client is", "clients are"))
 	}
 	if h.State.Browser == nil && slices.ContainsFunc(h.State.DebugSessions, func(s vscodeipc.DebugSession) bool { return s.Remote }) {
 		text += ". " + remoteBrowser()
@@ -129,11 +129,4 @@ func (x *examination) deleteStale(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("Deleted %s.", strings.Join(deleted, ", ")), err
-}
-
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -42,11 +42,6 @@ func TestAdd(t *testing.T) {
 			"{\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\" }\n  }\n}\n",
 			"{\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\" },\n    \"browser-coordinator\": {\n      \"command\": \"/opt/coordinator\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n",
 		},
-		{ // one line stays one line
-			"claude-code",
-			`{"mcpServers":{"other":{"command":"x"}}}`,
-			`{"mcpServers":{"other":{"command":"x"}, "browser-coordinator": {"command": "/opt/coordinator", "args": ["mcp"]}}}`,
-		},
 		{ // tabs, comments, trailing commas
 			"vscode",
 			"// mine\n{\n\t\"inputs\": [],\n\t\"servers\": {\n\t\t// theirs\n\t\t\"other\": {\n\t\t\t\"command\": \"x\",\n\t\t}, // why\n\t},\n}\n",
@@ -187,8 +182,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestSettingsOfAProject: what an entry in a project's file sets is shown, and replaced if
-// the entry gets another program: it may be from anyone.
+// TestSettingsOfAProject: what an entry in a project's file sets is shown, and the entry
+// gets no other program then: it may be from anyone.
 func TestSettingsOfAProject(t *testing.T) {
 	workspace := home(t, "coordinator")
 	const working = `{"mcpServers": {"b": {"command": "coordinator", "args": ["mcp", "--caps", "pdf", "--executable", "./evil", "--proxy-server=http://x", "--later", "1", "--headed", "--", "sh", "-c", "evil"], "env": {"B": "2", "A": "1"}, "trust": true, "timeout": 5}}}`
@@ -198,17 +193,13 @@ func TestSettingsOfAProject(t *testing.T) {
 		t.Errorf("an entry that works: %q, %v", change.State.Settings, err)
 	}
 	gone := strings.Replace(working, `"coordinator"`, `"/gone/coordinator"`, 1)
-	change, err = add(t, "gemini", workspace, gone, ours)
-	if err != nil || change.After != `{"mcpServers": {"b": {"command": "/opt/coordinator", "args": ["mcp"]}}}` || !strings.Contains(change.Note, "--executable ./evil") || !strings.Contains(change.Diff(), "-"+gone) {
-		t.Errorf("one that does not: %v\n%s\n%s", err, change.After, change.Note)
+	const refused = "does not work, and sets what may not be yours: "
+	if _, err = add(t, "gemini", workspace, gone, ours); err == nil || !strings.Contains(err.Error(), refused+"--executable ./evil") {
+		t.Errorf("one that does not: %v", err)
 	}
-	change, err = add(t, "gemini", workspace, `{"mcpServers": {"browser-coordinator": {"command": "/gone", "args": ["x"], "env": {"A": "1"}}}}`, ours)
-	if err != nil || strings.Contains(change.After, "env") {
-		t.Errorf("another program: %v\n%s", err, change.After)
-	}
-	change, err = add(t, "codex", workspace, "[mcp_servers.b]\ncommand = \"/gone/coordinator\"\nenv = { A = \"1\" }\n[tui]\n", ours)
-	if err != nil || change.After != "[tui]\n\n[mcp_servers.b]\ncommand = \"/opt/coordinator\"\nargs = [\"mcp\"]\n" {
-		t.Errorf("TOML: %v\n%s", err, change.After)
+	_, err = add(t, "gemini", workspace, `{"mcpServers": {"browser-coordinator": {"command": "/gone", "args": ["x"], "env": {"A": "1"}}}}`, ours)
+	if err == nil || !strings.Contains(err.Error(), refused+"env ") {
+		t.Errorf("another program: %v", err)
 	}
 	for _, harmless := range []string{
 		`{"mcpServers": {"b": {"type": "stdio", "command": "/gone/coordinator", "args": ["mcp", "--caps", "pdf", "--headed", "--viewport=1x1"], "timeout": 5}}}`,

@@ -85,7 +85,7 @@ func updated(s State, e Entry) Entry {
 
 // Add returns the change that enters the coordinator into the host's file of that scope.
 // An entry that works stays as it is; one that does not gets the command of e, and keeps
-// all else, unless a project's file sets more there than is harmless.
+// all else. In a project's file, which may be from anyone, that must be harmless.
 func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 	c, err := h.read(scope, workspace)
 	if err != nil {
@@ -99,8 +99,7 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 	case s.Works(): // one for every folder is added beside it
 		s.Name, c.servers = "", h.servers
 	}
-	name, text := entryName, c.text
-	members := h.members(e)
+	name, members := entryName, h.members(e)
 	var notes []string
 	if s.Name != "" {
 		name = s.Name
@@ -114,13 +113,10 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 			}
 		}
 		if len(s.Settings) > 0 {
-			clear(old)
-			text = h.format.remove(text, append(slices.Clone(c.servers), name))
-			notes = append(notes, "The entry is replaced, because a project's file may be from anyone. It had also set: "+strings.Join(s.Settings, ", ")+".")
-		} else {
-			e = updated(s, e)
-			members = slices.DeleteFunc(h.members(e), func(m member) bool { return same(plain(m.value), old[m.name]) })
+			return nil, unusable(s.File, "its entry %s does not work, and sets what may not be yours: %s. Remove it first, with --remove", name, strings.Join(s.Settings, ", "))
 		}
+		e = updated(s, e)
+		members = slices.DeleteFunc(h.members(e), func(m member) bool { return same(plain(m.value), old[m.name]) })
 	}
 	path := append(slices.Clone(c.servers), name)
 	c.put(path, members)
@@ -133,7 +129,7 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 		}
 	}
 	change.Note = strings.Join(notes, " ")
-	return change, c.finish(change, h.format.set(text, path, members))
+	return change, c.finish(change, h.format.set(c.text, path, members))
 }
 
 // Remove returns the change that removes the coordinator's entry.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Scope says for whom a file of a host counts.
@@ -27,11 +28,12 @@ type Host struct {
 	// Default is the scope of the file that is changed if the user selects none; empty
 	// if the host has no file that other programs may write.
 	Default Scope
-	// Next is what the user does when the entry is written.
-	Next string
+	// inFolder is what the user does when the entry is written to a project's file, if that
+	// is something else than next.
+	next, inFolder string
 
 	project []string // its file in a workspace; of several the first that exists
-	user    []place  // its file of the user, likewise
+	user    []string // its file of the user, likewise, as expand takes it
 	servers []string // the path of the table with the servers
 	format  format
 	// perFolder is the table in the user's file that has, by folder, tables of servers
@@ -42,8 +44,16 @@ type Host struct {
 	// ownPath: the host does not have the PATH of the user's shell.
 	ownPath bool
 
-	programs []string // one of these on PATH, or
-	traces   []place  // one of these files, shows that the host is installed
+	programs []string // one of these on PATH, the folder of the user's file, or
+	folder   string   // this one shows that the host is installed
+}
+
+// Next is what the user does when the entry is written to the file of that scope.
+func (h Host) Next(scope Scope) string {
+	if scope == Project && h.inFolder != "" {
+		return h.inFolder
+	}
+	return h.next
 }
 
 // Hosts returns the known hosts.
@@ -51,120 +61,95 @@ func Hosts() []Host { return hosts }
 
 var hosts = []Host{
 	{
-		ID: "claude-code", Name: "Claude Code", Default: Project,
-		Next:    "Start Claude Code in this folder; it asks once whether to use the server.",
-		project: []string{".mcp.json"}, user: []place{{variable: "CLAUDE_CONFIG_DIR", file: ".claude.json"}},
+		ID: "claude-code", Name: "Claude Code", Default: Project, programs: []string{"claude"},
+		next: "Start Claude Code; /mcp lists the server.", inFolder: "Start Claude Code in this folder; it asks once whether to use the server.",
+		project: []string{".mcp.json"}, user: []string{"$CLAUDE_CONFIG_DIR/.claude.json|~/.claude.json"},
 		servers: []string{"mcpServers"}, format: jsonFormat{}, perFolder: "projects",
-		programs: []string{"claude"}, traces: []place{{variable: "CLAUDE_CONFIG_DIR", file: ".claude.json"}},
 	},
 	{
 		ID: "claude-desktop", Name: "Claude Desktop", Default: User,
-		Next:    "Quit Claude Desktop and start it again. It works in no folder: name the window's folder to it.",
-		user:    []place{{base: os.UserConfigDir, file: "Claude/claude_desktop_config.json"}},
-		servers: []string{"mcpServers"}, format: jsonFormat{}, ownPath: true,
-		traces: []place{{base: os.UserConfigDir, file: "Claude"}},
+		next: "Quit Claude Desktop and start it again. It works in no folder: name the window's folder to it.",
+		user: []string{"CONFIG/Claude/claude_desktop_config.json"}, servers: []string{"mcpServers"}, format: jsonFormat{}, ownPath: true,
 	},
 	{
-		ID: "vscode", Name: "VS Code", Default: Project,
-		Next:    "A window with the Browser Coordinator extension offers the server to its own agents already; the file is for the others.",
-		project: []string{".vscode/mcp.json"}, user: []place{{base: os.UserConfigDir, file: "Code/User/mcp.json"}},
-		servers: []string{"servers"}, format: jsonFormat{},
-		programs: []string{"code"}, traces: []place{{base: os.UserConfigDir, file: "Code/User"}},
+		ID: "vscode", Name: "VS Code", Default: Project, programs: []string{"code"},
+		next:    "A window with the Browser Coordinator extension offers the server to its own agents already; the file is for the others.",
+		project: []string{".vscode/mcp.json"}, user: []string{"CONFIG/Code/User/mcp.json"}, servers: []string{"servers"}, format: jsonFormat{},
 	},
 	{
-		ID: "cursor", Name: "Cursor", Default: Project,
-		Next:    "Turn the server on in Cursor's settings, under MCP.",
-		project: []string{".cursor/mcp.json"}, user: []place{{file: ".cursor/mcp.json"}},
-		servers: []string{"mcpServers"}, format: jsonFormat{},
-		programs: []string{"cursor"}, traces: []place{{file: ".cursor"}},
+		ID: "cursor", Name: "Cursor", Default: Project, programs: []string{"cursor"},
+		next:    "Turn the server on in Cursor's settings, under MCP.",
+		project: []string{".cursor/mcp.json"}, user: []string{"~/.cursor/mcp.json"}, servers: []string{"mcpServers"}, format: jsonFormat{},
 	},
 	{
-		ID: "windsurf", Name: "Windsurf", Default: User,
-		Next:    "Refresh the MCP servers in Windsurf.",
-		user:    []place{{file: ".codeium/windsurf/mcp_config.json"}},
-		servers: []string{"mcpServers"}, format: jsonFormat{},
-		programs: []string{"windsurf"}, traces: []place{{file: ".codeium/windsurf"}},
+		ID: "windsurf", Name: "Windsurf", Default: User, programs: []string{"windsurf"},
+		next: "Refresh the MCP servers in Windsurf.",
+		user: []string{"~/.codeium/windsurf/mcp_config.json"}, servers: []string{"mcpServers"}, format: jsonFormat{},
 	},
 	{
-		ID: "codex", Name: "Codex", Default: User,
-		Next:    "Start Codex in this folder. It reads a project's file only in a project that you trust.",
-		project: []string{".codex/config.toml"}, user: []place{{variable: "CODEX_HOME", below: ".codex", file: "config.toml"}},
-		servers: []string{"mcp_servers"}, format: tomlFormat{},
-		programs: []string{"codex"}, traces: []place{{variable: "CODEX_HOME", below: ".codex"}},
+		ID: "codex", Name: "Codex", Default: User, programs: []string{"codex"},
+		next: "Start Codex; /mcp lists the server.", inFolder: "Start Codex in this folder. It reads a project's file only in a project that you trust.",
+		project: []string{".codex/config.toml"}, user: []string{"$CODEX_HOME/config.toml|~/.codex/config.toml"}, servers: []string{"mcp_servers"}, format: tomlFormat{},
 	},
 	{
-		ID: "gemini", Name: "Gemini CLI", Default: Project,
-		Next:    "Start Gemini CLI in this folder; /mcp lists the server.",
-		project: []string{".gemini/settings.json"}, user: []place{{file: ".gemini/settings.json"}},
-		servers: []string{"mcpServers"}, format: jsonFormat{},
-		programs: []string{"gemini"}, traces: []place{{file: ".gemini"}},
+		ID: "gemini", Name: "Gemini CLI", Default: Project, programs: []string{"gemini"},
+		next: "Start Gemini CLI; /mcp lists the server.", inFolder: "Start Gemini CLI in this folder; /mcp lists the server.",
+		project: []string{".gemini/settings.json"}, user: []string{"~/.gemini/settings.json"}, servers: []string{"mcpServers"}, format: jsonFormat{},
 	},
 	{
-		ID: "zed", Name: "Zed", Default: Project,
-		Next:    "Zed's settings list the server under AI, MCP Servers. Zed reads a project's file only in a project that you trust.",
-		project: []string{".zed/settings.json"}, user: []place{{base: zedConfig, file: "settings.json"}},
-		servers: []string{"context_servers"}, format: jsonFormat{},
-		programs: []string{"zed", "zeditor"}, traces: []place{{base: zedConfig}},
+		ID: "zed", Name: "Zed", Default: Project, programs: []string{"zed", "zeditor"},
+		next: zedNext, inFolder: zedNext + " Zed reads a project's file only in a project that you trust.",
+		project: []string{".zed/settings.json"}, user: []string{zedSettings()}, servers: []string{"context_servers"}, format: jsonFormat{},
 	},
 	{
-		ID: "jetbrains", Name: "JetBrains AI Assistant",
-		Next:     "Paste it in the IDE: Settings, Tools, AI Assistant, Model Context Protocol (MCP), Add, As JSON. AI Assistant has no file for it.",
-		servers:  []string{"mcpServers"},
-		format:   jsonFormat{},
+		ID: "jetbrains", Name: "JetBrains AI Assistant", folder: "CONFIG/JetBrains",
 		programs: []string{"idea", "webstorm", "phpstorm", "pycharm", "goland", "rider", "rubymine", "clion", "rustrover"},
-		traces:   []place{{base: os.UserConfigDir, file: "JetBrains"}},
+		next:     "Paste it in the IDE: Settings, Tools, AI Assistant, Model Context Protocol (MCP), Add, As JSON. AI Assistant has no file for it.",
+		servers:  []string{"mcpServers"}, format: jsonFormat{},
 	},
 	{
-		ID: "opencode", Name: "OpenCode", Default: Project,
-		Next:    "Start OpenCode in this folder; `opencode mcp list` lists the server.",
-		project: []string{"opencode.json", "opencode.jsonc"},
-		user:    []place{{base: xdgConfig, file: "opencode/opencode.json"}, {base: xdgConfig, file: "opencode/opencode.jsonc"}},
+		ID: "opencode", Name: "OpenCode", Default: Project, programs: []string{"opencode"},
+		next: "Start OpenCode; `opencode mcp list` lists the server.", inFolder: "Start OpenCode in this folder; `opencode mcp list` lists the server.",
+		project: []string{"opencode.json", "opencode.jsonc"}, user: []string{inXDG("opencode/opencode.json"), inXDG("opencode/opencode.jsonc")},
 		servers: []string{"mcp"}, format: jsonFormat{}, list: true,
-		programs: []string{"opencode"}, traces: []place{{base: xdgConfig, file: "opencode"}},
 	},
 }
 
-// place is a file or folder of the user.
-type place struct {
-	base     func() (string, error) // the folder that it is in; nil: the home directory
-	variable string                 // names another folder, in place of base and below
-	below    string
-	file     string
-}
+const zedNext = "Zed's settings list the server under AI, MCP Servers."
 
-func (p place) path() (string, error) {
-	if p.variable != "" {
-		if dir := os.Getenv(p.variable); filepath.IsAbs(dir) {
-			return filepath.Join(dir, filepath.FromSlash(p.file)), nil
-		}
-	}
-	base := p.base
-	if base == nil {
-		base = os.UserHomeDir
-	}
-	dir, err := base()
-	if err != nil || !filepath.IsAbs(dir) { // a file of the user must not get elsewhere
-		return "", errors.New("your home directory is not known: set HOME to its absolute path")
-	}
-	return filepath.Join(dir, filepath.FromSlash(p.below), filepath.FromSlash(p.file)), nil
-}
+// inXDG is a file of a program that follows the XDG rule on every system.
+func inXDG(file string) string { return "$XDG_CONFIG_HOME/" + file + "|~/.config/" + file }
 
-// xdgConfig is the folder of programs that follow the XDG rule on every system.
-func xdgConfig() (string, error) {
-	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		return dir, nil
-	}
-	return place{file: ".config"}.path()
-}
-
-func zedConfig() (string, error) {
+func zedSettings() string {
 	switch runtime.GOOS {
 	case "windows":
-		return place{base: os.UserConfigDir, file: "Zed"}.path()
+		return "CONFIG/Zed/settings.json"
 	case "darwin":
-		return place{file: ".config/zed"}.path()
+		return "~/.config/zed/settings.json"
 	}
-	return place{base: xdgConfig, file: "zed"}.path()
+	return inXDG("zed/settings.json")
+}
+
+// expand returns a file or folder of the user. Of the paths between bars it takes the first
+// that begins with the home folder (~), the one for configurations (CONFIG), or a variable
+// that has an absolute path.
+func expand(paths string) (string, error) {
+	for path := range strings.SplitSeq(paths, "|") {
+		var dir string
+		root, rest, _ := strings.Cut(path, "/")
+		switch root {
+		case "~":
+			dir, _ = os.UserHomeDir() // empty with an error
+		case "CONFIG":
+			dir, _ = os.UserConfigDir()
+		default:
+			dir = os.Getenv(root[1:])
+		}
+		if filepath.IsAbs(dir) { // a file of the user must not get elsewhere
+			return filepath.Join(dir, filepath.FromSlash(rest)), nil
+		}
+	}
+	return "", errors.New("your home directory is not known: set HOME to its absolute path")
 }
 
 // Scopes returns the scopes in which the host has a file.
@@ -197,8 +182,8 @@ func (h Host) file(scope Scope, workspace string) (string, error) {
 			files = append(files, filepath.Join(workspace, filepath.FromSlash(name)))
 		}
 	} else {
-		for _, p := range h.user {
-			file, err := p.path()
+		for _, paths := range h.user {
+			file, err := expand(paths)
 			if err != nil {
 				return "", err
 			}
@@ -223,12 +208,16 @@ func (h Host) Installed() bool {
 			return true
 		}
 	}
-	for _, trace := range h.traces {
-		if file, err := trace.path(); err == nil && exists(file) {
-			return true
-		}
+	if len(h.user) == 0 {
+		folder, err := expand(h.folder)
+		return err == nil && exists(folder)
 	}
-	return false
+	file, err := expand(h.user[0])
+	folder := filepath.Dir(file)
+	if home, _ := os.UserHomeDir(); folder == home { // that is there anyway
+		return err == nil && exists(file)
+	}
+	return err == nil && exists(folder)
 }
 
 func exists(file string) bool {

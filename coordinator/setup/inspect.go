@@ -32,8 +32,11 @@ type State struct {
 	Program string
 }
 
-// Works reports whether there is an entry whose program can be started.
-func (s State) Works() bool { return s.Program != "" }
+// Works reports whether there is an entry whose program can be started. If that is the
+// coordinator, it must be its MCP server.
+func (s State) Works() bool {
+	return s.Program != "" && (!isOurs(s.Command, s.Args) || servesMCP(s.Command, s.Args))
+}
 
 // IsCoordinator reports whether the program is known to be the coordinator: it is this
 // one, the one on PATH, or the npm package. A file may name any other program, also one
@@ -45,11 +48,8 @@ func (s State) IsCoordinator() bool {
 	if onPath, err := exec.LookPath("coordinator"); err == nil && sameFile(onPath, s.Program) {
 		return true
 	}
-	args := s.Args
-	for len(args) > 0 && (args[0] == "-y" || args[0] == "--yes") {
-		args = args[1:]
-	}
-	return s.Works() && !strings.ContainsAny(s.Command, `/\$`) && len(args) > 0 && isPackage(s.Command, args[:1])
+	args := withoutYes(s.Args)
+	return s.Program != "" && !strings.ContainsAny(s.Command, `/\$`) && len(args) > 0 && isPackage(s.Command, args[:1])
 }
 
 // Inspect reads the host's file of that scope; workspace is the folder of a project's
@@ -180,7 +180,7 @@ func (c *configuration) findEntry(workspace string) error {
 	s.Program = find(s.Command, c.scope, workspace)
 	if c.scope == Project {
 		var flags []string
-		if isOurs(s.Command, s.Args) { // of another program they are replaced
+		if isOurs(s.Command, s.Args) && servesMCP(s.Command, s.Args) { // of another command they are replaced
 			flags = s.Args
 		}
 		s.Settings = settings(entry, flags)
@@ -256,6 +256,23 @@ func isPackage(command string, args []string) bool {
 		})
 	}
 	return false
+}
+
+// withoutYes are the arguments of npx without its flag that asks nothing.
+func withoutYes(args []string) []string {
+	for len(args) > 0 && (args[0] == "-y" || args[0] == "--yes") {
+		args = args[1:]
+	}
+	return args
+}
+
+// servesMCP reports whether the coordinator's arguments are those of its MCP server, which
+// is the default: mcp, a flag, or none.
+func servesMCP(command string, args []string) bool {
+	if args = withoutYes(args); isPackage(command, args) {
+		args = args[min(1, len(args)):]
+	}
+	return len(args) == 0 || args[0] == "mcp" || strings.HasPrefix(args[0], "-") && !slices.Contains([]string{"-h", "--help", "--version"}, args[0])
 }
 
 func programName(command string) string {

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
 )
 
-// jsonFormat is JSON, with comments and trailing commas. The parser tells where each value
-// is; the text is edited there, so that all else stays as it is.
+// jsonFormat is JSON, with comments and trailing commas. Only members are added to the
+// syntax tree and removed from it; it keeps the rest of the text as it is.
 type jsonFormat struct{}
 
 func (jsonFormat) parse(text string) (map[string]any, error) {
@@ -29,196 +30,155 @@ func (jsonFormat) parse(text string) (map[string]any, error) {
 	return tree, nil
 }
 
-// parseJSON parses a text; comments alone are those of an empty object.
+// parseJSON parses a text. A comment in its last line may have no line end, and comments
+// alone are those of an empty object.
 func parseJSON(text string) (hujson.Value, error) {
-	value, err := hujson.Parse([]byte(ended(text)))
+	end := lineEnd(text)
+	value, err := hujson.Parse([]byte(text))
 	if err == nil {
 		return value, nil
 	}
-	if empty, blank := hujson.Parse([]byte(text + "\n{}\n")); blank == nil {
+	if ended, err := hujson.Parse([]byte(text + end)); err == nil {
+		return ended, nil
+	}
+	comments := strings.TrimRight(text, space)
+	if comments != "" {
+		comments += end
+	}
+	if empty, err := hujson.Parse([]byte(comments + "{}" + end)); err == nil {
 		return empty, nil
 	}
 	return value, fmt.Errorf("it is not valid JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 }
 
-// ended is a text with a line end behind its last line, if only that is missing: a comment
-// may be there.
-func ended(text string) string {
-	if _, err := hujson.Parse([]byte(text)); err == nil {
-		return text
-	}
-	if _, err := hujson.Parse([]byte(text + "\n")); err == nil {
-		return text + lineEnd(text)
-	}
-	return text
-}
-
 func (jsonFormat) set(text string, path []string, members []member) string {
-	text = ended(text)
-	if _, err := hujson.Parse([]byte(text)); err != nil { // blank, or comments alone
-		if text = strings.TrimRight(text, space); text != "" {
-			text += lineEnd(text)
-		}
-		text += "{}" + lineEnd(text)
-	}
-	object, depth := deepest(text, path)
-	if depth < len(path) {
+	root, l, found := walk(text, path)
+	if missing := path[len(found)-1:]; len(missing) > 0 { // they are new
 		value := any(members)
-		for i := len(path) - 1; i > depth; i-- {
-			value = []member{{path[i], value}}
+		for _, name := range slices.Backward(missing[1:]) {
+			value = []member{{name, value}}
 		}
-		return insert(text, object, member{path[depth], value})
+		members = []member{{missing[0], value}}
 	}
+	last := found[len(found)-1]
 	for _, m := range members {
-		object, _ = deepest(text, path)
-		if i := object.index(m.name); i >= 0 {
-			old := object.members[i].Value
-			text = text[:old.StartOffset] + layout{}.write(m.value) + text[old.EndOffset:]
+		if i := index(last, m.name); i >= 0 {
+			last.Members[i].Value.Value = hujson.Literal(l.write(m.value))
 		} else {
-			text = insert(text, object, m)
+			l.insert(last, m)
 		}
 	}
-	return text
+	return string(root.Pack())
 }
 
 func (jsonFormat) remove(text string, path []string) string {
-	text = ended(text)
-	object, depth := deepest(text, path[:len(path)-1])
-	i := object.index(path[len(path)-1])
-	if depth < len(path)-1 || i < 0 {
+	root, _, found := walk(text, path[:len(path)-1])
+	last := found[len(found)-1]
+	i := index(last, path[len(path)-1])
+	if len(found) < len(path) || i < 0 {
 		return text
 	}
-	m := object.members[i]
-	start, end := m.Name.StartOffset, m.Value.EndOffset
-	last := i == len(object.members)-1
-	if !last || object.trailingComma() {
-		end = afterComma(m.Value)
+	// Comments before the member stay.
+	kept := hujson.Extra(strings.TrimRight(string(last.Members[i].Name.BeforeExtra), space))
+	trailingComma := hasTrailingComma(last)
+	last.Members = slices.Delete(last.Members, i, i+1)
+	switch {
+	case i < len(last.Members):
+		last.Members[i].Name.BeforeExtra = append(kept, last.Members[i].Name.BeforeExtra...)
+	case i > 0 && !trailingComma: // the member before it is the last one now
+		kept = append(last.Members[i-1].Value.AfterExtra, kept...)
+		last.Members[i-1].Value.AfterExtra = nil
+	case i > 0:
+		last.Members[i-1].Value.AfterExtra = append(hujson.Extra{}, last.Members[i-1].Value.AfterExtra...)
 	}
-	if start, end = wholeLines(text, start, end); len(object.members) == 1 {
-		inside := text[object.start+1:start] + text[end:object.end-1]
-		if strings.Trim(inside, space) == "" {
-			inside = ""
-		}
-		return text[:object.start+1] + inside + text[object.end-1:]
+	if i == len(last.Members) {
+		last.AfterExtra = append(kept, last.AfterExtra...)
 	}
-	text = text[:start] + text[end:]
-	if last && !object.trailingComma() { // the member before it is the last one now
-		comma := afterComma(object.members[i-1].Value)
-		text = text[:comma-1] + text[comma:]
+	if len(last.Members) == 0 && strings.Trim(string(last.AfterExtra), space) == "" {
+		last.AfterExtra = nil
 	}
-	return text
+	return string(root.Pack())
 }
 
 // space are the characters between values.
 const space = " \t\r\n"
 
-// afterComma is the offset after the comma that follows a value.
-func afterComma(v hujson.Value) int { return v.EndOffset + len(v.AfterExtra) + 1 }
-
-// wholeLines extends what is removed to the whole lines if nothing else is on them, or
-// by the blanks before it.
-func wholeLines(text string, start, end int) (int, int) {
-	before := strings.TrimRight(text[:start], " \t")
-	after := strings.TrimLeft(text[end:], " \t")
-	rest := strings.TrimPrefix(after, "\r")
-	if strings.HasSuffix(before, "\n") && strings.HasPrefix(rest, "\n") {
-		return len(before), len(text) - len(rest) + 1
-	}
-	return len(before), end
+func index(o *hujson.Object, name string) int {
+	return slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool {
+		literal, ok := m.Name.Value.(hujson.Literal)
+		return ok && literal.String() == name
+	})
 }
 
-// object is an object of a JSON text.
-type object struct {
-	start, end int // of the braces
-	members    []hujson.ObjectMember
+func hasTrailingComma(o *hujson.Object) bool {
+	return len(o.Members) > 0 && o.Members[len(o.Members)-1].Value.AfterExtra != nil
 }
 
-func (o object) index(name string) int {
-	for i, m := range o.members {
-		if literal, ok := m.Name.Value.(hujson.Literal); ok && literal.String() == name {
-			return i
+// walk parses a text that has been parsed before, and follows a path as far as there are
+// objects. It returns these, the first is the root, and the layout at the last.
+func walk(text string, path []string) (root hujson.Value, l layout, found []*hujson.Object) {
+	root, _ = parseJSON(text)
+	o := root.Value.(*hujson.Object)
+	l = layout{end: lineEnd(text), unit: "  "}
+	if len(o.Members) > 0 {
+		if indent, _ := indentOf(o.Members[0]); indent != "" {
+			l.unit = indent
 		}
 	}
-	return -1
-}
-
-func (o object) trailingComma() bool {
-	return len(o.members) > 0 && o.members[len(o.members)-1].Value.AfterExtra != nil
-}
-
-// deepest follows a path as far as there are objects, and returns how far that is.
-func deepest(text string, path []string) (o object, depth int) {
-	value, err := parseJSON(text)
-	if err != nil {
-		return object{}, 0 // it has been parsed before
-	}
-	for {
-		composite, ok := value.Value.(*hujson.Object)
-		if !ok {
-			return o, depth - 1
-		}
-		o = object{value.StartOffset, value.EndOffset, composite.Members}
-		if depth == len(path) {
-			return o, depth
-		}
-		i := o.index(path[depth])
+	found = append(found, o)
+	for _, name := range path {
+		i := index(o, name)
 		if i < 0 {
-			return o, depth
+			break
 		}
-		value = o.members[i].Value
-		depth++
-	}
-}
-
-// insert adds a member at the end of an object, in the style of the text.
-func insert(text string, o object, m member) string {
-	l := layoutOf(text)
-	if len(o.members) == 0 {
-		start := strings.TrimRight(text[:o.end-1], space)
-		if outer := lineIndent(text, o.start); o.start == 0 || o.end-o.start > 2 || strings.Contains(strings.Trim(text, space), "\n") {
-			l.indent = outer + l.unit
-			return start + l.end + l.indent + quote(m.name) + ": " + l.write(m.value) + l.end + outer + text[o.end-1:]
+		next, ok := o.Members[i].Value.Value.(*hujson.Object)
+		if !ok {
+			break
 		}
-		return start + quote(m.name) + ": " + layout{}.write(m.value) + text[o.end-1:]
+		if indent, onOwnLine := indentOf(o.Members[i]); onOwnLine {
+			l.indent = indent
+		}
+		o, found = next, append(found, next)
 	}
-	last := o.members[len(o.members)-1]
-	kept := strings.TrimRight(text[last.Value.EndOffset:o.end-1], space) // comments, and a comma
-	rest := text[last.Value.EndOffset+len(kept):]
-	before, after := text[:last.Value.EndOffset]+","+kept, ""
-	if o.trailingComma() {
-		before, after = text[:last.Value.EndOffset]+kept, ","
-	}
-	indent := lineIndent(text, last.Name.StartOffset)
-	onOwnLine := strings.HasSuffix(strings.TrimRight(text[:last.Name.StartOffset], " \t"), "\n")
-	if !onOwnLine && !strings.Contains(kept, "//") {
-		return before + " " + quote(m.name) + ": " + layout{}.write(m.value) + after + rest
-	}
-	l.indent = indent
-	return before + l.end + indent + quote(m.name) + ": " + l.write(m.value) + after + rest
+	return root, l, found
 }
 
-// lineIndent is the white space at the begin of the line that an offset is in.
-func lineIndent(text string, offset int) string {
-	line := text[strings.LastIndexByte(text[:offset], '\n')+1 : offset]
-	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+// indentOf is the white space before a member that is the first on its line.
+func indentOf(m hujson.ObjectMember) (indent string, onOwnLine bool) {
+	before := string(m.Name.BeforeExtra)
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	return line, len(line) < len(before) && strings.Trim(line, space) == ""
 }
 
-// layout is how a value is written; the zero one writes it on one line.
+// layout is how values are written.
 type layout struct {
 	end    string // of a line
 	indent string // of the line on which the value begins
 	unit   string // by which the lines in it are indented more
 }
 
-// layoutOf is the style of a text: the indentation of its first member.
-func layoutOf(text string) layout {
-	l := layout{end: lineEnd(text), unit: "  "}
-	if root, _ := deepest(text, nil); len(root.members) > 0 {
-		if unit := lineIndent(text, root.members[0].Name.StartOffset); unit != "" {
-			l.unit = unit
-		}
+// insert adds a member at the end of an object: on lines of its own, unless the last one
+// is not.
+func (l layout) insert(o *hujson.Object, m member) {
+	kept := strings.TrimRight(string(o.AfterExtra), space) // comments
+	rest := string(o.AfterExtra[len(kept):])
+	inner := layout{l.end, l.indent + l.unit, l.unit}
+	before := kept + l.end + inner.indent
+	if n := len(o.Members); n == 0 {
+		rest = l.end + l.indent
+	} else if indent, onOwnLine := indentOf(o.Members[n-1]); onOwnLine || strings.Contains(kept, "//") {
+		inner.indent, before = indent, kept+l.end+indent
+	} else {
+		inner.indent, before = l.indent, kept+" "
 	}
-	return l
+	added := hujson.ObjectMember{
+		Name:  hujson.Value{BeforeExtra: hujson.Extra(before), Value: hujson.Literal(quote(m.name))},
+		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.Literal(inner.write(m.value))},
+	}
+	if hasTrailingComma(o) {
+		added.Value.AfterExtra = hujson.Extra{}
+	}
+	o.Members, o.AfterExtra = append(o.Members, added), hujson.Extra(rest)
 }
 
 func (l layout) write(value any) string {
@@ -232,9 +192,6 @@ func (l layout) write(value any) string {
 	var parts []string
 	for _, m := range value.([]member) {
 		parts = append(parts, inner.indent+quote(m.name)+": "+inner.write(m.value))
-	}
-	if l.end == "" {
-		return "{" + strings.Join(parts, ", ") + "}"
 	}
 	return "{" + l.end + strings.Join(parts, ","+l.end) + l.end + l.indent + "}"
 }

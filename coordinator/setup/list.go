@@ -23,20 +23,23 @@ type File struct {
 	Works   bool     `json:"works"`
 	Error   string   `json:"error"`
 
-	host  Host
-	state State
+	Of    Host  `json:"-"`
+	State State `json:"-"`
+	Err   error `json:"-"`
+	// Again: it is the user's file too, as some are in the home folder.
+	Again bool `json:"-"`
 }
 
 // List describes each file of each host; at least one.
 func List(workspace string) (files []File) {
 	for _, h := range hosts {
-		found := h.Installed()
+		found, own := h.Installed(), h.ScopesIn(workspace)
 		for _, scope := range h.Scopes() {
 			s, err := h.Inspect(scope, workspace)
 			file := File{
 				Host: h.ID, Name: h.Name, Found: found, Scope: scope, Path: s.File, Exists: s.Exists,
 				Default: scope == h.Default, Entry: s.Name, Command: s.Command, Args: append([]string{}, s.Args...), Works: s.Works(),
-				host: h, state: s,
+				Of: h, State: s, Err: err, Again: !slices.Contains(own, scope),
 			}
 			if err != nil {
 				file.Error = strings.TrimPrefix(err.Error(), s.File+" is left as it is: ")
@@ -44,54 +47,82 @@ func List(workspace string) (files []File) {
 			files = append(files, file)
 		}
 		if len(h.Scopes()) == 0 {
-			files = append(files, File{Host: h.ID, Name: h.Name, Found: found, Args: []string{}, host: h})
+			files = append(files, File{Host: h.ID, Name: h.Name, Found: found, Args: []string{}, Of: h})
 		}
 	}
 	return files
 }
 
+// Health is how well an entry works.
+type Health int
+
+const (
+	Works    Health = iota
+	Doubtful        // not as the user may expect
+	Broken
+)
+
+var colours = map[Health]string{Works: terminal.Green, Doubtful: terminal.Yellow, Broken: terminal.Red}
+
+// Diagnosis is what an entry does. Text is the predicate of a sentence, and Fix the next
+// step; empty: nothing to do.
+type Diagnosis struct {
+	Health    Health
+	Text, Fix string
+}
+
+// Diagnose examines the entry in a file that has one.
+func (h Host) Diagnose(scope Scope, s State) Diagnosis {
+	again := "coordinator setup " + h.ID + " --" + string(scope)
+	switch {
+	case s.Command == "":
+		return Diagnosis{Broken, "starts no program", again}
+	case s.Program == "":
+		return Diagnosis{Broken, "starts " + s.Command + ", and there is no such program", again}
+	case s.Off:
+		return Diagnosis{Doubtful, "is turned off", "turn the server on in " + h.Name}
+	case !s.Works():
+		return Diagnosis{Broken, "starts " + strings.Join(append([]string{s.Command}, s.Args...), " ") + ", which is not its MCP server", again}
+	case !s.IsCoordinator():
+		return Diagnosis{Doubtful, "starts " + s.Command + ", which may be another program", "to replace it, remove it first, with --remove"}
+	case len(s.Settings) > 0:
+		return Diagnosis{Doubtful, "works, and sets " + strings.Join(s.Settings, ", "), "if that is not yours, replace the entry: remove it first, with --remove"}
+	}
+	return Diagnosis{Health: Works, Text: "works"}
+}
+
 // Table has the rows of a list for people, the first with the titles, and the colour of
 // each. Hosts without an entry that are not on this machine are missing.
-func Table(files []File, workspace string) (rows [][]string, colours, missing []string) {
-	rows, colours = [][]string{{"HOST", "NAME", "ENTRY", "FILE"}}, []string{""}
+func Table(files []File) (rows [][]string, rowColours, missing []string) {
+	add := func(colour string, row ...string) {
+		rows, rowColours = append(rows, row), append(rowColours, colour)
+	}
+	add("", "HOST", "NAME", "ENTRY", "FILE")
 	shown := map[string]bool{}
 	for i, f := range files {
-		if (f.Entry != "" || f.Error != "") && slices.Contains(f.host.ScopesIn(workspace), f.Scope) {
-			text, colour := f.verdict()
-			rows, colours = append(rows, []string{f.Host, f.Name, text, f.Path}), append(colours, colour)
+		switch d := f.Of.Diagnose(f.Scope, f.State); {
+		case f.Again:
+		case f.Error != "":
+			add(terminal.Red, f.Host, f.Name, f.Error, f.Path)
+			shown[f.Host] = true
+		case f.Entry != "":
+			if d.Health == Broken {
+				d.Text += ": run `" + d.Fix + "`"
+			}
+			add(colours[d.Health], f.Host, f.Name, d.Text, f.Path)
 			shown[f.Host] = true
 		}
-		if shown[f.Host] || i+1 < len(files) && files[i+1].Host == f.Host {
-			continue
+		none := "none"
+		if f.Of.Default == "" {
+			none = "only the host itself knows"
 		}
-		text := "none"
-		if f.host.Default == "" {
-			text = "only the host itself knows"
-		}
-		if f.Found {
-			rows, colours = append(rows, []string{f.Host, f.Name, text, ""}), append(colours, terminal.Yellow)
-		} else {
+		switch isLast := i+1 == len(files) || files[i+1].Host != f.Host; {
+		case !isLast || shown[f.Host]:
+		case f.Found:
+			add(terminal.Yellow, f.Host, f.Name, none, "")
+		default:
 			missing = append(missing, f.Host)
 		}
 	}
-	return rows, colours, missing
-}
-
-// verdict is what a file with an entry, or with an error, does.
-func (f File) verdict() (text, colour string) {
-	switch {
-	case f.Error != "":
-		return f.Error, terminal.Red
-	case f.Works && f.state.Off:
-		return "turned off", terminal.Yellow
-	case f.state.IsCoordinator() && len(f.state.Settings) > 0:
-		return "works, and sets " + strings.Join(f.state.Settings, ", "), terminal.Yellow
-	case f.state.IsCoordinator():
-		return "works", terminal.Green
-	case f.Works:
-		return "starts " + f.Command + ", which may be another program", terminal.Yellow
-	case f.Command == "":
-		return "it starts no program", terminal.Yellow
-	}
-	return f.Command + " is not found: run `coordinator setup " + f.Host + " --" + string(f.Scope) + "`", terminal.Red
+	return rows, rowColours, missing
 }

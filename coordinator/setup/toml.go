@@ -73,33 +73,35 @@ func expressions(text string) (all []expression) {
 
 func (tomlFormat) set(text string, path []string, members []member) string {
 	end := lineEnd(text)
+	previous := path // what a new member follows: the table's header, or the member before it
 	for _, m := range members {
 		value := layout{}.write(m.value)
 		all := expressions(text)
-		at := func(path []string, header bool) int {
-			return slices.IndexFunc(all, func(e expression) bool { return e.header == header && slices.Equal(e.path, path) })
+		at := func(path []string) int {
+			return slices.IndexFunc(all, func(e expression) bool { return slices.Equal(e.path, path) })
 		}
-		if i := at(append(slices.Clone(path), m.name), false); i >= 0 {
+		own := append(slices.Clone(path), m.name)
+		if i := at(own); i >= 0 {
 			text = text[:all[i].value] + value + text[all[i].valueEnd:]
+			previous = own
 			continue
 		}
-		i := at(path, true)
-		if i < 0 {
+		var after int
+		if i := at(previous); i >= 0 {
+			after = all[i].end
+		} else {
 			if text = strings.TrimRight(text, space); text != "" {
 				text += end + end
 			}
 			text += "[" + writeKey(path) + "]" + end
-			i, all = len(all), append(all, expression{end: len(text)})
+			after = len(text)
 		}
-		last := all[i].end // after the members that have just been added
-		for i++; i < len(all) && !all[i].header && slices.ContainsFunc(members, func(m member) bool { return slices.Equal(all[i].path, append(slices.Clone(path), m.name)) }); i++ {
-			last = all[i].end
-		}
-		before := text[:last]
+		before := text[:after]
 		if !strings.HasSuffix(before, "\n") {
 			before += end
 		}
-		text = before + m.name + " = " + value + end + text[last:]
+		text = before + m.name + " = " + value + end + text[after:]
+		previous = own
 	}
 	return text
 }

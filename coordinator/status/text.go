@@ -72,7 +72,7 @@ func block(title, browser, access string, e Endpoint, clients []Client, unknown 
 	case browser != "":
 		line("browser", browser)
 	case e.Waiting > 0:
-		line("browser", fmt.Sprintf("none, and %s for one: start the debug session (F5 in VS Code)", counted(e.Waiting, "request waits", "requests wait")))
+		line("browser", fmt.Sprintf("none, and %s for one: start the debug session (F5 in VS Code)", terminal.Count(e.Waiting, "request waits", "requests wait")))
 	default:
 		line("browser", "none")
 	}
@@ -155,11 +155,4 @@ func age(d time.Duration) string {
 		return fmt.Sprintf("%dh", int(d.Hours()))
 	}
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
-}
-
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

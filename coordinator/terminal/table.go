@@ -12,6 +12,14 @@ import (
 	"golang.org/x/term"
 )
 
+// Count is a number with the words for one or for several.
+func Count(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}
+
 // Is reports whether a stream is a terminal.
 func Is(stream any) bool {
 	file, ok := stream.(*os.File)
