@@ -10,24 +10,15 @@ import (
 	"browser-coordinator/coordinator/tools/answer"
 )
 
-type replaceIn struct {
-	Find string `json:"find"`
-	With string `json:"with"`
-}
-
 type routeIn struct {
-	Pattern       string      `json:"pattern" jsonschema:"glob: **/api/users, **/*.{png,jpg}, /api/* of any host"`
-	Status        int         `json:"status,omitempty" jsonschema:"answer with it (200)"`
-	Body          *string     `json:"body,omitempty" jsonschema:"answer with it"`
-	ContentType   string      `json:"contentType,omitempty"`
-	Headers       []string    `json:"headers,omitempty" jsonschema:"Name: Value, to add to the answer, or without one to the request"`
-	RemoveHeaders string      `json:"removeHeaders,omitempty" jsonschema:"names with commas"`
-	Abort         string      `json:"abort,omitempty" jsonschema:"fail with: failed, timedout, connectionrefused, blockedbyclient …"`
-	FromServer    bool        `json:"fromServer,omitempty" jsonschema:"ask the server and change only what is given"`
-	Replace       []replaceIn `json:"replace,omitempty" jsonschema:"texts in the server's answer"`
-	Method        string      `json:"method,omitempty" jsonschema:"send the request with it"`
-	RequestBody   *string     `json:"requestBody,omitempty" jsonschema:"send the request with it"`
-	Times         int         `json:"times,omitempty" jsonschema:"only that many requests"`
+	Pattern       string   `json:"pattern" jsonschema:"glob: **/api/users, **/*.{png,jpg}, /api/* of any host"`
+	Status        int      `json:"status,omitempty" jsonschema:"answer with it (200)"`
+	Body          *string  `json:"body,omitempty" jsonschema:"answer with it"`
+	ContentType   string   `json:"contentType,omitempty"`
+	Headers       []string `json:"headers,omitempty" jsonschema:"Name: Value, to add to the answer, or without one to the request"`
+	RemoveHeaders string   `json:"removeHeaders,omitempty" jsonschema:"names with commas"`
+	Abort         string   `json:"abort,omitempty" jsonschema:"fail with: failed, timedout, connectionrefused, blockedbyclient …"`
+	Times         int      `json:"times,omitempty" jsonschema:"only that many requests"`
 	inWindow
 }
 
@@ -69,15 +60,12 @@ func route(ctx context.Context, c *agent.Call, in routeIn) error {
 	}
 	r := routing.Route{
 		Pattern: in.Pattern, Status: in.Status, Body: in.Body, ContentType: in.ContentType, Headers: headers,
-		Abort: strings.ToLower(in.Abort), FromServer: in.FromServer, Method: in.Method, RequestBody: in.RequestBody, Times: in.Times,
+		Abort: strings.ToLower(in.Abort), Times: in.Times,
 	}
 	for name := range strings.SplitSeq(in.RemoveHeaders, ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			r.RemoveHeaders = append(r.RemoveHeaders, name)
 		}
-	}
-	for _, c := range in.Replace {
-		r.Replace = append(r.Replace, routing.Replacement{Find: c.Find, With: c.With})
 	}
 	browser, err := c.Routed(ctx)
 	if err != nil {
@@ -110,7 +98,6 @@ func routeLine(out *answer.Answer, r routing.Route) string {
 		}
 	}
 	add(r.Abort != "", "fails with %s", r.Abort)
-	add(r.FromServer, "the server's answer")
 	add(r.Status != 0, "status %d", r.Status)
 	if r.Body != nil {
 		add(true, "body %s", out.Brief(*r.Body))
@@ -120,13 +107,6 @@ func routeLine(out *answer.Answer, r routing.Route) string {
 		add(true, "with %s: %s", h.Name, h.Value)
 	}
 	add(len(r.RemoveHeaders) > 0, "without %s", strings.Join(r.RemoveHeaders, ", "))
-	for _, c := range r.Replace {
-		add(true, "%q for %q", c.With, c.Find)
-	}
-	add(r.Method != "", "method %s", r.Method)
-	if r.RequestBody != nil {
-		add(true, "request body %s", out.Brief(*r.RequestBody))
-	}
 	add(r.Times > 0, "%d times", r.Times)
 	if len(does) == 0 {
 		return r.Pattern + ": sent on as it is"

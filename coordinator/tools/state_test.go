@@ -239,12 +239,11 @@ func TestRoutesEndWithTheSession(t *testing.T) {
 	ask("answered", `"503 closed"`)
 	route(args{"pattern": "**/price", "headers": []string{"X-Trace: abc"}})
 	ask("sent on", `"200 price 7 abc"`)
-	route(args{"pattern": "**/price", "replace": []args{{"find": "7", "with": "8"}}, "times": 1})
 	route(args{"pattern": "**/price", "abort": "timedout", "times": 1})
-	agent.Expect("browser_route_list", nil, "1. **/price: fails with timedout, 1 times", `2. **/price: "8" for "7", 1 times`, "3. **/price: with X-Trace: abc", "4. /price: status 503, body closed")
+	agent.Expect("browser_route_list", nil, "1. **/price: fails with timedout, 1 times", "2. **/price: with X-Trace: abc", "3. /price: status 503, body closed")
 	ask("aborted", `"failed"`)
-	ask("changed", `"200 price 8 "`)
-	agent.Expect("browser_unroute", args{"pattern": "**/price"}, "Removed 3 routes.")
+	ask("sent on again", `"200 price 7 abc"`)
+	agent.Expect("browser_unroute", args{"pattern": "**/price"}, "Removed 2 routes.")
 	ask("answered again", `"503 closed"`)
 	refuseAll(t, agent, []toolCall{
 		{"browser_route", args{"pattern": "**", "headers": []string{"nonsense"}}, []string{"Name: Value"}},

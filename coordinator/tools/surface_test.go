@@ -30,7 +30,7 @@ var extra = map[string][]string{
 	"browser_file_upload":      {"target"}, // theirs answers a file chooser that a click has opened
 	"browser_handle_dialog":    {"time"},
 	"browser_tabs":             {"front"},
-	"browser_route":            {"abort", "fromServer", "method", "replace", "requestBody", "times"},
+	"browser_route":            {"abort", "times"},
 }
 
 // alone are tools without an equivalent, or without exactly one, in Playwright MCP.

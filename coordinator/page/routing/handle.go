@@ -1,15 +1,12 @@
 package routing
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/fetch"
 
 	"browser-coordinator/coordinator/cdp"
@@ -37,31 +34,12 @@ func (r *Router) loop(paused *cdp.Subscription) {
 
 // handle decides on one request. It never blocks.
 func (r *Router) handle(s *cdp.Session, e *fetch.EventRequestPaused) {
-	key := string(s.ID()) + "/" + string(e.RequestID)
-	if e.ResponseStatusCode != 0 || e.ResponseErrorReason != "" {
-		route := r.opened(key, "")
-		if route == nil || e.ResponseErrorReason != "" {
-			r.decide(s, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
-			return
-		}
-		r.running.Add(1)
-		go r.changeResponse(s, e, route)
-		return
-	}
-	var route *Route
-	if e.RedirectedRequestID != "" {
-		route = r.opened(string(s.ID())+"/"+string(e.RedirectedRequestID), key)
-	}
-	if route == nil {
-		route = r.match(key, e.Request.URL)
-	}
+	route := r.match(e.Request.URL)
 	switch {
 	case route == nil:
 		r.decide(s, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
 	case route.Abort != "":
 		r.decide(s, fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: abortReasons[route.Abort]})
-	case route.changesResponse():
-		r.decide(s, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID, InterceptResponse: new(true)})
 	case route.responds():
 		r.decide(s, fetch.CommandFulfillRequest, ownResponse(route, e))
 	default:
@@ -70,7 +48,7 @@ func (r *Router) handle(s *cdp.Session, e *fetch.EventRequestPaused) {
 }
 
 // match finds the route of a URL and counts its use.
-func (r *Router) match(key, url string) *Route {
+func (r *Router) match(url string) *Route {
 	url, _, _ = strings.Cut(url, "#")
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,30 +57,6 @@ func (r *Router) match(key, url string) *Route {
 			continue
 		}
 		route.used++
-		if route.changesResponse() {
-			if route.open == nil || len(route.open) > maxOpen {
-				route.open = map[string]bool{}
-			}
-			route.open[key] = true
-		}
-		return &route.Route
-	}
-	return nil
-}
-
-// opened finds the route of a request whose response must be changed. If a redirect
-// follows, next replaces the request among the open ones.
-func (r *Router) opened(key, next string) *Route {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, route := range r.routes {
-		if !route.open[key] {
-			continue
-		}
-		if next != "" {
-			delete(route.open, key)
-			route.open[next] = true
-		}
 		return &route.Route
 	}
 	return nil
@@ -156,10 +110,7 @@ func ownResponse(route *Route, e *fetch.EventRequestPaused) fetch.FulfillRequest
 }
 
 func changedRequest(route *Route, e *fetch.EventRequestPaused) fetch.ContinueRequestParams {
-	params := fetch.ContinueRequestParams{RequestID: e.RequestID, Method: route.Method}
-	if route.RequestBody != nil {
-		params.PostData = []byte(*route.RequestBody)
-	}
+	params := fetch.ContinueRequestParams{RequestID: e.RequestID}
 	if len(route.Headers) > 0 || len(route.RemoveHeaders) > 0 {
 		var headers []*fetch.HeaderEntry
 		for name, value := range e.Request.Headers {
@@ -168,47 +119,4 @@ func changedRequest(route *Route, e *fetch.EventRequestPaused) fetch.ContinueReq
 		params.Headers = route.entries(headers)
 	}
 	return params
-}
-
-// responseTimeout bounds the wait for the rest of a response that must be changed:
-// some responses never end.
-const responseTimeout = 30 * time.Second
-
-// changeResponse changes the server's response. The router owns its goroutine.
-func (r *Router) changeResponse(s *cdp.Session, e *fetch.EventRequestPaused, route *Route) {
-	defer r.running.Done()
-	ctx, cancel := context.WithTimeout(context.Background(), responseTimeout)
-	defer cancel()
-	redirect := e.ResponseStatusCode >= 300 && e.ResponseStatusCode < 400 && slices.ContainsFunc(e.ResponseHeaders, func(h *fetch.HeaderEntry) bool {
-		return strings.EqualFold(h.Name, "Location")
-	})
-	if redirect { // the route applies to the target of the redirect
-		r.decide(s, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
-		return
-	}
-	status := cmp.Or(int64(route.Status), e.ResponseStatusCode)
-	var body []byte
-	switch {
-	case route.Body != nil:
-		body = []byte(*route.Body)
-	case len(route.Replace) > 0:
-		got, err := protocol.Call(ctx, s, fetch.GetResponseBody, fetch.GetResponseBodyParams{RequestID: e.RequestID})
-		if err != nil {
-			r.opts.Logger.Warn("page: a response was not changed", "url", e.Request.URL, "err", err)
-			r.decide(s, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
-			return
-		}
-		body = got.Body
-		for _, c := range route.Replace {
-			body = bytes.ReplaceAll(body, []byte(c.Find), []byte(c.With))
-		}
-	default:
-		r.decide(s, fetch.CommandContinueResponse, fetch.ContinueResponseParams{
-			RequestID: e.RequestID, ResponseCode: status, ResponseHeaders: route.entries(e.ResponseHeaders),
-		})
-		return
-	}
-	// The body is decoded now, and its length differs.
-	headers := route.entries(e.ResponseHeaders, "Content-Encoding", "Content-Length", "Transfer-Encoding")
-	r.decide(s, fetch.CommandFulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: status, ResponseHeaders: headers, Body: body})
 }

@@ -13,7 +13,6 @@ import (
 // Route defines the handling of the requests that its pattern matches:
 //
 //   - With Abort, they fail.
-//   - With FromServer or Replace, the server's response is changed.
 //   - With Status, Body or ContentType, they get a response without the server.
 //   - Otherwise, the request is changed and sent.
 type Route struct {
@@ -21,25 +20,18 @@ type Route struct {
 	// one of both. A pattern that begins with / matches any host.
 	Pattern     string
 	Abort       string // a key of abortReasons
-	Status      int    // 0: 200, or the server's
+	Status      int    // 0: 200
 	Body        *string
 	ContentType string
-	// Headers replace those of the same name: in the response if the route changes or
-	// creates one, else in the request. RemoveHeaders applies likewise.
+	// Headers replace those of the same name: in the response if the route creates one, else
+	// in the request. RemoveHeaders applies likewise.
 	Headers       []Header
 	RemoveHeaders []string
-	FromServer    bool
-	Replace       []Replacement // in the body of the server's response
-	Method        string        // of the request that is sent on
-	RequestBody   *string       // of the request that is sent on
-	Times         int           // how many requests; 0: all
+	Times         int // how many requests; 0: all
 }
 
 // Header is one HTTP header field.
 type Header struct{ Name, Value string }
-
-// Replacement replaces every occurrence of a text.
-type Replacement struct{ Find, With string }
 
 // abortReasons maps Playwright's names to the browser's.
 var abortReasons = func() map[string]network.ErrorReason {
@@ -72,19 +64,16 @@ func (r *Route) check() error {
 	return nil
 }
 
-// changesResponse reports whether the route changes the server's response.
-func (r *Route) changesResponse() bool { return r.Abort == "" && (r.FromServer || len(r.Replace) > 0) }
-
 // responds reports whether the route responds without the server.
 func (r *Route) responds() bool {
-	return r.Abort == "" && !r.changesResponse() && (r.Status != 0 || r.Body != nil || r.ContentType != "")
+	return r.Abort == "" && (r.Status != 0 || r.Body != nil || r.ContentType != "")
 }
 
 // entries returns the headers in the browser's form, with the route's changes.
-func (r *Route) entries(headers []*fetch.HeaderEntry, drop ...string) []*fetch.HeaderEntry {
+func (r *Route) entries(headers []*fetch.HeaderEntry) []*fetch.HeaderEntry {
 	gone := func(name string) bool {
 		same := func(other string) bool { return strings.EqualFold(name, other) }
-		return slices.ContainsFunc(r.RemoveHeaders, same) || slices.ContainsFunc(drop, same) ||
+		return slices.ContainsFunc(r.RemoveHeaders, same) ||
 			slices.ContainsFunc(r.Headers, func(h Header) bool { return same(h.Name) }) ||
 			r.ContentType != "" && same("Content-Type")
 	}

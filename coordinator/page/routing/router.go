@@ -37,7 +37,7 @@ type Options struct {
 // Router holds the network settings of a connection for its pages.
 type Router struct {
 	opts    Options
-	running sync.WaitGroup // loop, and the goroutines that change responses
+	running sync.WaitGroup // loop
 
 	// mu guards the fields that follow. No other lock may be taken while it is held.
 	mu      sync.Mutex
@@ -59,13 +59,7 @@ type activeRoute struct {
 	Route
 	matches *regexp.Regexp
 	used    int
-	// open are requests whose response must be changed, including those that follow a
-	// redirect of one of them.
-	open map[string]bool
 }
-
-// maxOpen bounds how many requests a route keeps open: a page may have cancelled some.
-const maxOpen = 1000
 
 // spent reports whether the route has matched its maximum number of times.
 func (r *activeRoute) spent() bool { return r.Times > 0 && r.used >= r.Times }
@@ -97,11 +91,7 @@ func (r *Router) routing() []command {
 	if routed {
 		var patterns []*fetch.RequestPattern
 		for _, route := range r.routes {
-			pattern := coarse(route.Pattern)
-			if route.changesResponse() {
-				pattern = "*" // a redirect may lead anywhere
-			}
-			patterns = append(patterns, &fetch.RequestPattern{URLPattern: pattern})
+			patterns = append(patterns, &fetch.RequestPattern{URLPattern: coarse(route.Pattern)})
 		}
 		intercept = command{fetch.CommandEnable, fetch.EnableParams{Patterns: patterns}}
 	}

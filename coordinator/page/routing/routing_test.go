@@ -190,16 +190,12 @@ func TestRoutesChange(t *testing.T) {
 	var a requests
 	b := pagetest.Connect(t)
 	p, _ := pagetest.ServeIn(t, b, routedSite(&a))
-	mustRoute(t, b, routing.Route{Pattern: "**/moved", FromServer: true, Status: 418, Headers: []routing.Header{{"X-Server", "changed"}}})
-	expectGet(t, "status and headers, across a redirect", p, "/moved", "418 changed a real item")
-	mustRoute(t, b, routing.Route{Pattern: "**/item", Replace: []routing.Replacement{{"real", "false"}}, RemoveHeaders: []string{"x-server"}})
-	expectGet(t, "a text in the body", p, "/api/item", "200  a false item")
 	body := "another"
-	mustRoute(t, b, routing.Route{Pattern: "**/item", FromServer: true, Body: &body})
-	expectGet(t, "the body", p, "/api/item", "200 real another")
-	mustRoute(t, b, routing.Route{Pattern: "**/post", Headers: []routing.Header{{"X-Added", "yes"}}, Method: "PUT", RequestBody: &body})
+	mustRoute(t, b, routing.Route{Pattern: "**/item", Status: 418, Body: &body, Headers: []routing.Header{{"X-Server", "changed"}}})
+	expectGet(t, "an answer, across a redirect", p, "/moved", "418 changed another")
+	mustRoute(t, b, routing.Route{Pattern: "**/post", Headers: []routing.Header{{"X-Added", "yes"}}})
 	pagetest.Evaluate(t, p, "get('/post', {method: 'POST', body: 'first'})")
-	if !a.has("PUT /post yes another") {
+	if !a.has("POST /post yes first") {
 		t.Errorf("the server received %q", a.lines)
 	}
 	for _, wrong := range []routing.Route{{}, {Pattern: "**", Abort: "boredom"}, {Pattern: "**", Status: 1000}, {Pattern: "{"}, {Pattern: "**", Times: -1}} {
@@ -207,7 +203,7 @@ func TestRoutesChange(t *testing.T) {
 			t.Errorf("%+v is accepted", wrong)
 		}
 	}
-	if len(b.Routing().Routes()) != 4 {
+	if len(b.Routing().Routes()) != 2 {
 		t.Errorf("routes %+v", b.Routing().Routes())
 	}
 }
