@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"browser-coordinator/coordinator/cdp"
@@ -21,7 +20,14 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 	p.input.Choosers.Hold(ctx, true)
 	defer p.input.Choosers.Hold(ctx, false)
 	var out input.Outcome
-	change, err := p.actUntil(ctx, a.Doing, a.Waits+p.connection.opts.CallTimeout, p.observer.settleRequests, func(ctx context.Context) (err error) {
+	settle := func(ctx context.Context, before mark) error {
+		err := p.observer.settleRequests(ctx, before)
+		if err == nil && a.Check != nil && p.state.documents() == before.commits && !p.state.isBlocked() {
+			a.Check(ctx, &out)
+		}
+		return err
+	}
+	change, err := p.actUntil(ctx, a.Doing, a.Waits+p.connection.opts.CallTimeout, settle, func(ctx context.Context) (err error) {
 		if !p.state.isBlocked() {
 			p.reader.Watch(ctx)
 		}
@@ -151,7 +157,7 @@ func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
 			p.state.mu.Lock()
 			commits, moves := p.state.commits, p.state.moves
 			p.state.mu.Unlock()
-			if err := p.state.await(ctx, func() bool { return strings.Contains(p.frames.URL(), opts.URL) }); err != nil {
+			if err := p.state.await(ctx, func() bool { return fitsURL(p.frames.URL(), opts.URL) }); err != nil {
 				return err
 			}
 			met, err := wait.waitInDocument(ctx, opts, time.Until(end))

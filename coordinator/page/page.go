@@ -60,17 +60,35 @@ func (p *Page) Dialog() *Dialog {
 	return p.state.openDialog()
 }
 
-// URL is the URL of the main frame.
-func (p *Page) URL() string { return p.frames.URL() }
+// URL is the URL of the main frame. For a page that has not responded yet, it is the one
+// that the browser reports.
+func (p *Page) URL() string {
+	if p.frames.Known() {
+		return p.frames.URL()
+	}
+	return p.connection.targets.url(p.ID())
+}
 
 // Host is the host name of that URL; empty for a URL without one.
 func (p *Page) Host() string { return hostname(p.URL()) }
 
+// LearnURL reads the frames of a page that did not respond when it was attached to. If it
+// still does not respond, only its URL is known. An error means that nothing is.
+func (p *Page) LearnURL(ctx context.Context) error {
+	if p.frames.Known() {
+		return nil
+	}
+	if err := p.readFrames(ctx); err != nil && p.URL() == "" {
+		return p.operations.explain(err, "reading the page's URL")
+	}
+	return nil
+}
+
 // Addresses are the URLs of the page's frames, the main frame's first, and of files
 // that the page had loaded before it was guarded.
 func (p *Page) Addresses() []string {
-	var addresses []string
-	for _, f := range p.frames.All() {
+	addresses := []string{p.URL()}
+	for _, f := range p.frames.All()[1:] {
 		addresses = append(addresses, f.URL)
 	}
 	return append(addresses, p.guard.Early(p.state.documents())...)

@@ -108,6 +108,16 @@ func (t *targets) opener(id string) string {
 	return ""
 }
 
+// url is a page's URL as the browser reported it; empty: none.
+func (t *targets) url(id string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p, known := t.pages[target.ID(id)]; known {
+		return p.info.URL
+	}
+	return ""
+}
+
 // openedSince lists the pages that a page has opened. A link with rel=noopener
 // sets no opener, so a page without an opener counts too.
 func (t *targets) openedSince(seq int, opener string) []Info {

@@ -24,7 +24,8 @@ import (
 type WaitOptions struct {
 	Text       string        // shown in one of the frames, shadow roots included
 	Gone       string        // no frame shows it
-	URL        string        // part of the main frame's URL
+	Target     string        // is visible, and shows the text
+	URL        string        // part of the main frame's URL, or a glob
 	Expression string        // JavaScript that becomes true; a function is called
 	Idle       bool          // loaded, and no request for half a second
 	Timeout    time.Duration // 0: 30 s
@@ -33,7 +34,7 @@ type WaitOptions struct {
 func (o *WaitOptions) String() string {
 	var wanted []string
 	for _, w := range []struct{ what, value string }{
-		{"the text", o.Text}, {"the end of the text", o.Gone}, {"the URL", o.URL}, {"the expression", o.Expression},
+		{"the element", o.Target}, {"the text", o.Text}, {"the end of the text", o.Gone}, {"the URL", o.URL}, {"the expression", o.Expression},
 	} {
 		if w.value != "" {
 			wanted = append(wanted, fmt.Sprintf("%s %q", w.what, w.value))
@@ -63,6 +64,12 @@ type waiter struct {
 // waitInDocument waits for the conditions on the document, then for the network. It
 // returns false if the document was replaced or its URL changed meanwhile.
 func (w *waiter) waitInDocument(ctx context.Context, opts WaitOptions, left time.Duration) (bool, error) {
+	if opts.Target != "" {
+		if met, err := w.waitForTarget(ctx, opts, left); !met || err != nil {
+			return met, err
+		}
+		opts.Text = ""
+	}
 	if opts.Text != "" || opts.Gone != "" {
 		if err := w.waitForText(ctx, opts, left); err != nil {
 			return false, err
@@ -78,7 +85,45 @@ func (w *waiter) waitInDocument(ctx context.Context, opts WaitOptions, left time
 			return false, err
 		}
 	}
-	return strings.Contains(w.frames.URL(), opts.URL), nil
+	return fitsURL(w.frames.URL(), opts.URL), nil
+}
+
+// fitsURL reports whether a URL has the wanted part. In one with asterisks these stand for
+// anything, as in a glob of Playwright.
+func fitsURL(url, wanted string) bool {
+	if strings.Contains(url, wanted) {
+		return true
+	}
+	if !strings.Contains(wanted, "*") {
+		return false
+	}
+	parts := strings.Split(wanted, "*")
+	last := len(parts) - 1
+	for _, part := range parts[:last] {
+		_, rest, found := strings.Cut(url, part)
+		if !found {
+			return false
+		}
+		url = rest
+	}
+	return strings.HasSuffix(url, parts[last])
+}
+
+// waitForTarget returns false if the element has no longer been there, or time was up.
+func (w *waiter) waitForTarget(ctx context.Context, opts WaitOptions, left time.Duration) (met bool, err error) {
+	until := time.Now().Add(left)
+	for !met && time.Now().Before(until) {
+		e, err := w.frames.FindInTime(ctx, opts.Target, until)
+		if err != nil {
+			return false, err
+		}
+		err = e.Call(ctx, "shows", map[string]any{"text": opts.Text, "budget": time.Until(until).Milliseconds()}, &met)
+		e.Release(ctx)
+		if err != nil {
+			return false, err
+		}
+	}
+	return met, nil
 }
 
 // waitForExpression runs in the page's main world, which has the expression's names.

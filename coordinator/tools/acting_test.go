@@ -335,3 +335,77 @@ func TestForgivingArguments(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The answer to a form says which fields the page has changed again.
+func TestFormThatThePageChanges(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><label>Region <input id=region></label><label>News <input type=checkbox id=news></label>
+<label>Country <select id=country onchange="region.value = ''; news.checked = false"><option>-<option>Peru</select></label><select id=tags multiple><option>red<option>green<option>blue</select>`)
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Expect("browser_fill_form", args{"fields": []args{{"target": "#region", "value": "Cusco"}, {"target": "#news", "value": "true"}, {"target": "#country", "value": "Peru"}, {"target": "#tags", "value": []string{"red", "blue"}}}},
+		"#region is empty again: the page has changed it after it was filled.", "#news is unchecked again")
+	agent.Sees("() => [...tags.selectedOptions].map(o => o.value).join()", `"red,blue"`)
+	agent.Refused("browser_fill_form", args{"fields": []args{{"target": "#region", "value": []string{"a", "b"}}}}, "takes one value, not a list")
+}
+
+// A dialog is also answered as other servers have it.
+func TestDialogByAction(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><button onclick="document.title = confirm('Sure?')">Ask</button>`)
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	for action, want := range map[string]string{"accept": `"true"`, "dismiss": `"false"`} {
+		agent.Must("browser_click", args{"target": "button"})
+		agent.Must("browser_handle_dialog", args{"action": action})
+		agent.Sees("() => document.title", want)
+	}
+}
+
+// A drag that the page refuses is not answered like one that it has accepted.
+func TestDragThatIsRefused(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><style>div{height:40px}</style><div id=card draggable=true>Card</div><div id=lane ondragover="event.preventDefault()">Lane</div><div id=closed>Closed</div>`)
+	agent := toolstest.OpenWindow(t).Start(options{}, "vision")
+	agent.Open(url)
+	const refused = "The page did not accept a drop there"
+	if text := agent.Must("browser_drag", args{"startTarget": "#card", "endTarget": "#lane"}); strings.Contains(text, refused) {
+		t.Error(text)
+	}
+	agent.Expect("browser_drag", args{"startTarget": "#card", "endTarget": "#closed"}, refused)
+	agent.Expect("browser_mouse_drag_xy", args{"startX": 20, "startY": 20, "endX": 20, "endY": 120}, refused)
+}
+
+// Calls that another server's tool would take, or that the list of tools suggests.
+func TestCallsOfOtherHabits(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><form onsubmit="event.preventDefault(); out.textContent = 'Results for ' + q.value"><input id=q></form><input id=other><output id=out></output><p id=text>No focus</p>
+<select id=colour><option>Red<option>Green</select><label><input type=radio id=large name=size>Large</label><input type=checkbox id=news><button onclick="setTimeout(() => { late.hidden = false; late.textContent = 'Ready' }, 300)">Go</button><b id=late hidden></b>`)
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Must("browser_type", args{"target": "#q", "text": "oat"})
+	agent.Must("browser_evaluate", args{"function": "() => other.focus()"})
+	agent.Expect("browser_press_key", args{"target": "#q", "key": "Enter"}, "Results for oat")
+	agent.Refused("browser_press_key", args{"target": "#text", "key": "Enter"}, "takes no focus")
+
+	agent.Must("browser_steps", args{"steps": []args{{"action": "fill", "target": "#q", "text": "rye"}, {"action": "press", "target": "#q", "key": "Enter"}, {"action": "expect", "target": "#out", "text": "results for rye"},
+		{"action": "select", "target": "#colour", "text": "Green"}, {"action": "click", "target": "button"}, {"action": "wait", "target": "#late", "text": "Ready"}}})
+	agent.Sees("() => [out.textContent, colour.value, late.textContent].join()", `"Results for rye,Green,Ready"`)
+	agent.Must("browser_wait_for", args{"target": "button", "text": "go", "time": 1})
+	agent.Must("browser_wait_for", args{"target": "#q", "text": "rye", "time": 1})
+	agent.Refused("browser_wait_for", args{"target": "#colour", "text": "Red", "time": 0.3}, "Red")
+	agent.Refused("browser_wait_for", args{"target": "#out", "text": "Ready", "time": 0.3}, `waiting for the element "#out" and the text "Ready"`)
+	agent.Refused("browser_wait_for", args{"target": "#none", "time": 0.3}, `#none`)
+
+	agent.Must("browser_select_option", args{"target": "#colour", "values": "red"})
+	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#large", "value": "Large"}, {"target": "#news", "value": "on"}}})
+	agent.Sees("() => [colour.value, large.checked, news.checked].join()", `"Red,true,true"`)
+	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#news", "type": "checkbox", "value": "unchecked"}}})
+	agent.Sees("() => news.checked", `false`)
+
+	agent.Evaluate("() => { history.pushState(0, '', '/orders/7?x=1') }")
+	for _, part := range []string{"**/orders/*", "*/orders/**?x=1", "orders/7"} {
+		agent.Must("browser_wait_for", args{"url": part, "time": 1})
+	}
+	agent.Refused("browser_wait_for", args{"url": "**/orders", "time": 0.3}, `**/orders`)
+}

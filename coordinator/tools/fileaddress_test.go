@@ -76,6 +76,28 @@ func TestForbiddenAddresses(t *testing.T) {
 	agent.Open("chrome://version")
 }
 
+// A page that hangs while an agent attaches to it has the limits of its address, during
+// that time and later.
+func TestHungFilePageStaysInBounds(t *testing.T) {
+	t.Parallel()
+	browser := toolstest.Browser(t)
+	w, user := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL()), toolstest.Sit(t, browser.URL())
+	outside := filesOutside(t, w.Folder)
+	user.Browse("file://" + outside)
+	hung := make(chan struct{})
+	go func() {
+		defer close(hung)
+		user.Evaluate("(() => { const end = Date.now() + 5000; while (Date.now() < end); })()")
+	}()
+	agent := w.Agent()
+	for range 2 {
+		for _, name := range []string{"browser_snapshot", "browser_dom"} {
+			agent.Refused(name, nil, "out of bounds")
+		}
+		<-hung
+	}
+}
+
 // A page of the workspace leads an agent to no file outside of it, in its main frame or
 // in a subframe. Its network log shows no such file.
 func TestFilePagesStayInBounds(t *testing.T) {

@@ -66,7 +66,8 @@ type typeIn struct {
 }
 
 type pressKeyIn struct {
-	Key string `json:"key" jsonschema:"Enter, ArrowLeft, a, Control+A"`
+	Key    string `json:"key" jsonschema:"Enter, ArrowLeft, a, Control+A"`
+	Target string `json:"target,omitempty" jsonschema:"unlisted"`
 	actsIn
 }
 
@@ -78,8 +79,10 @@ type selectIn struct {
 
 type fieldIn struct {
 	Target string `json:"target"`
-	Type   string `json:"type,omitempty" jsonschema:"textbox, checkbox, radio, combobox or slider" oneof:"textbox checkbox radio combobox slider"`
-	Value  string `json:"value" jsonschema:"text, number, true, false or the option's label"`
+	// Values are those of a list that is given as the value.
+	Values []string `json:"values,omitempty" jsonschema:"unlisted"`
+	Type   string   `json:"type,omitempty" jsonschema:"textbox, checkbox, radio, combobox or slider" oneof:"textbox checkbox radio combobox slider"`
+	Value  string   `json:"value" jsonschema:"text, number, true, false or the option's label"`
 }
 
 type fillFormIn struct {
@@ -144,7 +147,11 @@ func action[In any](s *Server, tool *mcp.Tool, do func(*input.Input, In) (done s
 }
 
 func pressKey(ctx context.Context, c *agent.Call, p *page.Page, in pressKeyIn) error {
-	change, err := c.Act(ctx, p, p.Input().PressKey(in.Key))
+	press := p.Input().PressKey(in.Key)
+	if in.Target != "" {
+		press = p.Input().PressKeyIn(in.Target, in.Key)
+	}
+	change, err := c.Act(ctx, p, press)
 	done := "Pressed " + in.Key
 	if len(change.On) > 0 && change.On[0].Role != "" {
 		done += " in"
@@ -175,14 +182,14 @@ func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
 			return fmt.Errorf("field %d: %w", i+1, err)
 		}
 		value := c.Secrets.Value(f.Value)
-		fields[i] = input.Field{Target: f.Target, Type: f.Type, Value: value, Secret: value != f.Value}
+		fields[i] = input.Field{Target: f.Target, Type: f.Type, Value: value, Values: f.Values, Secret: value != f.Value}
 	}
 	p, err := c.Page(ctx)
 	if err != nil {
 		return err
 	}
 	change, err := c.Act(ctx, p, p.Input().FillForm(fields))
-	for _, h := range change.Held {
+	for _, h := range slices.Concat(change.Held, change.Passed) {
 		if i := slices.IndexFunc(in.Fields, func(f fieldIn) bool { return f.Target == h.Target }); i >= 0 {
 			c.Secrets.Learn(in.Fields[i].Value, h.Plain)
 		}
@@ -251,6 +258,7 @@ func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn)
 }
 
 type waitIn struct {
+	Target   string `json:"target,omitempty" jsonschema:"unlisted"`
 	Text     string `json:"text,omitempty"`
 	TextGone string `json:"textGone,omitempty"`
 	URL      string `json:"url,omitempty" jsonschema:"part of it"`
@@ -270,7 +278,7 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 		return errors.New("time: want 0 seconds or more")
 	}
 	wait := page.WaitOptions{
-		Text: in.Text, Gone: in.TextGone, URL: in.URL, Expression: in.Expression, Idle: in.NetworkIdle,
+		Target: in.Target, Text: in.Text, Gone: in.TextGone, URL: in.URL, Expression: in.Expression, Idle: in.NetworkIdle,
 	}
 	if wait == (page.WaitOptions{}) {
 		if limit == 0 {
@@ -288,7 +296,7 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 	wait.Timeout = min(limit, longestWait)
 	met := "It is so now."
 	switch {
-	case in.Text != "" && in.TextGone == "":
+	case in.Text+in.Target != "" && in.TextGone == "":
 		met = "It is there."
 	case in.TextGone != "" && in.Text == "":
 		met = "It is gone."

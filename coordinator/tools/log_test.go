@@ -27,7 +27,7 @@ func TestLogLevelOfTheHost(t *testing.T) {
 	defer end()
 	var log *slog.Logger
 	for session := range server.mcp.Sessions() {
-		log = server.agents.Of(session).Log
+		log = server.agentOf(session).Log
 	}
 	//lint:ignore SA1019 as above
 	for _, level := range []mcp.LoggingLevel{"", "error", "warning", "info", "debug"} {

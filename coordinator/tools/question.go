@@ -69,7 +69,7 @@ func (in typeIn) Question(names []string) string {
 	return question
 }
 
-func (in pressKeyIn) Aims() []input.Aim { return []input.Aim{{}} }
+func (in pressKeyIn) Aims() []input.Aim { return []input.Aim{{Target: in.Target}} }
 
 func (in pressKeyIn) Question(names []string) string {
 	if names[0] == "" {
@@ -96,7 +96,11 @@ func (in fillFormIn) Aims() []input.Aim {
 func (in fillFormIn) Question(names []string) string {
 	parts := make([]string, len(names))
 	for i, name := range names {
-		parts[i] = name + " to " + agent.Quoted(in.Fields[i].Value)
+		value := agent.Quoted(in.Fields[i].Value)
+		if in.Fields[i].Values != nil {
+			value = list(in.Fields[i].Values)
+		}
+		parts[i] = name + " to " + value
 	}
 	question := "Set "
 	if len(parts) > 1 {

@@ -57,11 +57,7 @@ func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent.Call
 			return do(ctx, c, in)
 		}}
 	}
-	catalog.Add(s.tools, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
-		a := s.agents.Of(req.Session)
-		if question := a.AskRoots(req); question != nil {
-			return question, nil, nil
-		}
+	handle(s, tool, func(ctx context.Context, a *agent.Agent, in In) (*mcp.CallToolResult, any, error) {
 		step := prepare(a, in, catalog.Claims(ctx))
 		result, data := step.Answer(ctx, step.Do)
 		return result, data, nil
@@ -73,6 +69,17 @@ func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent.Call
 		}
 		return prepare(a, in, claims), nil
 	}
+}
+
+// handle registers a tool that makes its own result.
+func handle[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent.Agent, In) (*mcp.CallToolResult, any, error)) {
+	catalog.Add(s.tools, s.mcp, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+		a := s.agentOf(req.Session)
+		if question := a.AskRoots(req); question != nil {
+			return question, nil, nil
+		}
+		return do(ctx, a, in)
+	})
 }
 
 // onPage registers a tool that works in the agent's page.
@@ -123,7 +130,7 @@ func (s *Server) handleAdded(tool *mcp.Tool, callTool added.Call) mcp.ToolHandle
 		known.Annotations = &mcp.ToolAnnotations{Title: tool.Name}
 	}
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		a := s.agents.Of(req.Session)
+		a := s.agentOf(req.Session)
 		if question := a.AskRoots(req); question != nil {
 			return question, nil
 		}

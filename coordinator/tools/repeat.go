@@ -77,6 +77,9 @@ func (in typeIn) Step(d *agent.Done) export.Step {
 }
 
 func (in pressKeyIn) Step(d *agent.Done) export.Step {
+	if in.Target != "" {
+		return code(d.On[0] + ".press(" + export.Quote(input.KeyName(in.Key)) + ")")
+	}
 	return code(d.Page + ".keyboard.press(" + export.Quote(input.KeyName(in.Key)) + ")")
 }
 
@@ -88,11 +91,15 @@ func (in fillFormIn) Step(d *agent.Done) export.Step {
 	var s export.Step
 	for i, f := range in.Fields {
 		does := ".fill(" + d.Text(f.Value) + ")"
-		switch f.Type {
-		case "checkbox", "radio":
-			does = ".setChecked(" + strings.ToLower(f.Value) + ")"
-		case "combobox":
+		switch is := d.Element(i); is.Filled {
+		case "click":
+			state, _ := input.Ticked(f.Value, is.Name)
+			does = fmt.Sprintf(".setChecked(%v)", state)
+		case "select":
 			does = ".selectOption(" + d.Text(f.Value) + ")"
+			if f.Values != nil {
+				does = ".selectOption(" + export.List(f.Values) + ")"
+			}
 		}
 		s.Code = append(s.Code, d.On[i]+does)
 	}
@@ -141,7 +148,12 @@ func (in waitIn) Step(d *agent.Done) export.Step {
 	}
 	timeout := fmt.Sprintf("{ timeout: %d }", limit)
 	var s export.Step
-	if in.URL != "" {
+	if in.Target != "" {
+		return export.Step{Comment: "A wait for an element is not part of the test."}
+	}
+	if strings.Contains(in.URL, "*") {
+		s.Code = append(s.Code, d.Page+".waitForURL("+export.Quote(in.URL)+", "+timeout+")")
+	} else if in.URL != "" {
 		s.Code = append(s.Code, export.ExpectPartOfURL(d.Page, in.URL, timeout))
 	}
 	if in.Text != "" {

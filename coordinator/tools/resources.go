@@ -32,7 +32,7 @@ func (s *Server) addResources() {
 	for _, r := range resources {
 		s.mcp.AddResource(&mcp.Resource{URI: r.uri, Name: r.name, Description: r.description, MIMEType: r.mime},
 			func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-				return readResource(ctx, s.agents.Of(req.Session), r)
+				return readResource(ctx, s.agentOf(req.Session), r)
 			})
 	}
 }

@@ -228,3 +228,28 @@ func TestSecretsAtCutEdges(t *testing.T) {
 	}
 	use("browser_evaluate", args{"function": "() => short.value + ' ' + mask.value"})
 }
+
+// What a field has made of a secret stays hidden when the page has changed the field again,
+// at once, when it is left, or at a later field.
+func TestSecretThatAFieldHeldForAWhile(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><input id=pw oninput="this.value = this.value.toUpperCase(); seen.append(this.value, ' ')" onblur="this.value = this.value.split('').reverse().join(''); seen.append(this.value, ' ')">
+<input id=user><select id=kind onchange="pw.value = pw.value.slice(3); seen.append(pw.value, ' ')"><option>a<option>b</select><input id=last oninput="pw.value = ''"><output id=seen></output>`)
+	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t, "PASSWORD=quartz-lamp\n")})
+	agent.Open(url)
+	texts := []string{agent.Must("browser_fill_form", args{"fields": []args{{"target": "#pw", "value": "PASSWORD"}, {"target": "#user", "value": "ada"}, {"target": "#kind", "value": "b"}, {"target": "#last", "value": "x"}}})}
+	if !strings.Contains(texts[0], "#pw is empty again") {
+		t.Error(texts[0])
+	}
+	texts = append(texts, agent.Must("browser_snapshot", nil), agent.Must("browser_evaluate", args{"function": "() => seen.textContent"}))
+	for _, text := range texts {
+		for _, part := range []string{"QUARTZ", "PMAL", "TRAUQ"} {
+			if strings.Contains(text, part) {
+				t.Errorf("it holds %q:\n%s", part, text)
+			}
+		}
+	}
+	if !strings.Contains(texts[2], "<secret>PASSWORD</secret> <secret>PASSWORD</secret> <secret>PASSWORD</secret>") {
+		t.Error(texts[2])
+	}
+}

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,6 +45,9 @@ var stepActions = map[string]stepAction{
 	"expect": {"browser_wait_for", inTime}, "dialog": {"browser_handle_dialog", inTime},
 }
 
+// stepAliases are other words for actions.
+var stepAliases = map[string]string{"fill": "type", "goto": "navigate", "assert": "expect"}
+
 // expectedWithin is how many seconds may pass until what a step expects is so.
 const expectedWithin = 5
 
@@ -72,11 +76,7 @@ func checkTo(value string) func(map[string]any) map[string]any {
 func (s *Server) addSteps() {
 	tool := mutates("browser_steps", "Steps", "Do several actions in one call, each with the arguments of its tool. Stops at the first error or surprise (a dialog, another origin) and says what was not done")
 	tool.InputSchema = json.RawMessage(stepsSchema)
-	catalog.Add(s.tools, tool, func(ctx context.Context, req *mcp.CallToolRequest, in stepsIn) (*mcp.CallToolResult, any, error) {
-		a := s.agents.Of(req.Session)
-		if question := a.AskRoots(req); question != nil {
-			return question, nil, nil
-		}
+	handle(s, tool, func(ctx context.Context, a *agent.Agent, in stepsIn) (*mcp.CallToolResult, any, error) {
 		steps := make([]agent.Step, len(in.Steps))
 		for i, given := range in.Steps {
 			var err error
@@ -94,6 +94,7 @@ func (s *Server) addSteps() {
 // step makes a call of a step: of the same tool that an agent could call itself.
 func (s *Server) step(a *agent.Agent, given map[string]any, in stepsIn) (step agent.Step, err error) {
 	action, _ := given["action"].(string)
+	action = cmp.Or(stepAliases[action], action)
 	to, known := stepActions[action]
 	for name, each := range stepActions {
 		if !known && (each.adapt == nil || name == "dialog") && (action == each.tool || "browser_"+action == each.tool) {
@@ -118,7 +119,11 @@ func (s *Server) step(a *agent.Agent, given map[string]any, in stepsIn) (step ag
 			name += " " + agent.Quoted(value)
 		}
 	}
-	leaves := action == "navigate" || to.tool == "browser_wait_for" && arguments["url"] != nil
+	leaves := to.tool == "browser_navigate" || to.tool == "browser_wait_for" && arguments["url"] != nil
+	if text, ok := arguments["text"]; ok && to.tool == "browser_select_option" && arguments["values"] == nil {
+		arguments["values"] = text
+		delete(arguments, "text")
+	}
 	if to.adapt != nil {
 		arguments = to.adapt(arguments)
 	}

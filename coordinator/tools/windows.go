@@ -12,7 +12,6 @@ import (
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
-	"browser-coordinator/coordinator/tools/catalog"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -35,11 +34,7 @@ type windowOut struct {
 
 func (s *Server) addWindowTools() {
 	tool := withData(local(reads("window_list", "List windows", "List the open windows, which one is yours, and why")))
-	catalog.Add(s.tools, tool, func(ctx context.Context, req *mcp.CallToolRequest, _ listIn) (*mcp.CallToolResult, any, error) {
-		a := s.agents.Of(req.Session)
-		if question := a.AskRoots(req); question != nil {
-			return question, nil, nil
-		}
+	handle(s, tool, func(ctx context.Context, a *agent.Agent, _ listIn) (*mcp.CallToolResult, any, error) {
 		out, err := s.listWindows(ctx, a)
 		if err != nil {
 			return nil, nil, err

@@ -107,6 +107,11 @@ func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.Captu
 		if place, err = s.frames.Place(ctx, e, "center"); err != nil {
 			return Image{}, err
 		}
+		if e.Session != s.session {
+			if err := s.frames.Run(ctx, e.Frame, awaitDrawn, nil, nil); err != nil {
+				return Image{}, err
+			}
+		}
 	}
 	early, err := s.captureEarly(ctx, opts, params)
 	if err != nil {
@@ -121,7 +126,9 @@ func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.Captu
 	switch {
 	case opts.Target != "":
 		part = l.InPage(place)
-		params.CaptureBeyondViewport = new(true)
+		if !part.In(view) { // capturing beyond it makes frames draw anew, and may be too early for them
+			params.CaptureBeyondViewport = new(true)
+		}
 	case opts.FullPage:
 		part = frame.Rect{Width: l.Content.Width, Height: l.Content.Height}
 		params.CaptureBeyondViewport = new(true)
@@ -184,6 +191,14 @@ func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.Captu
 	}
 	return img, nil
 }
+
+// awaitDrawn waits until a frame of another process has drawn what was scrolled into view:
+// an image of the page has the last drawn state of such a frame. A frame that is not drawn,
+// as in a background tab, is not waited for.
+const awaitDrawn = `() => new Promise((done) => {
+  const late = setTimeout(done, 1000);
+  requestAnimationFrame(() => requestAnimationFrame(() => { clearTimeout(late); done(); }));
+})`
 
 // tooTall is how much taller than it may be an area is made to fit rather than cut.
 const tooTall = 1.25

@@ -221,6 +221,12 @@ func (t *Tree) findSelector(ctx context.Context, selector string) (found *Elemen
 
 const noMatch = "matches no element: take a snapshot and use a ref of it"
 
+// NoMatch reports whether a selector matches nothing.
+func NoMatch(err error) bool {
+	var missing *TargetError
+	return errors.As(err, &missing) && missing.Reason == noMatch
+}
+
 // untilTrue checks an expression at every frame that the browser draws, and every 100 ms
 // if it draws none.
 const untilTrue = `new Promise((done, fail) => {

@@ -145,6 +145,7 @@ func TestSelectorsOfWords(t *testing.T) {
 setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick="did=\'late\'">Late</button>'), 300)</script>`)
 	for target, want := range map[string]string{
 		`role=button[name="Save"]`: "save", `button "Save"`: "save", `button "save all"`: "all", "text=Save all": "all", `text="Send it"`: "send",
+		`button:has-text("save all")`: "all", `//button[text()="Save"]`: "save", `xpath=//button[text()="Save"]`: "save", `getByRole('button', { name: 'Save' })`: "save", `page.getByText("Send it", { exact: true })`: "send",
 		"text=read more": "more", `role=link[name='more']`: "more", `button "In the \"shadow\""`: "shadow", `role=button[name="Late"]`: "late",
 	} {
 		pagetest.Evaluate(t, p, "did = ''")

@@ -15,6 +15,11 @@ type Rect struct {
 	Height float64 `json:"height"`
 }
 
+// In reports whether the area is inside another.
+func (r Rect) In(other Rect) bool {
+	return r.X >= other.X && r.Y >= other.Y && r.X+r.Width <= other.X+other.Width && r.Y+r.Height <= other.Y+other.Height
+}
+
 // Place scrolls an element that is not fully in view to a position named as in
 // Element.scrollIntoView, and returns its position. Sticky content at an edge cannot cover
 // what is in the "center"; to the "nearest" position, the page scrolls no further than

@@ -1,9 +1,10 @@
 function (numbers) {
   // Where numbered elements are shown now: [number, place], in the topmost document
   // that can be reached (see climb). What is covered, or scrolled out of a frame, is left out.
+  const { shown: isShown } = library.visibility();
   const shown = (e) => {
     const r = e.getClientRects()[0];
-    if (!r || r.width < 1 || r.height < 1 || !e.checkVisibility({ visibilityProperty: true })) return false;
+    if (!r || r.width < 1 || r.height < 1 || !isShown(e)) return false;
     const x = r.x + r.width / 2, y = r.y + r.height / 2;
     if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return window === window.top; // a picture of the whole page has it
     const hit = e.getRootNode().elementFromPoint(x, y);

@@ -97,9 +97,9 @@ func (t *refTable) dropFrame(id protocol.FrameID) {
 	}
 }
 
-// refPattern matches "e12", also in the forms that agents copy: "[ref=e12]", "ref=e12" and
+// refPattern matches "e12", also in the forms that agents copy: "[ref=e12]", "ref=e12" "@e12" and
 // "f1e12" with a frame in front.
-var refPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[?(?:ref=)?(?:f\d+)?e(\d+)\]?$`) })
+var refPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@?\[?(?:ref=)?(?:f\d+)?e(\d+)\]?$`) })
 
 // ParseRef reads the number of a ref; ok is false if the text is no ref.
 func ParseRef(s string) (n int, ok bool) {

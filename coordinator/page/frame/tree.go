@@ -5,6 +5,7 @@ package frame
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
 	"sync"
@@ -40,6 +41,7 @@ func (f Frame) Entered() bool { return f.world != 0 }
 type Tree struct {
 	main    protocol.FrameID
 	session *cdp.Session // of the page itself; frames may have their own
+	own     string       // the end of the names of our worlds
 	opts    Options
 	similar func(ctx context.Context, label string) string // see OnStale
 
@@ -62,7 +64,7 @@ type Options struct {
 // New returns the tree of a page, whose target id is the id of its main frame.
 func New(main protocol.FrameID, session *cdp.Session, opts Options) *Tree {
 	return &Tree{
-		main: main, session: session, opts: opts, refs: newRefTable(),
+		main: main, session: session, own: rand.Text()[:8], opts: opts, refs: newRefTable(),
 		frames: map[protocol.FrameID]*Frame{main: {ID: main, Session: session}},
 	}
 }
@@ -75,6 +77,14 @@ func (t *Tree) URL() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.frames[t.main].URL
+}
+
+// Known reports whether the main frame's URL is known: the page has responded, or an
+// event has reported it.
+func (t *Tree) Known() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.frames[t.main].known
 }
 
 // Frame returns a frame; false: it has gone.

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // Drag drags one target onto another. The page gets mouse events for a drag that its
@@ -32,9 +33,9 @@ func (i *Input) Drag(from, to string) Action {
 			if math.Hypot(x-start.x, y-start.y) < dragAtLeast { // the page has scrolled the second target to the first one's place
 				x, y = start.x, start.y+dragAtLeast
 			}
-			missed, err := i.dragTo(ctx, start, x, y, func() (float64, float64, error) {
+			missed, err := i.dragTo(ctx, start, x, y, out, func() (*frame.Element, float64, float64, error) {
 				at, err := i.frames.Place(ctx, end.Element, "nearest")
-				return at.X + at.Width/2, at.Y + at.Height/2, err
+				return end.Element, at.X + at.Width/2, at.Y + at.Height/2, err
 			})
 			if err != nil || missed == "" {
 				return err
@@ -92,8 +93,8 @@ const dragAtLeast = 30
 
 // dragTo drags towards a point and releases the button at the target's place at that
 // time. missed is the element that the button was pressed on if it was not the start;
-// the page gets no event then.
-func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, target func() (x, y float64, err error)) (missed string, err error) {
+// the page gets no event then. onto is the target's element, nil if there is none.
+func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, out *Outcome, target func() (onto *frame.Element, x, y float64, err error)) (missed string, err error) {
 	const left = input.MouseButtonLeft
 	held := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: left, Buttons: 1}
 	release := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: left, ClickCount: 1}
@@ -103,9 +104,10 @@ func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, target fu
 		_, _ = i.session.Start(context.WithoutCancel(ctx), input.CommandSetInterceptDrags, input.SetInterceptDragsParams{})
 	}()
 	var data *input.DragData
+	var onto *frame.Element
 	began, err := i.dragHalfway(ctx, start, x, y, held)
 	if err == nil {
-		x, y, err = target() // while the response is pending
+		onto, x, y, err = target() // while the response is pending
 		if missed, data, err = i.dragBegan(ctx, start, began, intercepted, err); missed != "" {
 			return missed, i.mouse.send(ctx, start.x, start.y, 0, []input.DispatchMouseEventParams{release})
 		}
@@ -119,8 +121,9 @@ func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, target fu
 		return "", midway(err, "the drag has begun, and nothing was dropped")
 	}
 	if data != nil {
-		err := i.mouse.drop(ctx, data, x, y)
+		accepted, err := i.dropOn(ctx, onto, data, x, y)
 		i.mouse.set(pointer{x: x, y: y})
+		out.NoDrop = err == nil && !accepted // some pages need none: they reorder while the pointer moves
 		return "", err
 	}
 	return "", i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{held, release})

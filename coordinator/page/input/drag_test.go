@@ -85,3 +85,48 @@ a.onpointerup=e=>{a.style.pointerEvents='none';const under=document.elementFromP
 	pagetest.Act(t, p, p.Input().Drag("#a", "#slot"))
 	pagetest.Expect(t, p, "log[0] + ',' + (log.filter(l => l === 'move').length > 2) + ',' + log.at(-1)", `"down,true,up on slot"`)
 }
+
+// A drop that the page does not accept is reported, but is no error: some pages move things
+// during the drag already. A text field and a frame accept one without the page's script.
+func TestDropThatIsRefused(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Open(t, `<!doctype html><style>body{margin:0}div{height:40px;user-select:none}</style><div id=card draggable=true>Card</div><div id=closed>Closed lane</div><div id=lane>Open lane</div>
+<input id=field><div id=asks>Asks</div><div id=away>Away</div><iframe id=inner height=60 srcdoc="<body style='height:50px' ondragover='event.preventDefault()' ondrop='parent.log.push(&quot;inner&quot;)'>inner"></iframe>
+<script>log = []
+card.ondragstart = e => e.dataTransfer.setData("text", "x")
+card.ondragend = () => log.push("end")
+lane.ondragover = away.ondragover = asks.ondragover = e => e.preventDefault()
+lane.ondrop = () => log.push("dropped")
+asks.ondrop = () => alert("Sure?")
+away.ondrop = () => location = "/next"</script>`)
+	ended := "new Promise(r => { const look = () => log.includes('end') ? r(log.splice(0).join()) : setTimeout(look); look() })"
+	for _, test := range []struct {
+		action input.Action
+		want   string
+		noDrop bool
+	}{
+		{p.Input().Drag("#card", "#closed"), "end", true},
+		{p.Input().Drag("#card", "#lane"), "dropped,end", false},
+		{p.Input().Drag("#card", "#field"), "end", false},
+		{p.Input().Drag("#card", "#inner"), "inner,end", false},
+		{p.Input().MouseDrag(20, 20, 20, 60), "end", true},
+		{p.Input().MouseDrag(20, 20, 20, 100), "dropped,end", false},
+		{p.Input().MouseDrag(20, 20, 20, 10_000), "end", false},
+	} {
+		c, err := p.Act(t.Context(), test.action)
+		if err != nil || c.NoDrop != test.noDrop {
+			t.Errorf("%s: %v %v", test.action.Doing, c.NoDrop, err)
+		}
+		pagetest.Expect(t, p, ended, `"`+test.want+`"`)
+	}
+	pagetest.Expect(t, p, "field.value", `"x"`)
+	if c, err := p.Act(t.Context(), p.Input().Drag("#card", "#asks")); err != nil || c.NoDrop || c.Dialog == nil {
+		t.Errorf("%+v %v", c, err)
+	}
+	if _, err := p.HandleDialog(t.Context(), true, ""); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := p.Act(t.Context(), p.Input().Drag("#card", "#away")); err != nil || c.NoDrop || p.URL() != url+"/next" {
+		t.Errorf("%+v %v", c, err)
+	}
+}

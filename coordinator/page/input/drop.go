@@ -38,19 +38,29 @@ func (i *Input) Drop(target string, files []string, data map[string]string) Acti
 				return &frame.TargetError{Target: target, Reason: "is in a browser on another machine, which cannot read the files of this one. Give them to the page's file input"}
 			}
 		}
-		if err := s.Call(ctx, "watchDrop", nil, nil); err != nil {
-			return err
+		accepted, err := i.dropOn(ctx, s.Element, drag, s.x, s.y)
+		if err == nil && !accepted {
+			err = &frame.TargetError{Target: target, Reason: "does not take what was dropped: the page did not accept the drag over it"}
 		}
-		if err := i.mouse.drop(ctx, drag, s.x, s.y); err != nil {
-			return err
-		}
-		var dropped bool
-		if err := s.Call(ctx, "dropped", nil, &dropped); err != nil {
-			return err
-		}
-		if !dropped {
-			return &frame.TargetError{Target: target, Reason: "does not take what was dropped: the page did not accept the drag over it"}
-		}
-		return nil
+		return err
 	})
+}
+
+// dropOn drops dragged data at a point of an element, and reports whether the page accepts
+// that there. Of no element, nil, that is not known.
+func (i *Input) dropOn(ctx context.Context, e *frame.Element, data *input.DragData, x, y float64) (accepted bool, err error) {
+	if e == nil {
+		return true, i.mouse.drop(ctx, data, x, y)
+	}
+	if err := e.Call(ctx, "watchDrop", nil, nil); err != nil {
+		return false, err
+	}
+	if err := i.mouse.drop(ctx, data, x, y); err != nil {
+		return false, err
+	}
+	err = i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return e.Call(ctx, "dropped", nil, &accepted) })
+	if err != nil && ctx.Err() == nil { // the drop has opened another document
+		return true, nil
+	}
+	return accepted, err
 }

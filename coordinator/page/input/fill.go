@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -85,9 +87,13 @@ func (i *Input) SelectOption(target string, values ...string) Action {
 	if len(values) == 0 {
 		return Action{Err: errors.New("no option to select was given")}
 	}
-	return i.on("selecting in "+target, target, toSelect, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+	a := i.on("selecting in "+target, target, toSelect, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
 		return i.choose(ctx, s, values)
 	})
+	a.Check = func(ctx context.Context, out *Outcome) {
+		i.check(ctx, Field{Target: target, Values: values}, On{Filled: toSelect.kind}, out)
+	}
+	return a
 }
 
 func (i *Input) choose(ctx context.Context, s *spot, values []string) error {
@@ -117,14 +123,24 @@ type Field struct {
 	Target string
 	Type   string // textbox, checkbox, radio, combobox or slider; empty: what the element is
 	Value  string // text; "true" or "false" for checkbox and radio; the option's label or value
-	Secret bool   // as in TypeOptions
+	// Values are the options of a list that takes several; nil: the field takes Value.
+	Values []string
+	Secret bool // as in TypeOptions
+}
+
+// options are the options that the field selects.
+func (f Field) options() []string {
+	if f.Values != nil {
+		return f.Values
+	}
+	return []string{f.Value}
 }
 
 // FillForm fills several fields in the given order. It stops at the first that it cannot
-// fill and reports which.
+// fill and reports which. A field that the page changes again is in Held.
 func (i *Input) FillForm(fields []Field) Action {
 	wait := i.opts.ActionTimeout
-	return Action{Doing: "filling the form", Waits: time.Duration(len(fields)) * wait, Do: func(ctx context.Context, out *Outcome) error {
+	do := func(ctx context.Context, out *Outcome) error {
 		for n, f := range fields {
 			sent := i.sent.Load()
 			err := i.fillField(ctx, f, wait, out)
@@ -138,9 +154,96 @@ func (i *Input) FillForm(fields []Field) Action {
 			if err != nil {
 				return &FieldError{Index: n, Of: len(fields), Field: f, Err: err}
 			}
+			for m, earlier := range fields[:n] { // which the page formats perhaps when it is left
+				if !earlier.Secret {
+					continue
+				}
+				if h, err := i.kept(ctx, earlier, out.On[m]); err == nil && h != nil {
+					out.Passed = append(out.Passed, *h)
+				}
+			}
 		}
 		return nil
+	}
+	return Action{Doing: "filling the form", Waits: time.Duration(len(fields)) * wait, Do: do, Check: func(ctx context.Context, out *Outcome) {
+		for n, f := range fields {
+			again := func(later Field) bool { return later.Target == f.Target }
+			if !slices.ContainsFunc(fields[n+1:], again) {
+				i.check(ctx, f, out.On[n], out)
+			}
+		}
 	}}
+}
+
+// check corrects what is known of the value of a field. Nothing is known of one that cannot
+// be read.
+func (i *Input) check(ctx context.Context, f Field, on On, out *Outcome) {
+	now, err := i.kept(ctx, f, on)
+	if err != nil {
+		return
+	}
+	at := slices.IndexFunc(out.Held, func(h Held) bool { return h.Target == f.Target })
+	if at >= 0 {
+		was := out.Held[at]
+		if now != nil && now.Value == was.Value && now.Plain == was.Plain {
+			return
+		}
+		if f.Secret {
+			out.Passed = append(out.Passed, was)
+		}
+		out.Held = slices.Delete(out.Held, at, at+1)
+	}
+	if now != nil {
+		out.Held = append(out.Held, *now)
+	}
+}
+
+// kept is what a filled field has become; nil if it still is what it was set to.
+func (i *Input) kept(ctx context.Context, f Field, on On) (h *Held, err error) {
+	text := f.Value
+	if on.Filled == "click" {
+		state, _ := Ticked(f.Value, on.Name)
+		text = strconv.FormatBool(state)
+	}
+	var r *struct {
+		Value, Is string
+		Gone      bool
+	}
+	look := func(ctx context.Context, target string) error {
+		e, err := i.frames.Find(ctx, target)
+		if err != nil {
+			return err
+		}
+		defer e.Release(ctx)
+		err = e.Call(ctx, "kept", map[string]any{"filled": on.Filled, "text": text, "options": f.options(), "plain": f.Secret}, &r)
+		if err == nil && r != nil && r.Gone {
+			err = i.frames.Removed(ctx, e)
+		}
+		return err
+	}
+	err = i.page.UnlessLeaving(ctx, func(ctx context.Context) error {
+		err := look(ctx, f.Target)
+		var stale *frame.StaleRefError
+		if errors.As(err, &stale) && stale.Now != "" { // the page has drawn the field anew
+			err = look(ctx, stale.Now)
+		}
+		return err
+	})
+	switch {
+	case errors.As(err, new(*frame.StaleRefError)), frame.NoMatch(err):
+		return &Held{Target: f.Target, Now: "is no longer in the page"}, nil
+	case err != nil || r == nil:
+		return nil, err
+	}
+	h = &Held{Target: f.Target, Value: r.Value}
+	if f.Secret {
+		h.Value, h.Plain = strings.Repeat("•", utf8.RuneCountInString(r.Value)), r.Value
+	}
+	h.Now = fmt.Sprintf("now holds %q", h.Value)
+	if r.Is != "" {
+		h.Now = "is " + r.Is + " again"
+	}
+	return h, nil
 }
 
 // FieldError names the field of a form that could not be filled; those before it
@@ -169,38 +272,59 @@ func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration, out 
 		return err
 	}
 	defer func() { s.Release(ctx) }()
-	if _, err := out.acts(on(s.Element)); err != nil {
+	at, err := out.acts(on(s.Element))
+	if err != nil {
 		return err
 	}
-	if f.Type == "" {
-		if err := s.Call(ctx, "fieldKind", nil, &use.kind); err != nil {
+	if s.field != "" { // the caller's type may be that of another widget that looks the same
+		use.kind = s.field
+	}
+	if use.kind == "click" && s.use != use { // that needs a point
+		again, err := i.ready(waiting, f.Target, use, wait, false)
+		if err != nil {
 			return err
 		}
-		if use == toClick { // that needs a point
-			again, err := i.ready(waiting, f.Target, use, wait, false)
-			if err != nil {
-				return err
-			}
-			s.become(ctx, again)
-		}
+		s.become(ctx, again)
+	}
+	out.On[at].Filled = use.kind
+	if f.Values != nil && use.kind != "select" {
+		return &frame.TargetError{Target: f.Target, Reason: "takes one value, not a list"}
 	}
 	switch use.kind {
 	case "select":
-		return i.choose(ctx, s, []string{f.Value})
+		return i.choose(ctx, s, f.options())
 	case "click":
-		return i.check(ctx, s, f.Value)
+		return i.tick(ctx, s, f.Value)
 	}
 	if err := i.fill(ctx, s, f.Value, false); err != nil {
 		return err
+	}
+	if at := slices.IndexFunc(out.Held, func(h Held) bool { return h.Target == f.Target }); at >= 0 { // it is filled again
+		out.Passed = append(out.Passed, out.Held[at])
+		out.Held = slices.Delete(out.Held, at, at+1)
 	}
 	out.Held = append(out.Held, i.held(ctx, s, f.Value, false, f.Secret)...)
 	return nil
 }
 
-// check clicks a checkbox or radio button unless it has the wanted state.
-func (i *Input) check(ctx context.Context, s *spot, value string) error {
-	want := strings.EqualFold(value, "true")
-	if !want && !strings.EqualFold(value, "false") {
+// Ticked is the state that a checkbox, or a radio button of that name, gets by a value;
+// false if the value is of another kind.
+func Ticked(value, name string) (state, known bool) {
+	switch strings.ToLower(value) {
+	case "":
+		return false, false
+	case "true", "on", "checked", "yes", "1", strings.ToLower(name):
+		return true, true
+	case "false", "off", "unchecked", "no", "0":
+		return false, true
+	}
+	return false, false
+}
+
+// tick clicks a checkbox or radio button unless it has the wanted state.
+func (i *Input) tick(ctx context.Context, s *spot, value string) error {
+	want, known := Ticked(value, s.Is.Name)
+	if !known {
 		return fmt.Errorf("value %q: a checkbox takes true or false", value)
 	}
 	var is bool

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,4 +153,78 @@ func TestFillACheckboxByWhatItIs(t *testing.T) {
 	p, _ := pagetest.Open(t, `<!doctype html><div style="height:60px"></div><input type=checkbox id=news>`)
 	pagetest.Act(t, p, p.Input().FillForm([]input.Field{{Target: "#news", Value: "true"}}))
 	pagetest.Expect(t, p, "news.checked", "true")
+}
+
+// A later field, or the page a while later, changes fields that were filled. The outcome
+// has what they are when the page has settled.
+func TestFieldsThatThePageChangesAgain(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><label>Region <input id=region></label><label>Town <input id=town></label>
+<label>Country <select id=country><option>-<option>Peru<option>Chile</select></label><label>News <input type=checkbox id=news></label>
+<select id=tags multiple><option>red<option>green<option>blue</select><div id=box><input id=code></div><input id=mask oninput="this.value = this.value.toUpperCase()"><input id=late><input id=last>
+<script>
+country.onchange = async () => { region.value = ""; news.checked = false; await fetch("/regions"); town.value = "Lima" }
+last.oninput = () => { country.selectedIndex = 0; box.innerHTML = "<b>none</b>"; mask.value = ""; late.oninput = null; setTimeout(() => late.value = late.value.trim()) }
+</script>`)
+	c, err := p.Act(t.Context(), p.Input().FillForm([]input.Field{
+		{Target: "#region", Value: "Cusco"}, {Target: "#town", Value: "Pisac"}, {Target: "#news", Value: "true"}, {Target: "#country", Value: "Peru"},
+		{Target: "#tags", Values: []string{"red", "blue"}}, {Target: "#code", Value: "12"}, {Target: "#mask", Value: "abcdef", Secret: true}, {Target: "#late", Value: " x "}, {Target: "#late", Value: "x "}, {Target: "#last", Value: "end"},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []input.Held{
+		{Target: "#region", Now: "is empty again"}, {Target: "#town", Value: "Lima", Now: `now holds "Lima"`}, {Target: "#news", Now: "is unchecked again"},
+		{Target: "#country", Value: "-", Now: `now holds "-"`}, {Target: "#code", Now: "is no longer in the page"}, {Target: "#mask", Now: "is empty again"}, {Target: "#late", Value: "x", Now: `now holds "x"`},
+	}
+	if !reflect.DeepEqual(c.Held, want) {
+		t.Errorf("%+v", c.Held)
+	}
+	if !slices.ContainsFunc(c.Passed, func(h input.Held) bool { return h.Plain == "ABCDEF" }) {
+		t.Errorf("what the secret has become for a while: %+v", c.Passed)
+	}
+	pagetest.Expect(t, p, "[...tags.selectedOptions].map(o => o.value).join()", `"red,blue"`)
+
+	// What fits, and what the next document makes of it, is not reported.
+	pagetest.Evaluate(t, p, "country.onchange = last.oninput = null")
+	c, err = p.Act(t.Context(), p.Input().FillForm([]input.Field{{Target: "#region", Value: "Cusco"}, {Target: "#tags", Values: []string{}}, {Target: "#country", Value: "Chile"}, {Target: "#news", Type: "checkbox", Value: "true"}}))
+	if err != nil || len(c.Held) > 0 {
+		t.Errorf("%+v %v", c.Held, err)
+	}
+	pagetest.Expect(t, p, "tags.selectedOptions.length", "0")
+	pagetest.Evaluate(t, p, "country.onchange = () => location = '/next'")
+	c, err = p.Act(t.Context(), p.Input().FillForm([]input.Field{{Target: "#region", Value: "Cusco"}, {Target: "#country", Value: "Peru"}}))
+	if err != nil || len(c.Held) > 0 || !c.Navigated {
+		t.Errorf("%+v %v", c, err)
+	}
+}
+
+// A selection that the page takes back is reported.
+func TestSelectionThatIsTakenBack(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><select id=go onchange="this.selectedIndex = 0"><option>Go to …<option>News</select>`)
+	c, err := p.Act(t.Context(), p.Input().SelectOption("#go", "News"))
+	if err != nil || len(c.Held) != 1 || c.Held[0].Now != `now holds "Go to …"` {
+		t.Errorf("%+v %v", c.Held, err)
+	}
+}
+
+// A field is filled as what it is, also if its role is that of another widget: one can type
+// in a combobox that suggests.
+func TestFieldsByAnotherType(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><input id=city role=combobox aria-autocomplete=list><select id=size><option>S<option>M</select><input type=checkbox id=news>
+<div id=list role=combobox tabindex=0>One</div><input id=picked role=combobox readonly value=One><input type=color id=ink><input id=short maxlength=2>`)
+	pagetest.Act(t, p, p.Input().FillForm([]input.Field{{Target: "#city", Type: "combobox", Value: "Lima"}, {Target: "#size", Type: "textbox", Value: "M"}, {Target: "#news", Type: "textbox", Value: "true"}}))
+	pagetest.Expect(t, p, "[city.value, size.value, news.checked].join()", `"Lima,M,true"`)
+	for _, target := range []string{"#list", "#picked"} {
+		pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm([]input.Field{{Target: target, Type: "combobox", Value: "Two"}}), "click it and then the option")
+	}
+	pagetest.Fails[error](t, p, p.Input().FillForm([]input.Field{{Target: "#news", Value: ""}}), "takes true or false")
+	c, err := p.Act(t.Context(), p.Input().FillForm([]input.Field{{Target: "#ink", Value: "#FF0000"}, {Target: "#short", Value: "abc"}, {Target: "#short", Value: "xyz"}}))
+	if err != nil || !reflect.DeepEqual(c.Held, []input.Held{{Target: "#short", Value: "xy"}}) {
+		t.Errorf("%+v %v", c.Held, err)
+	}
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm([]input.Field{{Target: "#city", Values: []string{"a", "b"}}}), "takes one value, not a list")
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm([]input.Field{{Target: "#size", Values: []string{"S", "M"}}}), "takes one option")
 }

@@ -78,6 +78,8 @@ type Action struct {
 	Waits time.Duration // how long it may wait for its targets, on top of a call's time
 	// Do runs the action, and adds further findings to the outcome.
 	Do func(ctx context.Context, out *Outcome) error
+	// Check adds what the page has made of the action once it has settled; nil: nothing.
+	Check func(ctx context.Context, out *Outcome)
 	// Confirm may refuse an element before the action acts on it; nil: it refuses none.
 	Confirm func(On) error
 }
@@ -119,14 +121,19 @@ func (i *Input) Identify(ctx context.Context, aim Aim) (is On, err error) {
 type On struct {
 	Target string // ref or selector; empty: what has the focus, or the open file chooser
 	frame.Identity
-	Was string // what the last snapshot called the ref, if that is something else
+	Was    string // what the last snapshot called the ref, if that is something else
+	Filled string // how a form's field was filled: type, select or click
 }
 
 // Outcome is what an action detects in the elements that it acts on.
 type Outcome struct {
-	On    []On     // in the order of the action; also if it failed
-	Held  []Held   // fields whose value differs from the typed text
-	Unmet []string // fields that kept a form from being submitted, with the message to the user
+	On   []On   // in the order of the action; also if it failed
+	Held []Held // fields whose value differs from the typed text
+	// Passed are values that fields with a secret have held for a while.
+	Passed []Held
+	Unmet  []string // fields that kept a form from being submitted, with the message to the user
+	// NoDrop: the page has accepted no drop where a drag of HTML's ended.
+	NoDrop bool
 	// Clicked: an upload has clicked its target, which opened a file chooser.
 	Clicked bool
 
@@ -155,6 +162,9 @@ type Held struct {
 	Target string
 	Value  string // of a secret: as many bullets as it has characters
 	Plain  string // a secret's value, never to be shown; empty: not a secret
+	// Now is what the page has made of the field after it was filled, for example: is empty
+	// again. It is empty if the field has this value since then.
+	Now string
 }
 
 // Sent counts the inputs and scripts that were sent to the page.

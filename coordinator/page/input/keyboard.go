@@ -44,6 +44,19 @@ func (i *Input) PressKey(spec string) Action {
 	}}
 }
 
+// PressKeyIn gives a target the focus, and presses a key.
+func (i *Input) PressKeyIn(target, spec string) Action {
+	if _, _, err := parseKey(spec); err != nil {
+		return Action{Err: err}
+	}
+	return i.on("pressing "+spec+" in "+target, target, toSelect, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+		if _, err := i.change(ctx, s, "focus", nil); err != nil {
+			return err
+		}
+		return i.keyboard.press(ctx, spec)
+	})
+}
+
 func (kb *keyboard) press(ctx context.Context, spec string) error {
 	k, modifiers, err := parseKey(spec)
 	if err != nil {

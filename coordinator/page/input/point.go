@@ -16,7 +16,7 @@ import (
 
 // MouseMove moves the mouse to a point of the viewport, in CSS pixels.
 func (i *Input) MouseMove(x, y float64) Action {
-	return i.atPoint("moving the mouse", x, y, func(ctx context.Context) error {
+	return i.atPoint("moving the mouse", x, y, func(ctx context.Context, _ *Outcome) error {
 		held := i.mouse.now()
 		return i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseMoved, Button: held.button, Buttons: held.buttons}})
 	})
@@ -37,7 +37,7 @@ func (i *Input) MouseClick(x, y float64, button string, count int, delay time.Du
 	if longest := i.opts.CallTimeout / 2; delay < 0 || delay > longest {
 		return Action{Err: fmt.Errorf("a delay of %v: want at most %v", delay, longest)}
 	}
-	return i.atPoint("clicking", x, y, func(ctx context.Context) error {
+	return i.atPoint("clicking", x, y, func(ctx context.Context, _ *Outcome) error {
 		events := clicks(b, mask, count)
 		if delay == 0 {
 			return i.mouse.send(ctx, x, y, 0, events)
@@ -79,7 +79,7 @@ func (i *Input) MouseButton(button string, press bool) Action {
 	if !press {
 		doing, kind, held = "releasing a mouse button", input.DispatchMouseEventTypeMouseReleased, at.buttons&^mask
 	}
-	return i.atPoint(doing, at.x, at.y, func(ctx context.Context) error {
+	return i.atPoint(doing, at.x, at.y, func(ctx context.Context, _ *Outcome) error {
 		return i.mouse.send(ctx, at.x, at.y, 0, []input.DispatchMouseEventParams{{Type: kind, Button: b, Buttons: held, ClickCount: 1}})
 	})
 }
@@ -87,7 +87,7 @@ func (i *Input) MouseButton(button string, press bool) Action {
 // MouseWheel turns the wheel at the mouse's position, by CSS pixels.
 func (i *Input) MouseWheel(dx, dy float64) Action {
 	at := i.mouse.now()
-	return i.atPoint("turning the mouse wheel", at.x, at.y, func(ctx context.Context) error {
+	return i.atPoint("turning the mouse wheel", at.x, at.y, func(ctx context.Context, _ *Outcome) error {
 		// Unlike the point, the distance is not in CSS pixels on a zoomed site.
 		l, err := i.frames.Layout(ctx)
 		if err != nil {
@@ -106,28 +106,41 @@ func (i *Input) MouseDrag(fromX, fromY, toX, toY float64) Action {
 	if toX < 0 || toY < 0 {
 		return Action{Err: errOutside}
 	}
-	return i.atPoint("dragging", fromX, fromY, func(ctx context.Context) error {
+	return i.atPoint("dragging", fromX, fromY, func(ctx context.Context, out *Outcome) error {
 		start, err := i.elementAt(ctx, fromX, fromY)
 		if err != nil {
 			return err
 		}
 		defer start.Release(ctx)
-		_, err = i.dragTo(ctx, start, toX, toY, func() (float64, float64, error) { return toX, toY, nil })
+		var onto *frame.Element
+		_, err = i.dragTo(ctx, start, toX, toY, out, func() (*frame.Element, float64, float64, error) {
+			end, err := i.elementAt(ctx, toX, toY)
+			if errors.Is(err, errOutside) {
+				return nil, toX, toY, nil
+			}
+			if err == nil {
+				onto = end.Element
+			}
+			return onto, toX, toY, err
+		})
+		if onto != nil {
+			onto.Release(ctx)
+		}
 		return err
 	})
 }
 
 var errOutside = errors.New("the point is outside of the viewport")
 
-func (i *Input) atPoint(doing string, x, y float64, do func(ctx context.Context) error) Action {
+func (i *Input) atPoint(doing string, x, y float64, do func(ctx context.Context, out *Outcome) error) Action {
 	if x < 0 || y < 0 {
 		return Action{Err: errOutside}
 	}
-	return Action{Doing: doing, Do: func(ctx context.Context, _ *Outcome) error {
+	return Action{Doing: doing, Do: func(ctx context.Context, out *Outcome) error {
 		if err := i.page.EmulateFocus(ctx); err != nil {
 			return err
 		}
-		return do(ctx)
+		return do(ctx, out)
 	}}
 }
 

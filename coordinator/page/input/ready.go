@@ -21,7 +21,8 @@ type spot struct {
 	// movement to it takes until the next frame anyway, which is time enough; see prove.
 	unproven bool
 	use      purpose
-	link     bool // a click on it follows a link
+	link     bool   // a click on it follows a link
+	field    string // how a field is filled: type, select or click
 	// unmet and downloads are results of a click: why it did not submit the form, and
 	// whether it starts a download.
 	unmet     []string
@@ -75,6 +76,7 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 		Up                   int
 		X, Y                 float64
 		Why                  string
+		Field                string
 		Refused              string // a control in the element that takes the click everywhere
 		Is                   frame.Identity
 	}
@@ -101,7 +103,7 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 	case !r.OK:
 		return nil, &NotReadyError{Target: e.Target, Was: r.Is.String(), Reason: r.Why, Waited: wait.Round(time.Millisecond).String()}
 	}
-	return &spot{Element: e, x: r.X, y: r.Y, unproven: r.Quick, use: use, link: r.Link}, nil
+	return &spot{Element: e, x: r.X, y: r.Y, unproven: r.Quick, use: use, link: r.Link, field: r.Field}, nil
 }
 
 func on(e *frame.Element) On { return On{Target: e.Target, Identity: e.Is, Was: e.Was()} }

@@ -12,30 +12,31 @@ function ({ id, text, gone, known, budget }) {
     observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
     for (const e of events) root.addEventListener(e, look, true);
   };
-  const said = (root) => {
+  const innerText = (root) => {
     observe(root);
     let all = root.body ? root.body.innerText : [...root.children].map((e) => e.innerText ?? "").join("\n");
     for (const e of root.querySelectorAll("*")) {
       const shadow = e.shadowRoot ?? globalThis.closedRoots?.get(e);
-      if (shadow) all += "\n" + said(shadow);
+      if (shadow) all += "\n" + innerText(shadow);
     }
     return all;
   };
   // The frames of this process that the document is in; that of another is not
   // laid out where it is hidden.
-  const hidden = () => {
-    for (let w = window; w.frameElement; w = w.parent) if (!w.frameElement.checkVisibility()) return true;
-    return !!document.documentElement && !document.documentElement.checkVisibility();
-  };
-  // As it reads: styles change a text's case and white space, and a snapshot tells it
-  // without them.
-  const plain = (s) => s.replace(/[\u00ad\u200b]/g, "").replace(/\s+/g, " ").trim().toLowerCase();
+  const hidden = () => !library.visibility().framed() || !!document.documentElement && !document.documentElement.checkVisibility();
+  const { plain, shownText } = library;
   text = plain(text ?? "");
   gone = plain(gone ?? "");
+  const flags = (all) => (text && all.includes(text) ? 1 : 0) + (gone && all.includes(gone) ? 2 : 0);
   const shows = () => {
-    const all = plain(said(document));
+    const said = plain(innerText(document));
     if (hidden()) return 0;
-    return (text && all.includes(text) ? 1 : 0) + (gone && all.includes(gone) ? 2 : 0);
+    // A frame in a tab in the background may have no boxes yet.
+    if (!document.body?.checkVisibility()) return flags(said);
+    // innerText has what is only clipped, and lacks what is skipped because it is out of sight.
+    const all = said + plain(document.documentElement.textContent);
+    if (![text, gone].some((wanted) => wanted && wanted.split(" ").every((word) => all.includes(word)))) return 0;
+    return flags(shownText(document.documentElement, true));
   };
   const waits = globalThis.waits ??= new Map();
   waits.get(id)?.();
@@ -45,11 +46,21 @@ function ({ id, text, gone, known, budget }) {
       for (const root of observed) for (const e of events) root.removeEventListener(e, look, true);
       clearTimeout(timer);
       clearInterval(now);
+      clearTimeout(later);
       waits.delete(id);
       done(result);
     };
+    // A page that changes all the time keeps most of its time.
+    let next = 0, later;
     look = () => {
-      const result = shows();
+      clearTimeout(later);
+      const began = performance.now();
+      if (began < next) {
+        later = setTimeout(look, next - began);
+        return;
+      }
+      const result = shows(), took = performance.now() - began;
+      next = began + 4 * took;
       if (result !== known) finish(result);
     };
     waits.set(id, () => finish(known));

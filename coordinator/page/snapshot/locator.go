@@ -68,7 +68,7 @@ func IsARIA(role string) bool { return !ours[role] }
 // roleLocator finds an element by its role and name, with its number if it is not alone.
 // It is empty for an element without them.
 func (r *Reader) roleLocator(ctx context.Context, e *frame.Element) (locator string, alone bool, err error) {
-	own, err := r.outlineDocument(ctx, e.Frame, e, Options{look: selfRole, Depth: 1})
+	own, err := r.outlineDocument(ctx, e.Frame, e, Options{look: selfRole, clipped: true, Depth: 1})
 	if err != nil {
 		return "", false, err
 	}
@@ -80,7 +80,7 @@ func (r *Reader) roleLocator(ctx context.Context, e *frame.Element) (locator str
 	if self.Name == "" || strings.HasSuffix(self.Name, "…") {
 		return "", false, nil
 	}
-	all, err := r.sight(ctx, e.Frame, role)
+	all, err := r.sight(ctx, e.Frame, role, true) // Playwright counts what is clipped
 	if err != nil {
 		return "", false, err
 	}

@@ -95,6 +95,22 @@ func TestMarkdownTable(t *testing.T) {
 | --- | --- | --- |
 | 1 |  | 3 |`,
 		`<table><tr><td><button>Go</button><p>Only laid out</p></table>`: `Only laid out`,
+		`<p>Before</p><div role=table><div>Ages</div><div role=rowgroup><div role=row><span role=columnheader>Who</span><span role=columnheader>Age</span></div></div>
+<div role=rowgroup><div role=row style="display:flex"><div role=cell>Ann | Bob</div><div role=cell><button>30</button></div></div><div role=row aria-hidden=true><div role=cell>-</div></div><div role=row><span role=cell aria-colspan=2>none</span></div></div><div>2 rows</div></div><p>After</p>`: `Before
+
+Ages
+
+| Who | Age |
+| --- | --- |
+| Ann \| Bob | 30 |
+| none |  |
+
+2 rows
+
+After`,
+		`<div role=grid><div role=row><div role=gridcell>One column</div></div><div role=row><div role=gridcell>only</div></div></div>`:                                       "One column\n\nonly",
+		`<div role=grid><table role=presentation><tr><th>A<th>B<tr><td>1<td>2</table></div>`:                                                                                  "| A | B |\n| --- | --- |\n| 1 | 2 |",
+		`<div role=table><div role=row><div role=cell>x</div><div role=cell><div role=table><div role=row><i role=cell>1</i><i role=cell>2</i></div></div></div></div></div>`: "x\n\n|  |  |\n| --- | --- |\n| 1 | 2 |",
 	} {
 		p, _ := pagetest.Open(t, "<!doctype html>"+page)
 		if read, err := p.Reader().Markdown(t.Context(), ""); err != nil || read.Text != want {

@@ -2,7 +2,8 @@ async function ({ top, to, thorough, budget }) {
   // Scrolls the list or feed of this document by nearly its height, to its top, or to the
   // element of a ref. Returns from where to where, when the page has drawn what is there.
   const room = (e) => e.scrollHeight - e.clientHeight;
-  const scrolls = (e) => room(e) > 40 && e.clientHeight > innerHeight / 10 && /auto|scroll/.test(getComputedStyle(e).overflowY) && e.checkVisibility();
+  const { shown } = library.visibility();
+  const scrolls = (e) => room(e) > 40 && e.clientHeight > innerHeight / 10 && /auto|scroll/.test(getComputedStyle(e).overflowY) && shown(e);
   let list = document.scrollingElement;
   for (const e of document.body?.getElementsByTagName("*") ?? []) if (room(e) > room(list) && scrolls(e)) list = e;
   const atEnd = () => list.scrollTop >= room(list) - 2;

@@ -76,6 +76,7 @@ type Options struct {
 	Interactive bool   // only elements that accept an action, as a flat list
 	URLs        bool   // include the URLs of links
 	look        string // also note the elements of this role; selfRole: of the target's own
+	clipped     bool   // note them also where they are clipped away
 	// Diff requests the changes since the last snapshot, if that had the same document and
 	// options; otherwise the snapshot is complete.
 	Diff bool
@@ -292,7 +293,7 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 		f, _ := r.frames.Frame(id)
 		options := map[string]any{
 			"last": last, "generation": f.Generation, "depth": opts.Depth,
-			"interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look, "full": opts.full,
+			"interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look, "clipped": opts.clipped, "full": opts.full,
 		}
 		if opts.most > 0 {
 			options["most"], options["main"] = opts.most, opts.main

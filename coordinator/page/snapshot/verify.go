@@ -29,10 +29,13 @@ func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting,
 	var found []Sighting
 	err := r.page.Run(ctx, "looking for an element", 0, func(ctx context.Context) error {
 		return r.frames.Each(ctx, func(id protocol.FrameID) error {
-			sighted, err := r.sight(ctx, id, role)
+			sighted, err := r.sight(ctx, id, role, false)
 			for _, s := range sighted {
 				if !strings.Contains(folded(s.Name), folded(name)) {
 					continue
+				}
+				if !r.frameShown(ctx, id) {
+					return nil
 				}
 				if s.Frame, err = r.frameLocator(ctx, id); err != nil {
 					return err
@@ -45,9 +48,31 @@ func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting,
 	return found, err
 }
 
-// sight lists the elements of a role in one frame.
-func (r *Reader) sight(ctx context.Context, id protocol.FrameID, role string) ([]Sighting, error) {
-	seen, err := r.outlineDocument(ctx, id, nil, Options{look: role})
+// frameShown reports whether a frame can be seen. Its own document does not know.
+func (r *Reader) frameShown(ctx context.Context, id protocol.FrameID) bool {
+	for id != r.frames.Main() {
+		f, ok := r.frames.Frame(id)
+		if !ok || f.Parent == "" {
+			return false
+		}
+		e, err := r.frames.Owner(ctx, f)
+		if err != nil {
+			return false // it has gone
+		}
+		var seen bool
+		err = e.Run(ctx, seenFunction, nil, &seen)
+		e.Release(ctx)
+		if err != nil || !seen {
+			return false
+		}
+		id = f.Parent
+	}
+	return true
+}
+
+// sight lists the elements of a role in one frame; also clipped ones, if wanted.
+func (r *Reader) sight(ctx context.Context, id protocol.FrameID, role string, clipped bool) ([]Sighting, error) {
+	seen, err := r.outlineDocument(ctx, id, nil, Options{look: role, clipped: clipped})
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +103,7 @@ func (r *Reader) VerifyText(ctx context.Context, text string) (locator string, e
 			}
 			var missing []string
 			err := r.frames.Run(ctx, id, shownFunction, map[string]any{"texts": []string{text}}, &missing)
-			if shown = err == nil && len(missing) == 0; shown {
+			if shown = err == nil && len(missing) == 0 && r.frameShown(ctx, id); shown {
 				locator, err = r.frameLocator(ctx, id)
 			}
 			return err

@@ -1,7 +1,8 @@
 // Package agent keeps the state of an agent's MCP session, and runs the agent's calls: in
 // which window and page, with which files, and whether the window's user allows it.
 //
-// Agents that work side by side share no connection and no page.
+// Agents that work side by side are of different programs. They share no connection and no
+// page.
 package agent
 
 import (
@@ -60,7 +61,7 @@ type Claims interface {
 	Claim(page string) (release func(), ok bool)
 }
 
-// Options of all agents of a program. Windows, Dir and Logger are required.
+// Options of an agent. Windows, Dir and Logger are required.
 type Options struct {
 	Windows Windows
 	// Launcher: nil means that no browser is launched.
@@ -89,20 +90,6 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Set has the agents of a program.
-type Set struct {
-	options Options
-
-	mu        sync.Mutex // guards the fields that follow, and the presence of each agent
-	agents    map[*mcp.ServerSession]*Agent
-	enforcers map[*registry.Source]*policy.Enforcer
-}
-
-// NewSet makes an empty set.
-func NewSet(o Options) *Set {
-	return &Set{options: o, agents: map[*mcp.ServerSession]*Agent{}, enforcers: map[*registry.Source]*policy.Enforcer{}}
-}
-
 // Agent is one MCP session: its own connections, its own window and its own current
 // pages.
 type Agent struct {
@@ -115,55 +102,45 @@ type Agent struct {
 	// Test is what the agent has done; nil: it is not recorded.
 	Test *export.Test
 
-	set     *Set
 	session *mcp.ServerSession
 	// Ready is called when the host has identified itself, or has sent a call. It closes
 	// ready.
 	Ready    func()
 	ready    chan struct{}
 	roots    hostRoots
-	presence presence
 	browsers browsers
 	notices  notices
 	long     answer.Long
 
-	mu      sync.Mutex       // guards the field that follows
-	changed notify.Broadcast // the window must be resolved again
+	mu        sync.Mutex // guards the fields that follow
+	presence  presence
+	enforcers map[*registry.Source]*policy.Enforcer
+	changed   notify.Broadcast // the window must be resolved again
 }
 
-// Of is the agent of a session.
-func (s *Set) Of(session *mcp.ServerSession) *Agent {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.agents[session]
-	if a == nil {
-		//lint:ignore SA1019 hosts that show a server's log will do so for years
-		host := mcp.NewLoggingHandler(session, &mcp.LoggingHandlerOptions{LoggerName: "browser-coordinator"})
-		a = &Agent{
-			Options: &s.options, Log: slog.New(slog.NewMultiHandler(s.options.Logger.Handler(), host)),
-			set: s, session: session, ready: make(chan struct{}),
-			browsers: browsers{log: s.options.Logger, claims: s.options.Claims, links: map[string]*link{}},
-		}
-		a.presence = presence{client: vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, since: time.Now()}
-		a.browsers.moved = a.worksIn
-		if a.Record {
-			a.Test = &export.Test{}
-		}
-		a.Ready = sync.OnceFunc(func() { close(a.ready) })
-		s.agents[session] = a
+// New makes the agent of a session.
+func New(o *Options, session *mcp.ServerSession) *Agent {
+	//lint:ignore SA1019 hosts that show a server's log will do so for years
+	host := mcp.NewLoggingHandler(session, &mcp.LoggingHandlerOptions{LoggerName: "browser-coordinator"})
+	a := &Agent{
+		Options: o, Log: slog.New(slog.NewMultiHandler(o.Logger.Handler(), host)), session: session, ready: make(chan struct{}),
+		browsers:  browsers{log: o.Logger, claims: o.Claims, links: map[string]*link{}},
+		presence:  presence{client: vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, since: time.Now()},
+		enforcers: map[*registry.Source]*policy.Enforcer{},
 	}
+	a.browsers.moved = a.worksIn
+	if a.Record {
+		a.Test = &export.Test{}
+	}
+	a.Ready = sync.OnceFunc(func() { close(a.ready) })
 	return a
 }
 
-// End ends what the agent has: the tabs that it opened for itself, its connections, its
-// claims, and its place in the list of its window. It returns when the connections have ended.
+// End ends what the agent has: its place in the list of its window, the tabs that it
+// opened for itself, its connections and its claims. It returns when the connections have
+// ended.
 func (a *Agent) End() {
-	a.set.mu.Lock()
-	delete(a.set.agents, a.session)
-	if a.presence.in != nil {
-		a.set.announce(a.presence.in)
-	}
-	a.set.mu.Unlock()
+	a.join(nil)
 	a.browsers.end()
 }
 

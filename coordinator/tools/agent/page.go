@@ -17,6 +17,9 @@ func (c *Call) Page(ctx context.Context) (*page.Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.LearnURL(ctx); err != nil {
+		return nil, err
+	}
 	return p, c.mayRead(ctx, p)
 }
 

@@ -46,6 +46,9 @@ func (d *Done) Message() string {
 // Clicked reports whether an upload clicked its target.
 func (d *Done) Clicked() bool { return d.call.did.change.Clicked }
 
+// Element is what the call has acted on, as the page presented it.
+func (d *Done) Element(n int) input.On { return d.call.did.change.On[n] }
+
 // SeenIn notes the frame in which a call has found something, by its locator.
 func (c *Call) SeenIn(frame string) { c.did.frame = frame }
 

@@ -19,7 +19,7 @@ import (
 // The user of a window decides what an agent may do there, and is notified of what it
 // does. A browser of our own has no user to ask.
 
-// presence is how windows know an agent. Set.mu guards it.
+// presence is how windows know an agent.
 type presence struct {
 	client vscodeipc.ClientInfo
 	since  time.Time
@@ -28,14 +28,19 @@ type presence struct {
 	last   *vscodeipc.Activity // the last call that no window was notified of; nil: none
 }
 
+// listed is the agent in the list of a window.
+func (p *presence) listed() vscodeipc.ConnectedClient {
+	return vscodeipc.ConnectedClient{ID: p.client.ID, Name: p.client.Name, Version: p.client.Version, Kind: "mcp", Since: p.since.UnixMilli(), Page: p.page}
+}
+
 // unnamed is the name of a host that has not sent its name.
 const unnamed = "an MCP host"
 
 // Info is how windows identify the agent: a random id, its name and version. The host
 // sends its name in its first message.
 func (a *Agent) Info() vscodeipc.ClientInfo {
-	a.set.mu.Lock()
-	defer a.set.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	me := &a.presence.client
 	if me.Name != unnamed {
 		return *me
@@ -84,7 +89,7 @@ func (c *Call) permit(ctx context.Context) error {
 	}
 	source := c.Windows.Source(window.Workspace)
 	c.join(source)
-	enforcer := c.set.enforcerOf(source)
+	enforcer := c.enforcerOf(source)
 	d := enforcer.Decide(me, c.Operation)
 	if d.Outcome == policy.Deny && c.readOnly() {
 		return d.Err() // only actions are reported
@@ -156,19 +161,19 @@ func (c *Call) untilStopped(ctx context.Context) (context.Context, func()) {
 }
 
 func (c *Call) watchStop(ctx context.Context, cancel context.CancelCauseFunc) {
-	if err := c.set.enforcerOf(c.source).AwaitStop(ctx, c.actor(), c.Operation); err != nil {
+	if err := c.enforcerOf(c.source).AwaitStop(ctx, c.actor(), c.Operation); err != nil {
 		cancel(err)
 	}
 }
 
-// enforcerOf is the one enforcer of a window for all agents of the set.
-func (s *Set) enforcerOf(source *registry.Source) *policy.Enforcer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.enforcers[source]
+// enforcerOf is the enforcer of a window.
+func (a *Agent) enforcerOf(source *registry.Source) *policy.Enforcer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := a.enforcers[source]
 	if e == nil {
 		e = policy.NewEnforcer(source)
-		s.enforcers[source] = e
+		a.enforcers[source] = e
 	}
 	return e
 }
@@ -177,48 +182,38 @@ func (s *Set) enforcerOf(source *registry.Source) *policy.Enforcer {
 // longer does; nil: it uses none.
 func (a *Agent) join(source *registry.Source) {
 	a.Info()
-	a.set.mu.Lock()
-	defer a.set.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	former := a.presence.in
 	if former == source {
 		return
 	}
 	a.presence.in = source
-	for _, each := range []*registry.Source{former, source} {
-		if each != nil {
-			a.set.announce(each)
-		}
+	if former != nil {
+		former.Announce("mcp", []vscodeipc.ConnectedClient{})
 	}
+	a.announce()
 }
 
 // worksIn notifies the agent's window of the page that the agent works in; empty: none.
 func (a *Agent) worksIn(page string) {
-	a.set.mu.Lock()
-	defer a.set.mu.Unlock()
-	if a.presence.page == page {
-		return
-	}
-	a.presence.page = page
-	if a.presence.in != nil {
-		a.set.announce(a.presence.in)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.presence.page != page {
+		a.presence.page = page
+		a.announce()
 	}
 }
 
-// announce lists the agents that use a window; mu is held.
-func (s *Set) announce(source *registry.Source) {
-	clients := []vscodeipc.ConnectedClient{}
-	for _, a := range s.agents {
-		if p := a.presence; p.in == source {
-			clients = append(clients, vscodeipc.ConnectedClient{
-				ID: p.client.ID, Name: p.client.Name, Version: p.client.Version, Kind: "mcp", Since: p.since.UnixMilli(), Page: p.page,
-			})
-		}
+// announce notifies the agent's window, if there is one; mu is held.
+func (a *Agent) announce() {
+	if p := a.presence; p.in != nil {
+		p.in.Announce("mcp", []vscodeipc.ConnectedClient{p.listed()})
 	}
-	source.Announce("mcp", clients)
 }
 
 // report notifies the window's user of a call. Where there is none it keeps the call for
-// [Set.Alone].
+// [Agent.Alone].
 func (c *Call) report(began time.Time, err error) {
 	done := vscodeipc.Activity{
 		Client: c.Info().ID, Time: began.UnixMilli(), Act: c.Tool.Name, Target: c.Secrets.Hide(c.targetNow()), Outcome: "done", OK: err == nil,
@@ -240,8 +235,8 @@ func (c *Call) report(began time.Time, err error) {
 		return
 	}
 	done = registry.Public(done, "mcp")
-	c.set.mu.Lock()
-	defer c.set.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.presence.last = &done
 }
 

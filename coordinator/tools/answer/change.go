@@ -67,7 +67,14 @@ func (a *Answer) Changed(c page.Change) {
 		a.Quotef("A download began, and the tab stays where it is: %s", c.Download)
 		a.download = c.Download
 	}
+	if c.NoDrop {
+		a.Addf("The page did not accept a drop there: only what it moves while it is dragged has moved.")
+	}
 	for _, h := range c.Held {
+		if h.Now != "" {
+			a.Quotef("%s %s: the page has changed it after it was filled.", h.Target, h.Now)
+			continue
+		}
 		a.Quotef("%s holds %q, not what was typed.", h.Target, h.Value)
 	}
 	if len(c.Unmet) > 0 {

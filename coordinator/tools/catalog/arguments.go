@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,8 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/agnivade/levenshtein"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -34,19 +31,10 @@ var synonyms = map[string][]string{
 	"ref": {"target"}, "selector": {"target"}, "locator": {"target"}, "uid": {"target"},
 	"startRef": {"startTarget"}, "endRef": {"endTarget"}, "from": {"startTarget"}, "to": {"endTarget"}, "target": {"startTarget"},
 	"code": {"function", "expression"}, "script": {"function", "expression"}, "expression": {"function"}, "function": {"expression"},
-	"value": {"text", "values"}, "option": {"values"}, "text": {"value"}, "query": {"text"}, "pattern": {"regex"},
+	"value": {"text", "values"}, "option": {"values"}, "text": {"value", "promptText"}, "query": {"text"}, "pattern": {"regex"},
 	"file": {"filename", "paths"}, "files": {"paths"}, "path": {"filename", "paths"}, "keys": {"key"},
 	"double": {"doubleClick"}, "dblClick": {"doubleClick"}, "seconds": {"time"}, "line_number": {"line"},
-}
-
-// fieldTypes are the roles of a snapshot and the types of HTML, and the type of a form's
-// field that each is filled as.
-var fieldTypes = map[string]string{
-	"text": "textbox", "searchbox": "textbox", "search": "textbox", "spinbutton": "textbox", "number": "textbox",
-	"textarea": "textbox", "password": "textbox", "email": "textbox", "tel": "textbox", "url": "textbox",
-	"date": "textbox", "time": "textbox", "datetime-local": "textbox", "month": "textbox", "week": "textbox", "color": "textbox",
-	"switch": "checkbox", "menuitemcheckbox": "checkbox", "menuitemradio": "radio",
-	"select": "combobox", "listbox": "combobox", "range": "slider",
+	"values": {"value"},
 }
 
 // ignored are parameters without which a call does what it says.
@@ -88,29 +76,6 @@ func (t Tools) Fit(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// unknown suggests a tool for the name of one that the server does not have.
-func (t Tools) unknown(name string, err error) error {
-	if !strings.Contains(err.Error(), "unknown tool") {
-		return err
-	}
-	message := fmt.Sprintf("there is no tool %q", name)
-	if ours := elsewhere[name]; ours != "" {
-		message += "; there is " + ours
-	} else if near := nearest(name, slices.Collect(maps.Keys(t))); near != "" {
-		message += fmt.Sprintf("; there is %s", near)
-	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
-}
-
-// elsewhere are tools that other versions and servers have, and for which another tool of ours has a parameter.
-var elsewhere = map[string]string{
-	"browser_navigate_back":    "browser_navigate with action back",
-	"browser_navigate_forward": "browser_navigate with action forward",
-	"browser_resize":           "browser_emulate with viewport WIDTHxHEIGHT",
-	"browser_emulate_media":    "browser_emulate",
-	"window_select":            "the argument window of every tool",
-}
-
 var schemas = sync.OnceValue(func() map[string]*schema {
 	all := make(map[string]*schema)
 	for line := range strings.Lines(Listing) {
@@ -119,6 +84,9 @@ var schemas = sync.OnceValue(func() map[string]*schema {
 		if json.Unmarshal([]byte(text), &tool) == nil {
 			all[name] = tool.InputSchema
 		}
+	}
+	for _, tool := range []string{"browser_press_key", "browser_wait_for"} { // which is Unlisted there
+		all[tool].Properties["target"] = &schema{Type: "string"}
 	}
 	return all
 })
@@ -144,12 +112,19 @@ func (f *fitter) fit(s *schema, raw json.RawMessage) (json.RawMessage, error) {
 	if err := json.Unmarshal(raw, &given); err != nil {
 		return nil, fmt.Errorf("the arguments of %s are not an object: %s", f.tool, raw)
 	}
+	f.complete(given)
 	fitted := make(map[string]json.RawMessage, len(given))
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		ours := s.own(name, given)
 		switch {
 		case s.AdditionalProperties && s.Properties[name] == nil:
 			fitted[name] = given[name]
+		case ours == "value" && f.tool == "browser_fill_form" && isList(given[name]):
+			several, err := f.fitValue(&schema{Type: "array", Items: &schema{Type: "string"}}, given[name])
+			if err != nil {
+				return nil, err
+			}
+			fitted["value"], fitted["values"] = json.RawMessage(`""`), several
 		case ours != "":
 			value, err := f.single(s.Properties[ours], ours, given[name])
 			if err == nil {
@@ -158,10 +133,7 @@ func (f *fitter) fit(s *schema, raw json.RawMessage) (json.RawMessage, error) {
 			if err != nil {
 				return nil, err
 			}
-			if f.tool == "browser_fill_form" && ours == "type" {
-				value = fieldType(value)
-			}
-			fitted[ours] = value
+			fitted[ours] = inOurWords(f.tool+" "+ours, value)
 		case name == "timeout" && s.Properties["time"] != nil: // Playwright's, in milliseconds
 			var ms float64
 			if json.Unmarshal(bytes.Trim(given[name], `"`), &ms) != nil {
@@ -170,6 +142,8 @@ func (f *fitter) fit(s *schema, raw json.RawMessage) (json.RawMessage, error) {
 			if fitted["time"] == nil {
 				fitted["time"] = json.RawMessage(strconv.FormatFloat(ms/1000, 'f', -1, 64))
 			}
+		case f.tool == "browser_handle_dialog" && answers(name, given[name]) != "": // Selenium's and others'
+			fitted["accept"] = json.RawMessage(answers(name, given[name]))
 		case slices.Contains(claims, name):
 			var claim string
 			if json.Unmarshal(given[name], &claim) == nil && claim != "" {
@@ -214,17 +188,34 @@ func (s *schema) noParameter(tool, name string) error {
 // single takes the only member of a list that is given for a text.
 func (f *fitter) single(s *schema, name string, value json.RawMessage) (json.RawMessage, error) {
 	var list []json.RawMessage
+	if name == "body" && len(value) > 0 && (value[0] == '{' || value[0] == '[') { // of a request
+		return json.Marshal(string(value))
+	}
 	if s.Type != "string" || json.Unmarshal(value, &list) != nil || list == nil {
 		return value, nil
 	}
 	if len(list) == 1 {
 		return list[0], nil
 	}
-	message := name + ": want a string, not a list"
-	if f.tool == "browser_fill_form" && name == "value" {
-		message += "; browser_select_option takes several"
+	return nil, errors.New(name + ": want a string, not a list")
+}
+
+// isList reports whether a value is a list of several texts, or of none.
+func isList(value json.RawMessage) bool {
+	var list []json.RawMessage
+	return json.Unmarshal(value, &list) == nil && list != nil && len(list) != 1
+}
+
+// answers is whether a parameter that the tool does not have accepts a dialog; empty:
+// it does not decide that.
+func answers(name string, value json.RawMessage) string {
+	switch strings.ToLower(name + " " + string(bytes.Trim(value, `"`))) {
+	case "action accept", "action ok", "action confirm", "dismiss false":
+		return "true"
+	case "action dismiss", "action cancel", "action reject", "dismiss true":
+		return "false"
 	}
-	return nil, errors.New(message)
+	return ""
 }
 
 // fitValue turns a single value into a list, and a string into the number or the boolean
@@ -238,11 +229,15 @@ func (f *fitter) fitValue(s *schema, value json.RawMessage) (json.RawMessage, er
 		if json.Unmarshal(value, &list) != nil && json.Unmarshal([]byte(text), &list) != nil {
 			list = []json.RawMessage{value}
 		}
-		if s.Items == nil || len(s.Items.Properties) == 0 {
+		if s.Items == nil {
 			return json.Marshal(list)
 		}
+		fit := f.fitValue
+		if len(s.Items.Properties) > 0 {
+			fit = f.fit
+		}
 		for i, item := range list {
-			fitted, err := f.fit(s.Items, item)
+			fitted, err := fit(s.Items, item)
 			if err != nil {
 				return nil, err
 			}
@@ -254,6 +249,9 @@ func (f *fitter) fitValue(s *schema, value json.RawMessage) (json.RawMessage, er
 			return json.RawMessage(text), nil
 		}
 	case "string":
+		if text := oneText(value); text != nil {
+			return text, nil
+		}
 		if !isText && len(value) > 0 && !strings.ContainsRune("{[n", rune(value[0])) { // a number or a boolean
 			return json.Marshal(string(value))
 		}
@@ -265,17 +263,6 @@ func (f *fitter) fitValue(s *schema, value json.RawMessage) (json.RawMessage, er
 	return value, nil
 }
 
-// fieldType is the tool's name for the type of a form's field.
-func fieldType(value json.RawMessage) json.RawMessage {
-	var text string
-	if json.Unmarshal(value, &text) != nil {
-		return value
-	}
-	text = strings.ToLower(text)
-	ours, _ := json.Marshal(cmp.Or(fieldTypes[text], text)) // a string is always JSON
-	return ours
-}
-
 // camel is a name in the tools' spelling: full_page is fullPage.
 func camel(name string) string {
 	parts := strings.FieldsFunc(name, func(c rune) bool { return c == '_' || c == '-' })
@@ -284,26 +271,3 @@ func camel(name string) string {
 	}
 	return strings.Join(parts, "")
 }
-
-// nearest is the name that is most likely meant; empty if none is near. A tool's name may
-// lack its prefix.
-func nearest(name string, names []string) string {
-	slices.Sort(names)
-	word := unprefixed(name)
-	best, distance := "", max(2, len(name)/3)+1
-	var containing []string
-	for _, each := range names {
-		if d := min(levenshtein.ComputeDistance(name, each), levenshtein.ComputeDistance(word, unprefixed(each))); d < distance {
-			best, distance = each, d
-		}
-		if strings.Contains(each, word) {
-			containing = append(containing, each)
-		}
-	}
-	if distance > 1 && len(containing) == 1 {
-		return containing[0]
-	}
-	return best
-}
-
-func unprefixed(name string) string { return name[strings.IndexByte(name, '_')+1:] }

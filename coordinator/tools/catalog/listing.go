@@ -97,6 +97,9 @@ func Short(tool *mcp.Tool) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
+// Unlisted is the description of a parameter that is not listed: only Fitted gives it.
+const Unlisted = "unlisted"
+
 func shortSchema(schema map[string]any) {
 	if schema["additionalProperties"] != true {
 		delete(schema, "additionalProperties")
@@ -105,8 +108,11 @@ func shortSchema(schema map[string]any) {
 		schema["type"] = types[1]
 	}
 	if properties, ok := schema["properties"].(map[string]any); ok {
-		for _, property := range properties {
+		for name, property := range properties {
 			if property, ok := property.(map[string]any); ok {
+				if property["description"] == Unlisted {
+					delete(properties, name)
+				}
 				shortSchema(property)
 			}
 		}

@@ -3,7 +3,8 @@ function (selector) {
   const shadowOf = (e) => e.shadowRoot ?? globalThis.closedRoots?.get(e);
   // below are a root or element and the shadow roots in it.
   const below = (n) => [n, ...[n, ...n.querySelectorAll("*")].map(shadowOf).filter(Boolean).flatMap(below)];
-  const by = /^text=|^role=|^[a-z]+ "/.test(selector) && worded();
+  selector = inOurWords(selector);
+  const by = /^text=|^role=|^[a-z]+ "/.test(selector) ? worded() : /^(xpath=|\(*\/\/)/.test(selector) ? paths() : /.:has-text\(/.test(selector) ? having() : null;
   let found;
   if (by) found = by;
   else try {
@@ -13,47 +14,79 @@ function (selector) {
   }
   if (!found.length && !by) found = pierced();
   if (found.length > 1) {
-    const visible = found.filter((e) => e.checkVisibility());
+    const { displayed, collapsed } = library.visibility();
+    const visible = found.filter((e) => displayed(e) && !collapsed(e));
     if (visible.length === 1) return visible[0];
     return `matches ${found.length} elements: make it unique, or take a snapshot and use a ref`;
   }
   return found[0] ?? null;
 
+  // inOurWords is a locator of Playwright's in the form that worded takes.
+  function inOurWords(s) {
+    const [, how, , what, rest] = /^(?:page\.)?getBy(Role|Text)\((["'])((?:(?!\2).)*)\2\s*(?:,\s*\{(.*)\})?\s*\)$/s.exec(s) ?? [];
+    const exact = /\bexact:\s*true/.test(rest);
+    if (how === "Text") return exact ? `text="${what}"` : "text=" + what;
+    const [, , name] = /\bname:\s*(["'])((?:(?!\1).)*)\1/.exec(rest) ?? [];
+    return how === "Role" ? `role=${what}` + (name === undefined ? "" : `[name="${name}"]`) : s;
+  }
+
+  // paths finds what an XPath selects in the document.
+  function paths() {
+    try {
+      const all = document.evaluate(selector.replace(/^xpath=/, ""), document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE);
+      return Array.from({ length: all.snapshotLength }, (_, i) => all.snapshotItem(i)).filter((n) => n.nodeType === 1);
+    } catch {
+      return null;
+    }
+  }
+
+  // having finds what a selector of CSS matches and has a text: Playwright's button:has-text("Save").
+  function having() {
+    const { squash } = library.naming();
+    const [, css, , text] = /^(.+):has-text\((["'])(.*)\2\)$/s.exec(selector) ?? [];
+    if (!css) return null;
+    try {
+      return below(document).flatMap((root) => [...root.querySelectorAll(css)]).filter((e) => squash(e.textContent).toLowerCase().includes(squash(text).toLowerCase()));
+    } catch {
+      return null;
+    }
+  }
+
   // worded finds the visible elements of a text (text=Save, text="Save" exactly), or of a
   // role and name (role=button[name="Save"], or button "Save" as in a snapshot). A part of a
   // name, in any case, counts where no name is the same.
   function worded() {
-    const { squash, roleOf, nameOf, skipped } = library.naming();
-    const shown = below(document).flatMap((root) => [...root.querySelectorAll("*")])
-      .filter((e) => !skipped.has(e.nodeName) && e.checkVisibility({ visibilityProperty: true }));
-    const holding = (all, of, wanted) => all.filter((e) => of(e).toLowerCase().includes(wanted.toLowerCase()));
+    const { squash, roleOf, nameOf, skipped } = library.naming(), { shown } = library.visibility();
+    const all = below(document).flatMap((root) => [...root.querySelectorAll("*")]).filter((e) => !skipped.has(e.nodeName));
+    const holding = (some, of, wanted) => some.filter((e) => of(e).toLowerCase().includes(wanted.toLowerCase()));
     if (selector.startsWith("text=")) {
       const [, quoted] = /^text=(["'])(.*)\1$/s.exec(selector)?.slice(1) ?? [];
       const wanted = squash(quoted ?? selector.slice(5));
       const of = (e, text) => squash(e.nodeName === "INPUT" ? (/^(button|submit|reset)$/.test(e.type) ? e.value : "") : text(e));
+      const visible = (e) => visibleText(e, shown);
       const fits = (e) => quoted === undefined ? of(e, visible).toLowerCase().includes(wanted.toLowerCase()) : of(e, visible) === wanted;
       const smallest = [];
-      for (const e of holding(shown, (e) => of(e, (e) => e.textContent), wanted).reverse()) { // what is inside comes first
-        if (!smallest.some((inner) => e.contains(inner)) && fits(e)) smallest.unshift(e);
+      for (const e of holding(all, (e) => of(e, (e) => e.textContent), wanted).reverse()) { // what is inside comes first
+        if (shown(e) && !smallest.some((inner) => e.contains(inner)) && fits(e)) smallest.unshift(e);
       }
       return smallest;
     }
     const [, role, , name] = /^role=([a-z]+)(?:\[name=(["'])(.*)\2\])?$/s.exec(selector) ?? /^([a-z]+)( )"(.*)"$/s.exec(selector) ?? [];
     if (!role) return null;
-    const all = shown.filter((e) => roleOf(e) === role), of = (e) => squash(nameOf(e, role));
-    if (name === undefined) return all;
-    const wanted = squash(name.replace(/\\(["'\\])/g, "$1")), same = all.filter((e) => of(e) === wanted);
-    return same.length ? same : holding(all, of, wanted);
+    const some = all.filter((e) => roleOf(e) === role && shown(e)), of = (e) => squash(nameOf(e, role));
+    if (name === undefined) return some;
+    const wanted = squash(name.replace(/\\(["'\\])/g, "$1")), same = some.filter((e) => of(e) === wanted);
+    return same.length ? same : holding(some, of, wanted);
   }
 
-  // visible is the text of an element without what is hidden in it.
-  function visible(e) {
+  // visibleText is the text of an element without what is hidden in it.
+  function visibleText(e, shown) {
     const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
     let s = "";
     while (texts.nextNode()) {
       const holder = texts.currentNode.parentElement;
       const closed = holder.nodeName === "DETAILS" && !holder.open;
-      if (!closed && holder.checkVisibility({ visibilityProperty: true })) s += texts.currentNode.nodeValue;
+      if (!closed && shown(holder)) s += texts.currentNode.nodeValue;
     }
     return s;
   }

@@ -3,6 +3,7 @@ function ({ text, slowly, plain }) {
   // so many characters only, or puts them in a form of its own; else null.
   if (typeof this.value !== "string") return null;
   const typed = text.replace(/\r\n?/g, "\n");
+  if (this.type === "color" && this.value === typed.toLowerCase()) return null;
   if (slowly ? this.value.endsWith(typed) : this.value === typed) return null;
   return this.type === "password" && !plain ? "•".repeat(this.value.length) : this.value;
 }

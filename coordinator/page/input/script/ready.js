@@ -78,11 +78,18 @@ async function ({ kind, position, budget, quick }) {
     return null;
   };
   const hidden = () => {
-    const style = getComputedStyle(element);
-    if (style.display === "none" || !box()) return "it has no size or is not displayed";
-    if (style.visibility !== "visible") return "it is hidden by visibility: " + style.visibility;
-    return "it is not visible";
+    const { visibility, display } = getComputedStyle(element), by = collapsed(), opener = library.opener(element);
+    const how = by ? "it is hidden in " + describe(by) + ", which is collapsed"
+      : visibility === "visible" || display === "none" || !box() ? "it has no size or is not displayed"
+        : "it is hidden by visibility: " + visibility;
+    return how + (opener && ": " + opener + " may show it");
   };
+  // collapsed is what hides the element, unless a label that is shown stands for it.
+  const collapsed = () => {
+    const { hiddenBy, shown } = library.visibility();
+    return !image && ![...element.labels ?? []].some((l) => shown(l)) && hiddenBy(element);
+  };
+  const displayed = () => !!image || library.visibility().displayed(element); // what is in closed details has a box
   const whole = () => (image ? part() : element.getBoundingClientRect());
   // given is the point at the position that was given, in view or not.
   const given = () => {
@@ -136,20 +143,21 @@ async function ({ kind, position, budget, quick }) {
   ];
   const same = (a, b) => a.left === b.left && a.top === b.top && a.width === b.width && a.height === b.height;
 
+  const points = ["click", "hover", "drop"].includes(kind);
   let why = "", tried = 0;
   for (;;) {
     if (!element.isConnected) return { gone: true };
     const style = getComputedStyle(element);
     const before = box();
-    if (!before || style.visibility !== "visible") why = hidden();
+    if (!before || style.visibility !== "visible" || points && (collapsed() || !displayed())) why = hidden();
     else if (!usable()) why = "it is disabled";
     else if (position && !within(given(), whole())) why = `the position is outside of it: it is ${Math.round(whole().width)} × ${Math.round(whole().height)}`;
     else if (inert()) why = "it is inert: an element around it has that attribute";
     else if (kind === "type" && field && !editable()) why = "it is not editable: it is readonly";
-    else if (!["click", "hover", "drop"].includes(kind)) {
+    else if (!points) {
       // What is not done with the pointer needs no point.
       scroller.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
-      return { ok: true, top: true, is: library.naming().identify(element) };
+      return { ok: true, top: true, is: library.naming().identify(element), field: library.fieldKind.call(element) };
     } else {
       let p = point(before), obstacle = p && hit(p), scrolled = false;
       if (!p || obstacle) {

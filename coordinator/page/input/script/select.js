@@ -1,14 +1,18 @@
-function (wanted) {
+function (wanted = []) {
   if (this.nodeName !== "SELECT") return { error: "is not a <select>: click it and then the option" };
   const text = (o) => o.label.trim().replace(/\s+/g, " ");
   const options = [...this.options], chosen = [];
+  const inAnyCase = (w) => {
+    const like = options.filter((o) => text(o).toLowerCase() === w.trim().toLowerCase());
+    return like.length === 1 ? like[0] : undefined;
+  };
   for (const w of wanted) {
-    const found = options.find((o) => o.value === w) ?? options.find((o) => text(o) === w.trim());
+    const found = options.find((o) => o.value === w) ?? options.find((o) => text(o) === w.trim()) ?? inAnyCase(w);
     if (!found) return { error: `has no option ${JSON.stringify(w)}; it has ${options.slice(0, 30).map(text).map((s) => JSON.stringify(s)).join(", ")}` };
     if (found.disabled || found.parentElement.disabled) return { error: `option ${JSON.stringify(w)} is disabled` };
     chosen.push(found);
   }
-  if (chosen.length > 1 && !this.multiple) return { error: "takes only one option" };
+  if (chosen.length !== 1 && !this.multiple) return { error: "takes one option" };
   this.focus();
   if (this.multiple) for (const o of options) o.selected = chosen.includes(o);
   else chosen[0].selected = true;

@@ -4,15 +4,16 @@ function () {
   const skipped = new Set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE SVG svg CANVAS OBJECT EMBED BUTTON SELECT DATALIST VIDEO AUDIO".split(" "));
   const around = "nav,aside,footer,[role=navigation],[role=complementary],[role=contentinfo],[role=search],[role=banner]";
   const given = this instanceof Element;
+  const { shown, displayed } = library.visibility();
   const pick = () => {
-    const shown = (selector) => [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility() && e.innerText.trim());
+    const read = (selector) => [...document.querySelectorAll(selector)].filter((e) => shown(e) && e.innerText.trim());
     const all = document.body ?? document.documentElement;
-    const mains = shown("main,[role=main]"), articles = shown("article");
+    const mains = read("main,[role=main]"), articles = read("article");
     if (mains.length === 1) return mains[0];
     if (articles.length !== 1) return all;
     // The only article may also be a review below the product that the page is about.
     const article = articles[0];
-    const title = shown("h1").find((e) => article.contains(e) || !e.closest("header," + around));
+    const title = read("h1").find((e) => article.contains(e) || !e.closest("header," + around));
     return title && article.contains(title) || article.innerText.length > all.innerText.length / 2 ? article : all;
   };
   const root = given ? this : pick();
@@ -28,10 +29,10 @@ function () {
   let inCell = false; // there a button's text is often all that the cell holds
   const seen = (e) => {
     if (skipped.has(e.nodeName) && !(inCell && e.nodeName === "BUTTON") || e.ariaHidden === "true") return false;
-    const style = getComputedStyle(e);
-    if (style.display === "contents") return true;
-    return style.display !== "none" && style.visibility === "visible" && e.checkVisibility();
+    // What is hidden may have a part that is shown, which is positioned elsewhere for example.
+    return shown(e) || displayed(e) && [...e.querySelectorAll("*")].some((inner) => shown(inner));
   };
+  const mute = (e) => e !== root && !shown(e);
   const shows = (e) => seen(e) && (given || e === root || !e.matches(around) && !(e.nodeName === "HEADER" && !e.closest("article,main,section")));
   const isBlock = (e) => !/^(inline|contents|ruby)/.test(getComputedStyle(e).display);
   const escape = (s) => s.replace(/[\\`*_[\]<]/g, "\\$&");
@@ -40,8 +41,9 @@ function () {
   // inline is what stands in one line; blocks inside of it are set apart.
   function inline(n, raw) {
     let s = "";
+    const silent = mute(n);
     for (const c of flat(n)) {
-      if (c.nodeType === 3) s += raw ? c.nodeValue : escape(c.nodeValue.replace(/\s+/g, " "));
+      if (c.nodeType === 3) s += silent ? "" : raw ? c.nodeValue : escape(c.nodeValue.replace(/\s+/g, " "));
       else if (c.nodeType === 1 && (c.nodeName === "BR" || seen(c))) s += phrase(c, raw);
     }
     return s;
@@ -71,7 +73,7 @@ function () {
 
   // blocks is a list of blocks of Markdown.
   function blocks(n) {
-    const out = [];
+    const out = [], silent = mute(n);
     let line = "";
     const flush = () => {
       const t = tidy(line);
@@ -79,7 +81,7 @@ function () {
       line = "";
     };
     for (const c of flat(n)) {
-      if (c.nodeType === 3) line += escape(c.nodeValue.replace(/\s+/g, " "));
+      if (c.nodeType === 3) line += silent ? "" : escape(c.nodeValue.replace(/\s+/g, " "));
       else if (c.nodeType === 1 && (c.nodeName === "BR" || shows(c))) {
         const inner = c.nodeName !== "BR" && (isBlock(c) || c.nodeName === "IFRAME" || holdsBlock(c));
         if (!inner) { line += phrase(c); continue; }
@@ -93,6 +95,8 @@ function () {
   const holdsBlock = (e) => getComputedStyle(e).display === "contents" || [...flat(e)].some((c) => c.nodeType === 1 && seen(c) && isBlock(c));
 
   function block(e) {
+    if (rowBlocks.has(e)) return rowBlocks.get(e);
+    if (e.nodeName !== "TABLE" && e.matches(tables)) return ariaTable(e);
     const heading = /^H([1-6])$/.exec(e.nodeName);
     if (heading) { const t = tidy(inline(e)).replace(/\s*\n/g, " "); return t ? ["#".repeat(+heading[1]) + " " + t] : []; }
     switch (e.nodeName) {
@@ -125,7 +129,6 @@ function () {
     }
     return items.length ? [items.join("\n")] : [];
   }
-  const takesPlace = (e) => getComputedStyle(e).display === "contents" || e.checkVisibility();
   const cellText = (c) => {
     if (!seen(c)) return "";
     inCell = true;
@@ -134,10 +137,28 @@ function () {
     return text;
   };
   function table(e) {
-    const rows = [...e.rows].filter(takesPlace).map((r) => ({ shown: seen(r), cells: [...r.cells].filter(takesPlace) }));
+    const rows = [...e.rows].map((r) => [r, [...r.cells]]);
+    const lines = tableOf(rows, !e.querySelector(tables));
+    if (!lines) return rows.filter(([r]) => seen(r)).flatMap(([, cells]) => cells).filter(seen).flatMap(blocks);
+    return [...(e.caption && seen(e.caption) ? [tidy(inline(e.caption))] : []), lines];
+  }
+  const tables = "table, [role=table], [role=grid], [role=treegrid]";
+  // parts are the elements in another one with a role, but not those of a table in it.
+  const parts = (n, roles) => [...flat(n)].filter((c) => c.nodeType === 1).flatMap((c) => (c.matches(roles) ? [c] : c.matches(tables) || !seen(c) ? [] : parts(c, roles)));
+  const rowBlocks = new Map(); // of the rows of an ARIA table: the first has all of it
+  function ariaTable(e) {
+    const rows = parts(e, "[role=row]").map((r) => [r, parts(r, "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]")]);
+    const lines = tableOf(rows, !rows.some(([r]) => r.querySelector(tables)));
+    const shown = lines ? rows.filter(([r]) => shows(r)) : [];
+    shown.forEach(([r], i) => rowBlocks.set(r, i ? [] : [lines]));
+    return blocks(e); // what is around the rows too
+  }
+  // tableOf is a table of rows and their cells; "" if it only lays out.
+  function tableOf(all, flatCells) {
+    const rows = all.filter(([r]) => displayed(r)).map(([r, cells]) => ({ shown: seen(r), cells: cells.filter((c) => displayed(c)) }));
     const shown = rows.filter((r) => r.shown).map((r) => r.cells.filter(seen));
     // A table that only lays out, or holds others, is not one to read.
-    if (!shown.length || e.querySelector("table") || Math.max(...shown.map((r) => r.length)) < 2) return shown.flat().flatMap(blocks);
+    if (!shown.length || !flatCells || Math.max(...shown.map((r) => r.length)) < 2) return "";
     const until = []; // the row at which each column is free again
     rows.forEach((r, y) => {
       let column = 0;
@@ -145,18 +166,17 @@ function () {
       for (const c of r.cells) {
         while (until[column] > y) column++;
         r.texts[column] = cellText(c);
-        for (let i = 0; i < c.colSpan; i++) {
+        for (let i = 0; i < (c.colSpan ?? (+c.ariaColSpan || 1)); i++) {
           r.texts[column] ??= "";
-          until[column++] = c.rowSpan === 0 ? Infinity : y + c.rowSpan;
+          until[column++] = c.rowSpan === 0 ? Infinity : y + (c.rowSpan ?? (+c.ariaRowSpan || 1));
         }
       }
     });
     const lines = rows.filter((r) => r.shown);
     const width = Math.max(...lines.map((r) => r.texts.length));
     const print = (texts) => "| " + Array.from({ length: width }, (_, i) => texts[i] ?? "").join(" | ") + " |";
-    const head = lines[0].cells.every((c) => c.nodeName === "TH") ? lines.shift().texts : [];
-    const caption = e.caption && seen(e.caption) ? [tidy(inline(e.caption))] : [];
-    return [...caption, [print(head), "|" + " --- |".repeat(width), ...lines.map((r) => print(r.texts))].join("\n")];
+    const head = lines[0].cells.every((c) => c.matches("th, [role=columnheader]")) ? lines.shift().texts : [];
+    return [print(head), "|" + " --- |".repeat(width), ...lines.map((r) => print(r.texts))].join("\n");
   }
 
   const text = block(root).join("\n\n").replace(/[ \t]+$/gm, (s, at, whole) => (s === "  " && whole[at + 2] === "\n" ? s : ""));

@@ -1,4 +1,4 @@
-function (root, { last, generation, depth, interactive, urls, look, full, most = Infinity }) {
+function (root, { last, generation, depth, interactive, urls, look, clipped, full, most = Infinity }) {
   // The accessibility tree of an element as items, and their lines. It runs in our
   // isolated world, where it also keeps the elements that it has numbered: a number is
   // never used twice, and all of them go with the document.
@@ -21,9 +21,11 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
   const MAX_SUSPECTS = 200;
   const suspects = globalThis.suspects = [];
   const MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
-  const fresh = [], hidden = [], shadows = [], late = [];
+  const fresh = [], hidden = [], shadows = [];
   let visited = 0;
   const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named } = library.naming();
+
+  const { up, collapsed, displayed, shown: isShown } = library.visibility();
 
   const silent = set("generic none presentation group rowgroup paragraph form region article strong emphasis code deletion insertion subscript superscript time figure blockquote term definition mark caption");
 
@@ -144,7 +146,8 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
     return kept;
   }
 
-  function childrenOf(e, cursor) {
+  // childrenOf are the items in an element; of a hidden one without its own texts.
+  function childrenOf(e, cursor, mute) {
     const items = [];
     const closed = e.nodeName === "DETAILS" && !e.open;
     const shadow = e.shadowRoot ?? globalThis.closedRoots.get(e);
@@ -154,7 +157,7 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
       if (visited > most) break;
       if (closed && c.nodeName !== "SUMMARY") continue;
       if (c.nodeType === 3) {
-        if (c.nodeValue && (e.nodeName !== "DL" || c.nodeValue.trim())) add(items, [text(c.nodeValue, e)], false);
+        if (c.nodeValue && !mute && (e.nodeName !== "DL" || c.nodeValue.trim())) add(items, [text(c.nodeValue, e)], false);
       } else if (c.nodeType === 1) {
         if (c.nodeName === "BR") { add(items, [], true); continue; }
         if (skipped.has(c.nodeName)) continue;
@@ -171,7 +174,8 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
     return items;
   }
 
-  // sight notes the elements of a role that is looked for, with their names.
+  // sight notes the elements of a role that is looked for, with their names; also what is
+  // clipped where that is wanted.
   const sighted = [];
   const wanted = look === "self" ? roleOf(root) : look;
   const namedByCells = new Set(["cell", "row", "columnheader", "rowheader"]);
@@ -207,7 +211,7 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
   // area is a part of an image, itself displayed nowhere.
   function area(e) {
     const image = e.hasAttribute("href") && document.querySelector(`img[usemap="#${CSS.escape(e.closest("map")?.name ?? "")}"]`);
-    if (!image?.checkVisibility({ visibilityProperty: true })) return [];
+    if (!image || !isShown(image)) return [];
     const item = { role: "link", name: limit(nameOf(e, "link"), MAX_NAME), attributes: attributesOf(e, "link"), kids: [], owner: e };
     item.ref = number(e, item);
     item.hints = hintsOf(e, item);
@@ -218,21 +222,20 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
   function visit(e, style, cursor) {
     if (e.nodeName === "AREA") return area(e);
     visited++;
-    if (style.display === "none" || aria(e, "hidden") === "true" || style.display !== "contents" && !e.checkVisibility()) {
+    if (aria(e, "hidden") === "true" || !displayed(e, style)) {
       hidden.push(e);
       return [];
     }
     if (suspect(e)) suspects.push(e);
-    if (e.localName.includes("-") && !e.shadowRoot) late.push(e);
-    const shown = style.visibility === "visible";
+    const seeable = style.visibility === "visible", shown = seeable && !collapsed(e, style);
     const pointer = style.cursor === "pointer" && cursor !== "pointer";
     if (!shown) {
-      const outer = e.parentElement ?? e.getRootNode().host;
-      if (outer && getComputedStyle(outer).visibility === "visible") hidden.push(e);
-      return childrenOf(e, style.cursor).filter((it) => it.role !== "text");
+      if (up(e) && isShown(up(e))) hidden.push(e);
+      if (look && clipped && seeable) sight(e, roleOf(e), e);
+      return childrenOf(e, style.cursor, true);
     }
     if (e.nodeName === "LABEL" && e.control) return label(e, style);
-    if (e.nodeName === "INPUT" && labelsOf(e).some((l) => l.checkVisibility()) && !seen(e)) return []; // see label
+    if (e.nodeName === "INPUT" && labelsOf(e).some((l) => isShown(l)) && !seen(e)) return []; // see label
     const role = roleOf(e);
     if (look) sight(e, role, e);
     const focusable = e.tabIndex >= 0 && e !== document.body && e !== document.documentElement && role !== "iframe";
@@ -298,7 +301,7 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
     item.ref = number(e, item);
     return [item, ...others.filter(numbered)];
   }
-  const seen = (e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && hasSize(e);
+  const seen = (e) => isShown(e) && e.checkVisibility({ opacityProperty: true }) && hasSize(e);
 
   function finish(item, e, style) {
     const { role } = item;
@@ -498,5 +501,5 @@ function (root, { last, generation, depth, interactive, urls, look, full, most =
     else tree(items, 0);
     return { text: lines.join("\n") + (lines.length ? "\n" : ""), refs };
   }
-  return { itemsOf, lineOf, print, hidden, shadows, late, suspects, sighted, fresh, wanted, cut: () => visited > most, visited: () => visited, last: () => last };
+  return { itemsOf, lineOf, print, hidden, shadows, suspects, sighted, fresh, wanted, cut: () => visited > most, visited: () => visited, last: () => last };
 }

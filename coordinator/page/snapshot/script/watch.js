@@ -5,16 +5,15 @@ function () {
   if (globalThis.watch) return globalThis.watch;
   const MAX_DIRTY = 1000, SMALL = 40, LARGE = 100, FEW = 2000, MAX_VISITED = 1000, MAX_TIME = 200, MAX_TEXT = 20000, MAX_NOTICES = 20, MAX_HEARD = 200, MAX_TEXTS = 3, MAX_SIBLINGS = 5;
   const { squash, limit, skipped, textOf } = library.naming();
-  let root, owners, hidden, late, controls, touched, count = 0;
+  let root, owners, hidden, controls, touched, count = 0;
   const dirty = new Set(), emptied = new Set(), dressed = new Set();
   let restyled = false, overflow = false, notices = [];
   const said = new WeakMap();
 
   const parentOf = (n) => n.assignedSlot ?? n.parentNode ?? n.host;
-  const up = (e) => { let n = parentOf(e); while (n && n.nodeType !== 1) n = parentOf(n); return n; };
+  const { up } = library.visibility();
   const inside = (n, e) => { for (; n; n = parentOf(n)) if (n === e) return true; return false; };
   const concealed = (e) => { for (let n = e; n; n = n.getRootNode().host) if (n.closest("[aria-hidden=true]")) return true; return false; };
-  const visible = (e) => e.checkVisibility({ visibilityProperty: true }) && !concealed(e);
   const follows = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
 
   function note(set, n) {
@@ -33,7 +32,7 @@ function () {
   const live = "[role=alert],[role=alertdialog],[role=status],[role=log],[role=dialog],[aria-live]:not([aria-live=off]),dialog,output";
   const toast = /(^|[-_ ])(toast|snackbar|notification|flash)/i;
   const isToast = (e) => toast.test(e.getAttribute("class") ?? "");
-  const wordsOf = (region) => (visible(region) ? limit(squash(textOf(region)), 200) : "");
+  const wordsOf = (region) => (library.visibility().shown(region) && !concealed(region) ? limit(squash(textOf(region)), 200) : "");
   // hear notes what a live region shows: it may be gone before the next call.
   function hear(e) {
     if (e?.nodeType !== 1) return;
@@ -131,13 +130,24 @@ function () {
     owners = new WeakMap();
     controls = new Map();
     hidden = new Set();
-    late = new Set();
     touched = new Set();
     root = { owner: document.documentElement, line: "", parent: null };
     root.kids = build(outline, items, root);
     count = 0;
     register(root.kids);
+    attached(document);
+    settled(); // those hosts are in the outline
     take(outline);
+  }
+  // attached observes the shadow roots that are not observed yet, which no observer reports,
+  // and notes their hosts.
+  function attached(scope) {
+    for (const e of scope.querySelectorAll("*")) {
+      if (!e.shadowRoot) continue;
+      if (!observed.has(e.shadowRoot)) note(dirty, e);
+      observe(e.shadowRoot);
+      attached(e.shadowRoot);
+    }
   }
   function settled() {
     for (const set of [dirty, emptied, dressed]) set.clear();
@@ -145,7 +155,6 @@ function () {
   }
   function take(outline) {
     for (const e of outline.hidden) if (!skipped.has(e.nodeName)) hidden.add(e);
-    for (const e of outline.late) late.add(e);
     outline.shadows.forEach(observe);
   }
 
@@ -219,6 +228,7 @@ function () {
 
   // notice finds what no observer reports: values of controls, and what styles show or hide.
   function notice() {
+    const { shown } = library.visibility(), visible = (e) => shown(e) && !concealed(e);
     for (const [c, [state, owner]] of controls) {
       if (!c.isConnected) controls.delete(c);
       else if (stateOf(c) !== state) {
@@ -229,19 +239,16 @@ function () {
     }
     for (const e of hidden) {
       if (!e.isConnected) hidden.delete(e);
-      else if (visible(e) && getComputedStyle(e).display !== "none") {
+      else if (visible(e)) {
         hidden.delete(e);
         note(dirty, e);
       }
     }
-    for (const e of late) {
-      if (e.shadowRoot) note(dirty, e); // its component has been defined since
-      if (e.shadowRoot || !e.isConnected) late.delete(e);
-    }
+    attached(document);
     // Of something large, attributes change only what is shown.
     for (const e of dressed) if (owners.has(e) ? size(owners.get(e)) <= SMALL : e.getElementsByTagName("*").length <= LARGE) note(dirty, e);
-    const shown = restyled ? visible : (e) => e.checkVisibility({ visibilityProperty: true });
-    const unseen = (e) => e && !shown(e) && getComputedStyle(e).display !== "contents";
+    const remains = restyled ? visible : shown;
+    const unseen = (e) => e && !remains(e);
     const look = (node) => {
       for (const k of node.kids) {
         if (unseen(k.owner) || k.parts.some(unseen) || k.inner.some((part) => unseen(part.owner) || partsOf(part).some(unseen))) note(dirty, k.owner);
@@ -297,7 +304,7 @@ function () {
       found.much = overflow || found.before.length + found.after.length > MAX_TEXT;
       for (const node of touched) node.before = undefined;
       touched.clear();
-      if (overflow) root = owners = hidden = late = controls = undefined;
+      if (overflow) root = owners = hidden = controls = undefined;
       settled();
     }
     if (found.much) found.before = found.after = "";
