@@ -172,7 +172,7 @@ func (b *Browser) askVisible(ctx context.Context, id target.ID) (visible, behind
 	created.Close()
 	for e := range created.C() {
 		var made runtime.EventExecutionContextCreated
-		if e.Decode(&made) == nil && made.Context != nil && made.Context.Name == frame.BehindName {
+		if e.Decode(&made) == nil && made.Context != nil && frame.IsBehind(made.Context.Name) {
 			behind = true
 		}
 	}

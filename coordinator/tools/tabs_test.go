@@ -138,6 +138,20 @@ func TestPopup(t *testing.T) {
 	agent.Sees("() => document.title", `"Hello"`)
 }
 
+// Agents that look at one tab keep apart what they know of it: each has refs of its own and
+// gets every change.
+func TestAgentsKnowATabEachForItself(t *testing.T) {
+	t.Parallel()
+	url, browser := toolstest.ServeHTML(t, "<!doctype html><button onclick=\"out.textContent = 'Thanks'\">Buy</button><output id=out></output>"), toolstest.Browser(t)
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
+	first, second := w.Agent(), w.Agent()
+	first.Open(url)
+	theirs := second.Ref("button", "Buy")
+	first.Expect("browser_click", args{"target": first.Ref("button", "Buy")}, "+ - status: Thanks")
+	second.Expect("browser_wait_for", args{"text": "Thanks"}, "+ - status: Thanks")
+	second.Expect("browser_snapshot", args{"target": theirs}, `button "Buy"`)
+}
+
 // An agent reads the tab in which another agent works, and does nothing else there: it is
 // told to open its own. Neither can select the other's. A tab that the first leaves is
 // free.
@@ -294,6 +308,8 @@ request.send("three of them");
 	shop, browser := toolstest.Folder(t, "shop"), toolstest.Browser(t)
 	agent, lines := watching(t, shop, nil)
 	toolstest.OpenWindowAt(t, shop, browser.URL())
+	other := toolstest.Folder(t, "other")
+	toolstest.OpenWindowAt(t, other, toolstest.Browser(t).URL())
 	awaitLine(t, lines, "watching the browser")
 	user := toolstest.Sit(t, browser.URL())
 	user.Browse(url)
@@ -306,7 +322,7 @@ request.send("three of them");
 		t.Errorf("the whole console:\n%s", text)
 	}
 	list := agent.Must("browser_network_requests", args{"filter": "/order", "all": true})
-	if strings.Count(list, "409") != 2 {
+	if strings.Count(list, "=> 409") != 2 {
 		t.Fatalf("requests:\n%s", list)
 	}
 	index, _, _ := strings.Cut(list, ".")
@@ -315,8 +331,6 @@ request.send("three of them");
 	}
 
 	// A call may name another window. Each window has its own page.
-	other := toolstest.Folder(t, "other")
-	toolstest.OpenWindowAt(t, other, toolstest.Browser(t).URL())
 	agent.Expect("browser_snapshot", args{"window": other}, "URL: about:blank")
 	agent.Refused("browser_snapshot", args{"window": "nowhere"}, "no window fits")
 	agent.Sees("() => document.title", `"Talking"`)

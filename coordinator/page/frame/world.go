@@ -15,22 +15,37 @@ import (
 	"browser-coordinator/coordinator/page/remote"
 )
 
-// The names that debuggers show for our isolated world. A tab that was in the background
-// at its first action believes that it is visible. Other connections see the names of
-// worlds. BehindName reports to them that such a tab is not the one that the user sees.
+// The names that debuggers show for our isolated worlds begin with these. A tab that was in
+// the background at its first action believes that it is visible. Other connections see the
+// names of worlds. behindName reports to them that such a tab is not the one that the user
+// sees.
 const (
 	worldName  = "browser-coordinator"
-	BehindName = worldName + " in the background"
+	behindName = worldName + " in the background"
 )
 
-// SetBehind gives new worlds the name BehindName, and creates such a world in the main
-// frame. It waits for the response: a tab that was never shown applies the zoom of its
+// IsBehind reports whether a world of that name is in a tab that was in the background.
+func IsBehind(world string) bool { return strings.HasPrefix(world, behindName) }
+
+// name is that of the tree's worlds. Connections that name the same world share it, and
+// with it the refs that were given out there and what is known of the document. So each tree
+// has a name of its own. mu is held.
+func (t *Tree) name() string {
+	if t.behind {
+		return behindName + " " + t.own
+	}
+	return worldName + " " + t.own
+}
+
+// SetBehind gives new worlds a name for which IsBehind is true, and creates such a world in
+// the main frame. It waits for the response: a tab that was never shown applies the zoom of its
 // site only now, and an earlier mouse event would hit another place.
 func (t *Tree) SetBehind(ctx context.Context) error {
 	t.mu.Lock()
 	t.behind = true
+	name := t.name()
 	t.mu.Unlock()
-	return t.session.Call(ctx, cdppage.CommandCreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{FrameID: t.main, WorldName: BehindName}, nil)
+	return t.session.Call(ctx, cdppage.CommandCreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{FrameID: t.main, WorldName: name}, nil)
 }
 
 // World returns the id of our isolated world in a frame's document. Scripts run there so
@@ -44,10 +59,7 @@ func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 		return nil, 0, ErrGone
 	}
 	session, world, generation := f.Session, f.world, f.Generation
-	name := worldName
-	if t.behind {
-		name = BehindName
-	}
+	name := t.name()
 	t.mu.Unlock()
 	if world != 0 {
 		return session, world, nil
@@ -79,8 +91,8 @@ func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 	return session, world, nil
 }
 
-// EvaluateApart evaluates an expression in the same world as [Tree.World], but does not
-// install our library in it. It tries again when the document is replaced during the call.
+// EvaluateApart evaluates an expression in an isolated world without our library, which
+// connections share: the expression must keep no state there. It tries again when the document is replaced during the call.
 func EvaluateApart(ctx context.Context, s *cdp.Session, frame protocol.FrameID, params runtime.EvaluateParams) (r runtime.EvaluateResult, err error) {
 	for tries := 1; ; tries++ {
 		params.ContextID, err = createWorld(ctx, s, frame, worldName)
