@@ -23,6 +23,9 @@ const (
 	tasksTimeout = time.Second
 	// noticeTimeout bounds the wait for the event that a navigation was a download.
 	noticeTimeout = 300 * time.Millisecond
+	// responseLag bounds the wait for the events of responses that a script has awaited: they
+	// may come after the script's value.
+	responseLag = 50 * time.Millisecond
 	// locateTimeout bounds the time that mapping positions adds to an action.
 	locateTimeout = 500 * time.Millisecond
 	// windowTimeout bounds the wait for a window that an action has opened.
@@ -154,7 +157,10 @@ func (o *observer) settleScript(ctx context.Context, before mark) error {
 	if errors.Is(err, errLimit) {
 		return o.settleLoad(ctx, before)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return o.awaitFor(ctx, responseLag, func() bool { return len(o.history.Network.Begun(before.requests)) == 0 })
 }
 
 // watchTasks records when the page has run its tasks after an action. Console messages

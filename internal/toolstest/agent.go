@@ -92,20 +92,26 @@ func StartClient(t testing.TB, o agent.Options, host *mcp.ClientOptions, protoco
 // Call calls a tool and returns its text. An error of the tool is returned as an error.
 func (a *Agent) Call(name string, args Args) (string, error) {
 	a.t.Helper()
+	parts, err := a.parts(name, args)
+	return strings.Join(parts, ""), err
+}
+
+// parts calls a tool and returns the parts of its text, or an error of them all.
+func (a *Agent) parts(name string, args Args) (parts []string, err error) {
+	a.t.Helper()
 	res, err := a.CallTool(a.t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
 	if err != nil {
 		a.t.Fatalf("%s: %v", name, err)
 	}
-	var text strings.Builder
 	for _, c := range res.Content {
 		if c, ok := c.(*mcp.TextContent); ok {
-			text.WriteString(c.Text)
+			parts = append(parts, c.Text)
 		}
 	}
 	if res.IsError {
-		return "", errors.New(text.String())
+		return nil, errors.New(strings.Join(parts, ""))
 	}
-	return text.String(), nil
+	return parts, nil
 }
 
 // Must calls a tool, which must succeed, and returns its text.
@@ -146,10 +152,15 @@ func (a *Agent) Refused(name string, args Args, wanted ...string) {
 	}
 }
 
-// Evaluate runs a function in the agent's page and returns its value as JSON.
+// Evaluate runs a function in the agent's page and returns its value as JSON, without what
+// the answer says about the page.
 func (a *Agent) Evaluate(function string) string {
 	a.t.Helper()
-	return a.Must("browser_evaluate", Args{"function": function})
+	parts, err := a.parts("browser_evaluate", Args{"function": function})
+	if err != nil || len(parts) == 0 {
+		a.t.Fatalf("%s: %q %v", function, parts, err)
+	}
+	return parts[0]
 }
 
 // Sees runs a function in the agent's page, whose value as JSON must be want.
