@@ -54,7 +54,7 @@ The exit code is 0 if all are live or deleted, else 1.`,
 			})
 			print := p.printVerdicts
 			if asJSON {
-				print = p.printVerdictsJSON
+				print = func(v []vscodeipc.Verdict) error { return terminal.JSON(p.out, describeVerdicts(v)) }
 			}
 			if err := errors.Join(print(verdicts), amiss); err != nil {
 				return err
@@ -99,7 +99,7 @@ func (p *program) printVerdicts(verdicts []vscodeipc.Verdict) error {
 	return terminal.ColouredTable(p.out, rows, colours)
 }
 
-func (p *program) printVerdictsJSON(verdicts []vscodeipc.Verdict) error {
+func describeVerdicts(verdicts []vscodeipc.Verdict) []verdictJSON {
 	out := make([]verdictJSON, 0, len(verdicts))
 	for _, v := range verdicts {
 		j := verdictJSON{Address: string(v.Address), Verdict: v.Verdict, Reason: v.Reason, Deleted: v.Deleted}
@@ -111,5 +111,5 @@ func (p *program) printVerdictsJSON(verdicts []vscodeipc.Verdict) error {
 		}
 		out = append(out, j)
 	}
-	return terminal.JSON(p.out, out)
+	return out
 }

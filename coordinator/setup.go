@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -280,7 +281,7 @@ func (p *program) ask(ctx context.Context, change *setup.Change) error {
 	}
 	p.notice("Write this to %s? [y/N] ", change.File)
 	answer := make(chan string, 1)
-	go p.readAnswer(answer)
+	go readAnswer(p.in, answer)
 	select {
 	case line := <-answer:
 		if line = strings.ToLower(strings.TrimSpace(line)); line == "y" || line == "yes" {
@@ -294,8 +295,8 @@ func (p *program) ask(ctx context.Context, change *setup.Change) error {
 
 // readAnswer reads a line. Nothing can end a read of a terminal, so an interrupted
 // command does not wait for it: the process ends.
-func (p *program) readAnswer(answer chan<- string) {
-	line, _ := bufio.NewReader(p.in).ReadString('\n') // an end of the input is no consent
+func readAnswer(in io.Reader, answer chan<- string) {
+	line, _ := bufio.NewReader(in).ReadString('\n') // an end of the input is no consent
 	answer <- line
 }
 

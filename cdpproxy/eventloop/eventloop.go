@@ -18,8 +18,7 @@ type Conn interface {
 	Read(on bool)
 	// CloseWrite ends the stream to the peer, behind what was written.
 	CloseWrite()
-	// Close closes the connection. The handler may be called once more, if a call
-	// has begun.
+	// Close closes the connection. The handler may be called again if a call has begun.
 	Close()
 }
 

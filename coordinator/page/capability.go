@@ -99,10 +99,7 @@ func (p *Page) Storage() *storage.Storage {
 }
 
 // Console is what the page has logged.
-func (p *Page) Console() *history.Console { return p.history.Console }
-
-// Network is what the page has requested.
-func (p *Page) Network() *history.Network { return p.history.Network }
+func (p *Page) History() *history.History { return p.history }
 
 // Emulate overrides properties of the page's environment.
 func (p *Page) Emulate(ctx context.Context, s emulation.Settings) (Change, error) {

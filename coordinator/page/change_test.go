@@ -24,7 +24,7 @@ func TestErrorsOfAsyncHandlers(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %+v, %v", test.target, c, err)
 		}
-		pagetest.Until(t, "the message", func() bool { return p.Console().Last() > int64(i) })
+		pagetest.Until(t, "the message", func() bool { return p.History().Console.Last() > int64(i) })
 		next, err := p.Act(t.Context(), p.Input().Click("#fine", input.ClickOptions{}))
 		if err != nil || len(next.Console) > 0 {
 			t.Errorf("after %s: %+v, %v", test.target, next, err)
@@ -61,7 +61,7 @@ func TestLateFailures(t *testing.T) {
 	if err != nil || len(first.Waiting) != 1 {
 		t.Errorf("%+v %v", first, err)
 	}
-	pagetest.Until(t, "the error", func() bool { return len(p.Console().After(0, "error")) == 2 }) // and the browser's message of the request
+	pagetest.Until(t, "the error", func() bool { return len(p.History().Console.After(0, "error")) == 2 }) // and the browser's message of the request
 	second, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{}))
 	late := second.Late
 	if err != nil || len(late.Failed) != 1 || !strings.HasSuffix(late.Failed[0].URL, "/slow") || len(late.Errors) != 1 || !strings.Contains(late.Errors[0].Text, "TypeError") {
@@ -109,16 +109,16 @@ func TestWhatAnActionChanged(t *testing.T) { // alone in the browser, because it
 	if c := click("#next"); !c.Navigated || c.Loading || c.URL != url+"/next" || c.Title != "page /next" {
 		t.Errorf("a click on a link: %+v", c)
 	}
-	if c, err := p.Back(t.Context()); err != nil || c.URL != url+"/#here" {
+	if c, err := p.Traverse(t.Context(), true); err != nil || c.URL != url+"/#here" {
 		t.Errorf("back: %+v %v", c, err)
 	}
-	if c, err := p.Forward(t.Context()); err != nil || c.URL != url+"/next" {
+	if c, err := p.Traverse(t.Context(), false); err != nil || c.URL != url+"/next" {
 		t.Errorf("forward: %+v %v", c, err)
 	}
 	if c, err := p.Reload(t.Context()); err != nil || !c.Navigated {
 		t.Errorf("reload: %+v %v", c, err)
 	}
-	if _, err := p.Forward(t.Context()); err == nil {
+	if _, err := p.Traverse(t.Context(), false); err == nil {
 		t.Error("forward at the end is no error")
 	}
 }

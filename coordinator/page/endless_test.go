@@ -141,7 +141,7 @@ func TestEndlessScriptAtTheEndOfItsConnection(t *testing.T) {
 		_, _, err := q.Evaluate(ctx, "async () => { await new Promise((r) => setTimeout(r)); console.log('it loops'); for (;;); }", "")
 		ended <- err
 	}()
-	pagetest.Until(t, "the script begins", func() bool { return len(p.Console().Messages("debug")) > 0 })
+	pagetest.Until(t, "the script begins", func() bool { return len(p.History().Console.Messages("debug")) > 0 })
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("a call that was cancelled has ended well")

@@ -72,13 +72,13 @@ function () {
   function members(v, keys) {
     let s = "";
     for (const key of keys) {
-      let told;
+      let entry;
       try {
-        told = write(v[key]);
+        entry = write(v[key]);
       } catch (e) {
-        told = quote(`[${e}]`);
+        entry = quote(`[${e}]`);
       }
-      if (told) s += `${s && ","}${quote(key)}:${told}`;
+      if (entry) s += `${s && ","}${quote(key)}:${entry}`;
     }
     return `{${s}}`;
   }

@@ -22,7 +22,7 @@ func (p *Page) Navigate(ctx context.Context, to string) (Change, error) {
 	if err := p.guard.CheckFile(url); err != nil {
 		return Change{}, err
 	}
-	p.revive()
+	p.observer.revive()
 	return p.travel(ctx, "opening "+url, func(ctx context.Context) error {
 		r, err := protocol.Call(ctx, p.session, cdppage.Navigate, cdppage.NavigateParams{URL: url})
 		if err != nil {
@@ -48,20 +48,19 @@ var (
 
 // Reload loads the document again.
 func (p *Page) Reload(ctx context.Context) (Change, error) {
-	p.revive()
+	p.observer.revive()
 	return p.travel(ctx, "reloading", func(ctx context.Context) error {
 		_, err := protocol.Call(ctx, p.session, cdppage.Reload, cdppage.ReloadParams{})
 		return err
 	})
 }
 
-// Back goes one step back in the page's history.
-func (p *Page) Back(ctx context.Context) (Change, error) { return p.traverse(ctx, -1, "back") }
-
-// Forward goes one step forward in the page's history.
-func (p *Page) Forward(ctx context.Context) (Change, error) { return p.traverse(ctx, +1, "forward") }
-
-func (p *Page) traverse(ctx context.Context, step int64, name string) (Change, error) {
+// Traverse goes one step back in the page's history, or forward.
+func (p *Page) Traverse(ctx context.Context, back bool) (Change, error) {
+	step, name := int64(+1), "forward"
+	if back {
+		step, name = -1, "back"
+	}
 	return p.travel(ctx, "going "+name, func(ctx context.Context) error {
 		h, err := protocol.Call(ctx, p.session, cdppage.GetNavigationHistory, protocol.Empty{})
 		if err != nil {
@@ -81,8 +80,8 @@ func (p *Page) traverse(ctx context.Context, step int64, name string) (Change, e
 
 // isRefused reports whether the navigation itself was refused. The document that it has
 // opened may have begun another one, which was.
-func (p *Page) isRefused(c Change) bool {
-	return c.Refused != nil && (!c.Navigated || p.guard.Shows(c.URL) != nil)
+func (o *observer) isRefused(c Change) bool {
+	return c.Refused != nil && (!c.Navigated || o.guard.Shows(c.URL) != nil)
 }
 
 // travel starts a navigation and waits until its document has loaded, or until the
@@ -94,14 +93,14 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 		return Change{}, err
 	}
 	defer end()
-	if err := p.free(ctx); err != nil {
+	if err := p.observer.free(ctx); err != nil {
 		return Change{}, p.operations.explain(err, doing)
 	}
 	p.connection.flush()
 	before := p.observer.markNow()
 	err = start(ctx)
 	p.connection.flush()
-	if c := p.observer.since(before); p.isRefused(c) {
+	if c := p.observer.since(before); p.observer.isRefused(c) {
 		return c, c.Refused
 	}
 	var failed *NavigationError
@@ -123,7 +122,7 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 		err = p.observer.awaitDocument(ctx, before)
 	}
 	if err == nil {
-		if c := p.observer.since(before); p.isRefused(c) {
+		if c := p.observer.since(before); p.observer.isRefused(c) {
 			return c, c.Refused
 		}
 	}
@@ -165,26 +164,26 @@ const hangTimeout = time.Second
 // free stops an endless script of the document that is about to be replaced. It must run
 // first: once a navigation has begun, the browser holds back commands until the old
 // document is replaced, which an endless script prevents.
-func (p *Page) free(ctx context.Context) error {
-	p.state.mu.Lock()
-	crashed := p.state.lost
-	p.state.mu.Unlock()
+func (o *observer) free(ctx context.Context) error {
+	o.mu.Lock()
+	crashed := o.lost
+	o.mu.Unlock()
 	if crashed {
 		return nil // no renderer can respond
 	}
-	busy, err := isBusy(ctx, p.session, hangTimeout)
+	busy, err := isBusy(ctx, o.session, hangTimeout)
 	if busy {
-		err = terminate(ctx, p.session)
+		err = terminate(ctx, o.session)
 	}
 	return err
 }
 
 // revive allows a navigation on a page that has crashed.
-func (p *Page) revive() {
-	p.connection.flush() // failures that a crash causes may arrive before the crash event
-	p.state.mu.Lock()
-	defer p.state.mu.Unlock()
-	if p.state.ended == ErrCrashed {
-		p.state.ended = nil
+func (o *observer) revive() {
+	o.flush() // failures that a crash causes may arrive before the crash event
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended == ErrCrashed {
+		o.ended = nil
 	}
 }

@@ -27,7 +27,7 @@ func TestNavigateWithin(t *testing.T) {
 			t.Errorf("%s: %+v %v", want, c, err)
 		}
 	}
-	c, err := p.Back(t.Context())
+	c, err := p.Traverse(t.Context(), true)
 	if want := "#/view/3"; err != nil || c.URL != url+"/"+want || c.Title != "view "+want {
 		t.Errorf("back: %+v %v", c, err)
 	}
@@ -165,7 +165,7 @@ func TestTitleOfWhatWasOpened(t *testing.T) {
 	if c, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{})); err != nil || !c.Navigated || c.Title != "pushed" {
 		t.Errorf("pushed: %+v %v", c, err)
 	}
-	if c, err := p.Back(t.Context()); err != nil || c.Title != "pushed" { // no script resets it
+	if c, err := p.Traverse(t.Context(), true); err != nil || c.Title != "pushed" { // no script resets it
 		t.Errorf("back: %+v %v", c, err)
 	}
 	if c, err := p.Reload(t.Context()); err != nil || c.Title != "before" {

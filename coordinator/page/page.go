@@ -63,8 +63,8 @@ func (p *Page) Dialog() *Dialog {
 // URL is the URL of the main frame. For a page that has not responded yet, it is the one
 // that the browser reports.
 func (p *Page) URL() string {
-	if p.frames.Known() {
-		return p.frames.URL()
+	if main, _ := p.frames.Frame(p.frames.Main()); main.Known {
+		return main.URL
 	}
 	return p.connection.targets.url(p.ID())
 }
@@ -75,7 +75,7 @@ func (p *Page) Host() string { return hostname(p.URL()) }
 // LearnURL reads the frames of a page that did not respond when it was attached to. If it
 // still does not respond, only its URL is known. An error means that nothing is.
 func (p *Page) LearnURL(ctx context.Context) error {
-	if p.frames.Known() {
+	if main, _ := p.frames.Frame(p.frames.Main()); main.Known {
 		return nil
 	}
 	if err := p.readFrames(ctx); err != nil && p.URL() == "" {

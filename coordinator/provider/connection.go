@@ -65,14 +65,14 @@ func (e *RefusedError) Error() string {
 
 // connection is the one WebSocket to a browser. It implements launch.Browser.
 type connection struct {
-	ws      *websocket.Conn
-	address Address
-	server  *pipe.Server
-	ctx     context.Context // ends when the connection begins to end
-	cancel  context.CancelCauseFunc
-	heard   atomic.Bool // the browser has sent something since the last check
-	running sync.WaitGroup
-	done    chan struct{}
+	ws       *websocket.Conn
+	address  Address
+	server   *pipe.Server
+	ctx      context.Context // ends when the connection begins to end
+	cancel   context.CancelCauseFunc
+	received atomic.Bool // the browser has sent something since the last check
+	running  sync.WaitGroup
+	done     chan struct{}
 }
 
 // errClosed: this process ended the connection.
@@ -153,7 +153,7 @@ func (c *connection) watch(s *session) {
 		case <-c.ctx.Done():
 			return
 		}
-		if c.heard.Swap(false) || c.responds() || s == nil {
+		if c.received.Swap(false) || c.responds() || s == nil {
 			continue
 		}
 		if reason := s.gone(c.ctx); reason != nil {
@@ -180,7 +180,7 @@ func (m *messages) Read(p []byte) (int, error) {
 		if _, m.rest, err = m.ws.Reader(m.ctx); err != nil {
 			return 0, m.ended(err)
 		}
-		m.heard.Store(true)
+		m.received.Store(true)
 	}
 	n, err := m.rest.Read(p)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Scope says for whom a file of a host counts.
+// Scope is for whom a file of a host counts.
 type Scope string
 
 // The scopes.

@@ -23,11 +23,16 @@ type File struct {
 	Works   bool     `json:"works"`
 	Error   string   `json:"error"`
 
-	Of    Host  `json:"-"`
-	State State `json:"-"`
-	Err   error `json:"-"`
+	Details `json:"-"`
+}
+
+// Details are what only this program needs of a file.
+type Details struct {
+	Of    Host
+	State State
+	Err   error
 	// Again: it is the user's file too, as some are in the home folder.
-	Again bool `json:"-"`
+	Again bool
 }
 
 // List describes each file of each host; at least one.
@@ -39,7 +44,7 @@ func List(workspace string) (files []File) {
 			file := File{
 				Host: h.ID, Name: h.Name, Found: found, Scope: scope, Path: s.File, Exists: s.Exists,
 				Default: scope == h.Default, Entry: s.Name, Command: s.Command, Args: append([]string{}, s.Args...), Works: s.Works(),
-				Of: h, State: s, Err: err, Again: !slices.Contains(own, scope),
+				Details: Details{Of: h, State: s, Err: err, Again: !slices.Contains(own, scope)},
 			}
 			if err != nil {
 				file.Error = strings.TrimPrefix(err.Error(), s.File+" is left as it is: ")
@@ -47,7 +52,7 @@ func List(workspace string) (files []File) {
 			files = append(files, file)
 		}
 		if len(h.Scopes()) == 0 {
-			files = append(files, File{Host: h.ID, Name: h.Name, Found: found, Args: []string{}, Of: h})
+			files = append(files, File{Host: h.ID, Name: h.Name, Found: found, Args: []string{}, Details: Details{Of: h}})
 		}
 	}
 	return files

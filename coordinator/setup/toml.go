@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// tomlFormat is TOML. The parser tells where each expression is; the text is edited by
+// tomlFormat is TOML. The parser finds where each expression is; the text is edited by
 // its lines, so that all else stays as it is.
 type tomlFormat struct{}
 

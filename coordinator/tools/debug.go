@@ -17,8 +17,8 @@ import (
 // sees the same state in the editor.
 
 type debugStartIn struct {
-	Configuration string `json:"configuration,omitempty" jsonschema:"its name in launch.json; default: the only one for a browser"`
-	URL           string `json:"url,omitempty" jsonschema:"a page, instead"`
+	Configuration string `json:"configuration,omitempty" jsonschema:"in launch.json; default: the one for a browser"`
+	URL           string `json:"url,omitempty" jsonschema:"instead of a configuration"`
 	inWindow
 }
 
@@ -63,7 +63,7 @@ type debugStepIn struct {
 
 type debugEvaluateIn struct {
 	Expression string `json:"expression"`
-	Frame      *int   `json:"frame,omitempty" jsonschema:"of debug_state; default: the top one"`
+	Frame      *int   `json:"frame,omitempty" jsonschema:"its id in debug_state; default: the top one"`
 	Session    string `json:"session,omitempty"`
 	inWindow
 }

@@ -10,7 +10,7 @@ import (
 )
 
 type emulateIn struct {
-	Network       string  `json:"network,omitempty" jsonschema:"offline, slow 3g, fast 3g, slow 4g, fast 4g, none"`
+	Network       string  `json:"network,omitempty" jsonschema:"offline, slow 3g, fast 3g, slow 4g, fast 4g, none (normal)"`
 	CPU           float64 `json:"cpu,omitempty" jsonschema:"times slower"`
 	Geolocation   string  `json:"geolocation,omitempty" jsonschema:"52.5,13.4"`
 	UserAgent     string  `json:"userAgent,omitempty"`
@@ -18,11 +18,11 @@ type emulateIn struct {
 	Timezone      string  `json:"timezone,omitempty"`
 	Viewport      string  `json:"viewport,omitempty" jsonschema:"390x844, with scale 390x844x3, with touch 390x844,mobile"`
 	Media         string  `json:"media,omitempty" jsonschema:"print or screen" oneof:"print screen"`
-	ColorScheme   string  `json:"colorScheme,omitempty" jsonschema:"dark, light; as in the next three no-override ends it" oneof:"light dark no-preference no-override"`
+	ColorScheme   string  `json:"colorScheme,omitempty" jsonschema:"dark, light or no-override" oneof:"light dark no-preference no-override"`
 	ReducedMotion string  `json:"reducedMotion,omitempty" jsonschema:"reduce" oneof:"reduce no-preference no-override"`
 	Contrast      string  `json:"contrast,omitempty" jsonschema:"more" oneof:"more less custom no-preference no-override"`
 	ForcedColors  string  `json:"forcedColors,omitempty" jsonschema:"active" oneof:"active none no-override"`
-	Reset         bool    `json:"reset,omitempty" jsonschema:"end all that was set before"`
+	Reset         bool    `json:"reset,omitempty" jsonschema:"first end all overrides"`
 	inPage
 }
 

@@ -14,7 +14,7 @@ import (
 
 type evaluateIn struct {
 	Function string `json:"function" jsonschema:"() => {…}; (element) => {…} with target"`
-	Target   string `json:"target,omitempty" jsonschema:"ref or CSS selector"`
+	Target   string `json:"target,omitempty" jsonschema:"ref or selector"`
 	answer.Paged
 	showsIn
 }

@@ -22,7 +22,7 @@ type fetchIn struct {
 }
 
 func (s *Server) addFetchTools() {
-	add(s, withData(mutates("browser_fetch", "Fetch", "Make an HTTP request as the page, with its cookies and relative to it")), fetch)
+	add(s, withData(mutates("browser_fetch", "Fetch", "Make an HTTP request as the page and with its cookies")), fetch)
 }
 
 // maxBodyText bounds the body that an answer holds, in bytes.

@@ -21,7 +21,7 @@ import (
 
 // targetIn is embedded by the arguments of the tools that work with an element.
 type targetIn struct {
-	Target string `json:"target" jsonschema:"ref or CSS selector"`
+	Target string `json:"target" jsonschema:"ref or selector"`
 }
 
 // showsIn is embedded by the arguments of the tools whose answer shows what has changed.
@@ -31,7 +31,7 @@ func (showsIn) changes() string { return "" }
 
 // actsIn is showsIn for the tools that are used most: there the agent chooses how much.
 type actsIn struct {
-	Changes string `json:"changes,omitempty" jsonschema:"shown: none, short (default) or full" oneof:"none short full"`
+	Changes string `json:"changes,omitempty" jsonschema:"in the answer: none, short (default), full" oneof:"none short full"`
 	inPage
 }
 
@@ -61,7 +61,7 @@ type typeIn struct {
 	targetIn
 	Text   string `json:"text"`
 	Submit bool   `json:"submit,omitempty" jsonschema:"then press Enter"`
-	Slowly bool   `json:"slowly,omitempty" jsonschema:"key by key, behind its text"`
+	Slowly bool   `json:"slowly,omitempty" jsonschema:"add key by key at the end"`
 	actsIn
 }
 
@@ -81,7 +81,7 @@ type fieldIn struct {
 	Target string `json:"target"`
 	// Values are those of a list that is given as the value.
 	Values []string `json:"values,omitempty" jsonschema:"unlisted"`
-	Type   string   `json:"type,omitempty" jsonschema:"textbox, checkbox, radio, combobox or slider" oneof:"textbox checkbox radio combobox slider"`
+	Type   string   `json:"type,omitempty" jsonschema:"default: what the field is" oneof:"textbox checkbox radio combobox slider"`
 	Value  string   `json:"value" jsonschema:"text, number, true, false or the option's label"`
 }
 
@@ -97,8 +97,8 @@ type dragIn struct {
 }
 
 type uploadIn struct {
-	Paths  []string `json:"paths,omitempty" jsonschema:"below the workspace; none cancels"`
-	Target string   `json:"target,omitempty" jsonschema:"input or button; default: the open file chooser"`
+	Paths  []string `json:"paths,omitempty" jsonschema:"in the workspace; [] cancels"`
+	Target string   `json:"target,omitempty" jsonschema:"input or button; default: the open chooser"`
 	showsIn
 }
 
@@ -119,7 +119,7 @@ type dialogIn struct {
 
 func (s *Server) addInputTools() {
 	action(s, mutates("browser_click", "Click", "Click an element"), click)
-	onPage(s, mutates("browser_type", "Type", "Replace the text of a field"), typeText)
+	onPage(s, mutates("browser_type", "Type", "Replace the text of a field, or add to it with slowly"), typeText)
 	action(s, adjusts("browser_hover", "Hover", "Move the mouse over an element"), func(i *input.Input, in hoverIn) (string, input.Action) {
 		return "Hovering over", i.Hover(in.Target)
 	})
@@ -265,7 +265,7 @@ type waitIn struct {
 	// Expression is JavaScript of the page's own world.
 	Expression  string  `json:"expression,omitempty" jsonschema:"JavaScript that becomes true"`
 	NetworkIdle bool    `json:"networkIdle,omitempty"`
-	Time        float64 `json:"time,omitempty" jsonschema:"seconds at most (30); alone: just wait"`
+	Time        float64 `json:"time,omitempty" jsonschema:"seconds, default 30; alone: just wait"`
 	showsIn
 }
 
@@ -378,23 +378,23 @@ type wheelIn struct {
 
 func (s *Server) addMouseTools() {
 	action(s, adjusts("browser_mouse_move_xy", "Move the mouse", "Move the mouse to a point of the viewport"), func(i *input.Input, in pointIn) (string, input.Action) {
-		return fmt.Sprintf("The mouse is at %g, %g", in.X, in.Y), i.MouseMove(in.X, in.Y)
+		return fmt.Sprintf("The mouse is at %g, %g", in.X, in.Y), i.Vision().Move(in.X, in.Y)
 	})
 	action(s, mutates("browser_mouse_click_xy", "Click at a point", "Click at a point"), func(i *input.Input, in clickPointIn) (string, input.Action) {
 		delay := time.Duration(in.Delay * float64(time.Millisecond))
-		return fmt.Sprintf("Clicked at %g, %g", in.X, in.Y), i.MouseClick(in.X, in.Y, in.Button, in.ClickCount, delay)
+		return fmt.Sprintf("Clicked at %g, %g", in.X, in.Y), i.Vision().Click(in.X, in.Y, in.Button, in.ClickCount, delay)
 	})
 	action(s, mutates("browser_mouse_drag_xy", "Drag by points", "Drag from one point to another"), func(i *input.Input, in dragPointIn) (string, input.Action) {
 		done := fmt.Sprintf("Dragged from %g, %g to %g, %g", in.StartX, in.StartY, in.EndX, in.EndY)
-		return done, i.MouseDrag(in.StartX, in.StartY, in.EndX, in.EndY)
+		return done, i.Vision().Drag(in.StartX, in.StartY, in.EndX, in.EndY)
 	})
 	action(s, mutates("browser_mouse_down", "Press a mouse button", "Press a mouse button"), func(i *input.Input, in buttonIn) (string, input.Action) {
-		return "Pressed the button", i.MouseButton(in.Button, true)
+		return "Pressed the button", i.Vision().Button(in.Button, true)
 	})
 	action(s, mutates("browser_mouse_up", "Release a mouse button", "Release a mouse button"), func(i *input.Input, in buttonIn) (string, input.Action) {
-		return "Released the button", i.MouseButton(in.Button, false)
+		return "Released the button", i.Vision().Button(in.Button, false)
 	})
 	action(s, mutates("browser_mouse_wheel", "Scroll", "Scroll by the mouse wheel"), func(i *input.Input, in wheelIn) (string, input.Action) {
-		return fmt.Sprintf("Scrolled by %g, %g", in.DeltaX, in.DeltaY), i.MouseWheel(in.DeltaX, in.DeltaY)
+		return fmt.Sprintf("Scrolled by %g, %g", in.DeltaX, in.DeltaY), i.Vision().Wheel(in.DeltaX, in.DeltaY)
 	})
 }

@@ -37,9 +37,9 @@ func navigate(ctx context.Context, c *agent.Call, in navigateIn) error {
 	var change page.Change
 	switch in.Action {
 	case "back":
-		change, err = p.Back(ctx)
+		change, err = p.Traverse(ctx, true)
 	case "forward":
-		change, err = p.Forward(ctx)
+		change, err = p.Traverse(ctx, false)
 	case "reload":
 		change, err = p.Reload(ctx)
 	default:

@@ -20,7 +20,7 @@ import (
 
 type requestsIn struct {
 	All    bool   `json:"all,omitempty" jsonschema:"also before the last navigation"`
-	Failed bool   `json:"failed,omitempty" jsonschema:"only failed and status 400 or more, of all kinds"`
+	Failed bool   `json:"failed,omitempty" jsonschema:"only failed ones and status 400 or more"`
 	Static bool   `json:"static,omitempty" jsonschema:"also images, scripts, styles …"`
 	Filter string `json:"filter,omitempty" jsonschema:"regular expression for URLs"`
 	answer.Paged
@@ -59,7 +59,7 @@ func requests(ctx context.Context, c *agent.Call, in requestsIn) error {
 		good := r.Failed == "" && r.Status < http.StatusBadRequest
 		return filter.MatchString(r.URL) && !(good && (in.Failed || !in.Static && slices.Contains(staticTypes, strings.ToLower(r.Type))))
 	}
-	all, refused := answer.Within(c.Origins, p.Network().Requests(ctx))
+	all, refused := answer.Within(c.Origins, p.History().Network.Requests(ctx))
 	c.Out.LeftOut(refused, "requests")
 	earlier := 0
 	if !in.All {
@@ -172,7 +172,7 @@ func request(ctx context.Context, c *agent.Call, in requestIn) error {
 	if c.Out.Further(in.Paged, what) {
 		return nil
 	}
-	r, err := p.Network().Request(ctx, in.Index)
+	r, err := p.History().Network.Request(ctx, in.Index)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ type findIn struct {
 	Text  string `json:"text,omitempty"`
 	Regex string `json:"regex,omitempty"`
 	// Scroll searches also what lists and feeds show only when they are scrolled.
-	Scroll bool `json:"scroll,omitempty"`
+	Scroll bool `json:"scroll,omitempty" jsonschema:"through lists and feeds until found"`
 	answer.Paged
 	inPage
 }
@@ -31,8 +31,8 @@ type domIn = markdownIn
 
 func (s *Server) addReadTools() {
 	add(s, saves("browser_find", "Find", "Find text in the page, with refs"), find)
-	add(s, saves("browser_markdown", "Read", "The readable page, or a target, as Markdown"), markdown)
-	add(s, saves("browser_dom", "HTML", "HTML of the page or a target, as it is now"), html)
+	add(s, saves("browser_markdown", "Read", "The readable page, or target, as Markdown"), markdown)
+	add(s, saves("browser_dom", "HTML", "HTML of the page or target, as it is now"), html)
 }
 
 func find(ctx context.Context, c *agent.Call, in findIn) error {

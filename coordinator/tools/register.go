@@ -37,7 +37,7 @@ func (in inPage) tab() *int { return in.Tab }
 // "oneof" are checked.
 func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent.Call, In) error) {
 	prepare := func(a *agent.Agent, in In, claims []string) agent.Step {
-		c := &agent.Call{Agent: a, Tool: tool, In: in, Claims: claims, Operation: policy.Tool(tool.Name, in)}
+		c := &agent.Call{Agent: a, Request: agent.Request{Tool: tool, In: in, Claims: claims, Operation: policy.Tool(tool.Name, in)}}
 		if chooses, ok := any(in).(interface{ window() string }); ok {
 			c.Named = chooses.window()
 		}
@@ -134,7 +134,7 @@ func (s *Server) handleAdded(tool *mcp.Tool, callTool added.Call) mcp.ToolHandle
 		if question := a.AskRoots(req); question != nil {
 			return question, nil
 		}
-		c := &agent.Call{Agent: a, Tool: &known, In: req.Params.Arguments, Operation: policy.Operation{Name: tool.Name, Class: policy.ReadOnly}}
+		c := &agent.Call{Agent: a, Request: agent.Request{Tool: &known, In: req.Params.Arguments, Operation: policy.Operation{Name: tool.Name, Class: policy.ReadOnly}}}
 		var result *mcp.CallToolResult
 		err := c.Run(ctx, func(ctx context.Context) (err error) {
 			result, err = callTool(ctx, tool.Name, req.Params.Arguments)

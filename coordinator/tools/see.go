@@ -20,26 +20,26 @@ import (
 )
 
 type snapshotIn struct {
-	Target string `json:"target,omitempty" jsonschema:"ref or CSS selector"`
+	Target string `json:"target,omitempty" jsonschema:"ref or selector"`
 	Depth  int    `json:"depth,omitempty"`
 	Filter string `json:"filter,omitempty" jsonschema:"interactive: only what has a ref" oneof:"interactive"`
-	Diff   bool   `json:"diff,omitempty" jsonschema:"only what changed since the last one"`
+	Diff   bool   `json:"diff,omitempty" jsonschema:"only what changed since your last snapshot"`
 	answer.Paged
 	inPage
 }
 
 type consoleIn struct {
-	Level string `json:"level,omitempty" jsonschema:"error, warning, info (default) or debug, and above" oneof:"error warning info debug"`
+	Level string `json:"level,omitempty" jsonschema:"at least error, warning, info (default) or debug" oneof:"error warning info debug"`
 	All   bool   `json:"all,omitempty" jsonschema:"also before the last navigation"`
 	answer.Paged
 	inPage
 }
 
 type screenshotIn struct {
-	Target   string `json:"target,omitempty" jsonschema:"ref or CSS selector"`
+	Target   string `json:"target,omitempty" jsonschema:"ref or selector"`
 	FullPage bool   `json:"fullPage,omitempty"`
 	Marks    bool   `json:"marks,omitempty" jsonschema:"draw the refs at their elements"`
-	Clip     string `json:"clip,omitempty" jsonschema:"x,y,width,height"`
+	Clip     string `json:"clip,omitempty" jsonschema:"x,y,width,height in CSS pixels"`
 	Type     string `json:"type,omitempty" jsonschema:"png (default), jpeg or webp"`
 	Quality  int    `json:"quality,omitempty"`
 	Scale    string `json:"scale,omitempty" jsonschema:"css (default) or device pixels" oneof:"css device"`
@@ -54,7 +54,7 @@ const maxImage = 1568
 func (s *Server) addSeeTools() {
 	add(s, saves("browser_snapshot", "Page snapshot", "The page as an accessibility tree with refs to act on"), takeSnapshot)
 	add(s, withData(saves("browser_console_messages", "Console messages", "The page's console messages and uncaught errors")), console)
-	add(s, saves("browser_take_screenshot", "Screenshot", "A picture of the page; to act use the refs of browser_snapshot"), screenshot)
+	add(s, saves("browser_take_screenshot", "Screenshot", "A picture of the viewport; to act use browser_snapshot"), screenshot)
 }
 
 func takeSnapshot(ctx context.Context, c *agent.Call, in snapshotIn) error {
@@ -124,7 +124,7 @@ type messageOut struct {
 // consoleOf is the console of a page, with its places, and how many messages were left
 // out.
 func consoleOf(ctx context.Context, c *agent.Call, p *page.Page, level string, all bool) ([]history.Message, int) {
-	messages := p.Console().Messages(level)
+	messages := p.History().Console.Messages(level)
 	if !all {
 		messages = slices.DeleteFunc(messages, func(m history.Message) bool { return !m.Current })
 	}

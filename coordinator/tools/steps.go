@@ -26,7 +26,7 @@ type makeStep func(a *agent.Agent, arguments json.RawMessage, claims []string) (
 
 // stepsSchema lists the arguments that most steps need. A step takes all of its tool's.
 const stepsSchema = `{"type":"object","properties":{"steps":{"type":"array","items":{"type":"object","properties":{` +
-	`"action":{"type":"string","description":"click, type, press, select, check, uncheck, hover, drag, wait, navigate, expect or dialog (accept, promptText)"},` +
+	`"action":{"type":"string","description":"click, type, press, select, check, uncheck, hover, drag (target, to), wait, navigate, expect, dialog (accept, promptText)"},` +
 	`"target":{"type":"string"},"text":{"type":"string","description":"to type, to wait for, or to expect within 5 s"},` +
 	`"submit":{"type":"boolean"},"key":{"type":"string"},"values":{"type":"array","items":{"type":"string"}},"to":{"type":"string"},"url":{"type":"string"}},` +
 	`"required":["action"],"additionalProperties":true}},"tab":{"type":"integer"},"window":{"type":"string"}},"required":["steps"],"additionalProperties":false}`
@@ -74,7 +74,7 @@ func checkTo(value string) func(map[string]any) map[string]any {
 }
 
 func (s *Server) addSteps() {
-	tool := mutates("browser_steps", "Steps", "Do several actions in one call, each with the arguments of its tool. Stops at the first error or surprise (a dialog, another origin) and says what was not done")
+	tool := mutates("browser_steps", "Steps", "Do several actions in one call, each with the arguments of its tool. Stops at the first error or surprise (an unanswered dialog, another origin) and says what was not done")
 	tool.InputSchema = json.RawMessage(stepsSchema)
 	handle(s, tool, func(ctx context.Context, a *agent.Agent, in stepsIn) (*mcp.CallToolResult, any, error) {
 		steps := make([]agent.Step, len(in.Steps))

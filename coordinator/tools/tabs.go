@@ -13,12 +13,12 @@ type tabsIn struct {
 	Action string `json:"action" jsonschema:"list, new, close or select" oneof:"list new close select"`
 	Index  *int   `json:"index,omitempty"`
 	URL    string `json:"url,omitempty"`
-	Front  bool   `json:"front,omitempty" jsonschema:"show it to the user"`
+	Front  bool   `json:"front,omitempty" jsonschema:"also show it to the user"`
 	inWindow
 }
 
 func (s *Server) addTabTools() {
-	add(s, withData(mutates("browser_tabs", "Tabs", "List tabs, open one, close one that you or your click opened, or select yours")), tabs)
+	add(s, withData(mutates("browser_tabs", "Tabs", "List tabs, open one and work in it, close one of yours, or select where you work")), tabs)
 }
 
 // tabOut is one tab in the structured answer of browser_tabs.

@@ -19,8 +19,8 @@ import (
 )
 
 type pickIn struct {
-	Message string  `json:"message,omitempty" jsonschema:"what the user is to point at"`
-	Timeout float64 `json:"timeout,omitempty" jsonschema:"seconds (60)"`
+	Message string  `json:"message,omitempty" jsonschema:"what to point at"`
+	Timeout float64 `json:"timeout,omitempty" jsonschema:"seconds, default 60"`
 	inPage
 }
 

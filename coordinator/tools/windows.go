@@ -33,7 +33,7 @@ type windowOut struct {
 }
 
 func (s *Server) addWindowTools() {
-	tool := withData(local(reads("window_list", "List windows", "List the open windows, which one is yours, and why")))
+	tool := withData(local(reads("window_list", "List windows", "List windows, and which one is yours")))
 	handle(s, tool, func(ctx context.Context, a *agent.Agent, _ listIn) (*mcp.CallToolResult, any, error) {
 		out, err := s.listWindows(ctx, a)
 		if err != nil {

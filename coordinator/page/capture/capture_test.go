@@ -53,7 +53,7 @@ func TestSiteZoomedByTheUser(t *testing.T) {
 	for range 10 {
 		p := pagetest.NewPage(t, pagetest.Connect(t))
 		pagetest.Navigate(t, p, address)
-		pagetest.Act(t, p, p.Input().MouseClick(150, 20, "", 1, 0))
+		pagetest.Act(t, p, p.Input().Vision().Click(150, 20, "", 1, 0))
 		pagetest.Expect(t, p, "clicks.join()", `"150,20"`)
 		pagetest.Expect(t, p, "devicePixelRatio > 1", "true")
 	}

@@ -28,7 +28,7 @@ type Element struct {
 // Identity is what a page presents an element as. Of a part of a button it is the button's.
 type Identity struct {
 	Role, Name string
-	Hint       string // tells it from others if it has no name: id=coupon
+	Hint       string // distinguishes it from others if it has no name: id=coupon
 	// Self is the label of the element itself, if the mouse hits a control in it: then the
 	// identity is that control's.
 	Self string

@@ -88,7 +88,7 @@ func TestStaleRefs(t *testing.T) {
 	if strings.Contains(again, "[ref="+other+"]") || strings.Contains(again, "[ref="+save+"]") {
 		t.Errorf("a ref is given out again:\n%s", again)
 	}
-	if _, err := p.Back(t.Context()); err != nil {
+	if _, err := p.Traverse(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, pagetest.Snapshot(t, p), "Other"), input.ClickOptions{}))

@@ -5,7 +5,6 @@ package frame
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"slices"
 	"sync"
@@ -29,7 +28,9 @@ type Frame struct {
 	// Generation counts the frame's documents.
 	Generation int
 
-	known bool                       // its child frames were read or reported by events
+	// Known: the browser has reported its URL and its child frames.
+	Known bool
+
 	world runtime.ExecutionContextID // our isolated world in its document; 0: not created yet
 }
 
@@ -41,14 +42,13 @@ func (f Frame) Entered() bool { return f.world != 0 }
 type Tree struct {
 	main    protocol.FrameID
 	session *cdp.Session // of the page itself; frames may have their own
-	own     string       // the end of the names of our worlds
 	opts    Options
 	similar func(ctx context.Context, label string) string // see OnStale
 
-	mu     sync.Mutex
-	frames map[protocol.FrameID]*Frame
-	refs   refTable
-	behind bool // see SetBehind
+	mu        sync.Mutex
+	frames    frames
+	refs      refTable
+	worldName string // see ownName and SetBehind
 }
 
 // Options are what a tree needs from the page and the browser.
@@ -64,8 +64,8 @@ type Options struct {
 // New returns the tree of a page, whose target id is the id of its main frame.
 func New(main protocol.FrameID, session *cdp.Session, opts Options) *Tree {
 	return &Tree{
-		main: main, session: session, own: rand.Text()[:8], opts: opts, refs: newRefTable(),
-		frames: map[protocol.FrameID]*Frame{main: {ID: main, Session: session}},
+		main: main, session: session, opts: opts, refs: newRefTable(), worldName: ownName(worldName),
+		frames: frames{main: {ID: main, Session: session}},
 	}
 }
 
@@ -77,14 +77,6 @@ func (t *Tree) URL() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.frames[t.main].URL
-}
-
-// Known reports whether the main frame's URL is known: the page has responded, or an
-// event has reported it.
-func (t *Tree) Known() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.frames[t.main].known
 }
 
 // Frame returns a frame; false: it has gone.
@@ -153,9 +145,9 @@ func (t *Tree) Add(tree *cdppage.FrameTree) (mainLearnt bool) {
 		if parent := t.frames[next.Frame.ParentID]; parent != nil {
 			session = parent.Session
 		}
-		f := t.frame(session, next.Frame.ID, next.Frame.ParentID)
-		if !f.known {
-			f.known, f.URL = true, next.Frame.URL+next.Frame.URLFragment
+		f := t.frames.of(session, next.Frame.ID, next.Frame.ParentID)
+		if !f.Known {
+			f.Known, f.URL = true, next.Frame.URL+next.Frame.URLFragment
 			mainLearnt = mainLearnt || f.ID == t.main
 		}
 		pending = append(pending, next.ChildFrames...)
@@ -163,14 +155,15 @@ func (t *Tree) Add(tree *cdppage.FrameTree) (mainLearnt bool) {
 	return mainLearnt
 }
 
-// frame returns a frame, which it adds if it is new; mu is held.
-func (t *Tree) frame(s *cdp.Session, id, parent protocol.FrameID) *Frame {
-	f := t.frames[id]
-	if f == nil {
-		f = &Frame{ID: id, Parent: parent, Session: s}
-		t.frames[id] = f
+// frames are those of a page, by id.
+type frames map[protocol.FrameID]*Frame
+
+// of returns a frame, which it adds if it is new.
+func (f frames) of(s *cdp.Session, id, parent protocol.FrameID) *Frame {
+	if f[id] == nil {
+		f[id] = &Frame{ID: id, Parent: parent, Session: s}
 	}
-	return f
+	return f[id]
 }
 
 // Learn reads the child frames of frames that existed before their session. These are
@@ -180,7 +173,7 @@ func (t *Tree) Learn(ctx context.Context) error {
 	t.mu.Lock()
 	var unknown []*cdp.Session
 	for _, f := range t.frames {
-		if !f.known {
+		if !f.Known {
 			unknown = append(unknown, f.Session)
 		}
 	}
@@ -217,7 +210,7 @@ func (t *Tree) Attached(s *cdp.Session, id, parent protocol.FrameID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.frames[id] == nil {
-		t.frame(s, id, parent).known = true
+		t.frames.of(s, id, parent).Known = true
 	}
 }
 
@@ -225,8 +218,8 @@ func (t *Tree) Attached(s *cdp.Session, id, parent protocol.FrameID) {
 func (t *Tree) AttachedElsewhere(s *cdp.Session, id, parent protocol.FrameID, url string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.frame(s, id, parent)
-	f.known = false
+	f := t.frames.of(s, id, parent)
+	f.Known = false
 	f.replace(s, url)
 	t.refs.dropFrame(id)
 }
@@ -242,8 +235,8 @@ func (f *Frame) replace(s *cdp.Session, url string) {
 func (t *Tree) Committed(s *cdp.Session, n *protocol.Frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.frame(s, n.ID, n.ParentID)
-	f.known = true
+	f := t.frames.of(s, n.ID, n.ParentID)
+	f.Known = true
 	f.replace(s, n.URL+n.URLFragment)
 	t.refs.dropFrame(n.ID)
 	for id, other := range t.frames {

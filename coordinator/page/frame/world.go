@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -27,25 +28,19 @@ const (
 // IsBehind reports whether a world of that name is in a tab that was in the background.
 func IsBehind(world string) bool { return strings.HasPrefix(world, behindName) }
 
-// name is that of the tree's worlds. Connections that name the same world share it, and
-// with it the refs that were given out there and what is known of the document. So each tree
-// has a name of its own. mu is held.
-func (t *Tree) name() string {
-	if t.behind {
-		return behindName + " " + t.own
-	}
-	return worldName + " " + t.own
-}
+// ownName is a name for the worlds of one tree. Connections that name the same world share
+// it, and with it the refs that were given out there and what is known of the document.
+func ownName(begins string) string { return begins + " " + rand.Text()[:8] }
 
 // SetBehind gives new worlds a name for which IsBehind is true, and creates such a world in
 // the main frame. It waits for the response: a tab that was never shown applies the zoom of its
 // site only now, and an earlier mouse event would hit another place.
 func (t *Tree) SetBehind(ctx context.Context) error {
 	t.mu.Lock()
-	t.behind = true
-	name := t.name()
+	t.worldName = ownName(behindName)
+	params := cdppage.CreateIsolatedWorldParams{FrameID: t.main, WorldName: t.worldName}
 	t.mu.Unlock()
-	return t.session.Call(ctx, cdppage.CommandCreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{FrameID: t.main, WorldName: name}, nil)
+	return t.session.Call(ctx, cdppage.CommandCreateIsolatedWorld, params, nil)
 }
 
 // World returns the id of our isolated world in a frame's document. Scripts run there so
@@ -59,7 +54,7 @@ func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 		return nil, 0, ErrGone
 	}
 	session, world, generation := f.Session, f.world, f.Generation
-	name := t.name()
+	name := t.worldName
 	t.mu.Unlock()
 	if world != 0 {
 		return session, world, nil

@@ -72,7 +72,7 @@ func TestHistoryStaysWithinBounds(t *testing.T) {
 	t.Run("the agent goes back", func(t *testing.T) {
 		_, p, allowed, forbidden, _ := bounded(t)
 		bind(t, p, forbidden)
-		if c, err := p.Back(t.Context()); !errors.As(err, new(*guard.OriginError)) {
+		if c, err := p.Traverse(t.Context(), true); !errors.As(err, new(*guard.OriginError)) {
 			t.Errorf("back: %+v %v", c, err)
 		}
 		if !strings.HasPrefix(p.URL(), allowed) {
@@ -105,7 +105,7 @@ func TestHistoryStaysWithinBounds(t *testing.T) {
 			_, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "forbidden fruit", Timeout: 20 * time.Second})
 			read <- err
 		}()
-		_, _ = user.Back(t.Context())
+		_, _ = user.Traverse(t.Context(), true)
 		if err := <-read; !errors.As(err, new(*guard.OriginError)) {
 			t.Errorf("reading what was restored: %v", err)
 		}

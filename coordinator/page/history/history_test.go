@@ -30,14 +30,14 @@ Promise.reject(new Error('refused'));
 </script><img src="/missing.png">`)
 	pagetest.Evaluate(t, p, "new Promise(r => setTimeout(r))")
 	var all []string
-	for _, m := range p.Console().Messages("debug") {
+	for _, m := range p.History().Console.Messages("debug") {
 		all = append(all, fmt.Sprintf("%s %s x%d %s:%d", m.Level, m.Text, m.Count, strings.TrimPrefix(m.URL, url), m.Line))
 	}
 	joined := strings.Join(all, "\n")
 	pagetest.Contains(t, joined, "info hello Bob, 7 {a: 1, b: Array(1)} x1 /:2", "warning careful x1 /:2", "debug fine x1", "error again x3 /:3", "info styled red x1",
 		"info Map(2) {tea => 3, milk => {fat: 2}} Set(1) {a} Map(0) {size: 0} x1",
 		"error TypeError: later", "error Error: refused")
-	for _, m := range p.Console().Messages("error") {
+	for _, m := range p.History().Console.Messages("error") {
 		if m.Level != "error" {
 			t.Errorf("a %s among the errors: %s", m.Level, m.Text)
 		}
@@ -45,15 +45,15 @@ Promise.reject(new Error('refused'));
 	// A later connection gets the earlier history too.
 	q := pagetest.Attach(t, p)
 	pagetest.Evaluate(t, q, "1")
-	if len(q.Console().Messages("warning")) < 3 {
-		t.Errorf("a later connection sees %+v", q.Console().Messages("debug"))
+	if len(q.History().Console.Messages("warning")) < 3 {
+		t.Errorf("a later connection sees %+v", q.History().Console.Messages("debug"))
 	}
-	p.Console().Clear()
-	if left := p.Console().Messages("debug"); len(left) != 0 {
+	p.History().Console.Clear()
+	if left := p.History().Console.Messages("debug"); len(left) != 0 {
 		t.Errorf("left after clearing: %+v", left)
 	}
 	pagetest.Evaluate(t, p, "for (let i = 0; i < 1500; i++) console.log('n' + i)")
-	kept := p.Console().Messages("info")
+	kept := p.History().Console.Messages("info")
 	if len(kept) != 1000 || kept[999].Text != "n1499" {
 		t.Errorf("%d kept, the last is %q", len(kept), kept[len(kept)-1].Text)
 	}
@@ -83,7 +83,7 @@ func TestNetwork(t *testing.T) {
 	pagetest.Evaluate(t, p, `fetch('/cut').catch(e => 1)`)
 	var lines []string
 	var post int64
-	for _, r := range p.Network().Requests(t.Context()) {
+	for _, r := range p.History().Network.Requests(t.Context()) {
 		lines = append(lines, fmt.Sprintf("%s %s %s %d %v %s", r.Method, strings.TrimPrefix(r.URL, url), r.Type, r.Status, r.Done, r.Failed))
 		if r.Method == "POST" {
 			post = r.Seq
@@ -97,22 +97,22 @@ func TestNetwork(t *testing.T) {
 	if strings.Contains(joined, "data:") {
 		t.Errorf("a data URL is listed:\n%s", joined)
 	}
-	d, err := p.Network().Request(t.Context(), post)
+	d, err := p.History().Network.Request(t.Context(), post)
 	if err != nil || string(d.RequestBody) != "secret thing" || string(d.ResponseBody) != "got secret thing" || d.ResponseHeaders["X-Answer"] != "yes" {
 		t.Errorf("details: %+v %v", d, err)
 	}
 	// A redirect and its target are two requests.
 	pagetest.Evaluate(t, p, `fetch('/order', {method: 'POST', body: 'two cups'}).then(r => r.text())`)
-	for _, r := range p.Network().Requests(t.Context()) {
+	for _, r := range p.History().Network.Requests(t.Context()) {
 		if r.Status < 300 || r.Status > 399 {
 			continue
 		}
-		d, err := p.Network().Request(t.Context(), r.Seq)
+		d, err := p.History().Network.Request(t.Context(), r.Seq)
 		if body := string(d.RequestBody); err != nil || len(d.ResponseBody) > 0 || d.BodyError != "" || r.Method == "POST" && body != "two cups" || r.Method == "GET" && body != "" {
 			t.Errorf("%s %s: %q, %q %s %v", r.Method, r.URL, body, d.ResponseBody, d.BodyError, err)
 		}
 	}
-	if _, err := p.Network().Request(t.Context(), 9999); err == nil {
+	if _, err := p.History().Network.Request(t.Context(), 9999); err == nil {
 		t.Error("an unknown request is no error")
 	}
 }
@@ -132,8 +132,8 @@ func TestRawHeaders(t *testing.T) {
 	}))
 	pagetest.Evaluate(t, p, `fetch('/zero').then(() => fetch('/first', {headers: {'X-Own': 'yes'}})).then(r => r.text())`)
 	headers := map[string]string{}
-	for _, r := range p.Network().Requests(t.Context()) {
-		d, err := p.Network().Request(t.Context(), r.Seq)
+	for _, r := range p.History().Network.Requests(t.Context()) {
+		d, err := p.History().Network.Request(t.Context(), r.Seq)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestWebSockets(t *testing.T) {
 	listed := func(want string) {
 		t.Helper()
 		var all string
-		for _, r := range p.Network().Requests(t.Context()) {
+		for _, r := range p.History().Network.Requests(t.Context()) {
 			if strings.HasSuffix(r.URL, "/socket") {
 				socket = r.Seq
 			}
@@ -193,7 +193,7 @@ func TestWebSockets(t *testing.T) {
 	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Idle: true, Timeout: 5 * time.Second}); err != nil {
 		t.Errorf("a socket that is open keeps the network busy: %v", err)
 	}
-	d, err := p.Network().Request(t.Context(), socket)
+	d, err := p.History().Network.Request(t.Context(), socket)
 	if err != nil || d.ResponseHeaders["Upgrade"] != "websocket" || d.RequestHeaders["Upgrade"] != "websocket" || d.BodyError != "" {
 		t.Errorf("%+v %v", d, err)
 	}

@@ -67,7 +67,7 @@ func serveSlowly(t *testing.T, texts map[string]string) *slowServer {
 func listed(t *testing.T, p *page.Page, site string) []string {
 	t.Helper()
 	var lines []string
-	for _, r := range p.Network().Requests(t.Context()) {
+	for _, r := range p.History().Network.Requests(t.Context()) {
 		if strings.HasSuffix(r.URL, "/favicon.ico") {
 			continue
 		}
@@ -138,7 +138,7 @@ func TestRequestsUnderWay(t *testing.T) {
 				wanted = append(wanted, strings.ReplaceAll(w, "PORT", site.url[strings.LastIndex(site.url, ":")+1:]))
 			}
 			untilListed(t, p, site.url, wanted...)
-			requests := p.Network().Requests(t.Context())
+			requests := p.History().Network.Requests(t.Context())
 			for i, r := range requests {
 				if r.Seq != int64(i+1) || r.Duration < 0 || time.Since(r.Started) > time.Minute || time.Since(r.Started) < 0 {
 					t.Errorf("request %d is number %d, began %v and took %v", i+1, r.Seq, r.Started, r.Duration)
@@ -146,7 +146,7 @@ func TestRequestsUnderWay(t *testing.T) {
 				if test.body == "" || !strings.HasSuffix(test.wanted[len(test.wanted)-1], fmt.Sprintf("%s %s 200", strings.TrimPrefix(r.URL, site.url), r.Type)) {
 					continue
 				}
-				if d, err := p.Network().Request(t.Context(), r.Seq); err != nil || string(d.ResponseBody) != test.body {
+				if d, err := p.History().Network.Request(t.Context(), r.Seq); err != nil || string(d.ResponseBody) != test.body {
 					t.Errorf("the body of %s is %q (%s) %v", r.URL, d.ResponseBody, d.BodyError, err)
 				}
 			}
@@ -168,7 +168,7 @@ func TestDocumentUnderWay(t *testing.T) {
 			p := pagetest.Attach(t, user)
 			close(site.gate)
 			untilListed(t, p, site.url, "GET "+path+" document 200", "GET /app.js script 200")
-			if messages := p.Console().Messages("info"); len(messages) != 1 || messages[0].Text != "early" {
+			if messages := p.History().Console.Messages("info"); len(messages) != 1 || messages[0].Text != "early" {
 				t.Errorf("the console: %+v", messages)
 			}
 		})
@@ -205,7 +205,7 @@ func TestRequestsOfFramesAndWorkers(t *testing.T) {
 	pagetest.Navigate(t, p, site.url)
 	pagetest.WaitFor(t, p, page.WaitOptions{Idle: true, Timeout: 15 * time.Second})
 	wanted := map[string]string{"/": "document", "/frame": "document", "/frame.js": "script", "/worker.js": "script", "/part.js": "", "/data": ""}
-	for _, r := range p.Network().Requests(t.Context()) {
+	for _, r := range p.History().Network.Requests(t.Context()) {
 		path := r.URL[strings.LastIndex(r.URL, "/"):]
 		if path == "/favicon.ico" {
 			continue
@@ -252,7 +252,7 @@ func TestPopup(t *testing.T) {
 				if len(lines) != 2 || strings.TrimSuffix(lines[0], "?") != "GET /popup document 200" && !strings.HasPrefix(lines[0], "GET /popup? document 200") || lines[1] != "GET /app.js script 200" {
 					t.Errorf("the requests: %q", lines)
 				}
-				if messages := popup.Console().Messages("warning"); len(messages) != 1 || messages[0].Text != "early" {
+				if messages := popup.History().Console.Messages("warning"); len(messages) != 1 || messages[0].Text != "early" {
 					t.Errorf("the console: %+v", messages)
 				}
 			})
@@ -310,14 +310,14 @@ navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller || n
 	pagetest.Contains(t, pagetest.Snapshot(t, p), "made by the worker")
 	// The first body from a worker is lost (see keepWorkersBodies in history/requests.go).
 	pagetest.Expect(t, p, "() => fetch('/made').then((r) => r.text())", `"made by the worker"`)
-	for _, r := range p.Network().Requests(t.Context()) {
+	for _, r := range p.History().Network.Requests(t.Context()) {
 		if r.URL == url+"/made" {
-			d, err := p.Network().Request(t.Context(), r.Seq)
+			d, err := p.History().Network.Request(t.Context(), r.Seq)
 			if err != nil || d.Status != 203 || string(d.ResponseBody) != "made by the worker" {
 				t.Errorf("%+v %v", d, err)
 			}
 			return
 		}
 	}
-	t.Errorf("the request is not in the log: %+v", p.Network().Requests(t.Context()))
+	t.Errorf("the request is not in the log: %+v", p.History().Network.Requests(t.Context()))
 }

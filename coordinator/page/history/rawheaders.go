@@ -11,7 +11,7 @@ import (
 // The browser reports the headers that were really sent and received, with cookies, in
 // events of their own, before or after the event of the request or the response
 // (Network.requestWillBeSentExtraInfo, Network.responseReceivedExtraInfo). All requests of
-// a redirect share an id, so their order tells which is whose.
+// a redirect share an id, so their order decides which is whose.
 
 // rawHeaders are the headers of all requests with one id.
 type rawHeaders struct{ sent, received []network.Headers }

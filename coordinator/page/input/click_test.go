@@ -225,7 +225,7 @@ wary.onmouseenter=()=>{ const ms=wary.dataset.cover; delete wary.dataset.cover; 
 	}
 	// The error names an overlay that appears with the mouse and stays; the overlay gets no click.
 	pagetest.Evaluate(t, p, "wary.dataset.cover = 60000, 1")
-	pagetest.Act(t, p, p.Input().MouseMove(500, 500))
+	pagetest.Act(t, p, p.Input().Vision().Move(500, 500))
 	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#wary", input.ClickOptions{Timeout: 500 * time.Millisecond}), `covered by <div id="sudden"`)
 	pagetest.Evaluate(t, p, "document.querySelector('#sudden')?.remove()")
 	hits("")
@@ -319,7 +319,7 @@ func TestClickWhereAFrameWas(t *testing.T) {
 		fmt.Fprint(w, `<!doctype html><body style="height:700px" onclick="parent.postMessage('stray', '*')">another site`)
 	}))
 	text := pagetest.Snapshot(t, p)
-	pagetest.Act(t, p, p.Input().MouseMove(1, 1)) // otherwise a background tab draws no frames
+	pagetest.Act(t, p, p.Input().Vision().Move(1, 1)) // otherwise a background tab draws no frames
 	for range 15 {
 		for _, name := range []string{"Button", "Inner"} {
 			pagetest.Evaluate(t, p, "new Promise(r => { scrollTo(0, 0); requestAnimationFrame(() => requestAnimationFrame(r)) })")

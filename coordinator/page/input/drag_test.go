@@ -109,9 +109,9 @@ away.ondrop = () => location = "/next"</script>`)
 		{p.Input().Drag("#card", "#lane"), "dropped,end", false},
 		{p.Input().Drag("#card", "#field"), "end", false},
 		{p.Input().Drag("#card", "#inner"), "inner,end", false},
-		{p.Input().MouseDrag(20, 20, 20, 60), "end", true},
-		{p.Input().MouseDrag(20, 20, 20, 100), "dropped,end", false},
-		{p.Input().MouseDrag(20, 20, 20, 10_000), "end", false},
+		{p.Input().Vision().Drag(20, 20, 20, 60), "end", true},
+		{p.Input().Vision().Drag(20, 20, 20, 100), "dropped,end", false},
+		{p.Input().Vision().Drag(20, 20, 20, 10_000), "end", false},
 	} {
 		c, err := p.Act(t.Context(), test.action)
 		if err != nil || c.NoDrop != test.noDrop {

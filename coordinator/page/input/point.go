@@ -14,16 +14,23 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// MouseMove moves the mouse to a point of the viewport, in CSS pixels.
-func (i *Input) MouseMove(x, y float64) Action {
+// Vision is the input of an agent that looks at pictures: it acts at points of the viewport,
+// in CSS pixels.
+type Vision struct{ *Input }
+
+// Vision is the page's input at points.
+func (i *Input) Vision() Vision { return Vision{i} }
+
+// Move moves the mouse to a point of the viewport, in CSS pixels.
+func (i Vision) Move(x, y float64) Action {
 	return i.atPoint("moving the mouse", x, y, func(ctx context.Context, _ *Outcome) error {
 		held := i.mouse.now()
 		return i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseMoved, Button: held.button, Buttons: held.buttons}})
 	})
 }
 
-// MouseClick clicks at a point; delay is how long the button is held.
-func (i *Input) MouseClick(x, y float64, button string, count int, delay time.Duration) Action {
+// Click clicks at a point; delay is how long the button is held.
+func (i Vision) Click(x, y float64, button string, count int, delay time.Duration) Action {
 	b, mask, err := mouseButton(button)
 	if err != nil {
 		return Action{Err: err}
@@ -68,8 +75,8 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// MouseButton presses or releases a button at the mouse's position.
-func (i *Input) MouseButton(button string, press bool) Action {
+// Button presses or releases a button at the mouse's position.
+func (i Vision) Button(button string, press bool) Action {
 	b, mask, err := mouseButton(button)
 	if err != nil {
 		return Action{Err: err}
@@ -84,8 +91,8 @@ func (i *Input) MouseButton(button string, press bool) Action {
 	})
 }
 
-// MouseWheel turns the wheel at the mouse's position, by CSS pixels.
-func (i *Input) MouseWheel(dx, dy float64) Action {
+// Wheel turns the wheel at the mouse's position, by CSS pixels.
+func (i Vision) Wheel(dx, dy float64) Action {
 	at := i.mouse.now()
 	return i.atPoint("turning the mouse wheel", at.x, at.y, func(ctx context.Context, _ *Outcome) error {
 		// Unlike the point, the distance is not in CSS pixels on a zoomed site.
@@ -101,8 +108,8 @@ func (i *Input) MouseWheel(dx, dy float64) Action {
 	})
 }
 
-// MouseDrag drags from one point to another, as Drag does.
-func (i *Input) MouseDrag(fromX, fromY, toX, toY float64) Action {
+// Drag drags from one point to another, as Drag does.
+func (i Vision) Drag(fromX, fromY, toX, toY float64) Action {
 	if toX < 0 || toY < 0 {
 		return Action{Err: errOutside}
 	}
@@ -132,7 +139,7 @@ func (i *Input) MouseDrag(fromX, fromY, toX, toY float64) Action {
 
 var errOutside = errors.New("the point is outside of the viewport")
 
-func (i *Input) atPoint(doing string, x, y float64, do func(ctx context.Context, out *Outcome) error) Action {
+func (i Vision) atPoint(doing string, x, y float64, do func(ctx context.Context, out *Outcome) error) Action {
 	if x < 0 || y < 0 {
 		return Action{Err: errOutside}
 	}
@@ -145,7 +152,7 @@ func (i *Input) atPoint(doing string, x, y float64, do func(ctx context.Context,
 }
 
 // elementAt is the main document's element at a point.
-func (i *Input) elementAt(ctx context.Context, x, y float64) (*spot, error) {
+func (i Vision) elementAt(ctx context.Context, x, y float64) (*spot, error) {
 	var (
 		in *cdp.Session
 		r  runtime.EvaluateResult

@@ -115,11 +115,11 @@ b.ondragover=e=>e.preventDefault();b.ondrop=e=>log.push('drop');addEventListener
 		action input.Action
 		want   string
 	}{
-		{p.Input().MouseClick(150, 20, "", 1, 0), `"click:a:150,20"`},
-		{p.Input().MouseClick(150, 220, "left", 2, 5e6), `"click:b:150,220 click:b:150,220 dblclick:b:150,220"`},
-		{p.Input().MouseClick(400, 50, "right", 1, 0), `"contextmenu:c:400,50"`},
-		{p.Input().MouseDrag(150, 20, 150, 220), `"drop"`},
-		{p.Input().MouseWheel(0, 120), `"wheel:120"`},
+		{p.Input().Vision().Click(150, 20, "", 1, 0), `"click:a:150,20"`},
+		{p.Input().Vision().Click(150, 220, "left", 2, 5e6), `"click:b:150,220 click:b:150,220 dblclick:b:150,220"`},
+		{p.Input().Vision().Click(400, 50, "right", 1, 0), `"contextmenu:c:400,50"`},
+		{p.Input().Vision().Drag(150, 20, 150, 220), `"drop"`},
+		{p.Input().Vision().Wheel(0, 120), `"wheel:120"`},
 	} {
 		pagetest.Act(t, p, step.action)
 		pagetest.Expect(t, p, "new Promise(r => requestAnimationFrame(() => r(log.splice(0).join(' '))))", step.want)
@@ -127,14 +127,14 @@ b.ondragover=e=>e.preventDefault();b.ondrop=e=>log.push('drop');addEventListener
 	pagetest.Evaluate(t, p, "scrollTo(0,0),path=[]")
 	// Each action begins where the mouse is when it is made.
 	for _, action := range []func() input.Action{
-		func() input.Action { return p.Input().MouseMove(310, 10) },
-		func() input.Action { return p.Input().MouseButton("left", true) },
-		func() input.Action { return p.Input().MouseMove(350, 40) },
-		func() input.Action { return p.Input().MouseButton("left", false) },
-		func() input.Action { return p.Input().MouseMove(360, 40) },
+		func() input.Action { return p.Input().Vision().Move(310, 10) },
+		func() input.Action { return p.Input().Vision().Button("left", true) },
+		func() input.Action { return p.Input().Vision().Move(350, 40) },
+		func() input.Action { return p.Input().Vision().Button("left", false) },
+		func() input.Action { return p.Input().Vision().Move(360, 40) },
 	} {
 		pagetest.Act(t, p, action())
 	}
 	pagetest.Expect(t, p, "path.join()", `"move0,down1,move1,up0,move0"`)
-	pagetest.Fails[error](t, p, p.Input().MouseClick(-1, 5, "", 1, 0), "")
+	pagetest.Fails[error](t, p, p.Input().Vision().Click(-1, 5, "", 1, 0), "")
 }

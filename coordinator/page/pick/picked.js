@@ -1,5 +1,5 @@
 function () {
-  // What is to say of an element that was pointed at. The selector is the
+  // Describes an element that was pointed at. The selector is the
   // shortest of the usual ones that finds this element alone.
   const e = this.nodeType === 1 ? this : this.parentElement;
   const scope = e.getRootNode();

@@ -133,7 +133,7 @@ function work() { ad.style.height = "300px"
 	if err := p.Profiler().StartTrace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	pagetest.Act(t, p, p.Input().MouseMove(5, 5))
+	pagetest.Act(t, p, p.Input().Vision().Move(5, 5))
 	pagetest.Evaluate(t, p, `(location.href = "/next", work(), 1)`)
 	pagetest.WaitFor(t, p, page.WaitOptions{Text: "next"})
 	var trace bytes.Buffer

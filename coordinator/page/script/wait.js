@@ -1,5 +1,5 @@
 function ({ id, text, gone, known, budget }) {
-  // Tells whether this document, without its frames, shows a text (1), another (2),
+  // Reports whether this document, without its frames, shows a text (1), another (2),
   // both (3) or neither (0), as soon as that is not what is known; looks again at
   // each change of the document and its shadow roots.
   const events = ["transitionend", "animationend", "load", "toggle"];
@@ -29,12 +29,12 @@ function ({ id, text, gone, known, budget }) {
   gone = plain(gone ?? "");
   const flags = (all) => (text && all.includes(text) ? 1 : 0) + (gone && all.includes(gone) ? 2 : 0);
   const shows = () => {
-    const said = plain(innerText(document));
+    const shown = plain(innerText(document));
     if (hidden()) return 0;
     // A frame in a tab in the background may have no boxes yet.
-    if (!document.body?.checkVisibility()) return flags(said);
+    if (!document.body?.checkVisibility()) return flags(shown);
     // innerText has what is only clipped, and lacks what is skipped because it is out of sight.
-    const all = said + plain(document.documentElement.textContent);
+    const all = shown + plain(document.documentElement.textContent);
     if (![text, gone].some((wanted) => wanted && wanted.split(" ").every((word) => all.includes(word)))) return 0;
     return flags(shownText(document.documentElement, true));
   };

@@ -88,7 +88,7 @@ func (r *Reader) meet() {
 }
 
 // appears reports whether a frame's document is new to the agent and can be seen. again:
-// those that could not be seen before are looked at once more.
+// those that could not be seen before are looked at again.
 func (r *Reader) appears(ctx context.Context, f frame.Frame, again bool) bool {
 	r.mu.Lock()
 	met := r.met[f.ID]

@@ -40,7 +40,7 @@ try { eval('1') } catch { document.title = 'no eval' }</script>`)
 	if found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Text: "closed"}); err != nil || found.Matches != 1 {
 		t.Errorf("%+v %v", found, err)
 	}
-	if messages := p.Console().Messages("warning"); len(messages) == 0 || messages[0].Text != "strict" {
+	if messages := p.History().Console.Messages("warning"); len(messages) == 0 || messages[0].Text != "strict" {
 		t.Errorf("%+v", messages)
 	}
 	// A later connection can attach too.

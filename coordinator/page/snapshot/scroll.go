@@ -24,7 +24,7 @@ type Scrolled struct {
 
 // FindScrolling is Find in a document whose list or feed has only a part of its content:
 // it scrolls from where the page is to the end, and then from the top, until something
-// matches. It leaves the page where it stops. If nothing matches, it searches once more and
+// matches. It leaves the page where it stops. If nothing matches, it searches again and
 // leaves rows the time to load.
 func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (found Found, s Scrolled, err error) {
 	until := time.Now().Add(maxScroll)

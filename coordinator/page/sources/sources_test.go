@@ -55,7 +55,7 @@ func TestSourceMappedBundle(t *testing.T) {
 		t.Errorf("what the click changed: %+v", c.Console)
 	}
 	pagetest.Act(t, p, p.Input().Click("#good", input.ClickOptions{}))
-	if all := p.Sources().Locate(t.Context(), p.Console().Messages("warning")); len(all) != 2 || all[1].Place != "src/app.ts:7:11" {
+	if all := p.Sources().Locate(t.Context(), p.History().Console.Messages("warning")); len(all) != 2 || all[1].Place != "src/app.ts:7:11" {
 		t.Errorf("the console: %+v", all)
 	}
 }
@@ -139,8 +139,8 @@ func TestPlacesInWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := openIn(t, folder, "/main.js")
-	pagetest.Until(t, "two messages", func() bool { return len(p.Console().Messages("warning")) == 2 })
-	all := p.Sources().Locate(t.Context(), p.Console().Messages("warning"))
+	pagetest.Until(t, "two messages", func() bool { return len(p.History().Console.Messages("warning")) == 2 })
+	all := p.Sources().Locate(t.Context(), p.History().Console.Messages("warning"))
 	if all[0].Place != "worker.js:2:9" || all[1].Place != "src/app.ts:7:11" {
 		t.Errorf("the console: %+v", all)
 	}
@@ -215,14 +215,14 @@ new Worker(URL.createObjectURL(new Blob(["console.error('from a blob')"])))</scr
 		},
 	} {
 		q := asks()
-		pagetest.Until(t, "three messages", func() bool { return len(q.Console().Messages("debug")) >= 3 })
+		pagetest.Until(t, "three messages", func() bool { return len(q.History().Console.Messages("debug")) >= 3 })
 		pagetest.WaitFor(t, q, page.WaitOptions{Idle: true})
-		before := len(q.Network().Requests(t.Context()))
+		before := len(q.History().Network.Requests(t.Context()))
 		asked := len(sheets)
-		q.Sources().Locate(t.Context(), q.Console().Messages("warning"))
+		q.Sources().Locate(t.Context(), q.History().Console.Messages("warning"))
 		pagetest.Evaluate(t, q, "fetch('/now').then(() => 1)") // by now the browser has read the page again
 		var urls []string
-		for _, r := range q.Network().Requests(t.Context()) {
+		for _, r := range q.History().Network.Requests(t.Context()) {
 			urls = append(urls, r.URL)
 		}
 		if len(urls) != before+1 {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -306,4 +307,27 @@ func (b *browsers) lastPage() *page.Page {
 		return nil
 	}
 	return b.last.browser.Known(b.last.current)
+}
+
+// left reports that an action has closed its page, and where the agent works now.
+func (b *browsers) left(ctx context.Context, p *page.Page) string {
+	const report = "This closed the tab."
+	if opener := b.handOver(ctx, p); opener != nil {
+		return fmt.Sprintf("%s You work in tab %d now, which opened it.", report, opener.Index)
+	}
+	return report
+}
+
+// handOver makes the opener of a page that has closed the one that the agent works in. It
+// returns nil if there is none.
+func (b *browsers) handOver(ctx context.Context, p *page.Page) *page.Info {
+	l := b.inUse()
+	if l == nil || b.currentOf(l) != p.ID() {
+		return nil
+	}
+	pages, err := l.browser.Pages(ctx)
+	if err != nil {
+		return nil
+	}
+	return b.closed(l, p.ID(), pages)
 }

@@ -17,25 +17,11 @@ import (
 // Call is one call of a tool. The window's user sees it in questions and reports.
 type Call struct {
 	*Agent
-	// Tool is the called tool, and In are its arguments.
-	Tool *mcp.Tool
-	In   any
-	// Claims are the agent's own words for what the call acts on.
-	Claims []string
-	// Named is the window that the call names; empty: none.
-	Named string
-	// Tab is the index of the page that the call names; nil: the one that the agent works in.
-	Tab       *int
-	Operation policy.Operation
-	// Opens reports that the call opens an address, so that a new tab does as well.
-	Opens bool
+	Request
 	// Out is the answer of the call.
 	Out *answer.Answer
 	// Brief: the call is one of several steps, and not the last.
 	Brief bool
-	// Changes is how much of what the page shows is answered: none, short or full; empty: the
-	// call's answer is another.
-	Changes string
 
 	did    did
 	asked  map[string]string // what the user was asked about, by targets; see confirm
@@ -45,8 +31,6 @@ type Call struct {
 	// none; nil: in any. A step has the one of the step before.
 	permitted *string
 }
-
-func (c *Call) readOnly() bool { return c.Operation.Class == policy.ReadOnly }
 
 // Run runs a call: the rules for all calls are here.
 func (c *Call) Run(ctx context.Context, do func(context.Context) error) error {
@@ -59,7 +43,7 @@ func (c *Call) Run(ctx context.Context, do func(context.Context) error) error {
 			err = do(stoppable)
 		}
 		if c.readOnly() && c.did.page != nil && errors.Is(err, page.ErrPageClosed) {
-			if opener := c.handOver(stoppable, c.did.page); opener != nil {
+			if opener := c.browsers.handOver(stoppable, c.did.page); opener != nil {
 				c.notices.handedOver(opener)
 				err = do(stoppable)
 			}
@@ -186,13 +170,6 @@ func (c *Call) stays(window registry.Window) error {
 		return nil
 	}
 	return fmt.Errorf("this call now resolves to another window than when it began, %s, so nothing was done: call again to act there", window.Label())
-}
-
-// forWindow reports whether a tool works on the window itself, whichever browser the
-// agent uses.
-func (c *Call) forWindow() bool {
-	open := c.Tool.Annotations.OpenWorldHint
-	return open != nil && !*open
 }
 
 // ofPage reports whether an error may quote a page: a dialog's text, the options of a

@@ -56,14 +56,14 @@ func parseShown(line string) (l shownLine) {
 }
 
 // lasting reports whether a text is likely to be there in another run.
-func (c *Call) lasting(text string) bool {
+func lasting(text string, hide func(string) string) bool {
 	letters := 0
 	for _, r := range text {
 		if unicode.IsLetter(r) {
 			letters++
 		}
 	}
-	if letters < 2 || len(text) > 100 || passing().MatchString(text) || c.Secrets.Hide(text) != text {
+	if letters < 2 || len(text) > 100 || passing().MatchString(text) || hide(text) != text {
 		return false
 	}
 	return !slices.ContainsFunc(strings.Fields(text), isIdentifier)
@@ -119,7 +119,7 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 	reader := c.did.page.Reader()
 	switch {
 	case l.role == "alert" || l.role == "status":
-		if !c.lasting(l.text) {
+		if !lasting(l.text, c.Secrets.Hide) {
 			return nil
 		}
 		all, err := reader.FindByRole(ctx, l.role, "")
@@ -134,7 +134,7 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 		}
 		return export.Expect(on+".filter({ hasText: "+export.Quote(l.text)+" }).first()", "toBeVisible()")
 	case l.role == "":
-		if !c.lasting(l.text) {
+		if !lasting(l.text, c.Secrets.Hide) {
 			return nil
 		}
 		in, err := reader.VerifyText(ctx, l.text)
@@ -143,7 +143,7 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 		}
 		return func(page string) string { return export.ExpectText(strings.TrimSuffix(page+"."+in, "."), l.text, "") }
 	case kinds[l.role] == "":
-		if !c.lasting(l.name) {
+		if !lasting(l.name, c.Secrets.Hide) {
 			return nil
 		}
 		found, err := reader.FindByRole(ctx, l.role, l.name)

@@ -70,14 +70,14 @@ func (c *Call) Browser(ctx context.Context) (*page.Browser, error) {
 	return l.browser, nil
 }
 
-// InWindow reports whether the browser that the call uses is a window's.
-func (c *Call) InWindow() bool {
-	l := c.browsers.inUse()
+// InWindow reports whether the browser that the agent uses is a window's.
+func (a *Agent) InWindow() bool {
+	l := a.browsers.inUse()
 	return l != nil && !l.own && !l.foreign
 }
 
 // HasBrowser reports whether the agent has used a browser before.
-func (c *Call) HasBrowser() bool { return c.browsers.inUse() != nil }
+func (a *Agent) HasBrowser() bool { return a.browsers.inUse() != nil }
 
 // link connects to the browser of the resolved window.
 func (c *Call) link(ctx context.Context) (*link, error) {

@@ -59,16 +59,6 @@ const (
 	opens            // opens an address: in a tab of the agent's own, if need be in a new one
 )
 
-func (c *Call) use() use {
-	switch {
-	case c.readOnly():
-		return reads
-	case c.Opens:
-		return opens
-	}
-	return acts
-}
-
 // pageOf is the page that the call names, or else the agent's.
 func (c *Call) pageOf(ctx context.Context, l *link, use use) (*page.Page, error) {
 	if c.Tab == nil {
@@ -155,29 +145,6 @@ func (a *Agent) openTab(ctx context.Context, l *link) (*page.Page, error) {
 		a.browsers.claim(l, p.ID())
 	}
 	return p, err
-}
-
-// closed reports that an action has closed its page, and where the agent works now.
-func (c *Call) closed(ctx context.Context, p *page.Page) string {
-	const report = "This closed the tab."
-	if opener := c.handOver(ctx, p); opener != nil {
-		return fmt.Sprintf("%s You work in tab %d now, which opened it.", report, opener.Index)
-	}
-	return report
-}
-
-// handOver makes the opener of a page that has closed the one that the agent works in. It
-// returns nil if there is none.
-func (c *Call) handOver(ctx context.Context, p *page.Page) *page.Info {
-	l := c.browsers.inUse()
-	if l == nil || c.browsers.currentOf(l) != p.ID() {
-		return nil
-	}
-	pages, err := l.browser.Pages(ctx)
-	if err != nil {
-		return nil
-	}
-	return c.browsers.closed(l, p.ID(), pages)
 }
 
 func find(pages []page.Info, id string) *page.Info {

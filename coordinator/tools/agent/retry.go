@@ -22,18 +22,6 @@ func (e *connectError) Error() string {
 
 func (e *connectError) Unwrap() error { return e.err }
 
-// mayRepeat reports whether a call that failed with its browser can run again without
-// doing anything twice: it is read-only, or has sent nothing.
-func (c *Call) mayRepeat(err error) bool {
-	switch {
-	case errors.As(err, new(*dial.RefusedError)):
-		return false
-	case errors.As(err, new(*connectError)):
-		return true
-	}
-	return errors.Is(err, page.ErrBrowserGone) && (c.readOnly() || errors.Is(err, page.ErrUnsent))
-}
-
 // backTimeout bounds the wait for a browser to come back: the restart of a debug session
 // takes one to two seconds.
 const backTimeout = 3 * time.Second

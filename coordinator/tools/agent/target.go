@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -17,7 +16,7 @@ import (
 	"browser-coordinator/policy"
 )
 
-// The user is asked about, and is told of, the element that a call acts on: by the role
+// Questions and reports to the user name the element that a call acts on: by the role
 // and the name that the page gives it. An agent's own words for it could hide what it
 // does. They are shown as such, and only if they differ.
 
@@ -77,13 +76,6 @@ func userName(is frame.Identity, aim input.Aim) string {
 		return "the file chooser"
 	}
 	return ""
-}
-
-func (c *Call) aims() []input.Aim {
-	if aiming, ok := c.In.(Aiming); ok {
-		return aiming.Aims()
-	}
-	return nil
 }
 
 // about sets what a question is about. p is the page that the call will act in; nil: it
@@ -182,19 +174,9 @@ func (c *Call) Act(ctx context.Context, p *page.Page, a input.Action) (page.Chan
 	}
 	change, err := p.Act(ctx, a)
 	if errors.Is(err, page.ErrPageClosed) && !errors.Is(err, page.ErrUnsent) {
-		c.did.closed, err = c.closed(ctx, p), nil
+		c.did.closed, err = c.browsers.left(ctx, p), nil
 	}
 	return change, err
-}
-
-// aimsAtRefs reports whether the call names its elements by refs alone, which are of one
-// page each.
-func (c *Call) aimsAtRefs() bool {
-	aims := c.aims()
-	return len(aims) > 0 && !slices.ContainsFunc(aims, func(aim input.Aim) bool {
-		_, numbered := frame.ParseRef(aim.Target)
-		return !numbered
-	})
 }
 
 // Acted answers an action with what was done, and to which elements: "Clicked",

@@ -3,9 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -252,50 +250,6 @@ func (c *Call) targetNow() string {
 		return c.parameters([]string{"key"}) + " in " + c.target
 	}
 	return c.target
-}
-
-// described are the parameters that describe a call, the most useful first.
-var described = []string{"target", "startTarget", "endTarget", "url", "action", "configuration", "path", "line", "key"}
-
-// shown are the parameters that a question shows to the user.
-var shown = slices.Concat(described, []string{"text", "values", "value", "fields", "function", "expression", "code", "promptText", "paths", "data"})
-
-func (c *Call) detail() string {
-	detail := c.Tool.Annotations.Title
-	if about := c.parameters(shown); about != "" {
-		detail += ": " + about
-	}
-	return detail
-}
-
-const longestDetail = 300
-
-// parameters lists the call's parameters that have these names.
-func (c *Call) parameters(names []string) string {
-	encoded, err := json.Marshal(c.In)
-	if err != nil {
-		return ""
-	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(encoded, &all); err != nil {
-		return ""
-	}
-	var parts []string
-	for _, name := range names {
-		raw, given := all[name]
-		if !given {
-			continue
-		}
-		text := string(raw)
-		var s string
-		if json.Unmarshal(raw, &s) == nil {
-			text = s
-		}
-		if text != "" {
-			parts = append(parts, text)
-		}
-	}
-	return limit(strings.Join(parts, ", "), longestDetail)
 }
 
 func limit(s string, most int) string {

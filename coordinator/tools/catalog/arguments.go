@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// schema is what the listing tells of an object's parameters.
+// schema is what the listing has of an object's parameters.
 type schema struct {
 	Type       string
 	Properties map[string]*schema

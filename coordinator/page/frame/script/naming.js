@@ -125,7 +125,7 @@ function () {
   }
   const legend = (e, tag) => { const l = e.querySelector(":scope > " + tag); return l ? textOf(l) : ""; };
 
-  // hint is what tells one from another that has neither name nor text.
+  // hint is what distinguishes one from another that has neither name nor text.
   function hintOf(e) {
     const icon = e.querySelector("use")?.getAttribute("href");
     const found = [["id", e.getAttribute("id")], ["name", e.getAttribute("name")], ["testid", e.getAttribute("data-testid")], ["icon", icon],

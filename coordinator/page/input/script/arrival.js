@@ -1,5 +1,5 @@
 function (budget) {
-  // Tells whether the pointer arrives in this element's document in time.
+  // Reports whether the pointer arrives in this element's document in time.
   const w = this.ownerDocument.defaultView;
   return new Promise((done) => {
     const finish = (arrived) => {

@@ -16,7 +16,7 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
   // closedRoots holds the closed shadow roots, by their hosts; asked are the elements
   // of which it is known whether they have one. The suspects are new ones: only
   // the browser knows (see adopt).
-  // called is what the agent was told that the numbered elements are.
+  // called is what the answers called the numbered elements.
   const { numbers, elements, asked, called } = globalThis;
   const MAX_SUSPECTS = 200;
   const suspects = globalThis.suspects = [];
@@ -82,7 +82,7 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
     return limit((u.origin === location.origin ? "" : u.origin.replace("https://", "")) + u.pathname + u.search + u.hash, MAX_ADDRESS);
   }
 
-  // hints are what tells more of an element with this name and text.
+  // hints describe more of an element with this name and text.
   function hintsOf(e, item) {
     const hints = [], address = item.role === "link" && e.href ? addressOf(e) : "";
     if (address) hints.push("url=" + address);

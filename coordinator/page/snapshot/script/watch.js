@@ -3,12 +3,12 @@ function () {
   // the lines of an outline, and collects what changes: the observer notes elements, and only
   // those are outlined again.
   if (globalThis.watch) return globalThis.watch;
-  const MAX_DIRTY = 1000, SMALL = 40, LARGE = 100, FEW = 2000, MAX_VISITED = 1000, MAX_TIME = 200, MAX_TEXT = 20000, MAX_NOTICES = 20, MAX_HEARD = 200, MAX_TEXTS = 3, MAX_SIBLINGS = 5;
+  const MAX_DIRTY = 1000, SMALL = 40, LARGE = 100, FEW = 2000, MAX_VISITED = 1000, MAX_TIME = 200, MAX_TEXT = 20000, MAX_NOTICES = 20, MAX_ANNOUNCED = 200, MAX_TEXTS = 3, MAX_SIBLINGS = 5;
   const { squash, limit, skipped, textOf } = library.naming();
   let root, owners, hidden, controls, touched, count = 0;
   const dirty = new Set(), emptied = new Set(), dressed = new Set();
   let restyled = false, overflow = false, notices = [];
-  const said = new WeakMap();
+  const announced = new WeakMap();
 
   const parentOf = (n) => n.assignedSlot ?? n.parentNode ?? n.host;
   const { up } = library.visibility();
@@ -32,30 +32,30 @@ function () {
   const live = "[role=alert],[role=alertdialog],[role=status],[role=log],[role=dialog],[aria-live]:not([aria-live=off]),dialog,output";
   const toast = /(^|[-_ ])(toast|snackbar|notification|flash)/i;
   const isToast = (e) => toast.test(e.getAttribute("class") ?? "");
-  const wordsOf = (region) => (library.visibility().shown(region) && !concealed(region) ? limit(squash(textOf(region)), 200) : "");
-  // hear notes what a live region shows: it may be gone before the next call.
-  function hear(e) {
+  const shownText = (region) => (library.visibility().shown(region) && !concealed(region) ? limit(squash(textOf(region)), 200) : "");
+  // announce notes what a live region shows: it may be gone before the next call.
+  function announce(e) {
     if (e?.nodeType !== 1) return;
     let region;
     for (let n = e; !region && n; n = n.getRootNode().host) region = n.closest(live);
     for (let n = e, i = 0; !region && n && i < 3; n = up(n), i++) if (isToast(n)) region = n;
     if (!region || region.getElementsByTagName("*").length > SMALL) return; // what is large stays
-    const text = wordsOf(region);
-    if (said.get(region) === text) return;
-    said.set(region, text); // nothing: the same may be shown once more
+    const text = shownText(region);
+    if (announced.get(region) === text) return;
+    announced.set(region, text); // nothing: the same may be shown again
     if (!text) return;
     const before = notices.filter((n) => n.region === region && n.text !== text).slice(1 - MAX_TEXTS);
     notices = [...notices.filter((n) => n.region !== region && n.text !== text), ...before, { region, text }].slice(-MAX_NOTICES);
   }
 
   function see(records) {
-    const told = new Set(), heard = new Set(); // told are live regions for sure
+    const regions = new Set(), changed = new Set(); // regions are live for sure
     for (const { type, target, addedNodes, removedNodes } of records) {
       if (type === "attributes") restyled = true;
       if (type !== "childList") {
         const e = target.nodeType === 1 ? target : target.parentElement ?? target.parentNode?.host;
         note(type === "attributes" ? dressed : dirty, e);
-        heard.add(e);
+        changed.add(e);
         continue;
       }
       note(emptied, target);
@@ -64,13 +64,13 @@ function () {
         if (n.nodeName === "STYLE" || n.nodeName === "LINK") restyled = true;
         if (n.nodeType !== 1) continue;
         note(dirty, n);
-        if (n.matches(live) || isToast(n)) told.add(n);
-        for (const inner of n.firstElementChild ? n.querySelectorAll(live) : []) told.add(inner);
+        if (n.matches(live) || isToast(n)) regions.add(n);
+        for (const inner of n.firstElementChild ? n.querySelectorAll(live) : []) regions.add(inner);
       }
-      heard.add(addedNodes[0]?.nodeType === 1 ? addedNodes[0] : target);
+      changed.add(addedNodes[0]?.nodeType === 1 ? addedNodes[0] : target);
     }
-    let left = MAX_HEARD;
-    for (const e of new Set([...told, ...heard])) if (left-- > 0) hear(e);
+    let left = MAX_ANNOUNCED;
+    for (const e of new Set([...regions, ...changed])) if (left-- > 0) announce(e);
   }
   // A form may hide properties by the names of its fields: no error may reach the console.
   const safely = (f) => (given) => {
@@ -83,7 +83,7 @@ function () {
     observed.add(scope);
     observer.observe(scope, { subtree: true, childList: true, attributes: true, characterData: true });
   }
-  const toggled = safely((e) => { restyled = true; note(dirty, e.target); hear(e.target); });
+  const toggled = safely((e) => { restyled = true; note(dirty, e.target); announce(e.target); });
   const resized = () => { restyled = true; };
   document.addEventListener("toggle", toggled, true);
   addEventListener("resize", resized);
@@ -309,7 +309,7 @@ function () {
     }
     if (found.much) found.before = found.after = "";
     // What is still there is in the lines.
-    found.notices = notices.filter(({ region, text }) => !root || found.much || wordsOf(region) !== text).map((n) => n.text);
+    found.notices = notices.filter(({ region, text }) => !root || found.much || shownText(region) !== text).map((n) => n.text);
     notices = [];
     return found;
   }

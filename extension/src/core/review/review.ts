@@ -49,7 +49,7 @@ export interface ReviewPlace {
   kept(): Promise<Review[]>;
   keep(review: Review): Promise<void>;
   forget(review: Review): Promise<void>;
-  /** Tells the user, wherever they are, that a client waits for them. */
+  /** Notifies the user, wherever they are, that a client waits for them. */
   waits(text: string, until: Promise<unknown>): void;
 }
 
