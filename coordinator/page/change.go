@@ -68,7 +68,8 @@ func (o *observer) logged(before mark) (messages []history.Message, last int64) 
 // effects are those of an action that has logged these messages. No later result has them.
 func (o *observer) effects(before mark, logged []history.Message, last int64) Effects {
 	network := o.history.Network
-	e := Effects{Late: o.late(before, last), Waiting: network.Begun(before.requests)}
+	e := Effects{Late: o.late(before, last)}
+	e.Waiting = slices.DeleteFunc(network.Begun(before.requests), func(r history.Request) bool { return r.Status != 0 })
 	o.mu.Lock()
 	until := network.LastFailure()
 	e.Failed = network.Failures(max(o.failed, before.failures), until)

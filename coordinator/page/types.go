@@ -56,7 +56,7 @@ type Change struct {
 type Effects struct {
 	Console []history.Message // errors and warnings since the action began
 	Failed  []history.Request // requests that have failed since then
-	Waiting []history.Request // requests that the action has started, and that are not done
+	Waiting []history.Request // requests that the action has started, and that have no response yet
 	Late    Late
 }
 

@@ -409,3 +409,36 @@ func TestCallsOfOtherHabits(t *testing.T) {
 	}
 	agent.Refused("browser_wait_for", args{"url": "**/orders", "time": 0.3}, `**/orders`)
 }
+
+// What a field holds is that of the field which the page has drawn in place of the typed one,
+// and after it has formatted it. Slow typing goes to the end, also of a field with the focus.
+func TestFieldThatIsDrawnAnew(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><div id=r></div><input id=phone oninput="setTimeout(() => this.value = this.value.slice(0, 4))"><input id=code value=AB>
+<script>let open = false; function draw(v) { const had = document.activeElement?.id === 'q'; r.innerHTML = ''; const i = document.createElement('input'); i.id = 'q'; i.value = v
+i.onfocus = () => { if (!open) { open = true; draw(i.value) } }; i.oninput = () => draw(i.value); r.append(i); if (had) i.focus() } draw(''); code.focus(); code.setSelectionRange(0, 0)</script>`)
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	if text := agent.Must("browser_type", args{"target": "#q", "text": "rome"}); strings.Contains(text, "not what was typed") {
+		t.Error(text)
+	}
+	agent.Sees("() => q.value", `"rome"`)
+	agent.Expect("browser_type", args{"target": "#phone", "text": "12345"}, `#phone holds "1234", not what was typed`)
+	agent.Must("browser_evaluate", args{"function": "() => { code.focus(); code.setSelectionRange(0, 0) }"})
+	agent.Must("browser_type", args{"target": "#code", "text": "CD", "slowly": true})
+	agent.Sees("() => code.value", `"ABCD"`)
+}
+
+// A test repeats what moved the mouse, and not what only looked for a locator.
+func TestExportOfHover(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, "<!doctype html><button>Products</button><button>Flash</button>")
+	agent := toolstest.OpenWindow(t).Start(options{}, "testing")
+	agent.Open(url)
+	agent.Must("browser_hover", args{"target": "text=Products"})
+	agent.Must("browser_generate_locator", args{"target": "text=Flash"})
+	text := agent.Must("browser_export", nil)
+	if !strings.Contains(text, "name: 'Products' }).hover()") || strings.Contains(text, "Flash") || strings.Contains(text, "not part of the test") {
+		t.Error(text)
+	}
+}

@@ -166,7 +166,7 @@ func click(i *input.Input, in clickIn) (done string, _ input.Action) {
 func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error {
 	text := c.Secrets.Value(in.Text)
 	change, err := c.Act(ctx, p, p.Input().Type(in.Target, text, input.TypeOptions{Slowly: in.Slowly, Submit: in.Submit, Secret: text != in.Text}))
-	for _, h := range change.Held {
+	for _, h := range slices.Concat(change.Held, change.Passed) {
 		c.Secrets.Learn(in.Text, h.Plain)
 	}
 	return c.Acted("Typed into", "")(change, err)

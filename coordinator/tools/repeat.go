@@ -62,7 +62,7 @@ func object(members []string) string {
 	return "{ " + strings.Join(members, ", ") + " }"
 }
 
-func (in elementIn) Step(d *agent.Done) export.Step { return code(d.On[0] + ".hover()") }
+func (in hoverIn) Step(d *agent.Done) export.Step { return code(d.On[0] + ".hover()") }
 
 func (in typeIn) Step(d *agent.Done) export.Step {
 	method := "fill"

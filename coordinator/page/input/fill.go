@@ -25,7 +25,7 @@ type TypeOptions struct {
 
 // Type replaces the text of a target. Slowly appends to it, key by key.
 func (i *Input) Type(target, text string, opts TypeOptions) Action {
-	return i.on("typing into "+target, target, toType, opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
+	a := i.on("typing into "+target, target, toType, opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
 		err := i.fill(ctx, s, text, opts.Slowly)
 		if err == nil {
 			out.Held = i.held(ctx, s, text, opts.Slowly, opts.Secret)
@@ -43,19 +43,52 @@ func (i *Input) Type(target, text string, opts TypeOptions) Action {
 		_ = i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "unmet", nil, &out.Unmet) })
 		return nil
 	})
+	a.Check = func(ctx context.Context, out *Outcome) {
+		if len(out.Held) == 0 {
+			return // a field that the page empties after it has read it, as that of a chat, is no surprise
+		}
+		if opts.Secret {
+			out.Passed = out.Held
+		}
+		out.Held = i.heldNow(ctx, out.Held[0], text, opts)
+	}
+	return a
+}
+
+// heldNow is what a field that had another value than the typed text has when the page has
+// settled, since the page may have formatted it or drawn it anew meanwhile.
+func (i *Input) heldNow(ctx context.Context, was Held, text string, opts TypeOptions) []Held {
+	e, err := i.frames.Find(ctx, was.Target)
+	if err != nil {
+		return []Held{was}
+	}
+	defer e.Release(ctx)
+	var value *string
+	err = e.Call(ctx, "held", map[string]any{"text": text, "slowly": opts.Slowly, "plain": opts.Secret}, &value)
+	if err != nil || value != nil && *value == "" && was.Value != "" {
+		return []Held{was}
+	}
+	return heldOf(was.Target, value, opts.Secret)
 }
 
 // held is the field's value if it differs from the typed text. It is nil if the value
 // matches or can no longer be read.
 func (i *Input) held(ctx context.Context, s *spot, text string, slowly, secret bool) []Held {
 	var value *string
-	if err := s.Call(ctx, "held", map[string]any{"text": text, "slowly": slowly, "plain": secret}, &value); err != nil || value == nil {
+	if err := s.Call(ctx, "held", map[string]any{"text": text, "slowly": slowly, "plain": secret}, &value); err != nil {
 		return nil
 	}
-	if secret {
-		return []Held{{Target: s.Target, Value: strings.Repeat("•", utf8.RuneCountInString(*value)), Plain: *value}}
+	return heldOf(s.Target, value, secret)
+}
+
+func heldOf(target string, value *string, secret bool) []Held {
+	switch {
+	case value == nil:
+		return nil
+	case secret:
+		return []Held{{Target: target, Value: strings.Repeat("•", utf8.RuneCountInString(*value)), Plain: *value}}
 	}
-	return []Held{{Target: s.Target, Value: *value}}
+	return []Held{{Target: target, Value: *value}}
 }
 
 func (i *Input) fill(ctx context.Context, s *spot, text string, slowly bool) error {

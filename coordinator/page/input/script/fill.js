@@ -34,8 +34,9 @@ function ({ text, slowly }) {
   const active = field.getRootNode().activeElement === field;
   field.focus();
   if (slowly) {
-    // Behind what is there, in whatever kind of field.
-    if (!active) field.ownerDocument.defaultView.getSelection().modify("move", "forward", "documentboundary");
+    // Behind what is there, in whatever kind of field. In a rich text that has the focus, the
+    // caret may have been placed.
+    if (!active || !field.isContentEditable) field.ownerDocument.defaultView.getSelection().modify("move", "forward", "documentboundary");
     return {};
   }
   if (field.nodeName === "INPUT" || field.nodeName === "TEXTAREA") {
