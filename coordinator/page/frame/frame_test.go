@@ -141,10 +141,13 @@ func TestSelectorsOfWords(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><main><p>Please <b>save</b> the form.</p><button onclick="did='all'">Save all</button><button onclick="did='save'">Save</button>
 <button style="display:none">Save</button><input type=submit value="Send it" onclick="did='send'"><label>Coupon <input id=c></label><a href="#x" onclick="did='more'">Read more</a><a href="#x">Read less</a></main>
+<div role=grid><div role=row><div role=columnheader onclick="did='header'">Amount</div><div role=gridcell onclick="did='cell'">Chair</div></div></div><ul><li onclick="did='item'">Item</ul><div role=option onclick="did='option'">albert</div>
 <div id=h></div><script>did=''; h.attachShadow({mode:'open'}).innerHTML = '<button onclick="did=\'shadow\'">In the "shadow"</button>';
 setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick="did=\'late\'">Late</button>'), 300)</script>`)
 	for target, want := range map[string]string{
 		`role=button[name="Save"]`: "save", `button "Save"`: "save", `button "save all"`: "all", "text=Save all": "all", `text="Send it"`: "send",
+		`role=columnheader[name="Amount"]`: "header", `role=gridcell[name="Chair"]`: "cell", `getByRole("cell", { name: "Chair" })`: "cell", "role=listitem[name=Item]": "item", "role=option[name=albert]": "option",
+		"text=Save all >> nth=0": "all", "button >> nth=0": "all", "role=link >> nth=0": "more",
 		`button:has-text("save all")`: "all", `//button[text()="Save"]`: "save", `xpath=//button[text()="Save"]`: "save", `getByRole('button', { name: 'Save' })`: "save", `page.getByText("Send it", { exact: true })`: "send",
 		"text=read more": "more", `role=link[name='more']`: "more", `button "In the \"shadow\""`: "shadow", `role=button[name="Late"]`: "late",
 	} {

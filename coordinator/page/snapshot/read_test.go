@@ -108,9 +108,11 @@ Ages
 2 rows
 
 After`,
-		`<div role=grid><div role=row><div role=gridcell>One column</div></div><div role=row><div role=gridcell>only</div></div></div>`:                                       "One column\n\nonly",
-		`<div role=grid><table role=presentation><tr><th>A<th>B<tr><td>1<td>2</table></div>`:                                                                                  "| A | B |\n| --- | --- |\n| 1 | 2 |",
-		`<div role=table><div role=row><div role=cell>x</div><div role=cell><div role=table><div role=row><i role=cell>1</i><i role=cell>2</i></div></div></div></div></div>`: "x\n\n|  |  |\n| --- | --- |\n| 1 | 2 |",
+		`<div role=grid><div role=row><div role=gridcell>One column</div></div><div role=row><div role=gridcell>only</div></div></div>`:                                                                                                                                                                                  "One column\n\nonly",
+		`<div role=grid><div role=row><span role=columnheader aria-colindex=4>ID</span><span role=columnheader aria-colindex=5>Note</span><span role=columnheader aria-colindex=6>Stock</span></div><div role=row><span role=gridcell aria-colindex=4>7</span><span role=gridcell aria-colindex=6>55</span></div></div>`: "| ID | Note | Stock |\n| --- | --- | --- |\n| 7 |  | 55 |",
+		`<form><label>Qty <input value=2></label><input value=30><select><option>S<option selected>M</select></form>`:                                                                                                                                                                                                    "Qty 2 30 M",
+		`<div role=grid><table role=presentation><tr><th>A<th>B<tr><td>1<td>2</table></div>`:                                                                                                                                                                                                                             "| A | B |\n| --- | --- |\n| 1 | 2 |",
+		`<div role=table><div role=row><div role=cell>x</div><div role=cell><div role=table><div role=row><i role=cell>1</i><i role=cell>2</i></div></div></div></div></div>`:                                                                                                                                            "x\n\n|  |  |\n| --- | --- |\n| 1 | 2 |",
 	} {
 		p, _ := pagetest.Open(t, "<!doctype html>"+page)
 		if read, err := p.Reader().Markdown(t.Context(), ""); err != nil || read.Text != want {

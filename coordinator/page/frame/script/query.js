@@ -3,7 +3,8 @@ function (selector) {
   const shadowOf = (e) => e.shadowRoot ?? globalThis.closedRoots?.get(e);
   // below are a root or element and the shadow roots in it.
   const below = (n) => [n, ...[n, ...n.querySelectorAll("*")].map(shadowOf).filter(Boolean).flatMap(below)];
-  selector = inOurWords(selector);
+  const [, only, nth] = /^(.+?)\s*>>\s*nth=(-?\d+)$/s.exec(selector) ?? []; // one of several, as Playwright writes it
+  selector = inOurWords(only ?? selector);
   const by = /^text=|^role=|^[a-z]+ "/.test(selector) ? worded() : /^(xpath=|\(*\/\/)/.test(selector) ? paths() : /.:has-text\(/.test(selector) ? having() : null;
   let found;
   if (by) found = by;
@@ -13,6 +14,7 @@ function (selector) {
     return "is neither a ref nor a selector: a ref is e5, a selector CSS, text=Save or role=button[name=\"Save\"]";
   }
   if (!found.length && !by) found = pierced();
+  if (nth !== undefined) return found.at(Number(nth)) ?? null;
   if (found.length > 1) {
     const { displayed, collapsed } = library.visibility();
     const visible = found.filter((e) => displayed(e) && !collapsed(e));
@@ -71,9 +73,11 @@ function (selector) {
       }
       return smallest;
     }
-    const [, role, , name] = /^role=([a-z]+)(?:\[name=(["'])(.*)\2\])?$/s.exec(selector) ?? /^([a-z]+)( )"(.*)"$/s.exec(selector) ?? [];
-    if (!role) return null;
-    const some = all.filter((e) => roleOf(e) === role && shown(e)), of = (e) => squash(nameOf(e, role));
+    const [, written, , name] = /^role=([a-z]+)(?:\[name=(["']?)(.*)\2\])?$/s.exec(selector) ?? /^([a-z]+)( )"(.*)"$/s.exec(selector) ?? [];
+    if (!written) return null;
+    const role = { gridcell: "cell", image: "img" }[written] ?? written;
+    const texts = ["cell", "columnheader", "rowheader", "row", "listitem"].includes(role); // a snapshot has no name of them
+    const some = all.filter((e) => roleOf(e) === role && shown(e)), of = (e) => squash(nameOf(e, role) || (texts ? visibleText(e, shown) : ""));
     if (name === undefined) return some;
     const wanted = squash(name.replace(/\\(["'\\])/g, "$1")), same = some.filter((e) => of(e) === wanted);
     return same.length ? same : holding(some, of, wanted);

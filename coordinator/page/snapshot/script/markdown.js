@@ -1,7 +1,7 @@
 function () {
   // The readable part of this document (or of the element that this is) as
   // Markdown: what it shows, without what is there on every page of a site.
-  const skipped = new Set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE SVG svg CANVAS OBJECT EMBED BUTTON SELECT DATALIST VIDEO AUDIO".split(" "));
+  const skipped = new Set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE SVG svg CANVAS OBJECT EMBED BUTTON DATALIST VIDEO AUDIO".split(" "));
   const around = "nav,aside,footer,[role=navigation],[role=complementary],[role=contentinfo],[role=search],[role=banner]";
   const given = this instanceof Element;
   const { shown, displayed } = library.visibility();
@@ -61,8 +61,9 @@ function () {
       case "DEL": case "S": return wrap("~~", inline(e));
       case "CODE": case "KBD": case "SAMP": case "TT": { const t = inline(e, true).trim(); return raw ? t : t ? "`" + t + "`" : ""; }
       case "IMG": return e.alt ? `![${escape(e.alt)}](${e.src.startsWith("data:") ? "" : e.currentSrc || e.src})` : "";
-      case "INPUT": return ["hidden", "submit", "button", "password"].includes(e.type) ? "" : ["checkbox", "radio"].includes(e.type) ? (e.checked ? "[x] " : "[ ] ") : escape(e.value);
-      case "TEXTAREA": return escape(e.value);
+      case "INPUT": return ["hidden", "submit", "button", "password"].includes(e.type) ? "" : ["checkbox", "radio"].includes(e.type) ? (e.checked ? "[x] " : "[ ] ") : ` ${escape(e.value)} `;
+      case "TEXTAREA": return ` ${escape(e.value)} `;
+      case "SELECT": return ` ${escape([...e.selectedOptions].map((o) => o.label).join(", "))} `;
       case "BUTTON": return ` ${inline(e)} `;
       case "SUP": { const t = inline(e).trim(); return t ? `^${t}` : ""; }
     }
@@ -92,7 +93,7 @@ function () {
     flush();
     return out;
   }
-  const holdsBlock = (e) => getComputedStyle(e).display === "contents" || [...flat(e)].some((c) => c.nodeType === 1 && seen(c) && isBlock(c));
+  const holdsBlock = (e) => e.nodeName !== "SELECT" && (getComputedStyle(e).display === "contents" || [...flat(e)].some((c) => c.nodeType === 1 && seen(c) && isBlock(c)));
 
   function block(e) {
     if (rowBlocks.has(e)) return rowBlocks.get(e);
@@ -113,7 +114,7 @@ function () {
       case "DD": { const t = blocks(e).join("\n\n"); return t ? [": " + indent(t, "  ").trimStart()] : []; }
       case "TABLE": return table(e);
       case "IFRAME": return e.src && !e.src.startsWith("about:") ? [`[frame: ${escape(e.title || e.src)}](${e.src})`] : [];
-      case "INPUT": case "TEXTAREA": case "IMG": case "A": { const t = holdsBlock(e) ? "" : tidy(phrase(e)); return t ? [t] : blocks(e); }
+      case "INPUT": case "TEXTAREA": case "SELECT": case "IMG": case "A": { const t = holdsBlock(e) ? "" : tidy(phrase(e)); return t ? [t] : blocks(e); }
     }
     return blocks(e);
   }
@@ -160,11 +161,13 @@ function () {
     // A table that only lays out, or holds others, is not one to read.
     if (!shown.length || !flatCells || Math.max(...shown.map((r) => r.length)) < 2) return "";
     const until = []; // the row at which each column is free again
+    const first = Math.min(...rows.flatMap((r) => r.cells).map((c) => +c.ariaColIndex).filter(Boolean)); // a grid may have only some of its columns
     rows.forEach((r, y) => {
       let column = 0;
       r.texts = [];
       for (const c of r.cells) {
         while (until[column] > y) column++;
+        if (+c.ariaColIndex) column = Math.max(column, c.ariaColIndex - first);
         r.texts[column] = cellText(c);
         for (let i = 0; i < (c.colSpan ?? (+c.ariaColSpan || 1)); i++) {
           r.texts[column] ??= "";
