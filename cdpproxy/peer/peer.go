@@ -29,9 +29,9 @@ func CheckClient(conn net.Conn) error {
 	uid, err := clientUID(conn)
 	switch own := os.Getuid(); {
 	case err != nil:
-		return fmt.Errorf("cannot tell which user connects (%w)", err)
+		return fmt.Errorf("cannot find out which user connects (%w)", err)
 	case uid == overflowUID:
-		return errors.New("cannot tell which user connects (the user is unknown in this namespace)")
+		return errors.New("cannot find out which user connects (the user is unknown in this namespace)")
 	case uid != own:
 		return &OtherUserError{uid, own}
 	}
@@ -48,7 +48,7 @@ type ForeignError struct {
 
 func (e *ForeignError) Error() string {
 	if e.UID < 0 {
-		return fmt.Sprintf("cannot tell which user's program listens at %s (%v), so nothing was sent to it. The browser must run on this system, outside of other containers, as the user who runs the coordinator", e.Address, e.Cause)
+		return fmt.Sprintf("cannot find out which user's program listens at %s (%v), so nothing was sent to it. The browser must run on this system, outside of other containers, as the user who runs the coordinator", e.Address, e.Cause)
 	}
 	return fmt.Sprintf("a program of user %d listens at %s, not your browser, so nothing was sent to it. The browser has probably ended and its port was taken: start the browser again, with a free port", e.UID, e.Address)
 }

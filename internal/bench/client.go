@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// patience is the timeout of every exchange.
-const patience = 60 * time.Second
+// timeout is that of every exchange.
+const timeout = 60 * time.Second
 
 // client is a WebSocket with as little overhead as possible, so that the figures are
 // those of the ways.
@@ -29,7 +29,7 @@ func connect(addr, path string) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(timeout))
 	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", path, addr)
 	in := bufio.NewReaderSize(conn, 256<<10)
 	res, err := http.ReadResponse(in, nil)
@@ -45,7 +45,7 @@ func connect(addr, path string) (*client, error) {
 
 // send sends a text of less than 64 kB in one frame.
 func (c *client) send(text string) error {
-	c.conn.SetDeadline(time.Now().Add(patience))
+	c.conn.SetDeadline(time.Now().Add(timeout))
 	mask := [4]byte{0x12, 0x34, 0x56, 0x78}
 	c.out = append(c.out[:0], 0x81)
 	if len(text) < 126 {

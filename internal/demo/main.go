@@ -23,7 +23,7 @@ import (
 	"golang.org/x/term"
 )
 
-const patience = time.Minute
+const timeLimit = time.Minute
 
 func main() {
 	coordinator := flag.String("coordinator", "bin/coordinator", "the coordinator's `binary`")
@@ -33,7 +33,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
 	s := &story{out: os.Stdout, start: time.Now(), bold: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""}
 	if err := run(ctx, s, *coordinator, *screenshot, *headed); err != nil {

@@ -20,7 +20,7 @@ type grid struct {
 	creating int
 	running  int
 	up       int     // slots of the nodes that are up
-	alive    []*node // starting or up, and not told to drain
+	alive    []*node // starting or up, and not draining
 	free     []*node // one entry for each free slot; some are stale
 	demands  []demand
 

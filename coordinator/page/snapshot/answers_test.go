@@ -32,7 +32,7 @@ func TestChangeOfAMultipleSelect(t *testing.T) {
 	pagetest.Contains(t, p.Look(t.Context()).Text, "a, b", "+")
 }
 
-// An alert is heard in the midst of any number of other changes.
+// An alert is reported in the midst of any number of other changes.
 func TestAlertAmongManyChanges(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><main></main>`)

@@ -84,7 +84,7 @@ func (p *player) try(tool string, a args) (string, bool) {
 		a["pageId"] = 1
 	}
 	b, _ := json.Marshal(a)
-	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second) // a host's patience
+	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second) // as long as a host waits
 	defer cancel()
 	began := time.Now()
 	answer, err := p.server.Call(ctx, tool, a)
