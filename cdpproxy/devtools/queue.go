@@ -10,8 +10,7 @@ type Queue struct {
 	mu       sync.Mutex // guards the fields that follow
 	changed  sync.Cond
 	waiting  [][]byte
-	size     int // bytes in waiting and in the batch that is being written
-	batch    int // bytes of that batch
+	size     int // bytes in waiting, and of the message that is being written
 	finished bool
 }
 
@@ -35,53 +34,40 @@ func (q *Queue) Put(message []byte) bool {
 	}
 	q.waiting = append(q.waiting, message)
 	q.size += len(message)
-	q.changed.Broadcast()
+	q.changed.Signal()
 	return true
 }
 
 // Drain writes the messages in order, until the queue is finished and empty or a write
 // fails.
 func (q *Queue) Drain(write func(message []byte) error) error {
-	var batch [][]byte
+	var message []byte
 	for {
-		if batch = q.take(batch); batch == nil {
+		if message = q.next(len(message)); message == nil {
 			return nil
 		}
-		for _, message := range batch {
-			if err := write(message); err != nil {
-				return err
-			}
+		if err := write(message); err != nil {
+			return err
 		}
 	}
 }
 
-// take waits for messages and takes them all, into the slice of the last batch. It
-// returns nil once the queue is finished and empty.
-func (q *Queue) take(last [][]byte) [][]byte {
+// next waits for the next message, after one of that size was written. It returns nil
+// once the queue is finished and empty.
+func (q *Queue) next(written int) []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.size -= q.batch
-	q.batch = 0
-	q.changed.Broadcast()
+	q.size -= written
 	for len(q.waiting) == 0 {
 		if q.finished {
 			return nil
 		}
 		q.changed.Wait()
 	}
-	clear(last)
-	taken := q.waiting
-	q.waiting, q.batch = last[:0], q.size
-	return taken
-}
-
-// AwaitRoom waits until fewer bytes wait, or the queue is finished.
-func (q *Queue) AwaitRoom(bytes int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for q.size >= bytes && !q.finished {
-		q.changed.Wait()
-	}
+	message := q.waiting[0]
+	q.waiting[0] = nil
+	q.waiting = q.waiting[1:]
+	return message
 }
 
 // Finish makes Drain end once the queue is empty; drop empties it at once.
@@ -92,5 +78,5 @@ func (q *Queue) Finish(drop bool) {
 	if drop {
 		q.waiting = nil
 	}
-	q.changed.Broadcast()
+	q.changed.Signal()
 }

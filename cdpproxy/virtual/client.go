@@ -81,8 +81,7 @@ var browserDomains = map[string]bool{
 	"Schema": true, "Security": true, "Extensions": true, "PWA": true, "Cast": true, "Tethering": true,
 }
 
-// Receive executes one command. It waits only while the client is too far ahead of
-// its page.
+// Receive executes one command. It does not wait.
 func (c *client) Receive(m command) {
 	b := c.browser
 	b.mu.Lock()
@@ -95,9 +94,6 @@ func (c *client) Receive(m command) {
 	}
 	link, version := s.link, b.version // the link is nil where the page has just gone
 	b.mu.Unlock()
-	if link != nil {
-		link.conn.out.AwaitRoom(maxAhead)
-	}
 	domain, name, ok := strings.Cut(m.Method, ".")
 	switch {
 	case !ok || domain == "" || name == "" || strings.Contains(name, "."):

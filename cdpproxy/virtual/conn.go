@@ -24,9 +24,6 @@ const (
 	// maxPageMessage is what Chromium can buffer for one reader. See
 	// specs/platform-notes.md, "Chromium's DevTools server".
 	maxPageMessage = 256 << 20
-	// maxAhead is how many bytes may wait for the debugger before a client must
-	// wait.
-	maxAhead = 8 << 20
 )
 
 // errGone: the page, or the debugger's connection for it, has closed.

@@ -17,8 +17,7 @@ import (
 
 type gathering struct {
 	events   []heldEvent
-	replayed int  // how many of the events came before the response
-	loaded   bool // whether a worker has its script
+	replayed int // how many of the events came before the response
 }
 
 type heldEvent struct {
@@ -116,11 +115,9 @@ func (l *link) enableRuntime(m command) {
 		l.gathering.replayed = len(l.gathering.events)
 		l.mu.Unlock()
 		l.recallDefault(func() {
-			l.checkLoaded(func() {
-				l.askFrames(func(frames map[string]bool) {
-					l.emitContexts(frames)
-					l.reply(m, result, nil)
-				})
+			l.askFrames(func(frames map[string]bool) {
+				l.emitContexts(frames)
+				l.reply(m, result, nil)
 			})
 		})
 	})
@@ -140,29 +137,6 @@ func (l *link) askFrames(then func(frames map[string]bool)) {
 			r.Tree.list(frames)
 		}
 		then(frames)
-	})
-}
-
-// checkLoaded finds out whether a worker has its script. One that waits for the
-// debugger does not have setTimeout yet.
-func (l *link) checkLoaded(then func()) {
-	l.mu.Lock()
-	unloaded := l.unloaded
-	l.mu.Unlock()
-	if !unloaded {
-		then()
-		return
-	}
-	l.conn.start("Runtime.evaluate", json.Value(`{"expression":"typeof setTimeout","throwOnSideEffect":true,"silent":true}`), func(result json.Value, err error) {
-		var r struct {
-			Result struct {
-				Value string `json:"value"`
-			} `json:"result"`
-		}
-		l.mu.Lock()
-		l.gathering.loaded = err == nil && json.Unmarshal(result, &r, lenient) == nil && r.Result.Value == "function"
-		l.mu.Unlock()
-		then()
 	})
 }
 
@@ -235,17 +209,18 @@ func (t frameTree) list(ids map[string]bool) {
 func (l *link) emitContexts(frames map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	sent, loaded := l.gathering.sift(frames), l.gathering.loaded
+	sent := l.gathering.sift(frames)
 	l.gathering = nil
-	if l.left.Load() || l.on["Runtime"] == 0 {
+	if l.left.Load() || !l.on["Runtime"] {
 		return
 	}
 	for _, e := range sent {
 		l.session.client.event(l.session, e.method, e.params)
 	}
 	// A browser sends it to clients that connect late, but the debugger does not
-	// replay it. Without it Playwright assumes that a worker is still starting.
-	if l.unloaded && loaded {
+	// replay it. Without it Playwright assumes that a worker is still starting. The
+	// debugger lets a worker run as soon as it shares it.
+	if l.unloaded {
 		l.unloaded = false
 		l.session.client.event(l.session, scriptLoaded, nil)
 	}

@@ -49,8 +49,6 @@ type jsDebug struct {
 	// asks for targets: as the browser, and without target events. That browser is
 	// Electron's, and cannot run here.
 	integrated bool
-	// holding delays the debugger before it lets a worker run.
-	holding bool
 	// late are commands of clients that reach the browser only when their channel
 	// is closed. Later commands of the same connection wait behind them.
 	late    map[string]chan struct{}
@@ -251,20 +249,13 @@ func (d *jsDebug) debug(session, target, parent string) {
 	p := &sharedPage{debug: d, session: session, target: target, parent: parent, path: "/" + session, clients: map[*sharedClient]bool{}, replays: map[string][]replay{}}
 	d.mu.Lock()
 	d.pages = append(d.pages, p)
-	holds := d.holding && parent != ""
 	d.mu.Unlock()
 	d.send(session, "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
 	for _, method := range []string{"Page.enable", "Debugger.enable", "Runtime.enable"} {
 		d.send(session, method, "{}", nil)
 	}
-	if !holds {
-		d.letRun(session)
-	}
-	d.report()
-}
-
-func (d *jsDebug) letRun(session string) {
 	d.send(session, "Runtime.runIfWaitingForDebugger", "{}", nil)
+	d.report()
 }
 
 func (d *jsDebug) forget(session string) {

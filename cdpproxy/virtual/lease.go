@@ -110,7 +110,7 @@ func (l *link) set(m *command, st setting) {
 	} else if owner := le.other(l, m); owner != nil {
 		at.mu.Unlock()
 		if asDefault(*m) {
-			l.mark(*m, func() {})
+			l.mark(*m)
 			return
 		}
 		l.reply(*m, nil, le.owned(m.Method, owner, l))
@@ -163,25 +163,21 @@ func (l *link) reset(m *command, st setting) {
 	}
 	at.mu.Unlock()
 	domain, name, _ := strings.Cut(m.Method, ".")
-	off := func() {}
 	if name == "disable" {
-		off = l.off(domain)
+		l.turnOff(domain)
 	}
 	switch {
 	case held && len(others) == 0:
-		l.forward(*m, func(err error) {
-			off()
-			l.target.resetSent(le, l.conn, err)
-		})
+		l.forward(*m, func(error) { at.free(le) })
 	case len(others) > 0 && st.alone && name != "disable":
 		l.reply(*m, nil, le.owned(m.Method, others[0], l))
 	case len(others) > 0:
-		l.mark(*m, off)
+		l.mark(*m)
 	case st.alone && name != "disable" && settings().resets[m.Method] != (setting{}):
 		// It may be the debugger's, which owns the session.
 		l.reply(*m, nil, refused(m.Method+": this client has not started that"))
 	default:
-		l.forward(*m, func(error) { off() })
+		l.forward(*m, nil)
 	}
 }
 
@@ -211,7 +207,6 @@ func (l *link) release() (reset []<-chan struct{}) {
 	var last []*lease
 	for _, le := range slices.Backward(at.all) {
 		if i := slices.Index(le.holders, l); i >= 0 {
-			l.released = append([]*command{le.command}, l.released...)
 			if le.holders = slices.Delete(le.holders, i, i+1); len(le.holders) == 0 {
 				last = append(last, le)
 			}
@@ -226,51 +221,9 @@ func (l *link) release() (reset []<-chan struct{}) {
 
 func (l *link) sendReset(le *lease) <-chan struct{} {
 	answered := make(chan struct{})
-	l.conn.start(le.setting.reset, le.setting.params(), func(_ json.Value, err error) {
+	l.conn.start(le.setting.reset, le.setting.params(), func(json.Value, error) {
 		defer close(answered)
-		l.target.resetSent(le, l.conn, err)
+		l.target.leases.free(le)
 	})
 	return answered
-}
-
-// resetSent handles the outcome of a reset. If its connection has ended, the page
-// may live on: its watcher sends the reset again. Browser.mu is not held.
-func (t *target) resetSent(le *lease, sender *conn, err error) {
-	again := (*conn)(nil)
-	if err != nil && !refusedByPage(err) && t.ctx.Err() == nil {
-		t.browser.mu.Lock()
-		t.unreset = append(t.unreset, le)
-		again = t.conn
-		t.browser.mu.Unlock()
-	} else {
-		t.leases.free(le)
-	}
-	if again != nil && again != sender {
-		t.resetAgain(again)
-	}
-}
-
-// resetAgain sends the resets that have not reached the page.
-func (t *target) resetAgain(c *conn) {
-	t.browser.mu.Lock()
-	unreset := t.unreset
-	t.unreset = nil
-	t.browser.mu.Unlock()
-	for _, le := range unreset {
-		c.start(le.setting.reset, le.setting.params(), func(_ json.Value, err error) { t.resetSent(le, c, err) })
-	}
-}
-
-// held lists the commands whose values this session holds, or has held until it
-// released them, oldest first.
-func (l *link) held() (commands []*command) {
-	at := &l.target.leases
-	at.mu.Lock()
-	defer at.mu.Unlock()
-	for _, le := range at.all {
-		if slices.Contains(le.holders, l) {
-			commands = append(commands, le.command)
-		}
-	}
-	return append(l.released, commands...)
 }

@@ -25,22 +25,19 @@ type link struct {
 	cancel  context.CancelFunc
 	left    atomic.Bool // the session has ended: no setting is changed, and nothing sent to the client
 
-	released []*command // whose values it held; guarded by leases.mu
-
 	mu         sync.Mutex // guards the fields that follow; taken after Browser.mu
 	subscribed map[string]bool
-	turns      int
-	on         map[string]int    // the domains that are on, and a trace, each with the number of its turnOn
+	on         map[string]bool   // the domains that are on, and a trace
 	scripts    []<-chan struct{} // closed when a script's identifier has come
 	gathering  *gathering        // while Runtime.enable is being answered
-	unloaded   bool              // a worker whose script has not been reported as loaded
+	unloaded   bool              // a worker that has not been reported as loaded
 }
 
 // newLink starts a link. Browser.mu is held.
 func newLink(s *session, t *target) *link {
 	l := &link{
 		session: s, target: t,
-		subscribed: map[string]bool{}, on: map[string]int{},
+		subscribed: map[string]bool{}, on: map[string]bool{},
 	}
 	l.unloaded = strings.HasSuffix(t.info.Type, "worker")
 	l.ctx, l.cancel = context.WithCancel(context.Background())
@@ -131,7 +128,7 @@ func (l *link) command(m command) {
 	d := policy.Decide(policy.Actor{Kind: policy.SharedClient}, policy.Command(m.Method, []byte(m.Params)))
 	switch {
 	case d.Outcome == policy.Ignore:
-		l.mark(m, func() {})
+		l.mark(m)
 		return
 	case d.Denied != nil:
 		l.session.client.Reply(m, nil, refused(m.Method+": "+d.Denied.Reason))
@@ -140,7 +137,7 @@ func (l *link) command(m command) {
 	st, off, isSetting := settingOf(m)
 	l.mu.Lock()
 	if name == "enable" {
-		l.turnOn(domain)
+		l.on[domain] = true
 	}
 	if name == "enable" || unasked[domain] || m.Method == "Runtime.addBinding" {
 		l.subscribe(domain)
@@ -152,7 +149,8 @@ func (l *link) command(m command) {
 	case isSetting:
 		l.set(&m, st)
 	case name == "disable":
-		l.mark(m, l.off(domain)) // the debugger's domain stays on
+		l.turnOff(domain)
+		l.mark(m) // the debugger's domain stays on
 	case m.Method == "Runtime.enable":
 		l.enableRuntime(m)
 	case m.Method == "Debugger.enable":
@@ -183,7 +181,7 @@ func (l *link) forward(m command, answered func(error)) {
 		}
 		if m.Method == "Tracing.start" && err == nil {
 			l.mu.Lock()
-			l.turnOn(trace)
+			l.on[trace] = true
 			l.mu.Unlock()
 		}
 		if answered != nil {
@@ -197,25 +195,12 @@ func (l *link) forward(m command, answered func(error)) {
 // the trace is complete, some time after its end.
 const trace = "trace"
 
-// turnOn turns on a domain's events. mu is held.
-func (l *link) turnOn(name string) {
-	l.turns++
-	l.on[name] = l.turns
-}
-
-// off returns a function that turns off a domain as it is on now. The response to
-// X.disable may come after the next X.enable, which stays on.
-func (l *link) off(name string) func() {
+// turnOff turns off a domain's events at once: the next X.enable may follow before the
+// response to X.disable.
+func (l *link) turnOff(domain string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	turn := l.on[name]
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.on[name] == turn {
-			delete(l.on, name)
-		}
-	}
+	delete(l.on, domain)
 }
 
 func (l *link) reply(m command, result json.Value, err error) {
@@ -226,9 +211,8 @@ func (l *link) reply(m command, result json.Value, err error) {
 
 // mark responds with success at the command's place in the stream: after everything
 // that the page has sent before.
-func (l *link) mark(m command, apply func()) {
-	l.conn.start("JsDebug.subscribe", encode(subscription{Events: []string{}}), func(_ json.Value, err error) {
-		apply()
+func (l *link) mark(m command) {
+	l.conn.start("JsDebug.subscribe", encode(subscription{Events: []string{}}), func(json.Value, error) {
 		l.reply(m, empty, nil)
 	})
 }
@@ -285,9 +269,9 @@ func (l *link) event(method string, params json.Value) {
 	if method == scriptLoaded {
 		l.unloaded = false
 	}
-	wanted := !l.left.Load() && holds && !again && domain != "Target" && (l.on[domain] > 0 || unasked[domain] || method == "Runtime.bindingCalled")
+	wanted := !l.left.Load() && holds && !again && domain != "Target" && (l.on[domain] || unasked[domain] || method == "Runtime.bindingCalled")
 	if domain == "Tracing" {
-		wanted = wanted && l.on[trace] > 0
+		wanted = wanted && l.on[trace]
 		if method == "Tracing.tracingComplete" {
 			delete(l.on, trace)
 		}

@@ -86,7 +86,6 @@ func (b *Browser) offer(t *target, c *conn, info targetInfo, v version) {
 	for s := range b.sessions() {
 		s.joinAutomatically(t)
 	}
-	b.succeed()
 	b.changed.Notify()
 }
 
@@ -113,7 +112,6 @@ func (b *Browser) withdraw(t *target) {
 			s.link.cancel()
 		}
 	}
-	b.succeed()
 	b.changed.Notify()
 }
 
@@ -217,4 +215,22 @@ func (s *session) finish(notify bool) {
 			Target  string `json:"targetId"`
 		}{s.id, s.info().ID}))
 	}
+}
+
+// browserLink is the link to the oldest tab, which responds for the browser; nil if
+// there is none. When that tab closes, the next command goes to another one, where
+// the client must change its settings again.
+func (s *session) browserLink() *link {
+	b := s.client.browser
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s.link != nil && s.link.target.offered && s.link.ctx.Err() == nil {
+		return s.link
+	}
+	first := b.first()
+	if first == nil || s.ended {
+		return nil
+	}
+	s.link = newLink(s, first)
+	return s.link
 }

