@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -25,7 +24,7 @@ func (p *program) doctorCommand() *cobra.Command {
 entries, directories, windows, endpoints, browsers and the machine, and prints a
 line for each finding, with the command or the setting that solves a problem.
 
---fix makes the files of the coordinator and of windows private, and deletes the
+--fix makes the directories of the coordinator and of windows private, and deletes the
 sockets of windows that are gone. It ends no program, and changes no file of another
 one.
 
@@ -97,14 +96,9 @@ func (p *program) printReport(report doctor.Report) error {
 		}
 		for _, f := range c.Findings {
 			mark := marks[f.Verdict]
-			sign, width := mark.sign, 1
-			if !showsSigns() {
-				sign, width = string(f.Verdict), len(doctor.Problem)
-			}
-			pad := strings.Repeat(" ", width-len([]rune(sign)))
-			fmt.Fprintf(&text, "  %s%s %-11s %s\n", terminal.Colour(p.out, mark.colour, sign), pad, c.ID, terminal.PrintableLine(f.Text))
+			fmt.Fprintf(&text, "  %s %-11s %s\n", terminal.Colour(p.out, mark.colour, mark.sign), c.ID, terminal.PrintableLine(f.Text))
 			if f.Fix != "" {
-				fmt.Fprintf(&text, "  %*s Fix: %s\n", width+12, "", terminal.PrintableLine(f.Fix))
+				fmt.Fprintf(&text, "  %13s Fix: %s\n", "", terminal.PrintableLine(f.Fix))
 			}
 		}
 	}
@@ -115,15 +109,4 @@ func (p *program) printReport(report doctor.Report) error {
 	text.WriteString(".\n")
 	_, err := io.WriteString(p.out, text.String())
 	return err
-}
-
-// showsSigns reports whether the output's characters are UTF-8, by the locale.
-func showsSigns() bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if locale := os.Getenv(name); locale != "" {
-			locale = strings.ToLower(locale)
-			return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
-		}
-	}
-	return false
 }

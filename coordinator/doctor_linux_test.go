@@ -80,11 +80,6 @@ func TestDoctor(t *testing.T) {
 			"the extension has another version", func(p *patient) { p.window("9.8.7", nil) },
 			"version", doctor.Warning, "The window DIR/shop has version 9.8.7, this program 0.1.0", "update the extension", "",
 		}, {
-			"an installed extension has another version", func(p *patient) {
-				p.make("home/.vscode/extensions/browser-coordinator.browser-coordinator-0.0.9", 0o755)
-			},
-			"version", doctor.Warning, "browser-coordinator-0.0.9 has version 0.0.9", "update the extension", "",
-		}, {
 			"an entry names a program that is gone", func(p *patient) {
 				p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "/gone/coordinator"}}}`, 0o644)
 			},
@@ -116,18 +111,7 @@ func TestDoctor(t *testing.T) {
 			"sockets", doctor.Problem, "Other users may enter DIR/data/browser-coordinator-mcp, which has mode 0777.", "chmod 700 DIR/data/browser-coordinator-mcp",
 			"Set the mode 0700 of DIR/data/browser-coordinator-mcp.",
 		}, {
-			"others may read the tokens", func(p *patient) {
-				p.serve()
-				tokens, _ := filepath.Glob(p.path("state/browser-coordinator-mcp/*.token"))
-				if err := os.Chmod(tokens[0], 0o644); err != nil {
-					p.t.Fatal(err)
-				}
-				p.make("state/browser-coordinator-mcp", 0o755)
-			},
-			"state", doctor.Problem, "which has mode 0755. They may have read the tokens in it.", "coordinator clean --all",
-			"Set the mode 0700 of DIR/state/browser-coordinator-mcp and 0600 of the files in it. Others may have read the tokens in it; for new ones run: coordinator clean --all",
-		}, {
-			"others may not read the tokens", func(p *patient) {
+			"others may enter the directory of tokens", func(p *patient) {
 				p.serve()
 				p.make("state/browser-coordinator-mcp", 0o755)
 			},
@@ -138,10 +122,6 @@ func TestDoctor(t *testing.T) {
 				p.write("home/.codex/config.toml", "[mcp_servers.browser-coordinator]\ncommand = 'coordinator'\nargs = ['mcp']\nenabled = false\n", 0o644)
 			},
 			"hosts", doctor.Warning, "Codex: the entry browser-coordinator in DIR/home/.codex/config.toml is turned off.", "turn the server on in Codex", "",
-		}, {
-			"a file is open to others", func(p *patient) { p.write("state/browser-coordinator-mcp/endpoint-ports.lock", "", 0o644) },
-			"state", doctor.Warning, "1 file is not private by its own mode", "chmod 600 DIR/state/browser-coordinator-mcp/endpoint-ports.lock",
-			"Set the mode 0600 of DIR/state/browser-coordinator-mcp/endpoint-ports.lock.",
 		}, {
 			"there is a file in place of the state", func(p *patient) { p.write("state/browser-coordinator-mcp", "", 0o600) },
 			"state", doctor.Problem, "is not a directory", "mv DIR/state/browser-coordinator-mcp ", "",
@@ -158,22 +138,15 @@ func TestDoctor(t *testing.T) {
 			},
 			"state", doctor.Problem, "cannot be made", "set XDG_STATE_HOME to a folder that you can write to", "",
 		}, {
-			"a directory and its files are open to others", func(p *patient) {
-				p.write("state/browser-coordinator-mcp/endpoint-ports.lock", "", 0o644)
-				p.make("state/browser-coordinator-mcp", 0o755)
-			},
-			"state", doctor.Problem, "which has mode 0755.", "chmod 700 DIR/state/browser-coordinator-mcp",
-			"Set the mode 0700 of DIR/state/browser-coordinator-mcp and 0600 of the files in it.",
-		}, {
 			"the path is too long for sockets", func(p *patient) { p.env = append(p.env, "XDG_DATA_HOME="+p.path(strings.Repeat("d", 100))) },
-			"socket-path", doctor.Warning, "is too long for the path of a socket", "set XDG_DATA_HOME to a folder with a shorter path", "",
+			"sockets", doctor.Warning, "is too long for the path of a socket", "set XDG_DATA_HOME to a folder with a shorter path", "",
 		}, {
 			"the short directory is gone", func(p *patient) {
 				data := strings.Repeat("d", 100)
 				p.write(data+"/browser-coordinator-mcp/.short", "/tmp/bc-gone\n", 0o600)
 				p.env = append(p.env, "XDG_DATA_HOME="+p.path(data))
 			},
-			"socket-path", doctor.Warning, "cannot be used: ", "rm DIR/", "",
+			"sockets", doctor.Warning, "cannot be used: ", "rm DIR/", "",
 		}, {
 			"a killed window has left its socket", func(p *patient) { p.deadSocket() },
 			"windows", doctor.Warning, "1 socket is without a window, as a killed one leaves: DIR/data/", "coordinator probe",
@@ -214,7 +187,7 @@ func TestDoctor(t *testing.T) {
 				go http.Serve(ln, http.NotFoundHandler()) // ends with the listener
 				p.t.Cleanup(func() { ln.Close() })
 			},
-			"ports", doctor.Problem, fmt.Sprintf("of DIR/shop is taken by %s (pid %d)", filepath.Base(os.Args[0]), os.Getpid()), "end that program", "",
+			"endpoints", doctor.Problem, "of DIR/shop is taken by another program", "end that program (`lsof -i :", "",
 		}, {
 			"a folder is gone", func(p *patient) {
 				p.serve()
@@ -224,15 +197,10 @@ func TestDoctor(t *testing.T) {
 					p.t.Fatal(err)
 				}
 			},
-			"folders", doctor.Warning, "of 1 folder that no longer exists are kept: DIR/shop.", "coordinator clean", "",
+			"endpoints", doctor.Warning, "of a folder that no longer exists are kept: DIR/shop.", "coordinator clean", "",
 		}, {
 			"the browser that is named is not there", func(p *patient) { p.env = append(p.env, "BROWSER_COORDINATOR_BROWSER=/no/such/browser") },
 			"browser", doctor.Problem, "/no/such/browser, which $BROWSER_COORDINATOR_BROWSER names, does not exist.", "unset BROWSER_COORDINATOR_BROWSER", "",
-		}, {
-			"a browser's window has no display", func(p *patient) {
-				p.write("home/.cursor/mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp", "--headed"]}}}`, 0o644)
-			},
-			"display", doctor.Problem, "The entry in DIR/home/.cursor/mcp.json has --headed", "remove --headed", "",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -305,39 +273,12 @@ func TestDoctorOfABusyWindow(t *testing.T) {
 	}
 }
 
-// TestDoctorFollowsLinks: the state and the caches may be on another disk.
-func TestDoctorFollowsLinks(t *testing.T) {
-	t.Parallel()
-	p := newPatient(t)
-	p.make("disk/state", 0o700)
-	p.make("state", 0o700)
-	if err := os.Symlink(p.path("disk/state"), p.path("state/browser-coordinator-mcp")); err != nil {
-		t.Fatal(err)
-	}
-	p.serve()
-	if found := findings(p.examine(), "state"); len(found) != 1 || found[0].Verdict != doctor.OK {
-		t.Errorf("state has %+v", found)
-	}
-}
-
-// TestDoctorsRepairsArePrintable: a file's name cannot control the terminal.
-func TestDoctorsRepairsArePrintable(t *testing.T) {
-	t.Parallel()
-	p := newPatient(t)
-	p.make("state/browser-coordinator-mcp", 0o700)
-	p.write("state/browser-coordinator-mcp/a\x1b]0;title\x07", "", 0o644)
-	out, _ := p.command("doctor", "--fix").Output()
-	if !bytes.Contains(out, []byte(`Fixed (state): Set the mode 0600 of `)) || bytes.ContainsAny(out, "\x1b\x07") {
-		t.Errorf("it prints %q", out)
-	}
-}
-
 // TestDoctorNamesTheOwner: a served address has an owner, also one that does not respond.
 func TestDoctorNamesTheOwner(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	server := startCommand(t, p.command("serve"))
-	want := fmt.Sprintf("served by coordinator serve (pid %d), started by ", server.cmd.Process.Pid)
+	want := fmt.Sprintf("served by coordinator serve (pid %d).", server.cmd.Process.Pid)
 	if f := findings(p.examine(), "endpoints"); len(f) != 1 || f[0].Verdict != doctor.OK || !strings.Contains(f[0].Text, want) {
 		t.Errorf("there is no %q in %+v", want, f)
 	}
@@ -345,9 +286,8 @@ func TestDoctorNamesTheOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.cmd.Process.Signal(syscall.SIGCONT)
-	want = fmt.Sprintf("(pid %d), started by ", server.cmd.Process.Pid)
-	if f := findings(p.examine(), "endpoints"); len(f) != 1 || f[0].Verdict != doctor.Problem || !strings.Contains(f[0].Text, want) || !strings.Contains(f[0].Text, "does not respond") {
-		t.Errorf("there is no %q in %+v", want, f)
+	if f := findings(p.examine(), "endpoints"); len(f) != 1 || f[0].Verdict != doctor.Problem || !strings.Contains(f[0].Text, "does not respond") {
+		t.Errorf("it does not report that the owner does not respond: %+v", f)
 	}
 }
 

@@ -2,13 +2,11 @@ package doctor
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/user"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,29 +27,28 @@ var bundled = []string{
 	"DISPLAY", "WAYLAND_DISPLAY", "LANG", "TERM_PROGRAM", "WSL_DISTRO_NAME", "CODESPACES", "container",
 }
 
-// literal matches the strings in a text of JSON.
-var literal = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-
 // WriteBundle writes the report without personal information and secrets to a new file,
-// which only the user may read.
+// which only the user may read. It redacts the report itself, too.
 func WriteBundle(file string, report Report) error {
+	redact := redactor()
+	for _, c := range report.Checks {
+		for i, f := range c.Findings {
+			c.Findings[i].Text, c.Findings[i].Fix = redact(f.Text), redact(f.Fix)
+		}
+	}
+	for i, r := range report.Repairs {
+		report.Repairs[i].Done, report.Repairs[i].Error = redact(r.Done), redact(r.Error)
+	}
 	b := Bundle{report, map[string]string{}}
 	for _, name := range bundled {
 		if value := os.Getenv(name); value != "" {
-			b.Environment[name] = value
+			b.Environment[name] = redact(value)
 		}
 	}
 	var text bytes.Buffer
 	if err := terminal.JSON(&text, b); err != nil {
 		return err
 	}
-	redact := redactor()
-	redacted := literal.ReplaceAllFunc(text.Bytes(), func(quoted []byte) []byte {
-		var value string
-		_ = json.Unmarshal(quoted, &value) // it has just been encoded
-		encoded, _ := json.Marshal(redact(value))
-		return terminal.PrintableJSON(encoded)
-	})
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("cannot write the report to %s: there is such a file already; name a new one", file)
@@ -59,22 +56,24 @@ func WriteBundle(file string, report Report) error {
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	_, err = f.Write(redacted)
+	_, err = f.Write(text.Bytes())
 	return errors.Join(err, f.Close())
 }
 
 var (
-	// letter is what `\b` takes for a part of a word: no letter beyond ASCII.
-	letter  = regexp.MustCompile(`^\w$`)
 	address = regexp.MustCompile(`[a-z][a-z+.-]*://[^\s"'<>` + "`" + `]+`)
 	// ownAddress is the address of an endpoint without a token.
 	ownAddress = regexp.MustCompile(`^http://127\.0\.0\.1:[0-9]+[.,;:]?$`)
 	// secret is what a token looks like. The hash of a folder is shorter.
 	secret = regexp.MustCompile(`\b[0-9A-Fa-f]{32,}\b|\b[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b`)
+	// usersFolder is the user's folder in Windows, which PATH in WSL has.
+	usersFolder = regexp.MustCompile(`(?i)([/\\]Users[/\\])[^/\\:;]+`)
 )
 
 // redactor returns the function that removes the names of the user, the home folder and
-// the machine, all addresses but those of endpoints, and all that looks like a token.
+// the machine, all addresses but those of endpoints, and all that looks like a token. A
+// name is also removed where it is a part of a word: that hides too much, and never too
+// little.
 func redactor() func(string) string {
 	type rule struct {
 		of *regexp.Regexp
@@ -82,27 +81,20 @@ func redactor() func(string) string {
 	}
 	var rules []rule
 	replace := func(text, by string) {
-		pattern := regexp.QuoteMeta(text)
-		if letter.MatchString(text[:1]) {
-			pattern = `\b` + pattern
-		}
-		if letter.MatchString(text[len(text)-1:]) {
-			pattern += `\b`
-		}
-		rules = append(rules, rule{regexp.MustCompile(`(?i)` + pattern), by})
-	}
-	for _, home := range homes() {
-		replace(home, "~")
-	}
-	// The user's folder in Windows, which PATH in WSL has.
-	rules = append(rules, rule{regexp.MustCompile(`(?i)([/\\]Users[/\\])[^/\\:;]+`), "${1}USER"})
-	if host, err := os.Hostname(); err == nil && host != "" && host != "localhost" {
-		replace(host, "HOST")
-		if short, _, more := strings.Cut(host, "."); more && short != "" {
-			replace(short, "HOST")
+		if len(text) >= shortestName && !slices.Contains(accounts, text) {
+			rules = append(rules, rule{regexp.MustCompile(`(?i)` + regexp.QuoteMeta(text)), by})
 		}
 	}
-	for _, name := range userNames() {
+	home, _ := os.UserHomeDir() // what is not known is empty
+	host, _ := os.Hostname()
+	replace(strings.TrimRight(home, `/\`), "~")
+	replace(host, "HOST")
+	names := []string{os.Getenv("USER"), os.Getenv("LOGNAME"), os.Getenv("USERNAME")}
+	if u, err := user.Current(); err == nil {
+		replace(u.HomeDir, "~")
+		names = append(names, u.Username[strings.IndexByte(u.Username, '\\')+1:], u.Name) // after the domain
+	}
+	for _, name := range names {
 		replace(name, "USER")
 	}
 	return func(text string) string {
@@ -112,7 +104,7 @@ func redactor() func(string) string {
 			}
 			return "ADDRESS"
 		})
-		text = secret.ReplaceAllString(text, "SECRET")
+		text = usersFolder.ReplaceAllString(secret.ReplaceAllString(text, "SECRET"), "${1}USER")
 		for _, r := range rules {
 			text = r.of.ReplaceAllString(text, r.by)
 		}
@@ -120,37 +112,10 @@ func redactor() func(string) string {
 	}
 }
 
-// homes are the spellings of the home folder, the longest first.
-func homes() (all []string) {
-	home, _ := os.UserHomeDir() // what is not known is empty
-	resolved, _ := filepath.EvalSymlinks(home)
-	var account string
-	if u, err := user.Current(); err == nil {
-		account = u.HomeDir
-	}
-	for _, home := range []string{resolved, home, account} {
-		if home = strings.TrimRight(home, `/\`); home != "" {
-			all = append(all, home)
-		}
-	}
-	return all
-}
+// shortestName is the length of a name that is removed: a shorter one is a part of too many
+// words.
+const shortestName = 2
 
-// accounts are names of users that say nothing about a person: root, and those of
-// containers for developers.
-var accounts = []string{"root", "vscode", "node", "codespace"}
-
-// userNames are the user's names.
-func userNames() (all []string) {
-	names := []string{os.Getenv("USER"), os.Getenv("LOGNAME"), os.Getenv("USERNAME")}
-	if u, err := user.Current(); err == nil {
-		names = append(names, u.Username, u.Name)
-	}
-	for _, name := range names {
-		name = name[strings.IndexByte(name, '\\')+1:] // after the domain
-		if name != "" && !slices.Contains(accounts, name) {
-			all = append(all, name)
-		}
-	}
-	return all
-}
+// accounts are names that say nothing about a person: root, those of containers for
+// developers, and that of every machine.
+var accounts = []string{"root", "vscode", "node", "codespace", "localhost"}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -22,9 +21,7 @@ import (
 
 var directoryChecks = slices.Concat([]check{
 	{"sockets", directoryGroup, "the directories of the windows' sockets", checkSocketDirs},
-	{"socket-path", directoryGroup, "the length of the sockets' paths", checkSocketPath},
-	{"state", directoryGroup, "the directory of ports and tokens", checkStateDir},
-	{"cache", directoryGroup, "the directory of caches", checkCacheDir},
+	{"state", directoryGroup, "the directories of ports, tokens and caches", checkStateDirs},
 }, environmentChecks)
 
 func checkSocketDirs(context.Context, *examination) []Finding {
@@ -36,23 +33,19 @@ func checkSocketDirs(context.Context, *examination) []Finding {
 	for i, d := range dirs {
 		for _, path := range slices.Compact([]string{d.Path, d.Sockets}) {
 			if path != "" && (i == 0 && path == d.Path || exists(path)) {
-				found = append(found, checkDir(path)...)
+				found = append(found, checkDir(path, "XDG_DATA_HOME"))
 			}
 		}
 	}
-	return found
+	return append(found, checkSocketPath(dirs[0])...)
 }
 
-func checkSocketPath(context.Context, *examination) []Finding {
-	dirs, err := vscodeipc.Dirs()
-	if err != nil {
-		return nil // the check of the sockets reports it
-	}
-	d := dirs[0]
+// checkSocketPath examines the length of the path of a socket, which the system limits.
+func checkSocketPath(d vscodeipc.Dir) []Finding {
 	short := filepath.Join(d.Path, ".short")
 	switch {
 	case !d.Long:
-		return []Finding{ok("The paths of the sockets in %s are short enough.", d.Path)}
+		return nil
 	case d.Sockets != "":
 		return []Finding{ok("%s is too long for the path of a socket: its windows listen in %s, which the file %s names.", d.Path, d.Sockets, short)}
 	case exists(short):
@@ -63,175 +56,65 @@ func checkSocketPath(context.Context, *examination) []Finding {
 		"%s is too long for the path of a socket. The first window will listen in a short directory instead.", d.Path)}
 }
 
-func checkStateDir(context.Context, *examination) []Finding {
+func checkStateDirs(_ context.Context, x *examination) []Finding {
 	if err := endpoint.CheckStateHome(); err != nil {
 		return []Finding{finding(Problem, "set HOME to your home folder", "%v.", err)}
 	}
-	found := checkDir(behindLink(endpoint.StatePath()))
-	tokens, _ := filepath.Glob(filepath.Join(endpoint.StatePath(), "endpoint-*.token"))
-	tokens = slices.DeleteFunc(tokens, func(token string) bool {
-		info, err := os.Stat(token)
-		return err == nil && info.Mode().Perm()&0o077 == 0
-	})
-	for i, f := range found {
-		if f.Verdict != Problem || f.repair == nil || len(tokens) == 0 {
-			continue
-		}
-		// New tokens change addresses, so the user decides on them.
-		const renew = "coordinator clean --all"
-		found[i].Text += " They may have read the tokens in it."
-		found[i].Fix += " && " + renew
-		found[i].repair = func(ctx context.Context) (string, error) {
-			done, err := f.repair(ctx)
-			if done != "" {
-				done += " Others may have read the tokens in it; for new ones run: " + renew
-			}
-			return done, err
-		}
-	}
-	return found
+	return []Finding{checkDir(endpoint.StatePath(), "XDG_STATE_HOME"), checkDir(x.Cache, "XDG_CACHE_HOME")}
 }
 
-func checkCacheDir(_ context.Context, x *examination) []Finding { return checkDir(behindLink(x.Cache)) }
-
-// behindLink is the directory that a link leads to: the state and the caches may be there.
-func behindLink(dir string) string {
+// checkDir examines a directory of ours, which only the user may use. The variable
+// decides where it is.
+func checkDir(dir, variable string) Finding {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		return resolved
+		dir = resolved // the state and the caches may be on another disk
 	}
-	return dir
-}
-
-// checkDir examines a directory of ours and the files in it, which only the user may use.
-func checkDir(dir string) []Finding {
 	info, err := os.Lstat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
-		return checkParent(dir)
+		return checkParent(dir, variable)
 	case err != nil:
-		return []Finding{unknown("%v.", err)}
+		return unknown("%v.", err)
 	case !info.IsDir():
-		return []Finding{finding(Problem, fmt.Sprintf("mv %s %s", terminal.Word(dir), terminal.Word(dir+".old")), "%s is not a directory.", dir)}
-	case !isOwn(info) && isShared(filepath.Dir(dir)): // who made it may still change what is in it
-		return []Finding{finding(Problem, "set "+variableOf(dir)+" to a folder that only you can write to",
-			"%s belongs to another user, and others can write to %s.", dir, filepath.Dir(dir))}
+		return finding(Problem, fmt.Sprintf("mv %s %s", terminal.Word(dir), terminal.Word(dir+".old")), "%s is not a directory.", dir)
 	case !isOwn(info):
-		return []Finding{finding(Problem, fmt.Sprintf("sudo chown -R %d %s", os.Getuid(), terminal.Word(dir)), "%s belongs to another user.", dir)}
+		return finding(Problem, fmt.Sprintf("set %s to a folder that only you can write to; or, if sudo has made it: sudo chown -R %d %s", variable, os.Getuid(), terminal.Word(dir)),
+			"%s belongs to another user.", dir)
 	case info.Mode().Perm()&0o077 != 0:
-		return []Finding{{
-			Verdict: Problem,
-			Text:    fmt.Sprintf("Other users may enter %s, which has mode %04o.", dir, info.Mode().Perm()),
-			Fix:     "chmod 700 " + terminal.Word(dir),
-			repair:  func(ctx context.Context) (string, error) { return closeWithFiles(ctx, dir) },
-		}}
+		f := finding(Problem, "chmod 700 "+terminal.Word(dir), "Other users may enter %s, which has mode %04o.", dir, info.Mode().Perm())
+		f.repair = func(context.Context) (string, error) { return closeToOthers(dir) }
+		return f
 	case info.Mode().Perm()&0o700 != 0o700:
-		return []Finding{finding(Problem, "chmod 700 "+terminal.Word(dir), "You cannot use %s, which has mode %04o.", dir, info.Mode().Perm())}
+		return finding(Problem, "chmod 700 "+terminal.Word(dir), "You cannot use %s, which has mode %04o.", dir, info.Mode().Perm())
 	}
-	return checkFiles(dir)
-}
-
-// closeWithFiles sets the mode of a directory of ours and of the files in it.
-func closeWithFiles(ctx context.Context, dir string) (string, error) {
-	done, err := closeToOthers([]string{dir}, 0o700)
-	if err != nil {
-		return done, err
-	}
-	for _, f := range checkFiles(dir) {
-		if f.repair == nil {
-			continue
-		}
-		if _, err = f.repair(ctx); err == nil {
-			done = strings.TrimSuffix(done, ".") + " and 0600 of the files in it."
-		}
-	}
-	return done, err
+	return ok("%s is yours alone (mode 0700).", dir)
 }
 
 // checkParent examines where a directory would be made.
-func checkParent(dir string) []Finding {
+func checkParent(dir, variable string) Finding {
 	parent := filepath.Dir(dir)
 	for !exists(parent) && parent != filepath.Dir(parent) {
 		parent = filepath.Dir(parent)
 	}
-	info, err := os.Stat(parent)
-	switch {
-	case err != nil:
-		return []Finding{unknown("%v.", err)}
-	case info.IsDir() && unix.Access(parent, unix.W_OK|unix.X_OK) == nil:
-		return []Finding{ok("%s does not exist yet. It is made when it is needed.", dir)}
+	if info, err := os.Stat(parent); err != nil || !info.IsDir() || unix.Access(parent, unix.W_OK|unix.X_OK) != nil {
+		return finding(Problem, "set "+variable+" to a folder that you can write to",
+			"%s does not exist and cannot be made: you cannot write to %s.", dir, parent)
 	}
-	return []Finding{finding(Problem, "set "+variableOf(dir)+" to a folder that you can write to",
-		"%s does not exist and cannot be made: you cannot write to %s.", dir, parent)}
+	return ok("%s does not exist yet. It is made when it is needed.", dir)
 }
 
-// variableOf names the variable that decides where a directory is.
-func variableOf(dir string) string {
-	for _, name := range []string{"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"} {
-		if value := os.Getenv(name); filepath.IsAbs(value) && strings.HasPrefix(dir, filepath.Clean(value)+"/") {
-			return name
-		}
-	}
-	return "HOME"
-}
-
-// checkFiles examines the modes of the files in a directory of ours.
-func checkFiles(dir string) []Finding {
-	entries, err := os.ReadDir(dir)
+// closeToOthers makes a directory private. It follows no link: another user may have put
+// one there.
+func closeToOthers(dir string) (string, error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return []Finding{unknown("%v.", err)}
+		return "", err
 	}
-	var open []string
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !(info.Mode().IsRegular() || info.Mode().Type() == fs.ModeSocket) || !isOwn(info) {
-			continue
-		}
-		if info.Mode().Perm()&0o077 != 0 {
-			open = append(open, filepath.Join(dir, e.Name()))
-		}
+	defer f.Close()
+	if err := f.Chmod(0o700); err != nil {
+		return "", err
 	}
-	if len(open) == 0 {
-		return []Finding{ok("%s is yours alone (mode 0700).", dir)}
-	}
-	words := make([]string, len(open))
-	for i, path := range open {
-		words[i] = terminal.Word(path)
-	}
-	return []Finding{{
-		Verdict: Warning,
-		Text:    fmt.Sprintf("%s not private by %s own mode, only by that of the directory: %s.", terminal.Count(len(open), "file is", "files are"), map[bool]string{true: "its", false: "their"}[len(open) == 1], strings.Join(open, ", ")),
-		Fix:     "chmod 600 " + strings.Join(words, " "),
-		repair:  func(context.Context) (string, error) { return closeToOthers(open, 0o600) },
-	}}
-}
-
-// closeToOthers sets a mode. It follows no link: another user may have put one there.
-func closeToOthers(paths []string, mode fs.FileMode) (string, error) {
-	var done []string
-	var faults []error
-	for _, path := range paths {
-		info, err := os.Lstat(path)
-		if err == nil && (info.Mode()&fs.ModeSymlink != 0 || !isOwn(info)) {
-			err = fmt.Errorf("%s was replaced meanwhile", path)
-		}
-		if err == nil {
-			err = unix.Fchmodat(unix.AT_FDCWD, path, uint32(mode), 0)
-		}
-		if err == nil {
-			done = append(done, path)
-		}
-		faults = append(faults, err)
-	}
-	if len(done) == 0 {
-		return "", errors.Join(faults...)
-	}
-	return fmt.Sprintf("Set the mode %04o of %s.", mode, strings.Join(done, ", ")), errors.Join(faults...)
-}
-
-// isShared reports whether others can write to a directory, as to /tmp.
-func isShared(dir string) bool {
-	info, err := os.Stat(dir)
-	return err == nil && info.Mode().Perm()&0o002 != 0
+	return fmt.Sprintf("Set the mode 0700 of %s.", dir), nil
 }
 
 func isOwn(info fs.FileInfo) bool {

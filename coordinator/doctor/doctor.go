@@ -12,15 +12,11 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime"
 	"slices"
 	"sync"
-	"syscall"
-	"time"
 
 	"browser-coordinator/coordinator/setup"
 	"browser-coordinator/vscodeipc"
@@ -83,6 +79,8 @@ type Options struct {
 	Fix     bool           // repair what is safe to repair
 }
 
+const system = runtime.GOOS + "/" + runtime.GOARCH
+
 // check is one check before it runs.
 type check struct {
 	id, group, title string
@@ -102,9 +100,6 @@ func IDs() (ids []string) {
 	return ids
 }
 
-// checkTimeout bounds one check. The slowest waits 2 s for windows that do not respond.
-const checkTimeout = 5 * time.Second
-
 // Examine runs all checks. With Options.Fix it repairs what it can and runs them again, so
 // that the report shows what is true then.
 func Examine(ctx context.Context, o Options) Report {
@@ -116,7 +111,7 @@ func Examine(ctx context.Context, o Options) Report {
 		}
 	}
 	report := Report{
-		Version: o.Version, System: runtime.GOOS + "/" + runtime.GOARCH,
+		Version: o.Version, System: system,
 		Checks: found, Repairs: append([]Repair{}, repairs...),
 	}
 	for _, c := range found {
@@ -137,9 +132,8 @@ func Examine(ctx context.Context, o Options) Report {
 // examination is what the checks of one run share.
 type examination struct {
 	Options
-	windows   func() []vscodeipc.Verdict
-	endpoints func() ([]keptEndpoint, error)
-	files     func() []setup.File
+	windows func() []vscodeipc.Verdict
+	files   func() []setup.File
 }
 
 func examine(ctx context.Context, o Options) []Check {
@@ -149,36 +143,18 @@ func examine(ctx context.Context, o Options) []Check {
 		verdicts, _ := vscodeipc.Probe(ctx, vscodeipc.ProbeOptions{DryRun: true, Dial: vscodeipc.DialOptions{Client: o.Client}})
 		return verdicts
 	})
-	x.endpoints = sync.OnceValues(func() ([]keptEndpoint, error) { return examineEndpoints(ctx) })
 	x.files = sync.OnceValue(func() []setup.File { return setup.List(folderOf(o.Folder)) })
 	all := checks()
 	found := make([]Check, len(all))
 	var running sync.WaitGroup
 	for i, c := range all {
-		running.Go(func() { found[i] = Check{c.id, c.group, c.title, bounded(ctx, c, x)} })
+		running.Go(func() { found[i] = Check{c.id, c.group, c.title, c.run(ctx, x)} })
 	}
 	running.Wait()
 	return slices.DeleteFunc(found, func(c Check) bool { return len(c.Findings) == 0 })
 }
 
-// bounded runs a check, and abandons one that takes too long: a call into a file system
-// that does not respond cannot be cancelled. The program ends soon after.
-func bounded(ctx context.Context, c check, x *examination) []Finding {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	done := make(chan []Finding, 1)
-	go func() { done <- c.run(ctx, x) }()
-	select {
-	case found := <-done:
-		return found
-	case <-ctx.Done():
-		return []Finding{{Verdict: Unknown, Text: fmt.Sprintf("Unknown: this check did not end within %v.", checkTimeout)}}
-	}
-}
-
 func repair(ctx context.Context, found []Check) (repairs []Repair) {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
 	for _, c := range found {
 		for _, f := range c.Findings {
 			if f.repair == nil {
@@ -210,5 +186,5 @@ func finding(v Verdict, fix, format string, args ...any) Finding {
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
+	return err == nil
 }

@@ -16,141 +16,72 @@ import (
 const endpointGroup = "Endpoints"
 
 var endpointChecks = []check{
-	{"endpoints", endpointGroup, "who serves each window's CDP address", checkEndpoints},
-	{"ports", endpointGroup, "the ports of these addresses", checkPorts},
-	{"folders", endpointGroup, "the state of folders that no longer exist", checkFolders},
+	{"endpoints", endpointGroup, "who serves each window's CDP address, and whether its port is free", checkEndpoints},
 }
 
-// keptEndpoint is what is kept for one endpoint, and its state.
-type keptEndpoint struct {
-	endpoint.Kept
-	endpoint.Condition
-	owner string // who serves it, for the user; empty: nobody does
-	err   error
-}
-
-func (e keptEndpoint) label() string {
-	if e.Workspace == "" {
-		return "window " + e.Hash
-	}
-	return e.Workspace
-}
-
-// examineEndpoints examines every endpoint that is kept.
-func examineEndpoints(ctx context.Context) ([]keptEndpoint, error) {
+func checkEndpoints(ctx context.Context, x *examination) []Finding {
 	kept, err := endpoint.List()
-	if err != nil {
-		return nil, err
-	}
-	all := make([]keptEndpoint, len(kept))
-	var running sync.WaitGroup
-	for i, k := range kept {
-		running.Go(func() {
-			all[i].Kept = k
-			all[i].Condition, all[i].err = k.Condition(ctx)
-			if all[i].Served {
-				all[i].owner = ownerOf(all[i])
-			}
-		})
-	}
-	running.Wait()
-	return all, nil
-}
-
-// ownerOf names the program that serves an endpoint: as it reports itself, or as the
-// system knows it.
-func ownerOf(e keptEndpoint) string {
-	if s := e.Owner; s != nil {
-		return fmt.Sprintf("%s (pid %d)%s", s.Program, s.PID, startedBy(s.PID))
-	}
-	return holderOf(e.Lock)
-}
-
-func checkEndpoints(_ context.Context, x *examination) []Finding {
-	kept, err := x.endpoints()
 	if err != nil {
 		return []Finding{unknown("the state of the endpoints cannot be read: %v.", err)}
 	}
-	var found []Finding
-	open := map[string]string{} // the label of each open window, by its hash
+	open := map[string]string{} // the workspace of each open window, by its hash
 	for _, v := range x.windows() {
 		if v.Verdict == vscodeipc.Live && v.Hello.Workspace != nil {
 			open[vscodeipc.Hash(*v.Hello.Workspace)] = *v.Hello.Workspace
 		}
 	}
-	idle := 0
-	for _, e := range kept {
-		_, isOpen := open[e.Hash]
-		delete(open, e.Hash)
-		switch {
-		case e.err != nil:
-			found = append(found, unknown("the endpoint of %s: %v.", e.label(), e.err))
-		case e.Owner != nil:
-			found = append(found, ok("%s has port %d, served by %s.", e.label(), e.Port, e.owner))
-		case e.Served:
-			found = append(found, finding(Problem, "end that program and start it again",
-				"%s is served by %s, but that does not respond at port %d.", e.label(), e.owner, e.Port))
-		case isOpen:
-			found = append(found, ok("%s has port %d, and no coordinator serves it now.", e.label(), e.Port))
-		default:
-			idle++
-		}
+	each := make([][]Finding, len(kept))
+	var running sync.WaitGroup
+	for i, k := range kept {
+		running.Go(func() { each[i] = checkEndpoint(ctx, k, open[k.Hash] != "") })
+	}
+	running.Wait()
+	found := slices.Concat(each...)
+	for _, k := range kept {
+		delete(open, k.Hash)
 	}
 	for _, hash := range slices.Sorted(maps.Keys(open)) { // never served
 		found = append(found, ok("%s has the address %s, and no coordinator serves it now.", open[hash], endpoint.URL(hash)))
 	}
-	if idle > 0 {
-		found = append(found, ok("%s an address without a window, and no coordinator serves it now.", terminal.Count(idle, "folder has", "folders have")))
-	}
 	if len(found) == 0 {
-		found = append(found, ok("No folder has an address yet."))
+		found = append(found, ok("No open window has an address yet."))
 	}
 	return found
 }
 
-func checkPorts(_ context.Context, x *examination) []Finding {
-	kept, err := x.endpoints()
-	if err != nil {
-		return []Finding{unknown("the state of the endpoints cannot be read: %v.", err)}
+// checkEndpoint examines what is kept for one endpoint. There is nothing to report of a
+// folder without a window, as long as its port is free.
+func checkEndpoint(ctx context.Context, k endpoint.Kept, isOpen bool) []Finding {
+	label := k.Workspace
+	if label == "" {
+		label = "window " + k.Hash
 	}
-	var found []Finding
-	owners := map[int]string{}
-	for _, e := range kept {
-		if e.err != nil || e.Port == 0 {
-			continue
-		}
-		if other := owners[e.Port]; other != "" {
-			found = append(found, finding(Problem, "coordinator endpoint --workspace "+terminal.Word(e.Workspace)+" prints the address that clients must use while both are served",
-				"Port %d is kept for both %s and %s, and only one of them can have it.", e.Port, other, e.label()))
-		}
-		owners[e.Port] = e.label()
-		if e.Taken {
-			found = append(found, finding(Problem,
-				fmt.Sprintf("end that program, or give your clients the new address, which `coordinator endpoint --workspace %s` prints once a coordinator serves it", terminal.Word(e.Workspace)),
-				"Port %d of %s is taken by %s: clients of this address reach that program.", e.Port, e.label(), listenerAt(e.Port)))
-		}
+	c, err := k.Condition(ctx)
+	switch {
+	case err != nil:
+		return []Finding{unknown("the endpoint of %s: %v.", label, err)}
+	case c.Owner != nil:
+		return []Finding{ok("%s has port %d, served by %s (pid %d).", label, c.Port, c.Owner.Program, c.Owner.PID)}
+	case c.Served:
+		return []Finding{finding(Problem, "end that program and start it again; "+listener(c.Port),
+			"%s is served by a coordinator that does not respond at port %d.", label, c.Port)}
+	case k.Gone():
+		// No repair: the disk of a folder may not be mounted, and its address would change.
+		return []Finding{finding(Warning, "coordinator clean", "The port and the token of a folder that no longer exists are kept: %s.", label)}
+	case c.Taken:
+		return []Finding{finding(Problem,
+			fmt.Sprintf("end that program (%s), or give your clients the new address, which `coordinator endpoint --workspace %s` prints once a coordinator serves it", listener(c.Port), terminal.Word(k.Workspace)),
+			"Port %d of %s is taken by another program: clients of this address reach that program.", c.Port, label)}
+	case isOpen:
+		return []Finding{ok("%s has port %d, and no coordinator serves it now.", label, c.Port)}
 	}
-	if len(found) == 0 {
-		found = append(found, ok("No other program listens on a port that is kept for a folder."))
-	}
-	return found
+	return nil
 }
 
-func checkFolders(_ context.Context, x *examination) []Finding {
-	kept, err := x.endpoints()
-	if err != nil {
-		return []Finding{unknown("the state of the endpoints cannot be read: %v.", err)}
+// listener is the command that shows which program listens on a port.
+func listener(port int) string {
+	if strings.HasPrefix(system, "windows/") {
+		return fmt.Sprintf("`netstat -ano | findstr :%d` shows its process", port)
 	}
-	var names []string
-	for _, e := range kept {
-		if e.Gone() && !e.Served {
-			names = append(names, e.Workspace)
-		}
-	}
-	if len(names) == 0 {
-		return []Finding{ok("No state is kept for a folder that no longer exists.")}
-	}
-	// No repair: the disk of a folder may not be mounted, and its address would change.
-	return []Finding{finding(Warning, "coordinator clean", "The port and the token of %s are kept: %s.",
-		terminal.Count(len(names), "folder that no longer exists", "folders that no longer exist"), strings.Join(names, ", "))}
+	return fmt.Sprintf("`lsof -i :%d` shows it", port)
 }

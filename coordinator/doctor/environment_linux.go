@@ -142,3 +142,12 @@ func environmentOf(pid int) (map[string]string, error) {
 	}
 	return env, nil
 }
+
+// hasOpen reports whether a process of the user has a file open.
+func hasOpen(pid int, file string) bool {
+	descriptors, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	return slices.ContainsFunc(descriptors, func(descriptor string) bool {
+		to, err := os.Readlink(descriptor)
+		return err == nil && to == file
+	})
+}

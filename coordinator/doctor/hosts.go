@@ -90,7 +90,7 @@ func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
 		verdict, fix := Warning, d.Fix
 		if d.Health == setup.Broken {
 			verdict = Problem
-			if cwd, err := os.Getwd(); f.Scope == setup.Project && (err != nil || !sameFile(cwd, folderOf(x.Folder))) {
+			if f.Scope == setup.Project {
 				fix += " --workspace " + terminal.Word(folderOf(x.Folder))
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -92,8 +91,7 @@ func numbers(version string) string {
 	return version
 }
 
-// checkVersions compares this program's version with those of the windows, and without a
-// window with those of the installed extensions.
+// checkVersions compares this program's version with those of the open windows.
 func checkVersions(_ context.Context, x *examination) []Finding {
 	var found []Finding
 	for _, v := range x.windows() {
@@ -114,59 +112,10 @@ func checkVersions(_ context.Context, x *examination) []Finding {
 			found = append(found, finding(Warning, update, "The window %s has version %s, this program %s.", label(v), server.Version, x.Version))
 		}
 	}
-	if len(found) > 0 {
-		return found
+	if len(found) == 0 {
+		found = append(found, ok("This program has version %s. No open window has another one.", x.Version))
 	}
-	installed := installedExtensions()
-	for _, e := range installed {
-		if !sameRelease(e.version, x.Version) {
-			found = append(found, finding(Warning, "update the extension Browser Coordinator in VS Code, or this program",
-				"The extension in %s has version %s, this program %s.", e.folder, e.version, x.Version))
-		}
-	}
-	switch {
-	case len(found) > 0:
-		return found
-	case len(installed) > 0:
-		return []Finding{ok("This program and the extension in %s have version %s.", installed[0].folder, numbers(x.Version))}
-	}
-	return []Finding{ok("This program has version %s. No open window and no installed extension has another one.", x.Version)}
-}
-
-// extension is the folder of an installed extension.
-type extension struct{ folder, version string }
-
-// extensionFolders are where editors keep extensions, below the home folder.
-var extensionFolders = []string{
-	".vscode", ".vscode-insiders", ".vscode-oss", ".vscode-server", ".vscode-server-insiders",
-	".cursor", ".cursor-server", ".windsurf", ".windsurf-server",
-}
-
-// installedExtensions are the newest versions of the extension, one for each editor. An
-// editor removes older ones only later.
-func installedExtensions() (all []extension) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return nil
-	}
-	const prefix = "browser-coordinator.browser-coordinator-"
-	for _, editor := range extensionFolders {
-		folders, _ := filepath.Glob(filepath.Join(home, editor, "extensions", prefix+"*"))
-		if len(folders) == 0 {
-			continue
-		}
-		newest := slices.MaxFunc(folders, func(a, b string) int { return modified(a).Compare(modified(b)) })
-		all = append(all, extension{newest, strings.TrimPrefix(filepath.Base(newest), prefix)})
-	}
-	return all
-}
-
-func modified(path string) time.Time {
-	info, err := os.Stat(path)
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
+	return found
 }
 
 // label names a window for the user.

@@ -89,8 +89,7 @@ func order(path string) string {
 
 // Condition is the state of a kept endpoint now.
 type Condition struct {
-	Port int    // 0: none is remembered
-	Lock string // the file that its owner has locked
+	Port int // 0: none is remembered
 	// Served reports whether a coordinator owns the endpoint, and Owner is what it reports;
 	// nil: it does not respond.
 	Served bool
@@ -105,7 +104,7 @@ func (k Kept) Condition(ctx context.Context) (Condition, error) {
 	if err != nil {
 		return Condition{}, err
 	}
-	c := Condition{Port: readPort(f.path("json")), Lock: f.path("lock")}
+	c := Condition{Port: readPort(f.path("json"))}
 	if c.Served, err = k.IsServed(); err != nil {
 		return c, err
 	}
