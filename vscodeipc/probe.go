@@ -46,8 +46,7 @@ type ProbeOptions struct {
 // Probe probes every address in every known directory, all at the same time and within
 // 2 s, and deletes the dead sockets. The verdicts are in the order of the addresses. The
 // error reports directories that could not be searched; the verdicts are complete for
-// all others. If another process held the lock, the reason of a verdict reports that its
-// socket was not deleted.
+// all others. The reason of a verdict reports why a dead socket was not deleted.
 func Probe(ctx context.Context, o ProbeOptions) ([]Verdict, error) {
 	addresses, err := List()
 	ctx, cancel := context.WithTimeout(ctx, probeAllTime)
@@ -64,7 +63,7 @@ func Probe(ctx context.Context, o ProbeOptions) ([]Verdict, error) {
 	verdicts = slices.DeleteFunc(verdicts, func(v Verdict) bool { return v.Verdict == "" })
 	slices.SortFunc(verdicts, func(a, b Verdict) int { return strings.Compare(string(a.Address), string(b.Address)) })
 	if !o.DryRun {
-		err = errors.Join(err, removeStale(ctx, verdicts))
+		removeStale(ctx, verdicts)
 	}
 	if err != nil {
 		err = fmt.Errorf("probe the windows: %w", err)
@@ -73,23 +72,18 @@ func Probe(ctx context.Context, o ProbeOptions) ([]Verdict, error) {
 }
 
 // removeStale deletes the stale addresses, and records that in the verdicts.
-func removeStale(ctx context.Context, verdicts []Verdict) error {
-	var stale []Address
-	for _, v := range verdicts {
-		if v.Verdict == Stale {
-			stale = append(stale, v.Address)
-		}
-	}
-	kept, err := socket.RemoveStale(ctx, stale)
+func removeStale(ctx context.Context, verdicts []Verdict) {
 	for i := range verdicts {
 		v := &verdicts[i]
-		reason := kept[v.Address]
-		v.Deleted = v.Verdict == Stale && reason == nil
-		if reason != nil {
-			v.Reason += "; " + reason.Error()
+		if v.Verdict != Stale {
+			continue
+		}
+		err := socket.RemoveStale(ctx, v.Address)
+		v.Deleted = err == nil
+		if err != nil {
+			v.Reason += "; " + err.Error()
 		}
 	}
-	return err
 }
 
 // probe probes one address. The zero verdict means that the address has disappeared.

@@ -55,14 +55,14 @@ type Server struct {
 	options ServerOptions
 	log     *slog.Logger
 	key     string
-	ctx     context.Context // ends handlers, the accept loop and the keeper
+	ctx     context.Context // ends handlers and the accept loop
 	cancel  context.CancelFunc
 	owned   sync.WaitGroup // every goroutine of the server
+	bound   *socket.Binding
 
 	// mu guards the fields that follow. Lock order: Server.mu, then serverConn.mu, then
 	// outbox.mu.
 	mu     sync.Mutex
-	bound  *socket.Binding
 	conns  map[*serverConn]struct{}
 	state  State // its revision is the number of the last event
 	closed bool
@@ -81,9 +81,8 @@ func Serve(ctx context.Context, o ServerOptions) (*Server, error) {
 		return nil, fmt.Errorf("serve a window: %w", err)
 	}
 	s.bound = b
-	s.owned.Add(2)
+	s.owned.Add(1)
 	go s.acceptLoop(b.Listener)
-	go s.keepName()
 	return s, nil
 }
 
@@ -115,15 +114,8 @@ func newServer(o ServerOptions) (*Server, error) {
 	return s, nil
 }
 
-// Address returns where the window listens now. It changes only if another process
-// removes the window's name and another window has taken the name meanwhile.
-func (s *Server) Address() Address { return s.binding().Address }
-
-func (s *Server) binding() *socket.Binding {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.bound
-}
+// Address returns where the window listens.
+func (s *Server) Address() Address { return s.bound.Address }
 
 // SetState sends the new state to all clients. The server counts the revision. A state
 // that differs in nothing else sends no event. SetState takes ownership of the state.
@@ -169,11 +161,10 @@ func (s *Server) Close(ctx context.Context) error {
 		return nil
 	}
 	s.closed = true
-	bound := s.bound
 	s.mu.Unlock()
 	s.cancel()
 
-	err := bound.Unbind(ctx)
+	err := s.bound.Unbind(ctx)
 	s.mu.Lock()
 	for c := range s.conns {
 		c.out.finish(shutdown)

@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -23,7 +22,6 @@ type Binding struct {
 	Listener net.Listener
 	Address  Address
 	info     fs.FileInfo // identifies our file
-	data     string      // DIR, in which a file names the socket's directory if DIR is too long
 }
 
 // unique returns a name that no other process uses: pid, dash, 8 hex digits.
@@ -65,7 +63,7 @@ func Bind(ctx context.Context, key string) (*Binding, error) {
 		listener.Close()
 		return nil, fmt.Errorf("look at the socket just made: %w", err)
 	}
-	return &Binding{listener, Address(path), info, data}, nil
+	return &Binding{listener, Address(path), info}, nil
 }
 
 // newSocket is a socket's first name, in a folder of its own.
@@ -123,14 +121,6 @@ func linkName(ctx context.Context, dir, key, temporary string) (string, error) {
 	return "", fmt.Errorf("name the socket: %d windows or foreign files have the names ipc-%s… in %s already; close one, or run: coordinator probe", maxSuffix, key, dir)
 }
 
-// IsFound reports whether clients find the name and the name leads to this socket.
-func (b *Binding) IsFound() bool {
-	path := string(b.Address)
-	info, err := os.Lstat(path)
-	found := standIns([]string{b.data})
-	return err == nil && same(info, b.info) && slices.Equal(found, []string{filepath.Dir(path)})
-}
-
 // Unbind removes the name if it is still ours, and then stops listening. In the other
 // order, the name would look dead (spec 2.1).
 func (b *Binding) Unbind(ctx context.Context) error {
@@ -148,8 +138,18 @@ func (b *Binding) Unbind(ctx context.Context) error {
 	return errors.Join(err, b.Listener.Close())
 }
 
-// deleteStale deletes a dead socket under the rules of spec 2.3; its caller holds the
-// directory's lock. The error is why it did not delete.
+// RemoveStale deletes a socket, if it is still dead. The error is why it did not delete.
+func RemoveStale(ctx context.Context, a Address) error {
+	lock, err := LockDir(ctx, filepath.Dir(string(a)))
+	if err != nil {
+		return fmt.Errorf("not deleted: %w", err)
+	}
+	defer lock.Unlock()
+	return deleteStale(ctx, string(a))
+}
+
+// deleteStale is RemoveStale by the rules of spec 2.3, for a caller that holds the
+// directory's lock.
 func deleteStale(ctx context.Context, path string) error {
 	if !namePattern.MatchString(filepath.Base(path)) {
 		return fmt.Errorf("keep %s: its name is none of a window's", path)

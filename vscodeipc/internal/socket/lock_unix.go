@@ -10,15 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 )
 
 const (
 	lockName    = ".lock"
-	LockTimeout = 15 * time.Second // how long a waiter tries: longer than lockStale
-	lockStale   = 10 * time.Second // the age at which a lock is stale
+	lockTimeout = 15 * time.Second // how long a waiter tries: longer than lockStale
+	lockStale   = 10 * time.Second // the age at which a lock is abandoned
 	lockRetry   = 5 * time.Millisecond
 )
 
@@ -33,7 +31,7 @@ type dirLock struct {
 // LockDir takes the lock. Go and Node have no common event for its release, so a waiter
 // tries again every few milliseconds.
 func LockDir(ctx context.Context, dir string) (*dirLock, error) {
-	ctx, cancel := context.WithTimeout(ctx, LockTimeout)
+	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
 	retry := time.NewTicker(lockRetry)
 	defer retry.Stop()
@@ -62,7 +60,7 @@ func tryLock(path string) (*dirLock, error) {
 	_, errWrite := f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
 	info, errStat := f.Stat()
 	if err := errors.Join(errWrite, errStat); err != nil {
-		os.Remove(path) // an empty lock counts as stale only after 10 s
+		os.Remove(path) // it would be abandoned only after 10 s
 		f.Close()
 		return nil, fmt.Errorf("write the lock: %w", err)
 	}
@@ -82,38 +80,19 @@ func (l *dirLock) Unlock() {
 func same(a, b fs.FileInfo) bool { return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) }
 
 // breakLock removes a lock that no process holds any longer, and reports whether there
-// is none now.
+// is none now. Only the age counts: the pid in the lock means nothing here if its process
+// is in a container or a Flatpak. A date far in the future counts too: the clock was set
+// back since, and would need as long to reach that date.
 func breakLock(path string) bool {
 	info, err := os.Lstat(path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return errors.Is(err, fs.ErrNotExist)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if !(err == nil && isLeft(pid, filepath.Dir(path), info)) && !isOld(info) {
+	case time.Since(info.ModTime()).Abs() < lockStale:
 		return false
 	}
 	return removeSame(path, info) == nil
 }
-
-// isLeft reports whether the process that made a file in dir has surely ended. The pids
-// of a Flatpak's processes mean nothing outside of it: there only the age counts.
-func isLeft(pid int, dir string, info fs.FileInfo) bool {
-	if own, _ := dataDir(); dir != own && strings.Contains(dir, "/.var/app/") {
-		return isOld(info)
-	}
-	return isGone(pid)
-}
-
-// isOld reports whether a file is old enough to be abandoned. A date far in the future
-// counts too: the clock was set back since, and would need as long to reach that date.
-func isOld(info fs.FileInfo) bool { return time.Since(info.ModTime()).Abs() >= lockStale }
-
-// isGone reports whether the process surely does not exist.
-func isGone(pid int) bool { return pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // errReplaced reports that another file has the name meanwhile.
 var errReplaced = errors.New("another file took its name")

@@ -66,7 +66,7 @@ func chooseShort(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make a short directory in place of %s, which is too long for sockets: %w", dir, err)
 	}
-	// A name that the sweep recognises, so that a crash leaves nothing permanently.
+	// Others read all of the file or nothing.
 	temporary := filepath.Join(dir, ".bind-"+unique())
 	if err := os.WriteFile(temporary, []byte(short+"\n"), 0o600); err != nil {
 		return "", errors.Join(err, os.Remove(temporary))

@@ -19,6 +19,9 @@ func searchDirs() []string { return nil }
 
 func dataDirs() []string { return nil }
 
+// RemoveStale is never needed: pipes leave no files.
+func RemoveStale(context.Context, Address) error { return errors.ErrUnsupported }
+
 // Dirs returns none, as searchDirs.
 func Dirs() ([]Dir, error) { return nil, nil }
 
