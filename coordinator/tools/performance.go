@@ -5,13 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/profiling"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
@@ -62,67 +63,84 @@ func stopRecording(ctx context.Context, c *agent.Call, in stopIn, what string, k
 }
 
 func stopTrace(ctx context.Context, c *agent.Call, in stopIn) error {
-	var traced string
-	var lost bool
-	var s profiling.TraceSummary
-	var unread error
+	var t profiling.Trace
 	path, size, err := stopRecording(ctx, c, in, "trace", output.JSON, func(r *profiling.Recordings, to *os.File) (err error) {
-		if traced, lost, err = r.StopTrace(ctx, to); err != nil {
-			return err
-		}
-		if _, err := to.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		s, unread = profiling.SummarizeTrace(to, traced)
-		return nil
+		t, err = r.StopTrace(ctx, to)
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	if unread != nil {
-		return fmt.Errorf("the trace is saved in %s, but cannot be summed up: %w", path, unread)
+	if t.Unread != nil {
+		return fmt.Errorf("the trace is saved in %s, but the page's Web Vitals cannot be read: %w", path, t.Unread)
 	}
 	c.Out.Addf("Saved %s (%s), for the Performance panel of DevTools.", path, bytesText(size))
-	if lost {
+	if t.Lost {
 		c.Out.Addf("The browser's buffer was too small: some events are missing. Record a shorter time.")
 	}
-	vitals(c.Out, s)
+	browser, err := c.Browser(ctx)
+	if err != nil {
+		return err
+	}
+	traced, err := browser.Page(ctx, t.Page)
+	if err != nil {
+		return err
+	}
+	c.Out.Quotef("%s; times are since its navigation.", traced.URL())
+	vitals(c.Out, t.Vitals)
+	all, refused := answer.Within(c.Origins, traced.History().Network.Requests(ctx))
+	c.Out.LeftOut(refused, "requests")
+	largestRequests(c.Out, all)
 	return nil
 }
 
-// mostInTrace bounds how many long tasks and how many requests of a trace an answer names.
+// mostInTrace bounds how many long tasks and how many requests an answer names.
 const mostInTrace = 10
 
-// vitals adds what a trace shows.
-func vitals(out *answer.Answer, s profiling.TraceSummary) {
-	if s.URL == "" {
-		out.Addf("No navigation in it, so no LCP; times are since its start.")
-	} else {
-		out.Quotef("%s; times are since its navigation.", s.URL)
-		out.Quotef("LCP %s; FCP %s; load %s", strings.TrimSpace(paint(s.LCP, 2500*time.Millisecond, 4*time.Second)+" "+s.LCPWhat), paint(s.FCP, 1800*time.Millisecond, 3*time.Second), atLeast(s.Load))
-	}
-	out.Addf("CLS %.3f (%s), %d shifts", s.CLS, rating(s.CLS, 0.1, 0.25), s.Shifts)
-	if s.INP > 0 {
-		out.Quotef("INP %s of a %s", paint(s.INP, 200*time.Millisecond, 500*time.Millisecond), s.INPWhat)
-	} else {
+// vitals adds the Web Vitals of a document.
+func vitals(out *answer.Answer, v profiling.Vitals) {
+	out.Quotef("LCP %s; FCP %s; load %s", strings.TrimSpace(paint(v.LCP, 2500, 4000)+" "+v.Largest), paint(v.FCP, 1800, 3000), milliseconds(v.Load))
+	out.Addf("CLS %.3f (%s), %d shifts", v.CLS, rating(v.CLS, 0.1, 0.25), v.Shifts)
+	switch {
+	case v.INP > 0:
+		out.Quotef("INP %s of a %s", paint(v.INP, 200, 500), v.Input)
+	case v.Interactions > 0:
+		out.Addf("INP: under 104ms (good)")
+	default:
 		out.Addf("INP: there was no interaction")
 	}
-	out.Addf("Long tasks: %d, blocking %s", len(s.LongTasks), atLeast(s.Blocking))
-	for _, t := range s.LongTasks[:min(len(s.LongTasks), mostInTrace)] {
-		out.Quotef("- %s at %s %s", atLeast(t.Duration), atLeast(t.Start), t.What)
+	const longTask = 50
+	blocking := 0.0
+	for _, t := range v.Tasks {
+		blocking += t.Duration - longTask
 	}
-	out.Addf("Requests: %d, %s; the largest:", len(s.Requests), bytesText(s.Received))
-	for _, r := range s.Requests[:min(len(s.Requests), mostInTrace)] {
-		out.Quotef("- %s in %s at %s: %s %s", bytesText(r.Size), atLeast(r.Duration), atLeast(r.Start), r.MIMEType, r.URL)
+	out.Addf("Long tasks: %d, blocking %s", len(v.Tasks), milliseconds(blocking))
+	slices.SortFunc(v.Tasks, func(a, b profiling.LongTask) int { return cmp.Compare(b.Duration, a.Duration) })
+	for _, t := range v.Tasks[:min(len(v.Tasks), mostInTrace)] {
+		out.Quotef("- %s at %s", milliseconds(t.Duration), milliseconds(t.Start))
+	}
+}
+
+// largestRequests adds the largest of the requests since the last navigation.
+func largestRequests(out *answer.Answer, all []history.Request) {
+	own, _ := ofDocument(all)
+	slices.SortStableFunc(own, func(a, b history.Request) int { return cmp.Compare(b.Size, a.Size) })
+	var received int64
+	for _, r := range own {
+		received += max(r.Size, 0)
+	}
+	out.Addf("Requests: %d, %s; the largest:", len(own), bytesText(received))
+	for _, r := range own[:min(len(own), mostInTrace)] {
+		out.Quotef("%s", requestLine(r))
 	}
 }
 
 // paint is a time with its rating, by the thresholds of the Web Vitals.
-func paint(d, good, poor time.Duration) string {
-	if d == 0 {
+func paint(ms, good, poor float64) string {
+	if ms == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%s (%s)", atLeast(d), rating(float64(d), float64(good), float64(poor)))
+	return fmt.Sprintf("%s (%s)", milliseconds(ms), rating(ms, good, poor))
 }
 
 func rating(value, good, poor float64) string {
@@ -136,6 +154,8 @@ func rating(value, good, poor float64) string {
 }
 
 func atLeast(d time.Duration) string { return d.Round(time.Millisecond).String() }
+
+func milliseconds(ms float64) string { return atLeast(time.Duration(ms * float64(time.Millisecond))) }
 
 func bytesText(n int64) string {
 	switch {

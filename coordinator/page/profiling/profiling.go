@@ -21,6 +21,9 @@ type Page interface {
 	Documents() int
 	// EmulateFocus makes the browser draw a background page too.
 	EmulateFocus(ctx context.Context) error
+	// CallFunction calls a function in the isolated world of the main document, with one
+	// argument, and decodes the JSON text that it returns.
+	CallFunction(ctx context.Context, function string, argument, result any) error
 	// ResourceContent reads the page's content of a resource.
 	ResourceContent(ctx context.Context, url string) ([]byte, error)
 	// Run runs an operation on the page and explains its error; limit 0: that of any call.

@@ -45,15 +45,26 @@ func (p *Profiler) StartTrace(ctx context.Context) error {
 	})
 }
 
+// Trace is the result of a trace.
+type Trace struct {
+	Page   string // its id
+	Lost   bool   // the browser had to drop events
+	Vitals Vitals
+	// Unread is why Vitals could not be read; the trace itself is complete.
+	Unread error
+}
+
 // StopTrace ends the trace of StartTrace and streams it to w, as JSON that DevTools
-// opens. It returns the id of the traced page, and whether the browser had to drop
-// events.
-func (r *Recordings) StopTrace(ctx context.Context, w io.Writer) (pageID string, lost bool, err error) {
+// opens.
+func (r *Recordings) StopTrace(ctx context.Context, w io.Writer) (Trace, error) {
+	var t Trace
 	p, err := take(r, &r.trace)
 	if err != nil {
-		return "", false, err
+		return t, err
 	}
+	t.Page = p.ID()
 	err = p.Run(ctx, "stopping the trace", recordTimeout, func(ctx context.Context) error {
+		t.Unread = p.CallFunction(ctx, vitalsFunction, nil, &t.Vitals)
 		complete := p.Session().Listen(tracing.TracingComplete.Method)
 		defer complete.Close()
 		if _, err := protocol.Call(ctx, p.Session(), tracing.End, protocol.Empty{}); err != nil {
@@ -68,13 +79,13 @@ func (r *Recordings) StopTrace(ctx context.Context, w io.Writer) (pageID string,
 			if err := e.Decode(&done); err != nil {
 				return err
 			}
-			lost = done.DataLossOccurred
+			t.Lost = done.DataLossOccurred
 			return readStream(ctx, p.Session(), done.Stream, w)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	})
-	return p.ID(), lost, err
+	return t, err
 }
 
 // streamChunk is the size of one read from a stream.
