@@ -2,59 +2,116 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"encoding/json"
 	"fmt"
+	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"browser-coordinator/internal/toolstest"
+	"browser-coordinator/vscodeipc"
 )
 
-// A window with a real browser, written from the protocol's text, reports an unknown
-// access mode, or none. An agent and a client of the endpoint may then read, and change
-// nothing.
+// textWindow is a window that sends its states as a test writes them: no other reports an
+// access mode that does not exist, or none.
+type textWindow struct {
+	folder string
+
+	mu        sync.Mutex // guards the fields that follow
+	seq       int
+	state     string // its members, without the revision
+	listening []net.Conn
+}
+
+func serveText(t *testing.T, folder string) *textWindow {
+	t.Helper()
+	dir := filepath.Join(toolstest.Env(toolstest.Dir)["XDG_DATA_HOME"], "browser-coordinator-mcp")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "ipc-"+vscodeipc.Hash(folder)+".sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &textWindow{folder: folder, state: `"debugSessions":[],"browser":null,"pages":[]`}
+	var clients sync.WaitGroup
+	clients.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			context.AfterFunc(t.Context(), func() { conn.Close() })
+			clients.Go(func() { w.serve(conn) })
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		clients.Wait()
+	})
+	return w
+}
+
+func (w *textWindow) serve(conn net.Conn) {
+	defer conn.Close()
+	for lines := bufio.NewScanner(conn); lines.Scan(); {
+		var request struct {
+			ID   json.RawMessage
+			Type string
+		}
+		if json.Unmarshal(lines.Bytes(), &request) != nil {
+			return
+		}
+		w.respond(conn, string(request.ID), request.Type)
+	}
+}
+
+func (w *textWindow) respond(conn net.Conn, id, kind string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	state := fmt.Sprintf(`"seq":%d,"state":{"revision":%[1]d,%s}`, w.seq, w.state)
+	payload := ""
+	switch kind {
+	case "hello":
+		payload = fmt.Sprintf(`"version":2,"server":{"name":"x","version":"1","kind":"x"},"session":"s","pid":1,"workspace":%q,"folders":[%[1]q],"commands":[],"events":["state"],%s`, w.folder, state)
+	case "listen":
+		payload = `"session":"s","resumed":false,` + state
+		w.listening = append(w.listening, conn)
+	}
+	fmt.Fprintf(conn, `{"id":%s,"success":true,"payload":{%s}}`+"\n", id, payload)
+}
+
+// set sends a state, of which it gets the members.
+func (w *textWindow) set(state string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seq++
+	w.state = state
+	for _, conn := range w.listening {
+		fmt.Fprintf(conn, `{"type":"state","seq":%d,"payload":{"revision":%[1]d,%s}}`+"\n", w.seq, state) // the client may have left
+	}
+}
+
+// A window with a real browser reports an unknown access mode, or none. An agent and a
+// client of the endpoint may then read, and change nothing.
 func TestUnknownAccessIsView(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "minimal")
-	if out, err := exec.Command("go", "build", "-o", binary, "../specs/window-protocol/minimal").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 	browser, page := toolstest.Browser(t), toolstest.ServeSample(t)
 	toolstest.Sit(t, browser.URL()).Browse(page)
-	dir, err := os.MkdirTemp("", "w") // the minimal window accepts no long path
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
 	shop := toolstest.Folder(t, "shop")
-	cmd := exec.Command(binary, shop)
-	cmd.Env = append(os.Environ(), environment(dir)...)
-	cmd.Stderr = os.Stderr
-	states, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { states.Close(); cmd.Wait() })
-	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
-	agent, serving := host(t, dir, shop), start(t, dir, "serve", "--workspace", shop)
+	window := serveText(t, shop)
+	agent, serving := host(t, toolstest.Dir, shop), start(t, toolstest.Dir, "serve", "--workspace", shop)
 	var client *client
 	// push sends a state, and waits until the agent and the endpoint have received whether
 	// they may only read.
 	push := func(access string, views bool) {
 		t.Helper()
-		fmt.Fprintf(states, `{"debugSessions":[],"browser":{"url":%q,"via":"attached"},"pages":[]%s}`+"\n", browser.URL(), access)
+		window.set(fmt.Sprintf(`"debugSessions":[],"browser":{"url":%q,"via":"attached"},"pages":[]%s`, browser.URL(), access))
 		if client == nil {
 			client = joinPage(t, serving.first, "test")
 		}

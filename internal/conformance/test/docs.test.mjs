@@ -6,7 +6,7 @@
 //   sh repository  as sh, in the repository
 //   sh by-hand     it is run by the test that `elsewhere` names
 //   js             its first line names the file
-//   json           a line of input for the program that stays
+//   json           it must be JSON
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -133,10 +133,8 @@ async function run({ language, how, body }, { shop, env }, staying) {
       const [, name] = body.match(/^\/\/ (\S+\.mjs)\n/);
       return writeFileSync(join(shop, name), body);
     }
-    case "json": {
-      const value = JSON.stringify(JSON.parse(body));
-      return staying.at(-1)?.write(`${value}\n`);
-    }
+    case "json":
+      return JSON.parse(body);
     case "text":
       return;
     case "sh by-hand":
@@ -181,7 +179,6 @@ async function stay(script, cwd, env) {
   await Promise.race([shows, ended]);
   assert.equal(child.exitCode, null, `${script}\n${output}`);
   return {
-    write: (line) => child.stdin.write(line),
     async end() {
       child.stdin.end();
       child.kill("SIGTERM");
