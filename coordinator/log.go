@@ -99,8 +99,6 @@ The traffic contains the contents of the pages: protect a recording like them.`,
 // the interruption of a recording.
 const drainTimeout = 5 * time.Second
 
-const serverEnded = "the coordinator that served the endpoint has ended"
-
 func (p *program) runLog(ctx context.Context, given string, f logFlags) (err error) {
 	workspace, err := p.findWorkspace(ctx, given)
 	if err != nil {
@@ -121,7 +119,7 @@ func (p *program) runLog(ctx context.Context, given string, f logFlags) (err err
 	if err != nil {
 		return err
 	}
-	defer func() { stream.Close() }() // the last one
+	defer stream.Close()
 	// A recording waits for the last of the traffic. A second Ctrl+C ends it at once.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 
@@ -146,30 +144,13 @@ func (p *program) runLog(ctx context.Context, given string, f logFlags) (err err
 		sink = func(l cdplog.Line) error { return recording.Add(adding, l) }
 	}
 	p.notice("Listening to the clients of %s; press Ctrl+C to end.\n", workspace)
-	for {
-		err = cdplog.Decode(stream, sink)
-		switch {
-		case ctx.Err() != nil && (err == nil || f.record == ""):
-			return nil // interrupted, the normal end
-		case err != nil && !errors.Is(err, cdplog.ErrTorn):
-			return err
-		case f.record != "":
-			// A recording that continued would have a gap, and contain another
-			// coordinator's clients.
-			return errors.New(serverEnded)
-		}
-		next, err := endpoint.NextLog(ctx, hash, drain)
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return nil
-		case errors.Is(err, endpoint.ErrNotServed):
-			return errors.New(serverEnded)
-		case err != nil:
-			return err
-		}
-		stream.Close()
-		stream = next
-		view.Begin()
-		p.notice("The coordinator that served the endpoint has ended; another one serves it now.\n")
+	err = cdplog.Decode(stream, sink)
+	switch {
+	case ctx.Err() != nil && (err == nil || f.record == ""):
+		return nil // interrupted, the normal end
+	case err != nil && !errors.Is(err, cdplog.ErrTorn):
+		return err
 	}
+	// Another one may serve the endpoint by now. Its clients have other numbers.
+	return errors.New("the coordinator that served the endpoint has ended: run `coordinator log` again to follow the next one")
 }

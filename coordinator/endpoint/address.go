@@ -131,11 +131,6 @@ func Taken(ctx context.Context, hash string, port int) bool {
 }
 
 func (f *files) address() (Addr, error) {
-	if readPort(f.path("json")) == 0 {
-		if err := f.remember(); err != nil {
-			return Addr{}, err
-		}
-	}
 	port, err := f.port(0)
 	if err != nil {
 		return Addr{}, err

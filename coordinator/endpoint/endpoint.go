@@ -132,7 +132,7 @@ func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 		switch {
 		case err != nil && !owned:
 			err = fmt.Errorf("lock %s: %w", e.lock.Path(), err)
-		case !owned || errors.Is(err, errServed):
+		case !owned:
 			err = e.standBy(ctx, ready)
 			if err == nil {
 				wait.Reset() // the owner has ended: try at once
@@ -171,10 +171,6 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 	})
 	defer release()
 
-	if conn, err := usersocket.Dial(ctx, e.files.path("sock")); err == nil {
-		conn.Close()
-		return errServed
-	}
 	lns, err := e.listen(ctx)
 	if err != nil {
 		return err
@@ -266,12 +262,7 @@ func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
 	}
 }
 
-var (
-	errTaken = errors.New("the port is taken")
-	// errServed: the lock is ours, since its file was deleted while another
-	// coordinator owned it.
-	errServed = errors.New("another coordinator serves this endpoint")
-)
+var errTaken = errors.New("the port is taken")
 
 func listenSoon(ctx context.Context, port int) ([]net.Listener, error) {
 	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)

@@ -209,7 +209,7 @@ func (f *files) port(taken int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return port, f.writePort(port)
+	return port, f.write("json", fmt.Sprintf(`{"port":%d}`, port))
 }
 
 // choose returns the first port of the window's sequence that no other window remembers,
@@ -226,19 +226,6 @@ func (f *files) choose(taken int) (int, error) {
 	}
 	return 0, fmt.Errorf("every port from %d to %d is taken", FirstPort, FirstPort+Ports-1)
 }
-
-// remember stores the port at which the endpoint is served, if its file was deleted: the
-// owner may have a port that the rule would not choose now.
-func (f *files) remember() error {
-	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
-	defer cancel()
-	if s, err := f.state(ctx); err == nil {
-		return f.writePort(s.Port)
-	}
-	return nil
-}
-
-func (f *files) writePort(port int) error { return f.write("json", fmt.Sprintf(`{"port":%d}`, port)) }
 
 // claimed has the ports that other windows remember, served or not.
 func (f *files) claimed() (map[int]bool, error) {

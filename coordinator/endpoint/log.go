@@ -22,55 +22,17 @@ func Log(ctx context.Context, hash string, drainTimeout time.Duration) (io.ReadC
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	stream, err := f.log(ctx, ctx, drainTimeout)
-	if err != nil {
-		return nil, f.notServed(err)
-	}
-	return stream, nil
-}
-
-// takeOver bounds how long the next coordinator takes to serve an endpoint whose owner
-// has ended. One that stands by takes milliseconds.
-const takeOver = 2 * time.Second
-
-// NextLog is Log after a stream has ended with its coordinator: another one may be about
-// to take over.
-func NextLog(ctx context.Context, hash string, drainTimeout time.Duration) (io.ReadCloser, error) {
-	f, err := openFiles(hash)
-	if err != nil {
-		return nil, fmt.Errorf("log: %w", err)
-	}
-	asking, cancel := context.WithTimeout(ctx, takeOver)
-	defer cancel()
-	wait := newBackoff()
-	var cause error // not the error of cancelling
-	for {
-		stream, err := f.log(ctx, asking, drainTimeout)
-		if err == nil {
-			return stream, nil
-		}
-		if cause == nil || asking.Err() == nil {
-			cause = err
-		}
-		if !wait.Sleep(asking) {
-			return nil, f.notServed(cause)
-		}
-	}
-}
-
-// log requests the owner's stream once. asking bounds the request, ctx the stream.
-func (f *files) log(ctx, asking context.Context, drainTimeout time.Duration) (io.ReadCloser, error) {
 	reading, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	asked := context.AfterFunc(asking, cancel)
+	asked := context.AfterFunc(ctx, cancel)
 	res, conn, err := usersocket.Get(reading, f.path("sock"), logPath)
 	if err == nil && !asked() {
 		res.Body.Close()
-		err = asking.Err()
+		err = ctx.Err()
 	}
 	if err != nil {
 		asked()
 		cancel()
-		return nil, fmt.Errorf("the coordinator that serves %s does not log: %w", f.at(readPort(f.path("json"))).URL, err)
+		return nil, f.notServed(fmt.Errorf("the coordinator that serves %s does not log: %w", f.at(readPort(f.path("json"))).URL, err))
 	}
 	unbind := context.AfterFunc(ctx, func() {
 		time.AfterFunc(drainTimeout, cancel)

@@ -41,26 +41,20 @@ func (f *files) state(ctx context.Context) (Status, error) {
 // standBy returns nil when the owner has ended or ctx has; an error when there was no
 // owner to wait for.
 func (e *Endpoint) standBy(ctx context.Context, ready chan error) error {
-	addr, err := e.files.address()
-	if err != nil {
-		return err
-	}
 	path := standbyPath
 	if e.opts.RequireToken {
 		path += strictQuery
 	}
 	s, gone, err := askState(ctx, e.files.path("sock"), path)
-	if err == nil {
-		addr = e.files.at(s.Port)
-		addr.RequiresToken = addr.RequiresToken || s.TokenRequired
-	}
-	e.mu.Lock()
-	e.addr = addr
-	e.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	defer gone.Close()
+	addr := e.files.at(s.Port)
+	addr.RequiresToken = addr.RequiresToken || s.TokenRequired
+	e.mu.Lock()
+	e.addr = addr
+	e.mu.Unlock()
 	report(ready, nil)
 	_, _ = io.Copy(io.Discard, gone)
 	return nil

@@ -35,8 +35,7 @@ type command struct {
 	at     time.Time
 }
 
-// Begin is called before the first line of each coordinator: the former one's clients are
-// gone.
+// Begin is called before the first line.
 func (v *View) Begin() {
 	v.clients, v.joined = map[string]string{}, map[string]cdplog.Line{}
 	v.commands, v.sessions = map[string]command{}, map[string][]string{}
