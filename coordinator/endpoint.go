@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,9 +22,6 @@ type endpointJSON struct {
 	// TokenRequired reports that URL, which has no token, admits no client.
 	TokenRequired bool `json:"tokenRequired"`
 }
-
-// ownerTimeout bounds the request to the coordinator that serves an endpoint.
-const ownerTimeout = 2 * time.Second
 
 // clientLine is the line to paste into a client's code or configuration.
 type clientLine struct {
@@ -105,9 +100,7 @@ serve the address; one of them does.`,
 			if err != nil {
 				return err
 			}
-			asking, cancel := context.WithTimeout(cmd.Context(), ownerTimeout)
-			defer cancel()
-			a, err := endpoint.Ask(asking, vscodeipc.Hash(workspace))
+			a, err := endpoint.Ask(cmd.Context(), vscodeipc.Hash(workspace))
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -56,24 +57,23 @@ func checkEndpoint(ctx context.Context, k endpoint.Kept, isOpen bool) []Finding 
 	if label == "" {
 		label = "window " + k.Hash
 	}
-	c, err := k.Condition(ctx)
+	port := k.Port()
+	owner, err := endpoint.ReadStatus(ctx, k.Hash)
 	switch {
-	case err != nil:
-		return []Finding{unknown("the endpoint of %s: %v.", label, err)}
-	case c.Owner != nil:
-		return []Finding{ok("%s has port %d, served by %s (pid %d).", label, c.Port, c.Owner.Program, c.Owner.PID)}
-	case c.Served:
-		return []Finding{finding(Problem, "end that program and start it again; "+listener(c.Port),
-			"%s is served by a coordinator that does not respond at port %d.", label, c.Port)}
+	case err == nil:
+		return []Finding{ok("%s has port %d, served by %s (pid %d).", label, owner.Port, owner.Program, owner.PID)}
+	case !errors.Is(err, endpoint.ErrNotServed):
+		return []Finding{finding(Problem, "end that program and start it again; "+listener(port),
+			"%s is served by a coordinator that does not respond at port %d.", label, port)}
 	case k.Gone():
 		// No repair: the disk of a folder may not be mounted, and its address would change.
 		return []Finding{finding(Warning, "coordinator clean", "The port and the token of a folder that no longer exists are kept: %s.", label)}
-	case c.Taken:
+	case port != 0 && endpoint.Taken(ctx, k.Hash, port):
 		return []Finding{finding(Problem,
-			fmt.Sprintf("end that program (%s), or give your clients the new address, which `coordinator endpoint --workspace %s` prints once a coordinator serves it", listener(c.Port), terminal.Word(k.Workspace)),
-			"Port %d of %s is taken by another program: clients of this address reach that program.", c.Port, label)}
+			fmt.Sprintf("end that program (%s), or give your clients the new address, which `coordinator endpoint --workspace %s` prints once a coordinator serves it", listener(port), terminal.Word(k.Workspace)),
+			"Port %d of %s is taken by another program: clients of this address reach that program.", port, label)}
 	case isOpen:
-		return []Finding{ok("%s has port %d, and no coordinator serves it now.", label, c.Port)}
+		return []Finding{ok("%s has port %d, and no coordinator serves it now.", label, port)}
 	}
 	return nil
 }

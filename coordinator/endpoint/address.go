@@ -2,8 +2,11 @@ package endpoint
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -98,7 +101,7 @@ func URL(hash string) string {
 }
 
 // Ask is Address with a request to the owner for its settings. If a coordinator serves
-// the endpoint but does not respond within ctx, Ask only reports that it is there. It
+// the endpoint but does not respond, Ask only reports that it is there. It
 // makes no file if nothing was ever served: then there is no token.
 func Ask(ctx context.Context, hash string) (Addr, error) {
 	f, addr, err := look(hash)
@@ -150,6 +153,9 @@ func (f *files) at(port int) Addr {
 // isServed tests the lock, which is always right. The test takes the lock for a moment,
 // shared; a coordinator that tries to take it at that moment retries.
 func (f *files) isServed() (bool, error) {
+	if _, err := os.Lstat(f.path("lock")); errors.Is(err, fs.ErrNotExist) {
+		return false, nil // the test would make the file
+	}
 	lock := flock.New(f.path("lock"), flock.SetPermissions(0o600))
 	free, err := lock.TryRLock()
 	if err != nil {

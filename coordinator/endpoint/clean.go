@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -17,7 +16,7 @@ type Kept struct {
 	Hash string
 	// Workspace is the path of the window's workspace; empty: an endpoint was never served.
 	Workspace string
-	// Files are the paths of the files, the lock last.
+	// Files are the paths of the files.
 	Files []string
 }
 
@@ -70,62 +69,25 @@ func List() ([]Kept, error) {
 		}
 	}
 	for _, k := range byHash {
-		slices.SortFunc(k.Files, func(a, b string) int {
-			return strings.Compare(order(a), order(b))
-		})
 		all = append(all, *k)
 	}
 	slices.SortFunc(all, func(a, b Kept) int { return strings.Compare(a.Workspace+a.Hash, b.Workspace+b.Hash) })
 	return all, nil
 }
 
-// order puts the lock behind the other files.
-func order(path string) string {
-	if filepath.Ext(path) == ".lock" {
-		return "~" + path
-	}
-	return path
-}
-
-// Condition is the state of a kept endpoint now.
-type Condition struct {
-	Port int // 0: none is remembered
-	// Served reports whether a coordinator owns the endpoint, and Owner is what it reports;
-	// nil: it does not respond.
-	Served bool
-	Owner  *Status
-	// Taken reports whether another program listens on the port.
-	Taken bool
-}
-
-// Condition examines the endpoint, and changes nothing.
-func (k Kept) Condition(ctx context.Context) (Condition, error) {
+// Port is the port that is remembered; 0: none.
+func (k Kept) Port() int {
 	f, err := filesOf(k.Hash)
 	if err != nil {
-		return Condition{}, err
+		return 0
 	}
-	c := Condition{Port: readPort(f.path("json"))}
-	if c.Served, err = k.IsServed(); err != nil {
-		return c, err
-	}
-	switch {
-	case c.Port == 0:
-	case c.Served:
-		asking, cancel := context.WithTimeout(ctx, askTimeout)
-		defer cancel()
-		if s, err := f.state(asking); err == nil {
-			c.Owner = &s
-		}
-	default:
-		c.Taken = Taken(ctx, k.Hash, c.Port)
-	}
-	return c, nil
+	return readPort(f.path("json"))
 }
 
-// IsServed reports whether a coordinator owns the endpoint. It changes nothing.
+// IsServed reports whether a coordinator owns the endpoint.
 func (k Kept) IsServed() (bool, error) {
 	f, err := filesOf(k.Hash)
-	if err != nil || !slices.Contains(k.Files, f.path("lock")) { // testing the lock would make its file
+	if err != nil {
 		return false, err
 	}
 	return f.isServed()
@@ -138,7 +100,8 @@ func (k Kept) Remove() (served bool, err error) {
 	if err != nil || !free {
 		return err == nil, err
 	}
-	for _, path := range append(k.Files, lock.Path()) {
+	others := slices.DeleteFunc(slices.Clone(k.Files), func(path string) bool { return path == lock.Path() })
+	for _, path := range append(others, lock.Path()) {
 		if removeErr := os.Remove(path); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
 			err = removeErr
 		}

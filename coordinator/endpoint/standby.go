@@ -27,6 +27,8 @@ func askState(ctx context.Context, socket, path string) (s Status, rest io.ReadC
 
 // state asks this window's owner for its state.
 func (f *files) state(ctx context.Context) (Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
 	s, rest, err := askState(ctx, f.path("sock"), statusPath)
 	if err == nil {
 		rest.Close()
