@@ -77,19 +77,6 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestDialRefuses(t *testing.T) {
-	s := serve(t, ServerOptions{Workspace: home(t)})
-	file, link, missing := name(t, 0), name(t, 1), name(t, 2)
-	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(string(s.Address()), link)); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]error{file: socket.ErrForeign, link: socket.ErrForeign, missing: os.ErrNotExist} {
-		if _, err := dial(t.Context(), Address(path), DialOptions{}); !errors.Is(err, want) {
-			t.Errorf("%s: %v", path, err)
-		}
-	}
-}
-
 // openToAll lets other users reach a path in the test's data directory.
 func openToAll(t *testing.T, path string) {
 	t.Helper()

@@ -143,32 +143,6 @@ func TestReaderThatNeverReads(t *testing.T) {
 	}
 }
 
-// TestBegunLineIsFinished: dropping a slow reader's lines keeps the rest of a partly
-// sent line.
-func TestBegunLineIsFinished(t *testing.T) {
-	conn, client := net.Pipe()
-	o := newOutbox(conn, slowReader)
-	begun := []byte(`{"begun":true}` + "\n")
-	go func() {
-		o.drain()
-		conn.Close()
-	}()
-	const sent = 5
-	o.send(begun)
-	if _, err := io.ReadFull(client, make([]byte, sent)); err != nil {
-		t.Fatal(err)
-	}
-	o.send([]byte("dropped\n"))
-	o.send(make([]byte, maxWaiting))
-	rest, err := io.ReadAll(client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := append(begun[sent:len(begun):len(begun)], slowReader...); !bytes.Equal(rest, want) {
-		t.Errorf("it reads on with %.120q", rest)
-	}
-}
-
 func TestProgramThatLeavesEventsUnread(t *testing.T) {
 	s := serve(t, ServerOptions{Workspace: home(t)})
 	c := connect(t, s.Address())

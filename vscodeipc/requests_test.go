@@ -383,14 +383,6 @@ func TestPieces(t *testing.T) {
 	})
 }
 
-func TestHelloChoosesTheHighestCommonVersion(t *testing.T) {
-	c := dialRaw(t, vectorWindow(t).Address())
-	c.send(`{"id":1,"type":"hello","version":1,"payload":{"client":{"name":"x","version":""},"versions":[9,1,2,8]}}`)
-	if m := c.receive(); m["payload"].(map[string]any)["version"] != float64(Version) {
-		t.Errorf("got %v", m)
-	}
-}
-
 // TestTooManyConnections: the window runs no request of a client that it does not admit.
 func TestTooManyConnections(t *testing.T) {
 	var called atomic.Int32

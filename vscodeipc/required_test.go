@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -22,69 +23,9 @@ const fullHello = `{"version":2,"server":{"name":"x","version":"1","kind":"vscod
 "access":{"mode":"full","stopped":[]},
 "editor":{"path":"/x/a","line":1,"column":1,"endLine":1,"endColumn":2,"dirty":true}}}`
 
-// place is the path of a member: names, and indices in lists.
-type place []any
-
-func (p place) String() string {
-	var b strings.Builder
-	for _, step := range p {
-		fmt.Fprintf(&b, "/%v", step)
-	}
-	return b.String()
-}
-
-func (p place) isAccess() bool { return strings.HasPrefix(p.String(), "/state/access") }
-
-// change returns a copy of a value with the member replaced or removed.
-func (p place) change(t *testing.T, of string, to func(holder map[string]any, name string)) map[string]any {
-	t.Helper()
-	var root map[string]any
-	if err := json.Unmarshal([]byte(of), &root); err != nil {
-		t.Fatal(err)
-	}
-	var at any = root
-	for _, step := range p[:len(p)-1] {
-		if i, ok := step.(int); ok {
-			at = at.([]any)[i]
-		} else {
-			at = at.(map[string]any)[step.(string)]
-		}
-	}
-	to(at.(map[string]any), p[len(p)-1].(string))
-	return root
-}
-
 // optional are the members of fullHello that the schema does not require.
 var optional = []string{
 	"/state/debugSessions/0/parent", "/state/browser/product", "/state/browser/debugSession", "/state/editor",
-}
-
-// required lists the required members of fullHello.
-func required(t *testing.T) (places []place) {
-	t.Helper()
-	var walk func(value any, at place)
-	walk = func(value any, at place) {
-		switch value := value.(type) {
-		case map[string]any:
-			for name, member := range value {
-				in := append(slices.Clone(at), name)
-				if !slices.Contains(optional, in.String()) {
-					places = append(places, in)
-				}
-				walk(member, in)
-			}
-		case []any:
-			for i, item := range value {
-				walk(item, append(slices.Clone(at), i))
-			}
-		}
-	}
-	var hello any
-	if err := json.Unmarshal([]byte(fullHello), &hello); err != nil {
-		t.Fatal(err)
-	}
-	walk(hello, nil)
-	return places
 }
 
 // spoilt are the ways in which a member can be missing.
@@ -103,6 +44,42 @@ var spoilt = map[string]func(holder map[string]any, name string){
 		delete(holder, name)
 	},
 }
+
+// eachSpoilt calls test with a copy of fullHello for each required member, at its path, and
+// each way to spoil it.
+func eachSpoilt(t *testing.T, test func(at, how string, hello map[string]any)) {
+	t.Helper()
+	var root map[string]any
+	if err := json.Unmarshal([]byte(fullHello), &root); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(value any, at string)
+	walk = func(value any, at string) {
+		switch value := value.(type) {
+		case map[string]any:
+			whole := maps.Clone(value)
+			for name, member := range whole {
+				in := at + "/" + name
+				for how, spoil := range spoilt {
+					if !slices.Contains(optional, in) {
+						spoil(value, name)
+						test(in, how, root)
+						clear(value)
+						maps.Copy(value, whole)
+					}
+				}
+				walk(member, in)
+			}
+		case []any:
+			for i, item := range value {
+				walk(item, fmt.Sprintf("%s/%d", at, i))
+			}
+		}
+	}
+	walk(root, "")
+}
+
+func isAccess(at string) bool { return strings.HasPrefix(at, "/state/access") }
 
 // dialScript dials a fake window that answers with these lines.
 func dialScript(t *testing.T, lines ...string) (*client, error) {
@@ -123,52 +100,46 @@ func success(id int, payload any) string {
 // TestHelloWithoutARequiredMember: without any one member that the schema requires, the
 // window is incompatible. Only a missing access has a meaning: agents may read.
 func TestHelloWithoutARequiredMember(t *testing.T) {
-	for _, member := range required(t) {
-		for how, spoil := range spoilt {
-			mayBeNull := member.String() == "/workspace" || member.String() == "/state/browser"
-			if how == "null" && mayBeNull {
-				continue
-			}
-			t.Run(member.String()+"/"+how, func(t *testing.T) {
-				c, err := dialScript(t, success(1, member.change(t, fullHello, spoil)))
-				switch {
-				case !member.isAccess():
-					if !errors.Is(err, errIncompatible) {
-						t.Errorf("dial returns %v", err)
-					}
-				case err != nil:
-					t.Error(err)
-				case c.hello.State.Access.Mode != AccessView:
-					t.Errorf("access is %+v", c.hello.State.Access)
-				}
-			})
+	eachSpoilt(t, func(at, how string, hello map[string]any) {
+		if how == "null" && (at == "/workspace" || at == "/state/browser") {
+			return // it may be null
 		}
-	}
+		t.Run(at+"/"+how, func(t *testing.T) {
+			c, err := dialScript(t, success(1, hello))
+			switch {
+			case !isAccess(at):
+				if !errors.Is(err, errIncompatible) {
+					t.Errorf("dial returns %v", err)
+				}
+			case err != nil:
+				t.Error(err)
+			case c.hello.State.Access.Mode != AccessView:
+				t.Errorf("access is %+v", c.hello.State.Access)
+			}
+		})
+	})
 }
 
 // TestStateThatIsSpoilt: after an invalid event, the earlier access is no longer
 // allowed.
 func TestStateThatIsSpoilt(t *testing.T) {
-	for _, member := range required(t) {
-		if member[0] != "state" || len(member) == 1 {
-			continue
+	var whole struct{ State any }
+	if err := json.Unmarshal([]byte(fullHello), &whole); err != nil {
+		t.Fatal(err)
+	}
+	listen := success(2, map[string]any{"session": "s", "seq": 0, "resumed": false, "state": whole.State})
+	eachSpoilt(t, func(at, how string, hello map[string]any) {
+		if how != "of another type" || !strings.HasPrefix(at, "/state/") {
+			return
 		}
-		t.Run(member.String(), func(t *testing.T) {
-			var whole struct{ State any }
-			if err := json.Unmarshal([]byte(fullHello), &whole); err != nil {
-				t.Fatal(err)
-			}
-			event, _ := json.Marshal(map[string]any{"type": "state", "seq": 1, "payload": member.change(t, fullHello, spoilt["of another type"])["state"]})
-			listen := success(2, map[string]any{"session": "s", "seq": 0, "resumed": false, "state": whole.State})
+		t.Run(at, func(t *testing.T) {
+			event, _ := json.Marshal(map[string]any{"type": "state", "seq": 1, "payload": hello["state"]})
 			home(t)
 			w := Watch(fake(t, name(t, 0), script(success(1, json.RawMessage(fullHello)), listen+string(event)+"\n")), DialOptions{})
 			defer w.Close()
 			for {
 				now, changed := w.Snapshot()
-				if member.isAccess() && now.Connected && now.State.Access.Mode == AccessView {
-					return
-				}
-				if !member.isAccess() && errors.Is(now.Err, errIncompatible) {
+				if isAccess(at) && now.Connected && now.State.Access.Mode == AccessView || !isAccess(at) && errors.Is(now.Err, errIncompatible) {
 					return
 				}
 				select {
@@ -178,7 +149,7 @@ func TestStateThatIsSpoilt(t *testing.T) {
 				}
 			}
 		})
-	}
+	})
 }
 
 // TestUnknownAccess: any unknown mode counts as view.

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -38,51 +37,5 @@ func TestClients(t *testing.T) {
 		if got := Describe(*last) + " " + last.URL; got != want || strings.Contains(got, "hidden") {
 			t.Errorf("client %d did %q, want %q", i, got, want)
 		}
-	}
-}
-
-// A window of an older version does not report its clients.
-func TestClientsOfOlderWindow(t *testing.T) {
-	folder, r := shop(t)
-	serveWindow(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Kind: "vscode"})
-	w, _, err := r.Resolve(t.Context(), Want{Dir: folder})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Clients(t.Context(), w); !errors.As(err, new(*NotOfferedError)) {
-		t.Errorf("%v", err)
-	}
-}
-
-// Watch shows the windows at once, and each change.
-func TestWatch(t *testing.T) {
-	folder, r := shop(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	shown := make(chan int, 100)
-	ended := make(chan error, 1)
-	go func() {
-		ended <- r.Watch(ctx, 0, func(l Listing) error { shown <- len(l.Windows); return nil })
-	}()
-	await := func(want int) {
-		t.Helper()
-		for got := range shown {
-			if got == want {
-				return
-			}
-		}
-	}
-	await(0)
-	w := serveWindow(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Kind: "vscode"})
-	await(1)
-	w.Close(t.Context())
-	await(0)
-	cancel()
-	if err := <-ended; err != nil {
-		t.Errorf("it ended with %v", err)
-	}
-	full := errors.New("full")
-	if err := r.Watch(t.Context(), 0, func(Listing) error { return full }); err != full {
-		t.Errorf("an error of show: %v", err)
 	}
 }
