@@ -1,7 +1,6 @@
 package vscodeipc
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,7 +83,7 @@ func decodeEvent(e envelope) (event, error) {
 	if !ok || kind == "" {
 		return event{}, fmt.Errorf("%w: it sent a line that is neither a response nor an event", errIncompatible)
 	}
-	decoded := event{kind: kind, payload: bytes.Clone(e.payload)}
+	decoded := event{kind: kind, payload: e.payload}
 	if e.seq != nil {
 		if decoded.seq, ok = decodeInteger(e.seq, 1); !ok {
 			return event{}, fmt.Errorf("%w: it sent an event whose seq is no number", errIncompatible)
@@ -97,7 +96,7 @@ func (c *client) receiveAnswer(e envelope) error {
 	var a answer
 	switch string(e.success) {
 	case "true":
-		a.payload = bytes.Clone(e.payload)
+		a.payload = e.payload
 	case "false":
 		a.fault = &Error{}
 		if err := decodeStrict(e.fault, a.fault); err != nil {

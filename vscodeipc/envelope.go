@@ -3,15 +3,11 @@ package vscodeipc
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"slices"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // envelope is a line of either direction, with its members as raw JSON; nil if absent.
-// They share the line's memory.
 type envelope struct {
 	id, kind, version, payload json.RawMessage
 	success, fault, seq        json.RawMessage
@@ -20,44 +16,11 @@ type envelope struct {
 // scanEnvelope finds the members of a line by exact name, and reports whether the line
 // is a JSON object. The last member of a name counts.
 func scanEnvelope(line []byte) (e envelope, ok bool) {
-	// The decoder reads a bytes.Buffer in place.
-	in := jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if in.PeekKind() != '{' {
-		return e, false
-	}
-	in.ReadToken()
-	for in.PeekKind() == '"' {
-		name, err := in.ReadToken()
-		if err != nil {
-			return e, false
-		}
-		var other json.RawMessage
-		member := &other
-		switch name.String() {
-		case "id":
-			member = &e.id
-		case "type":
-			member = &e.kind
-		case "version":
-			member = &e.version
-		case "payload":
-			member = &e.payload
-		case "success":
-			member = &e.success
-		case "error":
-			member = &e.fault
-		case "seq":
-			member = &e.seq
-		}
-		value, err := in.ReadValue()
-		if err != nil {
-			return e, false
-		}
-		*member = json.RawMessage(value)
-	}
-	_, err := in.ReadToken() // the end of the object
-	_, end := in.ReadToken()
-	return e, err == nil && end == io.EOF
+	members, ok := decodeObject(bytes.TrimLeft(line, " \t\r"))
+	return envelope{
+		id: members["id"], kind: members["type"], version: members["version"], payload: members["payload"],
+		success: members["success"], fault: members["error"], seq: members["seq"],
+	}, ok
 }
 
 // request is a request with a valid envelope.

@@ -10,37 +10,40 @@ import (
 
 var errTooLarge = fmt.Errorf("the line is longer than %d bytes", maxLine)
 
-// errPartial reports a stream that ended in the middle of a line.
-var errPartial = errors.New("the connection ended in the middle of a line")
-
 // lineReader splits a stream into lines (spec 3).
-type lineReader struct{ r *bufio.Reader }
+type lineReader struct{ lines *bufio.Scanner }
 
-func newLineReader(r io.Reader) lineReader { return lineReader{bufio.NewReader(r)} }
+func newLineReader(r io.Reader) lineReader {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	lines.Split(splitLine)
+	return lineReader{lines}
+}
+
+// splitLine is a [bufio.SplitFunc]. Unlike [bufio.ScanLines] it ignores a line without an
+// end at the end of the stream.
+func splitLine(data []byte, _ bool) (advance int, line []byte, err error) {
+	end := bytes.IndexByte(data, '\n')
+	if end < 0 {
+		return 0, nil, nil
+	}
+	return end + 1, bytes.TrimSuffix(data[:end], []byte{'\r'}), nil
+}
 
 // next returns the next line that is not empty, without its end. The line is valid until
 // the next call.
 func (l lineReader) next() ([]byte, error) {
-	for {
-		line, err := l.r.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
-			line = bytes.Clone(line) // a long line has memory of its own, which is free after it
-			for err == bufio.ErrBufferFull && len(line) < maxLine {
-				var part []byte
-				part, err = l.r.ReadSlice('\n')
-				line = append(line, part...)
-			}
-		}
-		switch {
-		case err == bufio.ErrBufferFull || len(line) > maxLine:
-			return nil, errTooLarge
-		case err == io.EOF && len(line) > 0:
-			return nil, errPartial
-		case err != nil:
-			return nil, err
-		}
-		if line = bytes.TrimSuffix(line[:len(line)-1], []byte{'\r'}); len(line) > 0 {
+	for l.lines.Scan() {
+		if line := l.lines.Bytes(); len(line) > 0 {
 			return line, nil
 		}
 	}
+	err := l.lines.Err()
+	switch {
+	case err == nil:
+		return nil, io.EOF
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, errTooLarge
+	}
+	return nil, err
 }

@@ -95,7 +95,6 @@ func probe(ctx context.Context, a Address, o DialOptions) Verdict {
 		return Verdict{Address: a, Verdict: Live, Reason: "it answered", Hello: &hello}
 	}
 	v := Verdict{Address: a, Reason: err.Error()}
-	var bye *byeError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Verdict{}
@@ -105,8 +104,6 @@ func probe(ctx context.Context, a Address, o DialOptions) Verdict {
 		v.Verdict = Incompatible
 	case usersocket.IsDead(err):
 		v.Verdict, v.Reason = Stale, "no process listens there"
-	case errors.As(err, &bye):
-		v.Verdict = Busy
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
 		v.Verdict, v.Reason = Busy, "it took the connection but did not answer in time"
 	default:

@@ -228,33 +228,21 @@ func TestCallErrors(t *testing.T) {
 		"refuse":  fails(&Error{Code: CodeRefused, Message: "the user refuses", Data: json.RawMessage(`{"rule":"ask"}`)}),
 		"fail":    fails(errors.New("it broke")),
 		"late":    fails(context.DeadlineExceeded),
-		"panic":   func(context.Context, Call) (any, error) { panic("at the disco") },
 		"channel": gives(make(chan int)),
 		"huge":    gives(strings.Repeat("x", maxLine)),
-		"who":     func(_ context.Context, c Call) (any, error) { return c.Client, nil },
 	}})
-	c, err := dial(t.Context(), s.Address(), DialOptions{Client: Peer{Name: "agent", Version: "7"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.close()
+	c := connect(t, s.Address())
 	for command, code := range map[string]string{
-		"refuse": CodeRefused, "fail": codeInternal, "panic": codeInternal, "late": codeDeadline,
+		"refuse": CodeRefused, "fail": codeInternal, "late": codeDeadline,
 		"channel": codeInternal, "huge": codeInternal, "missing": CodeUnknownCommand,
 	} {
 		var fault *Error
 		if err := c.call(t.Context(), command, nil, nil); !errors.As(err, &fault) || fault.Code != code {
 			t.Errorf("%s gives %v, want %s", command, err, code)
-		} else if strings.Contains(fault.Message, "disco") {
-			t.Errorf("the panic's text went to the client: %v", fault)
 		}
 	}
 	if err := c.call(t.Context(), "fail", strings.Repeat("x", maxLine), nil); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("an argument over the limit gives %v", err)
-	}
-	var who Peer
-	if err := c.call(t.Context(), "who", nil, &who); err != nil || who.Name != "agent" {
-		t.Errorf("the handler sees the client %+v, %v", who, err)
 	}
 }
 

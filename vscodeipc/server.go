@@ -26,7 +26,6 @@ import (
 type Call struct {
 	Command string
 	Arg     json.RawMessage // nil when left out
-	Client  Peer            // from its hello; zero without one
 	// Connection ends with the client's connection. It is the same one for all of its calls.
 	Connection context.Context
 }
@@ -152,8 +151,8 @@ func (s *Server) SetState(state State) error {
 	return nil
 }
 
-// Close ends the window: it removes the address and sends bye to its clients. It waits
-// for its goroutines, handlers included, until the context ends.
+// Close ends the window: it removes the address, as long as ctx allows, and sends bye to
+// its clients. It waits for its goroutines, handlers included.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	if s.closed {
@@ -170,13 +169,7 @@ func (s *Server) Close(ctx context.Context) error {
 		c.out.finish(shutdown)
 	}
 	s.mu.Unlock()
-	ended := make(chan struct{})
-	go s.waitOwned(ended)
-	select {
-	case <-ended:
-	case <-ctx.Done():
-		err = errors.Join(err, fmt.Errorf("wait for the window's calls to end: %w", ctx.Err()))
-	}
+	s.owned.Wait()
 	if err != nil {
 		return fmt.Errorf("close the window: %w", err)
 	}
@@ -189,12 +182,6 @@ var (
 	slowReader  = encodeBye("slow_reader", fmt.Sprintf("more than %d bytes wait for this client", maxWaiting))
 	tooManyHere = encodeBye("too_many_connections", fmt.Sprintf("%d clients are connected already", maxConnections))
 )
-
-// waitOwned returns when the last goroutine of the server has ended.
-func (s *Server) waitOwned(ended chan<- struct{}) {
-	s.owned.Wait()
-	close(ended)
-}
 
 // acceptLoop is owned by the server and ends with its listener.
 func (s *Server) acceptLoop(l net.Listener) {

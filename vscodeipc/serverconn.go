@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -20,7 +19,6 @@ type serverConn struct {
 	out    *outbox
 	ctx    context.Context // of the client's calls
 	cancel context.CancelFunc
-	client Peer // from its hello; used by the read loop only
 
 	listening int // the version in which it gets events, or 0; guarded by Server.mu
 
@@ -149,7 +147,6 @@ func (c *serverConn) room(r request) *Error {
 func (c *serverConn) hello(r request, h helloRequest) *Error {
 	for _, version := range supported {
 		if slices.Contains(h.Versions, version) {
-			c.client = h.Client
 			c.answer(r, c.server.helloAnswer(version))
 			return nil
 		}
@@ -205,7 +202,7 @@ func (c *serverConn) call(r request, p callRequest) *Error {
 	c.mu.Unlock()
 	c.settled.Add(1)
 	c.server.owned.Add(1)
-	go c.runCall(ctx, r, handler, Call{p.Command, p.Arg, c.client, c.ctx})
+	go c.runCall(ctx, r, handler, Call{p.Command, p.Arg, c.ctx})
 	return nil
 }
 
@@ -238,7 +235,7 @@ func (c *serverConn) runCall(ctx context.Context, r request, handler Handler, ca
 		c.settle(r, nil, callFault(ctx, ctx.Err()))
 		close(givenUp)
 	})
-	result, err := c.runHandler(ctx, handler, call)
+	result, err := handler(ctx, call)
 	if !stop() {
 		<-givenUp
 		return
@@ -259,16 +256,6 @@ func (c *serverConn) settle(r request, answer any, fault *Error) {
 	delete(c.inFlight, r.id)
 	c.out.send(encodeAnswer(r.id, answer, fault))
 	c.settled.Done()
-}
-
-func (c *serverConn) runHandler(ctx context.Context, handler Handler, call Call) (result any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.server.log.Error("command failed", "command", call.Command, "panic", p, "stack", string(debug.Stack()))
-			err = errors.New("the command failed; see the window's log")
-		}
-	}()
-	return handler(ctx, call)
 }
 
 // callFault converts a handler's error to the code that the client sees.
