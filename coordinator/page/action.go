@@ -34,9 +34,6 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 		out, err = a.Run(ctx)
 		return err
 	})
-	if err == nil {
-		p.observer.watchTasks(ctx)
-	}
 	change.Outcome = out
 	return change, err
 }

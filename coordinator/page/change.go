@@ -39,11 +39,6 @@ func (o *observer) since(before mark) Change {
 func (o *observer) result(ctx context.Context, before mark) Change {
 	c := o.since(before)
 	logged, last := o.logged(before)
-	if len(logged) > 0 && c.Dialog == nil { // wait for the tasks to know which action they belong to
-		o.awaitTasks(ctx)
-		c = o.since(before)
-		logged, last = o.logged(before)
-	}
 	c.Effects = o.effects(before, logged, last)
 	if c.Dialog == nil {
 		c.Console, c.Late.Errors = o.located(ctx, c.Console), o.located(ctx, c.Late.Errors)
@@ -61,7 +56,7 @@ func (o *observer) logged(before mark) (messages []history.Message, last int64) 
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	last = o.history.Console.Last()
-	messages = slices.DeleteFunc(o.history.Console.After(max(before.console, o.over), "warning"), func(m history.Message) bool { return m.Seq > last })
+	messages = slices.DeleteFunc(o.history.Console.After(before.console, "warning"), func(m history.Message) bool { return m.Seq > last })
 	return messages, last
 }
 
@@ -137,7 +132,7 @@ func (o *observer) late(at mark, last int64) (late Late) {
 		return late
 	}
 	found := slices.DeleteFunc(o.history.Console.After(known, "error"), func(m history.Message) bool {
-		return m.Seq > max(at.console, o.over) || m.Source != "exception"
+		return m.Seq > at.console || m.Source != "exception"
 	})
 	late.Errors = found[max(0, len(found)-maxLate):]
 	late.Failed = o.history.Network.Failures(o.failed, at.failures)

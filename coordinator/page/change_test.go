@@ -29,7 +29,6 @@ func TestErrorsOfAsyncHandlers(t *testing.T) {
 		if err != nil || len(next.Console) > 0 {
 			t.Errorf("after %s: %+v, %v", test.target, next, err)
 		}
-		// An error may count as earlier if the watch of the previous action ends late.
 		reported := append(next.Late.Errors, c.Late.Errors...)
 		for _, m := range c.Console {
 			if m.Source == "exception" {

@@ -19,8 +19,6 @@ const (
 	loadTimeout = 3 * time.Second
 	// requestTimeout bounds the wait for requests that the scripts of an action have made.
 	requestTimeout = 500 * time.Millisecond
-	// tasksTimeout bounds how long watchTasks observes the tasks of an action.
-	tasksTimeout = time.Second
 	// noticeTimeout bounds the wait for the event that a navigation was a download.
 	noticeTimeout = 300 * time.Millisecond
 	// responseLag bounds the wait for the events of responses that a script has awaited: they
@@ -46,10 +44,8 @@ type observer struct {
 	sources *sources.Sources
 
 	// state.mu guards the fields that follow.
-	reported int64         // the console's last message in a result plus one; 0: there was no result
-	over     int64         // the console's last message when the tasks of an action were over
-	failed   int64         // number of the last failure in a result
-	tasks    chan struct{} // closed when those tasks are over; nil: there was no action
+	reported int64 // the console's last message in a result plus one; 0: there was no result
+	failed   int64 // number of the last failure in a result
 }
 
 // mark is the state of the page when an action began.
@@ -77,14 +73,6 @@ func (o *observer) markNow() mark {
 		url: o.frames.URL(),
 	}
 }
-
-// oneTask resolves when the page has run its queued tasks once. In one of them the
-// page detects a rejected promise without a handler. That may take a frame.
-const oneTask = `new Promise(done => {
-	const {port1, port2} = new MessageChannel()
-	port1.onmessage = () => { port1.close(); done() }
-	port2.postMessage(0)
-})`
 
 // settle waits for what an action has started. It waits for the page's scripts first:
 // one round trip to the renderer, which runs them in order. It then waits for the
@@ -161,47 +149,6 @@ func (o *observer) settleScript(ctx context.Context, before mark) error {
 		return err
 	}
 	return o.awaitFor(ctx, responseLag, func() bool { return len(o.history.Network.Begun(before.requests)) == 0 })
-}
-
-// watchTasks records when the page has run its tasks after an action. Console messages
-// until then belong to that action or to an earlier one, even when the next has begun.
-func (o *observer) watchTasks(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tasksTimeout)
-	tasks, err := o.session.Start(ctx, "Runtime.evaluate", map[string]any{"expression": oneTask, "awaitPromise": true, "silent": true})
-	if err != nil {
-		cancel()
-		return
-	}
-	over, inputs := make(chan struct{}), o.input.Sent()
-	o.mu.Lock()
-	o.tasks = over
-	o.mu.Unlock()
-	o.running.Go(func() {
-		defer close(over)
-		defer cancel()
-		if tasks.Wait(ctx, nil) == nil {
-			o.flush()
-			o.mu.Lock()
-			if o.input.Sent() == inputs { // otherwise it may come from the next action
-				o.over = o.history.Console.Last()
-			}
-			o.mu.Unlock()
-		}
-	})
-}
-
-// awaitTasks waits until the tasks of the previous action are over.
-func (o *observer) awaitTasks(ctx context.Context) {
-	o.mu.Lock()
-	over := o.tasks
-	o.mu.Unlock()
-	if over == nil {
-		return
-	}
-	select {
-	case <-over:
-	case <-ctx.Done():
-	}
 }
 
 // settleDownload waits for the event that a navigation without a document was a
