@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 )
 
 // glob compiles a pattern for URLs with Playwright's syntax: * does not cross a slash,
@@ -53,19 +52,4 @@ func glob(pattern string) (*regexp.Regexp, error) {
 		return nil, fmt.Errorf("pattern %q: %w", pattern, err)
 	}
 	return compiled, nil
-}
-
-var braces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{.*\}`) })
-
-// coarse is a pattern of the browser (Fetch.RequestPattern) that matches at least what
-// the glob matches, so that the browser does not pause other requests.
-func coarse(pattern string) string {
-	if strings.Contains(pattern, `\`) {
-		return "*"
-	}
-	pattern = strings.NewReplacer("**/", "*", "?", `\?`).Replace(braces().ReplaceAllString(pattern, "*"))
-	if strings.HasPrefix(pattern, "/") {
-		return "*" + pattern
-	}
-	return pattern
 }

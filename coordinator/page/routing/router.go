@@ -89,11 +89,7 @@ func (r *Router) routing() []command {
 	routed := len(r.routes) > 0
 	intercept := command{fetch.CommandDisable, nil}
 	if routed {
-		var patterns []*fetch.RequestPattern
-		for _, route := range r.routes {
-			patterns = append(patterns, &fetch.RequestPattern{URLPattern: coarse(route.Pattern)})
-		}
-		intercept = command{fetch.CommandEnable, fetch.EnableParams{Patterns: patterns}}
+		intercept = command{fetch.CommandEnable, fetch.EnableParams{}} // of all requests
 	}
 	// A service worker would respond before the routes apply.
 	bypass := command{network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: routed}}
