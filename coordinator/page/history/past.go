@@ -376,7 +376,6 @@ type Loaded struct {
 	Headers map[string]string
 	Body    []byte
 	Kept    bool // the browser has the whole body
-	Seen    bool // the request was reported from its beginning
 }
 
 // Load reads the last complete response for a URL. The result is zero if there is none.
@@ -389,7 +388,7 @@ func (n *Network) Load(ctx context.Context, address string) (Loaded, error) {
 		}
 	}
 	n.mu.Unlock()
-	l := Loaded{Headers: headerText(last.responseHeaders), Seen: last.id != "" && !last.Past}
+	l := Loaded{Headers: headerText(last.responseHeaders)}
 	if last.id == "" {
 		return l, nil
 	}

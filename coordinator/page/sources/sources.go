@@ -62,8 +62,6 @@ const (
 	maxMap = 64 << 20
 	// mapTimeout bounds the wait for a source map.
 	mapTimeout = 2 * time.Second
-	// contentTimeout bounds the wait for a script's text from the page.
-	contentTimeout = 300 * time.Millisecond
 )
 
 // inScript matches script positions in the text of a stack.
@@ -243,15 +241,6 @@ func (s *Sources) text(ctx context.Context, address string) (text, reference str
 	}
 	if loaded.Kept {
 		return string(loaded.Body), reference, nil
-	}
-	// The page does not have the text of a worker's script. Such a script has a recorded
-	// request or is a blob. The page returns no text during its first pause.
-	if !loaded.Seen && !strings.HasPrefix(address, "blob:") {
-		bounded, cancel := context.WithTimeout(ctx, contentTimeout)
-		defer cancel()
-		if content, err := s.network.ResourceContent(bounded, address); err == nil {
-			return string(content), reference, nil
-		}
 	}
 	data, err := s.fetch(ctx, address, address)
 	return string(data), reference, err
