@@ -19,22 +19,15 @@ import (
 	"browser-coordinator/coordinator/page/sources"
 )
 
-// others are the other pages of a connection.
-type others interface {
-	// refElsewhere finds the page, other than the given one, that a ref belongs to.
-	refElsewhere(than *Page, n int) (label, address string, ok bool)
-	// dialogElsewhere returns a dialog that is open in another page, and that page's URL.
-	dialogElsewhere(than *Page) (where string, open *Dialog)
-}
-
 // newPage composes a page and its capabilities.
-func newPage(c *connection, id target.ID, session *cdp.Session, other others) *Page {
+func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
+	c := b.connection
 	p := &Page{connection: c, state: &state{}, session: session}
 	page := host{p}
 	// A page's target id is the id of its main frame.
 	p.frames = frame.New(protocol.FrameID(id), session, frame.Options{
 		Library: library, Flush: c.flush, Refs: c.opts.Refs,
-		Elsewhere: func(n int) (label, address string, ok bool) { return other.refElsewhere(p, n) },
+		Elsewhere: func(n int) (label, address string, ok bool) { return b.refElsewhere(p, n) },
 	})
 	p.reader = snapshot.New(page, p.frames)
 	p.input = input.New(page, session, p.frames, input.Options{ActionTimeout: c.opts.ActionTimeout, CallTimeout: c.opts.CallTimeout})
@@ -51,7 +44,7 @@ func newPage(c *connection, id target.ID, session *cdp.Session, other others) *P
 	p.operations = &operations{
 		connection: c, state: p.state, session: session, frames: p.frames, guard: p.guard, screen: p.screen, sources: p.sources,
 		pauses:    &pauses{frames: p.frames, scripts: map[scriptKey]string{}},
-		elsewhere: func() (string, *Dialog) { return other.dialogElsewhere(p) },
+		elsewhere: func() (string, *Dialog) { return b.dialogElsewhere(p) },
 		calls:     map[*operation]struct{}{},
 	}
 	p.observer = &observer{

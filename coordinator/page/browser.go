@@ -154,7 +154,7 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("attach to page %s: %w", id, translate(err))
 	}
-	p := newPage(b.connection, id, session, b)
+	p := b.newPage(id, session)
 	b.mu.Lock()
 	b.sessions[session.ID()] = attached{p, session}
 	b.mu.Unlock()

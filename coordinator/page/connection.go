@@ -92,29 +92,23 @@ func translate(err error) error {
 	return err
 }
 
-// runningScript is an agent's script. stop stops it if it keeps the page busy for longer
-// than the limit, and reports whether it did.
-type runningScript interface {
-	stop(ctx context.Context, limit time.Duration) bool
-}
-
 // runningScripts are the scripts of a connection that run, or that have no caller that
 // waits. The zero value is ready for use.
 type runningScripts struct {
 	mu  sync.Mutex
-	all map[runningScript]bool // mu guards it
+	all map[*ownScript]bool // mu guards it
 }
 
-func (s *runningScripts) add(script runningScript) {
+func (s *runningScripts) add(script *ownScript) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
-		s.all = map[runningScript]bool{}
+		s.all = map[*ownScript]bool{}
 	}
 	s.all[script] = true
 }
 
-func (s *runningScripts) remove(script runningScript) {
+func (s *runningScripts) remove(script *ownScript) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, script)

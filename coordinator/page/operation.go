@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -37,8 +36,6 @@ type operations struct {
 // operation is a call under way; an event that makes waiting pointless cancels it.
 type operation struct {
 	cancel    context.CancelCauseFunc
-	doing     string
-	began     time.Time
 	anyDialog bool // continues while a dialog is open
 	unwatched bool // never probed for why it is slow
 	leaves    bool // it leaves the document, which may be a refused one
@@ -67,11 +64,11 @@ func (o *operations) beginOperation(ctx context.Context, doing string, timeout t
 	}
 	bounded, cancelTimer := context.WithTimeoutCause(ctx, timeout, &TimeoutError{Doing: doing, After: timeout})
 	opCtx, cancel := context.WithCancelCause(bounded)
-	op.cancel, op.doing, op.began = cancel, doing, time.Now()
+	op.cancel = cancel
 	o.calls[op] = struct{}{}
 	var probe *time.Timer
 	if !op.unwatched {
-		probe = time.AfterFunc(slowCall, func() { o.watch(opCtx, op) })
+		probe = time.AfterFunc(slowCall, func() { o.watch(opCtx) })
 	}
 	return opCtx, func() {
 		if probe != nil {
@@ -100,8 +97,8 @@ const slowCall = 500 * time.Millisecond
 
 // watch looks for what blocks a slow call, at growing intervals: what blocks it may begin
 // only later.
-func (o *operations) watch(ctx context.Context, op *operation) {
-	for pause := slowCall; o.slow(ctx, op); pause *= 2 {
+func (o *operations) watch(ctx context.Context) {
+	for pause := slowCall; o.slow(ctx); pause *= 2 {
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -112,7 +109,7 @@ func (o *operations) watch(ctx context.Context, op *operation) {
 
 // slow looks for what may block a call: a debugger, a background tab that is not
 // drawn, or an endless script. It reports whether there is none now.
-func (o *operations) slow(ctx context.Context, op *operation) bool {
+func (o *operations) slow(ctx context.Context) bool {
 	o.pauses.ask(ctx)
 	o.screen.Redraw(ctx)
 	o.hung.Store(true)
@@ -120,26 +117,12 @@ func (o *operations) slow(ctx context.Context, op *operation) bool {
 	if err != nil {
 		return false
 	}
-	waiting := ctx
-	// A dialog in a tab of the same host blocks the page if both share a process.
-	if where, dialog := o.elsewhere(); dialog != nil && hostname(where) == hostname(o.frames.URL()) {
-		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeoutCause(ctx, elsewhereTimeout, errLimit)
-		defer cancel()
+	if err := question.Wait(ctx, nil); err != nil && !cdp.Refused(err) { // a refusal is a response too
+		return false
 	}
-	switch err := question.Wait(waiting, nil); {
-	case err == nil, cdp.Refused(err): // a refusal is a response too
-		o.hung.Store(false)
-		return true
-	case errors.Is(err, errLimit):
-		op.cancel(&TimeoutError{Doing: op.doing, After: time.Since(op.began).Round(time.Second)})
-	}
-	return false
+	o.hung.Store(false)
+	return true
 }
-
-// elsewhereTimeout bounds how long a page may take to respond while a tab of the same host
-// has a dialog open.
-const elsewhereTimeout = 1500 * time.Millisecond
 
 // explain turns an error of a call into one that its caller can act on.
 func (o *operations) explain(err error, doing string) error {
@@ -234,13 +217,4 @@ func (o *operations) run(ctx context.Context, doing string, timeout time.Duratio
 	}
 	defer end()
 	return o.explain(do(ctx), doing)
-}
-
-// hostname is the host name of a URL; empty for a URL without one.
-func hostname(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"net/url"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/target"
@@ -70,7 +71,13 @@ func (p *Page) URL() string {
 }
 
 // Host is the host name of that URL; empty for a URL without one.
-func (p *Page) Host() string { return hostname(p.URL()) }
+func (p *Page) Host() string {
+	u, err := url.Parse(p.URL())
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
 
 // LearnURL reads the frames of a page that did not respond when it was attached to. If it
 // still does not respond, only its URL is known. An error means that nothing is.
