@@ -155,12 +155,6 @@ func (c *coverage) styleSheets(ctx context.Context) ([]Covered, error) {
 		return nil, err
 	}
 	c.sheets.Close()
-	ranges := map[protocol.StyleSheetID][]CoveredRange{}
-	for _, r := range usage.RuleUsage {
-		if r.Used {
-			ranges[r.StyleSheetID] = append(ranges[r.StyleSheetID], CoveredRange{int(r.StartOffset), int(r.EndOffset)})
-		}
-	}
 	var found []Covered
 	for e := range c.sheets.C() {
 		var added css.EventStyleSheetAdded
@@ -179,7 +173,13 @@ func (c *coverage) styleSheets(ctx context.Context) ([]Covered, error) {
 			return nil, err
 		}
 		covered := Covered{URL: h.SourceURL, Kind: "CSS", Text: text.Text, Total: len(utf16.Encode([]rune(text.Text)))}
-		covered.Ranges = merged(ranges[h.StyleSheetID])
+		used := make([]bool, covered.Total)
+		for _, r := range usage.RuleUsage {
+			if r.Used && r.StyleSheetID == h.StyleSheetID {
+				mark(used, int(r.StartOffset), int(r.EndOffset), true)
+			}
+		}
+		covered.Ranges = rangesOf(used)
 		covered.Used = length(covered.Ranges)
 		found = append(found, covered)
 	}
@@ -201,11 +201,20 @@ func usedRanges(functions []*profiler.FunctionCoverage, total int) []CoveredRang
 	})
 	used := make([]bool, total)
 	for _, r := range nested { // inner ones last
-		part := used[r.StartOffset:max(r.EndOffset, r.StartOffset)]
-		for i := range part {
-			part[i] = r.Count > 0
-		}
+		mark(used, int(r.StartOffset), int(r.EndOffset), r.Count > 0)
 	}
+	return rangesOf(used)
+}
+
+// mark sets a part of used, within its bounds.
+func mark(used []bool, start, end int, value bool) {
+	for i := start; i < min(end, len(used)); i++ {
+		used[i] = value
+	}
+}
+
+// rangesOf lists the used parts.
+func rangesOf(used []bool) []CoveredRange {
 	ranges := []CoveredRange{}
 	for i := range used {
 		switch {
@@ -217,20 +226,6 @@ func usedRanges(functions []*profiler.FunctionCoverage, total int) []CoveredRang
 		}
 	}
 	return ranges
-}
-
-// merged sorts ranges and joins those that touch.
-func merged(ranges []CoveredRange) []CoveredRange {
-	slices.SortFunc(ranges, func(a, b CoveredRange) int { return cmp.Compare(a.Start, b.Start) })
-	joined := []CoveredRange{}
-	for _, r := range ranges {
-		if n := len(joined); n > 0 && r.Start <= joined[n-1].End {
-			joined[n-1].End = max(joined[n-1].End, r.End)
-			continue
-		}
-		joined = append(joined, r)
-	}
-	return joined
 }
 
 func length(ranges []CoveredRange) int {

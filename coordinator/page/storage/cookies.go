@@ -27,17 +27,12 @@ type Cookie struct {
 
 // Cookies returns all cookies of the page's browser context.
 func (s *Storage) Cookies(ctx context.Context) ([]Cookie, error) {
-	var cookies []Cookie
+	var r storage.GetCookiesResult
 	err := s.page.Run(ctx, "reading the cookies", 0, func(ctx context.Context) (err error) {
-		cookies, err = s.cookies(ctx)
+		// The page's session selects the page's browser context.
+		r, err = protocol.Call(ctx, s.opts.Session, storage.GetCookies, storage.GetCookiesParams{})
 		return err
 	})
-	return cookies, err
-}
-
-func (s *Storage) cookies(ctx context.Context) ([]Cookie, error) {
-	// The page's session selects the page's browser context.
-	r, err := protocol.Call(ctx, s.opts.Session, storage.GetCookies, storage.GetCookiesParams{})
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +51,6 @@ func (s *Storage) cookies(ctx context.Context) ([]Cookie, error) {
 
 // SetCookies adds cookies, or replaces those of the same name, domain and path.
 func (s *Storage) SetCookies(ctx context.Context, cookies ...Cookie) error {
-	return s.page.Run(ctx, "setting cookies", 0, func(ctx context.Context) error {
-		return s.setCookies(ctx, cookies)
-	})
-}
-
-func (s *Storage) setCookies(ctx context.Context, cookies []Cookie) error {
 	if len(cookies) == 0 {
 		return nil
 	}
@@ -75,8 +64,10 @@ func (s *Storage) setCookies(ctx context.Context, cookies []Cookie) error {
 			params[i].Expires = protocol.TimeSinceEpoch(c.Expires)
 		}
 	}
-	_, err := protocol.Call(ctx, s.opts.Session, storage.SetCookies, storage.SetCookiesParams{Cookies: params})
-	return err
+	return s.page.Run(ctx, "setting cookies", 0, func(ctx context.Context) error {
+		_, err := protocol.Call(ctx, s.opts.Session, storage.SetCookies, storage.SetCookiesParams{Cookies: params})
+		return err
+	})
 }
 
 func (c *Cookie) partition() *network.CookiePartitionKey {
@@ -91,7 +82,7 @@ func (c *Cookie) partition() *network.CookiePartitionKey {
 func (s *Storage) DeleteCookies(ctx context.Context, name string) ([]Cookie, error) {
 	var deleted []Cookie
 	err := s.page.Run(ctx, "deleting a cookie", 0, func(ctx context.Context) error {
-		cookies, err := s.cookies(ctx)
+		cookies, err := s.Cookies(ctx)
 		for _, c := range cookies {
 			if c.Name != name {
 				continue
@@ -111,10 +102,8 @@ func (s *Storage) DeleteCookies(ctx context.Context, name string) ([]Cookie, err
 
 // ClearCookies deletes all cookies of the page's browser context.
 func (s *Storage) ClearCookies(ctx context.Context) error {
-	return s.page.Run(ctx, "clearing the cookies", 0, s.clearCookies)
-}
-
-func (s *Storage) clearCookies(ctx context.Context) error {
-	_, err := protocol.Call(ctx, s.opts.Session, storage.ClearCookies, storage.ClearCookiesParams{})
-	return err
+	return s.page.Run(ctx, "clearing the cookies", 0, func(ctx context.Context) error {
+		_, err := protocol.Call(ctx, s.opts.Session, storage.ClearCookies, storage.ClearCookiesParams{})
+		return err
+	})
 }

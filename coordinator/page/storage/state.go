@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/target"
 )
 
@@ -30,7 +29,7 @@ type Origin struct {
 func (s *Storage) State(ctx context.Context, skip func(origin string) bool) (State, error) {
 	state := State{Cookies: []Cookie{}, Origins: []Origin{}}
 	err := s.page.Run(ctx, "reading the storage state", s.opts.StateTimeout, func(ctx context.Context) error {
-		cookies, err := s.cookies(ctx)
+		cookies, err := s.Cookies(ctx)
 		if err != nil {
 			return err
 		}
@@ -71,10 +70,10 @@ func (s *Storage) SetState(ctx context.Context, state State) error {
 			wanted[o.Origin] = o.LocalStorage
 			origins = append(origins, o.Origin)
 		}
-		if err := s.clearCookies(ctx); err != nil {
+		if err := s.ClearCookies(ctx); err != nil {
 			return err
 		}
-		if err := s.setCookies(ctx, state.Cookies); err != nil {
+		if err := s.SetCookies(ctx, state.Cookies...); err != nil {
 			return err
 		}
 		return s.inOrigins(ctx, info.BrowserContextID, origins, func(origin string, call itemsCall) error {
@@ -83,8 +82,8 @@ func (s *Storage) SetState(ctx context.Context, state State) error {
 	})
 }
 
-// knownOrigins collects the origins of open pages and frames, and of the page's history
-// and documents.
+// knownOrigins collects the origins of open pages and frames, and of the documents that the
+// page has shown.
 func (s *Storage) knownOrigins(ctx context.Context) (*target.Info, []string, error) {
 	self, err := protocol.Call(ctx, s.opts.Conn, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: target.ID(s.page.ID())})
 	if err != nil {
@@ -94,18 +93,11 @@ func (s *Storage) knownOrigins(ctx context.Context) (*target.Info, []string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	history, err := protocol.Call(ctx, s.opts.Session, cdppage.GetNavigationHistory, protocol.Empty{})
-	if err != nil {
-		return nil, nil, err
-	}
 	urls := s.page.KnownURLs()
 	for _, t := range all.TargetInfos {
 		if t.BrowserContextID == self.TargetInfo.BrowserContextID && (t.Type == "page" && t.Subtype == "" || t.Type == "iframe") {
 			urls = append(urls, t.URL)
 		}
-	}
-	for _, e := range history.Entries {
-		urls = append(urls, e.URL)
 	}
 	var origins []string
 	for _, u := range urls {
