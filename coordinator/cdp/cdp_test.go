@@ -13,7 +13,6 @@ import (
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/coder/websocket"
@@ -173,48 +172,6 @@ func TestOverflowEndsOnlyTheSlowSubscription(t *testing.T) {
 	}
 	if n != 10 || !errors.Is(slow.Err(), ErrOverflow) {
 		t.Errorf("%d events, then %v", n, slow.Err())
-	}
-}
-
-func TestSessionsAndTargetsThatEnd(t *testing.T) {
-	c := mustDial(t, shared.URL(), nil)
-	s, id := newTab(t, c)
-	sub := s.Listen()
-	pending, err := s.Start(t.Context(), runtime.CommandEvaluate, runtime.EvaluateParams{Expression: "new Promise(() => {})", AwaitPromise: new(true)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := protocol.Call(t.Context(), c, target.CloseTarget, target.CloseTargetParams{TargetID: id}); err != nil {
-		t.Fatal(err)
-	}
-	if err := pending.Wait(t.Context(), nil); !errors.Is(err, ErrSessionGone) {
-		t.Errorf("a call on a tab that is closed: %v", err)
-	}
-	<-s.Done()
-	for range sub.C() {
-	}
-	if !errors.Is(sub.Err(), ErrSessionGone) || !errors.Is(s.Err(), ErrSessionGone) {
-		t.Errorf("subscription %v, session %v", sub.Err(), s.Err())
-	}
-	if err := s.Call(t.Context(), "Runtime.enable", nil, nil); !errors.Is(err, ErrSessionGone) {
-		t.Errorf("a call afterwards: %v", err)
-	}
-
-	q, _ := newTab(t, c)
-	for _, method := range []string{"Inspector.enable", "Page.enable"} {
-		if err := q.Call(t.Context(), method, nil, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	pending, err = q.Start(t.Context(), runtime.CommandEvaluate, runtime.EvaluateParams{Expression: "new Promise(() => {})", AwaitPromise: new(true)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := q.Start(t.Context(), page.CommandCrash, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := pending.Wait(t.Context(), nil); !errors.Is(err, ErrTargetCrashed) {
-		t.Errorf("a call on a tab that crashes: %v", err)
 	}
 }
 

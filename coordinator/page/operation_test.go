@@ -5,7 +5,6 @@ import (
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/internal/pagetest"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -97,13 +96,6 @@ func TestUnsent(t *testing.T) {
 		if err := call(); !errors.Is(err, page.ErrBrowserGone) || !errors.Is(err, page.ErrUnsent) {
 			t.Errorf("%s after the end: %v", name, err)
 		}
-	}
-	c := pagetest.Connect(t)
-	q := pagetest.NewPage(t, c)
-	go func() { _ = c.Close() }()
-	_, _, err := q.Evaluate(context.Background(), "new Promise(() => {})", "")
-	if !errors.Is(err, page.ErrBrowserGone) {
-		t.Errorf("evaluate while the connection ends: %v", err)
 	}
 }
 

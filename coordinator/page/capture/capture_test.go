@@ -30,7 +30,7 @@ func TestZoomed(t *testing.T) {
 	pagetest.Zoomed(t, func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T){
 			"screenshots": TestScreenshots, "parts": TestScreenshotParts, "clips": TestClipOutside,
-			"long page": TestPictureOfALongPage, "below the fold": TestPictureBelowTheFold, "frames": TestPicturesInTransformedFrames,
+			"long page": TestPictureOfALongPage, "sticky parts": TestPictureBesideStickyParts, "frames": TestPicturesInTransformedFrames,
 		} {
 			t.Run(name, test)
 		}
@@ -226,26 +226,8 @@ func TestPicturesInTransformedFrames(t *testing.T) {
 	}
 }
 
-// The image of an element that must be scrolled into view shows the element.
-func TestPictureBelowTheFold(t *testing.T) {
-	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0}button{margin-left:150px;width:60px;height:20px;background:red;color:red;border:0}div{height:1900px}</style>
-<div></div><button>page</button><iframe srcdoc="<!doctype html><style>button{background:red;color:red;border:0}</style><div style='height:500px'></div><button>frame</button>"></iframe><div></div>`)
-	text := pagetest.Snapshot(t, p)
-	for _, name := range []string{"page", "frame"} {
-		pagetest.Evaluate(t, p, "scrollTo(0, 0)")
-		img, err := p.Screen().Screenshot(t.Context(), capture.Options{Target: pagetest.Ref(t, text, name)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := middle(t, img); got != [3]uint32{255, 0, 0} {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-}
-
 // Sticky parts at the window's edges do not cover an element in its image.
 func TestPictureBesideStickyParts(t *testing.T) {
-	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0}header,footer{position:fixed;left:0;right:0;height:100px;background:blue}footer{bottom:0}button{display:block;margin:1500px 0;width:200px;height:60px;background:red;color:red;border:0}</style>
 <header></header><button>one</button><button>two</button><footer></footer>`)
 	text := pagetest.Snapshot(t, p)

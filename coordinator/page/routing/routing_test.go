@@ -278,26 +278,3 @@ func TestOfflineAndEmulation(t *testing.T) {
 		t.Errorf("the slow network answers in %v ms", ms)
 	}
 }
-
-// The settings of a connection end with it: the developer's page is as before.
-func TestNetworkIsBackAfterTheConnection(t *testing.T) {
-	t.Parallel()
-	var a requests
-	watcher, url := pagetest.Serve(t, routedSite(&a))
-	agent := pagetest.Connect(t)
-	p, err := agent.Page(t.Context(), watcher.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	body := "mocked"
-	mustRoute(t, agent, routing.Route{Pattern: "**/api/*", Body: &body})
-	expectGet(t, "the page that both share", watcher, "/api/item", "200  mocked")
-	if err := agent.Routing().SetOffline(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
-	expectGet(t, "offline", p, "/lib.js", "failed")
-	agent.Close()
-	expectGet(t, "after the agent has gone", watcher, "/api/item", "200 real a real item")
-	pagetest.Expect(t, watcher, "navigator.onLine", "true")
-	expectFramed(t, "a frame after it has gone", watcher, strings.Replace(url, "127.0.0.1", "localhost", 1)+"/inner", `"the server's"`)
-}
