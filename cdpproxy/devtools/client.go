@@ -13,7 +13,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"browser-coordinator/cdpproxy"
-	"browser-coordinator/cdpproxy/discovery"
 )
 
 const (
@@ -102,7 +101,7 @@ func (s *Server) serveClient(w http.ResponseWriter, r *http.Request, page string
 		if errors.Is(err, ErrNoTarget) {
 			text = noTarget + page
 		}
-		discovery.Answer(w, http.StatusInternalServerError, discovery.HTMLType, text)
+		http.Error(w, text, http.StatusInternalServerError)
 		return
 	}
 	defer session.Leave()

@@ -1,10 +1,8 @@
 package devtools
 
 import (
-	"encoding/json"
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -71,50 +69,25 @@ func (e *Error) Error() string { return e.Message }
 // ErrNoSession is the error for a command to a session that the client does not have.
 var ErrNoSession = &Error{Code: codeSession, Message: "Session with given id not found."}
 
-// parseCommand reads a client's message in full, as strictly as Chromium. It has an
-// error for what Chromium refuses, with the id if there is one.
-func parseCommand(text []byte) (m Message, wrong *Error) {
-	request := func(text string) {
-		if wrong == nil {
-			wrong = &Error{Code: codeRequest, Message: text}
-		}
+// parseCommand reads a client's message. It has an error for what is no command, with
+// the id if there is one.
+func parseCommand(text []byte) (Message, *Error) {
+	c, err := cdpproxy.ParseCommand(text)
+	m := Message{ID: integer(c.ID), Method: c.Method, Params: jsontext.Value(c.Params), Session: c.Session}
+	if string(m.Params) == "null" {
+		m.Params = nil
 	}
-	err := cdpproxy.Members(text, func(key string, value []byte) error {
-		switch key {
-		case "id":
-			m.ID = integer(value)
-		case "method":
-			if value[0] == '"' {
-				return json.Unmarshal(value, &m.Method)
-			}
-		case "sessionId":
-			if value[0] != '"' || json.Unmarshal(value, &m.Session) != nil {
-				request("Message may have string 'sessionId' property")
-			}
-		case "params":
-			switch value[0] {
-			case '{':
-				m.Params = value
-			case 'n': // null
-			default:
-				request("Message may have object 'params' property")
-			}
-		default:
-			request("Message has property other than 'id', 'method', 'sessionId', 'params'")
-		}
-		return nil
-	})
 	switch {
 	case err != nil:
 		return m, &Error{Code: codeParse, Message: "JSON: " + err.Error()}
-	case !utf8.Valid(text):
-		return Message{}, &Error{Code: codeParse, Message: "JSON: invalid string"}
 	case m.ID == nil:
 		return m, &Error{Code: codeRequest, Message: "Message must have integer 'id' property"}
 	case m.Method == "":
 		return m, &Error{Code: codeRequest, Message: "Message must have string 'method' property"}
+	case len(m.Params) > 0 && m.Params[0] != '{':
+		return m, &Error{Code: codeRequest, Message: "Message may have object 'params' property"}
 	}
-	return m, wrong
+	return m, nil
 }
 
 // integer returns a number that Chromium accepts as an int32, in any spelling, as

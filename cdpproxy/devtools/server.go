@@ -19,6 +19,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -190,12 +191,10 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		s.serveJSON(w, r, request)
 	case path == "/devtools/browser/"+s.guid:
 		s.serveClient(w, r, "")
-	case isPage && page == "":
-		discovery.Answer(w, http.StatusInternalServerError, discovery.HTMLType, noTarget)
-	case isPage:
+	case isPage && page != "":
 		s.serveClient(w, r, page)
 	default:
-		discovery.Answer(w, http.StatusNotFound, discovery.HTMLType, "")
+		http.NotFound(w, r)
 	}
 }
 
@@ -206,7 +205,7 @@ func (s *Server) serveJSON(w http.ResponseWriter, r *http.Request, request strin
 	case "list":
 		targets, err := s.browser.Targets(ctx)
 		if err != nil {
-			discovery.AnswerText(w, http.StatusServiceUnavailable, err.Error())
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
 		revision := s.revision(ctx)
@@ -217,7 +216,7 @@ func (s *Server) serveJSON(w http.ResponseWriter, r *http.Request, request strin
 	case "version":
 		p, err := s.browser.Product(ctx)
 		if err != nil {
-			discovery.AnswerText(w, http.StatusServiceUnavailable, err.Error())
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
 		discovery.AnswerJSON(w, p.Version(s.URL()))
@@ -231,29 +230,30 @@ func (s *Server) serveJSON(w http.ResponseWriter, r *http.Request, request strin
 	case "close":
 		s.act(ctx, w, "Target.closeTarget", id, "Target is closing")
 	default:
-		discovery.AnswerText(w, http.StatusNotFound, "Unknown command: "+name)
+		http.Error(w, "Unknown command: "+name, http.StatusNotFound)
 	}
 }
 
 func (s *Server) act(ctx context.Context, w http.ResponseWriter, method, id, done string) {
 	switch err := s.browser.Act(ctx, method, id); {
 	case errors.Is(err, ErrNoTarget):
-		discovery.AnswerText(w, http.StatusNotFound, noTarget+id)
+		http.Error(w, noTarget+id, http.StatusNotFound)
 	case err != nil:
-		discovery.AnswerText(w, http.StatusInternalServerError, err.Error())
+		http.Error(w, err.Error(), http.StatusInternalServerError)
 	default:
-		discovery.AnswerText(w, http.StatusOK, done)
+		io.WriteString(w, done)
 	}
 }
 
 func (s *Server) serveNew(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPut {
-		discovery.RefuseVerb(w, r.Method)
+		w.Header().Set("Allow", http.MethodPut)
+		http.Error(w, "a page is opened with PUT", http.StatusMethodNotAllowed)
 		return
 	}
 	t, err := s.browser.Open(r.Context(), cmp.Or(discovery.NewAddress(r.URL.RawQuery), "about:blank"))
 	if err != nil {
-		discovery.AnswerText(w, http.StatusInternalServerError, "Could not create new page: "+err.Error())
+		http.Error(w, "Could not create new page: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	discovery.AnswerJSON(w, t.At(s.base(), s.revision(r.Context())))

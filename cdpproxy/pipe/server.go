@@ -33,8 +33,6 @@ type Server struct {
 
 	writing sync.Mutex // one command at a time is written to out
 
-	largest int // of the browser's messages that are forwarded, in bytes
-
 	mu       sync.Mutex // guards the fields that follow; nothing under it blocks
 	ended    bool
 	lastID   int32
@@ -64,7 +62,7 @@ type session struct {
 // Serve reads the browser's messages from in, writes commands to out and listens on
 // a loopback port. It closes in and out when it ends.
 func Serve(in io.ReadCloser, out io.WriteCloser, logger *slog.Logger) (*Server, error) {
-	s := &Server{log: logger, largest: maxIncoming, in: in, out: out, calls: map[int32]call{}, sessions: map[string]session{}}
+	s := &Server{log: logger, in: in, out: out, calls: map[int32]call{}, sessions: map[string]session{}}
 	var err error
 	if s.clients, err = devtools.Listen(browser{s}, logger); err != nil {
 		return nil, err

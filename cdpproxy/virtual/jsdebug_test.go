@@ -31,8 +31,7 @@ import (
 // sharedsession_test.go.
 type jsDebug struct {
 	t       testing.TB
-	url     string // of the real browser
-	context string // the browser context of its pages; empty: the browser's only one
+	context string // the browser context of its pages
 	ws      *websocket.Conn
 	server  *httptest.Server
 	browser *virtual.Browser // gets the pages
@@ -80,14 +79,14 @@ type replay struct {
 }
 
 // startJSDebug debugs every page of a browser and shares them to b.
-func startJSDebug(t testing.TB, browserURL string, ownContext bool, b *virtual.Browser) *jsDebug {
+func startJSDebug(t testing.TB, browserURL string, b *virtual.Browser) *jsDebug {
 	t.Helper()
 	ws, _, err := websocket.Dial(t.Context(), browserURL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ws.SetReadLimit(-1)
-	d := &jsDebug{t: t, url: browserURL, ws: ws, browser: b, pending: map[int64]func(reply){}, sent: map[string]int{}}
+	d := &jsDebug{t: t, ws: ws, browser: b, pending: map[int64]func(reply){}, sent: map[string]int{}}
 	d.server = httptest.NewServer(http.HandlerFunc(d.share))
 	d.wg.Go(d.read)
 	t.Cleanup(func() {
@@ -96,17 +95,15 @@ func startJSDebug(t testing.TB, browserURL string, ownContext bool, b *virtual.B
 		d.server.Close()
 		d.wg.Wait()
 	})
-	if ownContext {
-		var made struct{ BrowserContextID string }
-		if err := json.Unmarshal(d.call("", "Target.createBrowserContext", "{}"), &made); err != nil {
-			t.Fatal(err)
-		}
-		d.context = made.BrowserContextID
-		t.Cleanup(func() {
-			d.send("", "Target.disposeBrowserContext", fmt.Sprintf(`{"browserContextId":%q}`, d.context), nil)
-		})
-		d.send("", "Target.createTarget", fmt.Sprintf(`{"url":"about:blank","browserContextId":%q}`, d.context), nil)
+	var made struct{ BrowserContextID string }
+	if err := json.Unmarshal(d.call("", "Target.createBrowserContext", "{}"), &made); err != nil {
+		t.Fatal(err)
 	}
+	d.context = made.BrowserContextID
+	t.Cleanup(func() {
+		d.send("", "Target.disposeBrowserContext", fmt.Sprintf(`{"browserContextId":%q}`, d.context), nil)
+	})
+	d.send("", "Target.createTarget", fmt.Sprintf(`{"url":"about:blank","browserContextId":%q}`, d.context), nil)
 	d.send("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
 	return d
 }
@@ -199,7 +196,7 @@ func (d *jsDebug) event(session, method string, params json.RawMessage) {
 	}
 	switch {
 	case session == "" && method == "Target.targetCreated" && e.TargetInfo.Type == "page":
-		if d.context != "" && d.context != e.TargetInfo.BrowserContextID {
+		if d.context != e.TargetInfo.BrowserContextID {
 			return
 		}
 		target := e.TargetInfo.TargetID

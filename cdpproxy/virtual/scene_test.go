@@ -28,11 +28,6 @@ type scene struct {
 // Tests with a scene run in parallel.
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	return newSceneIn(t, cdptest.BrowserURL(t), true)
-}
-
-func newSceneIn(t *testing.T, browserURL string, ownContext bool) *scene {
-	t.Helper()
 	t.Parallel()
 	browser, err := virtual.New(slog.New(slog.NewTextHandler(panics{t}, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
@@ -51,7 +46,7 @@ function pressed() {
 	}))
 	t.Cleanup(site.Close)
 	s.site = site.URL
-	s.debug = startJSDebug(t, browserURL, ownContext, s.browser)
+	s.debug = startJSDebug(t, cdptest.BrowserURL(t), s.browser)
 	t.Cleanup(func() { s.browser.Close() })
 	return s
 }

@@ -92,7 +92,7 @@ func (c *sharedClient) receive(data []byte) {
 	if len(m.Params) == 0 {
 		m.Params = json.RawMessage("{}")
 	}
-	if d.context != "" && (m.Method == "Target.createTarget" || m.Method == "Browser.setDownloadBehavior") {
+	if m.Method == "Target.createTarget" || m.Method == "Browser.setDownloadBehavior" {
 		m.Params = fmt.Appendf(nil, `{"browserContextId":%q,%s`, d.context, m.Params[1:])
 	}
 	if d.answersIntegrated(m.Method, m.Params) {
