@@ -49,8 +49,7 @@ func (p *program) setupCommand() *cobra.Command {
 asks, and keeps everything else in the file. Without HOST it lists the hosts that
 are found, and whether each has an entry that works.
 
-An entry that works stays as it is. One that starts a program that is gone gets the
-path of this one.
+An entry that works stays as it is. One that does not is replaced.
 
 Hosts: ` + strings.Join(hostNames(), ", "),
 		Example: `  coordinator setup

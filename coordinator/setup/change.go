@@ -131,8 +131,8 @@ func (c *Change) Write() (err error) {
 	return nil
 }
 
-// writeNew writes a new file to the disk. One that replaces another gets its owner, and
-// that very mode; else the user's umask counts.
+// writeNew writes a new file to the disk. One that replaces another gets that very mode;
+// else the user's umask counts.
 func writeNew(file, text string, mode fs.FileMode, replaced fs.FileInfo) (err error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -140,9 +140,6 @@ func writeNew(file, text string, mode fs.FileMode, replaced fs.FileInfo) (err er
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if replaced != nil {
-		if err := keepOwner(file, replaced); err != nil {
-			return fmt.Errorf("cannot keep the owner and the group of the file, so edit it by hand: %w", err)
-		}
 		if err := f.Chmod(mode); err != nil {
 			return err
 		}

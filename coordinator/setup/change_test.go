@@ -99,7 +99,7 @@ func TestAddToWhatHasNoServers(t *testing.T) {
 		if h.format == (jsonFormat{}) {
 			texts = append(texts, "{}", "{ }\n", "// mine\n/* and mine */", "{\n\t\"a\": 1, // x\n}", `{"a": {"b": []}}`, "{\n  // nothing yet\n}\n")
 		} else {
-			texts = append(texts, "# mine\n", "model = 'x'", "[mcp_servers]\n", "[mcp_servers.browser-coordinator.tools]\nx = 1\n")
+			texts = append(texts, "# mine\n", "model = 'x'", "[mcp_servers]\n")
 		}
 		for _, text := range texts {
 			change, err := addTo(t, h.ID, h.Default, workspace, text, ours)
@@ -125,93 +125,37 @@ func TestAddToWhatHasNoServers(t *testing.T) {
 	}
 }
 
-// TestUpdate: an entry of the user's whose program is gone gets another one, and keeps all
-// else.
+// TestUpdate: an entry that does not work is replaced. One in the user's file keeps its
+// flags; those in a project's file may be from anyone.
 func TestUpdate(t *testing.T) {
 	workspace := home(t, "coordinator")
-	for _, c := range []struct{ host, before, after string }{
+	const json = `{"mcpServers": {"b": {"command": "/gone/coordinator", "args": ["mcp", "--caps", "pdf"], "env": {"A": "1"}}, "c": 1}}`
+	entry := func(args string) string {
+		return "{\"mcpServers\": {\"b\": {\n  \"command\": \"/opt/coordinator\",\n  \"args\": [" + args + "]\n}, \"c\": 1}}"
+	}
+	for _, c := range []struct {
+		host          string
+		scope         Scope
+		before, after string
+	}{
+		{"claude-code", User, json, entry(`"mcp", "--caps", "pdf"`)},
+		{"claude-code", Project, json, entry(`"mcp"`)},
+		{"claude-code", User, strings.Replace(json, "/gone/coordinator", "coordinator", 1), strings.Replace(json, "/gone/coordinator", "coordinator", 1)}, // works
 		{
-			"claude-code",
-			`{"mcpServers": {"b": {"type": "stdio", "command": "/gone/coordinator", "args": ["mcp", "--caps", "pdf"], "env": {"A": "1"}}}}`,
-			`{"mcpServers": {"b": {"type": "stdio", "command": "/opt/coordinator", "args": ["mcp", "--caps", "pdf"], "env": {"A": "1"}}}}`,
+			"opencode", User,
+			"{\n\t\"mcp\": {\n\t\t// mine\n\t\t\"browser-coordinator\": {\"type\": \"local\", \"command\": [\"/gone/coordinator\", \"mcp\", \"--headed\"]}\n\t}\n}\n",
+			"{\n\t\"mcp\": {\n\t\t// mine\n\t\t\"browser-coordinator\": {\n\t\t\t\"type\": \"local\",\n\t\t\t\"command\": [\"/opt/coordinator\", \"mcp\", \"--headed\"]\n\t\t}\n\t}\n}\n",
 		},
 		{
-			"claude-code",
-			`{"mcpServers": {"browser-coordinator": {"command": "/gone", "args": ["serve"]}}}`,
-			`{"mcpServers": {"browser-coordinator": {"command": "/opt/coordinator", "args": ["mcp"]}}}`,
-		},
-		{
-			"claude-code",
-			`{"mcpServers": {"browser-coordinator": {"command": "/gone/coordinator"}}}`,
-			`{"mcpServers": {"browser-coordinator": {"command": "/opt/coordinator", "args": ["mcp"]}}}`,
-		},
-		{
-			"zed",
-			`{"context_servers": {"browser-coordinator": {"source": "custom", "command": {"path": "/gone", "args": ["mcp"]}}}}`,
-			`{"context_servers": {"browser-coordinator": {"source": "custom", "command": "/opt/coordinator", "args": ["mcp"]}}}`,
-		},
-		{
-			"opencode",
-			`{"mcp": {"browser-coordinator": {"type": "local", "command": ["/gone/coordinator", "mcp", "--headed"], "enabled": false}}}`,
-			`{"mcp": {"browser-coordinator": {"type": "local", "command": ["/opt/coordinator", "mcp", "--headed"], "enabled": false}}}`,
-		},
-		{
-			"codex",
-			"  [ mcp_servers . 'browser-coordinator' ] # mine\n  command = '/gone#1/coordinator' # why\nargs = [\n  \"mcp\", # no\n  \"--caps\", \"pdf\",\n]\nenv = { A = \"1\" }\n[tui]\n",
-			"  [ mcp_servers . 'browser-coordinator' ] # mine\n  command = \"/opt/coordinator\" # why\nargs = [\n  \"mcp\", # no\n  \"--caps\", \"pdf\",\n]\nenv = { A = \"1\" }\n[tui]\n",
-		},
-		{
-			"codex",
-			"[mcp_servers]\nbrowser-coordinator.command = \"/gone\"\nbrowser-coordinator.args = []\n",
-			"[mcp_servers]\nbrowser-coordinator.command = \"/opt/coordinator\"\nbrowser-coordinator.args = [\"mcp\"]\n",
-		},
-		{
-			"codex",
-			"[mcp_servers.browser-coordinator]\ncommand = \"/gone\"\nenv = { A = \"1\" }\n",
-			"[mcp_servers.browser-coordinator]\ncommand = \"/opt/coordinator\"\nargs = [\"mcp\"]\nenv = { A = \"1\" }\n",
+			"codex", User,
+			"  [ mcp_servers . 'browser-coordinator' ] # mine\n  command = '/gone#1/coordinator' # why\nargs = [\n  \"mcp\", # no\n  \"--caps\", \"pdf\",\n]\n[tui]\n",
+			"[tui]\n\n[mcp_servers.browser-coordinator]\ncommand = \"/opt/coordinator\"\nargs = [\"mcp\", \"--caps\", \"pdf\"]\n",
 		},
 	} {
-		change, err := addTo(t, c.host, User, workspace, c.before, ours)
+		change, err := addTo(t, c.host, c.scope, workspace, c.before, ours)
 		if err != nil || change.After != c.after {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.host, err, change.After, c.after)
 		}
-	}
-	working := `{"mcpServers": {"browser": {"command": "coordinator", "args": ["mcp", "--caps", "pdf"]}}}`
-	if change, err := add(t, "cursor", workspace, working, ours); err != nil || change.Changed() {
-		t.Errorf("an entry that works: %+v, %v", change, err)
-	}
-}
-
-// TestSettingsOfAProject: what an entry in a project's file sets is shown, and the entry
-// gets no other program then: it may be from anyone.
-func TestSettingsOfAProject(t *testing.T) {
-	workspace := home(t, "coordinator")
-	const working = `{"mcpServers": {"b": {"command": "coordinator", "args": ["mcp", "--caps", "pdf", "--executable", "./evil", "--proxy-server=http://x", "--later", "1", "--headed", "--", "sh", "-c", "evil"], "env": {"B": "2", "A": "1"}, "trust": true, "timeout": 5}}}`
-	change, err := add(t, "gemini", workspace, working, ours)
-	want := []string{"--executable ./evil", "--proxy-server=http://x", "--later 1", "-- sh -c evil", `env {"A":"1","B":"2"}`, "trust true"}
-	if err != nil || change.Changed() || !slices.Equal(change.State.Settings, want) {
-		t.Errorf("an entry that works: %q, %v", change.State.Settings, err)
-	}
-	gone := strings.Replace(working, `"coordinator"`, `"/gone/coordinator"`, 1)
-	const refused = "does not work, and sets what may not be yours: "
-	if _, err = add(t, "gemini", workspace, gone, ours); err == nil || !strings.Contains(err.Error(), refused+"--executable ./evil") {
-		t.Errorf("one that does not: %v", err)
-	}
-	_, err = add(t, "gemini", workspace, `{"mcpServers": {"browser-coordinator": {"command": "/gone", "args": ["x"], "env": {"A": "1"}}}}`, ours)
-	if err == nil || !strings.Contains(err.Error(), refused+"env ") {
-		t.Errorf("another program: %v", err)
-	}
-	for _, harmless := range []string{
-		`{"mcpServers": {"b": {"type": "stdio", "command": "/gone/coordinator", "args": ["mcp", "--caps", "pdf", "--headed", "--viewport=1x1"], "timeout": 5}}}`,
-		`{"mcpServers": {"b": {"command": "/gone/npx", "args": ["-y", "browser-coordinator", "mcp"]}}}`,
-	} {
-		change, err := add(t, "gemini", workspace, harmless, ours)
-		if err != nil || change.State.Settings != nil || change.Note != "This path only works on this machine. Don't commit it." {
-			t.Errorf("%q, %v, %s", change.State.Settings, err, change.Note)
-		}
-	}
-	if s, err := hostOf(t, "gemini").Inspect(User, workspace); err != nil || s.Settings != nil {
-		t.Errorf("the user's own file: %q, %v", s.Settings, err)
 	}
 }
 
@@ -220,9 +164,7 @@ func TestRefused(t *testing.T) {
 	workspace := home(t)
 	for _, c := range []struct{ host, text, reason string }{
 		{"claude-code", `{"mcpServers": {}, "mcpServers": {"other": {}}}`, "its mcpServers are written in a form that cannot be edited"},
-		{"claude-code", `{"mcpServers": {"browser-coordinator": {"url": "http://x"}}}`, "its entry browser-coordinator is a server at a URL: remove it first, with --remove"},
 		{"codex", "mcp_servers = { other = { command = \"y\" } }\n", "its mcp_servers are written in a form that cannot be edited"},
-		{"codex", "[mcp_servers]\nbrowser-coordinator = { command = \"/old\" }\n", "its mcp_servers are written in a form that cannot be edited"},
 	} {
 		if change, err := add(t, c.host, workspace, c.text, ours); err == nil || !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%s: %+v, %v", c.text, change, err)

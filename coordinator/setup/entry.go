@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -71,8 +72,8 @@ func Paste(e Entry) string {
 	return jsonFormat{}.set("", []string{"mcpServers", entryName}, Host{}.members(e))
 }
 
-// updated is the entry with the flags that the user has added to the old one.
-func updated(s State, e Entry) Entry {
+// withFlags is the entry with the flags that the user has added to the old one.
+func withFlags(s State, e Entry) Entry {
 	flags := s.Args
 	if i := slices.Index(s.Args, "mcp"); i >= 0 {
 		flags = s.Args[i+1:]
@@ -84,8 +85,8 @@ func updated(s State, e Entry) Entry {
 }
 
 // Add returns the change that enters the coordinator into the host's file of that scope.
-// An entry that works stays as it is; one that does not gets the command of e, and keeps
-// all else. In a project's file, which may be from anyone, that must be harmless.
+// An entry that works stays as it is; another one is replaced. In the user's file it keeps
+// its flags. Those in a project's file may be from anyone, and can start any program.
 func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 	c, err := h.read(scope, workspace)
 	if err != nil {
@@ -98,28 +99,13 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 		return change, nil
 	case s.Works(): // one for every folder is added beside it
 		s.Name, c.servers = "", h.servers
+	case scope == User:
+		e = withFlags(s, e)
 	}
-	name, members := entryName, h.members(e)
-	var notes []string
-	if s.Name != "" {
-		name = s.Name
-		old, err := c.table(append(slices.Clone(c.servers), name))
-		if err != nil {
-			return nil, err
-		}
-		for _, url := range []string{"url", "httpUrl", "serverUrl"} {
-			if old[url] != nil {
-				return nil, unusable(s.File, "its entry %s is a server at a URL: remove it first, with --remove", name)
-			}
-		}
-		if len(s.Settings) > 0 {
-			return nil, unusable(s.File, "its entry %s does not work, and sets what may not be yours: %s. Remove it first, with --remove", name, strings.Join(s.Settings, ", "))
-		}
-		e = updated(s, e)
-		members = slices.DeleteFunc(h.members(e), func(m member) bool { return same(plain(m.value), old[m.name]) })
-	}
-	path := append(slices.Clone(c.servers), name)
+	path := append(slices.Clone(c.servers), cmp.Or(s.Name, entryName))
+	members := h.members(e)
 	c.put(path, members)
+	var notes []string
 	if scope == Project && filepath.IsAbs(e.Command) {
 		notes = append(notes, "This path only works on this machine. Don't commit it.")
 	}
@@ -151,10 +137,10 @@ func (h Host) Remove(scope Scope, workspace string) (*Change, error) {
 	return change, c.finish(change, h.format.remove(c.text, path))
 }
 
-// put puts members into what the file is to contain.
+// put puts an entry into what the file is to contain.
 func (c *configuration) put(path []string, members []member) {
 	table := c.tree
-	for _, name := range path {
+	for _, name := range path[:len(path)-1] {
 		next, ok := table[name].(map[string]any)
 		if !ok {
 			next = map[string]any{}
@@ -162,9 +148,11 @@ func (c *configuration) put(path []string, members []member) {
 		}
 		table = next
 	}
+	entry := map[string]any{}
 	for _, m := range members {
-		table[m.name] = plain(m.value)
+		entry[m.name] = plain(m.value)
 	}
+	table[path[len(path)-1]] = entry
 }
 
 // plain is a value as a parser returns it.

@@ -10,8 +10,8 @@ import (
 type format interface {
 	// parse returns what a text contains. A blank text is an empty table.
 	parse(text string) (map[string]any, error)
-	// set gives the table at that path these members. Members that are there keep their
-	// place. The caller checks what the text contains then.
+	// set makes a table with these members at that path, in place of what is there. The
+	// caller checks what the text contains then.
 	set(text string, path []string, members []member) string
 	// remove removes what is at that path.
 	remove(text string, path []string) string

@@ -25,8 +25,6 @@ type State struct {
 	Command string // that the entry starts, with Args
 	Args    []string
 	Off     bool // it is turned off in the file
-	// Settings are what the entry of a project's file sets, without what is harmless.
-	Settings []string
 	// Program is the file of Command; empty: it is not found, or cannot be executed. A
 	// command with a variable of the host, like ${workspaceFolder}, stands for itself.
 	Program string
@@ -178,13 +176,6 @@ func (c *configuration) findEntry(workspace string) error {
 	s.Command, s.Args = readEntry(entry)
 	s.Off = entry["enabled"] == false || entry["disabled"] == true
 	s.Program = find(s.Command, c.scope, workspace)
-	if c.scope == Project {
-		var flags []string
-		if isOurs(s.Command, s.Args) && servesMCP(s.Command, s.Args) { // of another command they are replaced
-			flags = s.Args
-		}
-		s.Settings = settings(entry, flags)
-	}
 	return nil
 }
 

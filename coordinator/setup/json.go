@@ -52,21 +52,19 @@ func parseJSON(text string) (hujson.Value, error) {
 }
 
 func (jsonFormat) set(text string, path []string, members []member) string {
-	root, l, found := walk(text, path)
-	if missing := path[len(found)-1:]; len(missing) > 0 { // they are new
-		value := any(members)
-		for _, name := range slices.Backward(missing[1:]) {
-			value = []member{{name, value}}
-		}
-		members = []member{{missing[0], value}}
+	root, l, found := walk(text, path[:len(path)-1])
+	o, missing := found[len(found)-1], path[len(found)-1:]
+	var value any = members
+	for _, name := range slices.Backward(missing[1:]) {
+		value = []member{{name, value}}
 	}
-	last := found[len(found)-1]
-	for _, m := range members {
-		if i := index(last, m.name); i >= 0 {
-			last.Members[i].Value.Value = hujson.Literal(l.write(m.value))
-		} else {
-			l.insert(last, m)
+	if i := index(o, missing[0]); i >= 0 {
+		if indent, onOwnLine := indentOf(o.Members[i]); onOwnLine {
+			l.indent = indent
 		}
+		o.Members[i].Value.Value = hujson.Literal(l.write(value))
+	} else {
+		l.insert(o, member{missing[0], value})
 	}
 	return string(root.Pack())
 }

@@ -90,8 +90,6 @@ func (h Host) Diagnose(scope Scope, s State) Diagnosis {
 		return Diagnosis{Broken, "starts " + strings.Join(append([]string{s.Command}, s.Args...), " ") + ", which is not its MCP server", again}
 	case !s.IsCoordinator():
 		return Diagnosis{Doubtful, "starts " + s.Command + ", which may be another program", "to replace it, remove it first, with --remove"}
-	case len(s.Settings) > 0:
-		return Diagnosis{Doubtful, "works, and sets " + strings.Join(s.Settings, ", "), "if that is not yours, replace the entry: remove it first, with --remove"}
 	}
 	return Diagnosis{Health: Works, Text: "works"}
 }

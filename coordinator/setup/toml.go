@@ -10,8 +10,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// tomlFormat is TOML. The parser finds where each expression is; the text is edited by
-// its lines, so that all else stays as it is.
+// tomlFormat is TOML. A table is added at the end. The parser finds the lines of each
+// expression, and only whole lines are removed, so that all else stays as it is.
 type tomlFormat struct{}
 
 func (tomlFormat) parse(text string) (map[string]any, error) {
@@ -32,8 +32,6 @@ type expression struct {
 	path       []string // from the root
 	header     bool
 	start, end int // of its lines
-	value      int // where a value begins
-	valueEnd   int
 }
 
 // expressions are those of a text that has been parsed before.
@@ -52,14 +50,11 @@ func expressions(text string) (all []expression) {
 			}
 			end = int(key.Raw.Offset + key.Raw.Length)
 		}
-		e := expression{path: path, header: true}
-		if node.Kind == unstable.KeyValue {
-			equals := end + strings.IndexByte(text[end:], '=') + 1
-			e.value = equals + len(text[equals:]) - len(strings.TrimLeft(text[equals:], " \t"))
-			end = int(node.Raw.Offset + node.Raw.Length)
-			e.path, e.header, e.valueEnd = slices.Concat(table, path), false, end
-		} else {
+		e := expression{path: path, header: node.Kind != unstable.KeyValue}
+		if e.header {
 			table = path
+		} else {
+			e.path, end = slices.Concat(table, path), int(node.Raw.Offset+node.Raw.Length)
 		}
 		e.start = strings.LastIndexByte(text[:first], '\n') + 1
 		e.end = len(text)
@@ -71,37 +66,14 @@ func expressions(text string) (all []expression) {
 	return all
 }
 
-func (tomlFormat) set(text string, path []string, members []member) string {
+func (f tomlFormat) set(text string, path []string, members []member) string {
 	end := lineEnd(text)
-	previous := path // what a new member follows: the table's header, or the member before it
+	if text = strings.TrimRight(f.remove(text, path), space); text != "" {
+		text += end + end
+	}
+	text += "[" + writeKey(path) + "]" + end
 	for _, m := range members {
-		value := layout{}.write(m.value)
-		all := expressions(text)
-		at := func(path []string) int {
-			return slices.IndexFunc(all, func(e expression) bool { return slices.Equal(e.path, path) })
-		}
-		own := append(slices.Clone(path), m.name)
-		if i := at(own); i >= 0 {
-			text = text[:all[i].value] + value + text[all[i].valueEnd:]
-			previous = own
-			continue
-		}
-		var after int
-		if i := at(previous); i >= 0 {
-			after = all[i].end
-		} else {
-			if text = strings.TrimRight(text, space); text != "" {
-				text += end + end
-			}
-			text += "[" + writeKey(path) + "]" + end
-			after = len(text)
-		}
-		before := text[:after]
-		if !strings.HasSuffix(before, "\n") {
-			before += end
-		}
-		text = before + m.name + " = " + value + end + text[after:]
-		previous = own
+		text += m.name + " = " + layout{}.write(m.value) + end
 	}
 	return text
 }
