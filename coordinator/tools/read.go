@@ -48,7 +48,9 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 	none := "Nothing in the page matches."
 	if in.Scroll {
 		var scrolled snapshot.Scrolled
-		if found, scrolled, err = p.Reader().FindScrolling(ctx, options); err == nil {
+		found, scrolled, err = p.Reader().FindScrolling(ctx, options)
+		c.Out.Shows(scrolled.Changes, false)
+		if err == nil {
 			none = fmt.Sprintf("Nothing matches, in %d steps of scrolling to the end.", scrolled.Steps)
 			if !scrolled.All {
 				none = fmt.Sprintf("Nothing matches so far, in %d steps of scrolling. There is more: call again to go on from there.", scrolled.Steps)

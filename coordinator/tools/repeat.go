@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -106,6 +107,15 @@ func (in fillFormIn) Step(d *agent.Done) export.Step {
 	return s
 }
 
+// Part implements agent.Partial: the fields before the one that failed are filled.
+func (in fillFormIn) Part(failed error) agent.Repeatable {
+	var at *input.FieldError
+	if !errors.As(failed, &at) {
+		return fillFormIn{}
+	}
+	return fillFormIn{Fields: in.Fields[:at.Index]}
+}
+
 func (in dragIn) Step(d *agent.Done) export.Step { return code(d.On[0] + ".dragTo(" + d.On[1] + ")") }
 
 func (in uploadIn) Step(d *agent.Done) export.Step {
@@ -191,6 +201,70 @@ func (in evaluateIn) Step(d *agent.Done) export.Step {
 		script = in.Function
 	}
 	return code(d.On[0] + ".evaluate((element, script) => (0, eval)(script)(element), " + export.Quote("("+script+")") + ")")
+}
+
+// Step opens nothing: a tab is opened when the first call works in it.
+func (in tabsIn) Step(*agent.Done) export.Step {
+	if in.Action == "close" {
+		return export.Step{Comment: "The agent closed a tab here."}
+	}
+	return export.Step{}
+}
+
+func (in routeIn) Step(d *agent.Done) export.Step {
+	headers, _ := in.headers()
+	var list, members []string
+	for _, h := range headers {
+		list = append(list, export.Quote(strings.ToLower(h.Name))+": "+d.Text(h.Value))
+	}
+	does := ""
+	switch {
+	case in.Abort != "":
+		does = "abort(" + export.Quote(strings.ToLower(in.Abort)) + ")"
+	case in.Status != 0 || in.Body != nil || in.ContentType != "":
+		if in.Status != 0 {
+			members = append(members, fmt.Sprint("status: ", in.Status))
+		}
+		if in.ContentType != "" {
+			members = append(members, "contentType: "+export.Quote(in.ContentType))
+		}
+		if list != nil {
+			members = append(members, "headers: "+object(list))
+		}
+		if in.Body != nil {
+			members = append(members, "body: "+export.Quote(*in.Body))
+		}
+		does = "fulfill(" + object(members) + ")"
+	default:
+		for _, name := range in.removed() {
+			list = append(list, export.Quote(strings.ToLower(name))+": undefined")
+		}
+		does = "continue(" + object([]string{"headers: " + object(append([]string{"...route.request().headers()"}, list...))}) + ")"
+	}
+	times := ""
+	if in.Times > 0 {
+		times = fmt.Sprintf(", { times: %d }", in.Times)
+	}
+	return code(d.Page + ".context().route(" + routed(in.Pattern) + ", (route) => route." + does + times + ")")
+}
+
+// routed is a pattern of a route, in Playwright's syntax.
+func routed(pattern string) string {
+	if strings.HasPrefix(pattern, "/") { // of any host
+		pattern = "*://*" + pattern
+	}
+	return export.Quote(pattern)
+}
+
+func (in unrouteIn) Step(d *agent.Done) export.Step {
+	if in.Pattern == "" {
+		return code(d.Page + ".context().unrouteAll()")
+	}
+	return code(d.Page + ".context().unroute(" + routed(in.Pattern) + ")")
+}
+
+func (in networkStateIn) Step(d *agent.Done) export.Step {
+	return code(fmt.Sprintf("%s.context().setOffline(%v)", d.Page, in.State == "offline"))
 }
 
 func (in emulateIn) Step(d *agent.Done) export.Step {

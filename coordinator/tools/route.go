@@ -53,6 +53,16 @@ func (in *routeIn) headers() ([]routing.Header, error) {
 	return headers, nil
 }
 
+// removed reads the names of headers.
+func (in *routeIn) removed() (names []string) {
+	for name := range strings.SplitSeq(in.RemoveHeaders, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func route(ctx context.Context, c *agent.Call, in routeIn) error {
 	headers, err := in.headers()
 	if err != nil {
@@ -60,12 +70,7 @@ func route(ctx context.Context, c *agent.Call, in routeIn) error {
 	}
 	r := routing.Route{
 		Pattern: in.Pattern, Status: in.Status, Body: in.Body, ContentType: in.ContentType, Headers: headers,
-		Abort: strings.ToLower(in.Abort), Times: in.Times,
-	}
-	for name := range strings.SplitSeq(in.RemoveHeaders, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			r.RemoveHeaders = append(r.RemoveHeaders, name)
-		}
+		RemoveHeaders: in.removed(), Abort: strings.ToLower(in.Abort), Times: in.Times,
 	}
 	browser, err := c.Routed(ctx)
 	if err != nil {

@@ -48,7 +48,10 @@ func TestFindScrolling(t *testing.T) {
 	agent.Expect("browser_find", args{"text": "Row 77 "}, "Nothing in the page matches")
 	for _, row := range []string{"Row 77 ", "Row 148 ", "Row 3 "} {
 		text := agent.Expect("browser_find", args{"text": row, "scroll": true}, row, "[ref=")
-		agent.Must("browser_click", args{"target": toolstest.Ref(t, text[strings.Index(text, row):], "button", "Open")})
+		after := agent.Must("browser_click", args{"target": toolstest.Ref(t, text[strings.Index(text, row):], "button", "Open")})
+		if strings.Contains(after, "Row ") {
+			t.Errorf("the click's answer has what the search has scrolled to: %s", after)
+		}
 	}
 	agent.Expect("browser_find", args{"text": "Row 151 ", "scroll": true}, "scrolling to the end")
 	agent.Open(url + "/slow")

@@ -210,6 +210,19 @@ func (e *PartialError) Error() string { return e.Err.Error() }
 
 func (e *PartialError) Unwrap() error { return e.Err }
 
+// Part is what an action has done before it failed; empty: nothing.
+func Part(failed error) string {
+	var field *FieldError
+	var partial *PartialError
+	switch {
+	case errors.As(failed, &partial):
+		return partial.Done
+	case errors.As(failed, &field) && field.Index > 0:
+		return fmt.Sprintf("%d of %d fields are filled", field.Index, field.Of)
+	}
+	return ""
+}
+
 // midway records what was done before the error, unless the error has it already.
 func midway(err error, done string, args ...any) error {
 	if err == nil || errors.As(err, new(*PartialError)) {

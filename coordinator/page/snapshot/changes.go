@@ -114,7 +114,15 @@ func (r *Reader) appears(ctx context.Context, f frame.Frame, again bool) bool {
 	return seen
 }
 
-// sees reports whether the agent has seen the page's document before. From now on it has.
+// seen reports whether the agent has seen the page's document.
+func (r *Reader) seen() bool {
+	main, _ := r.frames.Frame(r.frames.Main())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.watched == main.Generation
+}
+
+// sees is seen. From now on the agent has seen it.
 func (r *Reader) sees() bool {
 	main, _ := r.frames.Frame(r.frames.Main())
 	r.mu.Lock()

@@ -18,16 +18,24 @@ const (
 
 // Scrolled is what a search has scrolled through.
 type Scrolled struct {
-	Steps int
-	All   bool // there is no more
+	Steps   int
+	All     bool    // there is no more
+	Changes Changes // what had changed before, as Look returns it
 }
 
 // FindScrolling is Find in a document whose list or feed has only a part of its content:
 // it scrolls from where the page is to the end, and then from the top, until something
 // matches. It leaves the page where it stops. If nothing matches, it searches again and
-// leaves rows the time to load.
+// leaves rows the time to load. What the scrolling changes is no later Look's.
 func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (found Found, s Scrolled, err error) {
 	until := time.Now().Add(maxScroll)
+	if r.seen() {
+		s.Changes, _ = r.changes(ctx)
+		defer func() {
+			scrolled, _ := r.changes(ctx)
+			s.Changes.Notices = append(s.Changes.Notices, scrolled.Notices...)
+		}()
+	}
 	for _, thorough := range []bool{false, true} {
 		found, err = r.findScrolling(ctx, opts, thorough, until, &s)
 		if err != nil || found.Matches > 0 || !s.All {

@@ -48,9 +48,7 @@ func (c *Call) Run(ctx context.Context, do func(context.Context) error) error {
 				err = do(stoppable)
 			}
 		}
-		if err == nil {
-			c.record(stoppable)
-		}
+		c.record(stoppable, err)
 		if release(); err != nil && context.Cause(stoppable) != nil {
 			err = context.Cause(stoppable)
 		}

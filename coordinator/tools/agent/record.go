@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"browser-coordinator/coordinator/page"
@@ -13,6 +15,12 @@ import (
 // Repeatable is implemented by the arguments of tools whose calls a test can repeat.
 type Repeatable interface {
 	Step(c *Done) export.Step
+}
+
+// Partial is implemented by the arguments of calls of which a test can repeat the part that
+// was done before they failed.
+type Partial interface {
+	Part(failed error) Repeatable
 }
 
 // Done is a call that a test repeats.
@@ -67,27 +75,30 @@ func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
 	c.did.locators = append(c.did.locators, locator)
 }
 
-// record adds a call that has succeeded to the test.
-func (c *Call) record(ctx context.Context) {
+// record adds a call to the test that has succeeded, or failed after it had done a part.
+func (c *Call) record(ctx context.Context, failed error) {
 	d := &c.did
-	if c.Test == nil || d.page == nil {
-		return
-	}
 	does, repeatable := c.In.(Repeatable)
-	if !repeatable && c.readOnly() {
+	if c.Test == nil || !repeatable && (c.readOnly() || c.forWindow()) {
 		return
 	}
-	var wanted int
-	if on, ok := c.In.(interface{ Aims() []input.Aim }); ok {
-		read := d.locators == nil // it has not acted
-		for _, aim := range on.Aims() {
-			if aim.Target != "" {
-				wanted++
-			}
-			if read {
-				c.locate(ctx, d.page, aim.Target)
-			}
+	comment := ""
+	if failed != nil {
+		part := input.Part(failed)
+		if part == "" {
+			return
 		}
+		comment = fmt.Sprintf("%s failed here, after a part: %s.", c.Tool.Name, part)
+		partial, ok := c.In.(Partial)
+		if repeatable = ok; ok {
+			does = partial.Part(failed)
+		}
+	}
+	var in export.Page
+	var wanted int
+	if d.page != nil {
+		in = export.Page{ID: d.page.ID(), URL: d.url}
+		wanted = c.locateAims(ctx)
 	}
 	came := export.Outcome{Chooser: d.change.Chooser != nil}
 	if d.change.Navigated {
@@ -96,24 +107,47 @@ func (c *Call) record(ctx context.Context) {
 	if dialog := d.change.Dialog; dialog != nil {
 		came.Dialog = &dialog.Message
 	}
-	came.Shown = c.expected(ctx)
+	if d.page != nil && failed == nil {
+		came.Shown = c.expected(ctx)
+	}
 	for _, p := range d.change.NewPages {
 		came.Opened = append(came.Opened, p.ID)
 	}
-	c.Test.Add(export.Page{ID: d.page.ID(), URL: d.url}, func(variable string) export.Step {
+	c.Test.Add(in, func(variable string) export.Step {
 		if !repeatable {
-			return export.Step{Comment: c.Tool.Name + " is not part of the test."}
+			return export.Step{Comment: cmp.Or(comment, c.Tool.Name+" is not part of the test.")}
 		}
 		done := &Done{Page: variable, Scope: variable, call: c}
 		if d.frame != "" {
 			done.Scope += "." + d.frame
 		}
-		if len(d.locators) < wanted || slices.Contains(d.locators, "") {
+		if failed == nil && len(d.locators) < wanted || slices.Contains(d.locators, "") {
 			return export.Step{Comment: c.Tool.Name + ": its element has no locator."}
 		}
 		for _, locator := range d.locators {
 			done.On = append(done.On, variable+"."+locator)
 		}
-		return does.Step(done)
+		step := does.Step(done)
+		step.Comment = cmp.Or(step.Comment, comment)
+		return step
 	}, came)
+}
+
+// locateAims notes the locators of the elements that a call has only read, and returns how
+// many elements the call aims at.
+func (c *Call) locateAims(ctx context.Context) (wanted int) {
+	read := c.did.locators == nil // it has not acted
+	on, ok := c.In.(interface{ Aims() []input.Aim })
+	if !ok {
+		return 0
+	}
+	for _, aim := range on.Aims() {
+		if aim.Target != "" {
+			wanted++
+		}
+		if read {
+			c.locate(ctx, c.did.page, aim.Target)
+		}
+	}
+	return wanted
 }

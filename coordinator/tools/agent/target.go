@@ -173,6 +173,7 @@ func (c *Call) Act(ctx context.Context, p *page.Page, a input.Action) (page.Chan
 		return err
 	}
 	change, err := p.Act(ctx, a)
+	c.did.change = change // also if it failed
 	if errors.Is(err, page.ErrPageClosed) && !errors.Is(err, page.ErrUnsent) {
 		c.did.closed, err = c.browsers.left(ctx, p), nil
 	}

@@ -59,7 +59,7 @@ type Answer struct {
 	Message string // of the dialog; empty: unknown
 }
 
-// Page is where a call works.
+// Page is where a call works. It is zero for a call that works in no page of its own.
 type Page struct{ ID, URL string } // the address before the call
 
 // Outcome is what came of a call.
@@ -91,6 +91,9 @@ func (t *Test) Add(in Page, make func(page string) Step, came Outcome) {
 		return
 	}
 	name, declared := t.pages[in.ID]
+	if in.ID == "" {
+		name, declared = "page", true // the test always has that one
+	}
 	if !declared {
 		name = t.declare(in.ID)
 	}
@@ -105,6 +108,9 @@ func (t *Test) Add(in Page, make func(page string) Step, came Outcome) {
 		t.begin(name, in.URL, made.Opens != "")
 	}
 	s := &step{Step: made, page: name, files: made.Files}
+	if in.ID == "" {
+		s.page = "" // it opens no dialog there
+	}
 	if made.Answer == nil && (made.Files == nil || made.Code != nil) {
 		t.steps = append(t.steps, s)
 	} else if s = t.opener(name, made); s == nil { // what has opened it is not known

@@ -27,7 +27,7 @@ before(async () => {
   symlinkSync(modules, join(workspace, "node_modules"));
   const settings = { testDir: ".", outputDir: join(window.root, "results"), use: { launchOptions: { executablePath: window.browser } } };
   writeFileSync(join(workspace, "playwright.config.mjs"), `export default ${JSON.stringify(settings)};`);
-  const flags = ["--caps", "testing,vision", "--secrets", join(window.root, "secrets.env")];
+  const flags = ["--caps", "testing,vision,network", "--secrets", join(window.root, "secrets.env")];
   host = new Client({ name: "host", version: "1" });
   await host.connect(
     new StdioClientTransport({
@@ -46,10 +46,10 @@ after(async () => {
   await site?.close();
 });
 
-async function call(name, args = {}) {
+async function call(name, args = {}, fails = false) {
   const { content, isError } = await host.callTool({ name: `browser_${name}`, arguments: args });
   const text = content.map((each) => each.text ?? "").join("\n");
-  assert.ok(!isError, `${name} ${JSON.stringify(args)}: ${text}`);
+  assert.equal(isError ?? false, fails, `${name} ${JSON.stringify(args)}: ${text}`);
   return text;
 }
 
@@ -89,6 +89,17 @@ test("a session, as a test", { timeout: 120_000 }, async () => {
     ],
   });
   await call("wait_for", { text: "amount 7" });
+  const part = [{ target: await ref('"Amount"'), value: "8" }, { target: "select", value: "gigantic" }];
+  await call("fill_form", { fields: part }, true);
+  await call("verify_text_visible", { text: "amount 8" });
+  await call("route", { pattern: "/news", status: 503, body: "none today", headers: ["X-Now: 1"] });
+  await call("click", { target: 'button "Fetch"' });
+  await call("wait_for", { text: "503 none today 1" });
+  await call("unroute", { pattern: "/news" });
+  await call("network_state_set", { state: "offline" });
+  await call("click", { target: 'button "Fetch"' });
+  await call("wait_for", { text: "no network" });
+  await call("network_state_set", { state: "online" });
   await call("select_option", { target: "select", values: ["small"] });
   await call("verify_value", { target: "select", type: "combobox", value: "small" });
   await call("click", { target: await ref('"Buy"', 1) });

@@ -32,7 +32,8 @@ const pages = {
 <canvas aria-label="Plan" width="100" height="80" style="border:3px solid" onclick="log('plan ' + event.offsetX + ' ' + event.offsetY)"></canvas>
 <a href="/help" target="_blank">Help</a>
 <iframe id="pay" srcdoc="<!doctype html><label>Card number <input></label><button onclick='document.body.append(document.querySelector(&quot;input&quot;).value + &quot; paid&quot;)'>Pay</button>"></iframe>
-<button onclick="setTimeout(() => log('late news'), 300)">News</button>`,
+<button onclick="setTimeout(() => log('late news'), 300)">News</button>
+<button onclick="fetch('/news').then(async (r) => log(r.status + ' ' + (await r.text()) + ' ' + r.headers.get('X-Now')), () => log('no network'))">Fetch</button>`,
   ),
   "/help": page("Help", `<h1>Help</h1><button onclick="document.body.append('Called')">Call</button>`),
 };
