@@ -30,7 +30,7 @@ type endpointFlags struct {
 func (f *endpointFlags) add(cmd *cobra.Command) {
 	f.hold = hold(cdpproxy.DefaultHold)
 	cmd.Flags().BoolVar(&f.requireToken, "require-token", false, requireTokenHelp)
-	cmd.Flags().BoolVar(&f.allowClose, "allow-close", false, "allow CDP clients to close the browser (Browser.close) for everyone")
+	cmd.Flags().BoolVar(&f.allowClose, "allow-close", false, "allow CDP clients that may change something to close the browser (Browser.close) for everyone")
 	cmd.Flags().Var(&f.hold, "hold", "let a CDP client wait up to `DURATION` for a browser; 0 does not wait")
 	cmd.Flags().Func("allow-origin", "admit requests from web pages of `ORIGIN`, for example https://tool.example (repeatable)", func(origin string) error {
 		f.allowOrigins = append(f.allowOrigins, origin)

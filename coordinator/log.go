@@ -60,8 +60,7 @@ func (p *program) logCommand() *cobra.Command {
 		Use:   "log",
 		Short: "Show the CDP traffic of a window as it passes, or record it",
 		Long: `Show the CDP traffic between a window's endpoint and its clients from now on,
-until you interrupt the command. It continues when another coordinator takes
-over the endpoint.
+until you interrupt the command or the coordinator that serves the endpoint ends.
 
 With --record the traffic goes to a file as JSON lines, which "coordinator
 replay" serves as a browser. A recording ends with the coordinator that serves

@@ -15,8 +15,8 @@
 // debugger.
 //
 // [Command] and [Tool] classify an operation by the tables methods.txt and tools.txt.
-// [Decide] answers with one of three outcomes: [Allow]; [Deny], with the reason and what
-// a person can do about it; [Ask], which means that the user must agree first. An
+// [Decide] answers with one of three outcomes: [Allow]; [Deny], with the
+// reason; [Ask], which means that the user must agree first. An
 // [Enforcer] applies this to one window: it knows the mode and which actors the user has
 // allowed or stopped, and asks the user.
 //

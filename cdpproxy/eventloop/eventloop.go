@@ -1,7 +1,7 @@
 // Package eventloop moves the bytes of many connections. On Linux one goroutine
 // does it for all of them, by epoll. With two goroutines for each pair of
 // connections and Go's own poller a message costs twice as much, and an idle pair
-// needs three times the memory (specs/benchmarks.md).
+// needs three times the memory.
 //
 // On other systems, and with the build tag noeventloop, a loop has a goroutine for
 // each connection. Its users see no difference.

@@ -75,7 +75,7 @@ func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration
 	if errors.As(err, &paused) && p.input.Sent() > before.inputs {
 		c := p.observer.since(before)
 		logged, last := p.observer.logged(before)
-		c.Effects = p.observer.effects(before, logged, last)
+		c.Effects = p.observer.effects(c, before, logged, last)
 		at := p.operations.locate(paused.At)
 		c.Paused = &at
 		return c, nil

@@ -39,7 +39,7 @@ func (o *observer) since(before mark) Change {
 func (o *observer) result(ctx context.Context, before mark) Change {
 	c := o.since(before)
 	logged, last := o.logged(before)
-	c.Effects = o.effects(before, logged, last)
+	c.Effects = o.effects(c, before, logged, last)
 	if c.Dialog == nil {
 		c.Console, c.Late.Errors = o.located(ctx, c.Console), o.located(ctx, c.Late.Errors)
 	}
@@ -60,8 +60,9 @@ func (o *observer) logged(before mark) (messages []history.Message, last int64) 
 	return messages, last
 }
 
-// effects are those of an action that has logged these messages. No later result has them.
-func (o *observer) effects(before mark, logged []history.Message, last int64) Effects {
+// effects are those of an action that changed this and logged these messages. No later
+// result has them.
+func (o *observer) effects(c Change, before mark, logged []history.Message, last int64) Effects {
 	network := o.history.Network
 	e := Effects{Late: o.late(before, last)}
 	e.Waiting = slices.DeleteFunc(network.Begun(before.requests), func(r history.Request) bool { return r.Status != 0 })
@@ -69,6 +70,9 @@ func (o *observer) effects(before mark, logged []history.Message, last int64) Ef
 	until := network.LastFailure()
 	e.Failed = network.Failures(max(o.failed, before.failures), until)
 	o.failed = until
+	if n := len(c.NewPages); n > 0 {
+		o.opened = c.NewPages[n-1].Index + 1
+	}
 	o.mu.Unlock()
 	e.Console = slices.DeleteFunc(logged, func(m history.Message) bool { // the browser's own words for the same
 		return m.Source == "network" && slices.ContainsFunc(e.Failed, func(r history.Request) bool { return r.URL == m.URL })
@@ -98,7 +102,7 @@ func (p *Page) Late(ctx context.Context) Late {
 	}
 	o.flush()
 	last, failure := o.history.Console.Last(), o.history.Network.LastFailure()
-	late := o.late(mark{console: last, failures: failure}, last)
+	late := o.late(mark{console: last, failures: failure, seq: o.targets.last()}, last)
 	if p.Dialog() == nil {
 		late.Errors = o.located(ctx, late.Errors)
 	}
@@ -126,11 +130,12 @@ const maxLate = 5
 func (o *observer) late(at mark, last int64) (late Late) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	first, known := o.reported == 0, max(o.reported-1, o.history.Console.Listed())
-	o.reported = last + 1
+	first, known, opened := o.reported == 0, max(o.reported-1, o.history.Console.Listed()), o.opened
+	o.reported, o.opened = last+1, at.seq
 	if first {
 		return late
 	}
+	late.NewPages = slices.DeleteFunc(o.targets.openedSince(opened, o.id()), func(p Info) bool { return p.OpenerID != o.id() || p.Index >= at.seq })
 	found := slices.DeleteFunc(o.history.Console.After(known, "error"), func(m history.Message) bool {
 		return m.Seq > at.console || m.Source != "exception"
 	})

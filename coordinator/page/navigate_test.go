@@ -218,3 +218,40 @@ func TestAddressThatIsAScript(t *testing.T) {
 		t.Errorf("at %s", p.URL())
 	}
 }
+
+// A document from the back/forward cache repeats its messages to the debugger. They are no
+// result of going back.
+func TestBackToErrors(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			fmt.Fprint(w, `<!doctype html><title>A</title><a href=/b id=b>B</a><script>
+				fetch('/missing').then(() => { console.error('logged'); console.error('logged'); document.title = 'failed' })
+				addEventListener('pageshow', e => { if (e.persisted) document.title = 'kept' })
+				setTimeout(() => { throw new Error('thrown') })</script>`)
+		case "/b":
+			fmt.Fprint(w, `<!doctype html><title>B</title>`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Expression: "document.title == 'failed'"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{})); err != nil {
+		t.Fatal(err)
+	}
+	kept := p.History().Console.Messages("debug")
+	before := len(kept)
+	c, err := p.Traverse(t.Context(), true)
+	if err != nil || len(c.Console)+len(c.Failed)+len(c.Late.Errors)+len(c.Late.Failed) > 0 {
+		t.Errorf("back: %+v %v", c, err)
+	}
+	if title := pagetest.Evaluate(t, p, "document.title"); title != `"kept"` {
+		t.Fatalf("the document is a new one: %s", title)
+	}
+	if after := len(p.History().Console.Messages("debug")); after != before {
+		t.Errorf("%d messages after %d: %+v", after, before, kept)
+	}
+}

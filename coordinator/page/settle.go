@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -46,10 +47,12 @@ type observer struct {
 	// state.mu guards the fields that follow.
 	reported int64 // the console's last message in a result plus one; 0: there was no result
 	failed   int64 // number of the last failure in a result
+	opened   int   // number of the last page that had opened before a result
 }
 
 // mark is the state of the page when an action began.
 type mark struct {
+	began                   time.Time
 	console                 int64
 	seq                     int
 	commits, moves, windows int
@@ -67,7 +70,7 @@ func (o *observer) markNow() mark {
 	o.download = ""
 	_, choosers := o.input.Choosers.Open()
 	return mark{
-		requests: o.history.Network.Last(), failures: o.history.Network.LastFailure(),
+		began: time.Now(), requests: o.history.Network.Last(), failures: o.history.Network.LastFailure(),
 		inputs:  o.input.Sent(),
 		console: o.history.Console.Last(), seq: seq, commits: o.commits, moves: o.moves, windows: o.windows, choosers: choosers, refusals: o.guard.Refusals(),
 		url: o.frames.URL(),
@@ -102,7 +105,7 @@ func (o *observer) settle(ctx context.Context, before mark) error {
 }
 
 // settleRequests is settle, and then waits for the requests that the action's scripts have
-// made, and until the page has handled the responses.
+// made, until the page has handled the responses, and for the animations of both.
 func (o *observer) settleRequests(ctx context.Context, before mark) error {
 	end := time.Now().Add(requestTimeout)
 	for {
@@ -113,7 +116,7 @@ func (o *observer) settleRequests(ctx context.Context, before mark) error {
 		left := func() bool { return o.pending != "" || o.commits != before.commits }
 		wait := time.Until(end)
 		if wait <= 0 || !open() {
-			return nil
+			return o.settleAnimations(ctx, before)
 		}
 		if err := o.awaitFor(ctx, wait, func() bool { return left() || !open() }); err != nil {
 			return err
@@ -136,6 +139,36 @@ const handled = `new Promise(done => {
 	seen.observe(document, {subtree: true, childList: true, characterData: true, attributes: true})
 	setTimeout(finish, 50)
 })`
+
+// settleAnimations waits for the animations that show or hide a part of the page, such as an
+// accordion.
+func (o *observer) settleAnimations(ctx context.Context, before mark) error {
+	if o.isLeaving() {
+		return nil
+	}
+	script := fmt.Sprintf(animated, time.Since(before.began).Milliseconds())
+	err := o.unlessLeaving(ctx, func(ctx context.Context) error { return o.frames.Evaluate(ctx, script, nil) })
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return o.settle(ctx, before) // the document is being replaced
+	}
+	return nil
+}
+
+// animated resolves when the short animations of sizes and visibility that began in the last
+// milliseconds have ended, or after half a second. Others are not waited for: what they move
+// or colour is shown already.
+const animated = `((elapsed) => {
+	const shows = /^(display|visibility|contentVisibility|clip|clipPath|(min|max)?(height|width|blockSize|inlineSize)|(grid|flex).*)$/i
+	const began = document.timeline.currentTime - elapsed
+	const short = document.getAnimations().filter((a) => a.playState === "running" && a.timeline === document.timeline &&
+		(a.startTime ?? began) >= began && a.effect.getComputedTiming().endTime <= 1000 &&
+		a.effect.getKeyframes().some((frame) => Object.keys(frame).some((property) => shows.test(property))))
+	const limit = new Promise((done) => setTimeout(done, 500))
+	return short[0] && Promise.race([limit, Promise.allSettled(short.map((a) => a.finished))]).then(() => new Promise((done) => setTimeout(done)))
+})(%d)`
 
 // settleScript is settle, but it does not wait for a busy page: the value is known.
 func (o *observer) settleScript(ctx context.Context, before mark) error {

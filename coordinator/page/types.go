@@ -62,8 +62,9 @@ type Effects struct {
 
 // Late is what went wrong after the result of the previous action, and before this one.
 type Late struct {
-	Errors []history.Message // the last that were not caught
-	Failed []history.Request
+	Errors   []history.Message // the last that were not caught
+	Failed   []history.Request
+	NewPages []Info // pages that this page opened
 }
 
 // Downloads configures how to save files that a browser of our own downloads.

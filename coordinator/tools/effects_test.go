@@ -29,7 +29,7 @@ func TestAnswersHaveAfterEffects(t *testing.T) {
 		default:
 			io.WriteString(w, `<!doctype html><title>Shop</title><button id=order onclick="fetch('/api/order', {method: 'POST'}).then(() => fetch('/slow'))">Order</button>
 <button id=fine>Fine</button><button id=late onclick="setTimeout(() => { throw new Error('too late') }, 600)">Late</button>
-<button id=ask onclick="if (confirm('Sure?')) fetch('/done').then(() => alert('Deleted'))">Ask</button><a href="/next" onclick="null.x">Next</a>`)
+<button id=ask onclick="if (confirm('Sure?')) fetch('/done').then(() => alert('Deleted'))">Ask</button><button id=popup onclick="setTimeout(() => window.open('/popup'), 600)">Popup</button><a href="/next" onclick="null.x">Next</a>`)
 		}
 	})
 	t.Cleanup(release)
@@ -73,6 +73,8 @@ func TestAnswersHaveAfterEffects(t *testing.T) {
 	next("browser_find", args{"text": "Fine"}, " failed: GET /slow → 502")
 	agent.Must("browser_click", args{"target": "#late"})
 	next("browser_snapshot", nil, late+"[error] Error: too late")
+	agent.Must("browser_click", args{"target": "#popup"})
+	next("browser_find", args{"text": "Fine"}, "A new tab opened: ")
 	agent.Expect("browser_click", args{"target": "#ask"}, "Sure?")
 	agent.Expect("browser_handle_dialog", args{"accept": true}, "Deleted")
 	agent.Must("browser_handle_dialog", args{"accept": true})

@@ -124,9 +124,13 @@ func (c *Console) Clear() {
 	c.messages = nil
 }
 
-// report keeps a message of the current document; mu is held.
+// report keeps a message of the current document; mu is held. A document that is shown
+// again, from the back/forward cache, repeats all its messages.
 func (c *Console) report(s *cdp.Session, m Message) {
 	m.document, m.Documents = c.document, c.documents(s)
+	if slices.ContainsFunc(c.messages, m.repeats) {
+		return
+	}
 	c.add(m)
 }
 
@@ -171,6 +175,11 @@ func (c *Console) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
 	}
 	m.locate(entry.StackTrace)
 	c.report(s, m)
+}
+
+// repeats reports whether a message is one that an earlier document has logged.
+func (m *Message) repeats(kept Message) bool {
+	return m.document != kept.document && !m.Time.After(kept.Time) && m.Text == kept.Text && m.Source == kept.Source && m.URL == kept.URL && m.Line == kept.Line && m.Level == kept.Level
 }
 
 func (m *Message) locate(stack *runtime.StackTrace) {

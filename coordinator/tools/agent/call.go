@@ -93,7 +93,9 @@ func (c *Call) Look(ctx context.Context, out *answer.Answer) string {
 // answer has that already.
 func (c *Call) late(ctx context.Context) {
 	if p := c.did.page; p != nil && !c.did.changed {
-		c.Out.Late(p.Late(ctx), p.URL())
+		late := p.Late(ctx)
+		c.browsers.adopt(late.NewPages, p)
+		c.Out.Late(late, p.URL())
 	}
 }
 
@@ -135,6 +137,7 @@ func (c *Call) Did(sentence string) func(page.Change, error) error {
 // that it may close them.
 func (c *Call) Changed(change page.Change) {
 	c.browsers.adopt(change.NewPages, c.did.page)
+	c.browsers.adopt(change.Late.NewPages, c.did.page)
 	c.did.change, c.did.changed = change, true
 	if c.did.closed != "" {
 		c.Out.Addf("%s", c.did.closed)

@@ -56,13 +56,7 @@ func (a *Answer) Changed(c page.Change) {
 	if c.Paused != nil {
 		a.Quotef("The page is paused in the debugger, in %s. Nothing that needs it to run works until it goes on.", c.Paused)
 	}
-	for _, p := range c.NewPages {
-		title := p.Title + " "
-		if strings.HasSuffix(p.URL, p.Title) { // it has none yet
-			title = ""
-		}
-		a.Quotef("A new tab opened: %s%s (tab %d)", title, p.URL, p.Index)
-	}
+	a.opened(c.NewPages)
 	if c.Download != "" {
 		a.Quotef("A download began, and the tab stays where it is: %s", c.Download)
 		a.download = c.Download
@@ -91,12 +85,23 @@ func (a *Answer) Changed(c page.Change) {
 // Late lists what went wrong since the answer to the last action, in a page that is at that
 // URL now.
 func (a *Answer) Late(late page.Late, url string) {
-	if len(late.Errors)+len(late.Failed) == 0 {
+	if len(late.Errors)+len(late.Failed)+len(late.NewPages) == 0 {
 		return
 	}
 	a.Addf("Since the answer to your last action:")
+	a.opened(late.NewPages)
 	a.failures(late.Failed, url)
 	a.messages(late.Errors, url)
+}
+
+func (a *Answer) opened(pages []page.Info) {
+	for _, p := range pages {
+		title := p.Title + " "
+		if strings.HasSuffix(p.URL, p.Title) { // it has none yet
+			title = ""
+		}
+		a.Quotef("A new tab opened: %s%s (tab %d)", title, p.URL, p.Index)
+	}
 }
 
 // Shows lists what the page shows since an action.
