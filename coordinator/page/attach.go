@@ -44,7 +44,7 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 	p.operations = &operations{
 		connection: c, state: p.state, session: session, frames: p.frames, guard: p.guard, screen: p.screen, sources: p.sources,
 		pauses:    &pauses{frames: p.frames, scripts: map[scriptKey]string{}},
-		elsewhere: func() (string, *Dialog) { return b.dialogElsewhere(p) },
+		elsewhere: func() (string, bool, *Dialog) { return b.dialogElsewhere(p) },
 		calls:     map[*operation]struct{}{},
 	}
 	p.observer = &observer{

@@ -206,16 +206,17 @@ func (b *Browser) refElsewhere(than *Page, n int) (label, address string, ok boo
 }
 
 // dialogElsewhere returns a dialog that is open in another page, which blocks all pages
-// that share its process, and that page's URL; nil: there is none.
-func (b *Browser) dialogElsewhere(than *Page) (where string, open *Dialog) {
+// that share its process, and that page's URL; nil: there is none. near: both pages are of
+// the same host.
+func (b *Browser) dialogElsewhere(than *Page) (where string, near bool, open *Dialog) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, at := range b.sessions {
-		if dialog := at.page.state.openDialog(); at.page != than && dialog != nil {
-			where, open = at.page.frames.URL(), dialog
+		if dialog := at.page.state.openDialog(); at.page != than && dialog != nil && !near {
+			where, near, open = at.page.URL(), at.page.Host() == than.Host(), dialog
 		}
 	}
-	return where, open
+	return where, near, open
 }
 
 // eventLoop is the only reader of the browser's events. The Browser owns it, it ends

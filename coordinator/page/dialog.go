@@ -29,7 +29,7 @@ func (p *Page) AwaitDialog(ctx context.Context, limit time.Duration) error {
 func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string) (Change, error) {
 	const doing = "answering the dialog"
 	if p.Dialog() == nil {
-		if where, other := p.operations.elsewhere(); other != nil {
+		if where, _, other := p.operations.elsewhere(); other != nil {
 			return Change{}, fmt.Errorf("there is no dialog to answer in this tab; one (%s, %q) is open in the tab %s: select that first", other.Type, other.Message, where)
 		}
 		return Change{}, errors.New("there is no dialog to answer")

@@ -26,8 +26,8 @@ type operations struct {
 	screen  *capture.Screen
 	sources *sources.Sources
 	pauses  *pauses
-	// elsewhere returns a dialog that is open in another page, and that page's URL.
-	elsewhere func() (where string, open *Dialog)
+	// elsewhere is Browser.dialogElsewhere.
+	elsewhere func() (where string, near bool, open *Dialog)
 
 	hung  atomic.Bool             // the page has not responded to the last probe; see slow
 	calls map[*operation]struct{} // state.mu guards it
@@ -68,7 +68,10 @@ func (o *operations) beginOperation(ctx context.Context, doing string, timeout t
 	o.calls[op] = struct{}{}
 	var probe *time.Timer
 	if !op.unwatched {
-		probe = time.AfterFunc(slowCall, func() { o.watch(opCtx) })
+		began := time.Now()
+		probe = time.AfterFunc(slowCall, func() {
+			o.watch(opCtx, func() { cancel(&TimeoutError{Doing: doing, After: time.Since(began).Round(time.Second)}) })
+		})
 	}
 	return opCtx, func() {
 		if probe != nil {
@@ -97,8 +100,8 @@ const slowCall = 500 * time.Millisecond
 
 // watch looks for what blocks a slow call, at growing intervals: what blocks it may begin
 // only later.
-func (o *operations) watch(ctx context.Context) {
-	for pause := slowCall; o.slow(ctx); pause *= 2 {
+func (o *operations) watch(ctx context.Context, giveUp func()) {
+	for pause := slowCall; o.slow(ctx, giveUp); pause *= 2 {
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -109,7 +112,7 @@ func (o *operations) watch(ctx context.Context) {
 
 // slow looks for what may block a call: a debugger, a background tab that is not
 // drawn, or an endless script. It reports whether there is none now.
-func (o *operations) slow(ctx context.Context) bool {
+func (o *operations) slow(ctx context.Context, giveUp func()) bool {
 	o.pauses.ask(ctx)
 	o.screen.Redraw(ctx)
 	o.hung.Store(true)
@@ -117,12 +120,19 @@ func (o *operations) slow(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
+	if _, near, _ := o.elsewhere(); near { // the dialog blocks this page if both share a process
+		defer time.AfterFunc(elsewhereTimeout, giveUp).Stop()
+	}
 	if err := question.Wait(ctx, nil); err != nil && !cdp.Refused(err) { // a refusal is a response too
 		return false
 	}
 	o.hung.Store(false)
 	return true
 }
+
+// elsewhereTimeout bounds how long a page may take to respond while a tab of the same host
+// has a dialog open.
+const elsewhereTimeout = 1500 * time.Millisecond
 
 // explain turns an error of a call into one that its caller can act on.
 func (o *operations) explain(err error, doing string) error {
@@ -203,7 +213,7 @@ func (o *operations) whyLate(timeout *TimeoutError) error {
 		return timeout
 	}
 	hung := &HungError{Doing: timeout.Doing, After: timeout.After}
-	if other, dialog := o.elsewhere(); dialog != nil {
+	if other, _, dialog := o.elsewhere(); dialog != nil {
 		hung.Other, hung.In = dialog, other
 	}
 	return hung
