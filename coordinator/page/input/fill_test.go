@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
@@ -90,6 +91,32 @@ func TestFormThatIsNotSent(t *testing.T) {
 	if c, err = p.Act(t.Context(), p.Input().Type("#m", "a@b.c", input.TypeOptions{Submit: true})); err != nil || len(c.Unmet) > 0 || c.URL != url+"/sent?mail=a%40b.c" {
 		t.Errorf("sent: %+v %v", c, err)
 	}
+}
+
+// A checkbox that cannot be seen is acted on at its label, whatever target names it.
+func TestStyledSwitch(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>.switch{position:relative;display:inline-block;width:40px;height:20px}.slider{position:absolute;inset:0;background:gray}
+.sr{position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip:rect(0,0,0,0)}</style>
+<p>Wi-Fi <label class=switch aria-label=Wi-Fi><input id=cb type=checkbox role=switch aria-label=Wi-Fi style="opacity:0;width:0;height:0"><span class=slider></span></label>
+<p><label class=switch><input id=sr type=checkbox class=sr aria-label=Night><span class=slider></span></label>
+<p><label>Gone <input id=gone type=checkbox style="display:none"></label>
+<p><label>Off <input id=off type=checkbox style="display:none" disabled></label>`)
+	want := false
+	for _, target := range []string{"#cb", "input[role=switch]", "role=switch", `switch "Wi-Fi"`, "label[aria-label]", pagetest.Ref(t, pagetest.Snapshot(t, p), `switch "Wi-Fi"`)} {
+		want = !want
+		pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{}))
+		pagetest.Expect(t, p, "cb.checked", fmt.Sprint(want))
+	}
+	for _, target := range []string{"#cb", "#sr", "#gone", `checkbox "Gone"`} {
+		for _, kind := range []string{"", "checkbox"} {
+			for _, value := range []string{"true", "false"} {
+				pagetest.Act(t, p, p.Input().FillForm([]input.Field{{Target: target, Type: kind, Value: value}}))
+			}
+		}
+	}
+	pagetest.Act(t, p, p.Input().Hover("#sr"))
+	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#off", input.ClickOptions{Timeout: 200 * time.Millisecond}), "it is disabled")
 }
 
 // A real React form: React reverts changes without events.

@@ -77,7 +77,7 @@ function (selector) {
     if (!written) return null;
     const role = { gridcell: "cell", image: "img" }[written] ?? written;
     const texts = ["cell", "columnheader", "rowheader", "row", "listitem"].includes(role); // a snapshot has no name of them
-    const some = all.filter((e) => roleOf(e) === role && shown(e)), of = (e) => squash(nameOf(e, role) || (texts ? visibleText(e, shown) : ""));
+    const some = all.filter((e) => roleOf(e) === role && shown(library.standIn.call(e, shown))), of = (e) => squash(nameOf(e, role) || (texts ? visibleText(e, shown) : ""));
     if (name === undefined) return some;
     const wanted = squash(name.replace(/\\(["'\\])/g, "$1")), same = some.filter((e) => of(e) === wanted);
     return same.length ? same : holding(some, of, wanted);

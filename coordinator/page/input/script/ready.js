@@ -2,7 +2,8 @@ async function ({ kind, position, budget, quick }) {
   // Waits until the element can be acted on, as Playwright defines it, and
   // returns the point to act on in the coordinates of the topmost document of
   // this process; else why not.
-  const element = this;
+  const target = this;
+  let element = target;
   const end = performance.now() + budget;
   const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
   const describe = (e) => {
@@ -40,8 +41,9 @@ async function ({ kind, position, budget, quick }) {
   const begins = () => document.getAnimations().some((a) =>
     a.playState === "running" && (a.pending || a.currentTime < 34) && a.effect?.target && contains(a.effect.target, element));
   const disabled = () => {
-    if (element.matches(":disabled")) return true;
-    for (let n = element; n; n = parentOf(n)) {
+    const control = element.control ?? element; // of a label
+    if (control.matches(":disabled")) return true;
+    for (let n = control; n; n = parentOf(n)) {
       const aria = n.getAttribute?.("aria-disabled");
       if (aria) return aria === "true";
     }
@@ -58,7 +60,6 @@ async function ({ kind, position, budget, quick }) {
   const editable = () => element.isContentEditable || !element.readOnly;
   // An area is displayed nowhere itself: its image is, in whose pixels it is given.
   const image = element.nodeName === "AREA" ? document.querySelector(`img[usemap="#${CSS.escape(element.closest("map")?.name ?? "")}"]`) : null;
-  const scroller = image ?? element;
   const part = () => {
     const whole = image.getBoundingClientRect();
     const c = element.coords.split(",").map(Number);
@@ -84,11 +85,7 @@ async function ({ kind, position, budget, quick }) {
         : "it is hidden by visibility: " + visibility;
     return how + (opener && ": " + opener + " may show it");
   };
-  // collapsed is what hides the element, unless a label that is shown stands for it.
-  const collapsed = () => {
-    const { hiddenBy, shown } = library.visibility();
-    return !image && ![...element.labels ?? []].some((l) => shown(l)) && hiddenBy(element);
-  };
+  const collapsed = () => !image && library.visibility().hiddenBy(element);
   const displayed = () => !!image || library.visibility().displayed(element); // what is in closed details has a box
   const whole = () => (image ? part() : element.getBoundingClientRect());
   // given is the point at the position that was given, in view or not.
@@ -128,8 +125,8 @@ async function ({ kind, position, budget, quick }) {
   };
   // reveal scrolls the element into view, and then the point that was given.
   const reveal = (how) => {
-    scroller.scrollIntoView({ behavior: "instant", ...how });
-    for (let n = position && scroller; n; n = parentOf(n)) {
+    (image ?? element).scrollIntoView({ behavior: "instant", ...how });
+    for (let n = position && (image ?? element); n; n = parentOf(n)) {
       if (n.nodeType !== 1) continue;
       const view = n === document.scrollingElement ? new DOMRect(0, 0, innerWidth, innerHeight) : n.getBoundingClientRect(), p = given();
       if (!within(p, view)) n.scrollBy({ behavior: "instant", left: p.x - view.left - view.width / 2, top: p.y - view.top - view.height / 2 });
@@ -146,7 +143,8 @@ async function ({ kind, position, budget, quick }) {
   const points = ["click", "hover", "drop"].includes(kind);
   let why = "", tried = 0;
   for (;;) {
-    if (!element.isConnected) return { gone: true };
+    if (!target.isConnected) return { gone: true };
+    if (!position) element = library.standIn.call(target);
     const style = getComputedStyle(element);
     const before = box();
     if (!before || style.visibility !== "visible" || points && (collapsed() || !displayed())) why = hidden();
@@ -156,7 +154,7 @@ async function ({ kind, position, budget, quick }) {
     else if (kind === "type" && field && !editable()) why = "it is not editable: it is readonly";
     else if (!points) {
       // What is not done with the pointer needs no point.
-      scroller.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
+      element.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
       return { ok: true, top: true, is: library.naming().identify(element), field: library.fieldKind.call(element) };
     } else {
       let p = point(before), obstacle = p && hit(p), scrolled = false;
@@ -241,7 +239,7 @@ async function ({ kind, position, budget, quick }) {
     };
     const timer = setTimeout(end, 2000);
     globalThis.watched = end;
-    globalThis.missed = Object.assign(() => missed, { of: element });
+    globalThis.missed = Object.assign(() => missed, { of: target });
   }
 
   // toTop moves the point through the frames that can be reached, and counts them; it
