@@ -67,6 +67,8 @@ func TestActions(t *testing.T) {
 	agent.Must("browser_mouse_drag_xy", args{"startX": 40, "startY": 320, "endX": 250, "endY": 450})
 	title("dropped the card")
 
+	agent.Must("browser_hover", args{"target": "#pad", "position": args{"x": 12, "y": 22}})
+	sees("mousemove 12 22 0 0")
 	agent.Must("browser_mouse_move_xy", args{"x": 310, "y": 120})
 	sees("mousemove 10 20 0 0")
 	agent.Must("browser_mouse_down", nil)

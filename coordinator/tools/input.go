@@ -44,6 +44,7 @@ type elementIn struct {
 
 type hoverIn struct {
 	targetIn
+	Position *frame.Point `json:"position,omitempty" jsonschema:"unlisted"`
 	showsIn
 }
 
@@ -121,7 +122,7 @@ func (s *Server) addInputTools() {
 	action(s, mutates("browser_click", "Click", "Click an element"), click)
 	onPage(s, mutates("browser_type", "Type", "Replace the text of a field, or add to it with slowly"), typeText)
 	action(s, adjusts("browser_hover", "Hover", "Move the mouse over an element"), func(i *input.Input, in hoverIn) (string, input.Action) {
-		return "Hovering over", i.Hover(in.Target)
+		return "Hovering over", i.Hover(in.Target, in.Position)
 	})
 	onPage(s, mutates("browser_press_key", "Press key", "Press a key"), pressKey)
 	action(s, mutates("browser_select_option", "Select option", "Choose options of a dropdown"), func(i *input.Input, in selectIn) (string, input.Action) {

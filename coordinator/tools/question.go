@@ -22,7 +22,10 @@ func (in targetIn) Aims() []input.Aim { return []input.Aim{pointed(in.Target)} }
 // field is the aim of a tool that sets a field without the mouse.
 func (in targetIn) field() []input.Aim { return []input.Aim{{Target: in.Target}} }
 
-// Question is for browser_hover.
+func (in hoverIn) Aims() []input.Aim {
+	return []input.Aim{{Target: in.Target, Pointer: true, At: in.Position}}
+}
+
 func (in hoverIn) Question(names []string) string { return "Move the mouse over " + names[0] }
 
 func (in clickIn) Aims() []input.Aim {

@@ -7,6 +7,7 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/address"
+	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/agent"
@@ -49,10 +50,15 @@ func (in clickIn) Step(d *agent.Done) export.Step {
 		}
 		options = append(options, "modifiers: "+export.List(modifiers))
 	}
-	if in.Position != nil {
-		options = append(options, fmt.Sprintf("position: { x: %g, y: %g }", in.Position.X, in.Position.Y))
+	return code(d.On[0] + "." + method + "(" + object(append(options, position(in.Position)...)) + ")")
+}
+
+// position is the option of an action that the mouse does at that point; nil: none.
+func position(at *frame.Point) []string {
+	if at == nil {
+		return nil
 	}
-	return code(d.On[0] + "." + method + "(" + object(options) + ")")
+	return []string{fmt.Sprintf("position: { x: %g, y: %g }", at.X, at.Y)}
 }
 
 // object is a JavaScript object; empty for one without members.
@@ -63,7 +69,9 @@ func object(members []string) string {
 	return "{ " + strings.Join(members, ", ") + " }"
 }
 
-func (in hoverIn) Step(d *agent.Done) export.Step { return code(d.On[0] + ".hover()") }
+func (in hoverIn) Step(d *agent.Done) export.Step {
+	return code(d.On[0] + ".hover(" + object(position(in.Position)) + ")")
+}
 
 func (in typeIn) Step(d *agent.Done) export.Step {
 	method := "fill"

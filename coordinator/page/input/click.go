@@ -129,9 +129,9 @@ func (s *spot) become(ctx context.Context, again *spot) {
 	*s = *again
 }
 
-// Hover moves the pointer over a target.
-func (i *Input) Hover(target string) Action {
-	return i.on("hovering over "+target, target, toHover, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+// Hover moves the pointer over a target; at is as in Aim.
+func (i *Input) Hover(target string, at *frame.Point) Action {
+	return i.on("hovering over "+target, target, purpose{"hover", at}, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
 		i.sent.Add(1)
 		return i.prove(ctx, s, i.opts.ActionTimeout)
 	})

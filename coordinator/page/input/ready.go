@@ -35,7 +35,7 @@ type purpose struct {
 	at   *frame.Point // of the pointer, see Aim; nil: where the target is in view
 }
 
-var toClick, toHover, toDrop = purpose{kind: "click"}, purpose{kind: "hover"}, purpose{kind: "drop"}
+var toClick, toDrop = purpose{kind: "click"}, purpose{kind: "drop"}
 var toType, toSelect = purpose{kind: "type"}, purpose{kind: "select"}
 
 // points reports whether the pointer performs the action.
@@ -114,7 +114,7 @@ func (i *Input) on(doing, target string, use purpose, wait time.Duration, do fun
 	wait = cmp.Or(wait, i.opts.ActionTimeout)
 	return Action{Doing: doing, Waits: wait, Do: func(ctx context.Context, out *Outcome) error {
 		waiting, cancel := context.WithTimeoutCause(ctx, wait+readyMargin, &LateError{Target: target, Waited: wait})
-		s, err := i.ready(waiting, target, use, wait, use == toHover || use == toDrop)
+		s, err := i.ready(waiting, target, use, wait, use.kind == "hover" || use.kind == "drop")
 		cancel()
 		if err != nil {
 			return err

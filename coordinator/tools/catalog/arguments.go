@@ -34,7 +34,7 @@ var synonyms = map[string][]string{
 	"value": {"text", "values"}, "option": {"values"}, "text": {"value", "promptText"}, "query": {"text"}, "pattern": {"regex"},
 	"file": {"filename", "paths"}, "files": {"paths"}, "path": {"filename", "paths"}, "keys": {"key"},
 	"double": {"doubleClick"}, "dblClick": {"doubleClick"}, "seconds": {"time"}, "line_number": {"line"},
-	"values": {"value"},
+	"values": {"value"}, "type": {"action"},
 }
 
 // ignored are parameters without which a call does what it says.
@@ -88,6 +88,7 @@ var schemas = sync.OnceValue(func() map[string]*schema {
 	for _, tool := range []string{"browser_press_key", "browser_wait_for"} { // which is Unlisted there
 		all[tool].Properties["target"] = &schema{Type: "string"}
 	}
+	all["browser_hover"].Properties["position"] = all["browser_click"].Properties["position"]
 	return all
 })
 
@@ -114,8 +115,13 @@ func (f *fitter) fit(s *schema, raw json.RawMessage) (json.RawMessage, error) {
 	}
 	f.complete(given)
 	fitted := make(map[string]json.RawMessage, len(given))
+	as := map[string]string{} // the names that are given, by ours
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		ours := s.own(name, given)
+		if other := as[ours]; ours != "" && other != "" && !bytes.Equal(given[other], given[name]) {
+			return nil, fmt.Errorf("%s: %s and %s mean the same here, and have different values: give one", f.tool, other, name)
+		}
+		as[ours] = name
 		switch {
 		case s.AdditionalProperties && s.Properties[name] == nil:
 			fitted[name] = given[name]
@@ -161,17 +167,18 @@ func (f *fitter) fit(s *schema, raw json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(fitted)
 }
 
-// own is the tool's name for a given parameter; empty if it has none.
-func (s *schema) own(name string, given map[string]json.RawMessage) string {
+// own is the tool's name for a given parameter, if possible one that is not given too; empty
+// if it has none.
+func (s *schema) own(name string, given map[string]json.RawMessage) (own string) {
 	if s.Properties[name] != nil {
 		return name
 	}
 	for _, ours := range append(synonyms[name], camel(name)) {
-		if _, twice := given[ours]; s.Properties[ours] != nil && !twice {
-			return ours
+		if s.Properties[ours] != nil && (own == "" || given[own] != nil) {
+			own = ours
 		}
 	}
-	return ""
+	return own
 }
 
 func (s *schema) noParameter(tool, name string) error {

@@ -1,7 +1,7 @@
 package catalog
 
 import (
-	"cmp"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -20,7 +20,7 @@ var words = map[string]map[string]string{
 	"browser_console_messages level": {"warn": "warning", "warnings": "warning", "errors": "error", "log": "info", "all": "debug", "verbose": "debug"},
 	"browser_emulate network":        {"slow-3g": "slow 3g", "fast-3g": "fast 3g", "slow-4g": "slow 4g", "fast-4g": "fast 4g", "3g": "slow 3g", "4g": "fast 4g", "online": "none", "no throttling": "none"},
 	"browser_tabs action":            {"open": "new", "create": "new", "switch": "select", "activate": "select"},
-	"browser_navigate action":        {"refresh": "reload", "goback": "back", "go_back": "back", "goforward": "forward", "go_forward": "forward"},
+	"browser_navigate action":        {"refresh": "reload", "goback": "back", "go_back": "back", "goforward": "forward", "go_forward": "forward", "url": "", "goto": ""},
 }
 
 // inOurWords is a value in the tool's own words.
@@ -31,7 +31,10 @@ func inOurWords(parameter string, value json.RawMessage) json.RawMessage {
 		return value
 	}
 	text = strings.ToLower(text)
-	ours, _ := json.Marshal(cmp.Or(others[text], text)) // a string is always JSON
+	if ours, other := others[text]; other {
+		text = ours
+	}
+	ours, _ := json.Marshal(text) // a string is always JSON
 	return ours
 }
 
@@ -47,6 +50,11 @@ func (f *fitter) complete(given map[string]json.RawMessage) {
 		given["action"] = json.RawMessage(`"new"`)
 	case f.tool == "browser_tabs" && !has("action") && !has("index"):
 		given["action"] = json.RawMessage(`"list"`)
+	case f.tool == "browser_console_messages" && has("onlyErrors"):
+		if on := string(bytes.Trim(given["onlyErrors"], `"`)); on == "true" && !has("level") {
+			given["level"] = json.RawMessage(`"error"`)
+		}
+		delete(given, "onlyErrors")
 	case f.tool == "browser_handle_dialog" && !has("accept") && !has("action") && !has("dismiss") && has("promptText"):
 		given["accept"] = json.RawMessage("true")
 	}
