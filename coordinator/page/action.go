@@ -12,7 +12,8 @@ import (
 	"browser-coordinator/coordinator/page/input"
 )
 
-// Act runs an action of the page's input, and reports what it changed.
+// Act runs an action of the page's input, and reports what it changed; also with an error, if
+// the action failed midway.
 func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 	if a.Err != nil {
 		return Change{}, a.Err
@@ -20,9 +21,10 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 	p.input.Choosers.Hold(ctx, true)
 	defer p.input.Choosers.Hold(ctx, false)
 	var out input.Outcome
+	var failed error // midway: what it has done until then has effects too
 	settle := func(ctx context.Context, before mark) error {
 		err := p.observer.settleRequests(ctx, before)
-		if err == nil && a.Check != nil && p.state.documents() == before.commits && !p.state.isBlocked() {
+		if err == nil && failed == nil && a.Check != nil && p.state.documents() == before.commits && !p.state.isBlocked() {
 			a.Check(ctx, &out)
 		}
 		return err
@@ -31,10 +33,17 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 		if !p.state.isBlocked() {
 			p.reader.Watch(ctx)
 		}
+		sent := p.input.Sent()
 		out, err = a.Run(ctx)
+		if p.input.Sent() > sent && ctx.Err() == nil {
+			failed, err = err, nil
+		}
 		return err
 	})
 	change.Outcome = out
+	if err == nil {
+		err = p.operations.explain(failed, a.Doing)
+	}
 	return change, err
 }
 

@@ -163,6 +163,30 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 	}
 }
 
+// The error of an action that failed midway has what came of it until then.
+func TestActionThatFailsMidway(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/check" {
+			w.WriteHeader(http.StatusConflict)
+			return
+		}
+		io.WriteString(w, `<!doctype html><title>Form</title><label>Name <input id=name oninput="hint.textContent = 'Hello ' + value; fetch('/check')"></label><p id=hint></p>
+<label>When <input id=when type=date></label><label>Stuck <input id=stuck type=checkbox onclick="event.preventDefault(); fetch('/check')"></label>`)
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	form := func(name string) args {
+		return args{"fields": []args{{"target": "#name", "value": name}, {"target": "#when", "value": "soon"}, {"target": "#stuck", "value": "true"}}}
+	}
+	agent.Refused("browser_fill_form", form("Ada"), "field 2 of 3 (#when)", `filled before it: textbox "Name"`, "Changes:", "Hello Ada", " failed: GET /check → 409")
+	agent.Refused("browser_steps", args{"steps": []args{{"action": "check", "target": "#stuck"}, {"action": "click", "target": "#name"}}}, "1. check “#stuck” failed: ", " failed: GET /check → 409", "Not done: 2")
+	_, err := agent.Call("browser_click", args{"target": "e99"})
+	if err == nil || strings.Contains(err.Error(), "Changes") {
+		t.Errorf("an action that has not begun: %v", err)
+	}
+}
+
 func TestEmulateFetchAndWait(t *testing.T) {
 	t.Parallel()
 	sent := make(chan string, 100)

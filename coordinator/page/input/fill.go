@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,7 +186,7 @@ func (i *Input) FillForm(fields []Field) Action {
 				err = midway(err, "%d of %d fields are filled", filled, len(fields))
 			}
 			if err != nil {
-				return &FieldError{Index: n, Of: len(fields), Field: f, Err: err}
+				return &FieldError{Index: n, Of: len(fields), Field: f, Filled: out.On[:n], Err: err}
 			}
 			for m, earlier := range fields[:n] { // which the page formats perhaps when it is left
 				if !earlier.Secret {
@@ -279,16 +280,21 @@ func (i *Input) kept(ctx context.Context, f Field, on On) (h *Held, err error) {
 	return h, nil
 }
 
-// FieldError names the field of a form that could not be filled; those before it
+// FieldError names the field of a form that could not be filled, and those before it, which
 // are filled.
 type FieldError struct {
 	Index, Of int
 	Field     Field
+	Filled    []On
 	Err       error
 }
 
 func (e *FieldError) Error() string {
-	return fmt.Sprintf("field %d of %d (%s): %v; filled before it: %d", e.Index+1, e.Of, e.Field.Target, e.Err, e.Index)
+	var filled []string
+	for _, on := range e.Filled {
+		filled = append(filled, cmp.Or(on.String(), on.Target))
+	}
+	return fmt.Sprintf("field %d of %d (%s): %v; filled before it: %s", e.Index+1, e.Of, e.Field.Target, e.Err, cmp.Or(strings.Join(filled, ", "), "none"))
 }
 
 func (e *FieldError) Unwrap() error { return e.Err }

@@ -68,7 +68,7 @@ func TestFormsThatFail(t *testing.T) {
 	if !errors.As(err, &target) {
 		t.Errorf("a form that fails: %v", err)
 	} else {
-		pagetest.Contains(t, err.Error(), "field 2 of 3 (#d)", "filled before it: 1", `takes no "never"`)
+		pagetest.Contains(t, err.Error(), "field 2 of 3 (#d)", "filled before it: textbox [id=plain]", `takes no "never"`)
 	}
 }
 

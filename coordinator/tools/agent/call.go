@@ -62,7 +62,7 @@ func (c *Call) Perform(ctx context.Context, do func(context.Context) error) erro
 	err := c.Run(ctx, func(ctx context.Context) error {
 		c.Out = c.NewAnswer()
 		err := do(ctx)
-		if err == nil {
+		if err == nil || c.did.changed { // or it failed midway
 			c.downloaded(ctx)
 			c.Look(ctx, c.Out)
 			c.late(ctx)
@@ -102,7 +102,11 @@ func (c *Call) late(ctx context.Context) {
 // Answer performs a call of a tool, and makes the result of it.
 func (c *Call) Answer(ctx context.Context, do func(context.Context) error) (*mcp.CallToolResult, any) {
 	if err := c.Perform(ctx, do); err != nil {
-		return c.NewAnswer().Failure(err, ofPage(err), c.notice()), nil
+		out := c.NewAnswer()
+		if c.did.changed {
+			out = c.Out
+		}
+		return out.Failure(err, ofPage(err), c.notice()), nil
 	}
 	if !c.forWindow() {
 		c.Out.Begin(c.notice())

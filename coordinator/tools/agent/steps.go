@@ -53,6 +53,9 @@ func (a *Agent) Steps(ctx context.Context, tool *mcp.Tool, steps []Step) *mcp.Ca
 		if err := step.Perform(ctx, step.Do); err != nil {
 			failed = true
 			out.Quotef("%s%s failed: %v", number, step.Name, err)
+			if step.did.changed {
+				out.Append("", step.Out)
+			}
 			step.lookNow(ctx, out)
 			notDone(out.Addf, n+1, rest)
 			break

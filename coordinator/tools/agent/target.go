@@ -200,6 +200,9 @@ func (c *Call) Acted(done, between string) func(page.Change, error) error {
 		}
 		c.target = cmp.Or(strings.Join(names, between), c.target)
 		if err != nil {
+			if !errors.Is(err, page.ErrUnsent) {
+				c.Changed(change)
+			}
 			return err
 		}
 		c.Out.Quote(strings.Join(append([]string{sentence + "."}, changed...), "\n"))

@@ -116,15 +116,17 @@ func (a *Answer) result() *mcp.CallToolResult {
 }
 
 // Failure is the result of a failed call. The notice that would begin an answer follows
-// the error.
+// the error, and then what the answer has, which came of the call before it failed.
 func (a *Answer) Failure(err error, fromPage bool, notice string) *mcp.CallToolResult {
-	if len(err.Error()) > maxText {
-		err = fmt.Errorf("%s", cutText(a.secrets.Hide(err.Error()), maxText))
-	}
+	cameOf := a.blocks
 	a.blocks = []block{{text: err.Error(), fromPage: fromPage}}
 	if notice != "" {
 		a.add(block{text: "\n\n" + notice})
 	}
+	for _, b := range cameOf {
+		a.add(b)
+	}
+	a.bound()
 	a.pictures = nil
 	res := a.result()
 	res.Meta = a.marks()
