@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestErrorsOfAsyncHandlers: errors are reported as soon as they are known, and never as
@@ -119,5 +120,35 @@ func TestWhatAnActionChanged(t *testing.T) { // alone in the browser, because it
 	}
 	if _, err := p.Traverse(t.Context(), false); err == nil {
 		t.Error("forward at the end is no error")
+	}
+}
+
+// The answer to an action has what an animation shows or hides; an endless, a long or a
+// coloured one delays no answer.
+func TestAnimatedParts(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>.part{overflow:hidden} #max{max-height:0;transition:max-height .3s} .on #max{max-height:99px}
+#grid{display:grid;grid-template-rows:0fr;transition:grid-template-rows .3s} #grid p{min-height:0;overflow:hidden;margin:0} .on #grid{grid-template-rows:1fr}
+#seen{visibility:hidden;transition:visibility 0s .25s} .on #seen{visibility:visible}
+#frames{height:0} .on #frames{height:20px;animation:open .3s} @keyframes open{from{height:0}}
+@keyframes ever{from{width:9px}} #ever{animation:ever .2s infinite} #long{width:9px;transition:width 9s} .on #long{width:99px} #quiet{transition:color .4s} .on #quiet{color:red}</style>
+<button id=b onclick="document.body.classList.toggle('on')">Toggle</button><div id=max class=part>Height</div><div id=grid><p>Rows</p></div><div id=seen>Visible</div><div id=frames class=part>Frames</div>
+<div id=ever></div><div id=long></div><button id=quiet onclick="document.body.classList.toggle('on')">Quiet</button>`)
+	pagetest.Snapshot(t, p)
+	toggle := func(target string) string {
+		pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{}))
+		return p.Look(t.Context()).Text
+	}
+	pagetest.Contains(t, toggle("#b"), "+ - Height", "+ - Rows", "+ - Visible", "+ - Frames")
+	pagetest.Contains(t, toggle("#b"), "- - Height", "- - Rows", "- - Visible", "- - Frames")
+	pagetest.Evaluate(t, p, "document.querySelectorAll('.part, #grid, #seen').forEach((e) => e.remove())")
+	fastest := time.Minute
+	for range 5 {
+		start := time.Now()
+		toggle("#quiet")
+		fastest = min(fastest, time.Since(start))
+	}
+	if fastest > 200*time.Millisecond {
+		t.Errorf("other animations delay an answer: %v", fastest)
 	}
 }
