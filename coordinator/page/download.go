@@ -58,7 +58,7 @@ func (d *downloads) progress(e *browser.EventDownloadProgress) {
 // end keeps the file of a complete download.
 func (d *downloads) end(began *browser.EventDownloadWillBegin, e *browser.EventDownloadProgress) {
 	into := d.connection.opts.Downloads
-	download := Download{URL: began.URL, Size: int64(e.ReceivedBytes)}
+	download := Download{URL: began.URL, Name: began.SuggestedFilename, Size: int64(e.ReceivedBytes)}
 	var err error
 	if e.State == browser.DownloadProgressStateCompleted {
 		download.File, err = into.Keep(filepath.Join(into.Dir, e.GUID), began.SuggestedFilename)

@@ -79,6 +79,7 @@ type Downloads struct {
 // Download is a download that has ended.
 type Download struct {
 	URL    string
+	Name   string // from the server or the page
 	File   string // its path; empty: it failed
 	Size   int64  // bytes
 	Failed string // the cause of the failure

@@ -228,7 +228,7 @@ func TestPagesBytesAreNoCode(t *testing.T) {
 	if !strings.Contains(text, "Downloaded ") {
 		text += agent.Must("browser_wait_for", args{"time": 1})
 	}
-	if !strings.Contains(text, "Downloaded "+agent.Saved("")) || !strings.Contains(text, "run.sh.bin") { // the browser cleans the name too
+	if !strings.Contains(text, "Downloaded "+agent.Saved("")) || !strings.Contains(text, "run.sh.bin") || !strings.Contains(text, "run.sh; .bin is added") { // the browser cleans the name too
 		t.Errorf("a download: %s", text)
 	}
 	if status := git("status", "--short"); status != "" {

@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"browser-coordinator/coordinator/page"
@@ -54,7 +56,11 @@ func (c *Call) downloaded(ctx context.Context) {
 			out.Quotef("The download of %s failed: %s.", d.URL, d.Failed)
 			continue
 		}
-		out.Quotef("Downloaded %s (%d B) from %s", d.File, d.Size, d.URL)
+		why := ""
+		if filepath.Ext(d.File) == ".bin" && filepath.Ext(d.Name) != ".bin" {
+			why = fmt.Sprintf(" (it is named %s; .bin is added so that no program runs it by its name)", d.Name)
+		}
+		out.Quotef("Downloaded %s (%d B) from %s%s", d.File, d.Size, d.URL, why)
 	}
 	if !reported {
 		out.Addf("A later answer says where it is when it has ended.")
