@@ -27,7 +27,8 @@ func TestAnswersHaveAfterEffects(t *testing.T) {
 			<-hold
 			w.WriteHeader(http.StatusBadGateway)
 		default:
-			io.WriteString(w, `<!doctype html><title>Shop</title><button id=order onclick="fetch('/api/order', {method: 'POST'}).then(() => fetch('/slow'))">Order</button>
+			w.Header().Set("Content-Security-Policy", "img-src 'none'")
+			io.WriteString(w, `<!doctype html><title>Shop</title><button id=csp onclick="new Image().src = '/tea.png'">Picture</button><button id=order onclick="fetch('/api/order', {method: 'POST'}).then(() => fetch('/slow'))">Order</button>
 <button id=fine>Fine</button><button id=late onclick="setTimeout(() => { throw new Error('too late') }, 600)">Late</button>
 <button id=ask onclick="if (confirm('Sure?')) fetch('/done').then(() => alert('Deleted'))">Ask</button><button id=popup onclick="setTimeout(() => window.open('/popup'), 600)">Popup</button><a href="/next" onclick="null.x">Next</a>`)
 		}
@@ -48,6 +49,8 @@ func TestAnswersHaveAfterEffects(t *testing.T) {
 		}
 	}
 	fine("a reported request")
+	agent.Expect("browser_click", args{"target": "#csp"}, "/tea.png → blocked by the browser (csp)")
+	agent.Expect("browser_network_requests", args{"failed": true}, "/tea.png => blocked by the browser (csp)")
 	agent.Must("browser_click", args{"target": "#late"})
 	for !strings.Contains(agent.Must("browser_console_messages", nil), "too late") {
 	}

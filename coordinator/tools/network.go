@@ -124,7 +124,7 @@ func describeRequests(requests []history.Request, wanted func(history.Request) b
 		}
 		opened = ""
 		lines = append(lines, requestLine(r))
-		out := requestOut{Index: r.Seq, Method: r.Method, URL: r.URL, Status: r.Status, Failed: r.Failed, Type: r.MIMEType, Navigation: r.Navigation}
+		out := requestOut{Index: r.Seq, Method: r.Method, URL: r.URL, Status: r.Status, Failed: answer.Reason(r), Type: r.MIMEType, Navigation: r.Navigation}
 		if r.Done && r.Failed == "" {
 			out.Size, out.Time = max(r.Size, 0), r.Duration.Milliseconds()
 		}
@@ -137,9 +137,9 @@ func requestLine(r history.Request) string {
 	outcome := fmt.Sprint(r.Status)
 	switch {
 	case r.Failed != "" && r.Status != 0: // its body was not read to the end, for example
-		outcome += ", then " + r.Failed
+		outcome += ", then " + answer.Reason(r)
 	case r.Failed != "":
-		outcome = r.Failed
+		outcome = answer.Reason(r)
 	case r.Status == http.StatusSwitchingProtocols && !r.Done:
 		outcome += " (open)"
 	case r.Status == 0 && r.Done:

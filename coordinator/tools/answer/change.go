@@ -184,9 +184,9 @@ func (a *Answer) failures(failed []history.Request, url string) {
 	failed, refused := Within(a.origins, failed)
 	a.LeftOut(refused, "requests")
 	for _, r := range failed[:min(len(failed), maxRequests)] {
-		outcome := r.Failed
+		outcome := Reason(r)
 		if r.Status != 0 {
-			outcome = strings.TrimSpace(fmt.Sprint(r.Status, " ", r.Failed))
+			outcome = strings.TrimSpace(fmt.Sprint(r.Status, " ", outcome))
 		}
 		place := ""
 		if !r.Navigation {
@@ -197,6 +197,15 @@ func (a *Answer) failures(failed []history.Request, url string) {
 	if more := len(failed) - maxRequests; more > 0 {
 		a.Addf("%d more failed: browser_network_requests.", more)
 	}
+}
+
+// Reason is why a request failed. The browser has only a code in parentheses for what it
+// blocks itself.
+func Reason(r history.Request) string {
+	if code := strings.TrimSpace(r.Failed); strings.HasPrefix(code, "(") {
+		return "blocked by the browser " + code
+	}
+	return r.Failed
 }
 
 // requestName is the method and the address of a request, without the page's origin.
