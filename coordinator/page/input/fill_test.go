@@ -93,6 +93,18 @@ func TestFormThatIsNotSent(t *testing.T) {
 	}
 }
 
+// A slider that is no field reports what sets its value, and that works.
+func TestSliderOfThePage(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><div id=s role=slider tabindex=0 aria-label=Volume aria-valuenow=30 aria-valuemin=0 aria-valuemax=100 onkeydown="if (event.key === 'ArrowRight') ariaValueNow++">o</div>`)
+	const advice = "at 30 of 0 to 100, and no field: press ArrowRight"
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().Type("#s", "50", input.TypeOptions{}), advice)
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().SelectOption("#s", "50"), advice)
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm([]input.Field{{Target: "#s", Type: "slider", Value: "50"}}), advice)
+	pagetest.Act(t, p, p.Input().PressKeyIn("#s", "ArrowRight"))
+	pagetest.Expect(t, p, "s.ariaValueNow", `"31"`)
+}
+
 // A checkbox that cannot be seen is acted on at its label, whatever target names it.
 func TestStyledSwitch(t *testing.T) {
 	t.Parallel()

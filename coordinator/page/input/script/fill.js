@@ -28,6 +28,8 @@ function ({ text, slowly }) {
     }
     if (type === "number" && text.trim() !== "" && isNaN(Number(text))) return { error: `takes numbers only, not ${JSON.stringify(text)}` };
   }
+  const slider = library.slider.call(field);
+  if (slider) return { error: slider };
   if (field.nodeName !== "INPUT" && field.nodeName !== "TEXTAREA" && !field.isContentEditable) {
     return { error: `is a <${field.localName}>, which takes no text: give the field itself` };
   }

@@ -1,5 +1,5 @@
 function (wanted = []) {
-  if (this.nodeName !== "SELECT") return { error: "is not a <select>: click it and then the option" };
+  if (this.nodeName !== "SELECT") return { error: library.slider.call(this) || "is not a <select>: click it and then the option" };
   const text = (o) => o.label.trim().replace(/\s+/g, " ");
   const options = [...this.options], chosen = [];
   const inAnyCase = (w) => {
