@@ -90,7 +90,7 @@ func (t *Tree) FindInTime(ctx context.Context, target string, until time.Time) (
 		e, err := t.Find(ctx, target)
 		var missing *TargetError
 		left := time.Until(until)
-		if !errors.As(err, &missing) || missing.Reason != noMatch || left <= 0 {
+		if !errors.As(err, &missing) || !NoMatch(err) || left <= 0 {
 			return e, err
 		}
 		session, world, err := t.World(ctx, t.main)
@@ -214,17 +214,34 @@ func (t *Tree) findSelector(ctx context.Context, selector string) (found *Elemen
 		return err
 	})
 	if err == nil && found == nil {
-		err = &TargetError{selector, noMatch}
+		err = t.noMatch(ctx, selector)
 	}
 	return found, err
 }
 
-const noMatch = "matches no element: take a snapshot and use a ref of it"
+const noMatch = "matches no element"
+
+// noMatch is the error for a selector that matches nothing, or only what is hidden.
+func (t *Tree) noMatch(ctx context.Context, selector string) error {
+	hidden := ""
+	_ = t.Each(ctx, func(id protocol.FrameID) error {
+		if hidden != "" {
+			return nil
+		}
+		return t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) error {
+			return evaluate(ctx, session, world, "library.query("+jsString(selector)+", true)", &hidden)
+		})
+	})
+	if hidden != "" {
+		return &TargetError{selector, noMatch + " that is shown, only hidden: " + hidden}
+	}
+	return &TargetError{selector, noMatch + ": take a snapshot and use a ref of it"}
+}
 
 // NoMatch reports whether a selector matches nothing.
 func NoMatch(err error) bool {
 	var missing *TargetError
-	return errors.As(err, &missing) && missing.Reason == noMatch
+	return errors.As(err, &missing) && strings.HasPrefix(missing.Reason, noMatch)
 }
 
 // untilTrue checks an expression at every frame that the browser draws, and every 100 ms

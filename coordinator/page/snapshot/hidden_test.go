@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/internal/pagetest"
@@ -189,4 +190,19 @@ func TestLaterShadowRoot(t *testing.T) {
 	pagetest.Contains(t, p.Look(t.Context()).Text, "- - Offer", "+ - Sold")
 	pagetest.Evaluate(t, p, `void (h.shadowRoot.getElementById('inner').attachShadow({mode: 'open'}).innerHTML = 'Nested')`)
 	pagetest.Contains(t, p.Look(t.Context()).Text, "Nested")
+}
+
+// What only hidden elements match is an error that names one, and what may show it.
+func TestTargetThatIsHidden(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><button aria-controls=more aria-expanded=false>Details</button><div id=more hidden><p>Secret plan</p><button>Delete</button><button>Delete all</button></div><script>const plan = "Secret"</script>`)
+	for target, want := range map[string]string{
+		"text=Secret plan":         `matches no element that is shown, only hidden: <p> "Secret plan": button "Details" may show it`,
+		`button "Delete"`:          `only hidden: <button> "Delete": button "Details" may show it`,
+		"role=button[name=delete]": `only hidden: <button> "Delete" and 1 more: button`,
+		"text=const plan":          "matches no element: take a snapshot",
+		"text=Nowhere":             "matches no element: take a snapshot",
+	} {
+		pagetest.Fails[*frame.TargetError](t, p, p.Input().Click(target, input.ClickOptions{Timeout: 200 * time.Millisecond}), want)
+	}
 }

@@ -1,11 +1,14 @@
-function (selector) {
-  // One element, null for none, or why the selector is unusable, as a string.
+function (selector, hidden) {
+  // One element, null for none, or why the selector is unusable, as a string. hidden: which
+  // hidden elements it matches by their text or role, as a string.
   const shadowOf = (e) => e.shadowRoot ?? globalThis.closedRoots?.get(e);
   // below are a root or element and the shadow roots in it.
   const below = (n) => [n, ...[n, ...n.querySelectorAll("*")].map(shadowOf).filter(Boolean).flatMap(below)];
   const [, only, nth] = /^(.+?)\s*>>\s*nth=(-?\d+)$/s.exec(selector) ?? []; // one of several, as Playwright writes it
   selector = inOurWords(only ?? selector);
-  const by = /^text=|^role=|^[a-z]+ "/.test(selector) ? worded() : /^(xpath=|\(*\/\/)/.test(selector) ? paths() : /.:has-text\(/.test(selector) ? having() : null;
+  const wordy = /^text=|^role=|^[a-z-]+ "/.test(selector);
+  if (hidden) return wordy ? concealed(worded() ?? []) : "";
+  const by = wordy ? worded() : /^(xpath=|\(*\/\/)/.test(selector) ? paths() : /.:has-text\(/.test(selector) ? having() : null;
   let found;
   if (by) found = by;
   else try {
@@ -58,29 +61,38 @@ function (selector) {
   // role and name (role=button[name="Save"], or button "Save" as in a snapshot). A part of a
   // name, in any case, counts where no name is the same.
   function worded() {
-    const { squash, roleOf, nameOf, skipped } = library.naming(), { shown } = library.visibility();
+    const { squash, roleOf, nameOf, skipped } = library.naming(), { shown } = library.visibility(), counts = (e) => shown(e) === !hidden;
     const all = below(document).flatMap((root) => [...root.querySelectorAll("*")]).filter((e) => !skipped.has(e.nodeName));
     const holding = (some, of, wanted) => some.filter((e) => of(e).toLowerCase().includes(wanted.toLowerCase()));
     if (selector.startsWith("text=")) {
       const [, quoted] = /^text=(["'])(.*)\1$/s.exec(selector)?.slice(1) ?? [];
       const wanted = squash(quoted ?? selector.slice(5));
       const of = (e, text) => squash(e.nodeName === "INPUT" ? (/^(button|submit|reset)$/.test(e.type) ? e.value : "") : text(e));
-      const visible = (e) => visibleText(e, shown);
+      const visible = (e) => (hidden ? e.textContent : visibleText(e, shown));
       const fits = (e) => quoted === undefined ? of(e, visible).toLowerCase().includes(wanted.toLowerCase()) : of(e, visible) === wanted;
       const smallest = [];
       for (const e of holding(all, (e) => of(e, (e) => e.textContent), wanted).reverse()) { // what is inside comes first
-        if (shown(e) && !smallest.some((inner) => e.contains(inner)) && fits(e)) smallest.unshift(e);
+        if (counts(e) && !smallest.some((inner) => e.contains(inner)) && fits(e)) smallest.unshift(e);
       }
       return smallest;
     }
-    const [, written, , name] = /^role=([a-z]+)(?:\[name=(["']?)(.*)\2\])?$/s.exec(selector) ?? /^([a-z]+)( )"(.*)"$/s.exec(selector) ?? [];
+    const [, written, , name] = /^role=([a-z-]+)(?:\[name=(["']?)(.*)\2\])?$/s.exec(selector) ?? /^([a-z-]+)( )"(.*)"$/s.exec(selector) ?? [];
     if (!written) return null;
     const role = { gridcell: "cell", image: "img" }[written] ?? written;
     const texts = ["cell", "columnheader", "rowheader", "row", "listitem"].includes(role); // a snapshot has no name of them
-    const some = all.filter((e) => roleOf(e) === role && shown(library.standIn.call(e, shown))), of = (e) => squash(nameOf(e, role) || (texts ? visibleText(e, shown) : ""));
+    const some = all.filter((e) => roleOf(e) === role && counts(library.standIn.call(e, shown)));
+    const of = (e) => squash(nameOf(e, role) || (hidden ? e.textContent : texts ? visibleText(e, shown) : ""));
     if (name === undefined) return some;
     const wanted = squash(name.replace(/\\(["'\\])/g, "$1")), same = some.filter((e) => of(e) === wanted);
     return same.length ? same : holding(some, of, wanted);
+  }
+
+  // concealed names the first of hidden elements, and what may show it.
+  function concealed([e, ...more]) {
+    if (!e) return "";
+    const { squash, limit } = library.naming(), opener = library.opener(e);
+    const rest = more.length ? ` and ${more.length} more` : "";
+    return `<${e.localName}${e.id ? ` id="${e.id}"` : ""}> "${limit(squash(e.textContent), 40)}"${rest}${opener ? `: ${opener} may show it` : ""}`;
   }
 
   // visibleText is the text of an element without what is hidden in it.
