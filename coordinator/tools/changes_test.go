@@ -186,3 +186,16 @@ func TestChangesOfAWaitAndOfAScript(t *testing.T) {
 	agent.Must("browser_click", args{"target": "text=Ask"})
 	agent.Expect("browser_handle_dialog", args{"accept": true, "promptText": ""}, "- - Hi Bob")
 }
+
+// Changes that are cut end after a whole item, and no later line looks as if it followed.
+func TestChangesAreCutAtItems(t *testing.T) {
+	t.Parallel()
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(toolstest.ServeHTML(t, `<!doctype html><button onclick="load()">Load</button><main id=feed></main><script>
+function load() { for (let i = 1; i < 60; i++) feed.insertAdjacentHTML('beforeend', '<article aria-label=News' + i + '><p>Breaking ' + i + '</p><h2>' + 'Headline '.repeat(i % 7 + 3) + i + '</h2><p>x</p></article>') }</script>`))
+	agent.Must("browser_snapshot", nil)
+	text := agent.Must("browser_click", args{"target": "text=Load"})
+	if !regexp.MustCompile(`- heading "[^"]*" \[level=2\]\n\+ +- x\n… cut here, \d+ more lines: browser_snapshot\.$`).MatchString(text) || strings.Count(text, "Breaking") != strings.Count(text, "heading") {
+		t.Error(text)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -247,14 +248,11 @@ func (r *Reader) glimpse(ctx context.Context) (seen Changes, err error) {
 	err = r.page.Run(ctx, "reading the page", changesTimeout, func(ctx context.Context) error {
 		read, err := r.outlineDocument(ctx, r.frames.Main(), nil, Options{most: glimpseElements, main: true})
 		r.meet()
-		seen.New, seen.Much = true, read.Cut
-		for line := range strings.Lines(read.Text) {
-			if strings.Contains(line, frameMark) || len(seen.Text)+len(line) > glimpseBytes {
-				seen.Much = true
-				continue
-			}
-			seen.Text += line
-		}
+		seen.New = true
+		lines := slices.DeleteFunc(splitLines(read.Text), func(line string) bool { return strings.Contains(line, frameMark) })
+		shown := Fit(lines, glimpseBytes)
+		seen.Text = strings.Join(lines[:shown], "")
+		seen.Much = read.Cut || shown < len(lines) || strings.Contains(read.Text, frameMark)
 		return err
 	})
 	return seen, err

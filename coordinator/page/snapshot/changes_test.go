@@ -237,3 +237,14 @@ func TestFramesThatAppear(t *testing.T) {
 +   - button "Pay" #
 `)
 }
+
+// A beginning that ends in a row shows that the row goes on.
+func TestBeginningThatEndsInARow(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><table>`+strings.Repeat("<tr><td>a<td>b<td>c<td>d<td>e<td>f", 30)+`</table>`)
+	shown := p.Look(t.Context())
+	last := shown.Text[strings.LastIndex(strings.TrimSpace(shown.Text), "\n")+1:]
+	if !shown.Much || !strings.HasSuffix(last, "…\n") {
+		t.Errorf("%+v", shown)
+	}
+}

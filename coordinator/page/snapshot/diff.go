@@ -217,3 +217,22 @@ func isDitto(line string) bool {
 	line = strings.TrimLeft(line, " ")
 	return strings.HasPrefix(line, `- "`) || strings.HasPrefix(line, "- [")
 }
+// Fit is how many lines of an outline fit into so many bytes. An item that does not fit whole
+// would look complete: it is left out, unless it is most of them.
+func Fit(lines []string, most int) int {
+	n, size := 0, make([]int, len(lines)+1) // the size is that of the lines before
+	for n < len(lines) && size[n]+len(lines[n]) <= most {
+		size[n+1] = size[n] + len(lines[n])
+		n++
+	}
+	if n == len(lines) {
+		return n
+	}
+	for i := parentOf(lines, n); i > 0 && size[i] > size[n]/2; i = parentOf(lines, i) {
+		if itemLine().MatchString(lines[i]) {
+			return i
+		}
+	}
+	return n
+}
+

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -138,30 +139,35 @@ const maxGone = 6
 
 // cutChanges cuts a diff after so many bytes, but keeps new alerts and dialogs.
 func cutChanges(text string, most int) string {
-	var b strings.Builder
-	left, gone := 0, 0
+	var lines, bodies []string
+	add := func(line string) { lines, bodies = append(lines, line), append(bodies, line[min(2, len(line)):]) }
+	gone, last := 0, ""
+	endGone := func() {
+		if gone > maxGone && most < maxAnswer {
+			add(fmt.Sprintf("%s… %d more lines\n", last[:len(last)-len(strings.TrimLeft(last[1:], " "))], gone-maxGone))
+		}
+		gone = 0
+	}
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "-") {
-			if gone > maxGone {
-				fmt.Fprintf(&b, "- … %d more lines\n", gone-maxGone)
-			}
-			gone = 0
-		} else if gone++; gone > maxGone && most < maxAnswer {
+			endGone()
+		} else if gone, last = gone+1, line; gone > maxGone && most < maxAnswer {
 			continue
 		}
-		if b.Len()+len(line) <= most || strings.HasPrefix(line, "+") && urgent().MatchString(line) && b.Len()+len(line) <= 2*most {
-			b.WriteString(line)
-		} else {
-			left++
+		add(line)
+	}
+	endGone()
+	shown := snapshot.Fit(bodies, most)
+	kept := lines[:shown:shown]
+	for _, line := range lines[shown:] {
+		if urgent().MatchString(line) && len(line) <= most {
+			kept, most = append(kept, line), most-len(line)
 		}
 	}
-	if gone > maxGone && most < maxAnswer {
-		fmt.Fprintf(&b, "- … %d more lines\n", gone-maxGone)
+	if left := len(lines) - len(kept); left > 0 {
+		kept = slices.Insert(kept, shown, fmt.Sprintf("… cut here, %d more lines: browser_snapshot.\n", left))
 	}
-	if left > 0 {
-		fmt.Fprintf(&b, "… %d more lines: browser_snapshot.", left)
-	}
-	return b.String()
+	return strings.Join(kept, "")
 }
 
 var urgent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\+ +- (alert|alertdialog|dialog|status)\b`) })

@@ -22,7 +22,7 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
   const suspects = globalThis.suspects = [];
   const MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
   const fresh = [], hidden = [], shadows = [];
-  let visited = 0;
+  let visited = 0, ended = false;
   const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named } = library.naming();
 
   const { up, collapsed, displayed, shown: isShown } = library.visibility();
@@ -154,7 +154,11 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
     if (shadow) shadows.push(shadow);
     let previous;
     for (const c of flat(e)) {
-      if (visited > most) break;
+      if (visited > most) {
+        if (!ended) add(items, [text("…", e)], true);
+        ended = true;
+        break;
+      }
       if (closed && c.nodeName !== "SUMMARY") continue;
       if (c.nodeType === 3) {
         if (c.nodeValue && !mute && (e.nodeName !== "DL" || c.nodeValue.trim())) add(items, [text(c.nodeValue, e)], false);
