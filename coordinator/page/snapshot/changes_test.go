@@ -238,6 +238,47 @@ func TestFramesThatAppear(t *testing.T) {
 `)
 }
 
+// What is as it was is not among the changes, whatever changes around it.
+func TestWhatIsAsItWas(t *testing.T) {
+	t.Parallel()
+	refs := regexp.MustCompile(` \[ref=e\d+\]`)
+	fields := ""
+	for _, name := range []string{"A", "B", "C"} {
+		fields += "<select id=" + name + " aria-label=" + name + "><option>S<option>M<option>L</select>"
+	}
+	for script, want := range map[string]string{
+		"A.value = 'M', B.value = 'L'": `  - main:
+-   - combobox "A" #: S
++   - combobox "A" #: M
+-   - combobox "B" #: S
++   - combobox "B" #: L
+`,
+		"cart.setAttribute('aria-label', 'Cart (2)'), cart.insertAdjacentHTML('beforebegin', '<div role=alert>Added</div>')": `  - main:
+-   - group "Cart (1)": Tea
++   - alert: Added
++   - group "Cart (2)": Tea
+`,
+	} {
+		p, _ := pagetest.Open(t, "<!doctype html><main>"+fields+"<div role=group id=cart aria-label='Cart (1)'><p>Tea</p><button>Edit</button><h2>Total</h2></div></main>")
+		pagetest.Snapshot(t, p)
+		pagetest.Evaluate(t, p, "void ("+script+")")
+		if got := refs.ReplaceAllString(p.Look(t.Context()).Text, " #"); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", script, got, want)
+		}
+	}
+}
+
+// A text that was there before its region changed was not shown for a while.
+func TestOldTextIsNoToast(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><div id=s role=status>Three items</div><div id=t class=toast>Old <b>news</b></div>`)
+	pagetest.Snapshot(t, p)
+	pagetest.Evaluate(t, p, "async () => { s.className = t.title = 'x'; await new Promise((done) => setTimeout(done)); s.textContent = 'None'; document.querySelector('.toast').remove() }")
+	if shown := p.Look(t.Context()); len(shown.Notices) != 0 || !strings.Contains(shown.Text, "- - status: Three items") {
+		t.Errorf("%+v", shown)
+	}
+}
+
 // A beginning that ends in a row shows that the row goes on.
 func TestBeginningThatEndsInARow(t *testing.T) {
 	t.Parallel()

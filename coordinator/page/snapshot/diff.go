@@ -15,7 +15,11 @@ func diff(before, after string) string {
 // added, and so the lines below it. A parent that is at the same place among the changed
 // lines is the same with another name.
 func splitMoved(lines []diffLine) []diffLine {
-	type parent struct{ level, hunk, number int } // the number is that among the removed or added lines
+	type parent struct {
+		level, hunk int
+		role        string
+		number      int // among the removed or added lines of the role
+	}
 	type open struct {
 		parent
 		moved bool
@@ -49,7 +53,9 @@ func splitMoved(lines []diffLine) []diffLine {
 				continue
 			}
 		} else {
-			at := diffLine{line.mark, strings.Repeat(" ", level)}
+			role, _, _ := strings.Cut(strings.TrimLeft(line.text, " -"), " ")
+			now.role = strings.TrimRight(role, ":\n")
+			at := diffLine{line.mark, strings.Repeat(" ", level) + now.role}
 			now.number = numbers[at]
 			numbers[at]++
 			if line.mark == '-' {
@@ -118,6 +124,26 @@ func diffLines(before, after []string) []diffLine {
 	return out
 }
 
+// byParent are lines with the refs of their parents: what is the same below two elements, as the
+// options of two fields, is not the same line.
+func byParent(lines []string) []string {
+	var refs []string // of the lines above, by their levels
+	keys := make([]string, len(lines))
+	for i, line := range lines {
+		level := indentOf(line) / 2
+		for len(refs) <= level {
+			refs = append(refs, "")
+		}
+		keys[i] = line
+		if level > 0 {
+			keys[i] += refs[level-1]
+		}
+		refs[level] = refPattern().FindString(line)
+		refs = refs[:level+1]
+	}
+	return keys
+}
+
 type pair struct{ x, y int }
 
 // anchors are the lines that are unique in both texts, as many as have the same order in
@@ -131,6 +157,7 @@ func anchors(before, after []string) []pair {
 		}
 		return m
 	}
+	before, after = byParent(before), byParent(after)
 	inBefore, inAfter := where(before), where(after)
 	var pairs []pair
 	for y, line := range after {
@@ -209,14 +236,6 @@ func keepWithContext(keep []bool, i int, text func(int) (string, bool)) {
 	}
 }
 
-func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
-
-// isDitto reports whether a line of an outline has the roles of the line above it,
-// see snapshot.js.
-func isDitto(line string) bool {
-	line = strings.TrimLeft(line, " ")
-	return strings.HasPrefix(line, `- "`) || strings.HasPrefix(line, "- [")
-}
 // Fit is how many lines of an outline fit into so many bytes. An item that does not fit whole
 // would look complete: it is left out, unless it is most of them.
 func Fit(lines []string, most int) int {
@@ -236,3 +255,11 @@ func Fit(lines []string, most int) int {
 	return n
 }
 
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// isDitto reports whether a line of an outline has the roles of the line above it,
+// see snapshot.js.
+func isDitto(line string) bool {
+	line = strings.TrimLeft(line, " ")
+	return strings.HasPrefix(line, `- "`) || strings.HasPrefix(line, "- [")
+}

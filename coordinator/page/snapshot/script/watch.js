@@ -31,6 +31,7 @@ function () {
 
   const live = "[role=alert],[role=alertdialog],[role=status],[role=log],[role=dialog],[aria-live]:not([aria-live=off]),dialog,output";
   const toast = /(^|[-_ ])(toast|snackbar|notification|flash)/i;
+  const toasts = ["toast", "snackbar", "notification", "flash"].map((s) => `,[class*=${s} i]`).join("");
   const isToast = (e) => toast.test(e.getAttribute("class") ?? "");
   const shownText = (region) => (library.visibility().shown(region) && !concealed(region) ? limit(squash(textOf(region)), 200) : "");
   // announce notes what a live region shows: it may be gone before the next call.
@@ -46,6 +47,14 @@ function () {
     if (!text) return;
     const before = notices.filter((n) => n.region === region && n.text !== text).slice(1 - MAX_TEXTS);
     notices = [...notices.filter((n) => n.region !== region && n.text !== text), ...before, { region, text }].slice(-MAX_NOTICES);
+  }
+
+  // heard notes what live regions show, which is not new when they change.
+  function heard() {
+    let left = MAX_ANNOUNCED;
+    for (const region of document.querySelectorAll(live + toasts)) {
+      if (left-- > 0 && region.getElementsByTagName("*").length <= SMALL) announced.set(region, shownText(region));
+    }
   }
 
   function see(records) {
@@ -137,6 +146,7 @@ function () {
     register(root.kids);
     attached(document);
     settled(); // those hosts are in the outline
+    heard();
     take(outline);
   }
   // attached observes the shadow roots that are not observed yet, which no observer reports,
