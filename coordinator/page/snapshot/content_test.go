@@ -191,3 +191,18 @@ func TestSnapshotTellsApart(t *testing.T) {
 		t.Errorf("%v\n%s", err, s.Text)
 	}
 }
+
+// Fields of dates and times have the names of their types, and controls are disabled with what
+// they are in.
+func TestTimesAndDisabled(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><input type=date aria-label=D><input type=time aria-label=T><input type=week aria-label=W value=2026-W03><input type=month aria-label=M><input type=datetime-local aria-label=L>
+<div role=group id=g aria-disabled=true>`+strings.Repeat("<h2>Filler</h2>", 60)+`<button>Off</button><b role=button tabindex=0>Custom</b><button aria-disabled=false>On</button></div>
+<table><tr><td aria-disabled=true><a href=#x>Cell</a></table>`)
+	text := pagetest.Snapshot(t, p)
+	pagetest.Contains(t, text, `date "D"`, `time "T"`, `week "W" [ref=`, `month "M"`, `datetime-local "L"`, `button "Off" [disabled]`, `button "Custom" [disabled]`, `button "On" [ref`, `link "Cell" [disabled]`)
+	pagetest.Act(t, p, p.Input().Type(`datetime-local "L"`, "2026-11-21T10:00", input.TypeOptions{}))
+	p.Look(t.Context())
+	pagetest.Evaluate(t, p, "void g.removeAttribute('aria-disabled')")
+	pagetest.Contains(t, p.Look(t.Context()).Text, `- button "Off" [disabled]`, `+ - button "Off" [ref`, `+ - button "Custom" [ref`)
+}

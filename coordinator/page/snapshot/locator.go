@@ -59,7 +59,7 @@ func (r *Reader) locator(ctx context.Context, e *frame.Element) (string, error) 
 // ours are the roles of snapshots that ARIA does not have: getByRole does not match
 // them.
 var ours = map[string]bool{
-	"generic": true, "none": true, "date": true, "color": true, "summary": true, "canvas": true, "video": true, "audio": true, "iframe": true,
+	"generic": true, "none": true, "date": true, "time": true, "datetime-local": true, "month": true, "week": true, "color": true, "summary": true, "canvas": true, "video": true, "audio": true, "iframe": true,
 }
 
 // IsARIA reports whether Playwright finds elements by a role of snapshots.

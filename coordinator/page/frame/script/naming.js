@@ -9,7 +9,7 @@ function () {
   const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
   const set = (s) => new Set(s.split(" "));
   const skipped = set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE BASE PARAM SOURCE TRACK DATALIST COLGROUP COL BR WBR RP");
-  const actionable = set("button link textbox searchbox combobox listbox checkbox radio switch slider spinbutton tab menuitem menuitemcheckbox menuitemradio treeitem option summary video audio canvas color date");
+  const actionable = set("button link textbox searchbox combobox listbox checkbox radio switch slider spinbutton tab menuitem menuitemcheckbox menuitemradio treeitem option summary video audio canvas color date time datetime-local month week");
   const namedByContent = set("button link heading checkbox radio switch tab option menuitem menuitemcheckbox menuitemradio treeitem summary tooltip");
   const tags = {
     BUTTON: "button", H1: "heading", H2: "heading", H3: "heading", H4: "heading", H5: "heading", H6: "heading",
@@ -23,11 +23,11 @@ function () {
   const inputs = {
     button: "button", submit: "button", reset: "button", image: "button", file: "button", checkbox: "checkbox", radio: "radio",
     range: "slider", number: "spinbutton", search: "searchbox", color: "color",
-    date: "date", time: "date", "datetime-local": "date", month: "date", week: "date",
+    date: "date", time: "time", "datetime-local": "datetime-local", month: "month", week: "week",
   };
 
   // The roles of WAI-ARIA; a page may make up others, before one of these or alone.
-  const roles = set("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid gridcell group heading image img insertion link list listbox listitem log main mark marquee math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note option paragraph presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox time timer toolbar tooltip tree treegrid treeitem");
+  const roles = set("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid gridcell group heading image img insertion link list listbox listitem log main mark marquee math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note option paragraph presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox timer toolbar tooltip tree treegrid treeitem");
 
   const aria = (e, name) => e.getAttribute("aria-" + name);
   const sections = "article,aside,main,nav,section";

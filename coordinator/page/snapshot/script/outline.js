@@ -27,7 +27,7 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
 
   const { up, collapsed, displayed, shown: isShown } = library.visibility();
 
-  const silent = set("generic none presentation group rowgroup paragraph form region article strong emphasis code deletion insertion subscript superscript time figure blockquote term definition mark caption");
+  const silent = set("generic none presentation group rowgroup paragraph form region article strong emphasis code deletion insertion subscript superscript figure blockquote term definition mark caption");
 
   function valueOf(e, role) {
     if (e.nodeName === "INPUT") {
@@ -40,7 +40,17 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
     if (e.nodeName === "PROGRESS" || e.nodeName === "METER") return String(e.value);
     return aria(e, "valuetext") ?? aria(e, "valuenow") ?? "";
   }
-  const valued = set("textbox searchbox slider spinbutton progressbar meter scrollbar color date");
+  const valued = set("textbox searchbox slider spinbutton progressbar meter scrollbar color date time datetime-local month week");
+
+  // disabled: a control is disabled with what it is in, unless something between says otherwise.
+  function disabled(e, role) {
+    if (!actionable.has(role)) return aria(e, "disabled") === "true";
+    for (let n = e; n; n = n.getRootNode().host) {
+      const holder = n.closest("[aria-disabled]");
+      if (holder) return aria(holder, "disabled") === "true";
+    }
+    return false;
+  }
 
   function attributesOf(e, role) {
     const a = [];
@@ -53,7 +63,7 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
     const expanded = e.nodeName === "SUMMARY" ? String(e.parentElement?.open === true) : aria(e, "expanded");
     if (expanded === "true") a.push("expanded");
     else if (expanded === "false") a.push("collapsed");
-    if (e.matches(":disabled") || aria(e, "disabled") === "true") a.push("disabled");
+    if (e.matches(":disabled") || disabled(e, role)) a.push("disabled");
     if (e.closest("[inert]")) a.push("inert");
     if (role === "heading") a.push("level=" + (aria(e, "level") ?? (/^H[1-6]$/.test(e.nodeName) ? e.nodeName[1] : "2")));
     if (e.required || aria(e, "required") === "true") a.push("required");

@@ -59,8 +59,9 @@ function () {
 
   function see(records) {
     const regions = new Set(), changed = new Set(); // regions are live for sure
-    for (const { type, target, addedNodes, removedNodes } of records) {
+    for (const { type, target, attributeName, addedNodes, removedNodes } of records) {
       if (type === "attributes") restyled = true;
+      if (attributeName === "aria-disabled" || attributeName === "inert") note(dirty, target); // of all that is in it
       if (type !== "childList") {
         const e = target.nodeType === 1 ? target : target.parentElement ?? target.parentNode?.host;
         note(type === "attributes" ? dressed : dirty, e);
@@ -145,8 +146,8 @@ function () {
     count = 0;
     register(root.kids);
     attached(document);
-    settled(); // those hosts are in the outline
     heard();
+    settled(); // those hosts are in the outline
     take(outline);
   }
   // attached observes the shadow roots that are not observed yet, which no observer reports,
