@@ -45,7 +45,7 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 		options.Skip, options.Most = 0, math.MaxInt
 	}
 	var found snapshot.Found
-	none := "Nothing in the page matches."
+	none := "Nothing in the page matches. Texts, names and values are searched, not roles and states."
 	if in.Scroll {
 		var scrolled snapshot.Scrolled
 		found, scrolled, err = p.Reader().FindScrolling(ctx, options)

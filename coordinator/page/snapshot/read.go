@@ -92,10 +92,11 @@ func (r *Reader) Find(ctx context.Context, opts FindOptions) (Found, error) {
 		if err != nil {
 			return err
 		}
+		text, words := marked(seen.Text)
 		if opts.Hide != nil { // before a line is cut
-			seen.Text = opts.Hide(seen.Text)
+			text, words = opts.Hide(text), opts.Hide(words)
 		}
-		found = findLines(splitLines(seen.Text), wanted, opts)
+		found = findLines(splitLines(text), splitLines(words), wanted, opts)
 		return nil
 	})
 	return found, err
@@ -123,11 +124,27 @@ func Pattern(text string) (*regexp.Regexp, error) {
 	return compiled, err
 }
 
-func findLines(lines []string, wanted *regexp.Regexp, opts FindOptions) Found {
+// Marks in the text of an outline that names all roles: notes are not of the page, heads are
+// rows with only heads of columns.
+const (
+	noteMark = "\x03"
+	headMark = "\x04"
+)
+
+var notes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(noteMark + "[^" + noteMark + "]*" + noteMark) })
+
+// marked is a text without the marks of notes, and the same with blanks in place of notes: the
+// words of the page, which a search is for.
+func marked(text string) (whole, words string) {
+	words = notes().ReplaceAllStringFunc(text, func(note string) string { return strings.Repeat(" ", len(note)-2*len(noteMark)) })
+	return strings.ReplaceAll(text, noteMark, ""), words
+}
+
+func findLines(lines, words []string, wanted *regexp.Regexp, opts FindOptions) Found {
 	var found Found
 	keep := make([]bool, len(lines))
-	for i, line := range lines {
-		if !wanted.MatchString(strings.Trim(withoutRefs(line), " -\n")) {
+	for i, line := range lines[:min(len(lines), len(words))] {
+		if !wanted.MatchString(strings.Trim(words[i], wordless)) {
 			continue
 		}
 		if ref := refPattern().FindStringSubmatch(line); ref != nil && found.Matches == 0 {
@@ -145,18 +162,18 @@ func findLines(lines []string, wanted *regexp.Regexp, opts FindOptions) Found {
 	var b strings.Builder
 	for i, line := range lines {
 		if keep[i] {
-			b.WriteString(around(line, wanted))
+			b.WriteString(strings.Replace(around(line, words[min(i, len(words)-1)], wanted), headMark, "", 1))
 		}
 	}
 	found.Text = b.String()
 	return found
 }
 
-// withoutRefs is a line as the page has it: the number of a ref is not a text of the page.
-func withoutRefs(line string) string { return refPattern().ReplaceAllString(line, "") }
+// wordless is what is around the words of a line.
+const wordless = " -\n" + headMark
 
 // itemAround returns the lines of the innermost item around a line, and of the first row
-// of its table; none if the item is long or there is none.
+// of its table with further rows of heads; none if the item is long or there is none.
 func itemAround(lines []string, i int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		from := i
@@ -173,8 +190,12 @@ func itemAround(lines []string, i int) iter.Seq[int] {
 		if to-from > maxItemLines {
 			return
 		}
-		if table := parentOf(lines, from); table >= 0 && tableLine().MatchString(lines[table]) && !yield(table+1) {
-			return
+		if table := parentOf(lines, from); table >= 0 && tableLine().MatchString(lines[table]) {
+			for j := table + 1; j < from && (j == table+1 || strings.Contains(lines[j], headMark)); j++ {
+				if !yield(j) {
+					return
+				}
+			}
 		}
 		for j := from; j < to && yield(j); j++ {
 		}
@@ -202,16 +223,17 @@ var (
 
 // around shortens a long line to its start, which identifies it, and the text around the
 // match.
-func around(line string, wanted *regexp.Regexp) string {
+func around(line, words string, wanted *regexp.Regexp) string {
 	if len(line) <= maxFoundLine {
 		return line
 	}
 	const side, head = maxFoundLine / 3, maxFoundLine / 4
-	at := wanted.FindStringIndex(refPattern().ReplaceAllStringFunc(line, func(ref string) string { return strings.Repeat(" ", len(ref)) }))
+	at := wanted.FindStringIndex(strings.Trim(words, wordless))
 	if at == nil {
 		return strings.ToValidUTF8(line[:maxFoundLine], "") + "…\n"
 	}
-	from, to := max(at[0]-side, 0), min(at[1]+side, len(line)-1)
+	before := len(words) - len(strings.TrimLeft(words, wordless))
+	from, to := min(max(before+at[0]-side, 0), len(line)-1), min(before+at[1]+side, len(line)-1)
 	s := line[from:to]
 	if from > head {
 		s = line[:head] + "…" + s

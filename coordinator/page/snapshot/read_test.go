@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/internal/pagetest"
@@ -202,4 +203,50 @@ func TestFindShowsTheItem(t *testing.T) {
 			t.Errorf("%s: %v\n%s\nwant:\n%s", text, err, got, want)
 		}
 	}
+}
+
+// A search is for the words of the page, not for those of snapshots.
+func TestFindNoNotation(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><main><h2>Plans</h2><button aria-expanded=false>More</button><input type=checkbox checked aria-label=Mail><select aria-label=Size><option>Small<option>Large</select>
+<a href=/tea>Tea</a><input aria-label=Code value=abc placeholder=none><button id=trash></button><ul><li><a href=/a>One</a> <button>Text me</button></ul></main>`)
+	for text, want := range map[string]int{
+		"button": 0, "collapsed": 0, "checked": 0, "textbox": 0, "level=2": 0, "options": 0, "main": 0, "ref=": 0, "url": 0,
+		"text": 1, "abc": 1, "/tea": 1, "trash": 1, "small | large": 1, "plans": 1,
+	} {
+		if found := find(t, p, text); found.Matches != want {
+			t.Errorf("%s: %+v", text, found)
+		}
+	}
+}
+
+// A row of a table comes with all rows of heads, and with what spans it.
+func TestFindInTableWithSpans(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><table><thead><tr><th rowspan=2>Region<th colspan=2>Sales<th rowspan=2>Note<tr><th>Q1<th>Q2</thead>
+<tr><td rowspan=3>North<td>10<td>11<td rowspan=2>good<tr><td>20<td>21<tr><td>30<td>31<td>bad<tr><td>South<td>40<td>41<td>none</table>`)
+	for text, want := range map[string]string{"21": "North | 20 | 21 | good", "31": "North | 30 | 31 | bad", "41": "South | 40 | 41 | none"} {
+		want = "- table:\n  - Region | Sales | | Note\n  - Region | Q1 | Q2 | Note\n  - " + want + "\n"
+		if found := find(t, p, text); found.Text != want || found.Matches != 1 {
+			t.Errorf("%s: %s\nwant\n%s", text, found.Text, want)
+		}
+	}
+}
+
+func find(t *testing.T, p *page.Page, text string) snapshot.Found {
+	t.Helper()
+	found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func markdown(t *testing.T, p *page.Page) string {
+	t.Helper()
+	read, err := p.Reader().Markdown(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read.Text
 }

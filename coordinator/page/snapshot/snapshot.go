@@ -362,7 +362,8 @@ func (r *Reader) similar(ctx context.Context, label string) string {
 		return ""
 	}
 	found := ""
-	for line := range strings.Lines(now.Text) {
+	text, _ := marked(now.Text)
+	for line := range strings.Lines(text) {
 		rest, same := strings.CutPrefix(line, "- "+label+" ")
 		_, rest, numbered := strings.Cut(rest, "[ref=")
 		if !same || !numbered {

@@ -4,8 +4,8 @@ function () {
   const closedRoots = globalThis.closedRoots ?? new WeakMap();
   const MAX_NAME = 200;
 
-  // Marks of where a word may be broken are no part of it.
-  const squash = (s) => s.replace(/[\u00ad\u200b]/g, "").replace(/\s+/g, " ").trim();
+  // Marks of where a word may be broken are no part of it, nor is what marks lines of a snapshot.
+  const squash = (s) => s.replace(/[\u0001-\u0004\u00ad\u200b]/g, "").replace(/\s+/g, " ").trim();
   const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
   const set = (s) => new Set(s.split(" "));
   const skipped = set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE BASE PARAM SOURCE TRACK DATALIST COLGROUP COL BR WBR RP");

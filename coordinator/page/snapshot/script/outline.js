@@ -270,7 +270,7 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
     item.hints = hintsOf(e, item);
     if (!item.name && (controls.has(e.nodeName) || !item.text && !item.kids.length)) {
       const hint = hintOf(e);
-      if (hint) item.attributes.push(hint);
+      if (hint) item.hint = hint;
     }
     return printed;
   }
@@ -390,19 +390,22 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
   const editable = "[role=grid], [role=treegrid]", tables = editable + ", [role=table], table";
   function row(item, kids) {
     const parts = [];
+    item.heads = kids.length > 0 && kids.every((k) => k.role === "columnheader");
     let column = kids.find((k) => cells.has(k.role))?.first;
+    const gap = (count) => { for (let i = 0; i < Math.min(count, MAX_GAP); i++) parts.push(text(spanning(item.owner, column + i))); };
     for (const k of kids) {
       if (!cells.has(k.role)) {
         parts.push(k);
         continue;
       }
-      for (let gap = Math.min(k.column - column, MAX_GAP); gap > 0; gap--) parts.push(text(""));
+      gap(k.column - column);
       column = k.column + k.span;
       const words = [k.name, k.text].filter(Boolean).join(" ");
       const inside = k.ref ? [k] : words || !k.kids.length ? [{ ...text(words), ref: k.cell }, ...k.kids] : k.kids;
       parts.push(inside[0], ...inside.slice(1).map((part) => ({ ...part, joined: true })));
       for (let more = Math.min(k.span - 1, MAX_GAP); more > 0; more--) parts.push(text(""));
     }
+    for (; spanning(item.owner, column); column++) gap(1);
     while (parts.length && parts[parts.length - 1].role === "text" && !parts[parts.length - 1].text && !parts[parts.length - 1].ref) parts.pop();
     item.name = "";
     item.kids = parts;
@@ -412,7 +415,13 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
 
   // placeOf is the column of a cell, how many it spans, and the first column of its row
   // where that is known. A cell of an earlier row may hold a place in this one.
-  const grids = new Map();
+  const grids = new Map(), spans = new Map();
+  // spanning is the text of the cell of an earlier row that spans a row. A search shows it: a
+  // row that it finds alone says what it belongs to.
+  function spanning(row, column) {
+    const cell = full && spans.get(row)?.[column], words = cell ? limit(squash(textOf(cell)), MAX_HINT) : "";
+    return words && note(words);
+  }
   function placeOf(e) {
     const table = e.closest("table"), given = Number(aria(e, "colindex")) || undefined;
     if (!("colSpan" in e) || !table || given) {
@@ -421,14 +430,15 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
     let grid = grids.get(table);
     if (!grid) {
       grids.set(table, (grid = new Map()));
-      const until = []; // the row at which each column is free again
+      const until = [], from = []; // the row at which each column is free again, and the last cell there
       for (const r of table.rows) {
+        if (full) spans.set(r, from.map((c, i) => until[i] > r.rowIndex && c));
         let column = 0;
         for (const c of r.cells) {
           if (getComputedStyle(c).display === "none") continue;
           while (until[column] > r.rowIndex) column++;
           grid.set(c, column);
-          for (let i = 0; i < c.colSpan; i++) until[column++] = c.rowSpan === 0 ? Infinity : r.rowIndex + c.rowSpan;
+          for (let i = 0; i < c.colSpan; i++) from[column] = c, until[column++] = c.rowSpan === 0 ? Infinity : r.rowIndex + c.rowSpan;
         }
       }
     }
@@ -439,15 +449,20 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
   const lines = [];
   const count = (items) => items.reduce((n, it) => n + 1 + count(it.kids), 0);
   let refs = 0;
+  // note marks what is not of the page: a search leaves it out.
+  const note = (s) => (full ? `\u0003${s}\u0003` : s);
+  const noteAround = (before, s, after) => note(before) + s + note(after);
+  const noteHint = (h) => noteAround("[" + h.slice(0, h.indexOf("=") + 1), h.slice(h.indexOf("=") + 1), "]");
   function head(it, ditto) {
-    if (it.role === "text") return it.ref ? `${it.text} [ref=e${it.ref}]`.trim() : it.text;
-    const parts = ditto && (it.name || it.ref) ? [] : [it.role];
-    if (it.name) parts.push(quote(it.name));
-    for (const a of it.attributes ?? []) parts.push(`[${a}]`);
-    if (it.ref) { parts.push(`[ref=e${it.ref}]`); refs++; }
-    for (const h of it.hints ?? []) parts.push(`[${h}]`);
+    if (it.role === "text") return it.ref ? `${it.text} ${note(`[ref=e${it.ref}]`)}`.trim() : it.text;
+    const parts = ditto && (it.name || it.ref) ? [] : [note(it.role)];
+    if (it.name) parts.push(noteAround('"', quote(it.name).slice(1, -1), '"'));
+    for (const a of it.attributes ?? []) parts.push(note(`[${a}]`));
+    if (it.hint) parts.push(noteHint(it.hint));
+    if (it.ref) { parts.push(note(`[ref=e${it.ref}]`)); refs++; }
+    for (const h of it.hints ?? []) parts.push(noteHint(h));
     let s = parts.join(" ");
-    if (it.text) s += ": " + it.text;
+    if (it.text) s += note(": ") + it.text;
     return s;
   }
   // A list item or row whose parts are all leaves is one line, its role left out.
@@ -457,12 +472,12 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
   function printInline(it, level) {
     const roles = it.kids.map((k) => k.role).join(" "), ditto = !full && it.kids.length > 1 && roles === above;
     // The ref of one that accepts an action itself is in front.
-    const own = it.ref ? head({ ...it, text: "" }) + ": " : "";
+    const own = it.ref ? head({ ...it, text: "" }) + note(": ") : "";
     const parts = it.kids.map((k, i) => {
       const s = head(k, ditto);
       return (i === 0 ? "" : k.joined ? " " : s ? " | " : " |") + s;
     });
-    lines.push("  ".repeat(level) + "- " + own + parts.join("").trimStart());
+    lines.push("  ".repeat(level) + "- " + own + parts.join("").trimStart() + (full && it.heads ? "\u0004" : ""));
     above = roles;
   }
   function printOne(it, level) {
@@ -470,8 +485,8 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
     above = "";
     let s = "  ".repeat(level) + "- ";
     s += head(it);
-    if (!it.text && (it.kids.length || it.frame)) s += ":";
-    lines.push(s);
+    if (!it.text && (it.kids.length || it.frame)) s += note(":");
+    lines.push(s + (full && it.heads ? "\u0004" : ""));
     if (it.frame) lines.push("  ".repeat(level + 1) + "\u0001" + it.frame);
   }
   function tree(items, level) {
