@@ -206,3 +206,11 @@ func TestTimesAndDisabled(t *testing.T) {
 	pagetest.Evaluate(t, p, "void g.removeAttribute('aria-disabled')")
 	pagetest.Contains(t, p.Look(t.Context()).Text, `- button "Off" [disabled]`, `+ - button "Off" [ref`, `+ - button "Custom" [ref`)
 }
+
+func TestFormulas(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><p>Half is <math><mfrac><mn>1</mn><mn>2</mn></mfrac></math> of <math><semantics><mrow><msqrt><mi>x</mi></msqrt><mo>=</mo><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow><msup><mn>10</mn><mn>6</mn></msup></mfrac></mrow><annotation>tex</annotation></semantics></math></p>
+<button>Add <math><mfrac><mn>3</mn><mn>4</mn></mfrac></math></button><math display=block><msub><mi>y</mi><mn>0</mn></msub></math>`)
+	pagetest.Contains(t, pagetest.Snapshot(t, p), "- Half is 1/2 of √(x)=(a+1)/(10^6)\n", `button "Add 3/4"`, "- y_0\n")
+	pagetest.Contains(t, markdown(t, p), "Half is 1/2 of √(x)=(a+1)/(10^6)\n", "\n\ny\\_0")
+}

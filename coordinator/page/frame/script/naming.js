@@ -62,6 +62,24 @@ function () {
     return n.childNodes;
   };
 
+  // mathOf is a formula in one line: its parts run together otherwise, as 12 for a half.
+  function mathOf(e) {
+    const parts = [...e.children].filter((c) => !c.localName.startsWith("annotation")).map(mathOf);
+    if (!parts.length) return squash(e.textContent);
+    const [a = "", b = "", c = ""] = parts.map((s) => (/^[\p{L}\p{M}]*$|^[\d.,]*$/u.test(s) ? s : `(${s})`));
+    switch (e.localName) {
+      case "mfrac": return `${a}/${b}`;
+      case "msup": return `${a}^${b}`;
+      case "msub": case "munder": return `${a}_${b}`;
+      case "msubsup": case "munderover": return `${a}_${b}^${c}`;
+      case "msqrt": return `√(${parts.join("")})`;
+      case "mroot": return `${b}√${a}`;
+      case "mtr": return parts.join(", ");
+      case "mtable": return parts.join("; ");
+    }
+    return parts.join("");
+  }
+
   // textOf is the text of an element, as the name of something (accname 1.2, 2F).
   function textOf(n, skip, budget = { left: MAX_NAME * 2 }) {
     let s = "";
@@ -73,7 +91,7 @@ function () {
       } else if (c.nodeType === 1 && c !== skip && !skipped.has(c.nodeName) && aria(c, "hidden") !== "true") {
         const style = getComputedStyle(c);
         if (style.display === "none" || style.visibility !== "visible") continue;
-        const label = aria(c, "label") || (c.nodeName === "IMG" ? c.alt : "") || (c.nodeName === "svg" ? svgTitle(c) : "");
+        const label = aria(c, "label") || (c.nodeName === "IMG" ? c.alt : "") || (c.nodeName === "svg" ? svgTitle(c) : c.nodeName === "math" ? mathOf(c) : "");
         const inner = label || (["INPUT", "SELECT", "TEXTAREA"].includes(c.nodeName) ? "" : textOf(c, skip, budget));
         s += style.display.startsWith("inline") || style.display === "contents" ? inner : ` ${inner} `;
       }
@@ -168,5 +186,5 @@ function () {
   const quote = (s) => `"${s.replace(/["\\]/g, "\\$&")}"`;
   const labelOf = ({ role, name }) => role + (name ? " " + quote(name) : "");
 
-  return { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named, identify };
+  return { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, mathOf, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named, identify };
 }

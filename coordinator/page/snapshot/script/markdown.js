@@ -4,7 +4,7 @@ function () {
   const skipped = new Set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE SVG svg CANVAS OBJECT EMBED BUTTON DATALIST VIDEO AUDIO".split(" "));
   const around = "nav,aside,footer,[role=navigation],[role=complementary],[role=contentinfo],[role=search],[role=banner]";
   const given = this instanceof Element;
-  const { shown, displayed } = library.visibility();
+  const { shown, displayed } = library.visibility(), { mathOf } = library.naming();
   const pick = () => {
     const read = (selector) => [...document.querySelectorAll(selector)].filter((e) => shown(e) && e.innerText.trim());
     const all = document.body ?? document.documentElement;
@@ -34,7 +34,7 @@ function () {
   };
   const mute = (e) => e !== root && !shown(e);
   const shows = (e) => seen(e) && (given || e === root || !e.matches(around) && !(e.nodeName === "HEADER" && !e.closest("article,main,section")));
-  const isBlock = (e) => !/^(inline|contents|ruby)/.test(getComputedStyle(e).display);
+  const isBlock = (e) => !/^(inline|contents|ruby|math)/.test(getComputedStyle(e).display);
   const escape = (s) => s.replace(/[\\`*_[\]<]/g, "\\$&");
   const url = (s) => { try { return new URL(s, document.baseURI).href; } catch { return s; } };
 
@@ -64,6 +64,7 @@ function () {
       case "INPUT": return ["hidden", "submit", "button", "password"].includes(e.type) ? "" : ["checkbox", "radio"].includes(e.type) ? (e.checked ? "[x] " : "[ ] ") : ` ${escape(e.value)} `;
       case "TEXTAREA": return ` ${escape(e.value)} `;
       case "SELECT": return ` ${escape([...e.selectedOptions].map((o) => o.label).join(", "))} `;
+      case "math": return escape(mathOf(e));
       case "BUTTON": return ` ${inline(e)} `;
       case "SUP": { const t = inline(e).trim(); return t ? `^${t}` : ""; }
     }
@@ -93,7 +94,7 @@ function () {
     flush();
     return out;
   }
-  const holdsBlock = (e) => e.nodeName !== "SELECT" && (getComputedStyle(e).display === "contents" || [...flat(e)].some((c) => c.nodeType === 1 && seen(c) && isBlock(c)));
+  const holdsBlock = (e) => e.nodeName !== "SELECT" && e.nodeName !== "math" && (getComputedStyle(e).display === "contents" || [...flat(e)].some((c) => c.nodeType === 1 && seen(c) && isBlock(c)));
 
   function block(e) {
     if (rowBlocks.has(e)) return rowBlocks.get(e);
@@ -113,6 +114,7 @@ function () {
       case "DT": { const t = tidy(inline(e)); return t ? [`**${t}**`] : []; }
       case "DD": { const t = blocks(e).join("\n\n"); return t ? [": " + indent(t, "  ").trimStart()] : []; }
       case "TABLE": return table(e);
+      case "math": return [phrase(e)];
       case "IFRAME": return e.src && !e.src.startsWith("about:") ? [`[frame: ${escape(e.title || e.src)}](${e.src})`] : [];
       case "INPUT": case "TEXTAREA": case "SELECT": case "IMG": case "A": { const t = holdsBlock(e) ? "" : tidy(phrase(e)); return t ? [t] : blocks(e); }
     }

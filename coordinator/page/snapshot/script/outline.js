@@ -23,7 +23,7 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
   const MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
   const fresh = [], hidden = [], shadows = [];
   let visited = 0, ended = false;
-  const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named } = library.naming();
+  const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, mathOf, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named } = library.naming();
 
   const { up, collapsed, displayed, shown: isShown } = library.visibility();
 
@@ -176,7 +176,7 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
         if (c.nodeName === "BR") { add(items, [], true); continue; }
         if (skipped.has(c.nodeName)) continue;
         const style = getComputedStyle(c);
-        const inline = style.display.startsWith("inline") || style.display === "contents";
+        const inline = /^(inline|contents|math)/.test(style.display);
         // A term and its definition are one text.
         const defines = c.nodeName === "DD" && previous?.nodeName === "DT";
         if (defines) items.apart = false;
@@ -337,6 +337,10 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
       const labels = [...e.options].slice(0, 100).map((o) => squash(o.label)).join(" | ");
       if (e.options.length > 1) item.kids = [{ role: "options", text: limit(labels, MAX_OPTIONS), kids: [] }];
       return [item];
+    }
+    if (e.nodeName === "math") {
+      item.text = limit(mathOf(e), MAX_TEXT);
+      return item.name || item.ref ? [item] : [text(item.text, e)];
     }
     if (e.nodeName === "svg" || role === "img" || role === "video" || role === "audio") {
       if (e.nodeName === "svg") item.kids = acting(e, style.cursor);
