@@ -72,6 +72,9 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 	case pages > 1 && in.Filename == "":
 		c.Out.Addf("Matches %d to %d of %d, page %d of %d:", options.Skip+1, min(options.Skip+snapshot.MaxFound, found.Matches), found.Matches, max(in.Page, 1), pages)
 	}
+	if strings.Contains(found.Text, "[aria-hidden]") {
+		c.Out.Addf("What is below [aria-hidden] is hidden from assistive technology, and in no snapshot: use the refs here, or text=….")
+	}
 	return c.Out.TextOrFile(file, "matches", strings.TrimSuffix(found.Text, "\n"))
 }
 

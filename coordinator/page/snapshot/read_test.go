@@ -38,6 +38,8 @@ func TestMarkdown(t *testing.T) {
 	want := "# The *first* heading\n\nSome **bold**, some *italic* and `a_b*c`, a [link to **docs**](" + url + `/docs?a=1).  
 Next line \* with \[marks\].
 
+Silent
+
 - One
 - Two
   - Deeper
@@ -229,6 +231,29 @@ func TestFindInTableWithSpans(t *testing.T) {
 		want = "- table:\n  - Region | Sales | | Note\n  - Region | Q1 | Q2 | Note\n  - " + want + "\n"
 		if found := find(t, p, text); found.Text != want || found.Matches != 1 {
 			t.Errorf("%s: %s\nwant\n%s", text, found.Text, want)
+		}
+	}
+}
+
+// What is hidden from assistive technology alone is on the page.
+func TestHiddenFromAssistiveTechnology(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>.sr { position: absolute; width: 1px; height: 1px; overflow: hidden }</style>
+<div aria-hidden=true>Silent <a href=/x>link</a></div><button>Save <kbd aria-hidden=true>Ctrl+S</kbd></button>
+<p><span class=sr>€ 12.99</span><span aria-hidden=true>€ 12<sup>99</sup></span> <b aria-hidden=true>•</b> <i aria-hidden=true style="font-family: Material Symbols Outlined">home</i></p>
+<div aria-hidden=true style="display:none">Nobody sees it</div>`)
+	if text := pagetest.Snapshot(t, p); strings.Contains(text, "Silent") {
+		t.Error(text)
+	}
+	pagetest.Contains(t, find(t, p, "silent").Text, "- generic [aria-hidden]: Silent\n")
+	pagetest.Act(t, p, p.Input().Hover(pagetest.Ref(t, find(t, p, "link").Text, "link")))
+	pagetest.Contains(t, find(t, p, "ctrl").Text, `button "Save"`, "[aria-hidden]: Ctrl+S")
+	if read := markdown(t, p); !strings.HasPrefix(read, "Silent [link](") || !strings.HasSuffix(read, "\n\n€ 12.99") {
+		t.Error(read)
+	}
+	for _, text := range []string{"home", "Nobody", "aria-hidden"} {
+		if found := find(t, p, text); found.Matches != 0 {
+			t.Errorf("%s: %+v", text, found)
 		}
 	}
 }

@@ -62,6 +62,9 @@ function () {
     return n.childNodes;
   };
 
+  // isIcon reports whether a style is that of a font whose letters are pictures.
+  const isIcon = ({ fontFamily }) => /^[^,]*(icon|symbols)/i.test(fontFamily);
+
   // mathOf is a formula in one line: its parts run together otherwise, as 12 for a half.
   function mathOf(e) {
     const parts = [...e.children].filter((c) => !c.localName.startsWith("annotation")).map(mathOf);
@@ -79,6 +82,11 @@ function () {
     }
     return parts.join("");
   }
+
+  // decorative reports whether what is hidden from assistive technology is nothing to read: an
+  // icon, or what a text for assistive technology beside it stands for.
+  const decorative = (e) => !/[\p{L}\p{N}]/u.test(e.textContent) || isIcon(getComputedStyle(e)) ||
+    [e.previousElementSibling, e.nextElementSibling].some((c) => c?.offsetHeight === 1 && c.offsetWidth === 1 && c.textContent.trim());
 
   // textOf is the text of an element, as the name of something (accname 1.2, 2F).
   function textOf(n, skip, budget = { left: MAX_NAME * 2 }) {
@@ -186,5 +194,5 @@ function () {
   const quote = (s) => `"${s.replace(/["\\]/g, "\\$&")}"`;
   const labelOf = ({ role, name }) => role + (name ? " " + quote(name) : "");
 
-  return { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, mathOf, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named, identify };
+  return { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, mathOf, decorative, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named, identify };
 }

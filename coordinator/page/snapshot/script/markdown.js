@@ -4,7 +4,7 @@ function () {
   const skipped = new Set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE SVG svg CANVAS OBJECT EMBED BUTTON DATALIST VIDEO AUDIO".split(" "));
   const around = "nav,aside,footer,[role=navigation],[role=complementary],[role=contentinfo],[role=search],[role=banner]";
   const given = this instanceof Element;
-  const { shown, displayed } = library.visibility(), { mathOf } = library.naming();
+  const { shown, displayed } = library.visibility(), { mathOf, decorative } = library.naming();
   const pick = () => {
     const read = (selector) => [...document.querySelectorAll(selector)].filter((e) => shown(e) && e.innerText.trim());
     const all = document.body ?? document.documentElement;
@@ -28,7 +28,7 @@ function () {
   };
   let inCell = false; // there a button's text is often all that the cell holds
   const seen = (e) => {
-    if (skipped.has(e.nodeName) && !(inCell && e.nodeName === "BUTTON") || e.ariaHidden === "true") return false;
+    if (skipped.has(e.nodeName) && !(inCell && e.nodeName === "BUTTON") || e.ariaHidden === "true" && decorative(e)) return false;
     // What is hidden may have a part that is shown, which is positioned elsewhere for example.
     return shown(e) || displayed(e) && [...e.querySelectorAll("*")].some((inner) => shown(inner));
   };

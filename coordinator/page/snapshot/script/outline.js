@@ -23,7 +23,7 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
   const MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
   const fresh = [], hidden = [], shadows = [];
   let visited = 0, ended = false;
-  const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, mathOf, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named } = library.naming();
+  const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, mathOf, decorative, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named } = library.naming();
 
   const { up, collapsed, displayed, shown: isShown } = library.visibility();
 
@@ -233,10 +233,17 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
     return [item];
   }
 
-  function visit(e, style, cursor) {
+  function visit(e, style, cursor, silenced) {
     if (e.nodeName === "AREA") return area(e);
     visited++;
-    if (aria(e, "hidden") === "true" || !displayed(e, style)) {
+    if (aria(e, "hidden") === "true" && !silenced) {
+      hidden.push(e);
+      if (!full || decorative(e)) return [];
+      const item = { role: "generic", name: "", attributes: ["aria-hidden"], kids: [], owner: e };
+      begin(item, tidy(visit(e, style, cursor, true)));
+      return item.text || item.kids.length ? [item] : [];
+    }
+    if (!displayed(e, style)) {
       hidden.push(e);
       return [];
     }
