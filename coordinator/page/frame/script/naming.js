@@ -62,6 +62,52 @@ function () {
     return n.childNodes;
   };
 
+  // generated are the texts that style sheets put before and after the content of an element,
+  // without decoration and what has a counter, whose value no script can read. Each style
+  // that is read takes time: only elements are asked that a rule with such a text selects, or
+  // all of a document of moderate size with a style sheet of another origin, which has no
+  // rules for scripts.
+  const MAX_ASKED = 2000;
+  const sheets = (globalThis.generating ??= new WeakMap()), generating = new WeakMap(), nothing = ["", ""];
+  const wordy = /[\p{L}\p{N}\p{Sc}\p{So}*]/u, strings = /"(?:[^"\\]|\\.)*"/g;
+  function selectorsOf(rules, parent) {
+    return [...rules].flatMap((r) => {
+      let selector = r.selectorText;
+      if (selector && parent) selector = selector.includes("&") ? selector.replaceAll("&", `:is(${parent})`) : `:is(${parent}) :is(${selector})`;
+      const inner = r.cssRules ?? r.styleSheet?.cssRules, found = inner?.length ? selectorsOf(inner, selector ?? parent) : [];
+      const of = selector ?? parent, content = of?.includes("::") && r.style?.content;
+      if (content && /::(before|after)/.test(of) && (/(attr|var)\(/.test(content) || wordy.test(content.match(strings) ?? ""))) {
+        found.push(of.replace(/(^|[\s>+~,(])(?=::)/g, "$1*").replace(/::(before|after)/g, ""));
+      }
+      return found;
+    });
+  }
+  function generatingIn(scope) {
+    const found = [...scope.styleSheets, ...scope.adoptedStyleSheets].flatMap((sheet) => {
+      try {
+        const { length } = sheet.cssRules;
+        if (sheets.get(sheet)?.length !== length) sheets.set(sheet, { length, selectors: selectorsOf(sheet.cssRules) });
+        return sheets.get(sheet).selectors;
+      } catch {
+        return document.getElementsByTagName("*").length > MAX_ASKED ? [] : ["*"];
+      }
+    });
+    return found.length ? `:is(${found.join()})` : "";
+  }
+  function generated(e) {
+    const scope = e.getRootNode();
+    if (!scope.styleSheets) return nothing;
+    let selector = generating.get(scope);
+    if (selector === undefined) generating.set(scope, (selector = generatingIn(scope)));
+    return selector && e.matches(selector) ? [generatedBy(e, "::before"), generatedBy(e, "::after")] : nothing;
+  }
+  function generatedBy(e, pseudo) {
+    const style = getComputedStyle(e, pseudo), { content } = style;
+    if (!content.includes('"') || /\bcounters?\(/.test(content) || style.display === "none" || style.visibility !== "visible" || style.opacity === "0" || isIcon(style)) return "";
+    const parts = content.match(strings), alternative = / \/ "/.test(content); // after a slash, for assistive technology
+    const s = (alternative ? parts.slice(-1) : parts).map((s) => s.slice(1, -1)).join("").replace(/\\([\da-f]{1,6}) ?|\\(.)/gi, (_, code, c) => c ?? String.fromCodePoint(parseInt(code, 16)));
+    return !wordy.test(s) ? "" : style.display.startsWith("inline") ? s : ` ${s} `;
+  }
   // isIcon reports whether a style is that of a font whose letters are pictures.
   const isIcon = ({ fontFamily }) => /^[^,]*(icon|symbols)/i.test(fontFamily);
 
@@ -90,7 +136,8 @@ function () {
 
   // textOf is the text of an element, as the name of something (accname 1.2, 2F).
   function textOf(n, skip, budget = { left: MAX_NAME * 2 }) {
-    let s = "";
+    const [before, after] = generated(n);
+    let s = before;
     for (const c of flat(n)) {
       if (budget.left <= 0) break;
       if (c.nodeType === 3) {
@@ -104,7 +151,7 @@ function () {
         s += style.display.startsWith("inline") || style.display === "contents" ? inner : ` ${inner} `;
       }
     }
-    return s;
+    return s + after;
   }
   const svgTitle = (e) => e.querySelector(":scope > title")?.textContent ?? "";
 
@@ -194,5 +241,5 @@ function () {
   const quote = (s) => `"${s.replace(/["\\]/g, "\\$&")}"`;
   const labelOf = ({ role, name }) => role + (name ? " " + quote(name) : "");
 
-  return { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, mathOf, decorative, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named, identify };
+  return { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, generated, mathOf, decorative, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named, identify };
 }

@@ -4,7 +4,7 @@ function () {
   const skipped = new Set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE SVG svg CANVAS OBJECT EMBED BUTTON DATALIST VIDEO AUDIO".split(" "));
   const around = "nav,aside,footer,[role=navigation],[role=complementary],[role=contentinfo],[role=search],[role=banner]";
   const given = this instanceof Element;
-  const { shown, displayed } = library.visibility(), { mathOf, decorative } = library.naming();
+  const { shown, displayed } = library.visibility(), { generated, mathOf, decorative } = library.naming();
   const pick = () => {
     const read = (selector) => [...document.querySelectorAll(selector)].filter((e) => shown(e) && e.innerText.trim());
     const all = document.body ?? document.documentElement;
@@ -40,13 +40,13 @@ function () {
 
   // inline is what stands in one line; blocks inside of it are set apart.
   function inline(n, raw) {
-    let s = "";
-    const silent = mute(n);
+    const silent = mute(n), [before, after] = silent ? ["", ""] : generated(n).map(escape);
+    let s = before;
     for (const c of flat(n)) {
       if (c.nodeType === 3) s += silent ? "" : raw ? c.nodeValue : escape(c.nodeValue.replace(/\s+/g, " "));
       else if (c.nodeType === 1 && (c.nodeName === "BR" || seen(c))) s += phrase(c, raw);
     }
-    return s;
+    return s + after;
   }
   const wrap = (mark, s) => { const t = s.trim(); return t ? s.replace(t, () => mark + t + mark) : s; };
   function phrase(e, raw) {
@@ -75,8 +75,8 @@ function () {
 
   // blocks is a list of blocks of Markdown.
   function blocks(n) {
-    const out = [], silent = mute(n);
-    let line = "";
+    const out = [], silent = mute(n), [before, after] = silent ? ["", ""] : generated(n).map(escape);
+    let line = before;
     const flush = () => {
       const t = tidy(line);
       if (t) out.push(t);
@@ -91,6 +91,7 @@ function () {
         out.push(...block(c));
       }
     }
+    line += after;
     flush();
     return out;
   }

@@ -23,7 +23,7 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
   const MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
   const fresh = [], hidden = [], shadows = [];
   let visited = 0, ended = false;
-  const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, mathOf, decorative, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named } = library.naming();
+  const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, generated, mathOf, decorative, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named } = library.naming();
 
   const { up, collapsed, displayed, shown: isShown } = library.visibility();
 
@@ -162,6 +162,8 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
     const closed = e.nodeName === "DETAILS" && !e.open;
     const shadow = e.shadowRoot ?? globalThis.closedRoots.get(e);
     if (shadow) shadows.push(shadow);
+    const [before, after] = mute ? ["", ""] : generated(e);
+    if (before) add(items, [text(before, e)], false);
     let previous;
     for (const c of flat(e)) {
       if (visited > most) {
@@ -185,6 +187,7 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
         previous = c;
       }
     }
+    if (after) add(items, [text(after, e)], false);
     return items;
   }
 
