@@ -163,7 +163,8 @@ const hangTimeout = time.Second
 
 // free stops an endless script of the document that is about to be replaced. It must run
 // first: once a navigation has begun, the browser holds back commands until the old
-// document is replaced, which an endless script prevents.
+// document is replaced, which an endless script prevents. Nor may the navigation of a new
+// tab begin before its process responds, or the session gets none of its events.
 func (o *observer) free(ctx context.Context) error {
 	o.mu.Lock()
 	crashed := o.lost
@@ -171,7 +172,11 @@ func (o *observer) free(ctx context.Context) error {
 	if crashed {
 		return nil // no renderer can respond
 	}
-	busy, err := isBusy(ctx, o.session, hangTimeout)
+	limit := hangTimeout
+	if at := o.targets.url(o.id()); o.frames.URL() == "" && (at == "" || at == "about:blank") {
+		limit = o.opts.CallTimeout // the process of a new tab is still starting
+	}
+	busy, err := isBusy(ctx, o.session, limit)
 	if busy {
 		err = terminate(ctx, o.session)
 	}

@@ -76,18 +76,24 @@ func Zoomed(t *testing.T, test func(*testing.T)) {
 		"1.25": {UserDataDir: profile}, "1.5": {Args: []string{"--force-device-scale-factor=1.5"}},
 	} {
 		t.Run(ratio, func(t *testing.T) {
-			browser, err := launch(opts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			before := shared
-			shared = browser
-			defer func() { shared = before; browser.Close(context.Background()) }()
+			With(t, opts)
 			p, _ := Open(t, "<p>p")
 			Expect(t, p, "devicePixelRatio", ratio)
 			test(t)
 		})
 	}
+}
+
+// With makes a browser with other options the shared one of a test, which must not be parallel.
+func With(t *testing.T, opts chrome.Options) {
+	t.Helper()
+	browser, err := launch(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := shared
+	shared = browser
+	t.Cleanup(func() { shared = before; browser.Close(context.Background()) })
 }
 
 // Connect returns a connection to the shared browser.
