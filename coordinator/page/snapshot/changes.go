@@ -213,7 +213,7 @@ func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (f
 	var in runtime.ExecutionContextID
 	err = r.frames.InWorld(ctx, f.ID, func(session *cdp.Session, world runtime.ExecutionContextID) error {
 		now, _ := r.frames.Frame(f.ID)
-		args, err := json.Marshal(map[string]any{"last": r.frames.LastRef(), "generation": now.Generation, "appeared": appeared})
+		args, err := json.Marshal(map[string]any{"last": r.frames.LastRef(), "lost": r.lost[f.ID], "generation": now.Generation, "appeared": appeared})
 		if err != nil {
 			return err
 		}
@@ -222,6 +222,7 @@ func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (f
 			FunctionDeclaration: frame.Call("changes"), ExecutionContextID: world,
 			Arguments: []*runtime.CallArgument{{Value: args}}, ReturnByValue: new(true),
 		})
+		r.heard(f.ID, err)
 		if err != nil {
 			return err
 		}

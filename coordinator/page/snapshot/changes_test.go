@@ -289,3 +289,26 @@ func TestBeginningThatEndsInARow(t *testing.T) {
 		t.Errorf("%+v", shown)
 	}
 }
+
+// A busy page may number elements when nobody waits for that any longer.
+func TestRefsOfAResultThatIsLate(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><main id=m><button>First</button></main>`)
+	pagetest.Snapshot(t, p)
+	pagetest.Evaluate(t, p, `void setTimeout(() => {
+  m.insertAdjacentHTML("beforeend", '<button onclick="document.title = 1">Second</button>')
+  for (const end = Date.now() + 3000; Date.now() < end;) ;
+})`)
+	p.Look(t.Context())
+	pagetest.Evaluate(t, p, `m.insertAdjacentHTML("afterbegin", "<button>Third</button>")`)
+	text := pagetest.Snapshot(t, p)
+	refs := map[string]bool{}
+	for _, name := range []string{"First", "Second", "Third"} {
+		refs[pagetest.Ref(t, text, name)] = true
+	}
+	if len(refs) != 3 {
+		t.Errorf("a ref of two elements: %s", text)
+	}
+	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, "Second"), input.ClickOptions{}))
+	pagetest.Expect(t, p, "document.title", `"1"`)
+}

@@ -3,6 +3,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -52,7 +53,9 @@ type Page interface {
 type Reader struct {
 	page      Page
 	frames    *frame.Tree
-	numbering sync.Mutex // serializes the numbering of refs
+	numbering sync.Mutex // serializes the numbering of refs; guards lost
+	// lost are the frames where the result of the last call that numbered elements did not arrive.
+	lost map[protocol.FrameID]bool
 
 	mu   sync.Mutex
 	last seen // the last snapshot
@@ -64,7 +67,7 @@ type Reader struct {
 
 // New returns the reader of a page, which also suggests replacements for stale refs.
 func New(page Page, frames *frame.Tree) *Reader {
-	r := &Reader{page: page, frames: frames, watched: -1, known: -1}
+	r := &Reader{page: page, frames: frames, lost: map[protocol.FrameID]bool{}, watched: -1, known: -1}
 	frames.OnStale(r.similar)
 	return r
 }
@@ -280,6 +283,16 @@ func callOutline(ctx context.Context, session *cdp.Session, params runtime.CallF
 	return read, nil
 }
 
+// heard notes whether the result of a call that numbers elements has arrived. A page that is
+// busy runs the script later than this side waits for it. numbering is held.
+func (r *Reader) heard(id protocol.FrameID, err error) {
+	if err != nil {
+		r.lost[id] = true
+	} else {
+		delete(r.lost, id)
+	}
+}
+
 func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root *frame.Element, opts Options) (outlineResult, error) {
 	var read outlineResult
 	// Only one snapshot runs at a time, even while it waits for a world: each continues the
@@ -292,7 +305,7 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 	look := func() error {
 		f, _ := r.frames.Frame(id)
 		options := map[string]any{
-			"last": last, "generation": f.Generation, "depth": opts.Depth,
+			"last": last, "lost": r.lost[id], "generation": f.Generation, "depth": opts.Depth,
 			"interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look, "clipped": opts.clipped, "full": opts.full,
 		}
 		if opts.most > 0 {
@@ -305,6 +318,7 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 		params.Arguments = []*runtime.CallArgument{{Value: args}}
 		fresh := read.Fresh
 		read, err = callOutline(ctx, session, params)
+		r.heard(id, err)
 		read.Fresh = append(fresh, read.Fresh...)
 		last = max(last, read.Last)
 		return err
@@ -330,14 +344,14 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 		}
 		err = look()
 	}
-	if err != nil {
-		return read, err
+	if err == nil {
+		if f, _ := r.frames.Frame(id); id == r.frames.Main() {
+			r.knows(f.Generation, read.Known)
+		}
+		r.page.Flush()
 	}
-	if f, _ := r.frames.Frame(id); id == r.frames.Main() {
-		r.knows(f.Generation, read.Known)
-	}
-	r.page.Flush()
-	return read, r.frames.AddRefs(id, params.ExecutionContextID, read.Last, refsOf(read.Fresh))
+	// Also after an error: the calls of look before it have numbered elements.
+	return read, cmp.Or(err, r.frames.AddRefs(id, params.ExecutionContextID, last, refsOf(read.Fresh)))
 }
 
 // refsOf reads what alternates numbers and labels.

@@ -1,7 +1,7 @@
 function (options) {
   // What has changed in this document since the agent last knew it. A document of moderate
   // size that it has not seen is known from now on.
-  if (globalThis.generation !== options.generation) library.outline(document.documentElement, options); // from the back/forward cache
+  library.numbering(options);
   const watch = library.watch();
   const compared = watch.knows();
   const found = watch.changes(options);

@@ -1,18 +1,6 @@
-function (root, { last, generation, depth, interactive, urls, look, clipped, full, most = Infinity }) {
+function (root, { last, depth, interactive, urls, look, clipped, full, most = Infinity }) {
   // The accessibility tree of an element as items, and their lines. It runs in our
-  // isolated world, where it also keeps the elements that it has numbered: a number is
-  // never used twice, and all of them go with the document.
-  // A document that comes back from the back/forward cache starts anew.
-  if (globalThis.generation !== generation) {
-    globalThis.generation = generation;
-    globalThis.numbers = new WeakMap();
-    globalThis.elements = new Map();
-    globalThis.closedRoots = new WeakMap();
-    globalThis.asked = new WeakSet();
-    globalThis.called = new WeakMap();
-    globalThis.watch?.end();
-    globalThis.watch = undefined;
-  }
+  // isolated world, which also keeps the elements that it has numbered, see numbering.
   // closedRoots holds the closed shadow roots, by their hosts; asked are the elements
   // of which it is known whether they have one. The suspects are new ones: only
   // the browser knows (see adopt).
@@ -111,6 +99,7 @@ function (root, { last, generation, depth, interactive, urls, look, clipped, ful
       n = ++last;
       numbers.set(e, n);
       elements.set(n, new WeakRef(e));
+      globalThis.given.push(n);
     }
     const now = labelOf(actionable.has(item.role) ? item : named(e));
     if (called.get(e) !== now) {

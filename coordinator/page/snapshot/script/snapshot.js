@@ -6,6 +6,7 @@ function (options) {
   const main = options.main && document.getElementsByTagName("*").length > options.most && document.querySelector("main, [role=main]");
   if (main) [root, cut] = [main, true];
   const whole = root === document.documentElement;
+  library.numbering(options);
   const outline = library.outline(root, options);
   const watch = library.watch(); // of this generation
   const items = outline.itemsOf(root);
