@@ -123,8 +123,7 @@ func TestView(t *testing.T) {
 	h := newUser(policy.ModeView)
 	var reported sync.Map
 	_, addr := ruled(t, h, cdptest.BrowserURL(t), &access.RuleOptions{Activity: func(e access.Entry) {
-		e.Operation = e.Operation.Detached()
-		reported.Store(e.Operation.Name, e)
+		reported.Store(e.Operation.Name, fmt.Sprint(e.OK, " ", e.Operation.Detail(), " ", e.Outcome))
 	}})
 	id, own := directTab(t, "data:text/html,<title>looked at</title>")
 	c := dial(t, addr, "/devtools/page/"+id)
@@ -232,7 +231,7 @@ func TestView(t *testing.T) {
 	// The user navigates in the browser itself, and the client gets the event.
 	byHand(t, own, "data:text/html,by-hand")
 	waitEvent(t, c, "Page.frameNavigated", "by-hand")
-	if e, ok := reported.Load("Page.navigate"); !ok || e.(access.Entry).OK || e.(access.Entry).Operation.Detail() != "about:blank#evaded" || !strings.Contains(e.(access.Entry).Outcome, "refused") {
+	if e, _ := reported.Load("Page.navigate"); !strings.HasPrefix(fmt.Sprint(e), "false about:blank#evaded refused") {
 		t.Errorf("the embedding program got %+v", e)
 	}
 	if e, ok := reported.Load("Page.captureScreenshot"); ok {

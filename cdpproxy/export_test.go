@@ -9,7 +9,7 @@ import (
 // one.
 type Limits struct {
 	Memory                int // of everything kept for clients
-	WaitingBytes, Headers int
+	Headers               int // of one message's frames
 	TapMessages, TapBytes int
 	CloseTimeout          time.Duration
 	HTTPTimeout           time.Duration // for a header, for a body and for a response
@@ -30,7 +30,7 @@ func (p *Proxy) SetLimits(l Limits) {
 		limit *int
 		to    int
 	}{
-		{&p.limits.waitingBytes, l.WaitingBytes}, {&p.limits.headers, l.Headers},
+		{&p.limits.headers, l.Headers},
 		{&p.limits.tapMessages, l.TapMessages}, {&p.limits.tapBytes, l.TapBytes},
 	} {
 		if set.to > 0 {

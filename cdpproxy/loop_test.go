@@ -17,6 +17,9 @@ import (
 type passAll struct{}
 
 func (passAll) Judge(*cdpproxy.Message) cdpproxy.Verdict { return cdpproxy.Verdict{} }
+func (passAll) Decide(context.Context, *cdpproxy.Message) cdpproxy.Verdict {
+	return cdpproxy.Verdict{}
+}
 
 // smallWindow makes a side take little at once. With less than two packets of the
 // loopback, TCP itself stalls.

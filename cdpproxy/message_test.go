@@ -62,7 +62,7 @@ func TestAnswersBehindAFrame(t *testing.T) {
 		close(begun)
 		io.Copy(io.Discard, conn)
 	})
-	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{MaxBuffered: 1 << 20, Rule: refuseAll{"no"}, Watcher: watcher})
+	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{MaxBuffered: 1 << 20, Rule: refuseAll{why: "no"}, Watcher: watcher})
 	c := dial(t, addr, "/devtools/browser/x")
 	client := <-watcher.came
 	<-begun
@@ -87,15 +87,10 @@ func TestAnswersNotRead(t *testing.T) {
 	for name, late := range map[string]bool{"at once": false, "after a decision": true} {
 		t.Run(name, func(t *testing.T) {
 			watcher := newJoined()
-			rule := ruleFunc(func(*cdpproxy.Message) cdpproxy.Verdict {
-				no := cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: "no"}
-				if !late {
-					return no
-				}
-				later := make(chan cdpproxy.Verdict, 1)
-				later <- no
-				return cdpproxy.Verdict{Action: cdpproxy.Wait, Later: later}
-			})
+			var rule cdpproxy.Rule = refuseAll{why: "no"}
+			if late {
+				rule = lateRule{rule}
+			}
 			fake := startFake(t, "127.0.0.1:0", "echo", echo)
 			log := make(leaving, 1)
 			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{

@@ -43,7 +43,7 @@ func TestPile(t *testing.T) {
 		rule cdpproxy.Rule
 		size int
 	}{
-		"passed": {passAll{}, 1000}, "refused": {refuseAll{strings.Repeat("no ", 300)}, 60},
+		"passed": {passAll{}, 1000}, "refused": {refuseAll{why: strings.Repeat("no ", 300)}, 60},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fake := startFake(t, "127.0.0.1:0", "echo", echo)
@@ -63,7 +63,10 @@ func TestPile(t *testing.T) {
 	}
 }
 
-type refuseAll struct{ why string }
+type refuseAll struct {
+	passAll
+	why string
+}
 
 func (r refuseAll) Judge(*cdpproxy.Message) cdpproxy.Verdict {
 	return cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: r.why}

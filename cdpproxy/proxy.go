@@ -35,7 +35,6 @@ type Proxy struct {
 // limits bound the memory for clients, and how long it is held. Tests use others.
 type limits struct {
 	memory                *budget
-	waitingBytes          int // of one client's commands that wait for a decision
 	headers               int // of one message's frames
 	tapMessages, tapBytes int
 	closeTimeout          time.Duration
@@ -56,7 +55,7 @@ func New(source Source, opts *Options) *Proxy {
 		source: source,
 		opts:   opts.withDefaults(),
 		done:   make(chan struct{}),
-		limits: limits{memory: processMemory, waitingBytes: maxWaitingBytes, headers: maxHeaders, tapMessages: tapMessages, tapBytes: tapBytes, closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second},
+		limits: limits{memory: processMemory, headers: maxHeaders, tapMessages: tapMessages, tapBytes: tapBytes, closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second},
 		slots:  make(chan struct{}, maxExchanges),
 		relays: relays{all: map[*relay]struct{}{}},
 	}

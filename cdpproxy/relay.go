@@ -1,6 +1,7 @@
 package cdpproxy
 
 import (
+	"context"
 	"net"
 	"sync"
 	"time"
@@ -52,8 +53,9 @@ type relay struct {
 	proxy   *Proxy
 	browser *Browser
 	who     *Client
-	gate    *gate         // nil without a rule
-	over    chan struct{} // closed with the first reason to end
+	gate    *gate           // nil without a rule
+	ctx     context.Context // ends with the first reason to end
+	cancel  context.CancelFunc
 
 	mu       sync.Mutex // guards the fields that follow, and down; nothing blocks under it
 	state    state
@@ -171,7 +173,7 @@ func (r *relay) because(e ending) bool {
 		return false
 	}
 	r.why = &e
-	close(r.over)
+	r.cancel()
 	return true
 }
 
@@ -289,11 +291,4 @@ func (r *relay) endIfReplaced(now *Browser) bool {
 func (r *relay) disconnect(reason string) { r.end(ending{code: closePolicy, reason: reason}) }
 
 // ended reports whether there is a reason to end.
-func (r *relay) ended() bool {
-	select {
-	case <-r.over:
-		return true
-	default:
-		return false
-	}
-}
+func (r *relay) ended() bool { return r.ctx.Err() != nil }

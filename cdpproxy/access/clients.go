@@ -3,6 +3,7 @@ package access
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/policy"
@@ -12,6 +13,9 @@ import (
 type connected struct {
 	client *cdpproxy.Client
 	end    func(reason string)
+
+	refusedAt time.Time // when the user last refused an operation; zero: never
+	reason    string    // for that refusal
 }
 
 // Joined implements [cdpproxy.ClientWatcher].
@@ -22,7 +26,7 @@ func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 		end(stoppedReason)
 		return
 	}
-	r.clients[c.ID] = &connected{c, end}
+	r.clients[c.ID] = &connected{client: c, end: end}
 	r.notify()
 }
 
