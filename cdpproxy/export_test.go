@@ -8,11 +8,11 @@ import (
 // Limits replace bounds whose real size would make a test slow. Zero keeps the real
 // one.
 type Limits struct {
-	Memory                int // of everything kept for clients
-	Headers               int // of one message's frames
-	TapMessages, TapBytes int
-	CloseTimeout          time.Duration
-	HTTPTimeout           time.Duration // for a header, for a body and for a response
+	Memory       int // of everything kept for clients
+	Headers      int // of one message's frames
+	TapBytes     int
+	CloseTimeout time.Duration
+	HTTPTimeout  time.Duration // for a header, for a body and for a response
 }
 
 // SetLimits must be called before Serve.
@@ -31,7 +31,7 @@ func (p *Proxy) SetLimits(l Limits) {
 		to    int
 	}{
 		{&p.limits.headers, l.Headers},
-		{&p.limits.tapMessages, l.TapMessages}, {&p.limits.tapBytes, l.TapBytes},
+		{&p.limits.tapBytes, l.TapBytes},
 	} {
 		if set.to > 0 {
 			*set.limit = set.to

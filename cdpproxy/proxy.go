@@ -34,12 +34,12 @@ type Proxy struct {
 
 // limits bound the memory for clients, and how long it is held. Tests use others.
 type limits struct {
-	memory                *budget
-	headers               int // of one message's frames
-	tapMessages, tapBytes int
-	closeTimeout          time.Duration
-	bodyTimeout           time.Duration // for a request's body, which is ignored
-	responseTimeout       time.Duration // for a client to read its response
+	memory          *budget
+	headers         int // of one message's frames
+	tapBytes        int
+	closeTimeout    time.Duration
+	bodyTimeout     time.Duration // for a request's body, which is ignored
+	responseTimeout time.Duration // for a client to read its response
 }
 
 // maxExchanges bounds the discovery requests and handshakes under way with a
@@ -55,7 +55,7 @@ func New(source Source, opts *Options) *Proxy {
 		source: source,
 		opts:   opts.withDefaults(),
 		done:   make(chan struct{}),
-		limits: limits{memory: processMemory, headers: maxHeaders, tapMessages: tapMessages, tapBytes: tapBytes, closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second},
+		limits: limits{memory: processMemory, headers: maxHeaders, tapBytes: tapBytes, closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second},
 		slots:  make(chan struct{}, maxExchanges),
 		relays: relays{all: map[*relay]struct{}{}},
 	}
