@@ -2,9 +2,7 @@ package cdpproxy_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +14,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/internal/cdptest"
@@ -94,74 +90,6 @@ func TestKilledInReply(t *testing.T) {
 	src.set("new", cdptest.BrowserURL(t))
 	if got := call(t, dial(t, addr, "/devtools/browser/x"), getVersion); !strings.Contains(got, "Chrome/") {
 		t.Errorf("the next browser says %s", got)
-	}
-}
-
-// logged returns the number that the page logged with the event in b, or -1 if
-// it is another message.
-func logged(t *testing.T, b []byte) int {
-	t.Helper()
-	var m struct {
-		Method string
-		Params struct {
-			Args []struct{ Value any }
-		}
-	}
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatalf("not a whole message: %v", err)
-	}
-	if m.Method != "Runtime.consoleAPICalled" {
-		return -1
-	}
-	return int(m.Params.Args[0].Value.(float64))
-}
-
-// TestFloodOfEvents: a page logs more than the endpoint keeps for a client. A
-// client that reads gets every event, in order. One that does not read is
-// disconnected with an error and without an earlier gap. It disturbs neither the
-// other client nor the browser.
-func TestFloodOfEvents(t *testing.T) {
-	t.Parallel()
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{MaxBuffered: 1 << 20, Rule: passAll{}})
-	path := "/devtools/page/" + openTab(t, addr)
-	reader, sleeper := dial(t, addr, path), dialBy(t, addr, path, dialSmall)
-	for _, c := range []*websocket.Conn{reader, sleeper} {
-		call(t, c, `{"id":1,"method":"Runtime.enable"}`)
-	}
-	const batch, batches = 100, 30 // of 1 MB
-	ctx := testContext(t)
-	next := 0
-	for ; next < batch*batches; next += batch {
-		flood := fmt.Sprintf(`{"id":4,"method":"Runtime.evaluate","params":{"expression":"for (let i = %d; i < %d; i++) console.log(i, 'x'.repeat(10000))"}}`, next, next+batch)
-		send(t, reader, flood)
-		for want := next; want < next+batch; {
-			_, b, err := reader.Read(ctx)
-			if err != nil {
-				t.Fatalf("after %d events: %v", want, err)
-			}
-			if n := logged(t, b); n >= 0 && n != want {
-				t.Fatalf("event %d after %d", n, want-1)
-			} else if n >= 0 {
-				want++
-			}
-		}
-	}
-	for next = 0; ; {
-		_, b, err := sleeper.Read(ctx)
-		if err != nil {
-			// 1008, or a broken connection in the middle of a frame if the client
-			// slept longer than the endpoint waits.
-			status := websocket.CloseStatus(err)
-			if next >= batch*batches || status != websocket.StatusPolicyViolation && status != -1 || errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("who does not read: after %d events %v", next, err)
-			}
-			break
-		}
-		if n := logged(t, b); n >= 0 && n != next {
-			t.Fatalf("who does not read: event %d after %d", n, next-1)
-		} else if n >= 0 {
-			next++
-		}
 	}
 }
 
