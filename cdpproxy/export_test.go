@@ -1,6 +1,7 @@
 package cdpproxy
 
 import (
+	"cmp"
 	"net"
 	"time"
 )
@@ -9,6 +10,7 @@ import (
 // one.
 type Limits struct {
 	Memory       int // of everything kept for clients
+	Buffered     int // for one client that does not read
 	Headers      int // of one message's frames
 	TapBytes     int
 	CloseTimeout time.Duration
@@ -17,26 +19,13 @@ type Limits struct {
 
 // SetLimits must be called before Serve.
 func (p *Proxy) SetLimits(l Limits) {
+	now := &p.limits
 	if l.Memory > 0 {
-		p.limits.memory = &budget{limit: l.Memory}
+		now.memory = &budget{limit: l.Memory}
 	}
-	if l.CloseTimeout > 0 {
-		p.limits.closeTimeout = l.CloseTimeout
-	}
-	if l.HTTPTimeout > 0 {
-		p.server.ReadHeaderTimeout, p.limits.bodyTimeout, p.limits.responseTimeout = l.HTTPTimeout, l.HTTPTimeout, l.HTTPTimeout
-	}
-	for _, set := range []struct {
-		limit *int
-		to    int
-	}{
-		{&p.limits.headers, l.Headers},
-		{&p.limits.tapBytes, l.TapBytes},
-	} {
-		if set.to > 0 {
-			*set.limit = set.to
-		}
-	}
+	now.buffered, now.headers, now.tapBytes = cmp.Or(l.Buffered, now.buffered), cmp.Or(l.Headers, now.headers), cmp.Or(l.TapBytes, now.tapBytes)
+	now.closeTimeout, now.bodyTimeout = cmp.Or(l.CloseTimeout, now.closeTimeout), cmp.Or(l.HTTPTimeout, now.bodyTimeout)
+	now.responseTimeout, p.server.ReadHeaderTimeout = cmp.Or(l.HTTPTimeout, now.responseTimeout), cmp.Or(l.HTTPTimeout, p.server.ReadHeaderTimeout)
 }
 
 // LowWater is lowWater.

@@ -137,11 +137,7 @@ func (r *relay) toClient(data []byte) {
 	if len(data) < eventloop.BufferSize {
 		r.pause.total = 0
 	}
-	data, closes := r.down.withoutClose(data)
 	r.sent(r.down.forward(data, r.state == finishing))
-	if closes {
-		r.upstreamLost()
-	}
 	if r.state == finishing && r.down.frames.between() {
 		r.closeClient()
 	}

@@ -353,9 +353,6 @@ func TestNotLoopback(t *testing.T) {
 	if err := p.Serve(ln); err == nil || !strings.Contains(err.Error(), "loopback") {
 		t.Errorf("served on %v: %v", ln.Addr(), err)
 	}
-	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestHeaders: endless headers are cut off.

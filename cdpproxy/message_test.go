@@ -1,12 +1,9 @@
 package cdpproxy_test
 
 import (
-	"bytes"
 	"errors"
 	"io"
-	"log/slog"
 	"net"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,39 +14,6 @@ import (
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/internal/cdptest"
 )
-
-// TestByteByByte: a message of a reasonable size may come in frames of one byte.
-func TestByteByByte(t *testing.T) {
-	text := `{"id":1,"method":"A.b","params":{"x":"` + strings.Repeat("x", 200_000) + `"}}`
-	var frames []byte
-	for i := range len(text) {
-		first := byte(0x00)
-		switch i {
-		case 0:
-			first = 0x01
-		case len(text) - 1:
-			first = 0x80
-		}
-		frames = append(frames, first, 0x81, 0, 0, 0, 0, text[i])
-	}
-	received := make(chan bool, 1)
-	fake := startFake(t, "127.0.0.1:0", "listens", func(conn net.Conn) {
-		all := make([]byte, len(frames))
-		io.ReadFull(conn, all)
-		received <- bytes.Equal(all, frames)
-	})
-	rule := newRule()
-	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
-	conn, _, _ := rawUpgrade(t, addr, "", "")
-	conn.SetDeadline(time.Now().Add(30 * time.Second))
-	conn.Write(frames)
-	same := <-received
-	rule.mu.Lock()
-	defer rule.mu.Unlock()
-	if !same || !slices.Equal(rule.seen, []string{"A.b"}) {
-		t.Errorf("the browser received something else; judged: %q", rule.seen)
-	}
-}
 
 // TestAnswersBehindAFrame: while a frame of the browser is incomplete, no response
 // of the endpoint's own can be sent. The bound on the client's buffer applies to
@@ -62,7 +26,7 @@ func TestAnswersBehindAFrame(t *testing.T) {
 		close(begun)
 		io.Copy(io.Discard, conn)
 	})
-	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{MaxBuffered: 1 << 20, Rule: refuseAll{why: "no"}, Watcher: watcher})
+	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: refuseAll{why: "no"}, Watcher: watcher}, cdpproxy.Limits{Buffered: 1 << 20})
 	c := dial(t, addr, "/devtools/browser/x")
 	client := <-watcher.came
 	<-begun
@@ -81,72 +45,36 @@ func TestAnswersBehindAFrame(t *testing.T) {
 }
 
 // TestAnswersNotRead: a client that reads none of the endpoint's own responses is
-// disconnected with the reason, like one that does not read the browser's.
+// disconnected, like one that does not read the browser's.
 func TestAnswersNotRead(t *testing.T) {
 	const size = 6 << 20 // more than the buffers of such a connection
-	for name, late := range map[string]bool{"at once": false, "after a decision": true} {
-		t.Run(name, func(t *testing.T) {
-			watcher := newJoined()
-			var rule cdpproxy.Rule = refuseAll{why: "no"}
-			if late {
-				rule = lateRule{rule}
-			}
-			fake := startFake(t, "127.0.0.1:0", "echo", echo)
-			log := make(leaving, 1)
-			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{
-				MaxBuffered: 1 << 20, Rule: rule, Watcher: watcher,
-				Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-			})
-			c := dialBy(t, addr, "/devtools/browser/x", dialSmall)
-			client := <-watcher.came
-			message := []byte(`{"id":"` + strings.Repeat("x", size) + `","method":"A.b"}`)
-			for range 4 {
-				// It fails when the connection has ended, too early for a slow
-				// writer.
-				if c.Write(testContext(t), websocket.MessageText, message) != nil {
-					break
-				}
-			}
-			select {
-			case <-client.Done:
-			case <-testContext(t).Done():
-				t.Fatal("the client is still connected")
-			}
-			// A slow client may be disconnected in the middle of its queue.
-			for {
-				_, b, err := c.Read(testContext(t))
-				if err == nil {
-					if len(b) < size {
-						t.Errorf("an answer of %d bytes", len(b))
-					}
-					continue
-				}
-				var closed websocket.CloseError
-				if errors.As(err, &closed) && (closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "too slowly")) {
-					t.Errorf("%v, want close 1008", err)
-				}
-				break
-			}
-			select {
-			case why := <-log:
-				if !strings.Contains(why, "code=1008") || !strings.Contains(why, "too slowly") {
-					t.Errorf("the client left: %s", why)
-				}
-			case <-testContext(t).Done():
-				t.Fatal("the relay has not ended")
-			}
-		})
+	watcher := newJoined()
+	fake := startFake(t, "127.0.0.1:0", "echo", echo)
+	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: refuseAll{why: "no"}, Watcher: watcher}, cdpproxy.Limits{Buffered: 1 << 20})
+	c := dialBy(t, addr, "/devtools/browser/x", dialSmall)
+	client := <-watcher.came
+	message := []byte(`{"id":"` + strings.Repeat("x", size) + `","method":"A.b"}`)
+	for range 4 {
+		if c.Write(testContext(t), websocket.MessageText, message) != nil {
+			break // it has ended already
+		}
 	}
-}
-
-// leaving gets the log lines with the reason of a client's end.
-type leaving chan string
-
-func (l leaving) Write(line []byte) (int, error) {
-	if bytes.Contains(line, []byte("cdp client left")) {
-		l <- string(line)
+	<-client.Done
+	for {
+		_, b, err := c.Read(testContext(t))
+		if err == nil && len(b) < size {
+			t.Errorf("an answer of %d bytes", len(b))
+		}
+		if err == nil {
+			continue
+		}
+		// A slow client may be disconnected in the middle of its queue.
+		var closed websocket.CloseError
+		if errors.As(err, &closed) && (closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "too slowly")) {
+			t.Errorf("%v, want close 1008", err)
+		}
+		return
 	}
-	return len(line), nil
 }
 
 // TestNotUTF8: the error for a message that is not UTF-8 repeats none of it, and

@@ -11,9 +11,10 @@ const (
 	// NoHold responds at once when there is no browser.
 	NoHold time.Duration = -1
 
-	// DefaultMaxBuffered is the bound at which Chromium begins to drop messages for
-	// a slow reader. The proxy closes the connection instead.
-	DefaultMaxBuffered = 256 << 20
+	// MaxBuffered bounds the bytes kept for one client that reads more slowly than its
+	// browser writes. Chromium begins to drop messages there; the proxy closes the
+	// connection instead.
+	MaxBuffered = 256 << 20
 )
 
 // Options configure a Proxy. The zero value is usable on Linux.
@@ -44,9 +45,6 @@ type Options struct {
 	NoBrowserWhy func() string
 	// About is called for each status. It must not block. Nil: there is nothing to add.
 	About func() About
-	// MaxBuffered bounds the bytes kept for one client that reads more slowly
-	// than its browser writes. Zero: DefaultMaxBuffered.
-	MaxBuffered int
 	// Rule judges the messages of clients. Nil: all of them pass, unread.
 	Rule Rule
 	// Watcher is notified of clients. Nil: no calls.
@@ -66,9 +64,6 @@ func (o *Options) withDefaults() Options {
 	}
 	if out.HoldTimeout == 0 {
 		out.HoldTimeout = DefaultHold
-	}
-	if out.MaxBuffered == 0 {
-		out.MaxBuffered = DefaultMaxBuffered
 	}
 	if out.Logger == nil {
 		out.Logger = slog.New(slog.DiscardHandler)

@@ -18,7 +18,7 @@ type Proxy struct {
 	source   Source
 	opts     Options
 	server   *http.Server
-	done     chan struct{} // closed when Shutdown or Close begins
+	done     chan struct{} // closed when Shutdown begins
 	strict   atomic.Int32  // calls of Stricten without their undo
 	taps     taps
 	limits   limits
@@ -35,6 +35,7 @@ type Proxy struct {
 // limits bound the memory for clients, and how long it is held. Tests use others.
 type limits struct {
 	memory          *budget
+	buffered        int // for one client that does not read
 	headers         int // of one message's frames
 	tapBytes        int
 	closeTimeout    time.Duration
@@ -55,11 +56,11 @@ func New(source Source, opts *Options) *Proxy {
 		source: source,
 		opts:   opts.withDefaults(),
 		done:   make(chan struct{}),
-		limits: limits{memory: processMemory, headers: maxHeaders, tapBytes: tapBytes, closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second},
+		limits: limits{memory: processMemory, buffered: MaxBuffered, headers: maxHeaders, tapBytes: tapBytes, closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second},
 		slots:  make(chan struct{}, maxExchanges),
 		relays: relays{all: map[*relay]struct{}{}},
 	}
-	p.arriving.init()
+	p.arriving.silent = map[net.Conn]bool{}
 	p.server = &http.Server{
 		Handler: http.HandlerFunc(p.handle),
 		// Against slow-loris and oversized headers. These limits do not apply to a
@@ -74,7 +75,7 @@ func New(source Source, opts *Options) *Proxy {
 	return p
 }
 
-// Serve serves clients on ln until Shutdown or Close, then returns nil. It may be
+// Serve serves clients on ln until Shutdown, then returns nil. It may be
 // called for several listeners (127.0.0.1 and ::1). It serves on loopback only.
 func (p *Proxy) Serve(ln net.Listener) error {
 	addr, ok := ln.Addr().(*net.TCPAddr)
@@ -125,7 +126,11 @@ func (p *Proxy) begin() {
 // all of them are closed. When ctx ends first, it cuts the rest and returns ctx's
 // error.
 func (p *Proxy) Shutdown(ctx context.Context) error {
-	p.stop()
+	p.start.Do(func() {}) // from now on Serve starts nothing
+	if p.relays.stop() {
+		close(p.done)
+	}
+	p.arriving.stop()
 	for _, r := range p.relays.list() {
 		r.end(ending{code: closeGoingAway, reason: "the coordinator that serves this endpoint is shutting down"})
 	}
@@ -138,27 +143,6 @@ func (p *Proxy) Shutdown(ctx context.Context) error {
 		return fmt.Errorf("cdpproxy: shutdown: %w", err)
 	}
 	return nil
-}
-
-// Close cuts every connection and waits for the proxy's goroutines.
-func (p *Proxy) Close() error {
-	p.stop()
-	err := p.server.Close()
-	p.cutAll()
-	p.relays.wait()
-	if err != nil {
-		return fmt.Errorf("cdpproxy: close: %w", err)
-	}
-	return nil
-}
-
-// stop begins the proxy's end.
-func (p *Proxy) stop() {
-	p.start.Do(func() {}) // from now on Serve starts nothing
-	if p.relays.stop() {
-		close(p.done)
-	}
-	p.arriving.stop()
 }
 
 func (p *Proxy) cutAll() {

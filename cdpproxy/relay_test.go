@@ -204,9 +204,7 @@ func TestShutdown(t *testing.T) {
 // TestShutdownWhileHeld: a client that waits for a browser gets a response.
 func TestShutdownWhileHeld(t *testing.T) {
 	src := newSource("")
-	asked := make(chan struct{}, 10)
-	p, addr := serve(t, &countingSource{src, asked}, nil)
-	<-asked // by the proxy itself, at its start
+	p, addr := serve(t, src, nil)
 	type answer struct {
 		status int
 		body   string
@@ -217,25 +215,13 @@ func TestShutdownWhileHeld(t *testing.T) {
 		status, body, err := tryGet(addr, "/json/version", nil)
 		got <- answer{status, body, err}
 	}()
-	<-asked // for this client
+	src.asked.until(t, 2) // by the proxy itself, and for this client
 	if err := p.Shutdown(testContext(t)); err != nil {
 		t.Error(err)
 	}
 	if a := <-got; a.err != nil || a.status != 503 || !strings.Contains(a.body, "shutting down") {
 		t.Errorf("held client got %+v", a)
 	}
-}
-
-// countingSource reports its calls.
-type countingSource struct {
-	*source
-	asked chan<- struct{}
-}
-
-func (s *countingSource) Browser() (*cdpproxy.Browser, <-chan struct{}) {
-	b, changed := s.source.Browser()
-	s.asked <- struct{}{}
-	return b, changed
 }
 
 // frame is a server's text frame.
@@ -260,8 +246,8 @@ func slowReader(t *testing.T, rule cdpproxy.Rule) {
 			}
 		}
 	})
-	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{MaxBuffered: 8 << 20, Rule: rule},
-		cdpproxy.Limits{CloseTimeout: time.Minute}) // to read 8 MiB on a busy machine
+	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule},
+		cdpproxy.Limits{Buffered: 8 << 20, CloseTimeout: time.Minute}) // to read 8 MiB on a busy machine
 	c := dial(t, addr, "/devtools/browser/x")
 	select {
 	case <-flooded: // the proxy has given up on this client
