@@ -28,9 +28,6 @@ func (p *Proxy) SetLimits(l Limits) {
 	now.responseTimeout, p.server.ReadHeaderTimeout = cmp.Or(l.HTTPTimeout, now.responseTimeout), cmp.Or(l.HTTPTimeout, p.server.ReadHeaderTimeout)
 }
 
-// LowWater is lowWater.
-const LowWater = lowWater
-
 // KeepAlive changes the TCP keep-alive of connections from now on, and returns the
 // old configuration.
 func KeepAlive(now net.KeepAliveConfig) (before net.KeepAliveConfig) {
