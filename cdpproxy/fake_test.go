@@ -2,6 +2,7 @@ package cdpproxy_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"encoding/base64"
@@ -210,31 +211,61 @@ func upgradeOn(t testing.TB, conn net.Conn, addr, path, extra, behind string) (*
 	return br, res
 }
 
-// masked is a client's text frame, with a mask of zeros.
-func masked(text string) string {
-	if len(text) > 125 {
-		panic("too long for this helper")
+// header begins a frame of that size; bit is 0x80 for a client's.
+func header(first, bit byte, size int) []byte {
+	switch {
+	case size < 126:
+		return []byte{first, bit | byte(size)}
+	case size < 1<<16:
+		return binary.BigEndian.AppendUint16([]byte{first, bit | 126}, uint16(size))
+	default:
+		return binary.BigEndian.AppendUint64([]byte{first, bit | 127}, uint64(size))
 	}
-	return string([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}) + text
+}
+
+// clientFrame is a client's frame, with a mask of zeros.
+func clientFrame(first byte, payload string) string {
+	return string(append(header(first, 0x80, len(payload)), 0, 0, 0, 0)) + payload
+}
+
+// masked is a client's text frame.
+func masked(text string) string { return clientFrame(0x80|opText, text) }
+
+// frame is a server's text frame.
+func frame(size int, fill byte) []byte {
+	return append(header(0x80|opText, 0, size), bytes.Repeat([]byte{fill}, size)...)
+}
+
+// command is a command of that size.
+func command(id int, method string, size int) string {
+	text := fmt.Sprintf(`{"id":%d,"method":%q,"params":{"x":"`, id, method)
+	return text + strings.Repeat("x", size-len(text)-3) + `"}}`
+}
+
+// readFrame reads an unmasked frame and returns its payload.
+func readFrame(t testing.TB, r io.Reader) string {
+	t.Helper()
+	h := make([]byte, 2, 10)
+	_, err := io.ReadFull(r, h)
+	n := uint64(h[1])
+	if extra := map[uint64]int{126: 2, 127: 8}[n]; err == nil && extra > 0 {
+		var long [8]byte
+		_, err = io.ReadFull(r, long[8-extra:])
+		n = binary.BigEndian.Uint64(long[:])
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, n)
+	if _, err := io.ReadFull(r, b); err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 func acceptKey(key string) string {
 	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 	return base64.StdEncoding.EncodeToString(sum[:])
-}
-
-// readLarge reads a frame of frame.
-func readLarge(t *testing.T, br *bufio.Reader) string {
-	t.Helper()
-	var h [10]byte
-	if _, err := io.ReadFull(br, h[:]); err != nil {
-		t.Fatal(err)
-	}
-	b := make([]byte, binary.BigEndian.Uint64(h[2:]))
-	if _, err := io.ReadFull(br, b); err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
 }
 
 // eventually polls until fits is true: a loop sends no notification.

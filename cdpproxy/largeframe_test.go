@@ -33,12 +33,12 @@ func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule) {
 			pieces <- whole[1000 : size-1]
 			pieces <- whole[size-1:]
 		}()
-		if got := readLarge(t, br); got != strings.Repeat("x", size) {
+		if got := readFrame(t, br); got != strings.Repeat("x", size) {
 			t.Fatalf("a frame of %d bytes, want %d", len(got), size)
 		}
 		for range 2 {
 			pieces <- frame(10, 's')
-			if got := readLarge(t, br); got != strings.Repeat("s", 10) {
+			if got := readFrame(t, br); got != strings.Repeat("s", 10) {
 				t.Fatalf("then %q", got)
 			}
 		}

@@ -2,8 +2,6 @@ package cdpproxy_test
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -13,14 +11,6 @@ import (
 
 	"browser-coordinator/cdpproxy"
 )
-
-// command is a client's frame of that size, with a mask of zeros.
-func command(id, size int) []byte {
-	text := fmt.Appendf(nil, `{"id":%d,"method":"A.b","x":"`, id)
-	text = append(append(text, bytes.Repeat([]byte{'x'}, size-len(text)-2)...), `"}`...)
-	frame := binary.BigEndian.AppendUint16([]byte{0x81, 0x80 | 126}, uint16(size))
-	return append(append(frame, 0, 0, 0, 0), text...)
-}
 
 // smallUpgrade is a client that takes little at once.
 func smallUpgrade(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
@@ -43,17 +33,17 @@ func TestPile(t *testing.T) {
 		rule cdpproxy.Rule
 		size int
 	}{
-		"passed": {passAll{}, 1000}, "refused": {refuseAll{why: strings.Repeat("no ", 300)}, 60},
+		"passed": {passAll{}, 1000}, "refused": {refuseAll{why: strings.Repeat("no ", 300)}, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fake := startFake(t, "127.0.0.1:0", "echo", echo)
 			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: c.rule})
 			conn, br := smallUpgrade(t, addr)
-			var pile []byte
-			for id := range messages {
-				pile = append(pile, command(id, max(c.size, 200))...)
+			pile := make([]string, messages)
+			for id := range pile {
+				pile[id] = masked(command(id, "A.b", c.size))
 			}
-			go conn.Write(pile) // ends with the connection
+			go io.WriteString(conn, strings.Join(pile, "")) // ends with the connection
 			for id := range messages {
 				if got := readFrame(t, br); !strings.HasPrefix(got, fmt.Sprintf(`{"id":%d,`, id)) || !strings.HasSuffix(got, "}") {
 					t.Fatalf("message %d: %.60s", id, got)
@@ -90,11 +80,11 @@ func deafBrowser(t *testing.T, rule cdpproxy.Rule) {
 	})
 	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
 	conn, br := smallUpgrade(t, addr)
-	var pile []byte
-	for id := range messages {
-		pile = append(pile, command(id, 60_000)...)
+	pile := make([]string, messages)
+	for id := range pile {
+		pile[id] = masked(command(id, "A.b", 60_000))
 	}
-	go conn.Write(pile) // ends with the connection
+	go io.WriteString(conn, strings.Join(pile, "")) // ends with the connection
 	for event := range events {
 		more <- struct{}{}
 		if got := readFrame(t, br); got != sent {

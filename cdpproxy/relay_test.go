@@ -1,9 +1,7 @@
 package cdpproxy_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -44,26 +42,6 @@ func greeting(t *testing.T, rule cdpproxy.Rule) {
 	}
 }
 
-// readFrame reads an unmasked frame and returns its payload.
-func readFrame(t testing.TB, r io.Reader) string {
-	t.Helper()
-	var h [2]byte
-	if _, err := io.ReadFull(r, h[:]); err != nil {
-		t.Fatal(err)
-	}
-	n := int(h[1])
-	if n == 126 {
-		var l [2]byte
-		io.ReadFull(r, l[:])
-		n = int(binary.BigEndian.Uint16(l[:]))
-	}
-	b := make([]byte, n)
-	if _, err := io.ReadFull(r, b); err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 // eachWay runs a test without a rule, and with one, as every endpoint of the
 // coordinator has.
 func eachWay(t *testing.T, test func(*testing.T, cdpproxy.Rule)) {
@@ -86,12 +64,7 @@ func largeMessages(t *testing.T, rule cdpproxy.Rule) {
 	}
 	conn, br, _ := rawUpgrade(t, addr, "", "")
 	conn.SetDeadline(time.Now().Add(2 * time.Minute))
-	request := bytes.Repeat([]byte{' '}, 14+most)
-	copy(request, []byte{0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
-	binary.BigEndian.PutUint64(request[2:], uint64(most))
-	copy(request[14:], `{"id":1,`)
-	copy(request[len(request)-30:], `"method":"Browser.getVersion"}`)
-	if _, err := conn.Write(request); err != nil {
+	if _, err := io.WriteString(conn, masked(`{"id":1,`+strings.Repeat(" ", most-38)+`"method":"Browser.getVersion"}`)); err != nil {
 		t.Fatal(err)
 	}
 	if got := readFrame(t, br); !strings.HasPrefix(got, `{"id":1,"result":{"protocolVersion"`) {
@@ -124,13 +97,13 @@ func fragments(parts ...string) string {
 	for i, part := range parts {
 		first := byte(opText)
 		if i > 0 {
-			b.WriteString("\x89" + masked(pingText)[1:])
+			b.WriteString(clientFrame(0x89, pingText))
 			first = 0 // continuation
 		}
 		if i == len(parts)-1 {
 			first |= 0x80
 		}
-		b.WriteString(string([]byte{first}) + masked(part)[1:])
+		b.WriteString(clientFrame(first, part))
 	}
 	return b.String()
 }
@@ -222,13 +195,6 @@ func TestShutdownWhileHeld(t *testing.T) {
 	if a := <-got; a.err != nil || a.status != 503 || !strings.Contains(a.body, "shutting down") {
 		t.Errorf("held client got %+v", a)
 	}
-}
-
-// frame is a server's text frame.
-func frame(size int, fill byte) []byte {
-	b := []byte{0x81, 127, 0, 0, 0, 0, 0, 0, 0, 0}
-	binary.BigEndian.PutUint64(b[2:], uint64(size))
-	return append(b, bytes.Repeat([]byte{fill}, size)...)
 }
 
 // TestSlowReader: a browser that floods a client which does not read is drained
