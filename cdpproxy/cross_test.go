@@ -86,7 +86,7 @@ func TestNeverCross(t *testing.T) {
 	windows := []*window{{name: "left"}, {name: "right"}}
 	for _, w := range windows {
 		w.src = newSource("")
-		_, w.addr = serve(t, w.src, ruledOnly)
+		_, w.addr = serve(t, w.src, nil)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second+time.Duration(rounds)*time.Second)
 	defer cancel()

@@ -95,7 +95,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 // judgeRequest passes a mutating request to the rule, as the CDP command with the
 // same effect.
 func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, path string) (*refusal, error) {
-	if p.opts.Rule == nil || !changesSomething(path) {
+	if !changesSomething(path) {
 		return nil, nil
 	}
 	m := &Message{Client: p.client(r, b, path, ctx.Done())}

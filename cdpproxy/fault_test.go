@@ -55,17 +55,13 @@ func bigFrame(t *testing.T, r io.Reader) int64 {
 	return int64(binary.BigEndian.Uint64(h[2:]))
 }
 
-// A test that takes seconds runs with a rule only, as every endpoint of the
-// coordinator has one.
-var ruledOnly = &cdpproxy.Options{Rule: passAll{}}
-
 // TestKilledInReply: the browser is killed in the middle of a response of 20 MB.
 // Its client sees a broken connection at once. The next browser serves the next
 // client.
 func TestKilledInReply(t *testing.T) {
 	t.Parallel()
 	src := newSource("")
-	_, addr := serve(t, src, ruledOnly)
+	_, addr := serve(t, src, nil)
 	for try := 1; ; try++ {
 		c := cdptest.Launch(t)
 		src.set("old", c.URL())
@@ -95,10 +91,8 @@ func TestKilledInReply(t *testing.T) {
 
 // TestPipelined: a request and the upgrade in one packet, with two frames behind them,
 // get their responses one after the other. The offer of permessage-deflate is declined.
-func TestPipelined(t *testing.T) { eachWay(t, pipelined) }
-
-func pipelined(t *testing.T, rule cdpproxy.Rule) {
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
+func TestPipelined(t *testing.T) {
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)

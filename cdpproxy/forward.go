@@ -24,10 +24,6 @@ func (r clientSide) Received(data []byte, err error) eventloop.Next {
 	case r.ended():
 		return eventloop.Next{}
 	}
-	if r.gate == nil {
-		r.toBrowser(data, nil)
-		return eventloop.Next{}
-	}
 	r.gate.feed(data)
 	next := wait(&r.gate.reader.frames)
 	next.Apart = r.gate.reader.large()

@@ -10,7 +10,7 @@ import (
 // maxWaiting bounds the messages of one client that wait for a decision.
 const maxWaiting = 1000
 
-// gate stands between a client and its browser where there is a rule.
+// gate stands between a client and its browser: it asks the rule.
 type gate struct {
 	relay  *relay
 	rule   Rule

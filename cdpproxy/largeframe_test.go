@@ -6,16 +6,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"browser-coordinator/cdpproxy"
 )
 
 // TestLargeFrameInPieces: in the middle of a large frame the relay waits for many bytes
 // at once. The end of the frame reaches the client all the same, also if it is a single
 // byte. So do the frames after it and the end of the browser.
-func TestLargeFrameInPieces(t *testing.T) { eachWay(t, largeFrameInPieces) }
-
-func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule) {
+func TestLargeFrameInPieces(t *testing.T) {
 	const size = 4 << 20
 	pieces := make(chan []byte)
 	fake := startFake(t, "127.0.0.1:0", "pieces", func(conn net.Conn) {
@@ -23,7 +19,7 @@ func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule) {
 			conn.Write(piece)
 		}
 	})
-	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
+	_, addr := serve(t, newSource(fake.url()), nil)
 	conn, br, _ := rawUpgrade(t, addr, "", "")
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
 	whole := frame(size, 'x')

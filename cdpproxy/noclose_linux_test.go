@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"testing"
 	"time"
-
-	"browser-coordinator/cdpproxy"
 )
 
 // likeRod connects like rod, with rod's key, and sends first.
@@ -52,7 +50,7 @@ func TestWithoutCloseFrame(t *testing.T) {
 				}
 			})
 			src := newSource(fake.url())
-			_, addr := serve(t, src, &cdpproxy.Options{Rule: passAll{}})
+			_, addr := serve(t, src, nil)
 			defer close(left)
 			br := likeRod(t, addr, "/devtools/browser/x", c.first)
 			<-connected
@@ -72,7 +70,7 @@ func TestWithoutCloseFrame(t *testing.T) {
 func TestUnreadableKey(t *testing.T) {
 	fake := startFake(t, "127.0.0.1:0", "fake", nil) // by coder/websocket, like package virtual
 	_, addr := serve(t, newSource(fake.url()), nil)
-	br := likeRod(t, addr, "/devtools/browser/x", masked("{}"))
+	br := likeRod(t, addr, "/devtools/browser/x", masked(getVersion))
 	if got := readFrame(t, br); got != "fake" {
 		t.Errorf("got %q", got)
 	}

@@ -45,7 +45,7 @@ type Options struct {
 	NoBrowserWhy func() string
 	// About is called for each status. It must not block. Nil: there is nothing to add.
 	About func() About
-	// Rule judges the messages of clients. Nil: all of them pass, unread.
+	// Rule judges the messages of clients. Required.
 	Rule Rule
 	// Watcher is notified of clients. Nil: no calls.
 	Watcher ClientWatcher

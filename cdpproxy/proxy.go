@@ -83,6 +83,10 @@ func (p *Proxy) Serve(ln net.Listener) error {
 		ln.Close()
 		return fmt.Errorf("cdpproxy: serve %v: a CDP endpoint gives full control of a browser, so it is served on loopback only", ln.Addr())
 	}
+	if p.opts.Rule == nil {
+		ln.Close()
+		return errors.New("cdpproxy: no rule is set for the messages of clients")
+	}
 	if p.opts.Token == "" && (p.opts.RequireToken || !PeerProof) {
 		ln.Close()
 		return fmt.Errorf("cdpproxy: serve %v: no token is set, so no client could ever be let in", ln.Addr())

@@ -53,7 +53,7 @@ type relay struct {
 	proxy   *Proxy
 	browser *Browser
 	who     *Client
-	gate    *gate           // nil without a rule
+	gate    *gate
 	ctx     context.Context // ends with the first reason to end
 	cancel  context.CancelFunc
 
@@ -104,10 +104,7 @@ type outgoing struct {
 // connections. fromClient and fromBrowser came with the handshakes.
 func (r *relay) start(client, upstream *net.TCPConn, fromClient, fromBrowser []byte) {
 	r.down.init(r)
-	if rule := r.proxy.opts.Rule; rule != nil {
-		r.down.attached = new(attached)
-		r.gate = newGate(r, rule)
-	}
+	r.gate = newGate(r, r.proxy.opts.Rule)
 	if watcher := r.proxy.opts.Watcher; watcher != nil {
 		watcher.Joined(r.who, r.disconnect)
 	}
@@ -263,10 +260,8 @@ func (r *relay) timeUp() {
 
 // finish is the last step of a relay.
 func (r *relay) finish() {
-	if r.gate != nil {
-		r.gate.wg.Wait()
-		r.gate.reader.claim.close()
-	}
+	r.gate.wg.Wait()
+	r.gate.reader.claim.close()
 	if watcher := r.proxy.opts.Watcher; watcher != nil {
 		watcher.Left(r.who)
 	}

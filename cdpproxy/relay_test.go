@@ -17,9 +17,7 @@ import (
 
 // TestGreeting: what a browser sends in one piece with its 101 reaches the client,
 // also if the piece ends in the middle of a frame. The messages after it do too.
-func TestGreeting(t *testing.T) { eachWay(t, greeting) }
-
-func greeting(t *testing.T, rule cdpproxy.Rule) {
+func TestGreeting(t *testing.T) {
 	for _, size := range []int{70_000, 5_000, 66_000} { // an HTTP reader takes 4,096 bytes at once
 		for _, cut := range []int{0, 3, 1000} {
 			first, second := frame(size, 'a'), frame(2000, 'b')
@@ -28,7 +26,7 @@ func greeting(t *testing.T, rule cdpproxy.Rule) {
 				echo(conn)
 			})
 			fake.greeting = append(first, second[:cut]...)
-			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
+			_, addr := serve(t, newSource(fake.url()), nil)
 			c := dial(t, addr, "/devtools/browser/x")
 			for _, want := range []string{strings.Repeat("a", size), strings.Repeat("b", 2000)} {
 				if _, got, err := c.Read(testContext(t)); err != nil || string(got) != want {
@@ -42,20 +40,10 @@ func greeting(t *testing.T, rule cdpproxy.Rule) {
 	}
 }
 
-// eachWay runs a test without a rule, and with one, as every endpoint of the
-// coordinator has.
-func eachWay(t *testing.T, test func(*testing.T, cdpproxy.Rule)) {
-	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
-		t.Run(name, func(t *testing.T) { test(t, rule) })
-	}
-}
-
 // TestLargeMessages: the relay carries what Chromium accepts and sends whole, also
 // if a rule reads it.
-func TestLargeMessages(t *testing.T) { eachWay(t, largeMessages) }
-
-func largeMessages(t *testing.T, rule cdpproxy.Rule) {
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
+func TestLargeMessages(t *testing.T) {
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
 
 	// Chromium takes messages of just under 100 MiB.
 	most := 99 << 20
@@ -115,10 +103,8 @@ const (
 
 // TestFragments: a client may split a message and send a ping within it; Chromium
 // gets both.
-func TestFragments(t *testing.T) { eachWay(t, fragmented) }
-
-func fragmented(t *testing.T, rule cdpproxy.Rule) {
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
+func TestFragments(t *testing.T) {
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
 	conn, br, _ := rawUpgrade(t, addr, "", "")
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
 	parts := []string{`{"id":3,"met`, `hod":"Browser`, `.getVersion"}`}
@@ -200,9 +186,7 @@ func TestShutdownWhileHeld(t *testing.T) {
 // TestSlowReader: a browser that floods a client which does not read is drained
 // without pause, up to the bound. Then the client is disconnected with an error,
 // after whole messages only.
-func TestSlowReader(t *testing.T) { eachWay(t, slowReader) }
-
-func slowReader(t *testing.T, rule cdpproxy.Rule) {
+func TestSlowReader(t *testing.T) {
 	flooded := make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "flood", func(conn net.Conn) {
 		defer close(flooded)
@@ -212,7 +196,7 @@ func slowReader(t *testing.T, rule cdpproxy.Rule) {
 			}
 		}
 	})
-	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule},
+	_, addr := serveLimited(t, newSource(fake.url()), nil,
 		cdpproxy.Limits{Buffered: 8 << 20, CloseTimeout: time.Minute}) // to read 8 MiB on a busy machine
 	c := dial(t, addr, "/devtools/browser/x")
 	select {
@@ -242,9 +226,7 @@ func slowReader(t *testing.T, rule cdpproxy.Rule) {
 
 // TestSwitchInFrame: the browser is replaced while it sends; its current frame is
 // finished before the close frame.
-func TestSwitchInFrame(t *testing.T) { eachWay(t, switchInFrame) }
-
-func switchInFrame(t *testing.T, rule cdpproxy.Rule) {
+func TestSwitchInFrame(t *testing.T) {
 	half, rest := make(chan struct{}), make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "old", func(conn net.Conn) {
 		b := append(frame(1000, 'x'), frame(1000, 'y')...)
@@ -255,7 +237,7 @@ func switchInFrame(t *testing.T, rule cdpproxy.Rule) {
 		io.Copy(io.Discard, conn)
 	})
 	src := newSource(fake.url())
-	_, addr := serve(t, src, &cdpproxy.Options{Rule: rule})
+	_, addr := serve(t, src, nil)
 	c := dial(t, addr, "/devtools/browser/x")
 	<-half
 	// The first bytes have reached the client: the frame has begun.

@@ -25,8 +25,7 @@ const (
 	FromEndpoint Sender = "endpoint" // in place of the browser, by the rule
 )
 
-// Tap receives all messages that pass after it was opened. It receives the clients'
-// messages only if there is a rule, since only then they are read.
+// Tap receives all messages that pass after it was opened.
 type Tap struct {
 	proxy *Proxy
 	ready chan struct{} // holds a value when there is something to take

@@ -13,7 +13,7 @@ import (
 // number of bytes, and reports how many messages are missing after them.
 func TestTapNotRead(t *testing.T) {
 	fake := startFake(t, "127.0.0.1:0", "echo", echo)
-	p, addr := serveLimited(t, newSource(fake.url()), ruledOnly, cdpproxy.Limits{TapBytes: 100_000})
+	p, addr := serveLimited(t, newSource(fake.url()), nil, cdpproxy.Limits{TapBytes: 100_000})
 	tap := p.Tap()
 	defer tap.Close()
 	c := dial(t, addr, "/devtools/browser/x")

@@ -36,8 +36,6 @@ func serve(kind, target string) error {
 		rule := access.NewRule(freeHand{}, nil)
 		defer rule.Close()
 		serveProxy(ln, target, &cdpproxy.Options{Rule: rule, Watcher: rule})
-	case "no rule":
-		serveProxy(ln, target, &cdpproxy.Options{})
 	case "ReverseProxy":
 		handler = httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: u.Host})
 	case "whole messages":
