@@ -37,12 +37,10 @@ type Options struct {
 	// is not held. It returns a channel that is closed when no browser will come:
 	// then the client gets its response at once. It must not block. Nil: no calls.
 	Wanted func() (failed <-chan struct{})
-	// NoBrowserHelp is added to the response when there is no browser. It names
-	// what the user should start.
-	NoBrowserHelp string
-	// NoBrowserWhy is called in that case. It returns why a launched browser
-	// failed. It must not block. Nil or empty: nothing is added.
-	NoBrowserWhy func() string
+	// NoBrowserHelp is called when there is no browser. It returns what the client is
+	// told: why a launched browser failed, and what the user should start. It must not
+	// block. Nil: nothing.
+	NoBrowserHelp func() string
 	// About is called for each status. It must not block. Nil: there is nothing to add.
 	About func() About
 	// Rule judges the messages of clients. Required.
@@ -64,6 +62,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if out.HoldTimeout == 0 {
 		out.HoldTimeout = DefaultHold
+	}
+	if out.NoBrowserHelp == nil {
+		out.NoBrowserHelp = func() string { return "" }
 	}
 	if out.Logger == nil {
 		out.Logger = slog.New(slog.DiscardHandler)

@@ -47,7 +47,7 @@ func TestLargeMessages(t *testing.T) {
 
 	// Chromium takes messages of just under 100 MiB.
 	most := 99 << 20
-	if raceDetector {
+	if cdptest.RaceDetector {
 		most = 5 << 20 // each byte takes many times as long
 	}
 	conn, br, _ := rawUpgrade(t, addr, "", "")
@@ -61,7 +61,7 @@ func TestLargeMessages(t *testing.T) {
 
 	// A response may be larger.
 	repeats := 12_000_000
-	if raceDetector {
+	if cdptest.RaceDetector {
 		repeats = 300_000
 	}
 	conn, br = pageOf(t, addr)

@@ -258,11 +258,13 @@ func TestManyNotifiedSoon(t *testing.T) {
 	}
 }
 
+func pressF5() string { return "Press F5." }
+
 // TestBrowserDies: the browser ends before the source reports it.
 func TestBrowserDies(t *testing.T) {
 	c := cdptest.Launch(t)
 	src := newSource(c.URL())
-	_, addr := serve(t, src, &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, NoBrowserHelp: "Press F5."})
+	_, addr := serve(t, src, &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, NoBrowserHelp: pressF5})
 	conn := dial(t, addr, "/devtools/browser/x")
 	call(t, conn, getVersion)
 	cdptest.Kill(c)

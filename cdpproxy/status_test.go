@@ -22,7 +22,7 @@ import (
 func TestStatusPage(t *testing.T) {
 	c := cdptest.Shared(t)
 	src := newSource(c.URL())
-	_, addr := serve(t, src, &cdpproxy.Options{Token: token, NoBrowserHelp: "Press F5."})
+	_, addr := serve(t, src, &cdpproxy.Options{Token: token, NoBrowserHelp: pressF5})
 	conn := dialAs(t, addr, "<b>Agent</b>")
 
 	ctx, cancel := remote.NewAllocator(testContext(t), c.URL(), remote.NoModifyURL)
