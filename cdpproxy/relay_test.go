@@ -160,29 +160,6 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestShutdownWhileHeld: a client that waits for a browser gets a response.
-func TestShutdownWhileHeld(t *testing.T) {
-	src := newSource("")
-	p, addr := serve(t, src, nil)
-	type answer struct {
-		status int
-		body   string
-		err    error
-	}
-	got := make(chan answer, 1)
-	go func() {
-		status, body, err := tryGet(addr, "/json/version", nil)
-		got <- answer{status, body, err}
-	}()
-	src.asked.until(t, 2) // by the proxy itself, and for this client
-	if err := p.Shutdown(testContext(t)); err != nil {
-		t.Error(err)
-	}
-	if a := <-got; a.err != nil || a.status != 503 || !strings.Contains(a.body, "shutting down") {
-		t.Errorf("held client got %+v", a)
-	}
-}
-
 // TestSlowReader: a browser that floods a client which does not read is drained
 // without pause, up to the bound. Then the client is disconnected with an error,
 // after whole messages only.

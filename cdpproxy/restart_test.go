@@ -284,26 +284,30 @@ func TestBrowserDies(t *testing.T) {
 	}
 }
 
-// TestWantedInVain: a held client gets its response at once when no browser will
-// come.
-func TestWantedInVain(t *testing.T) {
-	failed := make(chan struct{})
-	opts := &cdpproxy.Options{HoldTimeout: time.Hour, Wanted: func() <-chan struct{} { return failed }}
-	src := newSource("")
-	_, addr := serve(t, src, opts)
-	answered := make(chan string, 1)
-	go func() {
-		_, body, err := tryGet(addr, "/json/version", nil)
-		answered <- fmt.Sprint(body, err)
-	}()
-	src.asked.until(t, 2) // by the proxy itself, and for the client
-	close(failed)
-	var body string
-	select {
-	case body = <-answered:
-	case <-time.After(30 * time.Second):
-	}
-	if !strings.Contains(body, "no browser") || strings.Contains(body, "waited") {
-		t.Errorf("answered %q", body)
+// TestHeld: a client that waits for a browser gets its response at once when no browser
+// will come, or the proxy ends.
+func TestHeld(t *testing.T) {
+	for want, end := range map[string]func(failed chan struct{}, p *cdpproxy.Proxy){
+		"this window has no browser that can be driven.": func(failed chan struct{}, _ *cdpproxy.Proxy) { close(failed) },
+		"is shutting down": func(_ chan struct{}, p *cdpproxy.Proxy) { p.Shutdown(testContext(t)) },
+	} {
+		failed := make(chan struct{})
+		src := newSource("")
+		p, addr := serve(t, src, &cdpproxy.Options{HoldTimeout: time.Hour, Wanted: func() <-chan struct{} { return failed }})
+		answered := make(chan string, 1)
+		go func() {
+			status, body, err := tryGet(addr, "/json/version", nil)
+			answered <- fmt.Sprint(status, " ", body, err)
+		}()
+		src.asked.until(t, 2) // by the proxy itself, and for the client
+		end(failed, p)
+		select {
+		case got := <-answered:
+			if !strings.HasPrefix(got, "503 ") || !strings.Contains(got, want) {
+				t.Errorf("answered %q, want %q", got, want)
+			}
+		case <-time.After(30 * time.Second):
+			t.Errorf("no answer, want %q", want)
+		}
 	}
 }
