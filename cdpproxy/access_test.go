@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -199,7 +198,7 @@ func TestView(t *testing.T) {
 		}
 	}
 	// In fragments, with a ping between any two.
-	conn, br := joinRaw(t, addr)
+	conn, br := rawUpgrade(t, addr)
 	io.WriteString(conn, fragments(`{"id":2,"met`, `hod":"Runtime.eval`, `uate",`, set+`}`))
 	got := pingText
 	for got == pingText {
@@ -323,11 +322,7 @@ func TestViewPaths(t *testing.T) {
 			"http://127.0.0.1/json/" + verb + target, "/devtools/../json/" + verb + target, "/devtools/page/../../json/" + verb + target,
 		} {
 			for _, method := range []string{"GET", "PUT", "POST", "get"} {
-				conn, err := net.Dial("tcp", addr)
-				if err != nil {
-					t.Fatal(err)
-				}
-				conn.SetDeadline(time.Now().Add(20 * time.Second))
+				conn := connect(t, addr)
 				fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", method, path)
 				answer, err := io.ReadAll(conn)
 				conn.Close()

@@ -187,28 +187,34 @@ func counted(t testing.TB, browser string) (string, *counter) {
 	return strings.Replace(browser, host, passOn(t, host, io.Discard, count.add), 1), count
 }
 
-// rawUpgrade requests a WebSocket as bytes, with more bytes behind the request. It
-// returns the connection and its reader.
-func rawUpgrade(t testing.TB, addr, extra, behind string) (net.Conn, *bufio.Reader, *http.Response) {
+// connect dials addr. The connection has a minute.
+func connect(t testing.TB, addr string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	br, res := upgradeOn(t, conn, addr, "/devtools/browser/x", extra, behind)
-	return conn, br, res
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	return conn
 }
 
-func upgradeOn(t testing.TB, conn net.Conn, addr, path, extra, behind string) (*bufio.Reader, *http.Response) {
+// rawUpgrade connects a WebSocket to the browser as bytes, and returns its reader too.
+func rawUpgrade(t testing.TB, addr string) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"+extra+"\r\n"+behind)
+	conn := connect(t, addr)
+	return conn, upgradeOn(t, conn, addr, "/devtools/browser/x")
+}
+
+func upgradeOn(t testing.TB, conn net.Conn, addr, path string) *bufio.Reader {
+	t.Helper()
+	io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
 	br := bufio.NewReader(conn)
 	res, err := http.ReadResponse(br, &http.Request{Method: "GET"})
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || res.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatal(res, err)
 	}
-	return br, res
+	return br
 }
 
 // header begins a frame of that size; bit is 0x80 for a client's.

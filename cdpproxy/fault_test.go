@@ -28,17 +28,8 @@ func repeat(n int) string {
 // count bytes without storing them.
 func pageOf(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(60 * time.Second))
-	br, res := upgradeOn(t, conn, addr, "/devtools/page/"+openTab(t, addr), "", "")
-	if res.StatusCode != 101 {
-		t.Fatalf("HTTP %d", res.StatusCode)
-	}
-	return conn, br
+	conn := connect(t, addr)
+	return conn, upgradeOn(t, conn, addr, "/devtools/page/"+openTab(t, addr))
 }
 
 // bigFrame reads the header of a frame of 64 kB or more and returns the length
@@ -93,12 +84,7 @@ func TestKilledInReply(t *testing.T) {
 // get their responses one after the other. The offer of permessage-deflate is declined.
 func TestPipelined(t *testing.T) {
 	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	conn := connect(t, addr)
 	const upgrade = "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n"
 	io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: localhost\r\n\r\n"+upgrade+masked(getVersion)+masked(strings.Replace(getVersion, "1", "2", 1)))
 	br := bufio.NewReader(conn)
@@ -128,11 +114,7 @@ func TestAnswerNotRead(t *testing.T) {
 	fake.protocol = make([]byte, 5<<20) // more than the system buffers for a connection
 	p, addr := serveLimited(t, newSource(fake.url()), nil, cdpproxy.Limits{HTTPTimeout: 2 * time.Second})
 	for range 2 * 6 { // twice the exchanges under way at a time
-		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
+		conn := connect(t, addr)
 		conn.(*net.TCPConn).SetReadBuffer(4096)
 		io.WriteString(conn, "GET /json/protocol HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		if _, err := conn.Read(make([]byte, 1)); err != nil {
@@ -155,12 +137,7 @@ func TestSlowLoris(t *testing.T) {
 	_, addr := serveLimited(t, newSource(cdptest.BrowserURL(t)), nil, cdpproxy.Limits{HTTPTimeout: 2 * time.Second})
 	var ended sync.WaitGroup
 	for i := range many {
-		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(30 * time.Second))
+		conn := connect(t, addr)
 		switch i % 3 {
 		case 0:
 			io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")

@@ -1,7 +1,6 @@
 package cdpproxy_test
 
 import (
-	"bufio"
 	"io"
 	"net"
 	"runtime"
@@ -9,19 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/internal/cdptest"
 )
-
-// joinRaw connects to addr without a WebSocket library. Its deadline is a minute.
-func joinRaw(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
-	t.Helper()
-	conn, br, _ := rawUpgrade(t, addr, "", "")
-	conn.SetDeadline(time.Now().Add(time.Minute))
-	return conn, br
-}
 
 // TestLargeMessageHoldsNobodyUp: while one client's large message is decoded and
 // judged, which takes long, the other clients proceed. A rule that blocks stands
@@ -40,7 +30,7 @@ func TestLargeMessageHoldsNobodyUp(t *testing.T) {
 			_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
 			other := dial(t, addr, "/devtools/browser/x")
 			exchange(t, other, getVersion)
-			conn, br := joinRaw(t, addr)
+			conn, br := rawUpgrade(t, addr)
 			io.WriteString(conn, masked(getVersion))
 			readFrame(t, br)
 			const size = 4 << 20 // more than is read at once
@@ -90,7 +80,7 @@ func TestUnfinishedMessages(t *testing.T) {
 	left := make(chan string, clients) // why
 	var conns []net.Conn
 	for range clients {
-		conn, br := joinRaw(t, addr)
+		conn, br := rawUpgrade(t, addr)
 		conns = append(conns, conn)
 		sent.Go(func() { io.WriteString(conn, large[:len(large)-1]) }) // fails for refused clients
 		go func() {                                                    // ends with the connection
@@ -121,7 +111,7 @@ func TestUnfinishedMessages(t *testing.T) {
 		conn.Close()
 	}
 	eventually(t, func() bool { // nothing reports that a relay has given its memory back
-		conn, br := joinRaw(t, addr)
+		conn, br := rawUpgrade(t, addr)
 		defer conn.Close()
 		go io.WriteString(conn, large) // ends with the connection
 		answer, _ := io.ReadAll(io.LimitReader(br, 40))

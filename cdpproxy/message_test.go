@@ -6,7 +6,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/coder/websocket"
@@ -83,13 +82,8 @@ func TestNotUTF8(t *testing.T) {
 	browser := cdptest.BrowserURL(t)
 	_, addr := serve(t, newSource(browser), &cdpproxy.Options{Rule: newRule()})
 	for _, addr := range []string{strings.Split(browser, "/")[2], addr} {
-		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(20 * time.Second))
-		br, _ := upgradeOn(t, conn, addr, strings.TrimPrefix(browser, "ws://"+strings.Split(browser, "/")[2]), "", "")
+		conn := connect(t, addr)
+		br := upgradeOn(t, conn, addr, strings.TrimPrefix(browser, "ws://"+strings.Split(browser, "/")[2]))
 		for _, message := range []string{"{\"id\":\"\xff\",\"method\":\"Runtime.evaluate\"}", "{\"id\":1,\"method\":\"DOM.focus\",\"params\":{\"x\":\"\xff\"}}", "{\"id\":1,\"method\":\"\xc0\x80\"}"} {
 			io.WriteString(conn, masked(message))
 			if got := readFrame(t, br); !utf8.ValidString(got) || !strings.Contains(got, `"code":-32700`) || strings.Contains(got, `"id"`) {

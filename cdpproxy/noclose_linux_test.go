@@ -6,18 +6,12 @@ import (
 	"net"
 	"net/http"
 	"testing"
-	"time"
 )
 
 // likeRod connects like rod, with rod's key, and sends first.
 func likeRod(t *testing.T, addr, path, first string) *bufio.Reader {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(time.Minute))
+	conn := connect(t, addr)
 	io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: nil\r\nUser-Agent: Go-http-client/1.1\r\n\r\n"+first)
 	br := bufio.NewReader(conn)
 	res, err := http.ReadResponse(br, &http.Request{Method: http.MethodGet})

@@ -172,7 +172,7 @@ func TestPagesHaveNoEffect(t *testing.T) {
 
 	// What a page cannot send has an effect.
 	get(t, launching, "/json/version", nil)
-	rawUpgrade(t, launching, "", "")
+	get(t, launching, "/devtools/browser/x", map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "x"})
 	if n := launches.count(); n != 2 {
 		t.Errorf("two CDP clients had a browser launched %d times", n)
 	}

@@ -21,8 +21,7 @@ func smallUpgrade(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
 	}
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(30 * time.Second))
-	br, _ := upgradeOn(t, conn, addr, "/devtools/browser/x", "", "")
-	return conn, br
+	return conn, upgradeOn(t, conn, addr, "/devtools/browser/x")
 }
 
 // TestPile: many messages in one piece, to a browser that reads slowly, or from a

@@ -50,8 +50,7 @@ func TestLargeMessages(t *testing.T) {
 	if cdptest.RaceDetector {
 		most = 5 << 20 // each byte takes many times as long
 	}
-	conn, br, _ := rawUpgrade(t, addr, "", "")
-	conn.SetDeadline(time.Now().Add(2 * time.Minute))
+	conn, br := rawUpgrade(t, addr)
 	if _, err := io.WriteString(conn, masked(`{"id":1,`+strings.Repeat(" ", most-38)+`"method":"Browser.getVersion"}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +104,7 @@ const (
 // gets both.
 func TestFragments(t *testing.T) {
 	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
-	conn, br, _ := rawUpgrade(t, addr, "", "")
-	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	conn, br := rawUpgrade(t, addr)
 	parts := []string{`{"id":3,"met`, `hod":"Browser`, `.getVersion"}`}
 	io.WriteString(conn, fragments(parts...))
 	pongs := 0

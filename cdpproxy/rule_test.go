@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 
@@ -161,8 +160,8 @@ func TestRuleFrames(t *testing.T) {
 		"endless frames":     "\x01\x80\x00\x00\x00\x00" + strings.Repeat("\x00\x80\x00\x00\x00\x00", 3<<16),
 		"absurd":             "\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00",
 	} {
-		conn, br, _ := rawUpgrade(t, addr, "", frames)
-		conn.SetReadDeadline(time.Now().Add(time.Minute))
+		conn, br := rawUpgrade(t, addr)
+		io.WriteString(conn, frames)
 		if got := readFrame(t, br); len(got) < 2 || got[0] != 3 || got[1] < 0xea {
 			t.Errorf("%s: %q, want a close frame with 1002, 1003 or 1009", name, got)
 		}
@@ -276,8 +275,7 @@ func TestNothingBehind(t *testing.T) {
 			})
 			rule, watcher := newRule(), newJoined()
 			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule, Watcher: watcher})
-			conn, br, _ := rawUpgrade(t, addr, "", "")
-			conn.SetDeadline(time.Now().Add(20 * time.Second))
+			conn, br := rawUpgrade(t, addr)
 			io.WriteString(conn, c.ends+masked(`{"id":2,"method":"A.behind"}`)+"\xff\xff\xff")
 			for _, want := range c.answers {
 				if got := readFrame(t, br); !strings.Contains(got, want) {
