@@ -27,7 +27,7 @@ func ruled(t testing.TB, h *user, browser string, o *access.RuleOptions) (*acces
 	t.Helper()
 	rule := access.NewRule(h, o)
 	t.Cleanup(func() { rule.Close() }) // after the endpoint is closed
-	_, addr := serve(t, newSource(browser), &cdpproxy.Options{Rule: rule, Watcher: rule})
+	_, addr := serve(t, newSource(browser), &cdpproxy.Options{Rule: rule})
 	return rule, addr
 }
 

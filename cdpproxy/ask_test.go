@@ -221,7 +221,7 @@ func TestModeWhileWaiting(t *testing.T) {
 		reported <- fmt.Sprint(e.Operation.Name, " ", e.OK)
 	}})
 	t.Cleanup(func() { rule.Close() }) // after the endpoint is closed
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule, Watcher: rule})
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
 	id, _ := directTab(t, "about:blank")
 	c := dial(t, addr, "/devtools/page/"+id)
 	command := func(n int, method string) {

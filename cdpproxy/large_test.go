@@ -20,13 +20,13 @@ func TestLargeMessageHoldsNobodyUp(t *testing.T) {
 	for name, fragments := range map[string]int{"one frame": 1, "many frames": 100} {
 		t.Run(name, func(t *testing.T) {
 			busy, goOn := make(chan struct{}), make(chan struct{})
-			rule := ruleFunc(func(m *cdpproxy.Message) cdpproxy.Verdict {
+			rule := ruleFunc{judge: func(m *cdpproxy.Message) cdpproxy.Verdict {
 				if m.Method == "A.large" {
 					close(busy)
 					<-goOn
 				}
 				return cdpproxy.Verdict{}
-			})
+			}}
 			_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
 			other := dial(t, addr, "/devtools/browser/x")
 			exchange(t, other, getVersion)

@@ -20,6 +20,8 @@ func (passAll) Judge(*cdpproxy.Message) cdpproxy.Verdict { return cdpproxy.Verdi
 func (passAll) Decide(context.Context, *cdpproxy.Message) cdpproxy.Verdict {
 	return cdpproxy.Verdict{}
 }
+func (passAll) Joined(*cdpproxy.Client, func(string)) {}
+func (passAll) Left(*cdpproxy.Client)                 {}
 
 // smallWindow makes a side take little at once. With less than two packets of the
 // loopback, TCP itself stalls.

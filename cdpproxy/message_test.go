@@ -18,14 +18,14 @@ import (
 // of the endpoint's own can be sent. The bound on the client's buffer applies to
 // such responses too.
 func TestAnswersBehindAFrame(t *testing.T) {
-	watcher := newJoined()
+	watcher := newJoined(refuseAll{why: "no"})
 	begun := make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "half", func(conn net.Conn) {
 		conn.Write([]byte{0x81, 100, 'x'}) // 100 bytes follow
 		close(begun)
 		io.Copy(io.Discard, conn)
 	})
-	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: refuseAll{why: "no"}, Watcher: watcher}, cdpproxy.Limits{Buffered: 1 << 20})
+	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: watcher}, cdpproxy.Limits{Buffered: 1 << 20})
 	c := dial(t, addr, "/devtools/browser/x")
 	client := <-watcher.came
 	<-begun
@@ -47,9 +47,9 @@ func TestAnswersBehindAFrame(t *testing.T) {
 // disconnected, like one that does not read the browser's.
 func TestAnswersNotRead(t *testing.T) {
 	const size = 6 << 20 // more than the buffers of such a connection
-	watcher := newJoined()
+	watcher := newJoined(refuseAll{why: "no"})
 	fake := startFake(t, "127.0.0.1:0", "echo", echo)
-	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: refuseAll{why: "no"}, Watcher: watcher}, cdpproxy.Limits{Buffered: 1 << 20})
+	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: watcher}, cdpproxy.Limits{Buffered: 1 << 20})
 	c := dialBy(t, addr, "/devtools/browser/x", dialSmall)
 	client := <-watcher.came
 	message := []byte(`{"id":"` + strings.Repeat("x", size) + `","method":"A.b"}`)

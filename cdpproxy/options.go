@@ -45,8 +45,6 @@ type Options struct {
 	About func() About
 	// Rule judges the messages of clients. Required.
 	Rule Rule
-	// Watcher is notified of clients. Nil: no calls.
-	Watcher ClientWatcher
 	// Logger: nil discards.
 	Logger *slog.Logger
 }

@@ -105,9 +105,7 @@ type outgoing struct {
 func (r *relay) start(client, upstream *net.TCPConn, fromClient, fromBrowser []byte) {
 	r.down.init(r)
 	r.gate = newGate(r, r.proxy.opts.Rule)
-	if watcher := r.proxy.opts.Watcher; watcher != nil {
-		watcher.Joined(r.who, r.disconnect)
-	}
+	r.gate.rule.Joined(r.who, r.disconnect)
 	r.open(client, upstream)
 	if len(fromBrowser) > 0 {
 		browserSide{r}.Received(fromBrowser, nil)
@@ -262,9 +260,7 @@ func (r *relay) timeUp() {
 func (r *relay) finish() {
 	r.gate.wg.Wait()
 	r.gate.reader.claim.close()
-	if watcher := r.proxy.opts.Watcher; watcher != nil {
-		watcher.Left(r.who)
-	}
+	r.gate.rule.Left(r.who)
 	r.proxy.opts.Logger.Debug("cdp client left", "client", r.who.Number, "browser", r.browser.Name, "code", r.why.code, "reason", r.why.reason)
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Rule judges clients' messages before the browser gets them. It sees every message
+// Rule is notified of clients, and judges their messages before the browser gets them. It sees every message
 // whole: fragments joined, unmasked, and with keys and method decoded. All of these
 // can hide a method from a reader of bytes. See specs/platform-notes.md, "The
 // relay".
@@ -19,6 +19,12 @@ type Rule interface {
 	// Decide is called for a message that waits, once those before it are decided. It
 	// may block, until ctx ends with the client's connection. It never returns Wait.
 	Decide(ctx context.Context, m *Message) Verdict
+	// Joined reports a connection before any of its messages is judged. end closes
+	// it (1008) with a reason; it may be called at any time, and more than once.
+	// Joined must not block.
+	Joined(c *Client, end func(reason string))
+	// Left is the last call for a connection. It must not block.
+	Left(c *Client)
 }
 
 // Message is a CDP command. A mutating discovery request becomes the command with

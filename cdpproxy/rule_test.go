@@ -21,6 +21,7 @@ import (
 // testRule refuses Runtime.evaluate, ends a client that sends Browser.close, lets
 // Page.navigate wait for an answer and keeps DOM.focus behind it.
 type testRule struct {
+	passAll
 	mu      sync.Mutex // guards seen
 	seen    []string
 	answers chan cdpproxy.Verdict // for Page.navigate
@@ -85,12 +86,12 @@ func nextReply(t testing.TB, c *websocket.Conn) map[string]any {
 }
 
 // ruleFunc is a function as a Rule.
-type ruleFunc func(*cdpproxy.Message) cdpproxy.Verdict
-
-func (f ruleFunc) Judge(m *cdpproxy.Message) cdpproxy.Verdict { return f(m) }
-func (f ruleFunc) Decide(context.Context, *cdpproxy.Message) cdpproxy.Verdict {
-	return cdpproxy.Verdict{}
+type ruleFunc struct {
+	passAll
+	judge func(*cdpproxy.Message) cdpproxy.Verdict
 }
+
+func (f ruleFunc) Judge(m *cdpproxy.Message) cdpproxy.Verdict { return f.judge(m) }
 
 // lateRule judges each message only once it has waited.
 type lateRule struct{ cdpproxy.Rule }
@@ -115,10 +116,10 @@ func TestVerdictOnTheNext(t *testing.T) {
 	next := startFake(t, "127.0.0.1:0", "next", nil)
 	for _, late := range []bool{false, true} {
 		src := newSource(old.url())
-		var rule cdpproxy.Rule = ruleFunc(func(*cdpproxy.Message) cdpproxy.Verdict {
+		var rule cdpproxy.Rule = ruleFunc{judge: func(*cdpproxy.Message) cdpproxy.Verdict {
 			src.set("next", next.url())
 			return cdpproxy.Verdict{}
-		})
+		}}
 		if late {
 			rule = lateRule{rule}
 		}
@@ -273,8 +274,9 @@ func TestNothingBehind(t *testing.T) {
 				rest, _ := io.ReadAll(conn)
 				received <- string(append(begin, rest...))
 			})
-			rule, watcher := newRule(), newJoined()
-			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule, Watcher: watcher})
+			rule := newRule()
+			watcher := newJoined(rule)
+			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: watcher})
 			conn, br := rawUpgrade(t, addr)
 			io.WriteString(conn, c.ends+masked(`{"id":2,"method":"A.behind"}`)+"\xff\xff\xff")
 			for _, want := range c.answers {

@@ -18,7 +18,7 @@ type connected struct {
 	reason    string    // for that refusal
 }
 
-// Joined implements [cdpproxy.ClientWatcher].
+// Joined implements [cdpproxy.Rule].
 func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,7 +30,7 @@ func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 	r.notify()
 }
 
-// Left implements [cdpproxy.ClientWatcher].
+// Left implements [cdpproxy.Rule].
 func (r *Rule) Left(c *cdpproxy.Client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -34,7 +34,7 @@ type Entry struct {
 }
 
 // Rule applies the policy to the clients of a window's endpoint: it is their
-// [cdpproxy.Rule] and their [cdpproxy.ClientWatcher].
+// [cdpproxy.Rule].
 type Rule struct {
 	user     policy.User
 	enforcer *policy.Enforcer

@@ -19,6 +19,8 @@ func (anything) Judge(*cdpproxy.Message) cdpproxy.Verdict { return cdpproxy.Verd
 func (anything) Decide(context.Context, *cdpproxy.Message) cdpproxy.Verdict {
 	return cdpproxy.Verdict{}
 }
+func (anything) Joined(*cdpproxy.Client, func(string)) {}
+func (anything) Left(*cdpproxy.Client)                 {}
 
 // presented is a cdpproxy.Source of one virtual browser.
 type presented struct{ url string }

@@ -72,7 +72,6 @@ func Serve(ctx context.Context, workspace string, source *registry.Source, o *Op
 		AllowOrigins:  o.AllowOrigins,
 		HoldTimeout:   o.HoldTimeout,
 		Rule:          e.rule,
-		Watcher:       e.rule,
 		Wanted:        wanted,
 		About:         e.about,
 		Logger:        o.Logger,
