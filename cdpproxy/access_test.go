@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -28,7 +27,7 @@ func ruled(t testing.TB, h *user, browser string, o *access.RuleOptions) (*acces
 	t.Helper()
 	rule := access.NewRule(h, o)
 	t.Cleanup(func() { rule.Close() }) // after the endpoint is closed
-	_, addr := serve(t, newSource(browser), &cdpproxy.Options{Rule: rule, Watcher: rule})
+	_, addr := serve(t, newSource(browser), &cdpproxy.Options{Rule: rule})
 	return rule, addr
 }
 
@@ -123,8 +122,7 @@ func TestView(t *testing.T) {
 	h := newUser(policy.ModeView)
 	var reported sync.Map
 	_, addr := ruled(t, h, cdptest.BrowserURL(t), &access.RuleOptions{Activity: func(e access.Entry) {
-		e.Operation = e.Operation.Detached()
-		reported.Store(e.Operation.Name, e)
+		reported.Store(e.Operation.Name, fmt.Sprint(e.OK, " ", e.Operation.Detail(), " ", e.Outcome))
 	}})
 	id, own := directTab(t, "data:text/html,<title>looked at</title>")
 	c := dial(t, addr, "/devtools/page/"+id)
@@ -200,7 +198,7 @@ func TestView(t *testing.T) {
 		}
 	}
 	// In fragments, with a ping between any two.
-	conn, br := joinRaw(t, addr)
+	conn, br := rawUpgrade(t, addr)
 	io.WriteString(conn, fragments(`{"id":2,"met`, `hod":"Runtime.eval`, `uate",`, set+`}`))
 	got := pingText
 	for got == pingText {
@@ -232,7 +230,7 @@ func TestView(t *testing.T) {
 	// The user navigates in the browser itself, and the client gets the event.
 	byHand(t, own, "data:text/html,by-hand")
 	waitEvent(t, c, "Page.frameNavigated", "by-hand")
-	if e, ok := reported.Load("Page.navigate"); !ok || e.(access.Entry).OK || e.(access.Entry).Operation.Detail() != "about:blank#evaded" || !strings.Contains(e.(access.Entry).Outcome, "refused") {
+	if e, _ := reported.Load("Page.navigate"); !strings.HasPrefix(fmt.Sprint(e), "false about:blank#evaded refused") {
 		t.Errorf("the embedding program got %+v", e)
 	}
 	if e, ok := reported.Load("Page.captureScreenshot"); ok {
@@ -324,11 +322,7 @@ func TestViewPaths(t *testing.T) {
 			"http://127.0.0.1/json/" + verb + target, "/devtools/../json/" + verb + target, "/devtools/page/../../json/" + verb + target,
 		} {
 			for _, method := range []string{"GET", "PUT", "POST", "get"} {
-				conn, err := net.Dial("tcp", addr)
-				if err != nil {
-					t.Fatal(err)
-				}
-				conn.SetDeadline(time.Now().Add(20 * time.Second))
+				conn := connect(t, addr)
 				fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", method, path)
 				answer, err := io.ReadAll(conn)
 				conn.Close()

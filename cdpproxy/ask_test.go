@@ -118,60 +118,6 @@ func TestAsk(t *testing.T) {
 	other.CloseNow()
 }
 
-// TestAskTogether: the commands behind a question are asked about together, at most
-// 16 at a time, and not before the first is answered.
-func TestAskTogether(t *testing.T) {
-	h := newUser(policy.ModeAsk)
-	_, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
-	c := dial(t, addr, "/devtools/browser/x")
-	sent := 0
-	act := func() {
-		t.Helper()
-		sent++
-		send(t, c, fmt.Sprintf(`{"id":%d,"method":"Target.activateTarget","params":{"targetId":"none"}}`, sent))
-	}
-	// asked receives n questions; no other one follows before they are answered.
-	asked := func(n int) {
-		t.Helper()
-		for range n {
-			select {
-			case q := <-h.asked:
-				if q.Operation.Name != "Target.activateTarget" {
-					t.Errorf("asked %+v", q)
-				}
-			case <-testContext(t).Done():
-				t.Fatalf("%d questions are missing", n)
-			}
-		}
-		if reply := exchange(t, c, `{"id":1000,"method":"Browser.getVersion"}`); reply["id"] != 1000.0 || len(h.asked) > 0 {
-			t.Errorf("after %d questions there are %d more; %v", n, len(h.asked), reply)
-		}
-	}
-	answered := func(n int) {
-		t.Helper()
-		for range n {
-			h.answer <- policy.Answer{Allow: true}
-		}
-		for range n {
-			if reply := nextReply(t, c); !strings.Contains(refusal(reply), "No target with given id") {
-				t.Errorf("the browser was not asked: %v", reply)
-			}
-		}
-	}
-	act()
-	asked(1)
-	for range 20 {
-		act()
-	}
-	asked(0)
-	answered(1)
-	asked(16)
-	answered(16)
-	asked(4)
-	answered(4)
-	asked(0)
-}
-
 // TestAskNamesPage: the question names the page of the command, whichever way the
 // client reaches the page.
 func TestAskNamesPage(t *testing.T) {
@@ -275,7 +221,7 @@ func TestModeWhileWaiting(t *testing.T) {
 		reported <- fmt.Sprint(e.Operation.Name, " ", e.OK)
 	}})
 	t.Cleanup(func() { rule.Close() }) // after the endpoint is closed
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule, Watcher: rule})
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
 	id, _ := directTab(t, "about:blank")
 	c := dial(t, addr, "/devtools/page/"+id)
 	command := func(n int, method string) {

@@ -65,16 +65,6 @@ func (c *Client) Describe(ctx context.Context, target string) (title, url string
 	return "", "", errors.New("the browser has no such target")
 }
 
-// ClientWatcher is notified of clients that connect and leave. Its methods must not
-// block.
-type ClientWatcher interface {
-	// Joined reports a connection before any of its messages is judged. end closes
-	// it (1008) with a reason; it may be called at any time, and more than once.
-	Joined(c *Client, end func(reason string))
-	// Left is the last call for a connection.
-	Left(c *Client)
-}
-
 // client describes the sender of r.
 func (p *Proxy) client(r *http.Request, b *Browser, path string, done <-chan struct{}) *Client {
 	var random [16]byte

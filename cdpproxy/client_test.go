@@ -12,14 +12,15 @@ import (
 	"browser-coordinator/internal/cdptest"
 )
 
-// joined is a ClientWatcher that forwards its calls to the test.
+// joined is a rule that reports clients to the test.
 type joined struct {
+	cdpproxy.Rule
 	came, left chan *cdpproxy.Client
 	ends       chan func(string)
 }
 
-func newJoined() *joined {
-	return &joined{make(chan *cdpproxy.Client, 10), make(chan *cdpproxy.Client, 10), make(chan func(string), 10)}
+func newJoined(rule cdpproxy.Rule) *joined {
+	return &joined{rule, make(chan *cdpproxy.Client, 10), make(chan *cdpproxy.Client, 10), make(chan func(string), 10)}
 }
 
 func (j *joined) Joined(c *cdpproxy.Client, end func(string)) { j.came <- c; j.ends <- end }
@@ -28,8 +29,8 @@ func (j *joined) Left(c *cdpproxy.Client)                     { j.left <- c }
 // TestClients: the embedding program knows the connected clients, and can
 // disconnect one with a reason.
 func TestClients(t *testing.T) {
-	watcher := newJoined()
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Watcher: watcher})
+	watcher := newJoined(passAll{})
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: watcher})
 	ids := map[string]bool{}
 	for _, c := range []struct{ agent, origin, name, version string }{
 		{"Playwright/1.65.1 (x64; debian 12) node/20.20", "", "Playwright", "1.65.1"},

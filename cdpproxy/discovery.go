@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"browser-coordinator/cdpproxy/discovery"
 )
@@ -94,7 +95,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 // judgeRequest passes a mutating request to the rule, as the CDP command with the
 // same effect.
 func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, path string) (*refusal, error) {
-	if p.opts.Rule == nil || !changesSomething(path) {
+	if !changesSomething(path) {
 		return nil, nil
 	}
 	m := &Message{Client: p.client(r, b, path, ctx.Done())}
@@ -114,14 +115,9 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 		return nil, err
 	}
 	v := p.opts.Rule.Judge(m)
-	for v.Action == Wait {
-		var ok bool
-		select {
-		case v, ok = <-v.Later:
-			if !ok {
-				v = Verdict{Action: Refuse, Reason: "nobody decided on this request"}
-			}
-		case <-ctx.Done():
+	if v.Action == Wait {
+		m.Since = time.Now()
+		if v = p.opts.Rule.Decide(ctx, m); ctx.Err() != nil {
 			return nil, errChanged
 		}
 	}

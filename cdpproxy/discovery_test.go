@@ -5,14 +5,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // httpAnswer is an HTTP response as a client sees it.
@@ -27,12 +25,7 @@ type httpAnswer struct {
 // Host.
 func ask(t *testing.T, addr, request string) httpAnswer {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	conn := connect(t, addr)
 	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatal(err)
 	}

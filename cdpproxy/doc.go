@@ -2,7 +2,7 @@
 // browser a window has now. Browsers come and go, on ports of their own
 // choosing; the endpoint's address stays, and any CDP client can hold it.
 //
-//	proxy := cdpproxy.New(source, &cdpproxy.Options{Token: token})
+//	proxy := cdpproxy.New(source, &cdpproxy.Options{Token: token, Rule: rule})
 //	ln, err := net.Listen("tcp", "127.0.0.1:0")
 //	if err != nil {
 //		return err
@@ -14,8 +14,7 @@
 // A client that connects while there is none waits for the next one. No client gets
 // a response of a browser that the Source does not name at that moment.
 //
-// The browser's messages are relayed as bytes. A client's are too, unless there is a
-// Rule: then each is decoded, and its original bytes are forwarded if the rule allows
-// it. The proxy does not start or end browsers. It keeps no state across restarts:
+// The browser's messages are relayed as bytes. A client's are decoded, and its original
+// bytes are forwarded if the Rule allows them. The proxy does not start or end browsers. It keeps no state across restarts:
 // the program that owns the listener does.
 package cdpproxy

@@ -27,11 +27,11 @@ type downstream struct {
 	waiting int      // bytes in pending
 
 	tapReader tapReader
-	attached  *attached // nil without a rule
+	attached  attached
 }
 
 func (d *downstream) init(r *relay) {
-	d.limit = r.proxy.opts.MaxBuffered
+	d.limit = r.proxy.limits.buffered
 	d.claim = claim{budget: r.proxy.limits.memory}
 	d.tapReader = tapReader{taps: &r.proxy.taps, client: r.who, limits: &r.proxy.limits}
 }
@@ -48,9 +48,7 @@ func (d *downstream) drop() {
 // the last one.
 func (d *downstream) forward(data []byte, last bool) error {
 	d.tapReader.observe(d.frames, data)
-	if d.attached != nil {
-		d.attached.follow(d.frames, data)
-	}
+	d.attached.follow(d.frames, data)
 	if last || len(d.pending) > 0 {
 		n := d.frames.finish(data)
 		if err := d.send(data[:n]); err != nil {
@@ -69,18 +67,6 @@ func (d *downstream) forward(data []byte, last bool) error {
 		d.enqueue(data[:d.frames.finish(data)])
 	}
 	return err
-}
-
-// withoutClose returns the part of data, the browser's next bytes, before a close
-// frame, and whether there is one. It is for a client that cannot read close
-// frames.
-func (d *downstream) withoutClose(data []byte) (before []byte, closes bool) {
-	if !d.noClose {
-		return data, false
-	}
-	frames := d.frames
-	n := frames.beforeClose(data)
-	return data[:n], n < len(data)
 }
 
 // send sends b or queues it; the caller may reuse b when it returns. The first

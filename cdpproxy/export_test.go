@@ -1,6 +1,7 @@
 package cdpproxy
 
 import (
+	"cmp"
 	"net"
 	"time"
 )
@@ -8,39 +9,24 @@ import (
 // Limits replace bounds whose real size would make a test slow. Zero keeps the real
 // one.
 type Limits struct {
-	Memory                int // of everything kept for clients
-	WaitingBytes, Headers int
-	TapMessages, TapBytes int
-	CloseTimeout          time.Duration
-	HTTPTimeout           time.Duration // for a header, for a body and for a response
+	Memory       int // of everything kept for clients
+	Buffered     int // for one client that does not read
+	Headers      int // of one message's frames
+	TapBytes     int
+	CloseTimeout time.Duration
+	HTTPTimeout  time.Duration // for a header, for a body and for a response
 }
 
 // SetLimits must be called before Serve.
 func (p *Proxy) SetLimits(l Limits) {
+	now := &p.limits
 	if l.Memory > 0 {
-		p.limits.memory = &budget{limit: l.Memory}
+		now.memory = &budget{limit: l.Memory}
 	}
-	if l.CloseTimeout > 0 {
-		p.limits.closeTimeout = l.CloseTimeout
-	}
-	if l.HTTPTimeout > 0 {
-		p.server.ReadHeaderTimeout, p.limits.bodyTimeout, p.limits.responseTimeout = l.HTTPTimeout, l.HTTPTimeout, l.HTTPTimeout
-	}
-	for _, set := range []struct {
-		limit *int
-		to    int
-	}{
-		{&p.limits.waitingBytes, l.WaitingBytes}, {&p.limits.headers, l.Headers},
-		{&p.limits.tapMessages, l.TapMessages}, {&p.limits.tapBytes, l.TapBytes},
-	} {
-		if set.to > 0 {
-			*set.limit = set.to
-		}
-	}
+	now.buffered, now.headers, now.tapBytes = cmp.Or(l.Buffered, now.buffered), cmp.Or(l.Headers, now.headers), cmp.Or(l.TapBytes, now.tapBytes)
+	now.closeTimeout, now.bodyTimeout = cmp.Or(l.CloseTimeout, now.closeTimeout), cmp.Or(l.HTTPTimeout, now.bodyTimeout)
+	now.responseTimeout, p.server.ReadHeaderTimeout = cmp.Or(l.HTTPTimeout, now.responseTimeout), cmp.Or(l.HTTPTimeout, p.server.ReadHeaderTimeout)
 }
-
-// LowWater is lowWater.
-const LowWater = lowWater
 
 // KeepAlive changes the TCP keep-alive of connections from now on, and returns the
 // old configuration.

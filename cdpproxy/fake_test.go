@@ -2,6 +2,7 @@ package cdpproxy_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"encoding/base64"
@@ -186,55 +187,91 @@ func counted(t testing.TB, browser string) (string, *counter) {
 	return strings.Replace(browser, host, passOn(t, host, io.Discard, count.add), 1), count
 }
 
-// rawUpgrade requests a WebSocket as bytes, with more bytes behind the request. It
-// returns the connection and its reader.
-func rawUpgrade(t testing.TB, addr, extra, behind string) (net.Conn, *bufio.Reader, *http.Response) {
+// connect dials addr. The connection has a minute.
+func connect(t testing.TB, addr string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	br, res := upgradeOn(t, conn, addr, "/devtools/browser/x", extra, behind)
-	return conn, br, res
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	return conn
 }
 
-func upgradeOn(t testing.TB, conn net.Conn, addr, path, extra, behind string) (*bufio.Reader, *http.Response) {
+// rawUpgrade connects a WebSocket to the browser as bytes, and returns its reader too.
+func rawUpgrade(t testing.TB, addr string) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"+extra+"\r\n"+behind)
+	conn := connect(t, addr)
+	return conn, upgradeOn(t, conn, addr, "/devtools/browser/x")
+}
+
+func upgradeOn(t testing.TB, conn net.Conn, addr, path string) *bufio.Reader {
+	t.Helper()
+	io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
 	br := bufio.NewReader(conn)
 	res, err := http.ReadResponse(br, &http.Request{Method: "GET"})
+	if err != nil || res.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatal(res, err)
+	}
+	return br
+}
+
+// header begins a frame of that size; bit is 0x80 for a client's.
+func header(first, bit byte, size int) []byte {
+	switch {
+	case size < 126:
+		return []byte{first, bit | byte(size)}
+	case size < 1<<16:
+		return binary.BigEndian.AppendUint16([]byte{first, bit | 126}, uint16(size))
+	default:
+		return binary.BigEndian.AppendUint64([]byte{first, bit | 127}, uint64(size))
+	}
+}
+
+// clientFrame is a client's frame, with a mask of zeros.
+func clientFrame(first byte, payload string) string {
+	return string(append(header(first, 0x80, len(payload)), 0, 0, 0, 0)) + payload
+}
+
+// masked is a client's text frame.
+func masked(text string) string { return clientFrame(0x80|opText, text) }
+
+// frame is a server's text frame.
+func frame(size int, fill byte) []byte {
+	return append(header(0x80|opText, 0, size), bytes.Repeat([]byte{fill}, size)...)
+}
+
+// command is a command of that size.
+func command(id int, method string, size int) string {
+	text := fmt.Sprintf(`{"id":%d,"method":%q,"params":{"x":"`, id, method)
+	return text + strings.Repeat("x", size-len(text)-3) + `"}}`
+}
+
+// readFrame reads an unmasked frame and returns its payload.
+func readFrame(t testing.TB, r io.Reader) string {
+	t.Helper()
+	h := make([]byte, 2, 10)
+	_, err := io.ReadFull(r, h)
+	n := uint64(h[1])
+	if extra := map[uint64]int{126: 2, 127: 8}[n]; err == nil && extra > 0 {
+		var long [8]byte
+		_, err = io.ReadFull(r, long[8-extra:])
+		n = binary.BigEndian.Uint64(long[:])
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return br, res
-}
-
-// masked is a client's text frame, with a mask of zeros.
-func masked(text string) string {
-	if len(text) > 125 {
-		panic("too long for this helper")
+	b := make([]byte, n)
+	if _, err := io.ReadFull(r, b); err != nil {
+		t.Fatal(err)
 	}
-	return string([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}) + text
+	return string(b)
 }
 
 func acceptKey(key string) string {
 	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 	return base64.StdEncoding.EncodeToString(sum[:])
-}
-
-// readLarge reads a frame of frame.
-func readLarge(t *testing.T, br *bufio.Reader) string {
-	t.Helper()
-	var h [10]byte
-	if _, err := io.ReadFull(br, h[:]); err != nil {
-		t.Fatal(err)
-	}
-	b := make([]byte, binary.BigEndian.Uint64(h[2:]))
-	if _, err := io.ReadFull(br, b); err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
 }
 
 // eventually polls until fits is true: a loop sends no notification.

@@ -2,9 +2,7 @@ package cdpproxy_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +14,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/internal/cdptest"
@@ -32,17 +28,8 @@ func repeat(n int) string {
 // count bytes without storing them.
 func pageOf(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(60 * time.Second))
-	br, res := upgradeOn(t, conn, addr, "/devtools/page/"+openTab(t, addr), "", "")
-	if res.StatusCode != 101 {
-		t.Fatalf("HTTP %d", res.StatusCode)
-	}
-	return conn, br
+	conn := connect(t, addr)
+	return conn, upgradeOn(t, conn, addr, "/devtools/page/"+openTab(t, addr))
 }
 
 // bigFrame reads the header of a frame of 64 kB or more and returns the length
@@ -59,17 +46,13 @@ func bigFrame(t *testing.T, r io.Reader) int64 {
 	return int64(binary.BigEndian.Uint64(h[2:]))
 }
 
-// A test that takes seconds runs with a rule only, as every endpoint of the
-// coordinator has one.
-var ruledOnly = &cdpproxy.Options{Rule: passAll{}}
-
 // TestKilledInReply: the browser is killed in the middle of a response of 20 MB.
 // Its client sees a broken connection at once. The next browser serves the next
 // client.
 func TestKilledInReply(t *testing.T) {
 	t.Parallel()
 	src := newSource("")
-	_, addr := serve(t, src, ruledOnly)
+	_, addr := serve(t, src, nil)
 	for try := 1; ; try++ {
 		c := cdptest.Launch(t)
 		src.set("old", c.URL())
@@ -97,86 +80,11 @@ func TestKilledInReply(t *testing.T) {
 	}
 }
 
-// logged returns the number that the page logged with the event in b, or -1 if
-// it is another message.
-func logged(t *testing.T, b []byte) int {
-	t.Helper()
-	var m struct {
-		Method string
-		Params struct {
-			Args []struct{ Value any }
-		}
-	}
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatalf("not a whole message: %v", err)
-	}
-	if m.Method != "Runtime.consoleAPICalled" {
-		return -1
-	}
-	return int(m.Params.Args[0].Value.(float64))
-}
-
-// TestFloodOfEvents: a page logs more than the endpoint keeps for a client. A
-// client that reads gets every event, in order. One that does not read is
-// disconnected with an error and without an earlier gap. It disturbs neither the
-// other client nor the browser.
-func TestFloodOfEvents(t *testing.T) {
-	t.Parallel()
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{MaxBuffered: 1 << 20, Rule: passAll{}})
-	path := "/devtools/page/" + openTab(t, addr)
-	reader, sleeper := dial(t, addr, path), dialBy(t, addr, path, dialSmall)
-	for _, c := range []*websocket.Conn{reader, sleeper} {
-		call(t, c, `{"id":1,"method":"Runtime.enable"}`)
-	}
-	const batch, batches = 100, 30 // of 1 MB
-	ctx := testContext(t)
-	next := 0
-	for ; next < batch*batches; next += batch {
-		flood := fmt.Sprintf(`{"id":4,"method":"Runtime.evaluate","params":{"expression":"for (let i = %d; i < %d; i++) console.log(i, 'x'.repeat(10000))"}}`, next, next+batch)
-		send(t, reader, flood)
-		for want := next; want < next+batch; {
-			_, b, err := reader.Read(ctx)
-			if err != nil {
-				t.Fatalf("after %d events: %v", want, err)
-			}
-			if n := logged(t, b); n >= 0 && n != want {
-				t.Fatalf("event %d after %d", n, want-1)
-			} else if n >= 0 {
-				want++
-			}
-		}
-	}
-	for next = 0; ; {
-		_, b, err := sleeper.Read(ctx)
-		if err != nil {
-			// 1008, or a broken connection in the middle of a frame if the client
-			// slept longer than the endpoint waits.
-			status := websocket.CloseStatus(err)
-			if next >= batch*batches || status != websocket.StatusPolicyViolation && status != -1 || errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("who does not read: after %d events %v", next, err)
-			}
-			break
-		}
-		if n := logged(t, b); n >= 0 && n != next {
-			t.Fatalf("who does not read: event %d after %d", n, next-1)
-		} else if n >= 0 {
-			next++
-		}
-	}
-}
-
 // TestPipelined: a request and the upgrade in one packet, with two frames behind them,
 // get their responses one after the other. The offer of permessage-deflate is declined.
-func TestPipelined(t *testing.T) { eachWay(t, pipelined) }
-
-func pipelined(t *testing.T, rule cdpproxy.Rule) {
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(20 * time.Second))
+func TestPipelined(t *testing.T) {
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
+	conn := connect(t, addr)
 	const upgrade = "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n"
 	io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: localhost\r\n\r\n"+upgrade+masked(getVersion)+masked(strings.Replace(getVersion, "1", "2", 1)))
 	br := bufio.NewReader(conn)
@@ -206,11 +114,7 @@ func TestAnswerNotRead(t *testing.T) {
 	fake.protocol = make([]byte, 5<<20) // more than the system buffers for a connection
 	p, addr := serveLimited(t, newSource(fake.url()), nil, cdpproxy.Limits{HTTPTimeout: 2 * time.Second})
 	for range 2 * 6 { // twice the exchanges under way at a time
-		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
+		conn := connect(t, addr)
 		conn.(*net.TCPConn).SetReadBuffer(4096)
 		io.WriteString(conn, "GET /json/protocol HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		if _, err := conn.Read(make([]byte, 1)); err != nil {
@@ -233,12 +137,7 @@ func TestSlowLoris(t *testing.T) {
 	_, addr := serveLimited(t, newSource(cdptest.BrowserURL(t)), nil, cdpproxy.Limits{HTTPTimeout: 2 * time.Second})
 	var ended sync.WaitGroup
 	for i := range many {
-		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(30 * time.Second))
+		conn := connect(t, addr)
 		switch i % 3 {
 		case 0:
 			io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")

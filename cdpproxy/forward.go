@@ -24,10 +24,6 @@ func (r clientSide) Received(data []byte, err error) eventloop.Next {
 	case r.ended():
 		return eventloop.Next{}
 	}
-	if r.gate == nil {
-		r.toBrowser(data, nil)
-		return eventloop.Next{}
-	}
 	r.gate.feed(data)
 	next := wait(&r.gate.reader.frames)
 	next.Apart = r.gate.reader.large()
@@ -137,11 +133,7 @@ func (r *relay) toClient(data []byte) {
 	if len(data) < eventloop.BufferSize {
 		r.pause.total = 0
 	}
-	data, closes := r.down.withoutClose(data)
 	r.sent(r.down.forward(data, r.state == finishing))
-	if closes {
-		r.upstreamLost()
-	}
 	if r.state == finishing && r.down.frames.between() {
 		r.closeClient()
 	}

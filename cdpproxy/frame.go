@@ -86,16 +86,6 @@ func (s *frameScanner) frame(b []byte) int {
 	return len(b) - len(rest)
 }
 
-// beforeClose advances to the first close frame in b, and returns its offset, or
-// len(b) if there is none.
-func (s *frameScanner) beforeClose(b []byte) int {
-	n := 0
-	for n < len(b) && (!s.between() || b[n]&0x0f != opClose) {
-		n += s.frame(b[n:])
-	}
-	return n
-}
-
 // finish advances to the end of the frame that has begun, if one has.
 func (s *frameScanner) finish(b []byte) int {
 	if s.between() {

@@ -1,19 +1,16 @@
 package cdpproxy
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 )
 
-// Bounds on the messages of one client that wait for a decision.
-const (
-	maxWaiting      = 1000
-	maxWaitingBytes = maxMessage
-)
+// maxWaiting bounds the messages of one client that wait for a decision.
+const maxWaiting = 1000
 
-// gate stands between a client and its browser where there is a rule.
+// gate stands between a client and its browser: it asks the rule.
 type gate struct {
 	relay  *relay
 	rule   Rule
@@ -21,18 +18,13 @@ type gate struct {
 
 	wg sync.WaitGroup // release
 
-	// Guarded by the relay's lock.
-	waiting []waiting
-	bytes   int // in waiting
+	waiting []waiting // guarded by the relay's lock
 }
 
-// waiting is a message whose verdict is pending, or one that keeps its place behind
-// such a message.
+// waiting is a message that waits for a decision.
 type waiting struct {
-	m       *Message
-	msg     *message
-	size    int
-	verdict Verdict
+	m   *Message
+	msg *message
 }
 
 func newGate(r *relay, rule Rule) *gate {
@@ -67,10 +59,10 @@ func (g *gate) judge(msg *message) error {
 	}
 	m.Client, m.relay = g.relay.who, g.relay
 	v := g.rule.Judge(m)
-	if v.Action != Wait && !(v.Behind && g.holds()) {
+	if v.Action != Wait {
 		return g.apply(m, msg, v)
 	}
-	if !g.hold(m, msg, v) {
+	if !g.hold(m, msg) {
 		defer msg.free()
 		return g.respond(errorReply(m, refusedCode, "too many commands wait for a decision"))
 	}
@@ -84,66 +76,45 @@ func (g *gate) holds() bool {
 	return len(g.waiting) > 0
 }
 
-// hold makes a message wait, unless too many do.
-func (g *gate) hold(m *Message, msg *message, v Verdict) bool {
+// hold makes a message wait, unless too many do. A message that waits always counts
+// toward the budget.
+func (g *gate) hold(m *Message, msg *message) bool {
 	g.relay.mu.Lock()
 	defer g.relay.mu.Unlock()
-	kept, size := msg, cap(msg.raw)
-	if msg.held == 0 { // its buffer may be larger than it, and returns to the pool
-		size = len(msg.raw)
-		kept = &message{claim: msg.claim, held: size + len(m.ID)}
-	}
-	if len(g.waiting) == maxWaiting || g.bytes+size > g.relay.proxy.limits.waitingBytes || kept != msg && !kept.claim.take(kept.held) {
+	if len(g.waiting) == maxWaiting || msg.held == 0 && !msg.claim.take(cap(msg.raw)) {
 		return false
 	}
-	m.ID, m.Params = bytes.Clone(m.ID), nil // they are parts of msg
-	g.waiting = append(g.waiting, waiting{m, kept, size, v})
-	g.bytes += size
-	if kept != msg {
-		kept.raw = bytes.Clone(msg.frames())
-		msg.free()
+	if msg.held == 0 {
+		msg.held = cap(msg.raw)
 	}
-	if len(g.waiting) == 1 {
+	m.Since = time.Now()
+	if g.waiting = append(g.waiting, waiting{m, msg}); len(g.waiting) == 1 {
 		g.wg.Go(g.release)
 	}
 	return true
 }
 
-// first returns the message that has waited longest, without the one before it.
-func (g *gate) first(done *waiting) *waiting {
-	g.relay.mu.Lock()
-	defer g.relay.mu.Unlock()
-	if done != nil {
-		g.waiting = g.waiting[1:]
-		g.bytes -= done.size
-	}
-	if len(g.waiting) == 0 {
-		return nil
-	}
-	w := g.waiting[0]
-	return &w
-}
-
-// release forwards waiting messages in their order, as their verdicts arrive. It
-// ends with the queue or the relay.
+// release decides on the waiting messages in their order. It ends with the queue or
+// the relay.
 func (g *gate) release() {
-	for w := g.first(nil); w != nil; w = g.first(w) {
-		v := w.verdict
-		for v.Action == Wait {
-			var ok bool
-			select {
-			case v, ok = <-v.Later:
-				if !ok {
-					v = Verdict{Action: Refuse, Reason: "nobody decided on this command"}
-				}
-			case <-g.relay.over:
-				return
-			}
-		}
-		if g.apply(w.m, w.msg, v) != nil {
+	for w, ok := g.first(false); ok; w, ok = g.first(true) {
+		if g.apply(w.m, w.msg, g.rule.Decide(g.relay.ctx, w.m)) != nil {
 			return
 		}
 	}
+}
+
+// first returns the message that has waited longest; with next set, the one after it.
+func (g *gate) first(next bool) (w waiting, ok bool) {
+	g.relay.mu.Lock()
+	defer g.relay.mu.Unlock()
+	if next {
+		g.waiting = g.waiting[1:]
+	}
+	if len(g.waiting) == 0 {
+		return w, false
+	}
+	return g.waiting[0], true
 }
 
 // respond responds to the client in place of the browser.

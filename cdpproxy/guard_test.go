@@ -211,12 +211,7 @@ func TestWhoGetsIn(t *testing.T) {
 func TestRefusedNotKept(t *testing.T) {
 	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Token: token, RequireToken: true})
 	for _, host := range []string{"evil.example", "localhost"} {
-		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(20 * time.Second))
+		conn := connect(t, addr)
 		io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: "+host+"\r\n\r\n")
 		if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 403 ") {
 			t.Errorf("Host %s: %s, then %v", host, answer, err)
@@ -352,9 +347,6 @@ func TestNotLoopback(t *testing.T) {
 	p := cdpproxy.New(newSource(""), nil)
 	if err := p.Serve(ln); err == nil || !strings.Contains(err.Error(), "loopback") {
 		t.Errorf("served on %v: %v", ln.Addr(), err)
-	}
-	if err := p.Close(); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -174,16 +174,9 @@ func (p *Proxy) acquire(ctx context.Context) error {
 	select {
 	case p.slots <- struct{}{}:
 		return nil
-	default:
-	}
-	timer := time.NewTimer(exchangeTimeout)
-	defer timer.Stop()
-	select {
-	case p.slots <- struct{}{}:
-		return nil
 	case <-ctx.Done():
 		return errChanged
-	case <-timer.C:
+	case <-time.After(exchangeTimeout):
 		return errors.New("it is busy with other clients")
 	}
 }
@@ -222,21 +215,10 @@ func (p *Proxy) noBrowser(b *Browser, err error, hold time.Duration) *refusal {
 		text = fmt.Sprintf("%s of this window does not answer: %v%s.", b.label(), err, waited)
 		status = http.StatusBadGateway
 	}
-	if help := p.noBrowserHelp(); help != "" {
+	if help := p.opts.NoBrowserHelp(); help != "" {
 		text += " " + help
 	}
 	return &refusal{status, text}
-}
-
-func (p *Proxy) noBrowserHelp() string {
-	return strings.TrimSpace(p.noBrowserWhy() + " " + p.opts.NoBrowserHelp)
-}
-
-func (p *Proxy) noBrowserWhy() string {
-	if p.opts.NoBrowserWhy == nil {
-		return ""
-	}
-	return p.opts.NoBrowserWhy()
 }
 
 // stillCurrent reports whether the source names b now.

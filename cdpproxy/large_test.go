@@ -1,37 +1,17 @@
 package cdpproxy_test
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/binary"
 	"io"
 	"net"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/internal/cdptest"
 )
-
-// largeCommand is one frame of a client, with a mask of zeros, and a command of that
-// size.
-func largeCommand(method string, size int) []byte {
-	text := []byte(`{"id":1,"method":"` + method + `","params":{"x":"`)
-	text = append(append(text, bytes.Repeat([]byte("x"), size-len(text)-3)...), `"}}`...)
-	frame := binary.BigEndian.AppendUint64([]byte{0x81, 0x80 | 127}, uint64(size))
-	return append(append(frame, 0, 0, 0, 0), text...)
-}
-
-// joinRaw connects to addr without a WebSocket library. Its deadline is a minute.
-func joinRaw(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
-	t.Helper()
-	conn, br, _ := rawUpgrade(t, addr, "", "")
-	conn.SetDeadline(time.Now().Add(time.Minute))
-	return conn, br
-}
 
 // TestLargeMessageHoldsNobodyUp: while one client's large message is decoded and
 // judged, which takes long, the other clients proceed. A rule that blocks stands
@@ -40,38 +20,31 @@ func TestLargeMessageHoldsNobodyUp(t *testing.T) {
 	for name, fragments := range map[string]int{"one frame": 1, "many frames": 100} {
 		t.Run(name, func(t *testing.T) {
 			busy, goOn := make(chan struct{}), make(chan struct{})
-			rule := ruleFunc(func(m *cdpproxy.Message) cdpproxy.Verdict {
+			rule := ruleFunc{judge: func(m *cdpproxy.Message) cdpproxy.Verdict {
 				if m.Method == "A.large" {
 					close(busy)
 					<-goOn
 				}
 				return cdpproxy.Verdict{}
-			})
+			}}
 			_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
 			other := dial(t, addr, "/devtools/browser/x")
 			exchange(t, other, getVersion)
-			conn, br := joinRaw(t, addr)
+			conn, br := rawUpgrade(t, addr)
 			io.WriteString(conn, masked(getVersion))
 			readFrame(t, br)
 			const size = 4 << 20 // more than is read at once
 			go func() {          // ends with the connection
-				if fragments == 1 {
-					conn.Write(largeCommand("A.large", size))
-					return
-				}
-				text := largeCommand("A.large", size)[14:]
-				for i := range fragments {
-					n := len(text) / (fragments - i)
+				parts := slices.Collect(slices.Chunk([]byte(command(1, "A.large", size)), size/fragments))
+				for i, part := range parts {
 					first := byte(0)
-					switch i {
-					case 0:
-						first = 0x01
-					case fragments - 1:
-						first, n = 0x80, len(text)
+					if i == 0 {
+						first = opText
 					}
-					frame := binary.BigEndian.AppendUint64([]byte{first, 0x80 | 127}, uint64(n))
-					conn.Write(append(append(frame, 0, 0, 0, 0), text[:n]...))
-					text = text[n:]
+					if i == len(parts)-1 {
+						first |= 0x80
+					}
+					io.WriteString(conn, clientFrame(first, string(part)))
 				}
 			}()
 			<-busy
@@ -100,17 +73,17 @@ func live() int {
 func TestUnfinishedMessages(t *testing.T) {
 	const clients, size, budget = 20, 4 << 20, 16 << 20
 	fake := startFake(t, "127.0.0.1:0", "echo", func(conn net.Conn) { io.Copy(io.Discard, conn) })
-	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: refuseAll{"done"}}, cdpproxy.Limits{Memory: budget})
+	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: refuseAll{why: "done"}}, cdpproxy.Limits{Memory: budget})
 	before := live()
-	large := largeCommand("A.unfinished", size)
+	large := masked(command(1, "A.unfinished", size))
 	var sent sync.WaitGroup
 	left := make(chan string, clients) // why
 	var conns []net.Conn
 	for range clients {
-		conn, br := joinRaw(t, addr)
+		conn, br := rawUpgrade(t, addr)
 		conns = append(conns, conn)
-		sent.Go(func() { conn.Write(large[:len(large)-1]) }) // fails for refused clients
-		go func() {                                          // ends with the connection
+		sent.Go(func() { io.WriteString(conn, large[:len(large)-1]) }) // fails for refused clients
+		go func() {                                                    // ends with the connection
 			var head [4]byte
 			io.ReadFull(br, head[:])
 			reason, _ := io.ReadAll(io.LimitReader(br, int64(max(2, head[1]))-2))
@@ -138,9 +111,9 @@ func TestUnfinishedMessages(t *testing.T) {
 		conn.Close()
 	}
 	eventually(t, func() bool { // nothing reports that a relay has given its memory back
-		conn, br := joinRaw(t, addr)
+		conn, br := rawUpgrade(t, addr)
 		defer conn.Close()
-		go conn.Write(large) // ends with the connection
+		go io.WriteString(conn, large) // ends with the connection
 		answer, _ := io.ReadAll(io.LimitReader(br, 40))
 		return strings.Contains(string(answer), `"id":1`)
 	})

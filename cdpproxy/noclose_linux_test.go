@@ -6,20 +6,12 @@ import (
 	"net"
 	"net/http"
 	"testing"
-	"time"
-
-	"browser-coordinator/cdpproxy"
 )
 
 // likeRod connects like rod, with rod's key, and sends first.
 func likeRod(t *testing.T, addr, path, first string) *bufio.Reader {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(time.Minute))
+	conn := connect(t, addr)
 	io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: nil\r\nUser-Agent: Go-http-client/1.1\r\n\r\n"+first)
 	br := bufio.NewReader(conn)
 	res, err := http.ReadResponse(br, &http.Request{Method: http.MethodGet})
@@ -32,21 +24,14 @@ func likeRod(t *testing.T, addr, path, first string) *bufio.Reader {
 // TestWithoutCloseFrame: a client that cannot read close frames gets end-of-file
 // alone, as from Chromium, however its connection ends.
 func TestWithoutCloseFrame(t *testing.T) {
-	closes := "\x88\x12\x03\xe9the page is gone"
 	for name, c := range map[string]struct {
-		pieces  []string // that the browser sends
-		hangsUp bool     // then it closes the connection
-		want    string   // that the client gets
-		first   string   // that the client sends
+		hangsUp bool   // then it closes the connection
+		first   string // that the client sends
 		end     func(*source)
 	}{
 		"the browser ends":       {end: func(s *source) { s.set("", "") }},
 		"another browser comes":  {end: func(s *source) { s.set("next", "ws://127.0.0.1:1/devtools/browser/x") }},
 		"the browser hangs up":   {hangsUp: true},
-		"a close frame":          {pieces: []string{closes}},
-		"behind a message":       {pieces: []string{"\x81\x02{}" + closes}, want: "\x81\x02{}"},
-		"byte by byte":           {pieces: []string{"\x81", "\x02", "{", "}", "\x88", closes[1:]}, want: "\x81\x02{}"},
-		"like a close, in text":  {pieces: []string{"\x81\x02\x88\x00\x81\x03\x88", "\x88\x88", closes}, want: "\x81\x02\x88\x00\x81\x03\x88\x88\x88"},
 		"the client breaks form": {first: "\x82\x80\x00\x00\x00\x00", end: func(*source) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,15 +39,12 @@ func TestWithoutCloseFrame(t *testing.T) {
 			left := make(chan struct{})
 			fake := startFake(t, "127.0.0.1:0", "fake", func(conn net.Conn) {
 				close(connected)
-				for _, piece := range c.pieces {
-					io.WriteString(conn, piece)
-				}
 				if !c.hangsUp {
 					<-left
 				}
 			})
 			src := newSource(fake.url())
-			_, addr := serve(t, src, &cdpproxy.Options{Rule: passAll{}})
+			_, addr := serve(t, src, nil)
 			defer close(left)
 			br := likeRod(t, addr, "/devtools/browser/x", c.first)
 			<-connected
@@ -70,8 +52,8 @@ func TestWithoutCloseFrame(t *testing.T) {
 				c.end(src)
 			}
 			got, err := io.ReadAll(br)
-			if string(got) != c.want || err != nil {
-				t.Errorf("got %q, %v; want %q", got, err, c.want)
+			if len(got) > 0 || err != nil {
+				t.Errorf("got %q, %v", got, err)
 			}
 		})
 	}
@@ -82,7 +64,7 @@ func TestWithoutCloseFrame(t *testing.T) {
 func TestUnreadableKey(t *testing.T) {
 	fake := startFake(t, "127.0.0.1:0", "fake", nil) // by coder/websocket, like package virtual
 	_, addr := serve(t, newSource(fake.url()), nil)
-	br := likeRod(t, addr, "/devtools/browser/x", masked("{}"))
+	br := likeRod(t, addr, "/devtools/browser/x", masked(getVersion))
 	if got := readFrame(t, br); got != "fake" {
 		t.Errorf("got %q", got)
 	}

@@ -11,9 +11,10 @@ const (
 	// NoHold responds at once when there is no browser.
 	NoHold time.Duration = -1
 
-	// DefaultMaxBuffered is the bound at which Chromium begins to drop messages for
-	// a slow reader. The proxy closes the connection instead.
-	DefaultMaxBuffered = 256 << 20
+	// MaxBuffered bounds the bytes kept for one client that reads more slowly than its
+	// browser writes. Chromium begins to drop messages there; the proxy closes the
+	// connection instead.
+	MaxBuffered = 256 << 20
 )
 
 // Options configure a Proxy. The zero value is usable on Linux.
@@ -36,21 +37,14 @@ type Options struct {
 	// is not held. It returns a channel that is closed when no browser will come:
 	// then the client gets its response at once. It must not block. Nil: no calls.
 	Wanted func() (failed <-chan struct{})
-	// NoBrowserHelp is added to the response when there is no browser. It names
-	// what the user should start.
-	NoBrowserHelp string
-	// NoBrowserWhy is called in that case. It returns why a launched browser
-	// failed. It must not block. Nil or empty: nothing is added.
-	NoBrowserWhy func() string
+	// NoBrowserHelp is called when there is no browser. It returns what the client is
+	// told: why a launched browser failed, and what the user should start. It must not
+	// block. Nil: nothing.
+	NoBrowserHelp func() string
 	// About is called for each status. It must not block. Nil: there is nothing to add.
 	About func() About
-	// MaxBuffered bounds the bytes kept for one client that reads more slowly
-	// than its browser writes. Zero: DefaultMaxBuffered.
-	MaxBuffered int
-	// Rule judges the messages of clients. Nil: all of them pass, unread.
+	// Rule judges the messages of clients. Required.
 	Rule Rule
-	// Watcher is notified of clients. Nil: no calls.
-	Watcher ClientWatcher
 	// Logger: nil discards.
 	Logger *slog.Logger
 }
@@ -67,8 +61,8 @@ func (o *Options) withDefaults() Options {
 	if out.HoldTimeout == 0 {
 		out.HoldTimeout = DefaultHold
 	}
-	if out.MaxBuffered == 0 {
-		out.MaxBuffered = DefaultMaxBuffered
+	if out.NoBrowserHelp == nil {
+		out.NoBrowserHelp = func() string { return "" }
 	}
 	if out.Logger == nil {
 		out.Logger = slog.New(slog.DiscardHandler)

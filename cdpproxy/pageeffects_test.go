@@ -1,6 +1,7 @@
 package cdpproxy_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -69,6 +70,16 @@ func (r *recorder) request(t *testing.T, path, header string) string {
 	}
 }
 
+// tabOf is a tab of a browser, driven by chromedp.
+func tabOf(t *testing.T, url string) context.Context {
+	t.Helper()
+	ctx, cancel := remote.NewAllocator(testContext(t), url, remote.NoModifyURL)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // TestPagesHaveNoEffect: pages in a real browser cause GETs as a hostile site
 // would, also ones that look like an address typed by the user. No browser is
 // launched for them, and no tab is closed.
@@ -108,10 +119,7 @@ func TestPagesHaveNoEffect(t *testing.T) {
 	defer site.Close()
 	defer site.CloseClientConnections() // Chromium keeps idle ones
 
-	ctx, cancel := remote.NewAllocator(testContext(t), victim.URL(), remote.NoModifyURL)
-	defer cancel()
-	ctx, cancel = chromedp.NewContext(ctx)
-	defer cancel()
+	ctx := tabOf(t, victim.URL())
 	visit := func(url string) {
 		t.Helper()
 		if _, err := chromedp.Call(ctx, cdppage.Navigate, cdppage.NavigateParams{URL: url, TransitionType: cdppage.TransitionTypeTyped}); err != nil {
@@ -164,7 +172,7 @@ func TestPagesHaveNoEffect(t *testing.T) {
 
 	// What a page cannot send has an effect.
 	get(t, launching, "/json/version", nil)
-	rawUpgrade(t, launching, "", "")
+	get(t, launching, "/devtools/browser/x", map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "x"})
 	if n := launches.count(); n != 2 {
 		t.Errorf("two CDP clients had a browser launched %d times", n)
 	}
@@ -239,10 +247,7 @@ func TestWebPage(t *testing.T) {
 	_, addr := serve(t, newSource(c.URL()), nil)
 	_, port, _ := net.SplitHostPort(addr)
 
-	ctx, cancel := remote.NewAllocator(testContext(t), c.URL(), remote.NoModifyURL)
-	defer cancel()
-	ctx, cancel = chromedp.NewContext(ctx)
-	defer cancel()
+	ctx := tabOf(t, c.URL())
 
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/virtual"
 	"browser-coordinator/internal/cdptest"
 )
 
@@ -108,6 +110,25 @@ func TestSecondUser(t *testing.T) {
 	}
 	if got := string(out); strings.Count(got, "webSocketDebuggerUrl") != len(addrs) || strings.Count(got, "WebSocket: 101") != len(addrs) {
 		t.Errorf("another user with the token got %s", got)
+	}
+}
+
+// TestOtherUser: the server of a virtual browser or a pipe refuses another user, even with
+// the secret.
+func TestOtherUser(t *testing.T) {
+	start := asUser(t)
+	b, err := virtual.New(slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	base, _, _ := strings.Cut(strings.TrimPrefix(b.URL(), "ws://"), "/devtools/")
+	out, err := start(12345, base).Output()
+	if got := string(out); err != nil || !strings.Contains(got, "for the coordinator alone") || !strings.Contains(got, "WebSocket: 403") {
+		t.Errorf("another user gets %s, %v", got, err)
+	}
+	if status, body := get(t, base, "/json/nothing", nil); status != http.StatusNotFound {
+		t.Errorf("the same user gets HTTP %d %s", status, body)
 	}
 }
 

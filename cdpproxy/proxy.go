@@ -18,7 +18,7 @@ type Proxy struct {
 	source   Source
 	opts     Options
 	server   *http.Server
-	done     chan struct{} // closed when Shutdown or Close begins
+	done     chan struct{} // closed when Shutdown begins
 	strict   atomic.Int32  // calls of Stricten without their undo
 	taps     taps
 	limits   limits
@@ -34,13 +34,13 @@ type Proxy struct {
 
 // limits bound the memory for clients, and how long it is held. Tests use others.
 type limits struct {
-	memory                *budget
-	waitingBytes          int // of one client's commands that wait for a decision
-	headers               int // of one message's frames
-	tapMessages, tapBytes int
-	closeTimeout          time.Duration
-	bodyTimeout           time.Duration // for a request's body, which is ignored
-	responseTimeout       time.Duration // for a client to read its response
+	memory          *budget
+	buffered        int // for one client that does not read
+	headers         int // of one message's frames
+	tapBytes        int
+	closeTimeout    time.Duration
+	bodyTimeout     time.Duration // for a request's body, which is ignored
+	responseTimeout time.Duration // for a client to read its response
 }
 
 // maxExchanges bounds the discovery requests and handshakes under way with a
@@ -56,11 +56,11 @@ func New(source Source, opts *Options) *Proxy {
 		source: source,
 		opts:   opts.withDefaults(),
 		done:   make(chan struct{}),
-		limits: limits{memory: processMemory, waitingBytes: maxWaitingBytes, headers: maxHeaders, tapMessages: tapMessages, tapBytes: tapBytes, closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second},
+		limits: limits{memory: processMemory, buffered: MaxBuffered, headers: maxHeaders, tapBytes: tapBytes, closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second},
 		slots:  make(chan struct{}, maxExchanges),
 		relays: relays{all: map[*relay]struct{}{}},
 	}
-	p.arriving.init()
+	p.arriving.silent = map[net.Conn]bool{}
 	p.server = &http.Server{
 		Handler: http.HandlerFunc(p.handle),
 		// Against slow-loris and oversized headers. These limits do not apply to a
@@ -75,13 +75,17 @@ func New(source Source, opts *Options) *Proxy {
 	return p
 }
 
-// Serve serves clients on ln until Shutdown or Close, then returns nil. It may be
+// Serve serves clients on ln until Shutdown, then returns nil. It may be
 // called for several listeners (127.0.0.1 and ::1). It serves on loopback only.
 func (p *Proxy) Serve(ln net.Listener) error {
 	addr, ok := ln.Addr().(*net.TCPAddr)
 	if !ok || !addr.IP.IsLoopback() {
 		ln.Close()
 		return fmt.Errorf("cdpproxy: serve %v: a CDP endpoint gives full control of a browser, so it is served on loopback only", ln.Addr())
+	}
+	if p.opts.Rule == nil {
+		ln.Close()
+		return errors.New("cdpproxy: no rule is set for the messages of clients")
 	}
 	if p.opts.Token == "" && (p.opts.RequireToken || !PeerProof) {
 		ln.Close()
@@ -126,7 +130,11 @@ func (p *Proxy) begin() {
 // all of them are closed. When ctx ends first, it cuts the rest and returns ctx's
 // error.
 func (p *Proxy) Shutdown(ctx context.Context) error {
-	p.stop()
+	p.start.Do(func() {}) // from now on Serve starts nothing
+	if p.relays.stop() {
+		close(p.done)
+	}
+	p.arriving.stop()
 	for _, r := range p.relays.list() {
 		r.end(ending{code: closeGoingAway, reason: "the coordinator that serves this endpoint is shutting down"})
 	}
@@ -139,27 +147,6 @@ func (p *Proxy) Shutdown(ctx context.Context) error {
 		return fmt.Errorf("cdpproxy: shutdown: %w", err)
 	}
 	return nil
-}
-
-// Close cuts every connection and waits for the proxy's goroutines.
-func (p *Proxy) Close() error {
-	p.stop()
-	err := p.server.Close()
-	p.cutAll()
-	p.relays.wait()
-	if err != nil {
-		return fmt.Errorf("cdpproxy: close: %w", err)
-	}
-	return nil
-}
-
-// stop begins the proxy's end.
-func (p *Proxy) stop() {
-	p.start.Do(func() {}) // from now on Serve starts nothing
-	if p.relays.stop() {
-		close(p.done)
-	}
-	p.arriving.stop()
 }
 
 func (p *Proxy) cutAll() {

@@ -1,6 +1,7 @@
 package cdpproxy
 
 import (
+	"context"
 	"net"
 	"sync"
 	"time"
@@ -52,8 +53,9 @@ type relay struct {
 	proxy   *Proxy
 	browser *Browser
 	who     *Client
-	gate    *gate         // nil without a rule
-	over    chan struct{} // closed with the first reason to end
+	gate    *gate
+	ctx     context.Context // ends with the first reason to end
+	cancel  context.CancelFunc
 
 	mu       sync.Mutex // guards the fields that follow, and down; nothing blocks under it
 	state    state
@@ -102,13 +104,8 @@ type outgoing struct {
 // connections. fromClient and fromBrowser came with the handshakes.
 func (r *relay) start(client, upstream *net.TCPConn, fromClient, fromBrowser []byte) {
 	r.down.init(r)
-	if rule := r.proxy.opts.Rule; rule != nil {
-		r.down.attached = new(attached)
-		r.gate = newGate(r, rule)
-	}
-	if watcher := r.proxy.opts.Watcher; watcher != nil {
-		watcher.Joined(r.who, r.disconnect)
-	}
+	r.gate = newGate(r, r.proxy.opts.Rule)
+	r.gate.rule.Joined(r.who, r.disconnect)
 	r.open(client, upstream)
 	if len(fromBrowser) > 0 {
 		browserSide{r}.Received(fromBrowser, nil)
@@ -171,7 +168,7 @@ func (r *relay) because(e ending) bool {
 		return false
 	}
 	r.why = &e
-	close(r.over)
+	r.cancel()
 	return true
 }
 
@@ -261,13 +258,9 @@ func (r *relay) timeUp() {
 
 // finish is the last step of a relay.
 func (r *relay) finish() {
-	if r.gate != nil {
-		r.gate.wg.Wait()
-		r.gate.reader.claim.close()
-	}
-	if watcher := r.proxy.opts.Watcher; watcher != nil {
-		watcher.Left(r.who)
-	}
+	r.gate.wg.Wait()
+	r.gate.reader.claim.close()
+	r.gate.rule.Left(r.who)
 	r.proxy.opts.Logger.Debug("cdp client left", "client", r.who.Number, "browser", r.browser.Name, "code", r.why.code, "reason", r.why.reason)
 }
 
@@ -289,11 +282,4 @@ func (r *relay) endIfReplaced(now *Browser) bool {
 func (r *relay) disconnect(reason string) { r.end(ending{code: closePolicy, reason: reason}) }
 
 // ended reports whether there is a reason to end.
-func (r *relay) ended() bool {
-	select {
-	case <-r.over:
-		return true
-	default:
-		return false
-	}
-}
+func (r *relay) ended() bool { return r.ctx.Err() != nil }

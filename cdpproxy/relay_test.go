@@ -1,9 +1,7 @@
 package cdpproxy_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -19,9 +17,7 @@ import (
 
 // TestGreeting: what a browser sends in one piece with its 101 reaches the client,
 // also if the piece ends in the middle of a frame. The messages after it do too.
-func TestGreeting(t *testing.T) { eachWay(t, greeting) }
-
-func greeting(t *testing.T, rule cdpproxy.Rule) {
+func TestGreeting(t *testing.T) {
 	for _, size := range []int{70_000, 5_000, 66_000} { // an HTTP reader takes 4,096 bytes at once
 		for _, cut := range []int{0, 3, 1000} {
 			first, second := frame(size, 'a'), frame(2000, 'b')
@@ -30,7 +26,7 @@ func greeting(t *testing.T, rule cdpproxy.Rule) {
 				echo(conn)
 			})
 			fake.greeting = append(first, second[:cut]...)
-			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
+			_, addr := serve(t, newSource(fake.url()), nil)
 			c := dial(t, addr, "/devtools/browser/x")
 			for _, want := range []string{strings.Repeat("a", size), strings.Repeat("b", 2000)} {
 				if _, got, err := c.Read(testContext(t)); err != nil || string(got) != want {
@@ -44,54 +40,18 @@ func greeting(t *testing.T, rule cdpproxy.Rule) {
 	}
 }
 
-// readFrame reads an unmasked frame and returns its payload.
-func readFrame(t testing.TB, r io.Reader) string {
-	t.Helper()
-	var h [2]byte
-	if _, err := io.ReadFull(r, h[:]); err != nil {
-		t.Fatal(err)
-	}
-	n := int(h[1])
-	if n == 126 {
-		var l [2]byte
-		io.ReadFull(r, l[:])
-		n = int(binary.BigEndian.Uint16(l[:]))
-	}
-	b := make([]byte, n)
-	if _, err := io.ReadFull(r, b); err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
-// eachWay runs a test without a rule, and with one, as every endpoint of the
-// coordinator has.
-func eachWay(t *testing.T, test func(*testing.T, cdpproxy.Rule)) {
-	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
-		t.Run(name, func(t *testing.T) { test(t, rule) })
-	}
-}
-
 // TestLargeMessages: the relay carries what Chromium accepts and sends whole, also
 // if a rule reads it.
-func TestLargeMessages(t *testing.T) { eachWay(t, largeMessages) }
-
-func largeMessages(t *testing.T, rule cdpproxy.Rule) {
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
+func TestLargeMessages(t *testing.T) {
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
 
 	// Chromium takes messages of just under 100 MiB.
 	most := 99 << 20
-	if raceDetector {
+	if cdptest.RaceDetector {
 		most = 5 << 20 // each byte takes many times as long
 	}
-	conn, br, _ := rawUpgrade(t, addr, "", "")
-	conn.SetDeadline(time.Now().Add(2 * time.Minute))
-	request := bytes.Repeat([]byte{' '}, 14+most)
-	copy(request, []byte{0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
-	binary.BigEndian.PutUint64(request[2:], uint64(most))
-	copy(request[14:], `{"id":1,`)
-	copy(request[len(request)-30:], `"method":"Browser.getVersion"}`)
-	if _, err := conn.Write(request); err != nil {
+	conn, br := rawUpgrade(t, addr)
+	if _, err := io.WriteString(conn, masked(`{"id":1,`+strings.Repeat(" ", most-38)+`"method":"Browser.getVersion"}`)); err != nil {
 		t.Fatal(err)
 	}
 	if got := readFrame(t, br); !strings.HasPrefix(got, `{"id":1,"result":{"protocolVersion"`) {
@@ -100,7 +60,7 @@ func largeMessages(t *testing.T, rule cdpproxy.Rule) {
 
 	// A response may be larger.
 	repeats := 12_000_000
-	if raceDetector {
+	if cdptest.RaceDetector {
 		repeats = 300_000
 	}
 	conn, br = pageOf(t, addr)
@@ -124,13 +84,13 @@ func fragments(parts ...string) string {
 	for i, part := range parts {
 		first := byte(opText)
 		if i > 0 {
-			b.WriteString("\x89" + masked(pingText)[1:])
+			b.WriteString(clientFrame(0x89, pingText))
 			first = 0 // continuation
 		}
 		if i == len(parts)-1 {
 			first |= 0x80
 		}
-		b.WriteString(string([]byte{first}) + masked(part)[1:])
+		b.WriteString(clientFrame(first, part))
 	}
 	return b.String()
 }
@@ -142,12 +102,9 @@ const (
 
 // TestFragments: a client may split a message and send a ping within it; Chromium
 // gets both.
-func TestFragments(t *testing.T) { eachWay(t, fragmented) }
-
-func fragmented(t *testing.T, rule cdpproxy.Rule) {
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
-	conn, br, _ := rawUpgrade(t, addr, "", "")
-	conn.SetDeadline(time.Now().Add(20 * time.Second))
+func TestFragments(t *testing.T) {
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
+	conn, br := rawUpgrade(t, addr)
 	parts := []string{`{"id":3,"met`, `hod":"Browser`, `.getVersion"}`}
 	io.WriteString(conn, fragments(parts...))
 	pongs := 0
@@ -201,56 +158,10 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestShutdownWhileHeld: a client that waits for a browser gets a response.
-func TestShutdownWhileHeld(t *testing.T) {
-	src := newSource("")
-	asked := make(chan struct{}, 10)
-	p, addr := serve(t, &countingSource{src, asked}, nil)
-	<-asked // by the proxy itself, at its start
-	type answer struct {
-		status int
-		body   string
-		err    error
-	}
-	got := make(chan answer, 1)
-	go func() {
-		status, body, err := tryGet(addr, "/json/version", nil)
-		got <- answer{status, body, err}
-	}()
-	<-asked // for this client
-	if err := p.Shutdown(testContext(t)); err != nil {
-		t.Error(err)
-	}
-	if a := <-got; a.err != nil || a.status != 503 || !strings.Contains(a.body, "shutting down") {
-		t.Errorf("held client got %+v", a)
-	}
-}
-
-// countingSource reports its calls.
-type countingSource struct {
-	*source
-	asked chan<- struct{}
-}
-
-func (s *countingSource) Browser() (*cdpproxy.Browser, <-chan struct{}) {
-	b, changed := s.source.Browser()
-	s.asked <- struct{}{}
-	return b, changed
-}
-
-// frame is a server's text frame.
-func frame(size int, fill byte) []byte {
-	b := []byte{0x81, 127, 0, 0, 0, 0, 0, 0, 0, 0}
-	binary.BigEndian.PutUint64(b[2:], uint64(size))
-	return append(b, bytes.Repeat([]byte{fill}, size)...)
-}
-
 // TestSlowReader: a browser that floods a client which does not read is drained
 // without pause, up to the bound. Then the client is disconnected with an error,
 // after whole messages only.
-func TestSlowReader(t *testing.T) { eachWay(t, slowReader) }
-
-func slowReader(t *testing.T, rule cdpproxy.Rule) {
+func TestSlowReader(t *testing.T) {
 	flooded := make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "flood", func(conn net.Conn) {
 		defer close(flooded)
@@ -260,8 +171,8 @@ func slowReader(t *testing.T, rule cdpproxy.Rule) {
 			}
 		}
 	})
-	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{MaxBuffered: 8 << 20, Rule: rule},
-		cdpproxy.Limits{CloseTimeout: time.Minute}) // to read 8 MiB on a busy machine
+	_, addr := serveLimited(t, newSource(fake.url()), nil,
+		cdpproxy.Limits{Buffered: 8 << 20, CloseTimeout: time.Minute}) // to read 8 MiB on a busy machine
 	c := dial(t, addr, "/devtools/browser/x")
 	select {
 	case <-flooded: // the proxy has given up on this client
@@ -290,9 +201,7 @@ func slowReader(t *testing.T, rule cdpproxy.Rule) {
 
 // TestSwitchInFrame: the browser is replaced while it sends; its current frame is
 // finished before the close frame.
-func TestSwitchInFrame(t *testing.T) { eachWay(t, switchInFrame) }
-
-func switchInFrame(t *testing.T, rule cdpproxy.Rule) {
+func TestSwitchInFrame(t *testing.T) {
 	half, rest := make(chan struct{}), make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "old", func(conn net.Conn) {
 		b := append(frame(1000, 'x'), frame(1000, 'y')...)
@@ -303,7 +212,7 @@ func switchInFrame(t *testing.T, rule cdpproxy.Rule) {
 		io.Copy(io.Discard, conn)
 	})
 	src := newSource(fake.url())
-	_, addr := serve(t, src, &cdpproxy.Options{Rule: rule})
+	_, addr := serve(t, src, nil)
 	c := dial(t, addr, "/devtools/browser/x")
 	<-half
 	// The first bytes have reached the client: the frame has begun.

@@ -1,11 +1,13 @@
 package cdpproxy
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
+	"time"
 )
 
-// Rule judges clients' messages before the browser gets them. It sees every message
+// Rule is notified of clients, and judges their messages before the browser gets them. It sees every message
 // whole: fragments joined, unmasked, and with keys and method decoded. All of these
 // can hide a method from a reader of bytes. See specs/platform-notes.md, "The
 // relay".
@@ -14,6 +16,15 @@ type Rule interface {
 	// different clients at the same time. It must not block: for a decision of the
 	// user it returns Wait. m is valid until it returns.
 	Judge(m *Message) Verdict
+	// Decide is called for a message that waits, once those before it are decided. It
+	// may block, until ctx ends with the client's connection. It never returns Wait.
+	Decide(ctx context.Context, m *Message) Verdict
+	// Joined reports a connection before any of its messages is judged. end closes
+	// it (1008) with a reason; it may be called at any time, and more than once.
+	// Joined must not block.
+	Joined(c *Client, end func(reason string))
+	// Left is the last call for a connection. It must not block.
+	Left(c *Client)
 }
 
 // Message is a CDP command. A mutating discovery request becomes the command with
@@ -25,6 +36,7 @@ type Message struct {
 	Session string // sessionId, empty for the connection's own target
 	Method  string
 	Params  json.RawMessage // nil if there are none
+	Since   time.Time       // when it began to wait; zero: it does not
 
 	relay *relay // nil: it belongs to no connection
 }
@@ -41,19 +53,18 @@ func (m *Message) Target() string {
 	return ""
 }
 
+// Behind reports whether earlier messages of the client wait. A message that must not
+// overtake them waits too.
+func (m *Message) Behind() bool { return m.relay != nil && m.relay.gate.holds() }
+
 // Verdict is the decision on a message. The zero Verdict passes it.
 type Verdict struct {
 	Action Action
 	// Reason is the text of the CDP error for Refuse, and that of the close frame
 	// for End.
 	Reason string
-	// Later sends the final verdict on a message that waits. If it is closed
-	// without one, the message is refused.
-	Later <-chan Verdict
 	// Result is the client's result for Ignore; nil: the empty object.
 	Result json.RawMessage
-	// Behind keeps the message behind those that wait.
-	Behind bool
 }
 
 // Action is the kind of a Verdict.
@@ -70,8 +81,8 @@ const (
 	// End: the client gets a success response, and its connection is closed. For
 	// Browser.close, which would end the browser for everyone.
 	End
-	// Wait: the message is kept until Later sends a verdict. The client's other
-	// messages proceed meanwhile; waiting messages keep their order.
+	// Wait: the message is kept for Decide. The client's other messages proceed
+	// meanwhile; waiting messages keep their order.
 	Wait
 )
 

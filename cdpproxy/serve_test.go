@@ -57,7 +57,8 @@ func (s *source) set(name, url string) {
 	s.changed = make(chan struct{})
 }
 
-// serve runs a proxy on a port of its own and returns its host:port.
+// serve runs a proxy on a port of its own and returns its host:port. Without a rule all
+// messages pass.
 func serve(t testing.TB, src cdpproxy.Source, opts *cdpproxy.Options) (*cdpproxy.Proxy, string) {
 	t.Helper()
 	return serveLimited(t, src, opts, cdpproxy.Limits{})
@@ -69,7 +70,14 @@ func serveLimited(t testing.TB, src cdpproxy.Source, opts *cdpproxy.Options, lim
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := cdpproxy.New(src, opts)
+	var o cdpproxy.Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Rule == nil {
+		o.Rule = passAll{}
+	}
+	p := cdpproxy.New(src, &o)
 	p.SetLimits(limits)
 	served := make(chan error, 1)
 	go func() { served <- p.Serve(ln) }()

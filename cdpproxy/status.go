@@ -82,7 +82,7 @@ func (p *Proxy) serveStatus(w http.ResponseWriter, r *http.Request, mount string
 	header.Set("Referrer-Policy", "no-referrer") // the address may carry the token
 	header.Set("Cache-Control", "no-store")
 	p.bound(w)
-	w.Write([]byte(s.html("http://"+ownHost(r)+mount, p.noBrowserHelp(), agents, unknown)))
+	w.Write([]byte(s.html("http://"+ownHost(r)+mount, p.opts.NoBrowserHelp(), agents, unknown)))
 }
 
 // html is the page. It escapes all texts: a browser or client chooses its name

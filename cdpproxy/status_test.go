@@ -10,51 +10,29 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/remote"
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/internal/cdptest"
 )
 
-// TestStatusPage checks the user's page in a real browser.
+// TestStatusPage: the page has the endpoint's state. No name in it is executed or sends
+// the token to another site.
 func TestStatusPage(t *testing.T) {
-	c := cdptest.Shared(t)
-	src := newSource(c.URL())
-	_, addr := serve(t, src, &cdpproxy.Options{Token: token, NoBrowserHelp: "Press F5.", Rule: passAll{}})
+	src := newSource(cdptest.BrowserURL(t))
+	_, addr := serve(t, src, &cdpproxy.Options{Token: token, NoBrowserHelp: pressF5})
 	conn := dialAs(t, addr, "<b>Agent</b>")
-
-	ctx, cancel := remote.NewAllocator(testContext(t), c.URL(), remote.NoModifyURL)
-	defer cancel()
-	ctx, cancel = chromedp.NewContext(ctx)
-	defer cancel()
-	read := func() string {
+	read := func(texts ...string) httpAnswer {
 		t.Helper()
-		if err := chromedp.Do(ctx, chromedp.Navigate("http://"+addr+"/"+token)); err != nil {
-			t.Fatal(err)
+		raw := ask(t, addr, "GET /"+token+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		for _, want := range texts {
+			if !strings.Contains(raw.body, html.EscapeString(want)) {
+				t.Errorf("no %q on the page:\n%s", want, raw.body)
+			}
 		}
-		text, err := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
+		return raw
 	}
-	texts := []string{"http://" + addr + "/" + token, `browser "first"`, "Connected now: 1", "<b>Agent</b>", "/devtools/browser/x"}
-	got := read()
-	for _, want := range texts {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q on the page:\n%s", want, got)
-		}
-	}
-	// The HTML contains all of it. No name in it is executed or sends the token to
-	// another site.
-	raw := ask(t, addr, "GET /"+token+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	for _, want := range texts {
-		if !strings.Contains(raw.body, html.EscapeString(want)) {
-			t.Errorf("no %q in what is sent:\n%s", want, raw.body)
-		}
-	}
+	raw := read("http://"+addr+"/"+token, `browser "first"`, "Connected now: 1", "<b>Agent</b>", "/devtools/browser/x")
 	if active := regexp.MustCompile(`(?i)<script|javascript:|<[^>]*\son[a-z]+\s*=|<(iframe|object|embed|form|link|img)|http-equiv`).FindString(raw.body); active != "" {
 		t.Errorf("the page has %q", active)
 	}
@@ -70,12 +48,7 @@ func TestStatusPage(t *testing.T) {
 	if _, _, err := conn.Read(testContext(t)); websocket.CloseStatus(err) != websocket.StatusGoingAway {
 		t.Fatal(err)
 	}
-	got = read()
-	for _, want := range []string{"no browser now", "Press F5."} {
-		if !strings.Contains(got, want) {
-			t.Errorf("without a browser no %q on the page:\n%s", want, got)
-		}
-	}
+	read("no browser now", "Press F5.")
 }
 
 // TestStatusOfAgents: the page shows who uses the browser without the endpoint, what

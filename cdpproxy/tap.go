@@ -2,6 +2,7 @@ package cdpproxy
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,8 +14,6 @@ type Traffic struct {
 	Client *Client
 	From   Sender
 	Text   []byte // JSON, as it was sent; read-only
-
-	lost int // messages before it, for one tap
 }
 
 // Sender is who sent a message.
@@ -26,24 +25,26 @@ const (
 	FromEndpoint Sender = "endpoint" // in place of the browser, by the rule
 )
 
-// Tap receives all messages that pass after it was opened. It receives the clients'
-// messages only if there is a rule, since only then they are read.
+// Tap receives all messages that pass after it was opened.
 type Tap struct {
 	proxy *Proxy
-	c     chan Traffic
-	limit int   // of bytes
-	claim claim // for what waits in c
+	ready chan struct{} // holds a value when there is something to take
+	limit int           // of bytes
+	claim claim         // for bytes
 
-	mu     sync.Mutex // guards the fields that follow
-	bytes  int        // of the messages in c
-	lost   int        // messages since the last one in c
-	closed bool
+	mu      sync.Mutex // guards the fields that follow
+	waiting []Traffic
+	bytes   int // of the messages in waiting, and of those that were taken last
+	taken   int // bytes of the latter
+	lost    int // messages after those in waiting
+	closed  bool
 }
 
-// Bounds on what waits for the reader of a tap: the proxy never waits for it.
 const (
-	tapMessages = 10_000
-	tapBytes    = 128 << 20
+	// tapBytes bounds what waits for the reader of a tap: the proxy never waits for it.
+	tapBytes = 128 << 20
+	// tapOverhead is what a message needs besides its text.
+	tapOverhead = 128
 )
 
 // taps are the open taps of a proxy; a nil list is the usual case, and costs one
@@ -83,64 +84,55 @@ func (t *taps) record(c *Client, from Sender, text []byte) {
 
 // Tap opens a tap, which its caller must close.
 func (p *Proxy) Tap() *Tap {
-	t := &Tap{proxy: p, c: make(chan Traffic, p.limits.tapMessages), limit: p.limits.tapBytes, claim: claim{budget: p.limits.memory}}
+	t := &Tap{proxy: p, ready: make(chan struct{}, 1), limit: p.limits.tapBytes, claim: claim{budget: p.limits.memory}}
 	p.taps.change(func(now []*Tap) []*Tap { return append(now, t) })
 	return t
 }
 
-// C is the channel of the messages, in each connection's order. It is never closed.
-// Took must be called for each received message.
-func (t *Tap) C() <-chan Traffic { return t.c }
+// Ready receives a value when there is something to take.
+func (t *Tap) Ready() <-chan struct{} { return t.ready }
 
-// Took makes room, and returns how many messages were lost before this one because
-// the reader was too slow.
-func (t *Tap) Took(m Traffic) (lost int) {
+// Take returns the messages that wait, in each connection's order, and how many were
+// lost after them because the reader was too slow. The caller has finished with the
+// messages that it took before.
+func (t *Tap) Take() (messages []Traffic, lost int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.bytes -= len(m.Text)
-	t.claim.give(len(m.Text))
-	return m.lost
+	messages, lost = t.waiting, t.lost
+	t.claim.give(t.taken)
+	t.bytes -= t.taken
+	t.waiting, t.taken, t.lost = nil, t.bytes, 0
+	return messages, lost
 }
 
 func (t *Tap) put(m Traffic) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed {
+	size := len(m.Text) + tapOverhead
+	switch {
+	case t.closed:
 		return
-	}
-	if t.bytes+len(m.Text) > t.limit || !t.claim.take(len(m.Text)) {
+	case t.lost > 0 || t.bytes+size > t.limit || !t.claim.take(size):
 		t.lost++
-		return
-	}
-	m.lost = t.lost
-	select {
-	case t.c <- m:
-		t.bytes += len(m.Text)
-		t.lost = 0
 	default:
-		t.lost++
-		t.claim.give(len(m.Text))
+		t.waiting = append(t.waiting, m)
+		t.bytes += size
+	}
+	select {
+	case t.ready <- struct{}{}:
+	default:
 	}
 }
 
-// Close ends the tap. Messages in C can still be received. The first call returns
-// how many messages were lost after those.
-func (t *Tap) Close() (lost int) {
+// Close ends the tap. What waits can still be taken.
+func (t *Tap) Close() {
 	t.proxy.taps.change(func(now []*Tap) []*Tap {
-		var rest []*Tap
-		for _, other := range now {
-			if other != t {
-				rest = append(rest, other)
-			}
-		}
-		return rest
+		return slices.DeleteFunc(now, func(other *Tap) bool { return other == t })
 	})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
 	t.claim.close()
-	lost, t.lost = t.lost, 0
-	return lost
 }
 
 // tapReader joins the browser's frames for the taps. It starts with the first frame

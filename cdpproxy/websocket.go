@@ -132,8 +132,8 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 		u.close()
 		return nil, errChanged
 	}
-	over := make(chan struct{})
-	rel := &relay{proxy: p, browser: b, who: p.client(r, b, path, over), over: over}
+	over, cancel := context.WithCancel(context.Background())
+	rel := &relay{proxy: p, browser: b, who: p.client(r, b, path, over.Done()), ctx: over, cancel: cancel}
 	rel.down.noClose = !readsCloseFrames(r.Header.Get("Sec-WebSocket-Key"))
 	if !p.add(rel) {
 		u.close()

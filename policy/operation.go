@@ -123,12 +123,6 @@ func (o Operation) Detail() string {
 	return shown(read(o.params)[o.entry.shows])
 }
 
-// Detached is the operation without a reference to the parameters.
-func (o Operation) Detached() Operation {
-	o.detail, o.params = o.Detail(), nil
-	return o
-}
-
 // shownBytes bounds the shown part of a parameter.
 const shownBytes = 120
 

@@ -3,6 +3,7 @@ package access
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/policy"
@@ -12,9 +13,12 @@ import (
 type connected struct {
 	client *cdpproxy.Client
 	end    func(reason string)
+
+	refusedAt time.Time // when the user last refused an operation; zero: never
+	reason    string    // for that refusal
 }
 
-// Joined implements [cdpproxy.ClientWatcher].
+// Joined implements [cdpproxy.Rule].
 func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -22,11 +26,11 @@ func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 		end(stoppedReason)
 		return
 	}
-	r.clients[c.ID] = &connected{c, end}
+	r.clients[c.ID] = &connected{client: c, end: end}
 	r.notify()
 }
 
-// Left implements [cdpproxy.ClientWatcher].
+// Left implements [cdpproxy.Rule].
 func (r *Rule) Left(c *cdpproxy.Client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

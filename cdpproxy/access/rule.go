@@ -5,7 +5,6 @@ import (
 	"context"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
@@ -35,32 +34,18 @@ type Entry struct {
 }
 
 // Rule applies the policy to the clients of a window's endpoint: it is their
-// [cdpproxy.Rule] and their [cdpproxy.ClientWatcher].
+// [cdpproxy.Rule].
 type Rule struct {
 	user     policy.User
 	enforcer *policy.Enforcer
 	options  RuleOptions
 	ctx      context.Context // ends with Close
 	cancel   context.CancelFunc
-	running  sync.WaitGroup // follow and the questions under way
-	asked    atomic.Int32   // len(asking)
+	running  sync.WaitGroup // follow
 
-	mu      sync.Mutex // guards the fields that follow
-	ending  bool
-	asking  map[string]*question  // by client id, while a question is under way
+	mu      sync.Mutex            // guards the fields that follow
 	clients map[string]*connected // by id
 	changed notify.Broadcast      // of clients
-}
-
-// question is under way for one client. The client's later operations wait for the
-// answer too.
-type question struct{ acts []waiting }
-
-type waiting struct {
-	client    *cdpproxy.Client
-	operation policy.Operation
-	target    string                  // of the operation; empty: not known
-	verdict   chan<- cdpproxy.Verdict // buffered
 }
 
 // targetOf returns the id of the target that m is for. Some commands name it.
@@ -78,10 +63,7 @@ func targetOf(m *cdpproxy.Message) string {
 
 // NewRule returns the rule of a window. Close ends it.
 func NewRule(user policy.User, o *RuleOptions) *Rule {
-	r := &Rule{
-		user: user, enforcer: policy.NewEnforcer(user),
-		asking: map[string]*question{}, clients: map[string]*connected{},
-	}
+	r := &Rule{user: user, enforcer: policy.NewEnforcer(user), clients: map[string]*connected{}}
 	if o != nil {
 		r.options = *o
 	}
@@ -91,57 +73,73 @@ func NewRule(user policy.User, o *RuleOptions) *Rule {
 	return r
 }
 
-// Close cancels the questions under way, refuses the operations that wait for them,
-// and waits for the rule's goroutines.
+// Close waits for the rule's goroutine. It is called after the endpoint has closed.
 func (r *Rule) Close() error {
-	r.mu.Lock()
-	r.ending = true
-	r.mu.Unlock()
 	r.cancel()
 	r.running.Wait()
 	return nil
 }
 
-// Judge implements [cdpproxy.Rule].
+// Judge implements [cdpproxy.Rule]. A mutating command does not overtake one that
+// waits: the mode may change meanwhile.
 func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 	o := policy.Command(m.Method, m.Params)
 	d := r.enforcer.Decide(r.actor(m.Client), o)
 	switch {
-	case d.Outcome == policy.Allow && o.Class == policy.ReadOnly:
+	case d.Denied != nil:
+		return r.deny(m.Client, o, d)
+	case o.Class == policy.ReadOnly:
 		return cdpproxy.Verdict{}
-	case d.Outcome == policy.Allow && r.asked.Load() == 0:
-		r.report(m.Client, o, sent, true)
-		return cdpproxy.Verdict{Behind: true}
+	case d.Outcome == policy.Ask, m.Behind():
+		return cdpproxy.Verdict{Action: cdpproxy.Wait}
 	}
-	return r.judge(m, o)
+	r.report(m.Client, o, sent, true)
+	return cdpproxy.Verdict{}
 }
 
-func (r *Rule) judge(m *cdpproxy.Message, o policy.Operation) cdpproxy.Verdict {
-	client := m.Client
+// Decide implements [cdpproxy.Rule]. A refusal of the user is also for what waits
+// behind the refused operation.
+func (r *Rule) Decide(ctx context.Context, m *cdpproxy.Message) cdpproxy.Verdict {
+	o := policy.Command(m.Method, m.Params)
+	outcome, err := sent, r.refusedSince(m, o)
+	if err == nil && r.enforcer.Decide(r.actor(m.Client), o).Outcome == policy.Ask {
+		outcome = allowed
+		if err = r.enforcer.Permit(ctx, policy.Question{
+			Actor: r.actor(m.Client), Operation: o, Detail: o.Detail(), Page: pageOf(ctx, m.Client, targetOf(m)),
+		}); err != nil {
+			r.setRefused(m.Client, err)
+		}
+	}
+	if err != nil {
+		return r.refuse(m.Client, o, err)
+	}
+	// The policy may have changed since the user allowed it.
+	if d := r.enforcer.Decide(r.actor(m.Client), o); d.Denied != nil {
+		return r.deny(m.Client, o, d)
+	}
+	r.report(m.Client, o, outcome, true)
+	return cdpproxy.Verdict{}
+}
+
+// setRefused records that the user has refused an operation of a client.
+func (r *Rule) setRefused(c *cdpproxy.Client, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := r.enforcer.Decide(r.actor(client), o)
-	q := r.asking[client.ID]
-	switch {
-	case d.Denied != nil:
-		return r.deny(client, o, d)
-	case d.Outcome == policy.Allow && q == nil: // else it waits behind the question, and the mode may change meanwhile
-		r.report(client, o, sent, true)
-		return cdpproxy.Verdict{Behind: true}
-	case r.ending:
-		return r.refuse(client, o, &policy.DeniedError{Operation: o.Name, Reason: "the coordinator is shutting down."})
+	denied, ok := err.(*policy.DeniedError)
+	if known := r.clients[c.ID]; ok && known != nil {
+		known.refusedAt, known.reason = time.Now(), denied.Reason
 	}
-	verdict := make(chan cdpproxy.Verdict, 1)
-	act := waiting{client, o.Detached(), targetOf(m), verdict}
-	if q != nil {
-		q.acts = append(q.acts, act)
-	} else {
-		r.asking[client.ID] = &question{acts: []waiting{act}}
-		r.asked.Add(1)
-		r.running.Add(1)
-		go r.ask(client)
+}
+
+// refusedSince returns the user's refusal of another operation while m waited.
+func (r *Rule) refusedSince(m *cdpproxy.Message, o policy.Operation) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.clients[m.Client.ID]
+	if known == nil || !m.Since.Before(known.refusedAt) {
+		return nil
 	}
-	return cdpproxy.Verdict{Action: cdpproxy.Wait, Later: verdict}
+	return &policy.DeniedError{Operation: o.Name, Reason: known.reason}
 }
 
 // actor returns the client as the policy knows it. A stopped client has the id
@@ -153,105 +151,22 @@ func (r *Rule) actor(c *cdpproxy.Client) policy.Actor {
 	}
 }
 
-// together bounds how many operations of a client the user is asked about at a time.
-const together = 16
-
-// ask asks the user about one client's operations until none of them waits. An
-// answer for the session applies to all of them, and so does a refusal. An answer
-// for once applies only to the operations in the question.
-func (r *Rule) ask(c *cdpproxy.Client) {
-	defer r.running.Done()
-	ctx, cancel := context.WithCancel(r.ctx)
-	gone := make(chan struct{})
-	go cancelAt(ctx, cancel, c.Done, gone)
-	defer func() { cancel(); <-gone }()
-	for {
-		r.mu.Lock()
-		q := r.asking[c.ID]
-		if len(q.acts) == 0 {
-			delete(r.asking, c.ID)
-			r.asked.Add(-1)
-			r.mu.Unlock()
-			return
-		}
-		asked := q.acts[:min(len(q.acts), together)]
-		r.mu.Unlock()
-
-		errs := r.permitAll(ctx, asked)
-
-		r.mu.Lock()
-		var refused error
-		for i, act := range asked {
-			if errs[i] == nil { // the policy may have changed since the user allowed it
-				errs[i] = r.enforcer.Decide(r.actor(c), act.operation).Err()
-			}
-			if errs[i] != nil {
-				refused = errs[i]
-				act.verdict <- r.refuse(c, act.operation, errs[i])
-				continue
-			}
-			r.report(c, act.operation, allowed, true)
-			act.verdict <- cdpproxy.Verdict{Behind: true}
-		}
-		q.acts = q.acts[len(asked):]
-		if refused != nil {
-			for _, act := range q.acts {
-				act.verdict <- r.refuse(c, act.operation, named(refused, act.operation))
-			}
-			q.acts = nil
-		}
-		r.mu.Unlock()
-	}
-}
-
-// cancelAt ends before ask returns: ask waits for watched.
-func cancelAt(ctx context.Context, cancel context.CancelFunc, done <-chan struct{}, watched chan<- struct{}) {
-	defer close(watched)
-	select {
-	case <-done:
-		cancel()
-	case <-ctx.Done():
-	}
-}
-
-func (r *Rule) permitAll(ctx context.Context, acts []waiting) []error {
-	errs := make([]error, len(acts))
-	var asked sync.WaitGroup
-	for i, act := range acts {
-		asked.Go(func() {
-			errs[i] = r.enforcer.Permit(ctx, policy.Question{
-				Actor: r.actor(act.client), Operation: act.operation, Detail: act.operation.Detail(), Page: pageOf(ctx, act),
-			})
-		})
-	}
-	asked.Wait()
-	return errs
-}
-
 // describing bounds the wait for the browser's description of a page. The question
 // can do without one.
 const describing = time.Second
 
 // pageOf returns the page that the user is asked about; nil: not known.
-func pageOf(ctx context.Context, act waiting) *policy.Page {
-	if act.target == "" {
+func pageOf(ctx context.Context, c *cdpproxy.Client, target string) *policy.Page {
+	if target == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, describing)
 	defer cancel()
-	title, url, err := act.client.Describe(ctx, act.target)
+	title, url, err := c.Describe(ctx, target)
 	if err != nil {
 		return nil
 	}
 	return &policy.Page{Title: title, URL: url}
-}
-
-// named returns the same refusal for another operation.
-func named(err error, o policy.Operation) error {
-	if denied, ok := err.(*policy.DeniedError); ok {
-		return &policy.DeniedError{Operation: o.Name, Reason: denied.Reason}
-	}
-	return err
 }
 
 // deny carries out the decision to deny an operation.

@@ -26,7 +26,7 @@ const (
 
 // maxBuffered bounds the bytes that are kept for a client which reads more slowly
 // than the browser writes. Tests change it.
-var maxBuffered = cdpproxy.DefaultMaxBuffered
+var maxBuffered = cdpproxy.MaxBuffered
 
 // Client is one WebSocket connection. Its methods may be called from any goroutine.
 type Client struct {

@@ -101,7 +101,7 @@ func TestGuard(t *testing.T) {
 // for it.
 func TestSlowClient(t *testing.T) {
 	maxBuffered = 1 << 20
-	t.Cleanup(func() { maxBuffered = cdpproxy.DefaultMaxBuffered })
+	t.Cleanup(func() { maxBuffered = cdpproxy.MaxBuffered })
 	s := serve(t)
 	slow, other := dial(t, s), dial(t, s)
 	message := []byte(`{"id":1,"method":"X","params":{"x":"` + strings.Repeat("x", 1<<19) + `"}}`)

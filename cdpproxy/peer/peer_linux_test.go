@@ -183,21 +183,3 @@ func TestTable(t *testing.T) {
 		t.Error("a line that cannot be read")
 	}
 }
-
-func BenchmarkCheckServer(b *testing.B) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer ln.Close()
-	conn, err := net.Dial("tcp", ln.Addr().String())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer conn.Close()
-	for b.Loop() {
-		if err := CheckServer(conn); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

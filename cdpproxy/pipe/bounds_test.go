@@ -19,7 +19,7 @@ func TestLargeMessages(t *testing.T) {
 	c, other := cdptest.Dial(t, b.server.URL()), cdptest.Dial(t, b.server.URL())
 	_, session := open(t, c, "about:blank")
 	size, most := 50<<20, 99<<20
-	if raceDetector {
+	if cdptest.RaceDetector {
 		size, most = 2<<20, 4<<20 // each byte takes many times as long
 	}
 	var r struct{ Result struct{ Value string } }
@@ -32,7 +32,7 @@ func TestLargeMessages(t *testing.T) {
 
 	// Chromium exits when the pipe brings too much. Only the client may end.
 	c.Try("", "Browser.getVersion", `{"x":"`+strings.Repeat("z", most)+`"}`)
-	if raceDetector {
+	if cdptest.RaceDetector {
 		return
 	}
 	tooMuch := cdptest.Dial(t, b.server.URL())

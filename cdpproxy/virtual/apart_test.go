@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"browser-coordinator/internal/cdptest"
 )
@@ -181,20 +180,4 @@ func TestOthersThings(t *testing.T) {
 	}
 	a.Call(sa, "Runtime.releaseObjectGroup", `{"objectGroup":"console"}`, nil)
 	s.debug.call(shared.session, "Runtime.getProperties", fmt.Sprintf(`{"objectId":%q}`, object.Result.ObjectID))
-}
-
-// TestScriptOfABusyPage: a script is removed even if its identifier arrives long
-// after its client has left.
-func TestScriptOfABusyPage(t *testing.T) {
-	s := newScene(t)
-	p, session := s.client()
-	s.visit(p, session, "/one")
-	pass := s.debug.delay("Page.addScriptToEvaluateOnNewDocument")
-	defer pass()
-	p.Start(session, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.left = 1"}`)
-	p.Call("", "Target.getTargets", "", nil)
-	p.Leave()
-	time.Sleep(1500 * time.Millisecond) // longer than the timeout for a leaving client's responses
-	pass()
-	s.debug.untilReached("Page.removeScriptToEvaluateOnNewDocument", 1)
 }

@@ -27,10 +27,9 @@ type link struct {
 
 	mu         sync.Mutex // guards the fields that follow; taken after Browser.mu
 	subscribed map[string]bool
-	on         map[string]bool   // the domains that are on, and a trace
-	scripts    []<-chan struct{} // closed when a script's identifier has come
-	gathering  *gathering        // while Runtime.enable is being answered
-	unloaded   bool              // a worker that has not been reported as loaded
+	on         map[string]bool // the domains that are on, and a trace
+	gathering  *gathering      // while Runtime.enable is being answered
+	unloaded   bool            // a worker that has not been reported as loaded
 }
 
 // newLink starts a link. Browser.mu is held.
@@ -95,12 +94,8 @@ func (l *link) leave() {
 
 func (l *link) end() {
 	defer l.session.client.wg.Done()
-	answered := l.release()
-	l.mu.Lock()
-	answered = append(answered, l.scripts...)
-	l.mu.Unlock()
 	// A busy page may take long, but earlier commands finish before that.
-	for _, one := range answered {
+	for _, one := range l.release() {
 		select {
 		case <-one:
 		case <-l.ctx.Done():
@@ -228,12 +223,7 @@ func script(reset string, params json.Value) setting {
 }
 
 func (l *link) addScript(m command) {
-	answered := make(chan struct{})
-	l.mu.Lock()
-	l.scripts = append(l.scripts, answered)
-	l.mu.Unlock()
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
-		defer close(answered)
 		if err == nil {
 			l.hold(&m, script(strings.Replace(m.Method, ".add", ".remove", 1), result))
 		}

@@ -12,6 +12,16 @@ import (
 	"browser-coordinator/internal/cdptest"
 )
 
+// anything is a cdpproxy.Rule that allows everything.
+type anything struct{}
+
+func (anything) Judge(*cdpproxy.Message) cdpproxy.Verdict { return cdpproxy.Verdict{} }
+func (anything) Decide(context.Context, *cdpproxy.Message) cdpproxy.Verdict {
+	return cdpproxy.Verdict{}
+}
+func (anything) Joined(*cdpproxy.Client, func(string)) {}
+func (anything) Left(*cdpproxy.Client)                 {}
+
 // presented is a cdpproxy.Source of one virtual browser.
 type presented struct{ url string }
 
@@ -27,7 +37,7 @@ func TestBehindTheEndpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := cdpproxy.New(presented{s.url}, nil)
+	proxy := cdpproxy.New(presented{s.url}, &cdpproxy.Options{Rule: anything{}})
 	served := make(chan error, 1)
 	go func() { served <- proxy.Serve(ln) }()
 	t.Cleanup(func() {

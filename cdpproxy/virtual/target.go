@@ -109,7 +109,7 @@ func (t *target) follow() (met bool) {
 func (t *target) meet(ctx context.Context, c *conn) error {
 	ctx, stop := context.WithTimeout(ctx, callTimeout)
 	defer stop()
-	events := []string{"Target.targetInfoChanged", "Target.targetCrashed", "Page.frameNavigated"}
+	events := []string{"Target.targetInfoChanged", "Page.frameNavigated"}
 	c.start("JsDebug.subscribe", encode(subscription{Events: events}), nil)
 	if t.isTab() {
 		// The browser sends the events of all targets to each session that asked.
@@ -195,7 +195,6 @@ func (t *target) changed(info targetInfo) {
 
 // event handles the browser's events on targets. The watcher's reader calls it.
 func (t *target) event(method string, params json.Value) {
-	b := t.browser
 	switch method {
 	case "Target.targetInfoChanged":
 		var e about
@@ -208,16 +207,6 @@ func (t *target) event(method string, params json.Value) {
 		}
 		if json.Unmarshal(params, &e, lenient) == nil && e.Frame.Parent == "" {
 			t.moved(e.Frame)
-		}
-	case "Target.targetCrashed":
-		var e targetID
-		if json.Unmarshal(params, &e, lenient) != nil {
-			return
-		}
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if t.offered && e.ID == t.info.ID {
-			b.emit(t.info.Type, method, params)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (none) Browser() (*cdpproxy.Browser, <-chan struct{}) { return nil, nil }
 
 // options call serving whenever the endpoint is served with them.
 func options(name string, serving func()) cdpproxy.Options {
-	return cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, NoBrowserHelp: "this is " + name, Logger: slog.New(&listener{serving: serving})}
+	return cdpproxy.Options{Rule: struct{ cdpproxy.Rule }{}, HoldTimeout: cdpproxy.NoHold, NoBrowserHelp: func() string { return "this is " + name }, Logger: slog.New(&listener{serving: serving})}
 }
 
 // listener detects it in the log.

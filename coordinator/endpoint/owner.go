@@ -72,23 +72,24 @@ func (s *ownerServer) log(w http.ResponseWriter, r *http.Request) {
 	lines.json.SetEscapeHTML(false)
 	for ended := false; !ended; {
 		select {
-		case m := <-tap.C():
-			lines.message(m, tap.Took(m))
-			if lines.err != nil || len(tap.C()) == 0 && stream.Flush() != nil {
-				return
-			}
+		case <-tap.Ready():
 		case <-r.Context().Done(): // the reader has closed its direction, or is gone
 			ended = true
 		case <-s.released:
 			ended = true
 		}
+		if ended {
+			tap.Close()
+		}
+		messages, lost := tap.Take()
+		for _, m := range messages {
+			lines.message(m)
+		}
+		lines.lost(lost)
+		if lines.err != nil || stream.Flush() != nil {
+			return
+		}
 	}
-	lost := tap.Close()
-	for len(tap.C()) > 0 {
-		m := <-tap.C()
-		lines.message(m, tap.Took(m))
-	}
-	lines.lost(time.Now(), lost)
 }
 
 // lineWriter writes the lines of a log, until the first error.
@@ -104,15 +105,14 @@ func (w *lineWriter) write(l cdplog.Line) {
 	}
 }
 
-func (w *lineWriter) lost(at time.Time, messages int) {
+func (w *lineWriter) lost(messages int) {
 	if messages > 0 {
-		w.write(cdplog.Line{Time: at, Lost: messages})
+		w.write(cdplog.Line{Time: time.Now(), Lost: messages})
 	}
 }
 
 // message writes a message, and the client's name before its first message.
-func (w *lineWriter) message(m cdpproxy.Traffic, lost int) {
-	w.lost(m.Time, lost)
+func (w *lineWriter) message(m cdpproxy.Traffic) {
 	if c := m.Client; !w.joined[c.ID] {
 		w.joined[c.ID] = true
 		w.write(cdplog.Line{Time: m.Time, Client: c.ID, Joined: &cdplog.Client{Name: c.Name, Version: c.Version, Path: c.Path}})

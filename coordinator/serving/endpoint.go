@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -54,7 +55,7 @@ func Serve(ctx context.Context, workspace string, source *registry.Source, o *Op
 	e := &Endpoint{source: source, user: source, program: o.Program, announced: make(chan struct{}), last: map[*cdpproxy.Client]cdpproxy.LastAction{}}
 	var browsers cdpproxy.Source = source
 	var wanted func() <-chan struct{}
-	var why func() string
+	why := func() string { return "" }
 	if o.OnDemand != nil {
 		e.launcher = newLauncher(source, o)
 		e.user, browsers, wanted, why = e.launcher, e.launcher, e.launcher.wanted, e.launcher.why
@@ -66,13 +67,11 @@ func Serve(ctx context.Context, workspace string, source *registry.Source, o *Op
 	e.rule = access.NewRule(e.user, &access.RuleOptions{AllowClose: o.AllowClose, Activity: e.report})
 	var err error
 	e.Endpoint, err = endpoint.Serve(ctx, vscodeipc.Hash(workspace), browsers, cdpproxy.Options{
-		NoBrowserHelp: help,
-		NoBrowserWhy:  why,
+		NoBrowserHelp: func() string { return strings.TrimSpace(why() + " " + help) },
 		RequireToken:  o.RequireToken,
 		AllowOrigins:  o.AllowOrigins,
 		HoldTimeout:   o.HoldTimeout,
 		Rule:          e.rule,
-		Watcher:       e.rule,
 		Wanted:        wanted,
 		About:         e.about,
 		Logger:        o.Logger,

@@ -35,9 +35,7 @@ func serve(kind, target string) error {
 	case "endpoint":
 		rule := access.NewRule(freeHand{}, nil)
 		defer rule.Close()
-		serveProxy(ln, target, &cdpproxy.Options{Rule: rule, Watcher: rule})
-	case "no rule":
-		serveProxy(ln, target, &cdpproxy.Options{})
+		serveProxy(ln, target, &cdpproxy.Options{Rule: rule})
 	case "ReverseProxy":
 		handler = httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: u.Host})
 	case "whole messages":

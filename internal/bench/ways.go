@@ -14,7 +14,7 @@ import (
 )
 
 // order of the ways in every table.
-var order = []string{"direct", "floor", "endpoint", "no rule", "ReverseProxy", "whole messages", "http-proxy", "nginx"}
+var order = []string{"direct", "floor", "endpoint", "ReverseProxy", "whole messages", "http-proxy", "nginx"}
 
 // way is one way to a browser or a peer.
 type way struct {
@@ -40,7 +40,6 @@ func (b *bench) waysTo(ctx context.Context, url string) (map[string]*way, error)
 	commands := map[string][]string{
 		"floor":          {b.floor, port(host)},
 		"endpoint":       {b.self, "serve", "endpoint", url},
-		"no rule":        {b.self, "serve", "no rule", url},
 		"ReverseProxy":   {b.self, "serve", "ReverseProxy", url},
 		"whole messages": {b.self, "serve", "whole messages", url},
 		"http-proxy":     {"node", filepath.Join(b.clients, "bench", "http-proxy.mjs"), host},

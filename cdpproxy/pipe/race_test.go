@@ -1,5 +1,0 @@
-//go:build race
-
-package pipe_test
-
-const raceDetector = true

@@ -1,5 +1,0 @@
-//go:build race
-
-package cdpproxy_test
-
-const raceDetector = true

@@ -1,0 +1,6 @@
+//go:build !race
+
+package cdptest
+
+// RaceDetector is off.
+const RaceDetector = false
