@@ -115,13 +115,13 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 		return nil, err
 	}
 	v := p.opts.Rule.Judge(m)
-	if v.Action == Wait {
+	if v.Action == Ask {
 		m.Since = time.Now()
 		if v = p.opts.Rule.Decide(ctx, m); ctx.Err() != nil {
 			return nil, errChanged
 		}
 	}
-	if v.Action != Pass {
+	if v.Action != Allow {
 		return forbidden("refused: %s", v.Reason), nil
 	}
 	return nil, nil

@@ -59,7 +59,7 @@ func (g *gate) judge(msg *message) error {
 	}
 	m.Client, m.relay = g.relay.who, g.relay
 	v := g.rule.Judge(m)
-	if v.Action != Wait {
+	if v.Action != Ask {
 		return g.apply(m, msg, v)
 	}
 	if !g.hold(m, msg) {
@@ -126,8 +126,8 @@ func (g *gate) respond(text []byte) error {
 	return nil
 }
 
-// apply carries out a verdict, and frees the message.
-func (g *gate) apply(m *Message, msg *message, v Verdict) error {
+// apply carries out a decision, and frees the message.
+func (g *gate) apply(m *Message, msg *message, v Decision) error {
 	kept := false
 	defer func() {
 		if !kept {
@@ -135,8 +135,8 @@ func (g *gate) apply(m *Message, msg *message, v Verdict) error {
 		}
 	}()
 	switch v.Action {
-	case Pass:
-		// The verdict may be for a command that the next browser allows already.
+	case Allow:
+		// The decision may be for a command that the next browser allows already.
 		if now, _ := g.relay.proxy.source.Browser(); g.relay.endIfReplaced(now) {
 			return errEnded
 		}
@@ -145,7 +145,7 @@ func (g *gate) apply(m *Message, msg *message, v Verdict) error {
 		return err
 	case Ignore:
 		return g.respond(doneReply(m, v.Result))
-	case End:
+	case Disconnect:
 		g.relay.respond(doneReply(m, nil))
 		g.relay.end(ending{code: closeNormal, reason: v.Reason})
 		return errEnded

@@ -20,12 +20,12 @@ func TestLargeMessageHoldsNobodyUp(t *testing.T) {
 	for name, fragments := range map[string]int{"one frame": 1, "many frames": 100} {
 		t.Run(name, func(t *testing.T) {
 			busy, goOn := make(chan struct{}), make(chan struct{})
-			rule := ruleFunc{judge: func(m *cdpproxy.Message) cdpproxy.Verdict {
+			rule := ruleFunc{judge: func(m *cdpproxy.Message) cdpproxy.Decision {
 				if m.Method == "A.large" {
 					close(busy)
 					<-goOn
 				}
-				return cdpproxy.Verdict{}
+				return cdpproxy.Decision{}
 			}}
 			_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
 			other := dial(t, addr, "/devtools/browser/x")

@@ -16,9 +16,9 @@ import (
 
 type passAll struct{}
 
-func (passAll) Judge(*cdpproxy.Message) cdpproxy.Verdict { return cdpproxy.Verdict{} }
-func (passAll) Decide(context.Context, *cdpproxy.Message) cdpproxy.Verdict {
-	return cdpproxy.Verdict{}
+func (passAll) Judge(*cdpproxy.Message) cdpproxy.Decision { return cdpproxy.Decision{} }
+func (passAll) Decide(context.Context, *cdpproxy.Message) cdpproxy.Decision {
+	return cdpproxy.Decision{}
 }
 func (passAll) Joined(*cdpproxy.Client, func(string)) {}
 func (passAll) Left(*cdpproxy.Client)                 {}

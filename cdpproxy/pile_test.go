@@ -57,8 +57,8 @@ type refuseAll struct {
 	why string
 }
 
-func (r refuseAll) Judge(*cdpproxy.Message) cdpproxy.Verdict {
-	return cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: r.why}
+func (r refuseAll) Judge(*cdpproxy.Message) cdpproxy.Decision {
+	return cdpproxy.Decision{Action: cdpproxy.Deny, Reason: r.why}
 }
 
 // TestDeafBrowser: a browser that stops reading a client's messages is drained all

@@ -14,11 +14,11 @@ import (
 type Rule interface {
 	// Judge is called with the messages of one client in their order, and for
 	// different clients at the same time. It must not block: for a decision of the
-	// user it returns Wait. m is valid until it returns.
-	Judge(m *Message) Verdict
+	// user it returns Ask. m is valid until it returns.
+	Judge(m *Message) Decision
 	// Decide is called for a message that waits, once those before it are decided. It
-	// may block, until ctx ends with the client's connection. It never returns Wait.
-	Decide(ctx context.Context, m *Message) Verdict
+	// may block, until ctx ends with the client's connection. It never returns Ask.
+	Decide(ctx context.Context, m *Message) Decision
 	// Joined reports a connection before any of its messages is judged. end closes
 	// it (1008) with a reason; it may be called at any time, and more than once.
 	// Joined must not block.
@@ -57,33 +57,33 @@ func (m *Message) Target() string {
 // overtake them waits too.
 func (m *Message) Behind() bool { return m.relay != nil && m.relay.gate.holds() }
 
-// Verdict is the decision on a message. The zero Verdict passes it.
-type Verdict struct {
+// Decision is the decision on a message. The zero Decision passes it.
+type Decision struct {
 	Action Action
-	// Reason is the text of the CDP error for Refuse, and that of the close frame
-	// for End.
+	// Reason is the text of the CDP error for Deny, and that of the close frame
+	// for Disconnect.
 	Reason string
 	// Result is the client's result for Ignore; nil: the empty object.
 	Result json.RawMessage
 }
 
-// Action is the kind of a Verdict.
+// Action is the kind of a Decision.
 type Action int
 
 const (
-	// Pass: the original bytes go to the browser.
-	Pass Action = iota
-	// Refuse: the client gets a CDP error; the browser gets nothing.
-	Refuse
+	// Allow: the original bytes go to the browser.
+	Allow Action = iota
+	// Deny: the client gets a CDP error; the browser gets nothing.
+	Deny
 	// Ignore: the client gets Result as if the command had succeeded; the browser
 	// gets nothing.
 	Ignore
-	// End: the client gets a success response, and its connection is closed. For
+	// Disconnect: the client gets a success response, and its connection is closed. For
 	// Browser.close, which would end the browser for everyone.
-	End
-	// Wait: the message is kept for Decide. The client's other messages proceed
+	Disconnect
+	// Ask: the message is kept for Decide. The client's other messages proceed
 	// meanwhile; waiting messages keep their order.
-	Wait
+	Ask
 )
 
 // refusedCode is JSON-RPC's code for a server's own errors. Chromium uses it for

@@ -24,33 +24,33 @@ type testRule struct {
 	passAll
 	mu      sync.Mutex // guards seen
 	seen    []string
-	answers chan cdpproxy.Verdict // for Page.navigate
+	answers chan cdpproxy.Decision // for Page.navigate
 }
 
-func newRule() *testRule { return &testRule{answers: make(chan cdpproxy.Verdict)} }
+func newRule() *testRule { return &testRule{answers: make(chan cdpproxy.Decision)} }
 
-func (r *testRule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
+func (r *testRule) Judge(m *cdpproxy.Message) cdpproxy.Decision {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen = append(r.seen, m.Method)
 	switch m.Method {
 	case "Runtime.evaluate", "Target.closeTarget":
-		return cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: m.Method + " is refused by the test"}
+		return cdpproxy.Decision{Action: cdpproxy.Deny, Reason: m.Method + " is refused by the test"}
 	case "Browser.close":
-		return cdpproxy.Verdict{Action: cdpproxy.End, Reason: "the browser stays"}
+		return cdpproxy.Decision{Action: cdpproxy.Disconnect, Reason: "the browser stays"}
 	case "Emulation.setFocusEmulationEnabled":
-		return cdpproxy.Verdict{Action: cdpproxy.Ignore}
+		return cdpproxy.Decision{Action: cdpproxy.Ignore}
 	case "Page.navigate":
-		return cdpproxy.Verdict{Action: cdpproxy.Wait}
+		return cdpproxy.Decision{Action: cdpproxy.Ask}
 	case "DOM.focus":
 		if m.Behind() {
-			return cdpproxy.Verdict{Action: cdpproxy.Wait}
+			return cdpproxy.Decision{Action: cdpproxy.Ask}
 		}
 	}
-	return cdpproxy.Verdict{}
+	return cdpproxy.Decision{}
 }
 
-func (r *testRule) Decide(ctx context.Context, m *cdpproxy.Message) (v cdpproxy.Verdict) {
+func (r *testRule) Decide(ctx context.Context, m *cdpproxy.Message) (v cdpproxy.Decision) {
 	if m.Method == "Page.navigate" {
 		select {
 		case v = <-r.answers:
@@ -88,26 +88,26 @@ func nextReply(t testing.TB, c *websocket.Conn) map[string]any {
 // ruleFunc is a function as a Rule.
 type ruleFunc struct {
 	passAll
-	judge func(*cdpproxy.Message) cdpproxy.Verdict
+	judge func(*cdpproxy.Message) cdpproxy.Decision
 }
 
-func (f ruleFunc) Judge(m *cdpproxy.Message) cdpproxy.Verdict { return f.judge(m) }
+func (f ruleFunc) Judge(m *cdpproxy.Message) cdpproxy.Decision { return f.judge(m) }
 
 // lateRule judges each message only once it has waited.
 type lateRule struct{ cdpproxy.Rule }
 
-func (lateRule) Judge(*cdpproxy.Message) cdpproxy.Verdict {
-	return cdpproxy.Verdict{Action: cdpproxy.Wait}
+func (lateRule) Judge(*cdpproxy.Message) cdpproxy.Decision {
+	return cdpproxy.Decision{Action: cdpproxy.Ask}
 }
 
-func (r lateRule) Decide(_ context.Context, m *cdpproxy.Message) cdpproxy.Verdict {
+func (r lateRule) Decide(_ context.Context, m *cdpproxy.Message) cdpproxy.Decision {
 	return r.Rule.Judge(m)
 }
 
-// TestVerdictOnTheNext: the policy may change with the browser. If a client's
+// TestDecisionOnTheNext: the policy may change with the browser. If a client's
 // command is judged just as another browser replaces the old one, the old one does
-// not get it: the verdict may be for the new one.
-func TestVerdictOnTheNext(t *testing.T) {
+// not get it: the decision may be for the new one.
+func TestDecisionOnTheNext(t *testing.T) {
 	received := make(chan []byte, 1)
 	old := startFake(t, "127.0.0.1:0", "old", func(conn net.Conn) {
 		text, _ := io.ReadAll(conn)
@@ -116,9 +116,9 @@ func TestVerdictOnTheNext(t *testing.T) {
 	next := startFake(t, "127.0.0.1:0", "next", nil)
 	for _, late := range []bool{false, true} {
 		src := newSource(old.url())
-		var rule cdpproxy.Rule = ruleFunc{judge: func(*cdpproxy.Message) cdpproxy.Verdict {
+		var rule cdpproxy.Rule = ruleFunc{judge: func(*cdpproxy.Message) cdpproxy.Decision {
 			src.set("next", next.url())
-			return cdpproxy.Verdict{}
+			return cdpproxy.Decision{}
 		}}
 		if late {
 			rule = lateRule{rule}
@@ -203,7 +203,7 @@ func TestRuleWaits(t *testing.T) {
 		t.Errorf("another client: %s", got)
 	}
 	for _, why := range []string{"no", "not this", "nor that"} {
-		rule.answers <- cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: why}
+		rule.answers <- cdpproxy.Decision{Action: cdpproxy.Deny, Reason: why}
 	}
 	for i, want := range []string{"no", "not this", "nor that", ""} {
 		if reply := nextReply(t, c); reply["id"] != float64(i+1) || !strings.Contains(refusal(reply), want) {
@@ -235,7 +235,7 @@ func TestTooManyWait(t *testing.T) {
 		t.Errorf("what does not wait: %s", got)
 	}
 	// No waiting message is lost or out of order, and there is room again.
-	no := cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: "no"}
+	no := cdpproxy.Decision{Action: cdpproxy.Deny, Reason: "no"}
 	for id := 1; id <= fit; id++ {
 		rule.answers <- no
 		if reply := nextReply(t, conn); reply["id"] != float64(id) || refusal(reply) != "no" {

@@ -82,24 +82,24 @@ func (r *Rule) Close() error {
 
 // Judge implements [cdpproxy.Rule]. A mutating command does not overtake one that
 // waits: the mode may change meanwhile.
-func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
+func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Decision {
 	o := policy.Command(m.Method, m.Params)
 	d := r.enforcer.Decide(r.actor(m.Client), o)
 	switch {
 	case d.Denied != nil:
 		return r.deny(m.Client, o, d)
 	case o.Class == policy.ReadOnly:
-		return cdpproxy.Verdict{}
+		return cdpproxy.Decision{}
 	case d.Outcome == policy.Ask, m.Behind():
-		return cdpproxy.Verdict{Action: cdpproxy.Wait}
+		return cdpproxy.Decision{Action: cdpproxy.Ask}
 	}
 	r.report(m.Client, o, sent, true)
-	return cdpproxy.Verdict{}
+	return cdpproxy.Decision{}
 }
 
 // Decide implements [cdpproxy.Rule]. A refusal of the user is also for what waits
 // behind the refused operation.
-func (r *Rule) Decide(ctx context.Context, m *cdpproxy.Message) cdpproxy.Verdict {
+func (r *Rule) Decide(ctx context.Context, m *cdpproxy.Message) cdpproxy.Decision {
 	o := policy.Command(m.Method, m.Params)
 	outcome, err := sent, r.refusedSince(m, o)
 	if err == nil && r.enforcer.Decide(r.actor(m.Client), o).Outcome == policy.Ask {
@@ -118,7 +118,7 @@ func (r *Rule) Decide(ctx context.Context, m *cdpproxy.Message) cdpproxy.Verdict
 		return r.deny(m.Client, o, d)
 	}
 	r.report(m.Client, o, outcome, true)
-	return cdpproxy.Verdict{}
+	return cdpproxy.Decision{}
 }
 
 // setRefused records that the user has refused an operation of a client.
@@ -170,27 +170,27 @@ func pageOf(ctx context.Context, c *cdpproxy.Client, target string) *policy.Page
 }
 
 // deny carries out the decision to deny an operation.
-func (r *Rule) deny(c *cdpproxy.Client, o policy.Operation, d policy.Decision) cdpproxy.Verdict {
+func (r *Rule) deny(c *cdpproxy.Client, o policy.Operation, d policy.Decision) cdpproxy.Decision {
 	switch d.Outcome {
 	case policy.Ignore:
-		return cdpproxy.Verdict{Action: cdpproxy.Ignore}
+		return cdpproxy.Decision{Action: cdpproxy.Ignore}
 	case policy.Disconnect:
 		r.report(c, o, d.Denied.Reason, false)
-		return cdpproxy.Verdict{Action: cdpproxy.End, Reason: d.Denied.Reason}
+		return cdpproxy.Decision{Action: cdpproxy.Disconnect, Reason: d.Denied.Reason}
 	}
 	return r.refuse(c, o, d.Err())
 }
 
-func (r *Rule) refuse(c *cdpproxy.Client, o policy.Operation, err error) cdpproxy.Verdict {
+func (r *Rule) refuse(c *cdpproxy.Client, o policy.Operation, err error) cdpproxy.Decision {
 	outcome := err.Error()
 	if denied, ok := err.(*policy.DeniedError); ok {
 		outcome = "refused: " + denied.Reason
 	}
 	r.report(c, o, outcome, false)
 	if thrown := asException(c, o, err); thrown != nil {
-		return cdpproxy.Verdict{Action: cdpproxy.Ignore, Result: thrown}
+		return cdpproxy.Decision{Action: cdpproxy.Ignore, Result: thrown}
 	}
-	return cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: err.Error()}
+	return cdpproxy.Decision{Action: cdpproxy.Deny, Reason: err.Error()}
 }
 
 // Outcomes of an operation that was allowed.

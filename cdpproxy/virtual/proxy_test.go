@@ -15,9 +15,9 @@ import (
 // anything is a cdpproxy.Rule that allows everything.
 type anything struct{}
 
-func (anything) Judge(*cdpproxy.Message) cdpproxy.Verdict { return cdpproxy.Verdict{} }
-func (anything) Decide(context.Context, *cdpproxy.Message) cdpproxy.Verdict {
-	return cdpproxy.Verdict{}
+func (anything) Judge(*cdpproxy.Message) cdpproxy.Decision { return cdpproxy.Decision{} }
+func (anything) Decide(context.Context, *cdpproxy.Message) cdpproxy.Decision {
+	return cdpproxy.Decision{}
 }
 func (anything) Joined(*cdpproxy.Client, func(string)) {}
 func (anything) Left(*cdpproxy.Client)                 {}
