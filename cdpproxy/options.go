@@ -37,8 +37,8 @@ type Options struct {
 	// is not held. It returns a channel that is closed when no browser will come:
 	// then the client gets its response at once. It must not block. Nil: no calls.
 	Wanted func() (failed <-chan struct{})
-	// NoBrowserHelp is called when there is no browser. It returns what the client is
-	// told: why a launched browser failed, and what the user should start. It must not
+	// NoBrowserHelp is called when there is no browser. It returns a text for the
+	// client: why a launched browser failed, and what the user should start. It must not
 	// block. Nil: nothing.
 	NoBrowserHelp func() string
 	// About is called for each status. It must not block. Nil: there is nothing to add.

@@ -257,7 +257,7 @@ func (s *session) keepAlive(ctx context.Context) {
 
 // gone asks the grid how the session has ended; nil: it has not, or the grid does not
 // respond. The grid keeps the WebSocket of a session open whose browser or node has
-// ended. Only a command that needs the browser tells.
+// ended. Only a command that needs the browser reports that.
 func (s *session) gone(ctx context.Context) error {
 	for n := 1; ; n++ {
 		err := s.get(ctx, "/window/handles")

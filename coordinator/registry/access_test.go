@@ -139,8 +139,8 @@ func TestUser(t *testing.T) {
 	}
 }
 
-// TestAskTerminal: a window that cannot ask refuses, and says so. An agent is not told how its user could
-// allow more.
+// TestAskTerminal: a window that cannot ask refuses, with that reason. The error does not say how the
+// user could allow more.
 func TestAskTerminal(t *testing.T) {
 	folder, r := shop(t)
 	source := r.Source(folder)

@@ -152,8 +152,8 @@ func TestAgentsKnowATabEachForItself(t *testing.T) {
 	second.Expect("browser_snapshot", args{"target": theirs}, `button "Buy"`)
 }
 
-// An agent reads the tab in which another agent works, and does nothing else there: it is
-// told to open its own. Neither can select the other's. A tab that the first leaves is
+// An agent reads the tab in which another agent works, and does nothing else there: an
+// error advises to open its own. Neither can select the other's. A tab that the first leaves is
 // free.
 func TestAgentsHaveTabsOfTheirOwn(t *testing.T) {
 	t.Parallel()

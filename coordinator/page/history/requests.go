@@ -76,7 +76,7 @@ func KeepBodies(ctx context.Context, s *cdp.Session) error {
 // entry is a request with the data to match its events.
 type entry struct {
 	Request
-	id              network.RequestID // empty: no event has reported it, see past.go
+	id              network.RequestID // empty: no event has reported it, see backfill.go
 	session         *cdp.Session      // the last session that reported it
 	began           protocol.MonotonicTime
 	requestHeaders  network.Headers
@@ -130,7 +130,7 @@ type requestLog struct {
 	open      map[requestKey]*entry
 	documents func(*cdp.Session) [2]string // as shared.documents
 
-	// The state of reading requests from before the attachment, see past.go.
+	// The state of reading requests from before the attachment, see backfill.go.
 
 	// unread are sessions whose documents know of requests that no event reported.
 	unread map[*cdp.Session]bool

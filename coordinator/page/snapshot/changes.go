@@ -222,7 +222,7 @@ func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (f
 			FunctionDeclaration: frame.Call("changes"), ExecutionContextID: world,
 			Arguments: []*runtime.CallArgument{{Value: args}}, ReturnByValue: new(true),
 		})
-		r.heard(f.ID, err)
+		r.received(f.ID, err)
 		if err != nil {
 			return err
 		}

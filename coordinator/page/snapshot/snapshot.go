@@ -283,9 +283,9 @@ func callOutline(ctx context.Context, session *cdp.Session, params runtime.CallF
 	return read, nil
 }
 
-// heard notes whether the result of a call that numbers elements has arrived. A page that is
+// received notes whether the result of a call that numbers elements has arrived. A page that is
 // busy runs the script later than this side waits for it. numbering is held.
-func (r *Reader) heard(id protocol.FrameID, err error) {
+func (r *Reader) received(id protocol.FrameID, err error) {
 	if err != nil {
 		r.lost[id] = true
 	} else {
@@ -318,7 +318,7 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 		params.Arguments = []*runtime.CallArgument{{Value: args}}
 		fresh := read.Fresh
 		read, err = callOutline(ctx, session, params)
-		r.heard(id, err)
+		r.received(id, err)
 		read.Fresh = append(fresh, read.Fresh...)
 		last = max(last, read.Last)
 		return err
