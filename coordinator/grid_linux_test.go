@@ -50,10 +50,10 @@ func awaitSessions(t *testing.T, grid *gridtest.Grid, n int) []string {
 	}
 }
 
-// Ten agents in one job have a browser each. A node dies, and a coordinator: the others
+// Four agents in one job have a browser each (internal/scale has many). A node dies, and a coordinator: the others
 // go on, and no session stays behind.
 func TestGridFleet(t *testing.T) {
-	const agents = 10
+	const agents = 4
 	grid := gridtest.Start(t, gridtest.Options{Nodes: 2, MaxSessions: agents, SessionTimeout: 10 * time.Second})
 	flags, dir, sample := onGrid(t, grid), t.TempDir(), toolstest.ServeSample(t)
 	fleet, kill := make([]*toolstest.Agent, agents), func() error { return nil }

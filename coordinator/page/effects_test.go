@@ -152,3 +152,24 @@ func TestAnimatedParts(t *testing.T) {
 		t.Errorf("other animations delay an answer: %v", fastest)
 	}
 }
+
+// A form in a frame that an action sends is answered in that frame.
+func TestFormInAFrame(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/frame":
+			fmt.Fprint(w, `<!doctype html><form action=/posted method=post><button>Submit</button></form>`)
+		case "/posted":
+			time.Sleep(100 * time.Millisecond)
+			fmt.Fprint(w, `<!doctype html><h1>Posted</h1>`)
+		default:
+			fmt.Fprint(w, `<!doctype html><h1>Shop</h1><iframe src=/frame></iframe>`)
+		}
+	}))
+	text := pagetest.Snapshot(t, p)
+	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, "Submit"), input.ClickOptions{}))
+	if shown := p.Look(t.Context()); !strings.Contains(shown.Text, `+   - heading "Posted"`) {
+		t.Errorf("%+v", shown)
+	}
+}

@@ -396,6 +396,6 @@ func (s *Server) addMouseTools() {
 		return "Released the button", i.Vision().Button(in.Button, false)
 	})
 	action(s, mutates("browser_mouse_wheel", "Scroll", "Scroll by the mouse wheel"), func(i *input.Input, in wheelIn) (string, input.Action) {
-		return fmt.Sprintf("Scrolled by %g, %g", in.DeltaX, in.DeltaY), i.Vision().Wheel(in.DeltaX, in.DeltaY)
+		return fmt.Sprintf("Turned the wheel by %g, %g", in.DeltaX, in.DeltaY), i.Vision().Wheel(in.DeltaX, in.DeltaY)
 	})
 }

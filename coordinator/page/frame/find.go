@@ -78,9 +78,21 @@ func (t *Tree) Find(ctx context.Context, target string) (*Element, error) {
 	}
 	var stale *StaleRefError
 	if errors.As(err, &stale) {
-		stale.Now = t.similar(ctx, stale.Was)
+		stale.Now = t.alike(ctx, stale.Was, entry.frame)
 	}
 	return nil, err
+}
+
+// alike is the ref of the only element that now has a label, if it is in that frame.
+func (t *Tree) alike(ctx context.Context, label string, in protocol.FrameID) string {
+	now := t.similar(ctx, label)
+	n, _ := ParseRef(now)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.refs.entries[n].frame != in {
+		return ""
+	}
+	return now
 }
 
 // FindInTime is Find for a selector that may match only after the page has loaded. It
@@ -155,7 +167,7 @@ func (t *Tree) Focused(ctx context.Context) (Identity, error) {
 func (t *Tree) Removed(ctx context.Context, e *Element) error {
 	gone := &StaleRefError{Ref: e.Target, Was: e.Label, Gone: "its element was removed"}
 	if _, numbered := ParseRef(e.Target); numbered {
-		gone.Now = t.similar(ctx, e.Label)
+		gone.Now = t.alike(ctx, e.Label, e.Frame)
 	}
 	return gone
 }
@@ -204,16 +216,32 @@ func (t *Tree) Numbered(ctx context.Context, id protocol.FrameID, n int, label s
 	return &Element{Target: gone.Ref, Label: label, Frame: id, Session: f.Session, Handle: r.Result.ObjectID}, nil
 }
 
-// findSelector looks for a CSS selector in the main frame, then in the others. It
-// includes shadow roots; closed ones only after a snapshot has adopted them.
+// findSelector looks for a CSS selector in the main frame, then in the others, of which
+// only one may have a match. It includes shadow roots; closed ones only after a snapshot has adopted them.
 func (t *Tree) findSelector(ctx context.Context, selector string) (found *Element, err error) {
-	err = t.Each(ctx, func(id protocol.FrameID) (err error) {
-		if found == nil {
-			found, err = t.query(ctx, id, selector)
+	err = t.Each(ctx, func(id protocol.FrameID) error {
+		if found != nil && found.Frame == t.main {
+			return nil
 		}
-		return err
+		e, err := t.query(ctx, id, selector)
+		if e == nil || err != nil {
+			return err
+		}
+		if found != nil {
+			first, _ := t.Frame(found.Frame)
+			second, _ := t.Frame(id)
+			err = &TargetError{selector, fmt.Sprintf("matches in several frames (%s, %s): take a snapshot and use a ref", first.URL, second.URL)}
+			e.Release(ctx)
+			return err
+		}
+		found = e
+		return nil
 	})
-	if err == nil && found == nil {
+	switch {
+	case err != nil && found != nil:
+		found.Release(ctx)
+		return nil, err
+	case err == nil && found == nil:
 		err = t.noMatch(ctx, selector)
 	}
 	return found, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -140,7 +141,7 @@ r.querySelector('button').onclick = () => document.title = 'went ' + this.getRoo
 func TestSelectorsOfWords(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><main><p>Please <b>save</b> the form.</p><button onclick="did='all'">Save all</button><button onclick="did='save'">Save</button>
-<button style="display:none">Save</button><input type=submit value="Send it" onclick="did='send'"><label>Coupon <input id=c></label><a href="#x" onclick="did='more'">Read more</a><a href="#x">Read less</a></main>
+<button style="display:none">Save</button><input type=submit value="Send it" onclick="did='send'"><label>Coupon <input id=c data-testid=code placeholder="TEA10"></label><a href="#x" onclick="did='more'">Read more</a><a href="#x">Read less</a></main>
 <div role=grid><div role=row><div role=columnheader onclick="did='header'">Amount</div><div role=gridcell onclick="did='cell'">Chair</div></div></div><ul><li onclick="did='item'">Item</ul><div role=option onclick="did='option'">albert</div>
 <div id=h></div><script>did=''; h.attachShadow({mode:'open'}).innerHTML = '<button onclick="did=\'shadow\'">In the "shadow"</button>';
 setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick="did=\'late\'">Late</button>'), 300)</script>`)
@@ -149,6 +150,8 @@ setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick=
 		`role=columnheader[name="Amount"]`: "header", `role=gridcell[name="Chair"]`: "cell", `getByRole("cell", { name: "Chair" })`: "cell", "role=listitem[name=Item]": "item", "role=option[name=albert]": "option",
 		"text=Save all >> nth=0": "all", "button >> nth=0": "all", "role=link >> nth=0": "more",
 		`button:has-text("save all")`: "all", `//button[text()="Save"]`: "save", `xpath=//button[text()="Save"]`: "save", `getByRole('button', { name: 'Save' })`: "save", `page.getByText("Send it", { exact: true })`: "send",
+		`getByRole("button", { name: /^save$/i })`: "save", `getByRole('button', { name: 'Save', exact: true })`: "save", "getByRole('button', { name: `Save all` })": "all",
+		`getByRole('link').first()`: "more", `page.locator("button").nth(0)`: "all",
 		"text=read more": "more", `role=link[name='more']`: "more", `button "In the \"shadow\""`: "shadow", `role=button[name="Late"]`: "late",
 	} {
 		pagetest.Evaluate(t, p, "did = ''")
@@ -158,13 +161,34 @@ setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick=
 			t.Errorf("%s: %s, want %s", target, got, want)
 		}
 	}
-	pagetest.Act(t, p, p.Input().Type(`textbox "Coupon"`, "TEA10", input.TypeOptions{}))
-	pagetest.Expect(t, p, "c.value", `"TEA10"`)
+	for _, target := range []string{`textbox "Coupon"`, `getByLabel("coupon")`, `getByTestId('code')`, `getByPlaceholder("tea")`} {
+		pagetest.Act(t, p, p.Input().Type(target, target, input.TypeOptions{}))
+		pagetest.Expect(t, p, "c.value == "+strconv.Quote(target), "true")
+	}
 	for target, want := range map[string]string{
+		`getByRole("button", { name: /nothing/ })`: "matches no element", `getByRole("button", { name: "save", exact: true })`: "matches no element",
+		`getByRole("button", { disabled: true })`: "not known", `getByRole("heading", { level: 3, name: "x" })`: "not known", `getByText(/Save/)`: "not known",
 		"role=link": "matches 2 elements", "text=nowhere": "matches no element", `role=[name="x"]`: `text=Save or role=button[name="Save"]`,
 	} {
 		if _, err := p.Reader().HTML(t.Context(), target); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", target, err, want)
 		}
+	}
+}
+
+// A selector that matches in two frames is as unclear as one that matches twice in a document.
+// A ref of a document that is gone is not explained by another frame's.
+func TestSameFieldInTwoFrames(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><iframe srcdoc="<input id=card aria-label=Card>"></iframe><iframe id=second srcdoc="<input id=card aria-label=Card><input id=other>"></iframe>`)
+	text := pagetest.Snapshot(t, p)
+	for _, target := range []string{"#card", `textbox "Card"`} {
+		pagetest.Fails[*frame.TargetError](t, p, p.Input().Type(target, "x", input.TypeOptions{}), "several frames")
+	}
+	pagetest.Act(t, p, p.Input().Type("#other", "x", input.TypeOptions{}))
+	ref := pagetest.Ref(t, text[strings.LastIndex(text, "iframe"):], "Card")
+	pagetest.Evaluate(t, p, `new Promise((done) => { second.onload = done; second.srcdoc = "Posted" })`)
+	if _, err := p.Act(t.Context(), p.Input().Type(ref, "x", input.TypeOptions{})); err == nil || strings.Contains(err.Error(), "looks the same") {
+		t.Error(err)
 	}
 }

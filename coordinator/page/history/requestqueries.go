@@ -28,7 +28,8 @@ func (n *Network) LastFailure() int64 {
 	return n.log.failure
 }
 
-// Begun returns the requests after that number which script made and which are not done.
+// Begun returns the requests after that number which are not done and which a script made, or
+// a frame for its document.
 func (n *Network) Begun(after int64) []Request {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -37,7 +38,7 @@ func (n *Network) Begun(after int64) []Request {
 		if e.Seq <= after {
 			break
 		}
-		if (e.Type == "fetch" || e.Type == "xhr") && !e.Done && e.session.Err() == nil {
+		if (e.Type == "fetch" || e.Type == "xhr" || e.Type == "document" && !e.Navigation) && !e.Done && e.session.Err() == nil {
 			open = append(open, e.Request)
 		}
 	}

@@ -57,6 +57,8 @@ func (a *Agent) Steps(ctx context.Context, tool *mcp.Tool, steps []Step) *mcp.Ca
 				out.Append("", step.Out)
 			}
 			step.lookNow(ctx, out)
+			step.Out = out
+			step.late(ctx)
 			notDone(out.Addf, n+1, rest)
 			break
 		}

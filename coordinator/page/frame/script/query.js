@@ -4,9 +4,14 @@ function (selector, hidden) {
   const shadowOf = (e) => e.shadowRoot ?? globalThis.closedRoots?.get(e);
   // below are a root or element and the shadow roots in it.
   const below = (n) => [n, ...[n, ...n.querySelectorAll("*")].map(shadowOf).filter(Boolean).flatMap(below)];
+  let exact = false, pattern; // of a name
+  const one = /^(.+\))\.(first|last|nth)\((\d*)\)$/s.exec(selector);
+  if (one) selector = `${one[1]} >> nth=${{ first: 0, last: -1, nth: one[3] }[one[2]]}`;
   const [, only, nth] = /^(.+?)\s*>>\s*nth=(-?\d+)$/s.exec(selector) ?? []; // one of several, as Playwright writes it
-  selector = inOurWords(only ?? selector);
-  const wordy = /^text=|^role=|^[a-z-]+ "/.test(selector);
+  const written = only ?? selector;
+  selector = inOurWords(written);
+  if (selector === null) return hidden ? "" : "is a locator that is not known here: a target is a ref as e5, CSS, text=Save, or getByRole('button', { name: 'Save' }), with exact";
+  const wordy = /^(text|role|label)=|^[a-z-]+ "/.test(selector);
   if (hidden) return wordy ? concealed(worded() ?? []) : "";
   const by = wordy ? worded() : /^(xpath=|\(*\/\/)/.test(selector) ? paths() : /.:has-text\(/.test(selector) ? having() : null;
   let found;
@@ -26,13 +31,33 @@ function (selector, hidden) {
   }
   return found[0] ?? null;
 
-  // inOurWords is a locator of Playwright's in the form that worded takes.
+  // inOurWords is a locator of Playwright's in the form that worded takes, or as CSS; null: it
+  // has something that is not known here.
   function inOurWords(s) {
-    const [, how, , what, rest] = /^(?:page\.)?getBy(Role|Text)\((["'])((?:(?!\2).)*)\2\s*(?:,\s*\{(.*)\})?\s*\)$/s.exec(s) ?? [];
-    const exact = /\bexact:\s*true/.test(rest);
-    if (how === "Text") return exact ? `text="${what}"` : "text=" + what;
-    const [, , name] = /\bname:\s*(["'])((?:(?!\1).)*)\1/.exec(rest) ?? [];
-    return how === "Role" ? `role=${what}` + (name === undefined ? "" : `[name="${name}"]`) : s;
+    if (!/^(?:page\.)?(?:getBy|locator\()/.test(s)) return s;
+    const [, how, , what, rest = ""] = /^(?:page\.)?(?:getBy(?=Role|Text|Label|Placeholder|TestId|Title|AltText))?(Role|Text|Label|Placeholder|TestId|Title|AltText|locator)\((["'`])((?:(?!\2).)*)\2\s*(?:,\s*\{(.*)\})?\s*\)$/s.exec(s) ?? [];
+    const option = /\s*(?:(?<name>name)\s*:\s*(?:(["'`])(?<text>(?:(?!\2).)*)\2|\/(?<source>(?:[^/\\]|\\.)+)\/(?<flags>[a-z]*))|exact\s*:\s*(?<exact>true|false))\s*(?:,|$)/sy;
+    let name;
+    for (let at = 0; rest.slice(at).trim(); at = option.lastIndex) {
+      option.lastIndex = at;
+      const given = option.exec(rest)?.groups;
+      if (!given || (given.name && how !== "Role")) return null;
+      if (given.exact) exact = given.exact === "true";
+      if (given.text !== undefined) name = given.text;
+      if (given.source) try { pattern = new RegExp(given.source, given.flags.replace(/[gy]/g, "")); } catch { return null; }
+    }
+    const attribute = (of) => `[${of}${exact ? "=" : "*="}${JSON.stringify(what)}${exact ? "" : " i"}]`;
+    switch (how) {
+    case "Role": return `role=${what}` + (name === undefined ? "" : `[name="${name}"]`);
+    case "Text": return exact ? `text="${what}"` : "text=" + what;
+    case "Label": return "label=" + what;
+    case "TestId": return `[data-testid=${JSON.stringify(what)}]`;
+    case "Placeholder": return attribute("placeholder");
+    case "Title": return attribute("title");
+    case "AltText": return attribute("alt");
+    case "locator": return rest ? null : what;
+    }
+    return null;
   }
 
   // paths finds what an XPath selects in the document.
@@ -64,6 +89,10 @@ function (selector, hidden) {
     const { squash, roleOf, nameOf, skipped } = library.naming(), { shown } = library.visibility(), counts = (e) => shown(e) === !hidden;
     const all = below(document).flatMap((root) => [...root.querySelectorAll("*")]).filter((e) => !skipped.has(e.nodeName));
     const holding = (some, of, wanted) => some.filter((e) => of(e).toLowerCase().includes(wanted.toLowerCase()));
+    const named = (some, of, wanted) => {
+      const same = some.filter((e) => of(e) === wanted);
+      return same.length || exact ? same : holding(some, of, wanted);
+    };
     if (selector.startsWith("text=")) {
       const [, quoted] = /^text=(["'])(.*)\1$/s.exec(selector)?.slice(1) ?? [];
       const wanted = squash(quoted ?? selector.slice(5));
@@ -76,15 +105,16 @@ function (selector, hidden) {
       }
       return smallest;
     }
+    const labelled = (e) => e.matches("input, select, textarea, button, [contenteditable], [role]") && counts(library.standIn.call(e, shown));
+    if (selector.startsWith("label=")) return named(all.filter(labelled), (e) => squash(nameOf(e, roleOf(e))), squash(selector.slice(6)));
     const [, written, , name] = /^role=([a-z-]+)(?:\[name=(["']?)(.*)\2\])?$/s.exec(selector) ?? /^([a-z-]+)( )"(.*)"$/s.exec(selector) ?? [];
     if (!written) return null;
     const role = { gridcell: "cell", image: "img" }[written] ?? written;
     const texts = ["cell", "columnheader", "rowheader", "row", "listitem"].includes(role); // a snapshot has no name of them
     const some = all.filter((e) => roleOf(e) === role && counts(library.standIn.call(e, shown)));
     const of = (e) => squash(nameOf(e, role) || (hidden ? e.textContent : texts ? visibleText(e, shown) : ""));
-    if (name === undefined) return some;
-    const wanted = squash(name.replace(/\\(["'\\])/g, "$1")), same = some.filter((e) => of(e) === wanted);
-    return same.length ? same : holding(some, of, wanted);
+    if (pattern) return some.filter((e) => pattern.test(of(e)));
+    return name === undefined ? some : named(some, of, squash(name.replace(/\\(["'\\])/g, "$1")));
   }
 
   // concealed names the first of hidden elements, and what may show it.
