@@ -54,7 +54,9 @@ func awaitSessions(t *testing.T, grid *gridtest.Grid, n int) []string {
 // go on, and no session stays behind.
 func TestGridFleet(t *testing.T) {
 	const agents = 4
-	grid := gridtest.Start(t, gridtest.Options{Nodes: 2, MaxSessions: agents, SessionTimeout: 10 * time.Second})
+	// The node's timeout is also that of a browser's start. What starts too slowly is started
+	// again, and stays beside it.
+	grid := gridtest.Start(t, gridtest.Options{Nodes: 2, MaxSessions: agents, SessionTimeout: 40 * time.Second})
 	flags, dir, sample := onGrid(t, grid), t.TempDir(), toolstest.ServeSample(t)
 	fleet, kill := make([]*toolstest.Agent, agents), func() error { return nil }
 	var all sync.WaitGroup

@@ -199,3 +199,20 @@ function load() { for (let i = 1; i < 60; i++) feed.insertAdjacentHTML('beforeen
 		t.Error(text)
 	}
 }
+
+// A toast that is shown again between two answers is as new as the first one.
+func TestToastThatIsShownAgain(t *testing.T) {
+	t.Parallel()
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(toolstest.ServeHTML(t, `<!doctype html><button>Save</button><div id=s role=status></div><script>
+let timer
+document.querySelector("button").onclick = () => { s.textContent = "Profile saved"; clearTimeout(timer); timer = setTimeout(() => { s.textContent = ""; document.title = "empty" }, 700); document.title = "" }
+</script>`))
+	agent.Expect("browser_click", args{"target": "button"}, "+ - status: Profile saved")
+	agent.Must("browser_evaluate", args{"function": `new Promise((done) => { const look = () => document.title ? done() : setTimeout(look, 20); look() })`})
+	for range 2 {
+		agent.Expect("browser_click", args{"target": "button"}, "Profile saved")
+		for !strings.Contains(agent.Must("browser_find", args{"text": "Profile"}), "Nothing") {
+		}
+	}
+}

@@ -61,6 +61,9 @@ type Ref struct {
 // LastRef is the last assigned number.
 func (t *Tree) LastRef() int { return int(t.opts.Refs.last.Load()) }
 
+// SkipRefs leaves out so many numbers.
+func (t *Tree) SkipRefs(n int) { t.opts.Refs.last.Add(int64(n)) }
+
 // AddRefs adds refs, or their new labels, that a snapshot has given out in a world of a frame's document; world 0 means the
 // frame's current one. ErrGone: the document and its refs have gone meanwhile.
 func (t *Tree) AddRefs(id protocol.FrameID, world runtime.ExecutionContextID, last int, refs []Ref) error {

@@ -130,8 +130,11 @@ func (i *Input) SelectOption(target string, values ...string) Action {
 	return a
 }
 
+// patience bounds the wait for options that a list does not have yet.
+const patience = time.Second
+
 func (i *Input) choose(ctx context.Context, s *spot, values []string) error {
-	_, err := i.change(ctx, s, "select", values)
+	_, err := i.change(ctx, s, "select", map[string]any{"wanted": values, "patience": patience.Milliseconds()})
 	return err
 }
 
@@ -373,7 +376,7 @@ func (i *Input) tick(ctx context.Context, s *spot, value string) error {
 	if err := i.clickSpot(ctx, s, input.MouseButtonLeft, 1, 1, 0, i.opts.ActionTimeout); err != nil {
 		return err
 	}
-	if err := s.Call(ctx, "checked", nil, &is); err != nil {
+	if err := s.Call(ctx, "awaitChecked", want, &is); err != nil {
 		return err
 	}
 	if is != want {

@@ -267,3 +267,14 @@ func TestFieldsByAnotherType(t *testing.T) {
 	pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm([]input.Field{{Target: "#city", Values: []string{"a", "b"}}}), "takes one value, not a list")
 	pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm([]input.Field{{Target: "#size", Values: []string{"S", "M"}}}), "takes one option")
 }
+
+// A page may ask its server before it shows what was chosen, and load options when a list
+// before it has been set.
+func TestControlsThatAnswerLate(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><button id=beta role=switch aria-checked=false onclick="setTimeout(() => ariaChecked = ariaChecked === 'true' ? 'false' : 'true', 250)">Beta</button>
+<select id=state><option>Loading</select><select id=country onchange="setTimeout(() => state.innerHTML = '<option>Ohio<option>Oregon', 400)"><option>-<option>USA</select>`)
+	pagetest.Act(t, p, p.Input().FillForm([]input.Field{{Target: "#beta", Value: "true"}, {Target: "#country", Value: "USA"}, {Target: "#state", Value: "Oregon"}}))
+	pagetest.Expect(t, p, "beta.ariaChecked + state.value", `"trueOregon"`)
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().SelectOption("#state", "Utah"), `has no option "Utah"; it has "Ohio", "Oregon"`)
+}

@@ -26,6 +26,7 @@ type Changes struct {
 	Unknown bool     // there is nothing to compare the document with
 	Much    bool     // there is more, or too much for a diff
 	Notices []string // what live regions have shown, and do not show any longer
+	Again   []string // what they show again, and did not show meanwhile
 }
 
 // changesTimeout bounds how long a page may take to report its changes.
@@ -38,6 +39,7 @@ type changesFound struct {
 	Compared      bool // there was a state to compare with
 	Known         bool // there is one from now on
 	Notices       []string
+	Again         []string
 	Last          int
 	Fresh         []any
 }
@@ -174,6 +176,7 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 			again = again || frameLine().MatchString(found.After)
 			all.Much = all.Much || found.Much
 			all.Notices = append(all.Notices, found.Notices...)
+			all.Again = append(all.Again, found.Again...)
 			indent := ""
 			if !main && found.Before != found.After {
 				parent := fmt.Sprintf("- iframe %s:\n", f.URL)

@@ -283,11 +283,15 @@ func callOutline(ctx context.Context, session *cdp.Session, params runtime.CallF
 	return read, nil
 }
 
+// maxLost is more than the numbers that one call gives.
+const maxLost = 100_000
+
 // received notes whether the result of a call that numbers elements has arrived. A page that is
 // busy runs the script later than this side waits for it. numbering is held.
 func (r *Reader) received(id protocol.FrameID, err error) {
 	if err != nil {
 		r.lost[id] = true
+		r.frames.SkipRefs(maxLost)
 	} else {
 		delete(r.lost, id)
 	}

@@ -110,6 +110,9 @@ func (a *Answer) Shows(c snapshot.Changes, full bool) {
 	for _, text := range c.Notices {
 		a.Quotef("Shown for a while: %q", a.secrets.Hide(text))
 	}
+	for _, text := range c.Again {
+		a.Quotef("Shown again: %q", a.secrets.Hide(text))
+	}
 	text, most := a.secrets.Hide(c.Text), maxChanges // before the cut, which may fall into a secret
 	switch {
 	case full:

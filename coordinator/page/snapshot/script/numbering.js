@@ -1,7 +1,8 @@
 function ({ generation, lost }) {
   // Begins a call that numbers elements, in our isolated world. A number is never used
   // twice, and all of them go with the document. One that comes back from the back/forward
-  // cache starts anew.
+  // cache starts anew. If the result of the last call was lost, this returns the numbers and
+  // labels that it had, which nobody else gets meanwhile.
   if (globalThis.generation !== generation) {
     globalThis.generation = generation;
     globalThis.numbers = new WeakMap();
@@ -11,17 +12,8 @@ function ({ generation, lost }) {
     globalThis.called = new WeakMap();
     globalThis.watch?.end();
     globalThis.watch = undefined;
-  } else if (lost) {
-    // The result of the last call has not arrived, so its numbers may be given elsewhere.
-    const { numbers, elements, called } = globalThis;
-    for (const n of globalThis.given) {
-      const e = elements.get(n)?.deref();
-      elements.delete(n);
-      numbers.delete(e);
-      called.delete(e);
-    }
-    globalThis.watch?.end();
-    globalThis.watch = undefined;
+    globalThis.given = [];
   }
-  globalThis.given = []; // the numbers of this call
+  if (!lost) globalThis.given = [];
+  return globalThis.given.map((n) => [n, globalThis.elements.get(n)?.deref()]).filter(([, e]) => e).flatMap(([n, e]) => [n, globalThis.called.get(e)]);
 }

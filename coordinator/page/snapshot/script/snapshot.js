@@ -6,7 +6,7 @@ function (options) {
   const main = options.main && document.getElementsByTagName("*").length > options.most && document.querySelector("main, [role=main]");
   if (main) [root, cut] = [main, true];
   const whole = root === document.documentElement;
-  library.numbering(options);
+  const given = library.numbering(options);
   const outline = library.outline(root, options);
   const watch = library.watch(); // of this generation
   const items = outline.itemsOf(root);
@@ -16,5 +16,5 @@ function (options) {
   const partial = options.depth || options.interactive;
   if (whole && !options.full && !options.urls && !options.look && !cut && !(partial && watch.knows())) watch.learn(outline, items);
   // As one string: the browser takes seconds to hand over thousands of values.
-  return JSON.stringify({ ...printed, cut, last: outline.last(), suspects: outline.suspects.length, known: watch.knows(), sighted: outline.sighted, self: outline.wanted, fresh: outline.fresh.flat(), title: document.title });
+  return JSON.stringify({ ...printed, cut, last: outline.last(), suspects: outline.suspects.length, known: watch.knows(), sighted: outline.sighted, self: outline.wanted, fresh: [...given, ...outline.fresh.flat()], title: document.title });
 }

@@ -8,7 +8,7 @@ function () {
   let root, owners, hidden, controls, touched, count = 0;
   const dirty = new Set(), emptied = new Set(), dressed = new Set();
   let restyled = false, overflow = false, notices = [];
-  const announced = new WeakMap();
+  const announced = new WeakMap(), known = new WeakMap(); // known: by the agent
 
   const parentOf = (n) => n.assignedSlot ?? n.parentNode ?? n.host;
   const { up } = library.visibility();
@@ -49,11 +49,12 @@ function () {
     notices = [...notices.filter((n) => n.region !== region && n.text !== text), ...before, { region, text }].slice(-MAX_NOTICES);
   }
 
-  // heard notes what live regions show, which is not new when they change.
-  function heard() {
+  // listen notes what live regions show, which is not new when they change.
+  function listen() {
     let left = MAX_ANNOUNCED;
     for (const region of document.querySelectorAll(live + toasts)) {
-      if (left-- > 0 && region.getElementsByTagName("*").length <= SMALL) announced.set(region, shownText(region));
+      if (left-- <= 0 || region.getElementsByTagName("*").length > SMALL) continue;
+      for (const texts of [announced, known]) texts.set(region, shownText(region));
     }
   }
 
@@ -146,7 +147,7 @@ function () {
     count = 0;
     register(root.kids);
     attached(document);
-    heard();
+    listen();
     settled(); // those hosts are in the outline
     take(outline);
   }
@@ -319,8 +320,11 @@ function () {
       settled();
     }
     if (found.much) found.before = found.after = "";
-    // What is still there is in the lines.
-    found.notices = notices.filter(({ region, text }) => !root || found.much || shownText(region) !== text).map((n) => n.text);
+    // What is still there is in the lines, unless it was there before and not meanwhile.
+    const shown = (n) => root && !found.much && shownText(n.region) === n.text;
+    found.notices = notices.filter((n) => !shown(n)).map((n) => n.text);
+    found.again = notices.filter((n) => shown(n) && known.get(n.region) === n.text).map((n) => n.text);
+    for (const { region } of notices) known.set(region, shownText(region));
     notices = [];
     return found;
   }
