@@ -191,10 +191,14 @@ func TestChangesOfAWaitAndOfAScript(t *testing.T) {
 func TestChangesAreCutAtItems(t *testing.T) {
 	t.Parallel()
 	agent := toolstest.OpenWindow(t).Agent()
-	agent.Open(toolstest.ServeHTML(t, `<!doctype html><button onclick="load()">Load</button><main id=feed></main><script>
-function load() { for (let i = 1; i < 60; i++) feed.insertAdjacentHTML('beforeend', '<article aria-label=News' + i + '><p>Breaking ' + i + '</p><h2>' + 'Headline '.repeat(i % 7 + 3) + i + '</h2><p>x</p></article>') }</script>`))
-	agent.Must("browser_snapshot", nil)
-	text := agent.Must("browser_click", args{"target": "text=Load"})
+	url := toolstest.ServeHTML(t, `<!doctype html><button onclick="load()">Load</button><main id=feed></main><script>
+function load() { for (let i = 1; i < 60; i++) feed.insertAdjacentHTML('beforeend', '<article aria-label=News' + i + '><p>Breaking ' + i + '</p><h2>' + 'Headline '.repeat(i % 7 + 3) + i + '</h2><p>x</p></article>') }</script>`)
+	text := ""
+	for tries := 0; tries == 0 || tries < 10 && strings.Contains(text, "Much of the page"); tries++ { // a busy machine may be too slow to compare
+		agent.Open(url)
+		agent.Must("browser_snapshot", nil)
+		text = agent.Must("browser_click", args{"target": "text=Load"})
+	}
 	if !regexp.MustCompile(`- heading "[^"]*" \[level=2\]\n\+ +- x\n… cut here, \d+ more lines: browser_snapshot\.$`).MatchString(text) || strings.Count(text, "Breaking") != strings.Count(text, "heading") {
 		t.Error(text)
 	}
