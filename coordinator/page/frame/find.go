@@ -78,13 +78,13 @@ func (t *Tree) Find(ctx context.Context, target string) (*Element, error) {
 	}
 	var stale *StaleRefError
 	if errors.As(err, &stale) {
-		stale.Now = t.alike(ctx, stale.Was, entry.frame)
+		stale.Now = alike(ctx, t, stale.Was, entry.frame)
 	}
 	return nil, err
 }
 
 // alike is the ref of the only element that now has a label, if it is in that frame.
-func (t *Tree) alike(ctx context.Context, label string, in protocol.FrameID) string {
+func alike(ctx context.Context, t *Tree, label string, in protocol.FrameID) string {
 	now := t.similar(ctx, label)
 	n, _ := ParseRef(now)
 	t.mu.Lock()
@@ -167,7 +167,7 @@ func (t *Tree) Focused(ctx context.Context) (Identity, error) {
 func (t *Tree) Removed(ctx context.Context, e *Element) error {
 	gone := &StaleRefError{Ref: e.Target, Was: e.Label, Gone: "its element was removed"}
 	if _, numbered := ParseRef(e.Target); numbered {
-		gone.Now = t.alike(ctx, e.Label, e.Frame)
+		gone.Now = alike(ctx, t, e.Label, e.Frame)
 	}
 	return gone
 }
@@ -242,15 +242,15 @@ func (t *Tree) findSelector(ctx context.Context, selector string) (found *Elemen
 		found.Release(ctx)
 		return nil, err
 	case err == nil && found == nil:
-		err = t.noMatch(ctx, selector)
+		err = nothing(ctx, t, selector)
 	}
 	return found, err
 }
 
 const noMatch = "matches no element"
 
-// noMatch is the error for a selector that matches nothing, or only what is hidden.
-func (t *Tree) noMatch(ctx context.Context, selector string) error {
+// nothing is the error for a selector that matches nothing, or only what is hidden.
+func nothing(ctx context.Context, t *Tree, selector string) error {
 	hidden := ""
 	_ = t.Each(ctx, func(id protocol.FrameID) error {
 		if hidden != "" {

@@ -61,8 +61,8 @@ type Ref struct {
 // LastRef is the last assigned number.
 func (t *Tree) LastRef() int { return int(t.opts.Refs.last.Load()) }
 
-// SkipRefs leaves out so many numbers.
-func (t *Tree) SkipRefs(n int) { t.opts.Refs.last.Add(int64(n)) }
+// Skip leaves out so many numbers.
+func Skip(t *Tree, n int) { t.opts.Refs.last.Add(int64(n)) }
 
 // AddRefs adds refs, or their new labels, that a snapshot has given out in a world of a frame's document; world 0 means the
 // frame's current one. ErrGone: the document and its refs have gone meanwhile.

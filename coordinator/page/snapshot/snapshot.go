@@ -291,7 +291,7 @@ const maxLost = 100_000
 func (r *Reader) received(id protocol.FrameID, err error) {
 	if err != nil {
 		r.lost[id] = true
-		r.frames.SkipRefs(maxLost)
+		frame.Skip(r.frames, maxLost)
 	} else {
 		delete(r.lost, id)
 	}
