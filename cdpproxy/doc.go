@@ -15,6 +15,6 @@
 // a response of a browser that the Source does not name at that moment.
 //
 // The browser's messages are relayed as bytes. A client's are decoded, and its original
-// bytes are forwarded if the Rule allows them. The proxy does not start or end browsers. It keeps no state across restarts:
-// the program that owns the listener does.
+// bytes are forwarded if the Rule allows them. The proxy does not start or end
+// browsers. It keeps no state across restarts: the program that owns the listener does.
 package cdpproxy

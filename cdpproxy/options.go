@@ -17,7 +17,7 @@ const (
 	MaxBuffered = 256 << 20
 )
 
-// Options configure a Proxy. The zero value is usable on Linux.
+// Options configure a Proxy. On Linux only Rule is required.
 type Options struct {
 	// Token is the secret that admits a client: as the first segment of the
 	// path (http://127.0.0.1:PORT/TOKEN/) or as "Authorization: Bearer TOKEN".

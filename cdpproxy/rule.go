@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Rule is notified of clients, and judges their messages before the browser gets them. It sees every message
-// whole: fragments joined, unmasked, and with keys and method decoded. All of these
-// can hide a method from a reader of bytes. See specs/platform-notes.md, "The
-// relay".
+// Rule is notified of clients, and judges their messages before the browser gets them.
+// It sees every message whole: fragments joined, unmasked, and with keys and method
+// decoded. All of these can hide a method from a reader of bytes. See
+// specs/platform-notes.md, "The relay".
 type Rule interface {
 	// Judge is called with the messages of one client in their order, and for
 	// different clients at the same time. It must not block: for a decision of the
@@ -57,7 +57,7 @@ func (m *Message) Target() string {
 // overtake them waits too.
 func (m *Message) Behind() bool { return m.relay != nil && m.relay.gate.holds() }
 
-// Decision is the decision on a message. The zero Decision passes it.
+// Decision is the decision on a message. The zero Decision allows it.
 type Decision struct {
 	Action Action
 	// Reason is the text of the CDP error for Deny, and that of the close frame

@@ -90,8 +90,8 @@ func (o *observer) located(ctx context.Context, messages []history.Message) []hi
 	return o.sources.Locate(ctx, messages)
 }
 
-// Late is what went wrong since the last result of an action, once. Nothing is late before
-// the first.
+// Late is what came of the page since the last result of an action, once. Nothing is late
+// before the first.
 func (p *Page) Late(ctx context.Context) Late {
 	o := p.observer
 	o.mu.Lock()
@@ -125,7 +125,7 @@ func (p *Page) Look(ctx context.Context) snapshot.Changes {
 // maxLate bounds how many late errors a result contains.
 const maxLate = 5
 
-// late is what went wrong between the last result and this mark. A result that has messages
+// late is what came of the page between the last result and this mark. A result that has messages
 // up to the last one follows, if there was one before.
 func (o *observer) late(at mark, last int64) (late Late) {
 	o.mu.Lock()

@@ -161,7 +161,7 @@ func TestFormInAFrame(t *testing.T) {
 		case "/frame":
 			fmt.Fprint(w, `<!doctype html><form action=/posted method=post><button>Submit</button></form>`)
 		case "/posted":
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond) // a server that needs longer than the click
 			fmt.Fprint(w, `<!doctype html><h1>Posted</h1>`)
 		default:
 			fmt.Fprint(w, `<!doctype html><h1>Shop</h1><iframe src=/frame></iframe>`)

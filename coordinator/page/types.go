@@ -60,7 +60,7 @@ type Effects struct {
 	Late    Late
 }
 
-// Late is what went wrong after the result of the previous action, and before this one.
+// Late is what came of the page after the result of the previous action, and before this one.
 type Late struct {
 	Errors   []history.Message // the last that were not caught
 	Failed   []history.Request

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"browser-coordinator/internal/pagetest"
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -216,7 +217,8 @@ document.querySelector("button").onclick = () => { s.textContent = "Profile save
 	agent.Must("browser_evaluate", args{"function": `new Promise((done) => { const look = () => document.title ? done() : setTimeout(look, 20); look() })`})
 	for range 2 {
 		agent.Expect("browser_click", args{"target": "button"}, "Profile saved")
-		for !strings.Contains(agent.Must("browser_find", args{"text": "Profile"}), "Nothing") {
-		}
+		pagetest.Until(t, "the end of the toast", func() bool {
+			return strings.Contains(agent.Must("browser_find", args{"text": "Profile"}), "Nothing")
+		})
 	}
 }

@@ -121,7 +121,7 @@ func (in fillFormIn) Part(failed error) agent.Repeatable {
 	if !errors.As(failed, &at) {
 		return fillFormIn{}
 	}
-	return fillFormIn{Fields: in.Fields[:at.Index]}
+	return fillFormIn{Fields: in.Fields[:len(at.Filled)]}
 }
 
 func (in dragIn) Step(d *agent.Done) export.Step { return code(d.On[0] + ".dragTo(" + d.On[1] + ")") }

@@ -182,7 +182,7 @@ func (t *Tree) lookUpRef(target string, n int) (refEntry, error) {
 		return entry, nil
 	case ok:
 		return entry, &StaleRefError{Ref: target, Was: entry.label, Gone: "its document was replaced"}
-	case n <= 0 || n > t.LastRef():
+	case n <= 0 || n > t.opts.Refs.Last():
 		return entry, &TargetError{target, "no snapshot has given out that ref: take one and use its refs"}
 	}
 	if label, where, ok := t.opts.Elsewhere(n); ok {
@@ -216,8 +216,9 @@ func (t *Tree) Numbered(ctx context.Context, id protocol.FrameID, n int, label s
 	return &Element{Target: gone.Ref, Label: label, Frame: id, Session: f.Session, Handle: r.Result.ObjectID}, nil
 }
 
-// findSelector looks for a CSS selector in the main frame, then in the others, of which
-// only one may have a match. It includes shadow roots; closed ones only after a snapshot has adopted them.
+// findSelector looks for a selector in the main frame, then in the others, of which only one
+// may have a match. It includes shadow roots; closed ones only after a snapshot has adopted
+// them.
 func (t *Tree) findSelector(ctx context.Context, selector string) (found *Element, err error) {
 	err = t.Each(ctx, func(id protocol.FrameID) error {
 		if found != nil && found.Frame == t.main {

@@ -22,6 +22,12 @@ type refTable struct {
 // share it.
 type Refs struct{ last atomic.Int64 }
 
+// Last is the last assigned number.
+func (r *Refs) Last() int { return int(r.last.Load()) }
+
+// Skip leaves out so many numbers.
+func (r *Refs) Skip(n int) { r.last.Add(int64(n)) }
+
 // reach marks all numbers up to n as used. Two pages that are read at the same time may
 // use the same numbers; within a page, each number is used once.
 func (r *Refs) reach(n int) {
@@ -58,11 +64,8 @@ type Ref struct {
 	Label  string
 }
 
-// LastRef is the last assigned number.
-func (t *Tree) LastRef() int { return int(t.opts.Refs.last.Load()) }
-
-// Skip leaves out so many numbers.
-func Skip(t *Tree, n int) { t.opts.Refs.last.Add(int64(n)) }
+// Refs counts the refs of the tree.
+func (t *Tree) Refs() *Refs { return t.opts.Refs }
 
 // AddRefs adds refs, or their new labels, that a snapshot has given out in a world of a frame's document; world 0 means the
 // frame's current one. ErrGone: the document and its refs have gone meanwhile.

@@ -189,7 +189,7 @@ func (i *Input) FillForm(fields []Field) Action {
 				err = midway(err, "%d of %d fields are filled", filled, len(fields))
 			}
 			if err != nil {
-				return &FieldError{Index: n, Of: len(fields), Field: f, Filled: out.On[:n], Err: err}
+				return &FieldError{Filled: out.On[:n], Field: f, Of: len(fields), Err: err}
 			}
 			for m, earlier := range fields[:n] { // which the page formats perhaps when it is left
 				if !earlier.Secret {
@@ -286,10 +286,10 @@ func (i *Input) kept(ctx context.Context, f Field, on On) (h *Held, err error) {
 // FieldError names the field of a form that could not be filled, and those before it, which
 // are filled.
 type FieldError struct {
-	Index, Of int
-	Field     Field
-	Filled    []On
-	Err       error
+	Filled []On
+	Field  Field
+	Of     int // the number of fields
+	Err    error
 }
 
 func (e *FieldError) Error() string {
@@ -297,7 +297,7 @@ func (e *FieldError) Error() string {
 	for _, on := range e.Filled {
 		filled = append(filled, cmp.Or(on.String(), on.Target))
 	}
-	return fmt.Sprintf("field %d of %d (%s): %v; filled before it: %s", e.Index+1, e.Of, e.Field.Target, e.Err, cmp.Or(strings.Join(filled, ", "), "none"))
+	return fmt.Sprintf("field %d of %d (%s): %v; filled before it: %s", len(e.Filled)+1, e.Of, e.Field.Target, e.Err, cmp.Or(strings.Join(filled, ", "), "none"))
 }
 
 func (e *FieldError) Unwrap() error { return e.Err }

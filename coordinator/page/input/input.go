@@ -217,8 +217,8 @@ func Part(failed error) string {
 	switch {
 	case errors.As(failed, &partial):
 		return partial.Done
-	case errors.As(failed, &field) && field.Index > 0:
-		return fmt.Sprintf("%d of %d fields are filled", field.Index, field.Of)
+	case errors.As(failed, &field) && len(field.Filled) > 0:
+		return fmt.Sprintf("%d of %d fields are filled", len(field.Filled), field.Of)
 	}
 	return ""
 }

@@ -50,7 +50,7 @@ func (r *Reader) Watch(ctx context.Context) {
 	r.mu.Lock()
 	known := r.known == main.Generation
 	r.mu.Unlock()
-	seen := r.sees()
+	seen := r.noteSeen()
 	if !seen {
 		r.meet()
 	}
@@ -125,20 +125,20 @@ func (r *Reader) seen() bool {
 	return r.watched == main.Generation
 }
 
-// sees is seen. From now on the agent has seen it.
-func (r *Reader) sees() bool {
+// noteSeen notes that the agent has seen the document, and reports whether it had before.
+func (r *Reader) noteSeen() (before bool) {
 	main, _ := r.frames.Frame(r.frames.Main())
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known := r.watched == main.Generation
+	before = r.watched == main.Generation
 	r.watched = main.Generation
-	return known
+	return before
 }
 
 // Look returns what has changed since the agent last saw the document, or the beginning of
 // one that it has not seen.
 func (r *Reader) Look(ctx context.Context) (Changes, error) {
-	if r.sees() {
+	if r.noteSeen() {
 		return r.changes(ctx)
 	}
 	return r.glimpse(ctx)
@@ -216,7 +216,7 @@ func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (f
 	var in runtime.ExecutionContextID
 	err = r.frames.InWorld(ctx, f.ID, func(session *cdp.Session, world runtime.ExecutionContextID) error {
 		now, _ := r.frames.Frame(f.ID)
-		args, err := json.Marshal(map[string]any{"last": r.frames.LastRef(), "lost": r.lost[f.ID], "generation": now.Generation, "appeared": appeared})
+		args, err := json.Marshal(map[string]any{"last": r.frames.Refs().Last(), "lost": r.lost[f.ID], "generation": now.Generation, "appeared": appeared})
 		if err != nil {
 			return err
 		}

@@ -291,7 +291,7 @@ const maxLost = 100_000
 func (r *Reader) received(id protocol.FrameID, err error) {
 	if err != nil {
 		r.lost[id] = true
-		frame.Skip(r.frames, maxLost)
+		r.frames.Refs().Skip(maxLost)
 	} else {
 		delete(r.lost, id)
 	}
@@ -303,7 +303,7 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 	// numbers of the previous one.
 	r.numbering.Lock()
 	defer r.numbering.Unlock()
-	last := r.frames.LastRef()
+	last := r.frames.Refs().Last()
 	params := runtime.CallFunctionOnParams{FunctionDeclaration: frame.Call("snapshot"), ReturnByValue: new(true)}
 	var session *cdp.Session
 	look := func() error {

@@ -83,8 +83,8 @@ func (a *Answer) Changed(c page.Change) {
 	a.Late(c.Late, c.URL)
 }
 
-// Late lists what went wrong since the answer to the last action, in a page that is at that
-// URL now.
+// Late lists what came of a page since the answer to the last action. The page is at that URL
+// now.
 func (a *Answer) Late(late page.Late, url string) {
 	if len(late.Errors)+len(late.Failed)+len(late.NewPages) == 0 {
 		return

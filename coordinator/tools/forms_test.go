@@ -1,0 +1,122 @@
+package tools_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"browser-coordinator/internal/toolstest"
+)
+
+// Forms, dialogs that block, tabs that belong to the developer, and requests.
+func TestFormsDialogsAndTabs(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/item" {
+			w.WriteHeader(http.StatusCreated)
+			io.WriteString(w, "the seventh item")
+			return
+		}
+		io.WriteString(w, formPage)
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Must("browser_fill_form", args{"fields": []args{
+		{"target": "#name", "type": "textbox", "value": "Grace"},
+		{"target": "#news", "type": "checkbox", "value": "false"},
+	}})
+	agent.Must("browser_fill_form", args{"fields": []args{ // each by what it is
+		{"target": "#name", "value": "Ada"}, {"target": "#news", "value": true}, {"target": "#colour", "value": "blue"},
+	}})
+	agent.Sees(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Ada true blue"`)
+	agent.Must("browser_fill_form", args{"fields": []args{ // by other names of what it is
+		{"target": "#name", "type": "text", "value": "Eve"}, {"target": "#news", "type": "Switch", "value": "false"}, {"target": "#colour", "type": "listbox", "value": "red"},
+	}})
+	agent.Sees(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Eve false red"`)
+	agent.Refused("browser_fill_form", args{"fields": []args{{"target": "#name", "type": "paragraph", "value": "x"}}}, `type "paragraph": want one of textbox`)
+
+	// A dialog ends the click with its text, and blocks until it is answered.
+	agent.Expect("browser_click", args{"target": agent.Ref("button", "Ask")}, `"Really?"`)
+	agent.Refused("browser_evaluate", args{"function": "() => 1"}, "dialog")
+	agent.Must("browser_handle_dialog", args{"accept": true})
+	agent.Sees("() => document.title", `"yes"`)
+
+	agent.Must("browser_click", args{"target": "#load"})
+	agent.Expect("browser_wait_for", args{"text": "the seventh item", "timeout": 60_000}, "- the seventh item")
+	list := agent.Expect("browser_network_requests", args{"filter": "/api/"}, ". POST "+url+"/api/item?n=7 => 201")
+	index, _, _ := strings.Cut(list, ".")
+	agent.Expect("browser_network_request", args{"index": number(t, index)}, "seven", "the seventh item")
+	if body := agent.Must("browser_network_request", args{"index": number(t, index), "part": "response-body"}); body != "the seventh item" {
+		t.Errorf("body: %q", body)
+	}
+	agent.Must("browser_emulate", args{"viewport": "640x480"})
+	agent.Sees("() => [innerWidth, innerHeight].join()", `"640,480"`)
+
+	// The agent cannot close the developer's tab. It can close its own.
+	agent.Refused("browser_tabs", args{"action": "close"}, "developer's")
+	agent.Must("browser_tabs", args{"action": "new", "url": url})
+	if list := agent.Must("browser_tabs", args{"action": "list"}); strings.Count(list, "\n") != 1 {
+		t.Errorf("not two tabs:\n%s", list)
+	}
+	agent.Must("browser_tabs", args{"action": "close"})
+	if list := agent.Expect("browser_tabs", args{"action": "list"}, "(current)"); strings.Count(list, "\n") != 0 {
+		t.Errorf("the tab is not closed:\n%s", list)
+	}
+}
+
+// The error of an action that failed midway has what came of it until then.
+func TestActionThatFailsMidway(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/check" {
+			w.WriteHeader(http.StatusConflict)
+			return
+		}
+		io.WriteString(w, `<!doctype html><title>Form</title><label>Name <input id=name oninput="hint.textContent = 'Hello ' + value; fetch('/check')"></label><p id=hint></p>
+<label>When <input id=when type=date></label><label>Stuck <input id=stuck type=checkbox onclick="event.preventDefault(); fetch('/check')"></label>`)
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	form := func(name string) args {
+		return args{"fields": []args{{"target": "#name", "value": name}, {"target": "#when", "value": "soon"}, {"target": "#stuck", "value": "true"}}}
+	}
+	agent.Refused("browser_fill_form", form("Ada"), "field 2 of 3 (#when)", `filled before it: textbox "Name"`, "Changes:", "Hello Ada", " failed: GET /check → 409")
+	agent.Refused("browser_steps", args{"steps": []args{{"action": "check", "target": "#stuck"}, {"action": "click", "target": "#name"}}}, "1. check “#stuck” failed: ", " failed: GET /check → 409", "Not done: 2")
+	_, err := agent.Call("browser_click", args{"target": "e99"})
+	if err == nil || strings.Contains(err.Error(), "Changes") {
+		t.Errorf("an action that has not begun: %v", err)
+	}
+}
+
+// The answer to a form says which fields the page has changed again.
+func TestFormThatThePageChanges(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><label>Region <input id=region></label><label>News <input type=checkbox id=news></label>
+<label>Country <select id=country onchange="region.value = ''; news.checked = false"><option>-<option>Peru</select></label><select id=tags multiple><option>red<option>green<option>blue</select>`)
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Expect("browser_fill_form", args{"fields": []args{{"target": "#region", "value": "Cusco"}, {"target": "#news", "value": "true"}, {"target": "#country", "value": "Peru"}, {"target": "#tags", "value": []string{"red", "blue"}}}},
+		"#region is empty again: the page has changed it after it was filled.", "#news is unchecked again")
+	agent.Sees("() => [...tags.selectedOptions].map(o => o.value).join()", `"red,blue"`)
+	agent.Refused("browser_fill_form", args{"fields": []args{{"target": "#region", "value": []string{"a", "b"}}}}, "takes one value, not a list")
+}
+
+// What a field holds is that of the field which the page has drawn in place of the typed one,
+// and after it has formatted it. Slow typing goes to the end, also of a field with the focus.
+func TestFieldThatIsDrawnAnew(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><div id=r></div><input id=phone oninput="setTimeout(() => this.value = this.value.slice(0, 4))"><input id=code value=AB>
+<script>let open = false; function draw(v) { const had = document.activeElement?.id === 'q'; r.innerHTML = ''; const i = document.createElement('input'); i.id = 'q'; i.value = v
+i.onfocus = () => { if (!open) { open = true; draw(i.value) } }; i.oninput = () => draw(i.value); r.append(i); if (had) i.focus() } draw(''); code.focus(); code.setSelectionRange(0, 0)</script>`)
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	if text := agent.Must("browser_type", args{"target": "#q", "text": "rome"}); strings.Contains(text, "not what was typed") {
+		t.Error(text)
+	}
+	agent.Sees("() => q.value", `"rome"`)
+	agent.Expect("browser_type", args{"target": "#phone", "text": "12345"}, `#phone holds "1234", not what was typed`)
+	agent.Must("browser_evaluate", args{"function": "() => { code.focus(); code.setSelectionRange(0, 0) }"})
+	agent.Must("browser_type", args{"target": "#code", "text": "CD", "slowly": true})
+	agent.Sees("() => code.value", `"ABCD"`)
+}
