@@ -131,7 +131,7 @@ func TestAnimatedParts(t *testing.T) {
 #grid{display:grid;grid-template-rows:0fr;transition:grid-template-rows .3s} #grid p{min-height:0;overflow:hidden;margin:0} .on #grid{grid-template-rows:1fr}
 #seen{visibility:hidden;transition:visibility 0s .25s} .on #seen{visibility:visible}
 #frames{height:0} .on #frames{height:20px;animation:open .3s} @keyframes open{from{height:0}}
-@keyframes ever{from{width:9px}} #ever{animation:ever .2s infinite} #long{width:9px;transition:width 9s} .on #long{width:99px} #quiet{transition:color .4s} .on #quiet{color:red}</style>
+@keyframes ever{from{width:9px}} #ever{animation:ever .2s infinite} #long{width:9px;transition:width 9s} .on #long{width:99px} #quiet{transition:color .9s} .on #quiet{color:red}</style>
 <button id=b onclick="document.body.classList.toggle('on')">Toggle</button><div id=max class=part>Height</div><div id=grid><p>Rows</p></div><div id=seen>Visible</div><div id=frames class=part>Frames</div>
 <div id=ever></div><div id=long></div><button id=quiet onclick="document.body.classList.toggle('on')">Quiet</button>`)
 	pagetest.Snapshot(t, p)
@@ -142,15 +142,12 @@ func TestAnimatedParts(t *testing.T) {
 	pagetest.Contains(t, toggle("#b"), "+ - Height", "+ - Rows", "+ - Visible", "+ - Frames")
 	pagetest.Contains(t, toggle("#b"), "- - Height", "- - Rows", "- - Visible", "- - Frames")
 	pagetest.Evaluate(t, p, "document.querySelectorAll('.part, #grid, #seen').forEach((e) => e.remove())")
-	fastest := time.Minute
-	for range 5 {
+	// What is waited for takes half a second. A busy machine has several tries for less.
+	pagetest.Until(t, "an answer that other animations do not delay", func() bool {
 		start := time.Now()
 		toggle("#quiet")
-		fastest = min(fastest, time.Since(start))
-	}
-	if fastest > 200*time.Millisecond {
-		t.Errorf("other animations delay an answer: %v", fastest)
-	}
+		return time.Since(start) < 450*time.Millisecond
+	})
 }
 
 // A form in a frame that an action sends is answered in that frame.
