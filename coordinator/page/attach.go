@@ -19,6 +19,10 @@ import (
 	"browser-coordinator/coordinator/page/sources"
 )
 
+// changesShare is the divisor of a call's timeout that bounds a comparison of the page: an
+// action's answer does not wait long for it.
+const changesShare = 10
+
 // newPage composes a page and its capabilities.
 func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 	c := b.connection
@@ -29,7 +33,7 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 		Library: library, Flush: c.flush, Refs: c.opts.Refs,
 		Elsewhere: func(n int) (label, address string, ok bool) { return b.refElsewhere(p, n) },
 	})
-	p.reader = snapshot.New(page, p.frames)
+	p.reader = snapshot.New(page, p.frames, c.opts.CallTimeout/changesShare)
 	p.input = input.New(page, session, p.frames, input.Options{ActionTimeout: c.opts.ActionTimeout, CallTimeout: c.opts.CallTimeout})
 	p.emulation = emulation.New(page, emulation.Options{Conn: c.conn, Viewport: c.opts.Viewport, Network: c.router.Conditions})
 	p.history = history.New(page, history.Options{

@@ -30,20 +30,20 @@ func TestEndlessScripts(t *testing.T) {
 		{"() => new Promise(() => { setTimeout(() => { for (;;); }) })", ""},
 	} {
 		t.Run(test.script, func(t *testing.T) {
-			p := pagetest.NewPage(t, connectFor(t, 4*time.Second))
+			p := pagetest.NewPage(t, connectFor(t, 6*time.Second))
 			_, _, err := p.Evaluate(t.Context(), test.script, test.target)
 			expectStopped(t, p, err)
 		})
 	}
 	t.Run("an expression to wait for", func(t *testing.T) {
-		p := pagetest.NewPage(t, connectFor(t, 4*time.Second))
+		p := pagetest.NewPage(t, connectFor(t, 6*time.Second))
 		_, err := p.WaitFor(t.Context(), page.WaitOptions{Expression: "async () => { await new Promise((r) => setTimeout(r)); for (;;); }"})
 		expectStopped(t, p, err)
 	})
 	t.Run("a promise", func(t *testing.T) {
 		t.Parallel()
-		p := pagetest.NewPage(t, connectFor(t, 4*time.Second))
-		pagetest.Expect(t, p, "new Promise((r) => setTimeout(r, 3500, 3))", "3")
+		p := pagetest.NewPage(t, connectFor(t, 6*time.Second))
+		pagetest.Expect(t, p, "new Promise((r) => setTimeout(r, 5000, 3))", "3")
 		var late *page.TimeoutError
 		if _, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.As(err, &late) || !strings.Contains(err.Error(), "running the script") {
 			t.Errorf("a promise that is never kept: %v", err)

@@ -3,12 +3,10 @@ package tools
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
-	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/export"
 )
@@ -50,9 +48,6 @@ func verifyElement(ctx context.Context, c *agent.Call, p *page.Page, in verifyEl
 	found, err := p.Reader().FindByRole(ctx, in.Role, in.AccessibleName)
 	if err != nil {
 		return err
-	}
-	if len(found) == 0 {
-		return &snapshot.VerifyError{Reason: fmt.Sprintf("no %s %q is shown", in.Role, in.AccessibleName)}
 	}
 	c.SeenIn(found[0].Frame)
 	c.Out.Quotef("Yes: %s %q [ref=%s]", in.Role, found[0].Name, found[0].Ref)

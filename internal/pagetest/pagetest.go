@@ -96,10 +96,11 @@ func With(t *testing.T, opts chrome.Options) {
 	t.Cleanup(func() { shared = before; browser.Close(context.Background()) })
 }
 
-// Connect returns a connection to the shared browser.
+// Connect returns a connection to the shared browser, which has time: a machine that runs
+// many tests at once may be busy.
 func Connect(t testing.TB) *page.Browser {
 	t.Helper()
-	return ConnectWith(t, &page.Options{ActionTimeout: 4 * time.Second})
+	return ConnectWith(t, &page.Options{ActionTimeout: 4 * time.Second, CallTimeout: 30 * time.Second})
 }
 
 // ConnectWith is Connect with other options.

@@ -93,7 +93,7 @@ func TestStaleRefs(t *testing.T) {
 		t.Fatal(err)
 	}
 	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, pagetest.Snapshot(t, p), "Other"), input.ClickOptions{}))
-	pagetest.Fails[*frame.TargetError](t, p, p.Input().Click("e9999", input.ClickOptions{}), "")
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().Click("e99999999", input.ClickOptions{}), "")
 }
 
 // A search in frames does not report a closed page if a frame of the previous document,

@@ -36,7 +36,7 @@ function ({ id, text, gone, known, budget }) {
     // innerText has what is only clipped, and lacks what is skipped because it is out of sight.
     const all = shown + plain(document.documentElement.textContent);
     if (![text, gone].some((wanted) => wanted && wanted.split(" ").every((word) => all.includes(word)))) return 0;
-    return flags(shownText(document.documentElement, true));
+    return flags(shownText(document.documentElement, { options: true }));
   };
   const waits = globalThis.waits ??= new Map();
   waits.get(id)?.();

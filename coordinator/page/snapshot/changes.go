@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/runtime"
@@ -28,9 +27,6 @@ type Changes struct {
 	Notices []string // what live regions have shown, and do not show any longer
 	Again   []string // what they show again, and did not show meanwhile
 }
-
-// changesTimeout bounds how long a page may take to report its changes.
-const changesTimeout = time.Second
 
 // changesFound is what changes.js returns.
 type changesFound struct {
@@ -149,7 +145,7 @@ func (r *Reader) Look(ctx context.Context) (Changes, error) {
 func (r *Reader) changes(ctx context.Context) (Changes, error) {
 	var all Changes
 	var before, after strings.Builder
-	err := r.page.Run(ctx, "comparing the page", changesTimeout, func(ctx context.Context) error {
+	err := r.page.Run(ctx, "comparing the page", r.changesTimeout, func(ctx context.Context) error {
 		_ = r.frames.Learn(ctx) // without it, the addresses of some frames are not known
 		looked, again := 0, false
 		for _, f := range r.frames.All() {
@@ -249,7 +245,7 @@ const glimpseBytes = 1500
 
 // glimpse returns the beginning of a document, or of its main part, without its frames.
 func (r *Reader) glimpse(ctx context.Context) (seen Changes, err error) {
-	err = r.page.Run(ctx, "reading the page", changesTimeout, func(ctx context.Context) error {
+	err = r.page.Run(ctx, "reading the page", r.changesTimeout, func(ctx context.Context) error {
 		read, err := r.outlineDocument(ctx, r.frames.Main(), nil, Options{most: glimpseElements, main: true})
 		r.meet()
 		seen.New = true

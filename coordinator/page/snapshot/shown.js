@@ -1,5 +1,8 @@
 function ({ texts }) {
-  // Which of the texts are not shown in this element (or in the document).
-  const text = library.shownText(this instanceof Element ? this : document.documentElement);
-  return JSON.stringify(texts.filter((t) => !text.includes(library.plain(t))));
+  // Which of the texts no user sees in this element (or in the document), and which of those
+  // are there nevertheless.
+  const top = this instanceof Element ? this : document.documentElement, { plain, shownText } = library;
+  const seen = shownText(top, { strict: true }), missing = texts.filter((t) => !seen.includes(plain(t)));
+  const all = missing.length ? shownText(top) : "";
+  return JSON.stringify({ missing, unseen: missing.filter((t) => all.includes(plain(t))) });
 }

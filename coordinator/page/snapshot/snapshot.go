@@ -51,8 +51,11 @@ type Page interface {
 
 // Reader reads one page. Its methods may be called from any goroutine.
 type Reader struct {
-	page      Page
-	frames    *frame.Tree
+	page   Page
+	frames *frame.Tree
+	// changesTimeout bounds how long the page may take to report its changes.
+	changesTimeout time.Duration
+
 	numbering sync.Mutex // serializes the numbering of refs; guards lost
 	// lost are the frames where the result of the last call that numbered elements did not arrive.
 	lost map[protocol.FrameID]bool
@@ -65,9 +68,10 @@ type Reader struct {
 	met            map[protocol.FrameID]meeting
 }
 
-// New returns the reader of a page, which also suggests replacements for stale refs.
-func New(page Page, frames *frame.Tree) *Reader {
-	r := &Reader{page: page, frames: frames, lost: map[protocol.FrameID]bool{}, watched: -1, known: -1}
+// New returns the reader of a page, which also suggests replacements for stale refs. A page
+// may take that long to report its changes.
+func New(page Page, frames *frame.Tree, changesTimeout time.Duration) *Reader {
+	r := &Reader{page: page, frames: frames, changesTimeout: changesTimeout, lost: map[protocol.FrameID]bool{}, watched: -1, known: -1}
 	frames.OnStale(r.similar)
 	return r
 }

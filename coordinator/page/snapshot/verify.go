@@ -13,9 +13,10 @@ import (
 
 // Sighting is an element in the accessibility tree, so it is not hidden.
 type Sighting struct {
-	Ref   string
-	Name  string
-	Frame string // Playwright's locator of its frame; empty: the main frame
+	Ref    string
+	Name   string
+	Frame  string // Playwright's locator of its frame; empty: the main frame
+	unseen bool   // it is transparent, for example
 }
 
 // VerifyError reports that a page does not meet an expectation.
@@ -23,10 +24,14 @@ type VerifyError struct{ Reason string }
 
 func (e *VerifyError) Error() string { return e.Reason }
 
+// unseen is why something that is in the accessibility tree is not visible.
+const unseen = "is in the page, but no user sees it: it is transparent, has no size, or lies outside of what can be scrolled to"
+
 // FindByRole finds the visible elements of a role whose accessible name contains
-// the name, ignoring case, in all frames.
+// the name, ignoring case, in all frames. There is at least one, or a *VerifyError.
 func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting, error) {
 	var found []Sighting
+	reason := fmt.Sprintf("no %s %q is shown", role, name)
 	err := r.page.Run(ctx, "looking for an element", 0, func(ctx context.Context) error {
 		return r.frames.Each(ctx, func(id protocol.FrameID) error {
 			sighted, err := r.sight(ctx, id, role, false)
@@ -37,6 +42,10 @@ func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting,
 				if !r.frameShown(ctx, id) {
 					return nil
 				}
+				if s.unseen {
+					reason = fmt.Sprintf("%s %q %s", role, s.Name, unseen)
+					continue
+				}
 				if s.Frame, err = r.frameLocator(ctx, id); err != nil {
 					return err
 				}
@@ -45,6 +54,9 @@ func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting,
 			return err
 		})
 	})
+	if err == nil && len(found) == 0 {
+		err = &VerifyError{reason}
+	}
 	return found, err
 }
 
@@ -79,12 +91,12 @@ func (r *Reader) sight(ctx context.Context, id protocol.FrameID, role string, cl
 	return sightings(seen.Sighted), nil
 }
 
-// sightings are pairs of a ref's number and a name.
-func sightings(pairs []any) (found []Sighting) {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		n, _ := pairs[i].(float64)
-		name, _ := pairs[i+1].(string)
-		found = append(found, Sighting{Ref: fmt.Sprintf("e%d", int(n)), Name: name})
+// sightings are triples of a ref's number, a name, and whether no user sees the element.
+func sightings(triples []any) (found []Sighting) {
+	for t := range slices.Chunk(triples, 3) {
+		n, _ := t[0].(float64)
+		name, _ := t[1].(string)
+		found = append(found, Sighting{Ref: fmt.Sprintf("e%d", int(n)), Name: name, unseen: t[2] == true})
 	}
 	return found
 }
@@ -92,25 +104,35 @@ func sightings(pairs []any) (found []Sighting) {
 // folded normalizes a text for comparison, as Playwright's locators do.
 func folded(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
+// notShown are those of some texts that no user sees, and those of them that are in the page
+// nevertheless.
+type notShown struct{ Missing, Unseen []string }
+
 // VerifyText checks that a text is shown in one of the frames, and returns Playwright's
 // locator of that frame, which is empty for the main frame.
 func (r *Reader) VerifyText(ctx context.Context, text string) (locator string, err error) {
-	shown := false
+	shown, reason := false, "is not shown"
 	err = r.page.Run(ctx, "looking for a text", 0, func(ctx context.Context) error {
 		return r.frames.Each(ctx, func(id protocol.FrameID) error {
 			if shown {
 				return nil
 			}
-			var missing []string
-			err := r.frames.Run(ctx, id, shownFunction, map[string]any{"texts": []string{text}}, &missing)
-			if shown = err == nil && len(missing) == 0 && r.frameShown(ctx, id); shown {
+			var not notShown
+			err := r.frames.Run(ctx, id, shownFunction, map[string]any{"texts": []string{text}}, &not)
+			if there := len(not.Missing) == 0 || len(not.Unseen) > 0; err != nil || !there || !r.frameShown(ctx, id) {
+				return err
+			}
+			if len(not.Unseen) > 0 {
+				reason = unseen
+			}
+			if shown = len(not.Missing) == 0; shown {
 				locator, err = r.frameLocator(ctx, id)
 			}
 			return err
 		})
 	})
 	if err == nil && !shown {
-		err = &VerifyError{fmt.Sprintf("the text %q is not shown", text)}
+		err = &VerifyError{fmt.Sprintf("the text %q %s", text, reason)}
 	}
 	return locator, err
 }
@@ -118,12 +140,16 @@ func (r *Reader) VerifyText(ctx context.Context, text string) (locator string, e
 // VerifyItems checks that all texts are shown within a target.
 func (r *Reader) VerifyItems(ctx context.Context, target string, items []string) error {
 	return r.onElement(ctx, "looking for the items", target, func(ctx context.Context, e *frame.Element) error {
-		var missing []string
-		if err := e.Run(ctx, shownFunction, map[string]any{"texts": items}, &missing); err != nil {
+		var not notShown
+		if err := e.Run(ctx, shownFunction, map[string]any{"texts": items}, &not); err != nil {
 			return err
 		}
-		if len(missing) > 0 {
-			return &VerifyError{fmt.Sprintf("%s does not show %q", target, missing)}
+		if len(not.Missing) > 0 {
+			reason := fmt.Sprintf("%s does not show %q", target, not.Missing)
+			if len(not.Unseen) > 0 {
+				reason += fmt.Sprintf("; %q %s", not.Unseen, unseen)
+			}
+			return &VerifyError{reason}
 		}
 		return nil
 	})

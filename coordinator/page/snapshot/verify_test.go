@@ -24,7 +24,7 @@ const verifiedPage = `<!doctype html><title>t</title>
 <label>Name <input id=name value=Ada></label><input type=submit value="Send it">
 <label>News <input type=checkbox id=news checked></label>
 <select id=colour aria-label=Colour><option value=r>Red</option><option value=b selected>Blue</option></select>
-<div role=slider aria-label=Volume aria-valuenow=7 tabindex=0 id=volume></div>
+<div role=slider aria-label=Volume aria-valuenow=7 tabindex=0 id=volume>7</div>
 <p style="visibility:hidden">nobody sees this</p>
 <my-box></my-box><label>Day <input type=date></label><input type=color title=Paint><details><summary>More</summary></details><canvas></canvas>
 <script>document.querySelector("my-box").attachShadow({mode: "open"}).innerHTML = "<p>in a shadow</p><button>Shadow button</button>"</script>`
@@ -54,7 +54,7 @@ func TestVerify(t *testing.T) {
 		{"textbox", "Name", 1}, {"checkbox", "News", 1}, {"combobox", "Colour", 1}, {"slider", "Volume", 1},
 	} {
 		found, err := p.Reader().FindByRole(t.Context(), c.role, c.name)
-		if err != nil || len(found) != c.want {
+		if len(found) != c.want || (err == nil) != (c.want > 0) {
 			t.Errorf("%s %q: %v %v; want %d", c.role, c.name, found, err, c.want)
 		}
 	}
@@ -95,6 +95,49 @@ func TestVerify(t *testing.T) {
 	if err := p.Reader().VerifyValue(t.Context(), "h1", "textbox", "x"); !errors.As(err, &none) {
 		t.Errorf("a heading: %v", err)
 	}
+}
+
+// What is in the accessibility tree and cannot be seen is not visible: a toast that has
+// faded, a text for screen readers. A checkbox that lies on what is drawn for it is.
+func TestVerifyWhatNobodySees(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><title>t</title><style>.away { position: absolute; left: -9999px }</style><body style="height:3000px">
+<div role=status style="opacity:0">Faded toast</div><div style="opacity:0"><p>Inner text <button>Fade</button></div>
+<p style="transform:scale(0)">Scaled text <button>Scale</button></p><p style="font-size:0">Tiny text</p><h2 class=away>Away heading</h2><a class=away href=#m>Skip link</a>
+<p style="position:absolute;top:-500px">Above text</p>
+<label style="position:relative"><input type=checkbox aria-label=Agree style="opacity:0;position:absolute;width:20px;height:20px"><i>box</i></label>
+<ul id=list style="height:50px;overflow:auto"><li>One seen</li>`+strings.Repeat("<li>Row</li>", 50)+`<li style="opacity:0">Two faded</li></ul>
+<span style="display:contents"><b>Held text</b></span><p style="margin-top:2500px">Below text</p>
+<button style="display:inline"><span style="float:left">Floating</span></button>
+<script>list.scrollTop = 500; scrollTo(0, 900)</script>`)
+	var unlike *snapshot.VerifyError
+	fails := func(what string, err error, reason string) {
+		t.Helper()
+		if !errors.As(err, &unlike) || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, text := range []string{"Faded toast", "Inner text", "Scaled text", "Tiny text", "Away heading", "Skip link", "Above text", "Two faded"} {
+		_, err := p.Reader().VerifyText(t.Context(), text)
+		fails(text, err, fmt.Sprintf("the text %q is in the page, but no user sees it", text))
+	}
+	for _, text := range []string{"One seen", "Held text", "Below text", "Floating"} {
+		if _, err := p.Reader().VerifyText(t.Context(), text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for role, name := range map[string]string{"status": "", "button": "Fade", "heading": "Away heading", "link": "Skip link"} {
+		_, err := p.Reader().FindByRole(t.Context(), role, name)
+		fails(role, err, "is in the page, but no user sees it")
+	}
+	_, err := p.Reader().FindByRole(t.Context(), "button", "Scale")
+	fails("a scaled button", err, "no user sees it")
+	for role, name := range map[string]string{"checkbox": "Agree", "button": "Floating"} {
+		if _, err := p.Reader().FindByRole(t.Context(), role, name); err != nil {
+			t.Error(err)
+		}
+	}
+	fails("a list", p.Reader().VerifyItems(t.Context(), "#list", []string{"One seen", "Two faded"}), `#list does not show ["Two faded"]; ["Two faded"] is in the page`)
 }
 
 func TestLocator(t *testing.T) {

@@ -90,5 +90,24 @@ function () {
     for (let w = window; w.frameElement; w = w.parent) if (!shown(w.frameElement)) return false;
     return true;
   }
-  return { up, hiddenBy, collapsed, displayed, shown, framed };
+  // unseen reports whether no user sees an element, or a text, that is shown: it is
+  // transparent, has no size, or lies where nobody can scroll to.
+  function unseen(n) {
+    let e = /^(INPUT|SELECT)$/.test(n.nodeName) || n.nodeType !== 1 ? up(n) : n; // a transparent control lies on what is drawn for it
+    while (e && getComputedStyle(e).display === "contents") e = up(e);
+    if (e && !e.checkVisibility({ opacityProperty: true })) return true;
+    const content = document.createRange();
+    content.selectNodeContents(n);
+    const boxes = [n.nodeType === 1 && n.getBoundingClientRect(), content.getBoundingClientRect()].filter((box) => box && box.width && box.height);
+    let x = scrollX, y = scrollY, anyX = false;
+    for (; e; e = up(e)) {
+      const style = getComputedStyle(e);
+      if (style.direction === "rtl") anyX = true; // what is on the left can be scrolled to
+      if (e === document.documentElement || e === document.scrollingElement) continue;
+      x += e.scrollLeft;
+      y += e.scrollTop;
+    }
+    return !boxes.some((box) => (anyX || box.right + x > 0) && box.bottom + y > 0);
+  }
+  return { up, hiddenBy, collapsed, displayed, shown, framed, unseen };
 }

@@ -13,7 +13,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   let visited = 0, ended = false;
   const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, generated, mathOf, decorative, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named } = library.naming();
 
-  const { up, collapsed, displayed, shown: isShown } = library.visibility();
+  const { up, collapsed, displayed, shown: isShown, unseen } = library.visibility();
 
   const silent = set("generic none presentation group rowgroup paragraph form region article strong emphasis code deletion insertion subscript superscript figure blockquote term definition mark caption");
 
@@ -171,7 +171,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
         // A term and its definition are one text.
         const defines = c.nodeName === "DD" && previous?.nodeName === "DT";
         if (defines) items.apart = false;
-        add(items, visit(c, style, cursor), !inline && !defines);
+        add(items, veiled(c, style, visit(c, style, cursor)), !inline && !defines);
         if (defines) items.apart = true;
         previous = c;
       }
@@ -180,15 +180,15 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     return items;
   }
 
-  // sight notes the elements of a role that is looked for, with their names; also what is
-  // clipped where that is wanted.
+  // sight notes the elements of a role that is looked for, with their names, and whether no
+  // user sees them; also what is clipped where that is wanted.
   const sighted = [];
   const wanted = look === "self" ? roleOf(root) : look;
   const namedByCells = new Set(["cell", "row", "columnheader", "rowheader"]);
   function sight(e, role, shown) {
     if (role !== wanted) return;
     const name = nameOf(e, role) || (namedByCells.has(role) ? squash(textOf(e)) : "");
-    sighted.push(number(shown, { role, name }), name);
+    sighted.push(number(shown, { role, name }), name, unseen(shown));
   }
 
   // suspect reports whether an element may have a closed shadow root: custom elements,
@@ -274,6 +274,19 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     return printed;
   }
   const controls = set("INPUT SELECT TEXTAREA");
+
+  // veiled says of the items of a transparent element that nobody sees them, a toast that has
+  // faded for example. A transparent control lies on what is drawn for it.
+  function veiled(e, style, items) {
+    if (style.opacity !== "0" || controls.has(e.nodeName) || !(items = tidy(items)).length) return items;
+    if (items.length === 1 && items[0].owner === e && items[0].attributes) {
+      items[0].attributes.push("transparent");
+      return items;
+    }
+    const item = { role: "generic", name: "", attributes: ["transparent"], kids: [], owner: e };
+    begin(item, items);
+    return [item];
+  }
 
   // movable reports whether a user sees that an element can be dragged.
   const grips = /^(grab|grabbing|move|all-scroll|(col|row|[nesw]{1,4})-resize)$/;
@@ -518,7 +531,8 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // itemsOf are the items of an element.
   function itemsOf(e) {
     if (e === document.documentElement) return tidy(childrenOf(e, ""));
-    return tidy(visit(e, getComputedStyle(e), e.parentElement ? getComputedStyle(e.parentElement).cursor : ""));
+    const style = getComputedStyle(e);
+    return tidy(veiled(e, style, visit(e, style, e.parentElement ? getComputedStyle(e.parentElement).cursor : "")));
   }
   // lineOf is the line of an item without its indentation, with all roles.
   function lineOf(it) {
