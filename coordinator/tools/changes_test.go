@@ -222,3 +222,20 @@ document.querySelector("button").onclick = () => { s.textContent = "Profile save
 		})
 	}
 }
+
+// A wait for a toast says that it was there before, or that it has gone again.
+func TestWaitForAToastThatHasGone(t *testing.T) {
+	t.Parallel()
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(toolstest.ServeHTML(t, `<!doctype html><title>Shop</title><button id=now>Save</button><button id=later>Later</button><div id=s role=status></div><script>
+function toast(text) { s.textContent = text; setTimeout(() => { s.textContent = "" }) }
+now.onclick = () => { toast("Profile saved"); document.title = "Saved" }
+later.onclick = () => setTimeout(toast, 300, "Once more")</script>`))
+	agent.Must("browser_click", args{"target": "#now", "changes": "none"})
+	agent.Refused("browser_wait_for", args{"text": "Profile saved", "time": 0.5}, `Shown for a while: "Profile saved"`, `The page's title is now "Saved".`)
+	pagetest.Until(t, "a wait that sees the toast before it goes", func() bool {
+		agent.Must("browser_click", args{"target": "#later", "changes": "none"})
+		text, _ := agent.Call("browser_wait_for", args{"text": "Once more", "time": 1})
+		return strings.Contains(text, "It is there.") && strings.Contains(text, `But now the text "Once more" is not shown.`)
+	})
+}

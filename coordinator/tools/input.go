@@ -302,7 +302,9 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 	case in.TextGone != "" && in.Text == "":
 		met = "It is gone."
 	}
-	if err := c.Did(met)(p.WaitFor(ctx, wait)); err != nil || in.Text == "" || c.Brief {
+	change, err := p.WaitFor(ctx, wait)
+	c.ShowsAlways()
+	if err := c.Did(met)(change, err); err != nil || in.Text == "" || c.Brief {
 		return err
 	}
 	if c.Test != nil {
@@ -316,6 +318,10 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 	found, err := p.Reader().Find(ctx, snapshot.FindOptions{Text: in.Text, Most: shownWaited, Hide: c.Secrets.Hide})
 	if err == nil && found.Matches > 0 {
 		c.Out.Quote(strings.TrimSuffix(found.Text, "\n"))
+		return nil
+	}
+	if _, gone := p.Reader().VerifyText(ctx, in.Text); errors.As(gone, new(*snapshot.VerifyError)) {
+		c.Out.Quotef("But now %v.", gone)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -252,19 +253,16 @@ const noMatch = "matches no element"
 
 // nothing is the error for a selector that matches nothing, or only what is hidden.
 func nothing(ctx context.Context, t *Tree, selector string) error {
-	hidden := ""
+	why := ""
 	_ = t.Each(ctx, func(id protocol.FrameID) error {
-		if hidden != "" {
+		if why != "" {
 			return nil
 		}
 		return t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) error {
-			return evaluate(ctx, session, world, "library.query("+jsString(selector)+", true)", &hidden)
+			return evaluate(ctx, session, world, "library.unmatched("+jsString(selector)+")", &why)
 		})
 	})
-	if hidden != "" {
-		return &TargetError{selector, noMatch + " that is shown, only hidden: " + hidden}
-	}
-	return &TargetError{selector, noMatch + ": take a snapshot and use a ref of it"}
+	return &TargetError{selector, noMatch + cmp.Or(why, ": take a snapshot and use a ref of it")}
 }
 
 // NoMatch reports whether a selector matches nothing.

@@ -152,6 +152,9 @@ setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick=
 		`button:has-text("save all")`: "all", `//button[text()="Save"]`: "save", `xpath=//button[text()="Save"]`: "save", `getByRole('button', { name: 'Save' })`: "save", `page.getByText("Send it", { exact: true })`: "send",
 		`getByRole("button", { name: /^save$/i })`: "save", `getByRole('button', { name: 'Save', exact: true })`: "save", "getByRole('button', { name: `Save all` })": "all",
 		`getByRole('link').first()`: "more", `page.locator("button").nth(0)`: "all",
+		`main:has-text("Please") > button:has-text("Save"):visible >> nth=1`: "save", `main >> text="Save"`: "save", `main >> button >> nth=0`: "all", `main button:text-is("save")`: "save",
+		`p:has-text("nothing"), button:text("Save all")`: "all", "text=/^save ALL$/i": "all", `getByText(/^Save$/)`: "save", `main:has-text("form") a:visible >> nth=0`: "more", "#h >> role=button": "shadow",
+		`#h:visible button`: "shadow", `button.none:visible, [data-x=":visible"], li:visible`: "item",
 		"text=read more": "more", `role=link[name='more']`: "more", `button "In the \"shadow\""`: "shadow", `role=button[name="Late"]`: "late",
 	} {
 		pagetest.Evaluate(t, p, "did = ''")
@@ -167,8 +170,9 @@ setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick=
 	}
 	for target, want := range map[string]string{
 		`getByRole("button", { name: /nothing/ })`: "matches no element", `getByRole("button", { name: "save", exact: true })`: "matches no element",
-		`getByRole("button", { disabled: true })`: "not known", `getByRole("heading", { level: 3, name: "x" })`: "not known", `getByText(/Save/)`: "not known",
-		"role=link": "matches 2 elements", "text=nowhere": "matches no element", `role=[name="x"]`: `text=Save or role=button[name="Save"]`,
+		`getByRole("button", { disabled: true })`: "not known", `getByRole("heading", { level: 3, name: "x" })`: "not known",
+		"role=link": `matches 2 elements (link "Read more" [ref=e5], link "Read less" [ref=e6]): make it unique`,
+		"Save all":  `matches no element: text=Save all is button "Save all"`, "Coupon": `text=Coupon is textbox "Coupon"`, "button:not(:visible)": "neither a ref nor a selector", "text=/(/": "not known", "nth=0": "neither a ref", "main:visible + p": "neither a ref", "text=nowhere": "matches no element", `role=[name="x"]`: `text=Save or role=button[name="Save"]`,
 	} {
 		if _, err := p.Reader().HTML(t.Context(), target); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", target, err, want)

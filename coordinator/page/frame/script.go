@@ -22,6 +22,7 @@ var scripts embed.FS
 func Library(others ...embed.FS) string {
 	var b strings.Builder
 	b.WriteString("globalThis.library ??= {\n")
+	names := map[string]bool{}
 	for _, folder := range append(others, scripts) {
 		files, err := folder.ReadDir("script")
 		if err != nil {
@@ -32,7 +33,12 @@ func Library(others ...embed.FS) string {
 			if err != nil {
 				panic(err)
 			}
-			b.WriteString(strings.TrimSuffix(f.Name(), ".js") + ": " + strings.TrimSpace(string(body)) + ",\n")
+			name := strings.TrimSuffix(f.Name(), ".js")
+			if names[name] {
+				panic("two functions of the library are called " + name)
+			}
+			names[name] = true
+			b.WriteString(name + ": " + strings.TrimSpace(string(body)) + ",\n")
 		}
 	}
 	b.WriteString("}; 0")

@@ -26,6 +26,7 @@ type Changes struct {
 	Much    bool     // there is more, or too much for a diff
 	Notices []string // what live regions have shown, and do not show any longer
 	Again   []string // what they show again, and did not show meanwhile
+	Title   string   // the page's new one; empty: it is the same
 }
 
 // changesFound is what changes.js returns.
@@ -36,6 +37,7 @@ type changesFound struct {
 	Known         bool // there is one from now on
 	Notices       []string
 	Again         []string
+	Title         string
 	Last          int
 	Fresh         []any
 }
@@ -63,6 +65,10 @@ func (r *Reader) knows(generation int, known bool) {
 		r.known = generation
 	}
 }
+
+// budgetShare is the divisor of the time for a comparison after which its script in a page
+// gives up.
+const budgetShare = 5
 
 // maxAppeared bounds how many new frames one look reads.
 const maxAppeared = 5
@@ -167,7 +173,7 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 			}
 			if main {
 				r.knows(f.Generation, found.Known)
-				all.Unknown = !found.Compared
+				all.Unknown, all.Title = !found.Compared, found.Title
 			}
 			again = again || frameLine().MatchString(found.After)
 			all.Much = all.Much || found.Much
@@ -196,6 +202,7 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 			all.Text += line
 		}
 	}
+	all.Text = foldRedrawn(all.Text)
 	return all, err
 }
 
@@ -212,7 +219,7 @@ func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (f
 	var in runtime.ExecutionContextID
 	err = r.frames.InWorld(ctx, f.ID, func(session *cdp.Session, world runtime.ExecutionContextID) error {
 		now, _ := r.frames.Frame(f.ID)
-		args, err := json.Marshal(map[string]any{"last": r.frames.Refs().Last(), "lost": r.lost[f.ID], "generation": now.Generation, "appeared": appeared})
+		args, err := json.Marshal(map[string]any{"last": r.frames.Refs().Last(), "lost": r.lost[f.ID], "generation": now.Generation, "appeared": appeared, "budget": r.changesTimeout.Milliseconds() / budgetShare})
 		if err != nil {
 			return err
 		}

@@ -214,3 +214,46 @@ func TestFormulas(t *testing.T) {
 	pagetest.Contains(t, pagetest.Snapshot(t, p), "- Half is 1/2 of √(x)=(a+1)/(10^6)\n", `button "Add 3/4"`, "- y_0\n")
 	pagetest.Contains(t, markdown(t, p), "Half is 1/2 of √(x)=(a+1)/(10^6)\n", "\n\ny\\_0")
 }
+
+// How a table is sorted is in its head. The title of a cell is not its text.
+func TestSortedColumns(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><table><tr><th aria-sort=ascending>Name<th aria-sort=none><button>Age</button><th aria-sort=descending><button>City</button><th aria-sort=ascending tabindex=0>Zip
+<tr><td title="Ann the first">Ann…<td title=Thirty>Thirty<td style="opacity:0">Kiel<td title="Post code">24103</table>`)
+	text := pagetest.Snapshot(t, p)
+	refs := regexp.MustCompile(` \[ref=e\d+\]`)
+	pagetest.Contains(t, refs.ReplaceAllString(text, ""), `- Name [sort=ascending] | button "Age" | button "City" [sort=descending] | columnheader [sort=ascending]: Zip`,
+		`- Ann the first | Thirty | Kiel [transparent] | 24103 [title="Post code"]`)
+	pagetest.Evaluate(t, p, `document.querySelectorAll("th").forEach((th, i) => th.ariaSort = i == 1 ? "ascending" : "none"), document.title = "Sorted by age"`)
+	shown := p.Look(t.Context())
+	pagetest.Contains(t, refs.ReplaceAllString(shown.Text, ""), `+   - Name | button "Age" [sort=ascending] | button "City" | columnheader: Zip`)
+	if shown.Title != "Sorted by age" {
+		t.Errorf("%+v", shown)
+	}
+	pagetest.Evaluate(t, p, `document.title = "Only the title"`)
+	if shown := p.Look(t.Context()); shown.Title != "Only the title" || shown.Text != "" {
+		t.Errorf("%+v", shown)
+	}
+	if shown := p.Look(t.Context()); shown.Title != "" {
+		t.Errorf("%+v", shown)
+	}
+}
+
+// A field with a value that its form is not sent with says so at once, an empty one when the
+// browser has told the user.
+func TestInvalidFields(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><form><input type=number aria-label=Count max=10><input type=date aria-label=Day max=2026-01-31><input type=email aria-label=Mail>
+<input required aria-label=Who><input type=checkbox required aria-label=Agree></form><form novalidate><input type=number aria-label=Free max=10></form>`)
+	pagetest.Snapshot(t, p)
+	for selector, c := range map[string]struct{ value, want string }{
+		"[aria-label=Count]": {"15", `+ - spinbutton "Count" [invalid] [ref=e1] [message="Value must be less than or equal to 10."]: 15`},
+		"[aria-label=Day]":   {"2026-03-01", `+ - date "Day" [invalid] [ref=e2] [message=`},
+		"[aria-label=Mail]":  {"nobody", `+ - textbox "Mail" [invalid] [ref=e3] [message=`},
+		"[aria-label=Free]":  {"15", `+ - spinbutton "Free" [ref=e6]: 15`},
+	} {
+		pagetest.Act(t, p, p.Input().Type(selector, c.value, input.TypeOptions{}))
+		pagetest.Contains(t, p.Look(t.Context()).Text, c.want)
+	}
+	pagetest.Contains(t, pagetest.Snapshot(t, p), `textbox "Who" [required] [ref=e4]`, `checkbox "Agree" [required] [ref=e5]`)
+}

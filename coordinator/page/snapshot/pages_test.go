@@ -194,4 +194,6 @@ func TestInertAndCards(t *testing.T) {
 	}
 	pagetest.Contains(t, s.Text, "]: Card $5\n")
 	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#i", input.ClickOptions{Timeout: 200 * time.Millisecond}), "it is inert")
+	pagetest.Evaluate(t, p, `document.body.insertAdjacentHTML("beforeend", "<dialog><button>Yes</button></dialog>"), document.querySelector("dialog").showModal()`)
+	pagetest.Contains(t, pagetest.Snapshot(t, p), `button "Buy" [inert] [ref=`, `button "Yes" [active] [ref=`)
 }

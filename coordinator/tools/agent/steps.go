@@ -31,6 +31,7 @@ type did struct {
 	url     string     // its address before
 	change  page.Change
 	changed bool   // the call was an action, which change is the result of
+	waited  bool   // see ShowsAlways
 	closed  string // reports that the action has closed it; empty: it has not
 	looked  bool   // see Look
 

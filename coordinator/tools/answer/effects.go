@@ -113,6 +113,9 @@ func (a *Answer) Shows(c snapshot.Changes, full bool) {
 	for _, text := range c.Again {
 		a.Quotef("Shown again: %q", a.secrets.Hide(text))
 	}
+	if c.Title != "" {
+		a.Quotef("The page's title is now %q.", a.secrets.Hide(c.Title))
+	}
 	text, most := a.secrets.Hide(c.Text), maxChanges // before the cut, which may fall into a secret
 	switch {
 	case full:

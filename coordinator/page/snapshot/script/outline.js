@@ -40,6 +40,20 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     return false;
   }
 
+  // inert: nothing there can be acted on, as behind a modal dialog.
+  const modals = [...document.querySelectorAll("dialog:modal")];
+  function inert(e) {
+    if (e.closest("[inert]")) return true;
+    if (!modals.length) return false;
+    while (e && !modals.includes(e)) e = up(e);
+    return !e;
+  }
+
+  // invalid: the browser would not send the form for this. It tells the user only when they
+  // leave the field, and of an empty field at the attempt.
+  const checked = set("checkbox radio file");
+  const invalid = (e) => e.matches(":user-invalid") || !!e.value && !checked.has(e.type) && e.matches(":invalid") && !e.form?.noValidate;
+
   function attributesOf(e, role) {
     const a = [];
     const tri = (word, value) => { if (value === "true" || value === true) a.push(word); else if (value === "mixed") a.push(word + "=mixed"); };
@@ -52,16 +66,18 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     if (expanded === "true") a.push("expanded");
     else if (expanded === "false") a.push("collapsed");
     if (e.matches(":disabled") || disabled(e, role)) a.push("disabled");
-    if (e.closest("[inert]")) a.push("inert");
+    if (actionable.has(role) && inert(e)) a.push("inert");
     if (role === "heading") a.push("level=" + (aria(e, "level") ?? (/^H[1-6]$/.test(e.nodeName) ? e.nodeName[1] : "2")));
     if (e.required || aria(e, "required") === "true") a.push("required");
     if (e.readOnly && valued.has(role)) a.push("readonly");
-    if (aria(e, "invalid") ? aria(e, "invalid") !== "false" : e.matches(":user-invalid")) a.push("invalid");
+    if (aria(e, "invalid") ? aria(e, "invalid") !== "false" : invalid(e)) a.push("invalid");
     if (aria(e, "current") && aria(e, "current") !== "false") a.push("current");
     if (role === "dialog" && (aria(e, "modal") === "true" || e.matches(":modal"))) a.push("modal");
     if (e !== document.body && e.getRootNode().activeElement === e && !e.shadowRoot) a.push("active");
     const popup = aria(e, "haspopup");
     if (popup && popup !== "false") a.push("haspopup=" + (popup === "true" ? "menu" : popup));
+    const sort = aria(e, "sort");
+    if (sort && sort !== "none") a.push("sort=" + sort);
     const rows = aria(e, "rowcount");
     if (rows && rows !== String(e.querySelectorAll("tr,[role=row]").length)) a.push("rowcount=" + (rows === "-1" ? "unknown" : rows));
     return a;
@@ -90,6 +106,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     };
     if (controls.has(e.nodeName) && !e.value) other("placeholder", e.placeholder);
     other("title", e.getAttribute("title"));
+    if (controls.has(e.nodeName) && invalid(e)) other("message", e.validationMessage);
     return hints;
   }
 
@@ -416,8 +433,10 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       }
       gap(k.column - column);
       column = k.column + k.span;
-      const words = [k.name, k.text].filter(Boolean).join(" ");
-      const inside = k.ref ? [k] : words || !k.kids.length ? [{ ...text(words), ref: k.cell }, ...k.kids] : k.kids;
+      const title = k.name && k.text && k.name === squash(k.owner.getAttribute("title") ?? "") && noteHint("title=" + quote(limit(k.name, MAX_HINT)));
+      const words = (title ? [k.text, title] : [k.name, k.text]).filter(Boolean).join(" ");
+      const inside = k.ref ? [k] : words || !k.kids.length ? [{ ...text(words), ref: k.cell }, ...k.kids] : [...k.kids];
+      if (!k.ref) inside.push(...k.attributes.filter((a) => /^(sort=|transparent)/.test(a)).map((a) => text(note(`[${a}]`))));
       parts.push(inside[0], ...inside.slice(1).map((part) => ({ ...part, joined: true })));
       for (let more = Math.min(k.span - 1, MAX_GAP); more > 0; more--) parts.push(text(""));
     }
@@ -534,12 +553,14 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     const style = getComputedStyle(e);
     return tidy(veiled(e, style, visit(e, style, e.parentElement ? getComputedStyle(e.parentElement).cursor : "")));
   }
-  // lineOf is the line of an item without its indentation, with all roles.
+  // lineOf is the line of an item to compare: without its indentation, and with all roles. A
+  // dialog makes all that is behind it inert, which is no change of each element there.
+  const lasting = (it) => ({ ...it, attributes: it.attributes?.filter((a) => a !== "active" && a !== "inert") });
   function lineOf(it) {
-    const ours = { ...it, attributes: it.attributes?.filter((a) => a !== "active") };
+    const ours = lasting(it);
     if (!it.inline) return "- " + head(ours) + (!it.text && (it.kids.length || it.frame) ? ":" : "");
     const own = it.ref ? head({ ...ours, text: "" }) + ": " : "";
-    return ("- " + own + it.kids.map((k, i) => (i === 0 ? "" : k.joined ? " " : " | ") + head({ ...k, attributes: k.attributes?.filter((a) => a !== "active") })).join("")).trimEnd();
+    return ("- " + own + it.kids.map((k, i) => (i === 0 ? "" : k.joined ? " " : " | ") + head(lasting(k))).join("")).trimEnd();
   }
   function print(items) {
     refs = 0;

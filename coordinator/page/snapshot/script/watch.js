@@ -3,11 +3,11 @@ function () {
   // the lines of an outline, and collects what changes: the observer notes elements, and only
   // those are outlined again.
   if (globalThis.watch) return globalThis.watch;
-  const MAX_DIRTY = 1000, SMALL = 40, LARGE = 100, FEW = 2000, MAX_VISITED = 1000, MAX_TIME = 200, MAX_TEXT = 20000, MAX_NOTICES = 20, MAX_ANNOUNCED = 200, MAX_TEXTS = 3, MAX_SIBLINGS = 5;
+  const MAX_DIRTY = 1000, SMALL = 40, LARGE = 100, FEW = 2000, MAX_VISITED = 1000, MAX_TEXT = 20000, MAX_NOTICES = 20, MAX_ANNOUNCED = 200, MAX_TEXTS = 3, MAX_SIBLINGS = 5;
   const { squash, limit, skipped, textOf } = library.naming();
   let root, owners, hidden, controls, touched, count = 0;
   const dirty = new Set(), emptied = new Set(), dressed = new Set();
-  let restyled = false, overflow = false, notices = [];
+  let restyled = false, overflow = false, notices = [], title = document.title;
   const announced = new WeakMap(), known = new WeakMap(); // known: by the agent
 
   const parentOf = (n) => n.assignedSlot ?? n.parentNode ?? n.host;
@@ -62,7 +62,7 @@ function () {
     const regions = new Set(), changed = new Set(); // regions are live for sure
     for (const { type, target, attributeName, addedNodes, removedNodes } of records) {
       if (type === "attributes") restyled = true;
-      if (attributeName === "aria-disabled" || attributeName === "inert") note(dirty, target); // of all that is in it
+      if (attributeName === "aria-disabled") note(dirty, target); // of all that is in it
       if (type !== "childList") {
         const e = target.nodeType === 1 ? target : target.parentElement ?? target.parentNode?.host;
         note(type === "attributes" ? dressed : dirty, e);
@@ -306,7 +306,7 @@ function () {
       const outermost = (e) => { for (let n = up(e); n; n = up(n)) if (all.has(n)) return false; return true; };
       const regions = new Set([...all].filter(outermost)), groups = new Map();
       for (const e of regions) {
-        if (outline.visited() > MAX_VISITED || performance.now() - began > MAX_TIME) overflow = true;
+        if (outline.visited() > MAX_VISITED || performance.now() - began > options.budget) overflow = true;
         if (overflow) break;
         refresh(e, outline, regions, groups);
       }
@@ -326,6 +326,7 @@ function () {
     found.again = notices.filter((n) => shown(n) && known.get(n.region) === n.text).map((n) => n.text);
     for (const { region } of notices) known.set(region, shownText(region));
     notices = [];
+    if (document.title !== title) found.title = limit(squash(title = document.title), 200);
     return found;
   }
 

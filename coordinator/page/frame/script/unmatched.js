@@ -1,0 +1,16 @@
+function (selector) {
+  // What to say of a selector that matches nothing: which hidden elements it matches by their
+  // text or role, and what may show the first of them; or which element has it as its text.
+  const { squash, limit, labelOf, named } = library.naming();
+  const hidden = library.matching(selector, true), [e, ...more] = hidden;
+  if (typeof hidden !== "string" && e && !library.visibility().shown(e)) {
+    const opener = library.opener(e), rest = more.length ? ` and ${more.length} more` : "";
+    return ` that is shown, only hidden: <${e.localName}${e.id ? ` id="${e.id}"` : ""}> "${limit(squash(e.textContent), 40)}"${rest}${opener ? `: ${opener} may show it` : ""}`;
+  }
+  if (!/^\p{L}[\p{L}\p{N} .,!?'’-]*$/u.test(selector)) return "";
+  for (const how of ["text=", "label="]) {
+    const [found] = library.matching(how + selector);
+    if (found instanceof Element) return `: ${how}${selector} is ${labelOf(named(found))}`;
+  }
+  return "";
+}
