@@ -20,6 +20,13 @@ list.onscroll = () => requestAnimationFrame(() => {
 list.onscroll()
 </script>`
 
+// twoLists has a shorter list beside the one of scrollPage, which the page fills at a scroll.
+const twoLists = scrollPage + `<div id=notes style="height:200px;overflow-y:auto"></div><script>
+const fill = () => { for (let i = 0; i < 20 && notes.children.length < 200; i++) notes.insertAdjacentHTML("beforeend", "<p>Note " + notes.children.length) }
+fill()
+notes.onscroll = () => notes.scrollTop + 300 > notes.scrollHeight && fill()
+</script>`
+
 // slowPage draws its rows a moment after it has been scrolled.
 var slowPage = strings.Replace(strings.Replace(scrollPage, "requestAnimationFrame(() => {", "setTimeout(() => {", 1), "\n})\nlist", "\n}, 50)\nlist", 1)
 
@@ -40,7 +47,7 @@ func TestFindScrolling(t *testing.T) {
 	t.Parallel()
 	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		io.WriteString(w, map[string]string{"/list": scrollPage, "/slow": slowPage, "/feed": feedPage}[r.URL.Path])
+		io.WriteString(w, map[string]string{"/list": scrollPage, "/two": twoLists, "/slow": slowPage, "/feed": feedPage}[r.URL.Path])
 	})
 	w := toolstest.OpenWindow(t)
 	agent := w.Agent()
@@ -54,6 +61,9 @@ func TestFindScrolling(t *testing.T) {
 		}
 	}
 	agent.Expect("browser_find", args{"text": "Row 151 ", "scroll": true}, "scrolling to the end")
+	agent.Open(url + "/two")
+	agent.Expect("browser_find", args{"text": "Note 190", "scroll": true}, "Note 190")
+	agent.Expect("browser_find", args{"text": "Row 77 ", "scroll": true}, "Row 77 ")
 	agent.Open(url + "/slow")
 	agent.Expect("browser_find", args{"text": "Row 77 ", "scroll": true}, "Row 77 ", "[ref=")
 	agent.Open(url + "/feed")

@@ -23,10 +23,10 @@ type Scrolled struct {
 	Changes Changes // what had changed before, as Look returns it
 }
 
-// FindScrolling is Find in a document whose list or feed has only a part of its content:
-// it scrolls from where the page is to the end, and then from the top, until something
-// matches. It leaves the page where it stops. If nothing matches, it searches again and
-// leaves rows the time to load. What the scrolling changes is no later Look's.
+// FindScrolling is Find in a document whose lists or feed have only a part of their content:
+// it scrolls one after the other from where it is to the end, and then from the top, until
+// something matches. It leaves the page where it stops. If nothing matches, it searches again
+// and leaves rows the time to load. What the scrolling changes is no later Look's.
 func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (found Found, s Scrolled, err error) {
 	until := time.Now().Add(maxScroll)
 	if r.seen() {
@@ -36,10 +36,14 @@ func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (found Fou
 			s.Changes.Notices = append(s.Changes.Notices, scrolled.Notices...)
 		}()
 	}
+search:
 	for _, thorough := range []bool{false, true} {
-		found, err = r.findScrolling(ctx, opts, thorough, until, &s)
-		if err != nil || found.Matches > 0 || !s.All {
-			break
+		lists := 1
+		for list := 0; list < lists; list++ {
+			found, lists, err = r.findInList(ctx, opts, scrolling{List: list, Thorough: thorough}, until, &s)
+			if err != nil || found.Matches > 0 || !s.All {
+				break search
+			}
 		}
 	}
 	if found.ref == 0 || s.Steps == 0 {
@@ -55,21 +59,23 @@ func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (found Fou
 	return found, s, nil
 }
 
-func (r *Reader) findScrolling(ctx context.Context, opts FindOptions, thorough bool, until time.Time, s *Scrolled) (found Found, err error) {
+// findInList searches while it scrolls one list, and returns how many lists there are.
+func (r *Reader) findInList(ctx context.Context, opts FindOptions, how scrolling, until time.Time, s *Scrolled) (found Found, lists int, err error) {
 	var at position
 	s.All = false
 	began, wrapped := 0.0, false
 	for first := true; ; first = false {
 		found, err = r.Find(ctx, opts)
 		if err != nil || found.Matches > 0 || time.Now().After(until) {
-			return found, err
+			return found, at.Lists, err
 		}
 		if s.All = at.End && (wrapped || began == 0) || wrapped && at.Y >= began; s.All {
-			return found, nil
+			return found, at.Lists, nil
 		}
 		wrapped = wrapped || at.End
-		if at, err = r.scroll(ctx, scrolling{Top: at.End, Thorough: thorough}); err != nil {
-			return found, err
+		how.Top = at.End
+		if at, err = r.scroll(ctx, how); err != nil {
+			return found, at.Lists, err
 		}
 		if s.Steps++; first {
 			began = at.From
@@ -81,10 +87,12 @@ func (r *Reader) findScrolling(ctx context.Context, opts FindOptions, thorough b
 type position struct {
 	From, Y float64
 	End     bool
+	Lists   int // how many there are
 }
 
 // scrolling is the argument of scroll.js.
 type scrolling struct {
+	List     int   `json:"list"`
 	Top      bool  `json:"top"`
 	To       int   `json:"to"` // the number of a ref; 0: none
 	Thorough bool  `json:"thorough"`

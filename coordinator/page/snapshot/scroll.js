@@ -1,11 +1,15 @@
-async function ({ top, to, thorough, budget }) {
-  // Scrolls the list or feed of this document by nearly its height, to its top, or to the
-  // element of a ref. Returns from where to where, when the page has drawn what is there.
+async function ({ list: which, top, to, thorough, budget }) {
+  // Scrolls a list or feed of this document by nearly its height, to its top, or to the element
+  // of a ref. Returns from where to where, when the page has drawn what is there, and how many
+  // lists there are. The one with the most to show comes first.
   const room = (e) => e.scrollHeight - e.clientHeight;
   const { shown } = library.visibility();
   const scrolls = (e) => room(e) > 40 && e.clientHeight > innerHeight / 10 && /auto|scroll/.test(getComputedStyle(e).overflowY) && shown(e);
-  let list = document.scrollingElement;
-  for (const e of document.body?.getElementsByTagName("*") ?? []) if (room(e) > room(list) && scrolls(e)) list = e;
+  if (!which) {
+    const inner = [...document.body?.getElementsByTagName("*") ?? []].filter(scrolls);
+    globalThis.lists = [document.scrollingElement, ...inner].filter((e, i) => i === 0 || e !== document.scrollingElement).sort((a, b) => room(b) - room(a));
+  }
+  const { lists } = globalThis, list = lists[which]?.isConnected ? lists[which] : document.scrollingElement;
   const atEnd = () => list.scrollTop >= room(list) - 2;
   const until = performance.now() + budget;
   let changed = performance.now();
@@ -30,5 +34,5 @@ async function ({ top, to, thorough, budget }) {
     // A feed loads more at its end, which takes time.
   } while (performance.now() < until && (!to && atEnd() || changed > before || performance.now() - changed < pause));
   observer.disconnect();
-  return JSON.stringify({ from, y: list.scrollTop, end: atEnd() });
+  return JSON.stringify({ from, y: list.scrollTop, end: atEnd(), lists: lists.length });
 }
