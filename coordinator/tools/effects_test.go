@@ -75,11 +75,26 @@ func TestAnswersHaveAfterEffects(t *testing.T) {
 	release()
 	next("browser_find", args{"text": "Fine"}, " failed: GET /slow → 502")
 	agent.Must("browser_click", args{"target": "#late"})
-	next("browser_snapshot", nil, late+"[error] Error: too late")
+	next("browser_snapshot", nil, late+"[error] Uncaught Error: too late")
 	agent.Must("browser_click", args{"target": "#popup"})
 	next("browser_find", args{"text": "Fine"}, "A new tab opened: ")
 	agent.Expect("browser_click", args{"target": "#ask"}, "Sure?")
 	agent.Expect("browser_handle_dialog", args{"accept": true}, "Deleted")
 	agent.Must("browser_handle_dialog", args{"accept": true})
 	agent.Expect("browser_click", args{"target": "a"}, "URL: "+url+"/next", "TypeError", "(in "+url+"/)")
+}
+
+// A page that cannot be opened has its own address, not that of the browser's error page. The
+// body of a response that the browser has blocked is not just empty.
+func TestWhatTheBrowserKeepsBack(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><title>Shop</title><script>fetch("http://localhost:" + location.port + "/prices").catch(() => { document.title = "Blocked" })</script>`)
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Must("browser_wait_for", args{"expression": `document.title == "Blocked"`})
+	list := agent.Must("browser_network_requests", nil)
+	n, _, _ := strings.Cut(list[strings.LastIndex(list[:strings.Index(list, "/prices")], "\n")+1:], ".")
+	agent.Expect("browser_network_request", args{"index": n}, "response-body:\n(the browser keeps no body of a response that it has blocked")
+	agent.Refused("browser_navigate", args{"url": "http://shop.invalid/tea"}, "the host name is unknown")
+	agent.Expect("browser_snapshot", nil, "URL: http://shop.invalid/tea\n", "ERR_NAME_NOT_RESOLVED")
 }

@@ -211,7 +211,7 @@ func upload(ctx context.Context, c *agent.Call, in uploadIn) error {
 	if err != nil {
 		return err
 	}
-	did := c.Acted(fmt.Sprintf("Put %d files into", len(files)), "")
+	did := c.Acted(fmt.Sprintf("Put %s into", count(files)), "")
 	return did(c.Act(ctx, p, p.Input().Upload(in.Target, files...)))
 }
 
@@ -224,7 +224,7 @@ func drop(ctx context.Context, c *agent.Call, in dropIn) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("%d files", len(files))
+	what := count(files)
 	if len(in.Data) > 0 {
 		what = fmt.Sprint(slices.Sorted(maps.Keys(in.Data)))
 	}

@@ -163,7 +163,14 @@ func files(paths []string) string {
 	if len(paths) == 1 {
 		return "the file " + list(paths)
 	}
-	return fmt.Sprintf("%d files: %s", len(paths), list(paths))
+	return count(paths) + ": " + list(paths)
+}
+
+func count(paths []string) string {
+	if len(paths) == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", len(paths))
 }
 
 func list(texts []string) string {

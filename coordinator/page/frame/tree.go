@@ -4,6 +4,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -25,6 +26,9 @@ type Frame struct {
 	Parent  protocol.FrameID // empty: the main frame
 	Session *cdp.Session     // of the process that renders it
 	URL     string
+	// Unreachable is the address of what could not be opened: the document is the browser's
+	// error page, which has a URL of its own.
+	Unreachable string
 	// Generation counts the frame's documents.
 	Generation int
 
@@ -77,6 +81,14 @@ func (t *Tree) URL() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.frames[t.main].URL
+}
+
+// Address is what the browser's address bar shows: for an error page, what it is about.
+func (t *Tree) Address() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.frames[t.main]
+	return cmp.Or(f.Unreachable, f.URL)
 }
 
 // Frame returns a frame; false: it has gone.
@@ -147,7 +159,7 @@ func (t *Tree) Add(tree *cdppage.FrameTree) (mainLearnt bool) {
 		}
 		f := t.frames.of(session, next.Frame.ID, next.Frame.ParentID)
 		if !f.Known {
-			f.Known, f.URL = true, next.Frame.URL+next.Frame.URLFragment
+			f.Known, f.URL, f.Unreachable = true, next.Frame.URL+next.Frame.URLFragment, next.Frame.UnreachableURL
 			mainLearnt = mainLearnt || f.ID == t.main
 		}
 		pending = append(pending, next.ChildFrames...)
@@ -238,6 +250,7 @@ func (t *Tree) Committed(s *cdp.Session, n *protocol.Frame) {
 	f := t.frames.of(s, n.ID, n.ParentID)
 	f.Known = true
 	f.replace(s, n.URL+n.URLFragment)
+	f.Unreachable = n.UnreachableURL
 	t.refs.dropFrame(n.ID)
 	for id, other := range t.frames {
 		if other.Parent == n.ID && other.Session == s {

@@ -150,13 +150,16 @@ func (c *Console) called(s *cdp.Session, e *runtime.EventConsoleAPICalled) {
 	if e.Type == runtime.ConsoleAPICalledTypeAssert {
 		m.Text = strings.TrimSpace("Assertion failed: " + m.Text)
 	}
+	if e.Type == runtime.ConsoleAPICalledTypeTrace {
+		m.Text += remote.Stack(e.StackTrace)
+	}
 	m.locate(e.StackTrace)
 	c.report(s, m)
 }
 
 func (c *Console) exceptionThrown(s *cdp.Session, e *runtime.EventExceptionThrown) {
 	d := e.ExceptionDetails
-	m := Message{Level: "error", Text: remote.Exception(d), Source: "exception", Time: timeOf(e.Timestamp)}
+	m := Message{Level: "error", Text: remote.Uncaught(d), Source: "exception", Time: timeOf(e.Timestamp)}
 	m.locate(d.StackTrace)
 	if m.URL == "" {
 		m.URL, m.Line, m.Column = d.URL, int(d.LineNumber)+1, int(d.ColumnNumber)+1

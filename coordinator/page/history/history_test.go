@@ -27,6 +27,7 @@ console.info('styled %cred', 'color:red');
 console.log(new Map([['tea', 3], ['milk', {fat: 2}]]), new Set(['a']), new Map());
 setTimeout(() => { throw new TypeError('later') });
 Promise.reject(new Error('refused'));
+console.table([{ tea: 3 }, { tea: 4 }]); function order() { console.trace('ordered') } order();
 </script><img src="/missing.png">`)
 	pagetest.Evaluate(t, p, "new Promise(r => setTimeout(r))")
 	var all []string
@@ -36,7 +37,8 @@ Promise.reject(new Error('refused'));
 	joined := strings.Join(all, "\n")
 	pagetest.Contains(t, joined, "info hello Bob, 7 {a: 1, b: Array(1)} x1 /:2", "warning careful x1 /:2", "debug fine x1", "error again x3 /:3", "info styled red x1",
 		"info Map(2) {tea => 3, milk => {fat: 2}} Set(1) {a} Map(0) {size: 0} x1",
-		"error TypeError: later", "error Error: refused")
+		"error Uncaught TypeError: later", "error Uncaught (in promise) Error: refused",
+		"info [{tea: 3}, {tea: 4}] x1", "info ordered\n    at order ("+url+"/:8:")
 	for _, m := range p.History().Console.Messages("error") {
 		if m.Level != "error" {
 			t.Errorf("a %s among the errors: %s", m.Level, m.Text)

@@ -226,7 +226,13 @@ func (n *Network) readBodies(ctx context.Context, found *entry, d *RequestDetail
 		}
 		d.RequestBody = r.PostData
 	}
-	if !found.Done || found.Failed != "" || found.Type == webSocketType {
+	if !found.Done || found.Type == webSocketType {
+		return nil
+	}
+	if found.Failed != "" {
+		if len(d.ResponseHeaders) > 0 {
+			d.BodyError = "the browser keeps no body of a response that it has blocked or that ended too early"
+		}
 		return nil
 	}
 	if found.id != "" {

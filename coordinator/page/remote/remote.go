@@ -14,6 +14,9 @@ import (
 // maxPreview bounds what one object contributes to a console message.
 const maxPreview = 400
 
+// maxCalls bounds the calls of a stack.
+const maxCalls = 10
+
 // Arguments joins the arguments of a console call as the console does, without its %c
 // styles.
 func Arguments(args []*runtime.RemoteObject) string {
@@ -124,6 +127,10 @@ func previewText(p *runtime.ObjectPreview) string {
 			b.WriteString(property.Name)
 			b.WriteString(": ")
 		}
+		if property.ValuePreview != nil { // of console.table
+			b.WriteString(previewText(property.ValuePreview))
+			continue
+		}
 		b.WriteString(property.Value)
 	}
 	if p.Overflow && b.Len() <= maxPreview {
@@ -138,6 +145,33 @@ func entryText(p *runtime.ObjectPreview) string {
 		return previewText(p)
 	}
 	return p.Description
+}
+
+// Uncaught is an exception as the console shows it: "Uncaught TypeError: …", or "Uncaught (in
+// promise) …".
+func Uncaught(d *runtime.ExceptionDetails) string {
+	text := Exception(d)
+	if d.Text == "" || strings.HasPrefix(text, d.Text) {
+		return text
+	}
+	return d.Text + " " + text
+}
+
+// Stack is where a console.trace was called, one line for each of the innermost calls, as the
+// stack of an Error has them.
+func Stack(s *runtime.StackTrace) string {
+	if s == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, f := range s.CallFrames[:min(len(s.CallFrames), maxCalls)] {
+		name := f.FunctionName
+		if name == "" {
+			name = "(anonymous)"
+		}
+		fmt.Fprintf(&b, "\n    at %s (%s:%d:%d)", name, f.URL, f.LineNumber+1, f.ColumnNumber+1)
+	}
+	return b.String()
 }
 
 // Exception prefers the exception's own description ("TypeError: …" and the

@@ -146,7 +146,7 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	s := Snapshot{URL: r.frames.URL(), Title: read.Title, Text: read.Text, Refs: read.Refs}
+	s := Snapshot{URL: r.frames.Address(), Title: read.Title, Text: read.Text, Refs: read.Refs}
 	wantsDiff := opts.Diff
 	opts.Diff = false
 	if root == nil {
