@@ -171,3 +171,26 @@ func TestWaitForTextBehindANavigation(t *testing.T) {
 		}
 	}
 }
+
+// A request that nobody waits for any more, that for the icon of an earlier document, does
+// not keep the page from being idle.
+func TestIdleAfterAnotherDocument(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 1)
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/icon":
+			asked <- struct{}{}
+			<-r.Context().Done()
+		case "/":
+			fmt.Fprint(w, `<!doctype html><link rel=icon href=/icon>First`)
+		default:
+			fmt.Fprint(w, `<!doctype html><link rel=icon href="data:,">Second`)
+		}
+	}))
+	<-asked
+	pagetest.Navigate(t, p, url+"/second")
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Idle: true, Timeout: 10 * time.Second}); err != nil {
+		t.Error(err)
+	}
+}

@@ -233,6 +233,7 @@ now.onclick = () => { toast("Profile saved"); document.title = "Saved" }
 later.onclick = () => setTimeout(toast, 300, "Once more")</script>`))
 	agent.Must("browser_click", args{"target": "#now", "changes": "none"})
 	agent.Refused("browser_wait_for", args{"text": "Profile saved", "time": 0.5}, `Shown for a while: "Profile saved"`, `The page's title is now "Saved".`)
+	agent.Refused("browser_steps", args{"steps": []args{{"action": "click", "target": "#now"}, {"action": "wait", "text": "Profile saved", "time": 0.5}}}, "2. wait", `"Profile saved"`, "for a while")
 	pagetest.Until(t, "a wait that sees the toast before it goes", func() bool {
 		agent.Must("browser_click", args{"target": "#later", "changes": "none"})
 		text, _ := agent.Call("browser_wait_for", args{"text": "Once more", "time": 1})

@@ -270,6 +270,8 @@ type waitIn struct {
 	showsIn
 }
 
+func (waitIn) Waits() {}
+
 // longestWait is Playwright MCP's limit too.
 const longestWait = 30 * time.Second
 
@@ -303,7 +305,6 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 		met = "It is gone."
 	}
 	change, err := p.WaitFor(ctx, wait)
-	c.ShowsAlways()
 	if err := c.Did(met)(change, err); err != nil || in.Text == "" || c.Brief {
 		return err
 	}

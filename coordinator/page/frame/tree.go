@@ -38,6 +38,9 @@ type Frame struct {
 	world runtime.ExecutionContextID // our isolated world in its document; 0: not created yet
 }
 
+// Address is what the browser's address bar shows: for an error page, what it is about.
+func (f Frame) Address() string { return cmp.Or(f.Unreachable, f.URL) }
+
 // Entered reports whether our world in the frame's document exists.
 func (f Frame) Entered() bool { return f.world != 0 }
 
@@ -81,14 +84,6 @@ func (t *Tree) URL() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.frames[t.main].URL
-}
-
-// Address is what the browser's address bar shows: for an error page, what it is about.
-func (t *Tree) Address() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f := t.frames[t.main]
-	return cmp.Or(f.Unreachable, f.URL)
 }
 
 // Frame returns a frame; false: it has gone.

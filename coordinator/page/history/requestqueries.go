@@ -80,13 +80,14 @@ func (n *Network) DocumentURLs() []string {
 // endless are the types of requests that may stay open forever.
 var endless = map[string]bool{"eventsource": true, "websocket": true, "media": true, "ping": true}
 
-// Unanswered are the URLs of the requests without a response.
+// Unanswered are the URLs of the requests without a response. Chromium does not always report
+// how those of an earlier document end, such as that for its icon.
 func (n *Network) Unanswered() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var open []string
 	for _, e := range n.log.open {
-		if e != nil && !e.Done && !endless[e.Type] && e.session.Err() == nil {
+		if e != nil && !e.Done && !endless[e.Type] && e.document == n.document && e.session.Err() == nil {
 			open = append(open, e.URL)
 		}
 	}

@@ -78,6 +78,7 @@ type entry struct {
 	Request
 	id              network.RequestID // empty: no event has reported it, see backfill.go
 	session         *cdp.Session      // the last session that reported it
+	document        int               // shared.document when it began
 	began           protocol.MonotonicTime
 	requestHeaders  network.Headers
 	responseHeaders network.Headers
@@ -112,7 +113,7 @@ type Network struct {
 func newNetwork(page Page, common *shared, opts Options) *Network {
 	n := &Network{shared: common, page: page, opts: opts, served: map[*cdp.Session]bool{}, raw: rawLog{of: map[requestKey]*rawHeaders{}}}
 	n.log = &requestLog{
-		size: opts.NetworkSize, open: map[requestKey]*entry{}, documents: common.documents,
+		size: opts.NetworkSize, open: map[requestKey]*entry{}, of: common,
 		unread: map[*cdp.Session]bool{opts.Session: true}, asked: map[*cdp.Session]time.Time{},
 		failed: map[requestKey]string{}, scripts: map[*cdp.Session]requestKey{},
 	}
@@ -127,8 +128,8 @@ type requestLog struct {
 	entries []*entry // oldest first
 	// open are the requests that are not done or have no response yet. A nil entry is
 	// ignored or dropped.
-	open      map[requestKey]*entry
-	documents func(*cdp.Session) [2]string // as shared.documents
+	open map[requestKey]*entry
+	of   *shared
 
 	// The state of reading requests from before the attachment, see backfill.go.
 
@@ -162,9 +163,9 @@ func keyOf(s *cdp.Session, id network.RequestID) requestKey {
 
 func (l *requestLog) add(e *entry) {
 	l.seq++
-	e.Seq = l.seq
+	e.Seq, e.document = l.seq, l.of.document
 	if !e.Navigation && e.Documents == [2]string{} {
-		e.Documents = l.documents(e.session)
+		e.Documents = l.of.documents(e.session)
 	}
 	if len(l.entries) == l.size {
 		oldest := l.entries[0]

@@ -41,32 +41,32 @@ func foldRedrawn(text string) string {
 // withoutRedrawn are the removed lines of a diff and the new lines after them, with one line
 // for many that differ only in their refs.
 func withoutRedrawn(gone, fresh []string) []string {
-	merged := diffLines(withoutRefs(gone), withoutRefs(fresh))
 	var out []string
-	found := false
-	for x, y, at := 0, 0, 0; at < len(merged); {
-		n := 0
-		for at+n < len(merged) && merged[at+n].mark == ' ' {
-			n++
+	folded := false
+	x, y, same := 0, 0, 0 // the last lines before x and y that are the same
+	flush := func() {
+		old, now := gone[x-same:x], fresh[y-same:y]
+		if same > fewRedrawn {
+			out, folded = append(out, redrawnLine(now)), true
+		} else {
+			out = slices.Concat(out, old, now)
 		}
-		switch {
-		case n > fewRedrawn:
-			found = true
-			out = append(out, redrawnLine(fresh[y:y+n]))
-		case n > 0:
-			out = append(append(out, gone[x:x+n]...), fresh[y:y+n]...)
-		case merged[at].mark == '-':
-			out = append(out, gone[x])
-			x, at = x+1, at+1
-			continue
-		default:
-			out = append(out, fresh[y])
-			y, at = y+1, at+1
-			continue
-		}
-		x, y, at = x+n, y+n, at+n
+		same = 0
 	}
-	if !found {
+	for _, line := range diffLines(withoutRefs(gone), withoutRefs(fresh)) {
+		if line.mark == ' ' {
+			x, y, same = x+1, y+1, same+1
+			continue
+		}
+		flush()
+		if line.mark == '-' {
+			out, x = append(out, gone[x]), x+1
+		} else {
+			out, y = append(out, fresh[y]), y+1
+		}
+	}
+	flush()
+	if !folded {
 		return slices.Concat(gone, fresh)
 	}
 	return out

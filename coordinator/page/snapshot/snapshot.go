@@ -146,13 +146,13 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	s := Snapshot{URL: r.frames.Address(), Title: read.Title, Text: read.Text, Refs: read.Refs}
+	main, _ := r.frames.Frame(r.frames.Main())
+	s := Snapshot{URL: main.Address(), Title: read.Title, Text: read.Text, Refs: read.Refs}
 	wantsDiff := opts.Diff
 	opts.Diff = false
 	if root == nil {
 		r.meet()
 	}
-	main, _ := r.frames.Frame(r.frames.Main())
 	now := seen{options: opts, document: main.Generation, text: s.Text}
 	r.mu.Lock()
 	defer r.mu.Unlock()

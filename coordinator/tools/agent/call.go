@@ -62,7 +62,7 @@ func (c *Call) Perform(ctx context.Context, do func(context.Context) error) erro
 	err := c.Run(ctx, func(ctx context.Context) error {
 		c.Out = c.NewAnswer()
 		err := do(ctx)
-		if err == nil || c.did.changed || c.did.waited { // or it failed midway
+		if err == nil || tells(c) { // or it failed midway
 			c.downloaded(ctx)
 			c.Look(ctx, c.Out)
 			c.late(ctx)
@@ -74,10 +74,6 @@ func (c *Call) Perform(ctx context.Context, do func(context.Context) error) erro
 	}
 	return err
 }
-
-// ShowsAlways makes an error come with what the page shows too: what a call has waited for in
-// vain may have been there for a while before.
-func (c *Call) ShowsAlways() { c.did.waited = true }
 
 // Look answers once with what the page shows since the agent last saw it, and returns that.
 // After a step the page is not looked at, so that one answer has the changes of all.
@@ -110,7 +106,7 @@ func (c *Call) late(ctx context.Context) {
 func (c *Call) Answer(ctx context.Context, do func(context.Context) error) (*mcp.CallToolResult, any) {
 	if err := c.Perform(ctx, do); err != nil {
 		out := c.NewAnswer()
-		if c.did.changed || c.did.waited {
+		if tells(c) {
 			out = c.Out
 		}
 		return out.Failure(err, ofPage(err), c.notice()), nil

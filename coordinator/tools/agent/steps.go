@@ -31,7 +31,6 @@ type did struct {
 	url     string     // its address before
 	change  page.Change
 	changed bool   // the call was an action, which change is the result of
-	waited  bool   // see ShowsAlways
 	closed  string // reports that the action has closed it; empty: it has not
 	looked  bool   // see Look
 
@@ -41,6 +40,17 @@ type did struct {
 	locators []string
 	frame    string
 	dialog   *page.Dialog
+}
+
+// Waits is implemented by the arguments of calls that wait for something, which may have been
+// there for a while before.
+type Waits interface{ Waits() }
+
+// tells reports whether an answer has what came of a call even if it failed: it failed midway,
+// or waited in vain.
+func tells(c *Call) bool {
+	_, waits := c.In.(Waits)
+	return c.did.changed || waits
 }
 
 // Steps runs calls one after the other. Each is permitted and reported by itself. An error
@@ -54,7 +64,7 @@ func (a *Agent) Steps(ctx context.Context, tool *mcp.Tool, steps []Step) *mcp.Ca
 		if err := step.Perform(ctx, step.Do); err != nil {
 			failed = true
 			out.Quotef("%s%s failed: %v", number, step.Name, err)
-			if step.did.changed {
+			if tells(step.Call) {
 				out.Append("", step.Out)
 			}
 			step.lookNow(ctx, out)
