@@ -32,6 +32,8 @@ func TestViewMode(t *testing.T) {
 	agent.Await("[access: view]")
 	agent.Refused("browser_click", clickGreet, inView)
 	agent.Refused("browser_fetch", args{"url": "/", "filename": "x"}, `"view"`)
+	agent.Refused("browser_wait_for", args{"expression": "true"}, `"view"`)
+	agent.Refused("browser_steps", args{"steps": []args{{"action": "wait", "expression": "true"}}}, `"view"`)
 	agent.Must("browser_snapshot", nil)
 	agent.Expect("browser_snapshot", args{"filename": "page"}, "Saved the snapshot to")
 	agent.Must("browser_tabs", args{"action": "list"})

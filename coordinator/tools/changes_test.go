@@ -234,6 +234,10 @@ later.onclick = () => setTimeout(toast, 300, "Once more")</script>`))
 	agent.Must("browser_click", args{"target": "#now", "changes": "none"})
 	agent.Refused("browser_wait_for", args{"text": "Profile saved", "time": 0.5}, `Shown for a while: "Profile saved"`, `The page's title is now "Saved".`)
 	agent.Refused("browser_steps", args{"steps": []args{{"action": "click", "target": "#now"}, {"action": "wait", "text": "Profile saved", "time": 0.5}}}, "2. wait", `"Profile saved"`, "for a while")
+	agent.Must("browser_evaluate", args{"function": `() => { document.body.insertAdjacentHTML("beforeend", "<select>" + "<option>Land of long names</option>".repeat(120) + "<option>Zimbabwe</select>") }`})
+	if text := agent.Must("browser_wait_for", args{"text": "Zimbabwe"}); strings.Contains(text, "But now") {
+		t.Error(text)
+	}
 	pagetest.Until(t, "a wait that sees the toast before it goes", func() bool {
 		agent.Must("browser_click", args{"target": "#later", "changes": "none"})
 		text, _ := agent.Call("browser_wait_for", args{"text": "Once more", "time": 1})

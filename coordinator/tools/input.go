@@ -321,7 +321,8 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 		c.Out.Quote(strings.TrimSuffix(found.Text, "\n"))
 		return nil
 	}
-	if _, gone := p.Reader().VerifyText(ctx, in.Text); errors.As(gone, new(*snapshot.VerifyError)) {
+	var gone *snapshot.VerifyError
+	if _, err := p.Reader().VerifyText(ctx, in.Text); in.Target == "" && errors.As(err, &gone) && !gone.There {
 		c.Out.Quotef("But now %v.", gone)
 	}
 	return nil

@@ -142,7 +142,7 @@ func TestSelectorsOfWords(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><main><p>Please <b>save</b> the form.</p><button onclick="did='all'">Save all</button><button onclick="did='save'">Save</button>
 <button style="display:none">Save</button><input type=submit value="Send it" onclick="did='send'"><label>Coupon <input id=c data-testid=code placeholder="TEA10"></label><a href="#x" onclick="did='more'">Read more</a><a href="#x">Read less</a></main>
-<div role=grid><div role=row><div role=columnheader onclick="did='header'">Amount</div><div role=gridcell onclick="did='cell'">Chair</div></div></div><ul><li onclick="did='item'">Item</ul><div role=option onclick="did='option'">albert</div>
+<div role=grid><div role=row><div role=columnheader onclick="did='header'">Amount</div><div role=gridcell onclick="did='cell'">Chair</div></div></div><ul><li class="md:visible" onclick="did='item'">Item</ul><p onclick="did='part'">1) Part of a 15" screen</p><form><input name=children type=hidden><button type=button onclick="did='book'">Book</button></form><div role=option onclick="did='option'">albert</div>
 <div id=h></div><script>did=''; h.attachShadow({mode:'open'}).innerHTML = '<button onclick="did=\'shadow\'">In the "shadow"</button>';
 setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick="did=\'late\'">Late</button>'), 300)</script>`)
 	for target, want := range map[string]string{
@@ -154,6 +154,7 @@ setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick=
 		`getByRole('link').first()`: "more", `page.locator("button").nth(0)`: "all",
 		`main:has-text("Please") > button:has-text("Save"):visible >> nth=1`: "save", `main >> text="Save"`: "save", `main >> button >> nth=0`: "all", `main button:text-is("save")`: "save",
 		`p:has-text("nothing"), button:text("Save all")`: "all", "text=/^save ALL$/i": "all", `getByText(/^Save$/)`: "save", `main:has-text("form") a:visible >> nth=0`: "more", "#h >> role=button": "shadow",
+		`.md\:visible`: "item", `button >> text="Save"`: "save", `text=1) Part >> nth=0`: "part", `text=15" screen >> nth=0`: "part", `:text("Book")`: "book",
 		`#h:visible button`: "shadow", `button.none:visible, [data-x=":visible"], li:visible`: "item",
 		"text=read more": "more", `role=link[name='more']`: "more", `button "In the \"shadow\""`: "shadow", `role=button[name="Late"]`: "late",
 	} {

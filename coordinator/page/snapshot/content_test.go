@@ -257,3 +257,17 @@ func TestInvalidFields(t *testing.T) {
 	}
 	pagetest.Contains(t, pagetest.Snapshot(t, p), `textbox "Who" [required] [ref=e4]`, `checkbox "Agree" [required] [ref=e5]`)
 }
+
+// What is transparent says so, and keeps its form: a toast in a list, a row whose buttons show
+// when the mouse is on it.
+func TestTransparent(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><ol><li style="opacity:0">Saved</ol><table><tr><td>Ann<td>ann@x.de<td><div style="opacity:0"><button>Edit</button></div></table>
+<div style="opacity:0">Gone</div><div id=app style="opacity:0"><h2>App</h2><ul id=l>`+strings.Repeat("<li>Row", 50)+`</ul></div>`)
+	text := pagetest.Snapshot(t, p)
+	pagetest.Contains(t, text, "- Saved [transparent]\n", `- Ann | ann@x.de | button "Edit" [transparent] [ref=`, "- Gone [transparent]\n", "- generic [transparent]:\n")
+	pagetest.Evaluate(t, p, `app.style.opacity = 1, l.insertAdjacentHTML("beforeend", "<li>New")`)
+	if shown := p.Look(t.Context()).Text; !strings.Contains(shown, "+     - New") || strings.Contains(shown, "transparent") {
+		t.Errorf("a row in what has faded in: %s", shown)
+	}
+}

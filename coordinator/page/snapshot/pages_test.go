@@ -196,4 +196,8 @@ func TestInertAndCards(t *testing.T) {
 	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#i", input.ClickOptions{Timeout: 200 * time.Millisecond}), "it is inert")
 	pagetest.Evaluate(t, p, `document.body.insertAdjacentHTML("beforeend", "<dialog><button>Yes</button></dialog>"), document.querySelector("dialog").showModal()`)
 	pagetest.Contains(t, pagetest.Snapshot(t, p), `button "Buy" [inert] [ref=`, `button "Yes" [active] [ref=`)
+	pagetest.Evaluate(t, p, `document.querySelector("dialog").close()`)
+	if s, err = p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true}); err != nil || strings.Contains(s.Text, "Inert") || !strings.Contains(s.Text, `- - dialog`) {
+		t.Errorf("after the dialog: %v\n%s", err, s.Text)
+	}
 }

@@ -14,6 +14,8 @@ const (
 	maxScroll = 25 * time.Second
 	// scrollTimeout is how long a feed may take to load more at its end.
 	scrollTimeout = 2 * time.Second
+	// otherTimeout is the same for other lists than the one with the most to show.
+	otherTimeout = 500 * time.Millisecond
 )
 
 // Scrolled is what a search has scrolled through.
@@ -37,9 +39,8 @@ func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (found Fou
 		}()
 	}
 search:
-	for _, thorough := range []bool{false, true} {
-		lists := 1
-		for list := 0; list < lists; list++ {
+	for list, lists := 0, 1; list < lists; list++ {
+		for _, thorough := range []bool{false, true} {
 			found, lists, err = r.findInList(ctx, opts, scrolling{List: list, Thorough: thorough}, until, &s)
 			if err != nil || found.Matches > 0 || !s.All {
 				break search
@@ -101,6 +102,9 @@ type scrolling struct {
 
 func (r *Reader) scroll(ctx context.Context, how scrolling) (at position, err error) {
 	how.Budget = scrollTimeout.Milliseconds()
+	if how.List > 0 {
+		how.Budget = otherTimeout.Milliseconds()
+	}
 	err = r.page.Run(ctx, "scrolling", 0, func(ctx context.Context) error {
 		return r.frames.Run(ctx, r.frames.Main(), scrollScript, how, &at)
 	})

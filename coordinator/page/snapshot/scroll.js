@@ -5,11 +5,11 @@ async function ({ list: which, top, to, thorough, budget }) {
   const room = (e) => e.scrollHeight - e.clientHeight;
   const { shown } = library.visibility();
   const scrolls = (e) => room(e) > 40 && e.clientHeight > innerHeight / 10 && /auto|scroll/.test(getComputedStyle(e).overflowY) && shown(e);
-  if (!which) {
-    const inner = [...document.body?.getElementsByTagName("*") ?? []].filter(scrolls);
-    globalThis.lists = [document.scrollingElement, ...inner].filter((e, i) => i === 0 || e !== document.scrollingElement).sort((a, b) => room(b) - room(a));
+  if (!which || !globalThis.lists?.[which]?.isConnected) { // the page may have drawn them anew
+    const page = document.scrollingElement, inner = [...document.body?.getElementsByTagName("*") ?? []].filter((e) => e !== page && scrolls(e));
+    globalThis.lists = [...(room(page) > 2 || !inner.length ? [page] : []), ...inner].sort((a, b) => room(b) - room(a));
   }
-  const { lists } = globalThis, list = lists[which]?.isConnected ? lists[which] : document.scrollingElement;
+  const { lists } = globalThis, list = lists[which] ?? lists[0];
   const atEnd = () => list.scrollTop >= room(list) - 2;
   const until = performance.now() + budget;
   let changed = performance.now();

@@ -3,6 +3,6 @@ function ({ texts }) {
   // are there nevertheless.
   const top = this instanceof Element ? this : document.documentElement, { plain, shownText } = library;
   const seen = shownText(top, { strict: true }), missing = texts.filter((t) => !seen.includes(plain(t)));
-  const all = missing.length ? shownText(top) : "";
+  const all = missing.length ? shownText(top, { options: true }) : "";
   return JSON.stringify({ missing, unseen: missing.filter((t) => all.includes(plain(t))) });
 }

@@ -162,12 +162,16 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	before := r.last
 	r.last = now
 	if wantsDiff && before.options == now.options && before.document == now.document && before.text != "" {
-		if changes := diff(before.text, s.Text); len(changes) < len(s.Text) {
+		if changes := diff(withoutInert(before.text), withoutInert(s.Text)); len(changes) < len(s.Text) {
 			s.Text, s.Diff = changes, true
 		}
 	}
 	return s, nil
 }
+
+// withoutInert is a snapshot without the mark of all that is behind a dialog, which would be most
+// of a diff.
+func withoutInert(text string) string { return strings.ReplaceAll(text, " [inert]", "") }
 
 // onElement runs an operation on a target.
 func (r *Reader) onElement(ctx context.Context, doing, target string, do func(context.Context, *frame.Element) error) error {

@@ -20,12 +20,15 @@ type Sighting struct {
 }
 
 // VerifyError reports that a page does not meet an expectation.
-type VerifyError struct{ Reason string }
+type VerifyError struct {
+	Reason string
+	There  bool // what was expected is in the page, although no user sees it
+}
 
 func (e *VerifyError) Error() string { return e.Reason }
 
 // unseen is why something that is in the accessibility tree is not visible.
-const unseen = "is in the page, but no user sees it: it is transparent, has no size, or lies outside of what can be scrolled to"
+const unseen = "is in the page, but no user sees it: it is transparent, has no size, is in a closed list, or lies outside of what can be scrolled to"
 
 // FindByRole finds the visible elements of a role whose accessible name contains
 // the name, ignoring case, in all frames. There is at least one, or a *VerifyError.
@@ -55,7 +58,7 @@ func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting,
 		})
 	})
 	if err == nil && len(found) == 0 {
-		err = &VerifyError{reason}
+		err = &VerifyError{Reason: reason}
 	}
 	return found, err
 }
@@ -132,7 +135,7 @@ func (r *Reader) VerifyText(ctx context.Context, text string) (locator string, e
 		})
 	})
 	if err == nil && !shown {
-		err = &VerifyError{fmt.Sprintf("the text %q %s", text, reason)}
+		err = &VerifyError{Reason: fmt.Sprintf("the text %q %s", text, reason), There: reason == unseen}
 	}
 	return locator, err
 }
@@ -149,7 +152,7 @@ func (r *Reader) VerifyItems(ctx context.Context, target string, items []string)
 			if len(not.Unseen) > 0 {
 				reason += fmt.Sprintf("; %q %s", not.Unseen, unseen)
 			}
-			return &VerifyError{reason}
+			return &VerifyError{Reason: reason}
 		}
 		return nil
 	})
@@ -167,7 +170,7 @@ func (r *Reader) VerifyValue(ctx context.Context, target, kind, value string) er
 		case len(held) == 0:
 			return &frame.TargetError{Target: target, Reason: "has no value: it is no " + kind}
 		case !slices.Contains(held, value):
-			return &VerifyError{fmt.Sprintf("%s holds %q, not %q", target, held[0], value)}
+			return &VerifyError{Reason: fmt.Sprintf("%s holds %q, not %q", target, held[0], value)}
 		}
 		return nil
 	})

@@ -109,6 +109,8 @@ func TestVerifyWhatNobodySees(t *testing.T) {
 <ul id=list style="height:50px;overflow:auto"><li>One seen</li>`+strings.Repeat("<li>Row</li>", 50)+`<li style="opacity:0">Two faded</li></ul>
 <span style="display:contents"><b>Held text</b></span><p style="margin-top:2500px">Below text</p>
 <button style="display:inline"><span style="float:left">Floating</span></button>
+<div style="height:60px;overflow:auto;display:flex;flex-direction:column-reverse">`+strings.Repeat("<p>Line</p>", 20)+`<p>First of the chat</p></div>
+<img usemap=#m width=50 height=50 src="data:,"><map name=m><area href=/n alt=North shape=rect coords=0,0,9,9></map><select aria-label=Land><option>Ghana<option>Zimbabwe</select>
 <script>list.scrollTop = 500; scrollTo(0, 900)</script>`)
 	var unlike *snapshot.VerifyError
 	fails := func(what string, err error, reason string) {
@@ -121,7 +123,7 @@ func TestVerifyWhatNobodySees(t *testing.T) {
 		_, err := p.Reader().VerifyText(t.Context(), text)
 		fails(text, err, fmt.Sprintf("the text %q is in the page, but no user sees it", text))
 	}
-	for _, text := range []string{"One seen", "Held text", "Below text", "Floating"} {
+	for _, text := range []string{"One seen", "First of the chat", "Held text", "Below text", "Floating"} {
 		if _, err := p.Reader().VerifyText(t.Context(), text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -132,7 +134,9 @@ func TestVerifyWhatNobodySees(t *testing.T) {
 	}
 	_, err := p.Reader().FindByRole(t.Context(), "button", "Scale")
 	fails("a scaled button", err, "no user sees it")
-	for role, name := range map[string]string{"checkbox": "Agree", "button": "Floating"} {
+	_, err = p.Reader().VerifyText(t.Context(), "Zimbabwe")
+	fails("an option", err, "is in a closed list")
+	for role, name := range map[string]string{"checkbox": "Agree", "button": "Floating", "link": "North"} {
 		if _, err := p.Reader().FindByRole(t.Context(), role, name); err != nil {
 			t.Error(err)
 		}

@@ -50,7 +50,7 @@ type Waits interface{ Waits() }
 // or waited in vain.
 func tells(c *Call) bool {
 	_, waits := c.In.(Waits)
-	return c.did.changed || waits
+	return c.Out != nil && (c.did.changed || waits) // it was permitted
 }
 
 // Steps runs calls one after the other. Each is permitted and reported by itself. An error

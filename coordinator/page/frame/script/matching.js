@@ -5,7 +5,7 @@ function (selector, hidden) {
   const unusable = 'is neither a ref nor a selector: a ref is e5, a selector CSS, text=Save or role=button[name="Save"]';
   const unknown = "is a locator that is not known here: a target is a ref as e5, CSS, text=Save, or getByRole('button', { name: 'Save' }), with exact";
   const { shown } = library.visibility(), { squash } = library.naming();
-  const own = /:(has-text|text|text-is)\(|:visible\b/; // pseudo-classes of Playwright
+  const own = /(?<!\\):(?:(?:has-text|text|text-is)\(|visible\b)/; // pseudo-classes of Playwright
   const shadowOf = (e) => e.shadowRoot ?? globalThis.closedRoots?.get(e);
   // below are a root or element and the shadow roots in it.
   const below = (n) => [n, ...[n, ...n.querySelectorAll("*")].map(shadowOf).filter(Boolean).flatMap(below)];
@@ -25,10 +25,11 @@ function (selector, hidden) {
     if (!locator) return unknown;
     const { selector, ...how } = locator;
     try {
-      if (/^(text|role|label)=|^[a-z-]+ "/.test(selector)) found = library.worded(selector, { ...how, hidden, among: within(found, "*") });
+      if (/^(text|role|label)=|^[a-z-]+ "/.test(selector)) found = library.worded(selector, { ...how, hidden, among: amid(found, selector) });
       else if (/^(xpath=|\(*\/\/)/.test(selector)) found = found.flatMap((n) => paths(selector.replace(/^xpath=/, ""), n));
       else found = styled(selector, found);
-    } catch {
+    } catch (e) {
+      if (!(e instanceof DOMException)) throw e; // it is our own
       found = null;
     }
     if (!found) return unusable;
@@ -36,21 +37,28 @@ function (selector, hidden) {
   }
   return found[0] === document ? unusable : found;
 
+  // amid are the elements in what was found; for a text also those themselves.
+  function amid(roots, selector) {
+    const themselves = selector.startsWith("text=") && roots[0] !== document ? roots : [];
+    return [...new Set([...themselves, ...within(roots, "*")])];
+  }
+
   function paths(path, root) {
     const all = document.evaluate(path, root, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE);
     return Array.from({ length: all.snapshotLength }, (_, i) => all.snapshotItem(i)).filter((n) => n.nodeType === 1);
   }
 
-  // split takes a selector apart, but not in quotes and brackets. An apostrophe is no quote.
+  // split takes a selector apart, but not in quotes and brackets. An apostrophe is no quote, nor
+  // are inches.
   function split(s, separator) {
     const parts = [""];
     let depth = 0, quote = "";
     for (let i = 0; i < s.length; i++) {
       const c = s[i];
       if (quote) quote = c === quote ? "" : quote;
-      else if (c === '"' || c === "'" && !/\w/.test(s[i - 1] ?? "")) quote = c;
+      else if (`"'`.includes(c) && !/\w/.test(s[i - 1] ?? "")) quote = c;
       else if ("([".includes(c)) depth++;
-      else if (")]".includes(c)) depth--;
+      else if (")]".includes(c)) depth = Math.max(0, depth - 1);
       else if (!depth && s.startsWith(separator, i)) {
         parts.push("");
         i += separator.length - 1;
@@ -64,8 +72,9 @@ function (selector, hidden) {
   // styled finds what a selector of CSS matches in roots. It may have Playwright's
   // :has-text("Save"), :text("Save"), :text-is("Save") and :visible.
   function styled(css, roots) {
+    if (!own.test(css)) return plain(css, roots);
     const list = split(css, ",");
-    if (list.length > 1 && own.test(css)) {
+    if (list.length > 1) {
       const follows = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
       return list.flatMap((one) => styled(one, roots)).sort((a, b) => (follows(a, b) ? -1 : 1));
     }
@@ -82,7 +91,7 @@ function (selector, hidden) {
   // compounds takes a selector apart at its combinators, and Playwright's own pseudo-classes
   // out of the parts.
   function compounds(css) {
-    const token = /\s*([>+~\s])\s*|:visible\b|:(has-text|text-is|text)\(\s*(["'])(.*?)\3\s*\)|((?:[^\s>+~:"'[(]|:(?!visible\b|has-text\(|text\(|text-is\()|\[(?:"[^"]*"|'[^']*'|[^\]])*\]|\((?:[^()"']|"[^"]*"|'[^']*'|\([^()]*\))*\))+)/sy;
+    const token = /\s*([>+~\s])\s*|(?<!\\):visible\b|(?<!\\):(has-text|text-is|text)\(\s*(["'])(.*?)\3\s*\)|((?:\\.|[^\s>+~:"'[(\\]|:(?!visible\b|has-text\(|text\(|text-is\()|\[(?:"[^"]*"|'[^']*'|[^\]])*\]|\((?:[^()"']|"[^"]*"|'[^']*'|\([^()]*\))*\))+)/sy;
     const all = [{ combinator: "", native: "", tests: [] }];
     css = css.trim();
     while (token.lastIndex < css.length) {
@@ -97,14 +106,14 @@ function (selector, hidden) {
   }
   function texted(how, words) {
     const text = (e) => squash(e.textContent).toLowerCase(), has = how === "text-is" ? (e) => text(e) === words : (e) => text(e).includes(words);
-    return how === "has-text" ? has : (e) => has(e) && ![...e.children].some(has);
+    return how === "has-text" ? has : (e) => has(e) && ![...e.querySelectorAll(":scope > *")].some(has);
   }
 
   // plain finds what the browser's own selectors match in roots.
   function plain(css, roots) {
     css = css.trim();
     const scoped = roots[0] !== document;
-    if (scoped && /^[+~]/.test(css)) throw new Error("there is no such selector");
+    if (scoped && /^[+~]/.test(css)) throw new DOMException("there is no such selector");
     const found = roots.flatMap((root) => below(root).flatMap((r) => {
       if (scoped && r === root) return [...r.querySelectorAll(":scope " + css)];
       return css.startsWith(">") ? [] : [...r.querySelectorAll(css)];

@@ -99,15 +99,16 @@ function () {
     const content = document.createRange();
     content.selectNodeContents(n);
     const boxes = [n.nodeType === 1 && n.getBoundingClientRect(), content.getBoundingClientRect()].filter((box) => box && box.width && box.height);
-    let x = scrollX, y = scrollY, anyX = false;
+    let x = scrollX, y = scrollY, anyX = false, anyY = false; // what is left or above can be scrolled to
     for (; e; e = up(e)) {
-      const style = getComputedStyle(e);
-      if (style.direction === "rtl") anyX = true; // what is on the left can be scrolled to
+      const { direction, flexDirection, writingMode } = getComputedStyle(e);
+      if (direction === "rtl") anyX = true;
+      if (flexDirection.endsWith("-reverse") || writingMode !== "horizontal-tb") anyX = anyY = true;
       if (e === document.documentElement || e === document.scrollingElement) continue;
       x += e.scrollLeft;
       y += e.scrollTop;
     }
-    return !boxes.some((box) => (anyX || box.right + x > 0) && box.bottom + y > 0);
+    return !boxes.some((box) => (anyX || box.right + x > 0) && (anyY || box.bottom + y > 0));
   }
   return { up, hiddenBy, collapsed, displayed, shown, framed, unseen };
 }

@@ -52,7 +52,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // invalid: the browser would not send the form for this. It tells the user only when they
   // leave the field, and of an empty field at the attempt.
   const checked = set("checkbox radio file");
-  const invalid = (e) => e.matches(":user-invalid") || !!e.value && !checked.has(e.type) && e.matches(":invalid") && !e.form?.noValidate;
+  const invalid = (e) => e.matches(":user-invalid") || controls.has(e.nodeName) && !!e.value && !checked.has(e.type) && e.matches(":invalid") && !e.form?.noValidate;
 
   function attributesOf(e, role) {
     const a = [];
@@ -202,10 +202,10 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   const sighted = [];
   const wanted = look === "self" ? roleOf(root) : look;
   const namedByCells = new Set(["cell", "row", "columnheader", "rowheader"]);
-  function sight(e, role, shown) {
+  function sight(e, role, shown, seen = shown) {
     if (role !== wanted) return;
     const name = nameOf(e, role) || (namedByCells.has(role) ? squash(textOf(e)) : "");
-    sighted.push(number(shown, { role, name }), name, unseen(shown));
+    sighted.push(number(shown, { role, name }), name, unseen(seen));
   }
 
   // suspect reports whether an element may have a closed shadow root: custom elements,
@@ -238,7 +238,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     const item = { role: "link", name: limit(nameOf(e, "link"), MAX_NAME), attributes: attributesOf(e, "link"), kids: [], owner: e };
     item.ref = number(e, item);
     item.hints = hintsOf(e, item);
-    if (look) sight(e, "link", e);
+    if (look) sight(e, "link", e, image);
     return [item];
   }
 
@@ -296,8 +296,13 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // faded for example. A transparent control lies on what is drawn for it.
   function veiled(e, style, items) {
     if (style.opacity !== "0" || controls.has(e.nodeName) || !(items = tidy(items)).length) return items;
-    if (items.length === 1 && items[0].owner === e && items[0].attributes) {
-      items[0].attributes.push("transparent");
+    const mark = (it) => {
+      if (it.attributes && (!it.inline || it.ref)) it.attributes.push("transparent");
+      else if (it.inline) it.kids.push({ ...text(note("[transparent]")), joined: true });
+      else it.text = `${it.text} ${note("[transparent]")}`;
+    };
+    if (items.every(leaf) || items.length === 1 && items[0].owner === e && items[0].role !== "text") {
+      items.forEach(mark);
       return items;
     }
     const item = { role: "generic", name: "", attributes: ["transparent"], kids: [], owner: e };
@@ -554,8 +559,9 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     return tidy(veiled(e, style, visit(e, style, e.parentElement ? getComputedStyle(e.parentElement).cursor : "")));
   }
   // lineOf is the line of an item to compare: without its indentation, and with all roles. A
-  // dialog makes all that is behind it inert, which is no change of each element there.
-  const lasting = (it) => ({ ...it, attributes: it.attributes?.filter((a) => a !== "active" && a !== "inert") });
+  // dialog makes all that is behind it inert, which is no change of each element there. No
+  // event reports that something fades in, and what is in it would be said to be transparent.
+  const passing = set("active inert"), lasting = (it) => ({ ...it, attributes: it.attributes?.filter((a) => !passing.has(a) && !(a === "transparent" && it.kids.length)) });
   function lineOf(it) {
     const ours = lasting(it);
     if (!it.inline) return "- " + head(ours) + (!it.text && (it.kids.length || it.frame) ? ":" : "");

@@ -150,6 +150,7 @@ function () {
     listen();
     settled(); // those hosts are in the outline
     take(outline);
+    title = document.title;
   }
   // attached observes the shadow roots that are not observed yet, which no observer reports,
   // and notes their hosts.
