@@ -199,7 +199,8 @@ func TestIdleConnections(t *testing.T) {
 	if !settled(func() bool { return int(open.Load()) == clients }) {
 		t.Fatalf("%d connections to the browser", open.Load())
 	}
-	if !settled(func() bool { return (serving.descriptors(t)-files)/clients == 2 }) { // it opens others of its own
+	const own = 5 // the process may have opened meanwhile
+	if !settled(func() bool { more := serving.descriptors(t) - files - 2*clients; return more >= 0 && more <= own }) {
 		t.Errorf("%d descriptors for %d clients", serving.descriptors(t)-files, clients)
 	}
 	each := float64(serving.kilobytes(t, "VmRSS")-before) / clients
@@ -208,7 +209,7 @@ func TestIdleConnections(t *testing.T) {
 		t.Errorf("%.1f kB for each idle client, want at the most %.0f", each, most)
 	}
 	closeAll(conns)
-	if !settled(func() bool { return serving.descriptors(t) < files+clients/10 }) {
+	if !settled(func() bool { return serving.descriptors(t) <= files+own }) {
 		t.Errorf("%d descriptors before, %d after", files, serving.descriptors(t))
 	}
 }

@@ -559,9 +559,10 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     return tidy(veiled(e, style, visit(e, style, e.parentElement ? getComputedStyle(e.parentElement).cursor : "")));
   }
   // lineOf is the line of an item to compare: without its indentation, and with all roles. A
-  // dialog makes all that is behind it inert, which is no change of each element there. No
-  // event reports that something fades in, and what is in it would be said to be transparent.
-  const passing = set("active inert"), lasting = (it) => ({ ...it, attributes: it.attributes?.filter((a) => !passing.has(a) && !(a === "transparent" && it.kids.length)) });
+  // dialog makes all that is behind it inert, which is no change of each element there. That
+  // something large fades in is not noticed: its line would go on to say that it is transparent.
+  const passing = set("active inert"), fades = (it, a) => a === "transparent" && it.kids.length > 0;
+  const lasting = (it) => ({ ...it, attributes: it.attributes?.filter((a) => !passing.has(a) && !fades(it, a)) });
   function lineOf(it) {
     const ours = lasting(it);
     if (!it.inline) return "- " + head(ours) + (!it.text && (it.kids.length || it.frame) ? ":" : "");
