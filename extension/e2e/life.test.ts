@@ -133,6 +133,7 @@ test("a crashed extension host leaves a dead socket, and the next one takes the 
   again.close();
 });
 
+// Seven starts of a window, each 11 s of a processor.
 test("two windows on one folder have two addresses, and each its own user", async () => {
   const second = await Workbench.open(run, screen, `folder=${shop.folder}`);
   const secondAddress = address.replace(/\.sock$/, "-2.sock");
@@ -186,7 +187,7 @@ test("two windows on one folder have two addresses, and each its own user", asyn
   await bar.menu("Agents can only view", "Agents can do everything");
   await last.until(({ access }) => access.mode === "full" && access.stopped.length === 0);
   last.close();
-});
+}, 300_000);
 
 test("a window that agents cannot find shows it, and why", async () => {
   const other = await openShop(run, "butcher");
