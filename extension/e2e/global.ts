@@ -37,15 +37,15 @@ const settings = {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   setUp();
   const root = mkdtempSync(join(tmpdir(), "bc-e2e-"));
-  const mark = newMark();
+  const marks = Array.from({ length: workers }, newMark);
   const leave = async () => {
-    const killed = await endMarked(mark);
+    const killed = (await Promise.all(marks.map(endMarked))).reduce((sum, each) => sum + each, 0);
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     if (killed > 0) throw new Error(`${killed} processes of the run did not end when asked`);
   };
   try {
     const programs = build(root);
-    const runs = Array.from({ length: workers }, (_, index) => start(join(root, String(index + 1)), mark, programs));
+    const runs = marks.map((mark, index) => start(join(root, String(index + 1)), mark, programs));
     project.provide("runs", await Promise.all(runs));
   } catch (error) {
     await leave();

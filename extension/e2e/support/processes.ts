@@ -1,5 +1,5 @@
-// Every process that the tests start carries a mark in its environment, and so do those that it
-// starts in turn; at the end just these are ended.
+// Every process that a worker's tests start carries the worker's mark in its environment, and so do those that
+// it starts in turn; at the end just these are ended.
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as after } from "node:timers/promises";
