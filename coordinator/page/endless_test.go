@@ -35,6 +35,12 @@ func TestEndlessScripts(t *testing.T) {
 			expectStopped(t, p, err)
 		})
 	}
+	t.Run("a target that was found late", func(t *testing.T) {
+		p := pagetest.NewPage(t, connectFor(t, 6*time.Second))
+		pagetest.Evaluate(t, p, "void setTimeout(() => { const end = Date.now() + 2000; while (Date.now() < end); })")
+		_, _, err := p.Evaluate(t.Context(), "(e) => { for (;;); }", "body")
+		expectStopped(t, p, err)
+	})
 	t.Run("an expression to wait for", func(t *testing.T) {
 		p := pagetest.NewPage(t, connectFor(t, 6*time.Second))
 		_, err := p.WaitFor(t.Context(), page.WaitOptions{Expression: "async () => { await new Promise((r) => setTimeout(r)); for (;;); }"})

@@ -28,6 +28,16 @@ func (js *scripts) scriptTime() runtime.TimeDelta {
 	return runtime.TimeDelta((js.opts.CallTimeout * 4 / 5).Milliseconds())
 }
 
+// timeLeft is how long a script that starts now may keep the page busy: less than its
+// scriptTime when a part of the call's time has passed, such as for finding its target.
+func (js *scripts) timeLeft(ctx context.Context) time.Duration {
+	limit := time.Duration(js.scriptTime()) * time.Millisecond
+	if deadline, ok := ctx.Deadline(); ok {
+		limit = min(limit, time.Until(deadline)-js.opts.CallTimeout/5)
+	}
+	return max(limit, js.busyTime())
+}
+
 // busyTime bounds how long a page may take to respond to a trivial evaluation near
 // the end of a script's time before the script is stopped. The page's own tasks take less.
 func (js *scripts) busyTime() time.Duration { return js.opts.CallTimeout * 3 / 20 }
@@ -69,7 +79,7 @@ func (js *scripts) run(ctx context.Context, session *cdp.Session, run func(conte
 		}
 	})
 	js.connection.scripts.add(script)
-	began, limit := time.Now(), time.Duration(js.scriptTime())*time.Millisecond
+	began, limit := time.Now(), js.timeLeft(ctx)
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	over := make(chan struct{})
@@ -80,18 +90,17 @@ func (js *scripts) run(ctx context.Context, session *cdp.Session, run func(conte
 		}
 	})
 	err = run(running)
-	switch waits := watch.Stop(); {
-	case !waits:
+	if !watch.Stop() {
 		end(nil)
 		<-over
-		js.connection.scripts.remove(script)
-	case ctx.Err() != nil && !standsStill(context.Cause(ctx)):
+	}
+	if ctx.Err() != nil && !standsStill(context.Cause(ctx)) && !errors.Is(err, errEndless) {
 		js.running.Go(func() { js.abandon(script) })
-	default:
+	} else {
 		js.connection.scripts.remove(script)
 	}
 	if errors.Is(err, errEndless) || cdp.Refused(err) && !frame.LeftDocument(err) && time.Since(began) >= limit {
-		return &TimeoutError{Doing: "running the script", After: limit, Hint: "it came to no end and was stopped; the page lives on", over: true}
+		return &TimeoutError{Doing: "running the script", After: limit.Round(100 * time.Millisecond), Hint: "it came to no end and was stopped; the page lives on", over: true}
 	}
 	return err
 }
