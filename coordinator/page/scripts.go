@@ -21,21 +21,15 @@ type scripts struct {
 	input   *input.Input
 }
 
-// scriptTime is how long a script may keep the page busy, in the browser's
-// milliseconds. It is shorter than the call's timeout, so that an endless script is
-// stopped and the page stays usable. Time that the script waits for promises does not count.
-func (js *scripts) scriptTime() runtime.TimeDelta {
-	return runtime.TimeDelta((js.opts.CallTimeout * 4 / 5).Milliseconds())
-}
-
-// timeLeft is how long a script that starts now may keep the page busy: less than its
-// scriptTime when a part of the call's time has passed, such as for finding its target.
+// timeLeft is how long a script that starts now may keep the page busy. It ends before the
+// call's time, a part of which may have passed, so that an endless script is stopped and
+// the page stays usable.
 func (js *scripts) timeLeft(ctx context.Context) time.Duration {
-	limit := time.Duration(js.scriptTime()) * time.Millisecond
+	limit := js.opts.CallTimeout
 	if deadline, ok := ctx.Deadline(); ok {
-		limit = min(limit, time.Until(deadline)-js.opts.CallTimeout/5)
+		limit = min(limit, time.Until(deadline))
 	}
-	return max(limit, js.busyTime())
+	return max(limit-js.opts.CallTimeout/5, js.busyTime())
 }
 
 // busyTime bounds how long a page may take to respond to a trivial evaluation near
@@ -64,9 +58,10 @@ func (s *ownScript) stop(ctx context.Context, limit time.Duration) bool {
 }
 
 // run runs an agent's script. It stops an endless script when its time is over,
-// or when its caller no longer waits. The browser's own timeout covers only the part of
-// a script before its first await. run never stops what kept the page busy before
-// the script was sent.
+// or when its caller no longer waits; time that the script waits for promises does not
+// count. run never stops what kept the page busy before the script was sent. The browser's
+// own timeout is not used: it covers only the part of a script before its first await, and
+// gives no response when it ends "await 0; for (;;);".
 func (js *scripts) run(ctx context.Context, session *cdp.Session, run func(context.Context) error) error {
 	question, err := askBusy(ctx, session)
 	if err != nil {
@@ -79,13 +74,13 @@ func (js *scripts) run(ctx context.Context, session *cdp.Session, run func(conte
 		}
 	})
 	js.connection.scripts.add(script)
-	began, limit := time.Now(), js.timeLeft(ctx)
+	limit, stopped := js.timeLeft(ctx), false
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	over := make(chan struct{})
 	watch := time.AfterFunc(limit-js.busyTime(), func() {
 		defer close(over)
-		if script.stop(running, js.busyTime()) {
+		if stopped = script.stop(running, js.busyTime()); stopped {
 			end(errEndless)
 		}
 	})
@@ -94,12 +89,12 @@ func (js *scripts) run(ctx context.Context, session *cdp.Session, run func(conte
 		end(nil)
 		<-over
 	}
-	if ctx.Err() != nil && !standsStill(context.Cause(ctx)) && !errors.Is(err, errEndless) {
+	if ctx.Err() != nil && !standsStill(context.Cause(ctx)) && !stopped {
 		js.running.Go(func() { js.abandon(script) })
 	} else {
 		js.connection.scripts.remove(script)
 	}
-	if errors.Is(err, errEndless) || cdp.Refused(err) && !frame.LeftDocument(err) && time.Since(began) >= limit {
+	if stopped && err != nil {
 		return &TimeoutError{Doing: "running the script", After: limit.Round(100 * time.Millisecond), Hint: "it came to no end and was stopped; the page lives on", over: true}
 	}
 	return err
