@@ -21,6 +21,7 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 	p.input.Choosers.Hold(ctx, true)
 	defer p.input.Choosers.Hold(ctx, false)
 	var out input.Outcome
+	defer func() { out.Release(ctx) }()
 	var failed error // midway: what it has done until then has effects too
 	settle := func(ctx context.Context, before mark) error {
 		err := p.observer.settleRequests(ctx, before)

@@ -81,9 +81,14 @@ func (o *observer) markNow() mark {
 // one round trip to the renderer, which runs them in order. It then waits for the
 // navigation and the windows that the action has started, if any.
 func (o *observer) settle(ctx context.Context, before mark) error {
-	err := o.unlessLeaving(ctx, func(ctx context.Context) error {
+	return o.settleAfter(ctx, before, func(ctx context.Context) error {
 		return o.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true}, nil)
 	})
+}
+
+// settleAfter is settle with another round trip to the renderer.
+func (o *observer) settleAfter(ctx context.Context, before mark, ask func(ctx context.Context) error) error {
+	err := o.unlessLeaving(ctx, ask)
 	leaving := errors.Is(err, input.ErrLeaving)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -104,25 +109,28 @@ func (o *observer) settle(ctx context.Context, before mark) error {
 	return o.settleWindows(ctx, before)
 }
 
-// settleRequests is settle, and then waits for the requests that the action's scripts have
+// settleRequests is settle, and also waits for the requests that the action's scripts have
 // made, until the page has handled the responses, and for the animations of both.
 func (o *observer) settleRequests(ctx context.Context, before mark) error {
 	end := time.Now().Add(requestTimeout)
 	for {
-		if err := o.settle(ctx, before); err != nil {
+		err := o.settleAfter(ctx, before, func(ctx context.Context) error {
+			return o.frames.Evaluate(ctx, fmt.Sprintf("library.animated(%d)", time.Since(before.began).Milliseconds()), nil)
+		})
+		if err != nil {
 			return err
 		}
 		open := func() bool { return len(o.history.Network.Begun(before.requests)) > 0 }
 		left := func() bool { return o.pending != "" || o.commits != before.commits }
 		wait := time.Until(end)
 		if wait <= 0 || !open() {
-			return o.settleAnimations(ctx, before)
+			return nil
 		}
 		if err := o.awaitFor(ctx, wait, func() bool { return left() || !open() }); err != nil {
 			return err
 		}
 		// When it is not met, Effects.Waiting reports it.
-		err := o.unlessLeaving(ctx, func(ctx context.Context) error { return o.frames.Evaluate(ctx, handled, nil) })
+		err = o.unlessLeaving(ctx, func(ctx context.Context) error { return o.frames.Evaluate(ctx, "library.handled()", nil) })
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -131,44 +139,6 @@ func (o *observer) settleRequests(ctx context.Context, before mark) error {
 		}
 	}
 }
-
-// handled resolves when the page has shown something new, or has had the time for that.
-const handled = `new Promise(done => {
-	const finish = () => { seen.disconnect(); setTimeout(done) }
-	const seen = new MutationObserver(finish)
-	seen.observe(document, {subtree: true, childList: true, characterData: true, attributes: true})
-	setTimeout(finish, 50)
-})`
-
-// settleAnimations waits for the animations that show or hide a part of the page, such as an
-// accordion.
-func (o *observer) settleAnimations(ctx context.Context, before mark) error {
-	if o.isLeaving() {
-		return nil
-	}
-	script := fmt.Sprintf(animated, time.Since(before.began).Milliseconds())
-	err := o.unlessLeaving(ctx, func(ctx context.Context) error { return o.frames.Evaluate(ctx, script, nil) })
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
-		return o.settle(ctx, before) // the document is being replaced
-	}
-	return nil
-}
-
-// animated resolves when the short animations of sizes and visibility that began in the last
-// milliseconds have ended, or after half a second. Others are not waited for: what they move
-// or colour is shown already.
-const animated = `((elapsed) => {
-	const shows = /^(display|visibility|contentVisibility|clip|clipPath|(min|max)?(height|width|blockSize|inlineSize)|(grid|flex).*)$/i
-	const began = document.timeline.currentTime - elapsed
-	const short = document.getAnimations().filter((a) => a.playState === "running" && a.timeline === document.timeline &&
-		(a.startTime ?? began) >= began && a.effect.getComputedTiming().endTime <= 1000 &&
-		a.effect.getKeyframes().some((frame) => Object.keys(frame).some((property) => shows.test(property))))
-	const limit = new Promise((done) => setTimeout(done, 500))
-	return short[0] && Promise.race([limit, Promise.allSettled(short.map((a) => a.finished))]).then(() => new Promise((done) => setTimeout(done)))
-})(%d)`
 
 // settleScript is settle, but it does not wait for a busy page: the value is known.
 func (o *observer) settleScript(ctx context.Context, before mark) error {

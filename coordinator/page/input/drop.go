@@ -49,13 +49,21 @@ func (i *Input) Drop(target string, files []string, data map[string]string) Acti
 // dropOn drops dragged data at a point of an element, and reports whether the page accepts
 // that there. Of no element, nil, that is not known.
 func (i *Input) dropOn(ctx context.Context, e *frame.Element, data *input.DragData, x, y float64) (accepted bool, err error) {
+	const enter, over, drop = input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop
 	if e == nil {
-		return true, i.mouse.drop(ctx, data, x, y)
+		return true, i.mouse.drag(ctx, data, x, y, enter, over, drop)
 	}
-	if err := e.Call(ctx, "watchDrop", nil, nil); err != nil {
+	watching, err := e.Start(ctx, "watchDrop", nil)
+	if err != nil {
 		return false, err
 	}
-	if err := i.mouse.drop(ctx, data, x, y); err != nil {
+	if err := i.mouse.drag(ctx, data, x, y, enter, over); err != nil {
+		return false, err
+	}
+	if err := e.Outcome(ctx, watching, nil); err != nil {
+		return false, err
+	}
+	if err := i.mouse.drag(ctx, data, x, y, drop); err != nil {
 		return false, err
 	}
 	err = i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return e.Call(ctx, "dropped", nil, &accepted) })

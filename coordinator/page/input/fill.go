@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -29,7 +30,7 @@ func (i *Input) Type(target, text string, opts TypeOptions) Action {
 	a := i.on("typing into "+target, target, toType, opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
 		err := i.fill(ctx, s, text, opts.Slowly)
 		if err == nil {
-			out.Held = i.held(ctx, s, text, opts.Slowly, opts.Secret)
+			out.Held = i.held(ctx, s, text, opts.Slowly, opts.Secret)()
 		}
 		if !opts.Submit {
 			return err
@@ -72,14 +73,18 @@ func (i *Input) heldNow(ctx context.Context, was Held, text string, opts TypeOpt
 	return heldOf(was.Target, value, opts.Secret)
 }
 
-// held is the field's value if it differs from the typed text. It is nil if the value
-// matches or can no longer be read.
-func (i *Input) held(ctx context.Context, s *spot, text string, slowly, secret bool) []Held {
-	var value *string
-	if err := s.Call(ctx, "held", map[string]any{"text": text, "slowly": slowly, "plain": secret}, &value); err != nil {
-		return nil
+// held reads the field's value. The function that it returns waits for the value, and returns
+// it if it differs from the typed text: nil if it matches, or can no longer be read.
+func (i *Input) held(ctx context.Context, s *spot, text string, slowly, secret bool) func() []Held {
+	e := s.Element
+	pending, err := e.Start(ctx, "held", map[string]any{"text": text, "slowly": slowly, "plain": secret})
+	return func() []Held {
+		var value *string
+		if err != nil || e.Outcome(ctx, pending, &value) != nil {
+			return nil
+		}
+		return heldOf(e.Target, value, secret)
 	}
-	return heldOf(s.Target, value, secret)
 }
 
 func heldOf(target string, value *string, secret bool) []Held {
@@ -125,7 +130,9 @@ func (i *Input) SelectOption(target string, values ...string) Action {
 		return i.choose(ctx, s, values)
 	})
 	a.Check = func(ctx context.Context, out *Outcome) {
-		i.check(ctx, Field{Target: target, Values: values}, On{Filled: toSelect.kind}, out)
+		is := out.On[0]
+		is.Filled = toSelect.kind
+		i.check(ctx, []Field{{Target: target, Values: values}}, []On{is}, out)
 	}
 	return a
 }
@@ -178,9 +185,18 @@ func (f Field) options() []string {
 func (i *Input) FillForm(fields []Field) Action {
 	wait := i.opts.ActionTimeout
 	do := func(ctx context.Context, out *Outcome) error {
+		var typed []func()
+		defer func() {
+			for _, holds := range typed {
+				holds()
+			}
+		}()
 		for n, f := range fields {
 			sent := i.sent.Load()
-			err := i.fillField(ctx, f, wait, out)
+			holds, err := i.fillField(ctx, f, wait, out)
+			if holds != nil {
+				typed = append(typed, func() { out.types(f, holds()) })
+			}
 			filled := n
 			if i.sent.Load() > sent {
 				filled++
@@ -203,22 +219,35 @@ func (i *Input) FillForm(fields []Field) Action {
 		return nil
 	}
 	return Action{Doing: "filling the form", Waits: time.Duration(len(fields)) * wait, Do: do, Check: func(ctx context.Context, out *Outcome) {
-		for n, f := range fields {
-			again := func(later Field) bool { return later.Target == f.Target }
-			if !slices.ContainsFunc(fields[n+1:], again) {
-				i.check(ctx, f, out.On[n], out)
-			}
-		}
+		i.check(ctx, fields, out.On, out)
 	}}
 }
 
-// check corrects what is known of the value of a field. Nothing is known of one that cannot
-// be read.
-func (i *Input) check(ctx context.Context, f Field, on On, out *Outcome) {
-	now, err := i.kept(ctx, f, on)
-	if err != nil {
-		return
+// check corrects what is known of the values of fields, which it reads all at once. on says
+// how each was filled. Nothing is known of a field that cannot be read. Of a field that was
+// filled twice, the last value counts.
+func (i *Input) check(ctx context.Context, fields []Field, on []On, out *Outcome) {
+	now, errs := make([]*Held, len(fields)), make([]error, len(fields))
+	again := func(n int) bool {
+		return slices.ContainsFunc(fields[n+1:], func(later Field) bool { return later.Target == fields[n].Target })
 	}
+	var reading sync.WaitGroup
+	for n, f := range fields {
+		if !again(n) {
+			reading.Go(func() { now[n], errs[n] = i.kept(ctx, f, on[n]) })
+		}
+	}
+	reading.Wait()
+	for n, f := range fields {
+		if !again(n) && errs[n] == nil {
+			out.holds(f, now[n])
+		}
+	}
+}
+
+// holds corrects what is known of the value of a field. now is nil if it still is what it was
+// set to.
+func (out *Outcome) holds(f Field, now *Held) {
 	at := slices.IndexFunc(out.Held, func(h Held) bool { return h.Target == f.Target })
 	if at >= 0 {
 		was := out.Held[at]
@@ -246,23 +275,30 @@ func (i *Input) kept(ctx context.Context, f Field, on On) (h *Held, err error) {
 		Value, Is string
 		Gone      bool
 	}
-	look := func(ctx context.Context, target string) error {
-		e, err := i.frames.Find(ctx, target)
-		if err != nil {
-			return err
-		}
-		defer e.Release(ctx)
-		err = e.Call(ctx, "kept", map[string]any{"filled": on.Filled, "text": text, "options": f.options(), "plain": f.Secret}, &r)
+	read := func(ctx context.Context, e *frame.Element) error {
+		err := e.Call(ctx, "kept", map[string]any{"filled": on.Filled, "text": text, "options": f.options(), "plain": f.Secret}, &r)
 		if err == nil && r != nil && r.Gone {
 			err = i.frames.Removed(ctx, e)
 		}
 		return err
 	}
+	find := func(ctx context.Context, target string) error {
+		e, err := i.frames.Find(ctx, target)
+		if err != nil {
+			return err
+		}
+		defer e.Release(ctx)
+		return read(ctx, e)
+	}
 	err = i.page.UnlessLeaving(ctx, func(ctx context.Context) error {
-		err := look(ctx, f.Target)
+		err := read(ctx, on.element)
+		if err == nil || !frame.Vanished(err) {
+			return err
+		}
+		err = find(ctx, f.Target) // the page has drawn the field anew
 		var stale *frame.StaleRefError
-		if errors.As(err, &stale) && stale.Now != "" { // the page has drawn the field anew
-			err = look(ctx, stale.Now)
+		if errors.As(err, &stale) && stale.Now != "" {
+			err = find(ctx, stale.Now)
 		}
 		return err
 	})
@@ -302,51 +338,58 @@ func (e *FieldError) Error() string {
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
-func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration, out *Outcome) error {
+// fillField fills a field. holds is the pending read of a text field, as of held.
+func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration, out *Outcome) (holds func() []Held, err error) {
 	use, known := map[string]purpose{"checkbox": toClick, "radio": toClick, "combobox": toSelect, "textbox": toType, "slider": toType, "": toType}[f.Type]
 	if !known {
-		return fmt.Errorf("unknown type %q: textbox, checkbox, radio, combobox and slider are known", f.Type)
+		return nil, fmt.Errorf("unknown type %q: textbox, checkbox, radio, combobox and slider are known", f.Type)
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait+readyMargin)
 	defer cancel()
 	s, err := i.ready(waiting, f.Target, use, wait, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { s.Release(ctx) }()
-	at, err := out.acts(on(s.Element))
+	at, err := out.acts(keep(s.Element))
 	if err != nil {
-		return err
+		return nil, err
 	}
+	defer func() { // the page may have replaced the element
+		out.On[at] = keep(s.Element)
+		out.On[at].Filled = use.kind
+	}()
 	if s.field != "" { // the caller's type may be that of another widget that looks the same
 		use.kind = s.field
 	}
 	if use.kind == "click" && s.use != use { // that needs a point
 		again, err := i.ready(waiting, f.Target, use, wait, false)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		s.become(ctx, again)
 	}
-	out.On[at].Filled = use.kind
 	if f.Values != nil && use.kind != "select" {
-		return &frame.TargetError{Target: f.Target, Reason: "takes one value, not a list"}
+		return nil, &frame.TargetError{Target: f.Target, Reason: "takes one value, not a list"}
 	}
 	switch use.kind {
 	case "select":
-		return i.choose(ctx, s, f.options())
+		return nil, i.choose(ctx, s, f.options())
 	case "click":
-		return i.tick(ctx, s, f.Value)
+		return nil, i.tick(ctx, s, f.Value)
 	}
 	if err := i.fill(ctx, s, f.Value, false); err != nil {
-		return err
+		return nil, err
 	}
+	return i.held(ctx, s, f.Value, false, f.Secret), nil
+}
+
+// types adds what a text field holds after it was typed into.
+func (out *Outcome) types(f Field, now []Held) {
 	if at := slices.IndexFunc(out.Held, func(h Held) bool { return h.Target == f.Target }); at >= 0 { // it is filled again
 		out.Passed = append(out.Passed, out.Held[at])
 		out.Held = slices.Delete(out.Held, at, at+1)
 	}
-	out.Held = append(out.Held, i.held(ctx, s, f.Value, false, f.Secret)...)
-	return nil
+	out.Held = append(out.Held, now...)
 }
 
 // Ticked is the state that a checkbox, or a radio button of that name, gets by a value;

@@ -123,6 +123,8 @@ type On struct {
 	frame.Identity
 	Was    string // what the last snapshot called the ref, if that is something else
 	Filled string // how a form's field was filled: type, select or click
+
+	element *frame.Element // kept until Outcome.Release; nil: not kept
 }
 
 // Outcome is what an action detects in the elements that it acts on.
@@ -140,11 +142,20 @@ type Outcome struct {
 	confirm func(On) error // see Action
 }
 
-// Run runs an action.
+// Run runs an action. The caller must release the outcome, also after an error.
 func (a Action) Run(ctx context.Context) (out Outcome, err error) {
 	out.confirm = a.Confirm
 	err = a.Do(ctx, &out)
 	return out, err
+}
+
+// Release lets the page collect the elements that the outcome has kept.
+func (o *Outcome) Release(ctx context.Context) {
+	for _, on := range o.On {
+		if on.element != nil {
+			on.element.Release(ctx)
+		}
+	}
 }
 
 // acts notes an element before the action acts on it, unless the action's caller refuses

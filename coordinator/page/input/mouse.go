@@ -67,11 +67,11 @@ func (m *mouse) send(ctx context.Context, x, y float64, modifiers int64, events 
 	return waitAll(ctx, sent)
 }
 
-// drop drops the dragged data at a point. The page gets no button event, because a drag
-// replaces the mouse events.
-func (m *mouse) drop(ctx context.Context, data *input.DragData, x, y float64) error {
+// drag sends events of dragged data at a point. The page gets no button event, because a
+// drag replaces the mouse events.
+func (m *mouse) drag(ctx context.Context, data *input.DragData, x, y float64, kinds ...input.DispatchDragEventType) error {
 	m.sent.Add(1)
-	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+	for _, kind := range kinds {
 		err := m.session.Call(ctx, input.CommandDispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: x, Y: y, Data: data}, nil)
 		if err != nil {
 			return err

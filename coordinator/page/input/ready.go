@@ -108,6 +108,13 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 
 func on(e *frame.Element) On { return On{Target: e.Target, Identity: e.Is, Was: e.Was()} }
 
+// keep is on for an element that [Outcome.Release] releases.
+func keep(e *frame.Element) On {
+	is := on(e)
+	is.element = e
+	return is
+}
+
 // on is an action on a target. The wait for the target is additional to the action's own
 // timeout.
 func (i *Input) on(doing, target string, use purpose, wait time.Duration, do func(ctx context.Context, s *spot, out *Outcome) error) Action {
@@ -119,13 +126,12 @@ func (i *Input) on(doing, target string, use purpose, wait time.Duration, do fun
 		if err != nil {
 			return err
 		}
-		defer func() { s.Release(ctx) }()
-		at, err := out.acts(on(s.Element))
+		at, err := out.acts(keep(s.Element))
 		if err != nil {
 			return err
 		}
 		err = do(ctx, s, out)
-		out.On[at] = on(s.Element) // the page may have replaced the element
+		out.On[at] = keep(s.Element) // the page may have replaced the element
 		return err
 	}}
 }
