@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/runtime"
@@ -250,11 +251,20 @@ const glimpseElements = 120
 // glimpseBytes bounds its text.
 const glimpseBytes = 1500
 
-// glimpse returns the beginning of a document, or of its main part, without its frames.
+// framesTimeout bounds the time that the frames of a glimpse take on top.
+const framesTimeout = 500 * time.Millisecond
+
+// glimpse returns the beginning of a document, or of its main part, with the frames in it.
 func (r *Reader) glimpse(ctx context.Context) (seen Changes, err error) {
 	err = r.page.Run(ctx, "reading the page", r.changesTimeout, func(ctx context.Context) error {
-		read, err := r.outlineDocument(ctx, r.frames.Main(), nil, Options{most: glimpseElements, main: true})
+		opts := Options{most: glimpseElements, main: true}
+		read, err := r.outlineDocument(ctx, r.frames.Main(), nil, opts)
 		r.meet()
+		ctx, cancel := context.WithTimeout(ctx, framesTimeout)
+		defer cancel()
+		if whole, inner := r.outlineFrames(ctx, r.frames.Main(), read, opts); inner == nil {
+			read = whole
+		}
 		seen.New = true
 		lines := slices.DeleteFunc(splitLines(read.Text), func(line string) bool { return strings.Contains(line, frameMark) })
 		shown := Fit(lines, glimpseBytes)

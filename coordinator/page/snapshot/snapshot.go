@@ -227,21 +227,30 @@ const frameMark = "\x01"
 // outline prints one document and inserts the documents of its frames.
 func (r *Reader) outline(ctx context.Context, id protocol.FrameID, root *frame.Element, opts Options) (outlineResult, error) {
 	read, err := r.outlineDocument(ctx, id, root, opts)
-	if err != nil || !strings.Contains(read.Text, frameMark) {
+	if err != nil {
 		return read, err
 	}
+	return r.outlineFrames(ctx, id, read, opts)
+}
+
+// outlineFrames inserts the documents of the frames of a printed document. The marks of those
+// that a glimpse has no room for stay.
+func (r *Reader) outlineFrames(ctx context.Context, id protocol.FrameID, read outlineResult, opts Options) (outlineResult, error) {
 	var b strings.Builder
+	frames := 0
 	for line := range strings.Lines(read.Text) {
 		indent, number, marked := strings.Cut(line, frameMark)
-		if !marked {
+		if !marked || opts.most > 0 && (frames == maxAppeared || b.Len() > glimpseBytes) {
 			b.WriteString(line)
 			continue
 		}
+		frames++
 		inner, err := r.outlineFrame(ctx, id, strings.TrimSpace(number), opts)
 		if err != nil {
 			return read, err
 		}
 		read.Refs += inner.Refs
+		read.Cut = read.Cut || inner.Cut
 		for line := range strings.Lines(inner.Text) {
 			b.WriteString(indent + line)
 		}
