@@ -150,6 +150,24 @@ func TestAnimatedParts(t *testing.T) {
 	})
 }
 
+// So it has what a response shows with an animation while another one runs, and what the next
+// document shows with one.
+func TestPartsThatAreAnimatedLate(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/rows" {
+			time.Sleep(150 * time.Millisecond) // half of the first animation
+		}
+		fmt.Fprint(w, `<!doctype html><style>p{overflow:hidden;animation:open .3s} @keyframes open{from{height:0}to{height:20px}}</style>
+<button id=load onclick="load.insertAdjacentHTML('afterend', '<p>Loading</p>'); fetch('/rows').then(() => load.insertAdjacentHTML('afterend', '<p>Rows</p>'))">Load</button>
+<a id=next href=/next>Next</a><script>if (location.pathname === "/next") onload = () => document.body.insertAdjacentHTML("beforeend", "<p>Panel</p>")</script>`)
+	}))
+	for _, target := range []string{"#load", "#next"} {
+		pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{}))
+		pagetest.Expect(t, p, "[document.querySelectorAll('p').length > 0, document.getAnimations().length]", "[true,0]")
+	}
+}
+
 // A form in a frame that an action sends is answered in that frame.
 func TestFormInAFrame(t *testing.T) {
 	t.Parallel()

@@ -88,6 +88,22 @@ func TestEndlessScriptThatIsCancelled(t *testing.T) {
 	}
 }
 
+// A script that comes to no end after a dialog has ended its call is stopped too.
+func TestEndlessScriptBehindADialog(t *testing.T) {
+	t.Parallel()
+	p := pagetest.NewPage(t, connectFor(t, 3*time.Second))
+	if _, c, err := p.Evaluate(t.Context(), "alert('?'); for (;;);", ""); err != nil || c.Dialog == nil {
+		t.Fatalf("%+v %v", c, err)
+	}
+	if _, err := p.HandleDialog(t.Context(), true, ""); err != nil {
+		t.Log(err) // it may report that the page is busy
+	}
+	pagetest.Until(t, "the page responds", func() bool {
+		_, _, err := p.Evaluate(t.Context(), "2", "")
+		return err == nil
+	})
+}
+
 // A script that kept the page busy before the agent's script was sent must not be stopped.
 // The same holds for a script that a dialog or a debugger blocks.
 func TestScriptsOfOthersAreNotStopped(t *testing.T) {

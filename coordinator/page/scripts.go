@@ -32,6 +32,14 @@ func (js *scripts) timeLeft(ctx context.Context) time.Duration {
 	return max(limit-js.opts.CallTimeout/5, js.busyTime())
 }
 
+// backstop is the browser's own timeout for a script, in milliseconds. It stops one whose call has
+// ended with a dialog that it opened, or that has begun to open another document. Otherwise run
+// stops it first: the browser's covers only the part of a script before its first await, and
+// gives no response when it ends "await 0; for (;;);".
+func (js *scripts) backstop() runtime.TimeDelta {
+	return runtime.TimeDelta(js.opts.CallTimeout.Milliseconds())
+}
+
 // busyTime bounds how long a page may take to respond to a trivial evaluation near
 // the end of a script's time before the script is stopped. The page's own tasks take less.
 func (js *scripts) busyTime() time.Duration { return js.opts.CallTimeout * 3 / 20 }
@@ -59,9 +67,7 @@ func (s *ownScript) stop(ctx context.Context, limit time.Duration) bool {
 
 // run runs an agent's script. It stops an endless script when its time is over,
 // or when its caller no longer waits; time that the script waits for promises does not
-// count. run never stops what kept the page busy before the script was sent. The browser's
-// own timeout is not used: it covers only the part of a script before its first await, and
-// gives no response when it ends "await 0; for (;;);".
+// count. run never stops what kept the page busy before the script was sent.
 func (js *scripts) run(ctx context.Context, session *cdp.Session, run func(context.Context) error) error {
 	question, err := askBusy(ctx, session)
 	if err != nil {

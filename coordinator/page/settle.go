@@ -114,8 +114,9 @@ func (o *observer) settleAfter(ctx context.Context, before mark, ask func(ctx co
 func (o *observer) settleRequests(ctx context.Context, before mark) error {
 	end := time.Now().Add(requestTimeout)
 	for {
+		animated := true // not known if the document is being replaced
 		err := o.settleAfter(ctx, before, func(ctx context.Context) error {
-			return o.frames.Evaluate(ctx, fmt.Sprintf("library.animated(%d)", time.Since(before.began).Milliseconds()), nil)
+			return o.frames.Evaluate(ctx, fmt.Sprintf("library.animated(%d)", time.Since(before.began).Milliseconds()), &animated)
 		})
 		if err != nil {
 			return err
@@ -124,7 +125,10 @@ func (o *observer) settleRequests(ctx context.Context, before mark) error {
 		left := func() bool { return o.pending != "" || o.commits != before.commits }
 		wait := time.Until(end)
 		if wait <= 0 || !open() {
-			return nil
+			if !animated {
+				return nil
+			}
+			return o.settleAnimations(ctx, before)
 		}
 		if err := o.awaitFor(ctx, wait, func() bool { return left() || !open() }); err != nil {
 			return err
@@ -138,6 +142,22 @@ func (o *observer) settleRequests(ctx context.Context, before mark) error {
 			return o.settle(ctx, before) // the document is being replaced
 		}
 	}
+}
+
+// settleAnimations waits for the animations that show or hide a part of the page.
+func (o *observer) settleAnimations(ctx context.Context, before mark) error {
+	if o.isLeaving() {
+		return nil
+	}
+	script := fmt.Sprintf("library.animated(%d, true)", time.Since(before.began).Milliseconds())
+	err := o.unlessLeaving(ctx, func(ctx context.Context) error { return o.frames.Evaluate(ctx, script, nil) })
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return o.settle(ctx, before) // the document is being replaced
+	}
+	return nil
 }
 
 // settleScript is settle, but it does not wait for a busy page: the value is known.

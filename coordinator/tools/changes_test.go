@@ -174,9 +174,13 @@ func TestNavigationsShowFrames(t *testing.T) {
 		case "/card":
 			io.WriteString(w, `<!doctype html><iframe title=Card srcdoc="<button onclick='this.textContent = 1'>Pay</button>"></iframe>`)
 		case "/busy":
-			fmt.Fprintf(w, `<!doctype html><h1>Checkout</h1><iframe title=Payment src=%s/loop></iframe>`, elsewhere)
+			fmt.Fprintf(w, `<!doctype html><h1>Checkout</h1><iframe title=Card srcdoc="<button>Pay</button>"></iframe><iframe title=Ad src=%s/loop></iframe>`, elsewhere)
+		case "/long":
+			io.WriteString(w, `<!doctype html><iframe title=App src=/app></iframe>`)
+		case "/app":
+			io.WriteString(w, `<!doctype html><button onclick="n.textContent = 1">Add</button><p id=n>0</p>`+strings.Repeat(`<button>More</button>`, 300))
 		case "/loop":
-			io.WriteString(w, `<!doctype html><button>Pay</button><script>onload = () => setTimeout(() => { for (const end = Date.now() + 3000; Date.now() < end;); })</script>`)
+			io.WriteString(w, `<!doctype html><button>Buy</button><script>onload = () => setTimeout(() => { for (const end = Date.now() + 3000; Date.now() < end;); })</script>`)
 		}
 	})
 	agent := toolstest.OpenWindow(t).Agent()
@@ -191,8 +195,12 @@ func TestNavigationsShowFrames(t *testing.T) {
 		t.Errorf("the button in the frame was clicked: %s", text)
 	}
 	text = agent.Must("browser_navigate", args{"url": url + "/busy"})
-	if !strings.Contains(text, `- heading "Checkout" [level=1]`) {
+	if !strings.Contains(text, `- heading "Checkout" [level=1]`) || !strings.Contains(text, `  - button "Pay"`) {
 		t.Errorf("a page with a frame that is busy: %s", text)
+	}
+	text = agent.Must("browser_navigate", args{"url": url + "/long"})
+	if text = agent.Must("browser_click", args{"target": toolstest.Ref(t, text, "button", "Add")}); !strings.Contains(text, "+   - paragraph: 1") && !strings.Contains(text, "+   - 1") {
+		t.Errorf("what changed in a long frame: %s", text)
 	}
 }
 

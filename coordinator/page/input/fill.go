@@ -276,6 +276,7 @@ func (i *Input) kept(ctx context.Context, f Field, on On) (h *Held, err error) {
 		Gone      bool
 	}
 	read := func(ctx context.Context, e *frame.Element) error {
+		r = nil
 		err := e.Call(ctx, "kept", map[string]any{"filled": on.Filled, "text": text, "options": f.options(), "plain": f.Secret}, &r)
 		if err == nil && r != nil && r.Gone {
 			err = i.frames.Removed(ctx, e)
@@ -295,8 +296,11 @@ func (i *Input) kept(ctx context.Context, f Field, on On) (h *Held, err error) {
 		if err == nil || !frame.Vanished(err) {
 			return err
 		}
-		err = find(ctx, f.Target) // the page has drawn the field anew
+		// The page has drawn the field anew: a selector finds the new one, a ref's error has its ref.
 		var stale *frame.StaleRefError
+		if _, ref := frame.ParseRef(f.Target); !ref || !errors.As(err, &stale) {
+			err = find(ctx, f.Target)
+		}
 		if errors.As(err, &stale) && stale.Now != "" {
 			err = find(ctx, stale.Now)
 		}

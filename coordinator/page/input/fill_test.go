@@ -238,6 +238,25 @@ last.oninput = () => { country.selectedIndex = 0; box.innerHTML = "<b>none</b>";
 	}
 }
 
+// A field that the page draws anew holds what the new one holds.
+func TestFieldsThatAreDrawnAnew(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><p id=a><input aria-label=Key></p><p id=b><input aria-label=Code></p><input id=last>
+<script>
+const redraw = (box) => { const old = box.firstChild, e = old.cloneNode(); e.value = old.value.toUpperCase(); old.replaceWith(e) }
+a.onchange = () => redraw(a)
+b.onchange = () => setTimeout(() => redraw(b))
+</script>`)
+	code := pagetest.Ref(t, pagetest.Snapshot(t, p), `textbox "Code"`)
+	c, err := p.Act(t.Context(), p.Input().FillForm([]input.Field{{Target: "#a input", Value: "ab", Secret: true}, {Target: code, Value: "cd"}, {Target: "#last", Value: "end"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []input.Held{{Target: "#a input", Value: "••", Plain: "AB", Now: `now holds "••"`}, {Target: code, Value: "CD", Now: `now holds "CD"`}}; !reflect.DeepEqual(c.Held, want) {
+		t.Errorf("%+v", c.Held)
+	}
+}
+
 // A selection that the page takes back is reported.
 func TestSelectionThatIsTakenBack(t *testing.T) {
 	t.Parallel()

@@ -71,7 +71,8 @@ func (r *Reader) knows(generation int, known bool) {
 // gives up.
 const budgetShare = 5
 
-// maxAppeared bounds how many new frames one look reads.
+// maxAppeared bounds how many new frames one look reads, and how many a glimpse reads of each
+// document.
 const maxAppeared = 5
 
 // meeting is a frame's document that the agent has been shown, or was there when it saw the
@@ -244,8 +245,8 @@ func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (f
 	return found, r.frames.AddRefs(f.ID, in, found.Last, refsOf(found.Fresh))
 }
 
-// glimpseElements bounds how many elements a glimpse looks at, so that it is quick in a huge
-// document.
+// glimpseElements bounds how many elements of each document a glimpse looks at, so that it is
+// quick in a huge one.
 const glimpseElements = 120
 
 // glimpseBytes bounds its text.
@@ -257,13 +258,14 @@ const framesTimeout = 500 * time.Millisecond
 // glimpse returns the beginning of a document, or of its main part, with the frames in it.
 func (r *Reader) glimpse(ctx context.Context) (seen Changes, err error) {
 	err = r.page.Run(ctx, "reading the page", r.changesTimeout, func(ctx context.Context) error {
-		opts := Options{most: glimpseElements, main: true}
-		read, err := r.outlineDocument(ctx, r.frames.Main(), nil, opts)
+		main, opts := r.frames.Main(), Options{most: glimpseElements, main: true}
+		read, err := r.outlineDocument(ctx, main, nil, opts)
 		r.meet()
-		ctx, cancel := context.WithTimeout(ctx, framesTimeout)
+		inFrames, cancel := context.WithTimeout(ctx, framesTimeout)
 		defer cancel()
-		if whole, inner := r.outlineFrames(ctx, r.frames.Main(), read, opts); inner == nil {
-			read = whole
+		read, _ = r.outlineFrames(inFrames, main, read, opts)
+		if read.Cut || strings.Contains(read.Text, frameMark) {
+			r.knows(0, false) // what was not read completely cannot be compared
 		}
 		seen.New = true
 		lines := slices.DeleteFunc(splitLines(read.Text), func(line string) bool { return strings.Contains(line, frameMark) })

@@ -89,7 +89,7 @@ type Options struct {
 	Diff bool
 
 	full bool // each line names its roles
-	most int  // number of elements after which the outline ends; 0: no limit
+	most int  // of a glimpse: number of elements after which the outline of each document ends; 0: no limit
 	main bool // of a document with more elements than most, only the main part
 }
 
@@ -233,19 +233,23 @@ func (r *Reader) outline(ctx context.Context, id protocol.FrameID, root *frame.E
 	return r.outlineFrames(ctx, id, read, opts)
 }
 
-// outlineFrames inserts the documents of the frames of a printed document. The marks of those
-// that a glimpse has no room for stay.
+// outlineFrames inserts the documents of the frames of a printed document. In a glimpse there is
+// no error: the marks of frames stay that it has no room for, or cannot read in time.
 func (r *Reader) outlineFrames(ctx context.Context, id protocol.FrameID, read outlineResult, opts Options) (outlineResult, error) {
 	var b strings.Builder
 	frames := 0
 	for line := range strings.Lines(read.Text) {
 		indent, number, marked := strings.Cut(line, frameMark)
-		if !marked || opts.most > 0 && (frames == maxAppeared || b.Len() > glimpseBytes) {
+		if !marked || opts.most > 0 && (frames == maxAppeared || b.Len() > glimpseBytes || ctx.Err() != nil) {
 			b.WriteString(line)
 			continue
 		}
 		frames++
 		inner, err := r.outlineFrame(ctx, id, strings.TrimSpace(number), opts)
+		if err != nil && opts.most > 0 {
+			b.WriteString(line)
+			continue
+		}
 		if err != nil {
 			return read, err
 		}
