@@ -47,7 +47,7 @@ func (js *scripts) expression(ctx context.Context, expression string, repl bool)
 	err := js.run(ctx, js.session, func(ctx context.Context) (err error) {
 		r, err = protocol.Call(ctx, js.session, runtime.Evaluate, runtime.EvaluateParams{
 			Expression: expression, AwaitPromise: new(true),
-			UserGesture: new(true), ReplMode: new(repl), Timeout: js.backstop(),
+			UserGesture: new(true), ReplMode: new(repl),
 		})
 		return err
 	})

@@ -32,14 +32,6 @@ func (js *scripts) timeLeft(ctx context.Context) time.Duration {
 	return max(limit-js.opts.CallTimeout/5, js.busyTime())
 }
 
-// backstop is the browser's own timeout for a script, in milliseconds. It stops one whose call has
-// ended with a dialog that it opened, or that has begun to open another document. Otherwise run
-// stops it first: the browser's covers only the part of a script before its first await, and
-// gives no response when it ends "await 0; for (;;);".
-func (js *scripts) backstop() runtime.TimeDelta {
-	return runtime.TimeDelta(js.opts.CallTimeout.Milliseconds())
-}
-
 // busyTime bounds how long a page may take to respond to a trivial evaluation near
 // the end of a script's time before the script is stopped. The page's own tasks take less.
 func (js *scripts) busyTime() time.Duration { return js.opts.CallTimeout * 3 / 20 }
@@ -67,7 +59,9 @@ func (s *ownScript) stop(ctx context.Context, limit time.Duration) bool {
 
 // run runs an agent's script. It stops an endless script when its time is over,
 // or when its caller no longer waits; time that the script waits for promises does not
-// count. run never stops what kept the page busy before the script was sent.
+// count. run never stops what kept the page busy before the script was sent. The browser's own
+// timeout is not used: it also counts while a dialog or a debugger blocks the script, and does
+// not respond when it ends "await 0; for (;;);".
 func (js *scripts) run(ctx context.Context, session *cdp.Session, run func(context.Context) error) error {
 	question, err := askBusy(ctx, session)
 	if err != nil {
@@ -95,10 +89,13 @@ func (js *scripts) run(ctx context.Context, session *cdp.Session, run func(conte
 		end(nil)
 		<-over
 	}
-	if ctx.Err() != nil && !standsStill(context.Cause(ctx)) && !stopped {
-		js.running.Go(func() { js.abandon(script) })
-	} else {
+	switch {
+	case ctx.Err() == nil || stopped:
 		js.connection.scripts.remove(script)
+	case standsStill(context.Cause(ctx)):
+		js.running.Go(func() { js.follow(script) })
+	default:
+		js.running.Go(func() { js.abandon(script) })
 	}
 	if stopped && err != nil {
 		return &TimeoutError{Doing: "running the script", After: limit.Round(100 * time.Millisecond), Hint: "it came to no end and was stopped; the page lives on", over: true}
@@ -120,6 +117,28 @@ func (js *scripts) abandon(script *ownScript) {
 	ctx, cancel := context.WithTimeout(context.Background(), js.opts.CallTimeout)
 	defer cancel()
 	script.stop(ctx, js.busyTime())
+}
+
+// follow gives a script that a dialog blocks its time again once that has closed, and then
+// stops it if it has not paused or ended since. One that a debugger blocks is the user's.
+func (js *scripts) follow(script *ownScript) {
+	defer js.connection.scripts.remove(script)
+	for {
+		js.mu.Lock()
+		blocked, changed := js.dialog != nil && js.ended == nil, js.changed.Next()
+		js.mu.Unlock()
+		if !blocked {
+			break
+		}
+		select {
+		case <-changed:
+		case <-js.done:
+			return
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), js.opts.CallTimeout)
+	defer cancel()
+	js.stopBusy(ctx, script.session, js.opts.CallTimeout*4/5)
 }
 
 // stopBusy stops the script of a process that does not respond in time, and reports

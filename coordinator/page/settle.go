@@ -114,7 +114,7 @@ func (o *observer) settleAfter(ctx context.Context, before mark, ask func(ctx co
 func (o *observer) settleRequests(ctx context.Context, before mark) error {
 	end := time.Now().Add(requestTimeout)
 	for {
-		animated := true // not known if the document is being replaced
+		var animated bool
 		err := o.settleAfter(ctx, before, func(ctx context.Context) error {
 			return o.frames.Evaluate(ctx, fmt.Sprintf("library.animated(%d)", time.Since(before.began).Milliseconds()), &animated)
 		})
@@ -125,7 +125,7 @@ func (o *observer) settleRequests(ctx context.Context, before mark) error {
 		left := func() bool { return o.pending != "" || o.commits != before.commits }
 		wait := time.Until(end)
 		if wait <= 0 || !open() {
-			if !animated {
+			if !animated && o.documents() == before.commits {
 				return nil
 			}
 			return o.settleAnimations(ctx, before)

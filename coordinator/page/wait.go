@@ -137,7 +137,7 @@ func (w *waiter) waitForExpression(ctx context.Context, expression string, left 
 	var r runtime.EvaluateResult
 	err := w.scripts.run(ctx, w.scripts.session, func(ctx context.Context) (err error) {
 		r, err = protocol.Call(ctx, w.scripts.session, runtime.Evaluate, runtime.EvaluateParams{
-			Expression: frame.UntilTrue(expression, budget), AwaitPromise: new(true), ReturnByValue: new(true), Timeout: w.scripts.backstop(),
+			Expression: frame.UntilTrue(expression, budget), AwaitPromise: new(true), ReturnByValue: new(true),
 		})
 		return err
 	})

@@ -162,48 +162,6 @@ func TestNavigationsShowThePage(t *testing.T) {
 	}
 }
 
-// So it has the frames of that beginning, also those of another site, unless they do not
-// respond.
-func TestNavigationsShowFrames(t *testing.T) {
-	t.Parallel()
-	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		elsewhere := "http://" + strings.Replace(r.Host, "127.0.0.1", "localhost", 1)
-		switch r.URL.Path {
-		case "/":
-			fmt.Fprintf(w, `<!doctype html><h1>Checkout</h1><iframe title=Payment src=%s/card></iframe>`, elsewhere)
-		case "/card":
-			io.WriteString(w, `<!doctype html><iframe title=Card srcdoc="<button onclick='this.textContent = 1'>Pay</button>"></iframe>`)
-		case "/busy":
-			fmt.Fprintf(w, `<!doctype html><h1>Checkout</h1><iframe title=Card srcdoc="<button>Pay</button>"></iframe><iframe title=Ad src=%s/loop></iframe>`, elsewhere)
-		case "/long":
-			io.WriteString(w, `<!doctype html><iframe title=App src=/app></iframe>`)
-		case "/app":
-			io.WriteString(w, `<!doctype html><button onclick="n.textContent = 1">Add</button><p id=n>0</p>`+strings.Repeat(`<button>More</button>`, 300))
-		case "/loop":
-			io.WriteString(w, `<!doctype html><button>Buy</button><script>onload = () => setTimeout(() => { for (const end = Date.now() + 3000; Date.now() < end;); })</script>`)
-		}
-	})
-	agent := toolstest.OpenWindow(t).Agent()
-	text := agent.Must("browser_navigate", args{"url": url})
-	if !strings.HasSuffix(text, `- heading "Checkout" [level=1]
-- iframe "Payment":
-  - iframe "Card":
-    - button "Pay" [ref=`+toolstest.Ref(t, text, "button", "Pay")+"]") {
-		t.Errorf("a page with frames: %s", text)
-	}
-	if text = agent.Must("browser_click", args{"target": toolstest.Ref(t, text, "button", "Pay")}); !strings.Contains(text, `button "1"`) {
-		t.Errorf("the button in the frame was clicked: %s", text)
-	}
-	text = agent.Must("browser_navigate", args{"url": url + "/busy"})
-	if !strings.Contains(text, `- heading "Checkout" [level=1]`) || !strings.Contains(text, `  - button "Pay"`) {
-		t.Errorf("a page with a frame that is busy: %s", text)
-	}
-	text = agent.Must("browser_navigate", args{"url": url + "/long"})
-	if text = agent.Must("browser_click", args{"target": toolstest.Ref(t, text, "button", "Add")}); !strings.Contains(text, "+   - paragraph: 1") && !strings.Contains(text, "+   - 1") {
-		t.Errorf("what changed in a long frame: %s", text)
-	}
-}
-
 // What changes in a fixed wait, or by a script, is in that answer: later it would look like
 // the work of another action.
 func TestChangesOfAWaitAndOfAScript(t *testing.T) {

@@ -298,7 +298,7 @@ func (i *Input) kept(ctx context.Context, f Field, on On) (h *Held, err error) {
 		}
 		// The page has drawn the field anew: a selector finds the new one, a ref's error has its ref.
 		var stale *frame.StaleRefError
-		if _, ref := frame.ParseRef(f.Target); !ref || !errors.As(err, &stale) {
+		if !errors.As(err, &stale) || stale.Now == "" {
 			err = find(ctx, f.Target)
 		}
 		if errors.As(err, &stale) && stale.Now != "" {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/runtime"
@@ -252,8 +251,8 @@ const glimpseElements = 120
 // glimpseBytes bounds its text.
 const glimpseBytes = 1500
 
-// framesTimeout bounds the time that the frames of a glimpse take on top.
-const framesTimeout = 500 * time.Millisecond
+// frameShare is the divisor of changesTimeout for each frame of a glimpse.
+const frameShare = 2
 
 // glimpse returns the beginning of a document, or of its main part, with the frames in it.
 func (r *Reader) glimpse(ctx context.Context) (seen Changes, err error) {
@@ -261,12 +260,7 @@ func (r *Reader) glimpse(ctx context.Context) (seen Changes, err error) {
 		main, opts := r.frames.Main(), Options{most: glimpseElements, main: true}
 		read, err := r.outlineDocument(ctx, main, nil, opts)
 		r.meet()
-		inFrames, cancel := context.WithTimeout(ctx, framesTimeout)
-		defer cancel()
-		read, _ = r.outlineFrames(inFrames, main, read, opts)
-		if read.Cut || strings.Contains(read.Text, frameMark) {
-			r.knows(0, false) // what was not read completely cannot be compared
-		}
+		read, _ = r.outlineFrames(ctx, main, read, opts)
 		seen.New = true
 		lines := slices.DeleteFunc(splitLines(read.Text), func(line string) bool { return strings.Contains(line, frameMark) })
 		shown := Fit(lines, glimpseBytes)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
@@ -345,4 +346,48 @@ draw()</script>`)
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	pagetest.Contains(t, pagetest.Snapshot(t, p), `"Undo" [inert]`)
+}
+
+// The first look at a document has the frames at its beginning, also those of another site,
+// unless they do not respond. What changes afterwards is known of them and of the rest.
+func TestFirstLookAtFrames(t *testing.T) {
+	t.Parallel()
+	// A busy machine has a share of a long call.
+	p, url := pagetest.ServeIn(t, pagetest.ConnectWith(t, &page.Options{CallTimeout: time.Minute}), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		elsewhere := "http://" + strings.Replace(r.Host, "127.0.0.1", "localhost", 1)
+		switch r.URL.Path {
+		case "/card":
+			io.WriteString(w, `<!doctype html><iframe title=Card srcdoc="<button onclick='this.textContent = 1'>Pay</button>"></iframe>`)
+		case "/long":
+			io.WriteString(w, `<!doctype html><iframe title=App src=/app></iframe>`)
+		case "/app":
+			io.WriteString(w, `<!doctype html><button onclick="n.textContent = 1">Add</button><p id=n>0</p>`+strings.Repeat(`<button>More</button>`, 300))
+		case "/busy":
+			fmt.Fprintf(w, `<!doctype html><h1>Checkout</h1><iframe title=Ad src=%s/loop></iframe><iframe title=Card srcdoc="<button>Pay</button>"></iframe>`, elsewhere)
+		case "/loop":
+			io.WriteString(w, `<!doctype html><button>Buy</button><script>onload = () => setTimeout(() => { for (const end = Date.now() + 20000; Date.now() < end;); })</script>`)
+		default:
+			fmt.Fprintf(w, `<!doctype html><h1>Checkout</h1><iframe title=Payment src=%s/card></iframe>`, elsewhere)
+		}
+	}))
+	look := func(path string) string {
+		pagetest.Navigate(t, p, url+path)
+		return p.Look(t.Context()).Text
+	}
+	click := func(ref string) string {
+		pagetest.Act(t, p, p.Input().Click(ref, input.ClickOptions{}))
+		return p.Look(t.Context()).Text
+	}
+	text := look("/")
+	pay := pagetest.Ref(t, text, "Pay")
+	if text != fmt.Sprintf("- heading \"Checkout\" [level=1]\n- iframe \"Payment\":\n  - iframe \"Card\":\n    - button \"Pay\" [ref=%s]\n", pay) {
+		t.Errorf("a page with frames: %s", text)
+	}
+	pagetest.Contains(t, click(pay), `button "1"`)
+
+	add := pagetest.Ref(t, look("/long"), "Add")
+	pagetest.Evaluate(t, p, "void document.body.append('Since then')")
+	pagetest.Contains(t, click(add), "Since then", "+   - 1\n")
+
+	pagetest.Contains(t, look("/busy"), `heading "Checkout"`, `  - button "Pay"`)
 }

@@ -270,6 +270,11 @@ func (r *Reader) outlineFrame(ctx context.Context, in protocol.FrameID, number s
 	if err != nil {
 		return outlineResult{}, fmt.Errorf("frame mark %q: %w", number, err)
 	}
+	if opts.most > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.changesTimeout/frameShare)
+		defer cancel()
+	}
 	e, err := r.frames.Numbered(ctx, in, n, "iframe")
 	if err == nil {
 		defer e.Release(ctx)
@@ -278,6 +283,9 @@ func (r *Reader) outlineFrame(ctx context.Context, in protocol.FrameID, number s
 			r.page.Flush()
 			var read outlineResult
 			if read, err = r.outline(ctx, node.Node.FrameID, nil, opts); err == nil {
+				if f, there := r.frames.Frame(node.Node.FrameID); there && !read.Known {
+					_, _ = r.changesIn(ctx, f, false) // so that what comes next can be compared with the whole
+				}
 				return read, nil
 			}
 		}
