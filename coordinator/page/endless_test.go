@@ -132,6 +132,19 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 	}
 	pagetest.Expect(t, p, "answered", "true")
 
+	// What the page itself does after its dialog is not the agent's script.
+	pagetest.Evaluate(t, p, `void setTimeout(() => {
+		const busy = (ms) => { for (const end = Date.now() + ms; Date.now() < end;); }
+		busy(500), alert("the page's own"), busy(4500), own = true
+	})`)
+	if _, c, err := short.Evaluate(t.Context(), "() => 1", ""); err == nil && c.Dialog == nil {
+		t.Errorf("a script that waits behind a dialog has ended: %+v", c)
+	}
+	if _, err := p.HandleDialog(t.Context(), true, ""); err != nil {
+		t.Error(err)
+	}
+	pagetest.Expect(t, p, "own", "true")
+
 	debugger := pagetest.Attach(t, p)
 	s := debugger.Session()
 	if err := s.Call(t.Context(), "Debugger.enable", nil, nil); err != nil {

@@ -138,7 +138,7 @@ func (js *scripts) follow(script *ownScript) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), js.opts.CallTimeout)
 	defer cancel()
-	js.stopBusy(ctx, script.session, js.opts.CallTimeout*4/5)
+	script.stop(ctx, js.opts.CallTimeout*4/5)
 }
 
 // stopBusy stops the script of a process that does not respond in time, and reports
