@@ -93,6 +93,9 @@ type sight struct {
 	Next       string `json:"next"`
 }
 
+// title is the document's. The target's may still be the URL when the document has loaded.
+func title(page *rod.Page) string { return page.MustEval("() => document.title").Str() }
+
 // see is written in rod's Must style: the first failure is the result.
 func see(address, site, name string) (s *sight, err error) {
 	err = rod.Try(func() {
@@ -105,7 +108,7 @@ func see(address, site, name string) (s *sight, err error) {
 			s.Shared = s.Shared || page.MustInfo().URL == site+"/shop/shared"
 		}
 		page := browser.MustPage(site + "/shop/" + name).MustWaitLoad()
-		s.Title = page.MustInfo().Title
+		s.Title = title(page)
 		s.Sum = page.MustEval("() => 6 * 7").Int()
 		if _, err := page.Eval("() => missing"); err != nil {
 			s.Error = err.Error()
@@ -125,7 +128,7 @@ func see(address, site, name string) (s *sight, err error) {
 		navigated := page.MustWaitNavigation()
 		page.MustElement("a").MustClick()
 		navigated()
-		s.Next = page.MustInfo().Title
+		s.Next = title(page)
 		page.MustClose()
 	})
 	return s, err
