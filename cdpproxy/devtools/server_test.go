@@ -158,7 +158,7 @@ func FuzzCommand(f *testing.F) {
 		`{"sessionId":"A","params":{"id":5,"sessionId":"B"},"method":"X","id":-7}`,
 		`{"id":1.0,"method":"\u0058","params":null}`, `{"id":1e1,"method":"\u0007\u0000\u2028","sessionId":"\u0007"}`,
 		`{"id":1,"method":"X"}` + "\x00" + `{"id":2,"method":"Y"}`, "{\"id\":1,\"method\":\"\xff\"}",
-		`{"id":1,"id":2,"method":"X"}`, `{"id":1,"\u0069d":2,"method":"X"}`, `{"METHOD":"x","id":2}`, `{"id":1,"method":"X","sessionId":"\"}"}`,
+		`{"id":1,"id":2,"method":"X"}`, `{"id":1,"\u0069d":2,"method":"X"}`, `{"METHOD":"x","id":2}`, `{"Id":"","method":"X","id":7}`, `{"id":1,"method":"X","sessionId":"\"}"}`,
 		`[{"id":1,"method":"X"}]`, `{"id":1,"method":"X","params":[]}`, `{"id":1}x`, ``,
 	} {
 		f.Add([]byte(seed))
@@ -168,19 +168,26 @@ func FuzzCommand(f *testing.F) {
 		if wrong != nil {
 			return
 		}
-		var given struct {
-			ID        float64
-			Method    string
-			SessionID string
-			Params    json.RawMessage
-		}
+		// Into a map: the names of a struct's fields would also match in other case.
+		var given map[string]json.RawMessage
 		if err := json.Unmarshal(text, &given); err != nil {
 			t.Fatalf("%q is taken for a message: %v", text, err)
 		}
-		if string(given.Params) == "null" {
-			given.Params = nil
+		read := func(key string, into any) {
+			if value := given[key]; value != nil && json.Unmarshal(value, into) != nil {
+				t.Fatalf("%q is taken for a message, with %s as %s", text, value, key)
+			}
 		}
-		if string(m.ID) != fmt.Sprint(int64(given.ID)) || m.Method != given.Method || m.Session != given.SessionID || string(m.Params) != string(given.Params) {
+		var id float64
+		var method, session string
+		read("id", &id)
+		read("method", &method)
+		read("sessionId", &session)
+		params := string(given["params"])
+		if params == "null" {
+			params = ""
+		}
+		if string(m.ID) != fmt.Sprint(int64(id)) || m.Method != method || m.Session != session || string(m.Params) != params {
 			t.Fatalf("%q is read as %+v", text, m)
 		}
 		var sent Message
