@@ -86,7 +86,11 @@ func (s *Screen) Screenshot(ctx context.Context, opts Options) (Image, error) {
 		return Image{}, fmt.Errorf("%s: quality %d: want 1 to 100", doing, opts.Quality)
 	}
 	var img Image
-	err := s.page.Run(ctx, doing, 0, func(ctx context.Context) (err error) {
+	timeout := time.Duration(0)
+	if opts.FullPage {
+		timeout = fullPageTimeout
+	}
+	err := s.page.Run(ctx, doing, timeout, func(ctx context.Context) (err error) {
 		img, err = s.capture(ctx, opts, params)
 		return err
 	})
@@ -166,7 +170,7 @@ func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.Captu
 	}
 	whole := isViewport(opts) && scaling == 1 && l.Density == 1 && l.View.Scale == 1
 	if early != nil {
-		defer s.kick(ctx)()
+		defer s.kick(ctx, frameKick)()
 		var r cdppage.CaptureScreenshotResult
 		if err := early.Wait(ctx, &r); err != nil {
 			return Image{}, err
@@ -242,13 +246,37 @@ func sizeOf(data []byte) (width, height int) {
 	return config.Width, config.Height
 }
 
-// frameKick is how long a capture may wait before kick forces the browser to draw; the
-// interval doubles each time.
-const frameKick = 150 * time.Millisecond
+// How long a capture may wait before kick forces the browser to draw; the interval doubles
+// each time.
+const (
+	frameKick = 150 * time.Millisecond
+	// A capture beyond the viewport takes long by itself, and several times as long beside
+	// one of the window: it waits long if the tab has just drawn by itself, within probeKick.
+	probeKick  = time.Second
+	beyondKick = 5 * time.Second
+)
+
+// fullPageTimeout is for a full page, which may have 20 times as many pixels as a viewport.
+const fullPageTimeout = 30 * time.Second
 
 // captureFrame captures what the page draws.
 func (s *Screen) captureFrame(ctx context.Context, params cdppage.CaptureScreenshotParams) (cdppage.CaptureScreenshotResult, error) {
-	defer s.kick(ctx)()
+	wait := frameKick
+	if params.CaptureBeyondViewport != nil {
+		pixel := cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), Clip: &cdppage.Viewport{Width: 1, Height: 1, Scale: 1}}
+		began := time.Now()
+		if r, err := s.captureKicked(ctx, pixel, probeKick); err != nil {
+			return r, err
+		}
+		if time.Since(began) < probeKick {
+			wait = beyondKick
+		}
+	}
+	return s.captureKicked(ctx, params, wait)
+}
+
+func (s *Screen) captureKicked(ctx context.Context, params cdppage.CaptureScreenshotParams, wait time.Duration) (cdppage.CaptureScreenshotResult, error) {
+	defer s.kick(ctx, wait)()
 	return protocol.Call(ctx, s.session, cdppage.CaptureScreenshot, params)
 }
 
@@ -256,11 +284,11 @@ func (s *Screen) captureFrame(ctx context.Context, params cdppage.CaptureScreens
 // went to the background since its last action may draw nothing until draw is called.
 // The browser copies what a background tab has drawn only when it draws the window, and
 // nothing may cause that while the tab in front is idle. A capture of the window instead
-// of the page's surface does. Its image is not needed, so nothing waits for it.
-func (s *Screen) kick(ctx context.Context) (stop func()) {
+// of the page's surface does. Its image is not needed, but only one is captured at a time.
+func (s *Screen) kick(ctx context.Context, wait time.Duration) (stop func()) {
 	ctx, stop = context.WithCancel(ctx)
 	go func() {
-		for wait := frameKick; ; wait *= 2 {
+		for ; ; wait *= 2 {
 			select {
 			case <-time.After(wait):
 			case <-ctx.Done():
@@ -268,7 +296,9 @@ func (s *Screen) kick(ctx context.Context) (stop func()) {
 			}
 			s.Draw(ctx)
 			window := cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), FromSurface: new(false)}
-			_, _ = s.session.Start(ctx, cdppage.CommandCaptureScreenshot, window)
+			if drawn, err := s.session.Start(ctx, cdppage.CommandCaptureScreenshot, window); err == nil {
+				_ = drawn.Wait(ctx, nil)
+			}
 		}
 	}()
 	return stop
