@@ -214,6 +214,10 @@ func TestDialogInAnotherTab(t *testing.T) { // alone in the browser, because it 
 	if !errors.As(err, &hung) || time.Since(start) > 6*time.Second || !strings.Contains(err.Error(), "over there") || !strings.Contains(err.Error(), url+"/other") {
 		t.Errorf("a script: %v after %v", err, time.Since(start))
 	}
+	// Also where the tab is told to leave for another document, which waits too.
+	if _, err = p.Navigate(ctx, url+"/next"); !errors.As(err, &hung) || !strings.Contains(err.Error(), "over there") {
+		t.Errorf("a navigation: %v", err)
+	}
 	if _, err := p.HandleDialog(ctx, true, ""); err == nil || !strings.Contains(err.Error(), url+"/other") {
 		t.Errorf("answering a dialog that is elsewhere: %v", err)
 	}

@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/fetch"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/internal/pagetest"
 	"fmt"
@@ -19,7 +20,7 @@ func TestErrorsOfAsyncHandlers(t *testing.T) {
 <button id=rejects onclick="Promise.reject(new Error('rejected'))">Reject</button><button id=late onclick="setTimeout(() => { throw new Error('late') }, 50)">Late</button>
 <button id=logs onclick="setTimeout(() => console.error('logged'))">Log</button><button id=fine>Fine</button>`)
 	for i, test := range []struct{ target, want string }{
-		{"#throws", "in between"}, {"#rejects", "rejected"}, {"#late", "late"}, {"#logs", ""},
+		{"#throws", "in between"}, {"#rejects", "rejected"}, {"#late", "late"}, {"#logs", "logged"},
 	} {
 		c, err := p.Act(t.Context(), p.Input().Click(test.target, input.ClickOptions{}))
 		if err != nil {
@@ -31,14 +32,36 @@ func TestErrorsOfAsyncHandlers(t *testing.T) {
 			t.Errorf("after %s: %+v, %v", test.target, next, err)
 		}
 		reported := append(next.Late.Errors, c.Late.Errors...)
-		for _, m := range c.Console {
-			if m.Source == "exception" {
-				reported = append(reported, m)
-			}
-		}
-		if test.want == "" && len(reported) > 0 || test.want != "" && (len(reported) != 1 || !strings.Contains(reported[0].Text, test.want)) {
+		reported = append(reported, c.Console...)
+		if len(reported) != 1 || !strings.Contains(reported[0].Text, test.want) {
 			t.Errorf("%s: reported is %+v", test.target, reported)
 		}
+	}
+}
+
+// What the agent was told in other words is not reported as late.
+func TestFailureThatWasTheAnswer(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			w.WriteHeader(http.StatusTeapot)
+		}
+		fmt.Fprint(w, `<!doctype html><button id=fine>Fine</button>`)
+	}))
+	pagetest.Act(t, p, p.Input().Click("#fine", input.ClickOptions{}))
+	if r, err := p.Fetcher().Fetch(t.Context(), fetch.Request{URL: "/tea"}); err != nil || r.Status != http.StatusTeapot {
+		t.Errorf("%+v %v", r, err)
+	}
+	if late := p.Late(t.Context()); len(late.Failed) > 0 {
+		t.Errorf("after a fetch: %+v", late)
+	}
+	if _, err := p.Navigate(t.Context(), "http://shop.invalid/"); err == nil {
+		t.Error("the host is known")
+	}
+	pagetest.Navigate(t, p, url)
+	c, err := p.Act(t.Context(), p.Input().Click("#fine", input.ClickOptions{}))
+	if err != nil || len(c.Failed)+len(c.Late.Failed) > 0 {
+		t.Errorf("after a navigation: %+v %v", c, err)
 	}
 }
 

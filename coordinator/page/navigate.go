@@ -10,6 +10,7 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/page/address"
+	"browser-coordinator/coordinator/page/history"
 )
 
 // Navigate opens a URL and waits for its load event. For a URL without a scheme it uses
@@ -108,6 +109,7 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 	case errors.Is(err, errDownload):
 		return p.downloads(ctx, before)
 	case errors.As(err, &failed):
+		p.history.Network.Told(func(r history.Request) bool { return r.Seq > before.requests && r.Navigation })
 		if failed.Code == "net::ERR_ABORTED" && p.observer.since(before).Download != "" {
 			return p.downloads(ctx, before)
 		}

@@ -206,15 +206,16 @@ func (o *operations) whyLate(timeout *TimeoutError) error {
 	o.mu.Lock()
 	leaves, since := o.pending, o.left
 	o.mu.Unlock()
-	if leaves != "" {
+	where, near, dialog := o.elsewhere()
+	if leaves != "" && !near {
 		return &LoadingError{Doing: timeout.Doing, URL: leaves, For: time.Since(since).Round(time.Second)}
 	}
-	if !o.hung.Load() {
+	if !o.hung.Load() && leaves == "" {
 		return timeout
 	}
 	hung := &HungError{Doing: timeout.Doing, After: timeout.After}
-	if other, _, dialog := o.elsewhere(); dialog != nil {
-		hung.Other, hung.In = dialog, other
+	if dialog != nil {
+		hung.Other, hung.In = dialog, where
 	}
 	return hung
 }

@@ -288,12 +288,16 @@ func TestDragThatIsRefused(t *testing.T) {
 // A test repeats what moved the mouse, and not what only looked for a locator.
 func TestExportOfHover(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, "<!doctype html><button>Products</button><button>Flash</button>")
+	url := toolstest.ServeHTML(t, "<!doctype html><button>Products</button><button>Flash</button><input aria-label=Note value=one>")
 	agent := toolstest.OpenWindow(t).Start(options{}, "testing")
 	agent.Open(url)
 	agent.Must("browser_hover", args{"target": "text=Products"})
 	agent.Must("browser_generate_locator", args{"target": "text=Flash"})
+	agent.Must("browser_type", args{"target": "input", "text": " two", "slowly": true})
 	text := agent.Must("browser_export", nil)
+	if !strings.Contains(text, ".press('ControlOrMeta+End');\n") {
+		t.Errorf("the text is not typed at the end: %s", text)
+	}
 	if !strings.Contains(text, "name: 'Products' }).hover()") || strings.Contains(text, "Flash") || strings.Contains(text, "not part of the test") {
 		t.Error(text)
 	}

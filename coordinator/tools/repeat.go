@@ -3,6 +3,7 @@ package tools
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"browser-coordinator/coordinator/page"
@@ -79,6 +80,9 @@ func (in typeIn) Step(d *agent.Done) export.Step {
 		method = "pressSequentially"
 	}
 	s := code(d.On[0] + "." + method + "(" + d.Text(in.Text) + ")")
+	if in.Slowly { // behind what is there
+		s.Code = slices.Insert(s.Code, 0, d.On[0]+".press('ControlOrMeta+End')")
+	}
 	if in.Submit {
 		s.Code = append(s.Code, d.On[0]+".press('Enter')")
 	}

@@ -101,6 +101,10 @@ func (f *Fetcher) fetch(ctx context.Context, url string, o Request) (Response, e
 		return Response{}, err
 	}
 	defer end()
+	first, read := f.Network.Last(), ""
+	defer func() {
+		f.Network.Told(func(r history.Request) bool { return r.Seq > first && (r.URL == url || r.URL == read) })
+	}()
 	request := map[string]any{"url": url, "mark": mark, "method": strings.ToUpper(o.Method), "headers": o.Headers, "limit": maxBody}
 	if o.Body != "" {
 		request["body"] = o.Body
@@ -133,6 +137,7 @@ func (f *Fetcher) fetch(ctx context.Context, url string, o Request) (Response, e
 	if got.Error != "" {
 		return Response{}, errors.New(f.reason(ctx, got.failure, url))
 	}
+	read = got.URL
 	// A cache may have responded, with a redirect that the page followed earlier.
 	return got.Response, f.Guard.Shows(got.URL)
 }
@@ -155,7 +160,7 @@ func (f *Fetcher) reason(ctx context.Context, failed failure, url string) string
 	case code == "":
 		return failed.Error
 	case strings.Contains(code, "CORS"), code == "net::ERR_FAILED":
-		return code + ": the other site does not let this page read it (CORS): open that address in a tab instead"
+		return code + ": the other site does not let this page read it with cookies (CORS): open that address in a tab instead"
 	case hint != "":
 		return hint + " (" + code + ")"
 	}

@@ -136,6 +136,16 @@ r.querySelector('button').onclick = () => document.title = 'went ' + this.getRoo
 	pagetest.Fails[error](t, p, p.Input().Click("my-app button", input.ClickOptions{}), "matches 2 elements")
 }
 
+// A text that is the same as an element's counts before those that contain it.
+func TestTextThatIsTheSame(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><button onclick="document.title='B10'">B10</button><button>B100</button><table><tr><td onclick="document.title='21'">21</td></tr><tr><td>1</td><td>2</td><td>13</td></tr></table>`)
+	for _, text := range []string{"B10", "21"} {
+		pagetest.Act(t, p, p.Input().Click("text="+text, input.ClickOptions{}))
+		pagetest.Expect(t, p, "document.title", strconv.Quote(text))
+	}
+}
+
 // A text, or a role and a name, is a target too, also in a shadow root and of an element
 // that comes late.
 func TestSelectorsOfWords(t *testing.T) {
@@ -173,7 +183,7 @@ setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick=
 		`getByRole("button", { name: /nothing/ })`: "matches no element", `getByRole("button", { name: "save", exact: true })`: "matches no element",
 		`getByRole("button", { disabled: true })`: "not known", `getByRole("heading", { level: 3, name: "x" })`: "not known",
 		"role=link": `matches 2 elements (link "Read more" [ref=e5], link "Read less" [ref=e6]): make it unique`,
-		"Save all":  `matches no element: text=Save all is button "Save all"`, "Coupon": `text=Coupon is textbox "Coupon"`, "button:not(:visible)": "neither a ref nor a selector", "text=/(/": "not known", "nth=0": "neither a ref", "main:visible + p": "neither a ref", "text=nowhere": "matches no element", `role=[name="x"]`: `text=Save or role=button[name="Save"]`,
+		"Save all":  `matches no element: text=Save all is button "Save all"`, "Coupon": `matches no element: give textbox "Coupon"`, "button:not(:visible)": "neither a ref nor a selector", "text=/(/": "not known", "nth=0": "neither a ref", "main:visible + p": "neither a ref", "text=nowhere": "matches no element", `role=[name="x"]`: `text=Save or role=button[name="Save"]`,
 	} {
 		if _, err := p.Reader().HTML(t.Context(), target); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", target, err, want)

@@ -14,11 +14,20 @@ func (n *Network) Failures(after, until int64) []Request {
 	defer n.mu.Unlock()
 	var failed []Request
 	for _, e := range n.log.entries {
-		if e.failure > after && e.failure <= until {
+		if e.failure > after && e.failure <= until && !e.told {
 			failed = append(failed, e.Request)
 		}
 	}
 	return failed
+}
+
+// Told omits requests from later failures: the agent has been told how they ended.
+func (n *Network) Told(is func(Request) bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, e := range n.log.entries {
+		e.told = e.told || is(e.Request)
+	}
 }
 
 // LastFailure is the number of the last failure; 0: there was none.

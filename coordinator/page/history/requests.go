@@ -90,6 +90,8 @@ type entry struct {
 	// failure is the place of this request in the order in which requests failed; 0: it did
 	// not.
 	failure int64
+	// told reports that the agent has been told of its failure in other words.
+	told bool
 	// redirected reports that the id now belongs to the redirect's target. posted keeps the
 	// request's own body until it is certain that no redirect follows.
 	redirected bool

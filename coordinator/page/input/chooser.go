@@ -69,7 +69,7 @@ func (c *Choosers) Identify(ctx context.Context) (is frame.Identity, err error) 
 	return e.Is, err
 }
 
-var errNoOpenChooser = errors.New("no file chooser is open: click what opens one first, or give the file input as target")
+var errNoOpenChooser = errors.New("no file chooser is open: give what opens one, or the file input, as target")
 
 // Discard forgets the open chooser: its document was replaced, or it has its files.
 func (c *Choosers) Discard() {

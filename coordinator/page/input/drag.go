@@ -121,7 +121,7 @@ func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, out *Outc
 		return "", midway(err, "the drag has begun, and nothing was dropped")
 	}
 	if data != nil {
-		accepted, err := i.dropOn(ctx, onto, data, x, y)
+		accepted, err := i.dropOn(ctx, onto, data, x, y, false)
 		i.mouse.set(pointer{x: x, y: y})
 		out.NoDrop = err == nil && !accepted // some pages need none: they reorder while the pointer moves
 		return "", err

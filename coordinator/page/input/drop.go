@@ -38,7 +38,7 @@ func (i *Input) Drop(target string, files []string, data map[string]string) Acti
 				return &frame.TargetError{Target: target, Reason: "is in a browser on another machine, which cannot read the files of this one. Give them to the page's file input"}
 			}
 		}
-		accepted, err := i.dropOn(ctx, s.Element, drag, s.x, s.y)
+		accepted, err := i.dropOn(ctx, s.Element, drag, s.x, s.y, true)
 		if err == nil && !accepted {
 			err = &frame.TargetError{Target: target, Reason: "does not take what was dropped: the page did not accept the drag over it"}
 		}
@@ -47,8 +47,9 @@ func (i *Input) Drop(target string, files []string, data map[string]string) Acti
 }
 
 // dropOn drops dragged data at a point of an element, and reports whether the page accepts
-// that there. Of no element, nil, that is not known.
-func (i *Input) dropOn(ctx context.Context, e *frame.Element, data *input.DragData, x, y float64) (accepted bool, err error) {
+// that there. Of no element, nil, that is not known. Where neither the page nor a field takes
+// what comes from outside of the browser, it is not dropped: the browser would open it in a tab.
+func (i *Input) dropOn(ctx context.Context, e *frame.Element, data *input.DragData, x, y float64, outside bool) (accepted bool, err error) {
 	const enter, over, drop = input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop
 	if e == nil {
 		return true, i.mouse.drag(ctx, data, x, y, enter, over, drop)
@@ -62,6 +63,15 @@ func (i *Input) dropOn(ctx context.Context, e *frame.Element, data *input.DragDa
 	}
 	if err := e.Outcome(ctx, watching, nil); err != nil {
 		return false, err
+	}
+	if outside {
+		takes := false
+		if err := e.Call(ctx, "takesDrop", len(data.Files) > 0, &takes); err != nil {
+			return false, err
+		}
+		if !takes {
+			return false, i.mouse.drag(ctx, data, x, y, input.DispatchDragEventTypeDragCancel)
+		}
 	}
 	if err := i.mouse.drag(ctx, data, x, y, drop); err != nil {
 		return false, err

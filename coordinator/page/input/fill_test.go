@@ -93,6 +93,46 @@ func TestFormThatIsNotSent(t *testing.T) {
 	}
 }
 
+// What is typed never goes into another field.
+func TestFieldThatTakesNoFocus(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><label>Amount <input id=q value=5></label><details><summary>Advanced</summary><input id=px><div id=ce contenteditable>n</div><select id=s><option>a<option>b</select></details>
+<div contenteditable id=host>one<p id=part>two</p></div><style>#part{display:block}</style>`)
+	pagetest.Act(t, p, p.Input().Click("#q", input.ClickOptions{}))
+	for _, target := range []string{"#px", "#ce"} {
+		for _, slowly := range []bool{false, true} {
+			pagetest.Fails[*input.NotReadyError](t, p, p.Input().Type(target, "8080", input.TypeOptions{Slowly: slowly, Timeout: 100 * time.Millisecond}), `summary "Advanced" may show it`)
+		}
+	}
+	pagetest.Fails[*input.NotReadyError](t, p, p.Input().SelectOption("#s", "b"), "may show it")
+	pagetest.Expect(t, p, "[q.value, px.value, s.value].join()", `"5,,a"`)
+	pagetest.Act(t, p, p.Input().Type("#part", "three", input.TypeOptions{})) // the editor around it has the focus
+	pagetest.Act(t, p, p.Input().Type("#part", "!", input.TypeOptions{Slowly: true}))
+	pagetest.Expect(t, p, "[q.value, host.innerText.split(/\\s+/).join(' ')].join()", `"5,one three!"`)
+}
+
+// A whole document may be an editor: nothing in it has the focus then.
+func TestEditorThatIsADocument(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><body><p>old</p></body><script>document.designMode = "on"</script>`)
+	pagetest.Act(t, p, p.Input().Type("body", "new", input.TypeOptions{}))
+	pagetest.Expect(t, p, "document.body.innerText.trim()", `"new"`)
+}
+
+// The browser has no message for a page's own kind of field.
+func TestFormWithAFieldOfThePage(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><form onsubmit="return false"><x-mail name=mail></x-mail><button>Send</button></form><script>
+customElements.define("x-mail", class extends HTMLElement {
+  static formAssociated = true
+  constructor() { super(); this.tabIndex = 0; this.attachInternals().setValidity({ typeMismatch: true }, "Enter an address", this) }
+})</script>`)
+	c, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{}))
+	if err != nil || len(c.Unmet) != 1 || !strings.HasPrefix(c.Unmet[0], "mail: ") {
+		t.Errorf("%q %v", c.Unmet, err)
+	}
+}
+
 // A slider that is no field reports what sets its value, and that works.
 func TestSliderOfThePage(t *testing.T) {
 	t.Parallel()

@@ -75,6 +75,11 @@ func TestSlowlyAndShortcuts(t *testing.T) {
 			t.Errorf("%s holds %s", target, got)
 		}
 	}
+	// Also where the text is selected.
+	pagetest.Act(t, p, p.Input().Click("#e", input.ClickOptions{}))
+	pagetest.Act(t, p, p.Input().PressKey("Control+A"))
+	pagetest.Act(t, p, p.Input().Type("#e", "!", input.TypeOptions{Slowly: true}))
+	pagetest.Contains(t, pagetest.Evaluate(t, p, "e.textContent"), "two!")
 	for _, keys := range []string{"Control+A", "Control+a"} {
 		pagetest.Act(t, p, p.Input().Type("#i", "abc", input.TypeOptions{}))
 		for _, key := range []string{"End", keys, "Delete"} {

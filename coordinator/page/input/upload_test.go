@@ -3,6 +3,7 @@ package input_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"browser-coordinator/coordinator/page/frame"
@@ -61,6 +62,8 @@ func TestUpload(t *testing.T) {
 	pagetest.Act(t, p, p.Input().Upload("", files...))
 	pagetest.Expect(t, p, "many.files.length", "2")
 	pagetest.Fails[error](t, p, p.Input().Upload("", files...), "no file chooser is open")
+	pagetest.Act(t, p, p.Input().Upload("#plain")) // takes out what was in it
+	pagetest.Expect(t, p, "plain.files.length", "0")
 
 	for _, bad := range []struct {
 		target, reason string
@@ -80,7 +83,7 @@ func TestDrop(t *testing.T) {
 }
 
 func testDrop(t *testing.T) {
-	p, _ := pagetest.Open(t, `<!doctype html><div id=zone style="height:100px">Drop here</div><div id=wall style="height:100px">Not here</div>
+	p, _ := pagetest.Open(t, `<!doctype html><div id=zone style="height:100px">Drop here</div><div id=wall style="height:100px">Not here</div><textarea id=text></textarea>
 <script>got=[];zone.ondragover=e=>e.preventDefault();
 zone.ondrop=async e=>{e.preventDefault();const d=e.dataTransfer,f=[...d.files];got.push([e.isTrusted,d.getData('text/plain'),d.getData('text/uri-list'),f.map(f=>f.name),f[0]?await f[0].text():''].join('|'))}</script>`)
 	files := writeFiles(t, "a.txt")
@@ -88,7 +91,14 @@ zone.ondrop=async e=>{e.preventDefault();const d=e.dataTransfer,f=[...d.files];g
 	pagetest.Act(t, p, p.Input().Drop("#zone", nil, map[string]string{"text/plain": "hello", "text/uri-list": "https://example.com/"}))
 	pagetest.Expect(t, p, "new Promise(r => { const look = () => got.length > 1 ? r(got.sort().join(';')) : setTimeout(look); look() })",
 		`"true|hello|https://example.com/||;true|||a.txt|the contents of a.txt"`)
-	pagetest.Fails[error](t, p, p.Input().Drop("#wall", files, nil), "did not accept")
+	// What nobody takes, the browser would open in a tab.
+	c, err := p.Act(t.Context(), p.Input().Drop("#wall", files, nil))
+	if err == nil || !strings.Contains(err.Error(), "did not accept") || len(c.NewPages) > 0 {
+		t.Errorf("%+v %v", c, err)
+	}
+	pagetest.Expect(t, p, "document.hasFocus()", "true")
+	pagetest.Act(t, p, p.Input().Drop("#text", nil, map[string]string{"text/plain": "hello"}))
+	pagetest.Expect(t, p, "text.value", `"hello"`)
 	pagetest.Fails[error](t, p, p.Input().Drop("#zone", nil, nil), "")
 }
 

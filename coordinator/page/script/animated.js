@@ -1,8 +1,14 @@
-function (elapsed, wait) {
+async function (elapsed, wait) {
   // Reports whether short animations run that show or hide a part of the page, such as
   // an accordion, and that began in the last milliseconds. Others do not count: what
   // they move or colour is shown already. With wait, it resolves when they have ended,
   // or after half a second.
+  // What the page has put off until the next task, it has done then.
+  if (!wait) await new Promise((done) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => { port1.close(); done(); };
+    port2.postMessage(0);
+  });
   const shows = /^(display|visibility|contentVisibility|clip|clipPath|(min|max)?(height|width|blockSize|inlineSize)|(grid|flex).*)$/i;
   const began = document.timeline.currentTime - elapsed;
   const short = document

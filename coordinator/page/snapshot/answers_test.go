@@ -24,6 +24,30 @@ func TestChangeOfATextAfterABlank(t *testing.T) {
 	}
 }
 
+// What a snapshot has shown is not shown again by the next change.
+func TestStatusThatASnapshotHasShown(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><p role=status id=s></p><button id=b>Ping</button>`)
+	pagetest.Snapshot(t, p)
+	pagetest.Evaluate(t, p, "s.textContent = 'Managed'")
+	pagetest.Contains(t, pagetest.Snapshot(t, p), "status: Managed")
+	pagetest.Act(t, p, p.Input().Click("#b", input.ClickOptions{}))
+	if shown := p.Look(t.Context()); len(shown.Again)+len(shown.Notices) > 0 || shown.Text != "" {
+		t.Errorf("%+v", shown)
+	}
+}
+
+// What a handler puts off until the next task is in its action's own answer.
+func TestChangeInTheNextTask(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><p role=alert id=o></p><button id=b onclick="o.textContent='';setTimeout(()=>o.textContent='Choose a city',0)">Check</button><button id=c onclick="const m=new MessageChannel;m.port1.onmessage=()=>o.textContent='posted';m.port2.postMessage(0)">Post</button>`)
+	pagetest.Snapshot(t, p)
+	for target, want := range map[string]string{"#b": "+ - alert: Choose a city", "#c": "+ - alert: posted"} {
+		pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{}))
+		pagetest.Contains(t, p.Look(t.Context()).Text, want)
+	}
+}
+
 func TestChangeOfAMultipleSelect(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><select multiple id=s aria-label=Sizes><option selected>a<option selected>b<option>c</select>`)

@@ -194,6 +194,31 @@ func TestSnapshotTellsApart(t *testing.T) {
 
 // Fields of dates and times have the names of their types, and controls are disabled with what
 // they are in.
+// The states of rows and cells, and what is above what, are shown without a ref too.
+func TestStatesOfRows(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><table role=grid aria-label=A><tr aria-selected=true id=r><td>Ann<td>5</tr><tr aria-disabled=true><td>Cid<td aria-invalid=true>7</tr></table>
+<table role=treegrid aria-label=B><tr aria-level=1 aria-expanded=true><td>docs<td>-</tr><tr aria-level=2><td>a.txt<td>3</tr></table>
+<table role=grid aria-label=C><tr><td role=gridcell>1<td role=gridcell aria-disabled=true>2<td role=gridcell aria-selected=true>3</table>
+<ul role=tree><li role=treeitem aria-expanded=true tabindex=0><span>src</span><ul role=group><li role=treeitem>a.ts</li></ul></li></ul>
+<progress aria-label=Unknown></progress><progress aria-label=Upload value=30 max=120></progress><select aria-label=Class><option>Economy<option disabled>First</select>`)
+	pagetest.Contains(t, pagetest.Snapshot(t, p), "- row [selected]: Ann | 5\n", "- row [disabled]: Cid | 7 [invalid]\n", "- row [expanded] [level=1]: docs | -\n", "- row [level=2]: a.txt | 3\n",
+		"- 1 | 2 [disabled] | 3 [selected]\n", `treeitem "src" [expanded]`, `progressbar "Unknown"`+"\n", `progressbar "Upload": 30 of 120`, "Economy | First [disabled]")
+	pagetest.Evaluate(t, p, "r.removeAttribute('aria-selected')")
+	pagetest.Contains(t, pagetest.Snapshot(t, p), "- Ann | 5\n")
+}
+
+// Behind the dialog that was opened last, nothing can be used.
+func TestDialogOnADialog(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><dialog id=d aria-label=First><button>OK</button></dialog><dialog id=e aria-label=Second><button>Keep</button></dialog><script>e.showModal(); e.close(); d.showModal(); e.showModal()</script>`)
+	text := pagetest.Snapshot(t, p)
+	pagetest.Contains(t, text, `button "OK" [inert]`, `button "Keep" [`)
+	if strings.Contains(text, `"Keep" [inert]`) {
+		t.Error(text)
+	}
+}
+
 func TestTimesAndDisabled(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><input type=date aria-label=D><input type=time aria-label=T><input type=week aria-label=W value=2026-W03><input type=month aria-label=M><input type=datetime-local aria-label=L>

@@ -83,6 +83,15 @@ slotted
 }
 
 // Each cell is below the head of its column.
+// A list has the numbers that the reader sees.
+func TestMarkdownNumbers(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><main><ol start=4><li>a<li value=9>b<li>c</ol><p>and</p><ol reversed><li>x<li>y</ol></main>`)
+	if read, err := p.Reader().Markdown(t.Context(), ""); err != nil || !strings.Contains(read.Text, "4. a\n9. b\n10. c\n\nand\n\n2. x\n1. y") {
+		t.Errorf("%q %v", read.Text, err)
+	}
+}
+
 func TestMarkdownTable(t *testing.T) {
 	t.Parallel()
 	for page, want := range map[string]string{

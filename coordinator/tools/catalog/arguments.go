@@ -145,6 +145,9 @@ func (f *fitter) fit(s *schema, raw json.RawMessage) (json.RawMessage, error) {
 			if json.Unmarshal(bytes.Trim(given[name], `"`), &ms) != nil {
 				return nil, fmt.Errorf("timeout: want milliseconds, not %s", given[name])
 			}
+			if ms > 0 && ms < 100 { // no one waits for so few: they are seconds
+				ms *= 1000
+			}
 			if fitted["time"] == nil {
 				fitted["time"] = json.RawMessage(strconv.FormatFloat(ms/1000, 'f', -1, 64))
 			}

@@ -35,6 +35,8 @@ func TestFit(t *testing.T) {
 		{"browser_handle_dialog", `{"dismiss":true}`, `{"accept":false}`},
 		{"browser_handle_dialog", `{"promptText":"a"}`, `{"accept":true,"promptText":"a"}`},
 		{"browser_handle_dialog", `{"accept":true,"text":"a"}`, `{"accept":true,"promptText":"a"}`},
+		{"browser_wait_for", `{"text":"Tea","timeout":5000}`, `{"text":"Tea","time":5}`},
+		{"browser_wait_for", `{"text":"Tea","timeout":2}`, `{"text":"Tea","time":2}`},
 		{"browser_tabs", `{}`, `{"action":"list"}`},
 		{"browser_tabs", `{"url":"/a"}`, `{"action":"new","url":"/a"}`},
 		{"browser_tabs", `{"index":1}`, `browser_tabs needs action`},

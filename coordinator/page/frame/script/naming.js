@@ -177,7 +177,7 @@ function () {
       default: if (e.ownerSVGElement) s = svgTitle(e);
     }
     if (!s) s = labelsOf(e).map((l) => textOf(l, e)).join(" ");
-    if (!s && namedByContent.has(role)) s = textOf(e);
+    if (!s && namedByContent.has(role)) s = textOf(e, role === "treeitem" ? e.querySelector("[role=group]") : null); // without the items below it
     s = squash(s ?? "");
     return s || squash(e.getAttribute("title") ?? "") || squash(e.getAttribute("placeholder") ?? "");
   }

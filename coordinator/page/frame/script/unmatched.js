@@ -10,7 +10,8 @@ function (selector) {
   if (!/^\p{L}[\p{L}\p{N} .,!?'’-]*$/u.test(selector)) return "";
   for (const how of ["text=", "label="]) {
     const [found] = library.matching(how + selector);
-    if (found instanceof Element) return `: ${how}${selector} is ${labelOf(named(found))}`;
+    // A label stands for its field, and takes no text itself.
+    if (found instanceof Element) return `: ${found.control ? "give" : `${how}${selector} is`} ${labelOf(named(found.control ?? found))}`;
   }
   return "";
 }

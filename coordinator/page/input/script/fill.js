@@ -13,6 +13,7 @@ function ({ text, slowly }) {
     }
     if (["color", "date", "time", "datetime-local", "month", "range", "week"].includes(type)) {
       field.focus();
+      if (type === "datetime-local") text = text.trim().replace(" ", "T");
       const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
       const before = field.value;
       set.call(field, text);
@@ -31,14 +32,24 @@ function ({ text, slowly }) {
   const slider = library.slider.call(field);
   if (slider) return { error: slider };
   if (field.nodeName !== "INPUT" && field.nodeName !== "TEXTAREA" && !field.isContentEditable) {
-    return { error: `is a <${field.localName}>, which takes no text: give the field itself` };
+    const { labelOf, named } = library.naming();
+    return { error: `is a <${field.localName}>, which takes no text: give ${field.control ? labelOf(named(field.control)) : "the field itself"}` };
   }
-  const active = field.getRootNode().activeElement === field;
-  field.focus();
+  const document = field.ownerDocument, selection = document.defaultView.getSelection(), rich = field.isContentEditable;
+  let host = field; // of a part of a rich text, what has the focus
+  while (rich && host.parentElement?.isContentEditable) host = host.parentElement;
+  const focused = () => host.getRootNode().activeElement === host, active = focused();
+  let took = active;
+  host.addEventListener("focus", () => { took = true; }, { once: true });
+  host.focus();
+  // The page may move the focus on. Where there was none, the keys would go to another field.
+  if (!took && !focused() && document.designMode !== "on") return { error: "takes no focus: the text would go to another field" };
   if (slowly) {
     // Behind what is there, in whatever kind of field. In a rich text that has the focus, the
     // caret may have been placed.
-    if (!active || !field.isContentEditable) field.ownerDocument.defaultView.getSelection().modify("move", "forward", "documentboundary");
+    if (host !== field) selection.selectAllChildren(field);
+    else if (!active || !rich) selection.modify("move", "forward", "documentboundary");
+    if (rich && selection.rangeCount) selection.collapseToEnd();
     return {};
   }
   if (field.nodeName === "INPUT" || field.nodeName === "TEXTAREA") {
@@ -46,11 +57,7 @@ function ({ text, slowly }) {
     field.select();
     return {};
   }
-  const range = field.ownerDocument.createRange();
-  range.selectNodeContents(field);
-  const selection = field.ownerDocument.defaultView.getSelection();
-  selection.removeAllRanges();
-  selection.addRange(range);
+  selection.selectAllChildren(field);
   if (text === "" && field.textContent === "") return { done: true };
   return {};
 }

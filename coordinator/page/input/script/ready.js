@@ -147,7 +147,7 @@ async function ({ kind, position, budget, quick }) {
     if (!position) element = library.standIn.call(target);
     const style = getComputedStyle(element);
     const before = box();
-    if (!before || style.visibility !== "visible" || points && (collapsed() || !displayed())) why = hidden();
+    if (!before || style.visibility !== "visible" || points && collapsed() || !displayed()) why = hidden();
     else if (!usable()) why = "it is disabled";
     else if (position && !within(given(), whole())) why = `the position is outside of it: it is ${Math.round(whole().width)} × ${Math.round(whole().height)}`;
     else if (inert()) why = "it is inert: an element around it has that attribute";

@@ -1,6 +1,6 @@
 function (files) {
   const transfer = new DataTransfer();
-  for (const { name, type, modified, contents } of files) {
+  for (const { name, type, modified, contents } of files ?? []) {
     const bytes = Uint8Array.from(atob(contents), (char) => char.charCodeAt(0));
     transfer.items.add(new File([bytes], name, { type, lastModified: modified }));
   }

@@ -1,6 +1,9 @@
 function () {
-  // Remembers whether something is dropped here. The browser sends a drop only
-  // where the page has accepted the drag.
+  // Remembers where something is dragged, and whether it is dropped there. The browser
+  // sends a drop only where the page has accepted the drag.
   globalThis.wasDropped = false;
-  this.ownerDocument.defaultView.addEventListener("drop", () => { globalThis.wasDropped = true; }, { once: true, capture: true });
+  globalThis.draggedOver = undefined;
+  const { defaultView } = this.ownerDocument;
+  defaultView.addEventListener("dragover", (event) => { globalThis.draggedOver = { event, over: event.composedPath()[0] }; }, { once: true, capture: true });
+  defaultView.addEventListener("drop", () => { globalThis.wasDropped = true; }, { once: true, capture: true });
 }

@@ -123,10 +123,13 @@ function () {
   }
   function list(e) {
     const items = [];
-    let n = e.start ?? 1;
+    const step = e.reversed ? -1 : 1;
+    let n = e.reversed && !e.hasAttribute("start") ? e.querySelectorAll(":scope > li").length : e.start ?? 1;
     for (const li of flat(e)) {
       if (li.nodeType !== 1 || !shows(li)) continue;
-      const parts = blocks(li), mark = e.nodeName === "OL" ? `${n++}. ` : "- ";
+      if (li.hasAttribute("value")) n = li.value;
+      const parts = blocks(li), mark = e.nodeName === "OL" ? `${n}. ` : "- ";
+      n += step;
       if (!parts.length) continue;
       const loose = parts.slice(1).some((p) => !/^(- |\d+\. )/.test(p));
       items.push(mark + indent(parts.join(loose ? "\n\n" : "\n"), " ".repeat(mark.length)).trimStart());

@@ -25,8 +25,11 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       return e.value;
     }
     if (e.nodeName === "TEXTAREA") return e.value;
-    if (e.nodeName === "PROGRESS" || e.nodeName === "METER") return String(e.value);
-    return aria(e, "valuetext") ?? aria(e, "valuenow") ?? "";
+    if (e.nodeName === "PROGRESS" && e.position < 0) return ""; // nobody knows how far it is
+    const gauge = e.nodeName === "PROGRESS" || e.nodeName === "METER";
+    const value = gauge ? String(e.value) : aria(e, "valuetext") ?? aria(e, "valuenow") ?? "";
+    const most = gauge ? String(e.max) : role === "progressbar" || role === "meter" ? aria(e, "valuemax") ?? "100" : "100";
+    return value && most !== "100" && value !== aria(e, "valuetext") ? `${value} of ${most}` : value;
   }
   const valued = set("textbox searchbox slider spinbutton progressbar meter scrollbar color date time datetime-local month week");
 
@@ -41,7 +44,10 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   }
 
   // inert: nothing there can be acted on, as behind a modal dialog.
-  const modals = [...document.querySelectorAll("dialog:modal")];
+  // Of several, only the one that was opened last is hit by the pointer.
+  const all = [...document.querySelectorAll("dialog:modal")];
+  const onTop = all.length > 1 ? all.filter((d) => { const r = d.getBoundingClientRect(); return d.contains(document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)); }) : [];
+  const modals = onTop.length ? onTop : all;
   function inert(e) {
     if (e.closest("[inert]")) return true;
     if (!modals.length) return false;
@@ -67,6 +73,9 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     else if (expanded === "false") a.push("collapsed");
     if (e.matches(":disabled") || disabled(e, role)) a.push("disabled");
     if (actionable.has(role) && inert(e)) a.push("inert");
+    // Of a tree in one list, or in the rows of a table, only this says what is below what.
+    const flatTree = role === "row" || role === "treeitem" && aria(e.parentElement ?? e, "level") === null && !e.parentElement?.closest("[role=group]") && e.parentElement?.querySelector(":scope > [aria-level]:not([aria-level='1'])");
+    if (flatTree && aria(e, "level")) a.push("level=" + aria(e, "level"));
     if (role === "heading") a.push("level=" + (aria(e, "level") ?? (/^H[1-6]$/.test(e.nodeName) ? e.nodeName[1] : "2")));
     if (e.required || aria(e, "required") === "true") a.push("required");
     if (e.readOnly && valued.has(role)) a.push("readonly");
@@ -368,7 +377,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     }
     if (e.nodeName === "SELECT") {
       item.text = [...e.selectedOptions].map((o) => squash(o.label)).join(", ");
-      const labels = [...e.options].slice(0, 100).map((o) => squash(o.label)).join(" | ");
+      const labels = [...e.options].slice(0, 100).map((o) => squash(o.label) + (o.matches(":disabled") ? " [disabled]" : "")).join(" | ");
       if (e.options.length > 1) item.kids = [{ role: "options", text: limit(labels, MAX_OPTIONS), kids: [] }];
       return [item];
     }
@@ -441,7 +450,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       const title = k.name && k.text && k.name === squash(k.owner.getAttribute("title") ?? "") && noteHint("title=" + quote(limit(k.name, MAX_HINT)));
       const words = (title ? [k.text, title] : [k.name, k.text]).filter(Boolean).join(" ");
       const inside = k.ref ? [k] : words || !k.kids.length ? [{ ...text(words), ref: k.cell }, ...k.kids] : [...k.kids];
-      if (!k.ref) inside.push(...k.attributes.filter((a) => /^(sort=|transparent)/.test(a)).map((a) => text(note(`[${a}]`))));
+      if (!k.ref) inside.push(...k.attributes.filter((a) => a !== "active").map((a) => text(note(`[${a}]`))));
       parts.push(inside[0], ...inside.slice(1).map((part) => ({ ...part, joined: true })));
       for (let more = Math.min(k.span - 1, MAX_GAP); more > 0; more--) parts.push(text(""));
     }
@@ -511,8 +520,8 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   let above = "";
   function printInline(it, level) {
     const roles = it.kids.map((k) => k.role).join(" "), ditto = !full && it.kids.length > 1 && roles === above;
-    // The ref of one that accepts an action itself is in front.
-    const own = it.ref ? head({ ...it, text: "" }) + note(": ") : "";
+    // The ref of one that accepts an action itself, and its state, are in front.
+    const own = it.ref || it.attributes?.length ? head({ ...it, text: "" }) + note(": ") : "";
     const parts = it.kids.map((k, i) => {
       const s = head(k, ditto);
       return (i === 0 ? "" : k.joined ? " " : s ? " | " : " |") + s;
@@ -566,7 +575,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   function lineOf(it) {
     const ours = lasting(it);
     if (!it.inline) return "- " + head(ours) + (!it.text && (it.kids.length || it.frame) ? ":" : "");
-    const own = it.ref ? head({ ...ours, text: "" }) + ": " : "";
+    const own = it.ref || ours.attributes?.length ? head({ ...ours, text: "" }) + ": " : "";
     return ("- " + own + it.kids.map((k, i) => (i === 0 ? "" : k.joined ? " " : " | ") + head(lasting(k))).join("")).trimEnd();
   }
   function print(items) {

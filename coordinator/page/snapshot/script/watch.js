@@ -148,6 +148,7 @@ function () {
     register(root.kids);
     attached(document);
     listen();
+    notices = notices.filter((n) => shownText(n.region) !== n.text); // the outline has the others
     settled(); // those hosts are in the outline
     take(outline);
     title = document.title;
