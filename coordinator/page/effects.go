@@ -137,7 +137,7 @@ func (o *observer) late(at mark, last int64) (late Late) {
 	}
 	late.NewPages = slices.DeleteFunc(o.targets.openedSince(opened, o.id()), func(p Info) bool { return p.OpenerID != o.id() || p.Index >= at.seq })
 	found := slices.DeleteFunc(o.history.Console.After(known, "error"), func(m history.Message) bool {
-		return m.Seq > at.console || m.Source == "network" // late.Failed has its request
+		return m.Seq > at.console || m.Source != "exception" && m.Source != "console" // the browser's own words of a request
 	})
 	late.Errors = found[max(0, len(found)-maxLate):]
 	late.Failed = o.history.Network.Failures(o.failed, at.failures)

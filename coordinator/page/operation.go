@@ -207,10 +207,10 @@ func (o *operations) whyLate(timeout *TimeoutError) error {
 	leaves, since := o.pending, o.left
 	o.mu.Unlock()
 	where, near, dialog := o.elsewhere()
-	if leaves != "" && !near {
+	if leaves != "" && !(near && o.hung.Load()) {
 		return &LoadingError{Doing: timeout.Doing, URL: leaves, For: time.Since(since).Round(time.Second)}
 	}
-	if !o.hung.Load() && leaves == "" {
+	if !o.hung.Load() {
 		return timeout
 	}
 	hung := &HungError{Doing: timeout.Doing, After: timeout.After}

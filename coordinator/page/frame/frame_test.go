@@ -139,11 +139,13 @@ r.querySelector('button').onclick = () => document.title = 'went ' + this.getRoo
 // A text that is the same as an element's counts before those that contain it.
 func TestTextThatIsTheSame(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><button onclick="document.title='B10'">B10</button><button>B100</button><table><tr><td onclick="document.title='21'">21</td></tr><tr><td>1</td><td>2</td><td>13</td></tr></table>`)
+	p, _ := pagetest.Open(t, `<!doctype html><button onclick="document.title='B10'">B10</button><button onclick="document.title='B100'">B100</button><table><tr><td onclick="document.title='21'">21</td></tr><tr><td>1</td><td>2</td><td>13</td></tr></table>`)
 	for _, text := range []string{"B10", "21"} {
 		pagetest.Act(t, p, p.Input().Click("text="+text, input.ClickOptions{}))
 		pagetest.Expect(t, p, "document.title", strconv.Quote(text))
 	}
+	pagetest.Act(t, p, p.Input().Click("text=B10 >> nth=1", input.ClickOptions{})) // an index counts all
+	pagetest.Expect(t, p, "document.title", `"B100"`)
 }
 
 // A text, or a role and a name, is a target too, also in a shadow root and of an element

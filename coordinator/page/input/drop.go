@@ -66,7 +66,7 @@ func (i *Input) dropOn(ctx context.Context, e *frame.Element, data *input.DragDa
 	}
 	if outside {
 		takes := false
-		if err := e.Call(ctx, "takesDrop", len(data.Files) > 0, &takes); err != nil {
+		if err := e.Call(ctx, "takesDrop", nil, &takes); err != nil {
 			return false, err
 		}
 		if !takes {

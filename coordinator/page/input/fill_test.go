@@ -97,7 +97,7 @@ func TestFormThatIsNotSent(t *testing.T) {
 func TestFieldThatTakesNoFocus(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><label>Amount <input id=q value=5></label><details><summary>Advanced</summary><input id=px><div id=ce contenteditable>n</div><select id=s><option>a<option>b</select></details>
-<div contenteditable id=host>one<p id=part>two</p></div><style>#part{display:block}</style>`)
+<div contenteditable id=host>one<p id=part>two</p><input id=inner></div><style>#part{display:block}</style>`)
 	pagetest.Act(t, p, p.Input().Click("#q", input.ClickOptions{}))
 	for _, target := range []string{"#px", "#ce"} {
 		for _, slowly := range []bool{false, true} {
@@ -108,6 +108,8 @@ func TestFieldThatTakesNoFocus(t *testing.T) {
 	pagetest.Expect(t, p, "[q.value, px.value, s.value].join()", `"5,,a"`)
 	pagetest.Act(t, p, p.Input().Type("#part", "three", input.TypeOptions{})) // the editor around it has the focus
 	pagetest.Act(t, p, p.Input().Type("#part", "!", input.TypeOptions{Slowly: true}))
+	pagetest.Act(t, p, p.Input().Type("#inner", "in", input.TypeOptions{Slowly: true})) // a field of its own
+	pagetest.Expect(t, p, "inner.value", `"in"`)
 	pagetest.Expect(t, p, "[q.value, host.innerText.split(/\\s+/).join(' ')].join()", `"5,one three!"`)
 }
 

@@ -83,7 +83,7 @@ func TestDrop(t *testing.T) {
 }
 
 func testDrop(t *testing.T) {
-	p, _ := pagetest.Open(t, `<!doctype html><div id=zone style="height:100px">Drop here</div><div id=wall style="height:100px">Not here</div><textarea id=text></textarea>
+	p, _ := pagetest.Open(t, `<!doctype html><div id=zone style="height:100px">Drop here</div><div id=wall style="height:100px">Not here</div><textarea id=text></textarea><div id=rich contenteditable>r</div>
 <script>got=[];zone.ondragover=e=>e.preventDefault();
 zone.ondrop=async e=>{e.preventDefault();const d=e.dataTransfer,f=[...d.files];got.push([e.isTrusted,d.getData('text/plain'),d.getData('text/uri-list'),f.map(f=>f.name),f[0]?await f[0].text():''].join('|'))}</script>`)
 	files := writeFiles(t, "a.txt")
@@ -96,7 +96,13 @@ zone.ondrop=async e=>{e.preventDefault();const d=e.dataTransfer,f=[...d.files];g
 	if err == nil || !strings.Contains(err.Error(), "did not accept") || len(c.NewPages) > 0 {
 		t.Errorf("%+v %v", c, err)
 	}
-	pagetest.Expect(t, p, "document.hasFocus()", "true")
+	c, err = p.Act(t.Context(), p.Input().Drop("#text", files, nil))
+	if err == nil || !strings.Contains(err.Error(), "did not accept") || len(c.NewPages) > 0 {
+		t.Errorf("a field of text: %+v %v", c, err)
+	}
+	pagetest.Evaluate(t, p, "rich.ondrop = e => { e.preventDefault(); got = e.dataTransfer.files[0].name }")
+	pagetest.Act(t, p, p.Input().Drop("#rich", files, nil))
+	pagetest.Expect(t, p, "got", `"a.txt"`)
 	pagetest.Act(t, p, p.Input().Drop("#text", nil, map[string]string{"text/plain": "hello"}))
 	pagetest.Expect(t, p, "text.value", `"hello"`)
 	pagetest.Fails[error](t, p, p.Input().Drop("#zone", nil, nil), "")

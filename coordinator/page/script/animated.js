@@ -3,6 +3,7 @@ async function (elapsed, wait) {
   // an accordion, and that began in the last milliseconds. Others do not count: what
   // they move or colour is shown already. With wait, it resolves when they have ended,
   // or after half a second.
+  const began = document.timeline.currentTime - elapsed;
   // What the page has put off until the next task, it has done then.
   if (!wait) await new Promise((done) => {
     const { port1, port2 } = new MessageChannel();
@@ -10,7 +11,6 @@ async function (elapsed, wait) {
     port2.postMessage(0);
   });
   const shows = /^(display|visibility|contentVisibility|clip|clipPath|(min|max)?(height|width|blockSize|inlineSize)|(grid|flex).*)$/i;
-  const began = document.timeline.currentTime - elapsed;
   const short = document
     .getAnimations()
     .filter(

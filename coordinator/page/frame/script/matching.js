@@ -15,7 +15,8 @@ function (selector, hidden) {
   if (one) selector = `${one[1]} >> nth=${{ first: 0, last: -1, nth: one[3] }[one[2]]}`;
   // Each part of a chain selects in what the part before has found.
   let found = [document];
-  for (const part of split(selector, ">>")) {
+  const parts = split(selector, ">>");
+  for (const [i, part] of parts.entries()) {
     const nth = /^nth=(-?\d+)$/.exec(part);
     if (nth || part === "visible=true") {
       found = nth ? [found.at(Number(nth[1]))].filter(Boolean) : found.filter((e) => e !== document && shown(e));
@@ -25,7 +26,7 @@ function (selector, hidden) {
     if (!locator) return unknown;
     const { selector, ...how } = locator;
     try {
-      if (/^(text|role|label)=|^[a-z-]+ "/.test(selector)) found = library.worded(selector, { ...how, hidden, among: amid(found, selector) });
+      if (/^(text|role|label)=|^[a-z-]+ "/.test(selector)) found = library.worded(selector, { ...how, hidden, every: /^nth=/.test(parts[i + 1]), among: amid(found, selector) });
       else if (/^(xpath=|\(*\/\/)/.test(selector)) found = found.flatMap((n) => paths(selector.replace(/^xpath=/, ""), n));
       else found = styled(selector, found);
     } catch (e) {

@@ -1,8 +1,8 @@
-function (selector, { exact, pattern, hidden, among }) {
+function (selector, { exact, pattern, hidden, every, among }) {
   // Those of some elements that have a text (text=Save, text="Save" exactly), a role and a name
   // (role=button[name="Save"], or button "Save" as in a snapshot), or a label. A part of a
   // name, in any case, counts where no name is the same, unless it is to be exact. They are
-  // shown, or hidden. Of a text likewise. Null: the selector is unusable.
+  // shown, or hidden. Of a text likewise, unless every one is to be counted. Null: the selector is unusable.
   const { squash, roleOf, nameOf, skipped } = library.naming(), { shown } = library.visibility(), counts = (e) => shown(e) === !hidden;
   const all = among.filter((e) => !skipped.has(e.nodeName));
   const holding = (some, of, wanted) => some.filter((e) => of(e).toLowerCase().includes(wanted.toLowerCase()));
@@ -20,7 +20,7 @@ function (selector, { exact, pattern, hidden, among }) {
     for (const e of holding(all, (e) => of(e, (e) => e.textContent), wanted).reverse()) { // what is inside comes first
       if (counts(e) && !smallest.some((inner) => e.contains(inner)) && fits(e)) smallest.unshift(e);
     }
-    const same = pattern ? [] : smallest.filter((e) => of(e, visible).toLowerCase() === wanted.toLowerCase());
+    const same = pattern || every ? [] : smallest.filter((e) => of(e, visible).toLowerCase() === wanted.toLowerCase());
     return same.length ? same : smallest;
   }
   const labelled = (e) => e.matches("input, select, textarea, button, [contenteditable], [role]") && counts(library.standIn.call(e, shown));

@@ -35,7 +35,7 @@ function ({ text, slowly }) {
     const { labelOf, named } = library.naming();
     return { error: `is a <${field.localName}>, which takes no text: give ${field.control ? labelOf(named(field.control)) : "the field itself"}` };
   }
-  const document = field.ownerDocument, selection = document.defaultView.getSelection(), rich = field.isContentEditable;
+  const document = field.ownerDocument, selection = document.defaultView.getSelection(), rich = field.isContentEditable && field.nodeName !== "INPUT" && field.nodeName !== "TEXTAREA";
   let host = field; // of a part of a rich text, what has the focus
   while (rich && host.parentElement?.isContentEditable) host = host.parentElement;
   const focused = () => host.getRootNode().activeElement === host, active = focused();

@@ -6,4 +6,10 @@ function () {
   const { defaultView } = this.ownerDocument;
   defaultView.addEventListener("dragover", (event) => { globalThis.draggedOver = { event, over: event.composedPath()[0] }; }, { once: true, capture: true });
   defaultView.addEventListener("drop", () => { globalThis.wasDropped = true; }, { once: true, capture: true });
+  // A file that no handler has taken, the browser would open in a tab.
+  defaultView.addEventListener("drop", (event) => {
+    if (event.defaultPrevented || !event.dataTransfer.types.includes("Files") || event.composedPath()[0].type === "file") return;
+    event.preventDefault();
+    globalThis.wasDropped = false;
+  }, { once: true });
 }
