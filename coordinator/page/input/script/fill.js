@@ -49,7 +49,7 @@ function ({ text, slowly }) {
     // caret may have been placed.
     if (host !== field) selection.selectAllChildren(field);
     else if (!active || !rich) selection.modify("move", "forward", "documentboundary");
-    if (rich && selection.rangeCount) selection.collapseToEnd();
+    if (rich && !selection.isCollapsed) selection.collapseToEnd(); // a caret keeps the style that was chosen for what comes
     return {};
   }
   if (field.nodeName === "INPUT" || field.nodeName === "TEXTAREA") {
