@@ -80,7 +80,7 @@ func (in typeIn) Step(d *agent.Done) export.Step {
 		method = "pressSequentially"
 	}
 	s := code(d.On[0] + "." + method + "(" + d.Text(in.Text) + ")")
-	if in.Slowly { // behind what is there
+	if d.ToEnd() {
 		s.Code = slices.Insert(s.Code, 0, d.On[0]+".press('ControlOrMeta+End')")
 	}
 	if in.Submit {

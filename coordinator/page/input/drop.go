@@ -54,7 +54,7 @@ func (i *Input) dropOn(ctx context.Context, e *frame.Element, data *input.DragDa
 	if e == nil {
 		return true, i.mouse.drag(ctx, data, x, y, enter, over, drop)
 	}
-	watching, err := e.Start(ctx, "watchDrop", nil)
+	watching, err := e.Start(ctx, "watchDrop", outside)
 	if err != nil {
 		return false, err
 	}

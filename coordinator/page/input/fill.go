@@ -29,6 +29,7 @@ type TypeOptions struct {
 func (i *Input) Type(target, text string, opts TypeOptions) Action {
 	a := i.on("typing into "+target, target, toType, opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
 		err := i.fill(ctx, s, text, opts.Slowly)
+		out.ToEnd = s.toEnd
 		if err == nil {
 			out.Held = i.held(ctx, s, text, opts.Slowly, opts.Secret)()
 		}
@@ -149,8 +150,8 @@ func (i *Input) choose(ctx context.Context, s *spot, values []string) error {
 // needed any longer.
 func (i *Input) change(ctx context.Context, s *spot, function string, args any) (done bool, err error) {
 	var r struct {
-		Done  bool
-		Error string
+		Done, ToEnd bool
+		Error       string
 	}
 	i.sent.Add(1)
 	if err := s.CallAsUser(ctx, function, args, &r); err != nil {
@@ -159,6 +160,7 @@ func (i *Input) change(ctx context.Context, s *spot, function string, args any) 
 	if r.Error != "" {
 		return false, &frame.TargetError{Target: s.Target, Reason: r.Error}
 	}
+	s.toEnd = r.ToEnd
 	return r.Done, nil
 }
 

@@ -72,6 +72,14 @@ func TestFormsThatFail(t *testing.T) {
 	}
 }
 
+// A date and time may have a blank between them.
+func TestDateAndTime(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><input type=datetime-local id=d>`)
+	pagetest.Act(t, p, p.Input().Type("#d", "2026-03-05 14:30", input.TypeOptions{}))
+	pagetest.Expect(t, p, "d.value", `"2026-03-05T14:30"`)
+}
+
 // A form that the browser does not submit reports the reason that the user sees.
 func TestFormThatIsNotSent(t *testing.T) {
 	t.Parallel()

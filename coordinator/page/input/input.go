@@ -138,6 +138,8 @@ type Outcome struct {
 	NoDrop bool
 	// Clicked: an upload has clicked its target, which opened a file chooser.
 	Clicked bool
+	// ToEnd: slow typing has moved the caret to the end of what is there.
+	ToEnd bool
 
 	confirm func(On) error // see Action
 }

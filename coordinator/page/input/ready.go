@@ -27,6 +27,7 @@ type spot struct {
 	// whether it starts a download.
 	unmet     []string
 	downloads bool
+	toEnd     bool // slow typing has moved the caret to the end
 }
 
 // purpose is what a target is to be ready for.

@@ -201,9 +201,10 @@ func TestStatesOfRows(t *testing.T) {
 <table role=treegrid aria-label=B><tr aria-level=1 aria-expanded=true><td>docs<td>-</tr><tr aria-level=2><td>a.txt<td>3</tr></table>
 <table role=grid aria-label=C><tr><td role=gridcell>1<td role=gridcell aria-disabled=true>2<td role=gridcell aria-selected=true>3</table>
 <ul role=tree><li role=treeitem aria-expanded=true tabindex=0><span>src</span><ul role=group><li role=treeitem>a.ts</li></ul></li></ul>
+<div role=tree><div role=treeitem aria-level=1 tabindex=0>lib</div><div role=treeitem aria-level=2>b.ts</div></div>
 <progress aria-label=Unknown></progress><progress aria-label=Upload value=30 max=120></progress><select aria-label=Class><option>Economy<option disabled>First</select>`)
 	pagetest.Contains(t, pagetest.Snapshot(t, p), "- row [selected]: Ann | 5\n", "- row [disabled]: Cid | 7 [invalid]\n", "- row [expanded] [level=1]: docs | -\n", "- row [level=2]: a.txt | 3\n",
-		"- 1 | 2 [disabled] | 3 [selected]\n", `treeitem "src" [expanded]`, `progressbar "Unknown"`+"\n", `progressbar "Upload": 30 of 120`, "Economy | First [disabled]")
+		"- 1 | 2 [disabled] | 3 [selected]\n", `treeitem "src" [expanded]`, `treeitem "b.ts" [level=2]`, `progressbar "Unknown"`+"\n", `progressbar "Upload": 30 of 120`, "Economy | First [disabled]")
 	pagetest.Evaluate(t, p, "r.removeAttribute('aria-selected')")
 	pagetest.Contains(t, pagetest.Snapshot(t, p), "- Ann | 5\n")
 }

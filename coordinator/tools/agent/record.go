@@ -54,6 +54,9 @@ func (d *Done) Message() string {
 // Clicked reports whether an upload clicked its target.
 func (d *Done) Clicked() bool { return d.call.did.change.Clicked }
 
+// ToEnd reports whether a slow typing moved the caret to the end.
+func (d *Done) ToEnd() bool { return d.call.did.change.ToEnd }
+
 // Element is what the call has acted on, as the page presented it.
 func (d *Done) Element(n int) input.On { return d.call.did.change.On[n] }
 

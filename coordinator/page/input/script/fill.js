@@ -40,17 +40,20 @@ function ({ text, slowly }) {
   while (rich && host.parentElement?.isContentEditable) host = host.parentElement;
   const focused = () => host.getRootNode().activeElement === host, active = focused();
   let took = active;
-  host.addEventListener("focus", () => { took = true; }, { once: true });
+  const notice = () => { took = true; };
+  host.addEventListener("focus", notice);
   host.focus();
+  host.removeEventListener("focus", notice);
   // The page may move the focus on. Where there was none, the keys would go to another field.
   if (!took && !focused() && document.designMode !== "on") return { error: "takes no focus: the text would go to another field" };
   if (slowly) {
     // Behind what is there, in whatever kind of field. In a rich text that has the focus, the
     // caret may have been placed.
+    const toEnd = host === field && (!active || !rich);
     if (host !== field) selection.selectAllChildren(field);
-    else if (!active || !rich) selection.modify("move", "forward", "documentboundary");
+    else if (toEnd) selection.modify("move", "forward", "documentboundary");
     if (rich && !selection.isCollapsed) selection.collapseToEnd(); // a caret keeps the style that was chosen for what comes
-    return {};
+    return { toEnd };
   }
   if (field.nodeName === "INPUT" || field.nodeName === "TEXTAREA") {
     if (text === "" && field.value === "") return { done: true };

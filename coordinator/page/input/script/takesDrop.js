@@ -4,5 +4,7 @@ function () {
   if (!globalThis.draggedOver) return true;
   const { event, over } = globalThis.draggedOver;
   const field = (e) => e.isContentEditable || e.nodeName === "INPUT" || e.nodeName === "TEXTAREA";
-  return event.defaultPrevented || field(over) || field(this); // of a closed shadow root, over is the host
+  const takes = event.defaultPrevented || field(over) || field(this); // of a closed shadow root, over is the host
+  if (!takes) globalThis.watchedDrop.abort(); // what the user drops later is the page's
+  return takes;
 }

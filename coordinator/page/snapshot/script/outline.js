@@ -74,8 +74,8 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     if (e.matches(":disabled") || disabled(e, role)) a.push("disabled");
     if (actionable.has(role) && inert(e)) a.push("inert");
     // Of a tree in one list, or in the rows of a table, only this says what is below what.
-    const flatTree = role === "row" || role === "treeitem" && aria(e.parentElement ?? e, "level") === null && !e.parentElement?.closest("[role=group]") && e.parentElement?.querySelector(":scope > [aria-level]:not([aria-level='1'])");
-    if (flatTree && aria(e, "level")) a.push("level=" + aria(e, "level"));
+    const listed = role === "row" || role === "treeitem" && !e.closest("[role=tree]")?.querySelector("[role=group]");
+    if (listed && aria(e, "level")) a.push("level=" + aria(e, "level"));
     if (role === "heading") a.push("level=" + (aria(e, "level") ?? (/^H[1-6]$/.test(e.nodeName) ? e.nodeName[1] : "2")));
     if (e.required || aria(e, "required") === "true") a.push("required");
     if (e.readOnly && valued.has(role)) a.push("readonly");
