@@ -268,13 +268,11 @@ func TestHomeThatCannotBeWritten(t *testing.T) {
 	}
 	dir := filepath.Join(home, "below") // not even root makes a folder below a file
 	shop, url := toolstest.Folder(t, "shop"), toolstest.ServeSample(t)
-	for _, added := range [][]string{nil, {"--", "added"}} {
-		agent := host(t, dir, shop, added...)
-		agent.Expect("browser_navigate", args{"url": url}, "Sample")
-		agent.Expect("browser_snapshot", args{"filename": "page"}, agent.Saved("page"))
-		if text := agent.Must("window_list", nil); strings.Contains(text, "Calls without `window` go to the browser at") {
-			t.Errorf("%v: an address that is not served: %s", added, text)
-		}
+	agent := host(t, dir, shop)
+	agent.Expect("browser_navigate", args{"url": url}, "Sample")
+	agent.Expect("browser_snapshot", args{"filename": "page"}, agent.Saved("page"))
+	if text := agent.Must("window_list", nil); strings.Contains(text, "Calls without `window` go to the browser at") {
+		t.Errorf("an address that is not served: %s", text)
 	}
 	cmd := command(t.Context(), t, dir, "mcp", "--no-launch")
 	cmd.Dir = shop

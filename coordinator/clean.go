@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
-	"github.com/adrg/xdg"
 	"github.com/spf13/cobra"
 
 	"browser-coordinator/coordinator/endpoint"
@@ -60,7 +58,7 @@ every folder's address and token change. What a running coordinator uses stays.
 			return terminal.Table(p.out, rows)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "remove the state of every folder, and the caches")
+	cmd.Flags().BoolVar(&all, "all", false, "remove the state of every folder")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only print what would be removed")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
@@ -98,16 +96,8 @@ func clean(all, dryRun bool) (cleaned []cleanedJSON, err error) {
 			}
 		}
 	}
-	others := status.DeadSockets(context.Background())
-	for _, path := range others {
+	for _, path := range status.DeadSockets(context.Background()) {
 		add(path, "", "its agent's program was killed")
-	}
-	cache := filepath.Join(xdg.CacheHome, cacheName)
-	if _, err := os.Stat(cache); all && !errors.Is(err, os.ErrNotExist) {
-		add(cache, "", "--all")
-		others = append(others, cache)
-	}
-	for _, path := range others {
 		if !dryRun {
 			err = errors.Join(err, os.RemoveAll(path))
 		}

@@ -3,10 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
-	"github.com/adrg/xdg"
 	"github.com/spf13/cobra"
 
 	"browser-coordinator/coordinator/doctor"
@@ -45,7 +43,7 @@ The exit code is 1 if there is a problem.`,
 				folder = given // by the variable, which the report shows
 			}
 			report := doctor.Examine(cmd.Context(), doctor.Options{
-				Version: version(), Client: peer(), Folder: folder, Cache: filepath.Join(xdg.CacheHome, cacheName), Fix: fix,
+				Version: version(), Client: peer(), Folder: folder, Fix: fix,
 			})
 			if asJSON {
 				err = terminal.JSON(p.out, report)

@@ -5,14 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 
-	"github.com/adrg/xdg"
 	"github.com/spf13/cobra"
 
-	"browser-coordinator/coordinator/child"
 	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/endpoint"
@@ -24,7 +20,6 @@ import (
 	"browser-coordinator/coordinator/status"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/coordinator/tools"
-	"browser-coordinator/coordinator/tools/added"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/secrets"
 	"browser-coordinator/policy"
@@ -33,12 +28,12 @@ import (
 
 func (p *program) mcpCommand() *cobra.Command {
 	var workspace, outputDir, secrets string
-	var noLaunch, headed, launchForClients, allowToken bool
+	var noLaunch, headed, launchForClients bool
 	var serve endpointFlags
 	var caps, allowed, blocked []string
 	var browser browserFlags
 	cmd := &cobra.Command{
-		Use:   "mcp [flags] [-- COMMAND [ARGUMENT ...]]",
+		Use:   "mcp",
 		Short: "Serve MCP over stdio, for an MCP host",
 		Long: `Serve MCP over standard input and output. An MCP host launches this command.
 
@@ -47,27 +42,16 @@ working directory. Its stable CDP address is served too. If no window is open,
 the first tool that needs a browser launches a private one, which ends with the
 session. If a window opens before a tool has changed anything, it takes over.
 With --grid the private browser is a session of a Selenium Grid. With --attach
-the agent works in the browser at a CDP address, in place of any window's.
-
-COMMAND is another MCP server that works over CDP. Its tools are offered too,
-except those with the name of a tool of this one. It is started when it is
-needed, and again when it has died. It gets the window's stable CDP address in
-$` + child.EnvEndpoint + `, and in place of ` + child.Placeholder + `
-in its arguments and the values of its environment.
-
-If the address contains the secret token (with --require-token, and on all
-systems but Linux), arguments with ` + child.Placeholder + ` are refused, because every
-user of the machine can read them.`,
+the agent works in the browser at a CDP address, in place of any window's.`,
 		Example: `  claude mcp add browser -- coordinator mcp
-  coordinator mcp -- npx @playwright/mcp --cdp-endpoint {cdp_endpoint}
   { "mcpServers": { "browser": { "command": "coordinator", "args": ["mcp"] } } }`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if at := cmd.ArgsLenAtDash(); at > 0 || at < 0 && len(args) > 0 {
-				return wrongUse("mcp: unexpected argument %q; put the command of another MCP server after --", args[0])
+			if len(args) > 0 {
+				return wrongUse("mcp: unexpected argument %q. To use another MCP server too, list it in the host beside this one; `coordinator run -- COMMAND` gives a program the address of the window's browser", args[0])
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, added []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			caps, err := checkCaps(caps)
 			if err != nil {
 				return err
@@ -87,11 +71,6 @@ user of the machine can read them.`,
 			if workspace != "" {
 				if _, err := canonicalWorkspace(workspace); err != nil {
 					return err
-				}
-			}
-			if len(added) > 0 {
-				if _, err := exec.LookPath(added[0]); err != nil {
-					return &exitError{child.ExitCode(err), fmt.Errorf("the added server: %w", err)}
 				}
 			}
 			dir, err := os.Getwd()
@@ -117,10 +96,10 @@ user of the machine can read them.`,
 				}
 			}
 			var forClients *launch.OnDemand
-			if launchForClients || len(added) > 0 {
+			if launchForClients {
 				forClients = own
 			}
-			err = p.runMCP(cmd.Context(), options, serve.options(p, forClients), added, allowToken)
+			err = p.runMCP(cmd.Context(), options, serve.options(p, forClients))
 			if own != nil {
 				err = errors.Join(err, own.End())
 			}
@@ -128,7 +107,6 @@ user of the machine can read them.`,
 		},
 	}
 	workspaceFlag(cmd, &workspace)
-	allowTokenFlag(cmd, &allowToken)
 	capsFlag(cmd, &caps)
 	serve.add(cmd)
 	cmd.Flags().StringVar(&outputDir, "output-dir", "", "save files in `DIR` instead of .browser-coordinator in the workspace")
@@ -175,7 +153,7 @@ func loadSecrets(file string) (*secrets.Set, error) {
 	return secrets.Load(file)
 }
 
-func (p *program) runMCP(ctx context.Context, options tools.Options, serve serving.Options, added []string, allowToken bool) error {
+func (p *program) runMCP(ctx context.Context, options tools.Options, serve serving.Options) error {
 	windows := p.openRegistry(ctx, true)
 	defer windows.Close()
 	endpoints := serving.NewSet(windows, serve)
@@ -184,15 +162,6 @@ func (p *program) runMCP(ctx context.Context, options tools.Options, serve servi
 	options.Endpoint = func(workspace string) string { return endpoint.URL(vscodeipc.Hash(workspace)) }
 	options.Chosen = endpoints.ServeWindow
 	endpoints.Follow(ctx, registry.Want{Explicit: options.Workspace, Dir: options.Dir})
-	if len(added) > 0 {
-		var err error
-		options.Added, err = p.addedServer(ctx, windows, endpoints, options.Workspace, added, allowToken)
-		if errors.As(err, new(*endpoint.StateDirError)) {
-			p.logger.Error("the added server is left out", "error", err)
-		} else if err != nil {
-			return err
-		}
-	}
 
 	server := tools.NewServer(options)
 	defer status.ServeAgents(p.logger, server.Alone)()
@@ -201,27 +170,4 @@ func (p *program) runMCP(ctx context.Context, options tools.Options, serve servi
 		return nil // interrupted: some hosts end their servers this way
 	}
 	return err
-}
-
-// cacheName is the folder for caches below $XDG_CACHE_HOME.
-const cacheName = "browser-coordinator-mcp"
-
-// addedServer prepares another MCP server. It gets the stable address of the resolved
-// window. The coordinator serves that address from now on, even before a window opens.
-func (p *program) addedServer(ctx context.Context, windows *registry.Registry, endpoints *serving.Set, given string, command []string, allowToken bool) (*added.Options, error) {
-	workspace, err := resolveWorkspace(ctx, windows, given)
-	if err != nil {
-		return nil, err
-	}
-	address, err := endpoints.Serve(workspace)
-	if err != nil {
-		return nil, fmt.Errorf("serve the CDP address for %s: %w", command[0], err)
-	}
-	args, env, err := child.Command(command, workspace, address, allowToken)
-	if err != nil {
-		return nil, wrongUse("%w", err)
-	}
-	// Its tools depend on the command as given, not on the address.
-	cache := filepath.Join(xdg.CacheHome, cacheName, "tools-"+vscodeipc.Hash(strings.Join(command, "\x00"))+".json")
-	return &added.Options{Command: args, Cache: cache, Stderr: p.err, Env: env}, nil
 }

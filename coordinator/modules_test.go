@@ -34,7 +34,7 @@ var linked = []string{
 	"github.com/yosida95/uritemplate/v3",     // needed by the MCP SDK
 	"github.com/zeebo/xxh3",                  // the hash of a workspace
 	"golang.org/x/oauth2",                    // needed by the MCP SDK
-	"golang.org/x/sync",                      // one call for many that want the same
+	"golang.org/x/sync",                      // needed by the MCP SDK
 	"golang.org/x/sys",                       // system calls
 	"golang.org/x/term",                      // detects a terminal
 	"golang.org/x/text",                      // Unicode NFC on macOS

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"browser-coordinator/coordinator/child"
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -121,12 +120,10 @@ func TestEndOfInput(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		window bool
-		added  bool   // an added server that does not end, even when asked
 		call   string // hangs
 	}{
-		{"a call hangs in a window's, and an added server", true, true, `{"name":"browser_evaluate","arguments":{"function":"() => new Promise(() => {})"}}`},
-		{"an added server hangs, a browser of its own", false, true, ""},
-		{"a call hangs, a browser of its own", false, false, `{"name":"browser_navigate","arguments":{"url":"` + url + `/hang"}}`},
+		{"a call hangs in a window's", true, `{"name":"browser_evaluate","arguments":{"function":"() => new Promise(() => {})"}}`},
+		{"a call hangs, a browser of its own", false, `{"name":"browser_navigate","arguments":{"url":"` + url + `/hang"}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -139,25 +136,17 @@ func TestEndOfInput(t *testing.T) {
 				want++
 			}
 			cmd := command(t.Context(), t, dir, "mcp")
-			if test.added {
-				cmd.Args = append(cmd.Args, "--", named(t, "added"), child.Placeholder)
-				cmd.Env = append(cmd.Env, "ADDED_HANGS=yes")
-				want++
-			}
 			cmd.Dir = shop
 			h := startRaw(t, cmd)
 			h.send(initialize)
 			io.WriteString(h.in, initialized+"\n")
 			h.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"browser_navigate","arguments":{"url":%q}}}`, url)
-			h.send(`{"jsonrpc":"2.0","id":5,"method":"tools/list"}`) // starts the added server, whose tools are not known yet
 			children := childrenOf(t, cmd.Process.Pid)
 			if len(children) < want {
 				t.Errorf("it has started %v, want %d", children, want)
 			}
-			if test.call != "" {
-				fmt.Fprintf(h.in, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":%s}`+"\n", test.call)
-				h.send(ping)
-			}
+			fmt.Fprintf(h.in, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":%s}`+"\n", test.call)
+			h.send(ping)
 			h.in.Close()
 			began := time.Now()
 			io.Copy(io.Discard, io.MultiReader(h.Buffered(), h.out))

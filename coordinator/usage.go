@@ -163,7 +163,7 @@ func helpCommand() *cobra.Command {
 }
 
 // homes are the variables that name the folders of our files.
-var homes = []string{"XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"}
+var homes = []string{"XDG_STATE_HOME", "XDG_DATA_HOME"}
 
 // withVariable adds the variable with a file's folder to an error about one of our
 // files.

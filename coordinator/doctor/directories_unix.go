@@ -21,7 +21,7 @@ import (
 
 var directoryChecks = slices.Concat([]check{
 	{"sockets", directoryGroup, "the directories of the windows' sockets", checkSocketDirs},
-	{"state", directoryGroup, "the directories of ports, tokens and caches", checkStateDirs},
+	{"state", directoryGroup, "the directory of ports and tokens", checkStateDir},
 }, environmentChecks)
 
 func checkSocketDirs(context.Context, *examination) []Finding {
@@ -56,18 +56,18 @@ func checkSocketPath(d vscodeipc.Dir) []Finding {
 		"%s is too long for the path of a socket. The first window will listen in a short directory instead.", d.Path)}
 }
 
-func checkStateDirs(_ context.Context, x *examination) []Finding {
+func checkStateDir(context.Context, *examination) []Finding {
 	if err := endpoint.CheckStateHome(); err != nil {
 		return []Finding{finding(Problem, "set HOME to your home folder", "%v.", err)}
 	}
-	return []Finding{checkDir(endpoint.StatePath(), "XDG_STATE_HOME"), checkDir(x.Cache, "XDG_CACHE_HOME")}
+	return []Finding{checkDir(endpoint.StatePath(), "XDG_STATE_HOME")}
 }
 
 // checkDir examines a directory of ours, which only the user may use. The variable
 // decides where it is.
 func checkDir(dir, variable string) Finding {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved // the state and the caches may be on another disk
+		dir = resolved // the state may be on another disk
 	}
 	info, err := os.Lstat(dir)
 	switch {

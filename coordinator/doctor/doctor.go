@@ -75,7 +75,6 @@ type Options struct {
 	Version string         // of this program
 	Client  vscodeipc.Peer // the name that windows get
 	Folder  string         // the workspace whose host files are read: a folder or a .code-workspace file
-	Cache   string         // the folder for caches
 	Fix     bool           // repair what is safe to repair
 }
 

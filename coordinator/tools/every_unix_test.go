@@ -19,7 +19,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/registry"
-	"browser-coordinator/coordinator/tools/added"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/internal/pagetest"
 	"browser-coordinator/vscodeipc"
@@ -226,18 +225,5 @@ func TestEveryToolReportsItsProgress(t *testing.T) {
 		case <-timeout:
 			t.Fatalf("no progress of %v", silent)
 		}
-	}
-}
-
-// An added server that never starts delays neither a cancelled call nor the end.
-func TestAddedServerThatNeverStarts(t *testing.T) {
-	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test", Added: &added.Options{Command: []string{"sleep", "60"}}})
-	lists := timeRequests(server, "tools/list")
-	session, end := clientOf(t, server, nil)
-	lists.atOnceWhenCancelled(t, "the list", func(ctx context.Context) { session.ListTools(ctx, nil) })
-	began := time.Now()
-	end()
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("the session ended after %v", took)
 	}
 }

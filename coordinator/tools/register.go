@@ -12,7 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/page"
-	"browser-coordinator/coordinator/tools/added"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/catalog"
 	"browser-coordinator/policy"
@@ -120,32 +119,6 @@ func oneOf(name, value string, allowed ...string) error {
 		return nil
 	}
 	return fmt.Errorf("%s %q: want one of %s", name, value, strings.Join(allowed, ", "))
-}
-
-// handleAdded handles calls of an added server's tool. The tool works in the browser as a
-// CDP client of the endpoint, which applies the window's policy.
-func (s *Server) handleAdded(tool *mcp.Tool, callTool added.Call) mcp.ToolHandler {
-	known := *tool
-	if known.Annotations == nil {
-		known.Annotations = &mcp.ToolAnnotations{Title: tool.Name}
-	}
-	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		a := s.agentOf(req.Session)
-		if question := a.AskRoots(req); question != nil {
-			return question, nil
-		}
-		c := &agent.Call{Agent: a, Request: agent.Request{Tool: &known, In: req.Params.Arguments, Operation: policy.Operation{Name: tool.Name, Class: policy.ReadOnly}}}
-		var result *mcp.CallToolResult
-		err := c.Run(ctx, func(ctx context.Context) (err error) {
-			result, err = callTool(ctx, tool.Name, req.Params.Arguments)
-			return err
-		})
-		if err != nil {
-			result = &mcp.CallToolResult{}
-			result.SetError(err)
-		}
-		return result, nil
-	}
 }
 
 // The kinds of tools. Values that MCP assumes by default are left out of their

@@ -20,7 +20,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"browser-coordinator/coordinator/tools/added"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/catalog"
 )
@@ -33,8 +32,6 @@ type Options struct {
 	Caps []string
 	// Endpoint returns the stable CDP address of a workspace; nil: there is none.
 	Endpoint func(workspace string) string
-	// Added is another MCP server whose tools are listed too; nil: none.
-	Added *added.Options
 	// Version is the version of this program.
 	Version string
 }
@@ -44,7 +41,6 @@ type Server struct {
 	options Options
 	mcp     *mcp.Server
 	tools   catalog.Tools       // of this program
-	added   *added.Server       // nil: none
 	steps   map[string]makeStep // of each tool
 
 	mu     sync.Mutex // guards the field that follows
@@ -99,13 +95,6 @@ func NewServer(o Options) *Server {
 	s.addCapTools()
 	s.addResources()
 	s.addPrompts()
-	if o.Added != nil {
-		s.added = added.New(added.Host{
-			MCP: s.mcp, Version: o.Version, Logger: o.Logger, Handle: s.handleAdded,
-			Taken: func(name string) bool { return s.tools[name] != nil },
-		}, *o.Added)
-		s.mcp.AddReceivingMiddleware(s.added.List)
-	}
 	return s
 }
 
@@ -118,9 +107,6 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 	}
 	a := s.agentOf(session)
 	defer a.End()
-	if s.added != nil {
-		defer s.added.Close()
-	}
 	following, stop := context.WithCancel(ctx)
 	var followed sync.WaitGroup
 	followed.Go(func() { a.Follow(following) })

@@ -5,15 +5,14 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// listing is the response to tools/list with each tool in its shortest form: an agent
+// Listed is the response to tools/list with each tool in its shortest form: an agent
 // pays for every character of it in every conversation.
-type listing struct {
+type Listed struct {
 	*mcp.ListToolsResult
 	Tools []json.RawMessage `json:"tools"`
 }
@@ -24,7 +23,7 @@ type listing struct {
 //go:embed listing.txt
 var Listing string
 
-// List is the middleware that responds to tools/list with a listing.
+// List is the middleware that responds to tools/list with a Listed.
 func (t Tools) List(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)
@@ -32,23 +31,13 @@ func (t Tools) List(next mcp.MethodHandler) mcp.MethodHandler {
 		if err != nil || !ok {
 			return result, err
 		}
-		list := &listing{ListToolsResult: registered}
+		list := &Listed{ListToolsResult: registered}
 		if params, ok := req.GetParams().(*mcp.ListToolsParams); !ok || params == nil || params.Cursor == "" {
 			for line := range strings.Lines(Listing) {
 				if name, text, _ := strings.Cut(line, " "); t[name] != nil {
 					list.Tools = append(list.Tools, json.RawMessage(text))
 				}
 			}
-		}
-		for _, tool := range registered.Tools {
-			if t[tool.Name] != nil {
-				continue
-			}
-			text, err := Short(tool) // another server's
-			if err != nil {
-				return nil, fmt.Errorf("list the tool %s: %w", tool.Name, err)
-			}
-			list.Tools = append(list.Tools, text)
 		}
 		return list, nil
 	}
