@@ -33,7 +33,6 @@ var bans = []struct{ from, to, reason string }{
 	{"policy", "coordinator", "as above"},
 	{"policy", "vscodeipc", "as above"},
 	{"cdpproxy/discovery", "github.com/coder/websocket", "what is answered over HTTP is of use where nobody speaks CDP"},
-	{"coordinator/cdplog", "cdpproxy/virtual", "a recording is played without a page"},
 	{"coordinator/registry", "coordinator/tools", "windows exist without agents"},
 	{"coordinator/registry", "coordinator/page", "which window is meant is decided before anything is done in it"},
 	{"coordinator/registry", "github.com/modelcontextprotocol", "the registry serves the commands as well as the tools"},

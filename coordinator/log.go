@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path"
@@ -20,9 +21,9 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// logFlags choose which traffic is shown or recorded.
+// logFlags choose which traffic is shown, and where.
 type logFlags struct {
-	record string
+	output string
 	view   traffic.View
 }
 
@@ -32,16 +33,12 @@ func (f *logFlags) check(given func(flag string) bool) error {
 	f.view.Filter.Trim()
 	filter := f.view.Filter
 	switch {
-	case f.record == "" && given("record"):
-		return wrongUse("log: --record wants the name of a file")
+	case f.output == "" && given("output"), f.output == "-":
+		return wrongUse("log: --output wants the name of a new file; --json prints the lines")
 	case len(filter.Domains) == 0 && given("domain"):
 		return wrongUse("log: --domain wants names, for example Page,Network")
 	case len(filter.Methods) == 0 && given("method"):
 		return wrongUse("log: --method wants names, for example Page.navigate or 'Runtime.*'")
-	case f.record == "-":
-		return wrongUse("log: --record cannot write to standard output: name a file, or use --json")
-	case f.record != "" && (len(filter.Domains) > 0 || len(filter.Methods) > 0 || filter.Client != "" || f.view.Full || f.view.JSON):
-		return wrongUse("log: --record writes everything: run a second `coordinator log` to see a part of it")
 	case given("client") && !traffic.IsClient(filter.Client):
 		return wrongUse("log: --client %q: want a client such as Playwright or Playwright#1, or a session such as Playwright#1.2", filter.Client)
 	}
@@ -58,18 +55,17 @@ func (p *program) logCommand() *cobra.Command {
 	var f logFlags
 	cmd := &cobra.Command{
 		Use:   "log",
-		Short: "Show the CDP traffic of a window as it passes, or record it",
+		Short: "Show the CDP traffic of a window as it passes",
 		Long: `Show the CDP traffic between a window's endpoint and its clients from now on,
 until you interrupt the command or the coordinator that serves the endpoint ends.
 
-With --record the traffic goes to a file as JSON lines, which "coordinator
-replay" serves as a browser. A recording ends with the coordinator that serves
-the endpoint.
+With --json the traffic is printed as JSON lines, for programs. With --output
+these go to a new file that only you can read.
 
-The traffic contains the contents of the pages: protect a recording like them.`,
+The traffic contains the contents of the pages: protect it like them.`,
 		Example: `  coordinator log --domain Page,Network
   coordinator log --method 'Runtime.*' --client Playwright
-  coordinator log --record session.jsonl`,
+  coordinator log --output session.jsonl`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(cmd.Flags().Changed); err != nil {
@@ -79,12 +75,12 @@ The traffic contains the contents of the pages: protect a recording like them.`,
 		},
 	}
 	workspaceFlag(cmd, &workspace)
-	cmd.Flags().StringVar(&f.record, "record", "", "write all traffic to the new `FILE`")
 	cmd.Flags().StringSliceVar(&f.view.Filter.Domains, "domain", nil, "show only `DOMAINS`, for example Page,Network")
 	cmd.Flags().StringSliceVar(&f.view.Filter.Methods, "method", nil, "show only `METHODS`, in addition to those of --domain; * matches any letters")
 	cmd.Flags().StringVar(&f.view.Filter.Client, "client", "", "show only the client `NAME`: Playwright, or Playwright#2 (the second of all clients), or Playwright#2.1 (its first session)")
 	cmd.Flags().BoolVar(&f.view.Full, "full", false, "show long messages in full")
-	cmd.Flags().BoolVar(&f.view.JSON, "json", false, "show JSON lines, as in a recording")
+	cmd.Flags().BoolVar(&f.view.JSON, "json", false, "print JSON lines")
+	cmd.Flags().StringVar(&f.output, "output", "", "write JSON lines to the new `FILE`")
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	completeList(cmd, "domain", traffic.Domains)
 	completeList(cmd, "method", policy.Methods)
@@ -95,10 +91,10 @@ The traffic contains the contents of the pages: protect a recording like them.`,
 }
 
 // drainTimeout bounds how long the coordinator may take to send the traffic from before
-// the interruption of a recording.
+// the interruption of a log for programs.
 const drainTimeout = 5 * time.Second
 
-func (p *program) runLog(ctx context.Context, given string, f logFlags) (err error) {
+func (p *program) runLog(ctx context.Context, given string, f logFlags) (logged error) {
 	workspace, err := p.findWorkspace(ctx, given)
 	if err != nil {
 		return err
@@ -108,7 +104,7 @@ func (p *program) runLog(ctx context.Context, given string, f logFlags) (err err
 		p.notice("Chromium does not know %s, so there may be nothing to show of it.\n", name)
 	}
 	var drain time.Duration
-	if f.record != "" {
+	if f.output != "" || f.view.JSON {
 		drain = drainTimeout
 	}
 	stream, err := endpoint.Log(ctx, hash, drain)
@@ -119,35 +115,26 @@ func (p *program) runLog(ctx context.Context, given string, f logFlags) (err err
 		return err
 	}
 	defer stream.Close()
-	// A recording waits for the last of the traffic. A second Ctrl+C ends it at once.
+	// A log for programs waits for the last of the traffic. A second Ctrl+C ends it at once.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 
 	view := &f.view
 	view.Out = p.out
 	view.Begin()
-	sink := view.Show
-	if f.record != "" {
-		var recording *traffic.Recording
-		if recording, err = traffic.Create(hash, f.record); err != nil {
-			return err
+	if f.output != "" {
+		file, err := os.OpenFile(f.output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return fmt.Errorf("log: cannot make the file %s: %w. Name a new file, in a folder that exists", f.output, errors.Unwrap(err))
 		}
-		defer func() {
-			summary, closeErr := recording.Close(err)
-			if summary != "" {
-				p.notice("%s\n", summary)
-			}
-			err = errors.Join(err, closeErr)
-		}()
-		// A recording keeps the traffic from before the interruption.
-		adding := context.WithoutCancel(ctx)
-		sink = func(l cdplog.Line) error { return recording.Add(adding, l) }
+		defer func() { logged = errors.Join(logged, file.Close()) }()
+		view.Out, view.JSON = file, true
 	}
 	p.notice("Listening to the clients of %s; press Ctrl+C to end.\n", workspace)
-	err = cdplog.Decode(stream, sink)
+	err = cdplog.Decode(stream, view.Show)
 	switch {
-	case ctx.Err() != nil && (err == nil || f.record == ""):
+	case ctx.Err() != nil && (err == nil || drain == 0):
 		return nil // interrupted, the normal end
-	case err != nil && !errors.Is(err, cdplog.ErrTorn):
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return err
 	}
 	// Another one may serve the endpoint by now. Its clients have other numbers.

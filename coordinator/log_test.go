@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,42 +94,22 @@ func (l logging) fails(t *testing.T, reason string) {
 	}
 }
 
-// awaitRecord returns when this text is in the recording.
-func awaitRecord(t *testing.T, file, text string) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) { // no event reports that a file has grown
-		recorded, err := os.ReadFile(file)
-		if err == nil && strings.Contains(string(recorded), text) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s is not recorded: %s, %v", text, recorded, err)
-		}
-	}
-}
-
-// A recording can begin before there is a browser, and is complete. It is replayed
-// without the browser and the page's server: the client notices nothing.
-func TestLogAndReplay(t *testing.T) {
+// A log can begin before there is a browser. What it keeps goes to a new file that only
+// the user can read.
+func TestLog(t *testing.T) {
 	t.Parallel()
 	dir, workspace, url := t.TempDir(), t.TempDir(), toolstest.ServeSample(t)
 	served := start(t, dir, "serve", "--workspace", workspace)
-	empty, file := filepath.Join(dir, "empty.jsonl"), filepath.Join(dir, "session.jsonl")
-	startLog(t, dir, workspace, "--record", empty).end(t)
-	if _, err := os.Stat(empty); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a recording of nothing: %v", err)
-	}
-	recording := startLog(t, dir, workspace, "--record", file)
+	file := filepath.Join(dir, "session.jsonl")
+	kept := startLog(t, dir, workspace, "--output", file)
 	view := startLog(t, dir, workspace, "--domain", "Page", "--method", "Runtime.eval*")
-	window := openWindow(t, dir, workspace)
-	title, text := greet(t, served.first, url)
-	shown := view.end(t)
-	recording.end(t)
-	window.stop(t)
-
-	if title != "Hello Ada" || text != "Name" {
-		t.Fatalf("on the real browser: %q, %q", title, text)
+	openWindow(t, dir, workspace)
+	if title, text := greet(t, served.first, url); title != "Hello Ada" || text != "Name" {
+		t.Fatalf("the page has %q, %q", title, text)
 	}
+	shown := view.end(t, "⇐ Runtime.evaluate")
+	kept.end(t)
+
 	for _, want := range []string{"→ Page.navigate", url, "⇐ Page.navigate", " ms ", "← Page.loadEventFired", "Runtime.evaluate"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the log does not show %q:\n%s", want, shown)
@@ -141,60 +118,35 @@ func TestLogAndReplay(t *testing.T) {
 	if strings.Contains(shown, "Target.") || strings.Contains(shown, "DOM.") {
 		t.Errorf("the log shows what was not asked for:\n%s", shown)
 	}
-	info, err := os.Stat(file)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Fatalf("the recording is %v, %v", info, err)
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("the file is %v, %v", info, err)
 	}
-	recorded, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	lines, err := os.ReadFile(file)
+	if err != nil || !bytes.Contains(lines, []byte(`"method":"Page.navigate"`)) || !bytes.Contains(lines, []byte("Hello Ada")) {
+		t.Fatalf("the file: %s, %v", lines, err)
 	}
 	tokens, err := filepath.Glob(filepath.Join(dir, "state", "*", "*.token"))
 	if err != nil || len(tokens) != 1 {
 		t.Fatalf("tokens %q, %v", tokens, err)
 	}
-	if token, _ := os.ReadFile(tokens[0]); len(token) == 0 || bytes.Contains(recorded, bytes.TrimSpace(token)) {
-		t.Error("the token is in the recording")
+	if token, _ := os.ReadFile(tokens[0]); len(token) == 0 || bytes.Contains(lines, bytes.TrimSpace(token)) {
+		t.Error("the token is in the file")
 	}
-	// A recording does not overwrite an existing file.
-	out, err := command(t.Context(), t, dir, "log", "--workspace", workspace, "--record", file).CombinedOutput()
-	if now, _ := os.ReadFile(file); err == nil || !strings.Contains(string(out), file+" is there already") || !bytes.Equal(now, recorded) {
-		t.Errorf("log --record of a file that is there: %v, %s", err, out)
-	}
-
-	// The port is free because a closed listener had it.
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln.Close()
-	_, port, _ := net.SplitHostPort(ln.Addr().String())
-	replay := start(t, dir, "replay", "--port", port, file)
-	if replay.first != "http://127.0.0.1:"+port {
-		t.Errorf("replay --port %s is at %s", port, replay.first)
-	}
-	if out, err := command(t.Context(), t, dir, "replay", "--port", port, file).CombinedOutput(); err == nil || !strings.Contains(string(out), "replay: port "+port+" is taken by another program: choose another with --port") {
-		t.Errorf("replay on a port that is taken: %v, %s", err, out)
-	}
-	for range 2 {
-		if again, seen := greet(t, replay.first, url); again != title || seen != text {
-			t.Errorf("the replay gives %q, %q; the browser gave %q, %q", again, seen, title, text)
-		}
-	}
-	if _, body := get(t, replay.first+"/json/version", nil); !strings.Contains(body, strings.TrimPrefix(replay.first, "http://")) {
-		t.Errorf("the replay's version leads elsewhere: %s", body)
+	// No file is overwritten.
+	out, err := command(t.Context(), t, dir, "log", "--workspace", workspace, "--output", file).CombinedOutput()
+	if now, _ := os.ReadFile(file); err == nil || !strings.Contains(string(out), "cannot make the file "+file+": file exists. Name a new file") || !bytes.Equal(now, lines) {
+		t.Errorf("log --output of a file that exists: %v, %s", err, out)
 	}
 }
 
 // A log shows the traffic of all clients or of one alone, in short or in full, or the
-// lines as they are recorded. It marks responses that the endpoint itself sends when it
+// lines for programs. It marks responses that the endpoint itself sends when it
 // refuses a request.
 func TestLogViews(t *testing.T) {
 	t.Parallel()
 	dir, workspace := t.TempDir(), t.TempDir()
 	window := openWindow(t, dir, workspace, "--access", "view")
-	file := filepath.Join(dir, "session.jsonl")
-	recording := startLog(t, dir, workspace, "--record", file)
+	everything := startLog(t, dir, workspace, "--json")
 	other := startLog(t, dir, workspace, "--client", "other")
 	full := startLog(t, dir, workspace, "--client", "OTHER", "--full")
 	jsonLines := startLog(t, dir, workspace, "--json", "--method", "Target.*")
@@ -211,11 +163,7 @@ func TestLogViews(t *testing.T) {
 	}
 	const response = "⇐ Target.createTarget"
 	shown, whole, lines := other.end(t, response), full.end(t, response), jsonLines.end(t, `"from":"endpoint","message":{"id":1,`)
-	recording.end(t)
-	recorded, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := everything.end(t)
 	if !strings.Contains(shown, "other#") || !strings.Contains(shown, "→ Target.createTarget") || strings.Contains(shown, "Browser.getVersion") {
 		t.Errorf("not the client named other alone:\n%s", shown)
 	}
@@ -237,8 +185,8 @@ func TestLogViews(t *testing.T) {
 		t.Errorf("the client is not named: %s", line)
 	}
 	for line := range strings.Lines(lines) {
-		if !strings.Contains(string(recorded), strings.TrimSpace(line)) || strings.Contains(line, "Browser.getVersion") {
-			t.Errorf("not as it is recorded, or not asked for: %s", line)
+		if !strings.Contains(all, line) || strings.Contains(line, "Browser.getVersion") {
+			t.Errorf("not as it is without a filter, or not asked for: %s", line)
 		}
 	}
 	if strings.Count(shown, "(endpoint)") != 1 || strings.Count(lines, `"from":"endpoint"`) != 2 {
@@ -246,8 +194,8 @@ func TestLogViews(t *testing.T) {
 	}
 }
 
-// The coordinator that serves the endpoint is killed: its log ends, and so does a
-// recording. The next log is of the next coordinator.
+// The coordinator that serves the endpoint is killed: its logs end. The next log is of the
+// next coordinator.
 func TestLogEndsWithItsCoordinator(t *testing.T) {
 	t.Parallel()
 	dir, workspace := t.TempDir(), t.TempDir()
@@ -256,13 +204,12 @@ func TestLogEndsWithItsCoordinator(t *testing.T) {
 	if owner.first != window.first {
 		t.Fatalf("two addresses: %s, %s", owner.first, window.first)
 	}
-	file := filepath.Join(dir, "session.jsonl")
-	view, recording := startLog(t, dir, workspace), startLog(t, dir, workspace, "--record", file)
+	view, lines := startLog(t, dir, workspace), startLog(t, dir, workspace, "--json")
 	join(t, window.first, "early/1.0").must("Browser.getVersion", `{}`)
 	view.out.await(t, "early#1", "⇐ Browser.getVersion")
-	awaitRecord(t, file, `"result"`)
+	lines.out.await(t, `"result"`)
 	owner.kill(t)
-	for _, l := range []logging{view, recording} {
+	for _, l := range []logging{view, lines} {
 		l.fails(t, "the coordinator that served the endpoint has ended")
 	}
 	next := startLog(t, dir, workspace)

@@ -176,7 +176,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 		commands  []*cobra.Command
 	}{
 		{forAgents, "Agents", []*cobra.Command{p.mcpCommand(), p.setupCommand()}},
-		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(), p.logCommand(), p.replayCommand()}},
+		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(), p.logCommand()}},
 		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.windowsCommand(), p.statusCommand()}},
 		{maintenance, "Maintenance", []*cobra.Command{p.browserCommand(), p.cleanCommand(), p.doctorCommand(), p.probeCommand()}},
 	} {
@@ -186,6 +186,9 @@ input is not a terminal. The other commands are for people and scripts.`,
 			root.AddCommand(c)
 		}
 	}
+	root.AddCommand(
+		removedCommand("replay", "a log is not served as a browser any more; `coordinator log --output FILE` keeps the traffic as JSON lines"),
+	)
 	root.SetHelpCommandGroupID(maintenance)
 	p.initCompletion(root)
 	return root

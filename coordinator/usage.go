@@ -44,6 +44,17 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return wrongUse("unknown command %q", name)
 }
 
+// removedCommand is a former command, which only says what to use.
+func removedCommand(name, instead string) *cobra.Command {
+	return &cobra.Command{
+		Use:                name,
+		Short:              "Removed: " + instead,
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE:               func(*cobra.Command, []string) error { return wrongUse("%s: %s", name, instead) },
+	}
+}
+
 // exclusive matches cobra's error for flags that exclude each other.
 var exclusive = regexp.MustCompile(`^if any flags in the group .*\[(.*)\] were all set$`)
 
@@ -129,7 +140,7 @@ func (p *program) usage(cmd *cobra.Command) error {
 
 // hint names the help for a command.
 func hint(cmd *cobra.Command) string {
-	if cmd.HasParent() && cmd.Name() != "help" {
+	if cmd.HasParent() && !cmd.Hidden && cmd.Name() != "help" {
 		return fmt.Sprintf("Run `coordinator help %s` for usage.", strings.TrimPrefix(cmd.CommandPath(), "coordinator "))
 	}
 	return "Run `coordinator help` for usage."

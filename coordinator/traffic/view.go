@@ -1,4 +1,4 @@
-// Package traffic shows and records the CDP traffic of a window's endpoint.
+// Package traffic shows the CDP traffic of a window's endpoint.
 package traffic
 
 import (
@@ -118,7 +118,7 @@ func (v *View) name(client, session string) string {
 	return fmt.Sprintf("%s.%d", v.clients[client], at+1)
 }
 
-// encode returns a line in the form of a recording.
+// encode returns a line as JSON.
 func encode(l cdplog.Line) string {
 	var text strings.Builder
 	lines := json.NewEncoder(&text)
@@ -164,8 +164,8 @@ func (v *View) line(l cdplog.Line, m devtools.Message, sender, announced string,
 	}
 	if len(body) > 0 && string(body) != "{}" {
 		text := string(body)
-		if !v.Full {
-			text = cdplog.Truncate(text, shownBytes)
+		if !v.Full && len(text) > shownBytes {
+			text = fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(text[:shownBytes], ""), len(text))
 		}
 		b.WriteString(" " + text)
 	}
