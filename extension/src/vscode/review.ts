@@ -148,7 +148,8 @@ class Panel implements ReviewPanel {
   async #apply(line: number, shown: Review): Promise<void> {
     const failed = (error: unknown) => l10n.t("Nothing was changed. {0}", reason(error));
     const text = await codeOf(shown, line).then(applyDiff).catch(failed);
-    if (!this.#closed) void this.panel.webview.postMessage({ type: "applied", line, text });
+    const { visible } = await import("../core/review/visible");
+    if (!this.#closed) void this.panel.webview.postMessage({ type: "applied", line, text: visible(text) });
   }
 
   async #send(): Promise<void> {

@@ -102,6 +102,45 @@ test("the text makes no button, and none of its names are those of the page", ()
   expect(out).toContain('data-language="x&quot;&gt;&lt;button&gt;"');
 });
 
+test.each([
+  ["text", "if it\u202eis\u2066 safe", "if it[U+202E]is[U+2066] safe"],
+  ["a character by its number", "ad&#x202e;min", "ad[U+202E]min"],
+  ["code in a text", "`a\u200b\u2060b`", "<code>a[U+200B][U+2060]b</code>"],
+  ["a heading", "# A\ufeff", "A[U+FEFF]</h1>"],
+  ["a line of code", "```ts\nisAdmin\u200d();\n```", "isAdmin[U+200D]();</code>"],
+  [
+    "a line of a diff",
+    "```diff\n+if (a\u2067\u2069 && \u3164) {\u2028}\n```",
+    "+if (a[U+2067][U+2069] &amp;&amp; [U+3164]) {[U+2028]}",
+  ],
+  ["what runs in a terminal", "```sh\nls \u001b[8m; rm\u0008\u007f\n```", "ls [U+001B][8m; rm[U+0008][U+007F]"],
+  ["text in tags", "```\nx\u{e0041}\u{e0042}\n```", "x[U+E0041][U+E0042]</code>"],
+  ["text in variations", "x\ufe00\u{e0100}\u034f", "x[U+FE00][U+E0100][U+034F]"],
+  [
+    "a joiner in Latin text, after an accent too",
+    "pa\u200dy e\u0301\u200d \u200c",
+    "pa[U+200D]y e\u0301[U+200D] [U+200C]",
+  ],
+  [
+    "the name of a changed file",
+    "```diff\n--- a/x\u202ejs.y\n+++ b/x\u202ejs.y\n@@ -1 +1 @@\n-a\n+b\n```",
+    "Apply to x[U+202E]js.y",
+  ],
+  ["what a button is for", "Pay\u202eme", 'aria-label="Comment on Pay[U+202E]me"'],
+  ["where a link leads", "[a](src/a\u200b.ts)", 'title="src/a[U+200B].ts"'],
+])("%s: a character that one does not see has a mark", (_, markdown, expected) => {
+  const out = html(markdown);
+  expect(out).toContain(expected);
+  expect(out).not.toMatch(/(?![\t\n])[\p{Cc}\p{Cf}\p{DI}\u2028\u2029]/u);
+});
+
+test("whole emoji, and the joiners of scripts that need them, are no tricks", () => {
+  for (const text of ["👩‍💻 ✔️ 1️⃣ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 🇩🇪 👍🏽", "می‌خواهم", "क्‍ष", "\ta\u00a0b"])
+    expect(html(`\`\`\`\n${text}\n\`\`\``)).toContain(`<code>${text}</code>`);
+  const long = `${"\u0301".repeat(200_000)}\u200d`.repeat(2);
+  expect(html(long)).toContain("[U+200D]"); // in no more than a moment
+});
+
 test("sections are those of the text's own headings", () => {
   const text = "# A\n\n```\n# no\n```\n\n> # no\n\n## B `c`\n\nb\n\n# D\n";
   expect(sections(text)).toEqual([

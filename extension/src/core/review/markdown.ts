@@ -9,6 +9,7 @@
 import * as l10n from "@vscode/l10n";
 import MarkdownIt from "markdown-it";
 import { type CodeLine, codeLines } from "./code";
+import { visible } from "./visible";
 
 type Token = ReturnType<MarkdownIt["parse"]>[number];
 
@@ -79,7 +80,8 @@ export function codeAt(markdown: string, line: number): string | undefined {
 }
 
 export function toHtml(markdown: string, toImage: ToImage): string {
-  return md.render(markdown, { toImage } satisfies Env);
+  // All of the HTML: a text is also in labels, titles of links and names of files.
+  return visible(md.render(markdown, { toImage } satisfies Env));
 }
 
 /** The sections of a text by its own headings, not by those in quotes, lists or code. */
