@@ -14,6 +14,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"browser-coordinator/coordinator/status"
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -101,7 +102,7 @@ func TestFlagsOfAgents(t *testing.T) {
 	var windows struct {
 		Windows []struct{ Browser struct{ URL string } }
 	}
-	if err := json.Unmarshal([]byte(output(t, dir, "windows", "--json")), &windows); err != nil {
+	if err := json.Unmarshal([]byte(output(t, dir, "status", "--json")), &windows); err != nil {
 		t.Fatal(err)
 	}
 	browser := windows.Windows[0].Browser.URL
@@ -118,19 +119,19 @@ func TestFlagsOfAgents(t *testing.T) {
 	host(t, t.TempDir(), t.TempDir(), "--no-launch").Refused("browser_snapshot", nil, "no window is open")
 }
 
-func TestWindowsCommand(t *testing.T) {
+func TestListedWindow(t *testing.T) {
 	t.Parallel()
 	dir, shop := t.TempDir(), toolstest.Folder(t, "shop")
 	w := openWindow(t, dir, shop)
-	var list struct{ Windows []windowJSON }
-	if err := json.Unmarshal([]byte(output(t, dir, "windows", "--json")), &list); err != nil || len(list.Windows) != 1 {
+	var list status.Report
+	if err := json.Unmarshal([]byte(output(t, dir, "status", "--json")), &list); err != nil || len(list.Windows) != 1 {
 		t.Fatalf("%+v %v", list, err)
 	}
 	got := list.Windows[0]
-	if *got.Workspace != shop || got.Kind != "terminal" || got.Endpoint != w.first || got.PID != w.cmd.Process.Pid {
+	if *got.Workspace != shop || got.Kind != "terminal" || got.Endpoint.URL != w.first || got.Session == "" || got.PID != w.cmd.Process.Pid {
 		t.Errorf("%+v", got)
 	}
-	if got.Browser.Via != "launched" || !strings.Contains(got.Browser.Product, "Chrom") {
+	if got.Browser.Via != "launched" || !strings.Contains(got.Browser.Product, "Chrom") || !strings.HasPrefix(got.Browser.URL, "ws://127.0.0.1:") {
 		t.Errorf("browser %+v", got.Browser)
 	}
 	if out := output(t, dir, "probe"); !strings.Contains(out, "\nlive") {

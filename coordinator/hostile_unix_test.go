@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"browser-coordinator/coordinator/status"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
@@ -34,7 +35,7 @@ func TestNamesCannotDriveTheTerminal(t *testing.T) {
 	}
 	elsewhere := t.TempDir()
 	for _, args := range [][]string{
-		{"windows"}, {"status"}, {"probe"}, {"windows", "--json"}, {"status", "--json"}, {"probe", "--json"},
+		{"status"}, {"probe"}, {"status", "--json"}, {"probe", "--json"},
 		{"endpoint", "--workspace", folder}, {"endpoint", "--json", "--workspace", folder}, {"endpoint", "--workspace", elsewhere + "/" + hostile},
 	} {
 		t.Run(strings.ToValidUTF8(terminal.PrintableLine(strings.Join(args, " ")), ""), func(t *testing.T) {
@@ -59,8 +60,8 @@ func TestNamesCannotDriveTheTerminal(t *testing.T) {
 			if !strings.Contains(string(stdout)+stderr.String(), "pwned") && args[0] != "endpoint" {
 				t.Errorf("the name is not shown: %s%s", stdout, &stderr)
 			}
-			if args[0] == "windows" && len(args) > 1 {
-				var read struct{ Windows []windowJSON }
+			if args[0] == "status" && len(args) > 1 {
+				var read status.Report
 				if err := json.Unmarshal(stdout, &read); err != nil {
 					t.Errorf("a program reads %s, %v", stdout, err)
 				}
@@ -95,12 +96,9 @@ func TestBrokenNeighbours(t *testing.T) {
 	go answerGarbage(ln, served)
 	t.Cleanup(func() { ln.Close(); <-served })
 
-	if out := output(t, dir, "windows"); !strings.Contains(out, shop) {
-		t.Errorf("windows: %s", out)
-	}
-	out, err := command(t.Context(), t, dir, "windows").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), garbled) {
-		t.Errorf("windows does not report the broken one: %v\n%s", err, out)
+	out, err := command(t.Context(), t, dir, "status").Output()
+	if err != nil || !strings.Contains(string(out), shop) || !strings.Contains(string(out), garbled) {
+		t.Errorf("status does not list the window and the broken one: %v\n%s", err, out)
 	}
 	out, err = command(t.Context(), t, dir, "probe").Output()
 	if err == nil || !regexp.MustCompile(`(?m)^incompatible .*`+regexp.QuoteMeta(garbled)).Match(out) || !regexp.MustCompile(`(?m)^live .*`+regexp.QuoteMeta(shop)).Match(out) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"browser-coordinator/coordinator/status"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/vscodeipc"
 )
@@ -21,11 +22,11 @@ type verdictJSON struct {
 
 // liveJSON are the members of a live window.
 type liveJSON struct {
-	Workspace *string      `json:"workspace"`
-	Folders   []string     `json:"folders"`
-	PID       int          `json:"pid"`
-	Version   string       `json:"version"`
-	Browser   *browserJSON `json:"browser"`
+	Workspace *string         `json:"workspace"`
+	Folders   []string        `json:"folders"`
+	PID       int             `json:"pid"`
+	Version   string          `json:"version"`
+	Browser   *status.Browser `json:"browser"`
 }
 
 func (p *program) probeCommand() *cobra.Command {
@@ -106,7 +107,7 @@ func describeVerdicts(verdicts []vscodeipc.Verdict) []verdictJSON {
 		if h := v.Hello; h != nil {
 			j.liveJSON = &liveJSON{h.Workspace, append([]string{}, h.Folders...), h.PID, h.Server.Version, nil}
 			if b := h.State.Browser; b != nil {
-				j.Browser = &browserJSON{b.URL, b.Product, b.Via}
+				j.Browser = &status.Browser{Product: b.Product, Via: b.Via, URL: b.URL}
 			}
 		}
 		out = append(out, j)

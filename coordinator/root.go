@@ -132,7 +132,7 @@ func (p *program) root() *cobra.Command {
 An MCP host launches "coordinator mcp", which is also the default if standard
 input is not a terminal. The other commands are for people and scripts.`,
 		Example: `  coordinator setup claude-code
-  coordinator windows
+  coordinator status
   coordinator endpoint --format playwright`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -177,7 +177,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 	}{
 		{forAgents, "Agents", []*cobra.Command{p.mcpCommand(), p.setupCommand()}},
 		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(), p.logCommand()}},
-		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.windowsCommand(), p.statusCommand()}},
+		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.statusCommand()}},
 		{maintenance, "Maintenance", []*cobra.Command{p.browserCommand(), p.cleanCommand(), p.doctorCommand(), p.probeCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
@@ -188,6 +188,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 	}
 	root.AddCommand(
 		removedCommand("replay", "a log is not served as a browser any more; `coordinator log --output FILE` keeps the traffic as JSON lines"),
+		removedCommand("windows", "`coordinator status --once` lists the windows too, with --json for programs"),
 	)
 	root.SetHelpCommandGroupID(maintenance)
 	p.initCompletion(root)

@@ -23,14 +23,15 @@ func (p *program) statusCommand() *cobra.Command {
 		Short: "Show the windows, their browsers, and what each client did last",
 		Long: `Show what is going on now: the open windows, their browsers, what clients may do
 there, who serves the endpoints, and the connected agents and CDP clients with
-what each did last. Endpoints that are served without a window are there too,
+what each did last. A window is a VS Code window with the Browser Coordinator
+extension, or a terminal in which "coordinator window" runs. Endpoints that are served without a window are there too,
 and agents that drive a browser of their own.
 
 On a terminal it stays up to date until you press Ctrl+C. Otherwise, and with
 --once or --json, it prints once.`,
 		Example: `  coordinator status
   coordinator status --json`,
-		SuggestFor: []string{"stat", "top", "ps", "clients", "agents"},
+		SuggestFor: []string{"stat", "top", "ps", "clients", "agents", "list", "ls", "window_list", "window-list"},
 		Args:       noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()

@@ -63,46 +63,19 @@ func onTerminal(t *testing.T, dir string, args ...string) (*exec.Cmd, *printed) 
 // the last one behind.
 func TestLive(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		args           []string
-		nothing, there string
-	}{
-		{[]string{"status"}, "no endpoint is served", " (terminal, process "},
-		{[]string{"windows", "--watch"}, "No window is open", "terminal"},
-	} {
-		t.Run(c.args[0], func(t *testing.T) {
-			t.Parallel()
-			dir, shop := t.TempDir(), t.TempDir()
-			cmd, shown := onTerminal(t, dir, c.args...)
-			shown.await(t, "\x1b[?1049h", c.nothing)
-			openWindow(t, dir, shop)
-			shown.await(t, canonical(t, shop), c.there)
-			cmd.Process.Signal(os.Interrupt)
-			if err := cmd.Wait(); err != nil {
-				t.Errorf("it ended with %v", err)
-			}
-			shown.await(t, "\x1b[?1049l")
-			if _, left, _ := strings.Cut(shown.String(), "\x1b[?1049l"); !strings.Contains(left, canonical(t, shop)) {
-				t.Errorf("it leaves %q", left)
-			}
-		})
-	}
-}
-
-// `windows --watch` prints the list at each change where there is no terminal.
-func TestWatchedWindows(t *testing.T) {
-	t.Parallel()
 	dir, shop := t.TempDir(), t.TempDir()
-	watch, out := command(context.Background(), t, dir, "windows", "--watch", "--json"), new(printed)
-	watch.Stdout = out
-	if err := watch.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer watch.Wait()
-	defer watch.Process.Signal(os.Interrupt)
-	out.await(t, `"windows": []`)
+	cmd, shown := onTerminal(t, dir, "status")
+	shown.await(t, "\x1b[?1049h", "no endpoint is served")
 	openWindow(t, dir, shop)
-	out.await(t, `"workspace": "`+canonical(t, shop)+`"`, `"via": "launched"`)
+	shown.await(t, canonical(t, shop), " (terminal, process ")
+	cmd.Process.Signal(os.Interrupt)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	shown.await(t, "\x1b[?1049l")
+	if _, left, _ := strings.Cut(shown.String(), "\x1b[?1049l"); !strings.Contains(left, canonical(t, shop)) {
+		t.Errorf("it leaves %q", left)
+	}
 }
 
 // The help fills the lines of the terminal.

@@ -110,7 +110,7 @@ func checkWorkspace(ctx context.Context, x *examination) []Finding {
 		return []Finding{unknown("the window of %s: %v.", x.Folder, err)}
 	case none.Ambiguous:
 		return []Finding{finding(Warning, "close all but one of these windows, or name the address of one to the agent",
-			"Several windows fit %s, so an agent there has to name one: coordinator windows --json shows their addresses.", x.Folder)}
+			"Several windows fit %s, so an agent there has to name one: coordinator status --json shows their addresses.", x.Folder)}
 	}
 	return []Finding{finding(Warning, fmt.Sprintf("open %s in VS Code, or run: coordinator window --workspace %[1]s", terminal.Word(x.Folder)),
 		"No open window has the folder %s: an agent there gets a private browser.", x.Folder)}

@@ -52,7 +52,7 @@ func ServeAgents(log *slog.Logger, alone func(context.Context) []agent.Alone) (s
 		for _, a := range alone(r.Context()) {
 			each := Agent{PID: os.Getpid(), Folder: a.Folder, Waiting: a.Waiting, Client: clientOf(a.Client)}
 			if a.Browser != nil {
-				each.Browser = &Browser{a.Browser.Product, a.Browser.Via}
+				each.Browser = &Browser{Product: a.Browser.Product, Via: a.Browser.Via}
 			}
 			all = append(all, each)
 		}

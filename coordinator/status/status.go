@@ -38,8 +38,8 @@ type Identity struct {
 	PID       int      `json:"pid"`
 }
 
-// Identify returns which window it is.
-func Identify(w registry.Window) Identity {
+// identify returns which window it is.
+func identify(w registry.Window) Identity {
 	i := Identity{Address: string(w.Address), Folders: append([]string{}, w.Folders...), Kind: w.Kind, Server: w.Server, PID: w.PID}
 	if w.Workspace != "" {
 		i.Workspace = &w.Workspace
@@ -50,6 +50,7 @@ func Identify(w registry.Window) Identity {
 // Window is an open window.
 type Window struct {
 	Identity
+	Session  string   `json:"session"`
 	Browser  *Browser `json:"browser"`
 	Pages    int      `json:"pages"` // page-level endpoints
 	Access   string   `json:"access"`
@@ -65,6 +66,7 @@ type Window struct {
 type Browser struct {
 	Product string `json:"product"`
 	Via     string `json:"via"`
+	URL     string `json:"url,omitempty"` // of a window's
 }
 
 // Endpoint is the stable address of a window.
@@ -99,8 +101,8 @@ type Unreachable struct {
 	Reason  string `json:"reason"`
 }
 
-// UnreachableIn returns the addresses of a listing without a reachable window.
-func UnreachableIn(listing registry.Listing) []Unreachable {
+// unreachableIn returns the addresses of a listing without a reachable window.
+func unreachableIn(listing registry.Listing) []Unreachable {
 	all := []Unreachable{}
 	for _, u := range listing.Unreachable {
 		all = append(all, Unreachable{string(u.Address), u.Reason})
@@ -119,7 +121,7 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	r := Report{Windows: make([]Window, len(listing.Windows)), Endpoints: []Served{}, Unreachable: UnreachableIn(listing)}
+	r := Report{Windows: make([]Window, len(listing.Windows)), Endpoints: []Served{}, Unreachable: unreachableIn(listing)}
 	var asked sync.WaitGroup
 	first := map[string]bool{} // of several windows on a folder, the first has its endpoint's clients
 	for i, w := range listing.Windows {
@@ -144,9 +146,9 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 }
 
 func readWindow(ctx context.Context, windows *registry.Registry, w registry.Window, owns bool) Window {
-	out := Window{Identity: Identify(w), Pages: len(w.State.Pages), Access: string(w.State.Access.Mode), Clients: []Client{}, label: w.Label()}
+	out := Window{Identity: identify(w), Session: w.Session, Pages: len(w.State.Pages), Access: string(w.State.Access.Mode), Clients: []Client{}, label: w.Label()}
 	if b := w.State.Browser; b != nil {
-		out.Browser = &Browser{b.Product, b.Via}
+		out.Browser = &Browser{b.Product, b.Via, b.URL}
 	}
 	var clients []registry.Client
 	var unknown error

@@ -11,7 +11,7 @@ func TestText(t *testing.T) {
 	before := func(d time.Duration) time.Time { return now.Add(-d) }
 	r := Report{
 		Windows: []Window{{
-			Identity: Identity{Kind: "vscode", PID: 7}, Browser: &Browser{"Chrome/156.0", "injected"}, Access: "ask", label: "/home/ada/shop",
+			Identity: Identity{Kind: "vscode", PID: 7}, Browser: &Browser{Product: "Chrome/156.0", Via: "injected"}, Access: "ask", label: "/home/ada/shop",
 			Endpoint: Endpoint{URL: "http://127.0.0.1:21000", Served: true, PID: 8, Program: "coordinator mcp"},
 			Clients: []Client{
 				{Name: "Claude Code", Version: "2.1", Kind: "mcp", Since: before(3 * time.Hour), Last: &Action{Time: before(4 * time.Second), Text: `browser_click button "Buy"`, URL: "http://shop.test/"}},
@@ -27,7 +27,7 @@ func TestText(t *testing.T) {
 			Endpoint: Endpoint{URL: "http://127.0.0.1:21002", Served: true, PID: 10, Program: "coordinator serve", Waiting: 2},
 		}},
 		Agents: []Agent{
-			{PID: 11, Folder: "/home/ada/api", Browser: &Browser{"HeadlessChrome/156.0", "launched"}, Client: Client{Name: "Codex", Version: "1.0", Since: before(time.Hour), Last: &Action{Time: before(time.Second), Text: "browser_snapshot", URL: ""}}},
+			{PID: 11, Folder: "/home/ada/api", Browser: &Browser{Product: "HeadlessChrome/156.0", Via: "launched"}, Client: Client{Name: "Codex", Version: "1.0", Since: before(time.Hour), Last: &Action{Time: before(time.Second), Text: "browser_snapshot", URL: ""}}},
 			{PID: 12, Folder: "/home/ada", Client: Client{Name: "Zed", Since: before(time.Minute)}},
 			{PID: 13, Folder: "/home/ada", Waiting: "waiting for a browser", Client: Client{Name: "Zed", Since: before(time.Minute)}},
 		},

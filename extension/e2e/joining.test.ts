@@ -56,7 +56,7 @@ test("the coordinator lists the window, without a browser before F5 and with it 
   const { browser } = await listener.debugging((state) => state.browser !== null);
   const [row] = await windows(run);
   expect(row?.browser?.url).toBe(browser?.url);
-  expect(row?.endpoint?.replace(/\/$/, "")).toBe(stable.replace(/\/$/, ""));
+  expect(row?.endpoint.url.replace(/\/$/, "")).toBe(stable.replace(/\/$/, ""));
 });
 
 test("an agent that was started in the folder drives the page that is being debugged", async () => {

@@ -10,7 +10,7 @@ export interface WindowRow {
   workspace: string | null;
   kind: string;
   browser: { url: string; product?: string } | null;
-  endpoint?: string;
+  endpoint: { url: string };
 }
 
 export async function coordinator(run: Run, ...args: string[]): Promise<string> {
@@ -19,7 +19,7 @@ export async function coordinator(run: Run, ...args: string[]): Promise<string> 
 }
 
 export async function windows(run: Run): Promise<WindowRow[]> {
-  return (JSON.parse(await coordinator(run, "windows", "--json")) as { windows: WindowRow[] }).windows;
+  return (JSON.parse(await coordinator(run, "status", "--json")) as { windows: WindowRow[] }).windows;
 }
 
 export async function endpoint(run: Run, folder: string): Promise<string> {

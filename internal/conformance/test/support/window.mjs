@@ -54,7 +54,7 @@ async function open(root, page, flags) {
   await once(createInterface({ input: child.stdout }), "line"); // the address: all is ready
   const ask = async (...args) => JSON.parse((await run(coordinator, args, { env })).stdout);
   const { url, tokenUrl } = await ask("endpoint", "--workspace", workspace, "--json");
-  const { windows } = await ask("windows", "--json");
+  const { windows } = await ask("status", "--json");
   const direct = new URL(windows[0].browser.url);
   const [secret] = direct.pathname.split("/devtools/"); // of a pipe, before all paths
   const path = direct.pathname.slice(secret.length);
