@@ -1,4 +1,4 @@
-// The programs that the tests run: the coordinator, and the clients that are written in Go. `npm test` builds them
+// The programs that the tests run: the coordinator, what finds its browser, and the clients that are written in Go. `npm test` builds them
 // once, where they stay: to build them again links nothing.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
@@ -20,6 +20,7 @@ function build(cwd, target, from) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   build(repository, "coordinator", "./coordinator");
+  build(repository, "findbrowser", "./internal/findbrowser");
   build(clients, "chromedp", "./chromedp");
   build(clients, "rod", "./rod");
 }

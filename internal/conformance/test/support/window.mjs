@@ -37,7 +37,7 @@ async function open(root, page, flags) {
     XDG_STATE_HOME: folder("state"),
   };
   const coordinator = join(bin, "coordinator");
-  const browser = execFileSync(coordinator, ["browser"], { encoding: "utf8", env }).trim();
+  const browser = execFileSync(join(bin, "findbrowser"), { encoding: "utf8", env }).trim();
 
   // The DevTools front end is let in by the endpoint; by a browser only when it is told to.
   const executable = join(root, "browser");
