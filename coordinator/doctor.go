@@ -22,9 +22,9 @@ func (p *program) doctorCommand() *cobra.Command {
 entries, directories, windows, endpoints, browsers and the machine, and prints a
 line for each finding, with the command or the setting that solves a problem.
 
---fix makes the directories of the coordinator and of windows private, and deletes the
-sockets of windows that are gone. It ends no program, and changes no file of another
-one.
+--fix makes the directories of the coordinator and of windows private, deletes the
+sockets of windows that are gone, and removes the ports and tokens of folders that no
+longer exist. It ends no program, and changes no file of another one.
 
 --bundle writes the report for others: without secrets, addresses of pages, and
 the names of you, your home folder and this machine.

@@ -197,7 +197,7 @@ func TestDoctor(t *testing.T) {
 					p.t.Fatal(err)
 				}
 			},
-			"endpoints", doctor.Warning, "of a folder that no longer exists are kept: DIR/shop.", "coordinator clean", "",
+			"endpoints", doctor.Warning, "of a folder that no longer exists are kept: DIR/shop.", "coordinator doctor --fix", "Removed the port and the token of DIR/shop, which no longer exists.",
 		}, {
 			"the browser that is named is not there", func(p *patient) { p.env = append(p.env, "BROWSER_COORDINATOR_BROWSER=/no/such/browser") },
 			"browser", doctor.Problem, "/no/such/browser, which $BROWSER_COORDINATOR_BROWSER names, does not exist.", "unset BROWSER_COORDINATOR_BROWSER", "",

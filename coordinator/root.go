@@ -178,7 +178,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 		{forAgents, "Agents", []*cobra.Command{p.mcpCommand(), p.setupCommand()}},
 		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(), p.logCommand()}},
 		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.statusCommand()}},
-		{maintenance, "Maintenance", []*cobra.Command{p.cleanCommand(), p.doctorCommand(), p.probeCommand()}},
+		{maintenance, "Maintenance", []*cobra.Command{p.doctorCommand(), p.probeCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
 		for _, c := range group.commands {
@@ -189,6 +189,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 	root.AddCommand(
 		removedCommand("replay", "a log is not served as a browser any more; `coordinator log --output FILE` keeps the traffic as JSON lines"),
 		removedCommand("browser", "`coordinator doctor` names the browser that is launched if no window is open"),
+		removedCommand("clean", "`coordinator doctor --fix` removes the state of folders that no longer exist; before an uninstall, delete browser-coordinator-mcp below $XDG_STATE_HOME"),
 		removedCommand("windows", "`coordinator status --once` lists the windows too, with --json for programs"),
 	)
 	root.SetHelpCommandGroupID(maintenance)

@@ -66,8 +66,10 @@ func checkEndpoint(ctx context.Context, k endpoint.Kept, isOpen bool) []Finding 
 		return []Finding{finding(Problem, "end that program and start it again; "+listener(port),
 			"%s is served by a coordinator that does not respond at port %d.", label, port)}
 	case k.Gone():
-		// No repair: the disk of a folder may not be mounted, and its address would change.
-		return []Finding{finding(Warning, "coordinator clean", "The port and the token of a folder that no longer exists are kept: %s.", label)}
+		f := finding(Warning, "coordinator doctor --fix; if the folder is on a disk that is not mounted, mount it first, or its address changes",
+			"The port and the token of a folder that no longer exists are kept: %s.", label)
+		f.repair = func(context.Context) (string, error) { return forget(k) }
+		return []Finding{f}
 	case port != 0 && endpoint.Taken(ctx, k.Hash, port):
 		return []Finding{finding(Problem,
 			fmt.Sprintf("end that program (%s), or give your clients the new address, which `coordinator endpoint --workspace %s` prints once a coordinator serves it", listener(port), terminal.Word(k.Workspace)),
@@ -76,6 +78,15 @@ func checkEndpoint(ctx context.Context, k endpoint.Kept, isOpen bool) []Finding 
 		return []Finding{ok("%s has port %d, and no coordinator serves it now.", label, port)}
 	}
 	return nil
+}
+
+// forget removes the state of a folder, unless a coordinator has begun to serve it.
+func forget(k endpoint.Kept) (string, error) {
+	served, err := k.Remove()
+	if served || err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Removed the port and the token of %s, which no longer exists.", k.Workspace), nil
 }
 
 // listener is the command that shows which program listens on a port.

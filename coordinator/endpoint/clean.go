@@ -84,15 +84,6 @@ func (k Kept) Port() int {
 	return readPort(f.path("json"))
 }
 
-// IsServed reports whether a coordinator owns the endpoint.
-func (k Kept) IsServed() (bool, error) {
-	f, err := filesOf(k.Hash)
-	if err != nil {
-		return false, err
-	}
-	return f.isServed()
-}
-
 // Remove deletes the files, unless a coordinator serves the endpoint now.
 func (k Kept) Remove() (served bool, err error) {
 	lock := flock.New(filepath.Join(StatePath(), "endpoint-"+k.Hash+".lock"), flock.SetPermissions(0o600))

@@ -84,7 +84,7 @@ func Serve(ctx context.Context, workspace string, source *registry.Source, o *Op
 		return nil, err
 	}
 	if err := endpoint.Remember(vscodeipc.Hash(workspace), workspace); err != nil {
-		o.Logger.Warn("`coordinator clean` will not find the files of "+workspace, "error", err)
+		o.Logger.Warn("`coordinator doctor --fix` will not find the files of "+workspace, "error", err)
 	}
 	ctx, e.cancel = context.WithCancel(context.Background())
 	go e.announce(ctx)

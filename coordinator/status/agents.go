@@ -62,7 +62,7 @@ func ServeAgents(log *slog.Logger, alone func(context.Context) []agent.Alone) (s
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		for _, path := range DeadSockets(ctx) {
+		for _, path := range deadSockets(ctx) {
 			_ = os.Remove(path) // another one may have done it
 		}
 		_ = server.Serve(ln)
@@ -80,8 +80,8 @@ func agentSockets() []string {
 	return paths
 }
 
-// DeadSockets returns the sockets whose program was killed, and changes nothing.
-func DeadSockets(ctx context.Context) []string {
+// deadSockets returns the sockets whose program was killed, and changes nothing.
+func deadSockets(ctx context.Context) []string {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return slices.DeleteFunc(agentSockets(), func(path string) bool {
