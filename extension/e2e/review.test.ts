@@ -111,6 +111,17 @@ test("a link opens the file at its line", async () => {
   await window.page.locator(".statusbar-item", { hasText: "Ln 11, Col 1" }).waitFor();
 });
 
+test("a link that leads to no file makes no link of its name in the notification", async () => {
+  const markdown = "[nowhere](%5Bnowhere%5D%28command:workbench.action.files.newUntitledFile%29)";
+  await listener.call("review.present", { client, title: "Links", markdown, mode: "replace" });
+  await window.webview("Links").getByRole("link", { name: "nowhere" }).click();
+  const notification = window.page.locator(".notification-toast", { hasText: "cannot be opened" });
+  await notification.waitFor();
+  expect(await notification.locator("a", { hasText: "nowhere" }).count()).toBe(0);
+  await window.tab("Links").click({ button: "middle" });
+  await window.tab("Links").waitFor({ state: "detached" });
+});
+
 test("a section is updated and text appended, in the same panel", async () => {
   const update = { client, title: "Cart", markdown: "All green.", mode: "update-section", section: "Tests" };
   await listener.call("review.present", update);

@@ -5,7 +5,7 @@ import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { below, editorPaths, toEditor } from "../core/files/paths";
 import { type Log, reason } from "../core/log";
-import { clientName } from "../core/plaintext";
+import { clientName, plain } from "../core/plaintext";
 import { Refusal } from "../core/protocol/request";
 import type { AnswerStatus, GivenAnswer, Review } from "../core/review/answer";
 import { isReview, KeptReviews } from "../core/review/keptreviews";
@@ -243,7 +243,7 @@ async function openFile({ file, line, column }: { file: string; line: number; co
     const options = { viewColumn: vscode.ViewColumn.One, ...selection };
     await vscode.commands.executeCommand("vscode.open", vscode.Uri.file(path), options);
   } catch (error) {
-    void vscode.window.showWarningMessage(l10n.t("{0} cannot be opened: {1}", file, reason(error)));
+    void vscode.window.showWarningMessage(plain(l10n.t("{0} cannot be opened: {1}", file, reason(error)), 300));
   }
 }
 
