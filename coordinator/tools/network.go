@@ -1,10 +1,15 @@
 package tools
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"slices"
 	"strings"
@@ -185,8 +190,8 @@ func request(ctx context.Context, c *agent.Call, in requestIn) error {
 		return err
 	}
 	body := bodyText(r.ResponseBody, r.MIMEType)
-	if r.BodyError != "" {
-		body = "(" + r.BodyError + ")"
+	if r.BodyNote != "" {
+		body = strings.TrimLeft(body+"\n("+r.BodyNote+")", "\n")
 	}
 	if file != nil {
 		switch in.Part {
@@ -198,7 +203,7 @@ func request(ctx context.Context, c *agent.Call, in requestIn) error {
 	}
 	parts := []struct{ name, text string }{
 		{requestHeaders, headerText(r.RequestHeaders)},
-		{requestBody, bodyText(r.RequestBody, "")},
+		{requestBody, bodyText(r.RequestBody, header(r.RequestHeaders, "Content-Type"))},
 		{responseHeaders, headerText(r.ResponseHeaders)},
 		{responseBody, body},
 	}
@@ -260,8 +265,42 @@ func bodyKind(body []byte, contentType string) output.Kind {
 }
 
 func bodyText(body []byte, kind string) string {
-	if !utf8.Valid(body) {
-		return fmt.Sprintf("(%d bytes of %s)", len(body), kind)
+	if utf8.Valid(body) {
+		return string(body)
 	}
-	return string(body)
+	if fields, ok := formText(body, kind); ok {
+		return fields
+	}
+	return fmt.Sprintf("(%d bytes of %s)", len(body), cmp.Or(kind, "an unknown type"))
+}
+
+// formText is the text of a form with files: its fields as they are, and of a file that is no
+// text only its size.
+func formText(body []byte, kind string) (string, bool) {
+	_, params, err := mime.ParseMediaType(kind)
+	if err != nil || params["boundary"] == "" {
+		return "", false
+	}
+	var text strings.Builder
+	for parts := multipart.NewReader(bytes.NewReader(body), params["boundary"]); ; {
+		part, err := parts.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return strings.TrimRight(text.String(), "\n"), true
+		}
+		if err != nil {
+			return "", false
+		}
+		value, err := io.ReadAll(part)
+		if err != nil {
+			return "", false
+		}
+		for _, name := range slices.Sorted(maps.Keys(part.Header)) {
+			fmt.Fprintf(&text, "%s: %s\n", name, strings.Join(part.Header[name], ", "))
+		}
+		shown := string(value)
+		if !utf8.Valid(value) {
+			shown = fmt.Sprintf("(%d bytes)", len(value))
+		}
+		fmt.Fprintf(&text, "\n%s\n\n", shown)
+	}
 }

@@ -363,7 +363,7 @@ func (n *Network) pastBody(ctx context.Context, d *RequestDetails) error {
 	content, err := n.ResourceContent(ctx, d.URL)
 	switch {
 	case cdp.Refused(err):
-		d.BodyError = "the request was made before this session looked at the page: its body was not kept"
+		d.BodyNote = "the request was made before this session looked at the page: its body was not kept"
 	case err != nil:
 		return err
 	}

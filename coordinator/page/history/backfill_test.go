@@ -147,7 +147,7 @@ func TestRequestsUnderWay(t *testing.T) {
 					continue
 				}
 				if d, err := p.History().Network.Request(t.Context(), r.Seq); err != nil || string(d.ResponseBody) != test.body {
-					t.Errorf("the body of %s is %q (%s) %v", r.URL, d.ResponseBody, d.BodyError, err)
+					t.Errorf("the body of %s is %q (%s) %v", r.URL, d.ResponseBody, d.BodyNote, err)
 				}
 			}
 		})

@@ -84,6 +84,8 @@ var events = map[string]func(*History, *cdp.Session, cdp.Event) error{
 	network.RequestWillBeSentExtraInfo.Method:         on(requests, (*Network).headersSent),
 	network.ResponseReceivedExtraInfo.Method:          on(requests, (*Network).headersReceived),
 	network.ResponseReceived.Method:                   on(requests, (*Network).responseReceived),
+	network.DataReceived.Method:                       on(requests, (*Network).dataReceived),
+	network.EventSourceMessageReceived.Method:         on(requests, (*Network).eventReceived),
 	network.LoadingFinished.Method:                    on(requests, (*Network).requestFinished),
 	network.LoadingFailed.Method:                      on(requests, (*Network).requestFailed),
 	network.WebSocketCreated.Method:                   on(requests, (*Network).socketCreated),

@@ -13,6 +13,8 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/internal/pagetest"
 )
 
@@ -110,8 +112,8 @@ func TestNetwork(t *testing.T) {
 			continue
 		}
 		d, err := p.History().Network.Request(t.Context(), r.Seq)
-		if body := string(d.RequestBody); err != nil || len(d.ResponseBody) > 0 || d.BodyError != "" || r.Method == "POST" && body != "two cups" || r.Method == "GET" && body != "" {
-			t.Errorf("%s %s: %q, %q %s %v", r.Method, r.URL, body, d.ResponseBody, d.BodyError, err)
+		if body := string(d.RequestBody); err != nil || len(d.ResponseBody) > 0 || d.BodyNote != "" || r.Method == "POST" && body != "two cups" || r.Method == "GET" && body != "" {
+			t.Errorf("%s %s: %q, %q %s %v", r.Method, r.URL, body, d.ResponseBody, d.BodyNote, err)
 		}
 	}
 	if _, err := p.History().Network.Request(t.Context(), 9999); err == nil {
@@ -196,11 +198,37 @@ func TestWebSockets(t *testing.T) {
 		t.Errorf("a socket that is open keeps the network busy: %v", err)
 	}
 	d, err := p.History().Network.Request(t.Context(), socket)
-	if err != nil || d.ResponseHeaders["Upgrade"] != "websocket" || d.RequestHeaders["Upgrade"] != "websocket" || d.BodyError != "" {
+	if err != nil || d.ResponseHeaders["Upgrade"] != "websocket" || d.RequestHeaders["Upgrade"] != "websocket" || d.BodyNote != "" {
 		t.Errorf("%+v %v", d, err)
 	}
 	pagetest.Evaluate(t, p, "new Promise(done => { s.onclose = () => done(1); s.close() })")
 	listed("/socket websocket 101 true")
 	pagetest.Evaluate(t, p, "new Promise(done => { new WebSocket('/refused').onclose = () => done(1) })")
 	listed("/refused websocket 0 true Error during WebSocket handshake: Unexpected response code: 403")
+}
+
+// A page that the browser has fetched ahead takes no time, and never less.
+func TestPrefetchedPage(t *testing.T) {
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<!doctype html><script type=speculationrules>{"prefetch": [{"source": "list", "urls": ["/next"]}]}</script><a href=/next>go</a>`)
+	}))
+	if err := p.Session().Call(t.Context(), "Page.bringToFront", nil, nil); err != nil { // a tab in the background fetches nothing ahead
+		t.Fatal(err)
+	}
+	pagetest.Navigate(t, p, url)
+	fetched := func(kind string) (found history.Request) {
+		for _, r := range p.History().Network.Requests(t.Context()) {
+			if strings.HasSuffix(r.URL, "/next") && r.Type == kind && r.Done {
+				found = r
+			}
+		}
+		return found
+	}
+	pagetest.Until(t, "the page is fetched ahead", func() bool { return fetched("prefetch").Done })
+	pagetest.Act(t, p, p.Input().Click("a", input.ClickOptions{}))
+	pagetest.Until(t, "the page is shown", func() bool { return fetched("document").Done })
+	if r := fetched("document"); r.Duration < 0 || !r.FromCache {
+		t.Errorf("%+v", r)
+	}
 }

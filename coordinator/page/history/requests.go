@@ -48,7 +48,7 @@ type RequestDetails struct {
 	ResponseHeaders map[string]string
 	RequestBody     []byte
 	ResponseBody    []byte
-	BodyError       string // why there is no response body, if there should be one
+	BodyNote        string // why there is no response body, if there should be one, or what it lacks
 }
 
 // Addresses are the URLs of a request and of its documents.
@@ -83,6 +83,7 @@ type entry struct {
 	requestHeaders  network.Headers
 	responseHeaders network.Headers
 	hasBody         bool
+	streamed        stream // of a response that goes on
 	// raw are the raw headers of all requests with this id, nil if there are none for this
 	// one; hop is its place in them.
 	raw *rawHeaders
@@ -229,12 +230,24 @@ func (n *Network) readBodies(ctx context.Context, found *entry, d *RequestDetail
 		}
 		d.RequestBody = r.PostData
 	}
-	if !found.Done || found.Type == webSocketType {
+	if found.Type == webSocketType {
+		return nil
+	}
+	if !found.Done || found.Failed != "" {
+		d.ResponseBody = found.streamed.end
+	}
+	if !found.Done {
+		if len(d.ResponseBody) > 0 {
+			d.BodyNote = "still arriving: " + found.streamed.note()
+		}
 		return nil
 	}
 	if found.Failed != "" {
-		if len(d.ResponseHeaders) > 0 {
-			d.BodyError = "the browser keeps no body of a response that it has blocked or that ended too early"
+		switch {
+		case len(d.ResponseBody) > 0:
+			d.BodyNote = "it ended too early: " + found.streamed.note()
+		case len(d.ResponseHeaders) > 0:
+			d.BodyNote = "the browser keeps no body of a response that it has blocked or that ended too early"
 		}
 		return nil
 	}
@@ -242,7 +255,7 @@ func (n *Network) readBodies(ctx context.Context, found *entry, d *RequestDetail
 		r, err := protocol.Call(ctx, found.session, network.GetResponseBody, network.GetResponseBodyParams{RequestID: found.id})
 		switch {
 		case cdp.Refused(err):
-			d.BodyError = "the browser no longer has a body for it"
+			d.BodyNote = "the browser no longer has a body for it"
 		case err != nil:
 			return err
 		}
@@ -332,7 +345,11 @@ func (e *entry) finish(at protocol.MonotonicTime) {
 	if !e.redirected {
 		e.posted = nil
 	}
-	e.Duration = time.Duration((at.Float64() - e.began.Float64()) * float64(time.Second))
+	if e.Failed == "" {
+		e.streamed = stream{} // the browser has the whole body
+	}
+	// The browser may have received a prefetched response before the page requested it.
+	e.Duration = max(0, time.Duration((at.Float64()-e.began.Float64())*float64(time.Second)))
 }
 
 func (n *Network) responseReceived(s *cdp.Session, e *network.EventResponseReceived) {
@@ -358,6 +375,9 @@ func (n *Network) responseReceived(s *cdp.Session, e *network.EventResponseRecei
 	r.respond(e.Response, e.HasExtraInfo)
 	if r.Status >= http.StatusBadRequest {
 		n.log.fail(r)
+	}
+	if streamTypes[r.MIMEType] && r.Type != eventSourceType && !r.Done {
+		n.streamBody(s, r)
 	}
 	if r.Done {
 		delete(n.log.open, key)

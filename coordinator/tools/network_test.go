@@ -1,0 +1,88 @@
+package tools_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"browser-coordinator/internal/toolstest"
+)
+
+// requestNumber is the number of the request whose URL ends so.
+func requestNumber(t *testing.T, agent *toolstest.Agent, path string) int {
+	t.Helper()
+	list := agent.Must("browser_network_requests", args{"static": true, "filter": regexp.QuoteMeta(path) + "$"})
+	index, _, found := strings.Cut(list, ".")
+	if !found {
+		t.Fatalf("no request of %s: %s", path, list)
+	}
+	return number(t, index)
+}
+
+// A form with a file that is no text: its fields are readable.
+func TestFormWithBinaryFile(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
+		fmt.Fprint(w, `<!doctype html><form action=/sent method=post enctype=multipart/form-data target=out><input name=who value="Ada Lovelace"><input type=file name=portrait><input name=note value="für später"><button>Send</button></form><iframe name=out></iframe>`)
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	file := filepath.Join(agent.Dir, "portrait.png")
+	if err := os.WriteFile(file, []byte("\x89PNG\r\n\x1a\n\xff\xfe\x00\x01"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	agent.Must("browser_file_upload", args{"target": "input[type=file]", "paths": []string{file}})
+	agent.Must("browser_click", args{"target": "button"})
+	agent.Must("browser_evaluate", args{"function": `async () => { const form = new FormData(); form.append("item", "seven"); form.append("data", new Blob([new Uint8Array([0, 255, 254])]), "data.bin"); await fetch("/fetched", { method: "POST", body: form }); }`})
+
+	agent.Expect("browser_network_request", args{"index": requestNumber(t, agent, "/fetched")},
+		`Content-Disposition: form-data; name="item"`, "\n\nseven\n", `filename="data.bin"`, "(3 bytes)")
+	agent.Expect("browser_network_request", args{"index": requestNumber(t, agent, "/sent")},
+		"Ada Lovelace", `filename="portrait.png"`, "für später")
+}
+
+// The body of a response that goes on can be read while it does.
+func TestBodyOfAStream(t *testing.T) {
+	t.Parallel()
+	next := map[string]chan string{"/stream/events": make(chan string), "/stream/fetched": make(chan string)}
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		texts, streams := next[r.URL.Path]
+		if !streams {
+			fmt.Fprint(w, `<!doctype html><script>
+				seen = "";
+				new EventSource("/stream/events").addEventListener("price", e => seen += e.data);
+				fetch("/stream/fetched").then(async r => { const reader = r.body.pipeThrough(new TextDecoderStream()).getReader(); for (let part; !(part = await reader.read()).done;) seen += part.value });
+			</script><p>Prices</p>`)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		for {
+			w.(http.Flusher).Flush()
+			select {
+			case text := <-texts:
+				io.WriteString(w, text)
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	events, fetched := requestNumber(t, agent, "/events"), requestNumber(t, agent, "/fetched")
+	next["/stream/events"] <- "event: price\ndata: 41\n\n"
+	next["/stream/fetched"] <- "data: 42\n\n"
+	agent.Must("browser_wait_for", args{"expression": `seen.includes("41") && seen.includes("42")`})
+	agent.Expect("browser_network_request", args{"index": events}, "response-body:\nevent: price\ndata: 41\n", "(still arriving: 23 bytes so far)")
+	agent.Expect("browser_network_request", args{"index": fetched}, "response-body:\ndata: 42\n", "(still arriving: 10 bytes so far)")
+	if body := agent.Must("browser_network_request", args{"index": fetched, "part": "response-body"}); !strings.HasPrefix(body, "data: 42\n") {
+		t.Errorf("the body alone: %q", body)
+	}
+}
