@@ -126,3 +126,39 @@ func TestPicturesThatAModelCanRead(t *testing.T) {
 	}
 	agent.Refused("browser_take_screenshot", args{"marks": true, "type": "webp"}, "png and jpeg")
 }
+
+// A picture with as much detail as there can be stays small enough for an answer, in each
+// format.
+func TestPicturesHaveABudget(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><body style="margin:0"><canvas width=1568 height=5000></canvas><script>
+const area = document.querySelector("canvas").getContext("2d"), pixels = area.createImageData(1568, 5000);
+let seed = 1;
+for (let i = 0; i < pixels.data.length; i++) pixels.data[i] = i % 4 == 3 ? 255 : (seed = seed * 16807 % 2147483647) & 255;
+area.putImageData(pixels, 0, 0);
+</script>`)
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Must("browser_emulate", args{"viewport": "1568x1568"})
+	for _, a := range []args{{}, {"fullPage": true}, {"marks": true}, {"type": "jpeg", "quality": 100}, {"type": "webp", "quality": 100, "fullPage": true}} {
+		res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser_take_screenshot", Arguments: a})
+		if err != nil || res.IsError {
+			t.Fatalf("%v: %+v %v", a, res, err)
+		}
+		for _, content := range res.Content {
+			picture, ok := content.(*mcp.ImageContent)
+			if !ok {
+				continue
+			}
+			if len(picture.Data) > 1_000_000 {
+				t.Errorf("%v: a picture of %d bytes", a, len(picture.Data))
+			}
+			if _, format, err := image.Decode(bytes.NewReader(picture.Data)); err != nil || "image/"+format != picture.MIMEType {
+				t.Errorf("%v: %s, which is %s: %v", a, picture.MIMEType, format, err)
+			}
+		}
+		if text := res.Content[0].(*mcp.TextContent).Text; a["type"] != "webp" && !strings.Contains(text, "The picture is a JPEG of quality ") {
+			t.Errorf("%v: %s", a, text)
+		}
+	}
+}

@@ -50,14 +50,11 @@ func readResource(ctx context.Context, a *agent.Agent, r resource) (*mcp.ReadRes
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{content}}, nil
 }
 
-// maxShot bounds the bytes of a picture that is kept as a resource.
-const maxShot = 4 << 20
-
 // keepShot keeps a picture that an answer could hold. A larger one is in a file; the
 // resource is then a new picture.
 func keepShot(c *agent.Call, image capture.Image) {
 	c.Shot.Store(nil)
-	if max(image.Width, image.Height) <= maxImage && len(image.Data) <= maxShot {
+	if max(image.Width, image.Height) <= maxImage && len(image.Data) <= maxPicture {
 		c.Shot.Store(&image)
 	}
 }
@@ -70,6 +67,9 @@ func readShot(ctx context.Context, c *agent.Call, content *mcp.ResourceContents)
 			return err
 		}
 		image, err := p.Screen().Screenshot(ctx, capture.Options{MaxWidth: maxImage, MaxHeight: maxImage})
+		if err == nil {
+			_, err = image.Fit(maxPicture)
+		}
 		if err != nil {
 			return err
 		}

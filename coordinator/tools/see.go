@@ -51,6 +51,9 @@ type screenshotIn struct {
 // ones down themselves, after the agent has paid for them.
 const maxImage = 1568
 
+// maxPicture bounds the bytes of one.
+const maxPicture = 1_000_000
+
 func (s *Server) addSeeTools() {
 	add(s, saves("browser_snapshot", "Page snapshot", "The page as an accessibility tree with refs to act on"), takeSnapshot)
 	add(s, withData(saves("browser_console_messages", "Console messages", "The page's console messages and uncaught errors")), console)
@@ -207,6 +210,13 @@ func screenshot(ctx context.Context, c *agent.Call, in screenshotIn) error {
 			return err
 		}
 	}
+	if file == nil {
+		for n := range images {
+			if err := fit(c.Out, &images[n]); err != nil {
+				return err
+			}
+		}
+	}
 	keepShot(c, images[0])
 	describeShape(c.Out, images, in.FullPage)
 	if file == nil {
@@ -219,19 +229,35 @@ func screenshot(ctx context.Context, c *agent.Call, in screenshotIn) error {
 	return c.Done(err, "Saved %s (%d × %d).", path, images[0].Width, images[0].Height)
 }
 
+// fit makes a picture fit for an answer, and reports what that has changed.
+func fit(out *answer.Answer, image *capture.Image) error {
+	change, err := image.Fit(maxPicture)
+	if change != "" {
+		out.Addf("The picture is %s. A filename keeps it as it is.", change)
+	}
+	return err
+}
+
 // mostShots is how many pictures show an area that is too tall for one.
 const mostShots = 4
 
 // shots are the pictures of an area, from its top.
-func shots(ctx context.Context, p *page.Page, options capture.Options) ([]capture.Image, error) {
-	image, err := p.Screen().Screenshot(ctx, options)
-	images := []capture.Image{image}
-	for err == nil && options.Top && image.Cut && len(images) < mostShots {
-		options.Target, options.FullPage, options.Clip = "", true, below(image)
-		image, err = p.Screen().Screenshot(ctx, options)
+func shots(ctx context.Context, p *page.Page, options capture.Options) (images []capture.Image, _ error) {
+	for {
+		image, err := p.Screen().Screenshot(ctx, options)
+		if err == nil && options.Top && image.Format == "webp" && len(image.Data) > maxPicture { // fit cannot read it
+			options.Format = "jpeg"
+			image, err = p.Screen().Screenshot(ctx, options)
+		}
+		if err != nil {
+			return nil, err
+		}
 		images = append(images, image)
+		if !options.Top || !image.Cut || len(images) == mostShots {
+			return images, nil
+		}
+		options.Target, options.FullPage, options.Clip = "", true, below(image)
 	}
-	return images, err
 }
 
 // below is what a picture has left out at its end.
