@@ -89,9 +89,11 @@ func TestMalformedInput(t *testing.T) {
 		"\x00\xff": -32700,
 		"[]":       -32600,
 		`[{"jsonrpc":"2.0","id":5,"method":"ping"}]`: -32600,
-		`{"what":1}`:                            -32600,
-		"7":                                     -32600,
-		`"` + strings.Repeat("x", 17<<20) + `"`: -32600,
+		`{"what":1}`: -32600,
+		"7":          -32600,
+		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`:                 -32600,
+		`{"jsonrpc":"2.0","id":9007199254740993000,"method":"ping"}`: -32600,
+		`"` + strings.Repeat("x", 17<<20) + `"`:                      -32600,
 	} {
 		if r := h.send("%s", line); r.Error.Code != code {
 			t.Errorf("%.60s: %+v, want %d", line, r, code)
@@ -101,6 +103,35 @@ func TestMalformedInput(t *testing.T) {
 		}
 	}
 	h.in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A call that the host cancels gets no response.
+func TestCancelledCallIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	cmd := command(t.Context(), t, t.TempDir(), "mcp")
+	cmd.Dir = t.TempDir()
+	h := startRaw(t, cmd)
+	h.send(initialize)
+	io.WriteString(h.in, initialized+"\n")
+	for _, id := range []string{"3", `"three"`} {
+		fmt.Fprintf(h.in, `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"browser_wait_for","arguments":{"time":30}}}`+"\n", id)
+		if r := h.send(ping); r.ID != 2.0 {
+			t.Errorf("the response to a ping: %+v", r)
+		}
+		fmt.Fprintf(h.in, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`+"\n", id)
+	}
+	// A call waits for those before it in its page, so their responses would come first.
+	if r := h.send(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"browser_navigate","arguments":{"url":"about:blank"}}}`); r.ID != 4.0 {
+		t.Errorf("the response to a call after those that were cancelled: %+v", r)
+	}
+	h.in.Close()
+	rest, _ := io.ReadAll(io.MultiReader(h.Buffered(), h.out))
+	if strings.Contains(string(rest), "three") || strings.Contains(string(rest), `"id":3`) {
+		t.Errorf("at the end: %s", rest)
+	}
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}

@@ -11,7 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -68,9 +72,9 @@ func (r *messageReader) Read(p []byte) (int, error) {
 	for len(r.line) == 0 {
 		line, err := r.next()
 		if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 {
-			if invalid := r.check(trimmed); invalid == nil {
+			if id, invalid := r.check(trimmed); invalid == nil {
 				r.line = append(trimmed, '\n')
-			} else if writeErr := r.respond(invalid); writeErr != nil {
+			} else if writeErr := r.respond(id, invalid); writeErr != nil {
 				return 0, writeErr
 			}
 		}
@@ -100,29 +104,44 @@ func (r *messageReader) next() (line []byte, err error) {
 	}
 }
 
-// check reports why a line is no message; nil: it is one.
-func (r *messageReader) check(line []byte) *jsonrpc.Error {
+// check reports why a line is no message; nil: it is one. id is that of the message, if that
+// is known.
+func (r *messageReader) check(line []byte) (id json.RawMessage, _ *jsonrpc.Error) {
 	var batch []json.RawMessage
 	switch {
 	case len(line) >= mcp.DefaultMaxLineLength:
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("a message of more than %d bytes", mcp.DefaultMaxLineLength)}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("a message of more than %d bytes", mcp.DefaultMaxLineLength)}
 	case !json.Valid(line):
-		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "a line is not JSON"}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "a line is not JSON"}
 	case line[0] != '[':
 		batch = []json.RawMessage{line}
 	case !r.batches:
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "this version of MCP has no batches"}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "this version of MCP has no batches"}
 	case json.Unmarshal(line, &batch) != nil || len(batch) == 0:
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "an empty batch"}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "an empty batch"}
 	}
 	for _, message := range batch {
 		decoded, err := jsonrpc.DecodeMessage(message)
 		if err != nil {
-			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
+		}
+		if id, valid := idOf(message); !valid {
+			return id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "an id must be a string or an integer of at most 2^53"}
 		}
 		r.note(decoded)
 	}
-	return nil
+	return nil, nil
+}
+
+// idOf is the id of a message, and whether its response can have the same: the SDK rounds
+// numbers.
+func idOf(message []byte) (id json.RawMessage, valid bool) {
+	var fields struct{ ID json.RawMessage }
+	if json.Unmarshal(message, &fields) != nil || len(fields.ID) == 0 || fields.ID[0] == '"' || string(fields.ID) == "null" {
+		return fields.ID, true
+	}
+	number, err := strconv.ParseFloat(string(fields.ID), 64)
+	return fields.ID, err == nil && number == math.Trunc(number) && math.Abs(number) <= 1<<53
 }
 
 // note reads from the first request whether batches are allowed.
@@ -135,9 +154,9 @@ func (r *messageReader) note(message jsonrpc.Message) {
 	r.batches = json.Unmarshal(request.Params, &params) == nil && params.ProtocolVersion <= "2025-03-26"
 }
 
-// respond sends an error without an id, since the line's id is unknown.
-func (r *messageReader) respond(reason *jsonrpc.Error) error {
-	response, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": reason})
+// respond sends an error, with an id if that is known.
+func (r *messageReader) respond(id json.RawMessage, reason *jsonrpc.Error) error {
+	response, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": reason})
 	if err != nil {
 		return err
 	}
@@ -145,20 +164,26 @@ func (r *messageReader) respond(reason *jsonrpc.Error) error {
 	return err
 }
 
-// drainingConn reports the end of the input when no request is open.
+// drainingConn reports the end of the input when no request is open, and keeps back the
+// responses to requests that were cancelled: MCP forbids them.
 type drainingConn struct {
 	mcp.Connection
 
-	mu      sync.Mutex // guards the fields that follow
-	open    map[any]bool
+	mu      sync.Mutex       // guards the fields that follow
+	open    map[any]bool     // requests without a response, by id; false: cancelled
 	changed notify.Broadcast // of open
 }
 
 func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := c.Connection.Read(ctx)
-	if req, ok := msg.(*jsonrpc.Request); ok && err == nil && req.IsCall() {
+	if req, ok := msg.(*jsonrpc.Request); ok && err == nil {
 		c.mu.Lock()
-		c.open[req.ID.Raw()] = true
+		if req.IsCall() {
+			c.open[req.ID.Raw()] = true
+		} else if id, cancels := cancelled(req); cancels && c.open[id] {
+			c.open[id] = false
+			c.changed.Notify()
+		}
 		c.mu.Unlock()
 	}
 	if errors.Is(err, io.EOF) {
@@ -167,14 +192,32 @@ func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-func (c *drainingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
-	err := c.Connection.Write(ctx, msg)
-	if resp, ok := msg.(*jsonrpc.Response); ok {
-		c.mu.Lock()
-		delete(c.open, resp.ID.Raw())
-		c.changed.Notify()
-		c.mu.Unlock()
+// cancelled is the id of the request that a notification cancels.
+func cancelled(req *jsonrpc.Request) (id any, cancels bool) {
+	var params struct{ RequestID any }
+	if req.Method != "notifications/cancelled" || json.Unmarshal(req.Params, &params) != nil {
+		return nil, false
 	}
+	made, err := jsonrpc.MakeID(params.RequestID)
+	return made.Raw(), err == nil
+}
+
+func (c *drainingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	resp, ok := msg.(*jsonrpc.Response)
+	if !ok {
+		return c.Connection.Write(ctx, msg)
+	}
+	c.mu.Lock()
+	wanted, open := c.open[resp.ID.Raw()]
+	c.mu.Unlock()
+	var err error
+	if wanted || !open {
+		err = c.Connection.Write(ctx, msg)
+	}
+	c.mu.Lock()
+	delete(c.open, resp.ID.Raw())
+	c.changed.Notify()
+	c.mu.Unlock()
 	return err
 }
 
@@ -184,9 +227,9 @@ func (c *drainingConn) await(ctx context.Context) {
 	defer cancel()
 	for {
 		c.mu.Lock()
-		open, changed := len(c.open), c.changed.Next()
+		open, changed := slices.Contains(slices.Collect(maps.Values(c.open)), true), c.changed.Next()
 		c.mu.Unlock()
-		if open == 0 {
+		if !open {
 			return
 		}
 		select {
