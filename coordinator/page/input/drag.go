@@ -126,7 +126,24 @@ func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, out *Outc
 		out.NoDrop = err == nil && !accepted // some pages need none: they reorder while the pointer moves
 		return "", err
 	}
-	return "", i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{held, release})
+	if err := i.moveAlong(ctx, start, x, y, held, 0.6, 0.7, 0.8, 0.9, 1); err != nil {
+		return "", err
+	}
+	// Many boards look for the place under the pointer only when the next frame is drawn.
+	if err := i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return start.Call(ctx, "awaitFrame", nil, nil) }); err != nil && ctx.Err() != nil {
+		return "", err
+	}
+	return "", i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{release})
+}
+
+// moveAlong moves the mouse to parts of the way from the start to a point.
+func (i *Input) moveAlong(ctx context.Context, start *spot, x, y float64, held input.DispatchMouseEventParams, parts ...float64) error {
+	for _, part := range parts {
+		if err := i.mouse.send(ctx, start.x+(x-start.x)*part, start.y+(y-start.y)*part, 0, []input.DispatchMouseEventParams{held}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dragHalfway presses the button and begins to move. It returns the pending response to
@@ -148,10 +165,8 @@ func (i *Input) dragHalfway(ctx context.Context, start *spot, x, y float64, held
 		return nil, err
 	}
 	// A drag begins only after the first few pixels.
-	for _, share := range []float64{0.1, 0.5} {
-		if err := i.mouse.send(ctx, start.x+(x-start.x)*share, start.y+(y-start.y)*share, 0, []input.DispatchMouseEventParams{held}); err != nil {
-			return nil, err
-		}
+	if err := i.moveAlong(ctx, start, x, y, held, 0.1, 0.5); err != nil {
+		return nil, err
 	}
 	return start.Start(ctx, "dragBegan", nil)
 }

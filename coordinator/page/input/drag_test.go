@@ -86,6 +86,59 @@ a.onpointerup=e=>{a.style.pointerEvents='none';const under=document.elementFromP
 	pagetest.Expect(t, p, "log[0] + ',' + (log.filter(l => l === 'move').length > 2) + ',' + log.at(-1)", `"down,true,up on slot"`)
 }
 
+// Lists that sort: what is under the pointer changes during the drag.
+func TestDragInAListThatSorts(t *testing.T) {
+	t.Parallel()
+	const list = `<!doctype html><style>body{margin:0;user-select:none}#list>*{height:40px;width:200px;outline:1px solid}.gap{background:#cce}</style><div id=list><div id=a draggable=true>A</div><div id=b draggable=true>B</div><div id=c draggable=true>C</div><div id=d draggable=true>D</div></div><div id=out></div>`
+	order := "[...list.children].map(e => e.id).join('')"
+	for name, test := range map[string]struct{ script, from, to, want string }{
+		// Only the placeholder takes the drop.
+		"placeholder": {`let dragged, gap = document.createElement("div"); gap.className = "gap";
+list.ondragstart = e => { dragged = e.target; e.dataTransfer.setData("text", "x") };
+for (const item of list.children) item.ondragover = () => item.before(gap);
+gap.ondragover = e => e.preventDefault();
+gap.ondrop = () => gap.replaceWith(dragged);
+list.ondragend = () => gap.remove()`, "#d", "#b", "adbc"},
+		// The placeholder appears in the next frame.
+		"later": {`let dragged, gap = document.createElement("div"); gap.className = "gap";
+list.ondragstart = e => { dragged = e.target; e.dataTransfer.setData("text", "x") };
+for (const item of list.children) item.ondragenter = () => queueMicrotask(() => item.before(gap));
+gap.ondragover = e => e.preventDefault();
+gap.ondrop = () => gap.replaceWith(dragged);
+list.ondragend = () => gap.remove()`, "#d", "#b", "adbc"},
+		// An overlay appears over the list.
+		"overlay": {`let dragged, over = document.createElement("div"); over.style = "position:fixed;inset:0;width:auto;height:auto";
+list.ondragstart = e => { dragged = e.target; e.dataTransfer.setData("text", "x") };
+list.ondragenter = () => document.body.append(over);
+over.ondragover = e => e.preventDefault();
+over.ondrop = () => { over.remove(); list.prepend(dragged) }`, "#d", "#b", "dabc"},
+	} {
+		p, _ := pagetest.Open(t, list+"<script>"+test.script+"</script>")
+		c, err := p.Act(t.Context(), p.Input().Drag(test.from, test.to))
+		if err != nil || c.NoDrop {
+			t.Errorf("%s: refused: %v, %v", name, c.NoDrop, err)
+		}
+		if got := pagetest.Evaluate(t, p, order); got != `"`+test.want+`"` {
+			t.Errorf("%s: the order is %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// A board of pointer events that begins only after several movements, and looks for the place
+// under the pointer when a frame is drawn, as libraries for sorting do.
+func TestDragOnABoardThatSortsByFrames(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0;user-select:none}div{position:absolute;left:0;width:200px;height:40px;outline:1px solid;touch-action:none}</style>
+<div id=card style="top:0">card</div><div class=lane id=first style="top:100px">first</div><div class=lane id=second style="top:200px">second</div>
+<script>let moves = 0, at = null, over = "none", frame; log = []
+card.onpointerdown = e => { card.setPointerCapture(e.pointerId); moves = 0; over = "none" }
+card.onpointermove = e => { if (!e.buttons || ++moves < 5) return; at = e; frame ??= requestAnimationFrame(() => { frame = undefined; over = document.elementsFromPoint(at.clientX, at.clientY).find(e => e.className === "lane")?.id ?? "none" }) }
+card.onpointerup = () => log.push(over)</script>`)
+	pagetest.Act(t, p, p.Input().Drag("#card", "#second"))
+	pagetest.Act(t, p, p.Input().Vision().Drag(50, 20, 50, 120))
+	pagetest.Expect(t, p, "log.join()", `"second,first"`)
+}
+
 // A drop that the page does not accept is reported, but is no error: some pages move things
 // during the drag already. A text field and a frame accept one without the page's script.
 func TestDropThatIsRefused(t *testing.T) {

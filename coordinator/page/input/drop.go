@@ -51,14 +51,17 @@ func (i *Input) Drop(target string, files []string, data map[string]string) Acti
 // what comes from outside of the browser, it is not dropped: the browser would open it in a tab.
 func (i *Input) dropOn(ctx context.Context, e *frame.Element, data *input.DragData, x, y float64, outside bool) (accepted bool, err error) {
 	const enter, over, drop = input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop
+	// What the page inserts under the pointer, such as the placeholder of a list that sorts,
+	// gets its first event only when the browser sends another. A user's drag sends many.
+	hover := []input.DispatchDragEventType{enter, over, over, over, over}
 	if e == nil {
-		return true, i.mouse.drag(ctx, data, x, y, enter, over, drop)
+		return true, i.mouse.drag(ctx, data, x, y, append(hover, drop)...)
 	}
 	watching, err := e.Start(ctx, "watchDrop", outside)
 	if err != nil {
 		return false, err
 	}
-	if err := i.mouse.drag(ctx, data, x, y, enter, over); err != nil {
+	if err := i.mouse.drag(ctx, data, x, y, hover...); err != nil {
 		return false, err
 	}
 	if err := e.Outcome(ctx, watching, nil); err != nil {

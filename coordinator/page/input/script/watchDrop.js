@@ -5,7 +5,7 @@ function (outside) {
   globalThis.draggedOver = undefined;
   globalThis.watchedDrop?.abort();
   const { defaultView } = this.ownerDocument, { signal } = (globalThis.watchedDrop = new AbortController());
-  defaultView.addEventListener("dragover", (event) => { globalThis.draggedOver = { event, over: event.composedPath()[0] }; }, { signal, once: true, capture: true });
+  defaultView.addEventListener("dragover", (event) => { globalThis.draggedOver = { event, over: event.composedPath()[0] }; }, { signal, capture: true });
   defaultView.addEventListener("drop", () => { globalThis.wasDropped = true; }, { signal, capture: true });
   if (!outside) return;
   // A file that no handler has taken, the browser would open in a tab.
