@@ -163,4 +163,15 @@ func TestGridWindow(t *testing.T) {
 		t.Errorf("the program: %s", text)
 	}
 	awaitSessions(t, grid, 0)
+
+	// Without a hub, a window and its agent wait for events, as TestSurvivorsAreIdle has it
+	// for other peers.
+	scene := newScene(t, "hub")
+	cmd := scene.command(append([]string{"window"}, flags...)...)
+	firstLine(t, cmd)
+	t.Cleanup(func() { scene.kill(cmd) })
+	scene.survives("window", cmd)
+	scene.survives("agent", scene.agent())
+	grid.KillHub()
+	requireIdle(t, scene.survivors)
 }

@@ -24,7 +24,7 @@ func (m sharedDir) Run() int { return toolstest.Main(m.M) }
 
 // The test binary becomes the coordinator when it is called by that name.
 func TestMain(m *testing.M) {
-	testscript.Main(sharedDir{m}, map[string]func(){"coordinator": testedMain, "cdpprogram": cdpMain, "signalled": signalledMain, "waiting": waitingMain, "vscodewindow": windowMain})
+	testscript.Main(sharedDir{m}, map[string]func(){"coordinator": testedMain, "cdpprogram": cdpMain, "signalled": signalledMain, "waiting": waitingMain, "vscodewindow": windowMain, "mcphost": hostMain})
 }
 
 // testedMain is main, with a shorter timeout where a test sets one.

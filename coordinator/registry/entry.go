@@ -52,18 +52,26 @@ func (r *Registry) note(e *entry) (changed <-chan struct{}, there bool) {
 	now, changed := e.watcher.Snapshot()
 	switch {
 	case now.Connected:
-		e.reason, e.window = "", windowOf(e.address, now.Hello, now.State)
+		r.set(e, windowOf(e.address, now.Hello, now.State), "")
 	case gone:
 		r.forget(e)
 		return nil, false
 	case now.Err != nil:
-		e.reason, e.window = now.Err.Error(), nil
-	default:
-		return changed, true // the first attempt is under way
+		r.set(e, nil, now.Err.Error())
 	}
+	return changed, true // or the first attempt is under way
+}
+
+// set stores what is known of an entry, and notifies of a difference. An attempt that
+// finds what was known must not: List redials, so a caller that lists at each change
+// would go on for ever. r.mu is held.
+func (r *Registry) set(e *entry, window *Window, reason string) {
+	if reason == e.reason && window.same(e.window) {
+		return
+	}
+	e.window, e.reason = window, reason
 	r.present(e)
 	r.notify()
-	return changed, true
 }
 
 // exists reports whether an address that gave err may still have a window.
@@ -80,8 +88,6 @@ func (r *Registry) forget(e *entry) {
 	if r.entries[e.address] != e {
 		return
 	}
-	e.window = nil
-	r.present(e)
 	delete(r.entries, e.address)
-	r.notify()
+	r.set(e, nil, "")
 }

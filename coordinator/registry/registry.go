@@ -102,13 +102,20 @@ func (r *Registry) List(ctx context.Context) (Listing, error) {
 	return r.listing(), nil
 }
 
-// Resolve selects a window (adr/0006). The candidates are all windows, with the reason why
-// each was or was not selected.
+// Resolve searches for windows and selects one (adr/0006). The candidates are all windows,
+// with the reason why each was or was not selected.
 func (r *Registry) Resolve(ctx context.Context, want Want) (Window, []Candidate, error) {
 	listing, err := r.List(ctx)
 	if err != nil {
 		return Window{}, nil, err
 	}
+	return choose(listing.Windows, listing.Unreachable, want)
+}
+
+// Selected is Resolve without a search, for callers that wait for Changed: what they do
+// then must not be a change.
+func (r *Registry) Selected(want Want) (Window, []Candidate, error) {
+	listing := r.listing()
 	return choose(listing.Windows, listing.Unreachable, want)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -58,6 +59,17 @@ func windowOf(address vscodeipc.Address, hello vscodeipc.Hello, state vscodeipc.
 		w.Workspace = *hello.Workspace
 	}
 	return w
+}
+
+// same reports whether windows differ in nothing but the virtual browser over their pages.
+// nil is no window.
+func (w *Window) same(other *Window) bool {
+	if w == nil || other == nil {
+		return w == other
+	}
+	a, b := *w, *other
+	a.presented, b.presented = nil, nil
+	return reflect.DeepEqual(a, b)
 }
 
 // Hash identifies the window's workspace, as in its address. A window without a

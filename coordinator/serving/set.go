@@ -38,7 +38,7 @@ func (s *Set) follow(ctx context.Context, want registry.Want) {
 	defer s.running.Done()
 	for {
 		changed := s.windows.Changed()
-		if w, _, err := s.windows.Resolve(ctx, want); err == nil {
+		if w, _, err := s.windows.Selected(want); err == nil {
 			s.ServeWindow(w)
 		}
 		select {

@@ -1,21 +1,23 @@
 // A window of the extension's core, for tests of both languages on one directory.
 //
 //     node window.mjs WORKSPACE serve     serves until stdin ends, and prints its address
+//     node window.mjs WORKSPACE serve URL the same, with the browser at URL and an access mode of full
 //     node window.mjs WORKSPACE ROUNDS    binds and closes so many windows, and fails when one cannot be reached
 import { createConnection } from "node:net";
 import { surroundings } from "../../extension/src/core/address/address";
 import { hashOf } from "../../extension/src/core/address/identity";
+import { Clients, clientCommands } from "../../extension/src/core/window/clients";
 import { WindowServer } from "../../extension/src/core/window/server";
 import { Store } from "../../extension/src/core/window/store";
 
 const log = { debug() {}, info() {}, warn() {}, error: (message: string) => console.error(message) };
-const [workspace = "", mode = ""] = process.argv.slice(2);
+const [workspace = "", mode = "", browser = ""] = process.argv.slice(2);
 const key = await hashOf(workspace);
 
 function makeWindow(store = new Store()) {
   const echo = { run: async (arg: unknown) => arg };
   const identity = { workspace, folders: [workspace], key };
-  return new WindowServer({ name: "extension", version: "1", identity, store, commands: new Map([["echo", echo]]), log });
+  return new WindowServer({ name: "extension", version: "1", identity, store, commands: new Map([["echo", echo], ...clientCommands(new Clients())]), log });
 }
 
 /** The session of whoever listens at address. */
@@ -37,6 +39,10 @@ function ask(address: string): Promise<string> {
 
 if (mode === "serve") {
   const store = new Store();
+  if (browser) {
+    const via = "injected";
+    store.set({ browser: { url: browser, product: "Chromium", via }, access: { mode: "full", stopped: [] } });
+  }
   const window = makeWindow(store);
   console.log(await window.open(surroundings()));
   for await (const line of process.stdin) {

@@ -29,8 +29,10 @@ import (
 
 // Windows is what agents need of the registry.
 type Windows interface {
-	// Resolve selects one of the open windows.
+	// Resolve searches for windows and selects one.
 	Resolve(ctx context.Context, want registry.Want) (registry.Window, []registry.Candidate, error)
+	// Selected is Resolve without a search.
+	Selected(want registry.Want) (registry.Window, []registry.Candidate, error)
 	// Call runs a command of a window.
 	Call(ctx context.Context, window registry.Window, command string, arg, result any) error
 	// Source is the link to a workspace's user: policy, questions and notifications.

@@ -39,7 +39,7 @@ func (a *Agent) watch(ctx context.Context) {
 		}
 		want = &link{foreign: true, folders: a.folders(ctx)}
 	} else {
-		chosen, _, err := a.Windows.Resolve(ctx, a.Want(ctx, ""))
+		chosen, _, err := a.Windows.Selected(a.Want(ctx, ""))
 		if err != nil {
 			return // a call will report it
 		}
