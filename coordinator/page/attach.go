@@ -26,9 +26,9 @@ const changesShare = 10
 // newPage composes a page and its capabilities.
 func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 	c := b.connection
-	p := &Page{connection: c, state: &state{}, session: session}
+	p := &Page{id: id, connection: c, state: &state{}, session: session}
 	page := host{p}
-	// A page's target id is the id of its main frame.
+	// The target id usually is the id of the main frame.
 	p.frames = frame.New(protocol.FrameID(id), session, frame.Options{
 		Library: library, Flush: c.flush, Refs: c.opts.Refs,
 		Elsewhere: func(n int) (label, address string, ok bool) { return b.refElsewhere(p, n) },
@@ -52,7 +52,7 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 		calls:     map[*operation]struct{}{},
 	}
 	p.observer = &observer{
-		connection: c, state: p.state, session: session, frames: p.frames, input: p.input,
+		connection: c, state: p.state, id: string(id), session: session, frames: p.frames, input: p.input,
 		history: p.history, guard: p.guard, sources: p.sources,
 	}
 	return p
@@ -94,15 +94,13 @@ func (p *Page) readFrames(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	past, err := p.history.Network.Ask(ctx)
+	p.learnFrames(tree.FrameTree)
+	past, err := p.history.Network.Ask(ctx) // it asks the main frame
 	if err != nil {
 		return err
 	}
 	p.state.mu.Lock()
 	defer p.state.mu.Unlock()
-	if p.frames.Add(tree.FrameTree) {
-		p.history.AddressKnown(p.frames.URL())
-	}
 	if p.state.commits == 0 { // a later event may be newer
 		p.state.loaded = p.state.loaded || past.State == "complete"
 		p.state.parsed = p.state.parsed || past.State != "loading"
@@ -110,4 +108,12 @@ func (p *Page) readFrames(ctx context.Context) error {
 	p.history.Network.LearnFirst(past)
 	p.state.changed.Notify()
 	return nil
+}
+
+func (p *Page) learnFrames(tree *cdppage.FrameTree) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	if p.frames.Add(p.session, tree) {
+		p.history.AddressKnown(p.frames.URL())
+	}
 }

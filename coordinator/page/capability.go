@@ -157,6 +157,12 @@ func (h host) Interrupt(err error) { h.operations.interrupt(err) }
 // Flush waits until the events received so far are handled.
 func (h host) Flush() { h.connection.flush() }
 
+// MainFrame is the id of the main frame, after the events received so far.
+func (h host) MainFrame() protocol.FrameID {
+	h.Flush()
+	return h.frames.Main()
+}
+
 // AwaitParsed waits until a document that has just begun is parsed. It returns false if
 // the document was parsed before, or is not parsed in time.
 func (h host) AwaitParsed(ctx context.Context) bool {

@@ -30,7 +30,7 @@ func (o *observer) since(before mark) Change {
 	windows := o.windows - before.windows
 	o.mu.Unlock()
 	if windows > 0 {
-		c.NewPages = o.targets.openedSince(before.seq, o.id())
+		c.NewPages = o.targets.openedSince(before.seq, o.id)
 	}
 	return c
 }
@@ -135,7 +135,7 @@ func (o *observer) late(at mark, last int64) (late Late) {
 	if first {
 		return late
 	}
-	late.NewPages = slices.DeleteFunc(o.targets.openedSince(opened, o.id()), func(p Info) bool { return p.OpenerID != o.id() || p.Index >= at.seq })
+	late.NewPages = slices.DeleteFunc(o.targets.openedSince(opened, o.id), func(p Info) bool { return p.OpenerID != o.id || p.Index >= at.seq })
 	found := slices.DeleteFunc(o.history.Console.After(known, "error"), func(m history.Message) bool {
 		return m.Seq > at.console || m.Source != "exception" && m.Source != "console" // the browser's own words of a request
 	})

@@ -175,7 +175,7 @@ func (o *observer) free(ctx context.Context) error {
 		return nil // no renderer can respond
 	}
 	limit := hangTimeout
-	if at := o.targets.url(o.id()); o.frames.URL() == "" && (at == "" || at == "about:blank") {
+	if at := o.targets.url(o.id); o.frames.URL() == "" && (at == "" || at == "about:blank") {
 		limit = o.opts.CallTimeout // the process of a new tab is still starting
 	}
 	busy, err := isBusy(ctx, o.session, limit)

@@ -22,6 +22,7 @@ import (
 // Page is one attached page. Its methods may be called from any goroutine.
 // The caller must order actions that depend on one another.
 type Page struct {
+	id         target.ID
 	connection *connection
 	session    *cdp.Session // of the page itself; frames may have their own
 	frames     *frame.Tree
@@ -42,7 +43,7 @@ type Page struct {
 }
 
 // ID is the page's CDP target id.
-func (p *Page) ID() string { return string(p.frames.Main()) }
+func (p *Page) ID() string { return string(p.id) }
 
 // Session is the page's own session, for CDP commands without a method in this package.
 func (p *Page) Session() *cdp.Session { return p.session }
@@ -64,8 +65,8 @@ func (p *Page) Dialog() *Dialog {
 // URL is the URL of the main frame. For a page that has not responded yet, it is the one
 // that the browser reports.
 func (p *Page) URL() string {
-	if main, _ := p.frames.Frame(p.frames.Main()); main.Known {
-		return main.URL
+	if url := p.frames.URL(); url != "" {
+		return url
 	}
 	return p.connection.targets.url(p.ID())
 }
@@ -82,7 +83,7 @@ func (p *Page) Host() string {
 // LearnURL reads the frames of a page that did not respond when it was attached to. If it
 // still does not respond, only its URL is known. An error means that nothing is.
 func (p *Page) LearnURL(ctx context.Context) error {
-	if main, _ := p.frames.Frame(p.frames.Main()); main.Known {
+	if p.frames.URL() != "" {
 		return nil
 	}
 	if err := p.readFrames(ctx); err != nil && p.URL() == "" {

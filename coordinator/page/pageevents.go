@@ -64,11 +64,12 @@ func frameDetached(p *Page, s *cdp.Session, e *cdppage.EventFrameDetached) {
 }
 
 func frameNavigated(p *Page, s *cdp.Session, e *cdppage.EventFrameNavigated) {
-	p.frames.Committed(s, e.Frame)
+	restored := e.Type == cdppage.NavigationTypeBackForwardCacheRestore
+	p.frames.Committed(s, e.Frame, restored)
 	if e.Frame.ID != p.frames.Main() {
 		return
 	}
-	p.state.committed(e.Type == cdppage.NavigationTypeBackForwardCacheRestore)
+	p.state.committed(restored)
 	p.input.Choosers.Discard()
 	p.history.DocumentCommitted()
 	p.guard.Committed(e.Frame.URL)

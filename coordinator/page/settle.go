@@ -37,6 +37,7 @@ const (
 type observer struct {
 	*connection
 	*state
+	id      string // the page's CDP target id
 	session *cdp.Session
 	frames  *frame.Tree
 	input   *input.Input
@@ -231,13 +232,10 @@ func (o *observer) settleWindows(ctx context.Context, before mark) error {
 	onTheWay := func(page Info) bool { return page.URL == "" } // its first response has not arrived
 	// When it is not met, the window was blocked.
 	return o.awaitFor(ctx, windowTimeout, func() bool {
-		opened := o.targets.openedSince(before.seq, o.id())
+		opened := o.targets.openedSince(before.seq, o.id)
 		return len(opened) >= expected && !slices.ContainsFunc(opened, onTheWay)
 	})
 }
-
-// id is the page's CDP target id, which is also the id of its main frame.
-func (o *observer) id() string { return string(o.frames.Main()) }
 
 // awaitDocument waits until a new document is parsed, and then at most renderTimeout
 // for its load. It also ends when the navigation stays within the document or is refused.

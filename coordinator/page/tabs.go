@@ -9,6 +9,7 @@ import (
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
@@ -176,7 +177,11 @@ func (b *Browser) askVisible(ctx context.Context, id target.ID) (visible, behind
 			behind = true
 		}
 	}
-	visible, err = capture.IsVisible(ctx, s, id)
+	tree, err := protocol.Call(ctx, s, cdppage.GetFrameTree, protocol.Empty{})
+	if err != nil {
+		return false, false
+	}
+	visible, err = capture.IsVisible(ctx, s, tree.FrameTree.Frame.ID)
 	return err == nil && visible, behind
 }
 

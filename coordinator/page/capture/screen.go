@@ -11,7 +11,6 @@ import (
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
@@ -19,7 +18,6 @@ import (
 
 // Page is the part of a page that this package needs.
 type Page interface {
-	ID() string
 	// Run runs an operation on the page and explains its error; limit 0: that of any call.
 	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
 }
@@ -55,7 +53,7 @@ func (s *Screen) EmulateFocus(ctx context.Context) (err error) {
 			s.set(&s.focused, false)
 		}
 	}()
-	visible, err := IsVisible(ctx, s.session, target.ID(s.page.ID()))
+	visible, err := IsVisible(ctx, s.session, s.frames.Main())
 	if err != nil {
 		return err
 	}
@@ -101,10 +99,10 @@ func (s *Screen) set(flag *bool, value bool) (before bool) {
 	return before
 }
 
-// IsVisible queries a page in an isolated world, where the page cannot fake the result.
-// The main frame of a page has the id of its target.
-func IsVisible(ctx context.Context, s *cdp.Session, id target.ID) (bool, error) {
-	r, err := frame.EvaluateApart(ctx, s, protocol.FrameID(id), runtime.EvaluateParams{
+// IsVisible queries a page in an isolated world of its main frame, where the page cannot fake
+// the result.
+func IsVisible(ctx context.Context, s *cdp.Session, main protocol.FrameID) (bool, error) {
+	r, err := frame.EvaluateApart(ctx, s, main, runtime.EvaluateParams{
 		Expression: `document.visibilityState === "visible"`, ReturnByValue: new(true),
 	})
 	return err == nil && r.Result != nil && string(r.Result.Value) == "true", err

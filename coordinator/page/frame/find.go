@@ -63,6 +63,9 @@ func (t *Tree) Find(ctx context.Context, target string) (*Element, error) {
 	if !numbered {
 		return t.findSelector(ctx, target)
 	}
+	if err := t.Learn(ctx); err != nil { // it may be in a document that has come back
+		return nil, err
+	}
 	entry, err := t.lookUpRef(target, n)
 	if err == nil {
 		var e *Element
@@ -106,7 +109,7 @@ func (t *Tree) FindInTime(ctx context.Context, target string, until time.Time) (
 		if !errors.As(err, &missing) || !NoMatch(err) || left <= 0 {
 			return e, err
 		}
-		session, world, err := t.World(ctx, t.main)
+		session, world, err := t.World(ctx, t.Main())
 		if err == nil { // the browser refuses this when the document is replaced
 			var matched bool
 			err = evaluate(ctx, session, world, UntilTrue(matches(missing.Target), left), &matched)
@@ -132,7 +135,7 @@ func jsString(s string) string {
 // Focused is what gets the keys. Its role is empty if nothing has the focus.
 func (t *Tree) Focused(ctx context.Context) (Identity, error) {
 	var outer Identity
-	for id := t.main; ; {
+	for id := t.Main(); ; {
 		var is struct {
 			Identity
 			Apart bool
@@ -177,9 +180,10 @@ func (t *Tree) Removed(ctx context.Context, e *Element) error {
 func (t *Tree) lookUpRef(target string, n int) (refEntry, error) {
 	t.mu.Lock()
 	entry, ok := t.refs.entries[n]
+	stale := ok && entry.isStale(t.frames)
 	t.mu.Unlock()
 	switch {
-	case ok && !entry.stale:
+	case ok && !stale:
 		return entry, nil
 	case ok:
 		return entry, &StaleRefError{Ref: target, Was: entry.label, Gone: "its document was replaced"}
@@ -222,7 +226,7 @@ func (t *Tree) Numbered(ctx context.Context, id protocol.FrameID, n int, label s
 // them.
 func (t *Tree) findSelector(ctx context.Context, selector string) (found *Element, err error) {
 	err = t.Each(ctx, func(id protocol.FrameID) error {
-		if found != nil && found.Frame == t.main {
+		if found != nil && found.Frame == t.Main() {
 			return nil
 		}
 		e, err := t.query(ctx, id, selector)

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"maps"
 	"regexp"
 	"strconv"
 	"sync"
@@ -40,12 +41,18 @@ func (r *Refs) reach(n int) {
 }
 
 type refEntry struct {
-	frame protocol.FrameID
-	label string // for messages, for example: button "Save"
-	stale bool   // its document has gone; kept for the label
+	frame      protocol.FrameID
+	generation int    // of its document, as Frame.Generation
+	label      string // for messages, for example: button "Save"
 }
 
-// maxStale bounds how many refs of gone documents keep their labels.
+// isStale reports whether the ref's document is not shown: it has gone, or is in the page cache.
+func (e refEntry) isStale(frames map[protocol.FrameID]*Frame) bool {
+	f := frames[e.frame]
+	return f == nil || f.Generation != e.generation
+}
+
+// maxStale bounds how many refs of documents that are not shown are kept.
 const maxStale = 5000
 
 func newRefTable() refTable { return refTable{entries: map[int]refEntry{}} }
@@ -55,7 +62,7 @@ func (t *Tree) Label(n int) (label string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e, ok := t.refs.entries[n]
-	return e.label, ok && !e.stale
+	return e.label, ok && !e.isStale(t.frames)
 }
 
 // Ref is the number and the label of an element.
@@ -73,33 +80,26 @@ func (t *Tree) AddRefs(id protocol.FrameID, world runtime.ExecutionContextID, la
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.opts.Refs.reach(last)
-	if f := t.frames[id]; f == nil || world != 0 && f.world != world {
+	f := t.frames[id]
+	if f == nil || world != 0 && f.world != world {
 		return ErrGone
 	}
 	for _, ref := range refs {
-		t.refs.entries[ref.Number] = refEntry{frame: id, label: ref.Label}
+		t.refs.entries[ref.Number] = refEntry{id, f.Generation, ref.Label}
 	}
 	return nil
 }
 
-// dropFrame marks the refs of a frame whose document has gone.
-func (t *refTable) dropFrame(id protocol.FrameID) {
+// prune drops the refs of documents that are not shown, if they have become many.
+func (t *refTable) prune(frames map[protocol.FrameID]*Frame) {
 	stale := 0
-	for n, e := range t.entries {
-		if e.frame == id {
-			e.stale = true
-			t.entries[n] = e
-		}
-		if e.stale {
+	for _, e := range t.entries {
+		if e.isStale(frames) {
 			stale++
 		}
 	}
 	if stale > maxStale {
-		for n, e := range t.entries {
-			if e.stale {
-				delete(t.entries, n)
-			}
-		}
+		maps.DeleteFunc(t.entries, func(_ int, e refEntry) bool { return e.isStale(frames) })
 	}
 }
 

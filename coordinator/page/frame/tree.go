@@ -29,13 +29,15 @@ type Frame struct {
 	// Unreachable is the address of what could not be opened: the document is the browser's
 	// error page, which has a URL of its own.
 	Unreachable string
-	// Generation counts the frame's documents.
+	// Generation identifies the frame's document: no other document of the page has the same.
+	// A document that the browser brings back from its page cache keeps its generation.
 	Generation int
 
-	// Known: the browser has reported its URL and its child frames.
+	// Known: the browser has reported its child frames, and what it calls its document.
 	Known bool
 
-	world runtime.ExecutionContextID // our isolated world in its document; 0: not created yet
+	loader protocol.LoaderID          // what the browser calls the document; empty: not known
+	world  runtime.ExecutionContextID // our isolated world in its document; 0: not created yet
 }
 
 // Address is what the browser's address bar shows: for an error page, what it is about.
@@ -47,16 +49,31 @@ func (f Frame) Entered() bool { return f.world != 0 }
 // Tree is the frames of one page. The page's events keep it up to date; its methods
 // may be called from any goroutine.
 type Tree struct {
-	main    protocol.FrameID
 	session *cdp.Session // of the page itself; frames may have their own
 	opts    Options
 	similar func(ctx context.Context, label string) string // see OnStale
 
-	mu        sync.Mutex
-	frames    frames
+	mu sync.Mutex // guards the fields that follow
+	// main is the main frame. It becomes another one when a prerendered document replaces it, and
+	// when the history leads back: each has the main frame that it was loaded in.
+	main        protocol.FrameID
+	frames      map[protocol.FrameID]*Frame
+	generations int // counts the documents
+	// left are documents that no frame shows. The page cache may bring them back.
+	left      map[protocol.LoaderID]leftDocument
 	refs      refTable
 	worldName string // see ownName and SetBehind
 }
+
+// leftDocument is what remains valid of a document that comes back from the page cache: the
+// browser freezes it, with all worlds in it.
+type leftDocument struct {
+	generation int
+	world      runtime.ExecutionContextID
+}
+
+// maxLeft bounds how many documents are remembered; the page cache has fewer.
+const maxLeft = 1000
 
 // Options are what a tree needs from the page and the browser.
 type Options struct {
@@ -68,16 +85,21 @@ type Options struct {
 	Elsewhere func(n int) (label, address string, ok bool)
 }
 
-// New returns the tree of a page, whose target id is the id of its main frame.
+// New returns the tree of a page. The id of its main frame is a guess until the browser has
+// reported it.
 func New(main protocol.FrameID, session *cdp.Session, opts Options) *Tree {
 	return &Tree{
 		main: main, session: session, opts: opts, refs: newRefTable(), worldName: ownName(worldName),
-		frames: frames{main: {ID: main, Session: session}},
+		frames: map[protocol.FrameID]*Frame{main: {ID: main, Session: session}}, left: map[protocol.LoaderID]leftDocument{},
 	}
 }
 
-// Main is the id of the main frame.
-func (t *Tree) Main() protocol.FrameID { return t.main }
+// Main is the id of the main frame. It may differ from the id of the page's target.
+func (t *Tree) Main() protocol.FrameID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.main
+}
 
 // URL is the URL of the main frame.
 func (t *Tree) URL() string {
@@ -138,49 +160,83 @@ func (t *Tree) RootOf(s *cdp.Session) (Frame, bool) {
 	return Frame{}, false
 }
 
-// Add adds the frames of the browser's response, and keeps newer state from events. It
-// reports whether the main frame's URL was unknown before.
-func (t *Tree) Add(tree *cdppage.FrameTree) (mainLearnt bool) {
+// Add adds the frames of a session's response, and keeps newer state from events. It reports
+// whether the main frame's URL was unknown before.
+func (t *Tree) Add(s *cdp.Session, tree *cdppage.FrameTree) (mainLearnt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if tree == nil || tree.Frame == nil {
+		return false
+	}
+	if s == t.session && tree.Frame.ID != t.main && !t.frames[t.main].Known {
+		t.become(tree.Frame.ID)
+	}
+	if root := t.frames[tree.Frame.ID]; root == nil || root.Session != s || root.loader != "" && root.loader != tree.Frame.LoaderID {
+		return false // an event has reported a newer document
+	}
 	for pending := []*cdppage.FrameTree{tree}; len(pending) > 0; pending = pending[1:] {
 		next := pending[0]
 		if next == nil || next.Frame == nil {
 			continue
 		}
-		session := t.session
-		if parent := t.frames[next.Frame.ParentID]; parent != nil {
-			session = parent.Session
-		}
-		f := t.frames.of(session, next.Frame.ID, next.Frame.ParentID)
-		if !f.Known {
-			f.Known, f.URL, f.Unreachable = true, next.Frame.URL+next.Frame.URLFragment, next.Frame.UnreachableURL
-			mainLearnt = mainLearnt || f.ID == t.main
+		f := t.of(s, next.Frame.ID, next.Frame.ParentID)
+		if !f.Known && f.Session == s {
+			f.Known = true
+			if f.loader == "" {
+				mainLearnt = mainLearnt || f.ID == t.main
+				f.URL, f.Unreachable = next.Frame.URL+next.Frame.URLFragment, next.Frame.UnreachableURL
+				t.identify(f, next.Frame.LoaderID)
+			}
 		}
 		pending = append(pending, next.ChildFrames...)
 	}
 	return mainLearnt
 }
 
-// frames are those of a page, by id.
-type frames map[protocol.FrameID]*Frame
-
-// of returns a frame, which it adds if it is new.
-func (f frames) of(s *cdp.Session, id, parent protocol.FrameID) *Frame {
-	if f[id] == nil {
-		f[id] = &Frame{ID: id, Parent: parent, Session: s}
+// of returns a frame, which it adds if it is new; mu is held.
+func (t *Tree) of(s *cdp.Session, id, parent protocol.FrameID) *Frame {
+	if t.frames[id] == nil {
+		t.generations++
+		t.frames[id] = &Frame{ID: id, Parent: parent, Session: s, Generation: t.generations}
 	}
-	return f[id]
+	return t.frames[id]
 }
 
-// Learn reads the child frames of frames that existed before their session. These are
-// frames of other processes, and frames of a page that did not respond when it was
-// attached.
+// become makes another frame the main one; mu is held.
+func (t *Tree) become(main protocol.FrameID) {
+	t.remove(t.main)
+	t.main = main
+	t.of(t.session, main, "")
+}
+
+// identify notes what the browser calls a frame's document. One that comes back has its worlds
+// and refs; mu is held.
+func (t *Tree) identify(f *Frame, loader protocol.LoaderID) {
+	f.loader = loader
+	if before, back := t.left[loader]; back && f.world == 0 {
+		f.Generation, f.world = before.generation, before.world
+	}
+}
+
+// leave notes that a frame no longer shows its document; mu is held.
+func (t *Tree) leave(f *Frame) {
+	if f.loader == "" || f.world == 0 {
+		return
+	}
+	if len(t.left) >= maxLeft {
+		clear(t.left)
+	}
+	t.left[f.loader] = leftDocument{f.Generation, f.world}
+}
+
+// Learn reads the frames that no event has reported. These are frames in other processes, frames
+// of a page that did not respond when it was attached, and those of a document from the page
+// cache.
 func (t *Tree) Learn(ctx context.Context) error {
 	t.mu.Lock()
 	var unknown []*cdp.Session
 	for _, f := range t.frames {
-		if !f.Known {
+		if !f.Known && !slices.Contains(unknown, f.Session) {
 			unknown = append(unknown, f.Session)
 		}
 	}
@@ -193,7 +249,8 @@ func (t *Tree) Learn(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.Add(tree.FrameTree)
+		t.opts.Flush() // the response may belong to a document whose event is still in the queue
+		t.Add(s, tree.FrameTree)
 	}
 	return nil
 }
@@ -216,42 +273,45 @@ func (t *Tree) Each(ctx context.Context, f func(protocol.FrameID) error) error {
 func (t *Tree) Attached(s *cdp.Session, id, parent protocol.FrameID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.frames[id] == nil {
-		t.frames.of(s, id, parent).Known = true
-	}
+	t.of(s, id, parent)
 }
 
 // AttachedElsewhere sets the session of a frame that has a process of its own.
 func (t *Tree) AttachedElsewhere(s *cdp.Session, id, parent protocol.FrameID, url string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.frames.of(s, id, parent)
+	f := t.of(s, id, parent)
 	f.Known = false
-	f.replace(s, url)
-	t.refs.dropFrame(id)
+	t.replace(f, s, url, "")
 }
 
-// replace sets the frame's new document.
-func (f *Frame) replace(s *cdp.Session, url string) {
-	f.Session, f.URL, f.world = s, url, 0
-	f.Generation++
+// replace sets the frame's new document; mu is held.
+func (t *Tree) replace(f *Frame, s *cdp.Session, url string, loader protocol.LoaderID) {
+	t.leave(f)
+	t.generations++
+	f.Session, f.URL, f.world, f.Generation = s, url, 0, t.generations
+	t.identify(f, loader)
 }
 
-// Committed sets a frame's new document, and drops the state of the old one: its
-// world, its refs and its child frames.
-func (t *Tree) Committed(s *cdp.Session, n *protocol.Frame) {
+// Committed sets a frame's new document, and drops the state of the old one: its world, its
+// refs and its child frames. A restored document has its own child frames already, which only
+// the browser knows.
+func (t *Tree) Committed(s *cdp.Session, n *protocol.Frame, restored bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.frames.of(s, n.ID, n.ParentID)
-	f.Known = true
-	f.replace(s, n.URL+n.URLFragment)
+	if s == t.session && n.ParentID == "" && n.ID != t.main {
+		t.become(n.ID)
+	}
+	f := t.of(s, n.ID, n.ParentID)
+	f.Known = !restored
+	t.replace(f, s, n.URL+n.URLFragment, n.LoaderID)
 	f.Unreachable = n.UnreachableURL
-	t.refs.dropFrame(n.ID)
 	for id, other := range t.frames {
 		if other.Parent == n.ID && other.Session == s {
 			t.remove(id)
 		}
 	}
+	t.refs.prune(t.frames)
 }
 
 // Moved sets the new URL of a frame's document.
@@ -267,7 +327,7 @@ func (t *Tree) Moved(id protocol.FrameID, url string) {
 func (t *Tree) Detached(id protocol.FrameID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if id != t.main && t.frames[id] != nil {
+	if id != t.main {
 		t.remove(id)
 	}
 }
@@ -286,8 +346,12 @@ func (t *Tree) SessionEnded(s *cdp.Session) {
 
 // remove drops a frame and its descendants; mu is held.
 func (t *Tree) remove(id protocol.FrameID) {
+	f := t.frames[id]
+	if f == nil {
+		return
+	}
+	t.leave(f)
 	delete(t.frames, id)
-	t.refs.dropFrame(id)
 	for child, f := range t.frames {
 		if f.Parent == id {
 			t.remove(child)
@@ -295,12 +359,13 @@ func (t *Tree) remove(id protocol.FrameID) {
 	}
 }
 
-// WorldsCleared drops the worlds of a session.
+// WorldsCleared drops the worlds of a session. Those of a document in the page cache live on.
 func (t *Tree) WorldsCleared(s *cdp.Session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, f := range t.frames {
 		if f.Session == s {
+			t.leave(f)
 			f.world = 0
 		}
 	}

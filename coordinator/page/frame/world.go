@@ -49,6 +49,14 @@ func (t *Tree) SetBehind(ctx context.Context) error {
 func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, runtime.ExecutionContextID, error) {
 	t.mu.Lock()
 	f := t.frames[id]
+	if f == nil || !f.Known { // it may have come back, with its world
+		t.mu.Unlock()
+		if err := t.Learn(ctx); err != nil {
+			return nil, 0, err
+		}
+		t.mu.Lock()
+		f = t.frames[id]
+	}
 	if f == nil {
 		t.mu.Unlock()
 		return nil, 0, ErrGone
@@ -136,7 +144,7 @@ func (t *Tree) InWorld(ctx context.Context, id protocol.FrameID, ask func(*cdp.S
 // Evaluate evaluates an expression in our world of the main document and decodes its
 // value. The page can neither replace what the expression uses nor detect it.
 func (t *Tree) Evaluate(ctx context.Context, expression string, value any) error {
-	return t.InWorld(ctx, t.main, func(session *cdp.Session, world runtime.ExecutionContextID) error {
+	return t.InWorld(ctx, t.Main(), func(session *cdp.Session, world runtime.ExecutionContextID) error {
 		return evaluate(ctx, session, world, expression, value)
 	})
 }

@@ -37,6 +37,8 @@ type Bounds struct {
 // Page is the part of a page that this package needs.
 type Page interface {
 	ID() string
+	// MainFrame is the id of the main frame, after the events received so far.
+	MainFrame() protocol.FrameID
 	URL() string
 	Session() *cdp.Session
 	// Documents counts the documents that the main frame has shown.
@@ -296,7 +298,7 @@ func (g *Guard) judge(e *fetch.EventRequestPaused) {
 // concerns reports whether a request is the main frame's document or one of those that Fetch checks.
 func (g *Guard) concerns(e *fetch.EventRequestPaused) bool {
 	if e.ResourceType == network.ResourceTypeDocument {
-		return string(e.FrameID) == g.page.ID()
+		return e.FrameID == g.page.MainFrame()
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

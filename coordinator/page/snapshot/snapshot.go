@@ -141,6 +141,7 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 		if read.Rootless && !r.page.AwaitParsed(ctx) {
 			break
 		}
+		in = r.frames.Main()
 		read, err = r.outline(ctx, in, root, opts)
 	}
 	if err != nil {
