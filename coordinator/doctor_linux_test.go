@@ -108,14 +108,14 @@ func TestDoctor(t *testing.T) {
 			"hosts", doctor.Problem, "Gemini CLI may start no server of DIR/home/.gemini/settings.json: it is not valid JSON: line 2, column", "correct DIR/home/.gemini/settings.json", "",
 		}, {
 			"others may enter the directory of sockets", func(p *patient) { p.make("data/browser-coordinator-mcp", 0o777) },
-			"sockets", doctor.Problem, "Other users may enter DIR/data/browser-coordinator-mcp, which has mode 0777.", "chmod 700 DIR/data/browser-coordinator-mcp",
+			"sockets", doctor.Problem, "DIR/data/browser-coordinator-mcp is open to other users (mode 0777).", "chmod 700 DIR/data/browser-coordinator-mcp",
 			"Set the mode 0700 of DIR/data/browser-coordinator-mcp.",
 		}, {
 			"others may enter the directory of tokens", func(p *patient) {
 				p.serve()
 				p.make("state/browser-coordinator-mcp", 0o755)
 			},
-			"state", doctor.Problem, "which has mode 0755.", "chmod 700 DIR/state/browser-coordinator-mcp",
+			"state", doctor.Problem, "is open to other users (mode 0755).", "chmod 700 DIR/state/browser-coordinator-mcp",
 			"Set the mode 0700 of DIR/state/browser-coordinator-mcp.",
 		}, {
 			"an entry is turned off", func(p *patient) {
@@ -124,7 +124,7 @@ func TestDoctor(t *testing.T) {
 			"hosts", doctor.Warning, "Codex: the entry browser-coordinator in DIR/home/.codex/config.toml is turned off.", "turn the server on in Codex", "",
 		}, {
 			"there is a file in place of the state", func(p *patient) { p.write("state/browser-coordinator-mcp", "", 0o600) },
-			"state", doctor.Problem, "is not a directory", "mv DIR/state/browser-coordinator-mcp ", "",
+			"state", doctor.Problem, "is a regular file, not a folder", "mv DIR/state/browser-coordinator-mcp ", "",
 		}, {
 			"there is no home folder", func(p *patient) { p.env = append(p.env, "HOME=", "XDG_DATA_HOME=") },
 			"sockets", doctor.Problem, "neither XDG_DATA_HOME nor HOME is an absolute path", "set HOME to your home folder", "",

@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"browser-coordinator/internal/backoff"
+	"browser-coordinator/internal/trusted"
 )
 
 // inUse is the error for a profile that another coordinator or browser uses. Two browsers
@@ -52,8 +53,11 @@ func openProfile(ctx context.Context, given string, isolated bool) (*profile, er
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("profile %s: %w", given, err)
 	}
+	if err := trusted.FolderAndParents(dir, trusted.OwnFolder); err != nil {
+		return nil, fmt.Errorf("profile %s: %w", given, err)
+	}
 	p := &profile{dir: dir, lock: flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))}
-	mine, err := p.lock.TryLock()
+	mine, err := trusted.Lock(p.lock.Path(), p.lock.TryLock)
 	if err != nil {
 		return nil, fmt.Errorf("lock the profile: %w", err)
 	}

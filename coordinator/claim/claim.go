@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/internal/trusted"
 )
 
 // Pages are locks on files, one for each page that an agent of this user works in.
@@ -52,7 +53,7 @@ func (c *Pages) Claim(page string) (release func(), ok bool) {
 
 func (c *Pages) lock(file string) (release func(), ok bool) {
 	lock := flock.New(file, flock.SetPermissions(0o600))
-	ok, err := lock.TryLock()
+	ok, err := trusted.Lock(file, lock.TryLock)
 	if err != nil {
 		c.log.Warn("a page cannot be claimed", "file", file, "error", err)
 		return func() {}, true // sharing a page is better than having none

@@ -10,12 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/internal/trusted"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -33,7 +33,7 @@ func checkSocketDirs(context.Context, *examination) []Finding {
 	for i, d := range dirs {
 		for _, path := range slices.Compact([]string{d.Path, d.Sockets}) {
 			if path != "" && (i == 0 && path == d.Path || exists(path)) {
-				found = append(found, checkDir(path, "XDG_DATA_HOME"))
+				found = append(found, checkDir(path, "XDG_DATA_HOME", useAlone))
 			}
 		}
 	}
@@ -60,34 +60,37 @@ func checkStateDir(context.Context, *examination) []Finding {
 	if err := endpoint.CheckStateHome(); err != nil {
 		return []Finding{finding(Problem, "set HOME to your home folder", "%v.", err)}
 	}
-	return []Finding{checkDir(endpoint.StatePath(), "XDG_STATE_HOME")}
+	return []Finding{checkDir(endpoint.StatePath(), "XDG_STATE_HOME", useWithParents)}
 }
 
-// checkDir examines a directory of ours, which only the user may use. The variable
-// decides where it is.
-func checkDir(dir, variable string) Finding {
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved // the state may be on another disk
-	}
-	info, err := os.Lstat(dir)
+// checkDir examines a directory of ours, by the rule of the programs that use it. The
+// variable decides where it is.
+func checkDir(dir, variable string, use func(dir string) error) Finding {
+	err := use(dir)
+	refused, isRefused := errors.AsType[*trusted.Error](err)
 	switch {
+	case err == nil:
+		return ok("%s is yours alone (mode 0700).", dir)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
 		return checkParent(dir, variable)
-	case err != nil:
+	case !isRefused:
 		return unknown("%v.", err)
-	case !info.IsDir():
-		return finding(Problem, fmt.Sprintf("mv %s %s", terminal.Word(dir), terminal.Word(dir+".old")), "%s is not a directory.", dir)
-	case !isOwn(info):
-		return finding(Problem, fmt.Sprintf("set %s to a folder that only you can write to; or, if sudo has made it: sudo chown -R %d %s", variable, os.Getuid(), terminal.Word(dir)),
-			"%s belongs to another user.", dir)
-	case info.Mode().Perm()&0o077 != 0:
-		f := finding(Problem, "chmod 700 "+terminal.Word(dir), "Other users may enter %s, which has mode %04o.", dir, info.Mode().Perm())
-		f.repair = func(context.Context) (string, error) { return closeToOthers(dir) }
-		return f
-	case info.Mode().Perm()&0o700 != 0o700:
-		return finding(Problem, "chmod 700 "+terminal.Word(dir), "You cannot use %s, which has mode %04o.", dir, info.Mode().Perm())
+	case !refused.OfMode:
+		return finding(Problem, fmt.Sprintf("set %s to a folder that only you can write to; or run: %s", variable, refused.Fix), "%s %s.", refused.Path, refused.Reason)
 	}
-	return ok("%s is yours alone (mode 0700).", dir)
+	f := finding(Problem, refused.Fix, "%s %s.", refused.Path, refused.Reason)
+	if refused.Path == dir {
+		f.repair = func(context.Context) (string, error) { return closeToOthers(dir) }
+	}
+	return f
+}
+
+// useAlone is for directories whose parents may have any mode.
+func useAlone(dir string) error { return trusted.Folder(dir, trusted.PrivateFolder) }
+
+// useWithParents is for those whose parents count.
+func useWithParents(dir string) error {
+	return trusted.FolderAndParents(dir, trusted.PrivateFolder)
 }
 
 // checkParent examines where a directory would be made.
@@ -115,9 +118,4 @@ func closeToOthers(dir string) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("Set the mode 0700 of %s.", dir), nil
-}
-
-func isOwn(info fs.FileInfo) bool {
-	st, known := info.Sys().(*syscall.Stat_t)
-	return known && int(st.Uid) == os.Getuid()
 }

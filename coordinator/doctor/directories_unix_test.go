@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDirectoryOfAnotherUser: one that sudo has left gets its owner back. One in a shared
-// directory is the other user's, who may have put links in it, so there is another way.
+// TestDirectoryOfAnotherUser: nothing in it is believed or kept, so its owner is not just
+// changed.
 func TestDirectoryOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can have a directory of another user")
@@ -17,8 +17,8 @@ func TestDirectoryOfAnotherUser(t *testing.T) {
 	if err := os.Chown(dir, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	want := "set XDG_STATE_HOME to a folder that only you can write to; or, if sudo has made it: sudo chown -R 0 " + dir
-	if f := checkDir(dir, "XDG_STATE_HOME"); f.Verdict != Problem || f.Fix != want || f.repair != nil {
+	want := "set XDG_STATE_HOME to a folder that only you can write to; or run: rm -r " + dir
+	if f := checkDir(dir, "XDG_STATE_HOME", useWithParents); f.Verdict != Problem || f.Fix != want || f.repair != nil {
 		t.Errorf("found %+v", f)
 	}
 }

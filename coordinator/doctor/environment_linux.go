@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/vscodeipc"
@@ -126,7 +127,11 @@ func listeningWindows() (all []listeningWindow, err error) {
 
 func isOwnDir(dir string) bool {
 	info, err := os.Lstat(dir)
-	return err == nil && info.IsDir() && isOwn(info)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	st, known := info.Sys().(*syscall.Stat_t)
+	return known && int(st.Uid) == os.Getuid()
 }
 
 // environmentOf is the environment with which a process of the user was started.

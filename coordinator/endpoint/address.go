@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/trusted"
 )
 
 // The range of ports is outside the ones that systems assign automatically (Linux from
@@ -157,7 +158,7 @@ func (f *files) isServed() (bool, error) {
 		return false, nil // the test would make the file
 	}
 	lock := flock.New(f.path("lock"), flock.SetPermissions(0o600))
-	free, err := lock.TryRLock()
+	free, err := trusted.Lock(lock.Path(), lock.TryRLock)
 	if err != nil {
 		return false, err
 	}

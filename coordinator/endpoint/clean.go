@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+
+	"browser-coordinator/internal/trusted"
 )
 
 // Kept is what is kept on disk for one window's endpoint.
@@ -35,7 +37,7 @@ func Remember(hash, workspace string) error {
 	if err != nil {
 		return err
 	}
-	if kept, err := os.ReadFile(f.path("workspace")); err == nil && strings.TrimSuffix(string(kept), "\n") == workspace {
+	if kept, err := trusted.ReadFile(f.path("workspace")); err == nil && strings.TrimSuffix(string(kept), "\n") == workspace {
 		return nil
 	}
 	return f.write("workspace", workspace)
@@ -43,6 +45,9 @@ func Remember(hash, workspace string) error {
 
 // List returns what is kept for all windows.
 func List() ([]Kept, error) {
+	if err := checkState(); err != nil {
+		return nil, err
+	}
 	paths, err := filepath.Glob(filepath.Join(StatePath(), "endpoint-*.*"))
 	if err != nil {
 		return nil, err
@@ -61,7 +66,7 @@ func List() ([]Kept, error) {
 		}
 		k.Files = append(k.Files, path)
 		if kind == "workspace" {
-			text, err := os.ReadFile(path)
+			text, err := trusted.ReadFile(path)
 			if err != nil {
 				return nil, err
 			}
@@ -87,7 +92,7 @@ func (k Kept) Port() int {
 // Remove deletes the files, unless a coordinator serves the endpoint now.
 func (k Kept) Remove() (served bool, err error) {
 	lock := flock.New(filepath.Join(StatePath(), "endpoint-"+k.Hash+".lock"), flock.SetPermissions(0o600))
-	free, err := lock.TryLock()
+	free, err := trusted.Lock(lock.Path(), lock.TryLock)
 	if err != nil || !free {
 		return err == nil, err
 	}

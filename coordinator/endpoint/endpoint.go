@@ -15,6 +15,7 @@ import (
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/internal/backoff"
 	"browser-coordinator/internal/notify"
+	"browser-coordinator/internal/trusted"
 	"browser-coordinator/internal/usersocket"
 )
 
@@ -125,7 +126,7 @@ func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 	defer close(e.done)
 	wait := newBackoff()
 	for ctx.Err() == nil {
-		owned, err := e.lock.TryLock()
+		owned, err := e.tryLock()
 		if owned {
 			err = e.own(ctx, ready)
 		}
@@ -149,6 +150,15 @@ func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 			wait.Sleep(ctx)
 		}
 	}
+}
+
+// tryLock tries to become the owner. The folder is checked each time: this process may run
+// for days.
+func (e *Endpoint) tryLock() (bool, error) {
+	if err := checkState(); err != nil {
+		return false, err
+	}
+	return trusted.Lock(e.lock.Path(), e.lock.TryLock)
 }
 
 // report passes the first outcome to Serve, which reads only that one.

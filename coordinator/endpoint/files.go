@@ -16,6 +16,8 @@ import (
 
 	"github.com/adrg/xdg"
 	"github.com/gofrs/flock"
+
+	"browser-coordinator/internal/trusted"
 )
 
 // files is what one window's endpoint keeps on disk: endpoint-HASH.json (the port),
@@ -35,8 +37,21 @@ func filesOf(hash string) (*files, error) {
 		return nil, fmt.Errorf("%q is not a window's hash (16 hex digits in lower case)", hash)
 	}
 	f := &files{dir: StatePath(), hash: hash, id: id}
+	if err := checkState(); err != nil {
+		return f, err
+	}
 	f.token, err = f.readToken()
 	return f, err
+}
+
+// checkState refuses the folder of StateDir if another user could have put files there.
+// It may not exist.
+func checkState() error {
+	err := trusted.FolderAndParents(StatePath(), trusted.PrivateFolder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // openFiles is filesOf, and makes the token if there is none.
@@ -53,17 +68,14 @@ func openFiles(hash string) (*files, error) {
 }
 
 // StateDir is the folder for state that outlives a program. It makes the folder if there
-// is none. No other user may read it.
+// is none, and refuses one that another user may enter or replace.
 func StateDir() (string, error) {
 	if err := CheckStateHome(); err != nil {
 		return "", err
 	}
 	dir := StatePath()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", &StateDirError{dir, err}
-	}
-	// The tokens in it give access to browsers to every process that can read them.
-	if err := os.Chmod(dir, 0o700); err != nil {
+	// The tokens in it give access to browsers to every process that knows them.
+	if err := trusted.MakeFolder(dir); err != nil {
 		return "", &StateDirError{dir, err}
 	}
 	return dir, nil
@@ -76,6 +88,9 @@ type StateDirError struct {
 }
 
 func (e *StateDirError) Error() string {
+	if errors.Is(e.Err, trusted.ErrForeign) {
+		return e.Err.Error()
+	}
 	return fmt.Sprintf("cannot make the folder %s: %v", e.Dir, e.Err)
 }
 
@@ -131,7 +146,7 @@ func (f *files) ensureToken() (string, error) {
 
 // readToken returns "" where there is none.
 func (f *files) readToken() (string, error) {
-	b, err := os.ReadFile(f.path("token"))
+	b, err := trusted.ReadFile(f.path("token"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
@@ -148,7 +163,11 @@ func (f *files) lockChoice() (unlock func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	lock := flock.New(filepath.Join(f.dir, "endpoint-ports.lock"), flock.SetPermissions(0o600))
-	if ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil || !ok {
+	ok, err := trusted.Lock(lock.Path(), func() (bool, error) { return lock.TryLockContext(ctx, 5*time.Millisecond) })
+	if errors.Is(err, trusted.ErrForeign) {
+		return nil, err
+	}
+	if err != nil || !ok {
 		return nil, fmt.Errorf("another process holds %s: %w", lock.Path(), err)
 	}
 	return lock.Close, nil
@@ -179,7 +198,7 @@ func (f *files) write(kind, line string) error {
 
 // readPort returns the port that is remembered in a state file, 0 if none is.
 func readPort(path string) int {
-	b, err := os.ReadFile(path)
+	b, err := trusted.ReadFile(path)
 	if err != nil {
 		return 0
 	}

@@ -4,12 +4,15 @@
 package output
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"browser-coordinator/internal/trusted"
 )
 
 // DefaultName is the folder below a workspace if no other is chosen.
@@ -53,6 +56,17 @@ func (f Folder) open(below []string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A workspace is where the user works anyway, but another folder may be anyone's.
+	if len(f.steps) == 0 {
+		err := check(dir, f.base)
+		if info, linkErr := os.Lstat(f.base); linkErr == nil && info.Mode()&fs.ModeSymlink != 0 {
+			err = errors.Join(err, trusted.Check(f.base, info, trusted.Link))
+		}
+		if err != nil {
+			dir.Close()
+			return nil, err
+		}
+	}
 	path := f.base
 	enterAll := func(steps []string) error {
 		for _, step := range steps {
@@ -63,6 +77,9 @@ func (f Folder) open(below []string) (*os.Root, error) {
 			}
 			dir.Close()
 			dir = next
+			if err := check(dir, path); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
@@ -106,6 +123,34 @@ func enter(in *os.Root, name string) (*os.Root, error) {
 		return nil, err
 	}
 	return dir, nil
+}
+
+// check refuses a folder in which another user can read or replace what is saved. path is
+// for the error only. A file system without modes, as a disk of Windows has in WSL, shows
+// the same one for all: there only the owner counts.
+func check(dir *os.Root, path string) error {
+	info, err := dir.Stat(".")
+	if err != nil {
+		return err
+	}
+	err = trusted.Check(path, info, trusted.SharedFolder)
+	if refused, ok := errors.AsType[*trusted.Error](err); ok && refused.OfMode && !keepsModes(dir) {
+		return nil
+	}
+	return err
+}
+
+// keepsModes reports whether the file system of a folder has a mode for each file. It may
+// be wrong only where nothing can be written.
+func keepsModes(dir *os.Root) bool {
+	name := ".mode-" + rand.Text()
+	file, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return true
+	}
+	info, err := file.Stat()
+	err = errors.Join(err, file.Close(), dir.Remove(name))
+	return err != nil || info.Mode().Perm() == 0o600
 }
 
 // ignore makes git ignore the folder's content.

@@ -9,12 +9,11 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
 
 	"browser-coordinator/cdpproxy/dial"
+	"browser-coordinator/internal/trusted"
 )
 
 // Address is where a provider is, with the credentials that it gets. It never prints
@@ -129,14 +128,10 @@ func parseHeaders(text string) (http.Header, error) {
 
 // readHeaders reads a file of headers. Only its owner may have access to it.
 func readHeaders(file string) (http.Header, error) {
-	info, err := os.Stat(file)
-	if err != nil {
+	if err := trusted.Parents(file); err != nil {
 		return nil, err
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s: other users of this machine may read it; run `chmod 600 %s`", file, file)
-	}
-	text, err := os.ReadFile(file)
+	text, err := trusted.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}

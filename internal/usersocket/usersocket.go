@@ -8,7 +8,7 @@
 // A path whose folder is too long for a socket works on Linux only.
 package usersocket
 
-import "errors"
+import "browser-coordinator/internal/trusted"
 
 // ErrForeign is wrapped by errors about a peer that is not the user's own.
-var ErrForeign = errors.New("not ours")
+var ErrForeign = trusted.ErrForeign

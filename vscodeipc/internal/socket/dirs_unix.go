@@ -9,9 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 
+	"browser-coordinator/internal/trusted"
 	"browser-coordinator/internal/usersocket"
 )
 
@@ -114,19 +113,11 @@ func List() ([]Address, error) {
 	return all, errors.Join(faults...)
 }
 
-// checkDir refuses a directory that others own or may enter (spec 2).
+// checkDir refuses a directory that others own or may enter (spec 2). Its parents may have
+// any mode: the users of both ends of a connection are compared.
 func checkDir(dir string) error {
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return fmt.Errorf("look at the socket directory: %w", err)
-	}
-	switch {
-	case !info.IsDir():
-		return fmt.Errorf("refuse %s: it is a %s, not a directory; move it away: %w", dir, kindOf(info), ErrForeign)
-	case ownerOf(info) != os.Getuid():
-		return fmt.Errorf("refuse the socket directory %s: it belongs to uid %d, not to uid %d: %w", dir, ownerOf(info), os.Getuid(), ErrForeign)
-	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("refuse the socket directory %s: others may enter it (mode %04o); run: chmod 700 %s: %w", dir, info.Mode().Perm(), dir, ErrForeign)
+	if err := trusted.Folder(dir, trusted.PrivateFolder); err != nil {
+		return fmt.Errorf("open the directory of sockets: %w", err)
 	}
 	return nil
 }
@@ -143,42 +134,11 @@ func makeDir(dir string) error {
 	return checkDir(dir)
 }
 
-func ownerOf(info fs.FileInfo) int {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(st.Uid)
-	}
-	return -1
-}
-
-// kindOf names the type of a file.
-func kindOf(info fs.FileInfo) string {
-	switch mode := info.Mode(); {
-	case mode.IsRegular():
-		return "regular file"
-	case mode.IsDir():
-		return "directory"
-	case mode&fs.ModeSymlink != 0:
-		return "symbolic link"
-	case mode&fs.ModeSocket != 0:
-		return "socket"
-	case mode&fs.ModeNamedPipe != 0:
-		return "named pipe"
-	default:
-		return strings.ToLower(mode.Type().String())
-	}
-}
-
 // checkSocket refuses a file that is not a socket of ours (spec 9).
 func checkSocket(path string) (fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, fmt.Errorf("look at the socket: %w", err)
 	}
-	if info.Mode().Type() != fs.ModeSocket {
-		return nil, fmt.Errorf("refuse %s: it is a %s, not a socket: %w", path, kindOf(info), ErrForeign)
-	}
-	if ownerOf(info) != os.Getuid() {
-		return nil, fmt.Errorf("refuse the socket %s: it belongs to uid %d, not to uid %d: %w", path, ownerOf(info), os.Getuid(), ErrForeign)
-	}
-	return info, nil
+	return info, trusted.Check(path, info, trusted.Socket)
 }

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"browser-coordinator/internal/usersocket"
+	"browser-coordinator/internal/trusted"
 )
 
 // ShortName is the file in a DIR that is too long for sockets. It names the short
@@ -29,14 +29,7 @@ func shortOf(dir string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, ShortName)
-	info, err := os.Lstat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() || ownerOf(info) != os.Getuid() || info.Mode().Perm()&0o077 != 0 || info.Size() > usersocket.MaxPath {
-		return "", fmt.Errorf("%s is not a private file with one path: %w", path, ErrForeign)
-	}
-	text, err := os.ReadFile(path)
+	text, err := trusted.ReadFile(path)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,72 @@
+//go:build unix
+
+package trusted
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestParents: what another user can replace is refused, and nothing else: sandboxes and
+// shared machines have many kinds of parents.
+func TestParents(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can make folders of another user")
+	}
+	const other = 54321
+	for _, c := range []struct {
+		name    string
+		change  func(dir string) error
+		refused string // part of the reason; empty: it is accepted
+	}{
+		{"private", func(string) error { return nil }, ""},
+		{"readable", func(dir string) error { return os.Chmod(dir, 0o755) }, ""},
+		{"writable by all", func(dir string) error { return os.Chmod(dir, 0o777) }, "mode 0777"},
+		{"writable by all, sticky", func(dir string) error { return os.Chmod(dir, 0o777|fs.ModeSticky) }, ""},
+		{"writable by a group", func(dir string) error { return errors.Join(os.Chown(dir, 0, other), os.Chmod(dir, 0o775)) }, "mode 0775"},
+		{"writable by the user's own group", func(dir string) error { return os.Chmod(dir, 0o775) }, ""},
+		{"another user's", func(dir string) error { return os.Chown(dir, other, other) }, "belongs to uid 54321"},
+		{"another user's, sticky", func(dir string) error {
+			return errors.Join(os.Chown(dir, other, other), os.Chmod(dir, 0o777|fs.ModeSticky))
+		}, "belongs to uid 54321"},
+		{"a link", func(dir string) error {
+			return errors.Join(os.Rename(dir, dir+"-x"), os.Symlink(filepath.Base(dir)+"-x", dir))
+		}, ""},
+		{"a link to an open folder", func(dir string) error {
+			return errors.Join(os.Rename(dir, dir+"-x"), os.Chmod(dir+"-x", 0o777), os.Symlink("../"+filepath.Base(filepath.Dir(dir))+"/"+filepath.Base(dir)+"-x", dir))
+		}, "mode 0777"},
+		{"a link of another user", func(dir string) error {
+			return errors.Join(os.Rename(dir, dir+"-x"), os.Symlink(dir+"-x", dir), os.Lchown(dir, other, other))
+		}, "link of uid 54321"},
+		{"links in a circle", func(dir string) error { return errors.Join(os.Remove(dir), os.Symlink(dir, dir)) }, syscall.ELOOP.Error()},
+		{"a file", func(dir string) error { return errors.Join(os.Remove(dir), os.WriteFile(dir, nil, 0o600)) }, syscall.ENOTDIR.Error()},
+		{"missing", os.Remove, syscall.ENOENT.Error()},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "parent")
+			if err := errors.Join(os.Mkdir(dir, 0o700), c.change(dir)); err != nil {
+				t.Fatal(err)
+			}
+			err := Parents(filepath.Join(dir, "file"))
+			if c.refused == "" && err != nil || c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestNothingBlocks: a named pipe has no writer, and is refused at once.
+func TestNothingBlocks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a b")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadFile(path); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "is a named pipe, not a regular file; run: mv '"+path+"' '"+path+".old'") {
+		t.Errorf("got %v", err)
+	}
+}

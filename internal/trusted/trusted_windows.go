@@ -1,0 +1,20 @@
+package trusted
+
+import (
+	"io/fs"
+	"os"
+)
+
+// openHere refuses a link. Only a program of the user can put one in place meanwhile.
+func openHere(path string, flag int, mode fs.FileMode) (*os.File, error) {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, &os.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
+	}
+	return os.OpenFile(path, flag, mode)
+}
+
+// checkOwner does nothing: access lists protect the folders of a user.
+func checkOwner(string, fs.FileInfo, Kind) error { return nil }
+
+// Parents does nothing, as above.
+func Parents(string) error { return nil }
