@@ -162,7 +162,7 @@ func (o *observer) titleNow(ctx context.Context, before mark) string {
 	}
 	// The browser's history keeps a separate title for each step within the document.
 	var title string
-	_ = o.frames.Evaluate(ctx, "document.title", &title)
+	_ = o.frames.Evaluate(ctx, "document[$.title]", &title)
 	return title
 }
 

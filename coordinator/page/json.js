@@ -4,6 +4,9 @@ function () {
   const MAX_OBJECTS = 50000, MAX_DEPTH = 100, MAX_TAG = 200;
   let left = MAX_OBJECTS;
   const above = new Set();
+  // The fields of a form, and the images of a document, shadow properties by their names.
+  const dom = (n, of, name) => Object.getOwnPropertyDescriptor(of.prototype, name).get.call(n);
+  const isNode = (v) => { try { return "nodeType" in v && dom(v, Node, "nodeType") > 0; } catch { return false; } };
   const quote = (s) => JSON.stringify(String(s));
   const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
 
@@ -32,7 +35,7 @@ function () {
 
   function object(v) {
     if (v.window === v) return quote("[Window]");
-    if (typeof v.nodeType === "number" && typeof v.nodeName === "string") return quote(node(v));
+    if (isNode(v)) return quote(node(v));
     const kind = Object.prototype.toString.call(v).slice(8, -1);
     switch (kind) {
       case "Date": return quote(isNaN(v) ? "Invalid Date" : v.toISOString());
@@ -84,11 +87,13 @@ function () {
   }
 
   function node(n) {
-    if (n.nodeType === 9) return "#document " + n.URL;
-    if (n.nodeType !== 1) return n.nodeValue === null ? n.nodeName : `${n.nodeName} ${limit(n.nodeValue.trim(), MAX_TAG)}`;
-    let tag = "<" + n.localName;
-    for (const a of n.attributes) tag += ` ${a.name}="${a.value}"`;
-    return limit(tag, MAX_TAG) + ">" + limit((n.innerText ?? n.textContent).trim().replace(/\s+/g, " "), MAX_TAG / 2);
+    const type = dom(n, Node, "nodeType"), name = dom(n, Node, "nodeName"), value = dom(n, Node, "nodeValue");
+    if (type === 9) return "#document " + dom(n, Document, "URL");
+    if (type !== 1) return value === null ? name : `${name} ${limit(value.trim(), MAX_TAG)}`;
+    let tag = "<" + dom(n, Element, "localName");
+    for (const a of dom(n, Element, "attributes")) tag += ` ${a.name}="${a.value}"`;
+    const text = typeof n.innerText === "string" ? n.innerText : dom(n, Node, "textContent");
+    return limit(tag, MAX_TAG) + ">" + limit(text.trim().replace(/\s+/g, " "), MAX_TAG / 2);
   }
 
   return write(this) || "null";

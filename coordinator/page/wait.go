@@ -319,7 +319,7 @@ func (w *waiter) lookForTexts(ctx context.Context, d document, t textWait) (text
 			Arguments: []*runtime.CallArgument{{Value: args}}, AwaitPromise: new(true), ReturnByValue: new(true),
 		})
 		if ctx.Err() != nil {
-			end := fmt.Sprintf("globalThis.waits?.get(%q)?.()", t.ID)
+			end := fmt.Sprintf("memory.waits?.get(%q)?.()", t.ID)
 			_, _ = session.Start(context.WithoutCancel(ctx), runtime.CommandEvaluate, runtime.EvaluateParams{Expression: end, ContextID: world, Silent: new(true)})
 		}
 		return err

@@ -136,7 +136,7 @@ func TestWaitForTextInFrames(t *testing.T) {
 	}
 	// The documents keep no waits.
 	var left int
-	if err := p.Frames().Evaluate(t.Context(), "waits.size", &left); err != nil || left != 0 {
+	if err := p.Frames().Evaluate(t.Context(), "memory.waits.size", &left); err != nil || left != 0 {
 		t.Errorf("%d watches are left: %v", left, err)
 	}
 }

@@ -103,7 +103,7 @@ func (s *Screen) set(flag *bool, value bool) (before bool) {
 // the result.
 func IsVisible(ctx context.Context, s *cdp.Session, main protocol.FrameID) (bool, error) {
 	r, err := frame.EvaluateApart(ctx, s, main, runtime.EvaluateParams{
-		Expression: `document.visibilityState === "visible"`, ReturnByValue: new(true),
+		Expression: frame.OfDocument("visibilityState") + `=== "visible"`, ReturnByValue: new(true),
 	})
 	return err == nil && r.Result != nil && string(r.Result.Value) == "true", err
 }

@@ -118,7 +118,7 @@ func (f *Fetcher) fetch(ctx context.Context, url string, o Request) (Response, e
 		return Response{}, err
 	}
 	r, err := protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: function, ExecutionContextID: world,
+		FunctionDeclaration: frame.InDOM(function), ExecutionContextID: world,
 		Arguments: []*runtime.CallArgument{{Value: argument}}, AwaitPromise: new(true), ReturnByValue: new(true),
 	})
 	if err != nil {

@@ -116,7 +116,7 @@ func (e *Element) Call(ctx context.Context, function string, args, result any) e
 
 // Run calls a function with the element as `this`, as [Tree.Run] does.
 func (e *Element) Run(ctx context.Context, function string, argument, result any) error {
-	pending, err := e.start(ctx, function, argument, false)
+	pending, err := e.start(ctx, InDOM(function), argument, false)
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (t *Tree) FindInTime(ctx context.Context, target string, until time.Time) (
 // matches is an expression that is true when a selector matches in the document. Only our
 // library knows selectors that are not CSS.
 func matches(selector string) string {
-	return "CSS.supports('selector(' + " + jsString(selector) + " + ')') ? document.querySelector(" + jsString(selector) + ") : library.query(" + jsString(selector) + ")"
+	return "CSS.supports('selector(' + " + jsString(selector) + " + ')') ? document[$.querySelector](" + jsString(selector) + ") : library.query(" + jsString(selector) + ")"
 }
 
 // jsString is a JavaScript string literal.
@@ -205,7 +205,7 @@ func (t *Tree) Numbered(ctx context.Context, id protocol.FrameID, n int, label s
 		return nil, gone
 	}
 	r, err := protocol.Call(ctx, f.Session, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: fmt.Sprintf("globalThis.elements?.get(%d)?.deref()", n), ContextID: f.world,
+		Expression: fmt.Sprintf("memory.elements?.get(%d)?.deref()", n), ContextID: f.world,
 	})
 	if NoContext(err) {
 		gone.Gone = "its document was replaced"

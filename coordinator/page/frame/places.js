@@ -3,13 +3,13 @@ function (numbers) {
   // that can be reached (see climb). What is covered, or scrolled out of a frame, is left out.
   const { shown: isShown } = library.visibility();
   const shown = (e) => {
-    const r = e.getClientRects()[0];
+    const r = e.$getClientRects()[0];
     if (!r || r.width < 1 || r.height < 1 || !isShown(e)) return false;
     const x = r.x + r.width / 2, y = r.y + r.height / 2;
     if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return window === window.top; // a picture of the whole page has it
-    const hit = e.getRootNode().elementFromPoint(x, y);
-    return !hit || hit.contains(e) || e.contains(hit) || hit.closest("label")?.control === e || !!e.shadowRoot;
+    const hit = e.$getRootNode().$elementFromPoint(x, y);
+    return !hit || hit.$contains(e) || e.$contains(hit) || hit.$closest("label")?.$control === e || !!e.$shadowRoot;
   };
-  const found = numbers.map((n) => [n, globalThis.elements?.get(n)?.deref()]).filter(([, e]) => e?.isConnected && shown(e));
-  return JSON.stringify(found.map(([n, e]) => ({ n, ...library.climb(library.corners(e.getBoundingClientRect()), window) })));
+  const found = numbers.map((n) => [n, memory.elements?.get(n)?.deref()]).filter(([, e]) => e?.$isConnected && shown(e));
+  return JSON.stringify(found.map(([n, e]) => ({ n, ...library.climb(library.corners(e.$getBoundingClientRect()), window) })));
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"regexp"
 	"strings"
+	"sync"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/runtime"
@@ -16,12 +18,31 @@ import (
 //go:embed script
 var scripts embed.FS
 
+//go:embed dom.js
+var domScript string
+
+// domProperty matches a property of the DOM in a script of ours: e.$parentNode.
+var domProperty = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:(\?\.)|\.)\$(\w+)`) })
+
+// InDOM makes a script read each property e.$name of the DOM where no page can shadow it, see
+// dom.js.
+func InDOM(script string) string {
+	return domProperty().ReplaceAllString(script, "$1[$$.$2]")
+}
+
+// OfDocument is an expression for a property of the document without [Library], where its images
+// may shadow it.
+func OfDocument(name string) string {
+	return "Object.getOwnPropertyDescriptor(Document.prototype, '" + name + "').get.call(document)"
+}
+
 // Library is a script that defines functions in an isolated world: this package's, and
 // those in the folder script of the others, one per file. They are defined once per
 // document, so that the browser compiles them once and calls are small.
 func Library(others ...embed.FS) string {
 	var b strings.Builder
-	b.WriteString("globalThis.library ??= {\n")
+	b.WriteString(domScript)
+	b.WriteString("if (!Object.hasOwn(globalThis, 'library')) globalThis.library = {\n")
 	names := map[string]bool{}
 	for _, folder := range append(others, scripts) {
 		files, err := folder.ReadDir("script")
@@ -42,7 +63,7 @@ func Library(others ...embed.FS) string {
 		}
 	}
 	b.WriteString("}; 0")
-	return b.String()
+	return InDOM(b.String())
 }
 
 // Call returns the declaration that calls a function of the library.
@@ -61,7 +82,7 @@ func (t *Tree) Run(ctx context.Context, frame protocol.FrameID, function string,
 	var r runtime.CallFunctionOnResult
 	err = t.InWorld(ctx, frame, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
 		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-			FunctionDeclaration: function, ExecutionContextID: world,
+			FunctionDeclaration: InDOM(function), ExecutionContextID: world,
 			Arguments: []*runtime.CallArgument{{Value: encoded}}, AwaitPromise: new(true), ReturnByValue: new(true),
 		})
 		return err

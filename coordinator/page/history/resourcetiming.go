@@ -35,8 +35,8 @@ type pastEntry struct {
 // getEntriesByType. The script's time is therefore limited and its result is untrusted
 // data. Without it, the earlier requests of a worker stay unknown. A frame reports its own
 // content, and its parent document reports the frame itself.
-const pastScript = `(() => {
-	const past = { state: globalThis.document?.readyState };
+var pastScript = `(() => {
+	const past = { state: globalThis.document && ` + frame.OfDocument("readyState") + ` };
 	try {
 		const entries = [];
 		const list = (scope, kinds) => {

@@ -160,7 +160,7 @@ func (i Vision) elementAt(ctx context.Context, x, y float64) (*spot, error) {
 	err := i.frames.InWorld(ctx, i.frames.Main(), func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
 		in = session
 		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
-			Expression: fmt.Sprintf("document.elementFromPoint(%g, %g)", x, y), ContextID: world,
+			Expression: fmt.Sprintf("document[$.elementFromPoint](%g, %g)", x, y), ContextID: world,
 		})
 		return err
 	})

@@ -1,13 +1,16 @@
 function () {
   // Asks the frameworks' development builds which component rendered this
   // element. It reads what they keep on their elements, and changes nothing.
+  // The fields of a form shadow its properties by their names.
+  const dom = (e, name) => Object.getOwnPropertyDescriptor(Node.prototype, name).get.call(e);
+  const parentOf = (e) => dom(e, "parentElement");
   const key = (e, prefix) => Object.keys(e).find((k) => k.startsWith(prefix));
   const text = (s) => (typeof s === "string" ? s : "");
   const number = (n) => (typeof n === "number" ? n : 0);
 
   function react(e) {
     let fiber;
-    for (let x = e; x && !fiber; x = x.parentElement) {
+    for (let x = e; x && !fiber; x = parentOf(x)) {
       const k = key(x, "__reactFiber$") ?? key(x, "__reactInternalInstance$");
       if (k) fiber = x[k];
     }
@@ -30,7 +33,7 @@ function () {
   }
   function vue(e) {
     let c;
-    for (let x = e; x && !c; x = x.parentElement) c = x.__vueParentComponent ?? x.__vue__;
+    for (let x = e; x && !c; x = parentOf(x)) c = x.__vueParentComponent ?? x.__vue__;
     if (!c) return null;
     const nameOf = (i) => i.type?.name ?? i.type?.__name ?? i.$options?.name ?? "";
     const owners = [];
@@ -38,7 +41,7 @@ function () {
     return { framework: "Vue", name: nameOf(c), owners: owners.filter(Boolean), file: text(c.type?.__file ?? c.$options?.__file), line: 0, column: 0, stack: "" };
   }
   function svelte(e) {
-    for (let x = e; x; x = x.parentElement) {
+    for (let x = e; x; x = parentOf(x)) {
       const loc = x.__svelte_meta?.loc;
       if (loc) {
         const file = text(loc.file);
@@ -54,6 +57,6 @@ function () {
     const c = globalThis.ng?.getOwningComponent?.(e) ?? globalThis.ng?.getComponent?.(e);
     return c ? { framework: "Angular", name: c.constructor.name, owners: [], file: "", line: 0, column: 0, stack: "" } : null;
   }
-  const e = this.nodeType === 1 ? this : this.parentElement;
+  const e = dom(this, "nodeType") === 1 ? this : parentOf(this);
   return JSON.stringify(react(e) ?? vue(e) ?? svelte(e) ?? angular(e));
 }

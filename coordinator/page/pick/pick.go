@@ -244,7 +244,7 @@ func (p *Picker) elementOf(ctx context.Context, n node) (*frame.Element, error) 
 			continue // not of this frame, or the frame has gone
 		}
 		own, err := protocol.Call(ctx, n.session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-			FunctionDeclaration: "function () { return this.ownerDocument === document }", ObjectID: e.Handle, ReturnByValue: new(true),
+			FunctionDeclaration: "function () { return this[$.ownerDocument] === document }", ObjectID: e.Handle, ReturnByValue: new(true),
 		})
 		if err == nil && own.Result != nil && string(own.Result.Value) == "true" {
 			return e, nil

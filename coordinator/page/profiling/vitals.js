@@ -37,7 +37,7 @@ async function () {
   return JSON.stringify({
     fcp: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0,
     lcp: largest?.startTime ?? 0,
-    largest: largest ? `${largest.element?.nodeName ?? "element"} (${largest.url ? "image" : "text"})` : "",
+    largest: largest ? `${largest.element?.$nodeName ?? "element"} (${largest.url ? "image" : "text"})` : "",
     load: performance.getEntriesByType("navigation")[0]?.loadEventStart ?? 0,
     cls, shifts, interactions, inp: worst?.duration ?? 0, input: worst?.name ?? "",
     tasks: entries("longtask").map((e) => ({ start: e.startTime, duration: e.duration })),

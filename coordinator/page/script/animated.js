@@ -3,7 +3,7 @@ async function (elapsed, wait) {
   // an accordion, and that began in the last milliseconds. Others do not count: what
   // they move or colour is shown already. With wait, it resolves when they have ended,
   // or after half a second.
-  const began = document.timeline.currentTime - elapsed;
+  const began = document.$timeline.currentTime - elapsed;
   // What the page has put off until the next task, it has done then.
   if (!wait) await new Promise((done) => {
     const { port1, port2 } = new MessageChannel();
@@ -16,7 +16,7 @@ async function (elapsed, wait) {
     .filter(
       (a) =>
         a.playState === "running" &&
-        a.timeline === document.timeline &&
+        a.timeline === document.$timeline &&
         (a.startTime ?? began) >= began &&
         a.effect.getComputedTiming().endTime <= 1000 &&
         a.effect.getKeyframes().some((frame) => Object.keys(frame).some((property) => shows.test(property))),

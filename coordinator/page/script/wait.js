@@ -10,20 +10,20 @@ function ({ id, text, gone, known, budget }) {
     if (observed.has(root)) return;
     observed.add(root);
     observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
-    for (const e of events) root.addEventListener(e, look, true);
+    for (const e of events) root.$addEventListener(e, look, true);
   };
   const innerText = (root) => {
     observe(root);
-    let all = root.body ? root.body.innerText : [...root.children].map((e) => e.innerText ?? "").join("\n");
-    for (const e of root.querySelectorAll("*")) {
-      const shadow = e.shadowRoot ?? globalThis.closedRoots?.get(e);
+    let all = root.$body ? root.$body.$innerText : [...root.$children].map((e) => e.$innerText ?? "").join("\n");
+    for (const e of root.$querySelectorAll("*")) {
+      const shadow = e.$shadowRoot ?? memory.closedRoots?.get(e);
       if (shadow) all += "\n" + innerText(shadow);
     }
     return all;
   };
   // The frames of this process that the document is in; that of another is not
   // laid out where it is hidden.
-  const hidden = () => !library.visibility().framed() || !!document.documentElement && !document.documentElement.checkVisibility();
+  const hidden = () => !library.visibility().framed() || !!document.$documentElement && !document.$documentElement.$checkVisibility();
   const { plain, shownText } = library;
   text = plain(text ?? "");
   gone = plain(gone ?? "");
@@ -32,18 +32,18 @@ function ({ id, text, gone, known, budget }) {
     const shown = plain(innerText(document));
     if (hidden()) return 0;
     // A frame in a tab in the background may have no boxes yet.
-    if (!document.body?.checkVisibility()) return flags(shown);
+    if (!document.$body?.$checkVisibility()) return flags(shown);
     // innerText has what is only clipped, and lacks what is skipped because it is out of sight.
-    const all = shown + plain(document.documentElement.textContent);
+    const all = shown + plain(document.$documentElement.$textContent);
     if (![text, gone].some((wanted) => wanted && wanted.split(" ").every((word) => all.includes(word)))) return 0;
-    return flags(shownText(document.documentElement, { options: true }));
+    return flags(shownText(document.$documentElement, { options: true }));
   };
-  const waits = globalThis.waits ??= new Map();
+  const waits = memory.waits ??= new Map();
   waits.get(id)?.();
   return new Promise((done) => {
     const finish = (result) => {
       observer.disconnect();
-      for (const root of observed) for (const e of events) root.removeEventListener(e, look, true);
+      for (const root of observed) for (const e of events) root.$removeEventListener(e, look, true);
       clearTimeout(timer);
       clearInterval(now);
       clearTimeout(later);

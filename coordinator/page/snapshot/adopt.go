@@ -22,7 +22,7 @@ func (r *Reader) adopt(ctx context.Context, session *cdp.Session, id protocol.Fr
 	if err != nil {
 		return false, err
 	}
-	list, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "globalThis.suspects", ContextID: world})
+	list, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "memory.suspects", ContextID: world})
 	if err != nil || list.Result == nil || list.Result.ObjectID == "" {
 		return false, err
 	}

@@ -3,8 +3,7 @@ function (corners, w) {
   // document of another origin cannot, even in the same process. up counts the frames.
   let up = 0;
   for (;; up++) {
-    let owner = null;
-    try { owner = w.frameElement; } catch { }
+    const owner = library.owner(w);
     if (!owner) break;
     corners = corners.map((corner) => library.ofContent.call(owner, corner));
     w = w.parent;

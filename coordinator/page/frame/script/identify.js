@@ -1,12 +1,12 @@
 function ({ pointer, at }) {
   // What an action on this element acts on; with the pointer, at that point of the element,
   // or where it acts without one, as far as that is in view.
-  if (!this.isConnected) return { gone: true };
-  const r = pointer && [...this.getClientRects()].find((r) => r.width > 0 && r.height > 0);
+  if (!this.$isConnected) return { gone: true };
+  const r = pointer && [...this.$getClientRects()].find((r) => r.width > 0 && r.height > 0);
   const p = r && (at ? library.pointAt.call(this, at) : library.ownPoint.call(this, r));
   const hit = (root) => {
-    const found = root.elementFromPoint(p.x, p.y);
-    return (found?.shadowRoot && found.shadowRoot !== root && hit(found.shadowRoot)) || found;
+    const found = root.$elementFromPoint(p.x, p.y);
+    return (found?.$shadowRoot && found.$shadowRoot !== root && hit(found.$shadowRoot)) || found;
   };
-  return library.naming().identify(this, r ? hit(this.getRootNode()) : null);
+  return library.naming().identify(this, r ? hit(this.$getRootNode()) : null);
 }

@@ -6,10 +6,10 @@ function (selector, hidden) {
   const unknown = "is a locator that is not known here: a target is a ref as e5, CSS, text=Save, or getByRole('button', { name: 'Save' }), with exact";
   const { shown } = library.visibility(), { squash } = library.naming();
   const own = /(?<!\\):(?:(?:has-text|text|text-is)\(|visible\b)/; // pseudo-classes of Playwright
-  const shadowOf = (e) => e.shadowRoot ?? globalThis.closedRoots?.get(e);
+  const shadowOf = (e) => e.$shadowRoot ?? memory.closedRoots?.get(e);
   // below are a root or element and the shadow roots in it.
-  const below = (n) => [n, ...[n, ...n.querySelectorAll("*")].map(shadowOf).filter(Boolean).flatMap(below)];
-  const within = (roots, css) => roots.flatMap(below).flatMap((root) => [...root.querySelectorAll(css)]);
+  const below = (n) => [n, ...[n, ...n.$querySelectorAll("*")].map(shadowOf).filter(Boolean).flatMap(below)];
+  const within = (roots, css) => roots.flatMap(below).flatMap((root) => [...root.$querySelectorAll(css)]);
 
   const one = /^(.+\))\.(first|last|nth)\((\d*)\)$/s.exec(selector);
   if (one) selector = `${one[1]} >> nth=${{ first: 0, last: -1, nth: one[3] }[one[2]]}`;
@@ -45,8 +45,8 @@ function (selector, hidden) {
   }
 
   function paths(path, root) {
-    const all = document.evaluate(path, root, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE);
-    return Array.from({ length: all.snapshotLength }, (_, i) => all.snapshotItem(i)).filter((n) => n.nodeType === 1);
+    const all = document.$evaluate(path, root, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE);
+    return Array.from({ length: all.snapshotLength }, (_, i) => all.snapshotItem(i)).filter((n) => n.$nodeType === 1);
   }
 
   // split takes a selector apart, but not in quotes and brackets. An apostrophe is no quote, nor
@@ -76,7 +76,7 @@ function (selector, hidden) {
     if (!own.test(css)) return plain(css, roots);
     const list = split(css, ",");
     if (list.length > 1) {
-      const follows = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
+      const follows = (a, b) => a.$compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
       return list.flatMap((one) => styled(one, roots)).sort((a, b) => (follows(a, b) ? -1 : 1));
     }
     let rest = "", found = roots;
@@ -106,8 +106,8 @@ function (selector, hidden) {
     return all;
   }
   function texted(how, words) {
-    const text = (e) => squash(e.textContent).toLowerCase(), has = how === "text-is" ? (e) => text(e) === words : (e) => text(e).includes(words);
-    return how === "has-text" ? has : (e) => has(e) && ![...e.querySelectorAll(":scope > *")].some(has);
+    const text = (e) => squash(e.$textContent).toLowerCase(), has = how === "text-is" ? (e) => text(e) === words : (e) => text(e).includes(words);
+    return how === "has-text" ? has : (e) => has(e) && ![...e.$querySelectorAll(":scope > *")].some(has);
   }
 
   // plain finds what the browser's own selectors match in roots.
@@ -116,8 +116,8 @@ function (selector, hidden) {
     const scoped = roots[0] !== document;
     if (scoped && /^[+~]/.test(css)) throw new DOMException("there is no such selector");
     const found = roots.flatMap((root) => below(root).flatMap((r) => {
-      if (scoped && r === root) return [...r.querySelectorAll(":scope " + css)];
-      return css.startsWith(">") ? [] : [...r.querySelectorAll(css)];
+      if (scoped && r === root) return [...r.$querySelectorAll(":scope " + css)];
+      return css.startsWith(">") ? [] : [...r.$querySelectorAll(css)];
     }));
     return found.length || scoped ? found : pierced(css);
   }

@@ -1,7 +1,7 @@
 function () {
   // Functions for the roles and names of elements. What they learn of a document's labels
   // holds for one use: take new ones for each.
-  const closedRoots = globalThis.closedRoots ?? new WeakMap();
+  const closedRoots = memory.closedRoots ?? new WeakMap();
   const MAX_NAME = 200;
 
   // Marks of where a word may be broken are no part of it, nor is what marks lines of a snapshot.
@@ -29,37 +29,37 @@ function () {
   // The roles of WAI-ARIA; a page may make up others, before one of these or alone.
   const roles = set("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid gridcell group heading image img insertion link list listbox listitem log main mark marquee math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note option paragraph presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox timer toolbar tooltip tree treegrid treeitem");
 
-  const aria = (e, name) => e.getAttribute("aria-" + name);
+  const aria = (e, name) => e.$getAttribute("aria-" + name);
   const sections = "article,aside,main,nav,section";
   function roleOf(e) {
-    const given = e.getAttribute("role");
+    const given = e.$getAttribute("role");
     if (given) {
       const role = given.toLowerCase().split(/\s+/).find((r) => roles.has(r) || /^(doc|graphics)-/.test(r));
       if (role && !(role === "none" || role === "presentation") ) return role === "image" ? "img" : role === "gridcell" ? "cell" : role;
-      if (role && e.tabIndex < 0) return "generic";
+      if (role && e.$tabIndex < 0) return "generic";
     }
-    switch (e.nodeName) {
-      case "A": case "AREA": return e.hasAttribute("href") ? "link" : "generic";
-      case "a": return e.href.baseVal ? "link" : "generic"; // in a drawing
-      case "IMG": return e.getAttribute("alt") === "" ? "none" : "img";
-      case "INPUT": return e.type === "hidden" ? "none" : inputs[e.type] ?? (e.list ? "combobox" : "textbox");
-      case "SELECT": return e.multiple || e.size > 1 ? "listbox" : "combobox";
-      case "SECTION": return e.hasAttribute("aria-label") || e.hasAttribute("aria-labelledby") ? "region" : "generic";
-      case "HEADER": return e.closest(sections) ? "generic" : "banner";
-      case "FOOTER": return e.closest(sections) ? "generic" : "contentinfo";
+    switch (e.$nodeName) {
+      case "A": case "AREA": return e.$hasAttribute("href") ? "link" : "generic";
+      case "a": return e.$href.baseVal ? "link" : "generic"; // in a drawing
+      case "IMG": return e.$getAttribute("alt") === "" ? "none" : "img";
+      case "INPUT": return e.$type === "hidden" ? "none" : inputs[e.$type] ?? (e.$list ? "combobox" : "textbox");
+      case "SELECT": return e.$multiple || e.$size > 1 ? "listbox" : "combobox";
+      case "SECTION": return e.$hasAttribute("aria-label") || e.$hasAttribute("aria-labelledby") ? "region" : "generic";
+      case "HEADER": return e.$closest(sections) ? "generic" : "banner";
+      case "FOOTER": return e.$closest(sections) ? "generic" : "contentinfo";
     }
-    if (e.isContentEditable && !e.parentElement?.isContentEditable) return "textbox";
-    return tags[e.nodeName] ?? "generic";
+    if (e.$isContentEditable && !e.$parentElement?.$isContentEditable) return "textbox";
+    return tags[e.$nodeName] ?? "generic";
   }
 
   const flat = (n) => {
-    const shadow = n.shadowRoot ?? closedRoots.get(n);
-    if (shadow) return shadow.childNodes;
-    if (n.nodeName === "SLOT") {
-      const assigned = n.assignedNodes();
+    const shadow = n.$shadowRoot ?? closedRoots.get(n);
+    if (shadow) return shadow.$childNodes;
+    if (n.$nodeName === "SLOT") {
+      const assigned = n.$assignedNodes();
       if (assigned.length) return assigned;
     }
-    return n.childNodes;
+    return n.$childNodes;
   };
 
   // generated are the texts that style sheets put before and after the content of an element,
@@ -68,7 +68,7 @@ function () {
   // all of a document of moderate size with a style sheet of another origin, which has no
   // rules for scripts.
   const MAX_ASKED = 2000;
-  const sheets = (globalThis.generating ??= new WeakMap()), generating = new WeakMap(), nothing = ["", ""];
+  const sheets = (memory.generating ??= new WeakMap()), generating = new WeakMap(), nothing = ["", ""];
   const wordy = /[\p{L}\p{N}\p{Sc}\p{So}*]/u, strings = /"(?:[^"\\]|\\.)*"/g;
   function selectorsOf(rules, parent) {
     return [...rules].flatMap((r) => {
@@ -83,23 +83,23 @@ function () {
     });
   }
   function generatingIn(scope) {
-    const found = [...scope.styleSheets, ...scope.adoptedStyleSheets].flatMap((sheet) => {
+    const found = [...scope.$styleSheets, ...scope.$adoptedStyleSheets].flatMap((sheet) => {
       try {
         const { length } = sheet.cssRules;
         if (sheets.get(sheet)?.length !== length) sheets.set(sheet, { length, selectors: selectorsOf(sheet.cssRules) });
         return sheets.get(sheet).selectors;
       } catch {
-        return document.getElementsByTagName("*").length > MAX_ASKED ? [] : ["*"];
+        return document.$getElementsByTagName("*").length > MAX_ASKED ? [] : ["*"];
       }
     });
     return found.length ? `:is(${found.join()})` : "";
   }
   function generated(e) {
-    const scope = e.getRootNode();
-    if (!scope.styleSheets) return nothing;
+    const scope = e.$getRootNode();
+    if (!scope.$styleSheets) return nothing;
     let selector = generating.get(scope);
     if (selector === undefined) generating.set(scope, (selector = generatingIn(scope)));
-    return selector && e.matches(selector) ? [generatedBy(e, "::before"), generatedBy(e, "::after")] : nothing;
+    return selector && e.$matches(selector) ? [generatedBy(e, "::before"), generatedBy(e, "::after")] : nothing;
   }
   function generatedBy(e, pseudo) {
     const style = getComputedStyle(e, pseudo), { content } = style;
@@ -113,10 +113,10 @@ function () {
 
   // mathOf is a formula in one line: its parts run together otherwise, as 12 for a half.
   function mathOf(e) {
-    const parts = [...e.children].filter((c) => !c.localName.startsWith("annotation")).map(mathOf);
-    if (!parts.length) return squash(e.textContent);
+    const parts = [...e.$children].filter((c) => !c.$localName.startsWith("annotation")).map(mathOf);
+    if (!parts.length) return squash(e.$textContent);
     const [a = "", b = "", c = ""] = parts.map((s) => (/^[\p{L}\p{M}]*$|^[\d.,]*$/u.test(s) ? s : `(${s})`));
-    switch (e.localName) {
+    switch (e.$localName) {
       case "mfrac": return `${a}/${b}`;
       case "msup": return `${a}^${b}`;
       case "msub": case "munder": return `${a}_${b}`;
@@ -131,8 +131,8 @@ function () {
 
   // decorative reports whether what is hidden from assistive technology is nothing to read: an
   // icon, or what a text for assistive technology beside it stands for.
-  const decorative = (e) => !/[\p{L}\p{N}]/u.test(e.textContent) || isIcon(getComputedStyle(e)) ||
-    [e.previousElementSibling, e.nextElementSibling].some((c) => c?.offsetHeight === 1 && c.offsetWidth === 1 && c.textContent.trim());
+  const decorative = (e) => !/[\p{L}\p{N}]/u.test(e.$textContent) || isIcon(getComputedStyle(e)) ||
+    [e.$previousElementSibling, e.$nextElementSibling].some((c) => c?.$offsetHeight === 1 && c.$offsetWidth === 1 && c.$textContent.trim());
 
   // textOf is the text of an element, as the name of something (accname 1.2, 2F).
   function textOf(n, skip, budget = { left: MAX_NAME * 2 }) {
@@ -140,69 +140,69 @@ function () {
     let s = before;
     for (const c of flat(n)) {
       if (budget.left <= 0) break;
-      if (c.nodeType === 3) {
-        s += c.nodeValue;
-        budget.left -= c.nodeValue.length;
-      } else if (c.nodeType === 1 && c !== skip && !skipped.has(c.nodeName) && aria(c, "hidden") !== "true") {
+      if (c.$nodeType === 3) {
+        s += c.$nodeValue;
+        budget.left -= c.$nodeValue.length;
+      } else if (c.$nodeType === 1 && c !== skip && !skipped.has(c.$nodeName) && aria(c, "hidden") !== "true") {
         const style = getComputedStyle(c);
         if (style.display === "none" || style.visibility !== "visible") continue;
-        const label = aria(c, "label") || (c.nodeName === "IMG" ? c.alt : "") || (c.nodeName === "svg" ? svgTitle(c) : c.nodeName === "math" ? mathOf(c) : "");
-        const inner = label || (["INPUT", "SELECT", "TEXTAREA"].includes(c.nodeName) ? "" : textOf(c, skip, budget));
+        const label = aria(c, "label") || (c.$nodeName === "IMG" ? c.$alt : "") || (c.$nodeName === "svg" ? svgTitle(c) : c.$nodeName === "math" ? mathOf(c) : "");
+        const inner = label || (["INPUT", "SELECT", "TEXTAREA"].includes(c.$nodeName) ? "" : textOf(c, skip, budget));
         s += style.display.startsWith("inline") || style.display === "contents" ? inner : ` ${inner} `;
       }
     }
     return s + after;
   }
-  const svgTitle = (e) => e.querySelector(":scope > title")?.textContent ?? "";
+  const svgTitle = (e) => e.$querySelector(":scope > title")?.$textContent ?? "";
 
   function nameOf(e, role) {
     const by = aria(e, "labelledby");
     if (by) {
-      const scope = e.getRootNode();
-      const s = squash(by.split(/\s+/).map((id) => { const l = scope.getElementById?.(id); return l ? aria(l, "label") || l.alt || textOf(l) : ""; }).join(" "));
+      const scope = e.$getRootNode();
+      const s = squash(by.split(/\s+/).map((id) => { const l = scope.$getElementById?.(id); return l ? aria(l, "label") || l.$alt || textOf(l) : ""; }).join(" "));
       if (s) return s;
     }
     let s = squash(aria(e, "label") ?? "");
     if (s) return s;
-    switch (e.nodeName) {
+    switch (e.$nodeName) {
       case "INPUT":
-        if (e.type === "submit" || e.type === "reset" || e.type === "button") s = e.value || { submit: "Submit", reset: "Reset", button: "" }[e.type];
-        else if (e.type === "image") s = e.alt || "Submit";
+        if (e.$type === "submit" || e.$type === "reset" || e.$type === "button") s = e.$value || { submit: "Submit", reset: "Reset", button: "" }[e.$type];
+        else if (e.$type === "image") s = e.$alt || "Submit";
         break;
-      case "IMG": case "AREA": s = e.alt; break;
+      case "IMG": case "AREA": s = e.$alt; break;
       case "svg": s = svgTitle(e); break;
       case "FIELDSET": s = legend(e, "legend"); break;
       case "TABLE": s = legend(e, "caption"); break;
       case "FIGURE": s = legend(e, "figcaption"); break;
-      default: if (e.ownerSVGElement) s = svgTitle(e);
+      default: if (e.$ownerSVGElement) s = svgTitle(e);
     }
     if (!s) s = labelsOf(e).map((l) => textOf(l, e)).join(" ");
-    if (!s && namedByContent.has(role)) s = textOf(e, role === "treeitem" ? e.querySelector("[role=group]") : null); // without the items below it
+    if (!s && namedByContent.has(role)) s = textOf(e, role === "treeitem" ? e.$querySelector("[role=group]") : null); // without the items below it
     s = squash(s ?? "");
-    return s || squash(e.getAttribute("title") ?? "") || squash(e.getAttribute("placeholder") ?? "");
+    return s || squash(e.$getAttribute("title") ?? "") || squash(e.$getAttribute("placeholder") ?? "");
   }
   // labelsOf is e.labels, which searches the whole tree for each control.
   const labelled = new Map(), none = [];
   function labelsOf(e) {
-    if (!("labels" in e)) return none;
-    const scope = e.getRootNode();
+    if (e.$labels === undefined) return none;
+    const scope = e.$getRootNode();
     let labels = labelled.get(scope);
     if (!labels) {
       labelled.set(scope, (labels = new Map()));
-      for (const l of scope.querySelectorAll("label")) {
-        const control = l.control;
+      for (const l of scope.$querySelectorAll("label")) {
+        const control = l.$control;
         if (control) labels.set(control, [...(labels.get(control) ?? none), l]);
       }
     }
     return labels.get(e) ?? none;
   }
-  const legend = (e, tag) => { const l = e.querySelector(":scope > " + tag); return l ? textOf(l) : ""; };
+  const legend = (e, tag) => { const l = e.$querySelector(":scope > " + tag); return l ? textOf(l) : ""; };
 
   // hint is what distinguishes one from another that has neither name nor text.
   function hintOf(e) {
-    const icon = e.querySelector("use")?.getAttribute("href");
-    const found = [["id", e.getAttribute("id")], ["name", e.getAttribute("name")], ["testid", e.getAttribute("data-testid")], ["icon", icon],
-      ["class", e.firstElementChild?.getAttribute("class")], ["class", e.getAttribute("class")]].find(([, value]) => value && squash(value));
+    const icon = e.$querySelector("use")?.$getAttribute("href");
+    const found = [["id", e.$getAttribute("id")], ["name", e.$getAttribute("name")], ["testid", e.$getAttribute("data-testid")], ["icon", icon],
+      ["class", e.$firstElementChild?.$getAttribute("class")], ["class", e.$getAttribute("class")]].find(([, value]) => value && squash(value));
     return found ? found[0] + "=" + limit(squash(found[1]), 40) : "";
   }
 
@@ -210,11 +210,11 @@ function () {
   // button that is the button, of a label its control. Where it has no name its text counts,
   // and a hint where it has no text either.
   const whole = set("button link checkbox radio switch tab option menuitem menuitemcheckbox menuitemradio treeitem summary textbox");
-  const parentOf = (n) => n.assignedSlot ?? n.parentNode ?? n.host;
-  const controlOf = (n) => (n.nodeName === "LABEL" ? n.control : null);
+  const parentOf = (n) => n.$assignedSlot ?? n.$parentNode ?? n.$host;
+  const controlOf = (n) => (n.$nodeName === "LABEL" ? n.$control : null);
   function named(e) {
     for (let n = actionable.has(roleOf(e)) ? null : e; n; n = parentOf(n)) {
-      if (n.nodeType !== 1 || !(controlOf(n) || whole.has(roleOf(n)))) continue;
+      if (n.$nodeType !== 1 || !(controlOf(n) || whole.has(roleOf(n)))) continue;
       e = controlOf(n) ?? n;
       break;
     }
@@ -223,14 +223,13 @@ function () {
   }
 
   // identify is named; where the mouse hits a control in the element, of that control. self
-  // is the element then. Nothing is known of an element whose properties its page has hidden,
-  // as a form's fields do by their names: no action may fail for that.
+  // is the element then. No action may fail because its element has no description.
   function identify(e, hit) {
     try {
       let inner = null;
       for (let n = hit; n; n = parentOf(n)) {
         if (n === e) return inner ? { ...named(inner), self: labelOf(named(e)) } : named(e);
-        if (n.nodeType === 1 && (controlOf(n) || actionable.has(roleOf(n)))) inner = n;
+        if (n.$nodeType === 1 && (controlOf(n) || actionable.has(roleOf(n)))) inner = n;
       }
       return named(e);
     } catch {

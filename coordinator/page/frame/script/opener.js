@@ -4,17 +4,17 @@ function (element) {
   const { up, shown, hiddenBy } = library.visibility(), { named, labelOf } = library.naming();
   const controls = "summary, button, [role=button], [role=tab], [aria-expanded=false]";
   const collapsed = hiddenBy(element);
-  const usable = (c) => c && c.getAttribute("aria-expanded") !== "true" && !c.contains(element) && shown(c);
+  const usable = (c) => c && c.$getAttribute("aria-expanded") !== "true" && !c.$contains(element) && shown(c);
   const before = (n) => {
     for (let i = 0; n && i < 3; n = up(n), i++) {
-      const s = n.previousElementSibling, c = s?.matches(controls) ? s : s?.querySelector(controls);
+      const s = n.$previousElementSibling, c = s?.$matches(controls) ? s : s?.$querySelector(controls);
       if (c) return c;
     }
   };
   for (let n = element; n; n = up(n)) {
     const found = [
-      n.id && n.getRootNode().querySelector(`[aria-controls~="${CSS.escape(n.id)}"]`),
-      n.nodeName === "DETAILS" && !n.open && n.querySelector(":scope > summary"),
+      n.$id && n.$getRootNode().$querySelector(`[aria-controls~="${CSS.escape(n.$id)}"]`),
+      n.$nodeName === "DETAILS" && !n.$open && n.$querySelector(":scope > summary"),
       n === collapsed && before(n),
     ].find(usable);
     if (found) return labelOf(named(found));

@@ -2,7 +2,7 @@ async function ({ x, y }) {
   // this is the frame element; the point is inside of its content. Where the
   // point is not in view, the window is scrolled: a frame of another process
   // cannot do that itself in time.
-  const describe = (e) => "<" + e.localName + (e.id ? ` id="${e.id}"` : "") + ">";
+  const describe = (e) => "<" + e.$localName + (e.$id ? ` id="${e.$id}"` : "") + ">";
   const frame = () => new Promise((done) => {
     requestAnimationFrame(done);
     setTimeout(done, 100);
@@ -12,12 +12,12 @@ async function ({ x, y }) {
     const inner = { x, y };
     const move = () => {
       ({ x, y } = library.ofContent.call(owner, inner));
-      return owner.getRootNode().elementFromPoint(x, y);
+      return owner.$getRootNode().$elementFromPoint(x, y);
     };
     let found = move(), scrolled = false;
     if (found !== owner) {
       scrolled = true;
-      owner.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
+      owner.$scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
       found = move();
     }
     if (!found) {
@@ -33,8 +33,7 @@ async function ({ x, y }) {
       await frame();
       found = move();
     }
-    let next = null;
-    try { next = w.frameElement; } catch { }
+    const next = library.owner(w);
     if (!next) return { x, y, up, top: w === w.parent };
     owner = next;
     w = w.parent;

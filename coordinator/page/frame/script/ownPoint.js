@@ -5,12 +5,12 @@ function ({ left, top, right, bottom }) {
   // only is set if the element is a control too, so that the middle does not act on it.
   const middle = { x: (left + right) / 2, y: (top + bottom) / 2 };
   const { roleOf, actionable, namedByContent, flat, skipped } = library.naming();
-  const parentOf = (n) => n.assignedSlot ?? n.parentNode ?? n.host;
+  const parentOf = (n) => n.$assignedSlot ?? n.$parentNode ?? n.$host;
   const drawn = ["CANVAS", "VIDEO", "AUDIO"];
-  const isControl = (n) => n.nodeType === 1 && !drawn.includes(n.nodeName) && (n.nodeName === "LABEL" ? n.control && n.control !== this : actionable.has(roleOf(n)));
-  const hit = (x, y, root = this.getRootNode()) => {
-    const found = root.elementFromPoint(x, y);
-    return (found?.shadowRoot && found.shadowRoot !== root && hit(x, y, found.shadowRoot)) || found;
+  const isControl = (n) => n.$nodeType === 1 && !drawn.includes(n.$nodeName) && (n.$nodeName === "LABEL" ? n.$control && n.$control !== this : actionable.has(roleOf(n)));
+  const hit = (x, y, root = this.$getRootNode()) => {
+    const found = root.$elementFromPoint(x, y);
+    return (found?.$shadowRoot && found.$shadowRoot !== root && hit(x, y, found.$shadowRoot)) || found;
   };
   // inner is the outermost control in this element that a node is part of: null for none,
   // undefined if the node is not in this element.
@@ -22,19 +22,19 @@ function ({ left, top, right, bottom }) {
   };
   function* texts(n, own) {
     for (const c of flat(n)) {
-      if (c.nodeType === 3 && c.nodeValue.trim()) yield c;
-      else if (c.nodeType === 1 && !skipped.has(c.nodeName) && !(own && isControl(c))) yield* texts(c, own);
+      if (c.$nodeType === 3 && c.$nodeValue.trim()) yield c;
+      else if (c.$nodeType === 1 && !skipped.has(c.$nodeName) && !(own && isControl(c))) yield* texts(c, own);
     }
   }
   const centre = (text) => {
-    const range = document.createRange();
+    const range = document.$createRange();
     range.selectNodeContents(text);
     const r = [...range.getClientRects()].find((r) => r.width > 0 && r.height > 0);
     return r && { x: r.left + r.width / 2, y: r.top + r.height / 2 };
   };
   try {
     const role = roleOf(this), only = actionable.has(role) && namedByContent.has(role);
-    if (this.nodeName === "LABEL" || !only && !this.hasAttribute("onclick")) return middle;
+    if (this.$nodeName === "LABEL" || !only && !this.$hasAttribute("onclick")) return middle;
     const by = inner(hit(middle.x, middle.y));
     if (!by) return middle;
     // A control that holds or covers the first text stands for the whole element, as the
@@ -49,6 +49,6 @@ function ({ left, top, right, bottom }) {
     const own = points.find((p) => p && p.x >= left && p.x < right && p.y >= top && p.y < bottom && inner(hit(p.x, p.y)) === null);
     return own ?? { ...middle, by, only };
   } catch {
-    return middle; // the page has hidden properties of an element; see identify in naming.js
+    return middle; // as in identify in naming.js
   }
 }

@@ -7,7 +7,7 @@ function (selector) {
   const { displayed, collapsed } = library.visibility(), { labelOf, named } = library.naming();
   const visible = found.filter((e) => displayed(e) && !collapsed(e));
   if (visible.length === 1) return visible[0];
-  const refOf = (e) => (globalThis.numbers?.has(e) ? ` [ref=e${globalThis.numbers.get(e)}]` : "");
+  const refOf = (e) => (memory.numbers?.has(e) ? ` [ref=e${memory.numbers.get(e)}]` : "");
   const names = found.slice(0, MAX_NAMED).map((e) => labelOf(named(e)) + refOf(e));
   if (found.length > MAX_NAMED) names.push("…");
   return `matches ${found.length} elements (${names.join(", ")}): make it unique, or take a snapshot and use a ref`;

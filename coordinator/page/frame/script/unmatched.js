@@ -5,13 +5,13 @@ function (selector) {
   const hidden = library.matching(selector, true), [e, ...more] = hidden;
   if (typeof hidden !== "string" && e && !library.visibility().shown(e)) {
     const opener = library.opener(e), rest = more.length ? ` and ${more.length} more` : "";
-    return ` that is shown, only hidden: <${e.localName}${e.id ? ` id="${e.id}"` : ""}> "${limit(squash(e.textContent), 40)}"${rest}${opener ? `: ${opener} may show it` : ""}`;
+    return ` that is shown, only hidden: <${e.$localName}${e.$id ? ` id="${e.$id}"` : ""}> "${limit(squash(e.$textContent), 40)}"${rest}${opener ? `: ${opener} may show it` : ""}`;
   }
   if (!/^\p{L}[\p{L}\p{N} .,!?'’-]*$/u.test(selector)) return "";
   for (const how of ["text=", "label="]) {
     const [found] = library.matching(how + selector);
     // A label stands for its field, and takes no text itself.
-    if (found instanceof Element) return `: ${found.control ? "give" : `${how}${selector} is`} ${labelOf(named(found.control ?? found))}`;
+    if (found instanceof Element) return `: ${found.$control ? "give" : `${how}${selector} is`} ${labelOf(named(found.$control ?? found))}`;
   }
   return "";
 }

@@ -1,8 +1,8 @@
 function () {
   // The one rule for what of a document is shown, for all that reads it or acts in it. What it
   // learns of a document holds for one use: take a new one for each.
-  const parentOf = (n) => n.assignedSlot ?? n.parentNode ?? n.host;
-  const up = (e) => { let n = parentOf(e); while (n && n.nodeType !== 1) n = parentOf(n); return n; };
+  const parentOf = (n) => n.$assignedSlot ?? n.$parentNode ?? n.$host;
+  const up = (e) => { let n = parentOf(e); while (n && n.$nodeType !== 1) n = parentOf(n); return n; };
 
   // A box of no height or width shows nothing of what it clips. A visually hidden text, which
   // is for screen readers, has a box of a pixel instead: it counts as shown.
@@ -10,12 +10,13 @@ function () {
   const boxless = /^(contents|ruby|(inline-)?table(?!-cell))/;
   const nothing = /^(circle|ellipse)\(0(px|%)/;
   const isViewport = (e) => {
-    const { documentElement, body } = e.ownerDocument;
-    return e === documentElement || e === body && getComputedStyle(documentElement).overflow === "visible";
+    const root = e.$ownerDocument.$documentElement, body = e.$ownerDocument.$body;
+    return e === root || e === body && getComputedStyle(root).overflow === "visible";
   };
   // length is a length of a style in pixels.
   const length = (value, whole) => parseFloat(value) * (value.endsWith("%") ? whole / 100 : 1) || 0;
-  function cutsAway({ clipPath, clip, position }, { offsetWidth: width, offsetHeight: height }) {
+  function cutsAway({ clipPath, clip, position }, e) {
+    const width = e.$offsetWidth, height = e.$offsetHeight;
     if (width === 1 || height === 1) return false;
     const inset = /^inset\(([^)]*?)( round .*)?\)$/.exec(clipPath)?.[1].split(" ");
     if (inset) {
@@ -29,13 +30,13 @@ function () {
   // hides reports whether nothing of an element's content is shown: "all", or "clip" where
   // what is positioned outside of it is. Each style that is read takes time.
   function hides(e, style) {
-    const { clipPath, clip, overflow } = style, folded = e.hidden === "until-found";
-    if (overflow === "visible" && clipPath === "none" && clip === "auto" && !folded || contentless.has(e.nodeName)) return "";
+    const { clipPath, clip, overflow } = style, folded = e.$hidden === "until-found";
+    if (overflow === "visible" && clipPath === "none" && clip === "auto" && !folded || contentless.has(e.$nodeName)) return "";
     if (cutsAway(style, e)) return "all";
-    if (style.display === "inline" && e.nodeName !== "IFRAME" || boxless.test(style.display)) return "";
+    if (style.display === "inline" && e.$nodeName !== "IFRAME" || boxless.test(style.display)) return "";
     if (folded && style.contentVisibility === "hidden") return "all";
-    const clips = style.overflowX !== "visible" && e.clientWidth === 0 || style.overflowY !== "visible" && e.clientHeight === 0;
-    return clips && !e.ownerSVGElement && !isViewport(e) ? "clip" : "";
+    const clips = style.overflowX !== "visible" && e.$clientWidth === 0 || style.overflowY !== "visible" && e.$clientHeight === 0;
+    return clips && !e.$ownerSVGElement && !isViewport(e) ? "clip" : "";
   }
 
   // holds reports whether what is in an element is positioned in it.
@@ -68,7 +69,7 @@ function () {
   // outside is what hides an element, by how that is positioned. Nothing clips the top layer.
   function outside(e) {
     const parent = up(e), around = parent ? inside(parent) : open;
-    return around !== open && e.matches(":modal, :popover-open, :fullscreen") ? open : around;
+    return around !== open && e.$matches(":modal, :popover-open, :fullscreen") ? open : around;
   }
 
   // hiddenBy is the outermost element around this one that shows nothing of it.
@@ -83,30 +84,30 @@ function () {
   const collapsed = (e, style) => inside(e, style).flow;
   // displayed reports whether an element takes part in the page, seen or not. With
   // display: contents it has no box, but its content has.
-  const displayed = (e, style = getComputedStyle(e)) => e.checkVisibility() || style.display === "contents" && (!up(e) || displayed(up(e)));
+  const displayed = (e, style = getComputedStyle(e)) => e.$checkVisibility() || style.display === "contents" && (!up(e) || displayed(up(e)));
   const shown = (e, style = getComputedStyle(e)) => style.visibility === "visible" && displayed(e, style) && !collapsed(e, style);
   // framed reports whether the frames that this document is in are shown, as far as that can be seen.
   function framed() {
-    for (let w = window; w.frameElement; w = w.parent) if (!shown(w.frameElement)) return false;
+    for (let w = window, owner; (owner = library.owner(w)); w = w.parent) if (!shown(owner)) return false;
     return true;
   }
   // unseen reports whether no user sees an element, or a text, that is shown: it is
   // transparent, has no size, or lies where nobody can scroll to.
   function unseen(n) {
-    let e = /^(INPUT|SELECT)$/.test(n.nodeName) || n.nodeType !== 1 ? up(n) : n; // a transparent control lies on what is drawn for it
+    let e = /^(INPUT|SELECT)$/.test(n.$nodeName) || n.$nodeType !== 1 ? up(n) : n; // a transparent control lies on what is drawn for it
     while (e && getComputedStyle(e).display === "contents") e = up(e);
-    if (e && !e.checkVisibility({ opacityProperty: true })) return true;
-    const content = document.createRange();
+    if (e && !e.$checkVisibility({ opacityProperty: true })) return true;
+    const content = document.$createRange();
     content.selectNodeContents(n);
-    const boxes = [n.nodeType === 1 && n.getBoundingClientRect(), content.getBoundingClientRect()].filter((box) => box && box.width && box.height);
+    const boxes = [n.$nodeType === 1 && n.$getBoundingClientRect(), content.getBoundingClientRect()].filter((box) => box && box.width && box.height);
     let x = scrollX, y = scrollY, anyX = false, anyY = false; // what is left or above can be scrolled to
     for (; e; e = up(e)) {
       const { direction, flexDirection, writingMode } = getComputedStyle(e);
       if (direction === "rtl") anyX = true;
       if (flexDirection.endsWith("-reverse") || writingMode !== "horizontal-tb") anyX = anyY = true;
-      if (e === document.documentElement || e === document.scrollingElement) continue;
-      x += e.scrollLeft;
-      y += e.scrollTop;
+      if (e === document.$documentElement || e === document.$scrollingElement) continue;
+      x += e.$scrollLeft;
+      y += e.$scrollTop;
     }
     return !boxes.some((box) => (anyX || box.right + x > 0) && (anyY || box.bottom + y > 0));
   }

@@ -4,7 +4,7 @@ function (selector, { exact, pattern, hidden, every, among }) {
   // name, in any case, counts where no name is the same, unless it is to be exact. They are
   // shown, or hidden. Of a text likewise, unless every one is to be counted. Null: the selector is unusable.
   const { squash, roleOf, nameOf, skipped } = library.naming(), { shown } = library.visibility(), counts = (e) => shown(e) === !hidden;
-  const all = among.filter((e) => !skipped.has(e.nodeName));
+  const all = among.filter((e) => !skipped.has(e.$nodeName));
   const holding = (some, of, wanted) => some.filter((e) => of(e).toLowerCase().includes(wanted.toLowerCase()));
   const named = (some, of, wanted) => {
     const same = some.filter((e) => of(e) === wanted);
@@ -13,35 +13,35 @@ function (selector, { exact, pattern, hidden, every, among }) {
   if (selector.startsWith("text=")) {
     const [, quoted] = /^text=(["'])(.*)\1$/s.exec(selector)?.slice(1) ?? [];
     const wanted = squash(quoted ?? selector.slice(5));
-    const of = (e, text) => squash(e.nodeName === "INPUT" ? (/^(button|submit|reset)$/.test(e.type) ? e.value : "") : text(e));
-    const visible = (e) => (hidden ? e.textContent : visibleText(e, shown));
+    const of = (e, text) => squash(e.$nodeName === "INPUT" ? (/^(button|submit|reset)$/.test(e.$type) ? e.$value : "") : text(e));
+    const visible = (e) => (hidden ? e.$textContent : visibleText(e, shown));
     const fits = (e) => pattern ? pattern.test(of(e, visible)) : quoted === undefined ? of(e, visible).toLowerCase().includes(wanted.toLowerCase()) : of(e, visible) === wanted;
     const smallest = [];
-    for (const e of holding(all, (e) => of(e, (e) => e.textContent), wanted).reverse()) { // what is inside comes first
-      if (counts(e) && !smallest.some((inner) => e.contains(inner)) && fits(e)) smallest.unshift(e);
+    for (const e of holding(all, (e) => of(e, (e) => e.$textContent), wanted).reverse()) { // what is inside comes first
+      if (counts(e) && !smallest.some((inner) => e.$contains(inner)) && fits(e)) smallest.unshift(e);
     }
     const same = pattern || every ? [] : smallest.filter((e) => of(e, visible).toLowerCase() === wanted.toLowerCase());
     return same.length ? same : smallest;
   }
-  const labelled = (e) => e.matches("input, select, textarea, button, [contenteditable], [role]") && counts(library.standIn.call(e, shown));
+  const labelled = (e) => e.$matches("input, select, textarea, button, [contenteditable], [role]") && counts(library.standIn.call(e, shown));
   if (selector.startsWith("label=")) return named(all.filter(labelled), (e) => squash(nameOf(e, roleOf(e))), squash(selector.slice(6)));
   const [, written, , name] = /^role=([a-z-]+)(?:\[name=(["']?)(.*)\2\])?$/s.exec(selector) ?? /^([a-z-]+)( )"(.*)"$/s.exec(selector) ?? [];
   if (!written) return null;
   const role = { gridcell: "cell", image: "img" }[written] ?? written;
   const texts = ["cell", "columnheader", "rowheader", "row", "listitem"].includes(role); // a snapshot has no name of them
   const some = all.filter((e) => roleOf(e) === role && counts(library.standIn.call(e, shown)));
-  const of = (e) => squash(nameOf(e, role) || (hidden ? e.textContent : texts ? visibleText(e, shown) : ""));
+  const of = (e) => squash(nameOf(e, role) || (hidden ? e.$textContent : texts ? visibleText(e, shown) : ""));
   if (pattern) return some.filter((e) => pattern.test(of(e)));
   return name === undefined ? some : named(some, of, squash(name.replace(/\\(["'\\])/g, "$1")));
 
   // visibleText is the text of an element without what is hidden in it.
   function visibleText(e, shown) {
-    const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
+    const texts = document.$createTreeWalker(e, NodeFilter.SHOW_TEXT);
     let s = "";
     while (texts.nextNode()) {
-      const holder = texts.currentNode.parentElement;
-      const closed = holder.nodeName === "DETAILS" && !holder.open;
-      if (!closed && shown(holder)) s += texts.currentNode.nodeValue;
+      const holder = texts.currentNode.$parentElement;
+      const closed = holder.$nodeName === "DETAILS" && !holder.$open;
+      if (!closed && shown(holder)) s += texts.currentNode.$nodeValue;
     }
     return s;
   }

@@ -1,6 +1,6 @@
 function (budget) {
   // Reports whether the pointer arrives in this element's document in time.
-  const w = this.ownerDocument.defaultView;
+  const w = this.$ownerDocument.$defaultView;
   return new Promise((done) => {
     const finish = (arrived) => {
       w.removeEventListener("mousemove", arrive, true);

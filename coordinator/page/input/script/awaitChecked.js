@@ -5,7 +5,7 @@ async function (want) {
   await new Promise((done) => {
     const seen = new MutationObserver(() => is() === want && finish());
     const finish = () => { seen.disconnect(); done(); };
-    seen.observe(this.control ?? this, { attributes: true });
+    seen.observe(this.$control ?? this, { attributes: true });
     setTimeout(finish, 1000);
   });
   return is();

@@ -1,5 +1,5 @@
 function () {
-  globalThis.watchedDrop?.abort();
+  memory.watchedDrop?.abort();
   // A drop into a frame is not seen from here: it counts as accepted.
-  return globalThis.wasDropped === true || this.matches("iframe, frame, :has(iframe, frame)");
+  return memory.wasDropped === true || this.$matches("iframe, frame, :has(iframe, frame)");
 }

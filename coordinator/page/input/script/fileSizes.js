@@ -1,3 +1,3 @@
 function () {
-  return Array.from(this.files, (file) => file.size);
+  return Array.from(this.$files, (file) => file.size);
 }

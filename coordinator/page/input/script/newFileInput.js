@@ -1,3 +1,3 @@
 function () {
-  return Object.assign(this.ownerDocument.createElement("input"), { type: "file", multiple: true });
+  return Object.assign(this.$ownerDocument.createElement("input"), { type: "file", multiple: true });
 }

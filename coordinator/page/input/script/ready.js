@@ -7,21 +7,21 @@ async function ({ kind, position, budget, quick }) {
   const end = performance.now() + budget;
   const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
   const describe = (e) => {
-    let s = "<" + e.localName;
-    if (e.id) s += ` id="${e.id}"`;
-    if (typeof e.className === "string" && e.className) s += ` class="${limit(e.className, 60)}"`;
-    const text = limit((e.innerText ?? "").trim().replace(/\s+/g, " "), 40);
+    let s = "<" + e.$localName;
+    if (e.$id) s += ` id="${e.$id}"`;
+    if (typeof e.$className === "string" && e.$className) s += ` class="${limit(e.$className, 60)}"`;
+    const text = limit((e.$innerText ?? "").trim().replace(/\s+/g, " "), 40);
     return s + ">" + (text ? ` "${text}"` : "");
   };
-  const parentOf = (n) => n.assignedSlot ?? n.parentNode ?? n.host ?? null;
+  const parentOf = (n) => n.$assignedSlot ?? n.$parentNode ?? n.$host ?? null;
   const contains = (outer, n) => {
     for (; n; n = parentOf(n)) if (n === outer) return true;
     return false;
   };
   const deepest = (root, x, y) => {
-    let found = root.elementFromPoint(x, y);
-    while (found?.shadowRoot) {
-      const inner = found.shadowRoot.elementFromPoint(x, y);
+    let found = root.$elementFromPoint(x, y);
+    while (found?.$shadowRoot) {
+      const inner = found.$shadowRoot.$elementFromPoint(x, y);
       if (!inner || inner === found) break;
       found = inner;
     }
@@ -30,21 +30,21 @@ async function ({ kind, position, budget, quick }) {
   // A tab in the background may get no animation frames: then time must do. An animation
   // stands still until a frame of a later time. A busy browser gets longer to draw one.
   const frame = () => new Promise((done) => {
-    const began = document.timeline.currentTime;
-    const drawn = () => (document.timeline.currentTime === began ? requestAnimationFrame(drawn) : done());
-    const visible = document.visibilityState === "visible";
+    const began = document.$timeline.currentTime;
+    const drawn = () => (document.$timeline.currentTime === began ? requestAnimationFrame(drawn) : done());
+    const visible = document.$visibilityState === "visible";
     if (visible) requestAnimationFrame(drawn);
     setTimeout(done, !visible ? 16 : moves() ? 1000 : 100);
   });
   // An animation moves nothing in its first frame, nor where nothing is drawn.
-  const moves = () => document.getAnimations().some((a) => a.playState === "running" && a.effect?.target && contains(a.effect.target, element));
-  const begins = () => document.getAnimations().some((a) =>
+  const moves = () => document.$getAnimations().some((a) => a.playState === "running" && a.effect?.target && contains(a.effect.target, element));
+  const begins = () => document.$getAnimations().some((a) =>
     a.playState === "running" && (a.pending || a.currentTime < 34) && a.effect?.target && contains(a.effect.target, element));
   const disabled = () => {
-    const control = element.control ?? element; // of a label
-    if (control.matches(":disabled")) return true;
+    const control = element.$control ?? element; // of a label
+    if (control.$matches(":disabled")) return true;
     for (let n = control; n; n = parentOf(n)) {
-      const aria = n.getAttribute?.("aria-disabled");
+      const aria = n.$getAttribute?.("aria-disabled");
       if (aria) return aria === "true";
     }
     return false;
@@ -52,28 +52,28 @@ async function ({ kind, position, budget, quick }) {
   // What is disabled shows why when the pointer is over it.
   const usable = () => kind === "hover" || !disabled();
   const inert = () => {
-    for (let n = element; n; n = parentOf(n)) if (n.inert) return true;
+    for (let n = element; n; n = parentOf(n)) if (n.$inert) return true;
     return false;
   };
   // What is no field never becomes one: fill.js reports that.
-  const field = ["INPUT", "TEXTAREA", "SELECT"].includes(element.nodeName);
-  const editable = () => element.isContentEditable || !element.readOnly;
+  const field = ["INPUT", "TEXTAREA", "SELECT"].includes(element.$nodeName);
+  const editable = () => element.$isContentEditable || !element.$readOnly;
   // An area is displayed nowhere itself: its image is, in whose pixels it is given.
-  const image = element.nodeName === "AREA" ? document.querySelector(`img[usemap="#${CSS.escape(element.closest("map")?.name ?? "")}"]`) : null;
+  const image = element.$nodeName === "AREA" ? document.$querySelector(`img[usemap="#${CSS.escape(element.$closest("map")?.$name ?? "")}"]`) : null;
   const part = () => {
-    const whole = image.getBoundingClientRect();
-    const c = element.coords.split(",").map(Number);
-    if (element.shape === "default" || c.length < 3 || c.some(isNaN)) return whole;
-    const round = element.shape === "circle" ? c[2] : 0, end = round ? 2 : c.length;
+    const whole = image.$getBoundingClientRect();
+    const c = element.$coords.split(",").map(Number);
+    if (element.$shape === "default" || c.length < 3 || c.some(isNaN)) return whole;
+    const round = element.$shape === "circle" ? c[2] : 0, end = round ? 2 : c.length;
     const xs = c.slice(0, end).filter((_, i) => i % 2 === 0), ys = c.slice(0, end).filter((_, i) => i % 2);
     const left = Math.min(...xs) - round, top = Math.min(...ys) - round;
     return new DOMRect(whole.left + left, whole.top + top, Math.max(...xs) + round - left, Math.max(...ys) + round - top);
   };
   const box = () => {
     if (image) return part();
-    for (const r of element.getClientRects()) if (r.width > 0 && r.height > 0) return r;
+    for (const r of element.$getClientRects()) if (r.width > 0 && r.height > 0) return r;
     // display: contents and the like: what the children show.
-    const range = document.createRange();
+    const range = document.$createRange();
     range.selectNodeContents(element);
     for (const r of range.getClientRects()) if (r.width > 0 && r.height > 0) return r;
     return null;
@@ -87,7 +87,7 @@ async function ({ kind, position, budget, quick }) {
   };
   const collapsed = () => !image && library.visibility().hiddenBy(element);
   const displayed = () => !!image || library.visibility().displayed(element); // what is in closed details has a box
-  const whole = () => (image ? part() : element.getBoundingClientRect());
+  const whole = () => (image ? part() : element.$getBoundingClientRect());
   // given is the point at the position that was given, in view or not.
   const given = () => {
     const r = whole();
@@ -99,7 +99,7 @@ async function ({ kind, position, budget, quick }) {
     const left = Math.max(r.left, 0), right = Math.min(r.right, innerWidth);
     const top = Math.max(r.top, 0), bottom = Math.min(r.bottom, innerHeight);
     if (right - left < 1 || bottom - top < 1) return null;
-    if (element.nodeName === "LABEL") { // a link in a label would be followed
+    if (element.$nodeName === "LABEL") { // a link in a label would be followed
       const at = (share) => ({ x: left + (right - left) * share, y: (top + bottom) / 2 });
       return at([0.5, 0.05, 0.95, 0.25, 0.75].find((share) => !inLabel(at(share))) ?? 0.5);
     }
@@ -107,32 +107,32 @@ async function ({ kind, position, budget, quick }) {
     return own.by && tried < scrolls.length ? null : own; // the element's own point may be out of view
   };
   const inLabel = ({ x, y }) => {
-    const control = deepest(element.getRootNode(), x, y)?.closest?.("a[href], button, input, select, textarea");
-    return control && control !== element.control && contains(element, control);
+    const control = deepest(element.$getRootNode(), x, y)?.$closest?.("a[href], button, input, select, textarea");
+    return control && control !== element.$control && contains(element, control);
   };
   // hit is what else is at the point; null when it is the element.
   const hit = ({ x, y }) => {
-    const found = deepest(element.getRootNode(), x, y);
+    const found = deepest(element.$getRootNode(), x, y);
     if (!found) return { outside: true };
     return other(found) ? { by: found } : null;
   };
   // other reports whether what was hit is something else than the element.
   const other = (found) => {
     if (contains(element, found)) return false;
-    for (const label of element.labels ?? []) if (contains(label, found)) return false;
-    const control = found.closest?.("button,a,label,[role=button],[role=link]");
+    for (const label of element.$labels ?? []) if (contains(label, found)) return false;
+    const control = found.$closest?.("button,a,label,[role=button],[role=link]");
     return !(control && contains(control, element));
   };
   // reveal scrolls the element into view, and then the point that was given.
   const reveal = (how) => {
-    (image ?? element).scrollIntoView({ behavior: "instant", ...how });
+    (image ?? element).$scrollIntoView({ behavior: "instant", ...how });
     for (let n = position && (image ?? element); n; n = parentOf(n)) {
-      if (n.nodeType !== 1) continue;
-      const view = n === document.scrollingElement ? new DOMRect(0, 0, innerWidth, innerHeight) : n.getBoundingClientRect(), p = given();
-      if (!within(p, view)) n.scrollBy({ behavior: "instant", left: p.x - view.left - view.width / 2, top: p.y - view.top - view.height / 2 });
+      if (n.$nodeType !== 1) continue;
+      const view = n === document.$scrollingElement ? new DOMRect(0, 0, innerWidth, innerHeight) : n.$getBoundingClientRect(), p = given();
+      if (!within(p, view)) n.$scrollBy({ behavior: "instant", left: p.x - view.left - view.width / 2, top: p.y - view.top - view.height / 2 });
     }
   };
-  const identify = ({ x, y }) => library.naming().identify(element, deepest(element.getRootNode(), x, y));
+  const identify = ({ x, y }) => library.naming().identify(element, deepest(element.$getRootNode(), x, y));
   const scrolls = [
     { block: "center", inline: "center" },
     { block: "end", inline: "end" },
@@ -143,7 +143,7 @@ async function ({ kind, position, budget, quick }) {
   const points = ["click", "hover", "drop"].includes(kind);
   let why = "", tried = 0;
   for (;;) {
-    if (!target.isConnected) return { gone: true };
+    if (!target.$isConnected) return { gone: true };
     if (!position) element = library.standIn.call(target);
     const style = getComputedStyle(element);
     const before = box();
@@ -154,7 +154,7 @@ async function ({ kind, position, budget, quick }) {
     else if (kind === "type" && field && !editable()) why = "it is not editable: it is readonly";
     else if (!points) {
       // What is not done with the pointer needs no point.
-      element.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
+      element.$scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
       return { ok: true, top: true, is: library.naming().identify(element), field: library.fieldKind.call(element) };
     } else {
       let p = point(before), obstacle = p && hit(p), scrolled = false;
@@ -169,7 +169,7 @@ async function ({ kind, position, budget, quick }) {
       const atOnce = quick && !scrolled && !moves();
       quick = false;
       if (!atOnce) await frame();
-      if (!element.isConnected) return { gone: true };
+      if (!element.$isConnected) return { gone: true };
       const now = box();
       if (!settled || !now || !same(settled, now) || begins()) {
         why = "it is moving";
@@ -182,11 +182,11 @@ async function ({ kind, position, budget, quick }) {
         else if (obstacle) why = "it is covered by " + describe(obstacle.by);
         else if (p.only && kind === "click") return { refused: describe(p.by), is: library.naming().identify(element) };
         else {
-          const result = { ok: true, x: p.x, y: p.y, is: identify(p), link: !!element.closest("a[href], area[href]") };
+          const result = { ok: true, x: p.x, y: p.y, is: identify(p), link: !!element.$closest("a[href], area[href]") };
           const cover = toTop(result);
           if (!cover) {
             if (kind === "click") watch();
-            globalThis.steady = atOnce && (() => steady(now, result));
+            memory.steady = atOnce && (() => steady(now, result));
             result.quick = atOnce;
             return result;
           }
@@ -203,7 +203,7 @@ async function ({ kind, position, budget, quick }) {
 
   // steady reports, a frame later, whether all is as it was.
   function steady(then, { x, y }) {
-    if (!element.isConnected || !usable() || moves()) return false;
+    if (!element.$isConnected || !usable() || moves()) return false;
     const now = box(), p = now && same(now, then) && point(now);
     if (!p || hit(p) || toTop(p)) return false;
     return Math.abs(p.x - x) < 0.5 && Math.abs(p.y - y) < 0.5;
@@ -223,8 +223,8 @@ async function ({ kind, position, budget, quick }) {
         let by = e.composedPath()[0];
         // Of a closed shadow root the path shows the host alone: what was hit in it
         // is asked of the element's own root.
-        if (by?.nodeType === 1 && by !== element && contains(by, element)) by = deepest(element.getRootNode(), e.clientX, e.clientY) ?? by;
-        if (by?.nodeType && other(by)) missed = describe(by.nodeType === 1 ? by : by.parentElement ?? document.documentElement);
+        if (by?.$nodeType === 1 && by !== element && contains(by, element)) by = deepest(element.$getRootNode(), e.clientX, e.clientY) ?? by;
+        if (by?.$nodeType && other(by)) missed = describe(by.$nodeType === 1 ? by : by.$parentElement ?? document.$documentElement);
       }
       if (missed) {
         e.preventDefault();
@@ -238,8 +238,8 @@ async function ({ kind, position, budget, quick }) {
       return { missed, prevented: !!click?.defaultPrevented };
     };
     const timer = setTimeout(end, 2000);
-    globalThis.watched = end;
-    globalThis.missed = Object.assign(() => missed, { of: target });
+    memory.watched = end;
+    memory.missed = Object.assign(() => missed, { of: target });
   }
 
   // toTop moves the point through the frames that can be reached, and counts them; it
@@ -247,14 +247,13 @@ async function ({ kind, position, budget, quick }) {
   function toTop(result) {
     let w = window;
     for (result.up = 0; ; result.up++) {
-      let owner = null;
-      try { owner = w.frameElement; } catch { }
+      const owner = library.owner(w);
       if (!owner) {
         result.top = w === w.parent;
         return "";
       }
       Object.assign(result, library.ofContent.call(owner, result));
-      const found = deepest(owner.getRootNode(), result.x, result.y);
+      const found = deepest(owner.$getRootNode(), result.x, result.y);
       if (found !== owner) return found ? "its frame is covered by " + describe(found) : "its frame is outside of what can be scrolled into view";
       w = w.parent;
     }

@@ -1,4 +1,4 @@
 function () {
   // Whether what ready.js has found without waiting for a frame still holds.
-  return !!globalThis.steady?.();
+  return !!memory.steady?.();
 }

@@ -2,6 +2,6 @@ function (root) {
   // Keeps a closed shadow root of this element, which the browser has reported:
   // its elements can be seen and acted on like those of an open one. Without one
   // the element is not asked about again.
-  globalThis.asked.add(this);
-  if (root) globalThis.closedRoots.set(this, root);
+  memory.asked.add(this);
+  if (root) memory.closedRoots.set(this, root);
 }

@@ -5,9 +5,9 @@ function (options) {
   const watch = library.watch();
   const compared = watch.knows() && !options.lost;
   const found = watch.changes(options);
-  if (!watch.knows() && document.documentElement && document.getElementsByTagName("*").length <= 5000) {
-    const outline = library.outline(document.documentElement, options);
-    watch.learn(outline, outline.itemsOf(document.documentElement));
+  if (!watch.knows() && document.$documentElement && document.$getElementsByTagName("*").length <= 5000) {
+    const outline = library.outline(document.$documentElement, options);
+    watch.learn(outline, outline.itemsOf(document.$documentElement));
     found.fresh = outline.fresh.flat();
     found.last = outline.last();
     if (options.appeared) found.after = watch.all();

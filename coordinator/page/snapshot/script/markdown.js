@@ -6,64 +6,64 @@ function () {
   const given = this instanceof Element;
   const { shown, displayed } = library.visibility(), { generated, mathOf, decorative } = library.naming();
   const pick = () => {
-    const read = (selector) => [...document.querySelectorAll(selector)].filter((e) => shown(e) && e.innerText.trim());
-    const all = document.body ?? document.documentElement;
+    const read = (selector) => [...document.$querySelectorAll(selector)].filter((e) => shown(e) && e.$innerText.trim());
+    const all = document.$body ?? document.$documentElement;
     const mains = read("main,[role=main]"), articles = read("article");
     if (mains.length === 1) return mains[0];
     if (articles.length !== 1) return all;
     // The only article may also be a review below the product that the page is about.
     const article = articles[0];
-    const title = read("h1").find((e) => article.contains(e) || !e.closest("header," + around));
-    return title && article.contains(title) || article.innerText.length > all.innerText.length / 2 ? article : all;
+    const title = read("h1").find((e) => article.$contains(e) || !e.$closest("header," + around));
+    return title && article.$contains(title) || article.$innerText.length > all.$innerText.length / 2 ? article : all;
   };
   const root = given ? this : pick();
   const flat = (n) => {
-    const shadow = n.shadowRoot ?? globalThis.closedRoots?.get(n);
-    if (shadow) return shadow.childNodes;
-    if (n.nodeName === "SLOT") {
-      const assigned = n.assignedNodes();
+    const shadow = n.$shadowRoot ?? memory.closedRoots?.get(n);
+    if (shadow) return shadow.$childNodes;
+    if (n.$nodeName === "SLOT") {
+      const assigned = n.$assignedNodes();
       if (assigned.length) return assigned;
     }
-    return n.childNodes;
+    return n.$childNodes;
   };
   let inCell = false; // there a button's text is often all that the cell holds
   const seen = (e) => {
-    if (skipped.has(e.nodeName) && !(inCell && e.nodeName === "BUTTON") || e.ariaHidden === "true" && decorative(e)) return false;
+    if (skipped.has(e.$nodeName) && !(inCell && e.$nodeName === "BUTTON") || e.$ariaHidden === "true" && decorative(e)) return false;
     // What is hidden may have a part that is shown, which is positioned elsewhere for example.
-    return shown(e) || displayed(e) && [...e.querySelectorAll("*")].some((inner) => shown(inner));
+    return shown(e) || displayed(e) && [...e.$querySelectorAll("*")].some((inner) => shown(inner));
   };
   const mute = (e) => e !== root && !shown(e);
-  const shows = (e) => seen(e) && (given || e === root || !e.matches(around) && !(e.nodeName === "HEADER" && !e.closest("article,main,section")));
+  const shows = (e) => seen(e) && (given || e === root || !e.$matches(around) && !(e.$nodeName === "HEADER" && !e.$closest("article,main,section")));
   const isBlock = (e) => !/^(inline|contents|ruby|math)/.test(getComputedStyle(e).display);
   const escape = (s) => s.replace(/[\\`*_[\]<]/g, "\\$&");
-  const url = (s) => { try { return new URL(s, document.baseURI).href; } catch { return s; } };
+  const url = (s) => { try { return new URL(s, document.$baseURI).href; } catch { return s; } };
 
   // inline is what stands in one line; blocks inside of it are set apart.
   function inline(n, raw) {
     const silent = mute(n), [before, after] = silent ? ["", ""] : generated(n).map(escape);
     let s = before;
     for (const c of flat(n)) {
-      if (c.nodeType === 3) s += silent ? "" : raw ? c.nodeValue : escape(c.nodeValue.replace(/\s+/g, " "));
-      else if (c.nodeType === 1 && (c.nodeName === "BR" || seen(c))) s += phrase(c, raw);
+      if (c.$nodeType === 3) s += silent ? "" : raw ? c.$nodeValue : escape(c.$nodeValue.replace(/\s+/g, " "));
+      else if (c.$nodeType === 1 && (c.$nodeName === "BR" || seen(c))) s += phrase(c, raw);
     }
     return s + after;
   }
   const wrap = (mark, s) => { const t = s.trim(); return t ? s.replace(t, () => mark + t + mark) : s; };
   function phrase(e, raw) {
-    switch (e.nodeName) {
+    switch (e.$nodeName) {
       case "BR": return raw ? "\n" : "  \n";
       case "A": {
-        const text = inline(e).trim(), href = e.getAttribute("href");
+        const text = inline(e).trim(), href = e.$getAttribute("href");
         return !text ? "" : href && !href.startsWith("javascript:") ? `[${text.replace(/\s*\n\s*/g, " ")}](${url(href)})` : text;
       }
       case "STRONG": case "B": return wrap("**", inline(e));
       case "EM": case "I": return wrap("*", inline(e));
       case "DEL": case "S": return wrap("~~", inline(e));
       case "CODE": case "KBD": case "SAMP": case "TT": { const t = inline(e, true).trim(); return raw ? t : t ? "`" + t + "`" : ""; }
-      case "IMG": return e.alt ? `![${escape(e.alt)}](${e.src.startsWith("data:") ? "" : e.currentSrc || e.src})` : "";
-      case "INPUT": return ["hidden", "submit", "button", "password"].includes(e.type) ? "" : ["checkbox", "radio"].includes(e.type) ? (e.checked ? "[x] " : "[ ] ") : ` ${escape(e.value)} `;
-      case "TEXTAREA": return ` ${escape(e.value)} `;
-      case "SELECT": return ` ${escape([...e.selectedOptions].map((o) => o.label).join(", "))} `;
+      case "IMG": return e.$alt ? `![${escape(e.$alt)}](${e.$src.startsWith("data:") ? "" : e.$currentSrc || e.$src})` : "";
+      case "INPUT": return ["hidden", "submit", "button", "password"].includes(e.$type) ? "" : ["checkbox", "radio"].includes(e.$type) ? (e.$checked ? "[x] " : "[ ] ") : ` ${escape(e.$value)} `;
+      case "TEXTAREA": return ` ${escape(e.$value)} `;
+      case "SELECT": return ` ${escape([...e.$selectedOptions].map((o) => o.$label).join(", "))} `;
       case "math": return escape(mathOf(e));
       case "BUTTON": return ` ${inline(e)} `;
       case "SUP": { const t = inline(e).trim(); return t ? `^${t}` : ""; }
@@ -83,9 +83,9 @@ function () {
       line = "";
     };
     for (const c of flat(n)) {
-      if (c.nodeType === 3) line += silent ? "" : escape(c.nodeValue.replace(/\s+/g, " "));
-      else if (c.nodeType === 1 && (c.nodeName === "BR" || shows(c))) {
-        const inner = c.nodeName !== "BR" && (isBlock(c) || c.nodeName === "IFRAME" || holdsBlock(c));
+      if (c.$nodeType === 3) line += silent ? "" : escape(c.$nodeValue.replace(/\s+/g, " "));
+      else if (c.$nodeType === 1 && (c.$nodeName === "BR" || shows(c))) {
+        const inner = c.$nodeName !== "BR" && (isBlock(c) || c.$nodeName === "IFRAME" || holdsBlock(c));
         if (!inner) { line += phrase(c); continue; }
         flush();
         out.push(...block(c));
@@ -95,17 +95,17 @@ function () {
     flush();
     return out;
   }
-  const holdsBlock = (e) => e.nodeName !== "SELECT" && e.nodeName !== "math" && (getComputedStyle(e).display === "contents" || [...flat(e)].some((c) => c.nodeType === 1 && seen(c) && isBlock(c)));
+  const holdsBlock = (e) => e.$nodeName !== "SELECT" && e.$nodeName !== "math" && (getComputedStyle(e).display === "contents" || [...flat(e)].some((c) => c.$nodeType === 1 && seen(c) && isBlock(c)));
 
   function block(e) {
     if (rowBlocks.has(e)) return rowBlocks.get(e);
-    if (e.nodeName !== "TABLE" && e.matches(tables)) return ariaTable(e);
-    const heading = /^H([1-6])$/.exec(e.nodeName);
+    if (e.$nodeName !== "TABLE" && e.$matches(tables)) return ariaTable(e);
+    const heading = /^H([1-6])$/.exec(e.$nodeName);
     if (heading) { const t = tidy(inline(e)).replace(/\s*\n/g, " "); return t ? ["#".repeat(+heading[1]) + " " + t] : []; }
-    switch (e.nodeName) {
+    switch (e.$nodeName) {
       case "PRE": {
-        const text = (e.innerText ?? "").replace(/\n$/, ""), fence = text.includes("```") ? "````" : "```";
-        const language = /language-([\w+#-]+)/.exec((e.querySelector("code") ?? e).className)?.[1] ?? "";
+        const text = (e.$innerText ?? "").replace(/\n$/, ""), fence = text.includes("```") ? "````" : "```";
+        const language = /language-([\w+#-]+)/.exec((e.$querySelector("code") ?? e).$className)?.[1] ?? "";
         return text.trim() ? [`${fence}${language}\n${text}\n${fence}`] : [];
       }
       case "BLOCKQUOTE": { const t = blocks(e).join("\n\n"); return t ? [t.split("\n").map((l) => ("> " + l).trimEnd()).join("\n")] : []; }
@@ -116,19 +116,19 @@ function () {
       case "DD": { const t = blocks(e).join("\n\n"); return t ? [": " + indent(t, "  ").trimStart()] : []; }
       case "TABLE": return table(e);
       case "math": return [phrase(e)];
-      case "IFRAME": return e.src && !e.src.startsWith("about:") ? [`[frame: ${escape(e.title || e.src)}](${e.src})`] : [];
+      case "IFRAME": return e.$src && !e.$src.startsWith("about:") ? [`[frame: ${escape(e.$title || e.$src)}](${e.$src})`] : [];
       case "INPUT": case "TEXTAREA": case "SELECT": case "IMG": case "A": { const t = holdsBlock(e) ? "" : tidy(phrase(e)); return t ? [t] : blocks(e); }
     }
     return blocks(e);
   }
   function list(e) {
     const items = [];
-    const step = e.reversed ? -1 : 1;
-    let n = e.reversed && !e.hasAttribute("start") ? e.querySelectorAll(":scope > li").length : e.start ?? 1;
+    const step = e.$reversed ? -1 : 1;
+    let n = e.$reversed && !e.$hasAttribute("start") ? e.$querySelectorAll(":scope > li").length : e.$start ?? 1;
     for (const li of flat(e)) {
-      if (li.nodeType !== 1 || !shows(li)) continue;
-      if (li.hasAttribute("value")) n = li.value;
-      const parts = blocks(li), mark = e.nodeName === "OL" ? `${n}. ` : "- ";
+      if (li.$nodeType !== 1 || !shows(li)) continue;
+      if (li.$hasAttribute("value")) n = li.$value;
+      const parts = blocks(li), mark = e.$nodeName === "OL" ? `${n}. ` : "- ";
       n += step;
       if (!parts.length) continue;
       const loose = parts.slice(1).some((p) => !/^(- |\d+\. )/.test(p));
@@ -144,18 +144,18 @@ function () {
     return text;
   };
   function table(e) {
-    const rows = [...e.rows].map((r) => [r, [...r.cells]]);
-    const lines = tableOf(rows, !e.querySelector(tables));
+    const rows = [...e.$rows].map((r) => [r, [...r.$cells]]);
+    const lines = tableOf(rows, !e.$querySelector(tables));
     if (!lines) return rows.filter(([r]) => seen(r)).flatMap(([, cells]) => cells).filter(seen).flatMap(blocks);
-    return [...(e.caption && seen(e.caption) ? [tidy(inline(e.caption))] : []), lines];
+    return [...(e.$caption && seen(e.$caption) ? [tidy(inline(e.$caption))] : []), lines];
   }
   const tables = "table, [role=table], [role=grid], [role=treegrid]";
   // parts are the elements in another one with a role, but not those of a table in it.
-  const parts = (n, roles) => [...flat(n)].filter((c) => c.nodeType === 1).flatMap((c) => (c.matches(roles) ? [c] : c.matches(tables) || !seen(c) ? [] : parts(c, roles)));
+  const parts = (n, roles) => [...flat(n)].filter((c) => c.$nodeType === 1).flatMap((c) => (c.$matches(roles) ? [c] : c.$matches(tables) || !seen(c) ? [] : parts(c, roles)));
   const rowBlocks = new Map(); // of the rows of an ARIA table: the first has all of it
   function ariaTable(e) {
     const rows = parts(e, "[role=row]").map((r) => [r, parts(r, "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]")]);
-    const lines = tableOf(rows, !rows.some(([r]) => r.querySelector(tables)));
+    const lines = tableOf(rows, !rows.some(([r]) => r.$querySelector(tables)));
     const shown = lines ? rows.filter(([r]) => shows(r)) : [];
     shown.forEach(([r], i) => rowBlocks.set(r, i ? [] : [lines]));
     return blocks(e); // what is around the rows too
@@ -167,27 +167,27 @@ function () {
     // A table that only lays out, or holds others, is not one to read.
     if (!shown.length || !flatCells || Math.max(...shown.map((r) => r.length)) < 2) return "";
     const until = []; // the row at which each column is free again
-    const first = Math.min(...rows.flatMap((r) => r.cells).map((c) => +c.ariaColIndex).filter(Boolean)); // a grid may have only some of its columns
+    const first = Math.min(...rows.flatMap((r) => r.cells).map((c) => +c.$ariaColIndex).filter(Boolean)); // a grid may have only some of its columns
     rows.forEach((r, y) => {
       let column = 0;
       r.texts = [];
       for (const c of r.cells) {
         while (until[column] > y) column++;
-        if (+c.ariaColIndex) column = Math.max(column, c.ariaColIndex - first);
+        if (+c.$ariaColIndex) column = Math.max(column, c.$ariaColIndex - first);
         r.texts[column] = cellText(c);
-        for (let i = 0; i < (c.colSpan ?? (+c.ariaColSpan || 1)); i++) {
+        for (let i = 0; i < (c.$colSpan ?? (+c.$ariaColSpan || 1)); i++) {
           r.texts[column] ??= "";
-          until[column++] = c.rowSpan === 0 ? Infinity : y + (c.rowSpan ?? (+c.ariaRowSpan || 1));
+          until[column++] = c.$rowSpan === 0 ? Infinity : y + (c.$rowSpan ?? (+c.$ariaRowSpan || 1));
         }
       }
     });
     const lines = rows.filter((r) => r.shown);
     const width = Math.max(...lines.map((r) => r.texts.length));
     const print = (texts) => "| " + Array.from({ length: width }, (_, i) => texts[i] ?? "").join(" | ") + " |";
-    const head = lines[0].cells.every((c) => c.matches("th, [role=columnheader]")) ? lines.shift().texts : [];
+    const head = lines[0].cells.every((c) => c.$matches("th, [role=columnheader]")) ? lines.shift().texts : [];
     return [print(head), "|" + " --- |".repeat(width), ...lines.map((r) => print(r.texts))].join("\n");
   }
 
   const text = block(root).join("\n\n").replace(/[ \t]+$/gm, (s, at, whole) => (s === "  " && whole[at + 2] === "\n" ? s : ""));
-  return { title: document.title, url: location.href, text };
+  return { title: document.$title, url: location.href, text };
 }

@@ -5,9 +5,9 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // of which it is known whether they have one. The suspects are new ones: only
   // the browser knows (see adopt).
   // called is what the answers called the numbered elements.
-  const { numbers, elements, asked, called } = globalThis;
+  const { numbers, elements, asked, called } = memory;
   const MAX_SUSPECTS = 200;
-  const suspects = globalThis.suspects = [];
+  const suspects = memory.suspects = [];
   const MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
   const fresh = [], hidden = [], shadows = [];
   let visited = 0, ended = false;
@@ -18,17 +18,17 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   const silent = set("generic none presentation group rowgroup paragraph form region article strong emphasis code deletion insertion subscript superscript figure blockquote term definition mark caption");
 
   function valueOf(e, role) {
-    if (e.nodeName === "INPUT") {
-      if (e.type === "password") return "•".repeat(Math.min(e.value.length, 8));
-      if (e.type === "file") return [...e.files].map((f) => f.name).join(", ");
-      if (["button", "submit", "reset", "image", "checkbox", "radio"].includes(e.type)) return "";
-      return e.value;
+    if (e.$nodeName === "INPUT") {
+      if (e.$type === "password") return "•".repeat(Math.min(e.$value.length, 8));
+      if (e.$type === "file") return [...e.$files].map((f) => f.name).join(", ");
+      if (["button", "submit", "reset", "image", "checkbox", "radio"].includes(e.$type)) return "";
+      return e.$value;
     }
-    if (e.nodeName === "TEXTAREA") return e.value;
-    if (e.nodeName === "PROGRESS" && e.position < 0) return ""; // nobody knows how far it is
-    const gauge = e.nodeName === "PROGRESS" || e.nodeName === "METER";
-    const value = gauge ? String(e.value) : aria(e, "valuetext") ?? aria(e, "valuenow") ?? "";
-    const most = gauge ? String(e.max) : role === "progressbar" || role === "meter" ? aria(e, "valuemax") ?? "100" : "100";
+    if (e.$nodeName === "TEXTAREA") return e.$value;
+    if (e.$nodeName === "PROGRESS" && e.$position < 0) return ""; // nobody knows how far it is
+    const gauge = e.$nodeName === "PROGRESS" || e.$nodeName === "METER";
+    const value = gauge ? String(e.$value) : aria(e, "valuetext") ?? aria(e, "valuenow") ?? "";
+    const most = gauge ? String(e.$max) : role === "progressbar" || role === "meter" ? aria(e, "valuemax") ?? "100" : "100";
     return value && most !== "100" && value !== aria(e, "valuetext") ? `${value} of ${most}` : value;
   }
   const valued = set("textbox searchbox slider spinbutton progressbar meter scrollbar color date time datetime-local month week");
@@ -36,8 +36,8 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // disabled: a control is disabled with what it is in, unless something between says otherwise.
   function disabled(e, role) {
     if (!actionable.has(role)) return aria(e, "disabled") === "true";
-    for (let n = e; n; n = n.getRootNode().host) {
-      const holder = n.closest("[aria-disabled]");
+    for (let n = e; n; n = n.$getRootNode().$host) {
+      const holder = n.$closest("[aria-disabled]");
       if (holder) return aria(holder, "disabled") === "true";
     }
     return false;
@@ -45,11 +45,11 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
 
   // inert: nothing there can be acted on, as behind a modal dialog.
   // Of several, only the one that was opened last is hit by the pointer.
-  const all = [...document.querySelectorAll("dialog:modal")];
-  const onTop = all.length > 1 ? all.filter((d) => { const r = d.getBoundingClientRect(); return d.contains(document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)); }) : [];
+  const all = [...document.$querySelectorAll("dialog:modal")];
+  const onTop = all.length > 1 ? all.filter((d) => { const r = d.$getBoundingClientRect(); return d.$contains(document.$elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)); }) : [];
   const modals = onTop.length ? onTop : all;
   function inert(e) {
-    if (e.closest("[inert]")) return true;
+    if (e.$closest("[inert]")) return true;
     if (!modals.length) return false;
     while (e && !modals.includes(e)) e = up(e);
     return !e;
@@ -58,46 +58,46 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // invalid: the browser would not send the form for this. It tells the user only when they
   // leave the field, and of an empty field at the attempt.
   const checked = set("checkbox radio file");
-  const invalid = (e) => e.matches(":user-invalid") || controls.has(e.nodeName) && !!e.value && !checked.has(e.type) && e.matches(":invalid") && !e.form?.noValidate;
+  const invalid = (e) => e.$matches(":user-invalid") || controls.has(e.$nodeName) && !!e.$value && !checked.has(e.$type) && e.$matches(":invalid") && !e.$form?.$noValidate;
 
   function attributesOf(e, role) {
     const a = [];
     const tri = (word, value) => { if (value === "true" || value === true) a.push(word); else if (value === "mixed") a.push(word + "=mixed"); };
     if (role === "checkbox" || role === "radio" || role === "switch" || role.startsWith("menuitem")) {
-      tri("checked", e.nodeName === "INPUT" ? (e.indeterminate ? "mixed" : e.checked) : aria(e, "checked"));
+      tri("checked", e.$nodeName === "INPUT" ? (e.$indeterminate ? "mixed" : e.$checked) : aria(e, "checked"));
     }
     tri("pressed", aria(e, "pressed"));
     if (aria(e, "selected") === "true") a.push("selected");
-    const expanded = e.nodeName === "SUMMARY" ? String(e.parentElement?.open === true) : aria(e, "expanded");
+    const expanded = e.$nodeName === "SUMMARY" ? String(e.$parentElement?.$open === true) : aria(e, "expanded");
     if (expanded === "true") a.push("expanded");
     else if (expanded === "false") a.push("collapsed");
-    if (e.matches(":disabled") || disabled(e, role)) a.push("disabled");
+    if (e.$matches(":disabled") || disabled(e, role)) a.push("disabled");
     if (actionable.has(role) && inert(e)) a.push("inert");
     // Of a tree in one list, or in the rows of a table, only this says what is below what.
-    const listed = role === "row" || role === "treeitem" && !e.closest("[role=tree]")?.querySelector("[role=group]");
+    const listed = role === "row" || role === "treeitem" && !e.$closest("[role=tree]")?.$querySelector("[role=group]");
     if (listed && aria(e, "level")) a.push("level=" + aria(e, "level"));
-    if (role === "heading") a.push("level=" + (aria(e, "level") ?? (/^H[1-6]$/.test(e.nodeName) ? e.nodeName[1] : "2")));
-    if (e.required || aria(e, "required") === "true") a.push("required");
-    if (e.readOnly && valued.has(role)) a.push("readonly");
+    if (role === "heading") a.push("level=" + (aria(e, "level") ?? (/^H[1-6]$/.test(e.$nodeName) ? e.$nodeName[1] : "2")));
+    if (e.$required || aria(e, "required") === "true") a.push("required");
+    if (e.$readOnly && valued.has(role)) a.push("readonly");
     if (aria(e, "invalid") ? aria(e, "invalid") !== "false" : invalid(e)) a.push("invalid");
     if (aria(e, "current") && aria(e, "current") !== "false") a.push("current");
-    if (role === "dialog" && (aria(e, "modal") === "true" || e.matches(":modal"))) a.push("modal");
-    if (e !== document.body && e.getRootNode().activeElement === e && !e.shadowRoot) a.push("active");
+    if (role === "dialog" && (aria(e, "modal") === "true" || e.$matches(":modal"))) a.push("modal");
+    if (e !== document.$body && e.$getRootNode().$activeElement === e && !e.$shadowRoot) a.push("active");
     const popup = aria(e, "haspopup");
     if (popup && popup !== "false") a.push("haspopup=" + (popup === "true" ? "menu" : popup));
     const sort = aria(e, "sort");
     if (sort && sort !== "none") a.push("sort=" + sort);
     const rows = aria(e, "rowcount");
-    if (rows && rows !== String(e.querySelectorAll("tr,[role=row]").length)) a.push("rowcount=" + (rows === "-1" ? "unknown" : rows));
+    if (rows && rows !== String(e.$querySelectorAll("tr,[role=row]").length)) a.push("rowcount=" + (rows === "-1" ? "unknown" : rows));
     return a;
   }
 
   // addressOf is the address of a link: that of this site without its origin.
   function addressOf(e) {
-    const href = String(e.href.baseVal ?? e.href);
+    const href = String(e.$href.baseVal ?? e.$href);
     if (urls) return limit(href, MAX_NAME);
     let u;
-    try { u = new URL(href, document.baseURI); } catch { return ""; }
+    try { u = new URL(href, document.$baseURI); } catch { return ""; }
     if (u.protocol === "javascript:" || /#$/.test(href)) return "";
     const here = u.href.split("#")[0] === location.href.split("#")[0];
     if (here && u.hash) return limit(u.hash, MAX_ADDRESS);
@@ -107,15 +107,15 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
 
   // hints describe more of an element with this name and text.
   function hintsOf(e, item) {
-    const hints = [], address = item.role === "link" && e.href ? addressOf(e) : "";
+    const hints = [], address = item.role === "link" && e.$href ? addressOf(e) : "";
     if (address) hints.push("url=" + address);
     const other = (word, value) => {
       const words = squash(value ?? "");
       if (words && !`${item.name} ${item.text ?? ""}`.includes(words)) hints.push(`${word}=${quote(limit(words, MAX_HINT))}`);
     };
-    if (controls.has(e.nodeName) && !e.value) other("placeholder", e.placeholder);
-    other("title", e.getAttribute("title"));
-    if (controls.has(e.nodeName) && invalid(e)) other("message", e.validationMessage);
+    if (controls.has(e.$nodeName) && !e.$value) other("placeholder", e.$placeholder);
+    other("title", e.$getAttribute("title"));
+    if (controls.has(e.$nodeName) && invalid(e)) other("message", e.$validationMessage);
     return hints;
   }
 
@@ -125,7 +125,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       n = ++last;
       numbers.set(e, n);
       elements.set(n, new WeakRef(e));
-      globalThis.given.push(n);
+      memory.given.push(n);
     }
     const now = labelOf(actionable.has(item.role) ? item : named(e));
     if (called.get(e) !== now) {
@@ -174,8 +174,8 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // childrenOf are the items in an element; of a hidden one without its own texts.
   function childrenOf(e, cursor, mute) {
     const items = [];
-    const closed = e.nodeName === "DETAILS" && !e.open;
-    const shadow = e.shadowRoot ?? globalThis.closedRoots.get(e);
+    const closed = e.$nodeName === "DETAILS" && !e.$open;
+    const shadow = e.$shadowRoot ?? memory.closedRoots.get(e);
     if (shadow) shadows.push(shadow);
     const [before, after] = mute ? ["", ""] : generated(e);
     if (before) add(items, [text(before, e)], false);
@@ -186,16 +186,16 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
         ended = true;
         break;
       }
-      if (closed && c.nodeName !== "SUMMARY") continue;
-      if (c.nodeType === 3) {
-        if (c.nodeValue && !mute && (e.nodeName !== "DL" || c.nodeValue.trim())) add(items, [text(c.nodeValue, e)], false);
-      } else if (c.nodeType === 1) {
-        if (c.nodeName === "BR") { add(items, [], true); continue; }
-        if (skipped.has(c.nodeName)) continue;
+      if (closed && c.$nodeName !== "SUMMARY") continue;
+      if (c.$nodeType === 3) {
+        if (c.$nodeValue && !mute && (e.$nodeName !== "DL" || c.$nodeValue.trim())) add(items, [text(c.$nodeValue, e)], false);
+      } else if (c.$nodeType === 1) {
+        if (c.$nodeName === "BR") { add(items, [], true); continue; }
+        if (skipped.has(c.$nodeName)) continue;
         const style = getComputedStyle(c);
         const inline = /^(inline|contents|math)/.test(style.display);
         // A term and its definition are one text.
-        const defines = c.nodeName === "DD" && previous?.nodeName === "DT";
+        const defines = c.$nodeName === "DD" && previous?.$nodeName === "DT";
         if (defines) items.apart = false;
         add(items, veiled(c, style, visit(c, style, cursor)), !inline && !defines);
         if (defines) items.apart = true;
@@ -221,9 +221,9 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // and those that show something without a child.
   const hosts = set("ARTICLE ASIDE BLOCKQUOTE BODY DIV FOOTER H1 H2 H3 H4 H5 H6 HEADER MAIN NAV P SECTION SPAN");
   function suspect(e) {
-    if (e.shadowRoot || asked.has(e) || suspects.length >= MAX_SUSPECTS) return false;
-    if (e.localName.includes("-")) return e.matches(":defined");
-    return hosts.has(e.nodeName) && !e.firstChild && e.offsetHeight > 0;
+    if (e.$shadowRoot || asked.has(e) || suspects.length >= MAX_SUSPECTS) return false;
+    if (e.$localName.includes("-")) return e.$matches(":defined");
+    return hosts.has(e.$nodeName) && !e.$firstChild && e.$offsetHeight > 0;
   }
 
   // acting finds what can be acted on in a drawing, which is one thing otherwise.
@@ -232,8 +232,8 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   function acting(e, cursor) {
     const items = [];
     let last;
-    for (const c of e.querySelectorAll(actors)) {
-      if (last?.contains(c) || c.closest("[aria-hidden=true]")) continue;
+    for (const c of e.$querySelectorAll(actors)) {
+      if (last?.$contains(c) || c.$closest("[aria-hidden=true]")) continue;
       last = c;
       items.push(...visit(c, getComputedStyle(c), cursor).filter(numbered));
     }
@@ -242,7 +242,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
 
   // area is a part of an image, itself displayed nowhere.
   function area(e) {
-    const image = e.hasAttribute("href") && document.querySelector(`img[usemap="#${CSS.escape(e.closest("map")?.name ?? "")}"]`);
+    const image = e.$hasAttribute("href") && document.$querySelector(`img[usemap="#${CSS.escape(e.$closest("map")?.$name ?? "")}"]`);
     if (!image || !isShown(image)) return [];
     const item = { role: "link", name: limit(nameOf(e, "link"), MAX_NAME), attributes: attributesOf(e, "link"), kids: [], owner: e };
     item.ref = number(e, item);
@@ -252,7 +252,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   }
 
   function visit(e, style, cursor, silenced) {
-    if (e.nodeName === "AREA") return area(e);
+    if (e.$nodeName === "AREA") return area(e);
     visited++;
     if (aria(e, "hidden") === "true" && !silenced) {
       hidden.push(e);
@@ -273,17 +273,17 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       if (look && clipped && seeable) sight(e, roleOf(e), e);
       return childrenOf(e, style.cursor, true);
     }
-    if (e.nodeName === "LABEL" && e.control) return label(e, style);
-    if (e.nodeName === "INPUT" && labelsOf(e).some((l) => isShown(l)) && !seen(e)) return []; // see label
+    if (e.$nodeName === "LABEL" && e.$control) return label(e, style);
+    if (e.$nodeName === "INPUT" && labelsOf(e).some((l) => isShown(l)) && !seen(e)) return []; // see label
     const role = roleOf(e);
     if (look) sight(e, role, e);
-    const focusable = e.tabIndex >= 0 && e !== document.body && e !== document.documentElement && role !== "iframe";
-    const accepts = actionable.has(role) || focusable || e.hasAttribute("onclick") || (pointer && e.nodeName !== "LABEL") || movable(e, style, cursor) || takesDrops(e);
+    const focusable = e.$tabIndex >= 0 && e !== document.$body && e !== document.$documentElement && role !== "iframe";
+    const accepts = actionable.has(role) || focusable || e.$hasAttribute("onclick") || (pointer && e.$nodeName !== "LABEL") || movable(e, style, cursor) || takesDrops(e);
     if (silent.has(role) && !accepts) {
-      const raised = (role === "superscript" || e.nodeName === "SUP") && /^\s*[-+−\d]/.test(e.textContent);
+      const raised = (role === "superscript" || e.$nodeName === "SUP") && /^\s*[-+−\d]/.test(e.$textContent);
       const mark = raised ? (s) => `^${s}` : marks[role];
       if (mark) return childrenOf(e, style.cursor).map((it) => (it.role === "text" && squash(it.text) ? text(mark(squash(it.text)), it.owner) : it));
-      const labelled = role === "group" || e.hasAttribute("aria-label") || e.hasAttribute("aria-labelledby");
+      const labelled = role === "group" || e.$hasAttribute("aria-label") || e.$hasAttribute("aria-labelledby");
       const name = labelled ? nameOf(e, role) : "";
       if (!name) return part(e, childrenOf(e, style.cursor));
       return [finish({ role, name: limit(name, MAX_NAME), attributes: [], kids: [], owner: e }, e, style)].flat();
@@ -293,7 +293,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     item.ref = number(e, item);
     const printed = finish(item, e, style);
     item.hints = hintsOf(e, item);
-    if (!item.name && (controls.has(e.nodeName) || !item.text && !item.kids.length)) {
+    if (!item.name && (controls.has(e.$nodeName) || !item.text && !item.kids.length)) {
       const hint = hintOf(e);
       if (hint) item.hint = hint;
     }
@@ -304,7 +304,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // veiled says of the items of a transparent element that nobody sees them, a toast that has
   // faded for example. A transparent control lies on what is drawn for it.
   function veiled(e, style, items) {
-    if (style.opacity !== "0" || controls.has(e.nodeName) || !(items = tidy(items)).length) return items;
+    if (style.opacity !== "0" || controls.has(e.$nodeName) || !(items = tidy(items)).length) return items;
     const mark = (it) => {
       if (it.attributes && (!it.inline || it.ref)) it.attributes.push("transparent");
       else if (it.inline) it.kids.push({ ...text(note("[transparent]")), joined: true });
@@ -321,23 +321,23 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
 
   // movable reports whether a user sees that an element can be dragged.
   const grips = /^(grab|grabbing|move|all-scroll|(col|row|[nesw]{1,4})-resize)$/;
-  const movable = (e, style, cursor) => e.getAttribute("draggable") === "true" || grips.test(style.cursor) && style.cursor !== cursor;
+  const movable = (e, style, cursor) => e.$getAttribute("draggable") === "true" || grips.test(style.cursor) && style.cursor !== cursor;
 
   // takesDrops reports whether an element is likely to be where dragged ones are dropped:
   // it says so, or it is like one that has some now. Only the page knows for sure.
   const dropName = /drop-?_?(zone|target|area|pable)|(^|[-_ ])drop($|[-_ ])/i;
-  const kind = (e) => e.localName + "." + e.getAttribute("class");
+  const kind = (e) => e.$localName + "." + e.$getAttribute("class");
   let holders;
   function takesDrops(e) {
-    if (e.hasAttribute("ondrop") || e.hasAttribute("ondragover") || dropName.test(e.id) || dropName.test(e.getAttribute("class") ?? "")) return true;
-    holders ??= new Set([...document.querySelectorAll("[draggable=true]")].map((d) => kind(d.parentElement ?? d)));
-    return holders.has(kind(e)) && e !== document.body;
+    if (e.$hasAttribute("ondrop") || e.$hasAttribute("ondragover") || dropName.test(e.$id) || dropName.test(e.$getAttribute("class") ?? "")) return true;
+    holders ??= new Set([...document.$querySelectorAll("[draggable=true]")].map((d) => kind(d.$parentElement ?? d)));
+    return holders.has(kind(e)) && e !== document.$body;
   }
 
   // part keeps together what is in one of several containers of a kind, a card for example,
   // where each line is to say what it belongs to.
   function part(e, items) {
-    if (!full || !alike(e, e.previousElementSibling) && !alike(e, e.nextElementSibling)) return items;
+    if (!full || !alike(e, e.$previousElementSibling) && !alike(e, e.$nextElementSibling)) return items;
     const kids = tidy(items);
     return kids.length > 1 ? [{ role: "item", name: "", kids, inline: kids.every(leaf), owner: e }] : items;
   }
@@ -349,7 +349,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // label: its text is the name of its control. Where the control itself is not
   // to be seen (a styled checkbox), the label stands for it.
   function label(e, style) {
-    const control = e.control;
+    const control = e.$control;
     const others = childrenOf(e, style.cursor).filter((it) => it.role !== "text"); // links to what is agreed to, for example
     if (seen(control)) return others;
     const role = roleOf(control);
@@ -358,7 +358,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     item.ref = number(e, item);
     return [item, ...others.filter(numbered)];
   }
-  const seen = (e) => isShown(e) && e.checkVisibility({ opacityProperty: true }) && hasSize(e);
+  const seen = (e) => isShown(e) && e.$checkVisibility({ opacityProperty: true }) && hasSize(e);
 
   function finish(item, e, style) {
     const { role } = item;
@@ -366,7 +366,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       item.frame = number(e, item);
       return [item];
     }
-    const field = e.nodeName === "INPUT" || e.nodeName === "TEXTAREA";
+    const field = e.$nodeName === "INPUT" || e.$nodeName === "TEXTAREA";
     if (!field && (role === "textbox" || role === "searchbox")) { // an editor: its text is a document
       begin(item, tidy(childrenOf(e, "pointer")));
       return [item];
@@ -375,18 +375,18 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       item.text = limit(squash(valueOf(e, role)), MAX_TEXT);
       return [item];
     }
-    if (e.nodeName === "SELECT") {
-      item.text = [...e.selectedOptions].map((o) => squash(o.label)).join(", ");
-      const labels = [...e.options].slice(0, 100).map((o) => squash(o.label) + (o.matches(":disabled") ? " [disabled]" : "")).join(" | ");
-      if (e.options.length > 1) item.kids = [{ role: "options", text: limit(labels, MAX_OPTIONS), kids: [] }];
+    if (e.$nodeName === "SELECT") {
+      item.text = [...e.$selectedOptions].map((o) => squash(o.$label)).join(", ");
+      const labels = [...e.$options].slice(0, 100).map((o) => squash(o.$label) + (o.$matches(":disabled") ? " [disabled]" : "")).join(" | ");
+      if (e.$options.length > 1) item.kids = [{ role: "options", text: limit(labels, MAX_OPTIONS), kids: [] }];
       return [item];
     }
-    if (e.nodeName === "math") {
+    if (e.$nodeName === "math") {
       item.text = limit(mathOf(e), MAX_TEXT);
       return item.name || item.ref ? [item] : [text(item.text, e)];
     }
-    if (e.nodeName === "svg" || role === "img" || role === "video" || role === "audio") {
-      if (e.nodeName === "svg") item.kids = acting(e, style.cursor);
+    if (e.$nodeName === "svg" || role === "img" || role === "video" || role === "audio") {
+      if (e.$nodeName === "svg") item.kids = acting(e, style.cursor);
       return item.name || item.ref ? [item] : item.kids;
     }
     let kids = tidy(childrenOf(e, item.ref ? "pointer" : style.cursor));
@@ -395,7 +395,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       Object.assign(item, placeOf(e));
       // A user acts on a cell of a grid, such as a double click to edit it. In a whole
       // snapshot these refs would be most of the text.
-      if (full && role === "cell" && !item.ref && e.closest(tables)?.matches(editable) && !kids.some(numbered)) item.cell = number(e, item);
+      if (full && role === "cell" && !item.ref && e.$closest(tables)?.$matches(editable) && !kids.some(numbered)) item.cell = number(e, item);
     }
     if (item.name) {
       item.parts = kids.flatMap((k) => (k.role === "text" ? partsOf(k) : []));
@@ -420,7 +420,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     return [item];
   }
 
-  const hasSize = (e) => { const r = e.getBoundingClientRect(); return r.width > 1 && r.height > 1; };
+  const hasSize = (e) => { const r = e.$getBoundingClientRect(); return r.width > 1 && r.height > 1; };
 
   // begin puts the text that an element begins with on the element's own line.
   function begin(item, kids) {
@@ -447,7 +447,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       }
       gap(k.column - column);
       column = k.column + k.span;
-      const title = k.name && k.text && k.name === squash(k.owner.getAttribute("title") ?? "") && noteHint("title=" + quote(limit(k.name, MAX_HINT)));
+      const title = k.name && k.text && k.name === squash(k.owner.$getAttribute("title") ?? "") && noteHint("title=" + quote(limit(k.name, MAX_HINT)));
       const words = (title ? [k.text, title] : [k.name, k.text]).filter(Boolean).join(" ");
       const inside = k.ref ? [k] : words || !k.kids.length ? [{ ...text(words), ref: k.cell }, ...k.kids] : [...k.kids];
       if (!k.ref) inside.push(...k.attributes.filter((a) => a !== "active").map((a) => text(note(`[${a}]`))));
@@ -472,26 +472,26 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     return words && note(words);
   }
   function placeOf(e) {
-    const table = e.closest("table"), given = Number(aria(e, "colindex")) || undefined;
-    if (!("colSpan" in e) || !table || given) {
+    const table = e.$closest("table"), given = Number(aria(e, "colindex")) || undefined;
+    if (e.$colSpan === undefined || !table || given) {
       return { column: given, span: Number(aria(e, "colspan")) || 1 };
     }
     let grid = grids.get(table);
     if (!grid) {
       grids.set(table, (grid = new Map()));
       const until = [], from = []; // the row at which each column is free again, and the last cell there
-      for (const r of table.rows) {
-        if (full) spans.set(r, from.map((c, i) => until[i] > r.rowIndex && c));
+      for (const r of table.$rows) {
+        if (full) spans.set(r, from.map((c, i) => until[i] > r.$rowIndex && c));
         let column = 0;
-        for (const c of r.cells) {
+        for (const c of r.$cells) {
           if (getComputedStyle(c).display === "none") continue;
-          while (until[column] > r.rowIndex) column++;
+          while (until[column] > r.$rowIndex) column++;
           grid.set(c, column);
-          for (let i = 0; i < c.colSpan; i++) from[column] = c, until[column++] = c.rowSpan === 0 ? Infinity : r.rowIndex + c.rowSpan;
+          for (let i = 0; i < c.$colSpan; i++) from[column] = c, until[column++] = c.$rowSpan === 0 ? Infinity : r.$rowIndex + c.$rowSpan;
         }
       }
     }
-    return { column: grid.get(e), span: e.colSpan, first: 0 };
+    return { column: grid.get(e), span: e.$colSpan, first: 0 };
   }
   const leaf = (it) => !it.kids.length && !it.frame;
 
@@ -563,9 +563,9 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   }
   // itemsOf are the items of an element.
   function itemsOf(e) {
-    if (e === document.documentElement) return tidy(childrenOf(e, ""));
+    if (e === document.$documentElement) return tidy(childrenOf(e, ""));
     const style = getComputedStyle(e);
-    return tidy(veiled(e, style, visit(e, style, e.parentElement ? getComputedStyle(e.parentElement).cursor : "")));
+    return tidy(veiled(e, style, visit(e, style, e.$parentElement ? getComputedStyle(e.$parentElement).cursor : "")));
   }
   // lineOf is the line of an item to compare: without its indentation, and with all roles. A
   // dialog makes all that is behind it inert, which is no change of each element there. That

@@ -1,11 +1,11 @@
 function (options) {
   // Prints the accessibility tree of this document (or of the element that this is) as text.
-  let root = this instanceof Element ? this : document.documentElement, cut = false;
+  let root = this instanceof Element ? this : document.$documentElement, cut = false;
   // A document that has just begun, or was emptied by a script.
-  if (!root) return JSON.stringify({ text: "", rootless: true, refs: 0, last: options.last, suspects: 0, sighted: [], fresh: [], title: document.title });
-  const main = options.main && document.getElementsByTagName("*").length > options.most && document.querySelector("main, [role=main]");
+  if (!root) return JSON.stringify({ text: "", rootless: true, refs: 0, last: options.last, suspects: 0, sighted: [], fresh: [], title: document.$title });
+  const main = options.main && document.$getElementsByTagName("*").length > options.most && document.$querySelector("main, [role=main]");
   if (main) [root, cut] = [main, true];
-  const whole = root === document.documentElement;
+  const whole = root === document.$documentElement;
   const given = library.numbering(options);
   const outline = library.outline(root, options);
   const watch = library.watch(); // of this generation
@@ -16,5 +16,5 @@ function (options) {
   const partial = options.depth || options.interactive;
   if (whole && !options.full && !options.urls && !options.look && !cut && !(partial && watch.knows())) watch.learn(outline, items);
   // As one string: the browser takes seconds to hand over thousands of values.
-  return JSON.stringify({ ...printed, cut, last: outline.last(), suspects: outline.suspects.length, known: watch.knows(), sighted: outline.sighted, self: outline.wanted, fresh: [...given, ...outline.fresh.flat()], title: document.title });
+  return JSON.stringify({ ...printed, cut, last: outline.last(), suspects: outline.suspects.length, known: watch.knows(), sighted: outline.sighted, self: outline.wanted, fresh: [...given, ...outline.fresh.flat()], title: document.$title });
 }

@@ -2,25 +2,25 @@ function () {
   // The watcher of this document. It keeps what the agent knows of the document, as a tree of
   // the lines of an outline, and collects what changes: the observer notes elements, and only
   // those are outlined again.
-  if (globalThis.watch) return globalThis.watch;
+  if (memory.watch) return memory.watch;
   const MAX_DIRTY = 1000, SMALL = 40, LARGE = 100, FEW = 2000, MAX_VISITED = 1000, MAX_TEXT = 20000, MAX_NOTICES = 20, MAX_ANNOUNCED = 200, MAX_TEXTS = 3, MAX_SIBLINGS = 5;
   const { squash, limit, skipped, textOf } = library.naming();
   let root, owners, hidden, controls, touched, count = 0;
   const dirty = new Set(), emptied = new Set(), dressed = new Set();
-  let restyled = false, overflow = false, notices = [], title = document.title;
+  let restyled = false, overflow = false, notices = [], title = document.$title;
   const announced = new WeakMap(), known = new WeakMap(); // known: by the agent
 
-  const parentOf = (n) => n.assignedSlot ?? n.parentNode ?? n.host;
+  const parentOf = (n) => n.$assignedSlot ?? n.$parentNode ?? n.$host;
   const { up } = library.visibility();
   const inside = (n, e) => { for (; n; n = parentOf(n)) if (n === e) return true; return false; };
-  const concealed = (e) => { for (let n = e; n; n = n.getRootNode().host) if (n.closest("[aria-hidden=true]")) return true; return false; };
-  const follows = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const concealed = (e) => { for (let n = e; n; n = n.$getRootNode().$host) if (n.$closest("[aria-hidden=true]")) return true; return false; };
+  const follows = (a, b) => a.$compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
 
   function note(set, n) {
-    if (!root || overflow || !n || skipped.has(n.nodeName)) return;
+    if (!root || overflow || !n || skipped.has(n.$nodeName)) return;
     set.add(n);
     if (set.size <= MAX_DIRTY) return;
-    for (const e of set) if (!e.isConnected) set.delete(e); // rows of a list that was scrolled, for example
+    for (const e of set) if (!e.$isConnected) set.delete(e); // rows of a list that was scrolled, for example
     if (set.size > MAX_DIRTY / 2) tooMuch();
   }
   // tooMuch: nothing is compared, so that nothing needs to be kept.
@@ -32,15 +32,15 @@ function () {
   const live = "[role=alert],[role=alertdialog],[role=status],[role=log],[role=dialog],[aria-live]:not([aria-live=off]),dialog,output";
   const toast = /(^|[-_ ])(toast|snackbar|notification|flash)/i;
   const toasts = ["toast", "snackbar", "notification", "flash"].map((s) => `,[class*=${s} i]`).join("");
-  const isToast = (e) => toast.test(e.getAttribute("class") ?? "");
+  const isToast = (e) => toast.test(e.$getAttribute("class") ?? "");
   const shownText = (region) => (library.visibility().shown(region) && !concealed(region) ? limit(squash(textOf(region)), 200) : "");
   // announce notes what a live region shows: it may be gone before the next call.
   function announce(e) {
-    if (e?.nodeType !== 1) return;
+    if (e?.$nodeType !== 1) return;
     let region;
-    for (let n = e; !region && n; n = n.getRootNode().host) region = n.closest(live);
+    for (let n = e; !region && n; n = n.$getRootNode().$host) region = n.$closest(live);
     for (let n = e, i = 0; !region && n && i < 3; n = up(n), i++) if (isToast(n)) region = n;
-    if (!region || region.getElementsByTagName("*").length > SMALL) return; // what is large stays
+    if (!region || region.$getElementsByTagName("*").length > SMALL) return; // what is large stays
     const text = shownText(region);
     if (announced.get(region) === text) return;
     announced.set(region, text); // nothing: the same may be shown again
@@ -52,8 +52,8 @@ function () {
   // listen notes what live regions show, which is not new when they change.
   function listen() {
     let left = MAX_ANNOUNCED;
-    for (const region of document.querySelectorAll(live + toasts)) {
-      if (left-- <= 0 || region.getElementsByTagName("*").length > SMALL) continue;
+    for (const region of document.$querySelectorAll(live + toasts)) {
+      if (left-- <= 0 || region.$getElementsByTagName("*").length > SMALL) continue;
       for (const texts of [announced, known]) texts.set(region, shownText(region));
     }
   }
@@ -64,26 +64,26 @@ function () {
       if (type === "attributes") restyled = true;
       if (attributeName === "aria-disabled") note(dirty, target); // of all that is in it
       if (type !== "childList") {
-        const e = target.nodeType === 1 ? target : target.parentElement ?? target.parentNode?.host;
+        const e = target.$nodeType === 1 ? target : target.$parentElement ?? target.$parentNode?.$host;
         note(type === "attributes" ? dressed : dirty, e);
         changed.add(e);
         continue;
       }
       note(emptied, target);
-      if ([...addedNodes, ...removedNodes].some((n) => n.nodeType === 3 && n.nodeValue.trim())) note(dirty, target.nodeType === 11 ? target.host : target);
+      if ([...addedNodes, ...removedNodes].some((n) => n.$nodeType === 3 && n.$nodeValue.trim())) note(dirty, target.$nodeType === 11 ? target.$host : target);
       for (const n of addedNodes) {
-        if (n.nodeName === "STYLE" || n.nodeName === "LINK") restyled = true;
-        if (n.nodeType !== 1) continue;
+        if (n.$nodeName === "STYLE" || n.$nodeName === "LINK") restyled = true;
+        if (n.$nodeType !== 1) continue;
         note(dirty, n);
-        if (n.matches(live) || isToast(n)) regions.add(n);
-        for (const inner of n.firstElementChild ? n.querySelectorAll(live) : []) regions.add(inner);
+        if (n.$matches(live) || isToast(n)) regions.add(n);
+        for (const inner of n.$firstElementChild ? n.$querySelectorAll(live) : []) regions.add(inner);
       }
-      changed.add(addedNodes[0]?.nodeType === 1 ? addedNodes[0] : target);
+      changed.add(addedNodes[0]?.$nodeType === 1 ? addedNodes[0] : target);
     }
     let left = MAX_ANNOUNCED;
     for (const e of new Set([...regions, ...changed])) if (left-- > 0) announce(e);
   }
-  // A form may hide properties by the names of its fields: no error may reach the console.
+  // No error may reach the page's console.
   const safely = (f) => (given) => {
     try { f(given); } catch { tooMuch(); }
   };
@@ -96,13 +96,13 @@ function () {
   }
   const toggled = safely((e) => { restyled = true; note(dirty, e.target); announce(e.target); });
   const resized = () => { restyled = true; };
-  document.addEventListener("toggle", toggled, true);
+  document.$addEventListener("toggle", toggled, true);
   addEventListener("resize", resized);
   observe(document);
 
   // The tree: each node is a line with its element, its owner. Only lines of elements are
   // found by their owner; text is found by its holder.
-  const stateOf = (c) => [c.value, c.checked, c.indeterminate, c.multiple && c.selectedOptions ? [...c.selectedOptions].map((o) => o.index) : c.selectedIndex, c.matches(":disabled"), c.matches(":user-invalid")].join();
+  const stateOf = (c) => [c.$value, c.$checked, c.$indeterminate, c.$multiple && c.$selectedOptions ? [...c.$selectedOptions].map((o) => o.$index) : c.$selectedIndex, c.$matches(":disabled"), c.$matches(":user-invalid")].join();
   const partsOf = (it) => it.parts?.filter((e) => e !== it.owner) ?? [];
   function build(outline, items, parent) {
     return items.map((it) => {
@@ -117,7 +117,7 @@ function () {
       count++;
       if (node.owner && !node.words) owners.set(node.owner, node);
       for (const c of [node.control, ...node.inner.map((k) => k.control ?? k.owner)]) {
-        if (/^(INPUT|SELECT|TEXTAREA|BUTTON)$/.test(c?.nodeName)) controls.set(c, [stateOf(c), node.owner]);
+        if (/^(INPUT|SELECT|TEXTAREA|BUTTON)$/.test(c?.$nodeName)) controls.set(c, [stateOf(c), node.owner]);
       }
       register(node.kids);
     }
@@ -142,7 +142,7 @@ function () {
     controls = new Map();
     hidden = new Set();
     touched = new Set();
-    root = { owner: document.documentElement, line: "", parent: null };
+    root = { owner: document.$documentElement, line: "", parent: null };
     root.kids = build(outline, items, root);
     count = 0;
     register(root.kids);
@@ -151,16 +151,16 @@ function () {
     notices = notices.filter((n) => shownText(n.region) !== n.text); // the outline has the others
     settled(); // those hosts are in the outline
     take(outline);
-    title = document.title;
+    title = document.$title;
   }
   // attached observes the shadow roots that are not observed yet, which no observer reports,
   // and notes their hosts.
   function attached(scope) {
-    for (const e of scope.querySelectorAll("*")) {
-      if (!e.shadowRoot) continue;
-      if (!observed.has(e.shadowRoot)) note(dirty, e);
-      observe(e.shadowRoot);
-      attached(e.shadowRoot);
+    for (const e of scope.$querySelectorAll("*")) {
+      if (!e.$shadowRoot) continue;
+      if (!observed.has(e.$shadowRoot)) note(dirty, e);
+      observe(e.$shadowRoot);
+      attached(e.$shadowRoot);
     }
   }
   function settled() {
@@ -168,7 +168,7 @@ function () {
     restyled = overflow = false;
   }
   function take(outline) {
-    for (const e of outline.hidden) if (!skipped.has(e.nodeName)) hidden.add(e);
+    for (const e of outline.hidden) if (!skipped.has(e.$nodeName)) hidden.add(e);
     outline.shadows.forEach(observe);
   }
 
@@ -176,9 +176,9 @@ function () {
   // texts in a line become one, and the whole of something small, since its own line may have
   // changed.
   function regionOf(e) {
-    if (e.nodeType !== 1) e = e.host ?? document.documentElement;
-    if (!e?.isConnected || e.closest("head")) return null;
-    while (e !== document.documentElement && !owners.has(e) && /^(inline|contents)/.test(getComputedStyle(e).display)) e = up(e) ?? document.documentElement;
+    if (e.$nodeType !== 1) e = e.$host ?? document.$documentElement;
+    if (!e?.$isConnected || e.$closest("head")) return null;
+    while (e !== document.$documentElement && !owners.has(e) && /^(inline|contents)/.test(getComputedStyle(e).display)) e = up(e) ?? document.$documentElement;
     let node = holderOf(e);
     if (node !== root && size(node) <= SMALL) {
       while (node.parent !== root && size(node.parent) <= 5) node = node.parent;
@@ -213,11 +213,11 @@ function () {
   // nearest sibling, since to compare the places of all takes long in a long list.
   function placeOf(e, holder) {
     const line = (s) => (owners.get(s)?.parent === holder ? holder.kids.indexOf(owners.get(s)) : -1);
-    for (let s = e.previousElementSibling, left = MAX_SIBLINGS; s && left > 0; s = s.previousElementSibling, left--) {
+    for (let s = e.$previousElementSibling, left = MAX_SIBLINGS; s && left > 0; s = s.$previousElementSibling, left--) {
       const at = line(s) >= 0 ? line(s) : holder.kids.findLastIndex((k) => k.owner && inside(k.owner, s));
       if (at >= 0) return at + 1;
     }
-    for (let s = e.nextElementSibling, left = MAX_SIBLINGS; s && left > 0; s = s.nextElementSibling, left--) {
+    for (let s = e.$nextElementSibling, left = MAX_SIBLINGS; s && left > 0; s = s.$nextElementSibling, left--) {
       const at = line(s) >= 0 ? line(s) : holder.kids.findIndex((k) => k.owner && inside(k.owner, s));
       if (at >= 0) return at;
     }
@@ -227,7 +227,7 @@ function () {
 
   // refresh outlines a region again.
   function refresh(e, outline, regions, groups) {
-    const whole = e === document.documentElement;
+    const whole = e === document.$documentElement;
     const holder = whole ? root : holderOf(up(e));
     const old = whole ? root.kids : linesOf(holder, regions, groups).get(e) ?? [];
     const items = concealed(up(e)) ? [] : outline.itemsOf(e);
@@ -244,7 +244,7 @@ function () {
   function notice() {
     const { shown } = library.visibility(), visible = (e) => shown(e) && !concealed(e);
     for (const [c, [state, owner]] of controls) {
-      if (!c.isConnected) controls.delete(c);
+      if (!c.$isConnected) controls.delete(c);
       else if (stateOf(c) !== state) {
         controls.set(c, [stateOf(c), owner]);
         note(dirty, owner);
@@ -252,7 +252,7 @@ function () {
       }
     }
     for (const e of hidden) {
-      if (!e.isConnected) hidden.delete(e);
+      if (!e.$isConnected) hidden.delete(e);
       else if (visible(e)) {
         hidden.delete(e);
         note(dirty, e);
@@ -260,7 +260,7 @@ function () {
     }
     attached(document);
     // Of something large, attributes change only what is shown.
-    for (const e of dressed) if (owners.has(e) ? size(owners.get(e)) <= SMALL : e.getElementsByTagName("*").length <= LARGE) note(dirty, e);
+    for (const e of dressed) if (owners.has(e) ? size(owners.get(e)) <= SMALL : e.$getElementsByTagName("*").length <= LARGE) note(dirty, e);
     const remains = restyled ? visible : shown;
     const unseen = (e) => e && !remains(e);
     const look = (node) => {
@@ -277,14 +277,14 @@ function () {
   function drop() {
     const holders = new Set();
     for (const n of emptied) {
-      const e = n.nodeType === 1 ? n : n.host ?? document.documentElement;
-      if (!e.isConnected) continue;
+      const e = n.$nodeType === 1 ? n : n.$host ?? document.$documentElement;
+      if (!e.$isConnected) continue;
       holders.add(holderOf(e));
       // What has gone may have been a part of a line, which nothing large is in one.
-      if (e.getElementsByTagName("*").length <= LARGE || [...e.childNodes].some((c) => c.nodeType === 3 && c.nodeValue.trim())) note(dirty, e);
+      if (e.$getElementsByTagName("*").length <= LARGE || [...e.$childNodes].some((c) => c.$nodeType === 3 && c.$nodeValue.trim())) note(dirty, e);
     }
     for (const holder of holders) {
-      const gone = new Set(holder.kids.filter((k) => k.owner && !(k.owner.isConnected && inside(k.owner, holder.owner))));
+      const gone = new Set(holder.kids.filter((k) => k.owner && !(k.owner.$isConnected && inside(k.owner, holder.owner))));
       if (gone.size) {
         change(holder, holder.kids.filter((k) => !gone.has(k)));
         unregister(gone);
@@ -303,7 +303,7 @@ function () {
       const began = performance.now();
       notice();
       drop();
-      const outline = library.outline(document.documentElement, options);
+      const outline = library.outline(document.$documentElement, options);
       const all = new Set([...dirty].map(regionOf).filter(Boolean));
       const outermost = (e) => { for (let n = up(e); n; n = up(n)) if (all.has(n)) return false; return true; };
       const regions = new Set([...all].filter(outermost)), groups = new Map();
@@ -328,7 +328,7 @@ function () {
     found.again = notices.filter((n) => shown(n) && known.get(n.region) === n.text).map((n) => n.text);
     for (const { region } of notices) known.set(region, shownText(region));
     notices = [];
-    if (document.title !== title) found.title = limit(squash(title = document.title), 200);
+    if (document.$title !== title) found.title = limit(squash(title = document.$title), 200);
     return found;
   }
 
@@ -377,8 +377,8 @@ function () {
 
   function end() {
     observer.disconnect();
-    document.removeEventListener("toggle", toggled, true);
+    document.$removeEventListener("toggle", toggled, true);
     removeEventListener("resize", resized);
   }
-  return (globalThis.watch = { learn, changes, all, end, knows: () => !!root });
+  return (memory.watch = { learn, changes, all, end, knows: () => !!root });
 }
