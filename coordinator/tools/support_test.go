@@ -24,6 +24,10 @@ func (noWindows) Resolve(_ context.Context, want registry.Want) (registry.Window
 	return registry.Window{}, nil, &registry.SelectionError{Sought: want.Dir}
 }
 
+func (noWindows) Selected(want registry.Want) (registry.Window, []registry.Candidate, error) {
+	return registry.Window{}, nil, &registry.SelectionError{Sought: want.Dir}
+}
+
 func (noWindows) Changed() <-chan struct{} { return nil }
 
 // connect returns a client of a server with these options, which ends with the test.
