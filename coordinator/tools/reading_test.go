@@ -104,3 +104,26 @@ func TestReadingTools(t *testing.T) {
 		t.Errorf("the file: %d bytes, %v", len(data), err)
 	}
 }
+
+// A PDF has no elements that could be read: the answers tell what can be done.
+func TestTabWithAPDF(t *testing.T) {
+	t.Parallel()
+	agent := toolstest.OpenWindow(t).Agent("pdf", "network")
+	agent.Open(toolstest.ServeHTML(t, "<!doctype html><title>Invoice</title><h1>Invoice 42</h1>"))
+	agent.Must("browser_pdf_save", args{"filename": "invoice.pdf"})
+	pdf, err := os.ReadFile(agent.Saved("invoice.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/pdf")
+		_, _ = w.Write(pdf)
+	})
+	agent.Expect("browser_navigate", args{"url": url}, "a PDF, drawn by the browser's viewer")
+	agent.Expect("browser_snapshot", nil, "a PDF, drawn by the browser's viewer")
+	agent.Expect("browser_markdown", nil, "a PDF, drawn by the browser's viewer")
+	agent.Must("browser_fetch", args{"url": url, "filename": "copy.pdf"})
+	if got, err := os.ReadFile(agent.Saved("copy.pdf")); err != nil || !bytes.Equal(got, pdf) {
+		t.Errorf("the saved copy has %d bytes, want %d: %v", len(got), len(pdf), err)
+	}
+}

@@ -189,5 +189,5 @@ function () {
   }
 
   const text = block(root).join("\n\n").replace(/[ \t]+$/gm, (s, at, whole) => (s === "  " && whole[at + 2] === "\n" ? s : ""));
-  return { title: document.$title, url: location.href, text };
+  return { title: document.$title, url: location.href, text: text || library.noElements() };
 }

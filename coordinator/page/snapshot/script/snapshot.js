@@ -11,6 +11,7 @@ function (options) {
   const watch = library.watch(); // of this generation
   const items = outline.itemsOf(root);
   const printed = outline.print(items);
+  if (whole) printed.text ||= library.noElements();
   cut ||= outline.cut();
   // What the agent knows from now on. A part of the document is not what it knows of the rest.
   const partial = options.depth || options.interactive;
