@@ -132,12 +132,18 @@ func jsString(s string) string {
 	return string(literal)
 }
 
+// Focus is the element that gets the keys.
+type Focus struct {
+	Identity
+	Text bool // it takes text
+}
+
 // Focused is what gets the keys. Its role is empty if nothing has the focus.
-func (t *Tree) Focused(ctx context.Context) (Identity, error) {
-	var outer Identity
+func (t *Tree) Focused(ctx context.Context) (Focus, error) {
+	var outer Focus
 	for id := t.Main(); ; {
 		var is struct {
-			Identity
+			Focus
 			Apart bool
 		}
 		var owner *Element
@@ -156,14 +162,14 @@ func (t *Tree) Focused(ctx context.Context) (Identity, error) {
 			return outer, err
 		}
 		if err != nil || owner == nil {
-			return is.Identity, err
+			return is.Focus, err
 		}
 		node, err := protocol.Call(ctx, owner.Session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: owner.Handle})
 		owner.Release(ctx)
 		if err != nil || node.Node.FrameID == "" {
-			return is.Identity, err
+			return is.Focus, err
 		}
-		id, outer = node.Node.FrameID, is.Identity
+		id, outer = node.Node.FrameID, is.Focus
 	}
 }
 

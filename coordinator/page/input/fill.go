@@ -99,26 +99,58 @@ func heldOf(target string, value *string, secret bool) []Held {
 }
 
 func (i *Input) fill(ctx context.Context, s *spot, text string, slowly bool) error {
-	done, err := i.change(ctx, s, "fill", map[string]any{"text": text, "slowly": slowly})
-	switch {
-	case err != nil || done:
-		return err
-	case slowly:
-		characters := []rune(text)
-		for n, c := range characters {
-			err := i.keyboard.typeRune(ctx, c)
-			if n+1 < len(characters) {
-				err = midway(err, "%d of %d characters are typed", n+1, len(characters))
-			}
-			if err != nil {
-				return err
-			}
+	r, err := i.change(ctx, s, "fill", map[string]any{"text": text, "slowly": slowly})
+	if err == nil && r.Key != "" {
+		if err = i.keyboard.press(ctx, r.Key); err == nil {
+			err = s.Call(ctx, "selectContext", slowly, nil)
 		}
-		return nil
-	case text == "":
+	}
+	switch {
+	case err != nil || r.Done:
+		return err
+	case text == "" && !slowly:
 		return i.keyboard.press(ctx, "Delete")
 	}
-	return i.keyboard.insert(ctx, text)
+	return i.typeText(ctx, text, slowly)
+}
+
+func (i *Input) typeText(ctx context.Context, text string, slowly bool) error {
+	if !slowly {
+		return i.keyboard.insert(ctx, text)
+	}
+	characters := []rune(text)
+	for n, c := range characters {
+		err := i.keyboard.typeRune(ctx, c)
+		if n+1 < len(characters) {
+			err = midway(err, "%d of %d characters are typed", n+1, len(characters))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TypeAtFocus types at the caret of what has the focus. Slowly, every page gets the keys,
+// whatever has the focus.
+func (i *Input) TypeAtFocus(text string, opts TypeOptions) Action {
+	return Action{Doing: "typing at the focus", Do: func(ctx context.Context, out *Outcome) error {
+		focus, err := i.focus(ctx, out)
+		switch {
+		case err != nil:
+			return err
+		case opts.Slowly || focus.Text:
+		case focus.Role == "":
+			return errors.New("nothing has the focus: give a target, or click a field first. With slowly the page gets the keys anyway")
+		default:
+			return fmt.Errorf("%s has the focus, which takes no text: give a target, or click a field first. With slowly the page gets the keys anyway", focus.Identity)
+		}
+		err = i.typeText(ctx, text, opts.Slowly)
+		if err == nil && opts.Submit {
+			err = midway(i.keyboard.press(ctx, "Enter"), "the text is typed, and Enter was not pressed")
+		}
+		return err
+	}}
 }
 
 // SelectOption selects options of a <select> by value or label, and unselects all
@@ -146,22 +178,25 @@ func (i *Input) choose(ctx context.Context, s *spot, values []string) error {
 	return err
 }
 
-// change calls a function of the library that changes a field. done reports that no key is
-// needed any longer.
-func (i *Input) change(ctx context.Context, s *spot, function string, args any) (done bool, err error) {
-	var r struct {
-		Done, ToEnd bool
-		Error       string
-	}
+// prepared is what a function of the library has made of a field.
+type prepared struct {
+	Done  bool   // no key is needed any longer
+	ToEnd bool   // as in spot
+	Key   string // the one that selects what is replaced, where only the page can do that
+	Error string
+}
+
+// change calls a function of the library that changes a field.
+func (i *Input) change(ctx context.Context, s *spot, function string, args any) (r prepared, err error) {
 	i.sent.Add(1)
 	if err := s.CallAsUser(ctx, function, args, &r); err != nil {
-		return false, err
+		return r, err
 	}
 	if r.Error != "" {
-		return false, &frame.TargetError{Target: s.Target, Reason: r.Error}
+		return r, &frame.TargetError{Target: s.Target, Reason: r.Error}
 	}
 	s.toEnd = r.ToEnd
-	return r.Done, nil
+	return r, nil
 }
 
 // Field is one entry of FillForm.

@@ -112,7 +112,9 @@ func (i *Input) Identify(ctx context.Context, aim Aim) (is On, err error) {
 	case aim.Chooser:
 		is.Identity, err = i.Choosers.Identify(ctx)
 	default:
-		is.Identity, err = i.frames.Focused(ctx)
+		var focus frame.Focus
+		focus, err = i.frames.Focused(ctx)
+		is.Identity = focus.Identity
 	}
 	return is, err
 }

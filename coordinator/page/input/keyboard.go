@@ -25,16 +25,7 @@ func (i *Input) PressKey(spec string) Action {
 		return Action{Err: err}
 	}
 	return Action{Doing: "pressing " + spec, Do: func(ctx context.Context, out *Outcome) error {
-		if err := i.page.UnlessLeaving(ctx, i.page.EmulateFocus); err != nil && err != ErrLeaving {
-			return err
-		}
-		// A page that is leaving gets the key without an answer to this.
-		var focused frame.Identity
-		_ = i.page.UnlessLeaving(ctx, func(ctx context.Context) (err error) {
-			focused, err = i.frames.Focused(ctx)
-			return err
-		})
-		if _, err := out.acts(On{Identity: focused}); err != nil {
+		if _, err := i.focus(ctx, out); err != nil {
 			return err
 		}
 		if err := i.keyboard.press(ctx, spec); err != nil || spec != "Escape" {
@@ -42,6 +33,20 @@ func (i *Input) PressKey(spec string) Action {
 		}
 		return i.page.StopLeaving(ctx) // as in a browser's window
 	}}
+}
+
+// focus is what gets the keys; the action acts on it.
+func (i *Input) focus(ctx context.Context, out *Outcome) (focus frame.Focus, err error) {
+	if err := i.page.UnlessLeaving(ctx, i.page.EmulateFocus); err != nil && err != ErrLeaving {
+		return focus, err
+	}
+	// A page that is leaving gets the key without an answer to this.
+	_ = i.page.UnlessLeaving(ctx, func(ctx context.Context) (err error) {
+		focus, err = i.frames.Focused(ctx)
+		return err
+	})
+	_, err = out.acts(On{Identity: focus.Identity})
+	return focus, err
 }
 
 // PressKeyIn gives a target the focus, and presses a key.

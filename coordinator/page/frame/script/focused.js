@@ -1,7 +1,8 @@
 function (itself) {
   // What gets the keys, as identify has it; itself: the element. apart is set for a frame
-  // of another process, which knows more. Undefined where nothing has the focus.
-  const elsewhere = (e) => !e || e.$nodeName === "BODY" || e.$nodeName === "HTML";
+  // of another process, which knows more; text where it takes some. Undefined where nothing
+  // has the focus.
+  const elsewhere = (e) => !e || (e.$nodeName === "BODY" || e.$nodeName === "HTML") && !e.$isContentEditable;
   let e = document.$activeElement, apart = false;
   if (elsewhere(e)) return;
   for (;;) {
@@ -15,5 +16,5 @@ function (itself) {
     if (elsewhere(inner)) break;
     e = inner;
   }
-  return itself ? e : { ...library.naming().identify(e), apart };
+  return itself ? e : { ...library.naming().identify(e), apart, text: library.takesText.call(e) };
 }

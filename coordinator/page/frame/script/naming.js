@@ -48,7 +48,7 @@ function () {
       case "HEADER": return e.$closest(sections) ? "generic" : "banner";
       case "FOOTER": return e.$closest(sections) ? "generic" : "contentinfo";
     }
-    if (e.$isContentEditable && !e.$parentElement?.$isContentEditable) return "textbox";
+    if (e.$isContentEditable && e.$nodeName !== "HTML" && (e.$nodeName === "BODY" || !e.$parentElement?.$isContentEditable)) return "textbox";
     return tags[e.$nodeName] ?? "generic";
   }
 

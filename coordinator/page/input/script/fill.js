@@ -31,7 +31,7 @@ function ({ text, slowly }) {
   }
   const slider = library.slider.call(field);
   if (slider) return { error: slider };
-  if (field.$nodeName !== "INPUT" && field.$nodeName !== "TEXTAREA" && !field.$isContentEditable) {
+  if (field.$nodeName !== "INPUT" && field.$nodeName !== "TEXTAREA" && !field.$isContentEditable && !field.$editContext) {
     const { labelOf, named } = library.naming();
     return { error: `is a <${field.$localName}>, which takes no text: give ${field.$control ? labelOf(named(field.$control)) : "the field itself"}` };
   }
@@ -46,6 +46,8 @@ function ({ text, slowly }) {
   host.$removeEventListener("focus", notice);
   // The page may move the focus on. Where there was none, the keys would go to another field.
   if (!took && !focused() && document.$designMode !== "on") return { error: "takes no focus: the text would go to another field" };
+  // The page itself draws the text and the selection of an EditContext.
+  if (field.$editContext) return { key: slowly ? "Control+End" : "Control+A" };
   if (slowly) {
     // Behind what is there, in whatever kind of field. In a rich text that has the focus, the
     // caret may have been placed.
