@@ -304,3 +304,32 @@ func TestExportOfHover(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// An exported test has no password, however it was typed, and wherever the page shows it.
+func TestExportOfPasswords(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><input id=user aria-label=User><input id=pw type=password aria-label=Password><input id=shown autocomplete="current-password" aria-label=Again>
+<label>Once more <input id=third type=password></label><button onclick="confirm('Use ' + pw.value + '?')">Ask</button>`)
+	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t, "PASSWORD=quartz-lamp\n")}, "testing")
+	agent.Open(url)
+	agent.Must("browser_type", args{"target": "#user", "text": "ada"})
+	agent.Must("browser_type", args{"target": "#pw", "text": "hunter22"})
+	agent.Must("browser_press_key", args{"target": "#pw", "key": "Z"})
+	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#shown", "value": "hunter22"}, {"target": "#third", "value": "opal'lamp"}}})
+	agent.Must("browser_type", args{"target": "#third", "text": "PASSWORD"})
+	agent.Must("browser_click", args{"target": "button"})
+	agent.Must("browser_handle_dialog", args{"accept": true})
+	text := agent.Must("browser_export", nil)
+	for _, wanted := range []string{
+		"// Set in the environment: PASSWORD, PASSWORD2, PASSWORD3, PASSWORD4\n", "password fields is not in this file: PASSWORD2, PASSWORD3, PASSWORD4\n", "name: 'User' }).fill('ada')",
+		"name: 'Password' }).fill(process.env.PASSWORD2!)", "name: 'Password' }).press(process.env.PASSWORD3!)", "name: 'Again' }).fill(process.env.PASSWORD2!)",
+		"name: 'Once more' }).fill(process.env.PASSWORD4!)", "fill(process.env.PASSWORD!)", "toBe('Use ' + process.env.PASSWORD2! + 'Z?')",
+	} {
+		if !strings.Contains(text, wanted) {
+			t.Errorf("%q is missing", wanted)
+		}
+	}
+	if strings.Contains(text, "hunter22") || strings.Contains(text, "lamp") || t.Failed() {
+		t.Error(text)
+	}
+}

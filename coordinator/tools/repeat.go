@@ -3,9 +3,12 @@ package tools
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/page/frame"
@@ -17,104 +20,115 @@ import (
 
 // How a test repeats the calls of tools. These methods implement agent.Repeatable.
 
-func code(expressions ...string) export.Step { return export.Step{Code: expressions} }
+func code(expressions ...javascript.Expression) export.Step { return export.Step{Code: expressions} }
 
 func (in navigateIn) Step(d *agent.Done) export.Step {
 	switch in.Action {
 	case "back":
-		return code(d.Page + ".goBack()")
+		return code(javascript.Of("$.goBack()", d.Page))
 	case "forward":
-		return code(d.Page + ".goForward()")
+		return code(javascript.Of("$.goForward()", d.Page))
 	case "reload":
-		return code(d.Page + ".reload()")
+		return code(javascript.Of("$.reload()", d.Page))
 	}
 	to, err := address.Normalize(in.URL, d.URL())
 	if err != nil {
 		to = in.URL
 	}
-	return export.Step{Code: []string{d.Page + ".goto(" + export.Quote(to) + ")"}, Opens: to}
+	return export.Step{Code: []javascript.Expression{javascript.Of("$.goto($)", d.Page, to)}, Opens: to}
 }
 
 func (in clickIn) Step(d *agent.Done) export.Step {
-	method := "click"
-	if in.DoubleClick {
-		method = "dblclick"
-	}
-	var options []string
+	var options []javascript.Expression
 	if in.Button != "" && in.Button != "left" {
-		options = append(options, "button: "+export.Quote(in.Button))
+		options = append(options, javascript.Of("button: $", in.Button))
 	}
 	if len(in.Modifiers) > 0 {
 		modifiers := make([]string, len(in.Modifiers))
 		for i, m := range in.Modifiers {
 			modifiers[i] = input.KeyName(m)
 		}
-		options = append(options, "modifiers: "+export.List(modifiers))
+		options = append(options, javascript.Of("modifiers: $", modifiers))
 	}
-	return code(d.On[0] + "." + method + "(" + object(append(options, position(in.Position)...)) + ")")
+	with := object(append(options, position(in.Position)...))
+	if in.DoubleClick {
+		return code(javascript.Of("$.dblclick($)", d.On[0], with))
+	}
+	return code(javascript.Of("$.click($)", d.On[0], with))
 }
 
 // position is the option of an action that the mouse does at that point; nil: none.
-func position(at *frame.Point) []string {
+func position(at *frame.Point) []javascript.Expression {
 	if at == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("position: { x: %g, y: %g }", at.X, at.Y)}
+	return []javascript.Expression{javascript.Of("position: { x: $, y: $ }", at.X, at.Y)}
 }
 
-// object is a JavaScript object; empty for one without members.
-func object(members []string) string {
+// object is a JavaScript object; zero for one without members.
+func object(members []javascript.Expression) javascript.Expression {
 	if len(members) == 0 {
-		return ""
+		return javascript.Expression{}
 	}
-	return "{ " + strings.Join(members, ", ") + " }"
+	return javascript.Of("{ $ }", members)
+}
+
+// member is a member of an object, whose name is lower case, as those of headers.
+func member(name string, value any) javascript.Expression {
+	return javascript.Of("$: $", javascript.Key(strings.ToLower(name)), value)
 }
 
 func (in hoverIn) Step(d *agent.Done) export.Step {
-	return code(d.On[0] + ".hover(" + object(position(in.Position)) + ")")
+	return code(javascript.Of("$.hover($)", d.On[0], object(position(in.Position))))
 }
 
 func (in typeIn) Step(d *agent.Done) export.Step {
-	method := "fill"
-	if in.Slowly {
-		method = "pressSequentially"
-	}
-	s := code(d.On[0] + "." + method + "(" + d.Text(in.Text) + ")")
+	var s export.Step
 	if d.ToEnd() {
-		s.Code = slices.Insert(s.Code, 0, d.On[0]+".press('ControlOrMeta+End')")
+		s.Code = append(s.Code, javascript.Of("$.press('ControlOrMeta+End')", d.On[0]))
+	}
+	if in.Slowly {
+		s.Code = append(s.Code, javascript.Of("$.pressSequentially($)", d.On[0], d.Typed(0, in.Text)))
+	} else {
+		s.Code = append(s.Code, javascript.Of("$.fill($)", d.On[0], d.Typed(0, in.Text)))
 	}
 	if in.Submit {
-		s.Code = append(s.Code, d.On[0]+".press('Enter')")
+		s.Code = append(s.Code, javascript.Of("$.press('Enter')", d.On[0]))
 	}
 	return s
 }
 
 func (in pressKeyIn) Step(d *agent.Done) export.Step {
-	if in.Target != "" {
-		return code(d.On[0] + ".press(" + export.Quote(input.KeyName(in.Key)) + ")")
+	var key any = input.KeyName(in.Key)
+	if d.Element(0).Password && utf8.RuneCountInString(in.Key) == 1 { // a character
+		key = d.Typed(0, in.Key)
 	}
-	return code(d.Page + ".keyboard.press(" + export.Quote(input.KeyName(in.Key)) + ")")
+	if in.Target != "" {
+		return code(javascript.Of("$.press($)", d.On[0], key))
+	}
+	return code(javascript.Of("$.keyboard.press($)", d.Page, key))
 }
 
 func (in selectIn) Step(d *agent.Done) export.Step {
-	return code(d.On[0] + ".selectOption(" + export.List(in.Values) + ")")
+	return code(javascript.Of("$.selectOption($)", d.On[0], in.Values))
 }
 
 func (in fillFormIn) Step(d *agent.Done) export.Step {
 	var s export.Step
 	for i, f := range in.Fields {
-		does := ".fill(" + d.Text(f.Value) + ")"
-		switch is := d.Element(i); is.Filled {
-		case "click":
+		var does javascript.Expression
+		switch is := d.Element(i); {
+		case is.Filled == "click":
 			state, _ := input.Ticked(f.Value, is.Name)
-			does = fmt.Sprintf(".setChecked(%v)", state)
-		case "select":
-			does = ".selectOption(" + d.Text(f.Value) + ")"
-			if f.Values != nil {
-				does = ".selectOption(" + export.List(f.Values) + ")"
-			}
+			does = javascript.Of("$.setChecked($)", d.On[i], state)
+		case is.Filled == "select" && f.Values != nil:
+			does = javascript.Of("$.selectOption($)", d.On[i], f.Values)
+		case is.Filled == "select":
+			does = javascript.Of("$.selectOption($)", d.On[i], d.Text(f.Value))
+		default:
+			does = javascript.Of("$.fill($)", d.On[i], d.Typed(i, f.Value))
 		}
-		s.Code = append(s.Code, d.On[i]+does)
+		s.Code = append(s.Code, does)
 	}
 	return s
 }
@@ -128,37 +142,39 @@ func (in fillFormIn) Part(failed error) agent.Repeatable {
 	return fillFormIn{Fields: in.Fields[:len(at.Filled)]}
 }
 
-func (in dragIn) Step(d *agent.Done) export.Step { return code(d.On[0] + ".dragTo(" + d.On[1] + ")") }
+func (in dragIn) Step(d *agent.Done) export.Step {
+	return code(javascript.Of("$.dragTo($)", d.On[0], d.On[1]))
+}
 
 func (in uploadIn) Step(d *agent.Done) export.Step {
 	switch {
 	case in.Target == "":
 		return export.Step{Files: append([]string{}, in.Paths...)}
 	case d.Clicked():
-		return export.Step{Code: []string{d.On[0] + ".click()"}, Files: in.Paths}
+		return export.Step{Code: []javascript.Expression{javascript.Of("$.click()", d.On[0])}, Files: in.Paths}
 	}
-	return code(d.On[0] + ".setInputFiles(" + export.List(in.Paths) + ")")
+	return code(javascript.Of("$.setInputFiles($)", d.On[0], in.Paths))
 }
 
 func (in dropIn) Step(d *agent.Done) export.Step {
-	var payload []string
+	var payload []javascript.Expression
 	if len(in.Paths) > 0 {
-		payload = append(payload, "files: "+export.List(in.Paths))
+		payload = append(payload, javascript.Of("files: $", in.Paths))
 	}
 	if len(in.Data) > 0 {
-		var data []string
-		for kind, text := range in.Data {
-			data = append(data, export.Quote(kind)+": "+export.Quote(text))
+		var data []javascript.Expression
+		for _, kind := range slices.Sorted(maps.Keys(in.Data)) {
+			data = append(data, javascript.Of("$: $", javascript.Key(kind), in.Data[kind]))
 		}
-		payload = append(payload, "data: "+object(data))
+		payload = append(payload, javascript.Of("data: $", object(data)))
 	}
-	return code(d.On[0] + ".drop(" + object(payload) + ")")
+	return code(javascript.Of("$.drop($)", d.On[0], object(payload)))
 }
 
 func (in dialogIn) Step(d *agent.Done) export.Step {
 	answer := &export.Answer{Accept: in.Accept, Message: d.Message()}
 	if in.PromptText != nil {
-		answer.Text = d.Text(*in.PromptText)
+		answer.Text = javascript.Of("$", d.Text(*in.PromptText))
 	}
 	return export.Step{Answer: answer}
 }
@@ -168,13 +184,13 @@ func (in waitIn) Step(d *agent.Done) export.Step {
 	if in.Time > 0 {
 		limit = int64(in.Time * 1000)
 	}
-	timeout := fmt.Sprintf("{ timeout: %d }", limit)
+	timeout := javascript.Of("{ timeout: $ }", limit)
 	var s export.Step
 	if in.Target != "" {
 		return export.Step{Comment: "A wait for an element is not part of the test."}
 	}
 	if strings.Contains(in.URL, "*") {
-		s.Code = append(s.Code, d.Page+".waitForURL("+export.Quote(in.URL)+", "+timeout+")")
+		s.Code = append(s.Code, javascript.Of("$.waitForURL($, $)", d.Page, in.URL, timeout))
 	} else if in.URL != "" {
 		s.Code = append(s.Code, export.ExpectPartOfURL(d.Page, in.URL, timeout))
 	}
@@ -185,13 +201,13 @@ func (in waitIn) Step(d *agent.Done) export.Step {
 		s.Code = append(s.Code, export.ExpectNoText(d.Scope, in.TextGone, timeout))
 	}
 	if in.Expression != "" {
-		s.Code = append(s.Code, d.Page+".waitForFunction("+export.Quote(called(in.Expression, "("+in.Expression+"\n)"))+", undefined, "+timeout+")")
+		s.Code = append(s.Code, javascript.Of("$.waitForFunction($, undefined, $)", d.Page, called(in.Expression, "("+in.Expression+"\n)"), timeout))
 	}
 	if in.NetworkIdle {
-		s.Code = append(s.Code, d.Page+".waitForLoadState('networkidle')")
+		s.Code = append(s.Code, javascript.Of("$.waitForLoadState('networkidle')", d.Page))
 	}
 	if s.Code == nil {
-		return code(fmt.Sprintf("%s.waitForTimeout(%d)", d.Page, limit))
+		return code(javascript.Of("$.waitForTimeout($)", d.Page, limit))
 	}
 	return s
 }
@@ -206,13 +222,13 @@ func called(script, otherwise string) string {
 
 func (in evaluateIn) Step(d *agent.Done) export.Step {
 	if in.Target == "" {
-		return code(d.Page + ".evaluate(" + export.Quote(called(in.Function, "(async () => {\n"+in.Function+"\n})()")) + ")")
+		return code(javascript.Of("$.evaluate($)", d.Page, called(in.Function, "(async () => {\n"+in.Function+"\n})()")))
 	}
 	script := "async (element) => {\n" + in.Function + "\n}"
 	if page.LooksLikeFunction(in.Function) {
 		script = in.Function
 	}
-	return code(d.On[0] + ".evaluate((element, script) => (0, eval)(script)(element), " + export.Quote("("+script+")") + ")")
+	return code(javascript.Of("$.evaluate((element, script) => (0, eval)(script)(element), $)", d.On[0], "("+script+")"))
 }
 
 // Step opens nothing: a tab is opened when the first call works in it.
@@ -225,39 +241,40 @@ func (in tabsIn) Step(*agent.Done) export.Step {
 
 func (in routeIn) Step(d *agent.Done) export.Step {
 	headers, _ := in.headers()
-	var list, members []string
+	var list, members []javascript.Expression
 	for _, h := range headers {
-		list = append(list, export.Quote(strings.ToLower(h.Name))+": "+d.Text(h.Value))
+		list = append(list, member(h.Name, d.Text(h.Value)))
 	}
-	does := ""
+	var does javascript.Expression
 	switch {
 	case in.Abort != "":
-		does = "abort(" + export.Quote(strings.ToLower(in.Abort)) + ")"
+		does = javascript.Of("abort($)", strings.ToLower(in.Abort))
 	case in.Status != 0 || in.Body != nil || in.ContentType != "":
 		if in.Status != 0 {
-			members = append(members, fmt.Sprint("status: ", in.Status))
+			members = append(members, javascript.Of("status: $", in.Status))
 		}
 		if in.ContentType != "" {
-			members = append(members, "contentType: "+export.Quote(in.ContentType))
+			members = append(members, javascript.Of("contentType: $", in.ContentType))
 		}
 		if list != nil {
-			members = append(members, "headers: "+object(list))
+			members = append(members, javascript.Of("headers: $", object(list)))
 		}
 		if in.Body != nil {
-			members = append(members, "body: "+export.Quote(*in.Body))
+			members = append(members, javascript.Of("body: $", *in.Body))
 		}
-		does = "fulfill(" + object(members) + ")"
+		does = javascript.Of("fulfill($)", object(members))
 	default:
 		for _, name := range in.removed() {
-			list = append(list, export.Quote(strings.ToLower(name))+": undefined")
+			list = append(list, member(name, javascript.Of("undefined")))
 		}
-		does = "continue(" + object([]string{"headers: " + object(append([]string{"...route.request().headers()"}, list...))}) + ")"
+		list = slices.Insert(list, 0, javascript.Of("...route.request().headers()"))
+		does = javascript.Of("continue({ headers: { $ } })", list)
 	}
-	times := ""
+	arguments := []javascript.Expression{javascript.Of("$, (route) => route.$", routed(in.Pattern), does)}
 	if in.Times > 0 {
-		times = fmt.Sprintf(", { times: %d }", in.Times)
+		arguments = append(arguments, javascript.Of("{ times: $ }", in.Times))
 	}
-	return code(d.Page + ".context().route(" + routed(in.Pattern) + ", (route) => route." + does + times + ")")
+	return code(javascript.Of("$.context().route($)", d.Page, arguments))
 }
 
 // routed is a pattern of a route, in Playwright's syntax.
@@ -265,23 +282,23 @@ func routed(pattern string) string {
 	if strings.HasPrefix(pattern, "/") { // of any host
 		pattern = "*://*" + pattern
 	}
-	return export.Quote(pattern)
+	return pattern
 }
 
 func (in unrouteIn) Step(d *agent.Done) export.Step {
 	if in.Pattern == "" {
-		return code(d.Page + ".context().unrouteAll()")
+		return code(javascript.Of("$.context().unrouteAll()", d.Page))
 	}
-	return code(d.Page + ".context().unroute(" + routed(in.Pattern) + ")")
+	return code(javascript.Of("$.context().unroute($)", d.Page, routed(in.Pattern)))
 }
 
 func (in networkStateIn) Step(d *agent.Done) export.Step {
-	return code(fmt.Sprintf("%s.context().setOffline(%v)", d.Page, in.State == "offline"))
+	return code(javascript.Of("$.context().setOffline($)", d.Page, in.State == "offline"))
 }
 
 func (in emulateIn) Step(d *agent.Done) export.Step {
 	if size, err := parseViewport(in.Viewport); err == nil {
-		return code(fmt.Sprintf("%s.setViewportSize({ width: %d, height: %d })", d.Page, size.Width, size.Height))
+		return code(javascript.Of("$.setViewportSize({ width: $, height: $ })", d.Page, size.Width, size.Height))
 	}
 	return export.Step{Comment: "browser_emulate is not part of the test."}
 }
@@ -293,17 +310,17 @@ func (in verifyElementIn) Step(d *agent.Done) export.Step {
 	if !snapshot.IsARIA(in.Role) {
 		return export.Step{Comment: fmt.Sprintf("The agent saw %s %q.", in.Role, in.AccessibleName)}
 	}
-	return code(fmt.Sprintf("expect(%s.getByRole(%s, { name: %s }).first()).toBeVisible()", d.Scope, export.Quote(in.Role), export.Quote(in.AccessibleName)))
+	return code(javascript.Of("expect($.getByRole($, { name: $ }).first()).toBeVisible()", d.Scope, in.Role, in.AccessibleName))
 }
 
 func (in verifyTextIn) Step(d *agent.Done) export.Step {
-	return code(export.ExpectText(d.Scope, in.Text, ""))
+	return code(export.ExpectText(d.Scope, in.Text))
 }
 
 func (in verifyListIn) Step(d *agent.Done) export.Step {
 	var s export.Step
 	for _, item := range in.Items {
-		s.Code = append(s.Code, export.ExpectText(d.On[0], item, ""))
+		s.Code = append(s.Code, export.ExpectText(d.On[0], item))
 	}
 	return s
 }
@@ -311,40 +328,43 @@ func (in verifyListIn) Step(d *agent.Done) export.Step {
 func (in verifyValueIn) Step(d *agent.Done) export.Step {
 	switch in.Type {
 	case "checkbox", "radio":
-		return code("expect(" + d.On[0] + ").toBeChecked({ checked: " + in.Value + " })")
+		return code(javascript.Of("expect($).toBeChecked({ checked: $ })", d.On[0], in.Value == "true"))
 	case "combobox":
-		return code("expect(" + d.On[0] + ".locator('option:checked')).toHaveText(" + d.Text(in.Value) + ")")
+		return code(javascript.Of("expect($.locator('option:checked')).toHaveText($)", d.On[0], d.Text(in.Value)))
 	}
-	return code("expect(" + d.On[0] + ").toHaveValue(" + d.Text(in.Value) + ")")
+	return code(javascript.Of("expect($).toHaveValue($)", d.On[0], d.Text(in.Value)))
 }
 
 func (in pointIn) Step(d *agent.Done) export.Step {
-	return code(fmt.Sprintf("%s.mouse.move(%g, %g)", d.Page, in.X, in.Y))
+	return code(javascript.Of("$.mouse.move($, $)", d.Page, in.X, in.Y))
 }
 
 func (in clickPointIn) Step(d *agent.Done) export.Step {
-	var options []string
+	var options []javascript.Expression
 	if in.Button != "" {
-		options = append(options, "button: "+export.Quote(in.Button))
+		options = append(options, javascript.Of("button: $", in.Button))
 	}
 	if in.ClickCount > 1 {
-		options = append(options, fmt.Sprintf("clickCount: %d", in.ClickCount))
+		options = append(options, javascript.Of("clickCount: $", in.ClickCount))
 	}
 	if in.Delay > 0 {
-		options = append(options, fmt.Sprintf("delay: %g", in.Delay))
+		options = append(options, javascript.Of("delay: $", in.Delay))
 	}
-	at := fmt.Sprintf("%g, %g", in.X, in.Y)
+	arguments := []javascript.Expression{javascript.Of("$, $", in.X, in.Y)}
 	if len(options) > 0 {
-		at += ", " + object(options)
+		arguments = append(arguments, object(options))
 	}
-	return code(d.Page + ".mouse.click(" + at + ")")
+	return code(javascript.Of("$.mouse.click($)", d.Page, arguments))
 }
 
 func (in dragPointIn) Step(d *agent.Done) export.Step {
-	mouse := d.Page + ".mouse."
-	return code(fmt.Sprintf("%smove(%g, %g)", mouse, in.StartX, in.StartY), mouse+"down()", fmt.Sprintf("%smove(%g, %g, { steps: 5 })", mouse, in.EndX, in.EndY), mouse+"up()")
+	mouse := javascript.Of("$.mouse", d.Page)
+	return code(
+		javascript.Of("$.move($, $)", mouse, in.StartX, in.StartY), javascript.Of("$.down()", mouse),
+		javascript.Of("$.move($, $, { steps: 5 })", mouse, in.EndX, in.EndY), javascript.Of("$.up()", mouse),
+	)
 }
 
 func (in wheelIn) Step(d *agent.Done) export.Step {
-	return code(fmt.Sprintf("%s.mouse.wheel(%g, %g)", d.Page, in.DeltaX, in.DeltaY))
+	return code(javascript.Of("$.mouse.wheel($, $)", d.Page, in.DeltaX, in.DeltaY))
 }

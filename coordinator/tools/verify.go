@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
@@ -76,7 +77,8 @@ func generateLocator(ctx context.Context, c *agent.Call, p *page.Page, in elemen
 	if err != nil {
 		return err
 	}
-	c.Out.Quote(locator)
+	js := export.Writer(c.Secrets)
+	c.Out.Quote(js.Source(locator))
 	return nil
 }
 
@@ -89,17 +91,22 @@ type exportIn struct {
 const longestTest = 10_000
 
 func exportTest(ctx context.Context, c *agent.Call, in exportIn) error {
-	source := c.Test.Source()
+	source := c.Test.File(c.Secrets)
 	if source == "" {
 		return errors.New("there is nothing to export: this session has done nothing in a page yet that a test can repeat")
 	}
-	source = export.File(source, c.Secrets.Hide, func(name string) bool { return c.Secrets.Value(name) != name })
-	if in.Filename == "" && len(source) > longestTest {
+	// Every answer hides secrets, also where code looks like one: that code is in a file.
+	if in.Filename == "" && (len(source) > longestTest || c.Secrets.Hide(source) != source) {
 		in.Filename = agent.DatedName("session", output.Test)
 	}
 	file, err := c.File(ctx, in.Filename, output.Test)
 	if err != nil {
 		return err
 	}
-	return c.Out.TextOrFile(file, "test", strings.TrimSuffix(source, "\n"))
+	if file == nil {
+		c.Out.Quote(strings.TrimSuffix(source, "\n"))
+		return nil
+	}
+	path, err := file.Save([]byte(source))
+	return c.Done(err, "Saved the test to %s (%d characters).", path, utf8.RuneCountInString(source))
 }

@@ -32,6 +32,8 @@ type Identity struct {
 	// Self is the label of the element itself, if the mouse hits a control in it: then the
 	// identity is that control's.
 	Self string
+	// Password: it is a field for a password, also while the page shows what is typed.
+	Password bool
 }
 
 // String is the identity as snapshots print it: button "Save", textbox [id=coupon]. It is

@@ -169,7 +169,7 @@ func TestVisuallyHiddenControls(t *testing.T) {
 func TestLocatorBesideClipped(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><div style="height:0;overflow:hidden"><button>Save</button></div><button id=s>Save</button>`)
-	if locator, err := p.Reader().Locator(t.Context(), "#s"); err != nil || locator != "getByRole('button', { name: 'Save', exact: true }).nth(1)" {
+	if locator, err := p.Reader().Locator(t.Context(), "#s"); err != nil || locator.String() != "getByRole('button', { name: 'Save', exact: true }).nth(1)" {
 		t.Errorf("%s %v", locator, err)
 	}
 	found, err := p.Reader().FindByRole(t.Context(), "button", "Save")

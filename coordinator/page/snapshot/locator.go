@@ -1,9 +1,7 @@
 package snapshot
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,6 +9,7 @@ import (
 
 	protocol "github.com/chromedp/cdproto/cdp"
 
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page/frame"
 )
 
@@ -19,41 +18,56 @@ type locations struct{ TestID, Placeholder, Label, Alt, Title, CSS string }
 
 // Locator is a Playwright expression that matches only the target. It prefers names that
 // a user or author gives over the structure of the document.
-func (r *Reader) Locator(ctx context.Context, target string) (string, error) {
-	var locator string
+func (r *Reader) Locator(ctx context.Context, target string) (javascript.Expression, error) {
+	var locator javascript.Expression
 	err := r.onElement(ctx, "looking for a locator", target, func(ctx context.Context, e *frame.Element) (err error) {
 		if locator, err = r.locator(ctx, e); err != nil {
 			return err
 		}
 		frames, err := r.frameLocator(ctx, e.Frame)
-		if frames != "" {
-			locator = frames + "." + locator
-		}
+		locator = chained(frames, locator)
 		return err
 	})
 	return locator, err
 }
 
-func (r *Reader) locator(ctx context.Context, e *frame.Element) (string, error) {
+// chained is a locator within another one, each of which may be zero.
+func chained(in, locator javascript.Expression) javascript.Expression {
+	switch {
+	case in.IsZero():
+		return locator
+	case locator.IsZero():
+		return in
+	}
+	return javascript.Of("$.$", in, locator)
+}
+
+func (r *Reader) locator(ctx context.Context, e *frame.Element) (javascript.Expression, error) {
 	var l locations
 	if err := e.Run(ctx, locateFunction, nil, &l); err != nil {
-		return "", err
+		return javascript.Expression{}, err
 	}
 	if l.TestID != "" {
-		return "getByTestId(" + quoted(l.TestID) + ")", nil
+		return javascript.Of("getByTestId($)", l.TestID), nil
 	}
 	byRole, alone, err := r.roleLocator(ctx, e)
 	if alone || err != nil {
 		return byRole, err
 	}
-	for _, c := range []struct{ method, value string }{
-		{"getByLabel", l.Label}, {"getByPlaceholder", l.Placeholder}, {"getByAltText", l.Alt}, {"getByTitle", l.Title},
-	} {
-		if c.value != "" {
-			return c.method + "(" + quoted(c.value) + ", { exact: true })", nil
-		}
+	exact := javascript.Of("{ exact: true }")
+	switch {
+	case l.Label != "":
+		return javascript.Of("getByLabel($, $)", l.Label, exact), nil
+	case l.Placeholder != "":
+		return javascript.Of("getByPlaceholder($, $)", l.Placeholder, exact), nil
+	case l.Alt != "":
+		return javascript.Of("getByAltText($, $)", l.Alt, exact), nil
+	case l.Title != "":
+		return javascript.Of("getByTitle($, $)", l.Title, exact), nil
+	case byRole.IsZero():
+		return javascript.Of("locator($)", l.CSS), nil
 	}
-	return cmp.Or(byRole, "locator("+quoted(l.CSS)+")"), nil
+	return byRole, nil
 }
 
 // ours are the roles of snapshots that ARIA does not have: getByRole does not match
@@ -67,22 +81,22 @@ func IsARIA(role string) bool { return !ours[role] }
 
 // roleLocator finds an element by its role and name, with its number if it is not alone.
 // It is empty for an element without them.
-func (r *Reader) roleLocator(ctx context.Context, e *frame.Element) (locator string, alone bool, err error) {
+func (r *Reader) roleLocator(ctx context.Context, e *frame.Element) (locator javascript.Expression, alone bool, err error) {
 	own, err := r.outlineDocument(ctx, e.Frame, e, Options{look: selfRole, clipped: true, Depth: 1})
 	if err != nil {
-		return "", false, err
+		return locator, false, err
 	}
 	role := own.Self
 	if role == "" || !IsARIA(role) || len(own.Sighted) < 2 { // without a sighting, it is hidden
-		return "", false, nil
+		return locator, false, nil
 	}
 	self := sightings(own.Sighted)[0]
 	if self.Name == "" || strings.HasSuffix(self.Name, "…") {
-		return "", false, nil
+		return locator, false, nil
 	}
 	all, err := r.sight(ctx, e.Frame, role, true) // Playwright counts what is clipped
 	if err != nil {
-		return "", false, err
+		return locator, false, err
 	}
 	like, same, at := 0, 0, -1
 	for _, s := range all {
@@ -96,16 +110,16 @@ func (r *Reader) roleLocator(ctx context.Context, e *frame.Element) (locator str
 			same++
 		}
 	}
-	locator = fmt.Sprintf("getByRole(%s, { name: %s", quoted(role), quoted(self.Name))
+	exact := javascript.Of("getByRole($, { name: $, exact: true })", role, self.Name)
 	switch {
 	case like == 1:
-		return locator + " })", true, nil
+		return javascript.Of("getByRole($, { name: $ })", role, self.Name), true, nil
 	case same == 1:
-		return locator + ", exact: true })", true, nil
+		return exact, true, nil
 	case at < 0:
-		return "", false, nil
+		return locator, false, nil
 	}
-	return fmt.Sprintf("%s, exact: true }).nth(%d)", locator, at), false, nil
+	return javascript.Of("$.nth($)", exact, at), false, nil
 }
 
 // Places are where the elements that have refs are shown now, by their refs.
@@ -134,31 +148,25 @@ func (r *Reader) Places(ctx context.Context) (map[string]frame.Rect, error) {
 
 var refPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` ?\[ref=e(\d+)\]`) })
 
-// frameLocator is the path from the page to a frame; empty for the main frame.
-func (r *Reader) frameLocator(ctx context.Context, id protocol.FrameID) (string, error) {
-	var path []string
+// frameLocator is the path from the page to a frame; zero for the main frame.
+func (r *Reader) frameLocator(ctx context.Context, id protocol.FrameID) (locator javascript.Expression, err error) {
 	for id != r.frames.Main() {
 		f, ok := r.frames.Frame(id)
 		if !ok || f.Parent == "" {
-			return "", frame.ErrGone
+			return locator, frame.ErrGone
 		}
 		e, err := r.frames.Owner(ctx, f)
 		if err != nil {
-			return "", err
+			return locator, err
 		}
 		var l locations
 		err = e.Run(ctx, locateFunction, nil, &l)
 		e.Release(ctx)
 		if err != nil {
-			return "", err
+			return locator, err
 		}
-		path = append([]string{"locator(" + quoted(l.CSS) + ").contentFrame()"}, path...)
+		locator = chained(javascript.Of("locator($).contentFrame()", l.CSS), locator)
 		id = f.Parent
 	}
-	return strings.Join(path, "."), nil
-}
-
-// quoted returns a JavaScript string literal.
-func quoted(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`, "\u2028", `\u2028`, "\u2029", `\u2029`).Replace(s) + "'"
+	return locator, nil
 }

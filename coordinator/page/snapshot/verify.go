@@ -8,6 +8,7 @@ import (
 
 	protocol "github.com/chromedp/cdproto/cdp"
 
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page/frame"
 )
 
@@ -15,8 +16,8 @@ import (
 type Sighting struct {
 	Ref    string
 	Name   string
-	Frame  string // Playwright's locator of its frame; empty: the main frame
-	unseen bool   // it is transparent, for example
+	Frame  javascript.Expression // Playwright's locator of its frame; zero: the main frame
+	unseen bool                  // it is transparent, for example
 }
 
 // VerifyError reports that a page does not meet an expectation.
@@ -112,8 +113,8 @@ func folded(s string) string { return strings.ToLower(strings.Join(strings.Field
 type notShown struct{ Missing, Unseen []string }
 
 // VerifyText checks that a text is shown in one of the frames, and returns Playwright's
-// locator of that frame, which is empty for the main frame.
-func (r *Reader) VerifyText(ctx context.Context, text string) (locator string, err error) {
+// locator of that frame, which is zero for the main frame.
+func (r *Reader) VerifyText(ctx context.Context, text string) (locator javascript.Expression, err error) {
 	shown, reason := false, "is not shown"
 	err = r.page.Run(ctx, "looking for a text", 0, func(ctx context.Context) error {
 		return r.frames.Each(ctx, func(id protocol.FrameID) error {

@@ -164,7 +164,7 @@ func TestLocator(t *testing.T) {
 		"summary":      `locator('body > details > summary')`,
 		"canvas":       `locator('body > canvas')`,
 	} {
-		if got, err := p.Reader().Locator(t.Context(), target); err != nil || got != want {
+		if got, err := p.Reader().Locator(t.Context(), target); err != nil || got.String() != want {
 			t.Errorf("%s: %s %v; want %s", target, got, err, want)
 		}
 	}

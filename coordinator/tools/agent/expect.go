@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unicode"
 
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/export"
 )
@@ -116,23 +117,22 @@ func (c *Call) expected(ctx context.Context) []export.Expectation {
 
 // expectation is that a line is shown; nil: a test could not rely on it.
 func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation {
-	reader := c.did.page.Reader()
+	reader, visible := c.did.page.Reader(), javascript.Of("toBeVisible()")
 	switch {
 	case l.role == "alert" || l.role == "status":
 		if !lasting(l.text, c.Secrets.Hide) {
 			return nil
 		}
 		all, err := reader.FindByRole(ctx, l.role, "")
-		all = slices.DeleteFunc(all, func(s snapshot.Sighting) bool { return s.Frame != "" })
+		all = slices.DeleteFunc(all, func(s snapshot.Sighting) bool { return !s.Frame.IsZero() })
 		holds := func(s snapshot.Sighting) bool { return reader.VerifyValue(ctx, s.Ref, "text", l.text) == nil }
 		if err != nil || !slices.ContainsFunc(all, holds) {
 			return nil
 		}
-		on := "getByRole(" + export.Quote(l.role) + ")"
 		if len(all) == 1 {
-			return export.Expect(on, "toHaveText("+export.Quote(l.text)+")")
+			return export.Expect(javascript.Of("getByRole($)", l.role), javascript.Of("toHaveText($)", l.text))
 		}
-		return export.Expect(on+".filter({ hasText: "+export.Quote(l.text)+" }).first()", "toBeVisible()")
+		return export.Expect(javascript.Of("getByRole($).filter({ hasText: $ }).first()", l.role, l.text), visible)
 	case l.role == "":
 		if !lasting(l.text, c.Secrets.Hide) {
 			return nil
@@ -141,26 +141,31 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 		if err != nil {
 			return nil
 		}
-		return func(page string) string { return export.ExpectText(strings.TrimSuffix(page+"."+in, "."), l.text, "") }
+		return func(page javascript.Expression) javascript.Expression {
+			if !in.IsZero() {
+				page = javascript.Of("$.$", page, in)
+			}
+			return export.ExpectText(page, l.text)
+		}
 	case kinds[l.role] == "":
 		if !lasting(l.name, c.Secrets.Hide) {
 			return nil
 		}
 		found, err := reader.FindByRole(ctx, l.role, l.name)
-		if err != nil || len(found) == 0 || found[0].Frame != "" {
+		if err != nil || len(found) == 0 || !found[0].Frame.IsZero() {
 			return nil
 		}
-		return export.Expect(fmt.Sprintf("getByRole(%s, { name: %s }).first()", export.Quote(l.role), export.Quote(l.name)), "toBeVisible()")
+		return export.Expect(javascript.Of("getByRole($, { name: $ }).first()", l.role, l.name), visible)
 	}
-	is, value := "toHaveValue("+export.Quote(l.text)+")", l.text
+	is, value := javascript.Of("toHaveValue($)", l.text), l.text
 	if kinds[l.role] == "check" {
-		value = fmt.Sprint(strings.Contains(l.attributes, " [checked]"))
-		is = "toBeChecked({ checked: " + value + " })"
+		checked := strings.Contains(l.attributes, " [checked]")
+		is, value = javascript.Of("toBeChecked({ checked: $ })", checked), fmt.Sprint(checked)
 	} else if passing().MatchString(value) || c.Secrets.Hide(value) != value {
 		return nil
 	}
 	on, err := reader.Locator(ctx, l.ref)
-	typed := kinds[l.role] == "field" && slices.Contains(c.did.locators, on)
+	typed := kinds[l.role] == "field" && slices.ContainsFunc(c.did.locators, func(l javascript.Expression) bool { return l.String() == on.String() })
 	if err != nil || typed || reader.VerifyValue(ctx, l.ref, kinds[l.role], value) != nil {
 		return nil
 	}

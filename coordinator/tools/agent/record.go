@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
@@ -25,20 +26,31 @@ type Partial interface {
 
 // Done is a call that a test repeats.
 type Done struct {
-	Page  string   // the JavaScript variable of its page
-	Scope string   // the page, or the frame in which something was seen
-	On    []string // locators of its elements
+	Page  javascript.Expression   // the variable of its page
+	Scope javascript.Expression   // the page, or the frame in which something was seen
+	On    []javascript.Expression // locators of its elements
 
 	call *Call
 }
 
-// Text is a text of the agent in JavaScript: a string, or the secret of that name.
-func (d *Done) Text(text string) string {
-	if d.call.Secrets.Value(text) != text {
-		return export.Secret(text)
+// Text is a text of the agent, or the secret of that name.
+func (d *Done) Text(text string) any {
+	if d.isSecret(text) {
+		return javascript.Variable(text)
 	}
-	return export.Quote(text)
+	return text
 }
+
+// Typed is the Text that was typed into an element of the call. It is a variable for a
+// password field.
+func (d *Done) Typed(n int, text string) any {
+	if !d.Element(n).Password || d.isSecret(text) {
+		return d.Text(text)
+	}
+	return d.call.Test.Password(text, d.isSecret)
+}
+
+func (d *Done) isSecret(name string) bool { return d.call.Secrets.Value(name) != name }
 
 // URL is the address of the page before.
 func (d *Done) URL() string { return d.call.did.url }
@@ -57,11 +69,16 @@ func (d *Done) Clicked() bool { return d.call.did.change.Clicked }
 // ToEnd reports whether a slow typing moved the caret to the end.
 func (d *Done) ToEnd() bool { return d.call.did.change.ToEnd }
 
-// Element is what the call has acted on, as the page presented it.
-func (d *Done) Element(n int) input.On { return d.call.did.change.On[n] }
+// Element is what the call has acted on, as the page presented it; zero if that is unknown.
+func (d *Done) Element(n int) (on input.On) {
+	if all := d.call.did.change.On; n < len(all) {
+		on = all[n]
+	}
+	return on
+}
 
 // SeenIn notes the frame in which a call has found something, by its locator.
-func (c *Call) SeenIn(frame string) { c.did.frame = frame }
+func (c *Call) SeenIn(frame javascript.Expression) { c.did.frame = frame }
 
 // AnswersDialog notes the dialog that a call answers; nil: none is open.
 func (c *Call) AnswersDialog(dialog *page.Dialog) { c.did.dialog = dialog }
@@ -73,7 +90,7 @@ func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
 	}
 	locator, err := p.Reader().Locator(ctx, target)
 	if _, numbered := frame.ParseRef(target); err != nil && !numbered {
-		locator = "locator(" + export.Quote(target) + ")"
+		locator = javascript.Of("locator($)", target)
 	}
 	c.did.locators = append(c.did.locators, locator)
 }
@@ -116,19 +133,19 @@ func (c *Call) record(ctx context.Context, failed error) {
 	for _, p := range d.change.NewPages {
 		came.Opened = append(came.Opened, p.ID)
 	}
-	c.Test.Add(in, func(variable string) export.Step {
+	c.Test.Add(in, func(variable javascript.Expression) export.Step {
 		if !repeatable {
 			return export.Step{Comment: cmp.Or(comment, c.Tool.Name+" is not part of the test.")}
 		}
 		done := &Done{Page: variable, Scope: variable, call: c}
-		if d.frame != "" {
-			done.Scope += "." + d.frame
+		if !d.frame.IsZero() {
+			done.Scope = javascript.Of("$.$", variable, d.frame)
 		}
-		if failed == nil && len(d.locators) < wanted || slices.Contains(d.locators, "") {
+		if failed == nil && len(d.locators) < wanted || slices.ContainsFunc(d.locators, javascript.Expression.IsZero) {
 			return export.Step{Comment: c.Tool.Name + ": its element has no locator."}
 		}
 		for _, locator := range d.locators {
-			done.On = append(done.On, variable+"."+locator)
+			done.On = append(done.On, javascript.Of("$.$", variable, locator))
 		}
 		step := does.Step(done)
 		step.Comment = cmp.Or(step.Comment, comment)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/answer"
@@ -37,8 +38,8 @@ type did struct {
 	// For tests: what an answer shows; the locators of the elements, from the moment before the action; that of the
 	// frame in which something was seen, empty: the main frame; the dialog that it answers.
 	shown    snapshot.Changes
-	locators []string
-	frame    string
+	locators []javascript.Expression
+	frame    javascript.Expression
 	dialog   *page.Dialog
 }
 

@@ -1,14 +1,16 @@
 // Package export turns what an agent does in a browser into a Playwright test.
 //
 // Texts of pages and agents are only ever string literals of the test: whoever loads it
-// runs no code of theirs outside of the page.
+// runs no code of theirs outside of the page. All code is a javascript.Expression, and
+// secrets are taken out of the texts before those are quoted.
 package export
 
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
+
+	"browser-coordinator/coordinator/javascript"
 )
 
 // Most bounds the steps of a test.
@@ -16,20 +18,35 @@ const Most = 1000
 
 // Test collects the steps of a test.
 type Test struct {
-	mu    sync.Mutex
-	steps []*step
-	pages map[string]string // the variable of each page, by id
-	over  bool              // a step was left out, see Most
+	mu        sync.Mutex
+	steps     []*step
+	pages     map[string]variable // by id
+	passwords map[string]string   // what was typed into password fields, by variable
+	over      bool                // a step was left out, see Most
+}
+
+// variable is the number of a page's variable: page, page1, page2.
+type variable int
+
+// none is the variable of a step that works in no page.
+const none variable = -1
+
+func (v variable) expression() javascript.Expression {
+	if v <= 0 {
+		return javascript.Of("page")
+	}
+	return javascript.Of("page$", int(v))
 }
 
 // step is a step with what came of it.
 type step struct {
 	Step
-	page    string // its variable
-	dialogs []dialog
-	files   []string // given to the file chooser that it opened; nil: it opened none
-	opened  string   // the variable of the page that it opened; empty: it opened none
-	expect  []string // statements
+	page     variable
+	declares bool // its first expression is the page's value
+	dialogs  []dialog
+	files    []string // given to the file chooser that it opened; nil: it opened none
+	opened   variable // of the page that it opened; 0: it opened none
+	expect   []javascript.Expression
 }
 
 // dialog is one that a step opened.
@@ -40,8 +57,8 @@ type dialog struct {
 
 // Step is what one call does in a page, or expects of it.
 type Step struct {
-	// Code are JavaScript expressions of promises, one after the other.
-	Code []string
+	// Code are expressions of promises, one after the other.
+	Code []javascript.Expression
 	// Opens is the address that the step opens by itself; empty: none.
 	Opens string
 	// Answer is given to the open dialog, without Code.
@@ -55,8 +72,8 @@ type Step struct {
 // Answer is the answer to a dialog.
 type Answer struct {
 	Accept  bool
-	Text    string // a JavaScript expression; empty: none
-	Message string // of the dialog; empty: unknown
+	Text    javascript.Expression // zero: none
+	Message string                // of the dialog; empty: unknown
 }
 
 // Page is where a call works. It is zero for a call that works in no page of its own.
@@ -72,32 +89,35 @@ type Outcome struct {
 }
 
 // Expectation is an expectation of a page, given the page's variable.
-type Expectation func(page string) string
+type Expectation func(page javascript.Expression) javascript.Expression
 
 // Expect expects something of what a locator finds in a page.
-func Expect(locator, is string) Expectation {
-	return func(page string) string { return "expect(" + page + "." + locator + ")." + is }
+func Expect(locator, is javascript.Expression) Expectation {
+	return func(page javascript.Expression) javascript.Expression {
+		return javascript.Of("expect($.$).$", page, locator, is)
+	}
 }
 
 // MostExpected bounds the expectations of one step.
 const MostExpected = 2
 
 // Add adds the step that a call makes, given the variable of its page.
-func (t *Test) Add(in Page, make func(page string) Step, came Outcome) {
+func (t *Test) Add(in Page, make func(page javascript.Expression) Step, came Outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.steps) >= Most {
 		t.over = true
 		return
 	}
-	name, declared := t.pages[in.ID]
+	v, declared := t.pages[in.ID]
 	if in.ID == "" {
-		name, declared = "page", true // the test always has that one
+		declared = true // the test always has the first one
 	}
 	if !declared {
-		name = t.declare(in.ID)
+		v = t.declare(in.ID, 0)
 	}
-	made := make(name)
+	page := v.expression()
+	made := make(page)
 	if made.Code == nil && made.Answer == nil && made.Files == nil && made.Comment == "" {
 		if !declared {
 			delete(t.pages, in.ID)
@@ -105,15 +125,15 @@ func (t *Test) Add(in Page, make func(page string) Step, came Outcome) {
 		return
 	}
 	if !declared {
-		t.begin(name, in.URL, made.Opens != "")
+		t.begin(v, in.URL, made.Opens != "")
 	}
-	s := &step{Step: made, page: name, files: made.Files}
+	s := &step{Step: made, page: v, files: made.Files}
 	if in.ID == "" {
-		s.page = "" // it opens no dialog there
+		s.page = none // it opens no dialog there
 	}
 	if made.Answer == nil && (made.Files == nil || made.Code != nil) {
 		t.steps = append(t.steps, s)
-	} else if s = t.opener(name, made); s == nil { // what has opened it is not known
+	} else if s = t.opener(v, made); s == nil { // what has opened it is not known
 		return
 	} else { // it is not over before this
 		s.expect = nil
@@ -124,40 +144,43 @@ func (t *Test) Add(in Page, make func(page string) Step, came Outcome) {
 	if came.Chooser && s.files == nil {
 		s.files = []string{}
 	}
-	if s.opened == "" && len(came.Opened) > 0 && t.pages[came.Opened[0]] == "" {
-		s.opened = t.declare(came.Opened[0])
+	if s.opened == 0 && len(came.Opened) > 0 {
+		if _, declared := t.pages[came.Opened[0]]; !declared {
+			s.opened = t.declare(came.Opened[0], 1)
+		}
 	}
 	if came.URL != "" && came.Dialog == nil && place(came.URL) != place(made.Opens) {
-		s.expect = append(s.expect, expectURL(name, came.URL))
+		s.expect = append(s.expect, expectURL(page, came.URL))
 	}
-	if made.Code != nil && strings.HasPrefix(made.Code[0], "expect(") { // what was waited for, or verified
+	if made.Code != nil && made.Code[0].Begins("expect(") { // what was waited for, or verified
 		return
 	}
 	for _, shown := range came.Shown[:min(len(came.Shown), MostExpected-len(s.expect))] {
-		s.expect = append(s.expect, shown(name))
+		s.expect = append(s.expect, shown(page))
 	}
 }
 
-// declare names the variable of a page.
-func (t *Test) declare(id string) string {
-	name := "page"
-	if n := len(t.pages); n > 0 {
-		name += strconv.Itoa(n)
-	} else {
-		t.pages = map[string]string{}
+// declare chooses the variable of a page.
+func (t *Test) declare(id string, first variable) variable {
+	if t.pages == nil {
+		t.pages = map[string]variable{}
 	}
-	t.pages[id] = name
-	return name
+	v := first
+	for _, used := range t.pages {
+		v = max(v, used+1)
+	}
+	t.pages[id] = v
+	return v
 }
 
 // begin is the first step in a page that no step has opened.
-func (t *Test) begin(name, url string, opens bool) {
-	s := &step{page: name}
-	if name != "page" {
-		s.Code = append(s.Code, "const "+name+" = page.context().newPage()")
+func (t *Test) begin(v variable, url string, opens bool) {
+	s := &step{page: v}
+	if s.declares = v > 0; s.declares {
+		s.Code = append(s.Code, javascript.Of("page.context().newPage()"))
 	}
 	if !opens {
-		s.Code = append(s.Code, name+".goto("+Quote(url)+")")
+		s.Code = append(s.Code, javascript.Of("$.goto($)", v.expression(), url))
 	}
 	if s.Code != nil {
 		t.steps = append(t.steps, s)
@@ -165,7 +188,7 @@ func (t *Test) begin(name, url string, opens bool) {
 }
 
 // opener is the step that opened what a step answers; nil: unknown. It notes the answer.
-func (t *Test) opener(page string, answers Step) *step {
+func (t *Test) opener(page variable, answers Step) *step {
 	for _, s := range slices.Backward(t.steps) {
 		switch {
 		case s.page != page || s.Code == nil:
@@ -182,4 +205,27 @@ func (t *Test) opener(page string, answers Step) *step {
 		}
 	}
 	return nil
+}
+
+// Password stands for a text that is typed into a password field: a test never contains it,
+// and reads it from the environment. isSecret reports which names are those of secrets. It
+// is for the functions that Add calls.
+func (t *Test) Password(text string, isSecret func(name string) bool) javascript.Variable {
+	for n := 1; ; n++ {
+		name := "PASSWORD"
+		if n > 1 {
+			name += strconv.Itoa(n)
+		}
+		was, taken := t.passwords[name]
+		switch {
+		case taken && was == text:
+			return javascript.Variable(name)
+		case !taken && !isSecret(name):
+			if t.passwords == nil {
+				t.passwords = map[string]string{}
+			}
+			t.passwords[name] = text
+			return javascript.Variable(name)
+		}
+	}
 }

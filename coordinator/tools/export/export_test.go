@@ -3,46 +3,100 @@ package export
 import (
 	"strings"
 	"testing"
+
+	"browser-coordinator/coordinator/javascript"
+	"browser-coordinator/coordinator/tools/secrets"
 )
 
-// internal/conformance runs whole tests with Playwright. Here is what Playwright cannot
-// tell: that no text gets out of its literal, and no secret into the file.
-func TestTextsStayTexts(t *testing.T) {
-	t.Parallel()
-	const hostile = "'); require('fs').rm(`x`) //\n\u2028\\"
+// coordinator/tools exports whole sessions, and internal/conformance runs them with
+// Playwright. Here is what neither can tell.
+
+func fileOf(hidden *secrets.Set, steps ...Step) string {
 	var test Test
-	page := Page{ID: "1", URL: "http://shop.test/" + hostile}
-	add := func(code string, came Outcome) {
-		test.Add(page, func(string) Step { return Step{Code: []string{code}, Comment: hostile} }, came)
+	for _, s := range steps {
+		test.Add(Page{ID: "1", URL: "http://shop.test/"}, func(javascript.Expression) Step { return s }, Outcome{})
 	}
-	message := hostile
-	add(ExpectText("page", hostile, ""), Outcome{Dialog: &message, URL: "http://shop.test/?" + hostile, Opened: []string{"2"}, Chooser: true, Shown: []Expectation{Expect("getByRole("+Quote(hostile)+")", "toHaveText("+Quote(hostile)+")")}})
-	test.Add(page, func(string) Step { return Step{Answer: &Answer{}} }, Outcome{URL: hostile})
-	test.Add(page, func(string) Step { return Step{Files: []string{hostile}} }, Outcome{})
-	add(ExpectPartOfURL("page", hostile, ""), Outcome{})
-	source := File(test.Source(), func(s string) string { return s }, func(string) bool { return false })
-	outside := literals().ReplaceAllString(source, "")
-	for line := range strings.Lines(outside) {
-		if strings.Contains(line, "require") && !strings.HasPrefix(line, "  // ") {
-			t.Errorf("code of others: %q in %s", line, source)
+	return test.File(hidden)
+}
+
+// Only a whole value is read from the environment. A page cannot make the test send a secret
+// elsewhere by a part of one, or by its name.
+func TestSecretsAreVariables(t *testing.T) {
+	t.Parallel()
+	hidden := secrets.New(map[string]string{"TOKEN": "s3cret", "my-key": "other value"})
+	hidden.Learn("TOKEN", "s3c")
+	for _, c := range []struct {
+		code javascript.Expression
+		want string
+	}{
+		{javascript.Of("fill($)", javascript.Variable("TOKEN")), "fill(process.env.TOKEN!)"},
+		{javascript.Of("fill($)", javascript.Variable("my-key")), "fill(process.env['my-key']!)"},
+		{javascript.Of("goto($)", "/a?t=s3cret&b"), "goto('/a?t=' + process.env.TOKEN! + '&b')"},
+		{javascript.Of("goto($)", "/a?t=s3c-news"), "goto('/a?t=<secret>TOKEN</secret>-news')"},
+		{javascript.Of("goto($)", "/a?t=s3%63ret"), "goto('/a?t=<secret>TOKEN</secret>')"},
+		{javascript.Of("goto($)", "/<secret>TOKEN</secret>"), "goto('/<secret>TOKEN</secret>')"}, // a text that only looks like one
+		{javascript.Of("fulfill({ headers: { $: $ } })", javascript.Key("x-s3cret"), "1"), "fulfill({ headers: { ['x-' + process.env.TOKEN!]: '1' } })"},
+		{javascript.Of("expect(page).toHaveURL($)", javascript.Pattern{Before: "^", Text: "/a.b/s3cret/c"}), `expect(page).toHaveURL(new RegExp('^/a\\.b/.+/c'))`},
+		{javascript.Of("fill($)", "plain"), "fill('plain')"},
+	} {
+		if file := fileOf(hidden, Step{Code: []javascript.Expression{c.code}}); !strings.Contains(file, "  await "+c.want+";\n") {
+			t.Errorf("want %s: %s", c.want, file)
 		}
+	}
+	file := fileOf(hidden, Step{Code: []javascript.Expression{ExpectText(javascript.Of("page"), "s3c-news"), ExpectText(javascript.Of("page"), "news")}, Comment: "it is s3cret"})
+	if strings.Contains(file, "secret>-news") || !strings.Contains(file, "'news'") || !strings.Contains(file, "// it is <secret>TOKEN</secret>\n") {
+		t.Errorf("nobody can expect a placeholder: %s", file)
 	}
 }
 
-func TestSecretsAreVariables(t *testing.T) {
+// What was typed into a password field is nowhere in the file.
+func TestPasswordsAreVariables(t *testing.T) {
 	t.Parallel()
-	hide := func(s string) string { return strings.ReplaceAll(s, "s3cret", "<secret>TOKEN</secret>") }
-	isSecret := func(name string) bool { return name == "TOKEN" || name == "my-key" }
-	for source, want := range map[string]string{
-		"fill(" + Secret("TOKEN") + ")":  "fill(process.env.TOKEN!)",
-		"fill(" + Secret("my-key") + ")": "fill(process.env['my-key']!)",
-		"goto('/a?t=s3cret&b')":          "goto('/a?t=' + process.env.TOKEN! + '&b')",
-		"fill('<secret>HOME</secret>')":  "fill('<secret>HOME</secret>')", // a text that only looks like one
-		"fill('plain')":                  "fill('plain')",
+	var test Test
+	page := Page{ID: "1", URL: "http://shop.test/"}
+	isSecret := func(name string) bool { return name == "PASSWORD2" }
+	typed := func(text string) {
+		test.Add(page, func(javascript.Expression) Step {
+			return Step{Code: []javascript.Expression{javascript.Of("fill($)", test.Password(text, isSecret))}}
+		}, Outcome{})
+	}
+	message := "Is hunter22 right?"
+	test.Add(page, func(javascript.Expression) Step {
+		return Step{Code: []javascript.Expression{javascript.Of("fill($)", "hunter22")}} // before it was known to be one
+	}, Outcome{})
+	typed("hunter22")
+	test.Add(page, func(javascript.Expression) Step { return Step{Code: []javascript.Expression{javascript.Of("click()")}} }, Outcome{Dialog: &message})
+	test.Add(page, func(javascript.Expression) Step { return Step{Answer: &Answer{Message: message}} }, Outcome{})
+	typed("1")
+	typed("hunter22")
+	file := test.File(nil)
+	for _, wanted := range []string{
+		"// Set in the environment: PASSWORD, PASSWORD3\n", "// What was typed into password fields is not in this file: PASSWORD, PASSWORD3\n",
+		"toBe('Is ' + process.env.PASSWORD! + ' right?')", "fill(process.env.PASSWORD3!)",
 	} {
-		file := File(source, hide, isSecret)
-		if got := file[strings.LastIndex(file, "\n")+1:]; got != want {
-			t.Errorf("%s: %s, want %s", source, file, want)
+		if !strings.Contains(file, wanted) {
+			t.Errorf("%q is missing: %s", wanted, file)
+		}
+	}
+	if strings.Contains(file, "hunter22") || strings.Count(file, "fill(process.env.PASSWORD!)") != 3 {
+		t.Error(file)
+	}
+}
+
+// The variable of a page is declared once, also of a page that a call without a page opened.
+func TestVariablesOfPages(t *testing.T) {
+	t.Parallel()
+	var test Test
+	code := func(page javascript.Expression) Step {
+		return Step{Code: []javascript.Expression{javascript.Of("$.reload()", page)}}
+	}
+	test.Add(Page{}, code, Outcome{Opened: []string{"a"}})
+	test.Add(Page{ID: "b", URL: "http://b.test/"}, code, Outcome{})
+	test.Add(Page{ID: "a"}, code, Outcome{})
+	file := test.File(nil)
+	for _, wanted := range []string{"const page1 = await opened1;", "const page2 = await page.context().newPage();", "await page2.goto('http://b.test/');", "await page1.reload();"} {
+		if strings.Count(file, wanted) != 1 {
+			t.Errorf("%q: %s", wanted, file)
 		}
 	}
 }

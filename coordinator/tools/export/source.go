@@ -3,215 +3,205 @@ package export
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"browser-coordinator/coordinator/javascript"
+	"browser-coordinator/coordinator/tools/secrets"
 )
 
-// Source is the test in TypeScript; empty if there are no steps.
-func (t *Test) Source() string {
+// File is the test in TypeScript; empty if there are no steps. It reads secrets and typed
+// passwords from the environment.
+func (t *Test) File(hidden *secrets.Set) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.steps) == 0 {
 		return ""
 	}
-	w := writer{numbers: map[string]int{}}
+	w := writer{js: Writer(hidden.With(t.passwords)), numbers: map[string]int{}}
 	for _, s := range t.steps {
 		w.step(s)
 	}
 	if t.over {
-		w.line("// The session went on: a test has at most %d steps.", Most)
+		w.comment(fmt.Sprintf("The session went on: a test has at most %d steps.", Most))
 	}
-	return "test('the session of an agent', async ({ page }) => {\n" + w.String() + "});\n"
-}
-
-var (
-	literals  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'(?:[^'\\\n]|\\.)*'`) })
-	hidden    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<secret>([^<>]*)</secret>`) })
-	plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_]\w*$`) })
-)
-
-// File is the whole file of a source. The test reads secrets from the environment: hide
-// puts their names in place of their values, and isSecret reports which names there are.
-func File(source string, hide func(string) string, isSecret func(name string) bool) string {
-	names := map[string]bool{}
-	source = literals().ReplaceAllStringFunc(source, func(literal string) string {
-		var parts []string
-		text := hide(literal[1 : len(literal)-1])
-		rest := 0
-		for _, at := range hidden().FindAllStringSubmatchIndex(text, -1) {
-			name := text[at[2]:at[3]]
-			if !isSecret(name) {
-				continue
-			}
-			names[name] = true
-			if at[0] > rest {
-				parts = append(parts, "'"+text[rest:at[0]]+"'")
-			}
-			parts, rest = append(parts, variable(name)), at[1]
-		}
-		if rest < len(text) || parts == nil {
-			parts = append(parts, "'"+text[rest:]+"'")
-		}
-		return strings.Join(parts, " + ")
-	})
 	head := "import { test, expect } from '@playwright/test';\n\n"
-	if len(names) > 0 {
-		head += "// Set in the environment: " + strings.Join(slices.Sorted(maps.Keys(names)), ", ") + "\n"
+	if names := slices.Sorted(maps.Keys(w.js.Variables)); len(names) > 0 {
+		head += javascript.Comment("Set in the environment: "+strings.Join(names, ", ")) + "\n"
+		names = slices.DeleteFunc(names, func(name string) bool { return t.passwords[name] == "" })
+		if len(names) > 0 {
+			head += javascript.Comment("What was typed into password fields is not in this file: "+strings.Join(names, ", ")) + "\n"
+		}
 	}
-	return head + source
+	return head + "test('the session of an agent', async ({ page }) => {\n" + w.String() + "});\n"
 }
 
-// variable reads a variable of the environment.
-func variable(name string) string {
-	if plainName().MatchString(name) {
-		return "process.env." + name + "!"
-	}
-	return "process.env[" + Quote(name) + "]!"
+// Writer writes expressions without the values of secrets. Only a whole value, as it is, is
+// read from the environment. For a part of one, or another spelling, there is its name: code
+// with the whole value in that place would do something else, and might send it somewhere.
+func Writer(hidden *secrets.Set) javascript.Writer {
+	return javascript.Writer{Split: func(text string) []javascript.Piece {
+		var pieces []javascript.Piece
+		for _, part := range hidden.Split(text) {
+			piece := javascript.Piece{Text: part.Shown(), Hidden: part.Name != ""}
+			if part.Whole {
+				piece.Variable = part.Name
+			}
+			pieces = append(pieces, piece)
+		}
+		return pieces
+	}}
 }
-
-// Secret is a literal that File replaces by the secret's value from the environment.
-func Secret(name string) string { return Quote("<secret>" + name + "</secret>") }
 
 type writer struct {
 	strings.Builder
+	js      javascript.Writer
 	numbers map[string]int // of the variables, by kind
-	before  string         // the last statement
+	before  string         // the last expectation; empty: the last statement was none
 }
 
-// variable declares a variable of a kind: dialog1.
-func (w *writer) variable(kind, value string) string {
+func (w *writer) comment(text string) { fmt.Fprintf(w, "  %s\n", javascript.Comment(text)) }
+
+func (w *writer) line(e javascript.Expression) { fmt.Fprintf(w, "  %s;\n", w.js.Source(e)) }
+
+func (w *writer) await(e javascript.Expression) { w.line(javascript.Of("await $", e)) }
+
+// number is the number of a new variable of a kind: dialog1.
+func (w *writer) number(kind string) int {
 	w.numbers[kind]++
-	name := fmt.Sprint(kind, w.numbers[kind])
-	w.line("const %s = %s;", name, value)
-	return name
-}
-
-func (w *writer) line(format string, args ...any) {
-	fmt.Fprintf(w, "  "+format+"\n", args...)
+	return w.numbers[kind]
 }
 
 func (w *writer) step(s *step) {
 	if s.Comment != "" {
-		w.line("// %s", strings.Join(strings.Fields(s.Comment), " "))
-	}
-	for i, code := range s.Code {
-		if i < len(s.Code)-1 {
-			w.await(code)
-			continue
+		hidden := ""
+		for _, piece := range w.js.Split(s.Comment) {
+			hidden += piece.Text
 		}
-		w.last(s, code)
+		w.comment(hidden)
+	}
+	for i, e := range s.Code {
+		switch {
+		case i == len(s.Code)-1:
+			w.last(s, e)
+		case i == 0 && s.declares:
+			w.declare(s.page, e)
+		default:
+			w.promise(e)
+		}
 	}
 	for _, e := range s.expect {
-		w.await(e)
+		w.promise(e)
 	}
 }
 
-func (w *writer) await(code string) {
-	if code == w.before && strings.HasPrefix(code, "expect(") { // what came of a step was then verified
-		return
+// promise awaits a step's expression. An expectation is left out if it was the last one too:
+// what came of a step was then verified.
+func (w *writer) promise(e javascript.Expression) {
+	if !e.Begins("expect(") {
+		w.before = ""
+		w.await(e)
+	} else if same := e.String(); same != w.before {
+		w.before = same
+		w.expect(javascript.Of("await $", e))
 	}
-	w.before = code
-	if declared, value, ok := strings.Cut(code, " = "); ok && strings.HasPrefix(declared, "const ") {
-		w.line("%s = await %s;", declared, value)
-		return
+}
+
+// expect writes an expectation, unless only a placeholder can be expected.
+func (w *writer) expect(e javascript.Expression) {
+	before := w.js.Placeholders
+	if source := w.js.Source(e); w.js.Placeholders == before {
+		fmt.Fprintf(w, "  %s;\n", source)
 	}
-	w.line("await %s;", code)
+}
+
+func (w *writer) declare(page variable, e javascript.Expression) {
+	w.line(javascript.Of("const $ = await $", page.expression(), e))
 }
 
 // last writes the last part of a step: what it opens is waited for from before it.
-func (w *writer) last(s *step, code string) {
-	var opened, chooser string
-	if s.opened != "" {
-		opened = w.variable("opened", s.page+".context().waitForEvent('page')")
+func (w *writer) last(s *step, e javascript.Expression) {
+	page := s.page.expression()
+	var opened, chooser javascript.Expression
+	if s.opened != 0 {
+		opened = javascript.Of("opened$", w.number("opened"))
+		w.line(javascript.Of("const $ = $.context().waitForEvent('page')", opened, page))
 	}
 	if len(s.files) > 0 {
-		chooser = w.variable("chooser", s.page+".waitForEvent('filechooser')")
+		chooser = javascript.Of("chooser$", w.number("chooser"))
+		w.line(javascript.Of("const $ = $.waitForEvent('filechooser')", chooser, page))
 	}
 	dialogs := slices.DeleteFunc(slices.Clone(s.dialogs), func(d dialog) bool { return d.answer == nil })
-	if len(dialogs) == 0 {
-		w.await(code)
-	} else {
-		w.answer(s, code, dialogs)
+	switch {
+	case len(dialogs) > 0:
+		w.answer(page, e, dialogs)
+	case s.declares && len(s.Code) == 1:
+		w.declare(s.page, e)
+	default:
+		w.promise(e)
 	}
-	if chooser != "" {
-		w.line("await (await %s).setFiles(%s);", chooser, List(s.files))
+	if !chooser.IsZero() {
+		w.line(javascript.Of("await (await $).setFiles($)", chooser, s.files))
 	}
-	if opened != "" {
-		w.line("const %s = await %s;", s.opened, opened)
+	if !opened.IsZero() {
+		w.declare(s.opened, opened)
 	}
 }
 
 // answer writes a step that ends only when its dialogs are answered.
-func (w *writer) answer(s *step, code string, dialogs []dialog) {
-	next := func() string { return w.variable("dialog", s.page+".waitForEvent('dialog')") }
+func (w *writer) answer(page, e javascript.Expression, dialogs []dialog) {
+	next := func() javascript.Expression {
+		open := javascript.Of("dialog$", w.number("dialog"))
+		w.line(javascript.Of("const $ = $.waitForEvent('dialog')", open, page))
+		return open
+	}
 	open := next()
-	step := w.variable("step", code)
+	step := javascript.Of("step$", w.number("step"))
+	w.line(javascript.Of("const $ = $", step, e))
 	for i, d := range dialogs {
 		if d.message != "" {
-			w.line("expect((await %s).message()).toBe(%s);", open, Quote(d.message))
+			w.expect(javascript.Of("expect((await $).message()).toBe($)", open, d.message))
 		}
 		this := open
 		if i < len(dialogs)-1 {
 			open = next()
 		}
 		if d.answer.Accept {
-			w.line("await (await %s).accept(%s);", this, d.answer.Text)
+			w.line(javascript.Of("await (await $).accept($)", this, d.answer.Text))
 		} else {
-			w.line("await (await %s).dismiss();", this)
+			w.line(javascript.Of("await (await $).dismiss()", this))
 		}
 	}
-	w.line("await %s;", step)
+	w.await(step)
+	w.before = ""
 }
 
-// Quote is a JavaScript string literal.
-func Quote(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`, "\u2028", `\u2028`, "\u2029", `\u2029`).Replace(s) + "'"
-}
-
-// List is a list of string literals.
-func List(texts []string) string {
-	quoted := make([]string, len(texts))
-	for i, text := range texts {
-		quoted[i] = Quote(text)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// ExpectText expects that a text is shown in a page, a frame or an element. options are
-// those of the expectation, as JavaScript.
-func ExpectText(in, text, options string) string {
-	return "expect(" + shown(in, text) + ".first()).toBeVisible(" + options + ")"
+// ExpectText expects that a text is shown in a page, a frame or an element.
+func ExpectText(in javascript.Expression, text string, options ...javascript.Expression) javascript.Expression {
+	return javascript.Of("expect($.first()).toBeVisible($)", shown(in, text), options)
 }
 
 // ExpectNoText expects that a text is not shown.
-func ExpectNoText(in, text, options string) string {
-	return "expect(" + shown(in, text) + ").toHaveCount(" + strings.TrimSuffix("0, "+options, ", ") + ")"
+func ExpectNoText(in javascript.Expression, text string, options javascript.Expression) javascript.Expression {
+	return javascript.Of("expect($).toHaveCount(0, $)", shown(in, text), options)
 }
 
-func shown(in, text string) string {
-	return in + ".getByText(" + Quote(text) + ").filter({ visible: true })"
+func shown(in javascript.Expression, text string) javascript.Expression {
+	return javascript.Of("$.getByText($).filter({ visible: true })", in, text)
 }
 
 // ExpectPartOfURL expects that the address of a page contains a text.
-func ExpectPartOfURL(page, part, options string) string {
-	return "expect(" + page + ").toHaveURL(" + strings.TrimSuffix(pattern(part, "", "")+", "+options, ", ") + ")"
+func ExpectPartOfURL(page javascript.Expression, part string, options javascript.Expression) javascript.Expression {
+	return javascript.Of("expect($).toHaveURL($, $)", page, javascript.Pattern{Text: part}, options)
 }
 
 // expectURL expects an address of a page. What follows a question mark or a number sign
 // often differs from session to session.
-func expectURL(page, url string) string {
-	want := Quote(url)
+func expectURL(page javascript.Expression, url string) javascript.Expression {
 	if strings.ContainsAny(url, "?#") {
-		want = pattern(place(url), "^", `/?[?#]`)
+		return javascript.Of("expect($).toHaveURL($)", page, javascript.Pattern{Before: "^", Text: place(url), After: `/?[?#]`})
 	}
-	return "expect(" + page + ").toHaveURL(" + want + ")"
-}
-
-// pattern is a regular expression, as JavaScript, of a literal text.
-func pattern(text, before, after string) string {
-	return "new RegExp(" + Quote(before+regexp.QuoteMeta(text)+after) + ")"
+	return javascript.Of("expect($).toHaveURL($)", page, url)
 }
 
 // place is an address without its query and its fragment.

@@ -230,11 +230,11 @@ type span struct {
 	name     string
 }
 
-// hideForms replaces values by their names. It also hides a part of a value at a cut
-// edge: every cut, also in the page, leaves cutMark there.
-func hideForms(text string, forms []spelling) string {
+// splitForms separates values from the rest of a text. It also finds a part of a value at a
+// cut edge: every cut, also in the page, leaves cutMark there.
+func splitForms(text string, forms []spelling) []Part {
 	if text == "" || len(forms) == 0 {
-		return text
+		return []Part{{Text: text}}
 	}
 	var spans []span
 	for n, l := 0, newLayer(text); n < mostLayers; n++ {
@@ -250,20 +250,26 @@ func hideForms(text string, forms []spelling) string {
 		l = next
 	}
 	if len(spans) == 0 {
-		return text
+		return []Part{{Text: text}}
 	}
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
-	var b strings.Builder
+	var parts []Part
 	end := int32(0)
 	for _, s := range spans {
 		if s.from >= end {
-			b.WriteString(text[end:s.from])
-			b.WriteString("<secret>" + s.name + "</secret>")
+			if s.from > end {
+				parts = append(parts, Part{Text: text[end:s.from]})
+			}
+			parts = append(parts, Part{Name: s.name, Text: text[s.from:s.to]})
+		} else if last := &parts[len(parts)-1]; s.to > end { // two values overlap
+			last.Text += text[end:s.to]
 		}
 		end = max(end, s.to)
 	}
-	b.WriteString(text[end:])
-	return b.String()
+	if int(end) < len(text) {
+		parts = append(parts, Part{Text: text[end:]})
+	}
+	return parts
 }
 
 // find adds the spans of a form.

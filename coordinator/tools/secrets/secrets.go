@@ -3,12 +3,14 @@
 package secrets
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -59,13 +61,83 @@ func (s *Set) add(name, value string) {
 	s.forms = slices.Concat(s.forms, formsOf(name, value))
 }
 
-// Learn also hides the text that a field has made of a typed secret: with a maximum
-// length or a mask the field holds another text, which the page may show anywhere.
-func (s *Set) Learn(name, value string) {
-	if s == nil || s.values[name] == "" || s.values[name] == value || utf8.RuneCountInString(value) < shortest || s.Hide(value) != value {
+// With is the set with further values, without those that are too short to search for.
+func (s *Set) With(values map[string]string) *Set {
+	all := New(map[string]string{})
+	if s != nil {
+		maps.Copy(all.values, s.values)
+		s.mu.RLock()
+		all.forms = s.forms
+		s.mu.RUnlock()
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if value := values[name]; utf8.RuneCountInString(value) >= shortest {
+			all.values[name] = value
+			all.add(name, value)
+		}
+	}
+	return all
+}
+
+// Learn also hides what a field has made of a typed secret: with a maximum length or a mask
+// the field holds another text, which the page may show anywhere. The page chooses that text,
+// so only what can come from the value is hidden.
+func (s *Set) Learn(name, held string) {
+	if s == nil || s.values[name] == "" {
 		return
 	}
-	s.add(name, value)
+	if held = derived(held, s.values[name]); held != "" && s.Hide(held) == held {
+		s.add(name, held)
+	}
+}
+
+// derived is what can come from a value in the text that a field made of it: the longest part
+// whose letters and digits are all from the value, none more often than there, without regard
+// to case and order. Other characters may be between them. It is empty for less than half of
+// the value, unless that is a piece of the value: a page would hide common words by it.
+func derived(text, value string) string {
+	left, of := map[rune]int{}, 0
+	for _, r := range value {
+		if !unicode.IsSpace(r) {
+			left[unicode.ToLower(r)]++
+			of++
+		}
+	}
+	runes := []rune(text)
+	from, best := 0, ""
+	used, most := 0, shortest-1      // characters from the value
+	uses := make([]bool, len(runes)) // which they are
+	for at, r := range runes {
+		r = unicode.ToLower(r)
+		if uses[at] = unicode.IsLetter(r) || unicode.IsDigit(r) || left[r] > 0; !uses[at] {
+			continue
+		}
+		used++
+		left[r]--
+		for ; left[r] < 0 || from <= at && !uses[from]; from++ { // begin with one that is needed
+			if uses[from] {
+				used--
+				left[unicode.ToLower(runes[from])]++
+			}
+		}
+		if used > most {
+			most, best = used, string(runes[from:at+1])
+		}
+	}
+	if 2*most < of && !strings.Contains(alphanumeric(value), cmp.Or(alphanumeric(best), " ")) {
+		return ""
+	}
+	return best
+}
+
+// alphanumeric is the letters and digits of a text, in lower case.
+func alphanumeric(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
 }
 
 // Value is what is typed for a text: the secret of that name, or else the text itself.
@@ -78,13 +150,42 @@ func (s *Set) Value(text string) string {
 
 // Hide replaces the values in a text by their names.
 func (s *Set) Hide(text string) string {
+	var b strings.Builder
+	for _, part := range s.Split(text) {
+		b.WriteString(part.Shown())
+	}
+	return b.String()
+}
+
+// Part is a part of a text.
+type Part struct {
+	Text string // as it is in the text
+	Name string // of the value that the part contains, in any spelling; empty: none
+	// Whole: the part is that value as it is, and not another spelling, or a part of it.
+	Whole bool
+}
+
+// Shown is what an agent may see of the part.
+func (p Part) Shown() string {
+	if p.Name == "" {
+		return p.Text
+	}
+	return "<secret>" + p.Name + "</secret>"
+}
+
+// Split separates the values in a text from the rest.
+func (s *Set) Split(text string) []Part {
 	if s == nil {
-		return text
+		return []Part{{Text: text}}
 	}
 	s.mu.RLock()
 	forms := s.forms
 	s.mu.RUnlock()
-	return hideForms(text, forms)
+	parts := splitForms(text, forms)
+	for i, part := range parts {
+		parts[i].Whole = part.Name != "" && part.Text == s.values[part.Name]
+	}
+	return parts
 }
 
 // HideCut is Hide for a text that was cut at its end; the cut may fall into a value.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -73,5 +74,57 @@ func TestHide(t *testing.T) {
 	var none *Set
 	if none.Hide("x") != "x" || none.Value("y") != "y" {
 		t.Error("no secrets change a text")
+	}
+}
+
+// The page chooses what a field makes of a secret. Of that only what can come from the secret
+// is hidden, so that a page cannot hide what it wants.
+func TestLearnOnlyWhatComesFromTheValue(t *testing.T) {
+	for _, c := range []struct{ value, held, want string }{
+		{"correct-horse-77", "CORRECT HORSE 77", "CORRECT HORSE 77"},
+		{"correct-horse-77", "77-esroh-tcerroc", "77-esroh-tcerroc"},
+		{"correct-horse-77", "corre", "corre"},
+		{"4111111111111111", "4111 1111 1111 1111", "4111 1111 1111 1111"},
+		{"4111111111111111", "Card •••• 1111!", "1111"},
+		{"1234", "$1,234.00", "1,234"},
+		{"01022020", "01/02/2020", "01/02/2020"},
+		{"p@$$", "P@$$", "P@$$"},
+		{"sésame-öffne", "SÉSAM", "SÉSAM"},
+		{"correct-horse-77", "nXY", ""},
+		{"correct-horse-77", "');", ""},
+		{"correct-horse-77", "torch", ""},
+		{"correct-horse-77", "co", ""},
+		{"correct-horse-77", "----", ""},
+		{"x';y", "';\n", ""},
+		{"correct-horse-77", "", ""},
+	} {
+		s := New(map[string]string{"NAME": c.value})
+		s.Learn("NAME", c.held)
+		want := c.held
+		if c.want != "" {
+			want = strings.ReplaceAll(c.held, c.want, "<secret>NAME</secret>")
+		}
+		if got := s.Hide(c.held); got != want {
+			t.Errorf("%q of %q: %q, want %q", c.held, c.value, got, want)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	s := New(map[string]string{"A": "abcdef", "B": "efgh"}).With(map[string]string{"C": "with more", "SHORT": "xy"})
+	for text, want := range map[string][]Part{
+		"":              {{Text: ""}},
+		"xy":            {{Text: "xy"}},
+		"-abcdef-":      {{Text: "-"}, {"abcdef", "A", true}, {Text: "-"}},
+		"abcdefgh":      {{"abcdefgh", "A", false}},
+		"abcdefefgh":    {{"abcdef", "A", true}, {"efgh", "B", true}},
+		"a%62cdef":      {{"a%62cdef", "A", false}},
+		"it is abcd…":   {{Text: "it is "}, {"abcd", "A", false}, {Text: "…"}},
+		"with  more":    {{"with  more", "C", false}},
+		"say with more": {{Text: "say "}, {"with more", "C", true}},
+	} {
+		if got := s.Split(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
 	}
 }

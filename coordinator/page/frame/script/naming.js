@@ -219,7 +219,8 @@ function () {
       break;
     }
     const role = roleOf(e), name = limit(nameOf(e, role) || (actionable.has(role) ? "" : limit(squash(textOf(e)), 80)), MAX_NAME);
-    return { role, name, hint: name ? "" : hintOf(e) };
+    const password = e.nodeName === "INPUT" && (e.type === "password" || /-password/.test(e.autocomplete));
+    return { role, name, hint: name ? "" : hintOf(e), password };
   }
 
   // identify is named; where the mouse hits a control in the element, of that control. self
