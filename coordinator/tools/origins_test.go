@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -8,9 +9,12 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
@@ -191,6 +195,45 @@ func TestTabStaysWithinOrigins(t *testing.T) {
 		}
 		agent.Open(s.allowed.URL) // back
 		w.Agent().Expect("browser_tabs", args{"action": "new", "url": s.forbidden.URL}, "Forbidden")
+	})
+}
+
+// An agent does not see the titles of tabs that it may not read, wherever tabs are named.
+func TestTitlesStayWithinBounds(t *testing.T) {
+	t.Parallel()
+	limited(t, func(t *testing.T, s *twoSites, w *toolstest.Window, agent *toolstest.Agent, _ string) {
+		outside := t.TempDir()
+		writeFiles(t, map[string]string{filepath.Join(outside, "secret.html"): "<title>Forbidden file</title>"})
+		other := w.Start(options{OutputDir: outside}) // which may read both
+		for _, address := range []string{s.forbidden.URL + "/mail", "file://" + outside + "/secret.html"} {
+			other.Expect("browser_tabs", args{"action": "new", "url": address}, "Forbidden")
+		}
+		agent.Expect("browser_click", args{"target": "#open"}, "A new tab opened")
+		call := func(name string, a args) string {
+			t.Helper()
+			res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: a})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := json.Marshal(res)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(all)
+		}
+		other.SelectTab(func(line string) bool { return strings.Contains(line, "/popup") })
+		other.Must("browser_wait_for", args{"text": "forbidden fruit"})
+		list := call("browser_tabs", args{"action": "list"})
+		for _, wanted := range []string{"(out of bounds) " + s.forbidden.URL + "/mail", "(out of bounds) " + s.forbidden.URL + "/popup", "(out of bounds) file://", "Allowed " + s.allowed.URL} {
+			if !strings.Contains(list, wanted) {
+				t.Errorf("the list lacks %q: %s", wanted, list)
+			}
+		}
+		for _, text := range []string{list, call("browser_tabs", args{"action": "select", "index": 99}), call("browser_snapshot", args{"tab": 99}), call("browser_snapshot", nil)} {
+			if strings.Contains(text, "Forbidden") {
+				t.Error(text)
+			}
+		}
 	})
 }
 

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"browser-coordinator/coordinator/page"
@@ -50,6 +51,32 @@ func (a *Agent) MayShow(ctx context.Context, folders []string, address string) e
 	}
 	_, err := a.AllowedFile(ctx, file, folders...)
 	return err
+}
+
+// titled has no titles of tabs that show what the agent may not read. Every list of tabs for
+// an agent passes through here.
+// It asks the host for nothing that the call has not asked it for.
+func (a *Agent) titled(tabs []page.Info, folders []string) []page.Info {
+	tabs = slices.Clone(tabs)
+	for i, tab := range tabs {
+		if a.CheckOrigin(tab.URL) != nil || a.MayShow(context.Background(), folders, tab.URL) != nil {
+			tabs[i].Title = "(out of bounds)"
+		}
+	}
+	return tabs
+}
+
+// titledIn is titled for the tabs in a change.
+func (a *Agent) titledIn(change page.Change, folders []string) page.Change {
+	change.NewPages = a.titled(change.NewPages, folders)
+	change.Late.NewPages = a.titled(change.Late.NewPages, folders)
+	return change
+}
+
+// tabs are the tabs of a browser.
+func (a *Agent) tabs(ctx context.Context, l *link) ([]page.Info, error) {
+	tabs, err := l.browser.Pages(ctx)
+	return a.titled(tabs, l.folders), err
 }
 
 // mayRead refuses a page if one of its frames shows what the agent may not read.

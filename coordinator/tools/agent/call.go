@@ -97,6 +97,7 @@ func (c *Call) Look(ctx context.Context, out *answer.Answer) string {
 func (c *Call) late(ctx context.Context) {
 	if p := c.did.page; p != nil && !c.did.changed {
 		late := p.Late(ctx)
+		late.NewPages = c.titled(late.NewPages, p.Folders())
 		c.browsers.adopt(late.NewPages, p)
 		c.Out.Late(late, p.URL())
 	}
@@ -145,6 +146,9 @@ func (c *Call) Did(sentence string) func(page.Change, error) error {
 func (c *Call) Changed(change page.Change) {
 	c.browsers.adopt(change.NewPages, c.did.page)
 	c.browsers.adopt(change.Late.NewPages, c.did.page)
+	if p := c.did.page; p != nil {
+		change = c.titledIn(change, p.Folders())
+	}
 	c.did.change, c.did.changed = change, true
 	if c.did.closed != "" {
 		c.Out.Addf("%s", c.did.closed)

@@ -64,7 +64,7 @@ func (c *Call) pageOf(ctx context.Context, l *link, use use) (*page.Page, error)
 	if c.Tab == nil {
 		return c.currentPage(ctx, l, use)
 	}
-	pages, err := l.browser.Pages(ctx)
+	pages, err := c.tabs(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +100,14 @@ func (c *Call) currentPage(ctx context.Context, l *link, use use) (*page.Page, e
 		if err == nil {
 			return p, nil
 		}
-		pages, listErr := l.browser.Pages(ctx)
+		pages, listErr := c.tabs(ctx, l)
 		if listErr != nil || find(pages, id) != nil {
 			return p, err // it still exists, as far as is known
 		}
 		opener := b.closed(l, id, pages)
 		switch {
 		case opener == nil:
-			return nil, closedTab(ctx, l)
+			return nil, c.closedTab(ctx, l)
 		case use == acts && !c.aimsAtRefs(): // it may be meant for the tab that has closed
 			return nil, &closedTabError{opener}
 		}
@@ -129,7 +129,7 @@ func (c *Call) currentPage(ctx context.Context, l *link, use use) (*page.Page, e
 	case id == "":
 		return nil, errNoTab
 	case use == acts:
-		return nil, takenTab(ctx, l, id)
+		return nil, c.takenTab(ctx, l, id)
 	}
 	if b.share(l, id) {
 		c.notices.setNext("Another agent works in the tab that the developer sees. You can read it; to act, open a tab of your own with browser_tabs, action new. ")
@@ -165,14 +165,14 @@ func (e *takenTabError) Error() string {
 	return fmt.Sprintf("another agent works in the tab %q, so nothing was done. Open a tab of your own with browser_tabs, action new, url %s", e.tab.Title, e.tab.URL)
 }
 
-func takenTab(ctx context.Context, l *link, id string) error {
-	pages, err := l.browser.Pages(ctx)
+func (a *Agent) takenTab(ctx context.Context, l *link, id string) error {
+	pages, err := a.tabs(ctx, l)
 	if err != nil {
 		return err
 	}
 	tab := find(pages, id)
 	if tab == nil {
-		return closedTab(ctx, l)
+		return a.closedTab(ctx, l)
 	}
 	return &takenTabError{*tab}
 }
@@ -189,12 +189,12 @@ func (e *closedTabError) Error() string {
 	return fmt.Sprintf("%sThe next call goes to the tab %q, %s; browser_tabs lists them all", closed, e.next.Title, e.next.URL)
 }
 
-func closedTab(ctx context.Context, l *link) error {
+func (a *Agent) closedTab(ctx context.Context, l *link) error {
 	next, err := l.browser.InFront(ctx)
 	if err != nil {
 		return err
 	}
-	pages, err := l.browser.Pages(ctx)
+	pages, err := a.tabs(ctx, l)
 	if err != nil {
 		return err
 	}

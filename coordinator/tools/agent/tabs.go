@@ -37,7 +37,7 @@ func (c *Call) Tabs(ctx context.Context) (*Tabs, error) {
 	default:
 		t.Current = p.ID()
 	}
-	t.All, err = l.browser.Pages(ctx)
+	t.All, err = c.tabs(ctx, l)
 	return t, err
 }
 
@@ -90,7 +90,7 @@ func (t *Tabs) Open(ctx context.Context, url string) (page.Change, error) {
 		}
 		err = errors.Join(err, closeErr)
 	}
-	return change, err
+	return t.call.titledIn(change, l.folders), err
 }
 
 // Close closes a tab that this agent opened. It keeps the user's tabs.
