@@ -23,7 +23,8 @@ type link struct {
 	conn    *conn
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
-	left    atomic.Bool // the session has ended: no setting is changed, and nothing sent to the client
+	left    atomic.Bool    // the session has ended: no setting is changed, and nothing sent to the client
+	adding  sync.WaitGroup // scripts whose identifiers have not come yet
 
 	mu         sync.Mutex // guards the fields that follow; taken after Browser.mu
 	subscribed map[string]bool
@@ -94,8 +95,14 @@ func (l *link) leave() {
 
 func (l *link) end() {
 	defer l.session.client.wg.Done()
+	ends := l.release()
+	added := make(chan struct{})
+	l.session.client.wg.Go(func() {
+		l.adding.Wait()
+		close(added)
+	})
 	// A busy page may take long, but earlier commands finish before that.
-	for _, one := range l.release() {
+	for _, one := range append(ends, added) {
 		select {
 		case <-one:
 		case <-l.ctx.Done():
@@ -223,7 +230,15 @@ func script(reset string, params json.Value) setting {
 }
 
 func (l *link) addScript(m command) {
+	at := &l.target.leases
+	at.mu.Lock() // no script is added after release
+	defer at.mu.Unlock()
+	if l.left.Load() {
+		return
+	}
+	l.adding.Add(1)
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
+		defer l.adding.Done()
 		if err == nil {
 			l.hold(&m, script(strings.Replace(m.Method, ".add", ".remove", 1), result))
 		}

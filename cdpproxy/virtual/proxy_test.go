@@ -29,28 +29,54 @@ func (p presented) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 	return &cdpproxy.Browser{Generation: 1, Name: "presented", URL: p.url}, nil
 }
 
+// endpoint serves the virtual browser at an endpoint with that rule, and returns HOST:PORT.
+func (s *scene) endpoint(rule cdpproxy.Rule) string {
+	s.t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	proxy := cdpproxy.New(presented{s.url}, &cdpproxy.Options{Rule: rule})
+	served := make(chan error, 1)
+	go func() { served <- proxy.Serve(ln) }()
+	s.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := proxy.Shutdown(ctx); err != nil {
+			s.t.Error(err)
+		}
+		if err := <-served; err != nil {
+			s.t.Error(err)
+		}
+	})
+	return ln.Addr().String()
+}
+
+// TestScriptOfABusyPageEnds: a script that a client adds while the page is busy ends with
+// the client too, however long the page takes.
+func TestScriptOfABusyPageEnds(t *testing.T) {
+	s := newScene(t)
+	stays, held := s.client()
+	s.visit(stays, held, "/one")
+	c, session := s.client()
+	busy := stays.Start(held, "Runtime.evaluate", `{"expression":"const end = Date.now() + 4000; while (Date.now() < end); 1"}`)
+	s.debug.untilReached("Runtime.evaluate", 1)
+	c.Start(session, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.leftScript = 1"}`)
+	s.debug.untilReached("Page.addScriptToEvaluateOnNewDocument", 1)
+	c.Leave()
+	stays.Answer(busy)
+	s.debug.untilReached("Page.removeScriptToEvaluateOnNewDocument", 1)
+	s.visit(stays, held, "/two")
+	if got := stays.Evaluate(held, "typeof leftScript"); got != "undefined" {
+		t.Errorf("the script of a client that has left: %s", got)
+	}
+}
+
 // TestBehindTheEndpoint: cdpproxy accepts it as a browser. No response contains the
 // secret, and clients keep their names.
 func TestBehindTheEndpoint(t *testing.T) {
 	s := newScene(t)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := cdpproxy.New(presented{s.url}, &cdpproxy.Options{Rule: anything{}})
-	served := make(chan error, 1)
-	go func() { served <- proxy.Serve(ln) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		if err := proxy.Shutdown(ctx); err != nil {
-			t.Error(err)
-		}
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
-	own := ln.Addr().String()
+	own := s.endpoint(anything{})
 	secret := strings.Split(s.url, "/")[3]
 	for _, path := range []string{"/json/version", "/json/version/", "/json", "/json/list"} {
 		status, body := cdptest.Request(t, "GET", "http://"+own+path)
