@@ -146,7 +146,8 @@ func (s *Server) Alone(ctx context.Context) []agent.Alone {
 
 // prepare is the middleware for what all messages, and all calls of tools, have in
 // common. The host's capabilities are known with its notification "initialized" or, from
-// protocol 2026-07-28 on, with its first message.
+// protocol 2026-07-28 on, with its first message. Windows list an agent once its name is
+// known, by which their users stop it.
 func (s *Server) prepare(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		session, ok := req.GetSession().(*mcp.ServerSession)
@@ -154,7 +155,13 @@ func (s *Server) prepare(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(ctx, method, req)
 		}
 		a := s.agentOf(session)
-		a.Ready()
+		identified := func() {
+			if session.InitializeParams() != nil {
+				a.Ready()
+			}
+		}
+		identified()
+		defer identified() // the first message of that protocol has just been read
 		if call, ok := req.(*mcp.CallToolRequest); ok {
 			var cancel context.CancelCauseFunc
 			ctx, cancel = context.WithCancelCause(ctx)

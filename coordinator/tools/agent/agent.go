@@ -105,8 +105,7 @@ type Agent struct {
 	Test *export.Test
 
 	session *mcp.ServerSession
-	// Ready is called when the host has identified itself, or has sent a call. It closes
-	// ready.
+	// Ready is called when the host has identified itself. It closes ready.
 	Ready    func()
 	ready    chan struct{}
 	roots    hostRoots
