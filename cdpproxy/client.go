@@ -3,8 +3,6 @@ package cdpproxy
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -15,13 +13,11 @@ import (
 
 // Client is one connection or, for /json/*, one request.
 type Client struct {
-	// ID differs from that of every other client, of this proxy or another. It is
-	// KIN-RANDOM. KIN follows from the name that the client gives itself, so any
-	// coordinator recognizes the client when it reconnects.
+	// ID is random: it differs from that of every other client, of this proxy or another.
 	ID     string
 	Number uint64 // counts the clients of this proxy
-	// Name and Version are guesses from the User-Agent, for the user. Name is never
-	// empty.
+	// Name and Version are guesses from the User-Agent, for the user, who stops clients by
+	// their names. Name is never empty.
 	Name, Version string
 	UserAgent     string
 	Path          string // without the token
@@ -67,25 +63,13 @@ func (c *Client) Describe(ctx context.Context, target string) (title, url string
 
 // client describes the sender of r.
 func (p *Proxy) client(r *http.Request, b *Browser, path string, done <-chan struct{}) *Client {
-	var random [16]byte
-	rand.Read(random[:]) // never fails
 	c := &Client{
-		Number:    p.count.Add(1),
+		ID: rand.Text(), Number: p.count.Add(1),
 		UserAgent: r.UserAgent(), Path: path, Browser: b.Name, Since: time.Now(), Done: done,
 		proxy: p, browser: b,
 	}
 	c.Name, c.Version = GuessName(c.UserAgent, r.Header.Get("Origin"))
-	kin := sha256.Sum256([]byte(c.Name + "\n" + c.UserAgent))
-	c.ID = hex.EncodeToString(kin[:8]) + "-" + hex.EncodeToString(random[:])
 	return c
-}
-
-// Resembles reports whether id is c's own, or that of a client with the same name
-// for itself.
-func (c *Client) Resembles(id string) bool {
-	own, _, _ := strings.Cut(c.ID, "-")
-	kin, _, _ := strings.Cut(id, "-")
-	return kin == own
 }
 
 // programs maps names in the User-Agent to names for the user.

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 )
 
 // Kind is the kind of an actor.
@@ -18,8 +17,8 @@ const (
 	SharedClient
 )
 
-// Actor is the client or agent of an operation. The ID is random; Name and Version are
-// for people.
+// Actor is the client or agent of an operation. The ID is random. The Name is the one
+// that the actor gives itself; the user stops actors by it.
 type Actor struct {
 	Kind              Kind
 	ID, Name, Version string
@@ -96,7 +95,7 @@ func Decide(a Actor, o Operation) Decision {
 		return deny(o, closedText).by(Disconnect)
 	case protected:
 		return deny(o, destructiveText)
-	case slices.Contains(c.Stopped, a.ID):
+	case c.Stops(a.Name):
 		return deny(o, stoppedText)
 	case o.Class == ReadOnly, c.Mode == ModeFull, c.Mode == ModeAsk && c.Granted:
 		return Decision{Outcome: Allow}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -13,8 +14,9 @@ func TestDecide(t *testing.T) {
 	crash, closing := Command("Page.crash", nil), Command("Browser.close", nil)
 	snapshot, click := Tool("browser_snapshot", nil), Tool("browser_click", nil)
 	connecting := Command("Emulation.setEmulatedMedia", nil) // view:ignored
-	agent, client := Actor{Kind: Agent, ID: "a"}, Actor{Kind: Client, ID: "c"}
+	agent, client := Actor{Kind: Agent, ID: "1", Name: "a"}, Actor{Kind: Client, ID: "2", Name: "c"}
 	closer := Actor{Kind: Client, ID: "c", AllowClose: true}
+	nameless := Actor{Kind: Agent, ID: "3"}
 	shared := Actor{Kind: SharedClient}
 	mode := func(m Mode) Choice { return Choice{State: State{Mode: m}} }
 	stopped := Choice{State: State{Mode: ModeFull, Stopped: []string{"a", "c"}}}
@@ -44,6 +46,8 @@ func TestDecide(t *testing.T) {
 		"close in view":                  {client, mode(ModeView), closing, Deny, `"view"`},
 		"stopped client":                 {client, stopped, mutate, Deny, "stopped"},
 		"stopped agent":                  {agent, stopped, snapshot, Deny, "stopped"},
+		"without a name, others stopped": {nameless, stopped, snapshot, Deny, "stopped"},
+		"without a name, none stopped":   {nameless, mode(ModeFull), snapshot, Allow, ""},
 		"snapshot in view":               {agent, mode(ModeView), snapshot, Allow, ""},
 		"click in view":                  {agent, mode(ModeView), click, Deny, `"view"`},
 		"click in ask":                   {agent, mode(ModeAsk), click, Ask, ""},
@@ -98,33 +102,57 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// stopping is a user whose next state is the one in the channel.
-type stopping struct {
-	states chan State
+// choosing is a user whose choice the test changes.
+type choosing struct {
+	mu     sync.Mutex // guards the fields that follow
+	state  State
 	chosen chan struct{}
 }
 
-func (s stopping) Access() (State, <-chan struct{}) {
-	select {
-	case state := <-s.states:
-		return state, s.chosen
-	default:
-		return State{Mode: ModeFull}, s.chosen
-	}
+func (u *choosing) Access() (State, <-chan struct{}) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.state, u.chosen
 }
 
-func (s stopping) Ask(context.Context, Question) (Answer, error) { return Answer{}, nil }
+func (u *choosing) Ask(context.Context, Question) (Answer, error) { return Answer{}, nil }
 
-func TestAwaitStop(t *testing.T) {
-	user := stopping{states: make(chan State, 1), chosen: make(chan struct{})}
-	e, o := NewEnforcer(user), Tool("browser_click", nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := e.AwaitStop(ctx, Actor{Kind: Agent, ID: "a"}, o); err != nil {
-		t.Errorf("it ended before: %v", err)
-	}
-	user.states <- State{Mode: ModeFull, Stopped: []string{"a"}}
-	if err := e.AwaitStop(t.Context(), Actor{Kind: Agent, ID: "a"}, o); !errors.As(err, new(*DeniedError)) {
-		t.Errorf("stopped: %v", err)
+func (u *choosing) choose(s State) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	close(u.chosen)
+	u.state, u.chosen = s, make(chan struct{})
+}
+
+// TestAwaitRevocation: an operation under way ends when the user stops its actor, or allows
+// less than when it began, also if it has just ended by itself.
+func TestAwaitRevocation(t *testing.T) {
+	click, snapshot := Tool("browser_click", nil), Tool("browser_snapshot", nil)
+	agent, full := Actor{Kind: Agent, ID: "1", Name: "a"}, State{Mode: ModeFull}
+	for name, c := range map[string]struct {
+		operation Operation
+		began     State
+		now       State
+		ends      string
+	}{
+		"the same":              {click, full, full, ""},
+		"wider":                 {click, State{Mode: ModeAsk}, full, ""},
+		"another stopped":       {click, full, State{Mode: ModeFull, Stopped: []string{"b"}}, ""},
+		"stopped":               {snapshot, full, State{Mode: ModeFull, Stopped: []string{"b", "a"}}, "stopped by the user"},
+		"asks":                  {click, full, State{Mode: ModeAsk}, `"ask"`},
+		"views":                 {click, State{Mode: ModeAsk}, State{Mode: ModeView}, `"view"`},
+		"unknown":               {click, full, State{Mode: "wide"}, `"wide"`},
+		"read-only in stricter": {snapshot, full, State{Mode: ModeView}, ""},
+	} {
+		user := &choosing{state: c.began, chosen: make(chan struct{})}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- NewEnforcer(user).AwaitRevocation(ctx, agent, c.operation, c.began) }()
+		user.choose(c.now)
+		cancel()
+		err := <-ended
+		if (err == nil) != (c.ends == "") || err != nil && (!errors.As(err, new(*DeniedError)) || !strings.Contains(err.Error(), c.ends)) {
+			t.Errorf("%s: %v, want %q", name, err, c.ends)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package policy
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 )
 
@@ -58,18 +57,26 @@ func (e *Enforcer) Permit(ctx context.Context, q Question) error {
 	}
 }
 
-// AwaitStop returns a [*DeniedError] when the user stops the actor, which is carrying out
-// the operation; nil when ctx ends.
-func (e *Enforcer) AwaitStop(ctx context.Context, a Actor, o Operation) error {
+// AwaitRevocation returns a [*DeniedError] when the user no longer allows the operation
+// that the actor is carrying out: the user stops the actor, or chooses a stricter mode
+// than in the state under which the operation began. It returns nil when ctx ends before.
+func (e *Enforcer) AwaitRevocation(ctx context.Context, a Actor, o Operation, began State) error {
 	for {
 		s, chosen := e.user.Access()
-		if slices.Contains(s.Stopped, a.ID) {
+		switch {
+		case s.Stops(a.Name):
 			return deny(o, stoppedText).Err()
+		case o.Class != ReadOnly && s.Mode.Stricter(began.Mode):
+			return deny(o, fmt.Sprintf("the user changed the access mode of this window to %q during the call. What was done until then stays done.", s.Mode)).Err()
 		}
 		select {
 		case <-chosen:
 		case <-ctx.Done():
-			return nil
+			select {
+			case <-chosen: // before ctx ended, or with it
+			default:
+				return nil
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Mode is what the user of a window allows actors.
@@ -17,11 +18,35 @@ const (
 // Modes are all modes, the widest first. Any other mode counts as view.
 var Modes = []Mode{ModeFull, ModeAsk, ModeView}
 
+// strictness is the place of m in Modes.
+func (m Mode) strictness() int {
+	if i := slices.Index(Modes, m); i >= 0 {
+		return i
+	}
+	return len(Modes) - 1
+}
+
+// Stricter reports whether m allows less than the other mode.
+func (m Mode) Stricter(than Mode) bool { return m.strictness() > than.strictness() }
+
 // State is what the user of a window has chosen.
 type State struct {
 	Mode Mode
-	// Stopped are the ids of actors that may do nothing.
+	// Stopped are the names of actors that may do nothing. Names, since the ids of a stopped
+	// program are other ones when it starts again.
 	Stopped []string
+}
+
+// Stops reports whether the user has stopped the actors of that name. A stop may have
+// been meant for an actor without a name.
+func (s State) Stops(name string) bool {
+	return slices.Contains(s.Stopped, name) || name == "" && len(s.Stopped) > 0
+}
+
+// Revokes reports whether the actors of that name may do less than under the former
+// choice. What they have left in the browser under that one must end.
+func (s State) Revokes(former State, name string) bool {
+	return s.Mode.Stricter(former.Mode) || s.Stops(name) && !former.Stops(name)
 }
 
 // User is the user of a window, as far as the program can reach that person.

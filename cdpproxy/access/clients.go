@@ -22,7 +22,7 @@ type connected struct {
 func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s, _ := r.user.Access(); stoppedAs(c, s) != "" {
+	if s, _ := r.user.Access(); s.Stops(c.Name) {
 		end(stoppedReason)
 		return
 	}
@@ -67,38 +67,34 @@ func (r *Rule) notify() {
 	r.changed.Notify()
 }
 
-// stoppedReason is the reason in a close frame, which has room for 123 bytes.
-const stoppedReason = "stopped by the user in the window"
+// Reasons in a close frame, which has room for 123 bytes.
+const (
+	stoppedReason  = "stopped by the user in the window"
+	stricterReason = "the user has chosen a stricter access mode in the window; connect again to go on under it"
+)
 
-// follow disconnects the clients that the user stops, until Close.
-func (r *Rule) follow() {
+// follow disconnects the clients that the user stops, and all when the user chooses a
+// stricter mode than the former one: what a client has left in the browser, such as a
+// script for the next document, ends with its connection. It runs until Close.
+func (r *Rule) follow(former policy.State) {
 	defer r.running.Done()
 	for {
 		s, chosen := r.user.Access()
 		r.mu.Lock()
 		for _, known := range r.clients {
-			if stoppedAs(known.client, s) != "" {
+			switch {
+			case s.Stops(known.client.Name):
 				known.end(stoppedReason)
+			case s.Revokes(former, known.client.Name):
+				known.end(stricterReason)
 			}
 		}
 		r.mu.Unlock()
+		former = s
 		select {
 		case <-chosen:
 		case <-r.ctx.Done():
 			return
 		}
 	}
-}
-
-// stoppedAs returns the id under which the user has stopped c, or "". A stopped
-// client often reconnects at once, maybe to another coordinator. That one knows the
-// client only by the name that it gives itself. So a stop applies to all
-// connections with the same name.
-func stoppedAs(c *cdpproxy.Client, s policy.State) string {
-	for _, id := range s.Stopped {
-		if c.Resembles(id) {
-			return id
-		}
-	}
-	return ""
 }

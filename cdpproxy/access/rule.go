@@ -1,7 +1,6 @@
 package access
 
 import (
-	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -68,8 +67,9 @@ func NewRule(user policy.User, o *RuleOptions) *Rule {
 		r.options = *o
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
+	former, _ := user.Access() // before the first client
 	r.running.Add(1)
-	go r.follow()
+	go r.follow(former)
 	return r
 }
 
@@ -142,13 +142,9 @@ func (r *Rule) refusedSince(m *cdpproxy.Message, o policy.Operation) error {
 	return &policy.DeniedError{Operation: o.Name, Reason: known.reason}
 }
 
-// actor returns the client as the policy knows it. A stopped client has the id
-// under which the user stopped it.
+// actor returns the client as the policy knows it.
 func (r *Rule) actor(c *cdpproxy.Client) policy.Actor {
-	s, _ := r.user.Access()
-	return policy.Actor{
-		Kind: policy.Client, ID: cmp.Or(stoppedAs(c, s), c.ID), Name: c.Name, Version: c.Version, AllowClose: r.options.AllowClose,
-	}
+	return policy.Actor{Kind: policy.Client, ID: c.ID, Name: c.Name, Version: c.Version, AllowClose: r.options.AllowClose}
 }
 
 // describing bounds the wait for the browser's description of a page. The question

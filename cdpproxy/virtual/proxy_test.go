@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/policy"
 )
 
 // anything is a cdpproxy.Rule that allows everything.
@@ -50,6 +53,62 @@ func (s *scene) endpoint(rule cdpproxy.Rule) string {
 		}
 	})
 	return ln.Addr().String()
+}
+
+// choosing is a window's user.
+type choosing struct {
+	mu     sync.Mutex // guards the fields that follow
+	state  policy.State
+	chosen chan struct{}
+}
+
+func (u *choosing) Access() (policy.State, <-chan struct{}) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.state, u.chosen
+}
+
+func (u *choosing) Ask(ctx context.Context, _ policy.Question) (policy.Answer, error) {
+	<-ctx.Done()
+	return policy.Answer{}, ctx.Err()
+}
+
+func (u *choosing) choose(mode policy.Mode, stopped ...string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	close(u.chosen)
+	u.state, u.chosen = policy.State{Mode: mode, Stopped: stopped}, make(chan struct{})
+}
+
+// TestNothingOfClientsGoesOnInSharedSessions: when the user chooses a stricter mode, or
+// stops a client, its connection to the endpoint ends, and with it what it has set up in
+// the session that it shares with the debugger.
+func TestNothingOfClientsGoesOnInSharedSessions(t *testing.T) {
+	s := newScene(t)
+	user := &choosing{state: policy.State{Mode: policy.ModeFull}, chosen: make(chan struct{})}
+	rule := access.NewRule(user, nil)
+	t.Cleanup(func() { rule.Close() })
+	endpoint := "ws://" + s.endpoint(rule) + "/devtools/browser/any"
+	target := s.debug.only().target
+	left := cdptest.NewLeftovers(t, cdptest.Dial(t, cdptest.BrowserURL(t)), target)
+	for _, step := range []struct {
+		mode    policy.Mode
+		stopped []string
+		reason  string
+	}{
+		{policy.ModeAsk, nil, "stricter access mode"},
+		{policy.ModeView, nil, "stricter access mode"},
+		{policy.ModeFull, []string{"Tool"}, "stopped by the user"},
+	} {
+		user.choose(policy.ModeFull)
+		c := cdptest.DialAs(t, endpoint, "Tool/1")
+		left.SetUp(c, c.Attach(target))
+		user.choose(step.mode, step.stopped...)
+		if reason := left.Closed(); !strings.Contains(reason, step.reason) {
+			t.Errorf("%s %v: closed with %q, want %q", step.mode, step.stopped, reason, step.reason)
+		}
+		left.Gone()
+	}
 }
 
 // TestScriptOfABusyPageEnds: a script that a client adds while the page is busy ends with

@@ -98,7 +98,7 @@ func TestUser(t *testing.T) {
 	if err := enforcer.Permit(t.Context(), q); err != nil {
 		t.Errorf("full: %v", err)
 	}
-	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessView, Stopped: []string{"c2"}}})
+	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessView, Stopped: []string{"Other"}}})
 	if state := waitMode(t, source, policy.ModeView); len(state.Stopped) != 1 {
 		t.Errorf("view: %+v", state)
 	}
@@ -107,7 +107,7 @@ func TestUser(t *testing.T) {
 		t.Errorf("view: %v", err)
 	}
 	other := q
-	other.Actor.ID = "c2"
+	other.Actor.ID, other.Actor.Name = "c2", "Other"
 	if err := enforcer.Permit(t.Context(), other); err == nil || !strings.Contains(err.Error(), "stopped by the user") {
 		t.Errorf("stopped: %v", err)
 	}
@@ -133,7 +133,7 @@ func TestUser(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	other.Actor.ID = "c3"
+	other.Actor.ID, other.Actor.Name = "c3", "Third"
 	if err := enforcer.Permit(ctx, other); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}

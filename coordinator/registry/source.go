@@ -35,9 +35,9 @@ type Source struct {
 	pending chan struct{} // holds a value when the window must be notified
 }
 
-// Source returns the one source of a workspace, by its canonical path. If two windows
-// share the workspace, the source follows the one that it found first, while that one is
-// open.
+// Source returns the one source of a workspace, by the key of its windows ([Window.Key]).
+// If two windows share the workspace, the source follows the one that it found first,
+// while that one is open.
 func (r *Registry) Source(workspace string) *Source {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,7 +126,7 @@ func (s *Source) follow(entries map[vscodeipc.Address]*entry) *Window {
 	for _, e := range entries {
 		w := e.window
 		switch {
-		case w == nil || w.Workspace != s.workspace:
+		case w == nil || w.Key() != s.workspace:
 		case last != nil && w.Address == last.Address:
 			return w // clients of its browser do not move to another window's
 		case first == nil || earlier(w.Address, first.Address):

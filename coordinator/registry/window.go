@@ -72,14 +72,12 @@ func (w *Window) same(other *Window) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// Hash identifies the window's workspace, as in its address. A window without a
-// workspace has a hash of its address.
-func (w Window) Hash() string {
-	if w.Workspace == "" {
-		return vscodeipc.Hash(string(w.Address))
-	}
-	return vscodeipc.Hash(w.Workspace)
-}
+// Key identifies the window's workspace: its canonical path. A window without a workspace
+// has its address.
+func (w Window) Key() string { return cmp.Or(w.Workspace, string(w.Address)) }
+
+// Hash is the hash of the key, as in the address of a window with a workspace.
+func (w Window) Hash() string { return vscodeipc.Hash(w.Key()) }
 
 // Title is the name of the window's folder, as VS Code shows it.
 func (w Window) Title() string {

@@ -170,7 +170,7 @@ func readWindow(ctx context.Context, windows *registry.Registry, w registry.Wind
 		out.Clients = merge(out.Clients, state.Clients)
 	}
 	for i, c := range out.Clients {
-		out.Clients[i].Stopped = slices.Contains(w.State.Access.Stopped, c.ID)
+		out.Clients[i].Stopped = slices.Contains(w.State.Access.Stopped, c.Name)
 	}
 	slices.SortStableFunc(out.Clients, func(a, b Client) int { return cmp.Or(-cmp.Compare(a.Kind, b.Kind), a.Since.Compare(b.Since)) })
 	return out

@@ -136,7 +136,7 @@ func TestUserStopsAgent(t *testing.T) {
 		waits <- err
 	}()
 	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool { return r.Entries[0].Act == "browser_snapshot" })
-	w.Allow(vscodeipc.AccessFull, me.ID)
+	w.Allow(vscodeipc.AccessFull, me.Name)
 	if err := <-waits; err == nil || !strings.Contains(err.Error(), "stopped by the user") {
 		t.Errorf("the call under way ends with %v", err)
 	}

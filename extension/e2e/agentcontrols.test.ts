@@ -246,7 +246,7 @@ describe("in the mode ask", () => {
     await bar.question.waitFor();
     await bar.act("Agents", "Claude Code", "Stop an Agent");
     expect(await asked).toMatchObject({ decision: "refuse", reason: "stopped" });
-    await coordinator.until((state) => state.access.stopped.includes(claude.id));
+    await coordinator.until((state) => state.access.stopped.includes(claude.name));
     await bar.row("Agents", /Claude Code.*stopped by you/).waitFor();
     await bar.question.waitFor({ state: "hidden" });
     expect(await coordinator.ask(claude, "click I")).toMatchObject({ decision: "refuse", reason: "stopped" });

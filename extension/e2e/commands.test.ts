@@ -117,7 +117,7 @@ test("Clear Activity empties the list", async () => {
 test("Stop an Agent asks which one, and Resume a Stopped Agent takes it back", async () => {
   await window.command("Browser Coordinator: Stop an Agent");
   await bar.pick("Cursor 2.1.0");
-  await coordinator.until(({ access }) => access.stopped.join() === cursor.id);
+  await coordinator.until(({ access }) => access.stopped.join() === cursor.name);
   await window.command("Browser Coordinator: Resume a Stopped Agent");
   const rows = window.page.locator(".quick-input-list .monaco-list-row");
   await rows.filter({ hasText: "Cursor" }).waitFor();

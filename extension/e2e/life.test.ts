@@ -102,11 +102,11 @@ test("what the user chose in the window outlives a reload, and the client finds 
   await coordinator.report(claude, "browser_click", { target: 'button "Buy"', outcome: "clicked" });
   await bar.menu("Agents must ask first", "Agents can only view");
   await bar.act("Agents", "Claude Code", "Stop an Agent");
-  await coordinator.until(({ access }) => access.mode === "view" && access.stopped.includes(claude.id));
+  await coordinator.until(({ access }) => access.mode === "view" && access.stopped.includes(claude.name));
   await window.reload();
   await coordinator.ended();
   const again = await joined();
-  expect(again.state.access).toEqual({ mode: "view", stopped: [claude.id] });
+  expect(again.state.access).toEqual({ mode: "view", stopped: [claude.name] });
   bar = await SideBar.open(window);
   await bar.row("Agents", /Claude Code.*stopped by you/).waitFor(); // it has not come back yet
   await bar.row("Activity", /Click button "Buy"\s*Claude Code/).waitFor();
@@ -169,19 +169,19 @@ test("two windows on one folder have two addresses, and each its own user", asyn
   await second.reload();
   await other.ended();
   const alone = await joined(); // it has the plain address now
-  expect(alone.state.access).toEqual({ mode: "view", stopped: ["c2"] });
+  expect(alone.state.access).toEqual({ mode: "view", stopped: ["Codex"] });
 
   // Nor does a new window beside it begin with more.
   window = await Workbench.open(run, screen, `folder=${shop.folder}`);
   const beside = await joined(secondAddress);
-  expect(beside.state.access).toEqual({ mode: "view", stopped: ["c2"] });
+  expect(beside.state.access).toEqual({ mode: "view", stopped: ["Codex"] });
   alone.close();
   await second.close();
   await untilAbsent(address);
   await window.reload();
   await beside.ended();
   const last = await joined();
-  expect(last.state.access).toEqual({ mode: "view", stopped: ["c2"] });
+  expect(last.state.access).toEqual({ mode: "view", stopped: ["Codex"] });
   bar = await SideBar.open(window);
   await bar.act("Agents", "Codex", "Resume a Stopped Agent");
   await bar.menu("Agents can only view", "Agents can do everything");

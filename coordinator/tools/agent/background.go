@@ -44,7 +44,7 @@ func (a *Agent) watch(ctx context.Context) {
 			return // a call will report it
 		}
 		if chosen.Workspace != "" {
-			a.join(a.Windows.Source(chosen.Workspace))
+			a.join(a.Windows.Source(chosen.Key()))
 		}
 		if url, want, err = a.browserIn(chosen); err != nil {
 			return

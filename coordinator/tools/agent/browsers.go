@@ -118,8 +118,27 @@ func (b *browsers) leave(which func(*link) bool) bool {
 		if l.browser != nil {
 			l.browser.Close()
 		}
+		l.watched.Wait()
 	}
 	return len(left) > 0
+}
+
+// revoke ends the connections that which selects, and reports whether there were any: the
+// user allows less than before. What is known of their pages stays, for the next connection.
+func (b *browsers) revoke(which func(*link) bool) bool {
+	b.mu.Lock()
+	var ended []*link
+	for _, l := range b.links {
+		if isClosed(l.ready) && l.browser != nil && which(l) {
+			l.revoked = true
+			ended = append(ended, l)
+		}
+	}
+	b.mu.Unlock()
+	for _, l := range ended {
+		l.browser.Close()
+	}
+	return len(ended) > 0
 }
 
 func (b *browsers) end() {

@@ -27,6 +27,8 @@ type Call struct {
 	asked  map[string]string // what the user was asked about, by targets; see confirm
 	target string            // what the call acts on, as reports name it
 	source *registry.Source  // of the window, whose user is notified; nil: none
+	user   *registry.Source  // of the window, whose user has allowed the call; nil: none
+	began  policy.State      // what that user had chosen then
 	// permitted is the label of the window in which a mutating call is permitted; empty: in
 	// none; nil: in any. A step has the one of the step before.
 	permitted *string
@@ -37,7 +39,7 @@ func (c *Call) Run(ctx context.Context, do func(context.Context) error) error {
 	began := time.Now()
 	err := c.permit(ctx)
 	if err == nil {
-		stoppable, release := c.untilStopped(ctx)
+		stoppable, release := c.untilRevoked(ctx)
 		err = do(stoppable)
 		if c.mayRepeat(err) && c.browserIsBack(stoppable, err) {
 			err = do(stoppable)
@@ -49,8 +51,13 @@ func (c *Call) Run(ctx context.Context, do func(context.Context) error) error {
 			}
 		}
 		c.record(stoppable, err)
-		if release(); err != nil && context.Cause(stoppable) != nil {
-			err = context.Cause(stoppable)
+		release()
+		cause := context.Cause(stoppable)
+		if errors.As(cause, new(*policy.DeniedError)) {
+			c.browsers.revoke(func(l *link) bool { return l.user == c.user }) // with what the call has set up
+			err = cause
+		} else if err != nil && cause != nil {
+			err = cause
 		}
 	}
 	c.report(began, err)

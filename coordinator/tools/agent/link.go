@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/policy"
 )
 
 // link is an agent's connection to one browser.
@@ -16,6 +18,10 @@ type link struct {
 	browser *page.Browser
 	err     error
 
+	user    *registry.Source  // of the browser's window; nil: the browser is the Launcher's
+	allowed policy.State      // what that user has chosen, as far as the agent has acted on it
+	revoked bool              // the user has since allowed less, so the connection was ended
+	watched sync.WaitGroup    // watchUser
 	folders []string          // of the workspace
 	own     bool              // the browser is the Launcher's, and of this session
 	foreign bool              // the browser is the Launcher's, but of another program
@@ -138,13 +144,16 @@ func (a *Agent) browserIn(chosen registry.Window) (target string, l *link, err e
 	if browser == nil {
 		return "", nil, &noBrowserError{chosen}
 	}
-	return browser.URL, &link{folders: chosen.Folders}, nil
+	l = &link{user: a.Windows.Source(chosen.Key()), folders: chosen.Folders}
+	l.allowed, _ = l.user.Access()
+	return browser.URL, l, nil
 }
 
 // connect returns the connection to a browser. It connects if there is no connection, or
 // if the last one has ended.
 func (a *Agent) connect(ctx context.Context, target string, want *link) (*link, error) {
 	b := &a.browsers
+	former := b.to(target)
 	b.leave((*link).ended)
 	if !want.own && want.used {
 		a.abandon()
@@ -163,6 +172,9 @@ func (a *Agent) connect(ctx context.Context, target string, want *link) (*link, 
 	}
 	l = want
 	l.ready, l.opened, l.openers, l.held = make(chan struct{}), map[string]bool{}, map[string]string{}, map[string]func(){}
+	if former != nil && former.revoked { // the pages are the same
+		l.used, l.current, l.opened, l.openers = l.used || former.used, former.current, former.opened, former.openers
+	}
 	b.links[target] = l
 	b.mu.Unlock()
 	defer close(l.ready)
@@ -178,8 +190,41 @@ func (a *Agent) connect(ctx context.Context, target string, want *link) (*link, 
 		b.mu.Lock()
 		delete(b.links, target)
 		b.mu.Unlock()
+	} else if l.user != nil {
+		l.watched.Go(func() { a.watchUser(l) })
 	}
 	return l, l.err
+}
+
+// endRevoked ends the connections to windows whose user has stopped the agent or chosen a
+// stricter mode. With them the browser undoes what the agent has set up there: routes,
+// emulation, waits for downloads. The agent connects again to read on.
+func (a *Agent) endRevoked() {
+	name := a.Info().Name
+	if a.browsers.revoke(func(l *link) bool {
+		if l.user == nil {
+			return false
+		}
+		former := l.allowed
+		l.allowed, _ = l.user.Access()
+		return l.allowed.Revokes(former, name)
+	}) {
+		a.resolveAgain()
+	}
+}
+
+// watchUser does that at each choice of a window's user, as long as a connection lasts.
+func (a *Agent) watchUser(l *link) {
+	<-l.ready
+	for {
+		_, chosen := l.user.Access()
+		a.endRevoked()
+		select {
+		case <-chosen:
+		case <-l.browser.Done():
+			return
+		}
+	}
 }
 
 // abandon ends a browser of our own in which no action was done, when a window's browser

@@ -34,6 +34,9 @@ func (p *presence) listed() vscodeipc.ConnectedClient {
 // unnamed is the name of a host that has not sent its name.
 const unnamed = "an MCP host"
 
+// longestHost bounds the name of a host, in characters.
+const longestHost = 200
+
 // Info is how windows identify the agent: a random id, its name and version. The host
 // sends its name in its first message.
 func (a *Agent) Info() vscodeipc.ClientInfo {
@@ -48,6 +51,7 @@ func (a *Agent) Info() vscodeipc.ClientInfo {
 		if init.ClientInfo.Title != "" {
 			me.Name = init.ClientInfo.Title
 		}
+		me.Name = limit(me.Name, longestHost) // a window keeps the names of those who are stopped
 	}
 	return *me
 }
@@ -81,11 +85,16 @@ func (c *Call) permit(ctx context.Context) error {
 		c.permitted = new(window.Label())
 	}
 	me := c.actor()
+	source := c.Windows.Source(window.Key())
+	c.user = source
 	if window.Workspace == "" {
-		me.Choice = policy.Choice{State: policy.State{Mode: policy.Mode(window.State.Access.Mode)}, Silent: true}
+		c.began = policy.State{Mode: policy.Mode(window.State.Access.Mode), Stopped: window.State.Access.Stopped}
+		c.endRevoked()
+		me.Choice = policy.Choice{State: c.began, Silent: true}
 		return policy.Decide(me, c.Operation).Err()
 	}
-	source := c.Windows.Source(window.Workspace)
+	c.began, _ = source.Access()
+	c.endRevoked() // now, so that the question names the page in the next connection
 	c.join(source)
 	enforcer := c.enforcerOf(source)
 	d := enforcer.Decide(me, c.Operation)
@@ -142,25 +151,23 @@ func (c *Call) pageIn(ctx context.Context, window registry.Window) (*page.Page, 
 	return p, nil
 }
 
-// untilStopped returns a context for the call that ends when the user stops the agent.
-// The caller must call the returned function.
-func (c *Call) untilStopped(ctx context.Context) (context.Context, func()) {
-	if c.source == nil {
+// untilRevoked returns a context for the call that ends when the user stops the agent, or
+// no longer allows what the call does. The caller must call the returned function.
+func (c *Call) untilRevoked(ctx context.Context) (context.Context, func()) {
+	if c.user == nil {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	watching, end := context.WithCancel(context.WithoutCancel(ctx))
 	var watched sync.WaitGroup
-	watched.Go(func() { c.watchStop(watching, cancel) })
+	watched.Go(func() {
+		if err := c.enforcerOf(c.user).AwaitRevocation(watching, c.actor(), c.Operation, c.began); err != nil {
+			cancel(err)
+		}
+	})
 	return ctx, func() {
 		end()
 		watched.Wait()
-	}
-}
-
-func (c *Call) watchStop(ctx context.Context, cancel context.CancelCauseFunc) {
-	if err := c.enforcerOf(c.source).AwaitStop(ctx, c.actor(), c.Operation); err != nil {
-		cancel(err)
 	}
 }
 

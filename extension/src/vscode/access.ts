@@ -9,7 +9,6 @@ import { type Choice, Choices, strictest } from "../core/access/choices";
 import type { Identity } from "../core/address/address";
 import { type Log, reason } from "../core/log";
 import type { AccessMode } from "../core/protocol/protocol.generated";
-import type { Clients } from "../core/window/clients";
 import type { Store } from "../core/window/store";
 
 const setting = "browserCoordinator.access";
@@ -18,14 +17,12 @@ const setting = "browserCoordinator.access";
 export class KeptAccess {
   readonly #context: vscode.ExtensionContext;
   readonly #store: Store;
-  readonly #clients: Clients;
   readonly #log: Log;
   #choices: Pick<Choices, "read" | "write"> | undefined;
 
-  constructor(context: vscode.ExtensionContext, store: Store, clients: Clients, log: Log) {
+  constructor(context: vscode.ExtensionContext, store: Store, log: Log) {
     this.#context = context;
     this.#store = store;
-    this.#clients = clients;
     this.#log = log;
   }
 
@@ -37,11 +34,10 @@ export class KeptAccess {
     const setting = configured();
     const present = this.#choices ? [this.#present()] : [];
     const choices = this.#choicesOf(identity);
-    const unreadable: Choice = { mode: "view", setting, stopped: [], clients: [] };
+    const unreadable: Choice = { mode: "view", setting, stopped: [] };
     const kept = this.#attempt("read", () => choices.read(setting), [unreadable]);
     this.#choices = choices;
-    const { mode, stopped, clients } = strictest([...present, ...kept], setting);
-    this.#clients.remember(clients);
+    const { mode, stopped } = strictest([...present, ...kept], setting);
     this.#store.set({ access: { mode, stopped } });
     if (kept.length > 0) this.#keep(); // in place of the one that this window kept before it was reloaded
   }
@@ -62,9 +58,7 @@ export class KeptAccess {
   }
 
   #present(): Choice {
-    const { access } = this.#store.state;
-    const clients = access.stopped.flatMap((id) => this.#clients.known(id) ?? []);
-    return { ...access, setting: configured(), clients };
+    return { ...this.#store.state.access, setting: configured() };
   }
 
   #keep(): void {

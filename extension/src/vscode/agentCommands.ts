@@ -29,11 +29,11 @@ export function registerAgentCommands(parts: Parts): vscode.Disposable {
     }),
     on("stopAgent", async (row?: ClientRow) => {
       const client = row?.client ?? (await pickClient(parts, false));
-      if (client) stop(store, client.id);
+      if (client) stop(store, client);
     }),
     on("resumeAgent", async (row?: ClientRow) => {
       const client = row?.client ?? (await pickClient(parts, true));
-      if (client) resume(store, client.id);
+      if (client) resume(store, client);
     }),
     on("stopAllAgents", () => stopAll(store, clients)),
     on("resumeAllAgents", () => resumeAll(store)),

@@ -1,5 +1,6 @@
 // What the user sees of agents and decides about them: views, questions, commands.
 import * as vscode from "vscode";
+import { isStopped } from "../core/access/access";
 import { Permissions, permissionCommands } from "../core/access/permission";
 import type { Identity } from "../core/address/address";
 import { Pages } from "../core/browser/pages";
@@ -30,7 +31,7 @@ export class AgentControls {
     this.#store = store;
     this.#sessions = sessions;
     this.#log = log;
-    this.#access = new KeptAccess(context, store, this.#clients, log);
+    this.#access = new KeptAccess(context, store, log);
     this.#permissions = new Permissions(store, this.#clients, timeLimit);
   }
 
@@ -95,7 +96,7 @@ function keepContexts(store: Store, clients: Clients, walkthrough: Walkthrough):
       ["browserCoordinator.hasBrowser", hasBrowser],
       ["browserCoordinator.hasPort", browser !== null],
       ["browserCoordinator.hasAgent", hasAgent],
-      ["browserCoordinator.hasGoing", clients.connected.some(({ id }) => !access.stopped.includes(id))],
+      ["browserCoordinator.hasGoing", clients.connected.some((client) => !isStopped(store, client))],
       ["browserCoordinator.hasStopped", access.stopped.length > 0],
       ["browserCoordinator.hasActivity", clients.actions.length > 0],
     ] as const) {

@@ -51,7 +51,7 @@ export function showStatus(
     if (last && last !== seen) {
       seen = last;
       clearTimeout(working?.timer);
-      working = isStopped(store, last.client) ? undefined : { name: last.name, timer: setTimeout(rest, workShown) };
+      working = isStopped(store, last) ? undefined : { name: last.name, timer: setTimeout(rest, workShown) };
     }
     show();
   };

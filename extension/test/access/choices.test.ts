@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 function choice(mode: AccessMode, more: Partial<Choice> = {}): Choice {
-  return { mode, setting: "full", stopped: [], clients: [], ...more };
+  return { mode, setting: "full", stopped: [], ...more };
 }
 
 /** Another window's, as its own process writes it. */

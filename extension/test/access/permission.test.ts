@@ -29,10 +29,11 @@ interface Asking {
   giveUp: AbortController;
 }
 
+const agent = (id: string) => ({ id, name: `Agent ${id}`, version: "1" });
+
 function ask(id: string, act = "browser_click", category?: string): Asking {
   const giveUp = new AbortController();
-  const client = { id, name: `Agent ${id}`, version: "1" };
-  const arg = { client, act, detail: "", ...(category !== undefined && { category }) };
+  const arg = { client: agent(id), act, detail: "", ...(category !== undefined && { category }) };
   return { answer: permissions.ask(arg, giveUp.signal), giveUp };
 }
 
@@ -58,13 +59,17 @@ describe("without a question", () => {
   });
 
   test("a stopped client is refused in every mode, and asks again when it may go on", async () => {
-    stop(store, "a");
+    stop(store, agent("a"));
     for (const mode of ["full", "ask", "view"] as const) {
       setMode(store, mode);
       expect(await ask("a").answer).toMatchObject({ decision: "refuse", reason: "stopped" });
     }
+    // So is another process of that name.
+    const client = { ...agent("a"), id: "a2" };
+    const again = permissions.ask({ client, act: "browser_click", detail: "" }, new AbortController().signal);
+    expect(await again).toMatchObject({ decision: "refuse", reason: "stopped" });
     setMode(store, "ask");
-    resume(store, "a");
+    resume(store, agent("a"));
     void ask("a");
     expect(shown()).toEqual(["a", 1]);
   });
@@ -255,10 +260,10 @@ describe("while the user is asked", () => {
     const first = ask("a");
     answer("session");
     await first.answer;
-    stop(store, "a");
+    stop(store, agent("a"));
     expect(permissions.granted("a")).toEqual([]);
     const [b, c] = [ask("b"), ask("c")];
-    stop(store, "b");
+    stop(store, agent("b"));
     expect(await b.answer).toMatchObject({ decision: "refuse", reason: "stopped" });
     expect(shown()).toEqual(["c", 1]);
     answer("once");

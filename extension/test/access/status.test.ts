@@ -92,7 +92,7 @@ const cases: [string, Facts, string, string, RegExp][] = [
   ],
   [
     "who is stopped",
-    { state: having({ mode: "full", stopped: ["a"] }), clients: [claude] },
+    { state: having({ mode: "full", stopped: ["Claude Code"] }), clients: [claude] },
     "ready",
     "$(browser) Browser",
     /No agent is connected\. Stopped: 1\./,

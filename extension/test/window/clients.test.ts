@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { resume, stop, stoppable } from "../../src/core/access/access";
+import { resume, stop, stopAll, stoppable } from "../../src/core/access/access";
 import { Permissions, permissionCommands } from "../../src/core/access/permission";
 import type { Activity, ConnectedClient } from "../../src/core/protocol/protocol.generated";
 import { actionsLimit, Clients, clientCommands } from "../../src/core/window/clients";
@@ -72,12 +72,47 @@ describe("announce", () => {
   });
 });
 
+test("a stopped client that comes back as another process is still stopped, and the view shows that", () => {
+  const clients = new Clients();
+  const store = new Store();
+  const [first, again] = [new AbortController(), new AbortController()];
+  clients.announce(first.signal, [{ ...client("a"), name: "Claude Code" }]);
+  stop(store, { name: "Claude Code" });
+  first.abort();
+  clients.announce(again.signal, [
+    { ...client("b", 2), name: "Claude Code", version: "3" },
+    { ...client("c", 1), name: "Codex" },
+  ]);
+  const listed = () => stoppable(store, clients).map((each) => [each.client.id, each.stopped, each.connected]);
+  expect(listed()).toEqual([
+    ["b", true, true],
+    ["c", false, true],
+  ]);
+  expect(store.state.access.stopped).toEqual(["Claude Code"]); // as coordinators see it
+  resume(store, { name: "Claude Code" });
+  expect(listed()).toEqual([
+    ["b", false, true],
+    ["c", false, true],
+  ]);
+});
+
+test("a stop is never forgotten because there are many", () => {
+  const clients = new Clients();
+  const store = new Store();
+  stop(store, { name: "Claude Code" });
+  const many = Array.from({ length: 256 }, (_, n) => ({ ...client(`${n}`), name: `Agent ${n}` }));
+  clients.announce(new AbortController().signal, many);
+  stopAll(store, clients);
+  expect(store.state.access.stopped).toContain("Claude Code");
+  expect(store.state.access.stopped).toHaveLength(257);
+});
+
 test("a stopped client can be resumed after it has left", () => {
   const clients = new Clients();
   const store = new Store();
   const connection = new AbortController();
   clients.announce(connection.signal, [client("a"), client("b", 2)]);
-  stop(store, "a");
+  stop(store, client("a"));
   const listed = () => stoppable(store, clients).map((each) => [each.client.name, each.stopped, each.connected]);
   expect(listed()).toEqual([
     ["Agent b", false, true],
@@ -85,7 +120,7 @@ test("a stopped client can be resumed after it has left", () => {
   ]);
   connection.abort();
   expect(listed()).toEqual([["Agent a", true, false]]);
-  resume(store, "a");
+  resume(store, client("a"));
   expect(listed()).toEqual([]);
 });
 

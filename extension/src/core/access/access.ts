@@ -31,9 +31,6 @@ export function modeWords(mode: AccessMode): { label: string; icon: string; deta
   }
 }
 
-/** Ids of clients that are gone stay: a client that comes back under its id is still stopped. */
-const stoppedLimit = 100;
-
 export function isMode(value: unknown): value is AccessMode {
   return modes.some((mode) => mode === value);
 }
@@ -42,26 +39,25 @@ export function setMode(store: Store, mode: AccessMode): void {
   store.set({ access: { ...store.state.access, mode } });
 }
 
-export function isStopped(store: Store, client: string): boolean {
-  return store.state.access.stopped.includes(client);
+/** By name: a client that is gone and comes back, under another id, is still stopped. */
+export function isStopped(store: Store, { name }: Pick<ConnectedClient, "name">): boolean {
+  return store.state.access.stopped.includes(name);
 }
 
-export function stop(store: Store, client: string): void {
+export function stop(store: Store, ...clients: Pick<ConnectedClient, "name">[]): void {
   const { mode, stopped } = store.state.access;
-  if (stopped.includes(client)) return;
-  store.set({ access: { mode, stopped: [...stopped, client].slice(-stoppedLimit) } });
+  const all = new Set([...stopped, ...clients.map(({ name }) => name)]);
+  if (all.size > stopped.length) store.set({ access: { mode, stopped: [...all] } });
 }
 
-export function resume(store: Store, client: string): void {
+export function resume(store: Store, { name }: Pick<ConnectedClient, "name">): void {
   const { mode, stopped } = store.state.access;
-  store.set({ access: { mode, stopped: stopped.filter((each) => each !== client) } });
+  store.set({ access: { mode, stopped: stopped.filter((each) => each !== name) } });
 }
 
-/** Stops all clients that are connected. One that comes later is not stopped. */
+/** Stops all clients that are connected. One of another name that comes later is not stopped. */
 export function stopAll(store: Store, clients: Clients): void {
-  const { mode, stopped } = store.state.access;
-  const all = new Set([...stopped, ...clients.connected.map(({ id }) => id)]);
-  store.set({ access: { mode, stopped: [...all].slice(-stoppedLimit) } });
+  stop(store, ...clients.connected);
 }
 
 export function resumeAll(store: Store): void {
@@ -80,13 +76,14 @@ export interface StoppableClient {
 export function stoppable(store: Store, clients: Clients): StoppableClient[] {
   const { stopped } = store.state.access;
   const here = clients.connected;
-  const away = stopped.filter((id) => !here.some((client) => client.id === id));
+  const away = stopped.filter((name) => !here.some((client) => client.name === name));
   return [
-    ...here.map((client) => ({ client, stopped: stopped.includes(client.id), connected: true })),
-    ...away.map((id) => ({ client: clients.known(id) ?? unknown(id), stopped: true, connected: false })),
+    ...here.map((client) => ({ client, stopped: isStopped(store, client), connected: true })),
+    ...away.map((name) => ({ client: gone(name), stopped: true, connected: false })),
   ];
 }
 
-function unknown(id: string): ConnectedClient {
-  return { id, name: l10n.t("A client that has left"), version: "", kind: "cdp", since: 0 };
+/** More is not known of one that was stopped before the window was reloaded. */
+function gone(name: string): ConnectedClient {
+  return { id: name, name, version: "", kind: "mcp", since: 0 };
 }

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { isRunning } from "../files/lock";
 import { code } from "../log";
-import type { AccessMode, ConnectedClient } from "../protocol/protocol.generated";
+import type { AccessMode } from "../protocol/protocol.generated";
 import { isMode, modes } from "./access";
 
 /** What was chosen in a window. */
@@ -14,8 +14,6 @@ export interface Choice {
   /** What the setting was when the mode was chosen: a change of it takes the mode back. */
   setting: AccessMode;
   stopped: string[];
-  /** The names of those who are stopped. */
-  clients: ConnectedClient[];
 }
 
 /**
@@ -26,7 +24,7 @@ export function strictest(all: Choice[], setting: AccessMode): Choice {
   const ranks = all.filter((each) => each.setting === setting).map(({ mode }) => modes.indexOf(mode));
   const mode = modes[Math.max(...ranks)] ?? setting;
   const stopped = [...new Set(all.flatMap((each) => each.stopped))];
-  return { mode, setting, stopped, clients: all.flatMap(({ clients }) => clients) };
+  return { mode, setting, stopped };
 }
 
 interface Entry extends Choice {
@@ -45,7 +43,7 @@ export class Choices {
 
   /** Those of the windows that are open, and of those that were. One that cannot be read counts as `view`. */
   read(setting: AccessMode): Choice[] {
-    const unreadable: Choice = { mode: "view", setting, stopped: [], clients: [] };
+    const unreadable: Choice = { mode: "view", setting, stopped: [] };
     return namesIn(this.#folder).flatMap((name) => {
       const entry = readEntry(join(this.#folder, name));
       return entry === "gone" ? [] : (entry ?? unreadable);
@@ -78,7 +76,7 @@ function namesIn(folder: string): string[] {
 function readEntry(path: string): Entry | "gone" | undefined {
   try {
     const entry = JSON.parse(readFileSync(path, "utf8")) as Entry;
-    return isMode(entry.mode) && Array.isArray(entry.stopped) && Array.isArray(entry.clients) ? entry : undefined;
+    return isMode(entry.mode) && Array.isArray(entry.stopped) ? entry : undefined;
   } catch (error) {
     return code(error) === "ENOENT" ? "gone" : undefined;
   }

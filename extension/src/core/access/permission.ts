@@ -101,7 +101,7 @@ export class Permissions {
   ask(arg: PermissionAskArg, signal: AbortSignal): Promise<PermissionAskResult> {
     const { id } = arg.client;
     const { mode } = this.#store.state.access;
-    if (isStopped(this.#store, id)) return Promise.resolve(refusal("stopped"));
+    if (isStopped(this.#store, arg.client)) return Promise.resolve(refusal("stopped"));
     if (mode === "view") return Promise.resolve(refusal("mode"));
     if (mode === "full") return Promise.resolve(allowed("once"));
     const granted = this.#granted.get(id);
@@ -204,12 +204,15 @@ export class Permissions {
 
   #accessChanged(): void {
     const { mode, stopped } = this.#store.state.access;
-    for (const id of stopped) this.#granted.delete(id);
+    for (const id of this.#granted.keys()) {
+      const client = this.#clients.known(id);
+      if (stopped.length > 0 && (!client || isStopped(this.#store, client))) this.#granted.delete(id);
+    }
     if (mode !== this.#mode) this.#granted.clear(); // the user has changed the mode
     this.#mode = mode;
     const all = [...this.#asked.values()];
     for (const asked of all) {
-      if (stopped.includes(asked.client.id)) this.#settle(asked, refusal("stopped"));
+      if (isStopped(this.#store, asked.client)) this.#settle(asked, refusal("stopped"));
       else if (mode === "view") this.#settle(asked, refusal("mode"));
       else if (mode === "full") this.#settle(asked, allowed("once"));
     }

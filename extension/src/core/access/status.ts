@@ -41,7 +41,7 @@ export function describe({ state, problem, missing, clients, atWork, question }:
     const tooltip = `${summary} ${l10n.t("Click to allow or refuse it.")}`;
     return { kind: "waiting", text: `$(bell-dot) ${l10n.t("Agent asks")}`, summary, tooltip };
   }
-  const going = clients.filter(({ id }) => !stopped.includes(id));
+  const going = clients.filter(({ name }) => !stopped.includes(name));
   const names = [...new Set(going.map(clientName))].join(", ");
   const connected = names === "" ? l10n.t("No agent is connected.") : l10n.t("Connected: {0}.", names);
   const held = clients.length > going.length ? ` ${l10n.t("Stopped: {0}.", clients.length - going.length)}` : "";

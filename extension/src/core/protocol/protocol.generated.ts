@@ -212,7 +212,7 @@ export interface PageEndpoint {
 export interface Access {
   mode: AccessMode;
   /**
-   * The ids of the clients that the user has stopped.
+   * The names of the clients that the user has stopped.
    */
   stopped: string[];
 }

@@ -154,7 +154,8 @@ function clientRow({ client, stopped, connected }: StoppableClient, { permission
   const { id, name, version, kind, since } = client;
   const { question } = permissions;
   const asks = question?.client.id === id;
-  const what = kind === "mcp" ? l10n.t("an MCP client") : l10n.t("a CDP client");
+  const present = kind === "mcp" ? l10n.t("an MCP client") : l10n.t("a CDP client");
+  const what = connected ? present : l10n.t("not connected");
   const now = stopped ? l10n.t("stopped by you") : asks ? l10n.t("asks you") : grantText(permissions.granted(id));
   const page = pages.all.find((each) => each.id === client.page);
   const place = page ? pageName(page, 60) : "";
@@ -165,7 +166,7 @@ function clientRow({ client, stopped, connected }: StoppableClient, { permission
     description: [now, place, plain(version, 40)].filter((part) => part !== "").join(" · "),
     tooltip: [
       `${plain(`${nameOf(name, 2_000)} ${version}`, 2_100)}, ${what}`,
-      connected ? l10n.t("Connected since {0}", clock(since)) : l10n.t("Not connected"),
+      connected ? l10n.t("Connected since {0}", clock(since)) : "",
       place === "" ? "" : l10n.t("Works in “{0}”", place),
       asks && question ? questionText(question) : now,
     ]
