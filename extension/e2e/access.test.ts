@@ -40,12 +40,23 @@ afterAll(async () => {
   listener?.close();
 });
 
-test("Playwright is named with its version, and uses the page without a question", async () => {
+async function join(): Promise<void> {
   joined = await chromium.connectOverCDP(stable, { timeout: 20_000 });
   page = joined
     .contexts()
     .flatMap((context) => context.pages())
     .find((each) => each.url() === `${shop.url}?florist`) as Page;
+}
+
+/** A stricter mode ends the connection, with what it has set up. */
+async function restrict(from: string, to: string): Promise<void> {
+  const ended = new Promise((resolve) => joined.once("disconnected", resolve));
+  await bar.menu(from, to);
+  await ended;
+}
+
+test("Playwright is named with its version, and uses the page without a question", async () => {
+  await join();
   await bar.row("Agents", /Playwright/).waitFor();
   await page.locator("#name").fill("Ada");
   await page.locator("#buy").click();
@@ -72,16 +83,22 @@ test("DevTools of a browser without a screen are given by their address, which w
   }
 });
 
-test("asked to ask, the next action waits for the user, and goes on when it is allowed", async () => {
-  await bar.menu("Agents can do everything", "Agents must ask first");
+test("asked to ask, Playwright joins again, and its next action waits for the user until it is allowed", async () => {
+  await page.addInitScript({ content: "window.leftBehind = true" });
+  await page.reload();
+  expect(await page.evaluate("window.leftBehind")).toBe(true);
+  await restrict("Agents can do everything", "Agents must ask first");
   await listener.until((state) => state.access.mode === "ask");
-  const acted = page.locator("#name").fill("Grace");
+  const joining = join(); // which changes what Playwright sets for each page
   await bar.question.getByText("Playwright").waitFor();
   await window.screenshot("access-ask");
   await bar.answer("Allow for This Session");
-  await acted;
+  await joining;
+  await page.locator("#name").fill("Grace");
   await page.locator("#buy").click();
   expect(await page.locator("#answer").textContent()).toBe("Thank you, Grace");
+  await page.reload();
+  expect(await page.evaluate("window.leftBehind")).toBeUndefined();
 });
 
 test("the question names what the page has, and the agent's words as the agent's", async () => {
@@ -118,7 +135,8 @@ test("an MCP host is asked about too, by the name that it gave itself", async ()
 });
 
 test("a client that may only look sees the page, and cannot change it", async () => {
-  await bar.menu("Agents must ask first", "Agents can only view");
+  await restrict("Agents must ask first", "Agents can only view");
+  await join();
   // The window notifies the coordinator as it notifies us, and neither waits for the other: so ask the one that applies the rule.
   await expect.poll(() => host.use("window_list")).toContain("[access: view]");
   await expect(page.goto(`${shop.url}?elsewhere`)).rejects.toThrow(/view|look/i);
@@ -141,4 +159,21 @@ test("a client that the user stops is cut off; the browser stays", async () => {
   joined = await chromium.connectOverCDP(stable, { timeout: 20_000 });
   // This editor is a remote one, and reports each port that it forwards.
   expect(await window.page.getByText(`port ${new URL(stable).port} is available`).count()).toBe(0);
+});
+
+test("an agent that the user has stopped is still stopped when it comes back", async () => {
+  await window.command("Browser Coordinator: Stop an Agent"); // a row would move: Playwright has just joined
+  await bar.pick("e2e-agent 1.0.0");
+  await bar.row("Agents", /e2e-agent.*stopped by you/).waitFor();
+  await host.close();
+  host = await Agent.start(run, shop.folder); // as a new process
+  await expect(host.use("browser_click", { target: "#buy" })).rejects.toThrow("stopped by the user");
+  await expect(host.use("browser_snapshot")).rejects.toThrow("stopped by the user");
+  await bar.row("Agents", /e2e-agent.*stopped by you/).waitFor();
+  expect(await bar.pane("Agents").locator(".monaco-list-row", { hasText: "e2e-agent" }).count()).toBe(1);
+  await window.screenshot("access-stopped-again");
+  await window.command("Browser Coordinator: Resume a Stopped Agent");
+  await bar.pick("e2e-agent 1.0.0");
+  await listener.until((state) => state.access.stopped.length === 0);
+  await expect.poll(() => host.use("browser_snapshot").catch(String)).toContain("textbox");
 });
