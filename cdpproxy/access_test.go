@@ -73,38 +73,35 @@ func waitEvent(t testing.TB, conn *websocket.Conn, method, text string) {
 	}
 }
 
-// TestTable: the policy's table has each method of this Chromium, and no other one
-// except js-debug's own.
+// TestTable: this Chromium has each method of the policy's table and each parameter that
+// its lines name, except js-debug's own.
 func TestTable(t *testing.T) {
 	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
 	_, body := get(t, addr, "/json/protocol", nil)
-	var protocol struct {
-		Domains []struct {
-			Domain   string
-			Commands []struct{ Name string }
-		}
-	}
-	if err := json.Unmarshal([]byte(body), &protocol); err != nil {
+	var p protocolOf
+	if err := json.Unmarshal([]byte(body), &p); err != nil {
 		t.Fatal(err)
 	}
-	has := map[string]bool{}
-	for _, d := range protocol.Domains {
+	has := map[string][]string{}
+	for _, d := range p.Domains {
 		for _, c := range d.Commands {
-			has[d.Domain+"."+c.Name] = true
+			has[d.Domain+"."+c.Name] = []string{}
+			for _, one := range c.Parameters {
+				has[d.Domain+"."+c.Name] = append(has[d.Domain+"."+c.Name], one.Name)
+			}
 		}
 	}
 	if len(has) < 500 {
 		t.Fatalf("only %d methods in /json/protocol", len(has))
 	}
-	known := policy.Methods()
-	for method := range has {
-		if !slices.Contains(known, method) {
-			t.Errorf("%s is not in policy/methods.txt: is it read-only, mutating or destructive?", method)
-		}
-	}
-	for _, method := range known {
-		if !has[method] && !strings.HasPrefix(method, "JsDebug.") {
+	for _, method := range policy.Methods() {
+		if has[method] == nil && !strings.HasPrefix(method, "JsDebug.") {
 			t.Errorf("%s is in policy/methods.txt, but this Chromium does not have it any more", method)
+		}
+		for _, name := range policy.ReadingParameters(method) {
+			if !slices.Contains(has[method], name) && has[method] != nil {
+				t.Errorf("%s: the parameter %s is in policy/methods.txt, but this Chromium does not have it any more", method, name)
+			}
 		}
 	}
 }

@@ -187,11 +187,10 @@ func TestNoOccupationInView(t *testing.T) {
 
 	// Reading the handles of objects runs no script of the page.
 	for i := range handles {
-		for _, params := range []map[string]any{{}, {"ownProperties": true}, {"ownProperties": true, "generatePreview": true}, {"accessorPropertiesOnly": true, "generatePreview": true}} {
+		for _, params := range []map[string]any{{"ownProperties": true}, {"ownProperties": true, "generatePreview": true}, {"ownProperties": true, "accessorPropertiesOnly": true, "generatePreview": true}} {
 			params["objectId"] = handle(i)
 			ask("Runtime.getProperties", params)
 		}
-		ask("Runtime.getExceptionDetails", map[string]any{"errorObjectId": handle(i)})
 		ask("DOM.describeNode", map[string]any{"objectId": handle(i)})
 		ask("DOMDebugger.getEventListeners", map[string]any{"objectId": handle(i)})
 	}
@@ -227,6 +226,23 @@ func TestNoOccupationInView(t *testing.T) {
 		{"DOM.setOuterHTML", map[string]any{"nodeId": 1, "outerHTML": "<img src=x onerror='evil = 1'>"}},
 		{"DOM.setAttributeValue", map[string]any{"nodeId": 1, "name": "onclick", "value": "evil = 1"}},
 		{"CSS.setStyleSheetText", map[string]any{"styleSheetId": "1", "text": "*{}"}},
+		// These end the page's process or fill its memory.
+		{"CSS.resolveValues", map[string]any{"values": []string{"1em"}, "nodeId": 1, "pseudoType": "interest-hint"}},
+		{"Runtime.getProperties", map[string]any{"objectId": handle(1), "nonIndexedPropertiesOnly": true}},
+		{"Runtime.getProperties", map[string]any{"objectId": handle(1), "ownProperties": false}},
+		{"Accessibility.queryAXTree", map[string]any{"nodeId": 1}},
+		{"Page.captureScreenshot", map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 80, "height": 60, "scale": 2}}},
+		{"Page.captureScreenshot", map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 80, "height": 60, "scale": 1}, "captureBeyondViewport": false}},
+		{"HeapProfiler.takeHeapSnapshot", nil},
+		{"Tracing.start", nil},
+		{"Network.enable", map[string]any{"maxTotalBufferSize": 1 << 40}},
+		// This makes a hidden tab visible.
+		{"Page.startScreenRecording", map[string]any{}},
+		// This runs getters of the page.
+		{"Runtime.getExceptionDetails", map[string]any{"errorObjectId": handle(1)}},
+		// No rule knows it.
+		{"DOM.getDocument", map[string]any{"depth": 1, "new": true}},
+		{"DOM.querySelector", map[string]any{"nodeId": 1, "selector": strings.Repeat("* ", 40_000)}},
 		{"DOM.performSearch", map[string]any{"query": "//*[count(//*[count(//*[count(//*[count(//*[count(//*[count(//*)>1])>1])>1])>1])>1])>1]"}},
 		{"Page.printToPDF", map[string]any{"displayHeaderFooter": true, "headerTemplate": `<link rel=stylesheet href="http://127.0.0.1:1/"><script>for (;;);</script>`, "footerTemplate": "x"}},
 	} {

@@ -17,7 +17,6 @@ import (
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/coordinator/traffic"
-	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -83,7 +82,7 @@ The traffic contains the contents of the pages: protect it like them.`,
 	cmd.Flags().StringVar(&f.output, "output", "", "write JSON lines to the new `FILE`")
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	completeList(cmd, "domain", traffic.Domains)
-	completeList(cmd, "method", policy.Methods)
+	completeList(cmd, "method", traffic.Methods)
 	if err := cmd.RegisterFlagCompletionFunc("client", p.completeClients(&workspace)); err != nil {
 		panic(err) // only for a flag that is not there
 	}

@@ -7,19 +7,27 @@ import (
 )
 
 // conditions are functions of the parameters that change an operation's class from the
-// one in the table, or its category. A condition that makes it read-only is false when in doubt; one that
-// makes it destructive is then true. Tools leave zero values out of their encoded
-// arguments.
+// one in the table, or its category. A condition that makes it read-only is false when in
+// doubt; one that makes it destructive is then true. Tools leave zero values out of their
+// encoded arguments.
 var conditions = map[string]func(arguments) bool{
-	"empty": isEmpty,
-	// only the request's id
-	"unchanged": func(args arguments) bool { return len(args) == 1 && args["requestId"] != nil },
-	"off":       func(args arguments) bool { return args.is("enabled", "false") },
-	// a picture of only the visible part of the page
-	"viewport": func(args arguments) bool {
-		return args["captureBeyondViewport"] == nil || args.is("captureBeyondViewport", "false")
-	},
+	"empty":     isEmpty,
 	"debug-url": hasDebugURL,
+	// Chromium gives these to no element, and its lookup ends the process
+	"odd-pseudo": func(args arguments) bool {
+		kind, _ := args.text("pseudoType")
+		return kind == "interest-hint" || kind == "overscroll-area-parent"
+	},
+	// Chromium ends the process when a header or footer waits for a style sheet
+	"sheet-in-template": func(args arguments) bool {
+		if args["displayHeaderFooter"] == nil || args.is("displayHeaderFooter", "false") {
+			return false
+		}
+		header, _ := args.text("headerTemplate")
+		footer, _ := args.text("footerTemplate")
+		all := strings.ToLower(header + footer)
+		return strings.Contains(all, "<link") || strings.Contains(all, "@import")
+	},
 	// no javascript: URL, which is a script
 	"web-url": func(args arguments) bool {
 		url, _ := args.text("url")

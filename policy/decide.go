@@ -85,6 +85,8 @@ func Decide(a Actor, o Operation) Decision {
 	switch {
 	case a.Kind != Agent && a.Kind != Client:
 		return deny(o, "it is not known who wants it.")
+	case o.tooBig:
+		return deny(o, fmt.Sprintf("it has more than %d MB of parameters, which would stop the browser for seconds, for all clients. Send less at a time.", maxParameters>>20))
 	case o.Class == ReadOnly && a.Kind == Client: // a stopped client is disconnected
 		return Decision{Outcome: Allow}
 	case o.Class == Unknown:
@@ -111,7 +113,7 @@ func Decide(a Actor, o Operation) Decision {
 // Texts about a denial, for people.
 const (
 	closedText      = "the browser stays open for its user; only this connection was closed"
-	destructiveText = "it would end the browser, or let a page do so, for the user and every other client. Only the coordinator's option --allow-close permits that."
+	destructiveText = "it would end the browser or a page, or let a page do so, for the user and every other client. Only the coordinator's option --allow-close permits that."
 	stoppedText     = "stopped by the user in the window, until the user resumes it there."
 )
 
@@ -120,7 +122,11 @@ func deny(o Operation, reason string) Decision {
 }
 
 func denyByMode(o Operation, s State) Decision {
-	return deny(o, fmt.Sprintf("the access mode of this window is %q: clients may look, but change nothing.", s.Mode))
+	reason := ""
+	if o.reason != "" {
+		reason = " (" + o.reason + ")"
+	}
+	return deny(o, fmt.Sprintf("the access mode of this window is %q: clients may look, but change nothing%s.", s.Mode, reason))
 }
 
 // sharedReasons are by the rule for a command in a session that is shared with the

@@ -1,10 +1,6 @@
 package policy
 
-import (
-	"encoding/json"
-	"strings"
-	"unicode/utf8"
-)
+import "encoding/json"
 
 // Class is what an operation does.
 type Class int
@@ -12,7 +8,8 @@ type Class int
 const (
 	// Unknown: it is not in the tables. It is always denied.
 	Unknown Class = iota
-	// ReadOnly: it changes nothing that the page or the user could notice.
+	// ReadOnly: it changes nothing that the page or the user could notice. Of methods only
+	// those that clients need to look.
 	ReadOnly
 	// Mutating: it changes something.
 	Mutating
@@ -35,6 +32,8 @@ type Operation struct {
 	entry  *entry // nil: not in the tables
 	params json.RawMessage
 	detail string
+	reason string // why it is not read-only, although the method is
+	tooBig bool
 }
 
 // nesting bounds how deep commands may be nested.
@@ -42,15 +41,18 @@ const nesting = 4
 
 // Command classifies a CDP command. A method that is not in the table is mutating, since
 // browsers get new ones all the time. A command with unreadable or ambiguous parameters
-// is destructive. The operation refers to params.
+// is never read-only, and destructive where they could hide that. The operation refers to
+// params.
 func Command(method string, params json.RawMessage) Operation {
 	for range nesting {
 		e := methods()[method]
 		if e == nil {
-			return Operation{Name: method, Class: Mutating}
+			return Operation{Name: method, Class: Mutating, params: params, tooBig: len(params) > maxParameters}
 		}
 		if e.inner == "" {
-			return e.classify(method, params)
+			o := e.classify(method, params)
+			o.tooBig = len(params) > maxParameters && !e.large
+			return o
 		}
 		carried, inner, ok := carriedBy(e, params)
 		if !ok {
@@ -60,6 +62,10 @@ func Command(method string, params json.RawMessage) Operation {
 	}
 	return unreadable(method, nil)
 }
+
+// maxParameters bounds the parameters of a command: Chromium needs seconds to read more,
+// for all clients. A method that carries files or documents may have more.
+const maxParameters = 16 << 20
 
 // carriedBy returns the command in the parameters of another one.
 func carriedBy(e *entry, params json.RawMessage) (method string, inner json.RawMessage, ok bool) {
@@ -104,6 +110,11 @@ func (e *entry) classify(name string, params json.RawMessage) Operation {
 			o.Class = ReadOnly
 		}
 	}
+	if o.Class == ReadOnly && e.method {
+		if o.reason = e.beyond(params); o.reason != "" {
+			o.Class = Mutating
+		}
+	}
 	if o.Class == Mutating && (e.categoryIf == nil || e.categoryIf(args)) {
 		o.Category = e.category
 	}
@@ -112,38 +123,4 @@ func (e *entry) classify(name string, params json.RawMessage) Operation {
 
 func unreadable(name string, e *entry) Operation {
 	return Operation{Name: name, Class: Destructive, entry: e, detail: "a command that cannot be read"}
-}
-
-// Detail describes the operation to people: a URL, or the code that would run. It is
-// empty for read-only operations.
-func (o Operation) Detail() string {
-	if o.detail != "" || o.Class == ReadOnly || o.entry == nil || o.entry.shows == "" {
-		return o.detail
-	}
-	return shown(read(o.params)[o.entry.shows])
-}
-
-// shownBytes bounds the shown part of a parameter.
-const shownBytes = 120
-
-// shown is a parameter as one line for people.
-func shown(value []byte) string {
-	text, ok := "", false
-	if len(value) <= 4*shownBytes {
-		text, ok = decodeText(value)
-	}
-	if !ok { // cut off, or not a string
-		text = strings.Trim(string(value[:min(len(value), 4*shownBytes)]), `"`)
-	}
-	if strings.ContainsAny(text, "\t\r\n") || strings.Contains(text, "  ") {
-		text = strings.Join(strings.Fields(text), " ")
-	}
-	if len(text) > shownBytes {
-		text = text[:shownBytes]
-		for !utf8.ValidString(text) {
-			text = text[:len(text)-1]
-		}
-		text += "…"
-	}
-	return text
 }

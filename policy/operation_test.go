@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -32,7 +33,24 @@ func TestConditions(t *testing.T) {
 		{"Page.setInterceptFileChooserDialog", `{}`, Mutating},
 		{"Page.captureScreenshot", `{"format":"png"}`, ReadOnly},
 		{"Page.captureScreenshot", ``, ReadOnly},
-		{"Page.captureScreenshot", `{"clip":{"x":0,"y":0,"width":9,"height":9,"scale":1},"captureBeyondViewport":false}`, ReadOnly},
+		{"Page.captureScreenshot", `{"captureBeyondViewport":false,"fromSurface":true}`, ReadOnly},
+		{"Page.captureScreenshot", `{"fromSurface":false}`, Mutating},
+		{"Page.captureScreenshot", `{"clip":{"x":0,"y":0,"width":9,"height":9,"scale":1},"captureBeyondViewport":false}`, Mutating},
+		{"Page.captureScreenshot", `{`, Mutating},
+		{"Runtime.getProperties", `{"objectId":"1","ownProperties":true,"nonIndexedPropertiesOnly":false}`, ReadOnly},
+		{"Runtime.getProperties", `{"objectId":"1","ownProperties":true,"nonIndexedPropertiesOnly":true}`, Mutating},
+		{"Runtime.getProperties", `{"objectId":"1"}`, Mutating},
+		{"Network.enable", `{"maxPostDataSize":65536}`, ReadOnly},
+		{"Network.enable", `{"maxPostDataSize":1e12}`, Mutating},
+		{"Network.enable", `{"maxPostDataSize":1000000000}`, Mutating},
+		{"DOM.enable", `{"newParameter":1}`, Mutating},
+		{"DOM.querySelector", `{"nodeId":1,"selector":"` + strings.Repeat("x", maxReading) + `"}`, Mutating},
+		{"CSS.resolveValues", `{"values":["1em"],"nodeId":1}`, Mutating},
+		{"CSS.resolveValues", `{"values":["1em"],"nodeId":1,"pseudoType":"interest-hint"}`, Destructive},
+		{"CSS.resolveValues", `{"values":["1em"],"nodeId":1,"pseudoType":"x","pseudoType":"interest-hint"}`, Destructive},
+		{"Page.printToPDF", `{"displayHeaderFooter":true,"headerTemplate":"<style>p { color: red }</style>"}`, Mutating},
+		{"Page.printToPDF", `{"displayHeaderFooter":true,"footerTemplate":"\u003cLINK rel=stylesheet href=x>"}`, Destructive},
+		{"Page.printToPDF", `{"displayHeaderFooter":false,"footerTemplate":"<link>"}`, Mutating},
 		{"Page.captureScreenshot", `{"captureBeyondViewport":true}`, Mutating},
 		{"Page.captureScreenshot", `{"\u0063aptureBeyondViewport":true}`, Mutating},
 		{"Page.captureScreenshot", `{"captureBeyondViewport":false,"captureBeyondViewport":true}`, Mutating},
@@ -100,7 +118,16 @@ func TestTarget(t *testing.T) {
 		{"Page.navigate", `{"url":7}`, "7"},
 		{"Page.navigate", `{}`, ""},
 		{"Runtime.evaluate", `{"expression":"a(\n\t1\n)"}`, "a( 1 )"},
-		{"Runtime.evaluate", `{"expression":"` + long + `"}`, long[:shownBytes] + "…"},
+		{"Runtime.evaluate", `{"expression":"` + long + `"}`, strings.Repeat("ä", 40) + " …(9880 bytes left out)… " + strings.Repeat("ä", 20)},
+		{"Runtime.evaluate", `{"expression":"1","expression":"evil()"}`, `{"expression":"1","expression":"evil()"}`},
+		{"Page.reload", `{"ignoreCache":true,"scriptToEvaluateOnLoad":"evil()"}`, "scriptToEvaluateOnLoad: evil()"},
+		{"Runtime.callFunctionOn", `{"functionDeclaration":"(f, x) => f(x)","objectId":"1","arguments":[{"objectId":"2"},{"value":["evil()"]}],"returnByValue":true}`, "(f, x) => f(x), value: evil()"},
+		{"Debugger.setBreakpointByUrl", `{"lineNumber":1,"url":"http://x/","condition":"evil()"}`, "http://x/, condition: evil()"},
+		{"Fetch.fulfillRequest", `{"requestId":"1","responseCode":200,"body":"` + base64.StdEncoding.EncodeToString([]byte("<script>evil()</script>")) + `"}`, "body: <script>evil()</script>"},
+		{"Fetch.fulfillRequest", `{"body":"` + base64.StdEncoding.EncodeToString([]byte("begin"+strings.Repeat(" ", 100_000)+"evil()")) + `"}`, "body: begin …(100000 bytes left out)… evil()"},
+		{"New.method", `{"code":"evil()"}`, "code: evil()"},
+		{"Network.setCookie", `{"name":"a","value":"secret","url":"http://x/"}`, "a, url: http://x/"},
+		{"Network.setCookies", `{"cookies":[{"name":"a","value":"secret"}]}`, "name: a"},
 		{"Input.insertText", `{"text":"secret"}`, ""},
 		{"Input.dispatchKeyEvent", `{"type":"char","text":"s"}`, "char"},
 		{"DOM.setFileInputFiles", `{"files":["/a","/b"]}`, `["/a","/b"]`},
@@ -112,12 +139,33 @@ func TestTarget(t *testing.T) {
 	}
 }
 
+// TestParametersAreBounded: a method that carries files may have more.
+func TestParametersAreBounded(t *testing.T) {
+	client := Actor{Kind: Client, ID: "c", AllowClose: true, Choice: Choice{State: State{Mode: ModeFull}, Granted: true}}
+	big := `{"x":"` + strings.Repeat("x", maxParameters) + `"}`
+	message, _ := json.Marshal(map[string]string{"message": `{"method":"DOM.setOuterHTML","params":` + big + `}`})
+	for _, c := range []struct {
+		method, params string
+		outcome        Outcome
+	}{
+		{"DOM.setOuterHTML", big, Deny}, {"DOM.querySelector", big, Deny}, {"New.method", big, Deny}, {"Browser.close", big, Deny},
+		{"Target.sendMessageToTarget", string(message), Deny},
+		{"DOM.setOuterHTML", big[:maxParameters], Allow}, {"Runtime.callFunctionOn", big, Allow}, {"Fetch.fulfillRequest", big, Allow},
+	} {
+		d := Decide(client, Command(c.method, json.RawMessage(c.params)))
+		if d.Outcome != c.outcome || c.outcome == Deny && !strings.Contains(d.Err().Error(), "16 MB") {
+			t.Errorf("%s: %+v", c.method, d)
+		}
+	}
+}
+
 // TestTableIsStrict: an empty or repeated entry is found at the start.
 func TestTableIsStrict(t *testing.T) {
 	for _, table := range []string{
 		"read-only", "looks Page.enable", "unknown Page.enable", "read-only Page.enable\nmutating Page.enable",
 		"mutating Page.navigate unless:never", "mutating Page.navigate destructive:never", "mutating Page.navigate shows", "mutating Page.navigate view:done",
 		"mutating Page.navigate denied:ignored", "mutating Page.navigate shared:never", "mutating Page.navigate shared:ignored:never", "mutating Page.navigate shared:ignored:",
+		"read-only Page.enable with", "read-only Page.enable with:", "read-only Page.enable with:a,", "read-only Page.enable with:a=", "read-only Page.enable with:a<=b", "mutating Page.navigate hides", "mutating Page.navigate large:1",
 		"mutating Page.navigate category", "mutating Page.navigate category:never", "mutating Page.navigate category:input:never",
 	} {
 		func() {

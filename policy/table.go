@@ -11,10 +11,14 @@ import (
 
 // entry is a line of a table.
 type entry struct {
+	method      bool // of CDP, not a tool
 	class       Class
+	with        []parameter          // of a read-only method
 	unless      func(arguments) bool // read-only where it holds
 	destructive func(arguments) bool // destructive where it holds
 	shows       string
+	hides       []string
+	large       bool
 	inner       string
 	ignored     bool // in view mode
 	disconnects bool
@@ -42,6 +46,16 @@ var (
 // Methods are all methods of the table, sorted.
 func Methods() []string { return slices.Sorted(maps.Keys(methods())) }
 
+// ReadingParameters are the parameters with which a method of the table may be read-only.
+func ReadingParameters(method string) (names []string) {
+	if e := methods()[method]; e != nil {
+		for _, p := range e.with {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
 // Tools are all tools of the table, sorted.
 func Tools() []string { return slices.Sorted(maps.Keys(tools())) }
 
@@ -58,7 +72,7 @@ func parse(file, table string) map[string]*entry {
 		if len(fields) < 2 || class <= Unknown || all[fields[1]] != nil {
 			panic(fmt.Sprintf("%s: want a class and a name that has none yet: %s", file, line))
 		}
-		e := &entry{class: class}
+		e := &entry{class: class, method: file == "methods.txt"}
 		for _, option := range fields[2:] {
 			if !e.parseOption(option) {
 				panic(fmt.Sprintf("%s: %q is not known: %s", file, option, line))
@@ -72,6 +86,15 @@ func parse(file, table string) map[string]*entry {
 func (e *entry) parseOption(word string) (known bool) {
 	option, value, _ := strings.Cut(word, ":")
 	switch option {
+	case "with":
+		e.with = parseParameters(value)
+		return len(e.with) > 0
+	case "hides":
+		e.hides = strings.Split(value, ",")
+		return value != ""
+	case "large":
+		e.large = true
+		return value == ""
 	case "unless":
 		e.unless = conditions[value]
 		return e.unless != nil

@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"time"
 
@@ -47,15 +46,21 @@ type Rule struct {
 	changed notify.Broadcast      // of clients
 }
 
-// targetOf returns the id of the target that m is for. Some commands name it.
+// targetOf returns the id of the target that the user is asked about: that of the session
+// in which the command runs. A parameter names it only where the browser acts on that
+// target, so that a client cannot have another page named. Empty: it is not known.
 func targetOf(m *cdpproxy.Message) string {
-	if strings.HasPrefix(m.Method, "Target.") {
+	switch m.Method {
+	case "Target.closeTarget", "Target.activateTarget", "Target.openDevTools":
 		var params struct {
 			ID string `json:"targetId"`
 		}
-		if err := json.Unmarshal(m.Params, &params, json.AllowInvalidUTF8(true)); err == nil && params.ID != "" {
-			return params.ID
+		if json.Unmarshal(m.Params, &params, json.AllowInvalidUTF8(true)) != nil {
+			return ""
 		}
+		return params.ID
+	case "Target.sendMessageToTarget": // for a session that its parameters name in two ways
+		return ""
 	}
 	return m.Target()
 }

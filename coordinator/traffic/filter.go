@@ -92,6 +92,16 @@ func Domains() (names []string) {
 	return names
 }
 
+// Methods are the methods and the events of Chromium's protocol.
+func Methods() (names []string) {
+	for _, d := range protocol() {
+		for _, one := range slices.Concat(d.Commands, d.Events) {
+			names = append(names, d.Domain+"."+one.Name)
+		}
+	}
+	return names
+}
+
 type domain struct {
 	Domain           string
 	Commands, Events []struct{ Name string }
