@@ -123,5 +123,5 @@ func (r *Request) parameters(names []string) string {
 			parts = append(parts, text)
 		}
 	}
-	return limit(strings.Join(parts, ", "), longestDetail)
+	return policy.Excerpt(strings.Join(parts, ", "), longestDetail)
 }

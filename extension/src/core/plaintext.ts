@@ -15,6 +15,19 @@ export function plain(text: string, most: number): string {
   return signs.length > most ? `${signs.slice(0, most - 1).join("")}…` : line;
 }
 
+/** The same with the beginning and the end of a longer text, and how much is left out: code cannot hide at the end. */
+export function excerpt(text: string, most: number): string {
+  const signs = [...plain(text, Infinity)];
+  if (signs.length <= most) return signs.join("");
+  const end = signs.length - Math.floor(most / 3);
+  const middle = signs.slice(Math.ceil((most * 2) / 3), end);
+  // What the sender has left out of the middle counts too.
+  const marks = [...middle.join("").matchAll(/…\((\d+) bytes left out\)…/g)];
+  const count = marks.reduce((sum, [, bytes]) => sum + Number(bytes), middle.length);
+  const mark = l10n.t("…({0} characters left out)…", count);
+  return `${signs.slice(0, end - middle.length).join("")} ${mark} ${signs.slice(end).join("")}`;
+}
+
 /** "Claude Code 2.1.0" */
 export function clientName({ name, version }: { name: string; version: string }): string {
   return plain(`${nameOf(name)} ${version}`, 60);

@@ -15,6 +15,15 @@ test.each([
   ["\u200b", "", "something that it does not name"],
 ])("%s about %j is asked for as %j", (act, detail, text) => expect(requestText({ act, detail })).toBe(text));
 
+test("code cannot hide behind a cut", () => {
+  const detail = `${"nothing; ".repeat(1000)}evil()`;
+  const text = requestText({ act: "Runtime.evaluate", detail });
+  expect(text).toMatch(/^run a script: nothing; .* …\(8780 characters left out\)… .*; evil\(\)$/);
+  // What the endpoint has cut already counts too.
+  const cut = `${"a".repeat(200)} …(5000 bytes left out)… ${"b".repeat(200)}`;
+  expect(requestText({ act: "Runtime.evaluate", detail: cut })).toContain("…(5199 characters left out)…");
+});
+
 test.each([
   ["browser_take_screenshot", "", "take screenshot"],
   ["browser_click", 'button "Buy"', 'click button "Buy"'],

@@ -1,7 +1,7 @@
 // Describes to the user what agents and CDP clients want to do and have done.
 
 import * as l10n from "@vscode/l10n";
-import { clientName, plain, siteOf } from "../plaintext";
+import { clientName, excerpt, plain, siteOf } from "../plaintext";
 import type { Client, PermissionAskArg } from "../protocol/protocol.generated";
 
 /** The CDP methods that users meet most. The others are shown by their own names. */
@@ -36,7 +36,7 @@ export function requestText(
 ) {
   const text = detail === "" || isMethod(act) ? actionText({ act, target: detail }) : detail;
   const shown =
-    plain(text, most) || plain(actionText({ act, target: "" }), most) || l10n.t("something that it does not name");
+    excerpt(text, most) || plain(actionText({ act, target: "" }), most) || l10n.t("something that it does not name");
   const claimed = plain(claim.replace(/["“”„‟]/g, "'"), most / 4);
   return claimed === "" ? shown : l10n.t("{0} (the agent calls it “{1}”)", shown, claimed);
 }
