@@ -20,6 +20,8 @@ const (
 	// decodedBytes bounds what is decoded for a detail: of a longer value the source is
 	// shown.
 	decodedBytes = 64 << 10
+	// maxDepth bounds the nesting of what is decoded, since each level is decoded again.
+	maxDepth = 8
 )
 
 // Detail describes the operation to people, with the URL, the code and every other text in
@@ -43,7 +45,7 @@ func (o Operation) Detail() string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
-		d.add(name, args[name])
+		d.add(name, args[name], 0)
 	}
 	text := strings.Join(d.texts, ", ")
 	if len(text) <= detailBytes {
@@ -69,7 +71,7 @@ func (d *detail) show(name string, value []byte, text string) {
 }
 
 // add adds the texts in a value: no numbers, and no ids, which the browser has made.
-func (d *detail) add(name string, value []byte) {
+func (d *detail) add(name string, value []byte, depth int) {
 	if len(value) == 0 || slices.Contains(d.hidden, name) || value[0] == '"' && isID(name) {
 		return
 	}
@@ -83,15 +85,15 @@ func (d *detail) add(name string, value []byte) {
 			d.show(name, value, text)
 		}
 	case value[0] != '{' && value[0] != '[':
-	case len(value) > decodedBytes:
+	case len(value) > decodedBytes, depth == maxDepth:
 		d.show(name, value, Excerpt(string(value), shownBytes))
 	case json.Unmarshal(value, &members, lenient) == nil:
 		for _, inner := range slices.Sorted(maps.Keys(members)) {
-			d.add(inner, members[inner])
+			d.add(inner, members[inner], depth+1)
 		}
 	case json.Unmarshal(value, &items, lenient) == nil:
 		for _, item := range items {
-			d.add(name, item)
+			d.add(name, item, depth+1)
 		}
 	default: // a name twice
 		d.show(name, value, Excerpt(string(value), shownBytes))
