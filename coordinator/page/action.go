@@ -34,8 +34,12 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 		if !p.state.isBlocked() {
 			p.reader.Watch(ctx)
 		}
-		sent := p.input.Sent()
+		sent, documents := p.input.Sent(), p.state.documents()
+		watched := a.Arrives && p.observer.unlessLeaving(ctx, p.input.WatchArrivals) == nil
 		out, err = a.Run(ctx)
+		if watched && p.dropped(ctx, documents, err) {
+			err = &PromptError{p.prompt()}
+		}
 		if p.input.Sent() > sent && ctx.Err() == nil {
 			failed, err = err, nil
 		}

@@ -23,6 +23,9 @@ func (o *observer) since(before mark) Change {
 		Dialog:    o.dialog,
 		Download:  o.download,
 	}
+	if o.outsides != before.outsides {
+		c.Outside = o.outside
+	}
 	c.Refused = o.guard.Refusal(before.refusals)
 	if chooser, opened := o.input.Choosers.Open(); opened != before.choosers {
 		c.Chooser = chooser

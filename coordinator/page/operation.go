@@ -160,7 +160,7 @@ func (o *operations) explain(err error, doing string) error {
 	}
 	for _, known := range []func(error) (error, bool){
 		as[*DialogError], as[*guard.OriginError], as[*frame.StaleRefError], as[*frame.TargetError],
-		as[*input.NotReadyError], as[*ScriptError], as[*snapshot.VerifyError],
+		as[*input.NotReadyError], as[*PromptError], as[*ScriptError], as[*snapshot.VerifyError],
 	} {
 		if found, ok := known(err); ok {
 			return found

@@ -83,6 +83,10 @@ func navigatedWithin(p *Page, _ *cdp.Session, e *cdppage.EventNavigatedWithinDoc
 }
 
 func navigationRequested(p *Page, _ *cdp.Session, e *cdppage.EventFrameRequestedNavigation) {
+	if opensOutside(e.URL) {
+		p.state.outside = e.URL
+		p.state.outsides++
+	}
 	if e.FrameID == p.frames.Main() && e.Disposition == cdppage.ClientNavigationDispositionCurrentTab {
 		p.state.leaveFor(e.URL)
 	}

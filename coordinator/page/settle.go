@@ -58,6 +58,7 @@ type mark struct {
 	seq                     int
 	commits, moves, windows int
 	choosers, refusals      int
+	outsides                int
 	inputs                  int64
 	requests, failures      int64 // numbers of the last request, and of the last that failed
 	url                     string
@@ -73,7 +74,7 @@ func (o *observer) markNow() mark {
 	return mark{
 		began: time.Now(), requests: o.history.Network.Last(), failures: o.history.Network.LastFailure(),
 		inputs:  o.input.Sent(),
-		console: o.history.Console.Last(), seq: seq, commits: o.commits, moves: o.moves, windows: o.windows, choosers: choosers, refusals: o.guard.Refusals(),
+		console: o.history.Console.Last(), seq: seq, commits: o.commits, moves: o.moves, windows: o.windows, outsides: o.outsides, choosers: choosers, refusals: o.guard.Refusals(),
 		url: o.frames.URL(),
 	}
 }

@@ -20,6 +20,8 @@ type state struct {
 	moves    int              // URL changes within a document
 	windows  int              // windows that the page requested
 	download string           // URL of the last download
+	outside  string           // last address that the document asked to open in another program
+	outsides int              // counts these
 	dialog   *Dialog
 	lost     bool  // the renderer has gone without a replacement
 	ended    error // ErrCrashed until revived, or ErrPageClosed
@@ -69,7 +71,7 @@ func (s *state) awaitFor(ctx context.Context, limit time.Duration, condition fun
 // committed notes that the main frame shows another document; mu is held. A document from
 // the history is restored: it does not load again.
 func (s *state) committed(restored bool) {
-	s.pending, s.loaded, s.parsed = "", restored, restored
+	s.pending, s.loaded, s.parsed, s.outside = "", restored, restored, ""
 	s.commits++
 	s.lost = false
 	if s.ended == ErrCrashed {

@@ -47,6 +47,7 @@ type Change struct {
 	Paused    *Paused            // a debugger has paused the script; whatever needs the page to run fails
 	NewPages  []Info             // pages that this page opened
 	Download  string             // URL of a download that the action started
+	Outside   string             // URL that the page asked to open in another program
 
 	Effects
 	input.Outcome // of an action of the page's input

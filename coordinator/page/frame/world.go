@@ -187,3 +187,41 @@ func Vanished(err error) bool {
 	return errors.Is(err, ErrGone) || errors.Is(err, cdp.ErrSessionGone) || errors.Is(err, cdp.ErrTargetCrashed) ||
 		cdp.Refused(err) || errors.As(err, &stale)
 }
+
+// Enter returns a function that creates our world in a frame's document.
+func (t *Tree) Enter(ctx context.Context) func(protocol.FrameID) error {
+	return func(id protocol.FrameID) error {
+		_, _, err := t.World(ctx, id)
+		return err
+	}
+}
+
+// EvaluateEntered evaluates an expression in our worlds, of all documents that have one, and
+// returns the values. all is false if a document has not responded.
+func EvaluateEntered[V any](ctx context.Context, t *Tree, expression string) (values []V, all bool) {
+	all = true
+	var sent []*cdp.Pending
+	for _, f := range t.All() {
+		if !f.Entered() {
+			continue
+		}
+		pending, err := f.Session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{
+			Expression: expression, ContextID: f.world, ReturnByValue: new(true), Silent: new(true),
+		})
+		if err != nil {
+			all = false
+			continue
+		}
+		sent = append(sent, pending)
+	}
+	for _, pending := range sent {
+		var r runtime.EvaluateResult
+		var value V
+		if err := pending.Wait(ctx, &r); err != nil || r.Result == nil || json.Unmarshal(r.Result.Value, &value) != nil {
+			all = false
+			continue
+		}
+		values = append(values, value)
+	}
+	return values, all
+}

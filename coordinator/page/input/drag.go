@@ -16,7 +16,7 @@ import (
 // browser's own would follow the user's pointer.
 func (i *Input) Drag(from, to string) Action {
 	wait := i.opts.ActionTimeout
-	return Action{Doing: "dragging " + from + " to " + to, Waits: 2 * wait, Do: func(ctx context.Context, out *Outcome) error {
+	return Action{Doing: "dragging " + from + " to " + to, Waits: 2 * wait, Arrives: true, Do: func(ctx context.Context, out *Outcome) error {
 		start, end, err := i.dragSpots(ctx, from, to, wait)
 		if err != nil {
 			return err

@@ -76,6 +76,8 @@ type Action struct {
 	Err   error         // why there is nothing to run, for example an unknown key
 	Doing string        // for example: clicking e5
 	Waits time.Duration // how long it may wait for its targets, on top of a call's time
+	// Arrives: it is done only if the page gets its events.
+	Arrives bool
 	// Do runs the action, and adds further findings to the outcome.
 	Do func(ctx context.Context, out *Outcome) error
 	// Check adds what the page has made of the action once it has settled; nil: nothing.

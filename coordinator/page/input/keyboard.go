@@ -24,7 +24,7 @@ func (i *Input) PressKey(spec string) Action {
 	if _, _, err := parseKey(spec); err != nil {
 		return Action{Err: err}
 	}
-	return Action{Doing: "pressing " + spec, Do: func(ctx context.Context, out *Outcome) error {
+	return Action{Doing: "pressing " + spec, Arrives: true, Do: func(ctx context.Context, out *Outcome) error {
 		if _, err := i.focus(ctx, out); err != nil {
 			return err
 		}
@@ -54,12 +54,14 @@ func (i *Input) PressKeyIn(target, spec string) Action {
 	if _, _, err := parseKey(spec); err != nil {
 		return Action{Err: err}
 	}
-	return i.on("pressing "+spec+" in "+target, target, toSelect, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+	a := i.on("pressing "+spec+" in "+target, target, toSelect, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
 		if _, err := i.change(ctx, s, "focus", nil); err != nil {
 			return err
 		}
 		return i.keyboard.press(ctx, spec)
 	})
+	a.Arrives = true
+	return a
 }
 
 func (kb *keyboard) press(ctx context.Context, spec string) error {

@@ -143,7 +143,7 @@ func (i Vision) atPoint(doing string, x, y float64, do func(ctx context.Context,
 	if x < 0 || y < 0 {
 		return Action{Err: errOutside}
 	}
-	return Action{Doing: doing, Do: func(ctx context.Context, out *Outcome) error {
+	return Action{Doing: doing, Arrives: true, Do: func(ctx context.Context, out *Outcome) error {
 		if err := i.page.EmulateFocus(ctx); err != nil {
 			return err
 		}

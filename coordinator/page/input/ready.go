@@ -120,7 +120,7 @@ func keep(e *frame.Element) On {
 // timeout.
 func (i *Input) on(doing, target string, use purpose, wait time.Duration, do func(ctx context.Context, s *spot, out *Outcome) error) Action {
 	wait = cmp.Or(wait, i.opts.ActionTimeout)
-	return Action{Doing: doing, Waits: wait, Do: func(ctx context.Context, out *Outcome) error {
+	return Action{Doing: doing, Waits: wait, Arrives: use.points(), Do: func(ctx context.Context, out *Outcome) error {
 		waiting, cancel := context.WithTimeoutCause(ctx, wait+readyMargin, &LateError{Target: target, Waited: wait})
 		s, err := i.ready(waiting, target, use, wait, use.kind == "hover" || use.kind == "drop")
 		cancel()

@@ -96,6 +96,9 @@ func (c *Call) Look(ctx context.Context, out *answer.Answer) string {
 		shown.Title = "" // the answer has it
 	}
 	out.Shows(shown, c.Changes == "full")
+	if prompt := p.Prompt(ctx, c.did.change); prompt != "" {
+		out.Quotef("%s", prompt)
+	}
 	return shown.Text
 }
 

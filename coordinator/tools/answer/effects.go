@@ -58,6 +58,9 @@ func (a *Answer) Changed(c page.Change) {
 		a.Quotef("The page is paused in the debugger, in %s. Nothing that needs it to run works until it goes on.", c.Paused)
 	}
 	a.opened(c.NewPages)
+	if c.Outside != "" {
+		a.Quotef("The page asked to open %s in another program. The browser may ask its user first, and give the page no input until it is answered.", c.Outside)
+	}
 	if c.Download != "" {
 		a.Quotef("A download began, and the tab stays where it is: %s", c.Download)
 		a.download = c.Download

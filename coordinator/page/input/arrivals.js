@@ -1,0 +1,14 @@
+(() => {
+  // Watches for input of the user. globalThis.arrivals ends that and returns what there was.
+  globalThis.arrivals?.();
+  const kinds = ["keydown", "keyup", "mousedown", "mouseup", "mousemove", "pointermove", "mouseover", "wheel", "dragover", "drop"];
+  let arrived = false;
+  const note = (e) => { arrived ||= e.isTrusted; };
+  for (const k of kinds) addEventListener(k, note, { capture: true, passive: true });
+  globalThis.arrivals = () => {
+    for (const k of kinds) removeEventListener(k, note, { capture: true });
+    globalThis.arrivals = undefined;
+    return { arrived, opaque: !!Document.prototype.querySelector.call(document, "embed, object, fencedframe") };
+  };
+  return 0;
+})()

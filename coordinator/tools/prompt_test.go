@@ -1,0 +1,119 @@
+package tools_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"browser-coordinator/internal/toolstest"
+)
+
+// servePrompts serves a page whose controls make the browser ask its user something. The page
+// counts the events that it gets.
+func servePrompts(t *testing.T) (url string) {
+	return toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		if strings.HasPrefix(r.URL.Path, "/private") && (user != "ada" || password != "tea") {
+			w.Header().Set("WWW-Authenticate", `Basic realm="Staff"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if strings.HasPrefix(r.URL.Path, "/private") {
+			fmt.Fprint(w, "<title>Private</title>for "+user)
+			return
+		}
+		fmt.Fprint(w, `<!doctype html><title>Prompts</title><style>button, a, input { display: block; margin: 8px }</style>
+<button onclick="fetch('/private/data')">Load</button>
+<button onclick="document.body.append(Object.assign(document.createElement('iframe'), {src: '/private/frame'}))">Frame</button>
+<button onclick="location = '/private/page'">Go</button>
+<button onclick="navigator.mediaDevices.getDisplayMedia()">Share</button>
+<button onclick="navigator.credentials.get({publicKey: {challenge: new Uint8Array(16)}})">Passkey</button>
+<a href="some-app://meeting/7">Join</a>
+<input aria-label="Field"><button onclick="clicks++">Count</button><p onmousemove="moved = true">Hover</p>
+<script>clicks = keys = 0; addEventListener('keydown', () => keys++)</script>`)
+	})
+}
+
+// The browser's own prompts keep input from the page, and the response to an event is the same.
+// No answer says that something was done which the page has not got, and each says which prompt it
+// is and what to do.
+func TestPromptsOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	url := servePrompts(t)
+	const prompt = "A prompt of the browser itself is open"
+	local := strings.Replace(url, "127.0.0.1", "localhost", 1) // passkeys need a name
+	for _, c := range []struct{ opens, names, remedy string }{
+		{"Load", "/private/data", "http://USER:PASSWORD@host/"},
+		{"Frame", "/private/frame", "http://USER:PASSWORD@host/"},
+		{"Share", "a screen to share", "reload"},
+		{"Passkey", "a passkey", "reload"},
+		{"Join", "some-app://meeting/7", "another site"},
+	} {
+		t.Run(c.opens, func(t *testing.T) {
+			t.Parallel()
+			agent := toolstest.OpenWindow(t).Agent("vision")
+			agent.Open(local)
+			wanted := []string{"Clicked"}
+			switch c.opens {
+			case "Load", "Frame":
+				wanted = append(wanted, prompt, c.names, c.remedy)
+			case "Join":
+				wanted = append(wanted, c.names)
+			}
+			agent.Expect("browser_click", args{"target": "text=" + c.opens}, wanted...)
+			var err error
+			for end := time.Now().Add(30 * time.Second); err == nil && time.Now().Before(end); {
+				_, err = agent.Call("browser_click", args{"target": "text=Count"})
+			}
+			for _, wanted := range []string{"the page has not got the input", prompt, c.names, c.remedy} {
+				if err == nil || !strings.Contains(err.Error(), wanted) {
+					t.Errorf("%q is not in: %v", wanted, err)
+				}
+			}
+			before := agent.Evaluate("() => [clicks, keys].join()")
+			for _, refused := range []struct {
+				tool string
+				args args
+			}{
+				{"browser_press_key", args{"key": "a"}}, {"browser_press_key", args{"key": "b", "target": "input"}},
+				{"browser_click", args{"target": "text=Count"}}, {"browser_hover", args{"target": "text=Hover"}},
+				{"browser_mouse_click_xy", args{"x": 20, "y": 20}}, {"browser_drag", args{"startTarget": "text=Hover", "endTarget": "text=Count"}},
+			} {
+				agent.Refused(refused.tool, refused.args, prompt)
+			}
+			agent.Sees("() => [clicks, keys].join()", before)
+			agent.Expect("browser_type", args{"target": "input", "text": "typed"}, "Typed into") // text is no event, and arrives
+			agent.Sees("() => document.querySelector('input').value", `"typed"`)
+			// What the answer advises.
+			again := url
+			if c.opens != "Join" {
+				again = local
+			}
+			agent.Open(again)
+			agent.Expect("browser_click", args{"target": "text=Count"}, `Clicked button "Count".`)
+			agent.Sees("() => clicks", "1")
+		})
+	}
+}
+
+// A document that needs a user name and a password is reported at once, whoever opens it, with
+// what to do; that works.
+func TestDocumentsThatNeedALogin(t *testing.T) {
+	t.Parallel()
+	url, agent := servePrompts(t), toolstest.OpenWindow(t).Agent()
+	began := time.Now()
+	agent.Refused("browser_navigate", args{"url": url + "/private/direct"}, "the server wants a user and a password", "http://user:password@host/")
+	agent.Refused("browser_tabs", args{"action": "new", "url": url + "/private/tab"}, "the server wants a user and a password")
+	agent.Open(url)
+	agent.Expect("browser_click", args{"target": "text=Go"}, "/private/page → 401", "It asks for a user name and a password for "+url+"/private/page", "http://USER:PASSWORD@host/")
+	agent.Refused("browser_press_key", args{"key": "a"}, "It asks for a user name and a password for "+url+"/private/page")
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it took %v", took)
+	}
+	agent.Expect("browser_navigate", args{"url": strings.Replace(url, "://", "://ada:tea@", 1) + "/private/page"}, "Private")
+	agent.Open(url)
+	agent.Must("browser_click", args{"target": "text=Load"})
+	agent.Expect("browser_click", args{"target": "text=Count"}, `Clicked button "Count".`)
+}
