@@ -33,7 +33,7 @@ func (o *observer) since(before mark) Change {
 	windows := o.windows - before.windows
 	o.mu.Unlock()
 	if windows > 0 {
-		c.NewPages = o.targets.openedSince(before.seq, o.id)
+		c.NewPages, c.GonePages = o.targets.openedSince(before.seq, o.id)
 	}
 	return c
 }
@@ -73,8 +73,8 @@ func (o *observer) effects(c Change, before mark, logged []history.Message, last
 	until := network.LastFailure()
 	e.Failed = network.Failures(max(o.failed, before.failures), until)
 	o.failed = until
-	if n := len(c.NewPages); n > 0 {
-		o.opened = c.NewPages[n-1].Index + 1
+	for _, p := range slices.Concat(c.NewPages, c.GonePages) {
+		o.opened = max(o.opened, p.Index+1)
 	}
 	o.mu.Unlock()
 	e.Console = slices.DeleteFunc(logged, func(m history.Message) bool { // the browser's own words for the same
@@ -138,7 +138,9 @@ func (o *observer) late(at mark, last int64) (late Late) {
 	if first {
 		return late
 	}
-	late.NewPages = slices.DeleteFunc(o.targets.openedSince(opened, o.id), func(p Info) bool { return p.OpenerID != o.id || p.Index >= at.seq })
+	late.NewPages, late.GonePages = o.targets.openedSince(opened, o.id)
+	notLate := func(p Info) bool { return p.OpenerID != o.id || p.Index >= at.seq }
+	late.NewPages, late.GonePages = slices.DeleteFunc(late.NewPages, notLate), slices.DeleteFunc(late.GonePages, notLate)
 	found := slices.DeleteFunc(o.history.Console.After(known, "error"), func(m history.Message) bool {
 		return m.Seq > at.console || m.Source != "exception" && m.Source != "console" // the browser's own words of a request
 	})

@@ -233,8 +233,8 @@ func (o *observer) settleWindows(ctx context.Context, before mark) error {
 	onTheWay := func(page Info) bool { return page.URL == "" } // its first response has not arrived
 	// When it is not met, the window was blocked.
 	return o.awaitFor(ctx, windowTimeout, func() bool {
-		opened := o.targets.openedSince(before.seq, o.id)
-		return len(opened) >= expected && !slices.ContainsFunc(opened, onTheWay)
+		opened, gone := o.targets.openedSince(before.seq, o.id)
+		return len(opened)+len(gone) >= expected && !slices.ContainsFunc(opened, onTheWay)
 	})
 }
 

@@ -125,6 +125,14 @@ func (b *Browser) NewPage(ctx context.Context) (*Page, error) {
 // handlers.
 const pageEndTimeout = 2 * time.Second
 
+// Arrive waits until the document of a page that has just opened is parsed, within limits.
+func (p *Page) Arrive(ctx context.Context) {
+	_ = p.state.awaitFor(ctx, windowTimeout, func() bool {
+		url := p.frames.URL()
+		return p.state.parsed && (url != "" && url != "about:blank" || url == p.connection.targets.url(p.ID()))
+	})
+}
+
 // ClosePage closes a page without running its beforeunload handlers. The browser accepts
 // that before the page has ended; ClosePage waits for the end, within limits.
 func (b *Browser) ClosePage(ctx context.Context, id string) error {

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +16,11 @@ type targets struct {
 	mu    sync.Mutex // guards the fields that follow
 	seq   int        // counts opened pages
 	pages map[target.ID]openPage
+	gone  []openPage // the last that have closed, see openedSince
 }
+
+// maxGone bounds how many closed pages are remembered.
+const maxGone = 20
 
 type openPage struct {
 	info *target.Info
@@ -88,7 +94,13 @@ func (t *targets) changed(info *target.Info) (first bool) {
 func (t *targets) destroyed(id target.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	p, known := t.pages[id]
+	if !known {
+		return
+	}
 	delete(t.pages, id)
+	t.gone = append(t.gone, p)
+	t.gone = t.gone[max(0, len(t.gone)-maxGone):]
 }
 
 // last is the number of the page that opened last.
@@ -118,17 +130,19 @@ func (t *targets) url(id string) string {
 	return ""
 }
 
-// openedSince lists the pages that a page has opened. A link with rel=noopener
-// sets no opener, so a page without an opener counts too.
-func (t *targets) openedSince(seq int, opener string) []Info {
+// openedSince lists the pages that a page has opened, and those of them that have closed again. A
+// link with rel=noopener sets no opener, so a page without an opener counts too.
+func (t *targets) openedSince(seq int, opener string) (open, gone []Info) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var infos []Info
-	for _, p := range t.pages {
-		if info := p.public(); p.seq > seq && (info.OpenerID == opener || info.OpenerID == "") {
-			infos = append(infos, info)
+	choose := func(pages iter.Seq[openPage]) (infos []Info) {
+		for p := range pages {
+			if info := p.public(); p.seq > seq && (info.OpenerID == opener || info.OpenerID == "") {
+				infos = append(infos, info)
+			}
 		}
+		slices.SortFunc(infos, byIndex)
+		return infos
 	}
-	slices.SortFunc(infos, byIndex)
-	return infos
+	return choose(maps.Values(t.pages)), choose(slices.Values(t.gone))
 }

@@ -46,6 +46,7 @@ type Change struct {
 	Refused   error              // the page's guard refused a navigation
 	Paused    *Paused            // a debugger has paused the script; whatever needs the page to run fails
 	NewPages  []Info             // pages that this page opened
+	GonePages []Info             // pages that it opened, and that have closed since
 	Download  string             // URL of a download that the action started
 	Outside   string             // URL that the page asked to open in another program
 
@@ -63,9 +64,10 @@ type Effects struct {
 
 // Late is what came of the page after the result of the previous action, and before this one.
 type Late struct {
-	Errors   []history.Message // the last that were not caught
-	Failed   []history.Request
-	NewPages []Info // pages that this page opened
+	Errors    []history.Message // the last that were not caught
+	Failed    []history.Request
+	NewPages  []Info // pages that this page opened
+	GonePages []Info // pages that it opened, and that have closed since
 }
 
 // Downloads configures how to save files that a browser of our own downloads.

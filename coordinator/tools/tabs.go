@@ -60,6 +60,9 @@ func doTabs(ctx context.Context, c *agent.Call, t *agent.Tabs, in tabsIn) error 
 		c.Out.Addf("Opened a tab; you work in it now.")
 		change.Navigated = true
 		c.Out.Changed(change)
+		if in.URL != "" {
+			t.Look(ctx)
+		}
 		if in.Front {
 			return t.Front(ctx)
 		}

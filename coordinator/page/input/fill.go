@@ -134,7 +134,7 @@ func (i *Input) typeText(ctx context.Context, text string, slowly bool) error {
 // TypeAtFocus types at the caret of what has the focus. Slowly, every page gets the keys,
 // whatever has the focus.
 func (i *Input) TypeAtFocus(text string, opts TypeOptions) Action {
-	return Action{Doing: "typing at the focus", Arrives: true, Do: func(ctx context.Context, out *Outcome) error {
+	return Action{Doing: "typing at the focus", Do: func(ctx context.Context, out *Outcome) error {
 		focus, err := i.focus(ctx, out)
 		switch {
 		case err != nil:

@@ -96,10 +96,33 @@ func (c *Call) Look(ctx context.Context, out *answer.Answer) string {
 		shown.Title = "" // the answer has it
 	}
 	out.Shows(shown, c.Changes == "full")
+	c.lookAtOpened(ctx, out)
 	if prompt := p.Prompt(ctx, c.did.change); prompt != "" {
 		out.Quotef("%s", prompt)
 	}
 	return shown.Text
+}
+
+// lookAtOpened answers with the beginning of the page in each tab that the action has opened.
+func (c *Call) lookAtOpened(ctx context.Context, out *answer.Answer) {
+	for _, tab := range c.did.change.NewPages {
+		l, err := c.link(ctx)
+		if err != nil {
+			return
+		}
+		p, err := l.browser.Page(ctx, tab.ID)
+		if err != nil || c.Bind(ctx, p, "") != nil {
+			continue // it may have closed
+		}
+		p.Arrive(ctx)
+		if c.mayRead(ctx, p) != nil {
+			continue
+		}
+		if shown := p.Look(ctx); shown.Text != "" {
+			out.Addf("Tab %d:", tab.Index)
+			out.Shows(shown, false)
+		}
+	}
 }
 
 // late answers with what went wrong since the answer to the last action. An action's own

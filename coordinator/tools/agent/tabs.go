@@ -93,6 +93,14 @@ func (t *Tabs) Open(ctx context.Context, url string) (page.Change, error) {
 	return t.call.titledIn(change, l.folders), err
 }
 
+// Look answers with the beginning of the page in the agent's tab.
+func (t *Tabs) Look(ctx context.Context) {
+	p, err := t.link.browser.Page(ctx, t.call.browsers.currentOf(t.link))
+	if err == nil && t.call.mayRead(ctx, p) == nil {
+		t.call.Out.Shows(p.Look(ctx), false)
+	}
+}
+
 // Close closes a tab that this agent opened. It keeps the user's tabs.
 func (t *Tabs) Close(ctx context.Context, tab page.Info) error {
 	if !t.Owned(tab) {

@@ -57,7 +57,7 @@ func (a *Answer) Changed(c page.Change) {
 	if c.Paused != nil {
 		a.Quotef("The page is paused in the debugger, in %s. Nothing that needs it to run works until it goes on.", c.Paused)
 	}
-	a.opened(c.NewPages)
+	a.opened(c.NewPages, c.GonePages)
 	if c.Outside != "" {
 		a.Quotef("The page asked to open %s in another program. The browser may ask its user first, and give the page no input until it is answered.", c.Outside)
 	}
@@ -89,22 +89,27 @@ func (a *Answer) Changed(c page.Change) {
 // Late lists what came of a page since the answer to the last action. The page is at that URL
 // now.
 func (a *Answer) Late(late page.Late, url string) {
-	if len(late.Errors)+len(late.Failed)+len(late.NewPages) == 0 {
+	if len(late.Errors)+len(late.Failed)+len(late.NewPages)+len(late.GonePages) == 0 {
 		return
 	}
 	a.Addf("Since the answer to your last action:")
-	a.opened(late.NewPages)
+	a.opened(late.NewPages, late.GonePages)
 	a.failures(late.Failed, url)
 	a.messages(late.Errors, url)
 }
 
-func (a *Answer) opened(pages []page.Info) {
-	for _, p := range pages {
-		title := p.Title + " "
-		if strings.HasSuffix(p.URL, p.Title) { // it has none yet
-			title = ""
+func (a *Answer) opened(pages, gone []page.Info) {
+	name := func(p page.Info) string {
+		if strings.HasSuffix(p.URL, p.Title) { // it has no title yet
+			return cmp.Or(p.URL, "about:blank")
 		}
-		a.Quotef("A new tab opened: %s%s (tab %d)", title, p.URL, p.Index)
+		return p.Title + " " + p.URL
+	}
+	for _, p := range pages {
+		a.Quotef("A new tab opened: %s (tab %d)", name(p), p.Index)
+	}
+	for _, p := range gone {
+		a.Quotef("A new tab opened, and has closed again: %s", name(p))
 	}
 }
 
