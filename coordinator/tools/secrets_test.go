@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -251,5 +252,28 @@ func TestSecretThatAFieldHeldForAWhile(t *testing.T) {
 	}
 	if !strings.Contains(texts[2], "<secret>PASSWORD</secret> <secret>PASSWORD</secret> <secret>PASSWORD</secret>") {
 		t.Error(texts[2])
+	}
+}
+
+// A secret that the page has split by markup, or by characters that nobody sees, is hidden in
+// each form in which an agent reads a page.
+func TestSecretsThatAreSplit(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><title>hunt&shy;er22</title><h1>head hunt<i>er</i>22</h1><p>it is hunt<b>er22</b>, soft hunt&shy;er22, zero hunt&#8203;er22, joined h&zwj;u&#8288;nter22</p><p>hunt<b>er</b><i>22</i></p>
+<button>hunt<span>er22</span></button><a href="/x">hunt<em>er</em>22</a><div><span>hunt</span><span>er22</span></div><table><tr><td>hunt<b>er22</b></table><ul><li>hunt<wbr>er22 <li>hunt<!-- c -->er22</ul>
+<code>hunt<mark class="a>b">er</mark>22</code><input aria-label="hunt&shy;er22" value="hunt&#8203;er22">`)
+	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t, "PASSWORD=hunter22\n")})
+	texts := map[string]string{"navigate": agent.Open(url)}
+	for _, c := range []toolCall{
+		{"browser_snapshot", nil, nil}, {"browser_markdown", nil, nil}, {"browser_dom", nil, nil}, {"browser_find", args{"text": "soft"}, nil}, {"browser_tabs", args{"action": "list"}, nil},
+		{"browser_evaluate", args{"function": "() => document.body.innerHTML"}, nil}, {"browser_evaluate", args{"function": "() => document.body.innerText"}, nil}, {"browser_fetch", args{"url": url}, nil},
+	} {
+		texts[fmt.Sprint(c.tool, c.args)] = agent.Must(c.tool, c.args)
+	}
+	for name, text := range texts {
+		text = strings.ReplaceAll(text, url, "") // its port may be part of the value
+		if found := regexp.MustCompile(`.{0,30}(hun?t|er\d?2|22).{0,30}`).FindString(text); found != "" || !strings.Contains(text, "<secret>PASSWORD</secret>") {
+			t.Errorf("%s: %q in %s", name, found, text)
+		}
 	}
 }

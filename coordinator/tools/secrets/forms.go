@@ -17,7 +17,8 @@ import (
 // A value is searched in a text as it is, and in the text with its escapes undone,
 // several times over: programs escape different characters, and escape each other's
 // output. The value without its own escapes is searched too, since a text may hold a
-// mixture.
+// mixture. A page can split a value by markup, such as <b> or **, and by characters that
+// nobody sees: it is searched without these too.
 
 // mostLayers bounds how often the escapes of a text are undone.
 const mostLayers = 4
@@ -104,12 +105,16 @@ func (b *builder) layer(of layer) layer {
 }
 
 // fold replaces each run of white space by one space, as pages show it, and plus signs,
-// which are spaces in addresses.
+// which are spaces in addresses. It drops characters that nobody sees.
 func (l layer) fold() layer {
 	b := builder{make([]byte, 0, len(l.text)), make([]int32, 0, len(l.text)+1)}
 	space := false
 	for i := 0; i < len(l.text); {
 		r, size := utf8.DecodeRuneInString(l.text[i:])
+		if r >= utf8.RuneSelf && unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+			i += size
+			continue
+		}
 		is := unicode.IsSpace(r) || r == '+'
 		switch {
 		case !is:
@@ -236,13 +241,16 @@ func splitForms(text string, forms []spelling) []Part {
 	if text == "" || len(forms) == 0 {
 		return []Part{{Text: text}}
 	}
+	long := slices.DeleteFunc(slices.Clone(forms), func(form spelling) bool {
+		return form.encoded || utf8.RuneCountInString(form.text) < shortestSplit
+	})
 	var spans []span
 	for n, l := 0, newLayer(text); n < mostLayers; n++ {
-		folded := l.fold()
-		for _, form := range forms {
-			spans = folded.find(form, spans)
+		spans = l.search(forms, spans)
+		if n < mostMarked && len(long) > 0 {
+			spans = l.searchMarked(tag, "<", long, mostLayers-n, spans)
+			spans = l.searchMarked(mark, "*_`~[", long, mostLayers-n, spans)
 		}
-		spans = folded.findCut(forms, spans)
 		next, changed := l.unescape()
 		if !changed {
 			break
@@ -270,6 +278,118 @@ func splitForms(text string, forms []spelling) []Part {
 		parts = append(parts, Part{Text: text[end:]})
 	}
 	return parts
+}
+
+// shortestSplit is the minimum length in characters of a value that is searched in a text
+// without its markup: a shorter one occurs across the cells of any table.
+const shortestSplit = 6
+
+// search adds the spans of values, and of parts of values at cut edges.
+func (l layer) search(forms []spelling, spans []span) []span {
+	folded := l.fold()
+	for _, form := range forms {
+		spans = folded.find(form, spans)
+	}
+	return folded.findCut(forms, spans)
+}
+
+// mostMarked bounds the layers that are searched without their markup: that of a document,
+// and of one in JSON.
+const mostMarked = 2
+
+// searchMarked is search in the text without markup, and in that with its escapes undone.
+// size is how long the markup at the start of a text is; 0: there is none, and less than 0:
+// so much is none. Markup begins with one of the characters in begin.
+func (l layer) searchMarked(size func(text string) int, begin string, forms []spelling, layers int, spans []span) []span {
+	if !strings.ContainsAny(l.text, begin) {
+		return spans
+	}
+	b := builder{make([]byte, 0, len(l.text)), make([]int32, 0, len(l.text)+1)}
+	begins := map[int32]int32{} // where the markup begins that ends there
+	for i := 0; i < len(l.text); {
+		n := 0
+		if c := l.text[i]; c == '\\' || c == ']' || strings.IndexByte(begin, c) >= 0 {
+			n = size(l.text[i:])
+		}
+		if n > 0 {
+			from, more := begins[l.at[i]]
+			if !more {
+				from = l.at[i]
+			}
+			begins[l.at[i+n]] = from
+			i += n
+			continue
+		}
+		for range max(1, -n) {
+			b.add(l.text[i:i+1], l.at[i])
+			i++
+		}
+	}
+	if len(begins) == 0 {
+		return spans
+	}
+	found := len(spans)
+	for without, changed := b.layer(l), true; changed && layers > 0; layers-- {
+		spans = without.search(forms, spans)
+		without, changed = without.unescape()
+	}
+	for i, s := range spans[found:] {
+		if from, ok := begins[s.to]; ok { // what follows the value is no part of it
+			spans[found+i].to = from
+		}
+	}
+	return spans
+}
+
+// longestTag bounds a tag, and the address of a link in Markdown.
+const longestTag = 4096
+
+// tag is a tag or a comment of HTML.
+func tag(text string) int {
+	if len(text) < 2 || text[0] != '<' || !isAlphanumeric(text[1]) && text[1] != '/' && text[1] != '!' {
+		return 0
+	}
+	text = text[:min(len(text), longestTag)]
+	if strings.HasPrefix(text, "<!--") {
+		if end := strings.Index(text, "-->"); end > 0 {
+			return end + len("-->")
+		}
+		return 0
+	}
+	var quote byte
+	for i := 1; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			return i + 1
+		case c == '<':
+			return 0
+		}
+	}
+	return 0
+}
+
+// mark is a mark of Markdown, or what follows the text of a link.
+func mark(text string) int {
+	switch text[0] {
+	case '*', '_', '`', '~', '[':
+		return 1
+	case ']':
+		text = text[:min(len(text), longestTag)]
+		if strings.HasPrefix(text, "](") {
+			if end := strings.IndexAny(text, ") \n"); end > 0 && text[end] == ')' {
+				return end + 1
+			}
+		}
+	case '\\':
+		return -min(len(text), 2)
+	}
+	return 0
 }
 
 // find adds the spans of a form.

@@ -93,6 +93,46 @@ func TestHideInEachForm(t *testing.T) {
 	}
 }
 
+// A value is hidden too where a page has split it by markup, or by what nobody sees.
+func TestHideWhatIsSplit(t *testing.T) {
+	for _, value := range []string{"hunter22", `p4_"ß'&<x>*[y] z😀`} {
+		s := New(map[string]string{"NAME": value})
+		runes := []rune(value)
+		for _, between := range []string{"\u00ad", "\u200b", "\u200d", "\u2060", "\ufeff", "\ufe0f", "\u202e", "\u034f", "&shy;", "&ZeroWidthSpace;", "&#8203;", `\u00ad`} {
+			for at := 1; at < len(runes); at++ {
+				if got := s.Hide("it is " + string(runes[:at]) + between + string(runes[at:]) + ", said"); got != "it is <secret>NAME</secret>, said" {
+					t.Errorf("%q at %d of %q: %q", between, at, value, got)
+				}
+			}
+		}
+		html, json := encodings["html"], encodings["json"]
+		for _, between := range []string{"<b>", "</b>", "<wbr>", "<!-- a > b -->", `<i class="a>b">`, "<I\nid='<x>'>", "</b><b>"} {
+			for at := 1; at < len(runes); at++ {
+				text := html(string(runes[:at])) + between + html(string(runes[at:]))
+				for form, text := range map[string]string{"html": text, "json": json(text)} {
+					if got := s.Hide("<p>it is " + text + ", said</p>"); got != "<p>it is <secret>NAME</secret>, said</p>" {
+						t.Errorf("%s, %q at %d of %q: %q", form, between, at, value, got)
+					}
+				}
+			}
+		}
+		markdown := encodings["markdown"]
+		for _, between := range []string{"**", "*", "_", "***", "`", "~~", "[", "](http://shop.test/x_y)"} {
+			for at := 1; at < len(runes); at++ {
+				if got := s.Hide("it is " + markdown(string(runes[:at])) + between + markdown(string(runes[at:])) + ", said"); got != "it is <secret>NAME</secret>, said" {
+					t.Errorf("%q at %d of %q: %q", between, at, value, got)
+				}
+			}
+		}
+	}
+	s := New(map[string]string{"PIN": "1234"})
+	for _, text := range []string{"<td>12</td><td>34</td>", "12_34", "a < 12, b > 34", "[1](/1)[2](/2)[3](/3)[4](/4)"} {
+		if got := s.Hide(text); got != text {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 // At a cut, a part of a value is hidden too, in each form and wherever the cut is. Only
 // parts shorter than the shortest secret stay visible.
 func TestHideAtCutEdges(t *testing.T) {
