@@ -144,3 +144,20 @@ func TestHostileExport(t *testing.T) {
 		t.Logf("%s\n%v", source, slices.Sorted(maps.Keys(calls)))
 	}
 }
+
+// Code that looks like a secret stays code: it is in a file, where nothing is hidden in it.
+func TestExportWithCodeLikeASecret(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, "<!doctype html><title>Here</title><button>Save</button>")
+	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t, "WORD=page.goto\n")}, "testing")
+	agent.Open(url)
+	agent.Must("browser_click", args{"target": "button"})
+	path := regexp.MustCompile(`Saved the test to (\S+)`).FindStringSubmatch(agent.Must("browser_export", nil))
+	if path == nil {
+		t.Fatal("the code is in the answer")
+	}
+	data, err := os.ReadFile(path[1])
+	if err != nil || !strings.Contains(string(data), "await page.goto('"+url) {
+		t.Errorf("%s %v", data, err)
+	}
+}
