@@ -1,7 +1,7 @@
 // A window of the extension's core, for tests of both languages on one directory.
 //
 //     node window.mjs WORKSPACE serve     serves until stdin ends, and prints its address
-//     node window.mjs WORKSPACE serve URL the same, with the browser at URL and an access mode of full
+//     node window.mjs WORKSPACE serve URL the same, with the browser at URL, an access mode of full, and a list of clients
 //     node window.mjs WORKSPACE ROUNDS    binds and closes so many windows, and fails when one cannot be reached
 import { createConnection } from "node:net";
 import { surroundings } from "../../extension/src/core/address/address";
@@ -14,10 +14,10 @@ const log = { debug() {}, info() {}, warn() {}, error: (message: string) => cons
 const [workspace = "", mode = "", browser = ""] = process.argv.slice(2);
 const key = await hashOf(workspace);
 
-function makeWindow(store = new Store()) {
+function makeWindow(store = new Store(), more: ReturnType<typeof clientCommands> = []) {
   const echo = { run: async (arg: unknown) => arg };
   const identity = { workspace, folders: [workspace], key };
-  return new WindowServer({ name: "extension", version: "1", identity, store, commands: new Map([["echo", echo], ...clientCommands(new Clients())]), log });
+  return new WindowServer({ name: "extension", version: "1", identity, store, commands: new Map([["echo", echo], ...more]), log });
 }
 
 /** The session of whoever listens at address. */
@@ -43,7 +43,7 @@ if (mode === "serve") {
     const via = "injected";
     store.set({ browser: { url: browser, product: "Chromium", via }, access: { mode: "full", stopped: [] } });
   }
-  const window = makeWindow(store);
+  const window = makeWindow(store, browser ? clientCommands(new Clients()) : []);
   console.log(await window.open(surroundings()));
   for await (const line of process.stdin) {
     store.set({ debugSessions: [], browser: { url: "ws://127.0.0.1:1/", product: String(line).trim(), via: "launched" }, pages: [] });
