@@ -8,11 +8,12 @@ import (
 	"browser-coordinator/cdpproxy/peer"
 )
 
-// arriving are the connections that have not been admitted: all of their responses are
-// refusals.
+// arriving are the connections of the HTTP server. Those that have not been admitted get
+// refusals only.
 type arriving struct {
 	mu     sync.Mutex // guards the fields that follow
 	ending bool
+	open   int // connections, also those that have been admitted
 	// silent: the connection has sent no request. Browsers open some in advance, and
 	// http.Server would wait 5 s for them.
 	silent map[net.Conn]bool
@@ -27,15 +28,15 @@ const maxUnauthenticated = 256
 // else does.
 func (a *arriving) watch(conn net.Conn, state http.ConnState) {
 	if state == http.StateNew && PeerProof && a.isFull() && peer.CheckClient(conn) != nil {
-		conn.Close()
-		return
+		conn.Close() // http.Server reports that too
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch state {
 	case http.StateNew:
+		a.open++
 		a.silent[conn] = true
-		if a.ending {
+		if a.ending || a.open > maxClients+maxUnauthenticated {
 			conn.Close()
 		}
 	case http.StateActive: // a request has begun
@@ -44,6 +45,9 @@ func (a *arriving) watch(conn net.Conn, state http.ConnState) {
 		}
 	default:
 		delete(a.silent, conn) // a refusal ends the connection
+	}
+	if state == http.StateHijacked || state == http.StateClosed {
+		a.open--
 	}
 }
 

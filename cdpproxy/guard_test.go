@@ -359,3 +359,54 @@ func TestHeaders(t *testing.T) {
 		t.Errorf("HTTP %d, want 431", status)
 	}
 }
+
+// TestManySilent: connections that send no request cannot take all descriptors of the
+// process. Those beyond a bound are closed at once, the first one may still send its
+// request, and there is room again when they have ended.
+func TestManySilent(t *testing.T) {
+	const bound = 1024 + 256
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
+	closed := make(chan struct{}, bound+20)
+	var conns []net.Conn
+	for i := range bound + 20 {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conns = append(conns, conn)
+		if i == 0 {
+			continue
+		}
+		go func() { // ends with the connection
+			io.Copy(io.Discard, conn)
+			closed <- struct{}{}
+		}()
+	}
+	for range 20 {
+		select {
+		case <-closed:
+		case <-time.After(time.Minute):
+			t.Fatal("more connections than the bound stay open")
+		}
+	}
+	ask := func(conn net.Conn) bool {
+		io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+		answer, _ := io.ReadAll(conn)
+		return strings.HasPrefix(string(answer), "HTTP/1.1 200 ")
+	}
+	if !ask(conns[0]) {
+		t.Error("the first connection was closed")
+	}
+	for _, conn := range conns {
+		conn.Close()
+	}
+	eventually(t, func() bool { // nothing reports that the endpoint has noticed
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		return ask(conn)
+	})
+}

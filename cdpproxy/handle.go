@@ -31,6 +31,11 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, no)
 		return
 	}
+	defer p.served.Add(-1)
+	if int(p.served.Add(1))+p.relays.count() > maxClients {
+		p.refuse(w, r, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d clients use this endpoint, and it takes no more. `coordinator status` lists them: end some, and connect again.", maxClients)})
+		return
+	}
 	switch {
 	case isUpgrade(r):
 		p.serveWebSocket(w, r, path)

@@ -28,7 +28,8 @@ type Proxy struct {
 	start   sync.Once // of the relays, by Serve
 	failed  error     // why they have not started
 	relays  relays
-	waiting atomic.Int32  // requests that wait for a browser
+	served  atomic.Int32  // requests of admitted clients that are being served
+	waiting atomic.Int32  // those of them that wait for a browser
 	count   atomic.Uint64 // of the clients: connections and requests
 }
 
@@ -42,6 +43,11 @@ type limits struct {
 	bodyTimeout     time.Duration // for a request's body, which is ignored
 	responseTimeout time.Duration // for a client to read its response
 }
+
+// maxClients bounds the WebSockets and requests of an endpoint, and as many connections
+// that have not sent one. Each takes up to three file descriptors, of which a process
+// may have only a few thousand: without one it cannot serve anybody.
+const maxClients = 1024
 
 // maxExchanges bounds the discovery requests and handshakes under way with a
 // browser. Chromium's listen queue takes ten connections. Of hundreds that arrive

@@ -62,6 +62,12 @@ func (s *relays) stop() bool {
 	return first
 }
 
+func (s *relays) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.all)
+}
+
 // list returns the relays at this moment. A relay's lock is never taken under s.mu.
 func (s *relays) list() []*relay {
 	s.mu.Lock()

@@ -225,10 +225,10 @@ func measureScreenshot(ctx context.Context, b *bench) error {
 	})
 }
 
-// measureIdle: the cost of each of thousands of idle connections to a relay, kB and
+// measureIdle: the cost of each of many idle connections to a relay, kB and
 // descriptors, and what of both remains after they have closed.
 func measureIdle(ctx context.Context, b *bench) error {
-	const connections = 5000 // as many again at the peer, and as many files there
+	const connections = 1000 // an endpoint takes 1,024; as many again at the peer, and as many files there
 	return inTurn(ctx, func(way string) error {
 		w := b.toPeer[way]
 		if w.pid == 0 {
