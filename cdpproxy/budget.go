@@ -2,6 +2,7 @@ package cdpproxy
 
 import (
 	"fmt"
+	"runtime/debug"
 	"sync"
 )
 
@@ -17,8 +18,28 @@ var processMemory = &budget{limit: memoryLimit}
 type budget struct {
 	limit int
 
-	mu   sync.Mutex // guards used, and the claims
+	mu   sync.Mutex // guards used and most, and the claims
 	used int
+	most int // since the last release
+}
+
+// worthRelease is how much memory must have become free for a release: that takes some
+// milliseconds of a processor.
+const worthRelease = 64 << 20
+
+// release returns memory to the system that clients no longer hold. Go would keep it: its
+// collector runs again when as much has been allocated, or after two minutes, and then
+// only a part is returned. It is called when clients have left.
+func (b *budget) release() {
+	b.mu.Lock()
+	worth := b.most-b.used >= worthRelease
+	if worth {
+		b.most = b.used
+	}
+	b.mu.Unlock()
+	if worth {
+		debug.FreeOSMemory()
+	}
 }
 
 // exhausted is the error for a client whose message gets no memory.
@@ -52,6 +73,7 @@ func (c *claim) change(n int, anyway bool) bool {
 		return anyway
 	}
 	c.budget.used += n
+	c.budget.most = max(c.budget.most, c.budget.used)
 	c.held += n
 	return true
 }

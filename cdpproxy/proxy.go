@@ -127,6 +127,7 @@ func (p *Proxy) RequiresToken() bool { return p.opts.RequireToken || p.strict.Lo
 
 // begin starts what the relays need.
 func (p *Proxy) begin() {
+	p.relays.memory = p.limits.memory
 	if p.failed = p.relays.start(); p.failed == nil {
 		p.relays.wg.Go(p.followSource)
 	}

@@ -10,6 +10,7 @@ import (
 type relays struct {
 	loop      *eventloop.Loop
 	closeLoop sync.Once
+	memory    *budget // of the relays' clients
 
 	mu sync.Mutex // guards the fields that follow
 	// ending is true once the proxy ends. Goroutines are added to wg only while it
@@ -100,6 +101,7 @@ func (s *relays) finishAll() {
 		if len(batch) == 0 {
 			s.finishing = false
 			s.mu.Unlock()
+			s.memory.release()
 			return
 		}
 		s.mu.Unlock()

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -228,5 +229,33 @@ func TestIdleConnections(t *testing.T) {
 	closeAll(openIdle(t, addr, 1)) // there is room again
 	if !settled(func() bool { return serving.descriptors(t) <= files+own }) {
 		t.Errorf("%d descriptors before, %d after", files, serving.descriptors(t))
+	}
+}
+
+// What the coordinator has kept of unfinished messages is the system's again soon after
+// their clients have left.
+func TestMemoryIsGivenBack(t *testing.T) {
+	t.Parallel()
+	const clients, size, most = 4, 60 << 20, 32 << 10 // kB
+	var open atomic.Int32
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), quietBrowser(t, &open))
+	serving := serveReleased(t, w.Folder)
+	before := serving.kilobytes(t, "VmRSS")
+	unfinished := append(binary.BigEndian.AppendUint64([]byte{0x81, 0xff}, size), make([]byte, 4+size-1)...)
+	conns := openIdle(t, strings.TrimPrefix(serving.first, "http://"), clients)
+	for _, conn := range conns {
+		if _, err := conn.Write(unfinished); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := func() int { return serving.kilobytes(t, "VmRSS") - before }
+	if !settled(func() bool { return kept() > clients*size>>10*9/10 }) {
+		t.Fatalf("%d kB are kept of %d messages of %d bytes", kept(), clients, size)
+	}
+	for _, conn := range conns {
+		conn.Close()
+	}
+	if !settled(func() bool { return kept() < most }) {
+		t.Errorf("%d kB are kept after the clients have left, want at most %d", kept(), most)
 	}
 }
