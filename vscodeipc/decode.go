@@ -19,11 +19,16 @@ func decodeStrict(raw json.RawMessage, into any) error {
 	if len(raw) == 0 {
 		return fmt.Errorf("%w: a value is missing", errIncompatible)
 	}
-	if fault := decodeValue(raw, reflect.ValueOf(into).Elem(), "", 0); fault != nil {
+	if fault := decodeValue(raw, reflect.ValueOf(into).Elem(), "", anyLength); fault != nil {
 		return fmt.Errorf("%w: %s", errIncompatible, strings.TrimPrefix(fault.Message, "/"))
 	}
 	return nil
 }
+
+// bounds are those of a member's tags.
+type bounds struct{ least, most int64 }
+
+var anyLength = bounds{0, math.MaxInt64}
 
 // decodeValue stores one value by the rules of the protocol; path is its place. They
 // differ from those of encoding/json:
@@ -33,9 +38,10 @@ func decodeStrict(raw json.RawMessage, into any) error {
 //   - A member without "omitempty" is required.
 //   - A member with the tag min is at least that: an integer and each integer of a list
 //     by its value, a string and a list by its length.
+//   - A list with the tag max has at most so many items.
 //
 // Tests compare these rules with the schema.
-func decodeValue(raw json.RawMessage, v reflect.Value, path string, least int64) *Error {
+func decodeValue(raw json.RawMessage, v reflect.Value, path string, allowed bounds) *Error {
 	if u, ok := v.Addr().Interface().(json.Unmarshaler); ok {
 		if err := u.UnmarshalJSON(raw); err != nil {
 			return errPayload(path, err.Error())
@@ -45,21 +51,21 @@ func decodeValue(raw json.RawMessage, v reflect.Value, path string, least int64)
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		return decodeValue(raw, v.Elem(), path, least)
+		return decodeValue(raw, v.Elem(), path, allowed)
 	case reflect.Struct:
 		return decodeMembers(raw, v, path)
 	case reflect.Slice:
-		return decodeItems(raw, v, path, least)
+		return decodeItems(raw, v, path, allowed)
 	case reflect.String:
 		s, ok := decodeString(raw)
-		if !ok || int64(len(s)) < least {
-			return errPayload(path, "a string"+notEmpty(least))
+		if !ok || int64(len(s)) < allowed.least {
+			return errPayload(path, "a string"+notEmpty(allowed.least))
 		}
 		v.SetString(s)
 	case reflect.Int, reflect.Int64: // the schema has no negative integer
-		n, ok := decodeInteger(raw, least)
+		n, ok := decodeInteger(raw, allowed.least)
 		if !ok {
-			return errPayload(path, fmt.Sprintf("an integer from %d", least))
+			return errPayload(path, fmt.Sprintf("an integer from %d", allowed.least))
 		}
 		v.SetInt(n)
 	default: // booleans, and the caller's type for a result
@@ -70,17 +76,20 @@ func decodeValue(raw json.RawMessage, v reflect.Value, path string, least int64)
 	return nil
 }
 
-func decodeItems(raw json.RawMessage, v reflect.Value, path string, least int64) *Error {
+func decodeItems(raw json.RawMessage, v reflect.Value, path string, allowed bounds) *Error {
 	list, ok := decodeList(raw)
-	if !ok || int64(len(list)) < least {
-		return errPayload(path, "a list"+notEmpty(least))
+	switch n := int64(len(list)); {
+	case !ok || n < allowed.least:
+		return errPayload(path, "a list"+notEmpty(allowed.least))
+	case n > allowed.most:
+		return errPayload(path, fmt.Sprintf("a list of at most %d items", allowed.most))
 	}
 	if v.Type().Elem().Kind() != reflect.Int {
-		least = 0
+		allowed = anyLength
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(list), len(list)))
 	for i, item := range list {
-		if fault := decodeValue(item, v.Index(i), fmt.Sprintf("%s/%d", path, i), least); fault != nil {
+		if fault := decodeValue(item, v.Index(i), fmt.Sprintf("%s/%d", path, i), allowed); fault != nil {
 			return fault
 		}
 	}
@@ -108,12 +117,20 @@ func decodeMembers(raw json.RawMessage, v reflect.Value, path string) *Error {
 			v.Field(i).SetZero()
 			continue
 		}
-		least, _ := strconv.ParseInt(field.Tag.Get("min"), 10, 64)
-		if fault := decodeValue(value, v.Field(i), path+"/"+name, least); fault != nil {
+		if fault := decodeValue(value, v.Field(i), path+"/"+name, boundsOf(field.Tag)); fault != nil {
 			return fault
 		}
 	}
 	return nil
+}
+
+func boundsOf(tag reflect.StructTag) bounds {
+	b := anyLength
+	b.least, _ = strconv.ParseInt(tag.Get("min"), 10, 64)
+	if most, err := strconv.ParseInt(tag.Get("max"), 10, 64); err == nil {
+		b.most = most
+	}
+	return b
 }
 
 func errPayload(path, must string) *Error {

@@ -21,6 +21,7 @@ const lowest = 1
 const (
 	maxInFlight    = 256
 	maxConnections = 256
+	maxItems       = 1000 // of a list in a state
 )
 
 // The limits of spec 11 in bytes. They are variables only for tests.
@@ -65,9 +66,9 @@ type Hello struct {
 // counts Revision.
 type State struct {
 	Revision      int64          `json:"revision"`
-	DebugSessions []DebugSession `json:"debugSessions"`
+	DebugSessions []DebugSession `json:"debugSessions" max:"1000"`
 	Browser       *Browser       `json:"browser"`
-	Pages         []PageEndpoint `json:"pages"`
+	Pages         []PageEndpoint `json:"pages" max:"1000"`
 	// Access is what the user allows. A missing or unknown mode counts as view.
 	Access Access `json:"access,omitzero"`
 	// Editor is nil if the user has no file of the window's folders open, or does not

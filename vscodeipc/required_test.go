@@ -171,6 +171,57 @@ func TestUnknownAccess(t *testing.T) {
 	}
 }
 
+// TestListsOfAStateAreBounded: 1,000 items are accepted. A hello and an event with more are
+// not decoded item by item, which takes seconds for 70,000: the window is incompatible. With
+// more stopped clients it is not known who is stopped, so that all may only read. The schema
+// has the same bounds, and this package's windows keep them.
+func TestListsOfAStateAreBounded(t *testing.T) {
+	s, err := newServer(ServerOptions{Name: "test", Kind: "terminal"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.cancel()
+	for name, c := range map[string]struct {
+		sessions, pages, stopped int
+		usable                   bool
+		mode                     AccessMode
+	}{
+		"full":     {maxItems, maxItems, maxItems, true, AccessFull},
+		"sessions": {maxItems + 1, 0, 0, false, ""},
+		"pages":    {0, maxItems + 1, 0, false, ""},
+		"stopped":  {0, 0, maxItems + 1, true, AccessView},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := State{
+				DebugSessions: slices.Repeat([]DebugSession{{ID: "d", Name: "D", Type: "t"}}, c.sessions),
+				Pages:         slices.Repeat([]PageEndpoint{{DebugSession: "d", Name: "P", URL: "ws://127.0.0.1:2/x"}}, c.pages),
+				Access:        Access{Mode: AccessFull, Stopped: slices.Repeat([]string{"c"}, c.stopped)},
+			}.normal()
+			fits := c.mode == AccessFull
+			text, err := json.Marshal(state)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schemaOf(t, "State").Validate(decodeAny(t, text)); fits != (err == nil) {
+				t.Errorf("the schema returns %v", err)
+			}
+			if err := s.SetState(state); fits != (err == nil) {
+				t.Errorf("SetState returns %v", err)
+			}
+			hello := map[string]any{}
+			json.Unmarshal([]byte(fullHello), &hello)
+			hello["state"] = state
+			dialed, err := dialScript(t, success(1, hello))
+			if c.usable != (err == nil) || !c.usable && !errors.Is(err, errIncompatible) {
+				t.Fatalf("dial returns %v", err)
+			}
+			if c.usable && dialed.hello.State.Access.Mode != c.mode {
+				t.Errorf("access is %s", dialed.hello.State.Access.Mode)
+			}
+		})
+	}
+}
+
 // TestIntegersInEveryForm: a client accepts integers in every JSON notation.
 func TestIntegersInEveryForm(t *testing.T) {
 	hello := strings.NewReplacer(`"version":2`, `"version":2.0`, `"pid":1`, `"pid":10e-1`, `"seq":0`, `"seq":0e0`, `"revision":0`, `"revision":-0.0`,

@@ -253,7 +253,7 @@ var payloads = map[string]reflect.Type{
 // decodePayload decodes a payload as the server does.
 func decodePayload(r request) (any, *Error) {
 	payload := reflect.New(payloads[r.kind]).Elem()
-	fault := decodeValue(r.payload, payload, "/payload", 0)
+	fault := decodeValue(r.payload, payload, "/payload", anyLength)
 	return payload.Interface(), fault
 }
 

@@ -133,6 +133,8 @@ func (s *Server) SetState(state State) error {
 		err = errClosed
 	case err == nil && len(line) > maxState:
 		err = fmt.Errorf("it has %d bytes, and a state has %d at most", len(line), maxState)
+	case err == nil && max(len(state.DebugSessions), len(state.Pages), len(state.Access.Stopped)) > maxItems:
+		err = fmt.Errorf("it has a list of more than %d items", maxItems)
 	}
 	if err != nil {
 		return fmt.Errorf("set the window's state: %w", err)

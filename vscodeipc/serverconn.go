@@ -126,7 +126,7 @@ func (c *serverConn) route(r request) *Error {
 // with handles a request after it has decoded the payload.
 func with[T any](r request, handle func(request, T) *Error) *Error {
 	var payload T
-	if fault := decodeValue(r.payload, reflect.ValueOf(&payload).Elem(), "/payload", 0); fault != nil {
+	if fault := decodeValue(r.payload, reflect.ValueOf(&payload).Elem(), "/payload", anyLength); fault != nil {
 		return fault
 	}
 	return handle(r, payload)

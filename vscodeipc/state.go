@@ -39,7 +39,7 @@ func (a *Access) UnmarshalJSON(raw []byte) error {
 	members, _ := decodeObject(raw)
 	mode, _ := decodeString(members["mode"])
 	a.Mode, a.Stopped = AccessMode(mode), nil
-	if fault := decodeValue(members["stopped"], reflect.ValueOf(&a.Stopped).Elem(), "", 0); fault != nil {
+	if fault := decodeValue(members["stopped"], reflect.ValueOf(&a.Stopped).Elem(), "", bounds{0, maxItems}); fault != nil {
 		a.Mode = AccessView
 	}
 	*a = a.normal()

@@ -1,7 +1,8 @@
 // What a window sends to its subscribers, on real sockets.
 import { expect, test } from "vitest";
 import { silent } from "../../src/core/log";
-import { stateLimit } from "../../src/core/protocol/framing";
+import { listLimit, stateLimit } from "../../src/core/protocol/framing";
+import type { State } from "../../src/core/protocol/protocol.generated";
 import { Store } from "../../src/core/window/store";
 import { Client } from "../support/client";
 import { serve, session, testCommands } from "../support/window";
@@ -70,6 +71,19 @@ test("a state that is too large is not taken, and the log shows it; any other ca
   expect(errors).toHaveLength(1);
   const hello = { client: { name: "large", version: "" }, versions: [2] };
   expect(await client.ask("hello", hello)).toMatchObject({ success: true, payload: { seq: 3 } });
+});
+
+test("of too many debug sessions or pages the newest are sent, since a client refuses a state with more", async () => {
+  const { store, dial } = await serve();
+  const numbers = Array.from({ length: listLimit + 1 }, (_, number) => `${number}`);
+  store.set({
+    debugSessions: numbers.map((id) => ({ id, name: id, type: "pwa-chrome" })),
+    pages: numbers.map((id) => ({ debugSession: id, name: id, url: "ws://127.0.0.1:1/x" })),
+  });
+  const { payload } = await (await dial()).ask("state");
+  const { debugSessions, pages } = (payload as { state: State }).state;
+  expect([debugSessions.length, debugSessions[0]?.id]).toEqual([listLimit, "1"]);
+  expect([pages.length, pages[0]?.debugSession]).toEqual([listLimit, "1"]);
 });
 
 test("what clients listened to ends with them", async () => {

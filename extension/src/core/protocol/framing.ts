@@ -4,6 +4,8 @@
 export const lineLimit = 8 * 1024 * 1024;
 /** Of a state's event: a hello must hold more. */
 export const stateLimit = 7 * 1024 * 1024;
+/** The items of each list in a state. */
+export const listLimit = 1_000;
 
 /** A line, with its end, is over the limit. After a received one nothing can be read; none is ever sent. */
 export class TooLarge extends Error {

@@ -170,8 +170,14 @@ export interface State {
    * Rises by one with each change.
    */
   revision: number;
+  /**
+   * @maxItems 1000
+   */
   debugSessions: DebugSession[];
   browser: Browser | null;
+  /**
+   * @maxItems 1000
+   */
   pages: PageEndpoint[];
   access: Access;
   editor?: Editor;
@@ -213,6 +219,8 @@ export interface Access {
   mode: AccessMode;
   /**
    * The names of the clients that the user has stopped.
+   *
+   * @maxItems 1000
    */
   stopped: string[];
 }
@@ -238,8 +246,14 @@ export interface StateV1 {
    * Rises with each change.
    */
   revision: number;
+  /**
+   * @maxItems 1000
+   */
   debugSessions: DebugSession[];
   browser: Browser | null;
+  /**
+   * @maxItems 1000
+   */
   pages: PageEndpoint[];
 }
 export interface StateAnswer {

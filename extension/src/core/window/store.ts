@@ -2,7 +2,7 @@
 // Obeys specs/window-protocol/README.md sections 5 (listen) and 8.
 import { isDeepStrictEqual } from "node:util";
 import { type Log, silent } from "../log";
-import { stateLimit } from "../protocol/framing";
+import { listLimit, stateLimit } from "../protocol/framing";
 import type { Editor, State } from "../protocol/protocol.generated";
 
 /** A numbered event. */
@@ -35,12 +35,17 @@ export class Store {
   }
 
   /**
-   * Changes members of the state; one event when they differ, none when they do not. A state that is
-   * too large cannot be sent: the one before stays.
+   * Changes members of the state; one event when they differ, none when they do not. Of too many debug
+   * sessions or pages the newest are sent. A state that is too large cannot be: the one before stays.
    */
   set(changes: Partial<Omit<State, "revision" | "editor">> & { editor?: Editor | undefined }): void {
     const { editor, ...others } = { ...this.#state, ...structuredClone(changes) };
-    const next: State = { ...others, ...(editor && { editor }) };
+    const next: State = {
+      ...others,
+      debugSessions: others.debugSessions.slice(-listLimit),
+      pages: others.pages.slice(-listLimit),
+      ...(editor && { editor }),
+    };
     if (isDeepStrictEqual(this.#state, next)) return;
     const event: Numbered = {
       type: "state",
