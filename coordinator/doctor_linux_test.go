@@ -100,7 +100,7 @@ func TestDoctor(t *testing.T) {
 			"an entry has another program", func(p *patient) {
 				p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "/bin/sh", "args": ["-c", "true"]}}}`, 0o644)
 			},
-			"hosts", doctor.Unknown, "Claude Code starts /bin/sh, by DIR/shop/.mcp.json. It may be another program than the coordinator.", "", "",
+			"hosts", doctor.Warning, "Claude Code: the entry browser-coordinator in DIR/shop/.mcp.json starts /bin/sh -c true. This is not from the coordinator: /bin/sh -c true.", "remove it first", "",
 		}, {
 			"a host's file is broken", func(p *patient) {
 				p.write("home/.gemini/settings.json", "{\n\"key\": sk-planted}", 0o644)
@@ -247,7 +247,7 @@ func TestDoctorRunsNoProgramOfTheFolder(t *testing.T) {
 	p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "./coordinator", "args": ["mcp"]}}}`, 0o644)
 	p.write("shop/coordinator", "#!/bin/sh\ntouch "+p.path("was-run")+"\necho coordinator 0.1.0\n", 0o755)
 	found := findings(p.examine(), "hosts")
-	if len(found) != 2 || found[0].Verdict != doctor.Unknown || found[1].Verdict != doctor.Unknown {
+	if len(found) != 2 || found[0].Verdict != doctor.Warning || found[1].Verdict != doctor.Warning {
 		t.Errorf("hosts has %+v", found)
 	}
 	if _, err := os.Stat(p.path("was-run")); err == nil {
@@ -299,7 +299,7 @@ func TestDoctorsBundle(t *testing.T) {
 	p.window("0.1.0", nil, "planted title", "ws://127.0.0.1:9/planted-path")
 	p.env = append(p.env, "USER=planted-user", "BROWSER_COORDINATOR_BROWSER="+p.path("home/planted-user/")+"https://planted.example/x", "XDG_STATE_HOME="+p.path("state"))
 	p.write("home/.codex/config.toml", "[mcp_servers.x]\nenv = { KEY = sk-planted }\n", 0o600)
-	p.write("home/.cursor/mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp", "planted"], "env": {"KEY": "planted"}}}}`, 0o600)
+	p.write("home/.cursor/mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp", "--attach", "planted", "ghp_planted", "pass=planted"], "env": {"KEY": "planted"}}}}`, 0o600)
 	tokens, _ := filepath.Glob(p.path("state/browser-coordinator-mcp/*.token"))
 	if len(tokens) != 1 {
 		t.Fatalf("the tokens are %v", tokens)

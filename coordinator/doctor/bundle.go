@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,7 +34,7 @@ func WriteBundle(file string, report Report) error {
 	redact := redactor()
 	for _, c := range report.Checks {
 		for i, f := range c.Findings {
-			c.Findings[i].Text, c.Findings[i].Fix = redact(f.Text), redact(f.Fix)
+			c.Findings[i].Text, c.Findings[i].Fix = redact(cmp.Or(f.masked, f.Text)), redact(f.Fix)
 		}
 	}
 	for i, r := range report.Repairs {

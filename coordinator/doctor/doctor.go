@@ -39,6 +39,8 @@ type Finding struct {
 	// Fix is the command or the setting that solves the problem; empty: nothing to do.
 	Fix string `json:"fix,omitempty"`
 
+	// masked is Text for others; empty: Text.
+	masked string
 	// repair does the safe part of Fix, and returns what it did; nil: there is none.
 	repair func(context.Context) (string, error)
 }

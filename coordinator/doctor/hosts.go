@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
 	"browser-coordinator/coordinator/setup"
 	"browser-coordinator/coordinator/terminal"
@@ -86,7 +85,7 @@ func unusable(f setup.File) Finding {
 
 // examineEntry examines the program that an entry starts.
 func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
-	if d := f.Of.Diagnose(f.Scope, f.State); d.Health == setup.Broken || f.State.Off {
+	if d := f.Of.Diagnose(f.Scope, f.State); d.Health != setup.Works {
 		verdict, fix := Warning, d.Fix
 		if d.Health == setup.Broken {
 			verdict = Problem
@@ -94,7 +93,10 @@ func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
 				fix += " --workspace " + terminal.Word(folderOf(x.Folder))
 			}
 		}
-		return finding(verdict, fix, "%s: the entry %s in %s %s.", f.Name, f.Entry, f.Path, d.Text)
+		const format = "%s: the entry %s in %s %s."
+		found := finding(verdict, fix, format, f.Name, f.Entry, f.Path, d.Text)
+		found.masked = fmt.Sprintf(format, f.Name, f.Entry, f.Path, d.Masked)
+		return found
 	}
 	program, version := f.State.Program, versionOf(ctx, f, x)
 	switch {
@@ -102,25 +104,21 @@ func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
 		return finding(Warning, "update "+program+", or name this program in the entry", "%s starts %s, by %s. It has version %s, this program %s.", f.Name, program, f.Path, version, x.Version)
 	case version != "":
 		return ok("%s starts %s, version %s, by %s.", f.Name, program, version, f.Path)
-	case f.State.IsCoordinator():
-		return ok("%s starts %s, by %s.", f.Name, f.Command, f.Path)
 	}
-	return unknown("%s starts %s, by %s. It may be another program than the coordinator.", f.Name, program, f.Path)
+	return ok("%s starts %s, by %s.", f.Name, f.Command, f.Path)
 }
 
-// versionOf is that of the program which an entry starts; empty: it is not known. A
-// project's file may be from anyone, so a program that only it names is not started.
+// versionOf is that of the program which an entry starts, this one or the coordinator on
+// PATH; empty: it is the npm package. An entry is not reason enough to run a program.
 func versionOf(ctx context.Context, f setup.File, x *examination) string {
 	program := f.State.Program
 	if own, err := os.Executable(); err == nil && sameFile(own, program) {
 		return x.Version
 	}
-	name := strings.TrimSuffix(filepath.Base(program), ".exe")
 	onPath, err := exec.LookPath("coordinator")
-	trusted := f.Scope == setup.User || err == nil && sameFile(onPath, program)
-	if name != "coordinator" || !trusted || !filepath.IsAbs(program) { // it has a variable of the host
+	if err != nil || !sameFile(onPath, program) {
 		return ""
 	}
-	version, _ := programVersion(ctx, program) // empty with an error
+	version, _ := programVersion(ctx, onPath) // empty with an error
 	return version
 }

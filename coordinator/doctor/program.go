@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"browser-coordinator/coordinator/setup"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/vscodeipc"
 )
@@ -35,6 +36,10 @@ func checkPath(ctx context.Context, x *examination) []Finding {
 	}
 	if sameFile(own, onPath) {
 		return []Finding{ok("A host that starts the coordinator by its name starts this program, %s.", onPath)}
+	}
+	if setup.Inside(onPath, folderOf(x.Folder)) {
+		return []Finding{finding(Warning, addToPath(filepath.Dir(own)),
+			"A host that starts the coordinator by its name starts %s, which is in the folder %s: whoever wrote the folder may have made it. It was not run.", onPath, folderOf(x.Folder))}
 	}
 	version, err := programVersion(ctx, onPath)
 	switch {

@@ -85,7 +85,7 @@ func withFlags(s State, e Entry) Entry {
 }
 
 // Add returns the change that enters the coordinator into the host's file of that scope.
-// An entry that works stays as it is; another one is replaced. In the user's file it keeps
+// An entry whose program can be started stays as it is; another one is replaced. In the user's file it keeps
 // its flags. Those in a project's file may be from anyone, and can start any program.
 func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 	c, err := h.read(scope, workspace)
@@ -95,9 +95,9 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 	change := c.change()
 	s, e := c.state, h.entryFor(e)
 	switch {
-	case s.Works() && !c.folderOnly:
+	case s.Starts() && !c.folderOnly:
 		return change, nil
-	case s.Works(): // one for every folder is added beside it
+	case s.Starts(): // one for every folder is added beside it
 		s.Name, c.servers = "", h.servers
 	case scope == User:
 		e = withFlags(s, e)

@@ -28,27 +28,18 @@ type State struct {
 	// Program is the file of Command; empty: it is not found, or cannot be executed. A
 	// command with a variable of the host, like ${workspaceFolder}, stands for itself.
 	Program string
+
+	parts []part
 }
 
-// Works reports whether there is an entry whose program can be started. If that is the
+// Starts reports whether there is an entry whose program can be started. If that is the
 // coordinator, it must be its MCP server.
-func (s State) Works() bool {
+func (s State) Starts() bool {
 	return s.Program != "" && (!isOurs(s.Command, s.Args) || servesMCP(s.Command, s.Args))
 }
 
-// IsCoordinator reports whether the program is known to be the coordinator: it is this
-// one, the one on PATH, or the npm package. A file may name any other program, also one
-// that has the coordinator's name.
-func (s State) IsCoordinator() bool {
-	if own, err := os.Executable(); err == nil && sameFile(own, s.Program) {
-		return true
-	}
-	if onPath, err := exec.LookPath("coordinator"); err == nil && sameFile(onPath, s.Program) {
-		return true
-	}
-	args := withoutYes(s.Args)
-	return s.Program != "" && !strings.ContainsAny(s.Command, `/\$`) && len(args) > 0 && isPackage(s.Command, args[:1])
-}
+// Works reports whether the entry starts the coordinator's MCP server, and nothing else.
+func (s State) Works() bool { return s.Starts() && !s.foreign() }
 
 // Inspect reads the host's file of that scope; workspace is the folder of a project's
 // file. The error says why the file cannot be used; the state has the file's name then
@@ -176,6 +167,7 @@ func (c *configuration) findEntry(workspace string) error {
 	s.Command, s.Args = readEntry(entry)
 	s.Off = entry["enabled"] == false || entry["disabled"] == true
 	s.Program = find(s.Command, c.scope, workspace)
+	s.examine(entry, c.scope, workspace)
 	return nil
 }
 

@@ -70,28 +70,41 @@ const (
 var colours = map[Health]string{Works: terminal.Green, Doubtful: terminal.Yellow, Broken: terminal.Red}
 
 // Diagnosis is what an entry does. Text is the predicate of a sentence, and Fix the next
-// step; empty: nothing to do.
+// step; empty: nothing to do. Masked is Text for others: of the entry it has only what
+// cannot be a secret, by the place of a word and not by its looks.
 type Diagnosis struct {
-	Health    Health
-	Text, Fix string
+	Health            Health
+	Text, Masked, Fix string
 }
 
 // Diagnose examines the entry in a file that has one.
 func (h Host) Diagnose(scope Scope, s State) Diagnosis {
 	again := "coordinator setup " + h.ID + " --" + string(scope)
+	diagnosis := func(health Health, fix string, text func(of func(part) string) string) Diagnosis {
+		return Diagnosis{health, text(full), text(masked), fix}
+	}
+	fixed := func(text string) func(func(part) string) string {
+		return func(func(part) string) string { return text }
+	}
 	switch {
 	case s.Command == "":
-		return Diagnosis{Broken, "starts no program", again}
+		return diagnosis(Broken, again, fixed("starts no program"))
 	case s.Program == "":
-		return Diagnosis{Broken, "starts " + s.Command + ", and there is no such program", again}
+		return diagnosis(Broken, again, func(of func(part) string) string {
+			return "starts " + quoteWord(of(s.parts[0])) + ", and there is no such program"
+		})
 	case s.Off:
-		return Diagnosis{Doubtful, "is turned off", "turn the server on in " + h.Name}
-	case !s.Works():
-		return Diagnosis{Broken, "starts " + strings.Join(append([]string{s.Command}, s.Args...), " ") + ", which is not its MCP server", again}
-	case !s.IsCoordinator():
-		return Diagnosis{Doubtful, "starts " + s.Command + ", which may be another program", "to replace it, remove it first, with --remove"}
+		return diagnosis(Doubtful, "turn the server on in "+h.Name, fixed("is turned off"))
+	case !s.Starts():
+		return diagnosis(Broken, again, func(of func(part) string) string {
+			return "starts " + s.line(of, isAny) + ", which is not its MCP server"
+		})
+	case s.foreign():
+		return diagnosis(Doubtful, "to replace it, remove it first, with --remove", func(of func(part) string) string {
+			return "starts " + s.line(of, isAny) + ". This is not from the coordinator: " + s.line(of, isForeign)
+		})
 	}
-	return Diagnosis{Health: Works, Text: "works"}
+	return diagnosis(Works, "", fixed("works"))
 }
 
 // Table has the rows of a list for people, the first with the titles, and the colour of
