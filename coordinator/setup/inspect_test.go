@@ -138,6 +138,8 @@ func TestInspectRefuses(t *testing.T) {
 		{"codex", "model = 'x\n", "it is not valid TOML: line 1, column"},
 		{"codex", "a = 1\na = 2\n", "it is not valid TOML"},
 		{"codex", "[[mcp_servers]]\n", "its mcp_servers is not a table of servers"},
+		{"codex", strings.Repeat("[mcp_servers.x]\n", 15_000), "it has more than 10000 tables and keys"}, // each is compared with all others
+		{"codex", "x = {" + strings.Repeat("y={},", 15_000) + "}\n", "it has more than 10000 tables and keys"},
 		{"claude-code", strings.Repeat("[", 8_000_000), "it is larger than 256 KB"}, // it would end the program
 	} {
 		h := hostOf(t, c.host)

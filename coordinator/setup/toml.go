@@ -14,7 +14,15 @@ import (
 // expression, and only whole lines are removed, so that all else stays as it is.
 type tomlFormat struct{}
 
+// mostTOML bounds the tables and keys of a text. The parser compares each with all others,
+// so 15,000 of them, which fit into a project's file, would take many seconds. A bracket or
+// an equals sign begins each.
+const mostTOML = 10_000
+
 func (tomlFormat) parse(text string) (map[string]any, error) {
+	if strings.Count(text, "[")+strings.Count(text, "=") > mostTOML {
+		return nil, fmt.Errorf("it has more than %d tables and keys", mostTOML)
+	}
 	tree := map[string]any{}
 	err := toml.Unmarshal([]byte(text), &tree)
 	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
@@ -91,18 +99,20 @@ func writeKey(path []string) string {
 }
 
 func (tomlFormat) remove(text string, path []string) string {
-	all := expressions(text)
-	for i := len(all) - 1; i >= 0; i-- {
-		e := all[i]
+	var kept strings.Builder
+	from := 0
+	for _, e := range expressions(text) {
 		if len(e.path) < len(path) || !slices.Equal(e.path[:len(path)], path) {
 			continue
 		}
-		before, after := text[:e.start], text[e.end:]
+		before := text[:e.start]
 		// The blank line before a table goes with it.
 		if blank := strings.TrimSuffix(strings.TrimSuffix(before, "\n"), "\r"); e.header && (blank == "" || strings.HasSuffix(blank, "\n")) {
 			before = blank
 		}
-		text = before + after
+		kept.WriteString(text[from:max(from, len(before))])
+		from = e.end
 	}
-	return text
+	kept.WriteString(text[from:])
+	return kept.String()
 }
