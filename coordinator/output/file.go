@@ -17,6 +17,10 @@ type File struct {
 	ext    string // empty: As has not been called
 }
 
+// mostLevels bounds the folders in a name. Each is made, and few programs can remove very
+// many in each other.
+const mostLevels = 32
+
 // mostNumbers bounds how many files have one name with different numbers.
 const mostNumbers = 10_000
 
@@ -27,6 +31,9 @@ func (f Folder) File(name string, kind Kind) (*File, error) {
 	below, err := f.below(name)
 	if err != nil {
 		return nil, err
+	}
+	if levels := strings.Count(filepath.ToSlash(below), "/"); levels > mostLevels {
+		return nil, fmt.Errorf("the filename has %d levels of folders: want at most %d", levels, mostLevels)
 	}
 	parts := strings.Split(filepath.ToSlash(filepath.Clean(below)), "/")
 	for _, part := range parts {

@@ -60,6 +60,12 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q was saved as %q", name, got)
 		}
 	}
+	if _, err := f.File(strings.Repeat("a/", 20_000)+"x.txt", Text); err == nil || err.Error() != "the filename has 20000 levels of folders: want at most 32" {
+		t.Errorf("many levels: %.200v", err)
+	}
+	if _, err := save(t, f, strings.Repeat("a/", 32)+"x.txt", Text, "x"); err != nil {
+		t.Error(err)
+	}
 	if _, err := f.File("x.sh", JPEG); err == nil || !strings.Contains(err.Error(), ".jpeg or .jpg") {
 		t.Errorf("a wrong extension: %v", err)
 	}

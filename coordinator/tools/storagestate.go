@@ -73,6 +73,9 @@ func loadState(ctx context.Context, c *agent.Call, in loadStateIn) error {
 	if err != nil {
 		return err
 	}
+	if !info.Mode().IsRegular() { // a named pipe would wait for its writer
+		return fmt.Errorf("%s is not a regular file", file)
+	}
 	if info.Size() > mostState {
 		return fmt.Errorf("%s is too large for a storage state: %d bytes", file, info.Size())
 	}

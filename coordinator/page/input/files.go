@@ -94,7 +94,7 @@ func sendFiles(ctx context.Context, e *frame.Element, files []string) error {
 		if err != nil {
 			return err
 		}
-		if left -= info.Size(); info.IsDir() || left < 0 {
+		if left -= info.Size(); !info.Mode().IsRegular() || left < 0 {
 			return &frame.TargetError{Target: e.Target, Reason: fmt.Sprintf("is in a browser on another machine, which gets files of together %d MB, and no folders", maxSent>>20)}
 		}
 		contents, err := os.ReadFile(file)

@@ -92,8 +92,12 @@ func (a *Agent) Uploads(ctx context.Context, paths []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := os.Stat(file); err != nil {
+		info, err := os.Stat(file)
+		if err != nil {
 			return nil, err
+		}
+		if !info.Mode().IsRegular() && !info.IsDir() { // the browser would wait for its writer
+			return nil, fmt.Errorf("%s is neither a file nor a folder", path)
 		}
 		if files[i], err = realPath(file); err != nil {
 			return nil, err

@@ -46,6 +46,7 @@ func Bind(ctx context.Context, key string) (*Binding, error) {
 		return nil, err
 	}
 	defer lock.Unlock()
+	removeLeftovers(dir)
 
 	folder := filepath.Join(dir, ".bind-"+unique())
 	defer removeNewSocket(folder)
