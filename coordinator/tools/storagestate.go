@@ -73,7 +73,7 @@ func loadState(ctx context.Context, c *agent.Call, in loadStateIn) error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() { // a named pipe would wait for its writer
+	if !info.Mode().IsRegular() && !info.IsDir() { // a named pipe would wait for its writer
 		return fmt.Errorf("%s is not a regular file", file)
 	}
 	if info.Size() > mostState {
