@@ -318,14 +318,14 @@ func TestSurvivorsAreIdle(t *testing.T) {
 			owner := s.agent()
 			s.survives("agent", s.agent())
 			s.survives("serve", s.serve())
-			s.kill(owner)
+			owner.Process.Kill() // its session waits for it
 		},
 		"agent, MCP host and log reader": func(s *scene) {
 			s.survives("window", s.window("--headless"))
 			s.survives("another agent", s.agent())
 			killed, host, log := s.agent(), s.host(), s.log()
 			below := processesBelow(s.T, host.Process.Pid)
-			s.kill(killed)
+			killed.Process.Kill()
 			s.kill(host)
 			s.kill(log)
 			for _, p := range below {
