@@ -50,7 +50,7 @@ func TestVerify(t *testing.T) {
 	}{
 		{"heading", "Your order", 1}, {"heading", "your  ORDER", 1}, {"heading", "My order", 0},
 		{"button", "Save", 2}, {"button", "Hidden", 0}, {"button", "Inner button", 1}, {"button", "Shadow", 1},
-		{"cell", "Seven", 1}, {"columnheader", "Item", 1}, {"row", "Item Seven", 1}, {"listitem", "", 2},
+		{"cell", "Seven", 1}, {"rowheader", "Item", 1}, {"row", "Item Seven", 1}, {"listitem", "", 2},
 		{"textbox", "Name", 1}, {"checkbox", "News", 1}, {"combobox", "Colour", 1}, {"slider", "Volume", 1},
 	} {
 		found, err := p.Reader().FindByRole(t.Context(), c.role, c.name)

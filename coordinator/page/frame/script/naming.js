@@ -15,7 +15,7 @@ function () {
     BUTTON: "button", H1: "heading", H2: "heading", H3: "heading", H4: "heading", H5: "heading", H6: "heading",
     NAV: "navigation", MAIN: "main", ASIDE: "complementary", ARTICLE: "article", FORM: "form", SEARCH: "search", P: "paragraph",
     UL: "list", OL: "list", MENU: "list", LI: "listitem", TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TFOOT: "rowgroup",
-    TR: "row", TD: "cell", TH: "columnheader", TEXTAREA: "textbox", OPTION: "option", FIELDSET: "group", DETAILS: "group",
+    TR: "row", TD: "cell", HGROUP: "group", TEXTAREA: "textbox", OPTION: "option", FIELDSET: "group", DETAILS: "group",
     SUMMARY: "summary", DIALOG: "dialog", HR: "separator", PROGRESS: "progressbar", METER: "meter", OUTPUT: "status",
     FIGURE: "figure", BLOCKQUOTE: "blockquote", IFRAME: "iframe", FRAME: "iframe", VIDEO: "video", AUDIO: "audio",
     DEL: "deletion", S: "deletion", INS: "insertion", DT: "term", DD: "definition", CANVAS: "canvas", OPTGROUP: "group", SVG: "img", svg: "img", MATH: "math", math: "math",
@@ -31,6 +31,12 @@ function () {
 
   const aria = (e, name) => e.$getAttribute("aria-" + name);
   const sections = "article,aside,main,nav,section";
+  const listed = /^(text|search|email|tel|url)$/; // the fields that may have a list
+  // headsRow reports whether a cell is the head of its row: it says so, or data is beside it.
+  function headsRow(e) {
+    const scope = e.$getAttribute("scope")?.toLowerCase(), row = e.$parentElement;
+    return scope ? scope.startsWith("row") : row?.$parentElement?.$nodeName !== "THEAD" && [...row?.$children ?? []].some((c) => c.$nodeName === "TD");
+  }
   function roleOf(e) {
     const given = e.$getAttribute("role");
     if (given) {
@@ -41,10 +47,11 @@ function () {
     switch (e.$nodeName) {
       case "A": case "AREA": return e.$hasAttribute("href") ? "link" : "generic";
       case "a": return e.$href.baseVal ? "link" : "generic"; // in a drawing
-      case "IMG": return e.$getAttribute("alt") === "" ? "none" : "img";
-      case "INPUT": return e.$type === "hidden" ? "none" : inputs[e.$type] ?? (e.$list ? "combobox" : "textbox");
+      case "IMG": return e.$getAttribute("alt") === "" && !aria(e, "label") && !aria(e, "labelledby") ? "none" : "img";
+      case "INPUT": return e.$type === "hidden" ? "none" : e.$list && listed.test(e.$type) ? "combobox" : inputs[e.$type] ?? "textbox";
       case "SELECT": return e.$multiple || e.$size > 1 ? "listbox" : "combobox";
-      case "SECTION": return e.$hasAttribute("aria-label") || e.$hasAttribute("aria-labelledby") ? "region" : "generic";
+      case "SECTION": return e.$hasAttribute("aria-label") || e.$hasAttribute("aria-labelledby") || e.$hasAttribute("title") ? "region" : "generic";
+      case "TH": return headsRow(e) ? "rowheader" : "columnheader";
       case "HEADER": return e.$closest(sections) ? "generic" : "banner";
       case "FOOTER": return e.$closest(sections) ? "generic" : "contentinfo";
     }
@@ -106,7 +113,7 @@ function () {
     if (!content.includes('"') || /\bcounters?\(/.test(content) || style.display === "none" || style.visibility !== "visible" || style.opacity === "0" || isIcon(style)) return "";
     const parts = content.match(strings), alternative = / \/ "/.test(content); // after a slash, for assistive technology
     const s = (alternative ? parts.slice(-1) : parts).map((s) => s.slice(1, -1)).join("").replace(/\\([\da-f]{1,6}) ?|\\(.)/gi, (_, code, c) => c ?? String.fromCodePoint(parseInt(code, 16)));
-    return !wordy.test(s) ? "" : style.display.startsWith("inline") ? s : ` ${s} `;
+    return !wordy.test(s) ? "" : style.display === "inline" ? s : ` ${s} `;
   }
   // isIcon reports whether a style is that of a font whose letters are pictures.
   const isIcon = ({ fontFamily }) => /^[^,]*(icon|symbols)/i.test(fontFamily);
@@ -134,7 +141,24 @@ function () {
   const decorative = (e) => !/[\p{L}\p{N}]/u.test(e.$textContent) || isIcon(getComputedStyle(e)) ||
     [e.$previousElementSibling, e.$nextElementSibling].some((c) => c?.$offsetHeight === 1 && c.$offsetWidth === 1 && c.$textContent.trim());
 
-  // textOf is the text of an element, as the name of something (accname 1.2, 2F).
+  // valueIn is what a control adds to the name that its text is a part of: its value, which
+  // nobody sees of a password. Undefined: the element is no such control.
+  const numeric = /^(slider|spinbutton|scrollbar|progressbar|meter)$/, valueless = /^(checkbox|radio|hidden|password|file|color|image)$/;
+  function valueIn(e) {
+    switch (e.$nodeName) {
+      case "INPUT": return valueless.test(e.$type) ? "" : e.$value;
+      case "TEXTAREA": case "PROGRESS": case "METER": return String(e.$value);
+      case "SELECT": return [...e.$selectedOptions].map((o) => o.$label).join(" ");
+    }
+    const role = e.$getAttribute("role") ?? "";
+    if (numeric.test(role)) return aria(e, "valuetext") ?? aria(e, "valuenow") ?? "";
+    if (role === "listbox") return [...e.$querySelectorAll("[role=option][aria-selected=true]")].map((o) => textOf(o)).join(" ");
+  }
+
+  // textOf is the text of an element, as the name of something (accname 1.2, 2F). What stands
+  // apart has blanks around it, as an inline block has: only letters in a line make a word.
+  const atoms = set("IMG svg math INPUT SELECT TEXTAREA PROGRESS METER VIDEO AUDIO CANVAS OBJECT IFRAME");
+  const apart = (e, { display }) => atoms.has(e.$nodeName) || !/^(inline|contents|ruby|math)$/.test(display);
   function textOf(n, skip, budget = { left: MAX_NAME * 2 }) {
     const [before, after] = generated(n);
     let s = before;
@@ -143,32 +167,36 @@ function () {
       if (c.$nodeType === 3) {
         s += c.$nodeValue;
         budget.left -= c.$nodeValue.length;
-      } else if (c.$nodeType === 1 && c !== skip && !skipped.has(c.$nodeName) && aria(c, "hidden") !== "true") {
+      } else if (c.$nodeName === "BR") {
+        s += " ";
+      } else if (c.$nodeType === 1 && c !== skip && !skipped.has(c.$nodeName) && c.$nodeName !== "RT" && aria(c, "hidden") !== "true") {
         const style = getComputedStyle(c);
         if (style.display === "none" || style.visibility !== "visible") continue;
-        const label = aria(c, "label") || (c.$nodeName === "IMG" ? c.$alt : "") || (c.$nodeName === "svg" ? svgTitle(c) : c.$nodeName === "math" ? mathOf(c) : "");
-        const inner = label || (["INPUT", "SELECT", "TEXTAREA"].includes(c.$nodeName) ? "" : textOf(c, skip, budget));
-        s += style.display.startsWith("inline") || style.display === "contents" ? inner : ` ${inner} `;
+        const inner = valueIn(c) ?? (ownText(c) || textOf(c, skip, budget) || c.$getAttribute("title") || "");
+        s += apart(c, style) ? ` ${inner} ` : inner;
       }
     }
     return s + after;
   }
+  // ownText names an element in place of its content.
+  const ownText = (e) => aria(e, "label")?.trim() || (e.$nodeName === "IMG" ? e.$alt : e.$nodeName === "svg" ? svgTitle(e) : e.$nodeName === "math" ? mathOf(e) : "");
   const svgTitle = (e) => e.$querySelector(":scope > title")?.$textContent ?? "";
 
   function nameOf(e, role) {
     const by = aria(e, "labelledby");
     if (by) {
       const scope = e.$getRootNode();
-      const s = squash(by.split(/\s+/).map((id) => { const l = scope.$getElementById?.(id); return l ? aria(l, "label") || l.$alt || textOf(l) : ""; }).join(" "));
+      const s = squash(by.split(/\s+/).map((id) => { const l = scope.$getElementById?.(id); return l ? aria(l, "label") || valueIn(l) || l.$alt || textOf(l) : ""; }).join(" "));
       if (s) return s;
     }
     let s = squash(aria(e, "label") ?? "");
     if (s) return s;
     switch (e.$nodeName) {
       case "INPUT":
-        if (e.$type === "submit" || e.$type === "reset" || e.$type === "button") s = e.$value || { submit: "Submit", reset: "Reset", button: "" }[e.$type];
-        else if (e.$type === "image") s = e.$alt || "Submit";
+        if (e.$type === "submit" || e.$type === "reset" || e.$type === "button") s = e.$hasAttribute("value") ? e.$value : { submit: "Submit", reset: "Reset", button: "" }[e.$type];
+        else if (e.$type === "image") s = e.$alt || e.$value || e.$getAttribute("title") || "Submit";
         break;
+      case "OPTION": case "OPTGROUP": s = e.$label; break;
       case "IMG": case "AREA": s = e.$alt; break;
       case "svg": s = svgTitle(e); break;
       case "FIELDSET": s = legend(e, "legend"); break;
@@ -176,11 +204,15 @@ function () {
       case "FIGURE": s = legend(e, "figcaption"); break;
       default: if (e.$ownerSVGElement) s = svgTitle(e);
     }
-    if (!s) s = labelsOf(e).map((l) => textOf(l, e)).join(" ");
+    if (!s) s = labelsOf(e).filter(displayed).map((l) => aria(l, "label") || textOf(l, e)).join(" ");
     if (!s && namedByContent.has(role)) s = textOf(e, role === "treeitem" ? e.$querySelector("[role=group]") : null); // without the items below it
     s = squash(s ?? "");
-    return s || squash(e.$getAttribute("title") ?? "") || squash(e.$getAttribute("placeholder") ?? "");
+    return s || squash(e.$getAttribute("title") ?? "") || squash(e.$getAttribute("placeholder") ?? aria(e, "placeholder") ?? "");
   }
+  const displayed = (e) => e.$checkVisibility({ visibilityProperty: true }) || getComputedStyle(e).display === "contents";
+  // wholeName is nameOf, and of a part of a table its text, which a snapshot shows as that.
+  const tabular = set("cell row columnheader rowheader");
+  const wholeName = (e, role) => nameOf(e, role) || (tabular.has(role) ? squash(textOf(e)) : "");
   // labelsOf is e.labels, which searches the whole tree for each control.
   const labelled = new Map(), none = [];
   function labelsOf(e) {
@@ -241,5 +273,5 @@ function () {
   const quote = (s) => `"${s.replace(/["\\]/g, "\\$&")}"`;
   const labelOf = ({ role, name }) => role + (name ? " " + quote(name) : "");
 
-  return { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, generated, mathOf, decorative, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named, identify };
+  return { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, generated, mathOf, decorative, apart, textOf, nameOf, wholeName, labelsOf, hintOf, quote, labelOf, named, identify };
 }

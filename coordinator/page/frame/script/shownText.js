@@ -2,7 +2,7 @@ function (top, { options, strict } = {}) {
   // The plain text that is shown in an element (or the document) and its shadow roots; with
   // options, also those of a closed dropdown; strict: without what no user sees.
   const { flat, skipped } = library.naming(), { displayed, collapsed, framed, unseen } = library.visibility();
-  const inline = /^(inline|contents|ruby)/;
+  const inline = /^(inline|contents|ruby)$/; // an inline block stands apart
   function read(e) {
     if (e.$nodeName === "BR") return " ";
     if (skipped.has(e.$nodeName) || e.$nodeName === "TEXTAREA") return "";

@@ -3,7 +3,7 @@ function (selector, { exact, pattern, hidden, every, among }) {
   // (role=button[name="Save"], or button "Save" as in a snapshot), or a label. A part of a
   // name, in any case, counts where no name is the same, unless it is to be exact. They are
   // shown, or hidden. Of a text likewise, unless every one is to be counted. Null: the selector is unusable.
-  const { squash, roleOf, nameOf, skipped } = library.naming(), { shown } = library.visibility(), counts = (e) => shown(e) === !hidden;
+  const { squash, apart, roleOf, nameOf, skipped } = library.naming(), { shown } = library.visibility(), counts = (e) => shown(e) === !hidden;
   const all = among.filter((e) => !skipped.has(e.$nodeName));
   const holding = (some, of, wanted) => some.filter((e) => of(e).toLowerCase().includes(wanted.toLowerCase()));
   const named = (some, of, wanted) => {
@@ -16,8 +16,8 @@ function (selector, { exact, pattern, hidden, every, among }) {
     const of = (e, text) => squash(e.$nodeName === "INPUT" ? (/^(button|submit|reset)$/.test(e.$type) ? e.$value : "") : text(e));
     const visible = (e) => (hidden ? e.$textContent : visibleText(e, shown));
     const fits = (e) => pattern ? pattern.test(of(e, visible)) : quoted === undefined ? of(e, visible).toLowerCase().includes(wanted.toLowerCase()) : of(e, visible) === wanted;
-    const smallest = [];
-    for (const e of holding(all, (e) => of(e, (e) => e.$textContent), wanted).reverse()) { // what is inside comes first
+    const smallest = [], bare = (s) => s.replace(/\s/g, "").toLowerCase(); // what stands apart has blanks only where it is shown
+    for (const e of all.filter((e) => bare(of(e, (e) => e.$textContent)).includes(bare(wanted))).reverse()) { // what is inside comes first
       if (counts(e) && !smallest.some((inner) => e.$contains(inner)) && fits(e)) smallest.unshift(e);
     }
     const same = pattern || every ? [] : smallest.filter((e) => of(e, visible).toLowerCase() === wanted.toLowerCase());
@@ -34,14 +34,15 @@ function (selector, { exact, pattern, hidden, every, among }) {
   if (pattern) return some.filter((e) => pattern.test(of(e)));
   return name === undefined ? some : named(some, of, squash(name.replace(/\\(["'\\])/g, "$1")));
 
-  // visibleText is the text of an element without what is hidden in it.
+  // visibleText is the text of an element without what is hidden in it, with blanks between what
+  // stands apart.
   function visibleText(e, shown) {
-    const texts = document.$createTreeWalker(e, NodeFilter.SHOW_TEXT);
+    const seen = shown(e) && !(e.$nodeName === "DETAILS" && !e.$open);
     let s = "";
-    while (texts.nextNode()) {
-      const holder = texts.currentNode.$parentElement;
-      const closed = holder.$nodeName === "DETAILS" && !holder.$open;
-      if (!closed && shown(holder)) s += texts.currentNode.$nodeValue;
+    for (const c of e.$childNodes) {
+      if (c.$nodeType === 3 && seen) s += c.$nodeValue;
+      else if (c.$nodeName === "BR") s += " ";
+      else if (c.$nodeType === 1) s += apart(c, getComputedStyle(c)) ? ` ${visibleText(c, shown)} ` : visibleText(c, shown);
     }
     return s;
   }

@@ -11,7 +11,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   const MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
   const fresh = [], hidden = [], shadows = [];
   let visited = 0, ended = false;
-  const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, generated, mathOf, decorative, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named } = library.naming();
+  const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, generated, mathOf, decorative, apart, textOf, nameOf, wholeName, labelsOf, hintOf, quote, labelOf, named } = library.naming();
 
   const { up, collapsed, displayed, shown: isShown, unseen } = library.visibility();
 
@@ -197,7 +197,10 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
         // A term and its definition are one text.
         const defines = c.$nodeName === "DD" && previous?.$nodeName === "DT";
         if (defines) items.apart = false;
+        const gap = /^inline-/.test(style.display); // its text is no part of a word beside it
+        if (gap) add(items, [text(" ", e)], false);
         add(items, veiled(c, style, visit(c, style, cursor)), !inline && !defines);
+        if (gap) add(items, [text(" ", e)], false);
         if (defines) items.apart = true;
         previous = c;
       }
@@ -210,10 +213,9 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // user sees them; also what is clipped where that is wanted.
   const sighted = [];
   const wanted = look === "self" ? roleOf(root) : look;
-  const namedByCells = new Set(["cell", "row", "columnheader", "rowheader"]);
   function sight(e, role, shown, seen = shown) {
     if (role !== wanted) return;
-    const name = nameOf(e, role) || (namedByCells.has(role) ? squash(textOf(e)) : "");
+    const name = wholeName(e, role);
     sighted.push(number(shown, { role, name }), name, unseen(seen));
   }
 
