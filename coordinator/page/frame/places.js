@@ -1,4 +1,4 @@
-function (numbers) {
+function (numbers = []) {
   // Where numbered elements are shown now: [number, place], in the topmost document
   // that can be reached (see climb). What is covered, or scrolled out of a frame, is left out.
   const { shown: isShown } = library.visibility();

@@ -65,6 +65,7 @@ func (i *Input) clickSpot(ctx context.Context, s *spot, button input.MouseButton
 			Missed   string
 			Unmet    []string
 			Download bool
+			Is       frame.Identity // as it was when the click arrived
 		}
 		err := i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "clicked", nil, &r) })
 		if err != nil {
@@ -75,6 +76,9 @@ func (i *Input) clickSpot(ctx context.Context, s *spot, button input.MouseButton
 		}
 		if r.Missed == "" {
 			s.unmet, s.downloads = r.Unmet, r.Download
+			if r.Is.Role != "" {
+				s.Is = r.Is
+			}
 			return nil
 		}
 		unready := s.coveredBy(r.Missed, wait)

@@ -39,6 +39,7 @@ type changesFound struct {
 	Again         []string
 	Title         string
 	Last          int
+	Customs       int // see outlineResult
 	Fresh         []any
 }
 
@@ -217,6 +218,9 @@ const sameMark = "\x02"
 func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (found changesFound, err error) {
 	r.numbering.Lock()
 	defer r.numbering.Unlock()
+	if r.customs[f.ID] == f.Generation { // no event reports a change of these
+		_, _ = internals(ctx, r.frames, f.Session, f.ID)
+	}
 	var in runtime.ExecutionContextID
 	err = r.frames.InWorld(ctx, f.ID, func(session *cdp.Session, world runtime.ExecutionContextID) error {
 		now, _ := r.frames.Frame(f.ID)
@@ -241,6 +245,7 @@ func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (f
 	if err != nil {
 		return found, err
 	}
+	r.note(f, found.Customs)
 	return found, r.frames.AddRefs(f.ID, in, found.Last, refsOf(found.Fresh))
 }
 

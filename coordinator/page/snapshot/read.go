@@ -142,7 +142,7 @@ func marked(text string) (whole, words string) {
 
 func findLines(lines, words []string, wanted *regexp.Regexp, opts FindOptions) Found {
 	var found Found
-	keep := make([]bool, len(lines))
+	keep, more := make([]bool, len(lines)), map[int]bool{} // more: lines that are left out from here on
 	for i, line := range lines[:min(len(lines), len(words))] {
 		if !wanted.MatchString(strings.Trim(words[i], wordless)) {
 			continue
@@ -157,10 +157,20 @@ func findLines(lines, words []string, wanted *regexp.Regexp, opts FindOptions) F
 			for j := range itemAround(lines, i) {
 				keepWithContext(keep, j, all)
 			}
+			for j := i + 1; j < len(lines) && indentOf(lines[j]) > indentOf(line); j++ {
+				if j-i > maxItemLines {
+					more[j] = true
+					break
+				}
+				keepWithContext(keep, j, all) // what has that name, as a list or a dialog
+			}
 		}
 	}
 	var b strings.Builder
 	for i, line := range lines {
+		if more[i] && !keep[i] {
+			b.WriteString(strings.Repeat(" ", indentOf(line)) + "- …\n")
+		}
 		if keep[i] {
 			b.WriteString(strings.Replace(around(line, words[min(i, len(words)-1)], wanted), headMark, "", 1))
 		}

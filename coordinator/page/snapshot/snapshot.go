@@ -56,9 +56,12 @@ type Reader struct {
 	// changesTimeout bounds how long the page may take to report its changes.
 	changesTimeout time.Duration
 
-	numbering sync.Mutex // serializes the numbering of refs; guards lost
+	numbering sync.Mutex // serializes the numbering of refs; guards lost and customs
 	// lost are the frames where the result of the last call that numbered elements did not arrive.
 	lost map[protocol.FrameID]bool
+	// customs are the documents with elements whose role the browser alone knows, as
+	// frame.Frame.Generation.
+	customs map[protocol.FrameID]int
 
 	mu   sync.Mutex
 	last seen // the last snapshot
@@ -71,7 +74,7 @@ type Reader struct {
 // New returns the reader of a page, which also suggests replacements for stale refs. A page
 // may take that long to report its changes.
 func New(page Page, frames *frame.Tree, changesTimeout time.Duration) *Reader {
-	r := &Reader{page: page, frames: frames, changesTimeout: changesTimeout, lost: map[protocol.FrameID]bool{}, watched: -1, known: -1}
+	r := &Reader{page: page, frames: frames, changesTimeout: changesTimeout, lost: map[protocol.FrameID]bool{}, customs: map[protocol.FrameID]int{}, watched: -1, known: -1}
 	frames.OnStale(r.similar)
 	return r
 }
@@ -217,9 +220,11 @@ type outlineResult struct {
 	Self    string
 	// Suspects is how many elements may have a closed shadow root.
 	Suspects int
-	Known    bool  // a script knows what to compare the document with
-	Cut      bool  // Options.most or main has left something out
-	Fresh    []any // alternates numbers and labels of elements whose label is new
+	// Customs is how many elements may have a role that the browser alone knows.
+	Customs int
+	Known   bool  // a script knows what to compare the document with
+	Cut     bool  // Options.most or main has left something out
+	Fresh   []any // alternates numbers and labels of elements whose label is new
 }
 
 // frameMark marks the position of a frame's content in a text.
@@ -378,8 +383,19 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 		}
 		err = look()
 	}
+	if err == nil && read.Customs > 0 {
+		var fresh bool
+		if fresh, err = internals(ctx, r.frames, session, id); cdp.Refused(err) {
+			err = frame.ErrGone
+		}
+		if fresh && err == nil {
+			err = look()
+		}
+	}
 	if err == nil {
-		if f, _ := r.frames.Frame(id); id == r.frames.Main() {
+		f, _ := r.frames.Frame(id)
+		r.note(f, read.Customs)
+		if id == r.frames.Main() {
 			r.knows(f.Generation, read.Known)
 		}
 		r.page.Flush()

@@ -29,7 +29,9 @@ function () {
   // The roles of WAI-ARIA; a page may make up others, before one of these or alone.
   const roles = set("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid gridcell group heading image img insertion link list listbox listitem log main mark marquee math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note option paragraph presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox timer toolbar tooltip tree treegrid treeitem");
 
-  const aria = (e, name) => e.$getAttribute("aria-" + name);
+  // What a custom element says by its ElementInternals counts where no attribute does.
+  const ownSemantics = memory.anySemantics ? (e) => memory.semantics.get(e) : () => undefined;
+  const aria = (e, name) => e.$getAttribute("aria-" + name) ?? ownSemantics(e)?.[name] ?? null;
   const sections = "article,aside,main,nav,section";
   const listed = /^(text|search|email|tel|url)$/; // the fields that may have a list
   // headsRow reports whether a cell is the head of its row: it says so, or data is beside it.
@@ -44,6 +46,8 @@ function () {
       if (role && !(role === "none" || role === "presentation") ) return role === "image" ? "img" : role === "gridcell" ? "cell" : role;
       if (role && e.$tabIndex < 0) return "generic";
     }
+    const own = ownSemantics(e)?.role;
+    if (own) return own === "image" ? "img" : own === "gridcell" ? "cell" : own;
     switch (e.$nodeName) {
       case "A": case "AREA": return e.$hasAttribute("href") ? "link" : "generic";
       case "a": return e.$href.baseVal ? "link" : "generic"; // in a drawing
@@ -158,7 +162,7 @@ function () {
   // textOf is the text of an element, as the name of something (accname 1.2, 2F). What stands
   // apart has blanks around it, as an inline block has: only letters in a line make a word.
   const atoms = set("IMG svg math INPUT SELECT TEXTAREA PROGRESS METER VIDEO AUDIO CANVAS OBJECT IFRAME");
-  const apart = (e, { display }) => atoms.has(e.$nodeName) || !/^(inline|contents|ruby|math)$/.test(display);
+  const apart = (e, { display }) => atoms.has(e.$nodeName) || !/^(inline|contents|ruby|math)$/.test(display) || /^(grid)?cell$|^(row|column)header$/.test(e.$getAttribute("role"));
   function textOf(n, skip, budget = { left: MAX_NAME * 2 }) {
     const [before, after] = generated(n);
     let s = before;
@@ -247,7 +251,8 @@ function () {
   function named(e) {
     for (let n = actionable.has(roleOf(e)) ? null : e; n; n = parentOf(n)) {
       if (n.$nodeType !== 1 || !(controlOf(n) || whole.has(roleOf(n)))) continue;
-      e = controlOf(n) ?? n;
+      // A twisty or a box in the item of a tree does something else than the item.
+      if (n === e || roleOf(n) !== "treeitem" || /[\p{L}\p{N}]/u.test(e.$textContent)) e = controlOf(n) ?? n;
       break;
     }
     const role = roleOf(e), name = limit(nameOf(e, role) || (actionable.has(role) ? "" : limit(squash(textOf(e)), 80)), MAX_NAME);
@@ -273,5 +278,5 @@ function () {
   const quote = (s) => `"${s.replace(/["\\]/g, "\\$&")}"`;
   const labelOf = ({ role, name }) => role + (name ? " " + quote(name) : "");
 
-  return { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, generated, mathOf, decorative, apart, textOf, nameOf, wholeName, labelsOf, hintOf, quote, labelOf, named, identify };
+  return { roles, MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, generated, mathOf, decorative, apart, textOf, nameOf, wholeName, labelsOf, hintOf, quote, labelOf, named, identify };
 }

@@ -3,11 +3,12 @@ function (selector, { exact, pattern, hidden, every, among }) {
   // (role=button[name="Save"], or button "Save" as in a snapshot), or a label. A part of a
   // name, in any case, counts where no name is the same, unless it is to be exact. They are
   // shown, or hidden. Of a text likewise, unless every one is to be counted. Null: the selector is unusable.
-  const { squash, apart, roleOf, nameOf, skipped } = library.naming(), { shown } = library.visibility(), counts = (e) => shown(e) === !hidden;
+  const { squash, apart, roleOf, nameOf, skipped } = library.naming(), { shown } = library.visibility(), counts = (e) => shown(library.imageOf(e) ?? e) === !hidden;
   const all = among.filter((e) => !skipped.has(e.$nodeName));
   const holding = (some, of, wanted) => some.filter((e) => of(e).toLowerCase().includes(wanted.toLowerCase()));
   const named = (some, of, wanted) => {
-    const same = some.filter((e) => of(e) === wanted);
+    const start = wanted.endsWith("…") && wanted.slice(0, -1); // a snapshot cuts what is long
+    const same = some.filter((e) => of(e) === wanted || start && of(e).startsWith(start));
     return same.length || exact ? same : holding(some, of, wanted);
   };
   if (selector.startsWith("text=")) {

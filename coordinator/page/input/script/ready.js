@@ -58,8 +58,7 @@ async function ({ kind, position, budget, quick }) {
   // What is no field never becomes one: fill.js reports that.
   const field = ["INPUT", "TEXTAREA", "SELECT"].includes(element.$nodeName);
   const editable = () => element.$isContentEditable || !element.$readOnly;
-  // An area is displayed nowhere itself: its image is, in whose pixels it is given.
-  const image = element.$nodeName === "AREA" ? document.$querySelector(`img[usemap="#${CSS.escape(element.$closest("map")?.$name ?? "")}"]`) : null;
+  const image = library.imageOf(element); // in whose pixels an area is given
   const part = () => {
     const whole = image.$getBoundingClientRect();
     const c = element.$coords.split(",").map(Number);
@@ -214,7 +213,7 @@ async function ({ kind, position, budget, quick }) {
   function watch() {
     library.clicked.call(element);
     const kinds = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "dblclick", "auxclick", "contextmenu"];
-    let judged = false, missed = "", click = null;
+    let judged = false, missed = "", click = null, is; // the page may have renamed it when the mouse came
     const judge = (e) => {
       if (!e.isTrusted) return;
       if (e.type === "click") click = e;
@@ -224,6 +223,7 @@ async function ({ kind, position, budget, quick }) {
         // Of a closed shadow root the path shows the host alone: what was hit in it
         // is asked of the element's own root.
         if (by?.$nodeType === 1 && by !== element && contains(by, element)) by = deepest(element.$getRootNode(), e.clientX, e.clientY) ?? by;
+        is = library.naming().identify(element, by?.$nodeType && contains(element, by) ? by : null);
         if (by?.$nodeType && other(by)) missed = describe(by.$nodeType === 1 ? by : by.$parentElement ?? document.$documentElement);
       }
       if (missed) {
@@ -235,7 +235,7 @@ async function ({ kind, position, budget, quick }) {
     const end = () => {
       for (const k of kinds) removeEventListener(k, judge, { capture: true });
       clearTimeout(timer);
-      return { missed, prevented: !!click?.defaultPrevented };
+      return { missed, is, prevented: !!click?.defaultPrevented };
     };
     const timer = setTimeout(end, 2000);
     memory.watched = end;

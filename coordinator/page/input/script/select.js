@@ -19,7 +19,7 @@ async function ({ wanted = [], patience }) {
   });
   for (const w of wanted) {
     const found = find(w);
-    if (!found) return { error: `has no option ${JSON.stringify(w)}; it has ${options.slice(0, 30).map(text).map((s) => JSON.stringify(s)).join(", ")}` };
+    if (!found) return { error: `has no option ${JSON.stringify(w)}; it has ${options.filter((o) => getComputedStyle(o).display !== "none").slice(0, 30).map(text).map((s) => JSON.stringify(s)).join(", ")}` };
     if (found.$disabled || found.$parentElement.$disabled) return { error: `option ${JSON.stringify(w)} is disabled` };
     chosen.push(found);
   }

@@ -13,5 +13,5 @@ function (options) {
     if (options.appeared) found.after = watch.all();
   }
   found.fresh.unshift(...given);
-  return JSON.stringify({ ...found, compared, known: watch.knows() });
+  return JSON.stringify({ ...found, compared, known: watch.knows(), customs: memory.customs?.length ?? 0 });
 }

@@ -9,6 +9,9 @@ function ({ generation, lost }) {
     memory.elements = new Map();
     memory.closedRoots = new WeakMap();
     memory.asked = new WeakSet();
+    memory.semantics = new WeakMap();
+    memory.plain = new Set();
+    memory.anySemantics = false;
     memory.called = new WeakMap();
     memory.watch?.end();
     memory.watch = undefined;

@@ -6,8 +6,9 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // the browser knows (see adopt).
   // called is what the answers called the numbered elements.
   const { numbers, elements, asked, called } = memory;
-  const MAX_SUSPECTS = 200;
+  const MAX_SUSPECTS = 200, MAX_CUSTOMS = 50;
   const suspects = memory.suspects = [];
+  const customs = memory.customs = (memory.customs ?? []).filter((e) => e.$isConnected && !memory.plain.has(e.$localName));
   const MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
   const fresh = [], hidden = [], shadows = [];
   let visited = 0, ended = false;
@@ -63,7 +64,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   function attributesOf(e, role) {
     const a = [];
     const tri = (word, value) => { if (value === "true" || value === true) a.push(word); else if (value === "mixed") a.push(word + "=mixed"); };
-    if (role === "checkbox" || role === "radio" || role === "switch" || role.startsWith("menuitem")) {
+    if (role === "checkbox" || role === "radio" || role === "switch" || role === "treeitem" || role === "option" || role.startsWith("menuitem")) {
       tri("checked", e.$nodeName === "INPUT" ? (e.$indeterminate ? "mixed" : e.$checked) : aria(e, "checked"));
     }
     tri("pressed", aria(e, "pressed"));
@@ -74,8 +75,8 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     if (e.$matches(":disabled") || disabled(e, role)) a.push("disabled");
     if (actionable.has(role) && inert(e)) a.push("inert");
     // Of a tree in one list, or in the rows of a table, only this says what is below what.
-    const listed = role === "row" || role === "treeitem" && !e.$closest("[role=tree]")?.$querySelector("[role=group]");
-    if (listed && aria(e, "level")) a.push("level=" + aria(e, "level"));
+    const level = aria(e, "level");
+    if (level && (role === "row" || role === "treeitem" && Number(level) !== depthOf(e))) a.push("level=" + level);
     if (role === "heading") a.push("level=" + (aria(e, "level") ?? (/^H[1-6]$/.test(e.$nodeName) ? e.$nodeName[1] : "2")));
     if (e.$required || aria(e, "required") === "true") a.push("required");
     if (e.$readOnly && valued.has(role)) a.push("readonly");
@@ -83,6 +84,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     if (aria(e, "current") && aria(e, "current") !== "false") a.push("current");
     if (role === "dialog" && (aria(e, "modal") === "true" || e.$matches(":modal"))) a.push("modal");
     if (e !== document.$body && e.$getRootNode().$activeElement === e && !e.$shadowRoot) a.push("active");
+    if (aria(e, "busy") === "true") a.push("busy");
     const popup = aria(e, "haspopup");
     if (popup && popup !== "false") a.push("haspopup=" + (popup === "true" ? "menu" : popup));
     const sort = aria(e, "sort");
@@ -90,6 +92,13 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     const rows = aria(e, "rowcount");
     if (rows && rows !== String(e.$querySelectorAll("tr,[role=row]").length)) a.push("rowcount=" + (rows === "-1" ? "unknown" : rows));
     return a;
+  }
+
+  // depthOf is the level of an item in a tree by what it is in.
+  function depthOf(e) {
+    let depth = 1;
+    for (let n = up(e); n && n.$getAttribute("role") !== "tree"; n = up(n)) if (n.$getAttribute("role") === "group") depth++;
+    return depth;
   }
 
   // addressOf is the address of a link: that of this site without its origin.
@@ -179,6 +188,8 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     if (shadow) shadows.push(shadow);
     const [before, after] = mute ? ["", ""] : generated(e);
     if (before) add(items, [text(before, e)], false);
+    const n = e.$nodeName === "LI" && !mute && numberOf(e);
+    if (n) add(items, [text(`${n}. `, e)], false);
     let previous;
     for (const c of flat(e)) {
       if (visited > most) {
@@ -209,6 +220,27 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     return items;
   }
 
+  // numberOf is the number of an item in a list that does not simply count from one.
+  const listNumbers = new Map();
+  function numberOf(e) {
+    const list = e.$parentElement;
+    if (list?.$nodeName !== "OL") return undefined;
+    let numbers = listNumbers.get(list);
+    if (!numbers) {
+      listNumbers.set(list, (numbers = new Map()));
+      const items = [...list.$children].filter((c) => c.$nodeName === "LI"), down = list.$reversed;
+      if ((down || list.$hasAttribute("start") || items.some((c) => c.$hasAttribute("value"))) && /decimal/.test(getComputedStyle(list).listStyleType)) {
+        let n = list.$hasAttribute("start") ? list.$start : down ? items.length : 1;
+        for (const c of items) {
+          if (c.$hasAttribute("value")) n = c.$value;
+          numbers.set(c, n);
+          n += down ? -1 : 1;
+        }
+      }
+    }
+    return numbers.get(e);
+  }
+
   // sight notes the elements of a role that is looked for, with their names, and whether no
   // user sees them; also what is clipped where that is wanted.
   const sighted = [];
@@ -228,6 +260,9 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     return hosts.has(e.$nodeName) && !e.$firstChild && e.$offsetHeight > 0;
   }
 
+  // custom reports whether an element may have a role that only the browser knows, see internals.
+  const custom = (e) => e.$localName.includes("-") && customs.length < MAX_CUSTOMS && !customs.includes(e) && !memory.plain.has(e.$localName) && !e.$hasAttribute("role") && e.$matches(":defined");
+
   // acting finds what can be acted on in a drawing, which is one thing otherwise.
   const actors = "a, button, input, select, textarea, summary, [role], [tabindex], [onclick], [draggable=true]";
   const numbered = (it) => it.ref || it.kids.some(numbered);
@@ -244,7 +279,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
 
   // area is a part of an image, itself displayed nowhere.
   function area(e) {
-    const image = e.$hasAttribute("href") && document.$querySelector(`img[usemap="#${CSS.escape(e.$closest("map")?.$name ?? "")}"]`);
+    const image = e.$hasAttribute("href") && library.imageOf(e);
     if (!image || !isShown(image)) return [];
     const item = { role: "link", name: limit(nameOf(e, "link"), MAX_NAME), attributes: attributesOf(e, "link"), kids: [], owner: e };
     item.ref = number(e, item);
@@ -268,6 +303,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       return [];
     }
     if (suspect(e)) suspects.push(e);
+    if (custom(e)) customs.push(e);
     const seeable = style.visibility === "visible", shown = seeable && !collapsed(e, style);
     const pointer = style.cursor === "pointer" && cursor !== "pointer";
     if (!shown) {
@@ -286,7 +322,8 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       const mark = raised ? (s) => `^${s}` : marks[role];
       if (mark) return childrenOf(e, style.cursor).map((it) => (it.role === "text" && squash(it.text) ? text(mark(squash(it.text)), it.owner) : it));
       const labelled = role === "group" || e.$hasAttribute("aria-label") || e.$hasAttribute("aria-labelledby");
-      const name = labelled ? nameOf(e, role) : "";
+      const name = labelled ? nameOf(e, role) : "", busy = aria(e, "busy") === "true";
+      if (busy) return [finish({ role, name: limit(name, MAX_NAME), attributes: ["busy"], kids: [], owner: e }, e, style)].flat();
       if (!name) return part(e, childrenOf(e, style.cursor));
       return [finish({ role, name: limit(name, MAX_NAME), attributes: [], kids: [], owner: e }, e, style)].flat();
     }
@@ -379,8 +416,9 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     }
     if (e.$nodeName === "SELECT") {
       item.text = [...e.$selectedOptions].map((o) => squash(o.$label)).join(", ");
-      const labels = [...e.$options].slice(0, 100).map((o) => squash(o.$label) + (o.$matches(":disabled") ? " [disabled]" : "")).join(" | ");
-      if (e.$options.length > 1) item.kids = [{ role: "options", text: limit(labels, MAX_OPTIONS), kids: [] }];
+      const offered = [...e.$options].filter((o) => getComputedStyle(o).display !== "none" && (o.$parentElement === e || getComputedStyle(o.$parentElement).display !== "none"));
+      const labels = offered.slice(0, 100).map((o) => squash(o.$label) + (o.$matches(":disabled") ? " [disabled]" : "")).join(" | ");
+      if (offered.length > 1) item.kids = [{ role: "options", text: limit(labels, MAX_OPTIONS), kids: [] }];
       return [item];
     }
     if (e.$nodeName === "math") {
@@ -466,21 +504,26 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
 
   // placeOf is the column of a cell, how many it spans, and the first column of its row
   // where that is known. A cell of an earlier row may hold a place in this one.
-  const grids = new Map(), spans = new Map();
+  const grids = new Map(), tableCells = new Map(), spans = new Map();
   // spanning is the text of the cell of an earlier row that spans a row. A search shows it: a
   // row that it finds alone says what it belongs to.
   function spanning(row, column) {
     const cell = full && spans.get(row)?.[column], words = cell ? limit(squash(textOf(cell)), MAX_HINT) : "";
     return words && note(words);
   }
+  // firstOf is the first column of a grid, which may have only some of its columns.
+  function firstOf(grid) {
+    if (grid && !grids.has(grid)) grids.set(grid, Math.min(...[...grid.$querySelectorAll("[aria-colindex]")].map((c) => Number(aria(c, "colindex")) || Infinity)));
+    return grid ? grids.get(grid) : undefined;
+  }
   function placeOf(e) {
     const table = e.$closest("table"), given = Number(aria(e, "colindex")) || undefined;
     if (e.$colSpan === undefined || !table || given) {
-      return { column: given, span: Number(aria(e, "colspan")) || 1 };
+      return { column: given, span: Number(aria(e, "colspan")) || 1, first: given && firstOf(e.$closest(tables)) };
     }
-    let grid = grids.get(table);
+    let grid = tableCells.get(table);
     if (!grid) {
-      grids.set(table, (grid = new Map()));
+      tableCells.set(table, (grid = new Map()));
       const until = [], from = []; // the row at which each column is free again, and the last cell there
       for (const r of table.$rows) {
         if (full) spans.set(r, from.map((c, i) => until[i] > r.$rowIndex && c));
@@ -586,5 +629,5 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     else tree(items, 0);
     return { text: lines.join("\n") + (lines.length ? "\n" : ""), refs };
   }
-  return { itemsOf, lineOf, print, hidden, shadows, suspects, sighted, fresh, wanted, cut: () => visited > most, visited: () => visited, last: () => last };
+  return { itemsOf, lineOf, print, hidden, shadows, suspects, customs, sighted, fresh, wanted, cut: () => visited > most, visited: () => visited, last: () => last };
 }

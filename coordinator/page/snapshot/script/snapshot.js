@@ -17,5 +17,5 @@ function (options) {
   const partial = options.depth || options.interactive;
   if (whole && !options.full && !options.urls && !options.look && !cut && !(partial && watch.knows())) watch.learn(outline, items);
   // As one string: the browser takes seconds to hand over thousands of values.
-  return JSON.stringify({ ...printed, cut, last: outline.last(), suspects: outline.suspects.length, known: watch.knows(), sighted: outline.sighted, self: outline.wanted, fresh: [...given, ...outline.fresh.flat()], title: document.$title });
+  return JSON.stringify({ ...printed, cut, last: outline.last(), suspects: outline.suspects.length, customs: outline.customs.length, known: watch.knows(), sighted: outline.sighted, self: outline.wanted, fresh: [...given, ...outline.fresh.flat()], title: document.$title });
 }

@@ -380,5 +380,5 @@ function () {
     document.$removeEventListener("toggle", toggled, true);
     removeEventListener("resize", resized);
   }
-  return (memory.watch = { learn, changes, all, end, knows: () => !!root });
+  return (memory.watch = { learn, changes, all, end, look: (e) => note(dirty, e), knows: () => !!root });
 }
