@@ -256,7 +256,7 @@ function () {
       break;
     }
     const role = roleOf(e), name = limit(nameOf(e, role) || (actionable.has(role) ? "" : limit(squash(textOf(e)), 80)), MAX_NAME);
-    const password = e.nodeName === "INPUT" && (e.type === "password" || /-password/.test(e.autocomplete));
+    const password = e.$nodeName === "INPUT" && (e.$type === "password" || /-password/.test(e.$autocomplete));
     return { role, name, hint: name ? "" : hintOf(e), password };
   }
 
