@@ -18,7 +18,7 @@ import (
 //go:embed arrivals.js
 var watchArrivals string
 
-const arrivals = "globalThis.arrivals?.() ?? null"
+const arrivals = "memory.arrivals?.() ?? null"
 
 // arrivalsFound is what a document has to report.
 type arrivalsFound struct {
