@@ -59,7 +59,7 @@ type clickIn struct {
 }
 
 type typeIn struct {
-	targetIn
+	Target string `json:"target,omitempty" jsonschema:"default: the caret"`
 	Text   string `json:"text"`
 	Submit bool   `json:"submit,omitempty" jsonschema:"then press Enter"`
 	Slowly bool   `json:"slowly,omitempty" jsonschema:"add key by key at the end"`
@@ -166,11 +166,20 @@ func click(i *input.Input, in clickIn) (done string, _ input.Action) {
 
 func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error {
 	text := c.Secrets.Value(in.Text)
-	change, err := c.Act(ctx, p, p.Input().Type(in.Target, text, input.TypeOptions{Slowly: in.Slowly, Submit: in.Submit, Secret: text != in.Text}))
+	options := input.TypeOptions{Slowly: in.Slowly, Submit: in.Submit, Secret: text != in.Text}
+	typing := p.Input().Type(in.Target, text, options)
+	if in.Target == "" {
+		typing = p.Input().TypeAtFocus(text, options)
+	}
+	change, err := c.Act(ctx, p, typing)
 	for _, h := range slices.Concat(change.Held, change.Passed) {
 		c.Secrets.Learn(in.Text, h.Plain)
 	}
-	return c.Acted("Typed into", "")(change, err)
+	done := "Typed into"
+	if in.Target == "" && (len(change.On) == 0 || change.On[0].Role == "") {
+		done = "Typed"
+	}
+	return c.Acted(done, "")(change, err)
 }
 
 func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {

@@ -59,11 +59,14 @@ func (in clickIn) verb(once, twice, other string) string {
 	return verb
 }
 
-func (in typeIn) Aims() []input.Aim { return in.field() }
+func (in typeIn) Aims() []input.Aim { return []input.Aim{{Target: in.Target}} }
 
 func (in typeIn) Question(names []string) string {
-	question := "Type " + agent.Quoted(in.Text) + " into " + names[0]
-	if in.Text == "" {
+	question := "Type " + agent.Quoted(in.Text)
+	if names[0] != "" {
+		question += " into " + names[0]
+	}
+	if in.Text == "" && in.Target != "" {
 		question = "Clear " + names[0]
 	}
 	if in.Submit {

@@ -83,6 +83,9 @@ func (in hoverIn) Step(d *agent.Done) export.Step {
 }
 
 func (in typeIn) Step(d *agent.Done) export.Step {
+	if in.Target == "" {
+		return in.stepAtFocus(d)
+	}
 	var s export.Step
 	if d.ToEnd() {
 		s.Code = append(s.Code, javascript.Of("$.press('ControlOrMeta+End')", d.On[0]))
@@ -94,6 +97,17 @@ func (in typeIn) Step(d *agent.Done) export.Step {
 	}
 	if in.Submit {
 		s.Code = append(s.Code, javascript.Of("$.press('Enter')", d.On[0]))
+	}
+	return s
+}
+
+func (in typeIn) stepAtFocus(d *agent.Done) (s export.Step) {
+	s.Code = append(s.Code, javascript.Of("$.keyboard.insertText($)", d.Page, d.Typed(0, in.Text)))
+	if in.Slowly {
+		s.Code[0] = javascript.Of("$.keyboard.type($)", d.Page, d.Typed(0, in.Text))
+	}
+	if in.Submit {
+		s.Code = append(s.Code, javascript.Of("$.keyboard.press('Enter')", d.Page))
 	}
 	return s
 }

@@ -188,3 +188,22 @@ func refOf(t *testing.T, agent *toolstest.Agent, text string) string {
 	t.Fatalf("no ref of %s", text)
 	return ""
 }
+
+// Without a target, text goes to the caret of what has the focus, in steps too.
+func TestTypeWithoutATarget(t *testing.T) {
+	t.Parallel()
+	agent := toolstest.OpenWindow(t).Agent("testing")
+	agent.Open(toolstest.ServeHTML(t, `<!doctype html><title>Chat</title><input id=to aria-label=To><input type=password id=key aria-label=Key><button onclick="document.querySelector('#to').focus()">Write</button>`))
+	agent.Refused("browser_type", args{"text": "Ada"}, "nothing has the focus: give a target, or click a field first")
+	agent.Expect("browser_steps", args{"steps": []args{
+		{"action": "click", "target": "button"},
+		{"action": "type", "text": "Ada"},
+		{"action": "press", "key": "Tab"},
+		{"action": "type", "text": "open sesame"},
+	}}, `Typed into textbox "To"`, `Typed into textbox "Key"`)
+	agent.Sees(`() => [...document.querySelectorAll("input")].map(e => e.value).join()`, `"Ada,open sesame"`)
+	source := agent.Must("browser_export", nil)
+	if !strings.Contains(source, ".keyboard.insertText('Ada')") || strings.Contains(source, "sesame") {
+		t.Error(source)
+	}
+}
