@@ -24,8 +24,11 @@ func (m sharedDir) Run() int { return toolstest.Main(m.M) }
 
 // The test binary becomes the coordinator when it is called by that name.
 func TestMain(m *testing.M) {
-	testscript.Main(sharedDir{m}, map[string]func(){"coordinator": testedMain, "cdpprogram": cdpMain, "signalled": signalledMain, "waiting": waitingMain, "vscodewindow": windowMain, "mcphost": hostMain})
+	testscript.Main(sharedDir{m}, programs)
 }
+
+// programs are what the test binary can be, by name.
+var programs = map[string]func(){"coordinator": testedMain, "cdpprogram": cdpMain, "signalled": signalledMain, "waiting": waitingMain, "vscodewindow": windowMain}
 
 // testedMain is main, with a shorter timeout where a test sets one.
 func testedMain() {

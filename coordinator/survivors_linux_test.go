@@ -198,6 +198,8 @@ func (s *scene) extensionHost(browser string) *exec.Cmd {
 	return cmd
 }
 
+func init() { programs["mcphost"] = hostMain }
+
 // hostMain is an MCP host: it starts the server in its arguments, calls a tool, and waits.
 func hostMain() {
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
