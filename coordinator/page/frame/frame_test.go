@@ -166,6 +166,7 @@ setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick=
 		`getByRole('link').first()`: "more", `page.locator("button").nth(0)`: "all",
 		`main:has-text("Please") > button:has-text("Save"):visible >> nth=1`: "save", `main >> text="Save"`: "save", `main >> button >> nth=0`: "all", `main button:text-is("save")`: "save",
 		`p:has-text("nothing"), button:text("Save all")`: "all", "text=/^save ALL$/i": "all", `getByText(/^Save$/)`: "save", `main:has-text("form") a:visible >> nth=0`: "more", "#h >> role=button": "shadow",
+		"css=main > button >> nth=0": "all", `aria/Save`: "save", `aria/Save all[role="button"]`: "all", "text/Send it": "send", `xpath///button[text()="Save"]`: "save", `pierce/#h button`: "shadow",
 		`.md\:visible`: "item", `button >> text="Save"`: "save", `text=1) Part >> nth=0`: "part", `text=15" screen >> nth=0`: "part", `:text("Book")`: "book",
 		`#h:visible button`: "shadow", `button.none:visible, [data-x=":visible"], li:visible`: "item",
 		"text=read more": "more", `role=link[name='more']`: "more", `button "In the \"shadow\""`: "shadow", `role=button[name="Late"]`: "late",
@@ -177,7 +178,7 @@ setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick=
 			t.Errorf("%s: %s, want %s", target, got, want)
 		}
 	}
-	for _, target := range []string{`textbox "Coupon"`, `getByLabel("coupon")`, `getByTestId('code')`, `getByPlaceholder("tea")`} {
+	for _, target := range []string{`textbox "Coupon"`, `getByLabel("coupon")`, `getByTestId('code')`, `getByPlaceholder("tea")`, "placeholder=tea", `placeholder="TEA10"`, "id=c", "data-testid=code", "aria/Coupon"} {
 		pagetest.Act(t, p, p.Input().Type(target, target, input.TypeOptions{}))
 		pagetest.Expect(t, p, "c.value == "+strconv.Quote(target), "true")
 	}
@@ -185,7 +186,7 @@ setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick=
 		`getByRole("button", { name: /nothing/ })`: "matches no element", `getByRole("button", { name: "save", exact: true })`: "matches no element",
 		`getByRole("button", { disabled: true })`: "not known", `getByRole("heading", { level: 3, name: "x" })`: "not known",
 		"role=link": `matches 2 elements (link "Read more" [ref=e5], link "Read less" [ref=e6]): make it unique`,
-		"Save all":  `matches no element: text=Save all is button "Save all"`, "Coupon": `matches no element: give textbox "Coupon"`, "button:not(:visible)": "neither a ref nor a selector", "text=/(/": "not known", "nth=0": "neither a ref", "main:visible + p": "neither a ref", "text=nowhere": "matches no element", `role=[name="x"]`: `text=Save or role=button[name="Save"]`,
+		"Save all":  `matches no element: text=Save all is button "Save all"`, "Coupon": `matches no element: give textbox "Coupon"`, "button:not(:visible)": "neither a ref nor a selector", "text=/(/": "not known", "nth=0": "neither a ref", "main:visible + p": "neither a ref", "text=nowhere": "matches no element", "aria/sav": "matches no element", `placeholder="tea"`: "matches no element", `role=[name="x"]`: `text=Save or role=button[name="Save"]`,
 	} {
 		if _, err := p.Reader().HTML(t.Context(), target); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", target, err, want)

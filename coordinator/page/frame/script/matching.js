@@ -26,7 +26,7 @@ function (selector, hidden) {
     if (!locator) return unknown;
     const { selector, ...how } = locator;
     try {
-      if (/^(text|role|label)=|^[a-z-]+ "/.test(selector)) found = library.worded(selector, { ...how, hidden, every: /^nth=/.test(parts[i + 1]), among: amid(found, selector) });
+      if (/^(text|role|label|name)=|^[a-z-]+ "/.test(selector)) found = library.worded(selector, { ...how, hidden, every: /^nth=/.test(parts[i + 1]), among: amid(found, selector) });
       else if (/^(xpath=|\(*\/\/)/.test(selector)) found = found.flatMap((n) => paths(selector.replace(/^xpath=/, ""), n));
       else found = styled(selector, found);
     } catch (e) {

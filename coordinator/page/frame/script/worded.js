@@ -1,6 +1,6 @@
 function (selector, { exact, pattern, hidden, every, among }) {
   // Those of some elements that have a text (text=Save, text="Save" exactly), a role and a name
-  // (role=button[name="Save"], or button "Save" as in a snapshot), or a label. A part of a
+  // (role=button[name="Save"], or button "Save" as in a snapshot), a name, or a label. A part of a
   // name, in any case, counts where no name is the same, unless it is to be exact. They are
   // shown, or hidden. Of a text likewise, unless every one is to be counted. Null: the selector is unusable.
   const { squash, apart, roleOf, nameOf, skipped } = library.naming(), { shown } = library.visibility(), counts = (e) => shown(library.imageOf(e) ?? e) === !hidden;
@@ -26,6 +26,10 @@ function (selector, { exact, pattern, hidden, every, among }) {
   }
   const labelled = (e) => e.$matches("input, select, textarea, button, [contenteditable], [role]") && counts(library.standIn.call(e, shown));
   if (selector.startsWith("label=")) return named(all.filter(labelled), (e) => squash(nameOf(e, roleOf(e))), squash(selector.slice(6)));
+  if (selector.startsWith("name=")) {
+    const some = named(all.filter((e) => roleOf(e) !== "generic" && counts(library.standIn.call(e, shown))), (e) => squash(nameOf(e, roleOf(e))), squash(selector.slice(5)));
+    return some.filter((e) => !some.some((outer) => outer !== e && outer.$contains(e))); // a picture in a button has the button's name
+  }
   const [, written, , name] = /^role=([a-z-]+)(?:\[name=(["']?)(.*)\2\])?$/s.exec(selector) ?? /^([a-z-]+)( )"(.*)"$/s.exec(selector) ?? [];
   if (!written) return null;
   const role = { gridcell: "cell", image: "img" }[written] ?? written;
