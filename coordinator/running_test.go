@@ -261,13 +261,18 @@ func joinAt(t *testing.T, url, name string) *client {
 
 func (c *client) send(method, params string) {
 	c.t.Helper()
-	c.id++
-	if err := c.Write(c.t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":%q,"params":%s}`, c.id, method, params)); err != nil {
+	if err := c.write(method, params); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
-// response is that to the last message: its result, or its error's text.
+func (c *client) write(method, params string) error {
+	c.id++
+	return c.Write(c.t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":%q,"params":%s}`, c.id, method, params))
+}
+
+// response is that to the last message: its result, its error's text, or the end of the
+// connection.
 func (c *client) response() (string, error) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
@@ -275,7 +280,7 @@ func (c *client) response() (string, error) {
 	for {
 		_, b, err := c.Read(ctx)
 		if err != nil {
-			c.t.Fatal(err)
+			return "", err
 		}
 		var m struct {
 			ID     int
@@ -297,7 +302,9 @@ func (c *client) response() (string, error) {
 
 func (c *client) call(method, params string) (string, error) {
 	c.t.Helper()
-	c.send(method, params)
+	if err := c.write(method, params); err != nil {
+		return "", err
+	}
 	return c.response()
 }
 
