@@ -102,6 +102,9 @@ func (p *Page) Addresses() []string {
 	return append(addresses, p.guard.Early(p.state.documents())...)
 }
 
+// LimitFrames is [frame.Tree.Limit] for the page's frames.
+func (p *Page) LimitFrames(check func(address string) error) { p.frames.Limit(check) }
+
 // Folders are the workspace folders of the connection.
 func (p *Page) Folders() []string { return p.connection.opts.Folders }
 

@@ -302,3 +302,47 @@ func TestHistoryStaysWithinOrigins(t *testing.T) {
 		agent.Close()
 	}
 }
+
+// Frames of other origins stay out of bounds in a tab that is within: of the same process, of
+// another one, and what has no origin of its own in them.
+func TestFramesStayWithinOrigins(t *testing.T) {
+	t.Parallel()
+	other := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, `<!doctype html><title>Bank</title><body style="margin:0"><button style="width:300px;height:60px" onclick="parent.postMessage('clicked', '*')">Forbidden fruit</button><iframe srcdoc="<p>Forbidden core"></iframe>`)
+	})
+	_, port, _ := strings.Cut(strings.TrimPrefix(other, "http://"), ":")
+	site := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/own" {
+			fmt.Fprint(w, "<p>Own frame")
+			return
+		}
+		fmt.Fprintf(w, `<!doctype html><body style="margin:0"><script>onmessage = () => { document.title = "clicked" }</script><iframe id=near style="position:absolute;top:0;left:0;width:320px;height:80px" src="%s"></iframe>
+<div style="height:100px"></div><iframe src="http://localhost:%s/"></iframe><iframe src=/own></iframe><iframe srcdoc="<p>Own text"></iframe>`, other, port)
+	})
+	agent := toolstest.OpenWindow(t).Start(options{Origins: origins(t, []string{site}, nil)})
+	first := agent.Open(site)
+	agent.Must("browser_wait_for", args{"text": "Own frame"})
+	answers := []string{first, agent.Must("browser_snapshot", nil), agent.Must("browser_find", args{"text": "Forbidden"}), agent.Must("browser_markdown", nil), agent.Must("browser_dom", nil)}
+	if seen := answers[1]; strings.Count(seen, "(out of bounds)") != 2 || !strings.Contains(seen, "Own frame") || !strings.Contains(seen, "Own text") {
+		t.Error(seen)
+	}
+	for _, tool := range []struct {
+		name string
+		args args
+	}{
+		{"browser_click", args{"target": "text=Forbidden fruit", "timeout": 500}},
+		{"browser_wait_for", args{"text": "Forbidden", "time": 0.5}},
+	} {
+		answer, err := agent.Call(tool.name, tool.args)
+		if err == nil {
+			t.Errorf("%s: %s", tool.name, answer)
+		}
+		answers = append(answers, answer)
+	}
+	agent.Sees("() => document.title", `""`)
+	for _, answer := range answers {
+		if strings.Contains(answer, "fruit\"") || strings.Contains(answer, "core") {
+			t.Errorf("an answer with what is out of bounds: %s", answer)
+		}
+	}
+}

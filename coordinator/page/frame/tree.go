@@ -62,7 +62,8 @@ type Tree struct {
 	// left are documents that no frame shows. The page cache may bring them back.
 	left      map[protocol.LoaderID]leftDocument
 	refs      refTable
-	worldName string // see ownName and SetBehind
+	worldName string                     // see ownName and SetBehind
+	bounds    func(address string) error // see Limit; nil: none
 }
 
 // leftDocument is what remains valid of a document that comes back from the page cache: the
@@ -117,6 +118,35 @@ func (t *Tree) Frame(id protocol.FrameID) (Frame, bool) {
 		return Frame{}, false
 	}
 	return *f, true
+}
+
+// Limit makes the documents in child frames unreachable whose address check refuses, with all
+// that is in them.
+func (t *Tree) Limit(check func(address string) error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bounds = check
+}
+
+// BoundsError reports that a frame shows a document that [Tree.Limit] has made unreachable.
+type BoundsError struct{ Err error }
+
+func (e *BoundsError) Error() string { return "a frame is out of bounds: " + e.Err.Error() }
+func (e *BoundsError) Unwrap() error { return e.Err }
+
+// refused reports why a frame is unreachable; nil: it is not. What has no origin of its own is
+// judged by the frames around it. t.mu is held.
+func (t *Tree) refused(f *Frame) error {
+	for ; t.bounds != nil && f != nil && f.ID != t.main; f = t.frames[f.Parent] {
+		err := t.bounds(f.URL)
+		if f.URL == "" {
+			err = errors.New("its address is not known yet")
+		}
+		if err != nil {
+			return &BoundsError{err}
+		}
+	}
+	return nil
 }
 
 // All returns the frames, the main frame first and each parent before its children.

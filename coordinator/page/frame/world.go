@@ -62,8 +62,11 @@ func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 		return nil, 0, ErrGone
 	}
 	session, world, generation := f.Session, f.world, f.Generation
-	name := t.worldName
+	name, refused := t.worldName, t.refused(f)
 	t.mu.Unlock()
+	if refused != nil {
+		return nil, 0, refused
+	}
 	if world != 0 {
 		return session, world, nil
 	}
@@ -180,11 +183,11 @@ func refusedWith(err error, texts ...string) bool {
 	return errors.As(err, &refusal) && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(refusal.Message, text) })
 }
 
-// Vanished reports whether an error means that a frame has gone. A call over all frames
+// Vanished reports whether an error means that a frame has gone, or is out of bounds. A call over all frames
 // skips such a frame; other errors end the call.
 func Vanished(err error) bool {
 	var stale *StaleRefError
-	return errors.Is(err, ErrGone) || errors.Is(err, cdp.ErrSessionGone) || errors.Is(err, cdp.ErrTargetCrashed) ||
+	return errors.Is(err, ErrGone) || errors.As(err, new(*BoundsError)) || errors.Is(err, cdp.ErrSessionGone) || errors.Is(err, cdp.ErrTargetCrashed) ||
 		cdp.Refused(err) || errors.As(err, &stale)
 }
 

@@ -296,7 +296,10 @@ func (r *Reader) outlineFrame(ctx context.Context, in protocol.FrameID, number s
 			}
 		}
 	}
-	if frame.Vanished(err) {
+	switch {
+	case errors.As(err, new(*frame.BoundsError)):
+		return outlineResult{Text: "- (out of bounds)\n"}, nil
+	case frame.Vanished(err):
 		return outlineResult{}, nil
 	}
 	return outlineResult{}, err

@@ -102,6 +102,7 @@ func (a *Agent) Bind(ctx context.Context, p *page.Page, address string) error {
 	var bounds guard.Bounds
 	if a.Origins != nil {
 		bounds.Open = a.CheckOrigin
+		p.LimitFrames(a.CheckOrigin)
 	}
 	shown := p.URL()
 	server := strings.HasPrefix(shown, "http://") || strings.HasPrefix(shown, "https://")
