@@ -1,8 +1,8 @@
 // The extension's own life in a real VS Code: how soon it is there, reload, crash of the extension
 // host, two windows on one folder, settings that change. The desktop's command "Restart Extension
 // Host" is not in a VS Code that runs in a browser; a reload ends the host in the same order.
-import { chmodSync, readFileSync, watch, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { BrowserContext } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { untilAbsent, untilPresent } from "./support/files";
@@ -37,27 +37,8 @@ async function set(settings: Record<string, unknown>): Promise<void> {
 }
 
 /** The stand-in for the coordinator, as soon as a window listens at the address. */
-async function joined(where = address): Promise<StandIn> {
-  await untilPresent(where);
-  for (;;) {
-    const changed = nextChange(dirname(where)); // before the dial, so that nothing is missed
-    try {
-      return await StandIn.dial(where);
-    } catch {
-      await changed.happened; // a socket that a crash has left
-    } finally {
-      changed.stop();
-    }
-  }
-}
-
-function nextChange(folder: string): { happened: Promise<void>; stop(): void } {
-  let stop = () => {};
-  const happened = new Promise<void>((resolve) => {
-    const watcher = watch(folder, () => resolve());
-    stop = () => watcher.close();
-  });
-  return { happened, stop };
+function joined(where = address): Promise<StandIn> {
+  return StandIn.join(where);
 }
 
 beforeAll(async () => {

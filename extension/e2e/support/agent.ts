@@ -5,7 +5,11 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import type { Run } from "./run";
 
 export class Agent {
-  private constructor(private readonly client: Client) {}
+  private constructor(
+    private readonly client: Client,
+    /** Its coordinator's process. */
+    readonly pid: number,
+  ) {}
 
   /** Starts it in a folder, without any configuration but flags. */
   static async start(run: Run, folder: string, ...flags: string[]): Promise<Agent> {
@@ -17,7 +21,7 @@ export class Agent {
       env: run.env,
     });
     await client.connect(transport);
-    return new Agent(client);
+    return new Agent(client, transport.pid as number);
   }
 
   async tools(): Promise<string[]> {

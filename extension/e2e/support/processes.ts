@@ -11,8 +11,8 @@ export function newMark(): string {
 }
 
 /** The processes with this mark, except our own. */
-export function marked(mark: string): number[] {
-  const wanted = `${markVariable}=${mark}`;
+export function marked(mark: string, variable = markVariable): number[] {
+  const wanted = `${variable}=${mark}`;
   return readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name) && Number(name) !== process.pid)
     .filter((pid) => {
@@ -32,6 +32,13 @@ export function commandLine(pid: number): string {
   } catch {
     return "";
   }
+}
+
+/** The processor time that a process has used so far, in milliseconds (proc_pid_stat(5)). */
+export function processorTime(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10; // USER_HZ is 100 on every Linux
 }
 
 /** Ends the marked processes: politely, then not. Answers how many had to be killed. */

@@ -1,7 +1,10 @@
 // Stands in for the coordinator on the window's socket: reports clients and what they do, and asks
 // the user. The words are the protocol's; the agents are made up.
+import { watch } from "node:fs";
+import { dirname } from "node:path";
 import type { Activity, ConnectedClient, PermissionAskResult, State } from "../../src/core/protocol/protocol.generated";
 import type { Line } from "../../test/support/client";
+import { untilPresent } from "./files";
 import { Listener } from "./socket";
 
 const userLimit = 40_000;
@@ -17,6 +20,21 @@ export class StandIn {
 
   static async dial(address: string): Promise<StandIn> {
     return new StandIn(await Listener.dial(address));
+  }
+
+  /** Dials as soon as a window listens at the address. */
+  static async join(address: string): Promise<StandIn> {
+    await untilPresent(address);
+    for (;;) {
+      const changed = nextChange(dirname(address)); // before the dial, so that nothing is missed
+      try {
+        return await StandIn.dial(address);
+      } catch {
+        await changed.happened; // a socket that a crash has left
+      } finally {
+        changed.stop();
+      }
+    }
   }
 
   get state(): State {
@@ -74,4 +92,13 @@ export class StandIn {
     if (!line.success) throw new Error(JSON.stringify(line.error));
     return line.payload?.result as Record<string, unknown>;
   }
+}
+
+function nextChange(folder: string): { happened: Promise<void>; stop(): void } {
+  let stop = () => {};
+  const happened = new Promise<void>((resolve) => {
+    const watcher = watch(folder, () => resolve());
+    stop = () => watcher.close();
+  });
+  return { happened, stop };
 }
