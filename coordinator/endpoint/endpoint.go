@@ -124,30 +124,40 @@ func (e *Endpoint) Close() {
 // goroutine that changes this process's part.
 func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 	defer close(e.done)
-	wait := newBackoff()
+	settling := newBackoff()
+	failing := backoff.Backoff{First: 250 * time.Millisecond, Max: 30 * time.Second}
+	logged := "" // why it cannot serve, since it last settled
+	settled := func() {
+		report(ready, nil)
+		settling.Reset()
+		failing.Reset()
+		logged = ""
+	}
 	for ctx.Err() == nil {
 		owned, err := e.tryLock()
 		if owned {
-			err = e.own(ctx, ready)
+			err = e.own(ctx, settled)
 		}
 		switch {
 		case err != nil && !owned:
 			err = fmt.Errorf("lock %s: %w", e.lock.Path(), err)
 		case !owned:
-			err = e.standBy(ctx, ready)
-			if err == nil {
-				wait.Reset() // the owner has ended: try at once
-				continue
-			}
-			// The owner is about to listen, or about to release the lock.
-			e.log.Debug("standing by", "error", err)
-			wait.Sleep(ctx)
+			if err := e.standBy(ctx, settled); err != nil {
+				// The owner is about to listen, or about to release the lock.
+				e.log.Debug("standing by", "error", err)
+				settling.Sleep(ctx)
+			} // else the owner has ended: try at once
 			continue
 		}
 		if err != nil {
-			e.log.Error("cannot serve the endpoint", "error", err)
+			level := slog.LevelError
+			if err.Error() == logged {
+				level = slog.LevelDebug
+			}
+			e.log.Log(ctx, level, "cannot serve the endpoint; trying again", "error", err)
+			logged = err.Error()
 			report(ready, err)
-			wait.Sleep(ctx)
+			failing.Sleep(ctx)
 		}
 	}
 }
@@ -169,8 +179,8 @@ func report(ready chan error, err error) {
 	}
 }
 
-// own serves the endpoint until ctx ends. The lock is held.
-func (e *Endpoint) own(ctx context.Context, ready chan error) error {
+// own serves the endpoint until ctx ends, and calls settled once it does. The lock is held.
+func (e *Endpoint) own(ctx context.Context, settled func()) error {
 	released := make(chan struct{})
 	release := sync.OnceFunc(func() {
 		e.setOwner(false)
@@ -204,7 +214,7 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 		running++
 	}
 	e.log.Info("serving the endpoint", "url", e.URL())
-	report(ready, nil)
+	settled()
 
 	select {
 	case <-ctx.Done():

@@ -3,6 +3,7 @@ package endpoint_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -196,6 +198,95 @@ func TestOwnerKilled(t *testing.T) {
 	t.Logf("served by another %v after SIGKILL", took)
 	if took > time.Second {
 		t.Errorf("taken over after %v, want at most 1 s", took)
+	}
+}
+
+// failures receives what is logged while an endpoint cannot be served.
+type failures struct {
+	listener
+	records chan slog.Record
+}
+
+func (f *failures) Handle(ctx context.Context, r slog.Record) error {
+	if strings.HasPrefix(r.Message, "cannot serve the endpoint") {
+		f.records <- r
+	}
+	return f.listener.Handle(ctx, r)
+}
+
+func (f *failures) next(t *testing.T) (level slog.Level, at time.Time, reason string) {
+	t.Helper()
+	select {
+	case r := <-f.records:
+		r.Attrs(func(a slog.Attr) bool {
+			reason += a.String()
+			return true
+		})
+		return r.Level, r.Time, reason
+	case <-time.After(20 * time.Second):
+		t.Fatal("it does not try again")
+		return 0, time.Time{}, ""
+	}
+}
+
+// TestCannotServe: a coordinator that cannot take over logs each reason once, tries less
+// and less often, and serves when it can.
+func TestCannotServe(t *testing.T) {
+	dir := state(t)
+	owner := start(t, "A", newTurns())
+	serving := newTurns()
+	log := &failures{listener{serving: serving.begin}, make(chan slog.Record, 1000)}
+	opts := options("B", nil)
+	opts.Logger = slog.New(log)
+	e, err := endpoint.Serve(context.Background(), hash, none{}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	before := e.Address()
+
+	// Others may enter the folder.
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	owner.cmd.Process.Kill()
+	if level, _, reason := log.next(t); level != slog.LevelError {
+		t.Errorf("the first failure is logged as %v: %s", level, reason)
+	}
+	var last time.Time
+	for range 2 {
+		level, at, reason := log.next(t)
+		if level > slog.LevelDebug {
+			t.Errorf("the same reason is logged again, as %v: %s", level, reason)
+		}
+		if pause := at.Sub(last); pause < 500*time.Millisecond {
+			t.Errorf("it tried again after %v, want longer and longer pauses", pause)
+		}
+		last = at
+	}
+
+	// Another program has the port, and no other one can be chosen.
+	another, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(before.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer another.Close()
+	lock := filepath.Join(dir, "endpoint-ports.lock")
+	if err := errors.Join(os.Remove(lock), os.Mkdir(lock, 0o700), os.Chmod(dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	level, _, reason := log.next(t)
+	for level < slog.LevelError { // a try before the change
+		level, _, reason = log.next(t)
+	}
+	if !strings.Contains(reason, "choose a port") {
+		t.Errorf("the next reason is %s", reason)
+	}
+
+	another.Close()
+	serving.await(t)
+	if got := who(t, e.URL()); e.URL() != before.URL || !strings.Contains(got, "this is B") {
+		t.Errorf("%s serves %s", e.URL(), got)
 	}
 }
 

@@ -40,9 +40,9 @@ func (f *files) state(ctx context.Context) (Status, error) {
 // that the owner has ended, for any cause: the kernel closes a dead process's
 // connections.
 
-// standBy returns nil when the owner has ended or ctx has; an error when there was no
-// owner to wait for.
-func (e *Endpoint) standBy(ctx context.Context, ready chan error) error {
+// standBy calls settled once it waits for the owner, and returns nil when the owner has
+// ended or ctx has; an error when there was no owner to wait for.
+func (e *Endpoint) standBy(ctx context.Context, settled func()) error {
 	path := standbyPath
 	if e.opts.RequireToken {
 		path += strictQuery
@@ -57,7 +57,7 @@ func (e *Endpoint) standBy(ctx context.Context, ready chan error) error {
 	e.mu.Lock()
 	e.addr = addr
 	e.mu.Unlock()
-	report(ready, nil)
+	settled()
 	_, _ = io.Copy(io.Discard, gone)
 	return nil
 }
