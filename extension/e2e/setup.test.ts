@@ -11,7 +11,8 @@ import { commandLine, marked, markVariable } from "./support/processes";
 import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import type { Shop } from "./support/shop";
-import type { Workbench } from "./support/workbench";
+import { addressOf } from "./support/socket";
+import { Workbench } from "./support/workbench";
 
 const run = thisRun();
 const prepare = ({ folder }: Shop) => {
@@ -113,6 +114,25 @@ test("a file that cannot be added to is not proposed to be, nor one with changes
   await window.command("File: Revert File");
   await unsaved.waitFor({ state: "detached" });
   rmSync(file());
+});
+
+test("the name that a workspace gives to its folder makes no link in a notification", async () => {
+  const name = "[nowhere](command:workbench.action.files.newUntitledFile)";
+  const workspace = join(run.root, "named.code-workspace");
+  writeFileSync(workspace, JSON.stringify({ folders: [{ path: shop.folder, name }] }));
+  writeFileSync(file(), '{ "mcpServers": null }');
+  const named = await Workbench.open(run, scene.screen, `workspace=${workspace}`);
+  try {
+    await untilPresent(await addressOf(run, workspace));
+    await named.setUp("Claude Code");
+    const notification = named.toast("is left as it is");
+    await notification.waitFor();
+    expect(await notification.innerText()).toContain(".mcp.json of the folder (nowhere)(command:");
+    expect(await notification.locator("a", { hasText: "nowhere" }).count()).toBe(0);
+  } finally {
+    await named.close();
+    rmSync(file());
+  }
 });
 
 test("Claude Code is set up: shown first, written when the user agrees, and it works", async () => {

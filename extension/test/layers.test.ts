@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 
-const core = join(import.meta.dirname, "../src/core");
+const source = join(import.meta.dirname, "../src");
+const core = join(source, "core");
 
 /** The folders of the core, and those that each may import. All may import the files beside them. */
 const layers: Record<string, string[]> = {
@@ -32,4 +33,12 @@ test("the core's folders import in one direction, and none of them the editor", 
       expect(allowed, `${file} imports ${module}`).toContain(target);
     }
   }
+});
+
+test("notifications, in which the editor makes links, are shown where their text becomes plain", () => {
+  const shows = /\b(?:show(?:Information|Warning|Error)Message|ProgressLocation\.Notification)\b/;
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+  const showing = files.filter((file) => shows.test(readFileSync(join(source, file), "utf8")));
+  // The texts of the last two are made by core/access, whose tests are in test/access/.
+  expect(showing.sort()).toEqual(["vscode/notifications.ts", "vscode/pick.ts", "vscode/question.ts"]);
 });

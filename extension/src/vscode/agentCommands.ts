@@ -12,6 +12,7 @@ import { chooseMode } from "./access";
 import type { Parts } from "./commands";
 import { offerToFindCoordinator } from "./coordinator";
 import { askEndpoint, clientUrl, reportCopied, startServing } from "./endpoint";
+import { inform, reportError, warn } from "./notifications";
 import type { DetailRow } from "./views/activity";
 import type { ClientRow } from "./views/agents";
 import type { PageRow } from "./views/browser";
@@ -60,9 +61,7 @@ async function openUrl(url: string): Promise<void> {
 async function pickClient({ store, clients }: Parts, stopped: boolean): Promise<ConnectedClient | undefined> {
   const there = stoppable(store, clients).filter((each) => each.stopped === stopped);
   if (there.length === 0) {
-    void vscode.window.showInformationMessage(
-      stopped ? l10n.t("No agent is stopped.") : l10n.t("No agent is connected."),
-    );
+    inform(stopped ? l10n.t("No agent is stopped.") : l10n.t("No agent is connected."));
     return undefined;
   }
   const items = there.map(({ client }) => ({ label: clientName(client), client }));
@@ -73,7 +72,7 @@ async function pickClient({ store, clients }: Parts, stopped: boolean): Promise<
 async function openPage(parts: Parts, row: PageRow | undefined): Promise<void> {
   const { browser } = parts.store.state;
   if (!browser) {
-    void vscode.window.showWarningMessage(l10n.t("This window has no browser whose DevTools could be opened."));
+    void warn(l10n.t("This window has no browser whose DevTools could be opened."));
     return;
   }
   try {
@@ -81,11 +80,10 @@ async function openPage(parts: Parts, row: PageRow | undefined): Promise<void> {
     if (page === undefined) return;
     const opened = await openDevTools(browser.url, page);
     if (opened === "headless") await giveAddress(parts, page);
-    if (opened === "unknown")
-      void vscode.window.showInformationMessage(l10n.t("Press F12 in the browser: it is too old to be asked."));
+    if (opened === "unknown") inform(l10n.t("Press F12 in the browser: it is too old to be asked."));
   } catch (error) {
     if (error instanceof NoCoordinator) await offerToFindCoordinator(error.message);
-    else void vscode.window.showErrorMessage(l10n.t("DevTools did not open: {0}", reason(error)));
+    else void reportError(l10n.t("DevTools did not open: {0}", reason(error)));
   }
 }
 
@@ -95,9 +93,7 @@ async function act({ store }: Parts, row: PageRow | undefined, method: string): 
   try {
     await actOnPage(browser.url, row.page, method);
   } catch (error) {
-    void vscode.window.showErrorMessage(
-      l10n.t('The browser cannot do that with the page "{0}": {1}', pageName(row.page), reason(error)),
-    );
+    void reportError(l10n.t('The browser cannot do that with the page "{0}": {1}', pageName(row.page), reason(error)));
   }
 }
 

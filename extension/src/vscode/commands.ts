@@ -11,6 +11,7 @@ import type { Store } from "../core/window/store";
 import { offerToFindCoordinator } from "./coordinator";
 import { askEndpoint, clientUrl, reportCopied, startServing } from "./endpoint";
 import { missing } from "./folders";
+import { inform, reportError, warn } from "./notifications";
 import type { Walkthrough } from "./walkthrough";
 import type { Window } from "./window";
 
@@ -95,7 +96,7 @@ function toggle({ client, stopped }: StoppableClient): Choice {
 async function copyEndpoint({ extension, window }: Parts): Promise<void> {
   const { serving } = window;
   if (serving.kind !== "open" || serving.workspace === null) {
-    void vscode.window.showWarningMessage(l10n.t("This window has no endpoint: open a folder first."));
+    void warn(l10n.t("This window has no endpoint: open a folder first."));
     return;
   }
   try {
@@ -106,16 +107,16 @@ async function copyEndpoint({ extension, window }: Parts): Promise<void> {
     await reportCopied(message, endpoint, () => startServing(extension, workspace));
   } catch (error) {
     if (error instanceof NoCoordinator) await offerToFindCoordinator(error.message);
-    else void vscode.window.showErrorMessage(l10n.t("The coordinator did not return the endpoint: {0}", reason(error)));
+    else void reportError(l10n.t("The coordinator did not return the endpoint: {0}", reason(error)));
   }
 }
 
 async function copyAddress(window: Window): Promise<void> {
   const { serving } = window;
   if (serving.kind !== "open") {
-    void vscode.window.showWarningMessage(l10n.t("This window has no address; the log shows why."));
+    void warn(l10n.t("This window has no address; the log shows why."));
     return;
   }
   await vscode.env.clipboard.writeText(serving.server.address);
-  void vscode.window.showInformationMessage(l10n.t("Copied {0}", serving.server.address));
+  inform(l10n.t("Copied {0}", serving.server.address));
 }

@@ -7,6 +7,7 @@ import { homeDirectory } from "../core/files/home";
 import { type Log, reason } from "../core/log";
 import { bundled, findProgram, lastingCommand, type Surroundings } from "../core/setup/program";
 import { isProgram, keepCopy, renewCopy } from "../core/setup/programcopy";
+import { reportError } from "./notifications";
 
 export const workspaceVariable = "BROWSER_COORDINATOR_WORKSPACE";
 
@@ -45,7 +46,7 @@ function surroundings(extension: vscode.Uri): Surroundings {
 /** Shows what is wrong with the coordinator's program, and opens the setting of its path. */
 export async function offerToFindCoordinator(problem: string): Promise<void> {
   const settings = l10n.t("Open Settings");
-  const picked = await vscode.window.showErrorMessage(`Browser Coordinator: ${problem}.`, settings);
+  const picked = await reportError(`Browser Coordinator: ${problem}.`, settings);
   if (!picked) return;
   // The setting is one of the machine that the extension runs on: elsewhere the user's own do not list it.
   const which = vscode.env.remoteName ? "openRemoteSettings" : "openSettings";

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { findCoordinator } from "./coordinator";
+import { inform, warn } from "./notifications";
 
 const run = promisify(execFile);
 const runLimit = 5_000;
@@ -35,12 +36,12 @@ export function clientUrl({ url, tokenUrl, tokenRequired }: Endpoint): string {
 /** Shows what was copied; for an endpoint that is not served also that, with a button to serve it. */
 export async function reportCopied(message: string, { served }: Endpoint, serve: () => Promise<void>): Promise<void> {
   if (served) {
-    void vscode.window.showInformationMessage(message);
+    inform(message);
     return;
   }
   const start = l10n.t("Start Serving");
   const now = l10n.t("Nothing is listening there yet: connect an agent, or run `coordinator serve`.");
-  if ((await vscode.window.showWarningMessage(`${message} ${now}`, start)) === start) await serve();
+  if ((await warn(`${message} ${now}`, start)) === start) await serve();
 }
 
 /** Serves the endpoint in a terminal, where the user sees it and can end it. */

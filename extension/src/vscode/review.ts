@@ -5,13 +5,14 @@ import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { below, editorPaths, toEditor } from "../core/files/paths";
 import { type Log, reason } from "../core/log";
-import { clientName, plain } from "../core/plaintext";
+import { clientName } from "../core/plaintext";
 import { Refusal } from "../core/protocol/request";
 import type { AnswerStatus, GivenAnswer, Review } from "../core/review/answer";
 import { isReview, KeptReviews } from "../core/review/keptreviews";
 import { type ReviewPanel, type ReviewPlace, Reviews } from "../core/review/review";
 import { applyDiff } from "./applydiff";
 import { folders } from "./folders";
+import { warn } from "./notifications";
 import { html, ownFiles, page } from "./webview";
 
 const viewType = "browserCoordinator.review";
@@ -243,7 +244,7 @@ async function openFile({ file, line, column }: { file: string; line: number; co
     const options = { viewColumn: vscode.ViewColumn.One, ...selection };
     await vscode.commands.executeCommand("vscode.open", vscode.Uri.file(path), options);
   } catch (error) {
-    void vscode.window.showWarningMessage(plain(l10n.t("{0} cannot be opened: {1}", file, reason(error)), 300));
+    void warn(l10n.t("{0} cannot be opened: {1}", file, reason(error)));
   }
 }
 

@@ -6,9 +6,11 @@ import { promisify } from "node:util";
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { type Log, reason } from "../core/log";
+import { plain } from "../core/plaintext";
 import { failure } from "../core/setup/failure";
 import { NoCoordinator } from "../core/setup/program";
 import { coordinatorCommand, findCoordinator, offerToFindCoordinator } from "./coordinator";
+import { inform, reportError, warn } from "./notifications";
 
 const execute = promisify(execFile);
 
@@ -107,7 +109,7 @@ export function offerSetup(context: vscode.ExtensionContext, log: Log): vscode.D
       } catch (error) {
         if (error instanceof NoCoordinator) return offerToFindCoordinator(error.message);
         log.error(`setting up an agent: ${reason(error)}`);
-        void vscode.window.showErrorMessage(`Browser Coordinator: ${reason(error)}`);
+        void reportError(`Browser Coordinator: ${reason(error)}`);
       }
     });
   // Those that the editor has restored are empty.
@@ -158,15 +160,13 @@ async function setUp(context: vscode.ExtensionContext, proposals: Proposals): Pr
   const { host } = choice;
   if (!host) {
     await vscode.env.clipboard.writeText(await run(context, ["--print"]));
-    void vscode.window.showInformationMessage(
-      l10n.t("The entry is on the clipboard. Start the program in this folder, so that it finds this window."),
-    );
+    inform(l10n.t("The entry is on the clipboard. Start the program in this folder, so that it finds this window."));
     return;
   }
   if (host.scope === "") {
     const { after, next }: Change = JSON.parse(await run(context, [host.host, "--json", "--dry-run"]));
     await vscode.env.clipboard.writeText(after);
-    void vscode.window.showInformationMessage(l10n.t("The entry is on the clipboard. {0}", next));
+    inform(l10n.t("The entry is on the clipboard. {0}", next));
     return;
   }
   const target = await targetOf(host, folders);
@@ -191,7 +191,7 @@ async function orPaste(context: vscode.ExtensionContext, target: Target, work: (
     await work();
   } catch (error) {
     await vscode.env.clipboard.writeText(await run(context, ["--print", target.host.host]));
-    void vscode.window.showWarningMessage(
+    void warn(
       l10n.t(
         "{0} is left as it is: {1}. The entry is on the clipboard, for you to paste.",
         target.shown,
@@ -212,12 +212,21 @@ interface Target {
 async function targetOf(host: HostFile, folders: vscode.WorkspaceFolder[]): Promise<Target | undefined> {
   if (host.scope === "user") return { host, file: host.file, shown: inHome(host.file) || host.name };
   const file = described(host, folders[0]?.uri.fsPath);
-  const items = folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder }));
+  const items = folders.map((folder) => ({
+    label: plain(folder.name, 100),
+    description: plain(folder.uri.fsPath, 300),
+    folder,
+  }));
   const title = l10n.t("{0}: {1} of which folder?", host.name, file);
   const picked = items.length > 1 ? await vscode.window.showQuickPick(items, { title }) : items[0];
   if (!picked) return undefined;
   const { uri, name } = picked.folder;
-  return { host, file: join(uri.fsPath, file), folder: uri.fsPath, shown: l10n.t("{0} of the folder {1}", file, name) };
+  return {
+    host,
+    file: join(uri.fsPath, file),
+    folder: uri.fsPath,
+    shown: plain(l10n.t("{0} of the folder {1}", file, name), 100),
+  };
 }
 
 /** The coordinator's change of the target. */
@@ -232,12 +241,12 @@ async function propose(context: vscode.ExtensionContext, target: Target, proposa
   if (open?.isDirty) throw new Error(l10n.t("it has changes that are not saved"));
   const change = await changeOf(context, target, ["--dry-run"]);
   if (change.changed) return proposals.show({ target, change });
-  void vscode.window.showInformationMessage(l10n.t("{0} has the entry already. {1}", target.shown, change.next));
+  inform(l10n.t("{0} has the entry already. {1}", target.shown, change.next));
 }
 
 async function write(context: vscode.ExtensionContext, { target, change }: Proposal): Promise<void> {
   const { file, next, note } = await changeOf(context, target, ["--yes", "--expect", change.revision]);
   await vscode.window.showTextDocument(vscode.Uri.file(file));
   const message = [l10n.t("{0} is written. {1}", target.shown, next), note].join(" ").trim();
-  void vscode.window.showInformationMessage(message);
+  inform(message);
 }

@@ -37,7 +37,7 @@ function rows({ store: { state }, sessions, pages, clients }: BrowserParts): Row
   const look = { id: "browser", tooltip: long, open: true };
   if (!browser) return [row(l10n.t("No debugging port"), { ...look, icon: "shield", description: short }, below)];
   const session = debugSessions.find((each) => each.id === id);
-  const description = [session?.name, short].filter(Boolean).join(" · ");
+  const description = [plain(session?.name ?? "", 100), short].filter(Boolean).join(" · ");
   return [row(name, { ...look, icon: "browser", description }, below)];
 }
 
