@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,6 +50,47 @@ func TestSpecsNameTests(t *testing.T) {
 				t.Errorf("%s names %s: %v", spec, m[1], err)
 			}
 		}
+	}
+}
+
+// TestTextsNameCommands: the documents, and the texts of the coordinator and the
+// extension, name only commands and flags that exist.
+func TestTextsNameCommands(t *testing.T) {
+	root := new(program).root()
+	root.InitDefaultHelpCmd()
+	// In backquotes, or a line of an example.
+	use := regexp.MustCompile("(?m)(?:`|^ *)coordinator ([a-z]+)\\b(.*?)(?:`|$)")
+	flag := regexp.MustCompile(`--([a-z][a-z-]*)`)
+	named := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "artifacts") {
+			return filepath.SkipDir
+		}
+		if !slices.Contains([]string{".md", ".go", ".ts", ".mjs", ".json", ".yml", ".tmpl"}, filepath.Ext(path)) || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range use.FindAllSubmatch(text, -1) {
+			cmd, _, err := root.Find([]string{string(m[1])})
+			if err != nil || cmd == root || cmd.Hidden {
+				t.Errorf("%s names %s: there is no such command", path, m[0])
+				continue
+			}
+			named[cmd.Name()] = true
+			args, _, _ := strings.Cut(string(m[2])+" ", " -- ") // what follows is another program's
+			for _, f := range flag.FindAllStringSubmatch(args, -1) {
+				if cmd.Flag(f[1]) == nil && f[1] != "help" {
+					t.Errorf("%s names %s: there is no such flag", path, m[0])
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(named) < 10 {
+		t.Errorf("they name only the commands %v", named)
 	}
 }
 
