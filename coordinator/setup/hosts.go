@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -33,6 +34,7 @@ type Host struct {
 	next, inFolder string
 
 	project []string // its file in a workspace; of several the first that exists
+	further []string // files in a workspace that it reads besides
 	user    []string // its file of the user, likewise, as expand takes it
 	servers []string // the path of the table with the servers
 	format  format
@@ -110,7 +112,7 @@ var hosts = []Host{
 	{
 		ID: "opencode", Name: "OpenCode", Default: Project, programs: []string{"opencode"},
 		next: "Start OpenCode; `opencode mcp list` lists the server.", inFolder: "Start OpenCode in this folder; `opencode mcp list` lists the server.",
-		project: []string{"opencode.json", "opencode.jsonc"}, user: []string{inXDG("opencode/opencode.json"), inXDG("opencode/opencode.jsonc")},
+		project: []string{"opencode.json", "opencode.jsonc"}, further: []string{".opencode/opencode.json", ".opencode/opencode.jsonc"}, user: []string{inXDG("opencode/opencode.json"), inXDG("opencode/opencode.jsonc")},
 		servers: []string{"mcp"}, format: jsonFormat{}, list: true,
 	},
 }
@@ -199,6 +201,29 @@ func (h Host) file(scope Scope, workspace string) (string, error) {
 		}
 	}
 	return files[0], nil
+}
+
+// besides are the other files of a project that have an entry of that name, or cannot be
+// read. A host with several files puts their entries together, so that each may change what
+// is started.
+func (h Host) besides(scope Scope, workspace, file, entry string) (others []string) {
+	for _, name := range slices.Concat(h.project, h.further) {
+		path := filepath.Join(workspace, filepath.FromSlash(name))
+		if scope != Project || path == file || !exists(path) {
+			continue
+		}
+		c := &configuration{}
+		text, err := readFile(path, scope)
+		if err == nil {
+			c.tree, err = h.format.parse(strings.TrimPrefix(text, byteOrderMark))
+		}
+		servers, noTable := c.table(h.servers)
+		deeper, _ := servers["servers"].(map[string]any)
+		if err != nil || noTable != nil || servers[entry] != nil || deeper[entry] != nil {
+			others = append(others, name)
+		}
+	}
+	return others
 }
 
 // Installed reports whether the host seems to be on this machine.

@@ -167,7 +167,7 @@ func (c *configuration) findEntry(workspace string) error {
 	s.Command, s.Args = readEntry(entry)
 	s.Off = entry["enabled"] == false || entry["disabled"] == true
 	s.Program = find(s.Command, c.scope, workspace)
-	s.examine(entry, c.scope, workspace)
+	s.examine(entry, c.scope, workspace, c.host.besides(c.scope, workspace, s.File, name))
 	return nil
 }
 

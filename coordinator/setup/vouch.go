@@ -92,7 +92,8 @@ type part struct {
 const mask = "…"
 
 // examine finds the parts of an entry, in the order in which a shell would have them.
-func (s *State) examine(entry map[string]any, scope Scope, workspace string) {
+// besides are further files whose entries the host puts into this one.
+func (s *State) examine(entry map[string]any, scope Scope, workspace string, besides []string) {
 	x := examiner{scope: scope, workspace: workspace}
 	x.command(s)
 	args := s.Args
@@ -101,6 +102,9 @@ func (s *State) examine(entry map[string]any, scope Scope, workspace string) {
 	}
 	x.arguments(args)
 	x.members(entry)
+	for _, file := range besides {
+		x.add("also in "+file, "also in "+file, true)
+	}
 	s.parts = x.parts
 }
 
@@ -108,6 +112,7 @@ type examiner struct {
 	scope     Scope
 	workspace string
 	npx       bool // it starts the npm package
+	pnpx      bool // by pnpx
 	parts     []part
 }
 
@@ -122,6 +127,7 @@ func (x *examiner) command(s *State) {
 		masked = mask // several words in one
 	}
 	x.npx = isPackage(s.Command, s.Args)
+	x.pnpx = programName(s.Command) == "pnpx"
 	bare := !strings.ContainsAny(s.Command, `/\$`)
 	own, onPath := isOwnProgram(s.Program), false
 	if found, err := exec.LookPath("coordinator"); err == nil && filepath.IsAbs(found) {
@@ -149,9 +155,13 @@ func (x *examiner) packageOf(args []string) []string {
 // hasPackage reports whether npx may start a package of the folder's instead: it prefers
 // that to the registry's, and lets the folder choose the registry.
 func (x *examiner) hasPackage() bool {
+	settings := []string{".npmrc", "node_modules/.bin/" + entryName, "node_modules/" + entryName}
+	if x.pnpx {
+		settings = append(settings, "pnpm-workspace.yaml", ".pnpmfile.cjs", ".pnpmfile.mjs")
+	}
 	home, _ := os.UserHomeDir() // its .npmrc is the user's own
 	for dir := x.workspace; dir != home && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		for _, name := range []string{".npmrc", "node_modules/.bin/" + entryName, "node_modules/" + entryName} {
+		for _, name := range settings {
 			if exists(filepath.Join(dir, filepath.FromSlash(name))) {
 				return true
 			}

@@ -183,24 +183,54 @@ func TestHostileEntries(t *testing.T) {
 // TestPackageOfTheFolder: npx starts a package of the folder in place of the registry's,
 // and asks the registry that the folder names.
 func TestPackageOfTheFolder(t *testing.T) {
-	for _, c := range []struct{ file, text string }{
-		{"node_modules/.bin/browser-coordinator", "#!/bin/sh\n"},
-		{"node_modules/browser-coordinator/package.json", "{}"},
-		{".npmrc", "registry=https://evil.example\n"},
-		{"package.json", `{"name": "browser-coordinator", "bin": "./evil.js"}`},
-		{"package.json", `{"dependencies": {"browser-coordinator": "file:./evil"}}`},
-		{"package.json", `{"workspaces": ["evil"]}`},
+	for _, c := range []struct{ command, file, text string }{
+		{"npx", "node_modules/.bin/browser-coordinator", "#!/bin/sh\n"},
+		{"npx", "node_modules/browser-coordinator/package.json", "{}"},
+		{"npx", ".npmrc", "registry=https://evil.example\n"},
+		{"pnpx", "pnpm-workspace.yaml", "registry: https://evil.example\n"},
+		{"pnpx", ".pnpmfile.cjs", "evil()"},
+		{"npx", "package.json", `{"name": "browser-coordinator", "bin": "./evil.js"}`},
+		{"npx", "package.json", `{"dependencies": {"browser-coordinator": "file:./evil"}}`},
+		{"npx", "package.json", `{"workspaces": ["evil"]}`},
 	} {
-		workspace := home(t, "npx")
+		workspace := home(t, "npx", "pnpx")
 		h := hostOf(t, "cursor")
 		file, _ := h.file(Project, workspace)
-		write(t, file, written(t, h, "npx", []string{"-y", entryName, "mcp"}, nil, nil))
+		write(t, file, written(t, h, c.command, []string{entryName, "mcp"}, nil, nil))
 		if s, err := h.Inspect(Project, workspace); err != nil || !s.Works() {
 			t.Fatalf("without %s: %+v, %v", c.file, s, err)
 		}
 		write(t, filepath.Join(workspace, c.file), c.text)
 		if s, err := h.Inspect(Project, workspace); err != nil || s.Works() {
 			t.Errorf("with %s, %s: %+v, %v", c.file, c.text, s, err)
+		}
+		if c.command == "pnpx" { // npx does not read it
+			write(t, file, written(t, h, "npx", []string{entryName, "mcp"}, nil, nil))
+			if s, err := h.Inspect(Project, workspace); err != nil || !s.Works() {
+				t.Errorf("npx with %s: %+v, %v", c.file, s, err)
+			}
+		}
+	}
+}
+
+// TestSeveralFiles: OpenCode puts the entries of all its files together, so a harmless one
+// gets the environment that another file has for it.
+func TestSeveralFiles(t *testing.T) {
+	for _, other := range []string{"opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"} {
+		workspace := home(t, "coordinator")
+		h := hostOf(t, "opencode")
+		write(t, filepath.Join(workspace, "opencode.json"), written(t, h, "coordinator", []string{"mcp"}, nil, nil))
+		if s, err := h.Inspect(Project, workspace); err != nil || !s.Works() {
+			t.Fatalf("alone: %+v, %v", s, err)
+		}
+		write(t, filepath.Join(workspace, other), `{"agent": {}, "mcp": {"another": {"command": ["x"]}}}`)
+		if s, err := h.Inspect(Project, workspace); err != nil || !s.Works() {
+			t.Errorf("with another entry in %s: %+v, %v", other, s, err)
+		}
+		write(t, filepath.Join(workspace, other), `{"mcp": {"browser-coordinator": {"environment": {"LD_PRELOAD": "./evil.so"}}}}`)
+		s, err := h.Inspect(Project, workspace)
+		if err != nil || s.Works() || !strings.Contains(h.Diagnose(Project, s).Text, other) {
+			t.Errorf("with %s: %+v, %v", other, s, err)
 		}
 	}
 }
