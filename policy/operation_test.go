@@ -160,6 +160,32 @@ func TestParametersAreBounded(t *testing.T) {
 	}
 }
 
+// TestPartsAreBounded: a selector or a list costs the page's thread the time of all nodes for
+// each part of it, so that what only looks has few.
+func TestPartsAreBounded(t *testing.T) {
+	client := Actor{Kind: Client, ID: "c", Choice: Choice{State: State{Mode: ModeView}}}
+	list := func(n int) string { return "[" + strings.Repeat(`"top",`, n-1) + `"top"]` }
+	for _, c := range []struct {
+		method, params string
+		outcome        Outcome
+	}{
+		{"DOM.querySelectorAll", `{"nodeId":1,"selector":".a` + strings.Repeat(":not(.b .c .a)", 4000) + `"}`, Deny},
+		{"DOM.querySelector", `{"nodeId":1,"selector":"` + strings.Repeat(`\u003a`, 1001) + `"}`, Deny},
+		{"DOM.querySelector", `{"nodeId":1,"selector":"` + strings.Repeat(`\u003a`, 1000) + `"}`, Allow},
+		{"DOM.querySelector", `{"nodeId":1,"selector":{"a":1}}`, Deny},
+		{"DOMSnapshot.captureSnapshot", `{"computedStyles":` + list(101) + `}`, Deny},
+		{"DOMSnapshot.captureSnapshot", `{"computedStyles":` + list(100) + `,"includePaintOrder":true}`, Allow},
+		{"DOMSnapshot.captureSnapshot", `{"computedStyles":[]}`, Allow},
+		{"CSS.trackComputedStyleUpdates", `{"propertiesToTrack":` + list(101) + `}`, Deny},
+		{"Network.enable", `{"maxTotalBufferSize":-1}`, Deny},
+		{"Network.enable", `{"maxTotalBufferSize":0}`, Allow},
+	} {
+		if d := Decide(client, Command(c.method, json.RawMessage(c.params))); d.Outcome != c.outcome {
+			t.Errorf("%s %.80s: %+v", c.method, c.params, d)
+		}
+	}
+}
+
 // TestTableIsStrict: an empty or repeated entry is found at the start.
 func TestTableIsStrict(t *testing.T) {
 	for _, table := range []string{

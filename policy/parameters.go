@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	json "github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
 // parameter is one that a read-only method may have.
@@ -12,7 +14,7 @@ type parameter struct {
 	name   string
 	value  string // JSON; empty: any
 	needed bool   // it must be there
-	most   int    // zero: no bound
+	most   int    // of a number, the length of a text or list; zero: no bound
 }
 
 // maxReading bounds the parameters of a read-only command. A selector, for example, costs
@@ -47,10 +49,24 @@ func parseParameters(list string) (all []parameter) {
 
 func (p parameter) permits(value []byte) bool {
 	if p.most > 0 {
-		n, err := strconv.Atoi(string(value))
-		return err == nil && n <= p.most
+		n, ok := measure(value)
+		return ok && 0 <= n && n <= p.most
 	}
 	return p.value == "" || p.value == string(value)
+}
+
+// measure is a whole number, or how long a text or list is.
+func measure(value []byte) (n int, ok bool) {
+	if text, isText := decodeText(value); isText {
+		return len(text), true
+	}
+	var items []json.Value
+	if value[0] == '[' {
+		err := json.Unmarshal(value, &items, lenient)
+		return len(items), err == nil
+	}
+	n, err := strconv.Atoi(string(value))
+	return n, err == nil
 }
 
 // beyond returns why a command of a read-only method does more than look, or is not known
