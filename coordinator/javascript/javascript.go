@@ -186,17 +186,21 @@ func (k Key) source(w *Writer) string {
 }
 
 // source matches anything where the text has a piece that must not be written: a variable's
-// value is no pattern.
+// value is no pattern. It does so once, from the first of these pieces to the last: with
+// several such parts a pattern can take longer than anybody waits.
 func (p Pattern) source(w *Writer) string {
-	pattern := string(p.Before)
+	begin, end, written := "", "", true
 	for _, piece := range w.pieces(p.Text) {
-		if piece.Variable != "" || piece.Hidden {
-			pattern += ".+"
-		} else {
-			pattern += regexp.QuoteMeta(piece.Text)
+		switch {
+		case piece.Variable != "" || piece.Hidden:
+			end, written = ".+", false
+		case written:
+			begin += regexp.QuoteMeta(piece.Text)
+		default:
+			end += regexp.QuoteMeta(piece.Text)
 		}
 	}
-	return "new RegExp(" + quote(pattern+string(p.After)) + ")"
+	return "new RegExp(" + quote(string(p.Before)+begin+end+string(p.After)) + ")"
 }
 
 var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_]\w*$`) })

@@ -125,3 +125,25 @@ func TestOf(t *testing.T) {
 		}
 	}
 }
+
+// TestPatternEnds: a page chooses how often a secret is in its address. The pattern for that
+// has one part that matches anything, since each further one multiplies its time.
+func TestPatternEnds(t *testing.T) {
+	t.Parallel()
+	w := Writer{Split: func(text string) (pieces []Piece) {
+		for i, part := range strings.Split(text, "$") {
+			if i > 0 {
+				pieces = append(pieces, Piece{Text: "<secret>", Hidden: i%2 == 0, Variable: []string{"", "DOLLAR"}[i%2]})
+			}
+			pieces = append(pieces, Piece{Text: part})
+		}
+		return pieces
+	}}
+	for text, want := range map[string]string{
+		"a.b": `a\\.b`, "$": ".+", "a$b": "a.+b", "a$b$c.d": `a.+c\\.d`, strings.Repeat("$-", 30): ".+-", "$$": ".+",
+	} {
+		if got := w.Source(Of("$", Pattern{"^", text, "$"})); got != "new RegExp('^"+want+"$')" {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+}
