@@ -43,8 +43,18 @@ func ParseCommand(text []byte) (*Message, error) {
 	if m.Method, err = decodeString(method); err != nil {
 		return m, fmt.Errorf("method: %w", err)
 	}
+	if len(text)-len(m.Params) > maxBeside {
+		if len(m.ID) > maxBeside/2 { // the client gets it back
+			m.ID = nil
+		}
+		return m, fmt.Errorf("more than %d kB beside the parameters", maxBeside>>10)
+	}
 	return m, nil
 }
+
+// maxBeside bounds what a command has beside its parameters: the policy bounds only these,
+// and Chromium reads all of a message while its other clients wait.
+const maxBeside = 64 << 10
 
 // errNotUTF8: Chromium refuses such a message too. The error must not repeat any of
 // it.

@@ -380,6 +380,17 @@ func TestLargeParameters(t *testing.T) {
 					t.Errorf("%s, %s, %s: %.300v", name, mode, method, reply)
 				}
 			}
+			for what, message := range map[string]string{
+				"unknown member": `{"id":1,"method":"Browser.getVersion","other":[` + strings.Repeat("1,", 1<<20) + `1]}`,
+				"session":        `{"id":1,"method":"Browser.getVersion","sessionId":"` + strings.Repeat("x", 1<<20) + `"}`,
+				"method":         `{"id":1,"method":"Browser.` + strings.Repeat("x", 1<<20) + `"}`,
+				"id":             `{"id":` + strings.Repeat("1", 1<<20) + `,"method":"Browser.getVersion"}`,
+				"blanks":         `{"id":1,"method":"Browser.getVersion"` + strings.Repeat(" ", 1<<20) + `}`,
+			} {
+				if reply := exchange(t, c, message); !strings.Contains(refusal(reply), "more than 64 kB beside the parameters") {
+					t.Errorf("%s, %s, %s: %.300v", name, mode, what, reply)
+				}
+			}
 			if got := call(t, other, getVersion); !strings.Contains(got, "Chrome/") {
 				t.Errorf("%s, %s: another client gets %s", name, mode, got)
 			}
