@@ -319,9 +319,12 @@ func TestExportOfPasswords(t *testing.T) {
 	agent.Must("browser_type", args{"target": "#third", "text": "PASSWORD"})
 	agent.Must("browser_click", args{"target": "button"})
 	agent.Must("browser_handle_dialog", args{"accept": true})
+	for _, key := range []string{"Shift+q", "Digit7", "KeyV", "Numpad5", "Enter"} {
+		agent.Must("browser_press_key", args{"target": "#pw", "key": key})
+	}
 	text := agent.Must("browser_export", nil)
 	for _, wanted := range []string{
-		"// Set in the environment: PASSWORD, PASSWORD2, PASSWORD3, PASSWORD4\n", "password fields is not in this file: PASSWORD2, PASSWORD3, PASSWORD4\n", "name: 'User' }).fill('ada')",
+		"// Set in the environment: PASSWORD, PASSWORD2, PASSWORD3, PASSWORD4, PASSWORD5, PASSWORD6, PASSWORD7, PASSWORD8\n", "press(process.env.PASSWORD8!)", "press('Enter')", "name: 'User' }).fill('ada')",
 		"name: 'Password' }).fill(process.env.PASSWORD2!)", "name: 'Password' }).press(process.env.PASSWORD3!)", "name: 'Again' }).fill(process.env.PASSWORD2!)",
 		"name: 'Once more' }).fill(process.env.PASSWORD4!)", "fill(process.env.PASSWORD!)", "toBe('Use ' + process.env.PASSWORD2! + 'Z?')",
 	} {
@@ -329,7 +332,7 @@ func TestExportOfPasswords(t *testing.T) {
 			t.Errorf("%q is missing", wanted)
 		}
 	}
-	if strings.Contains(text, "hunter22") || strings.Contains(text, "lamp") || t.Failed() {
+	if strings.Contains(text, "hunter22") || strings.Contains(text, "lamp") || strings.Count(text, "press('") != 1 || t.Failed() {
 		t.Error(text)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page"
@@ -114,8 +113,8 @@ func (in typeIn) stepAtFocus(d *agent.Done) (s export.Step) {
 
 func (in pressKeyIn) Step(d *agent.Done) export.Step {
 	var key any = input.KeyName(in.Key)
-	if d.Element(0).Password && utf8.RuneCountInString(in.Key) == 1 { // a character
-		key = d.Typed(0, in.Key)
+	if typed := input.Character(in.Key); d.Element(0).Password && typed != "" {
+		key = d.Typed(0, typed)
 	}
 	if in.Target != "" {
 		return code(javascript.Of("$.press($)", d.On[0], key))

@@ -187,6 +187,15 @@ func KeyName(spec string) string {
 	return name
 }
 
+// Character is what a key types, as parseKey reads it; empty: none that one sees.
+func Character(spec string) string {
+	k, modifiers, err := parseKey(spec)
+	if err != nil || modifiers&(altKey|controlKey|metaKey) != 0 || k.text < " " {
+		return ""
+	}
+	return k.text
+}
+
 func modifierBit(name string) (int64, bool) {
 	name = keyName(name)
 	if name == "ControlOrMeta" {
