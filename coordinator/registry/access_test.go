@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -150,6 +151,23 @@ func TestAskTerminal(t *testing.T) {
 	err := policy.NewEnforcer(source).Permit(t.Context(), policy.Question{Actor: policy.Actor{Kind: policy.Client, ID: "c"}, Operation: policy.Command("Page.navigate", nil)})
 	if err == nil || !strings.Contains(err.Error(), "nobody could be asked") || strings.Contains(err.Error(), "--access full") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestManyConnectionsHideNobody: the user stops clients by their names, so that each name is
+// announced, however many connections another client has.
+func TestManyConnectionsHideNobody(t *testing.T) {
+	folder, r := shop(t)
+	source := r.Source(folder)
+	var all []vscodeipc.ConnectedClient
+	for n := range 2 * MaxAnnounced {
+		all = append(all, vscodeipc.ConnectedClient{ID: fmt.Sprint(n), Name: "Playwright", Kind: "cdp", Since: int64(n)})
+	}
+	all = append(all, vscodeipc.ConnectedClient{ID: "last", Name: "Puppeteer", Kind: "cdp", Since: 1000})
+	source.Announce("cdp", all)
+	announced := take(t, serveRecorder(t, folder).announced).Clients
+	if len(announced) != MaxAnnounced || announced[0].ID != "0" || announced[1].ID != "last" || announced[2].ID != "1" {
+		t.Errorf("%d are announced: %+v", len(announced), announced[:3])
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"browser-coordinator/vscodeipc"
@@ -23,12 +24,30 @@ const (
 )
 
 // Announce notifies the workspace's window of the clients of its browser. It replaces the
-// announced clients of this kind ("mcp" or "cdp"). It announces at most the first
-// MaxAnnounced clients. A window that opens later is notified too.
+// announced clients of this kind ("mcp" or "cdp"). It announces at most MaxAnnounced
+// clients, the first of each name before others: the user stops clients by name, so that
+// many connections of one must not hide another. A window that opens later is notified too.
 func (s *Source) Announce(kind string, clients []vscodeipc.ConnectedClient) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clients[kind] = clients[:min(len(clients), MaxAnnounced)]
+	if len(clients) > MaxAnnounced {
+		seen, again := map[string]bool{}, map[string]bool{} // names, ids
+		for _, c := range clients {
+			again[c.ID], seen[c.Name] = seen[c.Name], true
+		}
+		clients = slices.Clone(clients)
+		slices.SortStableFunc(clients, func(a, b vscodeipc.ConnectedClient) int {
+			switch {
+			case again[a.ID] == again[b.ID]:
+				return 0
+			case again[a.ID]:
+				return 1
+			}
+			return -1
+		})
+		clients = clients[:MaxAnnounced]
+	}
+	s.clients[kind] = clients
 	s.wake()
 }
 

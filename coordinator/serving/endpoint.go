@@ -133,7 +133,6 @@ func (e *Endpoint) announce(ctx context.Context) {
 		owner := e.OwnerChanged()
 		clients, changed := e.rule.Clients()
 		e.prune()
-		clients = clients[:min(len(clients), registry.MaxAnnounced)]
 		connected := make([]vscodeipc.ConnectedClient, 0, len(clients))
 		for _, c := range clients {
 			connected = append(connected, vscodeipc.ConnectedClient{
