@@ -129,7 +129,6 @@ func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 	logged := "" // why it cannot serve, since it last settled
 	settled := func() {
 		report(ready, nil)
-		settling.Reset()
 		failing.Reset()
 		logged = ""
 	}
@@ -142,11 +141,15 @@ func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 		case err != nil && !owned:
 			err = fmt.Errorf("lock %s: %w", e.lock.Path(), err)
 		case !owned:
-			if err := e.standBy(ctx, settled); err != nil {
-				// The owner is about to listen, or about to release the lock.
+			began := time.Now()
+			if err := e.standBy(ctx, settled); err == nil && time.Since(began) > settling.Max {
+				settling.Reset()
+				continue // the owner has ended: try at once
+			} else {
+				// The owner is about to listen, or to release the lock; or it drops each request.
 				e.log.Debug("standing by", "error", err)
 				settling.Sleep(ctx)
-			} // else the owner has ended: try at once
+			}
 			continue
 		}
 		if err != nil {

@@ -17,8 +17,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/internal/usersocket"
 )
 
 const hash = "0123456789abcdef"
@@ -148,6 +151,42 @@ func serve(t *testing.T, hash, name string, serving turns) *endpoint.Endpoint {
 	}
 	t.Cleanup(e.Close)
 	return e
+}
+
+// TestOwnerThatDrops: an owner that ends each request of those that stand by, but lives, is
+// asked again only after pauses.
+func TestOwnerThatDrops(t *testing.T) {
+	dir := state(t)
+	serve(t, hash, "one", newTurns()).Close() // its folder and files are there now
+	lock := flock.New(filepath.Join(dir, "endpoint-"+hash+".lock"))
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	defer lock.Close()
+	socket, err := usersocket.Listen(filepath.Join(dir, "endpoint-"+hash+".sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan time.Time, 10_000)
+	owner := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case asked <- time.Now():
+		default:
+		}
+		io.WriteString(w, `{"port":1}`)
+	})}
+	go owner.Serve(socket)
+	defer owner.Close()
+	serve(t, hash, "two", newTurns())
+	first := <-asked
+	for range 11 {
+		if last := <-asked; last.IsZero() {
+			t.Fatal("not asked")
+		}
+	}
+	if took := time.Since(first); took < 500*time.Millisecond {
+		t.Errorf("12 requests in %v", took)
+	}
 }
 
 // who requests the endpoint's help text, and returns it.
