@@ -127,6 +127,7 @@ func TestTarget(t *testing.T) {
 		{"Fetch.fulfillRequest", `{"body":"` + base64.StdEncoding.EncodeToString([]byte("begin"+strings.Repeat(" ", 100_000)+"evil()")) + `"}`, "body: begin …(100000 bytes left out)… evil()"},
 		{"New.method", `{"code":"evil()"}`, "code: evil()"},
 		{"New.method", `{"a":` + strings.Repeat("[", 12) + `"evil()"` + strings.Repeat("]", 12) + `}`, `a: [[[["evil()"]]]]`},
+		{"PWA.launch", `{"manifestId":"https://evil.example/app"}`, "https://evil.example/app"},
 		{"Network.setCookie", `{"name":"a","value":"secret","url":"http://x/"}`, "a, url: http://x/"},
 		{"Network.setCookies", `{"cookies":[{"name":"a","value":"secret"}]}`, "name: a"},
 		{"Input.insertText", `{"text":"secret"}`, ""},
