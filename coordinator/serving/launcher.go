@@ -44,7 +44,7 @@ type launcher struct {
 	browser    *cdpproxy.Browser // of our own; nil: none
 	generation uint64
 	current    *cdpproxy.Browser
-	changed    notify.Broadcast // of current
+	changed    notify.Broadcast // of current, or of what the window's user allows
 }
 
 // attempt is one launch, for all clients that wait for a browser.
@@ -76,14 +76,16 @@ func (l *launcher) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 	return l.current, l.changed.Next()
 }
 
-// Access allows everything in a browser of our own, where there is no user to ask.
+// Access allows everything in a browser of our own, where there is no user to ask. A client
+// that the window's user has stopped is stopped there too: the window shows that.
 func (l *launcher) Access() (policy.State, <-chan struct{}) {
 	l.mu.Lock()
 	l.refresh()
 	own, changed := l.current != nil && l.current == l.browser, l.changed.Next()
 	l.mu.Unlock()
 	if own {
-		return policy.State{Mode: policy.ModeFull}, changed
+		of, _ := l.source.Access()
+		return policy.State{Mode: policy.ModeFull, Stopped: of.Stopped}, changed
 	}
 	return l.source.Access()
 }
@@ -93,16 +95,21 @@ func (l *launcher) Ask(ctx context.Context, q policy.Question) (policy.Answer, e
 	return l.source.Ask(ctx, q)
 }
 
-// follow refreshes at every change of the window's browser.
+// follow refreshes at every change of the window's browser, or of what its user allows.
 func (l *launcher) follow() {
 	defer l.running.Done()
-	for {
+	for first := true; ; first = false {
 		_, changed := l.source.Browser()
+		_, chosen := l.source.Access()
 		l.mu.Lock()
 		l.refresh()
+		if !first {
+			l.changed.Notify()
+		}
 		l.mu.Unlock()
 		select {
 		case <-changed:
+		case <-chosen:
 		case <-l.ctx.Done():
 			return
 		}

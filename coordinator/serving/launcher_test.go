@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"browser-coordinator/cdpproxy"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -75,5 +77,48 @@ func TestLaunchedInStep(t *testing.T) {
 	cancel()
 	if err := <-result; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestStoppedInOurOwnBrowser: a client that the window's user has stopped does not act in
+// the browser that takes the place of the window's, while the window shows it as stopped.
+func TestStoppedInOurOwnBrowser(t *testing.T) {
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	folder, err := vscodeipc.Canonical(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Kind: "vscode", Name: "stand-in"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer window.Close(context.Background())
+	windows := registry.Open(t.Context(), registry.Options{})
+	defer windows.Close()
+	l := newLauncher(windows.Source(folder), &Options{OnDemand: launch.New(&launch.Chrome{}), Logger: slog.New(slog.DiscardHandler)})
+	defer l.close()
+	l.mu.Lock()
+	l.browser = &cdpproxy.Browser{Generation: ownGeneration + 1, Name: "private"}
+	l.refresh()
+	l.mu.Unlock()
+	for _, stopped := range [][]string{{"Playwright"}, {}} {
+		if err := window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessView, Stopped: stopped}}); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			allowed, changed := l.Access()
+			if allowed.Mode != policy.ModeFull {
+				t.Fatalf("a browser of our own is in the mode %q", allowed.Mode)
+			}
+			if allowed.Stops("Playwright") == (len(stopped) > 0) {
+				break
+			}
+			select {
+			case <-changed:
+			case <-time.After(10 * time.Second):
+				t.Fatalf("the window's user has stopped %q, and the launcher %q", stopped, allowed.Stopped)
+			}
+		}
 	}
 }
