@@ -130,3 +130,15 @@ log = []; for (const kind of ["keydown", "keyup", "click"]) addEventListener(kin
 		t.Errorf("typed %s", got)
 	}
 }
+
+// TestCharacter: a key that types a character does so under each of its names.
+func TestCharacter(t *testing.T) {
+	for key, want := range map[string]string{
+		"q": "q", "Q": "Q", "ß": "ß", "+": "+", "Shift+q": "Q", "KeyV": "v", "Shift+KeyV": "V", "Digit7": "7", "Shift+Digit7": "&", "Numpad5": "5", "Space": " ", " ": " ",
+		"Enter": "", "Tab": "", "ArrowLeft": "", "F5": "", "Control+a": "", "Alt+Shift+q": "", "Shift": "", "no key": "",
+	} {
+		if got := input.Character(key); got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+}
