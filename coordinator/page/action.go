@@ -161,12 +161,16 @@ func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
 		return Change{}, errors.New("nothing to wait for was given")
 	}
 	opts.Timeout = cmp.Or(opts.Timeout, defaultWait)
-	wait := waiter{p.state, p.frames, p.scripts, p.history.Network}
+	if opts.New && (opts.Text == "" || opts.Target != "") {
+		return Change{}, errors.New("new waits for another occurrence of a text: give text, and no target")
+	}
+	wait := waiter{state: p.state, frames: p.frames, scripts: p.scripts, network: p.history.Network}
 	end := time.Now().Add(opts.Timeout)
-	return p.act(ctx, "waiting for "+what, opts.Timeout, func(ctx context.Context) error {
+	change, err := p.act(ctx, "waiting for "+what, opts.Timeout, func(ctx context.Context) error {
 		for {
 			p.state.mu.Lock()
 			commits, moves := p.state.commits, p.state.moves
+			wait.later = wait.later || !fitsURL(p.frames.URL(), opts.URL)
 			p.state.mu.Unlock()
 			if err := p.state.await(ctx, func() bool { return fitsURL(p.frames.URL(), opts.URL) }); err != nil {
 				return err
@@ -178,10 +182,16 @@ func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
 			if err != nil && !cdp.Refused(err) && !errors.Is(err, frame.ErrGone) {
 				return err
 			}
+			p.state.mu.Lock()
+			wait.later = true
+			p.state.mu.Unlock()
 			// The document was replaced, or time is up; ctx reports the latter.
 			if err := p.state.await(ctx, func() bool { return p.state.commits != commits || p.state.moves != moves }); err != nil {
 				return err
 			}
 		}
 	})
+	// What an expression or the network was before, nobody knows.
+	change.Already = err == nil && !wait.later && opts.Expression == "" && !opts.Idle
+	return change, err
 }

@@ -49,6 +49,7 @@ type Change struct {
 	GonePages []Info             // pages that it opened, and that have closed since
 	Download  string             // URL of a download that the action started
 	Outside   string             // URL that the page asked to open in another program
+	Already   bool               // of a wait: what it was for was so when it began
 
 	Effects
 	input.Outcome // of an action of the page's input

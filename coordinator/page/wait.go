@@ -24,6 +24,7 @@ import (
 type WaitOptions struct {
 	Text       string        // shown in one of the frames, shadow roots included
 	Gone       string        // no frame shows it
+	New        bool          // of Text: an occurrence that was not there when the wait began
 	Target     string        // is visible, and shows the text
 	URL        string        // part of the main frame's URL, or a glob
 	Expression string        // JavaScript that becomes true; a function is called
@@ -33,8 +34,12 @@ type WaitOptions struct {
 
 func (o *WaitOptions) String() string {
 	var wanted []string
+	what := "the text"
+	if o.New {
+		what = "another occurrence of the text"
+	}
 	for _, w := range []struct{ what, value string }{
-		{"the element", o.Target}, {"the text", o.Text}, {"the end of the text", o.Gone}, {"the URL", o.URL}, {"the expression", o.Expression},
+		{"the element", o.Target}, {what, o.Text}, {"the end of the text", o.Gone}, {"the URL", o.URL}, {"the expression", o.Expression},
 	} {
 		if w.value != "" {
 			wanted = append(wanted, fmt.Sprintf("%s %q", w.what, w.value))
@@ -59,6 +64,11 @@ type waiter struct {
 	frames  *frame.Tree
 	scripts *scripts
 	network *history.Network
+	// later reports that the conditions were not met when the wait began, as far as that can be
+	// seen. state.mu guards it, and bases.
+	later bool
+	// bases are how often the documents show the text that another is awaited of.
+	bases map[document]int
 }
 
 // waitInDocument waits for the conditions on the document, then for the network. It
@@ -112,12 +122,22 @@ func fitsURL(url, wanted string) bool {
 // waitForTarget returns false if the element has no longer been there, or time was up.
 func (w *waiter) waitForTarget(ctx context.Context, opts WaitOptions, left time.Duration) (met bool, err error) {
 	until := time.Now().Add(left)
-	for !met && time.Now().Before(until) {
-		e, err := w.frames.FindInTime(ctx, opts.Target, until)
+	for first := true; !met && time.Now().Before(until); first = false {
+		budget := time.Now() // one look, to know whether it is there already
+		if !first {
+			budget = until
+			w.mu.Lock()
+			w.later = true
+			w.mu.Unlock()
+		}
+		e, err := w.frames.FindInTime(ctx, opts.Target, budget)
+		if first && frame.NoMatch(err) {
+			continue
+		}
 		if err != nil {
 			return false, err
 		}
-		err = e.Call(ctx, "shows", map[string]any{"text": opts.Text, "budget": time.Until(until).Milliseconds()}, &met)
+		err = e.Call(ctx, "shows", map[string]any{"text": opts.Text, "budget": time.Until(budget).Milliseconds()}, &met)
 		e.Release(ctx)
 		if err != nil {
 			return false, err
@@ -221,6 +241,8 @@ type textWait struct {
 	Text   string `json:"text"`
 	Gone   string `json:"gone"`
 	Known  texts  `json:"known"`
+	New    bool   `json:"another"`
+	Base   int    `json:"base"`   // see waiter.bases; -1: not known
 	Budget int64  `json:"budget"` // milliseconds
 }
 
@@ -232,9 +254,15 @@ func (w *waiter) waitForText(ctx context.Context, opts WaitOptions, left time.Du
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer cancel()
-	t := textWait{ID: rand.Text(), Text: opts.Text, Gone: opts.Gone, Known: unknownTexts, Budget: left.Milliseconds()}
+	t := textWait{ID: rand.Text(), Text: opts.Text, Gone: opts.Gone, Known: unknownTexts, New: opts.New, Budget: left.Milliseconds()}
 	shown := map[document]texts{} // state.mu guards it
-	for {
+	w.mu.Lock()
+	first := w.bases == nil
+	if first {
+		w.bases = map[document]int{}
+	}
+	w.mu.Unlock()
+	for ; ; first = false {
 		if err := w.frames.Learn(ctx); err != nil {
 			return err
 		}
@@ -248,6 +276,10 @@ func (w *waiter) waitForText(ctx context.Context, opts WaitOptions, left time.Du
 		for d := range now {
 			if _, watched := shown[d]; !watched {
 				shown[d] = unknownTexts
+				w.later = w.later || !first
+				if _, known := w.bases[d]; first && !known {
+					w.bases[d] = -1
+				}
 				watching.Go(func() { w.watchTexts(ctx, d, t, shown) })
 			}
 		}
@@ -277,8 +309,11 @@ func (t *textWait) met(shown map[document]texts) bool {
 // watchTexts keeps what a document shows up to date, until the document has gone. It ends
 // the watch in the document when it ends.
 func (w *waiter) watchTexts(ctx context.Context, d document, t textWait, shown map[document]texts) {
-	for {
-		seen, err := w.lookForTexts(ctx, d, t)
+	for first := true; ; first = false {
+		w.mu.Lock()
+		t.Base = w.bases[d]
+		w.mu.Unlock()
+		seen, base, err := w.lookForTexts(ctx, d, t)
 		if ctx.Err() != nil {
 			return
 		}
@@ -288,6 +323,10 @@ func (w *waiter) watchTexts(ctx context.Context, d document, t textWait, shown m
 		w.mu.Lock()
 		if _, there := shown[d]; there {
 			shown[d] = seen
+			w.later = w.later || !first
+			if err == nil {
+				w.bases[d] = base
+			}
 			w.changed.Notify()
 		}
 		w.mu.Unlock()
@@ -304,10 +343,10 @@ func (w *waiter) shows(d document) bool {
 	return ok && d == document{f.ID, f.Session, f.Generation}
 }
 
-func (w *waiter) lookForTexts(ctx context.Context, d document, t textWait) (texts, error) {
+func (w *waiter) lookForTexts(ctx context.Context, d document, t textWait) (seen texts, base int, err error) {
 	args, err := json.Marshal(t)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	var r runtime.CallFunctionOnResult
 	err = w.frames.InWorld(ctx, d.frame, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
@@ -325,11 +364,15 @@ func (w *waiter) lookForTexts(ctx context.Context, d document, t textWait) (text
 		return err
 	})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if r.ExceptionDetails != nil {
-		return 0, fmt.Errorf("look for a text: %s", remote.Exception(r.ExceptionDetails))
+		return 0, 0, fmt.Errorf("look for a text: %s", remote.Exception(r.ExceptionDetails))
 	}
-	var seen texts
-	return seen, json.Unmarshal(r.Result.Value, &seen)
+	var found struct {
+		Seen texts
+		Base int
+	}
+	err = json.Unmarshal(r.Result.Value, &found)
+	return found.Seen, found.Base, err
 }

@@ -197,3 +197,44 @@ func TestIdleAfterAnotherDocument(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A wait reports that its condition was met when it began, and can wait for another occurrence
+// of a text.
+func TestWaitForWhatIsThereAlready(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Open(t, `<!doctype html><p id=p>Saved at 9</p><p id=q>Saved at 10</p><iframe srcdoc="<p id=p>Framed</p>"></iframe>`)
+	for _, test := range []struct {
+		name, begin string
+		wait        page.WaitOptions
+		already     bool
+	}{
+		{"a text", "1", page.WaitOptions{Text: "saved at"}, true},
+		{"a text in a frame", "1", page.WaitOptions{Text: "Framed", URL: "127.0.0.1"}, true},
+		{"a text that is not there", "1", page.WaitOptions{Gone: "Nowhere"}, true},
+		{"an element", "1", page.WaitOptions{Target: "#p", Text: "Saved"}, true},
+		{"a URL", "1", page.WaitOptions{URL: "127.0.0.1"}, true},
+		{"a text that comes", "setTimeout(() => p.textContent = 'Come', 200)", page.WaitOptions{Text: "Come"}, false},
+		{"a text that goes", "setTimeout(() => p.textContent = 'Saved at 9', 200)", page.WaitOptions{Gone: "Come"}, false},
+		{"an element that comes", "setTimeout(() => q.id = 'r', 200)", page.WaitOptions{Target: "#r"}, false},
+		{"a URL that comes", "setTimeout(() => location.hash = 'next', 200)", page.WaitOptions{URL: "#next"}, false},
+		{"another occurrence", "setTimeout(() => document.body.append('Saved at 11'), 200)", page.WaitOptions{Text: "Saved at", New: true}, false},
+		{"one that goes and comes again", "setTimeout(() => { p.textContent = ''; setTimeout(() => p.textContent = 'Saved at 12', 200) }, 200)", page.WaitOptions{Text: "Saved at", New: true}, false},
+		{"one in a frame", "setTimeout(() => frames[0].p.textContent = 'Saved at 13', 200)", page.WaitOptions{Text: "Saved at", New: true}, false},
+		{"one in the next document", "setTimeout(() => location.href = '/next', 100)", page.WaitOptions{Text: "Saved at", New: true}, false},
+	} {
+		pagetest.Evaluate(t, p, test.begin+"; 1")
+		test.wait.Timeout = 10 * time.Second
+		change, err := p.WaitFor(t.Context(), test.wait)
+		if err != nil || change.Already != test.already {
+			t.Errorf("%s: already %t, %v", test.name, change.Already, err)
+		}
+	}
+	pagetest.Navigate(t, p, url)
+	var late *page.TimeoutError
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "Saved at", New: true, Timeout: time.Second}); !errors.As(err, &late) || !strings.Contains(err.Error(), `another occurrence of the text "Saved at"`) {
+		t.Errorf("no other occurrence: %v", err)
+	}
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{URL: "127", New: true}); err == nil {
+		t.Error("another occurrence of nothing is no error")
+	}
+}

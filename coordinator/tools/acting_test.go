@@ -85,7 +85,8 @@ func TestActions(t *testing.T) {
 	agent.Must("browser_mouse_wheel", args{"deltaX": 150, "deltaY": 400})
 	agent.Must("browser_wait_for", args{"expression": "scrollX === 150 && scrollY === 400"})
 
-	agent.Must("browser_wait_for", args{"text": "These words go"})
+	agent.Expect("browser_wait_for", args{"text": "These words go"}, "It was there already. With new: true, this waits for another.")
+	agent.Refused("browser_wait_for", args{"text": "These words go", "new": true, "time": 0.2}, `another occurrence of the text "These words go"`)
 	agent.Refused("browser_wait_for", args{"textGone": "These words go", "time": 0.2})
 	agent.Evaluate("() => { setTimeout(() => words.remove(), 300) }")
 	agent.Must("browser_wait_for", args{"textGone": "These words go"})

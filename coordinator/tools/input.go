@@ -270,6 +270,7 @@ func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn)
 type waitIn struct {
 	Target   string `json:"target,omitempty" jsonschema:"unlisted"`
 	Text     string `json:"text,omitempty"`
+	New      bool   `json:"new,omitempty" jsonschema:"unlisted"`
 	TextGone string `json:"textGone,omitempty"`
 	URL      string `json:"url,omitempty" jsonschema:"part of it"`
 	// Expression is JavaScript of the page's own world.
@@ -290,7 +291,7 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 		return errors.New("time: want 0 seconds or more")
 	}
 	wait := page.WaitOptions{
-		Target: in.Target, Text: in.Text, Gone: in.TextGone, URL: in.URL, Expression: in.Expression, Idle: in.NetworkIdle,
+		Target: in.Target, Text: in.Text, New: in.New, Gone: in.TextGone, URL: in.URL, Expression: in.Expression, Idle: in.NetworkIdle,
 	}
 	if wait == (page.WaitOptions{}) {
 		if limit == 0 {
@@ -314,6 +315,12 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 		met = "It is gone."
 	}
 	change, err := p.WaitFor(ctx, wait)
+	if change.Already && !c.Stepwise { // a step expects what the one before it has done
+		met = map[string]string{"It is there.": "It was there already.", "It is gone.": "It was gone already.", "It is so now.": "It was so already."}[met]
+		if in.Text != "" && in.Target == "" {
+			met += " With new: true, this waits for another."
+		}
+	}
 	if err := c.Did(met)(change, err); err != nil || in.Text == "" || c.Brief {
 		return err
 	}

@@ -1,7 +1,8 @@
-function ({ id, text, gone, known, budget }) {
+function ({ id, text, gone, known, another, base, budget }) {
   // Reports whether this document, without its frames, shows a text (1), another (2),
   // both (3) or neither (0), as soon as that is not what is known; looks again at
-  // each change of the document and its shadow roots.
+  // each change of the document and its shadow roots. With another, the text has to be there
+  // more often than base times; -1: than it is now. base falls when the text goes.
   const events = ["transitionend", "animationend", "load", "toggle"];
   const observed = new Set();
   let look;
@@ -27,15 +28,19 @@ function ({ id, text, gone, known, budget }) {
   const { plain, shownText } = library;
   text = plain(text ?? "");
   gone = plain(gone ?? "");
-  const flags = (all) => (text && all.includes(text) ? 1 : 0) + (gone && all.includes(gone) ? 2 : 0);
+  const flags = (all) => {
+    const count = text && all.split(text).length - 1;
+    if (another) base = base < 0 ? count : Math.min(base, count);
+    return (count > (another ? base : 0) ? 1 : 0) + (gone && all.includes(gone) ? 2 : 0);
+  };
   const shows = () => {
     const shown = plain(innerText(document));
-    if (hidden()) return 0;
+    if (hidden()) return flags("");
     // A frame in a tab in the background may have no boxes yet.
     if (!document.$body?.$checkVisibility()) return flags(shown);
     // innerText has what is only clipped, and lacks what is skipped because it is out of sight.
     const all = shown + plain(document.$documentElement.$textContent);
-    if (![text, gone].some((wanted) => wanted && wanted.split(" ").every((word) => all.includes(word)))) return 0;
+    if (![text, gone].some((wanted) => wanted && wanted.split(" ").every((word) => all.includes(word)))) return flags("");
     return flags(shownText(document.$documentElement, { options: true }));
   };
   const waits = memory.waits ??= new Map();
@@ -48,7 +53,7 @@ function ({ id, text, gone, known, budget }) {
       clearInterval(now);
       clearTimeout(later);
       waits.delete(id);
-      done(result);
+      done({ seen: result, base });
     };
     // A page that changes all the time keeps most of its time.
     let next = 0, later;

@@ -22,6 +22,8 @@ type Call struct {
 	Out *answer.Answer
 	// Brief: the call is one of several steps, and not the last.
 	Brief bool
+	// Stepwise: it is one of several steps.
+	Stepwise bool
 
 	did    did
 	asked  map[string]string // what the user was asked about, by targets; see confirm

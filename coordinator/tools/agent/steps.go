@@ -61,7 +61,7 @@ func (a *Agent) Steps(ctx context.Context, tool *mcp.Tool, steps []Step) *mcp.Ca
 	var at place
 	for n, step := range steps {
 		number, rest := fmt.Sprintf("%d. ", n+1), steps[n+1:]
-		step.Brief, step.permitted = len(rest) > 0, at.window
+		step.Stepwise, step.Brief, step.permitted = true, len(rest) > 0, at.window
 		if err := step.Perform(ctx, step.Do); err != nil {
 			failed = true
 			out.Quotef("%s%s failed: %v", number, step.Name, err)

@@ -88,6 +88,7 @@ var schemas = sync.OnceValue(func() map[string]*schema {
 	for _, tool := range []string{"browser_press_key", "browser_wait_for"} { // which is Unlisted there
 		all[tool].Properties["target"] = &schema{Type: "string"}
 	}
+	all["browser_wait_for"].Properties["new"] = &schema{Type: "boolean"} // its answers offer it
 	all["browser_hover"].Properties["position"] = all["browser_click"].Properties["position"]
 	return all
 })
