@@ -63,6 +63,9 @@ func (h host) KnownURLs() []string {
 	return urls
 }
 
+// Awaited are the URLs of what scripts or frames have requested and not received yet.
+func (h host) Awaited() []string { return h.history.Network.Awaited() }
+
 // FrameSessions are the sessions of the page's frames in other processes.
 func (h host) FrameSessions() []*cdp.Session { return h.frames.Sessions()[1:] }
 

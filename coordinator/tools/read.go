@@ -51,10 +51,10 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 		found, scrolled, err = p.Reader().FindScrolling(ctx, options)
 		c.Out.Shows(scrolled.Changes, false)
 		if err == nil {
-			none = fmt.Sprintf("Nothing matches, in %d steps of scrolling to the end.", scrolled.Steps)
-			if !scrolled.All {
-				none = fmt.Sprintf("Nothing matches so far, in %d steps of scrolling. There is more: call again to go on from there.", scrolled.Steps)
-			}
+			none = notFound(scrolled)
+		}
+		if scrolled.Gone {
+			c.Out.Addf("This was in the page while it was scrolled, and the page does not show it now:")
 		}
 	} else {
 		found, err = p.Reader().Find(ctx, options)
@@ -76,6 +76,25 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 		c.Out.Addf("What is below [aria-hidden] is hidden from assistive technology, and in no snapshot: use the refs here, or text=….")
 	}
 	return c.Out.TextOrFile(file, "matches", strings.TrimSuffix(found.Text, "\n"))
+}
+
+// notFound is the answer of a search with scrolling that has found nothing.
+func notFound(s snapshot.Scrolled) string {
+	unloaded := ""
+	if s.Unloaded > 0 {
+		unloaded = fmt.Sprintf(" The search left parts that were still loading (%d): it may be there.", s.Unloaded)
+	}
+	if s.All {
+		if !s.Again {
+			unloaded += " There was no time to search a second time, for rows that load late."
+		}
+		return fmt.Sprintf("Nothing matches, in %d steps of scrolling to the end.%s", s.Steps, unloaded)
+	}
+	at := fmt.Sprintf("at %.0f of %.0f pixels", s.Y, s.Height)
+	if s.Lists > 1 {
+		at += fmt.Sprintf(" of list %d of %d", s.List, s.Lists)
+	}
+	return fmt.Sprintf("Nothing matches so far: time was up after %.0f s and %d steps of scrolling, %s.%s There is more: call again to go on from there.", s.Took.Seconds(), s.Steps, at, unloaded)
 }
 
 func markdown(ctx context.Context, c *agent.Call, in markdownIn) error {

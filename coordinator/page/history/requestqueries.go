@@ -54,6 +54,17 @@ func (n *Network) Begun(after int64) []Request {
 	return open
 }
 
+// Awaited are the URLs of such requests, without those whose responses go on.
+func (n *Network) Awaited() []string {
+	var urls []string
+	for _, r := range n.Begun(0) {
+		if !streamTypes[r.MIMEType] {
+			urls = append(urls, r.URL)
+		}
+	}
+	return urls
+}
+
 // Last is the number of the last request; 0: there was none.
 func (n *Network) Last() int64 {
 	n.mu.Lock()

@@ -3,110 +3,385 @@ package snapshot
 import (
 	"context"
 	_ "embed"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 //go:embed scroll.js
 var scrollScript string
 
+// scrollIntoView shows an element.
+const scrollIntoView = `function (block) { this.$scrollIntoView({ block, behavior: "instant" }); return 0 }`
+
 const (
 	// maxScroll bounds the time in which a search scrolls.
-	maxScroll = 25 * time.Second
-	// scrollTimeout is how long a feed may take to load more at its end.
-	scrollTimeout = 2 * time.Second
-	// otherTimeout is the same for other lists than the one with the most to show.
-	otherTimeout = 500 * time.Millisecond
+	maxScroll = 40 * time.Second
+	// lookPause bounds how long a look waits for the next change.
+	lookPause = 150 * time.Millisecond
+
+	// How long a part of a list may take to show the next of its rows, by what it shows.
+
+	// requestLimit is for a part for which a request is under way, busyLimit for one that is
+	// marked as busy.
+	requestLimit, busyLimit = 10 * time.Second, 8 * time.Second
+	// blankLimit is for a part with nothing in it, gapLimit for one with gaps.
+	blankLimit, gapLimit = 4 * time.Second, 2 * time.Second
+	// endLimit is for the end of the list with the most to show, where a feed loads more, and
+	// otherEndLimit for that of any other.
+	endLimit, otherEndLimit = 2 * time.Second, time.Second
+	// growthLimit is for one in which rows have just arrived.
+	growthLimit = 400 * time.Millisecond
+	// probeLimit is for the first parts of a list, which show whether its rows arrive late.
+	probeLimit, probes = 300 * time.Millisecond, 2
+	// secondLimit is for each part when nothing was found, secondProbe for the first ones.
+	secondLimit, secondProbe = 100 * time.Millisecond, time.Second
+	// maxLate bounds what a list is given because its rows have arrived late.
+	maxLate = 1500 * time.Millisecond
+	// vainLimit is in place of the others for what has been waited for in vain, maxVain times.
+	vainLimit, maxVain = 300 * time.Millisecond, 2
 )
 
 // Scrolled is what a search has scrolled through.
 type Scrolled struct {
-	Steps   int
-	All     bool    // there is no more
-	Changes Changes // what had changed before, as Look returns it
+	Steps    int
+	All      bool // all lists were scrolled from end to end
+	Again    bool // and once more, with more time for rows to load
+	Unloaded int  // parts that were left although they were still loading
+	// List of Lists, counted from 1, is where the search has stopped: at Y of Height pixels.
+	List, Lists int
+	Y, Height   float64
+	Took        time.Duration
+	Gone        bool    // the page no longer shows what was found
+	Changes     Changes // what had changed before, as Look returns it
 }
 
-// FindScrolling is Find in a document whose lists or feed have only a part of their content:
-// it scrolls one after the other from where it is to the end, and then from the top, until
-// something matches. It leaves the page where it stops. If nothing matches, it searches again
-// and leaves rows the time to load. What the scrolling changes is no later Look's.
-func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (found Found, s Scrolled, err error) {
-	until := time.Now().Add(maxScroll)
-	if r.seen() {
+// FindScrolling is Find in a page whose lists or feeds have only a part of their content: it
+// scrolls one after the other from where it is to the end, and then from the top, until
+// something matches. At each part it waits until the rows there have arrived. It leaves the
+// page where it stops. If nothing matches, it searches again and leaves rows more time. What
+// the scrolling changes is no later Look's.
+func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (Found, Scrolled, error) {
+	began := time.Now()
+	s := search{Reader: r, opts: opts, until: began.Add(maxScroll), ignored: map[string]bool{}, learned: map[place]*list{}}
+	known := r.seen()
+	if known {
 		s.Changes, _ = r.changes(ctx)
-		defer func() {
-			scrolled, _ := r.changes(ctx)
-			s.Changes.Notices = append(s.Changes.Notices, scrolled.Notices...)
-		}()
 	}
-search:
-	for list, lists := 0, 1; list < lists; list++ {
-		for _, thorough := range []bool{false, true} {
-			found, lists, err = r.findInList(ctx, opts, scrolling{List: list, Thorough: thorough}, until, &s)
-			if err != nil || found.Matches > 0 || !s.All {
-				break search
+	// What is not drawn loads nothing when it is scrolled.
+	err := r.page.Run(ctx, "scrolling", 0, r.page.EmulateFocus)
+	if err == nil {
+		err = s.run(ctx)
+	}
+	if err == nil && s.found.Matches > 0 && s.Steps > 0 {
+		err = s.show(ctx, s.in)
+	}
+	s.Took = time.Since(began)
+	if known {
+		scrolled, _ := r.changes(ctx)
+		s.Changes.Notices = append(s.Changes.Notices, scrolled.Notices...)
+		if s.Steps > 0 {
+			s.Changes.Text = r.still(ctx, s.Changes.Text)
+		}
+	}
+	return s.found, s.Scrolled, err
+}
+
+// search is one search of FindScrolling.
+type search struct {
+	*Reader
+	Scrolled
+	opts    FindOptions
+	until   time.Time
+	found   Found
+	in      *list           // where it stops
+	learned map[place]*list // from the first time, by frame and index
+	ignored map[string]bool // addresses whose responses were awaited in vain
+}
+
+// place identifies a list: its frame, and its number in that document.
+type place struct {
+	frame protocol.FrameID
+	index int
+}
+
+// list is a list that is searched.
+type list struct {
+	place
+	again bool // the second time
+	other bool // not the one with the most to show
+
+	at   position
+	seen int           // parts
+	late time.Duration // the longest time after which rows have arrived unannounced
+	vain map[string]int
+}
+
+// run searches all lists, first of the page, then of its frames, and then once more.
+func (s *search) run(ctx context.Context) error {
+	for _, again := range []bool{false, true} {
+		lists, err := s.lists(ctx)
+		if err != nil {
+			return err
+		}
+		all := true
+		for i, l := range lists {
+			s.List, s.Lists, s.in = i+1, len(lists), l
+			l.again, l.other, l.seen = again, i > 0, 0
+			limit := s.until
+			if i < len(lists)-1 { // one without an end leaves time for the others
+				limit = time.Now().Add(time.Until(s.until) / 2)
+			}
+			done, err := s.through(ctx, l, limit)
+			if frame.Vanished(err) && l.frame != s.frames.Main() {
+				done, err = true, nil
+			}
+			if err != nil || s.found.Matches > 0 {
+				return err
+			}
+			all = all && done
+		}
+		if !all {
+			return nil
+		}
+		s.Again, s.All = again, true
+	}
+	return nil
+}
+
+// lists returns the lists of the page and of its frames.
+func (s *search) lists(ctx context.Context) (lists []*list, err error) {
+	for _, f := range s.frames.All() {
+		at, err := s.scroll(ctx, f.ID, scrolling{Move: "look", Gather: true})
+		if err != nil && f.ID == s.frames.Main() {
+			return nil, err
+		}
+		for i := range at.Lists {
+			at := place{f.ID, i}
+			if s.learned[at] == nil {
+				s.learned[at] = &list{place: at, vain: map[string]int{}}
+			}
+			lists = append(lists, s.learned[at])
+		}
+	}
+	return lists, nil
+}
+
+// through searches while it scrolls a list, and reports whether it has come to its end.
+func (s *search) through(ctx context.Context, l *list, limit time.Time) (all bool, err error) {
+	if f, ok := s.frames.Frame(l.frame); ok && f.Parent != "" { // what is out of sight may load nothing
+		if owner, err := s.frames.Owner(ctx, f); err == nil {
+			_ = owner.Run(ctx, scrollIntoView, "nearest", nil)
+			owner.Release(ctx)
+		}
+	}
+	began, wrapped := 0.0, false
+	for move := "look"; ; s.Steps++ {
+		room := l.at.Room
+		if done, err := s.part(ctx, l, move, limit); err != nil || s.found.Matches > 0 || !done {
+			return false, err
+		}
+		if move == "look" {
+			began = l.at.Y
+		}
+		switch {
+		case wrapped && (l.at.End || l.at.Y >= began && l.at.Room <= room), !wrapped && l.at.End && began <= 0:
+			return true, nil
+		case l.at.End, move == "top" && l.at.Room > room: // or it has loaded more above
+			move, wrapped = "top", true
+		default:
+			move = "on"
+		}
+	}
+}
+
+// part searches one part of a list: it looks again at each arrival of rows, until the part has
+// settled. It returns false if time is up.
+func (s *search) part(ctx context.Context, l *list, move string, limit time.Time) (bool, error) {
+	began := time.Now()
+	arrived, reason := began, ""
+	var awaited []string
+	for first := true; ; first = false {
+		at, err := s.scroll(ctx, l.frame, scrolling{List: l.index, Move: move, Wait: lookPause.Milliseconds()})
+		if err != nil {
+			return false, err
+		}
+		if at.Lists <= l.index {
+			l.at = position{End: true} // the page has removed it
+			return true, nil
+		}
+		requested := len(awaited) > 0
+		awaited = s.awaited()
+		if !first && reason == "" && arrived == began && (at.Changed || len(awaited) > 0) {
+			l.late = max(l.late, time.Since(began))
+		}
+		if at.Changed || requested && len(awaited) == 0 {
+			arrived = time.Now()
+		}
+		l.at = at
+		if first || at.Changed {
+			if s.found, err = s.Find(ctx, s.opts); err != nil || s.found.Matches > 0 {
+				return false, err
 			}
 		}
+		var wait time.Duration
+		wait, reason = l.patience(at, len(awaited) > 0, !first && arrived != began)
+		s.Y, s.Height = at.Y, at.Room
+		if time.Since(arrived) >= wait {
+			break
+		}
+		if time.Now().After(limit) {
+			return false, nil
+		}
+		move = "stay"
 	}
-	if found.ref == 0 || s.Steps == 0 {
-		return found, s, err
+	l.seen++
+	switch reason {
+	case "request":
+		for _, address := range awaited {
+			s.ignored[address] = true
+		}
+		s.Unloaded++
+	case "busy":
+		s.Unloaded++
+		l.vain[reason]++
+	case "blank", "gap":
+		l.vain[reason]++
 	}
-	// A list may draw a row that is not in sight, and draw it anew when an action scrolls to it.
-	if _, err := r.scroll(ctx, scrolling{To: found.ref}); err != nil {
-		return found, s, err
-	}
-	if again, err := r.Find(ctx, opts); err == nil && again.Matches > 0 {
-		found = again
-	}
-	return found, s, nil
+	return time.Now().Before(limit), nil
 }
 
-// findInList searches while it scrolls one list, and returns how many lists there are.
-func (r *Reader) findInList(ctx context.Context, opts FindOptions, how scrolling, until time.Time, s *Scrolled) (found Found, lists int, err error) {
-	var at position
-	s.All = false
-	began, wrapped := 0.0, false
-	for first := true; ; first = false {
-		found, err = r.Find(ctx, opts)
-		if err != nil || found.Matches > 0 || time.Now().After(until) {
-			return found, at.Lists, err
+// patience is how long a part may take to show more rows, and for what reason.
+func (l *list) patience(at position, requested, grown bool) (wait time.Duration, reason string) {
+	limits := []struct {
+		reason string
+		holds  bool
+		wait   time.Duration
+	}{
+		{"request", requested, requestLimit},
+		{"busy", at.Busy, busyLimit},
+		{"blank", at.Blank == "all", blankLimit},
+		{"gap", at.Blank == "some", gapLimit},
+		{"end", at.End && !l.other, endLimit},
+		{"end", at.End, otherEndLimit},
+		{"", grown, growthLimit},
+		{"", l.seen < probes, probeLimit},
+		{"", l.again && l.seen < probes, secondProbe},
+		{"", l.again, secondLimit},
+		{"", l.late > 0, min(2*l.late+lookPause, maxLate)},
+	}
+	for _, limit := range limits {
+		if l.vain[limit.reason] >= maxVain {
+			limit.wait = min(limit.wait, vainLimit)
 		}
-		if s.All = at.End && (wrapped || began == 0) || wrapped && at.Y >= began; s.All {
-			return found, at.Lists, nil
-		}
-		wrapped = wrapped || at.End
-		how.Top = at.End
-		if at, err = r.scroll(ctx, how); err != nil {
-			return found, at.Lists, err
-		}
-		if s.Steps++; first {
-			began = at.From
+		if limit.holds && limit.wait > wait {
+			wait, reason = limit.wait, limit.reason
 		}
 	}
+	return wait, reason
 }
 
-// position is where a step of scrolling began and ended, in CSS pixels from the top.
+// awaited are the addresses of the requests whose responses the page may be about to show.
+func (s *search) awaited() (addresses []string) {
+	for _, url := range s.page.Awaited() {
+		address, _, _ := strings.Cut(url, "?")
+		if !s.ignored[address] {
+			addresses = append(addresses, address)
+		}
+	}
+	return addresses
+}
+
+// show scrolls to what was found, and describes it as it is then: a list may redraw a row that
+// comes into sight, or load it again.
+func (s *search) show(ctx context.Context, l *list) error {
+	arrived := time.Now()
+	for end := arrived.Add(requestLimit); time.Now().Before(end); {
+		shown := s.found.ref
+		if shown != 0 {
+			err := s.onElement(ctx, "scrolling", "e"+strconv.Itoa(shown), func(ctx context.Context, e *frame.Element) error {
+				return e.Run(ctx, scrollIntoView, "center", nil)
+			})
+			if err != nil && !frame.Vanished(err) {
+				return err
+			}
+		}
+		at, err := s.scroll(ctx, l.frame, scrolling{List: l.index, Move: "stay", Wait: lookPause.Milliseconds()})
+		if err != nil {
+			return err
+		}
+		found, err := s.Find(ctx, s.opts)
+		if err != nil {
+			return err
+		}
+		if s.Gone = found.Matches == 0; !s.Gone {
+			s.found = found
+		}
+		if s.Gone || found.ref != shown || at.Changed {
+			arrived = time.Now()
+		}
+		at.End = false // what comes after it does not matter
+		if wait, _ := l.patience(at, len(s.awaited()) > 0, false); !s.Gone && found.ref == shown && !at.Changed && time.Since(arrived) >= wait {
+			break
+		}
+	}
+	return nil
+}
+
+// still is a diff without the new lines of elements that have left the page since.
+func (r *Reader) still(ctx context.Context, text string) string {
+	var refs []int
+	for _, match := range refPattern().FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(match[1])
+		refs = append(refs, n)
+	}
+	live := r.frames.Live(ctx, refs)
+	var b strings.Builder
+	any := false
+	for line := range strings.Lines(text) {
+		stale := slices.ContainsFunc(refPattern().FindAllStringSubmatch(line, -1), func(match []string) bool {
+			n, _ := strconv.Atoi(match[1])
+			return !live[n]
+		})
+		if stale && !strings.HasPrefix(line, "-") {
+			continue
+		}
+		any = any || !strings.HasPrefix(line, " ")
+		b.WriteString(line)
+	}
+	if !any {
+		return ""
+	}
+	return b.String()
+}
+
+// position is where a list is, in CSS pixels from its top, and what it shows there.
 type position struct {
 	From, Y float64
+	Room    float64 // the last position
 	End     bool
-	Lists   int // how many there are
+	Lists   int    // how many there are
+	Changed bool   // since the last look
+	Busy    bool   // there is a mark of that in sight
+	Blank   string // what is in sight is empty: "all", or "some" of it
 }
 
 // scrolling is the argument of scroll.js.
 type scrolling struct {
-	List     int   `json:"list"`
-	Top      bool  `json:"top"`
-	To       int   `json:"to"` // the number of a ref; 0: none
-	Thorough bool  `json:"thorough"`
-	Budget   int64 `json:"budget"` // milliseconds
+	List   int    `json:"list"`
+	Move   string `json:"move"` // look, on, top or stay
+	Gather bool   `json:"gather"`
+	Wait   int64  `json:"wait"` // milliseconds to stay
 }
 
-func (r *Reader) scroll(ctx context.Context, how scrolling) (at position, err error) {
-	how.Budget = scrollTimeout.Milliseconds()
-	if how.List > 0 {
-		how.Budget = otherTimeout.Milliseconds()
-	}
+func (r *Reader) scroll(ctx context.Context, in protocol.FrameID, how scrolling) (at position, err error) {
 	err = r.page.Run(ctx, "scrolling", 0, func(ctx context.Context) error {
-		return r.frames.Run(ctx, r.frames.Main(), scrollScript, how, &at)
+		return r.frames.Run(ctx, in, scrollScript, how, &at)
 	})
 	return at, err
 }

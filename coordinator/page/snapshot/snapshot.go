@@ -47,6 +47,10 @@ type Page interface {
 	// AwaitParsed waits until a document that has just begun is parsed. It returns false
 	// if the document was parsed before, or is not parsed in time.
 	AwaitParsed(ctx context.Context) bool
+	// Awaited are the URLs of what scripts or frames have requested and not received yet.
+	Awaited() []string
+	// EmulateFocus makes the browser draw a background page too.
+	EmulateFocus(ctx context.Context) error
 }
 
 // Reader reads one page. Its methods may be called from any goroutine.
