@@ -34,6 +34,16 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 		if !p.state.isBlocked() {
 			p.reader.Watch(ctx)
 		}
+		confirm := a.Confirm
+		a.Confirm = func(on input.On) error {
+			if !p.state.isBlocked() {
+				_ = p.observer.unlessLeaving(ctx, func(ctx context.Context) error { p.reader.Before(ctx, on.Still); return nil })
+			}
+			if confirm == nil {
+				return nil
+			}
+			return confirm(on)
+		}
 		sent, documents := p.input.Sent(), p.state.documents()
 		watched := a.Arrives && p.observer.unlessLeaving(ctx, p.input.WatchArrivals) == nil
 		out, err = a.Run(ctx)
@@ -138,6 +148,9 @@ func (p *Page) Rest(ctx context.Context, d time.Duration) (Change, error) {
 func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMessage, Change, error) {
 	var value json.RawMessage
 	change, err := p.actUntil(ctx, "running the script", p.connection.opts.CallTimeout, p.observer.settleScript, func(ctx context.Context) error {
+		if !p.state.isBlocked() {
+			_ = p.observer.unlessLeaving(ctx, func(ctx context.Context) error { p.reader.Before(ctx, false); return nil })
+		}
 		documents := p.state.documents()
 		var err error
 		value, err = p.scripts.evaluate(ctx, script, target)

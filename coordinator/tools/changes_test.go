@@ -244,3 +244,79 @@ later.onclick = () => setTimeout(toast, 300, "Once more")</script>`))
 		return strings.Contains(text, "It is there.") && strings.Contains(text, `But now the text "Once more" is not shown.`)
 	})
 }
+
+// What a page shows between two answers is not the next action's: it comes first, as what
+// happened since the last answer, also in the answer of a tool that only reads.
+func TestWhatHappensBetweenTwoAnswers(t *testing.T) {
+	t.Parallel()
+	hold, shown := make(chan struct{}), make(chan struct{}, 1)
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/hold":
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+			}
+		case "/shown":
+			shown <- struct{}{}
+		case "/frame":
+			io.WriteString(w, `<!doctype html><button id=in onclick="say.textContent = 'Inner done'">Inner</button><p id=say>Inner</p>`)
+		default:
+			io.WriteString(w, `<!doctype html><title>Shop</title><button id=one>One</button><button id=two onclick="own.textContent = 'Two is done'">Two</button><input id=field aria-label=Field>
+<p id=own>Two</p><p id=news>No news</p><div id=s role=status></div><iframe src=/frame></iframe><script>
+one.onclick = async () => {
+  await fetch("/hold")
+  s.textContent = "One is saved"
+  await new Promise((done) => setTimeout(done))
+  s.textContent = ""
+  news.textContent = news.textContent == "News" ? "Old news" : "News"
+  await new Promise((done) => setTimeout(done))
+  fetch("/shown")
+}
+field.onkeydown = () => own.textContent = "Key"
+</script>`)
+		}
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Must("browser_snapshot", nil)
+	const lead, toast = "Since the answer to your last action:", `Shown for a while: "One is saved"`
+	for _, c := range []struct {
+		tool  string
+		given args
+		own   string // the first line of the action's own; empty: it does not act
+		lines bool   // it has the changed lines
+	}{
+		{"browser_click", args{"target": "#two"}, `Clicked button "Two".`, true},
+		{"browser_click", args{"target": "#in"}, `Clicked button "Inner".`, true},
+		{"browser_type", args{"target": "#field", "text": "x"}, `Typed`, true},
+		{"browser_press_key", args{"key": "a"}, `Pressed`, true},
+		{"browser_steps", args{"steps": []args{{"action": "click", "target": "#two"}, {"action": "click", "target": "#in"}}}, `Clicked button "Two".`, true},
+		{"browser_evaluate", args{"function": "() => { own.textContent = 'Script' }"}, `undefined`, true},
+		{"browser_snapshot", nil, "", false},
+		{"browser_find", args{"text": "Inner"}, "", false},
+	} {
+		agent.Must("browser_click", args{"target": "#one"})
+		hold <- struct{}{}
+		<-shown
+		text := agent.Must(c.tool, c.given)
+		since, own := text, ""
+		if c.own != "" {
+			at := strings.Index(text, c.own)
+			if at < 0 {
+				t.Errorf("%s: no %s: %s", c.tool, c.own, text)
+				continue
+			}
+			since, own = text[:at], text[at:]
+		}
+		if !strings.Contains(since, lead) || !strings.Contains(since, toast) || c.lines != strings.Contains(since, "ews\n") && c.own != "" {
+			t.Errorf("%s: since the last answer:\n%s\nthe action's own:\n%s", c.tool, since, own)
+		}
+		if strings.Contains(own, "is saved") || strings.Contains(own, "ews") {
+			t.Errorf("%s: not the action's own: %s", c.tool, own)
+		}
+		if text := agent.Must("browser_find", args{"text": "Inner"}); strings.Contains(text, lead) {
+			t.Errorf("%s: again: %s", c.tool, text)
+		}
+	}
+}

@@ -20,6 +20,7 @@ type Element struct {
 	Target  string // the ref or the selector
 	Label   string // as the last snapshot had it, for example: button "Save"; empty for a selector
 	Is      Identity
+	Still   bool // nothing has changed in its document since the agent was last shown that
 	Frame   protocol.FrameID
 	Session *cdp.Session
 	Handle  runtime.RemoteObjectID

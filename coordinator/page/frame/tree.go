@@ -46,6 +46,19 @@ func (f Frame) Address() string { return cmp.Or(f.Unreachable, f.URL) }
 // Entered reports whether our world in the frame's document exists.
 func (f Frame) Entered() bool { return f.world != 0 }
 
+// Single reports whether our world exists in one document only.
+func (t *Tree) Single() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	entered := 0
+	for _, f := range t.frames {
+		if f.Entered() {
+			entered++
+		}
+	}
+	return entered == 1
+}
+
 // Tree is the frames of one page. The page's events keep it up to date; its methods
 // may be called from any goroutine.
 type Tree struct {

@@ -126,6 +126,7 @@ type On struct {
 	Target string // ref or selector; empty: what has the focus, or the open file chooser
 	frame.Identity
 	Was    string // what the last snapshot called the ref, if that is something else
+	Still  bool   // nothing has changed in its document since the agent was last shown that
 	Filled string // how a form's field was filled: type, select or click
 
 	element *frame.Element // kept until Outcome.Release; nil: not kept

@@ -80,6 +80,7 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 		Field                string
 		Refused              string // a control in the element that takes the click everywhere
 		Is                   frame.Identity
+		Still                bool
 	}
 	err := e.Call(ctx, "ready", map[string]any{"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
 	// If another process draws a part of the page, the browser may route an event for this
@@ -93,7 +94,7 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 		r.X, r.Y, r.Why, err = i.reach(ctx, e, r.X, r.Y, r.Up, wait)
 		r.OK = r.Why == ""
 	}
-	e.Is = r.Is
+	e.Is, e.Still = r.Is, r.Still
 	switch {
 	case err != nil:
 		return nil, err
@@ -107,7 +108,9 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 	return &spot{Element: e, x: r.X, y: r.Y, unproven: r.Quick, use: use, link: r.Link, field: r.Field}, nil
 }
 
-func on(e *frame.Element) On { return On{Target: e.Target, Identity: e.Is, Was: e.Was()} }
+func on(e *frame.Element) On {
+	return On{Target: e.Target, Identity: e.Is, Was: e.Was(), Still: e.Still}
+}
 
 // keep is on for an element that [Outcome.Release] releases.
 func keep(e *frame.Element) On {

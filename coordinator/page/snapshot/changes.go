@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,6 +28,11 @@ type Changes struct {
 	Notices []string // what live regions have shown, and do not show any longer
 	Again   []string // what they show again, and did not show meanwhile
 	Title   string   // the page's new one; empty: it is the same
+}
+
+// Empty reports whether there is nothing to report.
+func (c Changes) Empty() bool {
+	return c.Text == "" && !c.Much && !c.Unknown && len(c.Notices)+len(c.Again) == 0 && c.Title == ""
 }
 
 // changesFound is what changes.js returns.
@@ -142,10 +148,56 @@ func (r *Reader) noteSeen() (before bool) {
 // Look returns what has changed since the agent last saw the document, or the beginning of
 // one that it has not seen.
 func (r *Reader) Look(ctx context.Context) (Changes, error) {
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.shown = true
+	}()
 	if r.noteSeen() {
 		return r.changes(ctx)
 	}
 	return r.glimpse(ctx)
+}
+
+// Before finds what has changed since the agent was last shown the page, just before an action
+// changes more. Of several actions with one answer it is before the first. still: nothing has
+// changed in the document that the action acts in.
+func (r *Reader) Before(ctx context.Context, still bool) {
+	main, _ := r.frames.Frame(r.frames.Main())
+	r.mu.Lock()
+	compares := r.shown && r.watched == main.Generation && r.known == main.Generation
+	r.shown = false
+	r.mu.Unlock()
+	if !compares || still && r.frames.Single() {
+		return
+	}
+	pending, all := frame.EvaluateEntered[bool](ctx, r.frames, "!!memory.watch?.pending()")
+	if all && !slices.Contains(pending, true) {
+		return
+	}
+	if found, err := r.changes(ctx); err == nil { // otherwise the next look has it
+		r.noteEarlier(found)
+	}
+}
+
+func (r *Reader) noteEarlier(found Changes) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := &r.earlier
+	e.Text += found.Text
+	e.Title = cmp.Or(found.Title, e.Title)
+	e.Much, e.Unknown = e.Much || found.Much, e.Unknown || found.Unknown
+	e.Notices, e.Again = append(e.Notices, found.Notices...), append(e.Again, found.Again...)
+}
+
+// Earlier is what had changed, and what was shown for a while, before the last action began or
+// the page was last read, once.
+func (r *Reader) Earlier() Changes {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	earlier := r.earlier
+	r.earlier = Changes{}
+	return earlier
 }
 
 // changes compares the page with what the agent knows of it. A script in each document

@@ -73,6 +73,8 @@ type Reader struct {
 	// the one that a script in it can compare; -1: none.
 	watched, known int
 	met            map[protocol.FrameID]meeting
+	shown          bool    // the agent has been shown the page since the last action began
+	earlier        Changes // see Before
 }
 
 // New returns the reader of a page, which also suggests replacements for stale refs. A page
@@ -165,7 +167,8 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if root == nil {
-		r.watched = main.Generation
+		r.watched, r.shown = main.Generation, true
+		r.earlier = Changes{Notices: r.earlier.Notices, Again: r.earlier.Again} // it shows the rest
 	}
 	before := r.last
 	r.last = now
@@ -226,7 +229,8 @@ type outlineResult struct {
 	Suspects int
 	// Customs is how many elements may have a role that the browser alone knows.
 	Customs int
-	Known   bool  // a script knows what to compare the document with
+	Known   bool // a script knows what to compare the document with
+	Notices []string
 	Cut     bool  // Options.most or main has left something out
 	Fresh   []any // alternates numbers and labels of elements whose label is new
 }
@@ -354,6 +358,8 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 			"last": last, "lost": r.lost[id], "generation": f.Generation, "depth": opts.Depth,
 			"interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look, "clipped": opts.clipped, "full": opts.full,
 		}
+		// An action that fails takes none of its own notices away, nor does a single line.
+		options["notices"] = opts.look == "" && opts.Depth != 1 && opts.most == 0 && !(opts.Interactive && opts.full)
 		if opts.most > 0 {
 			options["most"], options["main"] = opts.most, opts.main
 		}
@@ -365,6 +371,7 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 		fresh := read.Fresh
 		read, err = callOutline(ctx, session, params)
 		r.received(id, err)
+		r.noteEarlier(Changes{Notices: read.Notices})
 		read.Fresh = append(fresh, read.Fresh...)
 		last = max(last, read.Last)
 		return err

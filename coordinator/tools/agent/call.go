@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/policy"
@@ -134,8 +135,17 @@ func (c *Call) late(ctx context.Context) {
 		late := p.Late(ctx)
 		late.NewPages = c.titled(late.NewPages, p.Folders())
 		c.browsers.adopt(late.NewPages, p)
-		c.Out.Late(late, p.URL())
+		c.Out.Late(late, c.earlier(), p.URL())
 	}
+}
+
+// earlier is what the page has shown since the answer to the last action. A call whose answer
+// has no changes leaves it to the next.
+func (c *Call) earlier() snapshot.Changes {
+	if c.did.page == nil || c.Changes == "none" {
+		return snapshot.Changes{}
+	}
+	return c.did.page.Reader().Earlier()
 }
 
 // Answer performs a call of a tool, and makes the result of it.
@@ -190,6 +200,9 @@ func (c *Call) Changed(change page.Change) {
 		return
 	}
 	c.Out.Changed(change)
+	before := c.NewAnswer()
+	before.Late(change.Late, c.earlier(), change.URL)
+	c.Out.Precede(before)
 }
 
 // Resolve is the selected window, with or without a browser.

@@ -72,8 +72,13 @@ func (a *Answer) Begin(notice string) {
 	if notice == "" {
 		return
 	}
+	a.Precede(&Answer{blocks: []block{{text: notice + "\n"}}})
+}
+
+// Precede puts another answer in front.
+func (a *Answer) Precede(other *Answer) {
 	rest := a.blocks
-	a.blocks = []block{{text: notice + "\n"}}
+	a.blocks = other.blocks
 	for _, b := range rest {
 		a.add(b)
 	}

@@ -83,19 +83,19 @@ func (a *Answer) Changed(c page.Change) {
 	if more := len(c.Console) - maxMessages; more > 0 {
 		a.Addf("%d more: browser_console_messages.", more)
 	}
-	a.Late(c.Late, c.URL)
 }
 
-// Late lists what came of a page since the answer to the last action. The page is at that URL
-// now.
-func (a *Answer) Late(late page.Late, url string) {
-	if len(late.Errors)+len(late.Failed)+len(late.NewPages)+len(late.GonePages) == 0 {
+// Late lists what came of a page, and what it has shown, since the answer to the last action.
+// The page is at that URL now.
+func (a *Answer) Late(late page.Late, shown snapshot.Changes, url string) {
+	if len(late.Errors)+len(late.Failed)+len(late.NewPages)+len(late.GonePages) == 0 && shown.Empty() {
 		return
 	}
 	a.Addf("Since the answer to your last action:")
 	a.opened(late.NewPages, late.GonePages)
 	a.failures(late.Failed, url)
 	a.messages(late.Errors, url)
+	a.Shows(shown, false)
 }
 
 func (a *Answer) opened(pages, gone []page.Info) {

@@ -3,6 +3,7 @@ async function ({ kind, position, budget, quick }) {
   // returns the point to act on in the coordinates of the topmost document of
   // this process; else why not.
   const target = this;
+  const still = () => !memory.watch?.pending(); // the agent knows the document as it is
   let element = target;
   const end = performance.now() + budget;
   const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
@@ -154,7 +155,7 @@ async function ({ kind, position, budget, quick }) {
     else if (!points) {
       // What is not done with the pointer needs no point.
       element.$scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
-      return { ok: true, top: true, is: library.naming().identify(element), field: library.fieldKind.call(element) };
+      return { ok: true, top: true, is: library.naming().identify(element), field: library.fieldKind.call(element), still: still() };
     } else {
       let p = point(before), obstacle = p && hit(p), scrolled = false;
       if (!p || obstacle) {
@@ -181,7 +182,7 @@ async function ({ kind, position, budget, quick }) {
         else if (obstacle) why = "it is covered by " + describe(obstacle.by);
         else if (p.only && kind === "click") return { refused: describe(p.by), is: library.naming().identify(element) };
         else {
-          const result = { ok: true, x: p.x, y: p.y, is: identify(p), link: !!element.$closest("a[href], area[href]") };
+          const result = { ok: true, x: p.x, y: p.y, is: identify(p), link: !!element.$closest("a[href], area[href]"), still: still() };
           const cover = toTop(result);
           if (!cover) {
             if (kind === "click") watch();

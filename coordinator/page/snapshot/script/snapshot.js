@@ -16,6 +16,7 @@ function (options) {
   // What the agent knows from now on. A part of the document is not what it knows of the rest.
   const partial = options.depth || options.interactive;
   if (whole && !options.full && !options.urls && !options.look && !cut && !(partial && watch.knows())) watch.learn(outline, items);
+  const notices = options.notices ? watch.gone() : [];
   // As one string: the browser takes seconds to hand over thousands of values.
-  return JSON.stringify({ ...printed, cut, last: outline.last(), suspects: outline.suspects.length, customs: outline.customs.length, known: watch.knows(), sighted: outline.sighted, self: outline.wanted, fresh: [...given, ...outline.fresh.flat()], title: document.$title });
+  return JSON.stringify({ ...printed, cut, last: outline.last(), suspects: outline.suspects.length, customs: outline.customs.length, known: watch.knows(), notices, sighted: outline.sighted, self: outline.wanted, fresh: [...given, ...outline.fresh.flat()], title: document.$title });
 }

@@ -326,10 +326,31 @@ function () {
     const shown = (n) => root && !found.much && shownText(n.region) === n.text;
     found.notices = notices.filter((n) => !shown(n)).map((n) => n.text);
     found.again = notices.filter((n) => shown(n) && known.get(n.region) === n.text).map((n) => n.text);
-    for (const { region } of notices) known.set(region, shownText(region));
+    inform(notices);
     notices = [];
     if (document.$title !== title) found.title = limit(squash(title = document.$title), 200);
     return found;
+  }
+
+  // inform notes that the agent knows what the regions of these notices show.
+  function inform(of) {
+    for (const { region } of of) known.set(region, shownText(region));
+  }
+
+  // gone are the texts that regions have shown and do not show any longer, once.
+  function gone() {
+    const gone = notices.filter((n) => shownText(n.region) !== n.text);
+    notices = notices.filter((n) => !gone.includes(n));
+    inform(gone);
+    return gone.map((n) => n.text);
+  }
+
+  // pending reports whether changes may have something to compare; it is cheap.
+  function pending() {
+    safely(see)(observer.takeRecords());
+    if (!root) return overflow || notices.length > 0;
+    return overflow || restyled || dirty.size + emptied.size + dressed.size + notices.length > 0 || document.$title !== title
+      || [...controls].some(([c, [state]]) => c.$isConnected && stateOf(c) !== state);
   }
 
   let marks = new Map();
@@ -380,5 +401,5 @@ function () {
     document.$removeEventListener("toggle", toggled, true);
     removeEventListener("resize", resized);
   }
-  return (memory.watch = { learn, changes, all, end, look: (e) => note(dirty, e), knows: () => !!root });
+  return (memory.watch = { learn, changes, gone, pending, all, end, look: (e) => note(dirty, e), knows: () => !!root });
 }
