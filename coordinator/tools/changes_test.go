@@ -320,3 +320,35 @@ field.onkeydown = () => own.textContent = "Key"
 		}
 	}
 }
+
+// A dialog or an alert that opens is never cut off behind the rows that have changed as well.
+func TestDialogBeforeManyRows(t *testing.T) {
+	t.Parallel()
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(toolstest.ServeHTML(t, `<!doctype html><button id=go>Go</button><ul id=list></ul><div id=box></div><script>
+go.onclick = () => {
+  for (let i = 0; i < 50; i++) list.insertAdjacentHTML("beforeend", "<li>A row with some words in it, number " + i + " <button>Open row " + i + "</button></li>")
+  box.innerHTML = '<div role=dialog aria-label=Sure><h2>Remove all rows?</h2><p>They cannot be restored.</p><label>Reason <input></label>' + [1, 2, 3, 4, 5, 6].map((n) => "<p>Rule " + n + "</p>").join("") + '<div role=group aria-label=Choice><button>Yes</button><button>No</button></div></div><p role=alert>Be careful</p>'
+}</script>`))
+	text := agent.Must("browser_click", args{"target": "#go"})
+	_, changes, _ := strings.Cut(text, "Changes:")
+	changes = regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(changes, " #")
+	const want = `+ - dialog "Sure":
++   - heading "Remove all rows?" [level=2]
++   - They cannot be restored.
++   - textbox "Reason" #
++   - Rule 1
++   - Rule 2
++   - Rule 3
++   - Rule 4
++   - Rule 5
++   - Rule 6
++   - group "Choice":
++     - button "Yes" #
++     - button "No" #
++ - alert: Be careful
+`
+	if !strings.HasPrefix(strings.TrimPrefix(changes, "\n"), want) || !strings.Contains(changes, "cut here, ") || !strings.Contains(changes, "number 3") {
+		t.Errorf("%s", text)
+	}
+}

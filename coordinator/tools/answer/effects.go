@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -151,8 +150,40 @@ func (a *Answer) Shows(c snapshot.Changes, full bool) {
 // maxGone is how many lines in a row that have gone are shown.
 const maxGone = 6
 
-// cutChanges cuts a diff after so many bytes, but keeps new alerts and dialogs.
+// cutChanges cuts a diff after so many bytes. New dialogs, alerts and statuses come first then, and
+// are whole.
 func cutChanges(text string, most int) string {
+	cut := cutDiff(text, most)
+	if !strings.Contains(cut, cutMark) {
+		return cut
+	}
+	var first, rest strings.Builder
+	within := -1 // the indentation of the one that the line is in
+	for line := range strings.Lines(text) {
+		indent := len(line) - len(strings.TrimLeft(line[1:], " "))
+		switch {
+		case within >= 0 && indent > within:
+		case urgent().MatchString(line):
+			within = indent
+		default:
+			within = -1
+		}
+		if within >= 0 {
+			first.WriteString(line)
+		} else {
+			rest.WriteString(line)
+		}
+	}
+	return first.String() + cutDiff(rest.String(), max(most-first.Len(), minRest))
+}
+
+// minRest is how many bytes a diff shows at least besides what comes first.
+const minRest = 300
+
+const cutMark = "… cut here, "
+
+// cutDiff cuts a diff after so many bytes, and what has gone after so many lines in a row.
+func cutDiff(text string, most int) string {
 	var lines, bodies []string
 	add := func(line string) { lines, bodies = append(lines, line), append(bodies, line[min(2, len(line)):]) }
 	gone, last := 0, ""
@@ -172,16 +203,10 @@ func cutChanges(text string, most int) string {
 	}
 	endGone()
 	shown := snapshot.Fit(bodies, most)
-	kept := lines[:shown:shown]
-	for _, line := range lines[shown:] {
-		if urgent().MatchString(line) && len(line) <= most {
-			kept, most = append(kept, line), most-len(line)
-		}
+	if left := len(lines) - shown; left > 0 {
+		lines = append(lines[:shown], fmt.Sprintf(cutMark+"%d more lines: browser_snapshot.\n", left))
 	}
-	if left := len(lines) - len(kept); left > 0 {
-		kept = slices.Insert(kept, shown, fmt.Sprintf("… cut here, %d more lines: browser_snapshot.\n", left))
-	}
-	return strings.Join(kept, "")
+	return strings.Join(lines, "")
 }
 
 var urgent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\+ +- (alert|alertdialog|dialog|status)\b`) })
