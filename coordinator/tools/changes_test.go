@@ -352,3 +352,23 @@ go.onclick = () => {
 		t.Errorf("%s", text)
 	}
 }
+
+// A diff that cannot be one says why it is a whole snapshot.
+func TestDiffThatIsAWholeSnapshot(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><title>Shop</title><h1>Cart</h1><button onclick="document.body.innerHTML = '<h2>Other</h2>'">Other</button>`)
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	diff := func(why string) {
+		t.Helper()
+		agent.Expect("browser_snapshot", args{"diff": true}, "The whole snapshot, since "+why, "- heading")
+	}
+	diff("there is no snapshot before it")
+	agent.Must("browser_navigate", args{"url": url + "/next"})
+	diff("the page has another document")
+	agent.Expect("browser_snapshot", args{"diff": true}, "Nothing has changed")
+	agent.Must("browser_snapshot", args{"filter": "interactive"})
+	diff("the last snapshot had other options")
+	agent.Must("browser_click", args{"target": "button"})
+	diff("the changes are longer")
+}

@@ -84,6 +84,8 @@ func takeSnapshot(ctx context.Context, c *agent.Call, in snapshotIn) error {
 		return nil
 	case seen.Diff:
 		c.Out.Addf("Since the last snapshot:")
+	case seen.Whole != "" && seen.Text != "":
+		c.Out.Addf("The whole snapshot, since %s:", seen.Whole)
 	case seen.Text == "":
 		c.Out.Addf("It shows nothing now.")
 		return nil

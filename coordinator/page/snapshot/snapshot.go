@@ -112,6 +112,7 @@ type Snapshot struct {
 	Text  string // one node per line: - role "name" [attributes] [ref=e1]
 	Refs  int    // number of refs in the complete snapshot
 	Diff  bool   // Text is a [diff], not the complete snapshot
+	Whole string // why a diff was requested, and Text is the complete snapshot; empty: no such thing
 }
 
 // Snapshot returns the accessibility tree as text, including frames and open shadow
@@ -172,10 +173,24 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	}
 	before := r.last
 	r.last = now
-	if wantsDiff && before.options == now.options && before.document == now.document && before.text != "" {
-		if changes := diff(withoutInert(before.text), withoutInert(s.Text)); len(changes) < len(s.Text) {
-			s.Text, s.Diff = changes, true
+	if !wantsDiff {
+		return s, nil
+	}
+	changes := ""
+	switch {
+	case before.text == "":
+		s.Whole = "there is no snapshot before it"
+	case before.document != now.document:
+		s.Whole = "the page has another document since the last snapshot"
+	case before.options != now.options:
+		s.Whole = "the last snapshot had other options"
+	default:
+		if changes = diff(withoutInert(before.text), withoutInert(s.Text)); len(changes) >= len(s.Text) {
+			s.Whole = "the changes are longer"
 		}
+	}
+	if s.Whole == "" {
+		s.Text, s.Diff = changes, true
 	}
 	return s, nil
 }
