@@ -46,6 +46,7 @@ type changesFound struct {
 	Title         string
 	Last          int
 	Customs       int // see outlineResult
+	Suspects      int // see outlineResult; if there are any, the rest is not there yet
 	Fresh         []any
 }
 
@@ -273,10 +274,25 @@ func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (f
 	if r.customs[f.ID] == f.Generation { // no event reports a change of these
 		_, _ = internals(ctx, r.frames, f.Session, f.ID)
 	}
+	found, err = r.callChanges(ctx, f, appeared, true)
+	for depth := 1; err == nil && found.Suspects > 0; depth++ { // a closed root may contain further ones
+		if _, err = r.adopt(ctx, f.Session, f.ID); err != nil && !cdp.Refused(err) {
+			break
+		}
+		before := found
+		found, err = r.callChanges(ctx, f, appeared, depth < maxClosedDepth)
+		found.Much, found.Compared, found.Title = before.Much || found.Much, before.Compared, cmp.Or(found.Title, before.Title)
+		found.Notices, found.Again = append(before.Notices, found.Notices...), append(before.Again, found.Again...)
+	}
+	return found, err
+}
+
+// callChanges runs changes.js.
+func (r *Reader) callChanges(ctx context.Context, f frame.Frame, appeared, adopts bool) (found changesFound, err error) {
 	var in runtime.ExecutionContextID
 	err = r.frames.InWorld(ctx, f.ID, func(session *cdp.Session, world runtime.ExecutionContextID) error {
 		now, _ := r.frames.Frame(f.ID)
-		args, err := json.Marshal(map[string]any{"last": r.frames.Refs().Last(), "lost": r.lost[f.ID], "generation": now.Generation, "appeared": appeared, "budget": r.changesTimeout.Milliseconds() / budgetShare})
+		args, err := json.Marshal(map[string]any{"last": r.frames.Refs().Last(), "lost": r.lost[f.ID], "generation": now.Generation, "appeared": appeared, "adopts": adopts, "budget": r.changesTimeout.Milliseconds() / budgetShare})
 		if err != nil {
 			return err
 		}

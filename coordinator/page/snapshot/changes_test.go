@@ -391,3 +391,43 @@ func TestFirstLookAtFrames(t *testing.T) {
 
 	pagetest.Contains(t, look("/busy"), `heading "Checkout"`, `  - button "Pay"`)
 }
+
+// What is in a closed shadow root that appears is among the changes at once, and from then on
+// what changes in it, also in a document that no snapshot has shown.
+func TestClosedRootsThatAppear(t *testing.T) {
+	t.Parallel()
+	refs := regexp.MustCompile(` \[ref=e\d+\]`)
+	for _, seen := range []bool{true, false} {
+		p, _ := pagetest.Open(t, `<!doctype html><main id=m><h1>Shop</h1><my-box></my-box></main><script>
+let say
+customElements.define('my-box', class extends HTMLElement { constructor() { super(); const s = this.attachShadow({ mode: 'closed' }); s.innerHTML = '<h2>Box</h2>' } })
+customElements.define('my-inner', class extends HTMLElement { constructor() { super(); const s = this.attachShadow({ mode: 'closed' }); s.innerHTML = '<p>Inner</p>'; say = (text) => s.firstChild.textContent = text } })
+customElements.define('my-outer', class extends HTMLElement { constructor() { super(); this.attachShadow({ mode: 'closed' }).innerHTML = '<button>Pay</button><my-inner></my-inner>' } })
+</script>`)
+		if seen {
+			pagetest.Snapshot(t, p)
+		} else {
+			p.Look(t.Context())
+			p.Look(t.Context())
+		}
+		look := func(script, want string) {
+			t.Helper()
+			pagetest.Evaluate(t, p, "void ("+script+")")
+			if got := refs.ReplaceAllString(p.Look(t.Context()).Text, " #"); got != want {
+				t.Errorf("%s: %s\nwant\n%s", script, got, want)
+			}
+		}
+		look("m.insertAdjacentHTML('beforeend', '<my-outer></my-outer>')", `  - main:
++   - button "Pay" #
++   - Inner
+`)
+		look("say('Paid')", `  - main:
+-   - Inner
++   - Paid
+`)
+		look("m.lastChild.remove()", `  - main:
+-   - button "Pay" #
+-   - Paid
+`)
+	}
+}

@@ -3,5 +3,7 @@ function (root) {
   // its elements can be seen and acted on like those of an open one. Without one
   // the element is not asked about again.
   memory.asked.add(this);
-  if (root) memory.closedRoots.set(this, root);
+  if (!root) return;
+  memory.closedRoots.set(this, root);
+  memory.watch?.look(this);
 }

@@ -5,12 +5,14 @@ function (options) {
   const watch = library.watch();
   const compared = watch.knows() && !options.lost;
   const found = watch.changes(options);
-  if (!watch.knows() && document.$documentElement && document.$getElementsByTagName("*").length <= 5000) {
+  if (!found.suspects && !watch.knows() && document.$documentElement && document.$getElementsByTagName("*").length <= 5000) {
     const outline = library.outline(document.$documentElement, options);
-    watch.learn(outline, outline.itemsOf(document.$documentElement));
+    const items = outline.itemsOf(document.$documentElement);
+    if (outline.suspects.length && options.adopts) found.suspects = outline.suspects.length;
+    else watch.learn(outline, items);
     found.fresh = outline.fresh.flat();
     found.last = outline.last();
-    if (options.appeared) found.after = watch.all();
+    if (options.appeared && watch.knows()) found.after = watch.all();
   }
   found.fresh.unshift(...given);
   return JSON.stringify({ ...found, compared, known: watch.knows(), customs: memory.customs?.length ?? 0 });

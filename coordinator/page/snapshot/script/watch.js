@@ -313,6 +313,10 @@ function () {
         refresh(e, outline, regions, groups);
       }
       take(outline);
+      if (outline.suspects.length && options.adopts && !overflow) { // their content is to be among the changes
+        settled();
+        return { ...found, suspects: outline.suspects.length, fresh: outline.fresh.flat(), last: outline.last() };
+      }
       marks = new Map();
       Object.assign(found, { before: print("before"), after: print("after"), fresh: outline.fresh.flat(), last: outline.last() });
       found.much = overflow || found.before.length + found.after.length > MAX_TEXT;
