@@ -292,7 +292,7 @@ field.onkeydown = () => own.textContent = "Key"
 		{"browser_type", args{"target": "#field", "text": "x"}, `Typed`, true},
 		{"browser_press_key", args{"key": "a"}, `Pressed`, true},
 		{"browser_steps", args{"steps": []args{{"action": "click", "target": "#two"}, {"action": "click", "target": "#in"}}}, `Clicked button "Two".`, true},
-		{"browser_evaluate", args{"function": "() => { own.textContent = 'Script' }"}, `undefined`, true},
+		{"browser_evaluate", args{"function": "() => { own.textContent = 'Script' }"}, `Since the script began:`, true},
 		{"browser_snapshot", nil, "", false},
 		{"browser_find", args{"text": "Inner"}, "", false},
 	} {

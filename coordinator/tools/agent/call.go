@@ -199,9 +199,17 @@ func (c *Call) Changed(change page.Change) {
 		c.Out.Addf("%s", c.did.closed)
 		return
 	}
+	earlier := c.earlier()
+	if c.Tool != nil && c.Tool.OutputSchema != nil { // a value comes first
+		if c.Out.Late(change.Late, earlier, change.URL) {
+			c.Out.Addf("Since the script began:")
+		}
+		c.Out.Changed(change)
+		return
+	}
 	c.Out.Changed(change)
 	before := c.NewAnswer()
-	before.Late(change.Late, c.earlier(), change.URL)
+	before.Late(change.Late, earlier, change.URL)
 	c.Out.Precede(before)
 }
 

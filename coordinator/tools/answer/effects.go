@@ -85,16 +85,17 @@ func (a *Answer) Changed(c page.Change) {
 }
 
 // Late lists what came of a page, and what it has shown, since the answer to the last action.
-// The page is at that URL now.
-func (a *Answer) Late(late page.Late, shown snapshot.Changes, url string) {
+// The page is at that URL now. It reports whether there was anything.
+func (a *Answer) Late(late page.Late, shown snapshot.Changes, url string) bool {
 	if len(late.Errors)+len(late.Failed)+len(late.NewPages)+len(late.GonePages) == 0 && shown.Empty() {
-		return
+		return false
 	}
 	a.Addf("Since the answer to your last action:")
 	a.opened(late.NewPages, late.GonePages)
 	a.failures(late.Failed, url)
 	a.messages(late.Errors, url)
 	a.Shows(shown, false)
+	return true
 }
 
 func (a *Answer) opened(pages, gone []page.Info) {
