@@ -325,9 +325,9 @@ func TestExportOfPasswords(t *testing.T) {
 	}
 	text := agent.Must("browser_export", nil)
 	for _, wanted := range []string{
-		"// Set in the environment: PASSWORD, PASSWORD2, PASSWORD3, PASSWORD4, PASSWORD5, PASSWORD6, PASSWORD7, PASSWORD8\n", "press(process.env.PASSWORD8!)", "press('Enter')", "name: 'User' }).fill('ada')",
-		"name: 'Password' }).fill(process.env.PASSWORD2!)", "name: 'Password' }).press(process.env.PASSWORD3!)", "name: 'Again' }).fill(process.env.PASSWORD2!)",
-		"name: 'Once more' }).fill(process.env.PASSWORD4!)", "fill(process.env.PASSWORD!)", "toBe('Use ' + process.env.PASSWORD2! + 'Z?')",
+		"// Set in the environment: PASSWORD, TYPED_PASSWORD, TYPED_PASSWORD2, TYPED_PASSWORD3, TYPED_PASSWORD4, TYPED_PASSWORD5, TYPED_PASSWORD6, TYPED_PASSWORD7\n", "press(process.env.TYPED_PASSWORD7!)", "press('Enter')", "name: 'User' }).fill('ada')",
+		"name: 'Password' }).fill(process.env.TYPED_PASSWORD!)", "name: 'Password' }).press(process.env.TYPED_PASSWORD2!)", "name: 'Again' }).fill(process.env.TYPED_PASSWORD!)",
+		"name: 'Once more' }).fill(process.env.TYPED_PASSWORD3!)", "fill(process.env.PASSWORD!)", "toBe('Use ' + process.env.TYPED_PASSWORD! + 'Z?')",
 	} {
 		if !strings.Contains(text, wanted) {
 			t.Errorf("%q is missing", wanted)

@@ -54,7 +54,7 @@ add("iframe", "f'\\);pwned()//", { name: hostile, srcdoc: "<button>Inside</butto
 }
 
 // called are the members and functions that a test of a session may use.
-var called = regexp.MustCompile(`^(import|test|expect|from|async|await|const|page\d*|process|env|TOKEN|PASSWORD|(dialog|step|opened|chooser|route)\d*|true|false|undefined|new|RegExp|element|script|eval|context|request|headers|position|x|y|name|exact|visible|timeout|times|status|body|contentType|files|data|checked|hasText` +
+var called = regexp.MustCompile(`^(import|test|expect|from|async|await|const|page\d*|process|env|TOKEN|TYPED_PASSWORD|(dialog|step|opened|chooser|route)\d*|true|false|undefined|new|RegExp|element|script|eval|context|request|headers|position|x|y|name|exact|visible|timeout|times|status|body|contentType|files|data|checked|hasText` +
 	`|goto|goBack|click|fill|pressSequentially|press|keyboard|selectOption|setInputFiles|setFiles|drop|evaluate|waitForEvent|waitForTimeout|waitForFunction|message|accept|dismiss|newPage|route|fulfill|locator|contentFrame|getBy(Role|Text|Label|Title|TestId|Placeholder|AltText)|first|nth|filter|toBe|toBeVisible|toBeChecked|toHaveText|toHaveURL|toHaveValue|toHaveCount)$`)
 
 // A page and an agent that it has misled put code into all texts of a session. The exported

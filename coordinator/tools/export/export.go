@@ -212,7 +212,7 @@ func (t *Test) opener(page variable, answers Step) *step {
 // is for the functions that Add calls.
 func (t *Test) Password(text string, isSecret func(name string) bool) javascript.Variable {
 	for n := 1; ; n++ {
-		name := "PASSWORD"
+		name := "TYPED_PASSWORD" // not a name that an environment is likely to have for another one
 		if n > 1 {
 			name += strconv.Itoa(n)
 		}

@@ -54,7 +54,7 @@ func TestPasswordsAreVariables(t *testing.T) {
 	t.Parallel()
 	var test Test
 	page := Page{ID: "1", URL: "http://shop.test/"}
-	isSecret := func(name string) bool { return name == "PASSWORD2" }
+	isSecret := func(name string) bool { return name == "TYPED_PASSWORD2" }
 	typed := func(text string) {
 		test.Add(page, func(javascript.Expression) Step {
 			return Step{Code: []javascript.Expression{javascript.Of("fill($)", test.Password(text, isSecret))}}
@@ -71,14 +71,14 @@ func TestPasswordsAreVariables(t *testing.T) {
 	typed("hunter22")
 	file := test.File(nil)
 	for _, wanted := range []string{
-		"// Set in the environment: PASSWORD, PASSWORD3\n", "// What was typed into password fields is not in this file: PASSWORD, PASSWORD3\n",
-		"toBe('Is ' + process.env.PASSWORD! + ' right?')", "fill(process.env.PASSWORD3!)",
+		"// Set in the environment: TYPED_PASSWORD, TYPED_PASSWORD3\n", "// What was typed into password fields is not in this file: TYPED_PASSWORD, TYPED_PASSWORD3\n",
+		"toBe('Is ' + process.env.TYPED_PASSWORD! + ' right?')", "fill(process.env.TYPED_PASSWORD3!)",
 	} {
 		if !strings.Contains(file, wanted) {
 			t.Errorf("%q is missing: %s", wanted, file)
 		}
 	}
-	if strings.Contains(file, "hunter22") || strings.Count(file, "fill(process.env.PASSWORD!)") != 3 {
+	if strings.Contains(file, "hunter22") || strings.Count(file, "fill(process.env.TYPED_PASSWORD!)") != 3 {
 		t.Error(file)
 	}
 }
