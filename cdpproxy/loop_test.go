@@ -94,7 +94,7 @@ func TestEverySize(t *testing.T) {
 		var pile [][]byte
 		for range 8 {
 			filler := bytes.Repeat([]byte{byte('a' + sent%26)}, []int{10, 1_000_000}[rand.IntN(2)])
-			pile = append(pile, fmt.Appendf(nil, `{"id":%d,"method":"A.b","x":"%s"}`, sent, filler))
+			pile = append(pile, fmt.Appendf(nil, `{"id":%d,"method":"A.b","params":{"x":"%s"}}`, sent, filler))
 			sent++
 		}
 		for _, text := range pile {

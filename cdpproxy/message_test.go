@@ -32,8 +32,8 @@ func TestAnswersBehindAFrame(t *testing.T) {
 	if _, _, err := c.Reader(testContext(t)); err != nil { // the frame has begun here too
 		t.Fatal(err)
 	}
-	message := []byte(`{"id":"` + strings.Repeat("x", 100_000) + `","method":"A.b"}`)
-	for range 20 {
+	message := []byte(`{"id":"` + strings.Repeat("x", 30_000) + `","method":"A.b"}`)
+	for range 70 {
 		c.Write(testContext(t), websocket.MessageText, message) // fails when the connection has ended
 	}
 	select {
@@ -46,14 +46,14 @@ func TestAnswersBehindAFrame(t *testing.T) {
 // TestAnswersNotRead: a client that reads none of the endpoint's own responses is
 // disconnected, like one that does not read the browser's.
 func TestAnswersNotRead(t *testing.T) {
-	const size = 6 << 20 // more than the buffers of such a connection
+	const size, many = 30_000, 1000 // more than the buffers of such a connection
 	watcher := newJoined(refuseAll{why: "no"})
 	fake := startFake(t, "127.0.0.1:0", "echo", echo)
 	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: watcher}, cdpproxy.Limits{Buffered: 1 << 20})
 	c := dialBy(t, addr, "/devtools/browser/x", dialSmall)
 	client := <-watcher.came
 	message := []byte(`{"id":"` + strings.Repeat("x", size) + `","method":"A.b"}`)
-	for range 4 {
+	for range many {
 		if c.Write(testContext(t), websocket.MessageText, message) != nil {
 			break // it has ended already
 		}

@@ -78,7 +78,7 @@ async function ({ list: which, move, gather, wait }) {
   const drawn = /^(IMG|SVG|CANVAS|VIDEO|AUDIO|IFRAME|OBJECT|EMBED|INPUT|TEXTAREA|SELECT|BUTTON|HR|METER|PROGRESS)$/i;
   const filled = (x, y) => {
     let e = document.$elementFromPoint(x, y);
-    for (let inner; (inner = e && (e.$shadowRoot ?? memory.closedRoots?.get(e))?.elementFromPoint(x, y)) && inner !== e; ) e = inner;
+    for (let inner; (inner = e && (e.$shadowRoot ?? memory.closedRoots?.get(e))?.$elementFromPoint(x, y)) && inner !== e; ) e = inner;
     if (!e || [...e.$childNodes].some((n) => n.$nodeType === 3 && n.$nodeValue.trim()) || getComputedStyle(e).backgroundImage.includes("url(")) return true;
     for (; e && e !== list && e !== document.$body && e !== document.$documentElement; e = up(e)) {
       if (drawn.test(e.$nodeName) || e.$ownerSVGElement) return true;
