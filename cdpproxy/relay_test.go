@@ -50,11 +50,11 @@ func TestLargeMessages(t *testing.T) {
 	if cdptest.RaceDetector {
 		most = 5 << 20 // each byte takes many times as long
 	}
-	conn, br := rawUpgrade(t, addr)
-	if _, err := io.WriteString(conn, masked(`{"id":1,`+strings.Repeat(" ", most-38)+`"method":"Browser.getVersion"}`)); err != nil {
+	conn, br := pageOf(t, addr)
+	if _, err := io.WriteString(conn, masked(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"6*7`+strings.Repeat(" ", most-80)+`"}}`)); err != nil {
 		t.Fatal(err)
 	}
-	if got := readFrame(t, br); !strings.HasPrefix(got, `{"id":1,"result":{"protocolVersion"`) {
+	if got := readFrame(t, br); !strings.HasPrefix(got, `{"id":1,"result":{"result":{"type":"number","value":42`) {
 		t.Errorf("a request of %d bytes: %.200s", most, got)
 	}
 
