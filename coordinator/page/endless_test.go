@@ -140,6 +140,7 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 	if _, c, err := short.Evaluate(t.Context(), "() => 1", ""); err == nil && c.Dialog == nil {
 		t.Errorf("a script that waits behind a dialog has ended: %+v", c)
 	}
+	pagetest.Until(t, "the other connection sees the dialog", func() bool { return p.Dialog() != nil })
 	if _, err := p.HandleDialog(t.Context(), true, ""); err != nil {
 		t.Error(err)
 	}
