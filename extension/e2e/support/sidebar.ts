@@ -93,18 +93,31 @@ export class SideBar {
     await question?.waitForElementState("hidden");
   }
 
-  /** Picks from the menu behind the status bar item, and from those that it leads to. */
-  async menu(...labels: string[]): Promise<void> {
-    await this.window.status.click();
-    for (const label of labels) await this.pick(label);
+  /**
+   * Opens the menu behind the status bar item, and picks from it and those that it leads to. The first pick is retried:
+   * what is still being opened may take the focus, and so close the menu.
+   */
+  async menu(first?: string, ...rest: string[]): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      await this.window.status.click();
+      if (first === undefined) return;
+      try {
+        await this.pick(first, 15_000);
+        break;
+      } catch (error) {
+        if (tries === 4) throw error;
+        await this.page.keyboard.press("Escape");
+      }
+    }
+    for (const label of rest) await this.pick(label);
   }
 
   /** Picks a row of the list that is open, by a part of its text. */
-  async pick(label: string): Promise<void> {
+  async pick(label: string, timeout?: number): Promise<void> {
     const rows = this.page.locator(".quick-input-list .monaco-list-row", { hasText: label });
-    await rows.first().waitFor();
+    await rows.first().waitFor({ timeout });
     // By its words: the rows move under the mouse while the list opens.
-    await this.page.locator(".quick-input-widget input").first().fill(label);
-    await this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: label }).click();
+    await this.page.locator(".quick-input-widget input").first().fill(label, { timeout });
+    await this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: label }).click({ timeout });
   }
 }

@@ -217,10 +217,17 @@ export class Workbench {
     await this.page.close();
   }
 
+  /** Opens the quick input by a key, and types. What is still being opened may take the focus, and so close it. */
   private async quickInput(key: string, text: string): Promise<void> {
     const input = this.page.locator(".quick-input-widget input").first();
-    await this.page.keyboard.press(key);
-    await input.waitFor();
-    await input.fill(text);
+    for (let tries = 1; ; tries++) {
+      await this.page.keyboard.press(key);
+      try {
+        await input.fill(text, { timeout: 15_000 });
+        return;
+      } catch (error) {
+        if (tries === 4) throw error;
+      }
+    }
   }
 }
