@@ -25,6 +25,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"browser-coordinator/internal/longtest"
 )
 
 // Options of a grid. The zero value is one node with one slot.
@@ -77,9 +79,11 @@ func CapabilityFile(t testing.TB) string {
 	return file
 }
 
-// Start runs a grid until the test ends.
+// Start runs a grid until the test ends. `go test -short` has no grids: they need Java, and
+// half a minute each.
 func Start(t testing.TB, options Options) *Grid {
 	t.Helper()
+	longtest.Only(t)
 	g, err := New(options)
 	if err != nil {
 		t.Fatal(err)
