@@ -72,7 +72,7 @@ func TestFlagsOfAgents(t *testing.T) {
 	if err := os.WriteFile(secrets, []byte("WORD=Sample\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	agent := host(t, dir, t.TempDir(), "--no-launch", "--workspace", shop, "--output-dir", out, "--secrets", secrets, "--allowed-origins", url+";http://other.example", "--blocked-origins", url+"9", "--caps", "network,storage")
+	agent := host(t, dir, t.TempDir(), "--no-launch", "--workspace", shop, "--output-dir", out, "--secrets", secrets, "--allowed-origins", url+";http://other.example", "--blocked-origins", "http://blocked.example", "--caps", "network,storage")
 	agent.Expect("browser_navigate", args{"url": url}, "<secret>WORD</secret>")
 	agent.Refused("browser_navigate", args{"url": "http://127.0.0.1:1/"}, "--allowed-origins does not list it")
 	agent.Expect("browser_snapshot", args{"filename": "page"}, filepath.Join(out, "page"))

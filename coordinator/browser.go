@@ -122,11 +122,6 @@ type local struct {
 
 // onDemand is the browser that is launched, or opened elsewhere, when it is needed.
 func (f *browserFlags) onDemand(cmd *cobra.Command, l local, log *slog.Logger) (*launch.OnDemand, error) {
-	for _, name := range []string{"grid", "attach"} {
-		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
-			return nil, wrongUse("--%s is empty: give an address, or omit it", name)
-		}
-	}
 	source, err := f.choice(cmd).Source(log)
 	if err != nil {
 		return nil, wrongUse("%w", err)

@@ -32,12 +32,8 @@ func (f *logFlags) check(given func(flag string) bool) error {
 	f.view.Filter.Trim()
 	filter := f.view.Filter
 	switch {
-	case f.output == "" && given("output"), f.output == "-":
+	case f.output == "-":
 		return wrongUse("log: --output wants the name of a new file; --json prints the lines")
-	case len(filter.Domains) == 0 && given("domain"):
-		return wrongUse("log: --domain wants names, for example Page,Network")
-	case len(filter.Methods) == 0 && given("method"):
-		return wrongUse("log: --method wants names, for example Page.navigate or 'Runtime.*'")
 	case given("client") && !traffic.IsClient(filter.Client):
 		return wrongUse("log: --client %q: want a client such as Playwright or Playwright#1, or a session such as Playwright#1.2", filter.Client)
 	}

@@ -150,7 +150,11 @@ func loadSecrets(file string) (*secrets.Set, error) {
 	if file == "" {
 		return nil, nil
 	}
-	return secrets.Load(file)
+	set, err := secrets.Load(file)
+	if err != nil {
+		return nil, wrongUse("%w", err)
+	}
+	return set, nil
 }
 
 func (p *program) runMCP(ctx context.Context, options tools.Options, serve serving.Options) error {

@@ -152,12 +152,13 @@ input is not a terminal. The other commands are for people and scripts.`,
 			}
 			return cmd.Help()
 		},
-		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			p.command = cmd.CommandPath()
 			p.logger = slog.New(terminal.NewSentences(p.err))
 			if p.verbose {
 				p.logger = slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			}
+			return refuseEmpty(cmd)
 		},
 	}
 	root.SetIn(p.in)

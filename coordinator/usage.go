@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"browser-coordinator/coordinator/terminal"
 )
@@ -19,6 +20,24 @@ import (
 // wrongUse is an error in the command line, with exit code 2.
 func wrongUse(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// refuseEmpty refuses flags with an empty value, as --allowed-origins "$UNSET" gives them: a
+// limit that somebody meant to set would not exist. Without a set of tools (--caps) the
+// agent has the least.
+func refuseEmpty(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		value := f.Value.String()
+		if list, isList := f.Value.(pflag.SliceValue); isList {
+			value = strings.Join(list.GetSlice(), "")
+		} else if f.Value.Type() != "string" {
+			return // it has refused an empty value itself
+		}
+		if err == nil && f.Name != "caps" && strings.TrimSpace(value) == "" {
+			err = wrongUse("--%s is empty: give it a value, or omit it", f.Name)
+		}
+	})
+	return err
 }
 
 // noArguments is for commands that take only flags.

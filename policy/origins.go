@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -23,15 +24,21 @@ type originPattern struct {
 }
 
 // ParseOrigins reads lists of origins: https://example.com, http://localhost:*,
-// *.example.com or example.com, separated by commas, semicolons or spaces. Nil
-// when both are empty.
+// *.example.com or example.com, separated by commas, semicolons or spaces. Nil when
+// neither is given. A list without an origin, or with one that no address has, is an
+// error: it would limit nothing, or not what its author meant.
 func ParseOrigins(allowed, blocked []string) (*Origins, error) {
 	var o Origins
 	for _, list := range []struct {
+		flag string
 		from []string
 		to   *[]originPattern
-	}{{allowed, &o.allowed}, {blocked, &o.blocked}} {
-		for _, text := range strings.FieldsFunc(strings.Join(list.from, ","), func(r rune) bool { return strings.ContainsRune(",; \n", r) }) {
+	}{{"--allowed-origins", allowed, &o.allowed}, {"--blocked-origins", blocked, &o.blocked}} {
+		texts := strings.FieldsFunc(strings.Join(list.from, ","), func(r rune) bool { return strings.ContainsRune(",; \t\r\n", r) })
+		if len(list.from) > 0 && len(texts) == 0 {
+			return nil, fmt.Errorf("%s has no origin: name one, for example https://example.com, or omit it", list.flag)
+		}
+		for _, text := range texts {
 			pattern, err := parseOrigin(text)
 			if err != nil {
 				return nil, err
@@ -51,7 +58,9 @@ func parseOrigin(text string) (originPattern, error) {
 	scheme, after, found := strings.Cut(rest, "://")
 	if found {
 		p.scheme, rest = scheme, after
-		p.port = defaultPorts[scheme]
+		if p.port = defaultPorts[scheme]; p.port == "" {
+			return p, fmt.Errorf("origin %q: its scheme must be http, https, ws or wss", text)
+		}
 	}
 	p.host = rest
 	if i := strings.LastIndexByte(rest, ':'); i >= 0 && !strings.HasSuffix(rest, "]") {
@@ -61,10 +70,16 @@ func parseOrigin(text string) (originPattern, error) {
 	if name := strings.TrimPrefix(p.host, "*."); name != "*" && (strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == '%' || r == '\\' }) || !plainName(name)) {
 		return p, fmt.Errorf("origin %q: write its host as a browser shows it: an IP address as 127.0.0.1 or [::1], a name in ASCII (xn--…)", text)
 	}
-	if p.port != "*" && (p.port == "" || strings.Trim(p.port, "0123456789") != "" || p.port[0] == '0') || p.host == "" || strings.ContainsAny(p.host, "/?#@") || strings.Contains(strings.TrimPrefix(p.host, "*."), "*") && p.host != "*" {
+	if p.port != "*" && !isPort(p.port) || p.host == "" || strings.ContainsAny(p.host, "/?#@") || strings.Contains(strings.TrimPrefix(p.host, "*."), "*") && p.host != "*" {
 		return p, fmt.Errorf("origin %q: want for example https://example.com, http://localhost:*, *.example.com or example.com", text)
 	}
 	return p, nil
+}
+
+// isPort reports whether a text is a port as browsers write it.
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0 && strconv.FormatUint(n, 10) == text
 }
 
 // defaultPorts by scheme; a scheme that is not here has no origins.

@@ -38,7 +38,11 @@ func Load(file string) (*Set, error) {
 			return nil, fmt.Errorf("secrets %s: the value of %s has fewer than %d characters: every word that holds them would be hidden. Leave it out", file, name, shortest)
 		}
 	}
-	return New(values), nil
+	all := New(values)
+	if len(all.values) == 0 {
+		return nil, fmt.Errorf("secrets %s: it has no values, so nothing would be hidden: add lines NAME=VALUE, or omit the file", file)
+	}
+	return all, nil
 }
 
 // shortest is the minimum length of a value in characters: a shorter one is part of any
