@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestDialogs(t *testing.T) {
@@ -43,12 +42,8 @@ func TestDialogs(t *testing.T) {
 		t.Errorf("dismissing: %+v %v", c, err)
 	}
 	// A dialog that opens during a call ends the call with an error at once.
-	start := time.Now()
 	if v, c, err := p.Evaluate(t.Context(), "() => { alert('now'); return 1 }", ""); err != nil || v != nil || c.Dialog == nil || c.Dialog.Message != "now" {
 		t.Errorf("evaluate that opens a dialog: %s %+v %v", v, c, err)
-	}
-	if took := time.Since(start); took > 3*time.Second {
-		t.Errorf("it took %v", took)
 	}
 	// A connection that attaches now is not blocked, and works once the dialog is closed.
 	q, err := pagetest.Connect(t).Page(t.Context(), p.ID())
@@ -124,10 +119,8 @@ func TestNavigateAtDialog(t *testing.T) {
 		t.Errorf("an act: %v", err)
 	}
 	// After the user stays, no navigation is pending.
-	start := time.Now()
-	c, err = p.HandleDialog(t.Context(), false, "")
-	if err != nil || c.Loading || c.Navigated || time.Since(start) > time.Second {
-		t.Errorf("staying: %+v %v, after %v", c, err, time.Since(start))
+	if c, err = p.HandleDialog(t.Context(), false, ""); err != nil || c.Loading || c.Navigated {
+		t.Errorf("staying: %+v %v", c, err)
 	}
 	pagetest.Evaluate(t, p, "void setTimeout(() => location.href = '/script', 1)")
 	pagetest.Until(t, "the dialog", func() bool { return p.Dialog() != nil })
@@ -208,11 +201,10 @@ func TestDialogInAnotherTab(t *testing.T) { // alone in the browser, because it 
 	}
 	pagetest.Evaluate(t, other, "setTimeout(() => alert('over there'))")
 	pagetest.Until(t, "the dialog", func() bool { return other.Dialog() != nil })
-	start := time.Now()
 	_, _, err = p.Evaluate(ctx, "1", "")
 	var hung *page.HungError
-	if !errors.As(err, &hung) || time.Since(start) > 6*time.Second || !strings.Contains(err.Error(), "over there") || !strings.Contains(err.Error(), url+"/other") {
-		t.Errorf("a script: %v after %v", err, time.Since(start))
+	if !errors.As(err, &hung) || !strings.Contains(err.Error(), "over there") || !strings.Contains(err.Error(), url+"/other") {
+		t.Errorf("a script: %v", err)
 	}
 	// Also where the tab is told to leave for another document, which waits too.
 	if _, err = p.Navigate(ctx, url+"/next"); !errors.As(err, &hung) || !strings.Contains(err.Error(), "over there") {

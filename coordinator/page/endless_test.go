@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/internal/longtest"
 	"browser-coordinator/internal/pagetest"
 	"context"
 	"errors"
@@ -21,14 +22,15 @@ func connectFor(t *testing.T, limit time.Duration) *page.Browser {
 // not count as computing. The scripts run one after the other: each keeps a processor busy.
 func TestEndlessScripts(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ script, target string }{
+	scripts := []struct{ script, target string }{
 		{"(e) => { for (;;); }", "body"},
 		{"(e) => new Promise((r) => setTimeout(r)).then(() => { for (;;); })", "body"},
 		{"({ get endless() { for (;;); } })", ""},
 		{"async () => { await new Promise((r) => setTimeout(r, 50)); for (;;); }", ""},
 		{"await 0; for (;;);", ""},
 		{"() => new Promise(() => { setTimeout(() => { for (;;); }) })", ""},
-	} {
+	}
+	for _, test := range longtest.Form(t, scripts[:2], scripts) {
 		t.Run(test.script, func(t *testing.T) {
 			p := pagetest.NewPage(t, connectFor(t, 6*time.Second))
 			_, _, err := p.Evaluate(t.Context(), test.script, test.target)
@@ -69,22 +71,18 @@ func expectStopped(t *testing.T, p *page.Page, err error) {
 // A script whose caller no longer waits is stopped too, if it keeps the page busy.
 func TestEndlessScriptThatIsCancelled(t *testing.T) {
 	t.Parallel()
-	p := pagetest.NewPage(t, connectFor(t, 3*time.Second))
+	p := pagetest.NewPage(t, connectFor(t, 10*time.Second))
 	for _, script := range []string{
 		"() => { for (;;); }",
 		"async () => { await new Promise((r) => setTimeout(r)); for (;;); }",
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		start := time.Now()
 		_, _, err := p.Evaluate(ctx, script, "")
 		cancel()
-		if took := time.Since(start); err == nil || took > time.Second {
-			t.Errorf("%s: %v after %v", script, err, took)
+		if !errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*page.TimeoutError)) {
+			t.Errorf("%s: %v", script, err)
 		}
 		pagetest.Expect(t, p, "2", "2")
-		if took := time.Since(start); took > 2500*time.Millisecond {
-			t.Errorf("the page responds after %v", took)
-		}
 	}
 }
 
@@ -184,19 +182,17 @@ func TestEndlessScriptAtTheEndOfItsConnection(t *testing.T) {
 	if err := <-ended; err == nil {
 		t.Error("a call that was cancelled has ended well")
 	}
-	start := time.Now()
 	b.Close()
-	pagetest.Expect(t, p, "2", "2")
-	if took := time.Since(start); took > time.Second {
-		t.Errorf("the page responds after %v", took)
-	}
+	pagetest.Expect(t, p, "2", "2") // fails in a page that hangs
 
 	// Closing does not wait for a page that another connection keeps busy.
 	b = pagetest.Connect(t)
 	if q, err = b.Page(t.Context(), p.ID()); err != nil {
 		t.Fatal(err)
 	}
-	pagetest.Evaluate(t, p, "void setTimeout(() => { const end = Date.now() + 2500; while (Date.now() < end); ended = true })")
+	pagetest.Evaluate(t, p, "void setTimeout(() => { const end = Date.now() + 5000; while (Date.now() < end); ended = true })")
+	free := make(chan struct{})
+	go func() { _, _, _ = p.Evaluate(t.Context(), "ended", ""); close(free) }()
 	ctx, cancel = context.WithCancel(t.Context())
 	go func() {
 		_, _, err := q.Evaluate(ctx, "() => 1", "")
@@ -204,10 +200,12 @@ func TestEndlessScriptAtTheEndOfItsConnection(t *testing.T) {
 	}()
 	time.AfterFunc(100*time.Millisecond, cancel)
 	<-ended
-	start = time.Now()
 	b.Close()
-	if took := time.Since(start); took > time.Second {
-		t.Errorf("leaving took %v", took)
+	select {
+	case <-free:
+		t.Error("the connection was closed only when the page was free")
+	default:
 	}
+	<-free
 	pagetest.Expect(t, p, "ended", "true")
 }

@@ -44,18 +44,12 @@ func TestHungTab(t *testing.T) {
 		"snapshot": func() error { _, err := p.Reader().Snapshot(t.Context(), snapshot.Options{}); return err },
 		"evaluate": func() error { _, _, err := p.Evaluate(t.Context(), "1", ""); return err },
 	} {
-		start := time.Now()
-		err := call()
-		if !errors.As(err, &hung) || !strings.Contains(err.Error(), "hangs") {
+		if err := call(); !errors.As(err, &hung) || !strings.Contains(err.Error(), "hangs") {
 			t.Errorf("%s on a hung tab: %v", name, err)
-		}
-		if took := time.Since(start); took > 8*time.Second {
-			t.Errorf("%s took %v", name, took)
 		}
 	}
 	// A hung page does not block others: neither an attached page, nor an attachment, nor the
 	// search for the page that the user sees.
-	start := time.Now()
 	pagetest.Expect(t, q, "1 + 1", "2")
 	other := connectShort(t)
 	if _, err := other.Pages(t.Context()); err != nil {
@@ -64,20 +58,15 @@ func TestHungTab(t *testing.T) {
 	if _, err := other.InFront(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(start); took > 6*time.Second {
-		t.Errorf("the others took %v", took)
-	}
 	// A connection can attach to the hung tab itself. A connection that was attached before
 	// can free it.
 	late, err := other.Page(t.Context(), p.ID())
 	if err != nil {
 		t.Fatalf("attaching to the hung tab: %v", err)
 	}
-	start = time.Now()
 	if c, err := p.Navigate(t.Context(), url+"/free"); err != nil || c.Title != "/free" {
 		t.Errorf("navigating away: %+v %v", c, err)
 	}
-	t.Log("freed after", time.Since(start))
 	pagetest.Expect(t, late, "document.title", `"/free"`)
 }
 
