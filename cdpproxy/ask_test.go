@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +24,8 @@ import (
 type user struct {
 	asked  chan policy.Question // each question
 	answer chan policy.Answer   // for the first question that waits
+	// withdrawn has a value for each question that ended without an answer.
+	withdrawn chan struct{}
 
 	mu      sync.Mutex // guards the fields that follow
 	state   policy.State
@@ -31,7 +34,7 @@ type user struct {
 
 func newUser(mode policy.Mode) *user {
 	return &user{
-		asked: make(chan policy.Question, 100), answer: make(chan policy.Answer),
+		asked: make(chan policy.Question, 100), answer: make(chan policy.Answer), withdrawn: make(chan struct{}, 100),
 		state: policy.State{Mode: mode}, changed: make(chan struct{}),
 	}
 }
@@ -48,6 +51,7 @@ func (h *user) Ask(ctx context.Context, q policy.Question) (policy.Answer, error
 	case a := <-h.answer:
 		return a, nil
 	case <-ctx.Done():
+		h.withdrawn <- struct{}{}
 		return policy.Answer{}, ctx.Err()
 	}
 }
@@ -60,123 +64,224 @@ func (h *user) choose(mode policy.Mode, stopped ...string) {
 	h.changed = make(chan struct{})
 }
 
-// TestAsk: the first mutating command asks, nothing else waits, order is kept, and
-// the answer for the session is the last.
+// attempt is an attempt to connect.
+type attempt struct {
+	conn   *websocket.Conn // nil: it was refused
+	status string          // the status line of a refusal
+}
+
+// attempting tries to connect as a program of that name, until ctx ends.
+func attempting(ctx context.Context, t *testing.T, addr, agent string) <-chan attempt {
+	t.Helper()
+	done := make(chan attempt, 1)
+	go func() {
+		conn, res, err := websocket.Dial(ctx, "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
+		if err == nil {
+			done <- attempt{conn: conn}
+		} else if res != nil {
+			done <- attempt{status: res.Status}
+		} else {
+			done <- attempt{status: err.Error()}
+		}
+	}()
+	return done
+}
+
+// next returns the next value of a channel.
+func next[T any](t *testing.T, what string, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-testContext(t).Done():
+		t.Fatalf("no %s", what)
+		panic("unreachable")
+	}
+}
+
+// admitted waits until the attempt has succeeded.
+func admitted(t *testing.T, tried <-chan attempt) *websocket.Conn {
+	t.Helper()
+	a := next(t, "connection", tried)
+	if a.conn == nil {
+		t.Fatalf("refused: %s", a.status)
+	}
+	t.Cleanup(func() { a.conn.CloseNow() })
+	a.conn.SetReadLimit(-1)
+	return a.conn
+}
+
+// turnedAway waits until the attempt was refused for that reason.
+func turnedAway(t *testing.T, tried <-chan attempt, reason string) {
+	t.Helper()
+	if a := next(t, "refusal", tried); a.conn != nil || !strings.HasPrefix(a.status, "403 refused: ") || !strings.Contains(a.status, reason) {
+		t.Errorf("got %+v, want a refusal: %s", a, reason)
+	}
+}
+
+const openTabCommand = `{"id":1,"method":"Target.createTarget","params":{"url":"about:blank#asked"}}`
+
+// mayAct opens a tab, and closes it.
+func mayAct(t *testing.T, c *websocket.Conn) {
+	t.Helper()
+	result, ok := exchange(t, c, openTabCommand)["result"].(map[string]any)
+	if !ok {
+		t.Error("the client may not act")
+		return
+	}
+	exchange(t, c, fmt.Sprintf(`{"id":2,"method":"Target.closeTarget","params":{"targetId":%q}}`, result["targetId"]))
+}
+
+// mayLook fails if the client may do more or less than look.
+func mayLook(t *testing.T, c *websocket.Conn, mode policy.Mode) {
+	t.Helper()
+	if got := call(t, c, getVersion); !strings.Contains(got, "Chrome/") {
+		t.Errorf("the client gets %s", got)
+	}
+	if reply := exchange(t, c, openTabCommand); !strings.Contains(refusal(reply), fmt.Sprintf("the access mode of this window is %q", mode)) {
+		t.Errorf("%v, want a refusal", reply)
+	}
+}
+
+// TestAsk: in the mode ask the user is asked once for each program, however many
+// connections it opens. The answer counts until the program has been away for a minute.
 func TestAsk(t *testing.T) {
+	t.Parallel()
 	h := newUser(policy.ModeAsk)
 	_, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
-	id, _ := directTab(t, "about:blank")
-	c, other := dial(t, addr, "/devtools/page/"+id), dial(t, addr, "/devtools/browser/x")
-	navigate := func(n int) {
-		t.Helper()
-		send(t, c, fmt.Sprintf(`{"id":%d,"method":"Page.navigate","params":{"url":"data:text/html,<title>n%[1]d</title>"}}`, n))
-	}
-	expect := func(n float64, refused string) {
-		t.Helper()
-		reply := nextReply(t, c)
-		if reply["id"] != n || (refused == "") != (reply["result"] != nil) || !strings.Contains(refusal(reply), refused) {
-			t.Errorf("got %v, want the answer to %v (%q)", reply, n, refused)
-		}
-	}
+	ctx := testContext(t)
 
-	// Refused: the command and what waits behind it.
-	navigate(1)
-	q := <-h.asked
-	if q.Operation.Name != "Page.navigate" || q.Detail != "data:text/html,<title>n1</title>" || q.Actor.Name != "Go program" || q.Actor.ID == "" {
+	many := make([]<-chan attempt, 3)
+	for i := range many {
+		many[i] = attempting(ctx, t, addr, "Playwright/1.65.1 (x64)")
+	}
+	q := next(t, "question", h.asked)
+	if q.Operation.Name != "connect" || q.Actor.Kind != policy.Client || q.Actor.Name != "Playwright" || q.Actor.Version != "1.65.1" || q.Actor.ID == "" {
 		t.Errorf("the user is asked %+v", q)
 	}
-	navigate(2)
-	if reply := exchange(t, c, `{"id":10,"method":"Page.getFrameTree"}`); reply["id"] != 10.0 {
-		t.Errorf("while an act waits: %v", reply)
+	// Discovery asks nobody.
+	for _, path := range []string{"/json/version", "/json/list"} {
+		if status, body := get(t, addr, path, nil); status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
 	}
-	if got := call(t, other, getVersion); !strings.Contains(got, "Chrome/") {
-		t.Errorf("another client: %s", got)
-	}
-	h.answer <- policy.Answer{Reason: "human"}
-	expect(1, "the user did not allow it.")
-	expect(2, "the user did not allow it")
-
-	// Once: the next command asks again. The questions of a client that leaves are
-	// cancelled.
-	navigate(3)
-	<-h.asked
-	navigate(4)
 	h.answer <- policy.Answer{Allow: true}
-	expect(3, "")
-	<-h.asked
-	navigate(5)
-	h.answer <- policy.Answer{Allow: true, Session: true}
-	expect(4, "")
-	expect(5, "")
-	navigate(6)
-	expect(6, "")
-
-	send(t, other, `{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"}}`)
-	if q := <-h.asked; q.Operation.Name != "Target.createTarget" {
-		t.Errorf("the other client's act asks %+v", q)
+	for _, each := range many {
+		c := admitted(t, each)
+		mayAct(t, c)
+		c.CloseNow()
 	}
-	other.CloseNow()
+	mayAct(t, admitted(t, attempting(ctx, t, addr, "Playwright/1.65.1 (x64)"))) // it comes back
+
+	looks := attempting(ctx, t, addr, "Puppeteer 24.43.1")
+	next(t, "question", h.asked)
+	h.answer <- policy.Answer{View: true}
+	mayLook(t, admitted(t, looks), policy.ModeAsk)
+	mayLook(t, admitted(t, attempting(ctx, t, addr, "Puppeteer 24.43.1")), policy.ModeAsk)
+
+	no := attempting(ctx, t, addr, "No/1")
+	next(t, "question", h.asked)
+	h.answer <- policy.Answer{Reason: "human"}
+	turnedAway(t, no, "does not let this client connect")
+	turnedAway(t, attempting(ctx, t, addr, "No/1"), "does not let this client connect. The user can be asked again in")
+
+	late := attempting(ctx, t, addr, "Late/1")
+	next(t, "question", h.asked)
+	h.answer <- policy.Answer{Reason: "timeout"}
+	turnedAway(t, late, "nobody answered the question")
+	if len(h.asked) > 0 {
+		t.Errorf("the user was also asked %+v", <-h.asked)
+	}
+	late = attempting(ctx, t, addr, "Late/1") // nobody has refused it
+	next(t, "question", h.asked)
+	h.answer <- policy.Answer{Allow: true}
+	mayAct(t, admitted(t, late))
 }
 
-// TestAskNamesPage: the question names the page of the command, whichever way the
-// client reaches the page.
-func TestAskNamesPage(t *testing.T) {
+// TestAskForRequests: a mutating discovery request counts as a client's connection.
+func TestAskForRequests(t *testing.T) {
+	t.Parallel()
 	h := newUser(policy.ModeAsk)
 	_, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
-	const url = "data:text/html,<title>asked about</title>"
-	id, _ := directTab(t, url)
-	asked := func(what string) *policy.Page {
-		t.Helper()
-		select {
-		case q := <-h.asked:
-			h.answer <- policy.Answer{Reason: "human"}
-			return q.Page
-		case <-testContext(t).Done():
-			t.Fatalf("%s: nobody is asked", what)
-			return nil
+	id, _ := directTab(t, "about:blank")
+	request := func(agent string) <-chan string {
+		done := make(chan string, 1)
+		go func() {
+			req, _ := http.NewRequestWithContext(testContext(t), http.MethodGet, "http://"+addr+"/json/activate/"+id, nil)
+			req.Header.Set("User-Agent", agent)
+			res, err := http.DefaultTransport.RoundTrip(req)
+			if err != nil {
+				done <- err.Error()
+				return
+			}
+			res.Body.Close()
+			done <- res.Status
+		}()
+		return done
+	}
+	for _, step := range []struct {
+		agent, status string
+		answer        policy.Answer
+	}{
+		{"Allowed/1", "200 OK", policy.Answer{Allow: true}},
+		{"Views/1", `403 refused: Target.activateTarget refused: the access mode of this window is "ask", and`, policy.Answer{View: true}},
+		{"Refused/1", "403 refused: the user of the window does not let this client connect", policy.Answer{Reason: "human"}},
+	} {
+		first := request(step.agent)
+		next(t, "question", h.asked)
+		h.answer <- step.answer
+		for range 2 { // the second is not asked for
+			if status := next(t, "response", first); !strings.HasPrefix(status, step.status) {
+				t.Errorf("%s: %s", step.agent, status)
+			}
+			first = request(step.agent)
 		}
 	}
-	expect := func(what string, page *policy.Page) {
-		t.Helper()
-		if page == nil || page.Title != "asked about" || page.URL != url {
-			t.Errorf("%s: the user sees %+v", what, page)
-		}
+	if len(h.asked) > 0 {
+		t.Errorf("the user was also asked %+v", <-h.asked)
 	}
-	const act = `"method":"Page.navigate","params":{"url":"about:blank"}}`
-	send(t, dial(t, addr, "/devtools/page/"+id), `{"id":1,`+act)
-	expect("a page's connection", asked("a page's connection"))
-
-	c := dial(t, addr, "/devtools/browser/x")
-	reply := exchange(t, c, `{"id":1,"method":"Target.attachToTarget","params":{"targetId":"`+id+`","flatten":true}}`)
-	result, _ := reply["result"].(map[string]any)
-	send(t, c, fmt.Sprintf(`{"id":2,"sessionId":%q,%s`, result["sessionId"], act))
-	expect("a session", asked("a session"))
-	nextReply(t, c) // a refusal applies to what waits too
-	send(t, c, `{"id":3,"method":"Target.closeTarget","params":{"targetId":"`+id+`"}}`)
-	expect("a command that names it", asked("a command that names it"))
-	nextReply(t, c)
-	send(t, c, `{"id":4,"method":"Target.createTarget","params":{"url":"about:blank"}}`)
-	if page := asked("the browser"); page != nil {
-		t.Errorf("an action on the browser is attributed to %+v", page)
-	}
-
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		get(t, addr, "/json/close/"+id, nil)
-	}()
-	expect("by HTTP", asked("by HTTP"))
-	<-done
 }
 
-// TestModeChanges: a new mode applies at once, also to what waits. A stricter one ends the
-// connections of all clients, which may join again.
+// TestAskedClientLeaves: the question ends with the last client that waits for it.
+func TestAskedClientLeaves(t *testing.T) {
+	t.Parallel()
+	h := newUser(policy.ModeAsk)
+	_, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
+	ctx, leave := context.WithCancel(testContext(t))
+	gone := attempting(ctx, t, addr, "Tool/1")
+	next(t, "question", h.asked)
+	leave()
+	next(t, "end of the attempt", gone)
+	next(t, "end of the question", h.withdrawn)
+	again := attempting(testContext(t), t, addr, "Tool/1")
+	next(t, "question", h.asked)
+	h.answer <- policy.Answer{Allow: true}
+	mayAct(t, admitted(t, again))
+}
+
+// mute is a user who cannot be asked.
+type mute struct{ *user }
+
+func (mute) Ask(context.Context, policy.Question) (policy.Answer, error) {
+	return policy.Answer{}, errors.New("this window has no such command")
+}
+
+// TestNobodyToAsk: where nobody can be asked, clients may look.
+func TestNobodyToAsk(t *testing.T) {
+	rule := access.NewRule(mute{newUser(policy.ModeAsk)}, nil)
+	t.Cleanup(func() { rule.Close() }) // after the endpoint is closed
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
+	mayLook(t, dial(t, addr, "/devtools/browser/x"), policy.ModeAsk)
+}
+
+// TestModeChanges: a new mode applies at once, also to clients that wait for an answer. A
+// stricter one ends the connections of all clients, which may join again, and the user's
+// answers.
 func TestModeChanges(t *testing.T) {
+	t.Parallel()
 	h := newUser(policy.ModeFull)
 	_, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
-	id, _ := directTab(t, "about:blank")
-	join := func() *websocket.Conn { t.Helper(); return dial(t, addr, "/devtools/page/"+id) }
-	const act = `{"id":1,"method":"Page.navigate","params":{"url":"about:blank#1"}}`
+	join := func() <-chan attempt { t.Helper(); return attempting(testContext(t), t, addr, "Tool/1") }
 	stricter := func(mode policy.Mode, conns ...*websocket.Conn) {
 		t.Helper()
 		h.choose(mode)
@@ -192,85 +297,38 @@ func TestModeChanges(t *testing.T) {
 			}
 		}
 	}
-	c, other := join(), join()
-	if reply := exchange(t, c, act); reply["result"] == nil {
-		t.Errorf("full: %v", reply)
-	}
+	c, other := admitted(t, join()), admitted(t, join())
+	mayAct(t, c)
 	stricter(policy.ModeView, c, other)
-	c = join()
-	if reply := exchange(t, c, act); !strings.Contains(refusal(reply), `"view"`) {
-		t.Errorf("view: %v", reply)
-	}
+	c = admitted(t, join())
+	mayLook(t, c, policy.ModeView)
 	h.choose("a newer window's") // which counts as view
-	if reply := exchange(t, c, act); refusal(reply) == "" {
-		t.Errorf("an unknown mode: %v", reply)
-	}
-	h.choose(policy.ModeAsk)
-	send(t, c, act)
-	<-h.asked
+	mayLook(t, c, "a newer window's")
+	h.choose(policy.ModeAsk) // nobody was asked for it
+	mayLook(t, c, policy.ModeAsk)
 	h.choose(policy.ModeFull)
-	if reply := nextReply(t, c); reply["result"] == nil {
-		t.Errorf("ask, then full: %v", reply)
-	}
+	mayAct(t, c)
 	stricter(policy.ModeAsk, c)
-	c = join()
-	send(t, c, act)
-	<-h.asked
-	stricter(policy.ModeView, c)
-}
 
-// slowUser answers no question before the test lets it, even if the question is
-// cancelled.
-type slowUser struct {
-	*user
-	late chan struct{}
-}
-
-func (h slowUser) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
-	h.asked <- q
-	<-h.late
-	return policy.Answer{}, ctx.Err()
-}
-
-// TestModeWhileWaiting: a stricter mode ends a client while it waits, and nothing that waited
-// is done. That holds also for a command that the earlier mode would have allowed.
-func TestModeWhileWaiting(t *testing.T) {
-	h := slowUser{newUser(policy.ModeAsk), make(chan struct{})}
-	reported := make(chan string, 10)
-	rule := access.NewRule(h, &access.RuleOptions{Activity: func(e access.Entry) {
-		reported <- fmt.Sprint(e.Operation.Name, " ", e.OK)
-	}})
-	t.Cleanup(func() { rule.Close() }) // after the endpoint is closed
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
-	id, direct := directTab(t, "about:blank")
-	c := dial(t, addr, "/devtools/page/"+id)
-	command := func(n int, method string) {
-		t.Helper()
-		send(t, c, fmt.Sprintf(`{"id":%d,"method":%q,"params":{"url":"about:blank#1"}}`, n, method))
-	}
-	command(1, "Page.navigate")
-	<-h.asked
+	asked := func(waits <-chan attempt) <-chan attempt { t.Helper(); next(t, "question", h.asked); return waits }
+	waits := asked(join())
 	h.choose(policy.ModeFull)
-	command(2, "Page.reload")
-	if reply := exchange(t, c, `{"id":10,"method":"Page.getFrameTree"}`); reply["id"] != 10.0 {
-		t.Errorf("while acts wait: %v", reply)
-	}
+	c = admitted(t, waits)
+	mayAct(t, c)
+	stricter(policy.ModeAsk, c)
+	waits = asked(join())
 	h.choose(policy.ModeView)
-	var closed websocket.CloseError
-	if _, _, err := c.Read(testContext(t)); !errors.As(err, &closed) || closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "stricter access mode") {
-		t.Errorf("%v, want a close frame about the stricter mode", err)
-	}
-	close(h.late)
-	rule.Close() // it has reported all
-	for len(reported) > 0 {
-		if got := <-reported; strings.HasSuffix(got, "true") {
-			t.Errorf("done in spite of that: %s", got)
-		}
-	}
-	reply := exchange(t, direct, `{"id":20,"method":"Runtime.evaluate","params":{"expression":"location.href"}}`)
-	if got := fmt.Sprint(reply["result"]); !strings.Contains(got, "about:blank") || strings.Contains(got, "#1") {
-		t.Errorf("the page is at %s", got)
-	}
+	mayLook(t, admitted(t, waits), policy.ModeView)
+	h.choose(policy.ModeAsk)
+	waits = asked(join())
+	h.answer <- policy.Answer{Allow: true}
+	c = admitted(t, waits)
+	mayAct(t, c)
+	stricter(policy.ModeView, c)
+	h.choose(policy.ModeAsk)
+	waits = asked(join()) // the answer is void
+	h.choose(policy.ModeAsk, "Tool")
+	turnedAway(t, waits, "stopped by the user")
 }
 
 // TestPlaywrightGetsException: Playwright gets the refusal of a script as an exception,
@@ -330,15 +388,19 @@ func TestStopped(t *testing.T) {
 	sentAway(bad)
 	sentAway(again)
 	call(t, good, getVersion)
-	sentAway(join("Bad/2 (another version)"))
+	refusedAt := func(addr string) {
+		t.Helper()
+		turnedAway(t, attempting(testContext(t), t, addr, "Bad/2 (another version)"), "stopped by the user")
+	}
+	refusedAt(addr)
 	if status, body := get(t, addr, "/json/activate/x", map[string]string{"User-Agent": "Bad/1"}); status != 403 || !strings.Contains(body, "stopped by the user") {
 		t.Errorf("by HTTP: %d %s", status, body)
 	}
 	waitFor("Good")
 	// Another coordinator knows the client only by the window's list.
-	_, next := ruled(t, h, cdptest.BrowserURL(t), nil)
-	sentAway(dialAs(t, next, "Bad/1"))
-	call(t, dialAs(t, next, "Good/1"), getVersion)
+	_, second := ruled(t, h, cdptest.BrowserURL(t), nil)
+	refusedAt(second)
+	call(t, dialAs(t, second, "Good/1"), getVersion)
 
 	h.choose(policy.ModeFull)
 	waitFor("Good")

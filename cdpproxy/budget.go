@@ -7,8 +7,7 @@ import (
 )
 
 // memoryLimit bounds what all endpoints of this process buffer for their clients:
-// unfinished messages, commands that wait for a decision, what a client does not
-// read, and what a tap has not read.
+// unfinished messages, what a client does not read, and what a tap has not read.
 const memoryLimit = 512 << 20
 
 // processMemory is the budget of the whole process.

@@ -1,10 +1,7 @@
 package cdpproxy
 
 import (
-	"context"
 	"crypto/rand"
-	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -23,51 +20,34 @@ type Client struct {
 	Path          string // without the token
 	Browser       string // Name of the browser that it is connected to
 	Since         time.Time
+	// Access is the access mode in which the rule has admitted the client. Only
+	// [Rule.Join] sets it.
+	Access string
 	// Done is closed when the client has disconnected or is being disconnected.
 	Done <-chan struct{}
 
-	proxy   *Proxy
+	peer    *clientPeer // nil: unknown
 	browser *Browser
 }
 
-// Describe asks the client's browser for the title and URL of a target. It blocks,
-// so a Rule must not call it in Judge.
-func (c *Client) Describe(ctx context.Context, target string) (title, url string, err error) {
-	if c.proxy == nil {
-		return "", "", errors.New("this client is of no endpoint")
+// Program identifies the program that the client belongs to, where the system reports
+// that: processes of the same executable in the same session, such as a terminal's, are
+// one program. Empty: unknown. It may take some milliseconds.
+func (c *Client) Program() string {
+	if c.peer == nil {
+		return ""
 	}
-	if err := c.proxy.acquire(ctx); err != nil {
-		return "", "", err
-	}
-	defer c.proxy.release()
-	u, err := dialBrowser(ctx, c.browser)
-	if err != nil {
-		return "", "", err
-	}
-	defer u.close()
-	_, body, err := u.do(http.MethodGet, "/json/list", maxResponse)
-	if err != nil {
-		return "", "", err
-	}
-	var list []struct{ ID, Title, URL string }
-	if err := json.Unmarshal(body, &list); err != nil {
-		return "", "", err
-	}
-	for _, t := range list {
-		if t.ID == target {
-			return t.Title, t.URL, nil
-		}
-	}
-	return "", "", errors.New("the browser has no such target")
+	return c.peer.program()
 }
 
-// client describes the sender of r.
+// client describes the sender of r, who is connected until done.
 func (p *Proxy) client(r *http.Request, b *Browser, path string, done <-chan struct{}) *Client {
 	c := &Client{
 		ID: rand.Text(), Number: p.count.Add(1),
 		UserAgent: r.UserAgent(), Path: path, Browser: b.Name, Since: time.Now(), Done: done,
-		proxy: p, browser: b,
+		browser: b,
 	}
+	c.peer, _ = r.Context().Value(peerKey{}).(*clientPeer)
 	c.Name, c.Version = GuessName(c.UserAgent, r.Header.Get("Origin"))
 	return c
 }

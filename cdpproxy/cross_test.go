@@ -231,7 +231,7 @@ func TestBrowserRecovers(t *testing.T) {
 
 	gone := startFake(t, "127.0.0.1:0", "gone", nil)
 	gone.stop()
-	rule := newRule()
+	rule := new(testRule)
 	_, addr = serve(t, newSource(gone.url()), &cdpproxy.Options{Rule: rule, HoldTimeout: time.Second})
 	if status, body := get(t, addr, "/json/new?about:blank", nil); status != 502 || !strings.Contains(body, "does not answer") {
 		t.Errorf("HTTP %d %s", status, body)

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"browser-coordinator/cdpproxy/discovery"
 )
@@ -32,7 +31,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	)
 	// The rule was asked about a mutating request, and must not be asked twice.
 	no := p.withBrowser(r, changesSomething(path), func(ctx context.Context, b *Browser) error {
-		// Before the dial: the user may take longer than the timeout of an
+		// Before the dial: a user who is asked may take longer than the timeout of an
 		// exchange.
 		var err error
 		if refused, err = p.judgeRequest(ctx, r, b, path); refused != nil || err != nil {
@@ -92,13 +91,28 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	w.Write(body)
 }
 
-// judgeRequest passes a mutating request to the rule, as the CDP command with the
-// same effect.
+// join asks the rule to admit a client. An error: the browser was replaced meanwhile.
+func (p *Proxy) join(ctx context.Context, c *Client) (*refusal, error) {
+	err := p.opts.Rule.Join(ctx, c)
+	switch {
+	case ctx.Err() != nil:
+		return nil, errChanged
+	case err != nil:
+		return forbidden("refused: %v", err), nil
+	}
+	return nil, nil
+}
+
+// judgeRequest passes a mutating request to the rule, as a client's only command: the one
+// with the same effect.
 func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, path string) (*refusal, error) {
 	if !changesSomething(path) {
 		return nil, nil
 	}
 	m := &Message{Client: p.client(r, b, path, ctx.Done())}
+	if no, err := p.join(ctx, m.Client); no != nil || err != nil {
+		return no, err
+	}
 	_, id, _ := strings.Cut(strings.TrimPrefix(path, "/json/"), "/")
 	params := map[string]string{"targetId": strings.TrimSuffix(id, "/")}
 	switch command(path) {
@@ -114,14 +128,7 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 	if m.Params, err = json.Marshal(params); err != nil {
 		return nil, err
 	}
-	v := p.opts.Rule.Judge(m)
-	if v.Action == Ask {
-		m.Since = time.Now()
-		if v = p.opts.Rule.Decide(ctx, m); ctx.Err() != nil {
-			return nil, errChanged
-		}
-	}
-	if v.Action != Allow {
+	if v := p.opts.Rule.Judge(m); v.Action != Allow {
 		return forbidden("refused: %s", v.Reason), nil
 	}
 	return nil, nil

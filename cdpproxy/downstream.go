@@ -27,7 +27,6 @@ type downstream struct {
 	waiting int      // bytes in pending
 
 	tapReader tapReader
-	attached  attached
 }
 
 func (d *downstream) init(r *relay) {
@@ -48,7 +47,6 @@ func (d *downstream) drop() {
 // the last one.
 func (d *downstream) forward(data []byte, last bool) error {
 	d.tapReader.observe(d.frames, data)
-	d.attached.follow(d.frames, data)
 	if last || len(d.pending) > 0 {
 		n := d.frames.finish(data)
 		if err := d.send(data[:n]); err != nil {

@@ -175,13 +175,6 @@ func (r *relay) respond(text []byte) {
 	}
 }
 
-// targetOf returns the target of a session, empty if it is not known.
-func (r *relay) targetOf(session string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.down.attached.targets[session]
-}
-
 // errEnded: there is no one left to write to.
 var errEnded = errors.New("the relay has ended")
 

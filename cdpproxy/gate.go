@@ -3,28 +3,13 @@ package cdpproxy
 import (
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 )
-
-// maxWaiting bounds the messages of one client that wait for a decision.
-const maxWaiting = 1000
 
 // gate stands between a client and its browser: it asks the rule.
 type gate struct {
 	relay  *relay
 	rule   Rule
 	reader messageReader
-
-	wg sync.WaitGroup // release
-
-	waiting []waiting // guarded by the relay's lock
-}
-
-// waiting is a message that waits for a decision.
-type waiting struct {
-	m   *Message
-	msg *message
 }
 
 func newGate(r *relay, rule Rule) *gate {
@@ -57,64 +42,8 @@ func (g *gate) judge(msg *message) error {
 		m.Session = ""   // not to be trusted
 		return g.respond(errorReply(m, -32700, fmt.Sprintf("%v; the endpoint's rules apply to what they can read", err)))
 	}
-	m.Client, m.relay = g.relay.who, g.relay
-	v := g.rule.Judge(m)
-	if v.Action != Ask {
-		return g.apply(m, msg, v)
-	}
-	if !g.hold(m, msg) {
-		defer msg.free()
-		return g.respond(errorReply(m, refusedCode, "too many commands wait for a decision"))
-	}
-	return nil
-}
-
-// holds reports whether a message waits. Only judge in this goroutine adds one.
-func (g *gate) holds() bool {
-	g.relay.mu.Lock()
-	defer g.relay.mu.Unlock()
-	return len(g.waiting) > 0
-}
-
-// hold makes a message wait, unless too many do. A message that waits always counts
-// toward the budget.
-func (g *gate) hold(m *Message, msg *message) bool {
-	g.relay.mu.Lock()
-	defer g.relay.mu.Unlock()
-	if len(g.waiting) == maxWaiting || msg.held == 0 && !msg.claim.take(cap(msg.raw)) {
-		return false
-	}
-	if msg.held == 0 {
-		msg.held = cap(msg.raw)
-	}
-	m.Since = time.Now()
-	if g.waiting = append(g.waiting, waiting{m, msg}); len(g.waiting) == 1 {
-		g.wg.Go(g.release)
-	}
-	return true
-}
-
-// release decides on the waiting messages in their order. It ends with the queue or
-// the relay.
-func (g *gate) release() {
-	for w, ok := g.first(false); ok; w, ok = g.first(true) {
-		if g.apply(w.m, w.msg, g.rule.Decide(g.relay.ctx, w.m)) != nil {
-			return
-		}
-	}
-}
-
-// first returns the message that has waited longest; with next set, the one after it.
-func (g *gate) first(next bool) (w waiting, ok bool) {
-	g.relay.mu.Lock()
-	defer g.relay.mu.Unlock()
-	if next {
-		g.waiting = g.waiting[1:]
-	}
-	if len(g.waiting) == 0 {
-		return w, false
-	}
-	return g.waiting[0], true
+	m.Client = g.relay.who
+	return g.apply(m, msg, g.rule.Judge(m))
 }
 
 // respond responds to the client in place of the browser.

@@ -458,41 +458,4 @@ func TestQuestionsShowCode(t *testing.T) {
 	if tried < 200 {
 		t.Errorf("only %d parameters", tried)
 	}
-
-	// As a user sees it. The page is that of the session, whatever the parameters name.
-	h := newUser(policy.ModeAsk)
-	_, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
-	id, _ := directTab(t, "data:text/html,<title>asked about</title>")
-	foreign, _ := directTab(t, "data:text/html,<title>foreign</title>")
-	c := dial(t, addr, "/devtools/page/"+id)
-	for _, one := range []struct {
-		method, params, detail, title string
-	}{
-		{"Page.reload", `{"scriptToEvaluateOnLoad":"evil()"}`, "scriptToEvaluateOnLoad: evil()", "asked about"},
-		{"Page.reload", `{"targetId":"` + foreign + `"}`, "", "asked about"},
-		{"Target.createTarget", `{"url":"about:blank","targetId":"` + foreign + `"}`, "about:blank", "asked about"},
-		{"Target.setRemoteLocations", `{"locations":[{"host":"evil.test","port":1}],"targetId":"` + foreign + `"}`, "host: evil.test", "asked about"},
-		{"Target.sendMessageToTarget", `{"targetId":"` + foreign + `","sessionId":"x","message":"{\"method\":\"Runtime.evaluate\",\"params\":{\"expression\":\"evil()\"}}"}`, "evil()", ""},
-		{"Target.closeTarget", `{"targetId":"` + foreign + `"}`, foreign, "foreign"},
-		{"Target.closeTarget", `{"targetId":"` + id + `","targetId":"` + foreign + `"}`, `{"targetId":"` + id + `","targetId":"` + foreign + `"}`, ""},
-		{"Runtime.evaluate", `{"expression":"1","expression":"evil()"}`, `{"expression":"1","expression":"evil()"}`, "asked about"},
-		{"Runtime.evaluate", `{"expression":"` + strings.Repeat("nothing; ", 2000) + `evil()"}`, "nothing; evil()", "asked about"},
-		{"Runtime.evaluate", `{"expression":"` + strings.Repeat("nothing; ", 20_000) + `evil()"}`, "(179886 bytes left out)", "asked about"},
-	} {
-		send(t, c, `{"id":1,"method":"`+one.method+`","params":`+one.params+`}`)
-		select {
-		case q := <-h.asked:
-			title := ""
-			if q.Page != nil {
-				title = q.Page.Title
-			}
-			if !strings.Contains(q.Detail, one.detail) || one.detail == "" && q.Detail != "" || title != one.title {
-				t.Errorf("%s %.200s: the user is asked about %q on %q", one.method, one.params, q.Detail, title)
-			}
-			h.answer <- policy.Answer{Reason: "human"}
-			nextReply(t, c)
-		case <-testContext(t).Done():
-			t.Fatalf("%s %.200s: nobody is asked", one.method, one.params)
-		}
-	}
 }

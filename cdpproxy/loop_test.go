@@ -16,12 +16,10 @@ import (
 
 type passAll struct{}
 
-func (passAll) Judge(*cdpproxy.Message) cdpproxy.Decision { return cdpproxy.Decision{} }
-func (passAll) Decide(context.Context, *cdpproxy.Message) cdpproxy.Decision {
-	return cdpproxy.Decision{}
-}
-func (passAll) Joined(*cdpproxy.Client, func(string)) {}
-func (passAll) Left(*cdpproxy.Client)                 {}
+func (passAll) Join(context.Context, *cdpproxy.Client) error { return nil }
+func (passAll) Joined(*cdpproxy.Client, func(string))        {}
+func (passAll) Judge(*cdpproxy.Message) cdpproxy.Decision    { return cdpproxy.Decision{} }
+func (passAll) Left(*cdpproxy.Client)                        {}
 
 // smallWindow makes a side take little at once. With less than two packets of the
 // loopback, TCP itself stalls.

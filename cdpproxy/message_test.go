@@ -80,7 +80,7 @@ func TestAnswersNotRead(t *testing.T) {
 // the connection continues, as with Chromium itself.
 func TestNotUTF8(t *testing.T) {
 	browser := cdptest.BrowserURL(t)
-	_, addr := serve(t, newSource(browser), &cdpproxy.Options{Rule: newRule()})
+	_, addr := serve(t, newSource(browser), &cdpproxy.Options{Rule: new(testRule)})
 	for _, addr := range []string{strings.Split(browser, "/")[2], addr} {
 		conn := connect(t, addr)
 		br := upgradeOn(t, conn, addr, strings.TrimPrefix(browser, "ws://"+strings.Split(browser, "/")[2]))

@@ -20,12 +20,21 @@ type clientPeer struct {
 	conn net.Conn
 	once sync.Once
 	err  error // why the peer is not proven to be the same user; nil if it is
+
+	identify   sync.Once
+	identified string // empty: unknown
 }
 
 type peerKey struct{}
 
 func withPeer(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, &clientPeer{conn: conn})
+}
+
+// program identifies the client's program; empty: unknown.
+func (p *clientPeer) program() string {
+	p.identify.Do(func() { p.identified = peer.Program(p.conn) })
+	return p.identified
 }
 
 // samePeer returns nil if the client's process belongs to the user of this one.

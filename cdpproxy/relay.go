@@ -258,7 +258,6 @@ func (r *relay) timeUp() {
 
 // finish is the last step of a relay.
 func (r *relay) finish() {
-	r.gate.wg.Wait()
 	r.gate.reader.claim.close()
 	r.gate.rule.Left(r.who)
 	r.proxy.opts.Logger.Debug("cdp client left", "client", r.who.Number, "browser", r.browser.Name, "code", r.why.code, "reason", r.why.reason)

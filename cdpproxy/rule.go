@@ -3,26 +3,24 @@ package cdpproxy
 import (
 	"context"
 	"encoding/json"
-	"strings"
-	"time"
 )
 
-// Rule is notified of clients, and judges their messages before the browser gets them.
+// Rule admits clients, and judges their messages before the browser gets them.
 // It sees every message whole: fragments joined, unmasked, and with keys and method
 // decoded. All of these can hide a method from a reader of bytes. See
 // specs/platform-notes.md, "The relay".
 type Rule interface {
-	// Judge is called with the messages of one client in their order, and for
-	// different clients at the same time. It must not block: for a decision of the
-	// user it returns Ask. m is valid until it returns.
-	Judge(m *Message) Decision
-	// Decide is called for a message that waits, once those before it are decided. It
-	// may block, until ctx ends with the client's connection. It never returns Ask.
-	Decide(ctx context.Context, m *Message) Decision
-	// Joined reports a connection before any of its messages is judged. end closes
-	// it (1008) with a reason; it may be called at any time, and more than once.
+	// Join decides whether a client may connect or send a mutating request, before the
+	// browser is dialed. It may ask the user, and block until ctx ends. The client gets
+	// the text of the error.
+	Join(ctx context.Context, c *Client) error
+	// Joined reports an admitted connection before any of its messages is judged. end
+	// closes it (1008) with a reason; it may be called at any time, and more than once.
 	// Joined must not block.
 	Joined(c *Client, end func(reason string))
+	// Judge is called with the messages of one client in their order, and for
+	// different clients at the same time. It must not block. m is valid until it returns.
+	Judge(m *Message) Decision
 	// Left is the last call for a connection. It must not block.
 	Left(c *Client)
 }
@@ -36,26 +34,7 @@ type Message struct {
 	Session string // sessionId, empty for the connection's own target
 	Method  string
 	Params  json.RawMessage // nil if there are none
-	Since   time.Time       // when it began to wait; zero: it does not
-
-	relay *relay // nil: it belongs to no connection
 }
-
-// Target returns the id of the page, or other target, that the message is for: that
-// of its session, or of its connection. Empty: the browser, or unknown.
-func (m *Message) Target() string {
-	if m.Session != "" && m.relay != nil {
-		return m.relay.targetOf(m.Session)
-	}
-	if id, ok := strings.CutPrefix(m.Client.Path, "/devtools/page/"); ok && m.Session == "" {
-		return strings.TrimSuffix(id, "/")
-	}
-	return ""
-}
-
-// Behind reports whether earlier messages of the client wait. A message that must not
-// overtake them waits too.
-func (m *Message) Behind() bool { return m.relay != nil && m.relay.gate.holds() }
 
 // Decision is the decision on a message. The zero Decision allows it.
 type Decision struct {
@@ -81,9 +60,6 @@ const (
 	// Disconnect: the client gets a success response, and its connection is closed. For
 	// Browser.close, which would end the browser for everyone.
 	Disconnect
-	// Ask: the message is kept for Decide. The client's other messages proceed
-	// meanwhile; waiting messages keep their order.
-	Ask
 )
 
 // refusedCode is JSON-RPC's code for a server's own errors. Chromium uses it for

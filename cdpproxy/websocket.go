@@ -74,13 +74,21 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 		return
 	}
 	var (
-		up    *joined
-		other *answered
+		up      *joined
+		other   *answered
+		refused *refusal // by the rule
 	)
 	no := p.withBrowser(r, false, func(ctx context.Context, b *Browser) error {
+		over, cancel := context.WithCancel(context.Background())
+		rel := &relay{proxy: p, browser: b, who: p.client(r, b, path, over.Done()), ctx: over, cancel: cancel}
 		var err error
 		other = nil
-		up, err = p.connect(ctx, b, r, path)
+		// Before the dial: a user who is asked may take longer than the timeout of an
+		// exchange.
+		if refused, err = p.join(ctx, rel.who); refused != nil || err != nil {
+			return err
+		}
+		up, err = p.connect(ctx, rel, r)
 		// "No such page" is a valid response; "no such browser" means another
 		// browser on this one's old port.
 		if errors.As(err, &other) && !forBrowser(path) {
@@ -88,6 +96,9 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 		}
 		return err
 	})
+	if no == nil {
+		no = refused
+	}
 	switch {
 	case no != nil:
 		p.refuse(w, r, no)
@@ -105,18 +116,18 @@ type joined struct {
 	greeting []byte // that came with the 101
 }
 
-// connect opens the WebSocket to b and registers the relay. Nothing has been
-// written to the client yet.
-func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path string) (*joined, error) {
+// connect opens the WebSocket to the relay's browser and registers the relay. Nothing
+// has been written to the client yet.
+func (p *Proxy) connect(ctx context.Context, rel *relay, r *http.Request) (*joined, error) {
 	if err := p.acquire(ctx); err != nil {
 		return nil, err
 	}
 	defer p.release()
-	u, err := dialBrowser(ctx, b)
+	u, err := dialBrowser(ctx, rel.browser)
 	if err != nil {
 		return nil, err
 	}
-	up := u.path // which has the GUID
+	up, path := u.path, rel.who.Path // the first has the GUID
 	if !forBrowser(path) {
 		up = u.base + path
 	}
@@ -132,8 +143,6 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 		u.close()
 		return nil, errChanged
 	}
-	over, cancel := context.WithCancel(context.Background())
-	rel := &relay{proxy: p, browser: b, who: p.client(r, b, path, over.Done()), ctx: over, cancel: cancel}
 	rel.down.noClose = !readsCloseFrames(r.Header.Get("Sec-WebSocket-Key"))
 	if !p.add(rel) {
 		u.close()

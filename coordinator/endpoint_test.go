@@ -23,7 +23,7 @@ import (
 // A terminal's window allows what its command line permits.
 func TestAccessOfTerminal(t *testing.T) {
 	t.Parallel()
-	for mode, want := range map[string]string{"ask": "nobody could be asked", "view": "clients may look, but change nothing"} {
+	for mode, want := range map[string]string{"ask": "its user has not let this client do more than look", "view": "clients may look, but change nothing"} {
 		w := openWindow(t, t.TempDir(), t.TempDir(), "--access", mode)
 		c := join(t, w.first, "test")
 		if got := c.must("Target.getTargets", `{}`); !strings.Contains(got, "about:blank") {
@@ -116,25 +116,19 @@ func TestUserDecides(t *testing.T) {
 	})
 	w.Allow(vscodeipc.AccessAsk)
 	serve := start(t, toolstest.Dir, "serve", "--workspace", w.Folder)
+	decisions <- vscodeipc.AskResult{Decision: "allow", Scope: "once"}
 	c := join(t, serve.first, "Playwright/1.65.1 (x64)")
-	c.must("Target.getTargets", `{}`)
-	known := toolstest.Called(w, vscodeipc.CommandClientAnnounce, func(a vscodeipc.AnnounceArg) bool { return len(a.Clients) == 1 }).Clients[0]
-	if known.Name != "Playwright" || known.Version != "1.65.1" || known.Kind != "cdp" || time.Since(time.UnixMilli(known.Since)) > time.Minute {
-		t.Errorf("announced: %+v", known)
-	}
-
-	decisions <- vscodeipc.AskResult{Decision: "refuse", Scope: "once", Reason: "human"}
-	if _, err := c.call("Target.createTarget", openTab); err == nil || !strings.Contains(err.Error(), "the user did not allow it") {
-		t.Errorf("refused: %v", err)
-	}
-	if q := <-asked; q.Client.ID != known.ID || q.Client.Name != "Playwright" || q.Act != "Target.createTarget" || !strings.Contains(q.Detail, "opened") {
+	q := <-asked
+	if q.Client.Name != "Playwright" || q.Client.Version != "1.65.1" || q.Act != "connect" || q.Detail != "" {
 		t.Errorf("the user was asked %+v", q)
 	}
-	decisions <- vscodeipc.AskResult{Decision: "allow", Scope: "session"}
-	for range 2 {
+	known := toolstest.Called(w, vscodeipc.CommandClientAnnounce, func(a vscodeipc.AnnounceArg) bool { return len(a.Clients) == 1 }).Clients[0]
+	if known.ID != q.Client.ID || known.Name != "Playwright" || known.Version != "1.65.1" || known.Kind != "cdp" || time.Since(time.UnixMilli(known.Since)) > time.Minute {
+		t.Errorf("announced: %+v", known)
+	}
+	for range 3 {
 		c.must("Target.createTarget", openTab)
 	}
-	<-asked
 	reports := 0
 	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
 		for _, e := range r.Entries {
@@ -145,19 +139,34 @@ func TestUserDecides(t *testing.T) {
 		}
 		return reports >= 3
 	})
+	decisions <- vscodeipc.AskResult{Decision: "refuse", Scope: "once", Reason: "human"}
+	if status := refusedClient(t, serve.first, "Refused/1"); !strings.HasPrefix(status, "403 refused: the user of the window does not let this client connect") {
+		t.Errorf("refused: %s", status)
+	}
+	<-asked
+	decisions <- vscodeipc.AskResult{Decision: "view", Scope: "once"}
+	looks := join(t, serve.first, "Looks/1")
+	<-asked
+	looks.must("Target.getTargets", `{}`)
+	if _, err := looks.call("Target.createTarget", openTab); err == nil || !strings.Contains(err.Error(), `"ask"`) {
+		t.Errorf("a client that may only look: %v", err)
+	}
 
-	// A stricter mode ends connected clients, also one that waits. They may join again.
-	waits := join(t, serve.first, "waits/1")
-	waits.send("Target.createTarget", openTab)
+	// A stricter mode ends connected clients, and the question about one that waits. They may
+	// join again.
+	waits := make(chan *client)
+	go func() { waits <- join(t, serve.first, "waits/1") }()
 	<-asked
 	w.Allow(vscodeipc.AccessView)
-	for _, ends := range []*client{waits, c} {
+	for _, ends := range []*client{looks, c} {
 		ends.closed(false, websocket.StatusPolicyViolation, "stricter access mode")
 	}
-	c = join(t, serve.first, "Playwright/1.65.1 (x64)")
-	if _, err := c.call("Target.createTarget", openTab); err == nil || !strings.Contains(err.Error(), `"view"`) {
-		t.Errorf("in view mode: %v", err)
+	for _, c := range []*client{<-waits, join(t, serve.first, "Playwright/1.65.1 (x64)")} {
+		if _, err := c.call("Target.createTarget", openTab); err == nil || !strings.Contains(err.Error(), `"view"`) {
+			t.Errorf("in view mode: %v", err)
+		}
 	}
+	c = join(t, serve.first, "Playwright/1.65.1 (x64)")
 
 	w.Allow(vscodeipc.AccessFull, known.Name)
 	c.closed(false, websocket.StatusPolicyViolation, "stopped by the user")
@@ -175,7 +184,16 @@ func TestEndOfServe(t *testing.T) {
 	browser := toolstest.Browser(t)
 	toolstest.Sit(t, browser.URL()).Evaluate("document.body.append('x'.repeat(5e6))") // more than the connections buffer
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
-	w.On(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) { <-t.Context().Done(); return nil, nil })
+	asked := make(chan vscodeipc.AskArg, 10)
+	w.On(vscodeipc.CommandPermissionAsk, func(c vscodeipc.Call) (any, error) {
+		var arg vscodeipc.AskArg
+		if err := json.Unmarshal(c.Arg, &arg); err != nil || arg.Client.Name != "waits" {
+			return vscodeipc.AskResult{Decision: "allow", Scope: "once"}, err
+		}
+		asked <- arg
+		<-t.Context().Done()
+		return nil, nil
+	})
 	w.Allow(vscodeipc.AccessAsk)
 	serves := start(t, toolstest.Dir, "serve", "--workspace", w.Folder)
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
@@ -191,13 +209,19 @@ func TestEndOfServe(t *testing.T) {
 		clients := []*client{behind}
 		var closed sync.WaitGroup
 		for range 3 {
-			idle, waits, busy := join(t, serves.first, "idle"), join(t, serves.first, "waits"), join(t, serves.first, "busy")
+			idle, busy := join(t, serves.first, "idle"), join(t, serves.first, "busy")
 			idle.must("Browser.getVersion", `{}`)
-			waits.send("Target.createTarget", openTab)
 			busy.must("Browser.getVersion", `{}`)
 			closed.Go(func() { busy.closed(true, websocket.StatusGoingAway, "shutting down") })
-			clients = append(clients, idle, waits)
+			clients = append(clients, idle)
 		}
+		address := serves.first
+		closed.Go(func() {
+			if status := refusedClient(t, address, "waits"); !strings.HasPrefix(status, "503 ") || !strings.Contains(status, "shutting down") {
+				t.Errorf("a client that waits for the user: %s", status)
+			}
+		})
+		<-asked
 		for _, c := range clients {
 			closed.Go(func() { c.closed(false, websocket.StatusGoingAway, "shutting down") })
 		}

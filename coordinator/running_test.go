@@ -259,6 +259,21 @@ func joinAt(t *testing.T, url, name string) *client {
 	return &client{Conn: c, t: t}
 }
 
+// refusedClient connects a client to an endpoint's browser, and returns the status line of
+// the refusal.
+func refusedClient(t *testing.T, endpoint, name string) string {
+	t.Helper()
+	c, res, err := websocket.Dial(t.Context(), strings.Replace(endpoint, "http://", "ws://", 1)+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {name}}})
+	if err == nil {
+		c.CloseNow()
+		return "101"
+	}
+	if res == nil {
+		return err.Error()
+	}
+	return res.Status
+}
+
 func (c *client) send(method, params string) {
 	c.t.Helper()
 	if err := c.write(method, params); err != nil {

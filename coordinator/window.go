@@ -71,7 +71,7 @@ window opens the next one at the same address.`,
 		},
 	}
 	workspaceFlag(cmd, &given)
-	cmd.Flags().StringVar(&mode, "access", string(policy.ModeFull), "allow clients everything (`MODE` full) or only reading (view); ask refuses every action, since a terminal cannot ask the user")
+	cmd.Flags().StringVar(&mode, "access", string(policy.ModeFull), "allow clients everything (`MODE` full) or only reading (view); in ask they only read too, since a terminal cannot ask the user")
 	complete(cmd, "access", "full", "ask", "view")
 	serve.add(cmd)
 	cmd.Flags().BoolVar(&headless, "headless", false, "run the browser without a visible window")

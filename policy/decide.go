@@ -32,7 +32,7 @@ type Actor struct {
 // Choice is what the user of a window has chosen for an actor.
 type Choice struct {
 	State
-	Granted bool // the user has allowed everything for this session
+	Granted bool // the user has allowed everything for this session, or this connection
 	Silent  bool // the window cannot ask
 }
 
@@ -81,7 +81,8 @@ func Decide(a Actor, o Operation) Decision {
 		return decideShared(o)
 	}
 	c := a.Choice
-	protected := o.Class == Destructive && !a.AllowClose && (c.Mode == ModeFull || c.Mode == ModeAsk)
+	looks := a.Kind == Client && c.Mode == ModeAsk && !c.Granted
+	protected := o.Class == Destructive && !a.AllowClose && !looks && (c.Mode == ModeFull || c.Mode == ModeAsk)
 	switch {
 	case a.Kind != Agent && a.Kind != Client:
 		return deny(o, "it is not known who wants it.")
@@ -91,7 +92,7 @@ func Decide(a Actor, o Operation) Decision {
 		return Decision{Outcome: Allow}
 	case o.Class == Unknown:
 		return deny(o, "it is not known what it does.")
-	case c.Mode == ModeView && a.Kind == Client && o.entry != nil && o.entry.ignored:
+	case (c.Mode == ModeView || looks) && a.Kind == Client && o.entry != nil && o.entry.ignored:
 		return denyByMode(o, c.State).by(Ignore)
 	case protected && o.entry != nil && o.entry.disconnects:
 		return deny(o, closedText).by(Disconnect)
@@ -103,7 +104,7 @@ func Decide(a Actor, o Operation) Decision {
 		return Decision{Outcome: Allow}
 	case c.Silent:
 		return deny(o, fmt.Sprintf("the access mode of this window is %q, and a window without a folder cannot be asked.", c.Mode))
-	case c.Mode == ModeAsk:
+	case c.Mode == ModeAsk && !looks:
 		return Decision{Outcome: Ask}
 	default: // view, and every mode of a newer window
 		return denyByMode(o, c.State)
@@ -126,7 +127,11 @@ func denyByMode(o Operation, s State) Decision {
 	if o.reason != "" {
 		reason = " (" + o.reason + ")"
 	}
-	return deny(o, fmt.Sprintf("the access mode of this window is %q: clients may look, but change nothing%s.", s.Mode, reason))
+	may := ": clients may look, but change nothing"
+	if s.Mode == ModeAsk {
+		may = ", and its user has not let this client do more than look"
+	}
+	return deny(o, fmt.Sprintf("the access mode of this window is %q%s%s.", s.Mode, may, reason))
 }
 
 // sharedReasons are by the rule for a command in a session that is shared with the

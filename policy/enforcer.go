@@ -36,7 +36,7 @@ func (e *Enforcer) Permit(ctx context.Context, q Question) error {
 		if d := Decide(q.Actor, q.Operation); d.Outcome != Ask {
 			return d.Err()
 		}
-		answer, err := e.ask(ctx, q, chosen)
+		answer, err := AskUser(ctx, e.user, q, chosen)
 		select {
 		case <-chosen:
 			continue // the question is obsolete
@@ -81,18 +81,18 @@ func (e *Enforcer) AwaitRevocation(ctx context.Context, a Actor, o Operation, be
 	}
 }
 
-// ask ends early when the user's choice changes.
-func (e *Enforcer) ask(ctx context.Context, q Question, chosen <-chan struct{}) (Answer, error) {
+// AskUser asks a question. It ends early when chosen is closed: the user's choice has changed.
+func AskUser(ctx context.Context, u User, q Question, chosen <-chan struct{}) (Answer, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	watched := make(chan struct{})
 	go cancelAt(ctx, cancel, chosen, watched)
-	answer, err := e.user.Ask(ctx, q)
+	answer, err := u.Ask(ctx, q)
 	cancel()
 	<-watched
 	return answer, err
 }
 
-// cancelAt is owned by ask, which waits for it.
+// cancelAt is owned by AskUser, which waits for it.
 func cancelAt(ctx context.Context, cancel context.CancelFunc, chosen <-chan struct{}, watched chan<- struct{}) {
 	defer close(watched)
 	select {

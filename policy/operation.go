@@ -36,6 +36,9 @@ type Operation struct {
 	tooBig bool
 }
 
+// Connect is what a client of the endpoint does when it joins.
+var Connect = Operation{Name: "connect", Class: Mutating}
+
 // nesting bounds how deep commands may be nested.
 const nesting = 4
 

@@ -71,11 +71,12 @@ type Question struct {
 // Page identifies a page for people.
 type Page struct{ Title, URL string }
 
-// Answer is the user's answer. Session: do not ask about this actor again. Reason, for a
-// refusal, is one of the values of the window protocol.
+// Answer is the user's answer. Session: do not ask about this actor again. View: the actor
+// may connect, but only look. Reason, for a refusal, is one of the values of the window
+// protocol.
 type Answer struct {
-	Allow, Session bool
-	Reason         string
+	Allow, Session, View bool
+	Reason               string
 }
 
 // denial is the decision for an operation that the user has not allowed.

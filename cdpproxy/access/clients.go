@@ -13,20 +13,29 @@ import (
 type connected struct {
 	client *cdpproxy.Client
 	end    func(reason string)
-
-	refusedAt time.Time // when the user last refused an operation; zero: never
-	reason    string    // for that refusal
+	of     *program // nil: the user was not asked
 }
 
 // Joined implements [cdpproxy.Rule].
 func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s, _ := r.user.Access(); s.Stops(c.Name) {
+	s, _ := r.user.Access()
+	switch { // it may have changed since Join
+	case s.Stops(c.Name):
 		end(stoppedReason)
 		return
+	case s.Mode.Stricter(policy.Mode(c.Access)):
+		end(stricterReason)
+		return
 	}
-	r.clients[c.ID] = &connected{client: c, end: end}
+	known := &connected{client: c, end: end}
+	if s.Mode == policy.ModeAsk {
+		if known.of = r.programs[programOf(c)]; known.of != nil {
+			known.of.connections++
+		}
+	}
+	r.clients[c.ID] = known
 	r.notify()
 }
 
@@ -34,8 +43,13 @@ func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 func (r *Rule) Left(c *cdpproxy.Client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.clients[c.ID] == nil {
+	known := r.clients[c.ID]
+	if known == nil {
 		return // it was not admitted
+	}
+	if p := known.of; p != nil {
+		p.connections--
+		p.until = time.Now().Add(remembered)
 	}
 	delete(r.clients, c.ID)
 	if len(r.clients) == 0 {
@@ -71,13 +85,13 @@ func (r *Rule) notify() {
 const (
 	stoppedReason  = "stopped by the user in the window"
 	stricterReason = "the user has chosen a stricter access mode in the window; connect again to go on under it"
+	refusedReason  = "the user of the window does not let this client connect"
 )
 
 // follow disconnects the clients that the user stops, and all when the user chooses a
 // stricter mode than the former one: what a client has left in the browser, such as a
 // script for the next document, ends with its connection. It runs until Close.
 func (r *Rule) follow(former policy.State) {
-	defer r.running.Done()
 	for {
 		s, chosen := r.user.Access()
 		r.mu.Lock()
@@ -87,6 +101,11 @@ func (r *Rule) follow(former policy.State) {
 				known.end(stoppedReason)
 			case s.Revokes(former, known.client.Name):
 				known.end(stricterReason)
+			}
+		}
+		for id, p := range r.programs {
+			if s.Mode != former.Mode || s.Stops(p.name) {
+				delete(r.programs, id)
 			}
 		}
 		r.mu.Unlock()

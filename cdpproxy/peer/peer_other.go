@@ -14,3 +14,7 @@ var errUnknown = errors.New("this system does not report it")
 
 func clientUID(net.Conn) (int, error) { return 0, errUnknown }
 func serverUID(net.Conn) (int, error) { return 0, errUnknown }
+
+// Program would identify the program at the other end of conn: the system does not report
+// it.
+func Program(net.Conn) string { return "" }

@@ -18,12 +18,10 @@ import (
 // anything is a cdpproxy.Rule that allows everything.
 type anything struct{}
 
-func (anything) Judge(*cdpproxy.Message) cdpproxy.Decision { return cdpproxy.Decision{} }
-func (anything) Decide(context.Context, *cdpproxy.Message) cdpproxy.Decision {
-	return cdpproxy.Decision{}
-}
-func (anything) Joined(*cdpproxy.Client, func(string)) {}
-func (anything) Left(*cdpproxy.Client)                 {}
+func (anything) Join(context.Context, *cdpproxy.Client) error { return nil }
+func (anything) Joined(*cdpproxy.Client, func(string))        {}
+func (anything) Judge(*cdpproxy.Message) cdpproxy.Decision    { return cdpproxy.Decision{} }
+func (anything) Left(*cdpproxy.Client)                        {}
 
 // presented is a cdpproxy.Source of one virtual browser.
 type presented struct{ url string }

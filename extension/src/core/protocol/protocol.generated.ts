@@ -393,7 +393,7 @@ export interface PageName {
 export interface PermissionAskArg {
   client: Client;
   /**
-   * A tool's or a CDP method's name.
+   * A tool's name, or connect for a CDP client that joins.
    */
   act: string;
   /**
@@ -411,7 +411,7 @@ export interface PermissionAskArg {
   category?: string;
 }
 export interface PermissionAskResult {
-  decision: "allow" | "refuse";
+  decision: "allow" | "view" | "refuse";
   scope: "once" | "session";
   /**
    * Why it was refused: human, timeout, stopped or mode today; more may come.

@@ -1,0 +1,77 @@
+package peer
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Program identifies the program at the other end of conn, by its executable and the
+// session of processes in which it runs, such as a terminal's. A test runner and the
+// processes that it starts, one after the other, are the same program. Empty: unknown.
+func Program(conn net.Conn) string {
+	far, near, err := ends(conn)
+	if err != nil {
+		return ""
+	}
+	s, err := find(far, near)
+	if err != nil || s.inode == 0 {
+		return ""
+	}
+	process := owner(s.inode)
+	if process == "" {
+		return ""
+	}
+	executable, err := os.Readlink(filepath.Join(process, "exe"))
+	if err != nil {
+		return ""
+	}
+	session, err := sessionOf(process)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s in session %d", executable, session)
+}
+
+// owner returns the folder in /proc of a process that has the socket; empty: none that
+// this process may see.
+func owner(inode uint64) string {
+	processes, err := os.ReadDir("/proc")
+	if err != nil {
+		return ""
+	}
+	want := fmt.Sprintf("socket:[%d]", inode)
+	for _, process := range processes {
+		if c := process.Name()[0]; c < '0' || c > '9' {
+			continue
+		}
+		folder := filepath.Join("/proc", process.Name())
+		files, err := os.ReadDir(filepath.Join(folder, "fd"))
+		if err != nil {
+			continue // another user's, or it has ended
+		}
+		for _, file := range files {
+			if to, err := os.Readlink(filepath.Join(folder, "fd", file.Name())); err == nil && to == want {
+				return folder
+			}
+		}
+	}
+	return ""
+}
+
+// sessionOf reads the session of a process from its stat, proc_pid_stat(5). The name
+// before it may contain any character.
+func sessionOf(process string) (int, error) {
+	stat, err := os.ReadFile(filepath.Join(process, "stat"))
+	if err != nil {
+		return 0, err
+	}
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 4 {
+		return 0, fmt.Errorf("%s/stat has too few fields", process)
+	}
+	return strconv.Atoi(string(fields[3]))
+}
