@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,30 +40,37 @@ type setupFlags struct {
 	yes, dryRun, remove, print bool
 	asJSON                     bool
 	workspace, command, expect string
+	args                       []string // of the entry; nil: not given
 }
 
 func (p *program) setupCommand() *cobra.Command {
 	var flags setupFlags
 	cmd := &cobra.Command{
-		Use:        "setup [HOST]",
+		Use:        "setup [HOST] [-- ARGS...]",
 		SuggestFor: []string{"init", "install", "configure", "add"},
 		Short:      "Add the coordinator to your agent's MCP host",
 		Long: `Add the coordinator to the configuration of an MCP host. It shows the change,
 asks, and keeps everything else in the file. Without HOST it lists the hosts that
 are found, and whether each has an entry that works.
 
-An entry that works stays as it is. One that does not is replaced.
+An entry that works stays as it is. Of one that does not, only the command
+changes. What follows -- is entered as its arguments.
 
 Hosts: ` + strings.Join(hostNames(), ", "),
 		Example: `  coordinator setup
   coordinator setup claude-code
   coordinator setup cursor --user --dry-run
+  coordinator setup claude-code -- mcp --caps storage
   coordinator setup codex --remove`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return wrongUse("setup: unexpected argument %q; name one host", args[1])
+		Args: func(cmd *cobra.Command, args []string) error {
+			hosts := args
+			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+				hosts, flags.args = args[:dash], args[dash:]
 			}
-			return nil
+			if len(hosts) > 1 {
+				return wrongUse("setup: unexpected argument %q; name one host, and put arguments of the entry after --", hosts[1])
+			}
+			return checkEntryArgs(flags.args)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (offers []cobra.Completion, _ cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -79,7 +89,7 @@ Hosts: ` + strings.Join(hostNames(), ", "),
 			if err != nil {
 				return err
 			}
-			if len(args) > 0 {
+			if len(args) > len(flags.args) {
 				h, err := findHost(cmd, args[0])
 				if err != nil {
 					return err
@@ -145,11 +155,53 @@ func (f *setupFlags) folder() (string, error) {
 	return folder, nil
 }
 
+// entry is what the host is to start.
 func (f *setupFlags) entry() (setup.Entry, error) {
+	entry, err := setup.Self()
 	if f.command != "" {
-		return setup.Of(f.command), nil
+		entry, err = setup.Of(f.command), nil
 	}
-	return setup.Self()
+	if f.args != nil {
+		entry = entry.With(f.args)
+	}
+	return entry, err
+}
+
+// commandTimeout bounds how long a program takes to print its version.
+const commandTimeout = 10 * time.Second
+
+// checkCommand refuses a command that is not the coordinator: a host would start something
+// else, or nothing.
+func (f *setupFlags) checkCommand(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, f.command, "--version").Output()
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return wrongUse("setup: --command: there is no program %s", f.command)
+	case errors.Is(err, fs.ErrPermission):
+		return wrongUse("setup: --command: %s cannot be executed", f.command)
+	case err != nil || !strings.HasPrefix(string(out), "coordinator "):
+		return wrongUse("setup: --command: %s is not the coordinator: `%[1]s --version` does not print its version. Omit the flag to enter this program", f.command)
+	}
+	return nil
+}
+
+// checkEntryArgs refuses arguments with which the entry would not serve MCP.
+func checkEntryArgs(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if args[0] != "mcp" {
+		return wrongUse("setup: the arguments of the entry begin with mcp: -- mcp %s", strings.Join(args, " "))
+	}
+	for _, arg := range args[1:] {
+		name, _, _ := strings.Cut(arg, "=")
+		if known, _ := setup.KnownFlag(name); strings.HasPrefix(name, "-") && !known {
+			return wrongUse("setup: `coordinator mcp` has no flag %s; `coordinator mcp --help` lists them", name)
+		}
+	}
+	return nil
 }
 
 func (f *setupFlags) scope(h setup.Host) (setup.Scope, error) {
@@ -172,6 +224,11 @@ func (f *setupFlags) scope(h setup.Host) (setup.Scope, error) {
 func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, folder string, f *setupFlags) error {
 	if f.print || h.Default == "" && !f.project && !f.user && !f.remove {
 		return p.printEntry(h, entry, f)
+	}
+	if f.command != "" { // one to paste may be for another machine
+		if err := f.checkCommand(ctx); err != nil {
+			return err
+		}
 	}
 	scope, err := f.scope(h)
 	if err != nil {

@@ -15,10 +15,12 @@ import (
 type Entry struct {
 	Command string
 	Args    []string
+	// Chosen: the user has chosen the arguments, so that they replace those of an entry.
+	Chosen bool
 }
 
 // Of is the entry that starts a command as an MCP server.
-func Of(command string) Entry { return Entry{command, []string{"mcp"}} }
+func Of(command string) Entry { return Entry{Command: command, Args: []string{"mcp"}} }
 
 // Self is the entry that starts this program: by its name if PATH finds it, so that the
 // entry is good for others too.
@@ -28,7 +30,7 @@ func Self() (Entry, error) {
 		return Entry{}, fmt.Errorf("find this program: %w", err)
 	}
 	if strings.Contains(filepath.ToSlash(program), "/node_modules/") { // npx may remove it at any time
-		return Entry{"npx", []string{"-y", entryName, "mcp"}}, nil
+		return Entry{Command: "npx", Args: []string{"-y", entryName, "mcp"}}, nil
 	}
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
 	if found, err := exec.LookPath(name); err == nil && filepath.IsAbs(found) && sameFile(found, program) {
@@ -72,21 +74,30 @@ func Paste(e Entry) string {
 	return jsonFormat{}.set("", []string{"mcpServers", entryName}, Host{}.members(e))
 }
 
-// withFlags is the entry with the flags that the user has added to the old one.
-func withFlags(s State, e Entry) Entry {
-	flags := s.Args
-	if i := slices.Index(s.Args, "mcp"); i >= 0 {
-		flags = s.Args[i+1:]
+// With is the entry with other arguments.
+func (e Entry) With(args []string) Entry {
+	if isPackage(e.Command, e.Args) {
+		args = append(slices.Clone(e.Args[:2]), args...)
 	}
-	if len(flags) > 0 && strings.HasPrefix(flags[0], "-") && isOurs(s.Command, s.Args) {
-		e.Args = slices.Concat(e.Args, flags)
+	return Entry{e.Command, args, true}
+}
+
+// repaired is the entry with the arguments of the one that it replaces, if that serves MCP
+// too.
+func repaired(s State, e Entry) Entry {
+	if e.Chosen || !isOurs(s.Command, s.Args) || !servesMCP(s.Command, s.Args) {
+		return e
 	}
-	return e
+	args := s.Args
+	if isPackage(s.Command, args) {
+		args = withoutYes(args)[1:]
+	}
+	return e.With(args)
 }
 
 // Add returns the change that enters the coordinator into the host's file of that scope.
-// An entry whose program can be started stays as it is; another one is replaced. In the user's file it keeps
-// its flags. Those in a project's file may be from anyone, and can start any program.
+// An entry whose program can be started stays as it is, unless the user has chosen other
+// arguments. Of another one, only the command changes.
 func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 	c, err := h.read(scope, workspace)
 	if err != nil {
@@ -95,50 +106,100 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 	change := c.change()
 	s, e := c.state, h.entryFor(e)
 	switch {
-	case s.Starts() && !c.folderOnly:
+	case s.Starts() && !c.folderOnly && (!e.Chosen || slices.Equal(s.Args, e.Args)):
 		return change, nil
-	case s.Starts(): // one for every folder is added beside it
-		s.Name, c.servers = "", h.servers
-	case scope == User:
-		e = withFlags(s, e)
+	case s.Starts() && c.folderOnly: // one for every folder is added beside it
+		s, c.servers = State{}, h.servers
 	}
 	path := append(slices.Clone(c.servers), cmp.Or(s.Name, entryName))
-	members := h.members(e)
-	c.put(path, members)
-	var notes []string
-	if scope == Project && filepath.IsAbs(e.Command) {
+	text := c.text
+	for _, m := range h.changes(s, e) {
+		at := slices.Concat(path, m.path)
+		c.put(at, m.value)
+		text = h.format.set(text, at, m.value)
+	}
+	change.Note = strings.Join(h.notes(c, s, e), " ")
+	return change, c.finish(change, text)
+}
+
+// edit is a value to put at a path below an entry.
+type edit struct {
+	path  []string
+	value any
+}
+
+// changes are the edits that make an entry of a file start what e has: nothing else of it
+// changes. s is what the file has.
+func (h Host) changes(s State, e Entry) (all []edit) {
+	if s.Command == "" { // there is none, or an address
+		return []edit{{nil, h.members(e)}}
+	}
+	e = repaired(s, e)
+	if h.list {
+		return []edit{{[]string{"command"}, append([]string{e.Command}, e.Args...)}}
+	}
+	in, command := []string{}, "command"
+	if s.nested { // Zed until 2025
+		in, command = []string{"command"}, "path"
+	}
+	if e.Command != s.Command {
+		all = append(all, edit{append(in, command), e.Command})
+	}
+	if !slices.Equal(e.Args, s.Args) {
+		all = append(all, edit{append(slices.Clone(in), "args"), e.Args})
+	}
+	return all
+}
+
+// notes are what the user should know of the change.
+func (h Host) notes(c *configuration, s State, e Entry) (notes []string) {
+	if c.scope == Project && filepath.IsAbs(e.Command) {
 		notes = append(notes, "This path only works on this machine. Don't commit it.")
 	}
-	for _, other := range h.ScopesIn(workspace) {
-		if there, err := h.Inspect(other, workspace); err == nil && there.Works() {
+	var kept []string
+	for _, p := range s.parts[min(1, len(s.parts)):] {
+		if p.foreign {
+			kept = append(kept, p.text)
+		}
+	}
+	if len(kept) > 0 {
+		notes = append(notes, fmt.Sprintf("The entry keeps what it has besides its command: %s. Read it: it may start something else.", strings.Join(kept, ", ")))
+	}
+	for _, other := range h.ScopesIn(c.workspace) {
+		if there, err := h.Inspect(other, c.workspace); err == nil && there.Works() && there.File != c.state.File {
 			notes = append(notes, fmt.Sprintf("%s has an entry that works too: %s. One is enough.", there.File, there.Name))
 		}
 	}
-	change.Note = strings.Join(notes, " ")
-	return change, c.finish(change, h.format.set(c.text, path, members))
+	return notes
 }
 
-// Remove returns the change that removes the coordinator's entry.
+// Remove returns the change that removes each entry of the coordinator.
 func (h Host) Remove(scope Scope, workspace string) (*Change, error) {
 	c, err := h.read(scope, workspace)
 	if err != nil {
 		return nil, err
 	}
 	change := c.change()
-	if c.state.Name == "" {
-		return change, nil
+	for c.state.Name != "" {
+		servers, err := c.table(c.servers)
+		if err != nil {
+			return nil, err
+		}
+		delete(servers, c.state.Name)
+		c.text = h.format.remove(c.text, append(slices.Clone(c.servers), c.state.Name))
+		if err := c.finish(change, c.text); err != nil {
+			return nil, err
+		}
+		c.servers, c.state.Name = h.servers, ""
+		if err := c.findEntry(workspace); err != nil {
+			return nil, unusable(c.state.File, "%w", err)
+		}
 	}
-	servers, err := c.table(c.servers)
-	if err != nil {
-		return nil, err
-	}
-	delete(servers, c.state.Name)
-	path := append(slices.Clone(c.servers), c.state.Name)
-	return change, c.finish(change, h.format.remove(c.text, path))
+	return change, nil
 }
 
-// put puts an entry into what the file is to contain.
-func (c *configuration) put(path []string, members []member) {
+// put puts a value into what the file is to contain.
+func (c *configuration) put(path []string, value any) {
 	table := c.tree
 	for _, name := range path[:len(path)-1] {
 		next, ok := table[name].(map[string]any)
@@ -148,24 +209,26 @@ func (c *configuration) put(path []string, members []member) {
 		}
 		table = next
 	}
-	entry := map[string]any{}
-	for _, m := range members {
-		entry[m.name] = plain(m.value)
-	}
-	table[path[len(path)-1]] = entry
+	table[path[len(path)-1]] = plain(value)
 }
 
 // plain is a value as a parser returns it.
 func plain(value any) any {
-	list, ok := value.([]string)
-	if !ok {
-		return value
+	switch v := value.(type) {
+	case []string:
+		all := make([]any, len(v))
+		for i, text := range v {
+			all[i] = text
+		}
+		return all
+	case []member:
+		table := map[string]any{}
+		for _, m := range v {
+			table[m.name] = plain(m.value)
+		}
+		return table
 	}
-	all := make([]any, len(list))
-	for i, text := range list {
-		all[i] = text
-	}
-	return all
+	return value
 }
 
 // same compares what two texts contain. Unlike reflect.DeepEqual it takes TOML's nan for

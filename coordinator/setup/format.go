@@ -10,9 +10,9 @@ import (
 type format interface {
 	// parse returns what a text contains. A blank text is an empty table.
 	parse(text string) (map[string]any, error)
-	// set makes a table with these members at that path, in place of what is there. The
-	// caller checks what the text contains then.
-	set(text string, path []string, members []member) string
+	// set puts a value at that path, in place of what is there: a string, a list of strings,
+	// or a table by its members. The caller checks what the text contains then.
+	set(text string, path []string, value any) string
 	// remove removes what is at that path.
 	remove(text string, path []string) string
 }

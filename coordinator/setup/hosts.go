@@ -41,6 +41,8 @@ type Host struct {
 	// perFolder is the table in the user's file that has, by folder, tables of servers
 	// that count only there; empty: there is none.
 	perFolder string
+	// comments, commas: its JSON may have comments, and trailing commas.
+	comments, commas bool
 	// list: the command of an entry is a list that has the arguments too.
 	list bool
 	// ownPath: the host does not have the PATH of the user's shell.
@@ -76,17 +78,17 @@ var hosts = []Host{
 	{
 		ID: "vscode", Name: "VS Code", Default: Project, programs: []string{"code"},
 		next:    "A window with the Browser Coordinator extension offers the server to its own agents already; the file is for the others.",
-		project: []string{".vscode/mcp.json"}, user: []string{"CONFIG/Code/User/mcp.json"}, servers: []string{"servers"}, format: jsonFormat{},
+		project: []string{".vscode/mcp.json"}, user: []string{"CONFIG/Code/User/mcp.json"}, servers: []string{"servers"}, format: jsonFormat{}, comments: true, commas: true,
 	},
 	{
 		ID: "cursor", Name: "Cursor", Default: Project, programs: []string{"cursor"},
 		next:    "Turn the server on in Cursor's settings, under MCP.",
-		project: []string{".cursor/mcp.json"}, user: []string{"~/.cursor/mcp.json"}, servers: []string{"mcpServers"}, format: jsonFormat{},
+		project: []string{".cursor/mcp.json"}, user: []string{"~/.cursor/mcp.json"}, servers: []string{"mcpServers"}, format: jsonFormat{}, comments: true, commas: true,
 	},
 	{
 		ID: "windsurf", Name: "Windsurf", Default: User, programs: []string{"windsurf"},
 		next: "Refresh the MCP servers in Windsurf.",
-		user: []string{"~/.codeium/windsurf/mcp_config.json"}, servers: []string{"mcpServers"}, format: jsonFormat{},
+		user: []string{"~/.codeium/windsurf/mcp_config.json"}, servers: []string{"mcpServers"}, format: jsonFormat{}, comments: true, commas: true,
 	},
 	{
 		ID: "codex", Name: "Codex", Default: User, programs: []string{"codex"},
@@ -96,24 +98,24 @@ var hosts = []Host{
 	{
 		ID: "gemini", Name: "Gemini CLI", Default: Project, programs: []string{"gemini"},
 		next: "Start Gemini CLI; /mcp lists the server.", inFolder: "Start Gemini CLI in this folder; /mcp lists the server.",
-		project: []string{".gemini/settings.json"}, user: []string{"~/.gemini/settings.json"}, servers: []string{"mcpServers"}, format: jsonFormat{},
+		project: []string{".gemini/settings.json"}, user: []string{"~/.gemini/settings.json"}, servers: []string{"mcpServers"}, format: jsonFormat{}, comments: true,
 	},
 	{
 		ID: "zed", Name: "Zed", Default: Project, programs: []string{"zed", "zeditor"},
 		next: zedNext, inFolder: zedNext + " Zed reads a project's file only in a project that you trust.",
-		project: []string{".zed/settings.json"}, user: []string{zedSettings()}, servers: []string{"context_servers"}, format: jsonFormat{},
+		project: []string{".zed/settings.json"}, user: []string{zedSettings()}, servers: []string{"context_servers"}, format: jsonFormat{}, comments: true, commas: true,
 	},
 	{
 		ID: "jetbrains", Name: "JetBrains AI Assistant", folder: "CONFIG/JetBrains",
 		programs: []string{"idea", "webstorm", "phpstorm", "pycharm", "goland", "rider", "rubymine", "clion", "rustrover"},
 		next:     "Paste it in the IDE: Settings, Tools, AI Assistant, Model Context Protocol (MCP), Add, As JSON. AI Assistant has no file for it.",
-		servers:  []string{"mcpServers"}, format: jsonFormat{},
+		servers:  []string{"mcpServers"}, format: jsonFormat{}, comments: true, commas: true,
 	},
 	{
 		ID: "opencode", Name: "OpenCode", Default: Project, programs: []string{"opencode"},
 		next: "Start OpenCode; `opencode mcp list` lists the server.", inFolder: "Start OpenCode in this folder; `opencode mcp list` lists the server.",
 		project: []string{"opencode.json", "opencode.jsonc"}, further: []string{".opencode/opencode.json", ".opencode/opencode.jsonc"}, user: []string{inXDG("opencode/opencode.json"), inXDG("opencode/opencode.jsonc")},
-		servers: []string{"mcp"}, format: jsonFormat{}, list: true,
+		servers: []string{"mcp"}, format: jsonFormat{}, comments: true, commas: true, list: true,
 	},
 }
 

@@ -29,7 +29,8 @@ type State struct {
 	// command with a variable of the host, like ${workspaceFolder}, stands for itself.
 	Program string
 
-	parts []part
+	nested bool // the command is a table with path and args
+	parts  []part
 }
 
 // Starts reports whether there is an entry whose program can be started. If that is the
@@ -54,13 +55,15 @@ func (h Host) Inspect(scope Scope, workspace string) (State, error) {
 
 // configuration is a file of a host as it was read.
 type configuration struct {
-	host    Host
-	scope   Scope
-	state   State
-	text    string         // without the byte order mark
-	mark    string         // the byte order mark, if there is one
-	tree    map[string]any // what text contains
-	servers []string       // the path of the table with the servers
+	host  Host
+	scope Scope
+	// workspace is the folder of a project's file.
+	workspace string
+	state     State
+	text      string         // without the byte order mark
+	mark      string         // the byte order mark, if there is one
+	tree      map[string]any // what text contains
+	servers   []string       // the path of the table with the servers
 	// folderOnly: the entry is one that counts in the workspace only, in the user's file.
 	folderOnly bool
 }
@@ -69,7 +72,7 @@ type configuration struct {
 const byteOrderMark = "\ufeff"
 
 func (h Host) read(scope Scope, workspace string) (*configuration, error) {
-	c := &configuration{host: h, scope: scope, servers: h.servers}
+	c := &configuration{host: h, scope: scope, workspace: workspace, servers: h.servers}
 	file, err := h.file(scope, workspace)
 	if err != nil || file == "" {
 		return c, err
@@ -91,6 +94,9 @@ func (h Host) read(scope Scope, workspace string) (*configuration, error) {
 	}
 	if c.tree, err = h.format.parse(c.text); err != nil {
 		return c, unusable(file, "%w", err)
+	}
+	if has := h.unread(c.text); has != "" {
+		return c, unusable(file, "it has %s, which %s does not read", has, h.Name)
 	}
 	if err := c.findEntry(workspace); err != nil {
 		return c, unusable(file, "%w", err)
@@ -165,6 +171,7 @@ func (c *configuration) findEntry(workspace string) error {
 	s := &c.state
 	s.Name = name
 	s.Command, s.Args = readEntry(entry)
+	_, s.nested = entry["command"].(map[string]any)
 	s.Off = entry["enabled"] == false || entry["disabled"] == true
 	s.Program = find(s.Command, c.scope, workspace)
 	s.examine(entry, c.scope, workspace, c.host.besides(c.scope, workspace, s.File, name))

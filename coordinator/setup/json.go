@@ -30,6 +30,33 @@ func (jsonFormat) parse(text string) (map[string]any, error) {
 	return tree, nil
 }
 
+// unread is what a text has that the host does not read; empty: nothing.
+func (h Host) unread(text string) string {
+	if h.format != (jsonFormat{}) || h.comments && h.commas {
+		return ""
+	}
+	value, err := parseJSON(text)
+	if err != nil {
+		return ""
+	}
+	commas := false
+	for v := range value.All() {
+		switch v := v.Value.(type) {
+		case *hujson.Object:
+			commas = commas || hasTrailingComma(v)
+		case *hujson.Array:
+			commas = commas || len(v.Elements) > 0 && v.Elements[len(v.Elements)-1].AfterExtra != nil
+		}
+	}
+	switch {
+	case commas && !h.commas:
+		return "trailing commas"
+	case !commas && !h.comments && !value.IsStandard():
+		return "comments"
+	}
+	return ""
+}
+
 // parseJSON parses a text. A comment in its last line may have no line end, and comments
 // alone are those of an empty object.
 func parseJSON(text string) (hujson.Value, error) {
@@ -51,10 +78,9 @@ func parseJSON(text string) (hujson.Value, error) {
 	return value, fmt.Errorf("it is not valid JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 }
 
-func (jsonFormat) set(text string, path []string, members []member) string {
+func (jsonFormat) set(text string, path []string, value any) string {
 	root, l, found := walk(text, path[:len(path)-1])
 	o, missing := found[len(found)-1], path[len(found)-1:]
-	var value any = members
 	for _, name := range slices.Backward(missing[1:]) {
 		value = []member{{name, value}}
 	}

@@ -97,7 +97,13 @@ func TestAddToWhatHasNoServers(t *testing.T) {
 		}
 		texts := []string{"", " \n"}
 		if h.format == (jsonFormat{}) {
-			texts = append(texts, "{}", "{ }\n", "// mine\n/* and mine */", "{\n\t\"a\": 1, // x\n}", `{"a": {"b": []}}`, "{\n  // nothing yet\n}\n")
+			texts = append(texts, "{}", "{ }\n", `{"a": {"b": []}}`)
+			if h.comments {
+				texts = append(texts, "// mine\n/* and mine */", "{\n  // nothing yet\n}\n")
+			}
+			if h.commas {
+				texts = append(texts, "{\n\t\"a\": 1, // x\n}")
+			}
 		} else {
 			texts = append(texts, "# mine\n", "model = 'x'", "[mcp_servers]\n")
 		}
@@ -125,37 +131,56 @@ func TestAddToWhatHasNoServers(t *testing.T) {
 	}
 }
 
-// TestUpdate: an entry that does not work is replaced. One in the user's file keeps its
-// flags; those in a project's file may be from anyone.
+// TestUpdate: of an entry that does not work only the command changes, and the arguments if
+// the user has chosen some.
 func TestUpdate(t *testing.T) {
 	workspace := home(t, "coordinator")
-	const json = `{"mcpServers": {"b": {"command": "/gone/coordinator", "args": ["mcp", "--caps", "pdf"], "env": {"A": "1"}}, "c": 1}}`
-	entry := func(args string) string {
-		return "{\"mcpServers\": {\"b\": {\n  \"command\": \"/opt/coordinator\",\n  \"args\": [" + args + "]\n}, \"c\": 1}}"
-	}
+	const gone = `{"mcpServers": {"b": {"type": "stdio", "command": "/gone/coordinator", "args": ["mcp", "--caps", "pdf"], "env": {"A": "1"}, "timeout": 9}, "c": 1}}`
+	fixed := strings.Replace(gone, "/gone/", "/opt/", 1)
+	works := strings.Replace(gone, "/gone/coordinator", "coordinator", 1)
+	chosen := ours.With([]string{"mcp", "--caps", "storage"})
+	npx := Entry{Command: "npx", Args: []string{"-y", entryName, "mcp"}}
 	for _, c := range []struct {
 		host          string
 		scope         Scope
+		entry         Entry
 		before, after string
 	}{
-		{"claude-code", User, json, entry(`"mcp", "--caps", "pdf"`)},
-		{"claude-code", Project, json, entry(`"mcp"`)},
-		{"claude-code", User, strings.Replace(json, "/gone/coordinator", "coordinator", 1), strings.Replace(json, "/gone/coordinator", "coordinator", 1)}, // works
+		{"claude-code", User, ours, gone, fixed},
+		{"claude-code", Project, ours, gone, fixed},
+		{"claude-code", User, ours, works, works},
+		{"claude-code", User, Of("coordinator").With([]string{"mcp", "--caps", "storage"}), works, strings.Replace(works, "pdf", "storage", 1)},
+		{"claude-code", User, chosen, gone, strings.Replace(fixed, "pdf", "storage", 1)},
+		{"claude-code", User, npx, gone, strings.Replace(strings.Replace(gone, "/gone/coordinator", "npx", 1), `["mcp"`, `["-y", "browser-coordinator", "mcp"`, 1)},
+		{"claude-code", User, ours, `{"mcpServers": {"b": {"command": "npx", "args": ["-y", "browser-coordinator@1", "mcp", "--headed"]}}}`, `{"mcpServers": {"b": {"command": "/opt/coordinator", "args": ["mcp", "--headed"]}}}`},
+		{"claude-code", User, ours, `{"mcpServers": {"b": {"command": "/gone/coordinator", "disabled": false}}}`, `{"mcpServers": {"b": {"command": "/opt/coordinator", "disabled": false}}}`},
+		{"claude-code", User, ours, `{"mcpServers": {"b": {"command": "coordinator", "args": ["serve"], "env": {}}}}`, `{"mcpServers": {"b": {"command": "/opt/coordinator", "args": ["mcp"], "env": {}}}}`},
+		{"claude-code", User, ours, `{"mcpServers": {"browser-coordinator": {"url": "x"}}}`, "{\"mcpServers\": {\"browser-coordinator\": {\n  \"command\": \"/opt/coordinator\",\n  \"args\": [\"mcp\"]\n}}}"},
+		{"zed", User, ours, `{"context_servers": {"b": {"source": "custom", "command": {"path": "/gone/coordinator", "args": ["mcp"], "env": null}}}}`, `{"context_servers": {"b": {"source": "custom", "command": {"path": "/opt/coordinator", "args": ["mcp"], "env": null}}}}`},
 		{
-			"opencode", User,
-			"{\n\t\"mcp\": {\n\t\t// mine\n\t\t\"browser-coordinator\": {\"type\": \"local\", \"command\": [\"/gone/coordinator\", \"mcp\", \"--headed\"]}\n\t}\n}\n",
-			"{\n\t\"mcp\": {\n\t\t// mine\n\t\t\"browser-coordinator\": {\n\t\t\t\"type\": \"local\",\n\t\t\t\"command\": [\"/opt/coordinator\", \"mcp\", \"--headed\"]\n\t\t}\n\t}\n}\n",
+			"opencode", User, ours,
+			"{\n\t\"mcp\": {\n\t\t// mine\n\t\t\"browser-coordinator\": {\"type\": \"local\", \"command\": [\"/gone/coordinator\", \"mcp\", \"--headed\"], \"enabled\": true}\n\t}\n}\n",
+			"{\n\t\"mcp\": {\n\t\t// mine\n\t\t\"browser-coordinator\": {\"type\": \"local\", \"command\": [\"/opt/coordinator\", \"mcp\", \"--headed\"], \"enabled\": true}\n\t}\n}\n",
 		},
 		{
-			"codex", User,
-			"  [ mcp_servers . 'browser-coordinator' ] # mine\n  command = '/gone#1/coordinator' # why\nargs = [\n  \"mcp\", # no\n  \"--caps\", \"pdf\",\n]\n[tui]\n",
-			"[tui]\n\n[mcp_servers.browser-coordinator]\ncommand = \"/opt/coordinator\"\nargs = [\"mcp\", \"--caps\", \"pdf\"]\n",
+			"codex", User, ours,
+			"  [ mcp_servers . 'browser-coordinator' ] # mine\n  command = '/gone#1/coordinator' # why\nargs = [\n  \"mcp\", # no\n  \"--caps\", \"pdf\",\n]\nstartup_timeout_sec = 9\n[tui]\n",
+			"  [ mcp_servers . 'browser-coordinator' ] # mine\n  command = \"/opt/coordinator\" # why\nargs = [\n  \"mcp\", # no\n  \"--caps\", \"pdf\",\n]\nstartup_timeout_sec = 9\n[tui]\n",
+		},
+		{
+			"codex", User, chosen,
+			"[mcp_servers.browser-coordinator]\r\ncommand = '/gone/coordinator'\r\n\r\n[mcp_servers.browser-coordinator.env]\r\nA = '1'\r\n",
+			"[mcp_servers.browser-coordinator]\r\nargs = [\"mcp\", \"--caps\", \"storage\"]\r\ncommand = \"/opt/coordinator\"\r\n\r\n[mcp_servers.browser-coordinator.env]\r\nA = '1'\r\n",
 		},
 	} {
-		change, err := addTo(t, c.host, c.scope, workspace, c.before, ours)
+		change, err := addTo(t, c.host, c.scope, workspace, c.before, c.entry)
 		if err != nil || change.After != c.after {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.host, err, change.After, c.after)
 		}
+	}
+	change, err := addTo(t, "claude-code", Project, workspace, gone, ours)
+	if err != nil || !strings.Contains(change.Note, "The entry keeps what it has besides its command: A=1") {
+		t.Errorf("%+v, %v", change, err)
 	}
 }
 
@@ -164,6 +189,9 @@ func TestRefused(t *testing.T) {
 	workspace := home(t)
 	for _, c := range []struct{ host, text, reason string }{
 		{"claude-code", `{"mcpServers": {}, "mcpServers": {"other": {}}}`, "its mcpServers are written in a form that cannot be edited"},
+		{"claude-code", "{\n// mine\n}", "it has comments, which Claude Code does not read"},
+		{"claude-code", "{\"a\": [1,],\n}", "it has trailing commas, which Claude Code does not read"},
+		{"gemini", "{\"a\": [1,], // mine\n}", "it has trailing commas, which Gemini CLI does not read"},
 		{"codex", "mcp_servers = { other = { command = \"y\" } }\n", "its mcp_servers are written in a form that cannot be edited"},
 	} {
 		if change, err := add(t, c.host, workspace, c.text, ours); err == nil || !strings.Contains(err.Error(), c.reason) {
@@ -177,9 +205,10 @@ func TestRemove(t *testing.T) {
 	workspace := home(t)
 	for _, c := range []struct{ host, before, after string }{
 		{"claude-code", "{\"mcpServers\": {\"a\": 1, \"coordinator\": {\"command\": \"coordinator\"}, \"b\": 2}}", "{\"mcpServers\": {\"a\": 1, \"b\": 2}}"},
-		{"claude-code", "{\n\"mcpServers\": {\n\"browser-coordinator\": {\n},\n\"b\": 2 // two\n}}", "{\n\"mcpServers\": {\n\"b\": 2 // two\n}}"},
-		{"claude-code", "{\"mcpServers\": {\"browser-coordinator\": {\"url\": \"x\"}, /* b */ }}", "{\"mcpServers\": { /* b */ }}"},
+		{"cursor", "{\n\"mcpServers\": {\n\"browser-coordinator\": {\n},\n\"b\": 2 // two\n}}", "{\n\"mcpServers\": {\n\"b\": 2 // two\n}}"},
+		{"cursor", "{\"mcpServers\": {\"browser-coordinator\": {\"url\": \"x\"}, /* b */ }}", "{\"mcpServers\": { /* b */ }}"},
 		{"claude-code", "{\"mcpServers\": {}}", "{\"mcpServers\": {}}"},
+		{"claude-code", "{\"mcpServers\": {\"a\": {\"command\": \"/old/coordinator\"}, \"b\": 2, \"browser-coordinator\": {\"url\": \"x\"}}}", "{\"mcpServers\": { \"b\": 2}}"},
 		{"codex", "[mcp_servers]\nx = { command = 'y' }\nbrowser-coordinator = { command = 'z' }\n[tui]\n", "[mcp_servers]\nx = { command = 'y' }\n[tui]\n"},
 		{"codex", "[mcp_servers.browser-coordinator]\ncommand = 'z'\n\n[mcp_servers.browser-coordinator.env]\nA = '1'\n\n# tui\n[tui]\n", "\n# tui\n[tui]\n"},
 	} {
@@ -319,7 +348,7 @@ func fuzz(f *testing.F, h Host, texts ...string) {
 }
 
 func FuzzJSON(f *testing.F) {
-	fuzz(f, hostOf(f, "claude-code"), "{}", "// a\n{\"b\": [1, {}], /* c */ \"mcpServers\": {\"d\": 1,},}", "{\r\n\t\"mcpServers\": {\r\n\t}\r\n}")
+	fuzz(f, hostOf(f, "cursor"), "{}", "// a\n{\"b\": [1, {}], /* c */ \"mcpServers\": {\"d\": 1,},}", "{\r\n\t\"mcpServers\": {\r\n\t}\r\n}")
 }
 
 func FuzzTOML(f *testing.F) {

@@ -40,6 +40,7 @@ type expression struct {
 	path       []string // from the root
 	header     bool
 	start, end int // of its lines
+	key, value int // the ends of the key, and of the value
 }
 
 // expressions are those of a text that has been parsed before.
@@ -50,20 +51,22 @@ func expressions(text string) (all []expression) {
 	for p.NextExpression() {
 		node := p.Expression()
 		var path []string
-		var first, end int
+		var first, key, end int
 		for keys := node.Key(); keys.Next(); {
-			key := keys.Node()
-			if path = append(path, string(key.Data)); len(path) == 1 {
-				first = int(key.Raw.Offset)
+			part := keys.Node()
+			if path = append(path, string(part.Data)); len(path) == 1 {
+				first = int(part.Raw.Offset)
 			}
-			end = int(key.Raw.Offset + key.Raw.Length)
+			end = int(part.Raw.Offset + part.Raw.Length)
 		}
+		key = end
 		e := expression{path: path, header: node.Kind != unstable.KeyValue}
 		if e.header {
 			table = path
 		} else {
 			e.path, end = slices.Concat(table, path), int(node.Raw.Offset+node.Raw.Length)
 		}
+		e.key, e.value = key, end
 		e.start = strings.LastIndexByte(text[:first], '\n') + 1
 		e.end = len(text)
 		if i := strings.IndexByte(text[end:], '\n'); i >= 0 {
@@ -74,14 +77,34 @@ func expressions(text string) (all []expression) {
 	return all
 }
 
-func (f tomlFormat) set(text string, path []string, members []member) string {
+func (f tomlFormat) set(text string, path []string, value any) string {
 	end := lineEnd(text)
+	members, isTable := value.([]member)
+	if !isTable {
+		return setKey(text, path, layout{}.write(value))
+	}
 	if text = strings.TrimRight(f.remove(text, path), space); text != "" {
 		text += end + end
 	}
 	text += "[" + writeKey(path) + "]" + end
 	for _, m := range members {
 		text += m.name + " = " + layout{}.write(m.value) + end
+	}
+	return text
+}
+
+// setKey puts a value at a key of a table that has a header. Elsewhere the text stays as it
+// is.
+func setKey(text string, path []string, value string) string {
+	all, last := expressions(text), len(path)-1
+	at := func(header bool, path []string) int {
+		return slices.IndexFunc(all, func(e expression) bool { return e.header == header && slices.Equal(e.path, path) })
+	}
+	if i := at(false, path); i >= 0 {
+		return text[:all[i].key] + " = " + value + text[all[i].value:]
+	}
+	if i := at(true, path[:last]); i >= 0 {
+		return text[:all[i].end] + writeKey(path[last:]) + " = " + value + lineEnd(text) + text[all[i].end:]
 	}
 	return text
 }

@@ -250,7 +250,7 @@ func TestPathIntoTheFolder(t *testing.T) {
 	h := hostOf(t, "cursor")
 	for _, scope := range []Scope{Project, User} {
 		file, _ := h.file(scope, workspace)
-		for _, entry := range []Entry{Of("coordinator"), {"npx", []string{entryName}}} {
+		for _, entry := range []Entry{Of("coordinator"), {Command: "npx", Args: []string{entryName}}} {
 			write(t, file, written(t, h, entry.Command, entry.Args, nil, nil))
 			if s, err := h.Inspect(scope, workspace); err != nil || s.Works() {
 				t.Errorf("%s, %s: %+v, %v", scope, entry.Command, s, err)
