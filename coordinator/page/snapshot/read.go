@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"browser-coordinator/coordinator/page/frame"
 )
@@ -52,6 +53,8 @@ type FindOptions struct {
 	Most   int // maximum number of matches to show; 0: MaxFound
 	// Hide removes text that must be neither searched nor shown; nil: nothing.
 	Hide func(string) string
+	// Limit bounds the time in which FindScrolling scrolls; 0: maxScroll.
+	Limit time.Duration
 }
 
 // Found is the result of Find.

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"slices"
@@ -20,7 +21,7 @@ var scrollScript string
 const scrollIntoView = `function (block) { this.$scrollIntoView({ block, behavior: "instant" }); return 0 }`
 
 const (
-	// maxScroll bounds the time in which a search scrolls.
+	// maxScroll is the default of FindOptions.Limit.
 	maxScroll = 40 * time.Second
 	// lookPause bounds how long a look waits for the next change.
 	lookPause = 150 * time.Millisecond
@@ -68,7 +69,7 @@ type Scrolled struct {
 // the scrolling changes is no later Look's.
 func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (Found, Scrolled, error) {
 	began := time.Now()
-	s := search{Reader: r, opts: opts, until: began.Add(maxScroll), ignored: map[string]bool{}, learned: map[place]*list{}}
+	s := search{Reader: r, opts: opts, until: began.Add(cmp.Or(opts.Limit, maxScroll)), ignored: map[string]bool{}, learned: map[place]*list{}}
 	known := r.seen()
 	if known {
 		s.Changes, _ = r.changes(ctx)

@@ -11,6 +11,7 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/internal/longtest"
 	"browser-coordinator/internal/pagetest"
 )
 
@@ -105,7 +106,7 @@ const timer = setInterval(() => { for (const stop = n + 6; n < stop; n++) list.i
 		t.Run(path[1:], func(t *testing.T) {
 			t.Parallel()
 			p, url := pagetest.Serve(t, scrollServer(pages))
-			for _, n := range []int{57, 33, 4} {
+			for _, n := range longtest.Form(t, []int{57}, []int{57, 33, 4}) {
 				pagetest.Navigate(t, p, url+path)
 				found, scrolled, err := p.Reader().FindScrolling(t.Context(), snapshot.FindOptions{Text: fmt.Sprintf("order-%d-", n)})
 				if err != nil || found.Matches != 1 {
@@ -135,7 +136,7 @@ onscroll = fill; fill()
 	}
 	pagetest.Expect(t, p, "n", "60")
 	pagetest.Navigate(t, p, url+"/endless")
-	found, scrolled, err = p.Reader().FindScrolling(t.Context(), snapshot.FindOptions{Text: "nowhere"})
+	found, scrolled, err = p.Reader().FindScrolling(t.Context(), snapshot.FindOptions{Text: "nowhere", Limit: longtest.Form(t, 6*time.Second, 0)})
 	if err != nil || found.Matches != 0 || scrolled.All || scrolled.Lists != 2 || scrolled.Height == 0 {
 		t.Errorf("%+v %+v, %v", found, scrolled, err)
 	}
