@@ -19,6 +19,7 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/internal/longtest"
 )
 
 // shared is the only browser of a test program; each test has its own connection and
@@ -59,8 +60,8 @@ func launchProgram(executable string, opts chrome.Options) (*chrome.Browser, err
 	return chrome.Launch(context.Background(), opts)
 }
 
-// Zoomed runs a test in a browser whose user has set every site to 125 %, and in one with
-// a dense screen. The calling test must not be parallel.
+// Zoomed runs a test in a browser whose user has set every site to 125 %, and in its long
+// form in one with a dense screen too. The calling test must not be parallel.
 func Zoomed(t *testing.T, test func(*testing.T)) {
 	profile := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", profile) // a browser with a permanent profile leaves crash reports there
@@ -72,11 +73,12 @@ func Zoomed(t *testing.T, test func(*testing.T)) {
 	if err := os.WriteFile(filepath.Join(profile, "Default", "Preferences"), preferences, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for ratio, opts := range map[string]chrome.Options{
+	options := map[string]chrome.Options{
 		"1.25": {UserDataDir: profile}, "1.5": {Args: []string{"--force-device-scale-factor=1.5"}},
-	} {
+	}
+	for _, ratio := range longtest.Form(t, []string{"1.25"}, []string{"1.25", "1.5"}) {
 		t.Run(ratio, func(t *testing.T) {
-			With(t, opts)
+			With(t, options[ratio])
 			p, _ := Open(t, "<p>p")
 			Expect(t, p, "devicePixelRatio", ratio)
 			test(t)

@@ -13,10 +13,13 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/internal/longtest"
 )
 
 // The npm package of a release serves MCP where there is Node alone.
 func TestRelease(t *testing.T) {
+	longtest.Only(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("npm is a script there")
 	}

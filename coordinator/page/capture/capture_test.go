@@ -32,6 +32,9 @@ func TestZoomed(t *testing.T) {
 			"screenshots": TestScreenshots, "parts": TestScreenshotParts, "clips": TestClipOutside,
 			"long page": TestPictureOfALongPage, "sticky parts": TestPictureBesideStickyParts, "frames": TestPicturesInTransformedFrames,
 		} {
+			if name == "long page" && testing.Short() {
+				continue // it takes as long as the others together
+			}
 			t.Run(name, test)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/internal/bench/peer"
+	"browser-coordinator/internal/longtest"
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -28,6 +29,7 @@ func (i inProcess) Call(ctx context.Context, tool string, a args) (peer.Answer, 
 
 // TestTasks: the coordinator's tools do every task.
 func TestTasks(t *testing.T) {
+	longtest.Only(t)
 	own := launch.New(&launch.Chrome{
 		Find:    func() (chrome.Installation, error) { return chrome.Find(chrome.FindOptions{}) },
 		Options: chrome.Options{Headless: true, Viewport: "1280x800", Args: []string{"--disable-gpu"}},
