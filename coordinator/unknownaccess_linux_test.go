@@ -80,7 +80,7 @@ func (w *textWindow) respond(conn net.Conn, id, kind string) {
 	case "hello":
 		payload = fmt.Sprintf(`"version":2,"server":{"name":"x","version":"1","kind":"x"},"session":"s","pid":1,"workspace":%q,"folders":[%[1]q],"commands":[],"events":["state"],%s`, w.folder, state)
 	case "listen":
-		payload = `"session":"s","resumed":false,` + state
+		payload = `"session":"s",` + state
 		w.listening = append(w.listening, conn)
 	}
 	fmt.Fprintf(conn, `{"id":%s,"success":true,"payload":{%s}}`+"\n", id, payload)

@@ -105,7 +105,7 @@ func bareEcho(b *testing.B, hop bool) func() {
 		})
 		read = func() error { return <-lines }
 	}
-	line := []byte(`{"id":1,"type":"ping","version":1}` + "\n")
+	line := []byte(`{"id":1,"type":"ping","version":2}` + "\n")
 	return func() {
 		if _, err := conn.Write(line); err != nil {
 			b.Fatal(err)
@@ -218,7 +218,7 @@ func exchanges(t testing.TB) func(batches int) {
 	s := vectorWindow(t)
 	c := dialRaw(t, s.Address())
 	c.SetDeadline(time.Now().Add(time.Minute))
-	batch := bytes.Repeat([]byte(`{"id":1,"type":"ping","version":1}`+"\n"), 1000)
+	batch := bytes.Repeat([]byte(`{"id":1,"type":"ping","version":2}`+"\n"), 1000)
 	return func(batches int) {
 		for range batches {
 			if _, err := c.Write(batch); err != nil {

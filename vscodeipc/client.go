@@ -37,9 +37,6 @@ type client struct {
 	out   *outbox
 	log   *slog.Logger
 	hello Hello
-	// version is the protocol version of the requests. The hello sets it before the
-	// client is shared.
-	version int
 	// events holds the window's events in order. It is closed when the connection ends. A
 	// reader that leaves hundreds of them unread loses the connection.
 	events chan event
@@ -81,16 +78,15 @@ func dial(ctx context.Context, a Address, o DialOptions) (*client, error) {
 		return nil, err
 	}
 	c := &client{
-		conn: conn, out: newOutbox(conn, nil), log: o.Logger, version: lowest,
+		conn: conn, out: newOutbox(conn, nil), log: o.Logger,
 		events: make(chan event, eventRoom), waiting: map[int64]chan answer{},
 	}
 	c.loops.Add(2)
 	go c.readLoop()
 	go c.writeLoop()
-	err = c.request(ctx, 0, "hello", helloRequest{o.Client, supported}, &c.hello)
+	err = c.request(ctx, 0, "hello", helloRequest{o.Client}, &c.hello)
 	if err == nil {
 		err = c.hello.check(a)
-		c.version = c.hello.Version
 	}
 	if err != nil {
 		c.close()
@@ -104,18 +100,32 @@ func helloFault(err error) error {
 	var fault *Error
 	switch {
 	case errors.As(err, &fault) && fault.Code == codeUnsupportedVersion:
-		return fmt.Errorf("%w: this program speaks the versions %v: %w", errIncompatible, supported, err)
+		return errVersion(fault)
 	case errors.As(err, &fault):
 		return fmt.Errorf("%w: %w", errIncompatible, err)
 	}
 	return err
 }
 
+// errVersion reports a window of another protocol version, and which side to update.
+func errVersion(fault *Error) error {
+	var data struct{ Supported []int }
+	if json.Unmarshal(fault.Data, &data) != nil || len(data.Supported) == 0 {
+		return fmt.Errorf("%w: it does not speak version %d of the window protocol: %w", errIncompatible, version, fault)
+	}
+	older := "its editor's extension"
+	if slices.Max(data.Supported) > version {
+		older = "this program"
+	}
+	return fmt.Errorf("%w: it speaks version %d of the window protocol and this program version %d; update %s",
+		errIncompatible, slices.Max(data.Supported), version, older)
+}
+
 // check refuses a hello that the client cannot use, or that is not from the window at
 // this address.
 func (h *Hello) check(a Address) error {
-	if !slices.Contains(supported, h.Version) {
-		return fmt.Errorf("%w: it chose version %d, which was not asked for", errIncompatible, h.Version)
+	if h.Version != version {
+		return fmt.Errorf("%w: its hello has version %d of the window protocol, the request had %d", errIncompatible, h.Version, version)
 	}
 	if err := h.fits(a); err != nil {
 		return err
@@ -149,14 +159,10 @@ func (c *client) call(ctx context.Context, command string, arg, result any) erro
 }
 
 // listen subscribes to the window's state. All events after that of the response follow.
-func (c *client) listen(ctx context.Context) (listenAnswer, error) {
-	var a listenAnswer
-	err := c.request(ctx, requestTime, "listen", listenRequest{Events: []string{"state"}}, &a)
-	switch {
-	case err != nil:
-	case a.State == nil:
-		err = fmt.Errorf("%w: it answered listen without a state", errIncompatible)
-	default:
+func (c *client) listen(ctx context.Context) (stateAnswer, error) {
+	var a stateAnswer
+	err := c.request(ctx, requestTime, "listen", eventsRequest{[]string{"state"}}, &a)
+	if err == nil {
 		err = a.State.accept()
 	}
 	if err != nil {
@@ -173,7 +179,7 @@ func (c *client) request(ctx context.Context, limit time.Duration, kind string, 
 	if err != nil {
 		return err
 	}
-	line, err := encodeRequest(n, kind, c.version, payload)
+	line, err := encodeRequest(n, kind, payload)
 	if err != nil {
 		c.forget(n)
 		return err
@@ -197,7 +203,7 @@ func (c *client) request(ctx context.Context, limit time.Duration, kind string, 
 		err = ctx.Err()
 	}
 	c.forget(n)
-	if line, err := encodeRequest(c.number(), "cancel", c.version, cancelRequest{intID(n)}); err == nil {
+	if line, err := encodeRequest(c.number(), "cancel", cancelRequest{intID(n)}); err == nil {
 		c.out.send(line) // its response is not awaited
 	}
 	return fmt.Errorf("wait for the window's answer to %s: %w", kind, err)

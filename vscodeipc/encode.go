@@ -9,7 +9,7 @@ import (
 // noPayload is the payload of responses that only confirm.
 var noPayload = json.RawMessage("{}")
 
-func encodeRequest(n int64, kind string, version int, payload any) ([]byte, error) {
+func encodeRequest(n int64, kind string, payload any) ([]byte, error) {
 	return endLine(`{"id":`+strconv.FormatInt(n, 10)+`,"type":"`+kind+`","version":`+strconv.Itoa(version), "payload", payload)
 }
 

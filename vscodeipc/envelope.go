@@ -3,7 +3,6 @@ package vscodeipc
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"unicode/utf8"
 )
 
@@ -27,7 +26,6 @@ func scanEnvelope(line []byte) (e envelope, ok bool) {
 type request struct {
 	id      id
 	kind    string
-	version int
 	payload json.RawMessage
 }
 
@@ -49,17 +47,18 @@ func decodeRequest(line []byte) (request, *Error) {
 	if r.kind, ok = decodeString(e.kind); !ok || r.kind == "" {
 		return r, errorf(codeMalformed, nil, "type must be a string that is not empty")
 	}
-	version, ok := decodeInteger(e.version, 1)
+	spoken, ok := decodeInteger(e.version, 1)
 	if !ok {
 		return r, errorf(codeMalformed, nil, "version must be an integer from 1")
 	}
-	if r.version = int(version); !slices.Contains(supported, r.version) {
-		return r, errUnsupported("version %d is not supported", version)
+	if spoken != version {
+		older := "the client"
+		if spoken > version {
+			older = "the window"
+		}
+		return r, errorf(codeUnsupportedVersion, map[string]any{"supported": []int{version}},
+			"incompatible: the window speaks version %d of the window protocol and the request version %d; update %s", version, spoken, older)
 	}
 	r.payload = e.payload
 	return r, nil
-}
-
-func errUnsupported(format string, args ...any) *Error {
-	return errorf(codeUnsupportedVersion, map[string]any{"supported": supported}, format, args...)
 }

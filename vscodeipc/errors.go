@@ -41,8 +41,8 @@ func (e *byeError) Error() string {
 }
 
 var (
-	// errIncompatible is wrapped by errors about a peer that does not speak a
-	// version of the window protocol that this package speaks.
+	// errIncompatible is wrapped by errors about a peer that does not speak this version of
+	// the window protocol.
 	errIncompatible = errors.New("incompatible peer")
 	// errClosed is wrapped by errors of a client, watcher or server that its own program
 	// closed.

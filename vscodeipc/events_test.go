@@ -54,23 +54,6 @@ func TestEventAndCheckHasNoGap(t *testing.T) {
 	work.Wait()
 }
 
-// TestResumeGetsTheState: a window of this package keeps no events for a replay.
-func TestResumeGetsTheState(t *testing.T) {
-	s := serve(t, ServerOptions{Workspace: home(t)})
-	setState(t, s, numbered(1))
-	setState(t, s, numbered(2))
-	c := dialRaw(t, s.Address())
-	answer := c.resumes(resume{s.hello.Session, 1})
-	state, _ := answer["state"].(map[string]any)
-	if answer["resumed"] != false || answer["seq"] != 2.0 || state["revision"] != 2.0 {
-		t.Errorf("the answer is %v", answer)
-	}
-	setState(t, s, numbered(3))
-	if e := c.receive(); e["seq"] != 3.0 {
-		t.Errorf("then came %v", e)
-	}
-}
-
 // sized returns a state of a little more than that many bytes.
 func sized(bytes int) State {
 	state := numbered(1)
@@ -88,7 +71,7 @@ func TestOnlyChangesAreSent(t *testing.T) {
 	if e := <-c.events; e.kind != "state" || e.seq != 1 || stateOf(t, e).Revision != 1 {
 		t.Errorf("first came %+v", e)
 	}
-	if err := c.request(t.Context(), requestTime, "unlisten", unlistenRequest{[]string{"state"}}, nil); err != nil {
+	if err := c.request(t.Context(), requestTime, "unlisten", eventsRequest{[]string{"state"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	setState(t, s, numbered(2))
@@ -109,7 +92,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 	setLimit(t, &maxWaiting, 512<<10)
 	s := serve(t, ServerOptions{Workspace: home(t)})
 	stuck := dialRaw(t, s.Address())
-	stuck.send(`{"id":1,"type":"listen","version":1,"payload":{"events":["state"]}}`)
+	stuck.send(`{"id":1,"type":"listen","version":2,"payload":{"events":["state"]}}`)
 	if m := stuck.receive(); m["success"] != true {
 		t.Fatalf("listen gives %v", m)
 	}

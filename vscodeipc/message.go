@@ -8,14 +8,8 @@ import (
 // discard is the default logger.
 var discard = slog.New(slog.DiscardHandler)
 
-// Version is the protocol version that this package prefers. supported are all versions
-// that it supports, the newest first: the current one and the one before (spec 9.2).
-const Version = 2
-
-var supported = []int{Version, lowest}
-
-// lowest is the version of hello requests, so that an older window can read them.
-const lowest = 1
+// version is the version of the window protocol (spec 9.2).
+const version = 2
 
 // The limits of spec 11.
 const (
@@ -130,26 +124,11 @@ type PageEndpoint struct {
 	URL          string `json:"url"`
 }
 
+// stateAnswer answers state and listen. State is the state directly after event Seq.
 type stateAnswer struct {
-	Session string `json:"session"`
-	Seq     int64  `json:"seq"`
-	State   State  `json:"state"`
-}
-
-// resume names the last event that a client has received, and its window session. Some
-// clients send it; the answer of this package's window is the state.
-type resume struct {
 	Session string `json:"session" min:"1"`
 	Seq     int64  `json:"seq"`
-}
-
-// listenAnswer begins a subscription. State is the state directly after event Seq. It is
-// left out only where a client has sent resume, which the one of this package does not.
-type listenAnswer struct {
-	Session string `json:"session"`
-	Seq     int64  `json:"seq"`
-	Resumed bool   `json:"resumed"`
-	State   *State `json:"state,omitempty"`
+	State   State  `json:"state"`
 }
 
 type bye struct {
@@ -158,16 +137,11 @@ type bye struct {
 }
 
 type helloRequest struct {
-	Client   Peer  `json:"client"`
-	Versions []int `json:"versions" min:"1"`
+	Client Peer `json:"client"`
 }
 
-type listenRequest struct {
-	Events []string `json:"events" min:"1"`
-	Resume *resume  `json:"resume,omitempty"`
-}
-
-type unlistenRequest struct {
+// eventsRequest is the payload of listen and unlisten.
+type eventsRequest struct {
 	Events []string `json:"events" min:"1"`
 }
 

@@ -3,39 +3,12 @@
 package vscodeipc
 
 import (
-	"bufio"
 	"errors"
-	"io"
-	"net"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 )
-
-// TestAnOlderWindowIsUnderstood dials a stand-in for a window of the first release,
-// which speaks only version 1. It sends no access mode, so agents may only read.
-func TestAnOlderWindowIsUnderstood(t *testing.T) {
-	home(t)
-	c := connect(t, fake(t, name(t, 0), func(conn net.Conn, lines *bufio.Scanner) {
-		for lines.Scan() {
-			r, fault := decodeRequest(lines.Bytes())
-			switch {
-			case fault != nil || r.version != 1:
-				conn.Write(encodeAnswer(r.id, nil, errorf(codeUnsupportedVersion, map[string]any{"supported": []int{1}}, "no")))
-			case r.kind == "hello":
-				io.WriteString(conn, helloAnswer)
-			default:
-				conn.Write(encodeAnswer(r.id, noPayload, nil))
-			}
-		}
-	}))
-	if h := c.hello; h.Version != 1 || h.State.Access.Mode != AccessView {
-		t.Errorf("the hello is read as %+v", h)
-	}
-	if err := ping(c, t.Context()); err != nil {
-		t.Errorf("a ping in the agreed version: %v", err)
-	}
-}
 
 // TestMisbehavingWindows presents a client each fault of a peer.
 func TestMisbehavingWindows(t *testing.T) {
@@ -52,7 +25,7 @@ func TestMisbehavingWindows(t *testing.T) {
 		"seq a string":      {`{"type":"state","seq":"1","payload":{}}` + "\n", errIncompatible},
 		"empty hello":       {`{"id":1,"success":true,"payload":{}}` + "\n", errIncompatible},
 		"hello of a string": {`{"id":1,"success":true,"payload":"hi"}` + "\n", errIncompatible},
-		"other version":     {strings.Replace(helloAnswer, `"version":1,"server"`, `"version":9,"server"`, 1), errIncompatible},
+		"other version":     {strings.Replace(helloAnswer, `"version":2,"server"`, `"version":9,"server"`, 1), errIncompatible},
 		"unsupported":       {`{"id":1,"success":false,"error":{"code":"unsupported_version","message":"no","data":{"supported":[3]}}}` + "\n", errIncompatible},
 		"endless line":      {strings.Repeat("x", 9<<20), errIncompatible},
 		"hangs up":          {"", nil},
@@ -73,6 +46,21 @@ func TestMisbehavingWindows(t *testing.T) {
 	})
 }
 
+// TestAnotherVersion: the user learns which side to update.
+func TestAnotherVersion(t *testing.T) {
+	for supported, want := range map[string]string{"[1]": "update its editor's extension", "[3,4]": "speaks version 4 of the window protocol and this program version 2; update this program", "[]": "version 2"} {
+		_, err := dialScript(t, `{"id":1,"success":false,"error":{"code":"unsupported_version","message":"no","data":{"supported":`+supported+`}}}`+"\n")
+		if !errors.Is(err, errIncompatible) || !strings.Contains(err.Error(), want) {
+			t.Errorf("a window of %s: %v", supported, err)
+		}
+	}
+	for version, want := range map[int]string{1: "the request version 1; update the client", 3: "the request version 3; update the window"} {
+		if _, fault := decodeRequest(fmt.Appendf(nil, `{"id":1,"type":"ping","version":%d}`, version)); fault == nil || !strings.Contains(fault.Message, want) {
+			t.Errorf("a request of version %d: %v", version, fault)
+		}
+	}
+}
+
 // TestWindowsReportNothingOfEachOther: no response of a window, not even to an invalid
 // request, mentions another window beside it.
 func TestWindowsReportNothingOfEachOther(t *testing.T) {
@@ -89,8 +77,8 @@ func TestWindowsReportNothingOfEachOther(t *testing.T) {
 
 	conn := dialRaw(t, s.Address())
 	for _, line := range []string{
-		`{"id":1,"type":"hello","version":1,"payload":{"client":{"name":"x","version":""},"versions":[2,1]}}`,
-		`{"id":2,"type":"listen","version":2,"payload":{"events":["state"],"resume":{"session":"` + beside.hello.Session + `","seq":0}}}`,
+		`{"id":1,"type":"hello","version":2,"payload":{"client":{"name":"x","version":""}}}`,
+		`{"id":2,"type":"listen","version":2,"payload":{"events":["state"]}}`,
 		`{"id":3,"type":"listen","version":2,"payload":{"events":["nothing"]}}`,
 		`{"id":4,"type":"state","version":2}`,
 		`{"id":5,"type":"call","version":2,"payload":{"command":"nothing"}}`,

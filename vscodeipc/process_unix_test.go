@@ -68,7 +68,7 @@ func beClient(path string) error {
 		return err
 	}
 	defer conn.Close()
-	fmt.Fprintln(conn, `{"id":1,"type":"ping","version":1}`)
+	fmt.Fprintln(conn, `{"id":1,"type":"ping","version":2}`)
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	if line == "" && err != nil {
 		line = "hung up\n"

@@ -45,14 +45,14 @@ func TestAnswersRaceCancels(t *testing.T) {
 		var lines strings.Builder
 		for i := range calls {
 			command := []string{"race", "deaf"}[i%2]
-			fmt.Fprintf(&lines, `{"id":"call %d","type":"call","version":1,"payload":{"command":%q,"arg":%d}}`+"\n", i, command, i)
+			fmt.Fprintf(&lines, `{"id":"call %d","type":"call","version":2,"payload":{"command":%q,"arg":%d}}`+"\n", i, command, i)
 		}
 		if _, err := c.Write([]byte(lines.String())); err != nil {
 			t.Fatal(err)
 		}
 		lines.Reset()
 		for _, i := range rand.Perm(calls) {
-			fmt.Fprintf(&lines, `{"id":"cancel %d","type":"cancel","version":1,"payload":{"id":"call %d"}}`+"\n", i, i)
+			fmt.Fprintf(&lines, `{"id":"cancel %d","type":"cancel","version":2,"payload":{"id":"call %d"}}`+"\n", i, i)
 		}
 		time.Sleep(rand.N(most)) // the race is when the cancels are sent
 		if _, err := c.Write([]byte(lines.String())); err != nil {
@@ -80,7 +80,7 @@ func TestAnswersRaceCancels(t *testing.T) {
 			outcomes[map[bool]string{true: "cancelled", false: "answered"}[call == codeCancelled]]++
 		}
 	}
-	c.send(`{"id":"last","type":"ping","version":1}`)
+	c.send(`{"id":"last","type":"ping","version":2}`)
 	if m := c.receive(); m["id"] != "last" {
 		t.Errorf("after all answers came one more: %v", m)
 	}

@@ -72,7 +72,7 @@ func checkInvalid(t *testing.T, c *rawConn, v invalidVector) {
 		expectBye(t, c, v.Expect.Code)
 		return
 	}
-	c.send(`{"id":"still-there","type":"ping","version":1}`)
+	c.send(`{"id":"still-there","type":"ping","version":2}`)
 	for {
 		m := c.receive()
 		if m == nil {
@@ -97,60 +97,6 @@ func expectBye(t *testing.T, c *rawConn, reason string) {
 	}
 }
 
-// versionVector is one of spec 13.4.
-type versionVector struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	State       State  `json:"state"`
-	Exchanges   []struct {
-		Line   json.RawMessage `json:"line"`
-		Answer map[string]any  `json:"answer"`
-	} `json:"exchanges"`
-}
-
-func TestVersionVectors(t *testing.T) {
-	for _, v := range readVectors[versionVector](t, "versions") {
-		t.Run(v.Name, func(t *testing.T) {
-			s := vectorWindow(t)
-			setState(t, s, v.State)
-			c := dialRaw(t, s.Address())
-			for _, exchange := range v.Exchanges {
-				var line map[string]any
-				if err := json.Unmarshal(exchange.Line, &line); err != nil {
-					t.Fatal(err)
-				}
-				text, _ := json.Marshal(line)
-				c.send("%s", text)
-				answer := c.receive()
-				payload, _ := answer["payload"].(map[string]any)
-				if answer["id"] != line["id"] || payload == nil {
-					t.Fatalf("%s is answered by %v", text, answer)
-				}
-				for name, want := range exchange.Answer {
-					if diff := cmp.Diff(want, payload[name]); diff != "" {
-						t.Errorf("%s: %s: %s", text, name, diff)
-					}
-				}
-			}
-		})
-	}
-}
-
-func TestEventsHaveTheVersionThatWasListenedIn(t *testing.T) {
-	s := vectorWindow(t)
-	old := dialRaw(t, s.Address())
-	old.send(`{"id":1,"type":"listen","version":1,"payload":{"events":["state"]}}`)
-	old.receive()
-	setState(t, s, State{
-		Browser: &Browser{URL: "ws://127.0.0.1:1/x", Via: "launched"},
-		Access:  Access{Mode: AccessView},
-	})
-	want := map[string]any{"revision": 1.0, "debugSessions": []any{}, "browser": nil, "pages": []any{}}
-	if diff := cmp.Diff(want, old.receive()["payload"]); diff != "" {
-		t.Errorf("the event in version 1: %s", diff)
-	}
-}
-
 func TestOneWindowOneClient(t *testing.T) {
 	folder := home(t)
 	s := serve(t, ServerOptions{Workspace: folder, Folders: []string{folder}, Commands: map[string]Handler{"echo": echo}})
@@ -166,7 +112,7 @@ func TestOneWindowOneClient(t *testing.T) {
 	if err := c.call(t.Context(), "echo", map[string]int{"a": 1}, &back); err != nil || back["a"] != 1 {
 		t.Errorf("echo gives %v, %v", back, err)
 	}
-	if first := listen(t, c); first.Seq != 0 || first.State == nil {
+	if first := listen(t, c); first.Seq != 0 || first.Session != s.hello.Session {
 		t.Fatalf("listen gives %+v", first)
 	}
 	want := State{
@@ -289,8 +235,8 @@ func TestPieces(t *testing.T) {
 	s := vectorWindow(t)
 	t.Run("one shot", func(t *testing.T) {
 		c := dialRaw(t, s.Address())
-		c.send(`{"id":1,"type":"ping","version":1}`)
-		c.send(`{"id":2,"type":"call","version":1,"payload":{"command":"echo","arg":[1]}}`)
+		c.send(`{"id":1,"type":"ping","version":2}`)
+		c.send(`{"id":2,"type":"call","version":2,"payload":{"command":"echo","arg":[1]}}`)
 		if err := c.Conn.(*net.UnixConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +252,7 @@ func TestPieces(t *testing.T) {
 	})
 	t.Run("a call that goes on after the last line", func(t *testing.T) {
 		c := dialRaw(t, s.Address())
-		c.send(`{"id":1,"type":"call","version":1,"payload":{"command":"wait"}}`)
+		c.send(`{"id":1,"type":"call","version":2,"payload":{"command":"wait"}}`)
 		if err := c.Conn.(*net.UnixConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
@@ -325,14 +271,14 @@ func TestPieces(t *testing.T) {
 		if err := ping(connect(t, s.Address()), t.Context()); err != nil {
 			t.Errorf("another client: %v", err)
 		}
-		c.send(`ng","version":1}`)
+		c.send(`ng","version":2}`)
 		if m := c.receive(); m["success"] != true {
 			t.Errorf("the line's end brings %v", m)
 		}
 	})
 	t.Run("byte by byte", func(t *testing.T) {
 		c := dialRaw(t, s.Address())
-		line := "\r\n" + `{"id":"ü","type":"call","version":1,"payload":{"command":"echo","arg":"é"}}` + "\r\n"
+		line := "\r\n" + `{"id":"ü","type":"call","version":2,"payload":{"command":"echo","arg":"é"}}` + "\r\n"
 		for i := range len(line) {
 			if _, err := c.Write([]byte{line[i]}); err != nil {
 				t.Fatal(err)
@@ -347,7 +293,7 @@ func TestPieces(t *testing.T) {
 		const n = 10_000
 		var all strings.Builder
 		for i := range n {
-			fmt.Fprintf(&all, `{"id":%d,"type":"ping","version":1}`+"\n", i)
+			fmt.Fprintf(&all, `{"id":%d,"type":"ping","version":2}`+"\n", i)
 		}
 		sent := make(chan struct{})
 		go func() {
@@ -384,7 +330,7 @@ func TestTooManyConnections(t *testing.T) {
 	}
 	for range 20 {
 		c := dialRaw(t, s.Address())
-		io.WriteString(c, `{"id":1,"type":"call","version":1,"payload":{"command":"act"}}`+"\n") // fails if the window has disconnected by then
+		io.WriteString(c, `{"id":1,"type":"call","version":2,"payload":{"command":"act"}}`+"\n") // fails if the window has disconnected by then
 		expectBye(t, c, "too_many_connections")
 	}
 	_, err := dial(t.Context(), s.Address(), DialOptions{})

@@ -127,7 +127,7 @@ func TestStateThatIsSpoilt(t *testing.T) {
 	if err := json.Unmarshal([]byte(fullHello), &whole); err != nil {
 		t.Fatal(err)
 	}
-	listen := success(2, map[string]any{"session": "s", "seq": 0, "resumed": false, "state": whole.State})
+	listen := success(2, map[string]any{"session": "s", "seq": 0, "state": whole.State})
 	eachSpoilt(t, func(at, how string, hello map[string]any) {
 		if how != "of another type" || !strings.HasPrefix(at, "/state/") {
 			return

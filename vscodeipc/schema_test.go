@@ -76,26 +76,23 @@ type commandVector struct {
 
 // goType maps a definition of the schema to its Go type.
 var goType = map[string]reflect.Type{
-	"HelloRequest":    reflect.TypeFor[helloRequest](),
-	"Hello":           reflect.TypeFor[Hello](),
-	"StateAnswer":     reflect.TypeFor[stateAnswer](),
-	"ListenRequest":   reflect.TypeFor[listenRequest](),
-	"ListenAnswer":    reflect.TypeFor[listenAnswer](),
-	"UnlistenRequest": reflect.TypeFor[unlistenRequest](),
-	"CallRequest":     reflect.TypeFor[callRequest](),
-	"CallAnswer":      reflect.TypeFor[callAnswer](),
-	"CancelAnswer":    reflect.TypeFor[cancelAnswer](),
-	"Bye":             reflect.TypeFor[bye](),
-	"State":           reflect.TypeFor[State](),
-	"Error":           reflect.TypeFor[Error](),
-	"Peer":            reflect.TypeFor[Peer](),
-	"Server":          reflect.TypeFor[ServerInfo](),
-	"DebugSession":    reflect.TypeFor[DebugSession](),
-	"Browser":         reflect.TypeFor[Browser](),
-	"PageEndpoint":    reflect.TypeFor[PageEndpoint](),
-	"Resume":          reflect.TypeFor[resume](),
-	"Access":          reflect.TypeFor[Access](),
-	"Editor":          reflect.TypeFor[Editor](),
+	"HelloRequest":  reflect.TypeFor[helloRequest](),
+	"Hello":         reflect.TypeFor[Hello](),
+	"StateAnswer":   reflect.TypeFor[stateAnswer](),
+	"EventsRequest": reflect.TypeFor[eventsRequest](),
+	"CallRequest":   reflect.TypeFor[callRequest](),
+	"CallAnswer":    reflect.TypeFor[callAnswer](),
+	"CancelAnswer":  reflect.TypeFor[cancelAnswer](),
+	"Bye":           reflect.TypeFor[bye](),
+	"State":         reflect.TypeFor[State](),
+	"Error":         reflect.TypeFor[Error](),
+	"Peer":          reflect.TypeFor[Peer](),
+	"Server":        reflect.TypeFor[ServerInfo](),
+	"DebugSession":  reflect.TypeFor[DebugSession](),
+	"Browser":       reflect.TypeFor[Browser](),
+	"PageEndpoint":  reflect.TypeFor[PageEndpoint](),
+	"Access":        reflect.TypeFor[Access](),
+	"Editor":        reflect.TypeFor[Editor](),
 
 	"Client":                 reflect.TypeFor[ClientInfo](),
 	"ConnectedClient":        reflect.TypeFor[ConnectedClient](),
@@ -235,7 +232,7 @@ func reencode(t *testing.T, v messageVector) []byte {
 
 // reencodeRequest encodes a request under its original id.
 func reencodeRequest(r request, payload any) ([]byte, error) {
-	line, err := encodeRequest(0, r.kind, r.version, payload)
+	line, err := encodeRequest(0, r.kind, payload)
 	return bytes.Replace(line, []byte(`{"id":0,`), fmt.Appendf(nil, `{"id":%s,`, r.id), 1), err
 }
 
@@ -244,8 +241,8 @@ var payloads = map[string]reflect.Type{
 	"hello":    reflect.TypeFor[helloRequest](),
 	"ping":     reflect.TypeFor[struct{}](),
 	"state":    reflect.TypeFor[struct{}](),
-	"listen":   reflect.TypeFor[listenRequest](),
-	"unlisten": reflect.TypeFor[unlistenRequest](),
+	"listen":   reflect.TypeFor[eventsRequest](),
+	"unlisten": reflect.TypeFor[eventsRequest](),
 	"call":     reflect.TypeFor[callRequest](),
 	"cancel":   reflect.TypeFor[cancelRequest](),
 }
@@ -263,7 +260,7 @@ func through(t *testing.T, def string, raw json.RawMessage) any {
 	if def == "" {
 		return raw
 	}
-	typ, ok := goType[strings.TrimSuffix(def, "V1")]
+	typ, ok := goType[def]
 	if !ok {
 		t.Fatalf("no Go type is bound to %s", def)
 	}

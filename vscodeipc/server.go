@@ -96,6 +96,7 @@ func newServer(o ServerOptions) (*Server, error) {
 		s.log = discard
 	}
 	s.hello = Hello{
+		Version:  version,
 		Server:   ServerInfo{o.Name, o.Version, o.Kind, o.Start},
 		Session:  hex.EncodeToString(random[:]),
 		PID:      os.Getpid(),
@@ -141,13 +142,8 @@ func (s *Server) SetState(state State) error {
 	}
 	s.state = state
 	for c := range s.conns {
-		switch c.listening {
-		case 0:
-		case Version:
+		if c.listening {
 			c.out.send(line)
-		default:
-			older, _ := encodeEvent("state", state.Revision, state.in(c.listening)) // it is shorter than the line
-			c.out.send(older)
 		}
 	}
 	return nil
@@ -236,33 +232,31 @@ func (s *Server) forget(c *serverConn) {
 	delete(s.conns, c)
 }
 
-func (s *Server) helloAnswer(version int) Hello {
+func (s *Server) helloAnswer() Hello {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.hello
-	h.Version, h.Seq, h.State = version, s.state.Revision, s.state.in(version)
+	h.Seq, h.State = s.state.Revision, s.state
 	return h
 }
 
-func (s *Server) stateAnswer(version int) stateAnswer {
+func (s *Server) stateAnswer() stateAnswer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return stateAnswer{s.hello.Session, s.state.Revision, s.state.in(version)}
+	return stateAnswer{s.hello.Session, s.state.Revision, s.state}
 }
 
 // listen subscribes a client and responds in one step. The client's next event is the
-// one after the state in the response (spec 5, listen). Each event has the whole state,
-// so none is kept for a replay: the state in the response is what a client has missed.
+// one after the state in the response (spec 5, listen).
 func (s *Server) listen(c *serverConn, r request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state := s.state.in(r.version)
-	c.answer(r, listenAnswer{Session: s.hello.Session, Seq: s.state.Revision, State: &state})
-	c.listening = r.version
+	c.answer(r, stateAnswer{s.hello.Session, s.state.Revision, s.state})
+	c.listening = true
 }
 
 func (s *Server) unlisten(c *serverConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.listening = 0
+	c.listening = false
 }

@@ -20,7 +20,7 @@ type serverConn struct {
 	ctx    context.Context // of the client's calls
 	cancel context.CancelFunc
 
-	listening int // the version in which it gets events, or 0; guarded by Server.mu
+	listening bool // guarded by Server.mu
 
 	// mu guards the fields that follow.
 	mu       sync.Mutex
@@ -144,14 +144,9 @@ func (c *serverConn) room(r request) *Error {
 	return nil
 }
 
-func (c *serverConn) hello(r request, h helloRequest) *Error {
-	for _, version := range supported {
-		if slices.Contains(h.Versions, version) {
-			c.answer(r, c.server.helloAnswer(version))
-			return nil
-		}
-	}
-	return errUnsupported("none of the versions %v is supported", h.Versions)
+func (c *serverConn) hello(r request, _ helloRequest) *Error {
+	c.answer(r, c.server.helloAnswer())
+	return nil
 }
 
 func (c *serverConn) ping(r request, _ struct{}) *Error {
@@ -160,11 +155,11 @@ func (c *serverConn) ping(r request, _ struct{}) *Error {
 }
 
 func (c *serverConn) state(r request, _ struct{}) *Error {
-	c.answer(r, c.server.stateAnswer(r.version))
+	c.answer(r, c.server.stateAnswer())
 	return nil
 }
 
-func (c *serverConn) listen(r request, l listenRequest) *Error {
+func (c *serverConn) listen(r request, l eventsRequest) *Error {
 	if fault := offered(l.Events); fault != nil {
 		return fault
 	}
@@ -172,7 +167,7 @@ func (c *serverConn) listen(r request, l listenRequest) *Error {
 	return nil
 }
 
-func (c *serverConn) unlisten(r request, u unlistenRequest) *Error {
+func (c *serverConn) unlisten(r request, u eventsRequest) *Error {
 	if fault := offered(u.Events); fault != nil {
 		return fault
 	}

@@ -20,19 +20,6 @@ func (s State) normal() State {
 	return s
 }
 
-// in returns the state in a protocol version. A client of version 1 does not know of
-// access. It gets no browser if the access mode would limit it (spec 9.2).
-func (s State) in(version int) State {
-	if version > 1 {
-		return s
-	}
-	if s.Access.Mode != AccessFull || len(s.Access.Stopped) > 0 {
-		s.Browser, s.Pages = nil, []PageEndpoint{}
-	}
-	s.Access, s.Editor = Access{}, nil
-	return s
-}
-
 // UnmarshalJSON reads what the user allows and never fails: a value that is missing,
 // unknown or of another type counts as the least, AccessView.
 func (a *Access) UnmarshalJSON(raw []byte) error {

@@ -158,7 +158,7 @@ func connect(t testing.TB, a Address) *client {
 func ping(c *client, ctx context.Context) error { return c.request(ctx, requestTime, "ping", nil, nil) }
 
 // listen subscribes the client.
-func listen(t testing.TB, c *client) listenAnswer {
+func listen(t testing.TB, c *client) stateAnswer {
 	t.Helper()
 	answer, err := c.listen(t.Context())
 	if err != nil {
@@ -233,17 +233,8 @@ func (c *rawConn) receive() map[string]any {
 // ping sends a ping and returns its response.
 func (c *rawConn) ping() map[string]any {
 	c.t.Helper()
-	c.send(`{"id":1,"type":"ping","version":1}`)
+	c.send(`{"id":1,"type":"ping","version":2}`)
 	return c.receive()
-}
-
-// resumes subscribes by its last event, as some clients do, and returns the payload of the
-// response.
-func (c *rawConn) resumes(from resume) map[string]any {
-	c.t.Helper()
-	c.send(`{"id":1,"type":"listen","version":2,"payload":{"events":["state"],"resume":{"session":%q,"seq":%d}}}`, from.Session, from.Seq)
-	payload, _ := c.receive()["payload"].(map[string]any)
-	return payload
 }
 
 // setLimit replaces a limit whose real size would make the test slow.

@@ -213,7 +213,7 @@ func (w *Watcher) open() (*client, error) {
 		return nil, err
 	}
 	w.set(c, func(s *Snapshot) {
-		s.Connected, s.Hello, s.State, s.Err = true, c.hello, *first.State, nil
+		s.Connected, s.Hello, s.State, s.Err = true, c.hello, first.State, nil
 	})
 	return c, nil
 }

@@ -44,7 +44,7 @@ async function probed(address: string): Promise<Probed | undefined> {
 /** The hello of the window at an address. */
 async function hello(address: string): Promise<Record<string, unknown> | undefined> {
   const client = await Client.dial(address);
-  const { payload } = await client.ask("hello", { client: { name: "test", version: "" }, versions: [2] });
+  const { payload } = await client.ask("hello", { client: { name: "test", version: "" } });
   client.close();
   return payload;
 }

@@ -23,7 +23,7 @@ function makeWindow(store = new Store(), more: ReturnType<typeof clientCommands>
 /** The session of whoever listens at address. */
 function ask(address: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const hello = { id: 1, type: "hello", version: 1, payload: { client: { name: "test", version: "" }, versions: [1] } };
+    const hello = { id: 1, type: "hello", version: 2, payload: { client: { name: "test", version: "" } } };
     const socket = createConnection(address, () => socket.write(`${JSON.stringify(hello)}\n`));
     let text = "";
     socket.on("data", (chunk) => {

@@ -51,7 +51,7 @@ export class StandIn {
 
   /** The process that serves the window: its extension host. */
   async pid(): Promise<number> {
-    const hello = { client: { name: "stand-in", version: "1" }, versions: [2] };
+    const hello = { client: { name: "stand-in", version: "1" } };
     return (await this.listener.client.ask("hello", hello)).payload?.pid as number;
   }
 

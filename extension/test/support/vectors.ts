@@ -1,7 +1,6 @@
 // Reads the window protocol's vectors, which bind the Go side too.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { State } from "../../src/core/protocol/protocol.generated";
 
 const root = fileURLToPath(new URL("../../../specs/window-protocol/", import.meta.url));
 
@@ -32,13 +31,6 @@ export interface InvalidVector {
   expect: { code: string; id: string | number | null; data?: Record<string, unknown>; closes?: boolean };
 }
 
-export interface VersionVector {
-  name: string;
-  description: string;
-  state: State;
-  exchanges: { line: Record<string, unknown>; answer: Record<string, unknown> }[];
-}
-
 export interface CommandVector {
   name: string;
   description: string;
@@ -67,13 +59,6 @@ export function invalidVectors(): InvalidVector[] {
     onlyKnown(vector, ...common, "lines", "expect");
     onlyKnown(vector.expect, "code", "id", "data", "closes");
     for (const piece of vector.lines) if (typeof piece === "object") onlyKnown(piece, "hex", "repeat", "count");
-  });
-}
-
-export function versionVectors(): VersionVector[] {
-  return read<VersionVector>("versions", (vector) => {
-    onlyKnown(vector, ...common, "state", "exchanges");
-    for (const exchange of vector.exchanges) onlyKnown(exchange, "line", "answer");
   });
 }
 

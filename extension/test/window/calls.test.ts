@@ -75,7 +75,7 @@ test("cancel reaches the command, and frees the id", async () => {
   };
   const { dial } = await serve(new Map([["ask", { waitsForUser: true, run }]]));
   const client = await dial();
-  client.send({ id: "a", type: "call", version: 1, payload: { command: "ask" } });
+  client.send({ id: "a", type: "call", version: 2, payload: { command: "ask" } });
   expect((await client.ask("cancel", { id: "a" })).payload).toEqual({ cancelled: true });
   expect(await client.until((line) => line.id === "a")).toMatchObject({ error: { code: "cancelled" } });
   expect(await aborted).toMatchObject({ code: "cancelled" });
@@ -159,7 +159,7 @@ test("a client that is gone gives up its calls, after a second", async () => {
   };
   const { dial } = await serve(new Map([["ask", { waitsForUser: true, run }]]));
   const client = await dial();
-  client.send({ id: 1, type: "call", version: 1, payload: { command: "ask" } });
+  client.send({ id: 1, type: "call", version: 2, payload: { command: "ask" } });
   await running;
   client.close();
   await aborted;

@@ -11,7 +11,7 @@ test("every change is one event, with no hole, and no change is none", async () 
   const { store, dial } = await serve();
   const client = await dial();
   const { payload } = await client.ask("listen", { events: ["state"] });
-  expect(payload).toMatchObject({ seq: 0, resumed: false, state: { revision: 0 } });
+  expect(payload).toMatchObject({ seq: 0, state: { revision: 0 } });
   store.set(session("a"));
   store.set(session("a"));
   store.set(session("b"));
@@ -43,18 +43,6 @@ test("listening twice does not double the events", async () => {
   expect(client.lines.filter((line) => line.type === "state")).toHaveLength(1);
 });
 
-test("who resumes gets the state as it is now", async () => {
-  const { server, store, dial } = await serve();
-  store.set(session("a"));
-  store.set(session("b"));
-  const client = await dial();
-  const { payload } = await client.ask("listen", { events: ["state"], resume: { session: server.session, seq: 1 } });
-  expect(payload).toMatchObject({ seq: 2, resumed: false, state: { revision: 2 } });
-  store.set(session("c"));
-  await client.until((line) => line.seq === 3);
-  expect(client.lines.filter((line) => line.type === "state").map((line) => line.seq)).toEqual([3]);
-});
-
 test("a state that is too large is not taken, and the log shows it; any other can be sent", async () => {
   const errors: string[] = [];
   const store = new Store({ ...silent, error: (message) => errors.push(message) });
@@ -69,7 +57,7 @@ test("a state that is too large is not taken, and the log shows it; any other ca
   expect(await client.until((line) => line.type === "state")).toMatchObject({ seq: 2, payload: { revision: 2 } });
   store.set(session("x".repeat(stateLimit / 2 - 500))); // the name stands there twice
   expect(errors).toHaveLength(1);
-  const hello = { client: { name: "large", version: "" }, versions: [2] };
+  const hello = { client: { name: "large", version: "" } };
   expect(await client.ask("hello", hello)).toMatchObject({ success: true, payload: { seq: 3 } });
 });
 
@@ -137,7 +125,7 @@ test("the window knows who listens", async () => {
   const { server, dial } = await serve();
   const client = await dial();
   expect(server.clients).toEqual([]);
-  await client.ask("hello", { client: { name: "coordinator", version: "0.1.0" }, versions: [1] });
+  await client.ask("hello", { client: { name: "coordinator", version: "0.1.0" } });
   await client.ask("listen", { events: ["state"] });
   expect(server.clients).toEqual([{ name: "coordinator", version: "0.1.0" }]);
   const gone = new Promise<void>((resolve) => server.onClients(() => server.clients.length === 0 && resolve()));

@@ -9,7 +9,7 @@ import { content, serve, session, testCommands } from "../support/window";
 test("hello reports who serves the window", async () => {
   const { server, dial } = await serve();
   const client = await dial();
-  const { payload } = await client.ask("hello", { client: { name: "t", version: "1" }, versions: [9, 2, 1] });
+  const { payload } = await client.ask("hello", { client: { name: "t", version: "1" } });
   expect(payload).toEqual({
     version: 2,
     server: { name: "test", version: "1.2.3", kind: "vscode" },
@@ -28,9 +28,9 @@ test("one byte at a time, and ten thousand requests in one write", async () => {
   const { dial } = await serve();
   const client = await dial();
   client.socket.setNoDelay(true);
-  for (const byte of Buffer.from('{"id":"slow","type":"ping","version":1}\r\n')) client.socket.write(Buffer.of(byte));
+  for (const byte of Buffer.from('{"id":"slow","type":"ping","version":2}\r\n')) client.socket.write(Buffer.of(byte));
   await client.until((line) => line.id === "slow");
-  const many = Array.from({ length: 10_000 }, (_, id) => `{"id":${id},"type":"ping","version":1}\n`).join("");
+  const many = Array.from({ length: 10_000 }, (_, id) => `{"id":${id},"type":"ping","version":2}\n`).join("");
   client.socket.write(many);
   await client.until((line) => line.id === 9_999);
   expect(client.lines.filter((line) => line.success === true)).toHaveLength(10_001);
@@ -39,7 +39,7 @@ test("one byte at a time, and ten thousand requests in one write", async () => {
 test("a client that ends its side after the request still gets its answer", async () => {
   const { dial } = await serve();
   const client = await dial();
-  client.socket.end('{"id":1,"type":"call","version":1,"payload":{"command":"echo","arg":[1,{"a":null}]}}\n');
+  client.socket.end('{"id":1,"type":"call","version":2,"payload":{"command":"echo","arg":[1,{"a":null}]}}\n');
   expect((await client.until((line) => line.id === 1)).payload).toEqual({ result: [1, { a: null }] });
   await client.end();
 });
@@ -50,7 +50,7 @@ test("half a line and then silence: everybody else is served, and its end is sti
   silent.socket.write('{"id":1,"type":"pi');
   expect((await (await dial()).ask("ping")).success).toBe(true);
   expect(silent.lines).toEqual([]);
-  silent.socket.write('ng","version":1}\n');
+  silent.socket.write('ng","version":2}\n');
   expect((await silent.until((line) => line.id === 1)).success).toBe(true);
 });
 

@@ -29,10 +29,6 @@ export type WindowEvent = {
   seq?: number;
   payload: {};
 };
-/**
- * The state in the version that is spoken.
- */
-export type AnyState = State | StateV1;
 export type AccessMode = "full" | "ask" | "view";
 
 /**
@@ -50,17 +46,12 @@ export interface Protocol {
   Peer: Peer;
   Server: Server;
   StateAnswer: StateAnswer;
-  ListenRequest: ListenRequest;
-  Resume: Resume;
-  ListenAnswer: ListenAnswer;
-  UnlistenRequest: UnlistenRequest;
+  EventsRequest: EventsRequest;
   CallRequest: CallRequest;
   CallAnswer: CallAnswer;
   CancelRequest: CancelRequest;
   CancelAnswer: CancelAnswer;
   Bye: Bye;
-  AnyState: AnyState;
-  StateV1: StateV1;
   State: State;
   Access: Access;
   AccessMode: AccessMode;
@@ -123,10 +114,6 @@ export interface WindowError {
 }
 export interface HelloRequest {
   client: Peer;
-  /**
-   * @minItems 1
-   */
-  versions: [number, ...number[]];
 }
 export interface Peer {
   name: string;
@@ -151,7 +138,7 @@ export interface Hello {
   commands: string[];
   events: string[];
   seq: number;
-  state: AnyState;
+  state: State;
 }
 export interface Server {
   name: string;
@@ -241,44 +228,12 @@ export interface Editor {
    */
   dirty: boolean;
 }
-export interface StateV1 {
-  /**
-   * Rises with each change.
-   */
-  revision: number;
-  /**
-   * @maxItems 1000
-   */
-  debugSessions: DebugSession[];
-  browser: Browser | null;
-  /**
-   * @maxItems 1000
-   */
-  pages: PageEndpoint[];
-}
 export interface StateAnswer {
   session: string;
   seq: number;
-  state: AnyState;
+  state: State;
 }
-export interface ListenRequest {
-  /**
-   * @minItems 1
-   */
-  events: [string, ...string[]];
-  resume?: Resume;
-}
-export interface Resume {
-  session: string;
-  seq: number;
-}
-export interface ListenAnswer {
-  session: string;
-  seq: number;
-  resumed: boolean;
-  state?: AnyState;
-}
-export interface UnlistenRequest {
+export interface EventsRequest {
   /**
    * @minItems 1
    */

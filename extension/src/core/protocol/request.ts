@@ -1,19 +1,9 @@
 // Reads a request off a parsed line, and its payload, with the answer that each fault deserves.
 // Obeys specs/window-protocol/README.md sections 4 to 6.
-import type {
-  CallRequest,
-  CancelRequest,
-  ErrorCode,
-  HelloRequest,
-  Id,
-  ListenRequest,
-  Resume,
-  UnlistenRequest,
-} from "./protocol.generated";
+import type { CallRequest, CancelRequest, ErrorCode, EventsRequest, HelloRequest, Id } from "./protocol.generated";
 
-/** The present one, and the one before. */
-export const protocolVersions = [2, 1] as const;
-export type Version = (typeof protocolVersions)[number];
+/** The version of the window protocol (spec 9.2). */
+export const protocolVersion = 2;
 const requestTypes = ["hello", "ping", "state", "listen", "unlisten", "call", "cancel"] as const;
 export type RequestType = (typeof requestTypes)[number];
 
@@ -53,18 +43,17 @@ export function readId(message: Members): Id {
   return id;
 }
 
-/** The type and the version, once both are known here. */
-export function readType(message: Members): { type: RequestType; version: Version } {
+/** The type of a request of this version. */
+export function readType(message: Members): RequestType {
   const type = member(message, "type");
   if (typeof type !== "string" || type === "")
     throw new Refusal("malformed", "type must be a string that is not empty");
   const version = member(message, "version");
   if (!isWhole(version, 1)) throw new Refusal("malformed", "version must be an integer from 1");
-  const spoken = protocolVersions.find((each) => each === version);
-  if (!spoken) throw unsupported(`version ${version}`);
+  if (version !== protocolVersion) throw unsupported(version);
   const known = requestTypes.find((name) => name === type);
   if (!known) throw new Refusal("unknown_type", `no request is called ${quote(type)}`, { types: [...requestTypes] });
-  return { type: known, version: spoken };
+  return known;
 }
 
 /** The payload; where it is left out, an empty one if the type allows that. */
@@ -74,17 +63,14 @@ export function readPayload(message: Members, type: RequestType): Members {
   return readObject(payload, "/payload");
 }
 
-export function readHello(payload: Members): HelloRequest & { agreed: Version } {
+export function readHello(payload: Members): HelloRequest {
   const client = readObject(member(payload, "client"), "/payload/client");
   const name = readText(member(client, "name"), "/payload/client/name", 1);
   const version = readText(member(client, "version"), "/payload/client/version", 0);
-  const versions = readList(member(payload, "versions"), "/payload/versions", (item, path) => readWhole(item, path, 1));
-  const agreed = protocolVersions.find((spoken) => versions.includes(spoken));
-  if (!agreed) throw unsupported(`none of the versions ${versions.slice(0, 20).join(", ")}`);
-  return { client: { name, version }, versions, agreed };
+  return { client: { name, version } };
 }
 
-export function readEvents(payload: Members, offered: readonly string[]): UnlistenRequest {
+export function readEvents(payload: Members, offered: readonly string[]): EventsRequest {
   const events = readList(member(payload, "events"), "/payload/events", (item, path) => readText(item, path, 0));
   for (const event of events) {
     if (!offered.includes(event)) {
@@ -92,14 +78,6 @@ export function readEvents(payload: Members, offered: readonly string[]): Unlist
     }
   }
   return { events };
-}
-
-export function readListen(payload: Members, offered: readonly string[]): ListenRequest {
-  // The payload's form comes before the question whether its events are offered.
-  const value = member(payload, "resume");
-  readList(member(payload, "events"), "/payload/events", (item, path) => readText(item, path, 0));
-  const resume = value === undefined ? undefined : readResume(value);
-  return { ...readEvents(payload, offered), ...(resume && { resume }) };
 }
 
 export function readCall(payload: Members): CallRequest {
@@ -110,14 +88,6 @@ export function readCancel(payload: Members): CancelRequest {
   const id = member(payload, "id");
   if (!isId(id)) throw bad("/payload/id", "must be a request's id");
   return { id };
-}
-
-function readResume(value: unknown): Resume {
-  const resume = readObject(value, "/payload/resume");
-  return {
-    session: readText(member(resume, "session"), "/payload/resume/session", 1),
-    seq: readWhole(member(resume, "seq"), "/payload/resume/seq", 0),
-  };
 }
 
 export function readObject(value: unknown, path: string): Members {
@@ -151,8 +121,13 @@ export function bad(path: string, what: string): Refusal {
   return new Refusal("bad_payload", `${path} ${what}`, { path });
 }
 
-function unsupported(what: string): Refusal {
-  return new Refusal("unsupported_version", `${what} is not supported`, { supported: [...protocolVersions] });
+function unsupported(version: number): Refusal {
+  const older = version < protocolVersion ? "client" : "window";
+  return new Refusal(
+    "unsupported_version",
+    `incompatible: the window speaks version ${protocolVersion} of the window protocol and the request version ${version}; update the ${older}`,
+    { supported: [protocolVersion] },
+  );
 }
 
 function quote(text: string): string {

@@ -3,8 +3,9 @@
 import type { Socket } from "node:net";
 import { type Log, reason } from "../log";
 import { formatLine, LineReader, parseLine, TooLarge } from "../protocol/framing";
-import type { Hello, Id, Peer, WindowError } from "../protocol/protocol.generated";
+import type { Hello, Id, Peer, StateAnswer, WindowError } from "../protocol/protocol.generated";
 import {
+  protocolVersion,
   Refusal,
   type RequestType,
   readCall,
@@ -12,13 +13,10 @@ import {
   readEvents,
   readHello,
   readId,
-  readListen,
   readPayload,
   readType,
-  type Version,
 } from "../protocol/request";
-import { inVersion } from "../protocol/version";
-import type { Numbered, Store } from "./store";
+import type { Store } from "./store";
 
 const inFlightLimit = 256;
 export const waitingLimit = 16 * 1024 * 1024;
@@ -152,58 +150,56 @@ export class Connection {
     try {
       const message = readMessage(line);
       id = readId(message);
-      const { type, version } = readType(message);
+      const type = readType(message);
       if (this.#running.has(id))
         throw new Refusal("duplicate_id", `a request with the id ${JSON.stringify(id)} is in flight already`);
       // A cancel makes room.
       if (type !== "cancel" && this.#running.size >= inFlightLimit) {
         throw new Refusal("too_many", `${inFlightLimit} requests of this connection are in flight already`);
       }
-      this.#handle(id, type, version, readPayload(message, type));
+      this.#handle(id, type, readPayload(message, type));
     } catch (error) {
       this.#refuse(id, error);
     }
   }
 
-  #handle(id: Id, type: RequestType, version: Version, payload: Record<string, unknown>): void {
+  #handle(id: Id, type: RequestType, payload: Record<string, unknown>): void {
     if (type === "hello") this.#hello(id, payload);
     else if (type === "ping") this.#answer(id, {});
-    else if (type === "state") this.#answer(id, { ...this.#now(), state: inVersion(version, this.#host.store.state) });
-    else if (type === "listen") this.#listen(id, version, payload);
+    else if (type === "state") this.#answer(id, this.#now());
+    else if (type === "listen") this.#listen(id, payload);
     else if (type === "unlisten") this.#unlisten(id, payload);
     else if (type === "call") this.#call(id, payload);
     else this.#cancel(id, payload);
   }
 
-  #now(): { session: string; seq: number } {
-    return { session: this.#host.hello().session, seq: this.#host.store.seq };
+  #now(): StateAnswer {
+    const { seq, state } = this.#host.store;
+    return { session: this.#host.hello().session, seq, state };
   }
 
   #hello(id: Id, payload: Record<string, unknown>): void {
-    const { client, agreed } = readHello(payload);
-    this.client = client;
+    this.client = readHello(payload).client;
     const { store, commands } = this.#host;
     const answer: Hello = {
-      version: agreed,
+      version: protocolVersion,
       ...this.#host.hello(),
       commands: [...commands.keys()],
       events: [...offeredEvents],
       seq: store.seq,
-      state: inVersion(agreed, store.state),
+      state: store.state,
     };
     this.#answer(id, answer);
     this.#host.changed();
   }
 
-  #listen(id: Id, version: Version, payload: Record<string, unknown>): void {
-    readListen(payload, offeredEvents);
-    const { store } = this.#host;
-    // Nothing can happen between the snapshot and the subscription: this is one step. Every event has the whole
-    // state, so who resumes needs no event of the past.
+  #listen(id: Id, payload: Record<string, unknown>): void {
+    readEvents(payload, offeredEvents);
+    // Nothing can happen between the snapshot and the subscription: this is one step.
     this.#unsubscribe?.();
-    this.#answer(id, { ...this.#now(), resumed: false, state: inVersion(version, store.state) });
+    this.#answer(id, this.#now());
     if (this.#over) return;
-    this.#unsubscribe = store.subscribe((event) => this.#push(version, event));
+    this.#unsubscribe = this.#host.store.subscribe((event) => this.#write(event));
     this.#host.changed();
   }
 
@@ -269,10 +265,6 @@ export class Connection {
     } catch {
       this.#write({ id, success: false, error: { code, message: "the error's text and data cannot be sent" } });
     }
-  }
-
-  #push(version: Version, event: Numbered): void {
-    this.#write({ ...event, payload: inVersion(version, event.payload) });
   }
 
   /** Throws, and sends nothing, where there is no line for the message: an answer becomes a refusal then. */
