@@ -5,7 +5,6 @@ package capture
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -28,7 +27,6 @@ type Screen struct {
 	session      *cdp.Session
 	frames       *frame.Tree
 	printTimeout time.Duration
-	shots        atomic.Int32 // see captureEarly
 
 	mu      sync.Mutex // guards the fields that follow
 	focused bool       // focus emulation is on

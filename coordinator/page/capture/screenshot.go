@@ -12,7 +12,6 @@ import (
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
 
-	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
 )
 
@@ -117,10 +116,6 @@ func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.Captu
 			}
 		}
 	}
-	early, err := s.captureEarly(ctx, opts, params)
-	if err != nil {
-		return Image{}, err
-	}
 	l, err := s.frames.Layout(ctx)
 	if err != nil {
 		return Image{}, err
@@ -168,22 +163,6 @@ func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.Captu
 		Of: asked, Cut: part.Width < asked.Width || part.Height < asked.Height,
 		Width: int(math.Round(part.Width * scaling * l.Density)), Height: int(math.Round(part.Height * scaling * l.Density)),
 	}
-	whole := isViewport(opts) && scaling == 1 && l.Density == 1 && l.View.Scale == 1
-	if early != nil {
-		defer s.kick(ctx, frameKick)()
-		var r cdppage.CaptureScreenshotResult
-		if err := early.Wait(ctx, &r); err != nil {
-			return Image{}, err
-		}
-		width, height := sizeOf(r.Data)
-		if whole && width == img.Width && height == img.Height {
-			img.Data = r.Data
-			return img, nil
-		}
-		s.shots.Store(clipped)
-	} else if whole {
-		s.shots.CompareAndSwap(unknown, entire)
-	}
 	params.Clip = l.Clip(part, scaling)
 	r, err := s.captureFrame(ctx, params)
 	if err != nil {
@@ -211,29 +190,6 @@ const tooTall = 1.25
 func (c Clip) within(width, height float64) Clip {
 	left, top := max(c.X, 0), max(c.Y, 0)
 	return Clip{X: left, Y: top, Width: min(c.X+c.Width, width) - left, Height: min(c.Y+c.Height, height) - top}
-}
-
-// isViewport reports whether a screenshot covers exactly the viewport.
-func isViewport(opts Options) bool {
-	return opts.Target == "" && !opts.FullPage && opts.Clip == nil
-}
-
-// The values of Screen.shots: how to capture the viewport.
-const (
-	unknown = iota
-	entire  // without a clip: the last image had the browser's default size
-	clipped // with a clip: the screen is dense, the image is scaled, or a scroll bar is left out
-)
-
-// captureEarly starts to capture the viewport before its size is known, if the last
-// image without a clip was correct. A command that misses a frame waits 17 ms for the
-// next one. The caller must check the image's size. A nil result means that nothing was
-// started.
-func (s *Screen) captureEarly(ctx context.Context, opts Options, params cdppage.CaptureScreenshotParams) (*cdp.Pending, error) {
-	if !isViewport(opts) || s.shots.Load() != entire || opts.Format == "webp" { // sizeOf cannot read webp
-		return nil, nil
-	}
-	return s.session.Start(ctx, cdppage.CommandCaptureScreenshot, params)
 }
 
 // sizeOf is an image's size in pixels; 0 for webp, which the standard library
