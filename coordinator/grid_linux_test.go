@@ -50,7 +50,7 @@ func awaitSessions(t *testing.T, grid *gridtest.Grid, n int) []string {
 	}
 }
 
-// Four agents in one job have a browser each (internal/scale has many). A node dies, and a coordinator: the others
+// Four agents in one job have a browser each. A node dies, and a coordinator: the others
 // go on, and no session stays behind.
 func TestGridFleet(t *testing.T) {
 	const agents = 4

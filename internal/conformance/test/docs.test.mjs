@@ -3,7 +3,6 @@
 //
 //   sh             it ends, with the exit code 0
 //   sh stays       it prints something and goes on until the guide's end, as in another terminal
-//   sh repository  as sh, in the repository
 //   sh by-hand     it is run by the test that `elsewhere` names
 //   js             its first line names the file
 //   json           it must be JSON
@@ -147,8 +146,6 @@ async function run({ language, how, body }, { shop, env }, staying) {
       return staying.push(await stay(body, shop, env));
     case "sh":
       return ends(body, shop, env);
-    case "sh repository":
-      return ends(body, repository, env);
   }
   assert.fail(`a block of an unknown kind: ${language} ${how}\n${body}`);
 }
