@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 async function join(): Promise<void> {
-  joined = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+  joined = await chromium.connectOverCDP(stable, { timeout: 60_000 });
   page = joined
     .contexts()
     .flatMap((context) => context.pages())
@@ -156,7 +156,7 @@ test("a client that the user stops is cut off; the browser stays", async () => {
   await window.screenshot("access-stopped");
   await bar.act("Agents", "Playwright", "Resume a Stopped Agent");
   await listener.until((state) => state.access.stopped.length === 0);
-  joined = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+  joined = await chromium.connectOverCDP(stable, { timeout: 60_000 });
   // This editor is a remote one, and reports each port that it forwards.
   expect(await window.page.getByText(`port ${new URL(stable).port} is available`).count()).toBe(0);
 });

@@ -67,7 +67,7 @@ function notice() {
 
 /** Does something as the user in the debugged browser, by a client of its own. */
 async function asUser(act: (page: Page) => Promise<void>): Promise<void> {
-  const user: Browser = await chromium.connectOverCDP(listener.state.browser?.url ?? "", { timeout: 20_000 });
+  const user: Browser = await chromium.connectOverCDP(listener.state.browser?.url ?? "", { timeout: 60_000 });
   try {
     const pages = user.contexts().flatMap((context) => context.pages());
     await act(pages.find((page) => page.url().startsWith(shop.url)) as Page);
@@ -263,4 +263,15 @@ test("the user's own session is not the agent's to end", async () => {
   await window.running();
   await window.stop();
   await listener.until((state) => state.debugSessions.length === 0);
+});
+
+test("it goes on with the window that was reloaded, and with the next browser", async () => {
+  listener.close();
+  await window.reload();
+  await expect.poll(() => agent.use("window_list")).toContain(shop.folder);
+  await window.press("F5");
+  listener = await Listener.dial(scene.address);
+  await listener.debugging((state) => state.browser !== null);
+  expect(await agent.use("browser_snapshot")).toContain('heading "Shop"');
+  await window.stop();
 });

@@ -70,9 +70,9 @@ test("Copy CDP Endpoint copies an address, reports that it is not served, and se
   const args = ["endpoint", "--json", "--workspace", shop.folder];
   const asked = async () => JSON.parse((await promisify(execFile)(run.coordinator, args, { env: run.env })).stdout);
   // Until the terminal's program listens; the terminal draws what it prints and has no text.
-  await expect.poll(asked, { timeout: 20_000 }).toMatchObject({ url: copied, served: true });
+  await expect.poll(asked).toMatchObject({ url: copied, served: true });
   await bar.row("Agents", /Endpoint\s*http:/).waitFor();
-  const joined = await chromium.connectOverCDP(copied, { timeout: 20_000 });
+  const joined = await chromium.connectOverCDP(copied, { timeout: 60_000 });
   const pages = joined.contexts().flatMap((context) => context.pages());
   expect(pages.map((page) => page.url())).toContain(`${shop.url}?chandler`);
   await joined.close();

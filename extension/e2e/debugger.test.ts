@@ -30,7 +30,7 @@ async function step(action: string): Promise<DebugStepResult> {
 /** The page that is debugged, through its browser's endpoint. */
 async function joinPage(): Promise<Page> {
   const { browser: endpoint } = await listener.debugging((each) => each.browser !== null);
-  browser = await chromium.connectOverCDP(endpoint?.url ?? "", { timeout: 20_000 });
+  browser = await chromium.connectOverCDP(endpoint?.url ?? "", { timeout: 60_000 });
   const pages = browser.contexts().flatMap((context) => context.pages());
   const found = pages.find((each) => each.url().startsWith(shop.url));
   if (!found) throw new Error("the browser does not show the shop");

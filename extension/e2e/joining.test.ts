@@ -25,7 +25,7 @@ let stable: string;
 
 /** The pages that Playwright sees through an endpoint. */
 async function pagesThrough(address: string): Promise<string[]> {
-  const browser = await chromium.connectOverCDP(address, { timeout: 20_000 });
+  const browser = await chromium.connectOverCDP(address, { timeout: 60_000 });
   try {
     return browser.contexts().flatMap((context) => context.pages().map((page) => page.url()));
   } finally {
@@ -90,7 +90,7 @@ test("a breakpoint set in the editor stops what the agent does, and the agent go
 });
 
 test("Playwright joins the same page through the stable endpoint", async () => {
-  const browser = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+  const browser = await chromium.connectOverCDP(stable, { timeout: 60_000 });
   const pages = browser.contexts().flatMap((context) => context.pages());
   const page = pages.find((each) => each.url() === `${shop.url}?garden`);
   expect(await page?.locator("#answer").textContent()).toBe("Thank you, Ada");

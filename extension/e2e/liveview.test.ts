@@ -63,7 +63,7 @@ async function click(url: string, x: number, y: number): Promise<void> {
 
 async function joinPage(): Promise<Page> {
   const { browser: endpoint } = await listener.debugging((each) => each.browser !== null);
-  browser = await chromium.connectOverCDP(endpoint?.url ?? "", { timeout: 20_000 });
+  browser = await chromium.connectOverCDP(endpoint?.url ?? "", { timeout: 60_000 });
   const found = browser.contexts()[0]?.pages()[0];
   if (!found) throw new Error("the browser has no page");
   return found;

@@ -53,7 +53,7 @@ test("without a port the window reports its pages, each with an endpoint of its 
 });
 
 test("Playwright drives the page, stops at the breakpoint and follows a navigation", async () => {
-  const browser = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+  const browser = await chromium.connectOverCDP(stable, { timeout: 60_000 });
   const [page] = browser.contexts().flatMap((context) => context.pages()) as [Page];
   expect(page.url()).toBe(`${shop.url}?orchard`);
   expect(await page.evaluate("6 * 7")).toBe(42);
@@ -70,7 +70,7 @@ test("Playwright drives the page, stops at the breakpoint and follows a navigati
 });
 
 test("Playwright opens and closes a page, and gets an error for what cannot be done", async () => {
-  const browser = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+  const browser = await chromium.connectOverCDP(stable, { timeout: 60_000 });
   const [context] = browser.contexts();
   if (!context) throw new Error("Playwright sees no context");
   const page = await context.newPage();
@@ -153,7 +153,7 @@ test("chromedp opens a tab of its own beside the page", async () => {
 });
 
 test("frames of another process and workers come with their page", async () => {
-  const browser = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+  const browser = await chromium.connectOverCDP(stable, { timeout: 60_000 });
   const [page] = browser.contexts().flatMap((context) => context.pages()) as [Page];
   const worker = page.waitForEvent("worker");
   await page.goto(`${shop.url}frames.html`);
@@ -187,7 +187,7 @@ test("an agent sees, clicks, evaluates and takes a picture", async () => {
 });
 
 test("Playwright and Puppeteer at once get their own answers", async () => {
-  const one = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+  const one = await chromium.connectOverCDP(stable, { timeout: 60_000 });
   const two = await puppeteer24.connect({ browserURL: stable, defaultViewport: null });
   const page = one.contexts().flatMap((context) => context.pages())[0];
   const [same] = await two.pages();

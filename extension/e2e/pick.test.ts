@@ -64,7 +64,7 @@ test("in a browser that nobody sees the user points in the live view, by mouse, 
   let other: Page | undefined;
   try {
     await agent.use("browser_snapshot");
-    browser = await chromium.connectOverCDP(endpoint?.url ?? "", { timeout: 20_000 });
+    browser = await chromium.connectOverCDP(endpoint?.url ?? "", { timeout: 60_000 });
     const context = browser.contexts()[0];
     const page = context?.pages().find((each) => each.url().startsWith(scene.shop.url));
     const box = await page?.locator("#buy").boundingBox();

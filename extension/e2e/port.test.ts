@@ -102,7 +102,7 @@ test("agents and CDP tools work there all the same", async (context) => {
     await agent.use("browser_click", { element: "Buy", target: "#buy" });
     expect(await agent.use("browser_snapshot")).toContain("Thank you, Ada");
     expect(await agent.use("browser_evaluate", { function: "() => location.search" })).toContain("?agent");
-    const browser = await chromium.connectOverCDP(await endpoint(run, shop.folder), { timeout: 20_000 });
+    const browser = await chromium.connectOverCDP(await endpoint(run, shop.folder), { timeout: 60_000 });
     const [page] = browser.contexts().flatMap((each) => each.pages()) as [Page];
     expect(await page.locator("#answer").textContent()).toBe("Thank you, Ada");
     expect(await attack(bob, shop.url, diary)).toEqual([]); // also at what the coordinator has opened

@@ -111,7 +111,7 @@ describe.skipIf(reason)("a browser on the user's machine", () => {
   });
 
   test("is driven by Playwright through the stable address", async () => {
-    const browser = await chromium.connectOverCDP(await endpoint(run, shop.folder), { timeout: 20_000 });
+    const browser = await chromium.connectOverCDP(await endpoint(run, shop.folder), { timeout: 60_000 });
     const [page] = browser.contexts().flatMap((context) => context.pages()) as [Page];
     await page.locator("#name").fill("Ada");
     await page.locator("#buy").click();
@@ -128,7 +128,7 @@ describe.skipIf(reason)("a browser on the user's machine", () => {
     );
     expect(report).toContain("so it has no port that can be reached from here");
     expect(report).toContain("clients cannot make browser contexts, set breakpoints or step");
-    const browser = await chromium.connectOverCDP(await endpoint(run, shop.folder), { timeout: 20_000 });
+    const browser = await chromium.connectOverCDP(await endpoint(run, shop.folder), { timeout: 60_000 });
     await expect(browser.newContext()).rejects.toThrow("the window's debugger shares its pages only");
     await browser.close();
   });

@@ -38,7 +38,7 @@ function freePort(): Promise<number> {
 }
 
 async function joinBrowser(url: string | undefined): Promise<Browser> {
-  joined = await chromium.connectOverCDP(url ?? "", { timeout: 20_000 });
+  joined = await chromium.connectOverCDP(url ?? "", { timeout: 60_000 });
   return joined;
 }
 

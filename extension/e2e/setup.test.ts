@@ -72,7 +72,7 @@ async function started(args: string[]): Promise<number> {
   const line = [run.coordinator, ...args, ""].join("\0");
   const mark = run.env[markVariable] ?? "";
   const ours = () => marked(mark).filter((pid) => commandLine(pid) === line);
-  await expect.poll(ours, { timeout: 40_000 }).toHaveLength(1);
+  await expect.poll(ours).toHaveLength(1);
   return ours()[0] as number;
 }
 

@@ -49,7 +49,7 @@ async function pagesAre(count: number): Promise<void> {
 }
 
 async function withPages(act: (find: (part: string) => Page) => Promise<void>): Promise<void> {
-  const user: Browser = await chromium.connectOverCDP(listener.state.browser?.url ?? "", { timeout: 20_000 });
+  const user: Browser = await chromium.connectOverCDP(listener.state.browser?.url ?? "", { timeout: 60_000 });
   try {
     const pages = user.contexts().flatMap((context) => context.pages());
     await act((part) => pages.find((page) => page.url().includes(part)) as Page);

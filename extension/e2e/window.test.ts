@@ -64,7 +64,7 @@ test("the status names an agent, and what it did last in the debug browser", asy
     await agent.use("browser_wait_for", { text: "Your name" });
     await agent.use("browser_type", { target: "#name", text: "Ada Lovelace" });
     const listed = async () => (await status(run)).windows.find(({ workspace }) => workspace === shop.folder);
-    await expect.poll(listed, { timeout: 20_000 }).toMatchObject({
+    await expect.poll(listed).toMatchObject({
       kind: "vscode",
       access: "full",
       browser: { via: "injected" },

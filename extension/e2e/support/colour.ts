@@ -12,7 +12,7 @@ export async function untilColoured(
 ): Promise<void> {
   const near = (seen: number[]) => wanted.every((part, index) => Math.abs(part - (seen[index] ?? -99)) < 12);
   const look = async () => near(await colour(page, element, x, y).catch(() => []));
-  await expect.poll(look, { timeout: 15_000 }).toBe(true);
+  await expect.poll(look).toBe(true);
 }
 
 async function colour(page: Page, element: Locator, x: number, y: number): Promise<number[]> {

@@ -14,7 +14,7 @@ export interface WindowRow {
 }
 
 export async function coordinator(run: Run, ...args: string[]): Promise<string> {
-  const { stdout } = await execute(run.coordinator, args, { env: run.env, cwd: run.root, timeout: 20_000 });
+  const { stdout } = await execute(run.coordinator, args, { env: run.env, cwd: run.root, timeout: 60_000 });
   return stdout;
 }
 
@@ -32,7 +32,7 @@ export async function chromedp(
   address: string,
   url: string,
 ): Promise<{ title: string; sum: number; pages: string[] }> {
-  const { stdout } = await execute(run.chromedp, [address, url], { env: run.env, timeout: 30_000 });
+  const { stdout } = await execute(run.chromedp, [address, url], { env: run.env, timeout: 60_000 });
   return JSON.parse(stdout);
 }
 

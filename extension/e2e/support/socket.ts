@@ -36,7 +36,7 @@ export class Listener {
       const state = stateOf(line);
       return isState(line) && state.revision > after && fits(state);
     };
-    return stateOf(await this.client.until(isWanted, 40_000));
+    return stateOf(await this.client.until(isWanted, 60_000));
   }
 
   /**
@@ -49,7 +49,7 @@ export class Listener {
 
   /** Calls a command and answers its result; a refusal is thrown, as `code: message`. */
   async call(command: string, arg: object = {}): Promise<Record<string, unknown>> {
-    const line = await this.client.ask("call", { command, arg }, 40_000);
+    const line = await this.client.ask("call", { command, arg }, 60_000);
     const { code, message } = (line.error ?? {}) as { code?: string; message?: string };
     if (line.success !== true) throw new Error(`${code}: ${message}`);
     return line.payload?.result as Record<string, unknown>;

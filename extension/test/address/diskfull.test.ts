@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { hang } from "../support/hang";
 import { bundle } from "../support/program";
 import { temporaryFolder } from "../support/window";
 
@@ -32,7 +33,7 @@ test.runIf(allowed).each([
     input: await bundle(program),
     env: { ...process.env, DISK: disk, XDG_DATA_HOME: disk },
     encoding: "utf8",
-    timeout: 15_000,
+    timeout: hang,
   });
   expect(stderr).toBe("");
   expect(stdout).toMatch(/^(?:listen )?ENOSPC: no space left on device.*\nleft:\n$/);

@@ -73,7 +73,7 @@ test("a session that ends while its browser is searched ends the search", async 
   await expect(answer).rejects.toThrow("no browser has named its port");
 });
 
-test("a browser that never comes is given up", { timeout: 15_000 }, async () => {
+test("a browser that never comes is given up", async () => {
   await expect(findEndpoint(inProfile(await temporaryFolder()), never)).rejects.toThrow(
     "no browser has named its port",
   );

@@ -8,6 +8,7 @@ import { LiveView, type Shown } from "../../src/core/liveview/liveview";
 import { silent } from "../../src/core/log";
 import { Store } from "../../src/core/window/store";
 import { endBrowser, launchBrowser } from "../support/browser";
+import { hang } from "../support/hang";
 import { Relay } from "../support/relay";
 import { temporaryFolder } from "../support/window";
 
@@ -61,7 +62,7 @@ async function debugged(store: Store, preferences?: object) {
     await writeFile(join(userDataDir, "Default", "Preferences"), JSON.stringify(preferences));
   }
   const child = launchBrowser(userDataDir);
-  const { url } = await findEndpoint({ via: "injected", userDataDir }, AbortSignal.timeout(15_000));
+  const { url } = await findEndpoint({ via: "injected", userDataDir }, AbortSignal.timeout(hang));
   store.set({ browser: { url, via: "injected" } });
   const cdp = await Cdp.connect(url);
   onTestFinished(() => cdp.close());
@@ -198,7 +199,7 @@ test("the user points at an element, types into the page, and reloads it", async
   const evaluate = async (expression: string) =>
     (await cdp.call("Runtime.evaluate", { expression, returnByValue: true }, session)).result as { value: unknown };
   const scrolled = "document.readyState === 'complete' && coupon && (scrollTo(0, 2000), scrollY)";
-  await vi.waitFor(async () => expect((await evaluate(scrolled)).value).toBe(2000));
+  await expect.poll(async () => (await evaluate(scrolled)).value).toBe(2000);
   live.open(show, size);
   await until("pages", ({ current }) => current === id);
   const { page } = await until("frame");
@@ -215,12 +216,10 @@ test("the user points at an element, types into the page, and reloads it", async
   }
   live.key({ type: "keyDown", key: "T", text: "T" });
   live.key({ type: "keyUp", key: "T" });
-  await vi.waitFor(async () => expect((await evaluate("coupon.value")).value).toBe("T"));
+  await expect.poll(async () => (await evaluate("coupon.value")).value).toBe("T");
   await evaluate("globalThis.old = true");
   live.reload();
-  await vi.waitFor(async () =>
-    expect((await evaluate("globalThis.old ?? document.readyState")).value).toBe("complete"),
-  );
+  await expect.poll(async () => (await evaluate("globalThis.old ?? document.readyState")).value).toBe("complete");
 });
 
 /** The width of the last frame, and its colour in the middle. The browser decodes it. */
@@ -255,11 +254,11 @@ test("a panel that was slow to draw shows the page as it is in the end", async (
     await painted(cdp, session);
     await cdp.call("Page.captureScreenshot", {}, session);
   }
-  await vi.waitFor(() => expect(waiting.length).toBeGreaterThan(1));
+  await expect.poll(() => waiting.length).toBeGreaterThan(1);
   slow = false;
   for (const shown of waiting) show(shown);
   const red = async () => (await pictured(cdp, session, all)).colour[0];
-  await vi.waitFor(async () => expect(await red()).toBeGreaterThan(220), { timeout: 10_000, interval: 100 });
+  await expect.poll(red).toBeGreaterThan(220);
 });
 
 test("the picture follows the size of the panel", async () => {
@@ -272,7 +271,7 @@ test("the picture follows the size of the panel", async () => {
   expect((await pictured(cdp, session, all)).width).toBeLessThanOrEqual(320);
   live.resize({ width: 640, height: 640 });
   const width = async () => (await pictured(cdp, session, all)).width;
-  await vi.waitFor(async () => expect(await width()).toBeGreaterThan(320), { timeout: 10_000, interval: 100 });
+  await expect.poll(width).toBeGreaterThan(320);
 });
 
 test("the user chooses the page, and nothing is asked while nobody looks", async () => {

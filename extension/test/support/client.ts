@@ -1,6 +1,7 @@
 // A client of the window protocol for tests: small, strict, and not the extension's own code.
 import { createConnection, type Socket } from "node:net";
 import { createInterface } from "node:readline";
+import { hang } from "./hang";
 
 export type Line = Record<string, unknown> & { payload?: Record<string, unknown> };
 
@@ -48,7 +49,7 @@ export class Client {
   }
 
   /** The first line, also of those that came already, that fits. */
-  async until(fits: (line: Line) => boolean, limit = 10_000): Promise<Line> {
+  async until(fits: (line: Line) => boolean, limit = hang): Promise<Line> {
     const deadline = performance.now() + limit;
     for (;;) {
       const found = this.lines.find(fits);
@@ -59,7 +60,7 @@ export class Client {
   }
 
   /** Waits for the window to end the connection. */
-  async end(limit = 10_000): Promise<void> {
+  async end(limit = hang): Promise<void> {
     const deadline = performance.now() + limit;
     while (!this.#ended) await this.#change(deadline - performance.now());
   }

@@ -2,8 +2,9 @@
 
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
+import { hang } from "./hang";
 
-const timeout = 20_000;
+const timeout = hang;
 
 export class Relay {
   readonly #sockets = new Set<Socket>();

@@ -1,6 +1,7 @@
 // What a window keeps of 100,000 messages: nothing. In a process of its own, which collects its garbage when asked.
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
+import { hang } from "../support/hang";
 import { bundle } from "../support/program";
 import { temporaryFolder } from "../support/window";
 
@@ -68,7 +69,7 @@ test("100,000 messages leave nothing behind", async () => {
     input: await bundle(program),
     env: { ...process.env, XDG_DATA_HOME: await temporaryFolder() },
     encoding: "utf8",
-    timeout: 15_000,
+    timeout: hang,
   });
   expect(stderr).toBe("");
   expect(stdout).toMatch(/^-?\d+\n$/);

@@ -23,7 +23,7 @@ export const waitingLimit = 16 * 1024 * 1024;
 /** Above this many waiting bytes no more requests are read, until the client has read. */
 const fullAt = 1024 * 1024;
 /** How long a client may take to read the last lines. */
-const linger = 2_000;
+export const linger = 2_000;
 /** How long calls may still take when their client has ended its side. */
 const lastCalls = 1_000;
 export const callLimit = 5_000;
