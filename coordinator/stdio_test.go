@@ -185,7 +185,8 @@ func TestEndOfInput(t *testing.T) {
 				t.Error(err)
 			}
 			t.Logf("it ended after %v", time.Since(began))
-			if took := time.Since(began); took > 5*time.Second { // 3 s are specified; a busy machine may need more
+			// 3 s are specified, and a busy machine may need more. By itself the call ends after 10 s.
+			if took := time.Since(began); took > 9*time.Second {
 				t.Errorf("it ended after %v", took)
 			}
 			for _, pid := range children {
