@@ -160,15 +160,16 @@ func (f *files) readToken() (string, error) {
 // lockChoice admits one process at a time to the choice of a port, for all windows: so no
 // two choose the same.
 func (f *files) lockChoice() (unlock func() error, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	const limit = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	lock := flock.New(filepath.Join(f.dir, "endpoint-ports.lock"), flock.SetPermissions(0o600))
-	ok, err := trusted.Lock(lock.Path(), func() (bool, error) { return lock.TryLockContext(ctx, 5*time.Millisecond) })
-	if errors.Is(err, trusted.ErrForeign) {
-		return nil, err
-	}
-	if err != nil || !ok {
-		return nil, fmt.Errorf("another process holds %s: %w", lock.Path(), err)
+	_, err = trusted.Lock(lock.Path(), func() (bool, error) { return lock.TryLockContext(ctx, 5*time.Millisecond) })
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("another coordinator has held the lock %s for %v: it may be stopped. See: coordinator doctor", lock.Path(), limit)
+	case err != nil:
+		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
 	}
 	return lock.Close, nil
 }

@@ -44,7 +44,7 @@ func Listen(path string) (net.Listener, error) {
 }
 
 func (l *listener) Close() error {
-	_ = os.Remove(l.path) // clean may have done it
+	_ = os.Remove(l.path) // doctor may have done it
 	return l.UnixListener.Close()
 }
 
