@@ -84,7 +84,7 @@ func dial(ctx context.Context, a Address, o DialOptions) (*client, error) {
 	c.loops.Add(2)
 	go c.readLoop()
 	go c.writeLoop()
-	err = c.request(ctx, 0, "hello", helloRequest{o.Client}, &c.hello)
+	err = c.request(ctx, "hello", helloRequest{o.Client}, &c.hello)
 	if err == nil {
 		err = c.hello.check(a)
 	}
@@ -146,7 +146,7 @@ func (c *client) call(ctx context.Context, command string, arg, result any) erro
 		request.Arg = raw
 	}
 	var a callAnswer
-	if err := c.request(ctx, 0, "call", request, &a); err != nil {
+	if err := c.request(ctx, "call", request, &a); err != nil {
 		return fmt.Errorf("call %s: %w", command, err)
 	}
 	if result == nil {
@@ -161,7 +161,9 @@ func (c *client) call(ctx context.Context, command string, arg, result any) erro
 // listen subscribes to the window's state. All events after that of the response follow.
 func (c *client) listen(ctx context.Context) (stateAnswer, error) {
 	var a stateAnswer
-	err := c.request(ctx, requestTime, "listen", eventsRequest{[]string{"state"}}, &a)
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	err := c.request(ctx, "listen", listenRequest{[]string{"state"}}, &a)
 	if err == nil {
 		err = a.State.accept()
 	}
@@ -171,10 +173,9 @@ func (c *client) listen(ctx context.Context) (stateAnswer, error) {
 	return a, nil
 }
 
-// request sends one request and waits for its response. Without a deadline in the
-// context it waits for at most limit, if that is not 0. An abandoned request is cancelled
+// request sends one request and waits for its response. An abandoned request is cancelled
 // in the window.
-func (c *client) request(ctx context.Context, limit time.Duration, kind string, payload, result any) error {
+func (c *client) request(ctx context.Context, kind string, payload, result any) error {
 	n, response, err := c.expect()
 	if err != nil {
 		return err
@@ -185,28 +186,19 @@ func (c *client) request(ctx context.Context, limit time.Duration, kind string, 
 		return err
 	}
 	c.out.send(line)
-	var late <-chan time.Time
-	if _, given := ctx.Deadline(); !given && limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		late = timer.C
-	}
 	select {
 	case a, ok := <-response:
 		if !ok {
 			return c.ended()
 		}
 		return a.into(result)
-	case <-late:
-		err = context.DeadlineExceeded
 	case <-ctx.Done():
-		err = ctx.Err()
 	}
 	c.forget(n)
 	if line, err := encodeRequest(c.number(), "cancel", cancelRequest{intID(n)}); err == nil {
 		c.out.send(line) // its response is not awaited
 	}
-	return fmt.Errorf("wait for the window's answer to %s: %w", kind, err)
+	return fmt.Errorf("wait for the window's answer to %s: %w", kind, ctx.Err())
 }
 
 // expect assigns a request its number, and the channel for its response, which closes

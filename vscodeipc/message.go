@@ -140,8 +140,7 @@ type helloRequest struct {
 	Client Peer `json:"client"`
 }
 
-// eventsRequest is the payload of listen and unlisten.
-type eventsRequest struct {
+type listenRequest struct {
 	Events []string `json:"events" min:"1"`
 }
 

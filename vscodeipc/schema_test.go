@@ -79,7 +79,7 @@ var goType = map[string]reflect.Type{
 	"HelloRequest":  reflect.TypeFor[helloRequest](),
 	"Hello":         reflect.TypeFor[Hello](),
 	"StateAnswer":   reflect.TypeFor[stateAnswer](),
-	"EventsRequest": reflect.TypeFor[eventsRequest](),
+	"ListenRequest": reflect.TypeFor[listenRequest](),
 	"CallRequest":   reflect.TypeFor[callRequest](),
 	"CallAnswer":    reflect.TypeFor[callAnswer](),
 	"CancelAnswer":  reflect.TypeFor[cancelAnswer](),
@@ -238,13 +238,12 @@ func reencodeRequest(r request, payload any) ([]byte, error) {
 
 // payloads maps a request to the type of its payload.
 var payloads = map[string]reflect.Type{
-	"hello":    reflect.TypeFor[helloRequest](),
-	"ping":     reflect.TypeFor[struct{}](),
-	"state":    reflect.TypeFor[struct{}](),
-	"listen":   reflect.TypeFor[eventsRequest](),
-	"unlisten": reflect.TypeFor[eventsRequest](),
-	"call":     reflect.TypeFor[callRequest](),
-	"cancel":   reflect.TypeFor[cancelRequest](),
+	"hello":  reflect.TypeFor[helloRequest](),
+	"ping":   reflect.TypeFor[struct{}](),
+	"state":  reflect.TypeFor[struct{}](),
+	"listen": reflect.TypeFor[listenRequest](),
+	"call":   reflect.TypeFor[callRequest](),
+	"cancel": reflect.TypeFor[cancelRequest](),
 }
 
 // decodePayload decodes a payload as the server does.

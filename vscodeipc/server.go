@@ -254,9 +254,3 @@ func (s *Server) listen(c *serverConn, r request) {
 	c.answer(r, stateAnswer{s.hello.Session, s.state.Revision, s.state})
 	c.listening = true
 }
-
-func (s *Server) unlisten(c *serverConn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.listening = false
-}

@@ -96,7 +96,7 @@ func (c *serverConn) answer(to request, payload any) {
 }
 
 // requestTypes are the requests of spec 5, as unknown_type lists them.
-var requestTypes = []string{"hello", "ping", "state", "listen", "unlisten", "call", "cancel"}
+var requestTypes = []string{"hello", "ping", "state", "listen", "call", "cancel"}
 
 func (c *serverConn) route(r request) *Error {
 	if !slices.Contains(requestTypes, r.kind) {
@@ -112,8 +112,6 @@ func (c *serverConn) route(r request) *Error {
 		return with(r, c.state)
 	case "listen":
 		return with(r, c.listen)
-	case "unlisten":
-		return with(r, c.unlisten)
 	case "call":
 		return with(r, c.call)
 	case "cancel":
@@ -159,30 +157,13 @@ func (c *serverConn) state(r request, _ struct{}) *Error {
 	return nil
 }
 
-func (c *serverConn) listen(r request, l eventsRequest) *Error {
-	if fault := offered(l.Events); fault != nil {
-		return fault
-	}
-	c.server.listen(c, r)
-	return nil
-}
-
-func (c *serverConn) unlisten(r request, u eventsRequest) *Error {
-	if fault := offered(u.Events); fault != nil {
-		return fault
-	}
-	c.server.unlisten(c)
-	c.answer(r, noPayload)
-	return nil
-}
-
-// offered checks the events of a request. A window offers only "state".
-func offered(events []string) *Error {
-	for _, event := range events {
-		if event != "state" {
-			return errorf(codeUnknownEvent, map[string]any{"offered": []string{"state"}}, "the event %q is not offered", event)
+func (c *serverConn) listen(r request, l listenRequest) *Error {
+	for _, event := range l.Events {
+		if event != "state" { // a window of this package has no other
+			return errorf(codeUnknownEvent, map[string]any{"offered": c.server.hello.Events}, "the event %q is not offered", event)
 		}
 	}
+	c.server.listen(c, r)
 	return nil
 }
 

@@ -155,8 +155,6 @@ func connect(t testing.TB, a Address) *client {
 	return c
 }
 
-func ping(c *client, ctx context.Context) error { return c.request(ctx, requestTime, "ping", nil, nil) }
-
 // listen subscribes the client.
 func listen(t testing.TB, c *client) stateAnswer {
 	t.Helper()

@@ -131,7 +131,7 @@ func TestWatcherDialsAtOnceWhenNeeded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.request(t.Context(), requestTime, "ping", nil, nil); err != nil {
+		if err := ping(c, t.Context()); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(start); took != 0 {
@@ -295,7 +295,7 @@ func TestDeadlines(t *testing.T) {
 				work.Go(func() {
 					time.Sleep(time.Duration(i) * time.Second)
 					asked := time.Now()
-					if err := c.request(t.Context(), requestTime, "ping", nil, nil); !errors.Is(err, context.DeadlineExceeded) || time.Since(asked) != requestTime {
+					if err := ping(c, t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(asked) != requestTime {
 						t.Errorf("asked after %v, it had %v after %v", asked.Sub(start), err, time.Since(asked))
 					}
 				})
@@ -312,3 +312,9 @@ func TestDeadlines(t *testing.T) {
 
 // helloAnswer is the response of a window without a folder to the first request.
 const helloAnswer = `{"id":1,"success":true,"payload":{"version":2,"server":{"name":"x","version":"","kind":"vscode"},"session":"s","pid":1,"workspace":null,"folders":[],"commands":[],"events":["state"],"seq":0,"state":{"revision":0,"debugSessions":[],"browser":null,"pages":[]}}}` + "\n"
+
+func ping(c *client, ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	return c.request(ctx, "ping", nil, nil)
+}

@@ -23,16 +23,6 @@ test("every change is one event, with no hole, and no change is none", async () 
   ]);
 });
 
-test("unlisten ends the events", async () => {
-  const { store, dial } = await serve();
-  const client = await dial();
-  await client.ask("listen", { events: ["state"] });
-  await client.ask("unlisten", { events: ["state"] });
-  store.set(session("a"));
-  expect((await client.ask("state")).payload).toMatchObject({ seq: 1 });
-  expect(client.lines.some((line) => line.type === "state")).toBe(false);
-});
-
 test("listening twice does not double the events", async () => {
   const { store, dial } = await serve();
   const client = await dial();

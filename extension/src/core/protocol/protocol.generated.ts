@@ -46,7 +46,7 @@ export interface Protocol {
   Peer: Peer;
   Server: Server;
   StateAnswer: StateAnswer;
-  EventsRequest: EventsRequest;
+  ListenRequest: ListenRequest;
   CallRequest: CallRequest;
   CallAnswer: CallAnswer;
   CancelRequest: CancelRequest;
@@ -233,7 +233,7 @@ export interface StateAnswer {
   seq: number;
   state: State;
 }
-export interface EventsRequest {
+export interface ListenRequest {
   /**
    * @minItems 1
    */

@@ -1,10 +1,10 @@
 // Reads a request off a parsed line, and its payload, with the answer that each fault deserves.
 // Obeys specs/window-protocol/README.md sections 4 to 6.
-import type { CallRequest, CancelRequest, ErrorCode, EventsRequest, HelloRequest, Id } from "./protocol.generated";
+import type { CallRequest, CancelRequest, ErrorCode, HelloRequest, Id, ListenRequest } from "./protocol.generated";
 
 /** The version of the window protocol (spec 9.2). */
 export const protocolVersion = 2;
-const requestTypes = ["hello", "ping", "state", "listen", "unlisten", "call", "cancel"] as const;
+const requestTypes = ["hello", "ping", "state", "listen", "call", "cancel"] as const;
 export type RequestType = (typeof requestTypes)[number];
 
 /** A refusal that goes to the client as an error. */
@@ -70,7 +70,7 @@ export function readHello(payload: Members): HelloRequest {
   return { client: { name, version } };
 }
 
-export function readEvents(payload: Members, offered: readonly string[]): EventsRequest {
+export function readListen(payload: Members, offered: readonly string[]): ListenRequest {
   const events = readList(member(payload, "events"), "/payload/events", (item, path) => readText(item, path, 0));
   for (const event of events) {
     if (!offered.includes(event)) {

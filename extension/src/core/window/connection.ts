@@ -10,9 +10,9 @@ import {
   type RequestType,
   readCall,
   readCancel,
-  readEvents,
   readHello,
   readId,
+  readListen,
   readPayload,
   readType,
 } from "../protocol/request";
@@ -168,7 +168,6 @@ export class Connection {
     else if (type === "ping") this.#answer(id, {});
     else if (type === "state") this.#answer(id, this.#now());
     else if (type === "listen") this.#listen(id, payload);
-    else if (type === "unlisten") this.#unlisten(id, payload);
     else if (type === "call") this.#call(id, payload);
     else this.#cancel(id, payload);
   }
@@ -194,20 +193,12 @@ export class Connection {
   }
 
   #listen(id: Id, payload: Record<string, unknown>): void {
-    readEvents(payload, offeredEvents);
+    readListen(payload, offeredEvents);
     // Nothing can happen between the snapshot and the subscription: this is one step.
     this.#unsubscribe?.();
     this.#answer(id, this.#now());
     if (this.#over) return;
     this.#unsubscribe = this.#host.store.subscribe((event) => this.#write(event));
-    this.#host.changed();
-  }
-
-  #unlisten(id: Id, payload: Record<string, unknown>): void {
-    readEvents(payload, offeredEvents);
-    this.#unsubscribe?.();
-    this.#unsubscribe = undefined;
-    this.#answer(id, {});
     this.#host.changed();
   }
 
