@@ -4,8 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"syscall"
 
+	"browser-coordinator/internal/usersocket"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -76,7 +76,7 @@ func (r *Registry) set(e *entry, window *Window, reason string) {
 
 // exists reports whether an address that gave err may still have a window.
 func exists(a vscodeipc.Address, err error) bool {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+	if errors.Is(err, fs.ErrNotExist) || usersocket.IsDead(err) {
 		return false
 	}
 	addresses, _ := vscodeipc.List()
