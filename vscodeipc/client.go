@@ -113,7 +113,7 @@ func errVersion(fault *Error) error {
 	if json.Unmarshal(fault.Data, &data) != nil || len(data.Supported) == 0 {
 		return fmt.Errorf("%w: it does not speak version %d of the window protocol: %w", errIncompatible, version, fault)
 	}
-	older := "its editor's extension"
+	older := "the window (in an editor: its extension)"
 	if slices.Max(data.Supported) > version {
 		older = "this program"
 	}

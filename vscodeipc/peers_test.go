@@ -48,7 +48,7 @@ func TestMisbehavingWindows(t *testing.T) {
 
 // TestAnotherVersion: the user learns which side to update.
 func TestAnotherVersion(t *testing.T) {
-	for supported, want := range map[string]string{"[1]": "update its editor's extension", "[3,4]": "speaks version 4 of the window protocol and this program version 2; update this program", "[]": "version 2"} {
+	for supported, want := range map[string]string{"[1]": "update the window (in an editor: its extension)", "[3,4]": "speaks version 4 of the window protocol and this program version 2; update this program", "[]": "version 2"} {
 		_, err := dialScript(t, `{"id":1,"success":false,"error":{"code":"unsupported_version","message":"no","data":{"supported":`+supported+`}}}`+"\n")
 		if !errors.Is(err, errIncompatible) || !strings.Contains(err.Error(), want) {
 			t.Errorf("a window of %s: %v", supported, err)
