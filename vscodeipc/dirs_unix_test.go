@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"browser-coordinator/vscodeipc/internal/socket"
 )
@@ -298,46 +297,6 @@ func TestSpoiledShortName(t *testing.T) {
 			}
 			next := serve(t, ServerOptions{Workspace: "/y"})
 			awaitFound(t, dirs, func() bool { return reachable(t, next) })
-		})
-	}
-}
-
-// TestKilledBinders: what a process leaves that is killed while it binds, or deletes, is
-// removed by the next one that binds or probes, and nothing newer is.
-func TestKilledBinders(t *testing.T) {
-	for name, clean := range map[string]func(t *testing.T){
-		"a window binds": func(t *testing.T) { serve(t, ServerOptions{Workspace: "/x"}) },
-		"a probe":        func(t *testing.T) { probeAll(t, ProbeOptions{}) },
-		"a dry run":      func(t *testing.T) { probeAll(t, ProbeOptions{DryRun: true}) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			home(t)
-			dir := filepath.Dir(socketPath(t, ""))
-			killed, binding, gone, short := filepath.Join(dir, ".bind-1-0000000a"), filepath.Join(dir, ".bind-2-0000000b"), filepath.Join(dir, ".gone-3-0000000c"), filepath.Join(dir, ".bind-4-0000000d")
-			for _, folder := range []string{killed, binding} {
-				if err := os.Mkdir(folder, 0o700); err != nil {
-					t.Fatal(err)
-				}
-				deadSocket(t, filepath.Join(folder, "s"))
-			}
-			then := time.Now().Add(-time.Minute)
-			if err := errors.Join(os.WriteFile(gone, nil, 0o600), os.WriteFile(short, nil, 0o600)); err != nil {
-				t.Fatal(err)
-			}
-			for _, old := range []string{killed, gone, short} {
-				if err := os.Chtimes(old, then, then); err != nil {
-					t.Fatal(err)
-				}
-			}
-			clean(t)
-			for _, old := range []string{killed, gone, short} {
-				if _, err := os.Lstat(old); (err == nil) != (name == "a dry run") {
-					t.Errorf("%s: %v", old, err)
-				}
-			}
-			if _, err := os.Lstat(filepath.Join(binding, "s")); err != nil {
-				t.Errorf("the socket of a window that binds: %v", err)
-			}
 		})
 	}
 }

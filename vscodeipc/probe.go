@@ -64,7 +64,6 @@ func Probe(ctx context.Context, o ProbeOptions) ([]Verdict, error) {
 	slices.SortFunc(verdicts, func(a, b Verdict) int { return strings.Compare(string(a.Address), string(b.Address)) })
 	if !o.DryRun {
 		removeStale(ctx, verdicts)
-		socket.RemoveLeftovers(ctx)
 	}
 	if err != nil {
 		err = fmt.Errorf("probe the windows: %w", err)

@@ -46,7 +46,6 @@ func Bind(ctx context.Context, key string) (*Binding, error) {
 		return nil, err
 	}
 	defer lock.Unlock()
-	removeLeftovers(dir)
 
 	folder := filepath.Join(dir, ".bind-"+unique())
 	defer removeNewSocket(folder)
@@ -93,9 +92,9 @@ func listenPrivate(ctx context.Context, folder string) (net.Listener, error) {
 
 // removeNewSocket removes the files of listenPrivate, as far as they exist. The socket
 // keeps its other name.
-func removeNewSocket(folder string) error {
+func removeNewSocket(folder string) {
 	os.Remove(filepath.Join(folder, newSocket))
-	return os.Remove(folder)
+	os.Remove(folder)
 }
 
 // linkName links the socket to the first of its names that no live window has.

@@ -22,9 +22,6 @@ func dataDirs() []string { return nil }
 // RemoveStale is never needed: pipes leave no files.
 func RemoveStale(context.Context, Address) error { return errors.ErrUnsupported }
 
-// RemoveLeftovers does nothing, as above.
-func RemoveLeftovers(context.Context) {}
-
 // Dirs returns none, as searchDirs.
 func Dirs() ([]Dir, error) { return nil, nil }
 

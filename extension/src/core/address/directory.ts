@@ -71,7 +71,6 @@ async function chooseShort(data: string, around: Surroundings): Promise<string> 
     const meanwhile = await shortOf(data, around);
     if (meanwhile !== undefined) return meanwhile;
     const short = await makeShort(around);
-    // The name of something left over, so that a crash leaves nothing for good.
     const temporary = momentary(data, "bind");
     await writeFile(temporary, `${short}\n`, { mode: 0o600, flag: "wx" });
     await rename(temporary, join(data, shortName));
