@@ -40,7 +40,7 @@ func beWindow(workspace string) error {
 	}
 	fmt.Println(s.Address())
 	io.Copy(io.Discard, os.Stdin)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	return s.Close(ctx)
 }

@@ -313,8 +313,8 @@ func TestNoOrphanWhenKilled(t *testing.T) {
 	_ = cmd.Wait()
 	select {
 	case <-ends:
-	case <-time.After(10 * time.Second):
-		t.Fatalf("the browser %d outlives its killed coordinator by 10 s", pid)
+	case <-time.After(time.Minute):
+		t.Fatalf("the browser %d outlives its killed coordinator", pid)
 	}
 	awaitRemoval(t, profile)
 }

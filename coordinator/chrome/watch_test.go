@@ -44,7 +44,7 @@ func awaitRemoval(t *testing.T, dir string) {
 	if err := watcher.Add(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 			return

@@ -143,7 +143,7 @@ func state(t *testing.T) string {
 
 func serve(t *testing.T, hash, name string, serving turns) *endpoint.Endpoint {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	e, err := endpoint.Serve(ctx, hash, none{}, options(name, serving.begin))
 	if err != nil {
@@ -256,7 +256,7 @@ func (f *failures) next(t *testing.T) (level slog.Level, at time.Time, reason st
 			return true
 		})
 		return r.Level, r.Time, reason
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it does not try again")
 		return 0, time.Time{}, ""
 	}

@@ -30,7 +30,7 @@ func TestUnauthenticatedOwner(t *testing.T) {
 	go server.Serve(ln)
 	defer server.Close()
 
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	asked, err := endpoint.Ask(ctx, hash)
 	if err != nil || asked.Served || asked.RequiresToken != !cdpproxy.PeerProof {

@@ -79,7 +79,7 @@ func (w *timing) cancel(t *testing.T, what string, request func(context.Context)
 	select {
 	case e := <-w.ended:
 		return e
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("%s did not end", what)
 		return ending{}
 	}

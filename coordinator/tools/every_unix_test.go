@@ -218,7 +218,7 @@ func TestEveryToolReportsItsProgress(t *testing.T) {
 		params.SetProgressToken(tool.Name)
 		calls.Go(func() { session.CallTool(ctx, params) })
 	}
-	for timeout := time.After(20 * time.Second); len(silent) > 0; {
+	for timeout := time.After(time.Minute); len(silent) > 0; {
 		select {
 		case name := <-reported:
 			delete(silent, name)

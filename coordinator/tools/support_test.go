@@ -97,7 +97,7 @@ func launchBrowser(t *testing.T) *chrome.Browser {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := browser.Close(ctx); err != nil {
 			t.Error(err)
