@@ -30,15 +30,16 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 		}
 		return err
 	}
-	change, err := p.actUntil(ctx, a.Doing, a.Waits+p.connection.opts.CallTimeout, settle, func(ctx context.Context) (err error) {
+	change, err := p.actUntil(ctx, a.Doing, a.Waits+p.connection.opts.CallTimeout, settle, func(ctx context.Context, look func(still bool)) (err error) {
 		if !p.state.isBlocked() {
 			p.reader.Watch(ctx)
 		}
+		if a.Waits == 0 { // it does not look for a target, which may take a while
+			look(false)
+		}
 		confirm := a.Confirm
 		a.Confirm = func(on input.On) error {
-			if !p.state.isBlocked() {
-				_ = p.observer.unlessLeaving(ctx, func(ctx context.Context) error { p.reader.Before(ctx, on.Still); return nil })
-			}
+			look(on.Still)
 			if confirm == nil {
 				return nil
 			}
@@ -79,11 +80,24 @@ func (p *Page) Identify(ctx context.Context, aim input.Aim) (on input.On, err er
 // action is done, and the page is blocked. A dialog that opens before any input was
 // sent, or between two inputs, is an [InterruptedError].
 func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do func(ctx context.Context) error) (Change, error) {
-	return p.actUntil(ctx, doing, timeout, p.observer.settle, do)
+	return p.actUntil(ctx, doing, timeout, p.observer.settle, func(ctx context.Context, look func(still bool)) error {
+		look(false)
+		return do(ctx)
+	})
 }
 
-// actUntil is act with its own settle function.
-func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration, settle func(context.Context, mark) error, do func(ctx context.Context) error) (Change, error) {
+// lookBefore notes what the page has shown since the agent's last answer, so that it is not
+// credited to what is done now. still: nothing has changed in the document of the target.
+func (p *Page) lookBefore(ctx context.Context, still bool) {
+	if p.state.isBlocked() {
+		return
+	}
+	_ = p.observer.unlessLeaving(ctx, func(ctx context.Context) error { p.reader.Before(ctx, still); return nil })
+}
+
+// actUntil is act with its own settle function. do must call look when it is about to change
+// the page.
+func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration, settle func(context.Context, mark) error, do func(ctx context.Context, look func(still bool)) error) (Change, error) {
 	ctx, end, err := p.operations.begin(ctx, doing, timeout)
 	if err != nil {
 		return Change{}, err
@@ -91,7 +105,7 @@ func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration
 	defer end()
 	p.connection.flush()
 	before := p.observer.markNow()
-	err = do(ctx)
+	err = do(ctx, func(still bool) { p.lookBefore(ctx, still) })
 	if err == nil {
 		err = settle(ctx, before)
 	}
@@ -147,10 +161,8 @@ func (p *Page) Rest(ctx context.Context, d time.Duration) (Change, error) {
 // The change reports which.
 func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMessage, Change, error) {
 	var value json.RawMessage
-	change, err := p.actUntil(ctx, "running the script", p.connection.opts.CallTimeout, p.observer.settleScript, func(ctx context.Context) error {
-		if !p.state.isBlocked() {
-			_ = p.observer.unlessLeaving(ctx, func(ctx context.Context) error { p.reader.Before(ctx, false); return nil })
-		}
+	change, err := p.actUntil(ctx, "running the script", p.connection.opts.CallTimeout, p.observer.settleScript, func(ctx context.Context, look func(still bool)) error {
+		look(false)
 		documents := p.state.documents()
 		var err error
 		value, err = p.scripts.evaluate(ctx, script, target)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -24,7 +25,9 @@ func (p *Page) Navigate(ctx context.Context, to string) (Change, error) {
 		return Change{}, err
 	}
 	p.observer.revive()
-	return p.travel(ctx, "opening "+url, func(ctx context.Context) error {
+	here, _, _ := strings.Cut(p.URL(), "#")
+	there, _, within := strings.Cut(url, "#")
+	return p.travel(ctx, "opening "+url, within && here == there, func(ctx context.Context) error {
 		r, err := protocol.Call(ctx, p.session, cdppage.Navigate, cdppage.NavigateParams{URL: url})
 		if err != nil {
 			return err
@@ -50,7 +53,7 @@ var (
 // Reload loads the document again.
 func (p *Page) Reload(ctx context.Context) (Change, error) {
 	p.observer.revive()
-	return p.travel(ctx, "reloading", func(ctx context.Context) error {
+	return p.travel(ctx, "reloading", false, func(ctx context.Context) error {
 		_, err := protocol.Call(ctx, p.session, cdppage.Reload, cdppage.ReloadParams{})
 		return err
 	})
@@ -62,7 +65,7 @@ func (p *Page) Traverse(ctx context.Context, back bool) (Change, error) {
 	if back {
 		step, name = -1, "back"
 	}
-	return p.travel(ctx, "going "+name, func(ctx context.Context) error {
+	return p.travel(ctx, "going "+name, true, func(ctx context.Context) error {
 		h, err := protocol.Call(ctx, p.session, cdppage.GetNavigationHistory, protocol.Empty{})
 		if err != nil {
 			return err
@@ -87,8 +90,9 @@ func (o *observer) isRefused(c Change) bool {
 
 // travel starts a navigation and waits until its document has loaded, or until the
 // navigation stays within the document. A document that is committed but does not
-// finish loading in time is a result, not an error.
-func (p *Page) travel(ctx context.Context, doing string, start func(context.Context) error) (Change, error) {
+// finish loading in time is a result, not an error. stays: it may stay within the document, so
+// that the agent compares that with what it was before.
+func (p *Page) travel(ctx context.Context, doing string, stays bool, start func(context.Context) error) (Change, error) {
 	ctx, end, err := p.operations.beginOperation(ctx, doing, p.connection.opts.NavigateTimeout, &operation{leaves: true})
 	if err != nil {
 		return Change{}, err
@@ -98,6 +102,9 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 		return Change{}, p.operations.explain(err, doing)
 	}
 	p.connection.flush()
+	if stays {
+		p.lookBefore(ctx, false)
+	}
 	before := p.observer.markNow()
 	err = start(ctx)
 	p.connection.flush()

@@ -321,6 +321,92 @@ field.onkeydown = () => own.textContent = "Key"
 	}
 }
 
+// betweenTools has arguments for each tool that may change the page. The others change nothing that
+// is shown, and their answers show nothing.
+var betweenTools = map[string]args{
+	"browser_click":          {"target": "#two"},
+	"browser_type":           {"target": "#field", "text": "x"},
+	"browser_press_key":      {"key": "a"},
+	"browser_hover":          {"target": "#two"},
+	"browser_select_option":  {"target": "select", "values": []string{"b"}},
+	"browser_fill_form":      {"fields": []args{{"target": "#field", "value": "y"}}},
+	"browser_drag":           {"startTarget": "#two", "endTarget": "#own"},
+	"browser_drop":           {"target": "#field", "data": args{"text/plain": "x"}},
+	"browser_file_upload":    {"target": "#file", "paths": []string{}},
+	"browser_evaluate":       {"function": "() => 1"},
+	"browser_wait_for":       {"text": "Two"},
+	"browser_navigate":       {"url": "/#part"},
+	"browser_emulate":        {"colorScheme": "dark"},
+	"browser_steps":          {"steps": []args{{"action": "click", "target": "#two"}}},
+	"browser_fetch":          {"url": "/shop"},
+	"browser_mouse_move_xy":  {"x": 5, "y": 5},
+	"browser_mouse_click_xy": {"x": 5, "y": 5},
+	"browser_mouse_drag_xy":  {"startX": 5, "startY": 5, "endX": 9, "endY": 9},
+	"browser_mouse_down":     {},
+	"browser_mouse_up":       {},
+	"browser_mouse_wheel":    {"deltaY": 5},
+	"browser_cookie_set":     {"name": "x", "value": "y"},
+	"browser_cookie_clear":   {},
+
+	"browser_localstorage_set":  {"key": "x", "value": "y"},
+	"browser_network_state_set": {"state": "online"},
+}
+
+// A toast that comes and goes between two calls is credited to no tool that is called then, and
+// the answer to that call or to the next action says that it was before.
+func TestToastBetweenIsNotTheActions(t *testing.T) {
+	t.Parallel()
+	hold, shown := make(chan struct{}), make(chan struct{}, 1)
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/hold":
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+			}
+		case "/shown":
+			shown <- struct{}{}
+		case "/":
+			io.WriteString(w, `<!doctype html><title>Shop</title><button id=one>One</button><button id=two>Two</button><input id=field aria-label=Field ondragover="event.preventDefault()">
+<input id=file type=file><select aria-label=Kind><option>a<option>b</select><p id=own>Own</p><p id=news>No news</p><div id=s role=status></div><script>
+let n = 0
+one.onclick = async () => {
+  await fetch("/hold")
+  s.textContent = "One is saved " + ++n
+  await new Promise((done) => setTimeout(done))
+  s.textContent = ""
+  news.textContent = "News " + n
+  await new Promise((done) => setTimeout(done))
+  fetch("/shown")
+}
+</script>`)
+		}
+	})
+	agent := toolstest.OpenWindow(t).Agent("vision", "storage", "network")
+	agent.Open(url)
+	agent.Must("browser_snapshot", nil)
+	before := regexp.MustCompile(`Since the answer to your last action:\W*Shown for a while: "One is saved \d+"\W*Changes:(\W.*\n)*\+ +- News`)
+	for _, tool := range agent.ToolNames() {
+		given, acts := betweenTools[tool]
+		if !acts {
+			continue
+		}
+		if tool == "browser_navigate" {
+			given = args{"url": url + "/#part"}
+		}
+		agent.Must("browser_click", args{"target": "#one", "changes": "none"})
+		hold <- struct{}{}
+		<-shown
+		text := agent.Must(tool, given)
+		if !strings.Contains(text, "is saved") { // the tool has not looked
+			text += agent.Must("browser_click", args{"target": "#two"})
+		}
+		if !before.MatchString(text) || strings.Count(text, "is saved") != 1 || strings.Count(text, "+ - News") != 1 {
+			t.Errorf("%s: what was before is the action's own: %s", tool, text)
+		}
+	}
+}
+
 // A dialog or an alert that opens is never cut off behind the rows that have changed as well.
 func TestDialogBeforeManyRows(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ type evaluateIn struct {
 	Function string `json:"function" jsonschema:"() => {…}; (element) => {…} with target"`
 	Target   string `json:"target,omitempty" jsonschema:"ref or selector"`
 	answer.Paged
-	showsIn
+	inPage
 }
 
 func (s *Server) addEvaluateTools() {

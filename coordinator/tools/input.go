@@ -24,12 +24,8 @@ type targetIn struct {
 	Target string `json:"target" jsonschema:"ref or selector"`
 }
 
-// showsIn is embedded by the arguments of the tools whose answer shows what has changed.
-type showsIn struct{ inPage }
-
-func (showsIn) changes() string { return "" }
-
-// actsIn is showsIn for the tools that are used most: there the agent chooses how much.
+// actsIn is inPage for the actions that are used most: there the agent chooses how much the
+// answer shows of what has changed.
 type actsIn struct {
 	Changes string `json:"changes,omitempty" jsonschema:"in the answer: none, short (default), full" oneof:"none short full"`
 	inPage
@@ -45,7 +41,7 @@ type elementIn struct {
 type hoverIn struct {
 	targetIn
 	Position *frame.Point `json:"position,omitempty" jsonschema:"unlisted"`
-	showsIn
+	inPage
 }
 
 type clickIn struct {
@@ -75,7 +71,7 @@ type pressKeyIn struct {
 type selectIn struct {
 	targetIn
 	Values []string `json:"values" jsonschema:"labels or values"`
-	showsIn
+	inPage
 }
 
 type fieldIn struct {
@@ -94,20 +90,20 @@ type fillFormIn struct {
 type dragIn struct {
 	StartTarget string `json:"startTarget"`
 	EndTarget   string `json:"endTarget"`
-	showsIn
+	inPage
 }
 
 type uploadIn struct {
 	Paths  []string `json:"paths,omitempty" jsonschema:"in the workspace; [] cancels"`
 	Target string   `json:"target,omitempty" jsonschema:"input or button; default: the open chooser"`
-	showsIn
+	inPage
 }
 
 type dropIn struct {
 	targetIn
 	Paths []string          `json:"paths,omitempty"`
 	Data  map[string]string `json:"data,omitempty" jsonschema:"by MIME type"`
-	showsIn
+	inPage
 }
 
 type dialogIn struct {
@@ -115,7 +111,7 @@ type dialogIn struct {
 	PromptText *string `json:"promptText,omitempty"`
 	// Time is 0 for a dialog that is open; a step waits for one.
 	Time float64 `json:"time,omitempty" jsonschema:"seconds to wait for it"`
-	showsIn
+	inPage
 }
 
 func (s *Server) addInputTools() {
@@ -277,7 +273,7 @@ type waitIn struct {
 	Expression  string  `json:"expression,omitempty" jsonschema:"JavaScript that becomes true"`
 	NetworkIdle bool    `json:"networkIdle,omitempty"`
 	Time        float64 `json:"time,omitempty" jsonschema:"seconds, default 30; alone: just wait"`
-	showsIn
+	inPage
 }
 
 func (waitIn) Waits() {}

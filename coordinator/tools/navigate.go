@@ -11,7 +11,7 @@ import (
 type navigateIn struct {
 	URL    string `json:"url,omitempty"`
 	Action string `json:"action,omitempty" jsonschema:"instead: back, forward or reload" oneof:"back forward reload"`
-	showsIn
+	inPage
 }
 
 func (in navigateIn) opens() bool { return in.URL != "" }

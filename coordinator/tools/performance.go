@@ -43,6 +43,7 @@ func start(what string, begin func(*profiling.Profiler, context.Context) error) 
 	return func(ctx context.Context, c *agent.Call, p *page.Page, in startIn) error {
 		err := begin(p.Profiler(), ctx)
 		if err == nil && in.Reload {
+			c.Changes = "none" // what reads the page would be in the recording
 			return c.Did(fmt.Sprintf("The %s has begun; reloaded the page.", what))(p.Reload(ctx))
 		}
 		return c.Done(err, "The %s has begun.", what)

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -47,7 +46,7 @@ func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent.Call
 			c.Opens = opens.opens()
 		}
 		if shows, ok := any(in).(interface{ changes() string }); ok {
-			c.Changes = cmp.Or(shows.changes(), "short")
+			c.Changes = shows.changes()
 		}
 		return agent.Step{Call: c, Do: func(ctx context.Context) error {
 			if err := checkValues(in); err != nil {

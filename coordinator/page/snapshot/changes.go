@@ -149,15 +149,19 @@ func (r *Reader) noteSeen() (before bool) {
 // Look returns what has changed since the agent last saw the document, or the beginning of
 // one that it has not seen.
 func (r *Reader) Look(ctx context.Context) (Changes, error) {
-	defer func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.shown = true
-	}()
+	defer r.Answered()
 	if r.noteSeen() {
 		return r.changes(ctx)
 	}
 	return r.glimpse(ctx)
+}
+
+// Answered notes that the agent has got an answer: what changes from now on is not the next
+// action's, even if the answer did not show the page.
+func (r *Reader) Answered() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.shown = true
 }
 
 // Before finds what has changed since the agent was last shown the page, just before an action

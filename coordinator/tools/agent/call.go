@@ -74,7 +74,9 @@ func (c *Call) Perform(ctx context.Context, do func(context.Context) error) erro
 		err := do(ctx)
 		if err == nil || tells(c) { // or it failed midway
 			c.downloaded(ctx)
-			c.Look(ctx, c.Out)
+			if tells(c) {
+				c.Look(ctx, c.Out)
+			}
 			c.late(ctx)
 		}
 		return err
@@ -85,11 +87,12 @@ func (c *Call) Perform(ctx context.Context, do func(context.Context) error) erro
 	return err
 }
 
-// Look answers once with what the page shows since the agent last saw it, and returns that.
+// Look answers once with what the page shows since the agent last saw it, and returns that and
+// what the answer has of before.
 // After a step the page is not looked at, so that one answer has the changes of all.
 func (c *Call) Look(ctx context.Context, out *answer.Answer) string {
 	p := c.did.page
-	if p == nil || c.did.looked || c.Brief || c.Changes == "" || c.Changes == "none" || c.did.change.Paused != nil {
+	if p == nil || c.did.looked || c.Brief || c.Changes == "none" || c.did.change.Paused != nil {
 		return ""
 	}
 	c.did.looked = true
@@ -103,7 +106,7 @@ func (c *Call) Look(ctx context.Context, out *answer.Answer) string {
 	if prompt := p.Prompt(ctx, c.did.change); prompt != "" {
 		out.Quotef("%s", prompt)
 	}
-	return shown.Text
+	return c.did.earlier + shown.Text
 }
 
 // lookAtOpened answers with the beginning of the page in each tab that the action has opened.
@@ -145,12 +148,16 @@ func (c *Call) earlier() snapshot.Changes {
 	if c.did.page == nil || c.Changes == "none" {
 		return snapshot.Changes{}
 	}
-	return c.did.page.Reader().Earlier()
+	earlier := c.did.page.Reader().Earlier()
+	c.did.earlier += earlier.Text
+	return earlier
 }
 
 // Answer performs a call of a tool, and makes the result of it.
 func (c *Call) Answer(ctx context.Context, do func(context.Context) error) (*mcp.CallToolResult, any) {
-	if err := c.Perform(ctx, do); err != nil {
+	err := c.Perform(ctx, do)
+	c.answered()
+	if err != nil {
 		out := c.NewAnswer()
 		if tells(c) {
 			out = c.Out
@@ -161,6 +168,13 @@ func (c *Call) Answer(ctx context.Context, do func(context.Context) error) (*mcp
 		c.Out.Begin(c.notice())
 	}
 	return c.Out.Result(c.Tool)
+}
+
+// answered notes that the call's answer is all that the agent has seen of the page.
+func (c *Call) answered() {
+	if c.did.page != nil {
+		c.did.page.Reader().Answered()
+	}
 }
 
 // NewAnswer is an empty answer to the agent.

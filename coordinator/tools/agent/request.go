@@ -29,8 +29,8 @@ type Request struct {
 	Operation policy.Operation
 	// Opens reports that the call opens an address, so that a new tab does as well.
 	Opens bool
-	// Changes is how much of what the page shows is answered: none, short or full; empty: the
-	// call's answer is another.
+	// Changes is how much of what the page shows is answered: none, short or full; empty:
+	// short.
 	Changes string
 }
 

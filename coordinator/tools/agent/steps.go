@@ -34,6 +34,7 @@ type did struct {
 	changed bool   // the call was an action, which change is the result of
 	closed  string // reports that the action has closed it; empty: it has not
 	looked  bool   // see Look
+	earlier string // what the page has shown before, see earlier
 
 	// For tests: what an answer shows; the locators of the elements, from the moment before the action; that of the
 	// frame in which something was seen, empty: the main frame; the dialog that it answers.
@@ -85,6 +86,9 @@ func (a *Agent) Steps(ctx context.Context, tool *mcp.Tool, steps []Step) *mcp.Ca
 			notDone(out.Addf, n+1, rest)
 			break
 		}
+	}
+	for _, step := range steps {
+		step.answered()
 	}
 	out.Begin(a.notice())
 	result, _ := out.Result(tool)
