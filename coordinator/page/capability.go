@@ -66,6 +66,19 @@ func (h host) KnownURLs() []string {
 // Awaited are the URLs of what scripts or frames have requested and not received yet.
 func (h host) Awaited() []string { return h.history.Network.Awaited() }
 
+// longPoll is how long a response may be awaited that changes the page: one that takes longer
+// is a long poll, which never ends.
+const longPoll = 5 * time.Second
+
+// Loads reports whether the page is loading, or awaits responses that may change it. One of an
+// address that has kept the page waiting before is none of them.
+func (h host) Loads() bool {
+	h.state.mu.Lock()
+	loads := h.state.pending != "" || !h.state.loaded
+	h.state.mu.Unlock()
+	return loads || h.history.Network.Pending(longPoll)
+}
+
 // FrameSessions are the sessions of the page's frames in other processes.
 func (h host) FrameSessions() []*cdp.Session { return h.frames.Sessions()[1:] }
 

@@ -3,6 +3,7 @@ package history
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // What actions and waits need of the requests: which failed, and which are under way.
@@ -63,6 +64,21 @@ func (n *Network) Awaited() []string {
 		}
 	}
 	return urls
+}
+
+// Pending reports whether a response is awaited that comes within that time, as far as can be
+// told: none that has taken longer already, or whose address has before.
+func (n *Network) Pending(within time.Duration) bool {
+	open := slices.DeleteFunc(n.Begun(0), func(r Request) bool { return streamTypes[r.MIMEType] || time.Since(r.Started) > within })
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.ContainsFunc(open, func(r Request) bool {
+		address, _, _ := strings.Cut(r.URL, "?")
+		return !slices.ContainsFunc(n.log.entries, func(e *entry) bool {
+			before, _, _ := strings.Cut(e.URL, "?")
+			return e.Done && e.Duration > within && before == address
+		})
+	})
 }
 
 // Last is the number of the last request; 0: there was none.

@@ -87,7 +87,8 @@ func (i *Input) clickSpot(ctx context.Context, s *spot, button input.MouseButton
 			return unready
 		}
 		again, err := i.ready(ctx, s.Target, s.use, left, false)
-		if errors.As(err, new(*NotReadyError)) {
+		if still, ok := errors.AsType[*NotReadyError](err); ok {
+			unready.Calm = still.Calm
 			return unready
 		}
 		if err != nil {
@@ -120,7 +121,7 @@ func (i *Input) prove(ctx context.Context, s *spot, wait time.Duration) error {
 }
 
 // coveredBy is the error for an element that was covered when the mouse moved to it.
-func (s *spot) coveredBy(missed string, wait time.Duration) error {
+func (s *spot) coveredBy(missed string, wait time.Duration) *NotReadyError {
 	return &NotReadyError{
 		Target: s.Target, Was: s.Is.String(), Reason: "it is covered by " + missed,
 		Waited: wait.Round(time.Millisecond).String(), Details: "it came when the mouse did",

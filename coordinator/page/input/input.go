@@ -33,6 +33,8 @@ type Page interface {
 	Await(ctx context.Context, condition func() bool) error
 	// AwaitDownload waits for the event of a download that a link has started.
 	AwaitDownload(ctx context.Context)
+	// Loads reports whether the page is loading, or awaits responses that may change it.
+	Loads() bool
 	// WindowOpens notes that a window opens for which the page gets no event.
 	WindowOpens()
 }
@@ -193,17 +195,26 @@ func (i *Input) ScriptRuns() { i.sent.Add(1) }
 
 // NotReadyError reports why a target was not ready for the action in time.
 type NotReadyError struct {
-	Target  string
-	Was     string // what the target is, for example: button "Save"
-	Reason  string // for example: it is covered by <div id="overlay">
-	Waited  string // for example 5s
+	Target string
+	Was    string // what the target is, for example: button "Save"
+	Reason string // for example: it is covered by <div id="overlay">
+	Waited string // for example 5s
+	// Calm is for how long the page had been still, for example 1s, so that it waited no longer;
+	// empty: it was not.
+	Calm    string
 	Details string // what the agent can do next, if known
 }
 
 func (e *NotReadyError) Error() string {
 	s := fmt.Sprintf("%s (%s) was not ready within %s: %s", e.Target, e.Was, e.Waited, e.Reason)
+	if e.Calm != "" {
+		s = fmt.Sprintf("%s (%s) is not ready: %s", e.Target, e.Was, e.Reason)
+	}
 	if e.Details != "" {
 		s += ": " + e.Details
+	}
+	if e.Calm != "" {
+		s += fmt.Sprintf(". The page has been still for %s: nothing loads, changes or is animated that could end that", e.Calm)
 	}
 	return s
 }

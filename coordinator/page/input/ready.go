@@ -13,6 +13,10 @@ import (
 // page stops, so that its reason arrives even on a busy machine.
 const readyMargin = 2 * time.Second
 
+// calmTime is how long a page must have been still until a target that is not ready is refused
+// early: nothing loads, changes or ends an animation, so that nothing will make it ready.
+const calmTime = time.Second
+
 // spot is an element that is ready for an action, and its position.
 type spot struct {
 	*frame.Element
@@ -81,8 +85,15 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 		Refused              string // a control in the element that takes the click everywhere
 		Is                   frame.Identity
 		Still                bool
+		Calm                 float64 // milliseconds: why the script has not used its time
 	}
-	err := e.Call(ctx, "ready", map[string]any{"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
+	var err error
+	for calm := true; calm; quick = false {
+		r.Calm = 0
+		err = e.Call(ctx, "ready", map[string]any{"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds(), "quick": quick, "calm": calmTime.Milliseconds()}, &r)
+		// A response that is still awaited may change the page.
+		calm = err == nil && r.Calm > 0 && i.page.Loads() && time.Now().Before(until)
+	}
 	// If another process draws a part of the page, the browser may route an event for this
 	// process to that one.
 	apart := !r.Top || use.points() && len(i.frames.Sessions()) > 1
@@ -103,7 +114,11 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 	case r.Refused != "":
 		return nil, &frame.TargetError{Target: e.Target, Reason: "cannot be clicked itself: " + r.Refused + " in it takes the click. Use what is in it, or give a position"}
 	case !r.OK:
-		return nil, &NotReadyError{Target: e.Target, Was: r.Is.String(), Reason: r.Why, Waited: wait.Round(time.Millisecond).String()}
+		unready := &NotReadyError{Target: e.Target, Was: r.Is.String(), Reason: r.Why, Waited: wait.Round(time.Millisecond).String()}
+		if r.Calm > 0 {
+			unready.Calm = (time.Duration(r.Calm) * time.Millisecond).Round(100 * time.Millisecond).String()
+		}
+		return nil, unready
 	}
 	return &spot{Element: e, x: r.X, y: r.Y, unproven: r.Quick, use: use, link: r.Link, field: r.Field}, nil
 }

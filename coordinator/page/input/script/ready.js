@@ -1,4 +1,4 @@
-async function ({ kind, position, budget, quick }) {
+async function ({ kind, position, budget, quick, calm: calmTime = Infinity }) {
   // Waits until the element can be acted on, as Playwright defines it, and
   // returns the point to act on in the coordinates of the topmost document of
   // this process; else why not.
@@ -142,63 +142,82 @@ async function ({ kind, position, budget, quick }) {
 
   const points = ["click", "hover", "drop"].includes(kind);
   let why = "", tried = 0;
-  for (;;) {
-    if (!target.$isConnected) return { gone: true };
-    if (!position) element = library.standIn.call(target);
-    const style = getComputedStyle(element);
-    const before = box();
-    if (!before || style.visibility !== "visible" || points && collapsed() || !displayed()) why = hidden();
-    else if (!usable()) why = "it is disabled";
-    else if (position && !within(given(), whole())) why = `the position is outside of it: it is ${Math.round(whole().width)} × ${Math.round(whole().height)}`;
-    else if (inert()) why = "it is inert: an element around it has that attribute";
-    else if (kind === "type" && field && !editable()) why = "it is not editable: it is readonly";
-    else if (!points) {
-      // What is not done with the pointer needs no point.
-      element.$scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
-      return { ok: true, top: true, is: library.naming().identify(element), field: library.fieldKind.call(element), still: still() };
-    } else {
-      let p = point(before), obstacle = p && hit(p), scrolled = false;
-      if (!p || obstacle) {
-        scrolled = true;
-        reveal(scrolls[tried++ % scrolls.length]);
-        const r = box();
-        p = r && point(r);
-        obstacle = p && hit(p);
-      }
-      const settled = box();
-      const atOnce = quick && !scrolled && !moves();
-      quick = false;
-      if (!atOnce) await frame();
-      if (!element.$isConnected) return { gone: true };
-      const now = box();
-      if (!settled || !now || !same(settled, now) || begins()) {
-        why = "it is moving";
-        tried = 0;
+  let calm = null, cover = null; // what is in the way
+  // refusal is why it is not ready, once time is up or the page is still.
+  const refusal = () => {
+    calm ??= library.calm.call(element);
+    const still = calm.time(cover);
+    if (performance.now() <= end && still < calmTime) return null;
+    return { why, is: library.naming().identify(element), calm: still < calmTime ? 0 : still };
+  };
+  // Scrolling cannot help for ever, and many pages change something at each time.
+  const mayScroll = () => (calm ? calm.scrolls() : true);
+  try {
+    for (;;) {
+      if (!target.$isConnected) return { gone: true };
+      if (!position) element = library.standIn.call(target);
+      const style = getComputedStyle(element);
+      const before = box();
+      if (!before || style.visibility !== "visible" || points && collapsed() || !displayed()) why = hidden();
+      else if (!usable()) why = "it is disabled";
+      else if (position && !within(given(), whole())) why = `the position is outside of it: it is ${Math.round(whole().width)} × ${Math.round(whole().height)}`;
+      else if (inert()) why = "it is inert: an element around it has that attribute";
+      else if (kind === "type" && field && !editable()) why = "it is not editable: it is readonly";
+      else if (!points) {
+        // What is not done with the pointer needs no point.
+        element.$scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
+        return { ok: true, top: true, is: library.naming().identify(element), field: library.fieldKind.call(element), still: still() };
       } else {
-        p = point(now);
-        obstacle = p && hit(p);
-        if (!p || obstacle?.outside) why = "it is outside of what can be scrolled into view";
-        else if (obstacle && style.pointerEvents === "none") why = "it takes no mouse events (pointer-events: none)";
-        else if (obstacle) why = "it is covered by " + describe(obstacle.by);
-        else if (p.only && kind === "click") return { refused: describe(p.by), is: library.naming().identify(element) };
-        else {
-          const result = { ok: true, x: p.x, y: p.y, is: identify(p), link: !!element.$closest("a[href], area[href]"), still: still() };
-          const cover = toTop(result);
-          if (!cover) {
-            if (kind === "click") watch();
-            memory.steady = atOnce && (() => steady(now, result));
-            result.quick = atOnce;
-            return result;
-          }
-          why = cover;
+        let p = point(before), obstacle = p && hit(p), scrolled = false;
+        cover = null;
+        if ((!p || obstacle) && mayScroll()) {
+          scrolled = true;
           reveal(scrolls[tried++ % scrolls.length]);
+          const r = box();
+          p = r && point(r);
+          obstacle = p && hit(p);
         }
+        const settled = box();
+        const atOnce = quick && !scrolled && !moves();
+        quick = false;
+        if (!atOnce) await frame();
+        if (!element.$isConnected) return { gone: true };
+        const now = box();
+        if (!settled || !now || !same(settled, now) || begins()) {
+          why = "it is moving";
+          tried = 0;
+          calm?.stir();
+        } else {
+          p = point(now);
+          obstacle = p && hit(p);
+          if (!p || obstacle?.outside) why = "it is outside of what can be scrolled into view";
+          else if (obstacle && style.pointerEvents === "none") why = "it takes no mouse events (pointer-events: none)";
+          else if (obstacle) why = "it is covered by " + describe((cover = obstacle.by));
+          else if (p.only && kind === "click") return { refused: describe(p.by), is: library.naming().identify(element) };
+          else {
+            const result = { ok: true, x: p.x, y: p.y, is: identify(p), link: !!element.$closest("a[href], area[href]"), still: still() };
+            const found = toTop(result);
+            if (!found) {
+              if (kind === "click") watch();
+              memory.steady = atOnce && (() => steady(now, result));
+              result.quick = atOnce;
+              return result;
+            }
+            why = found;
+            cover = result.by;
+            if (mayScroll()) reveal(scrolls[tried++ % scrolls.length]);
+          }
+        }
+        const refused = refusal();
+        if (refused) return refused;
+        continue;
       }
-      if (performance.now() > end) return { why, is: library.naming().identify(element) };
-      continue;
+      const refused = refusal();
+      if (refused) return refused;
+      await frame();
     }
-    if (performance.now() > end) return { why, is: library.naming().identify(element) };
-    await frame();
+  } finally {
+    calm?.end();
   }
 
   // steady reports, a frame later, whether all is as it was.
@@ -255,6 +274,7 @@ async function ({ kind, position, budget, quick }) {
       }
       Object.assign(result, library.ofContent.call(owner, result));
       const found = deepest(owner.$getRootNode(), result.x, result.y);
+      result.by = found;
       if (found !== owner) return found ? "its frame is covered by " + describe(found) : "its frame is outside of what can be scrolled into view";
       w = w.parent;
     }
