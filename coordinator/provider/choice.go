@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/internal/trusted"
 )
 
 // The variables for addresses, which may contain credentials, and for headers, one
@@ -131,7 +132,7 @@ func (c *Choice) readCapabilities() (capabilities map[string]any, err error) {
 	if c.Capabilities == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(c.Capabilities)
+	text, err := trusted.ReadRegular(c.Capabilities)
 	if err == nil {
 		err = json.Unmarshal(text, &capabilities)
 	}

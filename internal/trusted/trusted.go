@@ -82,8 +82,18 @@ func FolderAndParents(path string, want Kind) error {
 }
 
 // MakeFolder makes a missing folder, and missing parents, for the user alone. It checks
-// the folder and its parents in any case.
+// the folder and its parents in any case, and makes nothing in a folder that is refused.
 func MakeFolder(path string) error {
+	present := path
+	for parent := filepath.Dir(present); parent != present; parent = filepath.Dir(present) {
+		if _, err := os.Lstat(parent); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		present = parent
+	}
+	if err := Parents(present); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -108,6 +118,19 @@ func ReadFile(path string) ([]byte, error) {
 		err = fmt.Errorf("%s is larger than %d kB", path, mostFile>>10)
 	}
 	return text, err
+}
+
+// ReadRegular reads a file that the user names, whoever owns it. Of a named pipe, the reader
+// would wait until somebody writes to it, and nothing could end that.
+func ReadRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is a %s, not a regular file", path, kindOf(info))
+	}
+	return os.ReadFile(path)
 }
 
 // Lock takes the lock of a file with try, and makes the file if there is none. Its folder

@@ -70,3 +70,40 @@ func TestNothingBlocks(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestMakesNothingInARefusedFolder: parents are checked before a missing folder is made there.
+func TestMakesNothingInARefusedFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := MakeFolder(filepath.Join(dir, "a", "b")); !errors.Is(err, ErrForeign) {
+		t.Error(err)
+	}
+	if made, err := os.ReadDir(dir); err != nil || len(made) > 0 {
+		t.Errorf("made %v, %v", made, err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := MakeFolder(filepath.Join(dir, "a", "b")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNamedFile: a named pipe is refused, which nobody may ever write to.
+func TestNamedFile(t *testing.T) {
+	pipe, file := filepath.Join(t.TempDir(), "pipe"), filepath.Join(t.TempDir(), "file")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadRegular(pipe); err == nil || !strings.Contains(err.Error(), "is a named pipe, not a regular file") {
+		t.Error(err)
+	}
+	if err := os.WriteFile(file, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := ReadRegular(file); err != nil || string(text) != "x" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
