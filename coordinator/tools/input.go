@@ -161,6 +161,9 @@ func click(i *input.Input, in clickIn) (done string, _ input.Action) {
 }
 
 func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error {
+	if err := c.Secrets.Typable(in.Text); err != nil {
+		return err
+	}
 	text := c.Secrets.Value(in.Text)
 	options := input.TypeOptions{Slowly: in.Slowly, Submit: in.Submit, Secret: text != in.Text}
 	typing := p.Input().Type(in.Target, text, options)
@@ -185,6 +188,9 @@ func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
 	fields := make([]input.Field, len(in.Fields))
 	for i, f := range in.Fields {
 		if err := checkValues(f); err != nil {
+			return fmt.Errorf("field %d: %w", i+1, err)
+		}
+		if err := c.Secrets.Typable(f.Value); err != nil {
 			return fmt.Errorf("field %d: %w", i+1, err)
 		}
 		value := c.Secrets.Value(f.Value)

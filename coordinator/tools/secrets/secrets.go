@@ -6,12 +6,13 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"browser-coordinator/internal/trusted"
 )
 
 // Set is a set of values that no agent sees. When an agent types the name of a value, the
@@ -19,13 +20,15 @@ import (
 type Set struct {
 	values map[string]string // by name
 	mu     sync.RWMutex
-	forms  []spelling // guarded by mu
+	// mu guards these.
+	forms   []spelling
+	learned map[string]int // by name: texts that fields have made of the value
 }
 
 // Load reads a file of lines NAME=VALUE, as dotenv files have them:
 // comments, "export", and quotes around values.
 func Load(file string) (*Set, error) {
-	data, err := os.ReadFile(file)
+	data, err := trusted.ReadRegular(file)
 	if err != nil {
 		return nil, fmt.Errorf("secrets: %w", err)
 	}
@@ -92,7 +95,30 @@ func (s *Set) Learn(name, held string) {
 	}
 	if held = derived(held, s.values[name]); held != "" && s.Hide(held) == held {
 		s.add(name, held)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.learned == nil {
+			s.learned = map[string]int{}
+		}
+		s.learned[name]++
 	}
+}
+
+// maxLearned bounds what is learned of a value: every answer is searched for all of it.
+const maxLearned = 200
+
+// Typable refuses to type a secret once its fields have made too many texts of it: another one
+// could not be hidden.
+func (s *Set) Typable(name string) error {
+	if s == nil {
+		return nil
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.learned[name] < maxLearned {
+		return nil
+	}
+	return fmt.Errorf("%s is not typed: the page has made %d other texts of it, and no more can be hidden. Ask the user to type it", name, maxLearned)
 }
 
 // derived is what can come from a value in the text that a field made of it: the longest part

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -126,5 +127,33 @@ func TestSplit(t *testing.T) {
 		if got := s.Split(text); !slices.Equal(got, want) {
 			t.Errorf("%q: %+v, want %+v", text, got, want)
 		}
+	}
+}
+
+// A page that makes ever new texts of a value cannot make the search of answers endless: the
+// value is no longer typed then, and all that was learned stays hidden.
+func TestLearnIsBounded(t *testing.T) {
+	s := New(map[string]string{"NAME": "correct-horse-77", "OTHER": "battery-staple"})
+	made := 0
+	for ; s.Typable("NAME") == nil && made <= maxLearned; made++ {
+		s.Learn("NAME", fmt.Sprintf("correct%shorse", strings.Repeat(".", made+2)))
+	}
+	if made != maxLearned {
+		t.Errorf("it is typed until %d texts are learned, want %d", made, maxLearned)
+	}
+	for n := range made {
+		if text := fmt.Sprintf("correct%shorse", strings.Repeat(".", n+2)); s.Hide(text) == text {
+			t.Fatalf("%q is shown", text)
+		}
+	}
+	if err := s.Typable("OTHER"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A file that nobody may ever write to is refused, and not waited for.
+func TestLoadRefusesWhatIsNoFile(t *testing.T) {
+	if _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a folder, not a regular file") {
+		t.Error(err)
 	}
 }
