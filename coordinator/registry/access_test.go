@@ -222,6 +222,28 @@ func TestReport(t *testing.T) {
 	expect(serveRecorder(t, folder), "m1")
 }
 
+// TestAnnounceAgain: an announcement that the window could not handle is repeated.
+func TestAnnounceAgain(t *testing.T) {
+	folder, r := shop(t)
+	announced, failures := make(chan vscodeipc.AnnounceArg, 100), 1
+	serveWindow(t, vscodeipc.ServerOptions{
+		Workspace: folder, Folders: []string{folder}, Kind: "vscode",
+		Commands: map[string]vscodeipc.Handler{
+			vscodeipc.CommandClientAnnounce: func(ctx context.Context, c vscodeipc.Call) (any, error) {
+				if failures > 0 { // one call at a time
+					failures--
+					return nil, errors.New("not now")
+				}
+				return hand(announced)(ctx, c)
+			},
+		},
+	})
+	r.Source(folder).Announce("mcp", []vscodeipc.ConnectedClient{{ID: "m1", Name: "Agent", Kind: "mcp", Since: 1}})
+	if got := take(t, announced).Clients; len(got) != 1 || got[0].ID != "m1" {
+		t.Errorf("announced: %+v", got)
+	}
+}
+
 // TestReportsOfOneThatLeaves: what was done just before the program ends is reported.
 func TestReportsOfOneThatLeaves(t *testing.T) {
 	folder, r := shop(t)

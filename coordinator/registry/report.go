@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"browser-coordinator/internal/backoff"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -16,6 +17,8 @@ const (
 	// reportPause is the time between two notifications, so that a busy client does not keep
 	// the window busy.
 	reportPause = 200 * time.Millisecond
+	// retryFirst and retryMax bound the pauses after a notification that has failed.
+	retryFirst, retryMax = time.Second, 30 * time.Second
 	// MaxAnnounced bounds the announced clients of one kind: a window accepts 256 in all, or
 	// none.
 	MaxAnnounced = 128
@@ -93,10 +96,12 @@ func (s *Source) wake() {
 func (s *Source) report() {
 	defer s.registry.reporting.Done()
 	closing := s.registry.closing.Done()
+	var again <-chan time.Time // after a failure; nil: there was none
+	pauses := backoff.Backoff{First: retryFirst, Max: retryMax, Jitter: 0.2}
 	for {
 		select {
 		case <-s.pending:
-			s.reportOnce()
+		case <-again:
 		case <-closing:
 			select {
 			case <-s.pending:
@@ -105,6 +110,11 @@ func (s *Source) report() {
 			}
 			return
 		}
+		if again = nil; s.reportOnce() {
+			pauses.Reset()
+		} else {
+			again = time.After(pauses.Next())
+		}
 		select {
 		case <-time.After(reportPause):
 		case <-closing:
@@ -112,7 +122,9 @@ func (s *Source) report() {
 	}
 }
 
-func (s *Source) reportOnce() {
+// reportOnce reports whether the window has got the notification. A window that is not open,
+// or accepts none, needs no other: one that opens is notified then.
+func (s *Source) reportOnce() bool {
 	ctx, cancel := context.WithTimeout(s.registry.ctx, reportTimeout)
 	defer cancel()
 	s.mu.Lock()
@@ -135,8 +147,12 @@ func (s *Source) reportOnce() {
 	if err == nil && len(actions) > 0 {
 		err = s.call(ctx, vscodeipc.CommandClientReport, vscodeipc.ReportArg{Entries: actions}, nil)
 	}
-	var notOffered *NotOfferedError
-	if err != nil && !errors.As(err, &notOffered) && ctx.Err() == nil {
-		s.registry.log.Debug("the window cannot be notified of its clients", "workspace", s.workspace, "error", err)
+	s.mu.Lock()
+	open := s.window != nil
+	s.mu.Unlock()
+	if err == nil || !open || errors.As(err, new(*NotOfferedError)) {
+		return true
 	}
+	s.registry.log.Debug("the window cannot be notified of its clients", "workspace", s.workspace, "error", err)
+	return false
 }
