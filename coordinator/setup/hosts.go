@@ -205,17 +205,20 @@ func (h Host) file(scope Scope, workspace string) (string, error) {
 	return files[0], nil
 }
 
+// merges reports whether the host puts the entries of one name in all its files together.
+func (h Host) merges() bool { return len(h.further) > 0 }
+
 // besides are the other files of a project that have an entry of that name, or cannot be
-// read. A host with several files puts their entries together, so that each may change what
-// is started.
+// read. A host that merges entries may start something else because of each, also than the
+// user's file has.
 func (h Host) besides(scope Scope, workspace, file, entry string) (others []string) {
 	for _, name := range slices.Concat(h.project, h.further) {
 		path := filepath.Join(workspace, filepath.FromSlash(name))
-		if scope != Project || path == file || !exists(path) {
+		if scope != Project && !h.merges() || path == file || !exists(path) {
 			continue
 		}
 		c := &configuration{}
-		text, err := readFile(path, scope)
+		text, err := readFile(path, Project)
 		if err == nil {
 			c.tree, err = h.format.parse(strings.TrimPrefix(text, byteOrderMark))
 		}

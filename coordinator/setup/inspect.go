@@ -25,6 +25,9 @@ type State struct {
 	Command string // that the entry starts, with Args
 	Args    []string
 	Off     bool // it is turned off in the file
+	// PartOf is the user's file with the command of an entry that has none itself, because the
+	// host merges the two; empty: there is none.
+	PartOf string
 	// Program is the file of Command; empty: it is not found, or cannot be executed. A
 	// command with a variable of the host, like ${workspaceFolder}, stands for itself.
 	Program string
@@ -173,6 +176,11 @@ func (c *configuration) findEntry(workspace string) error {
 	s.Command, s.Args = readEntry(entry)
 	_, s.nested = entry["command"].(map[string]any)
 	s.Off = entry["enabled"] == false || entry["disabled"] == true
+	if s.Command == "" && c.scope == Project && c.host.merges() {
+		if of, err := c.host.read(User, workspace); err == nil && of.state.Name == name && of.state.Command != "" {
+			s.PartOf = of.state.File
+		}
+	}
 	s.Program = find(s.Command, c.scope, workspace)
 	s.examine(entry, c.scope, workspace, c.host.besides(c.scope, workspace, s.File, name))
 	return nil

@@ -87,6 +87,10 @@ func (h Host) Diagnose(scope Scope, s State) Diagnosis {
 		return func(func(part) string) string { return text }
 	}
 	switch {
+	case s.PartOf != "" && s.Off:
+		return diagnosis(Doubtful, "turn the server on in "+h.Name, fixed("turns off the entry in "+s.PartOf))
+	case s.PartOf != "":
+		return diagnosis(Doubtful, "to replace it, remove it first, with --remove", fixed("changes the entry in "+s.PartOf+", which "+h.Name+" merges with it"))
 	case s.Command == "":
 		return diagnosis(Broken, again, fixed("starts no program"))
 	case s.Program == "":

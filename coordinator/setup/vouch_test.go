@@ -235,6 +235,37 @@ func TestSeveralFiles(t *testing.T) {
 	}
 }
 
+// TestPartsOfOneEntry: OpenCode merges the user's entry with a part of it in a project.
+func TestPartsOfOneEntry(t *testing.T) {
+	workspace := home(t, "coordinator")
+	h := hostOf(t, "opencode")
+	user, _ := h.file(User, workspace)
+	write(t, user, written(t, h, "coordinator", []string{"mcp"}, nil, nil))
+	if s, err := h.Inspect(User, workspace); err != nil || !s.Works() {
+		t.Fatalf("alone: %+v, %v", s, err)
+	}
+	for part, want := range map[string]string{
+		`{"enabled": false}`:                           "turns off the entry in " + user,
+		`{"environment": {"LD_PRELOAD": "./evil.so"}}`: "changes the entry in " + user,
+	} {
+		write(t, filepath.Join(workspace, "opencode.json"), `{"mcp": {"browser-coordinator": `+part+`}}`)
+		s, err := h.Inspect(Project, workspace)
+		if d := h.Diagnose(Project, s); err != nil || s.Works() || d.Health != Doubtful || !strings.Contains(d.Text, want) {
+			t.Errorf("%s in the project: %+v, %v", part, d, err)
+		}
+		s, err = h.Inspect(User, workspace)
+		if d := h.Diagnose(User, s); err != nil || s.Works() || !strings.Contains(d.Text, "opencode.json") {
+			t.Errorf("%s, the user's: %+v, %v", part, d, err)
+		}
+	}
+	if err := os.Remove(user); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := h.Inspect(Project, workspace); err != nil || h.Diagnose(Project, s).Health != Broken {
+		t.Errorf("a part alone: %+v, %v", s, err)
+	}
+}
+
 // TestPathIntoTheFolder: a program that PATH finds in the folder is whoever's who wrote the
 // folder.
 func TestPathIntoTheFolder(t *testing.T) {
