@@ -53,7 +53,7 @@ func BenchmarkOwnCost(b *testing.B) {
 			func() error { _, err := p.Act(ctx, p.Input().Click(button, input.ClickOptions{})); return err }},
 		{"hover",
 			func() error { return rawMouse(ctx, p, s, rawMove) },
-			func() error { _, err := p.Act(ctx, p.Input().Hover(button, nil)); return err }},
+			func() error { _, err := p.Act(ctx, p.Input().Hover(button, input.HoverOptions{})); return err }},
 		{"type",
 			func() error {
 				if err := script("i.focus(), i.select()"); err != nil {

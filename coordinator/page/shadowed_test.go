@@ -84,7 +84,7 @@ find("x-box")[0].attachShadow({ mode: "open" }).innerHTML = "<button type=button
 	act("type", in.Type("label=Name", "Ann", input.TypeOptions{}))
 	act("type slowly", in.Type("label=Editor", " more", input.TypeOptions{Slowly: true}))
 	act("select", in.SelectOption("label=Size", "M"))
-	act("hover", in.Hover("form", nil))
+	act("hover", in.Hover("form", input.HoverOptions{}))
 	act("press", in.PressKeyIn("form", "ArrowDown"))
 	act("drag", in.Drag(`button "Drag me"`, "form"))
 	act("fill", in.FillForm([]input.Field{{Target: "label=Gift", Type: "checkbox", Value: "true"}}))

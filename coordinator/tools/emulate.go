@@ -10,7 +10,7 @@ import (
 )
 
 type emulateIn struct {
-	Network       string  `json:"network,omitempty" jsonschema:"offline, slow 3g, fast 3g, slow 4g, fast 4g, none (normal)"`
+	Network       string  `json:"network,omitempty" jsonschema:"offline, slow 3g, fast 3g, slow 4g, fast 4g or none"`
 	CPU           float64 `json:"cpu,omitempty" jsonschema:"times slower"`
 	Geolocation   string  `json:"geolocation,omitempty" jsonschema:"52.5,13.4"`
 	UserAgent     string  `json:"userAgent,omitempty"`

@@ -27,7 +27,7 @@ type targetIn struct {
 // actsIn is inPage for the actions that are used most: there the agent chooses how much the
 // answer shows of what has changed.
 type actsIn struct {
-	Changes string `json:"changes,omitempty" jsonschema:"in the answer: none, short (default), full" oneof:"none short full"`
+	Changes string `json:"changes,omitempty" jsonschema:"none, short (default) or full" oneof:"none short full"`
 	inPage
 }
 
@@ -39,8 +39,10 @@ type elementIn struct {
 }
 
 type hoverIn struct {
-	targetIn
-	Position *frame.Point `json:"position,omitempty" jsonschema:"unlisted"`
+	Target   string       `json:"target,omitempty" jsonschema:"ref or selector"`
+	Position *frame.Point `json:"position,omitempty" jsonschema:"{x, y} in it; without target in the viewport"`
+	DeltaX   float64      `json:"deltaX,omitempty"`
+	DeltaY   float64      `json:"deltaY,omitempty" jsonschema:"then turn the wheel"`
 	inPage
 }
 
@@ -50,7 +52,7 @@ type clickIn struct {
 	Button      string   `json:"button,omitempty" jsonschema:"left, right or middle" oneof:"left right middle"`
 	Modifiers   []string `json:"modifiers,omitempty" jsonschema:"Alt, Control, ControlOrMeta, Meta, Shift"`
 	// Position is Playwright's.
-	Position *frame.Point `json:"position,omitempty" jsonschema:"CSS pixels from its top left; default: its middle"`
+	Position *frame.Point `json:"position,omitempty" jsonschema:"{x, y} from its top left; default: its middle"`
 	actsIn
 }
 
@@ -88,8 +90,12 @@ type fillFormIn struct {
 }
 
 type dragIn struct {
-	StartTarget string `json:"startTarget"`
-	EndTarget   string `json:"endTarget"`
+	StartTarget string       `json:"startTarget"`
+	EndTarget   string       `json:"endTarget,omitempty"`
+	Offset      *frame.Point `json:"offset,omitempty" jsonschema:"{x, y} instead of endTarget"`
+	// These are Playwright's sourcePosition and targetPosition.
+	StartPosition *frame.Point `json:"startPosition,omitempty" jsonschema:"unlisted"`
+	EndPosition   *frame.Point `json:"endPosition,omitempty" jsonschema:"unlisted"`
 	inPage
 }
 
@@ -118,21 +124,48 @@ func (s *Server) addInputTools() {
 	action(s, mutates("browser_click", "Click", "Click an element"), click)
 	onPage(s, mutates("browser_type", "Type", "Replace the text of a field, or add to it with slowly"), typeText)
 	action(s, adjusts("browser_hover", "Hover", "Move the mouse over an element"), func(i *input.Input, in hoverIn) (string, input.Action) {
-		return "Hovering over", i.Hover(in.Target, in.Position)
+		return in.done(), i.Hover(in.Target, input.HoverOptions{At: in.Position, DX: in.DeltaX, DY: in.DeltaY})
 	})
 	onPage(s, mutates("browser_press_key", "Press key", "Press a key"), pressKey)
 	action(s, mutates("browser_select_option", "Select option", "Choose options of a dropdown"), func(i *input.Input, in selectIn) (string, input.Action) {
 		return fmt.Sprintf("Selected %s in", strings.Join(in.Values, ", ")), i.SelectOption(in.Target, in.Values...)
 	})
 	add(s, mutates("browser_fill_form", "Fill form", "Fill several fields at once"), fillForm)
-	action(s, mutates("browser_drag", "Drag", "Drag one element to the middle of another"), func(i *input.Input, in dragIn) (string, input.Action) {
-		return "Dragged", i.Drag(in.StartTarget, in.EndTarget)
+	action(s, mutates("browser_drag", "Drag", "Drag an element onto another"), func(i *input.Input, in dragIn) (string, input.Action) {
+		switch {
+		case (in.EndTarget == "") == (in.Offset == nil), in.EndTarget == "" && in.EndPosition != nil:
+			return "", input.Action{Err: errors.New("give an endTarget, or an offset in CSS pixels")}
+		case in.Offset != nil:
+			return fmt.Sprintf("Dragged by %g, %g:", in.Offset.X, in.Offset.Y), i.DragBy(in.StartTarget, in.StartPosition, *in.Offset)
+		}
+		return "Dragged", i.DragTo(in.StartTarget, in.StartPosition, in.EndTarget, in.EndPosition)
 	})
 	add(s, mutates("browser_file_upload", "File upload", "Give files to a file input or chooser"), upload)
 	add(s, mutates("browser_drop", "Drop", "Drop files or data onto an element"), drop)
 	add(s, mutates("browser_wait_for", "Wait", "Wait until all that is given is true"), waitFor)
 	onPage(s, mutates("browser_handle_dialog", "Answer a dialog", "Accept or dismiss the open JavaScript dialog"), handleDialog)
 }
+
+// done is what the answer says is done to the target.
+func (in hoverIn) done() string {
+	at := ""
+	if in.Target == "" && in.Position != nil {
+		at = fmt.Sprintf(" at %g, %g", in.Position.X, in.Position.Y)
+	}
+	turned := fmt.Sprintf("Turned the wheel by %g, %g", in.DeltaX, in.DeltaY)
+	switch {
+	case in.turns() && in.Target != "":
+		return turned + " over"
+	case in.turns():
+		return turned + at
+	case in.Target == "":
+		return "The mouse is" + at
+	}
+	return "Hovering over"
+}
+
+// turns reports whether the wheel is turned.
+func (in hoverIn) turns() bool { return in.DeltaX != 0 || in.DeltaY != 0 }
 
 // action registers a tool for an action in the page. do returns the action, and what the
 // answer says is done to its elements.
@@ -272,7 +305,7 @@ func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn)
 type waitIn struct {
 	Target   string `json:"target,omitempty" jsonschema:"unlisted"`
 	Text     string `json:"text,omitempty"`
-	New      bool   `json:"new,omitempty" jsonschema:"unlisted"`
+	New      bool   `json:"new,omitempty" jsonschema:"of text: another one"`
 	TextGone string `json:"textGone,omitempty"`
 	URL      string `json:"url,omitempty" jsonschema:"part of it"`
 	// Expression is JavaScript of the page's own world.

@@ -25,7 +25,7 @@ import (
 
 type requestsIn struct {
 	All    bool   `json:"all,omitempty" jsonschema:"also before the last navigation"`
-	Failed bool   `json:"failed,omitempty" jsonschema:"only failed ones and status 400 or more"`
+	Failed bool   `json:"failed,omitempty" jsonschema:"only failed, or status 400 and more"`
 	Static bool   `json:"static,omitempty" jsonschema:"also images, scripts, styles …"`
 	Filter string `json:"filter,omitempty" jsonschema:"regular expression for URLs"`
 	answer.Paged
@@ -34,7 +34,7 @@ type requestsIn struct {
 
 type requestIn struct {
 	Index int64  `json:"index"`
-	Part  string `json:"part,omitempty" jsonschema:"only request-headers, request-body, response-headers or response-body" oneof:"request-headers request-body response-headers response-body"`
+	Part  string `json:"part,omitempty" jsonschema:"request-headers, request-body, response-headers or response-body" oneof:"request-headers request-body response-headers response-body"`
 	answer.Paged
 	inPage
 }

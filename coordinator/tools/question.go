@@ -23,10 +23,22 @@ func (in targetIn) Aims() []input.Aim { return []input.Aim{pointed(in.Target)} }
 func (in targetIn) field() []input.Aim { return []input.Aim{{Target: in.Target}} }
 
 func (in hoverIn) Aims() []input.Aim {
+	if in.Target == "" {
+		return nil
+	}
 	return []input.Aim{{Target: in.Target, Pointer: true, At: in.Position}}
 }
 
-func (in hoverIn) Question(names []string) string { return "Move the mouse over " + names[0] }
+func (in hoverIn) Question(names []string) string {
+	over := "over " + strings.Join(names, "")
+	if in.Target == "" && in.Position != nil {
+		over = fmt.Sprintf("to %g, %g", in.Position.X, in.Position.Y)
+	}
+	if in.turns() {
+		over += fmt.Sprintf(", and turn the wheel by %g, %g", in.DeltaX, in.DeltaY)
+	}
+	return "Move the mouse " + over
+}
 
 func (in clickIn) Aims() []input.Aim {
 	return []input.Aim{{Target: in.Target, Pointer: true, At: in.Position}}
@@ -116,10 +128,19 @@ func (in fillFormIn) Question(names []string) string {
 }
 
 func (in dragIn) Aims() []input.Aim {
-	return []input.Aim{pointed(in.StartTarget), pointed(in.EndTarget)}
+	aims := []input.Aim{{Target: in.StartTarget, Pointer: true, At: in.StartPosition}}
+	if in.EndTarget != "" {
+		aims = append(aims, input.Aim{Target: in.EndTarget, Pointer: true, At: in.EndPosition})
+	}
+	return aims
 }
 
-func (in dragIn) Question(names []string) string { return "Drag " + names[0] + " onto " + names[1] }
+func (in dragIn) Question(names []string) string {
+	if in.Offset != nil {
+		return fmt.Sprintf("Drag %s by %g, %g", names[0], in.Offset.X, in.Offset.Y)
+	}
+	return "Drag " + strings.Join(names, " onto ")
+}
 
 func (in uploadIn) Aims() []input.Aim {
 	return []input.Aim{{Target: in.Target, Chooser: in.Target == "", Pointer: true}}

@@ -78,7 +78,16 @@ func member(name string, value any) javascript.Expression {
 }
 
 func (in hoverIn) Step(d *agent.Done) export.Step {
-	return code(javascript.Of("$.hover($)", d.On[0], object(position(in.Position))))
+	var s export.Step
+	if in.Target != "" {
+		s.Code = append(s.Code, javascript.Of("$.hover($)", d.On[0], object(position(in.Position))))
+	} else {
+		s.Code = append(s.Code, javascript.Of("$.mouse.move($, $)", d.Page, in.Position.X, in.Position.Y))
+	}
+	if in.turns() {
+		s.Code = append(s.Code, javascript.Of("$.mouse.wheel($, $)", d.Page, in.DeltaX, in.DeltaY))
+	}
+	return s
 }
 
 func (in typeIn) Step(d *agent.Done) export.Step {
@@ -156,6 +165,19 @@ func (in fillFormIn) Part(failed error) agent.Repeatable {
 }
 
 func (in dragIn) Step(d *agent.Done) export.Step {
+	if in.Offset != nil {
+		return export.Step{Comment: "browser_drag by an offset is not part of the test."}
+	}
+	var options []javascript.Expression
+	if at := in.StartPosition; at != nil {
+		options = append(options, javascript.Of("sourcePosition: { x: $, y: $ }", at.X, at.Y))
+	}
+	if at := in.EndPosition; at != nil {
+		options = append(options, javascript.Of("targetPosition: { x: $, y: $ }", at.X, at.Y))
+	}
+	if len(options) > 0 {
+		return code(javascript.Of("$.dragTo($, $)", d.On[0], d.On[1], object(options)))
+	}
 	return code(javascript.Of("$.dragTo($)", d.On[0], d.On[1]))
 }
 

@@ -55,7 +55,7 @@ const maxImage = 1568
 const maxPicture = 1_000_000
 
 func (s *Server) addSeeTools() {
-	add(s, saves("browser_snapshot", "Page snapshot", "The page as an accessibility tree with refs to act on"), takeSnapshot)
+	add(s, saves("browser_snapshot", "Snapshot", "The page as an accessibility tree with refs to act on"), takeSnapshot)
 	add(s, withData(saves("browser_console_messages", "Console messages", "The page's console messages and uncaught errors")), console)
 	add(s, saves("browser_take_screenshot", "Screenshot", "A picture of the viewport; to act use browser_snapshot"), screenshot)
 }

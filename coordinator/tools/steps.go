@@ -74,7 +74,7 @@ func checkTo(value string) func(map[string]any) map[string]any {
 }
 
 func (s *Server) addSteps() {
-	tool := mutates("browser_steps", "Steps", "Do several actions in one call, each with the arguments of its tool. Stops at the first error or surprise (an unanswered dialog, another origin) and says what was not done")
+	tool := mutates("browser_steps", "Steps", "Do several actions, each with the arguments of its tool. Stops at an error or surprise (an unanswered dialog, another origin) and says what was not done")
 	tool.InputSchema = json.RawMessage(stepsSchema)
 	handle(s, tool, func(ctx context.Context, a *agent.Agent, in stepsIn) (*mcp.CallToolResult, any, error) {
 		steps := make([]agent.Step, len(in.Steps))

@@ -20,13 +20,15 @@ var extra = map[string][]string{
 	"browser_snapshot":        {"filter", "diff", "page"},
 	"browser_take_screenshot": {"clip", "marks", "quality"},
 	"browser_find":            {"page", "scroll"},
-	"browser_click":           {"position"}, // Playwright's option
+	"browser_click":           {"position"},                     // Playwright's option
+	"browser_hover":           {"position", "deltaX", "deltaY"}, // theirs of the wheel is a tool of its own
+	"browser_drag":            {"offset"},
 	// Answers that may be long have parts.
 	"browser_console_messages": {"page"},
 	"browser_evaluate":         {"page"},
 	"browser_network_requests": {"page", "all", "failed"},
 	"browser_network_request":  {"page"},
-	"browser_wait_for":         {"url", "expression", "networkIdle"},
+	"browser_wait_for":         {"url", "expression", "networkIdle", "new"},
 	"browser_file_upload":      {"target"}, // theirs answers a file chooser that a click has opened
 	"browser_handle_dialog":    {"time"},
 	"browser_tabs":             {"front"},

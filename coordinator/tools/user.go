@@ -25,8 +25,8 @@ type pickIn struct {
 }
 
 func (s *Server) addUserTools() {
-	onPage(s, reads("pick_element", "Pick an element", "Ask the user to click an element in the page, and learn which it was"), pickElement)
-	add(s, local(adjusts("present_review", "Present a review", "Show the user Markdown beside the code: links to files open there, and the user can apply its ```diff blocks")), presentReview)
+	onPage(s, reads("pick_element", "Pick element", "Ask the user to click an element in the page, and learn which it was"), pickElement)
+	add(s, local(adjusts("present_review", "Present review", "Show the user Markdown beside the code: links to files open there, and the user can apply its ```diff blocks")), presentReview)
 }
 
 // pickTimeout is how long the user has to select an element.

@@ -134,10 +134,40 @@ func (s *spot) become(ctx context.Context, again *spot) {
 	*s = *again
 }
 
-// Hover moves the pointer over a target; at is as in Aim.
-func (i *Input) Hover(target string, at *frame.Point) Action {
-	return i.on("hovering over "+target, target, purpose{"hover", at}, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
-		i.sent.Add(1)
-		return i.prove(ctx, s, i.opts.ActionTimeout)
-	})
+// HoverOptions of Hover; the zero value is the middle of the target.
+type HoverOptions struct {
+	At     *frame.Point // see Aim; without a target a point of the viewport
+	DX, DY float64      // how far the wheel is turned there, in CSS pixels
+}
+
+// Hover moves the pointer over a target, or to a point, and may turn the wheel there.
+func (i *Input) Hover(target string, opts HoverOptions) Action {
+	turn := func(ctx context.Context, x, y float64) error {
+		if opts.DX == 0 && opts.DY == 0 {
+			return nil
+		}
+		return i.wheel(ctx, x, y, opts.DX, opts.DY)
+	}
+	if target != "" {
+		return i.on("hovering over "+target, target, purpose{"hover", opts.At}, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+			i.sent.Add(1)
+			if err := i.prove(ctx, s, i.opts.ActionTimeout); err != nil {
+				return err
+			}
+			return turn(ctx, s.x, s.y)
+		})
+	}
+	if opts.At == nil {
+		return Action{Err: errors.New("give a target, or a position in the viewport")}
+	}
+	move := i.Vision().Move(opts.At.X, opts.At.Y)
+	if do := move.Do; do != nil {
+		move.Do = func(ctx context.Context, out *Outcome) error {
+			if err := do(ctx, out); err != nil {
+				return err
+			}
+			return turn(ctx, opts.At.X, opts.At.Y)
+		}
+	}
+	return move
 }

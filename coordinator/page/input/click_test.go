@@ -374,7 +374,7 @@ func TestControlsInAControl(t *testing.T) {
 		}
 	}
 	pagetest.Fails[*frame.TargetError](t, p, p.Input().Click("#full", input.ClickOptions{}), `<li> "whole" in it takes the click`)
-	pagetest.Act(t, p, p.Input().Hover("#full", nil))
+	pagetest.Act(t, p, p.Input().Hover("#full", input.HoverOptions{}))
 	pagetest.Expect(t, p, "hits.join()", `""`)
 }
 
@@ -382,6 +382,6 @@ func TestControlsInAControl(t *testing.T) {
 func TestHoverOverADisabledButton(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><span onmouseenter="tip.textContent = 'Fill in the form first'"><button disabled>Pay</button></span><p id=tip></p>`)
-	pagetest.Act(t, p, p.Input().Hover("button", nil))
+	pagetest.Act(t, p, p.Input().Hover("button", input.HoverOptions{}))
 	pagetest.Expect(t, p, "tip.textContent", `"Fill in the form first"`)
 }

@@ -2,6 +2,8 @@ package input
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -14,10 +16,13 @@ import (
 // Drag drags one target onto another. The page gets mouse events for a drag that its
 // script implements. An HTML drag and drop is intercepted and replayed, because the
 // browser's own would follow the user's pointer.
-func (i *Input) Drag(from, to string) Action {
+func (i *Input) Drag(from, to string) Action { return i.DragTo(from, nil, to, nil) }
+
+// DragTo is Drag from a position in the first target to one in the other, see Aim.
+func (i *Input) DragTo(from string, startAt *frame.Point, to string, endAt *frame.Point) Action {
 	wait := i.opts.ActionTimeout
 	return Action{Doing: "dragging " + from + " to " + to, Waits: 2 * wait, Arrives: true, Do: func(ctx context.Context, out *Outcome) error {
-		start, end, err := i.dragSpots(ctx, from, to, wait)
+		start, end, err := i.dragSpots(ctx, from, startAt, to, endAt, wait)
 		if err != nil {
 			return err
 		}
@@ -35,6 +40,9 @@ func (i *Input) Drag(from, to string) Action {
 			}
 			missed, err := i.dragTo(ctx, start, x, y, out, func() (*frame.Element, float64, float64, error) {
 				at, err := i.frames.Place(ctx, end.Element, "nearest")
+				if endAt != nil {
+					return end.Element, at.X + endAt.X, at.Y + endAt.Y, err
+				}
 				return end.Element, at.X + at.Width/2, at.Y + at.Height/2, err
 			})
 			if err != nil || missed == "" {
@@ -45,7 +53,7 @@ func (i *Input) Drag(from, to string) Action {
 			}
 			// The target moves, or something covered it when the mouse moved. The page has got no
 			// event of the button yet.
-			again, err := i.ready(ctx, from, toClick, wait, false)
+			again, err := i.ready(ctx, from, purpose{"click", startAt}, wait, false)
 			if err != nil {
 				return err
 			}
@@ -54,10 +62,55 @@ func (i *Input) Drag(from, to string) Action {
 	}}
 }
 
+// DragBy drags a target by a distance, in CSS pixels; at is as in Aim.
+func (i *Input) DragBy(from string, at *frame.Point, by frame.Point) Action {
+	press := purpose{"click", at}
+	return i.on("dragging "+from, from, press, 0, func(ctx context.Context, s *spot, out *Outcome) error {
+		for tries := 1; ; tries++ {
+			x, y := s.x+by.X, s.y+by.Y
+			if x < 0 || y < 0 {
+				return &frame.TargetError{Target: from, Reason: fmt.Sprintf("cannot be dragged to %.0f, %.0f: that is outside of the viewport", x, y)}
+			}
+			missed, err := i.dragToPoint(ctx, s, x, y, out)
+			if err != nil || missed == "" {
+				return err
+			}
+			if tries == 2 {
+				return s.coveredBy(missed, i.opts.ActionTimeout)
+			}
+			again, err := i.ready(ctx, from, press, i.opts.ActionTimeout, false)
+			if err != nil {
+				return err
+			}
+			s.become(ctx, again)
+		}
+	})
+}
+
+// dragToPoint is dragTo for a point of the viewport, whatever is there.
+func (i *Input) dragToPoint(ctx context.Context, start *spot, x, y float64, out *Outcome) (missed string, err error) {
+	var onto *frame.Element
+	missed, err = i.dragTo(ctx, start, x, y, out, func() (*frame.Element, float64, float64, error) {
+		end, err := Vision{i}.elementAt(ctx, x, y)
+		if errors.Is(err, errOutside) {
+			return nil, x, y, nil
+		}
+		if err == nil {
+			onto = end.Element
+		}
+		return onto, x, y, err
+	})
+	if onto != nil {
+		onto.Release(ctx)
+	}
+	return missed, err
+}
+
 // dragSpots finds both targets of a drag, both in view if possible. It waits for no
 // frame: the press of the button shows whether the first target moves, and the release
 // finds the second one's current place.
-func (i *Input) dragSpots(ctx context.Context, from, to string, wait time.Duration) (start, end *spot, err error) {
+func (i *Input) dragSpots(ctx context.Context, from string, startAt *frame.Point, to string, endAt *frame.Point, wait time.Duration) (start, end *spot, err error) {
+	toClick, toDrop := purpose{"click", startAt}, purpose{"drop", endAt}
 	end, err = i.ready(ctx, to, toDrop, wait, true)
 	if err != nil {
 		return nil, nil, err

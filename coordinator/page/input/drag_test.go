@@ -1,6 +1,7 @@
 package input_test
 
 import (
+	"strings"
 	"testing"
 
 	"browser-coordinator/coordinator/page/frame"
@@ -181,5 +182,63 @@ away.ondrop = () => location = "/next"</script>`)
 	}
 	if c, err := p.Act(t.Context(), p.Input().Drag("#card", "#away")); err != nil || c.NoDrop || p.URL() != url+"/next" {
 		t.Errorf("%+v %v", c, err)
+	}
+}
+
+// A drag by an offset begins in the target, or at a position in it, and ends that far away; a
+// drag between positions ends at the one in the second target.
+func TestDragByAnOffset(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>body { margin: 0 } #board { position: absolute; left: 100px; top: 50px; width: 300px; height: 200px; background: #eee }
+#other { position: absolute; left: 100px; top: 300px; width: 300px; height: 100px; background: #ddd }</style><div id=board>Board</div><div id=other>Other</div><script>
+let from
+addEventListener("pointerdown", (e) => { from = [e.clientX, e.clientY]; e.preventDefault() })
+addEventListener("pointerup", (e) => { document.title = from + " to " + [e.clientX, e.clientY] })
+</script>`)
+	at := &frame.Point{X: 10, Y: 20}
+	for _, c := range []struct {
+		drag input.Action
+		want string
+	}{
+		{p.Input().DragBy("#board", nil, frame.Point{X: 40, Y: -30}), "250,150 to 290,120"},
+		{p.Input().DragBy("#board", at, frame.Point{X: 5, Y: 5}), "110,70 to 115,75"},
+		{p.Input().DragTo("#board", at, "#other", &frame.Point{X: 7, Y: 8}), "110,70 to 107,308"},
+		{p.Input().DragTo("#board", at, "#other", nil), "110,70 to 250,350"},
+	} {
+		pagetest.Act(t, p, c.drag)
+		if got := pagetest.Evaluate(t, p, "document.title"); got != `"`+c.want+`"` && got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().DragBy("#board", nil, frame.Point{X: -900}), "outside of the viewport")
+}
+
+// The wheel turns where the mouse hovers: over a target, at a position in it, or at a point of
+// the viewport.
+func TestHoverAndTurnTheWheel(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>body { margin: 0 } #map { position: absolute; left: 100px; top: 50px; width: 300px; height: 200px; background: #eee }</style><div id=map>Map</div><script>
+let at = "", turned = ""
+addEventListener("mousemove", (e) => { at = [e.clientX, e.clientY] }) // the browser may repeat it
+addEventListener("wheel", (e) => { turned += " wheel " + [e.clientX, e.clientY, e.deltaX, e.deltaY] })
+function log() { const all = at + turned; turned = ""; return all }
+</script>`)
+	for _, c := range []struct {
+		target string
+		opts   input.HoverOptions
+		want   string
+	}{
+		{"#map", input.HoverOptions{DY: 120}, "250,150 wheel 250,150,0,120"},
+		{"#map", input.HoverOptions{At: &frame.Point{X: 10, Y: 20}, DX: -30}, "110,70 wheel 110,70,-30,0"},
+		{"", input.HoverOptions{At: &frame.Point{X: 130, Y: 60}}, "130,60"},
+		{"", input.HoverOptions{At: &frame.Point{X: 140, Y: 60}, DY: 50}, "140,60 wheel 140,60,0,50"},
+	} {
+		pagetest.Act(t, p, p.Input().Hover(c.target, c.opts))
+		if got := pagetest.Evaluate(t, p, "log()"); got != `"`+c.want+`"` && got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+	if _, err := p.Act(t.Context(), p.Input().Hover("", input.HoverOptions{})); err == nil || !strings.Contains(err.Error(), "give a target, or a position") {
+		t.Error(err)
 	}
 }

@@ -177,7 +177,7 @@ func TestStyledSwitch(t *testing.T) {
 			}
 		}
 	}
-	pagetest.Act(t, p, p.Input().Hover("#sr", nil))
+	pagetest.Act(t, p, p.Input().Hover("#sr", input.HoverOptions{}))
 	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#off", input.ClickOptions{Timeout: 200 * time.Millisecond}), "it is disabled")
 }
 

@@ -95,17 +95,22 @@ func (i Vision) Button(button string, press bool) Action {
 func (i Vision) Wheel(dx, dy float64) Action {
 	at := i.mouse.now()
 	return i.atPoint("turning the mouse wheel", at.x, at.y, func(ctx context.Context, _ *Outcome) error {
-		// Unlike the point, the distance is not in CSS pixels on a zoomed site.
-		l, err := i.frames.Layout(ctx)
-		if err != nil {
-			return err
-		}
-		i.sent.Add(1)
-		// cdproto's parameters omit a 0, which the browser requires here.
-		return i.session.Call(ctx, input.CommandDispatchMouseEvent, map[string]any{
-			"type": input.DispatchMouseEventTypeMouseWheel, "x": at.x, "y": at.y, "deltaX": dx * l.Zoom, "deltaY": dy * l.Zoom,
-		}, nil)
+		return i.wheel(ctx, at.x, at.y, dx, dy)
 	})
+}
+
+// wheel turns the wheel at a point, by CSS pixels.
+func (i *Input) wheel(ctx context.Context, x, y, dx, dy float64) error {
+	// Unlike the point, the distance is not in CSS pixels on a zoomed site.
+	l, err := i.frames.Layout(ctx)
+	if err != nil {
+		return err
+	}
+	i.sent.Add(1)
+	// cdproto's parameters omit a 0, which the browser requires here.
+	return i.session.Call(ctx, input.CommandDispatchMouseEvent, map[string]any{
+		"type": input.DispatchMouseEventTypeMouseWheel, "x": x, "y": y, "deltaX": dx * l.Zoom, "deltaY": dy * l.Zoom,
+	}, nil)
 }
 
 // Drag drags from one point to another, as Drag does.
@@ -119,20 +124,7 @@ func (i Vision) Drag(fromX, fromY, toX, toY float64) Action {
 			return err
 		}
 		defer start.Release(ctx)
-		var onto *frame.Element
-		_, err = i.dragTo(ctx, start, toX, toY, out, func() (*frame.Element, float64, float64, error) {
-			end, err := i.elementAt(ctx, toX, toY)
-			if errors.Is(err, errOutside) {
-				return nil, toX, toY, nil
-			}
-			if err == nil {
-				onto = end.Element
-			}
-			return onto, toX, toY, err
-		})
-		if onto != nil {
-			onto.Release(ctx)
-		}
+		_, err = i.dragToPoint(ctx, start, toX, toY, out)
 		return err
 	})
 }

@@ -62,7 +62,7 @@ new IntersectionObserver((e) => { if (e[0].isIntersecting && n < 100) setTimeout
 	if strings.Contains(text, "Item 20") {
 		t.Fatalf("it loads by itself:\n%s", text)
 	}
-	pagetest.Act(t, p, p.Input().Hover("#end", nil))
+	pagetest.Act(t, p, p.Input().Hover("#end", input.HoverOptions{}))
 	pagetest.WaitFor(t, p, page.WaitOptions{Text: "Item 39"})
 	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true})
 	if err != nil || !s.Diff || !strings.Contains(s.Text, `"Item 39"`) || strings.Contains(s.Text, `"Item 1"`) {

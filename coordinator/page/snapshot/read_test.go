@@ -255,7 +255,7 @@ func TestHiddenFromAssistiveTechnology(t *testing.T) {
 		t.Error(text)
 	}
 	pagetest.Contains(t, find(t, p, "silent").Text, "- generic [aria-hidden]: Silent\n")
-	pagetest.Act(t, p, p.Input().Hover(pagetest.Ref(t, find(t, p, "link").Text, "link"), nil))
+	pagetest.Act(t, p, p.Input().Hover(pagetest.Ref(t, find(t, p, "link").Text, "link"), input.HoverOptions{}))
 	pagetest.Contains(t, find(t, p, "ctrl").Text, `button "Save"`, "[aria-hidden]: Ctrl+S")
 	if read := markdown(t, p); !strings.HasPrefix(read, "Silent [link](") || !strings.HasSuffix(read, "\n\n€ 12.99") {
 		t.Error(read)

@@ -168,7 +168,7 @@ const add = () => { draw(true); document.body.insertAdjacentHTML("beforeend", "<
 		for line := range strings.Lines(part) {
 			if _, ref, ok := strings.Cut(line, "[ref="); ok && !strings.HasPrefix(line, "-") {
 				ref, _, _ = strings.Cut(ref, "]")
-				pagetest.Act(t, p, p.Input().Hover(ref, nil))
+				pagetest.Act(t, p, p.Input().Hover(ref, input.HoverOptions{}))
 			}
 		}
 	}

@@ -29,7 +29,7 @@ type schema struct {
 // the tool has.
 var synonyms = map[string][]string{
 	"ref": {"target"}, "selector": {"target"}, "locator": {"target"}, "uid": {"target"},
-	"startRef": {"startTarget"}, "endRef": {"endTarget"}, "from": {"startTarget"}, "to": {"endTarget"}, "target": {"startTarget"},
+	"startRef": {"startTarget"}, "endRef": {"endTarget"}, "from": {"startTarget"}, "to": {"endTarget"}, "sourcePosition": {"startPosition"}, "targetPosition": {"endPosition"}, "target": {"startTarget"},
 	"code": {"function", "expression"}, "script": {"function", "expression"}, "expression": {"function"}, "function": {"expression"},
 	"value": {"text", "values"}, "option": {"values"}, "text": {"value", "promptText"}, "query": {"text"}, "pattern": {"regex"},
 	"file": {"filename", "paths"}, "files": {"paths"}, "path": {"filename", "paths"}, "keys": {"key"},
@@ -88,8 +88,9 @@ var schemas = sync.OnceValue(func() map[string]*schema {
 	for _, tool := range []string{"browser_press_key", "browser_wait_for"} { // which is Unlisted there
 		all[tool].Properties["target"] = &schema{Type: "string"}
 	}
-	all["browser_wait_for"].Properties["new"] = &schema{Type: "boolean"} // its answers offer it
-	all["browser_hover"].Properties["position"] = all["browser_click"].Properties["position"]
+	for _, name := range []string{"startPosition", "endPosition"} {
+		all["browser_drag"].Properties[name] = &schema{Type: "object"}
+	}
 	return all
 })
 
@@ -265,6 +266,10 @@ func (f *fitter) fitValue(s *schema, value json.RawMessage) (json.RawMessage, er
 		}
 		if !isText && len(value) > 0 && !strings.ContainsRune("{[n", rune(value[0])) { // a number or a boolean
 			return json.Marshal(string(value))
+		}
+	case "object":
+		if isText && strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+			return json.RawMessage(text), nil
 		}
 	case "boolean":
 		if isText && (text == "true" || text == "false") {

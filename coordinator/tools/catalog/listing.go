@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -65,7 +66,7 @@ func Short(tool *mcp.Tool) (json.RawMessage, error) {
 			delete(hints, "destructiveHint")
 			delete(hints, "idempotentHint")
 		}
-		if title, ok := hints["title"].(string); ok && strings.EqualFold(strings.ReplaceAll(unprefixed(tool.Name), "_", " "), title) {
+		if title, ok := hints["title"].(string); ok && slices.ContainsFunc([]string{tool.Name, unprefixed(tool.Name)}, func(name string) bool { return strings.EqualFold(strings.ReplaceAll(name, "_", " "), title) }) {
 			delete(hints, "title")
 		}
 		if len(hints) == 0 {
@@ -101,6 +102,10 @@ func shortSchema(schema map[string]any) {
 			if property, ok := property.(map[string]any); ok {
 				if property["description"] == Unlisted {
 					delete(properties, name)
+				}
+				if text, _ := property["description"].(string); strings.HasPrefix(text, "{x, y}") { // which is all of it
+					delete(property, "properties")
+					delete(property, "required")
 				}
 				shortSchema(property)
 			}
