@@ -54,12 +54,12 @@ func open(ctx context.Context) (b *bench, err error) {
 	}
 	repository := filepath.Dir(strings.TrimSpace(string(root)))
 	b.clients = filepath.Join(repository, "internal", "conformance")
-	if _, err := os.Stat(filepath.Join(b.clients, "node_modules", "http-proxy")); err != nil {
+	if _, err := os.Stat(filepath.Join(b.clients, "node_modules", "playwright-core")); err != nil {
 		return b, fmt.Errorf("run `go tool task setup:clients` first: %w", err)
 	}
-	for _, program := range []string{"cc", "nginx", "node"} {
+	for _, program := range []string{"cc", "node"} {
 		if _, err := exec.LookPath(program); err != nil {
-			return b, fmt.Errorf("install %s first (Debian: apt-get install gcc nginx-light nodejs): %w", program, err)
+			return b, fmt.Errorf("install %s first (Debian: apt-get install gcc nodejs): %w", program, err)
 		}
 	}
 	if b.dir, err = os.MkdirTemp("", "bench-"); err != nil {

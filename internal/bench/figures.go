@@ -21,9 +21,7 @@ type figure struct {
 var figures = []figure{
 	{"evaluate", 100, measureEvaluate},
 	{"echo", 100, measureEcho},
-	{"down", 100, measureDown},
 	{"reply", 100, measureReply},
-	{"flood", 100, measureFlood},
 	{"screenshot", 3, measureScreenshot},
 	{"idle", 1, measureIdle},
 }
@@ -124,28 +122,6 @@ func measureEcho(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// measureDown: frames of 1 MB from the peer: GB/s, and seconds of the relay's processor
-// per GB.
-func measureDown(ctx context.Context, b *bench) error {
-	return inTurn(ctx, func(way string) error {
-		before, start := cpu(b.toPeer[way].pid), time.Now()
-		if err := b.peers[way].send(`{"id":1,"method":"down"}`); err != nil {
-			return err
-		}
-		for range frames {
-			if _, _, err := b.peers[way].next(); err != nil {
-				return err
-			}
-		}
-		const gb = float64(frames*frameSize) / 1e9
-		b.keep("down", way, gb/time.Since(start).Seconds())
-		if pid := b.toPeer[way].pid; pid != 0 {
-			b.keep("down cpu", way, (cpu(pid)-before).Seconds()/gb)
-		}
-		return nil
-	})
-}
-
 // measureReply: one reply of 50 MB from Chromium, ms, and the growth of the relay's
 // memory meanwhile, MB.
 func measureReply(ctx context.Context, b *bench) error {
@@ -178,44 +154,6 @@ func measureReply(ctx context.Context, b *bench) error {
 	})
 }
 
-// measureFlood: a page logs as fast as it can; thousands of events per second that
-// arrive.
-func measureFlood(ctx context.Context, b *bench) error {
-	const events = 10_000
-	rates := map[string][]float64{}
-	flood := func(way string) error {
-		page := b.pages[way]
-		if _, err := page.ask("4", `{"id":4,"method":"Runtime.enable"}`); err != nil {
-			return err
-		}
-		start := time.Now()
-		if err := page.send(fmt.Sprintf(`{"id":5,"method":"Runtime.evaluate","params":{"expression":"for (let i = 0; i < %d; i++) console.log(i); 0"}}`, events)); err != nil {
-			return err
-		}
-		for range events + 1 { // the reply too
-			if _, _, err := page.next(); err != nil {
-				return err
-			}
-		}
-		rates[way] = append(rates[way], events/time.Since(start).Seconds()/1e3)
-		// Otherwise the browser would repeat all of them next time.
-		if _, err := page.ask("6", `{"id":6,"method":"Runtime.discardConsoleEntries"}`); err != nil {
-			return err
-		}
-		_, err := page.ask("7", `{"id":7,"method":"Runtime.disable"}`)
-		return err
-	}
-	for range 3 {
-		if err := inTurn(ctx, flood); err != nil {
-			return err
-		}
-	}
-	for way, values := range rates {
-		b.keep("flood", way, values...)
-	}
-	return nil
-}
-
 // measureScreenshot: Playwright's screenshot of 1920 × 1080 pixels of noise, ms.
 func measureScreenshot(ctx context.Context, b *bench) error {
 	return inTurn(ctx, func(way string) error {
@@ -225,8 +163,7 @@ func measureScreenshot(ctx context.Context, b *bench) error {
 	})
 }
 
-// measureIdle: the cost of each of many idle connections to a relay, kB and
-// descriptors, and what of both remains after they have closed.
+// measureIdle: the memory of each of many idle connections to a relay, kB.
 func measureIdle(ctx context.Context, b *bench) error {
 	const connections = 1000 // an endpoint takes 1,024; as many again at the peer, and as many files there
 	return inTurn(ctx, func(way string) error {
@@ -234,47 +171,18 @@ func measureIdle(ctx context.Context, b *bench) error {
 		if w.pid == 0 {
 			return nil
 		}
-		resident, files := memory(w.pid, "VmRSS"), descriptors(w.pid)
+		resident := memory(w.pid, "VmRSS")
 		conns, err := crowd(w.addr, connections)
 		if err == nil {
 			b.keep("idle", way, (memory(w.pid, "VmRSS")-resident)/connections)
-			b.keep("descriptors", way, float64(descriptors(w.pid)-files)/connections)
 		}
 		for _, conn := range conns {
 			if conn != nil {
 				conn.Close()
 			}
 		}
-		if err != nil {
-			return err
-		}
-		for deadline := time.Now().Add(10 * time.Second); descriptors(w.pid) > files && time.Now().Before(deadline); {
-			time.Sleep(10 * time.Millisecond) // no event reports that another process has closed
-		}
-		b.keep("left", way, float64(descriptors(w.pid)-files))
-		b.keep("left memory", way, (atRest(w.pid)-resident)/connections)
-		return nil
+		return err
 	})
-}
-
-// atRest is the resident memory of a process when it has not decreased for half a
-// second, or after 5 s: a process may release unused memory a moment later.
-func atRest(pid int) float64 {
-	return leastOf(func() float64 { return memory(pid, "VmRSS") }, 50*time.Millisecond, 500*time.Millisecond, 5*time.Second)
-}
-
-// leastOf polls now at each pause until the value has not decreased for rest, or until
-// most.
-func leastOf(now func() float64, pause, rest, most time.Duration) float64 {
-	begun := time.Now()
-	least, since := now(), begun
-	for time.Since(since) < rest && time.Since(begun) < most {
-		time.Sleep(pause) // no event exists
-		if value := now(); value < least {
-			least, since = value, time.Now()
-		}
-	}
-	return least
 }
 
 func crowd(addr string, n int) ([]net.Conn, error) {

@@ -1,14 +1,13 @@
 //go:build linux
 
-// Command bench measures a window's endpoint beside a direct connection and other ways
-// to relay: httputil.ReverseProxy, whole messages by coder/websocket, node-http-proxy,
-// nginx, and a floor in C that only copies bytes. One run measures all in turn, each
-// relay in a process of its own. The figures of a run depend on the machine and its
-// load; the ratios within a run hardly do.
+// Command bench measures a window's endpoint beside a direct connection,
+// httputil.ReverseProxy, and a floor in C that only copies bytes. One run measures all in
+// turn, each relay in a process of its own. The figures of a run depend on the machine and
+// its load; the ratios within a run hardly do.
 //
 //	go run ./internal/bench [--rounds N] [--json FILE] [--keep FILE]
 //
-// It needs Linux, cc, nginx, Node and the packages of internal/conformance.
+// It needs Linux, cc, Node and the packages of internal/conformance.
 package main
 
 import (

@@ -10,17 +10,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 )
 
-const (
-	peerPath  = "/devtools/browser/peer"
-	frameSize = 1 << 20
-	frames    = 1024 // that "down" sends for one request
-)
+const peerPath = "/devtools/browser/peer"
 
-// servePeer replaces a browser where Chromium itself would be the limit. It responds to
-// a message with as many bytes, or to "down" with many frames of 1 MB.
+// servePeer replaces a browser where Chromium itself would be the limit. It returns each
+// message.
 func servePeer(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Upgrade") == "" {
 		fmt.Fprintf(w, `{"Browser": "peer", "webSocketDebuggerUrl": "ws://%s%s"}`, r.Host, peerPath)
@@ -33,25 +28,13 @@ func servePeer(w http.ResponseWriter, r *http.Request) {
 	defer conn.Close()
 	fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n", acceptKey(r.Header.Get("Sec-WebSocket-Key")))
 	in := rw.Reader
-	var large []byte
 	for {
 		text, err := readMasked(in)
 		if err != nil {
 			return
 		}
-		if !strings.Contains(text, `"down"`) {
-			if _, err := conn.Write(frame([]byte(text))); err != nil {
-				return
-			}
-			continue
-		}
-		if large == nil {
-			large = frame(make([]byte, frameSize))
-		}
-		for range frames {
-			if _, err := conn.Write(large); err != nil {
-				return
-			}
+		if _, err := conn.Write(frame([]byte(text))); err != nil {
+			return
 		}
 	}
 }

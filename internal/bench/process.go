@@ -3,9 +3,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,38 +46,4 @@ func memory(pid int, name string) float64 {
 // resetPeak makes VmHWM count from now.
 func resetPeak(pid int) error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
-}
-
-func descriptors(pid int) int {
-	files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	return len(files)
-}
-
-// freeAddress is an address that no process listens on now, for a program that cannot
-// choose one itself.
-func freeAddress() (string, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer ln.Close()
-	return ln.Addr().String(), nil
-}
-
-// awaitListener waits for a program that does not report when it listens.
-func awaitListener(ctx context.Context, addr string) error {
-	for wait := time.Millisecond; ; wait *= 2 {
-		conn, err := net.Dial("tcp", addr)
-		if err == nil {
-			return conn.Close()
-		}
-		if wait > 4*time.Second {
-			return err
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }

@@ -12,8 +12,6 @@ import (
 	"net/url"
 	"os"
 
-	"github.com/coder/websocket"
-
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/policy"
@@ -38,8 +36,6 @@ func serve(kind, target string) error {
 		serveProxy(ln, target, &cdpproxy.Options{Rule: rule})
 	case "ReverseProxy":
 		handler = httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: u.Host})
-	case "whole messages":
-		handler = wholeMessages(u.Host)
 	case "peer":
 		handler = http.HandlerFunc(servePeer)
 	default:
@@ -70,49 +66,4 @@ func (freeHand) Access() (policy.State, <-chan struct{}) {
 
 func (freeHand) Ask(context.Context, policy.Question) (policy.Answer, error) {
 	return policy.Answer{Allow: true}, nil
-}
-
-// wholeMessages relays as chromedp-proxy does: it reads a message to its end, and then
-// writes it.
-func wholeMessages(host string) http.Handler {
-	discovery := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: host})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Upgrade") == "" {
-			discovery.ServeHTTP(w, r)
-			return
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		up, _, err := websocket.Dial(ctx, "ws://"+host+r.URL.Path, nil)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadGateway)
-			return
-		}
-		defer up.CloseNow()
-		client, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
-		if err != nil {
-			return
-		}
-		defer client.CloseNow()
-		up.SetReadLimit(-1)
-		client.SetReadLimit(-1)
-		ended := make(chan struct{}, 2)
-		for from, to := range map[*websocket.Conn]*websocket.Conn{up: client, client: up} {
-			go passMessages(ctx, from, to, ended)
-		}
-		<-ended
-	})
-}
-
-func passMessages(ctx context.Context, from, to *websocket.Conn, ended chan<- struct{}) {
-	for {
-		kind, message, err := from.Read(ctx)
-		if err == nil {
-			err = to.Write(ctx, kind, message)
-		}
-		if err != nil {
-			ended <- struct{}{}
-			return
-		}
-	}
 }

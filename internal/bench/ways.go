@@ -9,12 +9,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 )
 
 // order of the ways in every table.
-var order = []string{"direct", "floor", "endpoint", "ReverseProxy", "whole messages", "http-proxy", "nginx"}
+var order = []string{"direct", "floor", "endpoint", "ReverseProxy"}
 
 // way is one way to a browser or a peer.
 type way struct {
@@ -38,11 +37,9 @@ func (b *bench) waysTo(ctx context.Context, url string) (map[string]*way, error)
 	host := strings.Split(url, "/")[2]
 	ways := map[string]*way{"direct": {addr: host}}
 	commands := map[string][]string{
-		"floor":          {b.floor, port(host)},
-		"endpoint":       {b.self, "serve", "endpoint", url},
-		"ReverseProxy":   {b.self, "serve", "ReverseProxy", url},
-		"whole messages": {b.self, "serve", "whole messages", url},
-		"http-proxy":     {"node", filepath.Join(b.clients, "bench", "http-proxy.mjs"), host},
+		"floor":        {b.floor, port(host)},
+		"endpoint":     {b.self, "serve", "endpoint", url},
+		"ReverseProxy": {b.self, "serve", "ReverseProxy", url},
 	}
 	for name, args := range commands {
 		w, err := start(ctx, args...)
@@ -51,9 +48,7 @@ func (b *bench) waysTo(ctx context.Context, url string) (map[string]*way, error)
 		}
 		ways[name] = w
 	}
-	var err error
-	ways["nginx"], err = b.startNginx(ctx, host)
-	return ways, err
+	return ways, nil
 }
 
 // start runs a relay and waits for the line with its address.
@@ -79,49 +74,4 @@ func start(ctx context.Context, args ...string) (*way, error) {
 	}
 	w.addr = strings.TrimSpace(line)
 	return w, nil
-}
-
-// nginxConfig follows nginx's documentation for WebSockets, as one process.
-const nginxConfig = `daemon off;
-master_process off;
-worker_rlimit_nofile 20000;
-pid %[1]s/nginx.pid;
-error_log stderr error;
-events { worker_connections 15000; }
-http {
-  access_log off;
-  client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;
-  proxy_read_timeout 1h;
-  server {
-    listen %[2]s;
-    location / {
-      proxy_pass http://%[3]s;
-      proxy_http_version 1.1;
-      proxy_set_header Upgrade $http_upgrade;
-      proxy_set_header Connection $http_connection;
-      proxy_set_header Host %[3]s;
-    }
-  }
-}
-`
-
-func (b *bench) startNginx(ctx context.Context, host string) (*way, error) {
-	dir, err := os.MkdirTemp(b.dir, "nginx-")
-	if err != nil {
-		return nil, err
-	}
-	addr, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
-	config := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(config, fmt.Appendf(nil, nginxConfig, dir, addr, host), 0o600); err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, "nginx", "-p", dir, "-c", config)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start nginx: %w", err)
-	}
-	return &way{addr: addr, pid: cmd.Process.Pid, cmd: cmd, in: io.NopCloser(nil)}, awaitListener(ctx, addr)
 }
