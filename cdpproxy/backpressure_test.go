@@ -96,3 +96,14 @@ func TestDeafBrowser(t *testing.T) {
 		}
 	}
 }
+
+// TestQueueAll: where a write cannot be ended halfway, everything for a client is queued.
+// Messages arrive whole and in order all the same, and the bound holds.
+func TestQueueAll(t *testing.T) {
+	defer cdpproxy.QueueAll()()
+	for name, test := range map[string]func(*testing.T){
+		"every size": TestEverySize, "pile": TestPile, "slow reader": TestSlowReader, "switch": TestSwitchInFrame, "answers": TestAnswersBehindAFrame,
+	} {
+		t.Run(name, test)
+	}
+}

@@ -3,7 +3,7 @@ package cdpproxy
 import (
 	"fmt"
 	"runtime/debug"
-	"sync"
+	"sync/atomic"
 )
 
 // memoryLimit bounds what all endpoints of this process buffer for their clients:
@@ -15,12 +15,31 @@ var processMemory = &budget{limit: memoryLimit}
 
 // budget counts bytes. What does not fit is refused at once.
 type budget struct {
-	limit int
-
-	mu   sync.Mutex // guards used and most, and the claims
-	used int
-	most int // since the last release
+	limit int64
+	used  atomic.Int64
+	freed atomic.Int64 // since the last release
 }
+
+// take takes n bytes, and reports whether the budget has them.
+func (b *budget) take(n int) bool {
+	if b.used.Add(int64(n)) > b.limit {
+		b.used.Add(-int64(n))
+		return false
+	}
+	return true
+}
+
+// takeAnyway takes n bytes even beyond the limit.
+func (b *budget) takeAnyway(n int) { b.used.Add(int64(n)) }
+
+// give returns n bytes.
+func (b *budget) give(n int) {
+	b.used.Add(-int64(n))
+	b.freed.Add(int64(n))
+}
+
+// has reports whether the budget has n bytes now.
+func (b *budget) has(n int) bool { return b.used.Load()+int64(n) <= b.limit }
 
 // worthRelease is how much memory must have become free for a release: that takes some
 // milliseconds of a processor.
@@ -28,15 +47,9 @@ const worthRelease = 64 << 20
 
 // release returns memory to the system that clients no longer hold. Go would keep it: its
 // collector runs again when as much has been allocated, or after two minutes, and then
-// only a part is returned. It is called when clients have left.
+// only a part is returned. It is called when a client has left.
 func (b *budget) release() {
-	b.mu.Lock()
-	worth := b.most-b.used >= worthRelease
-	if worth {
-		b.most = b.used
-	}
-	b.mu.Unlock()
-	if worth {
+	if freed := b.freed.Load(); freed >= worthRelease && b.freed.CompareAndSwap(freed, 0) {
 		debug.FreeOSMemory()
 	}
 }
@@ -44,46 +57,4 @@ func (b *budget) release() {
 // exhausted is the error for a client whose message gets no memory.
 func (b *budget) exhausted() error {
 	return &protocolError{closeTryLater, fmt.Sprintf("the endpoint's %d MB for messages are used up by its clients; connect again later", b.limit>>20)}
-}
-
-// claim is the share of one holder. The zero claim has no budget and no bound.
-type claim struct {
-	budget *budget
-	held   int
-	closed bool
-}
-
-// take takes n bytes, and reports whether the budget has them.
-func (c *claim) take(n int) bool { return c.change(n, false) }
-
-// takeAnyway takes n bytes even beyond the limit.
-func (c *claim) takeAnyway(n int) { c.change(n, true) }
-
-// give releases n bytes.
-func (c *claim) give(n int) { c.change(-n, true) }
-
-func (c *claim) change(n int, anyway bool) bool {
-	if c == nil || c.budget == nil {
-		return true
-	}
-	c.budget.mu.Lock()
-	defer c.budget.mu.Unlock()
-	if c.closed || !anyway && c.budget.used+n > c.budget.limit {
-		return anyway
-	}
-	c.budget.used += n
-	c.budget.most = max(c.budget.most, c.budget.used)
-	c.held += n
-	return true
-}
-
-// close releases everything, for good.
-func (c *claim) close() {
-	if c.budget == nil {
-		return
-	}
-	c.budget.mu.Lock()
-	defer c.budget.mu.Unlock()
-	c.budget.used -= c.held
-	c.held, c.closed = 0, true
 }

@@ -3,6 +3,7 @@ package cdpproxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -19,14 +20,9 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 		p.refuse(w, r, forbidden("refused: a web browser may look at this endpoint, but not change anything by it, since any web page could have caused this request. Use a CDP client, or a program such as curl."))
 		return
 	}
-	uri := path
-	if r.URL.RawQuery != "" {
-		uri += "?" + r.URL.RawQuery
-	}
+	own := ownHost(r) + mount
 	var (
-		res     *http.Response
-		body    []byte
-		base    string   // prefix of the browser's paths
+		doc     *document
 		refused *refusal // by the rule, or because a request cannot be repeated
 	)
 	// The rule was asked about a mutating request, and must not be asked twice.
@@ -37,23 +33,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 		if refused, err = p.judgeRequest(ctx, r, b, path); refused != nil || err != nil {
 			return err
 		}
-		if err := p.acquire(ctx); err != nil {
-			return err
-		}
-		defer p.release()
-		u, err := dialBrowser(ctx, b)
-		if err != nil {
-			return err
-		}
-		defer u.close()
-		base = u.base
-		if !p.stillCurrent(b) {
-			return errChanged
-		}
-		if res, body, err = u.do(r.Method, uri, maxResponse); err == nil && !p.stillCurrent(b) {
-			err = errChanged
-		}
-		if err != nil && changesSomething(path) {
+		if doc, err = p.document(ctx, b, r, path, own); err != nil && errors.Is(err, errSent) {
 			refused = &refusal{http.StatusBadGateway, fmt.Sprintf("%s went away while it was asked for %s; whether it was done is unknown, so it is not asked again: %v", b.label(), path, err)}
 			return nil
 		}
@@ -66,16 +46,9 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 		p.refuse(w, r, no)
 		return
 	}
-	if namesTargets(path) && res.StatusCode == http.StatusOK && len(body) > 0 { // a response to HEAD has none
-		var err error
-		if body, err = discovery.Rewrite(body, base, ownHost(r)+mount); err != nil {
-			p.refuse(w, r, &refusal{http.StatusBadGateway, fmt.Sprintf("the browser's answer to %s cannot be read: %v", path, err)})
-			return
-		}
-	}
 	header := w.Header()
 	for _, name := range []string{"Content-Type", "Content-Security-Policy", "Allow"} {
-		if v := res.Header.Get(name); v != "" {
+		if v := doc.header.Get(name); v != "" {
 			header.Set(name, v)
 		}
 	}
@@ -84,11 +57,73 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	// Without it a longer response would be chunked, which chrome://inspect cannot
 	// read.
 	if r.Method != http.MethodHead {
-		header.Set("Content-Length", strconv.Itoa(len(body)))
+		header.Set("Content-Length", strconv.Itoa(len(doc.body)))
 	}
 	p.bound(w)
-	w.WriteHeader(res.StatusCode)
-	w.Write(body)
+	w.WriteHeader(doc.status)
+	w.Write(doc.body)
+}
+
+// document is a response of a browser under /json/.
+type document struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// errSent: a mutating request was sent, and must not be repeated.
+var errSent = errors.New("no response")
+
+// document returns the response of a browser to a discovery request. own is the proxy's
+// HOST:PORT with the mount, for the addresses in it.
+func (p *Proxy) document(ctx context.Context, b *Browser, r *http.Request, path, own string) (doc *document, err error) {
+	if b.Value == nil {
+		if doc, err = p.dialedDocument(ctx, b, r, path, own); err != nil {
+			return nil, err
+		}
+	} else if doc, err = valueDocument(ctx, b, r, path, own); err != nil {
+		doc = textDocument(http.StatusServiceUnavailable, err.Error())
+	}
+	if !p.stillCurrent(b) {
+		err = errChanged
+		if changesSomething(path) {
+			err = fmt.Errorf("%w: %w", errSent, err)
+		}
+		return nil, err
+	}
+	return doc, nil
+}
+
+func (p *Proxy) dialedDocument(ctx context.Context, b *Browser, r *http.Request, path, own string) (*document, error) {
+	if err := p.acquire(ctx); err != nil {
+		return nil, err
+	}
+	defer p.release()
+	u, err := dialBrowser(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	defer u.close()
+	if !p.stillCurrent(b) {
+		return nil, errChanged
+	}
+	uri := path
+	if r.URL.RawQuery != "" {
+		uri += "?" + r.URL.RawQuery
+	}
+	res, body, err := u.do(r.Method, uri, maxResponse)
+	if err != nil && changesSomething(path) {
+		err = fmt.Errorf("%w: %w", errSent, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if namesTargets(path) && res.StatusCode == http.StatusOK && len(body) > 0 { // a response to HEAD has none
+		if body, err = discovery.Rewrite(body, u.base, own); err != nil {
+			return textDocument(http.StatusBadGateway, fmt.Sprintf("the browser's answer to %s cannot be read: %v", path, err)), nil
+		}
+	}
+	return &document{res.StatusCode, res.Header, body}, nil
 }
 
 // join asks the rule to admit a client. An error: the browser was replaced meanwhile.

@@ -14,7 +14,8 @@
 // A client that connects while there is none waits for the next one. No client gets
 // a response of a browser that the Source does not name at that moment.
 //
-// The browser's messages are relayed as bytes. A client's are decoded, and its original
-// bytes are forwarded if the Rule allows them. The proxy does not start or end
-// browsers. It keeps no state across restarts: the program that owns the listener does.
+// A browser has a URL, and its messages are relayed as bytes, or it is a Go value
+// (package browser). A client's messages are joined and decoded, and forwarded if the
+// Rule allows them. The proxy does not start or end browsers. It keeps no state across
+// restarts: the program that owns the listener does.
 package cdpproxy

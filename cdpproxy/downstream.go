@@ -1,168 +1,273 @@
 package cdpproxy
 
 import (
-	"bytes"
 	"errors"
-
-	"browser-coordinator/cdpproxy/eventloop"
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
 )
 
-// errTooSlow: the bound on bytes buffered for a client is reached.
-var errTooSlow = errors.New("the client reads too slowly")
+const (
+	// clientGrace is how long the browser waits for a client that does not keep up,
+	// until it has been drained again. That costs no memory, as long as the
+	// browser's output meanwhile stays far below the 256 MiB at which Chromium drops
+	// messages without an error. See specs/platform-notes.md, "Chromium's DevTools
+	// server".
+	clientGrace = 250 * time.Millisecond
+	// flushSize is how much of a queue is written at once.
+	flushSize = 1 << 20
+)
 
-// downstream is the stream to the client: the browser's bytes and, between two of
-// their frames, messages of the endpoint itself. What the client does not accept at
-// once is queued, up to a bound. The relay's lock guards it.
+// canEndWrites: a deadline ends a write of which a part was sent, and reports how much. On
+// Windows nothing reports that, so everything is queued there.
+var canEndWrites = runtime.GOOS != "windows"
+
+// downstream is the stream to the client: the bytes or messages of the browser and,
+// between two of its frames, messages of the endpoint itself. What the client does not
+// accept is queued, up to a bound, and a goroutine sends it: flush. It exists only while
+// something is queued.
 type downstream struct {
-	client  eventloop.Conn
-	left    bool // the client has closed its side
-	frames  frameScanner
-	noClose bool // the client cannot read close frames
+	limit  int // of size
+	memory *budget
+	direct bool   // bytes are sent at once if the client accepts them
+	failed func() // called when the client has gone
 
-	limit   int // of the bytes in queue, and of those in pending
-	claim   claim
-	queue   [][]byte // the client has not accepted it
-	queued  int      // bytes in queue
-	pending [][]byte // our own frames, until the browser's frame ends
-	waiting int      // bytes in pending
-
-	tapReader tapReader
+	mu       sync.Mutex   // guards the fields that follow. If direct is set, it is held during a write of about clientGrace at most
+	conn     *net.TCPConn // nil: the client has no response yet
+	mid      bool         // a frame of the browser is incomplete
+	over     bool         // nothing may follow: a close frame was sent, or the client has gone
+	own      [][]byte     // our own frames, until the browser's frame ends
+	queue    [][]byte     // what the client has not accepted
+	size     int          // bytes in own and queue, and in a write of flush
+	flushing bool
+	flushed  sync.WaitGroup // flush
+	waited   time.Duration  // of clientGrace
+	deadline time.Time      // of a write to conn; zero: none
+	ending   bool           // flush closes the stream at its end
 }
 
-func (d *downstream) init(r *relay) {
-	d.limit = r.proxy.limits.buffered
-	d.claim = claim{budget: r.proxy.limits.memory}
-	d.tapReader = tapReader{taps: &r.proxy.taps, client: r.who, limits: &r.proxy.limits}
+// start gives the stream its connection.
+func (d *downstream) start(conn *net.TCPConn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.conn = conn
+	if len(d.queue) > 0 {
+		d.startFlush()
+	}
 }
 
-// drop releases the memory.
-func (d *downstream) drop() {
-	d.queue, d.pending = nil, nil
-	d.tapReader.drop()
-	d.claim.close()
+// room reports whether n bytes more can be queued, if that is necessary. The first entry
+// of a queue always has room: no frame is sent only in part.
+func (d *downstream) room(n int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.size == 0 || d.fits(n)
 }
 
-// forward sends the browser's bytes; with last set, only to the end of the current
-// frame. On errTooSlow only whole frames have been sent, if data reaches the end of
-// the last one.
-func (d *downstream) forward(data []byte, last bool) error {
-	d.tapReader.observe(d.frames, data)
-	if last || len(d.pending) > 0 {
-		n := d.frames.finish(data)
-		if err := d.send(data[:n]); err != nil {
+func (d *downstream) fits(n int) bool { return d.size+n <= d.limit && d.memory.has(n) }
+
+// forward sends bytes of the browser, beyond the bound too; the caller may reuse them
+// when it returns. before and after are the states of the stream. drained: the browser
+// has nothing more to send at the moment.
+func (d *downstream) forward(data []byte, before, after frameScanner, drained bool) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.over {
+		return nil
+	}
+	if drained {
+		d.waited = 0
+	}
+	if len(d.own) > 0 { // they must not wait until a chunk ends with a frame
+		n := before.finish(data)
+		if err := d.write(data[:n]); err != nil {
 			return err
 		}
-		data = data[n:]
-		if err := d.sendPending(); err != nil || last {
-			return err
+		if data = data[n:]; before.between() {
+			if err := d.sendOwn(); err != nil {
+				return err
+			}
 		}
 	}
-	before := d.frames
-	d.frames.scan(data)
-	err := d.send(data)
-	if errors.Is(err, errTooSlow) {
-		d.frames = before
-		d.enqueue(data[:d.frames.finish(data)])
-	}
-	return err
-}
-
-// send sends b or queues it; the caller may reuse b when it returns. The first
-// entry of a queue always has room: no frame is sent only in part.
-func (d *downstream) send(b []byte) error {
-	if d.flushed() {
-		n, err := d.client.Write(b)
-		if err == nil {
-			d.enqueue(b[n:])
-		}
+	if err := d.write(data); err != nil {
 		return err
 	}
-	if d.queued+len(b) > d.limit || !d.claim.take(len(b)) {
-		return errTooSlow
+	d.mid, d.over = !after.between(), after.closing
+	if d.mid || d.over {
+		return nil
 	}
-	d.push(b)
+	return d.sendOwn()
+}
+
+// sendOwn sends the frames that have waited.
+func (d *downstream) sendOwn() error {
+	for _, frame := range d.own {
+		d.count(-len(frame))
+		if err := d.write(frame); err != nil {
+			return err
+		}
+	}
+	d.own = nil
 	return nil
 }
 
-// enqueue queues b, even beyond the bound.
-func (d *downstream) enqueue(b []byte) {
-	if len(b) > 0 {
-		d.claim.takeAnyway(len(b))
-		d.push(b)
+// insert sends a whole frame: now if the browser's stream is between two frames, else
+// after the current one. It reports false if there is no room for it.
+func (d *downstream) insert(op byte, payload []byte) (room bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	size := len(payload) + maxFrameHeader
+	switch {
+	case d.over:
+		return true, nil
+	case d.size > 0 && !d.fits(size):
+		return false, nil
+	case !d.mid && !d.direct && size > smallMessage: // it need not be copied
+		d.push(header(op, 0, len(payload)))
+		d.push(payload)
+		d.startFlush()
+		return true, nil
+	}
+	frame := append(header(op, 0, len(payload)), payload...)
+	if d.mid {
+		d.own = append(d.own, frame)
+		d.count(len(frame))
+		return true, nil
+	}
+	return true, d.write(frame)
+}
+
+// write sends b, and queues what the client does not accept in time.
+func (d *downstream) write(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	if d.direct && !d.flushing {
+		start := time.Now()
+		d.bound(start)
+		n, err := d.conn.Write(b)
+		d.waited += time.Since(start)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		b = b[n:]
+	}
+	d.push(slices.Clone(b))
+	d.startFlush()
+	return nil
+}
+
+// bound ends the next write when the grace period is over, or up to a half later: to set
+// a deadline anew for each write would take as long as all else here.
+func (d *downstream) bound(now time.Time) {
+	left := clientGrace - d.waited
+	if rest := d.deadline.Sub(now); rest < left || rest > 2*left {
+		d.deadline = now.Add(left + left/2)
+		d.conn.SetWriteDeadline(d.deadline)
 	}
 }
 
 func (d *downstream) push(b []byte) {
-	d.queue = append(d.queue, bytes.Clone(b))
-	d.queued += len(b)
+	d.queue = append(d.queue, b)
+	d.count(len(b))
 }
 
-// flush sends as much of the queue as the client accepts.
-func (d *downstream) flush() error {
-	for !d.flushed() {
-		n, err := d.client.Write(d.queue[0])
-		d.queued -= n
-		d.claim.give(n)
-		if err != nil || n < len(d.queue[0]) {
-			d.queue[0] = d.queue[0][n:]
-			return err
+// count adds n bytes to those that are kept.
+func (d *downstream) count(n int) {
+	d.size += n
+	if n < 0 {
+		d.memory.give(-n)
+	} else {
+		d.memory.takeAnyway(n)
+	}
+}
+
+func (d *downstream) startFlush() {
+	if d.flushing || d.conn == nil {
+		return
+	}
+	d.flushing = true
+	if !d.ending {
+		d.deadline = time.Time{}
+		d.conn.SetWriteDeadline(d.deadline)
+	}
+	d.flushed.Go(d.flush)
+}
+
+// flush sends the queue until it is empty.
+func (d *downstream) flush() {
+	for {
+		batch, size := d.next()
+		if size == 0 {
+			return
 		}
-		d.queue = d.queue[1:]
-	}
-	d.queue = nil
-	return nil
-}
-
-// flushed reports whether nothing is queued.
-func (d *downstream) flushed() bool { return len(d.queue) == 0 }
-
-// insert sends a message of the endpoint's own: now if the browser's stream is
-// between two frames, else after the current frame. Pending messages count toward
-// the client's bounds.
-func (d *downstream) insert(text []byte) error {
-	frame := textFrame(text)
-	waits := !d.frames.between()
-	if waits && (d.waiting+len(frame) > d.limit || !d.claim.take(len(frame))) {
-		return errTooSlow
-	}
-	if d.tapReader.taps.open() {
-		d.tapReader.taps.record(d.tapReader.client, FromEndpoint, text)
-	}
-	if !waits {
-		return d.sendOwn(frame)
-	}
-	d.pending = append(d.pending, frame)
-	d.waiting += len(frame)
-	return nil
-}
-
-// sendPending sends the pending frames, if the stream is between two frames.
-func (d *downstream) sendPending() error {
-	for len(d.pending) > 0 && d.frames.between() {
-		if err := d.sendOwn(d.pending[0]); err != nil {
-			return err
+		_, err := batch.WriteTo(d.conn)
+		d.mu.Lock()
+		d.count(-size)
+		d.mu.Unlock()
+		if err != nil {
+			d.drop()
+			d.failed()
 		}
-		d.waiting -= len(d.pending[0])
-		d.claim.give(len(d.pending[0]))
-		d.pending = d.pending[1:]
 	}
-	return nil
 }
 
-// sendOwn sends a frame of our own between two of the browser's. Nothing may follow
-// a close frame.
-func (d *downstream) sendOwn(frame []byte) error {
-	if d.frames.closing {
-		return nil
+// next takes the beginning of the queue. If it is empty, the flush ends.
+func (d *downstream) next() (batch net.Buffers, size int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for n < len(d.queue) && (n == 0 || size+len(d.queue[n]) <= flushSize) {
+		size += len(d.queue[n])
+		n++
 	}
-	return d.send(frame)
+	if batch = d.queue[:n:n]; n == len(d.queue) {
+		d.queue = nil
+	} else {
+		d.queue = d.queue[n:]
+	}
+	if n == 0 {
+		d.flushing = false
+		if d.ending {
+			d.conn.CloseWrite()
+		}
+	}
+	return batch, size
 }
 
-// close queues a close frame, unless there was one. In the middle of a frame it
-// queues none, and the client sees a broken connection.
-func (d *downstream) close(e ending) {
-	if d.frames.between() && !d.frames.closing && !d.noClose {
-		d.frames.closing = true
-		d.enqueue(closeFrame(e.code, e.reason))
+// abort breaks the connection.
+func (d *downstream) abort() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.conn != nil {
+		d.conn.Close()
 	}
+}
+
+// drop forgets what is queued: the client has gone.
+func (d *downstream) drop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, b := range slices.Concat(d.own, d.queue) {
+		d.count(-len(b))
+	}
+	d.over, d.own, d.queue = true, nil, nil
+}
+
+// close ends the stream behind what is queued, with that close frame. In the middle of a
+// frame no close frame can be sent, and the client sees a broken connection. From then on
+// reading and writing end at the deadline.
+func (d *downstream) close(frame []byte, deadline time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ending = true
+	d.conn.SetDeadline(deadline)
+	if !d.mid && !d.over && frame != nil {
+		d.push(frame)
+	}
+	d.over = true
+	d.startFlush()
 }

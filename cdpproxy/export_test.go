@@ -11,7 +11,6 @@ import (
 type Limits struct {
 	Memory       int // of everything kept for clients
 	Buffered     int // for one client that does not read
-	Headers      int // of one message's frames
 	TapBytes     int
 	CloseTimeout time.Duration
 	HTTPTimeout  time.Duration // for a header, for a body and for a response
@@ -21,9 +20,9 @@ type Limits struct {
 func (p *Proxy) SetLimits(l Limits) {
 	now := &p.limits
 	if l.Memory > 0 {
-		now.memory = &budget{limit: l.Memory}
+		now.memory = &budget{limit: int64(l.Memory)}
 	}
-	now.buffered, now.headers, now.tapBytes = cmp.Or(l.Buffered, now.buffered), cmp.Or(l.Headers, now.headers), cmp.Or(l.TapBytes, now.tapBytes)
+	now.buffered, now.tapBytes = cmp.Or(l.Buffered, now.buffered), cmp.Or(l.TapBytes, now.tapBytes)
 	now.closeTimeout, now.bodyTimeout = cmp.Or(l.CloseTimeout, now.closeTimeout), cmp.Or(l.HTTPTimeout, now.bodyTimeout)
 	now.responseTimeout, p.server.ReadHeaderTimeout = cmp.Or(l.HTTPTimeout, now.responseTimeout), cmp.Or(l.HTTPTimeout, p.server.ReadHeaderTimeout)
 }
@@ -33,4 +32,11 @@ func (p *Proxy) SetLimits(l Limits) {
 func KeepAlive(now net.KeepAliveConfig) (before net.KeepAliveConfig) {
 	before, keepAlive = keepAlive, now
 	return before
+}
+
+// QueueAll makes the relays from now on queue everything for their clients, as on Windows.
+func QueueAll() (undo func()) {
+	before := canEndWrites
+	canEndWrites = false
+	return func() { canEndWrites = before }
 }

@@ -23,6 +23,7 @@ const (
 	opText         = 1
 	opBinary       = 2
 	opClose        = 8
+	opPing         = 9
 	opPong         = 10
 )
 
@@ -79,19 +80,14 @@ func (s *frameScanner) scan(b []byte) {
 	}
 }
 
-// frame advances to the end of the current frame, or of b if that comes first,
-// and returns how many bytes that took.
-func (s *frameScanner) frame(b []byte) int {
-	_, rest := s.next(b)
-	return len(b) - len(rest)
-}
-
-// finish advances to the end of the frame that has begun, if one has.
+// finish advances to the end of the frame that has begun, if one has, and returns how
+// many bytes of b that took.
 func (s *frameScanner) finish(b []byte) int {
 	if s.between() {
 		return 0
 	}
-	return s.frame(b)
+	_, rest := s.next(b)
+	return len(b) - len(rest)
 }
 
 // between reports whether the stream is between two frames.
@@ -155,17 +151,16 @@ func unmask(b []byte, mask [4]byte) {
 	}
 }
 
-// textFrame is a server's text frame.
-func textFrame(payload []byte) []byte {
-	b := make([]byte, 0, len(payload)+10)
-	b = append(b, 0x80|opText)
-	switch n := len(payload); {
-	case n < 126:
-		b = append(b, byte(n))
-	case n < 1<<16:
-		b = binary.BigEndian.AppendUint16(append(b, 126), uint16(n))
+// header is that of a frame, with room for a mask. masked is 0x80 for a client's frame.
+func header(op, masked byte, size int) []byte {
+	b := make([]byte, 0, maxFrameHeader)
+	b = append(b, 0x80|op)
+	switch {
+	case size < 126:
+		return append(b, masked|byte(size))
+	case size < 1<<16:
+		return binary.BigEndian.AppendUint16(append(b, masked|126), uint16(size))
 	default:
-		b = binary.BigEndian.AppendUint64(append(b, 127), uint64(n))
+		return binary.BigEndian.AppendUint64(append(b, masked|127), uint64(size))
 	}
-	return append(b, payload...)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -55,9 +56,10 @@ func FuzzFrameScanner(f *testing.F) {
 			at = end
 		}
 		for at := 0; at < len(stream); {
-			n := steps.frame(stream[at:])
-			if at += n; n == 0 || !ends[at] {
-				t.Fatalf("a frame ends at %d, says frame", at)
+			steps.scan(stream[at : at+1]) // begin the frame
+			at++
+			if at += steps.finish(stream[at:]); !ends[at] {
+				t.Fatalf("a frame ends at %d, says finish", at)
 			}
 		}
 		if !whole.closing || !steps.closing {
@@ -185,31 +187,23 @@ func FuzzMessageReader(f *testing.F) {
 		var mask [4]byte
 		binary.BigEndian.PutUint32(mask[:], key)
 		ping := clientFrame(0x89, []byte("are you there"), mask)
-		var stream, frames []byte
+		var stream []byte
 		first, rest := byte(0x01), text
 		for len(rest) > size {
-			frame := clientFrame(first, rest[:size], mask)
-			frames, stream = append(frames, frame...), append(append(stream, frame...), ping...)
+			stream = append(append(stream, clientFrame(first, rest[:size], mask)...), ping...)
 			first, rest = 0x00, rest[size:]
 		}
-		last := clientFrame(first|0x80, rest, mask)
-		frames, stream = append(frames, last...), append(stream, last...)
+		stream = append(stream, clientFrame(first|0x80, rest, mask)...)
 		stream = append(stream, clientFrame(0x81, []byte("next"), mask)...)
 
 		var texts []string
-		var raws []byte
 		pings := 0
 		r := messageReader{
-			headers: maxHeaders,
-			onMessage: func(m *message) error {
-				texts = append(texts, string(m.text))
-				raws = append(raws, m.frames()...)
-				m.free()
-				return nil
-			},
-			onControl: func(b []byte) error {
-				if !bytes.Equal(b, ping) {
-					t.Errorf("a ping became %x", b)
+			memory:    &budget{limit: memoryLimit},
+			onMessage: func(text []byte) error { texts = append(texts, string(text)); return nil },
+			onControl: func(op byte, payload []byte) error {
+				if op != opPing || string(payload) != "are you there" {
+					t.Errorf("a ping became %d %q", op, payload)
 				}
 				pings++
 				return nil
@@ -225,8 +219,11 @@ func FuzzMessageReader(f *testing.F) {
 		if len(texts) != 2 || texts[0] != string(text) || texts[1] != "next" {
 			t.Errorf("%d messages, the first of %d bytes, want %d", len(texts), len(texts[0]), len(text))
 		}
-		if !bytes.HasPrefix(raws, frames) {
-			t.Error("the original bytes are not the client's")
+		if want := max(0, len(text)-1) / size; pings != want {
+			t.Errorf("%d pings, want %d", pings, want)
+		}
+		if used := r.memory.used.Load(); used != 0 {
+			t.Errorf("%d bytes are still taken", used)
 		}
 	})
 }
@@ -242,19 +239,17 @@ func FuzzMessageNoise(f *testing.F) {
 	f.Add(append(serverFrame(0x01, []byte(event[:20])), serverFrame(0x80, []byte(event[20:]))...), uint8(0), true)
 	f.Fuzz(func(t *testing.T, stream []byte, chunk uint8, unmasked bool) {
 		read := func(size int) (sent []string, err error) {
-			r := messageReader{unmasked: unmasked, headers: maxHeaders}
-			r.onMessage = func(m *message) error {
-				text := string(m.text)
-				sent = append(sent, text+" "+string(m.frames()))
-				m.free()
+			r := messageReader{unmasked: unmasked, memory: &budget{limit: memoryLimit}}
+			r.onMessage = func(text []byte) error { sent = append(sent, string(text)); return nil }
+			r.onControl = func(op byte, payload []byte) error {
+				sent = append(sent, fmt.Sprintf("%d %q", op, payload))
 				return nil
 			}
-			r.onControl = func(b []byte) error { sent = append(sent, string(b)); return nil }
 			for b := range slices.Chunk(stream, size) {
 				if err == nil {
 					err = r.feed(b)
 				}
-				if len(r.control) > maxFrameHeader+maxControlFrame {
+				if len(r.control) > maxControlFrame {
 					t.Fatalf("%d bytes of a control frame", len(r.control))
 				}
 			}

@@ -32,7 +32,7 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer p.served.Add(-1)
-	if int(p.served.Add(1))+p.relays.count() > maxClients {
+	if int(p.served.Add(1))+len(p.list()) > maxClients {
 		p.refuse(w, r, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d clients use this endpoint, and it takes no more. `coordinator status` lists them: end some, and connect again.", maxClients)})
 		return
 	}
@@ -90,74 +90,84 @@ var errChanged = errors.New("the browser was replaced meanwhile")
 // unless once is set. A web browser's request is not held, and no browser is
 // launched for it, since any page could cause it.
 func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context, *Browser) error) *refusal {
-	ctx, wait := r.Context(), max(p.opts.HoldTimeout, 0)
-	asked := p.opts.Wanted == nil
+	wait, wanted := max(p.opts.HoldTimeout, 0), p.opts.Wanted
 	if byWebBrowser(r) && !isUpgrade(r) {
-		wait, asked = 0, true
+		wait, wanted = 0, nil
 	}
-	hold, cancel := context.WithTimeout(ctx, wait)
+	hold, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
-	var failed <-chan struct{}
-	var last *Browser // that did not respond
-	var err error     // of last
+	var tried failure
 	pauses := backoff.Backoff{First: 250 * time.Millisecond, Max: 2 * time.Second}
+	for {
+		b, no := p.await(hold, wait, tried, wanted)
+		if no != nil {
+			return no
+		}
+		// The retry of a browser takes no longer than the hold. If the hold ends it, its
+		// error has no information.
+		ctx, again := hold, tried.is(b)
+		if !again {
+			ctx = r.Context()
+			pauses.Reset()
+		}
+		err := p.tryBrowser(ctx, b, try)
+		if err == nil {
+			return nil
+		}
+		p.opts.Logger.Debug("browser did not answer", "browser", b.Name, "error", err)
+		if again && hold.Err() != nil {
+			err = tried.err
+		}
+		tried = failure{browser: b, err: err}
+		if !once {
+			tried.retry = time.After(pauses.Next())
+		}
+	}
+}
+
+// failure is a browser that did not respond.
+type failure struct {
+	browser *Browser // nil: there was none
+	err     error
+	retry   <-chan time.Time // when it is worth another try; nil: never
+}
+
+func (f *failure) is(b *Browser) bool {
+	return b != nil && f.browser != nil && b.Generation == f.browser.Generation
+}
+
+// await waits for a browser to try: another one than has failed, or that one again when
+// it is worth it. The wait ends with hold, which lasts that long, or when no browser will
+// come. Nil for wanted: none is launched for this request.
+func (p *Proxy) await(hold context.Context, lasting time.Duration, failed failure, wanted func() <-chan struct{}) (*Browser, *refusal) {
+	var inVain <-chan struct{}
 	counted := false
 	for {
 		b, changed := p.source.Browser()
+		if b != nil && !failed.is(b) {
+			return b, nil
+		}
 		if b == nil && !counted {
-			counted = true
+			counted, failed = true, failure{}
 			p.waiting.Add(1)
 			defer p.waiting.Add(-1)
-		}
-		if b == nil && !asked {
-			asked = true
-			failed = p.opts.Wanted()
-		}
-		switch {
-		case b == nil:
-			last, err = nil, nil
-		case !once && last != nil && b.Generation == last.Generation:
-			// A retry takes no longer than the hold. If the hold ends it, its error
-			// has no information.
-			tried := p.tryBrowser(hold, b, try)
-			if tried == nil {
-				return nil
+			if wanted != nil {
+				inVain = wanted()
 			}
-			if hold.Err() == nil {
-				err = tried
-			}
-		default:
-			if err = p.tryBrowser(ctx, b, try); err == nil {
-				return nil
-			}
-			last = b
-			pauses.Reset()
-			p.opts.Logger.Debug("browser did not answer", "browser", b.Name, "error", err)
 		}
 		select {
 		case <-changed:
-			continue
-		default:
-		}
-		var again <-chan time.Time
-		if b != nil && !once {
-			again = time.After(pauses.Next())
-		}
-		inVain := failed
-		if b != nil {
-			inVain = nil // another browser than the launched one, about to respond
-		}
-		select {
-		case <-changed:
-		case <-again:
+		case <-failed.retry:
+			return b, nil
 		case <-inVain:
 			if now, _ := p.source.Browser(); now == nil {
-				return p.noBrowser(nil, nil, 0)
+				return nil, p.noBrowser(failure{}, 0)
 			}
+			inVain = nil
 		case <-hold.Done():
-			return p.noBrowser(b, err, wait)
+			return nil, p.noBrowser(failed, lasting)
 		case <-p.done:
-			return &refusal{http.StatusServiceUnavailable, "the coordinator that serves this endpoint is shutting down; connect again"}
+			return nil, &refusal{http.StatusServiceUnavailable, "the coordinator that serves this endpoint is shutting down; connect again"}
 		}
 	}
 }
@@ -209,15 +219,15 @@ func (p *Proxy) watch(ctx context.Context, cancel context.CancelFunc, b *Browser
 }
 
 // noBrowser is the response when there is nothing left to wait for.
-func (p *Proxy) noBrowser(b *Browser, err error, hold time.Duration) *refusal {
+func (p *Proxy) noBrowser(failed failure, hold time.Duration) *refusal {
 	waited := ""
 	if hold > 0 {
 		waited = fmt.Sprintf(" (waited %v for one)", hold)
 	}
 	text := "this window has no browser that can be driven" + waited + "."
 	status := http.StatusServiceUnavailable
-	if b != nil {
-		text = fmt.Sprintf("%s of this window does not answer: %v%s.", b.label(), err, waited)
+	if failed.browser != nil {
+		text = fmt.Sprintf("%s of this window does not answer: %v%s.", failed.browser.label(), failed.err, waited)
 		status = http.StatusBadGateway
 	}
 	if help := p.opts.NoBrowserHelp(); help != "" {

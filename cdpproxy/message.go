@@ -1,9 +1,6 @@
 package cdpproxy
 
-import (
-	"fmt"
-	"sync"
-)
+import "fmt"
 
 // maxMessage is Chromium's limit.
 const maxMessage = 100 << 20
@@ -14,15 +11,7 @@ const (
 	// Memory for the rest of a frame is taken at once after wholeFrame bytes of the
 	// message have come: a client that only announces a large frame gets none.
 	wholeFrame = 1 << 20
-	// largeMessage takes so long to read and to decode that other clients of the
-	// same goroutine would wait for it.
-	largeMessage = 256 << 10
 )
-
-// maxHeaders bounds the headers of one message's frames, which are kept too. A
-// message may come in any number of frames, also empty ones. A message of 2.5 MB
-// fits when it is sent byte by byte.
-const maxHeaders = 16 << 20
 
 // protocolError ends a client that violates RFC 6455. Chromium would end it too. A
 // rule must see every message, so the browser never gets such bytes.
@@ -33,122 +22,24 @@ type protocolError struct {
 
 func (e *protocolError) Error() string { return e.text }
 
-// message is one message of a client: its frames and its text. The text of a
-// message in one frame is stored in that frame, unmasked, until frames restores it.
-// So a large message is in memory once.
-type message struct {
-	raw, text []byte
-
-	first   int     // length of the first frame's header
-	mask    [4]byte // of the last frame
-	inPlace bool    // text is a part of raw, unmasked in place
-	claim   *claim  // for the bytes of raw and text beyond smallMessage
-	held    int     // of claim
-}
-
-var messages = sync.Pool{New: func() any { return new(message) }}
-
-// free releases the message's memory.
-func (m *message) free() {
-	m.claim.give(m.held)
-	raw := m.raw[:0]
-	if cap(raw) > smallMessage {
-		raw = nil
-	}
-	*m = message{raw: raw}
-	messages.Put(m)
-}
-
-// hold claims a buffer of that size from the budget.
-func (m *message) hold(size int) error {
-	if size <= smallMessage {
-		return nil
-	}
-	if !m.claim.take(size) {
-		return m.claim.budget.exhausted()
-	}
-	m.held += size
-	return nil
-}
-
-// append adds b to the frames. more is how many bytes of the same frame are to
-// come; with last set, nothing follows that frame.
-func (m *message) append(b []byte, more int, last bool) error {
-	need := len(m.raw) + len(b)
-	if need > cap(m.raw) {
-		size := max(need, 2*cap(m.raw), 512)
-		if need > wholeFrame {
-			size = max(size, need+more)
-		}
-		if last {
-			size = min(size, need+more)
-		}
-		if err := m.hold(size); err != nil {
-			return err
-		}
-		before := m.raw
-		m.raw = append(make([]byte, 0, size), before...)
-		if old := cap(before); old > smallMessage {
-			m.claim.give(old)
-			m.held -= old
-		}
-	}
-	m.raw = append(m.raw, b...)
-	return nil
-}
-
-// finish makes the text after the last frame.
-func (m *message) finish(payload int, masked bool) error {
-	if m.first+payload == len(m.raw) {
-		m.text = m.raw[m.first:]
-		if masked {
-			m.inPlace = true
-			unmask(m.text, m.mask)
-		}
-		return nil
-	}
-	if err := m.hold(payload); err != nil {
-		return err
-	}
-	m.text = make([]byte, 0, payload)
-	var frames frameScanner
-	for rest := m.raw; len(rest) > 0; {
-		var p piece
-		p, rest = frames.next(rest)
-		start := len(m.text)
-		m.text = append(m.text, p.payload...)
-		if masked {
-			unmask(m.text[start:], maskOf(p.header))
-		}
-	}
-	return nil
-}
-
-// frames returns the message as it came. It invalidates the text.
-func (m *message) frames() []byte {
-	if m.inPlace {
-		m.inPlace = false
-		unmask(m.text, m.mask)
-	}
-	return m.raw
-}
-
-// messageReader parses a client's stream. Between messages it holds no buffer.
+// messageReader joins the frames of one direction to messages. Between messages it
+// holds no buffer.
 type messageReader struct {
-	unmasked bool // a browser's stream
-	headers  int  // bound on the headers of one message's frames
-	frames   frameScanner
-	op       byte
-	fin      bool
-	closed   bool // a close frame has come
+	unmasked  bool // a browser's stream
+	memory    *budget
+	onMessage func(text []byte) error             // which may keep the text
+	onControl func(op byte, payload []byte) error // ping, pong or close
 
-	open    *message // whose last frame has not come; nil between messages
-	payload int      // its payload so far, with announced bytes
-	claim   claim    // for the memory of the messages
-	control []byte   // the control frame that is incomplete, as it came
-
-	onMessage func(*message) error     // it must free the message
-	onControl func(frame []byte) error // ping, pong or close, as it came
+	frames  frameScanner
+	op      byte
+	fin     bool
+	mask    [4]byte
+	begun   bool   // the last frame of a message has not come
+	text    []byte // of that message, unmasked up to start
+	start   int    // of the current frame in text
+	held    int    // of memory, for text
+	control []byte // the payload of an incomplete control frame
+	closed  bool   // a close frame has come
 }
 
 // feed reads b, and calls onMessage and onControl for what is complete. It ignores
@@ -162,7 +53,7 @@ func (r *messageReader) feed(b []byte) error {
 				return err
 			}
 		}
-		if err := r.keep(p.payload); err != nil {
+		if err := r.add(p.payload); err != nil {
 			return err
 		}
 		if p.last {
@@ -191,62 +82,75 @@ func (r *messageReader) begin(h []byte) error {
 		}
 	case r.op > opBinary:
 		return &protocolError{closeProtocol, "unknown opcode"}
-	case r.op == opContinuation && r.open == nil:
+	case r.op == opContinuation && !r.begun:
 		return &protocolError{closeProtocol, "a message begins with a continuation"}
-	case r.op == opText && r.open != nil:
+	case r.op == opText && r.begun:
 		return &protocolError{closeProtocol, "a message begins within another"}
 	}
+	if !r.unmasked {
+		r.mask = maskOf(h)
+	}
 	if r.op >= opClose {
-		r.control = append(r.control, h...)
 		return nil
 	}
-	if r.open == nil {
-		r.open, r.payload = messages.Get().(*message), 0
-		r.open.claim, r.open.first = &r.claim, len(h)
-	}
-	if !r.unmasked {
-		r.open.mask = maskOf(h)
-	}
-	if len(r.open.raw)+len(h)-r.payload > r.headers {
-		return &protocolError{closeTooBig, fmt.Sprintf("a message in so many frames that their headers take more than %d bytes", r.headers)}
-	}
-	if size > maxMessage || uint64(r.payload)+size > maxMessage {
+	r.begun, r.start = true, len(r.text)
+	if size > maxMessage || uint64(len(r.text))+size > maxMessage {
 		return &protocolError{closeTooBig, fmt.Sprintf("a message of more than %d bytes; Chromium takes none", maxMessage)}
 	}
-	r.payload += int(size)
-	return r.open.append(h, int(size), r.fin)
+	return nil
 }
 
-// keep adds b to the current message or control frame.
-func (r *messageReader) keep(b []byte) error {
-	if len(b) == 0 {
-		return nil
-	}
+// add adds b to the current message or control frame.
+func (r *messageReader) add(b []byte) error {
 	if r.op >= opClose {
 		r.control = append(r.control, b...)
 		return nil
 	}
-	return r.open.append(b, int(r.frames.remain), r.fin)
+	if need, more := len(r.text)+len(b), int(r.frames.remain); need > cap(r.text) {
+		size := max(need, 2*cap(r.text), 512)
+		if need > wholeFrame {
+			size = max(size, need+more)
+		}
+		if r.fin { // nothing follows this frame
+			size = min(size, need+more)
+		}
+		held := 0
+		if size > smallMessage {
+			if held = size; !r.memory.take(held) {
+				return r.memory.exhausted()
+			}
+		}
+		r.text = append(make([]byte, 0, size), r.text...)
+		r.memory.give(r.held)
+		r.held = held
+	}
+	r.text = append(r.text, b...)
+	return nil
 }
 
+// end completes a frame.
 func (r *messageReader) end() error {
 	if r.op >= opClose {
-		frame := r.control
-		r.control = nil
-		r.closed = r.op == opClose
-		return r.onControl(frame)
+		payload := r.control
+		r.control, r.closed = nil, r.op == opClose
+		if !r.unmasked {
+			unmask(payload, r.mask)
+		}
+		return r.onControl(r.op, payload)
+	}
+	if !r.unmasked {
+		unmask(r.text[r.start:], r.mask)
 	}
 	if !r.fin {
 		return nil
 	}
-	m := r.open
-	r.open = nil
-	if err := m.finish(r.payload, !r.unmasked); err != nil {
-		m.free()
-		return err
-	}
-	return r.onMessage(m)
+	err := r.onMessage(r.text)
+	r.drop()
+	return err
 }
 
-// large reports whether a large message is being read.
-func (r *messageReader) large() bool { return r.open != nil && r.payload >= largeMessage }
+// drop forgets the message that is being read.
+func (r *messageReader) drop() {
+	r.memory.give(r.held)
+	r.begun, r.text, r.held = false, nil, 0
+}

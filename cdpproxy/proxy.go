@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,19 +27,21 @@ type Proxy struct {
 	slots    chan struct{} // a value for each exchange under way with the browser
 	arriving arriving
 
-	start   sync.Once // of the relays, by Serve
-	failed  error     // why they have not started
-	relays  relays
-	served  atomic.Int32  // requests of admitted clients that are being served
-	waiting atomic.Int32  // those of them that wait for a browser
-	count   atomic.Uint64 // of the clients: connections and requests
+	start   sync.Once      // by Serve
+	wg      sync.WaitGroup // the relays, and followSource
+	served  atomic.Int32   // requests of admitted clients that are being served
+	waiting atomic.Int32   // those of them that wait for a browser
+	count   atomic.Uint64  // of the clients: connections and requests
+
+	mu     sync.Mutex // guards the fields that follow
+	ending bool       // from now on wg gets no more
+	relays map[*relay]struct{}
 }
 
 // limits bound the memory for clients, and how long it is held. Tests use others.
 type limits struct {
 	memory          *budget
 	buffered        int // for one client that does not read
-	headers         int // of one message's frames
 	tapBytes        int
 	closeTimeout    time.Duration
 	bodyTimeout     time.Duration // for a request's body, which is ignored
@@ -62,9 +66,9 @@ func New(source Source, opts *Options) *Proxy {
 		source: source,
 		opts:   opts.withDefaults(),
 		done:   make(chan struct{}),
-		limits: limits{memory: processMemory, buffered: MaxBuffered, headers: maxHeaders, tapBytes: tapBytes, closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second},
+		limits: limits{memory: processMemory, buffered: MaxBuffered, tapBytes: tapBytes, closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second},
 		slots:  make(chan struct{}, maxExchanges),
-		relays: relays{all: map[*relay]struct{}{}},
+		relays: map[*relay]struct{}{},
 	}
 	p.arriving.silent = map[net.Conn]bool{}
 	p.server = &http.Server{
@@ -97,11 +101,7 @@ func (p *Proxy) Serve(ln net.Listener) error {
 		ln.Close()
 		return fmt.Errorf("cdpproxy: serve %v: no token is set, so no client could ever be let in", ln.Addr())
 	}
-	p.start.Do(p.begin)
-	if p.failed != nil {
-		ln.Close()
-		return fmt.Errorf("cdpproxy: serve %v: %w", ln.Addr(), p.failed)
-	}
+	p.start.Do(func() { p.wg.Go(p.followSource) })
 	err := p.server.Serve(ln)
 	select {
 	case <-p.done:
@@ -125,29 +125,28 @@ func (p *Proxy) Stricten() (undo func()) {
 // prove that a client is the same user.
 func (p *Proxy) RequiresToken() bool { return p.opts.RequireToken || p.strict.Load() > 0 }
 
-// begin starts what the relays need.
-func (p *Proxy) begin() {
-	p.relays.memory = p.limits.memory
-	if p.failed = p.relays.start(); p.failed == nil {
-		p.relays.wg.Go(p.followSource)
-	}
-}
-
 // Shutdown stops listening, closes every client's connection (1001) and waits until
 // all of them are closed. When ctx ends first, it cuts the rest and returns ctx's
 // error.
 func (p *Proxy) Shutdown(ctx context.Context) error {
 	p.start.Do(func() {}) // from now on Serve starts nothing
-	if p.relays.stop() {
+	p.mu.Lock()
+	if !p.ending {
+		p.ending = true
 		close(p.done)
 	}
+	p.mu.Unlock()
 	p.arriving.stop()
-	for _, r := range p.relays.list() {
-		r.end(ending{code: closeGoingAway, reason: "the coordinator that serves this endpoint is shutting down"})
+	for _, r := range p.list() {
+		r.end(ending{closeGoingAway, "the coordinator that serves this endpoint is shutting down"})
 	}
 	err := p.server.Shutdown(ctx)
-	stop := context.AfterFunc(ctx, p.cutAll)
-	p.relays.wait()
+	stop := context.AfterFunc(ctx, func() {
+		for _, r := range p.list() {
+			r.cut()
+		}
+	})
+	p.wg.Wait()
 	stop()
 	if err != nil {
 		p.server.Close()
@@ -156,18 +155,12 @@ func (p *Proxy) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-func (p *Proxy) cutAll() {
-	for _, r := range p.relays.list() {
-		r.cut()
-	}
-}
-
 // followSource ends the relays of a browser as soon as the source no longer
 // names it.
 func (p *Proxy) followSource() {
 	for {
 		b, changed := p.source.Browser()
-		for _, r := range p.relays.list() {
+		for _, r := range p.list() {
 			r.endIfReplaced(b)
 		}
 		select {
@@ -185,14 +178,33 @@ func (p *Proxy) followSource() {
 // reaches r through followSource, and an earlier one is seen here: no client can
 // stay with a browser that has been replaced.
 func (p *Proxy) add(r *relay) bool {
-	if !p.relays.add(r) {
+	p.mu.Lock()
+	ending := p.ending
+	if !ending {
+		p.relays[r] = struct{}{}
+		p.wg.Add(1)
+	}
+	p.mu.Unlock()
+	if !ending && !p.stillCurrent(r.browser) {
+		p.remove(r)
 		return false
 	}
-	if !p.stillCurrent(r.browser) {
-		p.relays.remove(r)
-		return false
-	}
-	return true
+	return !ending
+}
+
+// remove is the last step of a relay.
+func (p *Proxy) remove(r *relay) {
+	defer p.wg.Done()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.relays, r)
+}
+
+// list returns the relays at this moment.
+func (p *Proxy) list() []*relay {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Keys(p.relays))
 }
 
 // logWriter forwards the errors of net/http to the logger.

@@ -2,11 +2,14 @@ package cdpproxy
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
+	"os"
 	"sync"
 	"time"
 
-	"browser-coordinator/cdpproxy/eventloop"
+	"browser-coordinator/cdpproxy/browser"
 )
 
 const (
@@ -16,16 +19,10 @@ const (
 	// closeTimeout bounds the end of a relay: the client reads what is queued and
 	// the close frame, and closes its own side.
 	closeTimeout = 2 * time.Second
-	// clientGrace is how long the browser waits for a client that does not keep up,
-	// until it has been drained again. That costs no memory, as long as the
-	// browser's output meanwhile stays far below the 256 MiB at which Chromium drops
-	// messages without an error. See specs/platform-notes.md, "Chromium's DevTools
-	// server".
-	clientGrace = 250 * time.Millisecond
+	// smallBuffer is for a connection that is idle or has few data, largeBuffer for
+	// one that has more. The former are kept, the latter shared.
+	smallBuffer, largeBuffer = 2 << 10, 256 << 10
 )
-
-// lowWater is how many bytes of a large frame must be there before the relay wakes.
-const lowWater = 512 << 10
 
 // ending is why a relay ends, and the close frame for its client. Code 0: no close
 // frame, the client has gone.
@@ -34,251 +31,312 @@ type ending struct {
 	reason string
 }
 
-// relay is one client and its browser. The event loop calls it with the bytes of
-// both connections, which end together: Chromium ends a connection that is half
-// open. See specs/platform-notes.md, "Chromium's DevTools server".
+// relay is one client with its connection to the browser. It has two goroutines:
 //
-// Its life:
+//	read  reads the client: its messages are judged, and sent to the browser
+//	run   forwards the bytes of a dialed browser to the client, and ends the relay
 //
-//	connecting  the client has no response yet, or the loop not yet its connections
-//	open        bytes pass
-//	finishing   it ends; the browser may complete its frame, for frameGrace
-//	closing     the browser's connection is closed; the client gets what is queued
-//	            and a close frame, and closes its own side, for closeTimeout
-//	closed      both connections are closed
-//
-// It passes through them in this order, and may skip any. A client that has gone
-// closes it at once.
+// A browser that is a Go value sends its messages itself, as to any [browser.Client]. Both
+// connections end together: Chromium ends a connection that is half open. See
+// specs/platform-notes.md, "Chromium's DevTools server".
 type relay struct {
 	proxy   *Proxy
 	browser *Browser
 	who     *Client
-	gate    *gate
 	ctx     context.Context // ends with the first reason to end
 	cancel  context.CancelFunc
 
-	mu       sync.Mutex // guards the fields that follow, and down; nothing blocks under it
-	state    state
-	why      *ending // the first reason to end; nil until then
-	down     downstream
-	upstream eventloop.Conn
-	unsent   []outgoing // what the browser has not accepted; the client's bytes wait
+	client  *net.TCPConn
+	down    downstream
+	noClose bool          // the client cannot read close frames
+	reader  messageReader // of the client's stream
+	left    chan struct{} // closed when the client has closed its side
 
-	deadline time.Time // of the state, or of the browser's pause
-	timer    *time.Timer
-	pause    pause
+	conn   browser.Conn
+	dialed *dialed      // conn, if the browser was dialed; else nil
+	frames frameScanner // of its stream
+	tapped tapReader    // of its stream
+
+	mu  sync.Mutex // guards why
+	why *ending    // the first reason to end; nil until then
 }
 
-// pause is how the browser waits for a client that does not keep up.
-type pause struct {
-	since time.Time     // zero: the browser does not wait
-	total time.Duration // of the pauses since the browser was last drained
+func newRelay(p *Proxy, b *Browser, who *Client) *relay {
+	r := &relay{proxy: p, browser: b, who: who, left: make(chan struct{})}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	who.Done = r.ctx.Done()
+	memory := p.limits.memory
+	r.down = downstream{limit: p.limits.buffered, memory: memory, failed: func() { r.end(ending{}) }}
+	r.reader = messageReader{memory: memory, onMessage: r.judge, onControl: r.control}
+	r.tapped = tapReader{taps: &p.taps, client: who, memory: memory}
+	return r
 }
 
-func (p *pause) allowed() bool { return !p.isOn() && p.total < clientGrace }
-
-func (p *pause) isOn() bool { return !p.since.IsZero() }
-
-func (p *pause) end() {
-	p.total += time.Since(p.since)
-	p.since = time.Time{}
-}
-
-type state int
-
-const (
-	connecting state = iota
-	open
-	finishing
-	closing
-	closed
-)
-
-// outgoing is a client's bytes on their way to the browser.
-type outgoing struct {
-	bytes   []byte
-	message *message // whose frames they are; nil: they are a copy
+// abandon closes the connection to the browser of a relay that does not start.
+func (r *relay) abandon() {
+	r.conn.Close()
+	r.down.drop()
 }
 
 // start begins to relay, after the client has its response. It takes over both
 // connections. fromClient and fromBrowser came with the handshakes.
-func (r *relay) start(client, upstream *net.TCPConn, fromClient, fromBrowser []byte) {
-	r.down.init(r)
-	r.gate = newGate(r, r.proxy.opts.Rule)
-	r.gate.rule.Joined(r.who, r.disconnect)
-	r.open(client, upstream)
-	if len(fromBrowser) > 0 {
-		browserSide{r}.Received(fromBrowser, nil)
-	}
-	if len(fromClient) > 0 {
-		clientSide{r}.Received(fromClient, nil)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.state == open || r.state == finishing {
-		r.upstream.Read(!r.pause.isOn())
-	}
-	if r.state != closed {
-		r.down.client.Read(len(r.unsent) == 0)
-	}
+func (r *relay) start(client *net.TCPConn, fromClient, fromBrowser []byte) {
+	r.client = client
+	r.down.start(client)
+	r.proxy.opts.Rule.Joined(r.who, func(reason string) { r.end(ending{closePolicy, reason}) })
+	go r.read(fromClient)
+	go r.run(fromBrowser)
 }
 
-// open hands the connections to the loop, and ends the relay if there was a reason
-// meanwhile.
-func (r *relay) open(client, upstream *net.TCPConn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var err error
-	if r.down.client, err = r.proxy.relays.loop.Add(client, clientSide{r}); err == nil {
-		if r.upstream, err = r.proxy.relays.loop.Add(upstream, browserSide{r}); err != nil {
-			r.down.client.Close()
-		}
-	}
-	if err != nil {
-		r.proxy.opts.Logger.Error("cannot relay", "client", r.who.Number, "error", err)
-		client.Close()
-		upstream.Close()
-		r.state = closed
-		r.because(ending{})
-		r.proxy.relays.finish(r)
-		return
-	}
-	r.state = open
-	if r.why != nil {
-		r.leave()
-	}
-}
-
-// end begins the relay's end; the first reason wins.
+// end begins the relay's end; the first reason wins. It does not block.
 func (r *relay) end(e ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.endLocked(e)
-}
-
-func (r *relay) endLocked(e ending) {
-	if r.because(e) && r.state == open {
-		r.leave()
-	}
-}
-
-// because records the first reason to end.
-func (r *relay) because(e ending) bool {
 	if r.why != nil {
-		return false
-	}
-	r.why = &e
-	r.cancel()
-	return true
-}
-
-// leave leaves the state open.
-func (r *relay) leave() {
-	switch {
-	case r.why.code == 0:
-		r.close()
-	case r.down.frames.between():
-		r.closeClient()
-	default:
-		r.state = finishing
-		r.resumeBrowser()
-		r.expire(frameGrace)
-	}
-}
-
-// closeClient begins the state closing.
-func (r *relay) closeClient() {
-	r.state = closing
-	r.upstream.Close()
-	r.freeUnsent()
-	r.down.client.Read(true)
-	r.expire(r.proxy.limits.closeTimeout)
-	r.down.close(*r.why)
-	r.flushClient()
-}
-
-// close begins the state closed.
-func (r *relay) close() {
-	if r.state == closed {
 		return
 	}
-	r.state = closed
-	if r.timer != nil {
-		r.timer.Stop()
+	r.why = &e
+	if r.dialed != nil {
+		r.dialed.conn.SetReadDeadline(time.Unix(1, 0)) // wakes run
 	}
-	r.down.client.Close()
-	r.upstream.Close()
-	r.down.drop()
-	r.freeUnsent()
-	r.proxy.relays.finish(r)
+	r.cancel()
 }
 
-func (r *relay) freeUnsent() {
-	for _, o := range r.unsent {
-		o.free()
-	}
-	r.unsent = nil
-}
-
-// cut ends the relay at once, without a close frame.
-func (r *relay) cut() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.because(ending{})
-	if r.state != connecting {
-		r.close()
-	}
-}
-
-// expire makes timeUp run after d.
-func (r *relay) expire(d time.Duration) {
-	r.deadline = time.Now().Add(d)
-	if r.timer == nil {
-		r.timer = time.AfterFunc(d, r.timeUp)
-	} else {
-		r.timer.Reset(d)
-	}
-}
-
-func (r *relay) timeUp() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if time.Now().Before(r.deadline) {
-		return // of another state
-	}
-	switch r.state {
-	case open:
-		r.resumeBrowser()
-	case finishing:
-		r.closeClient()
-	case closing:
-		r.close()
-	}
-}
-
-// finish is the last step of a relay.
-func (r *relay) finish() {
-	r.gate.reader.claim.close()
-	r.gate.rule.Left(r.who)
-	r.proxy.opts.Logger.Debug("cdp client left", "client", r.who.Number, "browser", r.browser.Name, "code", r.why.code, "reason", r.why.reason)
-}
+// ended reports whether there is a reason to end.
+func (r *relay) ended() bool { return r.ctx.Err() != nil }
 
 // endIfReplaced ends the relay if its browser is not now, the source's current one
 // (nil: none), and reports whether it did.
 func (r *relay) endIfReplaced(now *Browser) bool {
 	switch {
 	case now == nil:
-		r.end(ending{code: closeGoingAway, reason: r.browser.label() + " has ended; connect again to be given the next one"})
+		r.end(ending{closeGoingAway, r.browser.label() + " has ended; connect again to be given the next one"})
 	case now.Generation != r.browser.Generation:
-		r.end(ending{code: closeServiceRestart, reason: r.browser.label() + " was replaced by " + now.label() + "; connect again"})
+		r.end(ending{closeServiceRestart, r.browser.label() + " was replaced by " + now.label() + "; connect again"})
 	default:
 		return false
 	}
 	return true
 }
 
-// disconnect ends the relay for the embedding program.
-func (r *relay) disconnect(reason string) { r.end(ending{code: closePolicy, reason: reason}) }
+// cut ends the relay at once, without a close frame.
+func (r *relay) cut() {
+	r.end(ending{})
+	r.down.abort()
+}
 
-// ended reports whether there is a reason to end.
-func (r *relay) ended() bool { return r.ctx.Err() != nil }
+func (r *relay) tooSlow() {
+	r.end(ending{closePolicy, "this client reads too slowly: the endpoint keeps no more for it, and drops nothing silently"})
+}
+
+func (r *relay) upstreamLost() {
+	r.end(ending{closeGoingAway, r.browser.label() + " closed this connection: it ended, or the page did"})
+}
+
+// run is the goroutine that owns the relay's end.
+func (r *relay) run(fromBrowser []byte) {
+	if r.dialed != nil {
+		r.relayBytes(fromBrowser)
+	}
+	<-r.ctx.Done()
+	if r.why.code == 0 {
+		r.client.Close()
+		r.down.drop()
+	} else {
+		var frame []byte
+		if !r.noClose {
+			frame = closeFrame(r.why.code, r.why.reason)
+		}
+		r.down.close(frame, time.Now().Add(r.proxy.limits.closeTimeout))
+	}
+	r.conn.Close()
+	// A close with unread bytes would reset the connection, and could destroy the close
+	// frame on its way: the client closes its side first.
+	r.down.flushed.Wait()
+	<-r.left
+	r.client.Close()
+	r.down.drop()
+	r.tapped.drop()
+	r.proxy.opts.Rule.Left(r.who)
+	r.proxy.opts.Logger.Debug("cdp client left", "client", r.who.Number, "browser", r.browser.Name, "code", r.why.code, "reason", r.why.reason)
+	r.proxy.limits.memory.release()
+	r.proxy.remove(r)
+}
+
+// buffers are for connections with much data.
+var buffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
+
+// receive reads conn until an error, and calls each with the data, which is valid until
+// that returns false or is called again. drained: less has come than there was room for.
+func receive(conn net.Conn, each func(data []byte, drained bool, err error) bool) {
+	small := make([]byte, smallBuffer)
+	for drained, more := true, true; more; {
+		buffer := small
+		var large *[largeBuffer]byte
+		if !drained {
+			large = buffers.Get().(*[largeBuffer]byte)
+			buffer = large[:]
+		}
+		n, err := conn.Read(buffer)
+		drained = n < len(buffer)
+		more = each(buffer[:n], drained, err)
+		if large != nil {
+			buffers.Put(large)
+		}
+	}
+}
+
+// read is the goroutine that reads the client. Once the relay has ended it ignores the
+// bytes, until the client has closed its side.
+func (r *relay) read(first []byte) {
+	defer close(r.left)
+	defer r.reader.drop()
+	r.fromClient(first)
+	receive(r.client, func(data []byte, _ bool, err error) bool {
+		r.fromClient(data)
+		if err != nil {
+			r.end(ending{})
+		}
+		return err == nil
+	})
+}
+
+func (r *relay) fromClient(data []byte) {
+	if r.ended() {
+		return
+	}
+	var protocol *protocolError
+	if errors.As(r.reader.feed(data), &protocol) {
+		r.end(ending{protocol.code, protocol.text})
+	}
+}
+
+// errEnded: there is no one left to write to.
+var errEnded = errors.New("the relay has ended")
+
+// control handles a control frame of the client.
+func (r *relay) control(op byte, payload []byte) error {
+	switch {
+	case r.ended():
+		return errEnded
+	case r.dialed != nil:
+		r.dialed.write(op, payload)
+	case op == opClose:
+		r.end(ending{code: closeNormal})
+	case op == opPing:
+		r.insert(opPong, payload)
+	}
+	return nil
+}
+
+// judge lets the rule judge a message, and carries out its decision.
+func (r *relay) judge(text []byte) error {
+	if r.ended() {
+		return errEnded
+	}
+	r.proxy.taps.record(r.who, FromClient, text)
+	m, err := ParseCommand(text)
+	if err != nil {
+		m.Session = "" // not to be trusted
+		r.respond(errorReply(m, -32700, fmt.Sprintf("%v; the endpoint's rules apply to what they can read", err)))
+		return nil
+	}
+	m.Client = r.who
+	switch v := r.proxy.opts.Rule.Judge(m); v.Action {
+	case Allow:
+		if now, _ := r.proxy.source.Browser(); r.endIfReplaced(now) {
+			return errEnded
+		}
+		r.conn.Send(text)
+	case Ignore:
+		r.respond(doneReply(m, v.Result))
+	case Disconnect:
+		r.respond(doneReply(m, nil))
+		r.end(ending{closeNormal, v.Reason})
+	default:
+		r.respond(errorReply(m, refusedCode, v.Reason))
+	}
+	return nil
+}
+
+// respond responds to the client in place of the browser.
+func (r *relay) respond(text []byte) {
+	if r.proxy.taps.open() {
+		r.proxy.taps.record(r.who, FromEndpoint, text)
+	}
+	r.insert(opText, text)
+}
+
+func (r *relay) insert(op byte, payload []byte) {
+	switch room, err := r.down.insert(op, payload); {
+	case err != nil:
+		r.end(ending{})
+	case !room:
+		r.tooSlow()
+	}
+}
+
+// Name implements [browser.Client].
+func (r *relay) Name() string { return r.who.Name }
+
+// Send implements [browser.Client].
+func (r *relay) Send(message []byte) {
+	r.proxy.taps.record(r.who, FromBrowser, message)
+	r.insert(opText, message)
+}
+
+// End implements [browser.Client].
+func (r *relay) End(code uint16, reason string) {
+	if code == 0 {
+		r.upstreamLost()
+	} else {
+		r.end(ending{code, reason})
+	}
+}
+
+// relayBytes forwards the bytes of a dialed browser until it or the relay ends. It returns
+// between two frames, if the browser completes the last one soon.
+func (r *relay) relayBytes(first []byte) {
+	finishing := false
+	r.toClient(first, false)
+	receive(r.dialed.conn, func(data []byte, drained bool, err error) bool {
+		r.toClient(data, drained)
+		switch {
+		case err == nil:
+		case errors.Is(err, os.ErrDeadlineExceeded) && !finishing: // by end
+			<-r.ctx.Done()
+		default:
+			r.upstreamLost()
+			return false
+		}
+		if !r.ended() {
+			return true
+		}
+		if !finishing {
+			finishing = true
+			r.dialed.conn.SetReadDeadline(time.Now().Add(frameGrace))
+		}
+		return !r.frames.between()
+	})
+}
+
+// toClient forwards bytes of the browser; after the relay's end only those that complete
+// a frame.
+func (r *relay) toClient(data []byte, drained bool) {
+	if len(data) == 0 {
+		return
+	}
+	if !r.down.room(len(data)) {
+		r.tooSlow()
+	}
+	before := r.frames
+	if r.ended() {
+		data = data[:r.frames.finish(data)]
+	} else {
+		r.frames.scan(data)
+	}
+	r.tapped.observe(before, data)
+	if r.down.forward(data, before, r.frames, drained) != nil {
+		r.end(ending{})
+	}
+}

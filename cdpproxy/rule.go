@@ -50,7 +50,7 @@ type Decision struct {
 type Action int
 
 const (
-	// Allow: the original bytes go to the browser.
+	// Allow: the message goes to the browser.
 	Allow Action = iota
 	// Deny: the client gets a CDP error; the browser gets nothing.
 	Deny

@@ -1,8 +1,12 @@
 package cdpproxy
 
-import "fmt"
+import (
+	"fmt"
 
-// Browser is one running browser that speaks CDP on loopback.
+	"browser-coordinator/cdpproxy/browser"
+)
+
+// Browser is one running browser: at a URL on loopback, or a Go value.
 type Browser struct {
 	// Generation differs for every browser that the source has ever named: a
 	// restarted browser is a new one. Required.
@@ -11,8 +15,13 @@ type Browser struct {
 	Name string
 	// URL is the browser-level CDP WebSocket URL,
 	// ws://127.0.0.1:PORT/devtools/browser/GUID. The part before /devtools/ is a
-	// prefix of all paths of the browser. Required.
+	// prefix of all paths of the browser. Empty if Value is set.
 	URL string
+	// Value is a browser that the proxy itself presents, as Chromium's DevTools server
+	// presents a browser.
+	Value browser.Browser
+	// ID is the GUID in the URLs of Value's browser.
+	ID string
 }
 
 // Source reports to the proxy which browser its window has now.

@@ -61,7 +61,7 @@ func (p *Proxy) Status() Status {
 	if b, _ := p.source.Browser(); b != nil {
 		s.Browser = b.label()
 	}
-	for _, rel := range p.relays.list() {
+	for _, rel := range p.list() {
 		s.Clients = append(s.Clients, rel.who)
 	}
 	slices.SortFunc(s.Clients, func(a, b *Client) int { return cmp.Compare(a.Number, b.Number) })

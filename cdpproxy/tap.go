@@ -30,7 +30,6 @@ type Tap struct {
 	proxy *Proxy
 	ready chan struct{} // holds a value when there is something to take
 	limit int           // of bytes
-	claim claim         // for bytes
 
 	mu      sync.Mutex // guards the fields that follow
 	waiting []Traffic
@@ -84,7 +83,7 @@ func (t *taps) record(c *Client, from Sender, text []byte) {
 
 // Tap opens a tap, which its caller must close.
 func (p *Proxy) Tap() *Tap {
-	t := &Tap{proxy: p, ready: make(chan struct{}, 1), limit: p.limits.tapBytes, claim: claim{budget: p.limits.memory}}
+	t := &Tap{proxy: p, ready: make(chan struct{}, 1), limit: p.limits.tapBytes}
 	p.taps.change(func(now []*Tap) []*Tap { return append(now, t) })
 	return t
 }
@@ -99,7 +98,7 @@ func (t *Tap) Take() (messages []Traffic, lost int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	messages, lost = t.waiting, t.lost
-	t.claim.give(t.taken)
+	t.proxy.limits.memory.give(t.taken)
 	t.bytes -= t.taken
 	t.waiting, t.taken, t.lost = nil, t.bytes, 0
 	return messages, lost
@@ -112,7 +111,7 @@ func (t *Tap) put(m Traffic) {
 	switch {
 	case t.closed:
 		return
-	case t.lost > 0 || t.bytes+size > t.limit || !t.claim.take(size):
+	case t.lost > 0 || t.bytes+size > t.limit || !t.proxy.limits.memory.take(size):
 		t.lost++
 	default:
 		t.waiting = append(t.waiting, m)
@@ -132,7 +131,8 @@ func (t *Tap) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
-	t.claim.close()
+	t.proxy.limits.memory.give(t.bytes)
+	t.bytes, t.taken = 0, 0
 }
 
 // tapReader joins the browser's frames for the taps. It starts with the first frame
@@ -140,7 +140,7 @@ func (t *Tap) Close() {
 type tapReader struct {
 	taps   *taps
 	client *Client
-	limits *limits
+	memory *budget
 	reader *messageReader
 }
 
@@ -155,7 +155,7 @@ func (l *tapReader) observe(frames frameScanner, data []byte) {
 		if !frames.between() {
 			return
 		}
-		l.reader = &messageReader{unmasked: true, headers: l.limits.headers, claim: claim{budget: l.limits.memory}, onMessage: l.message, onControl: func([]byte) error { return nil }}
+		l.reader = &messageReader{unmasked: true, memory: l.memory, onMessage: l.message, onControl: func(byte, []byte) error { return nil }}
 	}
 	if l.reader.feed(data) != nil {
 		l.drop() // not a valid message, or too large; the client may
@@ -165,13 +165,12 @@ func (l *tapReader) observe(frames frameScanner, data []byte) {
 // drop forgets the message that is being put together.
 func (l *tapReader) drop() {
 	if l.reader != nil {
-		l.reader.claim.close()
+		l.reader.drop()
 		l.reader = nil
 	}
 }
 
-func (l *tapReader) message(m *message) error {
-	l.taps.record(l.client, FromBrowser, m.text)
-	m.free()
+func (l *tapReader) message(text []byte) error {
+	l.taps.record(l.client, FromBrowser, text)
 	return nil
 }

@@ -147,11 +147,11 @@ func (u *upstream) verify() error {
 
 // answered is an HTTP response in place of a WebSocket.
 type answered struct {
-	res  *http.Response
-	body []byte
+	status int
+	text   string
 }
 
-func (a *answered) Error() string { return "browser answered HTTP " + a.res.Status }
+func (a *answered) Error() string { return fmt.Sprintf("browser answered HTTP %d", a.status) }
 
 // upgrade requests the WebSocket at path. The key is our own, since not every
 // server accepts the keys that clients send. Neither Origin nor extensions are
@@ -177,7 +177,7 @@ func (u *upstream) upgrade(path, agent string) error {
 	}
 	if res.StatusCode != http.StatusSwitchingProtocols {
 		body, err := u.readBody(res, maxVersion)
-		return errors.Join(&answered{res, body}, err)
+		return errors.Join(&answered{res.StatusCode, strings.TrimSpace(string(body))}, err)
 	}
 	if res.Header.Get("Sec-WebSocket-Accept") != acceptKey(key) || !strings.EqualFold(res.Header.Get("Upgrade"), "websocket") {
 		return errors.New("the browser's WebSocket handshake is wrong")
@@ -199,3 +199,25 @@ func acceptKey(key string) string {
 	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
+
+// dialed is a client's WebSocket to a browser that was dialed. It is the
+// [browser.Conn] of such a client; what the browser sends is relayed as bytes.
+type dialed struct{ conn *net.TCPConn }
+
+// Send implements [browser.Conn].
+func (d *dialed) Send(message []byte) { d.write(opText, message) }
+
+// write sends a frame. Its mask is zero: a mask protects servers of the web from pages,
+// and there is none here. An error is that of the connection, whose reader gets it too.
+func (d *dialed) write(op byte, payload []byte) {
+	head := append(header(op, 0x80, len(payload)), 0, 0, 0, 0)
+	if len(payload) <= smallMessage {
+		d.conn.Write(append(head, payload...))
+		return
+	}
+	frame := net.Buffers{head, payload}
+	frame.WriteTo(d.conn)
+}
+
+// Close implements [browser.Conn].
+func (d *dialed) Close() { d.conn.Close() }

@@ -79,8 +79,8 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 		refused *refusal // by the rule
 	)
 	no := p.withBrowser(r, false, func(ctx context.Context, b *Browser) error {
-		over, cancel := context.WithCancel(context.Background())
-		rel := &relay{proxy: p, browser: b, who: p.client(r, b, path, over.Done()), ctx: over, cancel: cancel}
+		rel := newRelay(p, b, p.client(r, b, path, nil))
+		rel.noClose = !readsCloseFrames(r.Header.Get("Sec-WebSocket-Key"))
 		var err error
 		other = nil
 		// Before the dial: a user who is asked may take longer than the timeout of an
@@ -103,52 +103,66 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 	case no != nil:
 		p.refuse(w, r, no)
 	case up == nil:
-		p.refuse(w, r, &refusal{other.res.StatusCode, fmt.Sprintf("the browser refuses %s: %s. `/json/list` names the pages that it has now.", path, strings.TrimSpace(string(other.body)))})
+		p.refuse(w, r, &refusal{other.status, fmt.Sprintf("the browser refuses %s: %s. `/json/list` names the pages that it has now.", path, other.text)})
 	default:
 		p.hijack(w, r, up)
 	}
 }
 
-// joined is a WebSocket to a browser, with its registered relay.
+// joined is a registered relay that is connected to its browser.
 type joined struct {
-	relay    *relay
-	conn     *net.TCPConn
-	greeting []byte // that came with the 101
+	*relay
+	greeting []byte // that came with the browser's 101
 }
 
-// connect opens the WebSocket to the relay's browser and registers the relay. Nothing
-// has been written to the client yet.
-func (p *Proxy) connect(ctx context.Context, rel *relay, r *http.Request) (*joined, error) {
-	if err := p.acquire(ctx); err != nil {
-		return nil, err
+// connect connects the relay to its browser and registers it. Nothing has been written to
+// the client yet.
+func (p *Proxy) connect(ctx context.Context, rel *relay, r *http.Request) (up *joined, err error) {
+	up = &joined{relay: rel}
+	if rel.browser.Value == nil {
+		rel.down.direct = canEndWrites
+		rel.dialed, up.greeting, err = p.dial(ctx, rel.who, rel.browser, r)
+		rel.conn = rel.dialed
+	} else {
+		rel.conn, err = openValue(ctx, rel)
 	}
-	defer p.release()
-	u, err := dialBrowser(ctx, rel.browser)
 	if err != nil {
 		return nil, err
 	}
-	up, path := u.path, rel.who.Path // the first has the GUID
-	if !forBrowser(path) {
-		up = u.base + path
+	if !p.add(rel) {
+		rel.abandon()
+		return nil, errChanged
+	}
+	return up, nil
+}
+
+// dial opens a client's WebSocket to a browser that listens.
+func (p *Proxy) dial(ctx context.Context, who *Client, b *Browser, r *http.Request) (conn *dialed, greeting []byte, err error) {
+	if err := p.acquire(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer p.release()
+	u, err := dialBrowser(ctx, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	path := u.path // which has the GUID
+	if !forBrowser(who.Path) {
+		path = u.base + who.Path
 	}
 	agent := r.UserAgent()
 	if r.Header.Get("Origin") == DevToolsOrigin {
 		agent = "DevTools" // its own is the browser's
 	}
-	if err := u.upgrade(up, agent); err != nil {
+	if err := u.upgrade(path, agent); err != nil {
 		u.close()
-		return nil, err
+		return nil, nil, err
 	}
 	if !u.release() {
 		u.close()
-		return nil, errChanged
+		return nil, nil, errChanged
 	}
-	rel.down.noClose = !readsCloseFrames(r.Header.Get("Sec-WebSocket-Key"))
-	if !p.add(rel) {
-		u.close()
-		return nil, errChanged
-	}
-	return &joined{rel, u.conn, u.leftover()}, nil
+	return &dialed{u.conn}, u.leftover(), nil
 }
 
 // hijack takes the client's connection from the HTTP server and starts the relay.
@@ -157,8 +171,8 @@ func (p *Proxy) connect(ctx context.Context, rel *relay, r *http.Request) (*join
 func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, up *joined) {
 	conn, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		up.conn.Close()
-		p.relays.remove(up.relay)
+		up.abandon()
+		p.remove(up.relay)
 		p.refuse(w, r, &refusal{http.StatusInternalServerError, "this connection cannot become a WebSocket"})
 		return
 	}
@@ -175,13 +189,13 @@ func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, up *joined) {
 	}
 	if err != nil {
 		client.Close()
-		up.conn.Close()
-		p.relays.remove(up.relay)
+		up.abandon()
+		p.remove(up.relay)
 		return
 	}
-	who := up.relay.who
+	who := up.who
 	p.opts.Logger.Debug("cdp client joined", "client", who.Number, "agent", who.UserAgent, "browser", who.Browser, "path", who.Path)
-	up.relay.start(client, up.conn, early, up.greeting)
+	up.start(client, early, up.greeting)
 }
 
 func switching(key string) []byte {

@@ -177,11 +177,11 @@ func settled(what func() bool) bool {
 	return false
 }
 
-// 1,000 silent clients cost two descriptors and at most 10 kB each. A few more are too
+// 1,000 silent clients cost two descriptors and at most 20 kB each. A few more are too
 // many. After they disconnect no descriptor is left.
 func TestIdleConnections(t *testing.T) {
 	t.Parallel()
-	const clients, most = 1000, 10.0 // kB
+	const clients, most = 1000, 20.0 // kB
 	var open atomic.Int32
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), quietBrowser(t, &open))
 	serving := serveReleased(t, w.Folder)

@@ -1,0 +1,110 @@
+package cdpproxy
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"browser-coordinator/cdpproxy/browser"
+	"browser-coordinator/cdpproxy/discovery"
+)
+
+// How a browser that is a Go value takes part in what Chromium's DevTools server does.
+
+// openValue connects a client to a browser that is a Go value.
+func openValue(ctx context.Context, rel *relay) (browser.Conn, error) {
+	page := ""
+	if !forBrowser(rel.who.Path) {
+		id, isPage := strings.CutPrefix(rel.who.Path, "/devtools/page/")
+		if !isPage || id == "" {
+			return nil, &answered{http.StatusNotFound, "no such WebSocket"}
+		}
+		page = id
+	}
+	conn, err := rel.browser.Value.Open(ctx, page, rel)
+	if errors.Is(err, browser.ErrNoTarget) {
+		err = &answered{http.StatusInternalServerError, noTarget + page}
+	}
+	return conn, err
+}
+
+const noTarget = "No such target id: " // Chromium's text
+
+// valueDocument responds to a discovery request. own is HOST:PORT with the mount.
+func valueDocument(ctx context.Context, b *Browser, r *http.Request, path, own string) (*document, error) {
+	_, id, _ := strings.Cut(strings.TrimPrefix(path, "/json/"), "/")
+	id = strings.TrimSuffix(id, "/")
+	var answer any
+	var err error
+	switch command(path) {
+	case "list", "":
+		answer, err = valueList(ctx, b.Value, own)
+	case "version":
+		var p discovery.Product
+		p, err = b.Value.Product(ctx)
+		answer = p.Version("ws://" + own + "/devtools/browser/" + b.ID)
+	case "protocol":
+		var text strings.Builder
+		err = discovery.WriteProtocol(&text)
+		return &document{http.StatusOK, http.Header{"Content-Type": {discovery.ContentType}}, []byte(text.String())}, err
+	case "new":
+		if r.Method != http.MethodPut {
+			d := textDocument(http.StatusMethodNotAllowed, "a page is opened with PUT")
+			d.header.Set("Allow", http.MethodPut)
+			return d, nil
+		}
+		var t discovery.Target
+		t, err = b.Value.OpenPage(ctx, cmp.Or(discovery.NewAddress(r.URL.RawQuery), "about:blank"))
+		answer = t.At(own, revision(ctx, b.Value))
+	case "activate":
+		return act(ctx, b.Value, "Target.activateTarget", id, "Target activated")
+	case "close":
+		return act(ctx, b.Value, "Target.closeTarget", id, "Target is closing")
+	default:
+		return textDocument(http.StatusNotFound, "Unknown command: "+command(path)), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(answer, "", "   ")
+	return &document{http.StatusOK, http.Header{"Content-Type": {discovery.ContentType}}, text}, err
+}
+
+func textDocument(status int, text string) *document {
+	return &document{status, http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, []byte(text)}
+}
+
+func act(ctx context.Context, b browser.Browser, method, id, done string) (*document, error) {
+	switch err := b.Act(ctx, method, id); {
+	case errors.Is(err, browser.ErrNoTarget):
+		return textDocument(http.StatusNotFound, noTarget+id), nil
+	case err != nil:
+		return nil, err
+	}
+	return textDocument(http.StatusOK, done), nil
+}
+
+func valueList(ctx context.Context, b browser.Browser, own string) ([]discovery.Target, error) {
+	targets, err := b.Targets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	revision := revision(ctx, b)
+	list := []discovery.Target{}
+	for _, t := range targets {
+		list = append(list, t.At(own, revision))
+	}
+	return list, nil
+}
+
+// revision is the browser's, for the address of the DevTools front end.
+func revision(ctx context.Context, b browser.Browser) string {
+	p, err := b.Product(ctx)
+	if err != nil {
+		return ""
+	}
+	return p.Revision
+}
