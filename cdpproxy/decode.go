@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -79,14 +80,28 @@ var errMalformed = errors.New("malformed JSON")
 // CDP command has half as many parameters.
 const maxMembers = 64
 
+// decoders are used again: to make one takes as long as to read a message.
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+type decoder struct {
+	jsontext.Decoder
+	text bytes.Buffer
+}
+
 // Members calls each with every member of the JSON object text, its key decoded;
 // the value is a part of text. When it returns an error, the members that each has
 // received may be wrong. A duplicate key is an error: parsers differ in which one
 // they take.
 func Members(text []byte, each func(key string, value []byte) error) error {
+	d := decoders.Get().(*decoder)
+	if len(text) <= smallMessage { // else it would keep the text
+		defer decoders.Put(d)
+	}
 	// The decoder reads a bytes.Buffer in place. Nested objects are not compared, and
 	// escapes of half a surrogate pair are accepted, as by Chromium.
-	in := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d.text = *bytes.NewBuffer(text)
+	d.Reset(&d.text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	in := &d.Decoder
 	if in.PeekKind() != '{' {
 		return errors.New("not a JSON object")
 	}
