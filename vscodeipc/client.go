@@ -49,6 +49,16 @@ type client struct {
 	err     error // why the connection ended
 }
 
+// ErrSilent reports a window that takes connections, but did not answer in time.
+var ErrSilent error = silentError{}
+
+type silentError struct{}
+
+func (silentError) Error() string { return "no answer in time: its program is stopped or busy" }
+
+// Is makes it a deadline that was exceeded, too.
+func (silentError) Is(target error) bool { return target == context.DeadlineExceeded }
+
 // answer is a response without its id.
 type answer struct {
 	payload json.RawMessage
@@ -193,12 +203,15 @@ func (c *client) request(ctx context.Context, kind string, payload, result any) 
 		}
 		return a.into(result)
 	case <-ctx.Done():
+		if err = ctx.Err(); err == context.DeadlineExceeded {
+			err = ErrSilent
+		}
 	}
 	c.forget(n)
 	if line, err := encodeRequest(c.number(), "cancel", cancelRequest{intID(n)}); err == nil {
 		c.out.send(line) // its response is not awaited
 	}
-	return fmt.Errorf("wait for the window's answer to %s: %w", kind, ctx.Err())
+	return fmt.Errorf("wait for the window's answer to %s: %w", kind, err)
 }
 
 // expect assigns a request its number, and the channel for its response, which closes

@@ -243,7 +243,7 @@ func callFault(ctx context.Context, err error) *Error {
 	case errors.As(err, &chosen):
 		return chosen
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return errorf(codeDeadline, nil, "no answer within %v: %v", requestTime, err)
+		return errorf(codeDeadline, nil, "no answer within %v", requestTime)
 	case ctx.Err() != nil:
 		return errorf(codeCancelled, nil, "given up: %v", err)
 	case errors.Is(err, context.DeadlineExceeded):

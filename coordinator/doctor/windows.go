@@ -96,7 +96,7 @@ func checkWorkspace(ctx context.Context, x *examination) []Finding {
 	if !exists(x.Folder) { // only the variable can name such a folder here
 		return []Finding{finding(Problem, "unset "+registry.EnvWorkspace, "$%s is %s, which does not exist: commands and agents of this shell fail.", registry.EnvWorkspace, x.Folder)}
 	}
-	if !slices.ContainsFunc(x.windows(), func(v vscodeipc.Verdict) bool { return v.Verdict == vscodeipc.Live }) {
+	if !slices.ContainsFunc(x.windows(), func(v vscodeipc.Verdict) bool { return v.Verdict != vscodeipc.Stale }) {
 		return nil // the check of the windows reports it
 	}
 	windows := registry.Open(ctx, registry.Options{Client: x.Client})
@@ -108,6 +108,8 @@ func checkWorkspace(ctx context.Context, x *examination) []Finding {
 		return []Finding{ok("An agent in %s gets the window %s.", x.Folder, w.Label())}
 	case !isNone:
 		return []Finding{unknown("the window of %s: %v.", x.Folder, err)}
+	case none.Wanted != nil:
+		return []Finding{finding(Warning, "solve that, or close the window", "The window of %s cannot be used, so calls of an agent there fail: %s.", x.Folder, none.Wanted.Reason)}
 	case none.Ambiguous:
 		return []Finding{finding(Warning, "close all but one of these windows, or name the address of one to the agent",
 			"Several windows fit %s, so an agent there has to name one: coordinator status --json shows their addresses.", x.Folder)}

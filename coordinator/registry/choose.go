@@ -42,11 +42,16 @@ type SelectionError struct {
 	Candidates []Candidate
 	// Unreachable are addresses that did not respond, with the reason.
 	Unreachable []Unreachable
+	// Wanted is the one of them that has the address of the wanted folder's window; nil: none
+	// has.
+	Wanted *Unreachable
 }
 
 func (e *SelectionError) Error() string {
 	var b strings.Builder
 	switch {
+	case e.Wanted != nil:
+		fmt.Fprintf(&b, "the window of %s cannot be used now", e.Sought)
 	case e.Ambiguous:
 		fmt.Fprintf(&b, "several windows fit %s", e.Sought)
 	case len(e.Candidates) == 0:
@@ -69,6 +74,10 @@ func (e *SelectionError) Error() string {
 		fmt.Fprintf(&b, "\n- %s: %s", u.Address, u.Reason)
 	}
 	switch {
+	case e.Wanted != nil && e.Wanted.Silent > 0:
+		b.WriteString("\nWait until its program goes on, or end it: continue a stopped one by `fg`, or run “Developer: Reload Window” in VS Code. Then call again.")
+	case e.Wanted != nil:
+		b.WriteString("\nSolve that, or close the window. Then call again. `coordinator doctor` shows more.")
 	case e.Ambiguous:
 		b.WriteString("\nSelect one of them: give its folder, or its address where two share a folder.")
 	case len(e.Candidates) == 0:
@@ -83,7 +92,8 @@ func (e *SelectionError) Error() string {
 // canonical form of the wanted path.
 func choose(windows []Window, unreachable []Unreachable, want Want) (Window, []Candidate, error) {
 	if want.Explicit != "" {
-		return settle(windows, unreachable, fmt.Sprintf("%q", want.Explicit), named(windows, want.Explicit))
+		chosen, candidates, err := settle(windows, unreachable, fmt.Sprintf("%q", want.Explicit), named(windows, want.Explicit))
+		return chosen, candidates, withWanted(err, want.Explicit)
 	}
 	sought := "the working directory " + want.Dir
 	if len(want.Roots) > 0 {
@@ -97,7 +107,36 @@ func choose(windows []Window, unreachable []Unreachable, want Want) (Window, []C
 		}
 		sought = roots + " or " + sought
 	}
-	return settle(windows, unreachable, sought, deepest(windows, want.Dir))
+	chosen, candidates, err := settle(windows, unreachable, sought, deepest(windows, want.Dir))
+	return chosen, candidates, withWanted(err, append(slices.Clone(want.Roots), want.Dir)...)
+}
+
+// withWanted sets which of the unreachable addresses is that of the wanted window: of a
+// path, of a folder that contains it, or the address itself. Such a window must not count
+// as none.
+func withWanted(err error, wanted ...string) error {
+	none, ok := err.(*SelectionError)
+	if !ok || none.Ambiguous {
+		return err
+	}
+	for _, want := range wanted {
+		keys := []string{want}
+		if path, ok := canonicalOrParent(want); ok {
+			for ; ; path = filepath.Dir(path) {
+				keys = append(keys, vscodeipc.Hash(path))
+				if path == filepath.Dir(path) {
+					break
+				}
+			}
+		}
+		for _, u := range none.Unreachable {
+			if want == string(u.Address) || slices.Contains(keys, u.Address.Key()) {
+				none.Wanted = &u
+				return none
+			}
+		}
+	}
+	return none
 }
 
 // named returns the windows that an explicit choice names: by address or hash, else by

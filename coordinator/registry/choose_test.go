@@ -117,7 +117,7 @@ func TestReasons(t *testing.T) {
 	root := tree(t, "shop", "api", "elsewhere")
 	at := func(p string) string { return filepath.Join(root, p) }
 	shop, twin, api, empty := window("1", at("shop")), window("2", at("shop")), window("3", at("api")), window("4", "")
-	hangs := []Unreachable{{"5", "it took the connection but did not answer in time"}}
+	hangs := []Unreachable{{Address: "5", Reason: "it took the connection but did not answer in time"}}
 	for _, c := range []struct {
 		name    string
 		windows []Window

@@ -2,8 +2,10 @@ package registry
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"browser-coordinator/internal/usersocket"
 	"browser-coordinator/vscodeipc"
@@ -13,8 +15,9 @@ import (
 type entry struct {
 	address vscodeipc.Address
 	watcher *vscodeipc.Watcher
-	window  *Window // nil: no connection
-	reason  string  // why there is no connection; empty: unknown yet
+	window  *Window   // nil: no connection
+	reason  string    // why there is no connection; empty: unknown yet
+	since   time.Time // of the state without a connection
 	// presented is the virtual browser over the window's pages, if it needs one.
 	presented *presented
 }
@@ -57,9 +60,28 @@ func (r *Registry) note(e *entry) (changed <-chan struct{}, there bool) {
 		r.forget(e)
 		return nil, false
 	case now.Err != nil:
-		r.set(e, nil, now.Err.Error())
+		r.set(e, nil, reasonOf(now.Err))
 	}
 	return changed, true // or the first attempt is under way
+}
+
+// silent is the reason of a window that does not answer. Listing adds for how long.
+const silent = "silent"
+
+func reasonOf(err error) string {
+	if errors.Is(err, vscodeipc.ErrSilent) {
+		return silent
+	}
+	return err.Error()
+}
+
+// unreachable describes an entry without a connection. r.mu is held.
+func (e *entry) unreachable() Unreachable {
+	if e.reason != silent {
+		return Unreachable{Address: e.address, Reason: e.reason}
+	}
+	quiet := max(time.Since(e.since).Round(time.Second), time.Second)
+	return Unreachable{e.address, fmt.Sprintf("a window is there, but it has not answered for %v: its program is stopped or busy", quiet), quiet}
 }
 
 // set stores what is known of an entry, and notifies of a difference. An attempt that
@@ -68,6 +90,9 @@ func (r *Registry) note(e *entry) (changed <-chan struct{}, there bool) {
 func (r *Registry) set(e *entry, window *Window, reason string) {
 	if reason == e.reason && window.same(e.window) {
 		return
+	}
+	if e.window != nil && window == nil {
+		e.since = time.Now()
 	}
 	e.window, e.reason = window, reason
 	r.present(e)

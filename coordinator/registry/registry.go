@@ -95,11 +95,22 @@ func (r *Registry) List(ctx context.Context) (Listing, error) {
 		}
 		cancel()
 		r.note(d.entry)
+		r.noteSilence(d.entry)
 	}
 	if err := ctx.Err(); err != nil {
 		return Listing{}, err
 	}
 	return r.listing(), nil
+}
+
+// noteSilence records that the first attempt to reach a window takes longer than List waits:
+// it would count as none.
+func (r *Registry) noteSilence(e *entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.entries[e.address] == e && e.window == nil && e.reason == "" && time.Since(e.since) >= firstTimeout {
+		r.set(e, nil, silent)
+	}
 }
 
 // Resolve searches for windows and selects one (adr/0006). The candidates are all windows,
@@ -127,7 +138,7 @@ func (r *Registry) listing() Listing {
 		if e.window != nil {
 			l.Windows = append(l.Windows, *e.window)
 		} else if e.reason != "" {
-			l.Unreachable = append(l.Unreachable, Unreachable{e.address, e.reason})
+			l.Unreachable = append(l.Unreachable, e.unreachable())
 		}
 	}
 	l.sort()
@@ -180,7 +191,7 @@ func (r *Registry) scan() (all []dialed) {
 	for _, a := range addresses {
 		e := r.entries[a]
 		if e == nil {
-			e = &entry{address: a, watcher: vscodeipc.Watch(a, r.dial())}
+			e = &entry{address: a, watcher: vscodeipc.Watch(a, r.dial()), since: time.Now()}
 			r.entries[a] = e
 			r.running.Add(1)
 			go r.follow(e)

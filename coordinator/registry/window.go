@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"browser-coordinator/vscodeipc"
 )
@@ -35,6 +36,9 @@ type Window struct {
 type Unreachable struct {
 	Address vscodeipc.Address
 	Reason  string
+	// Silent is how long the window has taken connections without an answer; 0: it is not
+	// silent.
+	Silent time.Duration
 }
 
 // Listing is the current state, ordered by workspace and address.

@@ -93,14 +93,14 @@ func (s *Server) listWindows(ctx context.Context, a *agent.Agent) (*answer.Answe
 		return out, nil
 	}
 	switch {
-	case len(candidates) == 0:
+	case len(candidates) == 0, none.Wanted != nil:
 		out.Addf("%s", none)
 	case none.Ambiguous:
 		out.Addf("Several windows fit %s: pass one of them as `window`.", none.Sought)
 	default:
 		out.Addf("No window fits %s: pass one of them as `window`.", none.Sought)
 	}
-	if a.Launcher != nil && !a.Attached && !none.Ambiguous {
+	if a.Launcher != nil && !a.Attached && !none.Ambiguous && none.Wanted == nil {
 		out.Addf("Without one, the first call that needs a browser launches one of its own.")
 	}
 	return out, nil

@@ -124,7 +124,7 @@ func (c *Call) browserOf(ctx context.Context) (target string, l *link, err error
 			return "", nil, err
 		}
 		return c.browserIn(chosen)
-	case errors.As(err, &none) && !none.Ambiguous && free:
+	case errors.As(err, &none) && !none.Ambiguous && none.Wanted == nil && free:
 		target, err := c.Launcher.Browser(ctx)
 		if err != nil {
 			return "", nil, fmt.Errorf("%w\nand no browser could be launched instead: %w", none, err)
