@@ -126,12 +126,12 @@ func (d *downstream) insert(op byte, payload []byte) (room bool, err error) {
 	case d.size > 0 && !d.fits(size):
 		return false, nil
 	case !d.mid && !d.direct && size > smallMessage: // it need not be copied
-		d.push(header(op, 0, len(payload)))
+		d.push(newFrame(op, 0, len(payload), 0))
 		d.push(payload)
 		d.startFlush()
 		return true, nil
 	}
-	frame := append(header(op, 0, len(payload)), payload...)
+	frame := append(newFrame(op, 0, len(payload), len(payload)), payload...)
 	if d.mid {
 		d.own = append(d.own, frame)
 		d.count(len(frame))

@@ -274,7 +274,7 @@ func acceptKey(key string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// eventually polls until fits is true: a loop sends no notification.
+// eventually polls until fits is true: nothing reports it.
 func eventually(t *testing.T, fits func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !fits(); time.Sleep(time.Millisecond) {

@@ -151,10 +151,10 @@ func unmask(b []byte, mask [4]byte) {
 	}
 }
 
-// header is that of a frame, with room for a mask. masked is 0x80 for a client's frame.
-func header(op, masked byte, size int) []byte {
-	b := make([]byte, 0, maxFrameHeader)
-	b = append(b, 0x80|op)
+// newFrame begins a frame of that size: with its header, and room for a mask and for so
+// many bytes of the payload. masked is 0x80 for a client's frame.
+func newFrame(op, masked byte, size, room int) []byte {
+	b := append(make([]byte, 0, maxFrameHeader+room), 0x80|op)
 	switch {
 	case size < 126:
 		return append(b, masked|byte(size))

@@ -210,12 +210,13 @@ func (d *dialed) Send(message []byte) { d.write(opText, message) }
 // write sends a frame. Its mask is zero: a mask protects servers of the web from pages,
 // and there is none here. An error is that of the connection, whose reader gets it too.
 func (d *dialed) write(op byte, payload []byte) {
-	head := append(header(op, 0x80, len(payload)), 0, 0, 0, 0)
+	var mask [4]byte
 	if len(payload) <= smallMessage {
-		d.conn.Write(append(head, payload...))
+		frame := append(newFrame(op, 0x80, len(payload), len(payload)), mask[:]...)
+		d.conn.Write(append(frame, payload...))
 		return
 	}
-	frame := net.Buffers{head, payload}
+	frame := net.Buffers{append(newFrame(op, 0x80, len(payload), 0), mask[:]...), payload}
 	frame.WriteTo(d.conn)
 }
 
