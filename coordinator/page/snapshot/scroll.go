@@ -22,7 +22,7 @@ const scrollIntoView = `function (block) { this.$scrollIntoView({ block, behavio
 
 const (
 	// maxScroll is the default of FindOptions.Limit.
-	maxScroll = 20 * time.Second
+	maxScroll = 40 * time.Second
 	// lookPause bounds how long a look waits for the next change.
 	lookPause = 150 * time.Millisecond
 
