@@ -55,12 +55,14 @@ func TestActionsShowChanges(t *testing.T) {
 -   - heading "Cart 1" [level=1]
 +   - heading "Cart 2" [level=1]
     - list:
+      - Tea 1 | button "Remove 1" #
 +     - Tea 2 | button "Remove 2" #
 -   - Total: € 10
 +   - Total: € 20`},
 		{"the order", "browser_click", args{"target": "#sort"}, `  - main:
     - list:
 +     - Tea 2 | button "Remove 2" #
+      - Tea 1 | button "Remove 1" #
 -     - Tea 2 | button "Remove 2" #`},
 		{"styles alone", "browser_click", args{"target": "#more"}, `  - main:
 -   - checkbox "More" #

@@ -256,20 +256,12 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 		}
 		return nil
 	})
-	for line := range strings.Lines(diff(before.String(), after.String())) {
-		if !strings.Contains(line, sameMark) {
-			all.Text += line
-		}
-	}
-	all.Text = foldRedrawn(all.Text)
+	all.Text = foldRedrawn(diff(before.String(), after.String()))
 	return all, err
 }
 
 // frameLine matches the line of a frame.
 var frameLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^ *- iframe\b`) })
-
-// sameMark begins a line that stands for those that are the same.
-const sameMark = "\x02"
 
 // changesIn compares a document; of one that has appeared, everything is new.
 func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (found changesFound, err error) {

@@ -1,8 +1,12 @@
 package snapshot
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 )
 
 // diff shows the changed lines of a snapshot: removed ones with "-", new ones with "+",
@@ -190,6 +194,23 @@ func anchors(before, after []string) []pair {
 	return longest
 }
 
+// sameMark begins a line that stands for those that are the same. Their number follows its own, if
+// they are beside what has changed.
+const sameMark = "\x02"
+
+// lineMark ends a line of a comparison: what follows is the same for the same element only.
+const lineMark = "\x05"
+
+// plain is a line without its mark.
+func plain(line string) string {
+	text, _, marked := strings.Cut(line, lineMark)
+	if marked {
+		text += "\n"
+	}
+	return text
+}
+
+// showDiff prints the changed lines with their parents, and where those that have moved are.
 func showDiff(lines []diffLine) string {
 	keep := make([]bool, len(lines))
 	for i, line := range lines {
@@ -198,15 +219,140 @@ func showDiff(lines []diffLine) string {
 			keepWithContext(keep, i, func(i int) (string, bool) { return lines[i].text, lines[i].mark != other })
 		}
 	}
+	between := places(lines, keep)
 	var b strings.Builder
 	for i, line := range lines {
-		if keep[i] {
+		if n := between[i]; n > 0 {
+			fmt.Fprintf(&b, "  %s… %d as before\n", strings.Repeat(" ", indentOf(line.text)), n)
+		}
+		if keep[i] && !strings.Contains(line.text, sameMark) {
 			b.WriteByte(line.mark)
 			b.WriteByte(' ')
-			b.WriteString(line.text)
+			b.WriteString(plain(line.text))
 		}
 	}
 	return b.String()
+}
+
+// collections are the roles of what holds items in an order that a reader needs.
+var collections = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ *- (list|table|grid|treegrid|rowgroup|row|listbox|tree|menu|menubar|tablist|feed|log|radiogroup)\b`)
+})
+
+// maxBeside bounds the length of an unchanged line that shows the place of one that has moved.
+const maxBeside = 200
+
+// places keeps the lines beside those that have moved, and counts the other unchanged lines at the
+// same level, by the first of each row of them. Without them a reader cannot know the new order. In
+// a list or a table, what is between two changes is counted too, and what is before a new item.
+func places(lines []diffLine, keep []bool) (between map[int]int) {
+	gone, children := map[string]bool{}, map[int][]int{}
+	var before, after []int // the lines above, in both texts
+	for i, line := range lines {
+		level, parent := indentOf(line.text), -1
+		for _, stack := range []*[]int{&before, &after} {
+			if other := (stack == &before) == (line.mark == '+'); other && line.mark != ' ' {
+				continue
+			}
+			for len(*stack) > 0 && indentOf(lines[(*stack)[len(*stack)-1]].text) >= level {
+				*stack = (*stack)[:len(*stack)-1]
+			}
+			if parent = -1; len(*stack) > 0 {
+				parent = (*stack)[len(*stack)-1]
+			}
+			*stack = append(*stack, i)
+		}
+		children[parent] = append(children[parent], i)
+		if line.mark == '-' {
+			gone[strings.TrimSpace(plain(line.text))] = true
+		}
+	}
+	between = map[int]int{}
+	moved := func(i int) bool { return lines[i].mark == '+' && gone[strings.TrimSpace(plain(lines[i].text))] }
+	for parent, all := range children {
+		first, last, end := 0, len(all), len(all) // where rows of unchanged lines are counted
+		if !slices.ContainsFunc(all, moved) {
+			if parent < 0 || !collections().MatchString(lines[parent].text) || !slices.ContainsFunc(all, func(i int) bool { return lines[i].mark == '+' }) {
+				continue
+			}
+			changed := func(i int) bool { return lines[i].mark != ' ' }
+			first, last = slices.IndexFunc(all, changed), 0
+			for n, i := range all {
+				if changed(i) {
+					last = n
+				}
+			}
+			if inserts(lines, all) {
+				first = 0
+			}
+		}
+		for n := first; n < last; n++ {
+			end = n
+			for end < len(all) && lines[all[end]].mark == ' ' && !keep[all[end]] {
+				end++
+			}
+			if end > n {
+				between[all[n]] = hide(lines, keep, all[n:end], end < len(all) && moved(all[end]))
+				n = end
+			}
+		}
+	}
+	return between
+}
+
+// inserts reports whether there is a new line among these that is not in the place of another.
+func inserts(lines []diffLine, all []int) bool {
+	more := 0
+	for _, i := range all {
+		switch lines[i].mark {
+		case ' ':
+			more = 0
+		case '+':
+			more++
+		case '-':
+			more--
+		}
+		if more > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// hide keeps a few unchanged lines, or the last of many that one which has moved follows, and
+// returns how many it does not keep.
+func hide(lines []diffLine, keep []bool, row []int, moved bool) int {
+	count := 0
+	for _, i := range row {
+		_, mark, same := strings.Cut(lines[i].text, sameMark)
+		_, number, counted := strings.Cut(strings.TrimSpace(mark), " ")
+		n, _ := strconv.Atoi(number)
+		switch {
+		case same && !counted: // nothing beside it has changed
+			return 0
+		case same:
+			count += n
+		default:
+			count++
+		}
+	}
+	show := func(i int) bool {
+		if strings.Contains(lines[i].text, sameMark) || len(lines[i].text) > maxBeside {
+			return false
+		}
+		keepWithContext(keep, i, func(i int) (string, bool) { return lines[i].text, lines[i].mark != '-' })
+		return true
+	}
+	switch {
+	case count <= 2 && !slices.ContainsFunc(row, func(i int) bool { return len(lines[i].text) > maxBeside }):
+		for _, i := range row {
+			show(i)
+		}
+		return 0
+	case moved && show(row[len(row)-1]):
+		return count - 1
+	}
+	return count
 }
 
 // keepWithContext marks a line of an outline, its parent lines, and, for a line that

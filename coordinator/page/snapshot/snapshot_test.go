@@ -68,6 +68,7 @@ func TestSnapshotDiff(t *testing.T) {
 	if s, want := take(), `  - main "All":
     - list:
       - link "A" [ref=e1] | button "Buy A" [ref=e2]
+      - "B" [ref=e3] | "Buy B" [ref=e4]
 +     - "C" [ref=e5] | "Buy C" [ref=e6]
 -   - Old words
 +   - New words

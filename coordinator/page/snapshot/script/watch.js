@@ -112,13 +112,16 @@ function () {
       return node;
     });
   }
+  function enter(node) {
+    if (node.owner && !node.words) owners.set(node.owner, node);
+    for (const c of [node.control, ...node.inner.map((k) => k.control ?? k.owner)]) {
+      if (/^(INPUT|SELECT|TEXTAREA|BUTTON)$/.test(c?.$nodeName)) controls.set(c, [stateOf(c), node.owner]);
+    }
+  }
   function register(nodes) {
     for (const node of nodes) {
       count++;
-      if (node.owner && !node.words) owners.set(node.owner, node);
-      for (const c of [node.control, ...node.inner.map((k) => k.control ?? k.owner)]) {
-        if (/^(INPUT|SELECT|TEXTAREA|BUTTON)$/.test(c?.$nodeName)) controls.set(c, [stateOf(c), node.owner]);
-      }
+      enter(node);
       register(node.kids);
     }
   }
@@ -234,10 +237,61 @@ function () {
     const fresh = build(outline, items, holder);
     if (same(old, fresh)) return;
     const at = old.length ? holder.kids.indexOf(old[0]) : placeOf(e, holder);
-    const rest = new Set(old);
-    change(holder, [...holder.kids.slice(0, at), ...fresh, ...holder.kids.slice(at).filter((k) => !rest.has(k))]);
-    unregister(old);
-    register(fresh);
+    const rest = new Set(old), lines = merge(holder, old, fresh, dropped.get(holder));
+    change(holder, [...holder.kids.slice(0, at), ...lines, ...holder.kids.slice(at).filter((k) => !rest.has(k))]);
+  }
+
+  // merge replaces new lines of a holder by the old ones that are the same, also by those of
+  // elements that have gone, so that only what has changed is printed, and where.
+  let dropped = new Map();
+  function merge(holder, old, fresh, gone = new Set()) {
+    const reused = reuse([...old, ...gone], fresh), by = new Map();
+    const again = [...gone].filter((k) => reused.has(k));
+    for (const k of again) gone.delete(k);
+    for (const k of old) if (k.owner && !k.words && k.kids.length && !reused.has(k)) by.set(k.owner, k);
+    const lines = fresh.map((now) => {
+      const was = reused.has(now) ? undefined : by.get(now.owner);
+      if (!was || was.line !== now.line || !now.kids.length || reused.has(was)) return now;
+      reused.add(was);
+      renew(was, now);
+      change(was, merge(was, was.kids, now.kids));
+      return was;
+    });
+    for (const k of lines) k.parent = holder;
+    unregister(old.filter((k) => !reused.has(k)));
+    register([...lines.filter((k) => !reused.has(k)), ...again]);
+    return lines;
+  }
+
+  // reuse replaces new nodes by the old ones that have the same lines, those of the same elements
+  // first, and returns them.
+  function reuse(old, fresh) {
+    const by = new Map(), reused = new Set();
+    const linesIn = (node) => [node.line, ...node.kids.map((k) => linesIn(k).replace(/^/gm, " "))].join("\n");
+    for (const k of old) {
+      const lines = linesIn(k);
+      if (by.has(lines)) by.get(lines).push(k);
+      else by.set(lines, [k]);
+    }
+    const pass = (fits) => fresh.forEach((now, i) => {
+      const was = !reused.has(now) && by.get(linesIn(now))?.find((k) => !reused.has(k) && fits(k, now));
+      if (!was) return;
+      renewAll(was, now);
+      reused.add(fresh[i] = was);
+    });
+    pass((k, now) => k.owner === now.owner);
+    pass(() => true);
+    return reused;
+  }
+  // renew gives a node the elements that have its line now, and renewAll all that are in it.
+  function renew(node, now) {
+    if (owners.get(node.owner) === node) owners.delete(node.owner);
+    Object.assign(node, { owner: now.owner, control: now.control, parts: now.parts, inner: now.inner });
+    enter(node);
+  }
+  function renewAll(node, now) {
+    renew(node, now);
+    node.kids.forEach((k, i) => renewAll(k, now.kids[i]));
   }
 
   // notice finds what no observer reports: values of controls, and what styles show or hide.
@@ -276,6 +330,7 @@ function () {
   // drop removes the lines of elements that have gone, and finds those that have moved.
   function drop() {
     const holders = new Set();
+    dropped = new Map();
     for (const n of emptied) {
       const e = n.$nodeType === 1 ? n : n.$host ?? document.$documentElement;
       if (!e.$isConnected) continue;
@@ -288,6 +343,7 @@ function () {
       if (gone.size) {
         change(holder, holder.kids.filter((k) => !gone.has(k)));
         unregister(gone);
+        dropped.set(holder, gone);
       }
       const placed = holder.kids.filter((k) => k.owner && !k.words);
       if (placed.some((k, i) => i > 0 && k.owner !== placed[i - 1].owner && !follows(placed[i - 1].owner, k.owner))) note(dirty, holder.owner);
@@ -357,35 +413,82 @@ function () {
       || [...controls].some(([c, [state]]) => c.$isConnected && stateOf(c) !== state);
   }
 
+  // stay are the lines of a holder that have kept their order (a longest increasing subsequence);
+  // the others have moved, or are new.
+  function stay(node) {
+    const at = new Map(node.before.map((k, i) => [k, i])), kept = node.kids.filter((k) => at.has(k));
+    const tails = [], previous = new Map();
+    for (const k of kept) {
+      let low = 0, high = tails.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (at.get(tails[middle]) < at.get(k)) low = middle + 1;
+        else high = middle;
+      }
+      previous.set(k, tails[low - 1]);
+      tails[low] = k;
+    }
+    const still = new Set();
+    for (let k = tails[tails.length - 1]; k; k = previous.get(k)) still.add(k);
+    return still;
+  }
+
+  // runsOf are the lines of a holder that stay side by side and have nothing else in them, by the
+  // first of them. They are the same before and after.
+  function runsOf(node, still, marked) {
+    const at = new Map(node.before.map((k, i) => [k, i])), runs = new Map();
+    let run, last;
+    for (const k of node.kids) {
+      if (!still.has(k) || marked.has(k)) run = undefined;
+      else if (run && at.get(k) === at.get(last) + 1) run.push(k);
+      else runs.set(k, (run = [k]));
+      last = k;
+    }
+    return runs;
+  }
+
+  // print prints the changed lines with what is beside them. A line of an element that is the
+  // same ends in its number, and one that has moved in that of its text: only the former are
+  // equal in both texts.
   let marks = new Map();
   function print(which) {
     if (!touched.size) return "";
     const marked = new Set();
     for (let node of touched) for (; node && !marked.has(node); node = node.parent) marked.add(node);
     const lines = [];
-    let skipped = false; // a mark for lines that are the same in both
+    const markOf = (k) => { if (!marks.has(k)) marks.set(k, marks.size); return marks.get(k); };
     const kidsOf = (node) => (which === "before" ? node.before : undefined) ?? node.kids;
-    const whole = (node, level) => {
-      skipped = false;
-      lines.push("  ".repeat(level) + node.line);
-      for (const k of kidsOf(node)) whole(k, level + 1);
+    const push = (k, level, mark) => lines.push("  ".repeat(level) + k.line + (mark === undefined ? "" : "\u0005" + mark));
+    const whole = (node, level, mark) => {
+      push(node, level, mark);
+      for (const k of kidsOf(node)) whole(k, level + 1, mark);
+    };
+    const beside = (run, level) => {
+      run.forEach((k, i) => {
+        if (run.length < 4 || i === 0 || i === run.length - 1) push(k, level, markOf(k));
+        else if (i === 1) lines.push("  ".repeat(level) + `\u0002${markOf(k)} ${run.length - 2}`);
+      });
     };
     const walk = (node, level) => {
-      const kept = new Map(node.kids.map((k, i) => [k, i])), were = new Set(node.before);
-      const moved = node.before?.filter((k) => kept.has(k)).some((k, i, all) => i > 0 && kept.get(all[i - 1]) > kept.get(k));
-      for (const k of kidsOf(node)) {
-        const both = !node.before || kept.has(k) && were.has(k);
-        if (both && marked.has(k)) {
-          skipped = false;
-          lines.push("  ".repeat(level) + k.line);
-          walk(k, level + 1);
-          skipped = false;
-        } else if (!both || moved) whole(k, level);
-        else if (!skipped) {
-          skipped = true;
-          if (!marks.has(k)) marks.set(k, marks.size);
-          lines.push("  ".repeat(level) + "\u0002" + marks.get(k));
+      if (!node.before) {
+        let skipped = false; // a mark for lines that are the same in both
+        for (const k of node.kids) {
+          if (marked.has(k)) {
+            push(k, level, markOf(k));
+            walk(k, level + 1);
+          } else if (!skipped) lines.push("  ".repeat(level) + "\u0002" + markOf(k));
+          skipped = !marked.has(k);
         }
+        return;
+      }
+      const still = stay(node), runs = runsOf(node, still, marked);
+      const kept = new Set(node.kids), were = new Set(node.before);
+      for (const k of kidsOf(node)) {
+        if (!still.has(k)) whole(k, level, kept.has(k) && were.has(k) ? which : undefined);
+        else if (marked.has(k)) {
+          push(k, level, markOf(k));
+          walk(k, level + 1);
+        } else if (runs.has(k)) beside(runs.get(k), level);
       }
     };
     walk(root, 0);
