@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -148,24 +149,24 @@ func (a *Answer) Shows(c snapshot.Changes, full bool) {
 	}
 }
 
-// maxGone is how many lines in a row that have gone are shown.
-const maxGone = 6
+// maxGone is how many lines in a row that have gone are shown: more are counted.
+const maxGone = 2
 
 // cutChanges cuts a diff after so many bytes. New dialogs, alerts and statuses come first then, and
 // are whole.
 func cutChanges(text string, most int) string {
-	cut := cutDiff(text, most)
+	now := freshIn(text)
+	cut := cutDiff(text, most, now)
 	if !strings.Contains(cut, cutMark) {
 		return cut
 	}
 	var first, rest strings.Builder
 	within := -1 // the indentation of the one that the line is in
 	for line := range strings.Lines(text) {
-		indent := len(line) - len(strings.TrimLeft(line[1:], " "))
 		switch {
-		case within >= 0 && indent > within:
+		case within >= 0 && indentOf(line) > within:
 		case urgent().MatchString(line):
-			within = indent
+			within = indentOf(line)
 		default:
 			within = -1
 		}
@@ -175,7 +176,7 @@ func cutChanges(text string, most int) string {
 			rest.WriteString(line)
 		}
 	}
-	return first.String() + cutDiff(rest.String(), max(most-first.Len(), minRest))
+	return first.String() + cutDiff(rest.String(), max(most-first.Len(), minRest), now)
 }
 
 // minRest is how many bytes a diff shows at least besides what comes first.
@@ -183,23 +184,25 @@ const minRest = 300
 
 const cutMark = "… cut here, "
 
-// cutDiff cuts a diff after so many bytes, and what has gone after so many lines in a row.
-func cutDiff(text string, most int) string {
-	var lines, bodies []string
+// cutDiff cuts a diff after so many bytes, and counts what has gone. now is of the whole diff.
+func cutDiff(text string, most int, now fresh) string {
+	var lines, bodies, gone []string
 	add := func(line string) { lines, bodies = append(lines, line), append(bodies, line[min(2, len(line)):]) }
-	gone, last := 0, ""
 	endGone := func() {
-		if gone > maxGone && most < maxAnswer {
-			add(fmt.Sprintf("%s… %d more lines\n", last[:len(last)-len(strings.TrimLeft(last[1:], " "))], gone-maxGone))
+		if len(gone) > maxGone && most < maxAnswer {
+			gone = now.count(gone)
 		}
-		gone = 0
+		for _, line := range gone {
+			add(line)
+		}
+		gone = nil
 	}
 	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, "-") {
-			endGone()
-		} else if gone, last = gone+1, line; gone > maxGone && most < maxAnswer {
+		if strings.HasPrefix(line, "-") {
+			gone = append(gone, line)
 			continue
 		}
+		endGone()
 		add(line)
 	}
 	endGone()
@@ -208,6 +211,80 @@ func cutDiff(text string, most int) string {
 		lines = append(lines[:shown], fmt.Sprintf(cutMark+"%d more lines: browser_snapshot.\n", left))
 	}
 	return strings.Join(lines, "")
+}
+
+// fresh is what the new lines of a diff show: their texts, and the refs in them.
+type fresh struct{ texts, refs map[string]bool }
+
+var ref = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[ref=e\d+\]`) })
+
+func freshIn(diff string) fresh {
+	f := fresh{map[string]bool{}, map[string]bool{}}
+	for line := range strings.Lines(diff) {
+		if strings.HasPrefix(line, "+") {
+			f.texts[strings.TrimSpace(line[1:])] = true
+			for _, r := range ref().FindAllString(line, -1) {
+				f.refs[r] = true
+			}
+		}
+	}
+	return f
+}
+
+// count is one line for lines in a row that have gone: how many, and the first and the last of
+// them. It leaves out the elements that new lines show as they are now, with the same refs.
+func (f fresh) count(lines []string) []string {
+	moved := 0
+	var removed []string
+	for _, line := range lines {
+		refs := ref().FindAllString(line, -1)
+		switch {
+		case len(refs) > 0 && !slices.ContainsFunc(refs, func(r string) bool { return !f.refs[r] }):
+		case f.texts[strings.TrimSpace(line[1:])]:
+			moved++
+		default:
+			removed = append(removed, line)
+		}
+	}
+	var counts []string
+	if moved > 0 {
+		counts = append(counts, linesThat("moved", moved))
+	}
+	if len(removed) > 0 {
+		level := indentOf(slices.MinFunc(removed, func(a, b string) int { return indentOf(a) - indentOf(b) }))
+		outer := slices.DeleteFunc(slices.Clone(removed), func(line string) bool { return indentOf(line) > level })
+		names := goneName(outer[0])
+		if len(outer) > 1 {
+			names += " … " + goneName(outer[len(outer)-1])
+		}
+		counts = append(counts, linesThat("removed", len(removed))+": "+names)
+	}
+	if len(counts) == 0 {
+		return nil
+	}
+	return []string{lines[0][:indentOf(lines[0])] + strings.Join(counts, ", ") + "\n"}
+}
+
+func linesThat(what string, n int) string {
+	if n == 1 {
+		return "1 line " + what
+	}
+	return fmt.Sprintf("%d lines %s", n, what)
+}
+
+// indentOf is where the text of a line of a diff begins.
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line[1:], " ")) }
+
+// maxGoneName bounds the length of a name in the count of lines that have gone.
+const maxGoneName = 60
+
+// goneName is a line that has gone, without its ref, which is of no use.
+func goneName(line string) string {
+	name := strings.Join(strings.Fields(ref().ReplaceAllString(strings.TrimPrefix(line[indentOf(line):], "- "), "")), " ")
+	if name = strings.TrimSuffix(name, ":"); len(name) > maxGoneName {
+		name = strings.ToValidUTF8(name[:maxGoneName], "") + "…"
+	}
+	return name
 }
 
 var urgent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\+ +- (alert|alertdialog|dialog|status)\b`) })
