@@ -211,7 +211,7 @@ func (t *Tree) Numbered(ctx context.Context, id protocol.FrameID, n int, label s
 		return nil, gone
 	}
 	r, err := protocol.Call(ctx, f.Session, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: fmt.Sprintf("memory.elements?.get(%d)?.deref()", n), ContextID: f.world,
+		Expression: fmt.Sprintf("memory.watch?.adopt(), memory.elements?.get(%d)?.deref()", n), ContextID: f.world,
 	})
 	if NoContext(err) {
 		gone.Gone = "its document was replaced"

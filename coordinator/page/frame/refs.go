@@ -79,7 +79,7 @@ func (t *Tree) Live(ctx context.Context, refs []int) map[int]bool {
 	live := map[int]bool{}
 	for id, refs := range in {
 		var there []int // of a frame that has gone: none
-		_ = t.Run(ctx, id, `function (refs) { return JSON.stringify(refs.filter((n) => memory.elements?.get(n)?.deref()?.$isConnected)) }`, refs, &there)
+		_ = t.Run(ctx, id, `function (refs) { memory.watch?.adopt(); return JSON.stringify(refs.filter((n) => memory.elements?.get(n)?.deref()?.$isConnected)) }`, refs, &there)
 		for _, n := range there {
 			live[n] = true
 		}

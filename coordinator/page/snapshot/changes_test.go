@@ -320,12 +320,13 @@ func TestRefsOfAResultThatIsLate(t *testing.T) {
 	pagetest.Expect(t, p, "document.title", `"1"`)
 }
 
-// A list that is drawn anew, or a page that a dialog makes inert, does not hide what has
-// changed.
+// A list that is drawn anew with other elements, or a page that a dialog makes inert, does not hide
+// what has changed.
 func TestListThatIsDrawnAnew(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><div id=page><ul id=rows></ul></div><div id=box></div><script>
-const draw = (changed) => { rows.innerHTML = ""; for (let i = 0; i < 20; i++) rows.insertAdjacentHTML("beforeend", "<li>Row " + i + " <button>" + (i == changed ? "Undo" : "Buy") + "</button>") }
+let n = 0
+const draw = (changed) => { rows.innerHTML = ""; for (let i = 0; i < 20; i++) rows.insertAdjacentHTML("beforeend", "<li data-key=" + n++ + ">Row " + i + " <button>" + (i == changed ? "Undo" : "Buy") + "</button>") }
 draw()</script>`)
 	pagetest.Snapshot(t, p)
 	pagetest.Evaluate(t, p, "draw(5)")

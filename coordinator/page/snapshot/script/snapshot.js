@@ -9,6 +9,7 @@ function (options) {
   const given = library.numbering(options);
   const outline = library.outline(root, options);
   const watch = library.watch(); // of this generation
+  watch.adopt();
   const items = outline.itemsOf(root);
   const printed = outline.print(items);
   if (whole) printed.text ||= library.noElements();

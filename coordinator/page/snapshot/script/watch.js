@@ -5,6 +5,7 @@ function () {
   if (memory.watch) return memory.watch;
   const MAX_DIRTY = 1000, SMALL = 40, LARGE = 100, FEW = 2000, MAX_VISITED = 1000, MAX_TEXT = 20000, MAX_NOTICES = 20, MAX_ANNOUNCED = 200, MAX_TEXTS = 3, MAX_SIBLINGS = 5;
   const { squash, limit, skipped, textOf } = library.naming();
+  const redrawn = library.redrawn();
   let root, owners, hidden, controls, touched, count = 0;
   const dirty = new Set(), emptied = new Set(), dressed = new Set();
   let restyled = false, overflow = false, notices = [], title = document.$title;
@@ -70,6 +71,7 @@ function () {
         continue;
       }
       note(emptied, target);
+      redrawn.note({ target, addedNodes, removedNodes });
       if ([...addedNodes, ...removedNodes].some((n) => n.$nodeType === 3 && n.$nodeValue.trim())) note(dirty, target.$nodeType === 11 ? target.$host : target);
       for (const n of addedNodes) {
         if (n.$nodeName === "STYLE" || n.$nodeName === "LINK") restyled = true;
@@ -353,7 +355,7 @@ function () {
   // changes is what has changed since the agent last knew the document: the changed lines as
   // they were and as they are, with their parents.
   function changes(options) {
-    safely(see)(observer.takeRecords());
+    adopt();
     const found = { before: "", after: "", much: false, fresh: [], last: options.last };
     if (root) {
       const began = performance.now();
@@ -395,6 +397,12 @@ function () {
   // inform notes that the agent knows what the regions of these notices show.
   function inform(of) {
     for (const { region } of of) known.set(region, shownText(region));
+  }
+
+  // adopt lets refs go on to what was drawn anew.
+  function adopt() {
+    safely(see)(observer.takeRecords());
+    safely(redrawn.adopt)();
   }
 
   // gone are the texts that regions have shown and do not show any longer, once.
@@ -508,5 +516,5 @@ function () {
     document.$removeEventListener("toggle", toggled, true);
     removeEventListener("resize", resized);
   }
-  return (memory.watch = { learn, changes, gone, pending, all, end, look: (e) => note(dirty, e), knows: () => !!root });
+  return (memory.watch = { learn, changes, adopt, gone, pending, all, end, look: (e) => note(dirty, e), knows: () => !!root });
 }
