@@ -90,6 +90,9 @@ func takeSnapshot(ctx context.Context, c *agent.Call, in snapshotIn) error {
 		c.Out.Addf("It shows nothing now.")
 		return nil
 	}
+	if whole := options == (snapshot.Options{Diff: in.Diff}); whole && !seen.Diff && file == nil && len(seen.Text) <= answer.MaxPart {
+		p.Reader().Give(seen.Text)
+	}
 	return c.Out.Text(in.Paged, file, what, seen.Text)
 }
 

@@ -93,7 +93,7 @@ func alike(ctx context.Context, t *Tree, label string, in protocol.FrameID) stri
 	n, _ := ParseRef(now)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.refs.entries[n].frame != in {
+	if e, _ := t.refs.entry(n, t.frames); e.frame != in {
 		return ""
 	}
 	return now
@@ -185,7 +185,7 @@ func (t *Tree) Removed(ctx context.Context, e *Element) error {
 // lookUpRef returns the entry of a ref whose document still exists.
 func (t *Tree) lookUpRef(target string, n int) (refEntry, error) {
 	t.mu.Lock()
-	entry, ok := t.refs.entries[n]
+	entry, ok := t.refs.entry(n, t.frames)
 	stale := ok && entry.isStale(t.frames)
 	t.mu.Unlock()
 	switch {

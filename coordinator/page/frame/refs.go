@@ -2,8 +2,8 @@ package frame
 
 import (
 	"context"
-	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -15,9 +15,20 @@ import (
 // refTable holds the frame of each ref; Tree.mu guards it. The snapshot script in that
 // frame's document holds the elements themselves. Numbers only rise while their
 // [Refs] exist, so a ref of an older document, or of another page, never matches an
-// element of this one.
+// element of this one. It may be given to one that is the same, in the next document of a site:
+// then it is of each of them, of which one is shown.
 type refTable struct {
-	entries map[int]refEntry
+	entries map[int][]refEntry
+}
+
+// entry is that of the document which is shown, or the last one.
+func (t *refTable) entry(n int, frames map[protocol.FrameID]*Frame) (last refEntry, ok bool) {
+	for _, e := range t.entries[n] {
+		if last, ok = e, true; !e.isStale(frames) {
+			return e, true
+		}
+	}
+	return last, ok
 }
 
 // Refs counts the refs that snapshots assign, over all pages and browsers that
@@ -56,13 +67,13 @@ func (e refEntry) isStale(frames map[protocol.FrameID]*Frame) bool {
 // maxStale bounds how many refs of documents that are not shown are kept.
 const maxStale = 5000
 
-func newRefTable() refTable { return refTable{entries: map[int]refEntry{}} }
+func newRefTable() refTable { return refTable{entries: map[int][]refEntry{}} }
 
 // Label returns the label of a ref whose document still exists.
 func (t *Tree) Label(n int) (label string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e, ok := t.refs.entries[n]
+	e, ok := t.refs.entry(n, t.frames)
 	return e.label, ok && !e.isStale(t.frames)
 }
 
@@ -71,7 +82,7 @@ func (t *Tree) Live(ctx context.Context, refs []int) map[int]bool {
 	in := map[protocol.FrameID][]int{}
 	t.mu.Lock()
 	for _, n := range refs {
-		if e, ok := t.refs.entries[n]; ok && !e.isStale(t.frames) {
+		if e, ok := t.refs.entry(n, t.frames); ok && !e.isStale(t.frames) {
 			in[e.frame] = append(in[e.frame], n)
 		}
 	}
@@ -107,21 +118,37 @@ func (t *Tree) AddRefs(id protocol.FrameID, world runtime.ExecutionContextID, la
 		return ErrGone
 	}
 	for _, ref := range refs {
-		t.refs.entries[ref.Number] = refEntry{id, f.Generation, ref.Label}
+		entry := refEntry{id, f.Generation, ref.Label}
+		of := t.refs.entries[ref.Number]
+		if at := slices.IndexFunc(of, func(e refEntry) bool { return e.frame == id && e.generation == f.Generation }); at >= 0 {
+			of[at] = entry
+		} else {
+			t.refs.entries[ref.Number] = append(of, entry)
+		}
 	}
 	return nil
 }
 
 // prune drops the refs of documents that are not shown, if they have become many.
 func (t *refTable) prune(frames map[protocol.FrameID]*Frame) {
+	isStale := func(e refEntry) bool { return e.isStale(frames) }
 	stale := 0
-	for _, e := range t.entries {
-		if e.isStale(frames) {
-			stale++
+	for _, of := range t.entries {
+		for _, e := range of {
+			if isStale(e) {
+				stale++
+			}
 		}
 	}
-	if stale > maxStale {
-		maps.DeleteFunc(t.entries, func(_ int, e refEntry) bool { return e.isStale(frames) })
+	if stale <= maxStale {
+		return
+	}
+	for n, of := range t.entries {
+		if of = slices.DeleteFunc(of, isStale); len(of) == 0 {
+			delete(t.entries, n)
+		} else {
+			t.entries[n] = of
+		}
 	}
 }
 

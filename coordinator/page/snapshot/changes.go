@@ -257,6 +257,9 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 		return nil
 	})
 	all.Text = foldRedrawn(diff(before.String(), after.String()))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget(all.Text)
 	return all, err
 }
 
@@ -331,9 +334,12 @@ func (r *Reader) glimpse(ctx context.Context) (seen Changes, err error) {
 		r.meet()
 		read, _ = r.outlineFrames(ctx, main, read, opts)
 		seen.New = true
-		lines := slices.DeleteFunc(splitLines(read.Text), func(line string) bool { return strings.Contains(line, frameMark) })
+		lines, ends, full := r.asBefore(ctx, slices.DeleteFunc(splitLines(read.Text), func(line string) bool { return strings.Contains(line, frameMark) }), read.Cut)
 		shown := Fit(lines, glimpseBytes)
 		seen.Text = strings.Join(lines[:shown], "")
+		if shown > 0 {
+			r.give(full[:ends[shown-1]], read.Cut || shown < len(lines))
+		}
 		seen.Much = read.Cut || shown < len(lines) || strings.Contains(read.Text, frameMark)
 		return err
 	})

@@ -34,6 +34,8 @@ var (
 	shownFunction string
 	//go:embed seen.js
 	seenFunction string
+	//go:embed renumber.js
+	renumberFunction string
 	//go:embed value.js
 	valueFunction string
 )
@@ -75,6 +77,7 @@ type Reader struct {
 	met            map[protocol.FrameID]meeting
 	shown          bool    // the agent has been shown the page since the last action began
 	earlier        Changes // see Before
+	landmarks      landmarks
 }
 
 // New returns the reader of a page, which also suggests replacements for stale refs. A page
@@ -191,6 +194,7 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	}
 	if s.Whole == "" {
 		s.Text, s.Diff = changes, true
+		r.forget(changes)
 	}
 	return s, nil
 }
@@ -376,7 +380,7 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 		// An action that fails takes none of its own notices away, nor does a single line.
 		options["notices"] = opts.look == "" && opts.Depth != 1 && opts.most == 0 && !(opts.Interactive && opts.full)
 		if opts.most > 0 {
-			options["most"], options["main"] = opts.most, opts.main
+			options["most"], options["main"], options["landmarks"] = opts.most, opts.main, true
 		}
 		args, err := json.Marshal(options)
 		if err != nil {

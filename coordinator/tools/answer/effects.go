@@ -128,7 +128,7 @@ func (a *Answer) Shows(c snapshot.Changes, full bool) {
 	text, most := a.secrets.Hide(c.Text), maxChanges // before the cut, which may fall into a secret
 	switch {
 	case full:
-		most = maxAnswer
+		most = MaxPart
 	case c.New:
 		most = len(text)
 	}
@@ -189,7 +189,7 @@ func cutDiff(text string, most int, now fresh) string {
 	var lines, bodies, gone []string
 	add := func(line string) { lines, bodies = append(lines, line), append(bodies, line[min(2, len(line)):]) }
 	endGone := func() {
-		if len(gone) > maxGone && most < maxAnswer {
+		if len(gone) > maxGone && most < MaxPart {
 			gone = now.count(gone)
 		}
 		for _, line := range gone {

@@ -23,7 +23,7 @@ func TestLinesThatHaveGoneAreCounted(t *testing.T) {
 		if got := cutChanges(diff, maxChanges); got != want {
 			t.Errorf("%s\nbecame\n%s\nwant\n%s", diff, got, want)
 		}
-		if got := cutChanges(diff, maxAnswer); got != diff {
+		if got := cutChanges(diff, MaxPart); got != diff {
 			t.Errorf("all changes: %s", got)
 		}
 	}

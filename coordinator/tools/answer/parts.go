@@ -18,9 +18,9 @@ type Paged struct {
 }
 
 const (
-	// maxAnswer bounds the bytes of a page's text in one answer: about 10,000 tokens,
+	// MaxPart bounds the bytes of a page's text in one answer: about 10,000 tokens,
 	// which hosts still accept.
-	maxAnswer = 40_000
+	MaxPart = 40_000
 	// maxText bounds an answer without parts. An answer with parts stays below it,
 	// together with what surrounds the part.
 	maxText = 50_000
@@ -74,7 +74,7 @@ func (a *Answer) Further(in Paged, what string) bool {
 // call names a file, it saves the whole text instead.
 func (a *Answer) Text(in Paged, file *output.File, what, text string) error {
 	text = a.secrets.Hide(text) // before the cut, which may fall into a secret
-	if file != nil || len(text) <= maxAnswer {
+	if file != nil || len(text) <= MaxPart {
 		name, _, _ := strings.Cut(what, " ")
 		return a.TextOrFile(file, name, strings.TrimSuffix(text, "\n"))
 	}
@@ -86,7 +86,7 @@ func (a *Answer) Text(in Paged, file *output.File, what, text string) error {
 }
 
 func (a *Answer) part(in Paged, text string) {
-	parts := cutLines(text, maxAnswer)
+	parts := cutLines(text, MaxPart)
 	n := min(max(in.Page, 1), len(parts))
 	a.Quote(strings.TrimSuffix(parts[n-1], "\n"))
 	if n < len(parts) {
@@ -113,7 +113,7 @@ func (a *Answer) TextOrFile(file *output.File, what, text string) error {
 // Data is Text for a text that a member of the structured answer holds too, if one answer
 // holds the whole.
 func (a *Answer) Data(in Paged, file *output.File, what, text, name string, value any) error {
-	if file != nil || len(a.secrets.Hide(text)) > maxAnswer {
+	if file != nil || len(a.secrets.Hide(text)) > MaxPart {
 		return a.Text(in, file, what, text)
 	}
 	a.Show(text, true)
@@ -143,10 +143,10 @@ func cutLines(text string, most int) []string {
 // of it.
 func (a *Answer) Latest(text, empty, tool string) string {
 	text = a.secrets.Hide(text) // before the cut, which may fall into a secret
-	if len(text) <= maxAnswer {
+	if len(text) <= MaxPart {
 		return cmp.Or(text, empty)
 	}
-	end := text[len(text)-maxAnswer:]
+	end := text[len(text)-MaxPart:]
 	if _, lines, several := strings.Cut(end, "\n"); several {
 		end = lines
 	}

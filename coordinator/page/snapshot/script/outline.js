@@ -1,4 +1,4 @@
-function (root, { last, depth, interactive, urls, look, clipped, full, most = Infinity }) {
+function (root, { last, depth, interactive, urls, look, clipped, full, most = Infinity, landmarks }) {
   // The accessibility tree of an element as items, and their lines. It runs in our
   // isolated world, which also keeps the elements that it has numbered, see numbering.
   // closedRoots holds the closed shadow roots, by their hosts; asked are the elements
@@ -328,6 +328,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       return [finish({ role, name: limit(name, MAX_NAME), attributes: [], kids: [], owner: e }, e, style)].flat();
     }
     const item = { role, name: limit(nameOf(e, role), MAX_NAME), attributes: attributesOf(e, role), kids: [], owner: e };
+    if (!accepts && landmarks && parted.has(role)) item.mark = number(e, item);
     if (!accepts) return finish(item, e, style);
     item.ref = number(e, item);
     const printed = finish(item, e, style);
@@ -339,6 +340,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     return printed;
   }
   const controls = set("INPUT SELECT TEXTAREA");
+  const parted = set("banner navigation contentinfo complementary"); // what the pages of a site share
 
   // veiled says of the items of a transparent element that nobody sees them, a toast that has
   // faded for example. A transparent control lies on what is drawn for it.
@@ -554,6 +556,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     for (const a of it.attributes ?? []) parts.push(note(`[${a}]`));
     if (it.hint) parts.push(noteHint(it.hint));
     if (it.ref) { parts.push(note(`[ref=e${it.ref}]`)); refs++; }
+    else if (it.mark) parts.push(`\u0006[ref=e${it.mark}]`);
     for (const h of it.hints ?? []) parts.push(noteHint(h));
     let s = parts.join(" ");
     if (it.text) s += note(": ") + it.text;
@@ -616,7 +619,7 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // dialog makes all that is behind it inert, which is no change of each element there. That
   // something large fades in is not noticed: its line would go on to say that it is transparent.
   const passing = set("active inert"), fades = (it, a) => a === "transparent" && it.kids.length > 0;
-  const lasting = (it) => ({ ...it, attributes: it.attributes?.filter((a) => !passing.has(a) && !fades(it, a)) });
+  const lasting = (it) => ({ ...it, mark: undefined, attributes: it.attributes?.filter((a) => !passing.has(a) && !fades(it, a)) });
   function lineOf(it) {
     const ours = lasting(it);
     if (!it.inline) return "- " + head(ours) + (!it.text && (it.kids.length || it.frame) ? ":" : "");
