@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -287,7 +288,7 @@ func TestSurvivorsAreIdle(t *testing.T) {
 	t.Parallel()
 	browser := toolstest.Browser(t).URL()
 	var all []survivor
-	for name, kill := range map[string]func(*scene){
+	kills := map[string]func(*scene){
 		"terminal window": func(s *scene) {
 			w := s.window("--headless")
 			s.survives("agent", s.agent())
@@ -361,9 +362,11 @@ func TestSurvivorsAreIdle(t *testing.T) {
 			startHost(s.T, cmd).Refused("browser_snapshot", nil, "no window is open")
 			s.survives("agent", cmd)
 		},
-	} {
+	}
+	names := slices.Sorted(maps.Keys(kills))
+	for _, name := range longtest.Form(t, []string{"extension host", "browser", "owner of the endpoint, and its agent"}, names) {
 		s := newScene(t, name)
-		kill(s)
+		kills[name](s)
 		all = append(all, s.survivors...)
 	}
 	slices.SortFunc(all, func(a, b survivor) int { return strings.Compare(a.name, b.name) })

@@ -61,7 +61,7 @@ func TestFindScrolling(t *testing.T) {
 			t.Errorf("the click's answer has what the search has scrolled to: %s", after)
 		}
 	}
-	if !testing.Short() { // the feed below has an end too
+	if !testing.Short() { // a search without a match takes the longest
 		agent.Expect("browser_find", args{"text": "Row 151 ", "scroll": true}, "scrolling to the end")
 	}
 	agent.Open(url + "/two")
@@ -71,7 +71,9 @@ func TestFindScrolling(t *testing.T) {
 	agent.Expect("browser_find", args{"text": "Row 77 ", "scroll": true}, "Row 77 ", "[ref=")
 	agent.Open(url + "/feed")
 	agent.Expect("browser_find", args{"text": "Post 39", "scroll": true}, "Post 39")
-	agent.Expect("browser_find", args{"text": "Post 40", "scroll": true}, "scrolling to the end")
+	if !testing.Short() {
+		agent.Expect("browser_find", args{"text": "Post 40", "scroll": true}, "scrolling to the end")
+	}
 
 	w.Allow(vscodeipc.AccessView) // a page that scrolls is not only viewed
 	agent.Await("[access: view]")

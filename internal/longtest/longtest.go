@@ -5,7 +5,7 @@ package longtest
 
 import "testing"
 
-// Only skips a test that has only a long form.
+// Only skips a test, or what follows in it, that has only a long form.
 func Only(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
