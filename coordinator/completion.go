@@ -86,7 +86,7 @@ func capsFlag(cmd *cobra.Command, value *[]string) {
 		"add `SETS` of tools, separated by commas: "+strings.Join(tools.CapNames(), ", ")+" (default: $"+envCaps+")")
 	cmd.Flags().Lookup("caps").DefValue = "[]" // help does not depend on the variable
 	completeList(cmd, "caps", func() (offers []cobra.Completion) {
-		for _, c := range tools.Caps() {
+		for _, c := range tools.Caps {
 			offers = append(offers, cobra.CompletionWithDesc(c.Name, c.What))
 		}
 		return offers

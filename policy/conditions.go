@@ -8,8 +8,7 @@ import (
 
 // conditions are functions of the parameters that change an operation's class from the
 // one in the table, or its category. A condition that makes it read-only is false when in
-// doubt; one that makes it destructive is then true. Tools leave zero values out of their
-// encoded arguments.
+// doubt; one that makes it destructive is then true.
 var conditions = map[string]func(arguments) bool{
 	"empty":     isEmpty,
 	"debug-url": hasDebugURL,
@@ -39,11 +38,6 @@ var conditions = map[string]func(arguments) bool{
 		group, _ := args.text("objectGroup")
 		return group == "console" || group == "backtrace"
 	},
-	"no-expression": func(args arguments) bool { return args["expression"] == nil },
-	"as-shown":      func(args arguments) bool { return args["target"] == nil && args["fullPage"] == nil },
-	"list":          func(args arguments) bool { return args.is("action", `"list"`) },
-	"no-scroll":     func(args arguments) bool { return args["scroll"] == nil },
-	"no-reload":     func(args arguments) bool { return args["reload"] == nil },
 }
 
 // sourceURL names code for debuggers; it has a line of its own.

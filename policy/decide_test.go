@@ -12,7 +12,7 @@ import (
 func TestDecide(t *testing.T) {
 	read, mutate := Command("Page.getFrameTree", nil), Command("Page.navigate", nil)
 	crash, closing := Command("Page.crash", nil), Command("Browser.close", nil)
-	snapshot, click := Tool("browser_snapshot", nil), Tool("browser_click", nil)
+	snapshot, click := Operation{Name: "browser_snapshot", Class: ReadOnly}, Operation{Name: "browser_click", Class: Mutating}
 	connecting := Command("Emulation.setEmulatedMedia", nil) // view:ignored
 	agent, client := Actor{Kind: Agent, ID: "1", Name: "a"}, Actor{Kind: Client, ID: "2", Name: "c"}
 	closer := Actor{Kind: Client, ID: "c", AllowClose: true}
@@ -53,7 +53,7 @@ func TestDecide(t *testing.T) {
 		"click in ask":                   {agent, mode(ModeAsk), click, Ask, ""},
 		"click where nobody is asked":    {agent, Choice{State: State{Mode: ModeAsk}, Silent: true}, click, Deny, "cannot be asked"},
 		"snapshot where nobody is asked": {agent, Choice{State: State{Mode: ModeView}, Silent: true}, snapshot, Allow, ""},
-		"unknown tool in full":           {agent, mode(ModeFull), Tool("browser_new", nil), Deny, "not known"},
+		"a tool without a class in full": {agent, mode(ModeFull), Operation{Name: "browser_new"}, Deny, "not known"},
 		"unknown method in full":         {client, mode(ModeFull), Command("New.method", nil), Allow, ""},
 		"unknown method in view":         {client, mode(ModeView), Command("New.method", nil), Deny, `"view"`},
 		"nobody":                         {Actor{}, mode(ModeFull), read, Deny, "not known"},
@@ -69,35 +69,6 @@ func TestDecide(t *testing.T) {
 		d := Decide(c.actor, c.operation)
 		if d.Outcome != c.outcome || (d.Err() == nil) != (c.outcome >= Ask) || c.reason != "" && !strings.Contains(d.Err().Error(), c.reason) {
 			t.Errorf("%s: %+v, want %+v", name, d, c)
-		}
-	}
-}
-
-// TestTools: arguments that change the class.
-func TestTools(t *testing.T) {
-	type args map[string]any
-	for _, c := range []struct {
-		tool      string
-		arguments any
-		class     Class
-	}{
-		{"browser_wait_for", args{"text": "Saved"}, ReadOnly},
-		{"browser_wait_for", args{"text": "Saved", "expression": "f()"}, Mutating},
-		{"browser_wait_for", func() {}, Mutating}, // has no JSON form
-		{"browser_take_screenshot", args{}, ReadOnly},
-		{"browser_take_screenshot", args{"target": "e5"}, Mutating},
-		{"browser_take_screenshot", args{"fullPage": true}, Mutating},
-		{"browser_tabs", args{"action": "list"}, ReadOnly},
-		{"browser_tabs", args{"action": "close"}, Mutating},
-		{"browser_tabs", args{}, Mutating},
-		{"debug_breakpoints", args{"action": "list"}, ReadOnly},
-		{"performance_start_trace", args{"reload": true}, Mutating},
-		{"performance_start_trace", args{}, ReadOnly},
-		{"browser_click", args{"target": "e5"}, Mutating},
-		{"browser_new", args{}, Unknown},
-	} {
-		if got := Tool(c.tool, c.arguments).Class; got != c.class {
-			t.Errorf("%s %v: %v, want %v", c.tool, c.arguments, got, c.class)
 		}
 	}
 }
@@ -127,7 +98,7 @@ func (u *choosing) choose(s State) {
 // TestAwaitRevocation: an operation under way ends when the user stops its actor, or allows
 // less than when it began, also if it has just ended by itself.
 func TestAwaitRevocation(t *testing.T) {
-	click, snapshot := Tool("browser_click", nil), Tool("browser_snapshot", nil)
+	click, snapshot := Operation{Name: "browser_click", Class: Mutating}, Operation{Name: "browser_snapshot", Class: ReadOnly}
 	agent, full := Actor{Kind: Agent, ID: "1", Name: "a"}, State{Mode: ModeFull}
 	for name, c := range map[string]struct {
 		operation Operation

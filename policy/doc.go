@@ -14,14 +14,14 @@
 // passed the endpoint already. It may not run commands that are reserved for the
 // debugger.
 //
-// [Command] and [Tool] classify an operation by the tables methods.txt and tools.txt.
+// [Command] classifies a command by the table methods.txt. A tool knows its own class.
 // [Decide] answers with one of three outcomes: [Allow]; [Deny], with the
 // reason; [Ask], which means that the user must agree first. An
 // [Enforcer] applies this to one window: it knows the mode and which actors the user has
 // allowed or stopped, and asks the user.
 //
 //	enforcer := policy.NewEnforcer(user)
-//	err := enforcer.Permit(ctx, policy.Question{Actor: me, Operation: policy.Tool("browser_click", arguments)})
+//	err := enforcer.Permit(ctx, policy.Question{Actor: me, Operation: policy.Operation{Name: "browser_click", Class: policy.Mutating}})
 //
 // [Origins] limit the addresses that agents may open and read.
 //

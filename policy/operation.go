@@ -21,7 +21,8 @@ var classNames = [...]string{Unknown: "unknown", ReadOnly: "read-only", Mutating
 
 func (c Class) String() string { return classNames[c] }
 
-// Operation is a CDP command or a call of a tool.
+// Operation is a CDP command, see [Command], or a call of a tool, which knows its class and
+// its category.
 type Operation struct {
 	Name  string // the method, of the inner command where one carries another, or the tool
 	Class Class
@@ -79,22 +80,6 @@ func carriedBy(e *entry, params json.RawMessage) (method string, inner json.RawM
 	command := read([]byte(text))
 	method, ok = command.text("method")
 	return method, json.RawMessage(command["params"]), ok
-}
-
-// Tool classifies a call of a tool. It encodes the arguments as JSON only if they matter.
-func Tool(name string, arguments any) Operation {
-	e := tools()[name]
-	if e == nil {
-		return Operation{Name: name}
-	}
-	if e.unless == nil {
-		return e.classify(name, nil)
-	}
-	params, err := json.Marshal(arguments)
-	if err != nil {
-		return Operation{Name: name, Class: e.class, entry: e}
-	}
-	return e.classify(name, params)
 }
 
 // classify decides the class of an operation by its parameters.

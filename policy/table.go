@@ -31,17 +31,19 @@ type entry struct {
 //go:embed methods.txt
 var methodTable string
 
-//go:embed tools.txt
-var toolTable string
-
-// categories are the kinds of actions that users know. The window has a name for each.
-var categories = []string{"input", "navigation", "script", "storage", "debugger"}
-
-// The tables are read when the first operation is classified.
-var (
-	methods = sync.OnceValue(func() map[string]*entry { return parse("methods.txt", methodTable) })
-	tools   = sync.OnceValue(func() map[string]*entry { return parse("tools.txt", toolTable) })
+// The kinds of actions that users know. The window has a name for each.
+const (
+	Input      = "input"
+	Navigation = "navigation"
+	Script     = "script"
+	Storage    = "storage"
+	Debugger   = "debugger"
 )
+
+var categories = []string{Input, Navigation, Script, Storage, Debugger}
+
+// methods is the table. It is read when the first command is classified.
+var methods = sync.OnceValue(func() map[string]*entry { return parse("methods.txt", methodTable) })
 
 // Methods are all methods of the table, sorted.
 func Methods() []string { return slices.Sorted(maps.Keys(methods())) }
@@ -55,9 +57,6 @@ func ReadingParameters(method string) (names []string) {
 	}
 	return names
 }
-
-// Tools are all tools of the table, sorted.
-func Tools() []string { return slices.Sorted(maps.Keys(tools())) }
 
 // parse panics on a line that it does not understand: the table is in the binary.
 func parse(file, table string) map[string]*entry {

@@ -95,7 +95,7 @@ func TestUser(t *testing.T) {
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}})
 	waitMode(t, source, policy.ModeFull)
 	enforcer := policy.NewEnforcer(source)
-	q := policy.Question{Actor: policy.Actor{Kind: policy.Agent, ID: "c1", Name: "Agent", Version: "1"}, Operation: policy.Tool("browser_click", nil), Detail: "button Buy", Page: &policy.Page{Title: "Shop", URL: "http://shop.test/"}}
+	q := policy.Question{Actor: policy.Actor{Kind: policy.Agent, ID: "c1", Name: "Agent", Version: "1"}, Operation: policy.Operation{Name: "browser_click", Class: policy.Mutating}, Detail: "button Buy", Page: &policy.Page{Title: "Shop", URL: "http://shop.test/"}}
 	if err := enforcer.Permit(t.Context(), q); err != nil {
 		t.Errorf("full: %v", err)
 	}

@@ -259,19 +259,6 @@ func TestStuckPages(t *testing.T) {
 	agent.Must("browser_snapshot", nil)
 }
 
-// A dialog is also answered as other servers have it.
-func TestDialogByAction(t *testing.T) {
-	t.Parallel()
-	url := toolstest.ServeHTML(t, `<!doctype html><button onclick="document.title = confirm('Sure?')">Ask</button>`)
-	agent := toolstest.OpenWindow(t).Agent()
-	agent.Open(url)
-	for action, want := range map[string]string{"accept": `"true"`, "dismiss": `"false"`} {
-		agent.Must("browser_click", args{"target": "button"})
-		agent.Must("browser_handle_dialog", args{"action": action})
-		agent.Sees("() => document.title", want)
-	}
-}
-
 // A drag that the page refuses is not answered like one that it has accepted.
 func TestDragThatIsRefused(t *testing.T) {
 	t.Parallel()

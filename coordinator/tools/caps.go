@@ -6,31 +6,27 @@ import (
 	"strings"
 )
 
-// Cap is a set of tools that is off by default, since an agent pays for every
-// tool in every conversation. Names are those of Playwright MCP's --caps where
-// the same set exists there.
+// Cap is a set of tools that is off by default, since an agent pays for every tool in every
+// conversation. Names are those of Playwright MCP's --caps where the same set exists there.
 type Cap struct {
 	Name string
 	What string // what its tools do
-	add  func(*Server)
 }
 
-// Caps lists the sets that there are, by name.
-func Caps() []Cap {
-	return []Cap{
-		{"network", "answer, change and block requests; offline", (*Server).addRouteTools},
-		{"pdf", "save the page as PDF", (*Server).addPDFTools},
-		{"performance", "traces, profiles, heap snapshots, coverage", (*Server).addPerformanceTools},
-		{"storage", "cookies, local and session storage, storage state", (*Server).addStorageTools},
-		{"testing", "assertions and locators for tests, and what was done as a test", (*Server).addTestingTools},
-		{"vision", "the mouse by coordinates", (*Server).addMouseTools},
-	}
+// Caps are the sets, by name.
+var Caps = []Cap{
+	{"network", "answer, change and block requests; offline"},
+	{"pdf", "save the page as PDF"},
+	{"performance", "traces, profiles, heap snapshots, coverage"},
+	{"storage", "cookies, local and session storage, storage state"},
+	{"testing", "assertions and locators for tests, and what was done as a test"},
+	{"vision", "the mouse by coordinates"},
 }
 
 // CapNames are the names of the sets.
 func CapNames() []string {
 	var names []string
-	for _, c := range Caps() {
+	for _, c := range Caps {
 		names = append(names, c.Name)
 	}
 	return names
@@ -44,13 +40,4 @@ func CheckCaps(names []string) error {
 		}
 	}
 	return nil
-}
-
-// addCapTools adds the requested sets.
-func (s *Server) addCapTools() {
-	for _, c := range Caps() {
-		if slices.Contains(s.options.Caps, c.Name) {
-			c.add(s)
-		}
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -17,10 +18,20 @@ import (
 // sees the same state in the editor.
 
 type debugStartIn struct {
-	Configuration string `json:"configuration,omitempty" jsonschema:"in launch.json; default: the one for a browser"`
-	URL           string `json:"url,omitempty" jsonschema:"instead of a configuration"`
+	Configuration string `json:"configuration,omitempty" about:"in launch.json; default: the one for a browser" is:"subject"`
+	URL           string `json:"url,omitempty" about:"instead of a configuration" is:"subject"`
 	inWindow
 }
+
+var _ = define(definition[debugStartIn]{
+	Name: "debug_start", Title: "Start debugging", Description: "Start debugging in the window, as F5 does",
+	Effect: Acts, Local: true,
+	Do:      debugStart,
+	Returns: "the debug session's name and id",
+	Notes:   "Without `configuration` and `url` it is the only launch configuration for a browser.",
+	Data:    "`name`, `session`",
+	Example: `{"url": "http://localhost:3000"}`,
+})
 
 type debugStateIn struct {
 	Session string `json:"session,omitempty"`
@@ -28,16 +39,39 @@ type debugStateIn struct {
 	inWindow
 }
 
+var _ = define(definition[debugStateIn]{
+	Name: "debug_state", Title: "Debugger state", Description: "The window's debug sessions; of a paused one why, the stack and the variables",
+	Effect: Reads, Local: true,
+	Do:      debugState,
+	Returns: "the debug sessions; for a paused one the reason, the stack with frames, and the variables of the top frame",
+	Data:    "`sessions`, as in the [window's command](../specs/window-protocol/commands.md)",
+	Example: `{}`,
+})
+
 type breakpointsIn struct {
-	Action     string `json:"action" jsonschema:"list, set or remove"`
-	Path       string `json:"path,omitempty"`
-	Line       int    `json:"line,omitempty"`
+	Action     string `json:"action" about:"list, set or remove" is:"subject"`
+	Path       string `json:"path,omitempty" is:"subject"`
+	Line       int    `json:"line,omitempty" is:"subject"`
 	Condition  string `json:"condition,omitempty"`
-	LogMessage string `json:"logMessage,omitempty" jsonschema:"log instead of stopping; {expression}"`
+	LogMessage string `json:"logMessage,omitempty" about:"log instead of stopping; {expression}"`
 	inWindow
 }
 
-func (in breakpointsIn) Sentence() string {
+var _ = define(definition[breakpointsIn]{
+	Name: "debug_breakpoints", Title: "Breakpoints", Description: "The breakpoints that the user sees",
+	Effect: Adjusts, Category: policy.Debugger, Local: true,
+	ReadOnlyIf: func(in breakpointsIn) bool { return in.Action == "list" },
+	ReadOnly:   "to `list`",
+	Question:   func(in breakpointsIn, _ []string) string { return in.sentence() },
+	Subject:    func(in breakpointsIn, _ string) string { return in.sentence() },
+	Do:         debugBreakpoints,
+	Returns:    "all present breakpoints",
+	Data:       "`breakpoints`, as in the [window's command](../specs/window-protocol/commands.md)",
+	Example:    `{"action": "set", "path": "src/cart.ts", "line": 28}`,
+})
+
+// sentence describes the call to the user.
+func (in breakpointsIn) sentence() string {
 	at := agent.Quoted(fmt.Sprintf("%s:%d", in.Path, in.Line))
 	switch {
 	case in.Action == "list":
@@ -55,40 +89,64 @@ func (in breakpointsIn) Sentence() string {
 }
 
 type debugStepIn struct {
-	Action  string `json:"action" jsonschema:"continue, over, into, out or pause"`
+	Action  string `json:"action" about:"continue, over, into, out or pause" is:"subject"`
 	Session string `json:"session,omitempty"`
 	Thread  *int   `json:"thread,omitempty"`
 	inWindow
 }
 
+var _ = define(definition[debugStepIn]{
+	Name: "debug_step", Title: "Step", Description: "Let a paused program go on, or pause it",
+	Effect: Acts, Category: policy.Debugger, Local: true,
+	Do:      debugStep,
+	Returns: "where it is paused now, or that it runs or has ended",
+	Data:    "`session`, `state`, `reason`, `thread`, `frame`, as in the [window's command](../specs/window-protocol/commands.md)",
+	Example: `{"action": "over"}`,
+})
+
 type debugEvaluateIn struct {
 	Expression string `json:"expression"`
-	Frame      *int   `json:"frame,omitempty" jsonschema:"its id in debug_state; default: the top one"`
+	Frame      *int   `json:"frame,omitempty" about:"its id in debug_state; default: the top one"`
 	Session    string `json:"session,omitempty"`
 	inWindow
 }
+
+var _ = define(definition[debugEvaluateIn]{
+	Name: "debug_evaluate", Title: "Evaluate in a frame", Description: "Evaluate an expression in a frame of the paused program",
+	Effect: Acts, Category: policy.Debugger, Local: true,
+	Do:      debugEvaluate,
+	Returns: "the value as the debugger prints it",
+	Data:    "`result`, `type`",
+	Example: `{"expression": "cart.total"}`,
+})
 
 type debugStopIn struct {
 	Session string `json:"session"`
 	inWindow
 }
 
+var _ = define(definition[debugStopIn]{
+	Name: "debug_stop", Title: "Stop debugging", Description: "End a debug session that you started",
+	Effect: Acts, Category: policy.Debugger, Local: true,
+	Do:      debugStop,
+	Returns: "that it has ended, or an error unless this agent started it",
+	Example: `{"session": "1"}`,
+})
+
 type revealIn struct {
-	Path   string `json:"path"`
-	Line   int    `json:"line,omitempty"`
+	Path   string `json:"path" is:"subject"`
+	Line   int    `json:"line,omitempty" is:"subject"`
 	Column int    `json:"column,omitempty"`
 	inWindow
 }
 
-func (s *Server) addDebugTools() {
-	add(s, withData(local(mutates("debug_start", "Start debugging", "Start debugging in the window, as F5 does"))), debugStart)
-	add(s, withData(local(reads("debug_state", "Debugger state", "The window's debug sessions; of a paused one why, the stack and the variables"))), debugState)
-	add(s, withData(local(adjusts("debug_breakpoints", "Breakpoints", "The breakpoints that the user sees"))), debugBreakpoints)
-	add(s, withData(local(mutates("debug_step", "Step", "Let a paused program go on, or pause it"))), debugStep)
-	add(s, withData(local(mutates("debug_evaluate", "Evaluate in a frame", "Evaluate an expression in a frame of the paused program"))), debugEvaluate)
-	add(s, local(mutates("debug_stop", "Stop debugging", "End a debug session that you started")), debugStop)
-	add(s, local(adjusts("reveal_source", "Reveal source", "Show the user a place in the editor")), reveal)
-}
+var _ = define(definition[revealIn]{
+	Name: "reveal_source", Title: "Reveal source", Description: "Show the user a place in the editor",
+	Effect: Shows, Local: true,
+	Do:      reveal,
+	Returns: "that the user sees it",
+	Example: `{"path": "src/cart.ts", "line": 28}`,
+})
 
 func debugStart(ctx context.Context, c *agent.Call, in debugStartIn) error {
 	window, err := c.Resolve(ctx)

@@ -5,30 +5,48 @@ import (
 	"fmt"
 	"strings"
 
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/export"
 )
 
 type emulateIn struct {
-	Network       string  `json:"network,omitempty" jsonschema:"offline, slow 3g, fast 3g, slow 4g, fast 4g or none"`
-	CPU           float64 `json:"cpu,omitempty" jsonschema:"times slower"`
-	Geolocation   string  `json:"geolocation,omitempty" jsonschema:"52.5,13.4"`
+	Network       string  `json:"network,omitempty" about:"offline, slow 3g, fast 3g, slow 4g, fast 4g or none"`
+	CPU           float64 `json:"cpu,omitempty" about:"times slower"`
+	Geolocation   string  `json:"geolocation,omitempty" about:"52.5,13.4"`
 	UserAgent     string  `json:"userAgent,omitempty"`
 	Locale        string  `json:"locale,omitempty"`
 	Timezone      string  `json:"timezone,omitempty"`
-	Viewport      string  `json:"viewport,omitempty" jsonschema:"390x844, with scale 390x844x3, with touch 390x844,mobile"`
-	Media         string  `json:"media,omitempty" jsonschema:"print or screen" oneof:"print screen"`
-	ColorScheme   string  `json:"colorScheme,omitempty" jsonschema:"dark, light or no-override" oneof:"light dark no-preference no-override"`
-	ReducedMotion string  `json:"reducedMotion,omitempty" jsonschema:"reduce" oneof:"reduce no-preference no-override"`
-	Contrast      string  `json:"contrast,omitempty" jsonschema:"more" oneof:"more less custom no-preference no-override"`
-	ForcedColors  string  `json:"forcedColors,omitempty" jsonschema:"active" oneof:"active none no-override"`
-	Reset         bool    `json:"reset,omitempty" jsonschema:"first end all overrides"`
+	Viewport      string  `json:"viewport,omitempty" about:"390x844, with scale 390x844x3, with touch 390x844,mobile"`
+	Media         string  `json:"media,omitempty" about:"print or screen" oneof:"print screen"`
+	ColorScheme   string  `json:"colorScheme,omitempty" about:"dark, light or no-override" oneof:"light dark no-preference no-override"`
+	ReducedMotion string  `json:"reducedMotion,omitempty" about:"reduce" oneof:"reduce no-preference no-override"`
+	Contrast      string  `json:"contrast,omitempty" about:"more" oneof:"more less custom no-preference no-override"`
+	ForcedColors  string  `json:"forcedColors,omitempty" about:"active" oneof:"active none no-override"`
+	Reset         bool    `json:"reset,omitempty" about:"first end all overrides"`
 	inPage
 }
 
-func (s *Server) addEmulateTools() {
-	add(s, adjusts("browser_emulate", "Emulate", "Emulate a size, device, network or place"), emulate)
-}
+var _ = define(definition[emulateIn]{
+	Name: "browser_emulate", Title: "Emulate", Description: "Emulate a size, device, network or place",
+	Unlike: "theirs, browser_emulate_media, is a part of it, by the same parameters",
+	Effect: Adjusts,
+	Do:     emulate,
+	Code: func(in emulateIn, d *agent.Done) export.Step {
+		if size, err := parseViewport(in.Viewport); err == nil {
+			return code(javascript.Of("$.setViewportSize({ width: $, height: $ })", d.Page, size.Width, size.Height))
+		}
+		return export.Step{Comment: "browser_emulate is not part of the test."}
+	},
+	Others: map[string]string{
+		"resize resize_page set_viewport set_viewport_size viewport resize_window":                            "with viewport WIDTHxHEIGHT",
+		"emulate_media emulate_network emulate_cpu emulate_device set_geolocation set_offline set_user_agent": "",
+	},
+	Returns: "what changed. It lasts for the page and its frames until reset or the session's end",
+	Notes:   "`network` has the presets of DevTools. With `geolocation` (`latitude,longitude`) the origin gets the permission.",
+	Example: `{"viewport": "390x844,mobile", "colorScheme": "dark"}`,
+})
 
 func emulate(ctx context.Context, c *agent.Call, in emulateIn) error {
 	e := emulation.Settings{

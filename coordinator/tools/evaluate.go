@@ -6,21 +6,60 @@ import (
 	"errors"
 	"fmt"
 
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/coordinator/tools/export"
+	"browser-coordinator/policy"
 )
 
 type evaluateIn struct {
-	Function string `json:"function" jsonschema:"() => {…}; (element) => {…} with target"`
-	Target   string `json:"target,omitempty" jsonschema:"ref or selector"`
+	Function string `json:"function" about:"() => {…}; (element) => {…} with target"`
+	Target   string `json:"target,omitempty" about:"ref or selector" is:"subject"`
 	answer.Paged
 	inPage
 }
 
-func (s *Server) addEvaluateTools() {
-	add(s, withData(mutates("browser_evaluate", "Evaluate", "Run JavaScript in the page and return its value as JSON")), evaluate)
+var _ = define(definition[evaluateIn]{
+	Name: "browser_evaluate", Title: "Evaluate", Description: "Run JavaScript in the page and return its value as JSON",
+	Effect: Acts, Category: policy.Script,
+	Aims: func(in evaluateIn) []input.Aim { return optional(in.Target) },
+	Question: func(in evaluateIn, names []string) string {
+		if len(names) == 0 {
+			return ""
+		}
+		return "Run a script on " + names[0] + ": " + in.Function
+	},
+	Do: evaluate,
+	Code: func(in evaluateIn, d *agent.Done) export.Step {
+		if in.Target == "" {
+			return code(javascript.Of("$.evaluate($)", d.Page, called(in.Function, "(async () => {\n"+in.Function+"\n})()")))
+		}
+		script := "async (element) => {\n" + in.Function + "\n}"
+		if page.LooksLikeFunction(in.Function) {
+			script = in.Function
+		}
+		return code(javascript.Of("$.evaluate((element, script) => (0, eval)(script)(element), $)", d.On[0], "("+script+")"))
+	},
+	Others:  map[string]string{"execute execute_script run_script run_javascript evaluate_script javascript run_code run_code_unsafe eval execute_javascript": "with function"},
+	Returns: "the value, then what changed",
+	Notes: "`function` is a function, an expression, statements, or a function's body with `return`. " +
+		"`page` is of the result before: the script does not run again.\n\n" +
+		"A value that JSON lacks becomes text: dates in ISO form, errors, nodes (`<p id=\"x\">text`), `[cycle]`, `10n`. " +
+		"A `Map` with strings as keys becomes an object, a `Set` a list.",
+	Data:    "`value`",
+	Example: `{"function": "() => document.title"}`,
+})
+
+// optional is the aim of a tool that also works without a target.
+func optional(target string) []input.Aim {
+	if target == "" {
+		return nil
+	}
+	return []input.Aim{{Target: target}}
 }
 
 func evaluate(ctx context.Context, c *agent.Call, in evaluateIn) error {

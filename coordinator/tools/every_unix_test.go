@@ -4,6 +4,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -39,87 +40,6 @@ func (silentWindow) Call(ctx context.Context, _ registry.Window, _ string, _, _ 
 	return context.Cause(ctx)
 }
 
-// everyTool has arguments with which each tool does its usual work.
-var everyTool = map[string]map[string]any{
-	"browser_click":               {"target": "#field"},
-	"browser_console_messages":    {},
-	"browser_dom":                 {},
-	"browser_drag":                {"startTarget": "#field", "endTarget": "#box"},
-	"browser_drop":                {"target": "#field", "data": map[string]any{"text/plain": "x"}},
-	"browser_emulate":             {"colorScheme": "dark"},
-	"browser_evaluate":            {"function": "() => 1"},
-	"browser_fetch":               {"url": "/"},
-	"browser_file_upload":         {"target": "#file", "paths": []string{"file.txt"}},
-	"browser_fill_form":           {"fields": []map[string]any{{"target": "#field", "type": "textbox", "value": "x"}}},
-	"browser_find":                {"text": "x"},
-	"browser_handle_dialog":       {"accept": true},
-	"browser_hover":               {"target": "#field"},
-	"browser_markdown":            {},
-	"browser_navigate":            {"url": "about:blank"},
-	"browser_network_request":     {"index": 1},
-	"browser_network_requests":    {},
-	"browser_press_key":           {"key": "a"},
-	"browser_select_option":       {"target": "select", "values": []string{"a"}},
-	"browser_snapshot":            {},
-	"browser_steps":               {"steps": []map[string]any{{"action": "click", "target": "#field"}}},
-	"browser_tabs":                {"action": "list"},
-	"browser_take_screenshot":     {},
-	"browser_type":                {"target": "#field", "text": "x"},
-	"browser_wait_for":            {"text": "never there"},
-	"debug_breakpoints":           {"action": "list"},
-	"debug_evaluate":              {"expression": "1"},
-	"debug_start":                 {"url": "about:blank"},
-	"debug_state":                 {},
-	"debug_step":                  {"action": "over"},
-	"debug_stop":                  {"session": "x"},
-	"pick_element":                {},
-	"present_review":              {"markdown": "x"},
-	"reveal_source":               {"path": "file.txt"},
-	"window_list":                 {},
-	"browser_route":               {"pattern": "**", "abort": "failed"},
-	"browser_route_list":          {},
-	"browser_unroute":             {},
-	"browser_network_state_set":   {"state": "offline"},
-	"browser_pdf_save":            {},
-	"performance_start_trace":     {},
-	"performance_stop_trace":      {},
-	"performance_heap_snapshot":   {},
-	"performance_start_profile":   {},
-	"performance_stop_profile":    {},
-	"performance_start_coverage":  {},
-	"performance_stop_coverage":   {},
-	"browser_cookie_list":         {},
-	"browser_cookie_get":          {"name": "x"},
-	"browser_cookie_set":          {"name": "x", "value": "y"},
-	"browser_cookie_delete":       {"name": "x"},
-	"browser_cookie_clear":        {},
-	"browser_localstorage_list":   {},
-	"browser_localstorage_get":    {"key": "x"},
-	"browser_localstorage_set":    {"key": "x", "value": "y"},
-	"browser_localstorage_delete": {"key": "x"},
-	"browser_localstorage_clear":  {},
-	"browser_sessionstorage_list": {},
-	"browser_sessionstorage_get":  {"key": "x"},
-	"browser_sessionstorage_set":  {"key": "x", "value": "y"},
-
-	"browser_sessionstorage_delete":  {"key": "x"},
-	"browser_sessionstorage_clear":   {},
-	"browser_storage_state":          {},
-	"browser_set_storage_state":      {"filename": "state.json"},
-	"browser_verify_element_visible": {"role": "textbox", "accessibleName": "x"},
-	"browser_verify_text_visible":    {"text": "x"},
-	"browser_verify_list_visible":    {"target": "select", "items": []string{"x"}},
-	"browser_verify_value":           {"target": "#field", "type": "textbox", "value": "x"},
-	"browser_generate_locator":       {"target": "#field"},
-	"browser_export":                 {},
-	"browser_mouse_move_xy":          {"x": 5, "y": 5},
-	"browser_mouse_click_xy":         {"x": 5, "y": 5},
-	"browser_mouse_drag_xy":          {"startX": 5, "startY": 5, "endX": 9, "endY": 9},
-	"browser_mouse_down":             {},
-	"browser_mouse_up":               {},
-	"browser_mouse_wheel":            {"deltaY": 5},
-}
-
 // atOnce are the tools that wait for no peer, or for none that may be silent.
 var atOnce = []string{
 	"browser_console_messages", "browser_network_requests", // recorded before
@@ -134,13 +54,14 @@ var atOnce = []string{
 func hush(t *testing.T) (server *Server, connect func(*mcp.ClientOptions) *mcp.ClientSession) {
 	t.Helper()
 	browser, dir := launchBrowser(t), t.TempDir()
-	for name, text := range map[string]string{"file.txt": "x", "state.json": `{"cookies": [], "origins": []}`} {
+	for _, name := range []string{"receipt.pdf", "storage-state.json"} { // of the examples
+		text := `{"cookies": [], "origins": []}`
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, "<!doctype html><input id=field><input id=file type=file><div id=box>box</div><select><option>a</select>")
+		io.WriteString(w, "<!doctype html><input>")
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
 	server = NewServer(Options{Options: agent.Options{Windows: silentWindow{}, Dir: dir, Launcher: pagetest.Attached(t, browser.URL()), Attached: true}, Version: "test", Caps: CapNames()})
@@ -178,11 +99,7 @@ func TestEveryToolCanBeCancelled(t *testing.T) {
 		return starts(x) - starts(y)
 	})
 	for _, tool := range tools {
-		args, known := everyTool[tool.Name]
-		if !known {
-			t.Errorf("%s is not in the table", tool.Name)
-			continue
-		}
+		args := json.RawMessage(named(tool.Name).Example)
 		if slices.Contains(atOnce, tool.Name) {
 			if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool.Name, Arguments: args}); err != nil {
 				t.Errorf("%s: %v", tool.Name, err)
@@ -214,7 +131,7 @@ func TestEveryToolReportsItsProgress(t *testing.T) {
 			continue
 		}
 		silent[tool.Name] = true
-		params := &mcp.CallToolParams{Name: tool.Name, Arguments: everyTool[tool.Name]}
+		params := &mcp.CallToolParams{Name: tool.Name, Arguments: json.RawMessage(named(tool.Name).Example)}
 		params.SetProgressToken(tool.Name)
 		calls.Go(func() { session.CallTool(ctx, params) })
 	}

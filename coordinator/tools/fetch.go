@@ -13,17 +13,24 @@ import (
 )
 
 type fetchIn struct {
-	URL      string            `json:"url"`
+	URL      string            `json:"url" is:"subject"`
 	Method   string            `json:"method,omitempty"`
 	Headers  map[string]string `json:"headers,omitempty"`
-	Body     string            `json:"body,omitempty"`
+	Body     string            `json:"body,omitempty" is:"encoded"`
 	Filename string            `json:"filename,omitempty"`
 	inPage
 }
 
-func (s *Server) addFetchTools() {
-	add(s, withData(mutates("browser_fetch", "Fetch", "Make an HTTP request as the page and with its cookies")), fetch)
-}
+var _ = define(definition[fetchIn]{
+	Name: "browser_fetch", Title: "Fetch", Description: "Make an HTTP request as the page and with its cookies",
+	Unlike:  "theirs run code of their own for it",
+	Effect:  Acts,
+	Do:      fetch,
+	Others:  map[string]string{"request http_request api_request": "with url"},
+	Returns: "status, type and body (20,000 bytes, in a file up to 4 MiB), as a script of the page would get them: with its cookies, its policy, CORS",
+	Data:    "`status`, `type`, `url`, `body` (parsed if JSON, else text)",
+	Example: `{"url": "/api/cart", "method": "POST", "body": "{\"item\": 7}"}`,
+})
 
 // maxBodyText bounds the body that an answer holds, in bytes.
 const maxBodyText = 20_000

@@ -4,6 +4,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -20,7 +21,6 @@ import (
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/internal/pagetest"
-	"browser-coordinator/policy"
 )
 
 // readers are the tools whose filename names a file to read.
@@ -83,7 +83,7 @@ func TestEveryFilename(t *testing.T) {
 	before := contents(t, workspace)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		io.WriteString(w, "[core]\n\tfsmonitor = x\n<script>console.log('x')</script>\n")
+		io.WriteString(w, "<main>[core]\n\tfsmonitor = x\nCoupon</main><script>console.warn('x')</script>\n")
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
 	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: workspace, Launcher: pagetest.Attached(t, browser.URL()), Attached: true}, Version: "test", Caps: CapNames()})
@@ -106,10 +106,11 @@ func TestEveryFilename(t *testing.T) {
 		t.Fatal(text)
 	}
 	with := func(name, filename string) map[string]any {
-		args := map[string]any{"filename": filename}
-		for key, value := range everyTool[name] {
-			args[key] = value
+		var args map[string]any
+		if err := json.Unmarshal([]byte(named(name).Example), &args); err != nil {
+			t.Fatal(err)
 		}
+		args["filename"] = filename
 		return args
 	}
 	tested := 0
@@ -118,11 +119,6 @@ func TestEveryFilename(t *testing.T) {
 			continue
 		}
 		tested++
-		args, known := everyTool[tool.Name]
-		if !known {
-			t.Errorf("%s is not in the table", tool.Name)
-			continue
-		}
 		if isReadOnly(tool) {
 			t.Errorf("%s has a filename and is read-only", tool.Name)
 		}
@@ -160,7 +156,7 @@ func TestEveryFilename(t *testing.T) {
 			text, failed := call(tool.Name, with(tool.Name, "sub/"+tool.Name))
 			at := strings.Index(text, folder)
 			if failed || at < 0 {
-				t.Errorf("%s %v does not say where the file is: %s", tool.Name, args, text)
+				t.Errorf("%s does not say where the file is: %s", tool.Name, text)
 				break
 			}
 			path := strings.TrimRight(strings.Fields(text[at:])[0], ".,")
@@ -218,31 +214,15 @@ func TestEveryFilename(t *testing.T) {
 	}
 }
 
-// A read-only tool has no name of a file to write. The access mode `view` knows the class
-// of each tool: a tool that is not listed as read-only is mutating.
+// A tool with the hint that it only reads has no name of a file to write, and changes
+// nothing in the mode view.
 func TestReadOnlyTools(t *testing.T) {
-	names := map[string]bool{}
 	for _, tool := range listTools(t, connect(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test", Caps: CapNames()})) {
-		names[tool.Name] = true
-		switch class := policy.Tool(tool.Name, nil).Class; {
-		case class == policy.Unknown:
-			t.Errorf("%s is not in policy/tools.txt", tool.Name)
-		case class != policy.ReadOnly && isReadOnly(tool):
-			t.Errorf("%s is %s and readOnlyHint", tool.Name, class)
+		if effect := named(tool.Name).Effect; isReadOnly(tool) && effect != Reads {
+			t.Errorf("%s has readOnlyHint, and the effect %d", tool.Name, effect)
 		}
-		writes := hasFilename(tool) && !slices.Contains(readers, tool.Name)
-		if writes && isReadOnly(tool) {
+		if isReadOnly(tool) && hasFilename(tool) {
 			t.Errorf("%s writes files and is readOnlyHint", tool.Name)
-		}
-	}
-	for _, name := range policy.Tools() {
-		if !names[name] {
-			t.Errorf("there is no tool %s", name)
-		}
-	}
-	for _, name := range []string{"browser_fetch", "browser_evaluate", "browser_click", "browser_set_storage_state", "a_new_tool"} {
-		if c := policy.Tool(name, nil).Class; c == policy.ReadOnly {
-			t.Errorf("%s is %s", name, c)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,141 +11,96 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/export"
+	"browser-coordinator/policy"
 )
-
-// targetIn is embedded by the arguments of the tools that work with an element.
-type targetIn struct {
-	Target string `json:"target" jsonschema:"ref or selector"`
-}
-
-// actsIn is inPage for the actions that are used most: there the agent chooses how much the
-// answer shows of what has changed.
-type actsIn struct {
-	Changes string `json:"changes,omitempty" jsonschema:"none, short (default) or full" oneof:"none short full"`
-	inPage
-}
-
-func (in actsIn) changes() string { return in.Changes }
-
-type elementIn struct {
-	targetIn
-	inPage
-}
-
-type hoverIn struct {
-	Target   string       `json:"target,omitempty" jsonschema:"ref or selector"`
-	Position *frame.Point `json:"position,omitempty" jsonschema:"{x, y} in it; without target in the viewport"`
-	DeltaX   float64      `json:"deltaX,omitempty"`
-	DeltaY   float64      `json:"deltaY,omitempty" jsonschema:"then turn the wheel"`
-	inPage
-}
 
 type clickIn struct {
 	targetIn
 	DoubleClick bool     `json:"doubleClick,omitempty"`
-	Button      string   `json:"button,omitempty" jsonschema:"left, right or middle" oneof:"left right middle"`
-	Modifiers   []string `json:"modifiers,omitempty" jsonschema:"Alt, Control, ControlOrMeta, Meta, Shift"`
+	Button      string   `json:"button,omitempty" about:"left, right or middle" oneof:"left right middle"`
+	Modifiers   []string `json:"modifiers,omitempty" about:"Alt, Control, ControlOrMeta, Meta, Shift"`
 	// Position is Playwright's.
-	Position *frame.Point `json:"position,omitempty" jsonschema:"{x, y} from its top left; default: its middle"`
+	Position *frame.Point `json:"position,omitempty" about:"{x, y} from its top left; default: its middle" is:"spelled"`
 	actsIn
 }
 
-type typeIn struct {
-	Target string `json:"target,omitempty" jsonschema:"default: the caret"`
-	Text   string `json:"text"`
-	Submit bool   `json:"submit,omitempty" jsonschema:"then press Enter"`
-	Slowly bool   `json:"slowly,omitempty" jsonschema:"add key by key at the end"`
-	actsIn
+// verb is the verb of a click: the first for a plain one, the last, after the name of the
+// button, for another button.
+func (in clickIn) verb(once, twice, other string) string {
+	verb := once
+	if in.DoubleClick {
+		verb = twice
+	}
+	switch in.Button {
+	case "right":
+		verb = "Right" + other
+	case "middle":
+		verb = "Middle" + other
+	}
+	return verb
 }
 
-type pressKeyIn struct {
-	Key    string `json:"key" jsonschema:"Enter, ArrowLeft, a, Control+A"`
-	Target string `json:"target,omitempty" jsonschema:"unlisted"`
-	actsIn
-}
-
-type selectIn struct {
-	targetIn
-	Values []string `json:"values" jsonschema:"labels or values"`
-	inPage
-}
-
-type fieldIn struct {
-	Target string `json:"target"`
-	// Values are those of a list that is given as the value.
-	Values []string `json:"values,omitempty" jsonschema:"unlisted"`
-	Type   string   `json:"type,omitempty" jsonschema:"default: what the field is" oneof:"textbox checkbox radio combobox slider"`
-	Value  string   `json:"value" jsonschema:"text, number, true, false or the option's label"`
-}
-
-type fillFormIn struct {
-	Fields []fieldIn `json:"fields"`
-	actsIn
-}
-
-type dragIn struct {
-	StartTarget string       `json:"startTarget"`
-	EndTarget   string       `json:"endTarget,omitempty"`
-	Offset      *frame.Point `json:"offset,omitempty" jsonschema:"{x, y} instead of endTarget"`
-	// These are Playwright's sourcePosition and targetPosition.
-	StartPosition *frame.Point `json:"startPosition,omitempty" jsonschema:"unlisted"`
-	EndPosition   *frame.Point `json:"endPosition,omitempty" jsonschema:"unlisted"`
-	inPage
-}
-
-type uploadIn struct {
-	Paths  []string `json:"paths,omitempty" jsonschema:"in the workspace; [] cancels"`
-	Target string   `json:"target,omitempty" jsonschema:"input or button; default: the open chooser"`
-	inPage
-}
-
-type dropIn struct {
-	targetIn
-	Paths []string          `json:"paths,omitempty"`
-	Data  map[string]string `json:"data,omitempty" jsonschema:"by MIME type"`
-	inPage
-}
-
-type dialogIn struct {
-	Accept     bool    `json:"accept"`
-	PromptText *string `json:"promptText,omitempty"`
-	// Time is 0 for a dialog that is open; a step waits for one.
-	Time float64 `json:"time,omitempty" jsonschema:"seconds to wait for it"`
-	inPage
-}
-
-func (s *Server) addInputTools() {
-	action(s, mutates("browser_click", "Click", "Click an element"), click)
-	onPage(s, mutates("browser_type", "Type", "Replace the text of a field, or add to it with slowly"), typeText)
-	action(s, adjusts("browser_hover", "Hover", "Move the mouse over an element"), func(i *input.Input, in hoverIn) (string, input.Action) {
-		return in.done(), i.Hover(in.Target, input.HoverOptions{At: in.Position, DX: in.DeltaX, DY: in.DeltaY})
-	})
-	onPage(s, mutates("browser_press_key", "Press key", "Press a key"), pressKey)
-	action(s, mutates("browser_select_option", "Select option", "Choose options of a dropdown"), func(i *input.Input, in selectIn) (string, input.Action) {
-		return fmt.Sprintf("Selected %s in", strings.Join(in.Values, ", ")), i.SelectOption(in.Target, in.Values...)
-	})
-	add(s, mutates("browser_fill_form", "Fill form", "Fill several fields at once"), fillForm)
-	action(s, mutates("browser_drag", "Drag", "Drag an element onto another"), func(i *input.Input, in dragIn) (string, input.Action) {
-		switch {
-		case (in.EndTarget == "") == (in.Offset == nil), in.EndTarget == "" && in.EndPosition != nil:
-			return "", input.Action{Err: errors.New("give an endTarget, or an offset in CSS pixels")}
-		case in.Offset != nil:
-			return fmt.Sprintf("Dragged by %g, %g:", in.Offset.X, in.Offset.Y), i.DragBy(in.StartTarget, in.StartPosition, *in.Offset)
+var _ = define(definition[clickIn]{
+	Name: "browser_click", Title: "Click", Description: "Click an element",
+	Effect: Acts, Category: policy.Input,
+	Aims: func(in clickIn) []input.Aim {
+		return []input.Aim{{Target: in.Target, Pointer: true, At: in.Position}}
+	},
+	Question: func(in clickIn, names []string) string {
+		question := in.verb("Click", "Double-click", "-click") + " " + names[0]
+		if in.Position != nil {
+			question += fmt.Sprintf(" at %g, %g", in.Position.X, in.Position.Y)
 		}
-		return "Dragged", i.DragTo(in.StartTarget, in.StartPosition, in.EndTarget, in.EndPosition)
-	})
-	add(s, mutates("browser_file_upload", "File upload", "Give files to a file input or chooser"), upload)
-	add(s, mutates("browser_drop", "Drop", "Drop files or data onto an element"), drop)
-	add(s, mutates("browser_wait_for", "Wait", "Wait until all that is given is true"), waitFor)
-	onPage(s, mutates("browser_handle_dialog", "Answer a dialog", "Accept or dismiss the open JavaScript dialog"), handleDialog)
+		if len(in.Modifiers) > 0 {
+			question += " with " + agent.Quoted(strings.Join(in.Modifiers, "+"))
+		}
+		return question
+	},
+	Do: acting(func(i *input.Input, in clickIn) (done string, _ input.Action) {
+		options := input.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers, At: in.Position}
+		return in.verb("Clicked", "Double-clicked", "-clicked"), i.Click(in.Target, options)
+	}),
+	Code: func(in clickIn, d *agent.Done) export.Step {
+		var options []javascript.Expression
+		if in.Button != "" && in.Button != "left" {
+			options = append(options, javascript.Of("button: $", in.Button))
+		}
+		if len(in.Modifiers) > 0 {
+			modifiers := make([]string, len(in.Modifiers))
+			for i, m := range in.Modifiers {
+				modifiers[i] = input.KeyName(m)
+			}
+			options = append(options, javascript.Of("modifiers: $", modifiers))
+		}
+		with := object(append(options, position(in.Position)...))
+		if in.DoubleClick {
+			return code(javascript.Of("$.dblclick($)", d.On[0], with))
+		}
+		return code(javascript.Of("$.click($)", d.On[0], with))
+	},
+	Steps:   []action{{Name: "click"}},
+	Others:  map[string]string{"double_click": "with doubleClick", "tap click_element click_ref": "with target"},
+	Returns: "what changed: navigation, dialog, new tab, file chooser, download, console warnings and errors",
+	Notes:   "`position` is from the top left corner of the target, inside its border. Without it, the click is where the target is in view.",
+	Example: `{"target": "button \"Order\""}`,
+})
+
+type hoverIn struct {
+	Target   string       `json:"target,omitempty" about:"ref or selector" is:"subject"`
+	Position *frame.Point `json:"position,omitempty" about:"{x, y} in it; without target in the viewport" is:"spelled"`
+	DeltaX   float64      `json:"deltaX,omitempty"`
+	DeltaY   float64      `json:"deltaY,omitempty" about:"then turn the wheel"`
+	inPage
 }
+
+// turns reports whether the wheel is turned.
+func (in hoverIn) turns() bool { return in.DeltaX != 0 || in.DeltaY != 0 }
 
 // done is what the answer says is done to the target.
 func (in hoverIn) done() string {
@@ -164,34 +120,96 @@ func (in hoverIn) done() string {
 	return "Hovering over"
 }
 
-// turns reports whether the wheel is turned.
-func (in hoverIn) turns() bool { return in.DeltaX != 0 || in.DeltaY != 0 }
+var _ = define(definition[hoverIn]{
+	Name: "browser_hover", Title: "Hover", Description: "Move the mouse over an element",
+	Effect: Adjusts, Category: policy.Input,
+	Aims: func(in hoverIn) []input.Aim {
+		if in.Target == "" {
+			return nil
+		}
+		return []input.Aim{{Target: in.Target, Pointer: true, At: in.Position}}
+	},
+	Question: func(in hoverIn, names []string) string {
+		over := "over " + strings.Join(names, "")
+		if in.Target == "" && in.Position != nil {
+			over = fmt.Sprintf("to %g, %g", in.Position.X, in.Position.Y)
+		}
+		if in.turns() {
+			over += fmt.Sprintf(", and turn the wheel by %g, %g", in.DeltaX, in.DeltaY)
+		}
+		return "Move the mouse " + over
+	},
+	Do: acting(func(i *input.Input, in hoverIn) (string, input.Action) {
+		return in.done(), i.Hover(in.Target, input.HoverOptions{At: in.Position, DX: in.DeltaX, DY: in.DeltaY})
+	}),
+	Code: func(in hoverIn, d *agent.Done) export.Step {
+		var s export.Step
+		if in.Target != "" {
+			s.Code = append(s.Code, javascript.Of("$.hover($)", d.On[0], object(position(in.Position))))
+		} else {
+			s.Code = append(s.Code, javascript.Of("$.mouse.move($, $)", d.Page, in.Position.X, in.Position.Y))
+		}
+		if in.turns() {
+			s.Code = append(s.Code, javascript.Of("$.mouse.wheel($, $)", d.Page, in.DeltaX, in.DeltaY))
+		}
+		return s
+	},
+	Steps:   []action{{Name: "hover"}},
+	Returns: "what changed",
+	Notes:   "`position` is in the target or, without one, in the viewport. `deltaX` and `deltaY` are CSS pixels by which the wheel is turned there.",
+	Example: `{"target": "button \"Menu\""}`,
+})
 
-// action registers a tool for an action in the page. do returns the action, and what the
-// answer says is done to its elements.
-func action[In any](s *Server, tool *mcp.Tool, do func(*input.Input, In) (done string, _ input.Action)) {
-	onPage(s, tool, func(ctx context.Context, c *agent.Call, p *page.Page, in In) error {
-		done, action := do(p.Input(), in)
-		return c.Acted(done, " onto ")(c.Act(ctx, p, action))
-	})
+type typeIn struct {
+	Target string `json:"target,omitempty" about:"default: the caret" is:"subject"`
+	Text   string `json:"text"`
+	Submit bool   `json:"submit,omitempty" about:"then press Enter"`
+	Slowly bool   `json:"slowly,omitempty" about:"add key by key at the end"`
+	actsIn
 }
 
-func pressKey(ctx context.Context, c *agent.Call, p *page.Page, in pressKeyIn) error {
-	press := p.Input().PressKey(in.Key)
-	if in.Target != "" {
-		press = p.Input().PressKeyIn(in.Target, in.Key)
-	}
-	change, err := c.Act(ctx, p, press)
-	done := "Pressed " + in.Key
-	if len(change.On) > 0 && change.On[0].Role != "" {
-		done += " in"
-	}
-	return c.Acted(done, "")(change, err)
-}
-
-func click(i *input.Input, in clickIn) (done string, _ input.Action) {
-	return in.verb("Clicked", "Double-clicked", "-clicked"), i.Click(in.Target, input.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers, At: in.Position})
-}
+var _ = define(definition[typeIn]{
+	Name: "browser_type", Title: "Type", Description: "Replace the text of a field, or add to it with slowly",
+	Effect: Acts, Category: policy.Input,
+	Aims: func(in typeIn) []input.Aim { return []input.Aim{{Target: in.Target}} },
+	Question: func(in typeIn, names []string) string {
+		question := "Type " + agent.Quoted(in.Text)
+		if names[0] != "" {
+			question += " into " + names[0]
+		}
+		if in.Text == "" && in.Target != "" {
+			question = "Clear " + names[0]
+		}
+		if in.Submit {
+			question += " and press Enter"
+		}
+		return question
+	},
+	Do: onPage(typeText),
+	Code: func(in typeIn, d *agent.Done) export.Step {
+		if in.Target == "" {
+			return typedAtFocus(in, d)
+		}
+		var s export.Step
+		if d.ToEnd() {
+			s.Code = append(s.Code, javascript.Of("$.press('ControlOrMeta+End')", d.On[0]))
+		}
+		if in.Slowly {
+			s.Code = append(s.Code, javascript.Of("$.pressSequentially($)", d.On[0], d.Typed(0, in.Text)))
+		} else {
+			s.Code = append(s.Code, javascript.Of("$.fill($)", d.On[0], d.Typed(0, in.Text)))
+		}
+		if in.Submit {
+			s.Code = append(s.Code, javascript.Of("$.press('Enter')", d.On[0]))
+		}
+		return s
+	},
+	Steps:   []action{{Name: "type", Also: []string{"fill"}}},
+	Others:  map[string]string{"fill input type_text input_text enter_text set_value send_keys": "with target and text"},
+	Returns: "what changed",
+	Notes:   "Without a target the text goes to the caret of what has the focus. With `slowly` the page gets the keys in any case.",
+	Example: `{"target": "textbox \"Coupon\"", "text": "TEA10", "submit": true}`,
+})
 
 func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error {
 	if err := c.Secrets.Typable(in.Text); err != nil {
@@ -214,20 +232,217 @@ func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error
 	return c.Acted(done, "")(change, err)
 }
 
+func typedAtFocus(in typeIn, d *agent.Done) (s export.Step) {
+	s.Code = append(s.Code, javascript.Of("$.keyboard.insertText($)", d.Page, d.Typed(0, in.Text)))
+	if in.Slowly {
+		s.Code[0] = javascript.Of("$.keyboard.type($)", d.Page, d.Typed(0, in.Text))
+	}
+	if in.Submit {
+		s.Code = append(s.Code, javascript.Of("$.keyboard.press('Enter')", d.Page))
+	}
+	return s
+}
+
+type pressKeyIn struct {
+	Key    string `json:"key" about:"Enter, ArrowLeft, a, Control+A" is:"subject"`
+	Target string `json:"target,omitempty" is:"unlisted"`
+	actsIn
+}
+
+var _ = define(definition[pressKeyIn]{
+	Name: "browser_press_key", Title: "Press key", Description: "Press a key",
+	Effect: Acts, Category: policy.Input,
+	Aims: func(in pressKeyIn) []input.Aim { return []input.Aim{{Target: in.Target}} },
+	Question: func(in pressKeyIn, names []string) string {
+		if names[0] == "" {
+			return "Press " + agent.Quoted(in.Key)
+		}
+		return "Press " + agent.Quoted(in.Key) + " in " + names[0]
+	},
+	Subject: func(in pressKeyIn, target string) string {
+		if target == "" {
+			return in.Key
+		}
+		return in.Key + " in " + target
+	},
+	Do: onPage(pressKey),
+	Code: func(in pressKeyIn, d *agent.Done) export.Step {
+		var key any = input.KeyName(in.Key)
+		if typed := input.Character(in.Key); d.Element(0).Password && typed != "" {
+			key = d.Typed(0, typed)
+		}
+		if in.Target != "" {
+			return code(javascript.Of("$.press($)", d.On[0], key))
+		}
+		return code(javascript.Of("$.keyboard.press($)", d.Page, key))
+	},
+	Steps:   []action{{Name: "press"}},
+	Others:  map[string]string{"press key key_press keypress press_keys send_key keyboard_press keyboard": "with key", "scroll_down scroll_up mouse_scroll": "with key PageDown or PageUp"},
+	Returns: "what changed",
+	Notes:   "`target`, which is not listed, gets the focus first.",
+	Example: `{"key": "Enter"}`,
+})
+
+func pressKey(ctx context.Context, c *agent.Call, p *page.Page, in pressKeyIn) error {
+	press := p.Input().PressKey(in.Key)
+	if in.Target != "" {
+		press = p.Input().PressKeyIn(in.Target, in.Key)
+	}
+	change, err := c.Act(ctx, p, press)
+	done := "Pressed " + in.Key
+	if len(change.On) > 0 && change.On[0].Role != "" {
+		done += " in"
+	}
+	return c.Acted(done, "")(change, err)
+}
+
+type selectIn struct {
+	targetIn
+	Values []string `json:"values" about:"labels or values"`
+	inPage
+}
+
+var _ = define(definition[selectIn]{
+	Name: "browser_select_option", Title: "Select option", Description: "Choose options of a dropdown",
+	Effect: Acts, Category: policy.Input,
+	Aims: selectIn.field,
+	Question: func(in selectIn, names []string) string {
+		return "Select " + list(in.Values) + " in " + names[0]
+	},
+	Do: acting(func(i *input.Input, in selectIn) (string, input.Action) {
+		return fmt.Sprintf("Selected %s in", strings.Join(in.Values, ", ")), i.SelectOption(in.Target, in.Values...)
+	}),
+	Code: func(in selectIn, d *agent.Done) export.Step {
+		return code(javascript.Of("$.selectOption($)", d.On[0], in.Values))
+	},
+	Steps:   []action{{Name: "select"}},
+	Others:  map[string]string{"select choose select_dropdown choose_option": "with target and values"},
+	Returns: "what changed, also if the page has taken the selection back",
+	Notes:   "Options may have any case where that is unique.",
+	Example: `{"target": "combobox \"Size\"", "values": ["Large"]}`,
+})
+
+type fieldIn struct {
+	Target string `json:"target"`
+	// Type is Playwright's. Agents give it also the roles of a snapshot.
+	Type  string     `json:"type,omitempty" about:"default: what the field is"`
+	Value fieldValue `json:"value" about:"text, number, true, false or the option's label" is:"multiple"`
+}
+
+// fieldValue is the text for a field, or the options of a list.
+type fieldValue struct {
+	text    string
+	options []string // nil: the text is given
+}
+
+func (v *fieldValue) UnmarshalJSON(text []byte) error {
+	if json.Unmarshal(text, &v.text) == nil {
+		return nil
+	}
+	return json.Unmarshal(text, &v.options)
+}
+
+// fieldType is the type as the page's input knows it; empty: what the field is.
+func (f fieldIn) fieldType() string {
+	if slices.Contains([]string{"textbox", "checkbox", "radio", "combobox", "slider"}, f.Type) {
+		return f.Type
+	}
+	return ""
+}
+
+type fillFormIn struct {
+	Fields []fieldIn `json:"fields"`
+	actsIn
+}
+
+var _ = define(definition[fillFormIn]{
+	Name: "browser_fill_form", Title: "Fill form", Description: "Fill several fields at once",
+	Effect: Acts, Category: policy.Input,
+	Aims: func(in fillFormIn) []input.Aim {
+		aims := make([]input.Aim, len(in.Fields))
+		for i, f := range in.Fields {
+			pointer := f.Type == "checkbox" || f.Type == "radio"
+			aims[i] = input.Aim{Target: f.Target, Pointer: pointer}
+		}
+		return aims
+	},
+	Question: func(in fillFormIn, names []string) string {
+		parts := make([]string, len(names))
+		for i, name := range names {
+			value := agent.Quoted(in.Fields[i].Value.text)
+			if in.Fields[i].Value.options != nil {
+				value = list(in.Fields[i].Value.options)
+			}
+			parts[i] = name + " to " + value
+		}
+		question := "Set "
+		if len(parts) > 1 {
+			question += fmt.Sprintf("%d fields: ", len(parts))
+		}
+		return question + strings.Join(parts, ", ")
+	},
+	Do: fillForm,
+	Code: func(in fillFormIn, d *agent.Done) export.Step {
+		var s export.Step
+		for i, f := range in.Fields {
+			var does javascript.Expression
+			switch is := d.Element(i); {
+			case is.Filled == "click":
+				state, _ := input.Ticked(f.Value.text, is.Name)
+				does = javascript.Of("$.setChecked($)", d.On[i], state)
+			case is.Filled == "select" && f.Value.options != nil:
+				does = javascript.Of("$.selectOption($)", d.On[i], f.Value.options)
+			case is.Filled == "select":
+				does = javascript.Of("$.selectOption($)", d.On[i], d.Text(f.Value.text))
+			default:
+				does = javascript.Of("$.fill($)", d.On[i], d.Typed(i, f.Value.text))
+			}
+			s.Code = append(s.Code, does)
+		}
+		return s
+	},
+	Part: func(in fillFormIn, failed error) fillFormIn {
+		var at *input.FieldError
+		if !errors.As(failed, &at) {
+			return fillFormIn{}
+		}
+		return fillFormIn{Fields: in.Fields[:len(at.Filled)]}
+	},
+	Steps:   []action{{Name: "check", Adapt: checkTo("true")}, {Name: "uncheck", Adapt: checkTo("false")}},
+	Others:  map[string]string{"check uncheck set_checked toggle": "with value true or false", "fill_fields form form_input": "with fields"},
+	Returns: "what changed, and fields that the page has emptied or changed again",
+	Notes: "`type` is Playwright MCP's (`textbox`, `checkbox`, `radio`, `combobox`, `slider`), and only used where it is unclear what the field is. " +
+		"`on`, `checked` and a radio button's own name are `true` too. A list as the `value` selects these options of a `<select multiple>`.",
+	Example: `{"fields": [{"target": "textbox \"Coupon\"", "value": "TEA10"}, {"target": "checkbox \"News\"", "value": "true"}]}`,
+})
+
+// checkTo makes a step a form of one checkbox.
+func checkTo(value string) func(map[string]any) map[string]any {
+	return func(arguments map[string]any) map[string]any {
+		form := map[string]any{}
+		for _, shared := range []string{"tab", "window"} {
+			if given, ok := arguments[shared]; ok {
+				form[shared] = given
+				delete(arguments, shared)
+			}
+		}
+		arguments["type"], arguments["value"] = "checkbox", value
+		form["fields"] = []any{arguments}
+		return form
+	}
+}
+
 func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
 	if len(in.Fields) == 0 {
 		return errors.New("fields: give at least one")
 	}
 	fields := make([]input.Field, len(in.Fields))
 	for i, f := range in.Fields {
-		if err := checkValues(f); err != nil {
+		if err := c.Secrets.Typable(f.Value.text); err != nil {
 			return fmt.Errorf("field %d: %w", i+1, err)
 		}
-		if err := c.Secrets.Typable(f.Value); err != nil {
-			return fmt.Errorf("field %d: %w", i+1, err)
-		}
-		value := c.Secrets.Value(f.Value)
-		fields[i] = input.Field{Target: f.Target, Type: f.Type, Value: value, Values: f.Values, Secret: value != f.Value}
+		value := c.Secrets.Value(f.Value.text)
+		fields[i] = input.Field{Target: f.Target, Type: f.fieldType(), Value: value, Values: f.Value.options, Secret: value != f.Value.text}
 	}
 	p, err := c.Page(ctx)
 	if err != nil {
@@ -236,7 +451,7 @@ func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
 	change, err := c.Act(ctx, p, p.Input().FillForm(fields))
 	for _, h := range slices.Concat(change.Held, change.Passed) {
 		if i := slices.IndexFunc(in.Fields, func(f fieldIn) bool { return f.Target == h.Target }); i >= 0 {
-			c.Secrets.Learn(in.Fields[i].Value, h.Plain)
+			c.Secrets.Learn(in.Fields[i].Value.text, h.Plain)
 		}
 	}
 	done := fmt.Sprintf("Filled %d fields:", len(fields))
@@ -246,35 +461,203 @@ func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
 	return c.Acted(done, ", ")(change, err)
 }
 
-func upload(ctx context.Context, c *agent.Call, in uploadIn) error {
-	files, err := c.Uploads(ctx, in.Paths)
-	if err != nil {
-		return fmt.Errorf("upload: %w", err)
-	}
-	p, err := c.Page(ctx)
-	if err != nil {
-		return err
-	}
-	did := c.Acted(fmt.Sprintf("Put %s into", count(files)), "")
-	return did(c.Act(ctx, p, p.Input().Upload(in.Target, files...)))
+type dragIn struct {
+	StartTarget string       `json:"startTarget" is:"subject"`
+	EndTarget   string       `json:"endTarget,omitempty" is:"subject"`
+	Offset      *frame.Point `json:"offset,omitempty" about:"{x, y} instead of endTarget" is:"spelled"`
+	// These are Playwright's sourcePosition and targetPosition.
+	StartPosition *frame.Point `json:"startPosition,omitempty" is:"unlisted"`
+	EndPosition   *frame.Point `json:"endPosition,omitempty" is:"unlisted"`
+	inPage
 }
 
-func drop(ctx context.Context, c *agent.Call, in dropIn) error {
-	files, err := c.Uploads(ctx, in.Paths)
-	if err != nil {
-		return fmt.Errorf("drop: %w", err)
-	}
-	p, err := c.Page(ctx)
-	if err != nil {
-		return err
-	}
-	what := count(files)
-	if len(in.Data) > 0 {
-		what = fmt.Sprint(slices.Sorted(maps.Keys(in.Data)))
-	}
-	did := c.Acted(fmt.Sprintf("Dropped %s onto", what), "")
-	return did(c.Act(ctx, p, p.Input().Drop(in.Target, files, in.Data)))
+var _ = define(definition[dragIn]{
+	Name: "browser_drag", Title: "Drag", Description: "Drag an element onto another",
+	Effect: Acts, Category: policy.Input,
+	Aims: func(in dragIn) []input.Aim {
+		aims := []input.Aim{{Target: in.StartTarget, Pointer: true, At: in.StartPosition}}
+		if in.EndTarget != "" {
+			aims = append(aims, input.Aim{Target: in.EndTarget, Pointer: true, At: in.EndPosition})
+		}
+		return aims
+	},
+	Question: func(in dragIn, names []string) string {
+		if in.Offset != nil {
+			return fmt.Sprintf("Drag %s by %g, %g", names[0], in.Offset.X, in.Offset.Y)
+		}
+		return "Drag " + strings.Join(names, " onto ")
+	},
+	Do: acting(func(i *input.Input, in dragIn) (string, input.Action) {
+		switch {
+		case (in.EndTarget == "") == (in.Offset == nil), in.EndTarget == "" && in.EndPosition != nil:
+			return "", input.Action{Err: errors.New("give an endTarget, or an offset in CSS pixels")}
+		case in.Offset != nil:
+			return fmt.Sprintf("Dragged by %g, %g:", in.Offset.X, in.Offset.Y), i.DragBy(in.StartTarget, in.StartPosition, *in.Offset)
+		}
+		return "Dragged", i.DragTo(in.StartTarget, in.StartPosition, in.EndTarget, in.EndPosition)
+	}),
+	Code: func(in dragIn, d *agent.Done) export.Step {
+		if in.Offset != nil {
+			return export.Step{Comment: "browser_drag by an offset is not part of the test."}
+		}
+		var options []javascript.Expression
+		if at := in.StartPosition; at != nil {
+			options = append(options, javascript.Of("sourcePosition: { x: $, y: $ }", at.X, at.Y))
+		}
+		if at := in.EndPosition; at != nil {
+			options = append(options, javascript.Of("targetPosition: { x: $, y: $ }", at.X, at.Y))
+		}
+		if len(options) > 0 {
+			return code(javascript.Of("$.dragTo($, $)", d.On[0], d.On[1], object(options)))
+		}
+		return code(javascript.Of("$.dragTo($)", d.On[0], d.On[1]))
+	},
+	Steps: []action{{Name: "drag", Usage: "target, to", Adapt: func(arguments map[string]any) map[string]any {
+		for step, ours := range map[string]string{"target": "startTarget", "to": "endTarget"} {
+			if value, given := arguments[step]; given {
+				arguments[ours] = value
+				delete(arguments, step)
+			}
+		}
+		return arguments
+	}}},
+	Others:  map[string]string{"drag_and_drop drag_drop drag_to": "with startTarget and endTarget"},
+	Returns: "what changed, and whether the page has refused the drop of an HTML drag and drop. That is no error: some pages reorder while the pointer moves",
+	Notes: "Give `endTarget`, or an `offset` in CSS pixels. `startPosition` and `endPosition`, or Playwright's `sourcePosition` and " +
+		"`targetPosition`, are places in the targets; they are not listed.",
+	Example: `{"startTarget": "listitem \"Tea\"", "endTarget": "list \"Basket\""}`,
+})
+
+type uploadIn struct {
+	Paths  []string `json:"paths,omitempty" about:"in the workspace; [] cancels"`
+	Target string   `json:"target,omitempty" about:"input or button; default: the open chooser" is:"subject"`
+	inPage
 }
+
+var _ = define(definition[uploadIn]{
+	Name: "browser_file_upload", Title: "File upload", Description: "Give files to a file input or chooser",
+	Effect: Acts,
+	Aims: func(in uploadIn) []input.Aim {
+		return []input.Aim{{Target: in.Target, Chooser: in.Target == "", Pointer: true}}
+	},
+	Question: func(in uploadIn, names []string) string {
+		if len(in.Paths) == 0 && in.Target == "" {
+			return "Give no file to " + names[0]
+		}
+		return "Put " + files(in.Paths) + " into " + names[0]
+	},
+	Do: func(ctx context.Context, c *agent.Call, in uploadIn) error {
+		files, err := c.Uploads(ctx, in.Paths)
+		if err != nil {
+			return fmt.Errorf("upload: %w", err)
+		}
+		p, err := c.Page(ctx)
+		if err != nil {
+			return err
+		}
+		did := c.Acted(fmt.Sprintf("Put %s into", count(files)), "")
+		return did(c.Act(ctx, p, p.Input().Upload(in.Target, files...)))
+	},
+	Code: func(in uploadIn, d *agent.Done) export.Step {
+		switch {
+		case in.Target == "":
+			return export.Step{Files: append([]string{}, in.Paths...)}
+		case d.Clicked():
+			return export.Step{Code: []javascript.Expression{javascript.Of("$.click()", d.On[0])}, Files: in.Paths}
+		}
+		return code(javascript.Of("$.setInputFiles($)", d.On[0], in.Paths))
+	},
+	Others:  map[string]string{"upload upload_file set_input_files choose_file": "with paths and target"},
+	Returns: "what changed",
+	Notes: "`paths` are within the [limits of files](../specs/mcp-tools.md#files); none cancels, or empties a file input. " +
+		"`target` is a file input, visible or not, or what opens one at a click. Without it: the open file chooser.",
+	Example: `{"target": "button \"Receipt\"", "paths": ["receipt.pdf"]}`,
+})
+
+type dropIn struct {
+	targetIn
+	Paths []string          `json:"paths,omitempty"`
+	Data  map[string]string `json:"data,omitempty" about:"by MIME type"`
+	inPage
+}
+
+var _ = define(definition[dropIn]{
+	Name: "browser_drop", Title: "Drop", Description: "Drop files or data onto an element",
+	Effect: Acts,
+	Aims:   dropIn.pointer,
+	Question: func(in dropIn, names []string) string {
+		var what []string
+		if len(in.Paths) > 0 {
+			what = append(what, files(in.Paths))
+		}
+		for _, kind := range slices.Sorted(maps.Keys(in.Data)) {
+			what = append(what, agent.Quoted(in.Data[kind]))
+		}
+		return "Drop " + strings.Join(what, ", ") + " onto " + names[0]
+	},
+	Do: func(ctx context.Context, c *agent.Call, in dropIn) error {
+		files, err := c.Uploads(ctx, in.Paths)
+		if err != nil {
+			return fmt.Errorf("drop: %w", err)
+		}
+		p, err := c.Page(ctx)
+		if err != nil {
+			return err
+		}
+		what := count(files)
+		if len(in.Data) > 0 {
+			what = fmt.Sprint(slices.Sorted(maps.Keys(in.Data)))
+		}
+		did := c.Acted(fmt.Sprintf("Dropped %s onto", what), "")
+		return did(c.Act(ctx, p, p.Input().Drop(in.Target, files, in.Data)))
+	},
+	Code: func(in dropIn, d *agent.Done) export.Step {
+		var payload []javascript.Expression
+		if len(in.Paths) > 0 {
+			payload = append(payload, javascript.Of("files: $", in.Paths))
+		}
+		if len(in.Data) > 0 {
+			var data []javascript.Expression
+			for _, kind := range slices.Sorted(maps.Keys(in.Data)) {
+				data = append(data, javascript.Of("$: $", javascript.Key(kind), in.Data[kind]))
+			}
+			payload = append(payload, javascript.Of("data: $", object(data)))
+		}
+		return code(javascript.Of("$.drop($)", d.On[0], object(payload)))
+	},
+	Returns: "what changed. It is an error if neither the page nor a field takes it, and nothing is dropped then",
+	Notes:   "`paths` are within the [limits of files](../specs/mcp-tools.md#files).",
+	Example: `{"target": "region \"Attachments\"", "data": {"text/plain": "hello"}}`,
+})
+
+type dialogIn struct {
+	Accept     bool    `json:"accept"`
+	PromptText *string `json:"promptText,omitempty"`
+	// Time is 0 for a dialog that is open; a step waits for one.
+	Time float64 `json:"time,omitempty" about:"seconds to wait for it"`
+	inPage
+}
+
+var _ = define(definition[dialogIn]{
+	Name: "browser_handle_dialog", Title: "Answer a dialog", Description: "Accept or dismiss the open JavaScript dialog",
+	Effect: Acts, Answers: true,
+	Do: onPage(handleDialog),
+	Code: func(in dialogIn, d *agent.Done) export.Step {
+		answer := &export.Answer{Accept: in.Accept, Message: d.Message()}
+		if in.PromptText != nil {
+			answer.Text = javascript.Of("$", d.Text(*in.PromptText))
+		}
+		return export.Step{Answer: answer}
+	},
+	Steps: []action{{Name: "dialog", Also: []string{"handle_dialog"}, Usage: "accept, promptText", Adapt: inTime}},
+	Others: map[string]string{
+		"accept_dialog accept_alert dialog_accept handle_alert": "with accept true",
+		"dismiss_dialog dismiss_alert dialog_dismiss":           "with accept false",
+	},
+	Returns: "what changed",
+	Notes:   "`promptText` is by default what the prompt has in it. Without `time` the dialog must be open.",
+	Example: `{"accept": true}`,
+})
 
 func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn) error {
 	did := "Dismissed the dialog."
@@ -302,159 +685,43 @@ func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn)
 	return c.Did(did)(p.HandleDialog(ctx, in.Accept, text))
 }
 
-type waitIn struct {
-	Target   string `json:"target,omitempty" jsonschema:"unlisted"`
-	Text     string `json:"text,omitempty"`
-	New      bool   `json:"new,omitempty" jsonschema:"of text: another one"`
-	TextGone string `json:"textGone,omitempty"`
-	URL      string `json:"url,omitempty" jsonschema:"part of it"`
-	// Expression is JavaScript of the page's own world.
-	Expression  string  `json:"expression,omitempty" jsonschema:"JavaScript that becomes true"`
-	NetworkIdle bool    `json:"networkIdle,omitempty"`
-	Time        float64 `json:"time,omitempty" jsonschema:"seconds, default 30; alone: just wait"`
-	inPage
+// files names files that are given to a page.
+func files(paths []string) string {
+	if len(paths) == 1 {
+		return "the file " + list(paths)
+	}
+	return count(paths) + ": " + list(paths)
 }
 
-func (waitIn) Waits() {}
+func count(paths []string) string {
+	if len(paths) == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", len(paths))
+}
 
-// longestWait is Playwright MCP's limit too.
-const longestWait = 30 * time.Second
+func list(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = agent.Quoted(text)
+	}
+	return strings.Join(quoted, ", ")
+}
 
-func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
-	limit := time.Duration(in.Time * float64(time.Second))
-	if limit < 0 {
-		return errors.New("time: want 0 seconds or more")
-	}
-	wait := page.WaitOptions{
-		Target: in.Target, Text: in.Text, New: in.New, Gone: in.TextGone, URL: in.URL, Expression: in.Expression, Idle: in.NetworkIdle,
-	}
-	if wait == (page.WaitOptions{}) {
-		if limit == 0 {
-			return errors.New("nothing to wait for: give text, textGone, url, expression, networkIdle or time")
-		}
-		if limit > longestWait {
-			return fmt.Errorf("time: want at most %.0f seconds", longestWait.Seconds())
-		}
-		return rest(ctx, c, limit)
-	}
-	p, err := c.Page(ctx)
-	if err != nil {
-		return err
-	}
-	wait.Timeout = min(limit, longestWait)
-	met := "It is so now."
-	switch {
-	case in.Text+in.Target != "" && in.TextGone == "":
-		met = "It is there."
-	case in.TextGone != "" && in.Text == "":
-		met = "It is gone."
-	}
-	change, err := p.WaitFor(ctx, wait)
-	if change.Already && !c.Stepwise { // a step expects what the one before it has done
-		met = map[string]string{"It is there.": "It was there already.", "It is gone.": "It was gone already.", "It is so now.": "It was so already."}[met]
-		if in.Text != "" && in.Target == "" {
-			met += " With new: true, this waits for another."
-		}
-	}
-	if err := c.Did(met)(change, err); err != nil || in.Text == "" || c.Brief {
-		return err
-	}
-	if c.Test != nil {
-		frame, _ := p.Reader().VerifyText(ctx, in.Text) // it may have gone again
-		c.SeenIn(frame)
-	}
-	if strings.Contains(strings.ToLower(c.Look(ctx, c.Out)), strings.ToLower(in.Text)) {
+func code(expressions ...javascript.Expression) export.Step { return export.Step{Code: expressions} }
+
+// position is the option of an action that the mouse does at that point; nil: none.
+func position(at *frame.Point) []javascript.Expression {
+	if at == nil {
 		return nil
 	}
-	// What it stands in, with refs. It may have gone again, or the page have paused.
-	found, err := p.Reader().Find(ctx, snapshot.FindOptions{Text: in.Text, Most: shownWaited, Hide: c.Secrets.Hide})
-	if err == nil && found.Matches > 0 {
-		c.Out.Quote(strings.TrimSuffix(found.Text, "\n"))
-		return nil
+	return []javascript.Expression{javascript.Of("position: { x: $, y: $ }", at.X, at.Y)}
+}
+
+// object is a JavaScript object; zero for one without members.
+func object(members []javascript.Expression) javascript.Expression {
+	if len(members) == 0 {
+		return javascript.Expression{}
 	}
-	var gone *snapshot.VerifyError
-	if _, err := p.Reader().VerifyText(ctx, in.Text); in.Target == "" && errors.As(err, &gone) && !gone.There {
-		c.Out.Quotef("But now %v.", gone)
-	}
-	return nil
-}
-
-// rest waits for the time that the agent requests: here a fixed time is no stopgap. An agent
-// that has no browser yet gets none for it.
-func rest(ctx context.Context, c *agent.Call, d time.Duration) error {
-	waited := fmt.Sprintf("Waited %v.", d)
-	if c.HasBrowser() {
-		if p, err := c.Page(ctx); err == nil {
-			return c.Did(waited)(p.Rest(ctx, d))
-		}
-	}
-	select {
-	case <-time.After(d):
-		return c.Done(nil, "%s", waited)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// shownWaited is how many places of a text are shown that was waited for.
-const shownWaited = 3
-
-// The mouse by coordinates is for canvases and for models that read pictures. It exists
-// only with the set of tools named vision.
-
-type pointIn struct {
-	X float64 `json:"x"`
-	Y float64 `json:"y"`
-	inPage
-}
-
-type clickPointIn struct {
-	X          float64 `json:"x"`
-	Y          float64 `json:"y"`
-	Button     string  `json:"button,omitempty" jsonschema:"left, right or middle"`
-	ClickCount int     `json:"clickCount,omitempty"`
-	Delay      float64 `json:"delay,omitempty" jsonschema:"ms that it is held"`
-	inPage
-}
-
-type dragPointIn struct {
-	StartX float64 `json:"startX"`
-	StartY float64 `json:"startY"`
-	EndX   float64 `json:"endX"`
-	EndY   float64 `json:"endY"`
-	inPage
-}
-
-type buttonIn struct {
-	Button string `json:"button,omitempty" jsonschema:"left, right or middle"`
-	inPage
-}
-
-type wheelIn struct {
-	DeltaX float64 `json:"deltaX,omitempty"`
-	DeltaY float64 `json:"deltaY,omitempty"`
-	inPage
-}
-
-func (s *Server) addMouseTools() {
-	action(s, adjusts("browser_mouse_move_xy", "Move the mouse", "Move the mouse to a point of the viewport"), func(i *input.Input, in pointIn) (string, input.Action) {
-		return fmt.Sprintf("The mouse is at %g, %g", in.X, in.Y), i.Vision().Move(in.X, in.Y)
-	})
-	action(s, mutates("browser_mouse_click_xy", "Click at a point", "Click at a point"), func(i *input.Input, in clickPointIn) (string, input.Action) {
-		delay := time.Duration(in.Delay * float64(time.Millisecond))
-		return fmt.Sprintf("Clicked at %g, %g", in.X, in.Y), i.Vision().Click(in.X, in.Y, in.Button, in.ClickCount, delay)
-	})
-	action(s, mutates("browser_mouse_drag_xy", "Drag by points", "Drag from one point to another"), func(i *input.Input, in dragPointIn) (string, input.Action) {
-		done := fmt.Sprintf("Dragged from %g, %g to %g, %g", in.StartX, in.StartY, in.EndX, in.EndY)
-		return done, i.Vision().Drag(in.StartX, in.StartY, in.EndX, in.EndY)
-	})
-	action(s, mutates("browser_mouse_down", "Press a mouse button", "Press a mouse button"), func(i *input.Input, in buttonIn) (string, input.Action) {
-		return "Pressed the button", i.Vision().Button(in.Button, true)
-	})
-	action(s, mutates("browser_mouse_up", "Release a mouse button", "Release a mouse button"), func(i *input.Input, in buttonIn) (string, input.Action) {
-		return "Released the button", i.Vision().Button(in.Button, false)
-	})
-	action(s, mutates("browser_mouse_wheel", "Scroll", "Scroll by the mouse wheel"), func(i *input.Input, in wheelIn) (string, input.Action) {
-		return fmt.Sprintf("Turned the wheel by %g, %g", in.DeltaX, in.DeltaY), i.Vision().Wheel(in.DeltaX, in.DeltaY)
-	})
+	return javascript.Of("{ $ }", members)
 }

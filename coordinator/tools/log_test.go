@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"browser-coordinator/coordinator/tools/agent"
-
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/tools/agent"
 )
 
 // A host gets no log messages before it sets a level, then those at this level and above.

@@ -4,21 +4,52 @@ import (
 	"context"
 	"errors"
 
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/export"
+	"browser-coordinator/policy"
 )
 
 type navigateIn struct {
-	URL    string `json:"url,omitempty"`
-	Action string `json:"action,omitempty" jsonschema:"instead: back, forward or reload" oneof:"back forward reload"`
+	URL    string `json:"url,omitempty" is:"subject"`
+	Action string `json:"action,omitempty" about:"instead: back, forward or reload" oneof:"back forward reload" is:"subject"`
 	inPage
 }
 
-func (in navigateIn) opens() bool { return in.URL != "" }
-
-func (s *Server) addNavigateTools() {
-	add(s, mutates("browser_navigate", "Navigate", "Open a URL in the tab, or go through its history"), navigate)
-}
+var _ = define(definition[navigateIn]{
+	Name: "browser_navigate", Title: "Navigate", Description: "Open a URL in the tab, or go through its history",
+	Effect: Acts, Category: policy.Navigation,
+	Opens:  func(in navigateIn) bool { return in.URL != "" },
+	Leaves: func(navigateIn) bool { return true },
+	Do:     navigate,
+	Code: func(in navigateIn, d *agent.Done) export.Step {
+		switch in.Action {
+		case "back":
+			return code(javascript.Of("$.goBack()", d.Page))
+		case "forward":
+			return code(javascript.Of("$.goForward()", d.Page))
+		case "reload":
+			return code(javascript.Of("$.reload()", d.Page))
+		}
+		to, err := address.Normalize(in.URL, d.URL())
+		if err != nil {
+			to = in.URL
+		}
+		return export.Step{Code: []javascript.Expression{javascript.Of("$.goto($)", d.Page, to)}, Opens: to}
+	},
+	Steps: []action{{Name: "navigate", Also: []string{"goto"}}},
+	Others: map[string]string{
+		"navigate_back go_back back":                                   "with action back",
+		"navigate_forward go_forward forward":                          "with action forward",
+		"reload refresh reload_page":                                   "with action reload",
+		"goto go_to_url open open_url navigate_page navigate_to visit": "with url",
+	},
+	Returns: "title, URL, the beginning of the page, console warnings and errors",
+	Notes:   "A URL without a scheme gets `http` for this machine, else `https`. A path belongs to the page's host.",
+	Example: `{"url": "http://localhost:3000/cart"}`,
+})
 
 func navigate(ctx context.Context, c *agent.Call, in navigateIn) error {
 	if (in.URL == "") == (in.Action == "") {

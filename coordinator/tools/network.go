@@ -24,25 +24,42 @@ import (
 )
 
 type requestsIn struct {
-	All    bool   `json:"all,omitempty" jsonschema:"also before the last navigation"`
-	Failed bool   `json:"failed,omitempty" jsonschema:"only failed, or status 400 and more"`
-	Static bool   `json:"static,omitempty" jsonschema:"also images, scripts, styles …"`
-	Filter string `json:"filter,omitempty" jsonschema:"regular expression for URLs"`
+	All    bool   `json:"all,omitempty" about:"also before the last navigation"`
+	Failed bool   `json:"failed,omitempty" about:"only failed, or status 400 and more"`
+	Static bool   `json:"static,omitempty" about:"also images, scripts, styles …"`
+	Filter string `json:"filter,omitempty" about:"regular expression for URLs"`
 	answer.Paged
 	inPage
 }
+
+var _ = define(definition[requestsIn]{
+	Name: "browser_network_requests", Title: "Network requests", Description: "The page's network requests, numbered",
+	Effect:  Reads,
+	Do:      requests,
+	Others:  map[string]string{"network get_network_logs list_network_requests network_logs get_network_requests": ""},
+	Returns: "the page's requests and WebSockets (without their messages), numbered, with a line before those of each further document",
+	Notes:   "`filter` is a regular expression as for `browser_find`.",
+	Data:    "`requests`: `index`, `method`, `url`, `status`, `failed`, `type`, `size` (bytes), `time` (ms), `navigation`",
+	Example: `{"static": true}`,
+})
 
 type requestIn struct {
 	Index int64  `json:"index"`
-	Part  string `json:"part,omitempty" jsonschema:"request-headers, request-body, response-headers or response-body" oneof:"request-headers request-body response-headers response-body"`
+	Part  string `json:"part,omitempty" about:"request-headers, request-body, response-headers or response-body" oneof:"request-headers request-body response-headers response-body"`
 	answer.Paged
 	inPage
 }
 
-func (s *Server) addNetworkTools() {
-	add(s, withData(saves("browser_network_requests", "Network requests", "The page's network requests, numbered")), requests)
-	add(s, saves("browser_network_request", "Network request", "One request in full: headers and bodies"), request)
-}
+var _ = define(definition[requestIn]{
+	Name: "browser_network_request", Title: "Network request", Description: "One request in full: headers and bodies",
+	Effect:  Reads,
+	Do:      request,
+	Others:  map[string]string{"get_network_request get_request get_response get_response_body": "with index"},
+	Returns: "the headers on the wire, with cookies and why one was not stored, and the first 2,000 bytes of each body; `part` has a whole body",
+	Notes: "Of a response that goes on, such as server-sent events, it has what has arrived, at most the last 64 kB. " +
+		"A form with a binary file is shown by its fields.",
+	Example: `{"index": 1}`,
+})
 
 // staticTypes are the resources that a page is made of; they rarely matter to an agent.
 var staticTypes = []string{"image", "font", "script", "stylesheet", "media", "manifest"}

@@ -19,24 +19,80 @@ import (
 )
 
 type startIn struct {
-	Reload bool `json:"reload,omitempty" jsonschema:"then reload the page"`
+	Reload bool `json:"reload,omitempty" about:"then reload the page"`
 	inPage
 }
 
 type stopIn struct {
-	Filename string `json:"filename,omitempty" jsonschema:"default: named by kind and time"`
+	Filename string `json:"filename,omitempty" about:"default: named by kind and time"`
 	inPage
 }
 
-func (s *Server) addPerformanceTools() {
-	onPage(s, mutates("performance_start_trace", "Start a trace", "Begin to record a performance trace of the page"), start("trace", (*profiling.Profiler).StartTrace))
-	add(s, saves("performance_stop_trace", "Stop the trace", "Save the trace for DevTools; answers with LCP, INP, CLS, long tasks and large requests"), stopTrace)
-	add(s, saves("performance_heap_snapshot", "Heap snapshot", "Save the page's JavaScript heap for DevTools"), heapSnapshot)
-	onPage(s, mutates("performance_start_profile", "Start a CPU profile", "Begin to profile the page's scripts"), start("CPU profile", (*profiling.Profiler).StartCPUProfile))
-	add(s, saves("performance_stop_profile", "Stop the CPU profile", "Save the CPU profile for DevTools; answers with the functions that took most"), stopProfile)
-	onPage(s, mutates("performance_start_coverage", "Start coverage", "Begin to record what is used of scripts and styles"), start("coverage", (*profiling.Profiler).StartCoverage))
-	add(s, saves("performance_stop_coverage", "Stop coverage", "Save the coverage as DevTools does; answers with what is used least"), stopCoverage)
-}
+var _ = define(definition[startIn]{
+	Name: "performance_start_trace", Title: "Start a trace", Description: "Begin to record a performance trace of the page",
+	Set: "performance", Effect: Acts,
+	ReadOnlyIf: func(in startIn) bool { return !in.Reload },
+	ReadOnly:   "without `reload`",
+	Do:         onPage(start("trace", (*profiling.Profiler).StartTrace)),
+	Returns:    "that it has begun",
+	Example:    `{}`,
+})
+
+var _ = define(definition[stopIn]{
+	Name: "performance_stop_trace", Title: "Stop the trace", Description: "Save the trace for DevTools; answers with LCP, INP, CLS, long tasks and large requests",
+	Set: "performance", Effect: Reads,
+	Do:      stopTrace,
+	Returns: "LCP, FCP, load, CLS, INP with their ratings, the long tasks, the largest requests, and the file (`trace-TIME.json`)",
+	Notes: "The figures are of the document that the page shows when the trace is stopped, as the browser has recorded it. " +
+		"INP is known from 104 ms on; a faster one is *under 104ms*. A browser records one trace at a time, including DevTools' own. " +
+		"A recording that nobody stopped ends with the session.",
+	Example: `{}`,
+})
+
+var _ = define(definition[stopIn]{
+	Name: "performance_heap_snapshot", Title: "Heap snapshot", Description: "Save the page's JavaScript heap for DevTools",
+	Set: "performance", Effect: Reads,
+	Do:      heapSnapshot,
+	Returns: "the size of the file (`heap-TIME.heapsnapshot`) and of the heap in use",
+	Notes:   "A heap, a profile and coverage contain the page's own process, without frames of other processes.",
+	Example: `{}`,
+})
+
+var _ = define(definition[startIn]{
+	Name: "performance_start_profile", Title: "Start a CPU profile", Description: "Begin to profile the page's scripts",
+	Set: "performance", Effect: Acts,
+	ReadOnlyIf: func(in startIn) bool { return !in.Reload },
+	ReadOnly:   "without `reload`",
+	Do:         onPage(start("CPU profile", (*profiling.Profiler).StartCPUProfile)),
+	Returns:    "that it has begun",
+	Example:    `{}`,
+})
+
+var _ = define(definition[stopIn]{
+	Name: "performance_stop_profile", Title: "Stop the CPU profile", Description: "Save the CPU profile for DevTools; answers with the functions that took most",
+	Set: "performance", Effect: Reads,
+	Do:      stopProfile,
+	Returns: "the functions with the most own time, and the file (`profile-TIME.cpuprofile`)",
+	Example: `{}`,
+})
+
+var _ = define(definition[startIn]{
+	Name: "performance_start_coverage", Title: "Start coverage", Description: "Begin to record what is used of scripts and styles",
+	Set: "performance", Effect: Acts,
+	ReadOnlyIf: func(in startIn) bool { return !in.Reload },
+	ReadOnly:   "without `reload`",
+	Do:         onPage(start("coverage", (*profiling.Profiler).StartCoverage)),
+	Returns:    "that it has begun",
+	Example:    `{}`,
+})
+
+var _ = define(definition[stopIn]{
+	Name: "performance_stop_coverage", Title: "Stop coverage", Description: "Save the coverage as DevTools does; answers with what is used least",
+	Set: "performance", Effect: Reads,
+	Do:      stopCoverage,
+	Returns: "the scripts and style sheets with the most unused bytes, and the file (`coverage-TIME.json`)",
+	Example: `{}`,
+})
 
 // start begins a recording, and reloads the page if the call requests it.
 func start(what string, begin func(*profiling.Profiler, context.Context) error) func(context.Context, *agent.Call, *page.Page, startIn) error {

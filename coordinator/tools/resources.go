@@ -42,7 +42,7 @@ func (s *Server) addResources() {
 func readResource(ctx context.Context, a *agent.Agent, r resource) (*mcp.ReadResourceResult, error) {
 	content := &mcp.ResourceContents{URI: r.uri, MIMEType: r.mime, Meta: mcp.Meta{answer.FromPage: true}}
 	name := "read " + r.uri
-	c := &agent.Call{Agent: a, Request: agent.Request{Tool: reads(name, r.name, ""), Operation: policy.Operation{Name: name, Class: policy.ReadOnly}}, Out: a.NewAnswer()}
+	c := &agent.Call{Agent: a, Request: agent.Request{Operation: policy.Operation{Name: name, Class: policy.ReadOnly}}, Out: a.NewAnswer()}
 	err := c.Run(ctx, func(ctx context.Context) error { return r.read(ctx, c, content) })
 	if err != nil {
 		return nil, err

@@ -18,11 +18,30 @@ import (
 type reviewIn struct {
 	Markdown string  `json:"markdown,omitempty"`
 	Title    string  `json:"title,omitempty"`
-	Mode     string  `json:"mode,omitempty" jsonschema:"replace (default), append or update-section"`
-	Section  string  `json:"section,omitempty" jsonschema:"its heading"`
-	Wait     float64 `json:"wait,omitempty" jsonschema:"seconds, for the user's verdict and comments"`
+	Mode     string  `json:"mode,omitempty" about:"replace (default), append or update-section"`
+	Section  string  `json:"section,omitempty" about:"its heading"`
+	Wait     float64 `json:"wait,omitempty" about:"seconds, for the user's verdict and comments"`
 	inWindow
 }
+
+var _ = define(definition[reviewIn]{
+	Name: "present_review", Title: "Present review", Description: "Show the user Markdown beside the code: links to files open there, and the user can apply its ```diff blocks",
+	Effect: Shows, Local: true,
+	Do:      presentReview,
+	Returns: "that the user sees it; with `wait` the user's answer: the verdict, the text, and each comment after what it is about",
+	Notes: "```\n" +
+		"The user requests changes.\n" +
+		"Nearly.\n" +
+		"- src/cart.ts:12 \"+  answer.innerHTML = thanks;\": Why not textContent?\n" +
+		"- line 3 of the review \"All green.\": Which ones?\n" +
+		"```\n\n" +
+		"- `wait` is at most 3,600 seconds. Without `markdown` it waits for the answer to the review of that `title` as it is shown.\n" +
+		"- When the time is over, or the host cancels the call, the user can still answer. The window keeps the answer for the next call with `wait`.\n" +
+		"- Other Markdown under the same title ends the answer to the text before. If no call has returned that answer, this one does.\n" +
+		"- A window with an older extension shows the review and takes no answer; the result reports that.\n" +
+		"- Only the user applies a diff, by its *Apply* button ([the review panel](../specs/extension.md#the-review-panel)).",
+	Example: `{"markdown": "# Cart\n\nAll green.", "wait": 600}`,
+})
 
 // longestReview is how long a call may wait for the user's answer to a review.
 const longestReview = time.Hour

@@ -3,41 +3,137 @@ package tools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page/routing"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/coordinator/tools/export"
 )
 
 type routeIn struct {
-	Pattern       string   `json:"pattern" jsonschema:"glob: **/api/users, **/*.{png,jpg}, /api/* of any host"`
-	Status        int      `json:"status,omitempty" jsonschema:"answer with it (200)"`
-	Body          *string  `json:"body,omitempty" jsonschema:"answer with it"`
+	Pattern       string   `json:"pattern" about:"glob: **/api/users, **/*.{png,jpg}, /api/* of any host"`
+	Status        int      `json:"status,omitempty" about:"answer with it (200)"`
+	Body          *string  `json:"body,omitempty" about:"answer with it"`
 	ContentType   string   `json:"contentType,omitempty"`
-	Headers       []string `json:"headers,omitempty" jsonschema:"Name: Value, to add to the answer, or without one to the request"`
-	RemoveHeaders string   `json:"removeHeaders,omitempty" jsonschema:"names with commas"`
-	Abort         string   `json:"abort,omitempty" jsonschema:"fail with: failed, timedout, connectionrefused, blockedbyclient …"`
-	Times         int      `json:"times,omitempty" jsonschema:"only that many requests"`
+	Headers       []string `json:"headers,omitempty" about:"Name: Value, to add to the answer, or without one to the request"`
+	RemoveHeaders string   `json:"removeHeaders,omitempty" about:"names with commas"`
+	Abort         string   `json:"abort,omitempty" about:"fail with: failed, timedout, connectionrefused, blockedbyclient …"`
+	Times         int      `json:"times,omitempty" about:"only that many requests"`
 	inWindow
 }
+
+var _ = define(definition[routeIn]{
+	Name: "browser_route", Title: "Route requests", Description: "Answer, change or fail requests of your pages that match, until the session ends",
+	Set: "network", Effect: Acts,
+	Do: route,
+	Code: func(in routeIn, d *agent.Done) export.Step {
+		headers, _ := in.headers()
+		var list, members []javascript.Expression
+		for _, h := range headers {
+			list = append(list, member(h.Name, d.Text(h.Value)))
+		}
+		var does javascript.Expression
+		switch {
+		case in.Abort != "":
+			does = javascript.Of("abort($)", strings.ToLower(in.Abort))
+		case in.Status != 0 || in.Body != nil || in.ContentType != "":
+			if in.Status != 0 {
+				members = append(members, javascript.Of("status: $", in.Status))
+			}
+			if in.ContentType != "" {
+				members = append(members, javascript.Of("contentType: $", in.ContentType))
+			}
+			if list != nil {
+				members = append(members, javascript.Of("headers: $", object(list)))
+			}
+			if in.Body != nil {
+				members = append(members, javascript.Of("body: $", *in.Body))
+			}
+			does = javascript.Of("fulfill($)", object(members))
+		default:
+			for _, name := range in.removed() {
+				list = append(list, member(name, javascript.Of("undefined")))
+			}
+			list = slices.Insert(list, 0, javascript.Of("...route.request().headers()"))
+			does = javascript.Of("continue({ headers: { $ } })", list)
+		}
+		arguments := []javascript.Expression{javascript.Of("$, (route) => route.$", routed(in.Pattern), does)}
+		if in.Times > 0 {
+			arguments = append(arguments, javascript.Of("{ times: $ }", in.Times))
+		}
+		return code(javascript.Of("$.context().route($)", d.Page, arguments))
+	},
+	Returns: "what the route does",
+	Notes: "A pattern is a glob over the whole URL: `*` matches anything but `/`, `**` anything, `{a,b}` one of both. " +
+		"A pattern that begins with `/` matches any host. The latest route is tried first. It does the first of these that applies:\n\n" +
+		"1. `abort`: the request fails.\n" +
+		"2. `status`, `body` or `contentType`: the route responds in place of the server, for any origin.\n" +
+		"3. Otherwise the request is sent with other headers.\n\n" +
+		"`headers` and `removeHeaders` apply to the response in case 2, to the request in case 3. " +
+		"To change a server's response, get it with `browser_fetch`, and give the route what it should become. " +
+		"Routes and the offline state apply to the pages that the session works in, with their frames and workers, and bypass service workers. " +
+		"They end with the session and with the browser.",
+	Example: `{"pattern": "**/api/cart", "status": 500}`,
+})
+
+// member is a member of an object, whose name is lower case, as those of headers.
+func member(name string, value any) javascript.Expression {
+	return javascript.Of("$: $", javascript.Key(strings.ToLower(name)), value)
+}
+
+// routed is a pattern of a route, in Playwright's syntax.
+func routed(pattern string) string {
+	if strings.HasPrefix(pattern, "/") { // of any host
+		pattern = "*://*" + pattern
+	}
+	return pattern
+}
+
+var _ = define(definition[inWindow]{
+	Name: "browser_route_list", Title: "List routes", Description: "List the routes",
+	Set: "network", Effect: Reads,
+	Do:      routeList,
+	Returns: "the routes, in the order in which they are tried",
+	Example: `{}`,
+})
 
 type unrouteIn struct {
-	Pattern string `json:"pattern,omitempty" jsonschema:"default: all"`
+	Pattern string `json:"pattern,omitempty" about:"default: all"`
 	inWindow
 }
+
+var _ = define(definition[unrouteIn]{
+	Name: "browser_unroute", Title: "Remove routes", Description: "Remove routes",
+	Set: "network", Effect: Adjusts,
+	Do: unroute,
+	Code: func(in unrouteIn, d *agent.Done) export.Step {
+		if in.Pattern == "" {
+			return code(javascript.Of("$.context().unrouteAll()", d.Page))
+		}
+		return code(javascript.Of("$.context().unroute($)", d.Page, routed(in.Pattern)))
+	},
+	Returns: "how many were removed",
+	Example: `{}`,
+})
 
 type networkStateIn struct {
-	State string `json:"state" jsonschema:"online or offline" oneof:"online offline"`
+	State string `json:"state" about:"online or offline" oneof:"online offline"`
 	inWindow
 }
 
-func (s *Server) addRouteTools() {
-	add(s, mutates("browser_route", "Route requests", "Answer, change or fail requests of your pages that match, until the session ends"), route)
-	add(s, reads("browser_route_list", "List routes", "List the routes"), routeList)
-	add(s, adjusts("browser_unroute", "Remove routes", "Remove routes"), unroute)
-	add(s, adjusts("browser_network_state_set", "Set the network state", "Take your pages offline, or back online"), setNetworkState)
-}
+var _ = define(definition[networkStateIn]{
+	Name: "browser_network_state_set", Title: "Set the network state", Description: "Take your pages offline, or back online",
+	Set: "network", Effect: Adjusts,
+	Do: setNetworkState,
+	Code: func(in networkStateIn, d *agent.Done) export.Step {
+		return code(javascript.Of("$.context().setOffline($)", d.Page, in.State == "offline"))
+	},
+	Returns: "the state",
+	Example: `{"state": "offline"}`,
+})
 
 // headers reads "Name: Value" lines.
 func (in *routeIn) headers() ([]routing.Header, error) {

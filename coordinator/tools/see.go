@@ -14,38 +14,88 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/coordinator/tools/export"
 )
 
 type snapshotIn struct {
-	Target string `json:"target,omitempty" jsonschema:"ref or selector"`
+	Target string `json:"target,omitempty" about:"ref or selector" is:"subject"`
 	Depth  int    `json:"depth,omitempty"`
-	Filter string `json:"filter,omitempty" jsonschema:"interactive: only what has a ref" oneof:"interactive"`
-	Diff   bool   `json:"diff,omitempty" jsonschema:"only what changed since your last snapshot"`
+	Filter string `json:"filter,omitempty" about:"interactive: only what has a ref" oneof:"interactive"`
+	Diff   bool   `json:"diff,omitempty" about:"only what changed since your last snapshot"`
 	answer.Paged
 	inPage
 }
+
+var _ = define(definition[snapshotIn]{
+	Name: "browser_snapshot", Title: "Snapshot", Description: "The page as an accessibility tree with refs to act on",
+	Effect:  Reads,
+	Do:      takeSnapshot,
+	Others:  map[string]string{"get_state observe accessibility_snapshot get_accessibility_tree page_snapshot get_elements": "", "get_attribute get_element get_property inspect query_selector": "with target"},
+	Returns: "the accessibility tree with refs ([Snapshots](../specs/mcp-tools.md#snapshots))",
+	Example: `{}`,
+})
 
 type consoleIn struct {
-	Level string `json:"level,omitempty" jsonschema:"at least error, warning, info (default) or debug" oneof:"error warning info debug"`
-	All   bool   `json:"all,omitempty" jsonschema:"also before the last navigation"`
+	Level string `json:"level,omitempty" about:"at least error, warning, info (default) or debug" oneof:"error warning info debug"`
+	All   bool   `json:"all,omitempty" about:"also before the last navigation"`
 	answer.Paged
 	inPage
 }
 
+var _ = define(definition[consoleIn]{
+	Name: "browser_console_messages", Title: "Console messages", Description: "The page's console messages and uncaught errors",
+	Effect:  Reads,
+	Do:      console,
+	Others:  map[string]string{"console get_console_logs console_logs get_console list_console_messages get_logs": ""},
+	Returns: "messages of that level and above since the last navigation, with `all` also earlier ones; oldest first",
+	Notes: "As DevTools has them: `Uncaught …`, the stack of `console.trace`, the rows of `console.table`; of an object its own " +
+		"properties, as far as the browser previews them.",
+	Data:    "`messages`: `level`, `text`, `place`, `count` (of equal messages in a row)",
+	Example: `{"level": "warning"}`,
+})
+
 type screenshotIn struct {
-	Target   string `json:"target,omitempty" jsonschema:"ref or selector"`
+	Target   string `json:"target,omitempty" about:"ref or selector" is:"subject"`
 	FullPage bool   `json:"fullPage,omitempty"`
-	Marks    bool   `json:"marks,omitempty" jsonschema:"draw the refs at their elements"`
-	Clip     string `json:"clip,omitempty" jsonschema:"x,y,width,height in CSS pixels"`
-	Type     string `json:"type,omitempty" jsonschema:"png (default), jpeg or webp"`
+	Marks    bool   `json:"marks,omitempty" about:"draw the refs at their elements"`
+	Clip     string `json:"clip,omitempty" about:"x,y,width,height in CSS pixels"`
+	Type     string `json:"type,omitempty" about:"png (default), jpeg or webp"`
 	Quality  int    `json:"quality,omitempty"`
-	Scale    string `json:"scale,omitempty" jsonschema:"css (default) or device pixels" oneof:"css device"`
+	Scale    string `json:"scale,omitempty" about:"css (default) or device pixels" oneof:"css device"`
 	Filename string `json:"filename,omitempty"`
 	inPage
 }
+
+var _ = define(definition[screenshotIn]{
+	Name: "browser_take_screenshot", Title: "Screenshot", Description: "A picture of the viewport; to act use browser_snapshot",
+	Effect:     Adjusts,
+	ReadOnlyIf: func(in screenshotIn) bool { return in.Target == "" && !in.FullPage },
+	ReadOnly:   "without `target` and `fullPage`, for which the page is scrolled or resized",
+	Aims:       func(in screenshotIn) []input.Aim { return optional(in.Target) },
+	Question: func(_ screenshotIn, names []string) string {
+		if len(names) == 0 {
+			return ""
+		}
+		return "Take a picture of " + names[0]
+	},
+	Do:      screenshot,
+	Code:    func(screenshotIn, *agent.Done) export.Step { return export.Step{} }, // a test needs no pictures
+	Others:  map[string]string{"screenshot capture screen_capture capture_screenshot take_picture": ""},
+	Returns: "the image, or the file in full size, at most 16,384 pixels a side (Chromium's limit)",
+	Notes: "- `clip` is of the viewport or, with `fullPage`, of the full page. `quality` is that of jpeg and webp (80).\n" +
+		"- A result states which part of the viewport or page each picture has, and how many pixels a CSS pixel has. " +
+		"So coordinates in a picture become those of a click.\n" +
+		"- A picture in a result has at most 1568 pixels a side. An area that is more than 1.25 times as tall comes as up to " +
+		"four pictures in full width. A line has the `clip` for the rest.\n" +
+		"- A picture in a result has at most 1 MB. One of more bytes comes as a JPEG, and a line reports that.\n" +
+		"- `marks` draws a box and the ref around each element of a snapshot that is shown and not covered, also in frames. " +
+		"It is drawn on the picture, not in the page: neither the page nor the user sees it. Not with `webp`.",
+	Example: `{}`,
+})
 
 // maxImage is the longest side, in pixels, of an image in an answer: models scale larger
 // ones down themselves, after the agent has paid for them.
@@ -53,12 +103,6 @@ const maxImage = 1568
 
 // maxPicture bounds the bytes of one.
 const maxPicture = 1_000_000
-
-func (s *Server) addSeeTools() {
-	add(s, saves("browser_snapshot", "Snapshot", "The page as an accessibility tree with refs to act on"), takeSnapshot)
-	add(s, withData(saves("browser_console_messages", "Console messages", "The page's console messages and uncaught errors")), console)
-	add(s, saves("browser_take_screenshot", "Screenshot", "A picture of the viewport; to act use browser_snapshot"), screenshot)
-}
 
 func takeSnapshot(ctx context.Context, c *agent.Call, in snapshotIn) error {
 	p, file, err := c.PageAndFile(ctx, in.Filename, output.Outline)
@@ -154,9 +198,13 @@ type pdfIn struct {
 	inPage
 }
 
-func (s *Server) addPDFTools() {
-	add(s, saves("browser_pdf_save", "Save as PDF", "Save the page as PDF"), savePDF)
-}
+var _ = define(definition[pdfIn]{
+	Name: "browser_pdf_save", Title: "Save as PDF", Description: "Save the page as PDF",
+	Set: "pdf", Effect: Adjusts, // the page gets events when it is printed
+	Do:      savePDF,
+	Returns: "the file; by default `page-TIME.pdf`",
+	Example: `{}`,
+})
 
 func savePDF(ctx context.Context, c *agent.Call, in pdfIn) error {
 	p, file, err := c.PageAndFile(ctx, cmp.Or(in.Filename, agent.DatedName("page", output.PDF)), output.PDF)

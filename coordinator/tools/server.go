@@ -30,8 +30,6 @@ type Options struct {
 	// Caps are the names of the enabled sets of tools besides the default ones, as CheckCaps
 	// allows them.
 	Caps []string
-	// Endpoint returns the stable CDP address of a workspace; nil: there is none.
-	Endpoint func(workspace string) string
 	// Version is the version of this program.
 	Version string
 }
@@ -40,8 +38,6 @@ type Options struct {
 type Server struct {
 	options Options
 	mcp     *mcp.Server
-	tools   catalog.Tools       // of this program
-	steps   map[string]makeStep // of each tool
 
 	mu     sync.Mutex // guards the field that follows
 	agent  *agent.Agent
@@ -59,7 +55,7 @@ const instructions = `Drives the browser of the VS Code window that this workspa
 func NewServer(o Options) *Server {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.Record = slices.Contains(o.Caps, "testing")
-	s := &Server{options: o, tools: catalog.Tools{}, steps: map[string]makeStep{}}
+	s := &Server{options: o}
 	s.calls, s.cancel = context.WithCancelCause(context.Background())
 	s.mcp = mcp.NewServer(&mcp.Implementation{
 		Name: "browser-coordinator", Title: "Browser Coordinator", Version: o.Version,
@@ -78,24 +74,33 @@ func NewServer(o Options) *Server {
 		s.mcp.AddReceivingMiddleware(o.Secrets.Middleware)
 		s.mcp.AddSendingMiddleware(o.Secrets.Middleware)
 	}
-	s.mcp.AddReceivingMiddleware(s.prepare, s.tools.List, s.tools.Fit)
-	s.addWindowTools()
-	s.addSeeTools()
-	s.addReadTools()
-	s.addNavigateTools()
-	s.addInputTools()
-	s.addSteps()
-	s.addEvaluateTools()
-	s.addEmulateTools()
-	s.addFetchTools()
-	s.addTabTools()
-	s.addNetworkTools()
-	s.addDebugTools()
-	s.addUserTools()
-	s.addCapTools()
+	tools, all := catalog.Tools{}, catalog.Tools{}
+	s.mcp.AddReceivingMiddleware(s.prepare, tools.List(all))
+	for _, t := range All() {
+		all[t.Name] = &t.Tool
+		if t.Set == "" || slices.Contains(o.Caps, t.Set) {
+			tools.Register(s.mcp, &t.Tool, s.handler(t))
+		}
+	}
 	s.addResources()
 	s.addPrompts()
 	return s
+}
+
+// handler handles the calls of a tool.
+func (s *Server) handler(t *Tool) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		a := s.agentOf(req.Session)
+		if question := a.AskRoots(req); question != nil {
+			return question, nil
+		}
+		result, err := t.Call(ctx, a, req.Params.Arguments)
+		if err != nil {
+			result = &mcp.CallToolResult{}
+			result.SetError(err)
+		}
+		return result, nil
+	}
 }
 
 // Run serves one MCP session on the transport until it ends or ctx does, and

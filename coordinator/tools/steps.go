@@ -1,13 +1,13 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -15,94 +15,103 @@ import (
 	"browser-coordinator/coordinator/tools/catalog"
 )
 
+// stepIn lists the arguments that most steps need. A step takes all of its tool's.
+type stepIn struct {
+	Action string   `json:"action"`
+	Target string   `json:"target,omitempty"`
+	Text   string   `json:"text,omitempty" about:"to type, to wait for, or to expect within 5 s"`
+	Submit bool     `json:"submit,omitempty"`
+	Key    string   `json:"key,omitempty"`
+	Values []string `json:"values,omitempty"`
+	To     string   `json:"to,omitempty"`
+	URL    string   `json:"url,omitempty"`
+
+	given map[string]any
+}
+
+// Open implements [catalog.Open].
+func (*stepIn) Open() {}
+
+func (in *stepIn) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, &in.given) }
+
 type stepsIn struct {
-	// Steps have the member action. The others are the arguments of its tool.
-	Steps []map[string]any `json:"steps"`
+	Steps []stepIn `json:"steps"`
 	inPage
 }
 
-// makeStep makes a step of a tool's arguments, and of the agent's claims in them.
-type makeStep func(a *agent.Agent, arguments json.RawMessage, claims []string) (agent.Step, error)
-
-// stepsSchema lists the arguments that most steps need. A step takes all of its tool's.
-const stepsSchema = `{"type":"object","properties":{"steps":{"type":"array","items":{"type":"object","properties":{` +
-	`"action":{"type":"string","description":"click, type, press, select, check, uncheck, hover, drag (target, to), wait, navigate, expect, dialog (accept, promptText)"},` +
-	`"target":{"type":"string"},"text":{"type":"string","description":"to type, to wait for, or to expect within 5 s"},` +
-	`"submit":{"type":"boolean"},"key":{"type":"string"},"values":{"type":"array","items":{"type":"string"}},"to":{"type":"string"},"url":{"type":"string"}},` +
-	`"required":["action"],"additionalProperties":true}},"tab":{"type":"integer"},"window":{"type":"string"}},"required":["steps"],"additionalProperties":false}`
-
-// stepAction is what a step's action stands for: a tool, and what its arguments are then.
-type stepAction struct {
-	tool  string
-	adapt func(arguments map[string]any) map[string]any // nil: they are the tool's
-}
-
-var stepActions = map[string]stepAction{
-	"click": {tool: "browser_click"}, "type": {tool: "browser_type"}, "press": {tool: "browser_press_key"},
-	"select": {tool: "browser_select_option"}, "hover": {tool: "browser_hover"}, "drag": {tool: "browser_drag"},
-	"navigate": {tool: "browser_navigate"}, "wait": {tool: "browser_wait_for"},
-	"check": {"browser_fill_form", checkTo("true")}, "uncheck": {"browser_fill_form", checkTo("false")},
-	"expect": {"browser_wait_for", inTime}, "dialog": {"browser_handle_dialog", inTime},
-}
-
-// stepAliases are other words for actions.
-var stepAliases = map[string]string{"fill": "type", "goto": "navigate", "assert": "expect"}
-
-// expectedWithin is how many seconds may pass until what a step expects is so.
-const expectedWithin = 5
-
-func inTime(arguments map[string]any) map[string]any {
-	if arguments["time"] == nil && arguments["timeout"] == nil {
-		arguments["time"] = expectedWithin
-	}
-	return arguments
-}
-
-func checkTo(value string) func(map[string]any) map[string]any {
-	return func(arguments map[string]any) map[string]any {
-		form := map[string]any{}
-		for _, shared := range []string{"tab", "window"} {
-			if given, ok := arguments[shared]; ok {
-				form[shared] = given
-				delete(arguments, shared)
-			}
-		}
-		arguments["type"], arguments["value"] = "checkbox", value
-		form["fields"] = []any{arguments}
-		return form
-	}
-}
-
-func (s *Server) addSteps() {
-	tool := mutates("browser_steps", "Steps", "Do several actions, each with the arguments of its tool. Stops at an error or surprise (an unanswered dialog, another origin) and says what was not done")
-	tool.InputSchema = json.RawMessage(stepsSchema)
-	handle(s, tool, func(ctx context.Context, a *agent.Agent, in stepsIn) (*mcp.CallToolResult, any, error) {
+var _ = define(definition[stepsIn]{
+	Name: "browser_steps", Title: "Steps",
+	Description: "Do several actions, each with the arguments of its tool. Stops at an error or surprise (an unanswered dialog, another origin) and says what was not done",
+	Unlike:      "theirs run code of their own for it",
+	Effect:      Acts,
+	Handle: func(ctx context.Context, a *agent.Agent, in stepsIn) (*mcp.CallToolResult, error) {
 		steps := make([]agent.Step, len(in.Steps))
 		for i, given := range in.Steps {
 			var err error
-			if steps[i], err = s.step(a, given, in); err != nil {
-				return nil, nil, fmt.Errorf("step %d: %w; nothing was done", i+1, err)
+			if steps[i], err = step(a, given.given, in); err != nil {
+				return nil, fmt.Errorf("step %d: %w; nothing was done", i+1, err)
 			}
 		}
 		if len(steps) == 0 {
-			return nil, nil, errors.New("steps: give at least one, such as {\"action\": \"click\", \"target\": \"e1\"}")
+			return nil, errors.New("steps: give at least one, such as {\"action\": \"click\", \"target\": \"e1\"}")
 		}
-		return a.Steps(ctx, tool, steps), nil, nil
-	})
+		return a.Steps(ctx, steps), nil
+	},
+	complete: func(parameters *catalog.Parameter, all []*Tool) {
+		var names []string
+		for _, t := range all {
+			for _, step := range t.steps {
+				name := step.Name
+				if step.Usage != "" {
+					name += " (" + step.Usage + ")"
+				}
+				names = append(names, name)
+			}
+		}
+		parameters.Member("steps").Items.Member("action").About = strings.Join(names, ", ")
+	},
+	Others:  map[string]string{"batch act actions multi_action perform_actions": "with steps"},
+	Returns: "a line for each step, then what the last one changed",
+	Notes: "A step is a call of a tool: the same permission, limits and secrets, and the user sees each as an action of its own. " +
+		"All steps are checked before the first one is done. `check` and `uncheck` are `browser_fill_form` with that one field. " +
+		"What `expect` waits for must be true within 5 s, or within `time`; the dialog of `dialog` must open within that time. " +
+		"`fill`, `goto` and `assert` are `type`, `navigate` and `expect`.\n\n" +
+		"A step after which one of these is true is the last:\n\n" +
+		"- It failed; the result is an error then.\n" +
+		"- A dialog is open that the next step does not answer, the page asks for files, or it is paused in the debugger.\n" +
+		"- A navigation was refused, or a form was not sent.\n" +
+		"- The page is at another origin. `navigate` may lead there, and so may a step before or with a `url` to wait for.\n\n" +
+		"The result names that step and the cause, and lists the steps that were not done.",
+	Example: `{"steps": [{"action": "click", "target": "button \"Order\""}, {"action": "type", "target": "textbox \"Coupon\"", "text": "TEA10", "submit": true}, {"action": "expect", "text": "Thank you"}]}`,
+})
+
+// actionNamed is the action of that name, and its tool; nil: there is none. A tool's own name
+// is one too, with or without browser_.
+func actionNamed(name string) (*Tool, action) {
+	name = strings.TrimPrefix(name, "browser_")
+	for _, t := range All() {
+		for _, a := range t.steps {
+			if a.Name == name || slices.Contains(a.Also, name) || a.Adapt == nil && t.Name == "browser_"+name {
+				return t, a
+			}
+		}
+	}
+	return nil, action{}
 }
 
 // step makes a call of a step: of the same tool that an agent could call itself.
-func (s *Server) step(a *agent.Agent, given map[string]any, in stepsIn) (step agent.Step, err error) {
-	action, _ := given["action"].(string)
-	action = cmp.Or(stepAliases[action], action)
-	to, known := stepActions[action]
-	for name, each := range stepActions {
-		if !known && (each.adapt == nil || name == "dialog") && (action == each.tool || "browser_"+action == each.tool) {
-			action, to, known = name, each, true
+func step(a *agent.Agent, given map[string]any, in stepsIn) (step agent.Step, err error) {
+	word, _ := given["action"].(string)
+	tool, action := actionNamed(word)
+	if tool == nil {
+		var known []string
+		for _, t := range All() {
+			for _, action := range t.steps {
+				known = append(known, action.Name)
+			}
 		}
-	}
-	if !known {
-		return step, oneOf("action", action, slices.Sorted(maps.Keys(stepActions))...)
+		slices.Sort(known)
+		return step, oneOf("action", word, known...)
 	}
 	arguments := map[string]any{}
 	if in.Window != "" {
@@ -113,28 +122,21 @@ func (s *Server) step(a *agent.Agent, given map[string]any, in stepsIn) (step ag
 	}
 	maps.Copy(arguments, given)
 	delete(arguments, "action")
-	name := action
+	name := action.Name
 	for _, key := range []string{"target", "text", "key", "url"} {
-		if value, ok := arguments[key].(string); ok && name == action {
+		if value, ok := arguments[key].(string); ok {
 			name += " " + agent.Quoted(value)
+			break
 		}
 	}
-	leaves := to.tool == "browser_navigate" || to.tool == "browser_wait_for" && arguments["url"] != nil
-	if text, ok := arguments["text"]; ok && to.tool == "browser_select_option" && arguments["values"] == nil {
-		arguments["values"] = text
-		delete(arguments, "text")
-	}
-	if to.adapt != nil {
-		arguments = to.adapt(arguments)
+	if action.Adapt != nil {
+		arguments = action.Adapt(arguments)
 	}
 	encoded, err := json.Marshal(arguments)
 	if err != nil {
 		return step, err
 	}
-	fitted, claims, err := catalog.Fitted(to.tool, encoded)
-	if err == nil {
-		step, err = s.steps[to.tool](a, fitted, claims)
-	}
-	step.Name, step.Leaves, step.Answers = name, leaves, to.tool == "browser_handle_dialog"
+	step, err = tool.fit(a, encoded)
+	step.Name = name
 	return step, err
 }

@@ -58,7 +58,7 @@ func TestSteps(t *testing.T) {
 
 	answer := args{"action": "dialog", "accept": true}
 	agent.Expect("browser_steps", steps(click("#ask"), answer, uncheck), "Sure?", "2. Accepted the dialog.", "3. Unchecked checkbox \"News\".")
-	agent.Expect("browser_steps", steps(click("#soon"), answer, args{"action": "expect", "text": "true", "timeout": 5000}), "2. Accepted the dialog.", "3. It is there.") // it opens after the answer to the click
+	agent.Expect("browser_steps", steps(click("#soon"), answer, args{"action": "expect", "text": "true", "time": 5}), "2. Accepted the dialog.", "3. It is there.") // it opens after the answer to the click
 	agent.Refused("browser_steps", steps(args{"action": "dialog", "accept": true, "time": 0.1}, uncheck), "1. dialog failed: there is no dialog to answer", "Not done: 2 uncheck “#news”.")
 	agent.Refused("browser_handle_dialog", args{"accept": true}, "there is no dialog to answer")
 

@@ -12,58 +12,73 @@ import (
 	"browser-coordinator/coordinator/page/storage"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/policy"
 )
 
-type keyIn struct {
-	Key string `json:"key"`
-	inPage
-}
-
-type setItemIn struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-	inPage
-}
-
 type cookieListIn struct {
-	Domain string `json:"domain,omitempty" jsonschema:"Only of domains with this in them"`
-	Path   string `json:"path,omitempty" jsonschema:"Only of paths that begin so"`
+	Domain string `json:"domain,omitempty" about:"only of domains with this in them"`
+	Path   string `json:"path,omitempty" about:"only of paths that begin so"`
 	inPage
 }
+
+var _ = define(definition[cookieListIn]{
+	Name: "browser_cookie_list", Title: "List cookies", Description: "List the browser's cookies",
+	Set: "storage", Effect: Reads,
+	Do:      onPage(cookieList),
+	Returns: "the cookies of the page's browser context, of every site; long values shortened",
+	Data:    "`cookies`, as in a storage state",
+	Example: `{}`,
+})
 
 type cookieNameIn struct {
-	Name string `json:"name"`
+	Name string `json:"name" is:"subject"`
 	inPage
 }
+
+var _ = define(definition[cookieNameIn]{
+	Name: "browser_cookie_get", Title: "Get a cookie", Description: "The cookies of a name in full",
+	Set: "storage", Effect: Reads,
+	Do:      onPage(cookieGet),
+	Returns: "the cookies of that name, with their attributes",
+	Data:    "`cookies`, as in a storage state",
+	Example: `{"name": "sid"}`,
+})
 
 type cookieSetIn struct {
-	Name     string  `json:"name"`
+	Name     string  `json:"name" is:"subject"`
 	Value    string  `json:"value"`
-	Domain   string  `json:"domain,omitempty" jsonschema:"Default: the page's host; with a dot in front subdomains too"`
-	Path     string  `json:"path,omitempty" jsonschema:"Default: /"`
-	Expires  float64 `json:"expires,omitempty" jsonschema:"Seconds since 1970; without it the cookie ends with the browser"`
+	Domain   string  `json:"domain,omitempty" about:"default: the page's host; with a dot in front subdomains too"`
+	Path     string  `json:"path,omitempty" about:"default: /"`
+	Expires  float64 `json:"expires,omitempty" about:"seconds since 1970; without it the cookie ends with the browser"`
 	HTTPOnly bool    `json:"httpOnly,omitempty"`
 	Secure   bool    `json:"secure,omitempty"`
-	SameSite string  `json:"sameSite,omitempty" jsonschema:"Strict, Lax or None" oneof:"Strict Lax None"`
+	SameSite string  `json:"sameSite,omitempty" about:"Strict, Lax or None" oneof:"Strict Lax None"`
 	inPage
 }
 
-func (s *Server) addStorageTools() {
-	onPage(s, withData(reads("browser_cookie_list", "List cookies", "List the browser's cookies")), cookieList)
-	onPage(s, withData(reads("browser_cookie_get", "Get a cookie", "The cookies of a name in full")), cookieGet)
-	onPage(s, mutates("browser_cookie_set", "Set a cookie", "Set a cookie"), cookieSet)
-	onPage(s, mutates("browser_cookie_delete", "Delete a cookie", "Delete the cookies of a name"), cookieDelete)
-	onPage(s, mutates("browser_cookie_clear", "Clear cookies", "Delete all cookies, of every site"), cookieClear)
-	for _, area := range []storage.Area{storage.Local, storage.Session} {
-		a, name := areaTools{area}, "browser_"+strings.ToLower(string(area))
-		onPage(s, withData(reads(name+"_list", fmt.Sprintf("List %s", area), fmt.Sprintf("List the page's %s", area))), a.list)
-		onPage(s, withData(reads(name+"_get", fmt.Sprintf("Get an item of %s", area), fmt.Sprintf("One %s item in full", area))), a.get)
-		onPage(s, mutates(name+"_set", fmt.Sprintf("Set an item of %s", area), fmt.Sprintf("Set a %s item", area)), a.set)
-		onPage(s, mutates(name+"_delete", fmt.Sprintf("Delete an item of %s", area), fmt.Sprintf("Delete a %s item", area)), a.remove)
-		onPage(s, mutates(name+"_clear", fmt.Sprintf("Clear %s", area), fmt.Sprintf("Clear the page's %s", area)), a.clear)
-	}
-	s.addStateTools()
-}
+var _ = define(definition[cookieSetIn]{
+	Name: "browser_cookie_set", Title: "Set a cookie", Description: "Set a cookie",
+	Set: "storage", Effect: Acts, Category: policy.Storage,
+	Do:      onPage(cookieSet),
+	Returns: "which was set, and where",
+	Example: `{"name": "theme", "value": "dark"}`,
+})
+
+var _ = define(definition[cookieNameIn]{
+	Name: "browser_cookie_delete", Title: "Delete a cookie", Description: "Delete the cookies of a name",
+	Set: "storage", Effect: Acts, Category: policy.Storage,
+	Do:      onPage(cookieDelete),
+	Returns: "which were deleted",
+	Example: `{"name": "sid"}`,
+})
+
+var _ = define(definition[inPage]{
+	Name: "browser_cookie_clear", Title: "Clear cookies", Description: "Delete all cookies, of every site",
+	Set: "storage", Effect: Acts, Category: policy.Storage,
+	Do:      onPage(cookieClear),
+	Returns: "that they are deleted",
+	Example: `{}`,
+})
 
 // cookies are those that the agent may read, and that are wanted. It reports how many it
 // left out.
@@ -144,8 +159,65 @@ func cookieDelete(ctx context.Context, c *agent.Call, p *page.Page, in cookieNam
 	return nil
 }
 
-func cookieClear(ctx context.Context, c *agent.Call, p *page.Page, _ inWindow) error {
+func cookieClear(ctx context.Context, c *agent.Call, p *page.Page, _ inPage) error {
 	return c.Done(p.Storage().ClearCookies(ctx), "Deleted all cookies.")
+}
+
+type keyIn struct {
+	Key string `json:"key" is:"subject"`
+	inPage
+}
+
+type setItemIn struct {
+	Key   string `json:"key" is:"subject"`
+	Value string `json:"value"`
+	inPage
+}
+
+// Both storage areas of a page have the same tools.
+var _, _ = defineArea(storage.Local), defineArea(storage.Session)
+
+func defineArea(area storage.Area) (tools []*Tool) {
+	a, name := areaTools{area}, "browser_"+strings.ToLower(string(area))
+	return []*Tool{
+		define(definition[inPage]{
+			Name: name + "_list", Title: fmt.Sprintf("List %s", area), Description: fmt.Sprintf("List the page's %s", area),
+			Set: "storage", Effect: Reads,
+			Do:      onPage(a.list),
+			Returns: "the items of the page's origin; long values shortened",
+			Data:    "`items`: `key`, `value`",
+			Example: `{}`,
+		}),
+		define(definition[keyIn]{
+			Name: name + "_get", Title: fmt.Sprintf("Get an item of %s", area), Description: fmt.Sprintf("One %s item in full", area),
+			Set: "storage", Effect: Reads,
+			Do:      onPage(a.get),
+			Returns: "the item",
+			Data:    "`key`, `value`",
+			Example: `{"key": "theme"}`,
+		}),
+		define(definition[setItemIn]{
+			Name: name + "_set", Title: fmt.Sprintf("Set an item of %s", area), Description: fmt.Sprintf("Set a %s item", area),
+			Set: "storage", Effect: Acts, Category: policy.Storage,
+			Do:      onPage(a.set),
+			Returns: "that it is set",
+			Example: `{"key": "theme", "value": "dark"}`,
+		}),
+		define(definition[keyIn]{
+			Name: name + "_delete", Title: fmt.Sprintf("Delete an item of %s", area), Description: fmt.Sprintf("Delete a %s item", area),
+			Set: "storage", Effect: Acts, Category: policy.Storage,
+			Do:      onPage(a.remove),
+			Returns: "that it is deleted",
+			Example: `{"key": "theme"}`,
+		}),
+		define(definition[inPage]{
+			Name: name + "_clear", Title: fmt.Sprintf("Clear %s", area), Description: fmt.Sprintf("Clear the page's %s", area),
+			Set: "storage", Effect: Acts, Category: policy.Storage,
+			Do:      onPage(a.clear),
+			Returns: "that it is empty",
+			Example: `{}`,
+		}),
+	}
 }
 
 // areaTools are the tools of a storage area of the page.
@@ -157,7 +229,7 @@ type itemOut struct {
 	Value string `json:"value"`
 }
 
-func (t areaTools) list(ctx context.Context, c *agent.Call, p *page.Page, _ inWindow) error {
+func (t areaTools) list(ctx context.Context, c *agent.Call, p *page.Page, _ inPage) error {
 	items, err := p.Storage().Items(ctx, t.area)
 	if err != nil {
 		return err
@@ -194,6 +266,6 @@ func (t areaTools) remove(ctx context.Context, c *agent.Call, p *page.Page, in k
 	return c.Done(p.Storage().RemoveItem(ctx, t.area, in.Key), "Deleted %s.", in.Key)
 }
 
-func (t areaTools) clear(ctx context.Context, c *agent.Call, p *page.Page, _ inWindow) error {
+func (t areaTools) clear(ctx context.Context, c *agent.Call, p *page.Page, _ inPage) error {
 	return c.Done(p.Storage().ClearItems(ctx, t.area), "The %s is empty now.", t.area)
 }

@@ -15,19 +15,32 @@ import (
 )
 
 type saveStateIn struct {
-	Filename string `json:"filename,omitempty" jsonschema:"Default: storage-state-TIME.json"`
+	Filename string `json:"filename,omitempty" about:"default: storage-state-TIME.json"`
 	inPage
 }
+
+var _ = define(definition[saveStateIn]{
+	Name: "browser_storage_state", Title: "Save the storage state", Description: "Save cookies and local storage to a file, in Playwright's format",
+	Set: "storage", Effect: Reads,
+	Do:      saveState,
+	Returns: "the file, with mode 0600: the cookies, and the local storage of the known origins, which are those of open pages and of what this page has shown",
+	Notes: "The file is Playwright's `storageState`. Other origins are visited in a hidden page for which the coordinator responds " +
+		"to all requests: no server gets one and no script of the site runs. IndexedDB is neither saved nor restored.",
+	Example: `{}`,
+})
 
 type loadStateIn struct {
-	Filename string `json:"filename"`
+	Filename string `json:"filename" is:"subject"`
 	inPage
 }
 
-func (s *Server) addStateTools() {
-	add(s, saves("browser_storage_state", "Save the storage state", "Save cookies and local storage to a file, in Playwright's format"), saveState)
-	add(s, mutates("browser_set_storage_state", "Restore the storage state", "Replace cookies and local storage by those of such a file"), loadState)
-}
+var _ = define(definition[loadStateIn]{
+	Name: "browser_set_storage_state", Title: "Restore the storage state", Description: "Replace cookies and local storage by those of such a file",
+	Set: "storage", Effect: Acts, Category: policy.Storage,
+	Do:      loadState,
+	Returns: "what was restored. The cookies and the known origins' local storage are cleared before",
+	Example: `{"filename": "storage-state.json"}`,
+})
 
 func saveState(ctx context.Context, c *agent.Call, in saveStateIn) error {
 	p, file, err := c.PageAndFile(ctx, cmp.Or(in.Filename, agent.DatedName("storage-state", output.JSON)), output.JSON)

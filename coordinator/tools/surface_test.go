@@ -35,16 +35,6 @@ var extra = map[string][]string{
 	"browser_route":            {"abort", "times"},
 }
 
-// alone are tools without an equivalent, or without exactly one, in Playwright MCP.
-var alone = map[string]string{
-	"browser_steps":    "theirs run code of their own for it",
-	"browser_emulate":  "theirs, browser_emulate_media, is a part of it, by the same parameters",
-	"browser_export":   "their answers have a line of code for each action",
-	"browser_fetch":    "theirs run code of their own for it",
-	"browser_markdown": "theirs has only the snapshot to read a page",
-	"browser_dom":      "theirs run code of their own for it",
-}
-
 // toolsOf are the tools of a set, or the default ones, with their parameters.
 func toolsOf(t *testing.T, set string) map[string][]string {
 	t.Helper()
@@ -95,7 +85,7 @@ func TestToolsMatchPlaywrightMCP(t *testing.T) {
 			}
 		}
 		for tool, params := range ours {
-			if alone[tool] != "" || set == "" && !strings.HasPrefix(tool, "browser_") {
+			if named(tool).Unlike != "" || set == "" && !strings.HasPrefix(tool, "browser_") {
 				continue
 			}
 			if _, known := theirs[tool]; !known {
@@ -175,7 +165,7 @@ func TestAnnotations(t *testing.T) {
 // Each set is small too: an agent pays for it once it is on.
 func TestCapsAreOffByDefault(t *testing.T) {
 	plain := rawToolList(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"})
-	for _, c := range Caps() {
+	for _, c := range Caps {
 		tools := rawToolList(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test", Caps: []string{c.Name}})
 		size := 0
 		for _, tool := range tools {

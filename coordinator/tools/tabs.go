@@ -7,19 +7,41 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/export"
 )
 
 type tabsIn struct {
-	Action string `json:"action" jsonschema:"list, new, close or select" oneof:"list new close select"`
+	Action string `json:"action" about:"list, new, close or select" oneof:"list new close select" is:"subject"`
 	Index  *int   `json:"index,omitempty"`
-	URL    string `json:"url,omitempty"`
-	Front  bool   `json:"front,omitempty" jsonschema:"also show it to the user"`
+	URL    string `json:"url,omitempty" is:"subject"`
+	Front  bool   `json:"front,omitempty" about:"also show it to the user"`
 	inWindow
 }
 
-func (s *Server) addTabTools() {
-	add(s, withData(mutates("browser_tabs", "Tabs", "List tabs, open one and work in it, close one of yours, or select where you work")), tabs)
-}
+var _ = define(definition[tabsIn]{
+	Name: "browser_tabs", Title: "Tabs", Description: "List tabs, open one and work in it, close one of yours, or select where you work",
+	Effect:     Acts,
+	ReadOnlyIf: func(in tabsIn) bool { return in.Action == "list" },
+	ReadOnly:   "to `list`",
+	Do:         tabs,
+	// A tab is opened when the first call works in it.
+	Code: func(in tabsIn, _ *agent.Done) export.Step {
+		if in.Action == "close" {
+			return export.Step{Comment: "The agent closed a tab here."}
+		}
+		return export.Step{}
+	},
+	Others: map[string]string{
+		"close tab_close close_tab close_page close_browser": "with action close",
+		"tab_list list_tabs list_pages get_tabs":             "with action list",
+		"tab_new new_tab new_page open_tab":                  "with action new and url",
+		"tab_select select_tab select_page switch_tab":       "with action select and index",
+	},
+	Returns: "the tabs, in the order in which they opened; of `new` also the beginning of its page",
+	Notes:   "Only `front` brings a tab to the front. A session closes only tabs that it, or an action of it, has opened.",
+	Data:    "`tabs`: `index`, `title`, `url`, `current`, `yours`",
+	Example: `{"action": "list"}`,
+})
 
 // tabOut is one tab in the structured answer of browser_tabs.
 type tabOut struct {

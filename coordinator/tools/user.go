@@ -19,15 +19,22 @@ import (
 )
 
 type pickIn struct {
-	Message string  `json:"message,omitempty" jsonschema:"what to point at"`
-	Timeout float64 `json:"timeout,omitempty" jsonschema:"seconds, default 60"`
+	Message string  `json:"message,omitempty" about:"what to point at"`
+	Timeout float64 `json:"timeout,omitempty" about:"seconds, default 60"`
 	inPage
 }
 
-func (s *Server) addUserTools() {
-	onPage(s, reads("pick_element", "Pick element", "Ask the user to click an element in the page, and learn which it was"), pickElement)
-	add(s, local(adjusts("present_review", "Present review", "Show the user Markdown beside the code: links to files open there, and the user can apply its ```diff blocks")), presentReview)
-}
+var _ = define(definition[pickIn]{
+	Name: "pick_element", Title: "Pick element", Description: "Ask the user to click an element in the page, and learn which it was",
+	Effect:  Reads,
+	Do:      onPage(pickElement),
+	Others:  map[string]string{"select_element pick": ""},
+	Returns: "the element that the user clicked: its snapshot line with its ref, selector, box, text, attributes and a picture; with a development build also the framework's component and source. Escape, Cancel and the timeout are errors",
+	Notes: "`timeout` is at most 600 seconds. It uses the browser's own inspect mode, so it works in any visible browser of the window. " +
+		"The page of a headless browser is shown to the user by the window, whose live view forwards the click. " +
+		"A headless browser that is not a window's is refused at once.",
+	Example: `{"message": "the field that is wrong"}`,
+})
 
 // pickTimeout is how long the user has to select an element.
 const pickTimeout, longestPick = time.Minute, 10 * time.Minute

@@ -3,25 +3,52 @@ package tools
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/export"
 )
 
 type verifyElementIn struct {
-	Role           string `json:"role" jsonschema:"as in the snapshot"`
-	AccessibleName string `json:"accessibleName" jsonschema:"as in the snapshot, or a part of it"`
+	Role           string `json:"role" about:"as in the snapshot"`
+	AccessibleName string `json:"accessibleName" about:"as in the snapshot, or a part of it"`
 	inPage
 }
+
+var _ = define(definition[verifyElementIn]{
+	Name: "browser_verify_element_visible", Title: "Verify an element", Description: "Fail unless an element of that role and name is shown",
+	Set: "testing", Effect: Reads,
+	Do: onPage(verifyElement),
+	Code: func(in verifyElementIn, d *agent.Done) export.Step {
+		if !snapshot.IsARIA(in.Role) {
+			return export.Step{Comment: fmt.Sprintf("The agent saw %s %q.", in.Role, in.AccessibleName)}
+		}
+		return code(javascript.Of("expect($.getByRole($, { name: $ }).first()).toBeVisible()", d.Scope, in.Role, in.AccessibleName))
+	},
+	Returns: "its ref, or an error that contains the actual state",
+	Notes:   "Texts and names are compared without regard to case and white space. Frames and open shadow roots are searched too.",
+	Example: `{"role": "button", "accessibleName": "Order"}`,
+})
 
 type verifyTextIn struct {
 	Text string `json:"text"`
 	inPage
 }
+
+var _ = define(definition[verifyTextIn]{
+	Name: "browser_verify_text_visible", Title: "Verify a text", Description: "Fail unless the text is shown",
+	Set: "testing", Effect: Reads,
+	Do:      onPage(verifyText),
+	Code:    func(in verifyTextIn, d *agent.Done) export.Step { return code(export.ExpectText(d.Scope, in.Text)) },
+	Returns: "yes, or an error that contains the actual state",
+	Example: `{"text": "Thank you"}`,
+})
 
 type verifyListIn struct {
 	targetIn
@@ -29,21 +56,60 @@ type verifyListIn struct {
 	inPage
 }
 
+var _ = define(definition[verifyListIn]{
+	Name: "browser_verify_list_visible", Title: "Verify a list", Description: "Fail unless the list shows the items",
+	Set: "testing", Effect: Reads,
+	Aims: verifyListIn.field,
+	Do:   onPage(verifyList),
+	Code: func(in verifyListIn, d *agent.Done) export.Step {
+		var s export.Step
+		for _, item := range in.Items {
+			s.Code = append(s.Code, export.ExpectText(d.On[0], item))
+		}
+		return s
+	},
+	Returns: "yes, or an error that contains the actual state",
+	Example: `{"target": "list \"Basket\"", "items": ["Tea", "Coffee"]}`,
+})
+
 type verifyValueIn struct {
-	Type string `json:"type" jsonschema:"textbox, checkbox, radio, combobox or slider" oneof:"textbox checkbox radio combobox slider"`
+	Type string `json:"type" about:"textbox, checkbox, radio, combobox or slider" oneof:"textbox checkbox radio combobox slider"`
 	targetIn
-	Value string `json:"value" jsonschema:"of a checkbox or radio: true or false"`
+	Value string `json:"value" about:"of a checkbox or radio: true or false"`
 	inPage
 }
 
-func (s *Server) addTestingTools() {
-	onPage(s, reads("browser_verify_element_visible", "Verify an element", "Fail unless an element of that role and name is shown"), verifyElement)
-	onPage(s, reads("browser_verify_text_visible", "Verify a text", "Fail unless the text is shown"), verifyText)
-	onPage(s, reads("browser_verify_list_visible", "Verify a list", "Fail unless the list shows the items"), verifyList)
-	onPage(s, reads("browser_verify_value", "Verify a value", "Fail unless the field holds the value"), verifyValue)
-	onPage(s, reads("browser_generate_locator", "Generate a locator", "A Playwright locator that finds the element alone"), generateLocator)
-	add(s, saves("browser_export", "Export a test", "What you did in this session as a Playwright test"), exportTest)
+var _ = define(definition[verifyValueIn]{
+	Name: "browser_verify_value", Title: "Verify a value", Description: "Fail unless the field holds the value",
+	Set: "testing", Effect: Reads,
+	Aims: verifyValueIn.field,
+	Do:   onPage(verifyValue),
+	Code: func(in verifyValueIn, d *agent.Done) export.Step {
+		switch in.Type {
+		case "checkbox", "radio":
+			return code(javascript.Of("expect($).toBeChecked({ checked: $ })", d.On[0], in.Value == "true"))
+		case "combobox":
+			return code(javascript.Of("expect($.locator('option:checked')).toHaveText($)", d.On[0], d.Text(in.Value)))
+		}
+		return code(javascript.Of("expect($).toHaveValue($)", d.On[0], d.Text(in.Value)))
+	},
+	Returns: "yes, or an error that contains the actual state",
+	Example: `{"type": "textbox", "target": "textbox \"Coupon\"", "value": "TEA10"}`,
+})
+
+type elementIn struct {
+	targetIn
+	inPage
 }
+
+var _ = define(definition[elementIn]{
+	Name: "browser_generate_locator", Title: "Generate a locator", Description: "A Playwright locator that finds the element alone",
+	Set: "testing", Effect: Reads,
+	Aims:    elementIn.field,
+	Do:      onPage(generateLocator),
+	Returns: "the locator",
+	Example: `{"target": "button \"Order\""}`,
+})
 
 func verifyElement(ctx context.Context, c *agent.Call, p *page.Page, in verifyElementIn) error {
 	found, err := p.Reader().FindByRole(ctx, in.Role, in.AccessibleName)
@@ -86,6 +152,37 @@ type exportIn struct {
 	Filename string `json:"filename,omitempty"`
 	inWindow
 }
+
+var _ = define(definition[exportIn]{
+	Name: "browser_export", Title: "Export a test", Description: "What you did in this session as a Playwright test",
+	Set: "testing", Unlike: "their answers have a line of code for each action",
+	Effect:  Reads,
+	Do:      exportTest,
+	Returns: "the session so far as a test for `@playwright/test`; above 10,000 bytes a file",
+	Notes: "With this set on, a session's actions are recorded, up to 1,000.\n\n" +
+		"- **Elements** have the locator of `browser_generate_locator`, from the moment before the action.\n" +
+		"- **Expectations** are the addresses that actions led to, the messages of dialogs, what `browser_wait_for` waited for, " +
+		"what `browser_verify_…` verified, and what results showed. Of an address with a query or a fragment, only the part before it is compared.\n" +
+		"- **Of what a result showed** an action has up to two expectations: alerts, statuses, dialogs, headings, values of " +
+		"other fields, then other texts. Times, dates, identifiers and notes such as *Loading…* are left out, and what a locator " +
+		"would not find at that moment.\n" +
+		"- **Dialogs, file choosers and new tabs** are awaited from before the action that opens them. " +
+		"A dialog that opens after an action has ended is taken for one of that action. " +
+		"The test opens any other tab by its address at the first action there, so it begins without the user's login.\n" +
+		"- **Secrets** are read from the environment (`process.env.NAME`); a comment lists their names. Only a whole value is read so. " +
+		"In place of a part of one, or of another spelling, there is `<secret>NAME</secret>`; an expectation of that is left " +
+		"out, and a pattern of an address matches anything there.\n" +
+		"- **Passwords**: what was typed into a password field, also by keys, is a variable `TYPED_PASSWORD`, `TYPED_PASSWORD2`, " +
+		"…, and a comment says so. Such a field has the type `password`, or `autocomplete` with `current-password` or `new-password`. " +
+		"A password of at least three characters is replaced in all other texts of the test too.\n" +
+		"- **Files** have the paths that the agent gave: run the test in the workspace.\n" +
+		"- **Texts and scripts** of pages and agents are only string literals. Whoever loads the file runs none of them outside of a page. " +
+		"Characters that a reader would not see (controls, directions, line separators) are escapes. " +
+		"Code is built of constants and values, and never edited as text.\n" +
+		"- **A call that failed** half-way is a comment that says what it had done. Of `browser_fill_form`, the fields that were filled are part of the test.\n" +
+		"- **What a test cannot repeat** (cookies, storage, emulation other than the viewport) is a comment.",
+	Example: `{}`,
+})
 
 // longestTest is how many bytes of a test are returned rather than saved.
 const longestTest = 10_000

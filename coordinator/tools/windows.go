@@ -32,19 +32,23 @@ type windowOut struct {
 	Why    string `json:"why"`
 }
 
-func (s *Server) addWindowTools() {
-	tool := withData(local(reads("window_list", "List windows", "List windows, and which one is yours")))
-	handle(s, tool, func(ctx context.Context, a *agent.Agent, _ listIn) (*mcp.CallToolResult, any, error) {
-		out, err := s.listWindows(ctx, a)
+var _ = define(definition[listIn]{
+	Name: "window_list", Title: "List windows", Description: "List windows, and which one is yours",
+	Effect: Reads, Local: true,
+	Handle: func(ctx context.Context, a *agent.Agent, _ listIn) (*mcp.CallToolResult, error) {
+		out, err := listWindows(ctx, a)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		result, data := out.Result(tool)
-		return result, data, nil
-	})
-}
+		return out.Result(true), nil
+	},
+	Others:  map[string]string{"window_select select_window": "and the argument window of every tool"},
+	Returns: "the windows, which one is yours, and why",
+	Data:    "`windows`: `address`, `workspace`, `folders`, `kind`, `browser`, `endpoint`, `access`, `editor`, `chosen`, `why`",
+	Example: `{}`,
+})
 
-func (s *Server) listWindows(ctx context.Context, a *agent.Agent) (*answer.Answer, error) {
+func listWindows(ctx context.Context, a *agent.Agent) (*answer.Answer, error) {
 	chosen, candidates, err := a.Windows.Resolve(ctx, a.Want(ctx, ""))
 	var none *registry.SelectionError
 	if err != nil && !errors.As(err, &none) {
@@ -65,8 +69,8 @@ func (s *Server) listWindows(ctx context.Context, a *agent.Agent) (*answer.Answe
 		} else if len(state.Pages) > 0 {
 			browser = "the pages of its shared debug sessions"
 		}
-		if s.options.Endpoint != nil && w.Workspace != "" {
-			w.Endpoint = s.options.Endpoint(w.Workspace)
+		if a.Endpoint != nil && w.Workspace != "" {
+			w.Endpoint = a.Endpoint(w.Workspace)
 		}
 		mark := "-"
 		if w.Chosen {

@@ -87,6 +87,8 @@ type Options struct {
 	Secrets *secrets.Set
 	// Claims keeps agents out of each other's pages; nil: there are no other agents.
 	Claims Claims
+	// Endpoint returns the stable CDP address of a workspace; nil: there is none.
+	Endpoint func(workspace string) string
 	// Record: a test of what an agent does can be exported.
 	Record bool
 	Logger *slog.Logger

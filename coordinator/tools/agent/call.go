@@ -154,7 +154,7 @@ func (c *Call) earlier() snapshot.Changes {
 }
 
 // Answer performs a call of a tool, and makes the result of it.
-func (c *Call) Answer(ctx context.Context, do func(context.Context) error) (*mcp.CallToolResult, any) {
+func (c *Call) Answer(ctx context.Context, do func(context.Context) error) *mcp.CallToolResult {
 	err := c.Perform(ctx, do)
 	c.answered()
 	if err != nil {
@@ -162,12 +162,12 @@ func (c *Call) Answer(ctx context.Context, do func(context.Context) error) (*mcp
 		if tells(c) {
 			out = c.Out
 		}
-		return out.Failure(err, ofPage(err), c.notice()), nil
+		return out.Failure(err, ofPage(err), c.notice())
 	}
-	if !c.forWindow() {
+	if !c.Local {
 		c.Out.Begin(c.notice())
 	}
-	return c.Out.Result(c.Tool)
+	return c.Out.Result(c.Structured)
 }
 
 // answered notes that the call's answer is all that the agent has seen of the page.
@@ -214,7 +214,7 @@ func (c *Call) Changed(change page.Change) {
 		return
 	}
 	earlier := c.earlier()
-	if c.Tool != nil && c.Tool.OutputSchema != nil { // a value comes first
+	if c.Structured { // a value comes first
 		if c.Out.Late(change.Late, earlier, change.URL) {
 			c.Out.Addf("Since the script began:")
 		}
@@ -229,7 +229,7 @@ func (c *Call) Changed(change page.Change) {
 
 // Resolve is the selected window, with or without a browser.
 func (c *Call) Resolve(ctx context.Context) (registry.Window, error) {
-	window, _, err := c.Windows.Resolve(ctx, c.Want(ctx, c.Named))
+	window, _, err := c.Windows.Resolve(ctx, c.Want(ctx, c.Window))
 	return window, err
 }
 

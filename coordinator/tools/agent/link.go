@@ -106,13 +106,13 @@ func (c *Call) link(ctx context.Context) (*link, error) {
 // browserOf returns the CDP URL of the resolved window's browser, and what is known of
 // it.
 func (c *Call) browserOf(ctx context.Context) (target string, l *link, err error) {
-	if c.attached(c.Named) {
+	if c.attached(c.Window) {
 		target, err := c.Launcher.Browser(ctx)
 		return target, &link{foreign: true, folders: c.folders(ctx)}, err
 	}
-	want := c.Want(ctx, c.Named)
+	want := c.Want(ctx, c.Window)
 	chosen, _, err := c.Windows.Resolve(ctx, want)
-	free := c.Named == "" && c.Launcher != nil
+	free := c.Window == "" && c.Launcher != nil
 	var none *registry.SelectionError
 	switch {
 	case err == nil && free && c.browsers.settled():

@@ -13,17 +13,6 @@ import (
 	"browser-coordinator/coordinator/tools/export"
 )
 
-// Repeatable is implemented by the arguments of tools whose calls a test can repeat.
-type Repeatable interface {
-	Step(c *Done) export.Step
-}
-
-// Partial is implemented by the arguments of calls of which a test can repeat the part that
-// was done before they failed.
-type Partial interface {
-	Part(failed error) Repeatable
-}
-
 // Done is a call that a test repeats.
 type Done struct {
 	Page  javascript.Expression   // the variable of its page
@@ -98,8 +87,8 @@ func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
 // record adds a call to the test that has succeeded, or failed after it had done a part.
 func (c *Call) record(ctx context.Context, failed error) {
 	d := &c.did
-	does, repeatable := c.In.(Repeatable)
-	if c.Test == nil || !repeatable && (c.readOnly() || c.forWindow()) {
+	code := c.Code
+	if c.Test == nil || code == nil && (c.readOnly() || c.Local) {
 		return
 	}
 	comment := ""
@@ -108,10 +97,10 @@ func (c *Call) record(ctx context.Context, failed error) {
 		if part == "" {
 			return
 		}
-		comment = fmt.Sprintf("%s failed here, after a part: %s.", c.Tool.Name, part)
-		partial, ok := c.In.(Partial)
-		if repeatable = ok; ok {
-			does = partial.Part(failed)
+		comment = fmt.Sprintf("%s failed here, after a part: %s.", c.Operation.Name, part)
+		code = nil
+		if c.Part != nil {
+			code = c.Part(failed)
 		}
 	}
 	var in export.Page
@@ -134,20 +123,20 @@ func (c *Call) record(ctx context.Context, failed error) {
 		came.Opened = append(came.Opened, p.ID)
 	}
 	c.Test.Add(in, func(variable javascript.Expression) export.Step {
-		if !repeatable {
-			return export.Step{Comment: cmp.Or(comment, c.Tool.Name+" is not part of the test.")}
+		if code == nil {
+			return export.Step{Comment: cmp.Or(comment, c.Operation.Name+" is not part of the test.")}
 		}
 		done := &Done{Page: variable, Scope: variable, call: c}
 		if !d.frame.IsZero() {
 			done.Scope = javascript.Of("$.$", variable, d.frame)
 		}
 		if failed == nil && len(d.locators) < wanted || slices.ContainsFunc(d.locators, javascript.Expression.IsZero) {
-			return export.Step{Comment: c.Tool.Name + ": its element has no locator."}
+			return export.Step{Comment: c.Operation.Name + ": its element has no locator."}
 		}
 		for _, locator := range d.locators {
 			done.On = append(done.On, javascript.Of("$.$", variable, locator))
 		}
-		step := does.Step(done)
+		step := code(done)
 		step.Comment = cmp.Or(step.Comment, comment)
 		return step
 	}, came)
@@ -157,11 +146,7 @@ func (c *Call) record(ctx context.Context, failed error) {
 // many elements the call aims at.
 func (c *Call) locateAims(ctx context.Context) (wanted int) {
 	read := c.did.locators == nil // it has not acted
-	on, ok := c.In.(interface{ Aims() []input.Aim })
-	if !ok {
-		return 0
-	}
-	for _, aim := range on.Aims() {
+	for _, aim := range c.Aims {
 		if aim.Target != "" {
 			wanted++
 		}

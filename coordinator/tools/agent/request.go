@@ -1,47 +1,53 @@
 package agent
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/tools/export"
 	"browser-coordinator/policy"
 )
 
-// Request is what an agent asks for with a call.
+// Request is a call of a tool, as the tool understands it.
 type Request struct {
-	// Tool is the called tool, and In are its arguments.
-	Tool *mcp.Tool
-	In   any
-	// Claims are the agent's own words for what the call acts on.
-	Claims []string
-	// Named is the window that the call names; empty: none.
-	Named string
-	// Tab is the index of the page that the call names; nil: the one that the agent works in.
-	Tab       *int
+	// Operation is what the call does, for the policy. Its name is the tool's.
 	Operation policy.Operation
-	// Opens reports that the call opens an address, so that a new tab does as well.
+	// Local: the tool works on the window itself, whichever browser the agent uses.
+	Local bool
+	// Structured: the result has a form for programs too.
+	Structured bool
+	// Waits: what the call waits for may have been there for a while before.
+	Waits bool
+	// Opens: the call opens an address, so that a new tab does as well.
 	Opens bool
 	// Changes is how much of what the page shows is answered: none, short or full; empty:
 	// short.
 	Changes string
+	// Claims are the agent's own words for what the call acts on.
+	Claims []string
+	// Window is the window that the call names; empty: none.
+	Window string
+	// Tab is the index of the page that the call names; nil: the one that the agent works in.
+	Tab *int
+	// Aims are the elements that the call acts on or reads.
+	Aims []input.Aim
+	// Question describes the call to the user, in the imperative. names are those of the
+	// elements; a name is empty if nothing has the focus.
+	Question func(names []string) string
+	// Subject is what the call is about, for a report to the user, if it acts on no element;
+	// target are the elements that it has acted on.
+	Subject func(target string) string
+	// Code is how a test repeats the call; nil: it cannot.
+	Code func(*Done) export.Step
+	// Part is Code for the part of a call that was done before it failed; nil: a test has none.
+	Part func(failed error) func(*Done) export.Step
 }
 
 func (r *Request) readOnly() bool { return r.Operation.Class == policy.ReadOnly }
-
-// forWindow reports whether a tool works on the window itself, whichever browser the
-// agent uses.
-func (r *Request) forWindow() bool {
-	open := r.Tool.Annotations.OpenWorldHint
-	return open != nil && !*open
-}
 
 func (r *Request) use() use {
 	switch {
@@ -65,63 +71,11 @@ func (r *Request) mayRepeat(err error) bool {
 	return errors.Is(err, page.ErrBrowserGone) && (r.readOnly() || errors.Is(err, page.ErrUnsent))
 }
 
-func (r *Request) aims() []input.Aim {
-	if aiming, ok := r.In.(Aiming); ok {
-		return aiming.Aims()
-	}
-	return nil
-}
-
 // aimsAtRefs reports whether the call names its elements by refs alone, which are of one
 // page each.
 func (r *Request) aimsAtRefs() bool {
-	aims := r.aims()
-	return len(aims) > 0 && !slices.ContainsFunc(aims, func(aim input.Aim) bool {
+	return len(r.Aims) > 0 && !slices.ContainsFunc(r.Aims, func(aim input.Aim) bool {
 		_, numbered := frame.ParseRef(aim.Target)
 		return !numbered
 	})
-}
-
-// described are the parameters that describe a call, the most useful first.
-var described = []string{"target", "startTarget", "endTarget", "url", "action", "configuration", "path", "line", "key"}
-
-// shown are the parameters that a question shows to the user.
-var shown = slices.Concat(described, []string{"text", "values", "value", "fields", "function", "expression", "code", "promptText", "paths", "data"})
-
-func (r *Request) detail() string {
-	detail := r.Tool.Annotations.Title
-	if about := r.parameters(shown); about != "" {
-		detail += ": " + about
-	}
-	return detail
-}
-
-const longestDetail = 300
-
-// parameters lists the call's parameters that have these names.
-func (r *Request) parameters(names []string) string {
-	encoded, err := json.Marshal(r.In)
-	if err != nil {
-		return ""
-	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(encoded, &all); err != nil {
-		return ""
-	}
-	var parts []string
-	for _, name := range names {
-		raw, given := all[name]
-		if !given {
-			continue
-		}
-		text := string(raw)
-		var s string
-		if json.Unmarshal(raw, &s) == nil {
-			text = s
-		}
-		if text != "" {
-			parts = append(parts, text)
-		}
-	}
-	return policy.Excerpt(strings.Join(parts, ", "), longestDetail)
 }

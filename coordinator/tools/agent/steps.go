@@ -44,20 +44,15 @@ type did struct {
 	dialog   *page.Dialog
 }
 
-// Waits is implemented by the arguments of calls that wait for something, which may have been
-// there for a while before.
-type Waits interface{ Waits() }
-
 // tells reports whether an answer has what came of a call even if it failed: it failed midway,
 // or waited in vain.
 func tells(c *Call) bool {
-	_, waits := c.In.(Waits)
-	return c.Out != nil && (c.did.changed || waits) // it was permitted
+	return c.Out != nil && (c.did.changed || c.Waits) // it was permitted
 }
 
 // Steps runs calls one after the other. Each is permitted and reported by itself. An error
 // or a surprise ends them: the answer contains it, and what was not done.
-func (a *Agent) Steps(ctx context.Context, tool *mcp.Tool, steps []Step) *mcp.CallToolResult {
+func (a *Agent) Steps(ctx context.Context, steps []Step) *mcp.CallToolResult {
 	out, failed := a.NewAnswer(), false
 	var at place
 	for n, step := range steps {
@@ -91,7 +86,7 @@ func (a *Agent) Steps(ctx context.Context, tool *mcp.Tool, steps []Step) *mcp.Ca
 		step.answered()
 	}
 	out.Begin(a.notice())
-	result, _ := out.Result(tool)
+	result := out.Result(false)
 	result.IsError = failed
 	return result
 }

@@ -20,20 +20,6 @@ import (
 // and the name that the page gives it. An agent's own words for it could hide what it
 // does. They are shown as such, and only if they differ.
 
-// Aiming is implemented by the arguments of tools that act on elements.
-type Aiming interface {
-	Aims() []input.Aim
-	// Question describes the action to the user, in the imperative. names are those of the
-	// elements; a name is empty if nothing has the focus.
-	Question(names []string) string
-}
-
-// Worded is implemented by the arguments of other tools whose question is a sentence.
-type Worded interface {
-	// Sentence describes the action to the user, in the imperative.
-	Sentence() string
-}
-
 // Quoted is a text of the agent in a question. All of them must be quoted: none may pose
 // as the question's own words.
 func Quoted(text string) string { return "“" + plain(text, longestText) + "”" }
@@ -82,19 +68,14 @@ func userName(is frame.Identity, aim input.Aim) string {
 // is not known. It returns an error if the call is sure to fail: the user is not asked
 // then.
 func (c *Call) about(ctx context.Context, p *page.Page, q *policy.Question) error {
-	aims := c.aims()
-	if aims == nil {
-		if worded, ok := c.In.(Worded); ok {
-			q.Detail = c.Secrets.Hide(worded.Sentence())
-		} else {
-			q.Detail = c.detail()
-		}
+	if len(c.Aims) == 0 {
+		q.Detail = c.Secrets.Hide(c.Question(nil))
 		return nil
 	}
 	c.asked = map[string]string{}
 	var names, claims []string
 	var known []frame.Identity
-	for _, aim := range aims {
+	for _, aim := range c.Aims {
 		var on input.On
 		if p != nil {
 			var err error
@@ -114,7 +95,7 @@ func (c *Call) about(ctx context.Context, p *page.Page, q *policy.Question) erro
 			claims = append(claims, claim)
 		}
 	}
-	q.Detail = c.Secrets.Hide(c.In.(Aiming).Question(names))
+	q.Detail = c.Secrets.Hide(c.Question(names))
 	q.Claim = c.Secrets.Hide(plain(strings.Join(claims, ", "), longestClaim))
 	c.target = strings.Join(names, ", ")
 	return nil

@@ -69,12 +69,12 @@ func (c *Call) permit(ctx context.Context) error {
 	if !pinned && !c.readOnly() {
 		c.permitted = new("")
 	}
-	if !c.forWindow() && c.attached(c.Named) {
+	if !c.Local && c.attached(c.Window) {
 		return nil
 	}
-	want := c.Want(ctx, c.Named)
+	want := c.Want(ctx, c.Window)
 	window, _, err := c.Windows.Resolve(ctx, want)
-	if err != nil || !c.forWindow() && want.Explicit == "" && c.browsers.settled() {
+	if err != nil || !c.Local && want.Explicit == "" && c.browsers.settled() {
 		return nil // the call reports it itself, or goes to a browser of our own
 	}
 	if pinned {
@@ -125,7 +125,7 @@ func (c *Call) permit(ctx context.Context) error {
 // error is one for which the user need not be asked.
 func (c *Call) pageIn(ctx context.Context, window registry.Window) (*page.Page, error) {
 	l, need := c.browsers.known(window), reads // no tab is opened before the user agrees
-	if c.aims() != nil {
+	if len(c.Aims) > 0 {
 		need = acts
 	}
 	if l == nil && need == acts && window.Browser() != nil {
@@ -221,7 +221,7 @@ func (a *Agent) announce() {
 // [Agent.Alone].
 func (c *Call) report(began time.Time, err error) {
 	done := vscodeipc.Activity{
-		Client: c.Info().ID, Time: began.UnixMilli(), Act: c.Tool.Name, Target: c.Secrets.Hide(c.targetNow()), Outcome: "done", OK: err == nil,
+		Client: c.Info().ID, Time: began.UnixMilli(), Act: c.Operation.Name, Target: c.Secrets.Hide(c.targetNow()), Outcome: "done", OK: err == nil,
 	}
 	if p := cmp.Or(c.did.page, c.browsers.lastPage()); p != nil {
 		// What follows may hold a secret.
@@ -247,16 +247,10 @@ func (c *Call) report(began time.Time, err error) {
 
 // targetNow is what the call is about, as reports name it.
 func (c *Call) targetNow() string {
-	worded, isWorded := c.In.(Worded)
-	switch {
-	case isWorded:
-		return worded.Sentence()
-	case c.target == "":
-		return c.parameters(described)
-	case c.Operation.Name == "browser_press_key":
-		return c.parameters([]string{"key"}) + " in " + c.target
+	if c.Subject == nil {
+		return c.target
 	}
-	return c.target
+	return c.Subject(c.target)
 }
 
 func limit(s string, most int) string {

@@ -96,16 +96,14 @@ func (a *Answer) Download() string { return a.download }
 // treat it as untrusted.
 const FromPage = "browser-coordinator/from-page"
 
-// Result is the result of the tool, and its structured content if the tool has a schema
-// for that.
-func (a *Answer) Result(tool *mcp.Tool) (*mcp.CallToolResult, any) {
+// Result is the result of a tool, with structured content if the tool has that.
+func (a *Answer) Result(structured bool) *mcp.CallToolResult {
 	a.bound()
 	res := a.result()
-	if tool.OutputSchema == nil {
-		return res, nil
+	if structured {
+		res.Meta, res.StructuredContent = a.marks(), a.structure()
 	}
-	res.Meta = a.marks()
-	return res, a.structure()
+	return res
 }
 
 func (a *Answer) result() *mcp.CallToolResult {

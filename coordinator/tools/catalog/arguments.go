@@ -2,39 +2,22 @@ package catalog
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// schema is what the listing has of an object's parameters.
-type schema struct {
-	Type       string
-	Properties map[string]*schema
-	Items      *schema
-	Required   []string
-	// AdditionalProperties: there are parameters that are not listed.
-	AdditionalProperties bool
-}
-
-// synonyms are names that other servers and models use, and ours for each: the first that
-// the tool has.
+// synonyms are names of parameters in other versions of Playwright MCP and other servers,
+// and ours for each: the first that the tool has.
 var synonyms = map[string][]string{
-	"ref": {"target"}, "selector": {"target"}, "locator": {"target"}, "uid": {"target"},
-	"startRef": {"startTarget"}, "endRef": {"endTarget"}, "from": {"startTarget"}, "to": {"endTarget"}, "sourcePosition": {"startPosition"}, "targetPosition": {"endPosition"}, "target": {"startTarget"},
-	"code": {"function", "expression"}, "script": {"function", "expression"}, "expression": {"function"}, "function": {"expression"},
-	"value": {"text", "values"}, "option": {"values"}, "text": {"value", "promptText"}, "query": {"text"}, "pattern": {"regex"},
-	"file": {"filename", "paths"}, "files": {"paths"}, "path": {"filename", "paths"}, "keys": {"key"},
-	"double": {"doubleClick"}, "dblClick": {"doubleClick"}, "seconds": {"time"}, "line_number": {"line"},
-	"values": {"value"}, "type": {"action"},
+	"ref": {"target"}, "selector": {"target"}, "startRef": {"startTarget"}, "endRef": {"endTarget"},
+	"sourcePosition": {"startPosition"}, "targetPosition": {"endPosition"},
+	"value": {"text", "values"}, "text": {"value", "values", "promptText"}, "values": {"value"},
+	"expression": {"function"}, "function": {"expression"},
 }
 
 // ignored are parameters without which a call does what it says.
@@ -44,150 +27,101 @@ var ignored = []string{"description", "reason", "intent", "explanation", "timeou
 // They are not listed: only the user sees them.
 var claims = []string{"element", "startElement", "endElement", "name"}
 
-type claimsKey struct{}
-
-// Claims are the agent's own words for what a call acts on.
-func Claims(ctx context.Context) []string {
-	claims, _ := ctx.Value(claimsKey{}).([]string)
-	return claims
-}
-
-// Fit is the middleware that brings a call's arguments into the form that the tool takes:
-// synonyms, a single value for a list, a number as a string. What is left over is an error
-// that names the tool's parameters.
-func (t Tools) Fit(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		call, ok := req.GetParams().(*mcp.CallToolParamsRaw)
-		if !ok || t[call.Name] == nil {
-			result, err := next(ctx, method, req)
-			if ok && err != nil {
-				err = t.unknown(call.Name, err)
-			}
-			return result, err
-		}
-		arguments, claims, err := Fitted(call.Name, call.Arguments)
-		if err != nil {
-			result := &mcp.CallToolResult{}
-			result.SetError(err)
-			return result, nil
-		}
-		call.Arguments = arguments
-		return next(context.WithValue(ctx, claimsKey{}, claims), method, req)
-	}
-}
-
-var schemas = sync.OnceValue(func() map[string]*schema {
-	all := make(map[string]*schema)
-	for line := range strings.Lines(Listing) {
-		name, text, _ := strings.Cut(line, " ")
-		var tool struct{ InputSchema *schema }
-		if json.Unmarshal([]byte(text), &tool) == nil {
-			all[name] = tool.InputSchema
-		}
-	}
-	for _, tool := range []string{"browser_press_key", "browser_wait_for"} { // which is Unlisted there
-		all[tool].Properties["target"] = &schema{Type: "string"}
-	}
-	for _, name := range []string{"startPosition", "endPosition"} {
-		all["browser_drag"].Properties[name] = &schema{Type: "object"}
-	}
-	return all
-})
-
-// Fitted is what Fit makes of a call's arguments, and the call's Claims.
-func Fitted(tool string, arguments json.RawMessage) (fitted json.RawMessage, claims []string, err error) {
-	f := fitter{tool: tool}
-	fitted, err = f.fit(schemas()[tool], arguments)
+// Fit brings a call's arguments into the form that the tool takes: synonyms, a single value
+// for a list, a number as a string. What is left over, missing or of another type is an error
+// that names the parameter. It returns also the agent's own words for what the call acts on.
+func (t *Tool) Fit(arguments json.RawMessage) (fitted json.RawMessage, claims []string, err error) {
+	f := fitter{tool: t.Name}
+	fitted, err = f.object(&t.Parameters, arguments)
 	return fitted, f.claims, err
 }
 
 // fitter fits the arguments of one call.
 type fitter struct {
 	tool   string
-	claims []string // see Claims
+	claims []string
 }
 
-func (f *fitter) fit(s *schema, raw json.RawMessage) (json.RawMessage, error) {
+// object fits an object whose members are known.
+func (f *fitter) object(p *Parameter, raw json.RawMessage) (json.RawMessage, error) {
 	var given map[string]json.RawMessage
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
 	if err := json.Unmarshal(raw, &given); err != nil {
-		return nil, fmt.Errorf("the arguments of %s are not an object: %s", f.tool, raw)
+		if p.Name == "" {
+			return nil, fmt.Errorf("the arguments of %s are not an object: %s", f.tool, raw)
+		}
+		return nil, fmt.Errorf("%s: want an object, not %s", p.Name, raw)
 	}
-	f.complete(given)
 	fitted := make(map[string]json.RawMessage, len(given))
 	as := map[string]string{} // the names that are given, by ours
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		ours := s.own(name, given)
-		if other := as[ours]; ours != "" && other != "" && !bytes.Equal(given[other], given[name]) {
+		own := p.own(name, given)
+		if own == nil {
+			if err := f.other(p, name, given[name], fitted); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if other := as[own.Name]; other != "" && !bytes.Equal(given[other], given[name]) {
 			return nil, fmt.Errorf("%s: %s and %s mean the same here, and have different values: give one", f.tool, other, name)
 		}
-		as[ours] = name
-		switch {
-		case s.AdditionalProperties && s.Properties[name] == nil:
-			fitted[name] = given[name]
-		case ours == "value" && f.tool == "browser_fill_form" && isList(given[name]):
-			several, err := f.fitValue(&schema{Type: "array", Items: &schema{Type: "string"}}, given[name])
-			if err != nil {
-				return nil, err
-			}
-			fitted["value"], fitted["values"] = json.RawMessage(`""`), several
-		case ours != "":
-			value, err := f.single(s.Properties[ours], ours, given[name])
-			if err == nil {
-				value, err = f.fitValue(s.Properties[ours], value)
-			}
-			if err != nil {
-				return nil, err
-			}
-			fitted[ours] = inOurWords(f.tool+" "+ours, value)
-		case name == "timeout" && s.Properties["time"] != nil: // Playwright's, in milliseconds
-			var ms float64
-			if json.Unmarshal(bytes.Trim(given[name], `"`), &ms) != nil {
-				return nil, fmt.Errorf("timeout: want milliseconds, not %s", given[name])
-			}
-			if ms > 0 && ms < 100 { // no one waits for so few: they are seconds
-				ms *= 1000
-			}
-			if fitted["time"] == nil {
-				fitted["time"] = json.RawMessage(strconv.FormatFloat(ms/1000, 'f', -1, 64))
-			}
-		case f.tool == "browser_handle_dialog" && answers(name, given[name]) != "": // Selenium's and others'
-			fitted["accept"] = json.RawMessage(answers(name, given[name]))
-		case slices.Contains(claims, name):
-			var claim string
-			if json.Unmarshal(given[name], &claim) == nil && claim != "" {
-				f.claims = append(f.claims, claim)
-			}
-		case !slices.Contains(ignored, name):
-			return nil, s.noParameter(f.tool, name)
+		as[own.Name] = name
+		value, err := f.value(own, given[name])
+		if err != nil {
+			return nil, err
+		}
+		if value != nil {
+			fitted[own.Name] = value
 		}
 	}
-	for _, name := range s.Required {
-		if _, ok := fitted[name]; !ok {
-			return nil, fmt.Errorf("%s needs %s", f.tool, name)
+	for _, m := range p.Members {
+		if _, ok := fitted[m.Name]; m.Required && !ok {
+			return nil, fmt.Errorf("%s needs %s%s", f.tool, m.Name, m.explained())
 		}
 	}
 	return json.Marshal(fitted)
 }
 
-// own is the tool's name for a given parameter, if possible one that is not given too; empty
-// if it has none.
-func (s *schema) own(name string, given map[string]json.RawMessage) (own string) {
-	if s.Properties[name] != nil {
-		return name
+// other takes an argument that is none of the parameters.
+func (f *fitter) other(p *Parameter, name string, value json.RawMessage, fitted map[string]json.RawMessage) error {
+	switch {
+	case p.Open:
+		fitted[name] = value
+	case name == "timeout" && p.Member("time") != nil: // it would be ignored in vain
+		return fmt.Errorf("%s has no parameter %q; give time, in seconds", f.tool, name)
+	case slices.Contains(claims, name):
+		var claim string
+		if json.Unmarshal(value, &claim) == nil && claim != "" {
+			f.claims = append(f.claims, claim)
+		}
+	case !slices.Contains(ignored, name):
+		return p.noMember(f.tool, name)
+	}
+	return nil
+}
+
+// own is the parameter for a given name, if possible one whose name is not given too; nil:
+// none.
+func (p *Parameter) own(name string, given map[string]json.RawMessage) (own *Parameter) {
+	if exact := p.Member(name); exact != nil || p.Open {
+		return exact
 	}
 	for _, ours := range append(synonyms[name], camel(name)) {
-		if s.Properties[ours] != nil && (own == "" || given[own] != nil) {
-			own = ours
+		if m := p.Member(ours); m != nil && (own == nil || given[own.Name] != nil) {
+			own = m
 		}
 	}
 	return own
 }
 
-func (s *schema) noParameter(tool, name string) error {
-	ours := slices.Sorted(maps.Keys(s.Properties))
+func (p *Parameter) noMember(tool, name string) error {
+	var ours []string
+	for _, m := range p.Members {
+		ours = append(ours, m.Name)
+	}
+	slices.Sort(ours)
 	if len(ours) == 0 {
 		return fmt.Errorf("%s has no parameter %q: it has none", tool, name)
 	}
@@ -197,86 +131,88 @@ func (s *schema) noParameter(tool, name string) error {
 	return fmt.Errorf("%s has no parameter %q: it has %s", tool, name, strings.Join(ours, ", "))
 }
 
-// single takes the only member of a list that is given for a text.
-func (f *fitter) single(s *schema, name string, value json.RawMessage) (json.RawMessage, error) {
+// explained is what an error adds about a parameter.
+func (p *Parameter) explained() string {
+	if p.About == "" {
+		return ""
+	}
+	return " (" + p.About + ")"
+}
+
+// value fits the value of a parameter: a single value becomes a list, the only member of a
+// list a value, and a string the number or the boolean that it is. It is nil for a null, as if
+// the parameter was not given.
+func (f *fitter) value(p *Parameter, value json.RawMessage) (json.RawMessage, error) {
+	if string(value) == "null" {
+		return nil, nil
+	}
+	var text string
 	var list []json.RawMessage
-	if name == "body" && len(value) > 0 && (value[0] == '{' || value[0] == '[') { // of a request
+	isText, isList := json.Unmarshal(value, &text) == nil, json.Unmarshal(value, &list) == nil
+	if p.Encoded && !isText {
 		return json.Marshal(string(value))
 	}
-	if s.Type != "string" || json.Unmarshal(value, &list) != nil || list == nil {
-		return value, nil
+	if isList && p.Type != "array" && p.Type != "object" && len(list) == 1 {
+		return f.value(p, list[0])
 	}
-	if len(list) == 1 {
-		return list[0], nil
-	}
-	return nil, errors.New(name + ": want a string, not a list")
-}
-
-// isList reports whether a value is a list of several texts, or of none.
-func isList(value json.RawMessage) bool {
-	var list []json.RawMessage
-	return json.Unmarshal(value, &list) == nil && list != nil && len(list) != 1
-}
-
-// answers is whether a parameter that the tool does not have accepts a dialog; empty:
-// it does not decide that.
-func answers(name string, value json.RawMessage) string {
-	switch strings.ToLower(name + " " + string(bytes.Trim(value, `"`))) {
-	case "action accept", "action ok", "action confirm", "dismiss false":
-		return "true"
-	case "action dismiss", "action cancel", "action reject", "dismiss true":
-		return "false"
-	}
-	return ""
-}
-
-// fitValue turns a single value into a list, and a string into the number or the boolean
-// that it is.
-func (f *fitter) fitValue(s *schema, value json.RawMessage) (json.RawMessage, error) {
-	var text string
-	isText := json.Unmarshal(value, &text) == nil
-	switch s.Type {
+	switch p.Type {
 	case "array":
-		var list []json.RawMessage
-		if json.Unmarshal(value, &list) != nil && json.Unmarshal([]byte(text), &list) != nil {
+		if !isList && json.Unmarshal([]byte(text), &list) != nil {
 			list = []json.RawMessage{value}
 		}
-		if s.Items == nil {
-			return json.Marshal(list)
-		}
-		fit := f.fitValue
-		if len(s.Items.Properties) > 0 {
-			fit = f.fit
-		}
-		for i, item := range list {
-			fitted, err := fit(s.Items, item)
-			if err != nil {
-				return nil, err
-			}
-			list[i] = fitted
-		}
-		return json.Marshal(list)
-	case "integer", "number":
-		if _, err := strconv.ParseFloat(text, 64); isText && err == nil && json.Valid([]byte(text)) { // not NaN
-			return json.RawMessage(text), nil
-		}
-	case "string":
-		if text := oneText(value); text != nil {
-			return text, nil
-		}
-		if !isText && len(value) > 0 && !strings.ContainsRune("{[n", rune(value[0])) { // a number or a boolean
-			return json.Marshal(string(value))
-		}
+		return f.items(p.Items, list)
 	case "object":
-		if isText && strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
-			return json.RawMessage(text), nil
+		if isText && json.Valid([]byte(text)) {
+			value = json.RawMessage(text)
+		}
+		if len(p.Members) > 0 {
+			return f.object(p, value)
+		}
+		if bytes.HasPrefix(value, []byte("{")) {
+			return value, nil
+		}
+	case "integer", "number":
+		number := value
+		if isText {
+			number = json.RawMessage(text)
+		}
+		_, err := strconv.ParseFloat(string(number), 64)
+		if _, whole := strconv.ParseInt(string(number), 10, 64); err == nil && json.Valid(number) && (whole == nil || p.Type == "number") { // not NaN
+			return number, nil
 		}
 	case "boolean":
-		if isText && (text == "true" || text == "false") {
-			return json.RawMessage(text), nil
+		if bare := cmp.Or(text, string(value)); bare == "true" || bare == "false" {
+			return json.RawMessage(bare), nil
+		}
+	case "string":
+		switch {
+		case isList && p.Multiple:
+			return f.items(&Parameter{Name: p.Name, Type: "string"}, list)
+		case isText && len(p.Values) > 0 && !slices.Contains(p.Values, text) && (p.Required || text != ""):
+			return nil, fmt.Errorf("%s %q: want one of %s", p.Name, text, strings.Join(p.Values, ", "))
+		case isText:
+			return value, nil
+		case !isList && !bytes.HasPrefix(value, []byte("{")): // a number or a boolean
+			return json.Marshal(string(value))
 		}
 	}
-	return value, nil
+	article := map[bool]string{true: "an", false: "a"}[strings.Contains("aio", p.Type[:1])]
+	return nil, fmt.Errorf("%s: want %s %s%s, not %s", p.Name, article, p.Type, p.explained(), value)
+}
+
+// items fits the elements of a list.
+func (f *fitter) items(p *Parameter, list []json.RawMessage) (json.RawMessage, error) {
+	fitted := make([]json.RawMessage, 0, len(list))
+	for _, item := range list {
+		value, err := f.value(p, item)
+		if err != nil {
+			return nil, err
+		}
+		if value != nil {
+			fitted = append(fitted, value)
+		}
+	}
+	return json.Marshal(fitted)
 }
 
 // camel is a name in the tools' spelling: full_page is fullPage.

@@ -1,0 +1,166 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Parameter is an argument of a tool, or a member of one. Its JSON form is its schema, as
+// far as agents see it.
+type Parameter struct {
+	Name string
+	// Type is that of JSON schema: string, integer, number, boolean, array or object.
+	Type string
+	// About is what an agent must know beyond the name; it may be empty.
+	About string
+	// Values are all that the parameter may have; empty: any.
+	Values []string
+	// Items are the elements of an array.
+	Items *Parameter
+	// Members are those of an object, in the order in which the code has them.
+	Members  []Parameter
+	Required bool
+	// Open: an object may have other members.
+	Open bool
+	// Unlisted: calls may have it, and the list does not show it.
+	Unlisted bool
+	// Subject: it names what a call is about, for a report to the user.
+	Subject bool
+	// Multiple: the text may also be a list of texts.
+	Multiple bool
+	// Spelled: what it is about names the members of an object, which are not listed.
+	Spelled bool
+	// Encoded: what is no text stands for its JSON.
+	Encoded bool
+}
+
+// Of derives the parameters of a tool from the type of its arguments, a struct. Of a field:
+//
+//   - the tag json has the name; a parameter without omitempty is required
+//   - about is for agents
+//   - oneof has the values that are allowed
+//   - is has properties: unlisted, subject, multiple, spelled, encoded
+func Of(arguments reflect.Type) Parameter { return describe(arguments) }
+
+// Open is implemented by objects that may have members which their type does not name.
+type Open interface{ Open() }
+
+func describe(t reflect.Type) Parameter {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	open := reflect.PointerTo(t).Implements(reflect.TypeFor[Open]())
+	if !open && reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return Parameter{Type: "string"}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return Parameter{Type: "string"}
+	case reflect.Bool:
+		return Parameter{Type: "boolean"}
+	case reflect.Int, reflect.Int64:
+		return Parameter{Type: "integer"}
+	case reflect.Float64:
+		return Parameter{Type: "number"}
+	case reflect.Slice:
+		items := describe(t.Elem())
+		return Parameter{Type: "array", Items: &items}
+	case reflect.Map:
+		return Parameter{Type: "object", Open: true}
+	case reflect.Struct:
+		p := Parameter{Type: "object", Open: open}
+		for _, field := range reflect.VisibleFields(t) {
+			if name := field.Tag.Get("json"); name != "" && name != "-" {
+				p.Members = append(p.Members, member(field))
+			}
+		}
+		return p
+	}
+	panic(fmt.Sprintf("a parameter of the type %v", t))
+}
+
+func member(field reflect.StructField) Parameter {
+	p := describe(field.Type)
+	name, option, _ := strings.Cut(field.Tag.Get("json"), ",")
+	p.Name, p.Required, p.About = name, option != "omitempty", field.Tag.Get("about")
+	if p.Items != nil {
+		p.Items.Name = name
+	}
+	p.Values = strings.Fields(field.Tag.Get("oneof"))
+	for property := range strings.FieldsSeq(field.Tag.Get("is")) {
+		switch property {
+		case "unlisted":
+			p.Unlisted = true
+		case "subject":
+			p.Subject = true
+		case "multiple":
+			p.Multiple = true
+		case "spelled":
+			p.Spelled = true
+		case "encoded":
+			p.Encoded = true
+		default:
+			panic(fmt.Sprintf("%s: %q is no property of a parameter", name, property))
+		}
+	}
+	return p
+}
+
+// Member is the member of that name; nil: the object has none.
+func (p *Parameter) Member(name string) *Parameter {
+	i := slices.IndexFunc(p.Members, func(m Parameter) bool { return m.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &p.Members[i]
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (p Parameter) MarshalJSON() ([]byte, error) {
+	listed := slices.DeleteFunc(slices.Clone(p.Members), func(m Parameter) bool { return m.Unlisted || p.Spelled })
+	var required []string
+	for _, m := range listed {
+		if m.Required {
+			required = append(required, m.Name)
+		}
+	}
+	return encode(struct {
+		About      string     `json:"description,omitempty"`
+		Open       bool       `json:"additionalProperties,omitempty"`
+		Items      *Parameter `json:"items,omitempty"`
+		Properties properties `json:"properties,omitempty"`
+		Required   []string   `json:"required,omitempty"`
+		Type       string     `json:"type"`
+	}{p.About, p.Open && len(listed) > 0, p.Items, listed, required, p.Type})
+}
+
+// properties are the members of an object, in their order.
+type properties []Parameter
+
+func (all properties) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	for i, p := range all {
+		schema, err := p.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "%s%q:%s", map[bool]string{true: "{", false: ","}[i == 0], p.Name, schema)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// encode is json.Marshal without the escapes of HTML, which cost tokens.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}

@@ -1,0 +1,190 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"browser-coordinator/coordinator/javascript"
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/export"
+	"browser-coordinator/policy"
+)
+
+type waitIn struct {
+	Target   string `json:"target,omitempty" is:"unlisted subject"`
+	Text     string `json:"text,omitempty"`
+	New      bool   `json:"new,omitempty" about:"of text: another one"`
+	TextGone string `json:"textGone,omitempty"`
+	URL      string `json:"url,omitempty" about:"part of it" is:"subject"`
+	// Expression is JavaScript of the page's own world.
+	Expression  string  `json:"expression,omitempty" about:"JavaScript that becomes true"`
+	NetworkIdle bool    `json:"networkIdle,omitempty"`
+	Time        float64 `json:"time,omitempty" about:"seconds, default 30; alone: just wait"`
+	inPage
+}
+
+var _ = define(definition[waitIn]{
+	Name: "browser_wait_for", Title: "Wait", Description: "Wait until all that is given is true",
+	Effect: Acts, Category: policy.Script, Waits: true,
+	ReadOnlyIf: func(in waitIn) bool { return in.Expression == "" },
+	ReadOnly:   "without `expression`, which can do whatever a script of the page can",
+	Leaves:     func(in waitIn) bool { return in.URL != "" },
+	Do:         waitFor,
+	Code: func(in waitIn, d *agent.Done) export.Step {
+		limit := longestWait.Milliseconds()
+		if in.Time > 0 {
+			limit = int64(in.Time * 1000)
+		}
+		timeout := javascript.Of("{ timeout: $ }", limit)
+		var s export.Step
+		if in.Target != "" {
+			return export.Step{Comment: "A wait for an element is not part of the test."}
+		}
+		if strings.Contains(in.URL, "*") {
+			s.Code = append(s.Code, javascript.Of("$.waitForURL($, $)", d.Page, in.URL, timeout))
+		} else if in.URL != "" {
+			s.Code = append(s.Code, export.ExpectPartOfURL(d.Page, in.URL, timeout))
+		}
+		if in.Text != "" {
+			s.Code = append(s.Code, export.ExpectText(d.Scope, in.Text, timeout))
+		}
+		if in.TextGone != "" {
+			s.Code = append(s.Code, export.ExpectNoText(d.Scope, in.TextGone, timeout))
+		}
+		if in.Expression != "" {
+			s.Code = append(s.Code, javascript.Of("$.waitForFunction($, undefined, $)", d.Page, called(in.Expression, "("+in.Expression+"\n)"), timeout))
+		}
+		if in.NetworkIdle {
+			s.Code = append(s.Code, javascript.Of("$.waitForLoadState('networkidle')", d.Page))
+		}
+		if s.Code == nil {
+			return code(javascript.Of("$.waitForTimeout($)", d.Page, limit))
+		}
+		return s
+	},
+	Steps: []action{{Name: "wait"}, {Name: "expect", Also: []string{"assert"}, Adapt: inTime}},
+	Others: map[string]string{
+		"wait sleep pause wait_time wait_for_timeout": "with time",
+		"wait_for_selector wait_for_element wait_until wait_for_text wait_for_url wait_for_function wait_for_navigation wait_for_load_state wait_for_load wait_for_network_idle wait_for_response": "with text, textGone, url, expression or networkIdle",
+	},
+	Returns: "what changed, also if the wait fails. When all conditions are true, of `text` also the lines where it is, as `browser_find` has them, with refs",
+	Notes: "| parameter | is true when |\n" +
+		"|---|---|\n" +
+		"| `text` | one of the page's frames or shadow roots shows it, ignoring case and white space |\n" +
+		"| `new` with `text` | one shows it more often than when the wait began, or again after it was gone, or in a new document |\n" +
+		"| `textGone` | none of them shows it |\n" +
+		"| `target` | the element is visible and, with `text`, shows that; not listed |\n" +
+		"| `url` | the URL contains it; with asterisks it is a glob |\n" +
+		"| `expression` | this JavaScript is true |\n" +
+		"| `networkIdle` | the page has loaded and made no request for 500 ms. Streams are ignored; an error names what went on |\n" +
+		"| `time` | with other parameters the limit in seconds (default and maximum 30); alone a fixed wait |\n\n" +
+		"The result reports a text, an element or a URL that was there already when the wait began, and a text that was already gone. " +
+		"What an expression or the network was before is not known.",
+	Example: `{"text": "Thank you"}`,
+})
+
+// expectedWithin is how many seconds may pass until what a step expects is so.
+const expectedWithin = 5
+
+// inTime limits the wait of a step.
+func inTime(arguments map[string]any) map[string]any {
+	if arguments["time"] == nil {
+		arguments["time"] = expectedWithin
+	}
+	return arguments
+}
+
+// longestWait is Playwright MCP's limit too.
+const longestWait = 30 * time.Second
+
+func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
+	limit := time.Duration(in.Time * float64(time.Second))
+	if limit < 0 {
+		return errors.New("time: want 0 seconds or more")
+	}
+	wait := page.WaitOptions{
+		Target: in.Target, Text: in.Text, New: in.New, Gone: in.TextGone, URL: in.URL, Expression: in.Expression, Idle: in.NetworkIdle,
+	}
+	if wait == (page.WaitOptions{}) {
+		if limit == 0 {
+			return errors.New("nothing to wait for: give text, textGone, url, expression, networkIdle or time")
+		}
+		if limit > longestWait {
+			return fmt.Errorf("time: want at most %.0f seconds", longestWait.Seconds())
+		}
+		return rest(ctx, c, limit)
+	}
+	p, err := c.Page(ctx)
+	if err != nil {
+		return err
+	}
+	wait.Timeout = min(limit, longestWait)
+	met := "It is so now."
+	switch {
+	case in.Text+in.Target != "" && in.TextGone == "":
+		met = "It is there."
+	case in.TextGone != "" && in.Text == "":
+		met = "It is gone."
+	}
+	change, err := p.WaitFor(ctx, wait)
+	if change.Already && !c.Stepwise { // a step expects what the one before it has done
+		met = map[string]string{"It is there.": "It was there already.", "It is gone.": "It was gone already.", "It is so now.": "It was so already."}[met]
+		if in.Text != "" && in.Target == "" {
+			met += " With new: true, this waits for another."
+		}
+	}
+	if err := c.Did(met)(change, err); err != nil || in.Text == "" || c.Brief {
+		return err
+	}
+	if c.Test != nil {
+		frame, _ := p.Reader().VerifyText(ctx, in.Text) // it may have gone again
+		c.SeenIn(frame)
+	}
+	if strings.Contains(strings.ToLower(c.Look(ctx, c.Out)), strings.ToLower(in.Text)) {
+		return nil
+	}
+	// What it stands in, with refs. It may have gone again, or the page have paused.
+	found, err := p.Reader().Find(ctx, snapshot.FindOptions{Text: in.Text, Most: shownWaited, Hide: c.Secrets.Hide})
+	if err == nil && found.Matches > 0 {
+		c.Out.Quote(strings.TrimSuffix(found.Text, "\n"))
+		return nil
+	}
+	var gone *snapshot.VerifyError
+	if _, err := p.Reader().VerifyText(ctx, in.Text); in.Target == "" && errors.As(err, &gone) && !gone.There {
+		c.Out.Quotef("But now %v.", gone)
+	}
+	return nil
+}
+
+// rest waits for the time that the agent requests: here a fixed time is no stopgap. An agent
+// that has no browser yet gets none for it.
+func rest(ctx context.Context, c *agent.Call, d time.Duration) error {
+	waited := fmt.Sprintf("Waited %v.", d)
+	if c.HasBrowser() {
+		if p, err := c.Page(ctx); err == nil {
+			return c.Did(waited)(p.Rest(ctx, d))
+		}
+	}
+	select {
+	case <-time.After(d):
+		return c.Done(nil, "%s", waited)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// shownWaited is how many places of a text are shown that was waited for.
+const shownWaited = 3
+
+// called is a script that calls a function, or the other one if the script is none.
+func called(script, otherwise string) string {
+	if bare := strings.TrimRight(strings.TrimSpace(script), "; \n\t"); page.LooksLikeFunction(bare) {
+		return "(" + bare + ")()"
+	}
+	return otherwise
+}
