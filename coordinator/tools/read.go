@@ -39,7 +39,7 @@ var _ = define(definition[findIn]{
 		"cells of earlier rows that span it.\n" +
 		"- `browser_find` with `scroll` searches also what a list draws, or a feed loads, only when it is scrolled: from where " +
 		"it is to the end, then from the top. It scrolls one list after the other, those of the page first, then those in " +
-		"frames, for at most 20 s; then the result says how far it came, and the next call goes on from there. " +
+		"frames, for at most 40 s; then the result says how far it came, and the next call goes on from there. " +
 		"If nothing matches, it searches once more. Scrolling is an action, so `view` does not allow it.\n" +
 		"- Such a search leaves a part of a list only when its rows have arrived: when no request of a script is under way (10 " +
 		"s), nothing there is marked as busy (`aria-busy`, a progress bar; 8 s), nothing is empty (4 s), and the end of a feed loads no more (2 s). " +
