@@ -73,9 +73,9 @@ func waitEvent(t testing.TB, conn *websocket.Conn, method, text string) {
 	}
 }
 
-// TestTable: this Chromium has each method of the policy's table and each parameter that
-// its lines name, except js-debug's own.
-func TestTable(t *testing.T) {
+// TestViewList: this Chromium has each method of the policy's list and each parameter that
+// its lines name.
+func TestViewList(t *testing.T) {
 	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
 	_, body := get(t, addr, "/json/protocol", nil)
 	var p protocolOf
@@ -94,13 +94,13 @@ func TestTable(t *testing.T) {
 	if len(has) < 500 {
 		t.Fatalf("only %d methods in /json/protocol", len(has))
 	}
-	for _, method := range policy.Methods() {
-		if has[method] == nil && !strings.HasPrefix(method, "JsDebug.") {
-			t.Errorf("%s is in policy/methods.txt, but this Chromium does not have it any more", method)
+	for _, method := range policy.ViewMethods() {
+		if has[method] == nil {
+			t.Errorf("%s is in policy/view.txt, but this Chromium does not have it any more", method)
 		}
-		for _, name := range policy.ReadingParameters(method) {
+		for _, name := range policy.ViewParameters(method) {
 			if !slices.Contains(has[method], name) && has[method] != nil {
-				t.Errorf("%s: the parameter %s is in policy/methods.txt, but this Chromium does not have it any more", method, name)
+				t.Errorf("%s: the parameter %s is in policy/view.txt, but this Chromium does not have it any more", method, name)
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func TestView(t *testing.T) {
 	h := newUser(policy.ModeView)
 	var reported sync.Map
 	_, addr := ruled(t, h, cdptest.BrowserURL(t), &access.RuleOptions{Activity: func(e access.Entry) {
-		reported.Store(e.Operation.Name, fmt.Sprint(e.OK, " ", e.Operation.Detail(), " ", e.Outcome))
+		reported.Store(e.Method, fmt.Sprint(e.OK, " ", e.Address, " ", e.Outcome))
 	}})
 	id, own := directTab(t, "data:text/html,<title>looked at</title>")
 	c := dial(t, addr, "/devtools/page/"+id)

@@ -8,16 +8,10 @@ import (
 	"testing"
 )
 
-// TestDecide: each actor, in each mode, with each class.
+// TestDecide: an agent, in each mode, with each class.
 func TestDecide(t *testing.T) {
-	read, mutate := Command("Page.getFrameTree", nil), Command("Page.navigate", nil)
-	crash, closing := Command("Page.crash", nil), Command("Browser.close", nil)
 	snapshot, click := Operation{Name: "browser_snapshot", Class: ReadOnly}, Operation{Name: "browser_click", Class: Mutating}
-	connecting := Command("Emulation.setEmulatedMedia", nil) // view:ignored
-	agent, client := Actor{Kind: Agent, ID: "1", Name: "a"}, Actor{Kind: Client, ID: "2", Name: "c"}
-	closer := Actor{Kind: Client, ID: "c", AllowClose: true}
-	nameless := Actor{Kind: Agent, ID: "3"}
-	shared := Actor{Kind: SharedClient}
+	agent, nameless := Actor{Kind: Agent, ID: "1", Name: "a"}, Actor{Kind: Agent, ID: "3"}
 	mode := func(m Mode) Choice { return Choice{State: State{Mode: m}} }
 	stopped := Choice{State: State{Mode: ModeFull, Stopped: []string{"a", "c"}}}
 	for name, c := range map[string]struct {
@@ -27,43 +21,21 @@ func TestDecide(t *testing.T) {
 		outcome   Outcome
 		reason    string
 	}{
-		"read in view":                   {client, mode(ModeView), read, Allow, ""},
-		"mutate in view":                 {client, mode(ModeView), mutate, Deny, `"view"`},
-		"mutate in ask":                  {client, mode(ModeAsk), mutate, Deny, `"ask"`},
-		"mutate in full":                 {client, mode(ModeFull), mutate, Allow, ""},
-		"granted in ask":                 {client, Choice{State: State{Mode: ModeAsk}, Granted: true}, mutate, Allow, ""},
-		"granted in view":                {client, Choice{State: State{Mode: ModeView}, Granted: true}, mutate, Deny, `"view"`},
-		"mutate in an unknown mode":      {client, mode("wide"), mutate, Deny, `"wide"`},
-		"mutate without a mode":          {client, Choice{}, mutate, Deny, `""`},
-		"a client connects in view":      {client, mode(ModeView), connecting, Ignore, ""},
-		"a client connects in ask":       {client, mode(ModeAsk), connecting, Ignore, ""},
-		"crash in full":                  {client, mode(ModeFull), crash, Deny, "--allow-close"},
-		"crash in view":                  {client, mode(ModeView), crash, Deny, `"view"`},
-		"crash with --allow-close":       {closer, mode(ModeFull), crash, Allow, ""},
-		"crash with --allow-close, ask":  {closer, mode(ModeAsk), crash, Deny, `"ask"`},
-		"crash with --allow-close, view": {closer, mode(ModeView), crash, Deny, `"view"`},
-		"close in full":                  {client, mode(ModeFull), closing, Disconnect, "stays open"},
-		"close in view":                  {client, mode(ModeView), closing, Deny, `"view"`},
-		"stopped client":                 {client, stopped, mutate, Deny, "stopped"},
 		"stopped agent":                  {agent, stopped, snapshot, Deny, "stopped"},
 		"without a name, others stopped": {nameless, stopped, snapshot, Deny, "stopped"},
 		"without a name, none stopped":   {nameless, mode(ModeFull), snapshot, Allow, ""},
 		"snapshot in view":               {agent, mode(ModeView), snapshot, Allow, ""},
 		"click in view":                  {agent, mode(ModeView), click, Deny, `"view"`},
 		"click in ask":                   {agent, mode(ModeAsk), click, Ask, ""},
+		"click in full":                  {agent, mode(ModeFull), click, Allow, ""},
+		"click in an unknown mode":       {agent, mode("wide"), click, Deny, `"wide"`},
+		"click without a mode":           {agent, Choice{}, click, Deny, `""`},
+		"granted in ask":                 {agent, Choice{State: State{Mode: ModeAsk}, Granted: true}, click, Allow, ""},
+		"granted in view":                {agent, Choice{State: State{Mode: ModeView}, Granted: true}, click, Deny, `"view"`},
 		"click where nobody is asked":    {agent, Choice{State: State{Mode: ModeAsk}, Silent: true}, click, Deny, "cannot be asked"},
 		"snapshot where nobody is asked": {agent, Choice{State: State{Mode: ModeView}, Silent: true}, snapshot, Allow, ""},
 		"a tool without a class in full": {agent, mode(ModeFull), Operation{Name: "browser_new"}, Deny, "not known"},
-		"unknown method in full":         {client, mode(ModeFull), Command("New.method", nil), Allow, ""},
-		"unknown method in view":         {client, mode(ModeView), Command("New.method", nil), Deny, `"view"`},
-		"nobody":                         {Actor{}, mode(ModeFull), read, Deny, "not known"},
-		"shared: read":                   {shared, Choice{}, read, Allow, ""},
-		"shared: mutate":                 {shared, Choice{}, mutate, Allow, ""},
-		"shared: pause":                  {shared, Choice{}, Command("Debugger.pause", nil), Deny, "the debugger of this window"},
-		"shared: virtual time":           {shared, Choice{}, Command("Emulation.setVirtualTimePolicy", nil), Deny, "take this back"},
-		"shared: skip all pauses":        {shared, Choice{}, Command("Debugger.setSkipAllPauses", nil), Ignore, ""},
-		"shared: its own group":          {shared, Choice{}, Command("Runtime.releaseObjectGroup", []byte(`{"objectGroup":"mine"}`)), Allow, ""},
-		"shared: the debugger's group":   {shared, Choice{}, Command("Runtime.releaseObjectGroup", []byte(`{"objectGroup":"console"}`)), Ignore, ""},
+		"nobody":                         {Actor{}, mode(ModeFull), snapshot, Deny, "not known"},
 	} {
 		c.actor.Choice = c.choice
 		d := Decide(c.actor, c.operation)

@@ -135,7 +135,7 @@ func (o *Origins) Decide(address string) Decision {
 }
 
 func denyAddress(address, reason string) Decision {
-	return deny(Operation{Name: address}, reason)
+	return deny(address, reason)
 }
 
 // plainHost is a host from a browser's address in its simplest form: without a dot at its

@@ -83,12 +83,12 @@ type Answer struct {
 func (a Answer) denial(o Operation, s State) Decision {
 	switch a.Reason {
 	case "timeout":
-		return deny(o, fmt.Sprintf("the access mode of this window is %q, and nobody answered the question.", s.Mode))
+		return deny(o.Name, fmt.Sprintf("the access mode of this window is %q, and nobody answered the question.", s.Mode))
 	case "stopped":
-		return deny(o, stoppedText)
+		return deny(o.Name, stoppedText)
 	case "mode":
-		return denyByMode(o, State{Mode: ModeView})
+		return denyByMode(o.Name, Permission{Mode: ModeView}, "")
 	default:
-		return deny(o, fmt.Sprintf("the access mode of this window is %q, and the user did not allow it.", s.Mode))
+		return deny(o.Name, fmt.Sprintf("the access mode of this window is %q, and the user did not allow it.", s.Mode))
 	}
 }

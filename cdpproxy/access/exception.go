@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 
 	"browser-coordinator/cdpproxy"
-	"browser-coordinator/policy"
 )
 
 // asException returns the denial of a script as the result of a script that threw
 // it, for clients that ignore a CDP error there; else nil. Playwright takes any
 // such error for a navigation, retries until its timeout, and never shows the text.
-func asException(c *cdpproxy.Client, o policy.Operation, refused error) json.RawMessage {
-	if c.Name != "Playwright" || o.Name != "Runtime.evaluate" && o.Name != "Runtime.callFunctionOn" {
+func asException(m *cdpproxy.Message, denied error) json.RawMessage {
+	if m.Client.Name != "Playwright" || m.Method != "Runtime.evaluate" && m.Method != "Runtime.callFunctionOn" {
 		return nil
 	}
 	type object map[string]any
@@ -20,7 +19,7 @@ func asException(c *cdpproxy.Client, o policy.Operation, refused error) json.Raw
 		"exceptionDetails": object{
 			"exceptionId": 0, "text": "Uncaught", "lineNumber": 0, "columnNumber": 0,
 			"exception": object{
-				"type": "object", "subtype": "error", "className": "Error", "description": "Error: " + refused.Error(),
+				"type": "object", "subtype": "error", "className": "Error", "description": "Error: " + denied.Error(),
 			},
 		},
 	})

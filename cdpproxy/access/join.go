@@ -122,20 +122,23 @@ func (r *Rule) ask(c *cdpproxy.Client, p *program, chosen <-chan struct{}) {
 	q := &question{cancel: cancel, done: make(chan struct{})}
 	p.question = q
 	actor := policy.Actor{Kind: policy.Client, ID: c.ID, Name: c.Name, Version: c.Version}
-	r.running.Go(func() {
-		answer, err := policy.AskUser(ctx, r.user, policy.Question{Actor: actor, Operation: policy.Connect}, chosen)
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		defer close(q.done)
-		select {
-		case <-chosen: // and follow forgets the answers
-		default:
-			q.set(p, answer, err)
-		}
-		if p.question == q {
-			p.question = nil
-		}
-	})
+	r.running.Go(func() { r.askUser(ctx, q, actor, p, chosen) })
+}
+
+// askUser is owned by Close.
+func (r *Rule) askUser(ctx context.Context, q *question, actor policy.Actor, p *program, chosen <-chan struct{}) {
+	answer, err := policy.AskUser(ctx, r.user, policy.Question{Actor: actor, Operation: policy.Connect}, chosen)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer close(q.done)
+	select {
+	case <-chosen: // and follow forgets the answers
+	default:
+		q.set(p, answer, err)
+	}
+	if p.question == q {
+		p.question = nil
+	}
 }
 
 // set sets the answer, and lets it count for the program's next clients.
@@ -166,18 +169,5 @@ func (r *Rule) forget() {
 		if p.question == nil && p.connections == 0 && time.Now().After(p.until) {
 			delete(r.programs, id)
 		}
-	}
-}
-
-// mode returns the mode in which a client's messages are judged, if that of the window is
-// the given one.
-func mode(c *cdpproxy.Client, of policy.Mode) policy.Mode {
-	switch {
-	case of != policy.ModeAsk:
-		return of
-	case policy.Mode(c.Access) == allowed:
-		return policy.ModeFull
-	default:
-		return policy.ModeView
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 
+	json "github.com/chromedp/cdproto/cdp/jsonv2"
+
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/internal/notify"
 	"browser-coordinator/policy"
@@ -11,21 +13,22 @@ import (
 
 // RuleOptions configure a Rule. Nil means the defaults.
 type RuleOptions struct {
-	// AllowClose lets clients that may run mutating commands also close the
-	// browser. Without it, Browser.close closes only the client's own connection,
-	// and every other command that would close the browser is refused.
+	// AllowClose lets clients that may act also close the browser. Without it,
+	// Browser.close closes only the client's own connection, and every other command that
+	// would close the browser is refused.
 	AllowClose bool
-	// Activity is called for each mutating operation that was allowed or refused,
-	// in the order of each client's operations. It must not block. Nil: no calls.
+	// Activity is called for each command by which a client does not only look, allowed or
+	// refused, in the order of each client's commands. It must not block. Nil: no calls.
 	Activity func(Entry)
 }
 
-// Entry is an operation of a client. It is valid during the call that receives it.
+// Entry is a command of a client. It is valid during the call that receives it.
 type Entry struct {
-	Client    *cdpproxy.Client
-	Operation policy.Operation
-	Outcome   string // for the user
-	OK        bool   // it was allowed
+	Client  *cdpproxy.Client
+	Method  string
+	Address string // that it opens; empty: none
+	Outcome string // for the user
+	OK      bool   // it was allowed
 }
 
 // Rule applies the policy to the clients of a window's endpoint: it is their
@@ -64,53 +67,51 @@ func (r *Rule) Close() error {
 
 // Judge implements [cdpproxy.Rule].
 func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Decision {
-	o := policy.Command(m.Method, m.Params)
 	s, _ := r.user.Access()
-	a := r.actor(m.Client)
-	a.Choice = policy.Choice{State: s, Granted: mode(m.Client, s.Mode) == policy.ModeFull}
-	if d := policy.Decide(a, o); d.Denied != nil {
-		return r.deny(m.Client, o, d)
+	if s.Stops(m.Client.Name) { // it is being disconnected
+		return cdpproxy.Decision{Action: cdpproxy.Deny, Reason: stoppedReason}
 	}
-	if o.Class != policy.ReadOnly {
-		r.report(m.Client, o, sent, true)
-	}
-	return cdpproxy.Decision{}
-}
-
-// actor returns the client as the policy knows it.
-func (r *Rule) actor(c *cdpproxy.Client) policy.Actor {
-	return policy.Actor{Kind: policy.Client, ID: c.ID, Name: c.Name, Version: c.Version, AllowClose: r.options.AllowClose}
-}
-
-// deny carries out the decision to deny an operation.
-func (r *Rule) deny(c *cdpproxy.Client, o policy.Operation, d policy.Decision) cdpproxy.Decision {
+	d := policy.DecideCommand(policy.Permission{
+		Mode: s.Mode, Allowed: policy.Mode(m.Client.Access) == allowed, AllowClose: r.options.AllowClose,
+	}, m.Method, m.Params)
 	switch d.Outcome {
+	case policy.Allow:
+		if !policy.LooksBy(m.Method) {
+			r.report(m, "sent to the browser", true)
+		}
+		return cdpproxy.Decision{}
 	case policy.Ignore:
 		return cdpproxy.Decision{Action: cdpproxy.Ignore}
 	case policy.Disconnect:
-		r.report(c, o, d.Denied.Reason, false)
+		r.report(m, d.Denied.Reason, false)
 		return cdpproxy.Decision{Action: cdpproxy.Disconnect, Reason: d.Denied.Reason}
 	}
-	return r.refuse(c, o, d.Err())
-}
-
-func (r *Rule) refuse(c *cdpproxy.Client, o policy.Operation, err error) cdpproxy.Decision {
-	outcome := err.Error()
-	if denied, ok := err.(*policy.DeniedError); ok {
-		outcome = "refused: " + denied.Reason
-	}
-	r.report(c, o, outcome, false)
-	if thrown := asException(c, o, err); thrown != nil {
+	r.report(m, "refused: "+d.Denied.Reason, false)
+	if thrown := asException(m, d.Err()); thrown != nil {
 		return cdpproxy.Decision{Action: cdpproxy.Ignore, Result: thrown}
 	}
-	return cdpproxy.Decision{Action: cdpproxy.Deny, Reason: err.Error()}
+	return cdpproxy.Decision{Action: cdpproxy.Deny, Reason: d.Err().Error()}
 }
 
-// sent is the outcome of an operation that was allowed.
-const sent = "sent to the browser"
-
-func (r *Rule) report(c *cdpproxy.Client, o policy.Operation, outcome string, ok bool) {
+func (r *Rule) report(m *cdpproxy.Message, outcome string, ok bool) {
 	if r.options.Activity != nil {
-		r.options.Activity(Entry{c, o, outcome, ok})
+		r.options.Activity(Entry{m.Client, m.Method, addressOf(m), outcome, ok})
 	}
+}
+
+// longestAddress bounds an entry's address, in bytes.
+const longestAddress = 120
+
+// addressOf returns the address that a command opens, as one line; empty: it opens none.
+func addressOf(m *cdpproxy.Message) string {
+	if m.Method != "Page.navigate" && m.Method != "Target.createTarget" {
+		return ""
+	}
+	var params struct {
+		URL string `json:"url"`
+	}
+	if json.Unmarshal(m.Params, &params, json.AllowInvalidUTF8(true)) != nil {
+		return ""
+	}
+	return policy.Excerpt(params.URL, longestAddress)
 }

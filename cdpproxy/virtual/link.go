@@ -9,8 +9,6 @@ import (
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/coder/websocket"
-
-	"browser-coordinator/policy"
 )
 
 // link is a session's connection to its page. Each session has its own: the
@@ -127,13 +125,12 @@ func (l *link) subscribe(domain string) {
 // command handles a command to the page.
 func (l *link) command(m command) {
 	domain, name, _ := strings.Cut(m.Method, ".")
-	d := policy.Decide(policy.Actor{Kind: policy.SharedClient}, policy.Command(m.Method, []byte(m.Params)))
-	switch {
-	case d.Outcome == policy.Ignore:
-		l.mark(m)
-		return
-	case d.Denied != nil:
-		l.session.client.Reply(m, nil, refused(m.Method+": "+d.Denied.Reason))
+	if r, restricted := restrict(m.Method, m.Params); restricted {
+		if r.reason == "" {
+			l.mark(m)
+		} else {
+			l.session.client.Reply(m, nil, refused(m.Method+": "+r.reason))
+		}
 		return
 	}
 	st, off, isSetting := settingOf(m)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"browser-coordinator/cdpproxy/discovery"
-	"browser-coordinator/policy"
 )
 
 // setsUp matches the commands to check: those that may leave state.
@@ -19,9 +18,10 @@ var setsUp = regexp.MustCompile(`^(\w+\.(set|emulate|override|start|add|grant|co
 // endsSomething matches the commands that may end what other clients have begun.
 var endsSomething = regexp.MustCompile(`^\w+\.(stop|untrack|hide|reset|end$|clear\w*(Override|Markers))`)
 
-// denied reports whether the policy denies a command.
+// denied reports whether a command never reaches the shared session.
 func denied(method string) bool {
-	return policy.Decide(policy.Actor{Kind: policy.SharedClient}, policy.Command(method, nil)).Denied != nil
+	_, restricted := restrictions()[method]
+	return restricted
 }
 
 // TestSettings: every command of the protocol that could leave state in the
@@ -90,9 +90,9 @@ func TestSettings(t *testing.T) {
 			t.Errorf("the protocol has no %s or no %s", method, other)
 		}
 	}
-	for _, method := range policy.Methods() {
-		if denied(method) && parameters[method] == nil {
-			t.Errorf("policy: the protocol has no %s", method)
+	for method := range restrictions() {
+		if parameters[method] == nil {
+			t.Errorf("reserved.go: the protocol has no %s", method)
 		}
 	}
 	for method, st := range table.settings {

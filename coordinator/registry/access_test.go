@@ -148,7 +148,7 @@ func TestAskTerminal(t *testing.T) {
 	window := serve(t, folder)
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessAsk}})
 	waitMode(t, source, policy.ModeAsk)
-	err := policy.NewEnforcer(source).Permit(t.Context(), policy.Question{Actor: policy.Actor{Kind: policy.Client, ID: "c"}, Operation: policy.Command("Page.navigate", nil)})
+	err := policy.NewEnforcer(source).Permit(t.Context(), policy.Question{Actor: policy.Actor{Kind: policy.Agent, ID: "c"}, Operation: policy.Operation{Name: "browser_navigate", Class: policy.Mutating}})
 	if err == nil || !strings.Contains(err.Error(), "nobody could be asked") || strings.Contains(err.Error(), "--access full") {
 		t.Errorf("%v", err)
 	}

@@ -161,7 +161,7 @@ func (e *Endpoint) announce(ctx context.Context) {
 func (e *Endpoint) report(entry access.Entry) {
 	e.source.Report(func() vscodeipc.Activity {
 		a := vscodeipc.Activity{
-			Client: entry.Client.ID, Time: time.Now().UnixMilli(), Act: entry.Operation.Name, Target: entry.Operation.Detail(), Outcome: entry.Outcome, OK: entry.OK,
+			Client: entry.Client.ID, Time: time.Now().UnixMilli(), Act: entry.Method, Target: entry.Address, Outcome: entry.Outcome, OK: entry.OK,
 		}
 		e.mu.Lock()
 		defer e.mu.Unlock()

@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	jsonv2 "github.com/chromedp/cdproto/cdp/jsonv2"
+)
+
+// Permission is what a client of a window's endpoint may do.
+type Permission struct {
+	Mode Mode // of the window
+	// Allowed: in [ModeAsk] the user has allowed the client to act.
+	Allowed bool
+	// AllowClose: the user has started the endpoint with --allow-close, so that clients which
+	// may act may end the browser too.
+	AllowClose bool
+}
+
+// acts reports whether the client may do more than look.
+func (p Permission) acts() bool { return p.Mode == ModeFull || p.Mode == ModeAsk && p.Allowed }
+
+// DecideCommand decides whether a client may send a CDP command.
+func DecideCommand(p Permission, method string, params json.RawMessage) Decision {
+	switch {
+	case len(params) > maxParameters && !large[method]:
+		return deny(method, fmt.Sprintf("it has more than %d MB of parameters, which would stop the browser for seconds, for all clients. Send less at a time.", maxParameters>>20))
+	case !p.acts():
+		return decideView(p, method, params)
+	case p.AllowClose:
+		return Decision{Outcome: Allow}
+	default:
+		return decideFull(method, params)
+	}
+}
+
+// maxParameters bounds the parameters of a command: Chromium needs seconds to read more,
+// for all clients.
+const maxParameters = 16 << 20
+
+// large are the methods that carry files or documents, and may have more.
+var large = map[string]bool{
+	"Fetch.continueRequest": true, "Fetch.fulfillRequest": true, "Page.setDocumentContent": true, "Runtime.callFunctionOn": true, "Runtime.evaluate": true,
+}
+
+// destructive are the commands that end the browser or a page's process, or open a way to
+// do so that no rule sees, if the condition holds. Nil: always. A condition holds also for
+// parameters that cannot be read.
+var destructive = map[string]func(arguments) bool{
+	"Browser.close":           nil,
+	"Browser.crash":           nil,
+	"Browser.crashGpuProcess": nil,
+	"CSS.resolveValues":       hasOddPseudo,
+	"Page.captureScreenshot":  isHugePicture,
+	"Page.crash":              nil,
+	"Page.navigate":           hasDebugURL,
+	"Page.printToPDF":         hasSheetInTemplate,
+	"Target.createTarget":     hasDebugURL,
+	// What a page sends over it passes no rule.
+	"Target.exposeDevToolsProtocol": nil,
+}
+
+// carrier is the method that carries another command, as a text in its parameters.
+const carrier = "Target.sendMessageToTarget"
+
+// nesting bounds how deep commands may be nested.
+const nesting = 4
+
+// decideFull denies what is destructive.
+func decideFull(method string, params json.RawMessage) Decision {
+	for depth := 0; method == carrier; depth++ {
+		text, ok := read(params).text("message")
+		command := read([]byte(text))
+		if method, _ = command.text("method"); !ok || depth == nesting || method == "" {
+			return deny(carrier, "the command in it cannot be read.")
+		}
+		params = json.RawMessage(command["params"])
+	}
+	condition, listed := destructive[method]
+	if !listed || condition != nil && !holds(condition, params) {
+		return Decision{Outcome: Allow}
+	}
+	if method == "Browser.close" {
+		return deny(method, "the browser stays open for its user; only this connection was closed").by(Disconnect)
+	}
+	return deny(method, "it would end the browser or a page, or let a page do so, for the user and every other client. Only the coordinator's option --allow-close permits that.")
+}
+
+func holds(condition func(arguments) bool, params json.RawMessage) bool {
+	if len(params) == 0 || string(params) == "null" {
+		return false
+	}
+	args := read(params)
+	return args == nil || condition(args)
+}
+
+// hasOddPseudo: Chromium gives these pseudo elements to no element, and its lookup ends the
+// process of the page.
+func hasOddPseudo(args arguments) bool {
+	kind, _ := args.text("pseudoType")
+	return kind == "interest-hint" || kind == "overscroll-area-parent"
+}
+
+// hasSheetInTemplate: the process of the page ends when a header or footer waits for a
+// style sheet.
+func hasSheetInTemplate(args arguments) bool {
+	if args["displayHeaderFooter"] == nil || args.is("displayHeaderFooter", "false") {
+		return false
+	}
+	header, _ := args.text("headerTemplate")
+	footer, _ := args.text("footerTemplate")
+	all := strings.ToLower(header + footer)
+	return strings.Contains(all, "<link") || strings.Contains(all, "@import")
+}
+
+// maxPixels bounds a picture of a part of a page: 1 GB in the memory of its process.
+const maxPixels = 1 << 28
+
+// isHugePicture: a clip has a scale, and its picture any size.
+func isHugePicture(args arguments) bool {
+	var clip struct {
+		Width  float64 `json:"width"`
+		Height float64 `json:"height"`
+		Scale  float64 `json:"scale"`
+	}
+	if args["clip"] == nil {
+		return false
+	}
+	return jsonv2.Unmarshal(args["clip"], &clip, lenient) != nil || !(clip.Width*clip.Height*clip.Scale*clip.Scale <= maxPixels)
+}

@@ -1,0 +1,52 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// searchedBytes bounds the text in which blanks are looked for.
+const searchedBytes = 64 << 10
+
+// Excerpt is a text as one line of at most about most bytes. Of a longer text it has the
+// beginning and the end, so that what is at the end cannot hide, and how much is left out.
+func Excerpt(text string, most int) string {
+	if len(text) > searchedBytes { // too much to look for blanks
+		return join(oneLine(text[:8*most]), oneLine(text[len(text)-8*most:]), len(text), most)
+	}
+	return cut(oneLine(text), most)
+}
+
+func oneLine(text string) string {
+	if strings.ContainsAny(text, "\t\r\n") || strings.Contains(text, "  ") {
+		text = strings.Join(strings.Fields(text), " ")
+	}
+	return text
+}
+
+// cut leaves out the middle of a text that has more bytes than most.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return join(text, text, len(text), most)
+}
+
+// join shows the beginning of one text and the end of another one, of all bytes.
+func join(begin, end string, all, most int) string {
+	begin = begin[:min(len(begin), most*2/3)]
+	for range utf8.UTFMax - 1 { // the cut may be within a character
+		if r, size := utf8.DecodeLastRuneInString(begin); r == utf8.RuneError && size == 1 {
+			begin = begin[:len(begin)-1]
+		}
+	}
+	end = end[max(0, len(end)-most/3):]
+	for range utf8.UTFMax - 1 {
+		if end != "" && !utf8.RuneStart(end[0]) {
+			end = end[1:]
+		}
+	}
+	left := max(0, all-len(begin)-len(end))
+	return fmt.Sprintf("%s …(%d bytes left out)… %s", strings.ToValidUTF8(begin, "\ufffd"), left, strings.ToValidUTF8(end, "\ufffd"))
+}
