@@ -36,6 +36,9 @@ type ConnectedClient struct {
 	Kind    string `json:"kind"`
 	Since   int64  `json:"since"`
 	Page    string `json:"page,omitempty"` // the target id of the page that it works in
+	// Access is the access mode in which a CDP client was admitted. In ask it is ask if the
+	// user has allowed the client to act, and view if it may only look.
+	Access string `json:"access,omitempty"`
 }
 
 // AnnounceArg lists all clients that use the window's browser through this

@@ -136,7 +136,7 @@ func (e *Endpoint) announce(ctx context.Context) {
 		connected := make([]vscodeipc.ConnectedClient, 0, len(clients))
 		for _, c := range clients {
 			connected = append(connected, vscodeipc.ConnectedClient{
-				ID: c.ID, Name: c.Name, Version: c.Version, Kind: "cdp", Since: c.Since.UnixMilli(),
+				ID: c.ID, Name: c.Name, Version: c.Version, Kind: "cdp", Since: c.Since.UnixMilli(), Access: c.Access,
 			})
 		}
 		e.source.Announce("cdp", connected)

@@ -83,22 +83,46 @@ test("DevTools of a browser without a screen are given by their address, which w
   }
 });
 
-test("asked to ask, Playwright joins again, and its next action waits for the user until it is allowed", async () => {
+test("asked to ask, Playwright joins again once the user allows it, and is asked about no more", async () => {
   await page.addInitScript({ content: "window.leftBehind = true" });
   await page.reload();
   expect(await page.evaluate("window.leftBehind")).toBe(true);
   await restrict("Agents can do everything", "Agents must ask first");
   await listener.until((state) => state.access.mode === "ask");
-  const joining = join(); // which changes what Playwright sets for each page
-  await bar.question.getByText("Playwright").waitFor();
+  const joining = join();
+  await bar.question.getByText(/Playwright [0-9.]+ wants to control this browser\./).waitFor();
+  await bar.row("Agents", /Playwright.*wants to connect/).waitFor();
   await window.screenshot("access-ask");
-  await bar.answer("Allow for This Session");
+  await bar.answer("Allow");
   await joining;
+  await bar.row("Agents", /Playwright.*may act/).waitFor();
   await page.locator("#name").fill("Grace");
   await page.locator("#buy").click();
   expect(await page.locator("#answer").textContent()).toBe("Thank you, Grace");
   await page.reload();
   expect(await page.evaluate("window.leftBehind")).toBeUndefined();
+  await joined.close();
+  await join(); // it comes back at once
+  expect(await page.locator("#name").count()).toBe(1);
+});
+
+test("a CDP client that the user does not allow looks, or does not join", async () => {
+  const open = (name: string) =>
+    chromium.connectOverCDP(stable, { timeout: 20_000, headers: { "User-Agent": `${name}/1.0` } });
+  const looks = open("Onlooker");
+  await bar.question.getByText("Onlooker 1.0 wants to control this browser.").waitFor();
+  await bar.answer("View Only");
+  const browser = await looks;
+  await bar.row("Agents", /Onlooker.*may only view/).waitFor();
+  const [seen] = browser.contexts().flatMap((context) => context.pages());
+  await expect(seen?.goto(`${shop.url}?elsewhere`)).rejects.toThrow(/its user has not let this client/);
+  await browser.close();
+  const refused = open("Stranger");
+  refused.catch(() => {}); // awaited below
+  await bar.question.getByText("Stranger 1.0 wants to control this browser.").waitFor();
+  await bar.answer("Refuse");
+  await expect(refused).rejects.toThrow("does not let this client connect");
+  await expect(open("Stranger")).rejects.toThrow("does not let this client connect"); // nobody is asked again
 });
 
 test("the question names what the page has, and the agent's words as the agent's", async () => {

@@ -18,7 +18,15 @@ test("a question names the agent, the action and the page", () => {
 });
 
 test("an action without a detail or a page is named by itself", () => {
-  expect(ask({ client, act: "Page.navigate", detail: "" })).toBe("Claude Code 2.1.0 wants to act: open a page.");
+  expect(ask({ client, act: "browser_fill_form", detail: "" })).toBe("Claude Code 2.1.0 wants to act: fill form.");
+});
+
+test("a CDP client that joins is asked about by its name", () => {
+  const playwright = { id: "p", name: "Play[wright](command:x)", version: "1.65.1" };
+  const joins = { client: playwright, act: "connect", detail: "" };
+  expect(questionText({ client: playwright, actions: [joins] })).toBe(
+    "Play(wright)(command:x) 1.65.1 wants to control this browser.",
+  );
 });
 
 test("a question names three actions, with their pages where they are elsewhere, and how many wait", () => {

@@ -2,6 +2,8 @@
 import type { Locator, Page } from "playwright-core";
 import type { Workbench } from "./workbench";
 
+type Answer = "Allow Once" | "Allow Clicks and Typing" | "Allow for This Session" | "Allow" | "View Only" | "Refuse";
+
 export class SideBar {
   private readonly page: Page;
 
@@ -76,9 +78,9 @@ export class SideBar {
     return items;
   }
 
-  /** The notification in which an agent asks. */
+  /** The notification in which an agent or a CDP client asks. */
   get question(): Locator {
-    return this.page.locator(".notification-toast.notification-fade-in-done", { hasText: "wants to act" });
+    return this.page.locator(".notification-toast.notification-fade-in-done", { hasText: /wants to (act|control this browser)/ });
   }
 
   /** The button below it that has this label. */
@@ -87,7 +89,7 @@ export class SideBar {
   }
 
   /** Clicks one of its answers, and waits until it has gone. */
-  async answer(label: "Allow Once" | "Allow Clicks and Typing" | "Allow for This Session" | "Refuse"): Promise<void> {
+  async answer(label: Answer): Promise<void> {
     const question = await this.question.elementHandle();
     await this.answerButton(label).click();
     await question?.waitForElementState("hidden");

@@ -1,12 +1,13 @@
-// The question whether an agent may act. A progress notification has its text: unlike others it stays visible
+// The question whether an agent may act, or a CDP client connect. A progress notification has its text: unlike others it stays visible
 // until it is answered, its text can change, and it closes with the question. The answers are buttons in the
 // status bar, right below it, with keys; and rows of a list (adr/0021-how-the-user-is-asked.md).
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { categoryName, named, placeOf, questionText, requestText } from "../core/access/actions";
+import { categoryName, connecting, named, placeOf, questionText, requestText } from "../core/access/actions";
 import {
   type AskedAction,
   type Choice,
+  choicesFor,
   type Permissions,
   type Question,
   sharedCategory,
@@ -20,6 +21,8 @@ const commands: Record<Choice, string> = {
   once: "browserCoordinator.allowOnce",
   category: "browserCoordinator.allowCategory",
   session: "browserCoordinator.allowForSession",
+  connect: "browserCoordinator.allowConnection",
+  view: "browserCoordinator.viewOnly",
   refuse: "browserCoordinator.refuse",
 };
 
@@ -29,6 +32,8 @@ const keys: Record<Choice, string> = {
   once: `${prefix} Y`,
   category: `${prefix} Alt+Y`,
   session: `${prefix} Shift+Y`,
+  connect: `${prefix} Y`,
+  view: `${prefix} Alt+Y`,
   refuse: `${prefix} N`,
 };
 
@@ -44,27 +49,30 @@ interface Answer {
 
 /** The answers to a question about these actions. */
 function answers(actions: readonly AskedAction[]): Answer[] {
-  const all: Answer[] = [];
-  const add = (choice: Choice, icon: string, label: string, short: string, about: string) =>
-    all.push({ choice, icon, label, short, about, key: keys[choice] });
-  const once = l10n.t("Allow Once");
-  add("once", "check", once, once, l10n.t("Only what is asked now."));
-  const name = categoryName(sharedCategory(actions) ?? "");
-  if (name !== undefined) {
-    const label = l10n.t("Allow {0} for This Session", name);
-    add(
-      "category",
-      "check",
-      label,
-      l10n.t("Allow {0}", name),
-      l10n.t("Only this kind of action, until the agent leaves."),
-    );
+  return choicesFor(actions).map((choice) => ({ choice, key: keys[choice], ...looks(choice, actions) }));
+}
+
+function looks(choice: Choice, actions: readonly AskedAction[]): Omit<Answer, "choice" | "key"> {
+  const one = (icon: string, label: string, about: string, short = label) => ({ icon, label, about, short });
+  switch (choice) {
+    case "once":
+      return one("check", l10n.t("Allow Once"), l10n.t("Only what is asked now."));
+    case "category": {
+      const name = categoryName(sharedCategory(actions) ?? "");
+      const about = l10n.t("Only this kind of action, until the agent leaves.");
+      return one("check", l10n.t("Allow {0} for This Session", name ?? ""), about, l10n.t("Allow {0}", name ?? ""));
+    }
+    case "session":
+      return one("check-all", l10n.t("Allow for This Session"), l10n.t("Everything, until the agent leaves."));
+    case "connect":
+      return one("check", l10n.t("Allow"), l10n.t("Everything, until the program has been away for a minute."));
+    case "view":
+      return one("eye", l10n.t("View Only"), l10n.t("It may look at pages, and change nothing."));
+    case "refuse": {
+      const about = actions[0]?.act === connecting ? l10n.t("It cannot connect.") : l10n.t("The agent gets an error.");
+      return one("circle-slash", l10n.t("Refuse"), about);
+    }
   }
-  const session = l10n.t("Allow for This Session");
-  add("session", "check-all", session, session, l10n.t("Everything, until the agent leaves."));
-  const refuse = l10n.t("Refuse");
-  add("refuse", "circle-slash", refuse, refuse, l10n.t("The agent gets an error."));
-  return all;
 }
 
 export function showQuestions(permissions: Permissions): vscode.Disposable {
@@ -77,7 +85,7 @@ export function showQuestions(permissions: Permissions): vscode.Disposable {
     } else if (question) dialog?.show(question);
     setContext("asking", question !== undefined);
   };
-  setCanAnswer(false, false);
+  setCanAnswer([]);
   update();
   const unsubscribe = permissions.subscribe(update);
   return vscode.Disposable.from(
@@ -96,7 +104,8 @@ async function pickAnswer(permissions: Permissions): Promise<void> {
   if (!question) return;
   const { actions } = question;
   const list = vscode.window.createQuickPick<vscode.QuickPickItem & { choice?: Choice }>();
-  list.title = l10n.t("An agent asks");
+  const joins = actions[0]?.act === connecting;
+  list.title = joins ? l10n.t("A program asks") : l10n.t("An agent asks");
   list.placeholder = questionText(question);
   list.ignoreFocusOut = true;
   list.items = [
@@ -225,22 +234,21 @@ class Buttons {
       item.accessibilityInformation = { label: `${label}, ${key}`, role: "button" };
       item.show();
     }
-    setCanAnswer(
-      true,
-      all.some(({ choice }) => choice === "category"),
-    );
+    setCanAnswer(all.map(({ choice }) => choice));
   }
 
   dispose(): void {
     for (const item of this.#items.values()) item.dispose();
-    setCanAnswer(false, false);
+    setCanAnswer([]);
   }
 }
 
 /** The keys depend on it. */
-function setCanAnswer(any: boolean, category: boolean): void {
-  setContext("canAnswer", any);
-  setContext("canAllowCategory", category);
+function setCanAnswer(choices: readonly Choice[]): void {
+  setContext("canAnswer", choices.includes("refuse"));
+  setContext("canAllowOnce", choices.includes("once"));
+  setContext("canAllowCategory", choices.includes("category"));
+  setContext("canAllowConnection", choices.includes("connect"));
 }
 
 function setContext(name: string, value: boolean): void {

@@ -7,21 +7,19 @@ import { actionText, requestText } from "../../src/core/access/actions";
 test.each([
   ["browser_click", 'click button "Buy"', 'click button "Buy"'],
   ["browser_fill_form", "", "fill form"],
-  ["Page.navigate", "http://shop/", "open a page: http://shop/"],
-  ["Runtime.evaluate", "", "run a script"],
-  ["Emulation.setLocaleOverride", "de", "Emulation.setLocaleOverride: de"],
-  ["Page.navigate", "[x](command:y)", "open a page: (x)(command:y)"],
+  ["connect", "", "control this browser"],
+  ["browser_click", "[x](command:y)", "(x)(command:y)"],
   ["browser_click", "\u200b", "click"],
   ["\u200b", "", "something that it does not name"],
 ])("%s about %j is asked for as %j", (act, detail, text) => expect(requestText({ act, detail })).toBe(text));
 
 test("code cannot hide behind a cut", () => {
-  const detail = `${"nothing; ".repeat(1000)}evil()`;
-  const text = requestText({ act: "Runtime.evaluate", detail });
+  const detail = `run a script: ${"nothing; ".repeat(1000)}evil()`;
+  const text = requestText({ act: "browser_evaluate", detail });
   expect(text).toMatch(/^run a script: nothing; .* …\(8780 characters left out\)… .*; evil\(\)$/);
-  // What the endpoint has cut already counts too.
+  // What the coordinator has cut already counts too.
   const cut = `${"a".repeat(200)} …(5000 bytes left out)… ${"b".repeat(200)}`;
-  expect(requestText({ act: "Runtime.evaluate", detail: cut })).toContain("…(5199 characters left out)…");
+  expect(requestText({ act: "browser_evaluate", detail: cut })).toContain("…(5185 characters left out)…");
 });
 
 test.each([

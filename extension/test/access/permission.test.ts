@@ -1,7 +1,7 @@
 // Who asks, what the user is asked, and what comes of each answer. Time is vitest's.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { resume, setMode, stop } from "../../src/core/access/access";
-import { type Choice, Permissions } from "../../src/core/access/permission";
+import { type Choice, choicesFor, Permissions } from "../../src/core/access/permission";
 import type { PermissionAskResult } from "../../src/core/protocol/protocol.generated";
 import { Clients } from "../../src/core/window/clients";
 import { Store } from "../../src/core/window/store";
@@ -133,6 +133,31 @@ describe("an answer", () => {
     expect(await first.answer).toMatchObject({ decision: "refuse" });
     expect(permissions.granted("a")).toEqual([]);
     expect(shown()).toEqual(["a", 1]);
+  });
+});
+
+describe("a client that joins", () => {
+  test.each([
+    ["connect", { decision: "allow", scope: "once" }],
+    ["view", { decision: "view", scope: "once" }],
+    ["refuse", { decision: "refuse", scope: "once", reason: "human" }],
+  ] as const)("gets the answer %s", async (choice, result) => {
+    const joins = ask("p", "connect");
+    expect(choicesFor(permissions.question?.actions ?? [])).toEqual(["connect", "view", "refuse"]);
+    expect(permissions.joining).toEqual([agent("p")]);
+    for (const other of ["once", "session", "category"] as const) answer(other); // of actions only
+    expect(shown()).toEqual(["p", 1]);
+    answer(choice);
+    expect(await joins.answer).toEqual(result);
+    expect(permissions.joining).toEqual([]);
+    expect(permissions.granted("p")).toEqual([]); // the coordinator keeps the answer
+  });
+
+  test("is not what an agent's action is answered by", () => {
+    void ask("a");
+    for (const choice of ["connect", "view"] as const) answer(choice);
+    expect(shown()).toEqual(["a", 1]);
+    expect(permissions.joining).toEqual([]);
   });
 });
 

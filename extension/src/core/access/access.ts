@@ -20,7 +20,7 @@ export function modeWords(mode: AccessMode): { label: string; icon: string; deta
       return {
         label: l10n.t("Agents must ask first"),
         icon: "shield",
-        detail: l10n.t("They read; you are asked before they act."),
+        detail: l10n.t("They read; you are asked before agents act, and when a CDP client connects."),
       };
     case "view":
       return {

@@ -4,6 +4,9 @@ import * as l10n from "@vscode/l10n";
 import { clientName, excerpt, plain, siteOf } from "../plaintext";
 import type { Client, PermissionAskArg } from "../protocol/protocol.generated";
 
+/** The action of a CDP client that joins: the user allows its connections, not each action. */
+export const connecting = "connect";
+
 /** The CDP methods that users meet most. The others are shown by their own names. */
 const methods = (): Record<string, string> => ({
   "DOM.setFileInputFiles": l10n.t("choose files"),
@@ -27,14 +30,15 @@ const methods = (): Record<string, string> => ({
 });
 
 /**
- * `Click button "Buy"`, `open a page: http://127.0.0.1:5173/`. The detail of an agent's tool describes the action by itself.
- * The agent's own words for it follow, as its own: they may be untrue.
+ * `Click button "Buy"`. The detail of an agent's tool describes the action by itself. The agent's own words for it
+ * follow, as its own: they may be untrue.
  */
 export function requestText(
   { act, detail, claim = "" }: Pick<PermissionAskArg, "act" | "detail" | "claim">,
   most = 240,
 ) {
-  const text = detail === "" || isMethod(act) ? actionText({ act, target: detail }) : detail;
+  if (act === connecting) return l10n.t("control this browser");
+  const text = detail === "" ? actionText({ act, target: "" }) : detail;
   const shown =
     excerpt(text, most) || plain(actionText({ act, target: "" }), most) || l10n.t("something that it does not name");
   const claimed = plain(claim.replace(/["“”„‟]/g, "'"), most / 4);
@@ -84,6 +88,7 @@ export function questionText({ client, actions }: { client: Client; actions: rea
   const shown = named({ actions });
   const [first] = shown;
   if (!first) return "";
+  if (first.act === connecting) return l10n.t("{0} wants to control this browser.", clientName(client));
   const where = placeOf(first);
   const most = shown.length > 1 ? 80 : 240;
   const texts = shown.map((each) => requestText(each, most) + (placeOf(each) === where ? "" : placeOf(each)));

@@ -9,9 +9,17 @@ import type { Clients } from "../window/clients";
 import type { Command } from "../window/connection";
 import type { Store } from "../window/store";
 import { isStopped } from "./access";
-import { categoryName } from "./actions";
+import { categoryName, connecting } from "./actions";
 
-export type Choice = "once" | "category" | "session" | "refuse";
+export type Choice = "once" | "category" | "session" | "connect" | "view" | "refuse";
+
+/** The answers that the user has for these actions. */
+export function choicesFor(actions: readonly AskedAction[]): readonly Choice[] {
+  if (actions[0]?.act === connecting) return ["connect", "view", "refuse"];
+  return sharedCategory(actions) === undefined
+    ? ["once", "session", "refuse"]
+    : ["once", "category", "session", "refuse"];
+}
 
 /** An action that waits for an answer. */
 export interface AskedAction extends PermissionAskArg {
@@ -87,6 +95,12 @@ export class Permissions {
     return { id, client, actions: waiting.map(({ action }) => action), until };
   }
 
+  /** The CDP clients that wait for an answer, to connect. */
+  get joining(): readonly Client[] {
+    const joins = ({ waiting }: Asked) => waiting[0]?.action.act === connecting;
+    return [...this.#asked.values()].filter(joins).map(({ client }) => client);
+  }
+
   /** How many clients wait for an answer. */
   get waiting(): number {
     return this.#asked.size;
@@ -127,7 +141,11 @@ export class Permissions {
   answer(question: string, choice: Choice, seen: number): void {
     const asked = this.#first;
     if (asked?.id !== question) return; // it was answered already
+    const joins = asked.waiting[0]?.action.act === connecting;
+    if (choice !== "refuse" && joins !== (choice === "connect" || choice === "view")) return;
     if (choice === "refuse") this.#settle(asked, refusal("human"));
+    else if (choice === "connect") this.#settle(asked, allowed("once"));
+    else if (choice === "view") this.#settle(asked, { decision: "view", scope: "once" });
     else if (choice === "session") {
       this.#grant(asked.client, everything);
       this.#settle(asked, allowed("session"));

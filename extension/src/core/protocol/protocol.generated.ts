@@ -289,6 +289,10 @@ export interface ConnectedClient {
    * The CDP target id of the page that it works in.
    */
   page?: string;
+  /**
+   * Of a CDP client: the access mode in which it was admitted. In ask: ask if the user has allowed it to act, view if it may only look.
+   */
+  access?: string;
 }
 export interface ClientAnnounceArg {
   clients: ConnectedClient[];

@@ -199,6 +199,7 @@ function readClient(client: Argument): ConnectedClient {
     kind: client.choice("kind", ["mcp", "cdp"]),
     since: client.whole("since", 0),
     ...(client.has("page") && { page: client.text("page") }),
+    ...(client.has("access") && { access: client.text("access") }),
   };
 }
 

@@ -146,17 +146,31 @@ function endpointRow(asked: Asked | undefined): Row {
   });
 }
 
-function clientRows(parts: AgentsParts): ClientRow[] {
-  return stoppable(parts.store, parts.clients).map((each) => clientRow(each, parts));
+function clientRows(parts: AgentsParts): Row[] {
+  const joining = parts.permissions.joining.map((client) =>
+    row(nameOf(client.name), {
+      id: `joining ${client.id}`,
+      icon: "bell-dot",
+      description: l10n.t("wants to connect"),
+      tooltip: l10n.t(
+        "{0} wants to control this browser.",
+        plain(`${nameOf(client.name, 2_000)} ${client.version}`, 2_100),
+      ),
+      spoken: l10n.t("a CDP client"),
+      command: { command: "browserCoordinator.answerQuestion", title: l10n.t("Answer") },
+    }),
+  );
+  return [...joining, ...stoppable(parts.store, parts.clients).map((each) => clientRow(each, parts))];
 }
 
-function clientRow({ client, stopped, connected }: StoppableClient, { permissions, pages }: AgentsParts): ClientRow {
+function clientRow({ client, stopped, connected }: StoppableClient, parts: AgentsParts): ClientRow {
+  const { store, permissions, pages } = parts;
   const { id, name, version, kind, since } = client;
   const { question } = permissions;
   const asks = question?.client.id === id;
   const present = kind === "mcp" ? l10n.t("an MCP client") : l10n.t("a CDP client");
   const what = connected ? present : l10n.t("not connected");
-  const now = stopped ? l10n.t("stopped by you") : asks ? l10n.t("asks you") : grantText(permissions.granted(id));
+  const now = stopped ? l10n.t("stopped by you") : asks ? l10n.t("asks you") : mayText(client, store, permissions);
   const page = pages.all.find((each) => each.id === client.page);
   const place = page ? pageName(page, 60) : "";
   const look = {
@@ -179,8 +193,11 @@ function clientRow({ client, stopped, connected }: StoppableClient, { permission
   return { ...row(nameOf(name), look), client };
 }
 
-/** What the user allows the client for its session. */
-function grantText(granted: readonly string[]): string {
+/** What the user has allowed the client where asked. */
+function mayText({ id, kind, access }: ConnectedClient, store: Store, permissions: Permissions): string {
+  if (kind === "cdp" && access !== undefined && store.state.access.mode === "ask")
+    return access === "ask" ? l10n.t("may act") : l10n.t("may only view");
+  const granted = permissions.granted(id);
   if (granted.length === 0) return "";
   if (granted.includes(everything)) return l10n.t("may act");
   return l10n.t("{0} allowed", granted.map(categoryName).join(", "));
