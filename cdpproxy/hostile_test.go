@@ -338,6 +338,7 @@ func TestCommandsThatEndAPage(t *testing.T) {
 		{"CSS.resolveValues", map[string]any{"values": []string{"1em"}, "nodeId": node, "propertyName": "width", "pseudoType": "overscroll-area-parent"}},
 		{"Page.printToPDF", map[string]any{"displayHeaderFooter": true, "headerTemplate": `<link rel=stylesheet href="http://127.0.0.1:1/">`, "footerTemplate": "x"}},
 		{"Page.printToPDF", map[string]any{"displayHeaderFooter": true, "headerTemplate": "x", "footerTemplate": `<style>@import "http://127.0.0.1:1/";</style>`}},
+		{"Page.captureScreenshot", map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 80, "height": 60, "scale": 1000}}},
 	} {
 		reply, ended := crashed(t, c, inspect(one.method, one.params))
 		if ended || !strings.Contains(refusal(reply), "it would end the browser or a page") {
@@ -350,6 +351,7 @@ func TestCommandsThatEndAPage(t *testing.T) {
 	}{
 		{"CSS.resolveValues", map[string]any{"values": []string{"1em"}, "nodeId": node, "propertyName": "width"}},
 		{"Page.printToPDF", map[string]any{"displayHeaderFooter": true, "headerTemplate": "<style>p { color: red }</style><p>x", "footerTemplate": "x"}},
+		{"Page.captureScreenshot", map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 80, "height": 60, "scale": 3}}},
 	} {
 		if reply, ended := crashed(t, c, inspect(one.method, one.params)); ended || reply["result"] == nil {
 			t.Errorf("%s %v: %v, the page has ended: %v", one.method, one.params, reply, ended)

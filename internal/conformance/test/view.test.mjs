@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import CDP from "chrome-remote-interface";
+import { devToolsView } from "../clients/devtools.mjs";
 import { chromium } from "playwright-core";
 import puppeteer24 from "puppeteer-24";
 import puppeteer25 from "puppeteer-25";
@@ -17,7 +18,7 @@ let window;
 
 before(async () => {
   site = await openSite();
-  window = await openWindow(`${site.url}/shop/looked-at`, "--access", "view");
+  window = await openWindow(`${site.url}/live/looked-at`, "--access", "view");
 });
 
 after(async () => {
@@ -33,7 +34,7 @@ async function unchanged() {
   const list = await (await fetch(`${window.direct.http}/json/list`)).json();
   assert.deepEqual(
     list.filter(({ type }) => type === "page").map(({ url, title }) => [url, title]),
-    [[`${site.url}/shop/looked-at`, "Shop looked-at"]],
+    [[`${site.url}/live/looked-at`, "Shop looked-at"]],
   );
 }
 
@@ -46,6 +47,14 @@ async function reads(send) {
   assert.ok((await send("DOMSnapshot.captureSnapshot", { computedStyles: [] })).strings.includes("Buy"));
 }
 
+/** The console's messages and the responses of a page, with their contents. */
+async function observes(page, next) {
+  const [message, response] = await Promise.all([next("console"), next("response")]);
+  assert.match(message.text(), /^the price is/);
+  assert.equal(response.url(), `${site.url}/price/looked-at?live`);
+  assert.equal(await response.text(), '{"amount":42}');
+}
+
 for (const form of ["http", "ws"]) {
   test(`Playwright, ${form}`, { timeout: 60_000 }, async () => {
     const browser = await chromium.connectOverCDP(window.endpoint[form], { timeout: 20_000 });
@@ -53,13 +62,15 @@ for (const form of ["http", "ws"]) {
       const [context] = browser.contexts();
       const [page] = context.pages();
       page.setDefaultTimeout(10_000);
-      assert.equal(page.url(), `${site.url}/shop/looked-at`);
+      assert.equal(page.url(), `${site.url}/live/looked-at`);
       assert.equal(await page.title(), ""); // it takes the refusal for a page that is still loading
       const session = await context.newCDPSession(page);
       assert.equal((await session.send("Target.getTargetInfo")).targetInfo.title, "Shop looked-at");
       png((await session.send("Page.captureScreenshot")).data);
       await reads((method, params) => session.send(method, params));
       assert.ok((await session.send("Accessibility.getFullAXTree")).nodes.length > 5);
+      await observes(page, (event) => page.waitForEvent(event));
+      assert.equal((await context.cookies())[0].value, "full");
       for (const act of [
         () => page.screenshot(),
         () => page.content(),
@@ -85,12 +96,14 @@ for (const [version, puppeteer] of [
   test(`Puppeteer ${version}`, { timeout: 60_000 }, async () => {
     const browser = await puppeteer.connect({ browserURL: window.endpoint.http, defaultViewport: null });
     const [page] = await browser.pages();
-    assert.equal(page.url(), `${site.url}/shop/looked-at`);
+    assert.equal(page.url(), `${site.url}/live/looked-at`);
     const session = await page.createCDPSession();
     assert.equal((await session.send("Target.getTargetInfo")).targetInfo.title, "Shop looked-at");
     png(await page.screenshot({ encoding: "base64" }));
     await reads((method, params) => session.send(method, params));
     assert.match(JSON.stringify(await page.accessibility.snapshot()), /"Buy"/);
+    await observes(page, (event) => new Promise((resolve) => page.once(event, resolve)));
+    assert.equal((await browser.cookies())[0].value, "full");
     for (const act of [
       () => page.title(),
       () => page.content(),
@@ -128,7 +141,13 @@ test("chrome-remote-interface", { timeout: 60_000 }, async () => {
   const client = await CDP({ ...options, target: id });
   try {
     const { Accessibility, DOM, Page, Runtime } = client;
-    await Promise.all([Page.enable(), Runtime.enable()]);
+    const { Network } = client;
+    const logged = new Promise((resolve) => Runtime.consoleAPICalled(resolve));
+    const loaded = new Promise((resolve) => Network.loadingFinished(resolve));
+    await Promise.all([Page.enable(), Runtime.enable(), Network.enable()]);
+    assert.equal((await logged).args[0].value, "the price is");
+    assert.equal((await Network.getResponseBody({ requestId: (await loaded).requestId })).body, '{"amount":42}');
+    assert.equal((await Network.getCookies()).cookies[0].value, "full");
     png((await Page.captureScreenshot()).data);
     assert.ok((await Accessibility.getFullAXTree()).nodes.length > 5);
     await reads((method, params) => client.send(method, params));
@@ -145,5 +164,18 @@ test("chrome-remote-interface", { timeout: 60_000 }, async () => {
   } finally {
     await client.close();
   }
+  await unchanged();
+});
+
+test("DevTools", { timeout: 90_000 }, async () => {
+  const [{ id }] = await (await fetch(`${window.endpoint.http}/json/list`)).json();
+  assert.deepEqual(await devToolsView({ address: window.endpoint.http, id, window }), {
+    elements: true,
+    styles: true,
+    console: true,
+    network: '{"amount":42}',
+    sources: true,
+    cookie: "full",
+  });
   await unchanged();
 });
