@@ -31,8 +31,8 @@ type Client struct {
 }
 
 // Program identifies the program that the client belongs to, where the system reports
-// that: processes of the same executable in the same session, such as a terminal's, are
-// one program. Empty: unknown. It may take some milliseconds.
+// that: processes of an executable of that name in the same session, such as a
+// terminal's, are one program. Empty: unknown. It may take some milliseconds.
 func (c *Client) Program() string {
 	if c.peer == nil {
 		return ""

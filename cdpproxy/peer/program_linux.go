@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
-// Program identifies the program at the other end of conn, by its executable and the
-// session of processes in which it runs, such as a terminal's. A test runner and the
-// processes that it starts, one after the other, are the same program. Empty: unknown.
+// Program identifies the program at the other end of conn, by the name of its executable
+// and the session of processes in which it runs, such as a terminal's. A test runner and
+// the processes that it starts, one after the other, are the same program. So are those
+// that `go run` builds, each in another folder. Empty: unknown.
 func Program(conn net.Conn) string {
 	far, near, err := ends(conn)
 	if err != nil {
@@ -33,7 +35,8 @@ func Program(conn net.Conn) string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s in session %d", executable, session)
+	name := strings.TrimSuffix(filepath.Base(executable), " (deleted)") // it may have been built anew
+	return fmt.Sprintf("%s in session %d", name, session)
 }
 
 // owner returns the folder in /proc of a process that has the socket; empty: none that

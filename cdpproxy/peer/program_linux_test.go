@@ -1,11 +1,11 @@
 package peer
 
 import (
-	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,14 +21,15 @@ func TestDialer(t *testing.T) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// TestProgram: processes of one executable in the same session are one program.
+// TestProgram: processes of one executable in the same session are one program, also if it
+// was built anew, in another folder.
 func TestProgram(t *testing.T) {
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	ln := listen(t, false, "127.0.0.1:0")
-	of := func(session bool) string {
+	of := func(executable string, session bool) string {
 		t.Helper()
 		cmd := exec.Command(executable, "-test.run=^TestDialer$")
 		cmd.Env = append(os.Environ(), "PEER_TEST_DIAL="+ln.Addr().String())
@@ -56,13 +57,24 @@ func TestProgram(t *testing.T) {
 	}
 	defer conn.Close()
 	own := Program(conn)
-	if !strings.HasPrefix(own, fmt.Sprintf("%s in session ", executable)) {
+	name := filepath.Base(executable) + " in session "
+	if !strings.HasPrefix(own, name) {
 		t.Errorf("this process is %q", own)
 	}
-	if child := of(false); child != own {
-		t.Errorf("a process in the same session is %q, this one %q", child, own)
+	elsewhere := filepath.Join(t.TempDir(), filepath.Base(executable))
+	built, err := os.ReadFile(executable)
+	if err == nil {
+		err = os.WriteFile(elsewhere, built, 0o700)
 	}
-	if child := of(true); !strings.HasPrefix(child, executable) || child == own {
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, executable := range []string{executable, elsewhere} {
+		if child := of(executable, false); child != own {
+			t.Errorf("%s in the same session is %q, this one %q", executable, child, own)
+		}
+	}
+	if child := of(executable, true); !strings.HasPrefix(child, name) || child == own {
 		t.Errorf("a process in another session is %q, this one %q", child, own)
 	}
 	client, server := net.Pipe()
