@@ -5,12 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"sync"
+	"strings"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // ParseCommand reads a CDP command at least as strictly as Chromium. Keys match
@@ -76,51 +73,45 @@ func decodeString(b []byte) (string, error) {
 
 var errMalformed = errors.New("malformed JSON")
 
-// maxMembers bounds the cost of the comparison of each key with those before it. No
-// CDP command has half as many parameters.
-const maxMembers = 64
-
-// decoders are used again: to make one takes as long as to read a message.
-var decoders = sync.Pool{New: func() any { return new(decoder) }}
-
-type decoder struct {
-	jsontext.Decoder
-	text bytes.Buffer
-}
+const (
+	// maxMembers bounds the cost of the comparison of each key with those before it. No
+	// CDP command has half as many parameters.
+	maxMembers = 64
+	// maxDepth bounds the nesting. Chromium refuses more than 300.
+	maxDepth = 1000
+)
 
 // Members calls each with every member of the JSON object text, its key decoded;
 // the value is a part of text. When it returns an error, the members that each has
 // received may be wrong. A duplicate key is an error: parsers differ in which one
-// they take.
+// they take. Nested objects are not compared, and escapes of half a surrogate pair are
+// accepted, as by Chromium.
 func Members(text []byte, each func(key string, value []byte) error) error {
-	d := decoders.Get().(*decoder)
-	if len(text) <= smallMessage { // else it would keep the text
-		defer decoders.Put(d)
-	}
-	// The decoder reads a bytes.Buffer in place. Nested objects are not compared, and
-	// escapes of half a surrogate pair are accepted, as by Chromium.
-	d.text = *bytes.NewBuffer(text)
-	d.Reset(&d.text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	in := &d.Decoder
-	if in.PeekKind() != '{' {
+	r := jsonReader{text: text}
+	if r.space(); !r.take('{') {
 		return errors.New("not a JSON object")
-	}
-	if _, err := in.ReadToken(); err != nil {
-		return errMalformed
 	}
 	var few [8]string // avoids an allocation in the usual case
 	seen := few[:0]
-	for in.PeekKind() != '}' {
-		key, err := in.ReadValue()
-		if err != nil {
+	for r.space(); !r.take('}'); r.space() {
+		if len(seen) > 0 && !r.take(',') {
 			return errMalformed
 		}
-		name, err := decodeString(key)
+		r.space()
+		key := r.at
+		if !r.str() {
+			return errMalformed
+		}
+		name, err := decodeString(text[key:r.at])
 		if err != nil {
 			return err
 		}
-		value, err := in.ReadValue()
-		if err != nil {
+		if r.space(); !r.take(':') {
+			return errMalformed
+		}
+		r.space()
+		value := r.at
+		if !r.value(1) {
 			return errMalformed
 		}
 		if slices.Contains(seen, name) {
@@ -130,15 +121,149 @@ func Members(text []byte, each func(key string, value []byte) error) error {
 			return fmt.Errorf("more than %d members", maxMembers)
 		}
 		seen = append(seen, name)
-		if err := each(name, value); err != nil {
+		if err := each(name, text[value:r.at]); err != nil {
 			return err
 		}
 	}
-	if _, err := in.ReadToken(); err != nil {
-		return errMalformed
-	}
-	if _, err := in.ReadToken(); err != io.EOF {
+	if r.space(); r.at < len(text) {
 		return errMalformed
 	}
 	return nil
+}
+
+// jsonReader reads JSON (RFC 8259) without decoding it. A library does this too, but a
+// command of a client waits for it while its code is in no cache of the processor: that
+// took a tenth of an evaluate. Its methods report whether the text
+// fits.
+type jsonReader struct {
+	text []byte
+	at   int
+}
+
+// peek returns the next byte; 0 at the end, which fits nowhere in JSON.
+func (r *jsonReader) peek() byte {
+	if r.at < len(r.text) {
+		return r.text[r.at]
+	}
+	return 0
+}
+
+func (r *jsonReader) take(c byte) bool {
+	if r.peek() != c {
+		return false
+	}
+	r.at++
+	return true
+}
+
+func (r *jsonReader) space() {
+	for c := r.peek(); c == ' ' || c == '\t' || c == '\n' || c == '\r'; c = r.peek() {
+		r.at++
+	}
+}
+
+func (r *jsonReader) value(depth int) bool {
+	switch c := r.peek(); c {
+	case '"':
+		return r.str()
+	case '{', '[':
+		return depth < maxDepth && r.list(c, c+2, depth+1) // in ASCII a closing bracket is two after the opening one
+	case 't':
+		return r.literal("true")
+	case 'f':
+		return r.literal("false")
+	case 'n':
+		return r.literal("null")
+	}
+	return r.number()
+}
+
+// list reads an object or an array.
+func (r *jsonReader) list(opening, closing byte, depth int) bool {
+	r.at++
+	if r.space(); r.take(closing) {
+		return true
+	}
+	for {
+		r.space()
+		if opening == '{' {
+			if !r.str() {
+				return false
+			}
+			if r.space(); !r.take(':') {
+				return false
+			}
+			r.space()
+		}
+		if !r.value(depth) {
+			return false
+		}
+		if r.space(); r.take(closing) {
+			return true
+		}
+		if !r.take(',') {
+			return false
+		}
+	}
+}
+
+func (r *jsonReader) literal(text string) bool {
+	fits := bytes.HasPrefix(r.text[r.at:], []byte(text))
+	r.at += len(text)
+	return fits
+}
+
+func (r *jsonReader) number() bool {
+	r.take('-')
+	if !r.take('0') && !r.digits() {
+		return false
+	}
+	if r.take('.') && !r.digits() {
+		return false
+	}
+	if r.take('e') || r.take('E') {
+		if !r.take('+') {
+			r.take('-')
+		}
+		return r.digits()
+	}
+	return true
+}
+
+func (r *jsonReader) digits() bool {
+	start := r.at
+	for c := r.peek(); '0' <= c && c <= '9'; c = r.peek() {
+		r.at++
+	}
+	return r.at > start
+}
+
+func (r *jsonReader) str() bool {
+	if !r.take('"') {
+		return false
+	}
+	for r.at < len(r.text) {
+		c := r.text[r.at]
+		r.at++
+		switch {
+		case c == '"':
+			return true
+		case c < ' ':
+			return false
+		case c == '\\':
+			escape := r.peek()
+			r.at++
+			if escape == 'u' {
+				for range 4 {
+					if !strings.ContainsRune("0123456789abcdefABCDEF", rune(r.peek())) {
+						return false
+					}
+					r.at++
+				}
+			} else if escape == 0 || strings.IndexByte(`"\/bfnrt`, escape) < 0 {
+				return false
+			}
+		}
+	}
+	return false
 }
