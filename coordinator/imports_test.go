@@ -27,7 +27,7 @@ var bans = []struct{ from, to, reason string }{
 	{"cdpproxy", "vscodeipc", "the proxy asks a Source for the browser and does not care who found it"},
 	{"cdpproxy", "coordinator", "the proxy is a library under the coordinator"},
 	{"cdpproxy", "cdpproxy/virtual", "the proxy has a browser's URL and need not know who answers there"},
-	{"cdpproxy", "cdpproxy/pipe", "as above"},
+	{"cdpproxy", "cdpproxy/multiplex", "as above"},
 	{"cdpproxy", "github.com/modelcontextprotocol", "the endpoint serves CDP clients, not MCP hosts"},
 	{"policy", "cdpproxy", "what an actor may do is decided without knowing how the decision is applied"},
 	{"policy", "coordinator", "as above"},

@@ -16,7 +16,7 @@
 // pipe. On Windows a job object ends the browser, and the profile stays. If the watchdog
 // is killed too, the browser stays.
 //
-// CDP clients of this user reach the pipe at that URL (package pipe); with a port instead
+// CDP clients of this user reach the pipe at that URL (package multiplex); with a port instead
 // (Options.DebuggingPort), every user reaches the browser.
 //
 // The package does not attach to a running browser, and ends only what it has started.

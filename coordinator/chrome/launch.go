@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"browser-coordinator/cdpproxy/pipe"
+	"browser-coordinator/cdpproxy/multiplex"
 	"browser-coordinator/coordinator/group"
 )
 
@@ -37,7 +37,7 @@ type Browser struct {
 	log     *slog.Logger
 	profile *profile
 	output  *output
-	pipe    *pipe.Server // nil: the browser has a debugging port
+	pipe    *multiplex.Server // nil: the browser has a debugging port
 
 	ending atomic.Bool   // Close was called, so an exit is expected
 	exited chan struct{} // closed by await when the process has ended
@@ -132,7 +132,7 @@ func (b *Browser) start(opts *Options) (err error) {
 	}
 	b.output = newOutput(r, b.log)
 	if opts.usesPipe() {
-		b.pipe, err = pipe.Serve(ends.in, ends.out, b.log)
+		b.pipe, err = multiplex.Serve(multiplex.Pipe(ends.in, ends.out), b.log)
 		if err != nil {
 			ends.close()
 		}

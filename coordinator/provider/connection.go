@@ -17,7 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy/dial"
-	"browser-coordinator/cdpproxy/pipe"
+	"browser-coordinator/cdpproxy/multiplex"
 )
 
 const (
@@ -67,7 +67,7 @@ func (e *RefusedError) Error() string {
 type connection struct {
 	ws       *websocket.Conn
 	address  Address
-	server   *pipe.Server
+	server   *multiplex.Server
 	ctx      context.Context // ends when the connection begins to end
 	cancel   context.CancelCauseFunc
 	received atomic.Bool // the browser has sent something since the last check
@@ -91,7 +91,7 @@ func connect(ctx context.Context, a Address, target string, s *session, log *slo
 	ws.SetReadLimit(readLimit)
 	c := &connection{ws: ws, address: a, done: make(chan struct{})}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
-	c.server, err = pipe.Serve(&messages{connection: c}, &commands{c}, log)
+	c.server, err = multiplex.Serve(transport{c}, log)
 	if err != nil {
 		ws.CloseNow()
 		return nil, err
@@ -168,63 +168,40 @@ func (c *connection) responds() bool {
 	return c.server.Ready(ctx) == nil
 }
 
-// messages are those of the browser, each with the terminator of a pipe.
-type messages struct {
-	*connection
-	rest io.Reader // of the current message; nil: none
+// transport is the connection for the server of its clients.
+type transport struct{ *connection }
+
+func (t transport) Read() ([]byte, error) {
+	_, message, err := t.ws.Read(t.ctx)
+	if err != nil {
+		t.ended(err)
+		return nil, io.EOF
+	}
+	t.received.Store(true)
+	return message, nil
 }
 
-func (m *messages) Read(p []byte) (int, error) {
-	if m.rest == nil {
-		var err error
-		if _, m.rest, err = m.ws.Reader(m.ctx); err != nil {
-			return 0, m.ended(err)
-		}
-		m.received.Store(true)
-	}
-	n, err := m.rest.Read(p)
-	switch {
-	case err == io.EOF && n < len(p):
-		p[n], m.rest = 0, nil
-		return n + 1, nil
-	case err == io.EOF: // the terminator comes with the next call
-		return n, nil
-	case err != nil:
-		return n, m.ended(err)
-	}
-	return n, nil
+func (t transport) Write(message []byte) error {
+	ctx, cancel := context.WithTimeout(t.ctx, writeTimeout)
+	defer cancel()
+	return t.ws.Write(ctx, websocket.MessageText, message)
 }
+
+func (t transport) Close() error { return t.ws.CloseNow() }
 
 // ended ends the connection after a failed read.
-func (m *messages) ended(err error) error {
+func (c *connection) ended(err error) {
 	var closed websocket.CloseError
 	switch {
 	case errors.As(err, &closed) && closed.Reason != "":
-		err = fmt.Errorf("its provider closed the connection: %s", m.address.redact(closed.Reason))
+		err = fmt.Errorf("its provider closed the connection: %s", c.address.redact(closed.Reason))
 	case errors.As(err, &closed):
 		err = fmt.Errorf("its provider closed the connection (WebSocket status %d)", closed.Code)
 	default:
 		err = errors.New("the connection to its provider broke")
 	}
-	m.cancel(err) // without effect if the connection has another reason to end
-	return io.EOF
+	c.cancel(err) // without effect if the connection has another reason to end
 }
-
-func (m *messages) Close() error { return nil }
-
-// commands are those of the clients, each with the terminator of a pipe.
-type commands struct{ *connection }
-
-func (c *commands) Write(p []byte) (int, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, writeTimeout)
-	defer cancel()
-	if err := c.ws.Write(ctx, websocket.MessageText, p[:len(p)-1]); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
-func (c *commands) Close() error { return nil }
 
 // failure is the error of a request to a provider, without credentials.
 func (a Address) failure(res *http.Response, err error) error {

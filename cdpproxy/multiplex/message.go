@@ -1,4 +1,4 @@
-package pipe
+package multiplex
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ type incoming struct {
 	id      int32 // of a response
 	reply   bool
 	event   string // the name of an event
-	session string // empty: the pipe's own
+	session string // empty: the connection's own
 	head    int    // length of {"id":…
 	tail    int    // length of ,"sessionId":"…"}; without a session that of }
 }

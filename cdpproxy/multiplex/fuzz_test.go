@@ -1,4 +1,4 @@
-package pipe
+package multiplex
 
 import (
 	"encoding/json"

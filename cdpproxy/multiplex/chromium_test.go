@@ -1,6 +1,6 @@
 //go:build unix
 
-package pipe_test
+package multiplex_test
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"browser-coordinator/cdpproxy/pipe"
+	"browser-coordinator/cdpproxy/multiplex"
 	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/internal/cdptest"
 )
@@ -23,7 +23,7 @@ import (
 // browser is a real Chromium that is reached in both ways: by its pipe, through the
 // server, and by a debugging port, for comparison.
 type browser struct {
-	server *pipe.Server
+	server *multiplex.Server
 	port   string // browser-level WebSocket URL of the port
 	cmd    *exec.Cmd
 	dir    string         // the profile
@@ -67,7 +67,7 @@ func start(t testing.TB) *browser {
 // launch does not use chrome.Launch, which gives a browser only one of the two ways.
 func launch() (*browser, error) {
 	found, err := chrome.Find(chrome.FindOptions{})
-	dir, err1 := os.MkdirTemp("", "pipe-test-")
+	dir, err1 := os.MkdirTemp("", "multiplex-test-")
 	commands, out, err2 := os.Pipe()
 	in, messages, err3 := os.Pipe()
 	if err := errors.Join(err, err1, err2, err3); err != nil {
@@ -88,7 +88,7 @@ func launch() (*browser, error) {
 		err = b.cmd.Start()
 	}
 	if err == nil {
-		b.server, err = pipe.Serve(in, out, slog.New(slog.DiscardHandler))
+		b.server, err = multiplex.Serve(multiplex.Pipe(in, out), slog.New(slog.DiscardHandler))
 	}
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
-package pipe
+package multiplex
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"io"
@@ -9,22 +8,18 @@ import (
 	"browser-coordinator/cdpproxy/devtools"
 )
 
-// pieceSize is how much is read at once.
-const pieceSize = 256 << 10
-
-// read is the only reader of the pipe. Nothing that it calls waits for a client.
+// read is the only reader of the transport. Nothing that it calls waits for a client.
 func (s *Server) read() {
 	defer s.end()
-	in := bufio.NewReaderSize(s.in, pieceSize)
 	for {
-		text, err := in.ReadBytes(0)
+		text, err := s.transport.Read()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				s.log.Debug("read the browser's pipe", "error", err)
+				s.log.Debug("read from the browser", "error", err)
 			}
 			return
 		}
-		s.route(text[:len(text)-1])
+		s.route(text)
 	}
 }
 

@@ -1,4 +1,4 @@
-package pipe
+package multiplex
 
 import (
 	"maps"
@@ -6,7 +6,7 @@ import (
 	"browser-coordinator/cdpproxy/devtools"
 )
 
-// client is a client's part of the pipe.
+// client is a client's part of the connection.
 type client struct {
 	*devtools.Client
 	server *Server
@@ -40,7 +40,7 @@ func (c *client) Receive(m devtools.Message) {
 	if open {
 		m.ID, m.Session = id, sent.session
 		if err := s.write(m); err != nil {
-			s.log.Debug("write to the browser's pipe", "error", err)
+			s.log.Debug("write to the browser", "error", err)
 		}
 	}
 }

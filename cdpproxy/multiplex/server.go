@@ -1,11 +1,10 @@
-package pipe
+package multiplex
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -20,18 +19,17 @@ import (
 // callTimeout bounds a command of the server's own whose caller sets no bound.
 const callTimeout = 20 * time.Second
 
-// errClosed: the pipe has ended.
-var errClosed = errors.New("the browser's debugging pipe is closed")
+// errClosed: the connection has ended.
+var errClosed = errors.New("the connection with the browser is closed")
 
-// Server serves one browser's pipe. Its methods may be called from any goroutine.
+// Server serves one browser. Its methods may be called from any goroutine.
 type Server struct {
-	log     *slog.Logger
-	in      io.ReadCloser
-	out     io.WriteCloser
-	clients *devtools.Server
-	wg      sync.WaitGroup // the reader and what detaches clients
+	log       *slog.Logger
+	transport Transport
+	clients   *devtools.Server
+	wg        sync.WaitGroup // the reader and what detaches clients
 
-	writing sync.Mutex // one command at a time is written to out
+	writing sync.Mutex // one command at a time is written
 
 	mu       sync.Mutex // guards the fields that follow; nothing under it blocks
 	ended    bool
@@ -40,7 +38,7 @@ type Server struct {
 	sessions map[string]session // by id
 }
 
-// call is a command on the pipe that waits for its response.
+// call is a command on the connection that waits for its response.
 type call struct {
 	client  *client        // nil: the server's own
 	session string         // that it was sent to
@@ -59,10 +57,9 @@ type session struct {
 	parent string
 }
 
-// Serve reads the browser's messages from in, writes commands to out and listens on
-// a loopback port. It closes in and out when it ends.
-func Serve(in io.ReadCloser, out io.WriteCloser, logger *slog.Logger) (*Server, error) {
-	s := &Server{log: logger, in: in, out: out, calls: map[int32]call{}, sessions: map[string]session{}}
+// Serve serves the browser on a loopback port. It closes the transport when it ends.
+func Serve(transport Transport, logger *slog.Logger) (*Server, error) {
+	s := &Server{log: logger, transport: transport, calls: map[int32]call{}, sessions: map[string]session{}}
 	var err error
 	if s.clients, err = devtools.Listen(browser{s}, logger); err != nil {
 		return nil, err
@@ -80,7 +77,8 @@ func (s *Server) Ready(ctx context.Context) error {
 	return err
 }
 
-// Close ends the pipe, which ends the browser, and disconnects the clients.
+// Close closes the transport and disconnects the clients. A browser with a pipe ends
+// with it.
 func (s *Server) Close() {
 	s.end()
 	s.clients.Wait()
@@ -103,8 +101,9 @@ func (s *Server) end() {
 	}
 	s.mu.Unlock()
 	s.clients.End(0, "") // like Chromium: no close frame
-	s.in.Close()
-	s.out.Close()
+	if err := s.transport.Close(); err != nil {
+		s.log.Debug("close the connection with the browser", "error", err)
+	}
 }
 
 // call sends a command of the server's own, and decodes its result into result,
@@ -140,7 +139,7 @@ func (s *Server) call(ctx context.Context, c call, method string, params, result
 	}
 }
 
-// register gives a command its id on the pipe; false: the pipe has ended. mu is held.
+// register gives a command its id on the connection; false: it has ended. mu is held.
 func (s *Server) register(c call) (id jsontext.Value, ok bool) {
 	if s.ended {
 		return nil, false
@@ -154,13 +153,12 @@ func (s *Server) register(c call) (id jsontext.Value, ok bool) {
 	}
 }
 
-// write writes one command with its terminator. Its parts were read as JSON, so they
-// cannot contain the terminator.
+// write sends one command.
 func (s *Server) write(m devtools.Message) error {
-	message := append(m.Encode(), 0)
+	message := m.Encode()
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if _, err := s.out.Write(message); err != nil {
+	if err := s.transport.Write(message); err != nil {
 		return fmt.Errorf("%w: %w", errClosed, err)
 	}
 	return nil

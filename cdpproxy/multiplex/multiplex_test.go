@@ -1,6 +1,6 @@
 //go:build unix
 
-package pipe_test
+package multiplex_test
 
 import (
 	"encoding/json"
