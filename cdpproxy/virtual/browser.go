@@ -34,9 +34,10 @@ type Browser struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // the targets' goroutines
 
-	// mu guards the fields that follow, and the fields of targets, clients and
-	// sessions whose comments name it. Events are queued under mu, so that every
-	// client gets them in order. Nothing under mu blocks.
+	// mu is the package's one lock. It guards the fields that follow, and the fields of
+	// targets, clients, sessions and connections whose comments name it. It is held
+	// while a client's command, a page's event or a page's response is handled, so that
+	// every client gets its messages in order. Nothing under mu blocks.
 	mu      sync.Mutex
 	ending  chan struct{} // closed when the browser begins to end
 	pages   []Page

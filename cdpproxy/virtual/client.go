@@ -85,15 +85,14 @@ var browserDomains = map[string]bool{
 func (c *client) Receive(m command) {
 	b := c.browser
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	s := c.session(m.Session)
 	if s == nil {
-		b.mu.Unlock()
 		m.Session = ""
 		c.Reply(m, nil, devtools.ErrNoSession)
 		return
 	}
 	link, version := s.link, b.version // the link is nil where the page has just gone
-	b.mu.Unlock()
 	domain, name, ok := strings.Cut(m.Method, ".")
 	switch {
 	case !ok || domain == "" || name == "" || strings.Contains(name, "."):

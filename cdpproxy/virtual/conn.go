@@ -31,26 +31,24 @@ const (
 //lint:ignore ST1005 clients compare it with Chromium's text
 var errGone = errors.New("Inspected target navigated or closed")
 
-// outcome is called once, by the connection's reader or by the goroutine that ends
-// it.
+// outcome is called once, with Browser.mu held.
 type outcome func(result json.Value, err error)
 
 // conn is one connection to a page's shared CDP. Commands may be started before the
-// dial. onEvent gets the events, in one order with the responses. Neither it nor an
-// outcome may block.
+// dial. onEvent gets the events, in one order with the responses, with Browser.mu held.
 type conn struct {
 	url     string
 	onEvent func(method string, params json.Value)
 	out     *devtools.Queue
 	gone    chan struct{} // closed when no message can follow
 
-	mu      sync.Mutex // guards the fields that follow
+	mu      *sync.Mutex // Browser.mu, which guards the fields that follow
 	nextID  int64
 	pending map[int64]outcome // nil after the end
 }
 
-func newConn(url string, onEvent func(string, json.Value)) *conn {
-	return &conn{url: url, onEvent: onEvent, out: devtools.NewQueue(maxPageMessage), gone: make(chan struct{}), pending: map[int64]outcome{}}
+func (b *Browser) newConn(url string, onEvent func(string, json.Value)) *conn {
+	return &conn{url: url, onEvent: onEvent, out: devtools.NewQueue(maxPageMessage), gone: make(chan struct{}), mu: &b.mu, pending: map[int64]outcome{}}
 }
 
 // run dials and moves messages until ctx or the connection ends. After finish it
@@ -59,9 +57,9 @@ func (c *conn) run(ctx context.Context) error {
 	err := c.carry(ctx)
 	c.out.Finish(true)
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	pending := c.pending
 	c.pending = nil
-	c.mu.Unlock()
 	for _, done := range pending {
 		done(nil, errGone)
 	}
@@ -120,38 +118,41 @@ func (c *conn) read(ctx context.Context, cancel context.CancelFunc, ws *websocke
 			ended <- fmt.Errorf("the page sent what is not a message: %w", err)
 			return
 		}
-		if m.Method != "" {
-			c.onEvent(m.Method, m.Params)
-			continue
-		}
-		id, _ := strconv.ParseInt(string(m.ID), 10, 64) // 0 is not pending
 		c.mu.Lock()
-		done := c.pending[id]
-		delete(c.pending, id)
+		c.deliver(&m)
 		c.mu.Unlock()
-		switch e := new(devtools.Error); {
-		case done == nil:
-		case len(m.Error) == 0:
-			done(m.Result, nil)
-		case json.Unmarshal(m.Error, e, lenient) != nil:
-			done(nil, refused(string(m.Error)))
-		default:
-			done(nil, e)
-		}
+	}
+}
+
+// deliver is called with mu held.
+func (c *conn) deliver(m *devtools.Message) {
+	if m.Method != "" {
+		c.onEvent(m.Method, m.Params)
+		return
+	}
+	id, _ := strconv.ParseInt(string(m.ID), 10, 64) // 0 is not pending
+	done := c.pending[id]
+	delete(c.pending, id)
+	switch e := new(devtools.Error); {
+	case done == nil:
+	case len(m.Error) == 0:
+		done(m.Result, nil)
+	case json.Unmarshal(m.Error, e, lenient) != nil:
+		done(nil, refused(string(m.Error)))
+	default:
+		done(nil, e)
 	}
 }
 
 // refusedByPage reports whether an outcome is an error of the page.
 func refusedByPage(err error) bool { return errors.As(err, new(*devtools.Error)) }
 
-// start sends a command. It does not block; done may be nil.
+// start sends a command. It does not block; done may be nil. mu is held.
 func (c *conn) start(method string, params json.Value, done outcome) {
 	if done == nil {
 		done = func(json.Value, error) {}
 	}
-	c.mu.Lock()
 	if c.pending == nil {
-		c.mu.Unlock()
 		done(nil, errGone)
 		return
 	}
@@ -159,27 +160,24 @@ func (c *conn) start(method string, params json.Value, done outcome) {
 		params = empty
 	}
 	c.nextID++
-	id := c.nextID
-	c.pending[id] = done
-	m := devtools.Message{ID: strconv.AppendInt(nil, id, 10), Method: method, Params: params}
-	sent := c.out.Put(m.Encode())
-	if !sent {
-		delete(c.pending, id)
-	}
-	c.mu.Unlock()
-	if !sent {
+	m := devtools.Message{ID: strconv.AppendInt(nil, c.nextID, 10), Method: method, Params: params}
+	if !c.out.Put(m.Encode()) {
 		done(nil, errors.New("the debugger reads too slowly"))
+		return
 	}
+	c.pending[c.nextID] = done
 }
 
-// call sends a command and waits for its response.
+// call sends a command and waits for its response. mu is not held.
 func (c *conn) call(ctx context.Context, method string, params any, result any) error {
 	type reply struct {
 		result json.Value
 		err    error
 	}
 	got := make(chan reply, 1)
+	c.mu.Lock()
 	c.start(method, encode(params), func(result json.Value, err error) { got <- reply{result, err} })
+	c.mu.Unlock()
 	select {
 	case r := <-got:
 		if r.err != nil || result == nil {

@@ -95,27 +95,20 @@ func (g *gathering) sift(frames map[string]bool) []heldEvent {
 
 // enableRuntime handles Runtime.enable.
 func (l *link) enableRuntime(m command) {
-	l.mu.Lock()
-	busy := l.gathering != nil
-	if !busy {
-		l.gathering = &gathering{}
-	}
-	l.mu.Unlock()
-	if busy {
+	if l.gathering != nil {
 		l.forward(m, nil)
 		return
 	}
+	l.gathering = &gathering{}
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 		if err != nil {
 			l.emitContexts(nil)
 			l.reply(m, nil, err)
 			return
 		}
-		l.mu.Lock()
 		l.gathering.replayed = len(l.gathering.events)
-		l.mu.Unlock()
-		l.recallDefault(func() {
-			l.askFrames(func(frames map[string]bool) {
+		l.askFrames(func(main string, frames map[string]bool) {
+			l.recallDefault(main, func() {
 				l.emitContexts(frames)
 				l.reply(m, result, nil)
 			})
@@ -123,10 +116,11 @@ func (l *link) enableRuntime(m command) {
 	})
 }
 
-// What follows asks the page, and calls then. The connection's reader calls it.
+// What follows asks the page, and calls then. mu is held, also when then is called.
 
-// askFrames asks for the page's frames.
-func (l *link) askFrames(then func(frames map[string]bool)) {
+// askFrames asks for the page's frames. The main frame's id is not always the target's:
+// a page that was prerendered keeps its frame, in the tab's target.
+func (l *link) askFrames(then func(main string, frames map[string]bool)) {
 	l.conn.start("Page.getFrameTree", nil, func(result json.Value, err error) {
 		var r struct {
 			Tree frameTree `json:"frameTree"`
@@ -136,20 +130,18 @@ func (l *link) askFrames(then func(frames map[string]bool)) {
 			frames = map[string]bool{}
 			r.Tree.list(frames)
 		}
-		then(frames)
+		then(r.Tree.Frame.ID, frames)
 	})
 }
 
 // recallDefault finds the page's default context when it is not replayed. Either
 // more than fifty others were created after it, or another Runtime.disable has made
 // the debugger forget it. An object's id names its context.
-func (l *link) recallDefault(then func()) {
-	l.mu.Lock()
+func (l *link) recallDefault(frame string, then func()) {
 	known := slices.ContainsFunc(l.gathering.events, func(e heldEvent) bool {
-		return e.created != nil && e.created.Aux.Default && e.created.Aux.Frame == l.frame
+		return e.created != nil && e.created.Aux.Default && e.created.Aux.Frame == frame
 	})
-	l.mu.Unlock()
-	if l.frame == "" || known {
+	if frame == "" || known {
 		then()
 		return
 	}
@@ -163,7 +155,7 @@ func (l *link) recallDefault(then func()) {
 		}
 		if err == nil && json.Unmarshal(result, &r, lenient) == nil {
 			if parts := strings.Split(r.Result.ID, "."); len(parts) == 3 {
-				l.addDefault(parts[1])
+				l.addDefault(frame, parts[1])
 			}
 		}
 		l.conn.start("Runtime.releaseObjectGroup", json.Value(`{"objectGroup":"`+group+`"}`), nil)
@@ -171,15 +163,13 @@ func (l *link) recallDefault(then func()) {
 	})
 }
 
-func (l *link) addDefault(context string) {
+func (l *link) addDefault(frame, context string) {
 	id, err := strconv.ParseInt(context, 10, 64)
 	if err != nil {
 		return
 	}
-	event := fmt.Appendf(nil, `{"context":{"id":%d,"origin":"","name":"","uniqueId":"","auxData":{"isDefault":true,"type":"default","frameId":%s}}}`, id, encode(l.frame))
+	event := fmt.Appendf(nil, `{"context":{"id":%d,"origin":"","name":"","uniqueId":"","auxData":{"isDefault":true,"type":"default","frameId":%s}}}`, id, encode(frame))
 	e := heldEvent{method: "Runtime.executionContextCreated", params: event, created: &contextInfo{ID: id}}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	g := l.gathering
 	// The first of its document: nothing of it was replayed before.
 	g.events = slices.Insert(g.events, 0, e)
@@ -207,11 +197,9 @@ func (t frameTree) list(ids map[string]bool) {
 
 // emitContexts sends the gathered events, and ends the gathering.
 func (l *link) emitContexts(frames map[string]bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	sent := l.gathering.sift(frames)
 	l.gathering = nil
-	if l.left.Load() || !l.on["Runtime"] {
+	if l.left || !l.on["Runtime"] {
 		return
 	}
 	for _, e := range sent {

@@ -10,8 +10,8 @@
 //	url := b.URL() // ws://127.0.0.1:PORT/SECRET/devtools/browser/GUID
 //
 // The clients share a page's session with the debugger. Commands that would disturb
-// the debugger get a success response without effect, or are refused. A client that
-// changes a setting has a lease on it (lease.go). The setting is reset when the
+// the debugger get a success response without effect, or are refused. One
+// client at a time changes a page's settings (changes.go). They are reset when the
 // client leaves (specs/cdp-endpoint.md, "The virtual browser").
 //
 // It does not provide what only a browser can: contexts, targets that the debugger

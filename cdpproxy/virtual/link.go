@@ -3,8 +3,6 @@ package virtual
 import (
 	"context"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
@@ -17,14 +15,14 @@ import (
 type link struct {
 	session *session
 	target  *target
-	frame   string // the page's main frame, whose id is the target's; else empty
 	conn    *conn
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
-	left    atomic.Bool    // the session has ended: no setting is changed, and nothing sent to the client
-	adding  sync.WaitGroup // scripts whose identifiers have not come yet
+	undone  chan struct{} // closed when the session has ended and nothing is owed
 
-	mu         sync.Mutex // guards the fields that follow; taken after Browser.mu
+	// Guarded by Browser.mu.
+	left       bool // the session has ended: no setting is changed, and nothing sent to the client
+	owed       int  // responses to resets and to scripts whose identifiers have not come yet
 	subscribed map[string]bool
 	on         map[string]bool // the domains that are on, and a trace
 	gathering  *gathering      // while Runtime.enable is being answered
@@ -34,15 +32,12 @@ type link struct {
 // newLink starts a link. Browser.mu is held.
 func newLink(s *session, t *target) *link {
 	l := &link{
-		session: s, target: t,
+		session: s, target: t, undone: make(chan struct{}),
 		subscribed: map[string]bool{}, on: map[string]bool{},
 	}
 	l.unloaded = strings.HasSuffix(t.info.Type, "worker")
 	l.ctx, l.cancel = context.WithCancel(context.Background())
-	l.conn = newConn(t.page.URL, l.event)
-	if s.kind == ofPage && t.info.Type == "page" {
-		l.frame = t.info.ID
-	}
+	l.conn = t.browser.newConn(t.page.URL, l.event)
 	if s.kind == ofPage {
 		l.subscribe("Inspector")
 	}
@@ -57,17 +52,18 @@ func (l *link) run() {
 	defer s.client.wg.Done()
 	err := l.conn.run(l.ctx)
 	l.cancel()
+	b := s.client.browser
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	l.lost(err)
 	l.release() // the page may live on without this connection
 }
 
 // lost ends the session with its connection. The browser's session instead gets
-// another connection when there is another page, or a command.
+// another connection when there is another page, or a command. mu is held.
 func (l *link) lost(err error) {
 	s := l.session
 	b := s.client.browser
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if s.ended || s.link != l || s.kind == ofBrowser {
 		return
 	}
@@ -83,7 +79,7 @@ func (l *link) lost(err error) {
 // leave ends the link, and its settings are reset in a page that lives on.
 // Browser.mu is held, so leave does not wait.
 func (l *link) leave() {
-	l.left.Store(true)
+	l.release()
 	if !l.target.offered {
 		l.cancel()
 	}
@@ -91,22 +87,32 @@ func (l *link) leave() {
 	go l.end()
 }
 
+// release begins the reset of what the session has set. mu is held.
+func (l *link) release() {
+	if l.left {
+		return
+	}
+	l.left = true
+	l.owed++
+	l.undo()
+	l.paid()
+}
+
+// paid counts a response that was owed. mu is held.
+func (l *link) paid() {
+	if l.owed--; l.left && l.owed == 0 {
+		close(l.undone)
+	}
+}
+
 func (l *link) end() {
 	defer l.session.client.wg.Done()
-	ends := l.release()
-	added := make(chan struct{})
-	l.session.client.wg.Go(func() {
-		l.adding.Wait()
-		close(added)
-	})
 	// A busy page may take long, but earlier commands finish before that.
-	for _, one := range append(ends, added) {
-		select {
-		case <-one:
-		case <-l.ctx.Done():
-		case <-l.target.ctx.Done():
-		case <-l.session.client.browser.ending:
-		}
+	select {
+	case <-l.undone:
+	case <-l.ctx.Done():
+	case <-l.target.ctx.Done():
+	case <-l.session.client.browser.ending:
 	}
 	l.conn.settle(l.ctx)
 	timer := time.AfterFunc(closeTimeout, l.cancel)
@@ -114,7 +120,7 @@ func (l *link) end() {
 	<-l.conn.gone
 }
 
-// subscribe subscribes to a domain's events, once. mu is held, or the link is new.
+// subscribe subscribes to a domain's events, once. mu is held.
 func (l *link) subscribe(domain string) {
 	if !l.subscribed[domain] {
 		l.subscribed[domain] = true
@@ -122,7 +128,7 @@ func (l *link) subscribe(domain string) {
 	}
 }
 
-// command handles a command to the page.
+// command handles a command to the page. mu is held.
 func (l *link) command(m command) {
 	domain, name, _ := strings.Cut(m.Method, ".")
 	if r, restricted := restrict(m.Method, m.Params); restricted {
@@ -134,14 +140,12 @@ func (l *link) command(m command) {
 		return
 	}
 	st, off, isSetting := settingOf(m)
-	l.mu.Lock()
 	if name == "enable" {
 		l.on[domain] = true
 	}
 	if name == "enable" || unasked[domain] || m.Method == "Runtime.addBinding" {
 		l.subscribe(domain)
 	}
-	l.mu.Unlock()
 	switch {
 	case off:
 		l.reset(&m, st)
@@ -179,9 +183,7 @@ func (l *link) forward(m command, answered func(error)) {
 			result, err = empty, nil
 		}
 		if m.Method == "Tracing.start" && err == nil {
-			l.mu.Lock()
 			l.on[trace] = true
-			l.mu.Unlock()
 		}
 		if answered != nil {
 			answered(err)
@@ -196,14 +198,10 @@ const trace = "trace"
 
 // turnOff turns off a domain's events at once: the next X.enable may follow before the
 // response to X.disable.
-func (l *link) turnOff(domain string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.on, domain)
-}
+func (l *link) turnOff(domain string) { delete(l.on, domain) }
 
 func (l *link) reply(m command, result json.Value, err error) {
-	if !l.left.Load() && len(m.ID) > 0 {
+	if !l.left && len(m.ID) > 0 {
 		l.session.client.Reply(m, result, err)
 	}
 }
@@ -227,19 +225,20 @@ func script(reset string, params json.Value) setting {
 }
 
 func (l *link) addScript(m command) {
-	at := &l.target.leases
-	at.mu.Lock() // no script is added after release
-	defer at.mu.Unlock()
-	if l.left.Load() {
+	if l.left {
 		return
 	}
-	l.adding.Add(1)
+	l.owed++
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
-		defer l.adding.Done()
 		if err == nil {
-			l.hold(&m, script(strings.Replace(m.Method, ".add", ".remove", 1), result))
+			st := script(strings.Replace(m.Method, ".add", ".remove", 1), result)
+			l.target.changes = append(l.target.changes, &change{link: l, setting: st, command: &m})
+			if l.left {
+				l.undo()
+			}
 		}
 		l.reply(m, result, err)
+		l.paid()
 	})
 }
 
@@ -247,31 +246,29 @@ func (l *link) addScript(m command) {
 // look the same.
 func (l *link) removeScript(m command) {
 	st := script(m.Method, m.Params)
-	if !l.holds(st.key()) {
+	if l.own(st.key()) == nil {
 		l.reply(m, nil, refused("Script not found"))
 		return
 	}
 	l.reset(&m, st)
 }
 
-// event forwards the events that the client has subscribed to. The connection's
-// reader calls it.
+// event forwards the events that the client has subscribed to. mu is held.
 func (l *link) event(method string, params json.Value) {
 	domain, _, _ := strings.Cut(method, ".")
 	holds := true
 	if asked, ok := forHolders[method]; ok {
-		holds = l.holds(settings().settings[asked].key())
+		holds = l.own(settings().settings[asked].key()) != nil
 	}
 	if method == "Runtime.bindingCalled" {
 		// This session gets the binding calls of every client.
-		holds = l.holds(settings().settings["Runtime.addBinding"].one(params).key())
+		holds = l.own(settings().settings["Runtime.addBinding"].one(params).key()) != nil
 	}
-	l.mu.Lock()
 	again := method == scriptLoaded && !l.unloaded
 	if method == scriptLoaded {
 		l.unloaded = false
 	}
-	wanted := !l.left.Load() && holds && !again && domain != "Target" && (l.on[domain] || unasked[domain] || method == "Runtime.bindingCalled")
+	wanted := !l.left && holds && !again && domain != "Target" && (l.on[domain] || unasked[domain] || method == "Runtime.bindingCalled")
 	if domain == "Tracing" {
 		wanted = wanted && l.on[trace]
 		if method == "Tracing.tracingComplete" {
@@ -282,7 +279,6 @@ func (l *link) event(method string, params json.Value) {
 		l.gathering.add(method, params)
 		wanted = false
 	}
-	l.mu.Unlock()
 	if wanted {
 		l.session.client.event(l.session, method, params)
 	}

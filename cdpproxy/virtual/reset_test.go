@@ -76,8 +76,8 @@ func TestResetsAreUnderstood(t *testing.T) {
 	}
 }
 
-// TestResetOfSeveral: each of several settings is reset alone. One that another
-// client shares, even by an alias, is not.
+// TestResetOfSeveral: each of several settings is reset alone, one with two names too.
+// One that another client has set as well is not.
 func TestResetOfSeveral(t *testing.T) {
 	s := newScene(t)
 	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
@@ -86,20 +86,21 @@ func TestResetOfSeveral(t *testing.T) {
 		a.Call(sa, "Emulation.setSensorOverrideEnabled", `{"enabled":true,"type":"`+kind+`"}`, nil)
 	}
 	a.Call(sa, "Page.setGeolocationOverride", `{"latitude":1,"longitude":2,"accuracy":3}`, nil)
-	b.Call(sb, "Emulation.setGeolocationOverride", `{"latitude":1,"longitude":2,"accuracy":3}`, nil)
-	until := func(sensors, places int) {
+	b.Call(sb, "Emulation.setFocusEmulationEnabled", `{"enabled":true}`, nil)
+	a.Call(sa, "Emulation.setFocusEmulationEnabled", `{"enabled":true}`, nil)
+	until := func(sensors, places, focus int) {
 		t.Helper()
 		shared := s.debug.only()
 		s.debug.await("the resets", func() *sharedPage {
-			if s.debug.sent["Emulation.setSensorOverrideEnabled"] == sensors && s.debug.sent["Emulation.clearGeolocationOverride"] == places {
+			if s.debug.sent["Emulation.setSensorOverrideEnabled"] == sensors && s.debug.sent["Emulation.clearGeolocationOverride"] == places && s.debug.sent["Emulation.setFocusEmulationEnabled"] == focus {
 				return shared
 			}
 			return nil
 		})
 	}
-	until(2, 0)
+	until(2, 0, 2)
 	a.Leave()
-	until(4, 0)
+	until(4, 1, 2)
 	b.Leave()
-	until(4, 1)
+	until(4, 1, 3)
 }

@@ -219,15 +219,12 @@ func (s *session) finish(notify bool) {
 
 // browserLink is the link to the oldest tab, which responds for the browser; nil if
 // there is none. When that tab closes, the next command goes to another one, where
-// the client must change its settings again.
+// the client must change its settings again. mu is held.
 func (s *session) browserLink() *link {
-	b := s.client.browser
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if s.link != nil && s.link.target.offered && s.link.ctx.Err() == nil {
 		return s.link
 	}
-	first := b.first()
+	first := s.client.browser.first()
 	if first == nil || s.ended {
 		return nil
 	}

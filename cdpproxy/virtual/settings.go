@@ -10,13 +10,13 @@ import (
 )
 
 // setting is state that a session of a page has once, for all its clients. A client
-// that changes it has a lease on it (lease.go).
+// that changes it may exclude others (changes.go).
 type setting struct {
 	reset  string // the command that resets it
 	with   string // the parameters of reset
 	each   string // the parameter that distinguishes settings of this kind
-	alone  bool   // only one session may hold it, even if others want the same value
-	shared bool   // clients share it whatever their parameters
+	any    bool   // any client may change it at any time
+	result bool   // the reset brings a result
 }
 
 func (st setting) key() string { return st.reset + st.with }
@@ -56,10 +56,10 @@ var settings = sync.OnceValue(func() table {
 			switch {
 			case isEach:
 				st.each = each
-			case option == "alone":
-				st.alone = true
-			case option == "shared":
-				st.shared = true
+			case option == "any":
+				st.any = true
+			case option == "result":
+				st.result = true
 			default:
 				st.with = option
 			}
@@ -80,8 +80,8 @@ func plain(method string) string {
 	return method
 }
 
-// forHolders are events that only sessions with the lease of a command's setting
-// receive.
+// forHolders are events that only sessions receive which have changed a command's
+// setting.
 var forHolders = map[string]string{
 	"Fetch.authRequired":               "Fetch.enable",
 	"Fetch.requestPaused":              "Fetch.enable",
@@ -109,7 +109,7 @@ func settingOf(m command) (st setting, off, ok bool) {
 	if name != "enable" && name != "disable" || debuggers[domain] {
 		return setting{}, false, false
 	}
-	return setting{reset: domain + ".disable", shared: true}, name == "disable", true
+	return setting{reset: domain + ".disable", any: true}, name == "disable", true
 }
 
 // one returns the one of several settings that a command's parameters name.
@@ -143,15 +143,10 @@ func resembles(params, reset json.Value) bool {
 	return len(want) > 0 || len(given) == 0
 }
 
-// alike reports whether two commands request the same value.
-func alike(a, b command) bool {
-	var one, other any
-	return plain(a.Method) == plain(b.Method) && decode(a.Params, &one) == nil && decode(b.Params, &other) == nil && reflect.DeepEqual(one, other)
-}
-
 // asDefault reports whether a command only sets a default that Playwright sends to
-// each page as it connects. If another client has the lease, such a command changes
-// nothing and succeeds: Playwright would otherwise give up the page.
+// each page as it connects. It does not make the client the page's owner. Where another
+// client has changed the page, it changes nothing and succeeds: Playwright would
+// otherwise give up the page.
 func asDefault(m command) bool {
 	var p struct {
 		Behavior string `json:"behavior"`

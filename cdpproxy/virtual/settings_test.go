@@ -62,21 +62,21 @@ func TestSettings(t *testing.T) {
 				t.Errorf("%s by one client ends for the others what they have begun", method)
 			}
 			brings := slices.ContainsFunc(c.Returns, func(r struct{ Optional bool }) bool { return !r.Optional })
-			if st, _, ok := settingOf(command{Method: method}); ok && st.reset == method && brings && !st.alone {
+			if st, _, ok := settingOf(command{Method: method}); ok && st.reset == method && brings && !st.result {
 				t.Errorf("%s would be answered without what it has to bring", method)
 			}
 			if !setsUp.MatchString(method) {
 				continue
 			}
-			_, _, leased := settingOf(command{Method: method})
+			_, _, changes := settingOf(command{Method: method})
 			answers := 0
-			for _, known := range []bool{denied(method), leased, table.harmless[method]} {
+			for _, known := range []bool{denied(method), changes, table.harmless[method]} {
 				if known {
 					answers++
 				}
 			}
 			if answers != 1 {
-				t.Errorf("%s: denied: %v, a lease: %v, leaves nothing: %v; want one of them", method, denied(method), leased, table.harmless[method])
+				t.Errorf("%s: denied: %v, a setting: %v, leaves nothing: %v; want one of them", method, denied(method), changes, table.harmless[method])
 			}
 		}
 	}

@@ -3,10 +3,13 @@ package virtual_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"browser-coordinator/internal/cdptest"
 )
@@ -104,6 +107,65 @@ func TestForgottenContext(t *testing.T) {
 	}
 	if got := len(contexts(late, other)); got != 51 {
 		t.Errorf("%d contexts", got)
+	}
+}
+
+// TestPrerendered: a tab that shows a prerendered document has the main frame of that
+// document, whose id is not the tab's.
+func TestPrerendered(t *testing.T) {
+	s := newScene(t)
+	prerendered, activated := make(chan struct{}), make(chan struct{})
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		switch r.URL.Path {
+		case "/first":
+			fmt.Fprint(w, `<a id=go href=/second>go</a><script type=speculationrules>{"prerender":[{"urls":["/second"],"eagerness":"immediate"}]}</script>
+<script>fetch('/prerendered').then(() => document.getElementById('go').click())</script>`)
+		case "/second":
+			fmt.Fprint(w, `<script>if (document.prerendering) { fetch('/began', {method: 'POST'}); document.addEventListener('prerenderingchange', () => fetch('/activated', {method: 'POST'})) }</script>`)
+		case "/began":
+			close(prerendered)
+		case "/prerendered":
+			select {
+			case <-prerendered:
+			case <-r.Context().Done():
+			}
+		case "/activated":
+			close(activated)
+		}
+	}))
+	t.Cleanup(site.Close)
+	// Chromium prerenders nothing in a page that is debugged already.
+	browser := cdptest.Dial(t, cdptest.BrowserURL(t))
+	var created struct{ TargetID string }
+	browser.Call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, site.URL+"/first"), &created)
+	target := created.TargetID
+	defer browser.Call("", "Target.closeTarget", fmt.Sprintf(`{"targetId":%q}`, target), nil)
+	select {
+	case <-activated:
+	case <-time.After(cdptest.Timeout):
+		t.Fatal("the browser has not shown the prerendered document")
+	}
+	var attached struct{ SessionID string }
+	if err := json.Unmarshal(s.debug.call("", "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, target)), &attached); err != nil {
+		t.Fatal(err)
+	}
+	s.debug.debug(attached.SessionID, target, "")
+	late := cdptest.Dial(t, s.url)
+	late.Call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
+	late.Event("", "Target.targetCreated", target)
+	other := late.Attach(target)
+	var r struct {
+		FrameTree struct{ Frame struct{ ID string } }
+	}
+	late.Call(other, "Page.getFrameTree", "", &r)
+	if r.FrameTree.Frame.ID == target {
+		t.Fatal("the tab has its main frame's id, so this tests nothing")
+	}
+	late.Call(other, "Runtime.enable", "", nil)
+	late.Event(other, "Runtime.executionContextCreated", r.FrameTree.Frame.ID)
+	if n := late.Count(other, "Runtime.executionContextCreated", `"type":"default"`); n != 1 {
+		t.Errorf("the page has %d default contexts", n)
 	}
 }
 

@@ -41,10 +41,10 @@ type target struct {
 	// Guarded by Browser.mu.
 	info    targetInfo
 	offered bool
-	settled bool  // it was offered, or could not be
-	conn    *conn // the watcher's, while offered
-
-	leases leases
+	settled bool      // it was offered, or could not be
+	conn    *conn     // the watcher's, while offered
+	changes []*change // of the clients, oldest first
+	waiting []func()  // commands that wait for the end of a change
 }
 
 func newTarget(b *Browser, p Page) *target {
@@ -83,7 +83,7 @@ func (t *target) watch() {
 // info. It returns when the connection has ended.
 func (t *target) follow() (met bool) {
 	b := t.browser
-	c := newConn(t.page.URL, t.event)
+	c := b.newConn(t.page.URL, t.event)
 	ctx, cancel := context.WithCancel(t.ctx)
 	defer cancel()
 	var running sync.WaitGroup
@@ -111,12 +111,14 @@ func (t *target) meet(ctx context.Context, c *conn) error {
 	ctx, stop := context.WithTimeout(ctx, callTimeout)
 	defer stop()
 	events := []string{"Target.targetInfoChanged", "Page.frameNavigated"}
+	c.mu.Lock()
 	c.start("JsDebug.subscribe", encode(subscription{Events: events}), nil)
 	if t.isTab() {
 		// The browser sends the events of all targets to each session that asked.
 		// Only our own session receives them here; no session of the debugger does.
 		c.start("Target.setDiscoverTargets", json.Value(`{"discover":true}`), nil)
 	}
+	c.mu.Unlock()
 	info, err := ask(ctx, c)
 	if err != nil {
 		return err
@@ -140,6 +142,8 @@ func (t *target) refresh(ctx context.Context) {
 		return
 	}
 	if info, err := ask(ctx, c); err == nil {
+		t.browser.mu.Lock()
+		defer t.browser.mu.Unlock()
 		t.changed(info)
 	}
 }
@@ -179,11 +183,9 @@ func urlOf(document string) string {
 	return document
 }
 
-// changed stores the page's current target info.
+// changed stores the page's current target info. mu is held.
 func (t *target) changed(info targetInfo) {
 	b := t.browser
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if info.URL == "" {
 		info.URL = t.info.URL
 	}
@@ -194,7 +196,7 @@ func (t *target) changed(info targetInfo) {
 	}
 }
 
-// event handles the browser's events on targets. The watcher's reader calls it.
+// event handles the browser's events on targets. mu is held.
 func (t *target) event(method string, params json.Value) {
 	switch method {
 	case "Target.targetInfoChanged":
@@ -213,13 +215,10 @@ func (t *target) event(method string, params json.Value) {
 }
 
 // moved handles a page's new document, which not every browser reports as a change
-// of the target.
+// of the target. mu is held.
 func (t *target) moved(f frame) {
-	b := t.browser
-	b.mu.Lock()
 	info := t.info
-	b.mu.Unlock()
-	if info.ID == f.ID && info.URL != f.URL+f.Fragment {
+	if info.URL != f.URL+f.Fragment {
 		info.URL = f.URL + f.Fragment
 		info.Title = info.URL
 		t.changed(info)

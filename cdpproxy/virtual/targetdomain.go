@@ -39,7 +39,7 @@ func refuse(err error) func(*session, json.Value) (any, error) {
 }
 
 // targetCommand executes a command of the Target domain, which is this package's own:
-// in the page's session it belongs to the debugger.
+// in the page's session it belongs to the debugger. mu is held.
 func (s *session) targetCommand(m command, name string) {
 	c := s.client
 	b := c.browser
@@ -47,6 +47,8 @@ func (s *session) targetCommand(m command, name string) {
 	case "getTargets", "getTargetInfo": // these need current titles
 		c.later(func(ctx context.Context) {
 			b.refresh(ctx)
+			b.mu.Lock()
+			defer b.mu.Unlock()
 			s.targetReply(m, name)
 		})
 	case "createTarget":
@@ -73,6 +75,7 @@ func (s *session) targetCommand(m command, name string) {
 	}
 }
 
+// targetReply is called with mu held.
 func (s *session) targetReply(m command, name string) {
 	c := s.client
 	execute := targetCommands[name]
@@ -80,9 +83,7 @@ func (s *session) targetReply(m command, name string) {
 		c.Reply(m, nil, notFound(m.Method))
 		return
 	}
-	c.browser.mu.Lock()
 	result, err := execute(s, m.Params)
-	c.browser.mu.Unlock()
 	if err != nil {
 		c.Reply(m, nil, err)
 		return

@@ -8,15 +8,21 @@ export async function isUnseen({ browser, pages }: State, target: string): Promi
   for (const { id, url } of browser ? [{ id: target, url: browser.url }] : pages.map(ofDebugger)) {
     const cdp = await Cdp.connect(url);
     try {
-      // The debugger's page has its main frame's id, as the client has it.
-      const { frameTree } = browser ? {} : await cdp.call("Page.getFrameTree");
-      const frame = (frameTree as { frame: { id: string } } | undefined)?.frame.id ?? target;
-      if (frame === target) return (await isHeadless(cdp)) ? id : undefined;
+      if (browser || (await targetOf(cdp)) === target) return (await isHeadless(cdp)) ? id : undefined;
     } finally {
       cdp.close();
     }
   }
   return undefined;
+}
+
+/** The target's id of a page of the debugger. VS Code's integrated browser responds for itself; there the page has its
+ * main frame's id, as its clients have it. */
+async function targetOf(cdp: Cdp): Promise<string> {
+  const { targetInfo } = (await cdp.call("Target.getTargetInfo")) as { targetInfo: { targetId: string; type: string } };
+  if (targetInfo.type !== "browser") return targetInfo.targetId;
+  const { frameTree } = (await cdp.call("Page.getFrameTree")) as { frameTree: { frame: { id: string } } };
+  return frameTree.frame.id;
 }
 
 function ofDebugger({ debugSession, url }: State["pages"][number]): { id: string; url: string } {

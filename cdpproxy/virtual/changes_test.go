@@ -114,12 +114,12 @@ func TestLifecycleEvents(t *testing.T) {
 	}
 }
 
-// refused requires a command to fail because another client owns the setting.
+// refused requires a command to fail because another client has changed the page.
 func refused(t *testing.T, p *cdptest.Client, session, owner, method, params string) {
 	t.Helper()
 	m := p.Try(session, method, params)
-	if m.Error == nil || m.Error.Code != -32000 || !strings.HasPrefix(m.Error.Message, method+": "+owner+" owns this setting") {
-		t.Errorf("%s %s: %s %v, want it owned by %s", method, params, m.Result, m.Error, owner)
+	if m.Error == nil || m.Error.Code != -32000 || !strings.HasPrefix(m.Error.Message, method+": "+owner+" has changed settings of this page") {
+		t.Errorf("%s %s: %s %v, want it refused because of %s", method, params, m.Result, m.Error, owner)
 	}
 }
 
@@ -127,10 +127,9 @@ func metrics(width int) string {
 	return fmt.Sprintf(`{"width":%d,"height":400,"deviceScaleFactor":1,"mobile":false}`, width)
 }
 
-// TestLease: the first client that changes a setting owns it, with all that want
-// the same value. Another value is refused until the last of them has reset it or
-// left.
-func TestLease(t *testing.T) {
+// TestOneClientChangesAPage: the first client that changes a page's settings excludes
+// the others until it has reset them or left the page.
+func TestOneClientChangesAPage(t *testing.T) {
 	s := newScene(t)
 	a, b, c := cdptest.DialAs(t, s.url, "Playwright/1.65.1 (x64; debian)"), cdptest.DialAs(t, s.url, "Puppeteer 24.43.1"), cdptest.Dial(t, s.url)
 	sa, sb, sc := s.attach(a), s.attach(b), s.attach(c)
@@ -141,26 +140,32 @@ func TestLease(t *testing.T) {
 
 	a.Call(sa, set, metrics(301), nil)
 	refused(t, b, sb, "Playwright", set, metrics(302))
+	refused(t, b, sb, "Playwright", set, metrics(301))
 	refused(t, b, sb, "Playwright", "Page.setDeviceMetricsOverride", metrics(302)) // its old name
+	refused(t, b, sb, "Playwright", "Fetch.enable", "")
 	b.Call(sb, reset, "", nil)
-	width("a client has reset what it does not own", "301")
+	width("a client has reset what it has not set", "301")
 	a.Call(sa, set, metrics(303), nil)
-	width("its owner has changed it", "303")
+	width("the page's owner has changed it", "303")
+	// What needs no owner works meanwhile.
+	for method, params := range map[string]string{
+		"Page.setLifecycleEventsEnabled": `{"enabled":true}`, "Emulation.setFocusEmulationEnabled": `{"enabled":true}`, "Accessibility.enable": "",
+		"Runtime.addBinding": `{"name":"bound"}`, "Page.addScriptToEvaluateOnNewDocument": `{"source":"1"}`,
+	} {
+		b.Call(sb, method, params, nil)
+	}
 
-	b.Call(sb, set, metrics(303), nil)
-	refused(t, a, sa, "Puppeteer", set, metrics(304)) // by now b holds it too
-	refused(t, c, sc, "Playwright", set, metrics(304))
 	a.Call(sa, reset, "", nil)
-	width("one of two owners has reset it", "303")
-	refused(t, c, sc, "Puppeteer", set, metrics(304))
+	b.Call(sb, set, metrics(304), nil)
+	refused(t, a, sa, "Puppeteer", "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`)
 	b.Leave()
-	width("the last owner has left", before)
+	width("the owner has left", before)
 	c.Call(sc, set, metrics(305), nil)
 	refused(t, a, sa, "Go program", set, metrics(306))
 	c.Call(sc, "Page.clearDeviceMetricsOverride", "", nil)
 	width("the owner has reset it by an old name", before)
 
-	// The sessions of one client share their leases.
+	// The sessions of one client share what it has set.
 	again := s.attach(a)
 	a.Call(sa, set, metrics(307), nil)
 	a.Call(again, set, metrics(308), nil)
@@ -190,9 +195,9 @@ func TestConnectingDefaults(t *testing.T) {
 	refused(t, b, "", "another client, also Go program,", "Browser.setDownloadBehavior", `{"behavior":"deny"}`)
 }
 
-// TestRefusedCommandHoldsNothing: a command that the page refuses creates no lease;
-// a value from before it stays its client's.
-func TestRefusedCommandHoldsNothing(t *testing.T) {
+// TestRefusedCommandChangesNothing: a command that the page refuses does not exclude
+// others; a value from before it stays its client's.
+func TestRefusedCommandChangesNothing(t *testing.T) {
 	s := newScene(t)
 	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
 	sa, sb := s.attach(a), s.attach(b)
@@ -216,24 +221,19 @@ func TestRefusedCommandHoldsNothing(t *testing.T) {
 	shows(t, b, sb, "a client keeps its time zone when it names one that is none", zone, "Asia/Tokyo")
 }
 
-// TestAlone: one session intercepts, records or profiles, and no other one ends or
-// receives that.
-func TestAlone(t *testing.T) {
+// TestResults: one client records or intercepts, and no other one ends or receives that.
+func TestResults(t *testing.T) {
 	s := newScene(t)
 	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
 	sa, sb := s.attach(a), s.attach(b)
 	s.visit(a, sa, "/one")
 	const other = "another client, also Go program,"
-	for _, p := range []struct {
-		peer    *cdptest.Client
-		session string
-	}{{a, sa}, {b, sb}} {
-		p.peer.Call(p.session, "Profiler.enable", "", nil)
-	}
+	a.Call(sa, "Profiler.enable", "", nil)
+	b.Call(sb, "Profiler.enable", "", nil)
 	a.Call(sa, "Profiler.start", "", nil)
 	refused(t, b, sb, other, "Profiler.start", "")
 	refused(t, b, sb, other, "Profiler.stop", "")
-	refused(t, a, s.attach(a), "another session of this client", "Profiler.start", "")
+	refused(t, a, s.attach(a), "another session of this client", "Profiler.stop", "")
 	var r struct{ Profile struct{ Nodes []any } }
 	a.Call(sa, "Profiler.stop", "", &r)
 	if len(r.Profile.Nodes) == 0 {
