@@ -40,7 +40,7 @@ func valueDocument(ctx context.Context, b *Browser, r *http.Request, path, own s
 	var answer any
 	var err error
 	switch command(path) {
-	case "list", "":
+	case "list":
 		answer, err = valueList(ctx, b.Value, own)
 	case "version":
 		var p discovery.Product

@@ -1,10 +1,6 @@
 package discovery
 
-import (
-	"cmp"
-	"encoding/json"
-	"net/http"
-)
+import "cmp"
 
 // Target is an entry of /json/list, and the response to /json/new.
 type Target struct {
@@ -51,15 +47,4 @@ type Version struct {
 // Version describes the browser at the WebSocket URL.
 func (p Product) Version(url string) Version {
 	return Version{Browser: p.Name, Protocol: cmp.Or(p.Protocol, "1.3"), UserAgent: p.UserAgent, V8: p.JS, WebSocket: url}
-}
-
-// AnswerJSON responds with v.
-func AnswerJSON(w http.ResponseWriter, v any) {
-	text, err := json.MarshalIndent(v, "", "   ")
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", ContentType)
-	w.Write(text)
 }

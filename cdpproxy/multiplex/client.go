@@ -1,14 +1,17 @@
 package multiplex
 
 import (
+	"fmt"
 	"maps"
 
-	"browser-coordinator/cdpproxy/devtools"
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy/browser"
 )
 
 // client is a client's part of the connection.
 type client struct {
-	*devtools.Client
+	to     browser.Client
 	server *Server
 
 	// Guarded by Server.mu.
@@ -16,8 +19,22 @@ type client struct {
 	left bool
 }
 
-// Receive sends a command to the browser, in the client's session or one within it.
-func (c *client) Receive(m devtools.Message) {
+// maxCommand is the largest message of a client. Chromium exits when a pipe brings
+// 100 MiB without the end of a message, so the ids need room below that.
+const maxCommand = 100<<20 - 64<<10
+
+// Send implements [browser.Conn]. The command is the client's session's, or of one within
+// it.
+func (c *client) Send(message []byte) {
+	if len(message) > maxCommand {
+		c.to.End(uint16(websocket.StatusMessageTooBig), fmt.Sprintf("a message of more than %d bytes; Chromium takes none", maxCommand))
+		return
+	}
+	m, err := browser.ParseCommand(message)
+	if err != nil {
+		c.to.Send(m.Response(nil, err))
+		return
+	}
 	s := c.server
 	s.mu.Lock()
 	sent := call{client: c, session: m.Session, id: m.ID}
@@ -32,7 +49,7 @@ func (c *client) Receive(m devtools.Message) {
 	if !known {
 		s.mu.Unlock()
 		m.Session = ""
-		c.Reply(m, nil, devtools.ErrNoSession)
+		c.to.Send(m.Response(nil, browser.ErrNoSession))
 		return
 	}
 	id, open := s.register(sent)
@@ -45,8 +62,8 @@ func (c *client) Receive(m devtools.Message) {
 	}
 }
 
-// Leave detaches the client's session.
-func (c *client) Leave() {
+// Close implements [browser.Conn]: it detaches the client's session.
+func (c *client) Close() {
 	s := c.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +80,7 @@ func (s *Server) detach(session string) {
 	if !ok {
 		return
 	}
-	m := devtools.Message{ID: id, Method: "Target.detachFromTarget", Params: []byte(`{"sessionId":"` + session + `"}`)}
+	m := browser.Message{ID: id, Method: "Target.detachFromTarget", Params: []byte(`{"sessionId":"` + session + `"}`)}
 	s.wg.Go(func() {
 		if err := s.write(m); err != nil {
 			s.log.Debug("detach a client that has left", "error", err)
@@ -87,7 +104,7 @@ func (s *Server) forget(id string) {
 	}
 	if c := gone.client; c.root == id && !c.left {
 		// Chromium sends this to a page's client when the page closes.
-		c.Send([]byte(`{"method":"Inspector.detached","params":{"reason":"target_closed"}}`))
-		c.End(0, "")
+		c.to.Send([]byte(`{"method":"Inspector.detached","params":{"reason":"target_closed"}}`))
+		c.to.End(0, "")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"browser-coordinator/cdpproxy/devtools"
+	"browser-coordinator/cdpproxy/browser"
 )
 
 // read is the only reader of the transport. Nothing that it calls waits for a client.
@@ -47,12 +47,12 @@ func (s *Server) respond(m *incoming) {
 	}
 	delete(s.calls, m.id)
 	if c.done == nil {
-		c.client.Send(m.withID(c.id, m.session != c.client.root))
+		c.client.to.Send(m.withID(c.id, m.session != c.client.root))
 		return
 	}
 	var r struct {
 		Result json.RawMessage `json:"result"`
-		Error  *devtools.Error `json:"error"`
+		Error  *browser.Error  `json:"error"`
 	}
 	err := json.Unmarshal(m.text, &r)
 	if err == nil && r.Error != nil {
@@ -120,8 +120,8 @@ func (s *Server) event(m *incoming) {
 	switch {
 	case !known: // the server's own
 	case m.session == owner.client.root:
-		owner.client.Send(m.withoutSession())
+		owner.client.to.Send(m.withoutSession())
 	default:
-		owner.client.Send(m.text)
+		owner.client.to.Send(m.text)
 	}
 }

@@ -12,8 +12,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"browser-coordinator/cdpproxy/devtools"
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/discovery"
+	"browser-coordinator/cdpproxy/private"
 )
 
 // callTimeout bounds a command of the server's own whose caller sets no bound.
@@ -26,7 +27,7 @@ var errClosed = errors.New("the connection with the browser is closed")
 type Server struct {
 	log       *slog.Logger
 	transport Transport
-	clients   *devtools.Server
+	private   *private.Server
 	wg        sync.WaitGroup // the reader and what detaches clients
 
 	writing sync.Mutex // one command at a time is written
@@ -61,7 +62,7 @@ type session struct {
 func Serve(transport Transport, logger *slog.Logger) (*Server, error) {
 	s := &Server{log: logger, transport: transport, calls: map[int32]call{}, sessions: map[string]session{}}
 	var err error
-	if s.clients, err = devtools.Listen(browser{s}, logger); err != nil {
+	if s.private, err = private.Serve(s, logger); err != nil {
 		return nil, err
 	}
 	s.wg.Go(s.read)
@@ -69,11 +70,11 @@ func Serve(transport Transport, logger *slog.Logger) (*Server, error) {
 }
 
 // URL is the browser-level WebSocket URL. Its path is a secret.
-func (s *Server) URL() string { return s.clients.URL() }
+func (s *Server) URL() string { return s.private.URL() }
 
 // Ready waits for the browser's first response.
 func (s *Server) Ready(ctx context.Context) error {
-	_, err := browser{s}.Product(ctx)
+	_, err := s.Product(ctx)
 	return err
 }
 
@@ -81,7 +82,7 @@ func (s *Server) Ready(ctx context.Context) error {
 // with it.
 func (s *Server) Close() {
 	s.end()
-	s.clients.Wait()
+	s.private.Close()
 	s.wg.Wait()
 }
 
@@ -99,8 +100,12 @@ func (s *Server) end() {
 		}
 		delete(s.calls, id)
 	}
+	for id, at := range s.sessions {
+		if at.client.root == id {
+			at.client.to.End(0, "")
+		}
+	}
 	s.mu.Unlock()
-	s.clients.End(0, "") // like Chromium: no close frame
 	if err := s.transport.Close(); err != nil {
 		s.log.Debug("close the connection with the browser", "error", err)
 	}
@@ -125,7 +130,7 @@ func (s *Server) call(ctx context.Context, c call, method string, params, result
 	if !ok {
 		return errClosed
 	}
-	if err := s.write(devtools.Message{ID: id, Method: method, Params: encoded}); err != nil {
+	if err := s.write(browser.Message{ID: id, Method: method, Params: encoded}); err != nil {
 		return err
 	}
 	select {
@@ -154,7 +159,7 @@ func (s *Server) register(c call) (id jsontext.Value, ok bool) {
 }
 
 // write sends one command.
-func (s *Server) write(m devtools.Message) error {
+func (s *Server) write(m browser.Message) error {
 	message := m.Encode()
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -163,9 +168,6 @@ func (s *Server) write(m devtools.Message) error {
 	}
 	return nil
 }
-
-// browser presents a server's browser to the clients.
-type browser struct{ *Server }
 
 type targetID struct {
 	ID string `json:"targetId"`
@@ -184,61 +186,66 @@ func (t target) described() discovery.Target {
 	return discovery.Target{ID: t.ID, Parent: t.Parent, Title: t.Title, Type: t.Type, URL: t.URL}
 }
 
-func (b browser) Product(ctx context.Context) (p discovery.Product, err error) {
-	err = b.call(ctx, call{}, "Browser.getVersion", struct{}{}, &p)
+// Product implements [browser.Browser].
+func (s *Server) Product(ctx context.Context) (p discovery.Product, err error) {
+	err = s.call(ctx, call{}, "Browser.getVersion", struct{}{}, &p)
 	return p, err
 }
 
-func (b browser) Targets(ctx context.Context) (list []discovery.Target, err error) {
+// Targets implements [browser.Browser].
+func (s *Server) Targets(ctx context.Context) (list []discovery.Target, err error) {
 	var got struct {
 		Targets []target `json:"targetInfos"`
 	}
-	err = b.call(ctx, call{}, "Target.getTargets", struct{}{}, &got)
+	err = s.call(ctx, call{}, "Target.getTargets", struct{}{}, &got)
 	for _, t := range got.Targets {
 		list = append(list, t.described())
 	}
 	return list, err
 }
 
-func (b browser) Open(ctx context.Context, address string) (discovery.Target, error) {
+// OpenPage implements [browser.Browser].
+func (s *Server) OpenPage(ctx context.Context, address string) (discovery.Target, error) {
 	var created targetID
 	var got struct {
 		Target target `json:"targetInfo"`
 	}
-	err := b.call(ctx, call{}, "Target.createTarget", struct {
+	err := s.call(ctx, call{}, "Target.createTarget", struct {
 		URL string `json:"url"`
 	}{address}, &created)
 	if err == nil {
-		err = b.call(ctx, call{}, "Target.getTargetInfo", created, &got)
+		err = s.call(ctx, call{}, "Target.getTargetInfo", created, &got)
 	}
 	return got.Target.described(), err
 }
 
-func (b browser) Act(ctx context.Context, method, target string) error {
-	err := b.call(ctx, call{}, method, targetID{target}, nil)
-	if errors.As(err, new(*devtools.Error)) {
-		return devtools.ErrNoTarget
+// Act implements [browser.Browser].
+func (s *Server) Act(ctx context.Context, method, target string) error {
+	err := s.call(ctx, call{}, method, targetID{target}, nil)
+	if errors.As(err, new(*browser.Error)) {
+		return browser.ErrNoTarget
 	}
 	return err
 }
 
-// Join attaches a session to the browser, or to the page with that id.
-func (b browser) Join(ctx context.Context, to *devtools.Client, page string) (devtools.Session, error) {
-	c := &client{Client: to, server: b.Server}
+// Open implements [browser.Browser]: it attaches a session to the browser, or to the page
+// with that id.
+func (s *Server) Open(ctx context.Context, page string, to browser.Client) (browser.Conn, error) {
+	c := &client{to: to, server: s}
 	var err error
 	if page == "" {
-		err = b.call(ctx, call{client: c}, "Target.attachToBrowserTarget", struct{}{}, nil)
+		err = s.call(ctx, call{client: c}, "Target.attachToBrowserTarget", struct{}{}, nil)
 	} else {
-		err = b.call(ctx, call{client: c}, "Target.attachToTarget", struct {
+		err = s.call(ctx, call{client: c}, "Target.attachToTarget", struct {
 			Target  string `json:"targetId"`
 			Flatten bool   `json:"flatten"`
 		}{page, true}, nil)
-		if errors.As(err, new(*devtools.Error)) {
-			err = devtools.ErrNoTarget
+		if errors.As(err, new(*browser.Error)) {
+			err = browser.ErrNoTarget
 		}
 	}
 	if err != nil {
-		c.Leave()
+		c.Close()
 		return nil, err
 	}
 	return c, nil

@@ -158,7 +158,7 @@ func TestOthersThings(t *testing.T) {
 	}
 
 	a.Call(sa, "Tracing.getCategories", "", nil)
-	b.Call(sb, "Tracing.start", `{"transferMode":"ReportEvents","traceConfig":{"includedCategories":["devtools.timeline"]}}`, nil)
+	b.Call(sb, "Tracing.start", `{"transferMode":"ReportEvents","traceConfig":{"includedCategories":["browser.timeline"]}}`, nil)
 	b.Evaluate(sb, "1")
 	b.Call(sb, "Tracing.end", "", nil)
 	b.Event(sb, "Tracing.tracingComplete", "")

@@ -9,7 +9,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"browser-coordinator/cdpproxy/devtools"
+	"browser-coordinator/cdpproxy/browser"
+	"browser-coordinator/cdpproxy/private"
 	"browser-coordinator/internal/notify"
 )
 
@@ -29,9 +30,11 @@ type Page struct {
 // goroutine.
 type Browser struct {
 	log    *slog.Logger
-	server *devtools.Server
+	id     string // of the browser's target
+	server *private.Server
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
+	joined sync.WaitGroup // the clients
 	wg     sync.WaitGroup // the targets' goroutines
 
 	// mu is the package's one lock. It guards the fields that follow, and the fields of
@@ -53,10 +56,10 @@ type Browser struct {
 // URL may use the pages. It is for this process, which puts a guarded endpoint in
 // front of it.
 func New(logger *slog.Logger) (*Browser, error) {
-	b := &Browser{log: logger, ending: make(chan struct{}), targets: map[string]*target{}, clients: map[*client]struct{}{}}
+	b := &Browser{id: browser.NewID(), log: logger, ending: make(chan struct{}), targets: map[string]*target{}, clients: map[*client]struct{}{}}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	var err error
-	b.server, err = devtools.Listen(b, logger)
+	b.server, err = private.Serve(b, logger)
 	return b, err
 }
 
@@ -205,9 +208,12 @@ func (b *Browser) Close() {
 	default:
 		close(b.ending)
 	}
+	for c := range b.clients {
+		c.to.End(uint16(websocket.StatusGoingAway), "the browser that this endpoint presents has ended")
+	}
 	b.mu.Unlock()
-	b.server.End(websocket.StatusGoingAway, "the browser that this endpoint presents has ended")
-	b.server.Wait()
+	b.joined.Wait()
+	b.server.Close()
 	b.cancel()
 	b.wg.Wait()
 }

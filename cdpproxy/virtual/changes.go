@@ -72,11 +72,11 @@ func (t *target) remove(c *change) {
 
 // ownedBy is the error for a command that another client's change excludes.
 func (l *link) ownedBy(method string, owner *link) error {
-	name := owner.session.client.Name
+	name := owner.session.client.to.Name()
 	switch {
 	case owner.session.client == l.session.client:
 		name = "another session of this client"
-	case name == l.session.client.Name:
+	case name == l.session.client.to.Name():
 		name = "another client, also " + name + ","
 	}
 	return refused(method + ": " + name + " has changed settings of this page, and one client at a time may do that. Disconnect it, or do without this setting")

@@ -10,16 +10,16 @@ import (
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/coder/websocket"
 
-	"browser-coordinator/cdpproxy/devtools"
+	"browser-coordinator/cdpproxy/browser"
 )
 
 // command is a client's message.
-type command = devtools.Message
+type command = browser.Message
 
 // client is a client's part of the browser. It ends with the connection, with the page
 // if it is a page's, or with the browser.
 type client struct {
-	*devtools.Client
+	to      browser.Client
 	browser *Browser
 	ctx     context.Context // ends when the client leaves
 	cancel  context.CancelFunc
@@ -30,8 +30,8 @@ type client struct {
 
 // newClient begins a connection whose own session is of a page, or of the browser
 // if t is nil. mu is held.
-func newClient(b *Browser, to *devtools.Client, t *target) *client {
-	c := &client{Client: to, browser: b}
+func newClient(b *Browser, to browser.Client, t *target) *client {
+	c := &client{to: to, browser: b}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	root := &session{client: c}
 	if t != nil {
@@ -51,9 +51,10 @@ func (c *client) session(id string) *session {
 	return nil
 }
 
-// Leave ends the client's sessions and resets their settings.
-func (c *client) Leave() {
+// Close implements [browser.Conn]: it ends the client's sessions and resets their settings.
+func (c *client) Close() {
 	b := c.browser
+	defer b.joined.Done()
 	b.mu.Lock()
 	c.sessions[0].finish(false)
 	delete(b.clients, c)
@@ -66,9 +67,11 @@ func (c *client) event(s *session, method string, params json.Value) {
 	if len(params) == 0 {
 		params = empty
 	}
-	m := devtools.Message{Method: method, Params: params, Session: s.id}
-	c.Send(m.Encode())
+	m := browser.Message{Method: method, Params: params, Session: s.id}
+	c.to.Send(m.Encode())
 }
+
+func (c *client) reply(m command, result json.Value, err error) { c.to.Send(m.Response(result, err)) }
 
 // later runs a command that must wait for something.
 func (c *client) later(run func(context.Context)) {
@@ -81,15 +84,20 @@ var browserDomains = map[string]bool{
 	"Schema": true, "Security": true, "Extensions": true, "PWA": true, "Cast": true, "Tethering": true,
 }
 
-// Receive executes one command. It does not wait.
-func (c *client) Receive(m command) {
+// Send implements [browser.Conn]. It does not wait.
+func (c *client) Send(message []byte) {
+	m, err := browser.ParseCommand(message)
+	if err != nil {
+		c.reply(m, nil, err)
+		return
+	}
 	b := c.browser
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := c.session(m.Session)
 	if s == nil {
 		m.Session = ""
-		c.Reply(m, nil, devtools.ErrNoSession)
+		c.reply(m, nil, browser.ErrNoSession)
 		return
 	}
 	link, version := s.link, b.version // the link is nil where the page has just gone
@@ -97,37 +105,37 @@ func (c *client) Receive(m command) {
 	switch {
 	case !ok || domain == "" || name == "" || strings.Contains(name, "."):
 		// js-debug would execute Debugger.resume.x as Debugger.resume.
-		c.Reply(m, nil, notFound(m.Method))
+		c.reply(m, nil, notFound(m.Method))
 	case m.Method == "Browser.close":
 		// It would close the browser for the user and all other clients.
-		c.Reply(m, nil, nil)
-		c.End(websocket.StatusNormalClosure, "the browser is the window's: only this connection is closed")
+		c.reply(m, nil, nil)
+		c.to.End(uint16(websocket.StatusNormalClosure), "the browser is the window's: only this connection is closed")
 	case domain == "Target":
 		s.targetCommand(m, name)
 	case s.kind == ofTab && m.Method == "Runtime.runIfWaitingForDebugger":
-		c.Reply(m, nil, nil)
+		c.reply(m, nil, nil)
 	case s.kind == ofTab, s.kind == ofBrowser && !browserDomains[domain], domain == "JsDebug":
-		c.Reply(m, nil, notFound(m.Method))
+		c.reply(m, nil, notFound(m.Method))
 	case s.kind == ofBrowser && m.Method == "Browser.getVersion" && version != nil:
-		c.Reply(m, encode(version), nil)
+		c.reply(m, encode(version), nil)
 	case s.kind == ofBrowser:
 		if link = s.browserLink(); link == nil {
-			c.Reply(m, nil, refused("the debugger has no page now"))
+			c.reply(m, nil, refused("the debugger has no page now"))
 			return
 		}
 		link.command(m)
 	case link == nil:
-		c.Reply(m, nil, errGone)
+		c.reply(m, nil, errGone)
 	default:
 		link.command(m)
 	}
 }
 
 func notFound(method string) error {
-	return &devtools.Error{Code: devtools.CodeNotFound, Message: fmt.Sprintf("'%s' wasn't found", method)}
+	return &browser.Error{Code: browser.CodeNotFound, Message: fmt.Sprintf("'%s' wasn't found", method)}
 }
 
-func refused(text string) error { return &devtools.Error{Code: devtools.CodeServer, Message: text} }
+func refused(text string) error { return &browser.Error{Code: browser.CodeServer, Message: text} }
 
 // lenient accepts lone surrogates, which a page's text may contain.
 var lenient = json.AllowInvalidUTF8(true)
@@ -149,7 +157,7 @@ func decode(params json.Value, v any) error {
 		return nil
 	}
 	if err := json.Unmarshal(params, v, lenient); err != nil {
-		return &devtools.Error{Code: devtools.CodeParams, Message: "Invalid parameters: " + err.Error()}
+		return &browser.Error{Code: browser.CodeParams, Message: "Invalid parameters: " + err.Error()}
 	}
 	return nil
 }

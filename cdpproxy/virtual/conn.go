@@ -11,7 +11,7 @@ import (
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/coder/websocket"
 
-	"browser-coordinator/cdpproxy/devtools"
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/dial"
 )
 
@@ -39,7 +39,7 @@ type outcome func(result json.Value, err error)
 type conn struct {
 	url     string
 	onEvent func(method string, params json.Value)
-	out     *devtools.Queue
+	out     *queue
 	gone    chan struct{} // closed when no message can follow
 
 	mu      *sync.Mutex // Browser.mu, which guards the fields that follow
@@ -48,7 +48,7 @@ type conn struct {
 }
 
 func (b *Browser) newConn(url string, onEvent func(string, json.Value)) *conn {
-	return &conn{url: url, onEvent: onEvent, out: devtools.NewQueue(maxPageMessage), gone: make(chan struct{}), mu: &b.mu, pending: map[int64]outcome{}}
+	return &conn{url: url, onEvent: onEvent, out: newQueue(maxPageMessage), gone: make(chan struct{}), mu: &b.mu, pending: map[int64]outcome{}}
 }
 
 // run dials and moves messages until ctx or the connection ends. After finish it
@@ -113,7 +113,7 @@ func (c *conn) read(ctx context.Context, cancel context.CancelFunc, ws *websocke
 			ended <- fmt.Errorf("read from the page: %w", err)
 			return
 		}
-		var m devtools.Message
+		var m browser.Message
 		if err := json.Unmarshal(data, &m, lenient); err != nil {
 			ended <- fmt.Errorf("the page sent what is not a message: %w", err)
 			return
@@ -125,7 +125,7 @@ func (c *conn) read(ctx context.Context, cancel context.CancelFunc, ws *websocke
 }
 
 // deliver is called with mu held.
-func (c *conn) deliver(m *devtools.Message) {
+func (c *conn) deliver(m *browser.Message) {
 	if m.Method != "" {
 		c.onEvent(m.Method, m.Params)
 		return
@@ -133,7 +133,7 @@ func (c *conn) deliver(m *devtools.Message) {
 	id, _ := strconv.ParseInt(string(m.ID), 10, 64) // 0 is not pending
 	done := c.pending[id]
 	delete(c.pending, id)
-	switch e := new(devtools.Error); {
+	switch e := new(browser.Error); {
 	case done == nil:
 	case len(m.Error) == 0:
 		done(m.Result, nil)
@@ -145,7 +145,7 @@ func (c *conn) deliver(m *devtools.Message) {
 }
 
 // refusedByPage reports whether an outcome is an error of the page.
-func refusedByPage(err error) bool { return errors.As(err, new(*devtools.Error)) }
+func refusedByPage(err error) bool { return errors.As(err, new(*browser.Error)) }
 
 // start sends a command. It does not block; done may be nil. mu is held.
 func (c *conn) start(method string, params json.Value, done outcome) {
@@ -160,7 +160,7 @@ func (c *conn) start(method string, params json.Value, done outcome) {
 		params = empty
 	}
 	c.nextID++
-	m := devtools.Message{ID: strconv.AppendInt(nil, c.nextID, 10), Method: method, Params: params}
+	m := browser.Message{ID: strconv.AppendInt(nil, c.nextID, 10), Method: method, Params: params}
 	if !c.out.Put(m.Encode()) {
 		done(nil, errors.New("the debugger reads too slowly"))
 		return

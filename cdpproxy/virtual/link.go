@@ -70,7 +70,7 @@ func (l *link) lost(err error) {
 	b.log.Debug("a session's connection ended", "page", l.target.page.Key, "error", err)
 	s.link = nil
 	if s.id == "" {
-		s.client.End(websocket.StatusGoingAway, "the page has closed")
+		s.client.to.End(uint16(websocket.StatusGoingAway), "the page has closed")
 		return
 	}
 	s.finish(true)
@@ -135,7 +135,7 @@ func (l *link) command(m command) {
 		if r.reason == "" {
 			l.mark(m)
 		} else {
-			l.session.client.Reply(m, nil, refused(m.Method+": "+r.reason))
+			l.session.client.reply(m, nil, refused(m.Method+": "+r.reason))
 		}
 		return
 	}
@@ -202,7 +202,7 @@ func (l *link) turnOff(domain string) { delete(l.on, domain) }
 
 func (l *link) reply(m command, result json.Value, err error) {
 	if !l.left && len(m.ID) > 0 {
-		l.session.client.Reply(m, result, err)
+		l.session.client.reply(m, result, err)
 	}
 }
 

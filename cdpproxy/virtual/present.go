@@ -7,11 +7,11 @@ import (
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 
-	"browser-coordinator/cdpproxy/devtools"
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/discovery"
 )
 
-// What follows is what the DevTools server presents: devtools.Browser.
+// What follows implements browser.Browser.
 
 const (
 	// pageTimeout bounds how long a request waits for the first page.
@@ -59,8 +59,8 @@ func (b *Browser) describe(t *target) discovery.Target {
 	return d
 }
 
-// Open opens a page.
-func (b *Browser) Open(ctx context.Context, address string) (discovery.Target, error) {
+// OpenPage opens a page.
+func (b *Browser) OpenPage(ctx context.Context, address string) (discovery.Target, error) {
 	if err := b.ready(ctx); err != nil {
 		return discovery.Target{}, err
 	}
@@ -120,7 +120,7 @@ func (b *Browser) Act(ctx context.Context, method, target string) error {
 	}
 	_, err := b.act(ctx, method, target)
 	if err == errNoTarget {
-		return devtools.ErrNoTarget
+		return browser.ErrNoTarget
 	}
 	return err
 }
@@ -146,17 +146,23 @@ func (b *Browser) act(ctx context.Context, method, id string) (result json.Value
 	return result, err
 }
 
-// Join connects a client to a page, or to the browser.
-func (b *Browser) Join(ctx context.Context, to *devtools.Client, page string) (devtools.Session, error) {
+// Open connects a client to a page, or to the browser.
+func (b *Browser) Open(ctx context.Context, page string, to browser.Client) (browser.Conn, error) {
 	_ = b.ready(ctx) // a client of the browser may wait for its first page
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	select {
+	case <-b.ending:
+		return nil, errClosed
+	default:
+	}
 	var t *target
 	if page != "" {
 		var tab bool
 		if t, tab = b.byID(page); t == nil || tab {
-			return nil, devtools.ErrNoTarget
+			return nil, browser.ErrNoTarget
 		}
 	}
+	b.joined.Add(1)
 	return newClient(b, to, t), nil
 }

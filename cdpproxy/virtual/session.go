@@ -7,7 +7,7 @@ import (
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/coder/websocket"
 
-	"browser-coordinator/cdpproxy/devtools"
+	"browser-coordinator/cdpproxy/browser"
 )
 
 type kind int
@@ -49,7 +49,7 @@ func (s *session) info() targetInfo {
 }
 
 func (b *Browser) selfInfo() targetInfo {
-	return targetInfo{ID: b.server.GUID(), Type: "browser", Attached: true}
+	return targetInfo{ID: b.id, Type: "browser", Attached: true}
 }
 
 // sessions are those of all clients, each client's oldest first. mu is held; sessions
@@ -121,7 +121,7 @@ func (b *Browser) finishSessions(k kind, t *target) {
 		switch {
 		case s.kind != k || s.target != t:
 		case s.id == "":
-			s.client.End(websocket.StatusGoingAway, "the page has closed")
+			s.client.to.End(uint16(websocket.StatusGoingAway), "the page has closed")
 		default:
 			s.finish(true)
 		}
@@ -176,7 +176,7 @@ func (s *session) join(k kind, t *target, auto bool) *session {
 			}
 		}
 	}
-	child := &session{client: s.client, id: devtools.RandomID(), parent: s, kind: k, target: t, auto: auto}
+	child := &session{client: s.client, id: browser.NewID(), parent: s, kind: k, target: t, auto: auto}
 	s.children = append(s.children, child)
 	s.client.sessions = append(s.client.sessions, child)
 	s.client.event(s, "Target.attachedToTarget", encode(struct {

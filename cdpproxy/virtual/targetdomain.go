@@ -6,13 +6,13 @@ import (
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 
-	"browser-coordinator/cdpproxy/devtools"
+	"browser-coordinator/cdpproxy/browser"
 )
 
 var (
-	errNoTarget  = &devtools.Error{Code: devtools.CodeParams, Message: "No target with given id found"}
-	errNoSession = &devtools.Error{Code: devtools.CodeParams, Message: "No session with given id"}
-	errFlat      = &devtools.Error{Code: devtools.CodeParams, Message: "Only flat sessions are offered: set flatten to true"}
+	errNoTarget  = &browser.Error{Code: browser.CodeParams, Message: "No target with given id found"}
+	errNoSession = &browser.Error{Code: browser.CodeParams, Message: "No session with given id"}
+	errFlat      = &browser.Error{Code: browser.CodeParams, Message: "Only flat sessions are offered: set flatten to true"}
 	errContexts  = refused("Not allowed: the window's debugger shares its pages only, and browser contexts cannot be made or ended through them. Use the pages of the default context")
 	errAllowed   = refused("Not allowed")
 )
@@ -55,10 +55,10 @@ func (s *session) targetCommand(m command, name string) {
 		c.later(func(ctx context.Context) {
 			t, err := b.create(ctx, m.Params)
 			if err != nil {
-				c.Reply(m, nil, err)
+				c.reply(m, nil, err)
 				return
 			}
-			c.Reply(m, encode(targetID{t.id()}), nil)
+			c.reply(m, encode(targetID{t.id()}), nil)
 		})
 	case "closeTarget", "activateTarget":
 		c.later(func(ctx context.Context) {
@@ -68,7 +68,7 @@ func (s *session) targetCommand(m command, name string) {
 			if err == nil {
 				result, err = b.act(ctx, m.Method, p.ID)
 			}
-			c.Reply(m, result, err)
+			c.reply(m, result, err)
 		})
 	default:
 		s.targetReply(m, name)
@@ -80,15 +80,15 @@ func (s *session) targetReply(m command, name string) {
 	c := s.client
 	execute := targetCommands[name]
 	if execute == nil {
-		c.Reply(m, nil, notFound(m.Method))
+		c.reply(m, nil, notFound(m.Method))
 		return
 	}
 	result, err := execute(s, m.Params)
 	if err != nil {
-		c.Reply(m, nil, err)
+		c.reply(m, nil, err)
 		return
 	}
-	c.Reply(m, encode(result), nil)
+	c.reply(m, encode(result), nil)
 }
 
 // done is the result of a command that has none.
@@ -182,7 +182,7 @@ func (s *session) getTargetInfo(params json.Value) (any, error) {
 	switch t, tab := b.byID(p.ID); {
 	case p.ID == "":
 		return about{s.info()}, nil
-	case p.ID == b.server.GUID():
+	case p.ID == b.id:
 		return about{b.selfInfo()}, nil
 	case t == nil:
 		return nil, errNoTarget

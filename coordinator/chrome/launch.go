@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/multiplex"
 	"browser-coordinator/coordinator/group"
 )
@@ -195,6 +196,14 @@ func (b *Browser) URL() string {
 		return b.pipe.URL()
 	}
 	return b.output.url
+}
+
+// Value is the browser for clients within this process; nil: it has a debugging port.
+func (b *Browser) Value() browser.Browser {
+	if b.pipe == nil {
+		return nil
+	}
+	return b.pipe
 }
 
 // Downloads is a folder in the profile for running downloads. It is removed with the

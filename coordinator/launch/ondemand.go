@@ -8,12 +8,16 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"browser-coordinator/cdpproxy/browser"
 )
 
 // Browser is a running browser.
 type Browser interface {
 	// URL is its CDP address on this machine.
 	URL() string
+	// Value is the browser for clients within this process; nil: they dial the address too.
+	Value() browser.Browser
 	// Downloads is the folder of running downloads; empty: they are not on this machine.
 	Downloads() string
 	// Done is closed when it has ended.
@@ -101,10 +105,11 @@ func (o *OnDemand) running() Browser {
 // none is the browser that does not run.
 type none struct{}
 
-func (none) URL() string           { return "" }
-func (none) Downloads() string     { return "" }
-func (none) Done() <-chan struct{} { return nil }
-func (none) Err() error            { return nil }
+func (none) URL() string            { return "" }
+func (none) Value() browser.Browser { return nil }
+func (none) Downloads() string      { return "" }
+func (none) Done() <-chan struct{}  { return nil }
+func (none) Err() error             { return nil }
 
 // Provider names who runs the browser, for people; empty: this program.
 func (o *OnDemand) Provider() string { return o.source.Provider() }
@@ -118,6 +123,10 @@ func (o *OnDemand) Downloads() string { return o.running().Downloads() }
 
 // Done is closed when the browser has ended; nil: no browser runs.
 func (o *OnDemand) Done() <-chan struct{} { return o.running().Done() }
+
+// Value is the running browser for clients within this process; nil: none runs, or they dial
+// its address.
+func (o *OnDemand) Value() browser.Browser { return o.running().Value() }
 
 // Err is how the browser ended by itself; nil: in good order, or it still runs.
 func (o *OnDemand) Err() error { return o.running().Err() }

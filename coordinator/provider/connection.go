@@ -16,6 +16,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/cdpproxy/multiplex"
 )
@@ -128,6 +129,9 @@ func (c *connection) close() {
 
 // URL implements launch.Browser.
 func (c *connection) URL() string { return c.server.URL() }
+
+// Value implements launch.Browser.
+func (c *connection) Value() browser.Browser { return c.server }
 
 // Downloads implements launch.Browser: they stay at the provider.
 func (c *connection) Downloads() string { return "" }

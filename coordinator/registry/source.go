@@ -3,6 +3,7 @@ package registry
 import (
 	"cmp"
 	"context"
+	"path"
 	"sync"
 
 	"browser-coordinator/cdpproxy"
@@ -114,6 +115,9 @@ func (s *Source) update(entries map[vscodeipc.Address]*entry) {
 		if browser != nil {
 			s.generation++
 			s.browser = &cdpproxy.Browser{Generation: s.generation, Name: nameOf(window, browser), URL: browser.URL}
+			if window.State.Browser == nil {
+				s.browser.URL, s.browser.Value, s.browser.ID = "", window.presented.browser, path.Base(browser.URL)
+			}
 		}
 	}
 	s.changed.Notify()

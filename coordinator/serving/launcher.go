@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path"
 	"sync"
 	"time"
 
@@ -214,10 +215,13 @@ func (l *launcher) launchOwn() error {
 	if err != nil {
 		return err
 	}
-	ended := l.own.Done()
+	value, ended := l.own.Value(), l.own.Done()
 	l.mu.Lock()
 	l.generation++
 	l.browser = &cdpproxy.Browser{Generation: ownGeneration + l.generation, Name: cmp.Or(l.own.Provider(), "private"), URL: url}
+	if value != nil { // a hop less than by its address
+		l.browser.URL, l.browser.Value, l.browser.ID = "", value, path.Base(url)
+	}
 	l.refresh()
 	l.mu.Unlock()
 	l.running.Add(1)

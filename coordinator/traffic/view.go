@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"browser-coordinator/cdpproxy/devtools"
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/coordinator/cdplog"
 	"browser-coordinator/coordinator/terminal"
 )
@@ -69,7 +69,7 @@ func (v *View) text(l cdplog.Line) string {
 	if l.From == "" {
 		return ""
 	}
-	var m devtools.Message
+	var m browser.Message
 	_ = json.Unmarshal(l.Message, &m) // a message that is not CDP is shown unchanged
 	key := l.Client + " " + m.Session + " " + string(m.ID)
 	about := command{method: m.Method}
@@ -94,7 +94,7 @@ func (v *View) text(l cdplog.Line) string {
 }
 
 // announcedSession is the session that an event attaches or detaches; empty: none.
-func announcedSession(m *devtools.Message) string {
+func announcedSession(m *browser.Message) string {
 	var params struct {
 		Session string `json:"sessionId"`
 	}
@@ -130,7 +130,7 @@ func encode(l cdplog.Line) string {
 // shownBytes bounds the shown part of a message without Full.
 const shownBytes = 160
 
-func (v *View) line(l cdplog.Line, m devtools.Message, sender, announced string, about command) string {
+func (v *View) line(l cdplog.Line, m browser.Message, sender, announced string, about command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %-16s ", l.Time.Local().Format("15:04:05.000"), sender)
 	body := []byte(m.Params)

@@ -1,10 +1,10 @@
-package devtools
+package virtual
 
 import "sync"
 
-// Queue holds the messages for a connection in order. Put never blocks, so that the
+// queue holds the messages for a connection in order. Put never blocks, so that the
 // other side is always drained.
-type Queue struct {
+type queue struct {
 	limit int // bytes
 
 	mu       sync.Mutex // guards the fields that follow
@@ -14,16 +14,16 @@ type Queue struct {
 	finished bool
 }
 
-// NewQueue returns a queue of at most that many bytes.
-func NewQueue(limit int) *Queue {
-	q := &Queue{limit: limit}
+// newQueue returns a queue of at most that many bytes.
+func newQueue(limit int) *queue {
+	q := &queue{limit: limit}
 	q.changed.L = &q.mu
 	return q
 }
 
 // Put reports whether there was room. An empty queue takes a single message of any
 // size: it is in memory already.
-func (q *Queue) Put(message []byte) bool {
+func (q *queue) Put(message []byte) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.finished {
@@ -40,7 +40,7 @@ func (q *Queue) Put(message []byte) bool {
 
 // Drain writes the messages in order, until the queue is finished and empty or a write
 // fails.
-func (q *Queue) Drain(write func(message []byte) error) error {
+func (q *queue) Drain(write func(message []byte) error) error {
 	var message []byte
 	for {
 		if message = q.next(len(message)); message == nil {
@@ -54,7 +54,7 @@ func (q *Queue) Drain(write func(message []byte) error) error {
 
 // next waits for the next message, after one of that size was written. It returns nil
 // once the queue is finished and empty.
-func (q *Queue) next(written int) []byte {
+func (q *queue) next(written int) []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.size -= written
@@ -71,7 +71,7 @@ func (q *Queue) next(written int) []byte {
 }
 
 // Finish makes Drain end once the queue is empty; drop empties it at once.
-func (q *Queue) Finish(drop bool) {
+func (q *queue) Finish(drop bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.finished = true

@@ -1,12 +1,14 @@
-package devtools
+package browser
 
 import (
+	"crypto/rand"
+	"errors"
+	"fmt"
 	"math"
 	"strconv"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"browser-coordinator/cdpproxy"
 )
 
 // Message is a command, a response or an event.
@@ -38,6 +40,25 @@ func (m *Message) Encode() []byte {
 	return b
 }
 
+// Response encodes the response to a command: the result, or {} without one, or the
+// error.
+func (m *Message) Response(result jsontext.Value, err error) []byte {
+	r := Message{ID: m.ID, Session: m.Session}
+	switch {
+	case err == nil && len(result) == 0:
+		r.Result = jsontext.Value("{}")
+	case err == nil:
+		r.Result = result
+	default:
+		var e *Error
+		if !errors.As(err, &e) {
+			e = &Error{Code: CodeServer, Message: err.Error()}
+		}
+		r.Error, _ = json.Marshal(e, lenient) // of a number, a string and JSON
+	}
+	return r.Encode()
+}
+
 // quote encodes a text; nil: there is none.
 func quote(text string) []byte {
 	if text == "" {
@@ -45,6 +66,13 @@ func quote(text string) []byte {
 	}
 	quoted, _ := jsontext.AppendQuote(nil, text) // what is not UTF-8 is replaced
 	return quoted
+}
+
+// NewID is a secret of 128 bits, in the form of Chromium's ids.
+func NewID() string {
+	b := make([]byte, 16)
+	rand.Read(b)
+	return fmt.Sprintf("%X", b)
 }
 
 // Codes of JSON-RPC, as Chromium uses them.
@@ -69,25 +97,33 @@ func (e *Error) Error() string { return e.Message }
 // ErrNoSession is the error for a command to a session that the client does not have.
 var ErrNoSession = &Error{Code: codeSession, Message: "Session with given id not found."}
 
-// parseCommand reads a client's message. It has an error for what is no command, with
-// the id if there is one.
-func parseCommand(text []byte) (Message, *Error) {
-	c, err := cdpproxy.ParseCommand(text)
-	m := Message{ID: integer(c.ID), Method: c.Method, Params: jsontext.Value(c.Params), Session: c.Session}
+// lenient accepts lone surrogates, which a page's text may contain.
+var lenient = jsontext.AllowInvalidUTF8(true)
+
+// ParseCommand reads a client's message, whose keys match exactly and occur once. It has
+// an [Error] for what is no command, with the id if there is one and no session.
+func ParseCommand(text []byte) (Message, error) {
+	var m Message
+	err := json.Unmarshal(text, &m, lenient)
+	m.ID = integer(m.ID)
 	if string(m.Params) == "null" {
 		m.Params = nil
 	}
+	problem := &Error{Code: codeRequest}
 	switch {
 	case err != nil:
-		return m, &Error{Code: codeParse, Message: "JSON: " + err.Error()}
+		problem = &Error{Code: codeParse, Message: "JSON: " + err.Error()}
 	case m.ID == nil:
-		return m, &Error{Code: codeRequest, Message: "Message must have integer 'id' property"}
+		problem.Message = "Message must have integer 'id' property"
 	case m.Method == "":
-		return m, &Error{Code: codeRequest, Message: "Message must have string 'method' property"}
+		problem.Message = "Message must have string 'method' property"
 	case len(m.Params) > 0 && m.Params[0] != '{':
-		return m, &Error{Code: codeRequest, Message: "Message may have object 'params' property"}
+		problem.Message = "Message may have object 'params' property"
+	default:
+		m.Result, m.Error = nil, nil
+		return m, nil
 	}
-	return m, nil
+	return Message{ID: m.ID}, problem
 }
 
 // integer returns a number that Chromium accepts as an int32, in any spelling, as
