@@ -90,6 +90,16 @@ func (s *frameScanner) finish(b []byte) int {
 	return len(b) - len(rest)
 }
 
+// beforeClose returns how many bytes of b come before a close frame; all if none begins.
+func (s frameScanner) beforeClose(b []byte) int {
+	for rest := b; len(rest) > 0; _, rest = s.next(rest) {
+		if s.between() && rest[0]&0x0f == opClose {
+			return len(b) - len(rest)
+		}
+	}
+	return len(b)
+}
+
 // between reports whether the stream is between two frames.
 func (s *frameScanner) between() bool { return s.have == 0 && s.remain == 0 }
 

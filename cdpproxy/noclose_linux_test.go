@@ -25,13 +25,15 @@ func likeRod(t *testing.T, addr, path, first string) *bufio.Reader {
 // alone, as from Chromium, however its connection ends.
 func TestWithoutCloseFrame(t *testing.T) {
 	for name, c := range map[string]struct {
-		hangsUp bool   // then it closes the connection
+		hangsUp bool   // the browser then closes the connection
+		closes  bool   // the browser sends a close frame
 		first   string // that the client sends
 		end     func(*source)
 	}{
 		"the browser ends":       {end: func(s *source) { s.set("", "") }},
 		"another browser comes":  {end: func(s *source) { s.set("next", "ws://127.0.0.1:1/devtools/browser/x") }},
 		"the browser hangs up":   {hangsUp: true},
+		"the browser closes":     {closes: true},
 		"the client breaks form": {first: "\x82\x80\x00\x00\x00\x00", end: func(*source) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -39,6 +41,9 @@ func TestWithoutCloseFrame(t *testing.T) {
 			left := make(chan struct{})
 			fake := startFake(t, "127.0.0.1:0", "fake", func(conn net.Conn) {
 				close(connected)
+				if c.closes {
+					conn.Write([]byte{0x88, 2, 0x03, 0xe9})
+				}
 				if !c.hangsUp {
 					<-left
 				}

@@ -323,6 +323,12 @@ func (r *relay) relayBytes(first []byte) {
 // toClient forwards bytes of the browser; after the relay's end only those that complete
 // a frame.
 func (r *relay) toClient(data []byte, drained bool) {
+	if r.noClose {
+		if n := r.frames.beforeClose(data); n < len(data) { // of another coordinator's browser
+			data = data[:n]
+			defer r.upstreamLost()
+		}
+	}
 	if len(data) == 0 {
 		return
 	}
