@@ -169,7 +169,7 @@ func TestAnswerNamesTheElement(t *testing.T) {
 	agent.Evaluate("() => addEventListener('click', () => { document.querySelector('form button').textContent = 'Pay'; document.querySelector('#tile').textContent = 'Tile two' }, { once: true })")
 	agent.Must("browser_click", args{"target": "#card", "changes": "none"})
 	agent.Expect("browser_click", args{"target": order, "changes": "none"}, `Clicked button "Pay".`, `The last snapshot had `+order+` as button "Order": the page has changed it since.`)
-	agent.Expect("browser_click", args{"target": tile}, `Clicked generic "Tile two".`, `had `+tile+` as generic "Tile one"`)
+	agent.Expect("browser_click", args{"target": tile}, `- - generic [ref=`+tile+`]: Tile one`, `Clicked generic "Tile two".`)
 	agent.Must("browser_snapshot", nil)
 	if text := agent.Expect("browser_click", args{"target": order}, `Clicked button "Pay".`); strings.Contains(text, "The last snapshot") {
 		t.Errorf("the agent has seen the new name: %s", text)
