@@ -4,7 +4,7 @@ package policy
 type Class int
 
 const (
-	// Unknown: it is not in the table. It is always denied.
+	// Unknown: nobody has given it a class. It is always denied.
 	Unknown Class = iota
 	// ReadOnly: it changes nothing that the page or the user could notice.
 	ReadOnly
