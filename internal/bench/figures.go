@@ -60,7 +60,7 @@ func microseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1
 // during the conversations of the other ways. The first request of each one follows that
 // idle time.
 func measureEvaluate(ctx context.Context, b *bench) error {
-	const conversations, length = 6, 200
+	const conversations, length = 20, 60
 	took, first := map[string][]float64{}, map[string][]float64{}
 	for range conversations {
 		err := inTurn(ctx, func(way string) error {
