@@ -39,7 +39,7 @@ func TestSilentWindow(t *testing.T) {
 	agent.Refused("browser_navigate", args{"url": "about:blank"}, "the window of ", "cannot be used now", "its program is stopped or busy", "continue a stopped one by `fg`")
 	agent.Expect("window_list", nil, "its program is stopped or busy")
 	other := host(t, dir, t.TempDir()) // another folder's agent has nothing to do with it
-	other.Must("browser_tabs", nil)
+	other.Must("browser_tabs", args{"action": "list"})
 
 	signal(syscall.SIGCONT)
 	if text := agent.Must("browser_navigate", args{"url": "about:blank"}); strings.Contains(text, "browser of its own") {
