@@ -15,9 +15,6 @@ import (
 	"browser-coordinator/coordinator/serving"
 )
 
-// windowTimeout is serving.Options.WindowTimeout. Tests change it.
-var windowTimeout time.Duration
-
 const requireTokenHelp = "admit CDP clients only with the secret token, also those of the same user"
 
 // endpointFlags are the flags of the commands that serve an endpoint.
@@ -42,14 +39,13 @@ func (f *endpointFlags) add(cmd *cobra.Command) {
 // one.
 func (f *endpointFlags) options(p *program, onDemand *launch.OnDemand) serving.Options {
 	return serving.Options{
-		Program:       p.command,
-		RequireToken:  f.requireToken,
-		AllowClose:    f.allowClose,
-		AllowOrigins:  f.allowOrigins,
-		HoldTimeout:   f.hold.timeout(),
-		OnDemand:      onDemand,
-		WindowTimeout: windowTimeout,
-		Logger:        p.logger,
+		Program:      p.command,
+		RequireToken: f.requireToken,
+		AllowClose:   f.allowClose,
+		AllowOrigins: f.allowOrigins,
+		HoldTimeout:  f.hold.timeout(),
+		OnDemand:     onDemand,
+		Logger:       p.logger,
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -22,6 +21,9 @@ func launched(t *testing.T, endpoint string) {
 	for i := range clients {
 		all.Go(func() {
 			status, body := get(t, endpoint+"/json/version", nil)
+			for status == http.StatusServiceUnavailable { // the browser takes longer than the rest of the hold
+				status, body = get(t, endpoint+"/json/version", nil)
+			}
 			var version struct{ WebSocketDebuggerURL string }
 			if err := json.Unmarshal([]byte(body), &version); err != nil {
 				t.Errorf("HTTP %d: %s", status, body)
@@ -63,9 +65,11 @@ func TestLaunch(t *testing.T) {
 					return vscodeipc.DebugStartResult{Session: "s", Name: "Launch"}, c.start(w, browser.URL())
 				})
 			}
-			cmd := command(context.Background(), t, dir, "serve", "--launch", "--workspace", folder)
-			cmd.Env = append(cmd.Env, "TEST_WINDOW_TIMEOUT=3s")
-			serving := startCommand(t, cmd)
+			hold := "30s"
+			if c.reason == "its debug session has no browser" { // two thirds of the hold are waited for it
+				hold = "6s"
+			}
+			serving := start(t, dir, "serve", "--launch", "--hold", hold, "--workspace", folder)
 			launched(t, serving.first)
 			// A client that requests an action may run it: no user could be asked.
 			if got := titles(t, serving.first); len(got) == 0 || slices.Contains(got, "Sample") == c.own {

@@ -28,15 +28,7 @@ func TestMain(m *testing.M) {
 }
 
 // programs are what the test binary can be, by name.
-var programs = map[string]func(){"coordinator": testedMain, "cdpprogram": cdpMain, "signalled": signalledMain, "waiting": waitingMain, "vscodewindow": windowMain}
-
-// testedMain is main, with a shorter timeout where a test sets one.
-func testedMain() {
-	if timeout, err := time.ParseDuration(os.Getenv("TEST_WINDOW_TIMEOUT")); err == nil {
-		windowTimeout = timeout
-	}
-	main()
-}
+var programs = map[string]func(){"coordinator": main, "cdpprogram": cdpMain, "signalled": signalledMain, "waiting": waitingMain, "vscodewindow": windowMain}
 
 // named is a symbolic link to the test binary: it becomes the program of that name.
 func named(t *testing.T, name string) string {

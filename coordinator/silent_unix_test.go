@@ -42,7 +42,11 @@ func TestSilentWindow(t *testing.T) {
 	other.Must("browser_tabs", args{"action": "list"})
 
 	signal(syscall.SIGCONT)
-	if text := agent.Must("browser_navigate", args{"url": "about:blank"}); strings.Contains(text, "browser of its own") {
-		t.Error(text)
+	text, err := agent.Call("browser_navigate", args{"url": "about:blank"})
+	for tries := 1; err != nil && tries < 50; tries++ { // its program goes on when the system lets it
+		text, err = agent.Call("browser_navigate", args{"url": "about:blank"})
+	}
+	if err != nil || strings.Contains(text, "browser of its own") {
+		t.Error(text, err)
 	}
 }

@@ -29,9 +29,7 @@ type Options struct {
 	// OnDemand is launched when a client needs a browser and the window starts none; nil:
 	// nothing is launched.
 	OnDemand *launch.OnDemand
-	// WindowTimeout bounds how long the window may take to start its browser; 0: 20 s.
-	WindowTimeout time.Duration
-	Logger        *slog.Logger
+	Logger   *slog.Logger
 }
 
 // Endpoint is a window's endpoint, which applies the policy of the window's user. The

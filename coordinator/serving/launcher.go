@@ -17,28 +17,20 @@ import (
 	"browser-coordinator/policy"
 )
 
-const (
-	// windowTimeout bounds the window's start of its browser. A client waits 30 s for a
-	// browser by default, so there is time left for a browser of our own.
-	windowTimeout = 20 * time.Second
-	// launchPause is how long a failed launch counts for all clients: a refused client often
-	// retries at once.
-	launchPause = 5 * time.Second
-	// ownGeneration separates the generations of our own browsers from the window's.
-	ownGeneration = 1 << 63
-)
+// ownGeneration separates the generations of our own browsers from the window's.
+const ownGeneration = 1 << 63
 
 // launcher is an endpoint's source that starts a browser when a client needs one: through
 // the window's launch configuration, or else a browser of our own, which is used while
 // the window has none.
 type launcher struct {
-	source        *registry.Source
-	own           *launch.OnDemand
-	windowTimeout time.Duration
-	log           *slog.Logger
-	ctx           context.Context // ends with close
-	cancel        context.CancelFunc
-	running       sync.WaitGroup // the launcher's goroutines
+	source  *registry.Source
+	own     *launch.OnDemand
+	hold    time.Duration // how long a client waits for a browser, at most the default; other times are parts of it
+	log     *slog.Logger
+	ctx     context.Context // ends with close
+	cancel  context.CancelFunc
+	running sync.WaitGroup // the launcher's goroutines
 
 	mu         sync.Mutex        // guards the fields that follow
 	attempt    *attempt          // the last launch; nil: none, or there has been a browser since
@@ -56,7 +48,10 @@ type attempt struct {
 }
 
 func newLauncher(source *registry.Source, o *Options) *launcher {
-	l := &launcher{source: source, own: o.OnDemand, windowTimeout: cmp.Or(o.WindowTimeout, windowTimeout), log: o.Logger}
+	l := &launcher{source: source, own: o.OnDemand, hold: cdpproxy.DefaultHold, log: o.Logger}
+	if o.HoldTimeout > 0 {
+		l.hold = min(o.HoldTimeout, l.hold)
+	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.running.Add(1)
 	go l.follow()
@@ -134,11 +129,12 @@ func (l *launcher) refresh() {
 }
 
 // wanted is called for each client that waits for a browser. The returned channel is
-// closed when no browser could be launched.
+// closed when no browser could be launched. A failed launch counts for a while: a refused
+// client often retries at once.
 func (l *launcher) wanted() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if last := l.attempt; last != nil && (last.err == nil || time.Since(last.at) < launchPause) {
+	if last := l.attempt; last != nil && (last.err == nil || time.Since(last.at) < l.hold/6) {
 		return last.failed
 	}
 	if l.ctx.Err() != nil {
@@ -187,7 +183,7 @@ func (l *launcher) launch(a *attempt) {
 
 // launchWindows makes the window start its browser.
 func (l *launcher) launchWindows() error {
-	ctx, cancel := context.WithTimeout(l.ctx, l.windowTimeout)
+	ctx, cancel := context.WithTimeout(l.ctx, l.hold*2/3) // which leaves time for one of our own
 	defer cancel()
 	if err := l.source.StartDebugging(ctx); err != nil {
 		return err

@@ -270,7 +270,7 @@ func places(lines []diffLine, keep []bool) (between map[int]int) {
 	between = map[int]int{}
 	moved := func(i int) bool { return lines[i].mark == '+' && gone[strings.TrimSpace(plain(lines[i].text))] }
 	for parent, all := range children {
-		first, last, end := 0, len(all), len(all) // where rows of unchanged lines are counted
+		first, last := 0, len(all) // where rows of unchanged lines are counted
 		if !slices.ContainsFunc(all, moved) {
 			if parent < 0 || !collections().MatchString(lines[parent].text) || !slices.ContainsFunc(all, func(i int) bool { return lines[i].mark == '+' }) {
 				continue
@@ -287,7 +287,7 @@ func places(lines []diffLine, keep []bool) (between map[int]int) {
 			}
 		}
 		for n := first; n < last; n++ {
-			end = n
+			end := n
 			for end < len(all) && lines[all[end]].mark == ' ' && !keep[all[end]] {
 				end++
 			}

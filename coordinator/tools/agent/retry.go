@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
+	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/coordinator/page"
 )
@@ -23,8 +23,9 @@ func (e *connectError) Error() string {
 func (e *connectError) Unwrap() error { return e.err }
 
 // backTimeout bounds the wait for a browser to come back: the restart of a debug session
-// takes one to two seconds.
-const backTimeout = 3 * time.Second
+// takes one to two seconds. An agent should soon know that its user has ended the browser,
+// so it is a part of a client's wait.
+const backTimeout = cdpproxy.DefaultHold / 10
 
 // browserIsBack waits until the selected browser can be reached again. It checks at each
 // change of the windows.
