@@ -80,7 +80,9 @@ export class SideBar {
 
   /** The notification in which an agent or a CDP client asks. */
   get question(): Locator {
-    return this.page.locator(".notification-toast.notification-fade-in-done", { hasText: /wants to (act|control this browser)/ });
+    return this.page.locator(".notification-toast.notification-fade-in-done", {
+      hasText: /wants to (act|control this browser)/,
+    });
   }
 
   /** The button below it that has this label. */
