@@ -271,7 +271,7 @@ func TestBrowserClose(t *testing.T) {
 				t.Errorf("%s%s: %v", act, address, reply)
 			}
 		}
-		for _, query := range []string{address, url.PathEscape(address), address + "&for_tab", address + "&more"} {
+		for _, query := range []string{address, url.PathEscape(address), address + "&for_tab", address + "&more", url.QueryEscape(address) + "/%zz", url.QueryEscape(address) + "?%"} {
 			a := ask(t, addr, "PUT /json/new?"+query+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
 			if a.status != http.StatusForbidden || !strings.Contains(a.body, "--allow-close") {
 				t.Errorf("/json/new?%s: HTTP %d %s", query, a.status, a.body)

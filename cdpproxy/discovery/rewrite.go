@@ -68,12 +68,20 @@ func rewriteFrontend(front, base, own string) string {
 }
 
 // NewAddress is the address that /json/new opens: the query up to the first ampersand, as
-// Chromium has it. A plus is not decoded to a space. The access rule and every server of
-// /json/new read it here: what is judged is what is opened.
+// Chromium has it. A plus is not decoded to a space, and what is no escape stays as it is.
+// The access rule and every server of /json/new read it here: what is judged is what is
+// opened.
 func NewAddress(query string) string {
-	first, _, _ := strings.Cut(query, "&")
-	if address, err := url.PathUnescape(first); err == nil {
-		return address
+	rest, _, _ := strings.Cut(query, "&")
+	var address strings.Builder
+	for rest != "" {
+		n := min(len(rest), len("%00"))
+		decoded, err := url.PathUnescape(rest[:n])
+		if err != nil || rest[0] != '%' {
+			n, decoded = 1, rest[:1]
+		}
+		address.WriteString(decoded)
+		rest = rest[n:]
 	}
-	return first
+	return address.String()
 }
