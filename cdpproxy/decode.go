@@ -13,8 +13,16 @@ import (
 // ParseCommand reads a CDP command at least as strictly as Chromium. Keys match
 // exactly once they are decoded, and occur once, so that a rule and the browser see
 // the same method. ID and Params are parts of text. With an error it returns what was
-// read before that.
+// read before that, but no long ID: the client gets it back.
 func ParseCommand(text []byte) (*Message, error) {
+	m, err := parseCommand(text)
+	if err != nil && len(m.ID) > maxBeside/2 {
+		m.ID = nil
+	}
+	return m, err
+}
+
+func parseCommand(text []byte) (*Message, error) {
 	m := new(Message)
 	if !utf8.Valid(text) {
 		return m, errNotUTF8
@@ -42,9 +50,6 @@ func ParseCommand(text []byte) (*Message, error) {
 		return m, fmt.Errorf("method: %w", err)
 	}
 	if len(text)-len(m.Params) > maxBeside {
-		if len(m.ID) > maxBeside/2 { // the client gets it back
-			m.ID = nil
-		}
 		return m, fmt.Errorf("more than %d kB beside the parameters", maxBeside>>10)
 	}
 	return m, nil
@@ -115,7 +120,7 @@ func Members(text []byte, each func(key string, value []byte) error) error {
 			return errMalformed
 		}
 		if slices.Contains(seen, name) {
-			return fmt.Errorf("the key %q stands twice", name)
+			return fmt.Errorf("the key %.80q stands twice", name)
 		}
 		if len(seen) == maxMembers {
 			return fmt.Errorf("more than %d members", maxMembers)

@@ -96,3 +96,21 @@ func TestNotUTF8(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsAreShort: the error for a message that cannot be read repeats little of it:
+// nothing else bounds the memory for it.
+func TestErrorsAreShort(t *testing.T) {
+	fake := startFake(t, "127.0.0.1:0", "echo", echo)
+	_, addr := serve(t, newSource(fake.url()), nil)
+	conn, br := rawUpgrade(t, addr)
+	long := strings.Repeat("x", 1<<20)
+	for _, message := range []string{
+		`{"id":"` + long + `","id":1}`, `{"id":"` + long + `"`, `{"id":[` + long + `]}`, `{"id":"` + long + `","method":1}`, `{"id":"` + long + `","method":"A.b","sessionId":1}`,
+		`{"` + long + `":1,"` + long + `":1}`, `{"id":1,"method":"A.b","sessionId":"` + long + `"}`, `{"id":1,"method":"` + long + `"}`,
+	} {
+		io.WriteString(conn, masked(message))
+		if got := readFrame(t, br); !strings.Contains(got, `"code":-32700`) || len(got) > 1000 {
+			t.Errorf("%.40s: %d bytes, %.300s", message, len(got), got)
+		}
+	}
+}
