@@ -3,6 +3,7 @@
 package multiplex_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"syscall"
@@ -66,4 +67,59 @@ func TestCloseWhileStopped(t *testing.T) {
 	}
 	b.cmd.Process.Kill()
 	<-over
+}
+
+// silent is a client that ignores what it gets.
+type silent struct{}
+
+func (silent) Name() string       { return "silent" }
+func (silent) Send([]byte)        {}
+func (silent) End(uint16, string) {}
+
+// TestLeaveWhileStopped: a client can leave, and a caller can give up, while the browser
+// reads nothing.
+func TestLeaveWhileStopped(t *testing.T) {
+	b := start(t)
+	conn, err := b.server.Open(t.Context(), "", silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		for range 4 { // more than a pipe holds
+			conn.Send([]byte(`{"id":1,"method":"X","params":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`))
+		}
+	}()
+	conn.Close()
+	if !over(returned) {
+		t.Error("Send waits for a browser that is stopped")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		if err := b.server.Ready(ctx); err == nil {
+			t.Error("a browser that is stopped has responded")
+		}
+	}()
+	if !over(asked) {
+		t.Error("a call waits for a browser that is stopped")
+	}
+	b.cmd.Process.Kill()
+	<-returned
+	<-asked
+}
+
+func over(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	case <-time.After(cdptest.Timeout):
+		return false
+	}
 }

@@ -13,6 +13,7 @@ import (
 type client struct {
 	to     browser.Client
 	server *Server
+	gone   chan struct{} // closed with left
 
 	// Guarded by Server.mu.
 	root string // the session for messages without a session
@@ -56,9 +57,7 @@ func (c *client) Send(message []byte) {
 	s.mu.Unlock()
 	if open {
 		m.ID, m.Session = id, sent.session
-		if err := s.write(m); err != nil {
-			s.log.Debug("write to the browser", "error", err)
-		}
+		s.write(m, c.gone)
 	}
 }
 
@@ -68,6 +67,7 @@ func (c *client) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.left = true
+	close(c.gone)
 	if _, open := s.sessions[c.root]; open {
 		s.forget(c.root)
 		s.detach(c.root)
@@ -81,11 +81,7 @@ func (s *Server) detach(session string) {
 		return
 	}
 	m := browser.Message{ID: id, Method: "Target.detachFromTarget", Params: []byte(`{"sessionId":"` + session + `"}`)}
-	s.wg.Go(func() {
-		if err := s.write(m); err != nil {
-			s.log.Debug("detach a client that has left", "error", err)
-		}
-	})
+	s.wg.Go(func() { s.write(m, nil) })
 }
 
 // forget removes a session and those that were attached within it, with the commands

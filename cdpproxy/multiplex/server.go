@@ -28,9 +28,9 @@ type Server struct {
 	log       *slog.Logger
 	transport Transport
 	private   *private.Server
-	wg        sync.WaitGroup // the reader and what detaches clients
-
-	writing sync.Mutex // one command at a time is written
+	wg        sync.WaitGroup // the reader, the writer and what detaches clients
+	outgoing  chan []byte    // to the writer
+	over      chan struct{}  // closed with ended
 
 	mu       sync.Mutex // guards the fields that follow; nothing under it blocks
 	ended    bool
@@ -60,12 +60,13 @@ type session struct {
 
 // Serve serves the browser on a loopback port. It closes the transport when it ends.
 func Serve(transport Transport, logger *slog.Logger) (*Server, error) {
-	s := &Server{log: logger, transport: transport, calls: map[int32]call{}, sessions: map[string]session{}}
+	s := &Server{log: logger, transport: transport, outgoing: make(chan []byte), over: make(chan struct{}), calls: map[int32]call{}, sessions: map[string]session{}}
 	var err error
 	if s.private, err = private.Serve(s, logger); err != nil {
 		return nil, err
 	}
 	s.wg.Go(s.read)
+	s.wg.Go(s.writeAll)
 	return s, nil
 }
 
@@ -94,6 +95,7 @@ func (s *Server) end() {
 		return
 	}
 	s.ended = true
+	close(s.over)
 	for id, c := range s.calls {
 		if c.done != nil {
 			c.done <- response{err: errClosed}
@@ -130,9 +132,7 @@ func (s *Server) call(ctx context.Context, c call, method string, params, result
 	if !ok {
 		return errClosed
 	}
-	if err := s.write(browser.Message{ID: id, Method: method, Params: encoded}); err != nil {
-		return err
-	}
+	s.write(browser.Message{ID: id, Method: method, Params: encoded}, ctx.Done())
 	select {
 	case r := <-c.done:
 		if r.err != nil || result == nil {
@@ -158,15 +158,31 @@ func (s *Server) register(c call) (id jsontext.Value, ok bool) {
 	}
 }
 
-// write sends one command.
-func (s *Server) write(m browser.Message) error {
-	message := m.Encode()
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if err := s.transport.Write(message); err != nil {
-		return fmt.Errorf("%w: %w", errClosed, err)
+// write sends one command, unless the caller gives up before the browser has read those
+// before it.
+func (s *Server) write(m browser.Message, gaveUp <-chan struct{}) {
+	select {
+	case s.outgoing <- m.Encode():
+	case <-gaveUp:
+	case <-s.over:
 	}
-	return nil
+}
+
+// writeAll is the only writer of the transport: it alone waits for a browser that does not
+// read.
+func (s *Server) writeAll() {
+	defer s.end() // a part of a command may have been written
+	for {
+		select {
+		case message := <-s.outgoing:
+			if err := s.transport.Write(message); err != nil {
+				s.log.Debug("write to the browser", "error", err)
+				return
+			}
+		case <-s.over:
+			return
+		}
+	}
 }
 
 type targetID struct {
@@ -231,7 +247,7 @@ func (s *Server) Act(ctx context.Context, method, target string) error {
 // Open implements [browser.Browser]: it attaches a session to the browser, or to the page
 // with that id.
 func (s *Server) Open(ctx context.Context, page string, to browser.Client) (browser.Conn, error) {
-	c := &client{to: to, server: s}
+	c := &client{to: to, server: s, gone: make(chan struct{})}
 	var err error
 	if page == "" {
 		err = s.call(ctx, call{client: c}, "Target.attachToBrowserTarget", struct{}{}, nil)
