@@ -19,7 +19,12 @@ const (
 	clientGrace = 250 * time.Millisecond
 	// flushSize is how much of a queue is written at once.
 	flushSize = 1 << 20
+	// entryOverhead is what a frame needs in a queue besides its bytes.
+	entryOverhead = 64
 )
+
+// cost is what a queued entry counts: pongs, for example, have two bytes each.
+func cost(b []byte) int { return len(b) + entryOverhead }
 
 // canEndWrites: a deadline ends a write of which a part was sent, and reports how much. On
 // Windows nothing reports that, so everything is queued there.
@@ -41,7 +46,7 @@ type downstream struct {
 	over     bool         // nothing may follow: a close frame was sent, or the client has gone
 	own      [][]byte     // our own frames, until the browser's frame ends
 	queue    [][]byte     // what the client has not accepted
-	size     int          // bytes in own and queue, and in a write of flush
+	size     int          // cost of own and queue, and of a write of flush
 	flushing bool
 	flushed  sync.WaitGroup // flush
 	waited   time.Duration  // of clientGrace
@@ -105,7 +110,7 @@ func (d *downstream) forward(data []byte, before, after frameScanner, drained bo
 // sendOwn sends the frames that have waited.
 func (d *downstream) sendOwn() error {
 	for _, frame := range d.own {
-		d.count(-len(frame))
+		d.count(-cost(frame))
 		if err := d.write(frame); err != nil {
 			return err
 		}
@@ -134,7 +139,7 @@ func (d *downstream) insert(op byte, payload []byte) (room bool, err error) {
 	frame := append(newFrame(op, 0, len(payload), len(payload)), payload...)
 	if d.mid {
 		d.own = append(d.own, frame)
-		d.count(len(frame))
+		d.count(cost(frame))
 		return true, nil
 	}
 	return true, d.write(frame)
@@ -172,7 +177,7 @@ func (d *downstream) bound(now time.Time) {
 
 func (d *downstream) push(b []byte) {
 	d.queue = append(d.queue, b)
-	d.count(len(b))
+	d.count(cost(b))
 }
 
 // count adds n bytes to those that are kept.
@@ -220,8 +225,8 @@ func (d *downstream) next() (batch net.Buffers, size int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := 0
-	for n < len(d.queue) && (n == 0 || size+len(d.queue[n]) <= flushSize) {
-		size += len(d.queue[n])
+	for n < len(d.queue) && (n == 0 || size+cost(d.queue[n]) <= flushSize) {
+		size += cost(d.queue[n])
 		n++
 	}
 	if batch = d.queue[:n:n]; n == len(d.queue) {
@@ -252,7 +257,7 @@ func (d *downstream) drop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, b := range slices.Concat(d.own, d.queue) {
-		d.count(-len(b))
+		d.count(-cost(b))
 	}
 	d.over, d.own, d.queue = true, nil, nil
 }

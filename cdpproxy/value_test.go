@@ -216,3 +216,17 @@ func TestValueSlowReader(t *testing.T) {
 	conn.Close()
 	<-v.left
 }
+
+// TestPongsNotRead: pongs that a client does not read count what they take in memory.
+func TestPongsNotRead(t *testing.T) {
+	watcher := newJoined(passAll{})
+	_, addr := serveLimited(t, valueSource(newValue()), &cdpproxy.Options{Rule: watcher}, cdpproxy.Limits{Buffered: 1 << 20})
+	conn, _ := smallUpgrade(t, addr)
+	client := <-watcher.came
+	go io.WriteString(conn, strings.Repeat(clientFrame(0x89, ""), 200_000)) // ends with the connection
+	select {
+	case <-client.Done:
+	case <-testContext(t).Done():
+		t.Fatal("the client is still connected")
+	}
+}
