@@ -142,11 +142,11 @@ type HoverOptions struct {
 
 // Hover moves the pointer over a target, or to a point, and may turn the wheel there.
 func (i *Input) Hover(target string, opts HoverOptions) Action {
-	turn := func(ctx context.Context, x, y float64) error {
+	turn := func(ctx context.Context, at *spot, x, y float64) error {
 		if opts.DX == 0 && opts.DY == 0 {
 			return nil
 		}
-		return i.wheel(ctx, x, y, opts.DX, opts.DY)
+		return i.wheel(ctx, at, x, y, opts.DX, opts.DY)
 	}
 	if target != "" {
 		return i.on("hovering over "+target, target, purpose{"hover", opts.At}, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
@@ -154,7 +154,7 @@ func (i *Input) Hover(target string, opts HoverOptions) Action {
 			if err := i.prove(ctx, s, i.opts.ActionTimeout); err != nil {
 				return err
 			}
-			return turn(ctx, s.x, s.y)
+			return turn(ctx, s, s.x, s.y)
 		})
 	}
 	if opts.At == nil {
@@ -166,7 +166,7 @@ func (i *Input) Hover(target string, opts HoverOptions) Action {
 			if err := do(ctx, out); err != nil {
 				return err
 			}
-			return turn(ctx, opts.At.X, opts.At.Y)
+			return turn(ctx, nil, opts.At.X, opts.At.Y)
 		}
 	}
 	return move

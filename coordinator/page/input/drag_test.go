@@ -242,3 +242,26 @@ function log() { const all = at + turned; turned = ""; return all }
 		t.Error(err)
 	}
 }
+
+// What the wheel scrolls, and the page does about that, is over when the action is.
+func TestWheelHasScrolled(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>div { width: 200px; height: 90px; overflow: auto } p { width: 900px; height: 900px }</style><div id=box><p></div><iframe srcdoc="<body style='height: 3000px'>"></iframe><script>
+let seen = ""
+box.onscroll = () => { seen = [box.scrollLeft, box.scrollTop].join() }
+onload = () => { frames[0].onscroll = () => { seen = "frame " + frames[0].scrollY } }
+</script>`)
+	for _, c := range []struct {
+		target string
+		opts   input.HoverOptions
+		want   string
+	}{
+		{"#box", input.HoverOptions{DX: 250}, "250,0"},
+		{"#box", input.HoverOptions{DY: 120}, "250,120"},
+		{"", input.HoverOptions{At: &frame.Point{X: 40, Y: 40}, DY: -20}, "250,100"},
+		{"iframe", input.HoverOptions{DY: 70}, "frame 70"},
+	} {
+		pagetest.Act(t, p, p.Input().Hover(c.target, c.opts))
+		pagetest.Expect(t, p, "seen", `"`+c.want+`"`)
+	}
+}

@@ -95,12 +95,13 @@ func (i Vision) Button(button string, press bool) Action {
 func (i Vision) Wheel(dx, dy float64) Action {
 	at := i.mouse.now()
 	return i.atPoint("turning the mouse wheel", at.x, at.y, func(ctx context.Context, _ *Outcome) error {
-		return i.wheel(ctx, at.x, at.y, dx, dy)
+		return i.wheel(ctx, nil, at.x, at.y, dx, dy)
 	})
 }
 
-// wheel turns the wheel at a point, by CSS pixels.
-func (i *Input) wheel(ctx context.Context, x, y, dx, dy float64) error {
+// wheel turns the wheel at a point, by CSS pixels, and waits for the scrolling in the document
+// of the element there; nil: what is at the point of the page.
+func (i *Input) wheel(ctx context.Context, at *spot, x, y, dx, dy float64) error {
 	// Unlike the point, the distance is not in CSS pixels on a zoomed site.
 	l, err := i.frames.Layout(ctx)
 	if err != nil {
@@ -108,9 +109,24 @@ func (i *Input) wheel(ctx context.Context, x, y, dx, dy float64) error {
 	}
 	i.sent.Add(1)
 	// cdproto's parameters omit a 0, which the browser requires here.
-	return i.session.Call(ctx, input.CommandDispatchMouseEvent, map[string]any{
+	err = i.session.Call(ctx, input.CommandDispatchMouseEvent, map[string]any{
 		"type": input.DispatchMouseEventTypeMouseWheel, "x": x, "y": y, "deltaX": dx * l.Zoom, "deltaY": dy * l.Zoom,
 	}, nil)
+	if err != nil {
+		return err
+	}
+	// The page scrolls later than it handles the event. What that changes is this action's.
+	if at == nil {
+		if at, err = i.Vision().elementAt(ctx, x, y); err != nil {
+			return nil // there is none, or not any longer
+		}
+		defer at.Release(ctx)
+	}
+	err = i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return at.Call(ctx, "scrolled", nil, nil) })
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 // Drag drags from one point to another, as Drag does.
