@@ -17,6 +17,10 @@ const list = (...names) => { app.innerHTML = '<ul>' + names.map((name) => buy(na
 const rows = (...names) => { app.firstChild ?? (app.innerHTML = '<table></table>'); app.firstChild.innerHTML = '<tbody>' + names.map((name, i) => '<tr aria-rowindex=' + i + '><td>' + name + '<td><button onclick="document.title = \'' + name + '\'">Buy</button>').join('') }
 const cards = (...names) => { app.innerHTML = names.map((name) => '<div class=card><h3>' + name + '</h3><button onclick="document.title = \'' + name + '\'">Buy</button></div>').join('') }
 const page = (heading, note, ...names) => { app.innerHTML = '<h1>' + heading + '</h1><p>' + note + '</p><button onclick="document.title = \'' + heading + '\'">Buy</button><ul>' + names.map((name) => buy(name)).join('') + '</ul>' }
+let shown
+const record = (title) => { app.firstChild ?? (app.innerHTML = '<header><h2></h2></header><div></div>'); app.querySelector('h2').textContent = shown = title; app.lastChild.innerHTML = '<button onclick="document.title = shown">Buy</button>' }
+const anchors = (note, href) => { shown = note; app.innerHTML = '<p>' + note + '</p><a href="' + href + '" onclick="event.preventDefault(); document.title = shown">Buy</a>' }
+const pictured = (name) => { shown = name; app.innerHTML = '<img alt=' + name + '><button onclick="document.title = shown">Buy</button>' }
 const terms = (name) => { app.innerHTML = '<dl><dt>' + name + '<dd><button onclick="document.title = \'' + name + '\'">Buy</button></dl>' }
 const one = (...names) => { while (app.lastChild) app.lastChild.remove(); for (const name of names) { app.insertAdjacentHTML('beforeend', buy(name)) } }
 const root = host.attachShadow({mode: 'open'})
@@ -43,7 +47,14 @@ func TestRefsOfWhatIsRedrawn(t *testing.T) {
 		{"list('Tea', 'Tea', 'Cup')", "list('Tea', 'Tea', 'Cup')", []int{0, 1, 2}, []string{"Tea", "Tea", "Cup"}, true},
 		{"cards('Tea', 'Cup', 'Pot')", "cards('Pot', 'Tea')", []int{0, 2}, []string{"Tea", "Pot"}, false},
 		{"cards('Tea')", "cards('Cup')", nil, nil, false},
-		{"page('Order 1', 'Note', 'Tea')", "page('Order 2', 'Note', 'Tea')", []int{1}, []string{"Tea"}, false},
+		{"page('Order 1', 'Note', 'Tea')", "page('Order 2', 'Note', 'Tea')", nil, nil, false},
+		{"page('Tasks (1)', 'Note', 'Tea')", "page('Tasks (2)', 'Note', 'Tea', 'Cup')", []int{1}, []string{"Tea"}, false},
+		{"record('Order 1')", "record('Order 2')", nil, nil, false},
+		{"record('Order 1')", "record('Order 1')", []int{0}, []string{"Order 1"}, true},
+		{"anchors('A note on 1', '#')", "anchors('A note on 2', '#')", nil, nil, false},
+		{"anchors('A note on 1', 'javascript:')", "anchors('A note on 2', 'javascript:')", nil, nil, false},
+		{"anchors('A note on 1', '#buy')", "anchors('A note on 2', '#buy')", []int{0}, []string{"A note on 2"}, false},
+		{"pictured('Ann')", "pictured('Bob')", nil, nil, false},
 		{"page('Order 1', 'Note', 'Tea')", "page('Order 1', 'Note', 'Tea', 'Cup')", []int{0, 1}, []string{"Order 1", "Tea"}, false},
 		{"page('Order', 'Of 1', 'Tea')", "page('Order', 'Of 2', 'Tea')", []int{1}, []string{"Tea"}, false},
 		{"terms('Tea')", "terms('Cup')", nil, nil, false},

@@ -3,7 +3,7 @@ function () {
   // and place. It keeps the numbered elements that were removed, by what they were in, until the
   // next look. A ref never goes to an element that could be another one: where two are alike, or
   // where what is around a control is no longer the same, there are new refs.
-  const MAX_REMOVED = 2000, MAX_VISITED = 20000, MAX_ELEMENTS = 5000;
+  const MAX_REMOVED = 2000, MAX_VISITED = 20000, MAX_ELEMENTS = 5000, MAX_HEADINGS = 200;
   const { numbers, elements, called } = memory;
   const { skipped, squash } = library.naming();
   const removed = new Map(); // {records, all}
@@ -48,10 +48,10 @@ function () {
   }
 
   const controls = "a,button,select,textarea,option,label,[role=button],[role=link],[role=menuitem],[role=tab],[role=checkbox],[role=switch],[contenteditable]";
-  // tells reports whether an element itself makes clear what it is: a link, or an item with a text
-  // beside its controls. "Delete" alone could be for anything.
+  // tells reports whether an element itself makes clear what it is: a link with an address, or an
+  // item with a text beside its controls. "Delete" alone could be for anything.
   function tells(e) {
-    if (e.$nodeName === "A" && e.$hasAttribute("href")) return true;
+    if (e.$nodeName === "A" && /^(?!\s*(#?\s*$|javascript:))/i.test(e.$getAttribute("href") ?? "")) return true;
     if (e.$matches(controls)) return false;
     return nodesOf(e).some((n) => (n.$nodeType === 3 ? /[\p{L}\p{N}]/u.test(n.$nodeValue) : tells(n)));
   }
@@ -59,8 +59,24 @@ function () {
   const apart = "ul,ol,dl,table,tbody,select,datalist,output,[aria-live],[role=list],[role=table],[role=grid],[role=treegrid],[role=rowgroup],[role=listbox],[role=tree],[role=feed],[role=log],[role=status],[role=alert]";
   function around(e) {
     if (e.$matches(apart)) return "";
+    if (e.$nodeName === "IMG") return e.$getAttribute("alt") ?? "";
     return nodesOf(e).map((n) => (n.$nodeType === 3 ? squash(n.$nodeValue) : around(n))).join(" ");
   }
+
+  // A heading tells what the things beside it are of: below another one they are others, also those
+  // with a text that tells what they are. The number of those things in it does not count.
+  const headings = "h1,h2,h3,h4,h5,h6,legend,caption,[role=heading]";
+  const titleOf = (e) => squash(e.$textContent).replace(/\(\d+\)/g, "");
+  const titlesOf = (list) => list.flatMap((e) => (e.$matches(headings) ? [e] : e.$matches("header,hgroup") ? [...e.$querySelectorAll(headings)] : [])).map(titleOf).join("\n");
+  let titles = new Map(); // of the document, when it was last looked at
+  // retitle returns what is below headings that have another text now.
+  function retitle() {
+    const before = titles, parts = [];
+    titles = new Map([...document.$querySelectorAll(headings)].slice(0, MAX_HEADINGS).map((e) => [e, titleOf(e)]));
+    for (const [e, title] of titles) if (before.has(e) && before.get(e) !== title) parts.push(e.$parentElement?.$parentElement ?? e);
+    return parts;
+  }
+  retitle();
 
   function move(old, now) {
     const n = numbers.get(old);
@@ -92,6 +108,7 @@ function () {
   // match finds the elements that are as they were among those in the same place. same: what is
   // around them is the same. ordered: the old ones are in their order.
   function match(olds, news, same, ordered) {
+    if (titlesOf(olds) !== titlesOf(news)) return;
     const keys = new Map([...olds, ...news].map((e) => [e, keyOf(e)]));
     if (ordered && olds.length === news.length && olds.every((e, i) => keys.get(e) === keys.get(news[i]))) {
       if (same || olds.some(tells)) olds.forEach((e, i) => move(e, news[i]));
@@ -111,6 +128,7 @@ function () {
 
   // adopt gives the refs of what was removed to what is now in its place as it was.
   function adopt() {
+    const retitled = retitle();
     if (!removed.size) return;
     const all = [...removed];
     removed.clear();
@@ -119,7 +137,7 @@ function () {
     count = visited = 0;
     if (full) return;
     for (const [target, { records, all: gone }] of all) {
-      if (!target.$isConnected) continue;
+      if (!target.$isConnected || retitled.some((part) => part.$contains(target))) continue;
       const olds = [...gone].filter((e) => !e.$isConnected);
       const news = [...target.$children].filter((e) => !skipped.has(e.$nodeName) && !numbers.has(e));
       if (!olds.length || !news.length || olds.length + news.length > MAX_ELEMENTS) continue;
