@@ -19,6 +19,10 @@ const cards = (...names) => { app.innerHTML = names.map((name) => '<div class=ca
 const page = (heading, note, ...names) => { app.innerHTML = '<h1>' + heading + '</h1><p>' + note + '</p><button onclick="document.title = \'' + heading + '\'">Buy</button><ul>' + names.map((name) => buy(name)).join('') + '</ul>' }
 let shown
 const record = (title) => { app.firstChild ?? (app.innerHTML = '<header><h2></h2></header><div></div>'); app.querySelector('h2').textContent = shown = title; app.lastChild.innerHTML = '<button onclick="document.title = shown">Buy</button>' }
+const buyShown = '<button onclick="document.title = shown">Buy</button>'
+const alike = (note) => { app.firstChild ?? (app.innerHTML = '<ul></ul><p></p>'); app.lastChild.textContent = shown = note; app.firstChild.innerHTML = ('<li>Item ' + buyShown + '</li>').repeat(2) }
+const mail = (n) => { shown = n; app.innerHTML = '<div>Mail ' + n + '</div><p>From: Ann ' + buyShown + '</p>' }
+const tabbed = (n) => { shown = n; app.firstChild ?? (app.innerHTML = '<div role=tablist><button role=tab>A</button><button role=tab>B</button></div><div role=tabpanel></div>'); [...app.firstChild.children].forEach((e, i) => e.setAttribute('aria-selected', i === n)); app.lastChild.innerHTML = '<p>Settings</p>' + buyShown }
 const anchors = (note, href) => { shown = note; app.innerHTML = '<p>' + note + '</p><a href="' + href + '" onclick="event.preventDefault(); document.title = shown">Buy</a>' }
 const pictured = (name) => { shown = name; app.innerHTML = '<img alt=' + name + '><button onclick="document.title = shown">Buy</button>' }
 const terms = (name) => { app.innerHTML = '<dl><dt>' + name + '<dd><button onclick="document.title = \'' + name + '\'">Buy</button></dl>' }
@@ -51,6 +55,10 @@ func TestRefsOfWhatIsRedrawn(t *testing.T) {
 		{"page('Tasks (1)', 'Note', 'Tea')", "page('Tasks (2)', 'Note', 'Tea', 'Cup')", []int{1}, []string{"Tea"}, false},
 		{"record('Order 1')", "record('Order 2')", nil, nil, false},
 		{"record('Order 1')", "record('Order 1')", []int{0}, []string{"Order 1"}, true},
+		{"alike('Page 1')", "alike('Page 2')", nil, nil, false},
+		{"alike('Page 1')", "alike('Page 1')", []int{0, 1}, []string{"Page 1", "Page 1"}, true},
+		{"mail('1')", "mail('2')", nil, nil, false},
+		{"tabbed(0)", "tabbed(1)", nil, nil, false},
 		{"anchors('A note on 1', '#')", "anchors('A note on 2', '#')", nil, nil, false},
 		{"anchors('A note on 1', 'javascript:')", "anchors('A note on 2', 'javascript:')", nil, nil, false},
 		{"anchors('A note on 1', '#buy')", "anchors('A note on 2', '#buy')", []int{0}, []string{"A note on 2"}, false},

@@ -92,6 +92,18 @@ function () {
     elementsOf(old).forEach((e, i) => { if (inner[i]) move(e, inner[i]); });
   }
 
+  // Texts that have changed in place, and the choice of a tab or a page: see besides.
+  const changed = new Set();
+  function noteChange(e) {
+    if (changed.size < MAX_REMOVED) changed.add(e);
+  }
+  // besides reports whether one of these is beside an element, so that what is in it may be of
+  // something else.
+  function besides(target, changes) {
+    const scope = target.$parentElement?.$parentElement ?? target.$parentElement;
+    return !!scope && changes.some((e) => scope.$contains(e) && !target.$contains(e) && !e.$contains(target) && !e.$closest(apart));
+  }
+
   const group = (all, key) => {
     const groups = new Map();
     for (const e of all) {
@@ -105,30 +117,36 @@ function () {
     const by = group(news, key);
     for (const [k, [e, ...more]] of group(olds, key)) if (!more.length && by.get(k)?.length === 1) visit(e, by.get(k)[0]);
   };
+  const isItem = (e) => /^(LI|TR|OPTION|ARTICLE)$/.test(e.$nodeName) || /^(listitem|row|option|treeitem|article)$/.test(e.$getAttribute("role") ?? "");
+  // isOne reports whether an element is one of several things, or a link, rather than a line of a
+  // record: "From: Ann" is in many.
+  const isOne = (e, all) => e.$nodeName === "A" || isItem(e) || e.$nodeName !== "P" && all.filter((other) => headOf(other) === headOf(e)).length > 1;
   // match finds the elements that are as they were among those in the same place. same: what is
   // around them is the same. ordered: the old ones are in their order.
   function match(olds, news, same, ordered) {
     if (titlesOf(olds) !== titlesOf(news)) return;
     const keys = new Map([...olds, ...news].map((e) => [e, keyOf(e)]));
-    if (ordered && olds.length === news.length && olds.every((e, i) => keys.get(e) === keys.get(news[i]))) {
-      if (same || olds.some(tells)) olds.forEach((e, i) => move(e, news[i]));
+    if (same && ordered && olds.length === news.length && olds.every((e, i) => keys.get(e) === keys.get(news[i]))) {
+      olds.forEach((e, i) => move(e, news[i]));
       return;
     }
     const done = new Set();
     unique(olds, news, (e) => keys.get(e), (old, now) => {
       done.add(old).add(now);
-      if (same || tells(old)) move(old, now);
+      if (same || tells(old) && isOne(old, olds)) move(old, now);
       else match(elementsOf(old), elementsOf(now), same && !old.$matches(apart), true);
     });
     // A list or a part of the page that has changed is the same one if no other is like it. An
     // item is not: it may have the place of another.
-    const part = (e) => !done.has(e) && !/^(LI|TR|OPTION|ARTICLE)$/.test(e.$nodeName) && !/^(listitem|row|option|treeitem|article)$/.test(e.$getAttribute("role") ?? "");
+    const part = (e) => !done.has(e) && !isItem(e);
     unique(olds.filter(part), news.filter(part), headOf, (old, now) => match(elementsOf(old), elementsOf(now), same && !old.$matches(apart), true));
   }
 
   // adopt gives the refs of what was removed to what is now in its place as it was.
   function adopt() {
     const retitled = retitle();
+    const changes = [...changed];
+    changed.clear();
     if (!removed.size) return;
     const all = [...removed];
     removed.clear();
@@ -142,8 +160,8 @@ function () {
       const news = [...target.$children].filter((e) => !skipped.has(e.$nodeName) && !numbers.has(e));
       if (!olds.length || !news.length || olds.length + news.length > MAX_ELEMENTS) continue;
       const text = (list) => squash(list.map(around).join(" "));
-      match(olds, news, text(olds) === text(news), records === 1);
+      match(olds, news, text(olds) === text(news) && !besides(target, changes), records === 1);
     }
   }
-  return { note, adopt };
+  return { note, noteChange, adopt };
 }

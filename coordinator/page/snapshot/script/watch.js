@@ -68,11 +68,16 @@ function () {
         const e = target.$nodeType === 1 ? target : target.$parentElement ?? target.$parentNode?.$host;
         note(type === "attributes" ? dressed : dirty, e);
         changed.add(e);
+        if (e && (type !== "attributes" || /^aria-(selected|current)$/.test(attributeName))) redrawn.noteChange(e);
         continue;
       }
       note(emptied, target);
       redrawn.note({ target, addedNodes, removedNodes });
-      if ([...addedNodes, ...removedNodes].some((n) => n.$nodeType === 3 && n.$nodeValue.trim())) note(dirty, target.$nodeType === 11 ? target.$host : target);
+      if ([...addedNodes, ...removedNodes].some((n) => n.$nodeType === 3 && n.$nodeValue.trim())) {
+        note(dirty, target.$nodeType === 11 ? target.$host : target);
+        const text = (nodes) => [...nodes].map((n) => n.$textContent).join("");
+        if (target.$nodeType === 1 && text(addedNodes) !== text(removedNodes)) redrawn.noteChange(target);
+      }
       for (const n of addedNodes) {
         if (n.$nodeName === "STYLE" || n.$nodeName === "LINK") restyled = true;
         if (n.$nodeType !== 1) continue;
