@@ -105,15 +105,25 @@ func diffLines(before, after []string) []diffLine {
 		for len(gone) > 0 && inner < len(fresh) && indentOf(fresh[inner]) > indentOf(gone[0]) {
 			inner++
 		}
-		for _, line := range fresh[:inner] {
-			out = append(out, diffLine{'+', line})
+		// Further down, the removed lines may leave the parent of the first one. The new lines in
+		// that come before those that are not.
+		head, within := 0, inner
+		for head < len(gone) && indentOf(gone[head]) >= indentOf(gone[0]) {
+			head++
 		}
-		for _, line := range gone {
-			out = append(out, diffLine{'-', line})
+		for head < len(gone) && within < len(fresh) && indentOf(fresh[within]) >= indentOf(gone[0]) {
+			within++
 		}
-		for _, line := range fresh[inner:] {
-			out = append(out, diffLine{'+', line})
+		add := func(mark byte, lines []string) {
+			for _, line := range lines {
+				out = append(out, diffLine{mark, line})
+			}
 		}
+		add('+', fresh[:inner])
+		add('-', gone[:head])
+		add('+', fresh[inner:within])
+		add('-', gone[head:])
+		add('+', fresh[within:])
 		for _, line := range after[endY-common : endY] {
 			out = append(out, diffLine{' ', line})
 		}

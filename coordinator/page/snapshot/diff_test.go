@@ -55,3 +55,13 @@ func TestFit(t *testing.T) {
 		}
 	}
 }
+
+// New lines stand below their parent, before lines outside of it that have gone.
+func TestDiffKeepsNewLinesBelowTheirParent(t *testing.T) {
+	before := "- tablist:\n  - tab One [selected]\n  - tab Two\n- tabpanel One:\n  - Save\n"
+	after := "- tablist:\n  - tab One\n  - tab Two [selected]\n- tabpanel Two:\n  - Send\n"
+	want := "  - tablist:\n-   - tab One [selected]\n-   - tab Two\n+   - tab One\n+   - tab Two [selected]\n- - tabpanel One:\n-   - Save\n+ - tabpanel Two:\n+   - Send\n"
+	if got := diff(before, after); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
