@@ -41,15 +41,16 @@ func (b *budget) give(n int) {
 // has reports whether the budget has n bytes now.
 func (b *budget) has(n int) bool { return b.used.Load()+int64(n) <= b.limit }
 
-// worthRelease is how much memory must have become free for a release: that takes some
-// milliseconds of a processor.
-const worthRelease = 64 << 20
+// worthRelease is how much memory must have become free for a release, lastRelease when
+// nothing is in use any longer: it takes some milliseconds of a processor.
+const worthRelease, lastRelease = 64 << 20, 16 << 20
 
 // release returns memory to the system that clients no longer hold. Go would keep it: its
 // collector runs again when as much has been allocated, or after two minutes, and then
 // only a part is returned. It is called when a client has left.
 func (b *budget) release() {
-	if freed := b.freed.Load(); freed >= worthRelease && b.freed.CompareAndSwap(freed, 0) {
+	freed := b.freed.Load()
+	if (freed >= worthRelease || freed >= lastRelease && b.used.Load() == 0) && b.freed.CompareAndSwap(freed, 0) {
 		debug.FreeOSMemory()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"browser-coordinator/internal/backoff"
@@ -31,14 +32,17 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, no)
 		return
 	}
-	defer p.served.Add(-1)
+	// A request that becomes a relay counts as that from its response on, before the client
+	// can send another one.
+	served := sync.OnceFunc(func() { p.served.Add(-1) })
+	defer served()
 	if int(p.served.Add(1))+len(p.list()) > maxClients {
 		p.refuse(w, r, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d clients use this endpoint, and it takes no more. `coordinator status` lists them: end some, and connect again.", maxClients)})
 		return
 	}
 	switch {
 	case isUpgrade(r):
-		p.serveWebSocket(w, r, path)
+		p.serveWebSocket(w, r, path, served)
 	case path == "/json" || strings.HasPrefix(path, "/json/"):
 		p.serveJSON(w, r, mount, path)
 	case path == "" || path == "/":

@@ -59,8 +59,8 @@ func forBrowser(path string) bool {
 }
 
 // serveWebSocket connects the client with the current browser and hands both to a
-// relay.
-func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path string) {
+// relay. It calls served when the relay counts as a client.
+func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path string, served func()) {
 	if no := checkUpgrade(r); no != nil {
 		if no.status == http.StatusUpgradeRequired {
 			w.Header().Set("Sec-WebSocket-Version", "13")
@@ -105,7 +105,7 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 	case up == nil:
 		p.refuse(w, r, &refusal{other.status, fmt.Sprintf("the browser refuses %s: %s. `/json/list` names the pages that it has now.", path, other.text)})
 	default:
-		p.hijack(w, r, up)
+		p.hijack(w, r, up, served)
 	}
 }
 
@@ -168,7 +168,7 @@ func (p *Proxy) dial(ctx context.Context, who *Client, b *Browser, r *http.Reque
 // hijack takes the client's connection from the HTTP server and starts the relay.
 // The relay outlives this handler, whose goroutine and request would otherwise stay
 // in memory as long.
-func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, up *joined) {
+func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, up *joined, served func()) {
 	conn, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		up.abandon()
@@ -176,6 +176,7 @@ func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, up *joined) {
 		p.refuse(w, r, &refusal{http.StatusInternalServerError, "this connection cannot become a WebSocket"})
 		return
 	}
+	served()
 	client := conn.(*net.TCPConn)
 	client.SetKeepAliveConfig(keepAlive)
 	// Bytes that the client sent early are forwarded after the browser's 101:

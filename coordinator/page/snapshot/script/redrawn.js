@@ -60,6 +60,7 @@ function () {
   function around(e) {
     if (e.$matches(apart)) return "";
     if (e.$nodeName === "IMG") return e.$getAttribute("alt") ?? "";
+    if (typed(e)) return e.$value;
     return nodesOf(e).map((n) => (n.$nodeType === 3 ? squash(n.$nodeValue) : around(n))).join(" ");
   }
 
