@@ -17,6 +17,7 @@ const list = (...names) => { app.innerHTML = '<ul>' + names.map((name) => buy(na
 const rows = (...names) => { app.firstChild ?? (app.innerHTML = '<table></table>'); app.firstChild.innerHTML = '<tbody>' + names.map((name, i) => '<tr aria-rowindex=' + i + '><td>' + name + '<td><button onclick="document.title = \'' + name + '\'">Buy</button>').join('') }
 const cards = (...names) => { app.innerHTML = names.map((name) => '<div class=card><h3>' + name + '</h3><button onclick="document.title = \'' + name + '\'">Buy</button></div>').join('') }
 const page = (heading, note, ...names) => { app.innerHTML = '<h1>' + heading + '</h1><p>' + note + '</p><button onclick="document.title = \'' + heading + '\'">Buy</button><ul>' + names.map((name) => buy(name)).join('') + '</ul>' }
+const form = (name) => { app.innerHTML = '<h2>Edit</h2><label>Name <input></label><button onclick="document.title = \'' + name + '\'">Buy</button>'; app.querySelector('input').value = name }
 let shown
 const record = (title) => { app.firstChild ?? (app.innerHTML = '<header><h2></h2></header><div></div>'); app.querySelector('h2').textContent = shown = title; app.lastChild.innerHTML = '<button onclick="document.title = shown">Buy</button>' }
 const buyShown = '<button onclick="document.title = shown">Buy</button>'
@@ -58,6 +59,8 @@ func TestRefsOfWhatIsRedrawn(t *testing.T) {
 		{"alike('Page 1')", "alike('Page 2')", nil, nil, false},
 		{"alike('Page 1')", "alike('Page 1')", []int{0, 1}, []string{"Page 1", "Page 1"}, true},
 		{"mail('1')", "mail('2')", nil, nil, false},
+		{"form('Ann')", "form('Bob')", nil, nil, false},
+		{"form('Ann')", "form('Ann')", []int{0}, []string{"Ann"}, true},
 		{"tabbed(0)", "tabbed(1)", nil, nil, false},
 		{"anchors('A note on 1', '#')", "anchors('A note on 2', '#')", nil, nil, false},
 		{"anchors('A note on 1', 'javascript:')", "anchors('A note on 2', 'javascript:')", nil, nil, false},

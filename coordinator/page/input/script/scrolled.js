@@ -5,12 +5,12 @@ function () {
     let moving = false;
     const began = () => { moving = true; }, ended = () => { moving = false; };
     const end = () => {
-      document.removeEventListener("scroll", began, true);
-      document.removeEventListener("scrollend", ended, true);
+      document.$removeEventListener("scroll", began, true);
+      document.$removeEventListener("scrollend", ended, true);
       done();
     };
-    document.addEventListener("scroll", began, true);
-    document.addEventListener("scrollend", ended, true);
+    document.$addEventListener("scroll", began, true);
+    document.$addEventListener("scrollend", ended, true);
     // The scroll begins with the next frame; its events come with that or the one after it.
     let frames = 0;
     const look = () => { if (++frames < 3 || moving) requestAnimationFrame(look); else setTimeout(end); };
