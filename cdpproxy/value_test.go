@@ -220,10 +220,17 @@ func TestValueSlowReader(t *testing.T) {
 // TestPongsNotRead: pongs that a client does not read count what they take in memory.
 func TestPongsNotRead(t *testing.T) {
 	watcher := newJoined(passAll{})
-	_, addr := serveLimited(t, valueSource(newValue()), &cdpproxy.Options{Rule: watcher}, cdpproxy.Limits{Buffered: 1 << 20})
+	_, addr := serveLimited(t, valueSource(newValue()), &cdpproxy.Options{Rule: watcher}, cdpproxy.Limits{Buffered: 64 << 10})
 	conn, _ := smallUpgrade(t, addr)
 	client := <-watcher.came
-	go io.WriteString(conn, strings.Repeat(clientFrame(0x89, ""), 200_000)) // ends with the connection
+	pings := strings.Repeat(clientFrame(0x89, ""), 20_000)
+	go func() { // the system keeps some pongs, too
+		for {
+			if _, err := io.WriteString(conn, pings); err != nil {
+				return // the connection has ended
+			}
+		}
+	}()
 	select {
 	case <-client.Done:
 	case <-testContext(t).Done():

@@ -79,6 +79,9 @@ func (r *Rule) answerFor(ctx context.Context, c *cdpproxy.Client, chosen <-chan 
 		p = &program{name: c.Name}
 		r.programs[id] = p
 	}
+	if p.answer == refused && time.Now().After(p.until) {
+		p.answer = "" // an older connection of the program may last longer than the refusal
+	}
 	switch p.answer {
 	case "":
 		return r.await(ctx, c, p, chosen)
