@@ -271,13 +271,15 @@ func TestHold(t *testing.T) {
 		}
 		early <- err
 	}()
-	if window := openWindow(t, dir, workspace); window.first != serve.first {
+	window := openWindow(t, dir, workspace, "-v")
+	if window.first != serve.first {
 		t.Errorf("the window has the endpoint %s, not %s", window.first, serve.first)
 	}
 	if err := <-early; err != nil {
 		t.Errorf("a client within the hold: %v", err)
 	}
 	serve.stop(t)
+	window.stderr.await(t, "serving the endpoint") // until then its port refuses connections
 	if got := titles(t, serve.first); len(got) != 1 {
 		t.Errorf("after the first coordinator's end: pages %q", got)
 	}
