@@ -35,17 +35,15 @@ const referenceBegin = `# The tools
 
 <!-- Generated from the tools in coordinator/tools: see TestReference there. -->
 
-These are the tools that ` + "`coordinator mcp`" + ` offers to agents. Names and parameters are those of Playwright MCP where the same thing exists there. [The specification](../specs/mcp-tools.md) has what many tools share: [targets](../specs/mcp-tools.md#targets), [snapshots](../specs/mcp-tools.md#snapshots), [actions and what their results show](../specs/mcp-tools.md#actions), [files](../specs/mcp-tools.md#files), and what the user allows.
+These are the tools that ` + "`coordinator mcp`" + ` offers to agents. Names and parameters are those of Playwright MCP where the same thing exists there. [The specification](../specs/mcp-tools.md) has what they share: [targets](../specs/mcp-tools.md#targets), [snapshots](../specs/mcp-tools.md#snapshots), [actions and their results](../specs/mcp-tools.md#actions), [files](../specs/mcp-tools.md#files), and what the user allows.
 
 Of these parameters, a tool has those that its entry names after *also*:
 
-| parameter | |
-|---|---|
-| ` + "`window`" + ` | string: [another window](../specs/mcp-tools.md#which-window) than yours, by its folder or an address of ` + "`window_list`" + ` |
-| ` + "`tab`" + ` | integer: [another tab](../specs/mcp-tools.md#which-page) than yours, by the index that ` + "`browser_tabs`" + ` has |
-| ` + "`changes`" + ` | string: how much of what has changed the result shows: ` + "`none`, `short` (default) or `full`" + ` |
-| ` + "`page`" + ` | integer: which part of a long result, from 1 |
-| ` + "`filename`" + ` | string: the result goes to [a new file](../specs/mcp-tools.md#files) |
+- ` + "`window`" + ` (string): [another window](../specs/mcp-tools.md#which-window) than yours, by its folder or an address of ` + "`window_list`" + `
+- ` + "`tab`" + ` (integer): [another tab](../specs/mcp-tools.md#which-page) than yours, by the index that ` + "`browser_tabs`" + ` has
+- ` + "`changes`" + ` (string): how much of what has changed the result shows: ` + "`none`, `short` (default) or `full`" + `
+- ` + "`page`" + ` (integer): which part of a long result, from 1
+- ` + "`filename`" + ` (string): the result goes to [a new file](../specs/mcp-tools.md#files)
 
 A tool *reads*, *shows* the user something, *adjusts* what can be undone, or *acts*. In ` + "`view`" + ` mode only tools and calls that read or show are allowed; in ` + "`ask`" + ` mode the user is asked before the others. A *kind* of action can be allowed for a session.
 
@@ -95,7 +93,7 @@ func (t *Tool) reference() string {
 		}
 	}
 	if len(rows) > 0 {
-		fmt.Fprintf(&b, "| parameter | |\n|---|---|\n%s\n\n", strings.Join(rows, "\n"))
+		fmt.Fprintf(&b, "%s\n\n", strings.Join(rows, "\n"))
 	}
 	result := "Result: " + t.Returns + "."
 	if len(also) > 0 {
@@ -108,7 +106,9 @@ func (t *Tool) reference() string {
 	if t.Notes != "" {
 		fmt.Fprintf(&b, "%s\n\n", t.Notes)
 	}
-	fmt.Fprintf(&b, "Example: `%s`\n\n", t.Example)
+	if t.Example != "{}" {
+		fmt.Fprintf(&b, "Example: `%s`\n\n", t.Example)
+	}
 	return b.String()
 }
 
@@ -122,10 +122,11 @@ func row(of string, p catalog.Parameter) []string {
 	if p.Required {
 		kind += ", required"
 	}
+	about := ""
 	if p.About != "" {
-		kind += ": " + strings.ReplaceAll(p.About, "|", `\|`)
+		about = ": " + p.About
 	}
-	rows := []string{fmt.Sprintf("| `%s%s` | %s |", of, p.Name, kind)}
+	rows := []string{fmt.Sprintf("- `%s%s` (%s)%s", of, p.Name, kind, about)}
 	for _, m := range members {
 		if !m.Unlisted {
 			rows = append(rows, row(of+p.Name+".", m)...)
