@@ -97,13 +97,17 @@ func splitCaps(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// checkCaps sorts the given names and refuses unknown ones.
-func checkCaps(given []string) ([]string, error) {
+// checkCaps sorts the names of --caps, or of its variable, and refuses unknown ones.
+func checkCaps(cmd *cobra.Command, given []string) ([]string, error) {
+	source := "$" + envCaps
+	if cmd.Flags().Changed("caps") {
+		source = "--caps"
+	}
 	caps := splitCaps(strings.Join(given, ","))
 	slices.Sort(caps)
 	caps = slices.Compact(caps)
 	if err := tools.CheckCaps(caps); err != nil {
-		return nil, wrongUse("%w", err)
+		return nil, wrongUse("%s: %w", source, err)
 	}
 	return caps, nil
 }

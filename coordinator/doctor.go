@@ -22,9 +22,12 @@ func (p *program) doctorCommand() *cobra.Command {
 entries, directories, windows, endpoints, browsers and the machine, and prints a
 line for each finding, with the command or the setting that solves a problem.
 
---fix makes the directories of the coordinator and of windows private, deletes the
-sockets of windows that are gone, and removes the ports and tokens of folders that no
-longer exist. It ends no program, and changes no file of another one.
+It starts this program as each entry of a host does, to see whether it responds. It
+runs no other program that a host's file names.
+
+--fix makes the directories of the coordinator and of windows private. It deletes the
+sockets of windows that are gone, and the ports and tokens of folders that no longer
+exist. It ends no program, and changes no file of another one.
 
 --bundle writes the report for others: without secrets, addresses of pages, and
 the names of you, your home folder and this machine.
@@ -45,12 +48,15 @@ The exit code is 1 if there is a problem.`,
 			report := doctor.Examine(cmd.Context(), doctor.Options{
 				Version: version(), Client: peer(), Folder: folder, Fix: fix,
 			})
-			if asJSON {
+			switch {
+			case bundle == "-":
+				err = terminal.JSON(p.out, doctor.NewBundle(report))
+			case asJSON:
 				err = terminal.JSON(p.out, report)
-			} else {
+			default:
 				err = p.printReport(report)
 			}
-			if err == nil && bundle != "" {
+			if err == nil && bundle != "" && bundle != "-" {
 				if err = doctor.WriteBundle(bundle, report); err == nil {
 					p.notice("Wrote %s. Read it before you send it to others.\n", bundle)
 				}
@@ -64,7 +70,8 @@ The exit code is 1 if there is a problem.`,
 	workspaceFlag(cmd, &given)
 	cmd.Flags().BoolVar(&fix, "fix", false, "solve the problems that are safe to solve")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().StringVar(&bundle, "bundle", "", "write a report without personal data to the new `FILE`, for a bug report")
+	cmd.Flags().StringVar(&bundle, "bundle", "", "write a report without personal data to the new `FILE`, for a bug "+
+		"report; - is standard output")
 	return cmd
 }
 
@@ -94,13 +101,15 @@ func (p *program) printReport(report doctor.Report) error {
 		}
 		for _, f := range c.Findings {
 			mark := marks[f.Verdict]
-			fmt.Fprintf(&text, "  %s %-11s %s\n", terminal.Colour(p.out, mark.colour, mark.sign), c.ID, terminal.PrintableLine(f.Text))
+			fmt.Fprintf(&text, "  %s %-11s %s\n", terminal.Colour(p.out, mark.colour, mark.sign), c.ID,
+				terminal.PrintableLine(f.Text))
 			if f.Fix != "" {
 				fmt.Fprintf(&text, "  %13s Fix: %s\n", "", terminal.PrintableLine(f.Fix))
 			}
 		}
 	}
-	fmt.Fprintf(&text, "\n%s, %s", terminal.Count(report.Problems, "problem", "problems"), terminal.Count(report.Warnings, "warning", "warnings"))
+	fmt.Fprintf(&text, "\n%s, %s", terminal.Count(report.Problems, "problem", "problems"),
+		terminal.Count(report.Warnings, "warning", "warnings"))
 	if report.Unknown > 0 {
 		fmt.Fprintf(&text, ", %d unknown", report.Unknown)
 	}

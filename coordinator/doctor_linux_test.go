@@ -28,7 +28,7 @@ func TestDoctorOfAHealthyMachine(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	p.window("0.1.0", nil)
-	p.write("home/.cursor/mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp"]}}}`, 0o644)
+	p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["mcp"]`)
 	port := p.serve()
 	for _, c := range p.examine().Checks {
 		for _, f := range c.Findings {
@@ -39,7 +39,10 @@ func TestDoctorOfAHealthyMachine(t *testing.T) {
 		}
 	}
 	text, _ := p.command("doctor").Output()
-	for _, want := range []string{p.folder + " is open (browser-coordinator 0.1.0, pid ", "An agent in " + p.folder + " gets the window " + p.folder + ".", p.folder + " has port " + port + ", and no coordinator serves it now.", "Cursor starts " + strings.TrimPrefix(p.env[2], "PATH=") + "/coordinator, version 0.1.0"} {
+	for _, want := range []string{p.folder + " is open (browser-coordinator 0.1.0, pid ",
+		"An agent in " + p.folder + " gets the window " + p.folder + ".",
+		p.folder + " has port " + port + ", and no coordinator serves it now.",
+		"Cursor starts " + strings.TrimPrefix(p.env[2], "PATH=") + "/coordinator, version 0.1.0"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
@@ -75,62 +78,106 @@ func TestDoctor(t *testing.T) {
 				p.program("first/coordinator")
 				p.env = append(p.env, "PATH="+p.path("first"))
 			},
-			"path", doctor.Problem, "starts DIR/first/coordinator, which does not report its version: it is another program.", `export PATH=`, "",
+			"path", doctor.Problem, "starts DIR/first/coordinator, which does not report its version: it is another " +
+				"program.", `export PATH=`, "",
 		}, {
 			"the extension has another version", func(p *patient) { p.window("9.8.7", nil) },
-			"version", doctor.Warning, "The window DIR/shop has version 9.8.7, this program 0.1.0", "update the extension", "",
+			"version", doctor.Warning, "The window DIR/shop has version 9.8.7, this program 0.1.0",
+			"update the extension", "",
 		}, {
 			"an entry names a program that is gone", func(p *patient) {
-				p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "/gone/coordinator"}}}`, 0o644)
+				p.entry("shop/.mcp.json", `"command": "/gone/coordinator"`)
 			},
-			"hosts", doctor.Problem, "Claude Code: the entry browser-coordinator in DIR/shop/.mcp.json starts /gone/coordinator, and there is no such program.", "coordinator setup claude-code --project", "",
+			"hosts", doctor.Problem, "Claude Code: the entry browser-coordinator in DIR/shop/.mcp.json starts " +
+				"/gone/coordinator, and there is no such program.", "coordinator setup claude-code --project", "",
 		}, {
 			"an entry of a workspace file's folder names a program that is gone", func(p *patient) {
-				p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "/gone/coordinator"}}}`, 0o644)
+				p.entry("shop/.mcp.json", `"command": "/gone/coordinator"`)
 				p.env = append(p.env, "BROWSER_COORDINATOR_WORKSPACE="+p.write("shop/all.code-workspace", "{}", 0o644))
 				p.folder = p.make("other", 0o755)
 			},
-			"hosts", doctor.Problem, "starts /gone/coordinator, and there is no such program", "coordinator setup claude-code --project --workspace DIR/shop", "",
+			"hosts", doctor.Problem, "starts /gone/coordinator, and there is no such program",
+			"coordinator setup claude-code --project --workspace DIR/shop", "",
 		}, {
 			"an entry starts another command of the coordinator", func(p *patient) {
-				p.write("home/.cursor/mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["serve"]}}}`, 0o644)
+				p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["serve"]`)
 			},
-			"hosts", doctor.Problem, "Cursor: the entry browser-coordinator in DIR/home/.cursor/mcp.json starts coordinator serve, which is not its MCP server.", "coordinator setup cursor --user", "",
+			"hosts", doctor.Problem, "Cursor: the entry browser-coordinator in DIR/home/.cursor/mcp.json starts " +
+				"coordinator serve, which is not its MCP server.", "coordinator setup cursor --user", "",
 		}, {
 			"an entry has another program", func(p *patient) {
-				p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "/bin/sh", "args": ["-c", "true"]}}}`, 0o644)
+				p.entry("shop/.mcp.json", `"command": "/bin/sh", "args": ["-c", "true"]`)
 			},
-			"hosts", doctor.Warning, "Claude Code: the entry browser-coordinator in DIR/shop/.mcp.json starts /bin/sh -c true. This is not from the coordinator: /bin/sh -c true.", "remove it first", "",
+			"hosts", doctor.Warning, "Claude Code: the entry browser-coordinator in DIR/shop/.mcp.json starts /bin/sh " +
+				"-c true. This is not from the coordinator: /bin/sh -c true.", "remove it first", "",
+		}, {
+			"an entry has a wrong argument", func(p *patient) {
+				p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["mcp", "--caps", "x"]`)
+			},
+			"hosts", doctor.Problem, "Cursor: the entry browser-coordinator in DIR/home/.cursor/mcp.json does not " +
+				"work: --caps: there are no tools ", "correct DIR/home/.cursor/mcp.json", "",
+		}, {
+			"an entry has a wrong variable", func(p *patient) {
+				p.entry("shop/.mcp.json", `"command": "coordinator", "args": ["mcp"], "env": {"BROWSER_COORDINATOR_CAPS": "x"}`)
+			},
+			"hosts", doctor.Problem, "Claude Code: the entry browser-coordinator in DIR/shop/.mcp.json does not work: " +
+				"$BROWSER_COORDINATOR_CAPS: there are no tools ", "correct DIR/shop/.mcp.json", "",
+		}, {
+			"an entry's variable names a browser that is gone", func(p *patient) {
+				p.entry("home/.cursor/mcp.json", `"command": "coordinator", "env": {"BROWSER_COORDINATOR_BROWSER": "/gone/browser"}`)
+			},
+			"hosts", doctor.Problem, "does not work: its variable BROWSER_COORDINATOR_BROWSER: ",
+			"correct DIR/home/.cursor/mcp.json", "",
+		}, {
+			"an entry needs a display", func(p *patient) {
+				p.entry("shop/.mcp.json", `"command": "coordinator", "args": ["mcp", "--headed"]`)
+			},
+			"hosts", doctor.Problem, "does not work: it has --headed, and there is no display.",
+			"correct DIR/shop/.mcp.json", "",
+		}, {
+			"the display is gone", func(p *patient) { p.env = append(p.env, "DISPLAY=:32101") },
+			"display", doctor.Warning, "No browser can show a window: DISPLAY is :32101, where no display is.",
+			"set DISPLAY to the display that you see, or unset it", "",
 		}, {
 			"a host's file is broken", func(p *patient) {
 				p.write("home/.gemini/settings.json", "{\n\"key\": sk-planted}", 0o644)
 			},
-			"hosts", doctor.Problem, "Gemini CLI may start no server of DIR/home/.gemini/settings.json: it is not valid JSON: line 2, column", "correct DIR/home/.gemini/settings.json", "",
+			"hosts", doctor.Problem, "Gemini CLI may start no server of DIR/home/.gemini/settings.json: it is not " +
+				"valid JSON: line 2, column", "correct DIR/home/.gemini/settings.json", "",
 		}, {
-			"others may enter the directory of sockets", func(p *patient) { p.make("data/browser-coordinator-mcp", 0o777) },
-			"sockets", doctor.Problem, "DIR/data/browser-coordinator-mcp is open to other users (mode 0777).", "chmod 700 DIR/data/browser-coordinator-mcp",
+			"others may enter the directory of sockets",
+			func(p *patient) { p.make("data/browser-coordinator-mcp", 0o777) },
+			"sockets", doctor.Problem, "DIR/data/browser-coordinator-mcp is open to other users (mode 0777).",
+			"chmod 700 DIR/data/browser-coordinator-mcp",
 			"Set the mode 0700 of DIR/data/browser-coordinator-mcp.",
 		}, {
 			"others may enter the directory of tokens", func(p *patient) {
 				p.serve()
 				p.make("state/browser-coordinator-mcp", 0o755)
 			},
-			"state", doctor.Problem, "is open to other users (mode 0755).", "chmod 700 DIR/state/browser-coordinator-mcp",
+			"state", doctor.Problem, "is open to other users (mode 0755).",
+			"chmod 700 DIR/state/browser-coordinator-mcp",
 			"Set the mode 0700 of DIR/state/browser-coordinator-mcp.",
 		}, {
 			"an entry is turned off", func(p *patient) {
-				p.write("home/.codex/config.toml", "[mcp_servers.browser-coordinator]\ncommand = 'coordinator'\nargs = ['mcp']\nenabled = false\n", 0o644)
+				p.write("home/.codex/config.toml",
+					"[mcp_servers.browser-coordinator]\ncommand = 'coordinator'\nargs = ['mcp']\nenabled = false\n",
+					0o644)
 			},
-			"hosts", doctor.Warning, "Codex: the entry browser-coordinator in DIR/home/.codex/config.toml is turned off.", "turn the server on in Codex", "",
+			"hosts", doctor.Warning, "Codex: the entry browser-coordinator in DIR/home/.codex/config.toml is turned " +
+				"off.", "turn the server on in Codex", "",
 		}, {
-			"there is a file in place of the state", func(p *patient) { p.write("state/browser-coordinator-mcp", "", 0o600) },
+			"there is a file in place of the state",
+			func(p *patient) { p.write("state/browser-coordinator-mcp", "", 0o600) },
 			"state", doctor.Problem, "is a regular file, not a folder", "mv DIR/state/browser-coordinator-mcp ", "",
 		}, {
 			"there is no home folder", func(p *patient) { p.env = append(p.env, "HOME=", "XDG_DATA_HOME=") },
-			"sockets", doctor.Problem, "neither XDG_DATA_HOME nor HOME is an absolute path", "set HOME to your home folder", "",
+			"sockets", doctor.Problem, "neither XDG_DATA_HOME nor HOME is an absolute path",
+			"set HOME to your home folder", "",
 		}, {
 			"there is no place for state", func(p *patient) { p.env = append(p.env, "HOME=", "XDG_STATE_HOME=") },
-			"state", doctor.Problem, "neither XDG_STATE_HOME nor HOME is an absolute path", "set HOME to your home folder", "",
+			"state", doctor.Problem, "neither XDG_STATE_HOME nor HOME is an absolute path",
+			"set HOME to your home folder", "",
 		}, {
 			"a file is in the way to the state", func(p *patient) {
 				p.write("file", "", 0o600)
@@ -138,18 +185,24 @@ func TestDoctor(t *testing.T) {
 			},
 			"state", doctor.Problem, "cannot be made", "set XDG_STATE_HOME to a folder that you can write to", "",
 		}, {
-			"the path is too long for sockets", func(p *patient) { p.env = append(p.env, "XDG_DATA_HOME="+p.path(strings.Repeat("d", 100))) },
-			"sockets", doctor.Warning, "is too long for the path of a socket", "set XDG_DATA_HOME to a folder with a shorter path", "",
+			"the path is too long for sockets", func(p *patient) {
+				p.env = append(p.env, "XDG_DATA_HOME="+p.path(strings.Repeat("d", 100)))
+			},
+			"sockets", doctor.Warning, "is too long for the path of a socket",
+			"set XDG_DATA_HOME to a folder with a shorter path", "",
 		}, {
 			"the short directory is gone", func(p *patient) {
 				data := strings.Repeat("d", 100)
 				p.write(data+"/browser-coordinator-mcp/.short", "/tmp/bc-gone\n", 0o600)
 				p.env = append(p.env, "XDG_DATA_HOME="+p.path(data))
 			},
-			"sockets", doctor.Warning, "cannot be used: ", "rm DIR/", "",
+			"sockets", doctor.Warning, "cannot be used: ", "rm DIR/",
+			"Removed DIR/" + strings.Repeat("d", 100) + "/browser-coordinator-mcp/.short. Run the command “Developer: " +
+				"Reload Window” in open windows.",
 		}, {
 			"a killed window has left its socket", func(p *patient) { p.deadSocket() },
-			"windows", doctor.Warning, "1 socket is without a window, as a killed one leaves: DIR/data/", "coordinator probe",
+			"windows", doctor.Warning, "1 socket is without a window, as a killed one leaves: DIR/data/",
+			"coordinator probe",
 			"Deleted DIR/data/browser-coordinator-mcp/ipc-0123456789abcdef.sock.",
 		}, {
 			"a file has the name of a socket", func(p *patient) {
@@ -161,7 +214,8 @@ func TestDoctor(t *testing.T) {
 				p.window("0.1.0", nil)
 				p.folder = p.make("other", 0o755)
 			},
-			"workspace", doctor.Warning, "No open window has the folder DIR/other: an agent there gets a private browser.", "open DIR/other in VS Code, or run: coordinator window --workspace DIR/other", "",
+			"workspace", doctor.Warning, "No open window has the folder DIR/other: an agent there gets a private " +
+				"browser.", "open DIR/other in VS Code, or run: coordinator window --workspace DIR/other", "",
 		}, {
 			"two windows have the folder", func(p *patient) {
 				p.window("0.1.0", nil)
@@ -169,15 +223,22 @@ func TestDoctor(t *testing.T) {
 			},
 			"workspace", doctor.Warning, "Several windows fit DIR/shop", "close all but one", "",
 		}, {
-			"the variable names a folder that is gone", func(p *patient) { p.env = append(p.env, "BROWSER_COORDINATOR_WORKSPACE=/gone") },
-			"workspace", doctor.Problem, "$BROWSER_COORDINATOR_WORKSPACE is /gone, which does not exist", "unset BROWSER_COORDINATOR_WORKSPACE", "",
+			"the variable names a folder that is gone",
+			func(p *patient) { p.env = append(p.env, "BROWSER_COORDINATOR_WORKSPACE=/gone") },
+			"workspace", doctor.Problem, "$BROWSER_COORDINATOR_WORKSPACE is /gone, which does not exist",
+			"unset BROWSER_COORDINATOR_WORKSPACE", "",
 		}, {
-			"a window has another XDG_DATA_HOME", func(p *patient) { p.window("0.1.0", []string{"XDG_DATA_HOME=" + p.path("elsewhere")}) },
-			"environment", doctor.Warning, "listens in DIR/elsewhere/browser-coordinator-mcp, where programs of this shell do not look. XDG_DATA_HOME is DIR/elsewhere there and DIR/data here.",
+			"a window has another XDG_DATA_HOME", func(p *patient) {
+				p.window("0.1.0", []string{"XDG_DATA_HOME=" + p.path("elsewhere")})
+			},
+			"environment", doctor.Warning, "listens in DIR/elsewhere/browser-coordinator-mcp, where programs of this " +
+				"shell do not look. XDG_DATA_HOME is DIR/elsewhere there and DIR/data here.",
 			"export XDG_DATA_HOME=DIR/elsewhere", "",
 		}, {
-			"a window has another XDG_STATE_HOME", func(p *patient) { p.window("0.1.0", []string{"XDG_STATE_HOME=" + p.path("elsewhere")}) },
-			"environment", doctor.Warning, "XDG_STATE_HOME is DIR/elsewhere there and DIR/state here", "export XDG_STATE_HOME=DIR/elsewhere", "",
+			"a window has another XDG_STATE_HOME",
+			func(p *patient) { p.window("0.1.0", []string{"XDG_STATE_HOME=" + p.path("elsewhere")}) },
+			"environment", doctor.Warning, "XDG_STATE_HOME is DIR/elsewhere there and DIR/state here",
+			"export XDG_STATE_HOME=DIR/elsewhere", "",
 		}, {
 			"another program has the port", func(p *patient) {
 				ln, err := net.Listen("tcp", "127.0.0.1:"+p.serve())
@@ -242,9 +303,9 @@ func TestDoctor(t *testing.T) {
 func TestDoctorRunsNoProgramOfTheFolder(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
-	p.write("home/.cursor/mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "${workspaceFolder}/coordinator", "args": ["mcp"]}}}`, 0o644)
+	p.entry("home/.cursor/mcp.json", `"command": "${workspaceFolder}/coordinator", "args": ["mcp"]`)
 	p.write("shop/${workspaceFolder}/coordinator", "#!/bin/sh\ntouch "+p.path("was-run")+"\necho coordinator 0.1.0\n", 0o755)
-	p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "./coordinator", "args": ["mcp"]}}}`, 0o644)
+	p.entry("shop/.mcp.json", `"command": "./coordinator", "args": ["mcp"]`)
 	p.write("shop/coordinator", "#!/bin/sh\ntouch "+p.path("was-run")+"\necho coordinator 0.1.0\n", 0o755)
 	found := findings(p.examine(), "hosts")
 	if len(found) != 2 || found[0].Verdict != doctor.Warning || found[1].Verdict != doctor.Warning {
@@ -299,7 +360,7 @@ func TestDoctorsBundle(t *testing.T) {
 	p.window("0.1.0", nil, "planted title", "ws://127.0.0.1:9/planted-path")
 	p.env = append(p.env, "USER=planted-user", "BROWSER_COORDINATOR_BROWSER="+p.path("home/planted-user/")+"https://planted.example/x", "XDG_STATE_HOME="+p.path("state"))
 	p.write("home/.codex/config.toml", "[mcp_servers.x]\nenv = { KEY = sk-planted }\n", 0o600)
-	p.write("home/.cursor/mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp", "--attach", "planted", "ghp_planted", "pass=planted"], "env": {"KEY": "planted"}}}}`, 0o600)
+	p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["mcp", "--attach", "planted", "ghp_planted", "pass=planted"], "env": {"KEY": "planted"}`)
 	tokens, _ := filepath.Glob(p.path("state/browser-coordinator-mcp/*.token"))
 	if len(tokens) != 1 {
 		t.Fatalf("the tokens are %v", tokens)

@@ -51,13 +51,17 @@ func TestHostileRepository(t *testing.T) {
 			evil(p, "shop/npx")
 			p.write("bin/npx", "#!/bin/sh\ntouch "+p.path("was-run")+"\n", 0o755)
 			p.env = append(p.env, strings.Replace(p.env[2], "PATH=", "PATH="+p.path("bin")+":", 1))
-			p.write("shop/.mcp.json", strings.ReplaceAll(`{"mcpServers": {"browser-coordinator": {`+entry+`}}}`, "DIR", p.dir), 0o644)
+			p.write("shop/.mcp.json", strings.ReplaceAll(`{"mcpServers": {"browser-coordinator": {`+entry+`}}}`, "DIR",
+				p.dir), 0o644)
 			found := findings(p.examine(), "hosts")
-			if len(found) == 0 || found[0].Verdict == doctor.OK || !strings.Contains(found[0].Text, "This is not from the coordinator: ") {
+			if len(found) == 0 || found[0].Verdict == doctor.OK ||
+				!strings.Contains(found[0].Text, "This is not from the coordinator: ") {
 				t.Errorf("hosts has %+v", found)
 			}
 			out, err := p.command("setup").Output()
-			if line, _, _ := strings.Cut(string(out[strings.Index(string(out), "\nclaude-code")+1:]), "\n"); err != nil || strings.Contains(line, "  works  ") || !strings.Contains(line, "not from the coordinator") {
+			if line, _, _ := strings.Cut(string(out[strings.Index(string(out), "\nclaude-code")+1:]),
+				"\n"); err != nil || strings.Contains(line, "  works  ") ||
+				!strings.Contains(line, "not from the coordinator") {
 				t.Errorf("setup prints %q, %v", line, err)
 			}
 			out, err = p.command("setup", "--json").Output()
@@ -72,8 +76,9 @@ func TestHostileRepository(t *testing.T) {
 	t.Run("PATH of the user", func(t *testing.T) { // as direnv and npm set it
 		t.Parallel()
 		p := newPatient(t)
-		p.env = append(p.env, "PATH="+filepath.Dir(evil(p, "shop/tools/coordinator"))+":"+strings.TrimPrefix(p.env[2], "PATH="))
-		p.write("shop/.mcp.json", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp"]}}}`, 0o644)
+		p.env = append(p.env, "PATH="+filepath.Dir(evil(p, "shop/tools/coordinator"))+":"+strings.TrimPrefix(p.env[2],
+			"PATH="))
+		p.entry("shop/.mcp.json", `"command": "coordinator", "args": ["mcp"]`)
 		report := p.examine()
 		for _, check := range []string{"hosts", "path"} {
 			if found := findings(report, check); len(found) == 0 || found[0].Verdict != doctor.Warning {

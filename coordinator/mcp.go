@@ -52,7 +52,7 @@ the agent works in the browser at a CDP address, in place of any window's.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			caps, err := checkCaps(caps)
+			caps, err := checkCaps(cmd, caps)
 			if err != nil {
 				return err
 			}

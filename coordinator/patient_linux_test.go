@@ -31,7 +31,8 @@ func newPatient(t *testing.T) *patient {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	p := &patient{t: t, dir: dir, folder: filepath.Join(dir, "shop")}
-	p.env = []string{"DISPLAY=", "WAYLAND_DISPLAY=", "PATH=" + filepath.Dir(named(t, "coordinator")), "BROWSER_COORDINATOR_BROWSER=" + p.program("bin/browser")}
+	p.env = []string{"DISPLAY=", "WAYLAND_DISPLAY=", "PATH=" + filepath.Dir(named(t, "coordinator")),
+		"BROWSER_COORDINATOR_BROWSER=" + p.program("bin/browser")}
 	p.make("home", 0o700)
 	p.make("shop", 0o755)
 	return p
@@ -50,10 +51,17 @@ func (p *patient) make(name string, mode os.FileMode) string {
 func (p *patient) write(name, text string, mode os.FileMode) string {
 	p.t.Helper()
 	file := p.path(name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), mode), os.Chmod(file, mode)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), mode),
+		os.Chmod(file, mode)); err != nil {
 		p.t.Fatal(err)
 	}
 	return file
+}
+
+// entry writes a host's file with an entry of the coordinator.
+func (p *patient) entry(name, members string) {
+	p.t.Helper()
+	p.write(name, `{"mcpServers": {"browser-coordinator": {`+members+`}}}`, 0o600)
 }
 
 func (p *patient) program(name string) string {

@@ -68,11 +68,13 @@ Hosts: ` + strings.Join(hostNames(), ", "),
 				hosts, flags.args = args[:dash], args[dash:]
 			}
 			if len(hosts) > 1 {
-				return wrongUse("setup: unexpected argument %q; name one host, and put arguments of the entry after --", hosts[1])
+				return wrongUse("setup: unexpected argument %q; name one host, and put arguments of the entry after --",
+					hosts[1])
 			}
 			return checkEntryArgs(flags.args)
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (offers []cobra.Completion, _ cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (offers []cobra.Completion,
+			_ cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				for _, h := range setup.Hosts() {
 					offers = append(offers, cobra.CompletionWithDesc(h.ID, h.Name))
@@ -102,6 +104,7 @@ Hosts: ` + strings.Join(hostNames(), ", "),
 				}
 			}
 			if flags.print {
+				p.notice("Most hosts take this entry in their file of MCP servers.\n")
 				_, err := fmt.Fprint(p.out, setup.Paste(entry))
 				return err
 			}
@@ -116,10 +119,12 @@ Hosts: ` + strings.Join(hostNames(), ", "),
 	cmd.Flags().BoolVar(&flags.print, "print", false, "print the entry, to paste; change nothing")
 	cmd.Flags().BoolVar(&flags.asJSON, "json", false, "print JSON; needs --dry-run or --yes if there is a HOST")
 	cmd.Flags().StringVar(&flags.command, "command", "", "let the host start `COMMAND` (default: this program)")
-	cmd.Flags().StringVar(&flags.workspace, "workspace", "", "the `DIR` of a project's file (default: the working directory)")
+	cmd.Flags().StringVar(&flags.workspace, "workspace", "",
+		"the `DIR` of a project's file (default: the working directory)")
 	cmd.Flags().StringVar(&flags.expect, "expect", "", "write only if the file has this `REVISION`")
 	cmd.Flags().Lookup("expect").Hidden = true
-	for _, pair := range [][]string{{"project", "user"}, {"yes", "dry-run"}, {"print", "remove"}, {"print", "yes"}, {"print", "dry-run"}, {"print", "json"}} {
+	for _, pair := range [][]string{{"project", "user"}, {"yes", "dry-run"}, {"print", "remove"}, {"print", "yes"},
+		{"print", "dry-run"}, {"print", "json"}} {
 		cmd.MarkFlagsMutuallyExclusive(pair...)
 	}
 	return cmd
@@ -133,14 +138,14 @@ func hostNames() (names []string) {
 }
 
 func findHost(cmd *cobra.Command, name string) (setup.Host, error) {
-	hosts := setup.Hosts()
-	if i := slices.IndexFunc(hosts, func(h setup.Host) bool { return h.ID == name }); i >= 0 {
-		return hosts[i], nil
+	if h, isKnown := setup.Find(name); isKnown {
+		return h, nil
 	}
 	if near := nearest(cmd, name, hostNames()); len(near) > 0 {
 		return setup.Host{}, wrongUse("setup: unknown host %q; did you mean %s?", name, strings.Join(near, ", or "))
 	}
-	return setup.Host{}, wrongUse("setup: unknown host %q: want one of %s. For another, `coordinator setup --print` prints the entry", name, strings.Join(hostNames(), ", "))
+	return setup.Host{}, wrongUse("setup: unknown host %q: want one of %s. For another, `coordinator setup --print` "+
+		"prints the entry", name, strings.Join(hostNames(), ", "))
 }
 
 // folder is the folder of a project's file.
@@ -182,7 +187,8 @@ func (f *setupFlags) checkCommand(ctx context.Context) error {
 	case errors.Is(err, fs.ErrPermission):
 		return wrongUse("setup: --command: %s cannot be executed", f.command)
 	case err != nil || !strings.HasPrefix(string(out), "coordinator "):
-		return wrongUse("setup: --command: %s is not the coordinator: `%[1]s --version` does not print its version. Omit the flag to enter this program", f.command)
+		return wrongUse("setup: --command: %s is not the coordinator: `%[1]s --version` does not print its version. "+
+			"Omit the flag to enter this program", f.command)
 	}
 	return nil
 }
@@ -223,7 +229,7 @@ func (f *setupFlags) scope(h setup.Host) (setup.Scope, error) {
 // setUp shows the change of one host's file, and makes it if the user agrees.
 func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, folder string, f *setupFlags) error {
 	if f.print || h.Default == "" && !f.project && !f.user && !f.remove {
-		return p.printEntry(h, entry, f)
+		return p.printEntry(h, entry, folder, f)
 	}
 	if f.command != "" { // one to paste may be for another machine
 		if err := f.checkCommand(ctx); err != nil {
@@ -302,14 +308,20 @@ func unchanged(change *setup.Change, removing bool) string {
 	return fmt.Sprintf("%s has an entry already: %s. It %s. %s", change.File, change.State.Name, d.Text, next)
 }
 
-// printEntry prints the entry alone, for a host without a file too.
-func (p *program) printEntry(h setup.Host, entry setup.Entry, f *setupFlags) error {
+// printEntry prints the entry alone, also for a host without a file, and says where to
+// paste it.
+func (p *program) printEntry(h setup.Host, entry setup.Entry, folder string, f *setupFlags) error {
+	scope := h.Default
+	if f.project {
+		scope = setup.Project
+	} else if f.user {
+		scope = setup.User
+	}
+	next := h.PasteAdvice(scope, folder)
 	if f.asJSON {
-		return terminal.JSON(p.out, changeJSON{Host: h.ID, Name: h.Name, After: h.Paste(entry), Next: h.Next(h.Default)})
+		return terminal.JSON(p.out, changeJSON{Host: h.ID, Name: h.Name, After: h.Paste(entry), Next: next})
 	}
-	if !f.print {
-		p.notice("%s\n", h.Next(h.Default))
-	}
+	p.notice("%s\n", next)
 	_, err := fmt.Fprint(p.out, terminal.Printable(h.Paste(entry)))
 	return err
 }
@@ -333,7 +345,8 @@ func (p *program) printDiff(change *setup.Change) error {
 // ask returns an error unless the user agrees.
 func (p *program) ask(ctx context.Context, change *setup.Change) error {
 	if !terminal.Is(p.in) {
-		return wrongUse("setup: standard input is not a terminal, so nobody can agree: add --yes to write this, or --dry-run")
+		return wrongUse("setup: standard input is not a terminal, so nobody can agree: add --yes to write this, or " +
+			"--dry-run")
 	}
 	p.notice("Write this to %s? [y/N] ", change.File)
 	answer := make(chan string, 1)
@@ -357,13 +370,14 @@ func readAnswer(in io.Reader, answer chan<- string) {
 }
 
 func describe(change *setup.Change, f *setupFlags) changeJSON {
+	before, after := change.Shown()
 	out := changeJSON{
 		Host: change.Host.ID, Name: change.Host.Name, File: change.File, Scope: string(change.Scope),
-		After: change.After, Changed: change.Changed(), Written: f.yes && change.Changed(),
+		After: after, Changed: change.Changed(), Written: f.yes && change.Changed(),
 		Next: change.Host.Next(change.Scope), Note: change.Note, Revision: change.Revision(),
 	}
 	if change.Exists {
-		out.Before = &change.Before
+		out.Before = &before
 	}
 	return out
 }

@@ -30,13 +30,17 @@ func checkBrowser(_ context.Context, x *examination) []Finding {
 		}
 		return []Finding{ok("%s", text)}
 	case os.Getenv(chrome.EnvBrowser) != "":
-		return []Finding{finding(Problem, "unset "+chrome.EnvBrowser+", or set it to the path of a browser", "%s.", sentence(err))}
+		return []Finding{finding(Problem, "unset "+chrome.EnvBrowser+", or set it to the path of a browser", "%s.",
+			sentence(err))}
 	}
-	verdict, text := Problem, "Chrome, Chromium, Edge or Brave is not installed: an agent without a window gets no browser."
+	verdict, text := Problem, "Chrome, Chromium, Edge or Brave is not installed: an agent without a window gets no "+
+		"browser."
 	if hasBrowser(x.windows()) {
-		verdict, text = Warning, "Chrome, Chromium, Edge or Brave is not installed here. An agent works in the windows' browsers only."
+		verdict, text = Warning, "Chrome, Chromium, Edge or Brave is not installed here. An agent works in the "+
+			"windows' browsers only."
 	}
-	return []Finding{finding(verdict, chrome.InstallAdvice()+"; or set "+chrome.EnvBrowser+" to the path of a browser", "%s", text)}
+	return []Finding{finding(verdict, chrome.InstallAdvice()+"; or set "+chrome.EnvBrowser+" to the path of a browser",
+		"%s", text)}
 }
 
 func hasBrowser(windows []vscodeipc.Verdict) bool {

@@ -3,11 +3,15 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"browser-coordinator/coordinator/chrome"
 )
@@ -18,10 +22,64 @@ var systemBrowserChecks = []check{
 }
 
 func checkDisplay(context.Context, *examination) []Finding {
-	if name := cmp.Or(os.Getenv("WAYLAND_DISPLAY"), os.Getenv("DISPLAY")); name != "" {
-		return []Finding{ok("The display is %s.", name)}
+	name := cmp.Or(os.Getenv("WAYLAND_DISPLAY"), os.Getenv("DISPLAY"))
+	if name == "" {
+		return []Finding{ok("There is no display. Private browsers are headless; `coordinator window` needs " +
+			"--headless, and no host's entry may have --headed.")}
 	}
-	return []Finding{ok("There is no display. Private browsers are headless; `coordinator window` needs --headless, and no host's entry may have --headed.")}
+	if fault := displayFault(os.Getenv); fault != "" {
+		return []Finding{finding(Warning, "set DISPLAY to the display that you see, or unset it",
+			"No browser can show a window: %s.", fault)}
+	}
+	return []Finding{ok("The display is %s.", name)}
+}
+
+// displayFault is why no window can be shown on the display that an environment names;
+// empty: one can, or the display is on another machine.
+func displayFault(env func(string) string) string {
+	wayland, x := env("WAYLAND_DISPLAY"), env("DISPLAY")
+	if wayland == "" && x == "" {
+		return "there is no display"
+	}
+	if wayland != "" {
+		if !filepath.IsAbs(wayland) {
+			wayland = filepath.Join(env("XDG_RUNTIME_DIR"), wayland)
+		}
+		if listens("unix", wayland) {
+			return ""
+		}
+	}
+	host, number, _ := strings.Cut(x, ":")
+	number, _, _ = strings.Cut(number, ".")
+	display, err := strconv.ParseUint(number, 10, 15)
+	switch {
+	case x == "":
+		return "WAYLAND_DISPLAY is " + env("WAYLAND_DISPLAY") + ", where no display is"
+	case err != nil:
+		return "DISPLAY is " + x + ", which is no display; it has the form :0"
+	case host == "" || host == "unix":
+		socket := fmt.Sprintf("/tmp/.X11-unix/X%d", display)
+		if listens("unix", socket) || listens("unix", "@"+socket) {
+			return ""
+		}
+	case host == "localhost" || host == "127.0.0.1": // as ssh -X makes it
+		if listens("tcp", fmt.Sprintf("127.0.0.1:%d", 6000+display)) {
+			return ""
+		}
+	default:
+		return ""
+	}
+	return "DISPLAY is " + x + ", where no display is"
+}
+
+// listens reports whether a program accepts connections at an address.
+func listens(network, address string) bool {
+	conn, err := net.DialTimeout(network, address, time.Second)
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
 }
 
 func checkSandbox(ctx context.Context, _ *examination) []Finding {
@@ -30,18 +88,24 @@ func checkSandbox(ctx context.Context, _ *examination) []Finding {
 		return nil // there is no browser to examine
 	}
 	if os.Geteuid() == 0 {
-		return []Finding{finding(Warning, "run the agent as another user than root", "You are root, for whom browsers have no sandbox: a private browser is started with --no-sandbox.")}
+		return []Finding{finding(Warning, "run the agent as another user than root",
+			"You are root, for whom browsers have no sandbox: a private browser is started with --no-sandbox.")}
 	}
 	if helper := setuidHelper(browser.Path); helper != "" {
 		return []Finding{ok("The browser has the sandbox of %s.", helper)}
 	}
 	if err := tryUserNamespace(ctx); err != nil {
-		return []Finding{finding(Problem, "sudo sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000; in a container: start it with `--security-opt seccomp=unconfined`",
-			"This system does not allow the user namespaces that a browser's sandbox needs (%v), so a private browser does not start.", err)}
+		return []Finding{finding(Problem, "sudo sysctl -w kernel.unprivileged_userns_clone=1 "+
+			"user.max_user_namespaces=10000; "+
+			"in a container: start it with `--security-opt seccomp=unconfined`",
+			"This system does not allow the user namespaces that a browser's sandbox needs (%v), so a private browser "+
+				"does not start.", err)}
 	}
 	restricted, _ := os.ReadFile("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") // most systems have none
 	if strings.TrimSpace(string(restricted)) == "1" {
-		return []Finding{unknown("AppArmor limits user namespaces to programs with a profile of their own. An installed package of %s has one; a copied browser does not, and does not start.", filepath.Base(browser.Path))}
+		return []Finding{unknown("AppArmor limits user namespaces to programs with a profile of their own. "+
+			"An installed package of %s has one; a copied browser does not, and does not start.",
+			filepath.Base(browser.Path))}
 	}
 	return []Finding{ok("The system allows the user namespaces that a browser's sandbox needs.")}
 }

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"browser-coordinator/coordinator/terminal"
 )
@@ -28,9 +28,9 @@ var bundled = []string{
 	"DISPLAY", "WAYLAND_DISPLAY", "LANG", "TERM_PROGRAM", "WSL_DISTRO_NAME", "CODESPACES", "container",
 }
 
-// WriteBundle writes the report without personal information and secrets to a new file,
-// which only the user may read. It redacts the report itself, too.
-func WriteBundle(file string, report Report) error {
+// NewBundle is the report without personal information and secrets. It redacts the report
+// itself, too.
+func NewBundle(report Report) Bundle {
 	redact := redactor()
 	for _, c := range report.Checks {
 		for i, f := range c.Findings {
@@ -46,10 +46,11 @@ func WriteBundle(file string, report Report) error {
 			b.Environment[name] = redact(value)
 		}
 	}
-	var text bytes.Buffer
-	if err := terminal.JSON(&text, b); err != nil {
-		return err
-	}
+	return b
+}
+
+// WriteBundle writes a bundle to a new file, which only the user may read.
+func WriteBundle(file string, report Report) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("cannot write the report to %s: there is such a file already; name a new one", file)
@@ -57,8 +58,7 @@ func WriteBundle(file string, report Report) error {
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	_, err = f.Write(text.Bytes())
-	return errors.Join(err, f.Close())
+	return errors.Join(terminal.JSON(f, NewBundle(report)), f.Close())
 }
 
 var (
@@ -66,7 +66,10 @@ var (
 	// ownAddress is the address of an endpoint without a token.
 	ownAddress = regexp.MustCompile(`^http://127\.0\.0\.1:[0-9]+[.,;:]?$`)
 	// secret is what a token looks like. The hash of a folder is shorter.
-	secret = regexp.MustCompile(`\b[0-9A-Fa-f]{32,}\b|\b[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b`)
+	secret = regexp.MustCompile(`\b[0-9A-Fa-f]{32,}\b|\b[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b` +
+		`|\b(gh[a-z]_|github_pat_|glpat-|npm_|sk-|xox[a-z]-|AKIA|AIza|eyJ)[0-9A-Za-z_.-]{10,}`)
+	// word is a part of a path, which is a token too if it looks random.
+	word = regexp.MustCompile(`[0-9A-Za-z_+=-]{20,}`)
 	// usersFolder is the user's folder in Windows, which PATH in WSL has.
 	usersFolder = regexp.MustCompile(`(?i)([/\\]Users[/\\])[^/\\:;]+`)
 )
@@ -105,12 +108,41 @@ func redactor() func(string) string {
 			}
 			return "ADDRESS"
 		})
-		text = usersFolder.ReplaceAllString(secret.ReplaceAllString(text, "SECRET"), "${1}USER")
+		text = word.ReplaceAllStringFunc(secret.ReplaceAllString(text, "SECRET"), func(word string) string {
+			if looksRandom(word) {
+				return "SECRET"
+			}
+			return word
+		})
+		text = usersFolder.ReplaceAllString(text, "${1}USER")
 		for _, r := range rules {
 			text = r.of.ReplaceAllString(text, r.by)
 		}
 		return text
 	}
+}
+
+// looksRandom reports whether a word has lower and upper case and digits in turn, as no
+// name of a folder has.
+func looksRandom(word string) bool {
+	kind := func(c rune) int {
+		switch {
+		case unicode.IsDigit(c):
+			return 1
+		case unicode.IsUpper(c):
+			return 2
+		case unicode.IsLower(c):
+			return 3
+		}
+		return 0
+	}
+	changes, before, kinds := 0, 0, map[int]bool{}
+	for _, c := range word {
+		if now := kind(c); now != before {
+			changes, before, kinds[now] = changes+1, now, true
+		}
+	}
+	return kinds[1] && kinds[2] && kinds[3] && changes*5 >= len(word)*2
 }
 
 // shortestName is the length of a name that is removed: a shorter one is a part of too many

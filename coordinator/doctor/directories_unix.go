@@ -27,7 +27,8 @@ var directoryChecks = slices.Concat([]check{
 func checkSocketDirs(context.Context, *examination) []Finding {
 	dirs, err := vscodeipc.Dirs()
 	if err != nil {
-		return []Finding{finding(Problem, "set HOME to your home folder", "The directory of the sockets is unknown: %v.", err)}
+		return []Finding{finding(Problem, "set HOME to your home folder",
+			"The directory of the sockets is unknown: %v.", err)}
 	}
 	var found []Finding
 	for i, d := range dirs {
@@ -47,12 +48,23 @@ func checkSocketPath(d vscodeipc.Dir) []Finding {
 	case !d.Long:
 		return nil
 	case d.Sockets != "":
-		return []Finding{ok("%s is too long for the path of a socket: its windows listen in %s, which the file %s names.", d.Path, d.Sockets, short)}
+		return []Finding{ok("%s is too long for the path of a socket: its windows listen in %s, which the file %s "+
+			"names.", d.Path, d.Sockets, short)}
 	case exists(short):
-		return []Finding{finding(Warning, fmt.Sprintf("rm %s; then run the command “Developer: Reload Window” in open windows", terminal.Word(short)),
-			"%s is too long for the path of a socket, and the short directory that %s names cannot be used: %v.", d.Path, short, d.Err)}
+		f := finding(Warning, fmt.Sprintf("rm %s; then run the command “Developer: Reload Window” in open windows",
+			terminal.Word(short)),
+			"%s is too long for the path of a socket, and the short directory that %s names cannot be used: %v.",
+			d.Path, short, d.Err)
+		f.repair = func(context.Context) (string, error) {
+			if err := os.Remove(short); err != nil {
+				return "", err
+			}
+			return "Removed " + short + ". Run the command “Developer: Reload Window” in open windows.", nil
+		}
+		return []Finding{f}
 	}
-	return []Finding{finding(Warning, "set XDG_DATA_HOME to a folder with a shorter path, for windows and agents alike, or unset it",
+	return []Finding{finding(Warning, "set XDG_DATA_HOME to a folder with a shorter path, for windows and agents "+
+		"alike, or unset it",
 		"%s is too long for the path of a socket. The first window will listen in a short directory instead.", d.Path)}
 }
 
@@ -76,12 +88,11 @@ func checkDir(dir, variable string, use func(dir string) error) Finding {
 	case !isRefused:
 		return unknown("%v.", err)
 	case !refused.OfMode:
-		return finding(Problem, fmt.Sprintf("set %s to a folder that only you can write to; or run: %s", variable, refused.Fix), "%s %s.", refused.Path, refused.Reason)
+		return finding(Problem, fmt.Sprintf("set %s to a folder that only you can write to; or run: %s", variable,
+			refused.Fix), "%s %s.", refused.Path, refused.Reason)
 	}
 	f := finding(Problem, refused.Fix, "%s %s.", refused.Path, refused.Reason)
-	if refused.Path == dir {
-		f.repair = func(context.Context) (string, error) { return closeToOthers(dir) }
-	}
+	f.repair = func(context.Context) (string, error) { return closeToOthers(refused.Path) }
 	return f
 }
 

@@ -90,7 +90,8 @@ type check struct {
 
 // checks are all checks of this system, in the order of the report.
 func checks() []check {
-	return slices.Concat(programChecks, hostChecks, directoryChecks, windowChecks, endpointChecks, browserChecks, machineChecks)
+	return slices.Concat(programChecks, hostChecks, directoryChecks, windowChecks, endpointChecks, browserChecks,
+		machineChecks)
 }
 
 // IDs are the ids of the checks of this system.
@@ -141,7 +142,8 @@ func examine(ctx context.Context, o Options) []Check {
 	x := &examination{Options: o}
 	x.windows = sync.OnceValue(func() []vscodeipc.Verdict {
 		// The check of the directories reports those that cannot be searched.
-		verdicts, _ := vscodeipc.Probe(ctx, vscodeipc.ProbeOptions{DryRun: true, Dial: vscodeipc.DialOptions{Client: o.Client}})
+		verdicts, _ := vscodeipc.Probe(ctx, vscodeipc.ProbeOptions{DryRun: true,
+			Dial: vscodeipc.DialOptions{Client: o.Client}})
 		return verdicts
 	})
 	x.files = sync.OnceValue(func() []setup.File { return setup.List(folderOf(o.Folder)) })

@@ -55,6 +55,10 @@ func TestRedaction(t *testing.T) {
 		strings.Repeat("0f", 32) + " 0123456789abcdef":          "SECRET 0123456789abcdef",
 		"/mnt/c/Users/Zora Bell/AppData:/usr/bin":               "/mnt/c/Users/USER/AppData:/usr/bin",
 		"7D5E0D4C-91C5-4E4B-8C6A-0123456789AB":                  "SECRET",
+		"/srv/xQ2rT9vLp0aZs8KdWm4n/bin:/a/ghp_0123456789abcd/b": "/srv/SECRET/bin:/a/SECRET/b",
+		"/x/sk-ant-0123456789-abc, AKIA0123456789ABCDEF":        "/x/SECRET, SECRET",
+		"/opt/browser-coordinator-0.1.0-linux-amd64/X2":         "/opt/browser-coordinator-0.1.0-linux-amd64/X2",
+		"/opt/CoordinatorOfTheBrowser2":                         "/opt/CoordinatorOfTheBrowser2",
 	} {
 		if got := redact(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -80,7 +84,8 @@ func TestRedactionOfOtherAlphabets(t *testing.T) {
 // TestBundleIsPrintable: a terminal shows it, and does not interpret it.
 func TestBundleIsPrintable(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.json")
-	if err := WriteBundle(file, Report{Checks: []Check{{Findings: []Finding{ok("%s", "a\u009b2J\u202eb")}}}}); err != nil {
+	report := Report{Checks: []Check{{Findings: []Finding{ok("%s", "a\u009b2J\u202eb")}}}}
+	if err := WriteBundle(file, report); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `"a\u009b2J\u202eb"`) {

@@ -42,7 +42,8 @@ func checkEndpoints(ctx context.Context, x *examination) []Finding {
 		delete(open, k.Hash)
 	}
 	for _, hash := range slices.Sorted(maps.Keys(open)) { // never served
-		found = append(found, ok("%s has the address %s, and no coordinator serves it now.", open[hash], endpoint.URL(hash)))
+		found = append(found, ok("%s has the address %s, and no coordinator serves it now.", open[hash],
+			endpoint.URL(hash)))
 	}
 	if len(found) == 0 {
 		found = append(found, ok("No open window has an address yet."))
@@ -66,13 +67,15 @@ func checkEndpoint(ctx context.Context, k endpoint.Kept, isOpen bool) []Finding 
 		return []Finding{finding(Problem, "end that program and start it again; "+listener(port),
 			"%s is served by a coordinator that does not respond at port %d.", label, port)}
 	case k.Gone():
-		f := finding(Warning, "coordinator doctor --fix; if the folder is on a disk that is not mounted, mount it first, or its address changes",
+		f := finding(Warning, "coordinator doctor --fix; if the folder is on a disk that is not mounted, mount it "+
+			"first, or its address changes",
 			"The port and the token of a folder that no longer exists are kept: %s.", label)
 		f.repair = func(context.Context) (string, error) { return forget(k) }
 		return []Finding{f}
 	case port != 0 && endpoint.Taken(ctx, k.Hash, port):
 		return []Finding{finding(Problem,
-			fmt.Sprintf("end that program (%s), or give your clients the new address, which `coordinator endpoint --workspace %s` prints once a coordinator serves it", listener(port), terminal.Word(k.Workspace)),
+			fmt.Sprintf("end that program (%s), or give your clients the new address, which `coordinator endpoint "+
+				"--workspace %s` prints once a coordinator serves it", listener(port), terminal.Word(k.Workspace)),
 			"Port %d of %s is taken by another program: clients of this address reach that program.", port, label)}
 	case isOpen:
 		return []Finding{ok("%s has port %d, and no coordinator serves it now.", label, port)}

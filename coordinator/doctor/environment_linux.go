@@ -45,14 +45,16 @@ func checkEnvironment(_ context.Context, x *examination) []Finding {
 				data = filepath.Dir(w.dir)
 			}
 			found = append(found, finding(Warning, sameValue("XDG_DATA_HOME", data),
-				"A window (pid %d) listens in %s, where programs of this shell do not look. XDG_DATA_HOME is %s there and %s here.",
+				"A window (pid %d) listens in %s, where programs of this shell do not look. XDG_DATA_HOME is %s there "+
+					"and %s here.",
 				w.pid, w.dir, data, shown(os.Getenv("XDG_DATA_HOME"))))
 			continue
 		}
 		there := env["XDG_STATE_HOME"]
 		if here := os.Getenv("XDG_STATE_HOME"); stateHome(there, env["HOME"]) != stateHome(here, os.Getenv("HOME")) {
 			found = append(found, finding(Warning, sameValue("XDG_STATE_HOME", there),
-				"The window with pid %d keeps its CDP address elsewhere: XDG_STATE_HOME is %s there and %s here. So its address may be another one here.",
+				"The window with pid %d keeps its CDP address elsewhere: XDG_STATE_HOME is %s there and %s here. So "+
+					"its address may be another one here.",
 				w.pid, shown(there), shown(here)))
 		}
 	}
@@ -62,7 +64,8 @@ func checkEnvironment(_ context.Context, x *examination) []Finding {
 	case len(windows) == 0:
 		return []Finding{ok("No window is open with which to compare this shell.")}
 	}
-	return []Finding{ok("%s the same directories as this shell.", terminal.Count(len(windows), "window uses", "windows use"))}
+	return []Finding{ok("%s the same directories as this shell.",
+		terminal.Count(len(windows), "window uses", "windows use"))}
 }
 
 func stateHome(xdg, home string) string {

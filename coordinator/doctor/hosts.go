@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/setup"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/vscodeipc"
@@ -46,13 +52,14 @@ func checkHosts(ctx context.Context, x *examination) (found []Finding) {
 		}
 	}
 	if len(known) == 0 && !hasVSCode(x.windows()) {
-		found = append(found, finding(Warning, "coordinator setup", "No host has an entry in its file, so no agent is known to start the coordinator."))
+		found = append(found, finding(Warning, "coordinator setup",
+			"No host has an entry in its file, so no agent is known to start the coordinator."))
 	}
 	for _, f := range x.files() {
 		switch {
 		case known[f.Host] || !f.Found:
 		case f.Path == "":
-			found = append(found, unknown("%s has no file of its servers that programs can read.", f.Name))
+			found = append(found, unknown("this program cannot read which servers %s starts.", f.Name))
 		default:
 			known[f.Host] = true
 			found = append(found, ok("%s has no entry. To add one: coordinator setup %s", f.Name, f.Host))
@@ -67,7 +74,9 @@ func checkHosts(ctx context.Context, x *examination) (found []Finding) {
 // hasVSCode reports whether a window of VS Code is open, whose extension offers the
 // coordinator without an entry.
 func hasVSCode(windows []vscodeipc.Verdict) bool {
-	return slices.ContainsFunc(windows, func(v vscodeipc.Verdict) bool { return v.Hello != nil && v.Hello.Server.Kind == "vscode" })
+	return slices.ContainsFunc(windows, func(v vscodeipc.Verdict) bool {
+		return v.Hello != nil && v.Hello.Server.Kind == "vscode"
+	})
 }
 
 // syntax matches what a parser reports behind the place of an error: it may quote a
@@ -99,9 +108,19 @@ func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
 		return found
 	}
 	program, version := f.State.Program, versionOf(ctx, f, x)
+	if own, err := os.Executable(); err == nil && sameFile(own, program) {
+		if reason := x.faultOf(ctx, f.State); reason != "" {
+			const format = "%s: the entry %s in %s does not work"
+			found := finding(Problem, "correct "+f.Path+" in an editor", format+": %s.", f.Name, f.Entry, f.Path,
+				reason)
+			found.masked = fmt.Sprintf(format+".", f.Name, f.Entry, f.Path) // the reason has parts of the entry
+			return found
+		}
+	}
 	switch {
 	case version != "" && !sameRelease(version, x.Version):
-		return finding(Warning, "update "+program+", or name this program in the entry", "%s starts %s, by %s. It has version %s, this program %s.", f.Name, program, f.Path, version, x.Version)
+		return finding(Warning, "update "+program+", or name this program in the entry",
+			"%s starts %s, by %s. It has version %s, this program %s.", f.Name, program, f.Path, version, x.Version)
 	case version != "":
 		return ok("%s starts %s, version %s, by %s.", f.Name, program, version, f.Path)
 	}
@@ -121,4 +140,75 @@ func versionOf(ctx context.Context, f setup.File, x *examination) string {
 	}
 	version, _ := programVersion(ctx, onPath) // empty with an error
 	return version
+}
+
+// faultOf is why an entry of this program does not do what it should; empty: it does. What
+// only the host can fill in is not judged.
+func (x *examination) faultOf(ctx context.Context, s setup.State) string {
+	if strings.Contains(strings.Join(slices.Concat(s.Args, s.Env), " "), "${") {
+		return ""
+	}
+	if fault := startFault(ctx, s, folderOf(x.Folder)); fault != "" {
+		return fault
+	}
+	env := func(name string) string {
+		value := os.Getenv(name)
+		for _, variable := range s.Env {
+			if of, is := strings.CutPrefix(variable, name+"="); is {
+				value = of
+			}
+		}
+		return value
+	}
+	if browser := env(chrome.EnvBrowser); browser != os.Getenv(chrome.EnvBrowser) {
+		if _, err := chrome.Find(chrome.FindOptions{Executable: browser}); err != nil {
+			return fmt.Sprintf("its variable %s: %v", chrome.EnvBrowser, err)
+		}
+	}
+	if slices.Contains(s.Args, "--headed") {
+		if fault := displayFault(env); fault != "" {
+			return "it has --headed, and " + fault
+		}
+	}
+	return ""
+}
+
+// startTimeout bounds how long this program takes to respond to a host's first request.
+const startTimeout = 20 * time.Second
+
+// startFault starts this program as an entry does, and requests MCP's initialize. The
+// program finds no window and keeps its state in a new folder, so that it disturbs nobody.
+func startFault(ctx context.Context, s setup.State, folder string) string {
+	own, err := os.Executable()
+	if err != nil {
+		return "" // the check of the program reports it
+	}
+	dir, err := os.MkdirTemp("", "browser-coordinator-doctor-")
+	if err != nil {
+		return fmt.Sprintf("it cannot be tried: %v", err)
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	var messages bytes.Buffer
+	cmd := &exec.Cmd{Path: own, Args: append([]string{"coordinator"}, s.Args...), Dir: dir, Stderr: &messages}
+	if exists(folder) {
+		cmd.Dir = folder
+	}
+	shell := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "BROWSER_COORDINATOR_")
+	})
+	cmd.Env = slices.Concat(shell, s.Env, []string{"XDG_DATA_HOME=" + dir, "XDG_STATE_HOME=" + dir})
+	host := mcp.NewClient(&mcp.Implementation{Name: "coordinator doctor", Version: "1"}, nil)
+	session, err := host.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+	if err == nil {
+		session.Close() // it has responded
+		return ""
+	}
+	for line := range strings.Lines(messages.String()) {
+		if message, isError := strings.CutPrefix(line, "coordinator: "); isError {
+			return strings.TrimRight(message, ".\n")
+		}
+	}
+	return fmt.Sprintf("it does not respond to MCP's initialize: %v", err)
 }

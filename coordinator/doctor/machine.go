@@ -16,14 +16,19 @@ func checkMachine(context.Context, *examination) (found []Finding) {
 	const through = "runs %s, and agents reach its pages through the debugger."
 	switch {
 	case os.Getenv("CODESPACES") == "true":
-		found = append(found, ok("This is a GitHub Codespace: the coordinator and private browsers run in it. A debug browser of VS Code "+through, "on your own machine"))
+		found = append(found, ok("This is a GitHub Codespace: the coordinator and private browsers run in it. A debug "+
+			"browser of VS Code "+through, "on your own machine"))
 	case isWSL():
-		found = append(found, ok("This is WSL: the coordinator and private browsers run in Linux. A debug browser of VS Code "+through, "in Windows"))
+		found = append(found, ok("This is WSL: the coordinator and private browsers run in Linux. A debug browser of "+
+			"VS Code "+through, "in Windows"))
 	case container() != "":
-		found = append(found, ok("This is a container (%s): the coordinator and private browsers run in it, and only windows of it are found. A debug browser of a VS Code window that is attached to it "+through, container(), "on your own machine"))
+		found = append(found, ok("This is a container (%s): the coordinator and private browsers run in it, and only "+
+			"windows of it are found. A debug browser of a VS Code window that is attached to it "+through, container(),
+			"on your own machine"))
 	}
 	if os.Getenv("SSH_CONNECTION") != "" {
-		found = append(found, ok("You are connected by SSH: the coordinator and private browsers run on this machine. A debug browser of a VS Code Remote window "+through, "on your own machine"))
+		found = append(found, ok("You are connected by SSH: the coordinator and private browsers run on this machine. "+
+			"A debug browser of a VS Code Remote window "+through, "on your own machine"))
 	}
 	if len(found) == 0 {
 		found = append(found, ok("The coordinator, the windows and their browsers run on this machine."))
@@ -45,7 +50,9 @@ func container() string {
 	if runtime.GOOS != "linux" {
 		return ""
 	}
-	for _, sign := range []struct{ file, kind string }{{"/.dockerenv", "Docker"}, {"/run/.containerenv", "Podman"}, {"/.flatpak-info", "Flatpak"}} {
+	for _, sign := range []struct{ file, kind string }{
+		{"/.dockerenv", "Docker"}, {"/run/.containerenv", "Podman"}, {"/.flatpak-info", "Flatpak"},
+	} {
 		if _, err := os.Stat(sign.file); err == nil {
 			return sign.kind
 		}

@@ -39,18 +39,22 @@ func checkPath(ctx context.Context, x *examination) []Finding {
 	}
 	if setup.Inside(onPath, folderOf(x.Folder)) {
 		return []Finding{finding(Warning, addToPath(filepath.Dir(own)),
-			"A host that starts the coordinator by its name starts %s, which is in the folder %s: whoever wrote the folder may have made it. It was not run.", onPath, folderOf(x.Folder))}
+			"A host that starts the coordinator by its name starts %s, which is in the folder %s: whoever wrote the "+
+				"folder may have made it. It was not run.", onPath, folderOf(x.Folder))}
 	}
 	version, err := programVersion(ctx, onPath)
 	switch {
 	case err != nil:
 		return []Finding{finding(Problem, addToPath(filepath.Dir(own)),
-			"A host that starts the coordinator by its name starts %s, which does not report its version: %v.", onPath, err)}
+			"A host that starts the coordinator by its name starts %s, which does not report its version: %v.", onPath,
+			err)}
 	case !sameRelease(version, x.Version):
 		return []Finding{finding(Warning, addToPath(filepath.Dir(own)),
-			"A host that starts the coordinator by its name starts %s, version %s. This program is %s, version %s.", onPath, version, own, x.Version)}
+			"A host that starts the coordinator by its name starts %s, version %s. This program is %s, version %s.",
+			onPath, version, own, x.Version)}
 	}
-	return []Finding{ok("A host that starts the coordinator by its name starts %s, version %s. This program is %s.", onPath, version, own)}
+	return []Finding{ok("A host that starts the coordinator by its name starts %s, version %s. This program is %s.",
+		onPath, version, own)}
 }
 
 func addToPath(dir string) string {
@@ -107,14 +111,16 @@ func checkVersions(_ context.Context, x *examination) []Finding {
 		var update string
 		switch {
 		case server.Kind == "vscode" && server.Name == "browser-coordinator":
-			update = "update the extension Browser Coordinator in VS Code and run the command “Developer: Reload Window”, or update this program"
+			update = "update the extension Browser Coordinator in VS Code and run the command “Developer: Reload " +
+				"Window”, or update this program"
 		case server.Kind == "terminal" && server.Name == "coordinator":
 			update = "end `coordinator window` there and start it again"
 		default:
 			continue // a program with versions of its own
 		}
 		if !sameRelease(server.Version, x.Version) {
-			found = append(found, finding(Warning, update, "The window %s has version %s, this program %s.", label(v), server.Version, x.Version))
+			found = append(found, finding(Warning, update, "The window %s has version %s, this program %s.", label(v),
+				server.Version, x.Version))
 		}
 	}
 	if len(found) == 0 {

@@ -33,11 +33,14 @@ func checkWindows(_ context.Context, x *examination) []Finding {
 			stale = append(stale, string(v.Address))
 		case vscodeipc.Busy:
 			isOpen = true
-			found = append(found, finding(Warning, "if it stays so, run the command “Developer: Reload Window” in that window",
+			found = append(found, finding(Warning,
+				"if it stays so, run the command “Developer: Reload Window” in that window",
 				"The window at %s does not respond: %s.", v.Address, v.Reason))
 		case vscodeipc.Incompatible:
 			isOpen = true
-			found = append(found, finding(Problem, "update the older of the extension Browser Coordinator and this program; then run the command “Developer: Reload Window”",
+			found = append(found, finding(Problem,
+				"update the older of the extension Browser Coordinator and this program; then run the command "+
+					"“Developer: Reload Window”",
 				"The window at %s cannot be used: %s.", v.Address, v.Reason))
 		case vscodeipc.Foreign:
 			found = append(found, finding(Problem, "move it away; it is not deleted, since it is no window's",
@@ -47,13 +50,15 @@ func checkWindows(_ context.Context, x *examination) []Finding {
 	if len(stale) > 0 {
 		found = append(found, Finding{
 			Verdict: Warning,
-			Text:    fmt.Sprintf("%s without a window, as a killed one leaves: %s.", terminal.Count(len(stale), "socket is", "sockets are"), strings.Join(stale, ", ")),
-			Fix:     "coordinator probe",
-			repair:  x.deleteStale,
+			Text: fmt.Sprintf("%s without a window, as a killed one leaves: %s.",
+				terminal.Count(len(stale), "socket is", "sockets are"), strings.Join(stale, ", ")),
+			Fix:    "coordinator probe",
+			repair: x.deleteStale,
 		})
 	}
 	if !isOpen {
-		found = append(found, finding(Warning, "open a folder in VS Code with the extension Browser Coordinator, or run `coordinator window`",
+		found = append(found, finding(Warning, "open a folder in VS Code with the extension Browser Coordinator, or "+
+			"run `coordinator window`",
 			"No window is open: an agent gets a private browser."))
 	}
 	return found
@@ -68,11 +73,13 @@ func liveWindow(v vscodeipc.Verdict) Finding {
 	case len(h.State.Pages) > 0:
 		browser = terminal.Count(len(h.State.Pages), "shared page", "shared pages")
 	}
-	text := fmt.Sprintf("%s is open (%s %s, pid %d) with %s. Agents have the access mode %s", label(v), h.Server.Name, h.Server.Version, h.PID, browser, h.State.Access.Mode)
+	text := fmt.Sprintf("%s is open (%s %s, pid %d) with %s. Agents have the access mode %s", label(v), h.Server.Name,
+		h.Server.Version, h.PID, browser, h.State.Access.Mode)
 	if stopped := len(h.State.Access.Stopped); stopped > 0 {
 		text += fmt.Sprintf(", and %s stopped", terminal.Count(stopped, "client is", "clients are"))
 	}
-	if h.State.Browser == nil && slices.ContainsFunc(h.State.DebugSessions, func(s vscodeipc.DebugSession) bool { return s.Remote }) {
+	if h.State.Browser == nil && slices.ContainsFunc(h.State.DebugSessions,
+		func(s vscodeipc.DebugSession) bool { return s.Remote }) {
 		text += ". " + remoteBrowser()
 	}
 	return ok("%s.", text)
@@ -84,17 +91,22 @@ func remoteBrowser() string {
 	if err != nil {
 		host = "this machine"
 	}
-	return fmt.Sprintf("The extension and the coordinator run here, on %s; the debug browser runs on your own machine, so it has no port that can be reached from here. "+
-		"Agents and CDP clients use its pages through the debugger's shared sessions. That is slower, and clients cannot make browser contexts, set breakpoints or step", host)
+	return fmt.Sprintf("The extension and the coordinator run here, on %s; the debug browser runs on your own "+
+		"machine, so it has no port that can be reached from here. "+
+		"Agents and CDP clients use its pages through the debugger's shared sessions. That is slower, and clients "+
+		"cannot make browser contexts, set breakpoints or step", host)
 }
 
 // checkWorkspace finds the window that an agent in the folder gets.
 func checkWorkspace(ctx context.Context, x *examination) []Finding {
 	if x.Folder == "" {
-		return []Finding{finding(Problem, "cd to a folder that exists", "The working directory no longer exists: commands and agents of this shell fail.")}
+		return []Finding{finding(Problem, "cd to a folder that exists",
+			"The working directory no longer exists: commands and agents of this shell fail.")}
 	}
 	if !exists(x.Folder) { // only the variable can name such a folder here
-		return []Finding{finding(Problem, "unset "+registry.EnvWorkspace, "$%s is %s, which does not exist: commands and agents of this shell fail.", registry.EnvWorkspace, x.Folder)}
+		return []Finding{finding(Problem, "unset "+registry.EnvWorkspace,
+			"$%s is %s, which does not exist: commands and agents of this shell fail.", registry.EnvWorkspace,
+			x.Folder)}
 	}
 	if !slices.ContainsFunc(x.windows(), func(v vscodeipc.Verdict) bool { return v.Verdict != vscodeipc.Stale }) {
 		return nil // the check of the windows reports it
@@ -109,12 +121,15 @@ func checkWorkspace(ctx context.Context, x *examination) []Finding {
 	case !isNone:
 		return []Finding{unknown("the window of %s: %v.", x.Folder, err)}
 	case none.Wanted != nil:
-		return []Finding{finding(Warning, "solve that, or close the window", "The window of %s cannot be used, so calls of an agent there fail: %s.", x.Folder, none.Wanted.Reason)}
+		return []Finding{finding(Warning, "solve that, or close the window",
+			"The window of %s cannot be used, so calls of an agent there fail: %s.", x.Folder, none.Wanted.Reason)}
 	case none.Ambiguous:
 		return []Finding{finding(Warning, "close all but one of these windows, or name the address of one to the agent",
-			"Several windows fit %s, so an agent there has to name one: coordinator status --json shows their addresses.", x.Folder)}
+			"Several windows fit %s, so an agent there has to name one: coordinator status --json shows their "+
+				"addresses.", x.Folder)}
 	}
-	return []Finding{finding(Warning, fmt.Sprintf("open %s in VS Code, or run: coordinator window --workspace %[1]s", terminal.Word(x.Folder)),
+	return []Finding{finding(Warning, fmt.Sprintf("open %s in VS Code, or run: coordinator window --workspace %[1]s",
+		terminal.Word(x.Folder)),
 		"No open window has the folder %s: an agent there gets a private browser.", x.Folder)}
 }
 

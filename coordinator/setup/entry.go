@@ -58,15 +58,20 @@ func (h Host) entryFor(e Entry) Entry {
 
 // members are those of an entry.
 func (h Host) members(e Entry) []member {
+	command := cmp.Or(h.command, "command")
 	if h.list {
-		return []member{{"type", "local"}, {"command", append([]string{e.Command}, e.Args...)}}
+		return append(slices.Clone(h.fields), member{command, append([]string{e.Command}, e.Args...)})
 	}
-	return []member{{"command", e.Command}, {"args", e.Args}}
+	return append(slices.Clone(h.fields), member{command, e.Command}, member{"args", e.Args})
 }
 
 // Paste returns the entry alone, as a file of the host has it.
 func (h Host) Paste(e Entry) string {
-	return h.format.set("", append(slices.Clone(h.servers), entryName), h.members(h.entryFor(e)))
+	path, members := append(slices.Clone(h.servers), entryName), h.members(h.entryFor(e))
+	if h.format == nil {
+		return yaml(path, members)
+	}
+	return h.format.set("", path, members)
 }
 
 // Paste returns the entry alone, as most hosts have it.
@@ -112,6 +117,7 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 		s, c.servers = State{}, h.servers
 	}
 	path := append(slices.Clone(c.servers), cmp.Or(s.Name, entryName))
+	change.own = append(change.own, path)
 	text := c.text
 	for _, m := range h.changes(s, e) {
 		at := slices.Concat(path, m.path)
@@ -163,11 +169,13 @@ func (h Host) notes(c *configuration, s State, e Entry) (notes []string) {
 		}
 	}
 	if len(kept) > 0 {
-		notes = append(notes, fmt.Sprintf("The entry keeps what it has besides its command: %s. Read it: it may start something else.", strings.Join(kept, ", ")))
+		notes = append(notes, fmt.Sprintf("The entry keeps what it has besides its command: %s. Read it: it may start "+
+			"something else.", strings.Join(kept, ", ")))
 	}
 	for _, other := range h.ScopesIn(c.workspace) {
 		if there, err := h.Inspect(other, c.workspace); err == nil && there.Works() && there.File != c.state.File {
-			notes = append(notes, fmt.Sprintf("%s has an entry that works too: %s. One is enough.", there.File, there.Name))
+			notes = append(notes, fmt.Sprintf("%s has an entry that works too: %s. One is enough.", there.File,
+				there.Name))
 		}
 	}
 	return notes
@@ -186,7 +194,9 @@ func (h Host) Remove(scope Scope, workspace string) (*Change, error) {
 			return nil, err
 		}
 		delete(servers, c.state.Name)
-		c.text = h.format.remove(c.text, append(slices.Clone(c.servers), c.state.Name))
+		path := append(slices.Clone(c.servers), c.state.Name)
+		change.own = append(change.own, path)
+		c.text = h.format.remove(c.text, path)
 		if err := c.finish(change, c.text); err != nil {
 			return nil, err
 		}
@@ -243,7 +253,8 @@ func (c *configuration) finish(change *Change, text string) error {
 		err = errors.New("other contents would change")
 	}
 	if err != nil {
-		return unusable(c.state.File, "its %s are written in a form that cannot be edited line by line. Edit it by hand", strings.Join(c.servers, "."))
+		return unusable(c.state.File, "its %s are written in a form that cannot be edited line by line. Edit it by "+
+			"hand", strings.Join(c.servers, "."))
 	}
 	change.After = c.mark + text
 	return nil

@@ -3,6 +3,8 @@ package setup
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,10 +17,35 @@ type format interface {
 	set(text string, path []string, value any) string
 	// remove removes what is at that path.
 	remove(text string, path []string) string
+	// hide replaces the strings, the numbers and the comments of a text, which may be secret.
+	// What is at the paths of the user's own entries stays.
+	hide(text string, own paths) string
 }
 
-// member is a member of a table; its value is a string or a list of strings, or for a
-// new table its members.
+// paths are those of entries.
+type paths [][]string
+
+// has reports whether a path is one of them, or below it.
+func (p paths) has(path []string) bool {
+	return slices.ContainsFunc(p, func(own []string) bool {
+		return len(own) <= len(path) && slices.Equal(own, path[:len(own)])
+	})
+}
+
+// yaml writes a table for a host whose file is YAML, which reads JSON's strings and lists.
+func yaml(path []string, members []member) string {
+	var b strings.Builder
+	for i, name := range path {
+		fmt.Fprintf(&b, "%s%s:\n", strings.Repeat("  ", i), name)
+	}
+	for _, m := range members {
+		fmt.Fprintf(&b, "%s%s: %s\n", strings.Repeat("  ", len(path)), m.name, layout{}.write(m.value))
+	}
+	return b.String()
+}
+
+// member is a member of a table; its value is a string, a boolean or a list of strings, or
+// for a new table its members.
 type member struct {
 	name  string
 	value any

@@ -5,6 +5,7 @@ package setup
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,28 +28,29 @@ type Host struct {
 	ID   string // as on the command line
 	Name string
 	// Default is the scope of the file that is changed if the user selects none; empty
-	// if the host has no file that other programs may write.
+	// if this program edits no file of the host.
 	Default Scope
-	// inFolder is what the user does when the entry is written to a project's file, if that
-	// is something else than next.
+	// next is what the user does when the entry is written, and inFolder the same for a
+	// project's file, if that is something else.
 	next, inFolder string
 
-	project []string // its file in a workspace; of several the first that exists
-	further []string // files in a workspace that it reads besides
-	user    []string // its file of the user, likewise, as expand takes it
+	project []string // its files in a workspace
+	user    []string // its files of the user, as expand takes them
 	servers []string // the path of the table with the servers
-	format  format
+	format  format   // nil: YAML, which is only pasted
 	// perFolder is the table in the user's file that has, by folder, tables of servers
 	// that count only there; empty: there is none.
 	perFolder string
 	// comments, commas: its JSON may have comments, and trailing commas.
 	comments, commas bool
-	// list: the command of an entry is a list that has the arguments too.
-	list bool
-	// ownPath: the host does not have the PATH of the user's shell.
-	ownPath bool
+	fields           []member // of a new entry, before its command
+	command          string   // the field with the command; empty: command
+	list             bool     // that field is a list which has the arguments too
+	merges           bool     // the entries of one name in all its files make one
+	ownPath          bool     // it does not have the PATH of the user's shell
 
-	programs []string // one of these on PATH, the folder of the user's file, or
+	former   string   // its ID when the program had another name
+	programs []string // one of these on PATH, the folder of a file of the user, or
 	folder   string   // this one shows that the host is installed
 }
 
@@ -60,69 +62,192 @@ func (h Host) Next(scope Scope) string {
 	return h.next
 }
 
+// PasteAdvice is what the user does with an entry to paste.
+func (h Host) PasteAdvice(scope Scope, workspace string) string {
+	if h.Default == "" {
+		scope = User
+	}
+	file, err := h.file(scope, workspace)
+	if err != nil || file == "" {
+		return h.Next(scope)
+	}
+	return fmt.Sprintf("Paste it into %s. If the file has `%s` already, add only what is below it. %s",
+		file, strings.Join(h.servers, "."), h.Next(scope))
+}
+
 // Hosts returns the known hosts.
 func Hosts() []Host { return hosts }
+
+// Find returns the host with that ID, or that had it.
+func Find(id string) (Host, bool) {
+	i := slices.IndexFunc(hosts, func(h Host) bool { return id != "" && (h.ID == id || h.former == id) })
+	if i < 0 {
+		return Host{}, false
+	}
+	return hosts[i], true
+}
+
+var (
+	mcpServers = []string{"mcpServers"}
+	stdio      = member{"type", "stdio"}
+)
+
+const (
+	zedNext  = "Zed's settings list the server under AI, MCP Servers."
+	noFolder = " It works in no folder: name the window's folder to it."
+)
 
 var hosts = []Host{
 	{
 		ID: "claude-code", Name: "Claude Code", Default: Project, programs: []string{"claude"},
-		next: "Start Claude Code; /mcp lists the server.", inFolder: "Start Claude Code in this folder; it asks once whether to use the server.",
-		project: []string{".mcp.json"}, user: []string{"$CLAUDE_CONFIG_DIR/.claude.json|~/.claude.json"},
-		servers: []string{"mcpServers"}, format: jsonFormat{}, perFolder: "projects",
+		next:     "Start Claude Code; /mcp lists the server.",
+		inFolder: "Start Claude Code in this folder; it asks once whether to use the server.",
+		project:  []string{".mcp.json"}, user: []string{"$CLAUDE_CONFIG_DIR/.claude.json|~/.claude.json"},
+		servers: mcpServers, format: jsonFormat{}, perFolder: "projects",
 	},
 	{
-		ID: "claude-desktop", Name: "Claude Desktop", Default: User,
-		next: "Quit Claude Desktop and start it again. It works in no folder: name the window's folder to it.",
-		user: []string{"CONFIG/Claude/claude_desktop_config.json"}, servers: []string{"mcpServers"}, format: jsonFormat{}, ownPath: true,
+		ID: "claude-desktop", Name: "Claude Desktop", Default: User, ownPath: true,
+		next: "Quit Claude Desktop and start it again." + noFolder,
+		user: []string{"CONFIG/Claude/claude_desktop_config.json"}, servers: mcpServers, format: jsonFormat{},
 	},
 	{
-		ID: "vscode", Name: "VS Code", Default: Project, programs: []string{"code"},
-		next:    "A window with the Browser Coordinator extension offers the server to its own agents already; the file is for the others.",
-		project: []string{".vscode/mcp.json"}, user: []string{"CONFIG/Code/User/mcp.json"}, servers: []string{"servers"}, format: jsonFormat{}, comments: true, commas: true,
+		ID: "vscode", Name: "VS Code", Default: Project, programs: []string{"code"}, fields: []member{stdio},
+		next: "A window with the Browser Coordinator extension offers the server to its own agents already; " +
+			"the file is for the others.",
+		project: []string{".vscode/mcp.json"}, user: []string{"CONFIG/Code/User/mcp.json"},
+		servers: []string{"servers"}, format: jsonFormat{}, comments: true, commas: true,
 	},
 	{
 		ID: "cursor", Name: "Cursor", Default: Project, programs: []string{"cursor"},
 		next:    "Turn the server on in Cursor's settings, under MCP.",
-		project: []string{".cursor/mcp.json"}, user: []string{"~/.cursor/mcp.json"}, servers: []string{"mcpServers"}, format: jsonFormat{}, comments: true, commas: true,
+		project: []string{".cursor/mcp.json"}, user: []string{"~/.cursor/mcp.json"},
+		servers: mcpServers, format: jsonFormat{}, comments: true, commas: true,
 	},
 	{
-		ID: "windsurf", Name: "Windsurf", Default: User, programs: []string{"windsurf"},
-		next: "Refresh the MCP servers in Windsurf.",
-		user: []string{"~/.codeium/windsurf/mcp_config.json"}, servers: []string{"mcpServers"}, format: jsonFormat{}, comments: true, commas: true,
+		ID: "devin", Name: "Devin Desktop", Default: User, programs: []string{"devin", "windsurf"}, former: "windsurf",
+		next:    "The MCP section of Devin Desktop's agent panel lists the server.",
+		project: []string{".devin/mcp_config.json"},
+		user:    []string{inConfig("devin/mcp_config.json"), "~/.codeium/windsurf/mcp_config.json"}, // until June 2026
+		servers: mcpServers, format: jsonFormat{},
 	},
 	{
 		ID: "codex", Name: "Codex", Default: User, programs: []string{"codex"},
-		next: "Start Codex; /mcp lists the server.", inFolder: "Start Codex in this folder. It reads a project's file only in a project that you trust.",
-		project: []string{".codex/config.toml"}, user: []string{"$CODEX_HOME/config.toml|~/.codex/config.toml"}, servers: []string{"mcp_servers"}, format: tomlFormat{},
+		next:     "Start Codex; /mcp lists the server.",
+		inFolder: "Start Codex in this folder. It reads a project's file only in a project that you trust.",
+		project:  []string{".codex/config.toml"}, user: []string{"$CODEX_HOME/config.toml|~/.codex/config.toml"},
+		servers: []string{"mcp_servers"}, format: tomlFormat{},
 	},
 	{
 		ID: "gemini", Name: "Gemini CLI", Default: Project, programs: []string{"gemini"},
-		next: "Start Gemini CLI; /mcp lists the server.", inFolder: "Start Gemini CLI in this folder; /mcp lists the server.",
-		project: []string{".gemini/settings.json"}, user: []string{"~/.gemini/settings.json"}, servers: []string{"mcpServers"}, format: jsonFormat{}, comments: true,
+		next:     "Start Gemini CLI; /mcp lists the server.",
+		inFolder: "Start Gemini CLI in this folder; /mcp lists the server.",
+		project:  []string{".gemini/settings.json"},
+		user:     []string{"$GEMINI_CLI_HOME/.gemini/settings.json|~/.gemini/settings.json"},
+		servers:  mcpServers, format: jsonFormat{}, comments: true,
+	},
+	{
+		ID: "antigravity", Name: "Antigravity", Default: Project, programs: []string{"agy", "antigravity"},
+		next:    "Start Antigravity again; in its CLI, /mcp lists the server.",
+		project: []string{".agents/mcp_config.json"}, user: []string{"~/.gemini/config/mcp_config.json"},
+		servers: mcpServers, format: jsonFormat{},
+	},
+	{
+		ID: "copilot", Name: "Copilot CLI", Default: User, programs: []string{"copilot"},
+		fields:  []member{{"type", "local"}, {"tools", []string{"*"}}},
+		next:    "Start Copilot CLI; /mcp show lists the server.",
+		project: []string{".github/mcp.json"}, user: []string{"$COPILOT_HOME/mcp-config.json|~/.copilot/mcp-config.json"},
+		servers: mcpServers, format: jsonFormat{},
+	},
+	{
+		ID: "cline", Name: "Cline", Default: User, programs: []string{"cline"},
+		next: "Cline lists the server under MCP Servers.",
+		user: []string{"$CLINE_MCP_SETTINGS_PATH|$CLINE_DATA_DIR/settings/cline_mcp_settings.json|" +
+			"$CLINE_DIR/data/settings/cline_mcp_settings.json|~/.cline/data/settings/cline_mcp_settings.json"},
+		servers: mcpServers, format: jsonFormat{},
+	},
+	{
+		ID: "kiro", Name: "Kiro", Default: Project, programs: []string{"kiro", "kiro-cli"},
+		next:    "Kiro's panel lists the server under MCP Servers.",
+		project: []string{".kiro/settings/mcp.json"},
+		user:    []string{"$KIRO_HOME/settings/mcp.json|~/.kiro/settings/mcp.json"},
+		servers: mcpServers, format: jsonFormat{},
+	},
+	{
+		ID: "amp", Name: "Amp", Default: User, programs: []string{"amp"},
+		next:     "Start Amp; `amp mcp doctor` lists the server.",
+		inFolder: "Run `amp mcp approve " + entryName + "`: Amp starts a server of a project's file only then.",
+		project:  []string{".amp/settings.json", ".amp/settings.jsonc"},
+		user:     []string{"~/.config/amp/settings.json", "~/.config/amp/settings.jsonc", "CONFIG/amp/settings.json"},
+		servers:  []string{"amp.mcpServers"}, format: jsonFormat{}, comments: true,
 	},
 	{
 		ID: "zed", Name: "Zed", Default: Project, programs: []string{"zed", "zeditor"},
 		next: zedNext, inFolder: zedNext + " Zed reads a project's file only in a project that you trust.",
-		project: []string{".zed/settings.json"}, user: []string{zedSettings()}, servers: []string{"context_servers"}, format: jsonFormat{}, comments: true, commas: true,
+		project: []string{".zed/settings.json"}, user: []string{zedSettings()},
+		servers: []string{"context_servers"}, format: jsonFormat{}, comments: true, commas: true,
+	},
+	{
+		ID: "warp", Name: "Warp", Default: Project, programs: []string{"warp-terminal"},
+		next: "Warp's settings list the server under Agents, MCP servers.",
+		inFolder: "Start the server in Warp's settings, under Agents, MCP servers: Warp starts none of a project by " +
+			"itself.",
+		project: []string{".warp/.mcp.json"}, user: []string{"~/.warp/.mcp.json"},
+		servers: mcpServers, format: jsonFormat{},
+	},
+	{
+		ID: "junie", Name: "Junie", Default: Project, programs: []string{"junie"},
+		next:    "Junie's settings list the server under MCP Settings.",
+		project: []string{".junie/mcp/mcp.json"}, user: []string{"~/.junie/mcp/mcp.json"},
+		servers: mcpServers, format: jsonFormat{},
 	},
 	{
 		ID: "jetbrains", Name: "JetBrains AI Assistant", folder: "CONFIG/JetBrains",
-		programs: []string{"idea", "webstorm", "phpstorm", "pycharm", "goland", "rider", "rubymine", "clion", "rustrover"},
-		next:     "Paste it in the IDE: Settings, Tools, AI Assistant, Model Context Protocol (MCP), Add, As JSON. AI Assistant has no file for it.",
-		servers:  []string{"mcpServers"}, format: jsonFormat{}, comments: true, commas: true,
+		programs: []string{"idea", "webstorm", "phpstorm", "pycharm", "goland", "rider", "rubymine", "clion",
+			"rustrover"},
+		next: "Paste it in the IDE: Settings, Tools, AI Assistant, Model Context Protocol (MCP), Add, As JSON. " +
+			"AI Assistant has no file for it.",
+		servers: mcpServers, format: jsonFormat{},
+	},
+	{
+		ID: "lm-studio", Name: "LM Studio", Default: User, ownPath: true,
+		next: "LM Studio lists the server under Program, Integrations." + noFolder,
+		user: []string{"~/.lmstudio/mcp.json", "~/.cache/lm-studio/mcp.json"}, servers: mcpServers,
+		format: jsonFormat{},
+	},
+	{
+		ID: "goose", Name: "Goose", programs: []string{"goose"},
+		next: "Start Goose again; it lists the server under Extensions.",
+		user: []string{"$GOOSE_PATH_ROOT/config/config.yaml|" + gooseConfiguration()}, servers: []string{"extensions"},
+		fields: []member{stdio, {"name", entryName}, {"enabled", true}}, command: "cmd",
 	},
 	{
 		ID: "opencode", Name: "OpenCode", Default: Project, programs: []string{"opencode"},
-		next: "Start OpenCode; `opencode mcp list` lists the server.", inFolder: "Start OpenCode in this folder; `opencode mcp list` lists the server.",
-		project: []string{"opencode.json", "opencode.jsonc"}, further: []string{".opencode/opencode.json", ".opencode/opencode.jsonc"}, user: []string{inXDG("opencode/opencode.json"), inXDG("opencode/opencode.jsonc")},
-		servers: []string{"mcp"}, format: jsonFormat{}, comments: true, commas: true, list: true,
+		next:     "Start OpenCode; `opencode mcp list` lists the server.",
+		inFolder: "Start OpenCode in this folder; `opencode mcp list` lists the server.",
+		project:  []string{"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"},
+		user:     []string{inXDG("opencode/opencode.json"), inXDG("opencode/opencode.jsonc")},
+		servers:  []string{"mcp"}, format: jsonFormat{}, comments: true, commas: true, merges: true,
+		fields: []member{{"type", "local"}}, list: true,
 	},
 }
 
-const zedNext = "Zed's settings list the server under AI, MCP Servers."
-
 // inXDG is a file of a program that follows the XDG rule on every system.
 func inXDG(file string) string { return "$XDG_CONFIG_HOME/" + file + "|~/.config/" + file }
+
+// inConfig is a file of a program that does so except on Windows.
+func inConfig(file string) string {
+	if runtime.GOOS == "windows" {
+		return "CONFIG/" + file
+	}
+	return inXDG(file)
+}
+
+func gooseConfiguration() string {
+	if runtime.GOOS == "windows" {
+		return "CONFIG/Block/goose/config/config.yaml"
+	}
+	return inXDG("goose/config.yaml")
+}
 
 func zedSettings() string {
 	switch runtime.GOOS {
@@ -156,8 +281,11 @@ func expand(paths string) (string, error) {
 	return "", errors.New("your home directory is not known: set HOME to its absolute path")
 }
 
-// Scopes returns the scopes in which the host has a file.
+// Scopes returns the scopes in which the host has a file that this program edits.
 func (h Host) Scopes() (scopes []Scope) {
+	if h.Default == "" {
+		return nil
+	}
 	if len(h.project) > 0 {
 		scopes = append(scopes, Project)
 	}
@@ -178,7 +306,8 @@ func (h Host) ScopesIn(workspace string) []Scope {
 	return h.Scopes()
 }
 
-// file is the host's file of that scope; empty if it has none.
+// file is the host's file of that scope; empty if it has none. Of several it is the first
+// with an entry, else the first that exists.
 func (h Host) file(scope Scope, workspace string) (string, error) {
 	var files []string
 	if scope == Project {
@@ -197,38 +326,53 @@ func (h Host) file(scope Scope, workspace string) (string, error) {
 	if len(files) == 0 {
 		return "", nil
 	}
-	for _, file := range files {
-		if exists(file) {
-			return file, nil
+	present := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !exists(file) })
+	if len(present) > 1 {
+		for _, file := range present {
+			if servers, err := h.serversIn(file, scope); err == nil && ownName(servers) != "" {
+				return file, nil
+			}
 		}
 	}
-	return files[0], nil
+	return append(present, files...)[0], nil
 }
 
-// merges reports whether the host puts the entries of one name in all its files together.
-func (h Host) merges() bool { return len(h.further) > 0 }
+// serversIn are the servers that a file has.
+func (h Host) serversIn(file string, scope Scope) (map[string]any, error) {
+	text, err := readFile(file, scope)
+	if err != nil {
+		return nil, err
+	}
+	c := &configuration{host: h, servers: h.servers}
+	if c.tree, err = h.format.parse(strings.TrimPrefix(text, byteOrderMark)); err != nil {
+		return nil, err
+	}
+	return c.openServers()
+}
 
-// besides are the other files of a project that have an entry of that name, or cannot be
-// read. A host that merges entries may start something else because of each, also than the
-// user's file has.
-func (h Host) besides(scope Scope, workspace, file, entry string) (others []string) {
-	for _, name := range slices.Concat(h.project, h.further) {
+// doubtfulFiles are the other files of a project that cannot be read, or have an entry of
+// that name which does not work by itself. A host that merges entries may start something
+// else because of each, also than the user's file has.
+func (h Host) doubtfulFiles(workspace, file, entry string) (doubtful []string) {
+	if !h.merges {
+		return nil
+	}
+	for _, name := range h.project {
 		path := filepath.Join(workspace, filepath.FromSlash(name))
-		if scope != Project && !h.merges() || path == file || !exists(path) {
+		if path == file || !exists(path) {
 			continue
 		}
-		c := &configuration{}
-		text, err := readFile(path, Project)
-		if err == nil {
-			c.tree, err = h.format.parse(strings.TrimPrefix(text, byteOrderMark))
+		servers, err := h.serversIn(path, Project)
+		if err == nil && servers[entry] == nil {
+			continue
 		}
-		servers, noTable := c.table(h.servers)
-		deeper, _ := servers["servers"].(map[string]any)
-		if err != nil || noTable != nil || servers[entry] != nil || deeper[entry] != nil {
-			others = append(others, name)
+		table, _ := servers[entry].(map[string]any)
+		var s State
+		if s.read(table, Project, workspace, nil); !s.Works() || s.Off {
+			doubtful = append(doubtful, name)
 		}
 	}
-	return others
+	return doubtful
 }
 
 // Installed reports whether the host seems to be on this machine.
@@ -238,16 +382,18 @@ func (h Host) Installed() bool {
 			return true
 		}
 	}
-	if len(h.user) == 0 {
+	if h.folder != "" {
 		folder, err := expand(h.folder)
 		return err == nil && exists(folder)
 	}
-	file, err := expand(h.user[0])
-	folder := filepath.Dir(file)
-	if home, _ := os.UserHomeDir(); folder == home { // that is there anyway
+	home, _ := os.UserHomeDir()
+	return slices.ContainsFunc(h.user, func(paths string) bool {
+		file, err := expand(paths)
+		if folder := filepath.Dir(file); folder != home { // which exists anyway
+			file = folder
+		}
 		return err == nil && exists(file)
-	}
-	return err == nil && exists(folder)
+	})
 }
 
 func exists(file string) bool {

@@ -24,7 +24,8 @@ type State struct {
 	Name    string // of the coordinator's entry; empty: it has none
 	Command string // that the entry starts, with Args
 	Args    []string
-	Off     bool // it is turned off in the file
+	Env     []string // of the entry, each NAME=VALUE
+	Off     bool     // it is turned off in the file
 	// PartOf is the user's file with the command of an entry that has none itself, because the
 	// host merges the two; empty: there is none.
 	PartOf string
@@ -76,6 +77,9 @@ const byteOrderMark = "\ufeff"
 
 func (h Host) read(scope Scope, workspace string) (*configuration, error) {
 	c := &configuration{host: h, scope: scope, workspace: workspace, servers: h.servers}
+	if h.Default == "" {
+		return c, nil
+	}
 	file, err := h.file(scope, workspace)
 	if err != nil || file == "" {
 		return c, err
@@ -99,7 +103,7 @@ func (h Host) read(scope Scope, workspace string) (*configuration, error) {
 		return c, unusable(file, "%w", err)
 	}
 	if has := h.unread(c.text); has != "" {
-		return c, unusable(file, "it has %s, which %s does not read", has, h.Name)
+		return c, unusable(file, "it has %s, which %s may not read", has, h.Name)
 	}
 	if err := c.findEntry(workspace); err != nil {
 		return c, unusable(file, "%w", err)
@@ -148,14 +152,9 @@ func readFile(file string, scope Scope) (string, error) {
 
 // findEntry looks for the coordinator's entry among the servers.
 func (c *configuration) findEntry(workspace string) error {
-	servers, err := c.table(c.servers)
+	servers, err := c.openServers()
 	if err != nil {
 		return err
-	}
-	// OpenCode 2 has its servers one level deeper, and accepts those of version 1.
-	if deeper, ok := servers["servers"].(map[string]any); ok && c.host.list && deeper["type"] == nil {
-		c.servers = append(slices.Clone(c.servers), "servers")
-		servers = deeper
 	}
 	name := ownName(servers)
 	if name == "" && c.host.perFolder != "" && c.scope == User {
@@ -173,17 +172,40 @@ func (c *configuration) findEntry(workspace string) error {
 	}
 	s := &c.state
 	s.Name = name
-	s.Command, s.Args = readEntry(entry)
-	_, s.nested = entry["command"].(map[string]any)
-	s.Off = entry["enabled"] == false || entry["disabled"] == true
-	if s.Command == "" && c.scope == Project && c.host.merges() {
+	s.read(entry, c.scope, workspace, c.host.doubtfulFiles(workspace, s.File, name))
+	if s.Command == "" && c.scope == Project && c.host.merges {
 		if of, err := c.host.read(User, workspace); err == nil && of.state.Name == name && of.state.Command != "" {
 			s.PartOf = of.state.File
 		}
 	}
-	s.Program = find(s.Command, c.scope, workspace)
-	s.examine(entry, c.scope, workspace, c.host.besides(c.scope, workspace, s.File, name))
 	return nil
+}
+
+// read reads an entry. doubtful are further files whose entries the host puts into this one.
+func (s *State) read(entry map[string]any, scope Scope, workspace string, doubtful []string) {
+	s.Command, s.Args = readEntry(entry)
+	table, nested := entry["command"].(map[string]any)
+	s.nested = nested
+	for _, variables := range []any{entry["env"], entry["environment"], table["env"]} {
+		table, _ := variables.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(table)) {
+			s.Env = append(s.Env, fmt.Sprintf("%s=%v", name, table[name]))
+		}
+	}
+	s.Off = entry["enabled"] == false || entry["disabled"] == true
+	s.Program = find(s.Command, scope, workspace)
+	s.examine(entry, scope, workspace, doubtful)
+}
+
+// openServers is the table of servers. OpenCode 2 has its servers one level deeper, and
+// accepts those of version 1.
+func (c *configuration) openServers() (map[string]any, error) {
+	servers, err := c.table(c.servers)
+	if deeper, ok := servers["servers"].(map[string]any); ok && c.host.list && deeper["type"] == nil {
+		c.servers = append(slices.Clone(c.servers), "servers")
+		servers = deeper
+	}
+	return servers, err
 }
 
 // table is the table at that path; nil if there is none yet.
@@ -270,7 +292,8 @@ func servesMCP(command string, args []string) bool {
 	if args = withoutYes(args); isPackage(command, args) {
 		args = args[min(1, len(args)):]
 	}
-	return len(args) == 0 || args[0] == "mcp" || strings.HasPrefix(args[0], "-") && !slices.Contains([]string{"-h", "--help", "--version"}, args[0])
+	return len(args) == 0 || args[0] == "mcp" || strings.HasPrefix(args[0], "-") &&
+		!slices.Contains([]string{"-h", "--help", "--version"}, args[0])
 }
 
 func programName(command string) string {

@@ -3,6 +3,7 @@ package setup
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,9 +17,14 @@ func home(t *testing.T, programs ...string) (workspace string) {
 	bin := filepath.Join(dir, "bin")
 	for name, value := range map[string]string{
 		"HOME": dir, "USERPROFILE": dir, "APPDATA": filepath.Join(dir, "appdata"),
-		"XDG_CONFIG_HOME": "", "CODEX_HOME": "", "CLAUDE_CONFIG_DIR": "", "PATH": bin,
+		"XDG_CONFIG_HOME": "", "PATH": bin,
 	} {
 		t.Setenv(name, value)
+	}
+	for _, h := range hosts { // the variables that name a host's folder
+		for _, variable := range regexp.MustCompile(`\$(\w+)`).FindAllStringSubmatch(strings.Join(h.user, " "), -1) {
+			t.Setenv(variable[1], "")
+		}
 	}
 	for _, program := range programs {
 		write(t, filepath.Join(bin, program), "#!/bin/sh\n")
@@ -41,13 +47,11 @@ func write(t *testing.T, file, text string) {
 
 func hostOf(t testing.TB, id string) Host {
 	t.Helper()
-	for _, h := range Hosts() {
-		if h.ID == id {
-			return h
-		}
+	h, isKnown := Find(id)
+	if !isKnown {
+		t.Fatalf("there is no host %s", id)
 	}
-	t.Fatalf("there is no host %s", id)
-	return Host{}
+	return h
 }
 
 // TestInspect: what is entered is found in each form that hosts have.
@@ -60,17 +64,30 @@ func TestInspect(t *testing.T) {
 		args          []string
 		works         bool
 	}{
-		{"claude-code", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp"]}}}`, "browser-coordinator", "coordinator", []string{"mcp"}, true},
-		{"claude-code", `{"mcpServers": {"a": {"url": "http://x"}, "browser": {"command": "/gone/coordinator"}}}`, "browser", "/gone/coordinator", nil, false},
-		{"claude-code", `{"mcpServers": {"b": {"command": "npx", "args": ["-y", "browser-coordinator@1", "mcp"]}}}`, "b", "npx", []string{"-y", "browser-coordinator@1", "mcp"}, true},
+		{"claude-code", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp"]}}}`,
+			"browser-coordinator", "coordinator", []string{"mcp"}, true},
+		{"claude-code", `{"mcpServers": {"a": {"url": "http://x"}, "browser": {"command": "/gone/coordinator"}}}`,
+			"browser", "/gone/coordinator", nil, false},
+		{"claude-code", `{"mcpServers": {"b": {"command": "npx", "args": ["-y", "browser-coordinator@1", "mcp"]}}}`,
+			"b", "npx", []string{"-y", "browser-coordinator@1", "mcp"}, true},
 		{"claude-code", `{"mcpServers": {"b": {"command": "npx", "args": ["@playwright/mcp"]}}}`, "", "", nil, false},
-		{"vscode", "{ // mine\n\"servers\": {\"browser-coordinator\": {\"command\": \"${workspaceFolder}/coordinator\",},},}", "browser-coordinator", "${workspaceFolder}/coordinator", nil, false},
+		{"vscode", "{ // mine\n\"servers\": {\"browser-coordinator\": {\"command\": " +
+			"\"${workspaceFolder}/coordinator\",},},}", "browser-coordinator", "${workspaceFolder}/coordinator", nil,
+			false},
 		{"cursor", byteOrderMark + `{"mcpServers": {"browser-coordinator": {"command": "C:\\gone\\coordinator.exe", "args": []}}}`, "browser-coordinator", `C:\gone\coordinator.exe`, nil, false},
 		{"gemini", `{"theme": "x"}`, "", "", nil, false},
-		{"codex", "[mcp_servers.browser-coordinator]\ncommand = 'coordinator'\nargs = ['mcp', '--caps', 'pdf']\n", "browser-coordinator", "coordinator", []string{"mcp", "--caps", "pdf"}, true},
+		{"amp", `{"amp.mcpServers": {"browser-coordinator": {"command": "coordinator"}}}`, "browser-coordinator",
+			"coordinator", nil, true},
+		{"copilot", `{"mcpServers": {"b": {"type": "local", "tools": ["*"], "command": "coordinator", "args": ["mcp"]}}}`, "b", "coordinator", []string{"mcp"}, true},
+		{"copilot", `{"mcpServers": {"b": {"tools": ["*", "x"], "command": "coordinator", "args": ["mcp"]}}}`, "b",
+			"coordinator", []string{"mcp"}, false},
+		{"codex", "[mcp_servers.browser-coordinator]\ncommand = 'coordinator'\nargs = ['mcp', '--caps', 'pdf']\n",
+			"browser-coordinator", "coordinator", []string{"mcp", "--caps", "pdf"}, true},
 		{"zed", `{"context_servers": {"browser-coordinator": {"source": "custom", "command": {"path": "coordinator", "args": ["mcp"]}}}}`, "browser-coordinator", "coordinator", []string{"mcp"}, true},
-		{"opencode", `{"mcp": {"browser-coordinator": {"type": "local", "command": ["coordinator", "mcp"]}}}`, "browser-coordinator", "coordinator", []string{"mcp"}, true},
-		{"opencode", `{"mcp": {"servers": {"x": {"type": "local", "command": ["coordinator", "mcp"]}}}}`, "x", "coordinator", []string{"mcp"}, true},
+		{"opencode", `{"mcp": {"browser-coordinator": {"type": "local", "command": ["coordinator", "mcp"]}}}`,
+			"browser-coordinator", "coordinator", []string{"mcp"}, true},
+		{"opencode", `{"mcp": {"servers": {"x": {"type": "local", "command": ["coordinator", "mcp"]}}}}`, "x",
+			"coordinator", []string{"mcp"}, true},
 	} {
 		h := hostOf(t, c.host)
 		file, err := h.file(Project, workspace)
@@ -79,7 +96,8 @@ func TestInspect(t *testing.T) {
 		}
 		write(t, file, c.text)
 		s, err := h.Inspect(Project, workspace)
-		if err != nil || s.File != file || !s.Exists || s.Name != c.name || s.Command != c.command || !slices.Equal(s.Args, c.args) || s.Works() != c.works {
+		if err != nil || s.File != file || !s.Exists || s.Name != c.name || s.Command != c.command ||
+			!slices.Equal(s.Args, c.args) || s.Works() != c.works {
 			t.Errorf("%s: %s: %+v, %v", c.host, c.text, s, err)
 		}
 	}
@@ -95,14 +113,15 @@ func TestInspectWhatIsNotThere(t *testing.T) {
 		}
 		for _, scope := range []Scope{Project, User} {
 			s, err := h.Inspect(scope, workspace)
-			if err != nil || s.Exists || s.Name != "" || s.Works() || (s.File == "") == slices.Contains(h.Scopes(), scope) {
+			if err != nil || s.Exists || s.Name != "" || s.Works() ||
+				(s.File == "") == slices.Contains(h.Scopes(), scope) {
 				t.Errorf("%s, %s: %+v, %v", h.ID, scope, s, err)
 			}
 		}
 	}
 	write(t, filepath.Join(os.Getenv("HOME"), ".codeium/windsurf/x"), "")
-	if !hostOf(t, "windsurf").Installed() {
-		t.Error("Windsurf is not found by its folder")
+	if h, isKnown := Find("windsurf"); !isKnown || h.ID != "devin" || !h.Installed() {
+		t.Errorf("Windsurf is not found by its folder: %+v", h)
 	}
 }
 
@@ -114,7 +133,8 @@ func TestWithoutHome(t *testing.T) {
 			t.Setenv(variable, dir)
 		}
 		for _, h := range Hosts() {
-			if s, err := h.Inspect(User, workspace); len(h.user) > 0 && (err == nil || !strings.Contains(err.Error(), "set HOME to its absolute path")) {
+			if s, err := h.Inspect(User, workspace); slices.Contains(h.Scopes(), User) &&
+				(err == nil || !strings.Contains(err.Error(), "set HOME to its absolute path")) {
 				t.Errorf("%s: %+v, %v", h.ID, s, err)
 			}
 		}
@@ -138,7 +158,8 @@ func TestInspectRefuses(t *testing.T) {
 		{"codex", "model = 'x\n", "it is not valid TOML: line 1, column"},
 		{"codex", "a = 1\na = 2\n", "it is not valid TOML"},
 		{"codex", "[[mcp_servers]]\n", "its mcp_servers is not a table of servers"},
-		{"codex", strings.Repeat("[mcp_servers.x]\n", 15_000), "it has more than 10000 tables and keys"}, // each is compared with all others
+		// The parser compares each table with all others.
+		{"codex", strings.Repeat("[mcp_servers.x]\n", 15_000), "it has more than 10000 tables and keys"},
 		{"codex", "x = {" + strings.Repeat("y={},", 15_000) + "}\n", "it has more than 10000 tables and keys"},
 		{"claude-code", strings.Repeat("[", 8_000_000), "it is larger than 256 KB"}, // it would end the program
 	} {

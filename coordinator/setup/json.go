@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -124,6 +126,58 @@ func (jsonFormat) remove(text string, path []string) string {
 	return string(root.Pack())
 }
 
+func (jsonFormat) hide(text string, own paths) string {
+	root, err := parseJSON(text)
+	if err != nil || strings.Trim(text, space) == "" { // no error: the text has been parsed before
+		return ""
+	}
+	hideJSON(&root, nil, own)
+	return string(root.Pack())
+}
+
+func hideJSON(v *hujson.Value, path []string, own paths) {
+	if own.has(path) {
+		return
+	}
+	hideComments(&v.BeforeExtra, &v.AfterExtra)
+	switch value := v.Value.(type) {
+	case hujson.Literal:
+		if kind := value.Kind(); kind == '"' || kind == '0' {
+			v.Value = hujson.Literal(quote(mask))
+		}
+	case *hujson.Array:
+		for i := range value.Elements {
+			hideJSON(&value.Elements[i], append(path, ""), own)
+		}
+		hideComments(&value.AfterExtra)
+	case *hujson.Object:
+		for i := range value.Members {
+			m := &value.Members[i]
+			hideComments(&m.Name.BeforeExtra, &m.Name.AfterExtra)
+			name, _ := m.Name.Value.(hujson.Literal)
+			hideJSON(&m.Value, append(path, name.String()), own)
+		}
+		hideComments(&value.AfterExtra)
+	}
+}
+
+var comment = regexp.MustCompile(`//[^\r\n]*|(?s:/\*.*?\*/)`)
+
+// hideComments replaces the text of comments. One without any stays nil, which means that
+// there is no trailing comma.
+func hideComments(extras ...*hujson.Extra) {
+	for _, extra := range extras {
+		if comment.Match(*extra) {
+			*extra = comment.ReplaceAllFunc(*extra, func(c []byte) []byte {
+				if c[1] == '/' {
+					return []byte("// " + mask)
+				}
+				return []byte("/* " + mask + " */")
+			})
+		}
+	}
+}
+
 // space are the characters between values.
 const space = " \t\r\n"
 
@@ -211,6 +265,8 @@ func (l layout) write(value any) string {
 		return quote(v)
 	case []string:
 		return quoteAll(v)
+	case bool:
+		return strconv.FormatBool(v)
 	}
 	inner := layout{l.end, l.indent + l.unit, l.unit}
 	var parts []string

@@ -43,7 +43,8 @@ func List(workspace string) (files []File) {
 			s, err := h.Inspect(scope, workspace)
 			file := File{
 				Host: h.ID, Name: h.Name, Found: found, Scope: scope, Path: s.File, Exists: s.Exists,
-				Default: scope == h.Default, Entry: s.Name, Command: s.Command, Args: append([]string{}, s.Args...), Works: s.Works(),
+				Default: scope == h.Default, Entry: s.Name, Command: s.Command, Args: append([]string{}, s.Args...),
+				Works:   s.Works(),
 				Details: Details{Of: h, State: s, Err: err, Again: !slices.Contains(own, scope)},
 			}
 			if err != nil {
@@ -52,7 +53,8 @@ func List(workspace string) (files []File) {
 			files = append(files, file)
 		}
 		if len(h.Scopes()) == 0 {
-			files = append(files, File{Host: h.ID, Name: h.Name, Found: found, Args: []string{}, Details: Details{Of: h}})
+			files = append(files, File{Host: h.ID, Name: h.Name, Found: found, Args: []string{},
+				Details: Details{Of: h}})
 		}
 	}
 	return files
@@ -90,7 +92,8 @@ func (h Host) Diagnose(scope Scope, s State) Diagnosis {
 	case s.PartOf != "" && s.Off:
 		return diagnosis(Doubtful, "turn the server on in "+h.Name, fixed("turns off the entry in "+s.PartOf))
 	case s.PartOf != "":
-		return diagnosis(Doubtful, "to replace it, remove it first, with --remove", fixed("changes the entry in "+s.PartOf+", which "+h.Name+" merges with it"))
+		return diagnosis(Doubtful, "to replace it, remove it first, with --remove",
+			fixed("changes the entry in "+s.PartOf+", which "+h.Name+" merges with it"))
 	case s.Command == "":
 		return diagnosis(Broken, again, fixed("starts no program"))
 	case s.Program == "":

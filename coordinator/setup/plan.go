@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -25,11 +26,19 @@ type Change struct {
 	Note   string // for the user; may be empty
 	// State is the coordinator's entry before.
 	State State
+
+	own paths // of the coordinator's entries, before and after
 }
 
 func (c *configuration) change() *Change {
 	text := c.mark + c.text
-	return &Change{Host: c.host, Scope: c.scope, File: c.state.File, Exists: c.state.Exists, Before: text, After: text, State: c.state}
+	change := &Change{
+		Host: c.host, Scope: c.scope, File: c.state.File, Exists: c.state.Exists, Before: text, After: text, State: c.state,
+	}
+	if c.state.Name != "" {
+		change.own = paths{append(slices.Clone(c.servers), c.state.Name)}
+	}
+	return change
 }
 
 // LinkTarget is the file that is written if File or its folder is a link; else empty. A
@@ -57,16 +66,24 @@ func isLink(path string) bool {
 // Changed reports whether there is anything to write.
 func (c *Change) Changed() bool { return c.Before != c.After }
 
+// Shown are the contents before and after, without the values of what is not the
+// coordinator's: other servers have tokens in their environments.
+func (c *Change) Shown() (before, after string) {
+	hide := func(text string) string {
+		return c.Host.format.hide(strings.TrimPrefix(text, byteOrderMark), c.own)
+	}
+	return hide(c.Before), hide(c.After)
+}
+
 // Diff shows the change, for people.
 func (c *Change) Diff() string {
 	old := c.File
 	if !c.Exists {
 		old = os.DevNull
 	}
-	lines := func(text string) []byte {
-		return []byte(strings.ReplaceAll(strings.TrimPrefix(text, byteOrderMark), "\r\n", "\n"))
-	}
-	text := string(diff.Diff(old, lines(c.Before), c.File, lines(c.After)))
+	before, after := c.Shown()
+	lines := func(text string) []byte { return []byte(strings.ReplaceAll(text, "\r\n", "\n")) }
+	text := string(diff.Diff(old, lines(before), c.File, lines(after)))
 	_, text, _ = strings.Cut(text, "\n") // the line of the command
 	return text
 }

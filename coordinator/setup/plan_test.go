@@ -40,32 +40,45 @@ func TestAdd(t *testing.T) {
 		{
 			"claude-code",
 			"{\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\" }\n  }\n}\n",
-			"{\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\" },\n    \"browser-coordinator\": {\n      \"command\": \"/opt/coordinator\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n",
+			"{\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\" },\n    \"browser-coordinator\": {\n      " +
+				"\"command\": \"/opt/coordinator\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n",
 		},
 		{ // tabs, comments, trailing commas
 			"vscode",
-			"// mine\n{\n\t\"inputs\": [],\n\t\"servers\": {\n\t\t// theirs\n\t\t\"other\": {\n\t\t\t\"command\": \"x\",\n\t\t}, // why\n\t},\n}\n",
-			"// mine\n{\n\t\"inputs\": [],\n\t\"servers\": {\n\t\t// theirs\n\t\t\"other\": {\n\t\t\t\"command\": \"x\",\n\t\t}, // why\n\t\t\"browser-coordinator\": {\n\t\t\t\"command\": \"/opt/coordinator\",\n\t\t\t\"args\": [\"mcp\"]\n\t\t},\n\t},\n}\n",
+			"// mine\n{\n\t\"inputs\": [],\n\t\"servers\": {\n\t\t// theirs\n\t\t\"other\": {\n\t\t\t\"command\": " +
+				"\"x\",\n\t\t}, // why\n\t},\n}\n",
+			"// mine\n{\n\t\"inputs\": [],\n\t\"servers\": {\n\t\t// theirs\n\t\t\"other\": {\n\t\t\t\"command\": " +
+				"\"x\",\n\t\t}, // why\n\t\t\"browser-coordinator\": {\n\t\t\t\"type\": " +
+				"\"stdio\",\n\t\t\t\"command\": \"/opt/coordinator\",\n\t\t\t\"args\": " +
+				"[\"mcp\"]\n\t\t},\n\t},\n}\n",
 		},
 		{ // a comment behind the last server
 			"zed",
 			"{\n  \"context_servers\": {\n    \"other\": {} // \"}\n  }\n}",
-			"{\n  \"context_servers\": {\n    \"other\": {}, // \"}\n    \"browser-coordinator\": {\n      \"command\": \"/opt/coordinator\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}",
+			"{\n  \"context_servers\": {\n    \"other\": {}, // \"}\n    \"browser-coordinator\": {\n      " +
+				"\"command\": \"/opt/coordinator\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}",
 		},
 		{ // CRLF and a byte order mark
 			"cursor",
 			byteOrderMark + "{\r\n    \"mcpServers\": {}\r\n}\r\n",
-			byteOrderMark + "{\r\n    \"mcpServers\": {\r\n        \"browser-coordinator\": {\r\n            \"command\": \"/opt/coordinator\",\r\n            \"args\": [\"mcp\"]\r\n        }\r\n    }\r\n}\r\n",
+			byteOrderMark + "{\r\n    \"mcpServers\": {\r\n        \"browser-coordinator\": {\r\n            " +
+				"\"command\": \"/opt/coordinator\",\r\n            \"args\": [\"mcp\"]\r\n        }\r\n    }\r\n}\r\n",
 		},
 		{
 			"opencode",
-			"{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": {\n    \"servers\": {\n      \"other\": {}\n    }\n  }\n}\n",
-			"{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": {\n    \"servers\": {\n      \"other\": {},\n      \"browser-coordinator\": {\n        \"type\": \"local\",\n        \"command\": [\"/opt/coordinator\", \"mcp\"]\n      }\n    }\n  }\n}\n",
+			"{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": {\n    \"servers\": {\n      " +
+				"\"other\": {}\n    }\n  }\n}\n",
+			"{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": {\n    \"servers\": {\n      " +
+				"\"other\": {},\n      \"browser-coordinator\": {\n        \"type\": \"local\",\n        \"command\": " +
+				"[\"/opt/coordinator\", \"mcp\"]\n      }\n    }\n  }\n}\n",
 		},
 		{
 			"codex",
-			"# mine\nmodel = \"x\" # fast\nbig = 9223372036854775807\nwhen = 1979-05-27T07:32:00Z\nnot = nan\n\n[mcp_servers.other]\ncommand = 'y'\n",
-			"# mine\nmodel = \"x\" # fast\nbig = 9223372036854775807\nwhen = 1979-05-27T07:32:00Z\nnot = nan\n\n[mcp_servers.other]\ncommand = 'y'\n\n[mcp_servers.browser-coordinator]\ncommand = \"/opt/coordinator\"\nargs = [\"mcp\"]\n",
+			"# mine\nmodel = \"x\" # fast\nbig = 9223372036854775807\nwhen = 1979-05-27T07:32:00Z\nnot = " +
+				"nan\n\n[mcp_servers.other]\ncommand = 'y'\n",
+			"# mine\nmodel = \"x\" # fast\nbig = 9223372036854775807\nwhen = 1979-05-27T07:32:00Z\nnot = " +
+				"nan\n\n[mcp_servers.other]\ncommand = 'y'\n\n[mcp_servers.browser-coordinator]\ncommand = " +
+				"\"/opt/coordinator\"\nargs = [\"mcp\"]\n",
 		},
 		{
 			"codex",
@@ -121,7 +134,8 @@ func TestAddToWhatHasNoServers(t *testing.T) {
 			if err := change.Write(); err != nil {
 				t.Fatal(err)
 			}
-			if s, err := h.Inspect(change.Scope, workspace); err != nil || s.Command != "/opt/coordinator" || !slices.Equal(s.Args, ours.Args) {
+			if s, err := h.Inspect(change.Scope, workspace); err != nil || s.Command != "/opt/coordinator" ||
+				!slices.Equal(s.Args, ours.Args) {
 				t.Errorf("%s: %q became\n%s: %+v, %v", h.ID, text, change.After, s, err)
 			}
 		}
@@ -149,28 +163,39 @@ func TestUpdate(t *testing.T) {
 		{"claude-code", User, ours, gone, fixed},
 		{"claude-code", Project, ours, gone, fixed},
 		{"claude-code", User, ours, works, works},
-		{"claude-code", User, Of("coordinator").With([]string{"mcp", "--caps", "storage"}), works, strings.Replace(works, "pdf", "storage", 1)},
+		{"claude-code", User, Of("coordinator").With([]string{"mcp", "--caps", "storage"}), works,
+			strings.Replace(works, "pdf", "storage", 1)},
 		{"claude-code", User, chosen, gone, strings.Replace(fixed, "pdf", "storage", 1)},
-		{"claude-code", User, npx, gone, strings.Replace(strings.Replace(gone, "/gone/coordinator", "npx", 1), `["mcp"`, `["-y", "browser-coordinator", "mcp"`, 1)},
+		{"claude-code", User, npx, gone, strings.Replace(strings.Replace(gone, "/gone/coordinator", "npx", 1), `["mcp"`,
+			`["-y", "browser-coordinator", "mcp"`, 1)},
 		{"claude-code", User, ours, `{"mcpServers": {"b": {"command": "npx", "args": ["-y", "browser-coordinator@1", "mcp", "--headed"]}}}`, `{"mcpServers": {"b": {"command": "/opt/coordinator", "args": ["mcp", "--headed"]}}}`},
-		{"claude-code", User, ours, `{"mcpServers": {"b": {"command": "/gone/coordinator", "disabled": false}}}`, `{"mcpServers": {"b": {"command": "/opt/coordinator", "disabled": false}}}`},
-		{"claude-code", User, ours, `{"mcpServers": {"b": {"command": "coordinator", "args": ["serve"], "env": {}}}}`, `{"mcpServers": {"b": {"command": "/opt/coordinator", "args": ["mcp"], "env": {}}}}`},
-		{"claude-code", User, ours, `{"mcpServers": {"browser-coordinator": {"url": "x"}}}`, "{\"mcpServers\": {\"browser-coordinator\": {\n  \"command\": \"/opt/coordinator\",\n  \"args\": [\"mcp\"]\n}}}"},
+		{"claude-code", User, ours, `{"mcpServers": {"b": {"command": "/gone/coordinator", "disabled": false}}}`,
+			`{"mcpServers": {"b": {"command": "/opt/coordinator", "disabled": false}}}`},
+		{"claude-code", User, ours, `{"mcpServers": {"b": {"command": "coordinator", "args": ["serve"], "env": {}}}}`,
+			`{"mcpServers": {"b": {"command": "/opt/coordinator", "args": ["mcp"], "env": {}}}}`},
+		{"claude-code", User, ours, `{"mcpServers": {"browser-coordinator": {"url": "x"}}}`,
+			"{\"mcpServers\": {\"browser-coordinator\": {\n  \"command\": \"/opt/coordinator\",\n  \"args\": " +
+				"[\"mcp\"]\n}}}"},
 		{"zed", User, ours, `{"context_servers": {"b": {"source": "custom", "command": {"path": "/gone/coordinator", "args": ["mcp"], "env": null}}}}`, `{"context_servers": {"b": {"source": "custom", "command": {"path": "/opt/coordinator", "args": ["mcp"], "env": null}}}}`},
 		{
 			"opencode", User, ours,
-			"{\n\t\"mcp\": {\n\t\t// mine\n\t\t\"browser-coordinator\": {\"type\": \"local\", \"command\": [\"/gone/coordinator\", \"mcp\", \"--headed\"], \"enabled\": true}\n\t}\n}\n",
-			"{\n\t\"mcp\": {\n\t\t// mine\n\t\t\"browser-coordinator\": {\"type\": \"local\", \"command\": [\"/opt/coordinator\", \"mcp\", \"--headed\"], \"enabled\": true}\n\t}\n}\n",
+			"{\n\t\"mcp\": {\n\t\t// mine\n\t\t\"browser-coordinator\": {\"type\": \"local\", \"command\": " +
+				"[\"/gone/coordinator\", \"mcp\", \"--headed\"], \"enabled\": true}\n\t}\n}\n",
+			"{\n\t\"mcp\": {\n\t\t// mine\n\t\t\"browser-coordinator\": {\"type\": \"local\", \"command\": " +
+				"[\"/opt/coordinator\", \"mcp\", \"--headed\"], \"enabled\": true}\n\t}\n}\n",
 		},
 		{
 			"codex", User, ours,
-			"  [ mcp_servers . 'browser-coordinator' ] # mine\n  command = '/gone#1/coordinator' # why\nargs = [\n  \"mcp\", # no\n  \"--caps\", \"pdf\",\n]\nstartup_timeout_sec = 9\n[tui]\n",
-			"  [ mcp_servers . 'browser-coordinator' ] # mine\n  command = \"/opt/coordinator\" # why\nargs = [\n  \"mcp\", # no\n  \"--caps\", \"pdf\",\n]\nstartup_timeout_sec = 9\n[tui]\n",
+			"  [ mcp_servers . 'browser-coordinator' ] # mine\n  command = '/gone#1/coordinator' # why\nargs = [\n  " +
+				"\"mcp\", # no\n  \"--caps\", \"pdf\",\n]\nstartup_timeout_sec = 9\n[tui]\n",
+			"  [ mcp_servers . 'browser-coordinator' ] # mine\n  command = \"/opt/coordinator\" # why\nargs = [\n  " +
+				"\"mcp\", # no\n  \"--caps\", \"pdf\",\n]\nstartup_timeout_sec = 9\n[tui]\n",
 		},
 		{
 			"codex", User, chosen,
 			"[mcp_servers.browser-coordinator]\r\ncommand = '/gone/coordinator'\r\n\r\n[mcp_servers.browser-coordinator.env]\r\nA = '1'\r\n",
-			"[mcp_servers.browser-coordinator]\r\nargs = [\"mcp\", \"--caps\", \"storage\"]\r\ncommand = \"/opt/coordinator\"\r\n\r\n[mcp_servers.browser-coordinator.env]\r\nA = '1'\r\n",
+			"[mcp_servers.browser-coordinator]\r\nargs = [\"mcp\", \"--caps\", \"storage\"]\r\ncommand = " +
+				"\"/opt/coordinator\"\r\n\r\n[mcp_servers.browser-coordinator.env]\r\nA = '1'\r\n",
 		},
 	} {
 		change, err := addTo(t, c.host, c.scope, workspace, c.before, c.entry)
@@ -188,13 +213,16 @@ func TestUpdate(t *testing.T) {
 func TestRefused(t *testing.T) {
 	workspace := home(t)
 	for _, c := range []struct{ host, text, reason string }{
-		{"claude-code", `{"mcpServers": {}, "mcpServers": {"other": {}}}`, "its mcpServers are written in a form that cannot be edited"},
-		{"claude-code", "{\n// mine\n}", "it has comments, which Claude Code does not read"},
-		{"claude-code", "{\"a\": [1,],\n}", "it has trailing commas, which Claude Code does not read"},
-		{"gemini", "{\"a\": [1,], // mine\n}", "it has trailing commas, which Gemini CLI does not read"},
-		{"codex", "mcp_servers = { other = { command = \"y\" } }\n", "its mcp_servers are written in a form that cannot be edited"},
+		{"claude-code", `{"mcpServers": {}, "mcpServers": {"other": {}}}`,
+			"its mcpServers are written in a form that cannot be edited"},
+		{"claude-code", "{\n// mine\n}", "it has comments, which Claude Code may not read"},
+		{"claude-code", "{\"a\": [1,],\n}", "it has trailing commas, which Claude Code may not read"},
+		{"gemini", "{\"a\": [1,], // mine\n}", "it has trailing commas, which Gemini CLI may not read"},
+		{"codex", "mcp_servers = { other = { command = \"y\" } }\n",
+			"its mcp_servers are written in a form that cannot be edited"},
 	} {
-		if change, err := add(t, c.host, workspace, c.text, ours); err == nil || !strings.Contains(err.Error(), c.reason) {
+		if change, err := add(t, c.host, workspace, c.text, ours); err == nil ||
+			!strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%s: %+v, %v", c.text, change, err)
 		}
 	}
@@ -204,13 +232,19 @@ func TestRefused(t *testing.T) {
 func TestRemove(t *testing.T) {
 	workspace := home(t)
 	for _, c := range []struct{ host, before, after string }{
-		{"claude-code", "{\"mcpServers\": {\"a\": 1, \"coordinator\": {\"command\": \"coordinator\"}, \"b\": 2}}", "{\"mcpServers\": {\"a\": 1, \"b\": 2}}"},
-		{"cursor", "{\n\"mcpServers\": {\n\"browser-coordinator\": {\n},\n\"b\": 2 // two\n}}", "{\n\"mcpServers\": {\n\"b\": 2 // two\n}}"},
-		{"cursor", "{\"mcpServers\": {\"browser-coordinator\": {\"url\": \"x\"}, /* b */ }}", "{\"mcpServers\": { /* b */ }}"},
+		{"claude-code", "{\"mcpServers\": {\"a\": 1, \"coordinator\": {\"command\": \"coordinator\"}, \"b\": 2}}",
+			"{\"mcpServers\": {\"a\": 1, \"b\": 2}}"},
+		{"cursor", "{\n\"mcpServers\": {\n\"browser-coordinator\": {\n},\n\"b\": 2 // two\n}}",
+			"{\n\"mcpServers\": {\n\"b\": 2 // two\n}}"},
+		{"cursor", "{\"mcpServers\": {\"browser-coordinator\": {\"url\": \"x\"}, /* b */ }}",
+			"{\"mcpServers\": { /* b */ }}"},
 		{"claude-code", "{\"mcpServers\": {}}", "{\"mcpServers\": {}}"},
-		{"claude-code", "{\"mcpServers\": {\"a\": {\"command\": \"/old/coordinator\"}, \"b\": 2, \"browser-coordinator\": {\"url\": \"x\"}}}", "{\"mcpServers\": { \"b\": 2}}"},
-		{"codex", "[mcp_servers]\nx = { command = 'y' }\nbrowser-coordinator = { command = 'z' }\n[tui]\n", "[mcp_servers]\nx = { command = 'y' }\n[tui]\n"},
-		{"codex", "[mcp_servers.browser-coordinator]\ncommand = 'z'\n\n[mcp_servers.browser-coordinator.env]\nA = '1'\n\n# tui\n[tui]\n", "\n# tui\n[tui]\n"},
+		{"claude-code", "{\"mcpServers\": {\"a\": {\"command\": \"/old/coordinator\"}, \"b\": 2, " +
+			"\"browser-coordinator\": {\"url\": \"x\"}}}", "{\"mcpServers\": { \"b\": 2}}"},
+		{"codex", "[mcp_servers]\nx = { command = 'y' }\nbrowser-coordinator = { command = 'z' }\n[tui]\n",
+			"[mcp_servers]\nx = { command = 'y' }\n[tui]\n"},
+		{"codex", "[mcp_servers.browser-coordinator]\ncommand = 'z'\n\n[mcp_servers.browser-coordinator.env]\nA = " +
+			"'1'\n\n# tui\n[tui]\n", "\n# tui\n[tui]\n"},
 	} {
 		h := hostOf(t, c.host)
 		file, _ := h.file(Project, workspace)
@@ -274,15 +308,84 @@ func TestWrite(t *testing.T) {
 	if err := errors.Join(os.Chmod(kept, 0o600), os.Remove(kept)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Add(Project, workspace, ours); err == nil || !strings.Contains(err.Error(), "it is a link to a file that does not exist") {
+	if _, err := h.Add(Project, workspace, ours); err == nil ||
+		!strings.Contains(err.Error(), "it is a link to a file that does not exist") {
 		t.Errorf("a link to nothing: %v", err)
+	}
+}
+
+// TestPaste: an entry to paste has the host's own form, and its file is named.
+func TestPaste(t *testing.T) {
+	workspace := home(t)
+	for id, want := range map[string]string{
+		"vscode": "{\n  \"servers\": {\n    \"browser-coordinator\": {\n      \"type\": \"stdio\",\n      " +
+			"\"command\": \"/opt/coordinator\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n",
+		"copilot": "{\n  \"mcpServers\": {\n    \"browser-coordinator\": {\n      \"type\": \"local\",\n      " +
+			"\"tools\": [\"*\"],\n      \"command\": \"/opt/coordinator\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n",
+		"goose": "extensions:\n  browser-coordinator:\n    type: \"stdio\"\n    name: \"browser-coordinator\"\n    " +
+			"enabled: true\n    cmd: \"/opt/coordinator\"\n    args: [\"mcp\"]\n",
+		"codex": "[mcp_servers.browser-coordinator]\ncommand = \"/opt/coordinator\"\nargs = [\"mcp\"]\n",
+	} {
+		if text := hostOf(t, id).Paste(ours); strings.TrimSpace(text) != strings.TrimSpace(want) {
+			t.Errorf("%s: to paste:\n%s\nwant\n%s", id, text, want)
+		}
+	}
+	for _, h := range Hosts() {
+		scope := h.Default
+		if scope == "" {
+			scope = User
+		}
+		advice := h.PasteAdvice(scope, workspace)
+		if file, _ := h.file(scope, workspace); !strings.HasPrefix(advice, "Paste it into "+file) &&
+			!strings.HasPrefix(advice, "Paste it in the IDE") {
+			t.Errorf("%s: %s", h.ID, advice)
+		}
+	}
+}
+
+// TestSecretsOfNeighbours: what is shown of a change has no value but those of the
+// coordinator's own entries.
+func TestSecretsOfNeighbours(t *testing.T) {
+	workspace := home(t)
+	for id, text := range map[string]string{
+		"vscode": "// s3cr3t\n{\n\t\"inputs\": [\"s3cr3t\", 53437, true], /* s3cr3t\n s3cr3t */\n\t\"servers\": " +
+			"{\n\t\t\"x\": {\"command\": \"s3cr3t\", \"env\": {\"KEY\": \"s3cr3t\"}}, // s3cr3t\n" +
+			"\t\t\"b\": {\"command\": \"/gone/coordinator\", \"env\": {\"KEY\": \"own\"}},\n\t},\n}\n",
+		"codex": "# s3cr3t\nkey = 's3cr3t' # s3cr3t\npin = 53437\n[mcp_servers.x] # s3cr3t\nargs = [\n  's3cr3t', # " +
+			"s3cr3t\n]\nheaders = { KEY = \"\"\"\ns3cr3t\"\"\" }\n" +
+			"[mcp_servers.b]\ncommand = '/gone/coordinator'\n[mcp_servers.b.env]\nKEY = " +
+			"'own'\n[mcp_servers.x.env]\nKEY = 's3cr3t'\n",
+	} {
+		change, err := addTo(t, id, User, workspace, text, ours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		removed, err := change.Host.Remove(User, workspace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*Change{change, removed} {
+			before, after := c.Shown()
+			shown := before + after + c.Diff()
+			if strings.Contains(shown, "s3cr3t") || strings.Contains(shown, "53437") ||
+				!strings.Contains(shown, "own") || !strings.Contains(shown, "gone/coordinator") {
+				t.Errorf("%s: shown:\n%s", id, shown)
+			}
+			if lines := strings.Count(c.Diff(), "\n+") + strings.Count(c.Diff(), "\n-"); lines > 6 {
+				t.Errorf("%s: the diff has %d changed lines:\n%s", id, lines, c.Diff())
+			}
+		}
+		if !strings.Contains(change.After, "s3cr3t") {
+			t.Errorf("%s: written:\n%s", id, change.After)
+		}
 	}
 }
 
 // TestOwnPath: a host that does not have the user's PATH gets the whole path.
 func TestOwnPath(t *testing.T) {
 	home(t, "coordinator")
-	if text := hostOf(t, "claude-desktop").Paste(Of("coordinator")); !strings.Contains(text, filepath.Join(os.Getenv("PATH"), "coordinator")) {
+	if text := hostOf(t, "claude-desktop").Paste(Of("coordinator")); !strings.Contains(text,
+		filepath.Join(os.Getenv("PATH"), "coordinator")) {
 		t.Error(text)
 	}
 	if text := hostOf(t, "cursor").Paste(Of("coordinator")); !strings.Contains(text, `"command": "coordinator"`) {
@@ -296,7 +399,9 @@ func TestPerFolder(t *testing.T) {
 	workspace := home(t, "coordinator")
 	h := hostOf(t, "claude-code")
 	file := filepath.Join(os.Getenv("HOME"), ".claude.json")
-	before := "{\n  \"mcpServers\": {},\n  \"projects\": {\n    " + quote(workspace) + ": {\n      \"mcpServers\": {\n        \"browser\": {\n          \"command\": \"/gone/coordinator\",\n          \"args\": [\"mcp\"]\n        }\n      }\n    }\n  }\n}\n"
+	before := "{\n  \"mcpServers\": {},\n  \"projects\": {\n    " + quote(workspace) + ": {\n      \"mcpServers\": " +
+		"{\n        \"browser\": {\n          \"command\": \"/gone/coordinator\",\n          \"args\": [\"mcp\"]\n        " +
+		"}\n      }\n    }\n  }\n}\n"
 	write(t, file, before)
 	change, err := h.Add(User, workspace, ours)
 	if err != nil || change.After != strings.Replace(before, "/gone/", "/opt/", 1) {
@@ -306,7 +411,8 @@ func TestPerFolder(t *testing.T) {
 	if change, err = h.Add(User, workspace, ours); err != nil || !strings.Contains(change.After, "/opt/coordinator") {
 		t.Errorf("beside one of this folder there is none for every folder: %v, %v", change, err)
 	}
-	if change, err = h.Add(Project, workspace, ours); err != nil || !strings.Contains(change.Note, ".claude.json has an entry that works too: browser.") {
+	if change, err = h.Add(Project, workspace, ours); err != nil ||
+		!strings.Contains(change.Note, ".claude.json has an entry that works too: browser.") {
 		t.Errorf("%v, %v", change, err)
 	}
 	if s, err := h.Inspect(User, filepath.Dir(workspace)); err != nil || s.Name != "" {
@@ -348,7 +454,8 @@ func fuzz(f *testing.F, h Host, texts ...string) {
 }
 
 func FuzzJSON(f *testing.F) {
-	fuzz(f, hostOf(f, "cursor"), "{}", "// a\n{\"b\": [1, {}], /* c */ \"mcpServers\": {\"d\": 1,},}", "{\r\n\t\"mcpServers\": {\r\n\t}\r\n}")
+	fuzz(f, hostOf(f, "cursor"), "{}", "// a\n{\"b\": [1, {}], /* c */ \"mcpServers\": {\"d\": 1,},}",
+		"{\r\n\t\"mcpServers\": {\r\n\t}\r\n}")
 }
 
 func FuzzTOML(f *testing.F) {

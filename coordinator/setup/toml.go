@@ -3,6 +3,7 @@ package setup
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,7 +28,8 @@ func (tomlFormat) parse(text string) (map[string]any, error) {
 	err := toml.Unmarshal([]byte(text), &tree)
 	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, column := wrong.Position()
-		return nil, fmt.Errorf("it is not valid TOML: line %d, column %d: %s", line, column, strings.TrimPrefix(wrong.Error(), "toml: "))
+		return nil, fmt.Errorf("it is not valid TOML: line %d, column %d: %s", line, column,
+			strings.TrimPrefix(wrong.Error(), "toml: "))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("it is not valid TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
@@ -98,7 +100,10 @@ func (f tomlFormat) set(text string, path []string, value any) string {
 func setKey(text string, path []string, value string) string {
 	all, last := expressions(text), len(path)-1
 	at := func(header bool, path []string) int {
-		return slices.IndexFunc(all, func(e expression) bool { return e.header == header && slices.Equal(e.path, path) })
+		return slices.IndexFunc(all, func(e expression) bool {
+			return e.header == header &&
+				slices.Equal(e.path, path)
+		})
 	}
 	if i := at(false, path); i >= 0 {
 		return text[:all[i].key] + " = " + value + text[all[i].value:]
@@ -121,6 +126,29 @@ func writeKey(path []string) string {
 	return strings.Join(keys, ".")
 }
 
+var tomlComment = regexp.MustCompile(`#[^\r\n]*`)
+
+func (tomlFormat) hide(text string, own paths) string {
+	var shown strings.Builder
+	from := 0
+	between := func(to int) { // expressions: white space, comments, and the end of a header
+		shown.WriteString(tomlComment.ReplaceAllString(text[from:max(from, to)], "# "+mask))
+		from = max(from, to)
+	}
+	for _, e := range expressions(text) {
+		between(e.start)
+		switch {
+		case e.header || own.has(e.path):
+			shown.WriteString(text[from:e.value])
+		default:
+			shown.WriteString(text[from:e.key] + " = " + quote(mask))
+		}
+		from = e.value
+	}
+	between(len(text))
+	return shown.String()
+}
+
 func (tomlFormat) remove(text string, path []string) string {
 	var kept strings.Builder
 	from := 0
@@ -130,7 +158,8 @@ func (tomlFormat) remove(text string, path []string) string {
 		}
 		before := text[:e.start]
 		// The blank line before a table goes with it.
-		if blank := strings.TrimSuffix(strings.TrimSuffix(before, "\n"), "\r"); e.header && (blank == "" || strings.HasSuffix(blank, "\n")) {
+		if blank := strings.TrimSuffix(strings.TrimSuffix(before, "\n"), "\r"); e.header &&
+			(blank == "" || strings.HasSuffix(blank, "\n")) {
 			before = blank
 		}
 		kept.WriteString(text[from:max(from, len(before))])

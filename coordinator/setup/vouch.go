@@ -72,6 +72,7 @@ var harmlessVariables = []string{"BROWSER_COORDINATOR_CAPS", "LANG", "LC_ALL", "
 // boolean.
 var harmlessMembers = map[string][]any{
 	"type":     {"stdio", "local"},
+	"tools":    {[]any{"*"}}, // all of the server's
 	"source":   {"custom"},
 	"enabled":  nil,
 	"disabled": nil,
@@ -167,7 +168,8 @@ func (x *examiner) hasPackage() bool {
 			}
 		}
 		text, err := readFile(filepath.Join(dir, "package.json"), Project)
-		if missing := errors.Is(err, fs.ErrNotExist); !missing && (err != nil || strings.Contains(text, entryName) || strings.Contains(text, "workspaces")) {
+		if missing := errors.Is(err, fs.ErrNotExist); !missing &&
+			(err != nil || strings.Contains(text, entryName) || strings.Contains(text, "workspaces")) {
 			return true
 		}
 	}
@@ -237,7 +239,8 @@ func (x *examiner) members(entry map[string]any) {
 
 func (x *examiner) environment(variables map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		harmless := slices.Contains(harmlessVariables, name) || x.scope == User && strings.HasPrefix(name, "BROWSER_COORDINATOR_")
+		harmless := slices.Contains(harmlessVariables, name) || x.scope == User &&
+			strings.HasPrefix(name, "BROWSER_COORDINATOR_")
 		x.add(fmt.Sprintf("%s=%v", name, variables[name]), name+"="+mask, !harmless)
 	}
 }
@@ -247,7 +250,9 @@ func (x *examiner) environment(variables map[string]any) {
 func (x *examiner) member(name string, value any) {
 	allowed, known := harmlessMembers[name]
 	_, isBoolean := value.(bool)
-	if known && (allowed == nil && isBoolean || slices.ContainsFunc(allowed, func(a any) bool { return a == value })) || x.scope == User && name != "args" {
+	isHarmless := allowed == nil && isBoolean || slices.ContainsFunc(allowed,
+		func(a any) bool { return same(a, value) })
+	if known && isHarmless || x.scope == User && name != "args" {
 		return
 	}
 	text, _ := json.Marshal(value) // a parser's value has no errors

