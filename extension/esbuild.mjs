@@ -1,5 +1,6 @@
 // Bundles the extension into dist/extension.js and the scripts of its panels into dist/webview, and fails
 // when one of the two is too large.
+import { readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
 /** Each start of a window loads the extension; a panel's scripts are loaded when it is opened. */
@@ -31,6 +32,18 @@ const [extension, panels] = await Promise.all([
 
 check("extension", extension);
 check("panels", panels);
+writeFileSync("dist/bundled.json", JSON.stringify(bundled(extension, panels), null, 2));
+
+/** The npm packages whose code is in the bundles. Their licences belong to each package of the extension. */
+function bundled(...builds) {
+  const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
+  const inputs = builds.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const folders = new Set(inputs.map((file) => folder.exec(file)?.[0]).filter((found) => found !== undefined));
+  return [...folders].sort().map((found) => {
+    const { name, version, license } = JSON.parse(readFileSync(`${found}/package.json`, "utf8"));
+    return { name, version, license, folder: found };
+  });
+}
 
 function check(name, { metafile }) {
   let total = 0;

@@ -43,7 +43,7 @@ const scene = setScene("looks", ({ folder }) => {
 
 const page = `<!doctype html><html lang="en"><title>Shop</title>
 <style>body { font: 16px sans-serif; margin: 2em } button { font: inherit; padding: .4em 1em }</style>
-<h1>Shop</h1><p><label>Your name <input id="name"></label> <button id="buy">Buy</button></p><p id="answer"></p>
+<h1>Shop</h1><p><label>Coupon <input id="coupon"></label> <button id="buy">Buy</button></p><p id="answer"></p>
 <script src="app.js"></script>`;
 
 /** All that a review can have, for the panel's own pictures. */
@@ -76,13 +76,18 @@ beforeAll(async () => {
   const listed = await fetch(`http://${new URL(browser?.url ?? "").host}/json/list`);
   const pages = (await listed.json()) as { id: string; type: string }[];
   const id = pages.find(({ type }) => type === "page")?.id as string;
-  await coordinator.announce({ ...claude, page: id }, cursor, playwright);
+  await coordinator.serve({ ...claude, page: id }, cursor, playwright);
   const { url } = scene.shop;
   await coordinator.report(claude, "browser_navigate", { target: url, url });
   await coordinator.report(claude, "browser_type", { target: "“TEA10” into “Coupon”", url });
-  await coordinator.report(claude, "browser_evaluate", { ok: false, outcome: "refused: view", url });
+  await coordinator.report(claude, "browser_click", {
+    target: 'button "Pay"',
+    ok: false,
+    outcome: "no such element",
+    url,
+  });
   for (let count = 0; count < 12; count += 1) await coordinator.report(playwright, "Runtime.evaluate");
-  await coordinator.report(cursor, "browser_click", { target: 'button "Pay"', url });
+  await coordinator.report(cursor, "browser_hover", { target: 'button "Buy"', url });
   await coordinator.report(claude, "browser_click", { target: 'button "Buy"', url });
   await bar.row("Activity", 'Click button "Buy"').waitFor();
 });

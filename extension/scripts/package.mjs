@@ -41,7 +41,6 @@ function pack(name, args = []) {
       "dist/extension.js",
       "dist/webview",
       "media",
-      "l10n",
       "bin",
       "package.nls.json",
       "CHANGELOG.md",
@@ -50,6 +49,11 @@ function pack(name, args = []) {
     ]) {
       if (existsSync(join(extension, part))) cpSync(join(extension, part), join(copy, part), { recursive: true });
     }
+    execFileSync("go", ["run", "./internal/release", "-notices", join(copy, "THIRD-PARTY-NOTICES.txt")], {
+      cwd: repository,
+      env: { ...process.env, GOWORK: "off" },
+      stdio: "inherit",
+    });
     const { url, options } = published(values.repository);
     writeFileSync(join(copy, "package.json"), `${JSON.stringify({ ...description, ...url }, null, 2)}\n`);
     const readme = readFileSync(join(extension, "README.md"), "utf8");

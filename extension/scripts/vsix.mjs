@@ -54,4 +54,28 @@ export function checkVsix(path, target) {
   if (!files.get("extension.vsixmanifest")?.read().toString().includes(`TargetPlatform="${target}"`)) {
     throw new Error(`${path} is not marked as being for ${target}`);
   }
+  const missing = missingFiles(files);
+  if (missing.length > 0) throw new Error(`${path} names files that are not in it: ${missing.join(", ")}`);
+}
+
+/** What the description and the texts of an extension name, and its package lacks. */
+export function missingFiles(files) {
+  const description = files.get("extension/package.json").read().toString();
+  const named = [...description.matchAll(/"(\.\/[^"]+|media\/[^"]+|[^"]+\.(?:md|png|svg))"/g)].map((match) => match[1]);
+  for (const text of ["readme.md", "changelog.md"]) {
+    const links =
+      files
+        .get(`extension/${text}`)
+        ?.read()
+        .toString()
+        .matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g) ?? [];
+    named.push(...[...links].map((match) => match[1]));
+  }
+  named.push("LICENSE.txt", "THIRD-PARTY-NOTICES.txt");
+  return named.filter((name) => !has(files, name.replace(/^\.\//, "")));
+}
+
+/** A folder is there by its files. */
+function has(files, name) {
+  return [...files.keys()].some((file) => file === `extension/${name}` || file.startsWith(`extension/${name}/`));
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 // @ts-expect-error a script of the build, without types
-import { systemOf } from "../scripts/vsix.mjs";
+import { missingFiles, systemOf } from "../scripts/vsix.mjs";
 
 const bytes = (length: number, ...parts: [number, number[]][]) => {
   const all = Buffer.alloc(length);
@@ -24,4 +24,16 @@ test.each([
 
 test("the program that runs this is one for this system", () => {
   expect(systemOf(readFileSync(process.execPath))).toBe(`${process.platform}-${process.arch}`);
+});
+
+test("a package lacks what its description or a text names", () => {
+  const file = (text: string) => ({ read: () => Buffer.from(text) });
+  const files = new Map([
+    ["extension/package.json", file('{"main": "./dist/extension.js", "l10n": "./l10n", "icon": "media/icon.png"}')],
+    ["extension/readme.md", file("[a](docs/a.md#part), ![b](media/b.png), [c](https://example.test/), [d](#part)")],
+    ["extension/dist/extension.js", file("")],
+    ["extension/media/b.png", file("")],
+    ["extension/LICENSE.txt", file("")],
+  ]);
+  expect(missingFiles(files)).toEqual(["./l10n", "media/icon.png", "docs/a.md", "THIRD-PARTY-NOTICES.txt"]);
 });

@@ -35,7 +35,8 @@ func main() {
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
-	s := &story{out: os.Stdout, start: time.Now(), bold: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""}
+	s := &story{out: os.Stdout, start: time.Now(), bold: term.IsTerminal(int(os.Stdout.Fd())) &&
+		os.Getenv("NO_COLOR") == ""}
 	if err := run(ctx, s, *coordinator, *screenshot, *headed); err != nil {
 		fmt.Fprintf(os.Stderr, "\nThe demo failed at step %d: %v\n", s.steps, err)
 		os.Exit(1)
@@ -146,7 +147,8 @@ func play(ctx context.Context, s *story, agent *agent, url string) error {
 		return err
 	}
 	s.step("It fills in the name and clicks the button.")
-	if _, err := act("browser_type", map[string]any{"element": "Your name", "target": box, "text": customer}); err != nil {
+	if _, err := act("browser_type", map[string]any{"element": "Your name", "target": box,
+		"text": customer}); err != nil {
 		return err
 	}
 	if _, err := act("browser_click", map[string]any{"element": "Put a loaf aside", "target": button}); err != nil {

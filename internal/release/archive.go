@@ -35,7 +35,7 @@ func (r *release) archives() error {
 		for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
 			entries = append(entries, entry{name, filepath.Join(r.repository, name), 0o644})
 		}
-		entries = append(entries, manuals...)
+		entries = append(append(entries, manuals...), entry{noticesFile, r.programNotices(), 0o644})
 		slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
 		write, file := writeTar, r.archive(t)
 		if t.goos == "windows" {
@@ -94,7 +94,8 @@ func writeTar(w io.Writer, folder string, entries []entry) error {
 		if err != nil {
 			return err
 		}
-		header := &tar.Header{Name: folder + "/" + e.name, Mode: int64(e.mode), Size: int64(len(text)), ModTime: epoch, Format: tar.FormatPAX}
+		header := &tar.Header{Name: folder + "/" + e.name, Mode: int64(e.mode), Size: int64(len(text)), ModTime: epoch,
+			Format: tar.FormatPAX}
 		if err := archive.WriteHeader(header); err != nil {
 			return err
 		}

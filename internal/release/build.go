@@ -16,7 +16,8 @@ func (r *release) build() error {
 			continue
 		}
 		fmt.Println("build", t.node())
-		cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -X main.release="+r.version, "-o", r.programOf(t), "./coordinator")
+		cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -X main.release="+r.version, "-o",
+			r.programOf(t), "./coordinator")
 		cmd.Env = append(os.Environ(), "GOOS="+t.goos, "GOARCH="+t.goarch, "CGO_ENABLED=0", "GOWORK=off")
 		if err := r.run(cmd); err != nil {
 			return fmt.Errorf("build for %s: %w", t.node(), err)
@@ -39,9 +40,12 @@ func (r *release) run(cmd *exec.Cmd) error {
 // extension makes the extension's packages, which hold the program.
 func (r *release) extension() error {
 	fmt.Println("package the extension")
-	cmd := exec.Command("npm", "--prefix", "extension", "run", "--silent", "package", "--", "all")
+	cmd := exec.Command("npm", "--prefix", "extension", "run", "--silent", "package", "--")
 	if r.source != "" {
 		cmd.Args = append(cmd.Args, "--repository", r.source)
+	}
+	for _, t := range r.targets {
+		cmd.Args = append(cmd.Args, t.node())
 	}
 	cmd.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", epoch.Unix()))
 	if err := r.run(cmd); err != nil {
@@ -49,7 +53,11 @@ func (r *release) extension() error {
 	}
 	for _, t := range r.targets {
 		name := "browser-coordinator-" + t.node() + ".vsix"
-		if err := os.CopyFS(r.out, only{os.DirFS(filepath.Join(r.repository, "extension", "dist")), name}); err != nil {
+		text, err := os.ReadFile(filepath.Join(r.repository, "extension", "dist", name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(r.out, name), text, 0o644); err != nil {
 			return err
 		}
 	}

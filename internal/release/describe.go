@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"embed"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,7 +30,8 @@ func (r *release) descriptions() error {
 		"Version": r.version, "Name": r.name, "Description": description, "BaseURL": r.baseURL,
 		"Source": r.source, "Homepage": cmp.Or(r.source, r.baseURL),
 	}
-	all, err := template.New("").Funcs(template.FuncMap{"sum": func(system string) string { return sums[system] }}).ParseFS(templates, "templates/*.tmpl")
+	functions := template.FuncMap{"sum": func(system string) string { return sums[system] }}
+	all, err := template.New("").Funcs(functions).ParseFS(templates, "templates/*.tmpl")
 	if err != nil {
 		return err
 	}
@@ -49,18 +49,4 @@ func (r *release) descriptions() error {
 		}
 	}
 	return nil
-}
-
-// only is a file system with a single file of another.
-type only struct {
-	fs.FS
-	name string
-}
-
-func (o only) ReadDir(name string) ([]fs.DirEntry, error) {
-	info, err := fs.Stat(o.FS, o.name)
-	if err != nil {
-		return nil, err
-	}
-	return []fs.DirEntry{fs.FileInfoToDirEntry(info)}, nil
 }

@@ -1,7 +1,8 @@
 // Command release makes what a release consists of, in a folder: an archive of the program
 // for each system with completions and man pages, the extension's packages, the npm
 // packages, a list of the parts (SPDX), checksums, and the descriptions for the MCP
-// registry, Homebrew and Scoop. It publishes nothing.
+// registry, Homebrew and Scoop. Each package has the licences of the code of others in it.
+// It publishes nothing.
 //
 // Two runs on one machine give the same bytes: no file has a time or a path of its build.
 package main
@@ -53,14 +54,26 @@ type release struct {
 
 func main() {
 	out := flag.String("out", "dist", "put the release into the new folder `DIR`")
-	only := flag.String("target", "", "make only what `SYSTEM`, for example linux-x64, needs; without the extension's packages")
-	baseURL := flag.String("base-url", "https://example.com/browser-coordinator/releases", "name `URL` as the place of the archives")
+	only := flag.String("target", "", "make only what `SYSTEM`, for example linux-x64, needs")
+	noticesOnly := flag.String("notices", "", "write only the licences of what the extension's package contains, to "+
+		"`FILE`")
+	baseURL := flag.String("base-url", "https://example.com/browser-coordinator/releases",
+		"name `URL` as the place of the archives")
 	source := flag.String("repository-url", "", "link the packages to the public repository at `URL`")
 	scope := flag.String("npm-scope", "@browser-coordinator", "put the npm packages with the programs into `SCOPE`")
-	name := flag.String("registry-name", "com.example/browser-coordinator", "describe the server to the MCP registry as `NAME`")
+	name := flag.String("registry-name", "com.example/browser-coordinator",
+		"describe the server to the MCP registry as `NAME`")
 	flag.Parse()
-	r := &release{baseURL: *baseURL, source: strings.TrimSuffix(*source, "/"), npmScope: *scope, name: *name, targets: targets}
-	if err := r.make(*out, *only); err != nil {
+	r := &release{baseURL: *baseURL, source: strings.TrimSuffix(*source, "/"), npmScope: *scope, name: *name,
+		targets: targets}
+	var err error
+	if *noticesOnly != "" {
+		r.repository = "."
+		err = r.writeNotices(*noticesOnly, true)
+	} else {
+		err = r.make(*out, *only)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
@@ -92,11 +105,9 @@ func (r *release) make(out, only string) (err error) {
 	if r.version, err = readVersion(filepath.Join(r.repository, "extension", "package.json")); err != nil {
 		return err
 	}
-	steps := []func() error{r.build, r.manuals, r.archives, r.npm, r.sbom}
-	if only == "" {
-		steps = append(steps, r.extension)
-	}
-	for _, step := range append(steps, r.checksums, r.descriptions) {
+	for _, step := range []func() error{
+		r.build, r.notices, r.manuals, r.archives, r.npm, r.extension, r.sbom, r.checksums, r.descriptions,
+	} {
 		if err := step(); err != nil {
 			return err
 		}

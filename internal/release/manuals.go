@@ -42,7 +42,7 @@ func (r *release) manuals() error {
 		}
 	}
 	for name, text := range pages {
-		if err := r.writeManual("man/"+name+".1", manPage(name, r.version, text)); err != nil {
+		if err := r.writeManual("man/man1/"+name+".1", manPage(name, r.version, text)); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,8 @@ func manPage(name, version, help string) string {
 		strings.ToUpper(roff(name)), version, roff(name), roff(strings.TrimSuffix(summary, ".")))
 	for line := range strings.Lines(help) {
 		line = strings.TrimSuffix(line, "\n")
-		if title, isTitle := strings.CutSuffix(line, ":"); isTitle && title != "" && title[0] >= 'A' && title[0] <= 'Z' && !strings.Contains(title, ".") {
+		if title, isTitle := strings.CutSuffix(line, ":"); isTitle && title != "" && title[0] >= 'A' &&
+			title[0] <= 'Z' && !strings.Contains(title, ".") {
 			fmt.Fprintf(&b, ".fi\n.SH %s\n.nf\n", strings.ToUpper(roff(title)))
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,17 +32,24 @@ func (r *release) npm() error {
 		return err
 	}
 	common := map[string]any{
-		"version": r.version, "description": description, "license": "MIT", "engines": map[string]string{"node": ">=18"},
+		"version": r.version, "description": description, "license": "MIT",
+		"engines": map[string]string{"node": ">=18"},
 	}
 	if r.source != "" {
 		common["repository"] = map[string]string{"type": "git", "url": "git+" + r.source + ".git"}
 		common["bugs"], common["homepage"] = r.source+"/issues", r.source
 	}
 	main := with(common, map[string]any{
-		"name": "browser-coordinator", "bin": map[string]string{"browser-coordinator": "start.js"},
+		"name": "browser-coordinator", "bin": map[string]string{"browser-coordinator": "start.js",
+			"coordinator": "start.js"},
 		"mcpName": r.name, "config": map[string]string{"scope": r.npmScope}, "optionalDependencies": optional,
 	})
-	if err := r.pack("browser-coordinator", main, map[string][]byte{"start.js": start, "README.md": readme}); err != nil {
+	if err := r.pack("browser-coordinator", main, map[string][]byte{"start.js": start,
+		"README.md": readme}); err != nil {
+		return err
+	}
+	licences, err := os.ReadFile(r.programNotices())
+	if err != nil {
 		return err
 	}
 	for _, t := range r.targets {
@@ -53,7 +61,8 @@ func (r *release) npm() error {
 		described := with(common, map[string]any{
 			"name": r.npmScope + "/" + t.node(), "os": []string{system}, "cpu": []string{cpu}, "preferUnplugged": true,
 		})
-		if err := r.pack(t.node(), described, map[string][]byte{t.program(): program}); err != nil {
+		if err := r.pack(t.node(), described, map[string][]byte{t.program(): program,
+			noticesFile: licences}); err != nil {
 			return err
 		}
 	}
@@ -61,12 +70,8 @@ func (r *release) npm() error {
 }
 
 func with(common, more map[string]any) map[string]any {
-	all := map[string]any{}
-	for _, of := range []map[string]any{common, more} {
-		for name, value := range of {
-			all[name] = value
-		}
-	}
+	all := maps.Clone(common)
+	maps.Copy(all, more)
 	return all
 }
 
