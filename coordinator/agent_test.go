@@ -49,8 +49,9 @@ func TestAgentDrivesItsWindow(t *testing.T) {
 	}
 	agent.Expect("browser_evaluate", args{"function": "() => location.href", "window": other}, `"about:blank"`)
 
-	// When the window ends, the agent gets an error, and no other window is selected.
+	// When the window ends, the agent is told, and no other window is selected.
 	shopWindow.stop(t)
+	agent.Refused("browser_snapshot", nil, "has closed")
 	agent.Refused("browser_snapshot", nil, "no window fits")
 	// When the window is back, the next call finds it at the same endpoint.
 	again := openWindow(t, dir, shop)

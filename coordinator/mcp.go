@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -26,12 +27,78 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
+// mcpFlags are the flags of the command mcp.
+type mcpFlags struct {
+	workspace, outputDir, secrets      string
+	caps, allowed, blocked             []string
+	noLaunch, headed, launchForClients bool
+	serve                              endpointFlags
+	browser                            browserFlags
+}
+
+func (f *mcpFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	workspaceFlag(cmd, &f.workspace)
+	capsFlag(cmd, &f.caps)
+	f.serve.add(cmd)
+	flags.StringVar(&f.outputDir, "output-dir", "",
+		"save files in `DIR` instead of .browser-coordinator in the workspace")
+	flags.StringSliceVar(&f.allowed, "allowed-origins", nil,
+		"allow agents only `ORIGINS`, for example https://example.com, http://localhost:*, *.example.com")
+	flags.StringSliceVar(&f.blocked, "blocked-origins", nil, "deny agents `ORIGINS`, also those that are allowed")
+	complete(cmd, "allowed-origins", "http://localhost:*")
+	complete(cmd, "blocked-origins")
+	flags.StringVar(&f.secrets, "secrets", "", "show agents the values of the dotenv `FILE` only by their names")
+	f.browser.launch(cmd)
+	flags.BoolVar(&f.headed, "headed", false, headedHelp)
+	flags.BoolVar(&f.launchForClients, "launch", false, launchHelp)
+	flags.BoolVar(&f.noLaunch, "no-launch", false, "never launch a private browser")
+	f.browser.elsewhere(cmd, "headed")
+	cmd.MarkFlagsMutuallyExclusive("grid", "no-launch")
+	cmd.MarkFlagsMutuallyExclusive("launch", "no-launch")
+}
+
+// options checks the flags, and makes the options of the server's agents. The registry and the
+// endpoints are not in them.
+func (f *mcpFlags) options(cmd *cobra.Command, log *slog.Logger) (o tools.Options, err error) {
+	o.Version = version()
+	if o.Caps, err = checkCaps(cmd, f.caps); err != nil {
+		return o, err
+	}
+	own, err := f.browser.onDemand(cmd, local{headless: !f.headed, noDisplay: leaveHeadedAway}, log)
+	if err != nil {
+		return o, err
+	}
+	o.Options = agent.Options{Workspace: f.workspace, Logger: log, Attached: f.browser.choice(cmd).Attaches()}
+	if o.Origins, err = policy.ParseOrigins(f.allowed, f.blocked); err != nil {
+		return o, wrongUse("%w", err)
+	}
+	if o.Secrets, err = loadSecrets(f.secrets); err != nil {
+		return o, err
+	}
+	if f.workspace != "" {
+		if _, err := canonicalWorkspace(f.workspace); err != nil {
+			return o, err
+		}
+	}
+	if o.Dir, err = os.Getwd(); err != nil {
+		return o, err
+	}
+	if o.OutputDir, err = makeOutputDir(o.Dir, f.outputDir); err != nil {
+		return o, err
+	}
+	if f.noLaunch && !o.Attached {
+		return o, nil
+	}
+	o.Launcher = own
+	if width, height, err := chrome.ParseSize(f.browser.viewport); err == nil { // onDemand has checked it
+		o.Viewport = &emulation.Viewport{Width: width, Height: height}
+	}
+	return o, nil
+}
+
 func (p *program) mcpCommand() *cobra.Command {
-	var workspace, outputDir, secrets string
-	var noLaunch, headed, launchForClients bool
-	var serve endpointFlags
-	var caps, allowed, blocked []string
-	var browser browserFlags
+	var flags mcpFlags
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve MCP over stdio, for an MCP host",
@@ -47,81 +114,32 @@ the agent works in the browser at a CDP address, in place of any window's.`,
   { "mcpServers": { "browser": { "command": "coordinator", "args": ["mcp"] } } }`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return wrongUse("mcp: unexpected argument %q. To use another MCP server too, list it in the host beside this one; `coordinator run -- COMMAND` gives a program the address of the window's browser", args[0])
+				return wrongUse("mcp: unexpected argument %q. To use another MCP server too, list it in the host "+
+					"beside this "+
+					"one; `coordinator run -- COMMAND` gives a program the address of the window's browser", args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			caps, err := checkCaps(cmd, caps)
+			options, err := flags.options(cmd, p.logger)
 			if err != nil {
-				return err
-			}
-			own, err := browser.onDemand(cmd, local{headless: !headed, noDisplay: leaveHeadedAway}, p.logger)
-			if err != nil {
-				return err
-			}
-			origins, err := policy.ParseOrigins(allowed, blocked)
-			if err != nil {
-				return wrongUse("%w", err)
-			}
-			hidden, err := loadSecrets(secrets)
-			if err != nil {
-				return err
-			}
-			if workspace != "" {
-				if _, err := canonicalWorkspace(workspace); err != nil {
-					return err
-				}
-			}
-			dir, err := os.Getwd()
-			if err != nil {
-				return err
-			}
-			if outputDir, err = makeOutputDir(dir, outputDir); err != nil {
 				return err
 			}
 			if terminal.Is(p.in) {
 				fmt.Fprintln(p.err, atTerminal)
 			}
-			options := tools.Options{Caps: caps, Version: version(), Options: agent.Options{
-				Workspace: workspace, Dir: dir, OutputDir: outputDir, Origins: origins, Secrets: hidden, Logger: p.logger,
-			}}
-			attached := browser.choice(cmd).Attaches()
-			if noLaunch && !attached {
-				own = nil
-			} else {
-				options.Launcher, options.Attached = own, attached
-				if width, height, err := chrome.ParseSize(browser.viewport); err == nil { // checked above
-					options.Viewport = &emulation.Viewport{Width: width, Height: height}
-				}
-			}
 			var forClients *launch.OnDemand
-			if launchForClients {
-				forClients = own
+			if flags.launchForClients {
+				forClients = options.Launcher
 			}
-			err = p.runMCP(cmd.Context(), options, serve.options(p, forClients))
-			if own != nil {
-				err = errors.Join(err, own.End())
+			err = p.runMCP(cmd.Context(), options, flags.serve.options(p, forClients))
+			if options.Launcher != nil {
+				err = errors.Join(err, options.Launcher.End())
 			}
 			return err
 		},
 	}
-	workspaceFlag(cmd, &workspace)
-	capsFlag(cmd, &caps)
-	serve.add(cmd)
-	cmd.Flags().StringVar(&outputDir, "output-dir", "", "save files in `DIR` instead of .browser-coordinator in the workspace")
-	cmd.Flags().StringSliceVar(&allowed, "allowed-origins", nil, "allow agents only `ORIGINS`, for example https://example.com, http://localhost:*, *.example.com")
-	cmd.Flags().StringSliceVar(&blocked, "blocked-origins", nil, "deny agents `ORIGINS`, also those that are allowed")
-	complete(cmd, "allowed-origins", "http://localhost:*")
-	complete(cmd, "blocked-origins")
-	cmd.Flags().StringVar(&secrets, "secrets", "", "show agents the values of the dotenv `FILE` only by their names")
-	browser.launch(cmd)
-	cmd.Flags().BoolVar(&headed, "headed", false, headedHelp)
-	cmd.Flags().BoolVar(&launchForClients, "launch", false, launchHelp)
-	cmd.Flags().BoolVar(&noLaunch, "no-launch", false, "never launch a private browser")
-	browser.elsewhere(cmd, "headed")
-	cmd.MarkFlagsMutuallyExclusive("grid", "no-launch")
-	cmd.MarkFlagsMutuallyExclusive("launch", "no-launch")
+	flags.add(cmd)
 	return cmd
 }
 
@@ -162,7 +180,7 @@ func (p *program) runMCP(ctx context.Context, options tools.Options, serve servi
 	defer windows.Close()
 	endpoints := serving.NewSet(windows, serve)
 	defer endpoints.Close()
-	options.Windows, options.Claims = windows, claim.NewPages(p.logger)
+	options.Windows, options.Claim = windows, claim.NewPages(p.logger).Claim
 	options.Endpoint = func(workspace string) string { return endpoint.URL(vscodeipc.Hash(workspace)) }
 	options.Chosen = endpoints.ServeWindow
 	endpoints.Follow(ctx, registry.Want{Explicit: options.Workspace, Dir: options.Dir})

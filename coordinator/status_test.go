@@ -126,7 +126,7 @@ func TestStatusOfAgentsWithoutWindow(t *testing.T) {
 	first.Must("browser_type", args{"target": "input", "text": secret})
 	attached.Must("browser_tabs", args{"action": "list"})
 	r := awaitStatus(t, dir, func(r status.Report) bool { return len(r.Agents) == 2 })
-	for i, want := range []struct{ via, last string }{{"launched", `browser_type textbox "Name"`}, {"attached", "browser_tabs list"}} {
+	for i, want := range []struct{ via, last string }{{"launched", `browser_type textbox "Name"`}, {"attached", "browser_tabs List the tabs"}} {
 		got := r.Agents[i]
 		if got.PID == 0 || got.Folder != canonical(t, shop) || got.Client.Name != toolstest.Host.Name || got.Client.Version != toolstest.Host.Version ||
 			got.Browser == nil || got.Browser.Via != want.via || !strings.Contains(got.Browser.Product, "Chrom") ||

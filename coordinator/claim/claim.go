@@ -18,7 +18,7 @@ import (
 // Pages are locks on files, one for each page that an agent of this user works in.
 // The system releases them when the program ends, however it ends.
 type Pages struct {
-	dir string // empty: there is none, and every claim succeeds
+	dir string // empty: no folder can be used, and every claim succeeds
 	log *slog.Logger
 }
 
@@ -30,12 +30,13 @@ var pageID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^
 func NewPages(log *slog.Logger) *Pages {
 	dir, err := endpoint.StateDir()
 	if err != nil {
-		log.Warn("agents of other programs may work in the same tabs, and no stable CDP address is served: set XDG_STATE_HOME to a folder that can be written", "error", err)
+		log.Warn("agents of other programs may work in the same tabs, and no stable CDP address is served: "+
+			"set XDG_STATE_HOME to a folder that can be written", "error", err)
 		return &Pages{log: log}
 	}
 	c := &Pages{dir, log}
-	left, _ := filepath.Glob(filepath.Join(dir, "page-*.lock"))
-	for _, file := range left {
+	files, _ := filepath.Glob(filepath.Join(dir, "page-*.lock"))
+	for _, file := range files {
 		if release, ok := c.lock(file); ok {
 			release()
 		}

@@ -110,7 +110,8 @@ func (r *messageReader) check(line []byte) (id json.RawMessage, _ *jsonrpc.Error
 	var batch []json.RawMessage
 	switch {
 	case len(line) >= mcp.DefaultMaxLineLength:
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("a message of more than %d bytes", mcp.DefaultMaxLineLength)}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
+			Message: fmt.Sprintf("a message of more than %d bytes", mcp.DefaultMaxLineLength)}
 	case !json.Valid(line):
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "a line is not JSON"}
 	case line[0] != '[':
@@ -126,7 +127,8 @@ func (r *messageReader) check(line []byte) (id json.RawMessage, _ *jsonrpc.Error
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 		}
 		if id, valid := idOf(message); !valid {
-			return id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "an id must be a string or an integer of at most 2^53"}
+			return id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
+				Message: "an id must be a string or an integer of at most 2^53"}
 		}
 		r.note(decoded)
 	}
@@ -137,7 +139,8 @@ func (r *messageReader) check(line []byte) (id json.RawMessage, _ *jsonrpc.Error
 // numbers.
 func idOf(message []byte) (id json.RawMessage, valid bool) {
 	var fields struct{ ID json.RawMessage }
-	if json.Unmarshal(message, &fields) != nil || len(fields.ID) == 0 || fields.ID[0] == '"' || string(fields.ID) == "null" {
+	if json.Unmarshal(message, &fields) != nil || len(fields.ID) == 0 || fields.ID[0] == '"' ||
+		string(fields.ID) == "null" {
 		return fields.ID, true
 	}
 	number, err := strconv.ParseFloat(string(fields.ID), 64)

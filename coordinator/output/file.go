@@ -67,7 +67,8 @@ func (f Folder) below(name string) (string, error) {
 			return rel, nil
 		}
 	}
-	return "", fmt.Errorf("filename %q is out of bounds: files are saved below %s only. Give a name without a folder", name, f.Path())
+	return "", fmt.Errorf("filename %q is out of bounds: files are saved below %s only. Give a name without a folder",
+		name, f.Path())
 }
 
 // As is the file for content of a kind: an extension is added unless the present one

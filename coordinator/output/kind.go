@@ -62,7 +62,8 @@ var types = map[string]Kind{
 }
 
 // documents are further extensions of downloaded data.
-var documents = Kind{".7z", ".docx", ".eps", ".epub", ".har", ".ics", ".mkv", ".mov", ".odp", ".ods", ".odt", ".parquet", ".pptx", ".rtf", ".tar", ".tgz", ".tif", ".tiff", ".tsv", ".xlsx", ".xz", ".zst"}
+var documents = Kind{".7z", ".docx", ".eps", ".epub", ".har", ".ics", ".mkv", ".mov", ".odp", ".ods", ".odt",
+	".parquet", ".pptx", ".rtf", ".tar", ".tgz", ".tif", ".tiff", ".tsv", ".xlsx", ".xz", ".zst"}
 
 // data are all extensions that a download keeps.
 var data = sync.OnceValue(func() Kind {

@@ -25,7 +25,8 @@ func checkName(name string) error {
 	case name == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, unprintable):
 		return errors.New("want letters, digits, spaces and - _ . ( ) in names of files and folders")
 	case strings.ContainsAny(name[:1], ".-~ "):
-		return errors.New("a name of a file or folder must not begin with a dot, a dash, a tilde or a space, and a path must not lead out of the output folder")
+		return errors.New("a name of a file or folder must not begin with a dot, a dash, a tilde or a space, and a " +
+			"path must not lead out of the output folder")
 	case strings.ContainsAny(name[len(name)-1:], ". "):
 		return errors.New("a name of a file or folder must not end with a dot or a space")
 	case device().MatchString(name):

@@ -24,6 +24,9 @@ type Want struct {
 	Roots []string
 	// Dir is the caller's working directory.
 	Dir string
+	// InUse is the window that the caller works in; empty: none. It is chosen among those on
+	// one folder.
+	InUse vscodeipc.Address
 }
 
 // Candidate is a window that was considered, and why it was or was not chosen.
@@ -92,7 +95,8 @@ func (e *SelectionError) Error() string {
 // canonical form of the wanted path.
 func choose(windows []Window, unreachable []Unreachable, want Want) (Window, []Candidate, error) {
 	if want.Explicit != "" {
-		chosen, candidates, err := settle(windows, unreachable, fmt.Sprintf("%q", want.Explicit), named(windows, want.Explicit))
+		chosen, candidates, err := settle(windows, unreachable, fmt.Sprintf("%q", want.Explicit),
+			prefer(windows, named(windows, want.Explicit), want.InUse))
 		return chosen, candidates, withWanted(err, want.Explicit)
 	}
 	sought := "the working directory " + want.Dir
@@ -103,11 +107,11 @@ func choose(windows []Window, unreachable []Unreachable, want Want) (Window, []C
 			maps.Copy(winners, deepest(windows, root))
 		}
 		if len(winners) > 0 {
-			return settle(windows, unreachable, roots, winners)
+			return settle(windows, unreachable, roots, prefer(windows, winners, want.InUse))
 		}
 		sought = roots + " or " + sought
 	}
-	chosen, candidates, err := settle(windows, unreachable, sought, deepest(windows, want.Dir))
+	chosen, candidates, err := settle(windows, unreachable, sought, prefer(windows, deepest(windows, want.Dir), want.InUse))
 	return chosen, candidates, withWanted(err, append(slices.Clone(want.Roots), want.Dir)...)
 }
 
@@ -164,6 +168,31 @@ func named(windows []Window, name string) map[vscodeipc.Address]bool {
 	return winners
 }
 
+// prefer reduces winners that are on one folder, such as a window beside one that a crashed
+// editor has left, to the one in use, or else to the only one with a browser.
+func prefer(
+	windows []Window, winners map[vscodeipc.Address]bool, inUse vscodeipc.Address,
+) map[vscodeipc.Address]bool {
+	keys, withBrowser := map[string]bool{}, map[vscodeipc.Address]bool{}
+	for _, w := range windows {
+		if winners[w.Address] {
+			keys[w.Key()] = true
+			if w.Browser() != nil {
+				withBrowser[w.Address] = true
+			}
+		}
+	}
+	switch {
+	case len(keys) != 1:
+		return winners
+	case winners[inUse]:
+		return map[vscodeipc.Address]bool{inUse: true}
+	case len(withBrowser) == 1:
+		return withBrowser
+	}
+	return winners
+}
+
 // settle turns the winners into a result, or into an error with the reason why each
 // window was not chosen.
 func settle(windows []Window, unreachable []Unreachable, sought string, winners map[vscodeipc.Address]bool) (Window, []Candidate, error) {
@@ -179,6 +208,8 @@ func settle(windows []Window, unreachable []Unreachable, sought string, winners 
 		case winners[w.Address]:
 			why = "chosen for " + sought
 			chosen = w
+		case len(winners) == 1 && isTwin(windows, w, winners):
+			why = "another window on this folder is in use, or has the browser"
 		case len(winners) > 0:
 			why = "another window fits better"
 		}
@@ -190,6 +221,11 @@ func settle(windows []Window, unreachable []Unreachable, sought string, winners 
 	return Window{}, candidates, &SelectionError{
 		Sought: sought, Ambiguous: len(winners) > 1, Candidates: candidates, Unreachable: unreachable,
 	}
+}
+
+// isTwin reports whether a winner has the workspace of a window.
+func isTwin(windows []Window, w Window, winners map[vscodeipc.Address]bool) bool {
+	return slices.ContainsFunc(windows, func(other Window) bool { return winners[other.Address] && other.Key() == w.Key() })
 }
 
 // deepest returns the windows with the deepest folder that contains path. At the same

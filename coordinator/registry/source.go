@@ -37,8 +37,8 @@ type Source struct {
 }
 
 // Source returns the one source of a workspace, by the key of its windows ([Window.Key]).
-// If two windows share the workspace, the source follows the one that it found first,
-// while that one is open.
+// If two windows share the workspace, the source follows the one whose browser it found
+// first, while that one is open.
 func (r *Registry) Source(workspace string) *Source {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,9 +131,11 @@ func (s *Source) follow(entries map[vscodeipc.Address]*entry) *Window {
 		w := e.window
 		switch {
 		case w == nil || w.Key() != s.workspace:
-		case last != nil && w.Address == last.Address:
+		case last != nil && w.Address == last.Address && s.generation > 0:
 			return w // clients of its browser do not move to another window's
-		case first == nil || earlier(w.Address, first.Address):
+		case first == nil, w.Browser() != nil && first.Browser() == nil:
+			first = w
+		case (w.Browser() != nil) == (first.Browser() != nil) && earlier(w.Address, first.Address):
 			first = w
 		}
 	}

@@ -83,11 +83,43 @@ func TestAskMode(t *testing.T) {
 	if q.Client.Name != "test-host" || q.Act != "browser_click" || q.Detail != `Click button "Greet"` || q.Page == nil || q.Page.Title != "Sample" {
 		t.Errorf("the question is %+v about %+v", q, q.Page)
 	}
+	agent.Refused("browser_tabs", args{"action": "new", "url": "http://shop.test/"}, "did not allow")
+	toolstest.Called(w, vscodeipc.CommandPermissionAsk, func(a vscodeipc.AskArg) bool { return a.Detail == "Open a tab: http://shop.test/" })
 	decision = vscodeipc.AskResult{Decision: "allow", Scope: "session"}
 	agent.Must("browser_click", clickGreet)
 	agent.Must("browser_click", clickGreet)
-	if n := len(w.Calls(vscodeipc.CommandPermissionAsk)); n != 2 {
+	if n := len(w.Calls(vscodeipc.CommandPermissionAsk)); n != 3 {
 		t.Errorf("%d questions: what is allowed for the session is not asked again", n)
+	}
+}
+
+// The user is not asked about what cannot be done: nothing runs in a paused page, an element
+// has gone, or no browser runs.
+func TestNoQuestionInVain(t *testing.T) {
+	t.Parallel()
+	browser := toolstest.Browser(t)
+	user := toolstest.Sit(t, browser.URL())
+	user.Browse(toolstest.ServeHTML(t, stuckPage))
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
+	agent := w.Agent()
+	save := agent.Ref("button", "Save")
+	user.Evaluate("document.querySelector('#save').remove()")
+	user.Do("Debugger.enable", nil)
+	agent.Expect("browser_click", args{"target": "#stop"}, "The page is paused")
+	w.Allow(vscodeipc.AccessAsk)
+	agent.Await("[access: ask]")
+	const paused = "the page is paused in the debugger"
+	agent.Refused("browser_click", args{"target": "#ask"}, paused)
+	agent.Refused("browser_evaluate", args{"function": "1"}, paused)
+	user.Do("Debugger.resume", nil)
+	user.Do("Debugger.disable", nil)
+	agent.Refused("browser_click", args{"target": save}, "is stale")
+	agent.Refused("browser_click", args{"target": "#ask", "tab": 9}, "no tab 9 is open now")
+	w.Show("", vscodeipc.AccessAsk)
+	agent.Await("no browser")
+	agent.Refused("browser_click", args{"target": "#ask"}, "has no browser now", "debug_start", "F5")
+	if asked := w.Calls(vscodeipc.CommandPermissionAsk); len(asked) > 0 {
+		t.Errorf("the user was asked %s", asked[0].Arg)
 	}
 }
 

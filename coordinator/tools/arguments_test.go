@@ -9,20 +9,18 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/policy"
 )
 
 func TestFit(t *testing.T) {
 	for _, test := range []struct{ tool, given, want string }{
 		{"browser_click", `{"target":"e1"}`, `{"target":"e1"}`},
-		{"browser_click", `{"ref":"e1","timeout":5000,"reason":"to buy"}`, `{"target":"e1"}`},
+		{"browser_click", `{"ref":"e1","timeout":5000}`, `{"target":"e1"}`},
 		{"browser_click", `{"selector":"#a","double_click":"true","modifiers":"Shift"}`, `{"doubleClick":true,"modifiers":["Shift"],"target":"#a"}`},
 		{"browser_hover", `{"element":"Menu","ref":"e1"}`, `{"target":"e1"}`},
 		{"browser_type", `{"ref":"e1","value":"Tea"}`, `{"target":"e1","text":"Tea"}`},
 		{"browser_select_option", `{"target":"e1","value":"Tea"}`, `{"target":"e1","values":["Tea"]}`},
 		{"browser_drag", `{"startRef":"e1","endRef":"e2"}`, `{"endTarget":"e2","startTarget":"e1"}`},
-		{"browser_evaluate", `{"expression":"1"}`, `{"function":"1"}`},
 		{"browser_tabs", `{"action":"select","index":"2"}`, `{"action":"select","index":2}`},
 		{"browser_take_screenshot", `{"full_page":true}`, `{"fullPage":true}`},
 		{"browser_fill_form", `{"fields":[{"ref":"e1","type":"textbox","value":"a"}]}`, `{"fields":[{"target":"e1","type":"textbox","value":"a"}]}`},
@@ -30,9 +28,8 @@ func TestFit(t *testing.T) {
 		{"browser_fill_form", `{"fields":[{"target":"e1","value":["a",2]}]}`, `{"fields":[{"target":"e1","value":["a","2"]}]}`},
 		{"browser_fill_form", `{"fields":[{"target":"e1","value":[]}]}`, `{"fields":[{"target":"e1","value":[]}]}`},
 		{"browser_fill_form", `{"fields":[{"target":"e1","values":["a","b"]}]}`, `{"fields":[{"target":"e1","value":["a","b"]}]}`},
-		{"browser_fill_form", `{"fields":["e1"]}`, `fields: want an object, not "e1"`},
+		{"browser_fill_form", `{"fields":["e1"]}`, `fields 1: want an object, not "e1"`},
 		{"browser_select_option", `{"target":"e1","values":[1,true]}`, `{"target":"e1","values":["1","true"]}`},
-		{"browser_handle_dialog", `{"accept":true,"text":"a"}`, `{"accept":true,"promptText":"a"}`},
 		{"browser_fetch", `{"url":"/","body":{"a":[1]}}`, `{"body":"{\"a\":[1]}","url":"/"}`},
 		{"browser_fetch", `{"url":"/","body":[]}`, `{"body":"[]","url":"/"}`},
 		{"browser_press_key", `{"key":"Enter","ref":"e1"}`, `{"key":"Enter","target":"e1"}`},
@@ -47,7 +44,7 @@ func TestFit(t *testing.T) {
 		{"browser_wait_for", `{"text":"Tea","timeout":5000}`, `browser_wait_for has no parameter "timeout"; give time, in seconds`},
 		{"browser_emulate", `{"viewport":{"wide":true}}`, `viewport: want a string (390x844, with scale 390x844x3, with touch 390x844,mobile), not {"wide":true}`},
 		{"browser_steps", `{"steps":[{"action":"click","x":1}]}`, `{"steps":[{"action":"click","x":1}]}`},
-		{"browser_steps", `{"steps":[{"x":1}]}`, `browser_steps needs action (` + stepActions() + `)`},
+		{"browser_steps", `{"steps":[{"x":1}]}`, `steps 1 needs action (` + stepActions() + `)`},
 		{"window_list", ``, `{}`},
 		{"browser_click", `{"target":"e1","ref":"e1"}`, `{"target":"e1"}`},
 		{"browser_click", `{"target":"e1","ref":"e2"}`, `browser_click: ref and target mean the same here, and have different values: give one`},
@@ -75,16 +72,18 @@ func stepActions() string {
 }
 
 // A tool that does not exist is refused with the one that does the same, or is nearest.
-func TestToolsOfOthers(t *testing.T) {
-	session := connect(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"})
+func TestUnknownTools(t *testing.T) {
+	session := connect(t)
 	for given, want := range map[string]string{
-		"click": "; there is browser_click", "browser_clik": "; there is browser_click", "window_lst": "; there is window_list", "snapshot": "; there is browser_snapshot", "take_snapshot": "; there is browser_snapshot",
+		"click": "; there is browser_click", "browser_clik": "; there is browser_click", "window_lst": "; there is window_list",
+		"snapshot": "; there is browser_snapshot", "take_snapshot": "; there is browser_snapshot",
 		"browser_closed": "", "browser_bark": "", "browser_zoom": "", "make_coffee": "",
-		"browser_resize": "; there is browser_emulate with viewport WIDTHxHEIGHT", "window_select": "; there is window_list and the argument window of every tool",
-		"browser_close": "; there is browser_tabs with action close", "browserClose": "; there is browser_tabs with action close", "browser_tab_list": "; there is browser_tabs with action list",
-		"browser_tab_new": "; there is browser_tabs with action new and url", "browser_back": "; there is browser_navigate with action back", "browser-reload": "; there is browser_navigate with action reload",
-		"browser_screenshot": "; there is browser_take_screenshot", "browser_wait": "; there is browser_wait_for with time", "browser_get_text": "; there is browser_markdown of one element with target",
-		"puppeteer_evaluate": "; there is browser_evaluate", "browser_pdf_save": " here: the user can add it with --caps",
+		"browser_resize":        "; there is browser_emulate with viewport WIDTHxHEIGHT",
+		"browser_close":         "; there is browser_tabs with action close",
+		"browser_navigate_back": "; there is browser_navigate with action back",
+		"browser_screenshot":    "; there is browser_take_screenshot",
+		"browser_pdf_save":      " here: the user can add it with --caps pdf",
+		"browser_export":        " here: the user can add it with --caps testing",
 	} {
 		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: given})
 		if want := fmt.Sprintf("there is no tool %q%s", given, want); err == nil || !strings.HasSuffix(err.Error(), want) {
@@ -93,8 +92,7 @@ func TestToolsOfOthers(t *testing.T) {
 	}
 }
 
-// The tools agree with each other: names of other servers' tools and of steps have one
-// meaning, and each tool has what the reference needs.
+// The tools agree with each other: names of Playwright's tools and of steps have one meaning, and each tool has what the reference needs.
 func TestDefinitions(t *testing.T) {
 	seen := map[string]string{}
 	unique := func(tool *Tool, name string) {
@@ -105,10 +103,8 @@ func TestDefinitions(t *testing.T) {
 	}
 	for _, tool := range All() {
 		unique(tool, tool.Name)
-		for names := range tool.Others {
-			for name := range strings.FieldsSeq(names) {
-				unique(tool, name)
-			}
+		for name := range tool.Replaces {
+			unique(tool, name)
 		}
 		for _, a := range tool.steps {
 			for _, name := range append(a.Also, a.Name) {

@@ -10,9 +10,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"browser-coordinator/coordinator/tools/agent"
-	"browser-coordinator/internal/pagetest"
 )
 
 // timing reports when requests of a kind begin, and how each ended: whether it was
@@ -119,7 +116,7 @@ func TestCancellation(t *testing.T) {
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
 
-	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir(), Launcher: pagetest.Attached(t, browser.URL()), Attached: true}, Version: "test"})
+	server := NewServer(attachedOptions(t, t.TempDir(), browser))
 	calls := timeRequests(server, "tools/call")
 	session, end := clientOf(t, server, nil)
 	defer end()

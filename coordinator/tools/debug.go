@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -40,10 +41,12 @@ type debugStateIn struct {
 }
 
 var _ = define(definition[debugStateIn]{
-	Name: "debug_state", Title: "Debugger state", Description: "The window's debug sessions; of a paused one why, the stack and the variables",
-	Effect: Reads, Local: true,
-	Do:      debugState,
-	Returns: "the debug sessions; for a paused one the reason, the stack with frames, and the variables of the top frame",
+	Name: "debug_state", Title: "Debugger state",
+	Description: "The window's debug sessions; of a paused one why, the stack and the variables",
+	Effect:      Reads, Local: true,
+	Do: debugState,
+	Returns: "the debug sessions; for a paused one the reason, the stack with frames, and the variables of the top " +
+		"frame",
 	Data:    "`sessions`, as in the [window's command](../specs/window-protocol/commands.md)",
 	Example: `{}`,
 })
@@ -100,7 +103,8 @@ var _ = define(definition[debugStepIn]{
 	Effect: Acts, Category: policy.Debugger, Local: true,
 	Do:      debugStep,
 	Returns: "where it is paused now, or that it runs or has ended",
-	Data:    "`session`, `state`, `reason`, `thread`, `frame`, as in the [window's command](../specs/window-protocol/commands.md)",
+	Data: "`session`, `state`, `reason`, `thread`, `frame`, as in the [window's " +
+		"command](../specs/window-protocol/commands.md)",
 	Example: `{"action": "over"}`,
 })
 
@@ -112,8 +116,9 @@ type debugEvaluateIn struct {
 }
 
 var _ = define(definition[debugEvaluateIn]{
-	Name: "debug_evaluate", Title: "Evaluate in a frame", Description: "Evaluate an expression in a frame of the paused program",
-	Effect: Acts, Category: policy.Debugger, Local: true,
+	Name: "debug_evaluate", Title: "Evaluate in a frame",
+	Description: "Evaluate an expression in a frame of the paused program",
+	Effect:      Acts, Category: policy.Debugger, Local: true,
 	Do:      debugEvaluate,
 	Returns: "the value as the debugger prints it",
 	Data:    "`result`, `type`",
@@ -175,7 +180,8 @@ func debugStart(ctx context.Context, c *agent.Call, in debugStartIn) error {
 
 func debugState(ctx context.Context, c *agent.Call, in debugStateIn) error {
 	var r vscodeipc.DebugStateResult
-	window, err := c.Ask(ctx, vscodeipc.CommandDebugState, vscodeipc.DebugStateArg{Session: in.Session, Thread: in.Thread}, &r)
+	window, err := c.Ask(ctx, vscodeipc.CommandDebugState,
+		vscodeipc.DebugStateArg{Session: in.Session, Thread: in.Thread}, &r)
 	if err != nil {
 		return err
 	}
@@ -239,7 +245,8 @@ func inFolder(w registry.Window, path string) string {
 func debugBreakpoints(ctx context.Context, c *agent.Call, in breakpointsIn) error {
 	var r vscodeipc.BreakpointsResult
 	window, err := c.Ask(ctx, vscodeipc.CommandDebugBreakpoints, vscodeipc.BreakpointsArg{
-		Client: new(c.Info()), Action: in.Action, Path: in.Path, Line: in.Line, Condition: in.Condition, LogMessage: in.LogMessage,
+		Client: new(c.Info()), Action: in.Action, Path: in.Path, Line: in.Line, Condition: in.Condition,
+		LogMessage: in.LogMessage,
 	}, &r)
 	if err != nil {
 		return err
@@ -262,7 +269,8 @@ func debugBreakpoints(ctx context.Context, c *agent.Call, in breakpointsIn) erro
 
 func debugStep(ctx context.Context, c *agent.Call, in debugStepIn) error {
 	var r vscodeipc.StepResult
-	window, err := c.Ask(ctx, vscodeipc.CommandDebugStep, vscodeipc.StepArg{Action: in.Action, Session: in.Session, Thread: in.Thread}, &r)
+	window, err := c.Ask(ctx, vscodeipc.CommandDebugStep,
+		vscodeipc.StepArg{Action: in.Action, Session: in.Session, Thread: in.Thread}, &r)
 	if err != nil {
 		return err
 	}
@@ -293,6 +301,9 @@ func debugEvaluate(ctx context.Context, c *agent.Call, in debugEvaluateIn) error
 	_, err := c.Ask(ctx, vscodeipc.CommandDebugEvaluate, vscodeipc.DebugEvaluateArg{
 		Expression: in.Expression, Frame: in.Frame, Session: in.Session,
 	}, &r)
+	if fault := new(vscodeipc.Error); errors.As(err, &fault) {
+		return errors.New(exceptionOnce(fault.Message))
+	}
 	if err != nil {
 		return err
 	}
@@ -304,6 +315,16 @@ func debugEvaluate(ctx context.Context, c *agent.Call, in debugEvaluateIn) error
 	return nil
 }
 
+// exceptionOnce is an exception without the name that VS Code's debugger puts before it once
+// more: "ReferenceError ReferenceError: cart is not defined".
+func exceptionOnce(text string) string {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(text, "Uncaught "), " ")
+	if strings.HasPrefix(rest, name+":") {
+		return rest
+	}
+	return text
+}
+
 func debugStop(ctx context.Context, c *agent.Call, in debugStopIn) error {
 	me := c.Info()
 	_, err := c.Ask(ctx, vscodeipc.CommandDebugStop, vscodeipc.DebugStopArg{Client: &me, Session: in.Session}, nil)
@@ -311,6 +332,7 @@ func debugStop(ctx context.Context, c *agent.Call, in debugStopIn) error {
 }
 
 func reveal(ctx context.Context, c *agent.Call, in revealIn) error {
-	_, err := c.Ask(ctx, vscodeipc.CommandEditorReveal, vscodeipc.RevealArg{Path: in.Path, Line: in.Line, Column: in.Column}, nil)
+	_, err := c.Ask(ctx, vscodeipc.CommandEditorReveal,
+		vscodeipc.RevealArg{Path: in.Path, Line: in.Line, Column: in.Column}, nil)
 	return c.Done(err, "The user sees it now.")
 }

@@ -19,7 +19,7 @@ type emulateIn struct {
 	Locale        string  `json:"locale,omitempty"`
 	Timezone      string  `json:"timezone,omitempty"`
 	Viewport      string  `json:"viewport,omitempty" about:"390x844, with scale 390x844x3, with touch 390x844,mobile"`
-	Media         string  `json:"media,omitempty" about:"print or screen" oneof:"print screen"`
+	Media         string  `json:"media,omitempty" oneof:"print screen"`
 	ColorScheme   string  `json:"colorScheme,omitempty" about:"dark, light or no-override" oneof:"light dark no-preference no-override"`
 	ReducedMotion string  `json:"reducedMotion,omitempty" about:"reduce" oneof:"reduce no-preference no-override"`
 	Contrast      string  `json:"contrast,omitempty" about:"more" oneof:"more less custom no-preference no-override"`
@@ -39,12 +39,12 @@ var _ = define(definition[emulateIn]{
 		}
 		return export.Step{Comment: "browser_emulate is not part of the test."}
 	},
-	Others: map[string]string{
-		"resize resize_page set_viewport set_viewport_size viewport resize_window":                            "with viewport WIDTHxHEIGHT",
-		"emulate_media emulate_network emulate_cpu emulate_device set_geolocation set_offline set_user_agent": "",
+	Replaces: map[string]string{
+		"browser_resize": "with viewport WIDTHxHEIGHT", "browser_emulate_media": "by the same parameters",
 	},
 	Returns: "what changed. It lasts for the page and its frames until reset or the session's end",
-	Notes:   "`network` has the presets of DevTools. With `geolocation` (`latitude,longitude`) the origin gets the permission.",
+	Notes: "`network` has the presets of DevTools. With `geolocation` (`latitude,longitude`) the origin gets the " +
+		"permission.",
 	Example: `{"viewport": "390x844,mobile", "colorScheme": "dark"}`,
 })
 
@@ -64,7 +64,8 @@ func emulate(ctx context.Context, c *agent.Call, in emulateIn) error {
 	}
 	if in.Geolocation != "" {
 		e.Location = &emulation.Location{}
-		if n, err := fmt.Sscanf(strings.ReplaceAll(in.Geolocation, " ", ""), "%g,%g", &e.Location.Latitude, &e.Location.Longitude); n != 2 || err != nil {
+		if n, err := fmt.Sscanf(strings.ReplaceAll(in.Geolocation, " ", ""), "%g,%g", &e.Location.Latitude,
+			&e.Location.Longitude); n != 2 || err != nil {
 			return fmt.Errorf("geolocation %q: want latitude,longitude, for example 52.5,13.4", in.Geolocation)
 		}
 	}

@@ -36,19 +36,22 @@ var _ = define(definition[evaluateIn]{
 	Do: evaluate,
 	Code: func(in evaluateIn, d *agent.Done) export.Step {
 		if in.Target == "" {
-			return code(javascript.Of("$.evaluate($)", d.Page, called(in.Function, "(async () => {\n"+in.Function+"\n})()")))
+			return code(javascript.Of("$.evaluate($)", d.Page,
+				called(in.Function, "(async () => {\n"+in.Function+"\n})()")))
 		}
 		script := "async (element) => {\n" + in.Function + "\n}"
 		if page.LooksLikeFunction(in.Function) {
 			script = in.Function
 		}
-		return code(javascript.Of("$.evaluate((element, script) => (0, eval)(script)(element), $)", d.On[0], "("+script+")"))
+		return code(javascript.Of("$.evaluate((element, script) => (0, eval)(script)(element), $)", d.On[0],
+			"("+script+")"))
 	},
-	Others:  map[string]string{"execute execute_script run_script run_javascript evaluate_script javascript run_code run_code_unsafe eval execute_javascript": "with function"},
-	Returns: "the value, then what changed",
+	Replaces: map[string]string{"browser_run_code_unsafe": "with function"},
+	Returns:  "the value, then what changed",
 	Notes: "`function` is a function, an expression, statements, or a function's body with `return`. " +
 		"`page` is of the result before: the script does not run again.\n\n" +
-		"A value that JSON lacks becomes text: dates in ISO form, errors, nodes (`<p id=\"x\">text`), `[cycle]`, `10n`. " +
+		"A value that JSON lacks becomes text: dates in ISO form, errors, nodes (`<p id=\"x\">text`), `[cycle]`, " +
+		"`10n`. " +
 		"A `Map` with strings as keys becomes an object, a `Set` a list.",
 	Data:    "`value`",
 	Example: `{"function": "() => document.title"}`,

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,25 +20,32 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"browser-coordinator/coordinator/registry"
-	"browser-coordinator/coordinator/tools/agent"
-	"browser-coordinator/internal/pagetest"
 	"browser-coordinator/vscodeipc"
 )
 
-// silentWindow is a window that never answers a command: a real one would have to be
-// stopped in the middle of each.
-type silentWindow struct{ noWindows }
-
-func (silentWindow) Resolve(context.Context, registry.Want) (registry.Window, []registry.Candidate, error) {
-	commands := []string{"debug.start", "debug.state", "debug.breakpoints", "debug.step", "debug.evaluate", "debug.stop", "editor.reveal", "pick.start", "review.present", "review.wait"}
-	state := vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}}
-	return registry.Window{Kind: "vscode", Commands: commands, State: state}, nil, nil
-}
-
-func (silentWindow) Call(ctx context.Context, _ registry.Window, _ string, _, _ any) error {
-	<-ctx.Done()
-	return context.Cause(ctx)
+// serveSilentWindow serves a window on a folder that takes each command and never answers.
+func serveSilentWindow(t *testing.T, dir string) {
+	t.Helper()
+	commands := map[string]vscodeipc.Handler{}
+	for _, name := range []string{
+		"debug.start", "debug.state", "debug.breakpoints", "debug.step", "debug.evaluate", "debug.stop",
+		"editor.reveal", "pick.start", "review.present", "review.wait",
+	} {
+		commands[name] = func(ctx context.Context, _ vscodeipc.Call) (any, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+	}
+	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
+		Workspace: dir, Folders: []string{dir}, Kind: "vscode", Name: "silent", Commands: commands, NoDeadline: slices.Collect(maps.Keys(commands)),
+	})
+	if err == nil {
+		err = window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { window.Close(context.Background()) })
 }
 
 // atOnce are the tools that wait for no peer, or for none that may be silent.
@@ -64,7 +72,8 @@ func hush(t *testing.T) (server *Server, connect func(*mcp.ClientOptions) *mcp.C
 		io.WriteString(w, "<!doctype html><input>")
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
-	server = NewServer(Options{Options: agent.Options{Windows: silentWindow{}, Dir: dir, Launcher: pagetest.Attached(t, browser.URL()), Attached: true}, Version: "test", Caps: CapNames()})
+	serveSilentWindow(t, dir)
+	server = NewServer(attachedOptions(t, dir, browser, CapNames()...))
 	return server, func(o *mcp.ClientOptions) *mcp.ClientSession {
 		session, end := clientOf(t, server, o)
 		t.Cleanup(end)

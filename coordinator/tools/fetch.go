@@ -23,11 +23,11 @@ type fetchIn struct {
 
 var _ = define(definition[fetchIn]{
 	Name: "browser_fetch", Title: "Fetch", Description: "Make an HTTP request as the page and with its cookies",
-	Unlike:  "theirs run code of their own for it",
-	Effect:  Acts,
-	Do:      fetch,
-	Others:  map[string]string{"request http_request api_request": "with url"},
-	Returns: "status, type and body (20,000 bytes, in a file up to 4 MiB), as a script of the page would get them: with its cookies, its policy, CORS",
+	Unlike: "theirs run code of their own for it",
+	Effect: Acts,
+	Do:     fetch,
+	Returns: "status, type and body (20,000 bytes, in a file up to 4 MiB), as a script of the page would get them: " +
+		"with its cookies, its policy, CORS",
 	Data:    "`status`, `type`, `url`, `body` (parsed if JSON, else text)",
 	Example: `{"url": "/api/cart", "method": "POST", "body": "{\"item\": 7}"}`,
 })
@@ -43,7 +43,8 @@ func fetch(ctx context.Context, c *agent.Call, in fetchIn) error {
 	if err := c.MayShow(ctx, p.Folders(), in.URL); err != nil {
 		return err
 	}
-	got, err := p.Fetcher().Fetch(ctx, pagefetch.Request{URL: in.URL, Method: in.Method, Headers: in.Headers, Body: in.Body})
+	got, err := p.Fetcher().Fetch(ctx, pagefetch.Request{URL: in.URL, Method: in.Method, Headers: in.Headers,
+		Body: in.Body})
 	if err != nil {
 		return err
 	}

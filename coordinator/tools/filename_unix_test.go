@@ -19,8 +19,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/output"
-	"browser-coordinator/coordinator/tools/agent"
-	"browser-coordinator/internal/pagetest"
 )
 
 // readers are the tools whose filename names a file to read.
@@ -86,7 +84,7 @@ func TestEveryFilename(t *testing.T) {
 		io.WriteString(w, "<main>[core]\n\tfsmonitor = x\nCoupon</main><script>console.warn('x')</script>\n")
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
-	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: workspace, Launcher: pagetest.Attached(t, browser.URL()), Attached: true}, Version: "test", Caps: CapNames()})
+	server := NewServer(attachedOptions(t, workspace, browser, CapNames()...))
 	session, end := clientOf(t, server, nil)
 	t.Cleanup(end)
 	call := func(name string, args map[string]any) (text string, failed bool) {
@@ -217,7 +215,7 @@ func TestEveryFilename(t *testing.T) {
 // A tool with the hint that it only reads has no name of a file to write, and changes
 // nothing in the mode view.
 func TestReadOnlyTools(t *testing.T) {
-	for _, tool := range listTools(t, connect(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test", Caps: CapNames()})) {
+	for _, tool := range listTools(t, connect(t, CapNames()...)) {
 		if effect := named(tool.Name).Effect; isReadOnly(tool) && effect != Reads {
 			t.Errorf("%s has readOnlyHint, and the effect %d", tool.Name, effect)
 		}

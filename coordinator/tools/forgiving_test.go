@@ -22,7 +22,7 @@ func TestForgivingArguments(t *testing.T) {
 	agent.Must("browser_select_option", args{"ref": "#s", "value": "Coffee"})
 	agent.Must("browser_click", args{"selector": "button", "double_click": "false"})
 	agent.Sees("() => document.title + s.value", `"clickedCoffee"`)
-	agent.Expect("browser_evaluate", args{"expression": "undefined"}, "undefined")
+	agent.Expect("browser_evaluate", args{"function": "undefined"}, "undefined")
 	agent.Refused("browser_click", args{"tarrget": "button"}, `browser_click has no parameter "tarrget"; give target`)
 	agent.Refused("browser_click", nil, "browser_click needs target")
 	_, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "click"})

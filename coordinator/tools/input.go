@@ -23,7 +23,7 @@ import (
 type clickIn struct {
 	targetIn
 	DoubleClick bool     `json:"doubleClick,omitempty"`
-	Button      string   `json:"button,omitempty" about:"left, right or middle" oneof:"left right middle"`
+	Button      string   `json:"button,omitempty" oneof:"left right middle"`
 	Modifiers   []string `json:"modifiers,omitempty" about:"Alt, Control, ControlOrMeta, Meta, Shift"`
 	// Position is Playwright's.
 	Position *frame.Point `json:"position,omitempty" about:"{x, y} from its top left; default: its middle" is:"spelled"`
@@ -63,7 +63,8 @@ var _ = define(definition[clickIn]{
 		return question
 	},
 	Do: acting(func(i *input.Input, in clickIn) (done string, _ input.Action) {
-		options := input.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers, At: in.Position}
+		options := input.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers,
+			At: in.Position}
 		return in.verb("Clicked", "Double-clicked", "-clicked"), i.Click(in.Target, options)
 	}),
 	Code: func(in clickIn, d *agent.Done) export.Step {
@@ -85,9 +86,9 @@ var _ = define(definition[clickIn]{
 		return code(javascript.Of("$.click($)", d.On[0], with))
 	},
 	Steps:   []action{{Name: "click"}},
-	Others:  map[string]string{"double_click": "with doubleClick", "tap click_element click_ref": "with target"},
 	Returns: "what changed: navigation, dialog, new tab, file chooser, download, console warnings and errors",
-	Notes:   "`position` is from the top left corner of the target, inside its border. Without it, the click is where the target is in view.",
+	Notes: "`position` is from the top left corner of the target, inside its border. Without it, the click is " +
+		"where the target is in view.",
 	Example: `{"target": "button \"Order\""}`,
 })
 
@@ -156,7 +157,8 @@ var _ = define(definition[hoverIn]{
 	},
 	Steps:   []action{{Name: "hover"}},
 	Returns: "what changed",
-	Notes:   "`position` is in the target or, without one, in the viewport. `deltaX` and `deltaY` are CSS pixels by which the wheel is turned there.",
+	Notes: "`position` is in the target or, without one, in the viewport. `deltaX` and `deltaY` are CSS pixels by " +
+		"which the wheel is turned there.",
 	Example: `{"target": "button \"Menu\""}`,
 })
 
@@ -205,9 +207,9 @@ var _ = define(definition[typeIn]{
 		return s
 	},
 	Steps:   []action{{Name: "type", Also: []string{"fill"}}},
-	Others:  map[string]string{"fill input type_text input_text enter_text set_value send_keys": "with target and text"},
 	Returns: "what changed",
-	Notes:   "Without a target the text goes to the caret of what has the focus. With `slowly` the page gets the keys in any case.",
+	Notes: "Without a target the text goes to the caret of what has the focus. With `slowly` the page gets the " +
+		"keys in any case.",
 	Example: `{"target": "textbox \"Coupon\"", "text": "TEA10", "submit": true}`,
 })
 
@@ -277,7 +279,6 @@ var _ = define(definition[pressKeyIn]{
 		return code(javascript.Of("$.keyboard.press($)", d.Page, key))
 	},
 	Steps:   []action{{Name: "press"}},
-	Others:  map[string]string{"press key key_press keypress press_keys send_key keyboard_press keyboard": "with key", "scroll_down scroll_up mouse_scroll": "with key PageDown or PageUp"},
 	Returns: "what changed",
 	Notes:   "`target`, which is not listed, gets the focus first.",
 	Example: `{"key": "Enter"}`,
@@ -316,7 +317,6 @@ var _ = define(definition[selectIn]{
 		return code(javascript.Of("$.selectOption($)", d.On[0], in.Values))
 	},
 	Steps:   []action{{Name: "select"}},
-	Others:  map[string]string{"select choose select_dropdown choose_option": "with target and values"},
 	Returns: "what changed, also if the page has taken the selection back",
 	Notes:   "Options may have any case where that is unique.",
 	Example: `{"target": "combobox \"Size\"", "values": ["Large"]}`,
@@ -408,11 +408,15 @@ var _ = define(definition[fillFormIn]{
 		}
 		return fillFormIn{Fields: in.Fields[:len(at.Filled)]}
 	},
-	Steps:   []action{{Name: "check", Adapt: checkTo("true")}, {Name: "uncheck", Adapt: checkTo("false")}},
-	Others:  map[string]string{"check uncheck set_checked toggle": "with value true or false", "fill_fields form form_input": "with fields"},
+	Steps: []action{
+		{Name: "check", Adapt: checkTo("true"), Example: `{"target": "checkbox \"News\""}`},
+		{Name: "uncheck", Adapt: checkTo("false"), Example: `{"target": "checkbox \"News\""}`},
+	},
 	Returns: "what changed, and fields that the page has emptied or changed again",
-	Notes: "`type` is Playwright MCP's (`textbox`, `checkbox`, `radio`, `combobox`, `slider`), and only used where it is unclear what the field is. " +
-		"`on`, `checked` and a radio button's own name are `true` too. A list as the `value` selects these options of a `<select multiple>`.",
+	Notes: "`type` is Playwright MCP's (`textbox`, `checkbox`, `radio`, `combobox`, `slider`), and only used where " +
+		"it is unclear what the field is. " +
+		"`on`, `checked` and a radio button's own name are `true` too. A list as the `value` selects these options " +
+		"of a `<select multiple>`.",
 	Example: `{"fields": [{"target": "textbox \"Coupon\"", "value": "TEA10"}, {"target": "checkbox \"News\"", "value": "true"}]}`,
 })
 
@@ -442,7 +446,8 @@ func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
 			return fmt.Errorf("field %d: %w", i+1, err)
 		}
 		value := c.Secrets.Value(f.Value.text)
-		fields[i] = input.Field{Target: f.Target, Type: f.fieldType(), Value: value, Values: f.Value.options, Secret: value != f.Value.text}
+		fields[i] = input.Field{Target: f.Target, Type: f.fieldType(), Value: value, Values: f.Value.options,
+			Secret: value != f.Value.text}
 	}
 	p, err := c.Page(ctx)
 	if err != nil {
@@ -456,7 +461,8 @@ func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
 	}
 	done := fmt.Sprintf("Filled %d fields:", len(fields))
 	if len(fields) == 1 {
-		done = cmp.Or(map[string]string{"checkbox true": "Checked", "checkbox false": "Unchecked"}[fields[0].Type+" "+fields[0].Value], "Filled")
+		done = cmp.Or(map[string]string{"checkbox true": "Checked",
+			"checkbox false": "Unchecked"}[fields[0].Type+" "+fields[0].Value], "Filled")
 	}
 	return c.Acted(done, ", ")(change, err)
 }
@@ -492,7 +498,8 @@ var _ = define(definition[dragIn]{
 		case (in.EndTarget == "") == (in.Offset == nil), in.EndTarget == "" && in.EndPosition != nil:
 			return "", input.Action{Err: errors.New("give an endTarget, or an offset in CSS pixels")}
 		case in.Offset != nil:
-			return fmt.Sprintf("Dragged by %g, %g:", in.Offset.X, in.Offset.Y), i.DragBy(in.StartTarget, in.StartPosition, *in.Offset)
+			return fmt.Sprintf("Dragged by %g, %g:", in.Offset.X, in.Offset.Y),
+				i.DragBy(in.StartTarget, in.StartPosition, *in.Offset)
 		}
 		return "Dragged", i.DragTo(in.StartTarget, in.StartPosition, in.EndTarget, in.EndPosition)
 	}),
@@ -512,18 +519,20 @@ var _ = define(definition[dragIn]{
 		}
 		return code(javascript.Of("$.dragTo($)", d.On[0], d.On[1]))
 	},
-	Steps: []action{{Name: "drag", Usage: "target, to", Adapt: func(arguments map[string]any) map[string]any {
-		for step, ours := range map[string]string{"target": "startTarget", "to": "endTarget"} {
-			if value, given := arguments[step]; given {
-				arguments[ours] = value
-				delete(arguments, step)
+	Steps: []action{{Name: "drag", Usage: "target, to", Example: `{"target": "e1", "to": "e2"}`,
+		Adapt: func(arguments map[string]any) map[string]any {
+			for step, ours := range map[string]string{"target": "startTarget", "to": "endTarget"} {
+				if value, given := arguments[step]; given {
+					arguments[ours] = value
+					delete(arguments, step)
+				}
 			}
-		}
-		return arguments
-	}}},
-	Others:  map[string]string{"drag_and_drop drag_drop drag_to": "with startTarget and endTarget"},
-	Returns: "what changed, and whether the page has refused the drop of an HTML drag and drop. That is no error: some pages reorder while the pointer moves",
-	Notes: "Give `endTarget`, or an `offset` in CSS pixels. `startPosition` and `endPosition`, or Playwright's `sourcePosition` and " +
+			return arguments
+		}}},
+	Returns: "what changed, and whether the page has refused the drop of an HTML drag and drop. That is no error: " +
+		"some pages reorder while the pointer moves",
+	Notes: "Give `endTarget`, or an `offset` in CSS pixels. `startPosition` and `endPosition`, or Playwright's " +
+		"`sourcePosition` and " +
 		"`targetPosition`, are places in the targets; they are not listed.",
 	Example: `{"startTarget": "listitem \"Tea\"", "endTarget": "list \"Basket\""}`,
 })
@@ -567,9 +576,9 @@ var _ = define(definition[uploadIn]{
 		}
 		return code(javascript.Of("$.setInputFiles($)", d.On[0], in.Paths))
 	},
-	Others:  map[string]string{"upload upload_file set_input_files choose_file": "with paths and target"},
 	Returns: "what changed",
-	Notes: "`paths` are within the [limits of files](../specs/mcp-tools.md#files); none cancels, or empties a file input. " +
+	Notes: "`paths` are within the [limits of files](../specs/mcp-tools.md#files); none cancels, or empties a file " +
+		"input. " +
 		"`target` is a file input, visible or not, or what opens one at a click. Without it: the open file chooser.",
 	Example: `{"target": "button \"Receipt\"", "paths": ["receipt.pdf"]}`,
 })
@@ -639,8 +648,9 @@ type dialogIn struct {
 }
 
 var _ = define(definition[dialogIn]{
-	Name: "browser_handle_dialog", Title: "Answer a dialog", Description: "Accept or dismiss the open JavaScript dialog",
-	Effect: Acts, Answers: true,
+	Name: "browser_handle_dialog", Title: "Answer a dialog",
+	Description: "Accept or dismiss the open JavaScript dialog",
+	Effect:      Acts, Answers: true,
 	Do: onPage(handleDialog),
 	Code: func(in dialogIn, d *agent.Done) export.Step {
 		answer := &export.Answer{Accept: in.Accept, Message: d.Message()}
@@ -649,11 +659,7 @@ var _ = define(definition[dialogIn]{
 		}
 		return export.Step{Answer: answer}
 	},
-	Steps: []action{{Name: "dialog", Also: []string{"handle_dialog"}, Usage: "accept, promptText", Adapt: inTime}},
-	Others: map[string]string{
-		"accept_dialog accept_alert dialog_accept handle_alert": "with accept true",
-		"dismiss_dialog dismiss_alert dialog_dismiss":           "with accept false",
-	},
+	Steps:   []action{{Name: "dialog", Also: []string{"handle_dialog"}, Usage: "accept, promptText", Adapt: inTime}},
 	Returns: "what changed",
 	Notes:   "`promptText` is by default what the prompt has in it. Without `time` the dialog must be open.",
 	Example: `{"accept": true}`,

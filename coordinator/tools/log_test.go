@@ -9,13 +9,11 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"browser-coordinator/coordinator/tools/agent"
 )
 
 // A host gets no log messages before it sets a level, then those at this level and above.
 func TestLogLevelOfTheHost(t *testing.T) {
-	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"})
+	server := NewServer(serverOptions(t, t.TempDir()))
 	lines := make(chan string, 100)
 	session, end := clientOf(t, server, &mcp.ClientOptions{
 		//lint:ignore SA1019 hosts that show a server's log will do so for years
@@ -27,7 +25,8 @@ func TestLogLevelOfTheHost(t *testing.T) {
 	defer end()
 	var log *slog.Logger
 	for session := range server.mcp.Sessions() {
-		log = server.agentOf(session).Log
+		a, _ := server.sessionOf(session)
+		log = a.Log
 	}
 	//lint:ignore SA1019 as above
 	for _, level := range []mcp.LoggingLevel{"", "error", "warning", "info", "debug"} {

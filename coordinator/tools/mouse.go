@@ -11,7 +11,22 @@ import (
 	"browser-coordinator/policy"
 )
 
-// The mouse by coordinates is for canvases and for models that read pictures.
+// defineMouse defines a tool for the mouse by coordinates, which is for canvases and for models
+// that read pictures. do returns what is done, and the action; code is nil if a test cannot
+// repeat it.
+func defineMouse[In any](
+	d definition[In], do func(input.Vision, In) (string, input.Action),
+	code func(In, javascript.Expression) []javascript.Expression,
+) *Tool {
+	d.Set, d.Category, d.Returns = "vision", policy.Input, "what changed"
+	d.Do = acting(func(i *input.Input, in In) (string, input.Action) { return do(i.Vision(), in) })
+	if code != nil {
+		d.Code = func(in In, done *agent.Done) export.Step {
+			return export.Step{Code: code(in, javascript.Of("$.mouse", done.Page))}
+		}
+	}
+	return define(d)
+}
 
 type pointIn struct {
 	X float64 `json:"x"`
@@ -19,36 +34,36 @@ type pointIn struct {
 	inPage
 }
 
-var _ = define(definition[pointIn]{
+var _ = defineMouse(definition[pointIn]{
 	Name: "browser_mouse_move_xy", Title: "Move the mouse", Description: "Move the mouse to a point of the viewport",
-	Set: "vision", Effect: Adjusts, Category: policy.Input,
-	Do: acting(func(i *input.Input, in pointIn) (string, input.Action) {
-		return fmt.Sprintf("The mouse is at %g, %g", in.X, in.Y), i.Vision().Move(in.X, in.Y)
-	}),
-	Code: func(in pointIn, d *agent.Done) export.Step {
-		return code(javascript.Of("$.mouse.move($, $)", d.Page, in.X, in.Y))
+	Effect: Adjusts, Example: `{"x": 120, "y": 80}`,
+},
+	func(v input.Vision, in pointIn) (string, input.Action) {
+		return fmt.Sprintf("The mouse is at %g, %g", in.X, in.Y), v.Move(in.X, in.Y)
 	},
-	Returns: "what changed",
-	Example: `{"x": 120, "y": 80}`,
-})
+	func(in pointIn, mouse javascript.Expression) []javascript.Expression {
+		return []javascript.Expression{javascript.Of("$.move($, $)", mouse, in.X, in.Y)}
+	},
+)
 
 type clickPointIn struct {
 	X          float64 `json:"x"`
 	Y          float64 `json:"y"`
-	Button     string  `json:"button,omitempty" about:"left, right or middle"`
+	Button     string  `json:"button,omitempty" oneof:"left right middle"`
 	ClickCount int     `json:"clickCount,omitempty"`
 	Delay      float64 `json:"delay,omitempty" about:"ms that it is held"`
 	inPage
 }
 
-var _ = define(definition[clickPointIn]{
+var _ = defineMouse(definition[clickPointIn]{
 	Name: "browser_mouse_click_xy", Title: "Click at a point", Description: "Click at a point",
-	Set: "vision", Effect: Acts, Category: policy.Input,
-	Do: acting(func(i *input.Input, in clickPointIn) (string, input.Action) {
+	Effect: Acts, Example: `{"x": 120, "y": 80}`,
+},
+	func(v input.Vision, in clickPointIn) (string, input.Action) {
 		delay := time.Duration(in.Delay * float64(time.Millisecond))
-		return fmt.Sprintf("Clicked at %g, %g", in.X, in.Y), i.Vision().Click(in.X, in.Y, in.Button, in.ClickCount, delay)
-	}),
-	Code: func(in clickPointIn, d *agent.Done) export.Step {
+		return fmt.Sprintf("Clicked at %g, %g", in.X, in.Y), v.Click(in.X, in.Y, in.Button, in.ClickCount, delay)
+	},
+	func(in clickPointIn, mouse javascript.Expression) []javascript.Expression {
 		var options []javascript.Expression
 		if in.Button != "" {
 			options = append(options, javascript.Of("button: $", in.Button))
@@ -63,11 +78,9 @@ var _ = define(definition[clickPointIn]{
 		if len(options) > 0 {
 			arguments = append(arguments, object(options))
 		}
-		return code(javascript.Of("$.mouse.click($)", d.Page, arguments))
+		return []javascript.Expression{javascript.Of("$.click($)", mouse, arguments)}
 	},
-	Returns: "what changed",
-	Example: `{"x": 120, "y": 80}`,
-})
+)
 
 type dragPointIn struct {
 	StartX float64 `json:"startX"`
@@ -77,48 +90,44 @@ type dragPointIn struct {
 	inPage
 }
 
-var _ = define(definition[dragPointIn]{
+var _ = defineMouse(definition[dragPointIn]{
 	Name: "browser_mouse_drag_xy", Title: "Drag by points", Description: "Drag from one point to another",
-	Set: "vision", Effect: Acts, Category: policy.Input,
-	Do: acting(func(i *input.Input, in dragPointIn) (string, input.Action) {
+	Effect: Acts, Example: `{"startX": 20, "startY": 20, "endX": 90, "endY": 20}`,
+},
+	func(v input.Vision, in dragPointIn) (string, input.Action) {
 		done := fmt.Sprintf("Dragged from %g, %g to %g, %g", in.StartX, in.StartY, in.EndX, in.EndY)
-		return done, i.Vision().Drag(in.StartX, in.StartY, in.EndX, in.EndY)
-	}),
-	Code: func(in dragPointIn, d *agent.Done) export.Step {
-		mouse := javascript.Of("$.mouse", d.Page)
-		return code(
+		return done, v.Drag(in.StartX, in.StartY, in.EndX, in.EndY)
+	},
+	func(in dragPointIn, mouse javascript.Expression) []javascript.Expression {
+		return []javascript.Expression{
 			javascript.Of("$.move($, $)", mouse, in.StartX, in.StartY), javascript.Of("$.down()", mouse),
 			javascript.Of("$.move($, $, { steps: 5 })", mouse, in.EndX, in.EndY), javascript.Of("$.up()", mouse),
-		)
+		}
 	},
-	Returns: "what changed",
-	Example: `{"startX": 20, "startY": 20, "endX": 90, "endY": 20}`,
-})
+)
 
 type buttonIn struct {
-	Button string `json:"button,omitempty" about:"left, right or middle"`
+	Button string `json:"button,omitempty" oneof:"left right middle"`
 	inPage
 }
 
-var _ = define(definition[buttonIn]{
+var _ = defineMouse(definition[buttonIn]{
 	Name: "browser_mouse_down", Title: "Press a mouse button", Description: "Press a mouse button",
-	Set: "vision", Effect: Acts, Category: policy.Input,
-	Do: acting(func(i *input.Input, in buttonIn) (string, input.Action) {
-		return "Pressed the button", i.Vision().Button(in.Button, true)
-	}),
-	Returns: "what changed",
-	Example: `{}`,
-})
+	Effect: Acts, Example: `{}`,
+},
+	func(v input.Vision, in buttonIn) (string, input.Action) {
+		return "Pressed the button", v.Button(in.Button, true)
+	}, nil,
+)
 
-var _ = define(definition[buttonIn]{
+var _ = defineMouse(definition[buttonIn]{
 	Name: "browser_mouse_up", Title: "Release a mouse button", Description: "Release a mouse button",
-	Set: "vision", Effect: Acts, Category: policy.Input,
-	Do: acting(func(i *input.Input, in buttonIn) (string, input.Action) {
-		return "Released the button", i.Vision().Button(in.Button, false)
-	}),
-	Returns: "what changed",
-	Example: `{}`,
-})
+	Effect: Acts, Example: `{}`,
+},
+	func(v input.Vision, in buttonIn) (string, input.Action) {
+		return "Released the button", v.Button(in.Button, false)
+	}, nil,
+)
 
 type wheelIn struct {
 	DeltaX float64 `json:"deltaX,omitempty"`
@@ -126,15 +135,14 @@ type wheelIn struct {
 	inPage
 }
 
-var _ = define(definition[wheelIn]{
+var _ = defineMouse(definition[wheelIn]{
 	Name: "browser_mouse_wheel", Title: "Scroll", Description: "Scroll by the mouse wheel",
-	Set: "vision", Effect: Acts, Category: policy.Input,
-	Do: acting(func(i *input.Input, in wheelIn) (string, input.Action) {
-		return fmt.Sprintf("Turned the wheel by %g, %g", in.DeltaX, in.DeltaY), i.Vision().Wheel(in.DeltaX, in.DeltaY)
-	}),
-	Code: func(in wheelIn, d *agent.Done) export.Step {
-		return code(javascript.Of("$.mouse.wheel($, $)", d.Page, in.DeltaX, in.DeltaY))
+	Effect: Acts, Example: `{"deltaY": 400}`,
+},
+	func(v input.Vision, in wheelIn) (string, input.Action) {
+		return fmt.Sprintf("Turned the wheel by %g, %g", in.DeltaX, in.DeltaY), v.Wheel(in.DeltaX, in.DeltaY)
 	},
-	Returns: "what changed",
-	Example: `{"deltaY": 400}`,
-})
+	func(in wheelIn, mouse javascript.Expression) []javascript.Expression {
+		return []javascript.Expression{javascript.Of("$.wheel($, $)", mouse, in.DeltaX, in.DeltaY)}
+	},
+)

@@ -39,16 +39,11 @@ var _ = define(definition[navigateIn]{
 		}
 		return export.Step{Code: []javascript.Expression{javascript.Of("$.goto($)", d.Page, to)}, Opens: to}
 	},
-	Steps: []action{{Name: "navigate", Also: []string{"goto"}}},
-	Others: map[string]string{
-		"navigate_back go_back back":                                   "with action back",
-		"navigate_forward go_forward forward":                          "with action forward",
-		"reload refresh reload_page":                                   "with action reload",
-		"goto go_to_url open open_url navigate_page navigate_to visit": "with url",
-	},
-	Returns: "title, URL, the beginning of the page, console warnings and errors",
-	Notes:   "A URL without a scheme gets `http` for this machine, else `https`. A path belongs to the page's host.",
-	Example: `{"url": "http://localhost:3000/cart"}`,
+	Steps:    []action{{Name: "navigate", Also: []string{"goto"}}},
+	Replaces: map[string]string{"browser_navigate_back": "with action back"},
+	Returns:  "title, URL, the beginning of the page, console warnings and errors",
+	Notes:    "A URL without a scheme gets `http` for this machine, else `https`. A path belongs to the page's host.",
+	Example:  `{"url": "http://localhost:3000/cart"}`,
 })
 
 func navigate(ctx context.Context, c *agent.Call, in navigateIn) error {

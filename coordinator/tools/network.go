@@ -34,28 +34,29 @@ type requestsIn struct {
 
 var _ = define(definition[requestsIn]{
 	Name: "browser_network_requests", Title: "Network requests", Description: "The page's network requests, numbered",
-	Effect:  Reads,
-	Do:      requests,
-	Others:  map[string]string{"network get_network_logs list_network_requests network_logs get_network_requests": ""},
-	Returns: "the page's requests and WebSockets (without their messages), numbered, with a line before those of each further document",
-	Notes:   "`filter` is a regular expression as for `browser_find`.",
-	Data:    "`requests`: `index`, `method`, `url`, `status`, `failed`, `type`, `size` (bytes), `time` (ms), `navigation`",
+	Effect: Reads,
+	Do:     requests,
+	Returns: "the page's requests and WebSockets (without their messages), numbered, with a line before those of " +
+		"each further document",
+	Notes: "`filter` is a regular expression as for `browser_find`.",
+	Data: "`requests`: `index`, `method`, `url`, `status`, `failed`, `type`, `size` (bytes), `time` (ms), " +
+		"`navigation`",
 	Example: `{"static": true}`,
 })
 
 type requestIn struct {
 	Index int64  `json:"index"`
-	Part  string `json:"part,omitempty" about:"request-headers, request-body, response-headers or response-body" oneof:"request-headers request-body response-headers response-body"`
+	Part  string `json:"part,omitempty" oneof:"request-headers request-body response-headers response-body"`
 	answer.Paged
 	inPage
 }
 
 var _ = define(definition[requestIn]{
 	Name: "browser_network_request", Title: "Network request", Description: "One request in full: headers and bodies",
-	Effect:  Reads,
-	Do:      request,
-	Others:  map[string]string{"get_network_request get_request get_response get_response_body": "with index"},
-	Returns: "the headers on the wire, with cookies and why one was not stored, and the first 2,000 bytes of each body; `part` has a whole body",
+	Effect: Reads,
+	Do:     request,
+	Returns: "the headers on the wire, with cookies and why one was not stored, and the first 2,000 bytes of each " +
+		"body; `part` has a whole body",
 	Notes: "Of a response that goes on, such as server-sent events, it has what has arrived, at most the last 64 kB. " +
 		"A form with a binary file is shown by its fields.",
 	Example: `{"index": 1}`,
@@ -79,7 +80,8 @@ func requests(ctx context.Context, c *agent.Call, in requestsIn) error {
 	}
 	wanted := func(r history.Request) bool {
 		good := r.Failed == "" && r.Status < http.StatusBadRequest
-		return filter.MatchString(r.URL) && !(good && (in.Failed || !in.Static && slices.Contains(staticTypes, strings.ToLower(r.Type))))
+		return filter.MatchString(r.URL) && !(good &&
+			(in.Failed || !in.Static && slices.Contains(staticTypes, strings.ToLower(r.Type))))
 	}
 	all, refused := answer.Within(c.Origins, p.History().Network.Requests(ctx))
 	c.Out.LeftOut(refused, "requests")
@@ -146,7 +148,8 @@ func describeRequests(requests []history.Request, wanted func(history.Request) b
 		}
 		opened = ""
 		lines = append(lines, requestLine(r))
-		out := requestOut{Index: r.Seq, Method: r.Method, URL: r.URL, Status: r.Status, Failed: answer.Reason(r), Type: r.MIMEType, Navigation: r.Navigation}
+		out := requestOut{Index: r.Seq, Method: r.Method, URL: r.URL, Status: r.Status, Failed: answer.Reason(r),
+			Type: r.MIMEType, Navigation: r.Navigation}
 		if r.Done && r.Failed == "" {
 			out.Size, out.Time = max(r.Size, 0), r.Duration.Milliseconds()
 		}
@@ -181,7 +184,8 @@ func requestLine(r history.Request) string {
 }
 
 func request(ctx context.Context, c *agent.Call, in requestIn) error {
-	const requestHeaders, requestBody, responseHeaders, responseBody = "request-headers", "request-body", "response-headers", "response-body"
+	const requestHeaders, requestBody, responseHeaders, responseBody = "request-headers", "request-body",
+		"response-headers", "response-body"
 	kind := output.Text
 	if strings.HasSuffix(in.Part, "-body") {
 		kind = nil // the page's server chooses it
@@ -250,7 +254,8 @@ func beginning(body, part string) string {
 	if len(body) <= maxBeginning {
 		return body
 	}
-	return strings.ToValidUTF8(body[:maxBeginning], "") + fmt.Sprintf("…\n(the first %d of %d bytes: part %s has all)", maxBeginning, len(body), part)
+	return strings.ToValidUTF8(body[:maxBeginning], "") +
+		fmt.Sprintf("…\n(the first %d of %d bytes: part %s has all)", maxBeginning, len(body), part)
 }
 
 func headerText(headers map[string]string) string {

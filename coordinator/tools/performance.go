@@ -29,8 +29,9 @@ type stopIn struct {
 }
 
 var _ = define(definition[startIn]{
-	Name: "performance_start_trace", Title: "Start a trace", Description: "Begin to record a performance trace of the page",
-	Set: "performance", Effect: Acts,
+	Name: "performance_start_trace", Title: "Start a trace",
+	Description: "Begin to record a performance trace of the page",
+	Set:         "performance", Effect: Acts,
 	ReadOnlyIf: func(in startIn) bool { return !in.Reload },
 	ReadOnly:   "without `reload`",
 	Do:         onPage(start("trace", (*profiling.Profiler).StartTrace)),
@@ -39,19 +40,24 @@ var _ = define(definition[startIn]{
 })
 
 var _ = define(definition[stopIn]{
-	Name: "performance_stop_trace", Title: "Stop the trace", Description: "Save the trace for DevTools; answers with LCP, INP, CLS, long tasks and large requests",
-	Set: "performance", Effect: Reads,
-	Do:      stopTrace,
-	Returns: "LCP, FCP, load, CLS, INP with their ratings, the long tasks, the largest requests, and the file (`trace-TIME.json`)",
-	Notes: "The figures are of the document that the page shows when the trace is stopped, as the browser has recorded it. " +
-		"INP is known from 104 ms on; a faster one is *under 104ms*. A browser records one trace at a time, including DevTools' own. " +
+	Name: "performance_stop_trace", Title: "Stop the trace",
+	Description: "Save the trace for DevTools; answers with LCP, INP, CLS, long tasks and large requests",
+	Set:         "performance", Effect: Reads,
+	Do: stopTrace,
+	Returns: "LCP, FCP, load, CLS, INP with their ratings, the long tasks, the largest requests, and the file " +
+		"(`trace-TIME.json`)",
+	Notes: "The figures are of the document that the page shows when the trace is stopped, as the browser has " +
+		"recorded it. " +
+		"INP is known from 104 ms on; a faster one is *under 104ms*. A browser records one trace at a time, " +
+		"including DevTools' own. " +
 		"A recording that nobody stopped ends with the session.",
 	Example: `{}`,
 })
 
 var _ = define(definition[stopIn]{
-	Name: "performance_heap_snapshot", Title: "Heap snapshot", Description: "Save the page's JavaScript heap for DevTools",
-	Set: "performance", Effect: Reads,
+	Name: "performance_heap_snapshot", Title: "Heap snapshot",
+	Description: "Save the page's JavaScript heap for DevTools",
+	Set:         "performance", Effect: Reads,
 	Do:      heapSnapshot,
 	Returns: "the size of the file (`heap-TIME.heapsnapshot`) and of the heap in use",
 	Notes:   "A heap, a profile and coverage contain the page's own process, without frames of other processes.",
@@ -69,16 +75,18 @@ var _ = define(definition[startIn]{
 })
 
 var _ = define(definition[stopIn]{
-	Name: "performance_stop_profile", Title: "Stop the CPU profile", Description: "Save the CPU profile for DevTools; answers with the functions that took most",
-	Set: "performance", Effect: Reads,
+	Name: "performance_stop_profile", Title: "Stop the CPU profile",
+	Description: "Save the CPU profile for DevTools; answers with the functions that took most",
+	Set:         "performance", Effect: Reads,
 	Do:      stopProfile,
 	Returns: "the functions with the most own time, and the file (`profile-TIME.cpuprofile`)",
 	Example: `{}`,
 })
 
 var _ = define(definition[startIn]{
-	Name: "performance_start_coverage", Title: "Start coverage", Description: "Begin to record what is used of scripts and styles",
-	Set: "performance", Effect: Acts,
+	Name: "performance_start_coverage", Title: "Start coverage",
+	Description: "Begin to record what is used of scripts and styles",
+	Set:         "performance", Effect: Acts,
 	ReadOnlyIf: func(in startIn) bool { return !in.Reload },
 	ReadOnly:   "without `reload`",
 	Do:         onPage(start("coverage", (*profiling.Profiler).StartCoverage)),
@@ -87,15 +95,17 @@ var _ = define(definition[startIn]{
 })
 
 var _ = define(definition[stopIn]{
-	Name: "performance_stop_coverage", Title: "Stop coverage", Description: "Save the coverage as DevTools does; answers with what is used least",
-	Set: "performance", Effect: Reads,
+	Name: "performance_stop_coverage", Title: "Stop coverage",
+	Description: "Save the coverage as DevTools does; answers with what is used least",
+	Set:         "performance", Effect: Reads,
 	Do:      stopCoverage,
 	Returns: "the scripts and style sheets with the most unused bytes, and the file (`coverage-TIME.json`)",
 	Example: `{}`,
 })
 
 // start begins a recording, and reloads the page if the call requests it.
-func start(what string, begin func(*profiling.Profiler, context.Context) error) func(context.Context, *agent.Call, *page.Page, startIn) error {
+func start(what string, begin func(*profiling.Profiler, context.Context) error) func(context.Context, *agent.Call,
+	*page.Page, startIn) error {
 	return func(ctx context.Context, c *agent.Call, p *page.Page, in startIn) error {
 		err := begin(p.Profiler(), ctx)
 		if err == nil && in.Reload {
@@ -107,7 +117,8 @@ func start(what string, begin func(*profiling.Profiler, context.Context) error) 
 }
 
 // stopRecording writes the file of a recording, which stop ends.
-func stopRecording(ctx context.Context, c *agent.Call, in stopIn, what string, kind output.Kind, stop func(*profiling.Recordings, *os.File) error) (path string, size int64, err error) {
+func stopRecording(ctx context.Context, c *agent.Call, in stopIn, what string, kind output.Kind,
+	stop func(*profiling.Recordings, *os.File) error) (path string, size int64, err error) {
 	file, err := c.File(ctx, cmp.Or(in.Filename, agent.DatedName(what, kind)), kind)
 	if err != nil {
 		return "", 0, err
@@ -121,10 +132,11 @@ func stopRecording(ctx context.Context, c *agent.Call, in stopIn, what string, k
 
 func stopTrace(ctx context.Context, c *agent.Call, in stopIn) error {
 	var t profiling.Trace
-	path, size, err := stopRecording(ctx, c, in, "trace", output.JSON, func(r *profiling.Recordings, to *os.File) (err error) {
-		t, err = r.StopTrace(ctx, to)
-		return err
-	})
+	path, size, err := stopRecording(ctx, c, in, "trace", output.JSON,
+		func(r *profiling.Recordings, to *os.File) (err error) {
+			t, err = r.StopTrace(ctx, to)
+			return err
+		})
 	if err != nil {
 		return err
 	}
@@ -156,7 +168,8 @@ const mostInTrace = 10
 
 // vitals adds the Web Vitals of a document.
 func vitals(out *answer.Answer, v profiling.Vitals) {
-	out.Quotef("LCP %s; FCP %s; load %s", strings.TrimSpace(paint(v.LCP, 2500, 4000)+" "+v.Largest), paint(v.FCP, 1800, 3000), milliseconds(v.Load))
+	out.Quotef("LCP %s; FCP %s; load %s", strings.TrimSpace(paint(v.LCP, 2500, 4000)+" "+v.Largest),
+		paint(v.FCP, 1800, 3000), milliseconds(v.Load))
 	out.Addf("CLS %.3f (%s), %d shifts", v.CLS, rating(v.CLS, 0.1, 0.25), v.Shifts)
 	switch {
 	case v.INP > 0:
@@ -225,7 +238,8 @@ func bytesText(n int64) string {
 }
 
 func heapSnapshot(ctx context.Context, c *agent.Call, in stopIn) error {
-	p, file, err := c.PageAndFile(ctx, cmp.Or(in.Filename, agent.DatedName("heap", output.HeapSnapshot)), output.HeapSnapshot)
+	p, file, err := c.PageAndFile(ctx, cmp.Or(in.Filename, agent.DatedName("heap", output.HeapSnapshot)),
+		output.HeapSnapshot)
 	if err != nil {
 		return err
 	}
@@ -237,21 +251,24 @@ func heapSnapshot(ctx context.Context, c *agent.Call, in stopIn) error {
 	if err != nil {
 		return err
 	}
-	return c.Done(nil, "Saved %s (%s), for the Memory panel of DevTools. The page uses %s of JavaScript heap.", path, bytesText(size), bytesText(used))
+	return c.Done(nil, "Saved %s (%s), for the Memory panel of DevTools. The page uses %s of JavaScript heap.", path,
+		bytesText(size), bytesText(used))
 }
 
 func stopProfile(ctx context.Context, c *agent.Call, in stopIn) error {
 	var profile profiling.CPUProfile
-	path, _, err := stopRecording(ctx, c, in, "profile", output.CPUProfile, func(r *profiling.Recordings, to *os.File) (err error) {
-		if profile, err = r.StopCPUProfile(ctx); err == nil {
-			_, err = to.Write(profile.JSON)
-		}
-		return err
-	})
+	path, _, err := stopRecording(ctx, c, in, "profile", output.CPUProfile,
+		func(r *profiling.Recordings, to *os.File) (err error) {
+			if profile, err = r.StopCPUProfile(ctx); err == nil {
+				_, err = to.Write(profile.JSON)
+			}
+			return err
+		})
 	if err != nil {
 		return err
 	}
-	c.Out.Addf("Saved %s, for the Performance panel of DevTools. %s in all, %s of them idle. Own time:", path, atLeast(profile.Length), atLeast(profile.Idle))
+	c.Out.Addf("Saved %s, for the Performance panel of DevTools. %s in all, %s of them idle. Own time:", path,
+		atLeast(profile.Length), atLeast(profile.Idle))
 	for _, f := range profile.Top {
 		c.Out.Quotef("- %s %s", atLeast(f.Self), f.Name)
 	}
@@ -263,20 +280,22 @@ const mostCovered = 20
 
 func stopCoverage(ctx context.Context, c *agent.Call, in stopIn) error {
 	covered := []profiling.Covered{}
-	path, _, err := stopRecording(ctx, c, in, "coverage", output.JSON, func(r *profiling.Recordings, to *os.File) error {
-		all, err := r.StopCoverage(ctx)
-		if err != nil {
-			return err
-		}
-		covered = append(covered, all...)
-		return json.NewEncoder(to).Encode(covered)
-	})
+	path, _, err := stopRecording(ctx, c, in, "coverage", output.JSON,
+		func(r *profiling.Recordings, to *os.File) error {
+			all, err := r.StopCoverage(ctx)
+			if err != nil {
+				return err
+			}
+			covered = append(covered, all...)
+			return json.NewEncoder(to).Encode(covered)
+		})
 	if err != nil {
 		return err
 	}
 	c.Out.Addf("Saved the coverage of %d sources to %s. Unused:", len(covered), path)
 	for _, s := range covered[:min(mostCovered, len(covered))] {
-		c.Out.Quotef("- %s of %s, %d %% (%s): %s", bytesText(int64(s.Total-s.Used)), bytesText(int64(s.Total)), 100*(s.Total-s.Used)/max(s.Total, 1), s.Kind, s.URL)
+		c.Out.Quotef("- %s of %s, %d %% (%s): %s", bytesText(int64(s.Total-s.Used)), bytesText(int64(s.Total)),
+			100*(s.Total-s.Used)/max(s.Total, 1), s.Kind, s.URL)
 	}
 	if more := len(covered) - mostCovered; more > 0 {
 		c.Out.Addf("… %d more in the file", more)

@@ -11,9 +11,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"browser-coordinator/coordinator/tools/agent"
-	"browser-coordinator/internal/pagetest"
 )
 
 // TestNamedPipes: a tool that reads a file does not wait for the writer of a named pipe.
@@ -23,7 +20,7 @@ func TestNamedPipes(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: workspace, Launcher: pagetest.Attached(t, launchBrowser(t).URL()), Attached: true}, Version: "test", Caps: CapNames()})
+	server := NewServer(attachedOptions(t, workspace, launchBrowser(t), CapNames()...))
 	session, end := clientOf(t, server, nil)
 	t.Cleanup(end)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

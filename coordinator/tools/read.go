@@ -28,26 +28,31 @@ var _ = define(definition[findIn]{
 	ReadOnlyIf: func(in findIn) bool { return !in.Scroll },
 	ReadOnly:   "without `scroll`",
 	Do:         find,
-	Others: map[string]string{
-		"search search_page find_text find_element locate":             "with text",
-		"scroll scroll_page scroll_to scroll_to_text scroll_into_view": "with text and scroll, which scrolls to it",
-	},
-	Returns: "the matching lines of a snapshot with their parents, and with the item that each is part of: a list item, an article, a card, a table row with the table's first row",
+	Returns: "the matching lines of a snapshot with their parents, and with the item that each is part of: a list " +
+		"item, an article, a card, a table row with the table's first row",
 	Notes: "`text` ignores case. `regex` is RE2, or `/pattern/flags`.\n\n" +
-		"- `browser_find` searches the page's words: texts, names, values, addresses, and the hints of elements without a name. " +
-		"It does not search roles, states and refs. A row comes with the rows of heads of its table, and with the text of the " +
+		"- `browser_find` searches the page's words: texts, names, values, addresses, and the hints of elements " +
+		"without a name. " +
+		"It does not search roles, states and refs. A row comes with the rows of heads of its table, and with the " +
+		"text of the " +
 		"cells of earlier rows that span it.\n" +
-		"- `browser_find` with `scroll` searches also what a list draws, or a feed loads, only when it is scrolled: from where " +
-		"it is to the end, then from the top. It scrolls one list after the other, those of the page first, then those in " +
+		"- `browser_find` with `scroll` searches also what a list draws, or a feed loads, only when it is scrolled: " +
+		"from where " +
+		"it is to the end, then from the top. It scrolls one list after the other, those of the page first, then " +
+		"those in " +
 		"frames, for at most 40 s; then the result says how far it came, and the next call goes on from there. " +
 		"If nothing matches, it searches once more. Scrolling is an action, so `view` does not allow it.\n" +
-		"- Such a search leaves a part of a list only when its rows have arrived: when no request of a script is under way (10 " +
-		"s), nothing there is marked as busy (`aria-busy`, a progress bar; 8 s), nothing is empty (4 s), and the end of a feed loads no more (2 s). " +
+		"- Such a search leaves a part of a list only when its rows have arrived: when no request of a script is " +
+		"under way (10 " +
+		"s), nothing there is marked as busy (`aria-busy`, a progress bar; 8 s), nothing is empty (4 s), and the end " +
+		"of a feed loads no more (2 s). " +
 		"It looks again at each arrival. What was awaited twice in vain gets less time. " +
 		"The result reports parts that were still loading, and, when time is up, how far the search came.\n" +
-		"- What was found is scrolled to the middle of what is in sight, and the page stays there. The result describes it as it is then. " +
+		"- What was found is scrolled to the middle of what is in sight, and the page stays there. The result " +
+		"describes it as it is then. " +
 		"Of what had changed in the page before, it leaves out lines of elements that have gone.\n" +
-		"- `browser_find` shows a ref for each cell of a grid (`role` `grid` or `treegrid`), also for an empty one: `- 1002 " +
+		"- `browser_find` shows a ref for each cell of a grid (`role` `grid` or `treegrid`), also for an empty one: " +
+		"`- 1002 " +
 		"[ref=e7] | Bolt [ref=e8] | [ref=e9]`. A snapshot does not, since they would be most of its text.",
 	Example: `{"text": "Coupon"}`,
 })
@@ -60,11 +65,11 @@ type markdownIn struct {
 
 var _ = define(definition[markdownIn]{
 	Name: "browser_markdown", Title: "Read", Description: "The readable page, or target, as Markdown",
-	Unlike:  "theirs has only the snapshot to read a page",
-	Effect:  Reads,
-	Do:      markdown,
-	Others:  map[string]string{"get_text text get_page_text get_content get_markdown read read_page get_page_content get_visible_text extract extract_text extract_content": "of one element with target"},
-	Returns: "the readable page: its main element, or its only article if that has the page's heading or most of its text, without navigation, asides and footers",
+	Unlike: "theirs has only the snapshot to read a page",
+	Effect: Reads,
+	Do:     markdown,
+	Returns: "the readable page: its main element, or its only article if that has the page's heading or most of its " +
+		"text, without navigation, asides and footers",
 	Example: `{}`,
 })
 
@@ -75,7 +80,6 @@ var _ = define(definition[domIn]{
 	Unlike:  "theirs run code of their own for it",
 	Effect:  Reads,
 	Do:      html,
-	Others:  map[string]string{"get_html html page_source get_source get_page_html outer_html inner_html get_page_source get_dom": ""},
 	Returns: "the present HTML, with shadow roots as declarative templates",
 	Example: `{"target": "main"}`,
 })
@@ -85,7 +89,8 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 	if err != nil {
 		return err
 	}
-	options := snapshot.FindOptions{Text: in.Text, Regexp: in.Regex, Skip: (max(in.Page, 1) - 1) * snapshot.MaxFound, Hide: c.Secrets.Hide}
+	options := snapshot.FindOptions{Text: in.Text, Regexp: in.Regex, Skip: (max(in.Page, 1) - 1) * snapshot.MaxFound,
+		Hide: c.Secrets.Hide}
 	if in.Filename != "" {
 		options.Skip, options.Most = 0, math.MaxInt
 	}
@@ -115,10 +120,12 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 	case options.Skip >= found.Matches:
 		return fmt.Errorf("there are only %d matches: page %d is the last", found.Matches, pages)
 	case pages > 1 && in.Filename == "":
-		c.Out.Addf("Matches %d to %d of %d, page %d of %d:", options.Skip+1, min(options.Skip+snapshot.MaxFound, found.Matches), found.Matches, max(in.Page, 1), pages)
+		c.Out.Addf("Matches %d to %d of %d, page %d of %d:", options.Skip+1,
+			min(options.Skip+snapshot.MaxFound, found.Matches), found.Matches, max(in.Page, 1), pages)
 	}
 	if strings.Contains(found.Text, "[aria-hidden]") {
-		c.Out.Addf("What is below [aria-hidden] is hidden from assistive technology, and in no snapshot: use the refs here, or text=….")
+		c.Out.Addf("What is below [aria-hidden] is hidden from assistive technology, and in no snapshot: use the " +
+			"refs here, or text=….")
 	}
 	return c.Out.TextOrFile(file, "matches", strings.TrimSuffix(found.Text, "\n"))
 }
@@ -139,7 +146,8 @@ func notFound(s snapshot.Scrolled) string {
 	if s.Lists > 1 {
 		at += fmt.Sprintf(" of list %d of %d", s.List, s.Lists)
 	}
-	return fmt.Sprintf("Nothing matches so far: time was up after %.0f s and %d steps of scrolling, %s.%s There is more: call again to go on from there.", s.Took.Seconds(), s.Steps, at, unloaded)
+	return fmt.Sprintf("Nothing matches so far: time was up after %.0f s and %d steps of scrolling, %s.%s There is "+
+		"more: call again to go on from there.", s.Took.Seconds(), s.Steps, at, unloaded)
 }
 
 func markdown(ctx context.Context, c *agent.Call, in markdownIn) error {

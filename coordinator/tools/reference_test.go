@@ -85,7 +85,7 @@ func (t *Tool) reference() string {
 	var rows, also []string
 	for _, p := range t.Parameters.Members {
 		switch {
-		case p.Unlisted:
+		case p.Is(catalog.Unlisted):
 		case slices.Contains(general, p.Name) && !p.Required:
 			also = append(also, "`"+p.Name+"`")
 		default:
@@ -128,7 +128,7 @@ func row(of string, p catalog.Parameter) []string {
 	}
 	rows := []string{fmt.Sprintf("- `%s%s` (%s)%s", of, p.Name, kind, about)}
 	for _, m := range members {
-		if !m.Unlisted {
+		if !m.Is(catalog.Unlisted) {
 			rows = append(rows, row(of+p.Name+".", m)...)
 		}
 	}

@@ -1,8 +1,11 @@
 package tools
 
 import (
+	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -25,14 +28,16 @@ const screenshotURI = "browser://screenshot"
 var resources = []resource{
 	{screenshotURI, "screenshot", "The latest screenshot of this session, or one of now", "image/png", readShot},
 	{"browser://console", "console", "The console of the page that this session works in", "text/plain", readConsole},
-	{"browser://network", "network", "The network requests of the page that this session works in", "text/plain", readNetwork},
+	{"browser://network", "network", "The network requests of the page that this session works in", "text/plain",
+		readNetwork},
 }
 
 func (s *Server) addResources() {
 	for _, r := range resources {
 		s.mcp.AddResource(&mcp.Resource{URI: r.uri, Name: r.name, Description: r.description, MIMEType: r.mime},
 			func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-				return readResource(ctx, s.agentOf(req.Session), r)
+				a, _ := s.sessionOf(req.Session)
+				return readResource(ctx, a, r)
 			})
 	}
 }
@@ -40,9 +45,10 @@ func (s *Server) addResources() {
 // readResource takes the same path as a read-only tool: an agent that the user has
 // stopped reads nothing.
 func readResource(ctx context.Context, a *agent.Agent, r resource) (*mcp.ReadResourceResult, error) {
-	content := &mcp.ResourceContents{URI: r.uri, MIMEType: r.mime, Meta: mcp.Meta{answer.FromPage: true}}
+	content := &mcp.ResourceContents{URI: r.uri, MIMEType: r.mime, Meta: markOf(true)}
 	name := "read " + r.uri
-	c := &agent.Call{Agent: a, Request: agent.Request{Operation: policy.Operation{Name: name, Class: policy.ReadOnly}}, Out: a.NewAnswer()}
+	c := &agent.Call{Agent: a, Request: agent.Request{Operation: policy.Operation{Name: name, Class: policy.ReadOnly}},
+		Out: a.NewAnswer()}
 	err := c.Run(ctx, func(ctx context.Context) error { return r.read(ctx, c, content) })
 	if err != nil {
 		return nil, err
@@ -85,7 +91,8 @@ func readConsole(ctx context.Context, c *agent.Call, content *mcp.ResourceConten
 		return err
 	}
 	messages, refused := consoleOf(ctx, c, p, "debug", true)
-	content.Text = answer.LeftOut(refused, "messages") + c.Out.Latest(consoleText(messages), "The console is empty.", "browser_console_messages")
+	content.Text = answer.LeftOut(refused, "messages") +
+		c.Out.Latest(consoleText(messages), "The console is empty.", "browser_console_messages")
 	return nil
 }
 
@@ -96,54 +103,50 @@ func readNetwork(ctx context.Context, c *agent.Call, content *mcp.ResourceConten
 	}
 	requests, refused := answer.Within(c.Origins, p.History().Network.Requests(ctx))
 	_, all := describeRequests(requests, func(history.Request) bool { return true })
-	content.Text = answer.LeftOut(refused, "requests") + c.Out.Latest(all, "No request was made.", "browser_network_requests")
+	content.Text = answer.LeftOut(refused, "requests") +
+		c.Out.Latest(all, "No request was made.", "browser_network_requests")
 	return nil
 }
 
 // The prompts are typical requests of a user, with the steps for each.
+var (
+	//go:embed prompts/debug_page.md
+	debugPage string
+	//go:embed prompts/review_change.md
+	reviewChange string
+)
+
 func (s *Server) addPrompts() {
-	s.mcp.AddPrompt(&mcp.Prompt{
-		Name: "debug_page", Title: "Debug this page", Description: "Find out what is wrong with the page in the browser, and why",
-		Arguments: []*mcp.PromptArgument{{Name: "problem", Description: "What is wrong, in words"}},
-	}, debugPrompt)
-	s.mcp.AddPrompt(&mcp.Prompt{
-		Name: "review_change", Title: "Review this change in the browser", Description: "Try the last change of the code in the browser, and present a review",
-		Arguments: []*mcp.PromptArgument{{Name: "change", Description: "What was changed; default: the uncommitted changes"}, {Name: "url", Description: "Where it can be seen"}},
-	}, reviewPrompt)
+	s.addPrompt(&mcp.Prompt{
+		Name: "debug_page", Title: "Debug this page",
+		Description: "Find out what is wrong with the page in the browser, and why",
+		Arguments:   []*mcp.PromptArgument{{Name: "problem", Description: "What is wrong, in words"}},
+	}, func(given map[string]string) string {
+		problem := "Something is wrong with the page."
+		if p := given["problem"]; p != "" {
+			problem = "The problem: " + p
+		}
+		return fmt.Sprintf(debugPage, problem)
+	})
+	s.addPrompt(&mcp.Prompt{
+		Name: "review_change", Title: "Review this change in the browser",
+		Description: "Try the last change of the code in the browser, and present a review",
+		Arguments: []*mcp.PromptArgument{
+			{Name: "change", Description: "What was changed; default: the uncommitted changes"},
+			{Name: "url", Description: "Where it can be seen"},
+		},
+	}, func(given map[string]string) string {
+		change := cmp.Or(given["change"], "the uncommitted changes of this workspace")
+		return fmt.Sprintf(reviewChange, change, cmp.Or(given["url"], "the page that is open"))
+	})
 }
 
-func debugPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	problem := "Something is wrong with the page."
-	if p := req.Params.Arguments["problem"]; p != "" {
-		problem = "The problem: " + p
-	}
-	return prompt("Debug this page", `Debug the page that is open in the browser of this workspace's VS Code window. %s
-
-1. Look: browser_snapshot, browser_console_messages (level warning), browser_network_requests. They know what happened before you came; places in errors are files and lines of this workspace.
-2. Make it happen again with as few actions as possible, and read the answer of each.
-3. Find the cause in the code. Where reading is not enough, set a breakpoint (debug_breakpoints), act, and look at debug_state and debug_evaluate; then let the program go on (debug_step) and remove your breakpoints.
-4. Say the cause with file and line, and what shows it. Show it to the user with reveal_source. Change the code only if that was asked for; then try again in the browser that the problem is gone.`, problem)
-}
-
-func reviewPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	change, where := "the uncommitted changes of this workspace", "the page that is open"
-	if c := req.Params.Arguments["change"]; c != "" {
-		change = c
-	}
-	if u := req.Params.Arguments["url"]; u != "" {
-		where = u
-	}
-	return prompt("Review this change in the browser", `Review %s in the browser of this workspace's VS Code window, at %s.
-
-1. Read the change, and write down what a user should see now, and what must still work.
-2. Try each in the browser: browser_navigate, browser_snapshot, then real actions (browser_click, browser_type, …). Try what is wrong on purpose too: empty, long, twice, back.
-3. After each step read what the answer says; look at browser_console_messages and browser_network_requests for errors that nobody sees. Compare other sizes (browser_emulate) where the layout changed.
-4. Present the review with present_review: what you tried, what works, what does not with the steps to see it, and the file and line of each finding as a link. Say what you did not try. Propose a fix as a diff block: the user can apply it. Call with wait for the verdict, and do what the comments ask.`, change, where)
-}
-
-func prompt(description, format string, args ...any) (*mcp.GetPromptResult, error) {
-	return &mcp.GetPromptResult{
-		Description: description,
-		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: fmt.Sprintf(format, args...)}}},
-	}, nil
+// addPrompt adds a prompt, whose text is made of the arguments that are given.
+func (s *Server) addPrompt(p *mcp.Prompt, text func(given map[string]string) string) {
+	s.mcp.AddPrompt(p, func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		content := &mcp.TextContent{Text: strings.TrimSpace(text(req.Params.Arguments))}
+		return &mcp.GetPromptResult{
+			Description: p.Title, Messages: []*mcp.PromptMessage{{Role: "user", Content: content}},
+		}, nil
+	})
 }

@@ -25,21 +25,28 @@ type reviewIn struct {
 }
 
 var _ = define(definition[reviewIn]{
-	Name: "present_review", Title: "Present review", Description: "Show the user Markdown beside the code: links to files open there, and the user can apply its ```diff blocks",
+	Name: "present_review", Title: "Present review",
+	Description: "Show the user Markdown beside the code: links to files open there, and the user can apply its " +
+		"```diff blocks",
 	Effect: Shows, Local: true,
-	Do:      presentReview,
-	Returns: "that the user sees it; with `wait` the user's answer: the verdict, the text, and each comment after what it is about",
+	Do: presentReview,
+	Returns: "that the user sees it; with `wait` the user's answer: the verdict, the text, and each comment after " +
+		"what it is about",
 	Notes: "```\n" +
 		"The user requests changes.\n" +
 		"Nearly.\n" +
 		"- src/cart.ts:12 \"+  answer.innerHTML = thanks;\": Why not textContent?\n" +
 		"- line 3 of the review \"All green.\": Which ones?\n" +
 		"```\n\n" +
-		"- `wait` is at most 3,600 seconds. Without `markdown` it waits for the answer to the review of that `title` as it is shown.\n" +
-		"- When the time is over, or the host cancels the call, the user can still answer. The window keeps the answer for the next call with `wait`.\n" +
-		"- Other Markdown under the same title ends the answer to the text before. If no call has returned that answer, this one does.\n" +
+		"- `wait` is at most 3,600 seconds. Without `markdown` it waits for the answer to the review of that `title` " +
+		"as it is shown.\n" +
+		"- When the time is over, or the host cancels the call, the user can still answer. The window keeps the " +
+		"answer for the next call with `wait`.\n" +
+		"- Other Markdown under the same title ends the answer to the text before. If no call has returned that " +
+		"answer, this one does.\n" +
 		"- A window with an older extension shows the review and takes no answer; the result reports that.\n" +
-		"- Only the user applies a diff, by its *Apply* button ([the review panel](../specs/extension.md#the-review-panel)).",
+		"- Only the user applies a diff, by its *Apply* button ([the review " +
+		"panel](../specs/extension.md#the-review-panel)).",
 	Example: `{"markdown": "# Cart\n\nAll green.", "wait": 600}`,
 })
 
@@ -55,7 +62,8 @@ func presentReview(ctx context.Context, c *agent.Call, in reviewIn) error {
 	case in.Markdown != "":
 		window, err = showReview(ctx, c, in)
 	case in.Wait <= 0:
-		return errors.New("present_review needs markdown to show; or wait, without markdown, for the answer to the review that is shown")
+		return errors.New("present_review needs markdown to show; or wait, without markdown, for the answer to the " +
+			"review that is shown")
 	}
 	if err != nil || in.Wait <= 0 {
 		return c.Done(err, "The user sees it in %s.", window.Label())
@@ -82,7 +90,8 @@ func showReview(ctx context.Context, c *agent.Call, in reviewIn) (registry.Windo
 // keeps an answer that nobody waits for.
 func awaitReview(ctx context.Context, c *agent.Call, in reviewIn, window registry.Window) error {
 	if !slices.Contains(window.Commands, vscodeipc.CommandReviewWait) {
-		return c.Done(nil, "%s shows the review, but cannot send the user's answer, since its extension is an older one: ask in words.", window.Label())
+		return c.Done(nil, "%s shows the review, but cannot send the user's answer, since its extension is an older "+
+			"one: ask in words.", window.Label())
 	}
 	limit := min(time.Duration(in.Wait*float64(time.Second)), longestReview)
 	var r vscodeipc.ReviewAnswer
@@ -105,7 +114,8 @@ func describeReview(out *answer.Answer, r vscodeipc.ReviewAnswer, limit time.Dur
 	case "closed":
 		out.Addf("The user closed the review without an answer.")
 	default:
-		out.Addf("The user has not answered within %v, and still can: call again with wait and without markdown.", limit)
+		out.Addf("The user has not answered within %v, and still can: call again with wait and without markdown.",
+			limit)
 	}
 	if r.Text != "" {
 		out.Addf("%s", r.Text)

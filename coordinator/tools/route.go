@@ -26,8 +26,9 @@ type routeIn struct {
 }
 
 var _ = define(definition[routeIn]{
-	Name: "browser_route", Title: "Route requests", Description: "Answer, change or fail requests of your pages that match, until the session ends",
-	Set: "network", Effect: Acts,
+	Name: "browser_route", Title: "Route requests",
+	Description: "Answer, change or fail requests of your pages that match, until the session ends",
+	Set:         "network", Effect: Acts,
 	Do: route,
 	Code: func(in routeIn, d *agent.Done) export.Step {
 		headers, _ := in.headers()
@@ -67,14 +68,17 @@ var _ = define(definition[routeIn]{
 		return code(javascript.Of("$.context().route($)", d.Page, arguments))
 	},
 	Returns: "what the route does",
-	Notes: "A pattern is a glob over the whole URL: `*` matches anything but `/`, `**` anything, `{a,b}` one of both. " +
-		"A pattern that begins with `/` matches any host. The latest route is tried first. It does the first of these that applies:\n\n" +
+	Notes: "A pattern is a glob over the whole URL: `*` matches anything but `/`, `**` anything, `{a,b}` one of " +
+		"both. " +
+		"A pattern that begins with `/` matches any host. The latest route is tried first. It does the first of " +
+		"these that applies:\n\n" +
 		"1. `abort`: the request fails.\n" +
 		"2. `status`, `body` or `contentType`: the route responds in place of the server, for any origin.\n" +
 		"3. Otherwise the request is sent with other headers.\n\n" +
 		"`headers` and `removeHeaders` apply to the response in case 2, to the request in case 3. " +
 		"To change a server's response, get it with `browser_fetch`, and give the route what it should become. " +
-		"Routes and the offline state apply to the pages that the session works in, with their frames and workers, and bypass service workers. " +
+		"Routes and the offline state apply to the pages that the session works in, with their frames and workers, " +
+		"and bypass service workers. " +
 		"They end with the session and with the browser.",
 	Example: `{"pattern": "**/api/cart", "status": 500}`,
 })
@@ -120,13 +124,14 @@ var _ = define(definition[unrouteIn]{
 })
 
 type networkStateIn struct {
-	State string `json:"state" about:"online or offline" oneof:"online offline"`
+	State string `json:"state" oneof:"online offline"`
 	inWindow
 }
 
 var _ = define(definition[networkStateIn]{
-	Name: "browser_network_state_set", Title: "Set the network state", Description: "Take your pages offline, or back online",
-	Set: "network", Effect: Adjusts,
+	Name: "browser_network_state_set", Title: "Set the network state",
+	Description: "Take your pages offline, or back online",
+	Set:         "network", Effect: Adjusts,
 	Do: setNetworkState,
 	Code: func(in networkStateIn, d *agent.Done) export.Step {
 		return code(javascript.Of("$.context().setOffline($)", d.Page, in.State == "offline"))

@@ -34,7 +34,6 @@ var _ = define(definition[snapshotIn]{
 	Name: "browser_snapshot", Title: "Snapshot", Description: "The page as an accessibility tree with refs to act on",
 	Effect:  Reads,
 	Do:      takeSnapshot,
-	Others:  map[string]string{"get_state observe accessibility_snapshot get_accessibility_tree page_snapshot get_elements": "", "get_attribute get_element get_property inspect query_selector": "with target"},
 	Returns: "the accessibility tree with refs ([Snapshots](../specs/mcp-tools.md#snapshots))",
 	Example: `{}`,
 })
@@ -47,12 +46,13 @@ type consoleIn struct {
 }
 
 var _ = define(definition[consoleIn]{
-	Name: "browser_console_messages", Title: "Console messages", Description: "The page's console messages and uncaught errors",
-	Effect:  Reads,
-	Do:      console,
-	Others:  map[string]string{"console get_console_logs console_logs get_console list_console_messages get_logs": ""},
-	Returns: "messages of that level and above since the last navigation, with `all` also earlier ones; oldest first",
-	Notes: "As DevTools has them: `Uncaught …`, the stack of `console.trace`, the rows of `console.table`; of an object its own " +
+	Name: "browser_console_messages", Title: "Console messages",
+	Description: "The page's console messages and uncaught errors",
+	Effect:      Reads,
+	Do:          console,
+	Returns:     "messages of that level and above since the last navigation, with `all` also earlier ones; oldest first",
+	Notes: "As DevTools has them: `Uncaught …`, the stack of `console.trace`, the rows of `console.table`; of an " +
+		"object its own " +
 		"properties, as far as the browser previews them.",
 	Data:    "`messages`: `level`, `text`, `place`, `count` (of equal messages in a row)",
 	Example: `{"level": "warning"}`,
@@ -71,11 +71,12 @@ type screenshotIn struct {
 }
 
 var _ = define(definition[screenshotIn]{
-	Name: "browser_take_screenshot", Title: "Screenshot", Description: "A picture of the viewport; to act use browser_snapshot",
-	Effect:     Adjusts,
-	ReadOnlyIf: func(in screenshotIn) bool { return in.Target == "" && !in.FullPage },
-	ReadOnly:   "without `target` and `fullPage`, for which the page is scrolled or resized",
-	Aims:       func(in screenshotIn) []input.Aim { return optional(in.Target) },
+	Name: "browser_take_screenshot", Title: "Screenshot",
+	Description: "A picture of the viewport; to act use browser_snapshot",
+	Effect:      Adjusts,
+	ReadOnlyIf:  func(in screenshotIn) bool { return in.Target == "" && !in.FullPage },
+	ReadOnly:    "without `target` and `fullPage`, for which the page is scrolled or resized",
+	Aims:        func(in screenshotIn) []input.Aim { return optional(in.Target) },
 	Question: func(_ screenshotIn, names []string) string {
 		if len(names) == 0 {
 			return ""
@@ -84,15 +85,17 @@ var _ = define(definition[screenshotIn]{
 	},
 	Do:      screenshot,
 	Code:    func(screenshotIn, *agent.Done) export.Step { return export.Step{} }, // a test needs no pictures
-	Others:  map[string]string{"screenshot capture screen_capture capture_screenshot take_picture": ""},
 	Returns: "the image, or the file in full size, at most 16,384 pixels a side (Chromium's limit)",
-	Notes: "- `clip` is of the viewport or, with `fullPage`, of the full page. `quality` is that of jpeg and webp (80).\n" +
+	Notes: "- `clip` is of the viewport or, with `fullPage`, of the full page. `quality` is that of jpeg and webp " +
+		"(80).\n" +
 		"- A result states which part of the viewport or page each picture has, and how many pixels a CSS pixel has. " +
 		"So coordinates in a picture become those of a click.\n" +
-		"- A picture in a result has at most 1568 pixels a side. An area that is more than 1.25 times as tall comes as up to " +
+		"- A picture in a result has at most 1568 pixels a side. An area that is more than 1.25 times as tall comes " +
+		"as up to " +
 		"four pictures in full width. A line has the `clip` for the rest.\n" +
 		"- A picture in a result has at most 1 MB. One of more bytes comes as a JPEG, and a line reports that.\n" +
-		"- `marks` draws a box and the ref around each element of a snapshot that is shown and not covered, also in frames. " +
+		"- `marks` draws a box and the ref around each element of a snapshot that is shown and not covered, also in " +
+		"frames. " +
 		"It is drawn on the picture, not in the page: neither the page nor the user sees it. Not with `webp`.",
 	Example: `{}`,
 })
@@ -109,7 +112,8 @@ func takeSnapshot(ctx context.Context, c *agent.Call, in snapshotIn) error {
 	if err != nil {
 		return err
 	}
-	options := snapshot.Options{Target: in.Target, Depth: in.Depth, Interactive: in.Filter == "interactive", Diff: in.Diff}
+	options := snapshot.Options{Target: in.Target, Depth: in.Depth, Interactive: in.Filter == "interactive",
+		Diff: in.Diff}
 	what := fmt.Sprintf("snapshot %+v", options)
 	if c.Out.Further(in.Paged, what) {
 		return nil
@@ -134,7 +138,8 @@ func takeSnapshot(ctx context.Context, c *agent.Call, in snapshotIn) error {
 		c.Out.Addf("It shows nothing now.")
 		return nil
 	}
-	if whole := options == (snapshot.Options{Diff: in.Diff}); whole && !seen.Diff && file == nil && len(seen.Text) <= answer.MaxPart {
+	if whole := options == (snapshot.Options{Diff: in.Diff}); whole && !seen.Diff && file == nil &&
+		len(seen.Text) <= answer.MaxPart {
 		p.Reader().Give(seen.Text)
 	}
 	return c.Out.Text(in.Paged, file, what, seen.Text)
@@ -240,11 +245,13 @@ func screenshot(ctx context.Context, c *agent.Call, in screenshotIn) error {
 	if err != nil {
 		return err
 	}
-	options := capture.Options{Target: in.Target, FullPage: in.FullPage, Format: format, Quality: in.Quality, Device: in.Scale == "device"}
+	options := capture.Options{Target: in.Target, FullPage: in.FullPage, Format: format, Quality: in.Quality,
+		Device: in.Scale == "device"}
 	if in.Clip != "" {
 		options.Clip = &capture.Clip{}
 		clip := options.Clip
-		if n, err := fmt.Sscanf(strings.ReplaceAll(in.Clip, " ", ""), "%g,%g,%g,%g", &clip.X, &clip.Y, &clip.Width, &clip.Height); n != 4 {
+		if n, err := fmt.Sscanf(strings.ReplaceAll(in.Clip, " ", ""), "%g,%g,%g,%g", &clip.X, &clip.Y, &clip.Width,
+			&clip.Height); n != 4 {
 			return fmt.Errorf("clip %q: want x,y,width,height in CSS pixels: %w", in.Clip, err)
 		}
 	}
@@ -315,10 +322,12 @@ func shots(ctx context.Context, p *page.Page, options capture.Options) (images [
 
 // below is what a picture has left out at its end.
 func below(i capture.Image) *capture.Clip {
-	return &capture.Clip{X: i.Part.X, Y: i.Part.Y + i.Part.Height, Width: i.Of.Width, Height: i.Of.Height - i.Part.Height}
+	return &capture.Clip{X: i.Part.X, Y: i.Part.Y + i.Part.Height, Width: i.Of.Width,
+		Height: i.Of.Height - i.Part.Height}
 }
 
-func drawMarks(ctx context.Context, c *agent.Call, p *page.Page, images []capture.Image, options capture.Options) error {
+func drawMarks(ctx context.Context, c *agent.Call, p *page.Page, images []capture.Image,
+	options capture.Options) error {
 	places, err := p.Reader().Places(ctx)
 	for i := range images {
 		if err == nil {
@@ -355,9 +364,11 @@ func describeShape(out *answer.Answer, images []capture.Image, page bool) {
 	}
 	switch rest := below(last); {
 	case last.Cut && rest.Height > 0:
-		out.Addf("Left out below it: %.0f CSS pixels. Take them with fullPage and clip %.0f,%.0f,%.0f,%.0f.", rest.Height, rest.X, rest.Y, rest.Width, rest.Height)
+		out.Addf("Left out below it: %.0f CSS pixels. Take them with fullPage and clip %.0f,%.0f,%.0f,%.0f.",
+			rest.Height, rest.X, rest.Y, rest.Width, rest.Height)
 	case last.Cut:
-		out.Addf("It is %.0f CSS pixels wide, more than a picture holds: the rest is cut off. Take it with fullPage and clip.", last.Of.Width)
+		out.Addf("It is %.0f CSS pixels wide, more than a picture holds: the rest is cut off. Take it with fullPage "+
+			"and clip.", last.Of.Width)
 	case last.Scale() < 0.5:
 		out.Addf("It is small: a clip or a filename gives more detail.")
 	}

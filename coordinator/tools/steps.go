@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,9 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/coordinator/tools/catalog"
 )
 
@@ -41,15 +41,16 @@ type stepsIn struct {
 
 var _ = define(definition[stepsIn]{
 	Name: "browser_steps", Title: "Steps",
-	Description: "Do several actions, each with the arguments of its tool. Stops at an error or surprise (an unanswered dialog, another origin) and says what was not done",
-	Unlike:      "theirs run code of their own for it",
-	Effect:      Acts,
-	Handle: func(ctx context.Context, a *agent.Agent, in stepsIn) (*mcp.CallToolResult, error) {
+	Description: "Do several actions, each with the arguments of its tool. Stops at an error or surprise (an " +
+		"unanswered dialog, another origin) and says what was not done",
+	Unlike: "theirs run code of their own for it",
+	Effect: Acts,
+	Handle: func(ctx context.Context, a *agent.Agent, in stepsIn) (*answer.Result, error) {
 		steps := make([]agent.Step, len(in.Steps))
 		for i, given := range in.Steps {
 			var err error
 			if steps[i], err = step(a, given.given, in); err != nil {
-				return nil, fmt.Errorf("step %d: %w; nothing was done", i+1, err)
+				return nil, fmt.Errorf("step %d: %w. Nothing was done", i+1, err)
 			}
 		}
 		if len(steps) == 0 {
@@ -70,17 +71,21 @@ var _ = define(definition[stepsIn]{
 		}
 		parameters.Member("steps").Items.Member("action").About = strings.Join(names, ", ")
 	},
-	Others:  map[string]string{"batch act actions multi_action perform_actions": "with steps"},
 	Returns: "a line for each step, then what the last one changed",
-	Notes: "A step is a call of a tool: the same permission, limits and secrets, and the user sees each as an action of its own. " +
-		"All steps are checked before the first one is done. `check` and `uncheck` are `browser_fill_form` with that one field. " +
-		"What `expect` waits for must be true within 5 s, or within `time`; the dialog of `dialog` must open within that time. " +
+	Notes: "A step is a call of a tool: the same permission, limits and secrets, and the user sees each as an action " +
+		"of its own. " +
+		"All steps are checked before the first one is done. `check` and `uncheck` are `browser_fill_form` with that " +
+		"one field. " +
+		"What `expect` waits for must be true within 5 s, or within `time`; the dialog of `dialog` must open within " +
+		"that time. " +
 		"`fill`, `goto` and `assert` are `type`, `navigate` and `expect`.\n\n" +
 		"A step after which one of these is true is the last:\n\n" +
 		"- It failed; the result is an error then.\n" +
-		"- A dialog is open that the next step does not answer, the page asks for files, or it is paused in the debugger.\n" +
+		"- A dialog is open that the next step does not answer, the page asks for files, or it is paused in the " +
+		"debugger.\n" +
 		"- A navigation was refused, or a form was not sent.\n" +
-		"- The page is at another origin. `navigate` may lead there, and so may a step before or with a `url` to wait for.\n\n" +
+		"- The page is at another origin. `navigate` may lead there, and so may a step before or with a `url` to " +
+		"wait for.\n\n" +
 		"The result names that step and the cause, and lists the steps that were not done.",
 	Example: `{"steps": [{"action": "click", "target": "button \"Order\""}, {"action": "type", "target": "textbox \"Coupon\"", "text": "TEA10", "submit": true}, {"action": "expect", "text": "Thank you"}]}`,
 })
@@ -97,6 +102,12 @@ func actionNamed(name string) (*Tool, action) {
 		}
 	}
 	return nil, action{}
+}
+
+// example is a step of the action, as JSON.
+func (a action) example(t *Tool) string {
+	arguments := strings.TrimPrefix(cmp.Or(a.Example, t.Example), "{")
+	return fmt.Sprintf(`{"action": %q, %s`, a.Name, arguments)
 }
 
 // step makes a call of a step: of the same tool that an agent could call itself.
@@ -136,7 +147,9 @@ func step(a *agent.Agent, given map[string]any, in stepsIn) (step agent.Step, er
 	if err != nil {
 		return step, err
 	}
-	step, err = tool.fit(a, encoded)
+	if step, err = tool.fit(a, encoded); err != nil {
+		return step, fmt.Errorf("%w. For example: %s", err, action.example(tool))
+	}
 	step.Name = name
-	return step, err
+	return step, nil
 }

@@ -56,6 +56,17 @@ func TestSteps(t *testing.T) {
 	agent.Expect("browser_steps", steps(uncheck, click("#ask")), "2. Clicked", "Sure?") // the last may open one
 	agent.Must("browser_handle_dialog", args{"accept": true})
 
+	for _, c := range []struct {
+		steps []any
+		want  []string
+	}{
+		{[]any{"click e1"}, []string{`steps 1: want an object, not "click e1"`, `For example: {"steps": [{"action": "click", `}},
+		{[]any{uncheck, args{"action": "click"}}, []string{"step 2: browser_click needs target", `For example: {"action": "click", "target": `}},
+		{[]any{args{"action": "check"}}, []string{"step 1: fields 1 needs target", `For example: {"action": "check", "target": `}},
+	} {
+		agent.Refused("browser_steps", args{"steps": c.steps}, c.want...)
+	}
+
 	answer := args{"action": "dialog", "accept": true}
 	agent.Expect("browser_steps", steps(click("#ask"), answer, uncheck), "Sure?", "2. Accepted the dialog.", "3. Unchecked checkbox \"News\".")
 	agent.Expect("browser_steps", steps(click("#soon"), answer, args{"action": "expect", "text": "true", "time": 5}), "2. Accepted the dialog.", "3. It is there.") // it opens after the answer to the click
@@ -72,7 +83,7 @@ func TestSteps(t *testing.T) {
 
 	// A mistake in one of the steps is reported before anything is done.
 	for _, bad := range []args{{"action": "klick"}, {"action": "click", "x": 1}, {"action": "click"}} {
-		agent.Refused("browser_steps", steps(navigate, bad), "step 2: ", "nothing was done")
+		agent.Refused("browser_steps", steps(navigate, bad), "step 2: ", "Nothing was done")
 	}
 	agent.Sees("() => location.hostname", `"localhost"`)
 

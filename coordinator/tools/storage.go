@@ -15,34 +15,25 @@ import (
 	"browser-coordinator/policy"
 )
 
+// defineStorage defines a tool of the set storage.
+func defineStorage[In any](d definition[In], do func(context.Context, *agent.Call, *page.Page, In) error) *Tool {
+	d.Set, d.Do = "storage", onPage(do)
+	if d.Effect == Acts {
+		d.Category = policy.Storage
+	}
+	return define(d)
+}
+
 type cookieListIn struct {
 	Domain string `json:"domain,omitempty" about:"only of domains with this in them"`
 	Path   string `json:"path,omitempty" about:"only of paths that begin so"`
 	inPage
 }
 
-var _ = define(definition[cookieListIn]{
-	Name: "browser_cookie_list", Title: "List cookies", Description: "List the browser's cookies",
-	Set: "storage", Effect: Reads,
-	Do:      onPage(cookieList),
-	Returns: "the cookies of the page's browser context, of every site; long values shortened",
-	Data:    "`cookies`, as in a storage state",
-	Example: `{}`,
-})
-
 type cookieNameIn struct {
 	Name string `json:"name" is:"subject"`
 	inPage
 }
-
-var _ = define(definition[cookieNameIn]{
-	Name: "browser_cookie_get", Title: "Get a cookie", Description: "The cookies of a name in full",
-	Set: "storage", Effect: Reads,
-	Do:      onPage(cookieGet),
-	Returns: "the cookies of that name, with their attributes",
-	Data:    "`cookies`, as in a storage state",
-	Example: `{"name": "sid"}`,
-})
 
 type cookieSetIn struct {
 	Name     string  `json:"name" is:"subject"`
@@ -52,37 +43,41 @@ type cookieSetIn struct {
 	Expires  float64 `json:"expires,omitempty" about:"seconds since 1970; without it the cookie ends with the browser"`
 	HTTPOnly bool    `json:"httpOnly,omitempty"`
 	Secure   bool    `json:"secure,omitempty"`
-	SameSite string  `json:"sameSite,omitempty" about:"Strict, Lax or None" oneof:"Strict Lax None"`
+	SameSite string  `json:"sameSite,omitempty" oneof:"Strict Lax None"`
 	inPage
 }
 
-var _ = define(definition[cookieSetIn]{
-	Name: "browser_cookie_set", Title: "Set a cookie", Description: "Set a cookie",
-	Set: "storage", Effect: Acts, Category: policy.Storage,
-	Do:      onPage(cookieSet),
-	Returns: "which was set, and where",
-	Example: `{"name": "theme", "value": "dark"}`,
-})
-
-var _ = define(definition[cookieNameIn]{
-	Name: "browser_cookie_delete", Title: "Delete a cookie", Description: "Delete the cookies of a name",
-	Set: "storage", Effect: Acts, Category: policy.Storage,
-	Do:      onPage(cookieDelete),
-	Returns: "which were deleted",
-	Example: `{"name": "sid"}`,
-})
-
-var _ = define(definition[inPage]{
-	Name: "browser_cookie_clear", Title: "Clear cookies", Description: "Delete all cookies, of every site",
-	Set: "storage", Effect: Acts, Category: policy.Storage,
-	Do:      onPage(cookieClear),
-	Returns: "that they are deleted",
-	Example: `{}`,
-})
+var _ = []*Tool{
+	defineStorage(definition[cookieListIn]{
+		Name: "browser_cookie_list", Title: "List cookies", Description: "List the browser's cookies", Effect: Reads,
+		Returns: "the cookies of the page's browser context, of every site; long values shortened",
+		Data:    "`cookies`, as in a storage state", Example: `{}`,
+	}, cookieList),
+	defineStorage(definition[cookieNameIn]{
+		Name: "browser_cookie_get", Title: "Get a cookie", Description: "The cookies of a name in full", Effect: Reads,
+		Returns: "the cookies of that name, with their attributes",
+		Data:    "`cookies`, as in a storage state", Example: `{"name": "sid"}`,
+	}, cookieGet),
+	defineStorage(definition[cookieSetIn]{
+		Name: "browser_cookie_set", Title: "Set a cookie", Description: "Set a cookie", Effect: Acts,
+		Returns: "which was set, and where", Example: `{"name": "theme", "value": "dark"}`,
+	}, cookieSet),
+	defineStorage(definition[cookieNameIn]{
+		Name: "browser_cookie_delete", Title: "Delete a cookie", Description: "Delete the cookies of a name",
+		Effect:  Acts,
+		Returns: "which were deleted", Example: `{"name": "sid"}`,
+	}, cookieDelete),
+	defineStorage(definition[inPage]{
+		Name: "browser_cookie_clear", Title: "Clear cookies", Description: "Delete all cookies, of every site",
+		Effect:  Acts,
+		Returns: "that they are deleted", Example: `{}`,
+	}, cookieClear),
+}
 
 // cookies are those that the agent may read, and that are wanted. It reports how many it
 // left out.
-func cookies(ctx context.Context, c *agent.Call, p *page.Page, wanted func(storage.Cookie) bool) ([]storage.Cookie, error) {
+func cookies(ctx context.Context, c *agent.Call, p *page.Page, wanted func(storage.Cookie) bool) ([]storage.Cookie,
+	error) {
 	all, err := p.Storage().Cookies(ctx)
 	if err != nil {
 		return nil, err
@@ -136,13 +131,15 @@ func cookieGet(ctx context.Context, c *agent.Call, p *page.Page, in cookieNameIn
 
 func cookieSet(ctx context.Context, c *agent.Call, p *page.Page, in cookieSetIn) error {
 	cookie := storage.Cookie{
-		Name: in.Name, Value: in.Value, Domain: cmp.Or(in.Domain, p.Host()), Path: cmp.Or(in.Path, "/"), Expires: in.Expires,
+		Name: in.Name, Value: in.Value, Domain: cmp.Or(in.Domain, p.Host()), Path: cmp.Or(in.Path, "/"),
+		Expires:  in.Expires,
 		HTTPOnly: in.HTTPOnly, Secure: in.Secure, SameSite: in.SameSite,
 	}
 	if cookie.Domain == "" {
 		return fmt.Errorf("domain: the page at %s has no host, so name one", p.URL())
 	}
-	return c.Done(p.Storage().SetCookies(ctx, cookie), "Set the cookie %s of %s%s.", cookie.Name, cookie.Domain, cookie.Path)
+	return c.Done(p.Storage().SetCookies(ctx, cookie), "Set the cookie %s of %s%s.", cookie.Name, cookie.Domain,
+		cookie.Path)
 }
 
 func cookieDelete(ctx context.Context, c *agent.Call, p *page.Page, in cookieNameIn) error {
@@ -177,46 +174,35 @@ type setItemIn struct {
 // Both storage areas of a page have the same tools.
 var _, _ = defineArea(storage.Local), defineArea(storage.Session)
 
-func defineArea(area storage.Area) (tools []*Tool) {
+func defineArea(area storage.Area) []*Tool {
 	a, name := areaTools{area}, "browser_"+strings.ToLower(string(area))
 	return []*Tool{
-		define(definition[inPage]{
-			Name: name + "_list", Title: fmt.Sprintf("List %s", area), Description: fmt.Sprintf("List the page's %s", area),
-			Set: "storage", Effect: Reads,
-			Do:      onPage(a.list),
-			Returns: "the items of the page's origin; long values shortened",
-			Data:    "`items`: `key`, `value`",
-			Example: `{}`,
-		}),
-		define(definition[keyIn]{
-			Name: name + "_get", Title: fmt.Sprintf("Get an item of %s", area), Description: fmt.Sprintf("One %s item in full", area),
-			Set: "storage", Effect: Reads,
-			Do:      onPage(a.get),
-			Returns: "the item",
-			Data:    "`key`, `value`",
-			Example: `{"key": "theme"}`,
-		}),
-		define(definition[setItemIn]{
-			Name: name + "_set", Title: fmt.Sprintf("Set an item of %s", area), Description: fmt.Sprintf("Set a %s item", area),
-			Set: "storage", Effect: Acts, Category: policy.Storage,
-			Do:      onPage(a.set),
-			Returns: "that it is set",
-			Example: `{"key": "theme", "value": "dark"}`,
-		}),
-		define(definition[keyIn]{
-			Name: name + "_delete", Title: fmt.Sprintf("Delete an item of %s", area), Description: fmt.Sprintf("Delete a %s item", area),
-			Set: "storage", Effect: Acts, Category: policy.Storage,
-			Do:      onPage(a.remove),
-			Returns: "that it is deleted",
-			Example: `{"key": "theme"}`,
-		}),
-		define(definition[inPage]{
-			Name: name + "_clear", Title: fmt.Sprintf("Clear %s", area), Description: fmt.Sprintf("Clear the page's %s", area),
-			Set: "storage", Effect: Acts, Category: policy.Storage,
-			Do:      onPage(a.clear),
-			Returns: "that it is empty",
-			Example: `{}`,
-		}),
+		defineStorage(definition[inPage]{
+			Name: name + "_list", Title: fmt.Sprintf("List %s", area),
+			Description: fmt.Sprintf("List the page's %s", area),
+			Effect:      Reads, Returns: "the items of the page's origin; long values shortened",
+			Data: "`items`: `key`, `value`", Example: `{}`,
+		}, a.list),
+		defineStorage(definition[keyIn]{
+			Name: name + "_get", Title: fmt.Sprintf("Get an item of %s", area),
+			Description: fmt.Sprintf("One %s item in full", area),
+			Effect:      Reads, Returns: "the item", Data: "`key`, `value`", Example: `{"key": "theme"}`,
+		}, a.get),
+		defineStorage(definition[setItemIn]{
+			Name: name + "_set", Title: fmt.Sprintf("Set an item of %s", area),
+			Description: fmt.Sprintf("Set a %s item", area),
+			Effect:      Acts, Returns: "that it is set", Example: `{"key": "theme", "value": "dark"}`,
+		}, a.set),
+		defineStorage(definition[keyIn]{
+			Name: name + "_delete", Title: fmt.Sprintf("Delete an item of %s", area),
+			Description: fmt.Sprintf("Delete a %s item", area),
+			Effect:      Acts, Returns: "that it is deleted", Example: `{"key": "theme"}`,
+		}, a.remove),
+		defineStorage(definition[inPage]{
+			Name: name + "_clear", Title: fmt.Sprintf("Clear %s", area),
+			Description: fmt.Sprintf("Clear the page's %s", area),
+			Effect:      Acts, Returns: "that it is empty", Example: `{}`,
+		}, a.clear),
 	}
 }
 

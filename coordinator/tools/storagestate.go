@@ -20,11 +20,14 @@ type saveStateIn struct {
 }
 
 var _ = define(definition[saveStateIn]{
-	Name: "browser_storage_state", Title: "Save the storage state", Description: "Save cookies and local storage to a file, in Playwright's format",
-	Set: "storage", Effect: Reads,
-	Do:      saveState,
-	Returns: "the file, with mode 0600: the cookies, and the local storage of the known origins, which are those of open pages and of what this page has shown",
-	Notes: "The file is Playwright's `storageState`. Other origins are visited in a hidden page for which the coordinator responds " +
+	Name: "browser_storage_state", Title: "Save the storage state",
+	Description: "Save cookies and local storage to a file, in Playwright's format",
+	Set:         "storage", Effect: Reads,
+	Do: saveState,
+	Returns: "the file, with mode 0600: the cookies, and the local storage of the known origins, which are those of " +
+		"open pages and of what this page has shown",
+	Notes: "The file is Playwright's `storageState`. Other origins are visited in a hidden page for which the " +
+		"coordinator responds " +
 		"to all requests: no server gets one and no script of the site runs. IndexedDB is neither saved nor restored.",
 	Example: `{}`,
 })
@@ -35,8 +38,9 @@ type loadStateIn struct {
 }
 
 var _ = define(definition[loadStateIn]{
-	Name: "browser_set_storage_state", Title: "Restore the storage state", Description: "Replace cookies and local storage by those of such a file",
-	Set: "storage", Effect: Acts, Category: policy.Storage,
+	Name: "browser_set_storage_state", Title: "Restore the storage state",
+	Description: "Replace cookies and local storage by those of such a file",
+	Set:         "storage", Effect: Acts, Category: policy.Storage,
 	Do:      loadState,
 	Returns: "what was restored. The cookies and the known origins' local storage are cleared before",
 	Example: `{"filename": "storage-state.json"}`,
@@ -68,7 +72,8 @@ func saveState(ctx context.Context, c *agent.Call, in saveStateIn) error {
 	if err != nil {
 		return err
 	}
-	c.Out.Addf("Saved %d cookies and the local storage of %d origins to %s. It holds secrets.", len(state.Cookies), len(state.Origins), path)
+	c.Out.Addf("Saved %d cookies and the local storage of %d origins to %s. It holds secrets.", len(state.Cookies),
+		len(state.Origins), path)
 	c.Out.LeftOut(refused, "origins")
 	c.Out.LeftOut(refusedCookies, "cookies")
 	return nil
@@ -107,7 +112,8 @@ func loadState(ctx context.Context, c *agent.Call, in loadStateIn) error {
 	if err := p.Storage().SetState(ctx, state); err != nil {
 		return err
 	}
-	c.Out.Addf("Restored %d cookies and the local storage of %d origins; reload the page to see the effect.", len(state.Cookies), len(state.Origins))
+	c.Out.Addf("Restored %d cookies and the local storage of %d origins; reload the page to see the effect.",
+		len(state.Cookies), len(state.Origins))
 	if left := notRestored(text); left != "" {
 		c.Out.Addf("%s", left)
 	}

@@ -11,29 +11,31 @@ import (
 
 	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/internal/pagetest"
+	"browser-coordinator/vscodeipc"
 )
 
-// noWindows is a machine without a window.
-type noWindows struct{}
-
-func (noWindows) Call(context.Context, registry.Window, string, any, any) error { return nil }
-
-func (noWindows) Source(string) *registry.Source { return nil }
-
-func (noWindows) Resolve(_ context.Context, want registry.Want) (registry.Window, []registry.Candidate, error) {
-	return registry.Window{}, nil, &registry.SelectionError{Sought: want.Dir}
-}
-
-func (noWindows) Selected(want registry.Want) (registry.Window, []registry.Candidate, error) {
-	return registry.Window{}, nil, &registry.SelectionError{Sought: want.Dir}
-}
-
-func (noWindows) Changed() <-chan struct{} { return nil }
-
-// connect returns a client of a server with these options, which ends with the test.
-func connect(t *testing.T, o Options) *mcp.ClientSession {
+// serverOptions are those of a server with these sets of tools, in a folder where no window is.
+func serverOptions(t *testing.T, dir string, caps ...string) Options {
 	t.Helper()
-	session, end := clientOf(t, NewServer(o), nil)
+	windows := registry.Open(t.Context(), registry.Options{Client: vscodeipc.Peer{Name: "coordinator", Version: "test"}})
+	t.Cleanup(func() { windows.Close() })
+	return Options{Options: agent.Options{Windows: windows, Dir: dir}, Version: "test", Caps: caps}
+}
+
+// attachedOptions are those of a server whose agents work in a browser.
+func attachedOptions(t *testing.T, dir string, browser *chrome.Browser, caps ...string) Options {
+	t.Helper()
+	o := serverOptions(t, dir, caps...)
+	o.Launcher, o.Attached = pagetest.Attached(t, browser.URL()), true
+	return o
+}
+
+// connect returns a client of a server with these sets of tools, which ends with the test.
+func connect(t *testing.T, caps ...string) *mcp.ClientSession {
+	t.Helper()
+	session, end := clientOf(t, NewServer(serverOptions(t, t.TempDir(), caps...)), nil)
 	t.Cleanup(end)
 	return session
 }
@@ -65,10 +67,10 @@ func listTools(t *testing.T, session *mcp.ClientSession) []*mcp.Tool {
 	return tools
 }
 
-// rawToolList is tools/list as it is sent.
-func rawToolList(t *testing.T, o Options) []json.RawMessage {
+// rawToolList is tools/list as it is sent, with these sets of tools.
+func rawToolList(t *testing.T, caps ...string) []json.RawMessage {
 	t.Helper()
-	server := NewServer(o)
+	server := NewServer(serverOptions(t, t.TempDir(), caps...))
 	var sent struct{ Tools []json.RawMessage }
 	server.mcp.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {

@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"browser-coordinator/coordinator/tools/agent"
 )
 
 // extra are our parameters that Playwright MCP does not have.
@@ -38,12 +36,8 @@ var extra = map[string][]string{
 // toolsOf are the tools of a set, or the default ones, with their parameters.
 func toolsOf(t *testing.T, set string) map[string][]string {
 	t.Helper()
-	o := Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"}
 	found := map[string][]string{}
-	if set != "" {
-		o.Caps = []string{set}
-	}
-	for _, tool := range listTools(t, connect(t, o)) {
+	for _, tool := range listTools(t, connect(t, strings.Fields(set)...)) {
 		properties, _ := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
 		found[tool.Name] = slices.Sorted(maps.Keys(properties))
 	}
@@ -102,7 +96,7 @@ func TestToolsMatchPlaywrightMCP(t *testing.T) {
 
 // An agent pays for every character of the tool list in every conversation.
 func TestToolListIsSmall(t *testing.T) {
-	tools := rawToolList(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"})
+	tools := rawToolList(t)
 	all := 0
 	for _, tool := range tools {
 		t.Logf("%4d %s", len(tool), tool)
@@ -117,7 +111,7 @@ func TestToolListIsSmall(t *testing.T) {
 
 // The list leaves out only what its reader assumes anyway.
 func TestShortListMeansTheSame(t *testing.T) {
-	session := connect(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"})
+	session := connect(t)
 	for _, tool := range listTools(t, session) {
 		if tool.Name != "browser_fill_form" {
 			continue
@@ -136,7 +130,7 @@ func TestShortListMeansTheSame(t *testing.T) {
 
 // Annotations are what a host shows its user before it runs a tool.
 func TestAnnotations(t *testing.T) {
-	tools := listTools(t, connect(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"}))
+	tools := listTools(t, connect(t))
 	type kind struct{ readOnly, destructive, idempotent, openWorld bool }
 	is := func(hint *bool) bool { return hint == nil || *hint } // MCP's defaults
 	known := map[string]kind{
@@ -164,9 +158,9 @@ func TestAnnotations(t *testing.T) {
 
 // Each set is small too: an agent pays for it once it is on.
 func TestCapsAreOffByDefault(t *testing.T) {
-	plain := rawToolList(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"})
+	plain := rawToolList(t)
 	for _, c := range Caps {
-		tools := rawToolList(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test", Caps: []string{c.Name}})
+		tools := rawToolList(t, c.Name)
 		size := 0
 		for _, tool := range tools {
 			size += len(tool)

@@ -8,21 +8,25 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/export"
+	"browser-coordinator/policy"
 )
 
 type tabsIn struct {
-	Action string `json:"action" about:"list, new, close or select" oneof:"list new close select" is:"subject"`
+	Action string `json:"action" oneof:"list new close select"`
 	Index  *int   `json:"index,omitempty"`
-	URL    string `json:"url,omitempty" is:"subject"`
+	URL    string `json:"url,omitempty"`
 	Front  bool   `json:"front,omitempty" about:"also show it to the user"`
 	inWindow
 }
 
 var _ = define(definition[tabsIn]{
-	Name: "browser_tabs", Title: "Tabs", Description: "List tabs, open one and work in it, close one of yours, or select where you work",
+	Name: "browser_tabs", Title: "Tabs", Description: "List tabs, open one and work in it, close one of yours, or " +
+		"select where you work",
 	Effect:     Acts,
 	ReadOnlyIf: func(in tabsIn) bool { return in.Action == "list" },
 	ReadOnly:   "to `list`",
+	Question:   func(in tabsIn, _ []string) string { return in.sentence() },
+	Subject:    func(in tabsIn, _ string) string { return in.sentence() },
 	Do:         tabs,
 	// A tab is opened when the first call works in it.
 	Code: func(in tabsIn, _ *agent.Done) export.Step {
@@ -31,17 +35,38 @@ var _ = define(definition[tabsIn]{
 		}
 		return export.Step{}
 	},
-	Others: map[string]string{
-		"close tab_close close_tab close_page close_browser": "with action close",
-		"tab_list list_tabs list_pages get_tabs":             "with action list",
-		"tab_new new_tab new_page open_tab":                  "with action new and url",
-		"tab_select select_tab select_page switch_tab":       "with action select and index",
-	},
-	Returns: "the tabs, in the order in which they opened; of `new` also the beginning of its page",
-	Notes:   "Only `front` brings a tab to the front. A session closes only tabs that it, or an action of it, has opened.",
+	Replaces: map[string]string{"browser_close": "with action close"},
+	Returns:  "the tabs, in the order in which they opened; of `new` also the beginning of its page",
+	Notes: "Only `front` brings a tab to the front. A session closes only tabs that it, or an action of it, has " +
+		"opened.",
 	Data:    "`tabs`: `index`, `title`, `url`, `current`, `yours`",
 	Example: `{"action": "list"}`,
 })
+
+// sentence describes the call to the user.
+func (in tabsIn) sentence() (sentence string) {
+	tab := "its tab"
+	if in.Index != nil {
+		tab = fmt.Sprintf("tab %d", *in.Index)
+	}
+	switch in.Action {
+	case "list":
+		return "List the tabs"
+	case "close":
+		return "Close " + tab
+	case "new":
+		sentence = "Open a tab"
+	case "select":
+		sentence = "Work in " + tab
+	}
+	if in.Front {
+		sentence += ", in front of all others"
+	}
+	if in.URL != "" && in.Action == "new" {
+		sentence += ": " + policy.Excerpt(in.URL, longestValues)
+	}
+	return sentence
+}
 
 // tabOut is one tab in the structured answer of browser_tabs.
 type tabOut struct {

@@ -122,7 +122,7 @@ func TestPopup(t *testing.T) {
 	agent.Expect("browser_steps", args{"steps": []args{
 		{"action": "click", "target": `button "Allow"`, "tab": 1}, {"action": "expect", "expression": "document.title == 'Hello Ann'", "tab": 0},
 	}}, `1. Clicked button "Allow".`, "This closed the tab.", "2. Since the answer", `The page's title is now "Hello Ann".`, "It is so now.")
-	agent.Refused("browser_snapshot", args{"tab": 1}, "there is no tab 1 now: the tabs are 0 (Hello Ann)")
+	agent.Refused("browser_snapshot", args{"tab": 1}, "no tab 1 is open now: the tabs are 0 (Hello Ann)")
 
 	// No later tab gets the index of a closed one.
 	agent.Expect("browser_click", args{"target": "button"}, "(tab 2)")

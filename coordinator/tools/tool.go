@@ -15,6 +15,7 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/coordinator/tools/catalog"
 	"browser-coordinator/coordinator/tools/export"
 	"browser-coordinator/policy"
@@ -82,7 +83,7 @@ type definition[In any] struct {
 	// Do does what a call asks for, and answers in the call's Out.
 	Do func(context.Context, *agent.Call, In) error
 	// Handle is in place of Do for a tool whose call needs no permission of its own.
-	Handle func(context.Context, *agent.Agent, In) (*mcp.CallToolResult, error)
+	Handle func(context.Context, *agent.Agent, In) (*answer.Result, error)
 
 	// Code is how a test repeats a call; nil: it cannot. A step without code is no part of
 	// the test.
@@ -93,9 +94,8 @@ type definition[In any] struct {
 
 	// Steps are the actions of browser_steps that are a call of the tool.
 	Steps []action
-	// Others are names of tools of other servers, with blanks between them, without a prefix
-	// such as browser_, and how this tool does the same.
-	Others map[string]string
+	// Replaces are the tools of Playwright MCP that this one replaces, and how.
+	Replaces map[string]string
 
 	// Returns is what the result has, and Notes are what else a user of the tool must know,
 	// for the reference, in Markdown.
@@ -118,6 +118,8 @@ type action struct {
 	Usage string
 	// Adapt makes the tool's arguments of those of the step; nil: they are the same.
 	Adapt func(map[string]any) map[string]any
+	// Example are the arguments of a step, as JSON; empty: those of the tool's example.
+	Example string
 }
 
 // Tool is a tool of the coordinator.
@@ -132,9 +134,9 @@ type Tool struct {
 	steps    []action
 	complete func(*catalog.Parameter, []*Tool)
 	in       reflect.Type
-	// prepare makes a call of arguments that fit; nil: the tool handles its calls itself.
-	prepare func(t *Tool, a *agent.Agent, arguments json.RawMessage, claims []string) (agent.Step, error)
-	handle  func(ctx context.Context, a *agent.Agent, arguments json.RawMessage) (*mcp.CallToolResult, error)
+	// prepare makes a call of arguments that fit; nil: handle handles the tool's calls itself.
+	prepare func(t *Tool, a *agent.Agent, arguments json.RawMessage, descriptions []string) (agent.Step, error)
+	handle  func(ctx context.Context, a *agent.Agent, arguments json.RawMessage) (*answer.Result, error)
 }
 
 // defined are the tools as define has collected them, in any order.
@@ -158,7 +160,9 @@ var All = sync.OnceValue(func() []*Tool {
 // named is the tool of that name; nil: none.
 func named(name string) *Tool {
 	all := All()
-	i, found := slices.BinarySearchFunc(all, name, func(t *Tool, name string) int { return strings.Compare(t.Name, name) })
+	i, found := slices.BinarySearchFunc(all, name, func(t *Tool, name string) int {
+		return strings.Compare(t.Name, name)
+	})
 	if !found {
 		return nil
 	}
@@ -168,8 +172,10 @@ func named(name string) *Tool {
 // define adds a tool to All.
 func define[In any](d definition[In]) *Tool {
 	t := &Tool{
-		Tool: catalog.Tool{Name: d.Name, Title: d.Title, Description: d.Description, Structured: d.Data != "", Others: d.Others},
-		Set:  d.Set, Unlike: d.Unlike, Category: d.Category, Effect: d.Effect, ReadOnly: d.ReadOnly,
+		Tool: catalog.Tool{
+			Name: d.Name, Title: d.Title, Description: d.Description, Structured: d.Data != "", Replaces: d.Replaces,
+		},
+		Set: d.Set, Unlike: d.Unlike, Category: d.Category, Effect: d.Effect, ReadOnly: d.ReadOnly,
 		Returns: d.Returns, Notes: d.Notes, Data: d.Data, Example: d.Example,
 		steps: d.Steps, complete: d.complete, in: reflect.TypeFor[In](),
 	}
@@ -177,7 +183,7 @@ func define[In any](d definition[In]) *Tool {
 		t.Hints.OpenWorldHint = new(false)
 	}
 	if d.Handle != nil {
-		t.handle = func(ctx context.Context, a *agent.Agent, arguments json.RawMessage) (*mcp.CallToolResult, error) {
+		t.handle = func(ctx context.Context, a *agent.Agent, arguments json.RawMessage) (*answer.Result, error) {
 			var in In
 			if err := json.Unmarshal(arguments, &in); err != nil {
 				return nil, err
@@ -192,13 +198,15 @@ func define[In any](d definition[In]) *Tool {
 }
 
 // prepare makes a call of the arguments.
-func (d *definition[In]) prepare(t *Tool, a *agent.Agent, arguments json.RawMessage, claims []string) (step agent.Step, err error) {
+func (d *definition[In]) prepare(t *Tool, a *agent.Agent, arguments json.RawMessage,
+	descriptions []string) (step agent.Step, err error) {
 	var in In
 	if err := json.Unmarshal(arguments, &in); err != nil {
 		return step, err
 	}
 	r := agent.Request{
-		Operation: d.operation(in), Local: d.Local, Structured: d.Data != "", Waits: d.Waits, Opens: d.Opens != nil && d.Opens(in), Claims: claims,
+		Operation: d.operation(in), Local: d.Local, Structured: d.Data != "", Waits: d.Waits, Opens: d.Opens != nil &&
+			d.Opens(in), Descriptions: descriptions,
 		Question: func(names []string) (question string) {
 			if d.Question != nil {
 				question = d.Question(in, names)
@@ -209,7 +217,7 @@ func (d *definition[In]) prepare(t *Tool, a *agent.Agent, arguments json.RawMess
 			if d.Subject != nil {
 				return d.Subject(in, target)
 			}
-			return cmp.Or(target, t.values(arguments, func(p catalog.Parameter) bool { return p.Subject }))
+			return cmp.Or(target, t.values(arguments, func(p catalog.Parameter) bool { return p.Is(catalog.Subject) }))
 		},
 	}
 	if in, ok := any(in).(interface{ window() string }); ok {
@@ -250,19 +258,19 @@ func (d *definition[In]) operation(in In) policy.Operation {
 
 // fit makes a call of an agent's arguments.
 func (t *Tool) fit(a *agent.Agent, arguments json.RawMessage) (agent.Step, error) {
-	fitted, claims, err := t.Fit(arguments)
+	fitted, descriptions, err := t.Fit(arguments)
 	if err != nil {
 		return agent.Step{}, err
 	}
-	return t.prepare(t, a, fitted, claims)
+	return t.prepare(t, a, fitted, descriptions)
 }
 
 // Call runs a call of an agent. An error means that it has done nothing.
-func (t *Tool) Call(ctx context.Context, a *agent.Agent, arguments json.RawMessage) (*mcp.CallToolResult, error) {
+func (t *Tool) Call(ctx context.Context, a *agent.Agent, arguments json.RawMessage) (*answer.Result, error) {
 	if t.handle != nil {
 		fitted, _, err := t.Fit(arguments)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w. For example: %s", err, t.Example)
 		}
 		return t.handle(ctx, a, fitted)
 	}
@@ -294,7 +302,10 @@ var general = []string{"window", "tab", "changes", "filename", "page"}
 
 // question is the title of the tool with the arguments.
 func (t *Tool) question(arguments json.RawMessage) string {
-	if about := t.values(arguments, func(p catalog.Parameter) bool { return p.Required || !slices.Contains(general, p.Name) }); about != "" {
+	if about := t.values(arguments, func(p catalog.Parameter) bool {
+		return p.Required ||
+			!slices.Contains(general, p.Name)
+	}); about != "" {
 		return t.Title + ": " + about
 	}
 	return t.Title
@@ -337,7 +348,8 @@ func oneOf(name, value string, allowed ...string) error {
 }
 
 // onPage is what a tool does in the agent's page.
-func onPage[In any](do func(context.Context, *agent.Call, *page.Page, In) error) func(context.Context, *agent.Call, In) error {
+func onPage[In any](do func(context.Context, *agent.Call, *page.Page, In) error) func(context.Context, *agent.Call,
+	In) error {
 	return func(ctx context.Context, c *agent.Call, in In) error {
 		p, err := c.Page(ctx)
 		if err != nil {
@@ -349,7 +361,8 @@ func onPage[In any](do func(context.Context, *agent.Call, *page.Page, In) error)
 
 // acting is what a tool does that is an action in the agent's page. do returns the action,
 // and what the answer says is done to its elements.
-func acting[In any](do func(*input.Input, In) (done string, _ input.Action)) func(context.Context, *agent.Call, In) error {
+func acting[In any](do func(*input.Input, In) (done string, _ input.Action)) func(context.Context, *agent.Call,
+	In) error {
 	return onPage(func(ctx context.Context, c *agent.Call, p *page.Page, in In) error {
 		done, action := do(p.Input(), in)
 		return c.Acted(done, " onto ")(c.Act(ctx, p, action))

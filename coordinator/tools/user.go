@@ -25,12 +25,15 @@ type pickIn struct {
 }
 
 var _ = define(definition[pickIn]{
-	Name: "pick_element", Title: "Pick element", Description: "Ask the user to click an element in the page, and learn which it was",
-	Effect:  Reads,
-	Do:      onPage(pickElement),
-	Others:  map[string]string{"select_element pick": ""},
-	Returns: "the element that the user clicked: its snapshot line with its ref, selector, box, text, attributes and a picture; with a development build also the framework's component and source. Escape, Cancel and the timeout are errors",
-	Notes: "`timeout` is at most 600 seconds. It uses the browser's own inspect mode, so it works in any visible browser of the window. " +
+	Name: "pick_element", Title: "Pick element",
+	Description: "Ask the user to click an element in the page, and learn which it was",
+	Effect:      Reads,
+	Do:          onPage(pickElement),
+	Returns: "the element that the user clicked: its snapshot line with its ref, selector, box, text, attributes and " +
+		"a picture; with a development build also the framework's component and source. Escape, Cancel and the " +
+		"timeout are errors",
+	Notes: "`timeout` is at most 600 seconds. It uses the browser's own inspect mode, so it works in any visible " +
+		"browser of the window. " +
 		"The page of a headless browser is shown to the user by the window, whose live view forwards the click. " +
 		"A headless browser that is not a window's is refused at once.",
 	Example: `{"message": "the field that is wrong"}`,
@@ -43,7 +46,8 @@ const pickTimeout, longestPick = time.Minute, 10 * time.Minute
 var errNoPick = errors.New("the user did not want to point at an element: go on without, or ask in words")
 
 // errUnseen reports a headless browser that no window shows to a user.
-var errUnseen = errors.New("nobody can point at an element of this page: its browser is headless, and no VS Code window shows it. Find the element with browser_snapshot or browser_find, or ask the user in words")
+var errUnseen = errors.New("nobody can point at an element of this page: its browser is headless, and no VS Code " +
+	"window shows it. Find the element with browser_snapshot or browser_find, or ask the user in words")
 
 func pickElement(ctx context.Context, c *agent.Call, p *page.Page, in pickIn) error {
 	timeout := pickTimeout
@@ -89,7 +93,8 @@ func windowToAsk(ctx context.Context, c *agent.Call) (registry.Window, bool) {
 }
 
 // askToPick shows the question in the window, and cancels the pick when the user declines.
-func askToPick(ctx context.Context, c *agent.Call, window registry.Window, question vscodeipc.PickArg, stop context.CancelCauseFunc) {
+func askToPick(ctx context.Context, c *agent.Call, window registry.Window, question vscodeipc.PickArg,
+	stop context.CancelCauseFunc) {
 	var r vscodeipc.PickResult
 	err := c.Windows.Call(ctx, window, vscodeipc.CommandPickStart, question, &r)
 	switch {

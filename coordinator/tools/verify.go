@@ -22,17 +22,20 @@ type verifyElementIn struct {
 }
 
 var _ = define(definition[verifyElementIn]{
-	Name: "browser_verify_element_visible", Title: "Verify an element", Description: "Fail unless an element of that role and name is shown",
-	Set: "testing", Effect: Reads,
+	Name: "browser_verify_element_visible", Title: "Verify an element",
+	Description: "Fail unless an element of that role and name is shown",
+	Set:         "testing", Effect: Reads,
 	Do: onPage(verifyElement),
 	Code: func(in verifyElementIn, d *agent.Done) export.Step {
 		if !snapshot.IsARIA(in.Role) {
 			return export.Step{Comment: fmt.Sprintf("The agent saw %s %q.", in.Role, in.AccessibleName)}
 		}
-		return code(javascript.Of("expect($.getByRole($, { name: $ }).first()).toBeVisible()", d.Scope, in.Role, in.AccessibleName))
+		return code(javascript.Of("expect($.getByRole($, { name: $ }).first()).toBeVisible()", d.Scope, in.Role,
+			in.AccessibleName))
 	},
 	Returns: "its ref, or an error that contains the actual state",
-	Notes:   "Texts and names are compared without regard to case and white space. Frames and open shadow roots are searched too.",
+	Notes: "Texts and names are compared without regard to case and white space. Frames and open shadow roots are " +
+		"searched too.",
 	Example: `{"role": "button", "accessibleName": "Order"}`,
 })
 
@@ -73,7 +76,7 @@ var _ = define(definition[verifyListIn]{
 })
 
 type verifyValueIn struct {
-	Type string `json:"type" about:"textbox, checkbox, radio, combobox or slider" oneof:"textbox checkbox radio combobox slider"`
+	Type string `json:"type" oneof:"textbox checkbox radio combobox slider"`
 	targetIn
 	Value string `json:"value" about:"of a checkbox or radio: true or false"`
 	inPage
@@ -103,8 +106,9 @@ type elementIn struct {
 }
 
 var _ = define(definition[elementIn]{
-	Name: "browser_generate_locator", Title: "Generate a locator", Description: "A Playwright locator that finds the element alone",
-	Set: "testing", Effect: Reads,
+	Name: "browser_generate_locator", Title: "Generate a locator",
+	Description: "A Playwright locator that finds the element alone",
+	Set:         "testing", Effect: Reads,
 	Aims:    elementIn.field,
 	Do:      onPage(generateLocator),
 	Returns: "the locator",
@@ -161,25 +165,36 @@ var _ = define(definition[exportIn]{
 	Returns: "the session so far as a test for `@playwright/test`; above 10,000 bytes a file",
 	Notes: "With this set on, a session's actions are recorded, up to 1,000.\n\n" +
 		"- **Elements** have the locator of `browser_generate_locator`, from the moment before the action.\n" +
-		"- **Expectations** are the addresses that actions led to, the messages of dialogs, what `browser_wait_for` waited for, " +
-		"what `browser_verify_…` verified, and what results showed. Of an address with a query or a fragment, only the part before it is compared.\n" +
-		"- **Of what a result showed** an action has up to two expectations: alerts, statuses, dialogs, headings, values of " +
-		"other fields, then other texts. Times, dates, identifiers and notes such as *Loading…* are left out, and what a locator " +
+		"- **Expectations** are the addresses that actions led to, the messages of dialogs, what `browser_wait_for` " +
+		"waited for, " +
+		"what `browser_verify_…` verified, and what results showed. Of an address with a query or a fragment, only " +
+		"the part before it is compared.\n" +
+		"- **Of what a result showed** an action has up to two expectations: alerts, statuses, dialogs, headings, " +
+		"values of " +
+		"other fields, then other texts. Times, dates, identifiers and notes such as *Loading…* are left out, and " +
+		"what a locator " +
 		"would not find at that moment.\n" +
 		"- **Dialogs, file choosers and new tabs** are awaited from before the action that opens them. " +
 		"A dialog that opens after an action has ended is taken for one of that action. " +
-		"The test opens any other tab by its address at the first action there, so it begins without the user's login.\n" +
-		"- **Secrets** are read from the environment (`process.env.NAME`); a comment lists their names. Only a whole value is read so. " +
-		"In place of a part of one, or of another spelling, there is `<secret>NAME</secret>`; an expectation of that is left " +
+		"The test opens any other tab by its address at the first action there, so it begins without the user's " +
+		"login.\n" +
+		"- **Secrets** are read from the environment (`process.env.NAME`); a comment lists their names. Only a whole " +
+		"value is read so. " +
+		"In place of a part of one, or of another spelling, there is `<secret>NAME</secret>`; an expectation of that " +
+		"is left " +
 		"out, and a pattern of an address matches anything there.\n" +
-		"- **Passwords**: what was typed into a password field, also by keys, is a variable `TYPED_PASSWORD`, `TYPED_PASSWORD2`, " +
-		"…, and a comment says so. Such a field has the type `password`, or `autocomplete` with `current-password` or `new-password`. " +
+		"- **Passwords**: what was typed into a password field, also by keys, is a variable `TYPED_PASSWORD`, " +
+		"`TYPED_PASSWORD2`, " +
+		"…, and a comment says so. Such a field has the type `password`, or `autocomplete` with `current-password` " +
+		"or `new-password`. " +
 		"A password of at least three characters is replaced in all other texts of the test too.\n" +
 		"- **Files** have the paths that the agent gave: run the test in the workspace.\n" +
-		"- **Texts and scripts** of pages and agents are only string literals. Whoever loads the file runs none of them outside of a page. " +
+		"- **Texts and scripts** of pages and agents are only string literals. Whoever loads the file runs none of " +
+		"them outside of a page. " +
 		"Characters that a reader would not see (controls, directions, line separators) are escapes. " +
 		"Code is built of constants and values, and never edited as text.\n" +
-		"- **A call that failed** half-way is a comment that says what it had done. Of `browser_fill_form`, the fields that were filled are part of the test.\n" +
+		"- **A call that failed** half-way is a comment that says what it had done. Of `browser_fill_form`, the " +
+		"fields that were filled are part of the test.\n" +
 		"- **What a test cannot repeat** (cookies, storage, emulation other than the viewport) is a comment.",
 	Example: `{}`,
 })
@@ -190,7 +205,8 @@ const longestTest = 10_000
 func exportTest(ctx context.Context, c *agent.Call, in exportIn) error {
 	source := c.Test.File(c.Secrets)
 	if source == "" {
-		return errors.New("there is nothing to export: this session has done nothing in a page yet that a test can repeat")
+		return errors.New("there is nothing to export: this session has done nothing in a page yet that a test can " +
+			"repeat")
 	}
 	// Every answer hides secrets, also where code looks like one: that code is in a file.
 	if in.Filename == "" && (len(source) > longestTest || c.Secrets.Hide(source) != source) {

@@ -57,7 +57,8 @@ var _ = define(definition[waitIn]{
 			s.Code = append(s.Code, export.ExpectNoText(d.Scope, in.TextGone, timeout))
 		}
 		if in.Expression != "" {
-			s.Code = append(s.Code, javascript.Of("$.waitForFunction($, undefined, $)", d.Page, called(in.Expression, "("+in.Expression+"\n)"), timeout))
+			s.Code = append(s.Code, javascript.Of("$.waitForFunction($, undefined, $)", d.Page,
+				called(in.Expression, "("+in.Expression+"\n)"), timeout))
 		}
 		if in.NetworkIdle {
 			s.Code = append(s.Code, javascript.Of("$.waitForLoadState('networkidle')", d.Page))
@@ -68,22 +69,22 @@ var _ = define(definition[waitIn]{
 		return s
 	},
 	Steps: []action{{Name: "wait"}, {Name: "expect", Also: []string{"assert"}, Adapt: inTime}},
-	Others: map[string]string{
-		"wait sleep pause wait_time wait_for_timeout": "with time",
-		"wait_for_selector wait_for_element wait_until wait_for_text wait_for_url wait_for_function wait_for_navigation wait_for_load_state wait_for_load wait_for_network_idle wait_for_response": "with text, textGone, url, expression or networkIdle",
-	},
-	Returns: "what changed, also if the wait fails. When all conditions are true, of `text` also the lines where it is, as `browser_find` has them, with refs",
+	Returns: "what changed, also if the wait fails. When all conditions are true, of `text` also the lines where it " +
+		"is, as `browser_find` has them, with refs",
 	Notes: "| parameter | is true when |\n" +
 		"|---|---|\n" +
 		"| `text` | one of the page's frames or shadow roots shows it, ignoring case and white space |\n" +
-		"| `new` with `text` | one shows it more often than when the wait began, or again after it was gone, or in a new document |\n" +
+		"| `new` with `text` | one shows it more often than when the wait began, or again after it was gone, or in a " +
+		"new document |\n" +
 		"| `textGone` | none of them shows it |\n" +
 		"| `target` | the element is visible and, with `text`, shows that; not listed |\n" +
 		"| `url` | the URL contains it; with asterisks it is a glob |\n" +
 		"| `expression` | this JavaScript is true |\n" +
-		"| `networkIdle` | the page has loaded and made no request for 500 ms. Streams are ignored; an error names what went on |\n" +
+		"| `networkIdle` | the page has loaded and made no request for 500 ms. Streams are ignored; an error names " +
+		"what went on |\n" +
 		"| `time` | with other parameters the limit in seconds (default and maximum 30); alone a fixed wait |\n\n" +
-		"The result reports a text, an element or a URL that was there already when the wait began, and a text that was already gone. " +
+		"The result reports a text, an element or a URL that was there already when the wait began, and a text that " +
+		"was already gone. " +
 		"What an expression or the network was before is not known.",
 	Example: `{"text": "Thank you"}`,
 })
@@ -108,7 +109,8 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 		return errors.New("time: want 0 seconds or more")
 	}
 	wait := page.WaitOptions{
-		Target: in.Target, Text: in.Text, New: in.New, Gone: in.TextGone, URL: in.URL, Expression: in.Expression, Idle: in.NetworkIdle,
+		Target: in.Target, Text: in.Text, New: in.New, Gone: in.TextGone, URL: in.URL, Expression: in.Expression,
+		Idle: in.NetworkIdle,
 	}
 	if wait == (page.WaitOptions{}) {
 		if limit == 0 {
@@ -132,13 +134,14 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 		met = "It is gone."
 	}
 	change, err := p.WaitFor(ctx, wait)
-	if change.Already && !c.Stepwise { // a step expects what the one before it has done
-		met = map[string]string{"It is there.": "It was there already.", "It is gone.": "It was gone already.", "It is so now.": "It was so already."}[met]
+	if change.Already && !c.IsStep() { // a step expects what the one before it has done
+		met = map[string]string{"It is there.": "It was there already.", "It is gone.": "It was gone already.",
+			"It is so now.": "It was so already."}[met]
 		if in.Text != "" && in.Target == "" {
 			met += " With new: true, this waits for another."
 		}
 	}
-	if err := c.Did(met)(change, err); err != nil || in.Text == "" || c.Brief {
+	if err := c.Did(met)(change, err); err != nil || in.Text == "" || c.HasNext() {
 		return err
 	}
 	if c.Test != nil {

@@ -83,7 +83,7 @@ func TestWindowWithoutBrowser(t *testing.T) {
 	t.Parallel()
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
 	agent := w.Start(options{Launcher: launch.New(&launch.Chrome{})})
-	agent.Refused("browser_snapshot", nil, "has no browser now", "F5")
+	agent.Refused("browser_snapshot", nil, "has no browser now", "debug_start", "F5")
 	agent.Expect("window_list", nil, "no browser")
 }
 
@@ -213,7 +213,7 @@ func TestDebuggerTools(t *testing.T) {
 				Scopes: []vscodeipc.Scope{{Name: "Local", Variables: []vscodeipc.Variable{{Name: "count", Value: "3"}, {Name: "item", Value: "'loaf'"}}}},
 			},
 		}},
-		vscodeipc.CommandDebugBreakpoints: vscodeipc.BreakpointsResult{Breakpoints: []vscodeipc.Breakpoint{{Path: frame.Path, Line: 12, Enabled: true, Condition: "count > 2"}}},
+		vscodeipc.CommandDebugBreakpoints: vscodeipc.BreakpointsResult{Breakpoints: []vscodeipc.Breakpoint{{Path: frame.Path, Line: 12, Enabled: true, Condition: "count > 2", LogMessage: "now", HitCondition: "2"}}},
 		vscodeipc.CommandDebugStep:        vscodeipc.StepResult{Session: "s2", Thread: &zero, State: "paused", Reason: "step", Frame: &frame},
 		vscodeipc.CommandDebugEvaluate:    vscodeipc.DebugEvaluateResult{Result: "4", Type: "number"},
 		vscodeipc.CommandReviewPresent:    vscodeipc.ReviewResult{Shown: true},
@@ -223,7 +223,7 @@ func TestDebuggerTools(t *testing.T) {
 	expectAll(t, agent, []toolCall{
 		{"debug_start", args{"configuration": "Launch shop"}, []string{"Launch shop", "session s1"}},
 		{"debug_state", nil, []string{"Launch shop (session s1, pwa-chrome): running", "paused", "breakpoint", "addToCart src/cart.ts:12:3 [frame=7]", "Local: count = 3, item = 'loaf'"}},
-		{"debug_breakpoints", args{"action": "set", "path": "src/cart.ts", "line": 12, "condition": "count > 2"}, []string{"- src/cart.ts:12 [if count > 2]"}},
+		{"debug_breakpoints", args{"action": "set", "path": "src/cart.ts", "line": 12, "condition": "count > 2"}, []string{"- src/cart.ts:12 [if count > 2] [log now] [hits 2]"}},
 		{"debug_step", args{"action": "over"}, []string{"Paused (step) at addToCart src/cart.ts:12:3"}},
 		{"debug_evaluate", args{"expression": "count + 1", "frame": 7}, []string{"4"}},
 		{"debug_stop", args{"session": "s1"}, []string{"ended"}},
@@ -252,7 +252,17 @@ func TestDebuggerTools(t *testing.T) {
 	w.On(vscodeipc.CommandDebugStop, func(vscodeipc.Call) (any, error) {
 		return nil, &vscodeipc.Error{Code: vscodeipc.CodeRefused, Message: "the user started that session"}
 	})
-	agent.Refused("debug_stop", args{"session": "s9"}, "the user started")
+	w.On(vscodeipc.CommandDebugEvaluate, func(vscodeipc.Call) (any, error) {
+		return nil, &vscodeipc.Error{Code: vscodeipc.CodeBadPayload, Message: "ReferenceError ReferenceError: cart is not defined"}
+	})
+	for _, c := range []toolCall{ // without the protocol's code
+		{"debug_stop", args{"session": "s9"}, []string{"the user started that session"}},
+		{"debug_evaluate", args{"expression": "cart"}, []string{"ReferenceError: cart is not defined"}},
+	} {
+		if _, err := agent.Call(c.tool, c.args); err == nil || err.Error() != c.want[0] {
+			t.Errorf("%s: %v", c.tool, err)
+		}
+	}
 	w.Allow(vscodeipc.AccessView)
 	agent.Await("[access: view]")
 	agent.Refused("debug_step", args{"action": "continue"}, inView)

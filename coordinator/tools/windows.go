@@ -5,9 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/agent"
@@ -35,16 +32,16 @@ type windowOut struct {
 var _ = define(definition[listIn]{
 	Name: "window_list", Title: "List windows", Description: "List windows, and which one is yours",
 	Effect: Reads, Local: true,
-	Handle: func(ctx context.Context, a *agent.Agent, _ listIn) (*mcp.CallToolResult, error) {
+	Handle: func(ctx context.Context, a *agent.Agent, _ listIn) (*answer.Result, error) {
 		out, err := listWindows(ctx, a)
 		if err != nil {
 			return nil, err
 		}
 		return out.Result(true), nil
 	},
-	Others:  map[string]string{"window_select select_window": "and the argument window of every tool"},
 	Returns: "the windows, which one is yours, and why",
-	Data:    "`windows`: `address`, `workspace`, `folders`, `kind`, `browser`, `endpoint`, `access`, `editor`, `chosen`, `why`",
+	Data: "`windows`: `address`, `workspace`, `folders`, `kind`, `browser`, `endpoint`, `access`, `editor`, " +
+		"`chosen`, `why`",
 	Example: `{}`,
 })
 
@@ -54,36 +51,22 @@ func listWindows(ctx context.Context, a *agent.Agent) (*answer.Answer, error) {
 	if err != nil && !errors.As(err, &none) {
 		return nil, err
 	}
+	labels := map[string]int{}
+	for _, c := range candidates {
+		labels[c.Window.Label()]++
+	}
 	windows, out := []windowOut{}, a.NewAnswer()
 	for _, c := range candidates {
-		state := c.Window.State
-		w := windowOut{
-			Address: string(c.Window.Address), Workspace: c.Window.Workspace, Folders: c.Window.Folders, Kind: c.Window.Kind,
-			Chosen: err == nil && c.Window.Address == chosen.Address, Why: c.Why,
-			Access: string(state.Access.Mode), Editor: editorPlace(c.Window),
-		}
-		browser := "no browser"
-		if state.Browser != nil {
-			w.Browser = state.Browser.Product
-			browser = cmp.Or(w.Browser, "a browser")
-		} else if len(state.Pages) > 0 {
-			browser = "the pages of its shared debug sessions"
-		}
-		if a.Endpoint != nil && w.Workspace != "" {
-			w.Endpoint = a.Endpoint(w.Workspace)
-		}
-		mark := "-"
+		w := windowOf(a, c)
+		w.Chosen = err == nil && c.Window.Address == chosen.Address
+		mark, label := "-", c.Window.Label()
 		if w.Chosen {
 			mark = "*"
 		}
-		line := []string{mark, c.Window.Label(), "(" + w.Kind + "):", browser}
-		if w.Endpoint != "" {
-			line = append(line, "at", w.Endpoint)
+		if labels[label] > 1 {
+			label += fmt.Sprintf(" at %s (pid %d)", w.Address, c.Window.PID)
 		}
-		if state.Access.Mode != vscodeipc.AccessFull {
-			line = append(line, "[access: "+w.Access+"]")
-		}
-		out.Show(fmt.Sprintf("%s; %s", strings.Join(line, " "), w.Why), false)
+		out.Show(fmt.Sprintf("%s %s %s; %s", mark, label, w.describe(c.Window), w.Why), false)
 		if w.Editor != "" {
 			out.Show("  the user looks at "+w.Editor, false)
 		}
@@ -105,9 +88,41 @@ func listWindows(ctx context.Context, a *agent.Agent) (*answer.Answer, error) {
 		out.Addf("No window fits %s: pass one of them as `window`.", none.Sought)
 	}
 	if a.Launcher != nil && !a.Attached && !none.Ambiguous && none.Wanted == nil {
-		out.Addf("Without one, the first call that needs a browser launches one of its own.")
+		out.Addf("Without one, the first call that needs a browser launches one.")
 	}
 	return out, nil
+}
+
+func windowOf(a *agent.Agent, c registry.Candidate) windowOut {
+	w := windowOut{
+		Address: string(c.Window.Address), Workspace: c.Window.Workspace, Folders: c.Window.Folders,
+		Kind: c.Window.Kind,
+		Why:  c.Why, Access: string(c.Window.State.Access.Mode), Editor: editorPlace(c.Window),
+	}
+	if browser := c.Window.State.Browser; browser != nil {
+		w.Browser = browser.Product
+	}
+	if a.Endpoint != nil && w.Workspace != "" {
+		w.Endpoint = a.Endpoint(w.Workspace)
+	}
+	return w
+}
+
+// describe is the kind of a window, its browser, and what is allowed there.
+func (w windowOut) describe(of registry.Window) string {
+	text := "(" + w.Kind + "): no browser"
+	if of.State.Browser != nil {
+		text = "(" + w.Kind + "): " + cmp.Or(w.Browser, "a browser")
+	} else if len(of.State.Pages) > 0 {
+		text = "(" + w.Kind + "): the pages of its shared debug sessions"
+	}
+	if w.Endpoint != "" {
+		text += " at " + w.Endpoint
+	}
+	if of.State.Access.Mode != vscodeipc.AccessFull {
+		text += " [access: " + w.Access + "]"
+	}
+	return text
 }
 
 // editorPlace is the place that the user sees, if the window reports it.

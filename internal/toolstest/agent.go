@@ -63,10 +63,12 @@ func StartWith(t testing.TB, o agent.Options, host *mcp.ClientOptions, protocol 
 }
 
 // StartClient is StartWith for a host that is prepared before it connects.
-func StartClient(t testing.TB, o agent.Options, host *mcp.ClientOptions, protocol string, prepare func(*mcp.Client), caps ...string) (*Agent, *mcp.Client) {
+func StartClient(t testing.TB, o agent.Options, host *mcp.ClientOptions, protocol string, prepare func(*mcp.Client),
+	caps ...string) (*Agent, *mcp.Client) {
 	t.Helper()
-	windows := registry.Open(t.Context(), registry.Options{Client: vscodeipc.Peer{Name: "coordinator", Version: "test"}})
-	o.Windows, o.Claims = windows, claim.NewPages(slog.New(slog.DiscardHandler))
+	windows := registry.Open(t.Context(),
+		registry.Options{Client: vscodeipc.Peer{Name: "coordinator", Version: "test"}})
+	o.Windows, o.Claim = windows, claim.NewPages(slog.New(slog.DiscardHandler)).Claim
 	here, there := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

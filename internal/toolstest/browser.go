@@ -63,7 +63,9 @@ func launch(t testing.TB, url string) *chrome.Browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser, err := chrome.Launch(context.Background(), chrome.Options{Executable: found.Path, Headless: true, URL: url, Viewport: "1280x900", Args: []string{"--disable-gpu"}})
+	browser, err := chrome.Launch(context.Background(),
+		chrome.Options{Executable: found.Path, Headless: true, URL: url, Viewport: "1280x900",
+			Args: []string{"--disable-gpu"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +88,8 @@ func reset(ctx context.Context, browser *chrome.Browser) error {
 	}
 	gone := conn.Listen(target.TargetDestroyed.Method)
 	defer gone.Close()
-	if _, err := protocol.Call(ctx, conn, target.SetDiscoverTargets, target.SetDiscoverTargetsParams{Discover: true}); err != nil {
+	if _, err := protocol.Call(ctx, conn, target.SetDiscoverTargets,
+		target.SetDiscoverTargetsParams{Discover: true}); err != nil {
 		return err
 	}
 	for first := true; ; first = false {
@@ -101,7 +104,8 @@ func reset(ctx context.Context, browser *chrome.Browser) error {
 			}
 			left++
 			if first {
-				if _, err := protocol.Call(ctx, conn, target.CloseTarget, target.CloseTargetParams{TargetID: info.TargetID}); err != nil {
+				if _, err := protocol.Call(ctx, conn, target.CloseTarget,
+					target.CloseTargetParams{TargetID: info.TargetID}); err != nil {
 					return err
 				}
 			}

@@ -36,7 +36,8 @@ func ParseTest(t testing.TB, source string) (p Parsed) {
 		err = json.Unmarshal(out, &p)
 	}
 	if err != nil {
-		t.Fatalf("parse with the extension's TypeScript (npm ci in extension/ installs it): %v: %s", err, failure.String())
+		t.Fatalf("parse with the extension's TypeScript (npm ci in extension/ installs it): %v: %s", err,
+			failure.String())
 	}
 	return p
 }

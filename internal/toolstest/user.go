@@ -86,12 +86,14 @@ func (u *User) Evaluate(expression string) string {
 // page.
 func (u *User) ClickButton() {
 	var at struct{ X, Y float64 }
-	where := u.Evaluate("(() => { const r = document.querySelector('button').getBoundingClientRect(); return { x: r.x + 5, y: r.y + 5 } })()")
+	where := u.Evaluate("(() => { const r = document.querySelector('button').getBoundingClientRect(); return { x: " +
+		"r.x + 5, y: r.y + 5 } })()")
 	if err := json.Unmarshal([]byte(where), &at); err != nil {
 		u.t.Errorf("where the button is: %s: %v", where, err)
 	}
 	for _, kind := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {
-		u.Do("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1})
+		u.Do("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left",
+			"clickCount": 1})
 	}
 }
 

@@ -40,9 +40,12 @@ func OpenWindowAt(t testing.TB, folder, browser string, without ...string) *Wind
 	w := &Window{Folder: folder, t: t, url: browser, answers: map[string]func(vscodeipc.Call) (any, error){}}
 	commands := map[string]vscodeipc.Handler{}
 	for _, name := range []string{
-		vscodeipc.CommandClientAnnounce, vscodeipc.CommandClientReport, vscodeipc.CommandPermissionAsk, vscodeipc.CommandPickStart,
-		vscodeipc.CommandReviewPresent, vscodeipc.CommandReviewWait, vscodeipc.CommandEditorReveal, vscodeipc.CommandDebugStart, vscodeipc.CommandDebugState,
-		vscodeipc.CommandDebugBreakpoints, vscodeipc.CommandDebugStep, vscodeipc.CommandDebugEvaluate, vscodeipc.CommandDebugStop,
+		vscodeipc.CommandClientAnnounce, vscodeipc.CommandClientReport, vscodeipc.CommandPermissionAsk,
+		vscodeipc.CommandPickStart,
+		vscodeipc.CommandReviewPresent, vscodeipc.CommandReviewWait, vscodeipc.CommandEditorReveal,
+		vscodeipc.CommandDebugStart, vscodeipc.CommandDebugState,
+		vscodeipc.CommandDebugBreakpoints, vscodeipc.CommandDebugStep, vscodeipc.CommandDebugEvaluate,
+		vscodeipc.CommandDebugStop,
 	} {
 		commands[name] = w.handle
 	}
@@ -51,8 +54,10 @@ func OpenWindowAt(t testing.TB, folder, browser string, without ...string) *Wind
 	}
 	var err error
 	w.Server, err = vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
-		Workspace: folder, Folders: []string{folder}, Kind: "vscode", Name: "stand-in", Version: "1", Commands: commands,
-		NoDeadline: []string{vscodeipc.CommandPermissionAsk, vscodeipc.CommandPickStart, vscodeipc.CommandDebugStart, vscodeipc.CommandReviewPresent, vscodeipc.CommandReviewWait},
+		Workspace: folder, Folders: []string{folder}, Kind: "vscode", Name: "stand-in", Version: "1",
+		Commands: commands,
+		NoDeadline: []string{vscodeipc.CommandPermissionAsk, vscodeipc.CommandPickStart, vscodeipc.CommandDebugStart,
+			vscodeipc.CommandReviewPresent, vscodeipc.CommandReviewWait},
 	})
 	if err != nil {
 		t.Fatal(err)

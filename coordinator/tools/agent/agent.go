@@ -1,5 +1,6 @@
-// Package agent keeps the state of an agent's MCP session, and runs the agent's calls: in
-// which window and page, with which files, and whether the window's user allows it.
+// Package agent keeps the state of one agent's session, and runs the agent's calls: in which
+// window and page, with which files, and whether the window's user allows it. It does not
+// know how the agent's program speaks to this one.
 //
 // Agents that work side by side are of different programs. They share no connection and no
 // page.
@@ -10,14 +11,15 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
+	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/emulation"
+	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/coordinator/tools/export"
@@ -27,47 +29,11 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// Windows is what agents need of the registry.
-type Windows interface {
-	// Resolve searches for windows and selects one.
-	Resolve(ctx context.Context, want registry.Want) (registry.Window, []registry.Candidate, error)
-	// Selected is Resolve without a search.
-	Selected(want registry.Want) (registry.Window, []registry.Candidate, error)
-	// Call runs a command of a window.
-	Call(ctx context.Context, window registry.Window, command string, arg, result any) error
-	// Source is the link to a workspace's user: policy, questions and notifications.
-	Source(workspace string) *registry.Source
-	// Changed returns a channel that is closed at the next change of any window.
-	Changed() <-chan struct{}
-}
-
-// Launcher provides a browser of our own when no window fits.
-type Launcher interface {
-	// Browser returns the CDP URL of the browser, and starts it if it does not run.
-	Browser(ctx context.Context) (url string, err error)
-	// Downloads is the folder for the running browser's downloads, which is removed with the
-	// browser.
-	Downloads() string
-	// Waiting is what Browser waits for now, if that may take long; else empty.
-	Waiting() string
-	// Provider names who runs the browser, for people; empty: this program.
-	Provider() string
-	// End ends the browser, if it runs: a window replaces it.
-	End() error
-}
-
-// Claims keeps agents of all programs apart: two agents never work in the same page.
-type Claims interface {
-	// Claim locks a page, by its id, until release is called; false: another agent works in
-	// it.
-	Claim(page string) (release func(), ok bool)
-}
-
 // Options of an agent. Windows, Dir and Logger are required.
 type Options struct {
-	Windows Windows
-	// Launcher: nil means that no browser is launched.
-	Launcher Launcher
+	Windows *registry.Registry
+	// Launcher opens a browser when no window fits; nil: no browser is launched.
+	Launcher *launch.OnDemand
 	// Viewport is the size of the Launcher's pages; nil: the browser's default.
 	Viewport *emulation.Viewport
 	// Attached: the Launcher's browser is another program's, and replaces the windows,
@@ -85,8 +51,10 @@ type Options struct {
 	Origins *policy.Origins
 	// Secrets are hidden from the agents; nil: none.
 	Secrets *secrets.Set
-	// Claims keeps agents out of each other's pages; nil: there are no other agents.
-	Claims Claims
+	// Claim locks a page, by its id, until release is called, so that two agents of any
+	// programs never work in the same page; not ok: another agent works in it. Nil: there are
+	// no other agents.
+	Claim func(page string) (release func(), ok bool)
 	// Endpoint returns the stable CDP address of a workspace; nil: there is none.
 	Endpoint func(workspace string) string
 	// Record: a test of what an agent does can be exported.
@@ -94,49 +62,94 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Agent is one MCP session: its own connections, its own window and its own current
-// pages.
+// Host is the program that the agent works in.
+type Host struct {
+	// Log receives what the session logs, besides the program's own log; nil: nothing.
+	Log slog.Handler
+	// Roots are the folders that the host works in; nil: the host has none.
+	Roots func(context.Context) []string
+}
+
+// Agent is one session: its own connections, its own window and its own current pages.
 type Agent struct {
 	*Options
-	// Log writes to the program's log, and to the host at the level that it has set (none
-	// until it sets one).
+	// Log writes to the program's log and to the host's.
 	Log *slog.Logger
 	// Shot is the last screenshot that an answer could hold; nil: none.
 	Shot atomic.Pointer[capture.Image]
 	// Test is what the agent has done; nil: it is not recorded.
 	Test *export.Test
 
-	session *mcp.ServerSession
-	// Ready is called when the host has identified itself. It closes ready.
-	Ready    func()
-	ready    chan struct{}
-	roots    hostRoots
-	browsers browsers
-	notices  notices
-	long     answer.Long
+	host       Host
+	identified chan struct{} // closed when the host has identified itself
+	refs       frame.Refs    // of all pages: no ref occurs on two pages
+	long       answer.Long
 
-	mu        sync.Mutex // guards the fields that follow
-	presence  presence
-	enforcers map[*registry.Source]*policy.Enforcer
-	changed   notify.Broadcast // the window must be resolved again
+	// mu guards the fields that follow, and those that their types name. It is never held
+	// while something is sent to a browser or awaited from a window.
+	mu          sync.Mutex
+	presence    presence
+	enforcers   map[*registry.Source]*policy.Enforcer
+	changed     notify.Broadcast       // the window must be resolved again
+	connections map[string]*connection // by the browser's URL
+	dials       map[string]*dialing    // those under way, by URL
+	suspended   map[string]*work       // whose connection was ended, since the user allows less, by URL
+	last        *connection            // of the last call; nil: no call has used a browser
+	home        *connection            // of the last call that named no window; nil: none that must not change
+	idle        *time.Timer            // ends the claims of an idle agent; nil: no page was claimed
+	notices     []string               // for the next answer
+	noticed     map[string]struct{}    // those that a session needs once
+
+	watchers sync.WaitGroup // watchUser
 }
 
 // New makes the agent of a session.
-func New(o *Options, session *mcp.ServerSession) *Agent {
-	//lint:ignore SA1019 hosts that show a server's log will do so for years
-	host := mcp.NewLoggingHandler(session, &mcp.LoggingHandlerOptions{LoggerName: "browser-coordinator"})
-	a := &Agent{
-		Options: o, Log: slog.New(slog.NewMultiHandler(o.Logger.Handler(), host)), session: session, ready: make(chan struct{}),
-		browsers:  browsers{log: o.Logger, claims: o.Claims, links: map[string]*link{}},
-		presence:  presence{client: vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, since: time.Now()},
-		enforcers: map[*registry.Source]*policy.Enforcer{},
+func New(o *Options, host Host) *Agent {
+	handlers := []slog.Handler{o.Logger.Handler()}
+	if host.Log != nil {
+		handlers = append(handlers, host.Log)
 	}
-	a.browsers.moved = a.worksIn
+	if host.Roots == nil {
+		host.Roots = func(context.Context) []string { return nil }
+	}
+	a := &Agent{
+		Options: o, Log: slog.New(slog.NewMultiHandler(handlers...)), host: host, identified: make(chan struct{}),
+		presence:    presence{client: vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, since: time.Now()},
+		enforcers:   map[*registry.Source]*policy.Enforcer{},
+		connections: map[string]*connection{}, dials: map[string]*dialing{}, suspended: map[string]*work{},
+		noticed: map[string]struct{}{},
+	}
 	if a.Record {
 		a.Test = &export.Test{}
 	}
-	a.Ready = sync.OnceFunc(func() { close(a.ready) })
 	return a
+}
+
+// unnamed is the name of a host that has not sent its name.
+const unnamed = "an MCP host"
+
+// longestHost bounds the name of a host, in characters: windows store those of stopped ones.
+const longestHost = 200
+
+// Identify sets the host's name and version. Only the first call has an effect: users stop an
+// agent by its name.
+func (a *Agent) Identify(name, version string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if isClosed(a.identified) {
+		return
+	}
+	if name != "" {
+		a.presence.client.Name, a.presence.client.Version = limit(name, longestHost), version
+	}
+	close(a.identified)
+}
+
+// Info is how windows identify the agent: a random id, its name and version.
+func (a *Agent) Info() vscodeipc.ClientInfo {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.presence.client
 }
 
 // End ends what the agent has: its place in the list of its window, the tabs that it
@@ -144,28 +157,89 @@ func New(o *Options, session *mcp.ServerSession) *Agent {
 // ended.
 func (a *Agent) End() {
 	a.join(nil)
-	a.browsers.end()
+	a.closeOpened()
+	a.drop(func(*connection) bool { return true })
+	a.watchers.Wait()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, w := range a.suspended {
+		w.releaseAll()
+	}
+	if a.idle != nil {
+		a.idle.Stop()
+	}
 }
 
 // folders are those of this session where no window defines them.
 func (a *Agent) folders(ctx context.Context) []string {
-	if roots := a.hostRoots(ctx); len(roots) > 0 {
+	if roots := a.host.Roots(ctx); len(roots) > 0 {
 		return roots
 	}
 	return []string{a.Dir}
 }
 
+// ResolveAgain makes Follow resolve the window again: the host's roots have changed, for
+// example.
+func (a *Agent) ResolveAgain() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.changed.Notify()
+}
+
+// notify gives the agent a notice with the next answer.
+func (a *Agent) notify(notice string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.notices = append(a.notices, notice)
+}
+
+// notifyOnce is notify for a notice that a session needs once.
+func (a *Agent) notifyOnce(notice string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, known := a.noticed[notice]; !known {
+		a.noticed[notice] = struct{}{}
+		a.notices = append(a.notices, notice)
+	}
+}
+
+// notice is the notice of an answer; empty: there is none.
+func (a *Agent) notice() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	notices := strings.Join(a.notices, "\n")
+	a.notices = nil
+	return notices
+}
+
 // Want collects what selects the window. The call names one, or none.
 func (a *Agent) Want(ctx context.Context, window string) registry.Want {
-	return registry.Want{Explicit: cmp.Or(window, a.Options.Workspace), Roots: a.hostRoots(ctx), Dir: a.Dir}
+	want := registry.Want{Explicit: cmp.Or(window, a.Options.Workspace), Roots: a.host.Roots(ctx), Dir: a.Dir}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.home != nil {
+		want.InUse = a.home.window.Address
+	}
+	return want
 }
 
 // attached reports whether a call goes to the browser that replaces the windows.
 func (a *Agent) attached(window string) bool { return a.Attached && window == "" }
 
-// resolveAgain makes Follow resolve the window again.
-func (a *Agent) resolveAgain() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.changed.Notify()
+// limit cuts a text after so many characters.
+func limit(s string, most int) string {
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	return string(runes[:most-1]) + "…"
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }

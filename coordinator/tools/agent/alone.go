@@ -20,33 +20,32 @@ type Alone struct {
 // productTimeout bounds how long a browser takes to report its version.
 const productTimeout = time.Second
 
-// Alone describes the agent if no window lists it: it has a browser of its own, or none
-// yet. Else it returns nil.
+// Alone describes the agent if no window lists it: it has its own browser, or none yet. Else it
+// returns nil.
 func (a *Agent) Alone(ctx context.Context) *Alone {
-	a.Info()
 	a.mu.Lock()
-	p := a.presence
+	p, last := a.presence, a.last
 	a.mu.Unlock()
-	if p.in != nil {
+	if p.window != nil {
 		return nil
 	}
 	alone := &Alone{Folder: a.Dir, Client: registry.Client{ConnectedClient: p.listed(), Last: p.last}}
 	if a.Launcher != nil {
 		alone.Waiting = a.Launcher.Waiting()
 	}
-	if l := a.browsers.inUse(); l != nil && !l.ended() {
+	if last != nil && !last.ended() {
 		alone.Browser = &vscodeipc.Browser{Via: "launched"}
 		switch {
-		case l.foreign:
+		case last.owner == ofStranger:
 			alone.Browser.Via = "attached"
 		case a.Launcher.Provider() != "":
 			alone.Browser.Via = "provided"
 		}
 		ctx, cancel := context.WithTimeout(ctx, productTimeout)
 		defer cancel()
-		alone.Browser.Product, _ = l.browser.Product(ctx) // it may be ending
-		if len(l.folders) > 0 {
-			alone.Folder = l.folders[0]
+		alone.Browser.Product, _ = last.browser.Product(ctx) // it may be ending
+		if len(last.folders) > 0 {
+			alone.Folder = last.folders[0]
 		}
 	}
 	if given := a.Workspace; filepath.IsAbs(given) {

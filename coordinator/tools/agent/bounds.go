@@ -45,7 +45,7 @@ func (a *Agent) MayShow(ctx context.Context, folders []string, address string) e
 	if address == "" {
 		return nil
 	}
-	file, ok := filePath(address)
+	file, ok := FilePath(address)
 	if !ok {
 		return fmt.Errorf("%s is no file's address", address)
 	}
@@ -73,10 +73,10 @@ func (a *Agent) titledIn(change page.Change, folders []string) page.Change {
 	return change
 }
 
-// tabs are the tabs of a browser.
-func (a *Agent) tabs(ctx context.Context, l *link) ([]page.Info, error) {
-	tabs, err := l.browser.Pages(ctx)
-	return a.titled(tabs, l.folders), err
+// listTabs lists the tabs of a browser.
+func (a *Agent) listTabs(ctx context.Context, in *connection) ([]page.Info, error) {
+	tabs, err := in.browser.Pages(ctx)
+	return a.titled(tabs, in.folders), err
 }
 
 // mayRead refuses a page if one of its frames shows what the agent may not read.
@@ -107,7 +107,9 @@ func (a *Agent) Bind(ctx context.Context, p *page.Page, address string) error {
 	shown := p.URL()
 	server := strings.HasPrefix(shown, "http://") || strings.HasPrefix(shown, "https://")
 	if pageaddress.OfFile(address) != "" || pageaddress.OfFile(shown) != "" || !server && p.Opened() {
-		bounds.File = func(address string) error { return a.MayShow(context.WithoutCancel(ctx), p.Folders(), address) }
+		bounds.File = func(address string) error {
+			return a.MayShow(context.WithoutCancel(ctx), p.Folders(), address)
+		}
 	}
 	if bounds.Open == nil && bounds.File == nil {
 		return nil

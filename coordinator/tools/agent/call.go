@@ -6,13 +6,21 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/policy"
+	"browser-coordinator/vscodeipc"
+)
+
+// position is where a call is among the steps of one call.
+type position int
+
+const (
+	single  position = iota // it is no step
+	between                 // another step follows
+	lastStep
 )
 
 // Call is one call of a tool. The window's user sees it in questions and reports.
@@ -21,20 +29,36 @@ type Call struct {
 	Request
 	// Out is the answer of the call.
 	Out *answer.Answer
-	// Brief: the call is one of several steps, and not the last.
-	Brief bool
-	// Stepwise: it is one of several steps.
-	Stepwise bool
 
-	did    did
-	asked  map[string]string // what the user was asked about, by targets; see confirm
-	target string            // what the call acts on, as reports name it
-	source *registry.Source  // of the window, whose user is notified; nil: none
-	user   *registry.Source  // of the window, whose user has allowed the call; nil: none
-	began  policy.State      // what that user had chosen then
-	// permitted is the label of the window in which a mutating call is permitted; empty: in
-	// none; nil: in any. A step has the one of the step before.
-	permitted *string
+	position   position
+	effect     effect
+	asked      map[string]string // what the user was asked about, by targets; see confirm
+	target     string            // what the call acts on, as reports name it
+	source     *registry.Source  // of the window, whose user is notified; nil: none
+	user       *registry.Source  // of the window, whose user has allowed the call; nil: none
+	began      policy.State      // what that user had chosen then
+	permission *permission       // a step has the one of the step before
+}
+
+// IsStep reports whether the call is one of several steps.
+func (c *Call) IsStep() bool { return c.position != single }
+
+// HasNext reports whether the call is a step that another one follows.
+func (c *Call) HasNext() bool { return c.position == between }
+
+// permission is where a mutating call is permitted; nil: anywhere, since nothing needs one.
+type permission struct {
+	window vscodeipc.Address // empty: in no window, but in a browser that asks no user
+}
+
+// check refuses a window other than the one in which the call was permitted: another window
+// may have opened while the user was asked.
+func (p *permission) check(window registry.Window) error {
+	if p == nil || p.window == window.Address {
+		return nil
+	}
+	return fmt.Errorf("this call now resolves to another window than when it began, %s, so nothing was done: "+
+		"call again to act there", window.Label())
 }
 
 // Run runs a call: the rules for all calls are here.
@@ -42,29 +66,40 @@ func (c *Call) Run(ctx context.Context, do func(context.Context) error) error {
 	began := time.Now()
 	err := c.permit(ctx)
 	if err == nil {
-		stoppable, release := c.untilRevoked(ctx)
-		err = do(stoppable)
-		if c.mayRepeat(err) && c.browserIsBack(stoppable, err) {
-			err = do(stoppable)
-		}
-		if c.readOnly() && c.did.page != nil && errors.Is(err, page.ErrPageClosed) {
-			if opener := c.browsers.handOver(stoppable, c.did.page); opener != nil {
-				c.notices.handedOver(opener)
-				err = do(stoppable)
-			}
-		}
-		c.record(stoppable, err)
-		release()
-		cause := context.Cause(stoppable)
-		if errors.As(cause, new(*policy.DeniedError)) {
-			c.browsers.revoke(func(l *link) bool { return l.user == c.user }) // with what the call has set up
-			err = cause
-		} else if err != nil && cause != nil {
-			err = cause
+		err = c.runPermitted(ctx, do)
+	}
+	err = c.explain(err)
+	c.report(began, err)
+	return err
+}
+
+// runPermitted runs a call until its user revokes the permission. It repeats a call that has
+// lost its browser or its page, if that does nothing twice.
+func (c *Call) runPermitted(ctx context.Context, do func(context.Context) error) error {
+	ctx, release := c.untilRevoked(ctx)
+	err := do(ctx)
+	if c.mayRepeat(err) {
+		if err = c.awaitBrowser(ctx, err); err == nil {
+			err = do(ctx)
 		}
 	}
-	c.report(began, err)
-	return explain(err)
+	if c.readOnly() && c.effect.page != nil && errors.Is(err, page.ErrPageClosed) {
+		if opener := c.handOver(ctx, c.effect.page); opener != nil {
+			c.notifyHandOver(opener)
+			err = do(ctx)
+		}
+	}
+	c.record(ctx, err)
+	release()
+	cause := context.Cause(ctx)
+	if errors.As(cause, new(*policy.DeniedError)) {
+		c.suspend(func(in *connection) bool { return in.user == c.user }) // with what the call has set up
+		return cause
+	}
+	if err != nil && cause != nil {
+		return cause
+	}
+	return err
 }
 
 // Perform runs a call of a tool, which answers in Out.
@@ -72,9 +107,9 @@ func (c *Call) Perform(ctx context.Context, do func(context.Context) error) erro
 	err := c.Run(ctx, func(ctx context.Context) error {
 		c.Out = c.NewAnswer()
 		err := do(ctx)
-		if err == nil || tells(c) { // or it failed midway
+		if err == nil || c.hasEffect() { // or it failed midway
 			c.downloaded(ctx)
-			if tells(c) {
+			if c.hasEffect() {
 				c.Look(ctx, c.Out)
 			}
 			c.late(ctx)
@@ -82,7 +117,7 @@ func (c *Call) Perform(ctx context.Context, do func(context.Context) error) erro
 		return err
 	})
 	if err == nil && !c.readOnly() {
-		c.browsers.noteAction()
+		c.noteAction()
 	}
 	return err
 }
@@ -91,32 +126,32 @@ func (c *Call) Perform(ctx context.Context, do func(context.Context) error) erro
 // what the answer has of before.
 // After a step the page is not looked at, so that one answer has the changes of all.
 func (c *Call) Look(ctx context.Context, out *answer.Answer) string {
-	p := c.did.page
-	if p == nil || c.did.looked || c.Brief || c.Changes == "none" || c.did.change.Paused != nil {
+	p := c.effect.page
+	if p == nil || c.effect.looked || c.HasNext() || c.Changes == "none" || c.effect.change.Paused != nil {
 		return ""
 	}
-	c.did.looked = true
+	c.effect.looked = true
 	shown := p.Look(ctx)
-	c.did.shown = shown
-	if c.did.change.Navigated {
+	c.effect.shown = shown
+	if c.effect.change.Navigated {
 		shown.Title = "" // the answer has it
 	}
 	out.Shows(shown, c.Changes == "full")
 	c.lookAtOpened(ctx, out)
-	if prompt := p.Prompt(ctx, c.did.change); prompt != "" {
+	if prompt := p.Prompt(ctx, c.effect.change); prompt != "" {
 		out.Quotef("%s", prompt)
 	}
-	return c.did.earlier + shown.Text
+	return c.effect.earlier + shown.Text
 }
 
 // lookAtOpened answers with the beginning of the page in each tab that the action has opened.
 func (c *Call) lookAtOpened(ctx context.Context, out *answer.Answer) {
-	for _, tab := range c.did.change.NewPages {
-		l, err := c.link(ctx)
+	for _, tab := range c.effect.change.NewPages {
+		in, err := c.connection(ctx)
 		if err != nil {
 			return
 		}
-		p, err := l.browser.Page(ctx, tab.ID)
+		p, err := in.browser.Page(ctx, tab.ID)
 		if err != nil || c.Bind(ctx, p, "") != nil {
 			continue // it may have closed
 		}
@@ -134,10 +169,10 @@ func (c *Call) lookAtOpened(ctx context.Context, out *answer.Answer) {
 // late answers with what went wrong since the answer to the last action. An action's own
 // answer has that already.
 func (c *Call) late(ctx context.Context) {
-	if p := c.did.page; p != nil && !c.did.changed {
+	if p := c.effect.page; p != nil && !c.effect.changed {
 		late := p.Late(ctx)
 		late.NewPages = c.titled(late.NewPages, p.Folders())
-		c.browsers.adopt(late.NewPages, p)
+		c.adopt(late.NewPages, p)
 		c.Out.Late(late, c.earlier(), p.URL())
 	}
 }
@@ -145,21 +180,21 @@ func (c *Call) late(ctx context.Context) {
 // earlier is what the page has shown since the answer to the last action. A call whose answer
 // has no changes leaves it to the next.
 func (c *Call) earlier() snapshot.Changes {
-	if c.did.page == nil || c.Changes == "none" {
+	if c.effect.page == nil || c.Changes == "none" {
 		return snapshot.Changes{}
 	}
-	earlier := c.did.page.Reader().Earlier()
-	c.did.earlier += earlier.Text
+	earlier := c.effect.page.Reader().Earlier()
+	c.effect.earlier += earlier.Text
 	return earlier
 }
 
 // Answer performs a call of a tool, and makes the result of it.
-func (c *Call) Answer(ctx context.Context, do func(context.Context) error) *mcp.CallToolResult {
+func (c *Call) Answer(ctx context.Context, do func(context.Context) error) *answer.Result {
 	err := c.Perform(ctx, do)
 	c.answered()
 	if err != nil {
 		out := c.NewAnswer()
-		if tells(c) {
+		if c.hasEffect() {
 			out = c.Out
 		}
 		return out.Failure(err, ofPage(err), c.notice())
@@ -172,8 +207,8 @@ func (c *Call) Answer(ctx context.Context, do func(context.Context) error) *mcp.
 
 // answered notes that the call's answer is all that the agent has seen of the page.
 func (c *Call) answered() {
-	if c.did.page != nil {
-		c.did.page.Reader().Answered()
+	if c.effect.page != nil {
+		c.effect.page.Reader().Answered()
 	}
 }
 
@@ -203,14 +238,14 @@ func (c *Call) Did(sentence string) func(page.Change, error) error {
 // Changed answers with what an action changed. Tabs that it opened are the agent's own, so
 // that it may close them.
 func (c *Call) Changed(change page.Change) {
-	c.browsers.adopt(change.NewPages, c.did.page)
-	c.browsers.adopt(change.Late.NewPages, c.did.page)
-	if p := c.did.page; p != nil {
+	c.adopt(change.NewPages, c.effect.page)
+	c.adopt(change.Late.NewPages, c.effect.page)
+	if p := c.effect.page; p != nil {
 		change = c.titledIn(change, p.Folders())
 	}
-	c.did.change, c.did.changed = change, true
-	if c.did.closed != "" {
-		c.Out.Addf("%s", c.did.closed)
+	c.effect.change, c.effect.changed = change, true
+	if c.effect.closed != "" {
+		c.Out.Addf("%s", c.effect.closed)
 		return
 	}
 	earlier := c.earlier()
@@ -237,7 +272,7 @@ func (c *Call) Resolve(ctx context.Context) (registry.Window, error) {
 func (c *Call) Ask(ctx context.Context, command string, arg, result any) (registry.Window, error) {
 	window, err := c.Resolve(ctx)
 	if err == nil {
-		err = c.stays(window)
+		err = c.permission.check(window)
 	}
 	if err != nil {
 		return window, err
@@ -245,30 +280,33 @@ func (c *Call) Ask(ctx context.Context, command string, arg, result any) (regist
 	return window, c.Windows.Call(ctx, window, command, arg, result)
 }
 
-// stays refuses a window other than the one in which the call was permitted: another
-// window may have opened while the user was asked.
-func (c *Call) stays(window registry.Window) error {
-	if c.permitted == nil || *c.permitted == window.Label() {
-		return nil
-	}
-	return fmt.Errorf("this call now resolves to another window than when it began, %s, so nothing was done: call again to act there", window.Label())
-}
-
 // ofPage reports whether an error may quote a page: a dialog's text, the options of a
 // list, an exception of a script, the name of an element or a tab. Only errors from
 // before the page is resolved cannot.
 func ofPage(err error) bool {
 	return !errors.As(err, new(*policy.DeniedError)) && !errors.As(err, new(*registry.SelectionError)) &&
-		!errors.As(err, new(*noBrowserError)) && !errors.As(err, new(*connectError))
+		!errors.As(err, new(*noBrowserError)) && !errors.As(err, new(*connectError)) && !errors.As(err, new(*goneError))
 }
 
-// explain adds the agent's next step to an error that does not have one.
-func explain(err error) error {
-	switch {
-	case errors.Is(err, page.ErrBrowserGone) && errors.Is(err, page.ErrUnsent):
-		return fmt.Errorf("%w: its debug session ended or it was closed; nothing was done. Call again to use the window's next browser", err)
-	case errors.Is(err, page.ErrBrowserGone):
-		return fmt.Errorf("%w during the call: its debug session ended or it was closed, and what was asked may have been done. Look at the window's next browser before you call again", err)
+// explain adds the agent's next step to an error that does not have one, and removes the
+// window's code for it.
+func (c *Call) explain(err error) error {
+	if fault := new(vscodeipc.Error); errors.As(err, &fault) {
+		return errors.New(fault.Message)
 	}
-	return err
+	if !errors.Is(err, page.ErrBrowserGone) {
+		return err
+	}
+	ended, next := "its debug session ended or it was closed", "the window's next browser"
+	c.mu.Lock()
+	if home := c.home; home != nil && home == c.last && home.owner == ofSession {
+		c.home = nil // the agent is told here
+		ended, next = "it has ended, with its pages, tabs and logins", "the next one, which the next call opens,"
+	}
+	c.mu.Unlock()
+	if errors.Is(err, page.ErrUnsent) {
+		return fmt.Errorf("%w: %s; nothing was done. Call again to use %s", err, ended, next)
+	}
+	return fmt.Errorf("%w during the call: %s, and what was asked may have been done. Look at %s before you act again",
+		err, ended, next)
 }

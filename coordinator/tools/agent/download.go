@@ -16,7 +16,7 @@ import (
 // complete by then.
 const downloadTimeout = 2 * time.Second
 
-// downloads handles the downloads in a browser of our own, which no user saves.
+// downloads handles the downloads in a browser of this session, which no user saves.
 func (a *Agent) downloads(ctx context.Context) *page.Downloads {
 	ctx = context.WithoutCancel(ctx)
 	return &page.Downloads{
@@ -42,15 +42,15 @@ func (a *Agent) keepDownload(ctx context.Context, temporary, name string) (path 
 // since the last answer, and the one that the action has started, for which it waits
 // briefly.
 func (c *Call) downloaded(ctx context.Context) {
-	l, out := c.browsers.inUse(), c.Out
-	if l == nil || !l.own {
+	in, out := c.inUse(), c.Out
+	if in == nil || in.owner != ofSession {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
 	began := out.Download()
 	reported := began == ""
-	for _, d := range l.browser.Downloaded(ctx, began) {
+	for _, d := range in.browser.Downloaded(ctx, began) {
 		reported = reported || d.URL == began
 		if d.Failed != "" {
 			out.Quotef("The download of %s failed: %s.", d.URL, d.Failed)

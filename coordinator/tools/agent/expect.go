@@ -39,7 +39,8 @@ var telling = []string{"alert", "status", "alertdialog", "dialog", "heading", "f
 
 // kinds are how the value of a control is read, see locate.
 var kinds = map[string]string{
-	"textbox": "field", "searchbox": "field", "spinbutton": "field", "slider": "field", "checkbox": "check", "radio": "check", "switch": "check",
+	"textbox": "field", "searchbox": "field", "spinbutton": "field", "slider": "field", "checkbox": "check",
+	"radio": "check", "switch": "check",
 }
 
 func parseShown(line string) (l shownLine) {
@@ -49,7 +50,8 @@ func parseShown(line string) (l shownLine) {
 		l.text, _, _ = strings.Cut(line, " | ")
 		return l
 	}
-	l = shownLine{role: m[1], name: strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(m[2]), attributes: m[3], text: m[4]}
+	l = shownLine{role: m[1], name: strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(m[2]), attributes: m[3],
+		text: m[4]}
 	if ref := refMark().FindStringSubmatch(m[3]); ref != nil {
 		l.ref = ref[1]
 	}
@@ -85,7 +87,7 @@ func isIdentifier(word string) bool {
 func (c *Call) expected(ctx context.Context) []export.Expectation {
 	var candidates []shownLine
 	gone, changed := map[string]bool{}, map[string]bool{}
-	shown := c.did.shown
+	shown := c.effect.shown
 	for line := range strings.Lines(shown.Text) {
 		if body, went := strings.CutPrefix(line, "- "); went && !shown.New {
 			gone[strings.TrimSpace(body)], changed[parseShown(body).ref] = true, true
@@ -117,7 +119,7 @@ func (c *Call) expected(ctx context.Context) []export.Expectation {
 
 // expectation is that a line is shown; nil: a test could not rely on it.
 func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation {
-	reader, visible := c.did.page.Reader(), javascript.Of("toBeVisible()")
+	reader, visible := c.effect.page.Reader(), javascript.Of("toBeVisible()")
 	switch {
 	case l.role == "alert" || l.role == "status":
 		if !lasting(l.text, c.Secrets.Hide) {
@@ -165,7 +167,9 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 		return nil
 	}
 	on, err := reader.Locator(ctx, l.ref)
-	typed := kinds[l.role] == "field" && slices.ContainsFunc(c.did.locators, func(l javascript.Expression) bool { return l.String() == on.String() })
+	typed := kinds[l.role] == "field" && slices.ContainsFunc(c.effect.locators, func(l javascript.Expression) bool {
+		return l.String() == on.String()
+	})
 	if err != nil || typed || reader.VerifyValue(ctx, l.ref, kinds[l.role], value) != nil {
 		return nil
 	}

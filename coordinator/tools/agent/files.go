@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -80,7 +82,8 @@ func (a *Agent) AllowedFile(ctx context.Context, filename string, further ...str
 		}
 	}
 	slices.Sort(allowed)
-	return "", fmt.Errorf("%s is out of bounds: files are below %s only", filename, strings.Join(slices.Compact(allowed), " or "))
+	return "", fmt.Errorf("%s is out of bounds: files are below %s only", filename,
+		strings.Join(slices.Compact(allowed), " or "))
 }
 
 // Uploads are the real paths of files that the agent uploads: a link that changes later
@@ -128,4 +131,20 @@ func realPath(file string) (string, error) {
 		return "", err
 	}
 	return filepath.Join(real, filepath.Base(file)), nil
+}
+
+// FilePath is the path of a file URI (RFC 8089).
+func FilePath(uri string) (string, bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Path == "" {
+		return "", false
+	}
+	path := u.Path
+	if runtime.GOOS == "windows" {
+		if u.Host != "" {
+			return `\\` + u.Host + filepath.FromSlash(path), true
+		}
+		path = strings.TrimPrefix(path, "/")
+	}
+	return filepath.FromSlash(path), true
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +27,7 @@ func TestReadableFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := &Agent{Options: &Options{OutputDir: out}, roots: hostRoots{paths: []string{root}, known: true}}
+	a := New(&Options{OutputDir: out, Dir: root, Logger: slog.New(slog.DiscardHandler)}, Host{})
 	for _, c := range []struct{ name, want string }{
 		{"shot.png", filepath.Join(root, "shot.png")},
 		{"new/deep/shot.png", filepath.Join(root, "new/deep/shot.png")},

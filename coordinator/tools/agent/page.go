@@ -25,46 +25,46 @@ func (c *Call) Page(ctx context.Context) (*page.Page, error) {
 
 // AnyPage is Page for calls that leave the page: it may show what the agent may not read.
 func (c *Call) AnyPage(ctx context.Context) (*page.Page, error) {
-	l, err := c.link(ctx)
+	in, err := c.connection(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.pageOf(ctx, l, c.use())
+	p, err := c.pageOf(ctx, in, c.need())
 	if errors.Is(err, page.ErrBrowserGone) {
 		err = fmt.Errorf("%w: %w", page.ErrUnsent, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c.did = did{page: p, url: p.URL()}
+	c.effect = effect{page: p, url: p.URL()}
 	return p, c.Bind(ctx, p, "")
 }
 
 // Routed is the browser, with the agent's page attached.
 func (c *Call) Routed(ctx context.Context) (*page.Browser, error) {
-	l, err := c.link(ctx)
+	in, err := c.connection(ctx)
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.pageOf(ctx, l, c.use())
-	return l.browser, err
+	_, err = c.pageOf(ctx, in, c.need())
+	return in.browser, err
 }
 
-// use is what a call needs of the agent's page.
-type use int
+// need is what a call needs the agent's page for.
+type need int
 
 const (
-	reads use = iota // shares a page that another agent works in
-	acts             // only in a page of the agent's own
-	opens            // opens an address: in a tab of the agent's own, if need be in a new one
+	toRead need = iota // shares a page that another agent works in
+	toAct              // only in the agent's own page
+	toOpen             // opens an address: in the agent's own tab, if need be in a new one
 )
 
 // pageOf is the page that the call names, or else the agent's.
-func (c *Call) pageOf(ctx context.Context, l *link, use use) (*page.Page, error) {
+func (c *Call) pageOf(ctx context.Context, in *connection, need need) (*page.Page, error) {
 	if c.Tab == nil {
-		return c.currentPage(ctx, l, use)
+		return c.currentPage(ctx, in, need)
 	}
-	pages, err := c.tabs(ctx, l)
+	pages, err := c.listTabs(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -72,77 +72,89 @@ func (c *Call) pageOf(ctx context.Context, l *link, use use) (*page.Page, error)
 	if i < 0 {
 		return nil, NoTab(c.Tab, pages)
 	}
-	if use != reads && !c.browsers.hold(l, pages[i].ID) {
+	if need != toRead && !c.alsoClaim(in, pages[i].ID) {
 		return nil, &takenTabError{pages[i]}
 	}
-	return l.browser.Page(ctx, pages[i].ID)
+	return in.browser.Page(ctx, pages[i].ID)
 }
 
-// NoTab reports an index that no tab has. A tab keeps its index, so this one has closed.
-func NoTab(index *int, all []page.Info) error {
-	if index == nil || len(all) == 0 {
+// noTabError reports an index that no tab has. A tab keeps its index, so this one has closed.
+type noTabError struct {
+	index int
+	tabs  []page.Info
+}
+
+func (e *noTabError) Error() string {
+	known := make([]string, len(e.tabs))
+	for i, tab := range e.tabs {
+		known[i] = fmt.Sprintf("%d (%s)", tab.Index, cmp.Or(tab.Title, tab.URL))
+	}
+	return fmt.Sprintf("no tab %d is open now: the tabs are %s", e.index, strings.Join(known, ", "))
+}
+
+// NoTab is the error for an index that none of the tabs has.
+func NoTab(index *int, tabs []page.Info) error {
+	if index == nil || len(tabs) == 0 {
 		return errNoTab
 	}
-	known := make([]string, len(all))
-	for i, p := range all {
-		known[i] = fmt.Sprintf("%d (%s)", p.Index, cmp.Or(p.Title, p.URL))
-	}
-	return fmt.Errorf("there is no tab %d now: the tabs are %s", *index, strings.Join(known, ", "))
+	return &noTabError{*index, tabs}
 }
 
 // currentPage is the page that the agent works in. At the agent's first call that is the
 // page that the user sees. It stays the same, whichever tab the user selects later. Only a
 // call that opens an address opens a tab.
-func (c *Call) currentPage(ctx context.Context, l *link, use use) (*page.Page, error) {
-	b := &c.browsers
-	if id := b.currentOf(l); id != "" && b.claim(l, id) {
-		p, err := l.browser.Page(ctx, id)
+func (c *Call) currentPage(ctx context.Context, in *connection, need need) (*page.Page, error) {
+	if id := c.currentOf(in); id != "" && c.claim(in, id) {
+		p, err := in.browser.Page(ctx, id)
 		if err == nil {
 			return p, nil
 		}
-		pages, listErr := c.tabs(ctx, l)
+		pages, listErr := c.listTabs(ctx, in)
 		if listErr != nil || find(pages, id) != nil {
 			return p, err // it still exists, as far as is known
 		}
-		opener := b.closed(l, id, pages)
+		opener := c.closed(in, id, pages)
 		switch {
 		case opener == nil:
-			return nil, c.closedTab(ctx, l)
-		case use == acts && !c.aimsAtRefs(): // it may be meant for the tab that has closed
+			return nil, c.closedTab(ctx, in)
+		case need == toAct && !c.aimsAtRefs(): // it may be meant for the tab that has closed
 			return nil, &closedTabError{opener}
 		}
-		c.notices.handedOver(opener)
-		return l.browser.Page(ctx, opener.ID)
+		c.notifyHandOver(opener)
+		return in.browser.Page(ctx, opener.ID)
 	}
-	id, err := l.browser.InFront(ctx)
+	id, err := in.browser.InFront(ctx)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case id != "" && b.claim(l, id):
-		return l.browser.Page(ctx, id)
-	case use == opens:
+	case id != "" && c.claim(in, id):
+		return in.browser.Page(ctx, id)
+	case need == toOpen:
 		if id != "" {
-			c.notices.setNext("Another agent works in the tab that the developer sees, so this is a tab of your own. ")
+			c.notify("Another agent works in the tab that the developer sees, so this is a tab of your own.")
 		}
-		return c.openTab(ctx, l)
+		return c.openTab(ctx, in)
 	case id == "":
 		return nil, errNoTab
-	case use == acts:
-		return nil, c.takenTab(ctx, l, id)
+	case need == toAct:
+		return nil, c.takenTab(ctx, in, id)
 	}
-	if b.share(l, id) {
-		c.notices.setNext("Another agent works in the tab that the developer sees. You can read it; to act, open a tab of your own with browser_tabs, action new. ")
+	if c.share(in, id) {
+		c.notify("Another agent works in the tab that the developer sees. You can read it; " +
+			"to act, open a tab of your own with browser_tabs, action new.")
 	}
-	return l.browser.Page(ctx, id)
+	return in.browser.Page(ctx, id)
 }
 
 // openTab opens a tab of the agent's own.
-func (a *Agent) openTab(ctx context.Context, l *link) (*page.Page, error) {
-	p, err := l.browser.NewPage(ctx)
+func (a *Agent) openTab(ctx context.Context, in *connection) (*page.Page, error) {
+	p, err := in.browser.NewPage(ctx)
 	if p != nil {
-		a.browsers.open(l, p.ID())
-		a.browsers.claim(l, p.ID())
+		a.mu.Lock()
+		in.work.opened[p.ID()] = forItself
+		a.mu.Unlock()
+		a.claim(in, p.ID())
 	}
 	return p, err
 }
@@ -162,17 +174,18 @@ var errNoTab = errors.New("the browser has no tab: open one with browser_tabs, a
 type takenTabError struct{ tab page.Info }
 
 func (e *takenTabError) Error() string {
-	return fmt.Sprintf("another agent works in the tab %q, so nothing was done. Open a tab of your own with browser_tabs, action new, url %s", e.tab.Title, e.tab.URL)
+	return fmt.Sprintf("another agent works in the tab %q, so nothing was done. "+
+		"Open a tab of your own with browser_tabs, action new, url %s", e.tab.Title, e.tab.URL)
 }
 
-func (a *Agent) takenTab(ctx context.Context, l *link, id string) error {
-	pages, err := a.tabs(ctx, l)
+func (a *Agent) takenTab(ctx context.Context, in *connection, id string) error {
+	pages, err := a.listTabs(ctx, in)
 	if err != nil {
 		return err
 	}
 	tab := find(pages, id)
 	if tab == nil {
-		return a.closedTab(ctx, l)
+		return a.closedTab(ctx, in)
 	}
 	return &takenTabError{*tab}
 }
@@ -186,15 +199,16 @@ func (e *closedTabError) Error() string {
 	if e.next == nil {
 		return closed + "The browser has no other tab: open one with browser_tabs, action new, or with browser_navigate"
 	}
-	return fmt.Sprintf("%sThe next call goes to the tab %q, %s; browser_tabs lists them all", closed, e.next.Title, e.next.URL)
+	return fmt.Sprintf("%sThe next call goes to the tab %q, %s; browser_tabs lists them all", closed, e.next.Title,
+		e.next.URL)
 }
 
-func (a *Agent) closedTab(ctx context.Context, l *link) error {
-	next, err := l.browser.InFront(ctx)
+func (a *Agent) closedTab(ctx context.Context, in *connection) error {
+	next, err := in.browser.InFront(ctx)
 	if err != nil {
 		return err
 	}
-	pages, err := a.tabs(ctx, l)
+	pages, err := a.listTabs(ctx, in)
 	if err != nil {
 		return err
 	}

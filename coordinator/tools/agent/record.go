@@ -42,35 +42,35 @@ func (d *Done) Typed(n int, text string) any {
 func (d *Done) isSecret(name string) bool { return d.call.Secrets.Value(name) != name }
 
 // URL is the address of the page before.
-func (d *Done) URL() string { return d.call.did.url }
+func (d *Done) URL() string { return d.call.effect.url }
 
 // Message is the message of the dialog that the call has answered; empty: unknown.
 func (d *Done) Message() string {
-	if d.call.did.dialog == nil {
+	if d.call.effect.dialog == nil {
 		return ""
 	}
-	return d.call.did.dialog.Message
+	return d.call.effect.dialog.Message
 }
 
 // Clicked reports whether an upload clicked its target.
-func (d *Done) Clicked() bool { return d.call.did.change.Clicked }
+func (d *Done) Clicked() bool { return d.call.effect.change.Clicked }
 
 // ToEnd reports whether a slow typing moved the caret to the end.
-func (d *Done) ToEnd() bool { return d.call.did.change.ToEnd }
+func (d *Done) ToEnd() bool { return d.call.effect.change.ToEnd }
 
 // Element is what the call has acted on, as the page presented it; zero if that is unknown.
 func (d *Done) Element(n int) (on input.On) {
-	if all := d.call.did.change.On; n < len(all) {
+	if all := d.call.effect.change.On; n < len(all) {
 		on = all[n]
 	}
 	return on
 }
 
 // SeenIn notes the frame in which a call has found something, by its locator.
-func (c *Call) SeenIn(frame javascript.Expression) { c.did.frame = frame }
+func (c *Call) SeenIn(frame javascript.Expression) { c.effect.frame = frame }
 
 // AnswersDialog notes the dialog that a call answers; nil: none is open.
-func (c *Call) AnswersDialog(dialog *page.Dialog) { c.did.dialog = dialog }
+func (c *Call) AnswersDialog(dialog *page.Dialog) { c.effect.dialog = dialog }
 
 // locate notes a locator of an element that the call acts on.
 func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
@@ -81,12 +81,12 @@ func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
 	if _, numbered := frame.ParseRef(target); err != nil && !numbered {
 		locator = javascript.Of("locator($)", target)
 	}
-	c.did.locators = append(c.did.locators, locator)
+	c.effect.locators = append(c.effect.locators, locator)
 }
 
 // record adds a call to the test that has succeeded, or failed after it had done a part.
 func (c *Call) record(ctx context.Context, failed error) {
-	d := &c.did
+	d := &c.effect
 	code := c.Code
 	if c.Test == nil || code == nil && (c.readOnly() || c.Local) {
 		return
@@ -145,13 +145,13 @@ func (c *Call) record(ctx context.Context, failed error) {
 // locateAims notes the locators of the elements that a call has only read, and returns how
 // many elements the call aims at.
 func (c *Call) locateAims(ctx context.Context) (wanted int) {
-	read := c.did.locators == nil // it has not acted
+	read := c.effect.locators == nil // it has not acted
 	for _, aim := range c.Aims {
 		if aim.Target != "" {
 			wanted++
 		}
 		if read {
-			c.locate(ctx, c.did.page, aim.Target)
+			c.locate(ctx, c.effect.page, aim.Target)
 		}
 	}
 	return wanted

@@ -27,8 +27,8 @@ type Request struct {
 	// Changes is how much of what the page shows is answered: none, short or full; empty:
 	// short.
 	Changes string
-	// Claims are the agent's own words for what the call acts on.
-	Claims []string
+	// Descriptions are the agent's own words for what the call acts on.
+	Descriptions []string
 	// Window is the window that the call names; empty: none.
 	Window string
 	// Tab is the index of the page that the call names; nil: the one that the agent works in.
@@ -49,14 +49,14 @@ type Request struct {
 
 func (r *Request) readOnly() bool { return r.Operation.Class == policy.ReadOnly }
 
-func (r *Request) use() use {
+func (r *Request) need() need {
 	switch {
 	case r.readOnly():
-		return reads
+		return toRead
 	case r.Opens:
-		return opens
+		return toOpen
 	}
-	return acts
+	return toAct
 }
 
 // mayRepeat reports whether a call that failed with its browser can run again without

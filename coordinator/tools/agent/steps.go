@@ -6,8 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/snapshot"
@@ -26,8 +24,8 @@ type Step struct {
 	Answers bool
 }
 
-// did is what a call has done in its page.
-type did struct {
+// effect is what a call has done in its page.
+type effect struct {
 	page    *page.Page // nil: the call needed none
 	url     string     // its address before
 	change  page.Change
@@ -36,32 +34,36 @@ type did struct {
 	looked  bool   // see Look
 	earlier string // what the page has shown before, see earlier
 
-	// For tests: what an answer shows; the locators of the elements, from the moment before the action; that of the
-	// frame in which something was seen, empty: the main frame; the dialog that it answers.
+	// For tests: what an answer shows; the locators of the elements, from the moment before the
+	// action; that of the frame in which something was seen, empty: the main frame; the dialog
+	// that it answers.
 	shown    snapshot.Changes
 	locators []javascript.Expression
 	frame    javascript.Expression
 	dialog   *page.Dialog
 }
 
-// tells reports whether an answer has what came of a call even if it failed: it failed midway,
-// or waited in vain.
-func tells(c *Call) bool {
-	return c.Out != nil && (c.did.changed || c.Waits) // it was permitted
+// hasEffect reports whether an answer has what a call did even if it failed: it failed midway,
+// or what it waited for did not happen.
+func (c *Call) hasEffect() bool {
+	return c.Out != nil && (c.effect.changed || c.Waits) // it was permitted
 }
 
 // Steps runs calls one after the other. Each is permitted and reported by itself. An error
 // or a surprise ends them: the answer contains it, and what was not done.
-func (a *Agent) Steps(ctx context.Context, steps []Step) *mcp.CallToolResult {
+func (a *Agent) Steps(ctx context.Context, steps []Step) *answer.Result {
 	out, failed := a.NewAnswer(), false
 	var at place
 	for n, step := range steps {
 		number, rest := fmt.Sprintf("%d. ", n+1), steps[n+1:]
-		step.Stepwise, step.Brief, step.permitted = true, len(rest) > 0, at.window
+		step.position, step.permission = between, at.permission
+		if len(rest) == 0 {
+			step.position = lastStep
+		}
 		if err := step.Perform(ctx, step.Do); err != nil {
 			failed = true
 			out.Quotef("%s%s failed: %v", number, step.Name, err)
-			if tells(step.Call) {
+			if step.hasEffect() {
 				out.Append("", step.Out)
 			}
 			step.lookNow(ctx, out)
@@ -87,13 +89,13 @@ func (a *Agent) Steps(ctx context.Context, steps []Step) *mcp.CallToolResult {
 	}
 	out.Begin(a.notice())
 	result := out.Result(false)
-	result.IsError = failed
+	result.Failed = failed
 	return result
 }
 
 // lookNow is Look after the last step that is done.
 func (s *Step) lookNow(ctx context.Context, out *answer.Answer) {
-	s.Brief = false
+	s.position = lastStep
 	s.Look(ctx, out)
 }
 
@@ -109,20 +111,20 @@ func notDone(addf func(string, ...any), after int, rest []Step) {
 
 // place is where the steps of a call act.
 type place struct {
-	window *string    // as Call.permitted
-	page   *page.Page // nil: none yet
-	origin string     // of its document
+	permission *permission
+	page       *page.Page // nil: none yet
+	origin     string     // of its document
 }
 
 // reached notes where a step has acted.
 func (p *place) reached(step Step) {
-	if step.permitted != nil {
-		p.window = step.permitted
+	if step.permission != nil {
+		p.permission = step.permission
 	}
-	if step.did.page == nil {
+	if step.effect.page == nil {
 		return
 	}
-	p.page, p.origin = step.did.page, originOf(step.did.url)
+	p.page, p.origin = step.effect.page, originOf(step.effect.url)
 	if step.Leaves {
 		p.origin = originOf(p.page.URL())
 	}
@@ -130,9 +132,9 @@ func (p *place) reached(step Step) {
 
 // surprise is why the next step is not done; empty: there is no reason.
 func (p *place) surprise(step, next Step) string {
-	change := step.did.change
+	change := step.effect.change
 	switch {
-	case step.did.closed != "" && next.Tab == nil:
+	case step.effect.closed != "" && next.Tab == nil:
 		return "the tab has closed"
 	case change.Dialog != nil && next.Answers:
 		return ""

@@ -15,45 +15,23 @@ import (
 )
 
 // The user of a window decides what an agent may do there, and is notified of what it
-// does. A browser of our own has no user to ask.
+// does. A launched browser has no user to ask.
 
 // presence is how windows know an agent.
 type presence struct {
 	client vscodeipc.ClientInfo
 	since  time.Time
-	in     *registry.Source    // the window that lists the agent; nil: none
+	window *registry.Source    // that lists the agent; nil: none
 	page   string              // id of the page that it works in; empty: none
 	last   *vscodeipc.Activity // the last call that no window was notified of; nil: none
 }
 
 // listed is the agent in the list of a window.
 func (p *presence) listed() vscodeipc.ConnectedClient {
-	return vscodeipc.ConnectedClient{ID: p.client.ID, Name: p.client.Name, Version: p.client.Version, Kind: "mcp", Since: p.since.UnixMilli(), Page: p.page}
-}
-
-// unnamed is the name of a host that has not sent its name.
-const unnamed = "an MCP host"
-
-// longestHost bounds the name of a host, in characters.
-const longestHost = 200
-
-// Info is how windows identify the agent: a random id, its name and version. The host
-// sends its name in its first message.
-func (a *Agent) Info() vscodeipc.ClientInfo {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	me := &a.presence.client
-	if me.Name != unnamed {
-		return *me
+	return vscodeipc.ConnectedClient{
+		ID: p.client.ID, Name: p.client.Name, Version: p.client.Version, Kind: "mcp", Since: p.since.UnixMilli(),
+		Page: p.page,
 	}
-	if init := a.session.InitializeParams(); init != nil && init.ClientInfo != nil && init.ClientInfo.Name != "" {
-		me.Name, me.Version = init.ClientInfo.Name, init.ClientInfo.Version
-		if init.ClientInfo.Title != "" {
-			me.Name = init.ClientInfo.Title
-		}
-		me.Name = limit(me.Name, longestHost) // a window keeps the names of those who are stopped
-	}
-	return *me
 }
 
 // actor is the agent as the policy knows it.
@@ -65,24 +43,29 @@ func (a *Agent) actor() policy.Actor {
 // permit asks the window's user where the policy requires it. It binds a mutating call to
 // that window.
 func (c *Call) permit(ctx context.Context) error {
-	pinned := c.permitted != nil
-	if !pinned && !c.readOnly() {
-		c.permitted = new("")
+	isBound := c.permission != nil // by the step before
+	if !isBound && !c.readOnly() {
+		c.permission = &permission{}
 	}
 	if !c.Local && c.attached(c.Window) {
 		return nil
 	}
 	want := c.Want(ctx, c.Window)
-	window, _, err := c.Windows.Resolve(ctx, want)
-	if err != nil || !c.Local && want.Explicit == "" && c.browsers.settled() {
-		return nil // the call reports it itself, or goes to a browser of our own
+	window, candidates, err := c.Windows.Resolve(ctx, want)
+	if err != nil || !c.Local && want.Explicit == "" && c.isSettled() {
+		return nil // the call reports it itself, or goes to a browser of this session
 	}
-	if pinned {
-		if err := c.stays(window); err != nil {
+	if !c.Local && c.Window == "" {
+		if err := c.checkHome(window, candidates); err != nil {
+			return err
+		}
+	}
+	if isBound {
+		if err := c.permission.check(window); err != nil {
 			return err
 		}
 	} else if !c.readOnly() {
-		c.permitted = new(window.Label())
+		c.permission.window = window.Address
 	}
 	me := c.actor()
 	source := c.Windows.Source(window.Key())
@@ -105,47 +88,56 @@ func (c *Call) permit(ctx context.Context) error {
 	if d.Outcome != policy.Ask {
 		return d.Err()
 	}
-	q := policy.Question{Actor: me, Operation: c.Operation}
-	p, err := c.pageIn(ctx, window)
+	q, err := c.ask(ctx, me, window)
 	if err != nil {
 		return err
+	}
+	return enforcer.Permit(ctx, q)
+}
+
+// ask makes the question to the window's user. It returns an error if the call is sure to fail:
+// the user is not asked then.
+func (c *Call) ask(ctx context.Context, me policy.Actor, window registry.Window) (policy.Question, error) {
+	q := policy.Question{Actor: me, Operation: c.Operation}
+	if !c.Local && window.Browser() == nil {
+		return q, &noBrowserError{window}
+	}
+	p, err := c.pageIn(ctx, window)
+	if err != nil {
+		return q, err
 	}
 	if p != nil {
 		if info, err := p.Info(ctx); err == nil {
 			q.Page = &policy.Page{Title: info.Title, URL: info.URL}
 		}
 	}
-	if err := c.about(ctx, p, &q); err != nil {
-		return err
-	}
-	return enforcer.Permit(ctx, q)
+	return q, c.describe(ctx, p, &q)
 }
 
 // pageIn is the page of a window that the call will act in; nil: it is not known. The only
 // error is one for which the user need not be asked.
 func (c *Call) pageIn(ctx context.Context, window registry.Window) (*page.Page, error) {
-	l, need := c.browsers.known(window), reads // no tab is opened before the user agrees
+	in, need := c.known(window), toRead // no tab is opened before the user agrees
 	if len(c.Aims) > 0 {
-		need = acts
+		need = toAct
 	}
-	if l == nil && need == acts && window.Browser() != nil {
-		target, want, err := c.browserIn(window)
+	if in == nil && need == toAct {
+		to, err := c.browserIn(window)
 		if err == nil {
-			want.used = true
-			l, err = c.connect(ctx, target, want)
+			in, err = c.connect(ctx, to, used)
 		}
 		if err != nil {
 			return nil, nil // the call itself reports it
 		}
 	}
-	if l == nil {
+	if in == nil {
 		return nil, nil
 	}
-	p, err := c.pageOf(ctx, l, need)
-	if errors.As(err, new(*closedTabError)) || errors.As(err, new(*takenTabError)) {
+	p, err := c.pageOf(ctx, in, need)
+	if errors.As(err, new(*closedTabError)) || errors.As(err, new(*takenTabError)) || errors.As(err, new(*noTabError)) {
 		return nil, err
 	}
-	if err != nil || c.Tab == nil && c.browsers.currentOf(l) != p.ID() {
+	if err != nil || c.Tab == nil && c.currentOf(in) != p.ID() {
 		return nil, nil
 	}
 	return p, nil
@@ -186,24 +178,22 @@ func (a *Agent) enforcerOf(source *registry.Source) *policy.Enforcer {
 // join notifies a window that the agent uses it, and the former one that the agent no
 // longer does; nil: it uses none.
 func (a *Agent) join(source *registry.Source) {
-	a.Info()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	former := a.presence.in
+	former := a.presence.window
 	if former == source {
 		return
 	}
-	a.presence.in = source
+	a.presence.window = source
 	if former != nil {
 		former.Announce("mcp", []vscodeipc.ConnectedClient{})
 	}
 	a.announce()
 }
 
-// worksIn notifies the agent's window of the page that the agent works in; empty: none.
+// worksIn notifies the agent's window of the page that the agent works in; empty: none. mu is
+// held.
 func (a *Agent) worksIn(page string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	if a.presence.page != page {
 		a.presence.page = page
 		a.announce()
@@ -212,8 +202,8 @@ func (a *Agent) worksIn(page string) {
 
 // announce notifies the agent's window, if there is one; mu is held.
 func (a *Agent) announce() {
-	if p := a.presence; p.in != nil {
-		p.in.Announce("mcp", []vscodeipc.ConnectedClient{p.listed()})
+	if p := a.presence; p.window != nil {
+		p.window.Announce("mcp", []vscodeipc.ConnectedClient{p.listed()})
 	}
 }
 
@@ -221,9 +211,10 @@ func (a *Agent) announce() {
 // [Agent.Alone].
 func (c *Call) report(began time.Time, err error) {
 	done := vscodeipc.Activity{
-		Client: c.Info().ID, Time: began.UnixMilli(), Act: c.Operation.Name, Target: c.Secrets.Hide(c.targetNow()), Outcome: "done", OK: err == nil,
+		Client: c.Info().ID, Time: began.UnixMilli(), Act: c.Operation.Name, Target: c.Secrets.Hide(c.subject()),
+		Outcome: "done", OK: err == nil,
 	}
-	if p := cmp.Or(c.did.page, c.browsers.lastPage()); p != nil {
+	if p := cmp.Or(c.effect.page, c.lastPage()); p != nil {
 		// What follows may hold a secret.
 		done.URL, _, _ = strings.Cut(p.URL(), "#")
 		done.URL, _, _ = strings.Cut(done.URL, "?")
@@ -245,18 +236,10 @@ func (c *Call) report(began time.Time, err error) {
 	c.presence.last = &done
 }
 
-// targetNow is what the call is about, as reports name it.
-func (c *Call) targetNow() string {
+// subject is what the call is about, as reports name it.
+func (c *Call) subject() string {
 	if c.Subject == nil {
 		return c.target
 	}
 	return c.Subject(c.target)
-}
-
-func limit(s string, most int) string {
-	runes := []rune(s)
-	if len(runes) <= most {
-		return s
-	}
-	return string(runes[:most-1]) + "…"
 }

@@ -4,19 +4,19 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/page/storage"
 	"browser-coordinator/coordinator/tools/secrets"
 	"browser-coordinator/policy"
 )
 
-// Answer is a tool's result: our own text, the page's text, and sometimes an image.
+// Answer is a tool's result in the making: our own text, the page's text, and sometimes an
+// image.
 type Answer struct {
 	blocks   []block
-	pictures []mcp.Content
+	pictures []Picture
 	// data is the form for programs, see structured.go.
 	data map[string]any
 	// download is the address of a download that the action has started; empty: none.
@@ -29,9 +29,36 @@ type Answer struct {
 
 // block is lines of one origin.
 type block struct {
-	text     string
-	fromPage bool
-	inData   bool // the structured answer has it
+	Passage
+	inData bool // the structured answer has it
+}
+
+// Passage is text of one origin.
+type Passage struct {
+	Text string
+	// FromPage: a page has written it, whose author may address the agent in it.
+	FromPage bool
+}
+
+// Picture is an image of a page.
+type Picture struct {
+	Data     []byte
+	MIMEType string
+}
+
+// Result is the answer to a call.
+type Result struct {
+	Passages []Passage
+	Pictures []Picture
+	// Data is the form for programs; nil: there is none.
+	Data map[string]any
+	// Failed: the call has not done what it should, and the texts say why.
+	Failed bool
+}
+
+// FromPage reports whether a text of the result comes from a page.
+func (r *Result) FromPage() bool {
+	return slices.ContainsFunc(r.Passages, func(p Passage) bool { return p.FromPage })
 }
 
 // New starts an answer that hides secrets and content of other origins, and whose
@@ -42,19 +69,21 @@ func New(hidden *secrets.Set, origins *policy.Origins, long *Long) *Answer {
 
 // Addf adds a line of our own text.
 func (a *Answer) Addf(format string, args ...any) {
-	a.add(block{text: fmt.Sprintf(format, args...)})
+	a.add(block{Passage: Passage{Text: fmt.Sprintf(format, args...)}})
 }
 
 // Quotef adds lines with text of a page: its author may address the agent in it.
 func (a *Answer) Quotef(format string, args ...any) { a.Quote(fmt.Sprintf(format, args...)) }
 
 // Quote is Quotef without a format.
-func (a *Answer) Quote(text string) { a.add(block{text: text, fromPage: true}) }
+func (a *Answer) Quote(text string) { a.add(block{Passage: Passage{text, true}}) }
 
 func (a *Answer) add(b block) {
-	if last := len(a.blocks) - 1; last >= 0 && a.blocks[last].fromPage == b.fromPage && a.blocks[last].inData == b.inData {
-		a.blocks[last].text += "\n" + b.text
-		return
+	if n := len(a.blocks); n > 0 {
+		if last := &a.blocks[n-1]; last.FromPage == b.FromPage && last.inData == b.inData {
+			last.Text += "\n" + b.Text
+			return
+		}
 	}
 	a.blocks = append(a.blocks, b)
 }
@@ -62,7 +91,7 @@ func (a *Answer) add(b block) {
 // Append adds the text of another answer after a lead.
 func (a *Answer) Append(lead string, other *Answer) {
 	for _, b := range other.blocks {
-		a.add(block{text: lead + b.text, fromPage: b.fromPage})
+		a.add(block{Passage: Passage{lead + b.Text, b.FromPage}})
 		lead = ""
 	}
 }
@@ -72,7 +101,7 @@ func (a *Answer) Begin(notice string) {
 	if notice == "" {
 		return
 	}
-	a.Precede(&Answer{blocks: []block{{text: notice + "\n"}}})
+	a.Precede(&Answer{blocks: []block{{Passage: Passage{Text: notice + "\n"}}}})
 }
 
 // Precede puts another answer in front.
@@ -86,55 +115,40 @@ func (a *Answer) Precede(other *Answer) {
 
 // Picture adds an image of the page.
 func (a *Answer) Picture(data []byte, format string) {
-	a.pictures = append(a.pictures, &mcp.ImageContent{Data: data, MIMEType: "image/" + format, Meta: mcp.Meta{FromPage: true}})
+	a.pictures = append(a.pictures, Picture{data, "image/" + format})
 }
 
 // Download is the address of a download that the action has started; empty: none.
 func (a *Answer) Download() string { return a.download }
 
-// FromPage is the mark of content that holds a page's text or picture, so that a host can
-// treat it as untrusted.
-const FromPage = "browser-coordinator/from-page"
-
-// Result is the result of a tool, with structured content if the tool has that.
-func (a *Answer) Result(structured bool) *mcp.CallToolResult {
+// Result is the result of a tool, with data if the tool has that.
+func (a *Answer) Result(structured bool) *Result {
 	a.bound()
-	res := a.result()
-	if structured {
-		res.Meta, res.StructuredContent = a.marks(), a.structure()
-	}
-	return res
-}
-
-func (a *Answer) result() *mcp.CallToolResult {
-	content := []mcp.Content{}
+	r := &Result{Pictures: a.pictures}
 	for _, b := range a.blocks {
-		text := &mcp.TextContent{Text: b.text}
-		if b.fromPage {
-			text.Meta = mcp.Meta{FromPage: true}
-		}
-		content = append(content, text)
+		r.Passages = append(r.Passages, b.Passage)
 	}
-	return &mcp.CallToolResult{Content: append(content, a.pictures...)}
+	if structured {
+		r.Data = a.structure()
+	}
+	return r
 }
 
 // Failure is the result of a failed call. The notice that would begin an answer follows
-// the error, and then what the answer has, which came of the call before it failed.
-func (a *Answer) Failure(err error, fromPage bool, notice string) *mcp.CallToolResult {
-	cameOf := a.blocks
-	a.blocks = []block{{text: err.Error(), fromPage: fromPage}}
+// the error, and then what the answer has, which the call did before it failed.
+func (a *Answer) Failure(err error, fromPage bool, notice string) *Result {
+	done := a.blocks
+	a.blocks = []block{{Passage: Passage{err.Error(), fromPage}}}
 	if notice != "" {
-		a.add(block{text: "\n\n" + notice})
+		a.add(block{Passage: Passage{Text: "\n\n" + notice}})
 	}
-	for _, b := range cameOf {
+	for _, b := range done {
 		a.add(b)
 	}
-	a.bound()
 	a.pictures = nil
-	res := a.result()
-	res.Meta = a.marks()
-	res.SetError(err)
-	return res
+	r := a.Result(false)
+	r.Failed = true
+	return r
 }
 
 // addressed is something of a page's history or storage. All of its addresses must be

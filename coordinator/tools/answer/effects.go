@@ -36,13 +36,15 @@ func (a *Answer) Changed(c page.Change) {
 	switch {
 	case c.Dialog == nil:
 	case c.Dialog.Type == "beforeunload":
-		a.Addf("The page asks whether to leave it (a beforeunload dialog): accept leaves it, dismiss stays. Nothing else works in the page until it is answered with browser_handle_dialog.")
+		a.Addf("The page asks whether to leave it (a beforeunload dialog): accept leaves it, dismiss stays. Nothing " +
+			"else works in the page until it is answered with browser_handle_dialog.")
 	default:
 		has := ""
 		if c.Dialog.Default != "" {
 			has = fmt.Sprintf(" (with %q in it)", c.Dialog.Default)
 		}
-		a.Quotef("A JavaScript %s dialog is open: %q%s. Nothing else works in the page until it is answered with browser_handle_dialog.", c.Dialog.Type, c.Dialog.Message, has)
+		a.Quotef("A JavaScript %s dialog is open: %q%s. Nothing else works in the page until it is answered with "+
+			"browser_handle_dialog.", c.Dialog.Type, c.Dialog.Message, has)
 	}
 	if c.Chooser != nil {
 		many := "one file"
@@ -55,11 +57,13 @@ func (a *Answer) Changed(c page.Change) {
 		a.Quotef("A navigation was refused: %s.", c.Refused)
 	}
 	if c.Paused != nil {
-		a.Quotef("The page is paused in the debugger, in %s. Nothing that needs it to run works until it goes on.", c.Paused)
+		a.Quotef("The page is paused in the debugger, in %s. Nothing that needs it to run works until it goes on.",
+			c.Paused)
 	}
 	a.opened(c.NewPages, c.GonePages)
 	if c.Outside != "" {
-		a.Quotef("The page asked to open %s in another program. The browser may ask its user first, and give the page no input until it is answered.", c.Outside)
+		a.Quotef("The page asked to open %s in another program. The browser may ask its user first, and give the "+
+			"page no input until it is answered.", c.Outside)
 	}
 	if c.Download != "" {
 		a.Quotef("A download began, and the tab stays where it is: %s", c.Download)
@@ -280,14 +284,17 @@ const maxGoneName = 60
 
 // goneName is a line that has gone, without its ref, which is of no use.
 func goneName(line string) string {
-	name := strings.Join(strings.Fields(ref().ReplaceAllString(strings.TrimPrefix(line[indentOf(line):], "- "), "")), " ")
+	name := strings.Join(strings.Fields(ref().ReplaceAllString(strings.TrimPrefix(line[indentOf(line):], "- "), "")),
+		" ")
 	if name = strings.TrimSuffix(name, ":"); len(name) > maxGoneName {
 		name = strings.ToValidUTF8(name[:maxGoneName], "") + "…"
 	}
 	return name
 }
 
-var urgent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\+ +- (alert|alertdialog|dialog|status)\b`) })
+var urgent = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\+ +- (alert|alertdialog|dialog|status)\b`)
+})
 
 // maxRequests is how many requests an answer to an action names.
 const maxRequests = 10

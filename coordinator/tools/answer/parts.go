@@ -41,8 +41,8 @@ func cutText(text string, most int) string {
 func (a *Answer) bound() {
 	cut := false
 	for i, b := range a.blocks {
-		if len(b.text) > maxText {
-			a.blocks[i].text = cutText(a.secrets.Hide(b.text), maxText)
+		if text := b.Text; len(text) > maxText {
+			a.blocks[i].Text = cutText(a.secrets.Hide(text), maxText)
 			cut = true
 		}
 	}
@@ -90,7 +90,8 @@ func (a *Answer) part(in Paged, text string) {
 	n := min(max(in.Page, 1), len(parts))
 	a.Quote(strings.TrimSuffix(parts[n-1], "\n"))
 	if n < len(parts) {
-		a.Addf("Part %d of %d (%d characters in all): ask for page %d, narrow it down, or give a filename.", n, len(parts), len(text), n+1)
+		a.Addf("Part %d of %d (%d characters in all): ask for page %d, narrow it down, or give a filename.", n,
+			len(parts), len(text), n+1)
 	} else {
 		a.Addf("Part %d of %d, the last.", n, len(parts))
 	}
@@ -150,7 +151,8 @@ func (a *Answer) Latest(text, empty, tool string) string {
 	if _, lines, several := strings.Cut(end, "\n"); several {
 		end = lines
 	}
-	return fmt.Sprintf("… %d characters before this: %s has all.\n%s", len(text)-len(end), tool, strings.ToValidUTF8(end, ""))
+	return fmt.Sprintf("… %d characters before this: %s has all.\n%s", len(text)-len(end), tool,
+		strings.ToValidUTF8(end, ""))
 }
 
 // Brief is the beginning of a value.

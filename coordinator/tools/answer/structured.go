@@ -1,10 +1,6 @@
 package answer
 
-import (
-	"strings"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-)
+import "strings"
 
 // A structured answer is for programs. Some hosts pass only it to their model, some only
 // the text, some both. So it holds everything in the text, once. What is not data is in
@@ -29,7 +25,7 @@ func SetList[T any](a *Answer, name string, list []T, none string) {
 
 // Show adds lines that a member of the structured answer holds too.
 func (a *Answer) Show(text string, fromPage bool) {
-	a.add(block{text: text, fromPage: fromPage, inData: true})
+	a.add(block{Passage{text, fromPage}, true})
 }
 
 // textOnly removes the structured answer.
@@ -44,7 +40,7 @@ func (a *Answer) textOnly() {
 func (a *Answer) structure() map[string]any {
 	var notes []string
 	for _, b := range a.blocks {
-		if text := strings.TrimSpace(b.text); !b.inData && text != "" {
+		if text := strings.TrimSpace(b.Text); !b.inData && text != "" {
 			notes = append(notes, text)
 		}
 	}
@@ -55,14 +51,4 @@ func (a *Answer) structure() map[string]any {
 		return map[string]any{}
 	}
 	return a.data
-}
-
-// marks is the metadata of a whole answer with a structured part, which has no blocks.
-func (a *Answer) marks() mcp.Meta {
-	for _, b := range a.blocks {
-		if b.fromPage {
-			return mcp.Meta{FromPage: true}
-		}
-	}
-	return nil
 }

@@ -11,35 +11,34 @@ import (
 	"strings"
 )
 
-// synonyms are names of parameters in other versions of Playwright MCP and other servers,
-// and ours for each: the first that the tool has.
+// synonyms are names of parameters in other versions of Playwright MCP, and what models write
+// for them. Ours is the first that the tool has.
 var synonyms = map[string][]string{
 	"ref": {"target"}, "selector": {"target"}, "startRef": {"startTarget"}, "endRef": {"endTarget"},
 	"sourcePosition": {"startPosition"}, "targetPosition": {"endPosition"},
-	"value": {"text", "values"}, "text": {"value", "values", "promptText"}, "values": {"value"},
-	"expression": {"function"}, "function": {"expression"},
+	"value": {"text", "values"}, "text": {"values"}, "values": {"value"},
 }
 
-// ignored are parameters without which a call does what it says.
-var ignored = []string{"description", "reason", "intent", "explanation", "timeout"}
+// ignored is a parameter of Playwright without which a call does what it says.
+const ignored = "timeout"
 
-// claims are parameters of Playwright MCP in which an agent describes what it acts on.
+// descriptions are parameters of Playwright MCP in which an agent describes what it acts on.
 // They are not listed: only the user sees them.
-var claims = []string{"element", "startElement", "endElement", "name"}
+var descriptions = []string{"element", "startElement", "endElement", "name"}
 
 // Fit brings a call's arguments into the form that the tool takes: synonyms, a single value
 // for a list, a number as a string. What is left over, missing or of another type is an error
 // that names the parameter. It returns also the agent's own words for what the call acts on.
-func (t *Tool) Fit(arguments json.RawMessage) (fitted json.RawMessage, claims []string, err error) {
+func (t *Tool) Fit(arguments json.RawMessage) (fitted json.RawMessage, descriptions []string, err error) {
 	f := fitter{tool: t.Name}
 	fitted, err = f.object(&t.Parameters, arguments)
-	return fitted, f.claims, err
+	return fitted, f.descriptions, err
 }
 
 // fitter fits the arguments of one call.
 type fitter struct {
-	tool   string
-	claims []string
+	tool         string
+	descriptions []string
 }
 
 // object fits an object whose members are known.
@@ -54,18 +53,20 @@ func (f *fitter) object(p *Parameter, raw json.RawMessage) (json.RawMessage, err
 		}
 		return nil, fmt.Errorf("%s: want an object, not %s", p.Name, raw)
 	}
+	where := cmp.Or(p.Name, f.tool)
 	fitted := make(map[string]json.RawMessage, len(given))
 	as := map[string]string{} // the names that are given, by ours
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		own := p.own(name, given)
 		if own == nil {
-			if err := f.other(p, name, given[name], fitted); err != nil {
+			if err := f.other(p, where, name, given[name], fitted); err != nil {
 				return nil, err
 			}
 			continue
 		}
 		if other := as[own.Name]; other != "" && !bytes.Equal(given[other], given[name]) {
-			return nil, fmt.Errorf("%s: %s and %s mean the same here, and have different values: give one", f.tool, other, name)
+			return nil, fmt.Errorf("%s: %s and %s mean the same here, and have different values: give one", where,
+				other, name)
 		}
 		as[own.Name] = name
 		value, err := f.value(own, given[name])
@@ -78,26 +79,28 @@ func (f *fitter) object(p *Parameter, raw json.RawMessage) (json.RawMessage, err
 	}
 	for _, m := range p.Members {
 		if _, ok := fitted[m.Name]; m.Required && !ok {
-			return nil, fmt.Errorf("%s needs %s%s", f.tool, m.Name, m.explained())
+			return nil, fmt.Errorf("%s needs %s%s", where, m.Name, m.explained())
 		}
 	}
 	return json.Marshal(fitted)
 }
 
-// other takes an argument that is none of the parameters.
-func (f *fitter) other(p *Parameter, name string, value json.RawMessage, fitted map[string]json.RawMessage) error {
+// other takes an argument that is none of the parameters. where names what has them.
+func (f *fitter) other(
+	p *Parameter, where, name string, value json.RawMessage, fitted map[string]json.RawMessage,
+) error {
 	switch {
 	case p.Open:
 		fitted[name] = value
-	case name == "timeout" && p.Member("time") != nil: // it would be ignored in vain
-		return fmt.Errorf("%s has no parameter %q; give time, in seconds", f.tool, name)
-	case slices.Contains(claims, name):
-		var claim string
-		if json.Unmarshal(value, &claim) == nil && claim != "" {
-			f.claims = append(f.claims, claim)
+	case name == ignored && p.Member("time") != nil:
+		return fmt.Errorf("%s has no parameter %q; give time, in seconds", where, name)
+	case slices.Contains(descriptions, name):
+		var description string
+		if json.Unmarshal(value, &description) == nil && description != "" {
+			f.descriptions = append(f.descriptions, description)
 		}
-	case !slices.Contains(ignored, name):
-		return p.noMember(f.tool, name)
+	case name != ignored:
+		return p.noMember(where, name)
 	}
 	return nil
 }
@@ -116,19 +119,19 @@ func (p *Parameter) own(name string, given map[string]json.RawMessage) (own *Par
 	return own
 }
 
-func (p *Parameter) noMember(tool, name string) error {
+func (p *Parameter) noMember(where, name string) error {
 	var ours []string
 	for _, m := range p.Members {
 		ours = append(ours, m.Name)
 	}
 	slices.Sort(ours)
 	if len(ours) == 0 {
-		return fmt.Errorf("%s has no parameter %q: it has none", tool, name)
+		return fmt.Errorf("%s has no parameter %q: it has none", where, name)
 	}
 	if near := nearest(name, ours); near != "" {
-		return fmt.Errorf("%s has no parameter %q; give %s. It has %s", tool, name, near, strings.Join(ours, ", "))
+		return fmt.Errorf("%s has no parameter %q; give %s. It has %s", where, name, near, strings.Join(ours, ", "))
 	}
-	return fmt.Errorf("%s has no parameter %q: it has %s", tool, name, strings.Join(ours, ", "))
+	return fmt.Errorf("%s has no parameter %q: it has %s", where, name, strings.Join(ours, ", "))
 }
 
 // explained is what an error adds about a parameter.
@@ -149,7 +152,7 @@ func (f *fitter) value(p *Parameter, value json.RawMessage) (json.RawMessage, er
 	var text string
 	var list []json.RawMessage
 	isText, isList := json.Unmarshal(value, &text) == nil, json.Unmarshal(value, &list) == nil
-	if p.Encoded && !isText {
+	if p.Is(Encoded) && !isText {
 		return json.Marshal(string(value))
 	}
 	if isList && p.Type != "array" && p.Type != "object" && len(list) == 1 {
@@ -177,7 +180,9 @@ func (f *fitter) value(p *Parameter, value json.RawMessage) (json.RawMessage, er
 			number = json.RawMessage(text)
 		}
 		_, err := strconv.ParseFloat(string(number), 64)
-		if _, whole := strconv.ParseInt(string(number), 10, 64); err == nil && json.Valid(number) && (whole == nil || p.Type == "number") { // not NaN
+		// not NaN
+		if _, whole := strconv.ParseInt(string(number), 10, 64); err == nil && json.Valid(number) &&
+			(whole == nil || p.Type == "number") {
 			return number, nil
 		}
 	case "boolean":
@@ -186,7 +191,7 @@ func (f *fitter) value(p *Parameter, value json.RawMessage) (json.RawMessage, er
 		}
 	case "string":
 		switch {
-		case isList && p.Multiple:
+		case isList && p.Is(Multiple):
 			return f.items(&Parameter{Name: p.Name, Type: "string"}, list)
 		case isText && len(p.Values) > 0 && !slices.Contains(p.Values, text) && (p.Required || text != ""):
 			return nil, fmt.Errorf("%s %q: want one of %s", p.Name, text, strings.Join(p.Values, ", "))
@@ -196,15 +201,22 @@ func (f *fitter) value(p *Parameter, value json.RawMessage) (json.RawMessage, er
 			return json.Marshal(string(value))
 		}
 	}
-	article := map[bool]string{true: "an", false: "a"}[strings.Contains("aio", p.Type[:1])]
+	article := "a"
+	if strings.Contains("aio", p.Type[:1]) {
+		article = "an"
+	}
 	return nil, fmt.Errorf("%s: want %s %s%s, not %s", p.Name, article, p.Type, p.explained(), value)
 }
 
 // items fits the elements of a list.
 func (f *fitter) items(p *Parameter, list []json.RawMessage) (json.RawMessage, error) {
 	fitted := make([]json.RawMessage, 0, len(list))
-	for _, item := range list {
-		value, err := f.value(p, item)
+	for i, item := range list {
+		each := *p
+		if p.Type == "object" {
+			each.Name = fmt.Sprintf("%s %d", p.Name, i+1)
+		}
+		value, err := f.value(&each, item)
 		if err != nil {
 			return nil, err
 		}

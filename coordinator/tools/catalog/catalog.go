@@ -21,9 +21,8 @@ type Tool struct {
 	Hints mcp.ToolAnnotations
 	// Structured: the tool has a structured result too.
 	Structured bool
-	// Others are names of tools of other servers, with blanks between them, and how this
-	// tool does the same.
-	Others map[string]string
+	// Replaces are tools of Playwright MCP that this one replaces, and how.
+	Replaces map[string]string
 }
 
 // Tools are the tools of this program, by their names.
@@ -83,13 +82,13 @@ type list struct {
 }
 
 // List is the middleware that responds to tools/list, and to a call of a tool that does not
-// exist. all are the tools that the program can have, also those that are off.
-func (t Tools) List(all Tools) mcp.Middleware {
+// exist. unlisted is how a user adds a tool that is off; empty: no such tool exists.
+func (t Tools) List(unlisted func(name string) string) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			result, err := next(ctx, method, req)
 			if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && err != nil && t[call.Name] == nil {
-				return result, t.unknown(all, call.Name, err)
+				return result, t.unknown(call.Name, unlisted(call.Name), err)
 			}
 			registered, ok := result.(*mcp.ListToolsResult)
 			if err != nil || !ok {

@@ -26,24 +26,28 @@ type Parameter struct {
 	Required bool
 	// Open: an object may have other members.
 	Open bool
-	// Unlisted: calls may have it, and the list does not show it.
-	Unlisted bool
-	// Subject: it names what a call is about, for a report to the user.
-	Subject bool
-	// Multiple: the text may also be a list of texts.
-	Multiple bool
-	// Spelled: what it is about names the members of an object, which are not listed.
-	Spelled bool
-	// Encoded: what is no text stands for its JSON.
-	Encoded bool
+	// Properties are some of those below.
+	Properties []string
 }
+
+// The properties of parameters.
+const (
+	Unlisted = "unlisted" // calls may have it, and the list does not show it
+	Subject  = "subject"  // it names what a call is about, for a report to the user
+	Multiple = "multiple" // the text may also be a list of texts
+	Spelled  = "spelled"  // what it is about names the members of an object, which are not listed
+	Encoded  = "encoded"  // what is no text stands for its JSON
+)
+
+// Is reports whether the parameter has a property.
+func (p *Parameter) Is(property string) bool { return slices.Contains(p.Properties, property) }
 
 // Of derives the parameters of a tool from the type of its arguments, a struct. Of a field:
 //
 //   - the tag json has the name; a parameter without omitempty is required
-//   - about is for agents
+//   - about is for agents; without it they see the values that are allowed
 //   - oneof has the values that are allowed
-//   - is has properties: unlisted, subject, multiple, spelled, encoded
+//   - is has its properties, with blanks between them
 func Of(arguments reflect.Type) Parameter { return describe(arguments) }
 
 // Open is implemented by objects that may have members which their type does not name.
@@ -91,19 +95,12 @@ func member(field reflect.StructField) Parameter {
 		p.Items.Name = name
 	}
 	p.Values = strings.Fields(field.Tag.Get("oneof"))
-	for property := range strings.FieldsSeq(field.Tag.Get("is")) {
-		switch property {
-		case "unlisted":
-			p.Unlisted = true
-		case "subject":
-			p.Subject = true
-		case "multiple":
-			p.Multiple = true
-		case "spelled":
-			p.Spelled = true
-		case "encoded":
-			p.Encoded = true
-		default:
+	if last := len(p.Values) - 1; p.About == "" && last > 0 {
+		p.About = strings.Join(p.Values[:last], ", ") + " or " + p.Values[last]
+	}
+	p.Properties = strings.Fields(field.Tag.Get("is"))
+	for _, property := range p.Properties {
+		if !slices.Contains([]string{Unlisted, Subject, Multiple, Spelled, Encoded}, property) {
 			panic(fmt.Sprintf("%s: %q is no property of a parameter", name, property))
 		}
 	}
@@ -121,7 +118,9 @@ func (p *Parameter) Member(name string) *Parameter {
 
 // MarshalJSON implements [json.Marshaler].
 func (p Parameter) MarshalJSON() ([]byte, error) {
-	listed := slices.DeleteFunc(slices.Clone(p.Members), func(m Parameter) bool { return m.Unlisted || p.Spelled })
+	listed := slices.DeleteFunc(slices.Clone(p.Members), func(m Parameter) bool {
+		return m.Is(Unlisted) || p.Is(Spelled)
+	})
 	var required []string
 	for _, m := range listed {
 		if m.Required {

@@ -10,51 +10,32 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// unknown names the tool that does what the name of one promises that the server does not
-// have. all are also the tools that are off.
-func (t Tools) unknown(all Tools, name string, err error) error {
+// unknown names the tool that does what a name promises that the server does not have.
+// unlisted is how the user adds it; empty: it does not exist.
+func (t Tools) unknown(name, unlisted string, err error) error {
 	if !strings.Contains(err.Error(), "unknown tool") {
 		return err
 	}
 	message := fmt.Sprintf("there is no tool %q", name)
-	if ours := t.elsewhere(bare(name)); ours != "" {
+	if ours := t.replacing(name); ours != "" {
 		message += "; there is " + ours
-	} else if all[name] != nil {
-		message += " here: the user can add it with --caps"
+	} else if unlisted != "" {
+		message += " here: " + unlisted
 	} else if near := nearest(name, slices.Collect(maps.Keys(t))); near != "" {
 		message += "; there is " + near
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
 }
 
-// elsewhere is the tool, and how it is called, that does what another server's tool of that
-// name does; empty: none is known.
-func (t Tools) elsewhere(name string) string {
+// replacing is the tool, and how it is called, that replaces one of Playwright MCP; empty: none
+// does.
+func (t Tools) replacing(name string) string {
 	for _, tool := range t {
-		for names, how := range tool.Others {
-			if slices.Contains(strings.Fields(names), name) {
-				return strings.TrimSpace(tool.Name + " " + how)
-			}
+		if how := tool.Replaces[name]; how != "" {
+			return tool.Name + " " + how
 		}
 	}
 	return ""
-}
-
-// bare is the name of a tool without the prefix that says in which program it works, and
-// in this program's spelling.
-func bare(name string) string {
-	var b strings.Builder
-	for i, c := range strings.ReplaceAll(name, "-", "_") {
-		if i > 0 && 'A' <= c && c <= 'Z' {
-			b.WriteByte('_')
-		}
-		b.WriteRune(c)
-	}
-	name = strings.ToLower(b.String())
-	for _, prefix := range []string{"browser_", "playwright_", "puppeteer_", "chrome_"} {
-		name = strings.TrimPrefix(name, prefix)
-	}
-	return name
 }
 
 // nearest is the name that is most likely meant; empty if none is near. A tool's name may
@@ -65,7 +46,8 @@ func nearest(name string, names []string) string {
 	best, distance := "", max(1, (len(word)+1)/3)+1
 	var containing []string
 	for _, each := range names {
-		if d := min(levenshtein.ComputeDistance(name, each), levenshtein.ComputeDistance(word, unprefixed(each))); d < distance {
+		if d := min(levenshtein.ComputeDistance(name, each),
+			levenshtein.ComputeDistance(word, unprefixed(each))); d < distance {
 			best, distance = each, d
 		}
 		if strings.Contains(each, word) {

@@ -30,7 +30,8 @@ func (t *Test) File(hidden *secrets.Set) string {
 		head += javascript.Comment("Set in the environment: "+strings.Join(names, ", ")) + "\n"
 		names = slices.DeleteFunc(names, func(name string) bool { return t.passwords[name] == "" })
 		if len(names) > 0 {
-			head += javascript.Comment("What was typed into password fields is not in this file: "+strings.Join(names, ", ")) + "\n"
+			head += javascript.Comment("What was typed into password fields is not in this file: "+strings.Join(names,
+				", ")) + "\n"
 		}
 	}
 	return head + "test('the session of an agent', async ({ page }) => {\n" + w.String() + "});\n"
@@ -199,7 +200,8 @@ func ExpectPartOfURL(page javascript.Expression, part string, options javascript
 // often differs from session to session.
 func expectURL(page javascript.Expression, url string) javascript.Expression {
 	if strings.ContainsAny(url, "?#") {
-		return javascript.Of("expect($).toHaveURL($)", page, javascript.Pattern{Before: "^", Text: place(url), After: `/?[?#]`})
+		return javascript.Of("expect($).toHaveURL($)", page,
+			javascript.Pattern{Before: "^", Text: place(url), After: `/?[?#]`})
 	}
 	return javascript.Of("expect($).toHaveURL($)", page, url)
 }

@@ -111,7 +111,8 @@ func (l layer) fold() layer {
 	space := false
 	for i := 0; i < len(l.text); {
 		r, size := utf8.DecodeRuneInString(l.text[i:])
-		if r >= utf8.RuneSelf && unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		if r >= utf8.RuneSelf && unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point,
+			unicode.Variation_Selector) {
 			i += size
 			continue
 		}
@@ -300,7 +301,8 @@ const mostMarked = 2
 // searchMarked is search in the text without markup, and in that with its escapes undone.
 // size is how long the markup at the start of a text is; 0: there is none, and less than 0:
 // so much is none. Markup begins with one of the characters in begin.
-func (l layer) searchMarked(size func(text string) int, begin string, forms []spelling, layers int, spans []span) []span {
+func (l layer) searchMarked(size func(text string) int, begin string, forms []spelling, layers int,
+	spans []span) []span {
 	if !strings.ContainsAny(l.text, begin) {
 		return spans
 	}

@@ -38,12 +38,14 @@ func Load(file string) (*Set, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if n := utf8.RuneCountInString(values[name]); n > 0 && n < shortest {
-			return nil, fmt.Errorf("secrets %s: the value of %s has fewer than %d characters: every word that holds them would be hidden. Leave it out", file, name, shortest)
+			return nil, fmt.Errorf("secrets %s: the value of %s has fewer than %d characters: every word that holds "+
+				"them would be hidden. Leave it out", file, name, shortest)
 		}
 	}
 	all := New(values)
 	if len(all.values) == 0 {
-		return nil, fmt.Errorf("secrets %s: it has no values, so nothing would be hidden: add lines NAME=VALUE, or omit the file", file)
+		return nil, fmt.Errorf("secrets %s: it has no values, so nothing would be hidden: add lines NAME=VALUE, or "+
+			"omit the file", file)
 	}
 	return all, nil
 }
@@ -118,7 +120,8 @@ func (s *Set) Typable(name string) error {
 	if s.learned[name] < maxLearned {
 		return nil
 	}
-	return fmt.Errorf("%s is not typed: the page has made %d other texts of it, and no more can be hidden. Ask the user to type it", name, maxLearned)
+	return fmt.Errorf("%s is not typed: the page has made %d other texts of it, and no more can be hidden. Ask the "+
+		"user to type it", name, maxLearned)
 }
 
 // derived is what can come from a value in the text that a field made of it: the longest part

@@ -64,13 +64,16 @@ func userName(is frame.Identity, aim input.Aim) string {
 	return ""
 }
 
-// about sets what a question is about. p is the page that the call will act in; nil: it
-// is not known. It returns an error if the call is sure to fail: the user is not asked
-// then.
-func (c *Call) about(ctx context.Context, p *page.Page, q *policy.Question) error {
+// describe says in a question what the call acts on. p is the page that it will act in; nil: it
+// is not known. It returns an error if the call is sure to fail.
+func (c *Call) describe(ctx context.Context, p *page.Page, q *policy.Question) error {
 	if len(c.Aims) == 0 {
 		q.Detail = c.Secrets.Hide(c.Question(nil))
-		return nil
+		if p == nil || c.Operation.Category != policy.Script {
+			return nil
+		}
+		_, err := p.Identify(ctx, input.Aim{}) // a script needs a page that runs
+		return hopeless(err, "")
 	}
 	c.asked = map[string]string{}
 	var names, claims []string
@@ -80,7 +83,7 @@ func (c *Call) about(ctx context.Context, p *page.Page, q *policy.Question) erro
 		if p != nil {
 			var err error
 			on, err = p.Identify(ctx, aim)
-			if _, numbered := frame.ParseRef(aim.Target); numbered && (errors.As(err, new(*frame.StaleRefError)) || errors.As(err, new(*frame.TargetError))) {
+			if err := hopeless(err, aim.Target); err != nil {
 				return err
 			}
 		}
@@ -90,14 +93,25 @@ func (c *Call) about(ctx context.Context, p *page.Page, q *policy.Question) erro
 		names = append(names, userName(on.Identity, aim))
 		known = append(known, on.Identity)
 	}
-	for _, claim := range c.Claims {
-		if isNew(claim, known) {
-			claims = append(claims, claim)
+	for _, description := range c.Descriptions {
+		if isNew(description, known) {
+			claims = append(claims, description)
 		}
 	}
 	q.Detail = c.Secrets.Hide(c.Question(names))
 	q.Claim = c.Secrets.Hide(plain(strings.Join(claims, ", "), longestClaim))
 	c.target = strings.Join(names, ", ")
+	return nil
+}
+
+// hopeless is the error of looking at a target if no action can succeed there: the page does
+// not run, or the element of a ref has gone. What a selector names may still appear.
+func hopeless(err error, target string) error {
+	_, numbered := frame.ParseRef(target)
+	if errors.Is(err, page.ErrPaused) || errors.Is(err, page.ErrCrashed) || errors.As(err, new(*page.DialogError)) ||
+		numbered && (errors.As(err, new(*frame.StaleRefError)) || errors.As(err, new(*frame.TargetError))) {
+		return err
+	}
 	return nil
 }
 
@@ -121,7 +135,9 @@ func isNew(claim string, elements []frame.Identity) bool {
 }
 
 func words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+	return strings.FieldsFunc(strings.ToLower(text), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsNumber(c)
+	})
 }
 
 // otherError reports that the page presents another element as a target than when the
@@ -129,7 +145,8 @@ func words(text string) []string {
 type otherError struct{ asked, now string }
 
 func (e *otherError) Error() string {
-	return fmt.Sprintf("the user was asked about %s, and the page has %s there now, so nothing was done to it: call again to ask about that", e.asked, e.now)
+	return fmt.Sprintf("the user was asked about %s, and the page has %s there now, so nothing was done to it: "+
+		"call again to ask about that", e.asked, e.now)
 }
 
 var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
@@ -154,9 +171,9 @@ func (c *Call) Act(ctx context.Context, p *page.Page, a input.Action) (page.Chan
 		return err
 	}
 	change, err := p.Act(ctx, a)
-	c.did.change = change // also if it failed
+	c.effect.change = change // also if it failed
 	if errors.Is(err, page.ErrPageClosed) && !errors.Is(err, page.ErrUnsent) {
-		c.did.closed, err = c.browsers.left(ctx, p), nil
+		c.effect.closed, err = c.pageClosed(ctx, p), nil
 	}
 	return change, err
 }
@@ -176,7 +193,8 @@ func (c *Call) Acted(done, between string) func(page.Change, error) error {
 				sentence, joint = sentence+joint+shown, between
 			}
 			if on.Was != "" {
-				changed = append(changed, fmt.Sprintf("The last snapshot had %s as %s: the page has changed it since.", on.Target, on.Was))
+				changed = append(changed,
+					fmt.Sprintf("The last snapshot had %s as %s: the page has changed it since.", on.Target, on.Was))
 			}
 		}
 		c.target = cmp.Or(strings.Join(names, between), c.target)

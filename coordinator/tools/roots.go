@@ -1,67 +1,69 @@
-package agent
+package tools
 
 import (
 	"context"
-	"net/url"
-	"path/filepath"
-	"runtime"
+	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/tools/agent"
 )
 
-// hostRoots are the folders that the host works in.
+// hostRoots are the folders that the host of a session works in.
 type hostRoots struct {
+	session *mcp.ServerSession
+	log     *slog.Logger
+	changed func() // is called when the roots are others
+
 	mu    sync.Mutex // guards the fields that follow
 	paths []string
 	known bool
-	asked int // how often, in vain
+	asked int // how often without an answer
 }
 
 const rootsTimeout = 2 * time.Second
 
-// hostRoots are the host's roots as paths. The host is asked once, and again after each
+// get returns the host's roots as paths. It asks the host once, and again after each
 // notification of a change.
-func (a *Agent) hostRoots(ctx context.Context) []string {
-	a.roots.mu.Lock()
-	known, paths := a.roots.known, a.roots.paths
-	a.roots.mu.Unlock()
+func (r *hostRoots) get(ctx context.Context) []string {
+	r.mu.Lock()
+	known, paths := r.known, r.paths
+	r.mu.Unlock()
 	if known {
 		return paths
 	}
-	init := a.session.InitializeParams()
+	init := r.session.InitializeParams()
 	if init == nil || init.ProtocolVersion >= rootsInResponse || !hasRoots(init.Capabilities) {
 		return paths
 	}
 	ctx, cancel := context.WithTimeout(ctx, rootsTimeout)
 	defer cancel()
 	//lint:ignore SA1019 as for hasRoots
-	response, err := a.session.ListRoots(ctx, nil)
+	response, err := r.session.ListRoots(ctx, nil)
 	if err != nil {
-		a.Log.Warn("the host did not give its roots", "error", err)
+		r.log.Warn("the host did not give its roots", "error", err)
 		return nil
 	}
-	return a.setRoots(response)
+	return r.set(response)
 }
 
 //lint:ignore SA1019 as for hasRoots
-func (a *Agent) setRoots(response *mcp.ListRootsResult) []string {
+func (r *hostRoots) set(response *mcp.ListRootsResult) []string {
 	var paths []string
 	for _, root := range response.Roots {
-		if path, ok := filePath(root.URI); ok {
+		if path, ok := agent.FilePath(root.URI); ok {
 			paths = append(paths, path)
 		}
 	}
-	r := &a.roots
 	r.mu.Lock()
-	changed := !slices.Equal(paths, r.paths)
+	others := !slices.Equal(paths, r.paths)
 	r.paths, r.known, r.asked = paths, true, 0
 	r.mu.Unlock()
-	if changed {
-		a.resolveAgain()
+	if others {
+		r.changed()
 	}
 	return paths
 }
@@ -77,18 +79,17 @@ const (
 	mostAsked = 16
 )
 
-// AskRoots returns the response that requests the host's roots, nil if there is nothing
-// to request.
-func (a *Agent) AskRoots(req *mcp.CallToolRequest) *mcp.CallToolResult {
+// request returns the response that requests the host's roots, nil if there is nothing to
+// request.
+func (r *hostRoots) request(req *mcp.CallToolRequest) *mcp.CallToolResult {
 	if req.ProtocolVersion() < rootsInResponse || !hasRoots(req.ClientCapabilities()) {
 		return nil
 	}
 	//lint:ignore SA1019 as for hasRoots
 	if response, given := req.Params.InputResponses[rootsInput].(*mcp.ListRootsResult); given {
-		a.setRoots(response)
+		r.set(response)
 		return nil
 	}
-	r := &a.roots
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known {
@@ -96,7 +97,7 @@ func (a *Agent) AskRoots(req *mcp.CallToolRequest) *mcp.CallToolResult {
 	}
 	if r.asked++; r.asked > mostAsked {
 		r.known = true
-		a.Log.Warn("the host says that it has roots, and does not give them")
+		r.log.Warn("the host says that it has roots, and does not give them")
 		return nil
 	}
 	//lint:ignore SA1019 as for hasRoots
@@ -108,26 +109,10 @@ func hasRoots(capabilities *mcp.ClientCapabilities) bool {
 	return capabilities != nil && capabilities.RootsV2 != nil
 }
 
-// RootsChanged makes the next call ask for the roots again.
-func (a *Agent) RootsChanged() {
-	a.roots.mu.Lock()
-	a.roots.known = false
-	a.roots.mu.Unlock()
-	a.resolveAgain()
-}
-
-// filePath is the path of a file URI (RFC 8089), which roots are.
-func filePath(uri string) (string, bool) {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" || u.Path == "" {
-		return "", false
-	}
-	path := u.Path
-	if runtime.GOOS == "windows" {
-		if u.Host != "" {
-			return `\\` + u.Host + filepath.FromSlash(path), true
-		}
-		path = strings.TrimPrefix(path, "/")
-	}
-	return filepath.FromSlash(path), true
+// forget makes the next call ask for the roots again.
+func (r *hostRoots) forget() {
+	r.mu.Lock()
+	r.known = false
+	r.mu.Unlock()
+	r.changed()
 }

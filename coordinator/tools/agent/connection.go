@@ -1,0 +1,280 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"browser-coordinator/cdpproxy/dial"
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/policy"
+)
+
+// owner is whose browser it is.
+type owner int
+
+const (
+	ofWindow   owner = iota // a window's; its user decides what an agent may do there
+	ofSession               // the Launcher's, opened for this session
+	ofStranger              // the Launcher's, of another program
+)
+
+// destination is the browser that a call resolves to.
+type destination struct {
+	url     string // of CDP
+	owner   owner
+	folders []string // of the workspace
+
+	// These are set for a window's browser.
+	window registry.Window
+	user   *registry.Source
+	access policy.State // what that user has chosen
+}
+
+// connection is the agent's connection to one browser.
+type connection struct {
+	destination // access is what the agent has acted on; Agent.mu guards it
+	browser     *page.Browser
+	work        *work
+}
+
+// ended reports whether the connection has ended.
+func (c *connection) ended() bool { return isClosed(c.browser.Done()) }
+
+// dialing is a connection that one call makes, and for which others wait.
+type dialing struct {
+	done       chan struct{} // closed when the fields that follow are set
+	connection *connection
+	err        error
+}
+
+// connectError reports a browser that could not be reached: nothing was sent.
+type connectError struct {
+	url string
+	err error
+}
+
+func (e *connectError) Error() string {
+	return fmt.Sprintf("the browser at %s does not answer: %v", dial.Place(e.url), e.err)
+}
+
+func (e *connectError) Unwrap() error { return e.err }
+
+// connect returns the connection to a browser. It connects if there is no connection, or
+// if the last one has ended.
+func (a *Agent) connect(ctx context.Context, to destination, use usage) (*connection, error) {
+	a.drop((*connection).ended)
+	if to.owner != ofSession && use >= used {
+		a.abandon()
+	}
+	a.mu.Lock()
+	if c := a.connections[to.url]; c != nil {
+		defer a.mu.Unlock()
+		c.work.usage = max(c.work.usage, use)
+		return c, nil
+	}
+	d := a.dials[to.url]
+	if d == nil {
+		d = &dialing{done: make(chan struct{})}
+		a.dials[to.url] = d
+		a.mu.Unlock()
+		a.dial(ctx, to, d)
+	} else {
+		a.mu.Unlock()
+	}
+	select {
+	case <-d.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	d.connection.work.usage = max(d.connection.work.usage, use)
+	return d.connection, nil
+}
+
+// dial connects to a browser.
+func (a *Agent) dial(ctx context.Context, to destination, d *dialing) {
+	defer close(d.done)
+	options := page.Options{Logger: a.Logger, Record: true, Folders: to.folders, Refs: &a.refs}
+	if to.owner == ofSession {
+		options.Viewport = a.Viewport
+		if a.Launcher.Downloads() != "" {
+			options.Downloads = a.downloads(ctx)
+		}
+	}
+	browser, err := page.Connect(ctx, to.url, &options)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.dials, to.url)
+	if err != nil {
+		d.err = &connectError{to.url, err}
+		return
+	}
+	c := &connection{to, browser, a.suspended[to.url]} // the pages are the same
+	delete(a.suspended, to.url)
+	if c.work == nil {
+		c.work = newWork()
+	}
+	a.connections[to.url], d.connection = c, c
+	if c.user != nil {
+		a.watchers.Go(func() { a.watchUser(c) })
+	}
+}
+
+// drop ends the connections that which selects, with the claims on their pages, and reports
+// whether there were any.
+func (a *Agent) drop(which func(*connection) bool) bool {
+	return a.end(which, func(c *connection) { c.work.releaseAll() })
+}
+
+// suspend ends the connections that which selects. The next ones to their browsers continue
+// their work.
+func (a *Agent) suspend(which func(*connection) bool) {
+	if a.end(which, func(c *connection) { a.suspended[c.url] = c.work }) {
+		a.ResolveAgain()
+	}
+}
+
+// end removes the connections that which selects, each with leave, and ends them. It reports
+// whether there were any. mu is held for both functions.
+func (a *Agent) end(which func(*connection) bool, leave func(*connection)) bool {
+	a.mu.Lock()
+	var ended []*connection
+	for url, c := range a.connections {
+		if which(c) {
+			leave(c)
+			ended = append(ended, c)
+			delete(a.connections, url)
+		}
+	}
+	a.mu.Unlock()
+	for _, c := range ended {
+		c.browser.Close()
+	}
+	return len(ended) > 0
+}
+
+// endRevoked ends the connections to windows whose user has stopped the agent or chosen a
+// stricter mode. With them the browser undoes what the agent has set up there: routes,
+// emulation, waits for downloads. The agent connects again to read on.
+func (a *Agent) endRevoked() {
+	name := a.Info().Name
+	a.suspend(func(c *connection) bool {
+		if c.user == nil {
+			return false
+		}
+		former := c.access
+		c.access, _ = c.user.Access()
+		return c.access.Revokes(former, name)
+	})
+}
+
+// watchUser does that at each choice of a window's user, as long as a connection lasts.
+func (a *Agent) watchUser(c *connection) {
+	for {
+		_, chosen := c.user.Access()
+		a.endRevoked()
+		select {
+		case <-chosen:
+		case <-c.browser.Done():
+			return
+		}
+	}
+}
+
+// abandon ends a browser of this session in which no action was done, when another one
+// replaces it.
+func (a *Agent) abandon() {
+	idle := func(c *connection) bool { return c.owner == ofSession && c.work.usage < acted }
+	a.mu.Lock()
+	if a.home != nil && idle(a.home) {
+		a.home = nil // it has not gone behind the agent's back
+	}
+	a.mu.Unlock()
+	if !a.drop(idle) {
+		return
+	}
+	if err := a.Launcher.End(); err != nil {
+		a.Log.Warn("the launched browser did not end well", "error", err)
+	}
+}
+
+// inUse is the connection of the last call; nil: none.
+func (a *Agent) inUse() *connection {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.last
+}
+
+// known is the connection to a window's browser; nil: there is none yet.
+func (a *Agent) known(window registry.Window) *connection {
+	browser := window.Browser()
+	if browser == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c := a.connections[browser.URL]
+	if c == nil || c.ended() {
+		return nil
+	}
+	return c
+}
+
+// isSettled reports whether the agent has done an action in a browser of this session that
+// still runs. The agent then stays there, also when a matching window opens.
+func (a *Agent) isSettled() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range a.connections {
+		if c.owner == ofSession && c.work.usage == acted && !c.ended() {
+			return true
+		}
+	}
+	return false
+}
+
+// endTimeout bounds the time in which the tabs of a session that ends are closed.
+const endTimeout = 2 * time.Second
+
+// closeOpened closes the tabs that the agent has opened for itself, unless another agent has
+// begun to work there. It leaves the one that the user sees, who may work there as well, and a
+// browser of this session, which ends with them.
+func (a *Agent) closeOpened() {
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	for c, opened := range a.openedTabs() {
+		front, err := c.browser.InFront(ctx)
+		for _, id := range opened {
+			if err == nil && id != front && a.claim(c, id) {
+				err = c.browser.ClosePage(ctx, id)
+			}
+		}
+		if err != nil {
+			a.Log.Info("a tab of an agent that has ended stays open", "error", err)
+		}
+	}
+}
+
+// openedTabs are the tabs that end with the session.
+func (a *Agent) openedTabs() map[*connection][]string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	tabs := map[*connection][]string{}
+	for _, c := range a.connections {
+		if c.owner == ofSession || c.ended() {
+			continue
+		}
+		for id, tab := range c.work.opened {
+			if tab == forItself {
+				tabs[c] = append(tabs[c], id)
+			}
+		}
+	}
+	return tabs
+}

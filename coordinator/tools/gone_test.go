@@ -1,0 +1,115 @@
+package tools_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/coordinator/provider"
+	"browser-coordinator/internal/pagetest"
+	"browser-coordinator/internal/toolstest"
+)
+
+// An agent gets no other browser before it knows that its own has gone: its window has closed,
+// or the browser that was launched has ended.
+func TestBrowserThatHasGone(t *testing.T) {
+	t.Parallel()
+	site, browser := toolstest.ServeSample(t), toolstest.Browser(t)
+	agent, own := alone(t, "")
+	toolstest.Sit(t, browser.URL()).Browse(site)
+	w := toolstest.OpenWindowAt(t, agent.Dir, browser.URL())
+	agent.Await("Chromium;")
+	agent.Expect("browser_snapshot", nil, "URL: "+site)
+	w.Close(t.Context())
+	pagetest.Until(t, "the end of the window", func() bool {
+		return !strings.Contains(agent.Must("window_list", nil), "* ")
+	})
+	agent.Refused("browser_type", args{"target": "#name", "text": "x"},
+		"the window "+w.Folder+" in which you worked has closed, with its pages, tabs and logins, so nothing was done")
+	agent.Expect("browser_navigate", args{"url": site}, "so this is a browser of its own", "Sample")
+	if err := own.End(); err != nil { // as if it had crashed
+		t.Fatal(err)
+	}
+	agent.Refused("browser_snapshot", nil, "the browser of your own in which you worked has ended, with its pages, tabs and logins")
+	agent.Expect("browser_snapshot", nil, "URL: about:blank")
+}
+
+// The same for the browser of another program: its address has another browser now.
+func TestAttachedBrowserThatWasReplaced(t *testing.T) {
+	t.Parallel()
+	site := toolstest.ServeSample(t)
+	var present atomic.Pointer[url.URL]
+	first, second := toolstest.OwnBrowser(t, ""), toolstest.Browser(t)
+	use := func(address string) {
+		at, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, _, _ := strings.Cut(strings.TrimPrefix(at.Path, "/"), "/")
+		present.Store(&url.URL{Scheme: "http", Host: at.Host, Path: "/" + token})
+	}
+	use(first.URL())
+	address := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		httputil.NewSingleHostReverseProxy(present.Load()).ServeHTTP(w, r)
+	})
+	agent := toolstest.Start(t, options{
+		Dir: toolstest.Folder(t, "shop"), Launcher: pagetest.Attached(t, address), Attached: true,
+	})
+	agent.Open(site)
+	use(second.URL())
+	first.Close(t.Context())
+	agent.Refused("browser_click", args{"target": "button"}, "the browser of ", "in which you worked has ended")
+	agent.Must("browser_snapshot", nil)
+}
+
+// Where the user has named a provider, an error is about that, not about windows.
+func TestProviderThatIsDown(t *testing.T) {
+	t.Parallel()
+	const grid = "http://127.0.0.1:9"
+	source, err := (&provider.Choice{Grid: grid}).Source(slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := toolstest.Start(t, options{Dir: toolstest.Folder(t, "shop"), Launcher: launch.New(source)})
+	_, err = agent.Call("browser_snapshot", nil)
+	if err == nil || strings.Contains(err.Error(), "window") || !strings.Contains(err.Error(), "127.0.0.1:9") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Of two windows on a folder, such as one of a crashed editor, the agent gets the one with the
+// browser, stays there, and is told once. The list tells the two apart.
+func TestTwoWindowsOnAFolder(t *testing.T) {
+	t.Parallel()
+	site, browser := toolstest.ServeSample(t), toolstest.Browser(t)
+	toolstest.Sit(t, browser.URL()).Browse(site)
+	folder := toolstest.Folder(t, "shop")
+	toolstest.OpenWindowAt(t, folder, "")
+	w := toolstest.OpenWindowAt(t, folder, browser.URL())
+	agent := w.Agent()
+	agent.Await("Chromium;")
+	const notice = "Several windows are open on "
+	agent.Expect("browser_snapshot", nil, "URL: "+site, notice+folder)
+	agent.Expect("window_list", nil, "* "+folder+" at ", "- "+folder+" at ", "(pid ", "no browser")
+	toolstest.OpenWindowAt(t, folder, toolstest.Browser(t).URL())
+	listed := func(windows int) {
+		t.Helper()
+		pagetest.Until(t, "the windows in the list", func() bool {
+			return strings.Count(agent.Must("window_list", nil), "(pid ") == windows
+		})
+	}
+	listed(3)
+	if text := agent.Expect("browser_snapshot", nil, "URL: "+site); strings.Contains(text, notice) {
+		t.Errorf("told twice: %s", text)
+	}
+	agent.Must("browser_click", clickGreet)
+	w.Close(t.Context())
+	listed(2)
+	agent.Refused("browser_snapshot", nil, "in which you worked has closed")
+	agent.Must("browser_snapshot", nil)
+}
