@@ -7,10 +7,18 @@ import (
 	"errors"
 	"time"
 
-	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
+
+// action is something that may change the page.
+type action struct {
+	doing   string // for errors, for example: clicking e5
+	timeout time.Duration
+	do      func(context.Context) error       // it calls lookBefore when it is about to change the page
+	settle  func(context.Context, mark) error // waits for what it has started
+}
 
 // Act runs an action of the page's input, and reports what it changed; also with an error, if
 // the action failed midway.
@@ -23,30 +31,23 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 	var out input.Outcome
 	defer func() { out.Release(ctx) }()
 	var failed error // midway: what it has done until then has effects too
-	settle := func(ctx context.Context, before mark) error {
-		err := p.observer.settleRequests(ctx, before)
-		if err == nil && failed == nil && a.Check != nil && p.state.documents() == before.commits && !p.state.isBlocked() {
-			a.Check(ctx, &out)
-		}
-		return err
-	}
-	change, err := p.actUntil(ctx, a.Doing, a.Waits+p.connection.opts.CallTimeout, settle, func(ctx context.Context, look func(still bool)) (err error) {
-		if !p.state.isBlocked() {
+	do := func(ctx context.Context) (err error) {
+		if !p.life.IsBlocked() {
 			p.reader.Watch(ctx)
 		}
 		if a.Waits == 0 { // it does not look for a target, which may take a while
-			look(false)
+			p.lookBefore(ctx, false)
 		}
 		confirm := a.Confirm
 		a.Confirm = func(on input.On) error {
-			look(on.Still)
+			p.lookBefore(ctx, on.Still)
 			if confirm == nil {
 				return nil
 			}
 			return confirm(on)
 		}
-		sent, documents := p.input.Sent(), p.state.documents()
-		watched := a.Arrives && p.observer.unlessLeaving(ctx, p.input.WatchArrivals) == nil
+		sent, documents := p.input.Sent(), p.life.Documents()
+		watched := a.Arrives && p.life.UnlessLeaving(ctx, p.input.WatchArrivals) == nil
 		out, err = a.Run(ctx)
 		if watched && p.dropped(ctx, documents, err) {
 			err = &PromptError{p.prompt()}
@@ -55,66 +56,69 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 			failed, err = err, nil
 		}
 		return err
-	})
+	}
+	settle := func(ctx context.Context, before mark) error {
+		err := p.settleRequests(ctx, before)
+		replaced := p.life.After(before.at, lifecycle.Committed) || p.life.IsBlocked()
+		if err == nil && failed == nil && a.Check != nil && !replaced {
+			a.Check(ctx, &out)
+		}
+		return err
+	}
+	change, err := p.perform(ctx, action{a.Doing, a.Waits + p.browser.opts.CallTimeout, do, settle})
 	change.Outcome = out
 	if err == nil {
-		err = p.operations.explain(failed, a.Doing)
+		err = p.explain(failed, a.Doing)
 	}
 	return change, err
 }
 
-// identifyTimeout is short, since a user waits.
-const identifyTimeout = time.Second
-
 // Identify is what an action would act on now.
 func (p *Page) Identify(ctx context.Context, aim input.Aim) (on input.On, err error) {
-	err = p.operations.run(ctx, "looking at the target", identifyTimeout, func(ctx context.Context) error {
+	err = p.run(ctx, "looking at the target", respondTimeout, func(ctx context.Context) error {
 		on, err = p.input.Identify(ctx, aim)
 		return err
 	})
 	return on, err
 }
 
-// act runs something that may change the page and returns what changed. A dialog
-// that the input opens is such a change, and so is a breakpoint that it reaches: the
-// action is done, and the page is blocked. A dialog that opens before any input was
-// sent, or between two inputs, is an [InterruptedError].
-func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do func(ctx context.Context) error) (Change, error) {
-	return p.actUntil(ctx, doing, timeout, p.observer.settle, func(ctx context.Context, look func(still bool)) error {
-		look(false)
-		return do(ctx)
-	})
-}
-
 // lookBefore notes what the page has shown since the agent's last answer, so that it is not
 // credited to what is done now. still: nothing has changed in the document of the target.
 func (p *Page) lookBefore(ctx context.Context, still bool) {
-	if p.state.isBlocked() {
+	if p.life.IsBlocked() {
 		return
 	}
-	_ = p.observer.unlessLeaving(ctx, func(ctx context.Context) error { p.reader.Before(ctx, still); return nil })
+	_ = p.life.UnlessLeaving(ctx, func(ctx context.Context) error { p.reader.Before(ctx, still); return nil })
 }
 
-// actUntil is act with its own settle function. do must call look when it is about to change
-// the page.
-func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration, settle func(context.Context, mark) error, do func(ctx context.Context, look func(still bool)) error) (Change, error) {
-	ctx, end, err := p.operations.begin(ctx, doing, timeout)
+// act is perform for what changes the page at once.
+func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do func(context.Context) error) (Change, error) {
+	return p.perform(ctx, action{doing, timeout, func(ctx context.Context) error {
+		p.lookBefore(ctx, false)
+		return do(ctx)
+	}, p.settle})
+}
+
+// perform runs an action and returns what changed. A dialog that the input opens is such a change,
+// and so is a breakpoint that it reaches: the action is done, and the page is blocked. A dialog that
+// opens before any input was sent, or between two inputs, is an [InterruptedError].
+func (p *Page) perform(ctx context.Context, a action) (Change, error) {
+	ctx, end, err := p.begin(ctx, call{doing: a.doing, timeout: a.timeout})
 	if err != nil {
 		return Change{}, err
 	}
 	defer end()
-	p.connection.flush()
-	before := p.observer.markNow()
-	err = do(ctx, func(still bool) { p.lookBefore(ctx, still) })
+	p.browser.flush()
+	before := p.mark()
+	err = a.do(ctx)
 	if err == nil {
-		err = settle(ctx, before)
+		err = a.settle(ctx, before)
 	}
 	var paused *PausedError
 	if errors.As(err, &paused) && p.input.Sent() > before.inputs {
-		c := p.observer.since(before)
-		logged, last := p.observer.logged(before)
-		c.Effects = p.observer.effects(c, before, logged, last)
-		at := p.operations.locate(paused.At)
+		c := p.since(before)
+		c.Effects = p.effects(c, before)
+		at := p.locate(paused.At)
 		c.Paused = &at
 		return c, nil
 	}
@@ -123,17 +127,17 @@ func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration
 	var dialog *DialogError
 	switch {
 	case errors.As(err, &dialog) && errors.As(err, &partial):
-		return Change{}, &InterruptedError{Dialog: dialog.Dialog, Doing: doing, Done: partial.Done}
+		return Change{}, &InterruptedError{Dialog: dialog.Dialog, Doing: a.doing, Done: partial.Done}
 	case errors.As(err, &dialog) && unsent:
-		return Change{}, &InterruptedError{Dialog: dialog.Dialog, Doing: doing}
+		return Change{}, &InterruptedError{Dialog: dialog.Dialog, Doing: a.doing}
 	case err != nil && dialog == nil:
-		err = p.operations.explain(err, doing)
+		err = p.explain(err, a.doing)
 		if unsent {
 			err = &unsentError{err}
 		}
 		return Change{}, err
 	}
-	return p.observer.result(ctx, before), nil
+	return p.result(ctx, before), nil
 }
 
 // Rest waits for a fixed time, and returns what changed meanwhile. A page that a dialog or
@@ -147,10 +151,10 @@ func (p *Page) Rest(ctx context.Context, d time.Duration) (Change, error) {
 			return context.Cause(ctx)
 		}
 	}
-	if p.state.isBlocked() {
+	if p.life.IsBlocked() {
 		return Change{}, rest(ctx)
 	}
-	return p.act(ctx, "waiting", d+p.connection.opts.CallTimeout, rest)
+	return p.act(ctx, "waiting", d+p.browser.opts.CallTimeout, rest)
 }
 
 // Evaluate runs a script in the page's main world. It returns the script's value as JSON
@@ -161,17 +165,20 @@ func (p *Page) Rest(ctx context.Context, d time.Duration) (Change, error) {
 // The change reports which.
 func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMessage, Change, error) {
 	var value json.RawMessage
-	change, err := p.actUntil(ctx, "running the script", p.connection.opts.CallTimeout, p.observer.settleScript, func(ctx context.Context, look func(still bool)) error {
-		look(false)
-		documents := p.state.documents()
-		var err error
-		value, err = p.scripts.evaluate(ctx, script, target)
+	run := func(ctx context.Context) (err error) {
+		p.lookBefore(ctx, false)
+		before := p.life.Seq()
+		value, err = p.evaluate(ctx, script, target)
 		if frame.LeftDocument(err) { // the event of the next document may come after the response
-			return p.state.awaitFor(ctx, windowTimeout, func() bool { return p.state.commits != documents || p.state.pending != "" })
+			return p.life.AwaitFor(ctx, respondTimeout, func() bool {
+				return p.life.After(before, lifecycle.Committed) || p.life.IsLeaving()
+			})
 		}
 		return err
-	})
-	if err == nil && value == nil && !change.Navigated && !change.Loading && change.Dialog == nil && change.Paused == nil {
+	}
+	change, err := p.perform(ctx, action{"running the script", p.browser.opts.CallTimeout, run, p.settleScript})
+	stopped := change.Navigated || change.Loading || change.Dialog != nil || change.Paused != nil
+	if err == nil && value == nil && !stopped {
 		err = errNoValue
 	}
 	return value, change, err
@@ -189,34 +196,9 @@ func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
 	if opts.New && (opts.Text == "" || opts.Target != "") {
 		return Change{}, errors.New("new waits for another occurrence of a text: give text, and no target")
 	}
-	wait := waiter{state: p.state, frames: p.frames, scripts: p.scripts, network: p.history.Network}
-	end := time.Now().Add(opts.Timeout)
-	change, err := p.act(ctx, "waiting for "+what, opts.Timeout, func(ctx context.Context) error {
-		for {
-			p.state.mu.Lock()
-			commits, moves := p.state.commits, p.state.moves
-			wait.later = wait.later || !fitsURL(p.frames.URL(), opts.URL)
-			p.state.mu.Unlock()
-			if err := p.state.await(ctx, func() bool { return fitsURL(p.frames.URL(), opts.URL) }); err != nil {
-				return err
-			}
-			met, err := wait.waitInDocument(ctx, opts, time.Until(end))
-			if err == nil && met {
-				return nil
-			}
-			if err != nil && !cdp.Refused(err) && !errors.Is(err, frame.ErrGone) {
-				return err
-			}
-			p.state.mu.Lock()
-			wait.later = true
-			p.state.mu.Unlock()
-			// The document was replaced, or time is up; ctx reports the latter.
-			if err := p.state.await(ctx, func() bool { return p.state.commits != commits || p.state.moves != moves }); err != nil {
-				return err
-			}
-		}
-	})
-	// What an expression or the network was before, nobody knows.
+	wait := waiter{page: p, opts: opts, end: time.Now().Add(opts.Timeout)}
+	change, err := p.act(ctx, "waiting for "+what, opts.Timeout, wait.run)
+	// Nobody knows what an expression or the network was before.
 	change.Already = err == nil && !wait.later && opts.Expression == "" && !opts.Idle
 	return change, err
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/chromedp/cdproto/browser"
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -20,28 +19,35 @@ import (
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/profiling"
 	"browser-coordinator/coordinator/page/routing"
 )
 
 const (
-	defaultActionTimeout   = 5 * time.Second
-	defaultNavigateTimeout = 30 * time.Second
-	defaultCallTimeout     = 10 * time.Second
-	defaultConsoleSize     = 1000
-	defaultNetworkSize     = 1000
+	defaultConsoleSize = 1000
+	defaultNetworkSize = 1000
 	// eventQueue is how many unhandled events of the whole browser may queue up.
 	eventQueue = 16384
 )
 
 // Browser is one connection to a browser and the pages that are attached over it.
 type Browser struct {
-	*connection
-	downloads *downloads
+	conn       *cdp.Conn
+	opts       Options
+	log        *slog.Logger
+	events     *cdp.Subscription
+	done       chan struct{} // closed when all events are handled
+	running    goroutines    // of this connection; Close waits for them
+	targets    targets
+	router     *routing.Router
+	recordings profiling.Recordings
+	downloads  *downloads
 
-	// mu guards the fields that follow. Lock order: Browser.mu, then state.mu.
+	// mu guards the fields that follow. The locks of one page, and of targets, are taken after it.
 	mu       sync.Mutex
 	pages    map[target.ID]*attachment
 	sessions map[target.SessionID]attached // of pages, and of their frames and workers
+	scripts  map[*agentScript]bool         // that run, or that have no caller that waits
 }
 
 // attached is a session whose events are handled, and its page.
@@ -83,24 +89,21 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 		return nil, err
 	}
 	b := &Browser{
-		connection: &connection{
-			conn: conn, opts: o, log: o.Logger, events: conn.ListenAll(handledEvents()...), done: make(chan struct{}),
-			router: routing.New(routing.Options{Conn: conn, CallTimeout: o.CallTimeout, Logger: o.Logger}),
-		},
+		conn: conn, opts: o, log: o.Logger, events: conn.ListenAll(handledEvents()...), done: make(chan struct{}),
+		router:   routing.New(routing.Options{Conn: conn, CallTimeout: o.CallTimeout, Logger: o.Logger}),
 		pages:    map[target.ID]*attachment{},
 		sessions: map[target.SessionID]attached{},
+		scripts:  map[*agentScript]bool{},
 	}
-	b.downloads = newDownloads(b.connection)
+	b.downloads = newDownloads(conn, o.Downloads, &b.running)
 	go b.eventLoop()
 	if _, err := protocol.Call(ctx, conn, target.SetDiscoverTargets, target.SetDiscoverTargetsParams{Discover: true}); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("watch the browser's pages: %w", err)
 	}
-	if o.Downloads != nil {
-		if err := b.downloads.enable(ctx); err != nil {
-			b.Close()
-			return nil, fmt.Errorf("take the browser's downloads: %w", err)
-		}
+	if err := b.downloads.enable(ctx); err != nil {
+		b.Close()
+		return nil, fmt.Errorf("take the browser's downloads: %w", err)
 	}
 	return b, nil
 }
@@ -110,11 +113,46 @@ func (b *Browser) Done() <-chan struct{} { return b.done }
 
 // Close ends the connection. The browser and its pages stay open.
 func (b *Browser) Close() error {
-	b.scripts.stop()
+	b.stopScripts()
 	err := b.conn.Close()
 	<-b.done
 	b.router.Wait()
 	b.running.Wait()
+	return err
+}
+
+// flush waits until the events received so far are handled. The event
+// loop never blocks, so neither does flush.
+func (b *Browser) flush() {
+	done := make(chan struct{})
+	if !b.events.Mark(done) {
+		return
+	}
+	select {
+	case <-done:
+	case <-b.done:
+	}
+}
+
+// detach ends a session without waiting for the response.
+func (b *Browser) detach(s *cdp.Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), respondTimeout)
+	defer cancel()
+	params := target.DetachFromTargetParams{SessionID: s.ID()}
+	if _, err := b.conn.Start(ctx, target.CommandDetachFromTarget, params); err != nil {
+		b.log.Debug("page: detach", "err", err)
+	}
+}
+
+// translate maps errors of the connection to errors of this package.
+func translate(err error) error {
+	for from, to := range map[error]error{
+		cdp.ErrClosed: ErrBrowserGone, cdp.ErrTargetCrashed: ErrCrashed, cdp.ErrSessionGone: ErrPageClosed,
+	} {
+		if errors.Is(err, from) {
+			return fmt.Errorf("%w: %w", to, err)
+		}
+	}
 	return err
 }
 
@@ -171,11 +209,11 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 		if !errors.As(err, &late) && !errors.As(err, &hung) && !errors.As(err, &dialog) {
 			b.forget(p)
 			b.detach(session)
-			return nil, p.operations.explain(err, "attaching to page "+string(id))
+			return nil, p.explain(err, "attaching to page "+string(id))
 		}
 		// A page that hangs can still be navigated or resumed. A call that needs its response
 		// reports the hang itself.
-		b.log.Warn("page: attached to a page that does not answer", "page", id)
+		b.log.Warn("page: attached to a page that does not respond", "page", id)
 	}
 	return p, nil
 }
@@ -212,7 +250,7 @@ func (b *Browser) dialogElsewhere(than *Page) (where string, near bool, open *Di
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, at := range b.sessions {
-		if dialog := at.page.state.openDialog(); at.page != than && dialog != nil && !near {
+		if dialog := at.page.Dialog(); at.page != than && dialog != nil && !near {
 			where, near, open = at.page.URL(), at.page.Host() == than.Host(), dialog
 		}
 	}
@@ -244,7 +282,7 @@ func (b *Browser) eventLoop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, at := range b.sessions {
-		at.end(ErrBrowserGone)
+		at.page.life.End(ErrBrowserGone)
 	}
 }
 
@@ -254,18 +292,8 @@ func (a attached) handle(e cdp.Event) error {
 		return handle(a.page, a.session, e)
 	}
 	err := a.page.history.Handle(a.session, e)
-	a.page.state.wake()
+	a.page.life.Wake()
 	return err
-}
-
-// end is the only place that ends a page.
-func (a attached) end(reason error) {
-	p := a.page
-	p.state.mu.Lock()
-	defer p.state.mu.Unlock()
-	p.state.ended, p.state.dialog = reason, nil
-	p.operations.interrupt(reason)
-	p.state.changed.Notify()
 }
 
 func (b *Browser) report(err error) {
@@ -300,8 +328,8 @@ func init() {
 		target.TargetDestroyed.Method:    handler((*Browser).targetDestroyed),
 		target.AttachedToTarget.Method:   handler((*Browser).targetAttached),
 		target.DetachedFromTarget.Method: handler((*Browser).targetDetached),
-		browser.DownloadWillBegin.Method: handler(func(b *Browser, _ target.SessionID, e *browser.EventDownloadWillBegin) { b.downloads.begins(e) }),
-		browser.DownloadProgress.Method:  handler(func(b *Browser, _ target.SessionID, e *browser.EventDownloadProgress) { b.downloads.progress(e) }),
+		browser.DownloadWillBegin.Method: handler((*Browser).downloadBegins),
+		browser.DownloadProgress.Method:  handler((*Browser).downloadProgress),
 	}
 }
 
@@ -326,12 +354,20 @@ func (b *Browser) targetDestroyed(_ target.SessionID, e *target.EventTargetDestr
 	b.targets.destroyed(e.TargetID)
 }
 
+func (b *Browser) downloadBegins(_ target.SessionID, e *browser.EventDownloadWillBegin) {
+	b.downloads.begins(e)
+}
+
+func (b *Browser) downloadProgress(_ target.SessionID, e *browser.EventDownloadProgress) {
+	b.downloads.progress(e)
+}
+
 // wake makes the waiters of all pages check the state again.
 func (b *Browser) wake() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, at := range b.sessions {
-		at.page.state.wake()
+		at.page.life.Wake()
 	}
 }
 
@@ -349,22 +385,16 @@ func (b *Browser) targetAttached(parent target.SessionID, e *target.EventAttache
 	}
 }
 
-// setUpTimeout bounds how long queueing the commands for a new target may take. The event
-// loop does that, so it waits for no response.
-const setUpTimeout = time.Second
-
 // setUp turns on the events of a frame in another process or of a worker, and applies the
-// network settings to it. mu is held.
+// network settings to it. The event loop waits for no response here. mu is held.
 func (b *Browser) setUp(p *Page, s *cdp.Session, e *target.EventAttachedToTarget) (err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), setUpTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), respondTimeout)
 	defer cancel()
 	switch info := e.TargetInfo; info.Type {
 	case "iframe":
 		b.sessions[s.ID()] = attached{p, s}
-		p.state.mu.Lock()
 		p.frames.AttachedElsewhere(s, protocol.FrameID(info.TargetID), info.ParentFrameID, info.URL)
-		p.state.changed.Notify()
-		p.state.mu.Unlock()
+		p.life.Wake()
 		err = p.enable(ctx, s)
 		p.emulation.Reapply(ctx, s)
 		p.history.Network.Unread(s)
@@ -374,7 +404,7 @@ func (b *Browser) setUp(p *Page, s *cdp.Session, e *target.EventAttachedToTarget
 		p.history.Network.WorkerStarted(s, info.TargetID)
 		fallthrough
 	default:
-		err = errors.Join(err, b.router.Admit(ctx, host{p}, s))
+		err = errors.Join(err, b.router.Admit(ctx, p.emulation, s))
 	}
 	// Resume only targets that wait for this connection; another debugger resumes its own.
 	if e.WaitingForDebugger {
@@ -395,15 +425,13 @@ func (b *Browser) targetDetached(_ target.SessionID, e *target.EventDetachedFrom
 		return
 	}
 	// The browser reports a frame again if it continues in another process.
-	p.state.mu.Lock()
 	p.history.Network.SessionEnded(at.session)
 	p.frames.SessionEnded(at.session)
-	p.state.mu.Unlock()
 	if at.session != p.session {
 		return
 	}
-	delete(b.pages, target.ID(p.ID()))
-	at.end(ErrPageClosed)
+	delete(b.pages, p.id)
+	p.life.End(ErrPageClosed)
 }
 
 // forget drops a page after a failed attachment.
@@ -411,4 +439,35 @@ func (b *Browser) forget(p *Page) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	maps.DeleteFunc(b.sessions, func(_ target.SessionID, at attached) bool { return at.page == p })
+}
+
+// goroutines are started until Wait is called. A call that is under way may still come
+// with one then.
+type goroutines struct {
+	running sync.WaitGroup
+
+	mu   sync.Mutex
+	over bool // mu guards it: no goroutine is added while Wait waits
+}
+
+// Go runs f in a goroutine, or at once after Wait was called: the connection has ended by
+// then, so nothing in f waits.
+func (g *goroutines) Go(f func()) {
+	g.mu.Lock()
+	over := g.over
+	if !over {
+		g.running.Go(f)
+	}
+	g.mu.Unlock()
+	if over {
+		f()
+	}
+}
+
+// Wait waits for the goroutines.
+func (g *goroutines) Wait() {
+	g.mu.Lock()
+	g.over = true
+	g.mu.Unlock()
+	g.running.Wait()
 }

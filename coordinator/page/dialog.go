@@ -12,16 +12,16 @@ import (
 
 // AwaitDialog waits until a dialog is open.
 func (p *Page) AwaitDialog(ctx context.Context, limit time.Duration) error {
-	ctx, end, err := p.operations.beginOperation(ctx, "waiting for a dialog", limit, &operation{anyDialog: true})
+	ctx, end, err := p.begin(ctx, call{doing: "waiting for a dialog", timeout: limit, overDialog: true})
 	if err != nil {
 		return err
 	}
 	defer end()
-	err = p.state.await(ctx, func() bool { return p.state.dialog != nil })
+	err = p.life.Await(ctx, func() bool { return p.Dialog() != nil })
 	if errors.As(err, new(*TimeoutError)) {
 		return nil // HandleDialog reports it, and where there is one
 	}
-	return p.operations.explain(err, "waiting for a dialog")
+	return p.explain(err, "waiting for a dialog")
 }
 
 // HandleDialog accepts or dismisses the open dialog; promptText is the text entered into
@@ -29,31 +29,33 @@ func (p *Page) AwaitDialog(ctx context.Context, limit time.Duration) error {
 func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string) (Change, error) {
 	const doing = "answering the dialog"
 	if p.Dialog() == nil {
-		if where, _, other := p.operations.elsewhere(); other != nil {
-			return Change{}, fmt.Errorf("there is no dialog to answer in this tab; one (%s, %q) is open in the tab %s: select that first", other.Type, other.Message, where)
+		if where, _, other := p.browser.dialogElsewhere(p); other != nil {
+			const elsewhere = "there is no dialog to answer in this tab; one (%s, %q) is open in the tab %s: select that first"
+			return Change{}, fmt.Errorf(elsewhere, other.Type, other.Message, where)
 		}
 		return Change{}, errors.New("there is no dialog to answer")
 	}
-	before := p.observer.markNow()
-	ctx, end, err := p.operations.beginOperation(ctx, doing, p.connection.opts.CallTimeout, &operation{anyDialog: true})
+	before := p.mark()
+	ctx, end, err := p.begin(ctx, call{doing: doing, timeout: p.browser.opts.CallTimeout, overDialog: true})
 	if err != nil {
 		return Change{}, err
 	}
 	defer end()
-	_, err = protocol.Call(ctx, p.session, cdppage.HandleJavaScriptDialog, cdppage.HandleJavaScriptDialogParams{Accept: accept, PromptText: promptText})
+	params := cdppage.HandleJavaScriptDialogParams{Accept: accept, PromptText: promptText}
+	_, err = protocol.Call(ctx, p.session, cdppage.HandleJavaScriptDialog, params)
 	if err != nil {
-		return Change{}, p.operations.explain(err, doing)
+		return Change{}, p.explain(err, doing)
 	}
-	p.connection.flush()
+	p.browser.flush()
 	// The page continues; another dialog may open at once, which is a change too.
-	settleCtx, endSettle, err := p.operations.begin(ctx, doing, p.connection.opts.CallTimeout)
+	settleCtx, endSettle, err := p.begin(ctx, call{doing: doing, timeout: p.browser.opts.CallTimeout})
 	if err == nil {
-		err = p.observer.settleRequests(settleCtx, before)
+		err = p.settleRequests(settleCtx, before)
 		endSettle()
 	}
 	var dialog *DialogError
 	if err != nil && !errors.As(err, &dialog) {
-		return Change{}, p.operations.explain(err, doing)
+		return Change{}, p.explain(err, doing)
 	}
-	return p.observer.result(ctx, before), nil
+	return p.result(ctx, before), nil
 }

@@ -136,7 +136,7 @@ func TestDialogBeforeTheActionIsDone(t *testing.T) {
 	p, _ := pagetest.Open(t, `<!doctype html><button id=under>Under</button><div style="position:fixed;inset:0 0 auto 0;height:40px">Over</div>
 <p style="margin-top:60px"><input id=fixed readonly><input id=first><input id=second disabled><select id=s><option>a</select><span id=grip>grip</span>
 <input id=slow oninput="if (this.value.length === 3) alert('three')"><button id=done onclick="alert('mine')">Done</button>
-<script>var clicks = 0; under.onclick = () => clicks++; const late = () => setTimeout(() => alert('late'), 300)</script>`)
+<script>var clicks = 0; under.onclick = () => clicks++; const late = () => setTimeout(() => alert('late'), 100)</script>`)
 	ctx := t.Context()
 	for name, test := range map[string]struct {
 		do   func() (page.Change, error)

@@ -3,34 +3,41 @@ package page
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/chromedp/cdproto/browser"
 	protocol "github.com/chromedp/cdproto/cdp"
 
+	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/internal/notify"
 )
 
 // downloads are the downloads of a connection.
 type downloads struct {
-	connection *connection
+	conn    *cdp.Conn
+	into    *Downloads  // nil: the browser decides
+	running *goroutines // of the connection
 
 	mu      sync.Mutex                                 // guards the fields that follow
-	coming  map[string]*browser.EventDownloadWillBegin // in progress, by id
+	pending map[string]*browser.EventDownloadWillBegin // in progress, by id
 	ended   []Download                                 // not reported to a caller yet
 	changed notify.Broadcast                           // notified when a download ends
 }
 
-func newDownloads(c *connection) *downloads {
-	return &downloads{connection: c, coming: map[string]*browser.EventDownloadWillBegin{}}
+func newDownloads(conn *cdp.Conn, into *Downloads, running *goroutines) *downloads {
+	return &downloads{conn: conn, into: into, running: running, pending: map[string]*browser.EventDownloadWillBegin{}}
 }
 
 // enable enables download events and saves downloads under unique names, until
 // this connection ends.
 func (d *downloads) enable(ctx context.Context) error {
-	_, err := protocol.Call(ctx, d.connection.conn, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+	if d.into == nil {
+		return nil
+	}
+	_, err := protocol.Call(ctx, d.conn, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
 		// Under their own names, one could overwrite another.
-		Behavior: browser.SetDownloadBehaviorBehaviorAllowAndName, DownloadPath: d.connection.opts.Downloads.Dir, EventsEnabled: new(true),
+		Behavior: browser.SetDownloadBehaviorBehaviorAllowAndName, DownloadPath: d.into.Dir, EventsEnabled: new(true),
 	})
 	return err
 }
@@ -38,7 +45,7 @@ func (d *downloads) enable(ctx context.Context) error {
 func (d *downloads) begins(e *browser.EventDownloadWillBegin) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.coming[e.GUID] = e
+	d.pending[e.GUID] = e
 }
 
 func (d *downloads) progress(e *browser.EventDownloadProgress) {
@@ -47,21 +54,20 @@ func (d *downloads) progress(e *browser.EventDownloadProgress) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	began := d.coming[e.GUID]
-	if began == nil || d.connection.opts.Downloads == nil {
+	began := d.pending[e.GUID]
+	if began == nil || d.into == nil {
 		return
 	}
-	delete(d.coming, e.GUID)
-	d.connection.running.Go(func() { d.end(began, e) })
+	delete(d.pending, e.GUID)
+	d.running.Go(func() { d.end(began, e) })
 }
 
 // end keeps the file of a complete download.
 func (d *downloads) end(began *browser.EventDownloadWillBegin, e *browser.EventDownloadProgress) {
-	into := d.connection.opts.Downloads
 	download := Download{URL: began.URL, Name: began.SuggestedFilename, Size: int64(e.ReceivedBytes)}
 	var err error
 	if e.State == browser.DownloadProgressStateCompleted {
-		download.File, err = into.Keep(filepath.Join(into.Dir, e.GUID), began.SuggestedFilename)
+		download.File, err = d.into.Keep(filepath.Join(d.into.Dir, e.GUID), began.SuggestedFilename)
 	} else {
 		download.Failed = "it was broken off"
 	}
@@ -72,4 +78,28 @@ func (d *downloads) end(began *browser.EventDownloadWillBegin, e *browser.EventD
 	defer d.mu.Unlock()
 	d.ended = append(d.ended, download)
 	d.changed.Notify()
+}
+
+// Downloaded returns the downloads that have ended since its last call. For a URL, it waits
+// until a download of that URL has ended, or until ctx ends. An empty URL means no wait.
+func (b *Browser) Downloaded(ctx context.Context, address string) []Download {
+	d := b.downloads
+	for {
+		d.mu.Lock()
+		changed := d.changed.Next()
+		if address == "" || d.into == nil || slices.ContainsFunc(d.ended, func(d Download) bool { return d.URL == address }) {
+			defer d.mu.Unlock()
+			ended := d.ended
+			d.ended = nil
+			return ended
+		}
+		d.mu.Unlock()
+		select {
+		case <-changed:
+		case <-b.done:
+			address = ""
+		case <-ctx.Done():
+			address = ""
+		}
+	}
 }

@@ -6,17 +6,15 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/page/address"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
 
 // Errors that end or refuse a call. Use errors.Is for these, and errors.As for the
 // types below.
 var (
-	// ErrPageClosed reports that the page was closed.
-	ErrPageClosed = errors.New("the page was closed: list the pages and choose another")
-	// ErrCrashed reports that the page's renderer crashed.
-	ErrCrashed = errors.New("the page crashed: navigate or reload to revive it")
-	// ErrBrowserGone reports that the browser or the connection to it has ended.
-	ErrBrowserGone = errors.New("the browser has gone")
+	ErrPageClosed  = lifecycle.ErrPageClosed
+	ErrCrashed     = lifecycle.ErrCrashed
+	ErrBrowserGone = lifecycle.ErrBrowserGone
 	// ErrPaused reports that script execution is paused in a debugger.
 	ErrPaused = errors.New("the page is paused in the debugger: continue it there first")
 	// ErrUnsent reports, together with another error, that neither input nor a script was
@@ -44,15 +42,11 @@ func (e *PausedError) Error() string {
 // Is makes errors.Is(err, ErrPaused) true.
 func (e *PausedError) Is(target error) bool { return target == ErrPaused }
 
-// DialogError reports that an open dialog blocks the page.
-type DialogError struct{ Dialog Dialog }
-
-func (e *DialogError) Error() string {
-	if e.Dialog.Type == "beforeunload" {
-		return "the page asks whether to leave it (a beforeunload dialog): accept leaves it, dismiss stays"
-	}
-	return fmt.Sprintf("a JavaScript %s dialog is open (%q): accept or dismiss it first, with browser_handle_dialog", e.Dialog.Type, e.Dialog.Message)
-}
+// Dialog is an open JavaScript dialog, and DialogError reports that it blocks the page.
+type (
+	Dialog      = lifecycle.Dialog
+	DialogError = lifecycle.DialogError
+)
 
 // InterruptedError reports that a dialog opened before an action was done, which
 // cancelled the action.
@@ -134,14 +128,6 @@ func (e *TimeoutError) Error() string {
 		s += "; " + e.Hint
 	}
 	return s
-}
-
-// Dialog is an open JavaScript dialog.
-type Dialog struct {
-	Type    string // alert, confirm, prompt or beforeunload
-	Message string
-	Default string // of a prompt
-	URL     string // of the frame that opened it
 }
 
 // Paused is where script execution stopped in a debugger.

@@ -13,20 +13,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/remote"
 )
 
 //go:embed json.js
 var jsonFunction string
 
-func (js *scripts) evaluate(ctx context.Context, script, target string) (json.RawMessage, error) {
+func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMessage, error) {
 	// A trailing semicolon is an error inside brackets; elsewhere it may be significant.
 	bare := strings.TrimRight(strings.TrimSpace(script), "; \n\t")
 	if bare == "" {
 		return nil, fmt.Errorf("the script is empty")
 	}
 	if target != "" {
-		return js.evaluateOn(ctx, bare, target)
+		return p.evaluateOn(ctx, bare, target)
 	}
 	expression := script
 	if LooksLikeFunction(bare) {
@@ -34,18 +35,18 @@ func (js *scripts) evaluate(ctx context.Context, script, target string) (json.Ra
 	}
 	// This mode allows "await" outside of a function, but does not await the resulting promise.
 	repl := expression == script && strings.Contains(script, "await ") && !strings.HasPrefix(script, "(async")
-	value, err := js.expression(ctx, expression, repl)
+	value, err := p.expression(ctx, expression, repl)
 	if isBody(err) && expression == script && strings.Contains(script, "return") {
-		value, err = js.expression(ctx, "(async () => {\n"+script+"\n})()", false)
+		value, err = p.expression(ctx, "(async () => {\n"+script+"\n})()", false)
 	}
 	return value, err
 }
 
-func (js *scripts) expression(ctx context.Context, expression string, repl bool) (json.RawMessage, error) {
-	js.input.ScriptRuns()
+func (p *Page) expression(ctx context.Context, expression string, repl bool) (json.RawMessage, error) {
+	p.input.ScriptRuns()
 	var r runtime.EvaluateResult
-	err := js.run(ctx, js.session, func(ctx context.Context) (err error) {
-		r, err = protocol.Call(ctx, js.session, runtime.Evaluate, runtime.EvaluateParams{
+	err := p.runScript(ctx, p.session, func(ctx context.Context) (err error) {
+		r, err = protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
 			Expression: expression, AwaitPromise: new(true),
 			UserGesture: new(true), ReplMode: new(repl),
 		})
@@ -54,7 +55,7 @@ func (js *scripts) expression(ctx context.Context, expression string, repl bool)
 	if err != nil {
 		return nil, err
 	}
-	return js.result(ctx, js.session, r.Result, r.ExceptionDetails)
+	return p.valueOf(ctx, p.session, r.Result, r.ExceptionDetails)
 }
 
 // isBody reports whether a script did not run because it is the body of a function: it
@@ -65,9 +66,9 @@ func isBody(err error) bool {
 		(thrown.Text == "SyntaxError: Illegal return statement" || strings.HasPrefix(thrown.Text, "SyntaxError: Unexpected token"))
 }
 
-// call calls a function that runs a script of the agent or the page.
-func (js *scripts) call(ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams) (r runtime.CallFunctionOnResult, err error) {
-	err = js.run(ctx, session, func(ctx context.Context) (err error) {
+// callScript calls a function that runs a script of the agent or the page.
+func (p *Page) callScript(ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams) (r runtime.CallFunctionOnResult, err error) {
+	err = p.runScript(ctx, session, func(ctx context.Context) (err error) {
 		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, params)
 		return err
 	})
@@ -75,12 +76,12 @@ func (js *scripts) call(ctx context.Context, session *cdp.Session, params runtim
 }
 
 // evaluateOn calls the script with the element in the page's main world.
-func (js *scripts) evaluateOn(ctx context.Context, script, target string) (json.RawMessage, error) {
+func (p *Page) evaluateOn(ctx context.Context, script, target string) (json.RawMessage, error) {
 	function := script
 	if !LooksLikeFunction(script) {
 		function = "(element) => (" + script + "\n)"
 	}
-	e, err := js.frames.Find(ctx, target)
+	e, err := p.frames.Find(ctx, target)
 	if err != nil {
 		return nil, err
 	}
@@ -89,17 +90,17 @@ func (js *scripts) evaluateOn(ctx context.Context, script, target string) (json.
 	if err != nil {
 		return nil, err
 	}
-	value, err := js.callOn(ctx, e.Session, own, function)
+	value, err := p.callOn(ctx, e.Session, own, function)
 	if isBody(err) && function != script && strings.Contains(script, "return") {
-		value, err = js.callOn(ctx, e.Session, own, "async (element) => {\n"+script+"\n}")
+		value, err = p.callOn(ctx, e.Session, own, "async (element) => {\n"+script+"\n}")
 	}
 	return value, err
 }
 
 // callOn calls a function with an object.
-func (js *scripts) callOn(ctx context.Context, session *cdp.Session, object runtime.RemoteObjectID, function string) (json.RawMessage, error) {
-	js.input.ScriptRuns()
-	r, err := js.call(ctx, session, runtime.CallFunctionOnParams{
+func (p *Page) callOn(ctx context.Context, session *cdp.Session, object runtime.RemoteObjectID, function string) (json.RawMessage, error) {
+	p.input.ScriptRuns()
+	r, err := p.callScript(ctx, session, runtime.CallFunctionOnParams{
 		FunctionDeclaration: "function(element) { return (" + function + "\n)(element) }",
 		ObjectID:            object,
 		Arguments:           []*runtime.CallArgument{{ObjectID: object}},
@@ -108,7 +109,7 @@ func (js *scripts) callOn(ctx context.Context, session *cdp.Session, object runt
 	if err != nil {
 		return nil, err
 	}
-	return js.result(ctx, session, r.Result, r.ExceptionDetails)
+	return p.valueOf(ctx, session, r.Result, r.ExceptionDetails)
 }
 
 // LooksLikeFunction distinguishes a function from an expression, as Evaluate does.
@@ -144,9 +145,9 @@ func LooksLikeFunction(script string) bool {
 // Undefined is the value of a script that returns undefined, which is not JSON.
 var Undefined = json.RawMessage("undefined")
 
-// result converts the result of a script. Values that JSON lacks become their
+// valueOf converts the result of a script. Values that JSON lacks become their
 // JavaScript text; a script in the page serializes objects.
-func (js *scripts) result(ctx context.Context, session *cdp.Session, o *runtime.RemoteObject, thrown *runtime.ExceptionDetails) (json.RawMessage, error) {
+func (p *Page) valueOf(ctx context.Context, session *cdp.Session, o *runtime.RemoteObject, thrown *runtime.ExceptionDetails) (json.RawMessage, error) {
 	if thrown != nil {
 		return nil, thrownError(thrown)
 	}
@@ -160,10 +161,8 @@ func (js *scripts) result(ctx context.Context, session *cdp.Session, o *runtime.
 	case o.ObjectID == "":
 		return plain(o.Value), nil
 	}
-	defer func() {
-		_, _ = session.Start(context.WithoutCancel(ctx), runtime.CommandReleaseObject, runtime.ReleaseObjectParams{ObjectID: o.ObjectID})
-	}()
-	r, err := js.call(ctx, session, runtime.CallFunctionOnParams{
+	defer frame.Release(ctx, session, o.ObjectID)
+	r, err := p.callScript(ctx, session, runtime.CallFunctionOnParams{
 		FunctionDeclaration: jsonFunction, ObjectID: o.ObjectID, ReturnByValue: new(true),
 	})
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
 
 // Navigate opens a URL and waits for its load event. For a URL without a scheme it uses
@@ -24,7 +24,7 @@ func (p *Page) Navigate(ctx context.Context, to string) (Change, error) {
 	if err := p.guard.CheckFile(url); err != nil {
 		return Change{}, err
 	}
-	p.observer.revive()
+	p.revive()
 	here, _, _ := strings.Cut(p.URL(), "#")
 	there, _, within := strings.Cut(url, "#")
 	return p.travel(ctx, "opening "+url, within && here == there, func(ctx context.Context) error {
@@ -52,7 +52,7 @@ var (
 
 // Reload loads the document again.
 func (p *Page) Reload(ctx context.Context) (Change, error) {
-	p.observer.revive()
+	p.revive()
 	return p.travel(ctx, "reloading", false, func(ctx context.Context) error {
 		_, err := protocol.Call(ctx, p.session, cdppage.Reload, cdppage.ReloadParams{})
 		return err
@@ -77,15 +77,16 @@ func (p *Page) Traverse(ctx context.Context, back bool) (Change, error) {
 		if err := p.guard.Shows(h.Entries[to].URL); err != nil {
 			return err
 		}
-		_, err = protocol.Call(ctx, p.session, cdppage.NavigateToHistoryEntry, cdppage.NavigateToHistoryEntryParams{EntryID: h.Entries[to].ID})
+		params := cdppage.NavigateToHistoryEntryParams{EntryID: h.Entries[to].ID}
+		_, err = protocol.Call(ctx, p.session, cdppage.NavigateToHistoryEntry, params)
 		return err
 	})
 }
 
 // isRefused reports whether the navigation itself was refused. The document that it has
 // opened may have begun another one, which was.
-func (o *observer) isRefused(c Change) bool {
-	return c.Refused != nil && (!c.Navigated || o.guard.Shows(c.URL) != nil)
+func (p *Page) isRefused(c Change) bool {
+	return c.Refused != nil && (!c.Navigated || p.guard.Shows(c.URL) != nil)
 }
 
 // travel starts a navigation and waits until its document has loaded, or until the
@@ -93,22 +94,22 @@ func (o *observer) isRefused(c Change) bool {
 // finish loading in time is a result, not an error. stays: it may stay within the document, so
 // that the agent compares that with what it was before.
 func (p *Page) travel(ctx context.Context, doing string, stays bool, start func(context.Context) error) (Change, error) {
-	ctx, end, err := p.operations.beginOperation(ctx, doing, p.connection.opts.NavigateTimeout, &operation{leaves: true})
+	ctx, end, err := p.begin(ctx, call{doing: doing, timeout: p.browser.opts.NavigateTimeout, leaves: true})
 	if err != nil {
 		return Change{}, err
 	}
 	defer end()
-	if err := p.observer.free(ctx); err != nil {
-		return Change{}, p.operations.explain(err, doing)
+	if err := p.free(ctx); err != nil {
+		return Change{}, p.explain(err, doing)
 	}
-	p.connection.flush()
+	p.browser.flush()
 	if stays {
 		p.lookBefore(ctx, false)
 	}
-	before := p.observer.markNow()
+	before := p.mark()
 	err = start(ctx)
-	p.connection.flush()
-	if c := p.observer.since(before); p.observer.isRefused(c) {
+	p.browser.flush()
+	if c := p.since(before); p.isRefused(c) {
 		return c, c.Refused
 	}
 	var failed *NavigationError
@@ -116,33 +117,33 @@ func (p *Page) travel(ctx context.Context, doing string, stays bool, start func(
 	case errors.Is(err, errDownload):
 		return p.downloads(ctx, before)
 	case errors.As(err, &failed):
-		p.history.Network.Told(func(r history.Request) bool { return r.Seq > before.requests && r.Navigation })
-		if failed.Code == "net::ERR_ABORTED" && p.observer.since(before).Download != "" {
+		p.history.Network.Dismiss(func(r history.Request) bool { return r.Seq > before.requests && r.Navigation })
+		if failed.Code == "net::ERR_ABORTED" && p.since(before).Download != "" {
 			return p.downloads(ctx, before)
 		}
 		// The browser shows an error page now. The next call must not find it half loaded.
 		if failed.Code != "net::ERR_ABORTED" {
-			_ = p.observer.settleLoad(ctx, before)
+			_ = p.settleLoad(ctx, before)
 		}
-		return p.observer.since(before), failed
+		return p.since(before), failed
 	case errors.Is(err, errWithin):
-		err = p.observer.awaitMove(ctx, before)
+		err = p.awaitMove(ctx, before)
 	case err == nil:
-		err = p.observer.awaitDocument(ctx, before)
+		err = p.awaitDocument(ctx, before)
 	}
 	if err == nil {
-		if c := p.observer.since(before); p.observer.isRefused(c) {
+		if c := p.since(before); p.isRefused(c) {
 			return c, c.Refused
 		}
 	}
 	var dialog *DialogError
 	if errors.As(err, &dialog) {
-		return p.observer.arrival(ctx, before), nil
+		return p.arrival(ctx, before), nil
 	}
 	var late *TimeoutError
 	var hung *HungError
-	if (errors.As(err, &late) || errors.As(err, &hung)) && p.observer.since(before).Navigated {
-		return p.observer.arrival(ctx, before), nil
+	if (errors.As(err, &late) || errors.As(err, &hung)) && p.since(before).Navigated {
+		return p.arrival(ctx, before), nil
 	}
 	if late != nil { // a copy: the original is the cause of the call's context, which others read
 		explained := *late
@@ -150,54 +151,42 @@ func (p *Page) travel(ctx context.Context, doing string, stays bool, start func(
 		err = &explained
 	}
 	if err != nil {
-		return Change{}, p.operations.explain(err, doing)
+		return Change{}, p.explain(err, doing)
 	}
-	return p.observer.arrival(ctx, before), nil
+	return p.arrival(ctx, before), nil
 }
 
 // downloads returns the result of a navigation that is a download: the page stays.
 func (p *Page) downloads(ctx context.Context, before mark) (Change, error) {
-	if err := p.state.awaitFor(ctx, windowTimeout, func() bool { return p.state.download != "" }); err != nil {
-		return Change{}, p.operations.explain(err, "waiting for the download")
+	begun := func() bool { return p.life.After(before.at, lifecycle.Download) }
+	if err := p.life.AwaitFor(ctx, respondTimeout, begun); err != nil {
+		return Change{}, p.explain(err, "waiting for the download")
 	}
-	p.state.mu.Lock()
-	p.state.pending = ""
-	p.state.mu.Unlock()
-	return p.observer.arrival(ctx, before), nil
+	p.life.Log(lifecycle.Event{}, lifecycle.Stayed)
+	return p.arrival(ctx, before), nil
 }
-
-// hangTimeout bounds how long a page may take to respond to a trivial evaluation before
-// a navigation stops its script.
-const hangTimeout = time.Second
 
 // free stops an endless script of the document that is about to be replaced. It must run
 // first: once a navigation has begun, the browser holds back commands until the old
 // document is replaced, which an endless script prevents. Nor may the navigation of a new
 // tab begin before its process responds, or the session gets none of its events.
-func (o *observer) free(ctx context.Context) error {
-	o.mu.Lock()
-	crashed := o.lost
-	o.mu.Unlock()
-	if crashed {
+func (p *Page) free(ctx context.Context) error {
+	if p.life.IsLost() {
 		return nil // no renderer can respond
 	}
-	limit := hangTimeout
-	if at := o.targets.url(o.id); o.frames.URL() == "" && (at == "" || at == "about:blank") {
-		limit = o.opts.CallTimeout // the process of a new tab is still starting
+	limit := respondTimeout
+	if at := p.browser.targets.url(p.ID()); p.frames.URL() == "" && (at == "" || at == "about:blank") {
+		limit = p.browser.opts.CallTimeout // the process of a new tab is still starting
 	}
-	busy, err := isBusy(ctx, o.session, limit)
+	busy, err := isBusy(ctx, p.session, limit)
 	if busy {
-		err = terminate(ctx, o.session)
+		err = terminate(ctx, p.session)
 	}
 	return err
 }
 
 // revive allows a navigation on a page that has crashed.
-func (o *observer) revive() {
-	o.flush() // failures that a crash causes may arrive before the crash event
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.ended == ErrCrashed {
-		o.ended = nil
-	}
+func (p *Page) revive() {
+	p.browser.flush() // failures that a crash causes may arrive before the crash event
+	p.life.Revive()
 }

@@ -2,44 +2,110 @@ package page
 
 import (
 	"context"
+	"fmt"
 	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
 
+	"github.com/chromedp/cdproto/browser"
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/emulation"
+	"browser-coordinator/coordinator/page/fetch"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/guard"
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/lifecycle"
 	"browser-coordinator/coordinator/page/pick"
+	"browser-coordinator/coordinator/page/profiling"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/page/sources"
+	"browser-coordinator/coordinator/page/storage"
 )
 
 // Page is one attached page. Its methods may be called from any goroutine.
 // The caller must order actions that depend on one another.
 type Page struct {
-	id         target.ID
-	connection *connection
-	session    *cdp.Session // of the page itself; frames may have their own
-	frames     *frame.Tree
+	id      target.ID
+	browser *Browser
+	session *cdp.Session // of the page itself; frames may have their own
+	frames  *frame.Tree
+	life    *lifecycle.Lifecycle
 
-	state      *state
-	operations *operations
-	observer   *observer
-	scripts    *scripts
-
+	screen    *capture.Screen
+	history   *history.History
 	reader    *snapshot.Reader
 	input     *input.Input
 	emulation *emulation.Emulation
-	history   *history.History
 	guard     *guard.Guard
-	screen    *capture.Screen
 	sources   *sources.Sources
 	picker    *pick.Picker
+	fetcher   *fetch.Fetcher
+	storage   *storage.Storage
+	profiler  *profiling.Profiler
+
+	calls      atomic.Int32         // under way
+	hung       atomic.Bool          // the page has not responded to the last probe, see probe
+	scriptURLs map[scriptKey]string // only the event loop uses it, see scriptParsed
+
+	mu       sync.Mutex // guards reported, and orders what is reported
+	reported reported
+}
+
+// reported is what the results of actions have reported, so that no later result does.
+type reported struct {
+	console int64 // the last message plus one; 0: there was no result
+	failure int64 // number of the last failed request
+	pages   int   // number of the last page that had opened
+}
+
+// newPage composes a page and its capabilities.
+func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
+	p := &Page{id: id, browser: b, session: session, life: lifecycle.New(), scriptURLs: map[scriptKey]string{}}
+	o, logger := b.opts, b.log.With("page", id)
+	// The target id usually is the id of the main frame.
+	p.frames = frame.New(protocol.FrameID(id), session, frame.Options{
+		Library: library, Flush: b.flush, Refs: o.Refs,
+		Elsewhere: func(n int) (label, address string, ok bool) { return b.refElsewhere(p, n) },
+		Reported:  func() string { return b.targets.url(string(id)) },
+	})
+	p.screen = capture.New(p.run, session, p.frames, o.NavigateTimeout)
+	p.history = history.New(history.Options{
+		Run: p.run, Lifecycle: p.life, Session: session, Frames: p.frames,
+		ConsoleSize: o.ConsoleSize, NetworkSize: o.NetworkSize, PastTimeout: o.attachTime(), Go: b.running.Go, Logger: logger,
+	})
+	p.reader = snapshot.New(snapshot.Config{
+		Run: p.run, Lifecycle: p.life, Frames: p.frames, Screen: p.screen, Network: p.history.Network, CompareTimeout: o.compareTime(),
+	})
+	p.input = input.New(input.Options{
+		Lifecycle: p.life, Session: session, Frames: p.frames, Screen: p.screen, Network: p.history.Network,
+		ActionTimeout: o.ActionTimeout, CallTimeout: o.CallTimeout,
+	})
+	p.emulation = emulation.New(emulation.Options{
+		Conn: b.conn, Session: session, Frames: p.frames, Screen: p.screen, Viewport: o.Viewport, Network: b.router.Conditions,
+	})
+	p.guard = guard.New(guard.Options{
+		Conn: b.conn, ID: id, Session: session, Frames: p.frames, Lifecycle: p.life,
+		CallTimeout: o.CallTimeout, Explain: p.explain, Go: b.running.Go, Logger: logger,
+	})
+	p.sources = sources.New(p.life, p.history.Network, o.Folders, logger)
+	p.picker = pick.New(pick.Options{
+		Run: p.run, Session: session, Frames: p.frames, Reader: p.reader, Screen: p.screen, Sources: p.sources,
+	})
+	p.fetcher = &fetch.Fetcher{Run: p.run, Lifecycle: p.life, Frames: p.frames, Guard: p.guard, Network: p.history.Network}
+	p.storage = storage.New(storage.Options{
+		Run: p.run, Conn: b.conn, ID: id, Session: session, Frames: p.frames, Network: p.history.Network,
+		Logger: logger, StateTimeout: o.NavigateTimeout,
+	})
+	p.profiler = profiling.New(&b.recordings, profiling.Options{
+		Run: p.run, Lifecycle: p.life, ID: id, Session: session, Frames: p.frames, Screen: p.screen, Network: p.history.Network,
+	})
+	return p
 }
 
 // ID is the page's CDP target id.
@@ -50,26 +116,19 @@ func (p *Page) Session() *cdp.Session { return p.session }
 
 // Info returns the page's title and URL now.
 func (p *Page) Info(ctx context.Context) (Info, error) {
-	r, err := protocol.Call(ctx, p.connection.conn, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: target.ID(p.ID())})
+	r, err := protocol.Call(ctx, p.browser.conn, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: p.id})
 	if err != nil {
-		return Info{}, p.operations.explain(err, "reading the page's title")
+		return Info{}, p.explain(err, "reading the page's title")
 	}
-	return p.connection.targets.one(r.TargetInfo), nil
+	return p.browser.targets.one(r.TargetInfo), nil
 }
 
 // Dialog returns the open dialog, or nil.
-func (p *Page) Dialog() *Dialog {
-	return p.state.openDialog()
-}
+func (p *Page) Dialog() *Dialog { return p.life.Dialog() }
 
 // URL is the URL of the main frame. For a page that has not responded yet, it is the one
 // that the browser reports.
-func (p *Page) URL() string {
-	if url := p.frames.URL(); url != "" {
-		return url
-	}
-	return p.connection.targets.url(p.ID())
-}
+func (p *Page) URL() string { return p.frames.PageURL() }
 
 // Host is the host name of that URL; empty for a URL without one.
 func (p *Page) Host() string {
@@ -87,7 +146,7 @@ func (p *Page) LearnURL(ctx context.Context) error {
 		return nil
 	}
 	if err := p.readFrames(ctx); err != nil && p.URL() == "" {
-		return p.operations.explain(err, "reading the page's URL")
+		return p.explain(err, "reading the page's URL")
 	}
 	return nil
 }
@@ -99,14 +158,62 @@ func (p *Page) Addresses() []string {
 	for _, f := range p.frames.All()[1:] {
 		addresses = append(addresses, f.URL)
 	}
-	return append(addresses, p.guard.Early(p.state.documents())...)
+	return append(addresses, p.guard.Early(p.life.Documents())...)
 }
 
 // LimitFrames is [frame.Tree.Limit] for the page's frames.
 func (p *Page) LimitFrames(check func(address string) error) { p.frames.Limit(check) }
 
 // Folders are the workspace folders of the connection.
-func (p *Page) Folders() []string { return p.connection.opts.Folders }
+func (p *Page) Folders() []string { return p.browser.opts.Folders }
 
 // Opened reports whether another page has opened this one.
-func (p *Page) Opened() bool { return p.connection.targets.opener(p.ID()) != "" }
+func (p *Page) Opened() bool { return p.browser.targets.opener(p.ID()) != "" }
+
+// Headless reports whether the page's browser draws on no screen.
+func (p *Page) Headless(ctx context.Context) (bool, error) {
+	version, err := protocol.Call(ctx, p.browser.conn, browser.GetVersion, protocol.Empty{})
+	if err != nil {
+		return false, fmt.Errorf("find out whether the browser is visible: %w", err)
+	}
+	return strings.Contains(version.UserAgent, "Headless") || strings.HasPrefix(version.Product, "Headless"), nil
+}
+
+// Emulate overrides properties of the page's environment.
+func (p *Page) Emulate(ctx context.Context, s emulation.Settings) (Change, error) {
+	apply, err := p.emulation.Plan(s)
+	if err != nil {
+		return Change{}, err
+	}
+	return p.act(ctx, "emulating", p.browser.opts.CallTimeout, apply)
+}
+
+// Reader reads the page: snapshots, text, HTML, and properties of elements.
+func (p *Page) Reader() *snapshot.Reader { return p.reader }
+
+// Input returns the page's user input; [Page.Act] runs its actions.
+func (p *Page) Input() *input.Input { return p.input }
+
+// History is what the page has logged and requested.
+func (p *Page) History() *history.History { return p.history }
+
+// Screen captures what the page draws.
+func (p *Page) Screen() *capture.Screen { return p.screen }
+
+// Guard limits the addresses that the page may open.
+func (p *Page) Guard() *guard.Guard { return p.guard }
+
+// Sources maps positions in the page's scripts to the workspace.
+func (p *Page) Sources() *sources.Sources { return p.sources }
+
+// Picker lets the user point at an element of the page.
+func (p *Page) Picker() *pick.Picker { return p.picker }
+
+// Fetcher makes requests as the page.
+func (p *Page) Fetcher() *fetch.Fetcher { return p.fetcher }
+
+// Storage is the data that the sites of the page's browser context have stored.
+func (p *Page) Storage() *storage.Storage { return p.storage }
+
+// Profiler starts recordings of the browser's work for the page.
+func (p *Page) Profiler() *profiling.Profiler { return p.profiler }

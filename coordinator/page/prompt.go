@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
 
 // PromptError reports that the browser drops the page's input, because it asks its user
@@ -21,10 +22,10 @@ func (e *PromptError) Error() string { return "the page has not got the input. "
 // response, none can be known until the page does not get some input.
 func (p *Page) Prompt(ctx context.Context, c Change) (prompt string) {
 	main, _ := p.frames.Frame(p.frames.Main())
-	if len(c.Waiting) == 0 && !(c.Navigated && main.Unreachable != "") || c.Dialog != nil || c.Chooser != nil || c.Paused != nil || c.Loading || p.state.isBlocked() {
+	if len(c.Waiting) == 0 && !(c.Navigated && main.Unreachable != "") || c.Dialog != nil || c.Chooser != nil || c.Paused != nil || c.Loading || p.life.IsBlocked() {
 		return ""
 	}
-	_ = p.operations.run(ctx, "looking for a prompt of the browser", identifyTimeout, func(ctx context.Context) error {
+	_ = p.run(ctx, "looking for a prompt of the browser", respondTimeout, func(ctx context.Context) error {
 		if !p.input.Receives(ctx) {
 			prompt = p.prompt()
 		}
@@ -38,18 +39,16 @@ func (p *Page) dropped(ctx context.Context, documents int, err error) (dropped b
 	if err != nil && !errors.As(err, new(*input.NotReadyError)) {
 		return false
 	}
-	_ = p.observer.unlessLeaving(ctx, func(ctx context.Context) error {
-		dropped = !p.input.Arrived(ctx) && p.state.documents() == documents && !p.input.Receives(ctx)
+	_ = p.life.UnlessLeaving(ctx, func(ctx context.Context) error {
+		dropped = !p.input.Arrived(ctx) && p.life.Documents() == documents && !p.input.Receives(ctx)
 		return nil
 	})
-	return dropped && ctx.Err() == nil && p.state.documents() == documents && !p.state.isBlocked()
+	return dropped && ctx.Err() == nil && p.life.Documents() == documents && !p.life.IsBlocked()
 }
 
 // prompt describes the open prompt as far as it can be known: the browser does not report it.
 func (p *Page) prompt() string {
-	p.state.mu.Lock()
-	outside := p.state.outside
-	p.state.mu.Unlock()
+	outside := p.life.OfDocument(lifecycle.OpenedOutside).URL
 	main, _ := p.frames.Frame(p.frames.Main())
 	open := p.history.Network.Unanswered()
 	slices.Sort(open)

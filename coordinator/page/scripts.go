@@ -3,43 +3,29 @@ package page
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
-	"browser-coordinator/coordinator/page/frame"
-	"browser-coordinator/coordinator/page/input"
 )
-
-// scripts runs an agent's scripts in a page, and stops those that come to no end.
-type scripts struct {
-	*connection
-	*state
-	session *cdp.Session
-	frames  *frame.Tree
-	input   *input.Input
-}
 
 // timeLeft is how long a script that starts now may keep the page busy. It ends before the
 // call's time, a part of which may have passed, so that an endless script is stopped and
 // the page stays usable.
-func (js *scripts) timeLeft(ctx context.Context) time.Duration {
-	limit := js.opts.CallTimeout
+func (p *Page) timeLeft(ctx context.Context) time.Duration {
+	limit := p.browser.opts.CallTimeout
 	if deadline, ok := ctx.Deadline(); ok {
 		limit = min(limit, time.Until(deadline))
 	}
-	return max(limit-js.opts.CallTimeout/5, js.busyTime())
+	return max(limit-p.browser.opts.CallTimeout/5, p.browser.opts.busyTime())
 }
 
-// busyTime bounds how long a page may take to respond to a trivial evaluation near
-// the end of a script's time before the script is stopped. The page's own tasks take less.
-func (js *scripts) busyTime() time.Duration { return js.opts.CallTimeout * 3 / 20 }
-
-// ownScript is an agent's script that is running, or whose caller no longer waits
+// agentScript is an agent's script that is running, or whose caller no longer waits
 // for it.
-type ownScript struct {
-	of      *scripts
+type agentScript struct {
+	page    *Page
 	session *cdp.Session
 	// begun is closed when the page has responded to a question that was sent before the
 	// script. What keeps the page busy from then on has begun later.
@@ -47,40 +33,40 @@ type ownScript struct {
 }
 
 // stop stops the script if it keeps the page busy, and reports whether it did.
-func (s *ownScript) stop(ctx context.Context, limit time.Duration) bool {
+func (s *agentScript) stop(ctx context.Context, limit time.Duration) bool {
 	select {
 	case <-s.begun:
-		return s.of.stopBusy(ctx, s.session, limit)
-	case <-s.of.done:
+		return s.page.stopBusy(ctx, s.session, limit)
+	case <-s.page.browser.done:
 	case <-ctx.Done():
 	}
 	return false
 }
 
-// run runs an agent's script. It stops an endless script when its time is over,
+// runScript runs an agent's script. It stops an endless script when its time is over,
 // or when its caller no longer waits; time that the script waits for promises does not
-// count. run never stops what kept the page busy before the script was sent. The browser's own
+// count. runScript never stops what kept the page busy before the script was sent. The browser's own
 // timeout is not used: it also counts while a dialog or a debugger blocks the script, and does
 // not respond when it ends "await 0; for (;;);".
-func (js *scripts) run(ctx context.Context, session *cdp.Session, run func(context.Context) error) error {
+func (p *Page) runScript(ctx context.Context, session *cdp.Session, run func(context.Context) error) error {
 	question, err := askBusy(ctx, session)
 	if err != nil {
 		return err
 	}
-	script := &ownScript{of: js, session: session, begun: make(chan struct{})}
-	js.running.Go(func() {
+	script := &agentScript{page: p, session: session, begun: make(chan struct{})}
+	p.browser.running.Go(func() {
 		if err := question.Wait(context.WithoutCancel(ctx), nil); err == nil || cdp.Refused(err) { // a refusal is a response too
 			close(script.begun)
 		}
 	})
-	js.connection.scripts.add(script)
-	limit, stopped := js.timeLeft(ctx), false
+	p.browser.noteScript(script)
+	limit, stopped := p.timeLeft(ctx), false
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	over := make(chan struct{})
-	watch := time.AfterFunc(limit-js.busyTime(), func() {
+	watch := time.AfterFunc(limit-p.browser.opts.busyTime(), func() {
 		defer close(over)
-		if stopped = script.stop(running, js.busyTime()); stopped {
+		if stopped = script.stop(running, p.browser.opts.busyTime()); stopped {
 			end(errEndless)
 		}
 	})
@@ -91,14 +77,17 @@ func (js *scripts) run(ctx context.Context, session *cdp.Session, run func(conte
 	}
 	switch {
 	case ctx.Err() == nil || stopped:
-		js.connection.scripts.remove(script)
+		p.browser.forgetScript(script)
 	case standsStill(context.Cause(ctx)):
-		js.running.Go(func() { js.follow(script) })
+		p.browser.running.Go(func() { p.follow(script) })
 	default:
-		js.running.Go(func() { js.abandon(script) })
+		p.browser.running.Go(func() { p.abandon(script) })
 	}
 	if stopped && err != nil {
-		return &TimeoutError{Doing: "running the script", After: limit.Round(100 * time.Millisecond), Hint: "it came to no end and was stopped; the page lives on", over: true}
+		return &TimeoutError{
+			Doing: "running the script", After: limit.Round(100 * time.Millisecond),
+			Hint: "it never ended and was stopped; the page lives on", over: true,
+		}
 	}
 	return err
 }
@@ -112,41 +101,39 @@ func standsStill(cause error) bool {
 
 // abandon stops a script whose caller no longer waits for it, if the script keeps
 // the page busy.
-func (js *scripts) abandon(script *ownScript) {
-	defer js.connection.scripts.remove(script)
-	ctx, cancel := context.WithTimeout(context.Background(), js.opts.CallTimeout)
+func (p *Page) abandon(script *agentScript) {
+	defer p.browser.forgetScript(script)
+	ctx, cancel := context.WithTimeout(context.Background(), p.browser.opts.CallTimeout)
 	defer cancel()
-	script.stop(ctx, js.busyTime())
+	script.stop(ctx, p.browser.opts.busyTime())
 }
 
 // follow gives a script that a dialog blocks its time again once that has closed, and then
 // stops it if it has not paused or ended since. One that a debugger blocks is the user's.
-func (js *scripts) follow(script *ownScript) {
-	defer js.connection.scripts.remove(script)
+func (p *Page) follow(script *agentScript) {
+	defer p.browser.forgetScript(script)
 	for {
-		js.mu.Lock()
-		blocked, changed := js.dialog != nil && js.ended == nil, js.changed.Next()
-		js.mu.Unlock()
-		if !blocked {
+		changed := p.life.Next()
+		if p.Dialog() == nil || p.life.Ended() != nil {
 			break
 		}
 		select {
 		case <-changed:
-		case <-js.done:
+		case <-p.browser.done:
 			return
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), js.opts.CallTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), p.browser.opts.CallTimeout)
 	defer cancel()
-	script.stop(ctx, js.opts.CallTimeout*4/5)
+	script.stop(ctx, p.browser.opts.CallTimeout*4/5)
 }
 
 // stopBusy stops the script of a process that does not respond in time, and reports
 // whether it did. While a dialog is open or another document is pending, something other
 // than a script blocks the page.
-func (js *scripts) stopBusy(ctx context.Context, session *cdp.Session, limit time.Duration) bool {
+func (p *Page) stopBusy(ctx context.Context, session *cdp.Session, limit time.Duration) bool {
 	busy, _ := isBusy(ctx, session, limit)
-	return busy && !js.isBlocked() && terminate(ctx, session) == nil
+	return busy && !p.life.IsBlocked() && terminate(ctx, session) == nil
 }
 
 // isBusy reports whether a process does not respond within that time.
@@ -183,4 +170,29 @@ func terminate(ctx context.Context, session *cdp.Session) error {
 // askBusy sends an evaluation to which a page that runs no script responds at once.
 func askBusy(ctx context.Context, session *cdp.Session) (*cdp.Pending, error) {
 	return session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: "0", Silent: new(true)})
+}
+
+func (b *Browser) noteScript(s *agentScript) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.scripts[s] = true
+}
+
+func (b *Browser) forgetScript(s *agentScript) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.scripts, s)
+}
+
+// stopScripts stops the scripts that keep pages busy.
+func (b *Browser) stopScripts() {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*closeTimeout)
+	defer cancel()
+	var stopping sync.WaitGroup
+	b.mu.Lock()
+	for script := range b.scripts {
+		stopping.Go(func() { script.stop(ctx, closeTimeout) })
+	}
+	b.mu.Unlock()
+	stopping.Wait()
 }

@@ -7,91 +7,44 @@ import (
 	"slices"
 	"time"
 
-	"browser-coordinator/coordinator/cdp"
-	"browser-coordinator/coordinator/page/frame"
-	"browser-coordinator/coordinator/page/guard"
-	"browser-coordinator/coordinator/page/history"
-	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/sources"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
-
-const (
-	// loadTimeout bounds the wait for a navigation that an action has started.
-	loadTimeout = 3 * time.Second
-	// requestTimeout bounds the wait for requests that the scripts of an action have made.
-	requestTimeout = 500 * time.Millisecond
-	// noticeTimeout bounds the wait for the event that a navigation was a download.
-	noticeTimeout = 300 * time.Millisecond
-	// responseLag bounds the wait for the events of responses that a script has awaited: they
-	// may come after the script's value.
-	responseLag = 50 * time.Millisecond
-	// locateTimeout bounds the time that mapping positions adds to an action.
-	locateTimeout = 500 * time.Millisecond
-	// windowTimeout bounds the wait for a window that an action has opened.
-	windowTimeout = time.Second
-	// renderTimeout bounds how long a parsed document may take to load completely.
-	renderTimeout = 5 * time.Second
-)
-
-// observer observes what an action changes in a page.
-type observer struct {
-	*connection
-	*state
-	id      string // the page's CDP target id
-	session *cdp.Session
-	frames  *frame.Tree
-	input   *input.Input
-	history *history.History
-	guard   *guard.Guard
-	sources *sources.Sources
-
-	// state.mu guards the fields that follow.
-	reported int64 // the console's last message in a result plus one; 0: there was no result
-	failed   int64 // number of the last failure in a result
-	opened   int   // number of the last page that had opened before a result
-}
 
 // mark is the state of the page when an action began.
 type mark struct {
-	began                   time.Time
-	console                 int64
-	seq                     int
-	commits, moves, windows int
-	choosers, refusals      int
-	outsides                int
-	inputs                  int64
-	requests, failures      int64 // numbers of the last request, and of the last that failed
-	url                     string
+	at       int64 // position in the log of the page's lifecycle
+	began    time.Time
+	url      string
+	windows  int   // how many the page had requested
+	pages    int   // number of the last page that had opened
+	inputs   int64 // as input.Input.Sent
+	console  int64 // number of the last message
+	requests int64 // number of the last request
+	failures int64 // and of the last that failed
 }
 
-// markNow must be called without state.mu.
-func (o *observer) markNow() mark {
-	seq := o.targets.last()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.download = ""
-	_, choosers := o.input.Choosers.Open()
+func (p *Page) mark() mark {
+	network := p.history.Network
 	return mark{
-		began: time.Now(), requests: o.history.Network.Last(), failures: o.history.Network.LastFailure(),
-		inputs:  o.input.Sent(),
-		console: o.history.Console.Last(), seq: seq, commits: o.commits, moves: o.moves, windows: o.windows, outsides: o.outsides, choosers: choosers, refusals: o.guard.Refusals(),
-		url: o.frames.URL(),
+		at: p.life.Seq(), began: time.Now(), url: p.frames.URL(), windows: p.life.Last(lifecycle.WindowOpened).Count,
+		pages: p.browser.targets.last(), inputs: p.input.Sent(), console: p.history.Console.Last(),
+		requests: network.Last(), failures: network.LastFailure(),
 	}
 }
 
 // settle waits for what an action has started. It waits for the page's scripts first:
 // one round trip to the renderer, which runs them in order. It then waits for the
 // navigation and the windows that the action has started, if any.
-func (o *observer) settle(ctx context.Context, before mark) error {
-	return o.settleAfter(ctx, before, func(ctx context.Context) error {
-		return o.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true}, nil)
+func (p *Page) settle(ctx context.Context, before mark) error {
+	return p.settleAfter(ctx, before, func(ctx context.Context) error {
+		return p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true}, nil)
 	})
 }
 
 // settleAfter is settle with another round trip to the renderer.
-func (o *observer) settleAfter(ctx context.Context, before mark, ask func(ctx context.Context) error) error {
-	err := o.unlessLeaving(ctx, ask)
-	leaving := errors.Is(err, input.ErrLeaving)
+func (p *Page) settleAfter(ctx context.Context, before mark, request func(context.Context) error) error {
+	err := p.life.UnlessLeaving(ctx, request)
+	leaving := errors.Is(err, lifecycle.ErrLeaving)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -99,171 +52,130 @@ func (o *observer) settleAfter(ctx context.Context, before mark, ask func(ctx co
 		return ended
 	}
 	// Any other refusal means that the document is being replaced; the code below handles it.
-	o.flush()
-	if err := o.settleLoad(ctx, before); err != nil {
+	p.browser.flush()
+	if err := p.settleLoad(ctx, before); err != nil {
 		return err
 	}
 	if leaving {
-		if err := o.settleDownload(ctx, before); err != nil {
+		if err := p.settleDownload(ctx, before); err != nil {
 			return err
 		}
 	}
-	return o.settleWindows(ctx, before)
+	return p.settleWindows(ctx, before)
 }
 
 // settleRequests is settle, and also waits for the requests that the action's scripts have
 // made, until the page has handled the responses, and for the animations of both.
-func (o *observer) settleRequests(ctx context.Context, before mark) error {
-	end := time.Now().Add(requestTimeout)
+func (p *Page) settleRequests(ctx context.Context, before mark) error {
+	end := time.Now().Add(briefTimeout)
+	open := func() bool { return len(p.history.Network.Begun(before.requests)) > 0 }
 	for {
 		var animated bool
-		err := o.settleAfter(ctx, before, func(ctx context.Context) error {
-			return o.frames.Evaluate(ctx, fmt.Sprintf("library.animated(%d)", time.Since(before.began).Milliseconds()), &animated)
+		err := p.settleAfter(ctx, before, func(ctx context.Context) error {
+			return p.frames.Evaluate(ctx, fmt.Sprintf("library.animated(%d)", time.Since(before.began).Milliseconds()), &animated)
 		})
 		if err != nil {
 			return err
 		}
-		open := func() bool { return len(o.history.Network.Begun(before.requests)) > 0 }
-		left := func() bool { return o.pending != "" || o.commits != before.commits }
-		wait := time.Until(end)
-		if wait <= 0 || !open() {
-			if !animated && o.documents() == before.commits {
-				return nil
+		script, settled := "library.handled()", time.Now().After(end) || !open()
+		switch {
+		case settled && (!animated && !p.life.After(before.at, lifecycle.Committed) || p.life.IsLeaving()):
+			return nil
+		case settled: // but for the animations that show or hide a part of the page
+			script = fmt.Sprintf("library.animated(%d, true)", time.Since(before.began).Milliseconds())
+		default:
+			// When it is not met, Effects.Waiting reports it.
+			err = p.life.AwaitFor(ctx, time.Until(end), func() bool {
+				return p.life.IsLeaving() || p.life.After(before.at, lifecycle.Committed) || !open()
+			})
+			if err != nil {
+				return err
 			}
-			return o.settleAnimations(ctx, before)
 		}
-		if err := o.awaitFor(ctx, wait, func() bool { return left() || !open() }); err != nil {
-			return err
-		}
-		// When it is not met, Effects.Waiting reports it.
-		err = o.unlessLeaving(ctx, func(ctx context.Context) error { return o.frames.Evaluate(ctx, "library.handled()", nil) })
-		if ctx.Err() != nil {
+		err = p.life.UnlessLeaving(ctx, func(ctx context.Context) error { return p.frames.Evaluate(ctx, script, nil) })
+		switch {
+		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case err != nil:
+			return p.settle(ctx, before) // the document is being replaced
+		case settled:
+			return nil
 		}
-		if err != nil {
-			return o.settle(ctx, before) // the document is being replaced
-		}
 	}
-}
-
-// settleAnimations waits for the animations that show or hide a part of the page.
-func (o *observer) settleAnimations(ctx context.Context, before mark) error {
-	if o.isLeaving() {
-		return nil
-	}
-	script := fmt.Sprintf("library.animated(%d, true)", time.Since(before.began).Milliseconds())
-	err := o.unlessLeaving(ctx, func(ctx context.Context) error { return o.frames.Evaluate(ctx, script, nil) })
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
-		return o.settle(ctx, before) // the document is being replaced
-	}
-	return nil
 }
 
 // settleScript is settle, but it does not wait for a busy page: the value is known.
-func (o *observer) settleScript(ctx context.Context, before mark) error {
-	bounded, cancel := context.WithTimeoutCause(ctx, slowCall, errLimit)
+func (p *Page) settleScript(ctx context.Context, before mark) error {
+	bounded, cancel := context.WithTimeoutCause(ctx, briefTimeout, errLimit)
 	defer cancel()
-	err := o.settle(bounded, before)
+	err := p.settle(bounded, before)
 	if errors.Is(err, errLimit) {
-		return o.settleLoad(ctx, before)
+		return p.settleLoad(ctx, before)
 	}
 	if err != nil {
 		return err
 	}
-	return o.awaitFor(ctx, responseLag, func() bool { return len(o.history.Network.Begun(before.requests)) == 0 })
+	return p.life.AwaitFor(ctx, eventLag, func() bool { return len(p.history.Network.Begun(before.requests)) == 0 })
 }
 
 // settleDownload waits for the event that a navigation without a document was a
 // download. That event comes after the one for the end of the navigation.
-func (o *observer) settleDownload(ctx context.Context, before mark) error {
+func (p *Page) settleDownload(ctx context.Context, before mark) error {
 	// When it is not met, the navigation was cancelled, or the server responded without a document.
-	return o.awaitFor(ctx, noticeTimeout, func() bool {
-		return o.download != "" || o.pending != "" || o.commits != before.commits || o.moves != before.moves || o.guard.Refusals() > before.refusals
+	return p.life.AwaitFor(ctx, briefTimeout, func() bool {
+		return p.life.IsLeaving() ||
+			p.life.After(before.at, lifecycle.Download, lifecycle.Committed, lifecycle.Moved, lifecycle.Refused)
 	})
 }
 
-// awaitDownload waits for the event of a download that a link has started, or of the
-// navigation if the server does not serve a download.
-func (o *observer) awaitDownload(ctx context.Context) {
-	_ = o.awaitFor(ctx, windowTimeout, func() bool { return o.download != "" || o.pending != "" })
-}
-
-// unlessLeaving runs a request to the page. It cancels the request with
-// input.ErrLeaving when the page starts to navigate to another document: the browser
-// holds back commands until the server of that document has responded.
-func (o *observer) unlessLeaving(ctx context.Context, ask func(ctx context.Context) error) error {
-	ctx, giveUp := context.WithCancelCause(ctx)
-	defer giveUp(nil)
-	responded := make(chan error, 1)
-	go func() { responded <- ask(ctx) }()
-	for {
-		o.mu.Lock()
-		leaves, changed := o.pending != "", o.changed.Next()
-		o.mu.Unlock()
-		if leaves {
-			giveUp(input.ErrLeaving)
-			<-responded
-			return input.ErrLeaving
-		}
-		select {
-		case err := <-responded:
-			return err
-		case <-changed:
-		}
-	}
-}
-
-func (o *observer) settleLoad(ctx context.Context, before mark) error {
+func (p *Page) settleLoad(ctx context.Context, before mark) error {
 	// When it is not met, Change.Loading reports it.
-	return o.awaitFor(ctx, loadTimeout, func() bool {
-		return o.pending == "" && (o.commits == before.commits || o.loaded)
-	})
+	return p.life.AwaitFor(ctx, loadTimeout, func() bool { return !p.isLoading(before) })
 }
 
-func (o *observer) settleWindows(ctx context.Context, before mark) error {
-	o.mu.Lock()
-	expected := o.windows - before.windows
-	o.mu.Unlock()
+// isLoading reports whether another document than the one of the mark has not loaded.
+func (p *Page) isLoading(before mark) bool {
+	return p.life.IsLeaving() || p.life.After(before.at, lifecycle.Committed) && !p.life.Reached(lifecycle.Loaded)
+}
+
+func (p *Page) settleWindows(ctx context.Context, before mark) error {
+	expected := p.life.Last(lifecycle.WindowOpened).Count - before.windows
 	if expected == 0 {
 		return nil
 	}
-	onTheWay := func(page Info) bool { return page.URL == "" } // its first response has not arrived
+	unresponded := func(page Info) bool { return page.URL == "" }
 	// When it is not met, the window was blocked.
-	return o.awaitFor(ctx, windowTimeout, func() bool {
-		opened, gone := o.targets.openedSince(before.seq, o.id)
-		return len(opened)+len(gone) >= expected && !slices.ContainsFunc(opened, onTheWay)
+	return p.life.AwaitFor(ctx, respondTimeout, func() bool {
+		opened, gone := p.browser.targets.openedSince(before.pages, p.ID())
+		return len(opened)+len(gone) >= expected && !slices.ContainsFunc(opened, unresponded)
 	})
 }
 
 // awaitDocument waits until a new document is parsed, and then at most renderTimeout
 // for its load. It also ends when the navigation stays within the document or is refused.
-func (o *observer) awaitDocument(ctx context.Context, before mark) error {
-	refused := func() bool { return o.guard.Refusals() > before.refusals }
-	err := o.await(ctx, func() bool {
-		return o.commits != before.commits && o.parsed || o.moves != before.moves && o.pending == "" || refused()
+func (p *Page) awaitDocument(ctx context.Context, before mark) error {
+	refused := func() bool { return p.life.After(before.at, lifecycle.Refused) }
+	committed := func() bool { return p.life.After(before.at, lifecycle.Committed) }
+	err := p.life.Await(ctx, func() bool {
+		return committed() && p.life.Reached(lifecycle.Parsed) || refused() ||
+			p.life.After(before.at, lifecycle.Moved) && !p.life.IsLeaving()
 	})
 	if err != nil {
 		return err
 	}
-	o.mu.Lock()
-	within := o.commits == before.commits
-	o.mu.Unlock()
-	if within {
-		return o.settle(ctx, before)
+	if !committed() {
+		return p.settle(ctx, before)
 	}
 	// When it is not met, Change.Loading reports it.
-	return o.awaitFor(ctx, renderTimeout, func() bool { return o.loaded || refused() })
+	return p.life.AwaitFor(ctx, renderTimeout, func() bool { return p.life.Reached(lifecycle.Loaded) || refused() })
 }
 
 // awaitMove waits until the page has moved within its document, which the browser
 // reports after the response, and until the page's script has handled it.
-func (o *observer) awaitMove(ctx context.Context, before mark) error {
-	err := o.awaitFor(ctx, loadTimeout, func() bool { return o.moves != before.moves || o.commits != before.commits })
+func (p *Page) awaitMove(ctx context.Context, before mark) error {
+	err := p.life.AwaitFor(ctx, loadTimeout, func() bool { return p.life.After(before.at, lifecycle.Moved, lifecycle.Committed) })
 	if err != nil {
 		return err
 	}
-	return o.settle(ctx, before)
+	return p.settle(ctx, before)
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
+	"github.com/chromedp/cdproto/browser"
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -15,6 +15,7 @@ import (
 
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/lifecycle"
 	"browser-coordinator/coordinator/page/profiling"
 	"browser-coordinator/coordinator/page/routing"
 )
@@ -27,7 +28,8 @@ func (b *Browser) Pages(ctx context.Context) ([]Info, error) {
 		return nil, fmt.Errorf("list the pages: %w", translate(err))
 	}
 	b.flush()
-	return b.targets.list(slices.DeleteFunc(r.TargetInfos, func(t *target.Info) bool { return !isPage(t) })), nil
+	notPage := func(t *target.Info) bool { return !isPage(t) }
+	return b.targets.list(slices.DeleteFunc(r.TargetInfos, notPage)), nil
 }
 
 // Known returns a page that is attached already, or nil if there is none with that
@@ -53,7 +55,7 @@ func (b *Browser) Page(ctx context.Context, id string) (*Page, error) {
 	if err != nil {
 		return p, err
 	}
-	if err := b.router.Use(ctx, host{p}); err != nil {
+	if err := b.router.Use(ctx, p.emulation); err != nil {
 		return nil, fmt.Errorf("attach to page %s: %w", id, translate(err))
 	}
 	return p, nil
@@ -86,14 +88,10 @@ func (b *Browser) InFront(ctx context.Context) (string, error) {
 	return pages[0].ID, nil
 }
 
-// visibleTimeout bounds the request to each page: a hung page must not delay
-// the others.
-const visibleTimeout = 500 * time.Millisecond
-
-// visible queries all pages at once. It detaches each session again, so that nothing
-// is recorded of pages that are not used.
+// visible queries all pages at once, and waits for no page that hangs. It detaches each
+// session again, so that nothing is recorded of pages that are not used.
 func (b *Browser) visible(ctx context.Context, pages []Info) string {
-	ctx, cancel := context.WithTimeout(ctx, visibleTimeout)
+	ctx, cancel := context.WithTimeout(ctx, briefTimeout)
 	defer cancel()
 	seen, behind := make([]bool, len(pages)), make([]bool, len(pages))
 	var asked sync.WaitGroup
@@ -114,22 +112,19 @@ func (b *Browser) visible(ctx context.Context, pages []Info) string {
 
 // NewPage opens a blank page in the background and attaches to it.
 func (b *Browser) NewPage(ctx context.Context) (*Page, error) {
-	r, err := protocol.Call(ctx, b.conn, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", Background: new(true)})
+	params := target.CreateTargetParams{URL: "about:blank", Background: new(true)}
+	r, err := protocol.Call(ctx, b.conn, target.CreateTarget, params)
 	if err != nil {
 		return nil, fmt.Errorf("open a page: %w", translate(err))
 	}
 	return b.Page(ctx, string(r.TargetID))
 }
 
-// pageEndTimeout bounds how long a closed page may take to end, for example in its unload
-// handlers.
-const pageEndTimeout = 2 * time.Second
-
 // Arrive waits until the document of a page that has just opened is parsed, within limits.
 func (p *Page) Arrive(ctx context.Context) {
-	_ = p.state.awaitFor(ctx, windowTimeout, func() bool {
+	_ = p.life.AwaitFor(ctx, respondTimeout, func() bool {
 		url := p.frames.URL()
-		return p.state.parsed && (url != "" && url != "about:blank" || url == p.connection.targets.url(p.ID()))
+		return p.life.Reached(lifecycle.Parsed) && (url != "" && url != "about:blank" || url == p.browser.targets.url(p.ID()))
 	})
 }
 
@@ -138,10 +133,11 @@ func (p *Page) Arrive(ctx context.Context) {
 func (b *Browser) ClosePage(ctx context.Context, id string) error {
 	destroyed := b.conn.Listen(target.TargetDestroyed.Method)
 	defer destroyed.Close()
-	if _, err := protocol.Call(ctx, b.conn, target.CloseTarget, target.CloseTargetParams{TargetID: target.ID(id)}); err != nil {
+	params := target.CloseTargetParams{TargetID: target.ID(id)}
+	if _, err := protocol.Call(ctx, b.conn, target.CloseTarget, params); err != nil {
 		return fmt.Errorf("close page %s: %w", id, translate(err))
 	}
-	ctx, cancel := context.WithTimeout(ctx, pageEndTimeout)
+	ctx, cancel := context.WithTimeout(ctx, unloadTimeout)
 	defer cancel()
 	for {
 		select {
@@ -158,7 +154,8 @@ func (b *Browser) ClosePage(ctx context.Context, id string) error {
 
 // Activate brings a page to the front. Call it only when a user or agent requests it.
 func (b *Browser) Activate(ctx context.Context, id string) error {
-	if _, err := protocol.Call(ctx, b.conn, target.ActivateTarget, target.ActivateTargetParams{TargetID: target.ID(id)}); err != nil {
+	params := target.ActivateTargetParams{TargetID: target.ID(id)}
+	if _, err := protocol.Call(ctx, b.conn, target.ActivateTarget, params); err != nil {
 		return fmt.Errorf("activate page %s: %w", id, translate(err))
 	}
 	return nil
@@ -193,28 +190,13 @@ func (b *Browser) askVisible(ctx context.Context, id target.ID) (visible, behind
 	return err == nil && visible, behind
 }
 
-// Downloaded returns the downloads that have ended since its last call. For a URL, it waits
-// until a download of that URL has ended, or until ctx ends. An empty URL means no wait.
-func (b *Browser) Downloaded(ctx context.Context, address string) []Download {
-	d := b.downloads
-	for {
-		d.mu.Lock()
-		changed := d.changed.Next()
-		if address == "" || b.opts.Downloads == nil || slices.ContainsFunc(d.ended, func(d Download) bool { return d.URL == address }) {
-			defer d.mu.Unlock()
-			ended := d.ended
-			d.ended = nil
-			return ended
-		}
-		d.mu.Unlock()
-		select {
-		case <-changed:
-		case <-b.done:
-			address = ""
-		case <-ctx.Done():
-			address = ""
-		}
+// Product is the browser's name and version.
+func (b *Browser) Product(ctx context.Context) (string, error) {
+	version, err := protocol.Call(ctx, b.conn, browser.GetVersion, protocol.Empty{})
+	if err != nil {
+		return "", fmt.Errorf("ask the browser for its version: %w", err)
 	}
+	return version.Product, nil
 }
 
 // Recordings are the recordings of this connection.

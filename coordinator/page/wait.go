@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,8 +15,7 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
-	"browser-coordinator/coordinator/page/history"
-	"browser-coordinator/coordinator/page/remote"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
 
 // WaitOptions are the conditions to wait for; all given ones must be true at once.
@@ -51,51 +49,83 @@ func (o *WaitOptions) String() string {
 	return strings.Join(wanted, " and ")
 }
 
-const (
-	defaultWait = 30 * time.Second
-	// idleTime without a request is what "network idle" means, as in Playwright
-	// and Puppeteer.
-	idleTime = 500 * time.Millisecond
-)
-
 // waiter waits for conditions on a page.
 type waiter struct {
-	*state
-	frames  *frame.Tree
-	scripts *scripts
-	network *history.Network
-	// later reports that the conditions were not met when the wait began, as far as that can be
-	// seen. state.mu guards it, and bases.
+	page *Page
+	opts WaitOptions
+	end  time.Time
+
+	mu sync.Mutex // guards the fields that follow, and what watchTexts reports
+	// later reports that the conditions were not ok when the wait began, as far as that can be
+	// seen.
 	later bool
 	// bases are how often the documents show the text that another is awaited of.
 	bases map[document]int
 }
 
+// run waits until the page meets the conditions, across navigations.
+func (w *waiter) run(ctx context.Context) error {
+	p := w.page
+	fits := func() bool { return fitsURL(p.frames.URL(), w.opts.URL) }
+	for {
+		before := p.life.Seq()
+		if !fits() {
+			w.setLater()
+		}
+		if err := p.life.Await(ctx, fits); err != nil {
+			return err
+		}
+		ok, err := w.waitInDocument(ctx)
+		if err == nil && ok {
+			return nil
+		}
+		if err != nil && !cdp.Refused(err) && !errors.Is(err, frame.ErrGone) {
+			return err
+		}
+		w.setLater()
+		// The document was replaced, or time is up; ctx reports the latter.
+		err = p.life.Await(ctx, func() bool { return p.life.After(before, lifecycle.Committed, lifecycle.Moved) })
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (w *waiter) setLater() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.later = true
+}
+
+// rest is the rest of the time.
+func (w *waiter) rest() time.Duration { return time.Until(w.end) }
+
 // waitInDocument waits for the conditions on the document, then for the network. It
 // returns false if the document was replaced or its URL changed meanwhile.
-func (w *waiter) waitInDocument(ctx context.Context, opts WaitOptions, left time.Duration) (bool, error) {
-	if opts.Target != "" {
-		if met, err := w.waitForTarget(ctx, opts, left); !met || err != nil {
-			return met, err
+func (w *waiter) waitInDocument(ctx context.Context) (bool, error) {
+	text := w.opts.Text
+	if w.opts.Target != "" {
+		if ok, err := w.waitForTarget(ctx); !ok || err != nil {
+			return ok, err
 		}
-		opts.Text = ""
+		text = ""
 	}
-	if opts.Text != "" || opts.Gone != "" {
-		if err := w.waitForText(ctx, opts, left); err != nil {
+	if text != "" || w.opts.Gone != "" {
+		if err := w.waitForText(ctx, text); err != nil {
 			return false, err
 		}
 	}
-	if opts.Expression != "" {
-		if met, err := w.waitForExpression(ctx, opts.Expression, left); !met || err != nil {
-			return met, err
+	if w.opts.Expression != "" {
+		if ok, err := w.waitForExpression(ctx, w.opts.Expression); !ok || err != nil {
+			return ok, err
 		}
 	}
-	if opts.Idle {
+	if w.opts.Idle {
 		if err := w.awaitIdle(ctx); err != nil {
 			return false, err
 		}
 	}
-	return fitsURL(w.frames.URL(), opts.URL), nil
+	return fitsURL(w.page.frames.URL(), w.opts.URL), nil
 }
 
 // fitsURL reports whether a URL has the wanted part. In one with asterisks these stand for
@@ -119,44 +149,43 @@ func fitsURL(url, wanted string) bool {
 	return strings.HasSuffix(url, parts[last])
 }
 
-// waitForTarget returns false if the element has no longer been there, or time was up.
-func (w *waiter) waitForTarget(ctx context.Context, opts WaitOptions, left time.Duration) (met bool, err error) {
-	until := time.Now().Add(left)
-	for first := true; !met && time.Now().Before(until); first = false {
-		budget := time.Now() // one look, to know whether it is there already
+// waitForTarget returns false if the element has gone meanwhile, or time was up.
+func (w *waiter) waitForTarget(ctx context.Context) (ok bool, err error) {
+	for first := true; !ok && w.rest() > 0; first = false {
+		until := time.Now() // one look, to know whether it is there already
 		if !first {
-			budget = until
-			w.mu.Lock()
-			w.later = true
-			w.mu.Unlock()
+			until = w.end
+			w.setLater()
 		}
-		e, err := w.frames.FindInTime(ctx, opts.Target, budget)
+		e, err := w.page.frames.FindInTime(ctx, w.opts.Target, until)
 		if first && frame.NoMatch(err) {
 			continue
 		}
 		if err != nil {
 			return false, err
 		}
-		err = e.Call(ctx, "shows", map[string]any{"text": opts.Text, "budget": time.Until(budget).Milliseconds()}, &met)
+		argument := map[string]any{"text": w.opts.Text, "budget": time.Until(until).Milliseconds()}
+		err = e.Call(ctx, "shows", argument, &ok)
 		e.Release(ctx)
 		if err != nil {
 			return false, err
 		}
 	}
-	return met, nil
+	return ok, nil
 }
 
 // waitForExpression runs in the page's main world, which has the expression's names.
-func (w *waiter) waitForExpression(ctx context.Context, expression string, left time.Duration) (bool, error) {
+func (w *waiter) waitForExpression(ctx context.Context, expression string) (bool, error) {
 	expression = strings.TrimRight(strings.TrimSpace(expression), "; \n\t")
 	if LooksLikeFunction(expression) {
 		expression = "(" + expression + "\n)()"
 	}
 	// The script stops first, so that it can report what the expression threw.
-	budget := max(left-left/5, left-time.Second)
+	budget := max(w.rest()*4/5, w.rest()-time.Second)
+	p := w.page
 	var r runtime.EvaluateResult
-	err := w.scripts.run(ctx, w.scripts.session, func(ctx context.Context) (err error) {
-		r, err = protocol.Call(ctx, w.scripts.session, runtime.Evaluate, runtime.EvaluateParams{
+	err := p.runScript(ctx, p.session, func(ctx context.Context) (err error) {
+		r, err = protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
 			Expression: frame.UntilTrue(expression, budget), AwaitPromise: new(true), ReturnByValue: new(true),
 		})
 		return err
@@ -164,39 +193,46 @@ func (w *waiter) waitForExpression(ctx context.Context, expression string, left 
 	if err != nil {
 		return false, err
 	}
-	value, err := w.scripts.result(ctx, w.scripts.session, r.Result, r.ExceptionDetails)
+	value, err := p.valueOf(ctx, p.session, r.Result, r.ExceptionDetails)
 	return string(value) == "true", err
 }
 
 // awaitIdle waits until the page has loaded and made no request for idleTime.
 func (w *waiter) awaitIdle(ctx context.Context) error {
+	life, network := w.page.life, w.page.history.Network
 	for {
 		var seq int64
-		err := w.await(ctx, func() bool {
-			seq = w.network.Last()
+		err := life.Await(ctx, func() bool {
+			seq = network.Last()
 			return w.unrest() == ""
 		})
-		if err != nil {
-			return w.idleError(err)
-		}
-		quiet, cancel := context.WithTimeoutCause(ctx, idleTime, errLimit)
-		err = w.await(quiet, func() bool { return w.network.Last() != seq || w.pending != "" })
-		cancel()
-		if errors.Is(err, errLimit) {
-			return nil
+		var late *TimeoutError
+		if errors.As(err, &late) {
+			explained := *late
+			explained.Hint = w.unrest()
+			return &explained
 		}
 		if err != nil {
+			return err
+		}
+		busy := false
+		err = life.AwaitFor(ctx, idleTime, func() bool {
+			busy = network.Last() != seq || life.IsLeaving()
+			return busy
+		})
+		if err != nil || !busy {
 			return err
 		}
 	}
 }
 
-// unrest describes what keeps the page from being idle; mu is held.
+// unrest describes what keeps the page from being idle.
 func (w *waiter) unrest() string {
-	switch open := w.network.Unanswered(); {
-	case w.pending != "":
-		return "the way to " + w.pending + " is not done"
-	case !w.loaded:
+	departure, leaving := w.page.life.Departure()
+	switch open := w.page.history.Network.Unanswered(); {
+	case leaving:
+		return "the way to " + departure.URL + " is not done"
+	case !w.page.life.Reached(lifecycle.Loaded):
 		return "the document has not loaded"
 	case len(open) == 1:
 		return "a request is not done: " + open[0]
@@ -204,19 +240,6 @@ func (w *waiter) unrest() string {
 		return fmt.Sprintf("%d requests are not done, for example %s", len(open), open[0])
 	}
 	return ""
-}
-
-// idleError adds to a timeout what was waited for.
-func (w *waiter) idleError(err error) error {
-	var late *TimeoutError
-	if !errors.As(err, &late) {
-		return err
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	explained := *late
-	explained.Hint = w.unrest()
-	return &explained
 }
 
 // document is one document of a frame.
@@ -235,7 +258,7 @@ const (
 	showsGone    texts = 2 // the text that must disappear
 )
 
-// textWait is the argument of wait.js.
+// textWait is the argument of wait.p.
 type textWait struct {
 	ID     string `json:"id"`
 	Text   string `json:"text"`
@@ -249,26 +272,26 @@ type textWait struct {
 // waitForText waits until a text is shown in one of the page's frames and another
 // in none of them. It watches each document separately, because frames come and go and
 // may belong to other processes.
-func (w *waiter) waitForText(ctx context.Context, opts WaitOptions, left time.Duration) error {
+func (w *waiter) waitForText(ctx context.Context, text string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer cancel()
-	t := textWait{ID: rand.Text(), Text: opts.Text, Gone: opts.Gone, Known: unknownTexts, New: opts.New, Budget: left.Milliseconds()}
-	shown := map[document]texts{} // state.mu guards it
-	w.mu.Lock()
+	t := textWait{
+		ID: rand.Text(), Text: text, Gone: w.opts.Gone, Known: unknownTexts, New: w.opts.New, Budget: w.rest().Milliseconds(),
+	}
+	shown := map[document]texts{} // mu guards it
 	first := w.bases == nil
 	if first {
 		w.bases = map[document]int{}
 	}
-	w.mu.Unlock()
 	for ; ; first = false {
-		if err := w.frames.Learn(ctx); err != nil {
+		if err := w.page.frames.Learn(ctx); err != nil {
 			return err
 		}
-		changed := w.next()
+		changed := w.page.life.Next()
 		now := map[document]bool{}
-		for _, f := range w.frames.All() {
+		for _, f := range w.page.frames.All() {
 			now[document{f.ID, f.Session, f.Generation}] = true
 		}
 		w.mu.Lock()
@@ -283,9 +306,9 @@ func (w *waiter) waitForText(ctx context.Context, opts WaitOptions, left time.Du
 				watching.Go(func() { w.watchTexts(ctx, d, t, shown) })
 			}
 		}
-		met := t.met(shown)
+		ok := t.complete(shown)
 		w.mu.Unlock()
-		if met {
+		if ok {
 			return nil
 		}
 		select {
@@ -296,7 +319,7 @@ func (w *waiter) waitForText(ctx context.Context, opts WaitOptions, left time.Du
 	}
 }
 
-func (t *textWait) met(shown map[document]texts) bool {
+func (t *textWait) complete(shown map[document]texts) bool {
 	text, gone := t.Text == "", true
 	for _, seen := range shown {
 		known := seen != unknownTexts
@@ -321,15 +344,15 @@ func (w *waiter) watchTexts(ctx context.Context, d document, t textWait, shown m
 			seen = 0 // the document is being replaced
 		}
 		w.mu.Lock()
-		if _, there := shown[d]; there {
+		if _, exists := shown[d]; exists {
 			shown[d] = seen
 			w.later = w.later || !first
 			if err == nil {
 				w.bases[d] = base
 			}
-			w.changed.Notify()
 		}
 		w.mu.Unlock()
+		w.page.life.Wake()
 		if err != nil || seen == t.Known {
 			return
 		}
@@ -339,40 +362,27 @@ func (w *waiter) watchTexts(ctx context.Context, d document, t textWait, shown m
 
 // shows reports whether a document still exists.
 func (w *waiter) shows(d document) bool {
-	f, ok := w.frames.Frame(d.frame)
+	f, ok := w.page.frames.Frame(d.frame)
 	return ok && d == document{f.ID, f.Session, f.Generation}
 }
 
 func (w *waiter) lookForTexts(ctx context.Context, d document, t textWait) (seen texts, base int, err error) {
-	args, err := json.Marshal(t)
-	if err != nil {
-		return 0, 0, err
-	}
-	var r runtime.CallFunctionOnResult
-	err = w.frames.InWorld(ctx, d.frame, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
-		if !w.shows(d) {
-			return frame.ErrGone // another watchTexts watches the next document, with the same wait ID
-		}
-		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-			FunctionDeclaration: frame.Call("wait"), ExecutionContextID: world,
-			Arguments: []*runtime.CallArgument{{Value: args}}, AwaitPromise: new(true), ReturnByValue: new(true),
-		})
-		if ctx.Err() != nil {
-			end := fmt.Sprintf("memory.waits?.get(%q)?.()", t.ID)
-			_, _ = session.Start(context.WithoutCancel(ctx), runtime.CommandEvaluate, runtime.EvaluateParams{Expression: end, ContextID: world, Silent: new(true)})
-		}
-		return err
-	})
-	if err != nil {
-		return 0, 0, err
-	}
-	if r.ExceptionDetails != nil {
-		return 0, 0, fmt.Errorf("look for a text: %s", remote.Exception(r.ExceptionDetails))
-	}
 	var found struct {
 		Seen texts
 		Base int
 	}
-	err = json.Unmarshal(r.Result.Value, &found)
+	err = w.page.frames.InWorld(ctx, d.frame, func(session *cdp.Session, world runtime.ExecutionContextID) error {
+		if !w.shows(d) {
+			return frame.ErrGone // another watchTexts watches the next document, with the same wait ID
+		}
+		err := frame.CallIn(ctx, session, world, frame.Call("wait"), t, &found)
+		if ctx.Err() != nil {
+			end := runtime.EvaluateParams{
+				Expression: fmt.Sprintf("memory.waits?.get(%q)?.()", t.ID), ContextID: world, Silent: new(true),
+			}
+			_, _ = session.Start(context.WithoutCancel(ctx), runtime.CommandEvaluate, end)
+		}
+		return err
+	})
 	return found.Seen, found.Base, err
 }

@@ -248,7 +248,7 @@ func TestWaitForWhatIsThereAlready(t *testing.T) {
 	}
 	pagetest.Navigate(t, p, url)
 	var late *page.TimeoutError
-	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "Saved at", New: true, Timeout: time.Second}); !errors.As(err, &late) || !strings.Contains(err.Error(), `another occurrence of the text "Saved at"`) {
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "Saved at", New: true, Timeout: 3 * time.Second}); !errors.As(err, &late) || !strings.Contains(err.Error(), `another occurrence of the text "Saved at"`) {
 		t.Errorf("no other occurrence: %v", err)
 	}
 	if _, err := p.WaitFor(t.Context(), page.WaitOptions{URL: "127", New: true}); err == nil {

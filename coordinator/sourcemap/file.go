@@ -79,13 +79,13 @@ func tailOf(address string) string {
 	if u.Scheme != "" && u.Opaque != "" {
 		name = u.Opaque // webpack:src/a.ts
 	}
-	var kept []string
+	var parts []string
 	for _, part := range strings.Split(name, "/") {
 		if part != "" && part != "." && part != ".." && part != "~" && part != "_N_E" {
-			kept = append(kept, part)
+			parts = append(parts, part)
 		}
 	}
-	return strings.Join(kept, "/")
+	return strings.Join(parts, "/")
 }
 
 // isFile reports whether the file exists, and is below dir also after links.

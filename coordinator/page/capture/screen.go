@@ -13,17 +13,12 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
-
-// Page is the part of a page that this package needs.
-type Page interface {
-	// Run runs an operation on the page and explains its error; limit 0: that of any call.
-	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
-}
 
 // Screen is what one page draws.
 type Screen struct {
-	page         Page
+	run          lifecycle.Run
 	session      *cdp.Session
 	frames       *frame.Tree
 	printTimeout time.Duration
@@ -34,8 +29,8 @@ type Screen struct {
 }
 
 // New returns the screen of a page. printTimeout bounds how long printing may take.
-func New(page Page, session *cdp.Session, frames *frame.Tree, printTimeout time.Duration) *Screen {
-	return &Screen{page: page, session: session, frames: frames, printTimeout: printTimeout}
+func New(run lifecycle.Run, session *cdp.Session, frames *frame.Tree, printTimeout time.Duration) *Screen {
+	return &Screen{run: run, session: session, frames: frames, printTimeout: printTimeout}
 }
 
 // EmulateFocus makes the page believe that it is focused and visible, so that
@@ -109,7 +104,7 @@ func IsVisible(ctx context.Context, s *cdp.Session, main protocol.FrameID) (bool
 // PDF prints the page.
 func (s *Screen) PDF(ctx context.Context) ([]byte, error) {
 	var r cdppage.PrintToPDFResult
-	err := s.page.Run(ctx, "printing the page", s.printTimeout, func(ctx context.Context) (err error) {
+	err := s.run(ctx, "printing the page", s.printTimeout, func(ctx context.Context) (err error) {
 		r, err = protocol.Call(ctx, s.session, cdppage.PrintToPDF, cdppage.PrintToPDFParams{PrintBackground: new(true), PreferCSSPageSize: new(true)})
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"sync"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -89,7 +90,7 @@ func (s *Screen) Screenshot(ctx context.Context, opts Options) (Image, error) {
 	if opts.FullPage {
 		timeout = fullPageTimeout
 	}
-	err := s.page.Run(ctx, doing, timeout, func(ctx context.Context) (err error) {
+	err := s.run(ctx, doing, timeout, func(ctx context.Context) (err error) {
 		img, err = s.capture(ctx, opts, params)
 		return err
 	})
@@ -100,70 +101,26 @@ func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.Captu
 	if err := s.EmulateFocus(ctx); err != nil {
 		return Image{}, err
 	}
-	var place frame.Rect
+	var element frame.Rect
 	if opts.Target != "" { // before any measurement, because it scrolls
-		e, err := s.frames.Find(ctx, opts.Target)
-		if err != nil {
+		var err error
+		if element, err = s.showElement(ctx, opts.Target); err != nil {
 			return Image{}, err
-		}
-		defer e.Release(ctx)
-		if place, err = s.frames.Place(ctx, e, "center"); err != nil {
-			return Image{}, err
-		}
-		if e.Session != s.session {
-			if err := s.frames.Run(ctx, e.Frame, awaitDrawn, nil, nil); err != nil {
-				return Image{}, err
-			}
 		}
 	}
 	l, err := s.frames.Layout(ctx)
 	if err != nil {
 		return Image{}, err
 	}
-	part := frame.Rect{X: l.View.PageX, Y: l.View.PageY, Width: l.View.ClientWidth, Height: l.View.ClientHeight}
-	view := l.InPage(frame.Rect{Width: part.Width, Height: part.Height})
-	switch {
-	case opts.Target != "":
-		part = l.InPage(place)
-		if !part.In(view) { // capturing beyond it makes frames draw anew, and may be too early for them
-			params.CaptureBeyondViewport = new(true)
-		}
-	case opts.FullPage:
-		part = frame.Rect{Width: l.Content.Width, Height: l.Content.Height}
+	img, scaling, err := opts.plan(l, element)
+	if err != nil {
+		return Image{}, err
+	}
+	// Capturing beyond the viewport makes frames redraw, and may be too early for them.
+	if opts.FullPage || opts.Target != "" && !frame.Rect(img.Of).In(img.View) {
 		params.CaptureBeyondViewport = new(true)
 	}
-	cropped := false
-	if opts.Clip != nil {
-		c := opts.Clip.within(part.Width, part.Height)
-		if c.Width <= 0 || c.Height <= 0 {
-			what := "viewport"
-			if opts.FullPage {
-				what = "page"
-			}
-			return Image{}, fmt.Errorf("the clip is outside of the %s, which has %.0f×%.0f CSS pixels", what, part.Width, part.Height)
-		}
-		cropped = c != *opts.Clip
-		part = frame.Rect{X: part.X + c.X, Y: part.Y + c.Y, Width: c.Width, Height: c.Height}
-	}
-	asked := Clip(part)
-	if opts.Top && opts.MaxHeight > 0 {
-		most := float64(opts.MaxHeight) / scale(part.Width, 1, opts.MaxWidth, 0)
-		if part.Height > most*tooTall {
-			part.Height = math.Floor(most)
-		}
-	}
-	scaling := scale(part.Width, part.Height, opts.MaxWidth, opts.MaxHeight) / l.Density
-	if opts.Device {
-		scaling = scale(part.Width*l.Density, part.Height*l.Density, opts.MaxWidth, opts.MaxHeight)
-	}
-	longest := math.Floor(maxSide / scaling / l.Density)
-	part.Width, part.Height = min(part.Width, longest), min(part.Height, longest)
-	img := Image{
-		Format: opts.Format, Cropped: cropped, Part: part, View: view,
-		Of: asked, Cut: part.Width < asked.Width || part.Height < asked.Height,
-		Width: int(math.Round(part.Width * scaling * l.Density)), Height: int(math.Round(part.Height * scaling * l.Density)),
-	}
-	params.Clip = l.Clip(part, scaling)
+	params.Clip = l.Clip(img.Part, scaling)
 	r, err := s.captureFrame(ctx, params)
 	if err != nil {
 		return Image{}, err
@@ -173,6 +130,60 @@ func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.Captu
 		img.Width, img.Height = width, height
 	}
 	return img, nil
+}
+
+// showElement scrolls a target into view, and returns its place in the viewport.
+func (s *Screen) showElement(ctx context.Context, target string) (frame.Rect, error) {
+	e, err := s.frames.Find(ctx, target)
+	if err != nil {
+		return frame.Rect{}, err
+	}
+	defer e.Release(ctx)
+	place, err := s.frames.Place(ctx, e, "center")
+	if err == nil && e.Session != s.session {
+		err = s.frames.Run(ctx, e.Frame, awaitDrawn, nil, nil)
+	}
+	return place, err
+}
+
+// plan returns the image without its data, and how many pixels of it a pixel of the screen has.
+func (o *Options) plan(l frame.Layout, element frame.Rect) (img Image, scaling float64, err error) {
+	part := frame.Rect{X: l.View.PageX, Y: l.View.PageY, Width: l.View.ClientWidth, Height: l.View.ClientHeight}
+	img = Image{Format: o.Format, View: l.InPage(frame.Rect{Width: part.Width, Height: part.Height})}
+	switch {
+	case o.Target != "":
+		part = l.InPage(element)
+	case o.FullPage:
+		part = frame.Rect{Width: l.Content.Width, Height: l.Content.Height}
+	}
+	if o.Clip != nil {
+		c := o.Clip.within(part.Width, part.Height)
+		if c.Width <= 0 || c.Height <= 0 {
+			what := "viewport"
+			if o.FullPage {
+				what = "page"
+			}
+			return img, 0, fmt.Errorf("the clip is outside of the %s, which has %.0f×%.0f CSS pixels", what, part.Width, part.Height)
+		}
+		img.Cropped = c != *o.Clip
+		part = frame.Rect{X: part.X + c.X, Y: part.Y + c.Y, Width: c.Width, Height: c.Height}
+	}
+	img.Of = Clip(part)
+	if o.Top && o.MaxHeight > 0 {
+		most := float64(o.MaxHeight) / scale(part.Width, 1, o.MaxWidth, 0)
+		if part.Height > most*tooTall {
+			part.Height = math.Floor(most)
+		}
+	}
+	scaling = scale(part.Width, part.Height, o.MaxWidth, o.MaxHeight) / l.Density
+	if o.Device {
+		scaling = scale(part.Width*l.Density, part.Height*l.Density, o.MaxWidth, o.MaxHeight)
+	}
+	longest := math.Floor(maxSide / scaling / l.Density)
+	part.Width, part.Height = min(part.Width, longest), min(part.Height, longest)
+	img.Part, img.Cut = part, part.Width < img.Of.Width || part.Height < img.Of.Height
+	img.Width, img.Height = int(math.Round(part.Width*scaling*l.Density)), int(math.Round(part.Height*scaling*l.Density))
+	return img, scaling, nil
 }
 
 // awaitDrawn waits until a frame of another process has drawn what was scrolled into view:
@@ -219,7 +230,10 @@ const fullPageTimeout = 30 * time.Second
 func (s *Screen) captureFrame(ctx context.Context, params cdppage.CaptureScreenshotParams) (cdppage.CaptureScreenshotResult, error) {
 	wait := frameKick
 	if params.CaptureBeyondViewport != nil {
-		pixel := cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), Clip: &cdppage.Viewport{Width: 1, Height: 1, Scale: 1}}
+		pixel := cdppage.CaptureScreenshotParams{
+			Format: cdppage.CaptureScreenshotFormatJpeg, Quality: new(int64(1)),
+			Clip: &cdppage.Viewport{Width: 1, Height: 1, Scale: 1},
+		}
 		began := time.Now()
 		if r, err := s.captureKicked(ctx, pixel, probeKick); err != nil {
 			return r, err
@@ -231,33 +245,37 @@ func (s *Screen) captureFrame(ctx context.Context, params cdppage.CaptureScreens
 	return s.captureKicked(ctx, params, wait)
 }
 
-func (s *Screen) captureKicked(ctx context.Context, params cdppage.CaptureScreenshotParams, wait time.Duration) (cdppage.CaptureScreenshotResult, error) {
-	defer s.kick(ctx, wait)()
+func (s *Screen) captureKicked(
+	ctx context.Context, params cdppage.CaptureScreenshotParams, wait time.Duration,
+) (cdppage.CaptureScreenshotResult, error) {
+	var kicking sync.WaitGroup
+	captured, stop := context.WithCancel(ctx)
+	kicking.Go(func() { s.kick(captured, wait) })
+	defer kicking.Wait()
+	defer stop()
 	return protocol.Call(ctx, s.session, cdppage.CaptureScreenshot, params)
 }
 
-// kick makes sure that a capture gets its frame, until the caller calls stop. A tab that
-// went to the background since its last action may draw nothing until draw is called.
+// kick makes sure that a capture gets its frame, until the capture is done. A tab that
+// went to the background since its last action may draw nothing until Draw is called.
 // The browser copies what a background tab has drawn only when it draws the window, and
 // nothing may cause that while the tab in front is idle. A capture of the window instead
 // of the page's surface does. Its image is not needed, but only one is captured at a time.
-func (s *Screen) kick(ctx context.Context, wait time.Duration) (stop func()) {
-	ctx, stop = context.WithCancel(ctx)
-	go func() {
-		for ; ; wait *= 2 {
-			select {
-			case <-time.After(wait):
-			case <-ctx.Done():
-				return
-			}
-			s.Draw(ctx)
-			window := cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), FromSurface: new(false)}
-			if drawn, err := s.session.Start(ctx, cdppage.CommandCaptureScreenshot, window); err == nil {
-				_ = drawn.Wait(ctx, nil)
-			}
+func (s *Screen) kick(ctx context.Context, wait time.Duration) {
+	window := cdppage.CaptureScreenshotParams{
+		Format: cdppage.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), FromSurface: new(false),
+	}
+	for ; ; wait *= 2 {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
 		}
-	}()
-	return stop
+		s.Draw(ctx)
+		if drawn, err := s.session.Start(ctx, cdppage.CommandCaptureScreenshot, window); err == nil {
+			_ = drawn.Wait(ctx, nil)
+		}
+	}
 }
 
 // Area captures an area of the viewport, with a margin in CSS pixels.
@@ -267,9 +285,12 @@ func (s *Screen) Area(ctx context.Context, area frame.Rect, margin float64) (Ima
 		return Image{}, err
 	}
 	left, top := math.Max(0, area.X-margin), math.Max(0, area.Y-margin)
-	right, bottom := math.Min(l.View.ClientWidth, area.X+area.Width+margin), math.Min(l.View.ClientHeight, area.Y+area.Height+margin)
+	right := math.Min(l.View.ClientWidth, area.X+area.Width+margin)
+	bottom := math.Min(l.View.ClientHeight, area.Y+area.Height+margin)
 	part := l.InPage(frame.Rect{X: left, Y: top, Width: math.Max(1, right-left), Height: math.Max(1, bottom-top)})
-	r, err := s.captureFrame(ctx, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, Clip: l.Clip(part, 1/l.Density), OptimizeForSpeed: new(true)})
+	r, err := s.captureFrame(ctx, cdppage.CaptureScreenshotParams{
+		Format: cdppage.CaptureScreenshotFormatPng, Clip: l.Clip(part, 1/l.Density), OptimizeForSpeed: new(true),
+	})
 	if err != nil {
 		return Image{}, err
 	}

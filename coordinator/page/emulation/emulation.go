@@ -17,26 +17,16 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/capture"
+	"browser-coordinator/coordinator/page/frame"
 )
-
-// Page is the part of a page that this package needs.
-type Page interface {
-	URL() string
-	Session() *cdp.Session
-	// FrameSessions are the sessions of the page's frames in other processes.
-	FrameSessions() []*cdp.Session
-	// EmulateFocus makes the page believe that it is focused and visible.
-	EmulateFocus(ctx context.Context) error
-	// Zoom is the zoom that the user has set for the site of the page.
-	Zoom(ctx context.Context) (float64, error)
-	// CallFunction calls a function in the isolated world of the main document, with one
-	// argument, and decodes the JSON text that it returns.
-	CallFunction(ctx context.Context, function string, argument, result any) error
-}
 
 // Options of an Emulation.
 type Options struct {
-	Conn     *cdp.Conn // of the browser
+	Conn     *cdp.Conn    // of the browser
+	Session  *cdp.Session // of the page itself
+	Frames   *frame.Tree
+	Screen   *capture.Screen
 	Viewport *Viewport // initial viewport of the page; nil: the browser's
 	// Network converts the network conditions that a page emulates into the conditions to
 	// apply. Its argument is nil if the page emulates none.
@@ -45,7 +35,6 @@ type Options struct {
 
 // Emulation holds the overrides of one page.
 type Emulation struct {
-	page Page
 	opts Options
 
 	mu        sync.Mutex          // guards the fields that follow
@@ -53,9 +42,12 @@ type Emulation struct {
 	located   []string            // origins with permission to read the location
 }
 
+// Session is the page's own session.
+func (e *Emulation) Session() *cdp.Session { return e.opts.Session }
+
 // New returns the emulation of a page, without overrides.
-func New(page Page, opts Options) *Emulation {
-	return &Emulation{page: page, opts: opts, overrides: map[string]override{}}
+func New(opts Options) *Emulation {
+	return &Emulation{opts: opts, overrides: map[string]override{}}
 }
 
 // override is a command whose effect lasts for the lifetime of its session.
@@ -83,7 +75,7 @@ func (e *Emulation) set(ctx context.Context, s Settings, set []override) error {
 		return err
 	}
 	// Otherwise a background page detects a new location or size only later.
-	if err := e.page.EmulateFocus(ctx); err != nil {
+	if err := e.opts.Screen.EmulateFocus(ctx); err != nil {
 		return err
 	}
 	if s.Reset {
@@ -97,11 +89,11 @@ func (e *Emulation) set(ctx context.Context, s Settings, set []override) error {
 		}
 	}
 	if s.Viewport != nil {
-		zoom, err := e.page.Zoom(ctx)
+		layout, err := e.opts.Frames.Layout(ctx)
 		if err != nil {
 			return err
 		}
-		set = append(set, s.Viewport.overrides(zoom)...)
+		set = append(set, s.Viewport.overrides(layout.Zoom)...)
 	}
 	for _, o := range set {
 		if err := e.apply(ctx, o); err != nil {
@@ -126,7 +118,7 @@ func (e *Emulation) knowsTimezone(ctx context.Context, name string) error {
 		return nil
 	}
 	known := false
-	err := e.page.CallFunction(ctx, timezoneFunction, name, &known)
+	err := e.opts.Frames.Run(ctx, e.opts.Frames.Main(), timezoneFunction, name, &known)
 	if err == nil && !known {
 		err = fmt.Errorf("there is no time zone %q: want for example Europe/Berlin", name)
 	}
@@ -140,7 +132,7 @@ func (e *Emulation) SendViewport(ctx context.Context) error {
 		return nil
 	}
 	for _, o := range e.opts.Viewport.overrides(1) {
-		if _, err := e.page.Session().Start(ctx, o.method, o.params); err != nil {
+		if _, err := e.opts.Session.Start(ctx, o.method, o.params); err != nil {
 			return err
 		}
 	}
@@ -160,13 +152,13 @@ func (e *Emulation) overridden(method string) any {
 // apply sends an override to the page, and to its frames in other processes.
 func (e *Emulation) apply(ctx context.Context, o override) error {
 	params := e.paramsOf(o)
-	if err := e.page.Session().Call(ctx, o.method, params, nil); err != nil {
+	if err := e.opts.Session.Call(ctx, o.method, params, nil); err != nil {
 		return err
 	}
 	if o.main {
 		return nil
 	}
-	for _, s := range e.page.FrameSessions() {
+	for _, s := range e.opts.Frames.Sessions()[1:] {
 		// A frame that has gone needs no command.
 		_, _ = s.Start(ctx, o.method, params)
 	}
@@ -214,11 +206,11 @@ func (e *Emulation) reset(ctx context.Context) error {
 	e.located = nil
 	e.mu.Unlock()
 	if v := e.opts.Viewport; v != nil { // the initial size of its pages
-		zoom, err := e.page.Zoom(ctx)
+		layout, err := e.opts.Frames.Layout(ctx)
 		if err != nil {
 			return err
 		}
-		for _, o := range v.overrides(zoom) {
+		for _, o := range v.overrides(layout.Zoom) {
 			undo[o.method] = o
 		}
 	}
@@ -239,7 +231,7 @@ func (e *Emulation) reset(ctx context.Context) error {
 
 // allowLocation grants the page's origin access to the location, without a prompt.
 func (e *Emulation) allowLocation(ctx context.Context) error {
-	u, err := url.Parse(e.page.URL())
+	u, err := url.Parse(e.opts.Frames.PageURL())
 	if err != nil || u.Host == "" {
 		return errors.New("geolocation: open the page first, since the permission is given to its origin")
 	}

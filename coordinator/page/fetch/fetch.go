@@ -5,37 +5,25 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
 	"time"
 
-	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/runtime"
-
 	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/guard"
 	"browser-coordinator/coordinator/page/history"
-	"browser-coordinator/coordinator/page/remote"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
-
-// Page is the part of a page that this package needs.
-type Page interface {
-	URL() string
-	// Run runs an operation on the page and explains its error; limit 0: that of any call.
-	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
-	// Await waits until the condition, which events change, is true.
-	Await(ctx context.Context, condition func() bool) error
-}
 
 // Fetcher makes the requests of one page. All fields are required.
 type Fetcher struct {
-	Page    Page
-	Frames  *frame.Tree
-	Guard   *guard.Guard
-	Network *history.Network
+	Run       lifecycle.Run
+	Lifecycle *lifecycle.Lifecycle
+	Frames    *frame.Tree
+	Guard     *guard.Guard
+	Network   *history.Network
 }
 
 // Request is what to fetch. Only URL is required.
@@ -83,11 +71,11 @@ func (f *Fetcher) Fetch(ctx context.Context, o Request) (Response, error) {
 			o.Method = http.MethodPost
 		}
 	}
-	url, err := address.Normalize(o.URL, f.Page.URL())
+	url, err := address.Normalize(o.URL, f.Frames.PageURL())
 	if err != nil {
 		return Response{}, err
 	}
-	err = f.Page.Run(ctx, "fetching "+o.URL, cmp.Or(o.Timeout, defaultTimeout), func(ctx context.Context) (err error) {
+	err = f.Run(ctx, "fetching "+o.URL, cmp.Or(o.Timeout, defaultTimeout), func(ctx context.Context) (err error) {
 		response, err = f.fetch(ctx, url, o)
 		return err
 	})
@@ -95,7 +83,7 @@ func (f *Fetcher) Fetch(ctx context.Context, o Request) (Response, error) {
 }
 
 func (f *Fetcher) fetch(ctx context.Context, url string, o Request) (Response, error) {
-	refusals := f.Guard.Refusals()
+	before := f.Lifecycle.Seq()
 	mark, end, err := f.Guard.Fetch(ctx, url)
 	if err != nil {
 		return Response{}, err
@@ -103,24 +91,15 @@ func (f *Fetcher) fetch(ctx context.Context, url string, o Request) (Response, e
 	defer end()
 	first, read := f.Network.Last(), ""
 	defer func() {
-		f.Network.Told(func(r history.Request) bool { return r.Seq > first && (r.URL == url || r.URL == read) })
+		f.Network.Dismiss(func(r history.Request) bool { return r.Seq > first && (r.URL == url || r.URL == read) })
 	}()
-	request := map[string]any{"url": url, "mark": mark, "method": strings.ToUpper(o.Method), "headers": o.Headers, "limit": maxBody}
+	request := map[string]any{
+		"url": url, "mark": mark, "method": strings.ToUpper(o.Method), "headers": o.Headers, "limit": maxBody,
+	}
 	if o.Body != "" {
 		request["body"] = o.Body
 	}
-	argument, err := json.Marshal(request)
-	if err != nil {
-		return Response{}, err
-	}
 	session, world, err := f.Frames.World(ctx, f.Frames.Main())
-	if err != nil {
-		return Response{}, err
-	}
-	r, err := protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: frame.InDOM(function), ExecutionContextID: world,
-		Arguments: []*runtime.CallArgument{{Value: argument}}, AwaitPromise: new(true), ReturnByValue: new(true),
-	})
 	if err != nil {
 		return Response{}, err
 	}
@@ -128,11 +107,11 @@ func (f *Fetcher) fetch(ctx context.Context, url string, o Request) (Response, e
 		failure
 		Response
 	}
-	if err := remote.Decode(r, &got); err != nil {
+	if err := frame.CallIn(ctx, session, world, frame.InDOM(function), request, &got); err != nil {
 		return Response{}, err
 	}
-	if refused := f.Guard.Refusal(refusals); got.Error != "" && refused != nil {
-		return Response{}, refused
+	if got.Error != "" && f.Lifecycle.After(before, lifecycle.Refused) {
+		return Response{}, f.Lifecycle.Last(lifecycle.Refused).Err
 	}
 	if got.Error != "" {
 		return Response{}, errors.New(f.reason(ctx, got.failure, url))
@@ -149,9 +128,7 @@ func (f *Fetcher) reason(ctx context.Context, failed failure, url string) string
 		return "the page's content security policy forbids it (" + failed.Policy + "): open that address in a tab instead"
 	}
 	code := ""
-	bounded, cancel := context.WithTimeout(ctx, failureTimeout)
-	defer cancel()
-	_ = f.Page.Await(bounded, func() bool {
+	_ = f.Lifecycle.AwaitFor(ctx, failureTimeout, func() bool {
 		code = f.Network.Failure(url)
 		return code != ""
 	})

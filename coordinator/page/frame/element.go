@@ -194,6 +194,10 @@ func (e *Element) gone(err error) error {
 }
 
 // Release lets the page collect the element. It does not wait for the response.
-func (e *Element) Release(ctx context.Context) {
-	_, _ = e.Session.Start(context.WithoutCancel(ctx), runtime.CommandReleaseObject, runtime.ReleaseObjectParams{ObjectID: e.Handle})
+func (e *Element) Release(ctx context.Context) { Release(ctx, e.Session, e.Handle) }
+
+// Release lets a page collect an object. It does not wait for the response.
+func Release(ctx context.Context, s *cdp.Session, object runtime.RemoteObjectID) {
+	params := runtime.ReleaseObjectParams{ObjectID: object}
+	_, _ = s.Start(context.WithoutCancel(ctx), runtime.CommandReleaseObject, params)
 }

@@ -105,14 +105,14 @@ func (t *Tree) FindInTime(ctx context.Context, target string, until time.Time) (
 	for {
 		e, err := t.Find(ctx, target)
 		var missing *TargetError
-		left := time.Until(until)
-		if !errors.As(err, &missing) || !NoMatch(err) || left <= 0 {
+		rest := time.Until(until)
+		if !errors.As(err, &missing) || !NoMatch(err) || rest <= 0 {
 			return e, err
 		}
 		session, world, err := t.World(ctx, t.Main())
 		if err == nil { // the browser refuses this when the document is replaced
 			var matched bool
-			err = evaluate(ctx, session, world, UntilTrue(matches(missing.Target), left), &matched)
+			err = evaluate(ctx, session, world, UntilTrue(matches(missing.Target), rest), &matched)
 		}
 		if err != nil && ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -75,17 +75,23 @@ func Call(name string) string {
 // decodes the JSON text that it returns. Each call sends the function's source: Run is
 // for rarely used functions, so that the library stays small.
 func (t *Tree) Run(ctx context.Context, frame protocol.FrameID, function string, argument, result any) error {
+	return t.InWorld(ctx, frame, func(session *cdp.Session, world runtime.ExecutionContextID) error {
+		return CallIn(ctx, session, world, InDOM(function), argument, result)
+	})
+}
+
+// CallIn calls a function in a world, with one argument, and decodes its result: a value, or its JSON
+// text.
+func CallIn(
+	ctx context.Context, s *cdp.Session, world runtime.ExecutionContextID, declaration string, argument, result any,
+) error {
 	encoded, err := json.Marshal(argument)
 	if err != nil {
 		return err
 	}
-	var r runtime.CallFunctionOnResult
-	err = t.InWorld(ctx, frame, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
-		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-			FunctionDeclaration: InDOM(function), ExecutionContextID: world,
-			Arguments: []*runtime.CallArgument{{Value: encoded}}, AwaitPromise: new(true), ReturnByValue: new(true),
-		})
-		return err
+	r, err := protocol.Call(ctx, s, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+		FunctionDeclaration: declaration, ExecutionContextID: world,
+		Arguments: []*runtime.CallArgument{{Value: encoded}}, AwaitPromise: new(true), ReturnByValue: new(true),
 	})
 	if err != nil {
 		return err

@@ -72,22 +72,22 @@ type Tree struct {
 	main        protocol.FrameID
 	frames      map[protocol.FrameID]*Frame
 	generations int // counts the documents
-	// left are documents that no frame shows. The page cache may bring them back.
-	left      map[protocol.LoaderID]leftDocument
+	// cached are documents that no frame shows. The page cache may bring them back.
+	cached    map[protocol.LoaderID]cachedDocument
 	refs      refTable
 	worldName string                     // see ownName and SetBehind
 	bounds    func(address string) error // see Limit; nil: none
 }
 
-// leftDocument is what remains valid of a document that comes back from the page cache: the
+// cachedDocument is what remains valid of a document that comes back from the page cache: the
 // browser freezes it, with all worlds in it.
-type leftDocument struct {
+type cachedDocument struct {
 	generation int
 	world      runtime.ExecutionContextID
 }
 
-// maxLeft bounds how many documents are remembered; the page cache has fewer.
-const maxLeft = 1000
+// maxCached bounds how many documents are remembered; the page cache has fewer.
+const maxCached = 1000
 
 // Options are what a tree needs from the page and the browser.
 type Options struct {
@@ -97,6 +97,7 @@ type Options struct {
 	// Elsewhere finds the other page that a ref belongs to. It returns the ref's label and
 	// that page's URL.
 	Elsewhere func(n int) (label, address string, ok bool)
+	Reported  func() string // the page's URL as the browser reports it; empty: none
 }
 
 // New returns the tree of a page. The id of its main frame is a guess until the browser has
@@ -104,7 +105,7 @@ type Options struct {
 func New(main protocol.FrameID, session *cdp.Session, opts Options) *Tree {
 	return &Tree{
 		main: main, session: session, opts: opts, refs: newRefTable(), worldName: ownName(worldName),
-		frames: map[protocol.FrameID]*Frame{main: {ID: main, Session: session}}, left: map[protocol.LoaderID]leftDocument{},
+		frames: map[protocol.FrameID]*Frame{main: {ID: main, Session: session}}, cached: map[protocol.LoaderID]cachedDocument{},
 	}
 }
 
@@ -121,6 +122,12 @@ func (t *Tree) URL() string {
 	defer t.mu.Unlock()
 	return t.frames[t.main].URL
 }
+
+// PageURL is that URL. For a page that has not responded yet, it is the one that the browser reports.
+func (t *Tree) PageURL() string { return cmp.Or(t.URL(), t.opts.Reported()) }
+
+// Flush waits until the events received so far are handled.
+func (t *Tree) Flush() { t.opts.Flush() }
 
 // Frame returns a frame; false: it has gone.
 func (t *Tree) Frame(id protocol.FrameID) (Frame, bool) {
@@ -256,7 +263,7 @@ func (t *Tree) become(main protocol.FrameID) {
 // and refs; mu is held.
 func (t *Tree) identify(f *Frame, loader protocol.LoaderID) {
 	f.loader = loader
-	if before, back := t.left[loader]; back && f.world == 0 {
+	if before, back := t.cached[loader]; back && f.world == 0 {
 		f.Generation, f.world = before.generation, before.world
 	}
 }
@@ -266,10 +273,10 @@ func (t *Tree) leave(f *Frame) {
 	if f.loader == "" || f.world == 0 {
 		return
 	}
-	if len(t.left) >= maxLeft {
-		clear(t.left)
+	if len(t.cached) >= maxCached {
+		clear(t.cached)
 	}
-	t.left[f.loader] = leftDocument{f.Generation, f.world}
+	t.cached[f.loader] = cachedDocument{f.Generation, f.world}
 }
 
 // Learn reads the frames that no event has reported. These are frames in other processes, frames

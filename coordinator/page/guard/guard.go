@@ -19,6 +19,8 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/address"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
 
 // Bounds restrict the URLs of a page. Each func returns an error for a URL that it
@@ -34,35 +36,23 @@ type Bounds struct {
 	File func(address string) error
 }
 
-// Page is the part of a page that this package needs.
-type Page interface {
-	ID() string
-	// MainFrame is the id of the main frame, after the events received so far.
-	MainFrame() protocol.FrameID
-	URL() string
-	Session() *cdp.Session
-	// Documents counts the documents that the main frame has shown.
-	Documents() int
-	// Explain turns an error into one that the caller of an operation can act on.
-	Explain(err error, doing string) error
-	// Interrupt ends the calls under way with an error.
-	Interrupt(err error)
-	// Wake makes all waiters for a state of the page check it again.
-	Wake()
-}
-
 // Options of a Guard. All are required.
 type Options struct {
 	Conn        *cdp.Conn
+	ID          target.ID    // of the page
+	Session     *cdp.Session // of the page itself
+	Frames      *frame.Tree
+	Lifecycle   *lifecycle.Lifecycle
 	CallTimeout time.Duration
-	Go          func(func()) // starts a goroutine that the connection waits for
-	Logger      *slog.Logger
+	// Explain turns an error into one that the caller of an operation can act on.
+	Explain func(err error, doing string) error
+	Go      func(func()) // starts a goroutine that the connection waits for
+	Logger  *slog.Logger
 }
 
 // Guard enforces the bounds of a page. It has a session of its own, so that it and the
 // routes do not override each other. It pauses no other request.
 type Guard struct {
-	page       Page
 	opts       Options
 	limiting   sync.Mutex    // serializes Limit; taken before mu
 	session    *cdp.Session  // nil: there never were bounds; Limit sets it, before loop starts
@@ -72,17 +62,16 @@ type Guard struct {
 	bounds   Bounds                     // each bound is set at most once
 	fetching map[string]bool            // the marks of the current requests of Fetch
 	fetches  map[network.RequestID]bool // those requests, through their redirects
-	refused  []error                    // Refusals since the page was attached
 	// early are the refused files that the document had requested before the guard was
-	// enabled; document is that document's number (Page.Documents).
+	// enabled; document is that document's number (Lifecycle.Documents).
 	early    []string
 	document int
 }
 
 // New returns the guard of a page, without bounds.
-func New(page Page, opts Options) *Guard {
+func New(opts Options) *Guard {
 	return &Guard{
-		page: page, opts: opts, disallowed: make(chan struct{}, 1),
+		opts: opts, disallowed: make(chan struct{}, 1),
 		fetching: map[string]bool{}, fetches: map[network.RequestID]bool{},
 	}
 }
@@ -100,7 +89,7 @@ func (g *Guard) Limit(ctx context.Context, bounds Bounds) error {
 		g.mu.Lock()
 		g.bounds = before // the next call tries again
 		g.mu.Unlock()
-		return g.page.Explain(err, "guarding the page")
+		return g.opts.Explain(err, "guarding the page")
 	}
 	return nil
 }
@@ -108,7 +97,7 @@ func (g *Guard) Limit(ctx context.Context, bounds Bounds) error {
 // begin pauses the requests from now on, and checks the earlier ones.
 func (g *Guard) begin(ctx context.Context) error {
 	if g.session == nil {
-		session, err := g.opts.Conn.Attach(ctx, target.ID(g.page.ID()))
+		session, err := g.opts.Conn.Attach(ctx, g.opts.ID)
 		if err != nil {
 			return err
 		}
@@ -125,11 +114,11 @@ func (g *Guard) begin(ctx context.Context) error {
 // lookBack notes refused files that the document requested before it was guarded. A
 // document that another page has opened may have done so.
 func (g *Guard) lookBack(ctx context.Context) error {
-	if g.bounds.File == nil || address.OfFile(g.page.URL()) == "" {
+	if g.bounds.File == nil || address.OfFile(g.opts.Frames.PageURL()) == "" {
 		return nil
 	}
-	document := g.page.Documents()
-	tree, err := protocol.Call(ctx, g.page.Session(), cdppage.GetResourceTree, protocol.Empty{})
+	document := g.opts.Lifecycle.Documents()
+	tree, err := protocol.Call(ctx, g.opts.Session, cdppage.GetResourceTree, protocol.Empty{})
 	if err != nil {
 		return err
 	}
@@ -253,16 +242,14 @@ func (g *Guard) Shows(url string) error {
 
 // Committed interrupts the calls under way if the main frame shows a refused document,
 // and makes the page leave it. The browser pauses no request for a document from the
-// history or for a response of a service worker or a route. The lock of the page's state is held.
+// history or for a response of a service worker or a route.
 func (g *Guard) Committed(url string) {
 	err := g.Shows(url)
 	if err == nil {
 		return
 	}
-	g.mu.Lock()
-	g.refused = append(g.refused, err)
-	g.mu.Unlock()
-	g.page.Interrupt(err)
+	g.opts.Lifecycle.Log(lifecycle.Event{Err: err}, lifecycle.Refused)
+	g.opts.Lifecycle.Interrupt(err)
 	select {
 	case g.disallowed <- struct{}{}:
 	default: // it leaves already
@@ -287,10 +274,7 @@ func (g *Guard) judge(e *fetch.EventRequestPaused) {
 	reason := network.ErrorReasonAccessDenied
 	if asked {
 		reason = network.ErrorReasonAborted
-		g.mu.Lock()
-		g.refused = append(g.refused, err)
-		g.mu.Unlock()
-		g.page.Wake()
+		g.opts.Lifecycle.Log(lifecycle.Event{Err: err}, lifecycle.Refused)
 	}
 	_, _ = g.session.Start(ctx, fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason})
 }
@@ -298,7 +282,8 @@ func (g *Guard) judge(e *fetch.EventRequestPaused) {
 // concerns reports whether a request is the main frame's document or one of those that Fetch checks.
 func (g *Guard) concerns(e *fetch.EventRequestPaused) bool {
 	if e.ResourceType == network.ResourceTypeDocument {
-		return e.FrameID == g.page.MainFrame()
+		g.opts.Frames.Flush()
+		return e.FrameID == g.opts.Frames.Main()
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -340,11 +325,11 @@ func (g *Guard) Fetch(ctx context.Context, url string) (mark string, end func(),
 		g.mu.Unlock()
 		if last {
 			_, _ = g.session.Start(context.WithoutCancel(ctx), fetch.CommandEnable, g.patterns())
-			_, _ = g.page.Session().Start(context.WithoutCancel(ctx), network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{})
+			_, _ = g.opts.Session.Start(context.WithoutCancel(ctx), network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{})
 		}
 	}
 	// A service worker would send the request itself, and the guard would not see it.
-	if err := g.page.Session().Call(ctx, network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true}, nil); err != nil {
+	if err := g.opts.Session.Call(ctx, network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true}, nil); err != nil {
 		end()
 		return "", nil, err
 	}
@@ -353,23 +338,6 @@ func (g *Guard) Fetch(ctx context.Context, url string) (mark string, end func(),
 		return "", nil, err
 	}
 	return mark, end, nil
-}
-
-// Refusals counts the refusals so far.
-func (g *Guard) Refusals() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.refused)
-}
-
-// Refusal is the last refusal after the first `after` ones; nil: none.
-func (g *Guard) Refusal(after int) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.refused) <= after {
-		return nil
-	}
-	return g.refused[len(g.refused)-1]
 }
 
 // OriginError reports a URL that is not allowed.

@@ -27,22 +27,22 @@ func (n *Network) Ask(ctx context.Context) (Past, error) { return n.ask(ctx, n.o
 
 // LearnFirst adds what Ask has read, before any caller has seen the requests.
 func (n *Network) LearnFirst(p Past) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	n.log.learn(n.opts.Session, p)
 	n.log.renumber()
 }
 
 func (n *Network) ask(ctx context.Context, s *cdp.Session) (Past, error) {
-	n.mu.Lock()
+	n.history.mu.Lock()
 	delete(n.log.unread, s)
-	n.mu.Unlock()
+	n.history.mu.Unlock()
 	past, err := n.readPast(ctx, s)
-	n.flush() // or requests that events reported before would count as unread
+	n.opts.Frames.Flush() // or requests that events reported before would count as unread
 	if err != nil && !errors.Is(err, cdp.ErrSessionGone) && !errors.Is(err, frame.ErrGone) {
-		n.mu.Lock()
+		n.history.mu.Lock()
 		n.log.unread[s] = true
-		n.mu.Unlock()
+		n.history.mu.Unlock()
 	}
 	return past, err
 }
@@ -50,8 +50,8 @@ func (n *Network) ask(ctx context.Context, s *cdp.Session) (Past, error) {
 // Unread notes that a session's documents know of requests that no event reports, and
 // starts to read them while the documents exist.
 func (n *Network) Unread(s *cdp.Session) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	n.unread(s)
 }
 
@@ -67,16 +67,16 @@ func (n *Network) unread(s *cdp.Session) {
 // WorkerStarted notes a worker of the page. The request for its script has the
 // worker's id.
 func (n *Network) WorkerStarted(s *cdp.Session, id target.ID) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	n.log.scripts[s] = requestKey{id: network.RequestID(id)}
 	n.unread(s)
 }
 
 // SessionEnded discards the pending reads of a session.
 func (n *Network) SessionEnded(s *cdp.Session) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	delete(n.served, s)
 	delete(n.log.unread, s)
 	delete(n.log.asked, s)
@@ -85,11 +85,11 @@ func (n *Network) SessionEnded(s *cdp.Session) {
 
 // remember runs recall for later callers.
 func (n *Network) remember() {
-	n.mu.Lock()
+	n.history.mu.Lock()
 	n.log.remembering = false
-	n.mu.Unlock()
+	n.history.mu.Unlock()
 	if err := n.recall(context.Background()); err != nil {
-		n.opts.Logger.Debug("history: past requests cannot be read now", "page", n.page.ID(), "err", err)
+		n.opts.Logger.Debug("history: past requests cannot be read now", "err", err)
 	}
 }
 
@@ -97,33 +97,38 @@ func (n *Network) remember() {
 func (n *Network) recall(ctx context.Context) error {
 	n.reading.Lock()
 	defer n.reading.Unlock()
-	n.mu.Lock()
+	n.history.mu.Lock()
 	sessions := slices.Collect(maps.Keys(n.log.unread))
-	n.mu.Unlock()
+	n.history.mu.Unlock()
 	if len(sessions) == 0 {
 		return nil
 	}
-	return n.page.RunUnwatched(ctx, "reading past requests", func(ctx context.Context) error {
-		var failures []error
-		for _, s := range sessions {
-			past, err := n.ask(ctx, s)
-			if err != nil {
-				failures = append(failures, err)
-				continue
-			}
-			n.mu.Lock()
-			n.log.learn(s, past)
-			if e := n.log.workerRuns(s); e != nil {
-				n.learnResponse(e)
-			}
-			if s == n.opts.Session && n.log.unreported() {
-				n.log.unread[s] = true // the document lists a worker's script only after the worker has received it
-			}
-			n.mu.Unlock()
-			n.page.Wake()
+	ctx, cancel := context.WithTimeout(ctx, n.opts.PastTimeout)
+	defer cancel()
+	ctx, end, err := n.opts.Lifecycle.Begin(ctx) // no call of [lifecycle.Run], which probes what is slow
+	if err != nil {
+		return err
+	}
+	defer end()
+	var failures []error
+	for _, s := range sessions {
+		past, err := n.ask(ctx, s)
+		if err != nil {
+			failures = append(failures, err)
+			continue
 		}
-		return errors.Join(failures...)
-	})
+		n.history.mu.Lock()
+		n.log.learn(s, past)
+		if e := n.log.workerRuns(s); e != nil {
+			n.learnResponse(e)
+		}
+		if s == n.opts.Session && n.log.unreported() {
+			n.log.unread[s] = true // the document lists a worker's script only after the worker has received it
+		}
+		n.history.mu.Unlock()
+		n.opts.Lifecycle.Wake()
+	}
+	return errors.Join(failures...)
 }
 
 // pastTypes maps initiator types of Resource Timing to Chromium's types, where the
@@ -306,7 +311,7 @@ func (l *requestLog) addResponse(s *cdp.Session, id network.RequestID, r *networ
 // rereads reports whether a response belongs to a request that the browser itself made
 // for [Network.ResourceContent], of a resource that existed already. mu is held.
 func (n *Network) rereads(s *cdp.Session, r *network.Response) bool {
-	return s == n.opts.Session && n.log.reread == n.document+1 && slices.ContainsFunc(n.log.entries, func(e *entry) bool {
+	return s == n.opts.Session && n.log.reread == n.history.document+1 && slices.ContainsFunc(n.log.entries, func(e *entry) bool {
 		return e.URL == r.URL && e.Done
 	})
 }
@@ -350,10 +355,10 @@ func (l *requestLog) failedAt(s *cdp.Session, id network.RequestID, url string, 
 // ResourceContent reads the page's content of a resource. The browser requests the
 // document and its style sheets again for it; see rereads.
 func (n *Network) ResourceContent(ctx context.Context, address string) ([]byte, error) {
-	n.mu.Lock()
-	n.log.reread = n.document + 1
-	n.mu.Unlock()
-	r, err := protocol.Call(ctx, n.opts.Session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: n.frames.Main(), URL: address})
+	n.history.mu.Lock()
+	n.log.reread = n.history.document + 1
+	n.history.mu.Unlock()
+	r, err := protocol.Call(ctx, n.opts.Session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: n.opts.Frames.Main(), URL: address})
 	return r.Content, err
 }
 
@@ -380,14 +385,14 @@ type Loaded struct {
 
 // Load reads the last complete response for a URL. The result is zero if there is none.
 func (n *Network) Load(ctx context.Context, address string) (Loaded, error) {
-	n.mu.Lock()
+	n.history.mu.Lock()
 	var last entry
 	for _, e := range n.log.entries {
 		if e.URL == address && e.Done && e.Failed == "" {
 			last = *e
 		}
 	}
-	n.mu.Unlock()
+	n.history.mu.Unlock()
 	l := Loaded{Headers: headerText(last.responseHeaders)}
 	if last.id == "" {
 		return l, nil

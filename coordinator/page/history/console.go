@@ -31,7 +31,7 @@ type Message struct {
 	// they are known.
 	Documents [2]string
 
-	document int // as in shared
+	document int // as in History
 }
 
 // Addresses are all URLs that a message relates to.
@@ -39,7 +39,7 @@ func (m Message) Addresses() []string { return append(m.Documents[:], m.URL) }
 
 // Console keeps the most recent messages.
 type Console struct {
-	*shared
+	history  *History
 	size     int
 	messages []Message // oldest first
 	last     int64     // number of the last message
@@ -81,12 +81,12 @@ func severity(level string) int {
 // After returns the messages with at least that level and a number above seq, oldest
 // first.
 func (c *Console) After(seq int64, level string) []Message {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.history.mu.Lock()
+	defer c.history.mu.Unlock()
 	var found []Message
 	for _, m := range c.messages {
 		if m.Seq > seq && severity(m.Level) >= severity(level) {
-			m.Current = m.document == c.document
+			m.Current = m.document == c.history.document
 			found = append(found, m)
 		}
 	}
@@ -95,39 +95,39 @@ func (c *Console) After(seq int64, level string) []Message {
 
 // Last is the number of the last message; 0: there was none.
 func (c *Console) Last() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.history.mu.Lock()
+	defer c.history.mu.Unlock()
 	return c.last
 }
 
 // Messages returns the kept messages with at least that level, oldest first. They include
 // messages from before the attachment, because the browser replays them.
 func (c *Console) Messages(level string) []Message {
-	c.flush()
-	c.mu.Lock()
+	c.history.frames.Flush()
+	c.history.mu.Lock()
 	c.listed = c.last
-	c.mu.Unlock()
+	c.history.mu.Unlock()
 	return c.After(0, level)
 }
 
 // Listed is the number of the last message that Messages had to return.
 func (c *Console) Listed() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.history.mu.Lock()
+	defer c.history.mu.Unlock()
 	return c.listed
 }
 
 // Clear discards the messages.
 func (c *Console) Clear() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.history.mu.Lock()
+	defer c.history.mu.Unlock()
 	c.messages = nil
 }
 
 // report keeps a message of the current document; mu is held. A document that is shown
 // again, from the back/forward cache, repeats all its messages.
 func (c *Console) report(s *cdp.Session, m Message) {
-	m.document, m.Documents = c.document, c.documents(s)
+	m.document, m.Documents = c.history.document, c.history.documents(s)
 	if slices.ContainsFunc(c.messages, m.repeats) {
 		return
 	}

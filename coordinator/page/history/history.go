@@ -4,7 +4,6 @@
 package history
 
 import (
-	"context"
 	"log/slog"
 	"maps"
 	"slices"
@@ -17,29 +16,19 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
 
-// Page is the part of a page that this package needs. This package holds no lock while it
-// calls a method of Page.
-type Page interface {
-	ID() string
-	// Run runs an operation on the page and explains its error; limit 0: that of any call.
-	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
-	// RunUnwatched is Run for operations that may be slow. It does not probe the page for the
-	// reason, and returns the operation's own error.
-	RunUnwatched(ctx context.Context, doing string, do func(context.Context) error) error
-	// Wake makes all waiters for a state of the page check it again.
-	Wake()
-}
-
-// Options of a History. All are required.
+// Options of a History. All are required. This package holds no lock while it calls any of them.
 type Options struct {
-	Session     *cdp.Session // of the page
-	Frames      *frame.Tree  // of the page; it must handle events before this package does
-	ConsoleSize int          // messages that are kept
-	NetworkSize int          // requests that are kept
-	Flush       func()       // waits until the events received so far are handled
-	Go          func(func()) // starts a goroutine that the connection waits for
+	Run         lifecycle.Run
+	Lifecycle   *lifecycle.Lifecycle
+	Session     *cdp.Session  // of the page
+	Frames      *frame.Tree   // of the page; it must handle events before this package does
+	ConsoleSize int           // messages that are kept
+	NetworkSize int           // requests that are kept
+	PastTimeout time.Duration // for the documents to report past requests
+	Go          func(func())  // starts a goroutine that the connection waits for
 	Logger      *slog.Logger
 }
 
@@ -48,26 +37,18 @@ type History struct {
 	Console *Console
 	Network *Network
 
-	*shared
-}
-
-// shared is what the two parts of a history have in common.
-type shared struct {
 	frames *frame.Tree
-	flush  func()
 
-	mu       sync.Mutex // guards the fields that follow, and the state of both parts
+	mu       sync.Mutex // guards document, and the state of both parts
 	document int        // counts the documents that the main frame has shown
 }
 
 // New returns the history of a page after its attachment.
-func New(page Page, opts Options) *History {
-	common := &shared{frames: opts.Frames, flush: opts.Flush}
-	return &History{
-		Console: &Console{size: opts.ConsoleSize, shared: common},
-		Network: newNetwork(page, common, opts),
-		shared:  common,
-	}
+func New(opts Options) *History {
+	h := &History{frames: opts.Frames}
+	h.Console = &Console{size: opts.ConsoleSize, history: h}
+	h.Network = newNetwork(h, opts)
+	return h
 }
 
 // Events are the methods of the events that Handle accepts.
@@ -145,7 +126,7 @@ func (h *History) AddressKnown(url string) {
 }
 
 // documents are the URLs of the page and of a session's frame in it.
-func (c *shared) documents(s *cdp.Session) [2]string {
-	f, _ := c.frames.RootOf(s)
-	return [2]string{c.frames.URL(), f.URL}
+func (h *History) documents(s *cdp.Session) [2]string {
+	f, _ := h.frames.RootOf(s)
+	return [2]string{h.frames.URL(), f.URL}
 }

@@ -11,38 +11,38 @@ import (
 // Failures returns the requests that have failed after one failure and until another, or had
 // a status of 400 or more.
 func (n *Network) Failures(after, until int64) []Request {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	var failed []Request
 	for _, e := range n.log.entries {
-		if e.failure > after && e.failure <= until && !e.told {
+		if e.failure > after && e.failure <= until && !e.dismissed {
 			failed = append(failed, e.Request)
 		}
 	}
 	return failed
 }
 
-// Told omits requests from later failures: the agent has been told how they ended.
-func (n *Network) Told(is func(Request) bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+// Dismiss omits requests from later failures: the agent knows how they ended.
+func (n *Network) Dismiss(is func(Request) bool) {
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	for _, e := range n.log.entries {
-		e.told = e.told || is(e.Request)
+		e.dismissed = e.dismissed || is(e.Request)
 	}
 }
 
 // LastFailure is the number of the last failure; 0: there was none.
 func (n *Network) LastFailure() int64 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	return n.log.failure
 }
 
 // Begun returns the requests after that number which are not done and which a script made, or
 // a frame for its document.
 func (n *Network) Begun(after int64) []Request {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	var open []Request
 	for _, e := range slices.Backward(n.log.entries) {
 		if e.Seq <= after {
@@ -70,8 +70,8 @@ func (n *Network) Awaited() []string {
 // told: none that has taken longer already, or whose address has before.
 func (n *Network) Pending(within time.Duration) bool {
 	open := slices.DeleteFunc(n.Begun(0), func(r Request) bool { return streamTypes[r.MIMEType] || time.Since(r.Started) > within })
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	return slices.ContainsFunc(open, func(r Request) bool {
 		address, _, _ := strings.Cut(r.URL, "?")
 		return !slices.ContainsFunc(n.log.entries, func(e *entry) bool {
@@ -83,15 +83,15 @@ func (n *Network) Pending(within time.Duration) bool {
 
 // Last is the number of the last request; 0: there was none.
 func (n *Network) Last() int64 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	return n.log.seq
 }
 
 // Failure is why the last request for a URL failed; empty: it did not.
 func (n *Network) Failure(address string) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	for _, e := range slices.Backward(n.log.entries) {
 		if strings.TrimSuffix(e.URL, "/") == strings.TrimSuffix(address, "/") {
 			return e.Failed
@@ -102,8 +102,8 @@ func (n *Network) Failure(address string) string {
 
 // DocumentURLs are the URLs of the requested documents.
 func (n *Network) DocumentURLs() []string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	var urls []string
 	for _, e := range n.log.entries {
 		if e.Type == "document" {
@@ -119,11 +119,11 @@ var endless = map[string]bool{"eventsource": true, "websocket": true, "media": t
 // Unanswered are the URLs of the requests without a response. Chromium does not always report
 // how those of an earlier document end, such as that for its icon.
 func (n *Network) Unanswered() []string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	var open []string
 	for _, e := range n.log.open {
-		if e != nil && !e.Done && !endless[e.Type] && e.document == n.document && e.session.Err() == nil {
+		if e != nil && !e.Done && !endless[e.Type] && e.document == n.history.document && e.session.Err() == nil {
 			open = append(open, e.URL)
 		}
 	}

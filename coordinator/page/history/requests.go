@@ -78,7 +78,7 @@ type entry struct {
 	Request
 	id              network.RequestID // empty: no event has reported it, see backfill.go
 	session         *cdp.Session      // the last session that reported it
-	document        int               // shared.document when it began
+	document        int               // History.document when it began
 	began           protocol.MonotonicTime
 	requestHeaders  network.Headers
 	responseHeaders network.Headers
@@ -91,8 +91,8 @@ type entry struct {
 	// failure is the place of this request in the order in which requests failed; 0: it did
 	// not.
 	failure int64
-	// told reports that the agent has been told of its failure in other words.
-	told bool
+	// dismissed reports that the agent knows its failure from another answer.
+	dismissed bool
 	// redirected reports that the id now belongs to the redirect's target. posted keeps the
 	// request's own body until it is certain that no redirect follows.
 	redirected bool
@@ -104,8 +104,7 @@ const maxPosted = 64 << 10
 
 // Network keeps the most recent requests.
 type Network struct {
-	*shared
-	page    Page
+	history *History
 	opts    Options
 	reading sync.Mutex // serializes reading past requests; taken before mu
 	log     *requestLog
@@ -113,10 +112,12 @@ type Network struct {
 	raw     rawLog
 }
 
-func newNetwork(page Page, common *shared, opts Options) *Network {
-	n := &Network{shared: common, page: page, opts: opts, served: map[*cdp.Session]bool{}, raw: rawLog{of: map[requestKey]*rawHeaders{}}}
+func newNetwork(h *History, opts Options) *Network {
+	n := &Network{
+		history: h, opts: opts, served: map[*cdp.Session]bool{}, raw: rawLog{of: map[requestKey]*rawHeaders{}},
+	}
 	n.log = &requestLog{
-		size: opts.NetworkSize, open: map[requestKey]*entry{}, of: common,
+		size: opts.NetworkSize, open: map[requestKey]*entry{}, history: h,
 		unread: map[*cdp.Session]bool{opts.Session: true}, asked: map[*cdp.Session]time.Time{},
 		failed: map[requestKey]string{}, scripts: map[*cdp.Session]requestKey{},
 	}
@@ -131,8 +132,8 @@ type requestLog struct {
 	entries []*entry // oldest first
 	// open are the requests that are not done or have no response yet. A nil entry is
 	// ignored or dropped.
-	open map[requestKey]*entry
-	of   *shared
+	open    map[requestKey]*entry
+	history *History
 
 	// The state of reading requests from before the attachment, see backfill.go.
 
@@ -146,7 +147,7 @@ type requestLog struct {
 	// scripts are the requests that made workers; empty: the worker runs.
 	scripts     map[*cdp.Session]requestKey
 	remembering bool // remember is about to start
-	reread      int  // 1 + shared.document of the document whose content was requested; 0: none
+	reread      int  // 1 + History.document of the document whose content was requested; 0: none
 }
 
 // requestKey identifies a request in events. Ids from renderers are unique only per
@@ -166,9 +167,9 @@ func keyOf(s *cdp.Session, id network.RequestID) requestKey {
 
 func (l *requestLog) add(e *entry) {
 	l.seq++
-	e.Seq, e.document = l.seq, l.of.document
+	e.Seq, e.document = l.seq, l.history.document
 	if !e.Navigation && e.Documents == [2]string{} {
-		e.Documents = l.of.documents(e.session)
+		e.Documents = l.history.documents(e.session)
 	}
 	if len(l.entries) == l.size {
 		oldest := l.entries[0]
@@ -184,12 +185,12 @@ func (l *requestLog) add(e *entry) {
 // attachment are included as far as the browser and the documents still report them. Data
 // URLs are omitted.
 func (n *Network) Requests(ctx context.Context) []Request {
-	n.flush()
+	n.opts.Frames.Flush()
 	if err := n.recall(ctx); err != nil {
-		n.opts.Logger.Debug("history: past requests were not read", "page", n.page.ID(), "err", err)
+		n.opts.Logger.Debug("history: past requests were not read", "err", err)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
 	requests := make([]Request, 0, len(n.log.entries))
 	for _, e := range n.log.entries {
 		requests = append(requests, e.Request)
@@ -200,19 +201,19 @@ func (n *Network) Requests(ctx context.Context) []Request {
 // Request returns one of the requests with its headers and with the bodies that the
 // browser still has.
 func (n *Network) Request(ctx context.Context, seq int64) (RequestDetails, error) {
-	n.mu.Lock()
+	n.history.mu.Lock()
 	i := slices.IndexFunc(n.log.entries, func(e *entry) bool { return e.Seq == seq })
 	var found entry
 	if i >= 0 {
 		found = *n.log.entries[i]
 	}
-	n.mu.Unlock()
+	n.history.mu.Unlock()
 	if i < 0 {
 		return RequestDetails{}, fmt.Errorf("there is no request %d: list them again, old ones are forgotten", seq)
 	}
 	sent, received := found.headers()
 	d := RequestDetails{Request: found.Request, RequestHeaders: headerText(sent), ResponseHeaders: headerText(received)}
-	err := n.page.Run(ctx, "reading a request", 0, func(ctx context.Context) error { return n.readBodies(ctx, &found, &d) })
+	err := n.opts.Run(ctx, "reading a request", 0, func(ctx context.Context) error { return n.readBodies(ctx, &found, &d) })
 	return d, err
 }
 
@@ -319,11 +320,11 @@ func (n *Network) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent)
 	if size <= maxPosted {
 		sent.posted = e.Request.PostDataEntries
 	}
-	navigates := e.Type == network.ResourceTypeDocument && e.FrameID == n.frames.Main()
+	navigates := e.Type == network.ResourceTypeDocument && e.FrameID == n.opts.Frames.Main()
 	sent.Navigation = navigates && e.RedirectResponse == nil
 	sent.Documents[1] = e.DocumentURL
 	if !navigates {
-		sent.Documents[0] = n.documents(s)[0]
+		sent.Documents[0] = n.history.documents(s)[0]
 	}
 	n.log.add(sent)
 	n.log.open[key] = sent

@@ -95,13 +95,13 @@ func (n *Network) readPast(ctx context.Context, s *cdp.Session) (Past, error) {
 
 // rootOf is the frame of a session; empty for a worker's session.
 func (n *Network) rootOf(s *cdp.Session) (protocol.FrameID, error) {
-	n.mu.Lock()
+	n.history.mu.Lock()
 	_, worker := n.log.scripts[s]
-	n.mu.Unlock()
+	n.history.mu.Unlock()
 	if worker {
 		return "", nil
 	}
-	if f, ok := n.frames.RootOf(s); ok {
+	if f, ok := n.opts.Frames.RootOf(s); ok {
 		return f.ID, nil
 	}
 	return "", frame.ErrGone

@@ -29,10 +29,10 @@ type arrivalsFound struct {
 // WatchArrivals makes the documents that have been entered watch for input, from its return on:
 // the browser handles input before commands that it got earlier.
 func (i *Input) WatchArrivals(ctx context.Context) error {
-	if _, _, err := i.frames.World(ctx, i.frames.Main()); err != nil {
+	if _, _, err := i.opts.Frames.World(ctx, i.opts.Frames.Main()); err != nil {
 		return err
 	}
-	if _, all := frame.EvaluateEntered[int](ctx, i.frames, watchArrivals); !all {
+	if _, all := frame.EvaluateEntered[int](ctx, i.opts.Frames, watchArrivals); !all {
 		return frame.ErrGone
 	}
 	return nil
@@ -41,7 +41,7 @@ func (i *Input) WatchArrivals(ctx context.Context) error {
 // Arrived reports whether input has arrived since WatchArrivals. A document that cannot be
 // asked now may have got some.
 func (i *Input) Arrived(ctx context.Context) bool {
-	found, all := frame.EvaluateEntered[*arrivalsFound](ctx, i.frames, arrivals)
+	found, all := frame.EvaluateEntered[*arrivalsFound](ctx, i.opts.Frames, arrivals)
 	for _, f := range found {
 		if f == nil || f.Arrived || f.Opaque {
 			return true
@@ -59,10 +59,10 @@ const (
 
 // Receives reports whether input arrives in the page. It moves the mouse by a pixel.
 func (i *Input) Receives(ctx context.Context) bool {
-	if err := i.frames.Each(ctx, i.frames.Enter(ctx)); err != nil {
+	if err := i.opts.Frames.Each(ctx, i.opts.Frames.Enter(ctx)); err != nil {
 		return true
 	}
-	l, err := i.frames.Layout(ctx)
+	l, err := i.opts.Frames.Layout(ctx)
 	if err != nil {
 		return true
 	}
@@ -77,7 +77,7 @@ func (i *Input) Receives(ctx context.Context) bool {
 			if at.buttons == 0 {
 				move.Button = ""
 			}
-			if err := i.session.Call(ctx, input.CommandDispatchMouseEvent, move, nil); err != nil {
+			if err := i.opts.Session.Call(ctx, input.CommandDispatchMouseEvent, move, nil); err != nil {
 				return true
 			}
 		}

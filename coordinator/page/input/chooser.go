@@ -30,33 +30,34 @@ type FileChooser struct {
 type Choosers struct {
 	frames *frame.Tree
 
-	mu     sync.Mutex
-	open   *FileChooser // still without files
-	opened int          // number of choosers so far
+	mu   sync.Mutex
+	open *FileChooser // still without files; mu guards it
 }
 
-// Open returns the open file chooser, nil if there is none, and how many have been opened
-// so far.
-func (c *Choosers) Open() (open *FileChooser, opened int) {
+// Open returns the open file chooser; nil: there is none.
+func (c *Choosers) Open() *FileChooser {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.open, c.opened
+	return c.open
 }
 
-// Opened handles the browser's event.
-func (c *Choosers) Opened(s *cdp.Session, e *cdppage.EventFileChooserOpened) {
+// Opened handles the browser's event, and reports whether a file chooser is open now.
+func (c *Choosers) Opened(s *cdp.Session, e *cdppage.EventFileChooserOpened) bool {
 	if e.BackendNodeID == 0 {
-		return
+		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.open = &FileChooser{Multiple: e.Mode == cdppage.FileChooserOpenedModeSelectMultiple, session: s, frame: e.FrameID, node: e.BackendNodeID}
-	c.opened++
+	c.open = &FileChooser{
+		Multiple: e.Mode == cdppage.FileChooserOpenedModeSelectMultiple,
+		session:  s, frame: e.FrameID, node: e.BackendNodeID,
+	}
+	return true
 }
 
 // Identify is the file input of the open chooser.
 func (c *Choosers) Identify(ctx context.Context) (is frame.Identity, err error) {
-	open, _ := c.Open()
+	open := c.Open()
 	if open == nil {
 		return is, errNoOpenChooser
 	}
@@ -113,7 +114,7 @@ func (i *Input) upload(ctx context.Context, target string, files []string, out *
 		}
 		return i.answerChooser(ctx, target, files)
 	}
-	e, err := i.frames.Find(ctx, target)
+	e, err := i.opts.Frames.Find(ctx, target)
 	if err != nil {
 		return err
 	}
@@ -151,8 +152,6 @@ func oneFile(target string, multiple bool, files []string) error {
 // chooserTimeout bounds the wait for the chooser that a click opens.
 const chooserTimeout = 2 * time.Second
 
-var errNoChooser = errors.New("no file chooser was opened")
-
 func (i *Input) clickForChooser(ctx context.Context, target string, files []string, out *Outcome) error {
 	wait := i.opts.ActionTimeout
 	s, err := i.ready(ctx, target, toClick, wait, false)
@@ -167,12 +166,12 @@ func (i *Input) clickForChooser(ctx context.Context, target string, files []stri
 	if err := i.clickSpot(ctx, s, input.MouseButtonLeft, 1, 1, 0, wait); err != nil {
 		return err
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, chooserTimeout, errNoChooser)
-	defer cancel()
-	if err := i.page.Await(bounded, func() bool { open, _ := i.Choosers.Open(); return open != nil }); err == errNoChooser {
-		return &frame.TargetError{Target: target, Reason: "is no file input, and a click on it opens no file chooser"}
-	} else if err != nil {
+	opened := func() bool { return i.Choosers.Open() != nil }
+	if err := i.opts.Lifecycle.AwaitFor(ctx, chooserTimeout, opened); err != nil {
 		return err
+	}
+	if !opened() {
+		return &frame.TargetError{Target: target, Reason: "is no file input, and a click on it opens no file chooser"}
 	}
 	out.Clicked = true
 	return i.answerChooser(ctx, target, files)
@@ -180,7 +179,7 @@ func (i *Input) clickForChooser(ctx context.Context, target string, files []stri
 
 // answerChooser gives the open chooser its files, once.
 func (i *Input) answerChooser(ctx context.Context, target string, files []string) error {
-	c, _ := i.Choosers.Open()
+	c := i.Choosers.Open()
 	if c == nil {
 		return errNoOpenChooser
 	}
@@ -191,7 +190,7 @@ func (i *Input) answerChooser(ctx context.Context, target string, files []string
 	if len(files) == 0 {
 		return nil
 	}
-	e, err := i.frames.Resolve(ctx, c.frame, c.node, cmp.Or(target, "the file chooser"))
+	e, err := i.opts.Frames.Resolve(ctx, c.frame, c.node, cmp.Or(target, "the file chooser"))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
 
 // ClickOptions of Click; the zero value is a plain click.
@@ -35,19 +36,26 @@ func (i *Input) Click(target string, opts ClickOptions) Action {
 		count = 2
 	}
 	return i.on("clicking "+target, target, purpose{"click", opts.At}, opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
+		before := i.opts.Lifecycle.Seq()
 		err := i.keyboard.holding(ctx, modifiers, func() error {
 			return i.clickSpot(ctx, s, button, mask, count, modifiers, cmp.Or(opts.Timeout, i.opts.ActionTimeout))
 		})
 		out.Unmet = s.unmet
 		if err == nil && s.downloads {
-			i.page.AwaitDownload(ctx)
+			// The event of the download, or of the navigation if the server does not serve one.
+			_ = i.opts.Lifecycle.AwaitFor(ctx, downloadTimeout, func() bool {
+				return i.opts.Lifecycle.After(before, lifecycle.Download) || i.opts.Lifecycle.IsLeaving()
+			})
 		}
 		if err == nil && s.link && opensWindow(button, modifiers) {
-			i.page.WindowOpens()
+			i.opts.Lifecycle.Log(lifecycle.Event{}, lifecycle.WindowOpened) // the page gets no event
 		}
 		return err
 	})
 }
+
+// downloadTimeout bounds the wait for a download that a link has started.
+const downloadTimeout = time.Second
 
 // opensWindow reports whether a click on a link requests another tab or window.
 func opensWindow(button input.MouseButton, modifiers int64) bool {
@@ -67,7 +75,7 @@ func (i *Input) clickSpot(ctx context.Context, s *spot, button input.MouseButton
 			Download bool
 			Is       frame.Identity // as it was when the click arrived
 		}
-		err := i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "clicked", nil, &r) })
+		err := i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "clicked", nil, &r) })
 		if err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -82,11 +90,11 @@ func (i *Input) clickSpot(ctx context.Context, s *spot, button input.MouseButton
 			return nil
 		}
 		unready := s.coveredBy(r.Missed, wait)
-		left := time.Until(end)
-		if left <= 0 {
+		rest := time.Until(end)
+		if rest <= 0 {
 			return unready
 		}
-		again, err := i.ready(ctx, s.Target, s.use, left, false)
+		again, err := i.ready(ctx, s.Target, s.use, rest, false)
 		if still, ok := errors.AsType[*NotReadyError](err); ok {
 			unready.Calm = still.Calm
 			return unready

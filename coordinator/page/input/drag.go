@@ -39,7 +39,7 @@ func (i *Input) DragTo(from string, startAt *frame.Point, to string, endAt *fram
 				x, y = start.x, start.y+dragAtLeast
 			}
 			missed, err := i.dragTo(ctx, start, x, y, out, func() (*frame.Element, float64, float64, error) {
-				at, err := i.frames.Place(ctx, end.Element, "nearest")
+				at, err := i.opts.Frames.Place(ctx, end.Element, "nearest")
 				if endAt != nil {
 					return end.Element, at.X + endAt.X, at.Y + endAt.Y, err
 				}
@@ -148,17 +148,17 @@ const dragAtLeast = 30
 // time. missed is the element that the button was pressed on if it was not the start;
 // the page gets no event then. onto is the target's element, nil if there is none.
 func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, out *Outcome, target func() (onto *frame.Element, x, y float64, err error)) (missed string, err error) {
-	const left = input.MouseButtonLeft
-	held := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: left, Buttons: 1}
-	release := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: left, ClickCount: 1}
-	intercepted := i.session.Listen(input.DragIntercepted.Method)
+	const button = input.MouseButtonLeft
+	move := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: button, Buttons: 1}
+	release := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: button, ClickCount: 1}
+	intercepted := i.opts.Session.Listen(input.DragIntercepted.Method)
 	defer intercepted.Close()
 	defer func() {
-		_, _ = i.session.Start(context.WithoutCancel(ctx), input.CommandSetInterceptDrags, input.SetInterceptDragsParams{})
+		_, _ = i.opts.Session.Start(context.WithoutCancel(ctx), input.CommandSetInterceptDrags, input.SetInterceptDragsParams{})
 	}()
 	var data *input.DragData
 	var onto *frame.Element
-	began, err := i.dragHalfway(ctx, start, x, y, held)
+	began, err := i.dragHalfway(ctx, start, x, y, move)
 	if err == nil {
 		onto, x, y, err = target() // while the response is pending
 		if missed, data, err = i.dragBegan(ctx, start, began, intercepted, err); missed != "" {
@@ -169,7 +169,7 @@ func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, out *Outc
 		if i.mouse.now().buttons != 0 { // cancel as a user would: back to the start
 			cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Millisecond)
 			defer cancel()
-			_ = i.mouse.send(cleanup, start.x, start.y, 0, []input.DispatchMouseEventParams{held, release})
+			_ = i.mouse.send(cleanup, start.x, start.y, 0, []input.DispatchMouseEventParams{move, release})
 		}
 		return "", midway(err, "the drag has begun, and nothing was dropped")
 	}
@@ -179,20 +179,20 @@ func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, out *Outc
 		out.NoDrop = err == nil && !accepted // some pages need none: they reorder while the pointer moves
 		return "", err
 	}
-	if err := i.moveAlong(ctx, start, x, y, held, 0.6, 0.7, 0.8, 0.9, 1); err != nil {
+	if err := i.moveAlong(ctx, start, x, y, move, 0.6, 0.7, 0.8, 0.9, 1); err != nil {
 		return "", err
 	}
 	// Many boards look for the place under the pointer only when the next frame is drawn.
-	if err := i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return start.Call(ctx, "awaitFrame", nil, nil) }); err != nil && ctx.Err() != nil {
+	if err := i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error { return start.Call(ctx, "awaitFrame", nil, nil) }); err != nil && ctx.Err() != nil {
 		return "", err
 	}
 	return "", i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{release})
 }
 
 // moveAlong moves the mouse to parts of the way from the start to a point.
-func (i *Input) moveAlong(ctx context.Context, start *spot, x, y float64, held input.DispatchMouseEventParams, parts ...float64) error {
+func (i *Input) moveAlong(ctx context.Context, start *spot, x, y float64, move input.DispatchMouseEventParams, parts ...float64) error {
 	for _, part := range parts {
-		if err := i.mouse.send(ctx, start.x+(x-start.x)*part, start.y+(y-start.y)*part, 0, []input.DispatchMouseEventParams{held}); err != nil {
+		if err := i.mouse.send(ctx, start.x+(x-start.x)*part, start.y+(y-start.y)*part, 0, []input.DispatchMouseEventParams{move}); err != nil {
 			return err
 		}
 	}
@@ -201,24 +201,24 @@ func (i *Input) moveAlong(ctx context.Context, start *spot, x, y float64, held i
 
 // dragHalfway presses the button and begins to move. It returns the pending response to
 // whether that has started a drag.
-func (i *Input) dragHalfway(ctx context.Context, start *spot, x, y float64, held input.DispatchMouseEventParams) (began *cdp.Pending, err error) {
+func (i *Input) dragHalfway(ctx context.Context, start *spot, x, y float64, move input.DispatchMouseEventParams) (began *cdp.Pending, err error) {
 	// Nothing waits for this before the button is pressed: a drag begins with
 	// the movements that follow.
 	watching, err := start.Start(ctx, "watchDrag", nil)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := i.session.Start(ctx, input.CommandSetInterceptDrags, input.SetInterceptDragsParams{Enabled: true}); err != nil {
+	if _, err := i.opts.Session.Start(ctx, input.CommandSetInterceptDrags, input.SetInterceptDragsParams{Enabled: true}); err != nil {
 		return nil, err
 	}
-	if err := i.mouse.send(ctx, start.x, start.y, 0, clicks(held.Button, held.Buttons, 1)[:2]); err != nil {
+	if err := i.mouse.send(ctx, start.x, start.y, 0, clicks(move.Button, move.Buttons, 1)[:2]); err != nil {
 		return nil, err
 	}
 	if err := start.Outcome(ctx, watching, nil); err != nil {
 		return nil, err
 	}
 	// A drag begins only after the first few pixels.
-	if err := i.moveAlong(ctx, start, x, y, held, 0.1, 0.5); err != nil {
+	if err := i.moveAlong(ctx, start, x, y, move, 0.1, 0.5); err != nil {
 		return nil, err
 	}
 	return start.Start(ctx, "dragBegan", nil)

@@ -79,7 +79,7 @@ func (i *Input) dropOn(ctx context.Context, e *frame.Element, data *input.DragDa
 	if err := i.mouse.drag(ctx, data, x, y, drop); err != nil {
 		return false, err
 	}
-	err = i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return e.Call(ctx, "dropped", nil, &accepted) })
+	err = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error { return e.Call(ctx, "dropped", nil, &accepted) })
 	if err != nil && ctx.Err() == nil { // the drop has opened another document
 		return true, nil
 	}

@@ -88,13 +88,13 @@ type sentFile struct {
 
 func sendFiles(ctx context.Context, e *frame.Element, files []string) error {
 	var sent []sentFile
-	left := int64(maxSent)
+	rest := int64(maxSent)
 	for _, file := range files {
 		info, err := os.Stat(file)
 		if err != nil {
 			return err
 		}
-		if left -= info.Size(); !info.Mode().IsRegular() || left < 0 {
+		if rest -= info.Size(); !info.Mode().IsRegular() || rest < 0 {
 			return &frame.TargetError{Target: e.Target, Reason: fmt.Sprintf("is in a browser on another machine, which gets files of together %d MB, and no folders", maxSent>>20)}
 		}
 		contents, err := os.ReadFile(file)

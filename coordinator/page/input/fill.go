@@ -43,7 +43,7 @@ func (i *Input) Type(target, text string, opts TypeOptions) Action {
 			return err
 		}
 		// The call fails without harm if the typing has opened another document.
-		_ = i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "unmet", nil, &out.Unmet) })
+		_ = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "unmet", nil, &out.Unmet) })
 		return nil
 	})
 	a.Check = func(ctx context.Context, out *Outcome) {
@@ -61,7 +61,7 @@ func (i *Input) Type(target, text string, opts TypeOptions) Action {
 // heldNow is what a field that had another value than the typed text has when the page has
 // settled, since the page may have formatted it or drawn it anew meanwhile.
 func (i *Input) heldNow(ctx context.Context, was Held, text string, opts TypeOptions) []Held {
-	e, err := i.frames.Find(ctx, was.Target)
+	e, err := i.opts.Frames.Find(ctx, was.Target)
 	if err != nil {
 		return []Held{was}
 	}
@@ -316,19 +316,19 @@ func (i *Input) kept(ctx context.Context, f Field, on On) (h *Held, err error) {
 		r = nil
 		err := e.Call(ctx, "kept", map[string]any{"filled": on.Filled, "text": text, "options": f.options(), "plain": f.Secret}, &r)
 		if err == nil && r != nil && r.Gone {
-			err = i.frames.Removed(ctx, e)
+			err = i.opts.Frames.Removed(ctx, e)
 		}
 		return err
 	}
 	find := func(ctx context.Context, target string) error {
-		e, err := i.frames.Find(ctx, target)
+		e, err := i.opts.Frames.Find(ctx, target)
 		if err != nil {
 			return err
 		}
 		defer e.Release(ctx)
 		return read(ctx, e)
 	}
-	err = i.page.UnlessLeaving(ctx, func(ctx context.Context) error {
+	err = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error {
 		err := read(ctx, on.element)
 		if err == nil || !frame.Vanished(err) {
 			return err

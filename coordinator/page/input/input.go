@@ -12,7 +12,10 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
 
 // Scripts are the functions that this package calls in a page.
@@ -20,36 +23,11 @@ import (
 //go:embed script
 var Scripts embed.FS
 
-// Page is what this package needs of a page.
-type Page interface {
-	// EmulateFocus makes the page believe that it is focused and visible.
-	EmulateFocus(ctx context.Context) error
-	// UnlessLeaving runs a request to the page, and cancels it with ErrLeaving when the
-	// page starts to navigate to another document.
-	UnlessLeaving(ctx context.Context, ask func(ctx context.Context) error) error
-	// StopLeaving stops the navigation to another document.
-	StopLeaving(ctx context.Context) error
-	// Await waits until the condition, which events change, is true.
-	Await(ctx context.Context, condition func() bool) error
-	// AwaitDownload waits for the event of a download that a link has started.
-	AwaitDownload(ctx context.Context)
-	// Loads reports whether the page is loading, or awaits responses that may change it.
-	Loads() bool
-	// WindowOpens notes that a window opens for which the page gets no event.
-	WindowOpens()
-}
-
-// ErrLeaving reports that the page is navigating to another document.
-var ErrLeaving = errors.New("the page is on its way to another document")
-
 // Input is the mouse, the keyboard and the file choosers of one page. Its methods
 // return actions, which the page runs one after the other.
 type Input struct {
 	Choosers Choosers
 
-	page     Page
-	frames   *frame.Tree
-	session  *cdp.Session // of the page itself
 	opts     Options
 	sent     atomic.Int64 // see Sent
 	mouse    mouse
@@ -58,19 +36,35 @@ type Input struct {
 	sameFiles atomic.Bool
 }
 
-// Options of an Input.
+// Options of an Input. All are required.
 type Options struct {
+	Lifecycle     *lifecycle.Lifecycle
+	Session       *cdp.Session // of the page itself
+	Frames        *frame.Tree
+	Screen        *capture.Screen
+	Network       *history.Network
 	ActionTimeout time.Duration // until a target must be ready
 	CallTimeout   time.Duration // of a call
 }
 
 // New returns the input of a page.
-func New(page Page, session *cdp.Session, frames *frame.Tree, opts Options) *Input {
-	i := &Input{page: page, frames: frames, session: session, opts: opts}
-	i.Choosers.frames = frames
-	i.mouse = mouse{session: session, sent: &i.sent}
-	i.keyboard = keyboard{session: session, sent: &i.sent, page: page}
+func New(opts Options) *Input {
+	i := &Input{opts: opts}
+	i.Choosers.frames = opts.Frames
+	i.mouse = mouse{session: opts.Session, sent: &i.sent}
+	i.keyboard = keyboard{session: opts.Session, sent: &i.sent, life: opts.Lifecycle}
 	return i
+}
+
+// longPoll is how long a response may be awaited that changes the page: one that takes longer
+// is a long poll, which never ends.
+const longPoll = 5 * time.Second
+
+// loads reports whether the page is loading, or awaits responses that may change it. One of an
+// address that has kept the page waiting before is none of them.
+func (i *Input) loads() bool {
+	life := i.opts.Lifecycle
+	return life.IsLeaving() || !life.Reached(lifecycle.Loaded) || i.opts.Network.Pending(longPoll)
 }
 
 // Action is something that a user does in a page.
@@ -103,21 +97,21 @@ func (i *Input) Identify(ctx context.Context, aim Aim) (is On, err error) {
 	is.Target = aim.Target
 	switch {
 	case aim.Target != "":
-		e, err := i.frames.Find(ctx, aim.Target)
+		e, err := i.opts.Frames.Find(ctx, aim.Target)
 		if err != nil {
 			return is, err
 		}
 		defer e.Release(ctx)
 		gone, err := e.Identify(ctx, aim.Pointer, aim.At)
 		if gone {
-			err = i.frames.Removed(ctx, e)
+			err = i.opts.Frames.Removed(ctx, e)
 		}
 		return on(e), err
 	case aim.Chooser:
 		is.Identity, err = i.Choosers.Identify(ctx)
 	default:
 		var focus frame.Focus
-		focus, err = i.frames.Focused(ctx)
+		focus, err = i.opts.Frames.Focused(ctx)
 		is.Identity = focus.Identity
 	}
 	return is, err

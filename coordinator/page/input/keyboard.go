@@ -7,16 +7,18 @@ import (
 	"sync/atomic"
 
 	"github.com/chromedp/cdproto/input"
+	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
 
 // keyboard is the keyboard of one page.
 type keyboard struct {
 	session *cdp.Session
 	sent    *atomic.Int64 // as Input.sent
-	page    Page
+	life    *lifecycle.Lifecycle
 }
 
 // PressKey presses a key, or a key with modifiers, in the focused element.
@@ -28,21 +30,22 @@ func (i *Input) PressKey(spec string) Action {
 		if _, err := i.focus(ctx, out); err != nil {
 			return err
 		}
-		if err := i.keyboard.press(ctx, spec); err != nil || spec != "Escape" {
-			return err
+		err := i.keyboard.press(ctx, spec)
+		if err == nil && spec == "Escape" && i.opts.Lifecycle.IsLeaving() { // as in a browser's window
+			_, err = i.opts.Session.Start(ctx, cdppage.CommandStopLoading, nil)
 		}
-		return i.page.StopLeaving(ctx) // as in a browser's window
+		return err
 	}}
 }
 
 // focus is what gets the keys; the action acts on it.
 func (i *Input) focus(ctx context.Context, out *Outcome) (focus frame.Focus, err error) {
-	if err := i.page.UnlessLeaving(ctx, i.page.EmulateFocus); err != nil && err != ErrLeaving {
+	if err := i.opts.Lifecycle.UnlessLeaving(ctx, i.opts.Screen.EmulateFocus); err != nil && err != lifecycle.ErrLeaving {
 		return focus, err
 	}
 	// A page that is leaving gets the key without an answer to this.
-	_ = i.page.UnlessLeaving(ctx, func(ctx context.Context) (err error) {
-		focus, err = i.frames.Focused(ctx)
+	_ = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) (err error) {
+		focus, err = i.opts.Frames.Focused(ctx)
 		return err
 	})
 	_, err = out.acts(On{Identity: focus.Identity})
@@ -99,7 +102,7 @@ func (kb *keyboard) holding(ctx context.Context, modifiers int64, do func() erro
 	}
 	// Input events use a channel of their own, so a later command may overtake them. A
 	// refusal means that the document is being replaced or gone; settling detects that.
-	_ = kb.page.UnlessLeaving(ctx, func(ctx context.Context) error { return waitAll(ctx, ups) })
+	_ = kb.life.UnlessLeaving(ctx, func(ctx context.Context) error { return waitAll(ctx, ups) })
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -103,13 +103,13 @@ func (i Vision) Wheel(dx, dy float64) Action {
 // of the element there; nil: what is at the point of the page.
 func (i *Input) wheel(ctx context.Context, at *spot, x, y, dx, dy float64) error {
 	// Unlike the point, the distance is not in CSS pixels on a zoomed site.
-	l, err := i.frames.Layout(ctx)
+	l, err := i.opts.Frames.Layout(ctx)
 	if err != nil {
 		return err
 	}
 	i.sent.Add(1)
 	// cdproto's parameters omit a 0, which the browser requires here.
-	err = i.session.Call(ctx, input.CommandDispatchMouseEvent, map[string]any{
+	err = i.opts.Session.Call(ctx, input.CommandDispatchMouseEvent, map[string]any{
 		"type": input.DispatchMouseEventTypeMouseWheel, "x": x, "y": y, "deltaX": dx * l.Zoom, "deltaY": dy * l.Zoom,
 	}, nil)
 	if err != nil {
@@ -122,7 +122,7 @@ func (i *Input) wheel(ctx context.Context, at *spot, x, y, dx, dy float64) error
 		}
 		defer at.Release(ctx)
 	}
-	err = i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return at.Call(ctx, "scrolled", nil, nil) })
+	err = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error { return at.Call(ctx, "scrolled", nil, nil) })
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -152,7 +152,7 @@ func (i Vision) atPoint(doing string, x, y float64, do func(ctx context.Context,
 		return Action{Err: errOutside}
 	}
 	return Action{Doing: doing, Arrives: true, Do: func(ctx context.Context, out *Outcome) error {
-		if err := i.page.EmulateFocus(ctx); err != nil {
+		if err := i.opts.Screen.EmulateFocus(ctx); err != nil {
 			return err
 		}
 		return do(ctx, out)
@@ -165,7 +165,7 @@ func (i Vision) elementAt(ctx context.Context, x, y float64) (*spot, error) {
 		in *cdp.Session
 		r  runtime.EvaluateResult
 	)
-	err := i.frames.InWorld(ctx, i.frames.Main(), func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+	err := i.opts.Frames.InWorld(ctx, i.opts.Frames.Main(), func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
 		in = session
 		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
 			Expression: fmt.Sprintf("document[$.elementFromPoint](%g, %g)", x, y), ContextID: world,
@@ -178,5 +178,5 @@ func (i Vision) elementAt(ctx context.Context, x, y float64) (*spot, error) {
 	if r.Result == nil || r.Result.ObjectID == "" {
 		return nil, errOutside
 	}
-	return &spot{Element: &frame.Element{Target: "the point", Frame: i.frames.Main(), Session: in, Handle: r.Result.ObjectID}, x: x, y: y}, nil
+	return &spot{Element: &frame.Element{Target: "the point", Frame: i.opts.Frames.Main(), Session: in, Handle: r.Result.ObjectID}, x: x, y: y}, nil
 }

@@ -17,7 +17,7 @@ import (
 func (i *Input) reach(ctx context.Context, e *frame.Element, innerX, innerY float64, up int, wait time.Duration) (x, y float64, why string, err error) {
 	end := time.Now().Add(wait)
 	for budget := arrivalBudget; time.Now().Before(end); budget *= 2 {
-		x, y, why, err = i.frames.Outward(ctx, e.Frame, up, innerX, innerY)
+		x, y, why, err = i.opts.Frames.Outward(ctx, e.Frame, up, innerX, innerY)
 		if err != nil || why != "" {
 			return 0, 0, why, err
 		}
@@ -42,7 +42,7 @@ func (i *Input) arrives(ctx context.Context, e *frame.Element, x, y float64, bud
 	// Two movements, because one to the same position has no effect.
 	for _, x := range []float64{x - 1, x} {
 		move := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y}
-		if err := i.session.Call(ctx, input.CommandDispatchMouseEvent, move, nil); err != nil {
+		if err := i.opts.Session.Call(ctx, input.CommandDispatchMouseEvent, move, nil); err != nil {
 			return false, err
 		}
 	}

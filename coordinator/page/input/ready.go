@@ -51,11 +51,11 @@ func (p purpose) points() bool { return p.kind == "click" || p.kind == "hover" |
 // point. It scrolls the target into view. A quick one is unproven if it may still move.
 func (i *Input) ready(ctx context.Context, target string, use purpose, wait time.Duration, quick bool) (*spot, error) {
 	until := time.Now().Add(wait)
-	if err := i.page.EmulateFocus(ctx); err != nil {
+	if err := i.opts.Screen.EmulateFocus(ctx); err != nil {
 		return nil, err
 	}
 	for {
-		e, err := i.frames.FindInTime(ctx, target, until)
+		e, err := i.opts.Frames.FindInTime(ctx, target, until)
 		if err != nil {
 			return nil, err
 		}
@@ -92,11 +92,11 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 		r.Calm = 0
 		err = e.Call(ctx, "ready", map[string]any{"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds(), "quick": quick, "calm": calmTime.Milliseconds()}, &r)
 		// A response that is still awaited may change the page.
-		calm = err == nil && r.Calm > 0 && i.page.Loads() && time.Now().Before(until)
+		calm = err == nil && r.Calm > 0 && i.loads() && time.Now().Before(until)
 	}
 	// If another process draws a part of the page, the browser may route an event for this
 	// process to that one.
-	apart := !r.Top || use.points() && len(i.frames.Sessions()) > 1
+	apart := !r.Top || use.points() && len(i.opts.Frames.Sessions()) > 1
 	if err == nil && r.OK && apart && r.Quick { // an event takes longer than a frame to arrive
 		r.Quick = false
 		err = e.Call(ctx, "ready", map[string]any{"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds()}, &r)
@@ -110,7 +110,7 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 	case err != nil:
 		return nil, err
 	case r.Gone:
-		return nil, i.frames.Removed(ctx, e)
+		return nil, i.opts.Frames.Removed(ctx, e)
 	case r.Refused != "":
 		return nil, &frame.TargetError{Target: e.Target, Reason: "cannot be clicked itself: " + r.Refused + " in it takes the click. Use what is in it, or give a position"}
 	case !r.OK:

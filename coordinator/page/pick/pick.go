@@ -19,6 +19,7 @@ import (
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/lifecycle"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/page/sources"
 )
@@ -68,15 +69,9 @@ type Component struct {
 // pickMargin is the margin around an element in its image, in CSS pixels.
 const pickMargin = 12
 
-// Page is the part of a page that this package needs.
-type Page interface {
-	URL() string
-	// Run runs an operation on the page and explains its error; limit 0: that of any call.
-	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
-}
-
 // Options of a Picker. All are required.
 type Options struct {
+	Run     lifecycle.Run
 	Session *cdp.Session // of the page itself
 	Frames  *frame.Tree
 	Reader  *snapshot.Reader
@@ -86,7 +81,6 @@ type Options struct {
 
 // Picker lets the user pick elements of one page.
 type Picker struct {
-	page Page
 	opts Options
 
 	mu     sync.Mutex
@@ -100,7 +94,7 @@ type node struct {
 }
 
 // New returns the picker of a page.
-func New(page Page, opts Options) *Picker { return &Picker{page: page, opts: opts} }
+func New(opts Options) *Picker { return &Picker{opts: opts} }
 
 // Pick waits for the user to click an element of the page, in the browser's own
 // inspect mode. The page gets no event for it, and nothing is injected into it. Pick
@@ -108,7 +102,7 @@ func New(page Page, opts Options) *Picker { return &Picker{page: page, opts: opt
 // ErrCancelled on Escape.
 func (p *Picker) Pick(ctx context.Context, timeout time.Duration, ready func()) (Picked, error) {
 	var picked Picked
-	err := p.page.Run(ctx, "waiting for the user to click an element", timeout, func(ctx context.Context) (err error) {
+	err := p.opts.Run(ctx, "waiting for the user to click an element", timeout, func(ctx context.Context) (err error) {
 		picked, err = p.pick(ctx, ready)
 		return err
 	})
@@ -209,7 +203,7 @@ func (p *Picker) describe(ctx context.Context, n node) (Picked, error) {
 		return Picked{}, err
 	}
 	defer e.Release(ctx)
-	picked := Picked{URL: p.page.URL()}
+	picked := Picked{URL: p.opts.Frames.PageURL()}
 	if err := e.Run(ctx, pickedFunction, nil, &picked); err != nil {
 		return Picked{}, err
 	}

@@ -27,7 +27,7 @@ type Covered struct {
 
 // coverage is a recording of the used parts of scripts and style sheets.
 type coverage struct {
-	page      Page
+	page      Options
 	sheets    *cdp.Subscription // the existing style sheets
 	old       map[string]bool   // scripts that existed at the start
 	documents int               // documents that the page had shown at the start
@@ -43,7 +43,7 @@ type CoveredRange struct {
 // until Recordings.StopCoverage or the end of the connection.
 func (p *Profiler) StartCoverage(ctx context.Context) error {
 	return p.page.Run(ctx, "starting coverage", 0, func(ctx context.Context) error {
-		c := &coverage{page: p.page, sheets: p.page.Session().Listen(css.StyleSheetAdded.Method), old: map[string]bool{}}
+		c := &coverage{page: p.page, sheets: p.page.Session.Listen(css.StyleSheetAdded.Method), old: map[string]bool{}}
 		if err := c.start(ctx); err != nil {
 			c.sheets.Close()
 			return err
@@ -59,7 +59,7 @@ func (p *Profiler) StartCoverage(ctx context.Context) error {
 }
 
 func (c *coverage) start(ctx context.Context) error {
-	session := c.page.Session()
+	session := c.page.Session
 	for _, command := range []struct {
 		method string
 		params any
@@ -81,7 +81,7 @@ func (c *coverage) start(ctx context.Context) error {
 	for _, s := range before.Result {
 		c.old[string(s.ScriptID)] = true
 	}
-	c.documents = c.page.Documents()
+	c.documents = c.page.Lifecycle.Documents()
 	return nil
 }
 
@@ -106,7 +106,7 @@ func (r *Recordings) StopCoverage(ctx context.Context) ([]Covered, error) {
 			off = append(off, profiler.CommandDisable)
 		}
 		for _, method := range off {
-			_, _ = c.page.Session().Start(ctx, method, nil)
+			_, _ = c.page.Session.Start(ctx, method, nil)
 		}
 		return err
 	})
@@ -115,11 +115,11 @@ func (r *Recordings) StopCoverage(ctx context.Context) ([]Covered, error) {
 }
 
 func (c *coverage) scripts(ctx context.Context) ([]Covered, error) {
-	taken, err := protocol.Call(ctx, c.page.Session(), profiler.TakePreciseCoverage, protocol.Empty{})
+	taken, err := protocol.Call(ctx, c.page.Session, profiler.TakePreciseCoverage, protocol.Empty{})
 	if err != nil {
 		return nil, err
 	}
-	replaced := c.page.Documents() != c.documents
+	replaced := c.page.Lifecycle.Documents() != c.documents
 	var found []Covered
 	for _, s := range taken.Result {
 		if s.URL == "" || len(s.Functions) == 0 || replaced && c.old[string(s.ScriptID)] {
@@ -142,7 +142,7 @@ func (c *coverage) scripts(ctx context.Context) ([]Covered, error) {
 // sourceOf is the text of a script with a file of its own, if the page still has it. For
 // a script inside a document, the page has only the whole document.
 func (c *coverage) sourceOf(ctx context.Context, url string, total int) string {
-	content, err := c.page.ResourceContent(ctx, url)
+	content, err := c.page.Network.ResourceContent(ctx, url)
 	if err != nil || len(utf16.Encode([]rune(string(content)))) != total {
 		return ""
 	}
@@ -150,7 +150,7 @@ func (c *coverage) sourceOf(ctx context.Context, url string, total int) string {
 }
 
 func (c *coverage) styleSheets(ctx context.Context) ([]Covered, error) {
-	usage, err := protocol.Call(ctx, c.page.Session(), css.StopRuleUsageTracking, protocol.Empty{})
+	usage, err := protocol.Call(ctx, c.page.Session, css.StopRuleUsageTracking, protocol.Empty{})
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (c *coverage) styleSheets(ctx context.Context) ([]Covered, error) {
 		if h == nil || h.SourceURL == "" || h.Origin != css.StyleSheetOriginRegular {
 			continue
 		}
-		text, err := protocol.Call(ctx, c.page.Session(), css.GetStyleSheetText, css.GetStyleSheetTextParams{StyleSheetID: h.StyleSheetID})
+		text, err := protocol.Call(ctx, c.page.Session, css.GetStyleSheetText, css.GetStyleSheetTextParams{StyleSheetID: h.StyleSheetID})
 		if cdp.Refused(err) {
 			continue // its document has gone
 		}

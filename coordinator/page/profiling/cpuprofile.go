@@ -37,7 +37,7 @@ func (p *Profiler) StartCPUProfile(ctx context.Context) error {
 	p.recordings.mu.Lock()
 	other := p.recordings.profile
 	p.recordings.mu.Unlock()
-	if other != nil && !other.Closed() {
+	if other != nil && other.page.Lifecycle.Ended() == nil {
 		return ErrRecording
 	}
 	return p.page.Run(ctx, "starting a CPU profile", 0, func(ctx context.Context) error {
@@ -49,13 +49,13 @@ func (p *Profiler) StartCPUProfile(ctx context.Context) error {
 			{profiler.CommandSetSamplingInterval, profiler.SetSamplingIntervalParams{Interval: sampling.Microseconds()}},
 			{profiler.CommandStart, nil},
 		} {
-			if err := p.page.Session().Call(ctx, c.method, c.params, nil); err != nil {
+			if err := p.page.Session.Call(ctx, c.method, c.params, nil); err != nil {
 				return err
 			}
 		}
 		p.recordings.mu.Lock()
 		defer p.recordings.mu.Unlock()
-		p.recordings.profile = p.page
+		p.recordings.profile = p
 		return nil
 	})
 }
@@ -67,15 +67,15 @@ func (r *Recordings) StopCPUProfile(ctx context.Context) (CPUProfile, error) {
 	if err != nil {
 		return result, err
 	}
-	err = p.Run(ctx, "stopping the CPU profile", recordTimeout, func(ctx context.Context) error {
+	err = p.page.Run(ctx, "stopping the CPU profile", recordTimeout, func(ctx context.Context) error {
 		var reply struct {
 			Profile jsonv2.Value `json:"profile"`
 		}
-		if err := p.Session().Call(ctx, profiler.CommandStop, nil, &reply); err != nil {
+		if err := p.page.Session.Call(ctx, profiler.CommandStop, nil, &reply); err != nil {
 			return err
 		}
 		if r.profilerUnused() {
-			_, _ = p.Session().Start(ctx, profiler.CommandDisable, nil)
+			_, _ = p.page.Session.Start(ctx, profiler.CommandDisable, nil)
 		}
 		result, err = readProfile(reply.Profile)
 		return err

@@ -17,7 +17,7 @@ import (
 // heaps of their own.
 func (p *Profiler) HeapSnapshot(ctx context.Context, w io.Writer) (used int64, err error) {
 	err = p.page.Run(ctx, "taking a heap snapshot", recordTimeout, func(ctx context.Context) error {
-		session := p.page.Session()
+		session := p.page.Session
 		if err := session.Call(ctx, heapprofiler.CommandEnable, nil, nil); err != nil {
 			return err
 		}

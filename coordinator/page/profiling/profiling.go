@@ -3,31 +3,28 @@
 package profiling
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"time"
 
+	"github.com/chromedp/cdproto/target"
+
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/capture"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
 
-// Page is the part of a page that this package needs.
-type Page interface {
-	ID() string
-	Session() *cdp.Session
-	// Closed reports whether the page, and its recordings with it, have gone.
-	Closed() bool
-	// Documents counts the documents that the main frame has shown.
-	Documents() int
-	// EmulateFocus makes the browser draw a background page too.
-	EmulateFocus(ctx context.Context) error
-	// CallFunction calls a function in the isolated world of the main document, with one
-	// argument, and decodes the JSON text that it returns.
-	CallFunction(ctx context.Context, function string, argument, result any) error
-	// ResourceContent reads the page's content of a resource.
-	ResourceContent(ctx context.Context, url string) ([]byte, error)
-	// Run runs an operation on the page and explains its error; limit 0: that of any call.
-	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
+// Options of a Profiler. All are required.
+type Options struct {
+	Run       lifecycle.Run
+	Lifecycle *lifecycle.Lifecycle
+	ID        target.ID    // of the page
+	Session   *cdp.Session // of the page itself
+	Frames    *frame.Tree
+	Screen    *capture.Screen
+	Network   *history.Network
 }
 
 // recordTimeout bounds the transfer of a trace, a profile or a heap, which may take long
@@ -44,18 +41,18 @@ var ErrRecording = errors.New("one is being recorded already: stop it first")
 // value is ready for use.
 type Recordings struct {
 	mu             sync.Mutex // guards the fields that follow
-	trace, profile Page
+	trace, profile *Profiler
 	coverage       *coverage
 }
 
 // Profiler starts recordings of one page.
 type Profiler struct {
 	recordings *Recordings
-	page       Page
+	page       Options
 }
 
-// Of returns the profiler of a page; r stops its recordings.
-func (r *Recordings) Of(page Page) *Profiler { return &Profiler{r, page} }
+// New returns the profiler of a page, whose recordings these stop.
+func New(recordings *Recordings, opts Options) *Profiler { return &Profiler{recordings, opts} }
 
 // profilerUnused reports whether no recording needs the browser's profiler.
 func (r *Recordings) profilerUnused() bool {

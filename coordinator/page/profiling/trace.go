@@ -25,10 +25,10 @@ var traceCategories = []string{
 func (p *Profiler) StartTrace(ctx context.Context) error {
 	return p.page.Run(ctx, "starting a trace", 0, func(ctx context.Context) error {
 		// A page that is not drawn has no paints and no layout shifts.
-		if err := p.page.EmulateFocus(ctx); err != nil {
+		if err := p.page.Screen.EmulateFocus(ctx); err != nil {
 			return err
 		}
-		_, err := protocol.Call(ctx, p.page.Session(), tracing.Start, tracing.StartParams{
+		_, err := protocol.Call(ctx, p.page.Session, tracing.Start, tracing.StartParams{
 			TransferMode: tracing.StartTransferModeReturnAsStream, StreamFormat: tracing.StreamFormatJSON,
 			TraceConfig: &tracing.TraceConfig{IncludedCategories: traceCategories, ExcludedCategories: []string{"*"}},
 		})
@@ -40,7 +40,7 @@ func (p *Profiler) StartTrace(ctx context.Context) error {
 		}
 		p.recordings.mu.Lock()
 		defer p.recordings.mu.Unlock()
-		p.recordings.trace = p.page
+		p.recordings.trace = p
 		return nil
 	})
 }
@@ -62,12 +62,12 @@ func (r *Recordings) StopTrace(ctx context.Context, w io.Writer) (Trace, error) 
 	if err != nil {
 		return t, err
 	}
-	t.Page = p.ID()
-	err = p.Run(ctx, "stopping the trace", recordTimeout, func(ctx context.Context) error {
-		t.Unread = p.CallFunction(ctx, vitalsFunction, nil, &t.Vitals)
-		complete := p.Session().Listen(tracing.TracingComplete.Method)
+	t.Page = string(p.page.ID)
+	err = p.page.Run(ctx, "stopping the trace", recordTimeout, func(ctx context.Context) error {
+		t.Unread = p.page.Frames.Run(ctx, p.page.Frames.Main(), vitalsFunction, nil, &t.Vitals)
+		complete := p.page.Session.Listen(tracing.TracingComplete.Method)
 		defer complete.Close()
-		if _, err := protocol.Call(ctx, p.Session(), tracing.End, protocol.Empty{}); err != nil {
+		if _, err := protocol.Call(ctx, p.page.Session, tracing.End, protocol.Empty{}); err != nil {
 			return err
 		}
 		select {
@@ -80,7 +80,7 @@ func (r *Recordings) StopTrace(ctx context.Context, w io.Writer) (Trace, error) 
 				return err
 			}
 			t.Lost = done.DataLossOccurred
-			return readStream(ctx, p.Session(), done.Stream, w)
+			return readStream(ctx, p.page.Session, done.Stream, w)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

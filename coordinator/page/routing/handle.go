@@ -15,7 +15,6 @@ import (
 // loop handles the requests that the browser has paused. It ends with the connection;
 // Wait waits for it.
 func (r *Router) loop(paused *cdp.Subscription) {
-	defer r.running.Done()
 	for e := range paused.C() {
 		var request fetch.EventRequestPaused
 		if err := e.Decode(&request); err != nil {

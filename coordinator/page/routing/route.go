@@ -77,12 +77,12 @@ func (r *Route) entries(headers []*fetch.HeaderEntry) []*fetch.HeaderEntry {
 			slices.ContainsFunc(r.Headers, func(h Header) bool { return same(h.Name) }) ||
 			r.ContentType != "" && same("Content-Type")
 	}
-	kept := slices.DeleteFunc(slices.Clone(headers), func(h *fetch.HeaderEntry) bool { return gone(h.Name) })
+	result := slices.DeleteFunc(slices.Clone(headers), func(h *fetch.HeaderEntry) bool { return gone(h.Name) })
 	if r.ContentType != "" {
-		kept = append(kept, &fetch.HeaderEntry{Name: "Content-Type", Value: r.ContentType})
+		result = append(result, &fetch.HeaderEntry{Name: "Content-Type", Value: r.ContentType})
 	}
 	for _, h := range r.Headers {
-		kept = append(kept, &fetch.HeaderEntry{Name: h.Name, Value: h.Value})
+		result = append(result, &fetch.HeaderEntry{Name: h.Name, Value: h.Value})
 	}
-	return kept
+	return result
 }

@@ -20,13 +20,6 @@ import (
 	"browser-coordinator/coordinator/page/emulation"
 )
 
-// Page is the part of a page that this package needs. It must be comparable.
-type Page interface {
-	Session() *cdp.Session
-	// EmulatedNetwork is the page's network override; nil: none.
-	EmulatedNetwork() any
-}
-
 // Options of a Router. All are required.
 type Options struct {
 	Conn        *cdp.Conn
@@ -43,15 +36,15 @@ type Router struct {
 	mu      sync.Mutex
 	routes  []*activeRoute
 	offline bool
-	members map[target.SessionID]member // sessions of pages, frames and workers
-	inUse   map[Page]bool               // not those that are only recorded
-	started bool                        // loop is running
+	members map[target.SessionID]member   // sessions of pages, frames and workers
+	inUse   map[*emulation.Emulation]bool // of pages; not those that are only recorded
+	started bool                          // loop is running
 }
 
-// member is a session and the page that it belongs to.
+// member is a session and the page that it belongs to, by its emulation.
 type member struct {
 	session *cdp.Session
-	page    Page
+	page    *emulation.Emulation
 }
 
 // activeRoute is a route with its state; Router.mu guards it.
@@ -66,7 +59,7 @@ func (r *activeRoute) spent() bool { return r.Times > 0 && r.used >= r.Times }
 
 // New returns a router without routes.
 func New(opts Options) *Router {
-	return &Router{opts: opts, members: map[target.SessionID]member{}, inUse: map[Page]bool{}}
+	return &Router{opts: opts, members: map[target.SessionID]member{}, inUse: map[*emulation.Emulation]bool{}}
 }
 
 // Wait waits for the router's goroutines, which end with the connection.
@@ -112,7 +105,7 @@ func (r *Router) Conditions(emulated any) any {
 
 // Admit registers a new session of a page. It waits for no response, because the event
 // loop calls it. It does not change the network of a page that is not in use.
-func (r *Router) Admit(ctx context.Context, p Page, s *cdp.Session) error {
+func (r *Router) Admit(ctx context.Context, p *emulation.Emulation, s *cdp.Session) error {
 	r.mu.Lock()
 	r.members[s.ID()] = member{s, p}
 	var commands []command
@@ -132,7 +125,7 @@ func (r *Router) Admit(ctx context.Context, p Page, s *cdp.Session) error {
 }
 
 // Use applies the settings to a page from now on.
-func (r *Router) Use(ctx context.Context, p Page) error {
+func (r *Router) Use(ctx context.Context, p *emulation.Emulation) error {
 	r.mu.Lock()
 	var joining []*cdp.Session
 	if !r.inUse[p] {
@@ -168,8 +161,8 @@ func (r *Router) applyRoutes(ctx context.Context) error {
 	r.mu.Lock()
 	if len(r.routes) > 0 && !r.started {
 		r.started = true
-		r.running.Add(1)
-		go r.loop(r.opts.Conn.ListenAll(fetch.RequestPaused.Method))
+		paused := r.opts.Conn.ListenAll(fetch.RequestPaused.Method)
+		r.running.Go(func() { r.loop(paused) })
 	}
 	commands := r.routing()
 	r.mu.Unlock()
@@ -183,7 +176,7 @@ func (r *Router) SetOffline(ctx context.Context, offline bool) error {
 	holding := r.holding()
 	r.mu.Unlock()
 	return r.send(ctx, func(m member) []command {
-		return []command{{emulation.NetworkMethod, r.Conditions(m.page.EmulatedNetwork())}, holding}
+		return []command{{emulation.NetworkMethod, r.Conditions(m.page.Network())}, holding}
 	})
 }
 

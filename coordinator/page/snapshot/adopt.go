@@ -18,29 +18,22 @@ const maxClosedDepth = 5
 // script suspects, and passes the roots to our world: script cannot reach them. It
 // reports whether there was one.
 func (r *Reader) adopt(ctx context.Context, session *cdp.Session, id protocol.FrameID) (bool, error) {
-	_, world, err := r.frames.World(ctx, id)
+	_, world, err := r.page.Frames.World(ctx, id)
 	if err != nil {
 		return false, err
 	}
-	list, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "memory.suspects", ContextID: world})
-	if err != nil || list.Result == nil || list.Result.ObjectID == "" {
+	elements, release, err := elementsOf(ctx, session, world, "memory.suspects")
+	if err != nil || len(elements) == 0 {
 		return false, err
 	}
-	properties, err := protocol.Call(ctx, session, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: list.Result.ObjectID, OwnProperties: new(true)})
-	if err != nil {
-		return false, err
-	}
+	defer release()
 	// All commands are sent before the first wait: there may be hundreds.
 	type suspect struct {
 		host      runtime.RemoteObjectID
 		described *cdp.Pending
 	}
 	var described []suspect
-	for _, property := range properties.Result {
-		if property.Value == nil || property.Value.Subtype != runtime.RemoteObjectSubtypeNode {
-			continue
-		}
-		host := property.Value.ObjectID
+	for _, host := range elements {
 		pending, err := session.Start(ctx, dom.CommandDescribeNode, dom.DescribeNodeParams{ObjectID: host})
 		if err != nil {
 			return false, err
@@ -56,7 +49,8 @@ func (r *Reader) adopt(ctx context.Context, session *cdp.Session, id protocol.Fr
 		}
 		var arguments []*runtime.CallArgument
 		if root := closedRoot(node.Node); root != nil {
-			r, err := protocol.Call(ctx, session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: root.BackendNodeID, ExecutionContextID: world})
+			params := dom.ResolveNodeParams{BackendNodeID: root.BackendNodeID, ExecutionContextID: world}
+			r, err := protocol.Call(ctx, session, dom.ResolveNode, params)
 			if cdp.Refused(err) {
 				continue // it has just gone
 			}
@@ -79,8 +73,7 @@ func (r *Reader) adopt(ctx context.Context, session *cdp.Session, id protocol.Fr
 			return false, err
 		}
 	}
-	_, err = session.Start(ctx, runtime.CommandReleaseObject, runtime.ReleaseObjectParams{ObjectID: list.Result.ObjectID})
-	return adopted, err
+	return adopted, nil
 }
 
 // closedRoot is the closed shadow root of a node, nil if it has none. It ignores those of

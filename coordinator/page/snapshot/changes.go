@@ -3,7 +3,6 @@ package snapshot
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,7 +14,6 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
-	"browser-coordinator/coordinator/page/remote"
 )
 
 // Changes are what has changed in a page since the agent last saw it, by a snapshot or by
@@ -52,21 +50,21 @@ type changesFound struct {
 
 // Watch makes the page's present state the one to compare with, unless there is one.
 func (r *Reader) Watch(ctx context.Context) {
-	main, _ := r.frames.Frame(r.frames.Main())
+	main, _ := r.page.Frames.Frame(r.page.Frames.Main())
 	r.mu.Lock()
 	known := r.known == main.Generation
 	r.mu.Unlock()
 	seen := r.noteSeen()
 	if !seen {
-		r.meet()
+		r.noteFrames()
 	}
 	if !seen || !known {
 		_, _ = r.changes(ctx) // what cannot be read now is compared from the next action on
 	}
 }
 
-// knows notes whether a script in the main document knows what to compare it with.
-func (r *Reader) knows(generation int, known bool) {
+// noteKnown notes whether a script in the main document knows what to compare it with.
+func (r *Reader) noteKnown(generation int, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known = -1; known {
@@ -82,35 +80,35 @@ const budgetShare = 5
 // document.
 const maxAppeared = 5
 
-// meeting is a frame's document that the agent has been shown, or was there when it saw the
+// frameDocument is a frame's document that the agent has been shown, or was there when it saw the
 // page.
-type meeting struct {
+type frameDocument struct {
 	session    *cdp.Session // its generation counts in that
 	generation int          // as frame.Frame.Generation
 	unseen     bool         // it was there, but not to be seen
 }
 
-// meet notes the documents of all frames that are there now.
-func (r *Reader) meet() {
-	met := map[protocol.FrameID]meeting{}
-	for _, f := range r.frames.All() {
-		met[f.ID] = meeting{f.Session, f.Generation, false}
+// noteFrames notes the documents of all frames that are there now.
+func (r *Reader) noteFrames() {
+	documents := map[protocol.FrameID]frameDocument{}
+	for _, f := range r.page.Frames.All() {
+		documents[f.ID] = frameDocument{f.Session, f.Generation, false}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.met = met
+	r.documents = documents
 }
 
 // appears reports whether a frame's document is new to the agent and can be seen. again:
 // those that could not be seen before are looked at again.
 func (r *Reader) appears(ctx context.Context, f frame.Frame, again bool) bool {
 	r.mu.Lock()
-	met := r.met[f.ID]
+	earlier := r.documents[f.ID]
 	r.mu.Unlock()
-	if met.session == f.Session && met.generation == f.Generation && !(met.unseen && again) {
+	if earlier.session == f.Session && earlier.generation == f.Generation && !(earlier.unseen && again) {
 		return false
 	}
-	e, err := r.frames.Owner(ctx, f)
+	e, err := r.page.Frames.Owner(ctx, f)
 	if err != nil {
 		return false // it has gone
 	}
@@ -121,16 +119,16 @@ func (r *Reader) appears(ctx context.Context, f frame.Frame, again bool) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.met == nil {
-		r.met = map[protocol.FrameID]meeting{}
+	if r.documents == nil {
+		r.documents = map[protocol.FrameID]frameDocument{}
 	}
-	r.met[f.ID] = meeting{f.Session, f.Generation, !seen}
+	r.documents[f.ID] = frameDocument{f.Session, f.Generation, !seen}
 	return seen
 }
 
 // seen reports whether the agent has seen the page's document.
 func (r *Reader) seen() bool {
-	main, _ := r.frames.Frame(r.frames.Main())
+	main, _ := r.page.Frames.Frame(r.page.Frames.Main())
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.watched == main.Generation
@@ -138,7 +136,7 @@ func (r *Reader) seen() bool {
 
 // noteSeen notes that the agent has seen the document, and reports whether it had before.
 func (r *Reader) noteSeen() (before bool) {
-	main, _ := r.frames.Frame(r.frames.Main())
+	main, _ := r.page.Frames.Frame(r.page.Frames.Main())
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before = r.watched == main.Generation
@@ -168,15 +166,15 @@ func (r *Reader) Answered() {
 // changes more. Of several actions with one answer it is before the first. still: nothing has
 // changed in the document that the action acts in.
 func (r *Reader) Before(ctx context.Context, still bool) {
-	main, _ := r.frames.Frame(r.frames.Main())
+	main, _ := r.page.Frames.Frame(r.page.Frames.Main())
 	r.mu.Lock()
 	compares := r.shown && r.watched == main.Generation && r.known == main.Generation
 	r.shown = false
 	r.mu.Unlock()
-	if !compares || still && r.frames.Single() {
+	if !compares || still && r.page.Frames.Single() {
 		return
 	}
-	pending, all := frame.EvaluateEntered[bool](ctx, r.frames, "!!memory.watch?.pending()")
+	pending, all := frame.EvaluateEntered[bool](ctx, r.page.Frames, "!!memory.watch?.pending()")
 	if all && !slices.Contains(pending, true) {
 		return
 	}
@@ -210,11 +208,11 @@ func (r *Reader) Earlier() Changes {
 func (r *Reader) changes(ctx context.Context) (Changes, error) {
 	var all Changes
 	var before, after strings.Builder
-	err := r.page.Run(ctx, "comparing the page", r.changesTimeout, func(ctx context.Context) error {
-		_ = r.frames.Learn(ctx) // without it, the addresses of some frames are not known
+	err := r.page.Run(ctx, "comparing the page", r.page.CompareTimeout, func(ctx context.Context) error {
+		_ = r.page.Frames.Learn(ctx) // without it, the addresses of some frames are not known
 		looked, again := 0, false
-		for _, f := range r.frames.All() {
-			main, appeared := f.ID == r.frames.Main(), false
+		for _, f := range r.page.Frames.All() {
+			main, appeared := f.ID == r.page.Frames.Main(), false
 			if !main && looked < maxAppeared {
 				if appeared = r.appears(ctx, f, again); appeared {
 					looked++
@@ -231,7 +229,7 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 				continue // it has gone
 			}
 			if main {
-				r.knows(f.Generation, found.Known)
+				r.noteKnown(f.Generation, found.Known)
 				all.Unknown, all.Title = !found.Compared, found.Title
 			}
 			again = again || frameLine().MatchString(found.After)
@@ -271,7 +269,7 @@ func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (f
 	r.numbering.Lock()
 	defer r.numbering.Unlock()
 	if r.customs[f.ID] == f.Generation { // no event reports a change of these
-		_, _ = internals(ctx, r.frames, f.Session, f.ID)
+		_, _ = internals(ctx, r.page.Frames, f.Session, f.ID)
 	}
 	found, err = r.callChanges(ctx, f, appeared, true)
 	for depth := 1; err == nil && found.Suspects > 0; depth++ { // a closed root may contain further ones
@@ -289,31 +287,21 @@ func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (f
 // callChanges runs changes.js.
 func (r *Reader) callChanges(ctx context.Context, f frame.Frame, appeared, adopts bool) (found changesFound, err error) {
 	var in runtime.ExecutionContextID
-	err = r.frames.InWorld(ctx, f.ID, func(session *cdp.Session, world runtime.ExecutionContextID) error {
-		now, _ := r.frames.Frame(f.ID)
-		args, err := json.Marshal(map[string]any{"last": r.frames.Refs().Last(), "lost": r.lost[f.ID], "generation": now.Generation, "appeared": appeared, "adopts": adopts, "budget": r.changesTimeout.Milliseconds() / budgetShare})
-		if err != nil {
-			return err
-		}
+	err = r.page.Frames.InWorld(ctx, f.ID, func(session *cdp.Session, world runtime.ExecutionContextID) error {
+		now, _ := r.page.Frames.Frame(f.ID)
 		in = world
-		reply, err := protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-			FunctionDeclaration: frame.Call("changes"), ExecutionContextID: world,
-			Arguments: []*runtime.CallArgument{{Value: args}}, ReturnByValue: new(true),
-		})
+		err := frame.CallIn(ctx, session, world, frame.Call("changes"), map[string]any{
+			"last": r.page.Frames.Refs().Last(), "lost": r.lost[f.ID], "generation": now.Generation,
+			"appeared": appeared, "adopts": adopts, "budget": r.page.CompareTimeout.Milliseconds() / budgetShare,
+		}, &found)
 		r.received(f.ID, err)
-		if err != nil {
-			return err
-		}
-		if reply.ExceptionDetails != nil {
-			return fmt.Errorf("changes script: %s", remote.Exception(reply.ExceptionDetails))
-		}
-		return json.Unmarshal([]byte(remote.Text(reply.Result)), &found)
+		return err
 	})
 	if err != nil {
 		return found, err
 	}
 	r.note(f, found.Customs)
-	return found, r.frames.AddRefs(f.ID, in, found.Last, refsOf(found.Fresh))
+	return found, r.page.Frames.AddRefs(f.ID, in, found.Last, refsOf(found.Fresh))
 }
 
 // glimpseElements bounds how many elements of each document a glimpse looks at, so that it is
@@ -328,10 +316,10 @@ const frameShare = 2
 
 // glimpse returns the beginning of a document, or of its main part, with the frames in it.
 func (r *Reader) glimpse(ctx context.Context) (seen Changes, err error) {
-	err = r.page.Run(ctx, "reading the page", r.changesTimeout, func(ctx context.Context) error {
-		main, opts := r.frames.Main(), Options{most: glimpseElements, main: true}
+	err = r.page.Run(ctx, "reading the page", r.page.CompareTimeout, func(ctx context.Context) error {
+		main, opts := r.page.Frames.Main(), Options{most: glimpseElements, main: true}
 		read, err := r.outlineDocument(ctx, main, nil, opts)
-		r.meet()
+		r.noteFrames()
 		read, _ = r.outlineFrames(ctx, main, read, opts)
 		seen.New = true
 		lines, ends, full := r.asBefore(ctx, slices.DeleteFunc(splitLines(read.Text), func(line string) bool { return strings.Contains(line, frameMark) }), read.Cut)

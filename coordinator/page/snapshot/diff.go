@@ -26,7 +26,7 @@ func splitMoved(lines []diffLine) []diffLine {
 	}
 	type open struct {
 		parent
-		moved bool
+		elsewhere bool
 	}
 	var out []diffLine
 	var before, after []open
@@ -50,9 +50,9 @@ func splitMoved(lines []diffLine) []diffLine {
 			hunk++
 			clear(numbers)
 			now.hunk, now.number = hunk, -1
-			now.moved = len(before) > 0 && len(after) > 0 && (before[len(before)-1].parent != after[len(after)-1].parent || after[len(after)-1].moved)
+			now.elsewhere = len(before) > 0 && len(after) > 0 && (before[len(before)-1].parent != after[len(after)-1].parent || after[len(after)-1].elsewhere)
 			before, after = append(before, now), append(after, now)
-			if now.moved {
+			if now.elsewhere {
 				out = append(out, diffLine{'-', line.text}, diffLine{'+', line.text})
 				continue
 			}
@@ -278,10 +278,10 @@ func places(lines []diffLine, keep []bool) (between map[int]int) {
 		}
 	}
 	between = map[int]int{}
-	moved := func(i int) bool { return lines[i].mark == '+' && gone[strings.TrimSpace(plain(lines[i].text))] }
+	isMoved := func(i int) bool { return lines[i].mark == '+' && gone[strings.TrimSpace(plain(lines[i].text))] }
 	for parent, all := range children {
 		first, last := 0, len(all) // where rows of unchanged lines are counted
-		if !slices.ContainsFunc(all, moved) {
+		if !slices.ContainsFunc(all, isMoved) {
 			if parent < 0 || !collections().MatchString(lines[parent].text) || !slices.ContainsFunc(all, func(i int) bool { return lines[i].mark == '+' }) {
 				continue
 			}
@@ -302,7 +302,7 @@ func places(lines []diffLine, keep []bool) (between map[int]int) {
 				end++
 			}
 			if end > n {
-				between[all[n]] = hide(lines, keep, all[n:end], end < len(all) && moved(all[end]))
+				between[all[n]] = hide(lines, keep, all[n:end], end < len(all) && isMoved(all[end]))
 				n = end
 			}
 		}

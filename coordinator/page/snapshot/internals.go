@@ -34,32 +34,21 @@ func internals(ctx context.Context, frames *frame.Tree, session *cdp.Session, id
 	if err != nil {
 		return false, err
 	}
-	list, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "memory.customs", ContextID: world})
-	if err != nil || list.Result == nil || list.Result.ObjectID == "" {
+	elements, release, err := elementsOf(ctx, session, world, "memory.customs")
+	if err != nil || len(elements) == 0 {
 		return false, err
 	}
-	defer func() {
-		_, _ = session.Start(context.WithoutCancel(ctx), runtime.CommandReleaseObject, runtime.ReleaseObjectParams{ObjectID: list.Result.ObjectID})
-	}()
-	properties, err := protocol.Call(ctx, session, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: list.Result.ObjectID, OwnProperties: new(true)})
-	if err != nil {
-		return false, err
-	}
+	defer release()
 	// All commands are sent before the first wait.
-	asked := map[int]*cdp.Pending{}
-	for _, property := range properties.Result {
-		n, err := strconv.Atoi(property.Name)
-		if err != nil || property.Value == nil || property.Value.ObjectID == "" {
-			continue
-		}
-		pending, err := session.Start(ctx, accessibility.CommandGetPartialAXTree, accessibility.GetPartialAXTreeParams{ObjectID: property.Value.ObjectID, FetchRelatives: new(false)})
-		if err != nil {
+	trees := map[int]*cdp.Pending{}
+	for n, element := range elements {
+		params := accessibility.GetPartialAXTreeParams{ObjectID: element, FetchRelatives: new(false)}
+		if trees[n], err = session.Start(ctx, accessibility.CommandGetPartialAXTree, params); err != nil {
 			return false, err
 		}
-		asked[n] = pending
 	}
-	semantics := make([]map[string]string, len(asked))
-	for n, pending := range asked {
+	semantics := make([]map[string]string, len(trees))
+	for n, pending := range trees {
 		var tree accessibility.GetPartialAXTreeResult
 		if err := pending.Wait(ctx, &tree); err != nil && !cdp.Refused(err) {
 			return false, err
@@ -68,15 +57,36 @@ func internals(ctx context.Context, frames *frame.Tree, session *cdp.Session, id
 			semantics[n] = semanticsOf(tree.Nodes[0])
 		}
 	}
-	argument, err := json.Marshal(semantics)
-	if err != nil {
-		return false, err
+	fresh := false
+	err = frame.CallIn(ctx, session, world, frame.Call("internals"), semantics, &fresh)
+	return fresh, err
+}
+
+// elementsOf returns the elements in a list of our world, by their places in it, and what releases the
+// list.
+func elementsOf(
+	ctx context.Context, session *cdp.Session, world runtime.ExecutionContextID, list string,
+) (elements map[int]runtime.RemoteObjectID, release func(), err error) {
+	params := runtime.EvaluateParams{Expression: list, ContextID: world}
+	found, err := protocol.Call(ctx, session, runtime.Evaluate, params)
+	if err != nil || found.Result == nil || found.Result.ObjectID == "" {
+		return nil, nil, err
 	}
-	reply, err := protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: frame.Call("internals"), ExecutionContextID: world,
-		Arguments: []*runtime.CallArgument{{Value: argument}}, ReturnByValue: new(true),
+	release = func() { frame.Release(ctx, session, found.Result.ObjectID) }
+	properties, err := protocol.Call(ctx, session, runtime.GetProperties, runtime.GetPropertiesParams{
+		ObjectID: found.Result.ObjectID, OwnProperties: new(true),
 	})
-	return err == nil && reply.Result != nil && string(reply.Result.Value) == "true", err
+	elements = map[int]runtime.RemoteObjectID{}
+	for _, property := range properties.Result {
+		n, invalid := strconv.Atoi(property.Name)
+		if invalid == nil && property.Value != nil && property.Value.Subtype == runtime.RemoteObjectSubtypeNode {
+			elements[n] = property.Value.ObjectID
+		}
+	}
+	if err != nil || len(elements) == 0 {
+		release()
+	}
+	return elements, release, err
 }
 
 // semanticsOf are the role of a node, its name as "label", and its states as attributes of ARIA.

@@ -100,7 +100,7 @@ func (r *Reader) give(lines []string, cut bool) {
 
 // origin is that of the main document; empty if it has none that other documents share.
 func (r *Reader) origin() string {
-	main, _ := r.frames.Frame(r.frames.Main())
+	main, _ := r.page.Frames.Frame(r.page.Frames.Main())
 	u, err := url.Parse(main.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || main.Unreachable != "" {
 		return ""
@@ -230,11 +230,11 @@ func compare(lines, before []string) (f fold, same bool) {
 
 // renumber gives elements of the main document the refs that the same ones had in the last.
 func (r *Reader) renumber(ctx context.Context, numbers map[int]int) bool {
-	main, _ := r.frames.Frame(r.frames.Main())
+	main, _ := r.page.Frames.Frame(r.page.Frames.Main())
 	var pairs [][2]int
 	var refs []frame.Ref
 	for now, then := range numbers {
-		label, known := r.frames.Label(now)
+		label, known := r.page.Frames.Label(now)
 		if !known {
 			return false
 		}
@@ -246,6 +246,6 @@ func (r *Reader) renumber(ctx context.Context, numbers map[int]int) bool {
 	r.numbering.Lock()
 	defer r.numbering.Unlock()
 	var done bool
-	err := r.frames.Run(ctx, main.ID, renumberFunction, map[string]any{"generation": main.Generation, "numbers": pairs}, &done)
-	return err == nil && done && r.frames.AddRefs(main.ID, 0, 0, refs) == nil
+	err := r.page.Frames.Run(ctx, main.ID, renumberFunction, map[string]any{"generation": main.Generation, "numbers": pairs}, &done)
+	return err == nil && done && r.page.Frames.AddRefs(main.ID, 0, 0, refs) == nil
 }

@@ -126,7 +126,7 @@ func (r *Reader) roleLocator(ctx context.Context, e *frame.Element) (locator jav
 func (r *Reader) Places(ctx context.Context) (map[string]frame.Rect, error) {
 	places := map[string]frame.Rect{}
 	err := r.page.Run(ctx, "looking for the elements", 0, func(ctx context.Context) error {
-		read, err := r.outline(ctx, r.frames.Main(), nil, Options{Interactive: true})
+		read, err := r.outline(ctx, r.page.Frames.Main(), nil, Options{Interactive: true})
 		if err != nil {
 			return err
 		}
@@ -135,8 +135,8 @@ func (r *Reader) Places(ctx context.Context) (map[string]frame.Rect, error) {
 			n, _ := strconv.Atoi(ref[1])
 			numbers = append(numbers, n)
 		}
-		return r.frames.Each(ctx, func(id protocol.FrameID) error {
-			found, err := r.frames.Places(ctx, id, numbers)
+		return r.page.Frames.Each(ctx, func(id protocol.FrameID) error {
+			found, err := r.page.Frames.Places(ctx, id, numbers)
 			for n, place := range found {
 				places["e"+strconv.Itoa(n)] = place
 			}
@@ -150,12 +150,12 @@ var refPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // frameLocator is the path from the page to a frame; zero for the main frame.
 func (r *Reader) frameLocator(ctx context.Context, id protocol.FrameID) (locator javascript.Expression, err error) {
-	for id != r.frames.Main() {
-		f, ok := r.frames.Frame(id)
+	for id != r.page.Frames.Main() {
+		f, ok := r.page.Frames.Frame(id)
 		if !ok || f.Parent == "" {
 			return locator, frame.ErrGone
 		}
-		e, err := r.frames.Owner(ctx, f)
+		e, err := r.page.Frames.Owner(ctx, f)
 		if err != nil {
 			return locator, err
 		}

@@ -40,7 +40,7 @@ func (r *Reader) read(ctx context.Context, doing, function, target string, resul
 		return r.onElement(ctx, doing, target, func(ctx context.Context, e *frame.Element) error { return e.Call(ctx, function, nil, result) })
 	}
 	return r.page.Run(ctx, doing, 0, func(ctx context.Context) error {
-		return r.frames.Evaluate(ctx, "library."+function+".call(null)", result)
+		return r.page.Frames.Evaluate(ctx, "library."+function+".call(null)", result)
 	})
 }
 
@@ -91,7 +91,7 @@ func (r *Reader) Find(ctx context.Context, opts FindOptions) (Found, error) {
 	}
 	var found Found
 	err = r.page.Run(ctx, "searching the page", 0, func(ctx context.Context) error {
-		seen, err := r.outline(ctx, r.frames.Main(), nil, Options{full: true})
+		seen, err := r.outline(ctx, r.page.Frames.Main(), nil, Options{full: true})
 		if err != nil {
 			return err
 		}

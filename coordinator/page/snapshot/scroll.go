@@ -70,12 +70,12 @@ type Scrolled struct {
 func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (Found, Scrolled, error) {
 	began := time.Now()
 	s := search{Reader: r, opts: opts, until: began.Add(cmp.Or(opts.Limit, maxScroll)), ignored: map[string]bool{}, learned: map[place]*list{}}
-	known := r.seen()
-	if known {
+	compares := r.seen()
+	if compares {
 		s.Changes, _ = r.changes(ctx)
 	}
 	// What is not drawn loads nothing when it is scrolled.
-	err := r.page.Run(ctx, "scrolling", 0, r.page.EmulateFocus)
+	err := r.page.Run(ctx, "scrolling", 0, r.page.Screen.EmulateFocus)
 	if err == nil {
 		err = s.run(ctx)
 	}
@@ -83,7 +83,7 @@ func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (Found, Sc
 		err = s.show(ctx, s.in)
 	}
 	s.Took = time.Since(began)
-	if known {
+	if compares {
 		scrolled, _ := r.changes(ctx)
 		s.Changes.Notices = append(s.Changes.Notices, scrolled.Notices...)
 		if s.Steps > 0 {
@@ -139,7 +139,7 @@ func (s *search) run(ctx context.Context) error {
 				limit = time.Now().Add(time.Until(s.until) / 2)
 			}
 			done, err := s.through(ctx, l, limit)
-			if frame.Vanished(err) && l.frame != s.frames.Main() {
+			if frame.Vanished(err) && l.frame != s.page.Frames.Main() {
 				done, err = true, nil
 			}
 			if err != nil || s.found.Matches > 0 {
@@ -157,9 +157,9 @@ func (s *search) run(ctx context.Context) error {
 
 // lists returns the lists of the page and of its frames.
 func (s *search) lists(ctx context.Context) (lists []*list, err error) {
-	for _, f := range s.frames.All() {
+	for _, f := range s.page.Frames.All() {
 		at, err := s.scroll(ctx, f.ID, scrolling{Move: "look", Gather: true})
-		if err != nil && f.ID == s.frames.Main() {
+		if err != nil && f.ID == s.page.Frames.Main() {
 			return nil, err
 		}
 		for i := range at.Lists {
@@ -175,8 +175,8 @@ func (s *search) lists(ctx context.Context) (lists []*list, err error) {
 
 // through searches while it scrolls a list, and reports whether it has come to its end.
 func (s *search) through(ctx context.Context, l *list, limit time.Time) (all bool, err error) {
-	if f, ok := s.frames.Frame(l.frame); ok && f.Parent != "" { // what is out of sight may load nothing
-		if owner, err := s.frames.Owner(ctx, f); err == nil {
+	if f, ok := s.page.Frames.Frame(l.frame); ok && f.Parent != "" { // what is out of sight may load nothing
+		if owner, err := s.page.Frames.Owner(ctx, f); err == nil {
 			_ = owner.Run(ctx, scrollIntoView, "nearest", nil)
 			owner.Release(ctx)
 		}
@@ -289,7 +289,7 @@ func (l *list) patience(at position, requested, grown bool) (wait time.Duration,
 
 // awaited are the addresses of the requests whose responses the page may be about to show.
 func (s *search) awaited() (addresses []string) {
-	for _, url := range s.page.Awaited() {
+	for _, url := range s.page.Network.Awaited() {
 		address, _, _ := strings.Cut(url, "?")
 		if !s.ignored[address] {
 			addresses = append(addresses, address)
@@ -341,9 +341,9 @@ func (r *Reader) still(ctx context.Context, text string) string {
 		n, _ := strconv.Atoi(match[1])
 		refs = append(refs, n)
 	}
-	live := r.frames.Live(ctx, refs)
+	live := r.page.Frames.Live(ctx, refs)
 	var b strings.Builder
-	any := false
+	changes := false
 	for line := range strings.Lines(text) {
 		stale := slices.ContainsFunc(refPattern().FindAllStringSubmatch(line, -1), func(match []string) bool {
 			n, _ := strconv.Atoi(match[1])
@@ -352,10 +352,10 @@ func (r *Reader) still(ctx context.Context, text string) string {
 		if stale && !strings.HasPrefix(line, "-") {
 			continue
 		}
-		any = any || !strings.HasPrefix(line, " ")
+		changes = changes || !strings.HasPrefix(line, " ")
 		b.WriteString(line)
 	}
-	if !any {
+	if !changes {
 		return ""
 	}
 	return b.String()
@@ -382,7 +382,7 @@ type scrolling struct {
 
 func (r *Reader) scroll(ctx context.Context, in protocol.FrameID, how scrolling) (at position, err error) {
 	err = r.page.Run(ctx, "scrolling", 0, func(ctx context.Context) error {
-		return r.frames.Run(ctx, in, scrollScript, how, &at)
+		return r.page.Frames.Run(ctx, in, scrollScript, how, &at)
 	})
 	return at, err
 }

@@ -19,7 +19,10 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/lifecycle"
 	"browser-coordinator/coordinator/page/remote"
 )
 
@@ -40,27 +43,19 @@ var (
 	valueFunction string
 )
 
-// Page is what this package needs of a page.
-type Page interface {
-	// Run runs an operation on the page and explains its error; limit 0: that of any call.
-	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
-	// Flush waits until the events received so far are handled.
-	Flush()
-	// AwaitParsed waits until a document that has just begun is parsed. It returns false
-	// if the document was parsed before, or is not parsed in time.
-	AwaitParsed(ctx context.Context) bool
-	// Awaited are the URLs of what scripts or frames have requested and not received yet.
-	Awaited() []string
-	// EmulateFocus makes the browser draw a background page too.
-	EmulateFocus(ctx context.Context) error
+// Config is what a Reader works with. All are required.
+type Config struct {
+	Run            lifecycle.Run
+	Lifecycle      *lifecycle.Lifecycle
+	Frames         *frame.Tree
+	Screen         *capture.Screen
+	Network        *history.Network
+	CompareTimeout time.Duration // for the page to report its changes
 }
 
 // Reader reads one page. Its methods may be called from any goroutine.
 type Reader struct {
-	page   Page
-	frames *frame.Tree
-	// changesTimeout bounds how long the page may take to report its changes.
-	changesTimeout time.Duration
+	page Config
 
 	numbering sync.Mutex // serializes the numbering of refs; guards lost and customs
 	// lost are the frames where the result of the last call that numbered elements did not arrive.
@@ -74,17 +69,18 @@ type Reader struct {
 	// watched is the document that the agent has seen, as frame.Frame.Generation, and known
 	// the one that a script in it can compare; -1: none.
 	watched, known int
-	met            map[protocol.FrameID]meeting
+	documents      map[protocol.FrameID]frameDocument
 	shown          bool    // the agent has been shown the page since the last action began
 	earlier        Changes // see Before
 	landmarks      landmarks
 }
 
-// New returns the reader of a page, which also suggests replacements for stale refs. A page
-// may take that long to report its changes.
-func New(page Page, frames *frame.Tree, changesTimeout time.Duration) *Reader {
-	r := &Reader{page: page, frames: frames, changesTimeout: changesTimeout, lost: map[protocol.FrameID]bool{}, customs: map[protocol.FrameID]int{}, watched: -1, known: -1}
-	frames.OnStale(r.similar)
+// New returns the reader of a page, which also suggests replacements for stale refs.
+func New(config Config) *Reader {
+	r := &Reader{
+		page: config, lost: map[protocol.FrameID]bool{}, customs: map[protocol.FrameID]int{}, watched: -1, known: -1,
+	}
+	config.Frames.OnStale(r.similar)
 	return r
 }
 
@@ -136,10 +132,10 @@ func (r *Reader) Snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 }
 
 func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
-	in := r.frames.Main()
+	in := r.page.Frames.Main()
 	var root *frame.Element
 	if opts.Target != "" {
-		e, err := r.frames.Find(ctx, opts.Target)
+		e, err := r.page.Frames.Find(ctx, opts.Target)
 		if err != nil {
 			return Snapshot{}, err
 		}
@@ -151,21 +147,21 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 		if root != nil || !errors.Is(err, frame.ErrGone) && !read.Rootless {
 			break
 		}
-		if read.Rootless && !r.page.AwaitParsed(ctx) {
+		if read.Rootless && !r.awaitParsed(ctx) {
 			break
 		}
-		in = r.frames.Main()
+		in = r.page.Frames.Main()
 		read, err = r.outline(ctx, in, root, opts)
 	}
 	if err != nil {
 		return Snapshot{}, err
 	}
-	main, _ := r.frames.Frame(r.frames.Main())
+	main, _ := r.page.Frames.Frame(r.page.Frames.Main())
 	s := Snapshot{URL: main.Address(), Title: read.Title, Text: read.Text, Refs: read.Refs}
 	wantsDiff := opts.Diff
 	opts.Diff = false
 	if root == nil {
-		r.meet()
+		r.noteFrames()
 	}
 	now := seen{options: opts, document: main.Generation, text: s.Text}
 	r.mu.Lock()
@@ -206,7 +202,7 @@ func withoutInert(text string) string { return strings.ReplaceAll(text, " [inert
 // onElement runs an operation on a target.
 func (r *Reader) onElement(ctx context.Context, doing, target string, do func(context.Context, *frame.Element) error) error {
 	return r.page.Run(ctx, doing, 0, func(ctx context.Context) error {
-		e, err := r.frames.Find(ctx, target)
+		e, err := r.page.Frames.Find(ctx, target)
 		if err != nil {
 			return err
 		}
@@ -220,6 +216,16 @@ func (r *Reader) Line(ctx context.Context, e *frame.Element) (string, error) {
 	read, err := r.outline(ctx, e.Frame, e, Options{Depth: 1})
 	line, _, _ := strings.Cut(read.Text, "\n")
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "- "), ":"), err
+}
+
+// parseTimeout bounds the wait for a document that has just begun.
+const parseTimeout = 3 * time.Second
+
+// awaitParsed waits until a document that has just begun is parsed. It returns false if
+// the document was parsed before, or is not parsed in time.
+func (r *Reader) awaitParsed(ctx context.Context) bool {
+	parsed := func() bool { return r.page.Lifecycle.Reached(lifecycle.Parsed) }
+	return !parsed() && r.page.Lifecycle.AwaitFor(ctx, parseTimeout, parsed) == nil && parsed()
 }
 
 // maxReplaced bounds how often a snapshot restarts because the page loaded another
@@ -305,18 +311,18 @@ func (r *Reader) outlineFrame(ctx context.Context, in protocol.FrameID, number s
 	}
 	if opts.most > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.changesTimeout/frameShare)
+		ctx, cancel = context.WithTimeout(ctx, r.page.CompareTimeout/frameShare)
 		defer cancel()
 	}
-	e, err := r.frames.Numbered(ctx, in, n, "iframe")
+	e, err := r.page.Frames.Numbered(ctx, in, n, "iframe")
 	if err == nil {
 		defer e.Release(ctx)
 		var node dom.DescribeNodeResult
 		if node, err = protocol.Call(ctx, e.Session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.Handle}); err == nil {
-			r.page.Flush()
+			r.page.Frames.Flush()
 			var read outlineResult
 			if read, err = r.outline(ctx, node.Node.FrameID, nil, opts); err == nil {
-				if f, there := r.frames.Frame(node.Node.FrameID); there && !read.Known {
+				if f, there := r.page.Frames.Frame(node.Node.FrameID); there && !read.Known {
 					_, _ = r.changesIn(ctx, f, false) // so that what comes next can be compared with the whole
 				}
 				return read, nil
@@ -356,7 +362,7 @@ const maxLost = 100_000
 func (r *Reader) received(id protocol.FrameID, err error) {
 	if err != nil {
 		r.lost[id] = true
-		r.frames.Refs().Skip(maxLost)
+		r.page.Frames.Refs().Skip(maxLost)
 	} else {
 		delete(r.lost, id)
 	}
@@ -368,11 +374,11 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 	// numbers of the previous one.
 	r.numbering.Lock()
 	defer r.numbering.Unlock()
-	last := r.frames.Refs().Last()
+	last := r.page.Frames.Refs().Last()
 	params := runtime.CallFunctionOnParams{FunctionDeclaration: frame.Call("snapshot"), ReturnByValue: new(true)}
 	var session *cdp.Session
 	look := func() error {
-		f, _ := r.frames.Frame(id)
+		f, _ := r.page.Frames.Frame(id)
 		options := map[string]any{
 			"last": last, "lost": r.lost[id], "generation": f.Generation, "depth": opts.Depth,
 			"interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look, "clipped": opts.clipped, "full": opts.full,
@@ -400,7 +406,7 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 		session, params.ObjectID = root.Session, root.Handle
 		err = look()
 	} else {
-		err = r.frames.InWorld(ctx, id, func(in *cdp.Session, world runtime.ExecutionContextID) error {
+		err = r.page.Frames.InWorld(ctx, id, func(in *cdp.Session, world runtime.ExecutionContextID) error {
 			session, params.ExecutionContextID = in, world
 			return look()
 		})
@@ -418,7 +424,7 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 	}
 	if err == nil && read.Customs > 0 {
 		var fresh bool
-		if fresh, err = internals(ctx, r.frames, session, id); cdp.Refused(err) {
+		if fresh, err = internals(ctx, r.page.Frames, session, id); cdp.Refused(err) {
 			err = frame.ErrGone
 		}
 		if fresh && err == nil {
@@ -426,15 +432,15 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 		}
 	}
 	if err == nil {
-		f, _ := r.frames.Frame(id)
+		f, _ := r.page.Frames.Frame(id)
 		r.note(f, read.Customs)
-		if id == r.frames.Main() {
-			r.knows(f.Generation, read.Known)
+		if id == r.page.Frames.Main() {
+			r.noteKnown(f.Generation, read.Known)
 		}
-		r.page.Flush()
+		r.page.Frames.Flush()
 	}
 	// Also after an error: the calls of look before it have numbered elements.
-	return read, cmp.Or(err, r.frames.AddRefs(id, params.ExecutionContextID, last, refsOf(read.Fresh)))
+	return read, cmp.Or(err, r.page.Frames.AddRefs(id, params.ExecutionContextID, last, refsOf(read.Fresh)))
 }
 
 // refsOf reads what alternates numbers and labels.
@@ -454,7 +460,7 @@ func (r *Reader) similar(ctx context.Context, label string) string {
 	if !strings.Contains(label, `"`) {
 		return ""
 	}
-	now, err := r.outline(ctx, r.frames.Main(), nil, Options{Interactive: true, full: true})
+	now, err := r.outline(ctx, r.page.Frames.Main(), nil, Options{Interactive: true, full: true})
 	if err != nil {
 		return ""
 	}

@@ -37,7 +37,7 @@ func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting,
 	var found []Sighting
 	reason := fmt.Sprintf("no %s %q is shown", role, name)
 	err := r.page.Run(ctx, "looking for an element", 0, func(ctx context.Context) error {
-		return r.frames.Each(ctx, func(id protocol.FrameID) error {
+		return r.page.Frames.Each(ctx, func(id protocol.FrameID) error {
 			sighted, err := r.sight(ctx, id, role, false)
 			for _, s := range sighted {
 				if !strings.Contains(folded(s.Name), folded(name)) {
@@ -66,12 +66,12 @@ func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting,
 
 // frameShown reports whether a frame can be seen. Its own document does not know.
 func (r *Reader) frameShown(ctx context.Context, id protocol.FrameID) bool {
-	for id != r.frames.Main() {
-		f, ok := r.frames.Frame(id)
+	for id != r.page.Frames.Main() {
+		f, ok := r.page.Frames.Frame(id)
 		if !ok || f.Parent == "" {
 			return false
 		}
-		e, err := r.frames.Owner(ctx, f)
+		e, err := r.page.Frames.Owner(ctx, f)
 		if err != nil {
 			return false // it has gone
 		}
@@ -117,12 +117,12 @@ type notShown struct{ Missing, Unseen []string }
 func (r *Reader) VerifyText(ctx context.Context, text string) (locator javascript.Expression, err error) {
 	shown, reason := false, "is not shown"
 	err = r.page.Run(ctx, "looking for a text", 0, func(ctx context.Context) error {
-		return r.frames.Each(ctx, func(id protocol.FrameID) error {
+		return r.page.Frames.Each(ctx, func(id protocol.FrameID) error {
 			if shown {
 				return nil
 			}
 			var not notShown
-			err := r.frames.Run(ctx, id, shownFunction, map[string]any{"texts": []string{text}}, &not)
+			err := r.page.Frames.Run(ctx, id, shownFunction, map[string]any{"texts": []string{text}}, &not)
 			if there := len(not.Missing) == 0 || len(not.Unseen) > 0; err != nil || !there || !r.frameShown(ctx, id) {
 				return err
 			}

@@ -22,30 +22,25 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/lifecycle"
 	"browser-coordinator/coordinator/sourcemap"
 )
 
-// Page is the part of a page that this package needs.
-type Page interface {
-	// Documents counts the documents that the main frame has shown.
-	Documents() int
-}
-
 // Sources maps the positions in the scripts of one page.
 type Sources struct {
-	page    Page
+	life    *lifecycle.Lifecycle
 	network *history.Network
 	folders []string // of the workspace
 	log     *slog.Logger
 
 	mu       sync.Mutex         // guards the fields that follow
-	document int                // whose scripts these are, as Page.Documents
+	document int                // whose scripts these are, as Lifecycle.Documents
 	scripts  map[string]*script // by address
 }
 
 // New returns the sources of a page's scripts in the workspace folders.
-func New(page Page, network *history.Network, folders []string, log *slog.Logger) *Sources {
-	return &Sources{page: page, network: network, folders: folders, log: log, scripts: map[string]*script{}}
+func New(life *lifecycle.Lifecycle, network *history.Network, folders []string, log *slog.Logger) *Sources {
+	return &Sources{life: life, network: network, folders: folders, log: log, scripts: map[string]*script{}}
 }
 
 // script is what is known about one script of one document.
@@ -175,7 +170,7 @@ func (s *Sources) name(file string) string {
 
 // script returns what is known about a script. It reads the script once per document.
 func (s *Sources) script(ctx context.Context, address string) *script {
-	document := s.page.Documents()
+	document := s.life.Documents()
 	s.mu.Lock()
 	if document != s.document || len(s.scripts) >= maxScripts {
 		s.document = document

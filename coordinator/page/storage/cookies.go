@@ -28,7 +28,7 @@ type Cookie struct {
 // Cookies returns all cookies of the page's browser context.
 func (s *Storage) Cookies(ctx context.Context) ([]Cookie, error) {
 	var r storage.GetCookiesResult
-	err := s.page.Run(ctx, "reading the cookies", 0, func(ctx context.Context) (err error) {
+	err := s.opts.Run(ctx, "reading the cookies", 0, func(ctx context.Context) (err error) {
 		// The page's session selects the page's browser context.
 		r, err = protocol.Call(ctx, s.opts.Session, storage.GetCookies, storage.GetCookiesParams{})
 		return err
@@ -64,7 +64,7 @@ func (s *Storage) SetCookies(ctx context.Context, cookies ...Cookie) error {
 			params[i].Expires = protocol.TimeSinceEpoch(c.Expires)
 		}
 	}
-	return s.page.Run(ctx, "setting cookies", 0, func(ctx context.Context) error {
+	return s.opts.Run(ctx, "setting cookies", 0, func(ctx context.Context) error {
 		_, err := protocol.Call(ctx, s.opts.Session, storage.SetCookies, storage.SetCookiesParams{Cookies: params})
 		return err
 	})
@@ -81,7 +81,7 @@ func (c *Cookie) partition() *network.CookiePartitionKey {
 // them.
 func (s *Storage) DeleteCookies(ctx context.Context, name string) ([]Cookie, error) {
 	var deleted []Cookie
-	err := s.page.Run(ctx, "deleting a cookie", 0, func(ctx context.Context) error {
+	err := s.opts.Run(ctx, "deleting a cookie", 0, func(ctx context.Context) error {
 		cookies, err := s.Cookies(ctx)
 		for _, c := range cookies {
 			if c.Name != name {
@@ -102,7 +102,7 @@ func (s *Storage) DeleteCookies(ctx context.Context, name string) ([]Cookie, err
 
 // ClearCookies deletes all cookies of the page's browser context.
 func (s *Storage) ClearCookies(ctx context.Context) error {
-	return s.page.Run(ctx, "clearing the cookies", 0, func(ctx context.Context) error {
+	return s.opts.Run(ctx, "clearing the cookies", 0, func(ctx context.Context) error {
 		_, err := protocol.Call(ctx, s.opts.Session, storage.ClearCookies, storage.ClearCookiesParams{})
 		return err
 	})

@@ -44,11 +44,11 @@ func (s *Storage) ClearItems(ctx context.Context, area Area) error {
 }
 
 func (s *Storage) inArea(ctx context.Context, area Area, argument map[string]any, result any) error {
-	argument["area"], argument["origin"] = area, originOf(s.page.URL())
-	return s.page.Run(ctx, "using the "+string(area), 0, func(ctx context.Context) error {
-		err := s.page.CallFunction(ctx, itemsFunction, argument, result)
+	argument["area"], argument["origin"] = area, originOf(s.opts.Frames.PageURL())
+	return s.opts.Run(ctx, "using the "+string(area), 0, func(ctx context.Context) error {
+		err := s.call(ctx, argument, result)
 		if err != nil && strings.HasPrefix(err.Error(), "SecurityError") {
-			return fmt.Errorf("a document at %s has none: navigate to the site first", s.page.URL())
+			return fmt.Errorf("a document at %s has none: navigate to the site first", s.opts.Frames.PageURL())
 		}
 		return err
 	})

@@ -28,7 +28,7 @@ type Origin struct {
 // those that this page and its frames have shown; the browser has no complete list.
 func (s *Storage) State(ctx context.Context, skip func(origin string) bool) (State, error) {
 	state := State{Cookies: []Cookie{}, Origins: []Origin{}}
-	err := s.page.Run(ctx, "reading the storage state", s.opts.StateTimeout, func(ctx context.Context) error {
+	err := s.opts.Run(ctx, "reading the storage state", s.opts.StateTimeout, func(ctx context.Context) error {
 		cookies, err := s.Cookies(ctx)
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ func (s *Storage) State(ctx context.Context, skip func(origin string) bool) (Sta
 // SetState replaces the cookies of the page's browser context, and the
 // local storage of the origins that are known or in the state.
 func (s *Storage) SetState(ctx context.Context, state State) error {
-	return s.page.Run(ctx, "restoring the storage state", s.opts.StateTimeout, func(ctx context.Context) error {
+	return s.opts.Run(ctx, "restoring the storage state", s.opts.StateTimeout, func(ctx context.Context) error {
 		info, origins, err := s.knownOrigins(ctx)
 		if err != nil {
 			return err
@@ -85,7 +85,7 @@ func (s *Storage) SetState(ctx context.Context, state State) error {
 // knownOrigins collects the origins of open pages and frames, and of the documents that the
 // page has shown.
 func (s *Storage) knownOrigins(ctx context.Context) (*target.Info, []string, error) {
-	self, err := protocol.Call(ctx, s.opts.Conn, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: target.ID(s.page.ID())})
+	self, err := protocol.Call(ctx, s.opts.Conn, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: s.opts.ID})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +93,10 @@ func (s *Storage) knownOrigins(ctx context.Context) (*target.Info, []string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	urls := s.page.KnownURLs()
+	urls := s.opts.Network.DocumentURLs() // what the page and its frames show or have shown
+	for _, f := range s.opts.Frames.All() {
+		urls = append(urls, f.URL)
+	}
 	for _, t := range all.TargetInfos {
 		if t.BrowserContextID == self.TargetInfo.BrowserContextID && (t.Type == "page" && t.Subtype == "" || t.Type == "iframe") {
 			urls = append(urls, t.URL)
@@ -128,12 +131,12 @@ type itemsCall func(argument map[string]any, result any) error
 func (s *Storage) inOrigins(ctx context.Context, in protocol.BrowserContextID, origins []string, visit func(string, itemsCall) error) error {
 	slices.Sort(origins)
 	origins = slices.Compact(origins)
-	here := originOf(s.page.URL())
+	here := originOf(s.opts.Frames.PageURL())
 	var hidden *hiddenPage
 	for _, origin := range origins {
 		call := func(argument map[string]any, result any) error {
 			argument["origin"] = origin
-			return s.page.CallFunction(ctx, itemsFunction, argument, result)
+			return s.call(ctx, argument, result)
 		}
 		if origin != here {
 			if hidden == nil {

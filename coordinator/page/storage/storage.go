@@ -9,41 +9,39 @@ import (
 	"log/slog"
 	"time"
 
-	"browser-coordinator/coordinator/cdp"
-)
+	"github.com/chromedp/cdproto/target"
 
-// Page is the part of a page that this package needs.
-type Page interface {
-	ID() string
-	URL() string
-	// KnownURLs are the URLs that the page and its frames show or have shown.
-	KnownURLs() []string
-	// Run runs an operation on the page and explains its error; limit 0: that of any call.
-	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
-	// CallFunction calls a function in the isolated world of the main document, with one
-	// argument, and decodes the JSON text that it returns.
-	CallFunction(ctx context.Context, function string, argument, result any) error
-}
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/lifecycle"
+)
 
 // Options of a Storage; all but StateTimeout are required.
 type Options struct {
+	Run     lifecycle.Run
 	Conn    *cdp.Conn    // of the browser
-	Session *cdp.Session // of the page
+	ID      target.ID    // of the page
+	Session *cdp.Session // of the page itself
+	Frames  *frame.Tree
+	Network *history.Network
 	Logger  *slog.Logger
 	// StateTimeout bounds reading and restoring a whole storage state.
 	StateTimeout time.Duration
 }
 
 // Storage is the stored data of the sites in one page's browser context.
-type Storage struct {
-	page Page
-	opts Options
-}
+type Storage struct{ opts Options }
 
 // New returns the storage of a page.
-func New(page Page, opts Options) *Storage { return &Storage{page, opts} }
+func New(opts Options) *Storage { return &Storage{opts} }
 
 // itemsFunction works on the storage areas of the document that it runs in.
 //
 //go:embed items.js
 var itemsFunction string
+
+// call calls itemsFunction in the page's main document.
+func (s *Storage) call(ctx context.Context, argument map[string]any, result any) error {
+	return s.opts.Frames.Run(ctx, s.opts.Frames.Main(), itemsFunction, argument, result)
+}

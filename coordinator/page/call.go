@@ -1,0 +1,205 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/chromedp/cdproto/debugger"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/guard"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/snapshot"
+)
+
+// call is a call to the page that begins.
+type call struct {
+	doing      string // for errors, for example: clicking e5
+	timeout    time.Duration
+	overDialog bool // it goes on while a dialog is open
+	leaves     bool // it leaves the document, which may be a refused one
+}
+
+// run runs a call that reads or sets something, and explains its error; limit 0: that of any call.
+// Most capabilities get it as their [lifecycle.Run].
+func (p *Page) run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error {
+	ctx, end, err := p.begin(ctx, call{doing: doing, timeout: cmp.Or(limit, p.browser.opts.CallTimeout)})
+	if err != nil {
+		return err
+	}
+	defer end()
+	return p.explain(do(ctx), doing)
+}
+
+// begin rejects a call that cannot succeed now and sets its timeout. A dialog, a pause of the debugger,
+// a crash or the end of the page cancels the call. The caller must call the returned func.
+func (p *Page) begin(ctx context.Context, c call) (context.Context, context.CancelFunc, error) {
+	begin := p.life.Begin
+	if c.overDialog {
+		begin = p.life.BeginOverDialog
+	}
+	bounded, cancelTimer := context.WithTimeoutCause(ctx, c.timeout, &TimeoutError{Doing: c.doing, After: c.timeout})
+	opened, endCall, err := begin(bounded)
+	if refused := p.guard.Shows(p.frames.URL()); err == nil && refused != nil && !c.leaves {
+		endCall()
+		err = refused
+	}
+	if err != nil {
+		cancelTimer()
+		if !errors.As(err, new(*DialogError)) {
+			err = &unsentError{err}
+		}
+		return nil, nil, err
+	}
+	if p.calls.Add(1) == 1 {
+		p.hung.Store(false)
+	}
+	began := time.Now()
+	opened, giveUp := context.WithCancelCause(opened)
+	watch := time.AfterFunc(briefTimeout, func() {
+		p.watch(opened, func() { giveUp(&TimeoutError{Doing: c.doing, After: time.Since(began).Round(time.Second)}) })
+	})
+	return opened, func() {
+		watch.Stop()
+		p.calls.Add(-1)
+		giveUp(nil)
+		endCall()
+		cancelTimer()
+	}, nil
+}
+
+// watch looks for what blocks a slow call, at growing intervals: what blocks it may begin
+// only later.
+func (p *Page) watch(ctx context.Context, giveUp func()) {
+	for pause := briefTimeout; p.probe(ctx, giveUp); pause *= 2 {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// probe looks for what may block a call: a debugger, a background tab that is not
+// drawn, or an endless script. It reports whether there is none now.
+func (p *Page) probe(ctx context.Context, giveUp func()) bool {
+	p.probePause(ctx)
+	p.screen.Redraw(ctx)
+	p.hung.Store(true)
+	question, err := askBusy(ctx, p.session)
+	if err != nil {
+		return false
+	}
+	// The dialog blocks this page if both share a process.
+	if _, near, _ := p.browser.dialogElsewhere(p); near {
+		defer time.AfterFunc(unloadTimeout, giveUp).Stop()
+	}
+	if err := question.Wait(ctx, nil); err != nil && !cdp.Refused(err) { // a refusal is a response too
+		return false
+	}
+	p.hung.Store(false)
+	return true
+}
+
+// probePause makes the browser report whether another debugger has paused script execution. Enabling
+// our own Debugger domain during a pause makes it report the pause at once, and disabling the domain
+// leaves the pause in place. Only slow calls do this, because an enabled debugger stops at "debugger"
+// statements and reports every script.
+func (p *Page) probePause(ctx context.Context) {
+	for _, s := range p.frames.Sessions() {
+		if _, err := s.Start(ctx, debugger.CommandEnable, nil); err != nil {
+			continue
+		}
+		_, _ = s.Start(context.WithoutCancel(ctx), debugger.CommandDisable, nil)
+	}
+}
+
+// explain turns an error of a call into one that its caller can act on.
+func (p *Page) explain(err error, doing string) error {
+	if err == nil {
+		return nil
+	}
+	err = translate(err)
+	var paused *PausedError
+	if errors.As(err, &paused) {
+		return &PausedError{p.locate(paused.At)}
+	}
+	for _, known := range []error{ErrBrowserGone, ErrCrashed, ErrPageClosed} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	if ended := p.life.Ended(); ended != nil {
+		return ended
+	}
+	var field *input.FieldError
+	if errors.As(err, &field) {
+		explained := *field
+		explained.Err = p.explain(field.Err, doing)
+		return &explained
+	}
+	for _, known := range []func(error) (error, bool){
+		as[*DialogError], as[*guard.OriginError], as[*frame.StaleRefError], as[*frame.TargetError],
+		as[*input.NotReadyError], as[*PromptError], as[*ScriptError], as[*snapshot.VerifyError],
+	} {
+		if found, ok := known(err); ok {
+			return found
+		}
+	}
+	var timeout *TimeoutError
+	var late *input.LateError
+	switch {
+	case errors.As(err, &timeout):
+	case errors.As(err, &late):
+		timeout = &TimeoutError{
+			Doing: "waiting for " + late.Target + " to be ready", After: late.Waited.Round(time.Millisecond),
+			Hint: "the page may be busy or paused in the debugger",
+		}
+	case errors.Is(err, cdp.ErrTimeout):
+		timeout = &TimeoutError{Doing: doing, After: p.browser.opts.CallTimeout}
+	default:
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	if timeout.over {
+		return timeout
+	}
+	return p.whyLate(timeout)
+}
+
+// as finds an error of a type that needs no explanation.
+func as[E error](err error) (error, bool) {
+	var found E
+	ok := errors.As(err, &found)
+	return found, ok
+}
+
+// locate finds the position in the workspace where script is paused. The call that the
+// pause ended has no time left.
+func (p *Page) locate(at Paused) Paused {
+	if at.Place == "" {
+		at.Place = p.sources.Place(context.Background(), at.URL, at.Line, at.Column)
+	}
+	return at
+}
+
+// whyLate adds to a timeout why the page did not respond in time, if that is known.
+func (p *Page) whyLate(timeout *TimeoutError) error {
+	departure, leaves := p.life.Departure()
+	where, near, dialog := p.browser.dialogElsewhere(p)
+	hung := p.hung.Load()
+	if leaves && !(near && hung) {
+		return &LoadingError{Doing: timeout.Doing, URL: departure.URL, For: time.Since(departure.Time).Round(time.Second)}
+	}
+	if !hung {
+		return timeout
+	}
+	explained := &HungError{Doing: timeout.Doing, After: timeout.After}
+	if dialog != nil {
+		explained.Other, explained.In = dialog, where
+	}
+	return explained
+}

@@ -1,0 +1,219 @@
+package page
+
+import (
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/debugger"
+	"github.com/chromedp/cdproto/overlay"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/lifecycle"
+)
+
+// onPage decodes an event of a page's session and calls f, which changes the frames and the
+// capabilities before it logs the event: who waits for the event then finds them changed.
+func onPage[E any](f func(p *Page, s *cdp.Session, e *E)) func(*Page, *cdp.Session, cdp.Event) error {
+	return func(p *Page, s *cdp.Session, raw cdp.Event) error {
+		e := new(E)
+		if err := raw.Decode(e); err != nil {
+			return err
+		}
+		f(p, s, e)
+		p.life.Wake()
+		return nil
+	}
+}
+
+var pageEvents = map[string]func(*Page, *cdp.Session, cdp.Event) error{
+	cdppage.FrameAttached.Method:            onPage((*Page).frameAttached),
+	cdppage.FrameDetached.Method:            onPage((*Page).frameDetached),
+	cdppage.FrameNavigated.Method:           onPage((*Page).frameNavigated),
+	cdppage.NavigatedWithinDocument.Method:  onPage((*Page).navigatedWithin),
+	cdppage.FrameRequestedNavigation.Method: onPage((*Page).navigationRequested),
+	cdppage.FrameStartedNavigating.Method:   onPage((*Page).navigationStarted),
+	cdppage.FrameStoppedLoading.Method:      onPage((*Page).stoppedLoading),
+	cdppage.DomContentEventFired.Method:     onPage((*Page).domContent),
+	cdppage.LoadEventFired.Method:           onPage((*Page).loadFired),
+	cdppage.JavascriptDialogOpening.Method:  onPage((*Page).dialogOpening),
+	cdppage.JavascriptDialogClosed.Method:   onPage((*Page).dialogClosed),
+	cdppage.FileChooserOpened.Method:        onPage((*Page).chooserOpened),
+	cdppage.WindowOpen.Method:               onPage((*Page).windowOpened),
+	"Page.downloadWillBegin":                onPage((*Page).downloadBegins),
+	runtime.ExecutionContextsCleared.Method: onPage((*Page).contextsCleared),
+	debugger.ScriptParsed.Method:            onPage((*Page).scriptParsed),
+	debugger.Paused.Method:                  onPage((*Page).debuggerPaused),
+	overlay.InspectNodeRequested.Method:     onPage((*Page).nodePicked),
+	overlay.InspectModeCanceled.Method:      onPage((*Page).pickCancelled),
+	"Inspector.targetCrashed":               onPage((*Page).crashed),
+	"Inspector.targetReloadedAfterCrash":    onPage((*Page).reloaded),
+}
+
+func (p *Page) frameAttached(s *cdp.Session, e *cdppage.EventFrameAttached) {
+	p.frames.Attached(s, e.FrameID, e.ParentFrameID)
+}
+
+func (p *Page) frameDetached(_ *cdp.Session, e *cdppage.EventFrameDetached) {
+	// "swap": the frame continues in another process, whose session reports it.
+	if e.Reason != cdppage.FrameDetachedReasonSwap {
+		p.frames.Detached(e.FrameID)
+	}
+}
+
+func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) {
+	restored := e.Type == cdppage.NavigationTypeBackForwardCacheRestore
+	p.frames.Committed(s, e.Frame, restored)
+	if e.Frame.ID != p.frames.Main() {
+		return
+	}
+	p.input.Choosers.Discard()
+	p.history.DocumentCommitted()
+	p.guard.Committed(e.Frame.URL)
+	p.life.Commit(restored)
+}
+
+func (p *Page) navigatedWithin(_ *cdp.Session, e *cdppage.EventNavigatedWithinDocument) {
+	p.frames.Moved(e.FrameID, e.URL)
+	if e.FrameID == p.frames.Main() {
+		p.life.Log(lifecycle.Event{}, lifecycle.Moved)
+	}
+}
+
+func (p *Page) navigationRequested(_ *cdp.Session, e *cdppage.EventFrameRequestedNavigation) {
+	if opensOutside(e.URL) {
+		p.life.Log(lifecycle.Event{URL: e.URL}, lifecycle.OpenedOutside)
+	}
+	if e.FrameID == p.frames.Main() && e.Disposition == cdppage.ClientNavigationDispositionCurrentTab {
+		p.life.Log(lifecycle.Event{URL: e.URL}, lifecycle.Leaving)
+	}
+}
+
+func (p *Page) navigationStarted(_ *cdp.Session, e *cdppage.EventFrameStartedNavigating) {
+	if e.FrameID != p.frames.Main() {
+		return
+	}
+	kind := lifecycle.Leaving
+	switch e.NavigationType {
+	case cdppage.FrameStartedNavigatingNavigationTypeSameDocument,
+		cdppage.FrameStartedNavigatingNavigationTypeHistorySameDocument:
+		kind = lifecycle.Stayed
+	}
+	p.life.Log(lifecycle.Event{URL: e.URL}, kind)
+}
+
+func (p *Page) stoppedLoading(_ *cdp.Session, e *cdppage.EventFrameStoppedLoading) {
+	if e.FrameID == p.frames.Main() {
+		p.life.Log(lifecycle.Event{}, lifecycle.Stayed, lifecycle.Parsed, lifecycle.Loaded)
+	}
+}
+
+// The load events have no frame id: those of the page's own session belong to the main
+// frame.
+func (p *Page) domContent(s *cdp.Session, _ *cdppage.EventDomContentEventFired) {
+	if s == p.session {
+		p.life.Log(lifecycle.Event{}, lifecycle.Parsed)
+	}
+}
+
+func (p *Page) loadFired(s *cdp.Session, _ *cdppage.EventLoadEventFired) {
+	if s == p.session {
+		p.life.Log(lifecycle.Event{}, lifecycle.Parsed, lifecycle.Loaded)
+	}
+}
+
+func (p *Page) dialogOpening(_ *cdp.Session, e *cdppage.EventJavascriptDialogOpening) {
+	p.life.OpenDialog(Dialog{Type: string(e.Type), Message: e.Message, Default: e.DefaultPrompt, URL: e.URL})
+}
+
+func (p *Page) dialogClosed(_ *cdp.Session, e *cdppage.EventJavascriptDialogClosed) {
+	p.life.CloseDialog(e.Result)
+}
+
+func (p *Page) chooserOpened(s *cdp.Session, e *cdppage.EventFileChooserOpened) {
+	if p.input.Choosers.Opened(s, e) {
+		p.life.Log(lifecycle.Event{}, lifecycle.ChooserOpened)
+	}
+}
+
+func (p *Page) windowOpened(_ *cdp.Session, _ *cdppage.EventWindowOpen) {
+	p.life.Log(lifecycle.Event{}, lifecycle.WindowOpened)
+}
+
+func (p *Page) downloadBegins(_ *cdp.Session, e *browser.EventDownloadWillBegin) {
+	p.life.Log(lifecycle.Event{URL: e.URL}, lifecycle.Download, lifecycle.Stayed)
+}
+
+func (p *Page) contextsCleared(s *cdp.Session, _ *runtime.EventExecutionContextsCleared) {
+	p.frames.WorldsCleared(s)
+}
+
+func (p *Page) nodePicked(s *cdp.Session, e *overlay.EventInspectNodeRequested) {
+	p.picker.NodePicked(s, e.BackendNodeID)
+}
+
+func (p *Page) pickCancelled(s *cdp.Session, _ *struct{}) { p.picker.NodePicked(s, 0) }
+
+func (p *Page) crashed(s *cdp.Session, _ *struct{}) {
+	if s == p.session {
+		p.life.Log(lifecycle.Event{}, lifecycle.Crashed)
+		p.life.End(ErrCrashed)
+	}
+}
+
+func (p *Page) reloaded(s *cdp.Session, _ *struct{}) {
+	if s == p.session {
+		p.life.Log(lifecycle.Event{}, lifecycle.Revived)
+		p.life.Revive()
+	}
+}
+
+// maxScriptURLs bounds how many script URLs of a page are stored.
+const maxScriptURLs = 10_000
+
+// eventScript holds the needed fields of Debugger.scriptParsed.
+type eventScript struct {
+	ScriptID string `json:"scriptId"`
+	URL      string `json:"url"`
+}
+
+// scriptKey identifies a script: ids are unique only per renderer.
+type scriptKey struct {
+	session *cdp.Session
+	id      string
+}
+
+// scriptParsed stores the URL of a script: after probePause, the browser reports all scripts before
+// it reports the pause.
+func (p *Page) scriptParsed(s *cdp.Session, e *eventScript) {
+	if e.URL == "" {
+		return
+	}
+	if len(p.scriptURLs) >= maxScriptURLs {
+		clear(p.scriptURLs)
+	}
+	p.scriptURLs[scriptKey{s, e.ScriptID}] = e.URL
+}
+
+// eventPaused holds the needed fields of Debugger.paused. Its frames identify their
+// scripts by id only: Chromium leaves their url empty.
+type eventPaused struct {
+	Reason     string `json:"reason"`
+	CallFrames []struct {
+		FunctionName string `json:"functionName"`
+		Location     struct {
+			ScriptID     string `json:"scriptId"`
+			LineNumber   int    `json:"lineNumber"`
+			ColumnNumber int    `json:"columnNumber"`
+		} `json:"location"`
+	} `json:"callFrames"`
+}
+
+func (p *Page) debuggerPaused(s *cdp.Session, e *eventPaused) {
+	at := Paused{Reason: e.Reason}
+	if len(e.CallFrames) > 0 {
+		f := e.CallFrames[0]
+		at.Function, at.URL = f.FunctionName, p.scriptURLs[scriptKey{s, f.Location.ScriptID}]
+		at.Line, at.Column = f.Location.LineNumber+1, f.Location.ColumnNumber+1
+	}
+	p.life.Interrupt(&PausedError{at})
+}
