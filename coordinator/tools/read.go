@@ -30,30 +30,14 @@ var _ = define(definition[findIn]{
 	Do:         find,
 	Returns: "the matching lines of a snapshot with their parents, and with the item that each is part of: a list " +
 		"item, an article, a card, a table row with the table's first row",
-	Notes: "`text` ignores case. `regex` is RE2, or `/pattern/flags`.\n\n" +
-		"- `browser_find` searches the page's words: texts, names, values, addresses, and the hints of elements " +
-		"without a name. " +
-		"It does not search roles, states and refs. A row comes with the rows of heads of its table, and with the " +
-		"text of the " +
-		"cells of earlier rows that span it.\n" +
-		"- `browser_find` with `scroll` searches also what a list draws, or a feed loads, only when it is scrolled: " +
-		"from where " +
-		"it is to the end, then from the top. It scrolls one list after the other, those of the page first, then " +
-		"those in " +
-		"frames, for at most 40 s; then the result says how far it came, and the next call goes on from there. " +
-		"If nothing matches, it searches once more. Scrolling is an action, so `view` does not allow it.\n" +
-		"- Such a search leaves a part of a list only when its rows have arrived: when no request of a script is " +
-		"under way (10 " +
-		"s), nothing there is marked as busy (`aria-busy`, a progress bar; 8 s), nothing is empty (4 s), and the end " +
-		"of a feed loads no more (2 s). " +
-		"It looks again at each arrival. What was awaited twice in vain gets less time. " +
-		"The result reports parts that were still loading, and, when time is up, how far the search came.\n" +
-		"- What was found is scrolled to the middle of what is in sight, and the page stays there. The result " +
-		"describes it as it is then. " +
-		"Of what had changed in the page before, it leaves out lines of elements that have gone.\n" +
-		"- `browser_find` shows a ref for each cell of a grid (`role` `grid` or `treegrid`), also for an empty one: " +
-		"`- 1002 " +
-		"[ref=e7] | Bolt [ref=e8] | [ref=e9]`. A snapshot does not, since they would be most of its text.",
+	Notes: "`text` ignores case. `regex` is RE2, or `/pattern/flags`. The search covers texts, names, values, addresses, " +
+		"and the hints of elements without a name; not roles, states and refs. A row comes with its table's heads, and " +
+		"each cell of a grid has a ref, also an empty one.\n\n" +
+		"`scroll` searches also what a list draws, or a feed loads, only when it is scrolled: to the end, then from the " +
+		"top, one list after the other, for at most 40 s. The result says how far it came, and the next call goes on " +
+		"from there. A part of a list is left only when its rows have arrived: no request of a script is under way " +
+		"(10 s), nothing is busy (8 s) or empty (4 s), and the end of a feed loads no more (2 s). What was found is " +
+		"scrolled into view, and stays there. `view` does not allow it.",
 	Example: `{"text": "Coupon"}`,
 })
 

@@ -165,37 +165,22 @@ var _ = define(definition[exportIn]{
 	Returns: "the session so far as a test for `@playwright/test`; above 10,000 bytes a file",
 	Notes: "With this set on, a session's actions are recorded, up to 1,000.\n\n" +
 		"- **Elements** have the locator of `browser_generate_locator`, from the moment before the action.\n" +
-		"- **Expectations** are the addresses that actions led to, the messages of dialogs, what `browser_wait_for` " +
-		"waited for, " +
-		"what `browser_verify_…` verified, and what results showed. Of an address with a query or a fragment, only " +
-		"the part before it is compared.\n" +
-		"- **Of what a result showed** an action has up to two expectations: alerts, statuses, dialogs, headings, " +
-		"values of " +
-		"other fields, then other texts. Times, dates, identifiers and notes such as *Loading…* are left out, and " +
-		"what a locator " +
-		"would not find at that moment.\n" +
-		"- **Dialogs, file choosers and new tabs** are awaited from before the action that opens them. " +
-		"A dialog that opens after an action has ended is taken for one of that action. " +
-		"The test opens any other tab by its address at the first action there, so it begins without the user's " +
-		"login.\n" +
-		"- **Secrets** are read from the environment (`process.env.NAME`); a comment lists their names. Only a whole " +
-		"value is read so. " +
-		"In place of a part of one, or of another spelling, there is `<secret>NAME</secret>`; an expectation of that " +
-		"is left " +
-		"out, and a pattern of an address matches anything there.\n" +
-		"- **Passwords**: what was typed into a password field, also by keys, is a variable `TYPED_PASSWORD`, " +
-		"`TYPED_PASSWORD2`, " +
-		"…, and a comment says so. Such a field has the type `password`, or `autocomplete` with `current-password` " +
-		"or `new-password`. " +
-		"A password of at least three characters is replaced in all other texts of the test too.\n" +
+		"- **Expectations** are the addresses that actions led to (without query and fragment), messages of dialogs, " +
+		"what was waited for and verified, and up to two for each action of what its result showed: alerts, statuses, " +
+		"dialogs, headings, values, then other texts. Times, dates, identifiers and notes such as *Loading…* are left " +
+		"out.\n" +
+		"- **Dialogs, file choosers and new tabs** are awaited from before the action that opens them. Any other tab is " +
+		"opened by its address, without the user's login.\n" +
+		"- **Secrets** are read from the environment (`process.env.NAME`), only as whole values. In place of a part of " +
+		"one there is `<secret>NAME</secret>`, without an expectation.\n" +
+		"- **Passwords** that were typed are variables `TYPED_PASSWORD`, `TYPED_PASSWORD2`, …. Such a field has the type " +
+		"`password`, or `autocomplete` with `current-password` or `new-password`. One of at least three characters is " +
+		"replaced in all other texts too.\n" +
 		"- **Files** have the paths that the agent gave: run the test in the workspace.\n" +
-		"- **Texts and scripts** of pages and agents are only string literals. Whoever loads the file runs none of " +
-		"them outside of a page. " +
-		"Characters that a reader would not see (controls, directions, line separators) are escapes. " +
-		"Code is built of constants and values, and never edited as text.\n" +
-		"- **A call that failed** half-way is a comment that says what it had done. Of `browser_fill_form`, the " +
-		"fields that were filled are part of the test.\n" +
-		"- **What a test cannot repeat** (cookies, storage, emulation other than the viewport) is a comment.",
+		"- **Texts and scripts** of pages and agents are only string literals, with escapes for what a reader would not " +
+		"see.\n" +
+		"- **A call that failed** half-way, and what a test cannot repeat (cookies, storage, emulation other than the " +
+		"viewport), is a comment.",
 	Example: `{}`,
 })
 
