@@ -142,7 +142,7 @@ func TestDoctor(t *testing.T) {
 			"a host's file is broken", func(p *patient) {
 				p.write("home/.gemini/settings.json", "{\n\"key\": sk-planted}", 0o644)
 			},
-			"hosts", doctor.Problem, "Gemini CLI may start no server of DIR/home/.gemini/settings.json: it is not " +
+			"hosts", doctor.Problem, "Gemini CLI may start none of the servers in DIR/home/.gemini/settings.json: it is not " +
 				"valid JSON: line 2, column", "correct DIR/home/.gemini/settings.json", "",
 		}, {
 			"others may enter the directory of sockets",
@@ -208,7 +208,7 @@ func TestDoctor(t *testing.T) {
 			"a file has the name of a socket", func(p *patient) {
 				p.write("data/browser-coordinator-mcp/ipc-0123456789abcdef.sock", "mine", 0o600)
 			},
-			"windows", doctor.Problem, "is something else: refuse DIR/data/", "move it away", "",
+			"windows", doctor.Problem, "is something else: refuse DIR/data/", "move it elsewhere", "",
 		}, {
 			"the window has another folder", func(p *patient) {
 				p.window("0.1.0", nil)
@@ -395,7 +395,7 @@ func TestDoctorsBundle(t *testing.T) {
 
 	again := p.command("doctor", "--bundle", p.path("report.json"))
 	out, err := again.CombinedOutput()
-	if err == nil || !bytes.Contains(out, []byte("there is such a file already; name a new one")) {
+	if err == nil || !bytes.Contains(out, []byte("it exists already; name a new file")) {
 		t.Errorf("it is written again: %v\n%s", err, out)
 	}
 }

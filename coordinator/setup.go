@@ -359,7 +359,7 @@ func (p *program) ask(ctx context.Context, change *setup.Change) error {
 	case <-ctx.Done():
 		fmt.Fprintln(p.err)
 	}
-	return errors.New("nothing is written")
+	return errors.New("nothing was written")
 }
 
 // readAnswer reads a line. Nothing can end a read of a terminal, so an interrupted

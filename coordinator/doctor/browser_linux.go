@@ -92,7 +92,7 @@ func checkSandbox(ctx context.Context, _ *examination) []Finding {
 			"You are root, for whom browsers have no sandbox: a private browser is started with --no-sandbox.")}
 	}
 	if helper := setuidHelper(browser.Path); helper != "" {
-		return []Finding{ok("The browser has the sandbox of %s.", helper)}
+		return []Finding{ok("%s makes the browser's sandbox.", helper)}
 	}
 	if err := tryUserNamespace(ctx); err != nil {
 		return []Finding{finding(Problem, "sudo sysctl -w kernel.unprivileged_userns_clone=1 "+

@@ -53,7 +53,7 @@ func NewBundle(report Report) Bundle {
 func WriteBundle(file string, report Report) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("cannot write the report to %s: there is such a file already; name a new one", file)
+		return fmt.Errorf("cannot write the report to %s: it exists already; name a new file", file)
 	}
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)

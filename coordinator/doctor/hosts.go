@@ -89,7 +89,7 @@ func unusable(f setup.File) Finding {
 		return unknown("%s of %s cannot be read: %s.", f.Path, f.Name, reason)
 	}
 	return finding(Problem, fmt.Sprintf("correct %s in an editor", f.Path),
-		"%s may start no server of %s: %s.", f.Name, f.Path, reason)
+		"%s may start none of the servers in %s: %s.", f.Name, f.Path, reason)
 }
 
 // examineEntry examines the program that an entry starts.
@@ -120,11 +120,11 @@ func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
 	switch {
 	case version != "" && !sameRelease(version, x.Version):
 		return finding(Warning, "update "+program+", or name this program in the entry",
-			"%s starts %s, by %s. It has version %s, this program %s.", f.Name, program, f.Path, version, x.Version)
+			"%s starts %s, as %s says. It has version %s, this program %s.", f.Name, program, f.Path, version, x.Version)
 	case version != "":
-		return ok("%s starts %s, version %s, by %s.", f.Name, program, version, f.Path)
+		return ok("%s starts %s, version %s, as %s says.", f.Name, program, version, f.Path)
 	}
-	return ok("%s starts %s, by %s.", f.Name, f.Command, f.Path)
+	return ok("%s starts %s, as %s says.", f.Name, f.Command, f.Path)
 }
 
 // versionOf is that of the program which an entry starts, this one or the coordinator on

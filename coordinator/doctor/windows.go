@@ -39,11 +39,11 @@ func checkWindows(_ context.Context, x *examination) []Finding {
 		case vscodeipc.Incompatible:
 			isOpen = true
 			found = append(found, finding(Problem,
-				"update the older of the extension Browser Coordinator and this program; then run the command "+
-					"“Developer: Reload Window”",
+				"update the extension Browser Coordinator or this program, whichever is older; then run the "+
+					"command “Developer: Reload Window”",
 				"The window at %s cannot be used: %s.", v.Address, v.Reason))
 		case vscodeipc.Foreign:
-			found = append(found, finding(Problem, "move it away; it is not deleted, since it is no window's",
+			found = append(found, finding(Problem, "move it elsewhere; --fix does not delete it, since no window made it",
 				"At the address %s is something else: %s.", v.Address, v.Reason))
 		}
 	}

@@ -27,7 +27,7 @@ func Of(command string) Entry { return Entry{Command: command, Args: []string{"m
 func Self() (Entry, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return Entry{}, fmt.Errorf("find this program: %w", err)
+		return Entry{}, fmt.Errorf("the system does not report the path of this program: %w", err)
 	}
 	if strings.Contains(filepath.ToSlash(program), "/node_modules/") { // npx may remove it at any time
 		return Entry{Command: "npx", Args: []string{"-y", entryName, "mcp"}}, nil
@@ -253,8 +253,8 @@ func (c *configuration) finish(change *Change, text string) error {
 		err = errors.New("other contents would change")
 	}
 	if err != nil {
-		return unusable(c.state.File, "its %s are written in a form that cannot be edited line by line. Edit it by "+
-			"hand", strings.Join(c.servers, "."))
+		return unusable(c.state.File, "its %s are written in a form that this program cannot edit. Edit the file "+
+			"by hand", strings.Join(c.servers, "."))
 	}
 	change.After = c.mark + text
 	return nil

@@ -168,7 +168,7 @@ func (c *configuration) findEntry(workspace string) error {
 	}
 	entry, ok := servers[name].(map[string]any)
 	if !ok {
-		return fmt.Errorf("its %s.%s is not a server", strings.Join(c.servers, "."), name)
+		return fmt.Errorf("its %s.%s is not a server, which has a command", strings.Join(c.servers, "."), name)
 	}
 	s := &c.state
 	s.Name = name

@@ -98,7 +98,7 @@ func (c *Change) Revision() string {
 }
 
 // ErrChanged: a file is not as it was read.
-var ErrChanged = errors.New("it has changed meanwhile")
+var ErrChanged = errors.New("it has changed meanwhile: run the command again")
 
 // Check returns an error if the file had other contents than those of a revision.
 func (c *Change) Check(revision string) error {

@@ -214,12 +214,12 @@ func TestRefused(t *testing.T) {
 	workspace := home(t)
 	for _, c := range []struct{ host, text, reason string }{
 		{"claude-code", `{"mcpServers": {}, "mcpServers": {"other": {}}}`,
-			"its mcpServers are written in a form that cannot be edited"},
+			"its mcpServers are written in a form that this program cannot edit"},
 		{"claude-code", "{\n// mine\n}", "it has comments, which Claude Code may not read"},
 		{"claude-code", "{\"a\": [1,],\n}", "it has trailing commas, which Claude Code may not read"},
 		{"gemini", "{\"a\": [1,], // mine\n}", "it has trailing commas, which Gemini CLI may not read"},
 		{"codex", "mcp_servers = { other = { command = \"y\" } }\n",
-			"its mcp_servers are written in a form that cannot be edited"},
+			"its mcp_servers are written in a form that this program cannot edit"},
 	} {
 		if change, err := add(t, c.host, workspace, c.text, ours); err == nil ||
 			!strings.Contains(err.Error(), c.reason) {
