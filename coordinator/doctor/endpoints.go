@@ -21,7 +21,7 @@ var endpointChecks = []check{
 }
 
 func checkEndpoints(ctx context.Context, x *examination) []Finding {
-	kept, err := endpoint.List()
+	known, err := endpoint.List()
 	if err != nil {
 		return []Finding{unknown("the state of the endpoints cannot be read: %v.", err)}
 	}
@@ -31,14 +31,14 @@ func checkEndpoints(ctx context.Context, x *examination) []Finding {
 			open[vscodeipc.Hash(*v.Hello.Workspace)] = *v.Hello.Workspace
 		}
 	}
-	each := make([][]Finding, len(kept))
+	each := make([][]Finding, len(known))
 	var running sync.WaitGroup
-	for i, k := range kept {
+	for i, k := range known {
 		running.Go(func() { each[i] = checkEndpoint(ctx, k, open[k.Hash] != "") })
 	}
 	running.Wait()
 	found := slices.Concat(each...)
-	for _, k := range kept {
+	for _, k := range known {
 		delete(open, k.Hash)
 	}
 	for _, hash := range slices.Sorted(maps.Keys(open)) { // never served
@@ -51,7 +51,7 @@ func checkEndpoints(ctx context.Context, x *examination) []Finding {
 	return found
 }
 
-// checkEndpoint examines what is kept for one endpoint. There is nothing to report of a
+// checkEndpoint examines what is known for one endpoint. There is nothing to report of a
 // folder without a window, as long as its port is free.
 func checkEndpoint(ctx context.Context, k endpoint.Kept, isOpen bool) []Finding {
 	label := k.Workspace

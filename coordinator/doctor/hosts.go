@@ -108,7 +108,7 @@ func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
 		return found
 	}
 	program, version := f.State.Program, versionOf(ctx, f, x)
-	if own, err := os.Executable(); err == nil && sameFile(own, program) {
+	if own, err := os.Executable(); err == nil && setup.SameFile(own, program) {
 		if reason := x.faultOf(ctx, f.State); reason != "" {
 			const format = "%s: the entry %s in %s does not work"
 			found := finding(Problem, "correct "+f.Path+" in an editor", format+": %s.", f.Name, f.Entry, f.Path,
@@ -131,11 +131,11 @@ func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
 // PATH; empty: it is the npm package. An entry is not reason enough to run a program.
 func versionOf(ctx context.Context, f setup.File, x *examination) string {
 	program := f.State.Program
-	if own, err := os.Executable(); err == nil && sameFile(own, program) {
+	if own, err := os.Executable(); err == nil && setup.SameFile(own, program) {
 		return x.Version
 	}
 	onPath, err := exec.LookPath("coordinator")
-	if err != nil || !sameFile(onPath, program) {
+	if err != nil || !setup.SameFile(onPath, program) {
 		return ""
 	}
 	version, _ := programVersion(ctx, onPath) // empty with an error

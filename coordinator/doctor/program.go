@@ -34,7 +34,7 @@ func checkPath(ctx context.Context, x *examination) []Finding {
 		return []Finding{finding(Warning, addToPath(filepath.Dir(own)),
 			"The coordinator is not on PATH, so a host cannot start it by its name. This program is %s.", own)}
 	}
-	if sameFile(own, onPath) {
+	if setup.SameFile(own, onPath) {
 		return []Finding{ok("A host that starts the coordinator by its name starts this program, %s.", onPath)}
 	}
 	if setup.Inside(onPath, folderOf(x.Folder)) {
@@ -62,12 +62,6 @@ func addToPath(dir string) string {
 		return fmt.Sprintf(`add %s to the front of Path in the environment variables of your account`, dir)
 	}
 	return fmt.Sprintf(`export PATH=%s:"$PATH"`, terminal.Word(dir))
-}
-
-func sameFile(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // programVersion runs a coordinator for its version.

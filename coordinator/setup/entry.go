@@ -33,13 +33,14 @@ func Self() (Entry, error) {
 		return Entry{Command: "npx", Args: []string{"-y", entryName, "mcp"}}, nil
 	}
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
-	if found, err := exec.LookPath(name); err == nil && filepath.IsAbs(found) && sameFile(found, program) {
+	if found, err := exec.LookPath(name); err == nil && filepath.IsAbs(found) && SameFile(found, program) {
 		return Of(name), nil
 	}
 	return Of(program), nil
 }
 
-func sameFile(a, b string) bool {
+// SameFile reports whether two paths lead to one file.
+func SameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {
 		return false
@@ -162,15 +163,15 @@ func (h Host) notes(c *configuration, s State, e Entry) (notes []string) {
 	if c.scope == Project && filepath.IsAbs(e.Command) {
 		notes = append(notes, "This path only works on this machine. Don't commit it.")
 	}
-	var kept []string
+	var foreign []string
 	for _, p := range s.parts[min(1, len(s.parts)):] {
 		if p.foreign {
-			kept = append(kept, p.text)
+			foreign = append(foreign, p.text)
 		}
 	}
-	if len(kept) > 0 {
+	if len(foreign) > 0 {
 		notes = append(notes, fmt.Sprintf("The entry keeps what it has besides its command: %s. Read it: it may start "+
-			"something else.", strings.Join(kept, ", ")))
+			"something else.", strings.Join(foreign, ", ")))
 	}
 	for _, other := range h.ScopesIn(c.workspace) {
 		if there, err := h.Inspect(other, c.workspace); err == nil && there.Works() && there.File != c.state.File {

@@ -300,7 +300,7 @@ func (h Host) Scopes() (scopes []Scope) {
 func (h Host) ScopesIn(workspace string) []Scope {
 	project, _ := h.file(Project, workspace)
 	user, _ := h.file(User, workspace)
-	if project != "" && (project == user || sameFile(project, user)) {
+	if project != "" && (project == user || SameFile(project, user)) {
 		return []Scope{User}
 	}
 	return h.Scopes()

@@ -102,7 +102,7 @@ func (h Host) read(scope Scope, workspace string) (*configuration, error) {
 	if c.tree, err = h.format.parse(c.text); err != nil {
 		return c, unusable(file, "%w", err)
 	}
-	if has := h.unread(c.text); has != "" {
+	if has := h.unsupported(c.text); has != "" {
 		return c, unusable(file, "it has %s, which %s may not read", has, h.Name)
 	}
 	if err := c.findEntry(workspace); err != nil {
@@ -168,7 +168,7 @@ func (c *configuration) findEntry(workspace string) error {
 	}
 	entry, ok := servers[name].(map[string]any)
 	if !ok {
-		return fmt.Errorf("its %s.%s is not a server, which has a command", strings.Join(c.servers, "."), name)
+		return fmt.Errorf("its %s.%s must be a server, with a command", strings.Join(c.servers, "."), name)
 	}
 	s := &c.state
 	s.Name = name
@@ -217,7 +217,7 @@ func (c *configuration) table(path []string) (map[string]any, error) {
 			return nil, nil
 		}
 		if table, ok = value.(map[string]any); !ok {
-			return nil, fmt.Errorf("its %s is not a table of servers", strings.Join(path[:i+1], "."))
+			return nil, fmt.Errorf("its %s must contain the servers by their names", strings.Join(path[:i+1], "."))
 		}
 	}
 	return table, nil

@@ -32,8 +32,8 @@ func (jsonFormat) parse(text string) (map[string]any, error) {
 	return tree, nil
 }
 
-// unread is what a text has that the host does not read; empty: nothing.
-func (h Host) unread(text string) string {
+// unsupported is what a text has that the host does not read; empty: nothing.
+func (h Host) unsupported(text string) string {
 	if h.format != (jsonFormat{}) || h.comments && h.commas {
 		return ""
 	}
@@ -105,20 +105,20 @@ func (jsonFormat) remove(text string, path []string) string {
 		return text
 	}
 	// Comments before the member stay.
-	kept := hujson.Extra(strings.TrimRight(string(last.Members[i].Name.BeforeExtra), space))
+	comments := hujson.Extra(strings.TrimRight(string(last.Members[i].Name.BeforeExtra), space))
 	trailingComma := hasTrailingComma(last)
 	last.Members = slices.Delete(last.Members, i, i+1)
 	switch {
 	case i < len(last.Members):
-		last.Members[i].Name.BeforeExtra = append(kept, last.Members[i].Name.BeforeExtra...)
+		last.Members[i].Name.BeforeExtra = append(comments, last.Members[i].Name.BeforeExtra...)
 	case i > 0 && !trailingComma: // the member before it is the last one now
-		kept = append(last.Members[i-1].Value.AfterExtra, kept...)
+		comments = append(last.Members[i-1].Value.AfterExtra, comments...)
 		last.Members[i-1].Value.AfterExtra = nil
 	case i > 0:
 		last.Members[i-1].Value.AfterExtra = append(hujson.Extra{}, last.Members[i-1].Value.AfterExtra...)
 	}
 	if i == len(last.Members) {
-		last.AfterExtra = append(kept, last.AfterExtra...)
+		last.AfterExtra = append(comments, last.AfterExtra...)
 	}
 	if len(last.Members) == 0 && strings.Trim(string(last.AfterExtra), space) == "" {
 		last.AfterExtra = nil
@@ -238,16 +238,16 @@ type layout struct {
 // insert adds a member at the end of an object: on lines of its own, unless the last one
 // is not.
 func (l layout) insert(o *hujson.Object, m member) {
-	kept := strings.TrimRight(string(o.AfterExtra), space) // comments
-	rest := string(o.AfterExtra[len(kept):])
+	comments := strings.TrimRight(string(o.AfterExtra), space)
+	rest := string(o.AfterExtra[len(comments):])
 	inner := layout{l.end, l.indent + l.unit, l.unit}
-	before := kept + l.end + inner.indent
+	before := comments + l.end + inner.indent
 	if n := len(o.Members); n == 0 {
 		rest = l.end + l.indent
-	} else if indent, onOwnLine := indentOf(o.Members[n-1]); onOwnLine || strings.Contains(kept, "//") {
-		inner.indent, before = indent, kept+l.end+indent
+	} else if indent, onOwnLine := indentOf(o.Members[n-1]); onOwnLine || strings.Contains(comments, "//") {
+		inner.indent, before = indent, comments+l.end+indent
 	} else {
-		inner.indent, before = l.indent, kept+" "
+		inner.indent, before = l.indent, comments+" "
 	}
 	added := hujson.ObjectMember{
 		Name:  hujson.Value{BeforeExtra: hujson.Extra(before), Value: hujson.Literal(quote(m.name))},

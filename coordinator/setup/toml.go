@@ -150,7 +150,7 @@ func (tomlFormat) hide(text string, own paths) string {
 }
 
 func (tomlFormat) remove(text string, path []string) string {
-	var kept strings.Builder
+	var rest strings.Builder
 	from := 0
 	for _, e := range expressions(text) {
 		if len(e.path) < len(path) || !slices.Equal(e.path[:len(path)], path) {
@@ -162,9 +162,9 @@ func (tomlFormat) remove(text string, path []string) string {
 			(blank == "" || strings.HasSuffix(blank, "\n")) {
 			before = blank
 		}
-		kept.WriteString(text[from:max(from, len(before))])
+		rest.WriteString(text[from:max(from, len(before))])
 		from = e.end
 	}
-	kept.WriteString(text[from:])
-	return kept.String()
+	rest.WriteString(text[from:])
+	return rest.String()
 }

@@ -93,8 +93,8 @@ type part struct {
 const mask = "…"
 
 // examine finds the parts of an entry, in the order in which a shell would have them.
-// besides are further files whose entries the host puts into this one.
-func (s *State) examine(entry map[string]any, scope Scope, workspace string, besides []string) {
+// doubtful are further files whose entries the host puts into this one.
+func (s *State) examine(entry map[string]any, scope Scope, workspace string, doubtful []string) {
 	x := examiner{scope: scope, workspace: workspace}
 	x.command(s)
 	args := s.Args
@@ -103,7 +103,7 @@ func (s *State) examine(entry map[string]any, scope Scope, workspace string, bes
 	}
 	x.arguments(args)
 	x.members(entry)
-	for _, file := range besides {
+	for _, file := range doubtful {
 		x.add("also in "+file, "also in "+file, true)
 	}
 	s.parts = x.parts
@@ -132,7 +132,7 @@ func (x *examiner) command(s *State) {
 	bare := !strings.ContainsAny(s.Command, `/\$`)
 	own, onPath := isOwnProgram(s.Program), false
 	if found, err := exec.LookPath("coordinator"); err == nil && filepath.IsAbs(found) {
-		onPath = sameFile(found, s.Program) && !x.isIn(found) && !x.isIn(s.Program)
+		onPath = SameFile(found, s.Program) && !x.isIn(found) && !x.isIn(s.Program)
 	}
 	ours := (bare || filepath.IsAbs(s.Command)) && (own || onPath)
 	if x.npx {
@@ -290,7 +290,7 @@ func below(path, folder string) bool {
 
 func isOwnProgram(file string) bool {
 	own, err := os.Executable()
-	return err == nil && sameFile(own, file)
+	return err == nil && SameFile(own, file)
 }
 
 // line is the entry for people.

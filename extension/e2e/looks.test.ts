@@ -1,5 +1,7 @@
 // How the product looks, in each kind of theme and at three widths, for a person to look at; and what axe finds
 // in the panels. `go tool task photographs` keeps the pictures of the documentation too.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -32,7 +34,8 @@ const wide = { width: 2000, height: 800 };
 const settings = { "debug.toolBarLocation": "docked", "remote.autoForwardPorts": false };
 const media = fileURLToPath(new URL("../media", import.meta.url));
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const { artifacts } = thisRun();
+const run = thisRun();
+const { artifacts } = run;
 
 const scene = setScene("looks", ({ folder }) => {
   writeFileSync(join(folder, "index.html"), page);
@@ -65,10 +68,15 @@ let window: Workbench;
 let bar: SideBar;
 let coordinator: StandIn;
 let listener: Listener;
+/** Serves the window's endpoint, for Playwright. */
+let server: ChildProcess;
 
 beforeAll(async () => {
   ({ window } = scene);
   coordinator = await StandIn.dial(scene.address);
+  const args = ["serve", "--workspace", scene.shop.folder];
+  server = spawn(run.coordinator, args, { env: run.env, stdio: ["ignore", "pipe", "ignore"] });
+  await once(server.stdout as NodeJS.ReadableStream, "data"); // the address
   listener = await Listener.dial(scene.address);
   bar = await SideBar.open(window);
   await window.press("F5");
@@ -76,7 +84,7 @@ beforeAll(async () => {
   const listed = await fetch(`http://${new URL(browser?.url ?? "").host}/json/list`);
   const pages = (await listed.json()) as { id: string; type: string }[];
   const id = pages.find(({ type }) => type === "page")?.id as string;
-  await coordinator.serve({ ...claude, page: id }, cursor, playwright);
+  await coordinator.announce({ ...claude, page: id }, cursor, playwright);
   const { url } = scene.shop;
   await coordinator.report(claude, "browser_navigate", { target: url, url });
   await coordinator.report(claude, "browser_type", { target: "“TEA10” into “Coupon”", url });
@@ -100,6 +108,7 @@ afterEach(async () => {
 afterAll(async () => {
   coordinator?.close();
   listener?.close();
+  if (server?.kill("SIGINT")) await once(server, "exit");
 });
 
 async function use({ theme, kind }: (typeof allThemes)[number]): Promise<void> {

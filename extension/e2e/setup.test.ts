@@ -103,7 +103,7 @@ test("a file that has changed meanwhile stays, and the entry is on the clipboard
 test("a file that cannot be added to is not proposed to be, nor one with changes that are not saved", async () => {
   writeFileSync(file(), '{ "mcpServers": null }');
   await window.setUp("Claude Code");
-  await window.toast("is left as it is: its mcpServers is not a table of servers").waitFor();
+  await window.toast("is left as it is: its mcpServers must contain the servers by their names").waitFor();
   await window.openFile(".mcp.json");
   await window.page.keyboard.type(" ");
   const unsaved = window.page.locator(".tab.dirty", { hasText: ".mcp.json" });

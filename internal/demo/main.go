@@ -91,7 +91,7 @@ func run(ctx context.Context, s *story, coordinator, screenshot string, headed b
 	if err := play(ctx, s, agent, shop.url); err != nil {
 		return err
 	}
-	if err := keep(filepath.Join(workspace, ".browser-coordinator", picture), screenshot); err != nil {
+	if err := copyPicture(filepath.Join(workspace, ".browser-coordinator", picture), screenshot); err != nil {
 		return err
 	}
 
@@ -167,8 +167,8 @@ func play(ctx context.Context, s *story, agent *agent, url string) error {
 	return err
 }
 
-// keep copies the agent's screenshot out of the workspace, which is removed.
-func keep(from, to string) error {
+// copyPicture copies the agent's screenshot out of the workspace, which is removed.
+func copyPicture(from, to string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {
 		return fmt.Errorf("the screenshot was not written: %w", err)

@@ -59,11 +59,6 @@ export class StandIn {
     await this.#call("client.announce", { clients });
   }
 
-  /** Announces clients of the window's endpoint too, which is served. */
-  async serve(...clients: ConnectedClient[]): Promise<void> {
-    await this.#call("client.announce", { clients, serving: true });
-  }
-
   async report(client: ConnectedClient, act: string, more: Partial<Activity> = {}): Promise<void> {
     const entry = { client: client.id, time: Date.now(), act, target: "", outcome: "done", ok: true, ...more };
     await this.#call("client.report", { entries: [entry] });
