@@ -17,8 +17,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"browser-coordinator/internal/must"
 )
 
 // helperVariable makes the test binary a program that launches a browser,
@@ -34,7 +37,8 @@ func TestMain(m *testing.M) {
 }
 
 func launchAndWait(executable string) {
-	b, err := Launch(context.Background(), Options{Executable: executable, Headless: true, Args: []string{"--disable-gpu"}})
+	b, err := Launch(context.Background(), Options{Executable: executable, Headless: true,
+		Args: []string{"--disable-gpu"}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -78,10 +82,7 @@ func version(endpoint string) error {
 // shortTemp is a temporary directory whose path is short enough for sockets.
 func shortTemp(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "bc-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("/tmp", "bc-"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }
@@ -100,10 +101,7 @@ func tryLaunch(t *testing.T, opts Options) (*Browser, error) {
 
 func mustLaunch(t *testing.T, opts Options) *Browser {
 	t.Helper()
-	b, err := tryLaunch(t, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(tryLaunch(t, opts))(t)
 	return b
 }
 
@@ -144,26 +142,15 @@ func TestHeadlessHasNoHiddenPages(t *testing.T) {
 	b := mustLaunch(t, Options{})
 	base := strings.Replace(b.URL(), "ws://", "http://", 1)
 	base, _, _ = strings.Cut(base, "/devtools/")
-	open, err := http.NewRequestWithContext(t.Context(), http.MethodPut, base+"/json/new?about:blank", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	open := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPut, base+"/json/new?about:blank", nil))(t)
 	for range 3 { // with each new page the interface changes
-		resp, err := http.DefaultClient.Do(open)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must.Get(http.DefaultClient.Do(open))(t)
 		resp.Body.Close()
 	}
-	resp, err := http.Get(base + "/json/list")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.Get(base + "/json/list"))(t)
 	defer resp.Body.Close()
 	var targets []struct{ Type, URL string }
-	if err := json.NewDecoder(resp.Body).Decode(&targets); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(resp.Body).Decode(&targets))
 	if len(targets) < 4 {
 		t.Errorf("the pages are not listed: %v", targets)
 	}
@@ -191,14 +178,10 @@ func TestDownloadsStayInTheProfile(t *testing.T) {
 	defer server.Close()
 	b := mustLaunch(t, Options{URL: server.URL})
 	file := filepath.Join(b.Downloads(), "report.csv")
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // there is no event without a request for it
-		if text, err := os.ReadFile(file); err == nil && string(text) == "1,2,3" {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%s does not come", file)
-		}
-	}
+	eventually(t, file+" does not come", func() bool {
+		text, err := os.ReadFile(file)
+		return err == nil && string(text) == "1,2,3"
+	})
 	if err := b.Close(context.Background()); err != nil {
 		t.Error(err)
 	}
@@ -213,9 +196,7 @@ func TestDownloadsStayInTheProfile(t *testing.T) {
 func TestBrowserThatEndsByItself(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	b := mustLaunch(t, Options{})
-	if err := b.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.cmd.Process.Kill())
 	<-b.Done()
 	if b.Err() == nil {
 		t.Error("no error for a browser that was killed by another program")
@@ -233,9 +214,7 @@ func TestLaunchFailures(t *testing.T) {
 	dir := t.TempDir()
 	script := func(name, body string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o700))
 		return path
 	}
 	for _, test := range []struct {
@@ -243,10 +222,17 @@ func TestLaunchFailures(t *testing.T) {
 		opts       Options
 	}{
 		{"not there", "no such file", Options{Executable: filepath.Join(dir, "none")}},
-		{"ends at once", "its last output: no display here", Options{Executable: script("ends", "echo no display here >&2; exit 7\n")}},
-		{"prints much", "its last output: No usable sandbox!", Options{Executable: script("talks", "echo first >&2; echo '[7:7:1122/115645.015447:FATAL:content/zygote.cc:257] No usable sandbox!' >&2; echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; exit 7\n")}},
-		{"no display", "no display to show its window on (Missing X server or $DISPLAY)", Options{Executable: script("unseen", "echo '[7:7:1122/115645.015447:ERROR:ui/ozone.cc:257] Missing X server or $DISPLAY' >&2; for i in 1 2 3 4 5 6 7 8 9; do echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; done; exit 1\n")}},
-		{"prints nothing", "not ready in time", Options{Executable: script("silent", "exec cat /dev/zero >/dev/null\n")}},
+		{"ends at once", "its last output: no display here",
+			Options{Executable: script("ends", "echo no display here >&2; exit 7\n")}},
+		{"prints much", "its last output: No usable sandbox!",
+			Options{Executable: script("talks", "echo first >&2; echo '[7:7:1122/115645.015447:FATAL:content/zygote.cc:257] No usable sandbox!' >&2; echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; exit 7\n")}},
+		{"no display", "no display to show its window on (Missing X server or $DISPLAY)",
+			Options{Executable: script("unseen", "echo '[7:7:1122/115645.015447:ERROR:ui/ozone.cc:257] Missing X "+
+				"server or $DISPLAY' >&2; for i in 1 2 3 4 5 6 7 8 9; do echo "+
+				"'[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; done; exit "+
+				"1\n")}},
+		{"prints nothing", "not ready in time", Options{Executable: script("silent",
+			"exec cat /dev/zero >/dev/null\n")}},
 		{"viewport", "want WIDTHxHEIGHT", Options{Executable: script("any", "exit 0\n"), Viewport: "wide"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -281,18 +267,10 @@ func TestNoOrphanWhenKilled(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), helperVariable+"="+browserPath(t), "TMPDIR="+temp)
 	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdin := must.Get(cmd.StdinPipe())(t)
 	defer stdin.Close()
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdout := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		t.Fatalf("the helper did not launch: %v", err)
@@ -303,18 +281,25 @@ func TestNoOrphanWhenKilled(t *testing.T) {
 	if _, err := fmt.Sscan(line, &pid, &running, &endpoint, &profile); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
-	if err := version(endpoint); err != nil {
-		t.Fatal(err)
-	}
-	ends := watchBrowser(t, endpoint)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, version(endpoint))
+	must.Do(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	select {
-	case <-ends:
-	case <-time.After(time.Minute):
-		t.Fatalf("the browser %d outlives its killed coordinator", pid)
+	eventually(t, "the browser outlives its killed coordinator", func() bool {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // nobody may reap it
+		return strings.Contains(string(stat), ") Z ") || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	})
+	eventually(t, "the profile stays", func() bool {
+		_, err := os.Stat(profile)
+		return errors.Is(err, fs.ErrNotExist)
+	})
+}
+
+// eventually waits for something that has no event.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(what)
+		}
 	}
-	awaitRemoval(t, profile)
 }

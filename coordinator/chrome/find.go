@@ -51,7 +51,8 @@ func Find(opts FindOptions) (Installation, error) {
 			return Installation{Path: path}, nil
 		}
 		if _, err := os.Stat(given); err == nil {
-			return Installation{}, fmt.Errorf("no browser found: %s%s is not a program that can be started; name the browser's executable", given, source)
+			return Installation{}, fmt.Errorf("no browser found: %s%s is not a program that can be started; name the "+
+				"browser's executable", given, source)
 		}
 		return Installation{}, fmt.Errorf("no browser found: %s%s does not exist", given, source)
 	}
@@ -71,7 +72,8 @@ func Find(opts FindOptions) (Installation, error) {
 			others = append(others, name)
 		}
 	}
-	return Installation{}, notInstalled(cmp.Or(opts.Browser, "Chrome, Chromium, Edge or Brave")+source, searched, others)
+	return Installation{}, notInstalled(cmp.Or(opts.Browser, "Chrome, Chromium, Edge or Brave")+source, searched,
+		others)
 }
 
 // Installed returns the browsers that are installed in usual places, in the order of
@@ -95,7 +97,8 @@ func notInstalled(wanted string, searched, others []string) error {
 	if len(others) > 0 {
 		next = "installed are: " + strings.Join(others, ", ")
 	}
-	return fmt.Errorf("no browser found: %s is not installed (searched: %s); %s", wanted, strings.Join(searched, ", "), next)
+	return fmt.Errorf("no browser found: %s is not installed (searched: %s); %s", wanted,
+		strings.Join(searched, ", "), next)
 }
 
 // installed returns the path of the browser with that name, or else the searched places.

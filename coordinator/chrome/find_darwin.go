@@ -19,7 +19,8 @@ func candidates() []candidate {
 	var all []candidate
 	for _, app := range apps {
 		for _, root := range roots {
-			all = append(all, candidate{app.browser, filepath.Join(root, app.name+".app", "Contents", "MacOS", app.name)})
+			all = append(all, candidate{app.browser, filepath.Join(root, app.name+".app", "Contents", "MacOS",
+				app.name)})
 		}
 	}
 	return append(all, candidate{"chromium", "chromium"})

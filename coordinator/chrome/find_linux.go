@@ -47,7 +47,8 @@ func adviceFor(release string) string {
 	switch {
 	case ids["ubuntu"]:
 		// Ubuntu's chromium package is a snap, whose sandbox hides /tmp profiles.
-		return "install Google Chrome from https://www.google.com/chrome/ (Ubuntu's own Chromium: snap install chromium)"
+		return "install Google Chrome from https://www.google.com/chrome/ (Ubuntu's own Chromium: snap install " +
+			"chromium)"
 	case ids["debian"]:
 		return "install one with: apt-get install chromium"
 	case ids["fedora"], ids["rhel"]:

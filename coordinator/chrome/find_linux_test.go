@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"browser-coordinator/internal/must"
 )
 
 func executable(t *testing.T, dir, name string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700))
 	return path
 }
 
@@ -22,9 +22,7 @@ func TestFind(t *testing.T) {
 	brave := executable(t, dir, "brave-browser")
 	own := executable(t, t.TempDir(), "my-browser")
 	text := filepath.Join(t.TempDir(), "notes.txt")
-	if err := os.WriteFile(text, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(text, nil, 0o600))
 	for _, test := range []struct {
 		name string
 		opts FindOptions
@@ -37,13 +35,20 @@ func TestFind(t *testing.T) {
 		{"environment, file", FindOptions{}, own, Installation{"", own}, ""},
 		{"environment, name", FindOptions{}, "brave", Installation{"brave", brave}, ""},
 		{"argument before environment", FindOptions{Browser: "brave"}, own, Installation{"brave", brave}, ""},
-		{"missing file", FindOptions{Executable: "/nowhere/chrome"}, "", Installation{}, "no browser found: /nowhere/chrome does not exist."},
-		{"missing file of the environment", FindOptions{}, "/nowhere/chrome", Installation{}, "no browser found: /nowhere/chrome, which $" + EnvBrowser + " names, does not exist."},
-		{"not a program", FindOptions{Executable: text}, "", Installation{}, "no browser found: " + text + " is not a program that can be started; name the browser's executable."},
-		{"unknown name", FindOptions{Browser: "netscape"}, "", Installation{}, `unknown browser "netscape": known are chrome, chromium, msedge, brave.`},
+		{"missing file", FindOptions{Executable: "/nowhere/chrome"}, "", Installation{},
+			"no browser found: /nowhere/chrome does not exist."},
+		{"missing file of the environment", FindOptions{}, "/nowhere/chrome", Installation{},
+			"no browser found: /nowhere/chrome, which $" + EnvBrowser + " names, does not exist."},
+		{"not a program", FindOptions{Executable: text}, "", Installation{},
+			"no browser found: " + text + " is not a program that can be started; name the browser's executable."},
+		{"unknown name", FindOptions{Browser: "netscape"}, "", Installation{},
+			`unknown browser "netscape": known are chrome, chromium, msedge, brave.`},
 		// The installed ones are the next step, not an install.
-		{"another is installed", FindOptions{Browser: "msedge"}, "", Installation{}, "no browser found: msedge is not installed (searched: microsoft-edge-stable, microsoft-edge, /opt/microsoft/msedge/msedge); installed are: "},
-		{"environment, another is installed", FindOptions{}, "msedge", Installation{}, "msedge, which $" + EnvBrowser + " names, is not installed"},
+		{"another is installed", FindOptions{Browser: "msedge"}, "", Installation{},
+			"no browser found: msedge is not installed (searched: microsoft-edge-stable, microsoft-edge, " +
+				"/opt/microsoft/msedge/msedge); installed are: "},
+		{"environment, another is installed", FindOptions{}, "msedge", Installation{},
+			"msedge, which $" + EnvBrowser + " names, is not installed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Setenv(EnvBrowser, test.env)
@@ -56,7 +61,8 @@ func TestFind(t *testing.T) {
 			}
 		})
 	}
-	if err := notInstalled("brave", []string{"brave"}, nil); err.Error() != "no browser found: brave is not installed (searched: brave); "+advice()+", or set "+EnvBrowser+" to its executable" {
+	if err := notInstalled("brave", []string{"brave"}, nil); err.Error() != "no browser found: brave is not installed "+
+		"(searched: brave); "+advice()+", or set "+EnvBrowser+" to its executable" {
 		t.Errorf("without any: %v", err)
 	}
 }

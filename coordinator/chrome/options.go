@@ -105,7 +105,8 @@ func (o *Options) debugging() string {
 // ParseSize reads WIDTHxHEIGHT, in pixels.
 func ParseSize(text string) (width, height int, err error) {
 	var rest string
-	if n, _ := fmt.Sscanf(text+" .", "%dx%d %s", &width, &height, &rest); n != 3 || rest != "." || width < 1 || height < 1 {
+	if n, _ := fmt.Sscanf(text+" .", "%dx%d %s", &width, &height, &rest); n != 3 || rest != "." || width < 1 ||
+		height < 1 {
 		return 0, 0, fmt.Errorf("viewport %q: want WIDTHxHEIGHT, for example 1280x800", text)
 	}
 	return width, height, nil
@@ -118,7 +119,8 @@ func environment(env []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, entry := range env {
 		name, _, _ := strings.Cut(entry, "=")
-		if upper := strings.ToUpper(name); upper == "ELECTRON_RUN_AS_NODE" || strings.HasPrefix(upper, "VSCODE_") || slices.Contains(credentials, upper) {
+		if upper := strings.ToUpper(name); upper == "ELECTRON_RUN_AS_NODE" || strings.HasPrefix(upper, "VSCODE_") ||
+			slices.Contains(credentials, upper) {
 			continue
 		}
 		kept = append(kept, entry)

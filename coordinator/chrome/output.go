@@ -58,7 +58,8 @@ func (o *output) add(line string) {
 		close(o.listening)
 	} else if line = withoutDetails(line); line != "" {
 		o.last = line
-		for _, cause := range []string{"Missing X server", "cannot open display", "Failed to connect to Wayland display"} {
+		for _, cause := range []string{"Missing X server", "cannot open display",
+			"Failed to connect to Wayland display"} {
 			if strings.Contains(line, cause) {
 				o.noDisplay = line
 			}

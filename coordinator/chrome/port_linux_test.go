@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"browser-coordinator/internal/must"
 )
 
 // TestNoDebuggingPort: /proc/net/tcp, which any user of the machine can read, has no port
@@ -37,10 +39,7 @@ func TestNoDebuggingPort(t *testing.T) {
 func listeningIn(t *testing.T, root int) []string {
 	t.Helper()
 	parents := map[int]int{}
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stats := must.Get(filepath.Glob("/proc/[0-9]*/stat"))(t)
 	for _, file := range stats {
 		text, err := os.ReadFile(file)
 		if err != nil {

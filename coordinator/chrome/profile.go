@@ -21,7 +21,8 @@ import (
 // on one profile would destroy it, so a second Chrome passes its request to the running one
 // and ends.
 func inUse(dir, by string) error {
-	return fmt.Errorf("the profile %s is in use by %s: end that, choose another profile, or work in a copy of it (--isolated)", dir, by)
+	return fmt.Errorf("the profile %s is in use by %s: end that, choose another profile, or work in a copy of it "+
+		"(--isolated)", dir, by)
 }
 
 // lockFile in a profile is locked while a coordinator uses the profile.
@@ -81,7 +82,8 @@ func temporary() (string, error) {
 	}
 	for _, variable := range []string{"TMPDIR", "TMP", "TEMP"} { // the last two on Windows
 		if os.Getenv(variable) == os.TempDir() {
-			return "", fmt.Errorf("make a private profile in the folder that $%s names: %w; set it to one that is there, or unset it", variable, err)
+			return "", fmt.Errorf("make a private profile in the folder that $%s names: %w; set it to one that is "+
+				"there, or unset it", variable, err)
 		}
 	}
 	return "", fmt.Errorf("make a private profile: %w", err)
@@ -91,7 +93,8 @@ func temporary() (string, error) {
 // elsewhere: no user sees a headless browser, and its files do not belong in the user's
 // folder of downloads.
 func (p *profile) keepDownloads(dir string) error {
-	preferences, err := json.Marshal(map[string]any{"download": map[string]any{"default_directory": dir, "prompt_for_download": false}})
+	preferences, err := json.Marshal(map[string]any{"download": map[string]any{"default_directory": dir,
+		"prompt_for_download": false}})
 	if err != nil {
 		return err
 	}

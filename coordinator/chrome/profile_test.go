@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"browser-coordinator/internal/must"
 )
 
 // Two coordinators never use one profile: the second gets an error, and may work in a
@@ -18,25 +20,20 @@ func TestProfileInUse(t *testing.T) {
 	t.Setenv("TMPDIR", shortTemp(t))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	profile := filepath.Join(t.TempDir(), "profile")
-	first, err := tryLaunch(t, Options{UserDataDir: profile})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(tryLaunch(t, Options{UserDataDir: profile}))(t)
 	if info, err := os.Stat(profile); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the profile is %v, %v", info.Mode(), err)
 	}
-	if _, err := tryLaunch(t, Options{UserDataDir: profile}); err == nil || !strings.Contains(err.Error(), "in use by another coordinator") || !strings.Contains(err.Error(), "--isolated") {
+	if _, err := tryLaunch(t, Options{UserDataDir: profile}); err == nil ||
+		!strings.Contains(err.Error(), "in use by another coordinator") ||
+		!strings.Contains(err.Error(), "--isolated") {
 		t.Errorf("a second launch: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(profile, "Default", "login"), []byte("kept"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	copied, err := tryLaunch(t, Options{UserDataDir: profile, Isolated: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(profile, "Default", "login"), []byte("kept"), 0o600))
+	copied := must.Get(tryLaunch(t, Options{UserDataDir: profile, Isolated: true}))(t)
 	dir := copied.profile.dir
-	if data, err := os.ReadFile(filepath.Join(dir, "Default", "login")); err != nil || string(data) != "kept" || dir == profile {
+	if data, err := os.ReadFile(filepath.Join(dir, "Default", "login")); err != nil || string(data) != "kept" ||
+		dir == profile {
 		t.Errorf("the copy %s holds %q, %v", dir, data, err)
 	}
 	if err := copied.Close(t.Context()); err != nil {
@@ -65,18 +62,14 @@ func TestProfileInUse(t *testing.T) {
 func TestProfileLocks(t *testing.T) {
 	t.Setenv("TMPDIR", shortTemp(t))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := must.Get(os.Hostname())(t)
 	hold := func(holder string) string {
 		dir := t.TempDir()
-		if err := os.Symlink(holder, filepath.Join(dir, "SingletonLock")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(holder, filepath.Join(dir, "SingletonLock")))
 		return dir
 	}
-	if _, err := tryLaunch(t, Options{UserDataDir: hold(host + "-" + strconv.Itoa(os.Getpid()))}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("in use by a browser (process %d)", os.Getpid())) {
+	if _, err := tryLaunch(t, Options{UserDataDir: hold(host + "-" + strconv.Itoa(os.Getpid()))}); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprintf("in use by a browser (process %d)", os.Getpid())) {
 		t.Errorf("a profile that a browser runs on: %v", err)
 	}
 	for _, stale := range []string{host + "-999999999", "another-container-12"} {

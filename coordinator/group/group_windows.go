@@ -34,7 +34,8 @@ func New(cmd *exec.Cmd) (*Group, error) {
 
 // Started is called when the command has been started.
 func (g *Group) Started() error {
-	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(g.cmd.Process.Pid))
+	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false,
+		uint32(g.cmd.Process.Pid))
 	if err != nil {
 		return fmt.Errorf("open the process: %w", err)
 	}

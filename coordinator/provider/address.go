@@ -25,7 +25,8 @@ type Address struct {
 }
 
 // errSecret reports a secret on the command line, which every user of a machine can read.
-var errSecret = errors.New("a password or a query must not be on the command line, where every user of this machine can read it")
+var errSecret = errors.New("a password or a query must not be on the command line, where every user of this machine " +
+	"can read it")
 
 // Parse reads an address with one of the schemes. From a command line it must not
 // contain credentials: a user, a password or a query. An address from elsewhere may;
@@ -96,7 +97,8 @@ func (a Address) Place() string { return dial.Place(a.url.String()) }
 
 // unencrypted reports that credentials leave this machine unencrypted.
 func (a Address) unencrypted() bool {
-	return (len(a.header) > 0 || a.url.RawQuery != "") && (a.url.Scheme == "http" || a.url.Scheme == "ws") && !dial.Loopback(a.url.Hostname())
+	return (len(a.header) > 0 || a.url.RawQuery != "") && (a.url.Scheme == "http" || a.url.Scheme == "ws") &&
+		!dial.Loopback(a.url.Hostname())
 }
 
 // redact removes the credentials from a text of the provider.

@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"context"
 	"encoding/pem"
 	"errors"
 	"log/slog"
@@ -21,6 +20,7 @@ import (
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/provider"
 	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -69,10 +69,7 @@ func (m withBrowsers) Run() int { return cdptest.Main(m.M) }
 
 func host(t *testing.T) *hosted {
 	t.Helper()
-	browser, err := url.Parse(cdptest.Launch(t, "--remote-debugging-port=0").URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	browser := must.Get(url.Parse(cdptest.Launch(t, "--remote-debugging-port=0").URL()))(t)
 	h := &hosted{path: browser.Path}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(&url.URL{Scheme: "http", Host: browser.Host})
@@ -127,10 +124,7 @@ func (h *hosted) drop() {
 func attach(t *testing.T, c provider.Choice) (*launch.OnDemand, *logged) {
 	t.Helper()
 	log := &logged{}
-	source, err := c.Source(slog.New(slog.NewTextHandler(log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(c.Source(slog.New(slog.NewTextHandler(log, nil))))(t)
 	b := launch.New(source)
 	t.Cleanup(func() {
 		if err := b.End(); err != nil {
@@ -143,9 +137,7 @@ func attach(t *testing.T, c provider.Choice) (*launch.OnDemand, *logged) {
 func (h *hosted) headers(t *testing.T, authorization string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "headers")
-	if err := os.WriteFile(file, []byte("# for the tests\nAuthorization: "+authorization+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("# for the tests\nAuthorization: "+authorization+"\n"), 0o600))
 	return file
 }
 
@@ -189,7 +181,9 @@ func TestAttachRefused(t *testing.T) {
 	h := host(t)
 	wrong, _ := attach(t, provider.Choice{Attach: h.URL, Headers: h.headers(t, "Bearer wrong-token")})
 	_, err := wrong.Browser(t.Context())
-	if refused := new(provider.RefusedError); !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized || strings.Contains(err.Error(), "wrong-token") || !strings.Contains(err.Error(), "--headers") {
+	if refused := new(provider.RefusedError); !errors.As(err, &refused) ||
+		refused.Status != http.StatusUnauthorized || strings.Contains(err.Error(), "wrong-token") ||
+		!strings.Contains(err.Error(), "--headers") {
 		t.Errorf("wrong token: %v", err)
 	}
 	t.Setenv(provider.EnvAttach, h.URL+"/?token=wrong-token")
@@ -201,35 +195,20 @@ func TestAttachRefused(t *testing.T) {
 	h.full.Store(true)
 	for _, address := range []string{h.URL, "wss" + strings.TrimPrefix(h.URL, "https") + "/session"} {
 		full, _ := attach(t, provider.Choice{Attach: address, Headers: right})
-		if _, err := full.Browser(t.Context()); err == nil || !strings.Contains(err.Error(), "gives no more sessions (429 Too Many Requests: your plan has 1 concurrent session)") {
+		if _, err := full.Browser(t.Context()); err == nil || !strings.Contains(err.Error(),
+			"gives no more sessions (429 Too Many Requests: your plan has 1 concurrent session)") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	named, err := url.Parse(h.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	named := must.Get(url.Parse(h.URL))(t)
 	h.full.Store(false)
 	noPath, _ := attach(t, provider.Choice{Attach: "wss://" + named.Host, Headers: right})
 	if _, err := noPath.Browser(t.Context()); err == nil || !strings.Contains(err.Error(), "with http, not ws") {
 		t.Errorf("no path: %v", err)
 	}
-	other, _ := attach(t, provider.Choice{Attach: "https://localhost:" + named.Port(), Headers: right}) // not a name in the certificate
+	// not a name in the certificate
+	other, _ := attach(t, provider.Choice{Attach: "https://localhost:" + named.Port(), Headers: right})
 	if _, err := other.Browser(t.Context()); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("certificate: %v", err)
-	}
-}
-
-// A browser that hangs is not taken for one that has ended, and a call can be cancelled.
-func TestAttachHangs(t *testing.T) {
-	hung := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hung }))
-	defer server.Close()
-	defer close(hung)
-	b, _ := attach(t, provider.Choice{Attach: server.URL})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if _, err := b.Browser(ctx); err == nil {
-		t.Error("a browser from a server that does not answer")
 	}
 }

@@ -137,7 +137,8 @@ func (c *Choice) readCapabilities() (capabilities map[string]any, err error) {
 		err = json.Unmarshal(text, &capabilities)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--grid-capability %s: %w; want a JSON object, for example {\"browserName\": \"chrome\"}", c.Capabilities, err)
+		return nil, fmt.Errorf("--grid-capability %s: %w; want a JSON object, for example {\"browserName\": "+
+			"\"chrome\"}", c.Capabilities, err)
 	}
 	return capabilities, nil
 }

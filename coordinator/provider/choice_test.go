@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/internal/must"
 )
 
 func TestChoice(t *testing.T) {
 	file := func(text string, mode os.FileMode) string {
 		name := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(name, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), mode))
 		return name
 	}
 	headers := file("X-Api-Key: secret-key\n\n# more\nAuthorization: Bearer secret-token\n", 0o600)
@@ -26,25 +25,38 @@ func TestChoice(t *testing.T) {
 		want    string // the provider; empty: none
 		refused string // part of the error
 	}{
-		"nothing":                    {Choice{}, nil, "", ""},
-		"grid":                       {Choice{Grid: "http://grid.test:4444"}, nil, "Selenium Grid http://grid.test:4444", ""},
-		"grid of the variable":       {Choice{}, map[string]string{EnvGrid: "https://ada:secret@grid.test/wd/hub"}, "Selenium Grid https://grid.test", ""},
-		"a flag beats the variable":  {Choice{Attach: "wss://cdp.test"}, map[string]string{EnvGrid: "http://grid.test"}, "the browser at wss://cdp.test", ""},
-		"a local browser beats it":   {Choice{Local: true}, map[string]string{EnvGrid: "http://grid.test"}, "", ""},
-		"attach with headers":        {Choice{Attach: "wss://cdp.test/x", Headers: headers}, nil, "the browser at wss://cdp.test", ""},
-		"both variables":             {Choice{}, map[string]string{EnvGrid: "http://grid.test", EnvAttach: "ws://cdp.test"}, "", "exclude each other"},
-		"not an address":             {Choice{Grid: "grid.test:4444"}, nil, "", `--grid "grid.test:4444": want an address with http://, https://`},
-		"a grid has no WebSocket":    {Choice{Grid: "ws://grid.test"}, nil, "", "want an address"},
-		"not shown":                  {Choice{}, map[string]string{EnvAttach: "ftp://ada:secret@x"}, "", "$" + EnvAttach + ": want an address"},
-		"a password in the open":     {Choice{Grid: "http://ada:secret@grid.test"}, nil, "", "must not be on the command line"},
-		"a token in the open":        {Choice{Attach: "wss://cdp.test?token=secret"}, nil, "", "Set $" + EnvAttach},
-		"headers alone":              {Choice{Headers: headers}, nil, "", "--headers needs --grid or --attach"},
-		"capabilities alone":         {Choice{Capabilities: headers}, nil, "", "--grid-capability needs --grid"},
-		"no headers":                 {Choice{Grid: "http://grid.test", Headers: file("secret-token", 0o600)}, nil, "", "line 1 is not of the form"},
-		"no headers in the variable": {Choice{Grid: "http://grid.test"}, map[string]string{EnvHeaders: "secret-token"}, "", "$" + EnvHeaders + ": line 1"},
-		"no capabilities":            {Choice{Grid: "http://grid.test", Capabilities: file("[]", 0o600)}, nil, "", "want a JSON object"},
-		"no file":                    {Choice{Grid: "http://grid.test", Capabilities: "/nowhere"}, nil, "", "/nowhere"},
-		"others may read the file":   {Choice{Grid: "http://grid.test", Headers: file("A: b", 0o644)}, nil, "", "chmod 600"},
+		"nothing": {Choice{}, nil, "", ""},
+		"grid": {Choice{Grid: "http://grid.test:4444"}, nil,
+			"Selenium Grid http://grid.test:4444", ""},
+		"grid of the variable": {Choice{}, map[string]string{EnvGrid: "https://ada:secret@grid.test/wd/hub"},
+			"Selenium Grid https://grid.test", ""},
+		"a flag beats the variable": {Choice{Attach: "wss://cdp.test"},
+			map[string]string{EnvGrid: "http://grid.test"}, "the browser at wss://cdp.test", ""},
+		"a local browser beats it": {Choice{Local: true}, map[string]string{EnvGrid: "http://grid.test"}, "", ""},
+		"which takes no headers":   {Choice{Local: true}, map[string]string{EnvHeaders: "not a header"}, "", ""},
+		"attach with headers": {Choice{Attach: "wss://cdp.test/x", Headers: headers}, nil,
+			"the browser at wss://cdp.test", ""},
+		"both variables": {Choice{}, map[string]string{EnvGrid: "http://grid.test",
+			EnvAttach: "ws://cdp.test"}, "", "exclude each other"},
+		"not an address": {Choice{Grid: "grid.test:4444"}, nil, "",
+			`--grid "grid.test:4444": want an address with http://, https://`},
+		"a grid has no WebSocket": {Choice{Grid: "ws://grid.test"}, nil, "", "want an address"},
+		"not shown": {Choice{}, map[string]string{EnvAttach: "ftp://ada:secret@x"}, "",
+			"$" + EnvAttach + ": want an address"},
+		"a password in the open": {Choice{Grid: "http://ada:secret@grid.test"}, nil, "",
+			"must not be on the command line"},
+		"a token in the open": {Choice{Attach: "wss://cdp.test?token=secret"}, nil, "", "Set $" + EnvAttach},
+		"headers alone":       {Choice{Headers: headers}, nil, "", "--headers needs --grid or --attach"},
+		"capabilities alone":  {Choice{Capabilities: headers}, nil, "", "--grid-capability needs --grid"},
+		"no headers": {Choice{Grid: "http://grid.test", Headers: file("secret-token", 0o600)}, nil,
+			"", "line 1 is not of the form"},
+		"no headers in the variable": {Choice{Grid: "http://grid.test"},
+			map[string]string{EnvHeaders: "secret-token"}, "", "$" + EnvHeaders + ": line 1"},
+		"no capabilities": {Choice{Grid: "http://grid.test", Capabilities: file("[]", 0o600)}, nil, "",
+			"want a JSON object"},
+		"no file": {Choice{Grid: "http://grid.test", Capabilities: "/nowhere"}, nil, "", "/nowhere"},
+		"others may read the file": {Choice{Grid: "http://grid.test", Headers: file("A: b", 0o644)}, nil, "",
+			"chmod 600"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.refused == "chmod 600" && runtime.GOOS == "windows" {
@@ -55,7 +67,9 @@ func TestChoice(t *testing.T) {
 			}
 			source, err := c.choice.Source(slog.New(slog.DiscardHandler))
 			if c.refused != "" {
-				if err == nil || !strings.Contains(err.Error(), c.refused) || strings.Contains(err.Error(), "secret-") || strings.Contains(err.Error(), ":secret") && c.env != nil {
+				if err == nil || !strings.Contains(err.Error(), c.refused) ||
+					strings.Contains(err.Error(), "secret-") || strings.Contains(err.Error(), ":secret") &&
+					c.env != nil {
 					t.Errorf("%v", err)
 				}
 				return
@@ -83,10 +97,7 @@ func TestReachable(t *testing.T) {
 		{"https://grid.test/team", "ws://10.0.0.7:4444/session/1/se/cdp", "wss://grid.test/team/session/1/se/cdp"},
 		{"https://grid.test/team", "ws://10.0.0.7:4444/team/session/1/se/cdp", "wss://grid.test/team/session/1/se/cdp"},
 	} {
-		a, err := Parse(c.given, true, nil, "http", "https")
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(Parse(c.given, true, nil, "http", "https"))(t)
 		if got, err := newWebdriver(a).reachable(c.reported); err != nil || got != c.want {
 			t.Errorf("%s at %s: %s, %v; want %s", c.reported, c.given, got, err, c.want)
 		}
@@ -95,10 +106,8 @@ func TestReachable(t *testing.T) {
 
 // No part of a secret remains in a text of the provider, in any of its forms.
 func TestRedact(t *testing.T) {
-	a, err := Parse("https://ada:pass%2Fword@grid.test/?apiKey=key%20one", false, map[string][]string{"Authorization": {"Bearer token-1"}}, "https")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Parse("https://ada:pass%2Fword@grid.test/?apiKey=key%20one", false,
+		map[string][]string{"Authorization": {"Bearer token-1"}}, "https"))(t)
 	text := a.redact("pass/word pass%2Fword key one key+one token-1 YWRhOnBhc3Mvd29yZA==")
 	if got := strings.ReplaceAll(text, " ", ""); got != strings.Repeat("…", 6) {
 		t.Errorf("%q", text)

@@ -57,9 +57,11 @@ func (e *RefusedError) Error() string {
 	status := withText(e.Status, e.Text)
 	switch e.Status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-		return fmt.Sprintf("%s does not accept the credentials (%s). Give them in a file with --headers, or in $%s, for example `Authorization: Bearer …`", e.Place, status, EnvHeaders)
+		return fmt.Sprintf("%s does not accept the credentials (%s). Give them in a file with --headers, or in $%s, "+
+			"for example `Authorization: Bearer …`", e.Place, status, EnvHeaders)
 	case http.StatusTooManyRequests, http.StatusPaymentRequired:
-		return fmt.Sprintf("%s gives no more sessions (%s). End another session there, or try again later", e.Place, status)
+		return fmt.Sprintf("%s gives no more sessions (%s). End another session there, or try again later", e.Place,
+			status)
 	}
 	return fmt.Sprintf("%s refused the connection (%s)", e.Place, status)
 }
@@ -85,7 +87,8 @@ var errClosed = errors.New("closed")
 func connect(ctx context.Context, a Address, target string, s *session, log *slog.Logger) (*connection, error) {
 	ctx, cancelDial := context.WithTimeout(ctx, connectTimeout)
 	defer cancelDial()
-	ws, res, err := websocket.Dial(ctx, target, &websocket.DialOptions{HTTPClient: dial.Client(a.options()), HTTPHeader: a.header})
+	ws, res, err := websocket.Dial(ctx, target, &websocket.DialOptions{HTTPClient: dial.Client(a.options()),
+		HTTPHeader: a.header})
 	if err != nil {
 		return nil, a.failure(res, err)
 	}

@@ -132,7 +132,8 @@ func (g *grid) create(ctx context.Context, w webdriver) (*session, error) {
 	}
 	s := &session{webdriver: w, id: got.ID, timeout: sessionTimeout(ctx, w), log: g.log}
 	if s.cdp, err = w.reachable(got.Capabilities.CDP); err != nil {
-		return nil, errors.Join(fmt.Errorf("the grid's browser %s %w: request chrome or MicrosoftEdge with --grid-capability", got.Capabilities.Browser, err), s.end())
+		return nil, errors.Join(fmt.Errorf("the grid's browser %s %w: request chrome or MicrosoftEdge with "+
+			"--grid-capability", got.Capabilities.Browser, err), s.end())
 	}
 	g.log.Info("the grid has opened a session", "session", s.id)
 	return s, nil

@@ -21,6 +21,7 @@ import (
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/internal/gridtest"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -38,10 +39,7 @@ func chosen(t testing.TB, choice provider.Choice) (*launch.OnDemand, *logged) {
 	t.Helper()
 	log := &logged{}
 	choice.Capabilities = gridtest.CapabilityFile(t)
-	source, err := choice.Source(slog.New(slog.NewTextHandler(log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(choice.Source(slog.New(slog.NewTextHandler(log, nil))))(t)
 	browser := launch.New(source)
 	t.Cleanup(func() {
 		if err := browser.End(); err != nil && !t.Failed() {
@@ -72,20 +70,12 @@ func open(t testing.TB, b *launch.OnDemand) (url string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	url, err := b.Browser(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return url
+	return must.Get(b.Browser(ctx))(t)
 }
 
 func sessions(t testing.TB, g *gridtest.Grid) []string {
 	t.Helper()
-	ids, err := g.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ids
+	return must.Get(g.Sessions(t.Context()))(t)
 }
 
 func awaitEnd(t *testing.T, b *launch.OnDemand) error {
@@ -144,10 +134,7 @@ func TestSessions(t *testing.T) {
 	}
 
 	// Its node dies.
-	node, err := grid.NodeOf(t.Context(), ids[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := must.Get(grid.NodeOf(t.Context(), ids[0]))(t)
 	grid.KillNode(node)
 	if err := awaitEnd(t, b); err == nil || !strings.Contains(err.Error(), "grid") {
 		t.Errorf("the reason: %v", err)
@@ -173,7 +160,10 @@ func TestQueue(t *testing.T) {
 		_, err := waiting.Browser(queued)
 		result <- err
 	}()
-	eventually(t, "no place in the queue", func() bool { return strings.Contains(waiting.Waiting(), "request 1 of 1 in its queue") })
+	eventually(t, "no place in the queue", func() bool {
+		return strings.Contains(waiting.Waiting(),
+			"request 1 of 1 in its queue")
+	})
 	why := errors.New("the user has had enough")
 	cancel(why)
 	if err := <-result; !errors.Is(err, why) {
@@ -188,7 +178,8 @@ func TestQueue(t *testing.T) {
 	leaves := func() {
 		t.Helper()
 		eventually(t, "the request stays in the queue", func() bool {
-			return !strings.Contains(request(t, http.MethodGet, grid.URL()+"/se/grid/newsessionqueue/queue"), "requestId")
+			return !strings.Contains(request(t, http.MethodGet, grid.URL()+"/se/grid/newsessionqueue/queue"),
+				"requestId")
 		})
 	}
 	leaves()
@@ -197,9 +188,11 @@ func TestQueue(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var reported atomic.Bool
-	host := toolstest.StartWith(t, agent.Options{Dir: t.TempDir(), Launcher: waiting, Logger: slog.New(slog.DiscardHandler)}, &mcp.ClientOptions{
+	host := toolstest.StartWith(t, agent.Options{Dir: t.TempDir(), Launcher: waiting,
+		Logger: slog.New(slog.DiscardHandler)}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
-			if strings.Contains(req.Params.Message, "browser_snapshot goes on") && strings.Contains(req.Params.Message, "request 1 of 1 in its queue") {
+			if strings.Contains(req.Params.Message, "browser_snapshot goes on") &&
+				strings.Contains(req.Params.Message, "request 1 of 1 in its queue") {
 				reported.Store(true)
 				stop()
 			}
@@ -214,7 +207,8 @@ func TestQueue(t *testing.T) {
 
 	// The grid has its own limit.
 	_, err := waiting.Browser(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "created no session: ") || !strings.Contains(err.Error(), "timed out") {
+	if err == nil || !strings.Contains(err.Error(), "created no session: ") ||
+		!strings.Contains(err.Error(), "timed out") {
 		t.Errorf("at the grid's limit: %v", err)
 	}
 
@@ -234,14 +228,12 @@ func TestCredentials(t *testing.T) {
 	grid := gridtest.Start(t, gridtest.Options{Username: "ada", Password: "long secret"})
 	none, log := on(t, grid.URL())
 	_, err := none.Browser(t.Context())
-	if refused := new(provider.RefusedError); !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized || !strings.Contains(err.Error(), "--headers") {
+	if refused := new(provider.RefusedError); !errors.As(err, &refused) ||
+		refused.Status != http.StatusUnauthorized || !strings.Contains(err.Error(), "--headers") {
 		t.Errorf("without credentials: %v", err)
 	}
 	with := func(password string) string {
-		u, err := url.Parse(grid.URL())
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(url.Parse(grid.URL()))(t)
 		u.User = url.UserPassword("ada", password)
 		return u.String()
 	}
@@ -276,10 +268,9 @@ func TestHubRestart(t *testing.T) {
 	go func() { restarted <- grid.RestartHub() }()
 	awaitEnd(t, b)
 	cdptest.Dial(t, open(t, b)).Call("", "Browser.getVersion", "", nil)
-	if err := <-restarted; err != nil {
-		t.Fatal(err)
-	}
-	if ids := sessions(t, grid); !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(before, id) }) {
+	must.Do(t, <-restarted)
+	if ids := sessions(t, grid); !slices.ContainsFunc(ids,
+		func(id string) bool { return !slices.Contains(before, id) }) {
 		t.Errorf("sessions %q, and before %q", ids, before)
 	}
 }
@@ -287,14 +278,12 @@ func TestHubRestart(t *testing.T) {
 // What the grid cannot give is an error that names the cause.
 func TestNoSession(t *testing.T) {
 	nowhere, _ := on(t, "http://127.0.0.1:1")
-	if _, err := nowhere.Browser(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot connect to http://127.0.0.1:1: ") {
+	if _, err := nowhere.Browser(t.Context()); err == nil || !strings.Contains(err.Error(),
+		"cannot connect to http://127.0.0.1:1: ") {
 		t.Errorf("nothing listens: %v", err)
 	}
 	other := cdptest.Launch(t, "--remote-debugging-port=0") // a server, but no grid
-	address, err := url.Parse(other.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(url.Parse(other.URL()))(t)
 	wrong, _ := on(t, "http://"+address.Host)
 	if _, err := wrong.Browser(t.Context()); err == nil || !strings.Contains(err.Error(), "http://"+address.Host) {
 		t.Errorf("no grid: %v", err)

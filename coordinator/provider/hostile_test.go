@@ -10,11 +10,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 
+	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/provider"
+	"browser-coordinator/internal/must"
 )
 
 // provide serves a provider that sends what no honest one does.
@@ -72,7 +73,8 @@ func TestTokenInTexts(t *testing.T) {
 			})
 			t.Setenv(provider.EnvAttach, "ws"+strings.TrimPrefix(address, "http")+"/"+inPath+"?"+token)
 			b, _ := attach(t, provider.Choice{})
-			if _, err := b.Browser(t.Context()); err == nil || !strings.Contains(err.Error(), "unknown: ") || strings.Contains(err.Error(), "a-long") || strings.Contains(err.Error(), inPath) {
+			if _, err := b.Browser(t.Context()); err == nil || !strings.Contains(err.Error(), "unknown: ") ||
+				strings.Contains(err.Error(), "a-long") || strings.Contains(err.Error(), inPath) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -108,51 +110,66 @@ func TestTokenOfTheAddressIsKept(t *testing.T) {
 	}
 }
 
-// End does not wait until a provider answers.
-func TestEndWhileOpening(t *testing.T) {
-	asked := make(chan struct{}, 1)
+// Neither End nor a cancelled call waits until a provider answers.
+func TestAttachHangs(t *testing.T) {
+	asked := make(chan struct{}, 10)
 	address := provide(t, func(_ http.ResponseWriter, r *http.Request) {
-		select {
-		case asked <- struct{}{}:
-		default:
-		}
+		asked <- struct{}{}
 		<-r.Context().Done()
 	})
-	b, _ := attach(t, provider.Choice{Attach: address})
-	result := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	go func() {
-		_, err := b.Browser(ctx)
-		result <- err
-	}()
-	<-asked
-	if err := b.End(); err != nil {
-		t.Error(err)
-	}
-	if err := <-result; err == nil || ctx.Err() != nil {
-		t.Errorf("the wait ended with %v, its own end: %v", err, ctx.Err())
+	for name, end := range map[string]func(b *launch.OnDemand, cancel func()) error{
+		"ended":     func(b *launch.OnDemand, _ func()) error { return b.End() },
+		"cancelled": func(_ *launch.OnDemand, cancel func()) error { cancel(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, _ := attach(t, provider.Choice{Attach: address})
+			result := make(chan error, 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			go func() {
+				_, err := b.Browser(ctx)
+				result <- err
+			}()
+			<-asked
+			must.Do(t, end(b, cancel))
+			if err := <-result; err == nil {
+				t.Error("a browser from a server that does not answer")
+			}
+		})
 	}
 }
 
 // hostileGrid creates sessions whose CDP address is served by cdp.
-func hostileGrid(t *testing.T, id string, queue, cdp http.HandlerFunc, created, deleted *atomic.Int32, starting <-chan struct{}) string {
+type hostileGrid struct {
+	id               string
+	queue, cdp       http.HandlerFunc // nil: not found
+	starting         <-chan struct{}  // a session is created when it is closed; nil: at once
+	created, deleted atomic.Int32
+}
+
+func (g *hostileGrid) serve(t *testing.T) (address string) {
 	return provide(t, func(w http.ResponseWriter, r *http.Request) {
+		serve := func(handler http.HandlerFunc) {
+			if handler == nil {
+				handler = http.NotFound
+			}
+			handler(w, r)
+		}
 		switch {
 		case r.Method == http.MethodPost:
-			created.Add(1)
-			if starting != nil {
+			g.created.Add(1)
+			if g.starting != nil {
 				_, _ = io.Copy(io.Discard, r.Body)
-				<-starting
+				<-g.starting
 			}
-			fmt.Fprintf(w, `{"value":{"sessionId":%q,"capabilities":{"se:cdp":"ws://elsewhere.test/cdp"}}}`, id)
+			fmt.Fprintf(w, `{"value":{"sessionId":%q,"capabilities":{"se:cdp":"ws://elsewhere.test/cdp"}}}`, g.id)
 		case r.Method == http.MethodDelete:
-			deleted.Add(1)
+			g.deleted.Add(1)
 			io.WriteString(w, `{"value":null}`)
 		case strings.HasSuffix(r.URL.Path, "/queue"):
-			queue(w, r)
+			serve(g.queue)
 		case r.URL.Path == "/cdp":
-			cdp(w, r)
+			serve(g.cdp)
 		default:
 			io.WriteString(w, `{"value":{}}`)
 		}
@@ -162,13 +179,12 @@ func hostileGrid(t *testing.T, id string, queue, cdp http.HandlerFunc, created, 
 // A session that starts while its request is cancelled is ended, also if the grid does not
 // show its queue.
 func TestCancelledWhileStarting(t *testing.T) {
-	var created, deleted atomic.Int32
 	starting, asked := make(chan struct{}), make(chan struct{}, 100)
-	address := hostileGrid(t, "1", func(w http.ResponseWriter, r *http.Request) {
+	grid := &hostileGrid{id: "1", starting: starting, queue: func(w http.ResponseWriter, r *http.Request) {
 		asked <- struct{}{}
 		http.NotFound(w, r)
-	}, http.NotFound, &created, &deleted, starting)
-	b, _ := attach(t, provider.Choice{Grid: address})
+	}}
+	b, _ := attach(t, provider.Choice{Grid: grid.serve(t)})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	result := make(chan error, 1)
@@ -183,7 +199,7 @@ func TestCancelledWhileStarting(t *testing.T) {
 	if err := <-result; err == nil {
 		t.Error("a browser after the cancellation")
 	}
-	if deleted.Load() != 1 {
+	if grid.deleted.Load() != 1 {
 		t.Error("the session stays behind")
 	}
 }
@@ -191,10 +207,10 @@ func TestCancelledWhileStarting(t *testing.T) {
 // A session whose browser cannot be reached any more is followed by another one, though
 // the grid takes it for good.
 func TestSessionWithoutCDP(t *testing.T) {
-	var created, deleted atomic.Int32
 	conns := make(chan *websocket.Conn, 1)
-	address := hostileGrid(t, "1", http.NotFound, func(w http.ResponseWriter, r *http.Request) {
-		if created.Load() == deleted.Load()+1 && len(conns) == 0 && created.Load() == 1 && deleted.Load() == 0 && !opened.CompareAndSwap(false, true) {
+	var dialed atomic.Int32
+	grid := &hostileGrid{id: "1", cdp: func(w http.ResponseWriter, r *http.Request) {
+		if dialed.Add(1) == 2 { // the first time after the connection broke
 			http.Error(w, "no such session", http.StatusNotFound)
 			return
 		}
@@ -206,9 +222,8 @@ func TestSessionWithoutCDP(t *testing.T) {
 		for err == nil {
 			err = respond(ws, r, `"result":{}`)
 		}
-	}, &created, &deleted, nil)
-	opened.Store(false)
-	b, _ := attach(t, provider.Choice{Grid: address})
+	}}
+	b, _ := attach(t, provider.Choice{Grid: grid.serve(t)})
 	open(t, b)
 	(<-conns).CloseNow()
 	awaitEnd(t, b)
@@ -216,30 +231,18 @@ func TestSessionWithoutCDP(t *testing.T) {
 		t.Error("a browser that cannot be reached")
 	}
 	open(t, b)
-	if n := created.Load(); n != 2 {
+	if n := grid.created.Load(); n != 2 {
 		t.Errorf("%d sessions", n)
 	}
 }
 
-var opened atomic.Bool
-
 // An id that is no part of a path is not put into one.
 func TestSessionID(t *testing.T) {
 	for _, id := range []string{"", "a/../b", "a?b"} {
-		var created, deleted atomic.Int32
-		address := hostileGrid(t, id, http.NotFound, http.NotFound, &created, &deleted, nil)
-		b, _ := attach(t, provider.Choice{Grid: address})
-		if _, err := b.Browser(t.Context()); err == nil || !strings.Contains(err.Error(), "does not answer like a Selenium Grid") {
+		b, _ := attach(t, provider.Choice{Grid: (&hostileGrid{id: id}).serve(t)})
+		_, err := b.Browser(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "does not answer like a Selenium Grid") {
 			t.Errorf("%q: %v", id, err)
 		}
-	}
-}
-
-// Variables for a provider are of no account where a browser of this machine is chosen.
-func TestLocalIgnoresHeaders(t *testing.T) {
-	t.Setenv(provider.EnvHeaders, "not a header")
-	choice := provider.Choice{Local: true}
-	if s, err := choice.Source(nil); s != nil || err != nil {
-		t.Errorf("%v, %v", s, err)
 	}
 }
