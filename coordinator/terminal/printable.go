@@ -14,7 +14,8 @@ import (
 // isControl reports whether a terminal interprets a character. Invalid UTF-8 counts: its
 // bytes are control characters to some terminals.
 func isControl(c rune) bool {
-	return unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || unicode.In(c, unicode.Zl, unicode.Zp) || c == unicode.ReplacementChar
+	return unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || unicode.In(c, unicode.Zl, unicode.Zp) ||
+		c == unicode.ReplacementChar
 }
 
 // Printable escapes characters that a terminal would interpret. Line ends and tabs stay.

@@ -24,7 +24,8 @@ func CanRedraw(stream any) bool {
 
 // OpenScreen clears the terminal until Close.
 func OpenScreen(out io.Writer) *Screen {
-	// The alternate screen, no cursor, and no line that continues on the next row.
+	// The alternate screen, no cursor, and no line that continues on the next row: the
+	// terminal may become narrower.
 	fmt.Fprint(out, "\x1b[?1049h\x1b[?25l\x1b[?7l")
 	return &Screen{out: out}
 }
@@ -32,10 +33,13 @@ func OpenScreen(out io.Writer) *Screen {
 // Show replaces the text.
 func (s *Screen) Show(text string) error {
 	s.last = text
-	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if most := height(s.out); len(lines) > most {
 		more := len(lines) - most + 1
 		lines = append(lines[:most-1:most-1], fmt.Sprintf("… %d more lines", more))
+	}
+	for i, line := range lines {
+		lines[i] = cut(line, Width(s.out))
 	}
 	// Home, and each row cleared before its line: behind a line that fills its row, the cursor
 	// stands on the last character. Then the rows below.
@@ -43,13 +47,13 @@ func (s *Screen) Show(text string) error {
 	if len(lines) >= height(s.out) {
 		below = ""
 	}
-	_, err := io.WriteString(s.out, "\x1b[H\x1b[K"+strings.ReplaceAll(strings.Join(lines, ""), "\n", "\r\n\x1b[K")+below)
+	_, err := io.WriteString(s.out, "\x1b[H\x1b[K"+strings.Join(lines, "\r\n\x1b[K")+below)
 	return err
 }
 
 // Close restores the terminal and prints the last text.
 func (s *Screen) Close() {
-	fmt.Fprint(s.out, "\x1b[?7h\x1b[?25h\x1b[?1049l"+s.last)
+	fmt.Fprint(s.out, "\x1b[?7h\x1b[?25h\x1b[?1049l"+Fold(s.last, Width(s.out), foldIndent))
 }
 
 // height is the number of rows of a terminal, or 24.

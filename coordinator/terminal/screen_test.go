@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"browser-coordinator/internal/must"
 )
 
 // A screen replaces its text, cuts what does not fit, and leaves the last text behind.
@@ -15,10 +17,9 @@ func TestScreen(t *testing.T) {
 		fmt.Fprintf(&long, "line %d\n", i)
 	}
 	out.Reset()
-	if err := s.Show(long.String()); err != nil {
-		t.Fatal(err)
-	}
-	if got := out.String(); !strings.HasPrefix(got, "\x1b[H\x1b[Kline 0\r\n\x1b[Kline 1\r\n") || !strings.HasSuffix(got, "line 22\r\n\x1b[K… 7 more lines") {
+	must.Do(t, s.Show(long.String()))
+	if got := out.String(); !strings.HasPrefix(got, "\x1b[H\x1b[Kline 0\r\n\x1b[Kline 1\r\n") ||
+		!strings.HasSuffix(got, "line 22\r\n\x1b[K… 7 more lines") {
 		t.Errorf("%q", got)
 	}
 	out.Reset()

@@ -75,6 +75,9 @@ func ColouredTable(w io.Writer, rows [][]string, colours []string) error {
 	}
 	for i := 0; plain.Len() > 0; i++ {
 		line, _ := plain.ReadString('\n')
+		if Is(w) {
+			line = Fold(line, Width(w), foldIndent)
+		}
 		first := rows[i][0]
 		if colours[i] != "" {
 			line = Colour(w, colours[i], first) + strings.TrimPrefix(line, first)
@@ -95,7 +98,7 @@ const (
 
 // Colour colours a text, on a terminal only.
 func Colour(w io.Writer, code, text string) string {
-	if !Is(w) || os.Getenv("NO_COLOR") != "" {
+	if !Is(w) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"

@@ -15,7 +15,8 @@ func wordFor(system, name string) string {
 		name = "./" + name // so that it is no flag, on Windows too
 	}
 	special := func(c rune) bool {
-		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_./:@%+=,-", c) && !(c == '\\' && system == "windows")
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_./:@%+=,-", c) &&
+			!(c == '\\' && system == "windows")
 	}
 	switch {
 	case name != "" && strings.IndexFunc(name, special) < 0:

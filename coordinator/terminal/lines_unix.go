@@ -1,0 +1,18 @@
+//go:build unix
+
+package terminal
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// reopen opens a terminal once more, in a mode in which a read can be interrupted. The first
+// one shares its mode with the shell. In the background a read fails, in place of stopping
+// the process.
+func reopen(terminal *os.File) (*os.File, error) {
+	signal.Ignore(syscall.SIGTTIN)
+	return os.OpenFile(fmt.Sprintf("/dev/fd/%d", terminal.Fd()), os.O_RDONLY|syscall.O_NOCTTY, 0)
+}
