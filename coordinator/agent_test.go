@@ -129,7 +129,7 @@ func TestListedWindow(t *testing.T) {
 		t.Fatalf("%+v %v", list, err)
 	}
 	got := list.Windows[0]
-	if *got.Workspace != shop || got.Kind != "terminal" || got.Endpoint.URL != w.first || got.Session == "" || got.PID != w.cmd.Process.Pid {
+	if *got.Workspace != shop || got.Kind != "terminal" || got.Endpoint.URL != w.first || got.Session == "" || got.PID != w.cmd.Process.Pid || got.Pages != 1 {
 		t.Errorf("%+v", got)
 	}
 	if got.Browser.Via != "launched" || !strings.Contains(got.Browser.Product, "Chrom") || !strings.HasPrefix(got.Browser.URL, "ws://127.0.0.1:") {
@@ -139,19 +139,19 @@ func TestListedWindow(t *testing.T) {
 		t.Errorf("probe: %s", out)
 	}
 	var probed []struct {
-		Address, Verdict, Reason, Version string
-		Deleted                           bool
-		Workspace                         *string
-		Folders                           []string
-		PID                               int
-		Browser                           *struct{ URL, Product, Via string }
+		Address, Verdict, Reason, Server string
+		Deleted                          bool
+		Workspace                        *string
+		Folders                          []string
+		PID                              int
+		Browser                          *struct{ URL, Product, Via string }
 	}
 	out := output(t, dir, "probe", "--json")
 	if err := json.Unmarshal([]byte(out), &probed); err != nil || len(probed) != 1 {
 		t.Fatalf("probe --json: %v\n%s", err, out)
 	}
 	if p := probed[0]; p.Verdict != "live" || p.Reason == "" || p.Deleted || p.Workspace == nil || *p.Workspace != shop ||
-		len(p.Folders) != 1 || p.PID != got.PID || p.Version == "" || p.Browser == nil || p.Browser.Via != "launched" || p.Browser.URL == "" {
+		len(p.Folders) != 1 || p.PID != got.PID || p.Server == "" || p.Browser == nil || p.Browser.Via != "launched" || p.Browser.URL == "" {
 		t.Errorf("probe --json: %s", out)
 	}
 	if out := output(t, dir, "endpoint", "--workspace", shop); out != w.first {

@@ -20,7 +20,9 @@ type browserFlags struct {
 	browser, executable      string
 	profile, proxy, viewport string
 	isolated                 bool
-	debuggingPort            *int // nil: none
+	headed, headless         bool
+	noDisplay                string // the next step where there is no display
+	debuggingPort            *int   // nil: none
 
 	chosen provider.Choice
 	locals []string // flags that exclude it
@@ -28,27 +30,38 @@ type browserFlags struct {
 
 // whichBrowser adds the flags that choose a browser.
 func (f *browserFlags) whichBrowser(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.browser, "browser", "", "launch the browser `NAME`: chrome, chromium, msedge or brave (default: the first that is installed)")
-	cmd.Flags().StringVar(&f.executable, "executable", "", "launch the browser `FILE` (default: $"+chrome.EnvBrowser+")")
+	cmd.Flags().StringVar(&f.browser, "browser", "", "launch the browser `NAME`: chrome, chromium, msedge or brave "+
+		"(default: the first that is installed)")
+	cmd.Flags().StringVar(&f.executable, "executable", "",
+		"launch the browser `FILE` (default: $"+chrome.EnvBrowser+")")
 	cmd.MarkFlagsMutuallyExclusive("browser", "executable")
 	complete(cmd, "browser", chrome.Names...)
 }
 
-// launch adds the flags for launching a browser.
-func (f *browserFlags) launch(cmd *cobra.Command) {
+// add adds the flags for launching a browser, and for one that runs elsewhere. headed is
+// whether its window is visible by default. locals are further flags that only concern a
+// browser on this machine.
+func (f *browserFlags) add(cmd *cobra.Command, headed bool, locals ...string) {
 	f.whichBrowser(cmd)
-	cmd.Flags().StringVar(&f.profile, "profile", "", "keep the browser's profile in `DIR` (default: a private profile, removed at the end)")
+	cmd.Flags().BoolVar(&f.headed, "headed", headed, "show the window of the private browser")
+	cmd.Flags().BoolVar(&f.headless, "headless", !headed, "run the browser without a visible window")
+	cmd.MarkFlagsMutuallyExclusive("headed", "headless")
+	usual, noDisplay := "headless", "leave --headed away"
+	if headed {
+		usual, noDisplay = "headed", "add --headless"
+	}
+	f.noDisplay = noDisplay
+	if err := cmd.Flags().MarkHidden(usual); err != nil {
+		panic(err) // only for a flag that is not there
+	}
+	cmd.Flags().StringVar(&f.profile, "profile", "", "keep the browser's profile in `DIR` (default: a private "+
+		"profile, removed at the end)")
 	cmd.Flags().BoolVar(&f.isolated, "isolated", false, "work in a private copy of --profile, removed at the end")
-	cmd.Flags().StringVar(&f.proxy, "proxy-server", "", "send the browser's requests through the proxy `URL`, for example http://127.0.0.1:3128 or socks5://127.0.0.1:1080")
+	cmd.Flags().StringVar(&f.proxy, "proxy-server", "", "send the browser's requests through the proxy `URL`, for "+
+		"example http://127.0.0.1:3128 or socks5://127.0.0.1:1080")
 	cmd.Flags().StringVar(&f.viewport, "viewport", "", "open pages with `SIZE` in pixels, for example 1280x720")
-	cmd.Flags().Func("debugging-port", "open the debugging port `PORT` (without a value: a free one) in place of a private pipe; every user of this machine can then drive the browser and read your files through it", func(text string) error {
-		port, err := strconv.ParseUint(text, 10, 16)
-		if err != nil {
-			return errors.New("want a port from 0 to 65535; 0 selects a free one")
-		}
-		f.debuggingPort = new(int(port))
-		return nil
-	})
+	cmd.Flags().Func("debugging-port", "open the debugging port `PORT` (without a value: a free one) in place of a "+
+		"private pipe; every user of this machine can then drive the browser and read your files through it", f.setPort)
 	cmd.Flags().Lookup("debugging-port").NoOptDefVal = "0"
 	if err := cmd.MarkFlagDirname("profile"); err != nil {
 		panic(err) // only for a flag that is not there
@@ -56,11 +69,22 @@ func (f *browserFlags) launch(cmd *cobra.Command) {
 	complete(cmd, "proxy-server")
 	complete(cmd, "debugging-port")
 	complete(cmd, "viewport", "1280x720", "1440x900", "1920x1080", "390x844")
+	f.elsewhere(cmd, append(locals, "headed", "headless"))
+}
+
+func (f *browserFlags) setPort(text string) error {
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return errors.New("want a port from 0 to 65535; 0 selects a free one")
+	}
+	f.debuggingPort = new(int(port))
+	return nil
 }
 
 // complete offers the values of a flag. Without values it offers nothing.
 func complete(cmd *cobra.Command, flag string, values ...string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values,
+		cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)
 	}
 }
@@ -95,7 +119,8 @@ func (f *browserFlags) check() error {
 		}
 	}
 	if f.isolated && f.profile == "" {
-		return wrongUse("--isolated copies --profile: add --profile DIR, or omit --isolated (without --profile the profile is private anyway)")
+		return wrongUse("--isolated copies --profile: add --profile DIR, or omit --isolated (without --profile the " +
+			"profile is private anyway)")
 	}
 	if f.profile != "" {
 		if info, err := os.Stat(f.profile); err == nil && !info.IsDir() {
@@ -113,15 +138,9 @@ func (f *browserFlags) find() (chrome.Installation, error) {
 // headlessSize is the outer size of a headless browser: a laptop's.
 const headlessSize = "1280x900"
 
-// local is how a browser on this machine is launched.
-type local struct {
-	headless  bool
-	noDisplay string // the next step where there is no display
-	url       string // of the first page
-}
-
-// onDemand is the browser that is launched, or opened elsewhere, when it is needed.
-func (f *browserFlags) onDemand(cmd *cobra.Command, l local, log *slog.Logger) (*launch.OnDemand, error) {
+// onDemand is the browser that is launched, or opened elsewhere, when it is needed. url is
+// that of its first page.
+func (f *browserFlags) onDemand(cmd *cobra.Command, url string, log *slog.Logger) (*launch.OnDemand, error) {
 	source, err := f.choice(cmd).Source(log)
 	if err != nil {
 		return nil, wrongUse("%w", err)
@@ -133,25 +152,37 @@ func (f *browserFlags) onDemand(cmd *cobra.Command, l local, log *slog.Logger) (
 		return nil, err
 	}
 	if strings.Contains(f.proxy, "@") {
-		return nil, wrongUse("--proxy-server: a password must not be on the command line, where every user of this machine can read it, and the browser takes none there")
+		return nil, wrongUse("--proxy-server: a password must not be on the command line, where every user of this " +
+			"machine can read it, and the browser takes none there")
+	}
+	headless := !f.headed
+	if cmd.Flags().Changed("headless") {
+		headless = f.headless
 	}
 	o := chrome.Options{
-		Headless: l.headless, UserDataDir: f.profile, Isolated: f.isolated, Proxy: f.proxy, Viewport: f.viewport, DebuggingPort: f.debuggingPort, URL: l.url, Logger: log,
+		Headless: headless, UserDataDir: f.profile, Isolated: f.isolated, Proxy: f.proxy, Viewport: f.viewport,
+		DebuggingPort: f.debuggingPort, URL: url, Logger: log,
 	}
-	if l.headless && o.Viewport == "" {
+	if headless && o.Viewport == "" {
 		o.Viewport = headlessSize
 	}
-	return launch.New(&launch.Chrome{Find: f.find, Options: o, NoDisplayAdvice: l.noDisplay}), nil
+	return launch.New(&launch.Chrome{Find: f.find, Options: o, NoDisplayAdvice: f.noDisplay}), nil
 }
 
-// elsewhere adds the flags for a browser that runs elsewhere. locals are further flags
-// that only concern a browser on this machine.
-func (f *browserFlags) elsewhere(cmd *cobra.Command, locals ...string) {
-	f.locals = append(locals, "browser", "executable", "profile", "isolated", "proxy-server", "viewport", "debugging-port")
-	cmd.Flags().StringVar(&f.chosen.Grid, "grid", "", "use a browser of the Selenium Grid at `URL` (default: $"+provider.EnvGrid+")")
-	cmd.Flags().StringVar(&f.chosen.Capabilities, "grid-capability", "", "request the WebDriver capabilities in the JSON `FILE` of the grid (default: any chrome)")
-	cmd.Flags().StringVar(&f.chosen.Attach, "attach", "", "use the browser at the CDP `URL` (http, https, ws or wss; default: $"+provider.EnvAttach+")")
-	cmd.Flags().StringVar(&f.chosen.Headers, "headers", "", "send the headers in `FILE`, one \"Name: value\" a line, to the grid or the URL of --attach (default: those in $"+provider.EnvHeaders+")")
+// elsewhere adds the flags for a browser that runs elsewhere, which exclude those for one on
+// this machine.
+func (f *browserFlags) elsewhere(cmd *cobra.Command, locals []string) {
+	f.locals = append(locals, "browser", "executable", "profile", "isolated", "proxy-server", "viewport",
+		"debugging-port")
+	cmd.Flags().StringVar(&f.chosen.Grid, "grid", "", "use a browser of the Selenium Grid at `URL` (default: $"+
+		provider.EnvGrid+")")
+	cmd.Flags().StringVar(&f.chosen.Capabilities, "grid-capability", "",
+		"request the WebDriver capabilities in the JSON `FILE` of the grid (default: any chrome)")
+	cmd.Flags().StringVar(&f.chosen.Attach, "attach", "",
+		"use the browser at the CDP `URL` (http, https, ws or wss; default: $"+provider.EnvAttach+")")
+	cmd.Flags().StringVar(&f.chosen.Headers, "headers", "",
+		"send the headers in `FILE`, one \"Name: value\" a line, to the grid or the URL of --attach (default: those "+
+			"in $"+provider.EnvHeaders+")")
 	complete(cmd, "grid", "http://localhost:4444")
 	complete(cmd, "attach", "http://127.0.0.1:9222")
 	cmd.MarkFlagsMutuallyExclusive("attach", "grid")

@@ -27,9 +27,11 @@ type endpointFlags struct {
 func (f *endpointFlags) add(cmd *cobra.Command) {
 	f.hold = hold(cdpproxy.DefaultHold)
 	cmd.Flags().BoolVar(&f.requireToken, "require-token", false, requireTokenHelp)
-	cmd.Flags().BoolVar(&f.allowClose, "allow-close", false, "allow CDP clients that may change something to close the browser (Browser.close) for everyone")
+	cmd.Flags().BoolVar(&f.allowClose, "allow-close", false,
+		"allow CDP clients that may change something to close the browser (Browser.close) for everyone")
 	cmd.Flags().Var(&f.hold, "hold", "let a CDP client wait up to `DURATION` for a browser; 0 does not wait")
-	cmd.Flags().Func("allow-origin", "admit requests from web pages of `ORIGIN`, for example https://tool.example (repeatable)", func(origin string) error {
+	cmd.Flags().Func("allow-origin", "admit requests from web pages of `ORIGIN`, for example https://tool.example "+
+		"(repeatable)", func(origin string) error {
 		f.allowOrigins = append(f.allowOrigins, origin)
 		return checkOrigin(origin)
 	})
@@ -72,35 +74,31 @@ func (p *program) reportStandby(cmd *cobra.Command, launch bool) {
 	switch {
 	case none == "":
 	case launch:
-		p.notice("Another coordinator already serves the window's address. The program uses the browser of that one, which may end with it.%s\n", none)
+		p.notice("Another coordinator already serves the window's address. The program uses the browser of that one, "+
+			"which may end with it.%s\n", none)
 	default:
-		p.notice("Another coordinator already serves the window's address. This one takes over when that one ends.%s\n", none)
+		p.notice("Another coordinator already serves the window's address. This one takes over when that one "+
+			"ends.%s\n", none)
 	}
 }
 
 // launchFlags configure the browser that is launched when a client needs one.
 type launchFlags struct {
-	launch, headed bool
-	browser        browserFlags
+	launch  bool
+	browser browserFlags
 }
 
-const headedHelp = "show the window of the private browser"
-
-// leaveHeadedAway is the next step where there is no display.
-const leaveHeadedAway = "leave --headed away"
-
-const launchHelp = "start a browser when a client needs one: by the window's launch configuration, or else a private one"
+const launchHelp = "start a browser when a client needs one: by the window's launch configuration, or else a private " +
+	"one"
 
 func (f *launchFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.launch, "launch", false, launchHelp)
-	cmd.Flags().BoolVar(&f.headed, "headed", false, headedHelp)
-	f.browser.launch(cmd)
-	f.browser.elsewhere(cmd, "headed")
+	f.browser.add(cmd, false)
 }
 
 // onDemand is the browser to launch, or to open elsewhere; nil: none.
 func (f *launchFlags) onDemand(p *program, cmd *cobra.Command) (*launch.OnDemand, error) {
-	own, err := f.browser.onDemand(cmd, local{headless: !f.headed, noDisplay: leaveHeadedAway}, p.logger)
+	own, err := f.browser.onDemand(cmd, "", p.logger)
 	switch {
 	case err != nil || own.Provider() != "":
 		return own, err

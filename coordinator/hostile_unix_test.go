@@ -144,7 +144,7 @@ func TestFilesOfAnOpenWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: odd, Folders: []string{shop}, Kind: "vscode", Name: "stand-in"})
+	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: odd, Folders: []string{shop}, Server: vscodeipc.ServerInfo{Name: "stand-in", Kind: "vscode"}})
 	if err != nil {
 		t.Fatal(err)
 	}

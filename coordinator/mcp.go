@@ -29,11 +29,11 @@ import (
 
 // mcpFlags are the flags of the command mcp.
 type mcpFlags struct {
-	workspace, outputDir, secrets      string
-	caps, allowed, blocked             []string
-	noLaunch, headed, launchForClients bool
-	serve                              endpointFlags
-	browser                            browserFlags
+	workspace, outputDir, secrets string
+	caps, allowed, blocked        []string
+	noLaunch, launchForClients    bool
+	serve                         endpointFlags
+	browser                       browserFlags
 }
 
 func (f *mcpFlags) add(cmd *cobra.Command) {
@@ -49,11 +49,9 @@ func (f *mcpFlags) add(cmd *cobra.Command) {
 	complete(cmd, "allowed-origins", "http://localhost:*")
 	complete(cmd, "blocked-origins")
 	flags.StringVar(&f.secrets, "secrets", "", "show agents the values of the dotenv `FILE` only by their names")
-	f.browser.launch(cmd)
-	flags.BoolVar(&f.headed, "headed", false, headedHelp)
+	f.browser.add(cmd, false)
 	flags.BoolVar(&f.launchForClients, "launch", false, launchHelp)
 	flags.BoolVar(&f.noLaunch, "no-launch", false, "never launch a private browser")
-	f.browser.elsewhere(cmd, "headed")
 	cmd.MarkFlagsMutuallyExclusive("grid", "no-launch")
 	cmd.MarkFlagsMutuallyExclusive("launch", "no-launch")
 }
@@ -65,7 +63,7 @@ func (f *mcpFlags) options(cmd *cobra.Command, log *slog.Logger) (o tools.Option
 	if o.Caps, err = checkCaps(cmd, f.caps); err != nil {
 		return o, err
 	}
-	own, err := f.browser.onDemand(cmd, local{headless: !f.headed, noDisplay: leaveHeadedAway}, log)
+	own, err := f.browser.onDemand(cmd, "", log)
 	if err != nil {
 		return o, err
 	}
@@ -186,7 +184,7 @@ func (p *program) runMCP(ctx context.Context, options tools.Options, serve servi
 	endpoints.Follow(ctx, registry.Want{Explicit: options.Workspace, Dir: options.Dir})
 
 	server := tools.NewServer(options)
-	defer status.ServeAgents(p.logger, server.Alone)()
+	defer status.ServeAgents(p.logger, windows, server.Alone)()
 	err := server.Run(ctx, &mcpstdio.Transport{})
 	if errors.Is(err, context.Canceled) {
 		return nil // interrupted: some hosts end their servers this way

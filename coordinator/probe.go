@@ -22,11 +22,8 @@ type verdictJSON struct {
 
 // liveJSON are the members of a live window.
 type liveJSON struct {
-	Workspace *string         `json:"workspace"`
-	Folders   []string        `json:"folders"`
-	PID       int             `json:"pid"`
-	Version   string          `json:"version"`
-	Browser   *status.Browser `json:"browser"`
+	status.Identity
+	Browser *status.Browser `json:"browser"`
 }
 
 func (p *program) probeCommand() *cobra.Command {
@@ -39,7 +36,7 @@ func (p *program) probeCommand() *cobra.Command {
   live          it responded
   busy          it accepted the connection, but did not respond in time
   stale         no process listens; deleted, unless --dry-run is given
-  incompatible  it speaks another protocol or version
+  incompatible  it speaks another protocol or version, or agents cannot use it
   foreign       it is not a socket of yours, and stays
 
 The exit code is 0 if all are live or deleted, else 1.`,
@@ -84,9 +81,7 @@ func (p *program) printVerdicts(verdicts []vscodeipc.Verdict) error {
 		switch {
 		case v.Verdict == vscodeipc.Live:
 			colour = terminal.Green
-			if v.Hello.Workspace != nil {
-				row[1] = *v.Hello.Workspace
-			}
+			row[1] = v.Hello.Workspace
 			if b := v.Hello.State.Browser; b != nil {
 				row[2] = b.Product
 			}
@@ -105,10 +100,7 @@ func describeVerdicts(verdicts []vscodeipc.Verdict) []verdictJSON {
 	for _, v := range verdicts {
 		j := verdictJSON{Address: string(v.Address), Verdict: v.Verdict, Reason: v.Reason, Deleted: v.Deleted}
 		if h := v.Hello; h != nil {
-			j.liveJSON = &liveJSON{h.Workspace, append([]string{}, h.Folders...), h.PID, h.Server.Version, nil}
-			if b := h.State.Browser; b != nil {
-				j.Browser = &status.Browser{Product: b.Product, Via: b.Via, URL: b.URL}
-			}
+			j.liveJSON = &liveJSON{status.Identify(*h), status.BrowserOf(*h)}
 		}
 		out = append(out, j)
 	}

@@ -49,6 +49,7 @@ On a terminal it stays up to date until you press Ctrl+C. Otherwise, and with
 			case err != nil:
 				return err
 			case asJSON:
+				report.CountPages(ctx)
 				return terminal.JSON(p.out, report)
 			case report.Empty():
 				p.notice("%s\n", status.Nothing)

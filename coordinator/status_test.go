@@ -172,11 +172,13 @@ func TestStatusOfAgentsWithoutWindow(t *testing.T) {
 	})
 }
 
-// A window of an older version does not report its agents, and that is named.
-func TestStatusOfOlderWindow(t *testing.T) {
+// A small window lists no clients. The agents that work in it are listed all the same, and
+// nobody is told to update it.
+func TestStatusOfSmallWindow(t *testing.T) {
 	t.Parallel()
-	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
+	w := toolstest.OpenWindow(t)
 	w.Allow(vscodeipc.AccessView)
+	host(t, toolstest.Dir, w.Folder).Must("browser_tabs", args{"action": "list"})
 	of := func(r status.Report) *status.Window {
 		at := slices.IndexFunc(r.Windows, func(each status.Window) bool { return each.Workspace != nil && *each.Workspace == w.Folder })
 		if at < 0 {
@@ -184,8 +186,10 @@ func TestStatusOfOlderWindow(t *testing.T) {
 		}
 		return &r.Windows[at]
 	}
-	r := awaitStatus(t, toolstest.Dir, func(r status.Report) bool { return of(r) != nil })
-	if got := of(r); got.ClientsUnknown != "this window does not report its agents: update stand-in 1" || got.Access != "view" || got.Browser != nil || got.Endpoint.Served {
+	r := awaitStatus(t, toolstest.Dir, func(r status.Report) bool {
+		return of(r) != nil && busy(of(r).Clients, toolstest.Host.Name, "browser_tabs list") != nil
+	})
+	if got := of(r); got.ClientsUnknown != "" || got.Access != "view" || got.Browser == nil {
 		t.Errorf("%+v", got)
 	}
 }

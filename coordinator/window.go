@@ -12,6 +12,7 @@ import (
 	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/serving"
+	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/coordinator/window"
 	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
@@ -19,7 +20,6 @@ import (
 
 func (p *program) windowCommand() *cobra.Command {
 	var given, startURL string
-	var headless bool
 	var browser browserFlags
 	var mode string
 	var serve endpointFlags
@@ -60,25 +60,45 @@ window opens the next one at the same address.`,
 					return wrongUse("--url %q: want an address, for example http://localhost:5173", given)
 				}
 			}
-			own, err := browser.onDemand(cmd, local{headless: headless, noDisplay: "add --headless", url: startURL}, p.logger)
+			own, err := browser.onDemand(cmd, startURL, p.logger)
 			if err != nil {
 				return err
 			}
 			options := window.Options{
 				Workspace: workspace, Browser: own, Access: vscodeipc.AccessMode(mode), Version: version(), Logger: p.logger,
 			}
+			if options.Access == vscodeipc.AccessAsk {
+				end := p.askOnTerminal(&options)
+				defer end()
+			}
 			return p.runWindow(cmd, options, serve)
 		},
 	}
 	workspaceFlag(cmd, &given)
-	cmd.Flags().StringVar(&mode, "access", string(policy.ModeFull), "allow clients everything (`MODE` full) or only reading (view); in ask they only read too, since a terminal cannot ask the user")
+	cmd.Flags().StringVar(&mode, "access", string(policy.ModeFull),
+		"allow clients everything (`MODE` full), only reading (view), or what you allow on this terminal (ask)")
 	complete(cmd, "access", "full", "ask", "view")
 	serve.add(cmd)
-	cmd.Flags().BoolVar(&headless, "headless", false, "run the browser without a visible window")
-	browser.launch(cmd)
 	cmd.Flags().StringVar(&startURL, "url", "", "open `URL` as the first page")
-	browser.elsewhere(cmd, "headless", "url")
+	browser.add(cmd, true, "url")
 	return cmd
+}
+
+// askOnTerminal has the window's user asked on this terminal, until end is called. Where
+// there is none, the mode is view.
+func (p *program) askOnTerminal(options *window.Options) (end func()) {
+	var lines *terminal.Lines
+	if terminal.Is(p.err) {
+		lines = terminal.ReadLines(p.in)
+	}
+	if lines == nil {
+		options.Access = vscodeipc.AccessView
+		p.notice("You cannot be asked here, since this is no terminal: clients may only look, as with --access view.\n")
+		return func() {}
+	}
+	options.Terminal = window.NewTerminal(lines.Typed, p.err)
+	p.notice("You are asked here before an agent acts, and when a CDP client connects.\n")
+	return lines.Close
 }
 
 func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve endpointFlags) (err error) {
@@ -116,7 +136,9 @@ func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve en
 	}
 	if at := slices.IndexFunc(listing.Windows, func(w registry.Window) bool { return w.Workspace == options.Workspace }); at >= 0 {
 		other := listing.Windows[at]
-		p.notice("Another window has this folder already (%s, process %d). While both are open, the address leads to the browser of the window that opened first, and agents must name one of them.\n", other.Kind, other.PID)
+		p.notice("Another window has this folder already (%s, process %d). While both are open, the address leads to "+
+			"the browser of the window that opened first, and agents must name one of them.\n",
+			other.Server.Kind, other.PID)
 	}
 	product := w.Product
 	if provider := options.Browser.Provider(); provider != "" {

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"browser-coordinator/internal/must"
 )
 
 // BenchmarkPing measures pings in turn with bare echoes over the same kind of socket,
@@ -24,9 +26,7 @@ func BenchmarkPing(b *testing.B) {
 	s := serve(b, ServerOptions{Workspace: home(b)})
 	c := connect(b, s.Address())
 	pingOnce := func() {
-		if err := ping(c, b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, ping(c, b.Context()))
 	}
 	names := []string{"ping", "echo", "hop"}
 	kinds := []func(){pingOnce, bareEcho(b, false), bareEcho(b, true)}
@@ -67,10 +67,7 @@ func measure(b *testing.B, do func()) {
 // bareEcho returns a function that sends a line of a ping's size and waits for its echo.
 // With hop, a goroutine of its own reads the echo.
 func bareEcho(b *testing.B, hop bool) func() {
-	l, err := net.Listen("unix", filepath.Join(home(b), "echo.sock"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	l := must.Get(net.Listen("unix", filepath.Join(home(b), "echo.sock")))(b)
 	var owned sync.WaitGroup
 	owned.Go(func() {
 		conn, err := l.Accept()
@@ -80,10 +77,7 @@ func bareEcho(b *testing.B, hop bool) func() {
 		defer conn.Close()
 		io.Copy(struct{ io.Writer }{conn}, struct{ io.Reader }{conn}) // no splice
 	})
-	conn, err := net.Dial("unix", l.Addr().String())
-	if err != nil {
-		b.Fatal(err)
-	}
+	conn := must.Get(net.Dial("unix", l.Addr().String()))(b)
 	b.Cleanup(func() {
 		conn.Close()
 		l.Close()
@@ -110,9 +104,7 @@ func bareEcho(b *testing.B, hop bool) func() {
 		if _, err := conn.Write(line); err != nil {
 			b.Fatal(err)
 		}
-		if err := read(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, read())
 	}
 }
 

@@ -121,7 +121,8 @@ func helloFault(err error) error {
 func errVersion(fault *Error) error {
 	var data struct{ Supported []int }
 	if json.Unmarshal(fault.Data, &data) != nil || len(data.Supported) == 0 {
-		return fmt.Errorf("%w: it does not speak version %d of the window protocol: %w", errIncompatible, version, fault)
+		return fmt.Errorf("%w: it does not speak version %d of the window protocol: %w", errIncompatible, version,
+			fault)
 	}
 	older := "the window (in an editor: its extension)"
 	if slices.Max(data.Supported) > version {
@@ -135,7 +136,8 @@ func errVersion(fault *Error) error {
 // this address.
 func (h *Hello) check(a Address) error {
 	if h.Version != version {
-		return fmt.Errorf("%w: its hello has version %d of the window protocol, the request had %d", errIncompatible, h.Version, version)
+		return fmt.Errorf("%w: its hello has version %d of the window protocol, the request had %d", errIncompatible,
+			h.Version, version)
 	}
 	if err := h.fits(a); err != nil {
 		return err
@@ -166,6 +168,22 @@ func (c *client) call(ctx context.Context, command string, arg, result any) erro
 		return fmt.Errorf("call %s: decode its result: %w", command, err)
 	}
 	return nil
+}
+
+// subscribe is dial with a subscription, which everybody needs who uses a window. The hello
+// has the state that the first event changes.
+func subscribe(ctx context.Context, a Address, o DialOptions) (*client, error) {
+	c, err := dial(ctx, a, o)
+	if err != nil {
+		return nil, err
+	}
+	first, err := c.listen(ctx)
+	if err != nil {
+		c.close()
+		return nil, helloFault(err)
+	}
+	c.hello.Seq, c.hello.State = first.Seq, first.State
+	return c, nil
 }
 
 // listen subscribes to the window's state. All events after that of the response follow.

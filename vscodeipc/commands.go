@@ -91,7 +91,8 @@ type AskArg struct {
 }
 
 // AskResult is the user's decision: Decision is "allow", "refuse" or, for a client that
-// connects, "view"; Scope is "once" or "session". Reason, of a refusal, is "human", "timeout", "stopped" or "mode" today.
+// connects, "view"; Scope is "once" or "session". Reason, of a refusal, is "human", "timeout",
+// "stopped" or "mode" today.
 type AskResult struct {
 	Decision string `json:"decision"`
 	Scope    string `json:"scope"`

@@ -69,7 +69,8 @@ func decodeValue(raw json.RawMessage, v reflect.Value, path string, allowed boun
 		}
 		v.SetInt(n)
 	default: // booleans, and the caller's type for a result
-		if err := json.Unmarshal(raw, v.Addr().Interface()); err != nil || string(raw) == "null" && v.Kind() == reflect.Bool {
+		if err := json.Unmarshal(raw, v.Addr().Interface()); err != nil || string(raw) == "null" &&
+			v.Kind() == reflect.Bool {
 			return errPayload(path, "a "+v.Type().String())
 		}
 	}
@@ -113,7 +114,7 @@ func decodeMembers(raw json.RawMessage, v reflect.Value, path string) *Error {
 			return errPayload(path+"/"+name, "there")
 		case !given:
 			continue
-		case string(value) == "null" && option == "" && field.Type.Kind() == reflect.Pointer:
+		case string(value) == "null" && isNullable(field):
 			v.Field(i).SetZero()
 			continue
 		}
@@ -122,6 +123,12 @@ func decodeMembers(raw json.RawMessage, v reflect.Value, path string) *Error {
 		}
 	}
 	return nil
+}
+
+// isNullable reports whether null stands for the zero value of a member.
+func isNullable(field reflect.StructField) bool {
+	optional := strings.HasSuffix(field.Tag.Get("json"), ",omitempty")
+	return field.Type.Kind() == reflect.Pointer && !optional || field.Tag.Get("null") != ""
 }
 
 func boundsOf(tag reflect.StructTag) bounds {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/vscodeipc/internal/socket"
 )
 
@@ -33,15 +34,10 @@ func checkMode(t *testing.T, path string, want os.FileMode) {
 // taken.
 func TestAnothersNameIsKept(t *testing.T) {
 	home(t)
-	bound, err := socket.Bind(t.Context(), "0123456789abcdef")
-	if err != nil {
-		t.Fatal(err)
-	}
+	bound := must.Get(socket.Bind(t.Context(), "0123456789abcdef"))(t)
 	path := string(bound.Address)
 	other := fake(t, path+".new", script(helloAnswer))
-	if err := os.Rename(string(other), path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(string(other), path))
 	if err := bound.Unbind(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -50,10 +46,13 @@ func TestAnothersNameIsKept(t *testing.T) {
 
 func TestDirectoriesThatAreRefused(t *testing.T) {
 	for name, make := range map[string]func(dir string) error{
-		"wide":    func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o750)) },
-		"a file":  func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
-		"a link":  func(dir string) error { return errors.Join(os.Mkdir(dir+"-x", 0o700), os.Symlink(dir+"-x", dir)) },
-		"foreign": func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chown(dir, otherUser, otherUser)) },
+		"wide":   func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o750)) },
+		"a file": func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
+		"a link": func(dir string) error { return errors.Join(os.Mkdir(dir+"-x", 0o700), os.Symlink(dir+"-x", dir)) },
+		"foreign": func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o700),
+				os.Chown(dir, otherUser, otherUser))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "foreign" {
@@ -61,13 +60,13 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 			}
 			home(t)
 			dir := filepath.Dir(socketPath(t, ""))
-			if err := errors.Join(os.Remove(dir), make(dir)); err != nil {
-				t.Fatal(err)
-			}
-			if s, err := Serve(t.Context(), ServerOptions{Name: "test", Kind: "terminal"}); !errors.Is(err, socket.ErrForeign) {
+			must.Do(t, os.Remove(dir), make(dir))
+			if s, err := Serve(t.Context(), ServerOptions{Server: ServerInfo{Name: "test",
+				Kind: "terminal"}}); !errors.Is(err, socket.ErrForeign) {
 				t.Errorf("Serve gives %v, %v", s, err)
 			}
-			if _, err := dial(t.Context(), Address(filepath.Join(dir, "ipc-0123456789abcdef.sock")), DialOptions{}); !errors.Is(err, socket.ErrForeign) {
+			if _, err := dial(t.Context(), Address(filepath.Join(dir, "ipc-0123456789abcdef.sock")),
+				DialOptions{}); !errors.Is(err, socket.ErrForeign) {
 				t.Errorf("dial gives %v", err)
 			}
 			if all, err := List(); !errors.Is(err, socket.ErrForeign) || len(all) != 0 {
@@ -82,9 +81,7 @@ func openToAll(t *testing.T, path string) {
 	t.Helper()
 	dir := filepath.Dir(path)
 	for _, each := range []string{filepath.Dir(filepath.Dir(dir)), filepath.Dir(dir), dir} {
-		if err := os.Chmod(each, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(each, 0o777))
 	}
 }
 
@@ -95,9 +92,7 @@ func TestPeerOfAnotherUser(t *testing.T) {
 	s := serve(t, ServerOptions{Workspace: home(t)})
 	path := string(s.Address())
 	openToAll(t, path)
-	if err := os.Chmod(path, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(path, 0o777))
 	if p := start(t, "client", path, other); p.first != "hung up" {
 		t.Errorf("another user's process gets %q", p.first)
 	}
@@ -114,20 +109,17 @@ func TestWindowOfAnotherUser(t *testing.T) {
 	path := name(t, 0)
 	openToAll(t, path)
 	start(t, "listener", path, other)
-	if err := os.Chmod(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Dir(path), 0o700))
 	for _, reason := range []string{"belongs to uid 54321, not to uid 0", "runs as uid 54321, not as uid 0"} {
 		_, err := dial(t.Context(), Address(path), DialOptions{})
 		if !errors.Is(err, socket.ErrForeign) || !strings.Contains(err.Error(), reason) {
 			t.Errorf("dial gives %v", err)
 		}
-		if v := probeAll(t, ProbeOptions{})[path]; v.Verdict != Foreign || v.Deleted || !strings.Contains(v.Reason, reason) {
+		if v := probeAll(t, ProbeOptions{})[path]; v.Verdict != Foreign || v.Deleted ||
+			!strings.Contains(v.Reason, reason) {
 			t.Errorf("the verdict is %+v", v)
 		}
-		if err := errors.Join(os.Chown(path, 0, 0), os.Chmod(path, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chown(path, 0, 0), os.Chmod(path, 0o600))
 	}
 }
 
@@ -136,14 +128,13 @@ func TestWindowOfAnotherUser(t *testing.T) {
 func longData(t *testing.T) (data string) {
 	t.Helper()
 	parent := shortDir(t)
-	if err := os.Chmod(parent, 0o777|os.ModeSticky); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(parent, 0o777|os.ModeSticky))
 	before := socket.SharedParent
 	t.Cleanup(func() { socket.SharedParent = before })
 	socket.SharedParent = parent
 	root := filepath.Join(shortDir(t), strings.Repeat("d", 120))
-	for name, value := range map[string]string{"HOME": root, "XDG_DATA_HOME": root, "XDG_RUNTIME_DIR": "", "TMPDIR": ""} {
+	for name, value := range map[string]string{"HOME": root, "XDG_DATA_HOME": root, "XDG_RUNTIME_DIR": "",
+		"TMPDIR": ""} {
 		t.Setenv(name, value)
 	}
 	return filepath.Join(root, socket.DirName)
@@ -161,7 +152,7 @@ func serveHere(t *testing.T) (dir string) {
 
 // TestShortDirectory: a window whose directory is too long for sockets listens in a
 // random one, which a private file names. Windows that start at the same time choose
-// one.
+// one, and a sweep includes it.
 func TestShortDirectory(t *testing.T) {
 	data := longData(t)
 	ended := make(chan struct{}, 8)
@@ -191,24 +182,15 @@ func TestShortDirectory(t *testing.T) {
 	if entries, err := os.ReadDir(data); err != nil || len(entries) != 1 {
 		t.Errorf("beside the file there is %v, %v", entries, err)
 	}
-	if v := probeAll(t, ProbeOptions{}); len(v) != cap(ended) || v[string(found[0])].Verdict != Live {
+	killed := must.Get(socket.Bind(t.Context(), "0123456789abcdef"))(t)
+	killed.Listener.Close() // as when its process is killed
+	v := probeAll(t, ProbeOptions{})
+	if len(v) != cap(ended)+1 || v[string(found[0])].Verdict != Live || !v[string(killed.Address)].Deleted {
 		t.Errorf("Probe returns %+v", v)
 	}
-	if _, err := dial(t.Context(), Address(filepath.Join(data, "ipc-0123456789abcdef.sock")), DialOptions{}); err == nil || !strings.Contains(err.Error(), "bytes") {
+	if _, err := dial(t.Context(), Address(filepath.Join(data, "ipc-0123456789abcdef.sock")),
+		DialOptions{}); err == nil || !strings.Contains(err.Error(), "bytes") {
 		t.Errorf("a path that is too long gives %v", err)
-	}
-}
-
-// TestShortDirectoryIsCleaned: the sweep includes the short directory.
-func TestShortDirectoryIsCleaned(t *testing.T) {
-	data := longData(t)
-	bound, err := socket.Bind(t.Context(), "0123456789abcdef")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bound.Listener.Close() // as when a process is killed
-	if v := probeAll(t, ProbeOptions{})[string(bound.Address)]; !v.Deleted || filepath.Dir(string(bound.Address)) == data {
-		t.Errorf("Probe returns %+v", v)
 	}
 }
 
@@ -220,8 +202,9 @@ func TestPrivateParentOfTheShortDirectory(t *testing.T) {
 		"private":        {func(string) error { return nil }, true},
 		"others may see": {func(dir string) error { return os.Chmod(dir, 0o755) }, false},
 		"missing":        {os.Remove, false},
-		"a link":         {func(dir string) error { return errors.Join(os.Remove(dir), os.Symlink("/tmp", dir)) }, false},
-		"another's":      {func(dir string) error { return os.Chown(dir, otherUser, otherUser) }, false},
+		"a link": {func(dir string) error { return errors.Join(os.Remove(dir), os.Symlink("/tmp", dir)) },
+			false},
+		"another's": {func(dir string) error { return os.Chown(dir, otherUser, otherUser) }, false},
 	} {
 		for _, variable := range []string{"XDG_RUNTIME_DIR", "TMPDIR"} {
 			t.Run(variable+"/"+name, func(t *testing.T) {
@@ -230,12 +213,11 @@ func TestPrivateParentOfTheShortDirectory(t *testing.T) {
 				}
 				longData(t)
 				parent := shortDir(t)
-				if err := test.make(parent); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, test.make(parent))
 				t.Setenv(variable, parent)
 				s := serve(t, ServerOptions{Workspace: "/x"})
-				if dir := filepath.Dir(string(s.Address())); (dir == filepath.Join(parent, socket.DirName)) != test.used {
+				if dir := filepath.Dir(string(s.Address())); (dir == filepath.Join(parent,
+					socket.DirName)) != test.used {
 					t.Errorf("it listens in %s", dir)
 				}
 				t.Setenv(variable, "") // an MCP host sets few variables for its servers
@@ -255,9 +237,7 @@ func TestAnotherUserTakesTheName(t *testing.T) {
 	start(t, "directory", filepath.Join(socket.SharedParent, socket.DirName+"-0"), other)
 	var was string
 	t.Run("predictable", func(t *testing.T) { was = serveHere(t) }) // and closes it
-	if err := os.Remove(was); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(was))
 	start(t, "directory", was, other)
 	if all, err := List(); len(all) != 0 || err != nil {
 		t.Errorf("List returns %v, %v", all, err)
@@ -292,9 +272,7 @@ func TestSpoiledShortName(t *testing.T) {
 			data := longData(t)
 			serve(t, ServerOptions{Workspace: "/x"})
 			dirs := watchDirs(t)
-			if err := spoil(filepath.Join(data, socket.ShortName)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, spoil(filepath.Join(data, socket.ShortName)))
 			next := serve(t, ServerOptions{Workspace: "/y"})
 			awaitFound(t, dirs, func() bool { return reachable(t, next) })
 		})

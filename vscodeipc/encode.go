@@ -10,7 +10,8 @@ import (
 var noPayload = json.RawMessage("{}")
 
 func encodeRequest(n int64, kind string, payload any) ([]byte, error) {
-	return endLine(`{"id":`+strconv.FormatInt(n, 10)+`,"type":"`+kind+`","version":`+strconv.Itoa(version), "payload", payload)
+	head := `{"id":` + strconv.FormatInt(n, 10) + `,"type":"` + kind + `","version":` + strconv.Itoa(version)
+	return endLine(head, "payload", payload)
 }
 
 // encodeEvent returns an event's line; seq is 0 for an event without a number.

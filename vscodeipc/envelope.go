@@ -42,7 +42,8 @@ func decodeRequest(line []byte) (request, *Error) {
 	}
 	if r.id, ok = decodeID(e.id); !ok {
 		r.id = noID
-		return r, errorf(codeMalformed, nil, "id must be a string of 1 to 64 characters, none of them half of a surrogate pair, or an integer from 0 to %d", maxInteger)
+		return r, errorf(codeMalformed, nil, "id must be a string of 1 to 64 characters, none of them half of a "+
+			"surrogate pair, or an integer from 0 to %d", maxInteger)
 	}
 	if r.kind, ok = decodeString(e.kind); !ok || r.kind == "" {
 		return r, errorf(codeMalformed, nil, "type must be a string that is not empty")
@@ -57,7 +58,8 @@ func decodeRequest(line []byte) (request, *Error) {
 			older = "the window"
 		}
 		return r, errorf(codeUnsupportedVersion, map[string]any{"supported": []int{version}},
-			"incompatible: the window speaks version %d of the window protocol and the request version %d; update %s", version, spoken, older)
+			"incompatible: the window speaks version %d of the window protocol and the request version %d; update %s",
+			version, spoken, older)
 	}
 	r.payload = e.payload
 	return r, nil

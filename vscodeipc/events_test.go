@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"browser-coordinator/internal/must"
 )
 
 // TestEventAndCheckHasNoGap subscribes clients while the state changes continuously.
@@ -61,26 +63,6 @@ func sized(bytes int) State {
 	return state
 }
 
-func TestOnlyChangesAreSent(t *testing.T) {
-	s := serve(t, ServerOptions{Workspace: home(t)})
-	c := connect(t, s.Address())
-	listen(t, c)
-	setState(t, s, State{Revision: 9}) // empty like the first: no change
-	setState(t, s, numbered(1))
-	setState(t, s, numbered(1))
-	if e := <-c.events; e.kind != "state" || e.seq != 1 || stateOf(t, e).Revision != 1 {
-		t.Errorf("first came %+v", e)
-	}
-	setState(t, s, numbered(2))
-	var a stateAnswer
-	if err := c.request(t.Context(), "state", nil, &a); err != nil || a.Seq != 2 || a.State.Revision != 2 {
-		t.Errorf("the state is %+v, %v", a, err)
-	}
-	if e := <-c.events; e.seq != 2 {
-		t.Errorf("then came %+v", e)
-	}
-}
-
 // TestReaderThatNeverReads: the window disconnects it with a reason, and it delays no
 // other client.
 func TestReaderThatNeverReads(t *testing.T) {
@@ -106,10 +88,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 		}
 	}
 	// Read at once: the window waits only a second for its last line to be sent.
-	all, err := io.ReadAll(stuck.lines)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(io.ReadAll(stuck.lines))(t)
 	lines := bytes.SplitAfter(all, []byte("\n"))
 	if last := lines[len(lines)-2]; !bytes.Contains(last, []byte(`"type":"bye","payload":{"reason":"slow_reader"`)) {
 		t.Errorf("the last line is %.80q", last)
@@ -185,9 +164,7 @@ func TestSubscriptionsEndWithTheirConnections(t *testing.T) {
 		}
 		setState(t, s, State{Browser: &Browser{URL: "ws://127.0.0.1:1/", Product: way, Via: "launched"}})
 		for _, conn := range conns {
-			if err := leave(conn); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, leave(conn))
 		}
 		for _, c := range served {
 			<-c.ctx.Done() // the last thing that the read loop does

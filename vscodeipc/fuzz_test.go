@@ -10,6 +10,8 @@ import (
 	"testing/iotest"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"browser-coordinator/internal/must"
 )
 
 // vectorLines returns the single lines in the vectors, valid and invalid.
@@ -45,7 +47,8 @@ func FuzzLines(f *testing.F) {
 				want = append(want, part)
 			}
 		}
-		for _, r := range []io.Reader{bytes.NewReader(stream), iotest.OneByteReader(bytes.NewReader(stream)), iotest.DataErrReader(bytes.NewReader(stream))} {
+		for _, r := range []io.Reader{bytes.NewReader(stream), iotest.OneByteReader(bytes.NewReader(stream)),
+			iotest.DataErrReader(bytes.NewReader(stream))} {
 			var got [][]byte
 			reader := newLineReader(r)
 			line, err := reader.next()
@@ -87,7 +90,8 @@ func FuzzRequest(f *testing.F) {
 			}
 			return // with a number that is too large for the schema's validator
 		}
-		if _, ok := members["success"]; ok || !bytes.Equal(line, bytes.ToValidUTF8(line, nil)) || !jsontext.Value(line).IsValid(jsontext.AllowDuplicateNames(true)) {
+		if _, ok := members["success"]; ok || !bytes.Equal(line, bytes.ToValidUTF8(line, nil)) ||
+			!jsontext.Value(line).IsValid(jsontext.AllowDuplicateNames(true)) {
 			return // a response to the schema; not JSON to the decoder; other characters to the schema
 		}
 		if err := schema.Validate(members); (err == nil) != (fault == nil) {
@@ -96,10 +100,7 @@ func FuzzRequest(f *testing.F) {
 		if fault != nil {
 			return
 		}
-		again, err := reencodeRequest(r, r.payload)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(reencodeRequest(r, r.payload))(t)
 		back, fault := decodeRequest(again)
 		if fault != nil || back.id != r.id || back.kind != r.kind {
 			t.Errorf("%s came back as %s: %v", line, again, fault)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/vscodeipc/internal/identity"
 )
 
@@ -27,16 +28,14 @@ func (v identityVector) path(t testing.TB) string {
 	if v.Hex == "" {
 		return v.Path
 	}
-	b, err := hex.DecodeString(v.Hex)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(hex.DecodeString(v.Hex))(t)
 	return string(b)
 }
 
 func identityVectors(t testing.TB, goos string) []identityVector {
 	t.Helper()
-	vectors := slices.DeleteFunc(readVectors[identityVector](t, "identity"), func(v identityVector) bool { return v.System != goos })
+	vectors := slices.DeleteFunc(readVectors[identityVector](t, "identity"),
+		func(v identityVector) bool { return v.System != goos })
 	if len(vectors) == 0 {
 		t.Fatalf("no vectors for %s", goos)
 	}
@@ -66,29 +65,15 @@ func TestIdentityVectors(t *testing.T) {
 }
 
 func TestCanonicalOnDisk(t *testing.T) {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	shop := filepath.Join(root, "dev", "Shop")
-	if err := os.MkdirAll(filepath.Join(shop, "sub"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(shop, "sub"), 0o700))
 	file := filepath.Join(shop, "all.code-workspace")
-	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("{}"), 0o600))
 	link := filepath.Join(root, "link")
-	if err := os.Symlink(shop, link); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(link, filepath.Join(root, "link2")); err != nil {
-		t.Fatal(err)
-	}
-	want, err := identity.Spell(runtime.GOOS, shop)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(shop, link))
+	must.Do(t, os.Symlink(link, filepath.Join(root, "link2")))
+	want := must.Get(identity.Spell(runtime.GOOS, shop))(t)
 	t.Chdir(shop)
 	for name, path := range map[string]string{
 		"itself":                        shop,
@@ -104,7 +89,8 @@ func TestCanonicalOnDisk(t *testing.T) {
 			t.Errorf("%s: got %q, %v; want %q", name, got, err, want)
 		}
 	}
-	if got, err := Canonical(filepath.Join(link, "all.code-workspace")); err != nil || got != want+string(filepath.Separator)+"all.code-workspace" {
+	if got, err := Canonical(filepath.Join(link, "all.code-workspace")); err != nil ||
+		got != want+string(filepath.Separator)+"all.code-workspace" {
 		t.Errorf("workspace file: got %q, %v", got, err)
 	}
 	if got, err := Canonical(filepath.Join(root, "missing")); !errors.Is(err, fs.ErrNotExist) {

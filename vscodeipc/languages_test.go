@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/vscodeipc/internal/identity"
 )
 
@@ -98,16 +99,11 @@ func TestLanguagesAgreeOnPaths(t *testing.T) {
 	}
 	node := nodeProgram(t, "spell.ts")
 	node.Stdin = &input
-	output, err := node.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(node.Output())(t)
 	d := json.NewDecoder(bytes.NewReader(output))
 	for i, path := range paths {
 		var got string
-		if err := d.Decode(&got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Decode(&got))
 		if got != want[i] {
 			t.Errorf("%s: %q in TypeScript, %q in Go", path, got, want[i])
 		}
@@ -146,22 +142,14 @@ func TestLanguagesAgreeOnRequests(t *testing.T) {
 // answersTo returns everything that a window sends in response to a line.
 func answersTo(t *testing.T, address Address, line string) []response {
 	t.Helper()
-	conn, err := net.Dial("unix", string(address))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("unix", string(address)))(t)
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
 	if _, err := io.WriteString(conn, line+"\n"); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.(*net.UnixConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.(*net.UnixConn).CloseWrite())
+	text := must.Get(io.ReadAll(conn))(t)
 	var answers []response
 	for each := range bytes.Lines(text) {
 		var a response

@@ -3,6 +3,7 @@ package vscodeipc
 import (
 	"encoding/json"
 	"log/slog"
+	"strings"
 )
 
 // discard is the default logger.
@@ -41,19 +42,34 @@ type ServerInfo struct {
 	Start   string `json:"start,omitempty"`
 }
 
-// Hello is how a window identifies itself (spec 5). Workspace is nil for a window
-// without a folder.
+func (s ServerInfo) String() string { return strings.TrimSpace(s.Name + " " + s.Version) }
+
+// Hello is how a window identifies itself (spec 5). Workspace is empty for a window
+// without a folder, and null in JSON.
 type Hello struct {
 	Version   int        `json:"version"`
 	Server    ServerInfo `json:"server"`
 	Session   string     `json:"session" min:"1"`
 	PID       int        `json:"pid" min:"1"`
-	Workspace *string    `json:"workspace"`
+	Workspace string     `json:"workspace" null:"empty"`
 	Folders   []string   `json:"folders"`
 	Commands  []string   `json:"commands"`
 	Events    []string   `json:"events"`
 	Seq       int64      `json:"seq"`
 	State     State      `json:"state"`
+}
+
+// MarshalJSON writes null for a window without a workspace.
+func (h Hello) MarshalJSON() ([]byte, error) {
+	type members Hello
+	encoded := struct {
+		members
+		Workspace *string `json:"workspace"`
+	}{members: members(h)}
+	if h.Workspace != "" {
+		encoded.Workspace = &h.Workspace
+	}
+	return json.Marshal(encoded)
 }
 
 // State is everything that a window reports of its debugging (spec 8). The window

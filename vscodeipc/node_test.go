@@ -13,22 +13,22 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"browser-coordinator/internal/must"
 )
 
 // nodeProgram builds a program of testdata on the extension's core.
 func nodeProgram(t *testing.T, source string, args ...string) *exec.Cmd {
 	t.Helper()
-	esbuild, err := filepath.Abs("../extension/node_modules/.bin/esbuild")
-	if err != nil {
-		t.Fatal(err)
-	}
+	esbuild := must.Get(filepath.Abs("../extension/node_modules/.bin/esbuild"))(t)
 	if _, err := os.Stat(esbuild); errors.Is(err, fs.ErrNotExist) {
 		t.Skip("the extension's tools are not installed; run: npm ci in extension/")
 	}
 	script := filepath.Join(t.TempDir(), "program.mjs")
 	// Some modules are CommonJS, which a module of the other kind lacks require for.
 	const require = `--banner:js=import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`
-	build := exec.Command(esbuild, "testdata/"+source, "--bundle", "--platform=node", "--format=esm", require, "--log-level=warning", "--outfile="+script)
+	build := exec.Command(esbuild, "testdata/"+source, "--bundle", "--platform=node", "--format=esm", require,
+		"--log-level=warning", "--outfile="+script)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v: %s", source, err, out)
 	}
@@ -40,25 +40,14 @@ func nodeProgram(t *testing.T, source string, args ...string) *exec.Cmd {
 // startNode starts a window of the extension's core, which serves until its stdin ends.
 func startNode(t *testing.T, node *exec.Cmd) (stdin io.WriteCloser, address Address) {
 	t.Helper()
-	stdin, err := node.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := node.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := node.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdin = must.Get(node.StdinPipe())(t)
+	stdout := must.Get(node.StdoutPipe())(t)
+	must.Do(t, node.Start())
 	t.Cleanup(func() {
 		node.Process.Kill() // fails if it has ended
 		node.Wait()
 	})
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(bufio.NewReader(stdout).ReadString('\n'))(t)
 	return stdin, Address(strings.TrimSpace(line))
 }
 
@@ -109,7 +98,8 @@ func TestBothLanguagesAgreeOnAShortDirectory(t *testing.T) {
 	node := nodeProgram(t, "window.ts", folder, "serve") // may skip the test
 	started := make(chan *Server)
 	go func() {
-		s, err := Serve(t.Context(), ServerOptions{Workspace: folder, Name: "test", Kind: "terminal"})
+		s, err := Serve(t.Context(), ServerOptions{Workspace: folder,
+			Server: ServerInfo{Name: "test", Kind: "terminal"}})
 		if err != nil {
 			t.Error(err)
 		}
@@ -121,7 +111,8 @@ func TestBothLanguagesAgreeOnAShortDirectory(t *testing.T) {
 		return
 	}
 	defer closeServer(t, s)
-	if dir, other := filepath.Dir(string(address)), filepath.Dir(string(s.Address())); dir != filepath.Join(private, "browser-coordinator-mcp") || dir != other {
+	if dir, other := filepath.Dir(string(address)), filepath.Dir(string(s.Address())); dir != filepath.Join(private,
+		"browser-coordinator-mcp") || dir != other {
 		t.Errorf("they listen in %s and %s", dir, other)
 	}
 	t.Setenv("XDG_RUNTIME_DIR", "") // clients use the file
@@ -152,9 +143,7 @@ func TestBothLanguagesOnOneName(t *testing.T) {
 	}
 	sweeper := start(t, "sweeper", "", nil)
 	for _, node := range nodes {
-		if err := node.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, node.Start())
 		t.Cleanup(func() { node.Process.Kill() }) // fails if it has ended
 		go func() { ended <- node.Wait() }()
 	}

@@ -5,13 +5,16 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"browser-coordinator/internal/must"
 )
 
 func servePipe(t *testing.T, folder string) *Server {
 	t.Helper()
-	s, err := Serve(t.Context(), ServerOptions{Workspace: folder, Folders: []string{folder}, Kind: "terminal", Name: "test", Commands: map[string]Handler{
-		"echo": func(_ context.Context, c Call) (any, error) { return c.Arg, nil },
-	}})
+	s, err := Serve(t.Context(), ServerOptions{Workspace: folder, Folders: []string{folder},
+		Server: ServerInfo{Name: "test", Kind: "terminal"}, Commands: map[string]Handler{
+			"echo": func(_ context.Context, c Call) (any, error) { return c.Arg, nil },
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,10 +31,7 @@ func TestPipe(t *testing.T) {
 	if found := find(Hash(folder)); !slices.Contains(found, s.Address()) {
 		t.Errorf("the addresses are %v, without %s", found, s.Address())
 	}
-	c, err := dial(ctx, s.Address(), DialOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(dial(ctx, s.Address(), DialOptions{}))(t)
 	defer c.close()
 	if c.hello.Session != s.hello.Session {
 		t.Errorf("another window answered: %+v", c.hello)
@@ -43,9 +43,7 @@ func TestPipe(t *testing.T) {
 	if _, err := c.listen(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetState(State{Access: Access{Mode: AccessView}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.SetState(State{Access: Access{Mode: AccessView}}))
 	var state State
 	if err := decodeStrict((<-c.events).payload, &state); err != nil || state.Access.Mode != AccessView {
 		t.Errorf("the event is %+v, %v", state, err)

@@ -24,8 +24,9 @@ const (
 )
 
 const (
-	probeTime    = 1500 * time.Millisecond // for the responses
-	probeAllTime = 1950 * time.Millisecond // with deleting, which takes milliseconds unless another process holds the lock
+	probeTime = 1500 * time.Millisecond // for the responses
+	// with deleting, which takes milliseconds unless another process holds the lock
+	probeAllTime = 1950 * time.Millisecond
 )
 
 // Verdict is the result of a probe of one address.
@@ -86,9 +87,10 @@ func removeStale(ctx context.Context, verdicts []Verdict) {
 	}
 }
 
-// probe probes one address. The zero verdict means that the address has disappeared.
+// probe probes one address: a window that agents cannot subscribe to is not live. The zero
+// verdict means that the address has disappeared.
 func probe(ctx context.Context, a Address, o DialOptions) Verdict {
-	c, err := dial(ctx, a, o)
+	c, err := subscribe(ctx, a, o)
 	if err == nil {
 		hello := c.hello
 		c.close()

@@ -14,17 +14,14 @@ import (
 	"testing"
 	"time"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/vscodeipc/internal/socket"
 )
 
 // probeAll returns the verdicts by address.
 func probeAll(t testing.TB, o ProbeOptions) map[string]Verdict {
 	t.Helper()
-	verdicts, err := probeInTime(t, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return verdicts
+	return must.Get(probeInTime(t, o))(t)
 }
 
 func probeInTime(t testing.TB, o ProbeOptions) (map[string]Verdict, error) {
@@ -43,7 +40,7 @@ func probeInTime(t testing.TB, o ProbeOptions) (map[string]Verdict, error) {
 
 func TestProbeVerdicts(t *testing.T) {
 	folder := home(t)
-	live := serve(t, ServerOptions{Workspace: folder, Version: "3"})
+	live := serve(t, ServerOptions{Workspace: folder, Server: ServerInfo{Version: "3"}})
 	stopped := startWindow(t, "")
 	stopped.stop(t)
 	killed := startWindow(t, "/x")
@@ -52,14 +49,12 @@ func TestProbeVerdicts(t *testing.T) {
 	otherName := filepath.Join(filepath.Dir(dead), "other.sock")
 	deadSocket(t, dead)
 	deadSocket(t, otherName)
-	if err := errors.Join(
+	must.Do(t,
 		os.WriteFile(file, []byte("precious"), 0o600),
 		os.Symlink(string(live.Address()), link),
 		syscall.Mkfifo(fifo, 0o600),
 		os.Mkdir(dir, 0o700),
-	); err != nil {
-		t.Fatal(err)
-	}
+	)
 	garbage, newer, silent := name(t, 6), name(t, 7), name(t, 8)
 	fake(t, garbage, script("who are you?\n"))
 	fake(t, newer, script(`{"id":1,"success":false,"error":{"code":"unsupported_version","message":"too old","data":{"supported":[3]}}}`+"\n"))
@@ -87,7 +82,7 @@ func TestProbeVerdicts(t *testing.T) {
 				t.Errorf("%s (%s): %v", address, verdict, err)
 			}
 		}
-		if h := verdicts[string(live.Address())].Hello; h == nil || *h.Workspace != folder || h.Server.Version != "3" {
+		if h := verdicts[string(live.Address())].Hello; h == nil || h.Workspace != folder || h.Server.Version != "3" {
 			t.Errorf("the live window's hello is %+v", h)
 		}
 	}
@@ -143,9 +138,7 @@ func TestProbeReportsForeignDirectories(t *testing.T) {
 	folder := home(t)
 	s := serve(t, ServerOptions{Workspace: folder})
 	wide := filepath.Join(os.Getenv("HOME"), ".local", "share", "browser-coordinator-mcp")
-	if err := errors.Join(os.MkdirAll(wide, 0o700), os.Chmod(wide, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(wide, 0o700), os.Chmod(wide, 0o755))
 	dead := filepath.Join(wide, filepath.Base(string(s.Address())))
 	deadSocket(t, dead)
 	verdicts, err := probeInTime(t, ProbeOptions{})
@@ -211,11 +204,10 @@ func TestProbeWhileTheLockIsHeld(t *testing.T) {
 	dead := name(t, 1)
 	deadSocket(t, dead)
 	lock := filepath.Join(filepath.Dir(dead), ".lock")
-	if err := os.WriteFile(lock, []byte(strconv.Itoa(os.Getppid())+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(lock, []byte(strconv.Itoa(os.Getppid())+"\n"), 0o600))
 	verdicts := probeAll(t, ProbeOptions{})
-	if v := verdicts[dead]; v.Verdict != Stale || v.Deleted || !strings.Contains(v.Reason, "not deleted") || !strings.Contains(v.Reason, lock) {
+	if v := verdicts[dead]; v.Verdict != Stale || v.Deleted || !strings.Contains(v.Reason, "not deleted") ||
+		!strings.Contains(v.Reason, lock) {
 		t.Errorf("the dead one: %+v", v)
 	}
 	if v := verdicts[stopped.first]; v.Verdict != Busy {

@@ -5,7 +5,6 @@ package vscodeipc
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"browser-coordinator/internal/must"
 )
 
 // The test binary as another process, in one of several roles.
@@ -28,11 +29,12 @@ const (
 )
 
 // roles run until stdin ends. Each prints a line as soon as it is ready.
-var roles = map[string]func(arg string) error{"window": beWindow, "sweeper": beSweeper, "client": beClient, "listener": beListener, "directory": beDirectory}
+var roles = map[string]func(arg string) error{"window": beWindow, "sweeper": beSweeper, "client": beClient,
+	"listener": beListener, "directory": beDirectory}
 
 func beWindow(workspace string) error {
 	s, err := Serve(context.Background(), ServerOptions{
-		Workspace: workspace, Kind: "terminal", Name: "helper",
+		Workspace: workspace, Server: ServerInfo{Name: "helper", Kind: "terminal"},
 		Commands: map[string]Handler{"wait": waitForCancel}, NoDeadline: []string{"wait"},
 	})
 	if err != nil {
@@ -105,27 +107,16 @@ type process struct {
 // start starts a process, which ends with the test. attributes may be nil.
 func start(t testing.TB, role, arg string, attributes *syscall.SysProcAttr) *process {
 	t.Helper()
-	binary, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := must.Get(os.Executable())(t)
 	if attributes != nil {
 		binary = copyOf(t, binary)
 	}
 	p := &process{Cmd: exec.Command(binary)}
 	p.Env = append(os.Environ(), roleEnv+"="+role+" "+arg, "GORACE=atexit_sleep_ms=0")
 	p.Stderr, p.SysProcAttr, p.Dir = os.Stderr, attributes, "/"
-	stdin, err := p.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdin := must.Get(p.StdinPipe())(t)
+	stdout := must.Get(p.StdoutPipe())(t)
+	must.Do(t, p.Start())
 	t.Cleanup(func() {
 		p.Process.Kill() // an error means that the test has ended it
 		p.Wait()
@@ -141,15 +132,10 @@ func start(t testing.TB, role, arg string, attributes *syscall.SysProcAttr) *pro
 // copyOf returns a copy of the binary in a folder that other users may enter.
 func copyOf(t testing.TB, original string) string {
 	t.Helper()
-	self, err := os.ReadFile(original)
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.ReadFile(original))(t)
 	dir := shortDir(t)
 	binary := filepath.Join(dir, "other")
-	if err := errors.Join(os.WriteFile(binary, self, 0o755), os.Chmod(dir, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(binary, self, 0o755), os.Chmod(dir, 0o755))
 	return binary
 }
 
@@ -182,9 +168,7 @@ func (p *process) kill() {
 // stop returns when the process has stopped.
 func (p *process) stop(t testing.TB) {
 	t.Helper()
-	if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Process.Signal(syscall.SIGSTOP))
 	var status syscall.WaitStatus
 	if _, err := syscall.Wait4(p.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatalf("the window did not stop: %v, %v", status, err)
@@ -193,9 +177,7 @@ func (p *process) stop(t testing.TB) {
 
 func (p *process) resume(t testing.TB) {
 	t.Helper()
-	if err := p.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Process.Signal(syscall.SIGCONT))
 }
 
 func (p *process) address() Address { return Address(p.first) }

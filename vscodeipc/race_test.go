@@ -45,7 +45,8 @@ func TestAnswersRaceCancels(t *testing.T) {
 		var lines strings.Builder
 		for i := range calls {
 			command := []string{"race", "deaf"}[i%2]
-			fmt.Fprintf(&lines, `{"id":"call %d","type":"call","version":2,"payload":{"command":%q,"arg":%d}}`+"\n", i, command, i)
+			fmt.Fprintf(&lines, `{"id":"call %d","type":"call","version":2,"payload":{"command":%q,"arg":%d}}`+"\n",
+				i, command, i)
 		}
 		if _, err := c.Write([]byte(lines.String())); err != nil {
 			t.Fatal(err)
@@ -67,7 +68,8 @@ func TestAnswersRaceCancels(t *testing.T) {
 			}
 			answered[id] = outcomeOf(m)
 			var i int
-			if n, _ := fmt.Sscanf(id, "cancel %d", &i); n == 1 && answered[id] == "false" && answered[fmt.Sprint("call ", i)] == "" {
+			if n, _ := fmt.Sscanf(id, "cancel %d", &i); n == 1 && answered[id] == "false" &&
+				answered[fmt.Sprint("call ", i)] == "" {
 				t.Fatalf("round %d: call %d is not in flight, and not answered either", round, i)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/vscodeipc/internal/socket"
 )
 
@@ -40,10 +41,7 @@ func TestReloadedWindow(t *testing.T) {
 		<-changed
 		s, changed = w.Snapshot()
 	}
-	c, err := w.connection(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(w.connection(t.Context()))(t)
 	if c.hello.Session != fresh.hello.Session {
 		t.Error("it is with the old window")
 	}
@@ -77,39 +75,30 @@ func TestOverlappingReload(t *testing.T) {
 	connect(t, third.Address())
 }
 
-func TestNoWorkspace(t *testing.T) {
-	home(t)
-	s := serve(t, ServerOptions{})
-	if h := connect(t, s.Address()).hello; h.Workspace != nil || h.Folders == nil {
-		t.Errorf("hello is %+v", h)
-	}
-}
-
+// TestWatchDirsThatComeAndGo: windows are noticed also where their directory comes later, and
+// where the system has no file watches left, which is common on Linux beside many editors. The
+// error is simulated: a real one would take the watches from every program of the user.
 func TestWatchDirsThatComeAndGo(t *testing.T) {
-	folder := home(t)
-	dirs := watchDirs(t) // none of them exists
-	one := serve(t, ServerOptions{Workspace: folder})
-	<-dirs.Changes()
-	dir := filepath.Dir(string(one.Address()))
-	if err := os.Rename(dir, dir+"-away"); err != nil {
-		t.Fatal(err)
+	for name, notify := range map[string]func() (*fsnotify.Watcher, error){
+		"by events":  fsnotify.NewWatcher,
+		"by polling": func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE },
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := socket.NewNotify
+			socket.NewNotify = notify
+			t.Cleanup(func() { socket.NewNotify = before })
+			folder := home(t)
+			dirs := watchDirs(t) // none of them exists
+			there := func() bool { return len(find(Hash(folder))) > 0 }
+			one := serve(t, ServerOptions{Workspace: folder})
+			awaitFound(t, dirs, there)
+			dir := filepath.Dir(string(one.Address()))
+			must.Do(t, os.Rename(dir, dir+"-away"))
+			awaitFound(t, dirs, func() bool { return !there() })
+			serve(t, ServerOptions{Workspace: folder})
+			awaitFound(t, dirs, there)
+		})
 	}
-	awaitFound(t, dirs, func() bool { return len(find(Hash(folder))) == 0 })
-	serve(t, ServerOptions{Workspace: folder})
-	awaitFound(t, dirs, func() bool { return len(find(Hash(folder))) > 0 })
-}
-
-// TestWatchDirsWithoutWatches: the system has no file watches left, which is common on
-// Linux beside many editors. The watcher still notices windows. The error is simulated: a
-// real one would take the watches from every program of the user.
-func TestWatchDirsWithoutWatches(t *testing.T) {
-	folder := home(t)
-	before := socket.NewNotify
-	socket.NewNotify = func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
-	t.Cleanup(func() { socket.NewNotify = before })
-	dirs := watchDirs(t)
-	serve(t, ServerOptions{Workspace: folder})
-	awaitFound(t, dirs, func() bool { return len(find(Hash(folder))) > 0 })
 }
 
 // TestWatchDirsMadeAgain removes a directory while a client is connected to a socket in
@@ -117,18 +106,13 @@ func TestWatchDirsWithoutWatches(t *testing.T) {
 func TestWatchDirsMadeAgain(t *testing.T) {
 	folder := home(t)
 	path := name(t, 0)
-	first, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(net.Listen("unix", path))(t)
 	defer first.Close()
 	first.(*net.UnixListener).SetUnlinkOnClose(false)
 	dialRaw(t, Address(path))
 	dirs := watchDirs(t)
 	for _, gone := range []string{path, filepath.Dir(path)} {
-		if err := os.Remove(gone); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(gone))
 		select {
 		case <-dirs.Changes():
 		case <-time.After(30 * time.Second):
@@ -162,7 +146,7 @@ func TestWindowsOfSandboxedEditors(t *testing.T) {
 			if diff := cmp.Diff([]Address{w.address()}, find(Hash(folder))); diff != "" {
 				t.Errorf("the addresses: %s", diff)
 			}
-			if h := connect(t, w.address()).hello; h.Workspace == nil || *h.Workspace != folder {
+			if h := connect(t, w.address()).hello; h.Workspace != folder {
 				t.Errorf("hello is %+v", h)
 			}
 			w.kill()
@@ -197,7 +181,7 @@ func TestAllNamesTaken(t *testing.T) {
 	if found := find(Hash(folder)); len(found) != 9 {
 		t.Errorf("the addresses are %v", found)
 	}
-	_, err := Serve(t.Context(), ServerOptions{Name: "test", Kind: "terminal", Workspace: folder})
+	_, err := Serve(t.Context(), ServerOptions{Server: ServerInfo{Name: "test", Kind: "terminal"}, Workspace: folder})
 	if err == nil || !strings.Contains(err.Error(), "coordinator probe") {
 		t.Errorf("the tenth window: %v", err)
 	}

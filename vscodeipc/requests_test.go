@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"browser-coordinator/internal/must"
 )
 
 // vectorWindow is the window for the vectors.
@@ -52,9 +54,7 @@ func checkInvalid(t *testing.T, c *rawConn, v invalidVector) {
 		t.Fatal("the connection ended without an error")
 	}
 	var wantID any
-	if err := json.Unmarshal(v.Expect.ID, &wantID); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(v.Expect.ID, &wantID))
 	fault := answer["error"].(map[string]any)
 	if fault["code"] != v.Expect.Code || !cmp.Equal(answer["id"], wantID) {
 		t.Fatalf("got %v for id %v, want %s for id %v", fault, answer["id"], v.Expect.Code, wantID)
@@ -99,13 +99,14 @@ func expectBye(t *testing.T, c *rawConn, reason string) {
 
 func TestOneWindowOneClient(t *testing.T) {
 	folder := home(t)
-	s := serve(t, ServerOptions{Workspace: folder, Folders: []string{folder}, Commands: map[string]Handler{"echo": echo}})
+	s := serve(t, ServerOptions{Workspace: folder, Folders: []string{folder},
+		Commands: map[string]Handler{"echo": echo}})
 	found := find(Hash(folder))
 	if diff := cmp.Diff([]Address{s.Address()}, found); diff != "" {
 		t.Fatalf("the addresses: %s", diff)
 	}
 	c := connect(t, found[0])
-	if h := c.hello; h.Workspace == nil || *h.Workspace != folder || h.Session != s.hello.Session {
+	if h := c.hello; h.Workspace != folder || h.Session != s.hello.Session {
 		t.Errorf("hello is %+v", h)
 	}
 	var back map[string]int
@@ -124,14 +125,26 @@ func TestOneWindowOneClient(t *testing.T) {
 	}
 	setState(t, s, want)
 	want.Revision = 1
+	setState(t, s, want) // no change
 	e := <-c.events
 	if diff := cmp.Diff(want, stateOf(t, e)); diff != "" || e.kind != "state" || e.seq != 1 {
 		t.Errorf("the event is %+v: %s", e, diff)
+	}
+	setState(t, s, numbered(2))
+	var a stateAnswer
+	if err := c.request(t.Context(), "state", nil, &a); err != nil || a.Seq != 2 || a.State.Revision != 2 {
+		t.Errorf("the state is %+v, %v", a, err)
+	}
+	if e := <-c.events; e.seq != 2 {
+		t.Errorf("then came %+v", e)
 	}
 	closeServer(t, s)
 	c.loops.Wait()
 	if found := find(Hash(folder)); len(found) != 0 {
 		t.Errorf("after Close there is %v", found)
+	}
+	if h := connect(t, serve(t, ServerOptions{}).Address()).hello; h.Workspace != "" || h.Folders == nil {
+		t.Errorf("without a folder the hello is %+v", h)
 	}
 }
 
@@ -171,7 +184,8 @@ func TestCallErrors(t *testing.T) {
 	fails := func(err error) Handler { return func(context.Context, Call) (any, error) { return nil, err } }
 	gives := func(result any) Handler { return func(context.Context, Call) (any, error) { return result, nil } }
 	s := serve(t, ServerOptions{Workspace: home(t), Commands: map[string]Handler{
-		"refuse":  fails(&Error{Code: CodeRefused, Message: "the user refuses", Data: json.RawMessage(`{"rule":"ask"}`)}),
+		"refuse": fails(&Error{Code: CodeRefused, Message: "the user refuses",
+			Data: json.RawMessage(`{"rule":"ask"}`)}),
 		"fail":    fails(errors.New("it broke")),
 		"late":    fails(context.DeadlineExceeded),
 		"channel": gives(make(chan int)),
@@ -187,7 +201,8 @@ func TestCallErrors(t *testing.T) {
 			t.Errorf("%s gives %v, want %s", command, err, code)
 		}
 	}
-	if err := c.call(t.Context(), "fail", strings.Repeat("x", maxLine), nil); err == nil || !strings.Contains(err.Error(), "longer than") {
+	if err := c.call(t.Context(), "fail", strings.Repeat("x", maxLine), nil); err == nil ||
+		!strings.Contains(err.Error(), "longer than") {
 		t.Errorf("an argument over the limit gives %v", err)
 	}
 }
@@ -237,9 +252,7 @@ func TestPieces(t *testing.T) {
 		c := dialRaw(t, s.Address())
 		c.send(`{"id":1,"type":"ping","version":2}`)
 		c.send(`{"id":2,"type":"call","version":2,"payload":{"command":"echo","arg":[1]}}`)
-		if err := c.Conn.(*net.UnixConn).CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Conn.(*net.UnixConn).CloseWrite())
 		if m := c.receive(); m["id"] != 1.0 || m["success"] != true {
 			t.Errorf("ping: %v", m)
 		}
@@ -253,9 +266,7 @@ func TestPieces(t *testing.T) {
 	t.Run("a call that goes on after the last line", func(t *testing.T) {
 		c := dialRaw(t, s.Address())
 		c.send(`{"id":1,"type":"call","version":2,"payload":{"command":"wait"}}`)
-		if err := c.Conn.(*net.UnixConn).CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Conn.(*net.UnixConn).CloseWrite())
 		if m := c.receive(); m == nil || m["error"].(map[string]any)["code"] != codeCancelled {
 			t.Errorf("it gets %v", m)
 		}
@@ -330,7 +341,8 @@ func TestTooManyConnections(t *testing.T) {
 	}
 	for range 20 {
 		c := dialRaw(t, s.Address())
-		io.WriteString(c, `{"id":1,"type":"call","version":2,"payload":{"command":"act"}}`+"\n") // fails if the window has disconnected by then
+		// fails if the window has disconnected by then
+		io.WriteString(c, `{"id":1,"type":"call","version":2,"payload":{"command":"act"}}`+"\n")
 		expectBye(t, c, "too_many_connections")
 	}
 	_, err := dial(t.Context(), s.Address(), DialOptions{})

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/internal/must"
 )
 
 // fullHello is a hello with every member of the schema, for a window without a folder.
@@ -50,9 +52,7 @@ var spoilt = map[string]func(holder map[string]any, name string){
 func eachSpoilt(t *testing.T, test func(at, how string, hello map[string]any)) {
 	t.Helper()
 	var root map[string]any
-	if err := json.Unmarshal([]byte(fullHello), &root); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(fullHello), &root))
 	var walk func(value any, at string)
 	walk = func(value any, at string) {
 		switch value := value.(type) {
@@ -124,9 +124,7 @@ func TestHelloWithoutARequiredMember(t *testing.T) {
 // allowed.
 func TestStateThatIsSpoilt(t *testing.T) {
 	var whole struct{ State any }
-	if err := json.Unmarshal([]byte(fullHello), &whole); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(fullHello), &whole))
 	listen := success(2, map[string]any{"session": "s", "seq": 0, "state": whole.State})
 	eachSpoilt(t, func(at, how string, hello map[string]any) {
 		if how != "of another type" || !strings.HasPrefix(at, "/state/") {
@@ -135,11 +133,13 @@ func TestStateThatIsSpoilt(t *testing.T) {
 		t.Run(at, func(t *testing.T) {
 			event, _ := json.Marshal(map[string]any{"type": "state", "seq": 1, "payload": hello["state"]})
 			home(t)
-			w := Watch(fake(t, name(t, 0), script(success(1, json.RawMessage(fullHello)), listen+string(event)+"\n")), DialOptions{})
+			w := Watch(fake(t, name(t, 0), script(success(1, json.RawMessage(fullHello)), listen+string(event)+"\n")),
+				DialOptions{})
 			defer w.Close()
 			for {
 				now, changed := w.Snapshot()
-				if isAccess(at) && now.Connected && now.State.Access.Mode == AccessView || !isAccess(at) && errors.Is(now.Err, errIncompatible) {
+				if isAccess(at) && now.Connected && now.State.Access.Mode == AccessView || !isAccess(at) &&
+					errors.Is(now.Err, errIncompatible) {
 					return
 				}
 				select {
@@ -160,10 +160,7 @@ func TestUnknownAccess(t *testing.T) {
 	} {
 		t.Run(access, func(t *testing.T) {
 			hello := strings.Replace(fullHello, `{"mode":"full","stopped":[]}`, access, 1)
-			c, err := dialScript(t, success(1, json.RawMessage(hello)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(dialScript(t, success(1, json.RawMessage(hello))))(t)
 			if got := c.hello.State.Access; got.Mode != AccessView {
 				t.Errorf("it is %+v", got)
 			}
@@ -176,10 +173,7 @@ func TestUnknownAccess(t *testing.T) {
 // more stopped clients it is not known who is stopped, so that all may only read. The schema
 // has the same bounds, and this package's windows keep them.
 func TestListsOfAStateAreBounded(t *testing.T) {
-	s, err := newServer(ServerOptions{Name: "test", Kind: "terminal"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(newServer(ServerOptions{Server: ServerInfo{Name: "test", Kind: "terminal"}}))(t)
 	defer s.cancel()
 	for name, c := range map[string]struct {
 		sessions, pages, stopped int
@@ -194,14 +188,12 @@ func TestListsOfAStateAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			state := State{
 				DebugSessions: slices.Repeat([]DebugSession{{ID: "d", Name: "D", Type: "t"}}, c.sessions),
-				Pages:         slices.Repeat([]PageEndpoint{{DebugSession: "d", Name: "P", URL: "ws://127.0.0.1:2/x"}}, c.pages),
-				Access:        Access{Mode: AccessFull, Stopped: slices.Repeat([]string{"c"}, c.stopped)},
+				Pages: slices.Repeat([]PageEndpoint{{DebugSession: "d", Name: "P",
+					URL: "ws://127.0.0.1:2/x"}}, c.pages),
+				Access: Access{Mode: AccessFull, Stopped: slices.Repeat([]string{"c"}, c.stopped)},
 			}.normal()
 			fits := c.mode == AccessFull
-			text, err := json.Marshal(state)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal(state))(t)
 			if err := schemaOf(t, "State").Validate(decodeAny(t, text)); fits != (err == nil) {
 				t.Errorf("the schema returns %v", err)
 			}
@@ -228,15 +220,13 @@ func TestIntegersInEveryForm(t *testing.T) {
 		`"line":1`, `"line":1E0`, `"endColumn":2`, `"endColumn":0.2e1`).Replace(fullHello)
 	answer := strings.Replace(success(1, json.RawMessage(hello)), `"id":1,`, `"id":1.0,`, 1)
 	result := `{"id":2e0,"success":true,"payload":{"result":{"session":"s","thread":3.0,"state":"paused","frame":{"id":1e1,"name":"f","line":12.0}}}}` + "\n"
-	c, err := dialScript(t, answer, result)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(dialScript(t, answer, result))(t)
 	if h := c.hello; h.Version != 2 || h.PID != 1 || h.State.Editor.Line != 1 || h.State.Editor.EndColumn != 2 {
 		t.Errorf("the hello is %+v", h)
 	}
 	var step StepResult
-	if err := c.call(t.Context(), "debug.step", StepArg{Action: "over"}, &step); err != nil || *step.Thread != 3 || step.Frame.ID != 10 || step.Frame.Line != 12 {
+	if err := c.call(t.Context(), "debug.step", StepArg{Action: "over"}, &step); err != nil || *step.Thread != 3 ||
+		step.Frame.ID != 10 || step.Frame.Line != 12 {
 		t.Errorf("the result is %+v, %v", step, err)
 	}
 }

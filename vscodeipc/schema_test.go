@@ -14,17 +14,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"browser-coordinator/internal/must"
 )
 
 func readSchema(t testing.TB) (s jsonschema.Schema) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(specDir, "schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(specDir, "schema.json")))(t)
+	must.Do(t, json.Unmarshal(text, &s))
 	return s
 }
 
@@ -41,10 +38,7 @@ func schemaOf(t testing.TB, def string) *jsonschema.Resolved {
 		t.Fatalf("the schema has no %s", def)
 	}
 	s.ID, s.OneOf, s.Ref = "", nil, "#/$defs/"+def
-	resolved, err := s.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resolved := must.Get(s.Resolve(nil))(t)
 	schemas[def] = resolved
 	return resolved
 }
@@ -52,9 +46,7 @@ func schemaOf(t testing.TB, def string) *jsonschema.Resolved {
 func decodeAny(t testing.TB, text []byte) any {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &v))
 	return v
 }
 
@@ -156,7 +148,8 @@ func TestTypesHaveTheSchemasMembers(t *testing.T) {
 // TestMessageVectors decodes and encodes every valid message. The result is equal in all
 // members that the schema defines.
 func TestMessageVectors(t *testing.T) {
-	kinds := map[string]*jsonschema.Resolved{"request": schemaOf(t, "Request"), "response": schemaOf(t, "Response"), "event": schemaOf(t, "Event")}
+	kinds := map[string]*jsonschema.Resolved{"request": schemaOf(t, "Request"), "response": schemaOf(t, "Response"),
+		"event": schemaOf(t, "Event")}
 	for _, v := range readVectors[messageVector](t, "messages") {
 		t.Run(v.Name, func(t *testing.T) {
 			if err := kinds[v.Kind].Validate(decodeAny(t, v.Line)); err != nil {
@@ -264,9 +257,7 @@ func through(t *testing.T, def string, raw json.RawMessage) any {
 		t.Fatalf("no Go type is bound to %s", def)
 	}
 	into := reflect.New(typ).Interface()
-	if err := json.Unmarshal(raw, into); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, into))
 	return into
 }
 
@@ -299,17 +290,15 @@ func TestCommandVectors(t *testing.T) {
 			for word := range strings.SplitSeq(v.Command, ".") {
 				def.WriteString(strings.ToUpper(word[:1]) + word[1:])
 			}
-			for name, raw := range map[string]json.RawMessage{def.String() + "Arg": v.Arg, def.String() + "Result": v.Result} {
+			for name, raw := range map[string]json.RawMessage{def.String() + "Arg": v.Arg,
+				def.String() + "Result": v.Result} {
 				if err := schemaOf(t, name).Validate(decodeAny(t, raw)); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 				if _, bound := goType[name]; !bound && string(raw) == "{}" {
 					continue // a result that only confirms
 				}
-				again, err := json.Marshal(through(t, name, raw))
-				if err != nil {
-					t.Fatal(err)
-				}
+				again := must.Get(json.Marshal(through(t, name, raw)))(t)
 				if diff := cmp.Diff(decodeAny(t, raw), decodeAny(t, again)); diff != "" {
 					t.Errorf("%s came back changed: %s", name, diff)
 				}

@@ -37,12 +37,9 @@ type Handler func(ctx context.Context, call Call) (result any, err error)
 
 // ServerOptions describes a window.
 type ServerOptions struct {
-	Workspace  string   // canonical path; empty for a window without a folder
-	Folders    []string // canonical paths
-	Kind       string   // required: "vscode" or "terminal"
-	Name       string   // required: the serving program
-	Version    string   // its version
-	Start      string   // how its user starts a browser, see ServerInfo; may be empty
+	Server     ServerInfo // Name and Kind are required
+	Workspace  string     // canonical path; empty for a window without a folder
+	Folders    []string   // canonical paths
 	Commands   map[string]Handler
 	NoDeadline []string // commands that wait for the user; all others have 5 s
 	Logger     *slog.Logger
@@ -86,8 +83,8 @@ func Serve(ctx context.Context, o ServerOptions) (*Server, error) {
 }
 
 func newServer(o ServerOptions) (*Server, error) {
-	if o.Name == "" || o.Kind == "" {
-		return nil, errors.New("ServerOptions needs Name and Kind")
+	if o.Server.Name == "" || o.Server.Kind == "" {
+		return nil, errors.New("ServerOptions needs the server's Name and Kind")
 	}
 	var random [16]byte
 	rand.Read(random[:]) // never fails
@@ -96,18 +93,18 @@ func newServer(o ServerOptions) (*Server, error) {
 		s.log = discard
 	}
 	s.hello = Hello{
-		Version:  version,
-		Server:   ServerInfo{o.Name, o.Version, o.Kind, o.Start},
-		Session:  hex.EncodeToString(random[:]),
-		PID:      os.Getpid(),
-		Folders:  append([]string{}, o.Folders...),
-		Commands: slices.AppendSeq([]string{}, maps.Keys(o.Commands)),
-		Events:   []string{"state"},
+		Version:   version,
+		Server:    o.Server,
+		Session:   hex.EncodeToString(random[:]),
+		PID:       os.Getpid(),
+		Workspace: o.Workspace,
+		Folders:   append([]string{}, o.Folders...),
+		Commands:  slices.AppendSeq([]string{}, maps.Keys(o.Commands)),
+		Events:    []string{"state"},
 	}
 	slices.Sort(s.hello.Commands)
 	s.key = "pid-" + strconv.Itoa(s.hello.PID)
 	if o.Workspace != "" {
-		s.hello.Workspace = &o.Workspace
 		s.key = Hash(o.Workspace)
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())

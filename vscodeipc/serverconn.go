@@ -160,7 +160,8 @@ func (c *serverConn) state(r request, _ struct{}) *Error {
 func (c *serverConn) listen(r request, l listenRequest) *Error {
 	for _, event := range l.Events {
 		if event != "state" { // a window of this package has no other
-			return errorf(codeUnknownEvent, map[string]any{"offered": c.server.hello.Events}, "the event %q is not offered", event)
+			return errorf(codeUnknownEvent, map[string]any{"offered": c.server.hello.Events},
+				"the event %q is not offered", event)
 		}
 	}
 	c.server.listen(c, r)
@@ -170,7 +171,8 @@ func (c *serverConn) listen(r request, l listenRequest) *Error {
 func (c *serverConn) call(r request, p callRequest) *Error {
 	handler, ok := c.server.options.Commands[p.Command]
 	if !ok {
-		return errorf(CodeUnknownCommand, map[string]any{"offered": c.server.hello.Commands}, "the command %q is not offered", p.Command)
+		return errorf(CodeUnknownCommand, map[string]any{"offered": c.server.hello.Commands},
+			"the command %q is not offered", p.Command)
 	}
 	ctx, cancel := c.bounded(p.Command)
 	c.mu.Lock()

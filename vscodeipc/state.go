@@ -26,7 +26,8 @@ func (a *Access) UnmarshalJSON(raw []byte) error {
 	members, _ := decodeObject(raw)
 	mode, _ := decodeString(members["mode"])
 	a.Mode, a.Stopped = AccessMode(mode), nil
-	if fault := decodeValue(members["stopped"], reflect.ValueOf(&a.Stopped).Elem(), "", bounds{0, maxItems}); fault != nil {
+	if fault := decodeValue(members["stopped"], reflect.ValueOf(&a.Stopped).Elem(), "",
+		bounds{0, maxItems}); fault != nil {
 		a.Mode = AccessView
 	}
 	*a = a.normal()
@@ -71,13 +72,15 @@ func (h *Hello) fits(a Address) error {
 	case key == "":
 		return nil
 	case strings.HasPrefix(key, "pid-"):
-		if h.Workspace != nil {
-			return fmt.Errorf("%w: its address is that of a window without a folder, but its hello names the workspace %q", errIncompatible, *h.Workspace)
+		if h.Workspace != "" {
+			return fmt.Errorf("%w: its address is that of a window without a folder, but its hello names %q",
+				errIncompatible, h.Workspace)
 		}
-	case h.Workspace == nil:
+	case h.Workspace == "":
 		return fmt.Errorf("%w: its address is that of a workspace, but its hello names none", errIncompatible)
-	case Hash(*h.Workspace) != key:
-		return fmt.Errorf("%w: its hello names the workspace %q, but its address is another's", errIncompatible, *h.Workspace)
+	case Hash(h.Workspace) != key:
+		return fmt.Errorf("%w: its hello names the workspace %q, but its address is another's", errIncompatible,
+			h.Workspace)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/vscodeipc/internal/socket"
 )
 
@@ -79,10 +80,7 @@ func echo(_ context.Context, c Call) (any, error) { return c.Arg, nil }
 // shortDir returns a directory with a path that is short enough for sockets.
 func shortDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "w")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("", "w"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }
@@ -94,10 +92,7 @@ func home(t testing.TB) (folder string) {
 	dir := shortDir(t)
 	t.Setenv("HOME", dir)
 	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "data"))
-	canonical, err := Canonical(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	canonical := must.Get(Canonical(dir))(t)
 	return canonical
 }
 
@@ -105,9 +100,7 @@ func home(t testing.TB) (folder string) {
 func socketPath(t testing.TB, key string) string {
 	t.Helper()
 	dir := filepath.Join(os.Getenv("XDG_DATA_HOME"), socket.DirName)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o700))
 	return filepath.Join(dir, "ipc-"+key+".sock")
 }
 
@@ -117,21 +110,15 @@ func name(t testing.TB, n int) string { return socketPath(t, fmt.Sprintf("pid-%d
 // deadSocket leaves a socket without a listener.
 func deadSocket(t testing.TB, path string) {
 	t.Helper()
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("unix", path))(t)
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	l.Close()
 }
 
 func serve(t testing.TB, o ServerOptions) *Server {
 	t.Helper()
-	o.Name, o.Kind = "test", "terminal"
-	s, err := Serve(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Server.Name, o.Server.Kind = "test", "terminal"
+	s := must.Get(Serve(t.Context(), o))(t)
 	t.Cleanup(func() { closeServer(t, s) })
 	return s
 }
@@ -147,10 +134,7 @@ func closeServer(t testing.TB, s *Server) {
 
 func connect(t testing.TB, a Address) *client {
 	t.Helper()
-	c, err := dial(t.Context(), a, DialOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(dial(t.Context(), a, DialOptions{}))(t)
 	t.Cleanup(c.close)
 	return c
 }
@@ -158,10 +142,7 @@ func connect(t testing.TB, a Address) *client {
 // listen subscribes the client.
 func listen(t testing.TB, c *client) stateAnswer {
 	t.Helper()
-	answer, err := c.listen(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(c.listen(t.Context()))(t)
 	return answer
 }
 
@@ -195,10 +176,7 @@ type rawConn struct {
 
 func dialRaw(t testing.TB, a Address) *rawConn {
 	t.Helper()
-	conn, err := net.Dial("unix", string(a))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("unix", string(a)))(t)
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(time.Minute))
 	return &rawConn{conn, t, bufio.NewReader(conn)}
@@ -245,10 +223,7 @@ func setLimit(t testing.TB, limit *int, to int) {
 // fake is a window that does with each client what converse does, and then disconnects.
 func fake(t testing.TB, path string, converse func(net.Conn, *bufio.Scanner)) Address {
 	t.Helper()
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("unix", path))(t)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -306,9 +281,7 @@ func numbered(n int) State {
 
 func setState(t testing.TB, s *Server, state State) {
 	t.Helper()
-	if err := s.SetState(state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.SetState(state))
 }
 
 func stateOf(t testing.TB, e event) State {

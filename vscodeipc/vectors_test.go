@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"browser-coordinator/internal/must"
 )
 
 const specDir = "../specs/window-protocol"
@@ -17,10 +19,7 @@ const specDir = "../specs/window-protocol"
 func readVectors[T any](t testing.TB, kind string) (vectors []T) {
 	t.Helper()
 	file := filepath.Join(specDir, "vectors", kind+".jsonl")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	type label struct{ System, Name string }
 	seen := map[label]bool{}
 	for line := range bytes.Lines(text) {
@@ -77,13 +76,8 @@ func (v invalidVector) input(t testing.TB) []byte {
 		}
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.DisallowUnknownFields()
-		if err := d.Decode(&part); err != nil {
-			t.Fatal(err)
-		}
-		b, err := hex.DecodeString(part.Hex)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Decode(&part))
+		b := must.Get(hex.DecodeString(part.Hex))(t)
 		out = append(out, b...)
 		out = append(out, strings.Repeat(part.Repeat, part.Count)...)
 	}

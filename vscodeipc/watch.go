@@ -14,8 +14,7 @@ import (
 // Snapshot is what a watcher knows of its window.
 type Snapshot struct {
 	Connected bool
-	Hello     Hello // of the last connection; zero before the first
-	State     State // the last one received
+	Hello           // of the last connection, with the last state; empty before the first
 	Err       error // why it is not connected; nil until the first attempt has ended
 }
 
@@ -201,20 +200,13 @@ func (w *Watcher) pause(d time.Duration) {
 	}
 }
 
-// open dials and subscribes.
+// open connects, for follow.
 func (w *Watcher) open() (*client, error) {
-	c, err := dial(w.ctx, w.address, w.dial)
+	c, err := subscribe(w.ctx, w.address, w.dial)
 	if err != nil {
 		return nil, fmt.Errorf("dial the window at %s: %w", w.address, err)
 	}
-	first, err := c.listen(w.ctx)
-	if err != nil {
-		c.close()
-		return nil, err
-	}
-	w.set(c, func(s *Snapshot) {
-		s.Connected, s.Hello, s.State, s.Err = true, c.hello, first.State, nil
-	})
+	w.set(c, func(s *Snapshot) { s.Connected, s.Hello, s.Err = true, c.hello, nil })
 	return c, nil
 }
 

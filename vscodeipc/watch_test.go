@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"browser-coordinator/internal/must"
 )
 
 // pipeWindow is a window behind net.Pipe, for tests with a fake clock.
@@ -75,11 +77,8 @@ func watched(t *testing.T, down bool, test func(t *testing.T, p *pipeWindow, w *
 
 func newPipeWindow(t *testing.T, o ServerOptions) *pipeWindow {
 	t.Helper()
-	o.Name, o.Kind = "test", "terminal"
-	s, err := newServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Server.Name, o.Server.Kind = "test", "terminal"
+	s := must.Get(newServer(o))(t)
 	return &pipeWindow{server: s}
 }
 
@@ -127,10 +126,7 @@ func TestWatcherDialsAtOnceWhenNeeded(t *testing.T) {
 			t.Errorf("a window that is down gives %v", c)
 		}
 		p.set(false)
-		c, err := w.connection(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(w.connection(t.Context()))(t)
 		if err := ping(c, t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -158,7 +154,8 @@ func TestRetry(t *testing.T) {
 			ended, began := w.Retry()
 			<-ended
 			synctest.Wait()
-			if s, _ := w.Snapshot(); s.Connected == step.down || !began.Equal(start) || !time.Now().Equal(start) || len(p.dialed()) != 1 {
+			if s, _ := w.Snapshot(); s.Connected == step.down || !began.Equal(start) || !time.Now().Equal(start) ||
+				len(p.dialed()) != 1 {
 				t.Errorf("%+v: began at %v, ended at %v with %+v: %v", step, began, time.Now(), s, p.dialed())
 			}
 		}
@@ -254,14 +251,12 @@ func TestDeadlines(t *testing.T) {
 			"user": func(context.Context, Call) (any, error) { time.Sleep(time.Hour); return "yes", nil },
 			"deaf": func(context.Context, Call) (any, error) { time.Sleep(time.Hour); return "too late", nil },
 		}})
-		c, err := dial(t.Context(), "pipe", DialOptions{connect: p.connect})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(dial(t.Context(), "pipe", DialOptions{connect: p.connect}))(t)
 		var fault *Error
 		for _, command := range []string{"hang", "deaf"} {
 			start := time.Now()
-			if err := c.call(t.Context(), command, nil, nil); !errors.As(err, &fault) || fault.Code != codeDeadline || time.Since(start) != requestTime {
+			if err := c.call(t.Context(), command, nil, nil); !errors.As(err, &fault) ||
+				fault.Code != codeDeadline || time.Since(start) != requestTime {
 				t.Errorf("%s: %v after %v", command, err, time.Since(start))
 			}
 		}
@@ -279,7 +274,10 @@ func TestDeadlines(t *testing.T) {
 				io.WriteString(its, sends)
 			}()
 			start := time.Now()
-			c, err := dial(t.Context(), "pipe", DialOptions{connect: func(context.Context, Address) (net.Conn, error) { return mine, nil }})
+			c, err := dial(t.Context(), "pipe", DialOptions{connect: func(context.Context, Address) (net.Conn,
+				error) {
+				return mine, nil
+			}})
 			if sends == "" {
 				if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != requestTime {
 					t.Errorf("a window that is silent: %v after %v", err, time.Since(start))
@@ -295,7 +293,8 @@ func TestDeadlines(t *testing.T) {
 				work.Go(func() {
 					time.Sleep(time.Duration(i) * time.Second)
 					asked := time.Now()
-					if err := ping(c, t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(asked) != requestTime {
+					if err := ping(c, t.Context()); !errors.Is(err, context.DeadlineExceeded) ||
+						time.Since(asked) != requestTime {
 						t.Errorf("asked after %v, it had %v after %v", asked.Sub(start), err, time.Since(asked))
 					}
 				})

@@ -27,8 +27,8 @@ func checkEndpoints(ctx context.Context, x *examination) []Finding {
 	}
 	open := map[string]string{} // the workspace of each open window, by its hash
 	for _, v := range x.windows() {
-		if v.Verdict == vscodeipc.Live && v.Hello.Workspace != nil {
-			open[vscodeipc.Hash(*v.Hello.Workspace)] = *v.Hello.Workspace
+		if v.Verdict == vscodeipc.Live && v.Hello.Workspace != "" {
+			open[vscodeipc.Hash(v.Hello.Workspace)] = v.Hello.Workspace
 		}
 	}
 	each := make([][]Finding, len(known))

@@ -125,8 +125,8 @@ func checkVersions(_ context.Context, x *examination) []Finding {
 
 // label names a window for the user.
 func label(v vscodeipc.Verdict) string {
-	if v.Hello == nil || v.Hello.Workspace == nil {
+	if v.Hello == nil || v.Hello.Workspace == "" {
 		return string(v.Address)
 	}
-	return *v.Hello.Workspace
+	return v.Hello.Workspace
 }

@@ -31,7 +31,8 @@ func (s *Source) Ask(ctx context.Context, q policy.Question) (policy.Answer, err
 	if err := s.call(ctx, vscodeipc.CommandPermissionAsk, arg, &result); err != nil {
 		return policy.Answer{}, err
 	}
-	return policy.Answer{Allow: result.Decision == "allow", View: result.Decision == "view", Session: result.Scope == "session", Reason: result.Reason}, nil
+	return policy.Answer{Allow: result.Decision == "allow", View: result.Decision == "view",
+		Session: result.Scope == "session", Reason: result.Reason}, nil
 }
 
 // StartDebugging has the window start its only launch configuration for a browser,

@@ -14,6 +14,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
+var agentM1 = vscodeipc.ConnectedClient{ID: "m1", Name: "Agent", Kind: "mcp", Since: 2}
+
 // recorder is a window that passes on the notifications and questions that it receives.
 type recorder struct {
 	*vscodeipc.Server
@@ -29,22 +31,19 @@ func serveRecorder(t *testing.T, workspace string) *recorder {
 		announced: make(chan vscodeipc.AnnounceArg, 100), reported: make(chan vscodeipc.ReportArg, 100),
 		asked: make(chan vscodeipc.AskArg, 100), answer: make(chan vscodeipc.AskResult, 100),
 	}
-	w.Server = serveWindow(t, vscodeipc.ServerOptions{
-		Workspace: workspace, Folders: []string{workspace}, Kind: "vscode",
-		Commands: map[string]vscodeipc.Handler{
-			vscodeipc.CommandClientAnnounce: hand(w.announced),
-			vscodeipc.CommandClientReport:   hand(w.reported),
-			vscodeipc.CommandPermissionAsk: func(ctx context.Context, c vscodeipc.Call) (any, error) {
-				if _, err := hand(w.asked)(ctx, c); err != nil {
-					return nil, err
-				}
-				select {
-				case a := <-w.answer:
-					return a, nil
-				case <-ctx.Done():
-					return nil, ctx.Err()
-				}
-			},
+	w.Server = serveCommands(t, workspace, map[string]vscodeipc.Handler{
+		vscodeipc.CommandClientAnnounce: hand(w.announced),
+		vscodeipc.CommandClientReport:   hand(w.reported),
+		vscodeipc.CommandPermissionAsk: func(ctx context.Context, c vscodeipc.Call) (any, error) {
+			if _, err := hand(w.asked)(ctx, c); err != nil {
+				return nil, err
+			}
+			select {
+			case a := <-w.answer:
+				return a, nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
 		},
 	})
 	return w
@@ -95,7 +94,9 @@ func TestUser(t *testing.T) {
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}})
 	waitMode(t, source, policy.ModeFull)
 	enforcer := policy.NewEnforcer(source)
-	q := policy.Question{Actor: policy.Actor{Kind: policy.Agent, ID: "c1", Name: "Agent", Version: "1"}, Operation: policy.Operation{Name: "browser_click", Class: policy.Mutating}, Detail: "button Buy", Page: &policy.Page{Title: "Shop", URL: "http://shop.test/"}}
+	q := policy.Question{Actor: policy.Actor{Kind: policy.Agent, ID: "c1", Name: "Agent", Version: "1"},
+		Operation: policy.Operation{Name: "browser_click",
+			Class: policy.Mutating}, Detail: "button Buy", Page: &policy.Page{Title: "Shop", URL: "http://shop.test/"}}
 	if err := enforcer.Permit(t.Context(), q); err != nil {
 		t.Errorf("full: %v", err)
 	}
@@ -104,7 +105,8 @@ func TestUser(t *testing.T) {
 		t.Errorf("view: %+v", state)
 	}
 	var refused *policy.DeniedError
-	if err := enforcer.Permit(t.Context(), q); !errors.As(err, &refused) || !strings.Contains(err.Error(), `"view"`) || strings.Contains(err.Error(), "status bar") {
+	if err := enforcer.Permit(t.Context(), q); !errors.As(err, &refused) ||
+		!strings.Contains(err.Error(), `"view"`) || strings.Contains(err.Error(), "status bar") {
 		t.Errorf("view: %v", err)
 	}
 	other := q
@@ -119,7 +121,8 @@ func TestUser(t *testing.T) {
 	if err := enforcer.Permit(t.Context(), q); err == nil || !strings.Contains(err.Error(), "nobody answered") {
 		t.Errorf("ask, no answer: %v", err)
 	}
-	if arg := take(t, window.asked); arg.Act != "browser_click" || arg.Detail != "button Buy" || arg.Client.Name != "Agent" || arg.Page == nil || arg.Page.Title != "Shop" {
+	if arg := take(t, window.asked); arg.Act != "browser_click" || arg.Detail != "button Buy" ||
+		arg.Client.Name != "Agent" || arg.Page == nil || arg.Page.Title != "Shop" {
 		t.Errorf("the user was asked %+v", arg)
 	}
 	window.answer <- vscodeipc.AskResult{Decision: "allow", Scope: "session"}
@@ -148,8 +151,11 @@ func TestAskTerminal(t *testing.T) {
 	window := serve(t, folder)
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessAsk}})
 	waitMode(t, source, policy.ModeAsk)
-	err := policy.NewEnforcer(source).Permit(t.Context(), policy.Question{Actor: policy.Actor{Kind: policy.Agent, ID: "c"}, Operation: policy.Operation{Name: "browser_navigate", Class: policy.Mutating}})
-	if err == nil || !strings.Contains(err.Error(), "nobody could be asked") || strings.Contains(err.Error(), "--access full") {
+	err := policy.NewEnforcer(source).Permit(t.Context(),
+		policy.Question{Actor: policy.Actor{Kind: policy.Agent, ID: "c"},
+			Operation: policy.Operation{Name: "browser_navigate", Class: policy.Mutating}})
+	if err == nil || !strings.Contains(err.Error(), "nobody could be asked") ||
+		strings.Contains(err.Error(), "--access full") {
 		t.Errorf("%v", err)
 	}
 }
@@ -161,7 +167,8 @@ func TestManyConnectionsHideNobody(t *testing.T) {
 	source := r.Source(folder)
 	var all []vscodeipc.ConnectedClient
 	for n := range 2 * MaxAnnounced {
-		all = append(all, vscodeipc.ConnectedClient{ID: fmt.Sprint(n), Name: "Playwright", Kind: "cdp", Since: int64(n)})
+		all = append(all, vscodeipc.ConnectedClient{ID: fmt.Sprint(n), Name: "Playwright", Kind: "cdp",
+			Since: int64(n)})
 	}
 	all = append(all, vscodeipc.ConnectedClient{ID: "last", Name: "Puppeteer", Kind: "cdp", Since: 1000})
 	source.Announce("cdp", all)
@@ -177,7 +184,7 @@ func TestReport(t *testing.T) {
 	folder, r := shop(t)
 	source := r.Source(folder)
 	source.Announce("cdp", []vscodeipc.ConnectedClient{{ID: "c1", Name: "Playwright", Kind: "cdp", Since: 1}})
-	source.Announce("mcp", []vscodeipc.ConnectedClient{{ID: "m1", Name: "Agent", Kind: "mcp", Since: 2}})
+	source.Announce("mcp", []vscodeipc.ConnectedClient{agentM1})
 	expect := func(w *recorder, ids string) {
 		t.Helper()
 		for {
@@ -226,19 +233,16 @@ func TestReport(t *testing.T) {
 func TestAnnounceAgain(t *testing.T) {
 	folder, r := shop(t)
 	announced, failures := make(chan vscodeipc.AnnounceArg, 100), 1
-	serveWindow(t, vscodeipc.ServerOptions{
-		Workspace: folder, Folders: []string{folder}, Kind: "vscode",
-		Commands: map[string]vscodeipc.Handler{
-			vscodeipc.CommandClientAnnounce: func(ctx context.Context, c vscodeipc.Call) (any, error) {
-				if failures > 0 { // one call at a time
-					failures--
-					return nil, errors.New("not now")
-				}
-				return hand(announced)(ctx, c)
-			},
+	serveCommands(t, folder, map[string]vscodeipc.Handler{
+		vscodeipc.CommandClientAnnounce: func(ctx context.Context, c vscodeipc.Call) (any, error) {
+			if failures > 0 { // one call at a time
+				failures--
+				return nil, errors.New("not now")
+			}
+			return hand(announced)(ctx, c)
 		},
 	})
-	r.Source(folder).Announce("mcp", []vscodeipc.ConnectedClient{{ID: "m1", Name: "Agent", Kind: "mcp", Since: 1}})
+	r.Source(folder).Announce("mcp", []vscodeipc.ConnectedClient{agentM1})
 	if got := take(t, announced).Clients; len(got) != 1 || got[0].ID != "m1" {
 		t.Errorf("announced: %+v", got)
 	}
@@ -249,10 +253,13 @@ func TestReportsOfOneThatLeaves(t *testing.T) {
 	folder, r := shop(t)
 	source := r.Source(folder)
 	window := serveRecorder(t, folder)
-	source.Announce("mcp", []vscodeipc.ConnectedClient{{ID: "m1", Name: "Agent", Kind: "mcp", Since: 1}})
+	source.Announce("mcp", []vscodeipc.ConnectedClient{agentM1})
 	take(t, window.announced)
 	for range 4 {
-		source.Report(func() vscodeipc.Activity { return vscodeipc.Activity{Client: "m1", Act: "browser_click", OK: true} })
+		source.Report(func() vscodeipc.Activity {
+			return vscodeipc.Activity{Client: "m1", Act: "browser_click",
+				OK: true}
+		})
 	}
 	source.Announce("mcp", nil)
 	r.Close()
@@ -270,16 +277,15 @@ func TestReportsOfOneThatLeaves(t *testing.T) {
 func TestCloseWithAWindowThatHangs(t *testing.T) {
 	folder, r := shop(t)
 	called, ended := make(chan struct{}, 100), make(chan error, 100)
-	serveWindow(t, vscodeipc.ServerOptions{
-		Workspace: folder, Folders: []string{folder}, Kind: "vscode",
-		Commands: map[string]vscodeipc.Handler{vscodeipc.CommandClientAnnounce: func(ctx context.Context, _ vscodeipc.Call) (any, error) {
+	serveCommands(t, folder, map[string]vscodeipc.Handler{
+		vscodeipc.CommandClientAnnounce: func(ctx context.Context, _ vscodeipc.Call) (any, error) {
 			called <- struct{}{}
 			<-ctx.Done()
 			ended <- ctx.Err()
 			return nil, ctx.Err()
-		}},
+		},
 	})
-	r.Source(folder).Announce("mcp", []vscodeipc.ConnectedClient{{ID: "m1", Name: "Agent", Kind: "mcp", Since: 1}})
+	r.Source(folder).Announce("mcp", []vscodeipc.ConnectedClient{agentM1})
 	take(t, called)
 	r.Close()
 	if err := take(t, ended); !errors.Is(err, context.Canceled) {

@@ -16,14 +16,15 @@ type NotOfferedError struct {
 }
 
 func (e *NotOfferedError) Error() string {
-	switch e.Window.Kind {
+	switch e.Window.Server.Kind {
 	case "vscode":
 	case "terminal":
 		return fmt.Sprintf("%s is not a VS Code window, so that it cannot do this (%s)", e.Window.Label(), e.Command)
 	default:
 		return fmt.Sprintf("%s of %s cannot do this (%s)", e.Window.Server, e.Window.Label(), e.Command)
 	}
-	return fmt.Sprintf("the Browser Coordinator extension of %s cannot do this (%s): update it, and reload the window", e.Window.Label(), e.Command)
+	return fmt.Sprintf("the Browser Coordinator extension of %s cannot do this (%s): update it, and reload the "+
+		"window", e.Window.Label(), e.Command)
 }
 
 // Call runs one of a window's commands (specs/window-protocol/commands.md) and stores its

@@ -10,9 +10,9 @@ import (
 
 func TestCall(t *testing.T) {
 	folder, r := shop(t)
-	window := serveWindow(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Kind: "vscode", Commands: map[string]vscodeipc.Handler{
+	window := serveCommands(t, folder, map[string]vscodeipc.Handler{
 		"echo": func(_ context.Context, c vscodeipc.Call) (any, error) { return c.Arg, nil },
-	}})
+	})
 	w, _, err := r.Resolve(t.Context(), Want{Dir: folder})
 	if err != nil {
 		t.Fatal(err)

@@ -78,13 +78,15 @@ func (e *SelectionError) Error() string {
 	}
 	switch {
 	case e.Wanted != nil && e.Wanted.Silent > 0:
-		b.WriteString("\nWait until its program goes on, or end it: continue a stopped one by `fg`, or run “Developer: Reload Window” in VS Code. Then call again.")
+		b.WriteString("\nWait until its program goes on, or end it: continue a stopped one by `fg`, or run " +
+			"“Developer: Reload Window” in VS Code. Then call again.")
 	case e.Wanted != nil:
 		b.WriteString("\nSolve that, or close the window. Then call again. `coordinator doctor` shows more.")
 	case e.Ambiguous:
 		b.WriteString("\nSelect one of them: give its folder, or its address where two share a folder.")
 	case len(e.Candidates) == 0:
-		b.WriteString("\nOpen the folder in VS Code with the Browser Coordinator extension, or run `coordinator window --workspace DIR`.")
+		b.WriteString("\nOpen the folder in VS Code with the Browser Coordinator extension, or run `coordinator " +
+			"window --workspace DIR`.")
 	default:
 		b.WriteString("\nOpen the folder in VS Code, or name the folder of one of these windows.")
 	}
@@ -195,7 +197,9 @@ func prefer(
 
 // settle turns the winners into a result, or into an error with the reason why each
 // window was not chosen.
-func settle(windows []Window, unreachable []Unreachable, sought string, winners map[vscodeipc.Address]bool) (Window, []Candidate, error) {
+func settle(
+	windows []Window, unreachable []Unreachable, sought string, winners map[vscodeipc.Address]bool,
+) (Window, []Candidate, error) {
 	var chosen Window
 	candidates := make([]Candidate, 0, len(windows))
 	for _, w := range windows {

@@ -9,20 +9,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/vscodeipc"
 )
 
 // tree creates the folders below a canonical temporary directory.
 func tree(t *testing.T, folders ...string) string {
 	t.Helper()
-	root, err := vscodeipc.Canonical(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(vscodeipc.Canonical(t.TempDir()))(t)
 	for _, f := range folders {
-		if err := os.MkdirAll(filepath.Join(root, f), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(root, f), 0o755))
 	}
 	return root
 }
@@ -31,19 +27,16 @@ func window(address, workspace string, folders ...string) Window {
 	if folders == nil && workspace != "" {
 		folders = []string{workspace}
 	}
-	return Window{Address: vscodeipc.Address(address), Workspace: workspace, Folders: folders, Kind: "vscode"}
+	return Window{Address: vscodeipc.Address(address), Hello: vscodeipc.Hello{Workspace: workspace, Folders: folders,
+		Server: vscodeipc.ServerInfo{Kind: "vscode"}}}
 }
 
 func TestResolve(t *testing.T) {
 	root := tree(t, "shop/web/src", "shop-old", "api", "elsewhere")
 	at := func(p string) string { return filepath.Join(root, p) }
-	if err := os.Symlink(at("shop/web"), at("link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(at("shop/web"), at("link")))
 	workspaceFile := at("all.code-workspace")
-	if err := os.WriteFile(workspaceFile, []byte("{}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(workspaceFile, []byte("{}"), 0o644))
 	shop := window("shop", at("shop"))
 	web := window("web", at("shop/web"))
 	both := window("both", workspaceFile, at("shop"), at("api"))
@@ -65,17 +58,24 @@ func TestResolve(t *testing.T) {
 		{"a name that only begins alike", []Window{shop}, Want{Dir: at("shop-old")}, "", false},
 		{"a folder that contains the workspace", []Window{web}, Want{Dir: at("shop")}, "", false},
 		{"a folder of a workspace file", []Window{both, empty}, Want{Dir: at("api")}, "both", false},
-		{"the workspace itself before one that has it among others", []Window{both, shop}, Want{Dir: at("shop")}, "shop", false},
+		{"the workspace itself before one that has it among others", []Window{both, shop}, Want{Dir: at("shop")},
+			"shop", false},
 		{"two windows on one folder", []Window{shop, twin}, Want{Dir: at("shop")}, "", true},
-		{"two windows, one named by address", []Window{shop, twin}, Want{Explicit: "twin", Dir: at("shop")}, "twin", false},
+		{"two windows, one named by address", []Window{shop, twin}, Want{Explicit: "twin", Dir: at("shop")}, "twin",
+			false},
 		{"by hash", []Window{shop, web}, Want{Explicit: web.Hash()}, "web", false},
-		{"by path, against the working directory", []Window{shop, both}, Want{Explicit: at("api"), Dir: at("shop")}, "both", false},
+		{"by path, against the working directory", []Window{shop, both}, Want{Explicit: at("api"), Dir: at("shop")},
+			"both", false},
 		{"by the workspace file", []Window{shop, both}, Want{Explicit: workspaceFile}, "both", false},
 		{"by the name of the folder", []Window{shop, web}, Want{Explicit: "web"}, "web", false},
-		{"an explicit choice that fits nothing is not replaced", []Window{shop}, Want{Explicit: at("elsewhere"), Dir: at("shop")}, "", false},
-		{"roots before the working directory", []Window{shop, both}, Want{Roots: []string{at("api")}, Dir: at("shop")}, "both", false},
-		{"roots that fit nothing leave the working directory", []Window{shop}, Want{Roots: []string{at("elsewhere")}, Dir: at("shop")}, "shop", false},
-		{"roots in two windows", []Window{shop, window("api", at("api"))}, Want{Roots: []string{at("api"), at("shop")}}, "", true},
+		{"an explicit choice that fits nothing is not replaced", []Window{shop},
+			Want{Explicit: at("elsewhere"), Dir: at("shop")}, "", false},
+		{"roots before the working directory", []Window{shop, both},
+			Want{Roots: []string{at("api")}, Dir: at("shop")}, "both", false},
+		{"roots that fit nothing leave the working directory", []Window{shop},
+			Want{Roots: []string{at("elsewhere")}, Dir: at("shop")}, "shop", false},
+		{"roots in two windows", []Window{shop, window("api", at("api"))},
+			Want{Roots: []string{at("api"), at("shop")}}, "", true},
 		{"a root that is not made yet", []Window{shop}, Want{Roots: []string{at("shop/new/deep")}}, "shop", false},
 		{"a window without a folder is never selected", []Window{empty}, Want{Dir: at("shop")}, "", false},
 		{"no window", nil, Want{Dir: at("shop")}, "", false},

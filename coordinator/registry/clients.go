@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"browser-coordinator/vscodeipc"
@@ -17,8 +18,8 @@ type Client struct {
 	Last *vscodeipc.Activity
 }
 
-// Clients asks a window who uses its browser, the newest first. An older window does not
-// report them: NotOfferedError.
+// Clients asks a window who uses its browser, the newest first. A small window does not
+// list them: NotOfferedError.
 func (r *Registry) Clients(ctx context.Context, window Window) ([]Client, error) {
 	var result vscodeipc.ListResult
 	if err := r.Call(ctx, window, vscodeipc.CommandClientList, struct{}{}, &result); err != nil {
@@ -28,16 +29,40 @@ func (r *Registry) Clients(ctx context.Context, window Window) ([]Client, error)
 	for _, each := range result.Last {
 		last[each.Client] = each
 	}
+	return withLast(result.Clients, last), nil
+}
+
+// withLast adds to clients what each did last.
+func withLast(connected []vscodeipc.ConnectedClient, last map[string]vscodeipc.Activity) []Client {
 	clients := []Client{}
-	for _, each := range result.Clients {
+	for _, each := range connected {
 		c := Client{ConnectedClient: each}
-		if did, ok := last[each.ID]; ok {
-			did = Public(did, each.Kind)
-			c.Last = &did
+		if action, ok := last[each.ID]; ok {
+			action = Public(action, each.Kind)
+			c.Last = &action
 		}
 		clients = append(clients, c)
 	}
-	return clients, nil
+	return clients
+}
+
+// listsClients reports whether a window can list its clients.
+func listsClients(w Window) bool { return slices.Contains(w.Commands, vscodeipc.CommandClientList) }
+
+// Unlisted returns the agents of this process in windows that list no clients, by the
+// window's address.
+func (r *Registry) Unlisted() map[vscodeipc.Address][]Client {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := map[vscodeipc.Address][]Client{}
+	for _, s := range r.sources {
+		s.mu.Lock()
+		if s.window != nil && !listsClients(*s.window) {
+			all[s.window.Address] = withLast(s.clients["mcp"], s.unlisted)
+		}
+		s.mu.Unlock()
+	}
+	return all
 }
 
 // Clients asks the workspace's window who uses its browser.

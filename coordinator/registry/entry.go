@@ -55,7 +55,7 @@ func (r *Registry) note(e *entry) (changed <-chan struct{}, there bool) {
 	now, changed := e.watcher.Snapshot()
 	switch {
 	case now.Connected:
-		r.set(e, windowOf(e.address, now.Hello, now.State), "")
+		r.set(e, &Window{Address: e.address, Hello: now.Hello}, "")
 	case gone:
 		r.forget(e)
 		return nil, false
@@ -81,7 +81,8 @@ func (e *entry) unreachable() Unreachable {
 		return Unreachable{Address: e.address, Reason: e.reason}
 	}
 	quiet := max(time.Since(e.since).Round(time.Second), time.Second)
-	return Unreachable{e.address, fmt.Sprintf("a window is there, but it has not answered for %v: its program is stopped or busy", quiet), quiet}
+	return Unreachable{e.address, fmt.Sprintf("a window is there, but it has not answered for %v: its program is "+
+		"stopped or busy", quiet), quiet}
 }
 
 // set stores what is known of an entry, and notifies of a difference. An attempt that

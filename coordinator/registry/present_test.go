@@ -36,12 +36,14 @@ func TestPagesAreABrowser(t *testing.T) {
 		})
 		return shown
 	}
-	first := []vscodeipc.DebugSession{{ID: "a", Type: "chrome", Name: "Shop"}, {ID: "a1", Parent: "a"}, {ID: "a2", Parent: "a"}}
+	first := []vscodeipc.DebugSession{{ID: "a", Type: "chrome", Name: "Shop"}, {ID: "a1", Parent: "a"},
+		{ID: "a2", Parent: "a"}}
 	has := func(w Window) bool { return w.Browser() != nil }
 
 	w := show("a page comes", sharing(first, "a1"), has)
 	browser := w.Browser()
-	if !strings.HasPrefix(browser.URL, "ws://127.0.0.1:") || browser.DebugSession != "a" || browser.Via != "pages" || w.State.Browser != nil {
+	if !strings.HasPrefix(browser.URL, "ws://127.0.0.1:") || browser.DebugSession != "a" || browser.Via != "pages" ||
+		w.State.Browser != nil {
 		t.Errorf("%+v", browser)
 	}
 	named, _ := source.Browser()
@@ -53,9 +55,11 @@ func TestPagesAreABrowser(t *testing.T) {
 		t.Error("another page made another browser")
 	}
 
-	second := append(first, vscodeipc.DebugSession{ID: "b", Type: "chrome", Name: "Next"}, vscodeipc.DebugSession{ID: "b1", Parent: "b"})
+	second := append(first, vscodeipc.DebugSession{ID: "b", Type: "chrome", Name: "Next"},
+		vscodeipc.DebugSession{ID: "b1", Parent: "b"})
 	w = show("another debug session has pages", sharing(second, "a1", "a2", "b1"), has)
-	if next, _ := source.Browser(); w.Browser().URL == browser.URL || next.Generation == named.Generation || next.Name != "Next" {
+	if next, _ := source.Browser(); w.Browser().URL == browser.URL || next.Generation == named.Generation ||
+		next.Name != "Next" {
 		t.Errorf("the newest debug session is not the browser: %+v", next)
 	}
 	show("they go", vscodeipc.State{}, func(w Window) bool { return w.Browser() == nil })

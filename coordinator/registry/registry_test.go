@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -22,25 +23,29 @@ func private(t *testing.T) {
 
 func serve(t *testing.T, workspace string, folders ...string) *vscodeipc.Server {
 	t.Helper()
-	return serveWindow(t, vscodeipc.ServerOptions{Workspace: workspace, Folders: append(folders, workspace), Kind: "terminal"})
+	return serveWindow(t, vscodeipc.ServerOptions{Workspace: workspace, Folders: append(folders, workspace),
+		Server: vscodeipc.ServerInfo{Kind: "terminal"}})
 }
 
 func serveWindow(t *testing.T, o vscodeipc.ServerOptions) *vscodeipc.Server {
 	t.Helper()
-	o.Name, o.Version = "test", "1"
-	s, err := vscodeipc.Serve(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Server.Name, o.Server.Version = "test", "1"
+	s := must.Get(vscodeipc.Serve(t.Context(), o))(t)
 	t.Cleanup(func() { s.Close(context.Background()) })
 	return s
 }
 
+// serveCommands serves a window as an editor's, with commands.
+func serveCommands(t *testing.T, folder string, commands map[string]vscodeipc.Handler) *vscodeipc.Server {
+	t.Helper()
+	return serveWindow(t, vscodeipc.ServerOptions{
+		Workspace: folder, Folders: []string{folder}, Server: vscodeipc.ServerInfo{Kind: "vscode"}, Commands: commands,
+	})
+}
+
 func set(t *testing.T, s *vscodeipc.Server, state vscodeipc.State) {
 	t.Helper()
-	if err := s.SetState(state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.SetState(state))
 }
 
 // shop returns a folder and a registry, in directories of the test's own.
@@ -75,7 +80,8 @@ func eventually(t *testing.T, r *Registry, what string, ok func(Listing) bool) {
 }
 
 func browserState(url, session string) vscodeipc.State {
-	return vscodeipc.State{Browser: &vscodeipc.Browser{URL: url, Product: "Chrome/1", Via: "injected", DebugSession: session}}
+	return vscodeipc.State{Browser: &vscodeipc.Browser{URL: url, Product: "Chrome/1", Via: "injected",
+		DebugSession: session}}
 }
 
 func TestWindowsComeAndGo(t *testing.T) {
@@ -97,9 +103,7 @@ func TestWindowsComeAndGo(t *testing.T) {
 	eventually(t, r, "its browser comes", func(l Listing) bool {
 		return len(l.Windows) == 2 && l.Windows[1].Workspace == shop && l.Windows[1].State.Browser != nil
 	})
-	if err := first.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Close(t.Context()))
 	eventually(t, r, "a window goes", func(l Listing) bool {
 		return len(l.Windows) == 1 && l.Windows[0].Workspace == api && len(l.Unreachable) == 0
 	})
@@ -115,10 +119,7 @@ func TestNameTakenByAWindow(t *testing.T) {
 	for _, called := range []bool{true, false} {
 		folder := filepath.Join(root, map[bool]string{true: "shop", false: "api"}[called])
 		path := addressOf(t, folder)
-		l, err := net.Listen("unix", path+".new")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("unix", path+".new"))(t)
 		l.(*net.UnixListener).SetUnlinkOnClose(false)
 		if err := os.Rename(path+".new", path); err != nil { // accepts every connection from its first moment
 			t.Fatal(err)
@@ -153,7 +154,10 @@ func TestNameTakenByAWindow(t *testing.T) {
 			continue
 		}
 		start := time.Now()
-		eventually(t, r, "the window is there", func(l Listing) bool { return len(l.Unreachable) == 0 && len(l.Windows) == 2 })
+		eventually(t, r, "the window is there", func(l Listing) bool {
+			return len(l.Unreachable) == 0 &&
+				len(l.Windows) == 2
+		})
 		if took := time.Since(start); took > 3*time.Second {
 			t.Errorf("it was found after %v, by trying again", took)
 		}
@@ -164,9 +168,7 @@ func TestNameTakenByAWindow(t *testing.T) {
 func addressOf(t *testing.T, folder string) string {
 	t.Helper()
 	s := serve(t, folder)
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close(t.Context()))
 	return string(s.Address())
 }
 
@@ -207,9 +209,7 @@ func TestSourceFollowsTheBrowser(t *testing.T) {
 	if third := await("the next one has the same address", "ws://127.0.0.1:2/devtools/browser/b"); third == second {
 		t.Error("a debug session's browser is taken for the former's")
 	}
-	if err := window.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, window.Close(t.Context()))
 	await("the window closes", "")
 
 	again := serve(t, shop)
@@ -253,16 +253,12 @@ func TestSourceStays(t *testing.T) {
 	source = later.Source(shop)
 	leads("another coordinator, later", "a")
 	source = r.Source(shop)
-	if err := first.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Close(t.Context()))
 	eventually(t, r, "the first is gone", func(l Listing) bool { return len(l.Windows) == 1 })
 	leads("the first has gone", "b")
 	open("c") // with the address that is free now
 	leads("a third window", "b")
-	if err := second.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, second.Close(t.Context()))
 	eventually(t, r, "the second is gone", func(l Listing) bool { return len(l.Windows) == 1 })
 	leads("the second has gone", "c")
 }
@@ -288,14 +284,9 @@ func TestSourcesDoNotCross(t *testing.T) {
 func TestOpenSweeps(t *testing.T) {
 	private(t)
 	dir := filepath.Join(os.Getenv("XDG_DATA_HOME"), "browser-coordinator-mcp")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o700))
 	dead := filepath.Join(dir, "ipc-0123456789abcdef.sock")
-	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: dead, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Get(net.ListenUnix("unix", &net.UnixAddr{Name: dead, Net: "unix"}))(t)
 	ln.SetUnlinkOnClose(false)
 	ln.Close()
 	changes := vscodeipc.WatchDirs(nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -51,6 +52,9 @@ func (s *Source) Announce(kind string, clients []vscodeipc.ConnectedClient) {
 		clients = clients[:MaxAnnounced]
 	}
 	s.clients[kind] = clients
+	maps.DeleteFunc(s.unlisted, func(id string, _ vscodeipc.Activity) bool {
+		return !slices.ContainsFunc(s.clients["mcp"], func(c vscodeipc.ConnectedClient) bool { return c.ID == id })
+	})
 	s.wake()
 }
 
@@ -141,6 +145,11 @@ func (s *Source) reportOnce() bool {
 		})
 	}
 	s.actions, s.dropped = nil, 0
+	if s.window != nil && !listsClients(*s.window) {
+		for _, action := range actions { // of CDP clients the owner of the endpoint knows it
+			s.unlisted[action.Client] = action
+		}
+	}
 	s.mu.Unlock()
 
 	err := s.call(ctx, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: clients, Serving: serving}, nil)

@@ -34,6 +34,8 @@ type Source struct {
 	actions []vscodeipc.Activity
 	dropped int           // actions that had no room
 	pending chan struct{} // holds a value when the window must be notified
+	// unlisted are the last actions of clients by id, in a window that lists no clients.
+	unlisted map[string]vscodeipc.Activity
 }
 
 // Source returns the one source of a workspace, by the key of its windows ([Window.Key]).
@@ -48,6 +50,7 @@ func (r *Registry) Source(workspace string) *Source {
 			registry: r, workspace: workspace,
 			access:  policy.State{Mode: policy.ModeView},
 			clients: map[string][]vscodeipc.ConnectedClient{}, pending: make(chan struct{}, 1),
+			unlisted: map[string]vscodeipc.Activity{},
 		}
 		r.sources[workspace] = s
 		if r.closing.Err() == nil {

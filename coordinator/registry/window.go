@@ -14,20 +14,8 @@ import (
 
 // Window is the state of one open window at one moment.
 type Window struct {
-	Address vscodeipc.Address
-	// Workspace is the canonical path of its workspace; empty for a window
-	// without a folder.
-	Workspace string
-	Folders   []string
-	// Kind is "vscode", "terminal" or another editor's name.
-	Kind    string
-	Start   string // how its user starts a browser; empty: the window does not say
-	Server  string // name and version of the program that serves it
-	Session string
-	PID     int
-	// Commands are the window's commands (Registry.Call).
-	Commands []string
-	State    vscodeipc.State
+	Address         vscodeipc.Address
+	vscodeipc.Hello // with the state at that moment
 
 	presented *presented
 }
@@ -45,24 +33,6 @@ type Unreachable struct {
 type Listing struct {
 	Windows     []Window
 	Unreachable []Unreachable
-}
-
-func windowOf(address vscodeipc.Address, hello vscodeipc.Hello, state vscodeipc.State) *Window {
-	w := &Window{
-		Address:  address,
-		Folders:  hello.Folders,
-		Kind:     hello.Server.Kind,
-		Start:    hello.Server.Start,
-		Server:   strings.TrimSpace(hello.Server.Name + " " + hello.Server.Version),
-		Session:  hello.Session,
-		PID:      hello.PID,
-		Commands: hello.Commands,
-		State:    state,
-	}
-	if hello.Workspace != nil {
-		w.Workspace = *hello.Workspace
-	}
-	return w
 }
 
 // same reports whether windows differ in nothing but the virtual browser over their pages.

@@ -27,7 +27,7 @@ func TestLaunchedInStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Kind: "vscode", Name: "stand-in"})
+	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Server: vscodeipc.ServerInfo{Name: "stand-in", Kind: "vscode"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestStoppedInOurOwnBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Kind: "vscode", Name: "stand-in"})
+	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Server: vscodeipc.ServerInfo{Name: "stand-in", Kind: "vscode"}})
 	if err != nil {
 		t.Fatal(err)
 	}

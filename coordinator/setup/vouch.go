@@ -43,6 +43,7 @@ var flags = map[string]flag{
 	"--grid":                     {value: true},
 	"--grid-capability":          {value: true, file: true},
 	"--headed":                   {harmless: true},
+	"--headless":                 {harmless: true},
 	"--headers":                  {value: true, file: true},
 	"--hold":                     {value: true, harmless: true},
 	"--isolated":                 {harmless: true},

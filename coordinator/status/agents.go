@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/internal/usersocket"
 )
@@ -21,7 +22,8 @@ import (
 // Agent is an MCP session that no window lists. The program that serves it reports it, by a
 // socket of its own in the folder for state.
 type Agent struct {
-	PID     int      `json:"pid"` // of the coordinator that serves the session
+	PID     int      `json:"pid"`              // of the coordinator that serves the session
+	Window  string   `json:"window,omitempty"` // address of the window in which it works; empty: none
 	Folder  string   `json:"folder"`
 	Browser *Browser `json:"browser"` // nil: none yet
 	// Waiting is what it waits for, for people; empty: for nothing that takes long.
@@ -33,8 +35,11 @@ type Agent struct {
 const agentsPath = "/agents"
 
 // ServeAgents reports the agents of this program that no window lists, until stop is
-// called. Without a folder for state they are not reported.
-func ServeAgents(log *slog.Logger, alone func(context.Context) []agent.Alone) (stop func()) {
+// called: those in windows, and those that alone returns. Without a folder for state they are
+// not reported.
+func ServeAgents(
+	log *slog.Logger, windows *registry.Registry, alone func(context.Context) []agent.Alone,
+) (stop func()) {
 	dir, err := endpoint.StateDir()
 	if err != nil {
 		log.Debug("agents are not reported", "error", err)
@@ -55,6 +60,11 @@ func ServeAgents(log *slog.Logger, alone func(context.Context) []agent.Alone) (s
 				each.Browser = &Browser{Product: a.Browser.Product, Via: a.Browser.Via}
 			}
 			all = append(all, each)
+		}
+		for window, clients := range windows.Unlisted() {
+			for _, c := range clients {
+				all = append(all, Agent{PID: os.Getpid(), Window: string(window), Client: clientOf(c)})
+			}
 		}
 		json.NewEncoder(w).Encode(all) // the reader may be gone
 	})

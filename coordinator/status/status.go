@@ -2,7 +2,8 @@
 // serves their endpoints, the connected clients, and what each did last.
 //
 // The window reports its agents, the owner of an endpoint reports its CDP clients, and a
-// coordinator reports the agents that no window lists. None is asked for anything that was typed.
+// coordinator reports the agents that no window lists. None is asked for anything that was
+// typed.
 package status
 
 import (
@@ -13,8 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/vscodeipc"
 )
 
 // Report is the state of all windows and endpoints at one moment. The names of its JSON
@@ -28,38 +31,39 @@ type Report struct {
 	Unreachable []Unreachable `json:"unreachable"`
 }
 
-// Identity is which window it is.
+// Identity is which window it is, by its hello.
 type Identity struct {
-	Address   string   `json:"address"`
 	Workspace *string  `json:"workspace"`
 	Folders   []string `json:"folders"`
 	Kind      string   `json:"kind"`
 	Server    string   `json:"server"`
 	PID       int      `json:"pid"`
+	Session   string   `json:"session"`
 }
 
-// identify returns which window it is.
-func identify(w registry.Window) Identity {
-	i := Identity{Address: string(w.Address), Folders: append([]string{}, w.Folders...), Kind: w.Kind, Server: w.Server, PID: w.PID}
-	if w.Workspace != "" {
-		i.Workspace = &w.Workspace
+// Identify returns which window a hello is from.
+func Identify(h vscodeipc.Hello) Identity {
+	i := Identity{Folders: h.Folders, Kind: h.Server.Kind, Server: h.Server.String(), PID: h.PID, Session: h.Session}
+	if h.Workspace != "" {
+		i.Workspace = &h.Workspace
 	}
 	return i
 }
 
 // Window is an open window.
 type Window struct {
+	Address string `json:"address"`
 	Identity
-	Session  string   `json:"session"`
 	Browser  *Browser `json:"browser"`
-	Pages    int      `json:"pages"` // page-level endpoints
+	Pages    int      `json:"pages"` // how many its browser has
 	Access   string   `json:"access"`
 	Endpoint Endpoint `json:"endpoint"`
 	Clients  []Client `json:"clients"`
 	// ClientsUnknown is why not all clients are known; empty: they are.
 	ClientsUnknown string `json:"clientsUnknown,omitempty"`
 
-	label string
+	label   string
+	stopped []string // names of clients
 }
 
 // Browser is a window's browser.
@@ -67,6 +71,15 @@ type Browser struct {
 	Product string `json:"product"`
 	Via     string `json:"via"`
 	URL     string `json:"url,omitempty"` // of a window's
+}
+
+// BrowserOf returns the browser of a window; nil: it has none.
+func BrowserOf(h vscodeipc.Hello) *Browser {
+	b := h.State.Browser
+	if b == nil {
+		return nil
+	}
+	return &Browser{b.Product, b.Via, b.URL}
 }
 
 // Endpoint is the stable address of a window.
@@ -121,7 +134,8 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	r := Report{Windows: make([]Window, len(listing.Windows)), Endpoints: []Served{}, Unreachable: unreachableIn(listing)}
+	r := Report{Windows: make([]Window, len(listing.Windows)), Endpoints: []Served{},
+		Unreachable: unreachableIn(listing)}
 	var asked sync.WaitGroup
 	first := map[string]bool{} // of several windows on a folder, the first has its endpoint's clients
 	for i, w := range listing.Windows {
@@ -135,8 +149,13 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 			asked.Go(func() { served[i] = readServed(ctx, k) })
 		}
 	}
-	asked.Go(func() { r.Agents = readAgents(ctx) })
+	var agents []Agent
+	asked.Go(func() { agents = readAgents(ctx) })
 	asked.Wait()
+	for i := range r.Windows {
+		r.Windows[i].addAgents(agents)
+	}
+	r.Agents = slices.DeleteFunc(agents, func(a Agent) bool { return a.Window != "" })
 	for _, s := range served {
 		if s != nil {
 			r.Endpoints = append(r.Endpoints, *s)
@@ -146,9 +165,9 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 }
 
 func readWindow(ctx context.Context, windows *registry.Registry, w registry.Window, owns bool) Window {
-	out := Window{Identity: identify(w), Session: w.Session, Pages: len(w.State.Pages), Access: string(w.State.Access.Mode), Clients: []Client{}, label: w.Label()}
-	if b := w.State.Browser; b != nil {
-		out.Browser = &Browser{b.Product, b.Via, b.URL}
+	out := Window{
+		Address: string(w.Address), Identity: Identify(w.Hello), Browser: BrowserOf(w.Hello), Pages: len(w.State.Pages),
+		Access: string(w.State.Access.Mode), Clients: []Client{}, label: w.Label(), stopped: w.State.Access.Stopped,
 	}
 	var clients []registry.Client
 	var unknown error
@@ -160,24 +179,71 @@ func readWindow(ctx context.Context, windows *registry.Registry, w registry.Wind
 	for _, c := range clients {
 		out.Clients = append(out.Clients, clientOf(c))
 	}
-	if unknown != nil {
+	// The agents in a window that lists none are reported by their coordinators.
+	if unknown != nil && !errors.As(unknown, new(*registry.NotOfferedError)) {
 		out.ClientsUnknown = unknown.Error()
-		if errors.As(unknown, new(*registry.NotOfferedError)) {
-			out.ClientsUnknown = "this window does not report its agents: update " + w.Server
-		}
 	}
 	if owns {
 		out.Clients = merge(out.Clients, state.Clients)
 	}
-	for i, c := range out.Clients {
-		out.Clients[i].Stopped = slices.Contains(w.State.Access.Stopped, c.Name)
-	}
-	slices.SortStableFunc(out.Clients, func(a, b Client) int { return cmp.Or(-cmp.Compare(a.Kind, b.Kind), a.Since.Compare(b.Since)) })
 	return out
 }
 
+// addAgents adds the agents that work in the window and are not listed by it.
+func (w *Window) addAgents(agents []Agent) {
+	for _, a := range agents {
+		if a.Window == w.Address {
+			w.Clients = append(w.Clients, a.Client)
+		}
+	}
+	for i, c := range w.Clients {
+		w.Clients[i].Stopped = slices.Contains(w.stopped, c.Name)
+	}
+	slices.SortStableFunc(w.Clients, func(a, b Client) int {
+		return cmp.Or(-cmp.Compare(a.Kind, b.Kind), a.Since.Compare(b.Since))
+	})
+}
+
+// CountPages sets how many pages the windows' browsers have. Their users have opened most of
+// them, which no window reports.
+func (r *Report) CountPages(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var asked sync.WaitGroup
+	for i := range r.Windows {
+		if w := &r.Windows[i]; w.Browser != nil {
+			asked.Go(func() { w.Pages = countPages(ctx, w.Browser.URL) })
+		}
+	}
+	asked.Wait()
+}
+
+// countPages is 0 for a browser that does not respond.
+func countPages(ctx context.Context, url string) (n int) {
+	conn, err := cdp.Dial(ctx, url, nil)
+	if err != nil {
+		return 0
+	}
+	defer conn.Close()
+	var targets struct {
+		Infos []struct {
+			Type string `json:"type"`
+		} `json:"targetInfos"`
+	}
+	if err := conn.Call(ctx, "Target.getTargets", nil, &targets); err != nil {
+		return 0
+	}
+	for _, info := range targets.Infos {
+		if info.Type == "page" {
+			n++
+		}
+	}
+	return n
+}
+
 func clientOf(c registry.Client) Client {
-	out := Client{ID: c.ID, Name: c.Name, Version: c.Version, Kind: c.Kind, Since: time.UnixMilli(c.Since).UTC(), Page: c.Page}
+	out := Client{ID: c.ID, Name: c.Name, Version: c.Version, Kind: c.Kind, Since: time.UnixMilli(c.Since).UTC(),
+		Page: c.Page}
 	if c.Last != nil {
 		out.Last = &Action{Time: time.UnixMilli(c.Last.Time).UTC(), Text: registry.Describe(*c.Last), URL: c.Last.URL}
 	}
@@ -190,7 +256,8 @@ func readServed(ctx context.Context, k endpoint.Kept) *Served {
 	if !e.Served {
 		return nil
 	}
-	return &Served{Workspace: k.Workspace, Browser: state.Browser, Access: state.Access, Endpoint: e, Clients: merge([]Client{}, state.Clients)}
+	return &Served{Workspace: k.Workspace, Browser: state.Browser, Access: state.Access, Endpoint: e,
+		Clients: merge([]Client{}, state.Clients)}
 }
 
 func readEndpoint(ctx context.Context, hash string) (endpoint.Status, Endpoint) {

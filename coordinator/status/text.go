@@ -10,7 +10,8 @@ import (
 )
 
 // Nothing is the text for an empty report.
-const Nothing = "No window is open, no endpoint is served, and no agent works without a window. Open a folder in VS Code with the Browser Coordinator extension, or run `coordinator window`."
+const Nothing = "No window is open, no endpoint is served, and no agent works without a window. Open a folder in VS " +
+	"Code with the Browser Coordinator extension, or run `coordinator window`."
 
 // Empty reports whether there is nothing to show.
 func (r Report) Empty() bool {
@@ -22,7 +23,8 @@ func (r Report) Write(w io.Writer, now time.Time) error {
 	var blocks []string
 	for _, each := range r.Windows {
 		title := fmt.Sprintf("%s (%s, process %d)", each.label, each.Kind, each.PID)
-		blocks = append(blocks, block(title, each.browser(), each.Access, each.Endpoint, each.Clients, each.ClientsUnknown, now))
+		blocks = append(blocks, block(title, each.browser(), each.Access, each.Endpoint, each.Clients,
+			each.ClientsUnknown, now))
 	}
 	for _, each := range r.Endpoints {
 		title := each.Workspace + " (no window)"
@@ -41,7 +43,11 @@ func (r Report) Write(w io.Writer, now time.Time) error {
 	for _, u := range r.Unreachable {
 		blocks = append(blocks, terminal.PrintableLine(u.Address+": "+u.Reason)+"\n")
 	}
-	_, err := io.WriteString(w, strings.Join(blocks, "\n"))
+	text := strings.Join(blocks, "\n")
+	if terminal.Is(w) {
+		text = terminal.Fold(text, terminal.Width(w), len(clientsMargin))
+	}
+	_, err := io.WriteString(w, text)
 	return err
 }
 
@@ -63,6 +69,9 @@ func (b Browser) text() string {
 	return fmt.Sprintf("%s (%s)", b.Product, b.Via)
 }
 
+// clientsMargin is before the lines that follow the first of a window's clients.
+var clientsMargin = strings.Repeat(" ", len("  clients   "))
+
 // block is the text of a window, or of an endpoint without one.
 func block(title, browser, access string, e Endpoint, clients []Client, unknown string, now time.Time) string {
 	var b strings.Builder
@@ -72,7 +81,8 @@ func block(title, browser, access string, e Endpoint, clients []Client, unknown 
 	case browser != "":
 		line("browser", browser)
 	case e.Waiting > 0:
-		line("browser", fmt.Sprintf("none, and %s for one: start the debug session (F5 in VS Code)", terminal.Count(e.Waiting, "request waits", "requests wait")))
+		line("browser", fmt.Sprintf("none, and %s for one: start the debug session (F5 in VS Code)",
+			terminal.Count(e.Waiting, "request waits", "requests wait")))
 	default:
 		line("browser", "none")
 	}
@@ -87,7 +97,7 @@ func block(title, browser, access string, e Endpoint, clients []Client, unknown 
 	for _, c := range clients {
 		rows = append(rows, row(c, now))
 	}
-	b.WriteString(indented("  clients   ", strings.Repeat(" ", 12), rows))
+	b.WriteString(indented("  clients   ", clientsMargin, rows))
 	if unknown != "" {
 		name := "clients"
 		if len(clients) > 0 {

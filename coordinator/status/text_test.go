@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/internal/must"
 )
 
 func TestText(t *testing.T) {
@@ -11,12 +13,16 @@ func TestText(t *testing.T) {
 	before := func(d time.Duration) time.Time { return now.Add(-d) }
 	r := Report{
 		Windows: []Window{{
-			Identity: Identity{Kind: "vscode", PID: 7}, Browser: &Browser{Product: "Chrome/156.0", Via: "injected"}, Access: "ask", label: "/home/ada/shop",
+			Identity: Identity{Kind: "vscode", PID: 7}, Browser: &Browser{Product: "Chrome/156.0",
+				Via: "injected"}, Access: "ask", label: "/home/ada/shop",
 			Endpoint: Endpoint{URL: "http://127.0.0.1:21000", Served: true, PID: 8, Program: "coordinator mcp"},
 			Clients: []Client{
-				{Name: "Claude Code", Version: "2.1", Kind: "mcp", Since: before(3 * time.Hour), Last: &Action{Time: before(4 * time.Second), Text: `browser_click button "Buy"`, URL: "http://shop.test/"}},
+				{Name: "Claude Code", Version: "2.1", Kind: "mcp", Since: before(3 * time.Hour),
+					Last: &Action{Time: before(4 * time.Second), Text: `browser_click button "Buy"`,
+						URL: "http://shop.test/"}},
 				{Name: "New\x1b[2J", Kind: "mcp", Since: before(70 * time.Second)},
-				{Name: "Playwright", Kind: "cdp", Since: before(72 * time.Hour), Stopped: true, Last: &Action{Time: before(time.Minute), Text: strings.Repeat("x", 100), URL: ""}},
+				{Name: "Playwright", Kind: "cdp", Since: before(72 * time.Hour), Stopped: true,
+					Last: &Action{Time: before(time.Minute), Text: strings.Repeat("x", 100), URL: ""}},
 			},
 		}, {
 			Identity: Identity{Kind: "vscode", PID: 9}, Pages: 1, Access: "view", label: "/home/ada/old", Endpoint: Endpoint{URL: "http://127.0.0.1:21001"}, Clients: []Client{},
@@ -24,19 +30,21 @@ func TestText(t *testing.T) {
 		}},
 		Endpoints: []Served{{
 			Workspace: "/home/ada/api", Access: "view",
-			Endpoint: Endpoint{URL: "http://127.0.0.1:21002", Served: true, PID: 10, Program: "coordinator serve", Waiting: 2},
+			Endpoint: Endpoint{URL: "http://127.0.0.1:21002", Served: true, PID: 10, Program: "coordinator serve",
+				Waiting: 2},
 		}},
 		Agents: []Agent{
-			{PID: 11, Folder: "/home/ada/api", Browser: &Browser{Product: "HeadlessChrome/156.0", Via: "launched"}, Client: Client{Name: "Codex", Version: "1.0", Since: before(time.Hour), Last: &Action{Time: before(time.Second), Text: "browser_snapshot", URL: ""}}},
+			{PID: 11, Folder: "/home/ada/api", Browser: &Browser{Product: "HeadlessChrome/156.0", Via: "launched"},
+				Client: Client{Name: "Codex", Version: "1.0", Since: before(time.Hour),
+					Last: &Action{Time: before(time.Second), Text: "browser_snapshot", URL: ""}}},
 			{PID: 12, Folder: "/home/ada", Client: Client{Name: "Zed", Since: before(time.Minute)}},
-			{PID: 13, Folder: "/home/ada", Waiting: "waiting for a browser", Client: Client{Name: "Zed", Since: before(time.Minute)}},
+			{PID: 13, Folder: "/home/ada", Waiting: "waiting for a browser",
+				Client: Client{Name: "Zed", Since: before(time.Minute)}},
 		},
 		Unreachable: []Unreachable{{"/run/ipc-1.sock", "it does not respond"}},
 	}
 	var text strings.Builder
-	if err := r.Write(&text, now); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Write(&text, now))
 	want := `/home/ada/shop (vscode, process 7)
   browser   Chrome/156.0 (injected)
   access    ask

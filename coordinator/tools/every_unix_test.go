@@ -37,7 +37,8 @@ func serveSilentWindow(t *testing.T, dir string) {
 		}
 	}
 	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
-		Workspace: dir, Folders: []string{dir}, Kind: "vscode", Name: "silent", Commands: commands, NoDeadline: slices.Collect(maps.Keys(commands)),
+		Workspace: dir, Folders: []string{dir}, Server: vscodeipc.ServerInfo{Name: "silent", Kind: "vscode"},
+		Commands: commands, NoDeadline: slices.Collect(maps.Keys(commands)),
 	})
 	if err == nil {
 		err = window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}})

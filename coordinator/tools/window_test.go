@@ -92,7 +92,9 @@ func TestOtherEditorWithoutBrowser(t *testing.T) {
 	t.Parallel()
 	for start, want := range map[string]string{"run :DebugStart": "has no browser now: run :DebugStart, then call again", "": "start the program there that debugs a browser"} {
 		folder := toolstest.Folder(t, "shop")
-		window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Kind: "neovim", Name: "nvim-cdp", Start: start})
+		window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
+			Server: vscodeipc.ServerInfo{Name: "nvim-cdp", Kind: "neovim", Start: start}, Workspace: folder, Folders: []string{folder},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -96,7 +96,7 @@ func listWindows(ctx context.Context, a *agent.Agent) (*answer.Answer, error) {
 func windowOf(a *agent.Agent, c registry.Candidate) windowOut {
 	w := windowOut{
 		Address: string(c.Window.Address), Workspace: c.Window.Workspace, Folders: c.Window.Folders,
-		Kind: c.Window.Kind,
+		Kind: c.Window.Server.Kind,
 		Why:  c.Why, Access: string(c.Window.State.Access.Mode), Editor: editorPlace(c.Window),
 	}
 	if browser := c.Window.State.Browser; browser != nil {

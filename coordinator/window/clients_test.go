@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -15,12 +16,10 @@ import (
 func TestClients(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	folder, err := vscodeipc.Canonical(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(vscodeipc.Canonical(t.TempDir()))(t)
 	server, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
-		Workspace: folder, Folders: []string{folder}, Kind: "terminal", Name: "test", Commands: newClients().commands(),
+		Workspace: folder, Folders: []string{folder}, Server: vscodeipc.ServerInfo{Name: "test",
+			Kind: "terminal"}, Commands: newClients().commands(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -34,9 +33,7 @@ func TestClients(t *testing.T) {
 	defer other.Close()
 	must := func(w *vscodeipc.Watcher, command string, arg, result any) {
 		t.Helper()
-		if err := w.Call(ctx, command, arg, result); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Call(ctx, command, arg, result))
 	}
 	list := func() (l vscodeipc.ListResult) {
 		t.Helper()
@@ -48,7 +45,8 @@ func TestClients(t *testing.T) {
 	click := vscodeipc.Activity{Client: "a", Time: 3, Act: "browser_click", Target: "button", Outcome: "done", OK: true}
 	must(one, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: []vscodeipc.ConnectedClient{a}}, nil)
 	must(other, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: []vscodeipc.ConnectedClient{b}}, nil)
-	must(other, vscodeipc.CommandClientReport, vscodeipc.ReportArg{Entries: []vscodeipc.Activity{{Client: "a", Act: "browser_type"}, click, {Client: "x"}}}, nil)
+	must(other, vscodeipc.CommandClientReport, vscodeipc.ReportArg{Entries: []vscodeipc.Activity{{Client: "a",
+		Act: "browser_type"}, click, {Client: "x"}}}, nil)
 	want := vscodeipc.ListResult{Clients: []vscodeipc.ConnectedClient{b, a}, Last: []vscodeipc.Activity{click}}
 	if diff := cmp.Diff(want, list()); diff != "" {
 		t.Error(diff)
@@ -66,7 +64,8 @@ func TestClients(t *testing.T) {
 		}
 	}
 	must(one, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: []vscodeipc.ConnectedClient{}}, nil)
-	if diff := cmp.Diff(vscodeipc.ListResult{Clients: []vscodeipc.ConnectedClient{}, Last: []vscodeipc.Activity{}}, list()); diff != "" {
+	if diff := cmp.Diff(vscodeipc.ListResult{Clients: []vscodeipc.ConnectedClient{}, Last: []vscodeipc.Activity{}},
+		list()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"browser-coordinator/coordinator/cdp"
@@ -23,6 +24,7 @@ type Options struct {
 	Workspace string // canonical
 	Browser   *launch.OnDemand
 	Access    vscodeipc.AccessMode
+	Terminal  *Terminal // where the user is asked; nil: nowhere
 	Version   string
 	Logger    *slog.Logger
 }
@@ -76,14 +78,17 @@ func product(ctx context.Context, url string) (string, error) {
 
 // Serve serves the window.
 func (w *Window) Serve(ctx context.Context, o *Options) error {
+	commands := newClients().commands()
+	if o.Terminal != nil {
+		maps.Copy(commands, o.Terminal.commands())
+	}
 	server, err := vscodeipc.Serve(ctx, vscodeipc.ServerOptions{
-		Workspace: o.Workspace,
-		Folders:   []string{o.Workspace},
-		Kind:      "terminal",
-		Name:      "coordinator",
-		Version:   o.Version,
-		Commands:  newClients().commands(),
-		Logger:    o.Logger,
+		Workspace:  o.Workspace,
+		Folders:    []string{o.Workspace},
+		Server:     vscodeipc.ServerInfo{Name: "coordinator", Version: o.Version, Kind: "terminal"},
+		Commands:   commands,
+		NoDeadline: []string{vscodeipc.CommandPermissionAsk},
+		Logger:     o.Logger,
 	})
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ func OpenWindowAt(t testing.TB, folder, browser string, without ...string) *Wind
 	}
 	var err error
 	w.Server, err = vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
-		Workspace: folder, Folders: []string{folder}, Kind: "vscode", Name: "stand-in", Version: "1",
+		Workspace: folder, Folders: []string{folder}, Server: vscodeipc.ServerInfo{Name: "stand-in", Version: "1", Kind: "vscode"},
 		Commands: commands,
 		NoDeadline: []string{vscodeipc.CommandPermissionAsk, vscodeipc.CommandPickStart, vscodeipc.CommandDebugStart,
 			vscodeipc.CommandReviewPresent, vscodeipc.CommandReviewWait},

@@ -21,12 +21,12 @@ const maxStart = 200
 func (e *noBrowserError) Error() string {
 	start := "start the program there that debugs a browser"
 	switch {
-	case e.window.Start != "":
-		start = limit(strings.Join(strings.Fields(e.window.Start), " "), maxStart)
-	case e.window.Kind == "vscode":
+	case e.window.Server.Start != "":
+		start = limit(strings.Join(strings.Fields(e.window.Server.Start), " "), maxStart)
+	case e.window.Server.Kind == "vscode":
 		start = "start its debug session with debug_start, or let the user start it " +
 			"(F5 in VS Code, a launch configuration of type chrome or msedge)"
-	case e.window.Kind == "terminal":
+	case e.window.Server.Kind == "terminal":
 		start = "start `coordinator window` there again"
 	}
 	return fmt.Sprintf("the window %s has no browser now: %s, then call again", e.window.Label(), start)

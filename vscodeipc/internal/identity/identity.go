@@ -25,11 +25,11 @@ func Hash(canonical string) string {
 func Canonical(path string) (string, error) {
 	resolved, err := resolve(path)
 	if err != nil {
-		return "", fmt.Errorf("find the canonical form of %q: %w", path, err)
+		return "", fmt.Errorf("resolve the path %q: %w", path, err)
 	}
 	canonical, err := Spell(runtime.GOOS, resolved)
 	if err != nil {
-		return "", fmt.Errorf("find the canonical form of %q: %w", path, err)
+		return "", fmt.Errorf("resolve the path %q: %w", path, err)
 	}
 	return canonical, nil
 }
@@ -58,6 +58,9 @@ var (
 	errDevice      = errors.New("device")
 	errNotAbsolute = errors.New("not_absolute")
 )
+
+// errCircle is the reason of a path on disk.
+var errCircle = errors.New("its links lead in a circle")
 
 // Spell is step 2 of spec 1. It takes the operating system as an argument, so
 // that the vectors of all three run on each.

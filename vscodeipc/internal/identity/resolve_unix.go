@@ -17,6 +17,9 @@ import (
 func finalName(abs string) (string, error) {
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
+		if strings.Contains(err.Error(), "too many links") { // the library has no value for it
+			return "", errCircle
+		}
 		return "", err
 	}
 	return onDisk(real, os.Lstat, readNames), nil

@@ -9,6 +9,8 @@ import (
 	"path"
 	"strings"
 	"testing"
+
+	"browser-coordinator/internal/must"
 )
 
 // TestOnDiskIgnoringCase simulates a file system that ignores case, which a Linux test
@@ -20,13 +22,8 @@ func TestOnDiskIgnoringCase(t *testing.T) {
 	dir := t.TempDir()
 	for _, p := range []string{"/Users", "/Users/Dev", "/Users/Dev/Shop", "/Users/locked", "/Users/locked/Deep"} {
 		file := dir + "/" + strings.ReplaceAll(p, "/", "_")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Lstat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, nil, 0o600))
+		info := must.Get(os.Lstat(file))(t)
 		tree[strings.ToLower(p)] = info
 	}
 	lstat := func(p string) (fs.FileInfo, error) {

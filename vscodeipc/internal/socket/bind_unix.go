@@ -118,7 +118,8 @@ func linkName(ctx context.Context, dir, key, temporary string) (string, error) {
 			return "", fmt.Errorf("name the socket: %w", err)
 		}
 	}
-	return "", fmt.Errorf("name the socket: %d windows or foreign files have the names ipc-%s… in %s already; close one, or run: coordinator probe", maxSuffix, key, dir)
+	return "", fmt.Errorf("name the socket: %d windows or foreign files have the names ipc-%s… in %s already; close "+
+		"one, or run: coordinator probe", maxSuffix, key, dir)
 }
 
 // Unbind removes the name if it is still ours, and then stops listening. In the other

@@ -22,7 +22,8 @@ func dataDir() (string, error) {
 	if !filepath.IsAbs(dir) {
 		home := os.Getenv("HOME")
 		if !filepath.IsAbs(home) {
-			return "", errors.New("find the directory of window sockets: neither XDG_DATA_HOME nor HOME is an absolute path; set one of them")
+			return "", errors.New("find the directory of window sockets: neither XDG_DATA_HOME nor HOME is an " +
+				"absolute path; set one of them")
 		}
 		dir = filepath.Join(home, ".local", "share", DirName)
 	}

@@ -4,7 +4,6 @@ package socket
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -15,73 +14,57 @@ import (
 	"testing"
 	"time"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/usersocket"
 )
 
 func shortDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "w")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("", "w"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }
 
-func TestDir(t *testing.T) {
-	t.Setenv("HOME", "/home/dev")
-	for data, want := range map[string]string{
-		"":              "/home/dev/.local/share/browser-coordinator-mcp",
-		"relative/data": "/home/dev/.local/share/browser-coordinator-mcp",
-		"/data":         "/data/browser-coordinator-mcp",
-		"/data/":        "/data/browser-coordinator-mcp",
+// TestDirs: the directory of an environment, and those in which its clients search.
+func TestDirs(t *testing.T) {
+	const home, share, socketName = "/home/dev", "/home/dev/.local/share/", "/ipc-0123456789abcdef-2.sock"
+	const snap = "/home/dev/snap/code/current/.local/share"
+	sandboxed := []string{
+		snap + "/" + DirName, "/home/dev/snap/code-insiders/current/.local/share/" + DirName,
+		"/home/dev/.var/app/com.visualstudio.code/data/" + DirName,
+	}
+	usual := append([]string{share + DirName}, sandboxed...)
+	fits := "/" + strings.Repeat("d", usersocket.MaxPath-len("/"+DirName+socketName)-1)
+	for name, test := range map[string]struct {
+		home, data, dir string
+		search          []string // nil: as its own directory and the usual ones
+	}{
+		"none given":     {home, "", share + DirName, usual},
+		"a relative one": {home, "relative/data", share + DirName, usual},
+		"one of its own": {home, "/data/", "/data/" + DirName, nil},
+		"a sandboxed editor's": {home, snap, snap + "/" + DirName,
+			slices.Concat(sandboxed[:1], usual[:1], sandboxed[1:])},
+		"no home":               {"", "", "", []string{}},
+		"a relative home":       {"home/dev", "", "", []string{}},
+		"as long as a socket's": {home, fits, fits + "/" + DirName, nil},
+		// without a short one in its place
+		"too long for a socket's": {home, fits + "d", fits + "d/" + DirName, usual},
 	} {
-		t.Setenv("XDG_DATA_HOME", data)
-		if got, err := dataDir(); err != nil || got != want {
-			t.Errorf("XDG_DATA_HOME=%q: got %q, %v; want %q", data, got, err, want)
-		}
-	}
-}
-
-// TestDirAtTheLimit: a socket's path just fits; with one byte more it does not.
-func TestDirAtTheLimit(t *testing.T) {
-	fits := usersocket.MaxPath - len("/ipc-0123456789abcdef-2.sock") - len("/"+DirName)
-	for length, long := range map[int]bool{fits: false, fits + 1: true} {
-		t.Setenv("XDG_DATA_HOME", "/"+strings.Repeat("d", length-1))
-		dir, err := dataDir()
-		if err != nil || tooLong(dir) != long {
-			t.Errorf("%d bytes: %q, %v", length, dir, err)
-		}
-		if path := filepath.Join(dir, "ipc-0123456789abcdef-2.sock"); !long && len(path) != usersocket.MaxPath {
-			t.Errorf("the longest path has %d bytes", len(path))
-		}
-	}
-}
-
-func TestNeitherHomeNorData(t *testing.T) {
-	t.Setenv("XDG_DATA_HOME", "")
-	for _, home := range []string{"", "home/dev"} {
-		t.Setenv("HOME", home)
-		if dir, err := dataDir(); err == nil || !strings.Contains(err.Error(), "XDG_DATA_HOME") {
-			t.Errorf("HOME=%q: got %q, %v", home, dir, err)
-		}
-		if dirs := searchDirs(); len(dirs) != 0 {
-			t.Errorf("HOME=%q: it searches %v", home, dirs)
-		}
-	}
-}
-
-func TestSearchDirs(t *testing.T) {
-	t.Setenv("HOME", "/home/dev")
-	t.Setenv("XDG_DATA_HOME", "/home/dev/snap/code/current/.local/share")
-	want := []string{
-		"/home/dev/snap/code/current/.local/share/browser-coordinator-mcp",
-		"/home/dev/.local/share/browser-coordinator-mcp",
-		"/home/dev/snap/code-insiders/current/.local/share/browser-coordinator-mcp",
-		"/home/dev/.var/app/com.visualstudio.code/data/browser-coordinator-mcp",
-	}
-	if got := searchDirs(); !slices.Equal(got, want) {
-		t.Errorf("got %v", got)
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("HOME", test.home)
+			t.Setenv("XDG_DATA_HOME", test.data)
+			dir, err := dataDir()
+			if dir != test.dir || (err == nil) == (dir == "") || err != nil &&
+				!strings.Contains(err.Error(), "XDG_DATA_HOME") {
+				t.Errorf("got %q, %v; want %q", dir, err, test.dir)
+			}
+			if test.search == nil {
+				test.search = append([]string{dir}, usual...)
+			}
+			if got := searchDirs(); !slices.Equal(got, test.search) {
+				t.Errorf("it searches %v, want %v", got, test.search)
+			}
+		})
 	}
 }
 
@@ -104,9 +87,7 @@ func TestLocks(t *testing.T) {
 			dir := shortDir(t)
 			path := filepath.Join(dir, lockName)
 			then := time.Now().Add(-test.age)
-			if err := errors.Join(os.WriteFile(path, []byte(test.text), 0o600), os.Chtimes(path, then, then)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(test.text), 0o600), os.Chtimes(path, then, then))
 			ctx := t.Context()
 			if test.held { // and does not age within this time
 				var cancel context.CancelFunc
@@ -136,17 +117,9 @@ func TestLocks(t *testing.T) {
 
 func TestBrokenLockIsNotGivenBack(t *testing.T) {
 	dir := shortDir(t)
-	first, err := LockDir(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, lockName)); err != nil {
-		t.Fatal(err)
-	}
-	second, err := LockDir(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(LockDir(t.Context(), dir))(t)
+	must.Do(t, os.Remove(filepath.Join(dir, lockName)))
+	second := must.Get(LockDir(t.Context(), dir))(t)
 	first.Unlock()
 	if _, err := os.Lstat(filepath.Join(dir, lockName)); err != nil {
 		t.Error("the second owner's lock was taken away")
@@ -159,23 +132,14 @@ func TestBrokenLockIsNotGivenBack(t *testing.T) {
 func TestLateSweeper(t *testing.T) {
 	dir := shortDir(t)
 	path := filepath.Join(dir, "ipc-0123456789abcdef.sock")
-	dead, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, err := os.Lstat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dead := must.Get(net.Listen("unix", path))(t)
+	before := must.Get(os.Lstat(path))(t)
 	dead.(*net.UnixListener).SetUnlinkOnClose(false)
 	if err := os.Rename(path, path+".kept"); err != nil { // keeps its inode from being reused
 		t.Fatal(err)
 	}
 	dead.Close()
-	live, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := must.Get(net.Listen("unix", path))(t)
 	defer live.Close()
 	if err := removeSame(path, before); err == nil || err.Error() != errReplaced.Error() {
 		t.Errorf("removeSame gives %v", err)
@@ -195,10 +159,7 @@ func TestLateSweeper(t *testing.T) {
 func TestPrivateFromTheFirstMoment(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	folder := filepath.Join(shortDir(t), "new")
-	l, err := listenPrivate(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(listenPrivate(t.Context(), folder))(t)
 	defer l.Close()
 	for path, want := range map[string]os.FileMode{folder: 0o700, filepath.Join(folder, newSocket): 0o600} {
 		if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != want {

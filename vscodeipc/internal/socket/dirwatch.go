@@ -34,7 +34,8 @@ func WatchDirs(log *slog.Logger) *DirWatcher {
 func (w *DirWatcher) run(dirs []string) {
 	defer close(w.ended)
 	if err := w.watch(dirs); err != nil {
-		w.log.Warn("the directories of window sockets are polled once a second, since the system cannot watch them", "error", err)
+		w.log.Warn("the directories of window sockets are polled once a second, since the system cannot watch them",
+			"error", err)
 		w.poll()
 	}
 }

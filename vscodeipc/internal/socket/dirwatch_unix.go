@@ -35,7 +35,8 @@ func (w *DirWatcher) watch(data []string) error {
 		case e := <-notify.Events:
 			switch {
 			case filepath.Base(e.Name) != ShortName && slices.Contains(dirs, filepath.Dir(e.Name)):
-				if e.Op&(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) != 0 && namePattern.MatchString(filepath.Base(e.Name)) {
+				if e.Op&(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) != 0 &&
+					namePattern.MatchString(filepath.Base(e.Name)) {
 					w.notify()
 				}
 			case slices.ContainsFunc(dirs, func(dir string) bool {

@@ -15,7 +15,8 @@ import (
 func Connect(ctx context.Context, a Address) (net.Conn, error) {
 	path := string(a)
 	if len(path) > usersocket.MaxPath {
-		return nil, fmt.Errorf("the path %s has %d bytes, a socket's has %d at most", path, len(path), usersocket.MaxPath)
+		return nil, fmt.Errorf("the path %s has %d bytes, a socket's has %d at most", path, len(path),
+			usersocket.MaxPath)
 	}
 	if err := checkDir(filepath.Dir(path)); err != nil {
 		return nil, err

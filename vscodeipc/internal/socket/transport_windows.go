@@ -40,7 +40,8 @@ func List() ([]Address, error) {
 	defer windows.FindClose(handle)
 	var all []Address
 	for {
-		if a := Address(root + windows.UTF16ToString(found.FileName[:])); a.Key() != "" && strings.HasPrefix(string(a), pipePrefix) {
+		if a := Address(root + windows.UTF16ToString(found.FileName[:])); a.Key() != "" &&
+			strings.HasPrefix(string(a), pipePrefix) {
 			all = append(all, a)
 		}
 		if err := windows.FindNextFile(handle, &found); err != nil {
@@ -87,11 +88,13 @@ func Bind(_ context.Context, key string) (*Binding, error) {
 		if err == nil {
 			return &Binding{listener, Address(name)}, nil
 		}
-		if !errors.Is(err, windows.ERROR_ACCESS_DENIED) && !errors.Is(err, windows.ERROR_PIPE_BUSY) && !errors.Is(err, windows.ERROR_ALREADY_EXISTS) {
+		if !errors.Is(err, windows.ERROR_ACCESS_DENIED) && !errors.Is(err, windows.ERROR_PIPE_BUSY) &&
+			!errors.Is(err, windows.ERROR_ALREADY_EXISTS) {
 			return nil, fmt.Errorf("listen on %s: %w", name, err)
 		}
 	}
-	return nil, fmt.Errorf("name the pipe: %d windows have the names %s%s… already; close one", maxSuffix, pipePrefix, key)
+	return nil, fmt.Errorf("name the pipe: %d windows have the names %s%s… already; close one", maxSuffix, pipePrefix,
+		key)
 }
 
 // Unbind stops listening; the name disappears with the last handle.
