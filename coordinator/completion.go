@@ -23,7 +23,8 @@ func (p *program) initCompletion(root *cobra.Command) {
 		if c.Name() != "completion" {
 			continue
 		}
-		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() } // without this it accepts any argument
+		// without this it accepts any argument
+		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		for _, shell := range c.Commands() {
 			if shell.Name() == "bash" {
 				shell.RunE = p.printBashCompletion
@@ -48,17 +49,21 @@ func (p *program) printBashCompletion(cmd *cobra.Command, _ []string) error {
 // unescapedCommas changes cobra's script for bash: printf %q writes \, for a comma, which
 // never matches the comma that the user types in a list. A shell needs no such escape.
 var unescapedCommas = strings.NewReplacer(
-	"__start_coordinator()\n", "__coordinator_quote() { printf \"$@\" | sed 's/\\\\,/,/g'; }\n\n__start_coordinator()\n",
+	"__start_coordinator()\n",
+	"__coordinator_quote() { printf \"$@\" | sed 's/\\\\,/,/g'; }\n\n__start_coordinator()\n",
 	`(printf "%q`, `(__coordinator_quote "%q`,
 	// Outside of a subshell: it is in a loop.
-	"    # Only consider the completions that match\n        [[ $comp ==", "    comp=${comp//\\\\,/,}\n        # Only consider the completions that match\n        [[ $comp ==",
+	"    # Only consider the completions that match\n        [[ $comp ==",
+	"    comp=${comp//\\\\,/,}\n        # Only consider the completions that match\n        [[ $comp ==",
 )
 
 // completionTimeout bounds how long a shell waits for what depends on the windows.
 const completionTimeout = time.Second
 
 // completeClients offers the connected clients of the endpoint of a workspace.
-func (p *program) completeClients(workspace *string) func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (p *program) completeClients(
+	workspace *string,
+) func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return func(*cobra.Command, []string, string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.Background(), completionTimeout)
 		defer cancel()

@@ -35,7 +35,8 @@ func (f *logFlags) check(given func(flag string) bool) error {
 	case f.output == "-":
 		return wrongUse("log: --output wants the name of a new file; --json prints the lines")
 	case given("client") && !traffic.IsClient(filter.Client):
-		return wrongUse("log: --client %q: want a client such as Playwright or Playwright#1, or a session such as Playwright#1.2", filter.Client)
+		return wrongUse("log: --client %q: want a client such as Playwright or Playwright#1, or a session such as "+
+			"Playwright#1.2", filter.Client)
 	}
 	for _, pattern := range filter.Methods {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -71,8 +72,11 @@ The traffic contains the contents of the pages: protect it like them.`,
 	}
 	workspaceFlag(cmd, &workspace)
 	cmd.Flags().StringSliceVar(&f.view.Filter.Domains, "domain", nil, "show only `DOMAINS`, for example Page,Network")
-	cmd.Flags().StringSliceVar(&f.view.Filter.Methods, "method", nil, "show only `METHODS`, in addition to those of --domain; * matches any letters")
-	cmd.Flags().StringVar(&f.view.Filter.Client, "client", "", "show only the client `NAME`: Playwright, or Playwright#2 (the second of all clients), or Playwright#2.1 (its first session)")
+	cmd.Flags().StringSliceVar(&f.view.Filter.Methods, "method", nil,
+		"show only `METHODS`, in addition to those of --domain; * matches any letters")
+	cmd.Flags().StringVar(&f.view.Filter.Client, "client", "",
+		"show only the client `NAME`: Playwright, or Playwright#2 (the second of all clients), or Playwright#2.1 (its "+
+			"first session)")
 	cmd.Flags().BoolVar(&f.view.Full, "full", false, "show long messages in full")
 	cmd.Flags().BoolVar(&f.view.JSON, "json", false, "print JSON lines")
 	cmd.Flags().StringVar(&f.output, "output", "", "write JSON lines to the new `FILE`")
@@ -104,7 +108,8 @@ func (p *program) runLog(ctx context.Context, given string, f logFlags) (logged 
 	}
 	stream, err := endpoint.Log(ctx, hash, drain)
 	if errors.Is(err, endpoint.ErrNotServed) {
-		return fmt.Errorf("log: no coordinator serves the endpoint of %s now: start an agent there, or run `coordinator serve --workspace %s`", workspace, terminal.Word(workspace))
+		return fmt.Errorf("log: no coordinator serves the endpoint of %s now: start an agent there, or run "+
+			"`coordinator serve --workspace %s`", workspace, terminal.Word(workspace))
 	}
 	if err != nil {
 		return err
@@ -119,7 +124,8 @@ func (p *program) runLog(ctx context.Context, given string, f logFlags) (logged 
 	if f.output != "" {
 		file, err := os.OpenFile(f.output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
-			return fmt.Errorf("log: cannot make the file %s: %w. Name a new file, in a folder that exists", f.output, errors.Unwrap(err))
+			return fmt.Errorf("log: cannot make the file %s: %w. Name a new file, in a folder that exists", f.output,
+				errors.Unwrap(err))
 		}
 		defer func() { logged = errors.Join(logged, file.Close()) }()
 		view.Out, view.JSON = file, true
@@ -133,5 +139,6 @@ func (p *program) runLog(ctx context.Context, given string, f logFlags) (logged 
 		return err
 	}
 	// Another one may serve the endpoint by now. Its clients have other numbers.
-	return errors.New("the coordinator that served the endpoint has ended: run `coordinator log` again to follow the next one")
+	return errors.New("the coordinator that served the endpoint has ended: run `coordinator log` again to follow the " +
+		"next one")
 }

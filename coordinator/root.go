@@ -50,7 +50,11 @@ type program struct {
 
 // notice writes a message for the user to standard error.
 func (p *program) notice(format string, args ...any) {
-	io.WriteString(p.err, terminal.Printable(fmt.Sprintf(format, args...)))
+	text := terminal.Printable(fmt.Sprintf(format, args...))
+	if terminal.Is(p.err) {
+		text = terminal.Fold(text, terminal.Width(p.err), 0)
+	}
+	io.WriteString(p.err, text)
 }
 
 // checkedWriter keeps the first error of a write, which cobra ignores.
@@ -71,6 +75,7 @@ func (w *checkedWriter) Write(b []byte) (int, error) {
 func execute(ctx context.Context, args []string, io stdio) int {
 	p := &program{stdio: io}
 	root := p.root()
+	args = joinPort(args)
 	if startsMCP(root, args, io.in) {
 		args = append([]string{"mcp"}, args...)
 	}
@@ -92,9 +97,9 @@ func execute(ctx context.Context, args []string, io stdio) int {
 	}
 	err = withVariable(err)
 	if err != nil {
-		fmt.Fprintf(io.err, "coordinator: %s\n", terminal.Printable(err.Error()))
+		p.notice("coordinator: %s\n", plain(err.Error()))
 		if code == exitUsage {
-			fmt.Fprintln(io.err, hint(cmd))
+			p.notice("%s\n", hint(cmd))
 		}
 	}
 	return code
@@ -136,9 +141,6 @@ input is not a terminal. The other commands are for people and scripts.`,
   coordinator endpoint --format playwright`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		// The number of letters in which an unknown command may differ from a suggested
-		// one.
-		SuggestionsMinimumDistance: 2,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownCommand(cmd, args[0])
@@ -177,7 +179,8 @@ input is not a terminal. The other commands are for people and scripts.`,
 		commands  []*cobra.Command
 	}{
 		{forAgents, "Agents", []*cobra.Command{p.mcpCommand(), p.setupCommand()}},
-		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(), p.logCommand()}},
+		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(),
+			p.logCommand()}},
 		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.statusCommand()}},
 		{maintenance, "Maintenance", []*cobra.Command{p.doctorCommand(), p.probeCommand()}},
 	} {
@@ -188,9 +191,11 @@ input is not a terminal. The other commands are for people and scripts.`,
 		}
 	}
 	root.AddCommand(
-		removedCommand("replay", "a log is not served as a browser any more; `coordinator log --output FILE` keeps the traffic as JSON lines"),
+		removedCommand("replay", "a log is not served as a browser any more; `coordinator log --output FILE` keeps "+
+			"the traffic as JSON lines"),
 		removedCommand("browser", "`coordinator doctor` names the browser that is launched if no window is open"),
-		removedCommand("clean", "`coordinator doctor --fix` removes the state of folders that no longer exist; before an uninstall, delete browser-coordinator-mcp below $XDG_STATE_HOME"),
+		removedCommand("clean", "`coordinator doctor --fix` removes the state of folders that no longer exist; before "+
+			"an uninstall, delete browser-coordinator-mcp below $XDG_STATE_HOME"),
 		removedCommand("windows", "`coordinator status --once` lists the windows too, with --json for programs"),
 	)
 	root.SetHelpCommandGroupID(maintenance)

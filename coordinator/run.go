@@ -59,7 +59,9 @@ first, which ends with the first program. For a browser that outlives them, star
 	return cmd
 }
 
-func (p *program) runProgram(cmd *cobra.Command, workspace string, serve endpointFlags, launch *launchFlags, allowToken bool, args []string) error {
+func (p *program) runProgram(
+	cmd *cobra.Command, workspace string, serve endpointFlags, launch *launchFlags, allowToken bool, args []string,
+) error {
 	ctx := context.WithoutCancel(cmd.Context()) // the program decides when it ends
 	e, err := p.serveWorkspace(ctx, cmd, workspace, serve, launch)
 	if err != nil {
@@ -84,6 +86,9 @@ func (p *program) runProgram(cmd *cobra.Command, workspace string, serve endpoin
 	if errors.As(err, new(*exec.ExitError)) {
 		return &exitError{code: child.ExitCode(err)}
 	}
+	if start := new(os.PathError); errors.As(err, &start) { // which names the program again
+		err = start.Err
+	}
 	if err != nil {
 		err = fmt.Errorf("run %s: %w", args[0], err)
 		if program.Process == nil {
@@ -94,7 +99,9 @@ func (p *program) runProgram(cmd *cobra.Command, workspace string, serve endpoin
 }
 
 // completeProgram offers the programs on PATH, and then files.
-func completeProgram(_ *cobra.Command, args []string, typed string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+func completeProgram(
+	_ *cobra.Command, args []string, typed string,
+) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 	if len(args) > 0 || strings.ContainsRune(typed, os.PathSeparator) {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -112,5 +119,7 @@ func completeProgram(_ *cobra.Command, args []string, typed string) (names []cob
 
 // allowTokenFlag adds the flag that permits the secret token in arguments.
 func allowTokenFlag(cmd *cobra.Command, allow *bool) {
-	cmd.Flags().BoolVar(allow, child.AllowTokenFlag, false, "replace "+child.Placeholder+" in arguments also if the address contains the secret token, which every user of this machine can then read")
+	cmd.Flags().BoolVar(allow, child.AllowTokenFlag, false,
+		"replace "+child.Placeholder+" in arguments also if the address contains the secret token, which every user "+
+			"of this machine can then read")
 }

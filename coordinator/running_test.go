@@ -206,18 +206,26 @@ func (p *printed) Write(b []byte) (int, error) {
 // await returns when the command has printed all of these.
 func (p *printed) await(t *testing.T, wanted ...string) {
 	t.Helper()
+	p.awaitText(t, fmt.Sprintf("%q", wanted), func(text string) bool {
+		return !slices.ContainsFunc(wanted, func(w string) bool { return !strings.Contains(text, w) })
+	})
+}
+
+// awaitText returns when what the command has printed fits.
+func (p *printed) awaitText(t *testing.T, what string, fits func(text string) bool) {
+	t.Helper()
 	limit := time.After(time.Minute)
 	for {
 		p.mu.Lock()
 		text, more := p.text.String(), p.more.Next()
 		p.mu.Unlock()
-		if !slices.ContainsFunc(wanted, func(w string) bool { return !strings.Contains(text, w) }) {
+		if fits(text) {
 			return
 		}
 		select {
 		case <-more:
 		case <-limit:
-			t.Fatalf("not all of %q is printed:\n%s", wanted, text)
+			t.Fatalf("not all of %s is printed:\n%s", what, text)
 		}
 	}
 }

@@ -37,10 +37,12 @@ it.`,
 				return err // without its address it is useless
 			}
 			if changed := e.OwnerChanged(); !e.Owner() {
-				fmt.Fprintln(p.err, "Another coordinator already serves this address. This one takes over when that one ends."+useless(cmd))
+				fmt.Fprintln(p.err, "Another coordinator already serves this address. This one takes over when that "+
+					"one ends."+useless(cmd))
 				select {
 				case <-changed:
-					fmt.Fprintln(p.err, "The other coordinator has ended. This one serves the address now: "+e.Address().ClientURL())
+					fmt.Fprintln(p.err, "The other coordinator has ended. This one serves the address now: "+
+						e.Address().ClientURL())
 				case <-ctx.Done():
 				}
 			}
@@ -64,7 +66,9 @@ type served struct {
 }
 
 // serveWorkspace serves the endpoint of the window that given resolves to.
-func (p *program) serveWorkspace(ctx context.Context, cmd *cobra.Command, given string, serve endpointFlags, launch *launchFlags) (*served, error) {
+func (p *program) serveWorkspace(
+	ctx context.Context, cmd *cobra.Command, given string, serve endpointFlags, launch *launchFlags,
+) (*served, error) {
 	onDemand, err := launch.onDemand(p, cmd)
 	if err != nil {
 		return nil, err

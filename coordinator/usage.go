@@ -56,12 +56,18 @@ func unknownCommand(root *cobra.Command, name string) error {
 	if name == "version" {
 		return wrongUse("unknown command %q; did you mean `coordinator --version`?", name)
 	}
+	root.SuggestionsMinimumDistance = distance(name)
 	if near := root.SuggestionsFor(name); len(near) > 0 {
 		slices.Sort(near)
-		return wrongUse("unknown command %q; did you mean `coordinator %s`?", name, strings.Join(near, "`, or `coordinator "))
+		return wrongUse("unknown command %q; did you mean `coordinator %s`?", name,
+			strings.Join(near, "`, or `coordinator "))
 	}
 	return wrongUse("unknown command %q", name)
 }
+
+// distance is in how many letters a wrong name may differ from a suggested one: in two of a
+// short name, all are near.
+func distance(name string) int { return min(max(1, len(name)/3), 2) }
 
 // removedCommand is a former command, which only says what to use.
 func removedCommand(name, instead string) *cobra.Command {
@@ -97,7 +103,8 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 		GetSpecifiedName() string
 		GetSpecifiedShortnames() string
 	}
-	if !errors.As(err, &named) || named.GetSpecifiedShortnames() != "" || cmd.Flags().Lookup(named.GetSpecifiedName()) != nil {
+	if !errors.As(err, &named) || named.GetSpecifiedShortnames() != "" ||
+		cmd.Flags().Lookup(named.GetSpecifiedName()) != nil {
 		return wrongUse("%w", err)
 	}
 	var names []string
@@ -113,7 +120,7 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 // nearest returns the names that a wrong one may mean, by the distance that cobra uses
 // for the names of commands.
 func nearest(cmd *cobra.Command, given string, names []string) []string {
-	commands := &cobra.Command{SuggestionsMinimumDistance: cmd.Root().SuggestionsMinimumDistance}
+	commands := &cobra.Command{SuggestionsMinimumDistance: distance(given)}
 	for _, name := range names {
 		commands.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
@@ -139,7 +146,8 @@ func (p *program) usage(cmd *cobra.Command) error {
 			title := "\n" + group.Title + ":\n"
 			for _, c := range commands {
 				if c.GroupID == group.ID && (c.IsAvailableCommand() || c.Name() == "help") {
-					fmt.Fprintf(w, "%s  %-*s %s\n", title, c.NamePadding(), c.Name(), c.Short)
+					line := fmt.Sprintf("  %-*s %s\n", c.NamePadding(), c.Name(), c.Short)
+					fmt.Fprint(w, title, terminal.Fold(line, width, c.NamePadding()+len("   ")))
 					title = ""
 				}
 			}
@@ -160,7 +168,8 @@ func (p *program) usage(cmd *cobra.Command) error {
 // hint names the help for a command.
 func hint(cmd *cobra.Command) string {
 	if cmd.HasParent() && !cmd.Hidden && cmd.Name() != "help" {
-		return fmt.Sprintf("Run `coordinator help %s` for usage.", strings.TrimPrefix(cmd.CommandPath(), "coordinator "))
+		return fmt.Sprintf("Run `coordinator help %s` for usage.",
+			strings.TrimPrefix(cmd.CommandPath(), "coordinator "))
 	}
 	return "Run `coordinator help` for usage."
 }
@@ -170,7 +179,8 @@ func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Show the help of a command",
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []string,
+			_ cobra.ShellCompDirective) {
 			about, _, err := cmd.Root().Find(args)
 			if err == nil {
 				for _, c := range about.Commands() {
@@ -192,6 +202,44 @@ func helpCommand() *cobra.Command {
 	}
 }
 
+// goWords matches how Go's library begins an error: by the function or system call that
+// failed.
+var goWords = regexp.MustCompile(`\b(?:fork/exec|l?stat|readlink|mkdir|chdir|unlinkat) (/|\.|[A-Za-z]:\\)`)
+
+// libraryTexts are errors of Go's library and of the system in our words.
+var libraryTexts = strings.NewReplacer(
+	"getwd: no such file or directory", "the working directory no longer exists: cd to a folder that exists",
+	"too many levels of symbolic links", "its links lead in a circle",
+)
+
+// notBool matches pflag's error for a flag without a value.
+var notBool = regexp.MustCompile(`strconv\.ParseBool: parsing "[^"]*": invalid syntax`)
+
+// plain is an error's text in the words of people.
+func plain(text string) string {
+	text = notBool.ReplaceAllString(libraryTexts.Replace(text), "want true or false")
+	return goWords.ReplaceAllString(text, "$1")
+}
+
+// joinPort makes one argument of --debugging-port and its value: pflag takes none from the
+// next argument, since the value may be omitted. What follows the name of a program is not
+// ours.
+func joinPort(args []string) []string {
+	for i, arg := range args {
+		switch {
+		case arg == "--":
+			return args
+		case arg == "--debugging-port" && i+1 < len(args) && isNumber(args[i+1]):
+			return slices.Concat(args[:i], []string{arg + "=" + args[i+1]}, args[i+2:])
+		}
+	}
+	return args
+}
+
+func isNumber(text string) bool {
+	return text != "" && strings.Trim(text, "0123456789") == ""
+}
+
 // homes are the variables that name the folders of our files.
 var homes = []string{"XDG_STATE_HOME", "XDG_DATA_HOME"}
 
@@ -205,7 +253,8 @@ func withVariable(err error) error {
 	for _, variable := range homes {
 		dir := os.Getenv(variable)
 		if filepath.IsAbs(dir) && isOurs(file.Path, filepath.Clean(dir)) {
-			return fmt.Errorf("%w; $%s is %s: set it to a folder that is there or can be made, or unset it", err, variable, dir)
+			return fmt.Errorf("%w; $%s is %s: set it to a folder that is there or can be made, or unset it", err,
+				variable, dir)
 		}
 	}
 	return err

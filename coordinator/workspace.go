@@ -16,7 +16,8 @@ import (
 // workspaceFlag adds --workspace to a command.
 func workspaceFlag(cmd *cobra.Command, value *string) {
 	cmd.Flags().StringVar(value, "workspace", os.Getenv(registry.EnvWorkspace),
-		"select the window of `DIR`, or of a .code-workspace file (default: $"+registry.EnvWorkspace+", else the working directory)")
+		"select the window of `DIR`, or of a .code-workspace file (default: $"+registry.EnvWorkspace+", else the "+
+			"working directory)")
 }
 
 // openRegistry starts to find windows. Long-running programs delete stale sockets first.
@@ -33,18 +34,28 @@ func peer() vscodeipc.Peer { return vscodeipc.Peer{Name: "coordinator", Version:
 
 // canonicalWorkspace is the canonical path of the value of --workspace.
 func canonicalWorkspace(given string) (string, error) {
-	if given == "" {
-		given = "."
+	dir, err := os.Getwd()
+	if err != nil && !filepath.IsAbs(given) {
+		return "", wrongUse("the working directory no longer exists: cd to a folder that exists, or name one with " +
+			"--workspace")
 	}
-	canonical, err := vscodeipc.Canonical(given)
-	if errors.Is(err, os.ErrNotExist) {
-		abs, absErr := filepath.Abs(given)
-		if absErr != nil {
-			abs = given
-		}
-		return "", wrongUse("there is no folder %s: name one with --workspace", abs)
+	path := given
+	if !filepath.IsAbs(given) {
+		path = filepath.Join(dir, given)
 	}
-	return canonical, err
+	canonical, err := vscodeipc.Canonical(path)
+	next := "name one with --workspace"
+	if given != "" && given == os.Getenv(registry.EnvWorkspace) {
+		path += ", which $" + registry.EnvWorkspace + " names"
+		next = "set the variable to one that exists, or unset it"
+	}
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", wrongUse("there is no folder %s: %s", path, next)
+	case err != nil:
+		return "", wrongUse("%w; %s", err, next)
+	}
+	return canonical, nil
 }
 
 // checkWorkspace rejects a file that cannot be any window's workspace, by its canonical
@@ -57,10 +68,11 @@ func checkWorkspace(canonical string) error {
 	// VS Code knows a workspace by its file extension, but keeps an unsaved one as a
 	// workspace.json of its own.
 	base := filepath.Base(canonical)
-	if info.Mode().IsRegular() && (strings.EqualFold(filepath.Ext(base), ".code-workspace") || base == "workspace.json") {
+	if info.Mode().IsRegular() && (strings.EqualFold(filepath.Ext(base), ".code-workspace") ||
+		base == "workspace.json") {
 		return nil
 	}
-	return wrongUse("--workspace %s is a file: name a folder, or a .code-workspace file", canonical)
+	return wrongUse("the workspace %s is a file: name a folder, or a .code-workspace file", canonical)
 }
 
 // resolveWorkspace returns the workspace of the window that given resolves to, or given

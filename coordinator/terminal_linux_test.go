@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"browser-coordinator/coordinator/status"
+)
+
+// wide is more columns than any line needs.
+const wide = 200
+
+// onTerminal starts a command on a terminal of its own, and returns what it writes there.
+func onTerminal(t *testing.T, dir string, args ...string) (*exec.Cmd, *printed) {
+	t.Helper()
+	cmd := command(context.Background(), t, dir, args...)
+	shown, _ := openTerminal(t, cmd, wide)
+	return cmd, shown
+}
+
+// openTerminal starts a command on a terminal, and returns its screen and its keyboard.
+func openTerminal(t *testing.T, cmd *exec.Cmd, columns uint16) (shown *printed, keys *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { master.Close() })
+	fd := int(master.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slave.Close()
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: columns}); err != nil {
+		t.Fatal(err)
+	}
+	shown = new(printed)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			cmd.Process.Kill()
+			cmd.Wait()
+		}
+	})
+	go func() {
+		buffer := make([]byte, 4096)
+		for {
+			n, err := master.Read(buffer)
+			shown.Write(buffer[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return shown, master
+}
+
+// In ask the window's terminal asks its user: for each action of an agent, and once for a CDP
+// client that connects. What pages and clients call themselves cannot control the terminal.
+func TestWindowAsksOnTerminal(t *testing.T) {
+	t.Parallel()
+	dir, shop := t.TempDir(), t.TempDir()
+	cmd := command(context.Background(), t, dir, "window", "--headless", "--access", "ask", "--workspace", shop)
+	shown, keys := openTerminal(t, cmd, wide)
+	shown.await(t, "You are asked here before an agent acts", "is ready; press Ctrl+C to end.")
+	address := endpointIn(t, shown.String())
+	agent := host(t, dir, shop)
+	agent.Must("browser_tabs", args{"action": "list"}) // what view allows needs no question
+	const page = "data:text/html,<title>a%1B[31mb</title><button>Order</button>"
+	asked := 0
+	// answer types a key at the next question, of which it returns the text.
+	answer := func(key string, do func()) string {
+		t.Helper()
+		asked++
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			do()
+		}()
+		shown.awaitText(t, "question", func(text string) bool { return strings.Count(text, "Allow? ") == asked })
+		text := shown.String()
+		fmt.Fprintln(keys, key)
+		<-done
+		return text[strings.LastIndex(text[:strings.LastIndex(text, "Allow? ")], " wants to "):]
+	}
+	answer("n", func() { agent.Refused("browser_navigate", args{"url": page}, "the user did not allow it") })
+	answer("y", func() { agent.Must("browser_navigate", args{"url": page}) })
+	text := answer("s", func() { agent.Must("browser_click", args{"target": "button"}) })
+	for _, want := range []string{"browser_click", `button "Order"`, "in the page ", "s (all of this session)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the question lacks %q: %q", want, text)
+		}
+	}
+	agent.Must("browser_click", args{"target": "button"}) // the session is allowed
+	answer("v", func() {
+		c := join(t, address, "Playwright/1.65.1")
+		if _, err := c.call("Target.createTarget", openTab); err == nil {
+			t.Error("a client that may only look has opened a tab")
+		}
+	})
+	join(t, address, "Playwright/1.65.1").must("Browser.getVersion", "{}") // asked once
+	answer("n", func() {
+		if got := refusedClient(t, address, "chro\u202emedp/1"); !strings.HasPrefix(got, "403") {
+			t.Errorf("a refused client gets %s", got)
+		}
+	})
+	if strings.ContainsAny(shown.String(), "\x1b\u202e") {
+		t.Errorf("a control sequence reaches the terminal: %q", shown)
+	}
+	cmd.Process.Signal(os.Interrupt)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// endpointIn is the address that a window has printed.
+func endpointIn(t *testing.T, text string) string {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "http://127.0.0.1:") {
+			return strings.TrimSpace(line)
+		}
+	}
+	t.Fatalf("no address in %q", text)
+	return ""
+}
+
+// Without a terminal nobody can be asked: then ask is view, and both sides are told.
+func TestAskWithoutTerminal(t *testing.T) {
+	t.Parallel()
+	dir, shop := t.TempDir(), t.TempDir()
+	w := openWindow(t, dir, shop, "--access", "ask")
+	w.stderr.await(t, "You cannot be asked here, since this is no terminal: clients may only look")
+	agent := host(t, dir, shop)
+	agent.Must("browser_snapshot", nil)
+	agent.Refused("browser_navigate", args{"url": "about:blank"}, `"view"`)
+	r := awaitStatus(t, dir, func(r status.Report) bool { return len(r.Windows) == 1 })
+	if got := r.Windows[0].Access; got != "view" {
+		t.Errorf("the access is %s", got)
+	}
+}
+
+// On a narrow terminal no row is longer than the terminal, and what is cut is marked.
+func TestNarrowTerminal(t *testing.T) {
+	t.Parallel()
+	dir, shop := t.TempDir(), t.TempDir()
+	openWindow(t, dir, shop)
+	host(t, dir, shop).Must("browser_navigate", args{"url": "data:text/html,x"})
+	cmd := command(context.Background(), t, dir, "status")
+	shown, _ := openTerminal(t, cmd, 40)
+	shown.await(t, "test-host 1")
+	cmd.Process.Signal(os.Interrupt)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	screen, after, _ := strings.Cut(shown.String(), "\x1b[?1049l")
+	if !strings.Contains(screen, "…") {
+		t.Errorf("nothing is marked as cut: %q", screen)
+	}
+	for _, row := range strings.Split(screen[strings.LastIndex(screen, "\x1b[H"):]+after, "\r\n") {
+		row = strings.NewReplacer("\x1b[H", "", "\x1b[K", "", "\x1b[J", "", "\r", "", "\x1b[?7h", "", "\x1b[?25h",
+			"").Replace(row)
+		if strings.Contains(strings.TrimSpace(row), " ") && len([]rune(row)) > 40 {
+			t.Errorf("a row of %d columns: %q", len([]rune(row)), row)
+		}
+	}
+	cmd = command(context.Background(), t, dir, "probe")
+	cmd.Env = append(cmd.Env, "TERM=dumb")
+	shown, _ = openTerminal(t, cmd, 40)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	shown.await(t, "it answered")
+	if strings.Contains(shown.String(), "\x1b[") {
+		t.Errorf("colours on a dumb terminal: %q", shown)
+	}
+}
