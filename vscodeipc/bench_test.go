@@ -160,7 +160,7 @@ func BenchmarkFanOut100(b *testing.B) {
 func BenchmarkProbe500(b *testing.B) {
 	home(b)
 	for n := range 250 {
-		fake(b, name(b, 2*n), script(helloAnswer))
+		fake(b, name(b, 2*n), script(helloAnswer, listenAnswer))
 		deadSocket(b, name(b, 2*n+1))
 	}
 	measure(b, func() {

@@ -55,15 +55,17 @@ func TestProbeVerdicts(t *testing.T) {
 		syscall.Mkfifo(fifo, 0o600),
 		os.Mkdir(dir, 0o700),
 	)
-	garbage, newer, silent := name(t, 6), name(t, 7), name(t, 8)
+	garbage, newer, silent, stateless := name(t, 6), name(t, 7), name(t, 8), name(t, 9)
 	fake(t, garbage, script("who are you?\n"))
 	fake(t, newer, script(`{"id":1,"success":false,"error":{"code":"unsupported_version","message":"too old","data":{"supported":[3]}}}`+"\n"))
 	fake(t, silent, script(""))
+	// Agents need its state too.
+	fake(t, stateless, script(helloAnswer, `{"id":2,"success":false,"error":{"code":"unknown_event","message":"none"}}`+"\n"))
 
 	want := map[string]string{
 		string(live.Address()): Live, stopped.first: Busy, killed.first: Stale,
 		dead: Stale, file: Foreign, link: Foreign, fifo: Foreign, dir: Foreign,
-		garbage: Incompatible, newer: Incompatible, silent: Busy,
+		garbage: Incompatible, newer: Incompatible, stateless: Incompatible, silent: Busy,
 	}
 	for _, dry := range []bool{true, false} {
 		verdicts := probeAll(t, ProbeOptions{DryRun: dry})
