@@ -187,7 +187,7 @@ func TestStatusOfSmallWindow(t *testing.T) {
 		return &r.Windows[at]
 	}
 	r := awaitStatus(t, toolstest.Dir, func(r status.Report) bool {
-		return of(r) != nil && busy(of(r).Clients, toolstest.Host.Name, "browser_tabs list") != nil
+		return of(r) != nil && busy(of(r).Clients, toolstest.Host.Name, "browser_tabs List the tabs") != nil
 	})
 	if got := of(r); got.ClientsUnknown != "" || got.Access != "view" || got.Browser == nil {
 		t.Errorf("%+v", got)
