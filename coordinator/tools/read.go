@@ -30,14 +30,14 @@ var _ = define(definition[findIn]{
 	Do:         find,
 	Returns: "the matching lines of a snapshot with their parents, and with the item that each is part of: a list " +
 		"item, an article, a card, a table row with the table's first row",
-	Notes: "`text` ignores case. `regex` is RE2, or `/pattern/flags`. The search covers texts, names, values, addresses, " +
-		"and the hints of elements without a name; not roles, states and refs. A row comes with its table's heads, and " +
-		"each cell of a grid has a ref, also an empty one.\n\n" +
-		"`scroll` searches also what a list draws, or a feed loads, only when it is scrolled: to the end, then from the " +
-		"top, one list after the other, for at most 40 s. The result says how far it came, and the next call goes on " +
-		"from there. A part of a list is left only when its rows have arrived: no request of a script is under way " +
-		"(10 s), nothing is busy (8 s) or empty (4 s), and the end of a feed loads no more (2 s). What was found is " +
-		"scrolled into view, and stays there. `view` does not allow it.",
+	Notes: "`text` ignores case. `regex` is RE2, or `/pattern/flags`. The search covers texts, names, values, " +
+		"addresses, and the hints of elements without a name; not roles, states and refs. A row comes with its " +
+		"table's heads, and each cell of a grid has a ref, also an empty one.\n\n" +
+		"`scroll` searches also what a list draws, or a feed loads, only when it is scrolled: to the end, then " +
+		"from the top, one list after the other, for at most 40 s. The result says how far it came, and the next " +
+		"call goes on from there. A part of a list is left only when its rows have arrived: no request of a script " +
+		"is under way (10 s), nothing is busy (8 s) or empty (4 s), and the end of a feed loads no more (2 s). " +
+		"What was found is scrolled into view, and stays there. `view` does not allow it.",
 	Example: `{"text": "Coupon"}`,
 })
 

@@ -165,22 +165,22 @@ var _ = define(definition[exportIn]{
 	Returns: "the session so far as a test for `@playwright/test`; above 10,000 bytes a file",
 	Notes: "With this set on, a session's actions are recorded, up to 1,000.\n\n" +
 		"- **Elements** have the locator of `browser_generate_locator`, from the moment before the action.\n" +
-		"- **Expectations** are the addresses that actions led to (without query and fragment), messages of dialogs, " +
-		"what was waited for and verified, and up to two for each action of what its result showed: alerts, statuses, " +
-		"dialogs, headings, values, then other texts. Times, dates, identifiers and notes such as *Loading…* are left " +
-		"out.\n" +
-		"- **Dialogs, file choosers and new tabs** are awaited from before the action that opens them. Any other tab is " +
-		"opened by its address, without the user's login.\n" +
-		"- **Secrets** are read from the environment (`process.env.NAME`), only as whole values. In place of a part of " +
-		"one there is `<secret>NAME</secret>`, without an expectation.\n" +
-		"- **Passwords** that were typed are variables `TYPED_PASSWORD`, `TYPED_PASSWORD2`, …. Such a field has the type " +
-		"`password`, or `autocomplete` with `current-password` or `new-password`. One of at least three characters is " +
-		"replaced in all other texts too.\n" +
+		"- **Expectations** are the addresses that actions led to (without query and fragment), messages of " +
+		"dialogs, what was waited for and verified, and up to two for each action of what its result showed: " +
+		"alerts, statuses, dialogs, headings, values, then other texts. Times, dates, identifiers and notes such " +
+		"as *Loading…* are left out.\n" +
+		"- **Dialogs, file choosers and new tabs** are awaited from before the action that opens them. Any other " +
+		"tab is opened by its address, without the user's login.\n" +
+		"- **Secrets** are read from the environment (`process.env.NAME`), only as whole values. In place of a " +
+		"part of one there is `<secret>NAME</secret>`, without an expectation.\n" +
+		"- **Passwords** that were typed are variables `TYPED_PASSWORD`, `TYPED_PASSWORD2`, …. Such a field has " +
+		"the type `password`, or `autocomplete` with `current-password` or `new-password`. One of at least three " +
+		"characters is replaced in all other texts too.\n" +
 		"- **Files** have the paths that the agent gave: run the test in the workspace.\n" +
-		"- **Texts and scripts** of pages and agents are only string literals, with escapes for what a reader would not " +
-		"see.\n" +
-		"- **A call that failed** half-way, and what a test cannot repeat (cookies, storage, emulation other than the " +
-		"viewport), is a comment.",
+		"- **Texts and scripts** of pages and agents are only string literals, with escapes for what a reader " +
+		"would not see.\n" +
+		"- **A call that failed** half-way, and what a test cannot repeat (cookies, storage, emulation other than " +
+		"the viewport), is a comment.",
 	Example: `{}`,
 })
 
