@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/coordinator/setup"
 )
 
 var systemBrowserChecks = []check{
@@ -99,7 +100,7 @@ func checkSandbox(ctx context.Context, _ *examination) []Finding {
 			"user.max_user_namespaces=10000; "+
 			"in a container: start it with `--security-opt seccomp=unconfined`",
 			"This system does not allow the user namespaces that a browser's sandbox needs (%v), so a private browser "+
-				"does not start.", err)}
+				"does not start.", setup.Cause(err))}
 	}
 	restricted, _ := os.ReadFile("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") // most systems have none
 	if strings.TrimSpace(string(restricted)) == "1" {

@@ -47,7 +47,7 @@ func checkPath(ctx context.Context, x *examination) []Finding {
 	case err != nil:
 		return []Finding{finding(Problem, addToPath(filepath.Dir(own)),
 			"A host that starts the coordinator by its name starts %s, which does not report its version: %v.", onPath,
-			err)}
+			setup.Cause(err))}
 	case !sameRelease(version, x.Version):
 		return []Finding{finding(Warning, addToPath(filepath.Dir(own)),
 			"A host that starts the coordinator by its name starts %s, version %s. This program is %s, version %s.",

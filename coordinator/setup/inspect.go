@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 )
 
@@ -116,6 +117,14 @@ func unusable(file, reason string, args ...any) error {
 	return fmt.Errorf("%s is left as it is: %w", file, fmt.Errorf(reason, args...))
 }
 
+// Cause is an error of the system without the operation and the path.
+func Cause(err error) error {
+	if of, isPath := errors.AsType[*fs.PathError](err); isPath {
+		return of.Err
+	}
+	return err
+}
+
 // sizeLimit bounds a file. A project's file may be from anyone, and the parser needs a
 // stack as deep as the values are nested.
 func sizeLimit(scope Scope) int64 {
@@ -128,18 +137,22 @@ func sizeLimit(scope Scope) int64 {
 // readFile reads a regular file.
 func readFile(file string, scope Scope) (string, error) {
 	info, err := os.Stat(file)
-	if err != nil {
-		if exists(file) {
-			return "", unusable(file, "it is a link to a file that does not exist")
-		}
+	switch isMissing := errors.Is(err, fs.ErrNotExist); {
+	case isMissing && exists(file):
+		return "", unusable(file, "it is a link to a file that does not exist")
+	case isMissing:
 		return "", err
+	case errors.Is(err, syscall.ELOOP):
+		return "", unusable(file, "it is one of a loop of links")
+	case err != nil:
+		return "", unusable(file, "it cannot be read: %w", Cause(err))
 	}
 	if !info.Mode().IsRegular() {
 		return "", unusable(file, "it is not a regular file")
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return "", err
+		return "", unusable(file, "it cannot be read: %w", Cause(err))
 	}
 	defer f.Close()
 	limit := sizeLimit(scope)

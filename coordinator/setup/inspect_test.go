@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -171,6 +172,31 @@ func TestInspectRefuses(t *testing.T) {
 			t.Errorf("%q: %+v, %v", c.text, s, err)
 		}
 	}
+}
+
+// TestInspectNoFile: what is no file is named, without the names of system calls.
+func TestInspectNoFile(t *testing.T) {
+	h := hostOf(t, "cursor")
+	for want, place := range map[string]func(file string) error{
+		"it is not a regular file":                   func(file string) error { return os.MkdirAll(file, 0o755) },
+		"it is a link to a file that does not exist": func(file string) error { return os.Symlink("gone", file) },
+		"it is one of a loop of links":               func(file string) error { return os.Symlink(file, file) },
+		"it cannot be read: not a directory":         func(file string) error { return replaceFolder(filepath.Dir(file)) },
+	} {
+		workspace := home(t)
+		file, _ := h.file(Project, workspace)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), place(file)); err != nil {
+			t.Skip(err)
+		}
+		if _, err := h.Add(Project, workspace, ours); err == nil || err.Error() != file+" is left as it is: "+want {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+}
+
+// replaceFolder puts a file in the place of an empty folder.
+func replaceFolder(folder string) error {
+	return errors.Join(os.Remove(folder), os.WriteFile(folder, nil, 0o644))
 }
 
 // TestScopesIn: in the home folder some files are those of the user.

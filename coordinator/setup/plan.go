@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -98,7 +97,7 @@ func (c *Change) Revision() string {
 }
 
 // ErrChanged: a file is not as it was read.
-var ErrChanged = errors.New("it has changed meanwhile: run the command again")
+var ErrChanged = errors.New("it has changed meanwhile")
 
 // Check returns an error if the file had other contents than those of a revision.
 func (c *Change) Check(revision string) error {
@@ -111,6 +110,11 @@ func (c *Change) Check(revision string) error {
 // Write writes the change, if the file is still as it was read. A reader of the file sees
 // all of it or nothing.
 func (c *Change) Write() (err error) {
+	defer func() {
+		if of, isPath := errors.AsType[*fs.PathError](err); isPath {
+			err = unusable(c.File, "%s cannot be written: %w", of.Path, of.Err)
+		}
+	}()
 	var replaced fs.FileInfo
 	target, mode, dirMode := c.File, fs.FileMode(0o644), fs.FileMode(0o755)
 	if c.Scope == User {
@@ -162,7 +166,7 @@ func writeNew(file, text string, mode fs.FileMode, replaced fs.FileInfo) (err er
 		}
 	}
 	if _, err := f.WriteString(text); err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
+		return err
 	}
 	return f.Sync()
 }

@@ -16,6 +16,7 @@ import { checkVsix } from "./vsix.mjs";
 const extension = fileURLToPath(new URL("..", import.meta.url));
 const repository = dirname(extension.replace(/[\\/]$/, ""));
 const bin = join(extension, "bin");
+const notices = join(extension, "dist", "THIRD-PARTY-NOTICES.txt");
 
 /** VS Code's names of systems, and Go's. */
 const targets = {
@@ -49,11 +50,7 @@ function pack(name, args = []) {
     ]) {
       if (existsSync(join(extension, part))) cpSync(join(extension, part), join(copy, part), { recursive: true });
     }
-    execFileSync("go", ["run", "./internal/release", "-notices", join(copy, "THIRD-PARTY-NOTICES.txt")], {
-      cwd: repository,
-      env: { ...process.env, GOWORK: "off" },
-      stdio: "inherit",
-    });
+    cpSync(notices, join(copy, "THIRD-PARTY-NOTICES.txt"));
     const { url, options } = published(values.repository);
     writeFileSync(join(copy, "package.json"), `${JSON.stringify({ ...description, ...url }, null, 2)}\n`);
     const readme = readFileSync(join(extension, "README.md"), "utf8");
@@ -117,5 +114,10 @@ if (unknown.length > 0) {
 }
 rmSync(bin, { recursive: true, force: true });
 mkdirSync(join(extension, "dist"), { recursive: true });
+execFileSync("go", ["run", "./internal/release", "-notices", notices], {
+  cwd: repository,
+  env: { ...process.env, GOWORK: "off" },
+  stdio: "inherit",
+});
 if (wanted.length === 0) pack("browser-coordinator.vsix");
 for (const target of wanted) packFor(target);
