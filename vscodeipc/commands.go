@@ -145,6 +145,17 @@ type ReviewAnswer struct {
 	Outcome  string          `json:"outcome"`
 	Text     string          `json:"text,omitempty"`
 	Comments []ReviewComment `json:"comments,omitempty"`
+	Diffs    []ReviewDiff    `json:"diffs,omitempty"`
+}
+
+// ReviewDiff is a run of changed lines in a diff of the review, and whether the user has
+// applied it. The lines count in the changed file; where lines are only removed, in the
+// file before.
+type ReviewDiff struct {
+	File    string `json:"file"`
+	From    int    `json:"from"`
+	To      int    `json:"to"`
+	Applied bool   `json:"applied"`
 }
 
 // ReviewComment is the user's comment on a line or a paragraph of a review. Line is the

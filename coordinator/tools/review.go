@@ -30,13 +30,15 @@ var _ = define(definition[reviewIn]{
 		"```diff blocks",
 	Effect: Shows, Local: true,
 	Do: presentReview,
-	Returns: "that the user sees it; with `wait` the user's answer: the verdict, the text, and each comment after " +
-		"what it is about",
+	Returns: "that the user sees it; with `wait` the user's answer: the verdict, the text, each comment after what " +
+		"it is about, and which changes of the diffs the user applied",
 	Notes: "```\n" +
 		"The user requests changes.\n" +
 		"Nearly.\n" +
 		"- src/cart.ts:12 \"+  answer.innerHTML = thanks;\": Why not textContent?\n" +
 		"- line 3 of the review \"All green.\": Which ones?\n" +
+		"The user applied src/cart.ts:12-13: in the editor, perhaps not saved yet.\n" +
+		"Not applied: src/cart.ts:40.\n" +
 		"```\n\n" +
 		"- `wait` is at most 3,600 seconds. Without `markdown` it waits for the answer to the review of that `title` " +
 		"as it is shown.\n" +
@@ -122,6 +124,24 @@ func describeReview(out *answer.Answer, r vscodeipc.ReviewAnswer, limit time.Dur
 	}
 	for _, comment := range r.Comments {
 		out.Addf("- %s: %s", placeOf(comment), strings.ReplaceAll(comment.Text, "\n", "\n  "))
+	}
+	var applied, open []string
+	for _, d := range r.Diffs {
+		place := fmt.Sprintf("%s:%d", d.File, d.From)
+		if d.To > d.From {
+			place += fmt.Sprintf("-%d", d.To)
+		}
+		if d.Applied {
+			applied = append(applied, place)
+		} else {
+			open = append(open, place)
+		}
+	}
+	if len(applied) > 0 {
+		out.Addf("The user applied %s: in the editor, perhaps not saved yet.", strings.Join(applied, ", "))
+	}
+	if len(open) > 0 {
+		out.Addf("Not applied: %s.", strings.Join(open, ", "))
 	}
 }
 

@@ -22,6 +22,8 @@ func TestReviewWaitsForTheUser(t *testing.T) {
 		{Text: "Why not textContent?\nIt is safe.", Quote: "+  answer.innerHTML = x;", Line: 7, File: "src/cart.ts", FileLine: 12},
 		{Text: "Which?", Quote: "All green.", Line: 3},
 		{Text: "Gone?", Quote: "Old"},
+	}, Diffs: []vscodeipc.ReviewDiff{
+		{File: "src/cart.ts", From: 12, To: 13, Applied: true}, {File: "src/cart.ts", From: 40, To: 40},
 	}}
 	text := agent.Must("present_review", args{"markdown": "# Cart", "title": "Cart", "wait": 300})
 	want := `The user requests changes.
@@ -29,7 +31,9 @@ Nearly.
 - src/cart.ts:12 "+  answer.innerHTML = x;": Why not textContent?
   It is safe.
 - line 3 of the review "All green.": Which?
-- "Old": Gone?`
+- "Old": Gone?
+The user applied src/cart.ts:12-13: in the editor, perhaps not saved yet.
+Not applied: src/cart.ts:40.`
 	if !strings.Contains(text, want) {
 		t.Errorf("the answer is\n%s\nwant\n%s", text, want)
 	}

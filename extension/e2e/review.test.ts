@@ -168,7 +168,7 @@ test("behind another tab it survives a reload too, and goes on in one tab", asyn
   await window.screenshot("review-behind");
 });
 
-test("the same agent, started anew, goes on in the panel of its former session", async () => {
+test("the same agent, restarted, goes on in the panel of its former session", async () => {
   const again = { ...client, id: "a2", version: "2" };
   await listener.call("review.present", { client: again, title: "Cart", markdown: "Once more.", mode: "append" });
   await panel().getByText("Once more.").waitFor();
@@ -231,7 +231,7 @@ Nearly.
 - app.js:5 "+  answer.textContent = \\"Thanks a lot\\";": A lot of what?`);
     await review.getByText("You requested changes. e2e-agent 1.0.0 has your answer.").waitFor();
 
-    // The next text begins anew; a comment that is being written stays with its line.
+    // The next text begins without it; a comment that is being written stays with its line.
     await agent.use("present_review", { title: "Thanks", markdown: `New.\n\n${proposal}` });
     await review.getByText("e2e-agent 1.0.0 gets your answer when it asks.").waitFor();
     expect(await review.locator(".note").count()).toBe(0);
@@ -253,7 +253,7 @@ Nearly.
       })
       .toBe("You approved this. e2e-agent 1.0.0 gets your answer when it asks.");
     expect(await agent.use("present_review", { title: "Thanks", wait: 60 })).toContain(
-      'The user approves the review.\n- app.js:5 "+  answer.textContent = \\"Thanks a lot\\";": Better now',
+      'The user approves the review.\n- app.js:5 "+  answer.textContent = \\"Thanks a lot\\";": Better now\nNot applied: app.js:5.',
     );
     await window.tab("Thanks").click({ button: "middle" });
   } finally {
@@ -327,13 +327,19 @@ test("Apply changes files where the lines match, unsaved and as one change; code
       .waitFor();
   }
   expect(contents()).toEqual(before);
+  const { diffs } = await listener.call("review.wait", { client, title: "Changes", seconds: 0.01 });
+  expect(diffs).toMatchObject([
+    { file: "app.js", from: 1, to: 1, applied: true },
+    { file: "app.js", from: 6, to: 6, applied: true },
+    ...refused.map(([file]) => ({ file, applied: false })),
+  ]);
 
   await editor.locator(".view-line", { hasText: "querySelector" }).click();
-  await window.press("Control+z");
+  await window.press("Control+z"); // all of it at once
   await expect.poll(() => unsaved.count()).toBe(0);
-  expect(await window.page.locator(".view-line", { hasText: "querySelector" }).count()).toBe(0);
-  await window.press("Control+z"); // nothing is left of it
-  expect(await window.page.locator(".view-line", { hasText: "As text" }).count()).toBe(0);
+  for (const text of ["querySelector", "As text"]) {
+    await expect.poll(() => window.page.locator(".view-line", { hasText: text }).count()).toBe(0);
+  }
   expect(await window.pasted()).toBe(js.trim());
 });
 

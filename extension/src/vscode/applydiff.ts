@@ -30,5 +30,5 @@ export async function applyDiff(diff: string): Promise<string> {
     preview: false,
     selection,
   });
-  return l10n.t("Changed: {0}. Undo in the editor takes it back.", patches.map(({ file }) => file).join(", "));
+  return l10n.t("Changed: {0}. Undo it in the editor.", patches.map(({ file }) => file).join(", "));
 }

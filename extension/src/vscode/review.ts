@@ -25,7 +25,7 @@ export function openReviews(
   log: Log,
 ): { reviews: Reviews; disposable: vscode.Disposable } {
   const { extensionUri: extension, storageUri, globalStorageUri } = context;
-  // A window without a folder has no storage of its own.
+  // A window without a folder has no storage.
   const kept = new KeptReviews(join((storageUri ?? globalStorageUri).fsPath, "reviews"), log);
   const place: ReviewPlace = {
     open(label) {
@@ -66,6 +66,8 @@ function reviewTabs(): vscode.Tab[] {
 class Panel implements ReviewPanel {
   readonly onClosed: (listener: () => void) => void;
   readonly #answers = new vscode.EventEmitter<{ given: GivenAnswer; shown: Review }>();
+  readonly #applied = new vscode.EventEmitter<string>();
+  readonly onApplied = (listener: (diff: string) => void) => void this.#applied.event(listener);
   #review: Review | undefined;
   #status: AnswerStatus | undefined;
   #revision = 0;
@@ -147,8 +149,14 @@ class Panel implements ReviewPanel {
   }
 
   async #apply(line: number, shown: Review): Promise<void> {
-    const failed = (error: unknown) => l10n.t("Nothing was changed. {0}", reason(error));
-    const text = await codeOf(shown, line).then(applyDiff).catch(failed);
+    const diff = await codeOf(shown, line);
+    const text = await applyDiff(diff).then(
+      (done) => {
+        if (!this.#closed) this.#applied.fire(diff);
+        return done;
+      },
+      (error: unknown) => l10n.t("Nothing was changed. {0}", reason(error)),
+    );
     const { visible } = await import("../core/review/visible");
     if (!this.#closed) void this.panel.webview.postMessage({ type: "applied", line, text: visible(text) });
   }
@@ -188,6 +196,7 @@ class Panel implements ReviewPanel {
   #dispose(): void {
     this.#closed = true;
     this.#answers.dispose();
+    this.#applied.dispose();
     for (const { reject } of this.#waiting.splice(0)) {
       reject(new Refusal("refused", "the user closed the review before it was shown"));
     }

@@ -45,7 +45,7 @@ test("images come from the window's folders or from the text itself, and from no
   expect(html("![a](https://x.test/a.png) ![](//x.test/b.png) ![c](/etc/c.png)")).not.toContain("<img");
 });
 
-test("what reviews are made of is there: tables, tasks, differences, headings to link to", () => {
+test("what reviews are made of is shown: tables, tasks, differences, headings to link to", () => {
   expect(html("| a |\n|---|\n| 1 |")).toContain("<table>");
   expect(html("- [x] done\n- [ ] open")).toMatch(/<li class="task">.*>☑ done.*<li class="task">.*>☐ open/s);
   expect(html("```diff\n+a <b>\n-c\n d\n```")).toMatch(/<div class="line added">.*\+a &lt;b&gt;/);

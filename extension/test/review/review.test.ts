@@ -24,6 +24,8 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
   const answerers: ((given: GivenAnswer, seen: Review) => void)[] = [];
   const answer = (outcome: GivenAnswer["outcome"], text = "", comments: GivenAnswer["comments"] = [], seen?: Review) =>
     answerers.at(-1)?.({ outcome, text, comments }, seen ?? (shown.at(-1) as Review));
+  const appliers: ((diff: string) => void)[] = [];
+  const apply = (diff: string) => appliers.at(-1)?.(diff);
   const newPanel = (label: string): ReviewPanel => {
     const listeners: (() => void)[] = [];
     const close = () => {
@@ -39,6 +41,7 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
       status: ({ text }) => void statuses.push(text),
       reveal: () => {},
       onAnswer: (listener) => void answerers.push(listener),
+      onApplied: (listener) => void appliers.push(listener),
       close,
       onClosed: (listener: () => void) => void listeners.push(listener),
     };
@@ -72,11 +75,11 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
   const status = () => statuses.at(-1);
   return {
     ...{ here, reviews, tabs, opened, shown, closers, onDisk, newPanel },
-    ...{ present, text, wait, waits, answer, status },
+    ...{ present, text, wait, waits, answer, apply, status },
   };
 }
 
-/** A window that was reloaded after a review was shown; its tab is there still. */
+/** A window that was reloaded after a review was shown; its tab still exists. */
 async function reloaded(markdown: string) {
   const before = play();
   await before.present(markdown);
@@ -154,7 +157,7 @@ test("a client's review is its own, and the tab names the client where two have 
   expect(opened).toHaveLength(3);
 });
 
-test("an agent that was started anew goes on in its panel, which shows its version now; while both are there, each has one", async () => {
+test("an agent that was restarted goes on in its panel, which shows its new version; two at once have one each", async () => {
   const { present, shown, opened, here } = play();
   const [again, third] = [
     { ...client, id: "d", version: "2" },
@@ -246,6 +249,7 @@ test("the client that waits gets the verdict, and the comments with the places t
       { line: 9, quote: "+const b = 3;", file: "cart.ts", fileLine: 5, text: "Four." },
       { quote: "what was there", text: "I liked that." },
     ],
+    diffs: [{ file: "cart.ts", from: 5, to: 5, applied: false }],
   });
   await expect.poll(status).toBe("You requested changes. Agent 1 has your answer.");
 });
@@ -268,6 +272,27 @@ test("an answer that nobody waited for is kept, over a reload too, until the cli
     shown: true,
     answer: { outcome: "changes", text: "No." },
   });
+});
+
+test("what the user has applied is reported with each answer, over a reload and a new text too, and without one", async () => {
+  const block = (file: string, line: number) =>
+    `--- ${file}\n+++ ${file}\n@@ -${line},3 +${line},4 @@\n same\n-a\n+b\n+c\n same\n`;
+  const [one, other] = [block("one.ts", 1), block("other.ts", 8)];
+  const markdown = [one, other].map((each) => `\`\`\`diff\n${each}\`\`\`\n`).join("\n");
+  const before = play();
+  await before.present(markdown);
+  before.apply(other);
+  const diffs = [
+    { file: "one.ts", from: 2, to: 3, applied: false },
+    { file: "other.ts", from: 9, to: 10, applied: true },
+  ];
+  expect(await before.wait(0.01)).toEqual({ outcome: "timeout", diffs });
+  const after = play([...before.onDisk.values()], before.tabs);
+  await after.present("More.", "append");
+  const closed = after.wait();
+  await expect.poll(after.status).toContain("waits");
+  after.closers[0]?.();
+  expect(await closed).toEqual({ outcome: "closed", diffs });
 });
 
 test("without an answer a wait ends with its time, its call, or the panel; a text that was not seen is not approved", async () => {

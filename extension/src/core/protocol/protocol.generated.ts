@@ -77,6 +77,7 @@ export interface Protocol {
   ReviewPresentResult: ReviewPresentResult;
   ReviewWaitArg: ReviewWaitArg;
   ReviewWaitResult: ReviewWaitResult;
+  ReviewDiff: ReviewDiff;
   ReviewComment: ReviewComment;
   EditorRevealArg: EditorRevealArg;
   EditorRevealResult: EditorRevealResult;
@@ -416,6 +417,7 @@ export interface ReviewWaitResult {
    */
   text?: string;
   comments?: ReviewComment[];
+  diffs?: ReviewDiff[];
 }
 export interface ReviewComment {
   text: string;
@@ -435,6 +437,24 @@ export interface ReviewComment {
    * The line in the changed file; of a removed line, in the file before.
    */
   fileLine?: number;
+}
+export interface ReviewDiff {
+  /**
+   * As the diff names it.
+   */
+  file: string;
+  /**
+   * The first changed line: of the file after the change, or before it where lines are only removed.
+   */
+  from: number;
+  /**
+   * The last changed line.
+   */
+  to: number;
+  /**
+   * Whether the user has applied it.
+   */
+  applied: boolean;
 }
 export interface ReviewWaitArg {
   client: Client;

@@ -23,6 +23,8 @@ export interface Review {
   answer?: Answer;
   /** A client has got the answer. */
   delivered?: boolean;
+  /** The diffs that the user has applied. */
+  applied?: string[];
 }
 
 /** What the user is shown of an answer. */
@@ -48,6 +50,13 @@ export async function read({ outcome, text, comments }: GivenAnswer, markdown: s
     return place ? { text, ...place, line } : { text, quote };
   });
   return { outcome, ...(text !== "" && { text }), ...(read.length > 0 && { comments: read }) };
+}
+
+/** What of the review's diffs the user has applied, for its client. */
+export async function diffs({ markdown, applied = [] }: Review): Promise<Pick<ReviewWaitResult, "diffs">> {
+  const { changes } = await import("./markdown");
+  const all = changes(markdown).map(({ diff, ...place }) => ({ ...place, applied: applied.includes(diff) }));
+  return all.length > 0 ? { diffs: all } : {};
 }
 
 export function statusOf({ client, answer, delivered }: Review, waited: boolean): AnswerStatus {

@@ -1,6 +1,6 @@
 // Markdown as a client gives it, made into HTML for the review panel.
 //
-// The client is not trusted: no HTML of its own passes, nothing is loaded from elsewhere, and a link
+// The client is not trusted: none of its HTML passes, nothing is loaded from elsewhere, and a link
 // leads to a file of the window, to a web page that the user opens, or nowhere. The panel's Content
 // Security Policy holds even where this would not.
 //
@@ -72,6 +72,34 @@ export function places(markdown: string): Map<number, Place> {
     }
   });
   return all;
+}
+
+/** A run of changed lines in a diff that names its files. */
+export interface Change {
+  /** The whole block. */
+  diff: string;
+  file: string;
+  /** Lines of the changed file; where lines are only removed, of the file before. */
+  from: number;
+  to: number;
+}
+
+export function changes(markdown: string): Change[] {
+  return md.parse(markdown, {}).flatMap((token) => {
+    if (!isCode(token)) return [];
+    const runs: CodeLine[][] = [];
+    code(token).lines.forEach((line, index, lines) => {
+      if (line.file === undefined || (line.kind !== "added" && line.kind !== "removed")) return;
+      if (runs.at(-1)?.at(-1) === lines[index - 1] && index > 0) runs.at(-1)?.push(line);
+      else runs.push([line]);
+    });
+    return runs.map((run): Change => {
+      const added = run.filter(({ kind }) => kind === "added");
+      const numbers = (added.length > 0 ? added : run).map(({ number = 0 }) => number);
+      const { file = "" } = run[0] ?? {};
+      return { diff: token.content, file, from: numbers[0] ?? 0, to: numbers.at(-1) ?? 0 };
+    });
+  });
 }
 
 /** The code block that begins at a line: its content; undefined where there is none. */

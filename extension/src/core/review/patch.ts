@@ -1,5 +1,5 @@
 // A unified diff of a review, applied to the text of files. The client is not trusted: a diff changes only files
-// that are there, in the window's folders, and none that tells a program what to run. A hunk fits at its line, or
+// that exist in the window's folders, and none that tells a program what to run. A hunk fits at its line, or
 // else at the one place in the file that reads the same.
 import { realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
@@ -19,7 +19,7 @@ export function filePatches(diff: string): FilePatch[] {
     const { oldFileName: before = "", newFileName: after = "", isRename, isCopy } = patch;
     const file = changedFile(before, after);
     if (isRename || isCopy || [before, after].includes("/dev/null") || changedFile(before, before) !== file) {
-      throw new Error(l10n.t("It creates, removes or renames {0}. Only files that are there can be changed.", file));
+      throw new Error(l10n.t("It creates, removes or renames {0}. Only existing files can be changed.", file));
     }
     if (patch.hunks.length === 0) throw new Error(l10n.t("It has no lines for {0}.", file));
     return { file, patch };

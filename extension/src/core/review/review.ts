@@ -8,7 +8,7 @@ import type { Client, ReviewPresentResult, ReviewWaitResult } from "../protocol/
 import { Refusal } from "../protocol/request";
 import type { Command } from "../window/connection";
 import { within } from "../within";
-import { type AnswerStatus, type GivenAnswer, type Review, read, statusOf, Waiting } from "./answer";
+import { type AnswerStatus, diffs, type GivenAnswer, type Review, read, statusOf, Waiting } from "./answer";
 
 /** The longest review, in bytes of UTF-8. */
 export const reviewLimit = 1024 * 1024;
@@ -34,6 +34,8 @@ export interface ReviewPanel {
   readonly onClosed: (listener: () => void) => void;
   /** The user answers the review as it is shown. */
   readonly onAnswer: (listener: (given: GivenAnswer, shown: Review) => void) => void;
+  /** The user has applied a diff. */
+  readonly onApplied: (listener: (diff: string) => void) => void;
 }
 
 /** The window's editors, and what is kept for them while the window is reloaded. */
@@ -101,10 +103,11 @@ export class Reviews {
       refuseLong(markdown);
       const { id, label } = before ?? { id: randomUUID(), label: this.#label(title, clientName(client)) };
       const panel = this.#open.get(id)?.panel ?? this.place.open(label);
-      const review = { id, label, title, markdown, client };
+      const review = { id, label, title, markdown, client, applied: before?.applied ?? [] };
       const put = await this.#put(review, panel);
       await this.place.keep(review);
-      return { ...put, answer: before?.delivered ? undefined : before?.answer };
+      const answer = before?.answer && !before.delivered && { ...before.answer, ...(await diffs(before)) };
+      return { ...put, answer };
     });
     const late = () => new Refusal("deadline", `the review's panel did not load within ${showLimit} ms: try again`);
     await within(shown, showLimit, late);
@@ -115,7 +118,7 @@ export class Reviews {
     const client = arg.client();
     const title = titleOf(arg);
     const limit = Math.min(arg.positive("seconds"), longestWait) * 1_000;
-    const { id, result } = await this.#change(async () => {
+    const { review, result } = await this.#change(async () => {
       const found = await this.#find(client, title);
       if (!found) throw arg.bad("title", "must be that of a review that is open: present it first");
       const review = { ...found, client };
@@ -127,12 +130,13 @@ export class Reviews {
       if (review.answer) await this.#update({ ...review, delivered: true });
       else this.place.waits(l10n.t("{0} waits for your answer to “{1}”", clientName(client), title), result);
       this.#showStatus(review.id);
-      return { id: review.id, result };
+      return { review, result };
     });
     try {
-      return await result;
+      const answer = await result;
+      return { ...answer, ...(await diffs(this.#open.get(review.id)?.review ?? review)) };
     } finally {
-      this.#showStatus(id);
+      this.#showStatus(review.id);
     }
   }
 
@@ -144,6 +148,14 @@ export class Reviews {
       const answer = await read(given, markdown);
       await this.#update({ ...review, answer, delivered: this.#waiting.settle(id, answer) });
       this.#showStatus(id);
+    });
+  }
+
+  #applied(id: string, diff: string): Promise<void> {
+    return this.#change(async () => {
+      const review = this.#open.get(id)?.review;
+      review?.applied?.push(diff);
+      if (review) await this.place.keep(review);
     });
   }
 
@@ -164,9 +176,11 @@ export class Reviews {
     const { id } = review;
     (await this.#left()).delete(id);
     const known = this.#open.has(id);
+    review.applied ??= []; // every later copy of the review has this one
     this.#open.set(id, { review, panel });
     if (!known) {
       panel.onAnswer((given, shown) => void this.#answered(given, shown));
+      panel.onApplied((diff) => void this.#applied(id, diff));
       panel.onClosed(() => {
         this.#open.delete(id);
         void this.place.forget(review);

@@ -1,5 +1,5 @@
 // Characters that one does not see can hide what a text says: they change the order in which it is read, part words
-// that look alike, or carry a text of their own.
+// that look alike, or carry a hidden text.
 
 /** What is no trick: whole emoji, and the joiners of scripts that need them, such as Persian's and Hindi's. */
 const harmless = String.raw`\p{RGI_Emoji}|[\u200c\u200d](?<=[\p{Lo}--[\p{DI}\p{Script=Latin}]][\p{M}--\p{DI}]*[\u200c\u200d])|[\t\n]`;
