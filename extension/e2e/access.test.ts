@@ -83,7 +83,7 @@ test("DevTools of a browser without a screen are given by their address, which w
   }
 });
 
-test("asked to ask, Playwright joins again once the user allows it, and is asked about no more", async () => {
+test("asked to ask, Playwright joins again once the user allows it, and is not asked about again", async () => {
   await page.addInitScript({ content: "window.leftBehind = true" });
   await page.reload();
   expect(await page.evaluate("window.leftBehind")).toBe(true);
@@ -186,8 +186,7 @@ test("a client that the user stops is cut off; the browser stays", async () => {
 });
 
 test("an agent that the user has stopped is still stopped when it comes back", async () => {
-  await window.command("Browser Coordinator: Stop an Agent"); // a row would move: Playwright has just joined
-  await bar.pick("e2e-agent 1.0.0");
+  await window.chooseFrom("Stop an Agent", "e2e-agent 1.0.0"); // a row would move: Playwright has just joined
   await bar.row("Agents", /e2e-agent.*stopped by you/).waitFor();
   await host.close();
   host = await Agent.start(run, shop.folder); // as a new process
@@ -196,8 +195,7 @@ test("an agent that the user has stopped is still stopped when it comes back", a
   await bar.row("Agents", /e2e-agent.*stopped by you/).waitFor();
   expect(await bar.pane("Agents").locator(".monaco-list-row", { hasText: "e2e-agent" }).count()).toBe(1);
   await window.screenshot("access-stopped-again");
-  await window.command("Browser Coordinator: Resume a Stopped Agent");
-  await bar.pick("e2e-agent 1.0.0");
+  await window.chooseFrom("Resume a Stopped Agent", "e2e-agent 1.0.0");
   await listener.until((state) => state.access.stopped.length === 0);
   await expect.poll(() => host.use("browser_snapshot").catch(String)).toContain("textbox");
 });

@@ -73,20 +73,23 @@ test("the view that has the most to show is the tallest at first", async () => {
 });
 
 test("it is filtered by agent, and shows by whom", async () => {
-  await bar.pane("Activity").hover();
-  await bar.pane("Activity").getByRole("button", { name: "Filter Activity by Agent" }).click();
-  await bar.pick("Cursor");
+  const filter = bar.pane("Activity").getByRole("button", { name: "Filter Activity by Agent" });
+  await window.choose(async (timeout) => {
+    await bar.pane("Activity").hover({ timeout });
+    await filter.click({ timeout });
+  }, "Cursor");
   await expect.poll(read).toEqual([expect.stringMatching(/^\s*Click button "Pay"\s*[0-9:]{8}\s*$/)]);
   await bar.pane("Activity").locator(".pane-header .description", { hasText: "Cursor" }).waitFor();
   await window.picture("activity-filtered", bar.part);
-  await window.command("Browser Coordinator: Filter Activity by Agent");
-  await bar.pick("All agents");
+  await window.chooseFrom("Filter Activity by Agent", "All agents");
   await bar.row("Activity", "Order").waitFor();
 });
 
 test("the mode is shown and changed by its row, and nowhere else in the view", async () => {
-  await bar.row("Agents", /Agents can do everything\s*change/).click();
-  await window.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: /everything.*now/ }).waitFor();
+  await window.retry(async (timeout) => {
+    await bar.row("Agents", /Agents can do everything\s*change/).click({ timeout });
+    await window.rows(/everything.*now/, ".focused").waitFor({ timeout });
+  });
   await window.press("Escape");
   const buttons = bar.pane("Agents").getByRole("button", { name: "Change What Agents May Do" });
   await bar.pane("Agents").hover();

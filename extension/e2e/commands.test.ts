@@ -62,7 +62,7 @@ test("Copy CDP Endpoint copies an address, reports that it is not served, and se
   await window.command("Browser Coordinator: Copy CDP Endpoint");
   const toast = window.toast("Copied the CDP endpoint, http://127.0.0.1:");
   await toast.getByText("Nothing is listening there yet").waitFor();
-  await bar.row("Agents", /Endpoint\s*Nothing is listening there yet\./).waitFor();
+  await bar.row("Agents", /Endpoint\s*http:.* · starts with the first agent/).waitFor();
   await toast.getByRole("button", { name: "Start Serving" }).click();
   const terminal = window.page.locator(".terminal-wrapper.active .xterm");
   await terminal.waitFor();
@@ -71,7 +71,7 @@ test("Copy CDP Endpoint copies an address, reports that it is not served, and se
   const asked = async () => JSON.parse((await promisify(execFile)(run.coordinator, args, { env: run.env })).stdout);
   // Until the terminal's program listens; the terminal draws what it prints and has no text.
   await expect.poll(asked).toMatchObject({ url: copied, served: true });
-  await bar.row("Agents", /Endpoint\s*http:/).waitFor();
+  await bar.row("Agents", /Endpoint\s*http:[^ ]+\s*$/).waitFor();
   const joined = await chromium.connectOverCDP(copied, { timeout: 60_000 });
   const pages = joined.contexts().flatMap((context) => context.pages());
   expect(pages.map((page) => page.url())).toContain(`${shop.url}?chandler`);
@@ -81,7 +81,7 @@ test("Copy CDP Endpoint copies an address, reports that it is not served, and se
   await window.toast(`Copied the CDP endpoint, ${copied}.`).waitFor();
   await window.command("Terminal: Kill the Active Terminal Instance");
   await terminal.waitFor({ state: "detached" });
-  await bar.row("Agents", /Endpoint\s*Nothing is listening there yet\./).waitFor();
+  await bar.row("Agents", /Endpoint\s*http:.* · starts with the first agent/).waitFor();
   await window.stop();
 });
 
@@ -114,15 +114,15 @@ test("Clear Activity empties the list", async () => {
   await bar.pane("Activity").getByText("What agents do").waitFor();
 });
 
-test("Stop an Agent asks which one, and Resume a Stopped Agent takes it back", async () => {
-  await window.command("Browser Coordinator: Stop an Agent");
-  await bar.pick("Cursor 2.1.0");
+test("Stop an Agent asks which one, and Resume a Stopped Agent reverts it", async () => {
+  await window.chooseFrom("Stop an Agent", "Cursor 2.1.0");
   await coordinator.until(({ access }) => access.stopped.join() === cursor.name);
-  await window.command("Browser Coordinator: Resume a Stopped Agent");
-  const rows = window.page.locator(".quick-input-list .monaco-list-row");
-  await rows.filter({ hasText: "Cursor" }).waitFor();
-  expect(await rows.count()).toBe(1); // of those that are stopped
-  await bar.pick("Cursor 2.1.0");
+  const onlyStopped = async (timeout: number) => {
+    await window.command("Browser Coordinator: Resume a Stopped Agent");
+    await window.rows("Cursor").waitFor({ timeout });
+    expect(await window.rows("").count()).toBe(1);
+  };
+  await window.choose(onlyStopped, "Cursor 2.1.0");
   await coordinator.until(({ access }) => access.stopped.length === 0);
 });
 

@@ -75,9 +75,7 @@ test("a .code-workspace file is one window, by its canonical path, and has all i
   const its = await endpoint(run, file);
   for (const folder of folders) expect(await endpoint(run, folder)).toBe(its);
   // A file in a folder is one of which folder?
-  await window.setUp("Claude Code");
-  await window.page.locator(".quick-input-title", { hasText: "Claude Code: .mcp.json of which folder?" }).waitFor();
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "fish" }).click();
+  await window.setUp("Claude Code", "fish");
   await window.page.locator(".editor-actions").getByRole("button", { name: "Write" }).click();
   await window.toast("is written").waitFor();
   expect([existsSync(join(root, "fish", ".mcp.json")), existsSync(join(root, "fruit", ".mcp.json"))]).toEqual([

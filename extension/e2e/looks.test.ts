@@ -268,8 +268,7 @@ describe("the walkthrough", () => {
 
 describe("a question", () => {
   beforeAll(async () => {
-    await window.command("Browser Coordinator: Change What Agents May Do"); // a click would leave a tooltip
-    await bar.pick("Agents must ask first");
+    await window.chooseFrom("Change What Agents May Do", "Agents must ask first"); // a click would leave a tooltip
     await coordinator.until(({ access }) => access.mode === "ask");
   });
 

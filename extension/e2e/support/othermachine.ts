@@ -1,4 +1,4 @@
-// Another machine: a network namespace with nothing but a loopback of its own, and a mount namespace that lacks the
+// Another machine: a network namespace with nothing but its own loopback, and a mount namespace that lacks the
 // workspace's files. VS Code's companion of js-debug runs
 // there and launches the browsers. Between it and this machine is what VS Code has between them for a remote window:
 // js-debug's commands, and connections to the ports of this machine that VS Code forwards.

@@ -10,14 +10,14 @@ import { openScreen, Workbench } from "./workbench";
 export interface Scene {
   screen: BrowserContext;
   shop: Shop;
-  /** The window's socket, which is there. */
+  /** The window's socket, which exists. */
   address: string;
   window: Workbench;
 }
 
 /**
  * Sets the scene before the file's tests, and takes it away after them; of a test that fails it keeps a
- * picture. Its members are there in the file's own hooks and tests. `prepare` has the shop before the window
+ * picture. Its members are set in the file's own hooks and tests. `prepare` has the shop before the window
  * is opened.
  */
 export function setScene(

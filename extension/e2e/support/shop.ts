@@ -28,7 +28,7 @@ export interface Shop {
   close(): Promise<void>;
 }
 
-/** Makes the folder root/name, with a launch configuration for its page and settings of its own. */
+/** Makes the folder root/name, with a launch configuration for its page, and its own settings. */
 export async function openShop(run: Run, name: string, settings: Record<string, unknown> = {}): Promise<Shop> {
   const folder = join(realpathSync(run.root), name);
   mkdirSync(join(folder, ".vscode"), { recursive: true });

@@ -14,10 +14,12 @@ export class SideBar {
   /** Opens it by its icon. */
   static async open(window: Workbench): Promise<SideBar> {
     const bar = new SideBar(window);
-    if (!(await bar.pane("Agents").isVisible())) {
-      await bar.page.locator('.activitybar a.action-label[aria-label^="Browser Coordinator"]').click();
-    }
-    await bar.pane("Agents").waitFor();
+    const icon = bar.page.locator('.activitybar a.action-label[aria-label^="Browser Coordinator"]');
+    await window.retry(async (timeout) => {
+      // Of a view that is only being drawn the icon closes it.
+      if (!(await bar.pane("Agents").isVisible())) await icon.click({ timeout });
+      await bar.pane("Agents").waitFor({ timeout });
+    });
     return bar;
   }
 
@@ -52,29 +54,45 @@ export class SideBar {
   /** Clicks an action that a row shows when the mouse is over it. */
   async act(pane: string, text: string | RegExp, action: string): Promise<void> {
     const row = this.row(pane, text);
-    await row.hover();
-    await row.locator(`.actions a[aria-label^="${action}"]`).click();
+    await this.window.retry(async (timeout) => {
+      await row.hover({ timeout });
+      await row.locator(`.actions a[aria-label^="${action}"]`).click({ timeout });
+    });
+  }
+
+  /** Waits for what a row's tooltip has. It goes when the row is redrawn, and comes with the mouse only. */
+  async hint(pane: string, text: string | RegExp, words: RegExp): Promise<void> {
+    await this.window.retry(async (timeout) => {
+      await this.page.mouse.move(0, 0);
+      await this.row(pane, text).hover({ timeout });
+      await this.page.locator(".monaco-hover .hover-contents", { hasText: words }).waitFor({ timeout });
+    });
   }
 
   /** What a row's menu has. */
   async choices(pane: string, text: string | RegExp): Promise<string[]> {
-    const items = await this.contextMenu(pane, text);
-    const labels = await items.allInnerTexts();
+    let labels: string[] = [];
+    await this.window.retry(async (timeout) => {
+      labels = await (await this.contextMenu(pane, text, timeout)).allInnerTexts();
+    });
     await this.page.keyboard.press("Escape");
     return labels.map((label) => label.trim());
   }
 
   /** Chooses from a row's menu. */
   async choose(pane: string, text: string | RegExp, label: string): Promise<void> {
-    const items = await this.contextMenu(pane, text);
-    await items.filter({ hasText: new RegExp(`^\\s*${label}\\s*$`) }).hover();
-    await this.page.keyboard.press("Enter"); // a click on a menu that has just opened does nothing
+    await this.window.retry(async (timeout) => {
+      const items = await this.contextMenu(pane, text, timeout);
+      await items.filter({ hasText: new RegExp(`^\\s*${label}\\s*$`) }).hover({ timeout });
+      await this.page.keyboard.press("Enter"); // a click on a menu that has just opened does nothing
+      await items.first().waitFor({ state: "hidden", timeout });
+    });
   }
 
-  private async contextMenu(pane: string, text: string | RegExp): Promise<Locator> {
-    await this.row(pane, text).click({ button: "right" });
+  private async contextMenu(pane: string, text: string | RegExp, timeout: number): Promise<Locator> {
+    await this.row(pane, text).click({ button: "right", timeout });
     const items = this.page.locator(".context-view .monaco-menu .action-label:not(.separator)");
-    await items.first().waitFor();
+    await items.first().waitFor({ timeout });
     return items;
   }
 
@@ -97,31 +115,8 @@ export class SideBar {
     await question?.waitForElementState("hidden");
   }
 
-  /**
-   * Opens the menu behind the status bar item, and picks from it and those that it leads to. The first pick is retried:
-   * what is still being opened may take the focus, and so close the menu.
-   */
-  async menu(first?: string, ...rest: string[]): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      await this.window.status.click();
-      if (first === undefined) return;
-      try {
-        await this.pick(first, 15_000);
-        break;
-      } catch (error) {
-        if (tries === 4) throw error;
-        await this.page.keyboard.press("Escape");
-      }
-    }
-    for (const label of rest) await this.pick(label);
-  }
-
-  /** Picks a row of the list that is open, by a part of its text. */
-  async pick(label: string, timeout?: number): Promise<void> {
-    const rows = this.page.locator(".quick-input-list .monaco-list-row", { hasText: label });
-    await rows.first().waitFor({ timeout });
-    // By its words: the rows move under the mouse while the list opens.
-    await this.page.locator(".quick-input-widget input").first().fill(label, { timeout });
-    await this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: label }).click({ timeout });
+  /** Opens the menu behind the status bar item, and picks from it and those that it leads to. */
+  async menu(...labels: string[]): Promise<void> {
+    await this.window.choose((timeout) => this.window.status.click({ timeout }), ...labels);
   }
 }

@@ -24,6 +24,8 @@ export async function openScreen(run: Run): Promise<BrowserContext> {
   return context;
 }
 
+const statusId = "browser-coordinator.browser-coordinator.browserCoordinator.status";
+
 export class Workbench {
   private constructor(
     private readonly run: Run,
@@ -41,21 +43,26 @@ export class Workbench {
 
   /** Opens a file of the workspace and waits for its text. */
   async openFile(name: string): Promise<void> {
-    await this.quickInput("Control+p", name);
-    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first();
-    await row.waitFor();
-    await this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: name }).waitFor();
-    await this.press("Enter"); // the list may be drawn anew in the moment of a click
-    await this.page.locator(".tab.active", { hasText: name }).waitFor();
+    await this.retry(async (timeout) => {
+      await this.quickInput("Control+p", name, timeout);
+      await this.rows(name, ".focused").waitFor({ timeout });
+      await this.press("Enter"); // the list may be redrawn in the moment of a click
+      await this.page.locator(".tab.active", { hasText: name }).waitFor({ timeout });
+    });
     await this.page.locator(".monaco-editor .view-lines .view-line").first().waitFor();
   }
 
   /** Clicks in the gutter before a line of the open file, and waits until the debugger has the breakpoint. */
   async toggleBreakpoint(line: number): Promise<void> {
     const number = this.page.locator(".monaco-editor .margin .line-numbers").getByText(`${line}`, { exact: true });
-    const box = await number.boundingBox();
-    if (!box) throw new Error(`line ${line} is not in sight`);
-    await this.page.mouse.click(box.x - 8, box.y + box.height / 2);
+    const dot = this.page.locator('.monaco-editor [class*="codicon-debug-breakpoint"]').first();
+    await this.retry(async (timeout) => {
+      const box = await number.boundingBox({ timeout });
+      if (!box) throw new Error(`line ${line} is not in sight`);
+      // A second click would remove it.
+      if (!(await dot.isVisible())) await this.page.mouse.click(box.x - 8, box.y + box.height / 2);
+      await dot.waitFor({ timeout });
+    });
     // Until then the dot is a hollow one, of another class.
     await this.page.locator(".monaco-editor .codicon-debug-breakpoint").first().waitFor();
   }
@@ -66,6 +73,7 @@ export class Workbench {
       .locator(".monaco-editor .debug-top-stack-frame-line, .monaco-editor .codicon-debug-stackframe")
       .first()
       .waitFor();
+    await this.page.locator('.debug-toolbar a.action-label[aria-label^="Continue"]').waitFor(); // keys work then too
   }
 
   /** Waits until the debugger stands nowhere. */
@@ -116,7 +124,16 @@ export class Workbench {
 
   /** The status bar's item of the extension. */
   get status() {
-    return this.page.locator('.statusbar-item[id="browser-coordinator.browser-coordinator.browserCoordinator.status"]');
+    return this.page.locator(`.statusbar-item[id="${statusId}"]`);
+  }
+
+  /** Resolves once that item has shown a text, for however short a time. To be called before it does. */
+  statusShows(text: string): Promise<void> {
+    return this.page.evaluate(`new Promise((resolve) => {
+      const look = () => document.getElementById("${statusId}")?.textContent.includes("${text}") && resolve();
+      const changes = { subtree: true, childList: true, characterData: true };
+      new MutationObserver(look).observe(document.querySelector(".part.statusbar"), changes);
+    })`);
   }
 
   /** Keeps a picture of the window, with what was about to appear; `animations` keeps what is about to go. */
@@ -146,32 +163,46 @@ export class Workbench {
 
   /** Runs a command from the palette, by its title with the category. */
   async command(title: string): Promise<void> {
-    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first();
-    for (let tries = 1; ; tries++) {
-      await this.quickInput("F1", `>${title}`);
-      try {
-        await row.click({ timeout: 15_000 });
-        return;
-      } catch (error) {
-        // An editor that was being opened took the focus, and the list is closed without it.
-        if (tries === 4 || (await row.isVisible())) throw error;
-      }
-    }
+    await this.find(`>${title}`, title);
   }
 
-  /** Sets up an agent of this name. */
-  async setUp(program: string): Promise<void> {
-    await this.command("Browser Coordinator: Set Up an Agent");
-    await this.page.locator(".quick-input-title", { hasText: "Set Up an Agent" }).waitFor();
-    await this.page.keyboard.type(program);
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: program }).first().waitFor();
-    await this.page.keyboard.press("Enter");
+  /** Starts a launch configuration by its name. One that was just written may not be in the list when that opens. */
+  async debug(name: string): Promise<void> {
+    await this.find(`debug ${name}`, name);
+  }
+
+  /** Opens a list, and picks from it and from those that it leads to, by parts of the rows' texts. */
+  async choose(open: (timeout: number) => Promise<void>, ...labels: string[]): Promise<void> {
+    await this.retry(async (timeout) => {
+      await open(timeout);
+      for (const label of labels) {
+        await this.rows(label).first().waitFor({ timeout });
+        // By its words: the rows move under the mouse while the list opens.
+        await this.input.fill(label, { timeout });
+        await this.rows(label, ".focused").click({ timeout });
+      }
+    });
+  }
+
+  /** Runs a command, and picks from its list and from those that it leads to. */
+  async chooseFrom(command: string, ...labels: string[]): Promise<void> {
+    await this.choose(() => this.command(`Browser Coordinator: ${command}`), ...labels);
+  }
+
+  /** Rows of the list that is open. */
+  rows(text: string | RegExp, state = ""): Locator {
+    return this.page.locator(`.quick-input-list .monaco-list-row${state}`, { hasText: text });
+  }
+
+  /** Sets up an agent of this name for the window's folder; of several folders for the named one. */
+  async setUp(program: string, ...folder: string[]): Promise<void> {
+    await this.chooseFrom("Set Up an Agent", program, "For this folder", ...folder);
   }
 
   /** What the clipboard holds, read as a person does: pasted into an empty editor. */
   async pasted(): Promise<string> {
     await this.command("File: New Untitled Text File");
-    // It takes the focus by itself. A click could meet the hover of its tab instead.
+    // It takes the focus by itself. A click could hit the hover of its tab instead.
     const editor = this.page.locator('.monaco-editor.focused[data-uri^="untitled:"]');
     await editor.waitFor();
     await this.press("Control+v");
@@ -183,22 +214,6 @@ export class Workbench {
   /** A notification with this text. */
   toast(text: string): Locator {
     return this.page.locator(".notification-toast", { hasText: text }).first();
-  }
-
-  /** Starts a launch configuration by its name. One that was just written may not be in the list when that opens. */
-  async debug(name: string): Promise<void> {
-    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first();
-    for (let tries = 1; ; tries++) {
-      await this.command("Debug: Select and Start Debugging");
-      try {
-        await row.waitFor({ timeout: 5_000 });
-        break;
-      } catch (error) {
-        if (tries === 4) throw error;
-        await this.page.keyboard.press("Escape");
-      }
-    }
-    await row.click();
   }
 
   /** Reloads the window by its command, and waits until it is back. */
@@ -217,17 +232,35 @@ export class Workbench {
     await this.page.close();
   }
 
-  /** Opens the quick input by a key, and types. What is still being opened may take the focus, and so close it. */
-  private async quickInput(key: string, text: string): Promise<void> {
-    const input = this.page.locator(".quick-input-widget input").first();
-    for (let tries = 1; ; tries++) {
-      await this.page.keyboard.press(key);
+  /**
+   * Does what needs a list or a menu, with a time limit for each step. The editor closes them when it is slow: what is
+   * still being opened takes the focus. So it begins again, with more time.
+   */
+  async retry(act: (timeout: number) => Promise<void>): Promise<void> {
+    for (let timeout = 10_000; ; timeout *= 2) {
       try {
-        await input.fill(text, { timeout: 15_000 });
-        return;
+        return await act(timeout);
       } catch (error) {
-        if (tries === 4) throw error;
+        if (timeout >= 80_000) throw error;
+        if (await this.input.isVisible()) await this.press("Escape");
       }
     }
+  }
+
+  private get input(): Locator {
+    return this.page.locator(".quick-input-widget input").first();
+  }
+
+  /** Picks what the quick input finds. */
+  private async find(text: string, label: string): Promise<void> {
+    await this.retry(async (timeout) => {
+      await this.quickInput("F1", text, timeout);
+      await this.rows(label).first().click({ timeout });
+    });
+  }
+
+  private async quickInput(key: string, text: string, timeout: number): Promise<void> {
+    await this.press(key);
+    await this.input.fill(text, { timeout });
   }
 }
