@@ -45,9 +45,15 @@ async function askingMode(): Promise<void> {
 
 test("without a browser and an agent the view shows what to do", async () => {
   await bar.pane("Browser").getByText("No browser is being debugged").waitFor();
+  // What a newcomer sees is whole.
+  const body = await bar.pane("Browser").locator(".pane-body").boundingBox();
+  for (const button of await bar.pane("Browser").locator(".pane-body").getByRole("button").all()) {
+    const box = await button.boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual((body?.y ?? 0) + (body?.height ?? 0));
+  }
   await bar.pane("Browser").getByRole("button", { name: "Start Debugging" }).waitFor();
   await bar.row("Agents", "Agents can do everything").waitFor();
-  await bar.row("Agents", /Endpoint\s*Nothing is listening there yet\. http:\/\/127\.0\.0\.1:[0-9]+/).waitFor();
+  await bar.row("Agents", /Endpoint\s*http:\/\/127\.0\.0\.1:[0-9]+ · starts with the first agent/).waitFor();
   await bar.row("Agents", "No agent is connected").waitFor();
   await bar.pane("Activity").getByText("What agents do").waitFor();
   expect(await window.status.getAttribute("aria-label")).toMatch(/start a browser debug session \(F5\)/);
@@ -82,8 +88,9 @@ test("who is connected, what they did, and that one is at work", async () => {
   await bar.row("Agents", /Claude Code\s*2\.1\.0/).waitFor();
   await bar.row("Agents", /Playwright\s*2\.1\.0/).waitFor();
   await coordinator.report(playwright, "Page.navigate", { outcome: "refused: view", ok: false });
+  const working = window.statusShows("Claude Code");
   await coordinator.report(claude, "browser_click", { target: 'button "Buy"', outcome: "clicked", url: shop.url });
-  await window.status.getByText("Claude Code").waitFor();
+  await working;
   await bar.row("Activity", /Click button "Buy"\s*Claude Code · [0-9:]{8}/).waitFor();
   await window.screenshot("view-at-work");
   await window.status.getByText("Browser", { exact: true }).waitFor();
@@ -95,19 +102,16 @@ test("who is connected, what they did, and that one is at work", async () => {
   for (const [pane, text, label] of [
     ["Browser", /Shop\s*http/, /^Shop, http:\/\/127/],
     ["Agents", "Agents can do everything", /^Agents can do everything, They read and act without asking\./],
-    ["Agents", "Endpoint", /^Endpoint, Nothing is listening there yet\. http:\/\/127/],
+    ["Agents", "Endpoint", /^Endpoint, http:\/\/127.* · starts with the first agent$/],
     ["Agents", "Claude Code", /^Claude Code, an MCP client, 2\.1\.0/],
     ["Activity", "open a page", /^Open a page, failed, refused: view · Playwright · [0-9:]{8}$/],
     ["Activity", "click button", /^Click button "Buy", Claude Code · [0-9:]{8}$/],
   ] as const) {
     expect(await bar.row(pane, text).getAttribute("aria-label")).toMatch(label);
   }
-  await bar.row("Agents", "Claude Code").hover();
-  const since = /Connected since [0-9:]{8}/;
-  await window.page.locator(".monaco-hover", { hasText: since }).waitFor();
-  await bar.row("Agents", "Endpoint").hover();
-  const whole = /^http:\/\/127\.0\.0\.1:\d+\s+Nothing is listening there yet\.\s+The stable address/; // the row may be cut
-  await window.page.locator(".monaco-hover .hover-contents", { hasText: whole }).waitFor();
+  await bar.hint("Agents", "Claude Code", /Connected since [0-9:]{8}/);
+  const whole = /^http:\/\/127\.0\.0\.1:\d+ \(starts with the first agent\)\s+The stable address/; // the row may be cut
+  await bar.hint("Agents", "Endpoint", whole);
   await bar.row("Activity", 'click button "Buy"').click();
   await bar.row("Activity", /Page\s*http:\/\/127/).waitFor();
   await window.screenshot("view-activity");
@@ -140,13 +144,12 @@ test("the reported text is copied and opened, not the shown one", async () => {
 });
 
 test("the mode is changed in the status bar's menu, at once", async () => {
-  await bar.menu();
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Show Log" }).waitFor();
-  await window.screenshot("menu");
-  await bar.pick("Agents can do everything");
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents can only view" }).waitFor();
-  await window.screenshot("menu-modes");
-  await bar.pick("Agents must ask first");
+  const menu = async (timeout: number) => {
+    await window.status.click({ timeout });
+    await window.rows("Show Log").waitFor({ timeout });
+    await window.screenshot("menu");
+  };
+  await window.choose(menu, "Agents can do everything", "Agents must ask first");
   await coordinator.until((state) => state.access.mode === "ask");
   await bar.row("Agents", "Agents must ask first").waitFor();
 });
@@ -178,6 +181,15 @@ describe("in the mode ask", () => {
     }
     await window.press("Enter"); // whatever has the focus, it is no answer
     await window.screenshot("question");
+    await window.page.setViewportSize({ width: 700, height: 800 });
+    const bottom = async (label: string) => {
+      const box = await bar.answerButton(label).boundingBox();
+      return (box?.y ?? 0) + (box?.height ?? 0);
+    };
+    await expect.poll(() => bottom("Allow for This Session")).toBeGreaterThan(800); // it has no room
+    for (const label of ["Allow Once", "Refuse"]) expect(await bottom(label)).toBeLessThanOrEqual(800);
+    await window.screenshot("question-narrow");
+    await window.page.setViewportSize({ width: 1280, height: 800 });
     await bar.answer("Allow Once");
     expect(await asked).toEqual({ decision: "allow", scope: "once" });
   });
@@ -201,19 +213,23 @@ describe("in the mode ask", () => {
     await bar.row("Agents", /Playwright.*may act/).waitFor();
   });
 
-  test("once allows what the notification names, and in the list all that is there", async () => {
+  test("once allows what the notification names, and in the list all of them", async () => {
     const all = ["A", "B", "C", "D", "E"].map((name) => coordinator.ask(claude, `click ${name}`));
     await bar.question.getByText("click A; click B; click C. 2 more actions wait.").waitFor();
     await bar.answer("Allow Once");
     for (const asked of all.slice(0, 3)) expect(await asked).toEqual({ decision: "allow", scope: "once" });
     await bar.question.getByText("click D; click E.").waitFor();
-    await window.status.click();
-    for (const act of ["click D", "click E"]) {
-      await window.page.locator(".quick-input-list .monaco-list-row", { hasText: act }).waitFor();
-    }
-    await window.screenshot("question-list");
-    await bar.pick("Allow Once");
-    for (const asked of all) expect(await asked).toEqual({ decision: "allow", scope: "once" });
+    const list = async (timeout: number) => {
+      await window.status.click({ timeout });
+      for (const act of ["click D", "click E"]) await window.rows(act).waitFor({ timeout });
+      await window.screenshot("question-list");
+    };
+    await window.choose(list, "click E", "Refuse"); // each can be answered alone
+    expect(await all[4]).toEqual({ decision: "refuse", scope: "once", reason: "human" });
+    await window.rows("click D").waitFor(); // the list is still open
+    await bar.question.getByText(/: click D\.$/).waitFor();
+    await bar.answer("Allow Once");
+    for (const asked of all.slice(0, 4)) expect(await asked).toEqual({ decision: "allow", scope: "once" });
   });
 
   test("keys answer wherever the focus is, and Escape and Enter never do", async () => {
@@ -229,11 +245,11 @@ describe("in the mode ask", () => {
     expect(await page.locator(".tab.dirty").count()).toBe(0);
     const next = coordinator.ask(claude, "click H");
     await bar.question.getByRole("button", { name: "Answer..." }).click();
-    await page.locator(".quick-input-list .monaco-list-row", { hasText: "Refuse" }).waitFor();
+    await window.rows("Refuse").waitFor(); // this list stays when it loses the focus
     await window.press("Enter");
     await window.screenshot("question-keys");
     await window.press("Escape");
-    await bar.question.getByText("click H").waitFor(); // it is there again
+    await bar.question.getByText("click H").waitFor(); // it is back
     await window.press("Control+k");
     await window.press("n");
     expect(await next).toMatchObject({ decision: "refuse", reason: "human" });
@@ -298,8 +314,8 @@ describe("in the mode ask", () => {
   test("a mode that answers for the user answers what waits", async () => {
     const asked = coordinator.ask(claude, "click J");
     await bar.question.waitFor();
-    await bar.row("Agents", "Agents must ask first").click();
-    await bar.pick("Agents can only view");
+    const row = bar.row("Agents", "Agents must ask first");
+    await window.choose((timeout) => row.click({ timeout }), "Agents can only view");
     expect(await asked).toMatchObject({ decision: "refuse", reason: "mode" });
     await bar.question.waitFor({ state: "hidden" });
     expect(await coordinator.ask(claude, "click K")).toMatchObject({ decision: "refuse", reason: "mode" });

@@ -1,6 +1,6 @@
-// The question whether an agent may act, or a CDP client connect. A progress notification has its text: unlike others it stays visible
-// until it is answered, its text can change, and it closes with the question. The answers are buttons in the
-// status bar, right below it, with keys; and rows of a list (adr/0021-how-the-user-is-asked.md).
+// The question whether an agent may act, or a CDP client connect. A progress notification has its text: unlike
+// others it stays visible until it is answered, its text can change, and it closes with the question. The answers
+// are buttons in the status bar, right below it, with keys; and rows of a list (adr/0021-how-the-user-is-asked.md).
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { categoryName, connecting, named, placeOf, questionText, requestText } from "../core/access/actions";
@@ -14,13 +14,14 @@ import {
 } from "../core/access/permission";
 
 const tick = 1_000;
-/** A question can be answered from when it has been visible this long: a click or a key may be meant for the one before. */
+/** A question can be answered when it has been visible this long: a click may be meant for the one before. */
 const pause = 500;
 
+/** In the order of their buttons: a narrow window hides the first ones, so the careful answers come last. */
 const commands: Record<Choice, string> = {
-  once: "browserCoordinator.allowOnce",
-  category: "browserCoordinator.allowCategory",
   session: "browserCoordinator.allowForSession",
+  category: "browserCoordinator.allowCategory",
+  once: "browserCoordinator.allowOnce",
   connect: "browserCoordinator.allowConnection",
   view: "browserCoordinator.viewOnly",
   refuse: "browserCoordinator.refuse",
@@ -98,12 +99,20 @@ export function showQuestions(permissions: Permissions): vscode.Disposable {
   );
 }
 
-/** The same question as a list, with all its actions. No row of it has the focus: Enter alone answers nothing. */
+/** The same question as a list. Of several actions each can be chosen, to be answered alone. */
 async function pickAnswer(permissions: Permissions): Promise<void> {
   const { question } = permissions;
   if (!question) return;
+  const action = await pickFrom(question, permissions);
+  if (!action) return;
+  await pickFrom({ ...question, actions: [action] }, permissions);
+  if (permissions.question?.client.id === question.client.id) await pickAnswer(permissions);
+}
+
+/** Answers these actions, or returns the one that the user chooses. No row has the focus: Enter alone does nothing. */
+async function pickFrom(question: Question, permissions: Permissions): Promise<AskedAction | undefined> {
   const { actions } = question;
-  const list = vscode.window.createQuickPick<vscode.QuickPickItem & { choice?: Choice }>();
+  const list = vscode.window.createQuickPick<vscode.QuickPickItem & { choice?: Choice; action?: AskedAction }>();
   const joins = actions[0]?.act === connecting;
   list.title = joins ? l10n.t("A program asks") : l10n.t("An agent asks");
   list.placeholder = questionText(question);
@@ -115,22 +124,27 @@ async function pickAnswer(permissions: Permissions): Promise<void> {
       description: key,
     })),
     {
-      label: actions.length === 1 ? l10n.t("what it wants to do") : l10n.t("the {0} actions", actions.length),
+      label: actions.length === 1 ? l10n.t("what it wants to do") : l10n.t("answer one of the {0}", actions.length),
       kind: vscode.QuickPickItemKind.Separator,
     },
-    ...actions.map((action) => ({ label: requestText(action), description: placeOf(action).trim() })),
+    ...actions.map((action) => ({ label: requestText(action), description: placeOf(action).trim(), action })),
   ];
   list.activeItems = [];
   const unsubscribe = permissions.subscribe(() => permissions.question?.id !== question.id && list.hide());
+  let chosen: AskedAction | undefined;
   list.onDidAccept(() => {
-    const choice = list.selectedItems[0]?.choice;
-    if (choice) permissions.answer(question.id, choice, lastOf(actions));
+    const { choice, action } = list.selectedItems[0] ?? {};
+    if (choice) permissions.answer(question.id, choice, actions);
+    else if (action && actions.length > 1) chosen = action;
+    else return;
+    list.hide();
   });
   const hidden = new Promise((resolve) => list.onDidHide(resolve));
   list.show();
   await hidden;
   unsubscribe();
   list.dispose();
+  return chosen;
 }
 
 class Dialog {
@@ -162,9 +176,10 @@ class Dialog {
     this.#report();
   }
 
-  /** What is allowed once is what the notification names. */
+  /** What is allowed is what the notification names; what is refused is all. */
   answer(choice: Choice): void {
-    if (this.#buttons) this.#permissions.answer(this.id, choice, lastOf(named(this.#question)));
+    const actions = choice === "refuse" ? this.#question.actions : named(this.#question);
+    if (this.#buttons) this.#permissions.answer(this.id, choice, actions);
   }
 
   close(): void {
@@ -199,7 +214,7 @@ class Dialog {
     if (this.#permissions.question?.id === this.id) this.#open();
   }
 
-  /** Always with the text: the editor joins reports that come close together, and keeps the text of the last one only. */
+  /** Always with the text: the editor joins reports that come close together, and keeps the last one's text. */
   #report(increment?: number): void {
     this.#progress?.report({ message: questionText(this.#question), increment });
   }
@@ -253,8 +268,4 @@ function setCanAnswer(choices: readonly Choice[]): void {
 
 function setContext(name: string, value: boolean): void {
   void vscode.commands.executeCommand("setContext", `browserCoordinator.${name}`, value);
-}
-
-function lastOf(actions: readonly AskedAction[]): number {
-  return actions.at(-1)?.number ?? 0;
 }

@@ -1,4 +1,4 @@
-// Who asks, what the user is asked, and what comes of each answer. Time is vitest's.
+// Who asks, what the user is asked, and the result of each answer. Time is vitest's.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { resume, setMode, stop } from "../../src/core/access/access";
 import { type Choice, choicesFor, Permissions } from "../../src/core/access/permission";
@@ -37,12 +37,11 @@ function ask(id: string, act = "browser_click", category?: string): Asking {
   return { answer: permissions.ask(arg, giveUp.signal), giveUp };
 }
 
-/** Answers the question that is shown. */
+/** Answers the question that is shown: the first `seen` of its actions, or all. */
 function answer(choice: Choice, seen?: number): void {
   const { question } = permissions;
   if (!question) throw new Error("nobody asks");
-  const last = question.actions[(seen ?? question.actions.length) - 1];
-  permissions.answer(question.id, choice, last?.number ?? 0);
+  permissions.answer(question.id, choice, question.actions.slice(0, seen));
 }
 
 const shown = () => permissions.question && [permissions.question.client.id, permissions.question.actions.length];
@@ -126,10 +125,10 @@ describe("an answer", () => {
 
   test("to a question that is answered already changes nothing", async () => {
     const first = ask("a");
-    const { id } = permissions.question ?? { id: "" };
+    const { id, actions } = permissions.question ?? { id: "", actions: [] };
     answer("refuse");
     void ask("a");
-    permissions.answer(id, "session", 1);
+    permissions.answer(id, "session", actions);
     expect(await first.answer).toMatchObject({ decision: "refuse" });
     expect(permissions.granted("a")).toEqual([]);
     expect(shown()).toEqual(["a", 1]);
@@ -170,14 +169,22 @@ describe("many requests", () => {
     expect(permissions.waiting).toBe(0);
   });
 
-  test("what came after the user looked is not allowed once with the rest", async () => {
-    const first = ask("a");
-    const second = ask("a", "later");
-    answer("once", 1);
-    expect((await first.answer).decision).toBe("allow");
-    expect(permissions.question?.actions.map(({ act }) => act)).toEqual(["later"]);
+  test("can be answered one by one; what came after the user looked is not answered with the rest", async () => {
+    const all = ["one", "two", "three"].map((act) => ask("a", act));
+    const acts = () => permissions.question?.actions.map(({ act }) => act);
+    const { id = "", actions = [] } = permissions.question ?? {};
+    const later = ask("a", "later");
+    permissions.answer(id, "refuse", actions.slice(1, 2));
+    expect((await all[1]?.answer)?.decision).toBe("refuse");
+    expect(acts()).toEqual(["one", "three", "later"]);
+    answer("once", 2);
+    for (const each of [all[0], all[2]]) expect((await each?.answer)?.decision).toBe("allow");
+    expect(acts()).toEqual(["later"]);
+    const { id: last = "" } = permissions.question ?? {};
+    permissions.answer(last, "once", actions); // they no longer wait
+    expect(acts()).toEqual(["later"]);
     answer("refuse");
-    expect((await second.answer).decision).toBe("refuse");
+    expect((await later.answer).decision).toBe("refuse");
   });
 
   test("of several clients come one after the other, each with its whole time", async () => {
@@ -230,7 +237,7 @@ describe("nobody answers", () => {
     vi.advanceTimersByTime(1);
     expect((await first.answer).reason).toBe("timeout");
     const third = ask("a", "third");
-    permissions.answer(id, "once", actions[1]?.number ?? 0);
+    permissions.answer(id, "once", actions);
     expect((await second.answer).decision).toBe("allow");
     expect(permissions.question?.actions.map(({ act }) => act)).toEqual(["third"]);
     vi.advanceTimersByTime(limit - 1);
@@ -281,7 +288,7 @@ describe("while the user is asked", () => {
     for (const each of all) expect(await each.answer).toMatchObject({ decision: "refuse", reason: "mode" });
   });
 
-  test("stopping a client refuses what it waits for, and takes back what it was allowed", async () => {
+  test("stopping a client refuses what it waits for, and revokes what it was allowed", async () => {
     const first = ask("a");
     answer("session");
     await first.answer;
@@ -295,7 +302,7 @@ describe("while the user is asked", () => {
     expect((await c.answer).decision).toBe("allow");
   });
 
-  test("a change of the mode takes back what was allowed for the session", async () => {
+  test("a change of the mode revokes what was allowed for the session", async () => {
     const first = ask("a");
     answer("session");
     await first.answer;

@@ -137,36 +137,22 @@ export class Permissions {
     });
   }
 
-  /** seen is the number of the last action that the user saw: "once" does not allow later ones. */
-  answer(question: string, choice: Choice, seen: number): void {
+  /** Answers the actions of a question that the user has seen; the others become the next question. */
+  answer(question: string, choice: Choice, seen: readonly AskedAction[]): void {
     const asked = this.#first;
     if (asked?.id !== question) return; // it was answered already
-    const joins = asked.waiting[0]?.action.act === connecting;
-    if (choice !== "refuse" && joins !== (choice === "connect" || choice === "view")) return;
-    if (choice === "refuse") this.#settle(asked, refusal("human"));
-    else if (choice === "connect") this.#settle(asked, allowed("once"));
-    else if (choice === "view") this.#settle(asked, { decision: "view", scope: "once" });
-    else if (choice === "session") {
-      this.#grant(asked.client, everything);
-      this.#settle(asked, allowed("session"));
-    } else {
-      const shown = asked.waiting.map(({ action }) => action).filter(({ number }) => number <= seen);
-      const category = choice === "category" ? sharedCategory(shown) : undefined;
-      if (choice === "category" && category === undefined) return;
-      if (category !== undefined) this.#grant(asked.client, category);
-      const isAllowed = ({ action }: Waiting) =>
-        category === undefined ? action.number <= seen : action.category === category;
-      const others = asked.waiting.filter((each) => !isAllowed(each));
-      asked.waiting = asked.waiting.filter(isAllowed);
-      this.#settle(asked, allowed("once"));
-      if (others.length > 0)
-        this.#asked.set(asked.client.id, { ...asked, id: randomUUID(), waiting: others.map(renewed) });
-    }
+    const { client, waiting } = asked;
+    if (!choicesFor(seen).includes(choice)) return;
+    const numbers = new Set(seen.map(({ number }) => number));
+    const grant = choice === "session" ? everything : choice === "category" ? sharedCategory(seen) : undefined;
+    if (grant !== undefined) this.#granted.set(client.id, new Set([...this.granted(client.id), grant]));
+    const isAnswered = ({ action }: Waiting) =>
+      numbers.has(action.number) || grant === everything || (grant !== undefined && grant === action.category);
+    const others = waiting.filter((each) => !isAnswered(each));
+    if (others.length === waiting.length) return; // they no longer wait
+    this.#settle({ ...asked, waiting: waiting.filter(isAnswered) }, results[choice]);
+    if (others.length > 0) this.#asked.set(client.id, { id: randomUUID(), client, waiting: others.map(renewed) });
     this.#changed();
-  }
-
-  #grant({ id }: Client, what: string): void {
-    this.#granted.set(id, new Set([...this.granted(id), what]));
   }
 
   /** Calls listener after each change until the returned function is called. */
@@ -290,3 +276,13 @@ function allowed(scope: "once" | "session"): PermissionAskResult {
 function refusal(reason: string): PermissionAskResult {
   return { decision: "refuse", scope: "once", reason };
 }
+
+/** What a client gets for the user's answer. */
+const results: Record<Choice, PermissionAskResult> = {
+  once: allowed("once"),
+  category: allowed("once"),
+  session: allowed("session"),
+  connect: allowed("once"),
+  view: { decision: "view", scope: "once" },
+  refuse: refusal("human"),
+};
