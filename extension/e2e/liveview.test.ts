@@ -79,13 +79,33 @@ afterAll(async () => {
   listener?.close();
 });
 
+test("it opens where the code keeps its width", async () => {
+  await window.openFile("app.js");
+  const code = window.page.locator(".editor-group-container .monaco-editor").first();
+  const before = (await code.boundingBox())?.width;
+  await window.command(command);
+  await panel().getByText("No browser is being debugged in this window.").waitFor();
+  expect((await code.boundingBox())?.width).toBe(before);
+  await window.screenshot("live-view-below");
+  await window.command("View: Close All Editors");
+  await window.page.locator(".tab").waitFor({ state: "detached" });
+});
+
 test("without a browser it shows what to do, and its button does it", async () => {
   await window.command(command);
   await panel().getByText("No browser is being debugged in this window.").waitFor();
   await window.screenshot("live-view-empty");
+  const why = panel().locator("#why");
+  await why.evaluate(`(() => {
+    const why = document.getElementById("why");
+    globalThis.texts = [];
+    new MutationObserver(() => texts.push(why.textContent)).observe(why, { childList: true });
+  })()`);
   await panel().getByRole("button", { name: "Start Debugging" }).click();
   await listener.debugging((state) => state.browser !== null);
   await panel().locator("#address", { hasText: shop.url }).waitFor();
+  const starting = "The debug browser of this window is starting.";
+  expect(new Set(await why.evaluate<string[], unknown>("texts"))).toEqual(new Set([starting])); // and no error
 });
 
 test("it shows the page as it is, and follows its navigation", async () => {
@@ -135,8 +155,10 @@ test("only with input turned on do mouse and keyboard reach the page", async () 
   const note = () => page.evaluate("note.value");
   const input = panel().getByRole("button", { name: "Send Mouse and Keyboard to the Page" });
   await clickPicture(0.25, 0.5);
+  const place = await panel().locator("#canvas").boundingBox();
   await input.click();
   await panel().getByRole("status").getByText("Your mouse and keyboard go to the page.").waitFor();
+  expect(await panel().locator("#canvas").boundingBox()).toEqual(place);
   await clickPicture(0.25, 0.5);
   await expect.poll(orders).toBe("1");
   await clickPicture(0.75, 0.5);
@@ -207,14 +229,43 @@ test("the user picks an element by mouse or keyboard, and has it on the clipboar
   await untilColour(0.25, 0.5, [20, 90, 200]);
 });
 
-test("of several pages the user chooses one", async () => {
+test("of several pages the user chooses one; those of one title are told apart", async () => {
   const context = browser?.contexts()[0] as BrowserContext;
-  const second = await context.newPage();
-  await second.goto(`${shop.url}warm.html`);
+  const others: Page[] = [];
+  for (const name of ["warm.html", "warm.html?sale", "warm.html?sale"]) {
+    const other = await context.newPage();
+    await other.goto(shop.url + name);
+    others.push(other);
+  }
   await untilColour(0.25, 0.5, [200, 30, 60]); // the newest, as long as nobody chose
+  const { host } = new URL(shop.url);
+  const labels = ["", "?sale", "?sale"].map((query) => `warm · ${host}/warm.html${query}`);
+  const expected = ["cold", labels[0], `3. ${labels[1]}`, `4. ${labels[2]}`];
+  await expect.poll(() => panel().locator("#pages option").allInnerTexts()).toEqual(expected);
+  await window.screenshot("live-view-pages");
   await panel().locator("#pages").selectOption({ label: "cold" });
   await untilColour(0.25, 0.5, [20, 90, 200]);
-  await second.close();
+  for (const other of others) await other.close();
+});
+
+test("a dialog of the page is shown with its text, and answered by the user", async () => {
+  const page = browser?.contexts()[0]?.pages()[0] as Page;
+  const leave = () => {}; // else Playwright would answer
+  page.on("dialog", leave);
+  const dialog = panel().getByRole("alertdialog");
+  const asked = page.evaluate("prompt('How many?', '2')");
+  await dialog.getByText("How many?").waitFor();
+  await window.screenshot("live-view-dialog");
+  await dialog.getByRole("textbox").fill("3");
+  await dialog.getByRole("button", { name: "OK" }).click();
+  expect(await asked).toBe("3");
+  await dialog.waitFor({ state: "hidden" });
+  const sure = page.evaluate("confirm('Sure?')");
+  await dialog.getByText("Sure?").waitFor();
+  expect(await dialog.getByRole("textbox").count()).toBe(0);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  expect(await sure).toBe(false);
+  page.off("dialog", leave);
 });
 
 test("out of sight it rests, and comes back with the page as it is then", async () => {

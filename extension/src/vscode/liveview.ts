@@ -1,8 +1,10 @@
 // The live view's panel in the editor. There is one.
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
+import type { Sessions } from "../core/browser/sessions";
 import { LiveView, type Shown } from "../core/liveview/liveview";
 import type { KeyInput, MouseInput } from "../core/liveview/screencast";
+import type { Log } from "../core/log";
 import { plain } from "../core/plaintext";
 import type { Store } from "../core/window/store";
 import { missing } from "./folders";
@@ -37,21 +39,38 @@ function body(): string {
   const sent = l10n.t("Your mouse and keyboard go to the page. Shift+Escape stops it.");
   return `<main><h1 class="unseen">${html(l10n.t("Live View"))}</h1>
     <div id="bar" hidden>
-      <select id="pages" aria-label="${html(l10n.t("Page"))}"></select><span id="address"></span>
+      <select id="pages" aria-label="${html(l10n.t("Page"))}"></select>
       <span id="tools">${button("reload", l10n.t("Reload the Page"))}
         ${button("out", l10n.t("Zoom Out"))}
-        <select id="zoom" aria-label="${html(l10n.t("Zoom"))}"><option value="fit">${html(l10n.t("Fit"))}</option>${levels.join("")}</select>
+        <select id="zoom" aria-label="${html(l10n.t("Zoom"))}">
+          <option value="fit">${html(l10n.t("Fit"))}</option>${levels.join("")}</select>
         ${button("in", l10n.t("Zoom In"))}
         ${button("pick", pick, ` aria-pressed="false" data-note="${html(note)}"`)}
         ${button("input", input, ` aria-pressed="false" data-note="${html(sent)}"`)}</span>
     </div>
-    <div id="line" hidden><span id="note" role="status"></span>
+    <div id="line" hidden><span id="note" role="status"></span><span id="address"></span>
       <button id="retry" type="button" hidden>${html(l10n.t("Retry"))}</button>
       <button id="cancel" type="button" hidden>${html(l10n.t("Cancel"))}</button></div>
     <div id="screen" hidden>
-      <div id="picture"><canvas id="canvas" width="0" height="0" role="img" tabindex="0" aria-label="${html(l10n.t("The page"))}"></canvas><div id="marks"><span id="box" hidden></span><span id="cross" hidden></span></div></div>
+      <div id="picture"><canvas id="canvas" width="0" height="0" role="img" tabindex="0"
+          aria-label="${html(l10n.t("The page"))}"></canvas>
+        <div id="marks"><span id="box" hidden></span><span id="cross" hidden></span></div></div>
     </div>
-    <div id="empty" hidden><p id="why"></p><button id="start" type="button" hidden>${html(l10n.t("Start Debugging"))}</button></div></main>`;
+    ${dialog()}
+    <div id="empty" hidden><p id="why"></p>
+      <button id="start" type="button" hidden>${html(l10n.t("Start Debugging"))}</button></div></main>`;
+}
+
+/** Where the dialog of the page is shown, which in a headless browser nobody sees. */
+function dialog(): string {
+  const labels = `data-ok="${html(l10n.t("OK"))}" data-leave="${html(l10n.t("Leave"))}"`;
+  const others = `data-cancel="${html(l10n.t("Cancel"))}" data-stay="${html(l10n.t("Stay"))}"`;
+  const leave = html(l10n.t("Leave this page? What was entered there may be lost."));
+  return `<div id="dialog" role="alertdialog" aria-labelledby="asker" aria-describedby="said" hidden>
+      <h2 id="asker">${html(l10n.t("The page shows a dialog"))}</h2>
+      <p id="said" data-leave="${leave}"></p>
+      <form id="answer"><input id="reply" aria-label="${html(l10n.t("Your answer"))}" autocomplete="off">
+        <button id="accept" ${labels}></button><button id="dismiss" type="button" ${others}></button></form></div>`;
 }
 
 type Message =
@@ -61,6 +80,7 @@ type Message =
   | { type: "mouse"; event: MouseInput }
   | { type: "key"; event: KeyInput }
   | { type: "point"; x: number; y: number; chosen: boolean }
+  | { type: "answerDialog"; accept: boolean; text: string }
   | { type: "hidden" | "retry" | "reload" | "start" | "cancelAsked" };
 
 interface Panel {
@@ -72,28 +92,29 @@ export interface LiveViews extends vscode.Disposable {
   pick: PickInView;
 }
 
-export function offerLiveView(extension: vscode.Uri, store: Store, log: vscode.LogOutputChannel): LiveViews {
+export function offerLiveView(extension: vscode.Uri, store: Store, sessions: Sessions, log: Log): LiveViews {
   let current: Panel | undefined;
   const use = (panel: vscode.WebviewPanel): Panel => {
     current?.panel.dispose();
-    const mine = { panel, live: fill(panel, extension, store, log) };
+    const mine = { panel, live: fill(panel, extension, new LiveView(store, sessions, log, missing)) };
     current = mine;
     panel.onDidDispose(() => {
       if (current === mine) current = undefined;
     });
     return mine;
   };
-  const open = (): Panel => {
+  const open = async (): Promise<Panel> => {
     current?.panel.reveal(undefined, true);
-    const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+    if (current) return current;
+    const place = { viewColumn: await besideCode(), preserveFocus: true };
     return current ?? use(vscode.window.createWebviewPanel(viewType, l10n.t("Live View"), place, {}));
   };
-  const command = vscode.commands.registerCommand("browserCoordinator.openLiveView", () => void open());
+  const command = vscode.commands.registerCommand("browserCoordinator.openLiveView", async () => void (await open()));
   const serializer = vscode.window.registerWebviewPanelSerializer(viewType, {
     deserializeWebviewPanel: async (panel) => void use(panel),
   });
   return {
-    pick: (text, page, signal) => open().live.ask(text, page, signal),
+    pick: async (text, page, signal) => (await open()).live.ask(text, page, signal),
     dispose: () => {
       command.dispose();
       serializer.dispose();
@@ -102,8 +123,17 @@ export function offerLiveView(extension: vscode.Uri, store: Store, log: vscode.L
   };
 }
 
-function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, store: Store, log: vscode.LogOutputChannel): LiveView {
-  const live = new LiveView(store, log, missing);
+/** A place that takes no width from the code: another group, or a new one below. The focus stays where it is. */
+async function besideCode(): Promise<vscode.ViewColumn> {
+  const { all, activeTabGroup } = vscode.window.tabGroups;
+  const other = all.findLast((group) => group !== activeTabGroup);
+  if (other) return other.viewColumn;
+  if (activeTabGroup.tabs.length === 0) return activeTabGroup.viewColumn;
+  await vscode.commands.executeCommand("vscode.setEditorLayout", { orientation: 1, groups: [{}, {}] });
+  return vscode.ViewColumn.Two;
+}
+
+function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, live: LiveView): LiveView {
   const { webview } = panel;
   webview.options = { enableScripts: true, localResourceRoots: [ownFiles(extension)] };
   panel.iconPath = vscode.Uri.joinPath(extension, "media", "icon.png");
@@ -117,6 +147,7 @@ function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, store: Store, l
     else if (message.type === "retry") live.retry();
     else if (message.type === "reload") live.reload();
     else if (message.type === "cancelAsked") live.cancelAsked();
+    else if (message.type === "answerDialog") live.answerDialog(message.accept, message.text);
     else if (message.type === "mouse") live.mouse(message.event);
     else if (message.type === "key") live.key(message.event);
     else if (message.type === "point") void point(live, message);

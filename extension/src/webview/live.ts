@@ -1,5 +1,6 @@
 // Runs in the live view's panel: draws the frames that it is sent, and reports when it has.
 import { editor, part } from "./editor";
+import { listenToDialog, showDialog } from "./livedialog";
 import { asked, ended, listenToTools, pointed } from "./livetools";
 import { askForSize, sizeOf, zoomed } from "./livezoom";
 
@@ -15,7 +16,8 @@ type Shown =
   | { type: "frame"; number: number; data: Uint8Array<ArrayBuffer>; page: { width: number; height: number } }
   | { type: "pointed"; chosen: boolean; element?: { text: string; box: [number, number, number, number] } }
   | { type: "asked"; text?: string }
-  | { type: "click"; x: number; y: number }
+  | { type: "click"; x: number; y: number; own: boolean }
+  | { type: "dialog"; dialog?: Parameters<typeof showDialog>[0] }
   | { type: "failed"; why?: string };
 
 const pages = part<HTMLSelectElement>("pages");
@@ -27,7 +29,8 @@ const canvas = part<HTMLCanvasElement>("canvas");
 
 addEventListener("message", ({ data }: MessageEvent<Shown>) => {
   if (data.type === "frame") void draw(data);
-  else if (data.type === "click") mark(data.x, data.y);
+  else if (data.type === "click") mark(data.x, data.y, data.own);
+  else if (data.type === "dialog") showDialog(data.dialog);
   else if (data.type === "pages") list(data.pages, data.current);
   else if (data.type === "pointed") pointed(data.chosen, data.element);
   else if (data.type === "asked") asked(data.text);
@@ -42,15 +45,29 @@ addEventListener("message", ({ data }: MessageEvent<Shown>) => {
 function see(page: boolean): void {
   empty.hidden = page;
   screen.hidden = !page;
-  part("bar").hidden = !page;
-  if (!page) ended();
+  part("bar").hidden = part("line").hidden = !page;
+  if (page) return;
+  ended();
+  showDialog();
+}
+
+/** What tells a page from the others: its title, or that and its address, or its number beside. */
+function labels(all: Page[]): string[] {
+  const names = all.map(({ title, url }) => title || url || "…");
+  const isTwin = (name: string, of: string[]) => of.filter((each) => each === name).length > 1;
+  const placed = all.map(({ url }, index) => {
+    const name = names[index] as string;
+    return isTwin(name, names) ? `${name} · ${url.replace(/^https?:\/\//, "")}` : name;
+  });
+  return placed.map((name, index) => (isTwin(name, placed) ? `${index + 1}. ${name}` : name));
 }
 
 function list(all: Page[], current: string): void {
-  const options = all.map(({ id, title, url }) => {
+  const names = labels(all);
+  const options = all.map(({ id }, index) => {
     const option = document.createElement("option");
     option.value = id;
-    option.textContent = title || url || "…";
+    option.textContent = names[index] as string;
     option.selected = id === current;
     if (option.selected) canvas.ariaLabel = option.textContent;
     return option;
@@ -70,7 +87,7 @@ function fail(why = ""): void {
   ended();
   if (why === "") return;
   part("note").textContent = why;
-  part("line").hidden = retry.hidden = false;
+  retry.hidden = false;
 }
 
 /** The newest frame that is drawn: a larger one may take longer to decode than the one after it. */
@@ -91,10 +108,10 @@ async function draw({ number, data, page }: Extract<Shown, { type: "frame" }>): 
   }
 }
 
-/** A ring where the page was clicked, for a moment. */
-function mark(x: number, y: number): void {
+/** A ring where the page was clicked, for a moment; the user's own clicks look different. */
+function mark(x: number, y: number, own: boolean): void {
   const ring = document.createElement("span");
-  ring.className = "click";
+  ring.className = own ? "click own" : "click";
   ring.style.left = `${x * 100}%`;
   ring.style.top = `${y * 100}%`;
   ring.addEventListener("animationend", () => ring.remove());
@@ -114,5 +131,6 @@ const seen = () => {
 };
 document.addEventListener("visibilitychange", seen);
 listenToTools();
+listenToDialog();
 zoomed(); // as it was before a reload of the window
 seen();

@@ -31,9 +31,7 @@ function become(now: Mode): void {
   next = undefined;
   waiting = false;
   at = { x: 0.5, y: 0.5 };
-  const text = [request, now === "watch" ? undefined : buttons[now].dataset.note].filter(Boolean).join(" ");
-  note.textContent = text;
-  part("line").hidden = text === "";
+  note.textContent = [request, now === "watch" ? undefined : buttons[now].dataset.note].filter(Boolean).join(" ");
   part("retry").hidden = true;
   cancel.hidden = request === undefined;
 }
@@ -71,7 +69,6 @@ export function pointed(chosen: boolean, element?: { text: string; box: [number,
     const [left, top, width, height] = element.box.map((part) => `${part * 100}%`);
     Object.assign(box.style, { left, top, width, height });
     note.textContent = element.text;
-    part("line").hidden = false;
   }
   send();
 }

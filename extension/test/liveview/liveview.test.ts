@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Cdp } from "../../src/core/browser/cdp";
 import { findEndpoint } from "../../src/core/browser/discovery";
+import { Sessions } from "../../src/core/browser/sessions";
 import { LiveView, type Shown } from "../../src/core/liveview/liveview";
 import { silent } from "../../src/core/log";
 import { Store } from "../../src/core/window/store";
@@ -17,8 +18,12 @@ const size = { width: 800, height: 600 };
 function play() {
   const store = new Store();
   const warn = vi.fn();
-  const live = new LiveView(store, { ...silent, warn });
-  onTestFinished(() => live.close());
+  const sessions = new Sessions(store, async () => undefined, silent);
+  const live = new LiveView(store, sessions, { ...silent, warn });
+  onTestFinished(() => {
+    live.close();
+    sessions.close();
+  });
   const all: Shown[] = [];
   const wakes = new Set<() => void>();
   const show = (shown: Shown) => {
@@ -42,7 +47,7 @@ function play() {
       wakes.add(look);
       look();
     });
-  return { store, live, warn, all, show, until };
+  return { store, sessions, live, warn, all, show, until };
 }
 
 /** The store's browser, by way of a relay. */
@@ -90,6 +95,18 @@ test("without a browser it shows what to do, with one it shows the page", async 
   await until("empty", ({ start }) => start, before);
 });
 
+test("a browser that starts is not called unreachable; one without an endpoint is", async () => {
+  const { sessions, live, show, until, all } = play();
+  live.open(show, size);
+  const launch = { id: "a", name: "Launch", type: "pwa-chrome", configuration: { request: "launch" } };
+  sessions.started(launch);
+  await until("empty", ({ text }) => text.includes("is starting"));
+  sessions.started({ ...launch, id: "page", parent: launch }); // js-debug offers nothing for it
+  await until("empty", ({ text }) => text.includes("cannot be reached. The log shows why"));
+  const texts = all.flatMap((shown) => (shown.type === "empty" ? shown.text : []));
+  expect(texts.map((text) => /starting|reached/.exec(text)?.[0])).toEqual([undefined, "starting", "reached"]);
+});
+
 /** Until it paints, the browser drops what is clicked. */
 async function painted(cdp: Cdp, session: string): Promise<void> {
   const expression = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))";
@@ -123,7 +140,11 @@ test("a click is reported with its place, also in a frame and after a navigation
     await clickAt(cdp, session, x, y);
     return until("click", () => true, since);
   };
-  expect(await click(width / 2, height / 4)).toMatchObject({ x: 0.5, y: expect.closeTo(0.25, 2) });
+  expect(await click(width / 2, height / 4)).toMatchObject({ x: 0.5, y: expect.closeTo(0.25, 2), own: false });
+  const since = all.length;
+  for (const type of ["mousePressed", "mouseReleased"] as const)
+    live.mouse({ type, x: 0.5, y: 0.75, button: "left", clickCount: 1 });
+  expect(await until("click", () => true, since)).toMatchObject({ own: true });
   const inFrame = await click(150, 150);
   expect(inFrame.x * width).toBeCloseTo(150, 0);
   expect(inFrame.y * height).toBeCloseTo(150, 0);
@@ -143,6 +164,27 @@ test("a click is reported with its place, also in a frame and after a navigation
     session,
   )) as { result: { value: number } };
   expect(seen.value).toBe(0);
+});
+
+test("a dialog of the page is shown, and the user answers it", async () => {
+  const { store, live, show, until, all } = play();
+  const { cdp, open } = await debugged(store);
+  const { id, session } = await open("<title>Ask</title>");
+  live.open(show, size);
+  await until("pages", ({ current }) => current === id);
+  await until("frame");
+  const evaluate = (expression: string) => cdp.call("Runtime.evaluate", { expression, returnByValue: true }, session);
+  const asked = evaluate("prompt('How many?', '2')");
+  const { dialog } = await until("dialog", (shown) => shown.dialog !== undefined);
+  expect(dialog).toEqual({ kind: "prompt", text: "How many?", value: "2" });
+  const since = all.length;
+  live.answerDialog(true, "3");
+  expect(await asked).toMatchObject({ result: { value: "3" } });
+  await until("dialog", (shown) => shown.dialog === undefined, since);
+  const sure = evaluate("confirm('Sure?')");
+  expect(await until("dialog", () => true, all.length)).toMatchObject({ dialog: { kind: "confirm", text: "Sure?" } });
+  live.answerDialog(false, "");
+  expect(await sure).toMatchObject({ result: { value: false } });
 });
 
 const phone = { width: 390, height: 800, deviceScaleFactor: 3, mobile: true };
@@ -347,7 +389,7 @@ test("what the panel knows is not sent again", async () => {
   const before = listed().length;
   store.set({ editor: { path: "/a", line: 1, column: 1, endLine: 1, endColumn: 1, dirty: false } });
   expect(listed()).toHaveLength(before);
-  live.open(show, size); // a panel that has loaded anew knows nothing
+  live.open(show, size); // a panel that has reloaded knows nothing
   expect(listed().length).toBeGreaterThan(before);
 });
 

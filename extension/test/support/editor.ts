@@ -105,7 +105,12 @@ const log = { debug() {}, info() {}, warn() {}, error() {}, show() {} };
 export const window = part("window", {
   activeTextEditor: undefined,
   visibleTextEditors: [],
-  tabGroups: { all: [], close: async () => true, onDidChangeTabs: () => made("a listener", {}) },
+  tabGroups: {
+    all: [],
+    activeTabGroup: { tabs: [], viewColumn: 1 },
+    close: async () => true,
+    onDidChangeTabs: () => made("a listener", {}),
+  },
   createOutputChannel: () => made("the log", { ...log }),
   createStatusBarItem: () => made("the status bar item", { text: "", show() {}, hide() {} }),
   createTreeView: (id: string, { treeDataProvider }: { treeDataProvider: Rows }) => {

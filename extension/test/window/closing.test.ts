@@ -2,11 +2,14 @@
 import { expect, test, vi } from "vitest";
 import { Permissions } from "../../src/core/access/permission";
 import { Pages } from "../../src/core/browser/pages";
+import { Sessions } from "../../src/core/browser/sessions";
 import { LiveView } from "../../src/core/liveview/liveview";
 import { silent } from "../../src/core/log";
 import { Clients } from "../../src/core/window/clients";
 import { EditorContext } from "../../src/core/window/editorcontext";
 import { Store } from "../../src/core/window/store";
+
+const noSessions = (store: Store) => new Sessions(store, async () => undefined, silent);
 
 /** How many listen, from now on. */
 function counted<L>(source: { subscribe(listener: L): () => void }): () => number {
@@ -26,7 +29,7 @@ function counted<L>(source: { subscribe(listener: L): () => void }): () => numbe
 test.each([
   ["questions", (store: Store, clients: Clients) => new Permissions(store, clients, () => 1_000)],
   ["the pages", (store: Store) => new Pages(store, silent)],
-  ["the live view", (store: Store) => new LiveView(store, silent)],
+  ["the live view", (store: Store) => new LiveView(store, noSessions(store), silent)],
 ])("%s", (_, open) => {
   const [store, clients] = [new Store(), new Clients()];
   const [ofStore, ofClients] = [counted(store), counted(clients)];

@@ -27,6 +27,9 @@ interface Waiting {
   timer: NodeJS.Timeout;
 }
 
+/** The other side has not responded in time. */
+export class NoResponse extends Error {}
+
 export class Cdp {
   readonly #socket: Socket;
   readonly #waiting = new Map<number, Waiting>();
@@ -86,7 +89,7 @@ export class Cdp {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(id);
-        reject(new Error(`${method}: no answer within ${answerLimit} ms`));
+        reject(new NoResponse(`${method}: no response within ${answerLimit} ms`));
       }, answerLimit);
       this.#waiting.set(id, { resolve, reject: (error) => reject(new Error(`${method}: ${reason(error)}`)), timer });
       this.#socket.send(JSON.stringify({ id, method, params, ...(session && { sessionId: session }) }));

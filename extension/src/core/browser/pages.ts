@@ -22,6 +22,7 @@ export class Pages {
   readonly #unsubscribe: () => void;
   readonly #viewers = new Set<object>();
   #browser: string | undefined;
+  #listed = false;
   #connection: AbortController | undefined;
 
   constructor(store: Store, log: Log) {
@@ -33,6 +34,11 @@ export class Pages {
   /** In the order in which they were opened. */
   get all(): Page[] {
     return this.#browser ? [...this.#pages.values()] : byDebugger(this.#store.state);
+  }
+
+  /** Whether the browser has reported the pages that it has. */
+  get listed(): boolean {
+    return this.#listed;
   }
 
   /** Whether the only view of them shows them. */
@@ -66,6 +72,7 @@ export class Pages {
     this.#connection?.abort();
     this.#connection = undefined;
     this.#browser = url;
+    this.#listed = false;
     this.#pages.clear();
     if (url) {
       this.#connection = new AbortController();
@@ -97,6 +104,9 @@ export class Pages {
     await cdp.call("Target.setDiscoverTargets", { discover: true }).catch((error: unknown) => {
       if (!signal.aborted) this.#log.warn(`the browser's pages cannot be listed: ${reason(error)}`);
     });
+    if (signal.aborted) return;
+    this.#listed = true;
+    this.#changed();
   }
 
   /** Whether it is a page that a person can see. */

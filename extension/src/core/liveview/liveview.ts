@@ -4,12 +4,14 @@
 // The browser gets no request while the view is hidden.
 import { isDeepStrictEqual } from "node:util";
 import * as l10n from "@vscode/l10n";
+import { NoResponse } from "../browser/cdp";
 import { type Page, Pages } from "../browser/pages";
+import type { Sessions } from "../browser/sessions";
 import { type Log, reason } from "../log";
 import type { State } from "../protocol/protocol.generated";
 import type { Store } from "../window/store";
 import type { Pointed, Size } from "./element";
-import { type KeyInput, type MouseInput, Screencast } from "./screencast";
+import { type KeyInput, type MouseInput, type PageDialog, Screencast } from "./screencast";
 
 /** The messages to the panel's page. */
 export type Shown =
@@ -21,7 +23,10 @@ export type Shown =
   | { type: "pointed"; chosen: boolean; element?: Pointed }
   /** A client asks for an element; without a text no longer. The next click in the picture is the answer. */
   | { type: "asked"; text?: string }
-  | { type: "click"; x: number; y: number }
+  /** `own` is the user's click in the picture. */
+  | { type: "click"; x: number; y: number; own: boolean }
+  /** The page shows a dialog; without one it no longer does. */
+  | { type: "dialog"; dialog?: PageDialog }
   /** Why the page cannot be shown; without it, it can. */
   | { type: "failed"; why?: string };
 
@@ -29,7 +34,7 @@ export type Show = (shown: Shown) => void;
 
 const smallest = 320;
 const largest = 2_560;
-/** The size follows the panel's in steps, so that dragging its border does not restart the screencast with each pixel. */
+/** The size follows the panel's in steps: each one restarts the screencast, while the user drags a border. */
 const step = 160;
 
 interface Filming {
@@ -42,6 +47,7 @@ interface Filming {
 
 export class LiveView {
   readonly #store: Store;
+  readonly #sessions: Sessions;
   readonly #log: Log;
   readonly #pages: Pages;
   readonly #unsubscribe: (() => void)[];
@@ -60,13 +66,15 @@ export class LiveView {
   /** `missing` is what the user must do before a browser can be shown. */
   constructor(
     store: Store,
+    sessions: Sessions,
     log: Log,
     private readonly missing: () => string | undefined = () => undefined,
   ) {
     this.#store = store;
+    this.#sessions = sessions;
     this.#log = log;
     this.#pages = new Pages(store, log);
-    this.#unsubscribe = [store.subscribe(() => this.#update()), this.#pages.subscribe(() => this.#update())];
+    this.#unsubscribe = [store, sessions, this.#pages].map((part) => part.subscribe(() => this.#update()));
   }
 
   /** The panel is in sight and has loaded. */
@@ -115,6 +123,10 @@ export class LiveView {
 
   key(event: KeyInput): void {
     this.#try((cast) => cast.key(event));
+  }
+
+  answerDialog(accept: boolean, text: string): void {
+    this.#try((cast) => cast.answerDialog(accept, text));
   }
 
   /** Shows which element is at a place of the picture, and returns it. */
@@ -182,17 +194,33 @@ export class LiveView {
     const page = all.find(({ id }) => id === this.#chosen) ?? newest(all);
     if (!page) {
       this.#stop();
-      this.#notify(show, { type: "empty", ...why(this.#store.state, this.missing()) });
+      const { state } = this.#store;
+      const awaited = state.browser !== null && !this.#pages.listed;
+      if (!awaited) this.#notify(show, { type: "empty", ...this.#absence(state) });
       return;
     }
     this.#notify(show, { type: "pages", pages: all, current: page.id });
-    const { state } = this.#store;
-    const key = `${state.browser?.url ?? state.pages.find(({ debugSession }) => debugSession === page.id)?.url} ${page.id}`;
+    const { browser, pages } = this.#store.state;
+    const url = browser?.url ?? pages.find(({ debugSession }) => debugSession === page.id)?.url;
+    const key = `${url} ${page.id}`;
     if (this.#filming?.key === key) return;
     this.#stop();
     const abort = new AbortController();
     this.#filming = { key, page: page.id, abort };
     void this.#film(page, this.#filming, show);
+  }
+
+  /** Why there is nothing to see, and what to do about it. */
+  #absence({ browser, debugSessions }: State): { text: string; start: boolean } {
+    const text = (text: string) => ({ text, start: false });
+    if (browser) return text(l10n.t("The browser has no page open."));
+    if (this.#sessions.unreachable)
+      return text(l10n.t("The debug browser of this window cannot be reached. The log shows why."));
+    if (debugSessions.length > 0) return text(l10n.t("The debug browser of this window is starting."));
+    const missing = this.missing();
+    if (missing !== undefined) return text(missing);
+    const advice = l10n.t("No browser is being debugged in this window. Start one, and its page appears here.");
+    return { text: advice, start: true };
   }
 
   #notify(show: Show, shown: Shown): void {
@@ -205,9 +233,11 @@ export class LiveView {
     const { signal } = filming.abort;
     const watcher = {
       frame: (data: Uint8Array, page: Size) => this.#frame(data, page, show, signal),
-      click: (x: number, y: number) => show({ type: "click", x, y }),
+      click: (x: number, y: number, own: boolean) => show({ type: "click", x, y, own }),
+      dialog: (dialog?: PageDialog) => show({ type: "dialog", ...(dialog && { dialog }) }),
     };
     show({ type: "failed" });
+    show({ type: "dialog" });
     if (this.#askedHere) this.#showAsked();
     try {
       const size = this.#size;
@@ -220,7 +250,11 @@ export class LiveView {
     } catch (error) {
       if (signal.aborted) return;
       this.#log.warn(`the live view cannot show the page: ${reason(error)}`);
-      show({ type: "failed", why: l10n.t("The page cannot be shown: {0}.", reason(error)) });
+      const why =
+        error instanceof NoResponse
+          ? l10n.t("The page does not respond. It may show a dialog, or stand at a breakpoint.")
+          : l10n.t("The page cannot be shown: {0}.", reason(error));
+      show({ type: "failed", why });
       filming.failed = true; // until another page or browser is selected, or the user retries
       return;
     }
@@ -249,17 +283,6 @@ export class LiveView {
 /** Without a choice the newest is the one in which something happens; an empty tab is passed over. */
 function newest(pages: readonly Page[]): Page | undefined {
   return pages.findLast(({ url }) => !/^(about:blank|chrome:|edge:)/.test(url)) ?? pages.at(-1);
-}
-
-/** Why there is nothing to see, and what to do about it. */
-function why(state: State, missing: string | undefined): { text: string; start: boolean } {
-  if (state.browser) return { text: l10n.t("The browser has no page open."), start: false };
-  if (state.debugSessions.length === 0) {
-    if (missing !== undefined) return { text: missing, start: false };
-    const text = l10n.t("No browser is being debugged in this window. Start one, and its page appears here.");
-    return { text, start: true };
-  }
-  return { text: l10n.t("The debug browser of this window cannot be reached yet. The log shows why."), start: false };
 }
 
 function fitting({ width, height }: Size): Size {

@@ -4,7 +4,7 @@
 //     await cast.mouse({ type: "mouseMoved", x: 0.5, y: 0.5 });
 //     cast.close();
 //
-// A browser-level endpoint gives the page a session of its own. Where there is only js-debug's shared
+// A browser-level endpoint gives the page its own session. Where there is only js-debug's shared
 // CDP, the page's endpoint is js-debug's own session: it gets only the events that it enables, and
 // nothing that js-debug needs is disabled in it.
 import { Cdp } from "../browser/cdp";
@@ -14,8 +14,18 @@ import { elementAt, type Pointed, type Size } from "./element";
 export interface Watcher {
   /** A JPEG, and the page's size. The next one comes only when this one's promise is settled. */
   frame(data: Uint8Array, page: Size): Promise<void>;
-  /** A click, as parts of the picture's width and height. */
-  click(x: number, y: number): void;
+  /** A click, as parts of the picture's width and height; `own` is one that `mouse` has sent. */
+  click(x: number, y: number, own: boolean): void;
+  /** The page shows a dialog, and does nothing else until it is answered; without one it no longer does. */
+  dialog(dialog?: PageDialog): void;
+}
+
+/** A dialog of the page's script. */
+export interface PageDialog {
+  kind: "alert" | "confirm" | "prompt" | "beforeunload";
+  text: string;
+  /** What a prompt's field has at first. */
+  value: string;
 }
 
 /** A mouse event, as CDP has it; its place in parts of the picture's width and height. */
@@ -36,6 +46,9 @@ export interface KeyInput {
 const world = "browserCoordinatorLiveView";
 const quality = 70;
 const off = { enabled: false };
+
+/** How long after a press of ours its click may be reported, in ms, and how far from it, in parts of the picture. */
+const ownClick = { time: 2_000, distance: 0.02 };
 
 /** Of a frame: what it shows, in pixels that do not depend on the screen. */
 interface FrameMetadata {
@@ -109,6 +122,8 @@ const events = [
   "Page.screencastFrame",
   "Page.screencastVisibilityChanged",
   "Page.documentOpened",
+  "Page.javascriptDialogOpening",
+  "Page.javascriptDialogClosed",
   "Runtime.bindingCalled",
 ];
 
@@ -124,6 +139,8 @@ export class Screencast {
   #watching = Promise.resolve();
   /** What the last frame shows, in the page's own pixels before any pinch. */
   #seen: Size | undefined;
+  /** The last press of ours, whose click has not been reported yet. */
+  #pressed: { x: number; y: number; time: number } | undefined;
   /** How far the page is pinched. */
   #pinch = 1;
   #size: Size = { width: 0, height: 0 };
@@ -205,7 +222,13 @@ export class Screencast {
     const seen = this.#seen;
     if (!seen) return; // there is no picture yet
     const [x, y] = [(event.x * seen.width) / this.#pinch, (event.y * seen.height) / this.#pinch];
+    if (event.type === "mousePressed") this.#pressed = { x: event.x, y: event.y, time: performance.now() };
     await this.cdp.call("Input.dispatchMouseEvent", { ...event, x, y }, this.session);
+  }
+
+  /** Answers the dialog that the page shows. */
+  async answerDialog(accept: boolean, promptText: string): Promise<void> {
+    await this.cdp.call("Page.handleJavaScriptDialog", { accept, promptText }, this.session);
   }
 
   async key(event: KeyInput): Promise<void> {
@@ -250,8 +273,21 @@ export class Screencast {
     });
     this.cdp.on("Runtime.bindingCalled", ({ name, payload }) => {
       const at = name === world && this.#seen ? place(payload, this.#seen) : undefined;
-      if (at) watcher.click(...at);
+      if (at) watcher.click(...at, this.#isOwn(...at));
     });
+    this.cdp.on("Page.javascriptDialogOpening", ({ type, message, defaultPrompt }) =>
+      watcher.dialog({ kind: type as PageDialog["kind"], text: String(message), value: String(defaultPrompt ?? "") }),
+    );
+    this.cdp.on("Page.javascriptDialogClosed", () => watcher.dialog());
+  }
+
+  /** Whether a click is that of the last press of ours. */
+  #isOwn(x: number, y: number): boolean {
+    const pressed = this.#pressed;
+    if (!pressed || performance.now() - pressed.time > ownClick.time) return false;
+    if (Math.hypot(x - pressed.x, y - pressed.y) > ownClick.distance) return false;
+    this.#pressed = undefined;
+    return true;
   }
 
   async #frame(watcher: Watcher, data: string, shown: FrameMetadata, number: unknown): Promise<void> {
@@ -286,7 +322,7 @@ export class Screencast {
     await this.#watchDocuments();
   }
 
-  /** Those that are there, and those to come. */
+  /** Those that exist, and those to come. */
   async #watchDocuments(): Promise<void> {
     const before = this.#script;
     const source = `(${watchClicks})(${JSON.stringify(world)})`;
