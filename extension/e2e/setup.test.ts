@@ -53,12 +53,7 @@ async function closed(): Promise<void> {
 
 /** Starts an MCP server of the editor's list. */
 async function startServer(name: string): Promise<void> {
-  const row = (text: string) => window.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first();
-  await window.command("MCP: List Servers");
-  await row(name).waitFor();
-  await row(name).click();
-  await row("Start Server").waitFor();
-  await row("Start Server").click();
+  await window.choose(() => window.command("MCP: List Servers"), name, "Start Server");
   // The editor shows the server's output and moves the focus there, which closes any list that is opened before.
   const output = window.page.locator(".part.panel", { has: window.page.locator(".monaco-editor.focused") });
   await output
@@ -156,9 +151,20 @@ test("Claude Code is set up: shown first, written when the user agrees, and it w
   }
 });
 
-test("a second time there is nothing to write", async () => {
-  await window.setUp("Claude Code");
+test("a second time there is nothing to write, and the list has marked it; the user's own file is offered too", async () => {
+  await window.choose(
+    async (timeout) => {
+      await window.command("Browser Coordinator: Set Up an Agent");
+      await window.rows(/Claude Code\s*set up in \.mcp\.json/).waitFor({ timeout });
+      await window.screenshot("setup-list");
+    },
+    "Claude Code",
+    "For this folder",
+  );
   await window.toast("has the entry already").waitFor();
+  await window.chooseFrom("Set Up an Agent", "Claude Code", "For you, in every folder");
+  await window.tab("What will be written to ~/.claude.json").waitFor();
+  await answer("Cancel");
 });
 
 test("the editor's own agents are offered the server, which starts in the folder and knows the window", async () => {
@@ -178,10 +184,12 @@ test("an MCP server of the user's own, started by the editor, knows the window t
 
 test("with an entry of the coordinator in a file that the editor reads, it is not offered a second time", async () => {
   const listed = async () => {
-    await window.command("MCP: List Servers");
-    const rows = window.page.locator(".quick-input-list .monaco-list-row");
-    await rows.filter({ hasText: "bystander" }).waitFor();
-    const labels = await rows.locator(".label-name").allInnerTexts();
+    let labels: string[] = [];
+    await window.retry(async (timeout) => {
+      await window.command("MCP: List Servers");
+      await window.rows("bystander").waitFor({ timeout });
+      labels = await window.rows("").locator(".label-name").allInnerTexts();
+    });
     await window.press("Escape");
     return labels.map((label) => label.replaceAll("\u00a0", " ").trim()).filter((label) => /browser/i.test(label));
   };

@@ -42,10 +42,16 @@ interface HostFile {
   /** Empty where the program has no file for others to write. */
   scope: "project" | "user" | "";
   file: string;
+  /** The one that most people want. */
   default: boolean;
+  /** The program is on this machine. */
+  found: boolean;
+  /** The coordinator's entry; empty where there is none. */
+  entry: string;
+  works: boolean;
 }
 
-/** The proposals that are shown, each in a comparison of its own: what was read, and what would be written. */
+/** The proposals that are shown, each in its own comparison: what was read, and what would be written. */
 class Proposals implements vscode.TextDocumentContentProvider {
   readonly #texts = new Map<string, string>();
   readonly #open = new Map<string, Proposal>();
@@ -141,23 +147,31 @@ async function run(context: vscode.ExtensionContext, args: string[]): Promise<st
 }
 
 interface Choice extends vscode.QuickPickItem {
-  host?: HostFile;
+  files: HostFile[];
 }
 
 async function setUp(context: vscode.ExtensionContext, proposals: Proposals): Promise<void> {
   const folders = vscode.workspace.workspaceFolders?.filter(({ uri }) => uri.scheme === "file") ?? [];
   const folder = folders[0]?.uri.fsPath;
   const files: HostFile[] = JSON.parse(await run(context, ["--json", ...(folder ? ["--workspace", folder] : [])]));
-  const choices: Choice[] = files
-    .filter((host) => host.scope === "" || (host.default && (host.scope === "user" || folder !== undefined)))
-    .map((host) => ({ label: host.name, description: described(host, folder), host }));
-  choices.push({ label: l10n.t("Another program"), description: l10n.t("Copies the entry, to paste") });
+  const here = files.filter(({ scope }) => scope !== "project" || folder !== undefined);
+  const names = [...new Set(here.map(({ name }) => name))];
+  const hosts = names.map((name) => here.filter((file) => file.name === name));
+  const isHere = (files: HostFile[]) => files.some(({ found, entry }) => found || entry !== "");
+  const sorted = [...hosts.filter(isHere), ...hosts.filter((files) => !isHere(files))];
+  const choices: Choice[] = sorted.map((files) => ({
+    label: files[0]?.name ?? "",
+    description: stateOf(files, folder),
+    files,
+  }));
+  choices.push({ label: l10n.t("Another program"), description: l10n.t("Copies the entry, to paste"), files: [] });
   const choice = await vscode.window.showQuickPick(choices, {
     title: l10n.t("Set Up an Agent"),
     placeHolder: l10n.t("Choose an agent. You can review the change first."),
   });
   if (!choice) return;
-  const { host } = choice;
+  const host = choice.files.length > 1 ? await pickFile(choice, folder) : choice.files[0];
+  if (choice.files.length > 0 && !host) return;
   if (!host) {
     await vscode.env.clipboard.writeText(await run(context, ["--print"]));
     inform(l10n.t("The entry is on the clipboard. Start the program in this folder, so that it finds this window."));
@@ -174,8 +188,29 @@ async function setUp(context: vscode.ExtensionContext, proposals: Proposals): Pr
   await orPaste(context, target, () => propose(context, target, proposals));
 }
 
-function described({ scope, file }: HostFile, folder: string | undefined): string {
-  if (scope === "") return l10n.t("Copies the entry, to paste");
+/** What there is of a host on this machine, beside its name. */
+function stateOf(files: HostFile[], folder: string | undefined): string {
+  const entered = files.find(({ entry, works }) => entry !== "" && works) ?? files.find(({ entry }) => entry !== "");
+  if (entered?.works) return l10n.t("set up in {0}", pathOf(entered, folder));
+  if (entered) return l10n.t("set up in {0}, but it does not work", pathOf(entered, folder));
+  const copies = files.every(({ scope }) => scope === "") ? l10n.t("copies the entry, to paste") : "";
+  return [files.some(({ found }) => found) ? l10n.t("installed") : "", copies].filter(Boolean).join(", ");
+}
+
+/** Lets the user choose one of a host's files: the project's or their own. */
+async function pickFile({ label, files }: Choice, folder: string | undefined): Promise<HostFile | undefined> {
+  const sorted = [...files.filter((file) => file.default), ...files.filter((file) => !file.default)];
+  const items = sorted.map((file) => ({
+    label:
+      file.scope === "user" ? l10n.t("For you, in every folder") : l10n.t("For this folder, and all who work in it"),
+    description: pathOf(file, folder) + (file.entry === "" ? "" : ` · ${l10n.t("set up")}`),
+    file,
+  }));
+  return (await vscode.window.showQuickPick(items, { title: l10n.t("{0}: for whom?", label) }))?.file;
+}
+
+/** A host's file as its user knows it. */
+function pathOf({ scope, file }: HostFile, folder: string | undefined): string {
   return scope === "user" ? inHome(file) : relative(folder ?? "", file);
 }
 
@@ -211,7 +246,7 @@ interface Target {
 
 async function targetOf(host: HostFile, folders: vscode.WorkspaceFolder[]): Promise<Target | undefined> {
   if (host.scope === "user") return { host, file: host.file, shown: inHome(host.file) || host.name };
-  const file = described(host, folders[0]?.uri.fsPath);
+  const file = pathOf(host, folders[0]?.uri.fsPath);
   const items = folders.map((folder) => ({
     label: plain(folder.name, 100),
     description: plain(folder.uri.fsPath, 300),
@@ -231,8 +266,9 @@ async function targetOf(host: HostFile, folders: vscode.WorkspaceFolder[]): Prom
 
 /** The coordinator's change of the target. */
 async function changeOf(context: vscode.ExtensionContext, target: Target, how: string[]): Promise<Change> {
-  const where = target.folder === undefined ? [] : ["--workspace", target.folder];
-  return JSON.parse(await run(context, [target.host.host, "--json", ...how, ...where]));
+  const { host, folder } = target;
+  const where = folder === undefined ? [] : ["--workspace", folder];
+  return JSON.parse(await run(context, [host.host, `--${host.scope}`, "--json", ...how, ...where]));
 }
 
 async function propose(context: vscode.ExtensionContext, target: Target, proposals: Proposals): Promise<void> {
