@@ -65,7 +65,7 @@ function notice() {
   return window.page.locator(".notifications-toasts .notification-list-item", { hasText: "asks you to click" });
 }
 
-/** Does something as the user in the debugged browser, by a client of its own. */
+/** Does something as the user in the debugged browser, by a separate client. */
 async function asUser(act: (page: Page) => Promise<void>): Promise<void> {
   const user: Browser = await chromium.connectOverCDP(listener.state.browser?.url ?? "", { timeout: 60_000 });
   try {
@@ -100,7 +100,7 @@ test("the agent starts the launch configuration by its name, and the user sees i
   expect(started).toBe(`Shop is being debugged (session ${session}).`);
   await window.running();
   expect(await agent.use("debug_state")).toMatch(/^- Shop \(session .*\): running$/m);
-  // The session is there before its page has loaded, and a selector that matches nothing yet is not waited for.
+  // The session exists before its page has loaded, and a selector that matches nothing yet is not waited for.
   await agent.use("browser_wait_for", { text: "Your name" });
 });
 

@@ -31,7 +31,7 @@ const settings = {
   "editor.minimap.enabled": false,
   "editor.hover.enabled": "off",
   "workbench.secondarySideBar.defaultVisibility": "hidden",
-  "browserCoordinator.addDebuggingPort": "always", // whoever else is on the machine; port.test.ts has the default
+  "browserCoordinator.addDebuggingPort": "always", // whoever else uses the machine; port.test.ts has the default
 };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -1,4 +1,4 @@
-// The extension's own life in a real VS Code: how soon it is there, reload, crash of the extension
+// The extension's own life in a real VS Code: how soon it is ready, reload, crash of the extension
 // host, two windows on one folder, settings that change. The desktop's command "Restart Extension
 // Host" is not in a VS Code that runs in a browser; a reload ends the host in the same order.
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
@@ -100,6 +100,7 @@ test("a change of the setting goes before what was chosen in the window", async 
   const coordinator = await joined();
   await set({ "browserCoordinator.access": "full" });
   await coordinator.until(({ access }) => access.mode === "full");
+  await window.toast("Agents can do everything now: the setting browserCoordinator.access has changed").waitFor();
   await bar.row("Agents", "Agents can do everything").waitFor();
   coordinator.close();
 });
@@ -191,7 +192,10 @@ test("the walkthrough opens by its command, and its buttons work", async () => {
   await steps.filter({ hasText: "Start a browser debug session" }).waitFor();
   expect(await steps.count()).toBe(5);
   await steps.filter({ hasText: "Decide what agents may do" }).click();
-  await window.page.getByRole("button", { name: "Change What Agents May Do" }).click();
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents can only view" }).waitFor();
+  const change = window.page.getByRole("button", { name: "Change What Agents May Do" });
+  await window.retry(async (timeout) => {
+    await change.click({ timeout });
+    await window.rows("Agents can only view").waitFor({ timeout });
+  });
   await window.screenshot("walkthrough");
 });

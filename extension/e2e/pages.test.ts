@@ -42,7 +42,7 @@ async function throughBreakpoint(act: () => Promise<unknown>): Promise<void> {
   await acted;
 }
 
-test("without a port the window reports its pages, each with an endpoint of its own", async () => {
+test("without a port the window reports its pages, each with its own endpoint", async () => {
   await window.openFile("app.js");
   await window.press("F5");
   const state = await listener.debugging(({ pages }) => pages.length === 1);
@@ -146,7 +146,7 @@ describe.for([
   });
 });
 
-test("chromedp opens a tab of its own beside the page", async () => {
+test("chromedp opens its own tab beside the page", async () => {
   const seen = await chromedp(run, stable, `${shop.url}?chromedp`);
   expect(seen).toMatchObject({ title: "Shop", sum: 42 });
   expect(seen.pages).toContain(`${shop.url}?puppeteer`);

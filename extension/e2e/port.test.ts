@@ -72,7 +72,7 @@ async function tooltip(row: RegExp, text: RegExp): Promise<void> {
       await hover.waitFor({ timeout: 12_000 });
       break;
     } catch (error) {
-      if (tries === 1) throw error; // a row that is drawn anew under the mouse shows none
+      if (tries === 1) throw error; // a row that is redrawn under the mouse shows none
     } finally {
       await window.page.mouse.move(640, 400);
     }

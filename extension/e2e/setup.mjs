@@ -65,7 +65,7 @@ function install() {
   }
 }
 
-/** Installs it unless it is there. */
+/** Installs it unless it is installed. */
 export function setUp() {
   if (process.platform !== "linux")
     throw new Error("the end-to-end tests run on Linux only: code-server's packages need it");

@@ -82,7 +82,7 @@ test("all that an agent did is listed, also when it leaves at once", async () =>
   await expect.poll(() => bar.pane("Activity").locator(".monaco-list-row").count()).toBe(4);
 });
 
-test("a second agent reads the user's page, and acts in a tab of its own, which ends with it", async () => {
+test("a second agent reads the user's page, and acts in its own tab, which ends with it", async () => {
   await debugging();
   const [first, second] = [await arrives(), await arrives()];
   await first.use("browser_type", { target: "#name", text: "Ada" });

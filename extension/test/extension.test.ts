@@ -90,7 +90,7 @@ function listening(...sources: { prototype: { subscribe(listener: never): () => 
   return () => count;
 }
 
-/** The timers, watchers and servers of the extension that are there still, of those made from now on. */
+/** The timers, watchers and servers of the extension that still exist, of those made from now on. */
 function watchResources(): () => string[] {
   const there = new Map<number, string>();
   const hook = createHook({
@@ -113,7 +113,7 @@ function isOurs(): boolean {
   return sites.some((site) => site.getFileName()?.includes("/extension/src/"));
 }
 
-test("all that it has opened is closed, whoever is there and waits", async () => {
+test("all that it has opened is closed, also while clients wait", async () => {
   const resources = watchResources();
   const listeners = listening(Store, Clients, Permissions);
   editor.configured.set("browserCoordinator.access", "ask");
@@ -179,7 +179,7 @@ test("the contexts of menus, views and welcomes are set", async () => {
     walkthroughs,
     on: commands.map((each: { enablement?: string }) => each.enablement),
   });
-  const named = text.match(/browserCoordinator\.(has\w+|can[A-Z]\w+|asking)\b/g) ?? [];
+  const named = text.match(/browserCoordinator\.(has\w+|unreachable|can[A-Z]\w+|asking)\b/g) ?? [];
   expect(named.length).toBeGreaterThan(5);
   expect([...editor.contexts.keys()].sort()).toEqual([...new Set(named)].sort());
 });

@@ -1,4 +1,4 @@
-// What of a tree is drawn anew.
+// Which rows of a tree are redrawn.
 import { expect, test } from "vitest";
 import { renew, type TreeRow } from "../src/core/treechanges";
 

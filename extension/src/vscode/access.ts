@@ -10,6 +10,7 @@ import type { Identity } from "../core/address/address";
 import { type Log, reason } from "../core/log";
 import type { AccessMode } from "../core/protocol/protocol.generated";
 import type { Store } from "../core/window/store";
+import { inform } from "./notifications";
 
 const setting = "browserCoordinator.access";
 
@@ -38,6 +39,7 @@ export class KeptAccess {
     const kept = this.#attempt("read", () => choices.read(setting), [unreadable]);
     this.#choices = choices;
     const { mode, stopped } = strictest([...present, ...kept], setting);
+    if (present.length > 0) this.#announce(mode, l10n.t("another window of this workspace is set to that"));
     this.#store.set({ access: { mode, stopped } });
     if (kept.length > 0) this.#keep(); // in place of the one that this window kept before it was reloaded
   }
@@ -52,9 +54,16 @@ export class KeptAccess {
       this.#keep();
     });
     const changed = vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration(setting)) setMode(this.#store, configured());
+      if (!event.affectsConfiguration(setting)) return;
+      this.#announce(configured(), l10n.t("the setting {0} has changed, here or in another window", setting));
+      setMode(this.#store, configured());
     });
     return vscode.Disposable.from(changed, { dispose: unsubscribe });
+  }
+
+  /** Nobody has chosen it in this window. */
+  #announce(mode: AccessMode, why: string): void {
+    if (mode !== this.#store.state.access.mode) inform(l10n.t("{0} now: {1}.", modeWords(mode).label, why));
   }
 
   #present(): Choice {

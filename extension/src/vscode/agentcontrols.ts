@@ -58,13 +58,13 @@ export class AgentControls {
     const permissions = this.#permissions;
     const { extensionUri: extension } = context;
     const pages = new Pages(store, log);
-    const parts = { extension, window, store, clients, walkthrough };
+    const parts = { extension, window, store, sessions: this.#sessions, clients, walkthrough };
     return vscode.Disposable.from(
       this.#access.watch(),
-      keepContexts(store, clients, walkthrough),
-      showStatus(window, store, clients, permissions),
+      keepContexts(store, this.#sessions, clients, walkthrough),
+      showStatus(window, store, this.#sessions, clients, permissions),
       showQuestions(permissions),
-      openBrowserView({ ...parts, sessions: this.#sessions, pages }),
+      openBrowserView({ ...parts, pages }),
       openAgentsView({ ...parts, permissions, pages }),
       openActivityView(clients, context.storageUri?.fsPath, () => walkthrough.done("watch"), log),
       registerCommands(parts, log),
@@ -83,7 +83,7 @@ function timeLimit(): number {
 }
 
 /** The contexts that menus and welcome views depend on. */
-function keepContexts(store: Store, clients: Clients, walkthrough: Walkthrough): vscode.Disposable {
+function keepContexts(store: Store, sessions: Sessions, clients: Clients, walkthrough: Walkthrough): vscode.Disposable {
   const reported = new Map<string, unknown>();
   const update = () => {
     const { browser, pages, debugSessions, access } = store.state;
@@ -93,6 +93,7 @@ function keepContexts(store: Store, clients: Clients, walkthrough: Walkthrough):
     if (hasAgent) walkthrough.done("connect");
     for (const [key, value] of [
       ["browserCoordinator.hasSession", debugSessions.length > 0],
+      ["browserCoordinator.unreachable", sessions.unreachable],
       ["browserCoordinator.hasBrowser", hasBrowser],
       ["browserCoordinator.hasPort", browser !== null],
       ["browserCoordinator.hasAgent", hasAgent],
@@ -106,6 +107,6 @@ function keepContexts(store: Store, clients: Clients, walkthrough: Walkthrough):
     }
   };
   update();
-  const stop = [store.subscribe(update), clients.subscribe(update)];
+  const stop = [store, sessions, clients].map((part) => part.subscribe(update));
   return { dispose: () => stop.map((unsubscribe) => unsubscribe()) };
 }

@@ -3,6 +3,7 @@ import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { modeWords, type StoppableClient, stoppable } from "../core/access/access";
 import { describe } from "../core/access/status";
+import type { Sessions } from "../core/browser/sessions";
 import { reason } from "../core/log";
 import { clientName } from "../core/plaintext";
 import { NoCoordinator } from "../core/setup/program";
@@ -24,6 +25,7 @@ export interface Parts {
   extension: vscode.Uri;
   window: Window;
   store: Store;
+  sessions: Sessions;
   clients: Clients;
   walkthrough: Walkthrough;
 }
@@ -37,7 +39,7 @@ export function registerCommands(parts: Parts, log: vscode.LogOutputChannel): vs
   );
 }
 
-async function showStatus({ window, store, clients }: Parts): Promise<void> {
+async function showStatus({ window, store, sessions, clients }: Parts): Promise<void> {
   const { serving } = window;
   const words = modeWords(store.state.access.mode);
   const all = stoppable(store, clients);
@@ -79,7 +81,9 @@ async function showStatus({ window, store, clients }: Parts): Promise<void> {
     { label: `$(output) ${l10n.t("Show Log")}`, command: "browserCoordinator.showLog" },
   ];
   const problem = serving.kind === "failed" ? serving.problem : undefined;
-  const placeHolder = describe({ state: store.state, clients: clients.connected, problem, missing: missing() }).summary;
+  const { unreachable } = sessions;
+  const facts = { state: store.state, unreachable, clients: clients.connected, problem, missing: missing() };
+  const placeHolder = describe(facts).summary;
   const choice = await vscode.window.showQuickPick(choices, { title: "Browser Coordinator", placeHolder });
   if (choice?.command) await vscode.commands.executeCommand(choice.command, ...(choice.args ?? []));
 }

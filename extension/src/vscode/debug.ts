@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import { decidePort, portSetting, withDecision } from "../core/browser/debuggingport";
 import { removeStalePortFile } from "../core/browser/discovery";
 import type { EndedSessions } from "../core/browser/endedsessions";
-import { browserTypes, inject, isBrowserType } from "../core/browser/injection";
+import { browserTypes, inject, isBrowserType, isLaunched } from "../core/browser/injection";
 import { profileOf, unlock } from "../core/browser/profilelock";
 import type { SessionInfo, Sessions } from "../core/browser/sessions";
 import { otherUsers } from "../core/browser/systemusers";
@@ -89,7 +89,8 @@ async function resolve(
   }
   const injection = inject(configuration, vscode.workspace.isTrusted);
   if ("skipped" in injection) {
-    log.debug(`no port for "${configuration.name}": ${injection.skipped}`);
+    const launches = isLaunched(configuration) && !("__pendingTargetId" in configuration); // else it is a page
+    log[launches ? "info" : "debug"](`no port for "${configuration.name}": ${injection.skipped}`);
     return configuration;
   }
   const settings = vscode.workspace.getConfiguration("browserCoordinator", folder);
@@ -113,7 +114,7 @@ export function info(session: vscode.DebugSession): SessionInfo {
   return {
     id,
     get name() {
-      return session.name; // js-debug names a page once it is there
+      return session.name; // js-debug names a page once it exists
     },
     type,
     configuration,

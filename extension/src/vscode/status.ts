@@ -1,8 +1,9 @@
-// The status bar item: what this window offers and who is there, in one glance.
+// The status bar item: what this window offers and who is connected, at a glance.
 import * as vscode from "vscode";
 import { isStopped } from "../core/access/access";
 import type { Permissions } from "../core/access/permission";
 import { describe } from "../core/access/status";
+import type { Sessions } from "../core/browser/sessions";
 import type { Action, Clients } from "../core/window/clients";
 import type { Store } from "../core/window/store";
 import { missing } from "./folders";
@@ -14,6 +15,7 @@ const workShown = 2_000;
 export function showStatus(
   window: Window,
   store: Store,
+  sessions: Sessions,
   clients: Clients,
   permissions: Permissions,
 ): vscode.Disposable {
@@ -26,6 +28,7 @@ export function showStatus(
     const { serving } = window;
     const shown = describe({
       state: store.state,
+      unreachable: sessions.unreachable,
       problem: serving.kind === "failed" ? serving.problem : undefined,
       missing: missing(),
       clients: clients.connected,
@@ -56,7 +59,10 @@ export function showStatus(
     show();
   };
 
-  const stop = [store.subscribe(show), clients.subscribe(clientsChanged), permissions.subscribe(show)];
+  const stop = [
+    ...[store, sessions, permissions].map((part) => part.subscribe(show)),
+    clients.subscribe(clientsChanged),
+  ];
   show();
   return vscode.Disposable.from(item, window.onDidChange(show), vscode.workspace.onDidGrantWorkspaceTrust(show), {
     dispose() {

@@ -53,7 +53,7 @@ test("without a choice the setting holds", () => {
   expect(strictest(new Choices(folder).read("ask"), "ask")).toMatchObject({ mode: "ask", stopped: [] });
 });
 
-test("of several windows the strictest holds, and whoever is stopped in one of them", () => {
+test("of several windows the strictest holds, and all that are stopped in one of them", () => {
   const all = [choice("full", { stopped: ["a"] }), choice("view", { stopped: ["b", "a"] }), choice("ask")];
   expect(strictest(all, "full")).toMatchObject({ mode: "view", stopped: ["a", "b"] });
 });

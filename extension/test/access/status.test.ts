@@ -19,11 +19,18 @@ const claude: ConnectedClient = { id: "a", name: "Claude Code", version: "2.1.0"
 const act = { number: 1, client: claude, act: "browser_click", detail: "click Buy" };
 const having = (access: State["access"]): State => ({ ...debugging, access });
 
-const cases: [string, Facts, string, string, RegExp][] = [
+const cases: [string, Omit<Facts, "unreachable"> & Partial<Facts>, string, string, RegExp][] = [
   ["no browser", { state: nothing, clients: [] }, "none", "$(circle-slash) Browser", /start a browser debug session/],
   [
-    "a session without an endpoint",
+    "a session that starts",
     { state: { ...debugging, browser: null }, clients: [] },
+    "none",
+    "$(circle-slash) Browser",
+    /debug browser of this window is starting/,
+  ],
+  [
+    "a session without an endpoint",
+    { state: { ...debugging, browser: null }, unreachable: true, clients: [] },
     "none",
     "$(circle-slash) Browser",
     /no endpoint; the log shows why/,
@@ -101,7 +108,7 @@ const cases: [string, Facts, string, string, RegExp][] = [
 
 group("the status bar", () => {
   test.each(cases)("%s", (_, facts, kind, text, tooltip) => {
-    const shown = describe(facts);
+    const shown = describe({ unreachable: false, ...facts });
     expect(shown).toMatchObject({ kind, text, tooltip: expect.stringMatching(tooltip) });
     expect(shown.tooltip.startsWith(`${shown.summary} `)).toBe(true);
   });

@@ -44,7 +44,7 @@ test("a socket cannot be reached by others at any time, whatever the umask", asy
   const server = createServer();
   onTestFinished(() => void server.close());
   const modes: Record<string, number> = {};
-  // As soon as the socket is there, and before anything else is done with it.
+  // As soon as the socket exists, and before anything else is done with it.
   server.once("listening", () => {
     const dir = directory(around);
     for (const name of readdirSync(dir)) modes[name] = lstatSync(join(dir, name)).mode & 0o777;

@@ -1,4 +1,4 @@
-// A window on a disk of its own that has no room, in a mount namespace of its own: for Linux, and
+// A window on a full disk, in its own mount namespace: for Linux, and
 // where such a namespace is allowed (root, as in a container).
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";

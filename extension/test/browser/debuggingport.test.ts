@@ -92,7 +92,7 @@ describe("the view", () => {
     );
   });
 
-  test("shows what a port exposes, whoever has opened it", () => {
+  test("shows what a port exposes, no matter who has opened it", () => {
     const added = { added: true, why: "no other user has a process on this machine" };
     expect(describePort("injected", added).long).toMatch(/: no other user.*\nEvery local user/);
     for (const via of ["configured", "attached"]) {

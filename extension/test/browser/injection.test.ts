@@ -48,7 +48,7 @@ describe("nothing is changed", () => {
     ["when js-debug has not resolved the profile", { ...launch, userDataDir: true }],
     ["when the browser runs elsewhere", { ...launch, browserLaunchLocation: "ui" }],
     ["for a WebView2", { ...launch, type: "pwa-msedge", useWebView: true }],
-    ["when js-debug needs a port of its own", { ...launch, inspectUri: "{wsProtocol}://…" }],
+    ["when js-debug needs its own port", { ...launch, inspectUri: "{wsProtocol}://…" }],
   ])("%s", (_, configuration) => {
     expect(inject(configuration, true)).toEqual({ skipped: expect.any(String) });
   });

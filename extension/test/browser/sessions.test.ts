@@ -140,7 +140,9 @@ test("js-debug that never answers costs three seconds, not the session", async (
   const info = root("a");
   sessions.started(info);
   sessions.started(child(info, "page"));
+  expect(sessions.unreachable).toBe(false);
   expect(await warned).toContain("did not respond within 3000 ms");
+  expect(sessions.unreachable).toBe(true);
   expect(store.state).toMatchObject({ debugSessions: [{ id: "a" }, { id: "page" }], pages: [] });
 });
 

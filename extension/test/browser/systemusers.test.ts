@@ -66,7 +66,7 @@ test("for that user neither root nor they themselves count", async (context) => 
   expect(others).not.toContain(bob.name);
 });
 
-/** What the program answers in namespaces of its own. */
+/** What the program answers in its own namespaces. */
 function apart(script: string, ...namespaces: string[]): string {
   const { stdout, stderr, status } = spawnSync("unshare", [...namespaces, "--fork", "sh", "-c", script], {
     input: program,
@@ -95,7 +95,7 @@ test("in a container with the network of its host there is no answer", async (co
   const why = noNamespaces();
   if (why) context.skip(why);
   if (!readdirSync("/sys/class/net").some((name) => existsSync(`/sys/class/net/${name}/device`))) {
-    context.skip("this is a container with a network of its own");
+    context.skip("this is a container with its own network");
   }
   const answer = apart(`${process.execPath} -`, "--mount", "--pid", "--mount-proc");
   expect(answer).toMatch(/^processes that are not listed here share/);

@@ -7,13 +7,13 @@ import { temporaryFolder } from "../support/window";
 
 const mode = async (file: string) => (await stat(file)).mode & 0o777;
 
-test("a file that js-debug would make is there before, also in a new folder", async () => {
+test("a file that js-debug would make exists before, also in a new folder", async () => {
   const logFile = join(await temporaryFolder(), "logs", "trace.json");
   await keepTracePrivate({ trace: { stdio: true, logFile } });
   expect(await mode(logFile)).toBe(0o600);
 });
 
-test("a file that is there keeps its contents", async () => {
+test("an existing file keeps its contents", async () => {
   const logFile = join(await temporaryFolder(), "trace.json");
   await writeFile(logFile, "earlier");
   await chmod(logFile, 0o644);

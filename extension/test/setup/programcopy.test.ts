@@ -50,7 +50,7 @@ test("it runs when the extension's folder is gone", async () => {
   expect(readdirSync(folder)).toEqual(["coordinator"]);
 });
 
-test("it is made anew when the bundled one is another, and only then", async () => {
+test("it is copied again when the bundled one is another, and only then", async () => {
   const copy = await keepCopy(program, folder);
   const { ino } = statSync(copy);
   await keepCopy(program, folder);

@@ -1,4 +1,4 @@
-// Programs made of the core, to be run in a process of their own: `node -` takes them from its input.
+// Programs made of the core, to be run in a separate process: `node -` takes them from its input.
 import { join } from "node:path";
 import { build } from "esbuild";
 

@@ -81,7 +81,7 @@ export function bytesOf(piece: Piece): Buffer {
   return Buffer.alloc(piece.count, piece.repeat);
 }
 
-/** Reads the vectors of one kind, one a line, and throws where there are none (an empty line is no JSON) or where two have one name. */
+/** Reads the vectors of one kind, one a line. Throws if there are none (an empty line is no JSON), or two of a name. */
 function read<T extends { name: string; system?: string }>(kind: string, check: (vector: T) => void): T[] {
   const file = `vectors/${kind}.jsonl`;
   const names = new Set<string>();

@@ -1,4 +1,4 @@
-// A served window in a folder of its own, gone after the test.
+// A served window in its own folder, gone after the test.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What a window keeps of 100,000 messages: nothing. In a process of its own, which collects its garbage when asked.
+// What a window keeps of 100,000 messages: nothing. In a separate process, which collects its garbage when asked.
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { hang } from "../support/hang";

@@ -21,7 +21,7 @@ const methods = (): Record<string, string> => ({
   "Page.addScriptToEvaluateOnNewDocument": l10n.t("run a script in each new page"),
   "Page.handleJavaScriptDialog": l10n.t("answer the page's dialog"),
   "Page.navigate": l10n.t("open a page"),
-  "Page.reload": l10n.t("load the page anew"),
+  "Page.reload": l10n.t("reload the page"),
   "Runtime.callFunctionOn": l10n.t("run a script"),
   "Runtime.evaluate": l10n.t("run a script"),
   "Target.activateTarget": l10n.t("bring a tab to the front"),
@@ -83,7 +83,7 @@ export function named<Action>({ actions }: { actions: readonly Action[] }): read
   return actions.slice(0, shownActions);
 }
 
-/** "Claude Code 2.1.0 wants to act on “Shop” (127.0.0.1:5173): click button "Buy"; press Enter. 2 more actions wait." */
+/** "Claude Code 2.1.0 wants to act on “Shop” (127.0.0.1:5173): click button "Buy"; press Enter." */
 export function questionText({ client, actions }: { client: Client; actions: readonly PermissionAskArg[] }): string {
   const shown = named({ actions });
   const [first] = shown;

@@ -5,7 +5,7 @@ import { nameOf, plain } from "../plaintext";
 import type { Action } from "../window/clients";
 import { actionText } from "./actions";
 
-/** Consecutive commands of one CDP client are one group, any other action is one of its own. The newest is first. */
+/** Consecutive commands of one CDP client are one group, any other action is its own group. The newest is first. */
 export function grouped(actions: readonly Action[]): Action[][] {
   const groups: Action[][] = [];
   for (const action of [...actions].reverse()) {

@@ -11,7 +11,7 @@ import { isMode, modes } from "./access";
 /** What was chosen in a window. */
 export interface Choice {
   mode: AccessMode;
-  /** What the setting was when the mode was chosen: a change of it takes the mode back. */
+  /** What the setting was when the mode was chosen: a change of it ends the mode. */
   setting: AccessMode;
   stopped: string[];
 }

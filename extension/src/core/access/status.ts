@@ -8,6 +8,8 @@ import type { Question } from "./permission";
 
 export interface Facts {
   state: State;
+  /** There is a browser that nobody can join. */
+  unreachable: boolean;
   /** Why agents cannot find this window, if they cannot. */
   problem?: string | undefined;
   /** What the user must do before a browser can be shared. */
@@ -23,13 +25,13 @@ export interface Shown {
   text: string;
   /** How things are, in a line. */
   summary: string;
-  /** That, who is there, and what to do. */
+  /** That, who is connected, and what to do. */
   tooltip: string;
 }
 
 const marks = { full: "", ask: " $(shield)", view: " $(eye)" };
 
-export function describe({ state, problem, missing, clients, atWork, question }: Facts): Shown {
+export function describe({ state, unreachable, problem, missing, clients, atWork, question }: Facts): Shown {
   const { mode, stopped } = state.access;
   if (problem !== undefined) {
     const summary = l10n.t("Agents cannot find this window: {0}.", problem);
@@ -37,7 +39,8 @@ export function describe({ state, problem, missing, clients, atWork, question }:
     return { kind: "problem", text: `$(warning) ${l10n.t("Browser")}`, summary, tooltip };
   }
   if (question) {
-    const summary = l10n.t("{0} waits for your answer.", clientName(question.client)); // short: it lies above the question
+    // Short: it lies above the question.
+    const summary = l10n.t("{0} waits for your answer.", clientName(question.client));
     const tooltip = `${summary} ${l10n.t("Click to allow or refuse it.")}`;
     return { kind: "waiting", text: `$(bell-dot) ${l10n.t("Agent asks")}`, summary, tooltip };
   }
@@ -49,9 +52,10 @@ export function describe({ state, problem, missing, clients, atWork, question }:
   const more = l10n.t("Click for more.");
   const browser = browserName(state);
   if (!browser) {
-    const summary =
-      state.debugSessions.length > 0
-        ? l10n.t("The debug browser of this window offers no endpoint; the log shows why.")
+    const summary = unreachable
+      ? l10n.t("The debug browser of this window offers no endpoint; the log shows why.")
+      : state.debugSessions.length > 0
+        ? l10n.t("The debug browser of this window is starting.")
         : (missing ?? l10n.t("No browser to share: start a browser debug session (F5)."));
     const text = `$(circle-slash) ${l10n.t("Browser")}${marks[mode]}`;
     return { kind: "none", text, summary, tooltip: `${summary} ${who} ${more}` };

@@ -30,7 +30,7 @@ export async function bind(server: Server, key: string, around: Surroundings): P
   const { dir, data } = place;
   return locked(dir, async () => {
     // A socket is made with the umask's mode, and the umask is the whole process's: narrowing it for a
-    // moment would narrow what other extensions make meanwhile. So it is made in a folder of its own,
+    // moment would narrow what other extensions make meanwhile. So it is made in its own folder,
     // which is private from its first moment, and has its mode before it has a name outside.
     const folder = momentary(dir, "bind");
     await mkdir(folder, { mode: 0o700 });
@@ -130,7 +130,8 @@ async function bindPipe(server: Server, key: string): Promise<Bound> {
   for (const address of names(key, "win32")) {
     try {
       await listen(server, address);
-      return { address, directories: [], isOurs: async () => true, release: async () => {} }; // a pipe's name goes with its server
+      // A pipe's name goes with its server.
+      return { address, directories: [], isOurs: async () => true, release: async () => {} };
     } catch (error) {
       if (code(error) !== "EADDRINUSE") throw error;
     }

@@ -22,7 +22,7 @@ export async function ask(host: string, port: number): Promise<Found> {
   return { url: `ws://${authority}${pathname}`, ...(typeof Browser === "string" && { product: Browser }) };
 }
 
-/** A body that is not JSON counts as empty: the parser's error would quote a part of it, which may hold the endpoint. */
+/** A body that is not JSON counts as empty: the parser's error would quote it, perhaps with the endpoint. */
 function parsed(body: string): Record<string, unknown> {
   try {
     return (JSON.parse(body) ?? {}) as Record<string, unknown>;

@@ -26,7 +26,7 @@ export interface SettingValues {
 }
 
 /**
- * The setting that counts: the user's. A workspace's own can only be stricter, since whoever can write to the
+ * The setting that counts: the user's. A workspace's own can only be stricter, since anyone who can write to the
  * workspace is not the one to expose the user's browser.
  */
 export function portSetting(values: SettingValues): PortSetting {
@@ -42,7 +42,7 @@ function read(value: unknown): PortSetting {
   return strictness.find((each) => each === value) ?? "never";
 }
 
-/** Decides for one launch. It asks for the other users only where they matter, and adds no port where they cannot be known. */
+/** Decides for one launch. It finds out about other users only where they matter; if it cannot, there is no port. */
 export async function decidePort(setting: PortSetting, otherUsers: () => Promise<string[]>): Promise<PortDecision> {
   if (setting !== "auto") return { added: setting === "always", why: l10n.t('{0} is "{1}"', settingName, setting) };
   try {

@@ -1,6 +1,6 @@
 // Finds the browser-level endpoint of a browser debug session from its resolved configuration.
 //
-// There may be none: without a port, the session's pages have endpoints of their own
+// There may be none: without a port, the session's pages have their own endpoints
 // (sessions.ts).
 import { watch } from "node:fs";
 import { readFile, unlink } from "node:fs/promises";
@@ -53,7 +53,7 @@ export async function findEndpoint(source: EndpointSource, signal: AbortSignal):
 }
 
 /**
- * Removes what an earlier browser of this profile left behind, so that the file that is there later
+ * Removes what an earlier browser of this profile left behind, so that the file found there later
  * is the new browser's. A file whose browser still runs is left alone.
  */
 export async function removeStalePortFile(userDataDir: string): Promise<void> {

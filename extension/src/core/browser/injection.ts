@@ -35,16 +35,16 @@ export function inject(configuration: Configuration, trusted: boolean): Injectio
   const { request, userDataDir, port, useWebView, inspectUri } = configuration;
   const skip = (why: string): Injection => ({ skipped: why });
   if (!isLaunched(configuration)) return skip("not a browser that js-debug launches");
-  if ("__pendingTargetId" in configuration) return skip("a page of a session that is there already");
+  if ("__pendingTargetId" in configuration) return skip("a page of a session that exists already");
   if (request !== "launch") return skip("not a launch");
   if (!trusted) return skip("the workspace is not trusted");
   if (isRemote(configuration)) return skip("the browser runs on another machine");
   if (useWebView) return skip("a WebView2, not a browser");
-  if (inspectUri) return skip("js-debug opens a port of its own for inspectUri");
-  if (Number(port) > 0) return skip("the configuration has a port of its own");
+  if (inspectUri) return skip("js-debug opens its own port for inspectUri");
+  if (Number(port) > 0) return skip("the configuration has its own port");
   const args = runtimeArgs(configuration);
   if (args.some((arg) => arg.startsWith("--remote-debugging-"))) {
-    return skip("the configuration has a --remote-debugging-* argument of its own");
+    return skip("the configuration has its own --remote-debugging-* argument");
   }
   if (typeof userDataDir !== "string" || !isAbsolute(userDataDir)) {
     return skip("there is no userDataDir (the browser ignores the port on its default profile)");

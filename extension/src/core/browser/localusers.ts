@@ -17,7 +17,7 @@ export interface LinuxSample {
   loggedIn: Iterable<number>;
   /** The entries of the account database for `toLookUp`, as lines of passwd(5). */
   passwd: string;
-  /** /etc/subuid: the ids that users may take in containers of their own. */
+  /** /etc/subuid: the ids that users may take in their own containers. */
   subuid: string;
 }
 
@@ -74,7 +74,7 @@ export function othersOnMac(processes: string, own: number): string[] {
  * logged in or run something. Of `reg query HKU` and `whoami /user`; services have SIDs of other kinds.
  */
 export function othersOnWindows(hives: string, whoami: string): string[] {
-  // Local and domain accounts, and those of Entra ID; SID_Classes is a part of a hive of its own.
+  // Local and domain accounts, and those of Entra ID; SID_Classes is a part in a separate hive.
   const people = [...hives.matchAll(/^HKEY_USERS\\(S-1-(?:5-21|12-1)-[-\d]+)\s*$/gim)].map(([, sid = ""]) => sid);
   const own = whoami.match(/S-1-\d+(?:-\d+)+/)?.[0];
   if (own === undefined) throw new Error("whoami does not name a SID");

@@ -29,6 +29,8 @@ interface Entry {
   name?: string;
   browser?: Browser;
   page?: PageEndpoint;
+  /** Its browser or page had no endpoint, or has lost it: the log has the reason. */
+  unreachable?: boolean;
   unwatch?: () => void;
   search?: Promise<void>;
 }
@@ -44,6 +46,7 @@ export class Sessions {
   readonly #store: Store;
   readonly #pageProxy: PageProxy;
   readonly #log: Log;
+  readonly #listeners = new Set<() => void>();
 
   constructor(store: Store, pageProxy: PageProxy, log: Log) {
     this.#store = store;
@@ -82,6 +85,18 @@ export class Sessions {
     this.#publish();
   }
 
+  /** Whether there is a browser that nobody can join. One that is only starting may be joined soon. */
+  get unreachable(): boolean {
+    const { browser, pages } = this.#store.state;
+    return browser === null && pages.length === 0 && [...this.#entries.values()].some((entry) => entry.unreachable);
+  }
+
+  /** Calls listener after each change, when the store has it, until the returned function is called. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   /** What was decided about a port for the browser that a session belongs to. */
   decisionOf(id: string): PortDecision | undefined {
     const entry = this.#entries.get(id);
@@ -110,6 +125,9 @@ export class Sessions {
       this.#publish();
     } catch (error) {
       this.#log.warn(`no page endpoint for "${entry.info.name}": ${reason(error)}`);
+      if (entry.abort.signal.aborted) return;
+      entry.unreachable = true;
+      this.#publish();
     }
   }
 
@@ -149,6 +167,7 @@ export class Sessions {
     this.#log.info(`the browser of "${root.info.name}" is gone`);
     delete root.browser;
     delete root.unwatch;
+    root.unreachable = true;
     this.#publish();
   }
 
@@ -182,5 +201,6 @@ export class Sessions {
       browser: entries.findLast((entry) => entry.browser)?.browser ?? null,
       pages: entries.flatMap((entry) => entry.page ?? []),
     });
+    for (const listener of this.#listeners) listener();
   }
 }

@@ -1,7 +1,7 @@
 // Reports when a page's title may have changed, for lists of pages.
 //
 // The browser reports a page before it has read its title, and has no event for a title. So each page gets a
-// session of its own, which reports when it has loaded and when something changes in its head. No script runs
+// own session, which reports when it has loaded and when something changes in its head. No script runs
 // in the page, and of its body only direct children are reported.
 import type { Cdp, Members } from "./cdp";
 

@@ -4,7 +4,7 @@ import { mkdir, open } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
 import type { Configuration } from "./injection";
 
-/** Makes the file with the mode 0600, before js-debug does with the default mode: it keeps the mode of one that exists. */
+/** Makes the file with the mode 0600 before js-debug makes it with the default one. It keeps an existing file's. */
 export async function keepTracePrivate({ trace }: Configuration): Promise<void> {
   const { logFile } = (trace ?? {}) as Record<string, unknown>;
   if (typeof logFile !== "string" || !isAbsolute(logFile)) return;

@@ -37,7 +37,7 @@ export interface DebugEditor {
   /** The path of a folder as the editor has it. */
   folder(path: string): Promise<string>;
   readonly toFile: ToFile;
-  /** The absolute path of a file that is there; throws where there is none. */
+  /** The absolute path of an existing file; throws if it does not exist. */
   file(path: string): Promise<string>;
   breakpoints(): Breakpoint[];
   /** Sets one in place of those of its line, for the client of this name; answers how many have come and gone. */
@@ -55,7 +55,7 @@ const stepLimit = 2_000;
 /** How long a browser may take to have its first page. js-debug cannot be stopped well before. */
 const pageLimit = 10_000;
 const stopLimit = 4_500;
-/** How long the debug adapters may take to get the breakpoints. VS Code sends the first one only after about a second. */
+/** How long the debug adapters may take to get the breakpoints. VS Code sends the first after about a second. */
 const breakpointLimit = 4_000;
 /** How long a start may take. */
 export const startLimit = 30_000;
@@ -162,7 +162,7 @@ export class Debugger {
     }
   }
 
-  /** Throws when the caller no longer waits, or when the session has ended while the editor shows its error in a dialog. */
+  /** Throws when the caller no longer waits, or when the session has ended while a dialog shows its error. */
   async #givenUp(there: Promise<Session>, { what, names }: Start, limit: AbortSignal): Promise<never> {
     const session = await there;
     // A program may end by itself before the editor answers; a browser does not.
@@ -183,7 +183,8 @@ export class Debugger {
       if (info.parent || typeof name !== "string") continue;
       const same = start.names.includes(name);
       if (!same) continue;
-      const message = `${JSON.stringify(name)} is being debugged already, in the session ${info.id}: use that one, and open another page in its browser`;
+      const advice = `use its session ${info.id}, and open another page in its browser`;
+      const message = `${JSON.stringify(name)} is being debugged already: ${advice}`;
       throw new Refusal("bad_payload", message, { session: info.id });
     }
   }
@@ -317,7 +318,7 @@ export class Debugger {
     const { [startMark]: mark } = root.configuration;
     const owner = this.#owners.get(root.id) ?? this.#owners.get(String(mark));
     if (owner !== ownerOf(arg, caller)) {
-      const message = `${root.name} was not started by this client, so it is not this client's to stop: ask the user to stop it`;
+      const message = `${root.name} was not started by this client, which cannot stop it: ask the user to stop it`;
       throw new Refusal("refused", message, { session: root.id });
     }
     await this.#editor.stop(root.id);

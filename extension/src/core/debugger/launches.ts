@@ -59,7 +59,7 @@ export function choose(
     return { folder: place, what: { ...plain, url, [startMark]: mark }, names: [url], mark };
   }
   throw nothing(
-    only ? "more than one browser launch configuration is there" : "no browser launch configuration is there",
+    only ? "there is more than one browser launch configuration" : "there is no browser launch configuration",
     within,
   );
 }

@@ -4,7 +4,7 @@ import { lstat, readdir } from "node:fs/promises";
 
 /** What is asked of the file system; tests have one that ignores case. */
 export interface Disk {
-  /** Which file is there; undefined where there is none. */
+  /** Which file exists there; undefined if none does. */
   file(path: string): Promise<string | undefined>;
   names(dir: string): Promise<string[]>;
 }

@@ -12,7 +12,7 @@ import { code } from "../log";
 export function homeDirectory(): string {
   const home = known();
   if (home !== undefined && isAbsolute(home)) return home;
-  throw new Error(l10n.t("your home directory is not known: set HOME to its absolute path, and start the editor anew"));
+  throw new Error(l10n.t("your home directory is not known: set HOME to its absolute path, and restart the editor"));
 }
 
 function known(): string | undefined {

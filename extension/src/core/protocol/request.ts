@@ -20,7 +20,7 @@ export class Refusal extends Error {
 
 export type Members = Record<string, unknown>;
 
-/** A member of its own: what an object inherits is not in the message. */
+/** An own member: what an object inherits is not in the message. */
 export function member(of: Members, name: string): unknown {
   return Object.hasOwn(of, name) ? of[name] : undefined;
 }
@@ -125,7 +125,8 @@ function unsupported(version: number): Refusal {
   const older = version < protocolVersion ? "client" : "window";
   return new Refusal(
     "unsupported_version",
-    `incompatible: the window speaks version ${protocolVersion} of the window protocol and the request version ${version}; update the ${older}`,
+    `incompatible: the window speaks version ${protocolVersion} of the window protocol and the request ` +
+      `version ${version}; update the ${older}`,
     { supported: [protocolVersion] },
   );
 }

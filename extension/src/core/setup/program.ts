@@ -20,7 +20,7 @@ type IsProgram = (path: string) => Promise<boolean>;
 /** There is no program; the message is a clause that names the cause. */
 export class NoCoordinator extends Error {}
 
-/** The program: the first that is there. A wrong setting is an error, not skipped: it throws NoCoordinator. */
+/** The program: the first that exists. A wrong setting is an error, not skipped: it throws NoCoordinator. */
 export async function findProgram(surroundings: Surroundings, isProgram: IsProgram): Promise<string> {
   const { setting, home } = surroundings;
   const set = setting.trim().replace(/^~(?=[\\/])/, home);

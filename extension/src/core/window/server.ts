@@ -88,7 +88,7 @@ export class WindowServer implements Host {
     return this.#connections.size;
   }
 
-  /** Calls listener when a connection has begun or ended, or clients may have changed, until the returned function is called. */
+  /** Calls listener when a connection or its clients may have changed, until the returned function is called. */
   onClients(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -38,7 +38,7 @@ export function openAgentsView(parts: AgentsParts): vscode.Disposable {
   let asking: { workspace: string | null } | undefined;
   let served = clients.served;
   const view = new RowView("browserCoordinator.agents", () => rows(parts, asked));
-  // Where the user is while the program is paused: it is there only while a client is connected.
+  // Where the user is while the program is paused: it exists only while a client is connected.
   const beside = new RowView("browserCoordinator.presence", () => clientRows(parts));
   const askAgain = async () => {
     const { serving } = window;
@@ -61,7 +61,7 @@ export function openAgentsView(parts: AgentsParts): vscode.Disposable {
     view.view.description = stopState(stoppable(store, clients));
     view.update();
     beside.update();
-    // It is collapsed at first, as all views of extensions are there: only its title is seen then.
+    // It is collapsed at first, as all views of extensions in that place: only its title is seen then.
     const names = new Set(clients.connected.map(({ name }) => nameOf(name, 40)));
     const { question } = permissions;
     beside.view.title = question
@@ -129,7 +129,7 @@ function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
 
 function endpointRow(asked: Asked | undefined): Row {
   const { endpoint, problem } = asked ?? {};
-  const nothing = endpoint && !endpoint.served ? l10n.t("Nothing is listening there yet.") : undefined;
+  const later = endpoint && !endpoint.served ? l10n.t("starts with the first agent") : undefined;
   const about = endpoint
     ? l10n.t(
         "The stable address of this window's browser, for Playwright, Puppeteer and other CDP tools. Click to copy it.",
@@ -138,9 +138,9 @@ function endpointRow(asked: Asked | undefined): Row {
   const description = endpoint?.url ?? problem ?? "…";
   return row(l10n.t("Endpoint"), {
     id: "endpoint",
-    icon: nothing ? "debug-disconnect" : "plug",
-    description: nothing ? `${nothing} ${description}` : description,
-    tooltip: [description, nothing, about].filter(Boolean).join("\n"),
+    icon: later ? "debug-disconnect" : "plug",
+    description: later ? `${description} · ${later}` : description,
+    tooltip: [later ? `${description} (${later})` : description, about].join("\n"),
     context: "endpoint",
     command: { command: "browserCoordinator.copyEndpoint", title: l10n.t("Copy CDP Endpoint") },
   });
