@@ -239,6 +239,8 @@ test("a user who does not want to point cancels in the window", async () => {
   await agent.use("browser_type", { target: "#name", text: "Ida" });
   await asUser((page) => page.locator("#buy").click());
   expect(await answer()).toContain("Thank you, Ida");
+  await window.tab("Live View").click({ button: "middle" }); // it was opened to point in
+  await window.tab("Live View").waitFor({ state: "detached" });
 });
 
 test("a review of the agent is read beside the code", async () => {
