@@ -361,25 +361,18 @@ func TestDoctorsBundle(t *testing.T) {
 	p.env = append(p.env, "USER=planted-user", "BROWSER_COORDINATOR_BROWSER="+p.path("home/planted-user/")+"https://planted.example/x", "XDG_STATE_HOME="+p.path("state"))
 	p.write("home/.codex/config.toml", "[mcp_servers.x]\nenv = { KEY = sk-planted }\n", 0o600)
 	p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["mcp", "--attach", "planted", "ghp_planted", "pass=planted"], "env": {"KEY": "planted"}`)
-	tokens, _ := filepath.Glob(p.path("state/browser-coordinator-mcp/*.token"))
-	if len(tokens) != 1 {
-		t.Fatalf("the tokens are %v", tokens)
-	}
-	token, err := os.ReadFile(tokens[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := onlyToken(t, p.path("state"))
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.env = append(p.env, "TERM_PROGRAM="+host+" "+strings.TrimSpace(string(token)))
+	p.env = append(p.env, "TERM_PROGRAM="+host+" "+token)
 	p.examine("--bundle", p.path("report.json"))
 	text, err := os.ReadFile(p.path("report.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"planted", strings.TrimSpace(string(token)), p.path("home")} {
+	for _, secret := range []string{"planted", token, p.path("home")} {
 		if bytes.Contains(text, []byte(secret)) {
 			t.Errorf("the bundle has %q:\n%s", secret, text)
 		}

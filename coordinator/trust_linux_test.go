@@ -38,6 +38,7 @@ func TestPlantedByAnotherUser(t *testing.T) {
 		t.Skip("only root can act as another user")
 	}
 	const state, data = "shared/browser-coordinator-mcp", "data/browser-coordinator-mcp"
+	const tokens = `echo '{"port":21000,"token":"TOKEN"}' >`
 	ask, list := []string{"run", "--", "/bin/sh", "-c", "echo $BROWSER_COORDINATOR_CDP_ENDPOINT"}, []string{"probe"}
 	headers := func(file string) []string {
 		return []string{"run", "--grid", "http://127.0.0.1:1", "--headers", file, "--", "/bin/true"}
@@ -49,12 +50,12 @@ func TestPlantedByAnotherUser(t *testing.T) {
 		args  []string
 		fixes []string // parts of the commands, in their order. DIR is the folder; empty: the file is gone
 	}{
-		{"the folder of state", "", "mkdir -m 777 " + state + "; echo TOKEN >" + state + "/endpoint-HASH.token", ask, []string{"rm -r DIR/" + state}},
-		{"the folder of state, of no more rights", "", "mkdir -m 755 " + state + "; echo TOKEN >" + state + "/endpoint-HASH.token", ask, []string{"rm -r DIR/" + state}},
-		{"a link in its place", "", "mkdir -m 777 shared/theirs; echo TOKEN >shared/theirs/endpoint-HASH.token; ln -s DIR/shared/theirs " + state, ask, []string{"mv DIR/" + state}},
-		{"a token in a folder that was open", "mkdir -m 777 " + state, "echo TOKEN >" + state + "/endpoint-HASH.token", ask, []string{"chmod 700 DIR/" + state, "rm DIR/" + state + "/endpoint-HASH.token"}},
-		{"a link to a token there", "mkdir -m 777 " + state, "echo TOKEN >shared/theirs; ln -s DIR/shared/theirs " + state + "/endpoint-HASH.token", ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-HASH.token"}},
-		{"a named pipe for a token there", "mkdir -m 777 " + state, "mkfifo " + state + "/endpoint-HASH.token", ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-HASH.token"}},
+		{"the folder of state", "", "mkdir -m 777 " + state + "; " + tokens + state + "/endpoint-HASH.json", ask, []string{"rm -r DIR/" + state}},
+		{"the folder of state, of no more rights", "", "mkdir -m 755 " + state + "; " + tokens + state + "/endpoint-HASH.json", ask, []string{"rm -r DIR/" + state}},
+		{"a link in its place", "", "mkdir -m 777 shared/theirs; " + tokens + "shared/theirs/endpoint-HASH.json; ln -s DIR/shared/theirs " + state, ask, []string{"mv DIR/" + state}},
+		{"a token in a folder that was open", "mkdir -m 777 " + state, tokens + state + "/endpoint-HASH.json", ask, []string{"chmod 700 DIR/" + state, "rm DIR/" + state + "/endpoint-HASH.json"}},
+		{"a link to a token there", "mkdir -m 777 " + state, tokens + "shared/theirs; ln -s DIR/shared/theirs " + state + "/endpoint-HASH.json", ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-HASH.json"}},
+		{"a named pipe for a token there", "mkdir -m 777 " + state, "mkfifo " + state + "/endpoint-HASH.json", ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-HASH.json"}},
 		{"a named pipe for a lock there", "mkdir -m 777 " + state, "mkfifo " + state + "/endpoint-ports.lock", ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-ports.lock"}},
 		{"a lock there that never ends", "mkdir -m 777 " + state, "touch " + state + "/endpoint-HASH.lock", ask, []string{"chmod 700 DIR/" + state, "rm DIR/" + state + "/endpoint-HASH.lock"}},
 		{"the folder above that of state", "rmdir shared", "mkdir -m 777 shared", ask, []string{"chown 0 DIR/shared", "chmod go-w DIR/shared"}},

@@ -53,12 +53,12 @@ func checkEndpoints(ctx context.Context, x *examination) []Finding {
 
 // checkEndpoint examines what is known for one endpoint. There is nothing to report of a
 // folder without a window, as long as its port is free.
-func checkEndpoint(ctx context.Context, k endpoint.Kept, isOpen bool) []Finding {
+func checkEndpoint(ctx context.Context, k endpoint.Entry, isOpen bool) []Finding {
 	label := k.Workspace
 	if label == "" {
 		label = "window " + k.Hash
 	}
-	port := k.Port()
+	port := k.Port
 	owner, err := endpoint.ReadStatus(ctx, k.Hash)
 	switch {
 	case err == nil:
@@ -84,7 +84,7 @@ func checkEndpoint(ctx context.Context, k endpoint.Kept, isOpen bool) []Finding 
 }
 
 // forget removes the state of a folder, unless a coordinator has begun to serve it.
-func forget(k endpoint.Kept) (string, error) {
+func forget(k endpoint.Entry) (string, error) {
 	served, err := k.Remove()
 	if served || err != nil {
 		return "", err

@@ -60,35 +60,31 @@ func Address(hash string) (Addr, error) {
 	return addr, err
 }
 
-func open(hash string) (f *files, addr Addr, err error) {
-	f, err = openFiles(hash)
-	if err == nil {
-		addr, err = f.address()
-	}
-	if err == nil {
-		addr.Served, err = f.isServed()
-	}
-	if err != nil {
-		return nil, Addr{}, fmt.Errorf("endpoint address: %w", err)
-	}
-	return f, addr, nil
+func open(hash string) (*files, Addr, error) {
+	f, err := openFiles(hash)
+	return f.describe(err)
 }
 
 // look is open, but makes no file: where nothing was ever served, the port is the one
 // that would be chosen now.
 func look(hash string) (*files, Addr, error) {
 	f, err := filesOf(hash)
-	if err == nil && f.token != "" {
-		return open(hash)
+	if err == nil && f.Port == 0 {
+		f.Port, err = f.choose(0)
 	}
-	port := 0
+	return f.describe(err)
+}
+
+func (f *files) describe(err error) (*files, Addr, error) {
+	var addr Addr
 	if err == nil {
-		port, err = f.choose(0)
+		addr = f.at(f.Port)
+		addr.Served, err = f.isServed()
 	}
 	if err != nil {
 		return nil, Addr{}, fmt.Errorf("endpoint address: %w", err)
 	}
-	return f, f.at(port), nil
+	return f, addr, nil
 }
 
 // URL is the address that admits processes of the same user; empty where it cannot be
@@ -106,7 +102,7 @@ func URL(hash string) string {
 // makes no file if nothing was ever served: then there is no token.
 func Ask(ctx context.Context, hash string) (Addr, error) {
 	f, addr, err := look(hash)
-	if err != nil || f.token == "" {
+	if err != nil || f.Token == "" {
 		return addr, err
 	}
 	if s, err := f.state(ctx); err == nil {
@@ -134,19 +130,11 @@ func Taken(ctx context.Context, hash string, port int) bool {
 	return false
 }
 
-func (f *files) address() (Addr, error) {
-	port, err := f.port(0)
-	if err != nil {
-		return Addr{}, err
-	}
-	return f.at(port), nil
-}
-
 func (f *files) at(port int) Addr {
 	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	addr := Addr{Port: port, URL: url, RequiresToken: !cdpproxy.PeerProof}
-	if f.token != "" {
-		addr.TokenURL = url + "/" + f.token
+	if f.Token != "" {
+		addr.TokenURL = url + "/" + f.Token
 	}
 	return addr
 }

@@ -53,7 +53,7 @@ func Serve(ctx context.Context, hash string, source cdpproxy.Source, opts cdppro
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	opts.Token = f.token
+	opts.Token = f.Token
 	e := &Endpoint{
 		files:  f,
 		lock:   flock.New(f.path("lock"), flock.SetPermissions(0o600)),
@@ -76,7 +76,8 @@ func Serve(ctx context.Context, hash string, source cdpproxy.Source, opts cdppro
 		err = ctx.Err()
 	case <-timer.C:
 		// The owner lives, since its lock is taken, but does not respond.
-		e.log.Warn("the coordinator that serves this endpoint does not respond; standing by until it ends", "url", e.URL())
+		e.log.Warn("the coordinator that serves this endpoint does not respond; standing by until it ends", "url",
+			e.URL())
 	}
 	if err != nil {
 		e.Close()
@@ -234,7 +235,8 @@ func (e *Endpoint) own(ctx context.Context, settled func()) error {
 	closing, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	// The listeners are closed already, which Shutdown may report.
-	if shutdownErr := errors.Join(proxy.Shutdown(closing), others.Shutdown(closing)); shutdownErr != nil && !errors.Is(shutdownErr, net.ErrClosed) && err == nil {
+	if shutdownErr := errors.Join(proxy.Shutdown(closing), others.Shutdown(closing)); shutdownErr != nil &&
+		!errors.Is(shutdownErr, net.ErrClosed) && err == nil {
 		e.log.Warn("clients were cut", "error", shutdownErr)
 	}
 	others.Close()
@@ -261,25 +263,23 @@ func (e *Endpoint) setOwner(owner bool) {
 // moment, and there is no event for the end of that. After that moment another program
 // has it, and the next port is used and remembered.
 func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
-	for {
-		port, err := e.files.port(0)
-		if err != nil {
+	for taken := 0; ; taken = e.files.Port {
+		if err := e.files.complete(taken); err != nil {
 			return nil, err
 		}
-		lns, err := listenSoon(ctx, port)
+		if taken != 0 {
+			e.log.Warn("another program listens on this window's port: the endpoint's address changes", "port",
+				taken, "next", e.files.Port)
+		}
+		lns, err := listenSoon(ctx, e.files.Port)
 		if errors.Is(err, errTaken) {
-			next, portErr := e.files.port(port)
-			if portErr != nil {
-				return nil, portErr
-			}
-			e.log.Warn("another program listens on this window's port: the endpoint's address changes", "port", port, "next", next)
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
 		e.mu.Lock()
-		e.addr = e.files.at(port)
+		e.addr = e.files.at(e.files.Port)
 		e.mu.Unlock()
 		return lns, nil
 	}

@@ -20,29 +20,38 @@ import (
 	"browser-coordinator/internal/trusted"
 )
 
-// files is what one window's endpoint keeps on disk: endpoint-HASH.json (the port),
-// endpoint-HASH.token, endpoint-HASH.lock, and endpoint-HASH.sock while it is served.
+// files is what one window's endpoint keeps on disk: endpoint-HASH.json (its state),
+// endpoint-HASH.lock, and endpoint-HASH.sock while it is served.
 type files struct {
-	dir   string
-	hash  string
-	id    uint64
-	token string
+	dir  string
+	hash string
+	id   uint64
+	record
 }
 
-// filesOf are the files of the window with this hash (16 hex digits), which need not be
-// there. Without them the token is empty.
+// record outlives the endpoint. What is missing or damaged has its zero value.
+type record struct {
+	Port      int    `json:"port"`
+	Token     string `json:"token"`
+	Workspace string `json:"workspace,omitempty"` // for List
+}
+
+// filesOf are the files of the window with this hash (16 hex digits), which need not
+// exist.
 func filesOf(hash string) (*files, error) {
-	id, err := strconv.ParseUint(hash, 16, 64)
-	if err != nil || len(hash) != 16 || strings.ToLower(hash) != hash {
+	if !isHash(hash) {
 		return nil, fmt.Errorf("%q is not a window's hash (16 hex digits in lower case)", hash)
 	}
+	id, _ := strconv.ParseUint(hash, 16, 64)
 	f := &files{dir: StatePath(), hash: hash, id: id}
-	if err := checkState(); err != nil {
-		return f, err
+	err := checkState()
+	if err == nil {
+		f.record, err = readRecord(f.path("json"))
 	}
-	f.token, err = f.readToken()
 	return f, err
 }
+
+func isHash(text string) bool { return len(text) == 16 && strings.Trim(text, "0123456789abcdef") == "" }
 
 // checkState refuses the folder of StateDir if another user could have put files there.
 // It may not exist.
@@ -54,17 +63,16 @@ func checkState() error {
 	return err
 }
 
-// openFiles is filesOf, and makes the token if there is none.
+// openFiles is filesOf, and completes the state.
 func openFiles(hash string) (*files, error) {
 	f, err := filesOf(hash)
-	if f == nil || f.token != "" {
-		return f, err
+	if err != nil {
+		return nil, err
 	}
 	if _, err := StateDir(); err != nil {
 		return nil, err
 	}
-	f.token, err = f.ensureToken()
-	return f, err
+	return f, f.complete(0)
 }
 
 // StateDir is the folder for state that outlives a program. It makes the folder if there
@@ -103,7 +111,8 @@ func CheckStateHome() error {
 		return nil
 	}
 	if home, err := os.UserHomeDir(); err != nil || !filepath.IsAbs(home) {
-		return errors.New("find the folder for state: neither XDG_STATE_HOME nor HOME is an absolute path; set one of them")
+		return errors.New("find the folder for state: neither XDG_STATE_HOME nor HOME is an absolute path; set one " +
+			"of them")
 	}
 	return nil
 }
@@ -124,41 +133,63 @@ func (f *files) path(kind string) string {
 	return filepath.Join(f.dir, "endpoint-"+f.hash+"."+kind)
 }
 
-// ensureToken reads the window's token, and makes one if there is none: no file, or a
-// file without a token, which a disk failure may leave.
-func (f *files) ensureToken() (string, error) {
-	if token, err := f.readToken(); token != "" || err != nil {
-		return token, err
+// readRecord reads a file of a window's record. It has no error for one that is missing or
+// damaged, as a disk failure may leave it.
+func readRecord(path string) (s record, err error) {
+	text, err := trusted.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, err
 	}
+	if json.Unmarshal(text, &s) != nil {
+		return record{}, nil
+	}
+	if s.Port < FirstPort || s.Port >= FirstPort+Ports {
+		s.Port = 0
+	}
+	if raw, err := hex.DecodeString(s.Token); err != nil || len(raw) != 32 {
+		s.Token = ""
+	}
+	return s, nil
+}
+
+// complete reads the state again. It fills in a missing token, and another port if none is
+// remembered or that one is taken by another program.
+func (f *files) complete(taken int) (err error) {
+	isComplete := func(s record) bool { return s.Token != "" && s.Port != 0 && s.Port != taken }
+	if f.record, err = readRecord(f.path("json")); err != nil || isComplete(f.record) {
+		return err
+	}
+	return f.change(func(s *record) (err error) {
+		if s.Token == "" {
+			var secret [32]byte
+			rand.Read(secret[:])
+			s.Token = hex.EncodeToString(secret[:])
+		}
+		if !isComplete(*s) {
+			s.Port, err = f.choose(taken)
+		}
+		return err
+	})
+}
+
+// change edits the state. One process at a time does that, for all windows: so no two
+// choose the same port.
+func (f *files) change(edit func(*record) error) error {
 	unlock, err := f.lockChoice()
 	if err != nil {
-		return "", fmt.Errorf("make a token: %w", err)
+		return fmt.Errorf("choose a port: %w", err)
 	}
 	defer unlock()
-	if token, err := f.readToken(); token != "" || err != nil {
-		return token, err // made meanwhile
+	if f.record, err = readRecord(f.path("json")); err != nil {
+		return err
 	}
-	var secret [32]byte
-	rand.Read(secret[:])
-	token := hex.EncodeToString(secret[:])
-	return token, f.write("token", token)
+	if err := edit(&f.record); err != nil {
+		return err
+	}
+	return f.write()
 }
 
-// readToken returns "" where there is none.
-func (f *files) readToken() (string, error) {
-	b, err := trusted.ReadFile(f.path("token"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	token := strings.TrimSpace(string(b))
-	if raw, err := hex.DecodeString(token); err != nil || len(raw) != 32 {
-		return "", nil
-	}
-	return token, nil
-}
-
-// lockChoice admits one process at a time to the choice of a port, for all windows: so no
-// two choose the same.
+// lockChoice admits one process at a time.
 func (f *files) lockChoice() (unlock func() error, err error) {
 	const limit = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -167,21 +198,21 @@ func (f *files) lockChoice() (unlock func() error, err error) {
 	_, err = trusted.Lock(lock.Path(), func() (bool, error) { return lock.TryLockContext(ctx, 5*time.Millisecond) })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("another coordinator has held the lock %s for %v: it may be stopped. See: coordinator doctor", lock.Path(), limit)
+		return nil, fmt.Errorf("another coordinator has held the lock %s for %v: it may be stopped. See: "+
+			"coordinator doctor", lock.Path(), limit)
 	case err != nil:
 		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
 	}
 	return lock.Close, nil
 }
 
-// write puts a line into the window's file of that kind, with mode 0600. The file is
-// written completely or not at all, also after a power cut.
-func (f *files) write(kind, line string) error {
-	temp, err := os.CreateTemp(f.dir, ".endpoint-"+f.hash+"."+kind+".*")
+// write writes the state, with mode 0600: completely or not at all, also after a power cut.
+func (f *files) write() error {
+	temp, err := os.CreateTemp(f.dir, ".endpoint-"+f.hash+".*")
 	if err != nil {
 		return err
 	}
-	_, err = temp.WriteString(line + "\n")
+	err = json.NewEncoder(temp).Encode(f.record)
 	if err == nil {
 		err = temp.Sync()
 	}
@@ -189,47 +220,12 @@ func (f *files) write(kind, line string) error {
 		err = closeErr
 	}
 	if err == nil {
-		err = os.Rename(temp.Name(), f.path(kind))
+		err = os.Rename(temp.Name(), f.path("json"))
 	}
 	if err != nil {
 		os.Remove(temp.Name())
 	}
 	return err
-}
-
-// readPort returns the port that is remembered in a state file, 0 if none is.
-func readPort(path string) int {
-	b, err := trusted.ReadFile(path)
-	if err != nil {
-		return 0
-	}
-	var s struct{ Port int }
-	if json.Unmarshal(b, &s) != nil || s.Port < FirstPort || s.Port >= FirstPort+Ports {
-		return 0
-	}
-	return s.Port
-}
-
-// port returns the remembered port, unless that is taken, a port of another program.
-// Otherwise it chooses the first port of the window's sequence that no other window
-// remembers and no program listens on, and remembers it.
-func (f *files) port(taken int) (int, error) {
-	if port := readPort(f.path("json")); port != 0 && port != taken {
-		return port, nil
-	}
-	unlock, err := f.lockChoice()
-	if err != nil {
-		return 0, fmt.Errorf("choose a port: %w", err)
-	}
-	defer unlock()
-	if port := readPort(f.path("json")); port != 0 && port != taken {
-		return port, nil // chosen meanwhile
-	}
-	port, err := f.choose(taken)
-	if err != nil {
-		return 0, err
-	}
-	return port, f.write("json", fmt.Sprintf(`{"port":%d}`, port))
 }
 
 // choose returns the first port of the window's sequence that no other window remembers,
@@ -256,7 +252,8 @@ func (f *files) claimed() (map[int]bool, error) {
 	ports := make(map[int]bool)
 	for _, path := range paths {
 		if path != f.path("json") {
-			ports[readPort(path)] = true
+			other, _ := readRecord(path) // doctor reports one that cannot be read
+			ports[other.Port] = true
 		}
 	}
 	return ports, nil

@@ -23,16 +23,16 @@ func Log(ctx context.Context, hash string, drainTimeout time.Duration) (io.ReadC
 		return nil, fmt.Errorf("log: %w", err)
 	}
 	reading, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	asked := context.AfterFunc(ctx, cancel)
+	stop := context.AfterFunc(ctx, cancel)
 	res, conn, err := usersocket.Get(reading, f.path("sock"), logPath)
-	if err == nil && !asked() {
+	if err == nil && !stop() {
 		res.Body.Close()
 		err = ctx.Err()
 	}
 	if err != nil {
-		asked()
+		stop()
 		cancel()
-		return nil, f.notServed(fmt.Errorf("the coordinator that serves %s does not log: %w", f.at(readPort(f.path("json"))).URL, err))
+		return nil, f.notServed(fmt.Errorf("the coordinator that serves %s does not log: %w", f.at(f.Port).URL, err))
 	}
 	unbind := context.AfterFunc(ctx, func() {
 		time.AfterFunc(drainTimeout, cancel)

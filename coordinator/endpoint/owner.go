@@ -115,7 +115,8 @@ func (w *lineWriter) lost(messages int) {
 func (w *lineWriter) message(m cdpproxy.Traffic) {
 	if c := m.Client; !w.joined[c.ID] {
 		w.joined[c.ID] = true
-		w.write(cdplog.Line{Time: m.Time, Client: c.ID, Joined: &cdplog.Client{Name: c.Name, Version: c.Version, Path: c.Path}})
+		w.write(cdplog.Line{Time: m.Time, Client: c.ID, Joined: &cdplog.Client{Name: c.Name, Version: c.Version,
+			Path: c.Path}})
 	}
 	l := cdplog.Line{Time: m.Time, Client: m.Client.ID, From: string(m.From)}
 	l.SetMessage(m.Text)

@@ -47,17 +47,17 @@ func (e *Endpoint) standBy(ctx context.Context, settled func()) error {
 	if e.opts.RequireToken {
 		path += strictQuery
 	}
-	s, gone, err := askState(ctx, e.files.path("sock"), path)
+	s, rest, err := askState(ctx, e.files.path("sock"), path)
 	if err != nil {
 		return err
 	}
-	defer gone.Close()
+	defer rest.Close()
 	addr := e.files.at(s.Port)
 	addr.RequiresToken = addr.RequiresToken || s.TokenRequired
 	e.mu.Lock()
 	e.addr = addr
 	e.mu.Unlock()
 	settled()
-	_, _ = io.Copy(io.Discard, gone)
+	_, _ = io.Copy(io.Discard, rest)
 	return nil
 }

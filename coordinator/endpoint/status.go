@@ -51,12 +51,13 @@ func ReadStatus(ctx context.Context, hash string) (s Status, err error) {
 	if err != nil {
 		return s, err
 	}
-	if f.token == "" {
+	if f.Token == "" {
 		return s, ErrNotServed
 	}
 	s, err = f.state(ctx)
 	if err != nil {
-		return s, f.notServed(fmt.Errorf("the coordinator that serves %s does not report its state: %w", f.at(readPort(f.path("json"))).URL, err))
+		return s, f.notServed(fmt.Errorf("the coordinator that serves %s does not report its state: %w",
+			f.at(f.Port).URL, err))
 	}
 	return s, nil
 }
@@ -68,7 +69,7 @@ func statusOf(now cdpproxy.Status) Status {
 	}
 	for _, c := range now.Clients {
 		each := Client{ID: c.ID, Name: c.Name, Version: c.Version, Kind: "cdp", Since: c.Since.UTC()}
-		if last, ok := now.Last[c.ID]; ok {
+		if last := c.Last.Load(); last != nil {
 			each.Last = &Action{Time: last.Time.UTC(), Text: last.Text}
 		}
 		s.Clients = append(s.Clients, each)

@@ -251,7 +251,7 @@ func clientOf(c registry.Client) Client {
 }
 
 // readServed is the endpoint of a folder without a window; nil: it is not served.
-func readServed(ctx context.Context, k endpoint.Kept) *Served {
+func readServed(ctx context.Context, k endpoint.Entry) *Served {
 	state, e := readEndpoint(ctx, k.Hash)
 	if !e.Served {
 		return nil
