@@ -3,7 +3,6 @@ package cdpproxy_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -250,8 +249,7 @@ func TestBrowserClose(t *testing.T) {
 		if reply := exchange(t, c, message); reply["result"] == nil {
 			t.Errorf("%s: %v", name, reply)
 		}
-		var closed websocket.CloseError
-		if _, _, err := c.Read(testContext(t)); !errors.As(err, &closed) || closed.Code != websocket.StatusNormalClosure || !strings.Contains(closed.Reason, "stays open") {
+		if _, _, err := c.Read(testContext(t)); !closes(err, websocket.StatusNormalClosure, "stays open") {
 			t.Errorf("%s: then %v", name, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -198,6 +199,33 @@ func TestAsk(t *testing.T) {
 	mayAct(t, admitted(t, late))
 }
 
+// TestAskForAProgram: where the system reports the program, that is the client, whatever
+// name it gives itself. So no program can ask again and again.
+func TestAskForAProgram(t *testing.T) {
+	if !cdpproxy.PeerProof {
+		t.Skip("this system does not report the program")
+	}
+	for _, answer := range []policy.Answer{{Allow: true}, {Reason: "human"}} {
+		h := newUser(policy.ModeAsk)
+		_, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
+		known := cdpproxy.KnowPrograms()
+		first := attempting(testContext(t), t, addr, "First/1")
+		next(t, "question", h.asked)
+		h.answer <- answer
+		for _, tried := range []<-chan attempt{first, attempting(testContext(t), t, addr, "Second/1")} {
+			if answer.Allow {
+				mayAct(t, admitted(t, tried))
+			} else {
+				turnedAway(t, tried, "does not let this client connect")
+			}
+		}
+		known()
+		if len(h.asked) > 0 {
+			t.Errorf("the user was also asked %+v", <-h.asked)
+		}
+	}
+}
+
 // TestAskForRequests: a mutating discovery request counts as a client's connection.
 func TestAskForRequests(t *testing.T) {
 	t.Parallel()
@@ -253,6 +281,12 @@ func TestAskedClientLeaves(t *testing.T) {
 	leave()
 	next(t, "end of the attempt", gone)
 	next(t, "end of the question", h.withdrawn)
+	conn := connect(t, addr) // net/http does not notice that this one leaves
+	io.WriteString(conn, upgradeRequest(addr, "/devtools/browser/x"))
+	next(t, "question", h.asked)
+	io.WriteString(conn, masked(getVersion))
+	next(t, "end of the question", h.withdrawn)
+	conn.Close()
 	again := attempting(testContext(t), t, addr, "Tool/1")
 	next(t, "question", h.asked)
 	h.answer <- policy.Answer{Allow: true}
@@ -372,8 +406,7 @@ func TestStopped(t *testing.T) {
 	}
 	sentAway := func(c *websocket.Conn) {
 		t.Helper()
-		var closed websocket.CloseError
-		if _, _, err := c.Read(testContext(t)); !errors.As(err, &closed) || closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "stopped by the user") {
+		if _, _, err := c.Read(testContext(t)); !closes(err, websocket.StatusPolicyViolation, "stopped by the user") {
 			t.Errorf("%v", err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/browser"
 )
 
 // smallUpgrade is a client that takes little at once.
@@ -57,7 +58,7 @@ type refuseAll struct {
 	why string
 }
 
-func (r refuseAll) Judge(*cdpproxy.Message) cdpproxy.Decision {
+func (r refuseAll) Judge(*cdpproxy.Client, *browser.Message) cdpproxy.Decision {
 	return cdpproxy.Decision{Action: cdpproxy.Deny, Reason: r.why}
 }
 

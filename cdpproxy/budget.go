@@ -29,8 +29,8 @@ func (b *budget) take(n int) bool {
 	return true
 }
 
-// takeAnyway takes n bytes even beyond the limit.
-func (b *budget) takeAnyway(n int) { b.used.Add(int64(n)) }
+// add takes n bytes even beyond the limit.
+func (b *budget) add(n int) { b.used.Add(int64(n)) }
 
 // give returns n bytes.
 func (b *budget) give(n int) {
@@ -55,7 +55,8 @@ func (b *budget) release() {
 	}
 }
 
-// exhausted is the error for a client whose message gets no memory.
-func (b *budget) exhausted() error {
-	return &protocolError{closeTryLater, fmt.Sprintf("the endpoint's %d MB for messages are used up by its clients; connect again later", b.limit>>20)}
+// exhausted ends a client whose message gets no memory.
+func (b *budget) exhausted() ending {
+	return ending{closeTryLater, fmt.Sprintf("the endpoint's %d MB for messages are used up by its clients; connect "+
+		"again later", b.limit>>20)}
 }

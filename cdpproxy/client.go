@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 )
@@ -23,6 +24,8 @@ type Client struct {
 	// Access is the access mode in which the rule has admitted the client. Only
 	// [Rule.Join] sets it.
 	Access string
+	// Last is what the client did last; the embedding program sets it. Nil: nothing yet.
+	Last atomic.Pointer[LastAction]
 	// Done is closed when the client has disconnected or is being disconnected.
 	Done <-chan struct{}
 
@@ -75,8 +78,8 @@ func GuessName(agent, origin string) (name, version string) {
 	if version == "" && comment != "" && unicode.IsDigit(rune(comment[0])) {
 		version, _, _ = strings.Cut(comment, " ")
 	}
-	if known, ok := programs[name]; ok {
-		return known, "" // the version is that of a library
+	if program, ok := programs[name]; ok {
+		return program, "" // the version is that of a library
 	}
 	return printable(name), printable(version)
 }

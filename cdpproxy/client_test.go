@@ -1,7 +1,6 @@
 package cdpproxy_test
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -57,8 +56,7 @@ func TestClients(t *testing.T) {
 		end("stopped by the test")
 		end("again")
 		_, _, err = conn.Read(testContext(t))
-		var closed websocket.CloseError
-		if !errors.As(err, &closed) || closed.Code != websocket.StatusPolicyViolation || closed.Reason != "stopped by the test" {
+		if !closes(err, websocket.StatusPolicyViolation, "stopped by the test") {
 			t.Errorf("%q: %v", c.agent, err)
 		}
 		if left := <-watcher.left; left != got {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/discovery"
 )
 
@@ -17,31 +18,25 @@ import (
 // "Chromium's DevTools server".
 func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path string) {
 	if changesSomething(path) && byWebBrowser(r) {
-		p.refuse(w, r, forbidden("refused: a web browser may look at this endpoint, but not change anything by it, since any web page could have caused this request. Use a CDP client, or a program such as curl."))
+		p.refuse(w, r, forbidden("refused: a web browser may look at this endpoint, but not change anything by it, "+
+			"since any web page could have caused this request. Use a CDP client, or a program such as curl."))
 		return
 	}
 	own := ownHost(r) + mount
-	var (
-		doc     *document
-		refused *refusal // by the rule, or because a request cannot be repeated
-	)
+	var doc *document
 	// The rule was asked about a mutating request, and must not be asked twice.
-	no := p.withBrowser(r, changesSomething(path), func(ctx context.Context, b *Browser) error {
+	no := p.withBrowser(r, changesSomething(path), func(ctx context.Context, b *Browser) (err error) {
 		// Before the dial: a user who is asked may take longer than the timeout of an
 		// exchange.
-		var err error
-		if refused, err = p.judgeRequest(ctx, r, b, path); refused != nil || err != nil {
+		if err := p.judgeRequest(ctx, r, b, path); err != nil {
 			return err
 		}
-		if doc, err = p.document(ctx, b, r, path, own); err != nil && errors.Is(err, errSent) {
-			refused = &refusal{http.StatusBadGateway, fmt.Sprintf("%s went away while it was asked for %s; whether it was done is unknown, so it is not asked again: %v", b.label(), path, err)}
-			return nil
+		if doc, err = p.document(ctx, b, r, path, own); errors.Is(err, errSent) {
+			err = &refusal{http.StatusBadGateway, fmt.Sprintf("%s went away while it was asked for %s; whether it "+
+				"was done is unknown, so it is not asked again: %v", b.label(), path, err)}
 		}
 		return err
 	})
-	if no == nil {
-		no = refused
-	}
 	if no != nil {
 		p.refuse(w, r, no)
 		return
@@ -76,7 +71,9 @@ var errSent = errors.New("no response")
 
 // document returns the response of a browser to a discovery request. own is the proxy's
 // HOST:PORT with the mount, for the addresses in it.
-func (p *Proxy) document(ctx context.Context, b *Browser, r *http.Request, path, own string) (doc *document, err error) {
+func (p *Proxy) document(ctx context.Context, b *Browser, r *http.Request, path, own string) (*document, error) {
+	var doc *document
+	var err error
 	if b.Value == nil {
 		if doc, err = p.dialedDocument(ctx, b, r, path, own); err != nil {
 			return nil, err
@@ -120,33 +117,35 @@ func (p *Proxy) dialedDocument(ctx context.Context, b *Browser, r *http.Request,
 	}
 	if namesTargets(path) && res.StatusCode == http.StatusOK && len(body) > 0 { // a response to HEAD has none
 		if body, err = discovery.Rewrite(body, u.base, own); err != nil {
-			return textDocument(http.StatusBadGateway, fmt.Sprintf("the browser's answer to %s cannot be read: %v", path, err)), nil
+			text := fmt.Sprintf("the browser's answer to %s cannot be read: %v", path, err)
+			return textDocument(http.StatusBadGateway, text), nil
 		}
 	}
 	return &document{res.StatusCode, res.Header, body}, nil
 }
 
-// join asks the rule to admit a client. An error: the browser was replaced meanwhile.
-func (p *Proxy) join(ctx context.Context, c *Client) (*refusal, error) {
+// join asks the rule to admit a client. Its error is a [refusal], or the browser was
+// replaced meanwhile.
+func (p *Proxy) join(ctx context.Context, c *Client) error {
 	err := p.opts.Rule.Join(ctx, c)
 	switch {
 	case ctx.Err() != nil:
-		return nil, errChanged
+		return errChanged
 	case err != nil:
-		return forbidden("refused: %v", err), nil
+		return forbidden("refused: %v", err)
 	}
-	return nil, nil
+	return nil
 }
 
 // judgeRequest passes a mutating request to the rule, as a client's only command: the one
 // with the same effect.
-func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, path string) (*refusal, error) {
+func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, path string) error {
 	if !changesSomething(path) {
-		return nil, nil
+		return nil
 	}
-	m := &Message{Client: p.client(r, b, path, ctx.Done())}
-	if no, err := p.join(ctx, m.Client); no != nil || err != nil {
-		return no, err
+	who, m := p.client(r, b, path, ctx.Done()), new(browser.Message)
+	if err := p.join(ctx, who); err != nil {
+		return err
 	}
 	_, id, _ := strings.Cut(strings.TrimPrefix(path, "/json/"), "/")
 	params := map[string]string{"targetId": strings.TrimSuffix(id, "/")}
@@ -161,12 +160,13 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 	}
 	var err error
 	if m.Params, err = json.Marshal(params); err != nil {
-		return nil, err
+		return err
 	}
-	if v := p.opts.Rule.Judge(m); v.Action != Allow {
-		return forbidden("refused: %s", v.Reason), nil
+	if v := p.opts.Rule.Judge(who, m); v.Action != Allow {
+		return forbidden("refused: %s", v.Reason)
 	}
-	return nil, nil
+	p.opts.Rule.Sent(who, m)
+	return nil
 }
 
 // command returns the path segment after /json/, or "list" if there is none.

@@ -32,26 +32,24 @@ var canEndWrites = runtime.GOOS != "windows"
 
 // downstream is the stream to the client: the bytes or messages of the browser and,
 // between two of its frames, messages of the endpoint itself. What the client does not
-// accept is queued, up to a bound, and a goroutine sends it: flush. It exists only while
-// something is queued.
+// accept is queued, up to a bound, and flush sends it.
 type downstream struct {
 	limit  int // of size
 	memory *budget
-	direct bool   // bytes are sent at once if the client accepts them
-	failed func() // called when the client has gone
+	grace  time.Duration // how long a write may wait for the client; zero: everything is queued
+	failed func()        // called when the client has gone
+	filled chan struct{} // holds a value when flush is due; nil: a goroutine is started for that
 
-	mu       sync.Mutex   // guards the fields that follow. If direct is set, it is held during a write of about clientGrace at most
-	conn     *net.TCPConn // nil: the client has no response yet
-	mid      bool         // a frame of the browser is incomplete
-	over     bool         // nothing may follow: a close frame was sent, or the client has gone
-	own      [][]byte     // our own frames, until the browser's frame ends
-	queue    [][]byte     // what the client has not accepted
-	size     int          // cost of own and queue, and of a write of flush
-	flushing bool
-	flushed  sync.WaitGroup // flush
-	waited   time.Duration  // of clientGrace
+	mu       sync.Mutex     // guards the fields that follow. It is held during a write of about grace at most
+	conn     *net.TCPConn   // nil: the client has no response yet
+	frames   frameScanner   // of the browser's bytes; only the relay's run changes it
+	closed   bool           // nothing may follow: a close frame was sent, or the client has gone
+	own      [][]byte       // our own frames, until the browser's frame ends
+	queue    [][]byte       // what the client has not accepted. Flush is under way or due while it is not empty
+	size     int            // cost of own and queue
+	flushing sync.WaitGroup // the goroutine of flush
+	waited   time.Duration  // of grace
 	deadline time.Time      // of a write to conn; zero: none
-	ending   bool           // flush closes the stream at its end
 }
 
 // start gives the stream its connection.
@@ -59,56 +57,60 @@ func (d *downstream) start(conn *net.TCPConn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.conn = conn
-	if len(d.queue) > 0 {
-		d.startFlush()
-	}
 }
 
-// room reports whether n bytes more can be queued, if that is necessary. The first entry
-// of a queue always has room: no frame is sent only in part.
-func (d *downstream) room(n int) bool {
+// check has an [ending] if n bytes more cannot be queued. An empty queue takes a message of
+// any size for which the process has memory, and in any case a chunk of a browser's bytes:
+// no frame is sent only in part.
+func (d *downstream) check(n int) error {
+	switch {
+	case d.size == 0 && n > largeBuffer && !d.memory.has(n):
+		return d.memory.exhausted()
+	case d.size > 0 && (d.size+n > d.limit || !d.memory.has(n)):
+		return ending{closePolicy, "this client reads too slowly: the endpoint keeps no more for it, and drops " +
+			"nothing silently"}
+	}
+	return nil
+}
+
+// room is check before the bytes of a browser are forwarded.
+func (d *downstream) room(n int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.size == 0 || d.fits(n)
+	return d.check(n)
 }
-
-func (d *downstream) fits(n int) bool { return d.size+n <= d.limit && d.memory.has(n) }
 
 // forward sends bytes of the browser, beyond the bound too; the caller may reuse them
-// when it returns. before and after are the states of the stream. drained: the browser
-// has nothing more to send at the moment.
-func (d *downstream) forward(data []byte, before, after frameScanner, drained bool) error {
+// when it returns. drained: the browser has nothing more to send at the moment.
+func (d *downstream) forward(data []byte, drained bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.over {
-		return nil
-	}
 	if drained {
 		d.waited = 0
 	}
 	if len(d.own) > 0 { // they must not wait until a chunk ends with a frame
-		n := before.finish(data)
-		if err := d.write(data[:n]); err != nil {
+		n := d.frames.rest(data)
+		if err := d.send(data[:n]); err != nil {
 			return err
 		}
-		if data = data[n:]; before.between() {
-			if err := d.sendOwn(); err != nil {
-				return err
-			}
-		}
+		data = data[n:]
 	}
-	if err := d.write(data); err != nil {
-		return err
-	}
-	d.mid, d.over = !after.between(), after.closing
-	if d.mid || d.over {
-		return nil
-	}
-	return d.sendOwn()
+	return d.send(data)
 }
 
-// sendOwn sends the frames that have waited.
-func (d *downstream) sendOwn() error {
+// send sends bytes of the browser, and the frames that have waited for the end of these.
+func (d *downstream) send(data []byte) error {
+	if d.closed {
+		return nil
+	}
+	d.frames.scan(data)
+	if err := d.write(data); err != nil || !d.frames.between() {
+		return err
+	}
+	if d.frames.closing {
+		d.discard()
+		return nil
+	}
 	for _, frame := range d.own {
 		d.count(-cost(frame))
 		if err := d.write(frame); err != nil {
@@ -120,29 +122,29 @@ func (d *downstream) sendOwn() error {
 }
 
 // insert sends a whole frame: now if the browser's stream is between two frames, else
-// after the current one. It reports false if there is no room for it.
-func (d *downstream) insert(op byte, payload []byte) (room bool, err error) {
+// after the current one. Its error is an [ending] if there is no room for the frame.
+func (d *downstream) insert(op byte, payload []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	size := len(payload) + maxFrameHeader
-	switch {
-	case d.over:
-		return true, nil
-	case d.size > 0 && !d.fits(size):
-		return false, nil
-	case !d.mid && !d.direct && size > smallMessage: // it need not be copied
+	if d.closed || d.frames.closing {
+		return nil
+	}
+	if err := d.check(size); err != nil {
+		return err
+	}
+	if d.grace == 0 && d.frames.between() && size > smallMessage { // it need not be copied
 		d.push(newFrame(op, 0, len(payload), 0))
 		d.push(payload)
-		d.startFlush()
-		return true, nil
+		return nil
 	}
 	frame := append(newFrame(op, 0, len(payload), len(payload)), payload...)
-	if d.mid {
+	if !d.frames.between() {
 		d.own = append(d.own, frame)
 		d.count(cost(frame))
-		return true, nil
+		return nil
 	}
-	return true, d.write(frame)
+	return d.write(frame)
 }
 
 // write sends b, and queues what the client does not accept in time.
@@ -150,7 +152,7 @@ func (d *downstream) write(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if d.direct && !d.flushing {
+	if d.grace > 0 && len(d.queue) == 0 {
 		start := time.Now()
 		d.bound(start)
 		n, err := d.conn.Write(b)
@@ -161,86 +163,78 @@ func (d *downstream) write(b []byte) error {
 		b = b[n:]
 	}
 	d.push(slices.Clone(b))
-	d.startFlush()
 	return nil
 }
 
 // bound ends the next write when the grace period is over, or up to a half later: to set
-// a deadline anew for each write would take as long as all else here.
+// another deadline for each write would take as long as all else here.
 func (d *downstream) bound(now time.Time) {
-	left := clientGrace - d.waited
-	if rest := d.deadline.Sub(now); rest < left || rest > 2*left {
-		d.deadline = now.Add(left + left/2)
+	grace := d.grace - d.waited
+	if rest := d.deadline.Sub(now); rest < grace || rest > 2*grace {
+		d.deadline = now.Add(grace + grace/2)
 		d.conn.SetWriteDeadline(d.deadline)
 	}
 }
 
+// push appends b to the queue, and begins to flush it if it was empty.
 func (d *downstream) push(b []byte) {
 	d.queue = append(d.queue, b)
 	d.count(cost(b))
+	switch {
+	case len(d.queue) > 1:
+	case d.filled != nil:
+		d.filled <- struct{}{}
+	default:
+		d.deadline = time.Time{}
+		d.conn.SetWriteDeadline(d.deadline)
+		d.flushing.Go(d.flush)
+	}
 }
 
-// count adds n bytes to those that are kept.
+// count adds n bytes to those that are queued.
 func (d *downstream) count(n int) {
 	d.size += n
 	if n < 0 {
 		d.memory.give(-n)
 	} else {
-		d.memory.takeAnyway(n)
+		d.memory.add(n)
 	}
-}
-
-func (d *downstream) startFlush() {
-	if d.flushing || d.conn == nil {
-		return
-	}
-	d.flushing = true
-	if !d.ending {
-		d.deadline = time.Time{}
-		d.conn.SetWriteDeadline(d.deadline)
-	}
-	d.flushed.Go(d.flush)
 }
 
 // flush sends the queue until it is empty.
 func (d *downstream) flush() {
-	for {
-		batch, size := d.next()
-		if size == 0 {
-			return
-		}
-		_, err := batch.WriteTo(d.conn)
-		d.mu.Lock()
-		d.count(-size)
-		d.mu.Unlock()
-		if err != nil {
+	for batch := d.next(0); len(batch) > 0; batch = d.next(len(batch)) {
+		buffers := slices.Clone(batch) // WriteTo changes it
+		if _, err := buffers.WriteTo(d.conn); err != nil {
 			d.drop()
 			d.failed()
+			return
 		}
 	}
 }
 
-// next takes the beginning of the queue. If it is empty, the flush ends.
-func (d *downstream) next() (batch net.Buffers, size int) {
+// next removes the first entries, which were sent, and returns those to send next.
+func (d *downstream) next(sent int) net.Buffers {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	n := 0
+	d.forget(min(sent, len(d.queue))) // they may have been dropped
+	n, size := 0, 0
 	for n < len(d.queue) && (n == 0 || size+cost(d.queue[n]) <= flushSize) {
 		size += cost(d.queue[n])
 		n++
 	}
-	if batch = d.queue[:n:n]; n == len(d.queue) {
+	return d.queue[:n]
+}
+
+// forget removes the first n entries of the queue.
+func (d *downstream) forget(n int) {
+	for i, b := range d.queue[:n] {
+		d.count(-cost(b))
+		d.queue[i] = nil
+	}
+	if d.queue = d.queue[n:]; len(d.queue) == 0 {
 		d.queue = nil
-	} else {
-		d.queue = d.queue[n:]
 	}
-	if n == 0 {
-		d.flushing = false
-		if d.ending {
-			d.conn.CloseWrite()
-		}
-	}
-	return batch, size
 }
 
 // abort breaks the connection.
@@ -252,27 +246,41 @@ func (d *downstream) abort() {
 	}
 }
 
+// discard ends the stream: what waits for the end of a frame is not sent.
+func (d *downstream) discard() {
+	d.closed = true
+	for _, frame := range d.own {
+		d.count(-cost(frame))
+	}
+	d.own = nil
+}
+
 // drop forgets what is queued: the client has gone.
 func (d *downstream) drop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, b := range slices.Concat(d.own, d.queue) {
-		d.count(-cost(b))
-	}
-	d.over, d.own, d.queue = true, nil, nil
+	d.discard()
+	d.forget(len(d.queue))
 }
 
 // close ends the stream behind what is queued, with that close frame. In the middle of a
 // frame no close frame can be sent, and the client sees a broken connection. From then on
-// reading and writing end at the deadline.
+// reading and writing end at the deadline, and run does not flush.
 func (d *downstream) close(frame []byte, deadline time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.ending = true
-	d.conn.SetDeadline(deadline)
-	if !d.mid && !d.over && frame != nil {
+	if !d.closed && d.frames.between() && frame != nil {
 		d.push(frame)
 	}
-	d.over = true
-	d.startFlush()
+	d.discard()
+	d.conn.SetDeadline(deadline)
+	if d.filled != nil {
+		d.flushing.Go(d.flush)
+	}
+}
+
+// finish returns when what was queued has been sent.
+func (d *downstream) finish() {
+	d.flushing.Wait()
+	d.conn.CloseWrite()
 }

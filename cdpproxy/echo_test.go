@@ -12,14 +12,18 @@ import (
 	"testing"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/browser"
 )
 
 type passAll struct{}
 
 func (passAll) Join(context.Context, *cdpproxy.Client) error { return nil }
 func (passAll) Joined(*cdpproxy.Client, func(string))        {}
-func (passAll) Judge(*cdpproxy.Message) cdpproxy.Decision    { return cdpproxy.Decision{} }
+func (passAll) Sent(*cdpproxy.Client, *browser.Message)      {}
 func (passAll) Left(*cdpproxy.Client)                        {}
+func (passAll) Judge(*cdpproxy.Client, *browser.Message) cdpproxy.Decision {
+	return cdpproxy.Decision{}
+}
 
 // smallWindow makes a side take little at once. With less than two packets of the
 // loopback, TCP itself stalls.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net"
 	"time"
+
+	"browser-coordinator/cdpproxy/peer"
 )
 
 // Limits replace bounds whose real size would make a test slow. Zero keeps the real
@@ -33,6 +35,16 @@ func KeepAlive(now net.KeepAliveConfig) (before net.KeepAliveConfig) {
 	before, keepAlive = keepAlive, now
 	return before
 }
+
+// KnowPrograms makes the programs of clients known, as outside of these tests. Theirs are
+// all in one process.
+func KnowPrograms() (undo func()) {
+	identify = peer.Program
+	return KnowNoPrograms
+}
+
+// KnowNoPrograms makes the programs of all clients unknown, as on systems other than Linux.
+func KnowNoPrograms() { identify = func(net.Conn) string { return "" } }
 
 // QueueAll makes the relays from now on queue everything for their clients, as on Windows.
 func QueueAll() (undo func()) {

@@ -206,9 +206,14 @@ func rawUpgrade(t testing.TB, addr string) (net.Conn, *bufio.Reader) {
 	return conn, upgradeOn(t, conn, addr, "/devtools/browser/x")
 }
 
+func upgradeRequest(addr, path string) string {
+	return "GET " + path + " HTTP/1.1\r\nHost: " + addr + "\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n" +
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+}
+
 func upgradeOn(t testing.TB, conn net.Conn, addr, path string) *bufio.Reader {
 	t.Helper()
-	io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+	io.WriteString(conn, upgradeRequest(addr, path))
 	br := bufio.NewReader(conn)
 	res, err := http.ReadResponse(br, &http.Request{Method: "GET"})
 	if err != nil || res.StatusCode != http.StatusSwitchingProtocols {

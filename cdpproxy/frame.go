@@ -80,14 +80,13 @@ func (s *frameScanner) scan(b []byte) {
 	}
 }
 
-// finish advances to the end of the frame that has begun, if one has, and returns how
-// many bytes of b that took.
-func (s *frameScanner) finish(b []byte) int {
+// rest returns how many bytes of b belong to the frame that has begun, if one has.
+func (s frameScanner) rest(b []byte) int {
 	if s.between() {
 		return 0
 	}
-	_, rest := s.next(b)
-	return len(b) - len(rest)
+	_, others := s.next(b)
+	return len(b) - len(others)
 }
 
 // beforeClose returns how many bytes of b come before a close frame; all if none begins.

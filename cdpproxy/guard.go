@@ -16,6 +16,8 @@ type refusal struct {
 	text   string
 }
 
+func (r *refusal) Error() string { return r.text }
+
 func forbidden(format string, args ...any) *refusal {
 	return &refusal{http.StatusForbidden, fmt.Sprintf(format, args...)}
 }
@@ -30,20 +32,23 @@ func forbidden(format string, args ...any) *refusal {
 // an effect.
 func (p *Proxy) checkPage(r *http.Request) *refusal {
 	if !loopbackHost(r.Host) {
-		return forbidden("Host %q refused: this endpoint answers only to 127.0.0.1, [::1] and localhost, so that no web page can reach it by another name. Use the address that `coordinator endpoint` prints.", r.Host)
+		return forbidden("Host %q refused: this endpoint answers only to 127.0.0.1, [::1] and localhost, so that no "+
+			"web page can reach it by another name. Use the address that `coordinator endpoint` prints.", r.Host)
 	}
 	if r.Method == http.MethodOptions {
 		return forbidden("refused: a preflight (OPTIONS). Web pages may not drive this browser.")
 	}
 	for _, name := range speculative {
 		if purpose := r.Header.Get(name); purpose != "" {
-			return forbidden("refused: the browser fetches ahead for a web page (%s %q). To look at this address yourself, type it into the address bar.", name, purpose)
+			return forbidden("refused: the browser fetches ahead for a web page (%s %q). To look at this address "+
+				"yourself, type it into the address bar.", name, purpose)
 		}
 	}
 	origins := r.Header.Values("Origin")
 	for _, origin := range origins {
 		if origin != DevToolsOrigin && !slices.Contains(p.opts.AllowOrigins, origin) {
-			return forbidden("Origin %q refused: web pages may not drive this browser. If this page is meant to, start the coordinator with `--allow-origin %s`.", origin, origin)
+			return forbidden("Origin %q refused: web pages may not drive this browser. If this page is meant to, "+
+				"start the coordinator with `--allow-origin %s`.", origin, origin)
 		}
 	}
 	if len(origins) > 0 {
@@ -53,10 +58,12 @@ func (p *Proxy) checkPage(r *http.Request) *refusal {
 	case "", "same-origin":
 	case "none":
 		if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" && mode != "navigate" {
-			return forbidden("refused: an extension (Sec-Fetch-Site %q, Sec-Fetch-Mode %q) may not drive this browser. To look at this address yourself, type it into the address bar.", site, mode)
+			return forbidden("refused: an extension (Sec-Fetch-Site %q, Sec-Fetch-Mode %q) may not drive this "+
+				"browser. To look at this address yourself, type it into the address bar.", site, mode)
 		}
 	default:
-		return forbidden("refused: a web page (Sec-Fetch-Site %q) may not drive this browser. To look at this address yourself, type it into the address bar.", site)
+		return forbidden("refused: a web page (Sec-Fetch-Site %q) may not drive this browser. To look at this "+
+			"address yourself, type it into the address bar.", site)
 	}
 	return nil
 }
@@ -115,15 +122,20 @@ func (p *Proxy) admit(r *http.Request) (mount, path string, no *refusal) {
 			}
 			return "/" + p.opts.Token, rest, nil
 		}
-		if scheme, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") && sameSecret(strings.TrimSpace(bearer), p.opts.Token) {
+		scheme, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if strings.EqualFold(scheme, "Bearer") && sameSecret(strings.TrimSpace(bearer), p.opts.Token) {
 			return "", path, nil
 		}
 	}
 	if p.RequiresToken() || !PeerProof {
-		return "", "", forbidden("token missing or wrong: this endpoint is open only to http://%s/TOKEN/ or with the header \"Authorization: Bearer TOKEN\". `coordinator endpoint --token`, run by the user who runs the coordinator, prints the address with its token.", ownHost(r))
+		return "", "", forbidden("token missing or wrong: this endpoint is open only to http://%s/TOKEN/ or with "+
+			"the header \"Authorization: Bearer TOKEN\". `coordinator endpoint --token`, run by the user who runs "+
+			"the coordinator, prints the address with its token.", ownHost(r))
 	}
 	if err := samePeer(r); err != nil {
-		return "", "", forbidden("refused: %v. Without the token this endpoint is open only to the user who runs the coordinator; with it, use http://%s/TOKEN/ as `coordinator endpoint --token` prints it to that user.", err, ownHost(r))
+		return "", "", forbidden("refused: %v. Without the token this endpoint is open only to the user who runs "+
+			"the coordinator; with it, use http://%s/TOKEN/ as `coordinator endpoint --token` prints it to that "+
+			"user.", err, ownHost(r))
 	}
 	return "", path, nil
 }

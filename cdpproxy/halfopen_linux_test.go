@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strings"
 	"testing"
 	"time"
 
@@ -76,7 +75,7 @@ func TestBrowserVanishes(t *testing.T) {
 	c := dial(t, addr, "/devtools/browser/x")
 	vanish(t, <-upgraded)
 	_, _, err := c.Read(testContext(t))
-	if websocket.CloseStatus(err) != websocket.StatusGoingAway || !strings.Contains(err.Error(), "closed this connection") {
+	if !closes(err, websocket.StatusGoingAway, "closed this connection") {
 		t.Errorf("the client gets %v", err)
 	}
 }

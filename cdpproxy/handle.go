@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -37,7 +38,9 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	served := sync.OnceFunc(func() { p.served.Add(-1) })
 	defer served()
 	if int(p.served.Add(1))+len(p.list()) > maxClients {
-		p.refuse(w, r, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d clients use this endpoint, and it takes no more. `coordinator status` lists them: end some, and connect again.", maxClients)})
+		p.refuse(w, r, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d clients use this endpoint, and it "+
+			"accepts no more. "+
+			"`coordinator status` lists them: end some, and connect again.", maxClients)})
 		return
 	}
 	switch {
@@ -48,26 +51,35 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	case path == "" || path == "/":
 		p.serveStatus(w, r, mount)
 	case strings.HasPrefix(path, "/devtools/"):
-		p.refuse(w, r, &refusal{http.StatusUpgradeRequired, "this is a WebSocket address: connect with ws://, or give your client http://" + ownHost(r) + mount + "/"})
+		p.refuse(w, r, &refusal{http.StatusUpgradeRequired, "this is a WebSocket address: connect with ws://, " +
+			"or give your client http://" + ownHost(r) + mount + "/"})
 	default:
-		p.refuse(w, r, &refusal{http.StatusNotFound, "no such path. This is a CDP endpoint: /json/version, /json/list, /json/protocol, /json/new, /json/activate/ID, /json/close/ID, /devtools/browser/ID and /devtools/page/ID."})
+		p.refuse(w, r, &refusal{http.StatusNotFound, "no such path. This is a CDP endpoint: /json/version, " +
+			"/json/list, /json/protocol, " +
+			"/json/new, /json/activate/ID, /json/close/ID, /devtools/browser/ID and /devtools/page/ID."})
 	}
 }
 
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
-	p.opts.Logger.Debug("request refused", "client", r.RemoteAddr, "status", no.status, "why", no.text)
-	p.bound(w)
-	conn, out, err := http.NewResponseController(w).Hijack()
+	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		http.Error(w, no.text, no.status)
 		return
 	}
-	// The connection of a refused client is closed: each request would extend its timeout.
+	p.turnAway(conn, r, no)
+}
+
+// turnAway refuses a request whose connection was taken from the HTTP server. The
+// connection is closed: each request would extend its timeout.
+func (p *Proxy) turnAway(conn net.Conn, r *http.Request, no *refusal) {
 	defer conn.Close()
+	p.opts.Logger.Debug("request refused", "client", r.RemoteAddr, "status", no.status, "why", no.text)
 	_ = conn.SetDeadline(time.Now().Add(exchangeTimeout))
-	fmt.Fprintf(out, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s\n",
-		no.status, reasonPhrase(no.text), len(no.text)+1, no.text)
-	_ = out.Flush() // the client may have gone
+	// An error: the client may have gone.
+	_, _ = fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: "+
+		"nosniff\r\n"+
+		"Connection: close\r\nContent-Length: "+
+		"%d\r\n\r\n%s\n", no.status, reasonPhrase(no.text), len(no.text)+1, no.text)
 }
 
 // reasonPhrase is a text in a status line (RFC 9112 section 4). Puppeteer and fetch show
@@ -86,7 +98,7 @@ var errChanged = errors.New("the browser was replaced meanwhile")
 
 // withBrowser calls try with the current browser, for r. When there is none, or try
 // fails, it waits for another browser and retries, until the hold is over or a
-// launch has failed.
+// launch has failed. A [refusal] of try is the result.
 //
 // A failed try means one of two things. The browser is dead or is not the named
 // one, which the source reports soon. Or the browser was stopped or busy, and
@@ -100,32 +112,22 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 	}
 	hold, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
-	var tried failure
-	pauses := backoff.Backoff{First: 250 * time.Millisecond, Max: 2 * time.Second}
+	var failed failure
 	for {
-		b, no := p.await(hold, wait, tried, wanted)
+		b, no := p.await(hold, wait, failed, wanted)
 		if no != nil {
 			return no
 		}
-		// The retry of a browser takes no longer than the hold. If the hold ends it, its
-		// error has no information.
-		ctx, again := hold, tried.is(b)
-		if !again {
-			ctx = r.Context()
-			pauses.Reset()
+		ctx := r.Context()
+		if failed.is(b) {
+			ctx = hold // whose end gives no information on the browser
 		}
 		err := p.tryBrowser(ctx, b, try)
-		if err == nil {
-			return nil
+		if err == nil || errors.As(err, &no) {
+			return no
 		}
 		p.opts.Logger.Debug("browser did not answer", "browser", b.Name, "error", err)
-		if again && hold.Err() != nil {
-			err = tried.err
-		}
-		tried = failure{browser: b, err: err}
-		if !once {
-			tried.retry = time.After(pauses.Next())
-		}
+		failed.add(b, err, once, hold)
 	}
 }
 
@@ -133,6 +135,7 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 type failure struct {
 	browser *Browser // nil: there was none
 	err     error
+	pauses  backoff.Backoff
 	retry   <-chan time.Time // when it is worth another try; nil: never
 }
 
@@ -140,41 +143,57 @@ func (f *failure) is(b *Browser) bool {
 	return b != nil && f.browser != nil && b.Generation == f.browser.Generation
 }
 
+func (f *failure) add(b *Browser, err error, once bool, hold context.Context) {
+	switch {
+	case !f.is(b):
+		*f = failure{browser: b, err: err, pauses: backoff.Backoff{First: 250 * time.Millisecond, Max: 2 * time.Second}}
+	case hold.Err() == nil:
+		f.err = err
+	}
+	if !once {
+		f.retry = time.After(f.pauses.Next())
+	}
+}
+
 // await waits for a browser to try: another one than has failed, or that one again when
 // it is worth it. The wait ends with hold, which lasts that long, or when no browser will
 // come. Nil for wanted: none is launched for this request.
-func (p *Proxy) await(hold context.Context, lasting time.Duration, failed failure, wanted func() <-chan struct{}) (*Browser, *refusal) {
-	var inVain <-chan struct{}
-	counted := false
+func (p *Proxy) await(hold context.Context, lasting time.Duration, failed failure,
+	wanted func() <-chan struct{}) (*Browser, *refusal) {
+	var launchFailed <-chan struct{}
+	waiting := false
 	for {
 		b, changed := p.source.Browser()
 		if b != nil && !failed.is(b) {
 			return b, nil
 		}
-		if b == nil && !counted {
-			counted, failed = true, failure{}
+		if b == nil && !waiting {
+			waiting, failed = true, failure{}
 			p.waiting.Add(1)
 			defer p.waiting.Add(-1)
 			if wanted != nil {
-				inVain = wanted()
+				launchFailed = wanted()
 			}
 		}
 		select {
 		case <-changed:
 		case <-failed.retry:
 			return b, nil
-		case <-inVain:
+		case <-launchFailed:
 			if now, _ := p.source.Browser(); now == nil {
 				return nil, p.noBrowser(failure{}, 0)
 			}
-			inVain = nil
+			launchFailed = nil
 		case <-hold.Done():
 			return nil, p.noBrowser(failed, lasting)
 		case <-p.done:
-			return nil, &refusal{http.StatusServiceUnavailable, "the coordinator that serves this endpoint is shutting down; connect again"}
+			return nil, shuttingDown
 		}
 	}
 }
+
+var shuttingDown = &refusal{http.StatusServiceUnavailable, "the coordinator that serves this endpoint is shutting " +
+	"down; connect again"}
 
 // tryBrowser calls try under a context that ends when b is replaced or the
 // proxy ends.

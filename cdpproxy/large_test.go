@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/internal/cdptest"
 )
 
@@ -20,7 +21,7 @@ func TestLargeMessageHoldsNobodyUp(t *testing.T) {
 	for name, fragments := range map[string]int{"one frame": 1, "many frames": 100} {
 		t.Run(name, func(t *testing.T) {
 			busy, goOn := make(chan struct{}), make(chan struct{})
-			rule := ruleFunc{judge: func(m *cdpproxy.Message) cdpproxy.Decision {
+			rule := ruleFunc{judge: func(m *browser.Message) cdpproxy.Decision {
 				if m.Method == "A.large" {
 					close(busy)
 					<-goOn

@@ -13,17 +13,9 @@ const (
 	wholeFrame = 1 << 20
 )
 
-// protocolError ends a client that violates RFC 6455. Chromium would end it too. A
-// rule must see every message, so the browser never gets such bytes.
-type protocolError struct {
-	code uint16
-	text string
-}
-
-func (e *protocolError) Error() string { return e.text }
-
 // messageReader joins the frames of one direction to messages. Between messages it
-// holds no buffer.
+// holds no buffer. Its error is an [ending] for a stream that violates RFC 6455: Chromium
+// would end such a client too, and a rule must see every message.
 type messageReader struct {
 	unmasked  bool // a browser's stream
 	memory    *budget
@@ -37,7 +29,7 @@ type messageReader struct {
 	begun   bool   // the last frame of a message has not come
 	text    []byte // of that message, unmasked up to start
 	start   int    // of the current frame in text
-	held    int    // of memory, for text
+	taken   int    // of memory, for text
 	control []byte // the payload of an incomplete control frame
 	closed  bool   // a close frame has come
 }
@@ -71,21 +63,21 @@ func (r *messageReader) begin(h []byte) error {
 	size := payloadLength(h)
 	switch {
 	case h[0]&0x70 != 0:
-		return &protocolError{closeProtocol, "reserved bits are set, but no extension was agreed on"}
+		return ending{closeProtocol, "reserved bits are set, but no extension was agreed on"}
 	case h[1]&0x80 == 0 && !r.unmasked:
-		return &protocolError{closeProtocol, "a client's frames must be masked"}
+		return ending{closeProtocol, "a client's frames must be masked"}
 	case r.op == opBinary:
-		return &protocolError{closeUnsupported, "CDP is spoken in text frames"}
+		return ending{closeUnsupported, "CDP is spoken in text frames"}
 	case r.op >= opClose && r.op <= opPong:
 		if !r.fin || size > maxControlFrame {
-			return &protocolError{closeProtocol, "a control frame is split or too long"}
+			return ending{closeProtocol, "a control frame is split or too long"}
 		}
 	case r.op > opBinary:
-		return &protocolError{closeProtocol, "unknown opcode"}
+		return ending{closeProtocol, "unknown opcode"}
 	case r.op == opContinuation && !r.begun:
-		return &protocolError{closeProtocol, "a message begins with a continuation"}
+		return ending{closeProtocol, "a message begins with a continuation"}
 	case r.op == opText && r.begun:
-		return &protocolError{closeProtocol, "a message begins within another"}
+		return ending{closeProtocol, "a message begins within another"}
 	}
 	if !r.unmasked {
 		r.mask = maskOf(h)
@@ -95,7 +87,7 @@ func (r *messageReader) begin(h []byte) error {
 	}
 	r.begun, r.start = true, len(r.text)
 	if size > maxMessage || uint64(len(r.text))+size > maxMessage {
-		return &protocolError{closeTooBig, fmt.Sprintf("a message of more than %d bytes; Chromium takes none", maxMessage)}
+		return ending{closeTooBig, fmt.Sprintf("a message of more than %d bytes; Chromium takes none", maxMessage)}
 	}
 	return nil
 }
@@ -114,15 +106,15 @@ func (r *messageReader) add(b []byte) error {
 		if r.fin { // nothing follows this frame
 			size = min(size, need+more)
 		}
-		held := 0
+		taken := 0
 		if size > smallMessage {
-			if held = size; !r.memory.take(held) {
+			if taken = size; !r.memory.take(taken) {
 				return r.memory.exhausted()
 			}
 		}
 		r.text = append(make([]byte, 0, size), r.text...)
-		r.memory.give(r.held)
-		r.held = held
+		r.memory.give(r.taken)
+		r.taken = taken
 	}
 	r.text = append(r.text, b...)
 	return nil
@@ -151,6 +143,6 @@ func (r *messageReader) end() error {
 
 // drop forgets the message that is being read.
 func (r *messageReader) drop() {
-	r.memory.give(r.held)
-	r.begun, r.text, r.held = false, nil, 0
+	r.memory.give(r.taken)
+	r.begun, r.text, r.taken = false, nil, 0
 }

@@ -8,16 +8,17 @@ import (
 	"testing"
 )
 
-// likeRod connects like rod, with rod's key, and sends first.
+// likeRod connects like rod, with rod's key, and then sends first.
 func likeRod(t *testing.T, addr, path, first string) *bufio.Reader {
 	t.Helper()
 	conn := connect(t, addr)
-	io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: nil\r\nUser-Agent: Go-http-client/1.1\r\n\r\n"+first)
+	io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: nil\r\nUser-Agent: Go-http-client/1.1\r\n\r\n")
 	br := bufio.NewReader(conn)
 	res, err := http.ReadResponse(br, &http.Request{Method: http.MethodGet})
 	if err != nil || res.StatusCode != http.StatusSwitchingProtocols || res.Header.Get("Sec-WebSocket-Accept") != acceptKey("nil") {
 		t.Fatalf("%v, %v", res, err)
 	}
+	io.WriteString(conn, first)
 	return br
 }
 

@@ -28,13 +28,12 @@ type Proxy struct {
 	arriving arriving
 
 	start   sync.Once      // by Serve
-	wg      sync.WaitGroup // the relays, and followSource
+	running sync.WaitGroup // the relays, the WebSockets' requests, and followSource
 	served  atomic.Int32   // requests of admitted clients that are being served
 	waiting atomic.Int32   // those of them that wait for a browser
 	count   atomic.Uint64  // of the clients: connections and requests
 
-	mu     sync.Mutex // guards the fields that follow
-	ending bool       // from now on wg gets no more
+	mu     sync.Mutex // guards relays, the end of done, and what is added to running
 	relays map[*relay]struct{}
 }
 
@@ -66,7 +65,10 @@ func New(source Source, opts *Options) *Proxy {
 		source: source,
 		opts:   opts.withDefaults(),
 		done:   make(chan struct{}),
-		limits: limits{memory: processMemory, buffered: MaxBuffered, tapBytes: tapBytes, closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second},
+		limits: limits{
+			memory: processMemory, buffered: MaxBuffered, tapBytes: tapBytes,
+			closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second,
+		},
 		slots:  make(chan struct{}, maxExchanges),
 		relays: map[*relay]struct{}{},
 	}
@@ -91,7 +93,8 @@ func (p *Proxy) Serve(ln net.Listener) error {
 	addr, ok := ln.Addr().(*net.TCPAddr)
 	if !ok || !addr.IP.IsLoopback() {
 		ln.Close()
-		return fmt.Errorf("cdpproxy: serve %v: a CDP endpoint gives full control of a browser, so it is served on loopback only", ln.Addr())
+		return fmt.Errorf("cdpproxy: serve %v: a CDP endpoint gives full control of a browser, so it is served on "+
+			"loopback only", ln.Addr())
 	}
 	if p.opts.Rule == nil {
 		ln.Close()
@@ -99,17 +102,12 @@ func (p *Proxy) Serve(ln net.Listener) error {
 	}
 	if p.opts.Token == "" && (p.opts.RequireToken || !PeerProof) {
 		ln.Close()
-		return fmt.Errorf("cdpproxy: serve %v: no token is set, so no client could ever be let in", ln.Addr())
+		return fmt.Errorf("cdpproxy: serve %v: no token is set, so no client could ever be admitted", ln.Addr())
 	}
-	p.start.Do(func() { p.wg.Go(p.followSource) })
+	p.start.Do(func() { p.running.Go(p.followSource) })
 	err := p.server.Serve(ln)
-	select {
-	case <-p.done:
-		return nil
-	default:
-	}
-	if errors.Is(err, net.ErrClosed) || errors.Is(err, http.ErrServerClosed) {
-		return nil // the owner of the listener closed it
+	if p.ended() || errors.Is(err, net.ErrClosed) || errors.Is(err, http.ErrServerClosed) {
+		return nil // or the owner of the listener closed it
 	}
 	return fmt.Errorf("cdpproxy: serve %v: %w", ln.Addr(), err)
 }
@@ -131,8 +129,7 @@ func (p *Proxy) RequiresToken() bool { return p.opts.RequireToken || p.strict.Lo
 func (p *Proxy) Shutdown(ctx context.Context) error {
 	p.start.Do(func() {}) // from now on Serve starts nothing
 	p.mu.Lock()
-	if !p.ending {
-		p.ending = true
+	if !p.ended() {
 		close(p.done)
 	}
 	p.mu.Unlock()
@@ -146,7 +143,7 @@ func (p *Proxy) Shutdown(ctx context.Context) error {
 			r.cut()
 		}
 	})
-	p.wg.Wait()
+	p.running.Wait()
 	stop()
 	if err != nil {
 		p.server.Close()
@@ -171,6 +168,27 @@ func (p *Proxy) followSource() {
 	}
 }
 
+// ended reports whether Shutdown has begun.
+func (p *Proxy) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// enter lets Shutdown wait for running.Done. It reports false if Shutdown has begun.
+func (p *Proxy) enter() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended() {
+		return false
+	}
+	p.running.Add(1)
+	return true
+}
+
 // add registers a relay. It reports false when the proxy is ending or r's browser is
 // no longer the current one.
 //
@@ -178,23 +196,22 @@ func (p *Proxy) followSource() {
 // reaches r through followSource, and an earlier one is seen here: no client can
 // stay with a browser that has been replaced.
 func (p *Proxy) add(r *relay) bool {
-	p.mu.Lock()
-	ending := p.ending
-	if !ending {
-		p.relays[r] = struct{}{}
-		p.wg.Add(1)
+	if !p.enter() {
+		return false
 	}
+	p.mu.Lock()
+	p.relays[r] = struct{}{}
 	p.mu.Unlock()
-	if !ending && !p.stillCurrent(r.browser) {
+	if p.ended() || !p.stillCurrent(r.browser) {
 		p.remove(r)
 		return false
 	}
-	return !ending
+	return true
 }
 
 // remove is the last step of a relay.
 func (p *Proxy) remove(r *relay) {
-	defer p.wg.Done()
+	defer p.running.Done()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.relays, r)

@@ -3,7 +3,6 @@ package cdpproxy
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"sync"
@@ -31,14 +30,16 @@ type ending struct {
 	reason string
 }
 
+func (e ending) Error() string { return e.reason }
+
 // relay is one client with its connection to the browser. It has two goroutines:
 //
 //	read  reads the client: its messages are judged, and sent to the browser
-//	run   forwards the bytes of a dialed browser to the client, and ends the relay
+//	run   sends what the browser sends to the client, and ends the relay
 //
-// A browser that is a Go value sends its messages itself, as to any [browser.Client]. Both
-// connections end together: Chromium ends a connection that is half open. See
-// specs/platform-notes.md, "Chromium's DevTools server".
+// While the client of a dialed browser is behind, a third one sends what waits for it
+// (downstream.flush). Both connections end together: Chromium ends a connection that is half
+// open. See specs/platform-notes.md, "Chromium's DevTools server".
 type relay struct {
 	proxy   *Proxy
 	browser *Browser
@@ -52,13 +53,14 @@ type relay struct {
 	reader  messageReader // of the client's stream
 	left    chan struct{} // closed when the client has closed its side
 
-	conn   browser.Conn
-	dialed *dialed      // conn, if the browser was dialed; else nil
-	frames frameScanner // of its stream
-	tapped tapReader    // of its stream
+	conn     browser.Conn
+	dialed   *dialed   // conn, if the browser was dialed; else nil
+	greeting []byte    // that came with its response
+	tapped   tapReader // of its stream
 
-	mu  sync.Mutex // guards why
-	why *ending    // the first reason to end; nil until then
+	mu       sync.Mutex // guards the fields that follow until ctx ends
+	why      ending     // the first reason to end
+	deadline time.Time  // for the client to read the rest
 }
 
 func newRelay(p *Proxy, b *Browser, who *Client) *relay {
@@ -67,39 +69,54 @@ func newRelay(p *Proxy, b *Browser, who *Client) *relay {
 	who.Done = r.ctx.Done()
 	memory := p.limits.memory
 	r.down = downstream{limit: p.limits.buffered, memory: memory, failed: func() { r.end(ending{}) }}
+	switch {
+	case b.Value != nil:
+		r.down.filled = make(chan struct{}, 1)
+	case canEndWrites:
+		r.down.grace = clientGrace
+	}
 	r.reader = messageReader{memory: memory, onMessage: r.judge, onControl: r.control}
 	r.tapped = tapReader{taps: &p.taps, client: who, memory: memory}
 	return r
 }
 
-// abandon closes the connection to the browser of a relay that does not start.
+// abandon ends a registered relay that does not start.
 func (r *relay) abandon() {
 	r.conn.Close()
 	r.down.drop()
+	r.proxy.remove(r)
 }
 
-// start begins to relay, after the client has its response. It takes over both
-// connections. fromClient and fromBrowser came with the handshakes.
-func (r *relay) start(client *net.TCPConn, fromClient, fromBrowser []byte) {
+// start begins to relay, after the client has its response. It takes over the client's
+// connection.
+func (r *relay) start(client *net.TCPConn) {
 	r.client = client
 	r.down.start(client)
 	r.proxy.opts.Rule.Joined(r.who, func(reason string) { r.end(ending{closePolicy, reason}) })
-	go r.read(fromClient)
-	go r.run(fromBrowser)
+	go r.read()
+	go r.run()
 }
 
 // end begins the relay's end; the first reason wins. It does not block.
 func (r *relay) end(e ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.why != nil {
+	if r.ended() {
 		return
 	}
-	r.why = &e
+	r.why, r.deadline = e, time.Now().Add(r.proxy.limits.closeTimeout)
 	if r.dialed != nil {
 		r.dialed.conn.SetReadDeadline(time.Unix(1, 0)) // wakes run
 	}
 	r.cancel()
+}
+
+// fail ends the relay because of an error: one of the client's connection, unless it is an
+// [ending].
+func (r *relay) fail(err error) {
+	var e ending
+	errors.As(err, &e)
+	r.end(e)
 }
 
 // ended reports whether there is a reason to end.
@@ -125,40 +142,37 @@ func (r *relay) cut() {
 	r.down.abort()
 }
 
-func (r *relay) tooSlow() {
-	r.end(ending{closePolicy, "this client reads too slowly: the endpoint keeps no more for it, and drops nothing silently"})
-}
-
 func (r *relay) upstreamLost() {
 	r.end(ending{closeGoingAway, r.browser.label() + " closed this connection: it ended, or the page did"})
 }
 
 // run is the goroutine that owns the relay's end.
-func (r *relay) run(fromBrowser []byte) {
+func (r *relay) run() {
 	if r.dialed != nil {
-		r.relayBytes(fromBrowser)
+		r.relayBytes()
+	} else {
+		r.relayMessages()
 	}
 	<-r.ctx.Done()
 	if r.why.code == 0 {
 		r.client.Close()
 		r.down.drop()
-	} else {
-		var frame []byte
-		if !r.noClose {
-			frame = closeFrame(r.why.code, r.why.reason)
-		}
-		r.down.close(frame, time.Now().Add(r.proxy.limits.closeTimeout))
 	}
+	var frame []byte
+	if !r.noClose {
+		frame = closeFrame(r.why.code, r.why.reason)
+	}
+	r.down.close(frame, r.deadline)
 	r.conn.Close()
+	r.down.finish()
 	// A close with unread bytes would reset the connection, and could destroy the close
 	// frame on its way: the client closes its side first.
-	r.down.flushed.Wait()
 	<-r.left
 	r.client.Close()
-	r.down.drop()
 	r.tapped.drop()
 	r.proxy.opts.Rule.Left(r.who)
-	r.proxy.opts.Logger.Debug("cdp client left", "client", r.who.Number, "browser", r.browser.Name, "code", r.why.code, "reason", r.why.reason)
+	r.proxy.opts.Logger.Debug("cdp client left", "client", r.who.Number, "browser", r.browser.Name,
+		"code", r.why.code, "reason", r.why.reason)
 	r.proxy.limits.memory.release()
 	r.proxy.remove(r)
 }
@@ -188,10 +202,9 @@ func receive(conn net.Conn, each func(data []byte, drained bool, err error) bool
 
 // read is the goroutine that reads the client. Once the relay has ended it ignores the
 // bytes, until the client has closed its side.
-func (r *relay) read(first []byte) {
+func (r *relay) read() {
 	defer close(r.left)
 	defer r.reader.drop()
-	r.fromClient(first)
 	receive(r.client, func(data []byte, _ bool, err error) bool {
 		r.fromClient(data)
 		if err != nil {
@@ -205,9 +218,8 @@ func (r *relay) fromClient(data []byte) {
 	if r.ended() {
 		return
 	}
-	var protocol *protocolError
-	if errors.As(r.reader.feed(data), &protocol) {
-		r.end(ending{protocol.code, protocol.text})
+	if err := r.reader.feed(data); err != nil {
+		r.fail(err)
 	}
 }
 
@@ -235,26 +247,28 @@ func (r *relay) judge(text []byte) error {
 		return errEnded
 	}
 	r.proxy.taps.record(r.who, FromClient, text)
-	m, err := ParseCommand(text)
+	m, err := browser.ParseCommand(text)
+	if err == nil && r.dialed == nil {
+		err = m.Normalize()
+	}
 	if err != nil {
-		m.Session = "" // not to be trusted
-		r.respond(errorReply(m, -32700, fmt.Sprintf("%v; the endpoint's rules apply to what they can read", err)))
+		r.respond(m.Response(nil, err))
 		return nil
 	}
-	m.Client = r.who
-	switch v := r.proxy.opts.Rule.Judge(m); v.Action {
+	switch v := r.proxy.opts.Rule.Judge(r.who, &m); v.Action {
 	case Allow:
 		if now, _ := r.proxy.source.Browser(); r.endIfReplaced(now) {
 			return errEnded
 		}
-		r.conn.Send(text)
+		r.conn.Send(m)
+		r.proxy.opts.Rule.Sent(r.who, &m)
 	case Ignore:
-		r.respond(doneReply(m, v.Result))
+		r.respond(m.Response(v.Result, nil))
 	case Disconnect:
-		r.respond(doneReply(m, nil))
+		r.respond(m.Response(nil, nil))
 		r.end(ending{closeNormal, v.Reason})
 	default:
-		r.respond(errorReply(m, refusedCode, v.Reason))
+		r.respond(m.Response(nil, errors.New(v.Reason)))
 	}
 	return nil
 }
@@ -268,11 +282,8 @@ func (r *relay) respond(text []byte) {
 }
 
 func (r *relay) insert(op byte, payload []byte) {
-	switch room, err := r.down.insert(op, payload); {
-	case err != nil:
-		r.end(ending{})
-	case !room:
-		r.tooSlow()
+	if err := r.down.insert(op, payload); err != nil {
+		r.fail(err)
 	}
 }
 
@@ -294,29 +305,40 @@ func (r *relay) End(code uint16, reason string) {
 	}
 }
 
+// relayMessages sends the messages of a browser that is a Go value until the relay ends.
+func (r *relay) relayMessages() {
+	stop := context.AfterFunc(r.ctx, func() { r.client.SetDeadline(r.deadline) })
+	defer stop()
+	for {
+		select {
+		case <-r.down.filled:
+			r.down.flush()
+		case <-r.ctx.Done():
+			return
+		}
+	}
+}
+
 // relayBytes forwards the bytes of a dialed browser until it or the relay ends. It returns
 // between two frames, if the browser completes the last one soon.
-func (r *relay) relayBytes(first []byte) {
-	finishing := false
-	r.toClient(first, false)
+func (r *relay) relayBytes() {
+	r.toClient(r.greeting, false)
+	r.greeting = nil
 	receive(r.dialed.conn, func(data []byte, drained bool, err error) bool {
 		r.toClient(data, drained)
-		switch {
-		case err == nil:
-		case errors.Is(err, os.ErrDeadlineExceeded) && !finishing: // by end
-			<-r.ctx.Done()
-		default:
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) { // which is by end
 			r.upstreamLost()
-			return false
 		}
-		if !r.ended() {
-			return true
-		}
-		if !finishing {
-			finishing = true
-			r.dialed.conn.SetReadDeadline(time.Now().Add(frameGrace))
-		}
-		return !r.frames.between()
+		return err == nil && !r.ended()
+	})
+	<-r.ctx.Done()
+	if r.down.frames.between() {
+		return
+	}
+	r.dialed.conn.SetReadDeadline(time.Now().Add(frameGrace))
+	receive(r.dialed.conn, func(data []byte, drained bool, err error) bool {
+		r.toClient(data, drained)
+		return err == nil && !r.down.frames.between()
 	})
 }
 
@@ -324,7 +346,7 @@ func (r *relay) relayBytes(first []byte) {
 // a frame.
 func (r *relay) toClient(data []byte, drained bool) {
 	if r.noClose {
-		if n := r.frames.beforeClose(data); n < len(data) { // of another coordinator's browser
+		if n := r.down.frames.beforeClose(data); n < len(data) { // of another coordinator's browser
 			data = data[:n]
 			defer r.upstreamLost()
 		}
@@ -332,17 +354,14 @@ func (r *relay) toClient(data []byte, drained bool) {
 	if len(data) == 0 {
 		return
 	}
-	if !r.down.room(len(data)) {
-		r.tooSlow()
+	if err := r.down.room(len(data)); err != nil {
+		r.fail(err)
 	}
-	before := r.frames
 	if r.ended() {
-		data = data[:r.frames.finish(data)]
-	} else {
-		r.frames.scan(data)
+		data = data[:r.down.frames.rest(data)]
 	}
-	r.tapped.observe(before, data)
-	if r.down.forward(data, before, r.frames, drained) != nil {
-		r.end(ending{})
+	r.tapped.observe(r.down.frames, data)
+	if err := r.down.forward(data, drained); err != nil {
+		r.fail(err)
 	}
 }

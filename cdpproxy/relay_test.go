@@ -2,7 +2,6 @@ package cdpproxy_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"strings"
@@ -146,8 +145,7 @@ func TestShutdown(t *testing.T) {
 	if err := p.Shutdown(testContext(t)); err != nil {
 		t.Fatal(err)
 	}
-	var closed websocket.CloseError
-	if err := <-read; !errors.As(err, &closed) || closed.Code != websocket.StatusGoingAway {
+	if err := <-read; !closes(err, websocket.StatusGoingAway, "") {
 		t.Errorf("client: %v, want close 1001", err)
 	}
 	if took := time.Since(start); took > time.Second {
@@ -183,8 +181,7 @@ func TestSlowReader(t *testing.T) {
 	for i := 0; ; i++ {
 		_, b, err := c.Read(testContext(t))
 		if err != nil {
-			var closed websocket.CloseError
-			if !errors.As(err, &closed) || closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "too slowly") {
+			if !closes(err, websocket.StatusPolicyViolation, "too slowly") {
 				t.Errorf("after %d messages: %v, want close 1008", i, err)
 			}
 			break
@@ -196,6 +193,28 @@ func TestSlowReader(t *testing.T) {
 	}
 	if total < 8<<20 {
 		t.Errorf("got %d bytes, less than the bound", total)
+	}
+}
+
+// TestCloseFrameInPieces: the close frame of a browser reaches its client whole.
+func TestCloseFrameInPieces(t *testing.T) {
+	more := make(chan struct{})
+	fake := startFake(t, "127.0.0.1:0", "closes", func(conn net.Conn) {
+		conn.Write([]byte{0x88})
+		<-more
+		conn.Write([]byte{2, 3, 0xe9})
+		io.Copy(io.Discard, conn)
+	})
+	_, addr := serve(t, newSource(fake.url()), nil)
+	_, br := rawUpgrade(t, addr)
+	frame := make([]byte, 4)
+	_, err := io.ReadFull(br, frame[:1])
+	close(more)
+	if err == nil {
+		_, err = io.ReadFull(br, frame[1:])
+	}
+	if err != nil || string(frame) != "\x88\x02\x03\xe9" {
+		t.Errorf("%x, %v", frame, err)
 	}
 }
 

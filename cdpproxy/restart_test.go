@@ -70,6 +70,13 @@ func dialWith(t testing.TB, url string, o *websocket.DialOptions) *websocket.Con
 	return c
 }
 
+// closes reports whether an error of a read is a close frame with that code, and with that
+// text in its reason.
+func closes(err error, code websocket.StatusCode, reason string) bool {
+	var closed websocket.CloseError
+	return errors.As(err, &closed) && closed.Code == code && strings.Contains(closed.Reason, reason)
+}
+
 // send sends one CDP message.
 func send(t testing.TB, c *websocket.Conn, message string) {
 	t.Helper()
@@ -111,8 +118,7 @@ func TestRestart(t *testing.T) {
 
 	src.set("", "")
 	_, _, err := old.Read(ctx)
-	var closed websocket.CloseError
-	if !errors.As(err, &closed) || closed.Code != websocket.StatusGoingAway || !strings.Contains(closed.Reason, `"first" has ended`) {
+	if !closes(err, websocket.StatusGoingAway, `"first" has ended`) {
 		t.Fatalf("old client: got %v, want close 1001 that names the browser", err)
 	}
 
@@ -145,7 +151,7 @@ func TestRestart(t *testing.T) {
 	// The close reason of a switch without a pause names both.
 	src.set("third", second.URL())
 	_, _, err = again.Read(ctx)
-	if !errors.As(err, &closed) || closed.Code != websocket.StatusServiceRestart || !strings.Contains(closed.Reason, `"second" was replaced by browser "third"`) {
+	if !closes(err, websocket.StatusServiceRestart, `"second" was replaced by browser "third"`) {
 		t.Errorf("after a switch: %v", err)
 	}
 }
@@ -269,8 +275,7 @@ func TestBrowserDies(t *testing.T) {
 	call(t, conn, getVersion)
 	cdptest.Kill(c)
 	_, _, err := conn.Read(testContext(t))
-	var closed websocket.CloseError
-	if !errors.As(err, &closed) || closed.Code != websocket.StatusGoingAway || !strings.Contains(closed.Reason, `browser "first"`) {
+	if !closes(err, websocket.StatusGoingAway, `browser "first"`) {
 		t.Errorf("got %v, want close 1001 that names the browser", err)
 	}
 	status, body := get(t, addr, "/json/version", nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/internal/cdptest"
 )
 
@@ -22,7 +23,7 @@ type testRule struct {
 	seen []string
 }
 
-func (r *testRule) Judge(m *cdpproxy.Message) cdpproxy.Decision {
+func (r *testRule) Judge(_ *cdpproxy.Client, m *browser.Message) cdpproxy.Decision {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen = append(r.seen, m.Method)
@@ -60,10 +61,10 @@ func nextReply(t testing.TB, c *websocket.Conn) map[string]any {
 // ruleFunc is a function as a Rule.
 type ruleFunc struct {
 	passAll
-	judge func(*cdpproxy.Message) cdpproxy.Decision
+	judge func(*browser.Message) cdpproxy.Decision
 }
 
-func (f ruleFunc) Judge(m *cdpproxy.Message) cdpproxy.Decision { return f.judge(m) }
+func (f ruleFunc) Judge(_ *cdpproxy.Client, m *browser.Message) cdpproxy.Decision { return f.judge(m) }
 
 // TestDecisionOnTheNext: the policy may change with the browser. If a client's
 // command is judged just as another browser replaces the old one, the old one does
@@ -76,7 +77,7 @@ func TestDecisionOnTheNext(t *testing.T) {
 	})
 	next := startFake(t, "127.0.0.1:0", "next", nil)
 	src := newSource(old.url())
-	_, addr := serve(t, src, &cdpproxy.Options{Rule: ruleFunc{judge: func(*cdpproxy.Message) cdpproxy.Decision {
+	_, addr := serve(t, src, &cdpproxy.Options{Rule: ruleFunc{judge: func(*browser.Message) cdpproxy.Decision {
 		src.set("next", next.url())
 		return cdpproxy.Decision{}
 	}}})

@@ -17,6 +17,7 @@ func TestMain(m *testing.M) {
 		connectAsChild(child)
 		return
 	}
+	cdpproxy.KnowNoPrograms()
 	os.Exit(cdptest.Main(m))
 }
 

@@ -35,8 +35,6 @@ type About struct {
 	// Agents asks the window for those who use its browser without the endpoint, until ctx
 	// ends. Nil: there are none.
 	Agents func(ctx context.Context) ([]Agent, error)
-	// Last is what clients did last, by [Client.ID].
-	Last map[string]LastAction
 }
 
 // Agent is an MCP session.
@@ -105,9 +103,11 @@ func (s *Status) html(url, help string, agents []Agent, unknown error) string {
 	write("<p>Give CDP clients this address: <code>%v</code>. It stays the same when the browser restarts.</p>\n", url)
 	switch {
 	case s.Browser != "":
-		write("<p>Behind it is <b>%v</b>. What clients may do in it is decided by the window's settings%v.</p>\n", s.Browser, now(s.Access))
+		write("<p>Behind it is <b>%v</b>. What clients may do in it is decided by the window's settings%v.</p>\n",
+			s.Browser, now(s.Access))
 	case s.Waiting > 0:
-		write("<p><b>The window has no browser now, and %v for one.</b> %v</p>\n", count(s.Waiting, "client waits", "clients wait"), help)
+		write("<p><b>The window has no browser now, and %v for one.</b> %v</p>\n",
+			count(s.Waiting, "client waits", "clients wait"), help)
 	default:
 		write("<p><b>The window has no browser now.</b> %v</p>\n", help)
 	}
@@ -125,12 +125,9 @@ func (s *Status) html(url, help string, agents []Agent, unknown error) string {
 	if len(s.Clients) > 0 {
 		write("<table>\n<tr><th>No.<th>CDP client<th>Connected to<th>Last action<th>Since\n")
 		for _, c := range s.Clients {
-			var last *LastAction
-			if did, ok := s.Last[c.ID]; ok {
-				last = &did
-			}
 			write("<tr><td>%v<td>%v<td>%v <code>%v</code><td>%v<td>%v\n",
-				c.Number, cmp.Or(c.UserAgent, "does not say its name"), c.browser.label(), c.Path, last, ago(c.Since))
+				c.Number, cmp.Or(c.UserAgent, "does not say its name"), c.browser.label(), c.Path,
+				c.Last.Load(), ago(c.Since))
 		}
 		write("</table>\n")
 	}

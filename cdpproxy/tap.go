@@ -151,11 +151,10 @@ func (l *tapReader) observe(frames frameScanner, data []byte) {
 		return
 	}
 	if l.reader == nil {
-		data = data[frames.finish(data):]
-		if !frames.between() {
+		if data = data[frames.rest(data):]; len(data) == 0 {
 			return
 		}
-		l.reader = &messageReader{unmasked: true, memory: l.memory, onMessage: l.message, onControl: func(byte, []byte) error { return nil }}
+		l.reader = &messageReader{unmasked: true, memory: l.memory, onMessage: l.message, onControl: ignore}
 	}
 	if l.reader.feed(data) != nil {
 		l.drop() // not a valid message, or too large; the client may
@@ -174,3 +173,5 @@ func (l *tapReader) message(text []byte) error {
 	l.taps.record(l.client, FromBrowser, text)
 	return nil
 }
+
+func ignore(byte, []byte) error { return nil }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha1"
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -19,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/dial"
 )
 
@@ -107,7 +107,8 @@ func (u *upstream) readResponse(method string) (*http.Response, error) {
 	u.in.N = maxResponseHeader
 	res, err := http.ReadResponse(u.br, &http.Request{Method: method})
 	if err != nil && u.in.N <= 0 {
-		return nil, fmt.Errorf("the program at %s sends HTTP headers of more than %d bytes: it is not a browser", u.host, maxResponseHeader)
+		return nil, fmt.Errorf("the program at %s sends HTTP headers of more than %d bytes: it is not a browser",
+			u.host, maxResponseHeader)
 	}
 	return res, err
 }
@@ -137,9 +138,10 @@ func (u *upstream) verify() error {
 		URL string `json:"webSocketDebuggerUrl"`
 	}
 	if res.StatusCode != http.StatusOK || json.Unmarshal(body, &version) != nil {
-		return fmt.Errorf("the program at %s is not a CDP browser: it answers /json/version with HTTP %d", u.host, res.StatusCode)
+		return fmt.Errorf("the program at %s is not a CDP browser: it answers /json/version with HTTP %d",
+			u.host, res.StatusCode)
 	}
-	if ws, err := url.Parse(version.URL); err != nil || subtle.ConstantTimeCompare([]byte(ws.EscapedPath()), []byte(u.path)) == 0 {
+	if ws, err := url.Parse(version.URL); err != nil || !sameSecret(ws.EscapedPath(), u.path) {
 		return fmt.Errorf("another browser listens at %s now", u.host)
 	}
 	return nil
@@ -163,7 +165,8 @@ func (u *upstream) upgrade(path, agent string) error {
 	rand.Read(random[:]) // never fails
 	key := base64.StdEncoding.EncodeToString(random[:])
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: %s\r\nSec-WebSocket-Version: 13\r\n", path, u.host, key)
+	fmt.Fprintf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: "+
+		"%s\r\nSec-WebSocket-Version: 13\r\n", path, u.host, key)
 	if agent != "" {
 		fmt.Fprintf(&b, "User-Agent: %.200s\r\n", agent)
 	}
@@ -179,7 +182,7 @@ func (u *upstream) upgrade(path, agent string) error {
 		body, err := u.readBody(res, maxVersion)
 		return errors.Join(&answered{res.StatusCode, strings.TrimSpace(string(body))}, err)
 	}
-	if res.Header.Get("Sec-WebSocket-Accept") != acceptKey(key) || !strings.EqualFold(res.Header.Get("Upgrade"), "websocket") {
+	if res.Header.Get("Sec-WebSocket-Accept") != acceptKey(key) || !headerHas(res.Header, "Upgrade", "websocket") {
 		return errors.New("the browser's WebSocket handshake is wrong")
 	}
 	if res.Header.Get("Sec-WebSocket-Extensions") != "" {
@@ -205,7 +208,7 @@ func acceptKey(key string) string {
 type dialed struct{ conn *net.TCPConn }
 
 // Send implements [browser.Conn].
-func (d *dialed) Send(message []byte) { d.write(opText, message) }
+func (d *dialed) Send(m browser.Message) { d.write(opText, m.Text) }
 
 // write sends a frame. Its mask is zero: a mask protects servers of the web from pages,
 // and there is none here. An error is that of the connection, whose reader gets it too.

@@ -49,7 +49,7 @@ func valueDocument(ctx context.Context, b *Browser, r *http.Request, path, own s
 	case "protocol":
 		var text strings.Builder
 		err = discovery.WriteProtocol(&text)
-		return &document{http.StatusOK, http.Header{"Content-Type": {discovery.ContentType}}, []byte(text.String())}, err
+		return jsonDocument([]byte(text.String())), err
 	case "new":
 		if r.Method != http.MethodPut {
 			d := textDocument(http.StatusMethodNotAllowed, "a page is opened with PUT")
@@ -70,7 +70,11 @@ func valueDocument(ctx context.Context, b *Browser, r *http.Request, path, own s
 		return nil, err
 	}
 	text, err := json.MarshalIndent(answer, "", "   ")
-	return &document{http.StatusOK, http.Header{"Content-Type": {discovery.ContentType}}, text}, err
+	return jsonDocument(text), err
+}
+
+func jsonDocument(text []byte) *document {
+	return &document{http.StatusOK, http.Header{"Content-Type": {discovery.ContentType}}, text}
 }
 
 func textDocument(status int, text string) *document {

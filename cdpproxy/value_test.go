@@ -62,8 +62,8 @@ type valueConn struct {
 	to    browser.Client
 }
 
-func (c *valueConn) Send(message []byte) { c.to.Send(message) }
-func (c *valueConn) Close()              { c.value.left <- c.page }
+func (c *valueConn) Send(m browser.Message) { c.to.Send(m.Text) }
+func (c *valueConn) Close()                 { c.value.left <- c.page }
 
 // valueSource is a source of v, whose first browser is v's.
 func valueSource(v *value) *source {
@@ -151,7 +151,7 @@ func TestValueMessages(t *testing.T) {
 		t.Error(err)
 	}
 	(<-v.joined).End(1008, "stopped by the value")
-	if err := <-read; websocket.CloseStatus(err) != websocket.StatusPolicyViolation || !strings.Contains(err.Error(), "stopped by the value") {
+	if err := <-read; !closes(err, websocket.StatusPolicyViolation, "stopped by the value") {
 		t.Errorf("the client gets %v", err)
 	}
 	if page := <-v.left; page != "1" {
@@ -163,7 +163,7 @@ func TestValueMessages(t *testing.T) {
 	if _, got, err := c.Read(testContext(t)); err != nil {
 		t.Errorf("%s %v, want the welcome", got, err)
 	}
-	if _, _, err := c.Read(testContext(t)); websocket.CloseStatus(err) != websocket.StatusGoingAway || !strings.Contains(err.Error(), "closed this connection") {
+	if _, _, err := c.Read(testContext(t)); !closes(err, websocket.StatusGoingAway, "closed this connection") {
 		t.Errorf("the client gets %v", err)
 	}
 	<-v.left
@@ -215,6 +215,28 @@ func TestValueSlowReader(t *testing.T) {
 	}
 	conn.Close()
 	<-v.left
+}
+
+// TestValueWithoutMemory: a message for a client that reads needs memory too, unless it is
+// small. The reason names what is used up.
+func TestValueWithoutMemory(t *testing.T) {
+	v := newValue()
+	_, addr := serveLimited(t, valueSource(v), nil, cdpproxy.Limits{Memory: 1 << 20})
+	c := dial(t, addr, "/devtools/browser/x")
+	to := <-v.joined
+	for _, size := range []int{1000, 200 << 10, 900 << 10, 2 << 20} {
+		to.Send([]byte(strings.Repeat("x", size)))
+		for got := []byte(nil); len(got) != size; { // the first is the welcome
+			var err error
+			if _, got, err = c.Read(testContext(t)); err != nil {
+				if size < 1<<20 || !closes(err, websocket.StatusTryAgainLater, "1 MB for messages are used up") {
+					t.Errorf("%d bytes: %v", size, err)
+				}
+				return
+			}
+		}
+	}
+	t.Error("a message that is larger than the memory has come")
 }
 
 // TestPongsNotRead: pongs that a client does not read count what they take in memory.

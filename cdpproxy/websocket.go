@@ -1,13 +1,14 @@
 package cdpproxy
 
 import (
+	"bufio"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 )
@@ -33,7 +34,8 @@ func checkUpgrade(r *http.Request) *refusal {
 		return &refusal{http.StatusMethodNotAllowed, "a WebSocket is opened with GET and HTTP/1.1"}
 	}
 	if v := r.Header.Get("Sec-WebSocket-Version"); v != "13" {
-		return &refusal{http.StatusUpgradeRequired, fmt.Sprintf("Sec-WebSocket-Version %q refused: this endpoint speaks version 13", v)}
+		return &refusal{http.StatusUpgradeRequired, fmt.Sprintf("Sec-WebSocket-Version %q refused: this endpoint "+
+			"speaks version 13", v)}
 	}
 	// Like Chromium, take any: rod's is "nil", not 16 bytes in base64.
 	if r.Header.Get("Sec-WebSocket-Key") == "" {
@@ -61,144 +63,136 @@ func forBrowser(path string) bool {
 // serveWebSocket connects the client with the current browser and hands both to a
 // relay. It calls served when the relay counts as a client.
 func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path string, served func()) {
-	if no := checkUpgrade(r); no != nil {
-		if no.status == http.StatusUpgradeRequired {
-			w.Header().Set("Sec-WebSocket-Version", "13")
-		}
+	path = strings.TrimSuffix(path, "/")
+	no := checkUpgrade(r)
+	if no == nil && !strings.HasPrefix(path, "/devtools/") {
+		no = &refusal{http.StatusNotFound, "no such WebSocket. Connect to the webSocketDebuggerUrl that http://" +
+			ownHost(r) + "/json/version names."}
+	}
+	if no == nil && !p.enter() {
+		no = shuttingDown
+	}
+	if no != nil {
 		p.refuse(w, r, no)
 		return
 	}
-	path = strings.TrimSuffix(path, "/")
-	if !strings.HasPrefix(path, "/devtools/") {
-		p.refuse(w, r, &refusal{http.StatusNotFound, "no such WebSocket. Connect to the webSocketDebuggerUrl that http://" + ownHost(r) + "/json/version names."})
+	defer p.running.Done()
+	conn, in, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		p.refuse(w, r, &refusal{http.StatusInternalServerError, "this connection cannot become a WebSocket"})
 		return
 	}
-	var (
-		up      *joined
-		other   *answered
-		refused *refusal // by the rule
-	)
-	no := p.withBrowser(r, false, func(ctx context.Context, b *Browser) error {
-		rel := newRelay(p, b, p.client(r, b, path, nil))
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	watched := make(chan *refusal, 1)
+	go watchSilent(in.Reader, cancel, watched)
+	var rel *relay
+	no = p.withBrowser(r.WithContext(ctx), false, func(ctx context.Context, b *Browser) error {
+		rel = newRelay(p, b, p.client(r, b, path, nil))
 		rel.noClose = !readsCloseFrames(r.Header.Get("Sec-WebSocket-Key"))
-		var err error
-		other = nil
 		// Before the dial: a user who is asked may take longer than the timeout of an
 		// exchange.
-		if refused, err = p.join(ctx, rel.who); refused != nil || err != nil {
+		if err := p.join(ctx, rel.who); err != nil {
 			return err
 		}
-		up, err = p.connect(ctx, rel, r)
+		err := rel.connect(ctx, r)
 		// "No such page" is a valid response; "no such browser" means another
 		// browser on this one's old port.
-		if errors.As(err, &other) && !forBrowser(path) {
-			return nil
+		if other := new(answered); errors.As(err, &other) && !forBrowser(path) {
+			err = &refusal{other.status, fmt.Sprintf("the browser refuses %s: %s. `/json/list` names the pages that "+
+				"it has now.", path, other.text)}
 		}
 		return err
 	})
-	if no == nil {
-		no = refused
+	connected := no == nil
+	conn.SetReadDeadline(time.Unix(1, 0)) // wakes watchSilent
+	if early := <-watched; early != nil {
+		no = early
 	}
-	switch {
-	case no != nil:
-		p.refuse(w, r, no)
-	case up == nil:
-		p.refuse(w, r, &refusal{other.status, fmt.Sprintf("the browser refuses %s: %s. `/json/list` names the pages that it has now.", path, other.text)})
-	default:
-		p.hijack(w, r, up, served)
+	if no != nil {
+		if connected {
+			rel.abandon()
+		}
+		p.turnAway(conn, r, no)
+		return
 	}
-}
-
-// joined is a registered relay that is connected to its browser.
-type joined struct {
-	*relay
-	greeting []byte // that came with the browser's 101
-}
-
-// connect connects the relay to its browser and registers it. Nothing has been written to
-// the client yet.
-func (p *Proxy) connect(ctx context.Context, rel *relay, r *http.Request) (up *joined, err error) {
-	up = &joined{relay: rel}
-	if rel.browser.Value == nil {
-		rel.down.direct = canEndWrites
-		rel.dialed, up.greeting, err = p.dial(ctx, rel.who, rel.browser, r)
-		rel.conn = rel.dialed
-	} else {
-		rel.conn, err = openValue(ctx, rel)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !p.add(rel) {
+	// The response is sent alone: chromedp panics when data comes with it.
+	conn.SetDeadline(time.Now().Add(dialTimeout))
+	if _, err := conn.Write(switching(r.Header.Get("Sec-WebSocket-Key"))); err != nil {
+		conn.Close()
 		rel.abandon()
-		return nil, errChanged
-	}
-	return up, nil
-}
-
-// dial opens a client's WebSocket to a browser that listens.
-func (p *Proxy) dial(ctx context.Context, who *Client, b *Browser, r *http.Request) (conn *dialed, greeting []byte, err error) {
-	if err := p.acquire(ctx); err != nil {
-		return nil, nil, err
-	}
-	defer p.release()
-	u, err := dialBrowser(ctx, b)
-	if err != nil {
-		return nil, nil, err
-	}
-	path := u.path // which has the GUID
-	if !forBrowser(who.Path) {
-		path = u.base + who.Path
-	}
-	agent := r.UserAgent()
-	if r.Header.Get("Origin") == DevToolsOrigin {
-		agent = "DevTools" // its own is the browser's
-	}
-	if err := u.upgrade(path, agent); err != nil {
-		u.close()
-		return nil, nil, err
-	}
-	if !u.release() {
-		u.close()
-		return nil, nil, errChanged
-	}
-	return &dialed{u.conn}, u.leftover(), nil
-}
-
-// hijack takes the client's connection from the HTTP server and starts the relay.
-// The relay outlives this handler, whose goroutine and request would otherwise stay
-// in memory as long.
-func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, up *joined, served func()) {
-	conn, rw, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		up.abandon()
-		p.remove(up.relay)
-		p.refuse(w, r, &refusal{http.StatusInternalServerError, "this connection cannot become a WebSocket"})
 		return
 	}
 	served()
 	client := conn.(*net.TCPConn)
+	client.SetDeadline(time.Time{})
 	client.SetKeepAliveConfig(keepAlive)
-	// Bytes that the client sent early are forwarded after the browser's 101:
-	// Chromium closes the connection when a frame comes with the Upgrade.
-	early := make([]byte, rw.Reader.Buffered())
-	if _, err = io.ReadFull(rw.Reader, early); err == nil {
-		// The response is sent alone: chromedp panics when data comes with it.
-		client.SetWriteDeadline(time.Now().Add(dialTimeout))
-		_, err = client.Write(switching(r.Header.Get("Sec-WebSocket-Key")))
-		client.SetWriteDeadline(time.Time{})
+	who := rel.who
+	p.opts.Logger.Debug("cdp client joined", "client", who.Number, "agent", who.UserAgent, "browser", who.Browser,
+		"path", who.Path)
+	rel.start(client)
+}
+
+// watchSilent cancels if the client leaves, or sends anything before its response, as
+// Chromium does. It ends with a read deadline.
+func watchSilent(client *bufio.Reader, cancel context.CancelFunc, watched chan<- *refusal) {
+	var early *refusal
+	if _, err := client.ReadByte(); !errors.Is(err, os.ErrDeadlineExceeded) {
+		early = &refusal{http.StatusBadRequest, "a client may send frames once it has the response to its upgrade " +
+			"(RFC 6455 section 4.1)"}
+		cancel()
+	}
+	watched <- early
+}
+
+// connect connects the relay to its browser and registers it. Nothing has been written to
+// the client yet.
+func (r *relay) connect(ctx context.Context, request *http.Request) (err error) {
+	if r.browser.Value == nil {
+		err = r.dial(ctx, request)
+	} else {
+		r.conn, err = openValue(ctx, r)
+	}
+	if err == nil && !r.proxy.add(r) {
+		r.conn.Close()
+		r.down.drop()
+		err = errChanged
+	}
+	return err
+}
+
+// dial opens the relay's WebSocket to a browser that listens.
+func (r *relay) dial(ctx context.Context, request *http.Request) error {
+	if err := r.proxy.acquire(ctx); err != nil {
+		return err
+	}
+	defer r.proxy.release()
+	u, err := dialBrowser(ctx, r.browser)
+	if err != nil {
+		return err
+	}
+	path := u.path // which has the GUID
+	if !forBrowser(r.who.Path) {
+		path = u.base + r.who.Path
+	}
+	agent := request.UserAgent()
+	if request.Header.Get("Origin") == DevToolsOrigin {
+		agent = "DevTools" // its own is the browser's
+	}
+	err = u.upgrade(path, agent)
+	if err == nil && !u.release() {
+		err = errChanged
 	}
 	if err != nil {
-		client.Close()
-		up.abandon()
-		p.remove(up.relay)
-		return
+		u.close()
+		return err
 	}
-	who := up.who
-	p.opts.Logger.Debug("cdp client joined", "client", who.Number, "agent", who.UserAgent, "browser", who.Browser, "path", who.Path)
-	up.start(client, early, up.greeting)
+	r.dialed, r.greeting = &dialed{u.conn}, u.leftover()
+	r.conn = r.dialed
+	return nil
 }
 
 func switching(key string) []byte {
-	return []byte("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + acceptKey(key) + "\r\n\r\n")
+	return []byte("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: " +
+		"Upgrade\r\nSec-WebSocket-Accept: " + acceptKey(key) + "\r\n\r\n")
 }

@@ -1,11 +1,10 @@
 package policy
 
 import (
-	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
-
-	jsonv2 "github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
 // Permission is what a client of a window's endpoint may do.
@@ -22,10 +21,11 @@ type Permission struct {
 func (p Permission) acts() bool { return p.Mode == ModeFull || p.Mode == ModeAsk && p.Allowed }
 
 // DecideCommand decides whether a client may send a CDP command.
-func DecideCommand(p Permission, method string, params json.RawMessage) Decision {
+func DecideCommand(p Permission, method string, params []byte) Decision {
 	switch {
 	case len(params) > maxParameters && !large[method]:
-		return deny(method, fmt.Sprintf("it has more than %d MB of parameters, which would stop the browser for seconds, for all clients. Send less at a time.", maxParameters>>20))
+		return deny(method, fmt.Sprintf("it has more than %d MB of parameters, which would stop the browser for "+
+			"seconds, for all clients. Send less at a time.", maxParameters>>20))
 	case !p.acts():
 		return decideView(p, method, params)
 	case p.AllowClose:
@@ -41,7 +41,8 @@ const maxParameters = 16 << 20
 
 // large are the methods that carry files or documents, and may have more.
 var large = map[string]bool{
-	"Fetch.continueRequest": true, "Fetch.fulfillRequest": true, "Page.setDocumentContent": true, "Runtime.callFunctionOn": true, "Runtime.evaluate": true,
+	"Fetch.continueRequest": true, "Fetch.fulfillRequest": true, "Page.setDocumentContent": true,
+	"Runtime.callFunctionOn": true, "Runtime.evaluate": true,
 }
 
 // destructive are the commands that end the browser or a page's process, or open a way to
@@ -68,14 +69,14 @@ const carrier = "Target.sendMessageToTarget"
 const nesting = 4
 
 // decideFull denies what is destructive.
-func decideFull(method string, params json.RawMessage) Decision {
+func decideFull(method string, params []byte) Decision {
 	for depth := 0; method == carrier; depth++ {
 		text, ok := read(params).text("message")
 		command := read([]byte(text))
 		if method, _ = command.text("method"); !ok || depth == nesting || method == "" {
 			return deny(carrier, "the command in it cannot be read.")
 		}
-		params = json.RawMessage(command["params"])
+		params = command["params"]
 	}
 	condition, listed := destructive[method]
 	if !listed || condition != nil && !holds(condition, params) {
@@ -84,10 +85,11 @@ func decideFull(method string, params json.RawMessage) Decision {
 	if method == "Browser.close" {
 		return deny(method, "the browser stays open for its user; only this connection was closed").by(Disconnect)
 	}
-	return deny(method, "it would end the browser or a page, or let a page do so, for the user and every other client. Only the coordinator's option --allow-close permits that.")
+	return deny(method, "it would end the browser or a page, or let a page do so, for the user and every other "+
+		"client. Only the coordinator's option --allow-close permits that.")
 }
 
-func holds(condition func(arguments) bool, params json.RawMessage) bool {
+func holds(condition func(arguments) bool, params []byte) bool {
 	if len(params) == 0 || string(params) == "null" {
 		return false
 	}
@@ -119,13 +121,17 @@ const maxPixels = 1 << 28
 
 // isHugePicture: a clip has a scale, and its picture any size.
 func isHugePicture(args arguments) bool {
-	var clip struct {
-		Width  float64 `json:"width"`
-		Height float64 `json:"height"`
-		Scale  float64 `json:"scale"`
-	}
 	if args["clip"] == nil {
 		return false
 	}
-	return jsonv2.Unmarshal(args["clip"], &clip, lenient) != nil || !(clip.Width*clip.Height*clip.Scale*clip.Scale <= maxPixels)
+	clip := read(args["clip"])
+	number := func(name string) float64 {
+		n, err := strconv.ParseFloat(string(clip[name]), 64)
+		if err != nil {
+			return math.NaN()
+		}
+		return n
+	}
+	scale := number("scale")
+	return !(number("width")*number("height")*scale*scale <= maxPixels)
 }

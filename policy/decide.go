@@ -82,7 +82,8 @@ func Decide(a Actor, o Operation) Decision {
 	case o.Class == ReadOnly, c.Mode == ModeFull, c.Mode == ModeAsk && c.Granted:
 		return Decision{Outcome: Allow}
 	case c.Silent:
-		return deny(o.Name, fmt.Sprintf("the access mode of this window is %q, and a window without a folder cannot be asked.", c.Mode))
+		return deny(o.Name, fmt.Sprintf("the access mode of this window is %q, and a window without a folder cannot "+
+			"be asked.", c.Mode))
 	case c.Mode == ModeAsk:
 		return Decision{Outcome: Ask}
 	default: // view, and every mode of a newer window

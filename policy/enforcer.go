@@ -46,7 +46,8 @@ func (e *Enforcer) Permit(ctx context.Context, q Question) error {
 		case ctx.Err() != nil:
 			return fmt.Errorf("%s: wait for the user's answer: %w", q.Operation.Name, ctx.Err())
 		case err != nil:
-			return deny(q.Operation.Name, fmt.Sprintf("the access mode of this window is %q, but nobody could be asked: %v.", s.Mode, err)).Err()
+			return deny(q.Operation.Name, fmt.Sprintf("the access mode of this window is %q, but nobody could be "+
+				"asked: %v.", s.Mode, err)).Err()
 		case !answer.Allow:
 			return answer.denial(q.Operation, s).Err()
 		}
@@ -67,7 +68,8 @@ func (e *Enforcer) AwaitRevocation(ctx context.Context, a Actor, o Operation, be
 		case s.Stops(a.Name):
 			return deny(o.Name, stoppedText).Err()
 		case o.Class != ReadOnly && s.Mode.Stricter(began.Mode):
-			return deny(o.Name, fmt.Sprintf("the user changed the access mode of this window to %q during the call. What was done until then stays done.", s.Mode)).Err()
+			return deny(o.Name, fmt.Sprintf("the user changed the access mode of this window to %q during the call. "+
+				"What was done until then stays done.", s.Mode)).Err()
 		}
 		select {
 		case <-chosen:

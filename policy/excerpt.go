@@ -48,5 +48,6 @@ func join(begin, end string, all, most int) string {
 		}
 	}
 	left := max(0, all-len(begin)-len(end))
-	return fmt.Sprintf("%s …(%d bytes left out)… %s", strings.ToValidUTF8(begin, "\ufffd"), left, strings.ToValidUTF8(end, "\ufffd"))
+	return fmt.Sprintf("%s …(%d bytes left out)… %s", strings.ToValidUTF8(begin, "\ufffd"), left,
+		strings.ToValidUTF8(end, "\ufffd"))
 }

@@ -34,7 +34,8 @@ func ParseOrigins(allowed, blocked []string) (*Origins, error) {
 		from []string
 		to   *[]originPattern
 	}{{"--allowed-origins", allowed, &o.allowed}, {"--blocked-origins", blocked, &o.blocked}} {
-		texts := strings.FieldsFunc(strings.Join(list.from, ","), func(r rune) bool { return strings.ContainsRune(",; \t\r\n", r) })
+		texts := strings.FieldsFunc(strings.Join(list.from, ","),
+			func(r rune) bool { return strings.ContainsRune(",; \t\r\n", r) })
 		if len(list.from) > 0 && len(texts) == 0 {
 			return nil, fmt.Errorf("%s has no origin: name one, for example https://example.com, or omit it", list.flag)
 		}
@@ -67,11 +68,15 @@ func parseOrigin(text string) (originPattern, error) {
 		p.host, p.port = rest[:i], rest[i+1:]
 	}
 	p.host = plainHost(strings.Trim(p.host, "[]"))
-	if name := strings.TrimPrefix(p.host, "*."); name != "*" && (strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == '%' || r == '\\' }) || !plainName(name)) {
-		return p, fmt.Errorf("origin %q: write its host as a browser shows it: an IP address as 127.0.0.1 or [::1], a name in ASCII (xn--…)", text)
+	if name := strings.TrimPrefix(p.host, "*."); name != "*" && (strings.ContainsFunc(name,
+		func(r rune) bool { return r <= ' ' || r > '~' || r == '%' || r == '\\' }) || !plainName(name)) {
+		return p, fmt.Errorf("origin %q: write its host as a browser shows it: an IP address as 127.0.0.1 or [::1], "+
+			"a name in ASCII (xn--…)", text)
 	}
-	if p.port != "*" && !isPort(p.port) || p.host == "" || strings.ContainsAny(p.host, "/?#@") || strings.Contains(strings.TrimPrefix(p.host, "*."), "*") && p.host != "*" {
-		return p, fmt.Errorf("origin %q: want for example https://example.com, http://localhost:*, *.example.com or example.com", text)
+	if p.port != "*" && !isPort(p.port) || p.host == "" || strings.ContainsAny(p.host, "/?#@") ||
+		strings.Contains(strings.TrimPrefix(p.host, "*."), "*") && p.host != "*" {
+		return p, fmt.Errorf("origin %q: want for example https://example.com, http://localhost:*, *.example.com or "+
+			"example.com", text)
 	}
 	return p, nil
 }
@@ -183,7 +188,8 @@ func (o *Origins) DecideCookie(domain string, secure bool) Decision {
 		}
 	}
 	schemes := []string{"https"}
-	if ip, _ := netip.ParseAddr(host); !secure || ip.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost") {
+	if ip, _ := netip.ParseAddr(host); !secure || ip.IsLoopback() || host == "localhost" || strings.HasSuffix(host,
+		".localhost") {
 		schemes = append(schemes, "http")
 	}
 	var d Decision

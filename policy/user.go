@@ -83,7 +83,8 @@ type Answer struct {
 func (a Answer) denial(o Operation, s State) Decision {
 	switch a.Reason {
 	case "timeout":
-		return deny(o.Name, fmt.Sprintf("the access mode of this window is %q, and nobody answered the question.", s.Mode))
+		return deny(o.Name, fmt.Sprintf("the access mode of this window is %q, and nobody answered the question.",
+			s.Mode))
 	case "stopped":
 		return deny(o.Name, stoppedText)
 	case "mode":

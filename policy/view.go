@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	jsonv2 "github.com/chromedp/cdproto/cdp/jsonv2"
+	"browser-coordinator/internal/strictjson"
 )
 
 //go:embed view.txt
@@ -58,7 +58,7 @@ func LooksBy(method string) bool {
 const maxReading = 64 << 10
 
 // decideView allows what is in the list.
-func decideView(p Permission, method string, params json.RawMessage) Decision {
+func decideView(p Permission, method string, params []byte) Decision {
 	v, listed := view()[method]
 	switch reason := ""; {
 	case !listed:
@@ -95,7 +95,8 @@ func (v viewed) beyond(params []byte) string {
 	for name, value := range args {
 		i := slices.IndexFunc(v.with, func(p parameter) bool { return p.name == name })
 		if i < 0 || !v.with[i].permits(value) {
-			return fmt.Sprintf("it is not known that it only looks with this parameter: %s", cut(name+" "+string(value), 80))
+			return fmt.Sprintf("it is not known that it only looks with this parameter: %s",
+				cut(name+" "+string(value), 80))
 		}
 	}
 	for _, p := range v.with {
@@ -112,8 +113,8 @@ func (p parameter) permits(value []byte) bool {
 		n, ok := measure(value)
 		return ok && 0 <= n && n <= p.most
 	case p.value == noCode:
-		source, ok := decodeText(value)
-		return ok && hasNoCode(source)
+		source, err := strictjson.String(value)
+		return err == nil && hasNoCode(source)
 	default:
 		return p.value == "" || p.value == string(value)
 	}
@@ -121,12 +122,12 @@ func (p parameter) permits(value []byte) bool {
 
 // measure is a whole number, or how long a text or list is.
 func measure(value []byte) (n int, ok bool) {
-	if text, isText := decodeText(value); isText {
+	if text, err := strictjson.String(value); err == nil {
 		return len(text), true
 	}
 	if value[0] == '[' {
-		var items []jsonv2.Value
-		err := jsonv2.Unmarshal(value, &items, lenient)
+		var items []json.RawMessage
+		err := json.Unmarshal(value, &items)
 		return len(items), err == nil
 	}
 	n, err := strconv.Atoi(string(value))

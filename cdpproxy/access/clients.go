@@ -11,9 +11,9 @@ import (
 
 // connected is a client of the endpoint.
 type connected struct {
-	client *cdpproxy.Client
-	end    func(reason string)
-	of     *program // nil: the user was not asked
+	client  *cdpproxy.Client
+	end     func(reason string)
+	program *program // nil: the user was not asked
 }
 
 // Joined implements [cdpproxy.Rule].
@@ -29,13 +29,13 @@ func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 		end(stricterReason)
 		return
 	}
-	known := &connected{client: c, end: end}
+	each := &connected{client: c, end: end}
 	if s.Mode == policy.ModeAsk {
-		if known.of = r.programs[programOf(c)]; known.of != nil {
-			known.of.connections++
+		if each.program = r.programs[programOf(c)]; each.program != nil {
+			each.program.connections++
 		}
 	}
-	r.clients[c.ID] = known
+	r.clients[c.ID] = each
 	r.notify()
 }
 
@@ -43,11 +43,11 @@ func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 func (r *Rule) Left(c *cdpproxy.Client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known := r.clients[c.ID]
-	if known == nil {
+	each := r.clients[c.ID]
+	if each == nil {
 		return // it was not admitted
 	}
-	if p := known.of; p != nil {
+	if p := each.program; p != nil {
 		p.connections--
 		p.until = time.Now().Add(remembered)
 	}
@@ -64,8 +64,8 @@ func (r *Rule) Clients() ([]*cdpproxy.Client, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var all []*cdpproxy.Client
-	for _, known := range r.clients {
-		all = append(all, known.client)
+	for _, each := range r.clients {
+		all = append(all, each.client)
 	}
 	slices.SortFunc(all, func(a, b *cdpproxy.Client) int {
 		if order := a.Since.Compare(b.Since); order != 0 {
@@ -95,12 +95,12 @@ func (r *Rule) follow(former policy.State) {
 	for {
 		s, chosen := r.user.Access()
 		r.mu.Lock()
-		for _, known := range r.clients {
+		for _, each := range r.clients {
 			switch {
-			case s.Stops(known.client.Name):
-				known.end(stoppedReason)
-			case s.Revokes(former, known.client.Name):
-				known.end(stricterReason)
+			case s.Stops(each.client.Name):
+				each.end(stoppedReason)
+			case s.Revokes(former, each.client.Name):
+				each.end(stricterReason)
 			}
 		}
 		for id, p := range r.programs {

@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/browser"
 )
 
 // asException returns the denial of a script as the result of a script that threw
 // it, for clients that ignore a CDP error there; else nil. Playwright takes any
 // such error for a navigation, retries until its timeout, and never shows the text.
-func asException(m *cdpproxy.Message, denied error) json.RawMessage {
-	if m.Client.Name != "Playwright" || m.Method != "Runtime.evaluate" && m.Method != "Runtime.callFunctionOn" {
+func asException(c *cdpproxy.Client, m *browser.Message, denied error) []byte {
+	if c.Name != "Playwright" || m.Method != "Runtime.evaluate" && m.Method != "Runtime.callFunctionOn" {
 		return nil
 	}
 	type object map[string]any

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (r *Rule) Join(ctx context.Context, c *cdpproxy.Client) error {
 
 // programOf identifies the program of a client. Where the system does not report it, the
 // client is what it says of itself.
-func programOf(c *cdpproxy.Client) string { return c.Name + " " + c.Program() }
+func programOf(c *cdpproxy.Client) string { return cmp.Or(c.Program(), c.Name) }
 
 // answerFor returns the user's answer for the program of a client.
 func (r *Rule) answerFor(ctx context.Context, c *cdpproxy.Client, chosen <-chan struct{}) (policy.Mode, error) {
@@ -86,7 +87,8 @@ func (r *Rule) answerFor(ctx context.Context, c *cdpproxy.Client, chosen <-chan 
 	case "":
 		return r.await(ctx, c, p, chosen)
 	case refused:
-		return "", fmt.Errorf("%s. The user can be asked again in %v", refusedReason, time.Until(p.until).Round(time.Second))
+		return "", fmt.Errorf("%s. The user can be asked again in %v", refusedReason,
+			time.Until(p.until).Round(time.Second))
 	default:
 		p.until = time.Now().Add(remembered)
 		return p.answer, nil

@@ -4,10 +4,10 @@ import (
 	"context"
 	"sync"
 
-	json "github.com/chromedp/cdproto/cdp/jsonv2"
-
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/internal/notify"
+	"browser-coordinator/internal/strictjson"
 	"browser-coordinator/policy"
 )
 
@@ -66,36 +66,40 @@ func (r *Rule) Close() error {
 }
 
 // Judge implements [cdpproxy.Rule].
-func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Decision {
+func (r *Rule) Judge(c *cdpproxy.Client, m *browser.Message) cdpproxy.Decision {
 	s, _ := r.user.Access()
-	if s.Stops(m.Client.Name) { // it is being disconnected
+	if s.Stops(c.Name) { // it is being disconnected
 		return cdpproxy.Decision{Action: cdpproxy.Deny, Reason: stoppedReason}
 	}
 	d := policy.DecideCommand(policy.Permission{
-		Mode: s.Mode, Allowed: policy.Mode(m.Client.Access) == allowed, AllowClose: r.options.AllowClose,
+		Mode: s.Mode, Allowed: policy.Mode(c.Access) == allowed, AllowClose: r.options.AllowClose,
 	}, m.Method, m.Params)
 	switch d.Outcome {
 	case policy.Allow:
-		if !policy.LooksBy(m.Method) {
-			r.report(m, "sent to the browser", true)
-		}
 		return cdpproxy.Decision{}
 	case policy.Ignore:
 		return cdpproxy.Decision{Action: cdpproxy.Ignore}
 	case policy.Disconnect:
-		r.report(m, d.Denied.Reason, false)
+		r.report(c, m, d.Denied.Reason, false)
 		return cdpproxy.Decision{Action: cdpproxy.Disconnect, Reason: d.Denied.Reason}
 	}
-	r.report(m, "refused: "+d.Denied.Reason, false)
-	if thrown := asException(m, d.Err()); thrown != nil {
+	r.report(c, m, "refused: "+d.Denied.Reason, false)
+	if thrown := asException(c, m, d.Err()); thrown != nil {
 		return cdpproxy.Decision{Action: cdpproxy.Ignore, Result: thrown}
 	}
 	return cdpproxy.Decision{Action: cdpproxy.Deny, Reason: d.Err().Error()}
 }
 
-func (r *Rule) report(m *cdpproxy.Message, outcome string, ok bool) {
+// Sent implements [cdpproxy.Rule].
+func (r *Rule) Sent(c *cdpproxy.Client, m *browser.Message) {
+	if !policy.LooksBy(m.Method) {
+		r.report(c, m, "sent to the browser", true)
+	}
+}
+
+func (r *Rule) report(c *cdpproxy.Client, m *browser.Message, outcome string, ok bool) {
 	if r.options.Activity != nil {
-		r.options.Activity(Entry{m.Client, m.Method, addressOf(m), outcome, ok})
+		r.options.Activity(Entry{c, m.Method, addressOf(m), outcome, ok})
 	}
 }
 
@@ -103,15 +107,15 @@ func (r *Rule) report(m *cdpproxy.Message, outcome string, ok bool) {
 const longestAddress = 120
 
 // addressOf returns the address that a command opens, as one line; empty: it opens none.
-func addressOf(m *cdpproxy.Message) string {
+func addressOf(m *browser.Message) (address string) {
 	if m.Method != "Page.navigate" && m.Method != "Target.createTarget" {
 		return ""
 	}
-	var params struct {
-		URL string `json:"url"`
-	}
-	if json.Unmarshal(m.Params, &params, json.AllowInvalidUTF8(true)) != nil {
-		return ""
-	}
-	return policy.Excerpt(params.URL, longestAddress)
+	_ = strictjson.Members(m.Params, func(key string, value []byte) (err error) { // which the policy has read
+		if key == "url" {
+			address, err = strictjson.String(value)
+		}
+		return err
+	})
+	return policy.Excerpt(address, longestAddress)
 }

@@ -40,9 +40,9 @@ type Client interface {
 
 // Conn is the connection of one client with the browser.
 type Conn interface {
-	// Send handles the client's next command, as [cdpproxy.ParseCommand] accepts it. The
-	// calls are in order. While it blocks the client is not read. Conn keeps the message.
-	Send(message []byte)
+	// Send handles the client's next command, as [ParseCommand] and Normalize accept it. The
+	// calls are in order. While it blocks the client is not read. Conn keeps the command.
+	Send(command Message)
 	// Close ends what the client has set up, and returns when nothing is left of it. It ends
 	// a Send that blocks. Send has no effect after it.
 	Close()

@@ -6,19 +6,104 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"browser-coordinator/internal/strictjson"
 )
 
 // Message is a command, a response or an event.
 type Message struct {
 	ID      jsontext.Value `json:"id"` // of a command and its response
 	Method  string         `json:"method"`
-	Params  jsontext.Value `json:"params"`
+	Params  jsontext.Value `json:"params"` // nil if there are none
 	Result  jsontext.Value `json:"result"`
 	Error   jsontext.Value `json:"error"`
-	Session string         `json:"sessionId"`
+	Session string         `json:"sessionId"` // empty for the connection's own target
+	Text    []byte         `json:"-"`         // of a command, as its client has sent it
+}
+
+// maxBeside bounds what a command has beside its parameters: the policy bounds only these,
+// and Chromium reads all of a message while its other clients wait.
+const maxBeside = 64 << 10
+
+// ParseCommand reads a client's command at least as strictly as Chromium. Keys match
+// exactly once they are decoded, and occur once, so that a rule and the browser see the
+// same method. With an [Error] it returns the id alone, if that was read and is short: the
+// client gets it back.
+func ParseCommand(text []byte) (Message, error) {
+	m := Message{Text: text}
+	err := m.parse()
+	if err == nil {
+		return m, nil
+	}
+	if len(m.ID) > maxBeside/2 {
+		m.ID = nil
+	}
+	return Message{ID: m.ID}, &Error{Code: codeParse, Message: err.Error() + "; the endpoint's rules apply to what " +
+		"they can read"}
+}
+
+func (m *Message) parse() error {
+	if !utf8.Valid(m.Text) {
+		return errors.New("not UTF-8") // Chromium refuses it too
+	}
+	var method []byte
+	err := strictjson.Members(m.Text, func(key string, value []byte) (err error) {
+		switch key {
+		case "id":
+			m.ID = value
+		case "method":
+			method = value
+		case "params":
+			m.Params = value
+		case "sessionId":
+			if m.Session, err = strictjson.String(value); err != nil {
+				return fmt.Errorf("sessionId: %w", err)
+			}
+		} // Chromium refuses any other
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if m.Method, err = strictjson.String(method); err != nil {
+		return fmt.Errorf("method: %w", err)
+	}
+	if len(m.Text)-len(m.Params) > maxBeside {
+		return fmt.Errorf("more than %d kB beside the parameters", maxBeside>>10)
+	}
+	return nil
+}
+
+// Normalize spells a command's id and parameters as Chromium does. It has Chromium's
+// [Error] if Chromium would not execute such a command.
+func (m *Message) Normalize() error {
+	m.ID = integer(m.ID)
+	if string(m.Params) == "null" {
+		m.Params = nil
+	}
+	switch {
+	case m.ID == nil:
+		return &Error{Code: codeRequest, Message: "Message must have integer 'id' property"}
+	case m.Method == "":
+		return &Error{Code: codeRequest, Message: "Message must have string 'method' property"}
+	case len(m.Params) > 0 && m.Params[0] != '{':
+		return &Error{Code: codeRequest, Message: "Message may have object 'params' property"}
+	}
+	return nil
+}
+
+// integer returns a number that Chromium accepts as an int32, in any spelling, as
+// Chromium spells it; nil: it is none.
+func integer(value []byte) jsontext.Value {
+	n, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || n != math.Trunc(n) || n < math.MinInt32 || n > math.MaxInt32 {
+		return nil
+	}
+	return strconv.AppendInt(nil, int64(n), 10)
 }
 
 // Encode returns the message as Chromium writes it.
@@ -99,39 +184,3 @@ var ErrNoSession = &Error{Code: codeSession, Message: "Session with given id not
 
 // lenient accepts lone surrogates, which a page's text may contain.
 var lenient = jsontext.AllowInvalidUTF8(true)
-
-// ParseCommand reads a client's message, whose keys match exactly and occur once. It has
-// an [Error] for what is no command, with the id if there is one and no session.
-func ParseCommand(text []byte) (Message, error) {
-	var m Message
-	err := json.Unmarshal(text, &m, lenient)
-	m.ID = integer(m.ID)
-	if string(m.Params) == "null" {
-		m.Params = nil
-	}
-	problem := &Error{Code: codeRequest}
-	switch {
-	case err != nil:
-		problem = &Error{Code: codeParse, Message: "JSON: " + err.Error()}
-	case m.ID == nil:
-		problem.Message = "Message must have integer 'id' property"
-	case m.Method == "":
-		problem.Message = "Message must have string 'method' property"
-	case len(m.Params) > 0 && m.Params[0] != '{':
-		problem.Message = "Message may have object 'params' property"
-	default:
-		m.Result, m.Error = nil, nil
-		return m, nil
-	}
-	return Message{ID: m.ID}, problem
-}
-
-// integer returns a number that Chromium accepts as an int32, in any spelling, as
-// Chromium spells it; nil: it is none.
-func integer(value []byte) jsontext.Value {
-	n, err := strconv.ParseFloat(string(value), 64)
-	if err != nil || n != math.Trunc(n) || n < math.MinInt32 || n > math.MaxInt32 {
-		return nil
-	}
-	return strconv.AppendInt(nil, int64(n), 10)
-}

@@ -21,8 +21,11 @@ func FuzzCommand(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, wrong := ParseCommand(text)
-		if wrong != nil {
+		m, err := ParseCommand(text)
+		if err == nil {
+			err = m.Normalize()
+		}
+		if err != nil {
 			return
 		}
 		// Into a map: the names of a struct's fields would also match in other case.

@@ -158,7 +158,8 @@ func (o *Options) check(rawURL string) (*url.URL, error) {
 		return refuse("a browser on this machine speaks ws or http")
 	}
 	if !o.Remote && !Loopback(u.Hostname()) {
-		return refuse("it is not on this machine. Only an address that you name yourself, as with --attach, may be elsewhere")
+		return refuse("it is not on this machine. Only an address that you name yourself, as with --attach, may be " +
+			"elsewhere")
 	}
 	return u, nil
 }

@@ -21,7 +21,8 @@ func (t Target) At(base, revision string) Target {
 	address := base + "/devtools/page/" + t.ID
 	t.WebSocket = "ws://" + address
 	if revision != "" {
-		t.Frontend = "https://chrome-devtools-frontend.appspot.com/serve_rev/" + revision + "/inspector.html?ws=" + address
+		t.Frontend = "https://chrome-devtools-frontend.appspot.com/serve_rev/" + revision + "/inspector.html?ws=" +
+			address
 	}
 	return t
 }
@@ -46,5 +47,6 @@ type Version struct {
 
 // Version describes the browser at the WebSocket URL.
 func (p Product) Version(url string) Version {
-	return Version{Browser: p.Name, Protocol: cmp.Or(p.Protocol, "1.3"), UserAgent: p.UserAgent, V8: p.JS, WebSocket: url}
+	protocol := cmp.Or(p.Protocol, "1.3")
+	return Version{Browser: p.Name, Protocol: protocol, UserAgent: p.UserAgent, V8: p.JS, WebSocket: url}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/internal/cdptest"
 )
 
@@ -91,7 +92,7 @@ func TestLeaveWhileStopped(t *testing.T) {
 	go func() {
 		defer close(returned)
 		for range 4 { // more than a pipe holds
-			conn.Send([]byte(`{"id":1,"method":"X","params":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`))
+			conn.Send(browser.Message{ID: []byte("1"), Method: "X", Params: []byte(`{"x":"` + strings.Repeat("x", 1<<20) + `"}`)})
 		}
 	}()
 	conn.Close()

@@ -20,9 +20,9 @@ import (
 	"browser-coordinator/internal/cdptest"
 )
 
-// browser is a real Chromium that is reached in both ways: by its pipe, through the
+// chromium is a real Chromium that is reached in both ways: by its pipe, through the
 // server, and by a debugging port, for comparison.
-type browser struct {
+type chromium struct {
 	server *multiplex.Server
 	port   string // browser-level WebSocket URL of the port
 	cmd    *exec.Cmd
@@ -38,14 +38,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-var running *browser // that the tests share which do not end it
+var running *chromium // that the tests share which do not end it
 
 var shared = sync.OnceValue(func() (err error) {
 	running, err = launch()
 	return err
 })
 
-func sharedBrowser(t testing.TB) *browser {
+func sharedBrowser(t testing.TB) *chromium {
 	t.Helper()
 	if err := shared(); err != nil {
 		t.Fatalf("these tests need a browser: %v", err)
@@ -54,7 +54,7 @@ func sharedBrowser(t testing.TB) *browser {
 }
 
 // start starts a browser of the test's own.
-func start(t testing.TB) *browser {
+func start(t testing.TB) *chromium {
 	t.Helper()
 	b, err := launch()
 	if err != nil {
@@ -65,7 +65,7 @@ func start(t testing.TB) *browser {
 }
 
 // launch does not use chrome.Launch, which gives a browser only one of the two ways.
-func launch() (*browser, error) {
+func launch() (*chromium, error) {
 	found, err := chrome.Find(chrome.FindOptions{})
 	dir, err1 := os.MkdirTemp("", "multiplex-test-")
 	commands, out, err2 := os.Pipe()
@@ -81,7 +81,7 @@ func launch() (*browser, error) {
 	if os.Getuid() == 0 {
 		args = append(args, "--no-sandbox")
 	}
-	b := &browser{cmd: exec.Command(found.Path, append(args, "about:blank")...), dir: dir}
+	b := &chromium{cmd: exec.Command(found.Path, append(args, "about:blank")...), dir: dir}
 	b.cmd.ExtraFiles = []*os.File{commands, messages}
 	stderr, err := b.cmd.StderrPipe()
 	if err == nil {
@@ -117,7 +117,7 @@ func launch() (*browser, error) {
 	}
 }
 
-func (b *browser) end() {
+func (b *chromium) end() {
 	b.server.Close() // which ends the browser
 	kill := time.AfterFunc(10*time.Second, func() { b.cmd.Process.Kill() })
 	b.reader.Wait()
@@ -127,7 +127,7 @@ func (b *browser) end() {
 }
 
 // ways are the two ways to the browser, by name.
-func (b *browser) ways() map[string]string {
+func (b *chromium) ways() map[string]string {
 	return map[string]string{"port": b.port, "pipe": b.server.URL()}
 }
 

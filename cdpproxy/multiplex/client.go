@@ -2,7 +2,6 @@ package multiplex
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/coder/websocket"
 
@@ -13,11 +12,17 @@ import (
 type client struct {
 	to     browser.Client
 	server *Server
-	gone   chan struct{} // closed with left
+	gone   chan struct{} // closed when the client has left
+	root   *session      // for messages without a session; guarded by Server.mu
+}
 
-	// Guarded by Server.mu.
-	root string // the session for messages without a session
-	left bool
+// session is one that a client owns. Server.mu guards its fields.
+type session struct {
+	id     string
+	client *client
+	parent *session            // that it was attached within; nil: the client has no id for it
+	inner  map[string]*session // those that were attached within it
+	calls  map[int32]struct{}  // its commands without a response yet
 }
 
 // maxCommand is the largest message of a client. Chromium exits when a pipe brings
@@ -26,37 +31,28 @@ const maxCommand = 100<<20 - 64<<10
 
 // Send implements [browser.Conn]. The command is the client's session's, or of one within
 // it.
-func (c *client) Send(message []byte) {
-	if len(message) > maxCommand {
-		c.to.End(uint16(websocket.StatusMessageTooBig), fmt.Sprintf("a message of more than %d bytes; Chromium takes none", maxCommand))
-		return
-	}
-	m, err := browser.ParseCommand(message)
-	if err != nil {
-		c.to.Send(m.Response(nil, err))
+func (c *client) Send(m browser.Message) {
+	if len(m.Text) > maxCommand {
+		c.to.End(uint16(websocket.StatusMessageTooBig), fmt.Sprintf("a message of more than %d bytes; Chromium "+
+			"takes none", maxCommand))
 		return
 	}
 	s := c.server
 	s.mu.Lock()
-	sent := call{client: c, session: m.Session, id: m.ID}
-	known := true
-	if m.Session == "" {
-		sent.session = c.root
-	} else {
-		// The client has no id for its own session, as a connection has none.
-		owner, open := s.sessions[m.Session]
-		known = open && owner.client == c && m.Session != c.root
+	at := c.root
+	if m.Session != "" {
+		at = s.sessions[m.Session]
 	}
-	if !known {
+	if at == nil || at.client != c || m.Session != "" && at == c.root {
 		s.mu.Unlock()
 		m.Session = ""
 		c.to.Send(m.Response(nil, browser.ErrNoSession))
 		return
 	}
-	id, open := s.register(sent)
+	id, open := s.register(call{client: c, session: at, id: m.ID})
 	s.mu.Unlock()
 	if open {
-		m.ID, m.Session = id, sent.session
+		m.ID, m.Session = id, at.id
 		s.write(m, c.gone)
 	}
 }
@@ -66,11 +62,10 @@ func (c *client) Close() {
 	s := c.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.left = true
 	close(c.gone)
-	if _, open := s.sessions[c.root]; open {
+	if c.root != nil && s.sessions[c.root.id] == c.root {
 		s.forget(c.root)
-		s.detach(c.root)
+		s.detach(c.root.id)
 	}
 }
 
@@ -81,24 +76,32 @@ func (s *Server) detach(session string) {
 		return
 	}
 	m := browser.Message{ID: id, Method: "Target.detachFromTarget", Params: []byte(`{"sessionId":"` + session + `"}`)}
-	s.wg.Go(func() { s.write(m, nil) })
+	s.running.Go(func() { s.write(m, nil) })
+}
+
+// add adds a session. mu is held.
+func (s *Server) add(id string, c *client, parent *session) *session {
+	added := &session{id: id, client: c, parent: parent, inner: map[string]*session{}, calls: map[int32]struct{}{}}
+	s.sessions[id] = added
+	if parent != nil {
+		parent.inner[id] = added
+	}
+	return added
 }
 
 // forget removes a session and those that were attached within it, with the commands
 // that will get no response. mu is held.
-func (s *Server) forget(id string) {
-	gone, ok := s.sessions[id]
-	if !ok {
-		return
+func (s *Server) forget(gone *session) {
+	for _, inner := range gone.inner {
+		s.forget(inner)
 	}
-	delete(s.sessions, id)
-	maps.DeleteFunc(s.calls, func(_ int32, c call) bool { return c.session == id })
-	for inner, other := range s.sessions {
-		if other.parent == id {
-			s.forget(inner)
-		}
+	for id := range gone.calls {
+		delete(s.calls, id)
 	}
-	if c := gone.client; c.root == id && !c.left {
+	delete(s.sessions, gone.id)
+	if gone.parent != nil {
+		delete(gone.parent.inner, gone.id)
+	} else if c := gone.client; !isClosed(c.gone) {
 		// Chromium sends this to a page's client when the page closes.
 		c.to.Send([]byte(`{"method":"Inspector.detached","params":{"reason":"target_closed"}}`))
 		c.to.End(0, "")

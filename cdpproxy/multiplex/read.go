@@ -47,7 +47,8 @@ func (s *Server) respond(m *incoming) {
 	}
 	delete(s.calls, m.id)
 	if c.done == nil {
-		c.client.to.Send(m.withID(c.id, m.session != c.client.root))
+		delete(c.session.calls, m.id)
+		c.client.to.Send(m.withID(c.id, c.session.parent != nil))
 		return
 	}
 	var r struct {
@@ -70,12 +71,11 @@ func (s *Server) attached(c *client, result json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	c.root = id
-	if c.left {
+	if isClosed(c.gone) {
 		s.detach(id)
 		return errClosed
 	}
-	s.sessions[id] = session{client: c}
+	c.root = s.add(id, c, nil)
 	return nil
 }
 
@@ -94,8 +94,8 @@ func sessionOf(params json.RawMessage) (string, error) {
 
 // event forwards an event, and keeps track of the sessions. mu is held.
 func (s *Server) event(m *incoming) {
-	owner, known := s.sessions[m.session]
-	if !known && m.session != "" {
+	at := s.sessions[m.session]
+	if at == nil && m.session != "" {
 		return // of a client that has left
 	}
 	attached := m.event == "Target.attachedToTarget"
@@ -111,17 +111,17 @@ func (s *Server) event(m *incoming) {
 		switch {
 		case err != nil:
 			s.log.Warn("the browser sent an event that cannot be read", "event", m.event, "error", err)
-		case attached && known:
-			s.sessions[id] = session{owner.client, m.session}
-		case !attached:
-			s.forget(id)
+		case attached && at != nil:
+			s.add(id, at.client, at)
+		case !attached && s.sessions[id] != nil:
+			s.forget(s.sessions[id])
 		}
 	}
 	switch {
-	case !known: // the server's own
-	case m.session == owner.client.root:
-		owner.client.to.Send(m.withoutSession())
+	case at == nil: // the server's own
+	case at.parent == nil:
+		at.client.to.Send(m.withoutSession())
 	default:
-		owner.client.to.Send(m.text)
+		at.client.to.Send(m.text)
 	}
 }

@@ -28,21 +28,20 @@ type Server struct {
 	log       *slog.Logger
 	transport Transport
 	private   *private.Server
-	wg        sync.WaitGroup // the reader, the writer and what detaches clients
+	running   sync.WaitGroup // the reader, the writer and what detaches clients
 	outgoing  chan []byte    // to the writer
-	over      chan struct{}  // closed with ended
+	over      chan struct{}  // closed when the connection has ended, with mu held
 
 	mu       sync.Mutex // guards the fields that follow; nothing under it blocks
-	ended    bool
 	lastID   int32
 	calls    map[int32]call
-	sessions map[string]session // by id
+	sessions map[string]*session // by id
 }
 
 // call is a command on the connection that waits for its response.
 type call struct {
 	client  *client        // nil: the server's own
-	session string         // that it was sent to
+	session *session       // that it was sent to; nil for the server's own
 	id      jsontext.Value // of the client
 	done    chan response  // of the server's own
 }
@@ -52,21 +51,18 @@ type response struct {
 	err    error
 }
 
-// session is one that a client owns.
-type session struct {
-	client *client
-	parent string
-}
-
 // Serve serves the browser on a loopback port. It closes the transport when it ends.
 func Serve(transport Transport, logger *slog.Logger) (*Server, error) {
-	s := &Server{log: logger, transport: transport, outgoing: make(chan []byte), over: make(chan struct{}), calls: map[int32]call{}, sessions: map[string]session{}}
+	s := &Server{
+		log: logger, transport: transport, outgoing: make(chan []byte), over: make(chan struct{}),
+		calls: map[int32]call{}, sessions: map[string]*session{},
+	}
 	var err error
 	if s.private, err = private.Serve(s, logger); err != nil {
 		return nil, err
 	}
-	s.wg.Go(s.read)
-	s.wg.Go(s.writeAll)
+	s.running.Go(s.read)
+	s.running.Go(s.writeAll)
 	return s, nil
 }
 
@@ -84,17 +80,16 @@ func (s *Server) Ready(ctx context.Context) error {
 func (s *Server) Close() {
 	s.end()
 	s.private.Close()
-	s.wg.Wait()
+	s.running.Wait()
 }
 
 // end is the only place where a server begins to end.
 func (s *Server) end() {
 	s.mu.Lock()
-	if s.ended {
+	if isClosed(s.over) {
 		s.mu.Unlock()
 		return
 	}
-	s.ended = true
 	close(s.over)
 	for id, c := range s.calls {
 		if c.done != nil {
@@ -102,14 +97,23 @@ func (s *Server) end() {
 		}
 		delete(s.calls, id)
 	}
-	for id, at := range s.sessions {
-		if at.client.root == id {
+	for _, at := range s.sessions {
+		if at.parent == nil {
 			at.client.to.End(0, "")
 		}
 	}
 	s.mu.Unlock()
 	if err := s.transport.Close(); err != nil {
 		s.log.Debug("close the connection with the browser", "error", err)
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -146,13 +150,16 @@ func (s *Server) call(ctx context.Context, c call, method string, params, result
 
 // register gives a command its id on the connection; false: it has ended. mu is held.
 func (s *Server) register(c call) (id jsontext.Value, ok bool) {
-	if s.ended {
+	if isClosed(s.over) {
 		return nil, false
 	}
 	for {
 		s.lastID = max(s.lastID+1, 1) // which starts again after 2³¹ commands
 		if _, used := s.calls[s.lastID]; !used {
 			s.calls[s.lastID] = c
+			if c.session != nil {
+				c.session.calls[s.lastID] = struct{}{}
+			}
 			return strconv.AppendInt(nil, int64(s.lastID), 10), true
 		}
 	}

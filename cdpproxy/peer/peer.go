@@ -48,9 +48,13 @@ type ForeignError struct {
 
 func (e *ForeignError) Error() string {
 	if e.UID < 0 {
-		return fmt.Sprintf("cannot find out which user's program listens at %s (%v), so nothing was sent to it. The browser must run on this system, outside of other containers, as the user who runs the coordinator", e.Address, e.Cause)
+		return fmt.Sprintf("cannot find out which user's program listens at %s (%v), so nothing was sent to it. The "+
+			"browser must run on this system, outside of other containers, as the user who runs the "+
+			"coordinator", e.Address, e.Cause)
 	}
-	return fmt.Sprintf("a program of user %d listens at %s, not your browser, so nothing was sent to it. The browser has probably ended and its port was taken: start the browser again, with a free port", e.UID, e.Address)
+	return fmt.Sprintf("a program of user %d listens at %s, not your browser, so nothing was sent to it. The "+
+		"browser has probably ended and its port was taken: start the browser again, with a free "+
+		"port", e.UID, e.Address)
 }
 
 func (e *ForeignError) Unwrap() error { return e.Cause }

@@ -45,9 +45,10 @@ func Serve(value browser.Browser, logger *slog.Logger) (*Server, error) {
 	}
 	secret, id := browser.NewID(), browser.NewID()
 	s := &Server{url: fmt.Sprintf("ws://%s/%s/devtools/browser/%s", ln.Addr(), secret, id), log: logger}
-	s.proxy = cdpproxy.New(&source{value: &cdpproxy.Browser{Generation: 1, Name: "private", Value: value, ID: id}}, &cdpproxy.Options{
-		Token: secret, RequireToken: true, HoldTimeout: cdpproxy.NoHold, Rule: allow{}, Logger: logger,
-	})
+	s.proxy = cdpproxy.New(&source{value: &cdpproxy.Browser{Generation: 1, Name: "private", Value: value, ID: id}},
+		&cdpproxy.Options{
+			Token: secret, RequireToken: true, HoldTimeout: cdpproxy.NoHold, Rule: allow{}, Logger: logger,
+		})
 	s.running.Go(func() {
 		if err := s.proxy.Serve(ownUser{ln}); err != nil {
 			logger.Error("the browser is no longer served", "error", err)
@@ -78,9 +79,12 @@ func (s *source) Browser() (*cdpproxy.Browser, <-chan struct{}) { return s.value
 type allow struct{}
 
 func (allow) Join(context.Context, *cdpproxy.Client) error { return nil }
-func (allow) Judge(*cdpproxy.Message) cdpproxy.Decision    { return cdpproxy.Decision{} }
 func (allow) Joined(*cdpproxy.Client, func(string))        {}
+func (allow) Sent(*cdpproxy.Client, *browser.Message)      {}
 func (allow) Left(*cdpproxy.Client)                        {}
+func (allow) Judge(*cdpproxy.Client, *browser.Message) cdpproxy.Decision {
+	return cdpproxy.Decision{}
+}
 
 // ownUser is a listener that closes the connections of other users, where the system
 // reports them.

@@ -56,7 +56,10 @@ type Browser struct {
 // URL may use the pages. It is for this process, which puts a guarded endpoint in
 // front of it.
 func New(logger *slog.Logger) (*Browser, error) {
-	b := &Browser{id: browser.NewID(), log: logger, ending: make(chan struct{}), targets: map[string]*target{}, clients: map[*client]struct{}{}}
+	b := &Browser{
+		id: browser.NewID(), log: logger, ending: make(chan struct{}),
+		targets: map[string]*target{}, clients: map[*client]struct{}{},
+	}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	var err error
 	b.server, err = private.Serve(b, logger)
@@ -169,11 +172,11 @@ func (b *Browser) refresh(ctx context.Context) {
 	b.mu.Lock()
 	targets := slices.Clone(b.order)
 	b.mu.Unlock()
-	var asked sync.WaitGroup
+	var refreshing sync.WaitGroup
 	for _, t := range targets {
-		asked.Go(func() { t.refresh(ctx) })
+		refreshing.Go(func() { t.refresh(ctx) })
 	}
-	asked.Wait()
+	refreshing.Wait()
 }
 
 // first is the tab that responds for the browser: the oldest. mu is held.

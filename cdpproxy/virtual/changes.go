@@ -79,12 +79,13 @@ func (l *link) ownedBy(method string, owner *link) error {
 	case name == l.session.client.to.Name():
 		name = "another client, also " + name + ","
 	}
-	return refused(method + ": " + name + " has changed settings of this page, and one client at a time may do that. Disconnect it, or do without this setting")
+	return refused(method + ": " + name + " has changed settings of this page, and one client at a time may do " +
+		"that. Disconnect it, or do without this setting")
 }
 
 // set handles a command that changes a setting. mu is held.
 func (l *link) set(m *command, st setting) {
-	if l.left {
+	if l.ended {
 		return
 	}
 	if c := l.conflict(st); c != nil {
@@ -116,7 +117,7 @@ func (l *link) set(m *command, st setting) {
 // reset handles a command that resets a setting. It reaches the page unless another
 // session has the setting too. mu is held.
 func (l *link) reset(m *command, st setting) {
-	if l.left {
+	if l.ended {
 		return
 	}
 	own, other := l.own(st.key()), l.other(st.key())
@@ -161,10 +162,10 @@ func (l *link) undo() {
 			l.target.remove(c)
 		default:
 			c.ending = true
-			l.owed++
+			l.pending++
 			l.conn.start(c.setting.reset, c.setting.params(), func(json.Value, error) {
 				l.target.remove(c)
-				l.paid()
+				l.resetDone()
 			})
 		}
 	}

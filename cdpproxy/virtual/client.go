@@ -3,7 +3,6 @@ package virtual
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -25,7 +24,9 @@ type client struct {
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup // the links and the commands under way
 
-	sessions []*session // oldest first, the connection's own at the beginning; guarded by Browser.mu
+	// Guarded by Browser.mu.
+	root     *session // the connection's own
+	sessions map[string]*session
 }
 
 // newClient begins a connection whose own session is of a page, or of the browser
@@ -33,22 +34,14 @@ type client struct {
 func newClient(b *Browser, to browser.Client, t *target) *client {
 	c := &client{to: to, browser: b}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	root := &session{client: c}
+	c.root = &session{client: c}
 	if t != nil {
-		root.kind, root.target = ofPage, t
-		root.link = newLink(root, t)
+		c.root.kind, c.root.target = ofPage, t
+		c.root.link = newLink(c.root, t)
 	}
-	c.sessions = []*session{root}
+	c.sessions = map[string]*session{"": c.root}
 	b.clients[c] = struct{}{}
 	return c
-}
-
-// session returns the session with that id, or nil. mu is held.
-func (c *client) session(id string) *session {
-	if i := slices.IndexFunc(c.sessions, func(s *session) bool { return s.id == id }); i >= 0 {
-		return c.sessions[i]
-	}
-	return nil
 }
 
 // Close implements [browser.Conn]: it ends the client's sessions and resets their settings.
@@ -56,7 +49,7 @@ func (c *client) Close() {
 	b := c.browser
 	defer b.joined.Done()
 	b.mu.Lock()
-	c.sessions[0].finish(false)
+	c.root.finish(false)
 	delete(b.clients, c)
 	b.mu.Unlock()
 	c.cancel()
@@ -85,16 +78,11 @@ var browserDomains = map[string]bool{
 }
 
 // Send implements [browser.Conn]. It does not wait.
-func (c *client) Send(message []byte) {
-	m, err := browser.ParseCommand(message)
-	if err != nil {
-		c.reply(m, nil, err)
-		return
-	}
+func (c *client) Send(m command) {
 	b := c.browser
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := c.session(m.Session)
+	s := c.sessions[m.Session]
 	if s == nil {
 		m.Session = ""
 		c.reply(m, nil, browser.ErrNoSession)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
@@ -37,29 +36,35 @@ type outcome func(result json.Value, err error)
 // conn is one connection to a page's shared CDP. Commands may be started before the
 // dial. onEvent gets the events, in one order with the responses, with Browser.mu held.
 type conn struct {
+	browser *Browser
 	url     string
 	onEvent func(method string, params json.Value)
-	out     *queue
+	wake    chan struct{} // holds a value when there is something to write, or the last was
 	gone    chan struct{} // closed when no message can follow
 
-	mu      *sync.Mutex // Browser.mu, which guards the fields that follow
-	nextID  int64
-	pending map[int64]outcome // nil after the end
+	// Guarded by Browser.mu.
+	nextID   int64
+	pending  map[int64]outcome // nil after the end
+	unsent   [][]byte          // commands
+	size     int               // of these, and of those that are being written
+	finished bool              // no command follows
 }
 
 func (b *Browser) newConn(url string, onEvent func(string, json.Value)) *conn {
-	return &conn{url: url, onEvent: onEvent, out: newQueue(maxPageMessage), gone: make(chan struct{}), mu: &b.mu, pending: map[int64]outcome{}}
+	return &conn{
+		browser: b, url: url, onEvent: onEvent,
+		wake: make(chan struct{}, 1), gone: make(chan struct{}), pending: map[int64]outcome{},
+	}
 }
 
 // run dials and moves messages until ctx or the connection ends. After finish it
-// sends what is queued, waits for the responses and disconnects.
+// sends what is unsent, waits for the responses and disconnects.
 func (c *conn) run(ctx context.Context) error {
-	err := c.carry(ctx)
-	c.out.Finish(true)
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	err := c.dial(ctx)
+	c.browser.mu.Lock()
+	defer c.browser.mu.Unlock()
 	pending := c.pending
-	c.pending = nil
+	c.pending, c.unsent = nil, nil
 	for _, done := range pending {
 		done(nil, errGone)
 	}
@@ -67,7 +72,7 @@ func (c *conn) run(ctx context.Context) error {
 	return err
 }
 
-func (c *conn) carry(ctx context.Context) error {
+func (c *conn) dial(ctx context.Context) error {
 	dialing, cancelDial := context.WithTimeout(ctx, dialTimeout)
 	defer cancelDial()
 	ws, _, err := websocket.Dial(dialing, c.url, &websocket.DialOptions{HTTPClient: dial.Client(nil)})
@@ -78,13 +83,7 @@ func (c *conn) carry(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	read := make(chan error, 1)
 	go c.read(ctx, cancel, ws, read)
-	defer context.AfterFunc(ctx, func() { c.out.Finish(true) })()
-	err = c.out.Drain(func(message []byte) error {
-		// Not the connection's context: a cancelled write closes the connection.
-		writing, cancel := context.WithTimeout(context.Background(), writeTimeout)
-		defer cancel()
-		return ws.Write(writing, websocket.MessageText, message)
-	})
+	err = c.write(ctx, ws)
 	if err == nil && ctx.Err() == nil {
 		// The debugger handles a message before it sees the close frame that
 		// follows.
@@ -93,6 +92,60 @@ func (c *conn) carry(ctx context.Context) error {
 	cancel()
 	ws.CloseNow()
 	return errors.Join(err, <-read)
+}
+
+// write writes the commands in order, until finish or the end of ctx.
+func (c *conn) write(ctx context.Context, ws *websocket.Conn) error {
+	for {
+		batch, finished := c.next()
+		for _, message := range batch {
+			// Not the connection's context: a cancelled write closes the connection.
+			writing, cancel := context.WithTimeout(context.Background(), writeTimeout)
+			err := ws.Write(writing, websocket.MessageText, message)
+			cancel()
+			if err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+		if len(batch) > 0 {
+			continue
+		}
+		if finished {
+			return nil
+		}
+		select {
+		case <-c.wake:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// next returns the commands to write, after those before have been written.
+func (c *conn) next() (batch [][]byte, finished bool) {
+	c.browser.mu.Lock()
+	defer c.browser.mu.Unlock()
+	batch, c.unsent, c.size = c.unsent, nil, 0
+	for _, message := range batch {
+		c.size += len(message)
+	}
+	return batch, c.finished
+}
+
+// finish ends the connection behind what is unsent.
+func (c *conn) finish() {
+	c.browser.mu.Lock()
+	defer c.browser.mu.Unlock()
+	c.finished = true
+	c.wakeWriter()
+}
+
+// wakeWriter is called with Browser.mu held.
+func (c *conn) wakeWriter() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
 }
 
 // withoutURL keeps the secret in the URL out of logs.
@@ -118,13 +171,13 @@ func (c *conn) read(ctx context.Context, cancel context.CancelFunc, ws *websocke
 			ended <- fmt.Errorf("the page sent what is not a message: %w", err)
 			return
 		}
-		c.mu.Lock()
+		c.browser.mu.Lock()
 		c.deliver(&m)
-		c.mu.Unlock()
+		c.browser.mu.Unlock()
 	}
 }
 
-// deliver is called with mu held.
+// deliver is called with Browser.mu held.
 func (c *conn) deliver(m *browser.Message) {
 	if m.Method != "" {
 		c.onEvent(m.Method, m.Params)
@@ -147,7 +200,7 @@ func (c *conn) deliver(m *browser.Message) {
 // refusedByPage reports whether an outcome is an error of the page.
 func refusedByPage(err error) bool { return errors.As(err, new(*browser.Error)) }
 
-// start sends a command. It does not block; done may be nil. mu is held.
+// start sends a command. It does not block; done may be nil. Browser.mu is held.
 func (c *conn) start(method string, params json.Value, done outcome) {
 	if done == nil {
 		done = func(json.Value, error) {}
@@ -161,23 +214,29 @@ func (c *conn) start(method string, params json.Value, done outcome) {
 	}
 	c.nextID++
 	m := browser.Message{ID: strconv.AppendInt(nil, c.nextID, 10), Method: method, Params: params}
-	if !c.out.Put(m.Encode()) {
+	message := m.Encode()
+	if c.size > 0 && c.size+len(message) > maxPageMessage {
 		done(nil, errors.New("the debugger reads too slowly"))
 		return
 	}
 	c.pending[c.nextID] = done
+	if !c.finished {
+		c.unsent = append(c.unsent, message)
+		c.size += len(message)
+		c.wakeWriter()
+	}
 }
 
-// call sends a command and waits for its response. mu is not held.
+// call sends a command and waits for its response. Browser.mu is not held.
 func (c *conn) call(ctx context.Context, method string, params any, result any) error {
 	type reply struct {
 		result json.Value
 		err    error
 	}
 	got := make(chan reply, 1)
-	c.mu.Lock()
+	c.browser.mu.Lock()
 	c.start(method, encode(params), func(result json.Value, err error) { got <- reply{result, err} })
-	c.mu.Unlock()
+	c.browser.mu.Unlock()
 	select {
 	case r := <-got:
 		if r.err != nil || result == nil {
@@ -195,7 +254,7 @@ func (c *conn) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	_ = c.call(ctx, "JsDebug.subscribe", subscription{Events: []string{}}, nil)
-	c.out.Finish(false)
+	c.finish()
 }
 
 type subscription struct {

@@ -16,11 +16,11 @@ import (
 // would.
 
 type gathering struct {
-	events   []heldEvent
+	events   []gathered
 	replayed int // how many of the events came before the response
 }
 
-type heldEvent struct {
+type gathered struct {
 	method  string
 	params  json.Value
 	created *contextInfo // that the event reports, or nil
@@ -37,7 +37,7 @@ type contextInfo struct {
 
 // add keeps an event until the response.
 func (g *gathering) add(method string, params json.Value) {
-	e := heldEvent{method: method, params: params}
+	e := gathered{method: method, params: params}
 	switch method {
 	case "Runtime.executionContextCreated":
 		var p struct {
@@ -60,7 +60,7 @@ func (g *gathering) add(method string, params json.Value) {
 // sift returns the events to send, given the current frames; nil: unknown. In a
 // document the default context is the first. So a frame's contexts before its last
 // default one belong to earlier documents. Two processes may use the same id.
-func (g *gathering) sift(frames map[string]bool) []heldEvent {
+func (g *gathering) sift(frames map[string]bool) []gathered {
 	newest := map[int64]int{}
 	document := map[string]int{} // where each frame's current one begins
 	for i, e := range g.events {
@@ -73,7 +73,7 @@ func (g *gathering) sift(frames map[string]bool) []heldEvent {
 		}
 	}
 	living := map[int64]bool{}
-	var sent []heldEvent
+	var sent []gathered
 	for i, e := range g.events {
 		if i < g.replayed && e.created != nil {
 			frame := e.created.Aux.Frame
@@ -84,13 +84,13 @@ func (g *gathering) sift(frames map[string]bool) []heldEvent {
 		}
 		sent = append(sent, e)
 	}
-	kept := sent[:0]
+	result := sent[:0]
 	for _, e := range sent {
 		if e.of == 0 || living[e.of] || newest[e.of] >= g.replayed {
-			kept = append(kept, e)
+			result = append(result, e)
 		}
 	}
-	return kept
+	return result
 }
 
 // enableRuntime handles Runtime.enable.
@@ -108,7 +108,7 @@ func (l *link) enableRuntime(m command) {
 		}
 		l.gathering.replayed = len(l.gathering.events)
 		l.askFrames(func(main string, frames map[string]bool) {
-			l.recallDefault(main, func() {
+			l.findDefault(main, func() {
 				l.emitContexts(frames)
 				l.reply(m, result, nil)
 			})
@@ -134,14 +134,14 @@ func (l *link) askFrames(then func(main string, frames map[string]bool)) {
 	})
 }
 
-// recallDefault finds the page's default context when it is not replayed. Either
+// findDefault finds the page's default context when it is not replayed. Either
 // more than fifty others were created after it, or another Runtime.disable has made
 // the debugger forget it. An object's id names its context.
-func (l *link) recallDefault(frame string, then func()) {
-	known := slices.ContainsFunc(l.gathering.events, func(e heldEvent) bool {
+func (l *link) findDefault(frame string, then func()) {
+	replayed := slices.ContainsFunc(l.gathering.events, func(e gathered) bool {
 		return e.created != nil && e.created.Aux.Default && e.created.Aux.Frame == frame
 	})
-	if frame == "" || known {
+	if frame == "" || replayed {
 		then()
 		return
 	}
@@ -168,8 +168,9 @@ func (l *link) addDefault(frame, context string) {
 	if err != nil {
 		return
 	}
-	event := fmt.Appendf(nil, `{"context":{"id":%d,"origin":"","name":"","uniqueId":"","auxData":{"isDefault":true,"type":"default","frameId":%s}}}`, id, encode(frame))
-	e := heldEvent{method: "Runtime.executionContextCreated", params: event, created: &contextInfo{ID: id}}
+	event := fmt.Appendf(nil, `{"context":{"id":%d,"origin":"","name":"","uniqueId":"",`+
+		`"auxData":{"isDefault":true,"type":"default","frameId":%s}}}`, id, encode(frame))
+	e := gathered{method: "Runtime.executionContextCreated", params: event, created: &contextInfo{ID: id}}
 	g := l.gathering
 	// The first of its document: nothing of it was replayed before.
 	g.events = slices.Insert(g.events, 0, e)
@@ -199,7 +200,7 @@ func (t frameTree) list(ids map[string]bool) {
 func (l *link) emitContexts(frames map[string]bool) {
 	sent := l.gathering.sift(frames)
 	l.gathering = nil
-	if l.left || !l.on["Runtime"] {
+	if l.ended || !l.enabled["Runtime"] {
 		return
 	}
 	for _, e := range sent {

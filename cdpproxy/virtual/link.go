@@ -18,13 +18,14 @@ type link struct {
 	conn    *conn
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
-	undone  chan struct{} // closed when the session has ended and nothing is owed
+	// resetsDone is closed when the session has ended and no response is pending.
+	resetsDone chan struct{}
 
 	// Guarded by Browser.mu.
-	left       bool // the session has ended: no setting is changed, and nothing sent to the client
-	owed       int  // responses to resets and to scripts whose identifiers have not come yet
+	ended      bool // as the session: no setting is changed, and nothing sent to the client
+	pending    int  // responses to resets and to scripts whose identifiers have not come yet
 	subscribed map[string]bool
-	on         map[string]bool // the domains that are on, and a trace
+	enabled    map[string]bool // domains, and a trace
 	gathering  *gathering      // while Runtime.enable is being answered
 	unloaded   bool            // a worker that has not been reported as loaded
 }
@@ -32,8 +33,8 @@ type link struct {
 // newLink starts a link. Browser.mu is held.
 func newLink(s *session, t *target) *link {
 	l := &link{
-		session: s, target: t, undone: make(chan struct{}),
-		subscribed: map[string]bool{}, on: map[string]bool{},
+		session: s, target: t, resetsDone: make(chan struct{}),
+		subscribed: map[string]bool{}, enabled: map[string]bool{},
 	}
 	l.unloaded = strings.HasSuffix(t.info.Type, "worker")
 	l.ctx, l.cancel = context.WithCancel(context.Background())
@@ -89,19 +90,19 @@ func (l *link) leave() {
 
 // release begins the reset of what the session has set. mu is held.
 func (l *link) release() {
-	if l.left {
+	if l.ended {
 		return
 	}
-	l.left = true
-	l.owed++
+	l.ended = true
+	l.pending++
 	l.undo()
-	l.paid()
+	l.resetDone()
 }
 
-// paid counts a response that was owed. mu is held.
-func (l *link) paid() {
-	if l.owed--; l.left && l.owed == 0 {
-		close(l.undone)
+// resetDone counts a response that was pending. mu is held.
+func (l *link) resetDone() {
+	if l.pending--; l.ended && l.pending == 0 {
+		close(l.resetsDone)
 	}
 }
 
@@ -109,7 +110,7 @@ func (l *link) end() {
 	defer l.session.client.wg.Done()
 	// A busy page may take long, but earlier commands finish before that.
 	select {
-	case <-l.undone:
+	case <-l.resetsDone:
 	case <-l.ctx.Done():
 	case <-l.target.ctx.Done():
 	case <-l.session.client.browser.ending:
@@ -141,7 +142,7 @@ func (l *link) command(m command) {
 	}
 	st, off, isSetting := settingOf(m)
 	if name == "enable" {
-		l.on[domain] = true
+		l.enabled[domain] = true
 	}
 	if name == "enable" || unasked[domain] || m.Method == "Runtime.addBinding" {
 		l.subscribe(domain)
@@ -183,7 +184,7 @@ func (l *link) forward(m command, answered func(error)) {
 			result, err = empty, nil
 		}
 		if m.Method == "Tracing.start" && err == nil {
-			l.on[trace] = true
+			l.enabled[trace] = true
 		}
 		if answered != nil {
 			answered(err)
@@ -198,10 +199,10 @@ const trace = "trace"
 
 // turnOff turns off a domain's events at once: the next X.enable may follow before the
 // response to X.disable.
-func (l *link) turnOff(domain string) { delete(l.on, domain) }
+func (l *link) turnOff(domain string) { delete(l.enabled, domain) }
 
 func (l *link) reply(m command, result json.Value, err error) {
-	if !l.left && len(m.ID) > 0 {
+	if !l.ended && len(m.ID) > 0 {
 		l.session.client.reply(m, result, err)
 	}
 }
@@ -225,20 +226,20 @@ func script(reset string, params json.Value) setting {
 }
 
 func (l *link) addScript(m command) {
-	if l.left {
+	if l.ended {
 		return
 	}
-	l.owed++
+	l.pending++
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 		if err == nil {
 			st := script(strings.Replace(m.Method, ".add", ".remove", 1), result)
 			l.target.changes = append(l.target.changes, &change{link: l, setting: st, command: &m})
-			if l.left {
+			if l.ended {
 				l.undo()
 			}
 		}
 		l.reply(m, result, err)
-		l.paid()
+		l.resetDone()
 	})
 }
 
@@ -257,8 +258,8 @@ func (l *link) removeScript(m command) {
 func (l *link) event(method string, params json.Value) {
 	domain, _, _ := strings.Cut(method, ".")
 	holds := true
-	if asked, ok := forHolders[method]; ok {
-		holds = l.own(settings().settings[asked].key()) != nil
+	if command, ok := forHolders[method]; ok {
+		holds = l.own(settings().settings[command].key()) != nil
 	}
 	if method == "Runtime.bindingCalled" {
 		// This session gets the binding calls of every client.
@@ -268,11 +269,12 @@ func (l *link) event(method string, params json.Value) {
 	if method == scriptLoaded {
 		l.unloaded = false
 	}
-	wanted := !l.left && holds && !again && domain != "Target" && (l.on[domain] || unasked[domain] || method == "Runtime.bindingCalled")
+	wanted := !l.ended && holds && !again && domain != "Target" && (l.enabled[domain] || unasked[domain] ||
+		method == "Runtime.bindingCalled")
 	if domain == "Tracing" {
-		wanted = wanted && l.on[trace]
+		wanted = wanted && l.enabled[trace]
 		if method == "Tracing.tracingComplete" {
-			delete(l.on, trace)
+			delete(l.enabled, trace)
 		}
 	}
 	if wanted && domain == "Runtime" && l.gathering != nil && method != "Runtime.bindingCalled" {

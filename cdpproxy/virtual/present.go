@@ -94,21 +94,22 @@ func (b *Browser) create(ctx context.Context, params json.Value) (*target, error
 	}
 	calling, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	var made targetID
-	if err := via.call(calling, "Target.createTarget", params, &made); err != nil {
+	var created targetID
+	if err := via.call(calling, "Target.createTarget", params, &created); err != nil {
 		return nil, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, offerTimeout)
 	defer cancel()
 	t, err := b.await(waiting, func() *target {
-		t, tab := b.byID(made.ID)
+		t, tab := b.byID(created.ID)
 		if tab {
 			return nil
 		}
 		return t
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, errors.New("the page was opened, but the debugger has not attached to it, so it cannot be driven from here")
+		return nil, errors.New("the page was opened, but the debugger has not attached to it, so it cannot be " +
+			"driven from here")
 	}
 	return t, err
 }

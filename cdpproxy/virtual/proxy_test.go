@@ -11,6 +11,7 @@ import (
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/policy"
 )
@@ -20,8 +21,11 @@ type anything struct{}
 
 func (anything) Join(context.Context, *cdpproxy.Client) error { return nil }
 func (anything) Joined(*cdpproxy.Client, func(string))        {}
-func (anything) Judge(*cdpproxy.Message) cdpproxy.Decision    { return cdpproxy.Decision{} }
+func (anything) Sent(*cdpproxy.Client, *browser.Message)      {}
 func (anything) Left(*cdpproxy.Client)                        {}
+func (anything) Judge(*cdpproxy.Client, *browser.Message) cdpproxy.Decision {
+	return cdpproxy.Decision{}
+}
 
 // presented is a cdpproxy.Source of one virtual browser.
 type presented struct{ url string }

@@ -1,7 +1,6 @@
 package virtual
 
 import (
-	"iter"
 	"slices"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
@@ -52,17 +51,18 @@ func (b *Browser) selfInfo() targetInfo {
 	return targetInfo{ID: b.id, Type: "browser", Attached: true}
 }
 
-// sessions are those of all clients, each client's oldest first. mu is held; sessions
-// may begin and end meanwhile.
-func (b *Browser) sessions() iter.Seq[*session] {
-	return func(yield func(*session) bool) {
-		for c := range b.clients {
-			for _, s := range c.sessions {
-				if !yield(s) {
-					return
-				}
-			}
-		}
+// each calls do for every session of all clients, a session before those below it. mu is
+// held; sessions may begin and end meanwhile.
+func (b *Browser) each(do func(*session)) {
+	for c := range b.clients {
+		c.root.each(do)
+	}
+}
+
+func (s *session) each(do func(*session)) {
+	do(s)
+	for _, child := range s.children {
+		child.each(do)
 	}
 }
 
@@ -83,9 +83,7 @@ func (b *Browser) offer(t *target, c *conn, info targetInfo, v version) {
 		b.emit("tab", "Target.targetCreated", encode(about{t.tabInfo()}))
 	}
 	b.emit(info.Type, "Target.targetCreated", encode(about{info}))
-	for s := range b.sessions() {
-		s.joinAutomatically(t)
-	}
+	b.each(func(s *session) { s.joinAutomatically(t) })
 	b.changed.Notify()
 }
 
@@ -107,17 +105,17 @@ func (b *Browser) withdraw(t *target) {
 		b.finishSessions(ofTab, t)
 		b.emit("tab", "Target.targetDestroyed", encode(targetID{t.tabID()}))
 	}
-	for s := range b.sessions() {
+	b.each(func(s *session) {
 		if s.kind == ofBrowser && s.link != nil && s.link.target == t {
 			s.link.cancel()
 		}
-	}
+	})
 	b.changed.Notify()
 }
 
 // finishSessions ends the sessions with a closed target. mu is held.
 func (b *Browser) finishSessions(k kind, t *target) {
-	for s := range b.sessions() {
+	b.each(func(s *session) {
 		switch {
 		case s.kind != k || s.target != t:
 		case s.id == "":
@@ -125,7 +123,7 @@ func (b *Browser) finishSessions(k kind, t *target) {
 		default:
 			s.finish(true)
 		}
-	}
+	})
 }
 
 // emitChanged reports a page's new title or URL to the sessions that discover
@@ -140,11 +138,11 @@ func (b *Browser) emitChanged(t *target) {
 // emit sends an event on a type of target to the sessions that discover it. mu is
 // held.
 func (b *Browser) emit(kind, method string, params json.Value) {
-	for s := range b.sessions() {
+	b.each(func(s *session) {
 		if s.discover.matches(kind) {
 			s.client.event(s, method, params)
 		}
-	}
+	})
 }
 
 // joinAutomatically attaches to a page if the client's auto-attach includes it. mu
@@ -178,7 +176,7 @@ func (s *session) join(k kind, t *target, auto bool) *session {
 	}
 	child := &session{client: s.client, id: browser.NewID(), parent: s, kind: k, target: t, auto: auto}
 	s.children = append(s.children, child)
-	s.client.sessions = append(s.client.sessions, child)
+	s.client.sessions[child.id] = child
 	s.client.event(s, "Target.attachedToTarget", encode(struct {
 		ID      string     `json:"sessionId"`
 		Info    targetInfo `json:"targetInfo"`
@@ -196,24 +194,31 @@ func (s *session) finish(notify bool) {
 	if s.ended {
 		return
 	}
-	s.ended = true
-	for _, child := range s.children {
-		child.finish(false)
-	}
-	if s.link != nil {
-		s.link.leave()
-	}
+	s.end()
 	if s.parent == nil {
 		return
 	}
-	self := func(other *session) bool { return other == s }
-	s.client.sessions = slices.DeleteFunc(slices.Clone(s.client.sessions), self)
-	s.parent.children = slices.DeleteFunc(slices.Clone(s.parent.children), self)
+	s.parent.children = slices.DeleteFunc(slices.Clone(s.parent.children), func(other *session) bool { return other == s })
 	if notify {
 		s.client.event(s.parent, "Target.detachedFromTarget", encode(struct {
 			Session string `json:"sessionId"`
 			Target  string `json:"targetId"`
 		}{s.id, s.info().ID}))
+	}
+}
+
+// end ends a session and those below it. mu is held.
+func (s *session) end() {
+	s.ended = true
+	for _, child := range s.children {
+		child.end()
+	}
+	s.children = nil
+	if s.link != nil {
+		s.link.leave()
+	}
+	if s.parent != nil {
+		delete(s.client.sessions, s.id)
 	}
 }
 

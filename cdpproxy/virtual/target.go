@@ -61,7 +61,8 @@ func (t *target) isTab() bool { return t.page.Parent == "" }
 func (t *target) tabID() string { return "tab-" + t.info.ID }
 
 func (t *target) tabInfo() targetInfo {
-	return targetInfo{ID: t.tabID(), Type: "tab", Title: t.info.Title, URL: t.info.URL, BrowserContextID: t.info.BrowserContextID}
+	i := t.info
+	return targetInfo{ID: t.tabID(), Type: "tab", Title: i.Title, URL: i.URL, BrowserContextID: i.BrowserContextID}
 }
 
 // watch follows the page until it is dropped. If a connection breaks while the page
@@ -81,7 +82,7 @@ func (t *target) watch() {
 
 // follow connects once and offers the page as soon as it has reported its target
 // info. It returns when the connection has ended.
-func (t *target) follow() (met bool) {
+func (t *target) follow() (offered bool) {
 	b := t.browser
 	c := b.newConn(t.page.URL, t.event)
 	ctx, cancel := context.WithCancel(t.ctx)
@@ -92,33 +93,33 @@ func (t *target) follow() (met bool) {
 			b.log.Debug("a page's connection ended", "page", t.page.Key, "error", err)
 		}
 	})
-	if err := t.meet(ctx, c); err != nil {
+	if err := t.introduce(ctx, c); err != nil {
 		b.log.Warn("a page does not report its target", "page", t.page.Key, "error", err)
 		cancel()
 	}
 	running.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	met = t.offered
+	offered = t.offered
 	b.withdraw(t)
 	t.settled = true
 	b.changed.Notify()
-	return met
+	return offered
 }
 
-// meet asks the page for its target info, and offers it.
-func (t *target) meet(ctx context.Context, c *conn) error {
+// introduce asks the page for its target info, and offers it.
+func (t *target) introduce(ctx context.Context, c *conn) error {
 	ctx, stop := context.WithTimeout(ctx, callTimeout)
 	defer stop()
 	events := []string{"Target.targetInfoChanged", "Page.frameNavigated"}
-	c.mu.Lock()
+	t.browser.mu.Lock()
 	c.start("JsDebug.subscribe", encode(subscription{Events: events}), nil)
 	if t.isTab() {
 		// The browser sends the events of all targets to each session that asked.
 		// Only our own session receives them here; no session of the debugger does.
 		c.start("Target.setDiscoverTargets", json.Value(`{"discover":true}`), nil)
 	}
-	c.mu.Unlock()
+	t.browser.mu.Unlock()
 	info, err := ask(ctx, c)
 	if err != nil {
 		return err
@@ -209,14 +210,14 @@ func (t *target) event(method string, params json.Value) {
 			Frame frame `json:"frame"`
 		}
 		if json.Unmarshal(params, &e, lenient) == nil && e.Frame.Parent == "" {
-			t.moved(e.Frame)
+			t.navigated(e.Frame)
 		}
 	}
 }
 
-// moved handles a page's new document, which not every browser reports as a change
+// navigated handles a page's new document, which not every browser reports as a change
 // of the target. mu is held.
-func (t *target) moved(f frame) {
+func (t *target) navigated(f frame) {
 	info := t.info
 	if info.URL != f.URL+f.Fragment {
 		info.URL = f.URL + f.Fragment

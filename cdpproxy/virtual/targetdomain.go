@@ -12,9 +12,11 @@ import (
 var (
 	errNoTarget  = &browser.Error{Code: browser.CodeParams, Message: "No target with given id found"}
 	errNoSession = &browser.Error{Code: browser.CodeParams, Message: "No session with given id"}
-	errFlat      = &browser.Error{Code: browser.CodeParams, Message: "Only flat sessions are offered: set flatten to true"}
-	errContexts  = refused("Not allowed: the window's debugger shares its pages only, and browser contexts cannot be made or ended through them. Use the pages of the default context")
-	errAllowed   = refused("Not allowed")
+	errFlat      = &browser.Error{Code: browser.CodeParams, Message: "Only flat sessions are offered: set flatten " +
+		"to true"}
+	errContexts = refused("Not allowed: the window's debugger shares its pages only, " +
+		"and browser contexts cannot be made or ended through them. Use the pages of the default context")
+	errAllowed = refused("Not allowed")
 )
 
 // targetCommands are the commands of the Target domain that need no wait, called with
@@ -30,8 +32,8 @@ var targetCommands = map[string]func(s *session, params json.Value) (any, error)
 	"attachToBrowserTarget": (*session).attachToBrowser,
 	"detachFromTarget":      (*session).detach,
 	"createBrowserContext":  refuse(errContexts), "disposeBrowserContext": refuse(errContexts),
-	"exposeDevToolsProtocol": refuse(errAllowed), "sendMessageToTarget": refuse(errAllowed), "autoAttachRelated": refuse(errAllowed),
-	"openDevTools": refuse(errAllowed), "getDevToolsTarget": refuse(errAllowed),
+	"exposeDevToolsProtocol": refuse(errAllowed), "sendMessageToTarget": refuse(errAllowed),
+	"autoAttachRelated": refuse(errAllowed), "openDevTools": refuse(errAllowed), "getDevToolsTarget": refuse(errAllowed),
 }
 
 func refuse(err error) func(*session, json.Value) (any, error) {

@@ -116,7 +116,8 @@ func (c *Conn) answer(m *envelope) {
 		return
 	}
 	if m.Error != nil {
-		p.finish(reply{err: &Error{Code: m.Error.Code, Message: m.Error.Message, Data: strings.Trim(string(m.Error.Data), `"`)}})
+		data := strings.Trim(string(m.Error.Data), `"`)
+		p.finish(reply{err: &Error{Code: m.Error.Code, Message: m.Error.Message, Data: data}})
 		return
 	}
 	p.finish(reply{result: m.Result})

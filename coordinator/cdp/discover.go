@@ -32,9 +32,9 @@ func Resolve(ctx context.Context, how *dial.Options, endpoint string) (string, e
 	if !hasGUID || u.Scheme != "ws" {
 		return endpoint, nil
 	}
-	asked := *u
-	asked.Scheme, asked.Path, asked.RawPath = "http", before, ""
-	named, err := askVersion(ctx, how, &asked)
+	address := *u
+	address.Scheme, address.Path, address.RawPath = "http", before, ""
+	named, err := askVersion(ctx, how, &address)
 	if err != nil {
 		return "", err
 	}
@@ -47,10 +47,10 @@ func Resolve(ctx context.Context, how *dial.Options, endpoint string) (string, e
 // askVersion requests the address of a browser's WebSocket. A token or prefix in the path
 // stays in front of /json/version.
 func askVersion(ctx context.Context, how *dial.Options, u *url.URL) (string, error) {
-	asked := *u
-	asked.Path, asked.RawPath = strings.TrimSuffix(u.Path, "/")+"/json/version", ""
+	address := *u
+	address.Path, address.RawPath = strings.TrimSuffix(u.Path, "/")+"/json/version", ""
 	place := dial.Place(u.String())
-	body, err := dial.Get(ctx, asked.String(), maxVersionReply, how)
+	body, err := dial.Get(ctx, address.String(), maxVersionReply, how)
 	if err != nil {
 		return "", fmt.Errorf("ask %s for its version: %w", place, err)
 	}

@@ -44,7 +44,8 @@ func (c *Conn) Session(id target.SessionID) *Session {
 
 // Attach opens a flat session to a target.
 func (c *Conn) Attach(ctx context.Context, id target.ID) (*Session, error) {
-	r, err := protocol.Call(ctx, c, target.AttachToTarget, target.AttachToTargetParams{TargetID: id, Flatten: new(true)})
+	params := target.AttachToTargetParams{TargetID: id, Flatten: new(true)}
+	r, err := protocol.Call(ctx, c, target.AttachToTarget, params)
 	if err != nil {
 		return nil, err
 	}

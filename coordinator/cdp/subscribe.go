@@ -83,7 +83,8 @@ func (s *Subscription) offer(e Event) bool {
 }
 
 func (s *Subscription) wants(e Event) bool {
-	return (s.session == nil || *s.session == e.SessionID) && (len(s.methods) == 0 || slices.Contains(s.methods, e.Method))
+	return (s.session == nil || *s.session == e.SessionID) &&
+		(len(s.methods) == 0 || slices.Contains(s.methods, e.Method))
 }
 
 func (c *Conn) listen(session *target.SessionID, methods []string) *Subscription {
@@ -109,7 +110,8 @@ func (c *Conn) event(e Event) {
 		if s.wants(e) && !s.offer(e) {
 			delete(c.subs, s)
 			s.stop(fmt.Errorf("%w at %s, %d events unread", ErrOverflow, e.Method, c.opts.QueueSize))
-			c.opts.Logger.Error("cdp: a subscription was ended: its events were not read in time", "method", e.Method, "session", e.SessionID, "unread", c.opts.QueueSize)
+			c.opts.Logger.Error("cdp: a subscription was ended: its events were not read in time",
+				"method", e.Method, "session", e.SessionID, "unread", c.opts.QueueSize)
 		}
 	}
 	// In the same step: a call that a reader of the event begins must not end with this

@@ -43,14 +43,11 @@ type Endpoint struct {
 	program   string
 	cancel    context.CancelFunc
 	announced chan struct{} // closed when announce has returned
-
-	mu   sync.Mutex // guards last
-	last map[*cdpproxy.Client]cdpproxy.LastAction
 }
 
 // Serve serves the endpoint of a workspace. ctx bounds only the wait for that.
 func Serve(ctx context.Context, workspace string, source *registry.Source, o *Options) (*Endpoint, error) {
-	e := &Endpoint{source: source, user: source, program: o.Program, announced: make(chan struct{}), last: map[*cdpproxy.Client]cdpproxy.LastAction{}}
+	e := &Endpoint{source: source, user: source, program: o.Program, announced: make(chan struct{})}
 	var browsers cdpproxy.Source = source
 	var wanted func() <-chan struct{}
 	why := func() string { return "" }
@@ -58,9 +55,11 @@ func Serve(ctx context.Context, workspace string, source *registry.Source, o *Op
 		e.launcher = newLauncher(source, o)
 		e.user, browsers, wanted, why = e.launcher, e.launcher, e.launcher.wanted, e.launcher.why
 	}
-	help := fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %s`.", workspace, terminal.Word(workspace))
+	help := fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window "+
+		"--workspace %s`.", workspace, terminal.Word(workspace))
 	if wanted == nil && o.HoldTimeout != cdpproxy.NoHold {
-		wanted = waitNotice(fmt.Sprintf("a client waits up to %v for a browser. %s Or add --launch.", cmp.Or(o.HoldTimeout, cdpproxy.DefaultHold), help), o.Logger)
+		wanted = waitNotice(fmt.Sprintf("a client waits up to %v for a browser. %s Or add --launch.",
+			cmp.Or(o.HoldTimeout, cdpproxy.DefaultHold), help), o.Logger)
 	}
 	e.rule = access.NewRule(e.user, &access.RuleOptions{AllowClose: o.AllowClose, Activity: e.report})
 	var err error
@@ -130,7 +129,6 @@ func (e *Endpoint) announce(ctx context.Context) {
 	for {
 		owner := e.OwnerChanged()
 		clients, changed := e.rule.Clients()
-		e.prune()
 		connected := make([]vscodeipc.ConnectedClient, 0, len(clients))
 		for _, c := range clients {
 			connected = append(connected, vscodeipc.ConnectedClient{
@@ -159,11 +157,10 @@ func (e *Endpoint) announce(ctx context.Context) {
 func (e *Endpoint) report(entry access.Entry) {
 	e.source.Report(func() vscodeipc.Activity {
 		a := vscodeipc.Activity{
-			Client: entry.Client.ID, Time: time.Now().UnixMilli(), Act: entry.Method, Target: entry.Address, Outcome: entry.Outcome, OK: entry.OK,
+			Client: entry.Client.ID, Time: time.Now().UnixMilli(),
+			Act: entry.Method, Target: entry.Address, Outcome: entry.Outcome, OK: entry.OK,
 		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.last[entry.Client] = lastAction(registry.Public(a, "cdp"))
+		entry.Client.Last.Store(lastAction(registry.Public(a, "cdp")))
 		return a
 	})
 }

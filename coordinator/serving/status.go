@@ -2,7 +2,6 @@ package serving
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"browser-coordinator/cdpproxy"
@@ -16,13 +15,7 @@ const agentsTimeout = 2 * time.Second
 // about adds to the endpoint's status what the proxy does not know.
 func (e *Endpoint) about() cdpproxy.About {
 	access, _ := e.user.Access()
-	last := map[string]cdpproxy.LastAction{}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for c, did := range e.last {
-		last[c.ID] = did
-	}
-	return cdpproxy.About{Program: e.program, Access: string(access.Mode), Agents: e.agents, Last: last}
+	return cdpproxy.About{Program: e.program, Access: string(access.Mode), Agents: e.agents}
 }
 
 // agents asks the window for the MCP sessions that use its browser.
@@ -39,28 +32,13 @@ func (e *Endpoint) agents(ctx context.Context) (agents []cdpproxy.Agent, err err
 		}
 		agent := cdpproxy.Agent{Name: c.Name, Version: c.Version, Since: time.UnixMilli(c.Since)}
 		if c.Last != nil {
-			last := lastAction(*c.Last)
-			agent.Last = &last
+			agent.Last = lastAction(*c.Last)
 		}
 		agents = append(agents, agent)
 	}
 	return agents, err
 }
 
-func lastAction(a vscodeipc.Activity) cdpproxy.LastAction {
-	return cdpproxy.LastAction{Time: time.UnixMilli(a.Time), Text: registry.Describe(a)}
-}
-
-// prune forgets what clients that have left did last.
-func (e *Endpoint) prune() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	maps.DeleteFunc(e.last, func(c *cdpproxy.Client, _ cdpproxy.LastAction) bool {
-		select {
-		case <-c.Done:
-			return true
-		default:
-			return false
-		}
-	})
+func lastAction(a vscodeipc.Activity) *cdpproxy.LastAction {
+	return &cdpproxy.LastAction{Time: time.UnixMilli(a.Time), Text: registry.Describe(a)}
 }

@@ -42,7 +42,8 @@ func trim(names []string) (trimmed []string) {
 // belongs to no session.
 func (f *Filter) match(client, session, method string) bool {
 	name := client[:max(0, strings.LastIndexByte(client, '#'))]
-	if f.Client != "" && !strings.EqualFold(f.Client, name) && !strings.EqualFold(f.Client, client) && !strings.EqualFold(f.Client, session) {
+	if f.Client != "" && !strings.EqualFold(f.Client, name) && !strings.EqualFold(f.Client, client) &&
+		!strings.EqualFold(f.Client, session) {
 		return false
 	}
 	if len(f.Domains) == 0 && len(f.Methods) == 0 {
@@ -64,12 +65,7 @@ func (f *Filter) Unknown() (names []string) {
 	if len(f.Domains) == 0 && len(f.Methods) == 0 {
 		return nil
 	}
-	var methods []string
-	for _, d := range protocol() {
-		for _, method := range slices.Concat(d.Commands, d.Events) {
-			methods = append(methods, d.Domain+"."+method.Name)
-		}
-	}
+	methods := Methods()
 	check := func(kind, name, pattern string) {
 		if !slices.ContainsFunc(methods, func(m string) bool { return matches(pattern, m) }) {
 			names = append(names, kind+" "+name)

@@ -142,7 +142,8 @@ func (v *View) line(l cdplog.Line, m browser.Message, sender, announced string, 
 	default:
 		b.WriteString("⇐ " + about.method)
 		if !about.at.IsZero() {
-			b.WriteString(" " + strconv.FormatFloat(float64(l.Time.Sub(about.at).Microseconds())/1000, 'f', 1, 64) + " ms")
+			b.WriteString(" " + strconv.FormatFloat(float64(l.Time.Sub(about.at).Microseconds())/1000, 'f', 1,
+				64) + " ms")
 		}
 		body = m.Result
 		if m.Error != nil {

@@ -1,6 +1,8 @@
 // What the user allows, kept by the real coordinator: Playwright joins through the stable endpoint,
 // and is asked about, refused, and stopped.
 // The tests form one story: they run in their order.
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Agent } from "./support/agent";
@@ -106,23 +108,41 @@ test("asked to ask, Playwright joins again once the user allows it, and is not a
   expect(await page.locator("#name").count()).toBe(1);
 });
 
+/**
+ * Runs a script with a function open, which connects as a program of that name: in a process of
+ * another session, since this one is a program that the user has allowed.
+ */
+function elsewhere(name: string, script: string) {
+  const whole = `
+    const { chromium } = require("playwright-core");
+    const open = () => chromium.connectOverCDP(${JSON.stringify(stable)},
+      { timeout: 20_000, headers: { "User-Agent": "${name}/1.0" } });
+    const failure = (promise) => promise.then(() => "it succeeded", (error) => error.message);
+    (async () => { ${script} })();`;
+  const child = spawn(process.execPath, ["-e", whole], { detached: true, stdio: ["pipe", "pipe", "inherit"] });
+  return { leave: () => child.stdin.end(), output: text(child.stdout) };
+}
+
 test("a CDP client that the user does not allow looks, or does not join", async () => {
-  const open = (name: string) =>
-    chromium.connectOverCDP(stable, { timeout: 20_000, headers: { "User-Agent": `${name}/1.0` } });
-  const looks = open("Onlooker");
+  const looks = elsewhere(
+    "Onlooker",
+    `const browser = await open();
+     const [seen] = browser.contexts().flatMap((context) => context.pages());
+     console.log(await failure(seen.goto(${JSON.stringify(`${shop.url}?elsewhere`)})));
+     process.stdin.resume().on("end", () => browser.close());`,
+  );
   await bar.question.getByText("Onlooker 1.0 wants to control this browser.").waitFor();
   await bar.answer("View Only");
-  const browser = await looks;
   await bar.row("Agents", /Onlooker.*may only view/).waitFor();
-  const [seen] = browser.contexts().flatMap((context) => context.pages());
-  await expect(seen?.goto(`${shop.url}?elsewhere`)).rejects.toThrow(/its user has not let this client/);
-  await browser.close();
-  const refused = open("Stranger");
-  refused.catch(() => {}); // awaited below
+  looks.leave();
+  expect(await looks.output).toMatch(/its user has not let this client/);
+  // Nobody is asked again.
+  const refused = elsewhere("Stranger", "console.log(JSON.stringify([await failure(open()), await failure(open())]))");
   await bar.question.getByText("Stranger 1.0 wants to control this browser.").waitFor();
   await bar.answer("Refuse");
-  await expect(refused).rejects.toThrow("does not let this client connect");
-  await expect(open("Stranger")).rejects.toThrow("does not let this client connect"); // nobody is asked again
+  for (const error of JSON.parse(await refused.output)) {
+    expect(error).toContain("does not let this client connect");
+  }
 });
 
 test("the question names what the page has, and the agent's words as the agent's", async () => {

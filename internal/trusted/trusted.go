@@ -55,7 +55,8 @@ var (
 	// OwnFolder is one in which others may change nothing.
 	OwnFolder = Kind{kind: fs.ModeDir, name: "folder", others: 0o022, chmod: "chmod go-w", byRoot: true}
 	// SharedFolder is one in which others may add files, but change none of the user's.
-	SharedFolder = Kind{kind: fs.ModeDir, name: "folder", others: 0o022, chmod: "chmod go-w", byRoot: true, sticky: true}
+	SharedFolder = Kind{kind: fs.ModeDir, name: "folder", others: 0o022, chmod: "chmod go-w", byRoot: true,
+		sticky: true}
 	// PrivateFile is one that others may not even read.
 	PrivateFile = Kind{name: "regular file", others: 0o077, chmod: "chmod 600", byRoot: true}
 	// Socket is one of any mode: the system reports who listens there.
@@ -178,7 +179,8 @@ func open(path string, flag int, want Kind) (*os.File, error) {
 // Check checks what was opened at path, or a socket, which cannot be opened.
 func Check(path string, info fs.FileInfo, want Kind) error {
 	if info.Mode().Type() != want.kind {
-		e := &Error{Path: path, Reason: "is a " + kindOf(info) + ", not a " + want.name, Fix: "mv " + word(path) + " " + word(path+".old")}
+		e := &Error{Path: path, Reason: "is a " + kindOf(info) + ", not a " + want.name, Fix: "mv " + word(path) +
+			" " + word(path+".old")}
 		if target, err := os.Readlink(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			e.Reason = "is a symbolic link to " + target + ", which is not followed"
 		}

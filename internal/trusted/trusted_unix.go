@@ -23,7 +23,8 @@ func checkOwner(path string, info fs.FileInfo, want Kind) error {
 	}
 	owner, own := int(st.Uid), os.Getuid()
 	if owner != own && !(want.byRoot && owner == 0) {
-		return &Error{Path: path, Reason: fmt.Sprintf("belongs to uid %d, not to uid %d", owner, own), Fix: removal(path, info)}
+		return &Error{Path: path, Reason: fmt.Sprintf("belongs to uid %d, not to uid %d", owner, own),
+			Fix: removal(path, info)}
 	}
 	perm := info.Mode().Perm()
 	open := perm & want.others
@@ -39,11 +40,14 @@ func checkOwner(path string, info fs.FileInfo, want Kind) error {
 	}
 	switch {
 	case open != 0 && want.others&0o040 == 0:
-		return &Error{Path: path, Reason: fmt.Sprintf("can be changed by other users (mode %04o)", perm), Fix: want.chmod + " " + word(path), OfMode: true}
+		return &Error{Path: path, Reason: fmt.Sprintf("can be changed by other users (mode %04o)", perm),
+			Fix: want.chmod + " " + word(path), OfMode: true}
 	case open != 0:
-		return &Error{Path: path, Reason: fmt.Sprintf("is open to other users (mode %04o)", perm), Fix: want.chmod + " " + word(path), OfMode: true}
+		return &Error{Path: path, Reason: fmt.Sprintf("is open to other users (mode %04o)", perm),
+			Fix: want.chmod + " " + word(path), OfMode: true}
 	case want.chmod != "" && owner == own && perm&needed != needed:
-		return &Error{Path: path, Reason: fmt.Sprintf("cannot be used by you (mode %04o)", perm), Fix: "chmod u=rwX " + word(path), OfMode: true}
+		return &Error{Path: path, Reason: fmt.Sprintf("cannot be used by you (mode %04o)", perm),
+			Fix: "chmod u=rwX " + word(path), OfMode: true}
 	}
 	return nil
 }
@@ -129,7 +133,8 @@ func checkParent(path string, info fs.FileInfo) error {
 		return fmt.Errorf("the system does not report who owns %s", path)
 	}
 	if owner := int(st.Uid); owner != os.Getuid() && owner != 0 && !isUnmapped(owner) {
-		e := &Error{Path: path, Reason: fmt.Sprintf("belongs to uid %d, who can replace what is below it", owner), Fix: fmt.Sprintf("sudo chown %d %s", os.Getuid(), word(path))}
+		e := &Error{Path: path, Reason: fmt.Sprintf("belongs to uid %d, who can replace what is below it", owner),
+			Fix: fmt.Sprintf("sudo chown %d %s", os.Getuid(), word(path))}
 		if !info.IsDir() {
 			e.Reason = fmt.Sprintf("is a link of uid %d, who can let it lead elsewhere", owner)
 			e.Fix = removal(path, info)
@@ -139,7 +144,8 @@ func checkParent(path string, info fs.FileInfo) error {
 	perm := info.Mode().Perm()
 	others := perm&0o002 != 0 || perm&0o020 != 0 && !isOwnGroup(int(st.Gid))
 	if info.IsDir() && others && info.Mode()&fs.ModeSticky == 0 {
-		return &Error{Path: path, Reason: fmt.Sprintf("can be changed by other users (mode %04o), who can replace what is below it", perm), Fix: "chmod go-w " + word(path)}
+		return &Error{Path: path, Reason: fmt.Sprintf("can be changed by other users (mode %04o), who can replace "+
+			"what is below it", perm), Fix: "chmod go-w " + word(path)}
 	}
 	return nil
 }

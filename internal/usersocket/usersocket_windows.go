@@ -103,7 +103,8 @@ func checkOwner(conn net.Conn) error {
 	if !ok {
 		return nil
 	}
-	descriptor, err := windows.GetSecurityInfo(windows.Handle(handle.Fd()), windows.SE_KERNEL_OBJECT, windows.OWNER_SECURITY_INFORMATION)
+	descriptor, err := windows.GetSecurityInfo(windows.Handle(handle.Fd()), windows.SE_KERNEL_OBJECT,
+		windows.OWNER_SECURITY_INFORMATION)
 	if err != nil {
 		return fmt.Errorf("ask who owns the pipe: %w", err)
 	}

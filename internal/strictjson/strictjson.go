@@ -1,4 +1,8 @@
-package cdpproxy
+// Package strictjson reads JSON objects whose sender may want two readers to disagree: a
+// rule here, and the browser that gets the text. No key may occur twice.
+//
+//	err := strictjson.Members(text, func(key string, value []byte) error { … })
+package strictjson
 
 import (
 	"bytes"
@@ -7,74 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
-
-// ParseCommand reads a CDP command at least as strictly as Chromium. Keys match
-// exactly once they are decoded, and occur once, so that a rule and the browser see
-// the same method. ID and Params are parts of text. With an error it returns what was
-// read before that, but no long ID: the client gets it back.
-func ParseCommand(text []byte) (*Message, error) {
-	m, err := parseCommand(text)
-	if err != nil && len(m.ID) > maxBeside/2 {
-		m.ID = nil
-	}
-	return m, err
-}
-
-func parseCommand(text []byte) (*Message, error) {
-	m := new(Message)
-	if !utf8.Valid(text) {
-		return m, errNotUTF8
-	}
-	var method []byte
-	err := Members(text, func(key string, value []byte) (err error) {
-		switch key {
-		case "id":
-			m.ID = value
-		case "method":
-			method = value
-		case "params":
-			m.Params = value
-		case "sessionId":
-			if m.Session, err = decodeString(value); err != nil {
-				return fmt.Errorf("sessionId: %w", err)
-			}
-		} // Chromium refuses any other
-		return nil
-	})
-	if err != nil {
-		return m, err
-	}
-	if m.Method, err = decodeString(method); err != nil {
-		return m, fmt.Errorf("method: %w", err)
-	}
-	if len(text)-len(m.Params) > maxBeside {
-		return m, fmt.Errorf("more than %d kB beside the parameters", maxBeside>>10)
-	}
-	return m, nil
-}
-
-// maxBeside bounds what a command has beside its parameters: the policy bounds only these,
-// and Chromium reads all of a message while its other clients wait.
-const maxBeside = 64 << 10
-
-// errNotUTF8: Chromium refuses such a message too. The error must not repeat any of
-// it.
-var errNotUTF8 = errors.New("not UTF-8")
-
-// decodeString decodes a JSON string.
-func decodeString(b []byte) (string, error) {
-	if len(b) < 2 || b[0] != '"' {
-		return "", errors.New("a string is missing")
-	}
-	if bytes.IndexByte(b, '\\') < 0 {
-		return string(b[1 : len(b)-1]), nil
-	}
-	var s string
-	err := json.Unmarshal(b, &s)
-	return s, err
-}
 
 var errMalformed = errors.New("malformed JSON")
 
@@ -86,13 +23,26 @@ const (
 	maxDepth = 1000
 )
 
+// String decodes a JSON string. Half a surrogate pair becomes U+FFFD.
+func String(b []byte) (string, error) {
+	if len(b) < 2 || b[0] != '"' {
+		return "", errors.New("a string is missing")
+	}
+	if bytes.IndexByte(b, '\\') < 0 {
+		return string(b[1 : len(b)-1]), nil
+	}
+	var s string
+	err := json.Unmarshal(b, &s)
+	return s, err
+}
+
 // Members calls each with every member of the JSON object text, its key decoded;
 // the value is a part of text. When it returns an error, the members that each has
 // received may be wrong. A duplicate key is an error: parsers differ in which one
 // they take. Nested objects are not compared, and escapes of half a surrogate pair are
 // accepted, as by Chromium.
 func Members(text []byte, each func(key string, value []byte) error) error {
-	r := jsonReader{text: text}
+	r := reader{text: text}
 	if r.space(); !r.take('{') {
 		return errors.New("not a JSON object")
 	}
@@ -107,7 +57,7 @@ func Members(text []byte, each func(key string, value []byte) error) error {
 		if !r.str() {
 			return errMalformed
 		}
-		name, err := decodeString(text[key:r.at])
+		name, err := String(text[key:r.at])
 		if err != nil {
 			return err
 		}
@@ -136,24 +86,24 @@ func Members(text []byte, each func(key string, value []byte) error) error {
 	return nil
 }
 
-// jsonReader reads JSON (RFC 8259) without decoding it. A library does this too, but a
+// reader reads JSON (RFC 8259) without decoding it. A library does this too, but a
 // command of a client waits for it while its code is in no cache of the processor: that
 // took a tenth of an evaluate. Its methods report whether the text
 // fits.
-type jsonReader struct {
+type reader struct {
 	text []byte
 	at   int
 }
 
 // peek returns the next byte; 0 at the end, which fits nowhere in JSON.
-func (r *jsonReader) peek() byte {
+func (r *reader) peek() byte {
 	if r.at < len(r.text) {
 		return r.text[r.at]
 	}
 	return 0
 }
 
-func (r *jsonReader) take(c byte) bool {
+func (r *reader) take(c byte) bool {
 	if r.peek() != c {
 		return false
 	}
@@ -161,13 +111,13 @@ func (r *jsonReader) take(c byte) bool {
 	return true
 }
 
-func (r *jsonReader) space() {
+func (r *reader) space() {
 	for c := r.peek(); c == ' ' || c == '\t' || c == '\n' || c == '\r'; c = r.peek() {
 		r.at++
 	}
 }
 
-func (r *jsonReader) value(depth int) bool {
+func (r *reader) value(depth int) bool {
 	switch c := r.peek(); c {
 	case '"':
 		return r.str()
@@ -184,7 +134,7 @@ func (r *jsonReader) value(depth int) bool {
 }
 
 // list reads an object or an array.
-func (r *jsonReader) list(opening, closing byte, depth int) bool {
+func (r *reader) list(opening, closing byte, depth int) bool {
 	r.at++
 	if r.space(); r.take(closing) {
 		return true
@@ -212,13 +162,13 @@ func (r *jsonReader) list(opening, closing byte, depth int) bool {
 	}
 }
 
-func (r *jsonReader) literal(text string) bool {
+func (r *reader) literal(text string) bool {
 	fits := bytes.HasPrefix(r.text[r.at:], []byte(text))
 	r.at += len(text)
 	return fits
 }
 
-func (r *jsonReader) number() bool {
+func (r *reader) number() bool {
 	r.take('-')
 	if !r.take('0') && !r.digits() {
 		return false
@@ -235,7 +185,7 @@ func (r *jsonReader) number() bool {
 	return true
 }
 
-func (r *jsonReader) digits() bool {
+func (r *reader) digits() bool {
 	start := r.at
 	for c := r.peek(); '0' <= c && c <= '9'; c = r.peek() {
 		r.at++
@@ -243,7 +193,7 @@ func (r *jsonReader) digits() bool {
 	return r.at > start
 }
 
-func (r *jsonReader) str() bool {
+func (r *reader) str() bool {
 	if !r.take('"') {
 		return false
 	}
