@@ -31,7 +31,8 @@ func TestLinks(t *testing.T) {
 				if chosen {
 					f = In(base, filepath.Join(base, DefaultName))
 				}
-				if got, err := save(t, f, "a/b/x.txt", Text, "x"); err == nil || !strings.Contains(err.Error(), "not followed") {
+				if got, err := save(t, f, "a/b/x.txt", Text, "x"); err == nil ||
+					!strings.Contains(err.Error(), "not followed") {
 					t.Errorf("%s is a link to %s: %q %v", link, to, got, err)
 				}
 				if left, _ := os.ReadDir(to); len(left) > 0 {

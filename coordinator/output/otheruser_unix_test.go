@@ -24,10 +24,14 @@ func TestFolderOfAnotherUser(t *testing.T) {
 		file         string
 		fix          string // BASE is the folder of the test
 	}{
-		{"the default one", "", "chmod 1777 shop", "mkdir -m 777 shop/.browser-coordinator", "x.txt", "rm -r BASE/shop/.browser-coordinator"},
-		{"open", "", "mkdir -m 777 shop/.browser-coordinator", "", "x.txt", "chmod go-w BASE/shop/.browser-coordinator"},
-		{"open to a group", "", "mkdir shop/.browser-coordinator; chgrp 54321 shop/.browser-coordinator; chmod 770 shop/.browser-coordinator", "", "x.txt", "chmod go-w BASE/shop/.browser-coordinator"},
-		{"a folder in a shared one", "BASE/out", "mkdir -m 1777 out", "mkdir -m 777 out/a", "a/x.txt", "rm -r BASE/out/a"},
+		{"the default one", "", "chmod 1777 shop", "mkdir -m 777 shop/.browser-coordinator", "x.txt",
+			"rm -r BASE/shop/.browser-coordinator"},
+		{"open", "", "mkdir -m 777 shop/.browser-coordinator", "", "x.txt",
+			"chmod go-w BASE/shop/.browser-coordinator"},
+		{"open to a group", "", "mkdir shop/.browser-coordinator; chgrp 54321 shop/.browser-coordinator; chmod 770 " +
+			"shop/.browser-coordinator", "", "x.txt", "chmod go-w BASE/shop/.browser-coordinator"},
+		{"a folder in a shared one", "BASE/out", "mkdir -m 1777 out", "mkdir -m 777 out/a", "a/x.txt",
+			"rm -r BASE/out/a"},
 		{"a shared one", "BASE/out", "mkdir -m 1777 out", "", "x.txt", ""},
 		{"beside the workspace", "BASE/out", "", "mkdir -m 755 out", "x.txt", "rm -r BASE/out"},
 		{"a link beside the workspace", "BASE/out", "mkdir ours", "ln -s BASE/ours out", "x.txt", "rm BASE/out"},

@@ -52,15 +52,19 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		".git/config", "a/.git/config.txt", ".envrc", "..", ".", "", "../x.txt", "a/../../x.txt", "/etc/x.txt", f.Path() + "-not/x.txt",
-		filepath.Dir(f.Path()) + "/x.txt", "x.sh", "x.js", "tasks.jsonc", "x.txt.", "x.txt ", "x .", " x.txt", "x.txt:stream", "C:x.txt", `a\b.txt`, "con.txt", "NUL", "com1.txt", "Lpt².txt",
-		"aux .txt", "conin$", "-rf.txt", "~/x.txt", "~", "a\x00.txt", "a\nb.txt", "a\u200b.txt", "\u202etxt.txt", "a*.txt", "a/-x/b.txt", "\xff.txt",
+		".git/config", "a/.git/config.txt", ".envrc", "..", ".", "", "../x.txt", "a/../../x.txt", "/etc/x.txt",
+		f.Path() + "-not/x.txt",
+		filepath.Dir(f.Path()) + "/x.txt", "x.sh", "x.js", "tasks.jsonc", "x.txt.", "x.txt ", "x .", " x.txt",
+		"x.txt:stream", "C:x.txt", `a\b.txt`, "con.txt", "NUL", "com1.txt", "Lpt².txt",
+		"aux .txt", "conin$", "-rf.txt", "~/x.txt", "~", "a\x00.txt", "a\nb.txt", "a\u200b.txt", "\u202etxt.txt",
+		"a*.txt", "a/-x/b.txt", "\xff.txt",
 	} {
 		if got, err := save(t, f, name, Text, "x"); err == nil {
 			t.Errorf("%q was saved as %q", name, got)
 		}
 	}
-	if _, err := f.File(strings.Repeat("a/", 20_000)+"x.txt", Text); err == nil || err.Error() != "the filename has 20000 levels of folders: want at most 32" {
+	if _, err := f.File(strings.Repeat("a/", 20_000)+"x.txt", Text); err == nil ||
+		err.Error() != "the filename has 20000 levels of folders: want at most 32" {
 		t.Errorf("many levels: %.200v", err)
 	}
 	if _, err := save(t, f, strings.Repeat("a/", 32)+"x.txt", Text, "x"); err != nil {
@@ -94,7 +98,8 @@ func TestModes(t *testing.T) {
 	if _, err := save(t, f, "a/s.json", JSON, "x"); err != nil {
 		t.Fatal(err)
 	}
-	if ignored, err := os.ReadFile(filepath.Join(base, DefaultName, ".gitignore")); err != nil || string(ignored) != "*\n" {
+	if ignored, err := os.ReadFile(filepath.Join(base, DefaultName, ".gitignore")); err != nil ||
+		string(ignored) != "*\n" {
 		t.Errorf(".gitignore: %q %v", ignored, err)
 	}
 	if runtime.GOOS == "windows" {
@@ -187,8 +192,10 @@ func TestDownloadNames(t *testing.T) {
 
 func TestTypes(t *testing.T) {
 	for contentType, want := range map[string]string{
-		"text/html; charset=utf-8": ".html", "application/json": ".json", "application/ld+json": ".json", "application/atom+xml": ".xml",
-		"text/javascript": ".txt", "application/javascript": ".txt", "text/x-sh": ".txt", "application/x-sh": ".bin", "": ".bin", "nonsense;;": ".bin", "IMAGE/PNG": ".png",
+		"text/html; charset=utf-8": ".html", "application/json": ".json", "application/ld+json": ".json",
+		"application/atom+xml": ".xml",
+		"text/javascript":      ".txt", "application/javascript": ".txt", "text/x-sh": ".txt", "application/x-sh": ".bin",
+		"": ".bin", "nonsense;;": ".bin", "IMAGE/PNG": ".png",
 	} {
 		if got := OfType(contentType)[0]; got != want {
 			t.Errorf("%q: %s, want %s", contentType, got, want)
@@ -200,7 +207,10 @@ func TestTypes(t *testing.T) {
 // loads from a folder automatically.
 func TestNoKindRuns(t *testing.T) {
 	for _, ext := range data() {
-		for _, runs := range []string{".js", ".mjs", ".cjs", ".ts", ".sh", ".bash", ".bat", ".cmd", ".com", ".exe", ".dll", ".so", ".ps1", ".vbs", ".lnk", ".url", ".desktop", ".scr", ".msi", ".jar", ".py", ".rb", ".pl", ".php", ".hta", ".reg", ".app", ".command", ".toml", ".env", ".vsix", ".docm", ".xlsm", ".mk", ".gradle", ".code-workspace"} {
+		for _, runs := range []string{".js", ".mjs", ".cjs", ".ts", ".sh", ".bash", ".bat", ".cmd", ".com", ".exe",
+			".dll", ".so", ".ps1", ".vbs", ".lnk", ".url", ".desktop", ".scr", ".msi", ".jar", ".py", ".rb", ".pl",
+			".php", ".hta", ".reg", ".app", ".command", ".toml", ".env", ".vsix", ".docm", ".xlsm", ".mk",
+			".gradle", ".code-workspace"} {
 			if strings.EqualFold(ext, runs) {
 				t.Errorf("%s is saved", ext)
 			}

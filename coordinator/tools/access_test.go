@@ -38,14 +38,16 @@ func TestViewMode(t *testing.T) {
 	agent.Expect("browser_snapshot", args{"filename": "page"}, "Saved the snapshot to")
 	agent.Must("browser_tabs", args{"action": "list"})
 	w.Allow(vscodeipc.AccessFull)
-	for _, err := agent.Call("browser_click", clickGreet); err != nil; _, err = agent.Call("browser_click", clickGreet) {
+	for _, err := agent.Call("browser_click", clickGreet); err != nil; _,
+		err = agent.Call("browser_click", clickGreet) {
 		if !strings.Contains(err.Error(), inView) {
 			t.Fatalf("a click in full mode: %v", err)
 		}
 	}
 	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
 		return slices.ContainsFunc(r.Entries, func(e vscodeipc.Activity) bool {
-			return e.Act == "browser_click" && e.OK && e.Target == `button "Greet"` && strings.HasPrefix(e.URL, "http://127.0.0.1")
+			return e.Act == "browser_click" && e.OK && e.Target == `button "Greet"` &&
+				strings.HasPrefix(e.URL, "http://127.0.0.1")
 		})
 	})
 }
@@ -66,7 +68,8 @@ func TestThePageOfAnAgentIsAnnounced(t *testing.T) {
 	before := len(w.Calls(vscodeipc.CommandClientAnnounce))
 	agent.Must("browser_tabs", args{"action": "close"})
 	toolstest.Called(w, vscodeipc.CommandClientAnnounce, func(a vscodeipc.AnnounceArg) bool {
-		return len(w.Calls(vscodeipc.CommandClientAnnounce)) > before && len(a.Clients) == 1 && a.Clients[0].Page != second
+		return len(w.Calls(vscodeipc.CommandClientAnnounce)) > before && len(a.Clients) == 1 &&
+			a.Clients[0].Page != second
 	})
 }
 
@@ -80,11 +83,14 @@ func TestAskMode(t *testing.T) {
 	w.On(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) { return decision, nil })
 	agent.Refused("browser_click", clickGreet, "did not allow")
 	q := toolstest.Called[vscodeipc.AskArg](w, vscodeipc.CommandPermissionAsk, nil)
-	if q.Client.Name != "test-host" || q.Act != "browser_click" || q.Detail != `Click button "Greet"` || q.Page == nil || q.Page.Title != "Sample" {
+	if q.Client.Name != "test-host" || q.Act != "browser_click" || q.Detail != `Click button "Greet"` ||
+		q.Page == nil || q.Page.Title != "Sample" {
 		t.Errorf("the question is %+v about %+v", q, q.Page)
 	}
 	agent.Refused("browser_tabs", args{"action": "new", "url": "http://shop.test/"}, "did not allow")
-	toolstest.Called(w, vscodeipc.CommandPermissionAsk, func(a vscodeipc.AskArg) bool { return a.Detail == "Open a tab: http://shop.test/" })
+	toolstest.Called(w, vscodeipc.CommandPermissionAsk, func(a vscodeipc.AskArg) bool {
+		return a.Detail == "Open a tab: http://shop.test/"
+	})
 	decision = vscodeipc.AskResult{Decision: "allow", Scope: "session"}
 	agent.Must("browser_click", clickGreet)
 	agent.Must("browser_click", clickGreet)
@@ -158,7 +164,9 @@ func TestUserStopsAgent(t *testing.T) {
 	t.Parallel()
 	w, agent, _ := sample(t)
 	agent.Must("browser_snapshot", nil)
-	me := toolstest.Called(w, vscodeipc.CommandClientAnnounce, func(a vscodeipc.AnnounceArg) bool { return len(a.Clients) == 1 }).Clients[0]
+	me := toolstest.Called(w, vscodeipc.CommandClientAnnounce, func(a vscodeipc.AnnounceArg) bool {
+		return len(a.Clients) == 1
+	}).Clients[0]
 	if me.Name != "test-host" || me.Kind != "mcp" || me.ID == "" || time.Since(time.UnixMilli(me.Since)) > time.Minute {
 		t.Errorf("announced as %+v", me)
 	}
@@ -167,7 +175,9 @@ func TestUserStopsAgent(t *testing.T) {
 		_, err := agent.Call("browser_wait_for", args{"text": "never", "time": 20})
 		waits <- err
 	}()
-	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool { return r.Entries[0].Act == "browser_snapshot" })
+	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
+		return r.Entries[0].Act == "browser_snapshot"
+	})
 	w.Allow(vscodeipc.AccessFull, me.Name)
 	if err := <-waits; err == nil || !strings.Contains(err.Error(), "stopped by the user") {
 		t.Errorf("the call under way ends with %v", err)

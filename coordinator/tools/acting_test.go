@@ -32,7 +32,8 @@ func TestActions(t *testing.T) {
 	t.Parallel()
 	url := toolstest.ServeHTML(t, actionPage)
 	w := toolstest.OpenWindow(t)
-	writeFiles(t, map[string]string{filepath.Join(w.Folder, "photo.png"): "png", filepath.Join(w.Folder, "../outside.png"): "png"})
+	writeFiles(t, map[string]string{filepath.Join(w.Folder, "photo.png"): "png",
+		filepath.Join(w.Folder, "../outside.png"): "png"})
 	if err := os.Symlink("../outside.png", filepath.Join(w.Folder, "door.png")); err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +86,10 @@ func TestActions(t *testing.T) {
 	agent.Must("browser_mouse_wheel", args{"deltaX": 150, "deltaY": 400})
 	agent.Must("browser_wait_for", args{"expression": "scrollX === 150 && scrollY === 400"})
 
-	agent.Expect("browser_wait_for", args{"text": "These words go"}, "It was there already. With new: true, this waits for another.")
-	agent.Refused("browser_wait_for", args{"text": "These words go", "new": true, "time": 0.2}, `another occurrence of the text "These words go"`)
+	agent.Expect("browser_wait_for", args{"text": "These words go"},
+		"It was there already. With new: true, this waits for another.")
+	agent.Refused("browser_wait_for", args{"text": "These words go", "new": true, "time": 0.2},
+		`another occurrence of the text "These words go"`)
 	agent.Refused("browser_wait_for", args{"textGone": "These words go", "time": 0.2})
 	agent.Evaluate("() => { setTimeout(() => words.remove(), 300) }")
 	agent.Must("browser_wait_for", args{"textGone": "These words go"})
@@ -127,7 +130,8 @@ func TestEmulateFetchAndWait(t *testing.T) {
 	agent := toolstest.OpenWindow(t).Agent()
 	agent.Open(url)
 	agent.Must("browser_wait_for", args{"expression": "window.ready", "networkIdle": true})
-	agent.Expect("browser_fetch", args{"url": "/api", "method": "POST", "body": "x"}, "200 OK (application/json,", `{"cookie":"a=b","method":"POST"}`)
+	agent.Expect("browser_fetch", args{"url": "/api", "method": "POST", "body": "x"}, "200 OK (application/json,",
+		`{"cookie":"a=b","method":"POST"}`)
 	agent.Expect("browser_fetch", args{"url": "/image", "filename": "i.png"}, "i.png")
 	if data, err := os.ReadFile(agent.Saved("i.png")); err != nil || string(data) != "\x89PNG\xff\x00" {
 		t.Errorf("the file holds %q, %v", data, err)
@@ -142,14 +146,17 @@ func TestEmulateFetchAndWait(t *testing.T) {
 	emulate(args{"network": "offline"})
 	agent.Expect("browser_evaluate", args{"function": connected}, `"false failed"`)
 	emulate(args{"network": "fast 4g"}) // its latency is 165 ms
-	agent.Expect("browser_evaluate", args{"function": "() => { const began = performance.now(); return fetch('/?slow').then(() => performance.now() - began >= 150) }"}, "true")
+	agent.Expect("browser_evaluate", args{"function": "() => { const began = performance.now(); return " +
+		"fetch('/?slow').then(() => performance.now() - began >= 150) }"}, "true")
 	emulate(args{"network": "none"})
 	agent.Expect("browser_evaluate", args{"function": connected}, `"true fetched"`)
 	// The same work takes longer on a slower processor. The test measures it, since a page
 	// cannot query the speed. On a busy machine the first measurement may be slow too.
 	work := func(cpu int) (ms float64) {
 		emulate(args{"cpu": cpu})
-		if _, err := fmt.Sscan(agent.Evaluate("() => { let best = 1e9; for (let n = 0; n < 5; n++) { const began = performance.now(); for (let i = 0, x = 0; i < 2e6; i++) x = Math.sqrt(x + i); best = Math.min(best, performance.now() - began) } return best }"), &ms); err != nil {
+		if _, err := fmt.Sscan(agent.Evaluate("() => { let best = 1e9; for (let n = 0; n < 5; n++) { const began = "+
+			"performance.now(); for (let i = 0, x = 0; i < 2e6; i++) x = Math.sqrt(x + i); best = Math.min(best, "+
+			"performance.now() - began) } return best }"), &ms); err != nil {
 			t.Fatal(err)
 		}
 		return ms
@@ -163,7 +170,9 @@ func TestEmulateFetchAndWait(t *testing.T) {
 		}
 	}
 	emulate(args{"cpu": 1, "userAgent": "Agent/1", "locale": "de-DE", "timezone": "Asia/Tokyo", "media": "print"})
-	agent.Sees("() => [navigator.userAgent, navigator.language, (1.5).toLocaleString(), Intl.DateTimeFormat().resolvedOptions().timeZone, matchMedia('print').matches].join(' ')", `"Agent/1 de-DE 1,5 Asia/Tokyo true"`)
+	agent.Sees("() => [navigator.userAgent, navigator.language, (1.5).toLocaleString(), "+
+		"Intl.DateTimeFormat().resolvedOptions().timeZone, matchMedia('print').matches].join(' ')",
+		`"Agent/1 de-DE 1,5 Asia/Tokyo true"`)
 	agent.Sees("() => fetch('/seen').then(() => 1)", "1")
 	if got := <-sent; !strings.HasPrefix(got, "Agent/1 de-DE") {
 		t.Errorf("the server sees %s", got)
@@ -171,32 +180,41 @@ func TestEmulateFetchAndWait(t *testing.T) {
 	emulate(args{"media": "screen"})
 	agent.Sees("() => matchMedia('print').matches", "false")
 	emulate(args{"reset": true})
-	agent.Sees("() => navigator.userAgent.includes('Agent/1') || Intl.DateTimeFormat().resolvedOptions().timeZone === 'Asia/Tokyo'", "false")
+	agent.Sees("() => navigator.userAgent.includes('Agent/1') || Intl.DateTimeFormat().resolvedOptions().timeZone "+
+		"=== 'Asia/Tokyo'", "false")
 	emulate(args{"viewport": "390x844x3,mobile", "colorScheme": "dark", "geolocation": "52.5, 13.4"})
-	agent.Sees(`() => [innerWidth, devicePixelRatio, matchMedia("(prefers-color-scheme: dark)").matches].join()`, `"980,3,true"`)
-	for _, bad := range []args{{}, {"viewport": "wide"}, {"viewport": "390x844x"}, {"geolocation": "here"}, {"media": "tv"}, {"colorScheme": "pink"}} {
+	agent.Sees(`() => [innerWidth, devicePixelRatio, matchMedia("(prefers-color-scheme: dark)").matches].join()`,
+		`"980,3,true"`)
+	for _, bad := range []args{{}, {"viewport": "wide"}, {"viewport": "390x844x"}, {"geolocation": "here"},
+		{"media": "tv"}, {"colorScheme": "pink"}} {
 		agent.Refused("browser_emulate", bad)
 	}
 }
 
 func TestTestingTools(t *testing.T) {
 	t.Parallel()
-	agent := toolstest.OpenWindow(t).Agent("testing")
-	agent.Open(toolstest.ServeSample(t))
-	target := toolstest.Ref(t, agent.Must("browser_verify_element_visible", args{"role": "textbox", "accessibleName": "Name"}), "textbox", "Name")
+	agent := openPage(t, toolstest.SamplePage, "testing")
+	target := toolstest.Ref(t, agent.Must("browser_verify_element_visible",
+		args{"role": "textbox", "accessibleName": "Name"}), "textbox", "Name")
 	expectAll(t, agent, []toolCall{
 		{"browser_type", args{"target": target, "text": "Ada"}, nil},
-		{"browser_verify_value", args{"type": "textbox", "element": "Name", "target": target, "value": "Ada"}, []string{"Yes."}},
+		{"browser_verify_value", args{"type": "textbox", "element": "Name", "target": target, "value": "Ada"},
+			[]string{"Yes."}},
 		{"browser_verify_text_visible", args{"text": "greet"}, nil},
-		{"browser_verify_list_visible", args{"element": "page", "target": "body", "items": []string{"Name", "Greet"}}, nil},
+		{"browser_verify_list_visible", args{"element": "page", "target": "body", "items": []string{"Name", "Greet"}},
+			nil},
 		{"browser_generate_locator", args{"target": "button"}, []string{"getByRole('button', { name: 'Greet' })"}},
 	})
 	refuseAll(t, agent, []toolCall{
-		{"browser_verify_element_visible", args{"role": "link", "accessibleName": "Greet"}, []string{`no link "Greet" is shown`}},
+		{"browser_verify_element_visible", args{"role": "link", "accessibleName": "Greet"},
+			[]string{`no link "Greet" is shown`}},
 		{"browser_verify_text_visible", args{"text": "absent"}, []string{`the text "absent" is not shown`}},
-		{"browser_verify_list_visible", args{"target": "body", "items": []string{"Greet", "absent"}}, []string{`body does not show ["absent"]`}},
-		{"browser_verify_value", args{"type": "textbox", "target": target, "value": "Bob"}, []string{`holds "Ada", not "Bob"`}},
-		{"browser_verify_value", args{"type": "number", "target": target, "value": "Bob"}, []string{"want one of textbox"}},
+		{"browser_verify_list_visible", args{"target": "body", "items": []string{"Greet", "absent"}},
+			[]string{`body does not show ["absent"]`}},
+		{"browser_verify_value", args{"type": "textbox", "target": target, "value": "Bob"},
+			[]string{`holds "Ada", not "Bob"`}},
+		{"browser_verify_value", args{"type": "number", "target": target, "value": "Bob"},
+			[]string{"want one of textbox"}},
 	})
 }
 
@@ -223,21 +241,26 @@ func TestStuckPages(t *testing.T) {
 	// A stale ref.
 	save := agent.Ref("button", "Save")
 	agent.Evaluate("() => document.querySelector('#save').replaceWith(Object.assign(document.createElement('button'), { textContent: 'Save' }))")
-	agent.Refused("browser_click", args{"target": save}, `ref `+save+` (button "Save") is stale, its element was removed`, " looks the same now; use it if that is meant, or take a new snapshot")
+	agent.Refused("browser_click", args{"target": save},
+		`ref `+save+` (button "Save") is stale, its element was removed`,
+		" looks the same now; use it if that is meant, or take a new snapshot")
 	agent.Open(url)
 	agent.Evaluate("() => document.querySelector('#save').remove()")
-	agent.Refused("browser_click", args{"target": save}, "is stale, its document was replaced: take a new snapshot and use its refs")
+	agent.Refused("browser_click", args{"target": save},
+		"is stale, its document was replaced: take a new snapshot and use its refs")
 
 	// A dialog.
 	agent.Expect("browser_click", args{"target": "#ask"}, "Really?")
-	agent.Refused("browser_snapshot", nil, `a JavaScript confirm dialog is open ("Really?"): accept or dismiss it first, with browser_handle_dialog`)
+	agent.Refused("browser_snapshot", nil,
+		`a JavaScript confirm dialog is open ("Really?"): accept or dismiss it first, with browser_handle_dialog`)
 	agent.Must("browser_handle_dialog", args{"accept": true})
 	agent.Must("browser_snapshot", nil)
 
 	// A breakpoint of the user.
 	user.Do("Debugger.enable", nil)
 	agent.Expect("browser_click", args{"target": "#stop"}, "The page is paused in the debugger, in stop at "+url+"/:3:")
-	agent.Refused("browser_click", args{"target": "#ask"}, "the page is paused in the debugger (stop at "+url+"/:3:", "continue it there first")
+	agent.Refused("browser_click", args{"target": "#ask"}, "the page is paused in the debugger (stop at "+url+"/:3:",
+		"continue it there first")
 	user.Do("Debugger.resume", nil)
 	user.Do("Debugger.disable", nil)
 	agent.Must("browser_snapshot", nil)
@@ -245,7 +268,9 @@ func TestStuckPages(t *testing.T) {
 	// A script that never ends.
 	agent.Evaluate(`() => { setTimeout(() => { const r = new XMLHttpRequest(); r.open("GET", "/hangs", false); r.send(); for (;;); }) }`)
 	<-hangs // the request blocks the page too
-	agent.Refused("browser_snapshot", nil, "the tab hangs: a script of it, or of another tab of its site, is busy, and it did not answer for 10s", "Navigate it, which stops the script, or choose a tab of another site")
+	agent.Refused("browser_snapshot", nil,
+		"the tab hangs: a script of it, or of another tab of its site, is busy, and it did not answer for 10s",
+		"Navigate it, which stops the script, or choose a tab of another site")
 	agent.Open(url)
 	agent.Must("browser_snapshot", nil)
 
@@ -253,7 +278,8 @@ func TestStuckPages(t *testing.T) {
 	if _, err := user.Start(t.Context(), "Page.crash", nil); err != nil {
 		t.Fatal(err)
 	}
-	agent.Refused("browser_evaluate", args{"function": "() => new Promise(() => {})"}, "the page crashed: navigate or reload to revive it")
+	agent.Refused("browser_evaluate", args{"function": "() => new Promise(() => {})"},
+		"the page crashed: navigate or reload to revive it")
 	agent.Refused("browser_snapshot", nil, "the page crashed: navigate or reload to revive it")
 	agent.Open(url)
 	agent.Must("browser_snapshot", nil)
@@ -266,7 +292,8 @@ func TestDragThatIsRefused(t *testing.T) {
 	agent := toolstest.OpenWindow(t).Start(options{}, "vision")
 	agent.Open(url)
 	const refused = "The page did not accept a drop there"
-	if text := agent.Must("browser_drag", args{"startTarget": "#card", "endTarget": "#lane"}); strings.Contains(text, refused) {
+	if text := agent.Must("browser_drag", args{"startTarget": "#card", "endTarget": "#lane"}); strings.Contains(text,
+		refused) {
 		t.Error(text)
 	}
 	agent.Expect("browser_drag", args{"startTarget": "#card", "endTarget": "#closed"}, refused)
@@ -276,7 +303,8 @@ func TestDragThatIsRefused(t *testing.T) {
 // A test repeats what moved the mouse, and not what only looked for a locator.
 func TestExportOfHover(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, "<!doctype html><button>Products</button><button>Flash</button><input aria-label=Note value=one><div id=rich contenteditable aria-label=Text>one</div>")
+	url := toolstest.ServeHTML(t, "<!doctype html><button>Products</button><button>Flash</button><input "+
+		"aria-label=Note value=one><div id=rich contenteditable aria-label=Text>one</div>")
 	agent := toolstest.OpenWindow(t).Start(options{}, "testing")
 	agent.Open(url)
 	agent.Must("browser_hover", args{"target": "text=Products"})
@@ -288,7 +316,8 @@ func TestExportOfHover(t *testing.T) {
 	if strings.Count(text, ".press('ControlOrMeta+End');\n") != 1 {
 		t.Errorf("the text is not typed at the end: %s", text)
 	}
-	if !strings.Contains(text, "name: 'Products' }).hover()") || strings.Contains(text, "Flash") || strings.Contains(text, "not part of the test") {
+	if !strings.Contains(text, "name: 'Products' }).hover()") || strings.Contains(text, "Flash") ||
+		strings.Contains(text, "not part of the test") {
 		t.Error(text)
 	}
 }
@@ -303,7 +332,8 @@ func TestExportOfPasswords(t *testing.T) {
 	agent.Must("browser_type", args{"target": "#user", "text": "ada"})
 	agent.Must("browser_type", args{"target": "#pw", "text": "hunter22"})
 	agent.Must("browser_press_key", args{"target": "#pw", "key": "Z"})
-	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#shown", "value": "hunter22"}, {"target": "#third", "value": "opal'lamp"}}})
+	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#shown", "value": "hunter22"},
+		{"target": "#third", "value": "opal'lamp"}}})
 	agent.Must("browser_type", args{"target": "#third", "text": "PASSWORD"})
 	agent.Must("browser_click", args{"target": "button"})
 	agent.Must("browser_handle_dialog", args{"accept": true})
@@ -312,15 +342,21 @@ func TestExportOfPasswords(t *testing.T) {
 	}
 	text := agent.Must("browser_export", nil)
 	for _, wanted := range []string{
-		"// Set in the environment: PASSWORD, TYPED_PASSWORD, TYPED_PASSWORD2, TYPED_PASSWORD3, TYPED_PASSWORD4, TYPED_PASSWORD5, TYPED_PASSWORD6, TYPED_PASSWORD7\n", "press(process.env.TYPED_PASSWORD7!)", "press('Enter')", "name: 'User' }).fill('ada')",
-		"name: 'Password' }).fill(process.env.TYPED_PASSWORD!)", "name: 'Password' }).press(process.env.TYPED_PASSWORD2!)", "name: 'Again' }).fill(process.env.TYPED_PASSWORD!)",
-		"name: 'Once more' }).fill(process.env.TYPED_PASSWORD3!)", "fill(process.env.PASSWORD!)", "toBe('Use ' + process.env.TYPED_PASSWORD! + 'Z?')",
+		"// Set in the environment: PASSWORD, TYPED_PASSWORD, TYPED_PASSWORD2, TYPED_PASSWORD3, TYPED_PASSWORD4, " +
+			"TYPED_PASSWORD5, TYPED_PASSWORD6, TYPED_PASSWORD7\n", "press(process.env.TYPED_PASSWORD7!)",
+		"press('Enter')", "name: 'User' }).fill('ada')",
+		"name: 'Password' }).fill(process.env.TYPED_PASSWORD!)",
+		"name: 'Password' }).press(process.env.TYPED_PASSWORD2!)",
+		"name: 'Again' }).fill(process.env.TYPED_PASSWORD!)",
+		"name: 'Once more' }).fill(process.env.TYPED_PASSWORD3!)", "fill(process.env.PASSWORD!)",
+		"toBe('Use ' + process.env.TYPED_PASSWORD! + 'Z?')",
 	} {
 		if !strings.Contains(text, wanted) {
 			t.Errorf("%q is missing", wanted)
 		}
 	}
-	if strings.Contains(text, "hunter22") || strings.Contains(text, "lamp") || strings.Count(text, "press('") != 1 || t.Failed() {
+	if strings.Contains(text, "hunter22") || strings.Contains(text, "lamp") || strings.Count(text, "press('") != 1 ||
+		t.Failed() {
 		t.Error(text)
 	}
 }

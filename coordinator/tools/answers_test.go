@@ -88,7 +88,8 @@ func TestPageTextIsMarked(t *testing.T) {
 		}
 	}
 	ours, _, res := marked(t, agent, "browser_take_screenshot", nil)
-	if _, image := res.Content[len(res.Content)-1].(*mcp.ImageContent); !image || !strings.Contains(ours, "CSS pixels from 0,0 of the viewport, a pixel each.") {
+	if _, image := res.Content[len(res.Content)-1].(*mcp.ImageContent); !image ||
+		!strings.Contains(ours, "CSS pixels from 0,0 of the viewport, a pixel each.") {
 		t.Errorf("a screenshot: %q, an image: %t", ours, image)
 	}
 }
@@ -104,7 +105,8 @@ func TestErrorsAreMarked(t *testing.T) {
 		t.Helper()
 		ours, pages, res := marked(t, agent, name, a)
 		if !res.IsError || (res.Meta[fromPage] == true) != (pages != "") {
-			t.Errorf("%s: an error: %t, the whole is marked %v, a part %q", name, res.IsError, res.Meta[fromPage], pages)
+			t.Errorf("%s: an error: %t, the whole is marked %v, a part %q", name, res.IsError, res.Meta[fromPage],
+				pages)
 		}
 		return ours, pages
 	}
@@ -115,7 +117,8 @@ func TestErrorsAreMarked(t *testing.T) {
 	quotes := func(word string, calls []toolCall) {
 		t.Helper()
 		for _, c := range calls {
-			if ours, pages := failure(c.tool, c.args); strings.Contains(ours, "IGNORE") || !strings.Contains(pages, word) {
+			if ours, pages := failure(c.tool, c.args); strings.Contains(ours, "IGNORE") ||
+				!strings.Contains(pages, word) {
 				t.Errorf("%s: ours %q, the page's %q", c.tool, ours, pages)
 			}
 		}
@@ -202,7 +205,8 @@ func TestAnswersAreBounded(t *testing.T) {
 		}
 		c.args["filename"] = c.tool + ".txt"
 		agent.Must(c.tool, c.args)
-		if data, err := os.ReadFile(agent.Saved(c.tool + ".txt")); err != nil || !strings.Contains(string(data), c.end) || len(data) < maxAnswer {
+		if data, err := os.ReadFile(agent.Saved(c.tool + ".txt")); err != nil ||
+			!strings.Contains(string(data), c.end) || len(data) < maxAnswer {
 			t.Errorf("%s as a file: %d bytes, %v", c.tool, len(data), err)
 		}
 	}
@@ -230,7 +234,8 @@ func TestAnswersAreBounded(t *testing.T) {
 		document.body.style.height = "20000px";
 	}`)
 	agent.Must("browser_take_screenshot", args{"fullPage": true, "filename": "long.png"})
-	for uri, last := range map[string]string{"browser://console": "line 399", "browser://network": "/newest => 200", "browser://screenshot": ""} {
+	for uri, last := range map[string]string{"browser://console": "line 399", "browser://network": "/newest => 200",
+		"browser://screenshot": ""} {
 		got, err := agent.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 		if err != nil {
 			t.Fatal(err)
@@ -242,7 +247,8 @@ func TestAnswersAreBounded(t *testing.T) {
 			}
 			continue
 		}
-		if text := got.Contents[0].Text; len(text) > 41_000 || !strings.HasPrefix(text, "… ") || !strings.Contains(text, last) || !strings.Contains(text, "has all.\n") {
+		if text := got.Contents[0].Text; len(text) > 41_000 || !strings.HasPrefix(text, "… ") ||
+			!strings.Contains(text, last) || !strings.Contains(text, "has all.\n") {
 			t.Errorf("%s has %d characters: %.200s", uri, len(text), text)
 		}
 	}
@@ -256,7 +262,8 @@ func TestFindAndRequests(t *testing.T) {
 	agent.Open(url)
 	seen := map[string]bool{}
 	for part := 1; part <= 6; part++ {
-		text := agent.Expect("browser_find", args{"text": "row", "page": part}, fmt.Sprintf("Matches %d to %d of 300", part*50-49, part*50))
+		text := agent.Expect("browser_find", args{"text": "row", "page": part},
+			fmt.Sprintf("Matches %d to %d of 300", part*50-49, part*50))
 		if strings.Contains(text, "page 7") {
 			t.Errorf("page %d names a page too far: %s", part, text[:100])
 		}
@@ -270,7 +277,8 @@ func TestFindAndRequests(t *testing.T) {
 		t.Errorf("%d of 300 matches were seen", len(seen))
 	}
 	agent.Refused("browser_find", args{"text": "row", "page": 7}, "page 6 is the last")
-	for regex, want := range map[string]string{"/ROW 29[0-9]/i": "Row 299", "/ow 7$/": "Row 7", "Row 29\\d": "Row 299", "/row/": "Nothing"} {
+	for regex, want := range map[string]string{"/ROW 29[0-9]/i": "Row 299", "/ow 7$/": "Row 7", "Row 29\\d": "Row 299",
+		"/row/": "Nothing"} {
 		agent.Expect("browser_find", args{"regex": regex}, want)
 	}
 	for name, param := range map[string]string{"browser_find": "regex", "browser_network_requests": "filter"} {
@@ -278,12 +286,14 @@ func TestFindAndRequests(t *testing.T) {
 	}
 
 	agent.Evaluate(`async () => { await fetch("/one"); await fetch(URL.createObjectURL(new Blob(["blob"]))) }`)
-	if list := agent.Expect("browser_network_requests", nil, "blob:"); strings.Contains(list, "Navigated") || strings.Contains(list, "-1 B") {
+	if list := agent.Expect("browser_network_requests", nil, "blob:"); strings.Contains(list, "Navigated") ||
+		strings.Contains(list, "-1 B") {
 		t.Errorf("one document: %s", list)
 	}
 	agent.Open(url + "/big")
 	agent.Evaluate(`() => fetch("/two")`)
-	if list := agent.Expect("browser_network_requests", args{"filter": "one|two"}, "/two"); strings.Contains(list, "/one") {
+	if list := agent.Expect("browser_network_requests", args{"filter": "one|two"}, "/two"); strings.Contains(list,
+		"/one") {
 		t.Errorf("another document's: %s", list)
 	}
 	agent.Expect("browser_network_requests", args{"filter": "one"}, "With all there are")
@@ -322,17 +332,25 @@ func TestStructuredAnswers(t *testing.T) {
 	agent.Open(url)
 	for _, c := range []toolCall{
 		{"browser_evaluate", args{"function": "() => ({a: [1, 'ä', null]})"}, []string{`{"value":{"a":[1,"ä",null]}}`}},
-		{"browser_evaluate", args{"function": "() => { console.error('oh'); return 'hunter22' }"}, []string{`"value":"<secret>PASSWORD</secret>"`, `"notes":"[error] oh`}},
+		{"browser_evaluate", args{"function": "() => { console.error('oh'); return 'hunter22' }"},
+			[]string{`"value":"<secret>PASSWORD</secret>"`, `"notes":"[error] oh`}},
 		{"browser_evaluate", args{"function": "() => 'x'.repeat(100000)"}, []string{`"notes":"\"xxx`, `Part 1 of 3`}},
-		{"browser_evaluate", args{"function": "() => 5", "filename": "five.json"}, []string{`{"notes":"Saved the result to `}},
-		{"browser_fetch", args{"url": "/api"}, []string{`"status":200`, `"type":"application/json"`, `"url":"` + url + `/api"`, `"body":{"items":[1,"<secret>PASSWORD</secret>"]}`}},
+		{"browser_evaluate", args{"function": "() => 5", "filename": "five.json"},
+			[]string{`{"notes":"Saved the result to `}},
+		{"browser_fetch", args{"url": "/api"},
+			[]string{`"status":200`, `"type":"application/json"`, `"url":"` + url + `/api"`,
+				`"body":{"items":[1,"<secret>PASSWORD</secret>"]}`}},
 		{"browser_fetch", args{"url": "/text"}, []string{`"body":"plain <secret>PASSWORD</secret>"`}},
-		{"browser_console_messages", nil, []string{`{"messages":[{"level":"warning","place":"` + url + `/:1`, `"text":"take care"`}},
-		{"browser_console_messages", args{"level": "error", "filename": "console.txt"}, []string{`"notes":"Saved the console`}},
-		{"browser_network_requests", nil, []string{`"method":"GET"`, `"navigation":true`, `"url":"` + url + `/api"`, `"type":"application/json"`}},
+		{"browser_console_messages", nil, []string{`{"messages":[{"level":"warning","place":"` + url + `/:1`,
+			`"text":"take care"`}},
+		{"browser_console_messages", args{"level": "error", "filename": "console.txt"},
+			[]string{`"notes":"Saved the console`}},
+		{"browser_network_requests", nil, []string{`"method":"GET"`, `"navigation":true`, `"url":"` + url + `/api"`,
+			`"type":"application/json"`}},
 		{"browser_network_requests", args{"filter": "nothing"}, []string{`"requests":[]`, `"notes":"No request`}},
 		{"browser_tabs", args{"action": "list"}, []string{`{"tabs":[{"current":true,"index":0,"title":"Data"`}},
-		{"browser_tabs", args{"action": "new"}, []string{`"notes":"Opened a tab; you work in it now.`, `"index":1`, `"current":true`, `"yours":true`}},
+		{"browser_tabs", args{"action": "new"},
+			[]string{`"notes":"Opened a tab; you work in it now.`, `"index":1`, `"current":true`, `"yours":true`}},
 		{"browser_tabs", args{"action": "select", "index": 0}, []string{`"current":true,"index":0`}},
 		{"browser_cookie_list", nil, []string{`"name":"session"`, `"value":"<secret>PASSWORD</secret>"`}},
 		{"browser_cookie_get", args{"name": "session"}, []string{`"domain":"127.0.0.1"`}},
@@ -357,12 +375,14 @@ func TestStructuredAnswers(t *testing.T) {
 	// A list that is longer than a result comes as parts of text.
 	agent.Evaluate(`() => { for (let i = 0; i < 900; i++) { console.log("line " + i + " " + "ä".repeat(60)); localStorage.setItem("key " + i, "v".repeat(150)) } }`)
 	for _, name := range []string{"browser_console_messages", "browser_localstorage_list"} {
-		if got := structured(t, agent, name, nil); len(got) > maxAnswer || strings.Contains(got, `"messages"`) || !strings.Contains(got, `"notes":"`) {
+		if got := structured(t, agent, name, nil); len(got) > maxAnswer || strings.Contains(got, `"messages"`) ||
+			!strings.Contains(got, `"notes":"`) {
 			t.Errorf("%s has %d characters: %.200s", name, len(got), got)
 		}
 	}
 	// Content of the page is marked as the page's.
-	res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser_evaluate", Arguments: args{"function": "1"}})
+	res, err := agent.CallTool(t.Context(),
+		&mcp.CallToolParams{Name: "browser_evaluate", Arguments: args{"function": "1"}})
 	if err != nil || res.Meta[fromPage] != true || fmt.Sprint(res.StructuredContent) != "map[value:1]" {
 		t.Errorf("%+v %v", res, err)
 	}

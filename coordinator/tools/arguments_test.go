@@ -16,18 +16,22 @@ func TestFit(t *testing.T) {
 	for _, test := range []struct{ tool, given, want string }{
 		{"browser_click", `{"target":"e1"}`, `{"target":"e1"}`},
 		{"browser_click", `{"ref":"e1","timeout":5000}`, `{"target":"e1"}`},
-		{"browser_click", `{"selector":"#a","double_click":"true","modifiers":"Shift"}`, `{"doubleClick":true,"modifiers":["Shift"],"target":"#a"}`},
+		{"browser_click", `{"selector":"#a","double_click":"true","modifiers":"Shift"}`,
+			`{"doubleClick":true,"modifiers":["Shift"],"target":"#a"}`},
 		{"browser_hover", `{"element":"Menu","ref":"e1"}`, `{"target":"e1"}`},
 		{"browser_type", `{"ref":"e1","value":"Tea"}`, `{"target":"e1","text":"Tea"}`},
 		{"browser_select_option", `{"target":"e1","value":"Tea"}`, `{"target":"e1","values":["Tea"]}`},
 		{"browser_drag", `{"startRef":"e1","endRef":"e2"}`, `{"endTarget":"e2","startTarget":"e1"}`},
 		{"browser_tabs", `{"action":"select","index":"2"}`, `{"action":"select","index":2}`},
 		{"browser_take_screenshot", `{"full_page":true}`, `{"fullPage":true}`},
-		{"browser_fill_form", `{"fields":[{"ref":"e1","type":"textbox","value":"a"}]}`, `{"fields":[{"target":"e1","type":"textbox","value":"a"}]}`},
+		{"browser_fill_form", `{"fields":[{"ref":"e1","type":"textbox","value":"a"}]}`,
+			`{"fields":[{"target":"e1","type":"textbox","value":"a"}]}`},
 		{"browser_fill_form", `{"fields":[{"target":"e1","value":["a"]}]}`, `{"fields":[{"target":"e1","value":"a"}]}`},
-		{"browser_fill_form", `{"fields":[{"target":"e1","value":["a",2]}]}`, `{"fields":[{"target":"e1","value":["a","2"]}]}`},
+		{"browser_fill_form", `{"fields":[{"target":"e1","value":["a",2]}]}`,
+			`{"fields":[{"target":"e1","value":["a","2"]}]}`},
 		{"browser_fill_form", `{"fields":[{"target":"e1","value":[]}]}`, `{"fields":[{"target":"e1","value":[]}]}`},
-		{"browser_fill_form", `{"fields":[{"target":"e1","values":["a","b"]}]}`, `{"fields":[{"target":"e1","value":["a","b"]}]}`},
+		{"browser_fill_form", `{"fields":[{"target":"e1","values":["a","b"]}]}`,
+			`{"fields":[{"target":"e1","value":["a","b"]}]}`},
 		{"browser_fill_form", `{"fields":["e1"]}`, `fields 1: want an object, not "e1"`},
 		{"browser_select_option", `{"target":"e1","values":[1,true]}`, `{"target":"e1","values":["1","true"]}`},
 		{"browser_fetch", `{"url":"/","body":{"a":[1]}}`, `{"body":"{\"a\":[1]}","url":"/"}`},
@@ -41,15 +45,20 @@ func TestFit(t *testing.T) {
 		{"browser_drag", `{"from":"e1","to":"e2"}`, `browser_drag has no parameter "from": it has endPosition, endTarget, offset, startPosition, startTarget, tab, window`},
 		{"browser_tabs", `{"action":"select","index":"NaN"}`, `index: want an integer, not "NaN"`},
 		{"browser_tabs", `{"index":1}`, `browser_tabs needs action (list, new, close or select)`},
-		{"browser_wait_for", `{"text":"Tea","timeout":5000}`, `browser_wait_for has no parameter "timeout"; give time, in seconds`},
-		{"browser_emulate", `{"viewport":{"wide":true}}`, `viewport: want a string (390x844, with scale 390x844x3, with touch 390x844,mobile), not {"wide":true}`},
+		{"browser_wait_for", `{"text":"Tea","timeout":5000}`,
+			`browser_wait_for has no parameter "timeout"; give time, in seconds`},
+		{"browser_emulate", `{"viewport":{"wide":true}}`,
+			`viewport: want a string (390x844, with scale 390x844x3, with touch 390x844,mobile), not {"wide":true}`},
 		{"browser_steps", `{"steps":[{"action":"click","x":1}]}`, `{"steps":[{"action":"click","x":1}]}`},
 		{"browser_steps", `{"steps":[{"x":1}]}`, `steps 1 needs action (` + stepActions() + `)`},
 		{"window_list", ``, `{}`},
 		{"browser_click", `{"target":"e1","ref":"e1"}`, `{"target":"e1"}`},
-		{"browser_click", `{"target":"e1","ref":"e2"}`, `browser_click: ref and target mean the same here, and have different values: give one`},
-		{"browser_click", `{"selector":"#a","ref":"e2"}`, `browser_click: ref and selector mean the same here, and have different values: give one`},
-		{"browser_fill_form", `{"fields":[{"target":"e1","ref":"e1","value":"a"}]}`, `{"fields":[{"target":"e1","value":"a"}]}`},
+		{"browser_click", `{"target":"e1","ref":"e2"}`,
+			`browser_click: ref and target mean the same here, and have different values: give one`},
+		{"browser_click", `{"selector":"#a","ref":"e2"}`,
+			`browser_click: ref and selector mean the same here, and have different values: give one`},
+		{"browser_fill_form", `{"fields":[{"target":"e1","ref":"e1","value":"a"}]}`,
+			`{"fields":[{"target":"e1","value":"a"}]}`},
 		{"browser_hover", `{"ref":"e1","position":{"x":1,"y":2}}`, `{"position":{"x":1,"y":2},"target":"e1"}`},
 		{"browser_click", `{"tarrget":"e1"}`, `browser_click has no parameter "tarrget"; give target. It has button, changes, doubleClick, modifiers, position, tab, target, window`},
 		{"browser_click", `{}`, `browser_click needs target (ref or selector)`},
@@ -75,8 +84,9 @@ func stepActions() string {
 func TestUnknownTools(t *testing.T) {
 	session := connect(t)
 	for given, want := range map[string]string{
-		"click": "; there is browser_click", "browser_clik": "; there is browser_click", "window_lst": "; there is window_list",
-		"snapshot": "; there is browser_snapshot", "take_snapshot": "; there is browser_snapshot",
+		"click": "; there is browser_click", "browser_clik": "; there is browser_click",
+		"window_lst": "; there is window_list",
+		"snapshot":   "; there is browser_snapshot", "take_snapshot": "; there is browser_snapshot",
 		"browser_closed": "", "browser_bark": "", "browser_zoom": "", "make_coffee": "",
 		"browser_resize":        "; there is browser_emulate with viewport WIDTHxHEIGHT",
 		"browser_close":         "; there is browser_tabs with action close",
@@ -86,7 +96,8 @@ func TestUnknownTools(t *testing.T) {
 		"browser_export":        " here: the user can add it with --caps testing",
 	} {
 		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: given})
-		if want := fmt.Sprintf("there is no tool %q%s", given, want); err == nil || !strings.HasSuffix(err.Error(), want) {
+		if want := fmt.Sprintf("there is no tool %q%s", given, want); err == nil ||
+			!strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -158,7 +169,8 @@ func TestOperations(t *testing.T) {
 		{"browser_snapshot", `{}`, policy.ReadOnly, ""},
 	} {
 		step, err := named(c.tool).fit(nil, json.RawMessage(c.arguments))
-		if err != nil || step.Operation.Name != c.tool || step.Operation.Class != c.class || step.Operation.Category != c.category {
+		if err != nil || step.Operation.Name != c.tool || step.Operation.Class != c.class ||
+			step.Operation.Category != c.category {
 			t.Errorf("%s %s: %+v, %v", c.tool, c.arguments, step.Operation, err)
 		}
 	}

@@ -133,11 +133,14 @@ func TestCancellation(t *testing.T) {
 		{"browser_navigate", map[string]any{"url": site.URL + "/hang"}},
 		// The page's script cannot be stopped, but the call can. It runs last: the page is
 		// unusable afterwards.
-		{"browser_evaluate", map[string]any{"function": "() => { for (const end = Date.now() + 3000; Date.now() < end;); }"}},
+		{"browser_evaluate", map[string]any{"function": "() => { for (const end = Date.now() + 3000; Date.now() < " +
+			"end;); }"}},
 		{"browser_snapshot", nil},
 	} {
 		if c.name != "browser_snapshot" && c.name != "browser_evaluate" {
-			if res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser_navigate", Arguments: map[string]any{"url": site.URL}}); err != nil || res.IsError {
+			if res, err := session.CallTool(t.Context(),
+				&mcp.CallToolParams{Name: "browser_navigate",
+					Arguments: map[string]any{"url": site.URL}}); err != nil || res.IsError {
 				t.Fatalf("%+v %v", res, err)
 			}
 		}

@@ -34,8 +34,7 @@ host.shadowRoot.querySelector('button').onclick = () => host.shadowRoot.querySel
 // An action's answer has what changed in the page, with refs, and nothing else.
 func TestActionsShowChanges(t *testing.T) {
 	t.Parallel()
-	agent := toolstest.OpenWindow(t).Agent()
-	agent.Open(toolstest.ServeHTML(t, shopPage))
+	agent := openPage(t, shopPage)
 	inner := toolstest.Ref(t, agent.Must("browser_snapshot", nil), "button", "Inner")
 	refs := regexp.MustCompile(` \[ref=e\d+\]`)
 	for _, c := range []struct {
@@ -117,7 +116,8 @@ func TestActionsShowChanges(t *testing.T) {
 // known.
 func TestChangesAfterABeginning(t *testing.T) {
 	t.Parallel()
-	for items, want := range map[int]string{1000: "- - 0\n+ - 1", 6000: "What has changed is not known: take a snapshot."} {
+	for items, want := range map[int]string{1000: "- - 0\n+ - 1",
+		6000: "What has changed is not known: take a snapshot."} {
 		agent := toolstest.OpenWindow(t).Agent()
 		agent.Expect("browser_navigate", args{"url": toolstest.ServeHTML(t, fmt.Sprintf(`<!doctype html><button onclick="count.textContent = 1">Add</button><p id=count>0</p>
 <script>for (let i = 0; i < %d; i++) document.body.insertAdjacentHTML('beforeend', '<p>Item ' + i)</script>`, items))}, "… and more: browser_snapshot.")
@@ -129,8 +129,7 @@ func TestChangesAfterABeginning(t *testing.T) {
 // What was shown and has gone is in the next answer, once.
 func TestToastsAreNotMissed(t *testing.T) {
 	t.Parallel()
-	agent := toolstest.OpenWindow(t).Agent()
-	agent.Open(toolstest.ServeHTML(t, shopPage))
+	agent := openPage(t, shopPage)
 	agent.Expect("browser_click", args{"target": "#toast"}, "Saved 7") // in the diff, or gone again
 	agent.Must("browser_click", args{"target": "#later", "changes": "none"})
 	agent.Expect("browser_wait_for", args{"expression": "document.title == 'Later 8'"}, "Later 8")
@@ -147,7 +146,9 @@ func TestNavigationsShowThePage(t *testing.T) {
 		case "/":
 			io.WriteString(w, `<!doctype html><title>Small</title><h1>Hello</h1><a href=/big>Big</a>`)
 		default:
-			io.WriteString(w, `<!doctype html><title>Big</title><nav>`+strings.Repeat(`<a href=/x>Elsewhere</a> `, 300)+`</nav><main><h1>News</h1>`+strings.Repeat(`<p>Some words</p><button>More</button>`, 300)+`</main>`)
+			io.WriteString(w, `<!doctype html><title>Big</title><nav>`+strings.Repeat(`<a href=/x>Elsewhere</a> `,
+				300)+`</nav><main><h1>News</h1>`+strings.Repeat(`<p>Some words</p><button>More</button>`,
+				300)+`</main>`)
 		}
 	})
 	agent := toolstest.OpenWindow(t).Agent()
@@ -156,7 +157,8 @@ func TestNavigationsShowThePage(t *testing.T) {
 		t.Errorf("a small page: %s", text)
 	}
 	text = agent.Must("browser_click", args{"target": toolstest.Ref(t, text, "link", "Big")})
-	if len(text) > 1700 || !strings.Contains(text, `- heading "News" [level=1]`) || strings.Contains(text, "Elsewhere") || !strings.HasSuffix(text, "… and more: browser_snapshot.") {
+	if len(text) > 1700 || !strings.Contains(text, `- heading "News" [level=1]`) ||
+		strings.Contains(text, "Elsewhere") || !strings.HasSuffix(text, "… and more: browser_snapshot.") {
 		t.Errorf("a big page: %s", text)
 	}
 }
@@ -176,7 +178,8 @@ func TestChangesOfAWaitAndOfAScript(t *testing.T) {
 	agent.Expect("browser_wait_for", args{"time": 2}, "Waited 2s.", "- - Stock: 6", "+ - Stock: 0")
 	agent.Must("browser_click", args{"target": "text=Save"})
 	agent.Expect("browser_wait_for", args{"time": 2}, "Saved with 2 errors")
-	agent.Expect("browser_evaluate", args{"function": "() => { stock.textContent = 'Stock: 9'; return 5 }"}, "5", "+ - Stock: 9")
+	agent.Expect("browser_evaluate", args{"function": "() => { stock.textContent = 'Stock: 9'; return 5 }"}, "5",
+		"+ - Stock: 9")
 	if text := agent.Must("browser_evaluate", args{"function": "() => 5"}); text != "5" {
 		t.Errorf("nothing has changed: %s", text)
 	}
@@ -194,7 +197,8 @@ func TestChangesAreCutAtItems(t *testing.T) {
 	url := toolstest.ServeHTML(t, `<!doctype html><button onclick="load()">Load</button><main id=feed></main><script>
 function load() { for (let i = 1; i < 60; i++) feed.insertAdjacentHTML('beforeend', '<article aria-label=News' + i + '><p>Breaking ' + i + '</p><h2>' + 'Headline '.repeat(i % 7 + 3) + i + '</h2><p>x</p></article>') }</script>`)
 	text := ""
-	for tries := 0; tries == 0 || tries < 10 && strings.Contains(text, "Much of the page"); tries++ { // a busy machine may be too slow to compare
+	// a busy machine may be too slow to compare
+	for tries := 0; tries == 0 || tries < 10 && strings.Contains(text, "Much of the page"); tries++ {
 		agent.Open(url)
 		agent.Must("browser_snapshot", nil)
 		text = agent.Must("browser_click", args{"target": "text=Load"})
@@ -207,11 +211,10 @@ function load() { for (let i = 1; i < 60; i++) feed.insertAdjacentHTML('beforeen
 // A toast that is shown again between two answers is as new as the first one.
 func TestToastThatIsShownAgain(t *testing.T) {
 	t.Parallel()
-	agent := toolstest.OpenWindow(t).Agent()
-	agent.Open(toolstest.ServeHTML(t, `<!doctype html><button>Save</button><div id=s role=status></div><script>
+	agent := openPage(t, `<!doctype html><button>Save</button><div id=s role=status></div><script>
 let timer
 document.querySelector("button").onclick = () => { s.textContent = "Profile saved"; clearTimeout(timer); timer = setTimeout(() => { s.textContent = ""; document.title = "empty" }, 700); document.title = "" }
-</script>`))
+</script>`)
 	agent.Expect("browser_click", args{"target": "button"}, "+ - status: Profile saved")
 	agent.Must("browser_evaluate", args{"function": `new Promise((done) => { const look = () => document.title ? done() : setTimeout(look, 20); look() })`})
 	for range 2 {
@@ -225,14 +228,15 @@ document.querySelector("button").onclick = () => { s.textContent = "Profile save
 // A wait for a toast says that it was there before, or that it has gone again.
 func TestWaitForAToastThatHasGone(t *testing.T) {
 	t.Parallel()
-	agent := toolstest.OpenWindow(t).Agent()
-	agent.Open(toolstest.ServeHTML(t, `<!doctype html><title>Shop</title><button id=now>Save</button><button id=later>Later</button><div id=s role=status></div><script>
+	agent := openPage(t, `<!doctype html><title>Shop</title><button id=now>Save</button><button id=later>Later</button><div id=s role=status></div><script>
 function toast(text) { s.textContent = text; setTimeout(() => { s.textContent = "" }) }
 now.onclick = () => { toast("Profile saved"); document.title = "Saved" }
-later.onclick = () => setTimeout(toast, 300, "Once more")</script>`))
+later.onclick = () => setTimeout(toast, 300, "Once more")</script>`)
 	agent.Must("browser_click", args{"target": "#now", "changes": "none"})
-	agent.Refused("browser_wait_for", args{"text": "Profile saved", "time": 0.5}, `Shown for a while: "Profile saved"`, `The page's title is now "Saved".`)
-	agent.Refused("browser_steps", args{"steps": []args{{"action": "click", "target": "#now"}, {"action": "wait", "text": "Profile saved", "time": 0.5}}}, "2. wait", `"Profile saved"`, "for a while")
+	agent.Refused("browser_wait_for", args{"text": "Profile saved", "time": 0.5}, `Shown for a while: "Profile saved"`,
+		`The page's title is now "Saved".`)
+	agent.Refused("browser_steps", args{"steps": []args{{"action": "click", "target": "#now"},
+		{"action": "wait", "text": "Profile saved", "time": 0.5}}}, "2. wait", `"Profile saved"`, "for a while")
 	agent.Must("browser_evaluate", args{"function": `() => { document.body.insertAdjacentHTML("beforeend", "<select>" + "<option>Land of long names</option>".repeat(120) + "<option>Zimbabwe</select>") }`})
 	if text := agent.Must("browser_wait_for", args{"text": "Zimbabwe"}); strings.Contains(text, "But now") {
 		t.Error(text)
@@ -240,7 +244,8 @@ later.onclick = () => setTimeout(toast, 300, "Once more")</script>`))
 	pagetest.Until(t, "a wait that sees the toast before it goes", func() bool {
 		agent.Must("browser_click", args{"target": "#later", "changes": "none"})
 		text, _ := agent.Call("browser_wait_for", args{"text": "Once more", "time": 1})
-		return strings.Contains(text, "It is there.") && strings.Contains(text, `But now the text "Once more" is not shown.`)
+		return strings.Contains(text, "It is there.") &&
+			strings.Contains(text, `But now the text "Once more" is not shown.`)
 	})
 }
 
@@ -290,7 +295,8 @@ field.onkeydown = () => own.textContent = "Key"
 		{"browser_click", args{"target": "#in"}, `Clicked button "Inner".`, true},
 		{"browser_type", args{"target": "#field", "text": "x"}, `Typed`, true},
 		{"browser_press_key", args{"key": "a"}, `Pressed`, true},
-		{"browser_steps", args{"steps": []args{{"action": "click", "target": "#two"}, {"action": "click", "target": "#in"}}}, `Clicked button "Two".`, true},
+		{"browser_steps", args{"steps": []args{{"action": "click", "target": "#two"},
+			{"action": "click", "target": "#in"}}}, `Clicked button "Two".`, true},
 		{"browser_evaluate", args{"function": "() => { own.textContent = 'Script' }"}, `Since the script began:`, true},
 		{"browser_snapshot", nil, "", false},
 		{"browser_find", args{"text": "Inner"}, "", false},
@@ -308,7 +314,8 @@ field.onkeydown = () => own.textContent = "Key"
 			}
 			since, own = text[:at], text[at:]
 		}
-		if !strings.Contains(since, lead) || !strings.Contains(since, toast) || c.lines != strings.Contains(since, "ews\n") && c.own != "" {
+		if !strings.Contains(since, lead) || !strings.Contains(since, toast) ||
+			c.lines != strings.Contains(since, "ews\n") && c.own != "" {
 			t.Errorf("%s: since the last answer:\n%s\nthe action's own:\n%s", c.tool, since, own)
 		}
 		if strings.Contains(own, "is saved") || strings.Contains(own, "ews") {
@@ -409,12 +416,11 @@ one.onclick = async () => {
 // A dialog or an alert that opens is never cut off behind the rows that have changed as well.
 func TestDialogBeforeManyRows(t *testing.T) {
 	t.Parallel()
-	agent := toolstest.OpenWindow(t).Agent()
-	agent.Open(toolstest.ServeHTML(t, `<!doctype html><button id=go>Go</button><ul id=list></ul><div id=box></div><script>
+	agent := openPage(t, `<!doctype html><button id=go>Go</button><ul id=list></ul><div id=box></div><script>
 go.onclick = () => {
   for (let i = 0; i < 50; i++) list.insertAdjacentHTML("beforeend", "<li>A row with some words in it, number " + i + " <button>Open row " + i + "</button></li>")
   box.innerHTML = '<div role=dialog aria-label=Sure><h2>Remove all rows?</h2><p>They cannot be restored.</p><label>Reason <input></label>' + [1, 2, 3, 4, 5, 6].map((n) => "<p>Rule " + n + "</p>").join("") + '<div role=group aria-label=Choice><button>Yes</button><button>No</button></div></div><p role=alert>Be careful</p>'
-}</script>`))
+}</script>`)
 	text := agent.Must("browser_click", args{"target": "#go"})
 	_, changes, _ := strings.Cut(text, "Changes:")
 	changes = regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(changes, " #")
@@ -433,7 +439,8 @@ go.onclick = () => {
 +     - button "No" #
 + - alert: Be careful
 `
-	if !strings.HasPrefix(strings.TrimPrefix(changes, "\n"), want) || !strings.Contains(changes, "cut here, ") || !strings.Contains(changes, "number 3") {
+	if !strings.HasPrefix(strings.TrimPrefix(changes, "\n"), want) || !strings.Contains(changes, "cut here, ") ||
+		!strings.Contains(changes, "number 3") {
 		t.Errorf("%s", text)
 	}
 }

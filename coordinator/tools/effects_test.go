@@ -36,7 +36,8 @@ func TestAnswersHaveAfterEffects(t *testing.T) {
 	t.Cleanup(release)
 	agent := toolstest.OpenWindow(t).Agent()
 	agent.Open(url)
-	ordered := agent.Expect("browser_click", args{"target": "#order"}, `Clicked button "Order".`, " failed: POST /api/order → 500", "No response yet: GET /slow")
+	ordered := agent.Expect("browser_click", args{"target": "#order"}, `Clicked button "Order".`,
+		" failed: POST /api/order → 500", "No response yet: GET /slow")
 	number, _ := strconv.Atoi(strings.TrimPrefix(regexp.MustCompile(`Request \d+`).FindString(ordered), "Request "))
 	agent.Expect("browser_network_request", args{"index": number}, "/api/order", "500")
 	if strings.Contains(ordered, "Failed to load") {
@@ -94,7 +95,8 @@ func TestWhatTheBrowserKeepsBack(t *testing.T) {
 	agent.Must("browser_wait_for", args{"expression": `document.title == "Blocked"`})
 	list := agent.Must("browser_network_requests", nil)
 	n, _, _ := strings.Cut(list[strings.LastIndex(list[:strings.Index(list, "/prices")], "\n")+1:], ".")
-	agent.Expect("browser_network_request", args{"index": n}, "response-body:\n(the browser keeps no body of a response that it has blocked")
+	agent.Expect("browser_network_request", args{"index": n},
+		"response-body:\n(the browser keeps no body of a response that it has blocked")
 	agent.Refused("browser_navigate", args{"url": "http://shop.invalid/tea"}, "the host name is unknown")
 	agent.Expect("browser_snapshot", nil, "URL: http://shop.invalid/tea\n", "ERR_NAME_NOT_RESOLVED")
 }

@@ -79,11 +79,11 @@ func emulate(ctx context.Context, c *agent.Call, in emulateIn) error {
 	if err != nil {
 		return err
 	}
-	did := "Done; it lasts until reset, or until you leave."
+	sentence := "Done; it lasts until reset, or until you leave."
 	if in.Reset {
-		did = "Reset."
+		sentence = "Reset."
 	}
-	return c.Did(did)(p.Emulate(ctx, e))
+	return c.Did(sentence)(p.Emulate(ctx, e))
 }
 
 // parseViewport reads WIDTHxHEIGHT or WIDTHxHEIGHTxSCALE, with an optional ",mobile" at

@@ -43,7 +43,7 @@ var _ = define(definition[evaluateIn]{
 		if page.LooksLikeFunction(in.Function) {
 			script = in.Function
 		}
-		return code(javascript.Of("$.evaluate((element, script) => (0, eval)(script)(element), $)", d.On[0],
+		return code(javascript.Of("$.evaluate((element, script) => (0, eval)(script)(element), $)", d.Elements[0],
 			"("+script+")"))
 	},
 	Replaces: map[string]string{"browser_run_code_unsafe": "with function"},

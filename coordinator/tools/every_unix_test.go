@@ -81,7 +81,8 @@ func hush(t *testing.T) (server *Server, connect func(*mcp.ClientOptions) *mcp.C
 		for _, first := range []*mcp.CallToolParams{
 			{Name: "browser_navigate", Arguments: map[string]any{"url": site.URL}},
 			{Name: "browser_route", Arguments: map[string]any{"pattern": "**/never", "abort": "failed"}},
-			{Name: "performance_start_trace"}, {Name: "performance_start_profile"}, {Name: "performance_start_coverage"},
+			{Name: "performance_start_trace"}, {Name: "performance_start_profile"},
+			{Name: "performance_start_coverage"},
 		} {
 			if res, err := session.CallTool(t.Context(), first); err != nil || res.IsError {
 				t.Fatalf("%s: %+v %v", first.Name, res, err)
@@ -111,7 +112,8 @@ func TestEveryToolCanBeCancelled(t *testing.T) {
 	for _, tool := range tools {
 		args := json.RawMessage(named(tool.Name).Example)
 		if slices.Contains(atOnce, tool.Name) {
-			if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool.Name, Arguments: args}); err != nil {
+			if _, err := session.CallTool(t.Context(),
+				&mcp.CallToolParams{Name: tool.Name, Arguments: args}); err != nil {
 				t.Errorf("%s: %v", tool.Name, err)
 			}
 			continue
@@ -127,7 +129,8 @@ func TestEveryToolCanBeCancelled(t *testing.T) {
 func TestEveryToolReportsItsProgress(t *testing.T) {
 	reported := make(chan any, 1000)
 	_, connect := hush(t)
-	session := connect(&mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
+	session := connect(&mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
+		req *mcp.ProgressNotificationClientRequest) {
 		reported <- req.Params.ProgressToken
 	}})
 	ctx, cancel := context.WithCancel(t.Context())

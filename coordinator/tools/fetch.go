@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"browser-coordinator/coordinator/output"
-	pagefetch "browser-coordinator/coordinator/page/fetch"
+	"browser-coordinator/coordinator/page/fetch"
 	"browser-coordinator/coordinator/tools/agent"
 )
 
@@ -25,7 +25,7 @@ var _ = define(definition[fetchIn]{
 	Name: "browser_fetch", Title: "Fetch", Description: "Make an HTTP request as the page and with its cookies",
 	Unlike: "theirs run code of their own for it",
 	Effect: Acts,
-	Do:     fetch,
+	Do:     fetchURL,
 	Returns: "status, type and body (20,000 bytes, in a file up to 4 MiB), as a script of the page would get them: " +
 		"with its cookies, its policy, CORS",
 	Data:    "`status`, `type`, `url`, `body` (parsed if JSON, else text)",
@@ -35,7 +35,7 @@ var _ = define(definition[fetchIn]{
 // maxBodyText bounds the body that an answer holds, in bytes.
 const maxBodyText = 20_000
 
-func fetch(ctx context.Context, c *agent.Call, in fetchIn) error {
+func fetchURL(ctx context.Context, c *agent.Call, in fetchIn) error {
 	p, file, err := c.PageAndFile(ctx, in.Filename, nil)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func fetch(ctx context.Context, c *agent.Call, in fetchIn) error {
 	if err := c.MayShow(ctx, p.Folders(), in.URL); err != nil {
 		return err
 	}
-	got, err := p.Fetcher().Fetch(ctx, pagefetch.Request{URL: in.URL, Method: in.Method, Headers: in.Headers,
+	got, err := p.Fetcher().Fetch(ctx, fetch.Request{URL: in.URL, Method: in.Method, Headers: in.Headers,
 		Body: in.Body})
 	if err != nil {
 		return err

@@ -25,14 +25,16 @@ func filesOutside(t *testing.T, shop string) (outside string) {
 		filepath.Join(shop, "plain.html"): "<title>Plain</title>plain",
 		filepath.Join(shop, "leads.html"): `<title>Leads</title><a id=link href="` + address + `">link</a> <a id=tab target=_blank href="` + address + `">tab</a> <a id=near href=plain.html>near</a>
 <button id=go onclick="location.href = '` + address + `'">go</button> <button id=framed onclick="document.querySelector('iframe').src = '` + address + `'">frame</button><iframe src="plain.html"></iframe>`,
-		filepath.Join(shop, "holds.html"): `<title>Holds</title><iframe src="` + address + `"></iframe><object data="` + address + `"></object><script src="` + address + `"></script>`,
+		filepath.Join(shop, "holds.html"): `<title>Holds</title><iframe src="` + address + `"></iframe><object data="` +
+			address + `"></object><script src="` + address + `"></script>`,
 	})
 	return outside
 }
 
 // opens calls both tools that open an address.
 func opens(address string) []toolCall {
-	return []toolCall{{"browser_navigate", args{"url": address}, nil}, {"browser_tabs", args{"action": "new", "url": address}, nil}}
+	return []toolCall{{"browser_navigate", args{"url": address}, nil},
+		{"browser_tabs", args{"action": "new", "url": address}, nil}}
 }
 
 // An agent opens no file that it may not read. An address that the browser reads as a
@@ -44,15 +46,18 @@ func TestForbiddenAddresses(t *testing.T) {
 	outside, agent := filesOutside(t, w.Folder), w.Agent()
 	agent.Expect("browser_navigate", args{"url": "file://" + w.Folder + "/plain.html"}, "Plain")
 	for _, address := range []string{
-		"file:///etc/passwd", "FILE:///etc/passwd", "file://" + w.Folder + "/../outside.html", "file://" + w.Folder + "/%2e%2e/outside.html", "view-source:file:///etc/passwd", " file:///etc/passwd",
+		"file:///etc/passwd", "FILE:///etc/passwd", "file://" + w.Folder + "/../outside.html", "file://" + w.Folder +
+			"/%2e%2e/outside.html", "view-source:file:///etc/passwd", " file:///etc/passwd",
 	} {
 		for _, c := range opens(address) {
 			agent.Refused(c.tool, c.args, "out of bounds")
 		}
 	}
 	for _, address := range []string{
-		"VIEW-SOURCE:file://" + outside, "view-source: file://" + outside, "view-source:fi\tle://" + outside, "view-source:view-source:file://" + outside,
-		"fi\nle://" + outside, "\x01file://" + outside, "file:" + outside, "file:\\\\" + outside, "file://" + w.Folder + "/x\\..\\..\\" + filepath.Base(filepath.Dir(outside)) + "\\outside.html",
+		"VIEW-SOURCE:file://" + outside, "view-source: file://" + outside, "view-source:fi\tle://" + outside,
+		"view-source:view-source:file://" + outside,
+		"fi\nle://" + outside, "\x01file://" + outside, "file:" + outside, "file:\\\\" + outside, "file://" + w.Folder +
+			"/x\\..\\..\\" + filepath.Base(filepath.Dir(outside)) + "\\outside.html",
 		"javascript:location = 'file://" + outside + "'",
 	} {
 		for _, c := range opens(address) {
@@ -67,7 +72,8 @@ func TestForbiddenAddresses(t *testing.T) {
 		agent.Refused(name, args{"url": "View-Source:\tFILE://" + outside}, "out of bounds")
 	}
 	agent.Open("data:text/html,<title>Here</title>here")
-	for _, address := range []string{"chrome://crash", "CHROME:kill", " view-source:chrome://quit/", "about:hang", "chrome://inducebrowsercrashforrealz"} {
+	for _, address := range []string{"chrome://crash", "CHROME:kill", " view-source:chrome://quit/", "about:hang",
+		"chrome://inducebrowsercrashforrealz"} {
 		for _, c := range opens(address) {
 			agent.Refused(c.tool, c.args, "only its user opens it")
 		}
@@ -80,8 +86,8 @@ func TestForbiddenAddresses(t *testing.T) {
 // that time and later.
 func TestHungFilePageStaysInBounds(t *testing.T) {
 	t.Parallel()
-	browser := toolstest.Browser(t)
-	w, user := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL()), toolstest.Sit(t, browser.URL())
+	w := toolstest.OpenWindow(t)
+	user := toolstest.Sit(t, w.Browser())
 	outside := filesOutside(t, w.Folder)
 	user.Browse("file://" + outside)
 	hung := make(chan struct{})
@@ -171,7 +177,8 @@ func TestPicturesOfTabsThatFilesOpen(t *testing.T) {
 	agent := w.Agent()
 	agent.Open("file://" + w.Folder + "/opens.html")
 	agent.Must("browser_click", args{"target": "button"})
-	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(agent.Must("browser_tabs", args{"action": "list"}), "Shows") && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(agent.Must("browser_tabs",
+		args{"action": "list"}), "Shows") && time.Now().Before(deadline); {
 		// no event reports when the tab has its title
 	}
 	agent.SelectTab(func(line string) bool { return strings.Contains(line, "Shows") })
@@ -220,7 +227,8 @@ func TestPagesBytesAreNoCode(t *testing.T) {
 	agent.Must("browser_wait_for", args{"networkIdle": true})
 	index, _, _ := strings.Cut(agent.Must("browser_network_requests", args{"filter": "/config"}), ".")
 	for _, name := range []string{".git/config", filepath.Join(agent.Dir, ".git", "config"), "../.git/config"} {
-		agent.Refused("browser_network_request", args{"index": number(t, index), "part": "response-body", "filename": name})
+		agent.Refused("browser_network_request",
+			args{"index": number(t, index), "part": "response-body", "filename": name})
 		agent.Refused("browser_fetch", args{"url": "/config", "filename": name})
 	}
 	agent.Expect("browser_fetch", args{"url": "/config", "filename": "config.sh"}, agent.Saved("config.sh.txt"))
@@ -228,13 +236,16 @@ func TestPagesBytesAreNoCode(t *testing.T) {
 	if !strings.Contains(text, "Downloaded ") {
 		text += agent.Must("browser_wait_for", args{"time": 1})
 	}
-	if !strings.Contains(text, "Downloaded "+agent.Saved("")) || !strings.Contains(text, "run.sh.bin") || !strings.Contains(text, "run.sh; .bin is added") { // the browser cleans the name too
+	// the browser cleans the name too
+	if !strings.Contains(text, "Downloaded "+agent.Saved("")) || !strings.Contains(text, "run.sh.bin") ||
+		!strings.Contains(text, "run.sh; .bin is added") {
 		t.Errorf("a download: %s", text)
 	}
 	if status := git("status", "--short"); status != "" {
 		t.Errorf("git sees %s", status)
 	}
-	if now, err := os.ReadFile(filepath.Join(agent.Dir, ".git", "config")); err != nil || string(now) != string(config) {
+	if now, err := os.ReadFile(filepath.Join(agent.Dir, ".git", "config")); err != nil ||
+		string(now) != string(config) {
 		t.Errorf(".git/config is %s %v", now, err)
 	}
 	if _, err := os.Stat(taken); err == nil {
@@ -285,17 +296,20 @@ func TestDownloads(t *testing.T) {
 	agent, _ := alone(t, "")
 	agent.Open(url)
 	for _, name := range []string{"report.csv", "report-2.csv"} { // no download overwrites another
-		agent.Expect("browser_click", args{"target": "#report"}, "Downloaded "+agent.Saved(name)+" (3 B) from "+url+"/report")
+		agent.Expect("browser_click", args{"target": "#report"},
+			"Downloaded "+agent.Saved(name)+" (3 B) from "+url+"/report")
 		if data, err := os.ReadFile(agent.Saved(name)); err != nil || string(data) != "a,b" {
 			t.Errorf("%s: %q %v", name, data, err)
 		}
 	}
 	agent.Expect("browser_navigate", args{"url": url + "/dots"}, "(4 B)", agent.Saved("_.._.bashrc.bin"))
 	agent.Expect("browser_click", args{"target": "#broken"}, "The download of "+url+"/broken failed")
-	agent.Expect("browser_click", args{"target": "#slow"}, "A download began, and the tab stays where it is: "+url+"/slow", "when it has ended")
+	agent.Expect("browser_click", args{"target": "#slow"},
+		"A download began, and the tab stays where it is: "+url+"/slow", "when it has ended")
 	close(goOn)
 	text := agent.Must("browser_wait_for", args{"time": 1})
-	if text += agent.Must("browser_snapshot", nil); strings.Count(text, "Downloaded "+agent.Saved("slow.bin")+" (4004 B)") != 1 {
+	if text += agent.Must("browser_snapshot", nil); strings.Count(text,
+		"Downloaded "+agent.Saved("slow.bin")+" (4004 B)") != 1 {
 		t.Errorf("after its end: %s", text)
 	}
 
@@ -319,7 +333,8 @@ func TestDownloadInWindow(t *testing.T) {
 	url, w := downloads(t, nil), toolstest.OpenWindow(t)
 	agent := w.Agent()
 	agent.Open(url)
-	if text := agent.Expect("browser_click", args{"target": "#report"}, "A download began, and the tab stays where it is: "+url+"/report"); strings.Contains(text, "ended") {
+	if text := agent.Expect("browser_click", args{"target": "#report"},
+		"A download began, and the tab stays where it is: "+url+"/report"); strings.Contains(text, "ended") {
 		t.Errorf("a download: %s", text)
 	}
 	if found, err := filepath.Glob(filepath.Join(w.Folder, "*", "*")); err != nil || len(found) > 0 {

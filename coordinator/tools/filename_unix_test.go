@@ -60,7 +60,8 @@ func contents(t *testing.T, dir string) map[string]string {
 // in the output folder only, whatever the name. Its annotations declare that it writes.
 func TestEveryFilename(t *testing.T) {
 	browser, workspace, outside := launchBrowser(t), t.TempDir(), t.TempDir()
-	for name, text := range map[string]string{".git/config": "[core]\n", "package.json": "{}\n", ".vscode/tasks.json": "{}\n"} {
+	for name, text := range map[string]string{".git/config": "[core]\n", "package.json": "{}\n",
+		".vscode/tasks.json": "{}\n"} {
 		file := filepath.Join(workspace, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
@@ -89,7 +90,8 @@ func TestEveryFilename(t *testing.T) {
 	t.Cleanup(end)
 	call := func(name string, args map[string]any) (text string, failed bool) {
 		t.Helper()
-		res, err := session.CallTool(context.WithoutCancel(t.Context()), &mcp.CallToolParams{Name: name, Arguments: args})
+		res, err := session.CallTool(context.WithoutCancel(t.Context()),
+			&mcp.CallToolParams{Name: name, Arguments: args})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -125,8 +127,10 @@ func TestEveryFilename(t *testing.T) {
 			bodies = []map[string]any{{"part": "response-body"}}
 		}
 		for _, filename := range []string{
-			".git/config", ".vscode/tasks.json", ".envrc", ".mcp.json", "../package.json", "../new.json", "a/../../new.json",
-			filepath.Join(workspace, "package.json"), filepath.Join(workspace, ".git", "hooks", "pre-commit.txt"), filepath.Join(outside, "new.txt"),
+			".git/config", ".vscode/tasks.json", ".envrc", ".mcp.json", "../package.json", "../new.json",
+			"a/../../new.json",
+			filepath.Join(workspace, "package.json"), filepath.Join(workspace, ".git", "hooks", "pre-commit.txt"),
+			filepath.Join(outside, "new.txt"),
 			"door/new.txt", "git/config", "a:b.txt", "con.txt", "x.txt.", "~/new.txt", "-rf.txt",
 		} {
 			for _, more := range append(bodies, nil) {
@@ -180,7 +184,10 @@ func TestEveryFilename(t *testing.T) {
 		}
 		below, inside := strings.CutPrefix(name, output.DefaultName+"/")
 		ext := filepath.Ext(name)
-		if !inside || below != ".gitignore" && (strings.HasPrefix(filepath.Base(name), ".") || !slices.Contains([]string{".txt", ".md", ".json", ".html", ".png", ".pdf", ".heapsnapshot", ".cpuprofile", ".bin", ".ts"}, ext)) {
+		if !inside || below != ".gitignore" &&
+			(strings.HasPrefix(filepath.Base(name), ".") ||
+				!slices.Contains([]string{".txt", ".md", ".json", ".html", ".png", ".pdf", ".heapsnapshot",
+					".cpuprofile", ".bin", ".ts"}, ext)) {
 			t.Errorf("%s was written", name)
 		}
 	}
@@ -203,7 +210,8 @@ func TestEveryFilename(t *testing.T) {
 		if what, is := strings.CutPrefix(tool.Name, "performance_stop_"); is {
 			call("performance_start_"+what, nil)
 		}
-		if text, failed := call(tool.Name, with(tool.Name, "linked")); !failed || !strings.Contains(text, "not followed") {
+		if text, failed := call(tool.Name, with(tool.Name, "linked")); !failed ||
+			!strings.Contains(text, "not followed") {
 			t.Errorf("%s through a link in the place of the folder: %s", tool.Name, text)
 		}
 	}

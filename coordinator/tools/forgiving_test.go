@@ -13,9 +13,7 @@ import (
 // the names that there are.
 func TestForgivingArguments(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, `<!doctype html><input id=i onkeydown="document.title = event.key"><select id=s><option>Tea<option>Coffee</select><button onclick="document.title = 'clicked'">Go</button>`)
-	agent := toolstest.OpenWindow(t).Agent()
-	agent.Open(url)
+	agent := openPage(t, `<!doctype html><input id=i onkeydown="document.title = event.key"><select id=s><option>Tea<option>Coffee</select><button onclick="document.title = 'clicked'">Go</button>`)
 	agent.Must("browser_type", args{"selector": "#i", "value": "Ann", "timeout": 5000})
 	agent.Must("browser_press_key", args{"key": "return", "element": "the field"})
 	agent.Sees("() => document.title + i.value", `"EnterAnn"`)
@@ -43,19 +41,25 @@ func TestCallsOfOtherHabits(t *testing.T) {
 	agent.Expect("browser_press_key", args{"target": "#q", "key": "Enter"}, "Results for oat")
 	agent.Refused("browser_press_key", args{"target": "#text", "key": "Enter"}, "takes no focus")
 
-	agent.Must("browser_steps", args{"steps": []args{{"action": "fill", "target": "#q", "text": "rye"}, {"action": "press", "target": "#q", "key": "Enter"}, {"action": "expect", "target": "#out", "text": "results for rye"},
-		{"action": "select", "target": "#colour", "text": "Green"}, {"action": "click", "target": "button"}, {"action": "wait", "target": "#late", "text": "Ready"}}})
+	agent.Must("browser_steps", args{"steps": []args{{"action": "fill", "target": "#q", "text": "rye"},
+		{"action": "press", "target": "#q", "key": "Enter"},
+		{"action": "expect", "target": "#out", "text": "results for rye"},
+		{"action": "select", "target": "#colour", "text": "Green"}, {"action": "click", "target": "button"},
+		{"action": "wait", "target": "#late", "text": "Ready"}}})
 	agent.Sees("() => [out.textContent, colour.value, late.textContent].join()", `"Results for rye,Green,Ready"`)
 	agent.Must("browser_wait_for", args{"target": "button", "text": "go", "time": 1})
 	agent.Must("browser_wait_for", args{"target": "#q", "text": "rye", "time": 1})
 	agent.Refused("browser_wait_for", args{"target": "#colour", "text": "Red", "time": 0.3}, "Red")
-	agent.Refused("browser_wait_for", args{"target": "#out", "text": "Ready", "time": 0.3}, `waiting for the element "#out" and the text "Ready"`)
+	agent.Refused("browser_wait_for", args{"target": "#out", "text": "Ready", "time": 0.3},
+		`waiting for the element "#out" and the text "Ready"`)
 	agent.Refused("browser_wait_for", args{"target": "#none", "time": 0.3}, `#none`)
 
 	agent.Must("browser_select_option", args{"target": "#colour", "values": "red"})
-	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#large", "value": "Large"}, {"target": "#news", "value": "on"}}})
+	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#large", "value": "Large"},
+		{"target": "#news", "value": "on"}}})
 	agent.Sees("() => [colour.value, large.checked, news.checked].join()", `"Red,true,true"`)
-	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#news", "type": "checkbox", "value": "unchecked"}}})
+	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#news", "type": "checkbox",
+		"value": "unchecked"}}})
 	agent.Sees("() => news.checked", `false`)
 
 	agent.Evaluate("() => { history.pushState(0, '', '/orders/7?x=1') }")

@@ -31,7 +31,8 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 	}})
 	agent.Sees(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Ada true blue"`)
 	agent.Must("browser_fill_form", args{"fields": []args{ // whatever the agent calls it
-		{"target": "#name", "type": "text", "value": "Eve"}, {"target": "#news", "type": "Switch", "value": "false"}, {"target": "#colour", "type": "listbox", "value": "red"},
+		{"target": "#name", "type": "text", "value": "Eve"}, {"target": "#news", "type": "Switch", "value": "false"},
+		{"target": "#colour", "type": "listbox", "value": "red"},
 	}})
 	agent.Sees(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Eve false red"`)
 
@@ -46,7 +47,8 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 	list := agent.Expect("browser_network_requests", args{"filter": "/api/"}, ". POST "+url+"/api/item?n=7 => 201")
 	index, _, _ := strings.Cut(list, ".")
 	agent.Expect("browser_network_request", args{"index": number(t, index)}, "seven", "the seventh item")
-	if body := agent.Must("browser_network_request", args{"index": number(t, index), "part": "response-body"}); body != "the seventh item" {
+	if body := agent.Must("browser_network_request",
+		args{"index": number(t, index), "part": "response-body"}); body != "the seventh item" {
 		t.Errorf("body: %q", body)
 	}
 	agent.Must("browser_emulate", args{"viewport": "640x480"})
@@ -78,10 +80,14 @@ func TestActionThatFailsMidway(t *testing.T) {
 	agent := toolstest.OpenWindow(t).Agent()
 	agent.Open(url)
 	form := func(name string) args {
-		return args{"fields": []args{{"target": "#name", "value": name}, {"target": "#when", "value": "soon"}, {"target": "#stuck", "value": "true"}}}
+		return args{"fields": []args{{"target": "#name", "value": name}, {"target": "#when", "value": "soon"},
+			{"target": "#stuck", "value": "true"}}}
 	}
-	agent.Refused("browser_fill_form", form("Ada"), "field 2 of 3 (#when)", `filled before it: textbox "Name"`, "Changes:", "Hello Ada", " failed: GET /check → 409")
-	agent.Refused("browser_steps", args{"steps": []args{{"action": "check", "target": "#stuck"}, {"action": "click", "target": "#name"}}}, "1. check “#stuck” failed: ", " failed: GET /check → 409", "Not done: 2")
+	agent.Refused("browser_fill_form", form("Ada"), "field 2 of 3 (#when)", `filled before it: textbox "Name"`,
+		"Changes:", "Hello Ada", " failed: GET /check → 409")
+	agent.Refused("browser_steps", args{"steps": []args{{"action": "check", "target": "#stuck"},
+		{"action": "click", "target": "#name"}}}, "1. check “#stuck” failed: ", " failed: GET /check → 409",
+		"Not done: 2")
 	_, err := agent.Call("browser_click", args{"target": "e99"})
 	if err == nil || strings.Contains(err.Error(), "Changes") {
 		t.Errorf("an action that has not begun: %v", err)
@@ -91,26 +97,26 @@ func TestActionThatFailsMidway(t *testing.T) {
 // The answer to a form says which fields the page has changed again.
 func TestFormThatThePageChanges(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, `<!doctype html><label>Region <input id=region></label><label>News <input type=checkbox id=news></label>
+	agent := openPage(t, `<!doctype html><label>Region <input id=region></label><label>News <input type=checkbox id=news></label>
 <label>Country <select id=country onchange="region.value = ''; news.checked = false"><option>-<option>Peru</select></label><select id=tags multiple><option>red<option>green<option>blue</select>`)
-	agent := toolstest.OpenWindow(t).Agent()
-	agent.Open(url)
-	agent.Expect("browser_fill_form", args{"fields": []args{{"target": "#region", "value": "Cusco"}, {"target": "#news", "value": "true"}, {"target": "#country", "value": "Peru"}, {"target": "#tags", "value": []string{"red", "blue"}}}},
+	agent.Expect("browser_fill_form", args{"fields": []args{{"target": "#region", "value": "Cusco"},
+		{"target": "#news", "value": "true"}, {"target": "#country", "value": "Peru"},
+		{"target": "#tags", "value": []string{"red", "blue"}}}},
 		"#region is empty again: the page has changed it after it was filled.", "#news is unchecked again")
 	agent.Sees("() => [...tags.selectedOptions].map(o => o.value).join()", `"red,blue"`)
-	agent.Refused("browser_fill_form", args{"fields": []args{{"target": "#region", "value": []string{"a", "b"}}}}, "takes one value, not a list")
+	agent.Refused("browser_fill_form", args{"fields": []args{{"target": "#region", "value": []string{"a", "b"}}}},
+		"takes one value, not a list")
 }
 
 // What a field holds is that of the field which the page has drawn in place of the typed one,
 // and after it has formatted it. Slow typing goes to the end, also of a field with the focus.
 func TestFieldThatIsDrawnAnew(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, `<!doctype html><div id=r></div><input id=phone oninput="setTimeout(() => this.value = this.value.slice(0, 4))"><input id=code value=AB>
+	agent := openPage(t, `<!doctype html><div id=r></div><input id=phone oninput="setTimeout(() => this.value = this.value.slice(0, 4))"><input id=code value=AB>
 <script>let open = false; function draw(v) { const had = document.activeElement?.id === 'q'; r.innerHTML = ''; const i = document.createElement('input'); i.id = 'q'; i.value = v
 i.onfocus = () => { if (!open) { open = true; draw(i.value) } }; i.oninput = () => draw(i.value); r.append(i); if (had) i.focus() } draw(''); code.focus(); code.setSelectionRange(0, 0)</script>`)
-	agent := toolstest.OpenWindow(t).Agent()
-	agent.Open(url)
-	if text := agent.Must("browser_type", args{"target": "#q", "text": "rome"}); strings.Contains(text, "not what was typed") {
+	if text := agent.Must("browser_type", args{"target": "#q", "text": "rome"}); strings.Contains(text,
+		"not what was typed") {
 		t.Error(text)
 	}
 	agent.Sees("() => q.value", `"rome"`)

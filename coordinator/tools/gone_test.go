@@ -35,7 +35,8 @@ func TestBrowserThatHasGone(t *testing.T) {
 	if err := own.End(); err != nil { // as if it had crashed
 		t.Fatal(err)
 	}
-	agent.Refused("browser_snapshot", nil, "the browser of your own in which you worked has ended, with its pages, tabs and logins")
+	agent.Refused("browser_snapshot", nil,
+		"the browser of your own in which you worked has ended, with its pages, tabs and logins")
 	agent.Expect("browser_snapshot", nil, "URL: about:blank")
 }
 

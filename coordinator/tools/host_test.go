@@ -76,7 +76,8 @@ func TestResourcesAndPrompts(t *testing.T) {
 	}
 	// An empty resource has a text that reports this: without text it would be invalid.
 	agent.Must("browser_snapshot", nil)
-	for uri, want := range map[string]string{"browser://console": "The console is empty.", "browser://network": "No request was made."} {
+	for uri, want := range map[string]string{"browser://console": "The console is empty.",
+		"browser://network": "No request was made."} {
 		if got := read(uri).Text; got != want {
 			t.Errorf("%s: %s", uri, got)
 		}
@@ -88,10 +89,12 @@ func TestResourcesAndPrompts(t *testing.T) {
 	if err != nil || len(list.Resources) != 3 {
 		t.Fatalf("%+v %v", list, err)
 	}
-	if got := read("browser://screenshot"); got.MIMEType != "image/png" || !strings.HasPrefix(string(got.Blob), "\x89PNG") {
+	if got := read("browser://screenshot"); got.MIMEType != "image/png" ||
+		!strings.HasPrefix(string(got.Blob), "\x89PNG") {
 		t.Errorf("the picture is %s, %.10q", got.MIMEType, got.Blob)
 	}
-	for uri, want := range map[string]string{"browser://console": "greeted Ada", "browser://network": "GET " + url + "/ => 200"} {
+	for uri, want := range map[string]string{"browser://console": "greeted Ada", "browser://network": "GET " + url +
+		"/ => 200"} {
 		if got := read(uri).Text; !strings.Contains(got, want) {
 			t.Errorf("%s: %s", uri, got)
 		}
@@ -102,8 +105,10 @@ func TestResourcesAndPrompts(t *testing.T) {
 		t.Errorf("after a screenshot: %s", got.MIMEType)
 	}
 	for name, argument := range map[string]string{"debug_page": "problem", "review_change": "change"} {
-		got, err := agent.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: name, Arguments: map[string]string{argument: "the basket is empty"}})
-		if err != nil || len(got.Messages) != 1 || !strings.Contains(got.Messages[0].Content.(*mcp.TextContent).Text, "the basket is empty") {
+		got, err := agent.GetPrompt(t.Context(),
+			&mcp.GetPromptParams{Name: name, Arguments: map[string]string{argument: "the basket is empty"}})
+		if err != nil || len(got.Messages) != 1 ||
+			!strings.Contains(got.Messages[0].Content.(*mcp.TextContent).Text, "the basket is empty") {
 			t.Errorf("%s: %+v %v", name, got, err)
 		}
 	}
@@ -117,11 +122,13 @@ func TestProgress(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
 			var received atomic.Int32
-			agent := toolstest.StartWith(t, options{Dir: t.TempDir()}, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
-				if req.Params.ProgressToken == "mine" && strings.Contains(req.Params.Message, "browser_wait_for") {
-					received.Add(1)
-				}
-			}}, protocol)
+			agent := toolstest.StartWith(t, options{Dir: t.TempDir()},
+				&mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
+					req *mcp.ProgressNotificationClientRequest) {
+					if req.Params.ProgressToken == "mine" && strings.Contains(req.Params.Message, "browser_wait_for") {
+						received.Add(1)
+					}
+				}}, protocol)
 			for seconds, want := range map[float64]int32{0.1: 0, 2.4: 2} {
 				received.Store(0)
 				params := &mcp.CallToolParams{Name: "browser_wait_for", Arguments: args{"time": seconds}}
@@ -141,13 +148,15 @@ func TestProgress(t *testing.T) {
 // every way in which a version of the protocol lets a server request them.
 func TestRootsChangeTheWindow(t *testing.T) {
 	t.Parallel()
-	shop, other := toolstest.OpenWindow(t), toolstest.OpenWindowAt(t, toolstest.Folder(t, "other"), toolstest.Browser(t).URL())
+	shop, other := toolstest.OpenWindow(t),
+		toolstest.OpenWindowAt(t, toolstest.Folder(t, "other"), toolstest.Browser(t).URL())
 	for _, protocol := range []string{"2025-06-18", "2026-07-28"} {
 		t.Run(protocol, func(t *testing.T) {
-			agent, client := toolstest.StartClient(t, options{Dir: t.TempDir()}, nil, protocol, func(client *mcp.Client) {
-				//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
-				client.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(shop.Folder)})
-			})
+			agent, client := toolstest.StartClient(t, options{Dir: t.TempDir()}, nil, protocol,
+				func(client *mcp.Client) {
+					//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
+					client.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(shop.Folder)})
+				})
 			// The first call is a mutating one: it runs once, in the right window.
 			agent.Evaluate("() => { window.acts = (window.acts ?? 0) + 1; document.title = 'in the shop' }")
 			agent.Sees("() => window.acts", "1")
@@ -168,7 +177,8 @@ func TestRootsChangeTheWindow(t *testing.T) {
 func TestRootsThatAreNeverGiven(t *testing.T) {
 	t.Parallel()
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
-	agent := toolstest.StartWith(t, options{Dir: w.Folder}, &mcp.ClientOptions{MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true}}, "2026-07-28")
+	agent := toolstest.StartWith(t, options{Dir: w.Folder},
+		&mcp.ClientOptions{MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true}}, "2026-07-28")
 	asked := 0
 	for range 20 {
 		res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "window_list"})

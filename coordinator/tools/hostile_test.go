@@ -25,7 +25,8 @@ const hostile = "'\"`);pwned()//*/pwned()\r\n;pwned()\u2028;pwned()\u2029${pwned
 func hostileSite(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if r.URL.Path != "/" {
-		io.WriteString(w, "<!doctype html><title>Other</title><h1>Other</h1><button onclick=\"document.title = 'hit'\">Hit</button>")
+		io.WriteString(w, "<!doctype html><title>Other</title><h1>Other</h1><button onclick=\"document.title = "+
+			"'hit'\">Hit</button>")
 		return
 	}
 	text, _ := json.Marshal(hostile)
@@ -78,17 +79,22 @@ func TestHostileExport(t *testing.T) {
 	agent.Must("browser_handle_dialog", args{"accept": true, "promptText": hostile})
 	agent.Must("browser_type", args{"target": "#note", "text": hostile})
 	agent.Must("browser_type", args{"target": "[id^=tag]", "text": hostile, "slowly": true})
-	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#fake", "value": "<secret>TOKEN</secret>" + hostile}}})
+	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#fake", "value": "<secret>TOKEN</secret>" +
+		hostile}}})
 	agent.Must("browser_file_upload", args{"target": "#photo", "paths": []string{file}})
 	agent.Must("browser_select_option", args{"target": "#kind", "values": []string{"two " + hostile}})
-	agent.Must("browser_drop", args{"target": "#zone", "data": args{"text/plain": hostile, "__proto__": hostile, "a/" + hostile: "x"}})
+	agent.Must("browser_drop", args{"target": "#zone",
+		"data": args{"text/plain": hostile, "__proto__": hostile, "a/" + hostile: "x"}})
 	agent.Must("browser_evaluate", args{"function": "() => `" + `'\"*/ //` + "`"})
-	agent.Must("browser_route", args{"pattern": "**/x'`)" + hostile, "status": 200, "body": hostile, "contentType": "text/plain'"})
+	agent.Must("browser_route", args{"pattern": "**/x'`)" + hostile, "status": 200, "body": hostile,
+		"contentType": "text/plain'"})
 	agent.Must("browser_wait_for", args{"text": "Zone"})
 	agent.Must("browser_verify_element_visible", args{"role": "summary", "accessibleName": hostile})
 	agent.Must("browser_verify_text_visible", args{"text": "Inside"})
-	agent.Must("browser_verify_value", args{"target": "#note", "type": "textbox", "value": strings.ReplaceAll(hostile, "\r\n", " ")})
-	agent.Refused("browser_fill_form", args{"fields": []args{{"target": "#note", "value": "'1"}, {"target": "#kind", "value": hostile}}})
+	agent.Must("browser_verify_value", args{"target": "#note", "type": "textbox",
+		"value": strings.ReplaceAll(hostile, "\r\n", " ")})
+	agent.Refused("browser_fill_form", args{"fields": []args{{"target": "#note", "value": "'1"},
+		{"target": "#kind", "value": hostile}}})
 	agent.Must("browser_click", args{"target": "#popup"})
 	agent.Must("browser_click", args{"target": "#go"})
 	agent.SelectTab(func(line string) bool { return strings.Contains(line, "popup") })
@@ -108,7 +114,8 @@ func TestHostileExport(t *testing.T) {
 	if len(parsed.Errors) > 0 {
 		t.Errorf("it is no TypeScript: %q", parsed.Errors)
 	}
-	if strings.Contains(source, secret) || slices.ContainsFunc(parsed.Texts, func(text string) bool { return strings.Contains(text, secret) }) {
+	if strings.Contains(source, secret) ||
+		slices.ContainsFunc(parsed.Texts, func(text string) bool { return strings.Contains(text, secret) }) {
 		t.Error("the secret is in it")
 	}
 	for _, name := range regexp.MustCompile(`[\p{L}\p{N}_$]+`).FindAllString(regexp.MustCompile(`'[^']*'|"[^"]*"|\d+`).ReplaceAllString(parsed.Shape, ""), -1) {
@@ -122,7 +129,8 @@ func TestHostileExport(t *testing.T) {
 		calls[call[1]]++
 	}
 	want := map[string]int{
-		"goto": 1, "click": 5, "fill": 13 + 3, "pressSequentially": 1, "press": 1, "accept": 3, "setInputFiles": 1, "selectOption": 1, "drop": 1, "evaluate": 1, "route": 1, "fulfill": 1,
+		"goto": 1, "click": 5, "fill": 13 + 3, "pressSequentially": 1, "press": 1, "accept": 3, "setInputFiles": 1,
+		"selectOption": 1, "drop": 1, "evaluate": 1, "route": 1, "fulfill": 1,
 		"waitForEvent": 4, "dismiss": 0, "eval": 0, "setFiles": 0, "newPage": 0,
 	}
 	for call, n := range want {
@@ -130,7 +138,8 @@ func TestHostileExport(t *testing.T) {
 			t.Errorf("%s is called %d times, want %d", call, calls[call], n)
 		}
 	}
-	for _, text := range []string{hostile, file, "<secret>TOKEN</secret>" + hostile, "two " + hostile, "a/" + hostile, "Sure?\nXY);pwned()//"} {
+	for _, text := range []string{hostile, file, "<secret>TOKEN</secret>" + hostile, "two " + hostile, "a/" + hostile,
+		"Sure?\nXY);pwned()//"} {
 		if !slices.Contains(parsed.Texts, text) {
 			t.Errorf("no literal is %q", text)
 		}

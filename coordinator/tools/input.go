@@ -81,9 +81,9 @@ var _ = define(definition[clickIn]{
 		}
 		with := object(append(options, position(in.Position)...))
 		if in.DoubleClick {
-			return code(javascript.Of("$.dblclick($)", d.On[0], with))
+			return code(javascript.Of("$.dblclick($)", d.Elements[0], with))
 		}
-		return code(javascript.Of("$.click($)", d.On[0], with))
+		return code(javascript.Of("$.click($)", d.Elements[0], with))
 	},
 	Steps:   []action{{Name: "click"}},
 	Returns: "what changed: navigation, dialog, new tab, file chooser, download, console warnings and errors",
@@ -146,7 +146,7 @@ var _ = define(definition[hoverIn]{
 	Code: func(in hoverIn, d *agent.Done) export.Step {
 		var s export.Step
 		if in.Target != "" {
-			s.Code = append(s.Code, javascript.Of("$.hover($)", d.On[0], object(position(in.Position))))
+			s.Code = append(s.Code, javascript.Of("$.hover($)", d.Elements[0], object(position(in.Position))))
 		} else {
 			s.Code = append(s.Code, javascript.Of("$.mouse.move($, $)", d.Page, in.Position.X, in.Position.Y))
 		}
@@ -194,15 +194,15 @@ var _ = define(definition[typeIn]{
 		}
 		var s export.Step
 		if d.ToEnd() {
-			s.Code = append(s.Code, javascript.Of("$.press('ControlOrMeta+End')", d.On[0]))
+			s.Code = append(s.Code, javascript.Of("$.press('ControlOrMeta+End')", d.Elements[0]))
 		}
 		if in.Slowly {
-			s.Code = append(s.Code, javascript.Of("$.pressSequentially($)", d.On[0], d.Typed(0, in.Text)))
+			s.Code = append(s.Code, javascript.Of("$.pressSequentially($)", d.Elements[0], d.Typed(0, in.Text)))
 		} else {
-			s.Code = append(s.Code, javascript.Of("$.fill($)", d.On[0], d.Typed(0, in.Text)))
+			s.Code = append(s.Code, javascript.Of("$.fill($)", d.Elements[0], d.Typed(0, in.Text)))
 		}
 		if in.Submit {
-			s.Code = append(s.Code, javascript.Of("$.press('Enter')", d.On[0]))
+			s.Code = append(s.Code, javascript.Of("$.press('Enter')", d.Elements[0]))
 		}
 		return s
 	},
@@ -274,7 +274,7 @@ var _ = define(definition[pressKeyIn]{
 			key = d.Typed(0, typed)
 		}
 		if in.Target != "" {
-			return code(javascript.Of("$.press($)", d.On[0], key))
+			return code(javascript.Of("$.press($)", d.Elements[0], key))
 		}
 		return code(javascript.Of("$.keyboard.press($)", d.Page, key))
 	},
@@ -314,7 +314,7 @@ var _ = define(definition[selectIn]{
 		return fmt.Sprintf("Selected %s in", strings.Join(in.Values, ", ")), i.SelectOption(in.Target, in.Values...)
 	}),
 	Code: func(in selectIn, d *agent.Done) export.Step {
-		return code(javascript.Of("$.selectOption($)", d.On[0], in.Values))
+		return code(javascript.Of("$.selectOption($)", d.Elements[0], in.Values))
 	},
 	Steps:   []action{{Name: "select"}},
 	Returns: "what changed, also if the page has taken the selection back",
@@ -389,13 +389,13 @@ var _ = define(definition[fillFormIn]{
 			switch is := d.Element(i); {
 			case is.Filled == "click":
 				state, _ := input.Ticked(f.Value.text, is.Name)
-				does = javascript.Of("$.setChecked($)", d.On[i], state)
+				does = javascript.Of("$.setChecked($)", d.Elements[i], state)
 			case is.Filled == "select" && f.Value.options != nil:
-				does = javascript.Of("$.selectOption($)", d.On[i], f.Value.options)
+				does = javascript.Of("$.selectOption($)", d.Elements[i], f.Value.options)
 			case is.Filled == "select":
-				does = javascript.Of("$.selectOption($)", d.On[i], d.Text(f.Value.text))
+				does = javascript.Of("$.selectOption($)", d.Elements[i], d.Text(f.Value.text))
 			default:
-				does = javascript.Of("$.fill($)", d.On[i], d.Typed(i, f.Value.text))
+				does = javascript.Of("$.fill($)", d.Elements[i], d.Typed(i, f.Value.text))
 			}
 			s.Code = append(s.Code, does)
 		}
@@ -515,9 +515,9 @@ var _ = define(definition[dragIn]{
 			options = append(options, javascript.Of("targetPosition: { x: $, y: $ }", at.X, at.Y))
 		}
 		if len(options) > 0 {
-			return code(javascript.Of("$.dragTo($, $)", d.On[0], d.On[1], object(options)))
+			return code(javascript.Of("$.dragTo($, $)", d.Elements[0], d.Elements[1], object(options)))
 		}
-		return code(javascript.Of("$.dragTo($)", d.On[0], d.On[1]))
+		return code(javascript.Of("$.dragTo($)", d.Elements[0], d.Elements[1]))
 	},
 	Steps: []action{{Name: "drag", Usage: "target, to", Example: `{"target": "e1", "to": "e2"}`,
 		Adapt: func(arguments map[string]any) map[string]any {
@@ -564,17 +564,18 @@ var _ = define(definition[uploadIn]{
 		if err != nil {
 			return err
 		}
-		did := c.Acted(fmt.Sprintf("Put %s into", count(files)), "")
-		return did(c.Act(ctx, p, p.Input().Upload(in.Target, files...)))
+		answer := c.Acted(fmt.Sprintf("Put %s into", count(files)), "")
+		return answer(c.Act(ctx, p, p.Input().Upload(in.Target, files...)))
 	},
 	Code: func(in uploadIn, d *agent.Done) export.Step {
 		switch {
 		case in.Target == "":
 			return export.Step{Files: append([]string{}, in.Paths...)}
 		case d.Clicked():
-			return export.Step{Code: []javascript.Expression{javascript.Of("$.click()", d.On[0])}, Files: in.Paths}
+			return export.Step{Code: []javascript.Expression{javascript.Of("$.click()", d.Elements[0])},
+				Files: in.Paths}
 		}
-		return code(javascript.Of("$.setInputFiles($)", d.On[0], in.Paths))
+		return code(javascript.Of("$.setInputFiles($)", d.Elements[0], in.Paths))
 	},
 	Returns: "what changed",
 	Notes: "`paths` are within the [limits of files](../specs/mcp-tools.md#files); none cancels, or empties a file " +
@@ -617,8 +618,8 @@ var _ = define(definition[dropIn]{
 		if len(in.Data) > 0 {
 			what = fmt.Sprint(slices.Sorted(maps.Keys(in.Data)))
 		}
-		did := c.Acted(fmt.Sprintf("Dropped %s onto", what), "")
-		return did(c.Act(ctx, p, p.Input().Drop(in.Target, files, in.Data)))
+		answer := c.Acted(fmt.Sprintf("Dropped %s onto", what), "")
+		return answer(c.Act(ctx, p, p.Input().Drop(in.Target, files, in.Data)))
 	},
 	Code: func(in dropIn, d *agent.Done) export.Step {
 		var payload []javascript.Expression
@@ -632,7 +633,7 @@ var _ = define(definition[dropIn]{
 			}
 			payload = append(payload, javascript.Of("data: $", object(data)))
 		}
-		return code(javascript.Of("$.drop($)", d.On[0], object(payload)))
+		return code(javascript.Of("$.drop($)", d.Elements[0], object(payload)))
 	},
 	Returns: "what changed. It is an error if neither the page nor a field takes it, and nothing is dropped then",
 	Notes:   "`paths` are within the [limits of files](../specs/mcp-tools.md#files).",
@@ -666,9 +667,9 @@ var _ = define(definition[dialogIn]{
 })
 
 func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn) error {
-	did := "Dismissed the dialog."
+	sentence := "Dismissed the dialog."
 	if in.Accept {
-		did = "Accepted the dialog."
+		sentence = "Accepted the dialog."
 	}
 	limit := time.Duration(in.Time * float64(time.Second))
 	if limit < 0 || limit > longestWait {
@@ -688,7 +689,7 @@ func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn)
 	case dialog != nil: // as the user who changes nothing
 		text = dialog.Default
 	}
-	return c.Did(did)(p.HandleDialog(ctx, in.Accept, text))
+	return c.Did(sentence)(p.HandleDialog(ctx, in.Accept, text))
 }
 
 // files names files that are given to a page.

@@ -44,6 +44,14 @@ func refuseAll(t *testing.T, agent *toolstest.Agent, calls []toolCall) {
 	}
 }
 
+// openPage returns an agent with these sets of tools, in a page of its own window.
+func openPage(t *testing.T, html string, caps ...string) *toolstest.Agent {
+	t.Helper()
+	agent := toolstest.OpenWindow(t).Agent(caps...)
+	agent.Open(toolstest.ServeHTML(t, html))
+	return agent
+}
+
 // loadSecrets reads a file of secrets with this text.
 func loadSecrets(t *testing.T, text string) *secrets.Set {
 	t.Helper()

@@ -80,9 +80,12 @@ func TestBodyOfAStream(t *testing.T) {
 	next["/stream/events"] <- "event: price\ndata: 41\n\n"
 	next["/stream/fetched"] <- "data: 42\n\n"
 	agent.Must("browser_wait_for", args{"expression": `seen.includes("41") && seen.includes("42")`})
-	agent.Expect("browser_network_request", args{"index": events}, "response-body:\nevent: price\ndata: 41\n", "(still arriving: 23 bytes so far)")
-	agent.Expect("browser_network_request", args{"index": fetched}, "response-body:\ndata: 42\n", "(still arriving: 10 bytes so far)")
-	if body := agent.Must("browser_network_request", args{"index": fetched, "part": "response-body"}); !strings.HasPrefix(body, "data: 42\n") {
+	agent.Expect("browser_network_request", args{"index": events}, "response-body:\nevent: price\ndata: 41\n",
+		"(still arriving: 23 bytes so far)")
+	agent.Expect("browser_network_request", args{"index": fetched}, "response-body:\ndata: 42\n",
+		"(still arriving: 10 bytes so far)")
+	if body := agent.Must("browser_network_request",
+		args{"index": fetched, "part": "response-body"}); !strings.HasPrefix(body, "data: 42\n") {
 		t.Errorf("the body alone: %q", body)
 	}
 }

@@ -29,10 +29,12 @@ func TestAnswersShowOpenedTabs(t *testing.T) {
 	agent := toolstest.OpenWindow(t).Agent()
 	agent.Open(url)
 	for _, opens := range []string{"Offer", "Popup"} {
-		text := agent.Expect("browser_click", args{"target": "text=" + opens}, "A new tab opened: ", url+"/offer (tab ", `heading "Tea for two"`, `button "Take it"`)
+		text := agent.Expect("browser_click", args{"target": "text=" + opens}, "A new tab opened: ", url+"/offer (tab ",
+			`heading "Tea for two"`, `button "Take it"`)
 		_, tab, _ := strings.Cut(text, "(tab ")
 		index := int(tab[0] - '0')
-		agent.Expect("browser_click", args{"target": toolstest.Ref(t, text, "button", "Take it"), "tab": index}, `Clicked button "Take it"`)
+		agent.Expect("browser_click", args{"target": toolstest.Ref(t, text, "button", "Take it"), "tab": index},
+			`Clicked button "Take it"`)
 	}
 	text := agent.Expect("browser_click", args{"target": "text=Sign in"}, "A new tab opened")
 	if !strings.Contains(text, "has closed again") { // a slow machine has it closed after the answer
@@ -40,5 +42,6 @@ func TestAnswersShowOpenedTabs(t *testing.T) {
 	}
 	agent.Expect("browser_click", args{"target": "text=Blink"}, "A new tab opened, and has closed again: about:blank")
 
-	agent.Expect("browser_tabs", args{"action": "new", "url": url + "/offer"}, "Opened a tab; you work in it now.", "Offer", `heading "Tea for two"`, `button "Take it"`)
+	agent.Expect("browser_tabs", args{"action": "new", "url": url + "/offer"}, "Opened a tab; you work in it now.",
+		"Offer", `heading "Tea for two"`, `button "Take it"`)
 }

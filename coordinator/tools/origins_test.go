@@ -86,11 +86,16 @@ func (s *twoSites) redirect(status int, to string) string {
 func (s *twoSites) spellings() []string {
 	var all []string
 	for _, form := range []string{
-		"http://127.0.0.1:PORT/plain", "HTTP://127.0.0.1:PORT/scheme", "hTTp://127.0.0.1:PORT/scheme", "http://2130706433:PORT/decimal", "http://0x7f000001:PORT/hex",
-		"http://0177.0.0.1:PORT/octal", "http://0x7f.1:PORT/short", "http://127.1:PORT/short", "http://127.0.0.1:PORT/#fragment", "http://127.0.0.1:PORT/a/./b/../c",
-		`http:\\127.0.0.1:PORT\backslash`, `http:/\127.0.0.1:PORT/mixed`, "http:///127.0.0.1:PORT/slashes", "ht\ntp://127.0.\t0.1:PORT/tab", "\x01 http://127.0.0.1:PORT/space ",
-		"http://１２７．０．０．１:PORT/fullwidth", "http://127。0。0。1:PORT/dots", "http://%31%32%37.0.0.1:PORT/percent", "http://127.0.0.1.:PORT/dot", "http://127.0.0.1:0PORT/zero",
-		"http://[::ffff:127.0.0.1]:PORT/mapped", "http://lOcAlHoSt:PORT/name", "http://localhost.:PORT/namedot", "http://ｌｏｃａｌｈｏｓｔ:PORT/fullname", "//127.0.0.1:PORT/relative",
+		"http://127.0.0.1:PORT/plain", "HTTP://127.0.0.1:PORT/scheme", "hTTp://127.0.0.1:PORT/scheme",
+		"http://2130706433:PORT/decimal", "http://0x7f000001:PORT/hex",
+		"http://0177.0.0.1:PORT/octal", "http://0x7f.1:PORT/short", "http://127.1:PORT/short",
+		"http://127.0.0.1:PORT/#fragment", "http://127.0.0.1:PORT/a/./b/../c",
+		`http:\\127.0.0.1:PORT\backslash`, `http:/\127.0.0.1:PORT/mixed`, "http:///127.0.0.1:PORT/slashes",
+		"ht\ntp://127.0.\t0.1:PORT/tab", "\x01 http://127.0.0.1:PORT/space ",
+		"http://１２７．０．０．１:PORT/fullwidth", "http://127。0。0。1:PORT/dots", "http://%31%32%37.0.0.1:PORT/percent",
+		"http://127.0.0.1.:PORT/dot", "http://127.0.0.1:0PORT/zero",
+		"http://[::ffff:127.0.0.1]:PORT/mapped", "http://lOcAlHoSt:PORT/name", "http://localhost.:PORT/namedot",
+		"http://ｌｏｃａｌｈｏｓｔ:PORT/fullname", "//127.0.0.1:PORT/relative",
 	} {
 		all = append(all, strings.ReplaceAll(form, "PORT", s.port))
 	}
@@ -99,14 +104,16 @@ func (s *twoSites) spellings() []string {
 
 // limited runs a test with an agent on the allowed site, once that may reach only this
 // site, and once that may not reach the other one.
-func limited(t *testing.T, run func(t *testing.T, s *twoSites, w *toolstest.Window, agent *toolstest.Agent, flag string)) {
+func limited(t *testing.T, run func(t *testing.T, s *twoSites, w *toolstest.Window, agent *toolstest.Agent,
+	flag string)) {
 	for _, flag := range []string{"--allowed-origins", "--blocked-origins"} {
 		t.Run(flag, func(t *testing.T) {
 			t.Parallel()
 			s, w := newTwoSites(t), toolstest.OpenWindow(t)
 			limits := origins(t, []string{s.allowed.URL, "http://nobody.example"}, nil)
 			if flag == "--blocked-origins" {
-				limits = origins(t, nil, []string{"http://127.0.0.1:" + s.port, "http://[::1]:" + s.port, "http://localhost:" + s.port})
+				limits = origins(t, nil, []string{"http://127.0.0.1:" + s.port, "http://[::1]:" + s.port,
+					"http://localhost:" + s.port})
 			}
 			agent := w.Start(options{Origins: limits})
 			agent.Open(s.allowed.URL)
@@ -143,14 +150,19 @@ func TestFetchStaysWithinOrigins(t *testing.T) {
 			to := s.redirect(status, s.forbidden.URL+"/redirected")
 			for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
 				check(args{"url": to, "method": method})
-				check(args{"url": s.redirect(status, s.forbidden.URL+"/redirected#own"), "method": method, "headers": map[string]string{"X-Agent": "1"}})
-				check(args{"url": "HTTP" + strings.TrimPrefix(to, "http") + "#x", "method": method, "headers": map[string]string{"Content-Type": "application/json", "X-Agent": "1"}, "body": `{"stolen":1}`})
+				check(args{"url": s.redirect(status, s.forbidden.URL+"/redirected#own"), "method": method,
+					"headers": map[string]string{"X-Agent": "1"}})
+				check(args{"url": "HTTP" + strings.TrimPrefix(to, "http") + "#x", "method": method,
+					"headers": map[string]string{"Content-Type": "application/json", "X-Agent": "1"},
+					"body":    `{"stolen":1}`})
 			}
 			check(args{"url": s.redirect(status, to)})
 		}
-		check(args{"url": s.forbidden.URL + "/preflight", "method": "PUT", "headers": map[string]string{"X-Agent": "1"}, "body": "stolen"})
+		check(args{"url": s.forbidden.URL + "/preflight", "method": "PUT", "headers": map[string]string{"X-Agent": "1"},
+			"body": "stolen"})
 		s.refuses(t, agent, "browser_fetch", args{"url": s.forbidden.URL + "/fetch"}, flag)
-		agent.Expect("browser_fetch", args{"url": s.redirect(307, "/?redirected"), "method": "POST", "body": "x"}, "Allowed")
+		agent.Expect("browser_fetch", args{"url": s.redirect(307, "/?redirected"), "method": "POST", "body": "x"},
+			"Allowed")
 		agent.Expect("browser_fetch", args{"url": "data:text/plain,here"}, "here")
 	})
 }
@@ -160,11 +172,14 @@ func TestFetchStaysWithinOrigins(t *testing.T) {
 func TestTabStaysWithinOrigins(t *testing.T) {
 	t.Parallel()
 	limited(t, func(t *testing.T, s *twoSites, w *toolstest.Window, agent *toolstest.Agent, flag string) {
-		for _, address := range append(s.spellings(), "view-source:"+s.forbidden.URL, "http://"+s.allowed.Listener.Addr().String()+"@127.0.0.1:"+s.port+"/user", "blob:"+s.forbidden.URL+"/0a1b", "filesystem:"+s.forbidden.URL+"/temporary/x") {
+		for _, address := range append(s.spellings(), "view-source:"+s.forbidden.URL,
+			"http://"+s.allowed.Listener.Addr().String()+"@127.0.0.1:"+s.port+"/user", "blob:"+s.forbidden.URL+"/0a1b",
+			"filesystem:"+s.forbidden.URL+"/temporary/x") {
 			s.refuses(t, agent, "browser_navigate", args{"url": address})
 			s.refuses(t, agent, "browser_tabs", args{"action": "new", "url": address})
 		}
-		if list := agent.Must("browser_tabs", args{"action": "list"}); strings.Contains(list, " http://127.0.0.1:"+s.port) || strings.Contains(list, "Forbidden") {
+		if list := agent.Must("browser_tabs", args{"action": "list"}); strings.Contains(list,
+			" http://127.0.0.1:"+s.port) || strings.Contains(list, "Forbidden") {
 			t.Errorf("tabs that were refused are left: %s", list)
 		}
 		away := s.redirect(http.StatusFound, s.forbidden.URL)
@@ -224,12 +239,14 @@ func TestTitlesStayWithinBounds(t *testing.T) {
 		other.SelectTab(func(line string) bool { return strings.Contains(line, "/popup") })
 		other.Must("browser_wait_for", args{"text": "forbidden fruit"})
 		list := call("browser_tabs", args{"action": "list"})
-		for _, wanted := range []string{"(out of bounds) " + s.forbidden.URL + "/mail", "(out of bounds) " + s.forbidden.URL + "/popup", "(out of bounds) file://", "Allowed " + s.allowed.URL} {
+		for _, wanted := range []string{"(out of bounds) " + s.forbidden.URL + "/mail", "(out of bounds) " +
+			s.forbidden.URL + "/popup", "(out of bounds) file://", "Allowed " + s.allowed.URL} {
 			if !strings.Contains(list, wanted) {
 				t.Errorf("the list lacks %q: %s", wanted, list)
 			}
 		}
-		for _, text := range []string{list, call("browser_tabs", args{"action": "select", "index": 99}), call("browser_snapshot", args{"tab": 99}), call("browser_snapshot", nil)} {
+		for _, text := range []string{list, call("browser_tabs", args{"action": "select", "index": 99}),
+			call("browser_snapshot", args{"tab": 99}), call("browser_snapshot", nil)} {
 			if strings.Contains(text, "Forbidden") {
 				t.Error(text)
 			}
@@ -246,7 +263,8 @@ func TestDebugStartStaysWithinOrigins(t *testing.T) {
 		return vscodeipc.DebugStartResult{Session: "s1", Name: "Launch shop"}, nil
 	})
 	agent := w.Start(options{Origins: origins(t, []string{"http://localhost:3000"}, []string{"http://127.0.0.1:*"})})
-	for _, address := range []string{"http://other.example/", "http://0x7f.1:3000/", `http:\\localhost:3000`, "http://user@localhost:3000/"} {
+	for _, address := range []string{"http://other.example/", "http://0x7f.1:3000/", `http:\\localhost:3000`,
+		"http://user@localhost:3000/"} {
 		agent.Refused("debug_start", args{"url": address}, "is not allowed")
 	}
 	agent.Must("debug_start", args{"url": "http://localhost:3000/"})
@@ -266,8 +284,8 @@ func TestHistoryStaysWithinOrigins(t *testing.T) {
 		fmt.Fprintf(w, `<!doctype html><title>%[1]s</title><script>console.log("message of %[1]s"); localStorage.of = "stored-%[1]s"; const fetched = fetch("/data-%[1]s").then(r => r.text())</script>`, name)
 	})
 	forbidden := strings.Replace(allowed, "127.0.0.1", "localhost", 1)
-	browser := toolstest.Browser(t)
-	w, user := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL()), toolstest.Sit(t, browser.URL())
+	w := toolstest.OpenWindow(t)
+	user := toolstest.Sit(t, w.Browser())
 	for name, limits := range map[string][2][]string{
 		"allowed": {{"127.0.0.1"}, nil}, "blocked": {nil, {forbidden, "https://localhost:443", "http://localhost:80"}},
 	} {
@@ -284,18 +302,21 @@ func TestHistoryStaysWithinOrigins(t *testing.T) {
 			{"browser_network_requests", args{"static": true}, []string{"/data-127.0.0.1", leftOut, "requests"}},
 			{"browser_cookie_list", nil, []string{"cookie-127.0.0.1", leftOut, "cookies"}},
 			{"browser_cookie_get", args{"name": "of"}, []string{"cookie-127.0.0.1", leftOut, "cookies"}},
-			{"browser_storage_state", args{"filename": name + ".json"}, []string{"Saved 1 cookies and the local storage of 1 origins", leftOut, "origins"}},
+			{"browser_storage_state", args{"filename": name + ".json"},
+				[]string{"Saved 1 cookies and the local storage of 1 origins", leftOut, "origins"}},
 		} {
 			if text := agent.Expect(read.tool, read.args, read.want...); strings.Contains(text, "localhost") {
 				t.Errorf("%s: %s", read.tool, text)
 			}
 		}
 		state, err := os.ReadFile(agent.Saved(name + ".json"))
-		if err != nil || strings.Contains(string(state), "localhost") || !strings.Contains(string(state), "stored-127.0.0.1") {
+		if err != nil || strings.Contains(string(state), "localhost") ||
+			!strings.Contains(string(state), "stored-127.0.0.1") {
 			t.Errorf("the storage state: %s %v", state, err)
 		}
 		for index := range 20 {
-			if text, err := agent.Call("browser_network_request", args{"index": index + 1}); err == nil && strings.Contains(text, "localhost") {
+			if text, err := agent.Call("browser_network_request", args{"index": index + 1}); err == nil &&
+				strings.Contains(text, "localhost") {
 				t.Errorf("request %d: %s", index+1, text)
 			}
 		}
@@ -322,8 +343,11 @@ func TestFramesStayWithinOrigins(t *testing.T) {
 	agent := toolstest.OpenWindow(t).Start(options{Origins: origins(t, []string{site}, nil)})
 	first := agent.Open(site)
 	agent.Must("browser_wait_for", args{"text": "Own frame"})
-	answers := []string{first, agent.Must("browser_snapshot", nil), agent.Must("browser_find", args{"text": "Forbidden"}), agent.Must("browser_markdown", nil), agent.Must("browser_dom", nil)}
-	if seen := answers[1]; strings.Count(seen, "(out of bounds)") != 2 || !strings.Contains(seen, "Own frame") || !strings.Contains(seen, "Own text") {
+	answers := []string{first, agent.Must("browser_snapshot", nil),
+		agent.Must("browser_find", args{"text": "Forbidden"}), agent.Must("browser_markdown", nil),
+		agent.Must("browser_dom", nil)}
+	if seen := answers[1]; strings.Count(seen, "(out of bounds)") != 2 || !strings.Contains(seen, "Own frame") ||
+		!strings.Contains(seen, "Own text") {
 		t.Error(seen)
 	}
 	for _, tool := range []struct {

@@ -63,7 +63,8 @@ func TestPicturesThatAModelCanRead(t *testing.T) {
 <div style="position:absolute;top:1600px;height:40px;width:100px;background:#00f"></div><div style="height:9000px"></div>`, port)
 	}))
 	t.Cleanup(site.Close)
-	agent := toolstest.Start(t, options{Launcher: pagetest.Attached(t, toolstest.Browser(t).URL()), Attached: true}, "vision")
+	agent := toolstest.Start(t, options{Launcher: pagetest.Attached(t, toolstest.Browser(t).URL()), Attached: true},
+		"vision")
 	agent.Open(site.URL)
 
 	// A tall page comes as several pictures in full size, and a line has the rest.
@@ -78,7 +79,8 @@ func TestPicturesThatAModelCanRead(t *testing.T) {
 	if rest == nil || number(t, rest[1]) != 9000-4*1568 {
 		t.Fatalf("what is left out: %s", text)
 	}
-	if text, all := pictures(t, agent, args{"fullPage": true, "clip": rest[2]}); len(all) != 2 || strings.Contains(text, "Left out") || !strings.Contains(text, "from 0,6272 of the page") {
+	if text, all := pictures(t, agent, args{"fullPage": true, "clip": rest[2]}); len(all) != 2 ||
+		strings.Contains(text, "Left out") || !strings.Contains(text, "from 0,6272 of the page") {
 		t.Errorf("%d pictures of the rest: %s", len(all), text)
 	}
 
@@ -101,7 +103,8 @@ func TestPicturesThatAModelCanRead(t *testing.T) {
 				break
 			}
 		}
-		agent.Must("browser_mouse_click_xy", args{"x": float64(number(t, part[3])) + float64(at.X+1)/scale, "y": float64(number(t, part[4])) + float64(at.Y+1)/scale})
+		agent.Must("browser_mouse_click_xy", args{"x": float64(number(t, part[3])) + float64(at.X+1)/scale,
+			"y": float64(number(t, part[4])) + float64(at.Y+1)/scale})
 		agent.Sees("() => document.title", `"hit"`)
 	}
 
@@ -131,16 +134,15 @@ func TestPicturesThatAModelCanRead(t *testing.T) {
 // format.
 func TestPicturesHaveABudget(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, `<!doctype html><body style="margin:0"><canvas width=1568 height=5000></canvas><script>
+	agent := openPage(t, `<!doctype html><body style="margin:0"><canvas width=1568 height=5000></canvas><script>
 const area = document.querySelector("canvas").getContext("2d"), pixels = area.createImageData(1568, 5000);
 let seed = 1;
 for (let i = 0; i < pixels.data.length; i++) pixels.data[i] = i % 4 == 3 ? 255 : (seed = seed * 16807 % 2147483647) & 255;
 area.putImageData(pixels, 0, 0);
 </script>`)
-	agent := toolstest.OpenWindow(t).Agent()
-	agent.Open(url)
 	agent.Must("browser_emulate", args{"viewport": "1568x1568"})
-	for _, a := range []args{{}, {"fullPage": true}, {"marks": true}, {"type": "jpeg", "quality": 100}, {"type": "webp", "quality": 100, "fullPage": true}} {
+	for _, a := range []args{{}, {"fullPage": true}, {"marks": true}, {"type": "jpeg", "quality": 100},
+		{"type": "webp", "quality": 100, "fullPage": true}} {
 		res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser_take_screenshot", Arguments: a})
 		if err != nil || res.IsError {
 			t.Fatalf("%v: %+v %v", a, res, err)
@@ -153,11 +155,13 @@ area.putImageData(pixels, 0, 0);
 			if len(picture.Data) > 1_000_000 {
 				t.Errorf("%v: a picture of %d bytes", a, len(picture.Data))
 			}
-			if _, format, err := image.Decode(bytes.NewReader(picture.Data)); err != nil || "image/"+format != picture.MIMEType {
+			if _, format, err := image.Decode(bytes.NewReader(picture.Data)); err != nil ||
+				"image/"+format != picture.MIMEType {
 				t.Errorf("%v: %s, which is %s: %v", a, picture.MIMEType, format, err)
 			}
 		}
-		if text := res.Content[0].(*mcp.TextContent).Text; a["type"] != "webp" && !strings.Contains(text, "The picture is a JPEG of quality ") {
+		if text := res.Content[0].(*mcp.TextContent).Text; a["type"] != "webp" &&
+			!strings.Contains(text, "The picture is a JPEG of quality ") {
 			t.Errorf("%v: %s", a, text)
 		}
 	}

@@ -79,12 +79,14 @@ func TestPromptsOfTheBrowser(t *testing.T) {
 			}{
 				{"browser_press_key", args{"key": "a"}}, {"browser_press_key", args{"key": "b", "target": "input"}},
 				{"browser_click", args{"target": "text=Count"}}, {"browser_hover", args{"target": "text=Hover"}},
-				{"browser_mouse_click_xy", args{"x": 20, "y": 20}}, {"browser_drag", args{"startTarget": "text=Hover", "endTarget": "text=Count"}},
+				{"browser_mouse_click_xy", args{"x": 20, "y": 20}},
+				{"browser_drag", args{"startTarget": "text=Hover", "endTarget": "text=Count"}},
 			} {
 				agent.Refused(refused.tool, refused.args, prompt)
 			}
 			agent.Sees("() => [clicks, keys].join()", before)
-			agent.Expect("browser_type", args{"target": "input", "text": "typed"}, "Typed into") // text is no event, and arrives
+			// text is no event, and arrives
+			agent.Expect("browser_type", args{"target": "input", "text": "typed"}, "Typed into")
 			agent.Sees("() => document.querySelector('input').value", `"typed"`)
 			// What the answer advises.
 			again := url
@@ -104,15 +106,20 @@ func TestDocumentsThatNeedALogin(t *testing.T) {
 	t.Parallel()
 	url, agent := servePrompts(t), toolstest.OpenWindow(t).Agent()
 	began := time.Now()
-	agent.Refused("browser_navigate", args{"url": url + "/private/direct"}, "the server wants a user and a password", "http://user:password@host/")
-	agent.Refused("browser_tabs", args{"action": "new", "url": url + "/private/tab"}, "the server wants a user and a password")
+	agent.Refused("browser_navigate", args{"url": url + "/private/direct"}, "the server wants a user and a password",
+		"http://user:password@host/")
+	agent.Refused("browser_tabs", args{"action": "new", "url": url + "/private/tab"},
+		"the server wants a user and a password")
 	agent.Open(url)
-	agent.Expect("browser_click", args{"target": "text=Go"}, "/private/page → 401", "It asks for a user name and a password for "+url+"/private/page", "http://USER:PASSWORD@host/")
-	agent.Refused("browser_press_key", args{"key": "a"}, "It asks for a user name and a password for "+url+"/private/page")
+	agent.Expect("browser_click", args{"target": "text=Go"}, "/private/page → 401",
+		"It asks for a user name and a password for "+url+"/private/page", "http://USER:PASSWORD@host/")
+	agent.Refused("browser_press_key", args{"key": "a"},
+		"It asks for a user name and a password for "+url+"/private/page")
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
-	agent.Expect("browser_navigate", args{"url": strings.Replace(url, "://", "://ada:tea@", 1) + "/private/page"}, "Private")
+	agent.Expect("browser_navigate", args{"url": strings.Replace(url, "://", "://ada:tea@", 1) + "/private/page"},
+		"Private")
 	agent.Open(url)
 	agent.Must("browser_click", args{"target": "text=Load"})
 	agent.Expect("browser_click", args{"target": "text=Count"}, `Clicked button "Count".`)

@@ -46,9 +46,11 @@ func TestReadingTools(t *testing.T) {
 	snapshot := agent.Expect("browser_snapshot", nil, `heading "Things"`, `button "Coffee" [ref=`)
 
 	// Errors name the files of the workspace, in the action's result and in the console.
-	agent.Expect("browser_click", args{"target": toolstest.Ref(t, snapshot, "button", "Coffee")}, "RangeError: the price of coffee is negative", "@ src/cart.ts:11:13", "(src/app.ts:6:22)")
+	agent.Expect("browser_click", args{"target": toolstest.Ref(t, snapshot, "button", "Coffee")},
+		"RangeError: the price of coffee is negative", "@ src/cart.ts:11:13", "(src/app.ts:6:22)")
 	agent.Expect("browser_click", args{"target": "#good"}, "the cart costs 3 @ src/app.ts:7:11")
-	if console := agent.Expect("browser_console_messages", args{"level": "warning"}, "src/cart.ts:11:13", "src/app.ts:7:11"); strings.Contains(console, "app.js") {
+	if console := agent.Expect("browser_console_messages", args{"level": "warning"}, "src/cart.ts:11:13",
+		"src/app.ts:7:11"); strings.Contains(console, "app.js") {
 		t.Errorf("the bundle is named:\n%s", console)
 	}
 	expectAll(t, agent, []toolCall{
@@ -71,7 +73,8 @@ func TestReadingTools(t *testing.T) {
 		return res.Content[len(res.Content)-1].(*mcp.ImageContent).Data
 	}
 	poor, good := picture(5), picture(95)
-	if config, err := jpeg.DecodeConfig(bytes.NewReader(good)); err != nil || config.Width != 300 || config.Height != 120 || len(poor) >= len(good) {
+	if config, err := jpeg.DecodeConfig(bytes.NewReader(good)); err != nil || config.Width != 300 ||
+		config.Height != 120 || len(poor) >= len(good) {
 		t.Errorf("%d × %d, %d and %d bytes, %v", config.Width, config.Height, len(poor), len(good), err)
 	}
 	agent.Expect("browser_take_screenshot", args{"filename": "out/page.webp"}, "Saved ")
@@ -81,7 +84,8 @@ func TestReadingTools(t *testing.T) {
 			t.Errorf("%s: %.10q %v", name, data, err)
 		}
 	}
-	for _, wrong := range []args{{"clip": "1,2"}, {"scale": "double"}, {"quality": 500, "type": "jpeg"}, {"target": "#good", "fullPage": true}} {
+	for _, wrong := range []args{{"clip": "1,2"}, {"scale": "double"}, {"quality": 500, "type": "jpeg"},
+		{"target": "#good", "fullPage": true}} {
 		agent.Refused("browser_take_screenshot", wrong)
 	}
 
@@ -100,7 +104,8 @@ func TestReadingTools(t *testing.T) {
 	}
 	agent.Open(url + "/long")
 	agent.Expect("browser_snapshot", args{"filename": "out/long.md"}, "Saved the snapshot")
-	if data, err := os.ReadFile(agent.Saved("out/long.md")); err != nil || !strings.Contains(string(data), `"Row 2499"`) {
+	if data, err := os.ReadFile(agent.Saved("out/long.md")); err != nil ||
+		!strings.Contains(string(data), `"Row 2499"`) {
 		t.Errorf("the file: %d bytes, %v", len(data), err)
 	}
 }

@@ -27,7 +27,8 @@ func TestReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(string(text), "\n")); diff != "" {
-		t.Errorf("docs/tools.md is not what the tools are: run UPDATE_REFERENCE=1 go test ./coordinator/tools -run TestReference: %s", diff)
+		t.Errorf("docs/tools.md is not what the tools are: run UPDATE_REFERENCE=1 go test ./coordinator/tools -run "+
+			"TestReference: %s", diff)
 	}
 }
 

@@ -19,7 +19,8 @@ func TestReviewWaitsForTheUser(t *testing.T) {
 	shown.Shown = true
 
 	given = vscodeipc.ReviewAnswer{Outcome: "changes", Text: "Nearly.", Comments: []vscodeipc.ReviewComment{
-		{Text: "Why not textContent?\nIt is safe.", Quote: "+  answer.innerHTML = x;", Line: 7, File: "src/cart.ts", FileLine: 12},
+		{Text: "Why not textContent?\nIt is safe.", Quote: "+  answer.innerHTML = x;", Line: 7, File: "src/cart.ts",
+			FileLine: 12},
 		{Text: "Which?", Quote: "All green.", Line: 3},
 		{Text: "Gone?", Quote: "Old"},
 	}, Diffs: []vscodeipc.ReviewDiff{
@@ -37,7 +38,8 @@ Not applied: src/cart.ts:40.`
 	if !strings.Contains(text, want) {
 		t.Errorf("the answer is\n%s\nwant\n%s", text, want)
 	}
-	if asked := toolstest.Called[vscodeipc.ReviewWaitArg](w, vscodeipc.CommandReviewWait, nil); asked.Title != "Cart" || asked.Seconds != 300 {
+	if asked := toolstest.Called[vscodeipc.ReviewWaitArg](w, vscodeipc.CommandReviewWait, nil); asked.Title != "Cart" ||
+		asked.Seconds != 300 {
 		t.Errorf("the window is asked %+v", asked)
 	}
 
@@ -49,14 +51,16 @@ Not applied: src/cart.ts:40.`
 	}
 	toolstest.Called(w, vscodeipc.CommandReviewWait, func(a vscodeipc.ReviewWaitArg) bool { return a.Seconds == 3_600 })
 	shown.Answer = &vscodeipc.ReviewAnswer{Outcome: "changes", Text: "Stop."}
-	agent.Expect("present_review", args{"markdown": "more", "mode": "append"}, "answered the text before", "requests changes", "Stop.", "sees it")
+	agent.Expect("present_review", args{"markdown": "more", "mode": "append"}, "answered the text before",
+		"requests changes", "Stop.", "sees it")
 	if n := len(w.Calls(vscodeipc.CommandReviewWait)); n != 2 {
 		t.Errorf("waited %d times", n)
 	}
 	agent.Refused("present_review", nil, "needs markdown to show", "wait")
 
 	given = vscodeipc.ReviewAnswer{Outcome: "timeout"}
-	agent.Expect("present_review", args{"wait": 300}, "not answered within 5m0s", "call again with wait and without markdown")
+	agent.Expect("present_review", args{"wait": 300}, "not answered within 5m0s",
+		"call again with wait and without markdown")
 	given = vscodeipc.ReviewAnswer{Outcome: "closed"}
 	agent.Expect("present_review", args{"wait": 300}, "closed the review without an answer")
 }
@@ -64,6 +68,9 @@ Not applied: src/cart.ts:40.`
 func TestReviewInOlderWindow(t *testing.T) {
 	t.Parallel()
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "", vscodeipc.CommandReviewWait)
-	w.On(vscodeipc.CommandReviewPresent, func(vscodeipc.Call) (any, error) { return vscodeipc.ReviewResult{Shown: true}, nil })
-	w.Agent().Expect("present_review", args{"markdown": "# Cart", "wait": 300}, "shows the review, but cannot send the user's answer")
+	w.On(vscodeipc.CommandReviewPresent, func(vscodeipc.Call) (any, error) {
+		return vscodeipc.ReviewResult{Shown: true}, nil
+	})
+	w.Agent().Expect("present_review", args{"markdown": "# Cart", "wait": 300},
+		"shows the review, but cannot send the user's answer")
 }

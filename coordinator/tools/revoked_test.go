@@ -49,7 +49,8 @@ func TestNothingOfAgentsGoesOn(t *testing.T) {
 			agent := w.Agent("network")
 			agent.Must("browser_emulate", args{"userAgent": "left behind"})
 			agent.Must("browser_route", args{"pattern": "**/data", "body": "from the agent"})
-			if got := leftovers(user, site+"/1"); !strings.Contains(got, "left behind") || !strings.Contains(got, "from the agent") {
+			if got := leftovers(user, site+"/1"); !strings.Contains(got, "left behind") ||
+				!strings.Contains(got, "from the agent") {
 				t.Fatalf("the agent has set up %s", got)
 			}
 			w.Allow(c.mode, c.stopped...)
@@ -99,7 +100,8 @@ func TestStopOutlivesARestart(t *testing.T) {
 		t.Errorf("it is listed as %+v, and was %+v", back, me)
 	}
 	w.Allow(vscodeipc.AccessFull)
-	for _, err := again.Call("browser_click", clickGreet); err != nil; _, err = again.Call("browser_click", clickGreet) {
+	for _, err := again.Call("browser_click", clickGreet); err != nil; _,
+		err = again.Call("browser_click", clickGreet) {
 		if time.Now().After(limit) || !strings.Contains(err.Error(), "stopped by the user") {
 			t.Fatalf("it goes on: %v", err)
 		}

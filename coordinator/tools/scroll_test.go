@@ -29,7 +29,8 @@ notes.onscroll = () => notes.scrollTop + 300 > notes.scrollHeight && fill()
 </script>`
 
 // slowPage draws its rows a moment after it has been scrolled.
-var slowPage = strings.Replace(strings.Replace(scrollPage, "requestAnimationFrame(() => {", "setTimeout(() => {", 1), "\n})\nlist", "\n}, 50)\nlist", 1)
+var slowPage = strings.Replace(strings.Replace(scrollPage, "requestAnimationFrame(() => {", "setTimeout(() => {", 1),
+	"\n})\nlist", "\n}, 50)\nlist", 1)
 
 // feedPage loads ten posts each time its end is in sight, 40 in all.
 const feedPage = `<!doctype html><h1>Feed</h1><div id=feed></div><p id=more>More</p><script>
@@ -48,7 +49,8 @@ func TestFindScrolling(t *testing.T) {
 	t.Parallel()
 	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		io.WriteString(w, map[string]string{"/list": scrollPage, "/two": twoLists, "/slow": slowPage, "/feed": feedPage}[r.URL.Path])
+		io.WriteString(w, map[string]string{"/list": scrollPage, "/two": twoLists, "/slow": slowPage,
+			"/feed": feedPage}[r.URL.Path])
 	})
 	w := toolstest.OpenWindow(t)
 	agent := w.Agent()
@@ -56,7 +58,8 @@ func TestFindScrolling(t *testing.T) {
 	agent.Expect("browser_find", args{"text": "Row 77 "}, "Nothing in the page matches")
 	for _, row := range longtest.Form(t, []string{"Row 148 "}, []string{"Row 77 ", "Row 148 ", "Row 3 "}) {
 		text := agent.Expect("browser_find", args{"text": row, "scroll": true}, row, "[ref=")
-		after := agent.Must("browser_click", args{"target": toolstest.Ref(t, text[strings.Index(text, row):], "button", "Open")})
+		after := agent.Must("browser_click", args{"target": toolstest.Ref(t, text[strings.Index(text, row):], "button",
+			"Open")})
 		if strings.Contains(after, "Row ") {
 			t.Errorf("the click's answer has what the search has scrolled to: %s", after)
 		}

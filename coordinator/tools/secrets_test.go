@@ -32,12 +32,14 @@ func TestSecrets(t *testing.T) {
 		}
 		io.WriteString(w, secretForm)
 	})
-	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t, "# for the shop\nSHOP_PASSWORD='"+password+"'\nSHOP_USER="+user+"\n")})
+	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t,
+		"# for the shop\nSHOP_PASSWORD='"+password+"'\nSHOP_USER="+user+"\n")})
 	var answers []string
 	for _, c := range []toolCall{
 		{"browser_navigate", args{"url": url}, nil},
 		{"browser_type", args{"target": "#pw", "text": "SHOP_PASSWORD"}, nil},
-		{"browser_fill_form", args{"fields": []args{{"target": "#user", "type": "textbox", "value": "SHOP_USER"}}}, nil},
+		{"browser_fill_form", args{"fields": []args{{"target": "#user", "type": "textbox", "value": "SHOP_USER"}}},
+			nil},
 		{"browser_click", args{"target": "button"}, nil},
 		{"browser_snapshot", nil, nil},
 		{"browser_evaluate", args{"function": "() => [user.value, pw.value]"}, nil},
@@ -67,7 +69,8 @@ func TestSecrets(t *testing.T) {
 			}
 		}
 	}
-	if all := strings.Join(answers, "\n"); strings.Count(all, "<secret>SHOP_PASSWORD</secret>") < 6 || !strings.Contains(all, "<secret>SHOP_USER</secret>") {
+	if all := strings.Join(answers, "\n"); strings.Count(all, "<secret>SHOP_PASSWORD</secret>") < 6 ||
+		!strings.Contains(all, "<secret>SHOP_USER</secret>") {
 		t.Errorf("the names are not where the values were:\n%s", all)
 	}
 }
@@ -92,7 +95,8 @@ func TestSecretsInOtherForms(t *testing.T) {
 <script>const pw = %s; word.textContent = pre.textContent = pw; link.title = pw; link.href = '/reset?pw=' + encodeURIComponent(pw); console.log('it is ' + pw); fetch('/text?pw=' + encodeURIComponent(pw))</script>`, encoded)
 		}
 	})
-	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t, `PASSWORD="`+strings.ReplaceAll(password, `"`, `\"`)+"\"\n")})
+	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t,
+		`PASSWORD="`+strings.ReplaceAll(password, `"`, `\"`)+"\"\n")})
 	agent.Open(url)
 	agent.Must("browser_wait_for", args{"networkIdle": true})
 	hidden := func(what, text string) {
@@ -122,7 +126,8 @@ func TestSecretsInOtherForms(t *testing.T) {
 		t.Errorf("what is cut holds the secret's beginning: …%s", text[len(text)-200:])
 	}
 	for name, a := range map[string]args{
-		"browser_fetch": {"url": "/text", "filename": "fetched.txt"}, "browser_markdown": {"filename": "page.md"}, "browser_dom": {"filename": "page.html"},
+		"browser_fetch": {"url": "/text", "filename": "fetched.txt"}, "browser_markdown": {"filename": "page.md"},
+		"browser_dom": {"filename": "page.html"},
 	} {
 		agent.Must(name, a)
 		saved, err := os.ReadFile(agent.Saved(a["filename"].(string)))
@@ -238,11 +243,14 @@ func TestSecretThatAFieldHeldForAWhile(t *testing.T) {
 <input id=user><select id=kind onchange="pw.value = pw.value.slice(3); seen.append(pw.value, ' ')"><option>a<option>b</select><input id=last oninput="pw.value = ''"><output id=seen></output>`)
 	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t, "PASSWORD=quartz-lamp\n")})
 	agent.Open(url)
-	texts := []string{agent.Must("browser_fill_form", args{"fields": []args{{"target": "#pw", "value": "PASSWORD"}, {"target": "#user", "value": "ada"}, {"target": "#kind", "value": "b"}, {"target": "#last", "value": "x"}}})}
+	texts := []string{agent.Must("browser_fill_form",
+		args{"fields": []args{{"target": "#pw", "value": "PASSWORD"}, {"target": "#user", "value": "ada"},
+			{"target": "#kind", "value": "b"}, {"target": "#last", "value": "x"}}})}
 	if !strings.Contains(texts[0], "#pw is empty again") {
 		t.Error(texts[0])
 	}
-	texts = append(texts, agent.Must("browser_snapshot", nil), agent.Must("browser_evaluate", args{"function": "() => seen.textContent"}))
+	texts = append(texts, agent.Must("browser_snapshot", nil),
+		agent.Must("browser_evaluate", args{"function": "() => seen.textContent"}))
 	for _, text := range texts {
 		for _, part := range []string{"QUARTZ", "PMAL", "TRAUQ"} {
 			if strings.Contains(text, part) {
@@ -265,14 +273,18 @@ func TestSecretsThatAreSplit(t *testing.T) {
 	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t, "PASSWORD=hunter22\n")})
 	texts := map[string]string{"navigate": agent.Open(url)}
 	for _, c := range []toolCall{
-		{"browser_snapshot", nil, nil}, {"browser_markdown", nil, nil}, {"browser_dom", nil, nil}, {"browser_find", args{"text": "soft"}, nil}, {"browser_tabs", args{"action": "list"}, nil},
-		{"browser_evaluate", args{"function": "() => document.body.innerHTML"}, nil}, {"browser_evaluate", args{"function": "() => document.body.innerText"}, nil}, {"browser_fetch", args{"url": url}, nil},
+		{"browser_snapshot", nil, nil}, {"browser_markdown", nil, nil}, {"browser_dom", nil, nil},
+		{"browser_find", args{"text": "soft"}, nil}, {"browser_tabs", args{"action": "list"}, nil},
+		{"browser_evaluate", args{"function": "() => document.body.innerHTML"}, nil},
+		{"browser_evaluate", args{"function": "() => document.body.innerText"}, nil},
+		{"browser_fetch", args{"url": url}, nil},
 	} {
 		texts[fmt.Sprint(c.tool, c.args)] = agent.Must(c.tool, c.args)
 	}
 	for name, text := range texts {
 		text = strings.ReplaceAll(text, url, "") // its port may be part of the value
-		if found := regexp.MustCompile(`.{0,30}(hun?t|er\d?2|22).{0,30}`).FindString(text); found != "" || !strings.Contains(text, "<secret>PASSWORD</secret>") {
+		if found := regexp.MustCompile(`.{0,30}(hun?t|er\d?2|22).{0,30}`).FindString(text); found != "" ||
+			!strings.Contains(text, "<secret>PASSWORD</secret>") {
 			t.Errorf("%s: %q in %s", name, found, text)
 		}
 	}

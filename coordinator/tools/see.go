@@ -50,7 +50,8 @@ var _ = define(definition[consoleIn]{
 	Description: "The page's console messages and uncaught errors",
 	Effect:      Reads,
 	Do:          console,
-	Returns:     "messages of that level and above since the last navigation, with `all` also earlier ones; oldest first",
+	Returns: "messages of that level and above since the last navigation, with `all` also earlier ones; oldest " +
+		"first",
 	Notes: "As DevTools has them: `Uncaught …`, the stack of `console.trace`, the rows of `console.table`; of an " +
 		"object its own " +
 		"properties, as far as the browser previews them.",

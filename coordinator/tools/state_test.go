@@ -19,7 +19,8 @@ func serveLogin(t *testing.T) (url string) {
 	t.Helper()
 	return toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/login" {
-			http.SetCookie(w, &http.Cookie{Name: "session", Value: "s3cret", Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: 3600})
+			http.SetCookie(w, &http.Cookie{Name: "session", Value: "s3cret", Path: "/", HttpOnly: true,
+				SameSite: http.SameSiteStrictMode, MaxAge: 3600})
 			http.SetCookie(w, &http.Cookie{Name: "theme", Value: "dark", Path: "/shop"})
 			io.WriteString(w, `<!doctype html><title>In</title><script>localStorage.cart = JSON.stringify(["tea"]); localStorage.length2 = ""</script>`)
 			return
@@ -43,7 +44,8 @@ func TestCookiesAndStorage(t *testing.T) {
 		t.Errorf("cookies of /shop:\n%s", list)
 	}
 	expectAll(t, agent, []toolCall{
-		{"browser_cookie_get", args{"name": "session"}, []string{"session=s3cret", "SameSite Strict", "HttpOnly", "until 20"}},
+		{"browser_cookie_get", args{"name": "session"},
+			[]string{"session=s3cret", "SameSite Strict", "HttpOnly", "until 20"}},
 		{"browser_cookie_set", args{"name": "session", "value": "Ada", "sameSite": "Lax"}, nil},
 		{"browser_navigate", args{"url": url + "/"}, []string{"Page: Ada"}},
 		{"browser_cookie_delete", args{"name": "session"}, []string{"Deleted"}},
@@ -77,7 +79,8 @@ func TestStorageStateTravels(t *testing.T) {
 	agent.Open(first + "/login")
 	agent.Open(second + "/login")
 	agent.Must("browser_localstorage_set", args{"key": "cart", "value": "second"})
-	agent.Expect("browser_storage_state", args{"filename": "auth/state.json"}, "2 cookies and the local storage of 2 origins")
+	agent.Expect("browser_storage_state", args{"filename": "auth/state.json"},
+		"2 cookies and the local storage of 2 origins")
 	if got := tabURLs(t, browser.URL()); len(got) != 1 {
 		t.Errorf("the page that visits origins is still there: %q", got)
 	}
@@ -100,7 +103,8 @@ func TestStorageStateTravels(t *testing.T) {
 		}
 	}
 	agent.Expect("browser_cookie_get", args{"name": "session"}, "HttpOnly", "Strict", "until")
-	for name, want := range map[string]string{"/etc/passwd": "out of bounds", "nowhere.json": "no such file", "src": "directory"} {
+	for name, want := range map[string]string{"/etc/passwd": "out of bounds", "nowhere.json": "no such file",
+		"src": "directory"} {
 		agent.Refused("browser_set_storage_state", args{"filename": name}, want)
 	}
 }
@@ -129,7 +133,8 @@ func checkStorageState(t *testing.T, file string) {
 		}
 	}
 	for _, c := range state.Cookies {
-		has(c, map[string]string{"name": "string", "value": "string", "domain": "string", "path": "string", "expires": "float64", "httpOnly": "bool", "secure": "bool", "sameSite": "string"})
+		has(c, map[string]string{"name": "string", "value": "string", "domain": "string", "path": "string",
+			"expires": "float64", "httpOnly": "bool", "secure": "bool", "sameSite": "string"})
 	}
 	for _, o := range state.Origins {
 		if o.Origin == "" || len(o.LocalStorage) == 0 {
@@ -178,15 +183,18 @@ func TestPerformanceTools(t *testing.T) {
 	agent.Expect("performance_start_trace", args{"reload": true}, "reloaded")
 	settle()
 	matches(agent.Must("performance_stop_trace", args{"filename": "out/trace.json"}),
-		`Saved .*out/trace.json \([0-9.]+ MB\)`, regexp.QuoteMeta(url), `LCP \d+ms \(\w+.*\) H1 \(text\)`, `CLS 0\.(0[1-9]|[1-9])\d+ \(.*\), 1 shifts`, `INP: there was no interaction`,
+		`Saved .*out/trace.json \([0-9.]+ MB\)`, regexp.QuoteMeta(url), `LCP \d+ms \(\w+.*\) H1 \(text\)`,
+		`CLS 0\.(0[1-9]|[1-9])\d+ \(.*\), 1 shifts`, `INP: there was no interaction`,
 		`Long tasks: [1-9]`, `- 1[2-9]\dms at \d+ms`, `Requests: [1-9]`, `GET `+regexp.QuoteMeta(url)+`/ => 200`)
-	if trace, err := os.ReadFile(agent.Saved("out/trace.json")); err != nil || !json.Valid(trace) || !strings.Contains(string(trace), `"documentLoaderURL":"`+url+`/"`) {
+	if trace, err := os.ReadFile(agent.Saved("out/trace.json")); err != nil || !json.Valid(trace) ||
+		!strings.Contains(string(trace), `"documentLoaderURL":"`+url+`/"`) {
 		t.Errorf("the navigation is not in the trace of %d bytes: %v", len(trace), err)
 	}
 
 	text := agent.Must("performance_heap_snapshot", args{"filename": "out/page.heapsnapshot"})
 	var heap struct{ Nodes, Edges []int }
-	if readJSON(t, agent.Saved("out/page.heapsnapshot"), &heap); len(heap.Nodes) == 0 || len(heap.Edges) == 0 || !strings.Contains(text, "JavaScript heap") {
+	if readJSON(t, agent.Saved("out/page.heapsnapshot"), &heap); len(heap.Nodes) == 0 || len(heap.Edges) == 0 ||
+		!strings.Contains(text, "JavaScript heap") {
 		t.Errorf("%s", text)
 	}
 	agent.Must("performance_start_profile", args{"reload": true})
@@ -203,7 +211,8 @@ func TestPerformanceTools(t *testing.T) {
 		t.Errorf("%+v", coverage)
 	}
 	// Without a name each file gets its own name, below the workspace.
-	matches(agent.Must("performance_heap_snapshot", nil), regexp.QuoteMeta(agent.Saved("heap"))+`-\d{4}-.*\.heapsnapshot`)
+	matches(agent.Must("performance_heap_snapshot", nil),
+		regexp.QuoteMeta(agent.Saved("heap"))+`-\d{4}-.*\.heapsnapshot`)
 	if files, err := filepath.Glob(agent.Saved("none*")); err != nil || len(files) > 0 {
 		t.Errorf("half files are left: %v %v", files, err)
 	}
@@ -235,12 +244,14 @@ func TestRoutesEndWithTheSession(t *testing.T) {
 		agent.Must("browser_route", a)
 	}
 	agent.Expect("browser_route_list", nil, "There are none.")
-	route(args{"pattern": "/price", "status": 503, "body": "closed", "contentType": "text/plain", "headers": []string{"Retry-After: 5"}})
+	route(args{"pattern": "/price", "status": 503, "body": "closed", "contentType": "text/plain",
+		"headers": []string{"Retry-After: 5"}})
 	ask("answered", `"503 closed"`)
 	route(args{"pattern": "**/price", "headers": []string{"X-Trace: abc"}})
 	ask("sent on", `"200 price 7 abc"`)
 	route(args{"pattern": "**/price", "abort": "timedout", "times": 1})
-	agent.Expect("browser_route_list", nil, "1. **/price: fails with timedout, 1 times", "2. **/price: with X-Trace: abc", "3. /price: status 503, body closed")
+	agent.Expect("browser_route_list", nil, "1. **/price: fails with timedout, 1 times",
+		"2. **/price: with X-Trace: abc", "3. /price: status 503, body closed")
 	ask("aborted", `"failed"`)
 	ask("sent on again", `"200 price 7 abc"`)
 	agent.Expect("browser_unroute", args{"pattern": "**/price"}, "Removed 2 routes.")

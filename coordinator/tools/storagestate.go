@@ -114,8 +114,8 @@ func loadState(ctx context.Context, c *agent.Call, in loadStateIn) error {
 	}
 	c.Out.Addf("Restored %d cookies and the local storage of %d origins; reload the page to see the effect.",
 		len(state.Cookies), len(state.Origins))
-	if left := notRestored(text); left != "" {
-		c.Out.Addf("%s", left)
+	if missing := notRestored(text); missing != "" {
+		c.Out.Addf("%s", missing)
 	}
 	return nil
 }

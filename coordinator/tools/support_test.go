@@ -19,7 +19,8 @@ import (
 // serverOptions are those of a server with these sets of tools, in a folder where no window is.
 func serverOptions(t *testing.T, dir string, caps ...string) Options {
 	t.Helper()
-	windows := registry.Open(t.Context(), registry.Options{Client: vscodeipc.Peer{Name: "coordinator", Version: "test"}})
+	windows := registry.Open(t.Context(),
+		registry.Options{Client: vscodeipc.Peer{Name: "coordinator", Version: "test"}})
 	t.Cleanup(func() { windows.Close() })
 	return Options{Options: agent.Options{Windows: windows, Dir: dir}, Version: "test", Caps: caps}
 }
@@ -48,7 +49,8 @@ func clientOf(t *testing.T, server interface {
 	here, there := mcp.NewInMemoryTransports()
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(t.Context(), there) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), here, append(options, nil)[0])
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), here,
+		append(options, nil)[0])
 	if err != nil {
 		t.Fatal(err)
 	}

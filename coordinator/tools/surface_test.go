@@ -83,10 +83,12 @@ func TestToolsMatchPlaywrightMCP(t *testing.T) {
 				continue
 			}
 			if _, known := theirs[tool]; !known {
-				t.Errorf("%s: Playwright MCP has no such tool; ours alone are named window_*, debug_* or after the user", tool)
+				t.Errorf("%s: Playwright MCP has no such tool; ours alone are named window_*, debug_* or after the "+
+					"user", tool)
 			}
 			for _, param := range params {
-				if param != "window" && param != "tab" && param != "changes" && !slices.Contains(theirs[tool], param) && !slices.Contains(extra[tool], param) {
+				if param != "window" && param != "tab" && param != "changes" && !slices.Contains(theirs[tool], param) &&
+					!slices.Contains(extra[tool], param) {
 					t.Errorf("%s: Playwright MCP has no parameter %s", tool, param)
 				}
 			}
@@ -122,7 +124,8 @@ func TestShortListMeansTheSame(t *testing.T) {
 		}
 	}
 	// An unknown parameter is still refused.
-	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser_click", Arguments: map[string]any{"target": "e1", "colour": "red"}})
+	res, err := session.CallTool(t.Context(),
+		&mcp.CallToolParams{Name: "browser_click", Arguments: map[string]any{"target": "e1", "colour": "red"}})
 	if err != nil || !res.IsError || !strings.Contains(res.Content[0].(*mcp.TextContent).Text, "colour") {
 		t.Errorf("an unknown parameter: %+v %v", res, err)
 	}
@@ -179,7 +182,8 @@ func TestCapsAreOffByDefault(t *testing.T) {
 }
 
 func TestUnknownCap(t *testing.T) {
-	if err := CheckCaps([]string{"storage", "cookies"}); err == nil || !strings.Contains(err.Error(), `"cookies"`) || !strings.Contains(err.Error(), "storage") {
+	if err := CheckCaps([]string{"storage", "cookies"}); err == nil || !strings.Contains(err.Error(), `"cookies"`) ||
+		!strings.Contains(err.Error(), "storage") {
 		t.Errorf("%v", err)
 	}
 	if err := CheckCaps(CapNames()); err != nil {

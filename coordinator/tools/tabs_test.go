@@ -114,23 +114,30 @@ func TestPopup(t *testing.T) {
 	agent.Expect("browser_click", args{"target": "button"}, "A new tab opened: ", url+"/login (tab 1)")
 	agent.Must("browser_type", args{"target": "input", "text": "Ann", "tab": 1})
 	other.Must("browser_snapshot", args{"tab": 1})
-	other.Refused("browser_type", args{"target": "input", "text": "Bob", "tab": 1}, `another agent works in the tab "Login"`)
+	other.Refused("browser_type", args{"target": "input", "text": "Bob", "tab": 1},
+		`another agent works in the tab "Login"`)
 	agent.Sees("() => document.title", `"Shop"`) // it still works there
 	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
-		return slices.ContainsFunc(r.Entries, func(e vscodeipc.Activity) bool { return e.OK && e.Act == "browser_type" && e.URL == url+"/login" })
+		return slices.ContainsFunc(r.Entries, func(e vscodeipc.Activity) bool {
+			return e.OK && e.Act == "browser_type" && e.URL == url+"/login"
+		})
 	})
 	agent.Expect("browser_steps", args{"steps": []args{
-		{"action": "click", "target": `button "Allow"`, "tab": 1}, {"action": "expect", "expression": "document.title == 'Hello Ann'", "tab": 0},
-	}}, `1. Clicked button "Allow".`, "This closed the tab.", "2. Since the answer", `The page's title is now "Hello Ann".`, "It is so now.")
+		{"action": "click", "target": `button "Allow"`, "tab": 1},
+		{"action": "expect", "expression": "document.title == 'Hello Ann'", "tab": 0},
+	}}, `1. Clicked button "Allow".`, "This closed the tab.", "2. Since the answer",
+		`The page's title is now "Hello Ann".`, "It is so now.")
 	agent.Refused("browser_snapshot", args{"tab": 1}, "no tab 1 is open now: the tabs are 0 (Hello Ann)")
 
 	// No later tab gets the index of a closed one.
 	agent.Expect("browser_click", args{"target": "button"}, "(tab 2)")
 	agent.Must("browser_tabs", args{"action": "select", "index": 2})
-	agent.Expect("browser_click", args{"target": `button "Allow"`}, "This closed the tab. You work in tab 0 now, which opened it.")
+	agent.Expect("browser_click", args{"target": `button "Allow"`},
+		"This closed the tab. You work in tab 0 now, which opened it.")
 	agent.Expect("browser_click", args{"target": "button"}, "(tab 3)")
 	agent.Must("browser_tabs", args{"action": "select", "index": 3})
-	for text := agent.Must("browser_click", args{"target": `button "Later"`}); !strings.Contains(text, "ou work in tab 0 now, which opened it"); {
+	for text := agent.Must("browser_click", args{"target": `button "Later"`}); !strings.Contains(text,
+		"ou work in tab 0 now, which opened it"); {
 		text = agent.Must("browser_snapshot", nil)
 	}
 	agent.Sees("() => document.title", `"Hello"`)
@@ -140,8 +147,9 @@ func TestPopup(t *testing.T) {
 // gets every change.
 func TestAgentsKnowATabEachForItself(t *testing.T) {
 	t.Parallel()
-	url, browser := toolstest.ServeHTML(t, "<!doctype html><button onclick=\"out.textContent = 'Thanks'\">Buy</button><output id=out></output>"), toolstest.Browser(t)
-	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
+	url := toolstest.ServeHTML(t, "<!doctype html><button onclick=\"out.textContent = 'Thanks'\">Buy</button><output "+
+		"id=out></output>")
+	w := toolstest.OpenWindow(t)
 	first, second := w.Agent(), w.Agent()
 	first.Open(url)
 	theirs := second.Ref("button", "Buy")
@@ -155,11 +163,12 @@ func TestAgentsKnowATabEachForItself(t *testing.T) {
 // free.
 func TestAgentsHaveTabsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	url, browser := toolstest.ServeSample(t), toolstest.Browser(t)
-	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
+	url := toolstest.ServeSample(t)
+	w := toolstest.OpenWindow(t)
 	first, second := w.Agent(), w.Agent()
 	first.Open(url + "/first")
-	second.Expect("browser_snapshot", nil, "Another agent works in the tab that the developer sees. You can read it", url+"/first")
+	second.Expect("browser_snapshot", nil, "Another agent works in the tab that the developer sees. You can read it",
+		url+"/first")
 	if text := second.Must("browser_snapshot", nil); strings.Contains(text, "Another agent") {
 		t.Errorf("the reader is notified twice: %s", text)
 	}
@@ -169,9 +178,10 @@ func TestAgentsHaveTabsOfTheirOwn(t *testing.T) {
 		{"browser_navigate", args{"action": "reload"}, nil},
 		{"browser_emulate", args{"colorScheme": "dark"}, nil},
 	} {
-		second.Refused(action.tool, action.args, "another agent works in the tab", "nothing was done", "browser_tabs, action new, url "+url+"/first")
+		second.Refused(action.tool, action.args, "another agent works in the tab", "nothing was done",
+			"browser_tabs, action new, url "+url+"/first")
 	}
-	if got := tabURLs(t, browser.URL()); len(got) != 1 {
+	if got := tabURLs(t, w.Browser()); len(got) != 1 {
 		t.Errorf("after it was read, the browser's pages are %q", got)
 	}
 	first.Sees("() => document.title", `"Sample"`)
@@ -179,7 +189,7 @@ func TestAgentsHaveTabsOfTheirOwn(t *testing.T) {
 	for agent, want := range map[*toolstest.Agent]string{first: url + "/first", second: url + "/second"} {
 		agent.Sees("() => location.href", strconv.Quote(want))
 	}
-	if got := tabURLs(t, browser.URL()); len(got) != 2 {
+	if got := tabURLs(t, w.Browser()); len(got) != 2 {
 		t.Errorf("the browser's pages are %q", got)
 	}
 	for _, line := range strings.Split(second.Must("browser_tabs", args{"action": "list"}), "\n") {
@@ -207,12 +217,11 @@ func TestTabsEndWithTheirSession(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		io.WriteString(w, `<!doctype html><button onclick="window.open(location.pathname + '/popup')">Open</button>`)
 	})
-	browser := toolstest.Browser(t)
-	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
-	user := toolstest.Sit(t, browser.URL())
+	w := toolstest.OpenWindow(t)
+	user := toolstest.Sit(t, w.Browser())
 	expect := func(when string, want ...string) {
 		t.Helper()
-		got := tabURLs(t, browser.URL())
+		got := tabURLs(t, w.Browser())
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s the tabs are %q, want %q", when, got, want)
@@ -245,9 +254,8 @@ func TestHistoryOfAPageThatWasThere(t *testing.T) {
 		}
 		io.WriteString(w, `<!doctype html><script>console.warn("long ago"); const done = fetch("/data.json").then((r) => r.text())</script>`)
 	})
-	browser := toolstest.Browser(t)
-	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
-	user := toolstest.Sit(t, browser.URL())
+	w := toolstest.OpenWindow(t)
+	user := toolstest.Sit(t, w.Browser())
 	user.Browse(url)
 	user.Evaluate("done")
 	late := w.Agent()
@@ -313,7 +321,8 @@ request.send("three of them");
 	user.Browse(url)
 	user.Browse(url + "/again")
 
-	if text := agent.Must("browser_console_messages", args{"level": "error"}); strings.Count(text, "logged early") != 1 {
+	if text := agent.Must("browser_console_messages", args{"level": "error"}); strings.Count(text,
+		"logged early") != 1 {
 		t.Errorf("the console of the page:\n%s", text)
 	}
 	if text := agent.Must("browser_console_messages", args{"all": true}); strings.Count(text, "logged early") != 2 {
@@ -324,7 +333,8 @@ request.send("three of them");
 		t.Fatalf("requests:\n%s", list)
 	}
 	index, _, _ := strings.Cut(list, ".")
-	if body := agent.Must("browser_network_request", args{"index": number(t, index), "part": "response-body"}); body != "cannot deliver three of them" {
+	if body := agent.Must("browser_network_request",
+		args{"index": number(t, index), "part": "response-body"}); body != "cannot deliver three of them" {
 		t.Errorf("the body of the first order: %q", body)
 	}
 

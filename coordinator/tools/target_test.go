@@ -50,36 +50,51 @@ func TestQuestionNamesWhatThePageHas(t *testing.T) {
 		args          args
 		detail, claim string
 	}{
-		{"browser_click", args{"target": "form button", "element": banner}, `Click button "Order"`, banner}, // its first call
+		// its first call
+		{"browser_click", args{"target": "form button", "element": banner}, `Click button "Order"`, banner},
 		{"browser_click", args{"target": "form button", "element": "the Order button"}, `Click button "Order"`, ""},
-		{"browser_click", args{"target": "#icon svg", "button": "right", "modifiers": []string{"Shift"}}, `Right-click button "Delete all" with “Shift”`, ""},
+		{"browser_click", args{"target": "#icon svg", "button": "right", "modifiers": []string{"Shift"}},
+			`Right-click button "Delete all" with “Shift”`, ""},
 		{"browser_click", args{"target": "#card", "doubleClick": true}, `Double-click button "Buy"`, ""},
-		{"browser_click", args{"target": "#tile", "position": args{"x": 5, "y": 6.5}}, `Click element "Tile one" at 5, 6.5`, ""},
+		{"browser_click", args{"target": "#tile", "position": args{"x": 5, "y": 6.5}},
+			`Click element "Tile one" at 5, 6.5`, ""},
 		{"browser_click", args{"target": "#fake"}, "Click button \"OK' on 'Bank 'allowed'\u202e\"", ""},
 		{"browser_click", args{"target": "#tile"}, `Click element "Tile one"`, ""},
 		{"browser_click", args{"target": "label"}, `Click checkbox "News"`, ""},
 		{"browser_click", args{"target": "#none", "element": banner}, "Click an element that matches `#none`", banner},
 		{"browser_click", args{"target": "#own"}, `Click element "Close"`, ""},
 		{"browser_hover", args{"target": "form button"}, `Move the mouse over button "Order"`, ""},
-		{"browser_type", args{"target": "form input", "text": "x"}, "Type “x” into an element that matches `form input`", ""},
-		{"browser_type", args{"target": "[aria-label=Coupon]", "text": "TEA10", "submit": true}, `Type “TEA10” into textbox "Coupon" and press Enter`, ""},
-		{"browser_type", args{"target": "#bare", "text": strings.Repeat("long ", 50), "element": "notes"}, "Type “" + strings.Repeat("long ", 7) + "long…” into textbox without a name (id \"bare\")", "notes"},
+		{"browser_type", args{"target": "form input", "text": "x"},
+			"Type “x” into an element that matches `form input`", ""},
+		{"browser_type", args{"target": "[aria-label=Coupon]", "text": "TEA10", "submit": true},
+			`Type “TEA10” into textbox "Coupon" and press Enter`, ""},
+		{"browser_type", args{"target": "#bare", "text": strings.Repeat("long ", 50), "element": "notes"}, "Type “" +
+			strings.Repeat("long ", 7) + "long…” into textbox without a name (id \"bare\")", "notes"},
 		{"browser_press_key", args{"key": "Enter"}, `Press “Enter” in textbox "Coupon"`, ""},
-		{"browser_select_option", args{"target": "select", "values": []string{"Large"}}, `Select “Large” in combobox "Size"`, ""},
+		{"browser_select_option", args{"target": "select", "values": []string{"Large"}},
+			`Select “Large” in combobox "Size"`, ""},
 		{"browser_fill_form", args{"fields": []args{
 			{"target": "[aria-label=Coupon]", "type": "textbox", "value": "TEA10", "name": "Coupon"},
 			{"target": "#news", "type": "checkbox", "value": "true", "element": "Accept cookies"},
 		}}, `Set 2 fields: textbox "Coupon" to “TEA10”, checkbox "News" to “true”`, "Accept cookies"},
-		{"browser_drag", args{"startTarget": "#from", "startElement": "Item", "endTarget": "#to", "endElement": "the bin"}, `Drag paragraph "Item" onto list "Basket"`, "the bin"},
-		{"browser_file_upload", args{"target": "[type=file]", "paths": []string{"a.pdf"}}, `Put the file “a.pdf” into button "Receipt"`, ""},
-		{"browser_drop", args{"target": "#to", "data": args{"text/plain": "hello"}}, `Drop “hello” onto list "Basket"`, ""},
-		{"browser_take_screenshot", args{"target": "#to", "element": banner}, `Take a picture of list "Basket"`, banner},
-		{"browser_evaluate", args{"function": "(e) => e.remove()", "target": "#to"}, `Run a script on list "Basket": (e) => e.remove()`, ""},
+		{"browser_drag", args{"startTarget": "#from", "startElement": "Item", "endTarget": "#to",
+			"endElement": "the bin"}, `Drag paragraph "Item" onto list "Basket"`, "the bin"},
+		{"browser_file_upload", args{"target": "[type=file]", "paths": []string{"a.pdf"}},
+			`Put the file “a.pdf” into button "Receipt"`, ""},
+		{"browser_drop", args{"target": "#to", "data": args{"text/plain": "hello"}}, `Drop “hello” onto list "Basket"`,
+			""},
+		{"browser_take_screenshot", args{"target": "#to", "element": banner}, `Take a picture of list "Basket"`,
+			banner},
+		{"browser_evaluate", args{"function": "(e) => e.remove()", "target": "#to"},
+			`Run a script on list "Basket": (e) => e.remove()`, ""},
 		{"browser_evaluate", args{"function": "() => 1", "element": banner}, "Evaluate: () => 1", ""},
 		{"browser_navigate", args{"url": "http://127.0.0.1/"}, "Navigate: http://127.0.0.1/", ""},
-		{"debug_breakpoints", args{"action": "set", "path": "src/cart.ts", "line": 28}, "Set a breakpoint at “src/cart.ts:28”", ""},
-		{"debug_breakpoints", args{"action": "set", "path": "src/cart.ts", "line": 28, "condition": "n > 1"}, "Set a breakpoint at “src/cart.ts:28” with the condition “n > 1”", ""},
-		{"debug_breakpoints", args{"action": "set", "path": "a.ts", "line": 1, "logMessage": "{n}"}, "Log “{n}” at “a.ts:1”", ""},
+		{"debug_breakpoints", args{"action": "set", "path": "src/cart.ts", "line": 28},
+			"Set a breakpoint at “src/cart.ts:28”", ""},
+		{"debug_breakpoints", args{"action": "set", "path": "src/cart.ts", "line": 28, "condition": "n > 1"},
+			"Set a breakpoint at “src/cart.ts:28” with the condition “n > 1”", ""},
+		{"debug_breakpoints", args{"action": "set", "path": "a.ts", "line": 1, "logMessage": "{n}"},
+			"Log “{n}” at “a.ts:1”", ""},
 		{"debug_breakpoints", args{"action": "remove", "path": "a.ts"}, "Remove the breakpoints in “a.ts”", ""},
 	} {
 		if c.tool == "browser_press_key" {
@@ -87,11 +102,14 @@ func TestQuestionNamesWhatThePageHas(t *testing.T) {
 		}
 		agent.Refused(c.tool, c.args, "did not allow")
 		var asked vscodeipc.AskArg
-		if calls := w.Calls(vscodeipc.CommandPermissionAsk); len(calls) != i+1 || json.Unmarshal(calls[i].Arg, &asked) != nil {
+		if calls := w.Calls(vscodeipc.CommandPermissionAsk); len(calls) != i+1 ||
+			json.Unmarshal(calls[i].Arg, &asked) != nil {
 			t.Fatalf("%s: %d questions instead of %d", c.tool, len(calls), i+1)
 		}
-		if asked.Detail != c.detail || asked.Claim != c.claim || asked.Page == nil && !strings.HasPrefix(c.tool, "debug_") {
-			t.Errorf("%s %v:\n%q, claimed %q on %v\n%q, claimed %q is wanted", c.tool, c.args, asked.Detail, asked.Claim, asked.Page, c.detail, c.claim)
+		if asked.Detail != c.detail || asked.Claim != c.claim || asked.Page == nil &&
+			!strings.HasPrefix(c.tool, "debug_") {
+			t.Errorf("%s %v:\n%q, claimed %q on %v\n%q, claimed %q is wanted", c.tool, c.args, asked.Detail,
+				asked.Claim, asked.Page, c.detail, c.claim)
 		}
 	}
 	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
@@ -123,7 +141,8 @@ func TestConsentIsForTheElement(t *testing.T) {
 		return vscodeipc.AskResult{Decision: "allow", Scope: "once"}, nil
 	})
 	meanwhile = "document.querySelector('button').textContent = 'Order'"
-	agent.Refused("browser_click", args{"target": "button"}, `the user was asked about button "Greet"`, `button "Order" there now`, "call again")
+	agent.Refused("browser_click", args{"target": "button"}, `the user was asked about button "Greet"`,
+		`button "Order" there now`, "call again")
 	if title := user.Evaluate("document.title"); title != `"Sample"` {
 		t.Errorf("the button was clicked: the title is %s", title)
 	}
@@ -144,34 +163,46 @@ func TestAnswerNamesTheElement(t *testing.T) {
 	agent.Open(toolstest.ServeHTML(t, orderPage))
 	order, tile := agent.Ref("button", "Order"), refOf(t, agent, "Tile one")
 	expectAll(t, agent, []toolCall{
-		{"browser_click", args{"target": order, "element": "Close the cookie banner"}, []string{"Clicked button \"Order\"."}},
+		{"browser_click", args{"target": order, "element": "Close the cookie banner"},
+			[]string{"Clicked button \"Order\"."}},
 		{"browser_click", args{"target": "#card"}, []string{"Clicked button \"Buy\"."}},
 		{"browser_click", args{"target": tile}, []string{"Clicked generic \"Tile one\"."}},
 		{"browser_type", args{"target": "#bare", "text": "x"}, []string{"Typed into textbox [id=bare]."}},
 		{"browser_press_key", args{"key": "Tab"}, []string{"Pressed Tab in textbox [id=bare]."}},
-		{"browser_select_option", args{"target": "select", "values": []string{"Large"}}, []string{"Selected Large in combobox \"Size\"."}},
+		{"browser_select_option", args{"target": "select", "values": []string{"Large"}},
+			[]string{"Selected Large in combobox \"Size\"."}},
 		{"browser_hover", args{"target": "form button"}, []string{"Hovering over button \"Order\"."}},
-		{"browser_drag", args{"startTarget": "#from", "endTarget": "#to"}, []string{"Dragged paragraph \"Item\" onto list \"Basket\"."}},
+		{"browser_drag", args{"startTarget": "#from", "endTarget": "#to"},
+			[]string{"Dragged paragraph \"Item\" onto list \"Basket\"."}},
 		{"browser_fill_form", args{"fields": []args{
-			{"target": "#bare", "type": "textbox", "value": "x"}, {"target": "#news", "type": "checkbox", "value": "true"},
+			{"target": "#bare", "type": "textbox", "value": "x"},
+			{"target": "#news", "type": "checkbox", "value": "true"},
 		}}, []string{"Filled 2 fields: textbox [id=bare], checkbox \"News\"."}},
 		{"browser_click", args{"target": "#clobbered"}, []string{"Clicked form [id=clobbered]."}},
 		{"browser_click", args{"target": "[type=file]"}, nil},
 		{"browser_file_upload", args{"paths": []string{}}, []string{"Put 0 files into button \"Receipt\"."}},
 	})
-	for target, name := range map[string]string{"browser_click": `button "Order"`, "browser_drag": `paragraph "Item" onto list "Basket"`, "browser_press_key": `Tab in textbox without a name (id "bare")`} {
+	for target, name := range map[string]string{"browser_click": `button "Order"`,
+		"browser_drag":      `paragraph "Item" onto list "Basket"`,
+		"browser_press_key": `Tab in textbox without a name (id "bare")`} {
 		toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
-			return slices.ContainsFunc(r.Entries, func(e vscodeipc.Activity) bool { return e.Act == target && e.Target == name })
+			return slices.ContainsFunc(r.Entries, func(e vscodeipc.Activity) bool {
+				return e.Act == target && e.Target == name
+			})
 		})
 	}
 
 	// The page gives the same elements other names, as lists do that reuse their rows.
-	agent.Evaluate("() => addEventListener('click', () => { document.querySelector('form button').textContent = 'Pay'; document.querySelector('#tile').textContent = 'Tile two' }, { once: true })")
+	agent.Evaluate("() => addEventListener('click', () => { document.querySelector('form button').textContent = " +
+		"'Pay'; document.querySelector('#tile').textContent = 'Tile two' }, { once: true })")
 	agent.Must("browser_click", args{"target": "#card", "changes": "none"})
-	agent.Expect("browser_click", args{"target": order, "changes": "none"}, `Clicked button "Pay".`, `The last snapshot had `+order+` as button "Order": the page has changed it since.`)
-	agent.Expect("browser_click", args{"target": tile}, `- - generic [ref=`+tile+`]: Tile one`, `Clicked generic "Tile two".`)
+	agent.Expect("browser_click", args{"target": order, "changes": "none"}, `Clicked button "Pay".`,
+		`The last snapshot had `+order+` as button "Order": the page has changed it since.`)
+	agent.Expect("browser_click", args{"target": tile}, `- - generic [ref=`+tile+`]: Tile one`,
+		`Clicked generic "Tile two".`)
 	agent.Must("browser_snapshot", nil)
-	if text := agent.Expect("browser_click", args{"target": order}, `Clicked button "Pay".`); strings.Contains(text, "The last snapshot") {
+	if text := agent.Expect("browser_click", args{"target": order}, `Clicked button "Pay".`); strings.Contains(text,
+		"The last snapshot") {
 		t.Errorf("the agent has seen the new name: %s", text)
 	}
 }
@@ -192,8 +223,7 @@ func refOf(t *testing.T, agent *toolstest.Agent, text string) string {
 // Without a target, text goes to the caret of what has the focus, in steps too.
 func TestTypeWithoutATarget(t *testing.T) {
 	t.Parallel()
-	agent := toolstest.OpenWindow(t).Agent("testing")
-	agent.Open(toolstest.ServeHTML(t, `<!doctype html><title>Chat</title><input id=to aria-label=To><input type=password id=key aria-label=Key><button onclick="document.querySelector('#to').focus()">Write</button>`))
+	agent := openPage(t, `<!doctype html><title>Chat</title><input id=to aria-label=To><input type=password id=key aria-label=Key><button onclick="document.querySelector('#to').focus()">Write</button>`, "testing")
 	agent.Refused("browser_type", args{"text": "Ada"}, "nothing has the focus: give a target, or click a field first")
 	agent.Expect("browser_steps", args{"steps": []args{
 		{"action": "click", "target": "button"},

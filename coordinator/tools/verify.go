@@ -67,7 +67,7 @@ var _ = define(definition[verifyListIn]{
 	Code: func(in verifyListIn, d *agent.Done) export.Step {
 		var s export.Step
 		for _, item := range in.Items {
-			s.Code = append(s.Code, export.ExpectText(d.On[0], item))
+			s.Code = append(s.Code, export.ExpectText(d.Elements[0], item))
 		}
 		return s
 	},
@@ -90,11 +90,12 @@ var _ = define(definition[verifyValueIn]{
 	Code: func(in verifyValueIn, d *agent.Done) export.Step {
 		switch in.Type {
 		case "checkbox", "radio":
-			return code(javascript.Of("expect($).toBeChecked({ checked: $ })", d.On[0], in.Value == "true"))
+			return code(javascript.Of("expect($).toBeChecked({ checked: $ })", d.Elements[0], in.Value == "true"))
 		case "combobox":
-			return code(javascript.Of("expect($.locator('option:checked')).toHaveText($)", d.On[0], d.Text(in.Value)))
+			return code(javascript.Of("expect($.locator('option:checked')).toHaveText($)", d.Elements[0],
+				d.Text(in.Value)))
 		}
-		return code(javascript.Of("expect($).toHaveValue($)", d.On[0], d.Text(in.Value)))
+		return code(javascript.Of("expect($).toHaveValue($)", d.Elements[0], d.Text(in.Value)))
 	},
 	Returns: "yes, or an error that contains the actual state",
 	Example: `{"type": "textbox", "target": "textbox \"Coupon\"", "value": "TEA10"}`,

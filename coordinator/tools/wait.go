@@ -126,22 +126,22 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 		return err
 	}
 	wait.Timeout = min(limit, longestWait)
-	met := "It is so now."
+	sentence := "It is so now."
 	switch {
 	case in.Text+in.Target != "" && in.TextGone == "":
-		met = "It is there."
+		sentence = "It is there."
 	case in.TextGone != "" && in.Text == "":
-		met = "It is gone."
+		sentence = "It is gone."
 	}
 	change, err := p.WaitFor(ctx, wait)
 	if change.Already && !c.IsStep() { // a step expects what the one before it has done
-		met = map[string]string{"It is there.": "It was there already.", "It is gone.": "It was gone already.",
-			"It is so now.": "It was so already."}[met]
+		sentence = map[string]string{"It is there.": "It was there already.", "It is gone.": "It was gone already.",
+			"It is so now.": "It was so already."}[sentence]
 		if in.Text != "" && in.Target == "" {
-			met += " With new: true, this waits for another."
+			sentence += " With new: true, this waits for another."
 		}
 	}
-	if err := c.Did(met)(change, err); err != nil || in.Text == "" || c.HasNext() {
+	if err := c.Did(sentence)(change, err); err != nil || in.Text == "" || c.HasNext() {
 		return err
 	}
 	if c.Test != nil {

@@ -21,7 +21,8 @@ import (
 func alone(t *testing.T, output string) (*toolstest.Agent, *launch.OnDemand) {
 	t.Helper()
 	find := func() (chrome.Installation, error) { return chrome.Find(chrome.FindOptions{}) }
-	own := launch.New(&launch.Chrome{Find: find, Options: chrome.Options{Headless: true, Viewport: "1280x900", Args: []string{"--disable-gpu"}}})
+	own := launch.New(&launch.Chrome{Find: find,
+		Options: chrome.Options{Headless: true, Viewport: "1280x900", Args: []string{"--disable-gpu"}}})
 	t.Cleanup(func() {
 		if err := own.End(); err != nil {
 			t.Error(err)
@@ -66,10 +67,12 @@ func TestWindowAppearsTooLate(t *testing.T) {
 	// The window's access mode still limits actions on the window.
 	w.Allow(vscodeipc.AccessView)
 	agent.Await("[access: view]")
-	attached := toolstest.Start(t, options{Dir: w.Folder, Launcher: pagetest.Attached(t, browser.URL()), Attached: true})
+	attached := toolstest.Start(t, options{Dir: w.Folder, Launcher: pagetest.Attached(t, browser.URL()),
+		Attached: true})
 	for _, each := range []*toolstest.Agent{agent, attached} {
 		refuseAll(t, each, []toolCall{
-			{"debug_evaluate", args{"expression": "1"}, []string{inView}}, {"debug_step", args{"action": "continue"}, []string{inView}}, {"debug_start", nil, []string{inView}},
+			{"debug_evaluate", args{"expression": "1"}, []string{inView}},
+			{"debug_step", args{"action": "continue"}, []string{inView}}, {"debug_start", nil, []string{inView}},
 		})
 	}
 	agent.Evaluate("1") // its own browser asks no user
@@ -90,10 +93,13 @@ func TestWindowWithoutBrowser(t *testing.T) {
 // A window of another editor says how its user starts a browser.
 func TestOtherEditorWithoutBrowser(t *testing.T) {
 	t.Parallel()
-	for start, want := range map[string]string{"run :DebugStart": "has no browser now: run :DebugStart, then call again", "": "start the program there that debugs a browser"} {
+	for start, want := range map[string]string{
+		"run :DebugStart": "has no browser now: run :DebugStart, then call again", "": "start the program there that debugs a browser",
+	} {
 		folder := toolstest.Folder(t, "shop")
 		window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
-			Server: vscodeipc.ServerInfo{Name: "nvim-cdp", Kind: "neovim", Start: start}, Workspace: folder, Folders: []string{folder},
+			Server:    vscodeipc.ServerInfo{Name: "nvim-cdp", Kind: "neovim", Start: start},
+			Workspace: folder, Folders: []string{folder},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -110,7 +116,8 @@ func TestSeveralWindows(t *testing.T) {
 	toolstest.OpenWindowAt(t, shop, "")
 	agent := toolstest.OpenWindowAt(t, shop, "").Agent()
 	_, err := agent.Call("browser_snapshot", nil)
-	if err == nil || !strings.Contains(err.Error(), "several windows fit") || strings.Count(err.Error(), shop) < 2 || !strings.Contains(err.Error(), "ipc-") {
+	if err == nil || !strings.Contains(err.Error(), "several windows fit") || strings.Count(err.Error(), shop) < 2 ||
+		!strings.Contains(err.Error(), "ipc-") {
 		t.Errorf("%v", err)
 	}
 	agent.Expect("window_list", nil, "Several windows fit")
@@ -204,7 +211,8 @@ func TestDebuggerTools(t *testing.T) {
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
 	agent := w.Agent()
 	zero := 0
-	frame := vscodeipc.StackFrame{ID: 7, Name: "addToCart", Path: filepath.Join(w.Folder, "src", "cart.ts"), Line: 12, Column: 3}
+	frame := vscodeipc.StackFrame{ID: 7, Name: "addToCart", Path: filepath.Join(w.Folder, "src", "cart.ts"), Line: 12,
+		Column: 3}
 	for command, result := range map[string]any{
 		vscodeipc.CommandDebugStart: vscodeipc.DebugStartResult{Session: "s1", Name: "Launch shop"},
 		vscodeipc.CommandDebugState: vscodeipc.DebugStateResult{Sessions: []vscodeipc.DebugSessionState{
@@ -212,20 +220,24 @@ func TestDebuggerTools(t *testing.T) {
 			{
 				ID: "s2", Name: "shop", Type: "pwa-chrome", State: "paused", Reason: "breakpoint", Thread: &zero,
 				Frames: []vscodeipc.StackFrame{frame},
-				Scopes: []vscodeipc.Scope{{Name: "Local", Variables: []vscodeipc.Variable{{Name: "count", Value: "3"}, {Name: "item", Value: "'loaf'"}}}},
+				Scopes: []vscodeipc.Scope{{Name: "Local",
+					Variables: []vscodeipc.Variable{{Name: "count", Value: "3"}, {Name: "item", Value: "'loaf'"}}}},
 			},
 		}},
 		vscodeipc.CommandDebugBreakpoints: vscodeipc.BreakpointsResult{Breakpoints: []vscodeipc.Breakpoint{{Path: frame.Path, Line: 12, Enabled: true, Condition: "count > 2", LogMessage: "now", HitCondition: "2"}}},
-		vscodeipc.CommandDebugStep:        vscodeipc.StepResult{Session: "s2", Thread: &zero, State: "paused", Reason: "step", Frame: &frame},
-		vscodeipc.CommandDebugEvaluate:    vscodeipc.DebugEvaluateResult{Result: "4", Type: "number"},
-		vscodeipc.CommandReviewPresent:    vscodeipc.ReviewResult{Shown: true},
+		vscodeipc.CommandDebugStep: vscodeipc.StepResult{Session: "s2", Thread: &zero, State: "paused",
+			Reason: "step", Frame: &frame},
+		vscodeipc.CommandDebugEvaluate: vscodeipc.DebugEvaluateResult{Result: "4", Type: "number"},
+		vscodeipc.CommandReviewPresent: vscodeipc.ReviewResult{Shown: true},
 	} {
 		w.On(command, func(vscodeipc.Call) (any, error) { return result, nil })
 	}
 	expectAll(t, agent, []toolCall{
 		{"debug_start", args{"configuration": "Launch shop"}, []string{"Launch shop", "session s1"}},
-		{"debug_state", nil, []string{"Launch shop (session s1, pwa-chrome): running", "paused", "breakpoint", "addToCart src/cart.ts:12:3 [frame=7]", "Local: count = 3, item = 'loaf'"}},
-		{"debug_breakpoints", args{"action": "set", "path": "src/cart.ts", "line": 12, "condition": "count > 2"}, []string{"- src/cart.ts:12 [if count > 2] [log now] [hits 2]"}},
+		{"debug_state", nil, []string{"Launch shop (session s1, pwa-chrome): running", "paused", "breakpoint",
+			"addToCart src/cart.ts:12:3 [frame=7]", "Local: count = 3, item = 'loaf'"}},
+		{"debug_breakpoints", args{"action": "set", "path": "src/cart.ts", "line": 12, "condition": "count > 2"},
+			[]string{"- src/cart.ts:12 [if count > 2] [log now] [hits 2]"}},
 		{"debug_step", args{"action": "over"}, []string{"Paused (step) at addToCart src/cart.ts:12:3"}},
 		{"debug_evaluate", args{"expression": "count + 1", "frame": 7}, []string{"4"}},
 		{"debug_stop", args{"session": "s1"}, []string{"ended"}},
@@ -239,7 +251,8 @@ func TestDebuggerTools(t *testing.T) {
 		{"debug_step", args{"action": "over"}, []string{`"reason":"step","session":"s2","state":"paused","thread":0}`}},
 		{"debug_evaluate", args{"expression": "1"}, []string{`{"result":"4","type":"number"}`}},
 	} {
-		if got := structured(t, agent, c.tool, c.args); !strings.Contains(got, c.want[0]) || strings.Contains(got, "notes") {
+		if got := structured(t, agent, c.tool, c.args); !strings.Contains(got, c.want[0]) ||
+			strings.Contains(got, "notes") {
 			t.Errorf("%s: %s", c.tool, got)
 		}
 	}
@@ -248,14 +261,16 @@ func TestDebuggerTools(t *testing.T) {
 	if started.Client == nil || stopped.Client == nil || started.Client.ID != stopped.Client.ID {
 		t.Errorf("started by %+v, stopped by %+v", started.Client, stopped.Client)
 	}
-	if b := toolstest.Called[vscodeipc.BreakpointsArg](w, vscodeipc.CommandDebugBreakpoints, nil); b.Client == nil || b.Client.ID != started.Client.ID || b.Action != "set" || b.Line != 12 || b.Condition != "count > 2" {
+	if b := toolstest.Called[vscodeipc.BreakpointsArg](w, vscodeipc.CommandDebugBreakpoints, nil); b.Client == nil ||
+		b.Client.ID != started.Client.ID || b.Action != "set" || b.Line != 12 || b.Condition != "count > 2" {
 		t.Errorf("the breakpoint is %+v", b)
 	}
 	w.On(vscodeipc.CommandDebugStop, func(vscodeipc.Call) (any, error) {
 		return nil, &vscodeipc.Error{Code: vscodeipc.CodeRefused, Message: "the user started that session"}
 	})
 	w.On(vscodeipc.CommandDebugEvaluate, func(vscodeipc.Call) (any, error) {
-		return nil, &vscodeipc.Error{Code: vscodeipc.CodeBadPayload, Message: "ReferenceError ReferenceError: cart is not defined"}
+		return nil, &vscodeipc.Error{Code: vscodeipc.CodeBadPayload,
+			Message: "ReferenceError ReferenceError: cart is not defined"}
 	})
 	for _, c := range []toolCall{ // without the protocol's code
 		{"debug_stop", args{"session": "s9"}, []string{"the user started that session"}},
@@ -274,9 +289,12 @@ func TestDebuggerTools(t *testing.T) {
 func TestPickElementAsksInTheWindow(t *testing.T) {
 	t.Parallel()
 	w, agent, user := sample(t)
-	w.On(vscodeipc.CommandPickStart, func(vscodeipc.Call) (any, error) { return vscodeipc.PickResult{Outcome: "cancelled"}, nil })
+	w.On(vscodeipc.CommandPickStart, func(vscodeipc.Call) (any, error) {
+		return vscodeipc.PickResult{Outcome: "cancelled"}, nil
+	})
 	agent.Refused("pick_element", args{"message": "Which button?"}, "did not want to")
-	if q := toolstest.Called[vscodeipc.PickArg](w, vscodeipc.CommandPickStart, nil); q.Message != "Which button?" || q.Seconds != 60 || q.Client.Name != "test-host" || q.Page == "" {
+	if q := toolstest.Called[vscodeipc.PickArg](w, vscodeipc.CommandPickStart, nil); q.Message != "Which button?" ||
+		q.Seconds != 60 || q.Client.Name != "test-host" || q.Page == "" {
 		t.Errorf("the user is asked %+v", q)
 	}
 	// The user clicks in the page while the question is open.

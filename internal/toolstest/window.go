@@ -67,6 +67,9 @@ func OpenWindowAt(t testing.TB, folder, browser string, without ...string) *Wind
 	return w
 }
 
+// Browser is the URL of the window's browser; empty: it has none.
+func (w *Window) Browser() string { return w.url }
+
 // Allow sets the window's access mode, and the clients that its user has stopped.
 func (w *Window) Allow(mode vscodeipc.AccessMode, stopped ...string) {
 	w.t.Helper()

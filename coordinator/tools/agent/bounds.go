@@ -7,47 +7,47 @@ import (
 	"strings"
 
 	"browser-coordinator/coordinator/page"
-	pageaddress "browser-coordinator/coordinator/page/address"
+	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/page/guard"
 	"browser-coordinator/policy"
 )
 
 // CheckOrigin refuses an address, as a browser has parsed it, outside the agent's
 // origins.
-func (a *Agent) CheckOrigin(address string) error {
-	return originError(address, a.Origins.Decide(address))
+func (a *Agent) CheckOrigin(url string) error {
+	return originError(url, a.Origins.Decide(url))
 }
 
 // CheckTyped is CheckOrigin for an address that no browser has parsed yet. MayShow checks
 // the address of a file.
-func (a *Agent) CheckTyped(address string) error {
-	if pageaddress.OfFile(address) != "" {
+func (a *Agent) CheckTyped(url string) error {
+	if address.OfFile(url) != "" {
 		return nil
 	}
-	return originError(address, a.Origins.DecideTyped(address))
+	return originError(url, a.Origins.DecideTyped(url))
 }
 
-func originError(address string, d policy.Decision) error {
+func originError(url string, d policy.Decision) error {
 	if d.Outcome == policy.Allow {
 		return nil
 	}
-	return &guard.OriginError{URL: address, Reason: d.Denied.Reason}
+	return &guard.OriginError{URL: url, Reason: d.Denied.Reason}
 }
 
 // MayShow refuses an address that would end the browser. It also refuses a file that the
 // agent may not read: one that it could not read itself, and that is outside the folders
 // of the page's window.
-func (a *Agent) MayShow(ctx context.Context, folders []string, address string) error {
-	if err := policy.CheckAddress(address); err != nil {
+func (a *Agent) MayShow(ctx context.Context, folders []string, url string) error {
+	if err := policy.CheckAddress(url); err != nil {
 		return err
 	}
-	address = pageaddress.OfFile(address)
-	if address == "" {
+	url = address.OfFile(url)
+	if url == "" {
 		return nil
 	}
-	file, ok := FilePath(address)
+	file, ok := FilePath(url)
 	if !ok {
-		return fmt.Errorf("%s is no file's address", address)
+		return fmt.Errorf("%s is no file's address", url)
 	}
 	_, err := a.AllowedFile(ctx, file, folders...)
 	return err
@@ -83,9 +83,9 @@ func (a *Agent) listTabs(ctx context.Context, in *connection) ([]page.Info, erro
 func (a *Agent) mayRead(ctx context.Context, p *page.Page) error {
 	addresses := p.Addresses()
 	err := a.CheckOrigin(addresses[0])
-	for _, address := range addresses {
+	for _, url := range addresses {
 		if err == nil {
-			err = a.MayShow(ctx, p.Folders(), address)
+			err = a.MayShow(ctx, p.Folders(), url)
 		}
 	}
 	if err != nil {
@@ -96,9 +96,9 @@ func (a *Agent) mayRead(ctx context.Context, p *page.Page) error {
 
 // Bind limits a page to the allowed origins, where some are configured, and to the
 // allowed files where the page could request any file. A server's page cannot request
-// files and must not be slowed down by the check. The page is about to open the address,
+// files and must not be slowed down by the check. The page is about to open that,
 // unless that is empty.
-func (a *Agent) Bind(ctx context.Context, p *page.Page, address string) error {
+func (a *Agent) Bind(ctx context.Context, p *page.Page, url string) error {
 	var bounds guard.Bounds
 	if a.Origins != nil {
 		bounds.Open = a.CheckOrigin
@@ -106,9 +106,9 @@ func (a *Agent) Bind(ctx context.Context, p *page.Page, address string) error {
 	}
 	shown := p.URL()
 	server := strings.HasPrefix(shown, "http://") || strings.HasPrefix(shown, "https://")
-	if pageaddress.OfFile(address) != "" || pageaddress.OfFile(shown) != "" || !server && p.Opened() {
-		bounds.File = func(address string) error {
-			return a.MayShow(context.WithoutCancel(ctx), p.Folders(), address)
+	if address.OfFile(url) != "" || address.OfFile(shown) != "" || !server && p.Opened() {
+		bounds.File = func(url string) error {
+			return a.MayShow(context.WithoutCancel(ctx), p.Folders(), url)
 		}
 	}
 	if bounds.Open == nil && bounds.File == nil {

@@ -86,22 +86,22 @@ func isIdentifier(word string) bool {
 // expected is what a test can expect after the call, the most telling first.
 func (c *Call) expected(ctx context.Context) []export.Expectation {
 	var candidates []shownLine
-	gone, changed := map[string]bool{}, map[string]bool{}
+	removed, changed := map[string]bool{}, map[string]bool{}
 	shown := c.effect.shown
 	for line := range strings.Lines(shown.Text) {
-		if body, went := strings.CutPrefix(line, "- "); went && !shown.New {
-			gone[strings.TrimSpace(body)], changed[parseShown(body).ref] = true, true
+		if body, isRemoved := strings.CutPrefix(line, "- "); isRemoved && !shown.New {
+			removed[strings.TrimSpace(body)], changed[parseShown(body).ref] = true, true
 		}
 	}
 	rank := func(l shownLine) int { return slices.Index(telling, cmp.Or(kinds[l.role], l.role)) }
 	for line := range strings.Lines(shown.Text) {
-		body, came := strings.CutPrefix(line, "+ ")
+		body, added := strings.CutPrefix(line, "+ ")
 		if shown.New {
-			body, came = line, true
+			body, added = line, true
 		}
 		l := parseShown(body)
 		switch {
-		case !came, rank(l) < 0, gone[strings.TrimSpace(body)]: // the last have moved
+		case !added, rank(l) < 0, removed[strings.TrimSpace(body)]: // the last have moved
 		case kinds[l.role] != "" && (l.ref == "" || !changed[l.ref]), l.role == "" && shown.New:
 		default:
 			candidates = append(candidates, l)

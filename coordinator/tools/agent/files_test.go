@@ -17,12 +17,14 @@ func TestReadableFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"door": outside, "dangling": filepath.Join(outside, "new.png"), "inner": "sub"} {
+	for link, to := range map[string]string{"door": outside, "dangling": filepath.Join(outside, "new.png"),
+		"inner": "sub"} {
 		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, file := range []string{filepath.Join(root, "both.json"), filepath.Join(out, "both.json"), filepath.Join(out, "saved.json")} {
+	for _, file := range []string{filepath.Join(root, "both.json"), filepath.Join(out, "both.json"),
+		filepath.Join(out, "saved.json")} {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}

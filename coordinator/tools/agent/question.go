@@ -79,19 +79,19 @@ func (c *Call) describe(ctx context.Context, p *page.Page, q *policy.Question) e
 	var names, claims []string
 	var known []frame.Identity
 	for _, aim := range c.Aims {
-		var on input.On
+		var element input.On
 		if p != nil {
 			var err error
-			on, err = p.Identify(ctx, aim)
+			element, err = p.Identify(ctx, aim)
 			if err := hopeless(err, aim.Target); err != nil {
 				return err
 			}
 		}
-		if on.Role != "" {
-			c.asked[strings.TrimSpace(aim.Target)] = on.String()
+		if element.Role != "" {
+			c.asked[strings.TrimSpace(aim.Target)] = element.String()
 		}
-		names = append(names, userName(on.Identity, aim))
-		known = append(known, on.Identity)
+		names = append(names, userName(element.Identity, aim))
+		known = append(known, element.Identity)
 	}
 	for _, description := range c.Descriptions {
 		if isNew(description, known) {
@@ -153,8 +153,8 @@ var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\
 
 // confirm refuses an element that the user was not asked about. Numbers may differ: they
 // count things or the time.
-func (c *Call) confirm(on input.On) error {
-	asked, now := c.asked[on.Target], on.String()
+func (c *Call) confirm(element input.On) error {
+	asked, now := c.asked[element.Target], element.String()
 	if asked == "" || digits().ReplaceAllString(asked, "0") == digits().ReplaceAllString(now, "0") {
 		return nil
 	}
@@ -163,10 +163,10 @@ func (c *Call) confirm(on input.On) error {
 
 // Act runs an action of the page's input, on the elements that the user was asked about.
 func (c *Call) Act(ctx context.Context, p *page.Page, a input.Action) (page.Change, error) {
-	a.Confirm = func(on input.On) error {
-		err := c.confirm(on)
+	a.Confirm = func(element input.On) error {
+		err := c.confirm(element)
 		if err == nil {
-			c.locate(ctx, p, on.Target)
+			c.locate(ctx, p, element.Target)
 		}
 		return err
 	}
@@ -184,17 +184,18 @@ func (c *Call) Acted(done, between string) func(page.Change, error) error {
 	return func(change page.Change, err error) error {
 		var names, changed []string
 		sentence, joint := done, " "
-		for _, on := range change.On {
-			if name := userName(on.Identity, input.Aim{Target: on.Target}); name != "" {
+		for _, element := range change.On {
+			if name := userName(element.Identity, input.Aim{Target: element.Target}); name != "" {
 				names = append(names, name)
 			}
-			on.Name = limit(on.Name, longestName)
-			if shown := cmp.Or(on.String(), on.Target); shown != "" {
+			element.Name = limit(element.Name, longestName)
+			if shown := cmp.Or(element.String(), element.Target); shown != "" {
 				sentence, joint = sentence+joint+shown, between
 			}
-			if on.Was != "" {
+			if element.Was != "" {
 				changed = append(changed,
-					fmt.Sprintf("The last snapshot had %s as %s: the page has changed it since.", on.Target, on.Was))
+					fmt.Sprintf("The last snapshot had %s as %s: the page has changed it since.", element.Target,
+						element.Was))
 			}
 		}
 		c.target = cmp.Or(strings.Join(names, between), c.target)

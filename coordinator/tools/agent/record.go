@@ -15,9 +15,9 @@ import (
 
 // Done is a call that a test repeats.
 type Done struct {
-	Page  javascript.Expression   // the variable of its page
-	Scope javascript.Expression   // the page, or the frame in which something was seen
-	On    []javascript.Expression // locators of its elements
+	Page     javascript.Expression   // the variable of its page
+	Scope    javascript.Expression   // the page, or the frame in which something was seen
+	Elements []javascript.Expression // locators of them
 
 	call *Call
 }
@@ -59,11 +59,11 @@ func (d *Done) Clicked() bool { return d.call.effect.change.Clicked }
 func (d *Done) ToEnd() bool { return d.call.effect.change.ToEnd }
 
 // Element is what the call has acted on, as the page presented it; zero if that is unknown.
-func (d *Done) Element(n int) (on input.On) {
+func (d *Done) Element(n int) (element input.On) {
 	if all := d.call.effect.change.On; n < len(all) {
-		on = all[n]
+		element = all[n]
 	}
-	return on
+	return element
 }
 
 // SeenIn notes the frame in which a call has found something, by its locator.
@@ -109,18 +109,18 @@ func (c *Call) record(ctx context.Context, failed error) {
 		in = export.Page{ID: d.page.ID(), URL: d.url}
 		wanted = c.locateAims(ctx)
 	}
-	came := export.Outcome{Chooser: d.change.Chooser != nil}
+	outcome := export.Outcome{Chooser: d.change.Chooser != nil}
 	if d.change.Navigated {
-		came.URL = d.change.URL
+		outcome.URL = d.change.URL
 	}
 	if dialog := d.change.Dialog; dialog != nil {
-		came.Dialog = &dialog.Message
+		outcome.Dialog = &dialog.Message
 	}
 	if d.page != nil && failed == nil {
-		came.Shown = c.expected(ctx)
+		outcome.Shown = c.expected(ctx)
 	}
 	for _, p := range d.change.NewPages {
-		came.Opened = append(came.Opened, p.ID)
+		outcome.Opened = append(outcome.Opened, p.ID)
 	}
 	c.Test.Add(in, func(variable javascript.Expression) export.Step {
 		if code == nil {
@@ -134,12 +134,12 @@ func (c *Call) record(ctx context.Context, failed error) {
 			return export.Step{Comment: c.Operation.Name + ": its element has no locator."}
 		}
 		for _, locator := range d.locators {
-			done.On = append(done.On, javascript.Of("$.$", variable, locator))
+			done.Elements = append(done.Elements, javascript.Of("$.$", variable, locator))
 		}
 		step := code(done)
 		step.Comment = cmp.Or(step.Comment, comment)
 		return step
-	}, came)
+	}, outcome)
 }
 
 // locateAims notes the locators of the elements that a call has only read, and returns how

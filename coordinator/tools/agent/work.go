@@ -207,5 +207,6 @@ func (a *Agent) handOver(ctx context.Context, p *page.Page) *page.Info {
 
 // notifyHandOver tells the agent that it works in the tab that opened its own now.
 func (a *Agent) notifyHandOver(opener *page.Info) {
-	a.notify(fmt.Sprintf("The tab that you worked in has closed; you work in tab %d now, which opened it.", opener.Index))
+	a.notify(fmt.Sprintf("The tab that you worked in has closed; you work in tab %d now, which opened it.",
+		opener.Index))
 }

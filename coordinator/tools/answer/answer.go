@@ -158,16 +158,16 @@ type addressed interface{ Addresses() []string }
 // Within leaves out items of origins that the agent may not read, and counts them. A tab
 // may have shown such a document before the agent worked in it. Every such item in an
 // answer passes through here.
-func Within[T any](o *policy.Origins, all []T) (kept []T, refused int) {
+func Within[T any](o *policy.Origins, all []T) (within []T, refused int) {
 	if o == nil {
 		return all, 0
 	}
 	for _, one := range all {
 		if allowed(o, one) {
-			kept = append(kept, one)
+			within = append(within, one)
 		}
 	}
-	return kept, len(all) - len(kept)
+	return within, len(all) - len(within)
 }
 
 func allowed(o *policy.Origins, one any) bool {

@@ -89,7 +89,7 @@ func (a *Answer) Changed(c page.Change) {
 	}
 }
 
-// Late lists what came of a page, and what it has shown, since the answer to the last action.
+// Late lists what happened in a page, and what it has shown, since the answer to the last action.
 // The page is at that URL now. It reports whether there was anything.
 func (a *Answer) Late(late page.Late, shown snapshot.Changes, url string) bool {
 	if len(late.Errors)+len(late.Failed)+len(late.NewPages)+len(late.GonePages) == 0 && shown.Empty() {
@@ -153,8 +153,8 @@ func (a *Answer) Shows(c snapshot.Changes, full bool) {
 	}
 }
 
-// maxGone is how many lines in a row that have gone are shown: more are counted.
-const maxGone = 2
+// maxRemoved is how many lines in a row that have gone are shown: more are counted.
+const maxRemoved = 2
 
 // cutChanges cuts a diff after so many bytes. New dialogs, alerts and statuses come first then, and
 // are whole.
@@ -192,8 +192,8 @@ const cutMark = "… cut here, "
 func cutDiff(text string, most int, now fresh) string {
 	var lines, bodies, gone []string
 	add := func(line string) { lines, bodies = append(lines, line), append(bodies, line[min(2, len(line)):]) }
-	endGone := func() {
-		if len(gone) > maxGone && most < MaxPart {
+	addRemoved := func() {
+		if len(gone) > maxRemoved && most < MaxPart {
 			gone = now.count(gone)
 		}
 		for _, line := range gone {
@@ -206,13 +206,13 @@ func cutDiff(text string, most int, now fresh) string {
 			gone = append(gone, line)
 			continue
 		}
-		endGone()
+		addRemoved()
 		add(line)
 	}
-	endGone()
+	addRemoved()
 	shown := snapshot.Fit(bodies, most)
-	if left := len(lines) - shown; left > 0 {
-		lines = append(lines[:shown], fmt.Sprintf(cutMark+"%d more lines: browser_snapshot.\n", left))
+	if missing := len(lines) - shown; missing > 0 {
+		lines = append(lines[:shown], fmt.Sprintf(cutMark+"%d more lines: browser_snapshot.\n", missing))
 	}
 	return strings.Join(lines, "")
 }
@@ -238,28 +238,28 @@ func freshIn(diff string) fresh {
 // count is one line for lines in a row that have gone: how many, and the first and the last of
 // them. It leaves out the elements that new lines show as they are now, with the same refs.
 func (f fresh) count(lines []string) []string {
-	moved := 0
+	moves := 0
 	var removed []string
 	for _, line := range lines {
 		refs := ref().FindAllString(line, -1)
 		switch {
 		case len(refs) > 0 && !slices.ContainsFunc(refs, func(r string) bool { return !f.refs[r] }):
 		case f.texts[strings.TrimSpace(line[1:])]:
-			moved++
+			moves++
 		default:
 			removed = append(removed, line)
 		}
 	}
 	var counts []string
-	if moved > 0 {
-		counts = append(counts, linesThat("moved", moved))
+	if moves > 0 {
+		counts = append(counts, linesThat("moved", moves))
 	}
 	if len(removed) > 0 {
 		level := indentOf(slices.MinFunc(removed, func(a, b string) int { return indentOf(a) - indentOf(b) }))
 		outer := slices.DeleteFunc(slices.Clone(removed), func(line string) bool { return indentOf(line) > level })
-		names := goneName(outer[0])
+		names := removedName(outer[0])
 		if len(outer) > 1 {
-			names += " … " + goneName(outer[len(outer)-1])
+			names += " … " + removedName(outer[len(outer)-1])
 		}
 		counts = append(counts, linesThat("removed", len(removed))+": "+names)
 	}
@@ -279,15 +279,15 @@ func linesThat(what string, n int) string {
 // indentOf is where the text of a line of a diff begins.
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line[1:], " ")) }
 
-// maxGoneName bounds the length of a name in the count of lines that have gone.
-const maxGoneName = 60
+// maxRemovedName bounds the length of a name in the count of lines that have gone.
+const maxRemovedName = 60
 
-// goneName is a line that has gone, without its ref, which is of no use.
-func goneName(line string) string {
+// removedName is a line that has gone, without its ref, which is of no use.
+func removedName(line string) string {
 	name := strings.Join(strings.Fields(ref().ReplaceAllString(strings.TrimPrefix(line[indentOf(line):], "- "), "")),
 		" ")
-	if name = strings.TrimSuffix(name, ":"); len(name) > maxGoneName {
-		name = strings.ToValidUTF8(name[:maxGoneName], "") + "…"
+	if name = strings.TrimSuffix(name, ":"); len(name) > maxRemovedName {
+		name = strings.ToValidUTF8(name[:maxRemovedName], "") + "…"
 	}
 	return name
 }

@@ -10,12 +10,23 @@ import (
 func TestLinesThatHaveGoneAreCounted(t *testing.T) {
 	t.Parallel()
 	for diff, want := range map[string]string{
-		"  - main:\n-   - dialog \"Sure\":\n-     - button \"No\" [ref=e1]\n":                                                                        "",
-		"  - main:\n-   - dialog \"Sure\" [modal]:\n-     - Text\n-     - button \"No\" [ref=e1]\n":                                                  "  - main:\n-   3 lines removed: dialog \"Sure\" [modal]\n",
-		"  - list:\n-   - Tea | 1\n-   - Cup | 2\n-   - Pot | button \"Buy\" [ref=e3]\n    … 2 as before\n":                                          "  - list:\n-   3 lines removed: Tea | 1 … Pot | button \"Buy\"\n    … 2 as before\n",
-		"  - list:\n-   - Tea\n-   - Cup\n-   - Pot\n    - Jug\n+   - Pot\n+   - Cup\n+   - Tea\n":                                                   "  - list:\n-   3 lines moved\n    - Jug\n+   - Pot\n+   - Cup\n+   - Tea\n",
-		"- - textbox \"A\" [ref=e1]\n- - textbox \"B\" [ref=e2]\n- - Hint\n+ - textbox \"A\" [ref=e1]: x\n+ - textbox \"B\" [ref=e2]: y\n":           "- 1 line removed: Hint\n+ - textbox \"A\" [ref=e1]: x\n+ - textbox \"B\" [ref=e2]: y\n",
-		"- - A | button [ref=e1]\n- - B | button [ref=e2]\n- - C | button [ref=e3]\n+ - A 1 | button [ref=e1]\n+ - B | button [ref=e5] | [ref=e2]\n": "- 1 line removed: C | button\n+ - A 1 | button [ref=e1]\n+ - B | button [ref=e5] | [ref=e2]\n",
+		"  - main:\n-   - dialog \"Sure\":\n-     - button \"No\" " +
+			"[ref=e1]\n": "",
+		"  - main:\n-   - dialog \"Sure\" [modal]:\n-     - Text\n-     - button \"No\" " +
+			"[ref=e1]\n": "  - main:\n-   3 lines removed: dialog " +
+			"\"Sure\" [modal]\n",
+		"  - list:\n-   - Tea | 1\n-   - Cup | 2\n-   - Pot | button \"Buy\" [ref=e3]\n    … 2 as " +
+			"before\n": "  - list:\n-   3 lines removed: Tea | 1 … Pot | " +
+			"button \"Buy\"\n    … 2 as before\n",
+		"  - list:\n-   - Tea\n-   - Cup\n-   - Pot\n    - Jug\n+   - Pot\n+   - Cup\n+   - " +
+			"Tea\n": "  - list:\n-   3 lines moved\n    - Jug\n+   " +
+			"- Pot\n+   - Cup\n+   - Tea\n",
+		"- - textbox \"A\" [ref=e1]\n- - textbox \"B\" [ref=e2]\n- - Hint\n+ - textbox \"A\" [ref=e1]: x\n+ - " +
+			"textbox \"B\" [ref=e2]: y\n": "- 1 line removed: Hint\n+ - textbox \"A\" [ref=e1]: x\n+ - " +
+			"textbox \"B\" [ref=e2]: y\n",
+		"- - A | button [ref=e1]\n- - B | button [ref=e2]\n- - C | button [ref=e3]\n+ - A 1 | button [ref=e1]\n+ - B " +
+			"| button [ref=e5] | [ref=e2]\n": "- 1 line removed: C | button\n+ - A 1 | button [ref=e1]\n+ - B | " +
+			"button [ref=e5] | [ref=e2]\n",
 	} {
 		if want == "" {
 			want = diff
@@ -27,7 +38,7 @@ func TestLinesThatHaveGoneAreCounted(t *testing.T) {
 			t.Errorf("all changes: %s", got)
 		}
 	}
-	if long := strings.Repeat("é", 100); len(goneName("- - "+long)) > maxGoneName+len("…") {
+	if long := strings.Repeat("é", 100); len(removedName("- - "+long)) > maxRemovedName+len("…") {
 		t.Error("a long name is not cut")
 	}
 }

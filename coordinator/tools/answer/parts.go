@@ -33,8 +33,8 @@ func cutText(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	kept := strings.ToValidUTF8(text[:most], "")
-	return fmt.Sprintf("%s… (%d more characters)", kept, len(text)-len(kept))
+	beginning := strings.ToValidUTF8(text[:most], "")
+	return fmt.Sprintf("%s… (%d more characters)", beginning, len(text)-len(beginning))
 }
 
 // bound cuts the answer of a tool without parts.
@@ -58,12 +58,12 @@ type Long struct {
 	what, text string
 }
 
-// Further adds a further part of the kept text, if the call requests one.
+// Further adds a further part of the stored text, if the call requests one.
 func (a *Answer) Further(in Paged, what string) bool {
 	a.long.mu.Lock()
-	text, kept := a.long.text, a.long.what == what
+	text, same := a.long.text, a.long.what == what
 	a.long.mu.Unlock()
-	if !kept || in.Page < 2 || in.Filename != "" {
+	if !same || in.Page < 2 || in.Filename != "" {
 		return false
 	}
 	a.part(in, text)

@@ -38,7 +38,7 @@ func (v variable) expression() javascript.Expression {
 	return javascript.Of("page$", int(v))
 }
 
-// step is a step with what came of it.
+// step is a step with its outcome.
 type step struct {
 	Step
 	page     variable
@@ -79,7 +79,7 @@ type Answer struct {
 // Page is where a call works. It is zero for a call that works in no page of its own.
 type Page struct{ ID, URL string } // the address before the call
 
-// Outcome is what came of a call.
+// Outcome is what a call has changed.
 type Outcome struct {
 	URL     string   // of another document, or another address in it; empty: the same
 	Dialog  *string  // the message of the dialog that is open now; nil: none
@@ -102,7 +102,7 @@ func Expect(locator, is javascript.Expression) Expectation {
 const MostExpected = 2
 
 // Add adds the step that a call makes, given the variable of its page.
-func (t *Test) Add(in Page, make func(page javascript.Expression) Step, came Outcome) {
+func (t *Test) Add(in Page, make func(page javascript.Expression) Step, outcome Outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.steps) >= Most {
@@ -138,24 +138,24 @@ func (t *Test) Add(in Page, make func(page javascript.Expression) Step, came Out
 	} else { // it is not over before this
 		s.expect = nil
 	}
-	if came.Dialog != nil {
-		s.dialogs = append(s.dialogs, dialog{message: *came.Dialog})
+	if outcome.Dialog != nil {
+		s.dialogs = append(s.dialogs, dialog{message: *outcome.Dialog})
 	}
-	if came.Chooser && s.files == nil {
+	if outcome.Chooser && s.files == nil {
 		s.files = []string{}
 	}
-	if s.opened == 0 && len(came.Opened) > 0 {
-		if _, declared := t.pages[came.Opened[0]]; !declared {
-			s.opened = t.declare(came.Opened[0], 1)
+	if s.opened == 0 && len(outcome.Opened) > 0 {
+		if _, declared := t.pages[outcome.Opened[0]]; !declared {
+			s.opened = t.declare(outcome.Opened[0], 1)
 		}
 	}
-	if came.URL != "" && came.Dialog == nil && place(came.URL) != place(made.Opens) {
-		s.expect = append(s.expect, expectURL(page, came.URL))
+	if outcome.URL != "" && outcome.Dialog == nil && place(outcome.URL) != place(made.Opens) {
+		s.expect = append(s.expect, expectURL(page, outcome.URL))
 	}
 	if made.Code != nil && made.Code[0].Begins("expect(") { // what was waited for, or verified
 		return
 	}
-	for _, shown := range came.Shown[:min(len(came.Shown), MostExpected-len(s.expect))] {
+	for _, shown := range outcome.Shown[:min(len(outcome.Shown), MostExpected-len(s.expect))] {
 		s.expect = append(s.expect, shown(page))
 	}
 }

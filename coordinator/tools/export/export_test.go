@@ -34,17 +34,23 @@ func TestSecretsAreVariables(t *testing.T) {
 		{javascript.Of("goto($)", "/a?t=s3cret&b"), "goto('/a?t=' + process.env.TOKEN! + '&b')"},
 		{javascript.Of("goto($)", "/a?t=s3c-news"), "goto('/a?t=<secret>TOKEN</secret>-news')"},
 		{javascript.Of("goto($)", "/a?t=s3%63ret"), "goto('/a?t=<secret>TOKEN</secret>')"},
-		{javascript.Of("goto($)", "/<secret>TOKEN</secret>"), "goto('/<secret>TOKEN</secret>')"}, // a text that only looks like one
-		{javascript.Of("fulfill({ headers: { $: $ } })", javascript.Key("x-s3cret"), "1"), "fulfill({ headers: { ['x-' + process.env.TOKEN!]: '1' } })"},
-		{javascript.Of("expect(page).toHaveURL($)", javascript.Pattern{Before: "^", Text: "/a.b/s3cret/c"}), `expect(page).toHaveURL(new RegExp('^/a\\.b/.+/c'))`},
+		// a text that only looks like one
+		{javascript.Of("goto($)", "/<secret>TOKEN</secret>"), "goto('/<secret>TOKEN</secret>')"},
+		{javascript.Of("fulfill({ headers: { $: $ } })", javascript.Key("x-s3cret"), "1"),
+			"fulfill({ headers: { ['x-' + process.env.TOKEN!]: '1' } })"},
+		{javascript.Of("expect(page).toHaveURL($)", javascript.Pattern{Before: "^", Text: "/a.b/s3cret/c"}),
+			`expect(page).toHaveURL(new RegExp('^/a\\.b/.+/c'))`},
 		{javascript.Of("fill($)", "plain"), "fill('plain')"},
 	} {
-		if file := fileOf(hidden, Step{Code: []javascript.Expression{c.code}}); !strings.Contains(file, "  await "+c.want+";\n") {
+		if file := fileOf(hidden, Step{Code: []javascript.Expression{c.code}}); !strings.Contains(file,
+			"  await "+c.want+";\n") {
 			t.Errorf("want %s: %s", c.want, file)
 		}
 	}
-	file := fileOf(hidden, Step{Code: []javascript.Expression{ExpectText(javascript.Of("page"), "s3c-news"), ExpectText(javascript.Of("page"), "news")}, Comment: "it is s3cret"})
-	if strings.Contains(file, "secret>-news") || !strings.Contains(file, "'news'") || !strings.Contains(file, "// it is <secret>TOKEN</secret>\n") {
+	file := fileOf(hidden, Step{Code: []javascript.Expression{ExpectText(javascript.Of("page"), "s3c-news"),
+		ExpectText(javascript.Of("page"), "news")}, Comment: "it is s3cret"})
+	if strings.Contains(file, "secret>-news") || !strings.Contains(file, "'news'") ||
+		!strings.Contains(file, "// it is <secret>TOKEN</secret>\n") {
 		t.Errorf("nobody can expect a placeholder: %s", file)
 	}
 }
@@ -62,16 +68,20 @@ func TestPasswordsAreVariables(t *testing.T) {
 	}
 	message := "Is hunter22 right?"
 	test.Add(page, func(javascript.Expression) Step {
-		return Step{Code: []javascript.Expression{javascript.Of("fill($)", "hunter22")}} // before it was known to be one
+		// before it was known to be one
+		return Step{Code: []javascript.Expression{javascript.Of("fill($)", "hunter22")}}
 	}, Outcome{})
 	typed("hunter22")
-	test.Add(page, func(javascript.Expression) Step { return Step{Code: []javascript.Expression{javascript.Of("click()")}} }, Outcome{Dialog: &message})
+	test.Add(page, func(javascript.Expression) Step {
+		return Step{Code: []javascript.Expression{javascript.Of("click()")}}
+	}, Outcome{Dialog: &message})
 	test.Add(page, func(javascript.Expression) Step { return Step{Answer: &Answer{Message: message}} }, Outcome{})
 	typed("1")
 	typed("hunter22")
 	file := test.File(nil)
 	for _, wanted := range []string{
-		"// Set in the environment: TYPED_PASSWORD, TYPED_PASSWORD3\n", "// What was typed into password fields is not in this file: TYPED_PASSWORD, TYPED_PASSWORD3\n",
+		"// Set in the environment: TYPED_PASSWORD, TYPED_PASSWORD3\n",
+		"// What was typed into password fields is not in this file: TYPED_PASSWORD, TYPED_PASSWORD3\n",
 		"toBe('Is ' + process.env.TYPED_PASSWORD! + ' right?')", "fill(process.env.TYPED_PASSWORD3!)",
 	} {
 		if !strings.Contains(file, wanted) {
@@ -94,7 +104,8 @@ func TestVariablesOfPages(t *testing.T) {
 	test.Add(Page{ID: "b", URL: "http://b.test/"}, code, Outcome{})
 	test.Add(Page{ID: "a"}, code, Outcome{})
 	file := test.File(nil)
-	for _, wanted := range []string{"const page1 = await opened1;", "const page2 = await page.context().newPage();", "await page2.goto('http://b.test/');", "await page1.reload();"} {
+	for _, wanted := range []string{"const page1 = await opened1;", "const page2 = await page.context().newPage();",
+		"await page2.goto('http://b.test/');", "await page1.reload();"} {
 		if strings.Count(file, wanted) != 1 {
 			t.Errorf("%q: %s", wanted, file)
 		}

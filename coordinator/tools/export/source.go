@@ -97,7 +97,7 @@ func (w *writer) step(s *step) {
 }
 
 // promise awaits a step's expression. An expectation is left out if it was the last one too:
-// what came of a step was then verified.
+// the outcome of the step was then verified.
 func (w *writer) promise(e javascript.Expression) {
 	if !e.Begins("expect(") {
 		w.before = ""

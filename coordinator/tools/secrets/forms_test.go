@@ -32,7 +32,8 @@ var encodings = map[string]func(string) string{
 		return strings.ReplaceAll(each(s, "&#%d;"), ";&", "&") + " "
 	},
 	"named": func(s string) string {
-		return strings.NewReplacer(`"`, "&quot;", "&", "&amp;", "<", "&lt;", ">", "&gt;", "ß", "&szlig;", "_", "&lowbar;", " ", "&nbsp;").Replace(s)
+		return strings.NewReplacer(`"`, "&quot;", "&", "&amp;", "<", "&lt;", ">", "&gt;", "ß", "&szlig;", "_",
+			"&lowbar;", " ", "&nbsp;").Replace(s)
 	},
 	"json": func(s string) string {
 		encoded, _ := json.Marshal(s)
@@ -77,7 +78,8 @@ func lowerEscapes(s string) string {
 	return s
 }
 
-var hiddenValues = []string{"hunter22", `p4_"ß'&<x>*[y] z😀`, "a+b c%41d&amp;e", `DOM\next\u0041`, strings.Repeat("jwt.", 600) + "end"}
+var hiddenValues = []string{"hunter22", `p4_"ß'&<x>*[y] z😀`, "a+b c%41d&amp;e", `DOM\next\u0041`,
+	strings.Repeat("jwt.", 600) + "end"}
 
 // A value is hidden in every encoding, and nothing beside it is.
 func TestHideInEachForm(t *testing.T) {
@@ -98,19 +100,23 @@ func TestHideWhatIsSplit(t *testing.T) {
 	for _, value := range []string{"hunter22", `p4_"ß'&<x>*[y] z😀`} {
 		s := New(map[string]string{"NAME": value})
 		runes := []rune(value)
-		for _, between := range []string{"\u00ad", "\u200b", "\u200d", "\u2060", "\ufeff", "\ufe0f", "\u202e", "\u034f", "&shy;", "&ZeroWidthSpace;", "&#8203;", `\u00ad`} {
+		for _, between := range []string{"\u00ad", "\u200b", "\u200d", "\u2060", "\ufeff", "\ufe0f", "\u202e", "\u034f",
+			"&shy;", "&ZeroWidthSpace;", "&#8203;", `\u00ad`} {
 			for at := 1; at < len(runes); at++ {
-				if got := s.Hide("it is " + string(runes[:at]) + between + string(runes[at:]) + ", said"); got != "it is <secret>NAME</secret>, said" {
+				if got := s.Hide("it is " + string(runes[:at]) + between + string(runes[at:]) +
+					", said"); got != "it is <secret>NAME</secret>, said" {
 					t.Errorf("%q at %d of %q: %q", between, at, value, got)
 				}
 			}
 		}
 		html, json := encodings["html"], encodings["json"]
-		for _, between := range []string{"<b>", "</b>", "<wbr>", "<!-- a > b -->", `<i class="a>b">`, "<I\nid='<x>'>", "</b><b>"} {
+		for _, between := range []string{"<b>", "</b>", "<wbr>", "<!-- a > b -->", `<i class="a>b">`, "<I\nid='<x>'>",
+			"</b><b>"} {
 			for at := 1; at < len(runes); at++ {
 				text := html(string(runes[:at])) + between + html(string(runes[at:]))
 				for form, text := range map[string]string{"html": text, "json": json(text)} {
-					if got := s.Hide("<p>it is " + text + ", said</p>"); got != "<p>it is <secret>NAME</secret>, said</p>" {
+					if got := s.Hide("<p>it is " + text +
+						", said</p>"); got != "<p>it is <secret>NAME</secret>, said</p>" {
 						t.Errorf("%s, %q at %d of %q: %q", form, between, at, value, got)
 					}
 				}
@@ -119,7 +125,8 @@ func TestHideWhatIsSplit(t *testing.T) {
 		markdown := encodings["markdown"]
 		for _, between := range []string{"**", "*", "_", "***", "`", "~~", "[", "](http://shop.test/x_y)"} {
 			for at := 1; at < len(runes); at++ {
-				if got := s.Hide("it is " + markdown(string(runes[:at])) + between + markdown(string(runes[at:])) + ", said"); got != "it is <secret>NAME</secret>, said" {
+				if got := s.Hide("it is " + markdown(string(runes[:at])) + between + markdown(string(runes[at:])) +
+					", said"); got != "it is <secret>NAME</secret>, said" {
 					t.Errorf("%q at %d of %q: %q", between, at, value, got)
 				}
 			}
@@ -147,7 +154,8 @@ func TestHideAtCutEdges(t *testing.T) {
 			}
 		}
 		for at := range value {
-			if got := s.Hide("…" + value[at:] + " is it"); len(value)-at >= shortest && strings.Contains(got, value[at:]) {
+			if got := s.Hide("…" + value[at:] + " is it"); len(value)-at >= shortest &&
+				strings.Contains(got, value[at:]) {
 				t.Errorf("the end of %q from %d: %q", value, at, got)
 			}
 			if got := s.HideCut("it is " + value[:at]); at >= shortest && strings.Contains(got, value[:at]) {
@@ -187,7 +195,8 @@ func TestHideInBase64(t *testing.T) {
 				for _, after := range []string{"", "1", "12", "123"} {
 					text := "Authorization: Basic " + encoding.EncodeToString([]byte(before+value+after)) + "\n"
 					got := s.Hide(text)
-					if !strings.Contains(got, "<secret>NAME</secret>") || !strings.HasPrefix(got, "Authorization: Basic ") {
+					if !strings.Contains(got, "<secret>NAME</secret>") ||
+						!strings.HasPrefix(got, "Authorization: Basic ") {
 						t.Errorf("%q after %q: %q", value, before, got)
 					}
 				}

@@ -91,12 +91,12 @@ func (s *Set) With(values map[string]string) *Set {
 // Learn also hides what a field has made of a typed secret: with a maximum length or a mask
 // the field holds another text, which the page may show anywhere. The page chooses that text,
 // so only what can come from the value is hidden.
-func (s *Set) Learn(name, held string) {
+func (s *Set) Learn(name, shown string) {
 	if s == nil || s.values[name] == "" {
 		return
 	}
-	if held = derived(held, s.values[name]); held != "" && s.Hide(held) == held {
-		s.add(name, held)
+	if shown = derived(shown, s.values[name]); shown != "" && s.Hide(shown) == shown {
+		s.add(name, shown)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.learned == nil {
@@ -129,10 +129,10 @@ func (s *Set) Typable(name string) error {
 // to case and order. Other characters may be between them. It is empty for less than half of
 // the value, unless that is a piece of the value: a page would hide common words by it.
 func derived(text, value string) string {
-	left, of := map[rune]int{}, 0
+	remaining, of := map[rune]int{}, 0
 	for _, r := range value {
 		if !unicode.IsSpace(r) {
-			left[unicode.ToLower(r)]++
+			remaining[unicode.ToLower(r)]++
 			of++
 		}
 	}
@@ -142,15 +142,15 @@ func derived(text, value string) string {
 	uses := make([]bool, len(runes)) // which they are
 	for at, r := range runes {
 		r = unicode.ToLower(r)
-		if uses[at] = unicode.IsLetter(r) || unicode.IsDigit(r) || left[r] > 0; !uses[at] {
+		if uses[at] = unicode.IsLetter(r) || unicode.IsDigit(r) || remaining[r] > 0; !uses[at] {
 			continue
 		}
 		used++
-		left[r]--
-		for ; left[r] < 0 || from <= at && !uses[from]; from++ { // begin with one that is needed
+		remaining[r]--
+		for ; remaining[r] < 0 || from <= at && !uses[from]; from++ { // begin with one that is needed
 			if uses[from] {
 				used--
-				left[unicode.ToLower(runes[from])]++
+				remaining[unicode.ToLower(runes[from])]++
 			}
 		}
 		if used > most {

@@ -12,13 +12,16 @@ import (
 )
 
 func TestDotenv(t *testing.T) {
-	got, err := parseDotenv([]byte("\uFEFF# comment\n\nA=plain\nexport B = spaced out # comment\nC=\"quoted \\\"x\\\" \\n\\\\\" # c\nD='raw \\n # x'\nE=\nF=a#b=c\n"))
-	want := map[string]string{"A": "plain", "B": "spaced out", "C": "quoted \"x\" \n\\", "D": `raw \n # x`, "E": "", "F": "a#b=c"}
+	got, err := parseDotenv([]byte("\uFEFF# comment\n\nA=plain\nexport B = spaced out # comment\nC=\"quoted " +
+		"\\\"x\\\" \\n\\\\\" # c\nD='raw \\n # x'\nE=\nF=a#b=c\n"))
+	want := map[string]string{"A": "plain", "B": "spaced out", "C": "quoted \"x\" \n\\", "D": `raw \n # x`, "E": "",
+		"F": "a#b=c"}
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%q %v, want %q", got, err, want)
 	}
 	for _, bad := range []string{"no value", "A=\"open", "1A=x", "=x"} {
-		if _, err := parseDotenv([]byte("# first\n" + bad)); err == nil || !strings.Contains(err.Error(), "line 2") || strings.Contains(err.Error(), bad) {
+		if _, err := parseDotenv([]byte("# first\n" + bad)); err == nil || !strings.Contains(err.Error(), "line 2") ||
+			strings.Contains(err.Error(), bad) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -32,7 +35,8 @@ func TestDotenv(t *testing.T) {
 	if err := os.WriteFile(file, []byte("NONE=\nLONG=abc\nSHORT=äb\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(file); err == nil || !strings.Contains(err.Error(), "SHORT") || strings.Contains(err.Error(), "äb") {
+	if _, err := Load(file); err == nil || !strings.Contains(err.Error(), "SHORT") ||
+		strings.Contains(err.Error(), "äb") {
 		t.Errorf("a value of two letters: %v", err)
 	}
 	if _, err := Load(file + "x"); err == nil {
@@ -52,7 +56,8 @@ func TestHide(t *testing.T) {
 		{"pa&#34;ss&amp;&lt;w&gt;ö rd", "<secret>PASSWORD</secret>"},
 		{"abcdef abc", "<secret>LONG</secret> <secret>SHORT</secret>"},
 		{`{"v":"pa\"ss\u0026\u003cw\u003e\u00F6 rd"}`, `{"v":"<secret>PASSWORD</secret>"}`},
-		{`<b title="pa&quot;ss&amp;&lt;w&gt;ö&nbsp;rd">pa"ss&amp;&lt;w&gt;ö rd</b>`, `<b title="<secret>PASSWORD</secret>"><secret>PASSWORD</secret></b>`},
+		{`<b title="pa&quot;ss&amp;&lt;w&gt;ö&nbsp;rd">pa"ss&amp;&lt;w&gt;ö rd</b>`,
+			`<b title="<secret>PASSWORD</secret>"><secret>PASSWORD</secret></b>`},
 		{`**pa"ss&\<w\>ö rd**`, "**<secret>PASSWORD</secret>**"},
 		{`"{\"v\":\"pa\\\"ss&<w>ö rd\"}"`, `"{\"v\":\"<secret>PASSWORD</secret>\"}"`},
 		{`pa"ss&<w>o rd, pass`, `pa"ss&<w>o rd, pass`},
