@@ -52,7 +52,7 @@ func displayFault(env func(string) string) string {
 	}
 	host, number, _ := strings.Cut(x, ":")
 	number, _, _ = strings.Cut(number, ".")
-	display, err := strconv.ParseUint(number, 10, 15)
+	display, err := strconv.ParseUint(number, 10, 16)
 	switch {
 	case x == "":
 		return "WAYLAND_DISPLAY is " + env("WAYLAND_DISPLAY") + ", where no display is"

@@ -107,8 +107,11 @@ func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
 		found.masked = fmt.Sprintf(format, f.Name, f.Entry, f.Path, d.Masked)
 		return found
 	}
-	program, version := f.State.Program, versionOf(ctx, f, x)
-	if own, err := os.Executable(); err == nil && setup.SameFile(own, program) {
+	program, version := f.State.Program, ""
+	if own, err := os.Executable(); err != nil || !setup.SameFile(own, program) {
+		version = versionOnPath(ctx, program)
+	} else {
+		version = x.Version
 		if reason := x.faultOf(ctx, f.State); reason != "" {
 			const format = "%s: the entry %s in %s does not work"
 			found := finding(Problem, "correct "+f.Path+" in an editor", format+": %s.", f.Name, f.Entry, f.Path,
@@ -127,13 +130,9 @@ func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
 	return ok("%s starts %s, as %s says.", f.Name, f.Command, f.Path)
 }
 
-// versionOf is that of the program which an entry starts, this one or the coordinator on
-// PATH; empty: it is the npm package. An entry is not reason enough to run a program.
-func versionOf(ctx context.Context, f setup.File, x *examination) string {
-	program := f.State.Program
-	if own, err := os.Executable(); err == nil && setup.SameFile(own, program) {
-		return x.Version
-	}
+// versionOnPath is the version of a program if it is the coordinator on PATH; empty: it is
+// the npm package. An entry is not reason enough to run another program.
+func versionOnPath(ctx context.Context, program string) string {
 	onPath, err := exec.LookPath("coordinator")
 	if err != nil || !setup.SameFile(onPath, program) {
 		return ""

@@ -39,12 +39,12 @@ func (r *release) npm() error {
 		common["repository"] = map[string]string{"type": "git", "url": "git+" + r.source + ".git"}
 		common["bugs"], common["homepage"] = r.source+"/issues", r.source
 	}
-	main := with(common, map[string]any{
+	starter := with(common, map[string]any{
 		"name": "browser-coordinator", "bin": map[string]string{"browser-coordinator": "start.js",
 			"coordinator": "start.js"},
 		"mcpName": r.name, "config": map[string]string{"scope": r.npmScope}, "optionalDependencies": optional,
 	})
-	if err := r.pack("browser-coordinator", main, map[string][]byte{"start.js": start,
+	if err := r.pack("browser-coordinator", starter, map[string][]byte{"start.js": start,
 		"README.md": readme}); err != nil {
 		return err
 	}
