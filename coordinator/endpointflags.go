@@ -69,11 +69,11 @@ func useless(cmd *cobra.Command) string {
 // reportStandby notifies the user that another coordinator serves the endpoint, if some
 // of the given flags therefore have no effect. Without such flags it is the usual case:
 // a program runs on the browser of an open window.
-func (p *program) reportStandby(cmd *cobra.Command, launch bool) {
+func (p *program) reportStandby(cmd *cobra.Command, mayLaunch bool) {
 	none := useless(cmd)
 	switch {
 	case none == "":
-	case launch:
+	case mayLaunch:
 		p.notice("Another coordinator already serves the window's address. The program uses the browser of that one, "+
 			"which may end with it.%s\n", none)
 	default:

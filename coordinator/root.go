@@ -72,15 +72,15 @@ func (w *checkedWriter) Write(b []byte) (int, error) {
 }
 
 // execute runs the command line and returns the exit code.
-func execute(ctx context.Context, args []string, io stdio) int {
-	p := &program{stdio: io}
+func execute(ctx context.Context, args []string, streams stdio) int {
+	p := &program{stdio: streams}
 	root := p.root()
 	args = joinPort(args)
-	if startsMCP(root, args, io.in) {
+	if startsMCP(root, args, p.in) {
 		args = append([]string{"mcp"}, args...)
 	}
 	root.SetArgs(args)
-	help := &checkedWriter{to: io.out}
+	help := &checkedWriter{to: p.out}
 	root.SetOut(help)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
@@ -191,7 +191,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 		}
 	}
 	root.AddCommand(
-		removedCommand("replay", "a log is not served as a browser any more; `coordinator log --output FILE` keeps "+
+		removedCommand("replay", "a log is no longer served as a browser; `coordinator log --output FILE` keeps "+
 			"the traffic as JSON lines"),
 		removedCommand("browser", "`coordinator doctor` names the browser that is launched if no window is open"),
 		removedCommand("clean", "`coordinator doctor --fix` removes the state of folders that no longer exist; before "+

@@ -16,9 +16,7 @@ import (
 )
 
 func (p *program) runCommand() *cobra.Command {
-	var workspace string
-	var serve endpointFlags
-	var launch launchFlags
+	var flags serveFlags
 	var allowToken bool
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- COMMAND [ARGUMENT ...]",
@@ -48,22 +46,18 @@ first, which ends with the first program. For a browser that outlives them, star
 		},
 		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.runProgram(cmd, workspace, serve, &launch, allowToken, args)
+			return p.runProgram(cmd, &flags, allowToken, args)
 		},
 	}
 	cmd.Flags().SetInterspersed(false) // the arguments after the command belong to it
-	workspaceFlag(cmd, &workspace)
-	serve.add(cmd)
-	launch.add(cmd)
+	flags.add(cmd)
 	allowTokenFlag(cmd, &allowToken)
 	return cmd
 }
 
-func (p *program) runProgram(
-	cmd *cobra.Command, workspace string, serve endpointFlags, launch *launchFlags, allowToken bool, args []string,
-) error {
+func (p *program) runProgram(cmd *cobra.Command, flags *serveFlags, allowToken bool, args []string) error {
 	ctx := context.WithoutCancel(cmd.Context()) // the program decides when it ends
-	e, err := p.serveWorkspace(ctx, cmd, workspace, serve, launch)
+	e, err := p.serveWorkspace(ctx, cmd, flags)
 	if err != nil {
 		return err
 	}
@@ -73,7 +67,7 @@ func (p *program) runProgram(
 	}
 
 	if !e.Owner() {
-		p.reportStandby(cmd, launch.launch)
+		p.reportStandby(cmd, flags.browser.launch)
 	}
 	args, env, err := child.Command(args, e.workspace, e.Address(), allowToken)
 	if err != nil {

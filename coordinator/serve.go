@@ -13,9 +13,7 @@ import (
 )
 
 func (p *program) serveCommand() *cobra.Command {
-	var workspace string
-	var serve endpointFlags
-	var launch launchFlags
+	var flags serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve a window's stable CDP address, without MCP",
@@ -28,7 +26,7 @@ it.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			e, err := p.serveWorkspace(ctx, cmd, workspace, serve, &launch)
+			e, err := p.serveWorkspace(ctx, cmd, &flags)
 			if err != nil {
 				return err
 			}
@@ -50,10 +48,21 @@ it.`,
 			return nil
 		},
 	}
-	workspaceFlag(cmd, &workspace)
-	serve.add(cmd)
-	launch.add(cmd)
+	flags.add(cmd)
 	return cmd
+}
+
+// serveFlags are the flags of the commands that serve the endpoint of one workspace.
+type serveFlags struct {
+	workspace string
+	endpoint  endpointFlags
+	browser   launchFlags
+}
+
+func (f *serveFlags) add(cmd *cobra.Command) {
+	workspaceFlag(cmd, &f.workspace)
+	f.endpoint.add(cmd)
+	f.browser.add(cmd)
 }
 
 // served is a window's endpoint in a command's foreground.
@@ -65,21 +74,19 @@ type served struct {
 	log       *slog.Logger
 }
 
-// serveWorkspace serves the endpoint of the window that given resolves to.
-func (p *program) serveWorkspace(
-	ctx context.Context, cmd *cobra.Command, given string, serve endpointFlags, launch *launchFlags,
-) (*served, error) {
-	onDemand, err := launch.onDemand(p, cmd)
+// serveWorkspace serves the endpoint of the window that --workspace resolves to.
+func (p *program) serveWorkspace(ctx context.Context, cmd *cobra.Command, flags *serveFlags) (*served, error) {
+	onDemand, err := flags.browser.onDemand(p, cmd)
 	if err != nil {
 		return nil, err
 	}
 	windows := p.openRegistry(ctx, true)
-	workspace, err := resolveWorkspace(ctx, windows, given)
+	workspace, err := resolveWorkspace(ctx, windows, flags.workspace)
 	if err != nil {
 		windows.Close()
 		return nil, err
 	}
-	options := serve.options(p, onDemand)
+	options := flags.endpoint.options(p, onDemand)
 	e, err := serving.Serve(ctx, workspace, windows.Source(workspace), &options)
 	if err != nil {
 		windows.Close()

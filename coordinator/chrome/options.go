@@ -116,16 +116,16 @@ func ParseSize(text string) (width, height int, err error) {
 // Electron-based browser would start as Node. It removes the credentials for a provider too:
 // the processes of pages have a copy of the environment in their memory.
 func environment(env []string) []string {
-	kept := make([]string, 0, len(env))
+	harmless := make([]string, 0, len(env))
 	for _, entry := range env {
 		name, _, _ := strings.Cut(entry, "=")
 		if upper := strings.ToUpper(name); upper == "ELECTRON_RUN_AS_NODE" || strings.HasPrefix(upper, "VSCODE_") ||
 			slices.Contains(credentials, upper) {
 			continue
 		}
-		kept = append(kept, entry)
+		harmless = append(harmless, entry)
 	}
-	return kept
+	return harmless
 }
 
 // credentials are the variables of package provider.

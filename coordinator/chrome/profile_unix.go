@@ -17,14 +17,14 @@ import (
 // left is removed, also one with another host name (a container has a new one at each
 // start): no other coordinator uses the profile while this one has its lock.
 func browserOn(dir string) string {
-	held, err := os.Readlink(filepath.Join(dir, "SingletonLock"))
+	holder, err := os.Readlink(filepath.Join(dir, "SingletonLock"))
 	if err != nil {
 		return ""
 	}
-	i := strings.LastIndexByte(held, '-')
+	i := strings.LastIndexByte(holder, '-')
 	host, err := os.Hostname()
-	if i > 0 && err == nil && held[:i] == host {
-		pid, err := strconv.Atoi(held[i+1:])
+	if i > 0 && err == nil && holder[:i] == host {
+		pid, err := strconv.Atoi(holder[i+1:])
 		if err == nil && pid > 0 && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			return fmt.Sprintf("a browser (process %d)", pid)
 		}

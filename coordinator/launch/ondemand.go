@@ -1,4 +1,4 @@
-// Package launch is the one place that decides when a browser of our own starts and ends:
+// Package launch is the one place that decides when our own browser starts and ends:
 // it starts at its first use, and ends so that its profile is saved. Package
 // coordinator/chrome runs the process of a browser on this machine; package
 // coordinator/provider opens browsers elsewhere.

@@ -36,7 +36,7 @@ func (s *Source) Ask(ctx context.Context, q policy.Question) (policy.Answer, err
 }
 
 // StartDebugging has the window start its only launch configuration for a browser,
-// as F5 would. It returns when the debug session is there.
+// as F5 would. It returns when the debug session exists.
 func (s *Source) StartDebugging(ctx context.Context) error {
 	return s.call(ctx, vscodeipc.CommandDebugStart, vscodeipc.DebugStartArg{}, nil)
 }

@@ -128,7 +128,7 @@ const timeout = 2 * time.Second
 
 // Read asks the listed windows and every owner of an endpoint, all at the same time.
 func Read(ctx context.Context, windows *registry.Registry, listing registry.Listing) (Report, error) {
-	kept, err := endpoint.List()
+	files, err := endpoint.List()
 	if err != nil {
 		return Report{}, err
 	}
@@ -143,8 +143,8 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 		first[w.Hash()] = true
 		asked.Go(func() { r.Windows[i] = readWindow(ctx, windows, w, owns) })
 	}
-	served := make([]*Served, len(kept))
-	for i, k := range kept {
+	served := make([]*Served, len(files))
+	for i, k := range files {
 		if !first[k.Hash] {
 			asked.Go(func() { served[i] = readServed(ctx, k) })
 		}

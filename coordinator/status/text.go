@@ -134,14 +134,14 @@ func row(c Client, now time.Time) []string {
 	if c.Stopped {
 		name += " (stopped)"
 	}
-	did := "nothing yet"
+	last := "nothing yet"
 	if c.Last != nil {
-		did = fmt.Sprintf("%s ago: %s", age(now.Sub(c.Last.Time)), shorten(c.Last.Text))
+		last = fmt.Sprintf("%s ago: %s", age(now.Sub(c.Last.Time)), shorten(c.Last.Text))
 		if c.Last.URL != "" && !strings.Contains(c.Last.Text, c.Last.URL) {
-			did += ", in " + shorten(c.Last.URL)
+			last += ", in " + shorten(c.Last.URL)
 		}
 	}
-	return []string{name, c.Kind, "for " + age(now.Sub(c.Since)), did}
+	return []string{name, c.Kind, "for " + age(now.Sub(c.Since)), last}
 }
 
 // longest bounds a text that a client or a page has chosen.

@@ -35,9 +35,9 @@ func cut(line string, most int) string {
 	return line
 }
 
-// Wrap fills the lines of each paragraph up to a width. A line that begins with a blank is
+// Wrap fills the lines of each paragraph up to a number of columns. A line that begins with a blank is
 // not changed: it is code, or a row of a table.
-func Wrap(text string, width int) string {
+func Wrap(text string, most int) string {
 	var lines []string
 	filling := false // whether the last line can take more
 	for line := range strings.SplitSeq(text, "\n") {
@@ -47,7 +47,7 @@ func Wrap(text string, width int) string {
 		}
 		for word := range strings.FieldsSeq(line) {
 			last := len(lines) - 1
-			if filling && columns(lines[last])+1+columns(word) <= width {
+			if filling && columns(lines[last])+1+columns(word) <= most {
 				lines[last] += " " + word
 			} else {
 				lines, filling = append(lines, word), true
@@ -60,15 +60,15 @@ func Wrap(text string, width int) string {
 // foldIndent is the indent of what follows a broken line of a table.
 const foldIndent = 4
 
-// Fold breaks the lines that are longer than a width, between words, and indents what
+// Fold breaks the lines that have more columns, between words, and indents what
 // follows. Other lines stay as they are.
-func Fold(text string, width, indent int) string {
+func Fold(text string, most, indent int) string {
 	margin := strings.Repeat(" ", indent)
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		line, end := strings.CutSuffix(line, "\n")
-		for columns(line) > width {
-			at := breakAt(line, width)
+		for columns(line) > most {
+			at := breakAt(line, most)
 			if at < 0 {
 				break
 			}
@@ -83,12 +83,12 @@ func Fold(text string, width, indent int) string {
 	return b.String()
 }
 
-// breakAt is the last blank at which a line can be broken to fit a width, or the first one
-// behind a longer word; less than 0: there is none.
-func breakAt(line string, width int) int {
+// breakAt is the last blank at which a line can be broken to fit, or else the first one, behind a
+// longer word; less than 0: none exists.
+func breakAt(line string, most int) int {
 	at := -1
 	for i, c := range line {
-		if c == ' ' && strings.TrimSpace(line[:i]) != "" && (at < 0 || columns(line[:i]) <= width) {
+		if c == ' ' && strings.TrimSpace(line[:i]) != "" && (at < 0 || columns(line[:i]) <= most) {
 			at = i
 		}
 	}
