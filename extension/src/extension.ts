@@ -34,8 +34,8 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Browser Coordinator", { log: true });
   const store = new Store(log);
   const sessions = new Sessions(store, pageProxy, log);
-  const over = new EndedSessions();
-  const debug = openDebugger(context, store, over);
+  const endedSessions = new EndedSessions();
+  const debug = openDebugger(context, store, endedSessions);
   const controls = new AgentControls(context, store, sessions, log);
   const walkthrough = new Walkthrough();
   const isHere = (client: string) => controls.isHere(client);
@@ -55,7 +55,7 @@ export function activate(context: vscode.ExtensionContext): void {
     log,
     { dispose: () => sessions.close() },
     vscode.workspace.onDidChangeWorkspaceFolders(() => void window.refresh()),
-    watchDebugging(sessions, over, context.storageUri?.fsPath, log),
+    watchDebugging(sessions, endedSessions, context.storageUri?.fsPath, log),
     debug.disposable,
     review.disposable,
     controls.show(context, window, walkthrough),

@@ -15,7 +15,7 @@ import { inform } from "./notifications";
 const setting = "browserCoordinator.access";
 
 /** Restores and keeps what the user allows in this window. */
-export class KeptAccess {
+export class WindowAccess {
   readonly #context: vscode.ExtensionContext;
   readonly #store: Store;
   readonly #log: Log;
@@ -36,12 +36,12 @@ export class KeptAccess {
     const present = this.#choices ? [this.#present()] : [];
     const choices = this.#choicesOf(identity);
     const unreadable: Choice = { mode: "view", setting, stopped: [] };
-    const kept = this.#attempt("read", () => choices.read(setting), [unreadable]);
+    const stored = this.#attempt("read", () => choices.read(setting), [unreadable]);
     this.#choices = choices;
-    const { mode, stopped } = strictest([...present, ...kept], setting);
+    const { mode, stopped } = strictest([...present, ...stored], setting);
     if (present.length > 0) this.#announce(mode, l10n.t("another window of this workspace is set to that"));
     this.#store.set({ access: { mode, stopped } });
-    if (kept.length > 0) this.#keep(); // in place of the one that this window kept before it was reloaded
+    if (stored.length > 0) this.#keep(); // in place of the one that this window kept before it was reloaded
   }
 
   /** Keeps each later choice, and applies a change of the setting. */

@@ -19,32 +19,32 @@ import type { PageRow } from "./views/browser";
 
 export function registerAgentCommands(parts: Parts): vscode.Disposable {
   const { store, clients, walkthrough } = parts;
-  const on = (name: string, run: (row?: never) => unknown) =>
+  const register = (name: string, run: (row?: never) => unknown) =>
     vscode.commands.registerCommand(`browserCoordinator.${name}`, run);
   return vscode.Disposable.from(
-    on("changeAccess", async () => {
+    register("changeAccess", async () => {
       const mode = await chooseMode(store.state.access.mode);
       if (!mode) return;
       setMode(store, mode);
       walkthrough.done("access");
     }),
-    on("stopAgent", async (row?: ClientRow) => {
+    register("stopAgent", async (row?: ClientRow) => {
       const client = row?.client ?? (await pickClient(parts, false));
       if (client) stop(store, client);
     }),
-    on("resumeAgent", async (row?: ClientRow) => {
+    register("resumeAgent", async (row?: ClientRow) => {
       const client = row?.client ?? (await pickClient(parts, true));
       if (client) resume(store, client);
     }),
-    on("stopAllAgents", () => stopAll(store, clients)),
-    on("resumeAllAgents", () => resumeAll(store)),
-    on("openDevTools", (row?: PageRow) => openPage(parts, row)),
-    ...Object.entries(pageActions).map(([name, method]) => on(name, (row?: PageRow) => act(parts, row, method))),
-    on("copyPageUrl", (row?: PageRow) => copy(row?.page.url)),
-    on("copyDetail", (row?: DetailRow) => copy(row?.value)),
-    on("openUrl", (row?: DetailRow) => row && openUrl(row.value)),
-    on("clearActivity", () => clients.clear()),
-    on("getStarted", () => walkthrough.open()),
+    register("stopAllAgents", () => stopAll(store, clients)),
+    register("resumeAllAgents", () => resumeAll(store)),
+    register("openDevTools", (row?: PageRow) => openPage(parts, row)),
+    ...Object.entries(pageActions).map(([name, method]) => register(name, (row?: PageRow) => act(parts, row, method))),
+    register("copyPageUrl", (row?: PageRow) => copy(row?.page.url)),
+    register("copyDetail", (row?: DetailRow) => copy(row?.value)),
+    register("openUrl", (row?: DetailRow) => row && openUrl(row.value)),
+    register("clearActivity", () => clients.clear()),
+    register("getStarted", () => walkthrough.open()),
   );
 }
 

@@ -8,7 +8,7 @@ import type { Sessions } from "../core/browser/sessions";
 import { Clients, clientCommands } from "../core/window/clients";
 import type { Command } from "../core/window/connection";
 import type { Store } from "../core/window/store";
-import { KeptAccess } from "./access";
+import { WindowAccess } from "./access";
 import { registerAgentCommands } from "./agentCommands";
 import { registerCommands } from "./commands";
 import { showQuestions } from "./question";
@@ -24,14 +24,14 @@ export class AgentControls {
   readonly #sessions: Sessions;
   readonly #clients = new Clients();
   readonly #permissions: Permissions;
-  readonly #access: KeptAccess;
+  readonly #access: WindowAccess;
   readonly #log: vscode.LogOutputChannel;
 
   constructor(context: vscode.ExtensionContext, store: Store, sessions: Sessions, log: vscode.LogOutputChannel) {
     this.#store = store;
     this.#sessions = sessions;
     this.#log = log;
-    this.#access = new KeptAccess(context, store, log);
+    this.#access = new WindowAccess(context, store, log);
     this.#permissions = new Permissions(store, this.#clients, timeLimit);
   }
 

@@ -13,7 +13,7 @@ import { type Log, reason } from "../core/log";
 /** storage is our folder of the workspace's storage. */
 export function watchDebugging(
   sessions: Sessions,
-  over: EndedSessions,
+  endedSessions: EndedSessions,
   storage: string | undefined,
   log: Log,
 ): vscode.Disposable {
@@ -23,7 +23,7 @@ export function watchDebugging(
     resolveDebugConfiguration: (folder, configuration) => prepare(folder, configuration, storage, log),
     resolveDebugConfigurationWithSubstitutedVariables: (folder, configuration) => resolve(folder, configuration, log),
   });
-  const followed = followSessions(over, {
+  const followed = followSessions(endedSessions, {
     started: (session) => sessions.started(info(session)),
     ended: ({ id }) => sessions.ended(id),
   });
@@ -37,18 +37,18 @@ export function watchDebugging(
 
 /** Reports the sessions that start and end, and those that started before; a running one perhaps more than once. */
 export function followSessions(
-  over: EndedSessions,
+  endedSessions: EndedSessions,
   listener: { started(session: vscode.DebugSession): void; ended(session: vscode.DebugSession): void },
 ): vscode.Disposable {
   const seen = (session: vscode.DebugSession | undefined) => {
-    if (session && !over.has(info(session))) listener.started(session);
+    if (session && !endedSessions.has(info(session))) listener.started(session);
   };
   const started = vscode.debug.onDidStartDebugSession((session) => {
-    over.started(session.id);
+    endedSessions.started(session.id);
     seen(session);
   });
   const ended = vscode.debug.onDidTerminateDebugSession((session) => {
-    over.ended(session.id);
+    endedSessions.ended(session.id);
     listener.ended(session);
   });
   const active = vscode.debug.onDidChangeActiveDebugSession(seen);

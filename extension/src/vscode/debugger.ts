@@ -15,18 +15,18 @@ import { folders } from "./folders";
 export function openDebugger(
   context: vscode.ExtensionContext,
   store: Store,
-  over: EndedSessions,
+  endedSessions: EndedSessions,
 ): { debugger: Debugger; disposable: vscode.Disposable } {
   const breakpoints = new AgentBreakpoints(context.workspaceState);
   const threads = new Threads();
   const sessions = new Map<string, vscode.DebugSession>();
   const ended = (id: string) => {
-    over.ended(id);
+    endedSessions.ended(id);
     threads.ended(id);
   };
   const trackers = vscode.debug.registerDebugAdapterTrackerFactory("*", {
     createDebugAdapterTracker(session) {
-      over.started(session.id);
+      endedSessions.started(session.id);
       threads.started(info(session), true);
       return {
         onWillReceiveMessage(message: DapMessage) {
@@ -47,7 +47,7 @@ export function openDebugger(
     threads.started(info(session));
     if (session.parentSession && !sessions.has(session.parentSession.id)) seen(session.parentSession);
   };
-  const followed = followSessions(over, {
+  const followed = followSessions(endedSessions, {
     started: seen,
     ended({ id }) {
       sessions.delete(id);

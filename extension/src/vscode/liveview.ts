@@ -66,9 +66,9 @@ function dialog(): string {
   const labels = `data-ok="${html(l10n.t("OK"))}" data-leave="${html(l10n.t("Leave"))}"`;
   const others = `data-cancel="${html(l10n.t("Cancel"))}" data-stay="${html(l10n.t("Stay"))}"`;
   const leave = html(l10n.t("Leave this page? What was entered there may be lost."));
-  return `<div id="dialog" role="alertdialog" aria-labelledby="asker" aria-describedby="said" hidden>
+  return `<div id="dialog" role="alertdialog" aria-labelledby="asker" aria-describedby="message" hidden>
       <h2 id="asker">${html(l10n.t("The page shows a dialog"))}</h2>
-      <p id="said" data-leave="${leave}"></p>
+      <p id="message" data-leave="${leave}"></p>
       <form id="answer"><input id="reply" aria-label="${html(l10n.t("Your answer"))}" autocomplete="off">
         <button id="accept" ${labels}></button><button id="dismiss" type="button" ${others}></button></form></div>`;
 }

@@ -16,7 +16,7 @@ const settings = ["browserCoordinator.registerMcpServer", "browserCoordinator.co
 export function offerMcpServer(context: vscode.ExtensionContext, window: Window, log: Log): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
   let offered = "";
-  const moved = window.onDidChange((serving) => {
+  const workspaceListener = window.onDidChange((serving) => {
     const workspace = serving.kind === "open" ? (serving.workspace ?? "") : "";
     if (workspace === offered) return;
     offered = workspace;
@@ -49,7 +49,7 @@ export function offerMcpServer(context: vscode.ExtensionContext, window: Window,
   });
   const files = vscode.workspace.createFileSystemWatcher("**/{.vscode/mcp,.mcp}.json");
   for (const event of [files.onDidCreate, files.onDidChange, files.onDidDelete]) event(() => changed.fire());
-  return vscode.Disposable.from(changed, moved, configured, provider, files);
+  return vscode.Disposable.from(changed, workspaceListener, configured, provider, files);
 }
 
 /** The file by which the editor itself starts the coordinator. */

@@ -196,10 +196,10 @@ class Dialog {
       this.#progress = progress;
       this.#report();
       // The bar fills as the time runs out; it slows when another action extends the time.
-      let left = 100;
+      let remaining = 100;
       const timer = setInterval(() => {
-        const increment = left * Math.min(tick / Math.max(this.#question.until - performance.now(), tick), 1);
-        left -= increment;
+        const increment = remaining * Math.min(tick / Math.max(this.#question.until - performance.now(), tick), 1);
+        remaining -= increment;
         this.#report(increment);
       }, tick);
       const pressed = new Promise((resolve) => token.onCancellationRequested(resolve));

@@ -8,8 +8,8 @@ import { type Log, reason } from "../core/log";
 import { clientName } from "../core/plaintext";
 import { Refusal } from "../core/protocol/request";
 import type { AnswerStatus, GivenAnswer, Review } from "../core/review/answer";
-import { isReview, KeptReviews } from "../core/review/keptreviews";
 import { type ReviewPanel, type ReviewPlace, Reviews } from "../core/review/review";
+import { isReview, ReviewFiles } from "../core/review/reviewfiles";
 import { applyDiff } from "./applydiff";
 import { folders } from "./folders";
 import { warn } from "./notifications";
@@ -26,7 +26,7 @@ export function openReviews(
 ): { reviews: Reviews; disposable: vscode.Disposable } {
   const { extensionUri: extension, storageUri, globalStorageUri } = context;
   // A window without a folder has no storage.
-  const kept = new KeptReviews(join((storageUri ?? globalStorageUri).fsPath, "reviews"), log);
+  const files = new ReviewFiles(join((storageUri ?? globalStorageUri).fsPath, "reviews"), log);
   const place: ReviewPlace = {
     open(label) {
       const all = reviewTabs();
@@ -38,9 +38,9 @@ export function openReviews(
       return panel;
     },
     has: (label) => reviewTabs().some((tab) => tab.label === label),
-    kept: () => kept.all(),
-    keep: (review) => kept.keep(review),
-    forget: (review) => kept.forget(review),
+    stored: () => files.all(),
+    keep: (review) => files.keep(review),
+    forget: (review) => files.forget(review),
     waits(text, until) {
       const options = { location: vscode.ProgressLocation.Window, title: text };
       // In the status bar: a notification would cover the buttons.

@@ -108,7 +108,7 @@ function modified({ input }: vscode.Tab): vscode.Uri | undefined {
 
 export function offerSetup(context: vscode.ExtensionContext, log: Log): vscode.Disposable {
   const proposals = new Proposals();
-  const on = (name: string, work: () => Promise<unknown>) =>
+  const register = (name: string, work: () => Promise<unknown>) =>
     vscode.commands.registerCommand(`browserCoordinator.${name}`, async () => {
       try {
         await work();
@@ -124,12 +124,12 @@ export function offerSetup(context: vscode.ExtensionContext, log: Log): vscode.D
     vscode.workspace.registerTextDocumentContentProvider(scheme, proposals),
     vscode.workspace.onDidCloseTextDocument(({ uri }) => proposals.forgetText(uri)),
     vscode.window.tabGroups.onDidChangeTabs(({ closed }) => closed.length > 0 && proposals.forgetClosed()),
-    on("setUpAgent", () => setUp(context, proposals)),
-    on("writeSetup", async () => {
+    register("setUpAgent", () => setUp(context, proposals)),
+    register("writeSetup", async () => {
       const proposal = await proposals.take();
       if (proposal) await orPaste(context, proposal.target, () => write(context, proposal));
     }),
-    on("cancelSetup", () => proposals.take()),
+    register("cancelSetup", () => proposals.take()),
   );
 }
 

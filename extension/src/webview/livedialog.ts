@@ -8,7 +8,7 @@ interface PageDialog {
 }
 
 const box = part("dialog");
-const said = part("said");
+const message = part("message");
 const reply = part<HTMLInputElement>("reply");
 const accept = part<HTMLButtonElement>("accept");
 const dismiss = part<HTMLButtonElement>("dismiss");
@@ -19,7 +19,7 @@ export function showDialog(dialog?: PageDialog): void {
   if (!dialog) return;
   const { kind, text, value } = dialog;
   const leaving = kind === "beforeunload";
-  said.textContent = (leaving ? said.dataset.leave : text) ?? "";
+  message.textContent = (leaving ? message.dataset.leave : text) ?? "";
   reply.value = value;
   reply.hidden = kind !== "prompt";
   accept.textContent = (leaving ? accept.dataset.leave : accept.dataset.ok) ?? "";

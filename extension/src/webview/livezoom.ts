@@ -7,8 +7,8 @@ const levels = [...zoom.options].map(({ value }) => Number(value)).filter((level
 
 let page = { width: 0, height: 0 };
 
-const kept = editor.getState() as { zoom?: string } | undefined;
-zoom.value = kept?.zoom ?? "fit";
+const state = editor.getState() as { zoom?: string } | undefined;
+zoom.value = state?.zoom ?? "fit";
 editor.setState({ zoom: zoom.value }); // so that the panel comes back after a reload of the window
 
 /** The size of what the frames show, in the page's own pixels. */

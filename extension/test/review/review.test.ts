@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { silent } from "../../src/core/log";
 import type { AnswerStatus, GivenAnswer, Review } from "../../src/core/review/answer";
-import { KeptReviews } from "../../src/core/review/keptreviews";
-import { keptReviews, type ReviewPanel, type ReviewPlace, Reviews, reviewLimit } from "../../src/core/review/review";
+import { type ReviewPanel, type ReviewPlace, Reviews, reviewLimit, storedReviews } from "../../src/core/review/review";
+import { ReviewFiles } from "../../src/core/review/reviewfiles";
 import type { Caller } from "../../src/core/window/connection";
 import { temporaryFolder } from "../support/window";
 
@@ -54,7 +54,7 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
       return newPanel(label);
     },
     has: (label) => tabs.has(label),
-    kept: async () => [...onDisk.values()],
+    stored: async () => [...onDisk.values()],
     keep: async (review) => void onDisk.set(review.id, review),
     forget: async ({ id }) => void onDisk.delete(id),
     waits: (text) => void waits.push(text),
@@ -318,14 +318,14 @@ test("without an answer a wait ends with its time, its call, or the panel; a tex
 
 test("so many are kept on disk, the newest, and what is no review is none", async () => {
   const folder = join(await temporaryFolder(), "reviews");
-  const kept = new KeptReviews(folder, silent);
+  const kept = new ReviewFiles(folder, silent);
   expect(await kept.all()).toEqual([]);
   const review = { label: "Cart", title: "Cart", markdown: "text", client };
-  for (let id = 1; id <= keptReviews + 2; id += 1) await kept.keep({ ...review, id: `${id}` });
-  expect(await readdir(folder)).toHaveLength(keptReviews);
+  for (let id = 1; id <= storedReviews + 2; id += 1) await kept.keep({ ...review, id: `${id}` });
+  expect(await readdir(folder)).toHaveLength(storedReviews);
   const all = await kept.all();
-  expect(all[0]).toEqual({ ...review, id: `${keptReviews + 2}` });
-  await kept.forget({ ...review, id: `${keptReviews + 2}` });
+  expect(all[0]).toEqual({ ...review, id: `${storedReviews + 2}` });
+  await kept.forget({ ...review, id: `${storedReviews + 2}` });
   await kept.keep({ id: "half" } as Review);
   expect(await kept.all()).toEqual(all.slice(1));
 });

@@ -226,10 +226,10 @@ export class Permissions {
   /** Refuses what a client that has left waited for. */
   #clientsChanged(): void {
     const now = new Set(this.#clients.connected.map(({ id }) => id));
-    const left = [...this.#connected].filter((id) => !now.has(id));
+    const departures = [...this.#connected].filter((id) => !now.has(id));
     this.#connected = now;
     let settled = false;
-    for (const id of left) {
+    for (const id of departures) {
       this.#granted.delete(id);
       const asked = this.#asked.get(id);
       if (!asked) continue;

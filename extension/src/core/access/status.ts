@@ -47,8 +47,8 @@ export function describe({ state, unreachable, problem, missing, clients, atWork
   const going = clients.filter(({ name }) => !stopped.includes(name));
   const names = [...new Set(going.map(clientName))].join(", ");
   const connected = names === "" ? l10n.t("No agent is connected.") : l10n.t("Connected: {0}.", names);
-  const held = clients.length > going.length ? ` ${l10n.t("Stopped: {0}.", clients.length - going.length)}` : "";
-  const who = `${connected}${held} ${modeWords(mode).label}.`;
+  const stops = clients.length > going.length ? ` ${l10n.t("Stopped: {0}.", clients.length - going.length)}` : "";
+  const who = `${connected}${stops} ${modeWords(mode).label}.`;
   const more = l10n.t("Click for more.");
   const browser = browserName(state);
   if (!browser) {

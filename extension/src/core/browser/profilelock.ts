@@ -59,8 +59,8 @@ export async function unlock(profile: string): Promise<boolean> {
 
 /** The process that holds the profile on this machine, if one does. */
 async function holderOf(profile: string): Promise<number | undefined> {
-  const held = await readlink(join(profile, "SingletonLock")).catch(() => "");
-  const dash = held.lastIndexOf("-");
-  const pid = Number(held.slice(dash + 1));
-  return held.slice(0, dash) === hostname() && Number.isInteger(pid) && pid > 0 ? pid : undefined;
+  const lock = await readlink(join(profile, "SingletonLock")).catch(() => "");
+  const dash = lock.lastIndexOf("-");
+  const pid = Number(lock.slice(dash + 1));
+  return lock.slice(0, dash) === hostname() && Number.isInteger(pid) && pid > 0 ? pid : undefined;
 }

@@ -276,16 +276,16 @@ export class Debugger {
         session: session.info.id,
       });
     }
-    const moved = stop?.thread ?? thread ?? [...session.threads][0] ?? (await firstThread(ask));
+    const target = stop?.thread ?? thread ?? [...session.threads][0] ?? (await firstThread(ask));
     const { count } = session;
-    await ask(stepRequests[action], { threadId: moved });
+    await ask(stepRequests[action], { threadId: target });
     const stopped = () => {
       if (session.ended) return "ended";
-      return session.count > count ? session.stopOf(moved) : undefined;
+      return session.count > count ? session.stopOf(target) : undefined;
     };
     const limit = action === "continue" ? 0 : stepLimit;
     const found = stopped() ?? (limit > 0 ? await this.#threads.until(stopped, caller.signal, limit) : undefined);
-    return this.#stepped(session, moved, found);
+    return this.#stepped(session, target, found);
   }
 
   async #stepped(session: Session, thread: number, stop: Stop | "ended" | undefined): Promise<DebugStepResult> {

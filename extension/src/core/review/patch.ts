@@ -84,6 +84,6 @@ export function difference(before: string, after: string): { start: number; end:
   let same = 0;
   while (same < shorter - start && before.at(-1 - same) === after.at(-1 - same)) same += 1;
   const lineEnd = before.indexOf("\n", before.length - same);
-  const kept = lineEnd < 0 || same === 0 ? 0 : before.length - lineEnd - 1;
-  return { start, end: before.length - kept, text: after.slice(start, after.length - kept) };
+  const rest = lineEnd < 0 || same === 0 ? 0 : before.length - lineEnd - 1;
+  return { start, end: before.length - rest, text: after.slice(start, after.length - rest) };
 }

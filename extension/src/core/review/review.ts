@@ -20,7 +20,7 @@ const showLimit = 30_000;
 const longestWait = 3_600;
 
 /** A window remembers so many over a reload, the newest. */
-export const keptReviews = 20;
+export const storedReviews = 20;
 
 /** A panel of the editor. There is one for each client and title. */
 export interface ReviewPanel {
@@ -48,7 +48,7 @@ export interface ReviewPlace {
    */
   has(label: string): boolean;
   /** What was kept, of this window and maybe of others. */
-  kept(): Promise<Review[]>;
+  stored(): Promise<Review[]>;
   keep(review: Review): Promise<void>;
   forget(review: Review): Promise<void>;
   /** Notifies the user, wherever they are, that a client waits for them. */
@@ -62,7 +62,7 @@ export class Reviews {
   /** By the panel's id. */
   readonly #open = new Map<string, { review: Review; panel: ReviewPanel }>();
   /** What was kept and is in no panel yet, by the panel's id. */
-  #kept: Promise<Map<string, Review>> | undefined;
+  #files: Promise<Map<string, Review>> | undefined;
   /** One change at a time: each begins with what the one before it has left. */
   #changes: Promise<unknown> = Promise.resolve();
   readonly #waiting = new Waiting();
@@ -76,9 +76,9 @@ export class Reviews {
   /** A panel that was there before the window was reloaded. It may have gone on in another one since. */
   adopt(review: Review, panel: ReviewPanel): Promise<void> {
     return this.#change(async () => {
-      const kept = (await this.#left()).get(review.id) ?? review;
+      const stored = (await this.#stored()).get(review.id) ?? review;
       if (this.#open.has(review.id)) panel.close();
-      else void (await this.#put(kept, panel)).shown.catch(() => {}); // no caller waits for it
+      else void (await this.#put(stored, panel)).shown.catch(() => {}); // no caller waits for it
     });
   }
 
@@ -174,7 +174,7 @@ export class Reviews {
   /** Resolves when it is under way; `shown` settles when the user can see it. */
   async #put(review: Review, panel: ReviewPanel): Promise<{ shown: Promise<void> }> {
     const { id } = review;
-    (await this.#left()).delete(id);
+    (await this.#stored()).delete(id);
     const known = this.#open.has(id);
     review.applied ??= []; // every later copy of the review has this one
     this.#open.set(id, { review, panel });
@@ -194,10 +194,10 @@ export class Reviews {
 
   /** The client's own review of this title, else that of one of its name that has left: the same agent, restarted. */
   async #find(client: Client, title: string): Promise<Review | undefined> {
-    const left = [...(await this.#left()).values()].filter(
+    const stored = [...(await this.#stored()).values()].filter(
       ({ label }) => !this.#inPanel(label) && this.place.has(label),
     );
-    const all = [...[...this.#open.values()].map(({ review }) => review), ...left];
+    const all = [...[...this.#open.values()].map(({ review }) => review), ...stored];
     const titled = all.filter((review) => review.title === title);
     return (
       titled.find((review) => review.client.id === client.id) ??
@@ -205,9 +205,9 @@ export class Reviews {
     );
   }
 
-  #left(): Promise<Map<string, Review>> {
-    this.#kept ??= this.place.kept().then((all) => new Map(all.map((review) => [review.id, review])));
-    return this.#kept;
+  #stored(): Promise<Map<string, Review>> {
+    this.#files ??= this.place.stored().then((all) => new Map(all.map((review) => [review.id, review])));
+    return this.#files;
   }
 
   #inPanel(label: string): boolean {

@@ -69,7 +69,7 @@ export class Connection {
   #waiting: string[] = [];
   #waitingLength = 0;
   /** Set once nothing more is read and the last line is written. */
-  #over = false;
+  #closing = false;
   #inputEnded = false;
   client: Peer | undefined;
 
@@ -89,14 +89,14 @@ export class Connection {
 
   /** Sends the reason and ends the connection; after a grace period it is destroyed. */
   bye(why: string, message: string): void {
-    if (this.#over) return;
+    if (this.#closing) return;
     this.#waiting.push(formatLine({ type: "bye", payload: { reason: why, message } }));
     this.#finish();
   }
 
   #finish(): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#closing) return;
+    this.#closing = true;
     this.#stop();
     for (const line of this.#waiting.splice(0)) this.#socket.write(line);
     this.#socket.resume(); // what still comes is read and dropped, else the system would discard our last lines
@@ -113,7 +113,7 @@ export class Connection {
   }
 
   #closed(): void {
-    this.#over = true;
+    this.#closing = true;
     this.#stop();
     this.#host.gone(this);
   }
@@ -122,7 +122,7 @@ export class Connection {
   #end(): void {
     this.#inputEnded = true;
     this.#finishWhenDone();
-    if (this.#over) return;
+    if (this.#closing) return;
     const timer = setTimeout(() => this.#finish(), lastCalls);
     this.#socket.once("close", () => clearTimeout(timer));
   }
@@ -132,11 +132,11 @@ export class Connection {
   }
 
   #data(chunk: Buffer): void {
-    if (this.#over) return;
+    if (this.#closing) return;
     try {
       for (const line of this.#reader.read(chunk)) {
         this.#line(line);
-        if (this.#over) return;
+        if (this.#closing) return;
       }
     } catch (error) {
       if (!(error instanceof TooLarge)) throw error;
@@ -197,7 +197,7 @@ export class Connection {
     // Nothing can happen between the snapshot and the subscription: this is one step.
     this.#unsubscribe?.();
     this.#answer(id, this.#now());
-    if (this.#over) return;
+    if (this.#closing) return;
     this.#unsubscribe = this.#host.store.subscribe((event) => this.#write(event));
     this.#host.changed();
   }
@@ -260,7 +260,7 @@ export class Connection {
 
   /** Throws, and sends nothing, where there is no line for the message: an answer becomes a refusal then. */
   #write(message: object): void {
-    if (this.#over) return;
+    if (this.#closing) return;
     const line = formatLine(message);
     this.#waiting.push(line);
     this.#waitingLength += Buffer.byteLength(line);

@@ -11,8 +11,8 @@ import type { Socket } from "node:net";
 import type { Identity, Surroundings } from "../address/address";
 import type { Log } from "../log";
 import type { Hello, Peer } from "../protocol/protocol.generated";
+import { Binding, type BindingOptions } from "./binding";
 import { type Command, Connection, type Host } from "./connection";
-import { KeptName, type KeptNameOptions } from "./keptname";
 import type { Store } from "./store";
 
 export const connectionLimit = 256;
@@ -25,7 +25,7 @@ export interface WindowOptions {
   commands: ReadonlyMap<string, Command>;
   log: Log;
   /** How long to wait before a name that is lost again is bound again. */
-  backoff?: KeptNameOptions["backoff"];
+  backoff?: BindingOptions["backoff"];
 }
 
 export class WindowServer implements Host {
@@ -37,7 +37,7 @@ export class WindowServer implements Host {
   readonly #connections = new Set<Connection>();
   readonly #listeners = new Set<() => void>();
   #folders: string[];
-  readonly #name: KeptName;
+  readonly #name: Binding;
 
   constructor(options: WindowOptions) {
     this.#options = options;
@@ -45,7 +45,7 @@ export class WindowServer implements Host {
     this.store = options.store;
     this.commands = options.commands;
     this.log = options.log;
-    this.#name = new KeptName({
+    this.#name = new Binding({
       key: options.identity.key,
       log: options.log,
       backoff: options.backoff,

@@ -5,8 +5,8 @@ import * as vscode from "vscode";
 import { actionLine, actorsOf, clock, grouped, groupLine } from "../../core/access/activity";
 import { type Log, reason } from "../../core/log";
 import { isWebUrl, nameOf, plain } from "../../core/plaintext";
+import { readActions, writeActions } from "../../core/window/activityfile";
 import type { Action, Clients } from "../../core/window/clients";
-import { readActions, writeActions } from "../../core/window/keptactivity";
 import { type Row, RowView, row } from "./tree";
 
 /** A row of an action, or of one of its details, as its commands get it. */

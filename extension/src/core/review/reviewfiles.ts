@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { code, type Log, reason } from "../log";
 import type { Client } from "../protocol/protocol.generated";
 import type { Review } from "./answer";
-import { keptReviews } from "./review";
+import { storedReviews } from "./review";
 
 const ending = ".json";
 
-export class KeptReviews {
+export class ReviewFiles {
   constructor(
     private readonly folder: string,
     private readonly log: Log,
@@ -27,7 +27,7 @@ export class KeptReviews {
     try {
       await mkdir(this.folder, { recursive: true });
       await writeFile(this.#path(review.id + ending), JSON.stringify(review));
-      for (const name of (await this.#names()).slice(keptReviews)) await rm(this.#path(name), { force: true });
+      for (const name of (await this.#names()).slice(storedReviews)) await rm(this.#path(name), { force: true });
     } catch (error) {
       this.log.warn(`the review "${review.title}" would not survive a reload: ${reason(error)}`);
     }

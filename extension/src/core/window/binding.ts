@@ -12,7 +12,7 @@ import { Backoff } from "./backoff";
 
 const minute = 60_000;
 
-export interface KeptNameOptions {
+export interface BindingOptions {
   /** The key of the window's identity. */
   key: string;
   log: Log;
@@ -23,8 +23,8 @@ export interface KeptNameOptions {
   changed(): void;
 }
 
-export class KeptName {
-  readonly #options: KeptNameOptions;
+export class Binding {
+  readonly #options: BindingOptions;
   #around: Surroundings | undefined;
   #server: Server | undefined;
   #bound: Bound | undefined;
@@ -39,7 +39,7 @@ export class KeptName {
   /** Whether a check of the name is due that has not begun. */
   #checkDue = false;
 
-  constructor(options: KeptNameOptions) {
+  constructor(options: BindingOptions) {
     this.#options = options;
     this.#backoff = options.backoff ?? new Backoff();
   }
