@@ -232,13 +232,14 @@ func TestPrivateParentOfTheShortDirectory(t *testing.T) {
 // TestAnotherUserTakesTheName: another user takes a predictable directory name, or the
 // name in the file after the directory was removed, as after a restart.
 func TestAnotherUserTakesTheName(t *testing.T) {
-	other := asOther(t)
+	asOther(t)
 	data := longData(t)
-	start(t, "directory", filepath.Join(socket.SharedParent, socket.DirName+"-0"), other)
+	takeByOther := func(path string) { must.Do(t, os.Mkdir(path, 0o700), os.Chown(path, otherUser, otherUser)) }
+	takeByOther(filepath.Join(socket.SharedParent, socket.DirName+"-0"))
 	var was string
 	t.Run("predictable", func(t *testing.T) { was = serveHere(t) }) // and closes it
 	must.Do(t, os.Remove(was))
-	start(t, "directory", was, other)
+	takeByOther(was)
 	if all, err := List(); len(all) != 0 || err != nil {
 		t.Errorf("List returns %v, %v", all, err)
 	}

@@ -12,33 +12,42 @@ import (
 	"browser-coordinator/internal/must"
 )
 
-// TestMisbehavingWindows presents a client each fault of a peer.
+// TestMisbehavingWindows presents a client each fault of a peer. With a window of another
+// version the user learns which side to update.
 func TestMisbehavingWindows(t *testing.T) {
+	speaks := func(versions string) string {
+		return `{"id":1,"success":false,"error":{"code":"unsupported_version","message":"no",` +
+			`"data":{"supported":` + versions + "}}}\n"
+	}
 	for name, test := range map[string]struct {
 		sends string
-		is    error // nil: some other error
+		want  string // of an incompatible one; empty: it may be a compatible one
 	}{
-		"garbage":           {"hello\n", errIncompatible},
-		"http":              {"HTTP/1.1 400 Bad Request\r\n\r\n", errIncompatible},
-		"neither":           {"{}\n", errIncompatible},
-		"no id":             {`{"success":true,"payload":{}}` + "\n", errIncompatible},
-		"success a string":  {`{"id":1,"success":"yes","payload":{}}` + "\n", errIncompatible},
-		"failure unnamed":   {`{"id":1,"success":false}` + "\n", errIncompatible},
-		"seq a string":      {`{"type":"state","seq":"1","payload":{}}` + "\n", errIncompatible},
-		"empty hello":       {`{"id":1,"success":true,"payload":{}}` + "\n", errIncompatible},
-		"hello of a string": {`{"id":1,"success":true,"payload":"hi"}` + "\n", errIncompatible},
+		"garbage":           {"hello\n", "it sent what is not a JSON object"},
+		"http":              {"HTTP/1.1 400 Bad Request\r\n\r\n", "not a JSON object"},
+		"neither":           {"{}\n", "neither a response nor an event"},
+		"no id":             {`{"success":true,"payload":{}}` + "\n", "without an id"},
+		"success a string":  {`{"id":1,"success":"yes","payload":{}}` + "\n", "neither true nor false"},
+		"failure unnamed":   {`{"id":1,"success":false}` + "\n", "a failure without an error"},
+		"seq a string":      {`{"type":"state","seq":"1","payload":{}}` + "\n", "whose seq is no number"},
+		"empty hello":       {`{"id":1,"success":true,"payload":{}}` + "\n", "must be there"},
+		"hello of a string": {`{"id":1,"success":true,"payload":"hi"}` + "\n", "must be an object"},
 		"other version": {strings.Replace(helloAnswer, `"version":2,"server"`, `"version":9,"server"`, 1),
-			errIncompatible},
-		"unsupported":  {`{"id":1,"success":false,"error":{"code":"unsupported_version","message":"no","data":{"supported":[3]}}}` + "\n", errIncompatible},
-		"endless line": {strings.Repeat("x", 9<<20), errIncompatible},
-		"hangs up":     {"", nil},
-		"half a line":  {`{"id":1,`, nil},
-		"bye":          {`{"type":"bye","payload":{"reason":"shutdown","message":"x"}}` + "\n", nil},
+			"version 9"},
+		"older": {speaks("[1]"), "update the window (in an editor: its extension)"},
+		"newer": {speaks("[3,4]"), "speaks version 4 of the window protocol and this program version 2; " +
+			"update this program"},
+		"of no version": {speaks("[]"), "version 2"},
+		"endless line":  {strings.Repeat("x", 9<<20), "longer than"},
+		"hangs up":      {"", ""},
+		"half a line":   {`{"id":1,`, ""},
+		"bye":           {`{"type":"bye","payload":{"reason":"shutdown","message":"x"}}` + "\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home(t)
 			_, err := dial(t.Context(), fake(t, socketPath(t, "pid-1"), hangUp(test.sends)), DialOptions{})
-			if err == nil || (test.is != nil) != errors.Is(err, errIncompatible) {
+			if err == nil || (test.want != "") != errors.Is(err, errIncompatible) ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("dial gives %v", err)
 			}
 		})
@@ -50,19 +59,11 @@ func TestMisbehavingWindows(t *testing.T) {
 	})
 }
 
-// TestAnotherVersion: the user learns which side to update.
-func TestAnotherVersion(t *testing.T) {
-	for supported, want := range map[string]string{"[1]": "update the window (in an editor: its extension)",
-		"[3,4]": "speaks version 4 of the window protocol and this program version 2; update this " +
-			"program", "[]": "version 2"} {
-		_, err := dialScript(t, `{"id":1,"success":false,"error":{"code":"unsupported_version","message":"no","data":{"supported":`+supported+`}}}`+"\n")
-		if !errors.Is(err, errIncompatible) || !strings.Contains(err.Error(), want) {
-			t.Errorf("a window of %s: %v", supported, err)
-		}
-	}
-	for version, want := range map[int]string{1: "the request version 1; update the client",
-		3: "the request version 3; update the window"} {
-		if _, fault := decodeRequest(fmt.Appendf(nil, `{"id":1,"type":"ping","version":%d}`, version)); fault == nil || !strings.Contains(fault.Message, want) {
+// TestRequestOfAnotherVersion: the client learns which side to update.
+func TestRequestOfAnotherVersion(t *testing.T) {
+	for version, want := range map[int]string{1: "update the client", 3: "update the window"} {
+		_, fault := decodeRequest(fmt.Appendf(nil, `{"id":1,"type":"ping","version":%d}`, version))
+		if fault == nil || !strings.Contains(fault.Message, fmt.Sprintf("the request version %d; %s", version, want)) {
 			t.Errorf("a request of version %d: %v", version, fault)
 		}
 	}

@@ -30,7 +30,7 @@ const (
 
 // roles run until stdin ends. Each prints a line as soon as it is ready.
 var roles = map[string]func(arg string) error{"window": beWindow, "sweeper": beSweeper, "client": beClient,
-	"listener": beListener, "directory": beDirectory}
+	"listener": beListener}
 
 func beWindow(workspace string) error {
 	s, err := Serve(context.Background(), ServerOptions{
@@ -89,12 +89,6 @@ func beListener(path string) error {
 	fmt.Println("listening")
 	io.Copy(io.Discard, os.Stdin)
 	return nil
-}
-
-// beDirectory makes a directory.
-func beDirectory(path string) error {
-	defer fmt.Println("made")
-	return os.Mkdir(path, 0o700)
 }
 
 // process is the test binary in one of the roles.
