@@ -28,7 +28,7 @@ func TestDoctorOfAHealthyMachine(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	p.window("0.1.0", nil)
-	p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["mcp"]`)
+	p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["mcp", "--output-dir", "`+p.path("files")+`"]`)
 	port := p.serve()
 	for _, c := range p.examine().Checks {
 		for _, f := range c.Findings {
@@ -50,9 +50,13 @@ func TestDoctorOfAHealthyMachine(t *testing.T) {
 
 	untouched := newPatient(t)
 	untouched.examine()
+	made := []string{p.path("files")}
 	for _, name := range []string{"data", "state", "cache", "config"} {
-		if _, err := os.Stat(untouched.path(name)); err == nil {
-			t.Errorf("the doctor makes %s", name)
+		made = append(made, untouched.path(name))
+	}
+	for _, folder := range made {
+		if _, err := os.Stat(folder); err == nil {
+			t.Errorf("the doctor makes %s", folder)
 		}
 	}
 }

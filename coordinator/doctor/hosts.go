@@ -190,7 +190,8 @@ func startFault(ctx context.Context, s setup.State, folder string) string {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	var messages bytes.Buffer
-	cmd := &exec.Cmd{Path: own, Args: append([]string{"coordinator"}, s.Args...), Dir: dir, Stderr: &messages}
+	args := slices.Concat([]string{"coordinator"}, s.Args, []string{"--output-dir", dir}) // not one that it would make
+	cmd := &exec.Cmd{Path: own, Args: args, Dir: dir, Stderr: &messages}
 	if exists(folder) {
 		cmd.Dir = folder
 	}
