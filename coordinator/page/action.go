@@ -39,7 +39,7 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 			p.lookBefore(ctx, false)
 		}
 		confirm := a.Confirm
-		a.Confirm = func(on input.On) error {
+		a.Confirm = func(on input.Element) error {
 			p.lookBefore(ctx, on.Still)
 			if confirm == nil {
 				return nil
@@ -74,7 +74,7 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 }
 
 // Identify is what an action would act on now.
-func (p *Page) Identify(ctx context.Context, aim input.Aim) (on input.On, err error) {
+func (p *Page) Identify(ctx context.Context, aim input.Aim) (on input.Element, err error) {
 	err = p.run(ctx, "looking at the target", respondTimeout, func(ctx context.Context) error {
 		on, err = p.input.Identify(ctx, aim)
 		return err
@@ -92,7 +92,9 @@ func (p *Page) lookBefore(ctx context.Context, still bool) {
 }
 
 // act is perform for what changes the page at once.
-func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do func(context.Context) error) (Change, error) {
+func (p *Page) act(
+	ctx context.Context, doing string, timeout time.Duration, do func(context.Context) error,
+) (Change, error) {
 	return p.perform(ctx, action{doing, timeout, func(ctx context.Context) error {
 		p.lookBefore(ctx, false)
 		return do(ctx)

@@ -84,7 +84,9 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 
 	// A virtual browser names its clients to each other.
 	name := http.Header{"User-Agent": {"Browser-Coordinator"}}
-	conn, err := cdp.Dial(ctx, url, &cdp.Options{Logger: o.Logger, Header: name, QueueSize: eventQueue, CallTimeout: o.CallTimeout})
+	conn, err := cdp.Dial(ctx, url, &cdp.Options{
+		Logger: o.Logger, Header: name, QueueSize: eventQueue, CallTimeout: o.CallTimeout,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +99,9 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	}
 	b.downloads = newDownloads(conn, o.Downloads, &b.running)
 	go b.eventLoop()
-	if _, err := protocol.Call(ctx, conn, target.SetDiscoverTargets, target.SetDiscoverTargetsParams{Discover: true}); err != nil {
+	if _, err := protocol.Call(ctx, conn, target.SetDiscoverTargets, target.SetDiscoverTargetsParams{
+		Discover: true,
+	}); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("watch the browser's pages: %w", err)
 	}
@@ -303,7 +307,8 @@ func (b *Browser) report(err error) {
 }
 
 func handledEvents() []string {
-	return slices.Concat(slices.Collect(maps.Keys(browserEvents)), slices.Collect(maps.Keys(pageEvents)), history.Events())
+	return slices.Concat(slices.Collect(maps.Keys(browserEvents)), slices.Collect(maps.Keys(pageEvents)),
+		history.Events())
 }
 
 // handler decodes an event and calls f with it.

@@ -89,11 +89,11 @@ func (p *Page) watch(ctx context.Context, giveUp func()) {
 func (p *Page) probe(ctx context.Context, giveUp func()) bool {
 	p.probePause(ctx)
 	p.screen.Redraw(ctx)
-	p.hung.Store(true)
 	question, err := askBusy(ctx, p.session)
 	if err != nil {
 		return false
 	}
+	defer time.AfterFunc(probeTimeout, func() { p.hung.Store(true) }).Stop()
 	// The dialog blocks this page if both share a process.
 	if _, near, _ := p.browser.dialogElsewhere(p); near {
 		defer time.AfterFunc(unloadTimeout, giveUp).Stop()
@@ -192,7 +192,9 @@ func (p *Page) whyLate(timeout *TimeoutError) error {
 	where, near, dialog := p.browser.dialogElsewhere(p)
 	hung := p.hung.Load()
 	if leaves && !(near && hung) {
-		return &LoadingError{Doing: timeout.Doing, URL: departure.URL, For: time.Since(departure.Time).Round(time.Second)}
+		return &LoadingError{
+			Doing: timeout.Doing, URL: departure.URL, For: time.Since(departure.Time).Round(time.Second),
+		}
 	}
 	if !hung {
 		return timeout

@@ -30,7 +30,8 @@ func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string)
 	const doing = "answering the dialog"
 	if p.Dialog() == nil {
 		if where, _, other := p.browser.dialogElsewhere(p); other != nil {
-			const elsewhere = "there is no dialog to answer in this tab; one (%s, %q) is open in the tab %s: select that first"
+			const elsewhere = "there is no dialog to answer in this tab; one (%s, %q) is open in the tab %s: select " +
+				"that first"
 			return Change{}, fmt.Errorf(elsewhere, other.Type, other.Message, where)
 		}
 		return Change{}, errors.New("there is no dialog to answer")

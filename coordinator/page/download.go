@@ -87,7 +87,9 @@ func (b *Browser) Downloaded(ctx context.Context, address string) []Download {
 	for {
 		d.mu.Lock()
 		changed := d.changed.Next()
-		if address == "" || d.into == nil || slices.ContainsFunc(d.ended, func(d Download) bool { return d.URL == address }) {
+		if address == "" || d.into == nil || slices.ContainsFunc(d.ended, func(d Download) bool {
+			return d.URL == address
+		}) {
 			defer d.mu.Unlock()
 			ended := d.ended
 			d.ended = nil

@@ -135,10 +135,12 @@ func (p *Page) late(at mark, last int64) (late Late) {
 	}
 	late.NewPages, late.GonePages = p.browser.targets.openedSince(before.pages, p.ID())
 	notLate := func(opened Info) bool { return opened.OpenerID != p.ID() || opened.Index >= at.pages }
-	late.NewPages, late.GonePages = slices.DeleteFunc(late.NewPages, notLate), slices.DeleteFunc(late.GonePages, notLate)
+	late.NewPages, late.GonePages = slices.DeleteFunc(late.NewPages, notLate), slices.DeleteFunc(late.GonePages,
+		notLate)
 	unreported := max(before.console-1, p.history.Console.Listed())
 	found := slices.DeleteFunc(p.history.Console.After(unreported, "error"), func(m history.Message) bool {
-		return m.Seq > at.console || m.Source != "exception" && m.Source != "console" // the browser's own words of a request
+		// the browser's own words of a request
+		return m.Seq > at.console || m.Source != "exception" && m.Source != "console"
 	})
 	late.Errors = found[max(0, len(found)-maxLate):]
 	late.Failed = p.history.Network.Failures(before.failure, at.failures)

@@ -61,7 +61,8 @@ func (e *InterruptedError) Error() string {
 	if e.Done != "" {
 		done = e.Done
 	}
-	return fmt.Sprintf("a JavaScript %s dialog (%q) opened while %s: %s. Accept or dismiss it with browser_handle_dialog, then try again", e.Dialog.Type, e.Dialog.Message, e.Doing, done)
+	return fmt.Sprintf("a JavaScript %s dialog (%q) opened while %s: %s. Accept or dismiss it with "+
+		"browser_handle_dialog, then try again", e.Dialog.Type, e.Dialog.Message, e.Doing, done)
 }
 
 // LoadingError reports that a page did not respond because it is navigating to another
@@ -73,7 +74,9 @@ type LoadingError struct {
 }
 
 func (e *LoadingError) Error() string {
-	return fmt.Sprintf("the page has been on its way to %s for %s, and that server has not answered; until then the page does not either (%s). Wait, press Escape (browser_press_key), which stops it, or navigate elsewhere", e.URL, e.For, e.Doing)
+	return fmt.Sprintf("the page has been on its way to %s for %s, and that server has not answered; until then the "+
+		"page does not either (%s). Wait, press Escape (browser_press_key), which stops it, or navigate "+
+		"elsewhere", e.URL, e.For, e.Doing)
 }
 
 // NavigationError reports that a page could not be reached.
@@ -108,9 +111,13 @@ type HungError struct {
 
 func (e *HungError) Error() string {
 	if e.Other != nil {
-		return fmt.Sprintf("the tab did not answer for %s (%s): a JavaScript %s dialog (%q) is open in another tab, %s, and holds up the tabs of its site. Select that tab (browser_tabs) and accept or dismiss it", e.After, e.Doing, e.Other.Type, e.Other.Message, e.In)
+		return fmt.Sprintf("the tab did not answer for %s (%s): a JavaScript %s dialog (%q) is open in another tab, "+
+			"%s, and holds up the tabs of its site. Select that tab (browser_tabs) and accept or dismiss "+
+			"it", e.After, e.Doing, e.Other.Type, e.Other.Message, e.In)
 	}
-	return fmt.Sprintf("the tab hangs: a script of it, or of another tab of its site, is busy, and it did not answer for %s (%s). Navigate it, which stops the script, or choose a tab of another site; what hung before you came only the developer can end", e.After, e.Doing)
+	return fmt.Sprintf("the tab hangs: a script of it, or of another tab of its site, is busy, and it did not "+
+		"answer for %s (%s). Navigate it, which stops the script, or choose a tab of another site; what hung before "+
+		"you came only the developer can end", e.After, e.Doing)
 }
 
 // TimeoutError reports that the page did not do something in time.

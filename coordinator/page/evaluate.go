@@ -63,11 +63,14 @@ func (p *Page) expression(ctx context.Context, expression string, repl bool) (js
 func isBody(err error) bool {
 	var thrown *ScriptError
 	return errors.As(err, &thrown) && thrown.Stack == "" &&
-		(thrown.Text == "SyntaxError: Illegal return statement" || strings.HasPrefix(thrown.Text, "SyntaxError: Unexpected token"))
+		(thrown.Text == "SyntaxError: Illegal return statement" ||
+			strings.HasPrefix(thrown.Text, "SyntaxError: Unexpected token"))
 }
 
 // callScript calls a function that runs a script of the agent or the page.
-func (p *Page) callScript(ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams) (r runtime.CallFunctionOnResult, err error) {
+func (p *Page) callScript(
+	ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams,
+) (r runtime.CallFunctionOnResult, err error) {
 	err = p.runScript(ctx, session, func(ctx context.Context) (err error) {
 		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, params)
 		return err
@@ -98,7 +101,9 @@ func (p *Page) evaluateOn(ctx context.Context, script, target string) (json.RawM
 }
 
 // callOn calls a function with an object.
-func (p *Page) callOn(ctx context.Context, session *cdp.Session, object runtime.RemoteObjectID, function string) (json.RawMessage, error) {
+func (p *Page) callOn(
+	ctx context.Context, session *cdp.Session, object runtime.RemoteObjectID, function string,
+) (json.RawMessage, error) {
 	p.input.ScriptRuns()
 	r, err := p.callScript(ctx, session, runtime.CallFunctionOnParams{
 		FunctionDeclaration: "function(element) { return (" + function + "\n)(element) }",
@@ -147,7 +152,9 @@ var Undefined = json.RawMessage("undefined")
 
 // valueOf converts the result of a script. Values that JSON lacks become their
 // JavaScript text; a script in the page serializes objects.
-func (p *Page) valueOf(ctx context.Context, session *cdp.Session, o *runtime.RemoteObject, thrown *runtime.ExceptionDetails) (json.RawMessage, error) {
+func (p *Page) valueOf(
+	ctx context.Context, session *cdp.Session, o *runtime.RemoteObject, thrown *runtime.ExceptionDetails,
+) (json.RawMessage, error) {
 	if thrown != nil {
 		return nil, thrownError(thrown)
 	}
@@ -183,7 +190,10 @@ func thrownError(thrown *runtime.ExceptionDetails) error {
 // cost an agent tokens. A value with a lone surrogate stays as it is.
 func plain(value jsontext.Value) json.RawMessage {
 	formatted := value.Clone()
-	if err := formatted.Format(jsontext.PreserveRawStrings(false), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(false)); err != nil {
+	err := formatted.Format(
+		jsontext.PreserveRawStrings(false), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(false),
+	)
+	if err != nil {
 		return json.RawMessage(value)
 	}
 	return json.RawMessage(formatted)

@@ -7,6 +7,8 @@ const (
 	// eventLag is how much later than a script's value the events of responses come that the
 	// script has awaited.
 	eventLag = 50 * time.Millisecond
+	// probeTimeout is for a page to respond to a probe before it counts as hung.
+	probeTimeout = 200 * time.Millisecond
 	// closeTimeout is for pages when their connection is about to end. Without the connection,
 	// nothing can stop their scripts.
 	closeTimeout = 200 * time.Millisecond

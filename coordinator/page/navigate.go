@@ -93,7 +93,9 @@ func (p *Page) isRefused(c Change) bool {
 // navigation stays within the document. A document that is committed but does not
 // finish loading in time is a result, not an error. stays: it may stay within the document, so
 // that the agent compares that with what it was before.
-func (p *Page) travel(ctx context.Context, doing string, stays bool, start func(context.Context) error) (Change, error) {
+func (p *Page) travel(
+	ctx context.Context, doing string, stays bool, start func(context.Context) error,
+) (Change, error) {
 	ctx, end, err := p.begin(ctx, call{doing: doing, timeout: p.browser.opts.NavigateTimeout, leaves: true})
 	if err != nil {
 		return Change{}, err

@@ -77,17 +77,20 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 	p.screen = capture.New(p.run, session, p.frames, o.NavigateTimeout)
 	p.history = history.New(history.Options{
 		Run: p.run, Lifecycle: p.life, Session: session, Frames: p.frames,
-		ConsoleSize: o.ConsoleSize, NetworkSize: o.NetworkSize, PastTimeout: o.attachTime(), Go: b.running.Go, Logger: logger,
+		ConsoleSize: o.ConsoleSize, NetworkSize: o.NetworkSize, PastTimeout: o.attachTime(), Go: b.running.Go,
+		Logger: logger,
 	})
 	p.reader = snapshot.New(snapshot.Config{
-		Run: p.run, Lifecycle: p.life, Frames: p.frames, Screen: p.screen, Network: p.history.Network, CompareTimeout: o.compareTime(),
+		Run: p.run, Lifecycle: p.life, Frames: p.frames, Screen: p.screen, Network: p.history.Network,
+		CompareTimeout: o.compareTime(),
 	})
 	p.input = input.New(input.Options{
 		Lifecycle: p.life, Session: session, Frames: p.frames, Screen: p.screen, Network: p.history.Network,
 		ActionTimeout: o.ActionTimeout, CallTimeout: o.CallTimeout,
 	})
 	p.emulation = emulation.New(emulation.Options{
-		Conn: b.conn, Session: session, Frames: p.frames, Screen: p.screen, Viewport: o.Viewport, Network: b.router.Conditions,
+		Conn: b.conn, Session: session, Frames: p.frames, Screen: p.screen, Viewport: o.Viewport,
+		Network: b.router.Conditions,
 	})
 	p.guard = guard.New(guard.Options{
 		Conn: b.conn, ID: id, Session: session, Frames: p.frames, Lifecycle: p.life,
@@ -97,13 +100,16 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 	p.picker = pick.New(pick.Options{
 		Run: p.run, Session: session, Frames: p.frames, Reader: p.reader, Screen: p.screen, Sources: p.sources,
 	})
-	p.fetcher = &fetch.Fetcher{Run: p.run, Lifecycle: p.life, Frames: p.frames, Guard: p.guard, Network: p.history.Network}
+	p.fetcher = &fetch.Fetcher{
+		Run: p.run, Lifecycle: p.life, Frames: p.frames, Guard: p.guard, Network: p.history.Network,
+	}
 	p.storage = storage.New(storage.Options{
 		Run: p.run, Conn: b.conn, ID: id, Session: session, Frames: p.frames, Network: p.history.Network,
 		Logger: logger, StateTimeout: o.NavigateTimeout,
 	})
 	p.profiler = profiling.New(&b.recordings, profiling.Options{
-		Run: p.run, Lifecycle: p.life, ID: id, Session: session, Frames: p.frames, Screen: p.screen, Network: p.history.Network,
+		Run: p.run, Lifecycle: p.life, ID: id, Session: session, Frames: p.frames, Screen: p.screen,
+		Network: p.history.Network,
 	})
 	return p
 }

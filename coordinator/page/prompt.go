@@ -22,7 +22,8 @@ func (e *PromptError) Error() string { return "the page has not got the input. "
 // response, none can be known until the page does not get some input.
 func (p *Page) Prompt(ctx context.Context, c Change) (prompt string) {
 	main, _ := p.frames.Frame(p.frames.Main())
-	if len(c.Waiting) == 0 && !(c.Navigated && main.Unreachable != "") || c.Dialog != nil || c.Chooser != nil || c.Paused != nil || c.Loading || p.life.IsBlocked() {
+	if len(c.Waiting) == 0 && !(c.Navigated && main.Unreachable != "") || c.Dialog != nil || c.Chooser != nil ||
+		c.Paused != nil || c.Loading || p.life.IsBlocked() {
 		return ""
 	}
 	_ = p.run(ctx, "looking for a prompt of the browser", respondTimeout, func(ctx context.Context) error {
@@ -53,23 +54,29 @@ func (p *Page) prompt() string {
 	open := p.history.Network.Unanswered()
 	slices.Sort(open)
 	const begin = "A prompt of the browser itself is open, and the page gets no input meanwhile. "
-	const login = " The user can enter them there. Otherwise, open the address with them in it, http://USER:PASSWORD@host/, or reload or leave the page, which ends the prompt."
+	const login = " The user can enter them there. Otherwise, open the address with them in it, " +
+		"http://USER:PASSWORD@host/, or reload or leave the page, which ends the prompt."
 	switch {
 	case outside != "":
-		return begin + "It asks whether to open " + outside + " in another program. The user can answer it. Otherwise, open a page of another site, or a tab of your own."
+		return begin + "It asks whether to open " + outside + " in another program. The user can answer it. " +
+			"Otherwise, open a page of another site, or a tab of your own."
 	case main.Unreachable != "":
 		return begin + "It asks for a user name and a password for " + main.Unreachable + "." + login
 	case len(open) > 0:
 		return begin + "It probably asks for a user name and a password: " + open[0] + " has no response yet." + login
 	}
-	return begin + "It may ask for a screen to share, for a passkey, or how to print. The user can answer it. Otherwise, reload or leave the page, which ends the prompt."
+	return begin + "It may ask for a screen to share, for a passkey, or how to print. The user can answer it. " +
+		"Otherwise, reload or leave the page, which ends the prompt."
 }
 
 // ownSchemes are those of addresses that the browser opens itself.
-var ownSchemes = []string{"http", "https", "about", "data", "blob", "file", "filesystem", "javascript", "view-source", "ws", "wss"}
+var ownSchemes = []string{
+	"http", "https", "about", "data", "blob", "file", "filesystem", "javascript", "view-source", "ws", "wss",
+}
 
 // opensOutside reports whether the browser gives an address to another program.
 func opensOutside(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && u.Scheme != "" && !slices.Contains(ownSchemes, u.Scheme) && !strings.HasPrefix(u.Scheme, "chrome") && u.Scheme != "devtools"
+	return err == nil && u.Scheme != "" && !slices.Contains(ownSchemes, u.Scheme) &&
+		!strings.HasPrefix(u.Scheme, "chrome") && u.Scheme != "devtools"
 }

@@ -55,7 +55,8 @@ func (p *Page) runScript(ctx context.Context, session *cdp.Session, run func(con
 	}
 	script := &agentScript{page: p, session: session, begun: make(chan struct{})}
 	p.browser.running.Go(func() {
-		if err := question.Wait(context.WithoutCancel(ctx), nil); err == nil || cdp.Refused(err) { // a refusal is a response too
+		// a refusal is a response too
+		if err := question.Wait(context.WithoutCancel(ctx), nil); err == nil || cdp.Refused(err) {
 			close(script.begun)
 		}
 	})

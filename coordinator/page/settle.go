@@ -48,7 +48,8 @@ func (p *Page) settleAfter(ctx context.Context, before mark, request func(contex
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if ended := translate(err); errors.Is(ended, ErrBrowserGone) || errors.Is(ended, ErrPageClosed) || errors.Is(ended, ErrCrashed) {
+	if ended := translate(err); errors.Is(ended, ErrBrowserGone) || errors.Is(ended, ErrPageClosed) ||
+		errors.Is(ended, ErrCrashed) {
 		return ended
 	}
 	// Any other refusal means that the document is being replaced; the code below handles it.
@@ -72,7 +73,8 @@ func (p *Page) settleRequests(ctx context.Context, before mark) error {
 	for {
 		var animated bool
 		err := p.settleAfter(ctx, before, func(ctx context.Context) error {
-			return p.frames.Evaluate(ctx, fmt.Sprintf("library.animated(%d)", time.Since(before.began).Milliseconds()), &animated)
+			return p.frames.Evaluate(ctx, fmt.Sprintf("library.animated(%d)", time.Since(before.began).Milliseconds()),
+				&animated)
 		})
 		if err != nil {
 			return err
@@ -173,7 +175,9 @@ func (p *Page) awaitDocument(ctx context.Context, before mark) error {
 // awaitMove waits until the page has moved within its document, which the browser
 // reports after the response, and until the page's script has handled it.
 func (p *Page) awaitMove(ctx context.Context, before mark) error {
-	err := p.life.AwaitFor(ctx, loadTimeout, func() bool { return p.life.After(before.at, lifecycle.Moved, lifecycle.Committed) })
+	err := p.life.AwaitFor(ctx, loadTimeout, func() bool {
+		return p.life.After(before.at, lifecycle.Moved, lifecycle.Committed)
+	})
 	if err != nil {
 		return err
 	}

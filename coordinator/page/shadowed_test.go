@@ -75,7 +75,7 @@ find("x-box")[0].attachShadow({ mode: "open" }).innerHTML = "<button type=button
 	act := func(step string, action input.Action) {
 		t.Helper()
 		c, err := p.Act(ctx, action)
-		note(step, fmt.Sprintf("%+v %+v", c.On, c.Held), err)
+		note(step, fmt.Sprintf("%+v %+v", c.Elements, c.Values), err)
 	}
 	in := p.Input()
 	act("click", in.Click(`button "Buy one"`, input.ClickOptions{}))

@@ -124,7 +124,8 @@ func (b *Browser) NewPage(ctx context.Context) (*Page, error) {
 func (p *Page) Arrive(ctx context.Context) {
 	_ = p.life.AwaitFor(ctx, respondTimeout, func() bool {
 		url := p.frames.URL()
-		return p.life.Reached(lifecycle.Parsed) && (url != "" && url != "about:blank" || url == p.browser.targets.url(p.ID()))
+		return p.life.Reached(lifecycle.Parsed) && (url != "" && url != "about:blank" ||
+			url == p.browser.targets.url(p.ID()))
 	})
 }
 

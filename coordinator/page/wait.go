@@ -37,7 +37,8 @@ func (o *WaitOptions) String() string {
 		what = "another occurrence of the text"
 	}
 	for _, w := range []struct{ what, value string }{
-		{"the element", o.Target}, {what, o.Text}, {"the end of the text", o.Gone}, {"the URL", o.URL}, {"the expression", o.Expression},
+		{"the element", o.Target}, {what, o.Text}, {"the end of the text", o.Gone},
+		{"the URL", o.URL}, {"the expression", o.Expression},
 	} {
 		if w.value != "" {
 			wanted = append(wanted, fmt.Sprintf("%s %q", w.what, w.value))
@@ -278,7 +279,8 @@ func (w *waiter) waitForText(ctx context.Context, text string) error {
 	defer watching.Wait()
 	defer cancel()
 	t := textWait{
-		ID: rand.Text(), Text: text, Gone: w.opts.Gone, Known: unknownTexts, New: w.opts.New, Budget: w.rest().Milliseconds(),
+		ID: rand.Text(), Text: text, Gone: w.opts.Gone, Known: unknownTexts, New: w.opts.New,
+		Budget: w.rest().Milliseconds(),
 	}
 	shown := map[document]texts{} // mu guards it
 	first := w.bases == nil

@@ -232,7 +232,8 @@ func (m *Map) Find(line, column int) (Position, bool) {
 // style names, resolved against the script's or style's own address; empty: none.
 func Reference(text, address string) string {
 	const name = "sourceMappingURL="
-	at := max(strings.LastIndex(text, "//# "+name), strings.LastIndex(text, "//@ "+name), strings.LastIndex(text, "/*# "+name))
+	at := max(strings.LastIndex(text, "//# "+name), strings.LastIndex(text, "//@ "+
+		""+name), strings.LastIndex(text, "/*# "+name))
 	if at < 0 {
 		return ""
 	}

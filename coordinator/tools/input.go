@@ -224,11 +224,11 @@ func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error
 		typing = p.Input().TypeAtFocus(text, options)
 	}
 	change, err := c.Act(ctx, p, typing)
-	for _, h := range slices.Concat(change.Held, change.Passed) {
+	for _, h := range slices.Concat(change.Values, change.PastValues) {
 		c.Secrets.Learn(in.Text, h.Plain)
 	}
 	done := "Typed into"
-	if in.Target == "" && (len(change.On) == 0 || change.On[0].Role == "") {
+	if in.Target == "" && (len(change.Elements) == 0 || change.Elements[0].Role == "") {
 		done = "Typed"
 	}
 	return c.Acted(done, "")(change, err)
@@ -291,7 +291,7 @@ func pressKey(ctx context.Context, c *agent.Call, p *page.Page, in pressKeyIn) e
 	}
 	change, err := c.Act(ctx, p, press)
 	done := "Pressed " + in.Key
-	if len(change.On) > 0 && change.On[0].Role != "" {
+	if len(change.Elements) > 0 && change.Elements[0].Role != "" {
 		done += " in"
 	}
 	return c.Acted(done, "")(change, err)
@@ -454,7 +454,7 @@ func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
 		return err
 	}
 	change, err := c.Act(ctx, p, p.Input().FillForm(fields))
-	for _, h := range slices.Concat(change.Held, change.Passed) {
+	for _, h := range slices.Concat(change.Values, change.PastValues) {
 		if i := slices.IndexFunc(in.Fields, func(f fieldIn) bool { return f.Target == h.Target }); i >= 0 {
 			c.Secrets.Learn(in.Fields[i].Value.text, h.Plain)
 		}

@@ -65,7 +65,8 @@ func Normalize(address, current string) (string, error) {
 	case strings.HasPrefix(address, "/"):
 		base, err := url.Parse(current)
 		if err != nil || base.Host == "" {
-			return "", fmt.Errorf("navigate: %s is relative, and the page that is shown (%s) has no host", address, current)
+			return "", fmt.Errorf("navigate: %s is relative, and the page that is shown (%s) has no "+
+				"host", address, current)
 		}
 		return base.Scheme + "://" + base.Host + address, nil
 	}

@@ -25,7 +25,8 @@ func (i *Image) Fit(most int) (change string, err error) {
 		}
 		i.Data = b.Bytes()
 	}
-	change = fmt.Sprintf("a JPEG of quality %d: as %s it has %.1f MB", quality+20, formatNames[i.Format], float64(before)/1e6)
+	change = fmt.Sprintf("a JPEG of quality %d: as %s it has %.1f "+
+		"MB", quality+20, formatNames[i.Format], float64(before)/1e6)
 	i.Format = "jpeg"
 	return change, nil
 }

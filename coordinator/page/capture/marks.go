@@ -32,7 +32,8 @@ func (i *Image) Mark(places map[string]frame.Rect, quality int) error {
 	for n, label := range labels {
 		p, scale := places[label], i.Scale()
 		at := func(value, view, part float64) int { return int(math.Round((value + view - part) * scale)) }
-		box := image.Rect(at(p.X, i.View.X, i.Part.X), at(p.Y, i.View.Y, i.Part.Y), at(p.X+p.Width, i.View.X, i.Part.X), at(p.Y+p.Height, i.View.Y, i.Part.Y))
+		box := image.Rect(at(p.X, i.View.X, i.Part.X), at(p.Y, i.View.Y, i.Part.Y),
+			at(p.X+p.Width, i.View.X, i.Part.X), at(p.Y+p.Height, i.View.Y, i.Part.Y))
 		if box.Empty() || box.Intersect(canvas.Bounds()).Empty() {
 			continue
 		}
@@ -58,7 +59,9 @@ func number(label string) int {
 }
 
 // colours of boxes, all of them dark enough for white letters.
-var colours = []color.RGBA{{200, 0, 60, 255}, {0, 90, 200, 255}, {0, 120, 40, 255}, {140, 0, 170, 255}, {170, 80, 0, 255}}
+var colours = []color.RGBA{
+	{200, 0, 60, 255}, {0, 90, 200, 255}, {0, 120, 40, 255}, {140, 0, 170, 255}, {170, 80, 0, 255},
+}
 
 type labelled struct {
 	text   string
@@ -77,8 +80,10 @@ const line = 2
 
 func (m *marker) frame(box image.Rectangle, c color.RGBA) {
 	for _, side := range []image.Rectangle{
-		image.Rect(box.Min.X, box.Min.Y, box.Max.X, box.Min.Y+line), image.Rect(box.Min.X, box.Max.Y-line, box.Max.X, box.Max.Y),
-		image.Rect(box.Min.X, box.Min.Y, box.Min.X+line, box.Max.Y), image.Rect(box.Max.X-line, box.Min.Y, box.Max.X, box.Max.Y),
+		image.Rect(box.Min.X, box.Min.Y, box.Max.X, box.Min.Y+line), image.Rect(box.Min.X, box.Max.Y-line, box.Max.X,
+			box.Max.Y),
+		image.Rect(box.Min.X, box.Min.Y, box.Min.X+line, box.Max.Y), image.Rect(box.Max.X-line, box.Min.Y, box.Max.X,
+			box.Max.Y),
 	} {
 		m.fill(side, c)
 	}
@@ -98,8 +103,10 @@ const (
 
 // glyphs are the rows of each letter, with the leftmost dot as the highest bit.
 var glyphs = map[rune][high]byte{
-	'0': {14, 17, 19, 21, 25, 17, 14}, '1': {4, 12, 4, 4, 4, 4, 14}, '2': {14, 17, 1, 2, 4, 8, 31}, '3': {31, 2, 4, 2, 1, 17, 14},
-	'4': {2, 6, 10, 18, 31, 2, 2}, '5': {31, 16, 30, 1, 1, 17, 14}, '6': {6, 8, 16, 30, 17, 17, 14}, '7': {31, 1, 2, 4, 8, 8, 8},
+	'0': {14, 17, 19, 21, 25, 17, 14}, '1': {4, 12, 4, 4, 4, 4, 14}, '2': {14, 17, 1, 2, 4, 8, 31}, '3': {31, 2, 4, 2,
+		1, 17, 14},
+	'4': {2, 6, 10, 18, 31, 2, 2}, '5': {31, 16, 30, 1, 1, 17, 14}, '6': {6, 8, 16, 30, 17, 17, 14}, '7': {31, 1, 2, 4,
+		8, 8, 8},
 	'8': {14, 17, 17, 14, 17, 17, 14}, '9': {14, 17, 17, 15, 1, 2, 12}, 'e': {0, 0, 14, 17, 31, 16, 14},
 }
 

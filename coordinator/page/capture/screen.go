@@ -50,7 +50,9 @@ func (s *Screen) EmulateFocus(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := s.session.Start(ctx, "Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}); err != nil {
+	if _, err := s.session.Start(ctx, "Emulation.setFocusEmulationEnabled", map[string]any{
+		"enabled": true,
+	}); err != nil {
 		return err
 	}
 	if visible {
@@ -68,7 +70,9 @@ func (s *Screen) Draw(ctx context.Context) {
 	if s.set(&s.drawing, true) {
 		return
 	}
-	_, err := s.session.Start(ctx, cdppage.CommandStartScreencast, cdppage.StartScreencastParams{MaxWidth: 8, MaxHeight: 8, EveryNthFrame: 1000})
+	_, err := s.session.Start(ctx, cdppage.CommandStartScreencast, cdppage.StartScreencastParams{
+		MaxWidth: 8, MaxHeight: 8, EveryNthFrame: 1000,
+	})
 	if err != nil { // the action that needs it has ended; the next one tries again
 		s.set(&s.drawing, false)
 	}
@@ -105,7 +109,9 @@ func IsVisible(ctx context.Context, s *cdp.Session, main protocol.FrameID) (bool
 func (s *Screen) PDF(ctx context.Context) ([]byte, error) {
 	var r cdppage.PrintToPDFResult
 	err := s.run(ctx, "printing the page", s.printTimeout, func(ctx context.Context) (err error) {
-		r, err = protocol.Call(ctx, s.session, cdppage.PrintToPDF, cdppage.PrintToPDFParams{PrintBackground: new(true), PreferCSSPageSize: new(true)})
+		r, err = protocol.Call(ctx, s.session, cdppage.PrintToPDF, cdppage.PrintToPDFParams{
+			PrintBackground: new(true), PreferCSSPageSize: new(true),
+		})
 		return err
 	})
 	return r.Data, err

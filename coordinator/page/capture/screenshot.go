@@ -163,7 +163,8 @@ func (o *Options) plan(l frame.Layout, element frame.Rect) (img Image, scaling f
 			if o.FullPage {
 				what = "page"
 			}
-			return img, 0, fmt.Errorf("the clip is outside of the %s, which has %.0f×%.0f CSS pixels", what, part.Width, part.Height)
+			return img, 0, fmt.Errorf("the clip is outside of the %s, which has %.0f×%.0f CSS "+
+				"pixels", what, part.Width, part.Height)
 		}
 		img.Cropped = c != *o.Clip
 		part = frame.Rect{X: part.X + c.X, Y: part.Y + c.Y, Width: c.Width, Height: c.Height}
@@ -182,7 +183,8 @@ func (o *Options) plan(l frame.Layout, element frame.Rect) (img Image, scaling f
 	longest := math.Floor(maxSide / scaling / l.Density)
 	part.Width, part.Height = min(part.Width, longest), min(part.Height, longest)
 	img.Part, img.Cut = part, part.Width < img.Of.Width || part.Height < img.Of.Height
-	img.Width, img.Height = int(math.Round(part.Width*scaling*l.Density)), int(math.Round(part.Height*scaling*l.Density))
+	img.Width = int(math.Round(part.Width * scaling * l.Density))
+	img.Height = int(math.Round(part.Height * scaling * l.Density))
 	return img, scaling, nil
 }
 
@@ -227,7 +229,9 @@ const (
 const fullPageTimeout = 30 * time.Second
 
 // captureFrame captures what the page draws.
-func (s *Screen) captureFrame(ctx context.Context, params cdppage.CaptureScreenshotParams) (cdppage.CaptureScreenshotResult, error) {
+func (s *Screen) captureFrame(
+	ctx context.Context, params cdppage.CaptureScreenshotParams,
+) (cdppage.CaptureScreenshotResult, error) {
 	wait := frameKick
 	if params.CaptureBeyondViewport != nil {
 		pixel := cdppage.CaptureScreenshotParams{
@@ -294,7 +298,9 @@ func (s *Screen) Area(ctx context.Context, area frame.Rect, margin float64) (Ima
 	if err != nil {
 		return Image{}, err
 	}
-	return Image{Data: r.Data, Format: "png", Width: int(math.Round(part.Width)), Height: int(math.Round(part.Height))}, nil
+	return Image{
+		Data: r.Data, Format: "png", Width: int(math.Round(part.Width)), Height: int(math.Round(part.Height)),
+	}, nil
 }
 
 func scale(width, height float64, maxWidth, maxHeight int) float64 {

@@ -66,7 +66,8 @@ func (e *Emulation) overridesFor(s *Settings) ([]override, error) {
 	if s.Network != "" {
 		conditions, ok := networks[strings.ToLower(s.Network)]
 		if !ok {
-			return nil, fmt.Errorf("network %q: want one of %s", s.Network, strings.Join(slices.Sorted(maps.Keys(networks)), ", "))
+			return nil, fmt.Errorf("network %q: want one of %s", s.Network,
+				strings.Join(slices.Sorted(maps.Keys(networks)), ", "))
 		}
 		set = append(set, override{method: NetworkMethod, params: conditions})
 	}
@@ -74,7 +75,9 @@ func (e *Emulation) overridesFor(s *Settings) ([]override, error) {
 		if s.CPU < 1 {
 			return nil, fmt.Errorf("cpu %g: want 1 (as it is) or more, how many times slower", s.CPU)
 		}
-		set = append(set, override{method: emulation.CommandSetCPUThrottlingRate, params: emulation.SetCPUThrottlingRateParams{Rate: s.CPU}})
+		set = append(set, override{
+			method: emulation.CommandSetCPUThrottlingRate, params: emulation.SetCPUThrottlingRateParams{Rate: s.CPU},
+		})
 	}
 	if s.UserAgent != "" || s.Locale != "" {
 		params := emulation.SetUserAgentOverrideParams{UserAgent: s.UserAgent, AcceptLanguage: s.Locale}
@@ -85,15 +88,22 @@ func (e *Emulation) overridesFor(s *Settings) ([]override, error) {
 		set = append(set, override{method: emulation.CommandSetUserAgentOverride, params: params})
 	}
 	if s.Locale != "" {
-		set = append(set, override{method: emulation.CommandSetLocaleOverride, params: emulation.SetLocaleOverrideParams{Locale: strings.ReplaceAll(s.Locale, "-", "_")}})
+		set = append(set, override{
+			method: emulation.CommandSetLocaleOverride,
+			params: emulation.SetLocaleOverrideParams{Locale: strings.ReplaceAll(s.Locale, "-", "_")},
+		})
 	}
 	if s.Timezone != "" {
-		set = append(set, override{method: emulation.CommandSetTimezoneOverride, params: emulation.SetTimezoneOverrideParams{TimezoneID: s.Timezone}})
+		set = append(set, override{
+			method: emulation.CommandSetTimezoneOverride,
+			params: emulation.SetTimezoneOverrideParams{TimezoneID: s.Timezone},
+		})
 	}
 	if s.Media != "" || len(s.Features) > 0 {
 		params := emulation.SetEmulatedMediaParams{Media: s.Media}
 		features := map[string]string{}
-		if before, ok := e.overridden(emulation.CommandSetEmulatedMedia).(emulation.SetEmulatedMediaParams); ok && !s.Reset {
+		if before, ok := e.overridden(emulation.CommandSetEmulatedMedia).(emulation.SetEmulatedMediaParams); ok &&
+			!s.Reset {
 			params.Media = cmp.Or(params.Media, before.Media)
 			for _, f := range before.Features {
 				features[f.Name] = f.Value
@@ -119,7 +129,8 @@ func (e *Emulation) overridesFor(s *Settings) ([]override, error) {
 	}
 	if v := s.Viewport; v != nil {
 		if min(v.Width, v.Height) < 1 || max(v.Width, v.Height) > maxViewport {
-			return nil, fmt.Errorf("a viewport of %d by %d is not possible: want 1 to %d pixels a side", v.Width, v.Height, maxViewport)
+			return nil, fmt.Errorf("a viewport of %d by %d is not possible: want 1 to %d pixels a "+
+				"side", v.Width, v.Height, maxViewport)
 		}
 	}
 	return set, nil

@@ -125,7 +125,8 @@ func (f *Fetcher) fetch(ctx context.Context, url string, o Request) (Response, e
 // browser's record of the request has one.
 func (f *Fetcher) reason(ctx context.Context, failed failure, url string) string {
 	if failed.Policy != "" {
-		return "the page's content security policy forbids it (" + failed.Policy + "): open that address in a tab instead"
+		return "the page's content security policy forbids it (" + failed.Policy + "): open that address in a tab " +
+			"instead"
 	}
 	code := ""
 	_ = f.Lifecycle.AwaitFor(ctx, failureTimeout, func() bool {
@@ -137,7 +138,8 @@ func (f *Fetcher) reason(ctx context.Context, failed failure, url string) string
 	case code == "":
 		return failed.Error
 	case strings.Contains(code, "CORS"), code == "net::ERR_FAILED":
-		return code + ": the other site does not let this page read it with cookies (CORS): open that address in a tab instead"
+		return code + ": the other site does not let this page read it with cookies (CORS): open that address in a " +
+			"tab instead"
 	case hint != "":
 		return hint + " (" + code + ")"
 	}

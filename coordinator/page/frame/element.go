@@ -83,12 +83,16 @@ func (e *Element) Identify(ctx context.Context, pointer bool, at *Point) (gone b
 }
 
 // Resolve returns a node's element with a handle in our world of a frame's document.
-func (t *Tree) Resolve(ctx context.Context, id protocol.FrameID, node protocol.BackendNodeID, target string) (*Element, error) {
+func (t *Tree) Resolve(
+	ctx context.Context, id protocol.FrameID, node protocol.BackendNodeID, target string,
+) (*Element, error) {
 	session, world, err := t.World(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	r, err := protocol.Call(ctx, session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node, ExecutionContextID: world})
+	r, err := protocol.Call(ctx, session, dom.ResolveNode, dom.ResolveNodeParams{
+		BackendNodeID: node, ExecutionContextID: world,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +182,9 @@ func (e *Element) OwnHandle(ctx context.Context) (runtime.RemoteObjectID, error)
 	if err != nil {
 		return "", e.gone(err)
 	}
-	own, err := protocol.Call(ctx, e.Session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: described.Node.BackendNodeID})
+	own, err := protocol.Call(ctx, e.Session, dom.ResolveNode, dom.ResolveNodeParams{
+		BackendNodeID: described.Node.BackendNodeID,
+	})
 	if err != nil {
 		return "", e.gone(err)
 	}

@@ -35,7 +35,8 @@ func (e *StaleRefError) Error() string {
 		return fmt.Sprintf("target %q: %s meanwhile: take a new snapshot, or call again", e.Ref, e.Gone)
 	}
 	if e.Now != "" {
-		return fmt.Sprintf("ref %s%s is stale, %s: %s looks the same now; use it if that is meant, or take a new snapshot", e.Ref, was, e.Gone, e.Now)
+		return fmt.Sprintf("ref %s%s is stale, %s: %s looks the same now; use it if that is meant, or take a new "+
+			"snapshot", e.Ref, was, e.Gone, e.Now)
 	}
 	return fmt.Sprintf("ref %s%s is stale, %s: take a new snapshot and use its refs", e.Ref, was, e.Gone)
 }
@@ -123,7 +124,8 @@ func (t *Tree) FindInTime(ctx context.Context, target string, until time.Time) (
 // matches is an expression that is true when a selector matches in the document. Only our
 // library knows selectors that are not CSS.
 func matches(selector string) string {
-	return "CSS.supports('selector(' + " + jsString(selector) + " + ')') ? document[$.querySelector](" + jsString(selector) + ") : library.query(" + jsString(selector) + ")"
+	return "CSS.supports('selector(' + " + jsString(selector) + " + ')') ? " +
+		"document[$.querySelector](" + jsString(selector) + ") : library.query(" + jsString(selector) + ")"
 }
 
 // jsString is a JavaScript string literal.
@@ -152,7 +154,9 @@ func (t *Tree) Focused(ctx context.Context) (Focus, error) {
 			if err != nil || !is.Apart {
 				return err
 			}
-			r, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "library.focused(true)", ContextID: world})
+			r, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
+				Expression: "library.focused(true)", ContextID: world,
+			})
 			if err == nil && r.Result != nil {
 				owner = &Element{Frame: id, Session: session, Handle: r.Result.ObjectID}
 			}
@@ -197,7 +201,8 @@ func (t *Tree) lookUpRef(target string, n int) (refEntry, error) {
 		return entry, &TargetError{target, "no snapshot has given out that ref: take one and use its refs"}
 	}
 	if label, where, ok := t.opts.Elsewhere(n); ok {
-		return entry, &TargetError{target, fmt.Sprintf("is %s of another tab, %s: select that tab first (browser_tabs), or take a snapshot of this one", label, where)}
+		return entry, &TargetError{target, fmt.Sprintf("is %s of another tab, %s: select that tab first "+
+			"(browser_tabs), or take a snapshot of this one", label, where)}
 	}
 	return entry, &StaleRefError{Ref: target, Gone: "its document or tab has gone"}
 }
@@ -242,7 +247,10 @@ func (t *Tree) findSelector(ctx context.Context, selector string) (found *Elemen
 		if found != nil {
 			first, _ := t.Frame(found.Frame)
 			second, _ := t.Frame(id)
-			err = &TargetError{selector, fmt.Sprintf("matches in several frames (%s, %s): take a snapshot and use a ref", first.URL, second.URL)}
+			err = &TargetError{
+				selector,
+				fmt.Sprintf("matches in several frames (%s, %s): take a snapshot and use a ref", first.URL, second.URL),
+			}
 			e.Release(ctx)
 			return err
 		}
@@ -318,7 +326,9 @@ func (t *Tree) query(ctx context.Context, id protocol.FrameID, selector string) 
 	)
 	err := t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
 		in = session
-		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "library.query(" + jsString(selector) + ")", ContextID: world})
+		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
+			Expression: "library.query(" + jsString(selector) + ")", ContextID: world,
+		})
 		return err
 	})
 	if err != nil {

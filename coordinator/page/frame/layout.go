@@ -28,7 +28,10 @@ func (t *Tree) Layout(ctx context.Context) (Layout, error) {
 	if err != nil {
 		return Layout{}, err
 	}
-	l := Layout{View: metrics.CSSVisualViewport, Content: metrics.CSSContentSize, Zoom: metrics.CSSVisualViewport.Zoom, Density: 1}
+	l := Layout{
+		View: metrics.CSSVisualViewport, Content: metrics.CSSContentSize, Zoom: metrics.CSSVisualViewport.Zoom,
+		Density: 1,
+	}
 	// Scripts, and the browser here, count from the scroll origin, which is on the right in
 	// a right-to-left page.
 	if fixed := metrics.CSSLayoutViewport; fixed != nil {
@@ -57,5 +60,8 @@ func (l Layout) InPage(place Rect) Rect {
 
 // Clip converts a position in the page to a clip for the browser's capture.
 func (l Layout) Clip(place Rect, scale float64) *cdppage.Viewport {
-	return &cdppage.Viewport{X: place.X * l.Zoom, Y: place.Y * l.Zoom, Width: place.Width * l.Zoom, Height: place.Height * l.Zoom, Scale: scale}
+	return &cdppage.Viewport{
+		X: place.X * l.Zoom, Y: place.Y * l.Zoom, Width: place.Width * l.Zoom, Height: place.Height * l.Zoom,
+		Scale: scale,
+	}
 }

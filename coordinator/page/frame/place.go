@@ -17,7 +17,8 @@ type Rect struct {
 
 // In reports whether the area is inside another.
 func (r Rect) In(other Rect) bool {
-	return r.X >= other.X && r.Y >= other.Y && r.X+r.Width <= other.X+other.Width && r.Y+r.Height <= other.Y+other.Height
+	return r.X >= other.X && r.Y >= other.Y && r.X+r.Width <= other.X+other.Width &&
+		r.Y+r.Height <= other.Y+other.Height
 }
 
 // Place scrolls an element that is not fully in view to a position named as in
@@ -75,7 +76,9 @@ func (t *Tree) Places(ctx context.Context, id protocol.FrameID, numbers []int) (
 
 // Outward converts a point of a frame to the page's viewport; up is how many frames above
 // id the frame is. covered is what overlaps a frame there.
-func (t *Tree) Outward(ctx context.Context, id protocol.FrameID, up int, x, y float64) (px, py float64, covered string, err error) {
+func (t *Tree) Outward(
+	ctx context.Context, id protocol.FrameID, up int, x, y float64,
+) (px, py float64, covered string, err error) {
 	place, covered, err := climb(ctx, t, "outward", id, up, Rect{X: x, Y: y})
 	return place.X, place.Y, covered, err
 }
@@ -84,7 +87,9 @@ func (t *Tree) Outward(ctx context.Context, id protocol.FrameID, up int, x, y fl
 // At each change of the origin, a script cannot go on by itself: climb calls a function of
 // the library on the frame's element, which goes on from there, unless it finds the element
 // covered. For a rotated frame, the result is the bounding box.
-func climb(ctx context.Context, t *Tree, function string, id protocol.FrameID, up int, place Rect) (_ Rect, covered string, _ error) {
+func climb(
+	ctx context.Context, t *Tree, function string, id protocol.FrameID, up int, place Rect,
+) (_ Rect, covered string, _ error) {
 	for {
 		root, _ := t.Frame(id)
 		for range up {

@@ -107,7 +107,8 @@ type Ref struct {
 // Refs counts the refs of the tree.
 func (t *Tree) Refs() *Refs { return t.opts.Refs }
 
-// AddRefs adds refs, or their new labels, that a snapshot has given out in a world of a frame's document; world 0 means the
+// AddRefs adds refs, or their new labels, that a snapshot has given out in a world of a frame's document;
+// world 0 means the
 // frame's current one. ErrGone: the document and its refs have gone meanwhile.
 func (t *Tree) AddRefs(id protocol.FrameID, world runtime.ExecutionContextID, last int, refs []Ref) error {
 	t.mu.Lock()
@@ -120,7 +121,9 @@ func (t *Tree) AddRefs(id protocol.FrameID, world runtime.ExecutionContextID, la
 	for _, ref := range refs {
 		entry := refEntry{id, f.Generation, ref.Label}
 		of := t.refs.entries[ref.Number]
-		if at := slices.IndexFunc(of, func(e refEntry) bool { return e.frame == id && e.generation == f.Generation }); at >= 0 {
+		if at := slices.IndexFunc(of, func(e refEntry) bool {
+			return e.frame == id && e.generation == f.Generation
+		}); at >= 0 {
 			of[at] = entry
 		} else {
 			t.refs.entries[ref.Number] = append(of, entry)
@@ -154,7 +157,9 @@ func (t *refTable) prune(frames map[protocol.FrameID]*Frame) {
 
 // refPattern matches "e12", also in the forms that agents copy: "[ref=e12]", "ref=e12" "@e12" and
 // "f1e12" with a frame in front.
-var refPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@?\[?(?:ref=)?(?:f\d+)?e(\d+)\]?$`) })
+var refPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^@?\[?(?:ref=)?(?:f\d+)?e(\d+)\]?$`)
+})
 
 // ParseRef reads the number of a ref; ok is false if the text is no ref.
 func ParseRef(s string) (n int, ok bool) {

@@ -105,7 +105,9 @@ type Options struct {
 func New(main protocol.FrameID, session *cdp.Session, opts Options) *Tree {
 	return &Tree{
 		main: main, session: session, opts: opts, refs: newRefTable(), worldName: ownName(worldName),
-		frames: map[protocol.FrameID]*Frame{main: {ID: main, Session: session}}, cached: map[protocol.LoaderID]cachedDocument{},
+		frames: map[protocol.FrameID]*Frame{
+			main: {ID: main, Session: session},
+		}, cached: map[protocol.LoaderID]cachedDocument{},
 	}
 }
 
@@ -221,7 +223,8 @@ func (t *Tree) Add(s *cdp.Session, tree *cdppage.FrameTree) (mainLearnt bool) {
 	if s == t.session && tree.Frame.ID != t.main && !t.frames[t.main].Known {
 		t.become(tree.Frame.ID)
 	}
-	if root := t.frames[tree.Frame.ID]; root == nil || root.Session != s || root.loader != "" && root.loader != tree.Frame.LoaderID {
+	if root := t.frames[tree.Frame.ID]; root == nil || root.Session != s || root.loader != "" &&
+		root.loader != tree.Frame.LoaderID {
 		return false // an event has reported a newer document
 	}
 	for pending := []*cdppage.FrameTree{tree}; len(pending) > 0; pending = pending[1:] {

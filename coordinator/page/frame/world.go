@@ -75,7 +75,9 @@ func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 		return nil, 0, err
 	}
 	// There is no need to wait: commands for the world run after this one.
-	_, err = session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: t.opts.Library(), ContextID: world, Silent: new(true)})
+	_, err = session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{
+		Expression: t.opts.Library(), ContextID: world, Silent: new(true),
+	})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -98,8 +100,11 @@ func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 }
 
 // EvaluateApart evaluates an expression in an isolated world without our library, which
-// connections share: the expression must keep no state there. It tries again when the document is replaced during the call.
-func EvaluateApart(ctx context.Context, s *cdp.Session, frame protocol.FrameID, params runtime.EvaluateParams) (r runtime.EvaluateResult, err error) {
+// connections share: the expression must keep no state there. It tries again when the document is replaced
+// during the call.
+func EvaluateApart(
+	ctx context.Context, s *cdp.Session, frame protocol.FrameID, params runtime.EvaluateParams,
+) (r runtime.EvaluateResult, err error) {
 	for tries := 1; ; tries++ {
 		params.ContextID, err = createWorld(ctx, s, frame, worldName)
 		if err == nil {
@@ -116,7 +121,9 @@ const maxTries = 4
 
 // createWorld creates an isolated world. Universal access lets scripts read frames of the
 // same process, to compute an element's position in the window.
-func createWorld(ctx context.Context, s *cdp.Session, frame protocol.FrameID, name string) (runtime.ExecutionContextID, error) {
+func createWorld(
+	ctx context.Context, s *cdp.Session, frame protocol.FrameID, name string,
+) (runtime.ExecutionContextID, error) {
 	r, err := protocol.Call(ctx, s, cdppage.CreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{
 		FrameID: frame, WorldName: name, GrantUniveralAccess: new(true),
 	})
@@ -126,7 +133,9 @@ func createWorld(ctx context.Context, s *cdp.Session, frame protocol.FrameID, na
 // InWorld calls ask with our world in a frame's document, and again with a new world if
 // the browser no longer knows the first. ask may run in the next document, even after it
 // has started in the previous one, and must be correct there.
-func (t *Tree) InWorld(ctx context.Context, id protocol.FrameID, ask func(*cdp.Session, runtime.ExecutionContextID) error) error {
+func (t *Tree) InWorld(
+	ctx context.Context, id protocol.FrameID, ask func(*cdp.Session, runtime.ExecutionContextID) error,
+) error {
 	for tries := 1; ; tries++ {
 		session, world, err := t.World(ctx, id)
 		if err == nil {
@@ -152,7 +161,9 @@ func (t *Tree) Evaluate(ctx context.Context, expression string, value any) error
 	})
 }
 
-func evaluate(ctx context.Context, session *cdp.Session, world runtime.ExecutionContextID, expression string, value any) error {
+func evaluate(
+	ctx context.Context, session *cdp.Session, world runtime.ExecutionContextID, expression string, value any,
+) error {
 	r, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: expression, ContextID: world, AwaitPromise: new(true), ReturnByValue: new(true), Silent: new(true),
 	})
@@ -175,19 +186,23 @@ func NoContext(err error) bool {
 
 // LeftDocument reports whether a document was replaced while a script ran in it.
 func LeftDocument(err error) bool {
-	return refusedWith(err, "context was destroyed", "Cannot find context", "navigated or closed", "Could not find object", "Promise was collected")
+	return refusedWith(err, "context was destroyed", "Cannot find context", "navigated or closed", "Could not find "+
+		"object", "Promise was collected")
 }
 
 func refusedWith(err error, texts ...string) bool {
 	var refusal *cdp.Error
-	return errors.As(err, &refusal) && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(refusal.Message, text) })
+	return errors.As(err, &refusal) && slices.ContainsFunc(texts, func(text string) bool {
+		return strings.Contains(refusal.Message, text)
+	})
 }
 
 // Vanished reports whether an error means that a frame has gone, or is out of bounds. A call over all frames
 // skips such a frame; other errors end the call.
 func Vanished(err error) bool {
 	var stale *StaleRefError
-	return errors.Is(err, ErrGone) || errors.As(err, new(*BoundsError)) || errors.Is(err, cdp.ErrSessionGone) || errors.Is(err, cdp.ErrTargetCrashed) ||
+	return errors.Is(err, ErrGone) || errors.As(err, new(*BoundsError)) || errors.Is(err, cdp.ErrSessionGone) ||
+		errors.Is(err, cdp.ErrTargetCrashed) ||
 		cdp.Refused(err) || errors.As(err, &stale)
 }
 
@@ -220,7 +235,8 @@ func EvaluateEntered[V any](ctx context.Context, t *Tree, expression string) (va
 	for _, pending := range sent {
 		var r runtime.EvaluateResult
 		var value V
-		if err := pending.Wait(ctx, &r); err != nil || r.Result == nil || json.Unmarshal(r.Result.Value, &value) != nil {
+		if err := pending.Wait(ctx, &r); err != nil || r.Result == nil ||
+			json.Unmarshal(r.Result.Value, &value) != nil {
 			all = false
 			continue
 		}

@@ -276,7 +276,9 @@ func (g *Guard) judge(e *fetch.EventRequestPaused) {
 		reason = network.ErrorReasonAborted
 		g.opts.Lifecycle.Log(lifecycle.Event{Err: err}, lifecycle.Refused)
 	}
-	_, _ = g.session.Start(ctx, fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason})
+	_, _ = g.session.Start(ctx, fetch.CommandFailRequest, fetch.FailRequestParams{
+		RequestID: e.RequestID, ErrorReason: reason,
+	})
 }
 
 // concerns reports whether a request is the main frame's document or one of those that Fetch checks.
@@ -325,11 +327,14 @@ func (g *Guard) Fetch(ctx context.Context, url string) (mark string, end func(),
 		g.mu.Unlock()
 		if last {
 			_, _ = g.session.Start(context.WithoutCancel(ctx), fetch.CommandEnable, g.patterns())
-			_, _ = g.opts.Session.Start(context.WithoutCancel(ctx), network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{})
+			_, _ = g.opts.Session.Start(context.WithoutCancel(ctx), network.CommandSetBypassServiceWorker,
+				network.SetBypassServiceWorkerParams{})
 		}
 	}
 	// A service worker would send the request itself, and the guard would not see it.
-	if err := g.opts.Session.Call(ctx, network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true}, nil); err != nil {
+	if err := g.opts.Session.Call(ctx, network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{
+		Bypass: true,
+	}, nil); err != nil {
 		end()
 		return "", nil, err
 	}

@@ -141,7 +141,8 @@ var pastTypes = map[string]string{
 // pastMethods are the methods of requests whose method script cannot choose. A document
 // that was requested with a form's POST cannot be distinguished.
 var pastMethods = map[string]string{
-	"document": "GET", "script": "GET", "stylesheet": "GET", "image": "GET", "font": "GET", "media": "GET", "manifest": "GET",
+	"document": "GET", "script": "GET", "stylesheet": "GET", "image": "GET", "font": "GET", "media": "GET",
+	"manifest":  "GET",
 	"texttrack": "GET", "ping": "POST",
 }
 
@@ -153,8 +154,9 @@ func (t Past) requests(session *cdp.Session) []*entry {
 		}
 		r := Request{
 			URL: e.Name, Type: e.Initiator, Status: e.Status, MIMEType: e.Type, Size: e.Size,
-			Started: time.UnixMicro(int64(e.Start * 1000)), Duration: time.Duration(e.Duration * float64(time.Millisecond)),
-			Done: e.Done, Past: true, Navigation: e.Initiator == "navigation",
+			Started:  time.UnixMicro(int64(e.Start * 1000)),
+			Duration: time.Duration(e.Duration * float64(time.Millisecond)),
+			Done:     e.Done, Past: true, Navigation: e.Initiator == "navigation",
 		}
 		if kind := pastTypes[r.Type]; kind != "" {
 			r.Type = kind
@@ -288,7 +290,9 @@ func (l *requestLog) renumber() {
 
 // addResponse adds a request whose first event is the response. It returns nil if the
 // request is not listed.
-func (l *requestLog) addResponse(s *cdp.Session, id network.RequestID, r *network.Response, kind network.ResourceType, at protocol.MonotonicTime) *entry {
+func (l *requestLog) addResponse(
+	s *cdp.Session, id network.RequestID, r *network.Response, kind network.ResourceType, at protocol.MonotonicTime,
+) *entry {
 	if strings.HasPrefix(r.URL, "data:") {
 		return nil
 	}
@@ -311,9 +315,10 @@ func (l *requestLog) addResponse(s *cdp.Session, id network.RequestID, r *networ
 // rereads reports whether a response belongs to a request that the browser itself made
 // for [Network.ResourceContent], of a resource that existed already. mu is held.
 func (n *Network) rereads(s *cdp.Session, r *network.Response) bool {
-	return s == n.opts.Session && n.log.reread == n.history.document+1 && slices.ContainsFunc(n.log.entries, func(e *entry) bool {
-		return e.URL == r.URL && e.Done
-	})
+	return s == n.opts.Session && n.log.reread == n.history.document+1 &&
+		slices.ContainsFunc(n.log.entries, func(e *entry) bool {
+			return e.URL == r.URL && e.Done
+		})
 }
 
 // learnType reads the type of a request of which events reported only the response:
@@ -349,7 +354,10 @@ func (l *requestLog) failedAt(s *cdp.Session, id network.RequestID, url string, 
 			return
 		}
 	}
-	l.add(&entry{Request: Request{URL: url, Type: "other", Failed: reason, Done: true, Past: true, Started: at}, id: id, session: s})
+	l.add(&entry{
+		Request: Request{URL: url, Type: "other", Failed: reason, Done: true, Past: true, Started: at}, id: id,
+		session: s,
+	})
 }
 
 // ResourceContent reads the page's content of a resource. The browser requests the
@@ -358,7 +366,9 @@ func (n *Network) ResourceContent(ctx context.Context, address string) ([]byte, 
 	n.history.mu.Lock()
 	n.log.reread = n.history.document + 1
 	n.history.mu.Unlock()
-	r, err := protocol.Call(ctx, n.opts.Session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: n.opts.Frames.Main(), URL: address})
+	r, err := protocol.Call(ctx, n.opts.Session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{
+		FrameID: n.opts.Frames.Main(), URL: address,
+	})
 	return r.Content, err
 }
 
@@ -397,7 +407,9 @@ func (n *Network) Load(ctx context.Context, address string) (Loaded, error) {
 	if last.id == "" {
 		return l, nil
 	}
-	r, err := protocol.Call(ctx, last.session, network.GetResponseBody, network.GetResponseBodyParams{RequestID: last.id})
+	r, err := protocol.Call(ctx, last.session, network.GetResponseBody, network.GetResponseBodyParams{
+		RequestID: last.id,
+	})
 	if err != nil {
 		if cdp.Refused(err) {
 			err = nil

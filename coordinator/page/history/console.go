@@ -52,7 +52,8 @@ func (c *Console) add(m Message) {
 	m.Seq = c.last
 	if n := len(c.messages); n > 0 {
 		last := &c.messages[n-1]
-		if last.Level == m.Level && last.Text == m.Text && last.URL == m.URL && last.Line == m.Line && last.Source == m.Source && last.document == m.document {
+		if last.Level == m.Level && last.Text == m.Text && last.URL == m.URL && last.Line == m.Line &&
+			last.Source == m.Source && last.document == m.document {
 			last.Count++
 			last.Seq, last.Time = m.Seq, m.Time
 			return
@@ -169,7 +170,10 @@ func (c *Console) exceptionThrown(s *cdp.Session, e *runtime.EventExceptionThrow
 
 func (c *Console) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
 	entry := e.Entry
-	m := Message{Level: string(entry.Level), Text: entry.Text, Source: string(entry.Source), URL: entry.URL, Time: timeOf(entry.Timestamp)}
+	m := Message{
+		Level: string(entry.Level), Text: entry.Text, Source: string(entry.Source), URL: entry.URL,
+		Time: timeOf(entry.Timestamp),
+	}
 	if m.Level == string(log.EntryLevelVerbose) {
 		m.Level = "debug"
 	}
@@ -182,7 +186,8 @@ func (c *Console) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
 
 // repeats reports whether a message is one that an earlier document has logged.
 func (m *Message) repeats(kept Message) bool {
-	return m.document != kept.document && !m.Time.After(kept.Time) && m.Text == kept.Text && m.Source == kept.Source && m.URL == kept.URL && m.Line == kept.Line && m.Level == kept.Level
+	return m.document != kept.document && !m.Time.After(kept.Time) && m.Text == kept.Text &&
+		m.Source == kept.Source && m.URL == kept.URL && m.Line == kept.Line && m.Level == kept.Level
 }
 
 func (m *Message) locate(stack *runtime.StackTrace) {

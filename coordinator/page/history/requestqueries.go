@@ -48,7 +48,8 @@ func (n *Network) Begun(after int64) []Request {
 		if e.Seq <= after {
 			break
 		}
-		if (e.Type == "fetch" || e.Type == "xhr" || e.Type == "document" && !e.Navigation) && !e.Done && e.session.Err() == nil {
+		if (e.Type == "fetch" || e.Type == "xhr" || e.Type == "document" && !e.Navigation) && !e.Done &&
+			e.session.Err() == nil {
 			open = append(open, e.Request)
 		}
 	}
@@ -69,7 +70,9 @@ func (n *Network) Awaited() []string {
 // Pending reports whether a response is awaited that comes within that time, as far as can be
 // told: none that has taken longer already, or whose address has before.
 func (n *Network) Pending(within time.Duration) bool {
-	open := slices.DeleteFunc(n.Begun(0), func(r Request) bool { return streamTypes[r.MIMEType] || time.Since(r.Started) > within })
+	open := slices.DeleteFunc(n.Begun(0), func(r Request) bool {
+		return streamTypes[r.MIMEType] || time.Since(r.Started) > within
+	})
 	n.history.mu.Lock()
 	defer n.history.mu.Unlock()
 	return slices.ContainsFunc(open, func(r Request) bool {

@@ -62,14 +62,18 @@ const (
 
 // Enable makes a session report its requests, without waiting for the response.
 func Enable(ctx context.Context, s *cdp.Session) error {
-	_, err := s.Start(ctx, network.CommandEnable, network.EnableParams{MaxTotalBufferSize: new(int64(maxBodies)), MaxResourceBufferSize: new(int64(maxBody))})
+	_, err := s.Start(ctx, network.CommandEnable, network.EnableParams{
+		MaxTotalBufferSize: new(int64(maxBodies)), MaxResourceBufferSize: new(int64(maxBody)),
+	})
 	return err
 }
 
 // KeepBodies makes the bodies of a session outlive their document. Older browsers
 // refuse it. It does not wait for the response.
 func KeepBodies(ctx context.Context, s *cdp.Session) error {
-	_, err := s.Start(ctx, network.CommandConfigureDurableMessages, network.ConfigureDurableMessagesParams{MaxTotalBufferSize: new(int64(maxBodies)), MaxResourceBufferSize: new(int64(maxBody))})
+	_, err := s.Start(ctx, network.CommandConfigureDurableMessages, network.ConfigureDurableMessagesParams{
+		MaxTotalBufferSize: new(int64(maxBodies)), MaxResourceBufferSize: new(int64(maxBody)),
+	})
 	return err
 }
 
@@ -213,7 +217,9 @@ func (n *Network) Request(ctx context.Context, seq int64) (RequestDetails, error
 	}
 	sent, received := found.headers()
 	d := RequestDetails{Request: found.Request, RequestHeaders: headerText(sent), ResponseHeaders: headerText(received)}
-	err := n.opts.Run(ctx, "reading a request", 0, func(ctx context.Context) error { return n.readBodies(ctx, &found, &d) })
+	err := n.opts.Run(ctx, "reading a request", 0, func(ctx context.Context) error {
+		return n.readBodies(ctx, &found, &d)
+	})
 	return d, err
 }
 
@@ -225,7 +231,9 @@ func (n *Network) readBodies(ctx context.Context, found *entry, d *RequestDetail
 		return nil
 	}
 	if found.hasBody {
-		r, err := protocol.Call(ctx, found.session, network.GetRequestPostData, network.GetRequestPostDataParams{RequestID: found.id})
+		r, err := protocol.Call(ctx, found.session, network.GetRequestPostData, network.GetRequestPostDataParams{
+			RequestID: found.id,
+		})
 		if err != nil && !cdp.Refused(err) {
 			return err
 		}
@@ -253,7 +261,9 @@ func (n *Network) readBodies(ctx context.Context, found *entry, d *RequestDetail
 		return nil
 	}
 	if found.id != "" {
-		r, err := protocol.Call(ctx, found.session, network.GetResponseBody, network.GetResponseBodyParams{RequestID: found.id})
+		r, err := protocol.Call(ctx, found.session, network.GetResponseBody, network.GetResponseBodyParams{
+			RequestID: found.id,
+		})
 		switch {
 		case cdp.Refused(err):
 			d.BodyNote = "the browser no longer has a body for it"
@@ -310,8 +320,9 @@ func (n *Network) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent)
 			Method: e.Request.Method, URL: e.Request.URL, Type: strings.ToLower(string(e.Type)),
 			Started: time.UnixMicro(int64(e.WallTime.Float64() * 1e6)),
 		},
-		id: e.RequestID, session: s, began: e.Timestamp, requestHeaders: e.Request.Headers, hasBody: e.Request.HasPostData,
-		raw: n.raw.get(key), hop: hop,
+		id: e.RequestID, session: s, began: e.Timestamp, requestHeaders: e.Request.Headers,
+		hasBody: e.Request.HasPostData,
+		raw:     n.raw.get(key), hop: hop,
 	}
 	size := 0
 	for _, part := range e.Request.PostDataEntries {
@@ -394,7 +405,8 @@ const startTimeout = time.Second
 func (n *Network) keepWorkersBodies(s *cdp.Session) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	if _, err := s.Start(ctx, network.CommandConfigureDurableMessages, network.ConfigureDurableMessagesParams{}); err != nil {
+	if _, err := s.Start(ctx, network.CommandConfigureDurableMessages,
+		network.ConfigureDurableMessagesParams{}); err != nil {
 		n.opts.Logger.Debug("history: a session ended before its bodies were kept", "err", err)
 	}
 }

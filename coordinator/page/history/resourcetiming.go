@@ -44,7 +44,8 @@ var pastScript = `(() => {
 			for (const kind of kinds) for (const e of clock.getEntriesByType(kind)) {
 				const start = kind === "navigation" ? e.fetchStart : e.startTime;
 				entries.push({
-					name: e.name.split("#")[0], initiator: e.initiatorType, status: e.responseStatus, type: e.contentType,
+					name: e.name.split("#")[0], initiator: e.initiatorType, status: e.responseStatus,
+					type: e.contentType,
 					size: Math.round(e.transferSize), start: clock.timeOrigin + start,
 					duration: Math.max(e.responseEnd - start, 0), done: e.responseEnd > 0 || kind === "resource",
 				});

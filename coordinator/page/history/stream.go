@@ -47,7 +47,9 @@ func (b *stream) note() string {
 func (n *Network) streamBody(s *cdp.Session, e *entry) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	if _, err := s.Start(ctx, network.CommandStreamResourceContent, network.StreamResourceContentParams{RequestID: e.id}); err != nil {
+	if _, err := s.Start(ctx, network.CommandStreamResourceContent, network.StreamResourceContentParams{
+		RequestID: e.id,
+	}); err != nil {
 		n.opts.Logger.Debug("history: a session ended before a response was streamed", "err", err)
 	}
 }

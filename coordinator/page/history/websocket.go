@@ -15,8 +15,10 @@ const webSocketType = "websocket"
 
 func (n *Network) socketCreated(s *cdp.Session, e *network.EventWebSocketCreated) {
 	sent := &entry{
-		Request: Request{Method: "GET", URL: e.URL, Type: webSocketType, MIMEType: webSocketType, Size: -1, Started: time.Now()},
-		id:      e.RequestID, session: s,
+		Request: Request{
+			Method: "GET", URL: e.URL, Type: webSocketType, MIMEType: webSocketType, Size: -1, Started: time.Now(),
+		},
+		id: e.RequestID, session: s,
 	}
 	n.log.add(sent)
 	n.log.open[keyOf(s, e.RequestID)] = sent

@@ -73,7 +73,9 @@ func (i *Input) Receives(ctx context.Context) bool {
 			return true
 		}
 		for _, x := range []float64{x + 1, x} { // a movement to the same position has no effect
-			move := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y, Button: at.button, Buttons: at.buttons}
+			move := input.DispatchMouseEventParams{
+				Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y, Button: at.button, Buttons: at.buttons,
+			}
 			if at.buttons == 0 {
 				move.Button = ""
 			}

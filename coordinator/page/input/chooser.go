@@ -85,7 +85,8 @@ func (c *Choosers) Discard() {
 func (c *Choosers) Hold(ctx context.Context, on bool) {
 	for _, s := range c.frames.Sessions() {
 		// A frame that has gone opens no chooser.
-		_, _ = s.Start(context.WithoutCancel(ctx), cdppage.CommandSetInterceptFileChooserDialog, cdppage.SetInterceptFileChooserDialogParams{Enabled: on})
+		_, _ = s.Start(context.WithoutCancel(ctx), cdppage.CommandSetInterceptFileChooserDialog,
+			cdppage.SetInterceptFileChooserDialogParams{Enabled: on})
 	}
 }
 
@@ -107,7 +108,7 @@ func (i *Input) upload(ctx context.Context, target string, files []string, out *
 	if target == "" {
 		is, err := i.Choosers.Identify(ctx)
 		if err == nil {
-			_, err = out.acts(On{Identity: is})
+			_, err = out.note(Element{Identity: is})
 		}
 		if err != nil {
 			return err
@@ -130,7 +131,7 @@ func (i *Input) upload(ctx context.Context, target string, files []string, out *
 		return i.clickForChooser(ctx, target, files, out)
 	}
 	e.Is = is.Is
-	if _, err := out.acts(on(e)); err != nil {
+	if _, err := out.note(elementOf(e)); err != nil {
 		return err
 	}
 	if is.Disabled {
@@ -159,7 +160,7 @@ func (i *Input) clickForChooser(ctx context.Context, target string, files []stri
 		return err
 	}
 	defer func() { s.Release(ctx) }()
-	if _, err := out.acts(on(s.Element)); err != nil {
+	if _, err := out.note(elementOf(s.Element)); err != nil {
 		return err
 	}
 	i.Choosers.Discard()
@@ -173,7 +174,7 @@ func (i *Input) clickForChooser(ctx context.Context, target string, files []stri
 	if !opened() {
 		return &frame.TargetError{Target: target, Reason: "is no file input, and a click on it opens no file chooser"}
 	}
-	out.Clicked = true
+	out.OpenedChooser = true
 	return i.answerChooser(ctx, target, files)
 }
 

@@ -35,12 +35,14 @@ func (i *Input) Click(target string, opts ClickOptions) Action {
 	if opts.Double {
 		count = 2
 	}
-	return i.on("clicking "+target, target, purpose{"click", opts.At}, opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
+	return i.act("clicking "+target, target, purpose{
+		"click", opts.At,
+	}, opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
 		before := i.opts.Lifecycle.Seq()
 		err := i.keyboard.holding(ctx, modifiers, func() error {
 			return i.clickSpot(ctx, s, button, mask, count, modifiers, cmp.Or(opts.Timeout, i.opts.ActionTimeout))
 		})
-		out.Unmet = s.unmet
+		out.Invalid = s.unmet
 		if err == nil && s.downloads {
 			// The event of the download, or of the navigation if the server does not serve one.
 			_ = i.opts.Lifecycle.AwaitFor(ctx, downloadTimeout, func() bool {
@@ -59,12 +61,15 @@ const downloadTimeout = time.Second
 
 // opensWindow reports whether a click on a link requests another tab or window.
 func opensWindow(button input.MouseButton, modifiers int64) bool {
-	return button == input.MouseButtonMiddle || button == input.MouseButtonLeft && modifiers&(controlKey|metaKey|shiftKey) != 0
+	return button == input.MouseButtonMiddle || button == input.MouseButtonLeft &&
+		modifiers&(controlKey|metaKey|shiftKey) != 0
 }
 
 // clickSpot clicks until the click hits the element. An overlay that appears at the last
 // moment gets no event; clickSpot then waits for the element again.
-func (i *Input) clickSpot(ctx context.Context, s *spot, button input.MouseButton, mask int64, count int, modifiers int64, wait time.Duration) error {
+func (i *Input) clickSpot(
+	ctx context.Context, s *spot, button input.MouseButton, mask int64, count int, modifiers int64, wait time.Duration,
+) error {
 	for end := time.Now().Add(wait); ; {
 		if err := i.mouse.send(ctx, s.x, s.y, modifiers, clicks(button, mask, count)); err != nil {
 			return err
@@ -75,7 +80,9 @@ func (i *Input) clickSpot(ctx context.Context, s *spot, button input.MouseButton
 			Download bool
 			Is       frame.Identity // as it was when the click arrived
 		}
-		err := i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "clicked", nil, &r) })
+		err := i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error {
+			return s.Call(ctx, "clicked", nil, &r)
+		})
 		if err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -157,7 +164,9 @@ func (i *Input) Hover(target string, opts HoverOptions) Action {
 		return i.wheel(ctx, at, x, y, opts.DX, opts.DY)
 	}
 	if target != "" {
-		return i.on("hovering over "+target, target, purpose{"hover", opts.At}, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+		return i.act("hovering over "+target, target, purpose{
+			"hover", opts.At,
+		}, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
 			i.sent.Add(1)
 			if err := i.prove(ctx, s, i.opts.ActionTimeout); err != nil {
 				return err

@@ -51,8 +51,8 @@ func TestClickAtAPosition(t *testing.T) {
 		pagetest.Evaluate(t, p, "void (hits = [])")
 		change := pagetest.Act(t, p, p.Input().Click(test.target, test.opts))
 		pagetest.Expect(t, p, "hits.join('; ')", strconv.Quote(test.want))
-		if test.want == "zoom" && change.On[0].String() != `button "Zoom"` {
-			t.Errorf("the button at the position is named %+v", change.On)
+		if test.want == "zoom" && change.Elements[0].String() != `button "Zoom"` {
+			t.Errorf("the button at the position is named %+v", change.Elements)
 		}
 	}
 	soon := input.ClickOptions{Timeout: 200 * time.Millisecond}
@@ -369,8 +369,8 @@ func TestControlsInAControl(t *testing.T) {
 		}
 		change := pagetest.Act(t, p, p.Input().Click(test.target, input.ClickOptions{}))
 		pagetest.Expect(t, p, "hits.splice(0).join()", strconv.Quote(test.want))
-		if test.target == src && (change.On[0].Self != "" || before.String() != change.On[0].String()) {
-			t.Errorf("before: %+v; then: %+v", before, change.On)
+		if test.target == src && (change.Elements[0].Self != "" || before.String() != change.Elements[0].String()) {
+			t.Errorf("before: %+v; then: %+v", before, change.Elements)
 		}
 	}
 	pagetest.Fails[*frame.TargetError](t, p, p.Input().Click("#full", input.ClickOptions{}), `<li> "whole" in it takes the click`)

@@ -21,55 +21,60 @@ func (i *Input) Drag(from, to string) Action { return i.DragTo(from, nil, to, ni
 // DragTo is Drag from a position in the first target to one in the other, see Aim.
 func (i *Input) DragTo(from string, startAt *frame.Point, to string, endAt *frame.Point) Action {
 	wait := i.opts.ActionTimeout
-	return Action{Doing: "dragging " + from + " to " + to, Waits: 2 * wait, Arrives: true, Do: func(ctx context.Context, out *Outcome) error {
-		start, end, err := i.dragSpots(ctx, from, startAt, to, endAt, wait)
-		if err != nil {
-			return err
-		}
-		defer func() { start.Release(ctx) }()
-		defer end.Release(ctx)
-		for _, s := range []*spot{start, end} {
-			if _, err := out.acts(on(s.Element)); err != nil {
-				return err
-			}
-		}
-		for tries := 1; ; tries++ {
-			x, y := end.x, end.y
-			if math.Hypot(x-start.x, y-start.y) < dragAtLeast { // the page has scrolled the second target to the first one's place
-				x, y = start.x, start.y+dragAtLeast
-			}
-			missed, err := i.dragTo(ctx, start, x, y, out, func() (*frame.Element, float64, float64, error) {
-				at, err := i.opts.Frames.Place(ctx, end.Element, "nearest")
-				if endAt != nil {
-					return end.Element, at.X + endAt.X, at.Y + endAt.Y, err
-				}
-				return end.Element, at.X + at.Width/2, at.Y + at.Height/2, err
-			})
-			if err != nil || missed == "" {
-				return err
-			}
-			if tries == 2 {
-				return start.coveredBy(missed, wait)
-			}
-			// The target moves, or something covered it when the mouse moved. The page has got no
-			// event of the button yet.
-			again, err := i.ready(ctx, from, purpose{"click", startAt}, wait, false)
+	return Action{Doing: "dragging " + from + " to " + to, Waits: 2 * wait, Arrives: true,
+		Do: func(ctx context.Context, out *Outcome) error {
+			start, end, err := i.dragSpots(ctx, from, startAt, to, endAt, wait)
 			if err != nil {
 				return err
 			}
-			start.become(ctx, again)
-		}
-	}}
+			defer func() { start.Release(ctx) }()
+			defer end.Release(ctx)
+			for _, s := range []*spot{start, end} {
+				if _, err := out.note(elementOf(s.Element)); err != nil {
+					return err
+				}
+			}
+			for tries := 1; ; tries++ {
+				x, y := end.x, end.y
+				// the page has scrolled the second target to the first one's place
+				if math.Hypot(x-start.x, y-start.y) < dragAtLeast {
+					x, y = start.x, start.y+dragAtLeast
+				}
+				missed, err := i.dragTo(ctx, start, x, y, out, func() (*frame.Element, float64, float64, error) {
+					at, err := i.opts.Frames.Place(ctx, end.Element, "nearest")
+					if endAt != nil {
+						return end.Element, at.X + endAt.X, at.Y + endAt.Y, err
+					}
+					return end.Element, at.X + at.Width/2, at.Y + at.Height/2, err
+				})
+				if err != nil || missed == "" {
+					return err
+				}
+				if tries == 2 {
+					return start.coveredBy(missed, wait)
+				}
+				// The target moves, or something covered it when the mouse moved. The page has got no
+				// event of the button yet.
+				again, err := i.ready(ctx, from, purpose{"click", startAt}, wait, false)
+				if err != nil {
+					return err
+				}
+				start.become(ctx, again)
+			}
+		}}
 }
 
 // DragBy drags a target by a distance, in CSS pixels; at is as in Aim.
 func (i *Input) DragBy(from string, at *frame.Point, by frame.Point) Action {
 	press := purpose{"click", at}
-	return i.on("dragging "+from, from, press, 0, func(ctx context.Context, s *spot, out *Outcome) error {
+	return i.act("dragging "+from, from, press, 0, func(ctx context.Context, s *spot, out *Outcome) error {
 		for tries := 1; ; tries++ {
 			x, y := s.x+by.X, s.y+by.Y
 			if x < 0 || y < 0 {
-				return &frame.TargetError{Target: from, Reason: fmt.Sprintf("cannot be dragged to %.0f, %.0f: that is outside of the viewport", x, y)}
+				return &frame.TargetError{
+					Target: from,
+					Reason: fmt.Sprintf("cannot be dragged to %.0f, %.0f: that is outside of the viewport", x, y),
+				}
 			}
 			missed, err := i.dragToPoint(ctx, s, x, y, out)
 			if err != nil || missed == "" {
@@ -109,7 +114,9 @@ func (i *Input) dragToPoint(ctx context.Context, start *spot, x, y float64, out 
 // dragSpots finds both targets of a drag, both in view if possible. It waits for no
 // frame: the press of the button shows whether the first target moves, and the release
 // finds the second one's current place.
-func (i *Input) dragSpots(ctx context.Context, from string, startAt *frame.Point, to string, endAt *frame.Point, wait time.Duration) (start, end *spot, err error) {
+func (i *Input) dragSpots(
+	ctx context.Context, from string, startAt *frame.Point, to string, endAt *frame.Point, wait time.Duration,
+) (start, end *spot, err error) {
 	toClick, toDrop := purpose{"click", startAt}, purpose{"drop", endAt}
 	end, err = i.ready(ctx, to, toDrop, wait, true)
 	if err != nil {
@@ -147,14 +154,20 @@ const dragAtLeast = 30
 // dragTo drags towards a point and releases the button at the target's place at that
 // time. missed is the element that the button was pressed on if it was not the start;
 // the page gets no event then. onto is the target's element, nil if there is none.
-func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, out *Outcome, target func() (onto *frame.Element, x, y float64, err error)) (missed string, err error) {
+func (i *Input) dragTo(
+	ctx context.Context, start *spot, x, y float64, out *Outcome,
+	target func() (onto *frame.Element, x, y float64, err error),
+) (missed string, err error) {
 	const button = input.MouseButtonLeft
 	move := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: button, Buttons: 1}
-	release := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: button, ClickCount: 1}
+	release := input.DispatchMouseEventParams{
+		Type: input.DispatchMouseEventTypeMouseReleased, Button: button, ClickCount: 1,
+	}
 	intercepted := i.opts.Session.Listen(input.DragIntercepted.Method)
 	defer intercepted.Close()
 	defer func() {
-		_, _ = i.opts.Session.Start(context.WithoutCancel(ctx), input.CommandSetInterceptDrags, input.SetInterceptDragsParams{})
+		_, _ = i.opts.Session.Start(context.WithoutCancel(ctx), input.CommandSetInterceptDrags,
+			input.SetInterceptDragsParams{})
 	}()
 	var data *input.DragData
 	var onto *frame.Element
@@ -183,16 +196,21 @@ func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, out *Outc
 		return "", err
 	}
 	// Many boards look for the place under the pointer only when the next frame is drawn.
-	if err := i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error { return start.Call(ctx, "awaitFrame", nil, nil) }); err != nil && ctx.Err() != nil {
+	if err := i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error {
+		return start.Call(ctx, "awaitFrame", nil, nil)
+	}); err != nil && ctx.Err() != nil {
 		return "", err
 	}
 	return "", i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{release})
 }
 
 // moveAlong moves the mouse to parts of the way from the start to a point.
-func (i *Input) moveAlong(ctx context.Context, start *spot, x, y float64, move input.DispatchMouseEventParams, parts ...float64) error {
+func (i *Input) moveAlong(
+	ctx context.Context, start *spot, x, y float64, move input.DispatchMouseEventParams, parts ...float64,
+) error {
 	for _, part := range parts {
-		if err := i.mouse.send(ctx, start.x+(x-start.x)*part, start.y+(y-start.y)*part, 0, []input.DispatchMouseEventParams{move}); err != nil {
+		if err := i.mouse.send(ctx, start.x+(x-start.x)*part, start.y+(y-start.y)*part, 0,
+			[]input.DispatchMouseEventParams{move}); err != nil {
 			return err
 		}
 	}
@@ -201,14 +219,18 @@ func (i *Input) moveAlong(ctx context.Context, start *spot, x, y float64, move i
 
 // dragHalfway presses the button and begins to move. It returns the pending response to
 // whether that has started a drag.
-func (i *Input) dragHalfway(ctx context.Context, start *spot, x, y float64, move input.DispatchMouseEventParams) (began *cdp.Pending, err error) {
+func (i *Input) dragHalfway(
+	ctx context.Context, start *spot, x, y float64, move input.DispatchMouseEventParams,
+) (began *cdp.Pending, err error) {
 	// Nothing waits for this before the button is pressed: a drag begins with
 	// the movements that follow.
 	watching, err := start.Start(ctx, "watchDrag", nil)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := i.opts.Session.Start(ctx, input.CommandSetInterceptDrags, input.SetInterceptDragsParams{Enabled: true}); err != nil {
+	if _, err := i.opts.Session.Start(ctx, input.CommandSetInterceptDrags, input.SetInterceptDragsParams{
+		Enabled: true,
+	}); err != nil {
 		return nil, err
 	}
 	if err := i.mouse.send(ctx, start.x, start.y, 0, clicks(move.Button, move.Buttons, 1)[:2]); err != nil {
@@ -227,7 +249,9 @@ func (i *Input) dragHalfway(ctx context.Context, start *spot, x, y float64, move
 // dragBegan returns what the button was pressed on if that was not the start, and
 // otherwise the data of an HTML drag, if one has begun. failed is an earlier error, which
 // counts only if the start was hit.
-func (i *Input) dragBegan(ctx context.Context, start *spot, began *cdp.Pending, intercepted *cdp.Subscription, failed error) (missed string, data *input.DragData, err error) {
+func (i *Input) dragBegan(
+	ctx context.Context, start *spot, began *cdp.Pending, intercepted *cdp.Subscription, failed error,
+) (missed string, data *input.DragData, err error) {
 	var r struct {
 		Began  bool
 		Missed string

@@ -25,7 +25,7 @@ func (i *Input) Drop(target string, files []string, data map[string]string) Acti
 	for _, kind := range slices.Sorted(maps.Keys(data)) {
 		drag.Items = append(drag.Items, &input.DragDataItem{MimeType: kind, Data: data[kind]})
 	}
-	return i.on("dropping onto "+target, target, toDrop, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+	return i.act("dropping onto "+target, target, toDrop, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
 		if err := i.prove(ctx, s, i.opts.ActionTimeout); err != nil {
 			return err
 		}
@@ -35,12 +35,15 @@ func (i *Input) Drop(target string, files []string, data map[string]string) Acti
 				return err
 			}
 			if !reads {
-				return &frame.TargetError{Target: target, Reason: "is in a browser on another machine, which cannot read the files of this one. Give them to the page's file input"}
+				return &frame.TargetError{Target: target, Reason: "is in a browser on another machine, which cannot " +
+					"read the files of this one. Give them to the page's file input"}
 			}
 		}
 		accepted, err := i.dropOn(ctx, s.Element, drag, s.x, s.y, true)
 		if err == nil && !accepted {
-			err = &frame.TargetError{Target: target, Reason: "does not take what was dropped: the page did not accept the drag over it"}
+			err = &frame.TargetError{
+				Target: target, Reason: "does not take what was dropped: the page did not accept the drag over it",
+			}
 		}
 		return err
 	})
@@ -49,7 +52,9 @@ func (i *Input) Drop(target string, files []string, data map[string]string) Acti
 // dropOn drops dragged data at a point of an element, and reports whether the page accepts
 // that there. Of no element, nil, that is not known. Where neither the page nor a field takes
 // what comes from outside of the browser, it is not dropped: the browser would open it in a tab.
-func (i *Input) dropOn(ctx context.Context, e *frame.Element, data *input.DragData, x, y float64, outside bool) (accepted bool, err error) {
+func (i *Input) dropOn(
+	ctx context.Context, e *frame.Element, data *input.DragData, x, y float64, outside bool,
+) (accepted bool, err error) {
 	const enter, over, drop = input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop
 	// What the page inserts under the pointer, such as the placeholder of a list that sorts,
 	// gets its first event only when the browser sends another. A user's drag sends many.
@@ -79,7 +84,9 @@ func (i *Input) dropOn(ctx context.Context, e *frame.Element, data *input.DragDa
 	if err := i.mouse.drag(ctx, data, x, y, drop); err != nil {
 		return false, err
 	}
-	err = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error { return e.Call(ctx, "dropped", nil, &accepted) })
+	err = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error {
+		return e.Call(ctx, "dropped", nil, &accepted)
+	})
 	if err != nil && ctx.Err() == nil { // the drop has opened another document
 		return true, nil
 	}

@@ -34,7 +34,9 @@ func (i *Input) setFiles(ctx context.Context, e *frame.Element, files []string) 
 	if !reads {
 		return sendFiles(ctx, e, files)
 	}
-	_, err = protocol.Call(ctx, e.Session, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: files, ObjectID: e.Handle})
+	_, err = protocol.Call(ctx, e.Session, dom.SetFileInputFiles, dom.SetFileInputFilesParams{
+		Files: files, ObjectID: e.Handle,
+	})
 	if cdp.Refused(err) {
 		return &frame.TargetError{Target: e.Target, Reason: "takes no files: " + err.Error()}
 	}
@@ -48,13 +50,17 @@ func (i *Input) readsFiles(ctx context.Context, e *frame.Element, files []string
 	if i.sameFiles.Load() {
 		return true, nil
 	}
-	made, err := protocol.Call(ctx, e.Session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{FunctionDeclaration: frame.Call("newFileInput"), ObjectID: e.Handle})
+	made, err := protocol.Call(ctx, e.Session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+		FunctionDeclaration: frame.Call("newFileInput"), ObjectID: e.Handle,
+	})
 	if err != nil {
 		return false, err
 	}
 	unseen := &frame.Element{Target: e.Target, Session: e.Session, Handle: made.Result.ObjectID}
 	defer unseen.Release(ctx)
-	_, err = protocol.Call(ctx, e.Session, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: files, ObjectID: unseen.Handle})
+	_, err = protocol.Call(ctx, e.Session, dom.SetFileInputFiles, dom.SetFileInputFilesParams{
+		Files: files, ObjectID: unseen.Handle,
+	})
 	if cdp.Refused(err) {
 		return true, nil // and refuses it for the target too
 	}
@@ -95,7 +101,8 @@ func sendFiles(ctx context.Context, e *frame.Element, files []string) error {
 			return err
 		}
 		if rest -= info.Size(); !info.Mode().IsRegular() || rest < 0 {
-			return &frame.TargetError{Target: e.Target, Reason: fmt.Sprintf("is in a browser on another machine, which gets files of together %d MB, and no folders", maxSent>>20)}
+			return &frame.TargetError{Target: e.Target, Reason: fmt.Sprintf("is in a browser on another machine, "+
+				"which gets files of together %d MB, and no folders", maxSent>>20)}
 		}
 		contents, err := os.ReadFile(file)
 		if err != nil {

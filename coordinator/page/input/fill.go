@@ -27,75 +27,78 @@ type TypeOptions struct {
 
 // Type replaces the text of a target. Slowly appends to it, key by key.
 func (i *Input) Type(target, text string, opts TypeOptions) Action {
-	a := i.on("typing into "+target, target, toType, opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
-		err := i.fill(ctx, s, text, opts.Slowly)
-		out.ToEnd = s.toEnd
-		if err == nil {
-			out.Held = i.held(ctx, s, text, opts.Slowly, opts.Secret)()
-		}
-		if !opts.Submit {
-			return err
-		}
-		if err != nil {
-			return midway(err, "the text is typed, and Enter was not pressed")
-		}
-		if err := i.keyboard.press(ctx, "Enter"); err != nil {
-			return err
-		}
-		// The call fails without harm if the typing has opened another document.
-		_ = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "unmet", nil, &out.Unmet) })
-		return nil
-	})
+	a := i.act("typing into "+target, target, toType, opts.Timeout,
+		func(ctx context.Context, s *spot, out *Outcome) error {
+			err := i.fill(ctx, s, text, opts.Slowly)
+			out.CaretAtEnd = s.toEnd
+			if err == nil {
+				out.Values = i.readValue(ctx, s, text, opts.Slowly, opts.Secret)()
+			}
+			if !opts.Submit {
+				return err
+			}
+			if err != nil {
+				return midway(err, "the text is typed, and Enter was not pressed")
+			}
+			if err := i.keyboard.press(ctx, "Enter"); err != nil {
+				return err
+			}
+			// The call fails without harm if the typing has opened another document.
+			_ = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error {
+				return s.Call(ctx, "unmet", nil, &out.Invalid)
+			})
+			return nil
+		})
 	a.Check = func(ctx context.Context, out *Outcome) {
-		if len(out.Held) == 0 {
+		if len(out.Values) == 0 {
 			return // a field that the page empties after it has read it, as that of a chat, is no surprise
 		}
 		if opts.Secret {
-			out.Passed = out.Held
+			out.PastValues = out.Values
 		}
-		out.Held = i.heldNow(ctx, out.Held[0], text, opts)
+		out.Values = i.valueNow(ctx, out.Values[0], text, opts)
 	}
 	return a
 }
 
-// heldNow is what a field that had another value than the typed text has when the page has
-// settled, since the page may have formatted it or drawn it anew meanwhile.
-func (i *Input) heldNow(ctx context.Context, was Held, text string, opts TypeOptions) []Held {
+// valueNow is what a field that had another value than the typed text has when the page has
+// settled, since the page may have formatted it or redrawn it meanwhile.
+func (i *Input) valueNow(ctx context.Context, was FieldValue, text string, opts TypeOptions) []FieldValue {
 	e, err := i.opts.Frames.Find(ctx, was.Target)
 	if err != nil {
-		return []Held{was}
+		return []FieldValue{was}
 	}
 	defer e.Release(ctx)
 	var value *string
 	err = e.Call(ctx, "held", map[string]any{"text": text, "slowly": opts.Slowly, "plain": opts.Secret}, &value)
 	if err != nil || value != nil && *value == "" && was.Value != "" {
-		return []Held{was}
+		return []FieldValue{was}
 	}
-	return heldOf(was.Target, value, opts.Secret)
+	return valueOf(was.Target, value, opts.Secret)
 }
 
-// held reads the field's value. The function that it returns waits for the value, and returns
+// readValue reads the field's value. The function that it returns waits for the value, and returns
 // it if it differs from the typed text: nil if it matches, or can no longer be read.
-func (i *Input) held(ctx context.Context, s *spot, text string, slowly, secret bool) func() []Held {
+func (i *Input) readValue(ctx context.Context, s *spot, text string, slowly, secret bool) func() []FieldValue {
 	e := s.Element
 	pending, err := e.Start(ctx, "held", map[string]any{"text": text, "slowly": slowly, "plain": secret})
-	return func() []Held {
+	return func() []FieldValue {
 		var value *string
 		if err != nil || e.Outcome(ctx, pending, &value) != nil {
 			return nil
 		}
-		return heldOf(e.Target, value, secret)
+		return valueOf(e.Target, value, secret)
 	}
 }
 
-func heldOf(target string, value *string, secret bool) []Held {
+func valueOf(target string, value *string, secret bool) []FieldValue {
 	switch {
 	case value == nil:
 		return nil
 	case secret:
-		return []Held{{Target: target, Value: strings.Repeat("•", utf8.RuneCountInString(*value)), Plain: *value}}
+		return []FieldValue{{Target: target, Value: strings.Repeat("•", utf8.RuneCountInString(*value)), Plain: *value}}
 	}
-	return []Held{{Target: target, Value: *value}}
+	return []FieldValue{{Target: target, Value: *value}}
 }
 
 func (i *Input) fill(ctx context.Context, s *spot, text string, slowly bool) error {
@@ -141,9 +144,11 @@ func (i *Input) TypeAtFocus(text string, opts TypeOptions) Action {
 			return err
 		case opts.Slowly || focus.Text:
 		case focus.Role == "":
-			return errors.New("nothing has the focus: give a target, or click a field first. With slowly the page gets the keys anyway")
+			return errors.New("nothing has the focus: give a target, or click a field first. With slowly the page " +
+				"gets the keys anyway")
 		default:
-			return fmt.Errorf("%s has the focus, which takes no text: give a target, or click a field first. With slowly the page gets the keys anyway", focus.Identity)
+			return fmt.Errorf("%s has the focus, which takes no text: give a target, or click a field first. With "+
+				"slowly the page gets the keys anyway", focus.Identity)
 		}
 		err = i.typeText(ctx, text, opts.Slowly)
 		if err == nil && opts.Submit {
@@ -159,13 +164,13 @@ func (i *Input) SelectOption(target string, values ...string) Action {
 	if len(values) == 0 {
 		return Action{Err: errors.New("no option to select was given")}
 	}
-	a := i.on("selecting in "+target, target, toSelect, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+	a := i.act("selecting in "+target, target, toSelect, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
 		return i.choose(ctx, s, values)
 	})
 	a.Check = func(ctx context.Context, out *Outcome) {
-		is := out.On[0]
+		is := out.Elements[0]
 		is.Filled = toSelect.kind
-		i.check(ctx, []Field{{Target: target, Values: values}}, []On{is}, out)
+		i.check(ctx, []Field{{Target: target, Values: values}}, []Element{is}, out)
 	}
 	return a
 }
@@ -218,7 +223,7 @@ func (f Field) options() []string {
 }
 
 // FillForm fills several fields in the given order. It stops at the first that it cannot
-// fill and reports which. A field that the page changes again is in Held.
+// fill and reports which. A field that the page changes again is in Values.
 func (i *Input) FillForm(fields []Field) Action {
 	wait := i.opts.ActionTimeout
 	do := func(ctx context.Context, out *Outcome) error {
@@ -232,7 +237,7 @@ func (i *Input) FillForm(fields []Field) Action {
 			sent := i.sent.Load()
 			holds, err := i.fillField(ctx, f, wait, out)
 			if holds != nil {
-				typed = append(typed, func() { out.types(f, holds()) })
+				typed = append(typed, func() { out.addValue(f, holds()) })
 			}
 			filled := n
 			if i.sent.Load() > sent {
@@ -242,67 +247,68 @@ func (i *Input) FillForm(fields []Field) Action {
 				err = midway(err, "%d of %d fields are filled", filled, len(fields))
 			}
 			if err != nil {
-				return &FieldError{Filled: out.On[:n], Field: f, Of: len(fields), Err: err}
+				return &FieldError{Filled: out.Elements[:n], Field: f, Of: len(fields), Err: err}
 			}
 			for m, earlier := range fields[:n] { // which the page formats perhaps when it is left
 				if !earlier.Secret {
 					continue
 				}
-				if h, err := i.kept(ctx, earlier, out.On[m]); err == nil && h != nil {
-					out.Passed = append(out.Passed, *h)
+				if h, err := i.fieldNow(ctx, earlier, out.Elements[m]); err == nil && h != nil {
+					out.PastValues = append(out.PastValues, *h)
 				}
 			}
 		}
 		return nil
 	}
-	return Action{Doing: "filling the form", Waits: time.Duration(len(fields)) * wait, Do: do, Check: func(ctx context.Context, out *Outcome) {
-		i.check(ctx, fields, out.On, out)
-	}}
+	return Action{Doing: "filling the form", Waits: time.Duration(len(fields)) * wait, Do: do,
+		Check: func(ctx context.Context, out *Outcome) {
+			i.check(ctx, fields, out.Elements, out)
+		}}
 }
 
 // check corrects what is known of the values of fields, which it reads all at once. on says
 // how each was filled. Nothing is known of a field that cannot be read. Of a field that was
 // filled twice, the last value counts.
-func (i *Input) check(ctx context.Context, fields []Field, on []On, out *Outcome) {
-	now, errs := make([]*Held, len(fields)), make([]error, len(fields))
+func (i *Input) check(ctx context.Context, fields []Field, on []Element, out *Outcome) {
+	now, errs := make([]*FieldValue, len(fields)), make([]error, len(fields))
 	again := func(n int) bool {
 		return slices.ContainsFunc(fields[n+1:], func(later Field) bool { return later.Target == fields[n].Target })
 	}
 	var reading sync.WaitGroup
 	for n, f := range fields {
 		if !again(n) {
-			reading.Go(func() { now[n], errs[n] = i.kept(ctx, f, on[n]) })
+			reading.Go(func() { now[n], errs[n] = i.fieldNow(ctx, f, on[n]) })
 		}
 	}
 	reading.Wait()
 	for n, f := range fields {
 		if !again(n) && errs[n] == nil {
-			out.holds(f, now[n])
+			out.correct(f, now[n])
 		}
 	}
 }
 
-// holds corrects what is known of the value of a field. now is nil if it still is what it was
+// correct corrects what is known of the value of a field. now is nil if it still is what it was
 // set to.
-func (out *Outcome) holds(f Field, now *Held) {
-	at := slices.IndexFunc(out.Held, func(h Held) bool { return h.Target == f.Target })
+func (out *Outcome) correct(f Field, now *FieldValue) {
+	at := slices.IndexFunc(out.Values, func(h FieldValue) bool { return h.Target == f.Target })
 	if at >= 0 {
-		was := out.Held[at]
+		was := out.Values[at]
 		if now != nil && now.Value == was.Value && now.Plain == was.Plain {
 			return
 		}
 		if f.Secret {
-			out.Passed = append(out.Passed, was)
+			out.PastValues = append(out.PastValues, was)
 		}
-		out.Held = slices.Delete(out.Held, at, at+1)
+		out.Values = slices.Delete(out.Values, at, at+1)
 	}
 	if now != nil {
-		out.Held = append(out.Held, *now)
+		out.Values = append(out.Values, *now)
 	}
 }
 
-// kept is what a filled field has become; nil if it still is what it was set to.
-func (i *Input) kept(ctx context.Context, f Field, on On) (h *Held, err error) {
+// fieldNow is what a filled field has become; nil if it still is what it was set to.
+func (i *Input) fieldNow(ctx context.Context, f Field, on Element) (h *FieldValue, err error) {
 	text := f.Value
 	if on.Filled == "click" {
 		state, _ := Ticked(f.Value, on.Name)
@@ -314,7 +320,9 @@ func (i *Input) kept(ctx context.Context, f Field, on On) (h *Held, err error) {
 	}
 	read := func(ctx context.Context, e *frame.Element) error {
 		r = nil
-		err := e.Call(ctx, "kept", map[string]any{"filled": on.Filled, "text": text, "options": f.options(), "plain": f.Secret}, &r)
+		err := e.Call(ctx, "kept", map[string]any{
+			"filled": on.Filled, "text": text, "options": f.options(), "plain": f.Secret,
+		}, &r)
 		if err == nil && r != nil && r.Gone {
 			err = i.opts.Frames.Removed(ctx, e)
 		}
@@ -333,7 +341,7 @@ func (i *Input) kept(ctx context.Context, f Field, on On) (h *Held, err error) {
 		if err == nil || !frame.Vanished(err) {
 			return err
 		}
-		// The page has drawn the field anew: a selector finds the new one, a ref's error has its ref.
+		// The page has redrawn the field: a selector finds the new one, a ref's error has its ref.
 		var stale *frame.StaleRefError
 		if !errors.As(err, &stale) || stale.Now == "" {
 			err = find(ctx, f.Target)
@@ -345,11 +353,11 @@ func (i *Input) kept(ctx context.Context, f Field, on On) (h *Held, err error) {
 	})
 	switch {
 	case errors.As(err, new(*frame.StaleRefError)), frame.NoMatch(err):
-		return &Held{Target: f.Target, Now: "is no longer in the page"}, nil
+		return &FieldValue{Target: f.Target, Now: "is no longer in the page"}, nil
 	case err != nil || r == nil:
 		return nil, err
 	}
-	h = &Held{Target: f.Target, Value: r.Value}
+	h = &FieldValue{Target: f.Target, Value: r.Value}
 	if f.Secret {
 		h.Value, h.Plain = strings.Repeat("•", utf8.RuneCountInString(r.Value)), r.Value
 	}
@@ -363,7 +371,7 @@ func (i *Input) kept(ctx context.Context, f Field, on On) (h *Held, err error) {
 // FieldError names the field of a form that could not be filled, and those before it, which
 // are filled.
 type FieldError struct {
-	Filled []On
+	Filled []Element
 	Field  Field
 	Of     int // the number of fields
 	Err    error
@@ -374,14 +382,19 @@ func (e *FieldError) Error() string {
 	for _, on := range e.Filled {
 		filled = append(filled, cmp.Or(on.String(), on.Target))
 	}
-	return fmt.Sprintf("field %d of %d (%s): %v; filled before it: %s", len(e.Filled)+1, e.Of, e.Field.Target, e.Err, cmp.Or(strings.Join(filled, ", "), "none"))
+	return fmt.Sprintf("field %d of %d (%s): %v; filled before it: "+
+		"%s", len(e.Filled)+1, e.Of, e.Field.Target, e.Err, cmp.Or(strings.Join(filled, ", "), "none"))
 }
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// fillField fills a field. holds is the pending read of a text field, as of held.
-func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration, out *Outcome) (holds func() []Held, err error) {
-	use, known := map[string]purpose{"checkbox": toClick, "radio": toClick, "combobox": toSelect, "textbox": toType, "slider": toType, "": toType}[f.Type]
+// fillField fills a field. holds is the pending read of a text field, as of readValue.
+func (i *Input) fillField(
+	ctx context.Context, f Field, wait time.Duration, out *Outcome,
+) (holds func() []FieldValue, err error) {
+	use, known := map[string]purpose{
+		"checkbox": toClick, "radio": toClick, "combobox": toSelect, "textbox": toType, "slider": toType, "": toType,
+	}[f.Type]
 	if !known {
 		return nil, fmt.Errorf("unknown type %q: textbox, checkbox, radio, combobox and slider are known", f.Type)
 	}
@@ -391,13 +404,13 @@ func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration, out 
 	if err != nil {
 		return nil, err
 	}
-	at, err := out.acts(keep(s.Element))
+	at, err := out.note(keep(s.Element))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { // the page may have replaced the element
-		out.On[at] = keep(s.Element)
-		out.On[at].Filled = use.kind
+		out.Elements[at] = keep(s.Element)
+		out.Elements[at].Filled = use.kind
 	}()
 	if s.field != "" { // the caller's type may be that of another widget that looks the same
 		use.kind = s.field
@@ -421,16 +434,17 @@ func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration, out 
 	if err := i.fill(ctx, s, f.Value, false); err != nil {
 		return nil, err
 	}
-	return i.held(ctx, s, f.Value, false, f.Secret), nil
+	return i.readValue(ctx, s, f.Value, false, f.Secret), nil
 }
 
-// types adds what a text field holds after it was typed into.
-func (out *Outcome) types(f Field, now []Held) {
-	if at := slices.IndexFunc(out.Held, func(h Held) bool { return h.Target == f.Target }); at >= 0 { // it is filled again
-		out.Passed = append(out.Passed, out.Held[at])
-		out.Held = slices.Delete(out.Held, at, at+1)
+// addValue adds what a text field holds after it was typed into.
+func (out *Outcome) addValue(f Field, now []FieldValue) {
+	// it is filled again
+	if at := slices.IndexFunc(out.Values, func(h FieldValue) bool { return h.Target == f.Target }); at >= 0 {
+		out.PastValues = append(out.PastValues, out.Values[at])
+		out.Values = slices.Delete(out.Values, at, at+1)
 	}
-	out.Held = append(out.Held, now...)
+	out.Values = append(out.Values, now...)
 }
 
 // Ticked is the state that a checkbox, or a radio button of that name, gets by a value;

@@ -27,21 +27,21 @@ func TestFieldsThatHoldSomethingElse(t *testing.T) {
 	for _, test := range []struct {
 		target, text string
 		opts         input.TypeOptions
-		want         []input.Held
+		want         []input.FieldValue
 	}{
-		{"#ml", "abcdefgh", input.TypeOptions{}, []input.Held{{Target: "#ml", Value: "abcde"}}},
-		{"#mask", "123456", input.TypeOptions{}, []input.Held{{Target: "#mask", Value: "123-456"}}},
+		{"#ml", "abcdefgh", input.TypeOptions{}, []input.FieldValue{{Target: "#ml", Value: "abcde"}}},
+		{"#mask", "123456", input.TypeOptions{}, []input.FieldValue{{Target: "#mask", Value: "123-456"}}},
 		{"#mask", "9", input.TypeOptions{Slowly: true}, nil},
-		{"#pw", "secret", input.TypeOptions{}, []input.Held{{Target: "#pw", Value: "••••"}}},
-		{"#ml", "sésame", input.TypeOptions{Secret: true}, []input.Held{{Target: "#ml", Value: "•••••", Plain: "sésam"}}},
+		{"#pw", "secret", input.TypeOptions{}, []input.FieldValue{{Target: "#pw", Value: "••••"}}},
+		{"#ml", "sésame", input.TypeOptions{Secret: true}, []input.FieldValue{{Target: "#ml", Value: "•••••", Plain: "sésam"}}},
 		{"#a", "two\r\nlines", input.TypeOptions{}, nil},
 		{"#plain", "plain", input.TypeOptions{}, nil},
 		{"#plain", "er", input.TypeOptions{Slowly: true}, nil},
-		{"#q", "quest", input.TypeOptions{Submit: true}, []input.Held{{Target: "#q", Value: "que"}}},
+		{"#q", "quest", input.TypeOptions{Submit: true}, []input.FieldValue{{Target: "#q", Value: "que"}}},
 	} {
 		c, err := p.Act(ctx, p.Input().Type(test.target, test.text, test.opts))
-		if err != nil || len(c.Held)+len(test.want) > 0 && !reflect.DeepEqual(c.Held, test.want) {
-			t.Errorf("%s: %+v %v", test.target, c.Held, err)
+		if err != nil || len(c.Values)+len(test.want) > 0 && !reflect.DeepEqual(c.Values, test.want) {
+			t.Errorf("%s: %+v %v", test.target, c.Values, err)
 		}
 	}
 	pagetest.Contains(t, p.URL(), "/sent?q=que")
@@ -53,7 +53,7 @@ func TestFormsThatFail(t *testing.T) {
 	p, _ := pagetest.Open(t, `<!doctype html><input id=ml maxlength=5><input id=plain><input id=d type=date value=2026-01-02 onchange="changed = true"><input id=k type=checkbox><script>changed = false</script>`)
 	ctx := t.Context()
 	c, err := p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#ml", Type: "textbox", Value: "abcdefgh"}, {Target: "#plain", Type: "textbox", Value: "x"}}))
-	if err != nil || !reflect.DeepEqual(c.Held, []input.Held{{Target: "#ml", Value: "abcde"}}) {
+	if err != nil || !reflect.DeepEqual(c.Values, []input.FieldValue{{Target: "#ml", Value: "abcde"}}) {
 		t.Errorf("a form: %+v %v", c, err)
 	}
 	// An invalid date leaves the value unchanged.
@@ -85,18 +85,18 @@ func TestFormThatIsNotSent(t *testing.T) {
 	t.Parallel()
 	p, url := pagetest.Open(t, `<!doctype html><form action=/sent><label>Name <input required id=n></label><input type=email name=mail id=m><button>Send</button><button type=button id=plain>Other</button></form>`)
 	c, err := p.Act(t.Context(), p.Input().Click("button:not([type])", input.ClickOptions{}))
-	if err != nil || len(c.Unmet) != 1 || !strings.HasPrefix(c.Unmet[0], "Name: ") || len(c.Unmet[0]) < 12 {
-		t.Errorf("an empty field: %q %v", c.Unmet, err)
+	if err != nil || len(c.Invalid) != 1 || !strings.HasPrefix(c.Invalid[0], "Name: ") || len(c.Invalid[0]) < 12 {
+		t.Errorf("an empty field: %q %v", c.Invalid, err)
 	}
 	pagetest.Contains(t, pagetest.Snapshot(t, p), `textbox "Name" [required] [invalid] [active]`)
-	if c, err = p.Act(t.Context(), p.Input().Click("#plain", input.ClickOptions{})); err != nil || len(c.Unmet) > 0 {
-		t.Errorf("a button that sends nothing: %q %v", c.Unmet, err)
+	if c, err = p.Act(t.Context(), p.Input().Click("#plain", input.ClickOptions{})); err != nil || len(c.Invalid) > 0 {
+		t.Errorf("a button that sends nothing: %q %v", c.Invalid, err)
 	}
 	pagetest.Act(t, p, p.Input().Type("#n", "Ada", input.TypeOptions{}))
-	if c, err = p.Act(t.Context(), p.Input().Type("#m", "nobody", input.TypeOptions{Submit: true})); err != nil || len(c.Unmet) != 1 || !strings.HasPrefix(c.Unmet[0], "mail: ") {
-		t.Errorf("no address: %q %v", c.Unmet, err)
+	if c, err = p.Act(t.Context(), p.Input().Type("#m", "nobody", input.TypeOptions{Submit: true})); err != nil || len(c.Invalid) != 1 || !strings.HasPrefix(c.Invalid[0], "mail: ") {
+		t.Errorf("no address: %q %v", c.Invalid, err)
 	}
-	if c, err = p.Act(t.Context(), p.Input().Type("#m", "a@b.c", input.TypeOptions{Submit: true})); err != nil || len(c.Unmet) > 0 || c.URL != url+"/sent?mail=a%40b.c" {
+	if c, err = p.Act(t.Context(), p.Input().Type("#m", "a@b.c", input.TypeOptions{Submit: true})); err != nil || len(c.Invalid) > 0 || c.URL != url+"/sent?mail=a%40b.c" {
 		t.Errorf("sent: %+v %v", c, err)
 	}
 }
@@ -138,8 +138,8 @@ customElements.define("x-mail", class extends HTMLElement {
   constructor() { super(); this.tabIndex = 0; this.attachInternals().setValidity({ typeMismatch: true }, "Enter an address", this) }
 })</script>`)
 	c, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{}))
-	if err != nil || len(c.Unmet) != 1 || !strings.HasPrefix(c.Unmet[0], "mail: ") {
-		t.Errorf("%q %v", c.Unmet, err)
+	if err != nil || len(c.Invalid) != 1 || !strings.HasPrefix(c.Invalid[0], "mail: ") {
+		t.Errorf("%q %v", c.Invalid, err)
 	}
 }
 
@@ -262,33 +262,33 @@ last.oninput = () => { country.selectedIndex = 0; box.innerHTML = "<b>none</b>";
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []input.Held{
+	want := []input.FieldValue{
 		{Target: "#region", Now: "is empty again"}, {Target: "#town", Value: "Lima", Now: `now holds "Lima"`}, {Target: "#news", Now: "is unchecked again"},
 		{Target: "#country", Value: "-", Now: `now holds "-"`}, {Target: "#code", Now: "is no longer in the page"}, {Target: "#mask", Now: "is empty again"}, {Target: "#late", Value: "x", Now: `now holds "x"`},
 	}
-	if !reflect.DeepEqual(c.Held, want) {
-		t.Errorf("%+v", c.Held)
+	if !reflect.DeepEqual(c.Values, want) {
+		t.Errorf("%+v", c.Values)
 	}
-	if !slices.ContainsFunc(c.Passed, func(h input.Held) bool { return h.Plain == "ABCDEF" }) {
-		t.Errorf("what the secret has become for a while: %+v", c.Passed)
+	if !slices.ContainsFunc(c.PastValues, func(h input.FieldValue) bool { return h.Plain == "ABCDEF" }) {
+		t.Errorf("what the secret has become for a while: %+v", c.PastValues)
 	}
 	pagetest.Expect(t, p, "[...tags.selectedOptions].map(o => o.value).join()", `"red,blue"`)
 
 	// What fits, and what the next document makes of it, is not reported.
 	pagetest.Evaluate(t, p, "country.onchange = last.oninput = null")
 	c, err = p.Act(t.Context(), p.Input().FillForm([]input.Field{{Target: "#region", Value: "Cusco"}, {Target: "#tags", Values: []string{}}, {Target: "#country", Value: "Chile"}, {Target: "#news", Type: "checkbox", Value: "true"}}))
-	if err != nil || len(c.Held) > 0 {
-		t.Errorf("%+v %v", c.Held, err)
+	if err != nil || len(c.Values) > 0 {
+		t.Errorf("%+v %v", c.Values, err)
 	}
 	pagetest.Expect(t, p, "tags.selectedOptions.length", "0")
 	pagetest.Evaluate(t, p, "country.onchange = () => location = '/next'")
 	c, err = p.Act(t.Context(), p.Input().FillForm([]input.Field{{Target: "#region", Value: "Cusco"}, {Target: "#country", Value: "Peru"}}))
-	if err != nil || len(c.Held) > 0 || !c.Navigated {
+	if err != nil || len(c.Values) > 0 || !c.Navigated {
 		t.Errorf("%+v %v", c, err)
 	}
 }
 
-// A field that the page draws anew holds what the new one holds.
+// A field that the page redraws holds what the new one holds.
 func TestFieldsThatAreDrawnAnew(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><p id=a><input aria-label=Key></p><p id=b><input aria-label=Code></p><input id=last>
@@ -302,8 +302,8 @@ b.onchange = () => setTimeout(() => redraw(b))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []input.Held{{Target: "#a input", Value: "••", Plain: "AB", Now: `now holds "••"`}, {Target: code, Value: "CD", Now: `now holds "CD"`}}; !reflect.DeepEqual(c.Held, want) {
-		t.Errorf("%+v", c.Held)
+	if want := []input.FieldValue{{Target: "#a input", Value: "••", Plain: "AB", Now: `now holds "••"`}, {Target: code, Value: "CD", Now: `now holds "CD"`}}; !reflect.DeepEqual(c.Values, want) {
+		t.Errorf("%+v", c.Values)
 	}
 }
 
@@ -312,8 +312,8 @@ func TestSelectionThatIsTakenBack(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><select id=go onchange="this.selectedIndex = 0"><option>Go to …<option>News</select>`)
 	c, err := p.Act(t.Context(), p.Input().SelectOption("#go", "News"))
-	if err != nil || len(c.Held) != 1 || c.Held[0].Now != `now holds "Go to …"` {
-		t.Errorf("%+v %v", c.Held, err)
+	if err != nil || len(c.Values) != 1 || c.Values[0].Now != `now holds "Go to …"` {
+		t.Errorf("%+v %v", c.Values, err)
 	}
 }
 
@@ -330,8 +330,8 @@ func TestFieldsByAnotherType(t *testing.T) {
 	}
 	pagetest.Fails[error](t, p, p.Input().FillForm([]input.Field{{Target: "#news", Value: ""}}), "takes true or false")
 	c, err := p.Act(t.Context(), p.Input().FillForm([]input.Field{{Target: "#ink", Value: "#FF0000"}, {Target: "#short", Value: "abc"}, {Target: "#short", Value: "xyz"}}))
-	if err != nil || !reflect.DeepEqual(c.Held, []input.Held{{Target: "#short", Value: "xy"}}) {
-		t.Errorf("%+v %v", c.Held, err)
+	if err != nil || !reflect.DeepEqual(c.Values, []input.FieldValue{{Target: "#short", Value: "xy"}}) {
+		t.Errorf("%+v %v", c.Values, err)
 	}
 	pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm([]input.Field{{Target: "#city", Values: []string{"a", "b"}}}), "takes one value, not a list")
 	pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm([]input.Field{{Target: "#size", Values: []string{"S", "M"}}}), "takes one option")

@@ -79,7 +79,7 @@ type Action struct {
 	// Check adds what the page has made of the action once it has settled; nil: nothing.
 	Check func(ctx context.Context, out *Outcome)
 	// Confirm may refuse an element before the action acts on it; nil: it refuses none.
-	Confirm func(On) error
+	Confirm func(Element) error
 }
 
 // Aim is what an action is to act on.
@@ -93,7 +93,7 @@ type Aim struct {
 }
 
 // Identify is what an action would act on now. It waits for nothing.
-func (i *Input) Identify(ctx context.Context, aim Aim) (is On, err error) {
+func (i *Input) Identify(ctx context.Context, aim Aim) (is Element, err error) {
 	is.Target = aim.Target
 	switch {
 	case aim.Target != "":
@@ -106,7 +106,7 @@ func (i *Input) Identify(ctx context.Context, aim Aim) (is On, err error) {
 		if gone {
 			err = i.opts.Frames.Removed(ctx, e)
 		}
-		return on(e), err
+		return elementOf(e), err
 	case aim.Chooser:
 		is.Identity, err = i.Choosers.Identify(ctx)
 	default:
@@ -117,8 +117,8 @@ func (i *Input) Identify(ctx context.Context, aim Aim) (is On, err error) {
 	return is, err
 }
 
-// On is an element that an action acts on, as the page presents it then.
-type On struct {
+// Element is an element that an action acts on, as the page presents it then.
+type Element struct {
 	Target string // ref or selector; empty: what has the focus, or the open file chooser
 	frame.Identity
 	Was    string // what the last snapshot called the ref, if that is something else
@@ -130,19 +130,19 @@ type On struct {
 
 // Outcome is what an action detects in the elements that it acts on.
 type Outcome struct {
-	On   []On   // in the order of the action; also if it failed
-	Held []Held // fields whose value differs from the typed text
-	// Passed are values that fields with a secret have held for a while.
-	Passed []Held
-	Unmet  []string // fields that kept a form from being submitted, with the message to the user
+	Elements []Element    // in the order of the action; also if it failed
+	Values   []FieldValue // fields whose value differs from the typed text
+	// PastValues are those that fields with a secret have had for a while.
+	PastValues []FieldValue
+	Invalid    []string // fields because of which a form was not submitted, with the message to the user
 	// NoDrop: the page has accepted no drop where a drag of HTML's ended.
 	NoDrop bool
-	// Clicked: an upload has clicked its target, which opened a file chooser.
-	Clicked bool
-	// ToEnd: slow typing has moved the caret to the end of what is there.
-	ToEnd bool
+	// OpenedChooser: an upload has clicked its target, which opened a file chooser.
+	OpenedChooser bool
+	// CaretAtEnd: slow typing has moved the caret to the end of what is there.
+	CaretAtEnd bool
 
-	confirm func(On) error // see Action
+	confirm func(Element) error // see Action
 }
 
 // Run runs an action. The caller must release the outcome, also after an error.
@@ -154,25 +154,25 @@ func (a Action) Run(ctx context.Context) (out Outcome, err error) {
 
 // Release lets the page collect the elements that the outcome has kept.
 func (o *Outcome) Release(ctx context.Context) {
-	for _, on := range o.On {
-		if on.element != nil {
-			on.element.Release(ctx)
+	for _, e := range o.Elements {
+		if e.element != nil {
+			e.element.Release(ctx)
 		}
 	}
 }
 
-// acts notes an element before the action acts on it, unless the action's caller refuses
-// that. It returns its place in On.
-func (o *Outcome) acts(on On) (at int, err error) {
-	o.On = append(o.On, on)
+// note notes an element before the action acts on it, unless the action's caller refuses
+// that. It returns its place in Elements.
+func (o *Outcome) note(e Element) (at int, err error) {
+	o.Elements = append(o.Elements, e)
 	if o.confirm != nil {
-		err = o.confirm(on)
+		err = o.confirm(e)
 	}
-	return len(o.On) - 1, err
+	return len(o.Elements) - 1, err
 }
 
-// Held is the value of a field.
-type Held struct {
+// FieldValue is the value of a field.
+type FieldValue struct {
 	Target string
 	Value  string // of a secret: as many bullets as it has characters
 	Plain  string // a secret's value, never to be shown; empty: not a secret
@@ -208,7 +208,8 @@ func (e *NotReadyError) Error() string {
 		s += ": " + e.Details
 	}
 	if e.Calm != "" {
-		s += fmt.Sprintf(". The page has been still for %s: nothing loads, changes or is animated that could end that", e.Calm)
+		s += fmt.Sprintf(". The page has been still for %s: nothing loads, changes or is animated that could end "+
+			"that", e.Calm)
 	}
 	return s
 }

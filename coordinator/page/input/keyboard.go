@@ -40,7 +40,8 @@ func (i *Input) PressKey(spec string) Action {
 
 // focus is what gets the keys; the action acts on it.
 func (i *Input) focus(ctx context.Context, out *Outcome) (focus frame.Focus, err error) {
-	if err := i.opts.Lifecycle.UnlessLeaving(ctx, i.opts.Screen.EmulateFocus); err != nil && err != lifecycle.ErrLeaving {
+	if err := i.opts.Lifecycle.UnlessLeaving(ctx, i.opts.Screen.EmulateFocus); err != nil &&
+		err != lifecycle.ErrLeaving {
 		return focus, err
 	}
 	// A page that is leaving gets the key without an answer to this.
@@ -48,7 +49,7 @@ func (i *Input) focus(ctx context.Context, out *Outcome) (focus frame.Focus, err
 		focus, err = i.opts.Frames.Focused(ctx)
 		return err
 	})
-	_, err = out.acts(On{Identity: focus.Identity})
+	_, err = out.note(Element{Identity: focus.Identity})
 	return focus, err
 }
 
@@ -57,12 +58,13 @@ func (i *Input) PressKeyIn(target, spec string) Action {
 	if _, _, err := parseKey(spec); err != nil {
 		return Action{Err: err}
 	}
-	a := i.on("pressing "+spec+" in "+target, target, toSelect, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
-		if _, err := i.change(ctx, s, "focus", nil); err != nil {
-			return err
-		}
-		return i.keyboard.press(ctx, spec)
-	})
+	a := i.act("pressing "+spec+" in "+target, target, toSelect, 0,
+		func(ctx context.Context, s *spot, _ *Outcome) error {
+			if _, err := i.change(ctx, s, "focus", nil); err != nil {
+				return err
+			}
+			return i.keyboard.press(ctx, spec)
+		})
 	a.Arrives = true
 	return a
 }
@@ -118,7 +120,9 @@ func (kb *keyboard) down(ctx context.Context, k key, modifiers int64) error {
 	return down.Wait(ctx, nil)
 }
 
-func (kb *keyboard) send(ctx context.Context, kind input.DispatchKeyEventType, k key, modifiers int64) (*cdp.Pending, error) {
+func (kb *keyboard) send(
+	ctx context.Context, kind input.DispatchKeyEventType, k key, modifiers int64,
+) (*cdp.Pending, error) {
 	return kb.session.Start(ctx, input.CommandDispatchKeyEvent, k.event(kind, modifiers))
 }
 

@@ -33,8 +33,10 @@ var named = func() map[string]key {
 		"NumpadDecimal":  {".", "NumpadDecimal", 110, ".", false},
 	}
 	for name, vk := range map[string]int64{ // keys whose code is their name
-		"Backspace": 8, "Tab": 9, "Pause": 19, "CapsLock": 20, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36,
-		"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "PrintScreen": 44, "Insert": 45, "Delete": 46, "ContextMenu": 93,
+		"Backspace": 8, "Tab": 9, "Pause": 19, "CapsLock": 20, "Escape": 27, "PageUp": 33, "PageDown": 34,
+		"End": 35, "Home": 36,
+		"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "PrintScreen": 44, "Insert": 45,
+		"Delete": 46, "ContextMenu": 93,
 	} {
 		keys[name] = key{name, name, vk, "", false}
 	}
@@ -155,8 +157,10 @@ func modifierMask(names []string) (int64, error) {
 var keyNames = func() map[string]string {
 	names := map[string]string{
 		"return": "Enter", "esc": "Escape", "del": "Delete", "ins": "Insert", "spacebar": "Space",
-		"up": "ArrowUp", "down": "ArrowDown", "left": "ArrowLeft", "right": "ArrowRight", "pgup": "PageUp", "pgdn": "PageDown",
-		"ctrl": "Control", "cmd": "Meta", "command": "Meta", "win": "Meta", "super": "Meta", "option": "Alt", "opt": "Alt",
+		"up": "ArrowUp", "down": "ArrowDown", "left": "ArrowLeft", "right": "ArrowRight", "pgup": "PageUp",
+		"pgdn": "PageDown",
+		"ctrl": "Control", "cmd": "Meta", "command": "Meta", "win": "Meta", "super": "Meta", "option": "Alt",
+		"opt":           "Alt",
 		"controlormeta": "ControlOrMeta", "mod": "ControlOrMeta",
 	}
 	for name := range named {

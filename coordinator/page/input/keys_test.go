@@ -68,7 +68,7 @@ func TestSlowlyAndShortcuts(t *testing.T) {
 		if target == "#n" {
 			text = "2"
 		}
-		if c, err := p.Act(t.Context(), p.Input().Type(target, text, input.TypeOptions{Slowly: true})); err != nil || c.Held != nil {
+		if c, err := p.Act(t.Context(), p.Input().Type(target, text, input.TypeOptions{Slowly: true})); err != nil || c.Values != nil {
 			t.Errorf("%s: %+v %v", target, c, err)
 		}
 		if got := pagetest.Evaluate(t, p, "(e => (e.value ?? e.textContent).replace(/\\u00a0/g, ' '))(document.querySelector('"+target+"'))"); got != `"`+want+`"` {

@@ -48,7 +48,9 @@ func (m *mouse) move(ctx context.Context, x, y float64) error {
 
 // send sends events together, in an order that the browser keeps, then waits until the
 // page has received them all.
-func (m *mouse) send(ctx context.Context, x, y float64, modifiers int64, events []input.DispatchMouseEventParams) error {
+func (m *mouse) send(
+	ctx context.Context, x, y float64, modifiers int64, events []input.DispatchMouseEventParams,
+) error {
 	m.sent.Add(1)
 	sent := make([]*cdp.Pending, 0, len(events))
 	for _, e := range events {
@@ -69,10 +71,14 @@ func (m *mouse) send(ctx context.Context, x, y float64, modifiers int64, events 
 
 // drag sends events of dragged data at a point. The page gets no button event, because a
 // drag replaces the mouse events.
-func (m *mouse) drag(ctx context.Context, data *input.DragData, x, y float64, kinds ...input.DispatchDragEventType) error {
+func (m *mouse) drag(
+	ctx context.Context, data *input.DragData, x, y float64, kinds ...input.DispatchDragEventType,
+) error {
 	m.sent.Add(1)
 	for _, kind := range kinds {
-		err := m.session.Call(ctx, input.CommandDispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: x, Y: y, Data: data}, nil)
+		err := m.session.Call(ctx, input.CommandDispatchDragEvent, input.DispatchDragEventParams{
+			Type: kind, X: x, Y: y, Data: data,
+		}, nil)
 		if err != nil {
 			return err
 		}
@@ -85,8 +91,12 @@ func clicks(button input.MouseButton, mask int64, count int) []input.DispatchMou
 	events := []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseMoved}}
 	for n := 1; n <= count; n++ {
 		events = append(events,
-			input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, Button: button, Buttons: mask, ClickCount: int64(n)},
-			input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: button, ClickCount: int64(n)})
+			input.DispatchMouseEventParams{
+				Type: input.DispatchMouseEventTypeMousePressed, Button: button, Buttons: mask, ClickCount: int64(n),
+			},
+			input.DispatchMouseEventParams{
+				Type: input.DispatchMouseEventTypeMouseReleased, Button: button, ClickCount: int64(n),
+			})
 	}
 	return events
 }

@@ -25,7 +25,9 @@ func (i *Input) Vision() Vision { return Vision{i} }
 func (i Vision) Move(x, y float64) Action {
 	return i.atPoint("moving the mouse", x, y, func(ctx context.Context, _ *Outcome) error {
 		held := i.mouse.now()
-		return i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseMoved, Button: held.button, Buttons: held.buttons}})
+		return i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{
+			{Type: input.DispatchMouseEventTypeMouseMoved, Button: held.button, Buttons: held.buttons},
+		})
 	})
 }
 
@@ -87,7 +89,9 @@ func (i Vision) Button(button string, press bool) Action {
 		doing, kind, held = "releasing a mouse button", input.DispatchMouseEventTypeMouseReleased, at.buttons&^mask
 	}
 	return i.atPoint(doing, at.x, at.y, func(ctx context.Context, _ *Outcome) error {
-		return i.mouse.send(ctx, at.x, at.y, 0, []input.DispatchMouseEventParams{{Type: kind, Button: b, Buttons: held, ClickCount: 1}})
+		return i.mouse.send(ctx, at.x, at.y, 0, []input.DispatchMouseEventParams{
+			{Type: kind, Button: b, Buttons: held, ClickCount: 1},
+		})
 	})
 }
 
@@ -122,7 +126,9 @@ func (i *Input) wheel(ctx context.Context, at *spot, x, y, dx, dy float64) error
 		}
 		defer at.Release(ctx)
 	}
-	err = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error { return at.Call(ctx, "scrolled", nil, nil) })
+	err = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error {
+		return at.Call(ctx, "scrolled", nil, nil)
+	})
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -165,18 +171,21 @@ func (i Vision) elementAt(ctx context.Context, x, y float64) (*spot, error) {
 		in *cdp.Session
 		r  runtime.EvaluateResult
 	)
-	err := i.opts.Frames.InWorld(ctx, i.opts.Frames.Main(), func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
-		in = session
-		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
-			Expression: fmt.Sprintf("document[$.elementFromPoint](%g, %g)", x, y), ContextID: world,
+	err := i.opts.Frames.InWorld(ctx, i.opts.Frames.Main(),
+		func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+			in = session
+			r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
+				Expression: fmt.Sprintf("document[$.elementFromPoint](%g, %g)", x, y), ContextID: world,
+			})
+			return err
 		})
-		return err
-	})
 	if err != nil {
 		return nil, err
 	}
 	if r.Result == nil || r.Result.ObjectID == "" {
 		return nil, errOutside
 	}
-	return &spot{Element: &frame.Element{Target: "the point", Frame: i.opts.Frames.Main(), Session: in, Handle: r.Result.ObjectID}, x: x, y: y}, nil
+	return &spot{Element: &frame.Element{
+		Target: "the point", Frame: i.opts.Frames.Main(), Session: in, Handle: r.Result.ObjectID,
+	}, x: x, y: y}, nil
 }

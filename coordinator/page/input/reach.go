@@ -14,7 +14,9 @@ import (
 // in the page once the pointer has arrived in that frame. The browser routes events to
 // processes by the last drawn frame. After scrolling, that may be out of date, and a
 // click would hit something else.
-func (i *Input) reach(ctx context.Context, e *frame.Element, innerX, innerY float64, up int, wait time.Duration) (x, y float64, why string, err error) {
+func (i *Input) reach(
+	ctx context.Context, e *frame.Element, innerX, innerY float64, up int, wait time.Duration,
+) (x, y float64, why string, err error) {
 	end := time.Now().Add(wait)
 	for budget := arrivalBudget; time.Now().Before(end); budget *= 2 {
 		x, y, why, err = i.opts.Frames.Outward(ctx, e.Frame, up, innerX, innerY)

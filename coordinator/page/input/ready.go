@@ -74,7 +74,9 @@ func (i *Input) ready(ctx context.Context, target string, use purpose, wait time
 }
 
 // readyElement is ready for a resolved element.
-func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose, wait time.Duration, until time.Time, quick bool) (*spot, error) {
+func (i *Input) readyElement(
+	ctx context.Context, e *frame.Element, use purpose, wait time.Duration, until time.Time, quick bool,
+) (*spot, error) {
 	var r struct {
 		OK, Gone, Top, Quick bool
 		Link                 bool
@@ -90,7 +92,10 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 	var err error
 	for calm := true; calm; quick = false {
 		r.Calm = 0
-		err = e.Call(ctx, "ready", map[string]any{"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds(), "quick": quick, "calm": calmTime.Milliseconds()}, &r)
+		err = e.Call(ctx, "ready", map[string]any{
+			"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds(), "quick": quick,
+			"calm": calmTime.Milliseconds(),
+		}, &r)
 		// A response that is still awaited may change the page.
 		calm = err == nil && r.Calm > 0 && i.loads() && time.Now().Before(until)
 	}
@@ -99,7 +104,9 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 	apart := !r.Top || use.points() && len(i.opts.Frames.Sessions()) > 1
 	if err == nil && r.OK && apart && r.Quick { // an event takes longer than a frame to arrive
 		r.Quick = false
-		err = e.Call(ctx, "ready", map[string]any{"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds()}, &r)
+		err = e.Call(ctx, "ready", map[string]any{
+			"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds(),
+		}, &r)
 	}
 	if err == nil && r.OK && apart {
 		r.X, r.Y, r.Why, err = i.reach(ctx, e, r.X, r.Y, r.Up, wait)
@@ -112,9 +119,12 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 	case r.Gone:
 		return nil, i.opts.Frames.Removed(ctx, e)
 	case r.Refused != "":
-		return nil, &frame.TargetError{Target: e.Target, Reason: "cannot be clicked itself: " + r.Refused + " in it takes the click. Use what is in it, or give a position"}
+		return nil, &frame.TargetError{Target: e.Target, Reason: "cannot be clicked itself: " + r.Refused + " in it " +
+			"takes the click. Use what is in it, or give a position"}
 	case !r.OK:
-		unready := &NotReadyError{Target: e.Target, Was: r.Is.String(), Reason: r.Why, Waited: wait.Round(time.Millisecond).String()}
+		unready := &NotReadyError{
+			Target: e.Target, Was: r.Is.String(), Reason: r.Why, Waited: wait.Round(time.Millisecond).String(),
+		}
 		if r.Calm > 0 {
 			unready.Calm = (time.Duration(r.Calm) * time.Millisecond).Round(100 * time.Millisecond).String()
 		}
@@ -123,20 +133,22 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, use purpose,
 	return &spot{Element: e, x: r.X, y: r.Y, unproven: r.Quick, use: use, link: r.Link, field: r.Field}, nil
 }
 
-func on(e *frame.Element) On {
-	return On{Target: e.Target, Identity: e.Is, Was: e.Was(), Still: e.Still}
+func elementOf(e *frame.Element) Element {
+	return Element{Target: e.Target, Identity: e.Is, Was: e.Was(), Still: e.Still}
 }
 
-// keep is on for an element that [Outcome.Release] releases.
-func keep(e *frame.Element) On {
-	is := on(e)
+// keep is elementOf for an element that [Outcome.Release] releases.
+func keep(e *frame.Element) Element {
+	is := elementOf(e)
 	is.element = e
 	return is
 }
 
-// on is an action on a target. The wait for the target is additional to the action's own
+// act is an action on a target. The wait for the target is additional to the action's own
 // timeout.
-func (i *Input) on(doing, target string, use purpose, wait time.Duration, do func(ctx context.Context, s *spot, out *Outcome) error) Action {
+func (i *Input) act(
+	doing, target string, use purpose, wait time.Duration, do func(ctx context.Context, s *spot, out *Outcome) error,
+) Action {
 	wait = cmp.Or(wait, i.opts.ActionTimeout)
 	return Action{Doing: doing, Waits: wait, Arrives: use.points(), Do: func(ctx context.Context, out *Outcome) error {
 		waiting, cancel := context.WithTimeoutCause(ctx, wait+readyMargin, &LateError{Target: target, Waited: wait})
@@ -145,12 +157,12 @@ func (i *Input) on(doing, target string, use purpose, wait time.Duration, do fun
 		if err != nil {
 			return err
 		}
-		at, err := out.acts(keep(s.Element))
+		at, err := out.note(keep(s.Element))
 		if err != nil {
 			return err
 		}
 		err = do(ctx, s, out)
-		out.On[at] = keep(s.Element) // the page may have replaced the element
+		out.Elements[at] = keep(s.Element) // the page may have replaced the element
 		return err
 	}}
 }

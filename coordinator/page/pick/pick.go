@@ -169,7 +169,9 @@ func (p *Picker) end(ctx context.Context, sessions []*cdp.Session) {
 	unbound := context.WithoutCancel(ctx)
 	for _, s := range sessions {
 		// A frame that has gone no longer has the mode.
-		off, err := s.Start(unbound, overlay.CommandSetInspectMode, overlay.SetInspectModeParams{Mode: overlay.InspectModeNone, HighlightConfig: &overlay.HighlightConfig{}})
+		off, err := s.Start(unbound, overlay.CommandSetInspectMode, overlay.SetInspectModeParams{
+			Mode: overlay.InspectModeNone, HighlightConfig: &overlay.HighlightConfig{},
+		})
 		if err == nil {
 			sent = append(sent, off)
 		}
@@ -212,7 +214,8 @@ func (p *Picker) describe(ctx context.Context, n node) (Picked, error) {
 	if err != nil {
 		return Picked{}, err
 	}
-	picked.X, picked.Y, picked.Width, picked.Height = hundredths(box.X), hundredths(box.Y), hundredths(box.Width), hundredths(box.Height)
+	picked.X, picked.Y = hundredths(box.X), hundredths(box.Y)
+	picked.Width, picked.Height = hundredths(box.Width), hundredths(box.Height)
 	if line, err := p.opts.Reader.Line(ctx, e); err == nil {
 		picked.Line = line
 	}
@@ -238,7 +241,8 @@ func (p *Picker) elementOf(ctx context.Context, n node) (*frame.Element, error) 
 			continue // not of this frame, or the frame has gone
 		}
 		own, err := protocol.Call(ctx, n.session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-			FunctionDeclaration: "function () { return this[$.ownerDocument] === document }", ObjectID: e.Handle, ReturnByValue: new(true),
+			FunctionDeclaration: "function () { return this[$.ownerDocument] === document }",
+			ObjectID:            e.Handle, ReturnByValue: new(true),
 		})
 		if err == nil && own.Result != nil && string(own.Result.Value) == "true" {
 			return e, nil

@@ -68,7 +68,9 @@ func (c *coverage) start(ctx context.Context) error {
 		{css.CommandEnable, nil},
 		{css.CommandStartRuleUsageTracking, nil},
 		{profiler.CommandEnable, nil},
-		{profiler.CommandStartPreciseCoverage, profiler.StartPreciseCoverageParams{CallCount: new(false), Detailed: new(true)}},
+		{profiler.CommandStartPreciseCoverage, profiler.StartPreciseCoverageParams{
+			CallCount: new(false), Detailed: new(true),
+		}},
 	} {
 		if err := session.Call(ctx, command.method, command.params, nil); err != nil {
 			return err
@@ -165,7 +167,9 @@ func (c *coverage) styleSheets(ctx context.Context) ([]Covered, error) {
 		if h == nil || h.SourceURL == "" || h.Origin != css.StyleSheetOriginRegular {
 			continue
 		}
-		text, err := protocol.Call(ctx, c.page.Session, css.GetStyleSheetText, css.GetStyleSheetTextParams{StyleSheetID: h.StyleSheetID})
+		text, err := protocol.Call(ctx, c.page.Session, css.GetStyleSheetText, css.GetStyleSheetTextParams{
+			StyleSheetID: h.StyleSheetID,
+		})
 		if cdp.Refused(err) {
 			continue // its document has gone
 		}

@@ -46,7 +46,9 @@ func (p *Profiler) StartCPUProfile(ctx context.Context) error {
 			params any
 		}{
 			{profiler.CommandEnable, nil},
-			{profiler.CommandSetSamplingInterval, profiler.SetSamplingIntervalParams{Interval: sampling.Microseconds()}},
+			{profiler.CommandSetSamplingInterval, profiler.SetSamplingIntervalParams{
+				Interval: sampling.Microseconds(),
+			}},
 			{profiler.CommandStart, nil},
 		} {
 			if err := p.page.Session.Call(ctx, c.method, c.params, nil); err != nil {

@@ -25,7 +25,9 @@ func (p *Profiler) HeapSnapshot(ctx context.Context, w io.Writer) (used int64, e
 			_, _ = session.Start(context.WithoutCancel(ctx), heapprofiler.CommandDisable, nil)
 		}()
 		chunks := session.Listen(heapprofiler.AddHeapSnapshotChunk.Method)
-		taken, err := session.Start(ctx, heapprofiler.CommandTakeHeapSnapshot, heapprofiler.TakeHeapSnapshotParams{CaptureNumericValue: new(true)})
+		taken, err := session.Start(ctx, heapprofiler.CommandTakeHeapSnapshot, heapprofiler.TakeHeapSnapshotParams{
+			CaptureNumericValue: new(true),
+		})
 		if err != nil {
 			chunks.Close()
 			return err

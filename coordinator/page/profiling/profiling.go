@@ -32,7 +32,8 @@ type Options struct {
 const recordTimeout = 2 * time.Minute
 
 // ErrNotRecording reports that there is no recording to stop.
-var ErrNotRecording = errors.New("nothing of that kind is being recorded: start it first, and stop it before its page closes")
+var ErrNotRecording = errors.New("nothing of that kind is being recorded: start it first, and stop it before its " +
+	"page closes")
 
 // ErrRecording reports that a recording of that kind is running already.
 var ErrRecording = errors.New("one is being recorded already: stop it first")

@@ -15,8 +15,10 @@ import (
 // traceCategories are those that the Performance panel of DevTools records, without the
 // screenshots.
 var traceCategories = []string{
-	"blink.console", "blink.user_timing", "cppgc", "devtools.timeline", "latencyInfo", "loading", "navigation", "rail", "toplevel", "v8.execute",
-	"disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame", "disabled-by-default-devtools.timeline.stack",
+	"blink.console", "blink.user_timing", "cppgc", "devtools.timeline", "latencyInfo", "loading", "navigation",
+	"rail", "toplevel", "v8.execute",
+	"disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame",
+	"disabled-by-default-devtools.timeline.stack",
 	"disabled-by-default-lighthouse", "disabled-by-default-v8.compile", "disabled-by-default-v8.cpu_profiler",
 }
 
@@ -33,7 +35,8 @@ func (p *Profiler) StartTrace(ctx context.Context) error {
 			TraceConfig: &tracing.TraceConfig{IncludedCategories: traceCategories, ExcludedCategories: []string{"*"}},
 		})
 		if cdp.Refused(err) {
-			return fmt.Errorf("%w: a browser records one trace at a time, and DevTools or another agent may be at it", err)
+			return fmt.Errorf("%w: a browser records one trace at a time, and DevTools or another agent may be at "+
+				"it", err)
 		}
 		if err != nil {
 			return err

@@ -38,7 +38,9 @@ func (r *Router) handle(s *cdp.Session, e *fetch.EventRequestPaused) {
 	case route == nil:
 		r.decide(s, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
 	case route.Abort != "":
-		r.decide(s, fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: abortReasons[route.Abort]})
+		r.decide(s, fetch.CommandFailRequest, fetch.FailRequestParams{
+			RequestID: e.RequestID, ErrorReason: abortReasons[route.Abort],
+		})
 	case route.responds():
 		r.decide(s, fetch.CommandFulfillRequest, ownResponse(route, e))
 	default:
@@ -95,9 +97,13 @@ func ownResponse(route *Route, e *fetch.EventRequestPaused) fetch.FulfillRequest
 	}
 	if wanted := header("Access-Control-Request-Method"); wanted != "" && e.Request.Method == "OPTIONS" {
 		params.ResponseCode = 204
-		params.ResponseHeaders = append(allowed, &fetch.HeaderEntry{Name: "Access-Control-Allow-Methods", Value: wanted})
+		params.ResponseHeaders = append(allowed, &fetch.HeaderEntry{
+			Name: "Access-Control-Allow-Methods", Value: wanted,
+		})
 		if names := header("Access-Control-Request-Headers"); names != "" {
-			params.ResponseHeaders = append(params.ResponseHeaders, &fetch.HeaderEntry{Name: "Access-Control-Allow-Headers", Value: names})
+			params.ResponseHeaders = append(params.ResponseHeaders, &fetch.HeaderEntry{
+				Name: "Access-Control-Allow-Headers", Value: names,
+			})
 		}
 		return params
 	}

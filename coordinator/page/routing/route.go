@@ -37,10 +37,12 @@ type Header struct{ Name, Value string }
 var abortReasons = func() map[string]network.ErrorReason {
 	reasons := map[string]network.ErrorReason{}
 	for _, r := range []network.ErrorReason{
-		network.ErrorReasonFailed, network.ErrorReasonAborted, network.ErrorReasonTimedOut, network.ErrorReasonAccessDenied,
+		network.ErrorReasonFailed, network.ErrorReasonAborted, network.ErrorReasonTimedOut,
+		network.ErrorReasonAccessDenied,
 		network.ErrorReasonConnectionClosed, network.ErrorReasonConnectionReset, network.ErrorReasonConnectionRefused,
 		network.ErrorReasonConnectionAborted, network.ErrorReasonConnectionFailed, network.ErrorReasonNameNotResolved,
-		network.ErrorReasonInternetDisconnected, network.ErrorReasonAddressUnreachable, network.ErrorReasonBlockedByClient,
+		network.ErrorReasonInternetDisconnected, network.ErrorReasonAddressUnreachable,
+		network.ErrorReasonBlockedByClient,
 		network.ErrorReasonBlockedByResponse,
 	} {
 		reasons[strings.ToLower(string(r))] = r
@@ -53,7 +55,8 @@ func (r *Route) check() error {
 		return fmt.Errorf("the pattern is empty: ** matches every request")
 	}
 	if r.Abort != "" && abortReasons[r.Abort] == "" {
-		return fmt.Errorf("abort %q: want one of %s", r.Abort, strings.Join(slices.Sorted(maps.Keys(abortReasons)), ", "))
+		return fmt.Errorf("abort %q: want one of %s", r.Abort,
+			strings.Join(slices.Sorted(maps.Keys(abortReasons)), ", "))
 	}
 	if r.Status != 0 && (r.Status < 100 || r.Status > 599) {
 		return fmt.Errorf("status %d: want 100 to 599", r.Status)

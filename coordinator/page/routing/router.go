@@ -74,7 +74,9 @@ type command struct {
 // holding returns the command that pauses new frames and workers at their start until
 // they are known. They then send no request before the settings apply. mu is held.
 func (r *Router) holding() command {
-	return command{target.CommandSetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: len(r.routes) > 0 || r.offline, Flatten: new(true)}}
+	return command{target.CommandSetAutoAttach, target.SetAutoAttachParams{
+		AutoAttach: true, WaitForDebuggerOnStart: len(r.routes) > 0 || r.offline, Flatten: new(true),
+	}}
 }
 
 // routing returns the commands that apply the routes to a session; mu is held.
@@ -245,7 +247,9 @@ func (r *Router) Routes() []Route {
 func (r *Router) RemoveRoutes(ctx context.Context, pattern string) (int, error) {
 	r.mu.Lock()
 	before := len(r.routes)
-	r.routes = slices.DeleteFunc(r.routes, func(route *activeRoute) bool { return pattern == "" || route.Pattern == pattern })
+	r.routes = slices.DeleteFunc(r.routes, func(route *activeRoute) bool {
+		return pattern == "" || route.Pattern == pattern
+	})
 	removed := before - len(r.routes)
 	r.mu.Unlock()
 	if removed == 0 {

@@ -278,14 +278,17 @@ func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (f
 		}
 		before := found
 		found, err = r.callChanges(ctx, f, appeared, depth < maxClosedDepth)
-		found.Much, found.Compared, found.Title = before.Much || found.Much, before.Compared, cmp.Or(found.Title, before.Title)
+		found.Much, found.Compared, found.Title = before.Much ||
+			found.Much, before.Compared, cmp.Or(found.Title, before.Title)
 		found.Notices, found.Again = append(before.Notices, found.Notices...), append(before.Again, found.Again...)
 	}
 	return found, err
 }
 
 // callChanges runs changes.js.
-func (r *Reader) callChanges(ctx context.Context, f frame.Frame, appeared, adopts bool) (found changesFound, err error) {
+func (r *Reader) callChanges(
+	ctx context.Context, f frame.Frame, appeared, adopts bool,
+) (found changesFound, err error) {
 	var in runtime.ExecutionContextID
 	err = r.page.Frames.InWorld(ctx, f.ID, func(session *cdp.Session, world runtime.ExecutionContextID) error {
 		now, _ := r.page.Frames.Frame(f.ID)
@@ -322,7 +325,9 @@ func (r *Reader) glimpse(ctx context.Context) (seen Changes, err error) {
 		r.noteFrames()
 		read, _ = r.outlineFrames(ctx, main, read, opts)
 		seen.New = true
-		lines, ends, full := r.asBefore(ctx, slices.DeleteFunc(splitLines(read.Text), func(line string) bool { return strings.Contains(line, frameMark) }), read.Cut)
+		lines, ends, full := r.asBefore(ctx, slices.DeleteFunc(splitLines(read.Text), func(line string) bool {
+			return strings.Contains(line, frameMark)
+		}), read.Cut)
 		shown := Fit(lines, glimpseBytes)
 		seen.Text = strings.Join(lines[:shown], "")
 		if shown > 0 {

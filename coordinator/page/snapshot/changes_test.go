@@ -320,7 +320,7 @@ func TestRefsOfAResultThatIsLate(t *testing.T) {
 	pagetest.Expect(t, p, "document.title", `"1"`)
 }
 
-// A list that is drawn anew with other elements, or a page that a dialog makes inert, does not hide
+// A list that is redrawn with other elements, or a page that a dialog makes inert, does not hide
 // what has changed.
 func TestListThatIsDrawnAnew(t *testing.T) {
 	t.Parallel()

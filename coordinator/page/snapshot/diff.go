@@ -50,7 +50,8 @@ func splitMoved(lines []diffLine) []diffLine {
 			hunk++
 			clear(numbers)
 			now.hunk, now.number = hunk, -1
-			now.elsewhere = len(before) > 0 && len(after) > 0 && (before[len(before)-1].parent != after[len(after)-1].parent || after[len(after)-1].elsewhere)
+			now.elsewhere = len(before) > 0 && len(after) > 0 &&
+				(before[len(before)-1].parent != after[len(after)-1].parent || after[len(after)-1].elsewhere)
 			before, after = append(before, now), append(after, now)
 			if now.elsewhere {
 				out = append(out, diffLine{'-', line.text}, diffLine{'+', line.text})
@@ -282,7 +283,8 @@ func places(lines []diffLine, keep []bool) (between map[int]int) {
 	for parent, all := range children {
 		first, last := 0, len(all) // where rows of unchanged lines are counted
 		if !slices.ContainsFunc(all, isMoved) {
-			if parent < 0 || !collections().MatchString(lines[parent].text) || !slices.ContainsFunc(all, func(i int) bool { return lines[i].mark == '+' }) {
+			if parent < 0 || !collections().MatchString(lines[parent].text) ||
+				!slices.ContainsFunc(all, func(i int) bool { return lines[i].mark == '+' }) {
 				continue
 			}
 			changed := func(i int) bool { return lines[i].mark != ' ' }

@@ -17,7 +17,10 @@ import (
 
 // states are the properties of the browser's accessibility tree that a snapshot shows, by
 // their names as attributes of ARIA.
-var states = []string{"checked", "pressed", "expanded", "selected", "disabled", "required", "readonly", "level", "invalid", "valuetext", "modal", "busy"}
+var states = []string{
+	"checked", "pressed", "expanded", "selected", "disabled", "required", "readonly", "level", "invalid", "valuetext",
+	"modal", "busy",
+}
 
 // note notes whether a document has custom elements to ask about. numbering is held.
 func (r *Reader) note(f frame.Frame, customs int) {

@@ -26,7 +26,7 @@ define("x-plain", () => {});
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, `checkbox "Extra cheese" [ref`, `checkbox "Olives" [ref`, `button "Named inside" [collapsed]`, `img "Labelled from outside"`, `textbox "Amount"`, `button "In a plain one"`, `link "Explicit"`)
 	c := pagetest.Act(t, p, p.Input().Click(`checkbox "Olives"`, input.ClickOptions{}))
-	if is := c.On[0].Identity.String(); is != `checkbox "Olives"` {
+	if is := c.Elements[0].Identity.String(); is != `checkbox "Olives"` {
 		t.Errorf("the click is reported as one on %s", is)
 	}
 	pagetest.Contains(t, p.Look(t.Context()).Text, `+ - checkbox "Olives" [checked]`)

@@ -246,6 +246,8 @@ func (r *Reader) renumber(ctx context.Context, numbers map[int]int) bool {
 	r.numbering.Lock()
 	defer r.numbering.Unlock()
 	var done bool
-	err := r.page.Frames.Run(ctx, main.ID, renumberFunction, map[string]any{"generation": main.Generation, "numbers": pairs}, &done)
+	err := r.page.Frames.Run(ctx, main.ID, renumberFunction, map[string]any{
+		"generation": main.Generation, "numbers": pairs,
+	}, &done)
 	return err == nil && done && r.page.Frames.AddRefs(main.ID, 0, 0, refs) == nil
 }

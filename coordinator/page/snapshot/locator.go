@@ -73,7 +73,8 @@ func (r *Reader) locator(ctx context.Context, e *frame.Element) (javascript.Expr
 // ours are the roles of snapshots that ARIA does not have: getByRole does not match
 // them.
 var ours = map[string]bool{
-	"generic": true, "none": true, "date": true, "time": true, "datetime-local": true, "month": true, "week": true, "color": true, "summary": true, "canvas": true, "video": true, "audio": true, "iframe": true,
+	"generic": true, "none": true, "date": true, "time": true, "datetime-local": true, "month": true,
+	"week": true, "color": true, "summary": true, "canvas": true, "video": true, "audio": true, "iframe": true,
 }
 
 // IsARIA reports whether Playwright finds elements by a role of snapshots.
@@ -81,7 +82,9 @@ func IsARIA(role string) bool { return !ours[role] }
 
 // roleLocator finds an element by its role and name, with its number if it is not alone.
 // It is empty for an element without them.
-func (r *Reader) roleLocator(ctx context.Context, e *frame.Element) (locator javascript.Expression, alone bool, err error) {
+func (r *Reader) roleLocator(
+	ctx context.Context, e *frame.Element,
+) (locator javascript.Expression, alone bool, err error) {
 	own, err := r.outlineDocument(ctx, e.Frame, e, Options{look: selfRole, clipped: true, Depth: 1})
 	if err != nil {
 		return locator, false, err

@@ -37,7 +37,9 @@ func (r *Reader) HTML(ctx context.Context, target string) (string, error) {
 // read calls a function of the library for the page's document or a target.
 func (r *Reader) read(ctx context.Context, doing, function, target string, result any) error {
 	if target != "" {
-		return r.onElement(ctx, doing, target, func(ctx context.Context, e *frame.Element) error { return e.Call(ctx, function, nil, result) })
+		return r.onElement(ctx, doing, target, func(ctx context.Context, e *frame.Element) error {
+			return e.Call(ctx, function, nil, result)
+		})
 	}
 	return r.page.Run(ctx, doing, 0, func(ctx context.Context) error {
 		return r.page.Frames.Evaluate(ctx, "library."+function+".call(null)", result)
@@ -121,7 +123,8 @@ func Pattern(text string) (*regexp.Regexp, error) {
 	}
 	compiled, err := regexp.Compile(text)
 	var syntax *regexpsyntax.Error
-	if errors.As(err, &syntax) && (syntax.Code == regexpsyntax.ErrInvalidPerlOp || syntax.Code == regexpsyntax.ErrInvalidEscape) {
+	if errors.As(err, &syntax) && (syntax.Code == regexpsyntax.ErrInvalidPerlOp ||
+		syntax.Code == regexpsyntax.ErrInvalidEscape) {
 		err = fmt.Errorf("%w (regular expressions are RE2's: no lookahead, no lookbehind, no references back)", err)
 	}
 	return compiled, err
@@ -134,12 +137,16 @@ const (
 	headMark = "\x04"
 )
 
-var notes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(noteMark + "[^" + noteMark + "]*" + noteMark) })
+var notes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(noteMark + "[^" + noteMark + "]*" + noteMark)
+})
 
 // marked is a text without the marks of notes, and the same with blanks in place of notes: the
 // words of the page, which a search is for.
 func marked(text string) (whole, words string) {
-	words = notes().ReplaceAllStringFunc(text, func(note string) string { return strings.Repeat(" ", len(note)-2*len(noteMark)) })
+	words = notes().ReplaceAllStringFunc(text, func(note string) string {
+		return strings.Repeat(" ", len(note)-2*len(noteMark))
+	})
 	return strings.ReplaceAll(text, noteMark, ""), words
 }
 
@@ -230,7 +237,9 @@ func parentOf(lines []string, i int) int {
 func isItem(line string) bool { return itemLine().MatchString(line) || strings.Contains(line, " | ") }
 
 var (
-	itemLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *- (item|listitem|row|article|option|treeitem)\b`) })
+	itemLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^ *- (item|listitem|row|article|option|treeitem)\b`)
+	})
 	tableLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *- (table|grid|treegrid)\b`) })
 )
 

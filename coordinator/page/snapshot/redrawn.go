@@ -9,7 +9,7 @@ import (
 // fewRedrawn is the most lines in a row that are shown although only their refs are new.
 const fewRedrawn = 3
 
-// foldRedrawn says in one line of a diff what the page has drawn anew and is as it was, but
+// foldRedrawn says in one line of a diff what the page has redrawn as it was, but
 // for its refs: the rows of a table that was sorted by the same column, for example.
 func foldRedrawn(text string) string {
 	var out strings.Builder
@@ -87,5 +87,6 @@ func redrawnLine(lines []string) string {
 	if len(refs) == 0 {
 		return fmt.Sprintf("%s… %d lines are as they were\n", indent, len(lines))
 	}
-	return fmt.Sprintf("%s… %d lines are as they were, with new refs: e%s to e%s\n", indent, len(lines), refs[0][1], refs[len(refs)-1][1])
+	return fmt.Sprintf("%s… %d lines are as they were, with new refs: e%s to "+
+		"e%s\n", indent, len(lines), refs[0][1], refs[len(refs)-1][1])
 }

@@ -33,7 +33,7 @@ const shadow = (...names) => { root.innerHTML = '<ul>' + names.map((name) => buy
 const inner = (...names) => { frames[0].document.querySelector('ul').innerHTML = names.map((name) => buy(name)).join('') }
 </script>`
 
-// What a page draws anew as it was keeps its ref, and is no change. What may be another element
+// What a page redraws as it was keeps its ref, and is no change. What may be another element
 // gets a new ref, and the old one acts on nothing.
 func TestRefsOfWhatIsRedrawn(t *testing.T) {
 	t.Parallel()

@@ -69,7 +69,10 @@ type Scrolled struct {
 // the scrolling changes is no later Look's.
 func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (Found, Scrolled, error) {
 	began := time.Now()
-	s := search{Reader: r, opts: opts, until: began.Add(cmp.Or(opts.Limit, maxScroll)), ignored: map[string]bool{}, learned: map[place]*list{}}
+	s := search{
+		Reader: r, opts: opts, until: began.Add(cmp.Or(opts.Limit, maxScroll)), ignored: map[string]bool{},
+		learned: map[place]*list{},
+	}
 	compares := r.seen()
 	if compares {
 		s.Changes, _ = r.changes(ctx)
@@ -305,9 +308,10 @@ func (s *search) show(ctx context.Context, l *list) error {
 	for end := arrived.Add(requestLimit); time.Now().Before(end); {
 		shown := s.found.ref
 		if shown != 0 {
-			err := s.onElement(ctx, "scrolling", "e"+strconv.Itoa(shown), func(ctx context.Context, e *frame.Element) error {
-				return e.Run(ctx, scrollIntoView, "center", nil)
-			})
+			err := s.onElement(ctx, "scrolling", "e"+strconv.Itoa(shown),
+				func(ctx context.Context, e *frame.Element) error {
+					return e.Run(ctx, scrollIntoView, "center", nil)
+				})
 			if err != nil && !frame.Vanished(err) {
 				return err
 			}
@@ -327,7 +331,8 @@ func (s *search) show(ctx context.Context, l *list) error {
 			arrived = time.Now()
 		}
 		at.End = false // what comes after it does not matter
-		if wait, _ := l.patience(at, len(s.awaited()) > 0, false); !s.Gone && found.ref == shown && !at.Changed && time.Since(arrived) >= wait {
+		if wait, _ := l.patience(at, len(s.awaited()) > 0, false); !s.Gone && found.ref == shown && !at.Changed &&
+			time.Since(arrived) >= wait {
 			break
 		}
 	}

@@ -200,7 +200,9 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 func withoutInert(text string) string { return strings.ReplaceAll(text, " [inert]", "") }
 
 // onElement runs an operation on a target.
-func (r *Reader) onElement(ctx context.Context, doing, target string, do func(context.Context, *frame.Element) error) error {
+func (r *Reader) onElement(
+	ctx context.Context, doing, target string, do func(context.Context, *frame.Element) error,
+) error {
 	return r.page.Run(ctx, doing, 0, func(ctx context.Context) error {
 		e, err := r.page.Frames.Find(ctx, target)
 		if err != nil {
@@ -264,7 +266,9 @@ type outlineResult struct {
 const frameMark = "\x01"
 
 // outline prints one document and inserts the documents of its frames.
-func (r *Reader) outline(ctx context.Context, id protocol.FrameID, root *frame.Element, opts Options) (outlineResult, error) {
+func (r *Reader) outline(
+	ctx context.Context, id protocol.FrameID, root *frame.Element, opts Options,
+) (outlineResult, error) {
 	read, err := r.outlineDocument(ctx, id, root, opts)
 	if err != nil {
 		return read, err
@@ -274,7 +278,9 @@ func (r *Reader) outline(ctx context.Context, id protocol.FrameID, root *frame.E
 
 // outlineFrames inserts the documents of the frames of a printed document. In a glimpse there is
 // no error: the marks of frames stay that it has no room for, or cannot read in time.
-func (r *Reader) outlineFrames(ctx context.Context, id protocol.FrameID, read outlineResult, opts Options) (outlineResult, error) {
+func (r *Reader) outlineFrames(
+	ctx context.Context, id protocol.FrameID, read outlineResult, opts Options,
+) (outlineResult, error) {
 	var b strings.Builder
 	frames := 0
 	for line := range strings.Lines(read.Text) {
@@ -304,7 +310,9 @@ func (r *Reader) outlineFrames(ctx context.Context, id protocol.FrameID, read ou
 
 // outlineFrame prints the document of the frame element with that number. The result
 // is empty if the frame has gone meanwhile.
-func (r *Reader) outlineFrame(ctx context.Context, in protocol.FrameID, number string, opts Options) (outlineResult, error) {
+func (r *Reader) outlineFrame(
+	ctx context.Context, in protocol.FrameID, number string, opts Options,
+) (outlineResult, error) {
 	n, err := strconv.Atoi(number)
 	if err != nil {
 		return outlineResult{}, fmt.Errorf("frame mark %q: %w", number, err)
@@ -318,7 +326,9 @@ func (r *Reader) outlineFrame(ctx context.Context, in protocol.FrameID, number s
 	if err == nil {
 		defer e.Release(ctx)
 		var node dom.DescribeNodeResult
-		if node, err = protocol.Call(ctx, e.Session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.Handle}); err == nil {
+		if node, err = protocol.Call(ctx, e.Session, dom.DescribeNode, dom.DescribeNodeParams{
+			ObjectID: e.Handle,
+		}); err == nil {
 			r.page.Frames.Flush()
 			var read outlineResult
 			if read, err = r.outline(ctx, node.Node.FrameID, nil, opts); err == nil {
@@ -339,7 +349,9 @@ func (r *Reader) outlineFrame(ctx context.Context, in protocol.FrameID, number s
 }
 
 // callOutline runs snapshot.js.
-func callOutline(ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams) (outlineResult, error) {
+func callOutline(
+	ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams,
+) (outlineResult, error) {
 	var read outlineResult
 	reply, err := protocol.Call(ctx, session, runtime.CallFunctionOn, params)
 	if err != nil {
@@ -368,7 +380,9 @@ func (r *Reader) received(id protocol.FrameID, err error) {
 	}
 }
 
-func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root *frame.Element, opts Options) (outlineResult, error) {
+func (r *Reader) outlineDocument(
+	ctx context.Context, id protocol.FrameID, root *frame.Element, opts Options,
+) (outlineResult, error) {
 	var read outlineResult
 	// Only one snapshot runs at a time, even while it waits for a world: each continues the
 	// numbers of the previous one.
@@ -381,7 +395,8 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 		f, _ := r.page.Frames.Frame(id)
 		options := map[string]any{
 			"last": last, "lost": r.lost[id], "generation": f.Generation, "depth": opts.Depth,
-			"interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look, "clipped": opts.clipped, "full": opts.full,
+			"interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look, "clipped": opts.clipped,
+			"full": opts.full,
 		}
 		// An action that fails takes none of its own notices away, nor does a single line.
 		options["notices"] = opts.look == "" && opts.Depth != 1 && opts.most == 0 && !(opts.Interactive && opts.full)

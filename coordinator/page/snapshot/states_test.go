@@ -21,7 +21,7 @@ func TestTreeItems(t *testing.T) {
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, `treeitem "▸ Fruit" [checked=mixed] [collapsed]`, `treeitem "Nuts" [checked] `, `treeitem "Wine" [ref`)
 	c := pagetest.Act(t, p, p.Input().Click(".twisty", input.ClickOptions{}))
-	if is := c.On[0].Identity.String(); strings.Contains(is, "treeitem") || !strings.Contains(is, "▸") {
+	if is := c.Elements[0].Identity.String(); strings.Contains(is, "treeitem") || !strings.Contains(is, "▸") {
 		t.Errorf("a click on the twisty is reported as one on %s", is)
 	}
 	changes := p.Look(t.Context()).Text
@@ -35,11 +35,11 @@ func TestTreeItems(t *testing.T) {
 		t.Errorf("the item's siblings have not changed:\n%s", changes)
 	}
 	c = pagetest.Act(t, p, p.Input().Click(".box", input.ClickOptions{}))
-	if is := c.On[0].Identity.String(); is != "generic [class=box]" {
+	if is := c.Elements[0].Identity.String(); is != "generic [class=box]" {
 		t.Errorf("a click on the box is reported as one on %s", is)
 	}
 	c = pagetest.Act(t, p, p.Input().Click(`treeitem "Nuts"`, input.ClickOptions{}))
-	if is := c.On[0].Identity.String(); is != `treeitem "Nuts"` {
+	if is := c.Elements[0].Identity.String(); is != `treeitem "Nuts"` {
 		t.Errorf("a click on an item is reported as one on %s", is)
 	}
 }
@@ -49,7 +49,7 @@ func TestRenamedWhileHovered(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><button id=b onmouseenter="b.textContent = 'Delete all'" onclick="b.textContent = 'Deleted'">Delete</button>`)
 	c := pagetest.Act(t, p, p.Input().Click("#b", input.ClickOptions{}))
-	if is := c.On[0].Identity.String(); is != `button "Delete all"` {
+	if is := c.Elements[0].Identity.String(); is != `button "Delete all"` {
 		t.Errorf("the click is reported as one on %s", is)
 	}
 }
@@ -62,7 +62,7 @@ func TestColumnsOfGrids(t *testing.T) {
 <div role=grid aria-label=Window><div role=row><span role=gridcell aria-colindex=7>G</span><span role=gridcell aria-colindex=8>H</span></div></div>`)
 	pagetest.Contains(t, pagetest.Snapshot(t, p), "- No | Part | Price\n", "- | Power\n", "- 3 | Power | 180\n", "- G | H\n")
 	c := pagetest.Act(t, p, p.Input().Click(`row "3 Power 180"`, input.ClickOptions{})) // as the answers call it
-	if is := c.On[0].Identity.String(); is != `row "3 Power 180"` {
+	if is := c.Elements[0].Identity.String(); is != `row "3 Power 180"` {
 		t.Errorf("the click is reported as one on %s", is)
 	}
 }

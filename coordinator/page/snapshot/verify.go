@@ -29,7 +29,8 @@ type VerifyError struct {
 func (e *VerifyError) Error() string { return e.Reason }
 
 // unseen is why something that is in the accessibility tree is not visible.
-const unseen = "is in the page, but no user sees it: it is transparent, has no size, is in a closed list, or lies outside of what can be scrolled to"
+const unseen = "is in the page, but no user sees it: it is transparent, has no size, is in a closed list, or lies " +
+	"outside of what can be scrolled to"
 
 // FindByRole finds the visible elements of a role whose accessible name contains
 // the name, ignoring case, in all frames. There is at least one, or a *VerifyError.

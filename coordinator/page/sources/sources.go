@@ -60,7 +60,9 @@ const (
 )
 
 // inScript matches script positions in the text of a stack.
-var inScript = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:https?|file)://[^\s()"']+?:\d+:\d+`) })
+var inScript = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:https?|file)://[^\s()"']+?:\d+:\d+`)
+})
 
 // Locate replaces the positions in messages, and in the stacks in their texts, by
 // positions in workspace files, where source maps and file names lead to them.
@@ -142,7 +144,8 @@ func (s *Sources) place(ctx context.Context, address string, line, column int) (
 		if !ok {
 			return "", false
 		}
-		if end, _ := found.m.Find(line, math.MaxInt32); column == 0 && (end.Line != at.Line || end.Source.URL != at.Source.URL) {
+		if end, _ := found.m.Find(line, math.MaxInt32); column == 0 &&
+			(end.Line != at.Line || end.Source.URL != at.Source.URL) {
 			return "", false
 		}
 		file, ok = sourcemap.File(s.folders, at.Source)
@@ -241,7 +244,8 @@ func (s *Sources) text(ctx context.Context, address string) (text, reference str
 	return string(data), reference, err
 }
 
-var errElsewhere = errors.New("it is neither in the page, nor in the workspace, nor at the script's own loopback server")
+var errElsewhere = errors.New("it is neither in the page, nor in the workspace, nor at the script's own loopback " +
+	"server")
 
 // fetch reads a script or its source map: from a data URL, a file of the workspace, or the
 // loopback server that served the script. A page must not make this process send

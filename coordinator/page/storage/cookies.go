@@ -58,7 +58,8 @@ func (s *Storage) SetCookies(ctx context.Context, cookies ...Cookie) error {
 	for i, c := range cookies {
 		params[i] = &network.CookieParam{
 			Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path,
-			HTTPOnly: c.HTTPOnly, Secure: c.Secure, SameSite: network.CookieSameSite(c.SameSite), PartitionKey: c.partition(),
+			HTTPOnly: c.HTTPOnly, Secure: c.Secure, SameSite: network.CookieSameSite(c.SameSite),
+			PartitionKey: c.partition(),
 		}
 		if c.Expires > 0 {
 			params[i].Expires = protocol.TimeSinceEpoch(c.Expires)
@@ -74,7 +75,9 @@ func (c *Cookie) partition() *network.CookiePartitionKey {
 	if c.PartitionKey == "" {
 		return nil
 	}
-	return &network.CookiePartitionKey{TopLevelSite: c.PartitionKey, HasCrossSiteAncestor: c.CrossSite == nil || *c.CrossSite}
+	return &network.CookiePartitionKey{
+		TopLevelSite: c.PartitionKey, HasCrossSiteAncestor: c.CrossSite == nil || *c.CrossSite,
+	}
 }
 
 // DeleteCookies deletes the cookies with that name, of all sites, and returns

@@ -86,12 +86,16 @@ func (h *hiddenPage) visit(ctx context.Context, origin string) error {
 			return err
 		}
 		if request.Request == nil || request.Request.URL != address {
-			_, _ = h.session.Start(ctx, fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: request.RequestID, ErrorReason: network.ErrorReasonAborted})
+			_, _ = h.session.Start(ctx, fetch.CommandFailRequest, fetch.FailRequestParams{
+				RequestID: request.RequestID, ErrorReason: network.ErrorReasonAborted,
+			})
 			continue
 		}
 		if err := h.session.Call(ctx, fetch.CommandFulfillRequest, fetch.FulfillRequestParams{
 			RequestID: request.RequestID, ResponseCode: 200,
-			ResponseHeaders: []*fetch.HeaderEntry{{Name: "Content-Type", Value: "text/html"}}, Body: []byte("<!doctype html>"),
+			ResponseHeaders: []*fetch.HeaderEntry{
+				{Name: "Content-Type", Value: "text/html"},
+			}, Body: []byte("<!doctype html>"),
 		}, nil); err != nil {
 			return err
 		}

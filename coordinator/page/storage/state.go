@@ -98,7 +98,8 @@ func (s *Storage) knownOrigins(ctx context.Context) (*target.Info, []string, err
 		urls = append(urls, f.URL)
 	}
 	for _, t := range all.TargetInfos {
-		if t.BrowserContextID == self.TargetInfo.BrowserContextID && (t.Type == "page" && t.Subtype == "" || t.Type == "iframe") {
+		if t.BrowserContextID == self.TargetInfo.BrowserContextID &&
+			(t.Type == "page" && t.Subtype == "" || t.Type == "iframe") {
 			urls = append(urls, t.URL)
 		}
 	}
@@ -128,7 +129,9 @@ type itemsCall func(argument map[string]any, result any) error
 
 // inOrigins visits each origin once: the page's own in the page itself, the
 // others in a hidden page.
-func (s *Storage) inOrigins(ctx context.Context, in protocol.BrowserContextID, origins []string, visit func(string, itemsCall) error) error {
+func (s *Storage) inOrigins(
+	ctx context.Context, in protocol.BrowserContextID, origins []string, visit func(string, itemsCall) error,
+) error {
 	slices.Sort(origins)
 	origins = slices.Compact(origins)
 	here := originOf(s.opts.Frames.PageURL())

@@ -79,7 +79,7 @@ func (c *Call) describe(ctx context.Context, p *page.Page, q *policy.Question) e
 	var names, claims []string
 	var known []frame.Identity
 	for _, aim := range c.Aims {
-		var element input.On
+		var element input.Element
 		if p != nil {
 			var err error
 			element, err = p.Identify(ctx, aim)
@@ -153,7 +153,7 @@ var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\
 
 // confirm refuses an element that the user was not asked about. Numbers may differ: they
 // count things or the time.
-func (c *Call) confirm(element input.On) error {
+func (c *Call) confirm(element input.Element) error {
 	asked, now := c.asked[element.Target], element.String()
 	if asked == "" || digits().ReplaceAllString(asked, "0") == digits().ReplaceAllString(now, "0") {
 		return nil
@@ -163,7 +163,7 @@ func (c *Call) confirm(element input.On) error {
 
 // Act runs an action of the page's input, on the elements that the user was asked about.
 func (c *Call) Act(ctx context.Context, p *page.Page, a input.Action) (page.Change, error) {
-	a.Confirm = func(element input.On) error {
+	a.Confirm = func(element input.Element) error {
 		err := c.confirm(element)
 		if err == nil {
 			c.locate(ctx, p, element.Target)
@@ -184,7 +184,7 @@ func (c *Call) Acted(done, between string) func(page.Change, error) error {
 	return func(change page.Change, err error) error {
 		var names, changed []string
 		sentence, joint := done, " "
-		for _, element := range change.On {
+		for _, element := range change.Elements {
 			if name := userName(element.Identity, input.Aim{Target: element.Target}); name != "" {
 				names = append(names, name)
 			}

@@ -53,14 +53,14 @@ func (d *Done) Message() string {
 }
 
 // Clicked reports whether an upload clicked its target.
-func (d *Done) Clicked() bool { return d.call.effect.change.Clicked }
+func (d *Done) Clicked() bool { return d.call.effect.change.OpenedChooser }
 
 // ToEnd reports whether a slow typing moved the caret to the end.
-func (d *Done) ToEnd() bool { return d.call.effect.change.ToEnd }
+func (d *Done) ToEnd() bool { return d.call.effect.change.CaretAtEnd }
 
 // Element is what the call has acted on, as the page presented it; zero if that is unknown.
-func (d *Done) Element(n int) (element input.On) {
-	if all := d.call.effect.change.On; n < len(all) {
+func (d *Done) Element(n int) (element input.Element) {
+	if all := d.call.effect.change.Elements; n < len(all) {
 		element = all[n]
 	}
 	return element

@@ -146,7 +146,7 @@ func (p *place) surprise(step, next Step) string {
 		return "the page asks for files"
 	case change.Refused != nil:
 		return "a navigation was refused"
-	case len(change.Unmet) > 0:
+	case len(change.Invalid) > 0:
 		return "the form was not sent"
 	}
 	if p.page == nil || next.Leaves || originOf(p.page.URL()) == p.origin {

@@ -72,15 +72,15 @@ func (a *Answer) Changed(c page.Change) {
 	if c.NoDrop {
 		a.Addf("The page did not accept a drop there: only what it moves while it is dragged has moved.")
 	}
-	for _, h := range c.Held {
+	for _, h := range c.Values {
 		if h.Now != "" {
 			a.Quotef("%s %s: the page has changed it after it was filled.", h.Target, h.Now)
 			continue
 		}
 		a.Quotef("%s holds %q, not what was typed.", h.Target, h.Value)
 	}
-	if len(c.Unmet) > 0 {
-		a.Quotef("The form was not sent. %s", strings.Join(c.Unmet, " "))
+	if len(c.Invalid) > 0 {
+		a.Quotef("The form was not sent. %s", strings.Join(c.Invalid, " "))
 	}
 	a.requests(c)
 	a.messages(c.Console[:min(len(c.Console), maxMessages)], c.URL)
