@@ -59,7 +59,7 @@ type refuseAll struct {
 }
 
 func (r refuseAll) Judge(*cdpproxy.Client, *browser.Message) cdpproxy.Decision {
-	return cdpproxy.Decision{Action: cdpproxy.Deny, Reason: r.why}
+	return cdpproxy.Decision{Reason: r.why}
 }
 
 // TestDeafBrowser: a browser that stops reading a client's messages is drained all

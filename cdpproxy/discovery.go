@@ -11,6 +11,7 @@ import (
 
 	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/discovery"
+	"browser-coordinator/policy"
 )
 
 // serveJSON forwards a discovery request to the browser, as Chromium defines it,
@@ -162,7 +163,7 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 	if m.Params, err = json.Marshal(params); err != nil {
 		return err
 	}
-	if v := p.opts.Rule.Judge(who, m); v.Action != Allow {
+	if v := p.opts.Rule.Judge(who, m); v.Outcome != policy.Allow {
 		return forbidden("refused: %s", v.Reason)
 	}
 	p.opts.Rule.Sent(who, m)

@@ -13,6 +13,7 @@ import (
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/browser"
+	"browser-coordinator/policy"
 )
 
 type passAll struct{}
@@ -22,7 +23,7 @@ func (passAll) Joined(*cdpproxy.Client, func(string))        {}
 func (passAll) Sent(*cdpproxy.Client, *browser.Message)      {}
 func (passAll) Left(*cdpproxy.Client)                        {}
 func (passAll) Judge(*cdpproxy.Client, *browser.Message) cdpproxy.Decision {
-	return cdpproxy.Decision{}
+	return cdpproxy.Decision{Outcome: policy.Allow}
 }
 
 // smallWindow makes a side take little at once. With less than two packets of the

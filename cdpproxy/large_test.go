@@ -12,6 +12,7 @@ import (
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/policy"
 )
 
 // TestLargeMessageHoldsNobodyUp: while one client's large message is decoded and
@@ -26,7 +27,7 @@ func TestLargeMessageHoldsNobodyUp(t *testing.T) {
 					close(busy)
 					<-goOn
 				}
-				return cdpproxy.Decision{}
+				return cdpproxy.Decision{Outcome: policy.Allow}
 			}}
 			_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
 			other := dial(t, addr, "/devtools/browser/x")

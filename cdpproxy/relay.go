@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"browser-coordinator/cdpproxy/browser"
+	"browser-coordinator/policy"
 )
 
 const (
@@ -255,16 +256,16 @@ func (r *relay) judge(text []byte) error {
 		r.respond(m.Response(nil, err))
 		return nil
 	}
-	switch v := r.proxy.opts.Rule.Judge(r.who, &m); v.Action {
-	case Allow:
+	switch v := r.proxy.opts.Rule.Judge(r.who, &m); v.Outcome {
+	case policy.Allow:
 		if now, _ := r.proxy.source.Browser(); r.endIfReplaced(now) {
 			return errEnded
 		}
 		r.conn.Send(m)
 		r.proxy.opts.Rule.Sent(r.who, &m)
-	case Ignore:
+	case policy.Ignore:
 		r.respond(m.Response(v.Result, nil))
-	case Disconnect:
+	case policy.Disconnect:
 		r.respond(m.Response(nil, nil))
 		r.end(ending{closeNormal, v.Reason})
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"browser-coordinator/cdpproxy/browser"
+	"browser-coordinator/policy"
 )
 
 // Rule admits clients, and judges their messages before the browser gets them.
@@ -31,28 +32,13 @@ type Rule interface {
 	Left(c *Client)
 }
 
-// Decision is the decision on a message. The zero Decision allows it.
+// Decision is the decision on a command. Only [policy.Allow] lets it go to the browser. The
+// client gets a CDP error with the Reason for [policy.Deny], a success with the Result (nil:
+// the empty object) for [policy.Ignore], and a success before its connection is closed with
+// the Reason for [policy.Disconnect]: for Browser.close, which would end the browser for
+// everyone.
 type Decision struct {
-	Action Action
-	// Reason is the text of the CDP error for Deny, and that of the close frame
-	// for Disconnect.
-	Reason string
-	// Result is the client's result for Ignore; nil: the empty object.
-	Result []byte
+	Outcome policy.Outcome
+	Reason  string
+	Result  []byte
 }
-
-// Action is the kind of a Decision.
-type Action int
-
-const (
-	// Allow: the message goes to the browser.
-	Allow Action = iota
-	// Deny: the client gets a CDP error; the browser gets nothing.
-	Deny
-	// Ignore: the client gets Result as if the command had succeeded; the browser
-	// gets nothing.
-	Ignore
-	// Disconnect: the client gets a success response, and its connection is closed. For
-	// Browser.close, which would end the browser for everyone.
-	Disconnect
-)

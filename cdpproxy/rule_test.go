@@ -14,6 +14,7 @@ import (
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/policy"
 )
 
 // testRule ends a client that sends Browser.close.
@@ -28,9 +29,9 @@ func (r *testRule) Judge(_ *cdpproxy.Client, m *browser.Message) cdpproxy.Decisi
 	defer r.mu.Unlock()
 	r.seen = append(r.seen, m.Method)
 	if m.Method == "Browser.close" {
-		return cdpproxy.Decision{Action: cdpproxy.Disconnect, Reason: "the browser stays"}
+		return cdpproxy.Decision{Outcome: policy.Disconnect, Reason: "the browser stays"}
 	}
-	return cdpproxy.Decision{}
+	return cdpproxy.Decision{Outcome: policy.Allow}
 }
 
 // exchange sends message and returns the response with its id.
@@ -79,7 +80,7 @@ func TestDecisionOnTheNext(t *testing.T) {
 	src := newSource(old.url())
 	_, addr := serve(t, src, &cdpproxy.Options{Rule: ruleFunc{judge: func(*browser.Message) cdpproxy.Decision {
 		src.set("next", next.url())
-		return cdpproxy.Decision{}
+		return cdpproxy.Decision{Outcome: policy.Allow}
 	}}})
 	c := dial(t, addr, "/devtools/page/1")
 	send(t, c, `{"id":1,"method":"Page.enable"}`)

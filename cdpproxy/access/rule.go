@@ -69,25 +69,25 @@ func (r *Rule) Close() error {
 func (r *Rule) Judge(c *cdpproxy.Client, m *browser.Message) cdpproxy.Decision {
 	s, _ := r.user.Access()
 	if s.Stops(c.Name) { // it is being disconnected
-		return cdpproxy.Decision{Action: cdpproxy.Deny, Reason: stoppedReason}
+		return cdpproxy.Decision{Reason: stoppedReason}
 	}
 	d := policy.DecideCommand(policy.Permission{
 		Mode: s.Mode, Allowed: policy.Mode(c.Access) == allowed, AllowClose: r.options.AllowClose,
 	}, m.Method, m.Params)
+	decision := cdpproxy.Decision{Outcome: d.Outcome}
 	switch d.Outcome {
-	case policy.Allow:
-		return cdpproxy.Decision{}
-	case policy.Ignore:
-		return cdpproxy.Decision{Action: cdpproxy.Ignore}
+	case policy.Allow, policy.Ignore:
 	case policy.Disconnect:
+		decision.Reason = d.Denied.Reason
 		r.report(c, m, d.Denied.Reason, false)
-		return cdpproxy.Decision{Action: cdpproxy.Disconnect, Reason: d.Denied.Reason}
+	default:
+		decision.Reason = d.Err().Error()
+		r.report(c, m, "refused: "+d.Denied.Reason, false)
+		if thrown := asException(c, m, d.Err()); thrown != nil {
+			decision.Outcome, decision.Result = policy.Ignore, thrown
+		}
 	}
-	r.report(c, m, "refused: "+d.Denied.Reason, false)
-	if thrown := asException(c, m, d.Err()); thrown != nil {
-		return cdpproxy.Decision{Action: cdpproxy.Ignore, Result: thrown}
-	}
-	return cdpproxy.Decision{Action: cdpproxy.Deny, Reason: d.Err().Error()}
+	return decision
 }
 
 // Sent implements [cdpproxy.Rule].

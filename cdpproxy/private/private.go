@@ -24,6 +24,7 @@ import (
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/peer"
+	"browser-coordinator/policy"
 )
 
 // closeTimeout bounds the end of the clients' connections.
@@ -83,7 +84,7 @@ func (allow) Joined(*cdpproxy.Client, func(string))        {}
 func (allow) Sent(*cdpproxy.Client, *browser.Message)      {}
 func (allow) Left(*cdpproxy.Client)                        {}
 func (allow) Judge(*cdpproxy.Client, *browser.Message) cdpproxy.Decision {
-	return cdpproxy.Decision{}
+	return cdpproxy.Decision{Outcome: policy.Allow}
 }
 
 // ownUser is a listener that closes the connections of other users, where the system

@@ -24,7 +24,7 @@ func (anything) Joined(*cdpproxy.Client, func(string))        {}
 func (anything) Sent(*cdpproxy.Client, *browser.Message)      {}
 func (anything) Left(*cdpproxy.Client)                        {}
 func (anything) Judge(*cdpproxy.Client, *browser.Message) cdpproxy.Decision {
-	return cdpproxy.Decision{}
+	return cdpproxy.Decision{Outcome: policy.Allow}
 }
 
 // presented is a cdpproxy.Source of one virtual browser.
