@@ -53,8 +53,10 @@ func newLauncher(source *registry.Source, o *Options) *launcher {
 		l.hold = min(o.HoldTimeout, l.hold)
 	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
+	_, changed := source.Browser() // before a reader can miss a change
+	_, chosen := source.Access()
 	l.running.Add(1)
-	go l.follow()
+	go l.follow(changed, chosen)
 	return l
 }
 
@@ -91,24 +93,23 @@ func (l *launcher) Ask(ctx context.Context, q policy.Question) (policy.Answer, e
 	return l.source.Ask(ctx, q)
 }
 
-// follow refreshes at every change of the window's browser, or of what its user allows.
-func (l *launcher) follow() {
+// follow refreshes at every change of the window's browser, or of what its user allows, from
+// those that close the channels on.
+func (l *launcher) follow(changed, chosen <-chan struct{}) {
 	defer l.running.Done()
-	for first := true; ; first = false {
-		_, changed := l.source.Browser()
-		_, chosen := l.source.Access()
-		l.mu.Lock()
-		l.refresh()
-		if !first {
-			l.changed.Notify()
-		}
-		l.mu.Unlock()
+	for {
 		select {
 		case <-changed:
 		case <-chosen:
 		case <-l.ctx.Done():
 			return
 		}
+		_, changed = l.source.Browser()
+		_, chosen = l.source.Access()
+		l.mu.Lock()
+		l.refresh()
+		l.changed.Notify()
+		l.mu.Unlock()
 	}
 }
 
