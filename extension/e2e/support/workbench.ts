@@ -55,13 +55,14 @@ export class Workbench {
   /** Clicks in the gutter before a line of the open file, and waits until the debugger has the breakpoint. */
   async toggleBreakpoint(line: number): Promise<void> {
     const number = this.page.locator(".monaco-editor .margin .line-numbers").getByText(`${line}`, { exact: true });
-    const dot = this.page.locator('.monaco-editor [class*="codicon-debug-breakpoint"]').first();
+    const dots = this.page.locator('.monaco-editor [class*="codicon-debug-breakpoint"]');
+    const before = await dots.count();
     await this.retry(async (timeout) => {
       const box = await number.boundingBox({ timeout });
       if (!box) throw new Error(`line ${line} is not in sight`);
       // A second click would remove it.
-      if (!(await dot.isVisible())) await this.page.mouse.click(box.x - 8, box.y + box.height / 2);
-      await dot.waitFor({ timeout });
+      if ((await dots.count()) === before) await this.page.mouse.click(box.x - 8, box.y + box.height / 2);
+      await dots.nth(before).waitFor({ timeout });
     });
     // Until then the dot is a hollow one, of another class.
     await this.page.locator(".monaco-editor .codicon-debug-breakpoint").first().waitFor();
