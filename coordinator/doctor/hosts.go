@@ -123,7 +123,8 @@ func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
 	switch {
 	case version != "" && !sameRelease(version, x.Version):
 		return finding(Warning, "update "+program+", or name this program in the entry",
-			"%s starts %s, as %s says. It has version %s, this program %s.", f.Name, program, f.Path, version, x.Version)
+			"%s starts %s, as %s says. It has version %s, this program %s.", f.Name, program, f.Path,
+			version, x.Version)
 	case version != "":
 		return ok("%s starts %s, version %s, as %s says.", f.Name, program, version, f.Path)
 	}

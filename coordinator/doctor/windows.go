@@ -43,7 +43,8 @@ func checkWindows(_ context.Context, x *examination) []Finding {
 					"command “Developer: Reload Window”",
 				"The window at %s cannot be used: %s.", v.Address, v.Reason))
 		case vscodeipc.Foreign:
-			found = append(found, finding(Problem, "move it elsewhere; --fix does not delete it, since no window made it",
+			found = append(found, finding(Problem,
+				"move it elsewhere; --fix does not delete it, since no window made it",
 				"At the address %s is something else: %s.", v.Address, v.Reason))
 		}
 	}

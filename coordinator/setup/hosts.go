@@ -155,7 +155,8 @@ var hosts = []Host{
 		ID: "copilot", Name: "Copilot CLI", Default: User, programs: []string{"copilot"},
 		fields:  []member{{"type", "local"}, {"tools", []string{"*"}}},
 		next:    "Start Copilot CLI; /mcp show lists the server.",
-		project: []string{".github/mcp.json"}, user: []string{"$COPILOT_HOME/mcp-config.json|~/.copilot/mcp-config.json"},
+		project: []string{".github/mcp.json"},
+		user:    []string{"$COPILOT_HOME/mcp-config.json|~/.copilot/mcp-config.json"},
 		servers: mcpServers, format: jsonFormat{},
 	},
 	{

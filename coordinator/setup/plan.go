@@ -32,7 +32,8 @@ type Change struct {
 func (c *configuration) change() *Change {
 	text := c.mark + c.text
 	change := &Change{
-		Host: c.host, Scope: c.scope, File: c.state.File, Exists: c.state.Exists, Before: text, After: text, State: c.state,
+		Host: c.host, Scope: c.scope, File: c.state.File, Exists: c.state.Exists,
+		Before: text, After: text, State: c.state,
 	}
 	if c.state.Name != "" {
 		change.own = paths{append(slices.Clone(c.servers), c.state.Name)}
