@@ -39,12 +39,12 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 			p.lookBefore(ctx, false)
 		}
 		confirm := a.Confirm
-		a.Confirm = func(on input.Element) error {
-			p.lookBefore(ctx, on.Still)
+		a.Confirm = func(e input.Element) error {
+			p.lookBefore(ctx, e.Still)
 			if confirm == nil {
 				return nil
 			}
-			return confirm(on)
+			return confirm(e)
 		}
 		sent, documents := p.input.Sent(), p.life.Documents()
 		watched := a.Arrives && p.life.UnlessLeaving(ctx, p.input.WatchArrivals) == nil
@@ -74,12 +74,12 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 }
 
 // Identify is what an action would act on now.
-func (p *Page) Identify(ctx context.Context, aim input.Aim) (on input.Element, err error) {
+func (p *Page) Identify(ctx context.Context, aim input.Aim) (element input.Element, err error) {
 	err = p.run(ctx, "looking at the target", respondTimeout, func(ctx context.Context) error {
-		on, err = p.input.Identify(ctx, aim)
+		element, err = p.input.Identify(ctx, aim)
 		return err
 	})
-	return on, err
+	return element, err
 }
 
 // lookBefore notes what the page has shown since the agent's last answer, so that it is not

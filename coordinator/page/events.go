@@ -11,9 +11,9 @@ import (
 	"browser-coordinator/coordinator/page/lifecycle"
 )
 
-// onPage decodes an event of a page's session and calls f, which changes the frames and the
+// pageHandler decodes an event of a page's session and calls f, which changes the frames and the
 // capabilities before it logs the event: who waits for the event then finds them changed.
-func onPage[E any](f func(p *Page, s *cdp.Session, e *E)) func(*Page, *cdp.Session, cdp.Event) error {
+func pageHandler[E any](f func(p *Page, s *cdp.Session, e *E)) func(*Page, *cdp.Session, cdp.Event) error {
 	return func(p *Page, s *cdp.Session, raw cdp.Event) error {
 		e := new(E)
 		if err := raw.Decode(e); err != nil {
@@ -26,27 +26,27 @@ func onPage[E any](f func(p *Page, s *cdp.Session, e *E)) func(*Page, *cdp.Sessi
 }
 
 var pageEvents = map[string]func(*Page, *cdp.Session, cdp.Event) error{
-	cdppage.FrameAttached.Method:            onPage((*Page).frameAttached),
-	cdppage.FrameDetached.Method:            onPage((*Page).frameDetached),
-	cdppage.FrameNavigated.Method:           onPage((*Page).frameNavigated),
-	cdppage.NavigatedWithinDocument.Method:  onPage((*Page).navigatedWithin),
-	cdppage.FrameRequestedNavigation.Method: onPage((*Page).navigationRequested),
-	cdppage.FrameStartedNavigating.Method:   onPage((*Page).navigationStarted),
-	cdppage.FrameStoppedLoading.Method:      onPage((*Page).stoppedLoading),
-	cdppage.DomContentEventFired.Method:     onPage((*Page).domContent),
-	cdppage.LoadEventFired.Method:           onPage((*Page).loadFired),
-	cdppage.JavascriptDialogOpening.Method:  onPage((*Page).dialogOpening),
-	cdppage.JavascriptDialogClosed.Method:   onPage((*Page).dialogClosed),
-	cdppage.FileChooserOpened.Method:        onPage((*Page).chooserOpened),
-	cdppage.WindowOpen.Method:               onPage((*Page).windowOpened),
-	"Page.downloadWillBegin":                onPage((*Page).downloadBegins),
-	runtime.ExecutionContextsCleared.Method: onPage((*Page).contextsCleared),
-	debugger.ScriptParsed.Method:            onPage((*Page).scriptParsed),
-	debugger.Paused.Method:                  onPage((*Page).debuggerPaused),
-	overlay.InspectNodeRequested.Method:     onPage((*Page).nodePicked),
-	overlay.InspectModeCanceled.Method:      onPage((*Page).pickCancelled),
-	"Inspector.targetCrashed":               onPage((*Page).crashed),
-	"Inspector.targetReloadedAfterCrash":    onPage((*Page).reloaded),
+	cdppage.FrameAttached.Method:            pageHandler((*Page).frameAttached),
+	cdppage.FrameDetached.Method:            pageHandler((*Page).frameDetached),
+	cdppage.FrameNavigated.Method:           pageHandler((*Page).frameNavigated),
+	cdppage.NavigatedWithinDocument.Method:  pageHandler((*Page).navigatedWithin),
+	cdppage.FrameRequestedNavigation.Method: pageHandler((*Page).navigationRequested),
+	cdppage.FrameStartedNavigating.Method:   pageHandler((*Page).navigationStarted),
+	cdppage.FrameStoppedLoading.Method:      pageHandler((*Page).stoppedLoading),
+	cdppage.DomContentEventFired.Method:     pageHandler((*Page).domContent),
+	cdppage.LoadEventFired.Method:           pageHandler((*Page).loadFired),
+	cdppage.JavascriptDialogOpening.Method:  pageHandler((*Page).dialogOpening),
+	cdppage.JavascriptDialogClosed.Method:   pageHandler((*Page).dialogClosed),
+	cdppage.FileChooserOpened.Method:        pageHandler((*Page).chooserOpened),
+	cdppage.WindowOpen.Method:               pageHandler((*Page).windowOpened),
+	"Page.downloadWillBegin":                pageHandler((*Page).downloadBegins),
+	runtime.ExecutionContextsCleared.Method: pageHandler((*Page).contextsCleared),
+	debugger.ScriptParsed.Method:            pageHandler((*Page).scriptParsed),
+	debugger.Paused.Method:                  pageHandler((*Page).debuggerPaused),
+	overlay.InspectNodeRequested.Method:     pageHandler((*Page).nodePicked),
+	overlay.InspectModeCanceled.Method:      pageHandler((*Page).pickCancelled),
+	"Inspector.targetCrashed":               pageHandler((*Page).crashed),
+	"Inspector.targetReloadedAfterCrash":    pageHandler((*Page).reloaded),
 }
 
 func (p *Page) frameAttached(s *cdp.Session, e *cdppage.EventFrameAttached) {

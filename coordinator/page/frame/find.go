@@ -50,9 +50,11 @@ type TargetError struct {
 
 func (e *TargetError) Error() string { return fmt.Sprintf("target %q: %s", e.Target, e.Reason) }
 
-// OnStale sets similar, which finds the ref of the only element that now has the label
+// SuggestWith sets similar, which finds the ref of the only element that now has the label
 // of a stale one. It must be called once, before the tree is used.
-func (t *Tree) OnStale(similar func(ctx context.Context, label string) string) { t.similar = similar }
+func (t *Tree) SuggestWith(similar func(ctx context.Context, label string) string) {
+	t.similar = similar
+}
 
 // Find resolves a target to an element.
 func (t *Tree) Find(ctx context.Context, target string) (*Element, error) {

@@ -64,7 +64,7 @@ func (t *Tree) Single() bool {
 type Tree struct {
 	session *cdp.Session // of the page itself; frames may have their own
 	opts    Options
-	similar func(ctx context.Context, label string) string // see OnStale
+	similar func(ctx context.Context, label string) string // see SuggestWith
 
 	mu sync.Mutex // guards the fields that follow
 	// main is the main frame. It becomes another one when a prerendered document replaces it, and

@@ -185,9 +185,9 @@ func (c *Console) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
 }
 
 // repeats reports whether a message is one that an earlier document has logged.
-func (m *Message) repeats(kept Message) bool {
-	return m.document != kept.document && !m.Time.After(kept.Time) && m.Text == kept.Text &&
-		m.Source == kept.Source && m.URL == kept.URL && m.Line == kept.Line && m.Level == kept.Level
+func (m *Message) repeats(earlier Message) bool {
+	return m.document != earlier.document && !m.Time.After(earlier.Time) && m.Text == earlier.Text &&
+		m.Source == earlier.Source && m.URL == earlier.URL && m.Line == earlier.Line && m.Level == earlier.Level
 }
 
 func (m *Message) locate(stack *runtime.StackTrace) {

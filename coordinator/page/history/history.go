@@ -58,30 +58,30 @@ func Events() []string { return slices.Collect(maps.Keys(events)) }
 func (h *History) Handle(s *cdp.Session, e cdp.Event) error { return events[e.Method](h, s, e) }
 
 var events = map[string]func(*History, *cdp.Session, cdp.Event) error{
-	runtime.ConsoleAPICalled.Method:                   on(console, (*Console).called),
-	runtime.ExceptionThrown.Method:                    on(console, (*Console).exceptionThrown),
-	log.EntryAdded.Method:                             on(both, (*History).entryAdded),
-	network.RequestWillBeSent.Method:                  on(requests, (*Network).requestSent),
-	network.RequestWillBeSentExtraInfo.Method:         on(requests, (*Network).headersSent),
-	network.ResponseReceivedExtraInfo.Method:          on(requests, (*Network).headersReceived),
-	network.ResponseReceived.Method:                   on(requests, (*Network).responseReceived),
-	network.DataReceived.Method:                       on(requests, (*Network).dataReceived),
-	network.EventSourceMessageReceived.Method:         on(requests, (*Network).eventReceived),
-	network.LoadingFinished.Method:                    on(requests, (*Network).requestFinished),
-	network.LoadingFailed.Method:                      on(requests, (*Network).requestFailed),
-	network.WebSocketCreated.Method:                   on(requests, (*Network).socketCreated),
-	network.WebSocketWillSendHandshakeRequest.Method:  on(requests, (*Network).socketSent),
-	network.WebSocketHandshakeResponseReceived.Method: on(requests, (*Network).socketOpened),
-	network.WebSocketFrameError.Method:                on(requests, (*Network).socketFailed),
-	network.WebSocketClosed.Method:                    on(requests, (*Network).socketClosed),
+	runtime.ConsoleAPICalled.Method:                   handler(console, (*Console).called),
+	runtime.ExceptionThrown.Method:                    handler(console, (*Console).exceptionThrown),
+	log.EntryAdded.Method:                             handler(both, (*History).entryAdded),
+	network.RequestWillBeSent.Method:                  handler(requests, (*Network).requestSent),
+	network.RequestWillBeSentExtraInfo.Method:         handler(requests, (*Network).headersSent),
+	network.ResponseReceivedExtraInfo.Method:          handler(requests, (*Network).headersReceived),
+	network.ResponseReceived.Method:                   handler(requests, (*Network).responseReceived),
+	network.DataReceived.Method:                       handler(requests, (*Network).dataReceived),
+	network.EventSourceMessageReceived.Method:         handler(requests, (*Network).eventReceived),
+	network.LoadingFinished.Method:                    handler(requests, (*Network).requestFinished),
+	network.LoadingFailed.Method:                      handler(requests, (*Network).requestFailed),
+	network.WebSocketCreated.Method:                   handler(requests, (*Network).socketCreated),
+	network.WebSocketWillSendHandshakeRequest.Method:  handler(requests, (*Network).socketSent),
+	network.WebSocketHandshakeResponseReceived.Method: handler(requests, (*Network).socketOpened),
+	network.WebSocketFrameError.Method:                handler(requests, (*Network).socketFailed),
+	network.WebSocketClosed.Method:                    handler(requests, (*Network).socketClosed),
 }
 
 func both(h *History) *History     { return h }
 func console(h *History) *Console  { return h.Console }
 func requests(h *History) *Network { return h.Network }
 
-// on decodes an event and calls f with that part of the history; mu is held.
-func on[P, E any](part func(*History) *P, f func(*P, *cdp.Session, *E)) func(*History, *cdp.Session, cdp.Event) error {
+// handler decodes an event and calls f with that part of the history; mu is held.
+func handler[P, E any](part func(*History) *P, f func(*P, *cdp.Session, *E)) func(*History, *cdp.Session, cdp.Event) error {
 	return func(h *History, s *cdp.Session, raw cdp.Event) error {
 		e := new(E)
 		if err := raw.Decode(e); err != nil {

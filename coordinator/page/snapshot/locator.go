@@ -20,7 +20,7 @@ type locations struct{ TestID, Placeholder, Label, Alt, Title, CSS string }
 // a user or author gives over the structure of the document.
 func (r *Reader) Locator(ctx context.Context, target string) (javascript.Expression, error) {
 	var locator javascript.Expression
-	err := r.onElement(ctx, "looking for a locator", target, func(ctx context.Context, e *frame.Element) (err error) {
+	err := r.withElement(ctx, "looking for a locator", target, func(ctx context.Context, e *frame.Element) (err error) {
 		if locator, err = r.locator(ctx, e); err != nil {
 			return err
 		}

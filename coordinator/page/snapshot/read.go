@@ -37,7 +37,7 @@ func (r *Reader) HTML(ctx context.Context, target string) (string, error) {
 // read calls a function of the library for the page's document or a target.
 func (r *Reader) read(ctx context.Context, doing, function, target string, result any) error {
 	if target != "" {
-		return r.onElement(ctx, doing, target, func(ctx context.Context, e *frame.Element) error {
+		return r.withElement(ctx, doing, target, func(ctx context.Context, e *frame.Element) error {
 			return e.Call(ctx, function, nil, result)
 		})
 	}

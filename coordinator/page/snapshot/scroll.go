@@ -44,8 +44,8 @@ const (
 	secondLimit, secondProbe = 100 * time.Millisecond, time.Second
 	// maxLate bounds what a list is given because its rows have arrived late.
 	maxLate = 1500 * time.Millisecond
-	// vainLimit is in place of the others for what has been waited for in vain, maxVain times.
-	vainLimit, maxVain = 300 * time.Millisecond, 2
+	// futileLimit is in place of the others for what has been waited for in vain, maxFutile times.
+	futileLimit, maxFutile = 300 * time.Millisecond, 2
 )
 
 // Scrolled is what a search has scrolled through.
@@ -70,7 +70,7 @@ type Scrolled struct {
 func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (Found, Scrolled, error) {
 	began := time.Now()
 	s := search{
-		Reader: r, opts: opts, until: began.Add(cmp.Or(opts.Limit, maxScroll)), ignored: map[string]bool{},
+		reader: r, opts: opts, until: began.Add(cmp.Or(opts.Limit, maxScroll)), ignored: map[string]bool{},
 		learned: map[place]*list{},
 	}
 	compares := r.seen()
@@ -98,8 +98,8 @@ func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (Found, Sc
 
 // search is one search of FindScrolling.
 type search struct {
-	*Reader
 	Scrolled
+	reader  *Reader
 	opts    FindOptions
 	until   time.Time
 	found   Found
@@ -120,10 +120,10 @@ type list struct {
 	again bool // the second time
 	other bool // not the one with the most to show
 
-	at   position
-	seen int           // parts
-	late time.Duration // the longest time after which rows have arrived unannounced
-	vain map[string]int
+	at     position
+	seen   int           // parts
+	late   time.Duration // the longest time after which rows have arrived unannounced
+	futile map[string]int
 }
 
 // run searches all lists, first of the page, then of its frames, and then once more.
@@ -142,7 +142,7 @@ func (s *search) run(ctx context.Context) error {
 				limit = time.Now().Add(time.Until(s.until) / 2)
 			}
 			done, err := s.through(ctx, l, limit)
-			if frame.Vanished(err) && l.frame != s.page.Frames.Main() {
+			if frame.Vanished(err) && l.frame != s.reader.page.Frames.Main() {
 				done, err = true, nil
 			}
 			if err != nil || s.found.Matches > 0 {
@@ -160,15 +160,15 @@ func (s *search) run(ctx context.Context) error {
 
 // lists returns the lists of the page and of its frames.
 func (s *search) lists(ctx context.Context) (lists []*list, err error) {
-	for _, f := range s.page.Frames.All() {
-		at, err := s.scroll(ctx, f.ID, scrolling{Move: "look", Gather: true})
-		if err != nil && f.ID == s.page.Frames.Main() {
+	for _, f := range s.reader.page.Frames.All() {
+		at, err := s.reader.scroll(ctx, f.ID, scrolling{Move: "look", Gather: true})
+		if err != nil && f.ID == s.reader.page.Frames.Main() {
 			return nil, err
 		}
 		for i := range at.Lists {
 			at := place{f.ID, i}
 			if s.learned[at] == nil {
-				s.learned[at] = &list{place: at, vain: map[string]int{}}
+				s.learned[at] = &list{place: at, futile: map[string]int{}}
 			}
 			lists = append(lists, s.learned[at])
 		}
@@ -178,8 +178,8 @@ func (s *search) lists(ctx context.Context) (lists []*list, err error) {
 
 // through searches while it scrolls a list, and reports whether it has come to its end.
 func (s *search) through(ctx context.Context, l *list, limit time.Time) (all bool, err error) {
-	if f, ok := s.page.Frames.Frame(l.frame); ok && f.Parent != "" { // what is out of sight may load nothing
-		if owner, err := s.page.Frames.Owner(ctx, f); err == nil {
+	if f, ok := s.reader.page.Frames.Frame(l.frame); ok && f.Parent != "" { // what is out of sight may load nothing
+		if owner, err := s.reader.page.Frames.Owner(ctx, f); err == nil {
 			_ = owner.Run(ctx, scrollIntoView, "nearest", nil)
 			owner.Release(ctx)
 		}
@@ -211,7 +211,7 @@ func (s *search) part(ctx context.Context, l *list, move string, limit time.Time
 	arrived, reason := began, ""
 	var awaited []string
 	for first := true; ; first = false {
-		at, err := s.scroll(ctx, l.frame, scrolling{List: l.index, Move: move, Wait: lookPause.Milliseconds()})
+		at, err := s.reader.scroll(ctx, l.frame, scrolling{List: l.index, Move: move, Wait: lookPause.Milliseconds()})
 		if err != nil {
 			return false, err
 		}
@@ -229,7 +229,7 @@ func (s *search) part(ctx context.Context, l *list, move string, limit time.Time
 		}
 		l.at = at
 		if first || at.Changed {
-			if s.found, err = s.Find(ctx, s.opts); err != nil || s.found.Matches > 0 {
+			if s.found, err = s.reader.Find(ctx, s.opts); err != nil || s.found.Matches > 0 {
 				return false, err
 			}
 		}
@@ -253,9 +253,9 @@ func (s *search) part(ctx context.Context, l *list, move string, limit time.Time
 		s.Unloaded++
 	case "busy":
 		s.Unloaded++
-		l.vain[reason]++
+		l.futile[reason]++
 	case "blank", "gap":
-		l.vain[reason]++
+		l.futile[reason]++
 	}
 	return time.Now().Before(limit), nil
 }
@@ -280,8 +280,8 @@ func (l *list) patience(at position, requested, grown bool) (wait time.Duration,
 		{"", l.late > 0, min(2*l.late+lookPause, maxLate)},
 	}
 	for _, limit := range limits {
-		if l.vain[limit.reason] >= maxVain {
-			limit.wait = min(limit.wait, vainLimit)
+		if l.futile[limit.reason] >= maxFutile {
+			limit.wait = min(limit.wait, futileLimit)
 		}
 		if limit.holds && limit.wait > wait {
 			wait, reason = limit.wait, limit.reason
@@ -292,7 +292,7 @@ func (l *list) patience(at position, requested, grown bool) (wait time.Duration,
 
 // awaited are the addresses of the requests whose responses the page may be about to show.
 func (s *search) awaited() (addresses []string) {
-	for _, url := range s.page.Network.Awaited() {
+	for _, url := range s.reader.page.Network.Awaited() {
 		address, _, _ := strings.Cut(url, "?")
 		if !s.ignored[address] {
 			addresses = append(addresses, address)
@@ -308,7 +308,7 @@ func (s *search) show(ctx context.Context, l *list) error {
 	for end := arrived.Add(requestLimit); time.Now().Before(end); {
 		shown := s.found.ref
 		if shown != 0 {
-			err := s.onElement(ctx, "scrolling", "e"+strconv.Itoa(shown),
+			err := s.reader.withElement(ctx, "scrolling", "e"+strconv.Itoa(shown),
 				func(ctx context.Context, e *frame.Element) error {
 					return e.Run(ctx, scrollIntoView, "center", nil)
 				})
@@ -316,11 +316,11 @@ func (s *search) show(ctx context.Context, l *list) error {
 				return err
 			}
 		}
-		at, err := s.scroll(ctx, l.frame, scrolling{List: l.index, Move: "stay", Wait: lookPause.Milliseconds()})
+		at, err := s.reader.scroll(ctx, l.frame, scrolling{List: l.index, Move: "stay", Wait: lookPause.Milliseconds()})
 		if err != nil {
 			return err
 		}
-		found, err := s.Find(ctx, s.opts)
+		found, err := s.reader.Find(ctx, s.opts)
 		if err != nil {
 			return err
 		}

@@ -80,7 +80,7 @@ func New(config Config) *Reader {
 	r := &Reader{
 		page: config, lost: map[protocol.FrameID]bool{}, customs: map[protocol.FrameID]int{}, watched: -1, known: -1,
 	}
-	config.Frames.OnStale(r.similar)
+	config.Frames.SuggestWith(r.similar)
 	return r
 }
 
@@ -199,8 +199,8 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 // of a diff.
 func withoutInert(text string) string { return strings.ReplaceAll(text, " [inert]", "") }
 
-// onElement runs an operation on a target.
-func (r *Reader) onElement(
+// withElement runs an operation on a target.
+func (r *Reader) withElement(
 	ctx context.Context, doing, target string, do func(context.Context, *frame.Element) error,
 ) error {
 	return r.page.Run(ctx, doing, 0, func(ctx context.Context) error {

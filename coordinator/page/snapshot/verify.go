@@ -144,7 +144,7 @@ func (r *Reader) VerifyText(ctx context.Context, text string) (locator javascrip
 
 // VerifyItems checks that all texts are shown within a target.
 func (r *Reader) VerifyItems(ctx context.Context, target string, items []string) error {
-	return r.onElement(ctx, "looking for the items", target, func(ctx context.Context, e *frame.Element) error {
+	return r.withElement(ctx, "looking for the items", target, func(ctx context.Context, e *frame.Element) error {
 		var not notShown
 		if err := e.Run(ctx, shownFunction, map[string]any{"texts": items}, &not); err != nil {
 			return err
@@ -163,7 +163,7 @@ func (r *Reader) VerifyItems(ctx context.Context, target string, items []string)
 // VerifyValue checks the value of a control: its text, for a checkbox or radio button
 // true or false, for a dropdown the option's value or label.
 func (r *Reader) VerifyValue(ctx context.Context, target, kind, value string) error {
-	return r.onElement(ctx, "reading the value", target, func(ctx context.Context, e *frame.Element) error {
+	return r.withElement(ctx, "reading the value", target, func(ctx context.Context, e *frame.Element) error {
 		var held []string
 		if err := e.Run(ctx, valueFunction, map[string]any{"type": kind}, &held); err != nil {
 			return err
