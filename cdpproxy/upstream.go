@@ -43,7 +43,7 @@ type upstream struct {
 	br   *bufio.Reader
 	host string
 	path string // of the browser-level WebSocket
-	base string // that begins every path; empty for a browser of its own port
+	base string // that begins every path; empty for a browser with its own port
 	stop func() bool
 }
 

@@ -176,7 +176,7 @@ func TestOwnBrowserFlags(t *testing.T) {
 	})
 	dir, profile := t.TempDir(), filepath.Join(t.TempDir(), "profile")
 	agent := host(t, dir, t.TempDir(), "--viewport", "800x600", "--profile", profile, "--proxy-server", proxy)
-	agent.Expect("browser_navigate", args{"url": "http://shop.example/"}, "by proxy", "a browser of its own")
+	agent.Expect("browser_navigate", args{"url": "http://shop.example/"}, "by proxy", "own browser")
 	for asked := ""; asked != "http://shop.example/"; { // the browser sends requests of its own
 		select {
 		case asked = <-proxied:

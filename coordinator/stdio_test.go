@@ -154,7 +154,7 @@ func TestEndOfInput(t *testing.T) {
 		call   string // hangs
 	}{
 		{"a call hangs in a window's", true, `{"name":"browser_evaluate","arguments":{"function":"() => new Promise(() => {})"}}`},
-		{"a call hangs, a browser of its own", false, `{"name":"browser_navigate","arguments":{"url":"` + url + `/hang"}}`},
+		{"a call hangs, an own browser", false, `{"name":"browser_navigate","arguments":{"url":"` + url + `/hang"}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -253,7 +253,7 @@ func withVariable(err error) error {
 	for _, variable := range homes {
 		dir := os.Getenv(variable)
 		if filepath.IsAbs(dir) && isOurs(file.Path, filepath.Clean(dir)) {
-			return fmt.Errorf("%w; $%s is %s: set it to a folder that is there or can be made, or unset it", err,
+			return fmt.Errorf("%w; $%s is %s: set it to a folder that exists or can be made, or unset it", err,
 				variable, dir)
 		}
 	}

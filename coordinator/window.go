@@ -25,8 +25,8 @@ func (p *program) windowCommand() *cobra.Command {
 	var serve endpointFlags
 	cmd := &cobra.Command{
 		Use:   "window",
-		Short: "Make this terminal a window, with a browser of its own",
-		Long: `Make this terminal a window, with a browser of its own, as the VS Code extension
+		Short: "Make this terminal a window, with its own browser",
+		Long: `Make this terminal a window, with its own browser, as the VS Code extension
 makes its editor one. Agents find it by its folder; CDP clients use the address
 that is printed first.
 

@@ -40,7 +40,7 @@ func CheckAddress(address string) error {
 	if !isDebugURL(address) {
 		return nil
 	}
-	return fmt.Errorf("%s is there to make the browser or its tab crash, hang or quit: only its user opens it", address)
+	return fmt.Errorf("%s exists to make the browser or its tab crash, hang or quit: only its user opens it", address)
 }
 
 // isDebugURL reads an address at least as leniently as browsers do. They drop line breaks

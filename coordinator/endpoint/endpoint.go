@@ -237,7 +237,7 @@ func (e *Endpoint) own(ctx context.Context, settled func()) error {
 	// The listeners are closed already, which Shutdown may report.
 	if shutdownErr := errors.Join(proxy.Shutdown(closing), others.Shutdown(closing)); shutdownErr != nil &&
 		!errors.Is(shutdownErr, net.ErrClosed) && err == nil {
-		e.log.Warn("clients were cut", "error", shutdownErr)
+		e.log.Warn("clients were disconnected", "error", shutdownErr)
 	}
 	others.Close()
 	for range running {

@@ -116,7 +116,7 @@ func enter(in *os.Root, name string) (*os.Root, error) {
 	}
 	opened, err := dir.Stat(".")
 	if err == nil && !os.SameFile(seen, opened) {
-		err = errors.New("another folder took its place")
+		err = errors.New("another folder replaced it meanwhile: try again")
 	}
 	if err != nil {
 		dir.Close()

@@ -186,13 +186,13 @@ func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMes
 	return value, change, err
 }
 
-var errNoValue = errors.New("the script gave no value: its frame has gone, or its promise can never be kept")
+var errNoValue = errors.New("the script gave no value: its frame has gone, or its promise never settles")
 
 // WaitFor waits until the page meets the conditions, across navigations.
 func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
 	what := opts.String()
 	if what == "" {
-		return Change{}, errors.New("nothing to wait for was given")
+		return Change{}, errors.New("name what to wait for")
 	}
 	opts.Timeout = cmp.Or(opts.Timeout, defaultWait)
 	if opts.New && (opts.Text == "" || opts.Target != "") {

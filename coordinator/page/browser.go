@@ -302,7 +302,7 @@ func (a attached) handle(e cdp.Event) error {
 
 func (b *Browser) report(err error) {
 	if err != nil {
-		b.log.Error("page: an event was not understood", "err", err)
+		b.log.Error("page: cannot decode an event of the browser", "err", err)
 	}
 }
 

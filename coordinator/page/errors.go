@@ -23,7 +23,7 @@ var (
 )
 
 // errLimit reports that a condition was not met in the time that a caller waits for it.
-var errLimit = errors.New("waited long enough")
+var errLimit = errors.New("the time limit has passed")
 
 // unsentError wraps an error and is ErrUnsent too.
 type unsentError struct{ error }

@@ -93,7 +93,7 @@ func (p *Page) runScript(ctx context.Context, session *cdp.Session, run func(con
 	return err
 }
 
-var errEndless = errors.New("the script comes to no end")
+var errEndless = errors.New("the script does not end")
 
 // standsStill reports whether a call has ended because a dialog or a debugger blocks the page.
 func standsStill(cause error) bool {

@@ -13,7 +13,7 @@ import (
 
 // On a busy machine the process of a new tab starts slowly. The tab can be navigated
 // nevertheless.
-func TestSlowStartOfTab(t *testing.T) { // alone, with a browser of its own
+func TestSlowStartOfTab(t *testing.T) { // alone, with its own browser
 	slow := filepath.Join(t.TempDir(), "slow")
 	if err := os.WriteFile(slow, []byte("#!/bin/sh\nsleep 5\nexec \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)

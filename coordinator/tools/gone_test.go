@@ -31,7 +31,7 @@ func TestBrowserThatHasGone(t *testing.T) {
 	})
 	agent.Refused("browser_type", args{"target": "#name", "text": "x"},
 		"the window "+w.Folder+" in which you worked has closed, with its pages, tabs and logins, so nothing was done")
-	agent.Expect("browser_navigate", args{"url": site}, "so this is a browser of its own", "Sample")
+	agent.Expect("browser_navigate", args{"url": site}, "so this is the agent's own browser", "Sample")
 	if err := own.End(); err != nil { // as if it had crashed
 		t.Fatal(err)
 	}

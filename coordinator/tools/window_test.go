@@ -17,7 +17,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// alone starts an agent where no window is, with a browser of its own.
+// alone starts an agent where no window is, with its own browser.
 func alone(t *testing.T, output string) (*toolstest.Agent, *launch.OnDemand) {
 	t.Helper()
 	find := func() (chrome.Installation, error) { return chrome.Find(chrome.FindOptions{}) }
@@ -36,7 +36,7 @@ func alone(t *testing.T, output string) (*toolstest.Agent, *launch.OnDemand) {
 func TestWindowAppears(t *testing.T) {
 	t.Parallel()
 	agent, own := alone(t, "")
-	agent.Refused("browser_snapshot", args{"target": "e99"}, "e99", "a browser of its own")
+	agent.Refused("browser_snapshot", args{"target": "e99"}, "e99", "own browser")
 	if text := agent.Must("browser_snapshot", nil); strings.Contains(text, "of its own") {
 		t.Errorf("reported twice: %s", text)
 	}

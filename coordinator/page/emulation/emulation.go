@@ -65,7 +65,7 @@ func (e *Emulation) Plan(s Settings) (apply func(context.Context) error, err err
 		return nil, err
 	}
 	if len(set) == 0 && s.Viewport == nil && s.Location == nil && !s.Reset {
-		return nil, errors.New("nothing to emulate was given")
+		return nil, errors.New("name what to emulate")
 	}
 	return func(ctx context.Context) error { return e.set(ctx, s, set) }, nil
 }

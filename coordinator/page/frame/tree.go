@@ -162,7 +162,7 @@ func (t *Tree) refused(f *Frame) error {
 	for ; t.bounds != nil && f != nil && f.ID != t.main; f = t.frames[f.Parent] {
 		err := t.bounds(f.URL)
 		if f.URL == "" {
-			err = errors.New("its address is not known yet")
+			err = errors.New("the browser has not reported its address yet: try again")
 		}
 		if err != nil {
 			return &BoundsError{err}

@@ -217,7 +217,7 @@ func (g *Guard) loop(paused *cdp.Subscription) {
 			}
 			var request fetch.EventRequestPaused
 			if err := e.Decode(&request); err != nil {
-				g.opts.Logger.Error("page: an event was not understood", "err", err)
+				g.opts.Logger.Error("page: cannot decode an event of the browser", "err", err)
 				continue
 			}
 			g.judge(&request)

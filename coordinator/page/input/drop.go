@@ -18,7 +18,7 @@ const copied = 1
 // another program. The caller must decide which files may be read.
 func (i *Input) Drop(target string, files []string, data map[string]string) Action {
 	if len(files) == 0 && len(data) == 0 {
-		return Action{Err: errors.New("nothing to drop was given")}
+		return Action{Err: errors.New("name what to drop: paths or data")}
 	}
 	// CDP requires the list, even if it is empty.
 	drag := &input.DragData{Items: []*input.DragDataItem{}, Files: files, DragOperationsMask: copied}

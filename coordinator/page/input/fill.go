@@ -162,7 +162,7 @@ func (i *Input) TypeAtFocus(text string, opts TypeOptions) Action {
 // others of a multiple one.
 func (i *Input) SelectOption(target string, values ...string) Action {
 	if len(values) == 0 {
-		return Action{Err: errors.New("no option to select was given")}
+		return Action{Err: errors.New("name an option to select (values)")}
 	}
 	a := i.act("selecting in "+target, target, toSelect, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
 		return i.choose(ctx, s, values)

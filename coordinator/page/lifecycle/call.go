@@ -114,4 +114,4 @@ func (l *Lifecycle) AwaitFor(ctx context.Context, limit time.Duration, condition
 	return nil
 }
 
-var errLimit = errors.New("waited long enough")
+var errLimit = errors.New("the time limit has passed")

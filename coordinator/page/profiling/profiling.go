@@ -36,7 +36,7 @@ var ErrNotRecording = errors.New("nothing of that kind is being recorded: start 
 	"page closes")
 
 // ErrRecording reports that a recording of that kind is running already.
-var ErrRecording = errors.New("one is being recorded already: stop it first")
+var ErrRecording = errors.New("a recording of this kind is running already: stop it first")
 
 // Recordings are the recordings of one connection, at most one of each kind. The zero
 // value is ready for use.

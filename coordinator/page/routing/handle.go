@@ -18,7 +18,7 @@ func (r *Router) loop(paused *cdp.Subscription) {
 	for e := range paused.C() {
 		var request fetch.EventRequestPaused
 		if err := e.Decode(&request); err != nil {
-			r.opts.Logger.Error("page: an event was not understood", "err", err)
+			r.opts.Logger.Error("page: cannot decode an event of the browser", "err", err)
 			continue
 		}
 		r.mu.Lock()

@@ -124,7 +124,7 @@ func (c *Call) resolve(ctx context.Context) (to destination, err error) {
 		if provider != "" {
 			where = ", of " + provider
 		}
-		c.notifyOnce("No VS Code window fits this workspace, so this is a browser of its own" + where +
+		c.notifyOnce("No VS Code window fits this workspace, so this is the agent's own browser" + where +
 			", ended with this session.")
 		return to, nil
 	case provider != "":

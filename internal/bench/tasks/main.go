@@ -85,7 +85,7 @@ func bench(ctx context.Context, coordinator, peers string, kinds []string, only,
 // thinking is how long a model takes before a call.
 const thinking = 3 * time.Second
 
-// play plays a task with a server and a browser of its own.
+// play plays a task with a server and its own browser.
 func play(ctx context.Context, t task, kind string, programs peer.Programs, trace io.Writer) (r result, err error) {
 	if programs.Dir, err = os.MkdirTemp("", "bench-tasks-"); err != nil {
 		return r, err

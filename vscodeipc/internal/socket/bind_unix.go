@@ -153,7 +153,7 @@ func RemoveStale(ctx context.Context, a Address) error {
 // directory's lock.
 func deleteStale(ctx context.Context, path string) error {
 	if !namePattern.MatchString(filepath.Base(path)) {
-		return fmt.Errorf("keep %s: its name is none of a window's", path)
+		return fmt.Errorf("keep %s: no window has such a name", path)
 	}
 	before, err := checkSocket(path)
 	if err != nil {
