@@ -1,7 +1,7 @@
 package vscodeipc
 
 // The commands that a window may offer (spec, commands.md). The hello lists those that
-// the window offers. [Client.Call] runs them with the argument and result types below.
+// the window offers. [Watcher.Call] runs them with the argument and result types below.
 const (
 	CommandClientAnnounce   = "client.announce"
 	CommandClientReport     = "client.report"

@@ -89,7 +89,7 @@ type State struct {
 // Access is what the user allows the clients of the window's browser.
 type Access struct {
 	Mode    AccessMode `json:"mode"`
-	Stopped []string   `json:"stopped"` // ids of stopped clients
+	Stopped []string   `json:"stopped"` // names of stopped clients
 }
 
 // AccessMode is what clients may do.

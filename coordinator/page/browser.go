@@ -59,9 +59,10 @@ type attached struct {
 // attachment is a page that is attached, or that one caller attaches while others
 // wait.
 type attachment struct {
-	ready chan struct{} // closed when page or err is set
-	page  *Page
-	err   error
+	ready chan struct{} // closed when the fields that follow are set
+	// Neither is set if that caller has given up: another one attaches then.
+	page *Page
+	err  error
 }
 
 // Connect connects to a browser by its CDP URL (http or ws).
@@ -168,18 +169,24 @@ func (b *Browser) join(ctx context.Context, id target.ID) (*Page, error) {
 		a = &attachment{ready: make(chan struct{})}
 		b.pages[id] = a
 		b.mu.Unlock()
-		a.page, a.err = b.attach(ctx, id)
-		if a.err != nil {
+		page, err := b.attach(ctx, id)
+		if err != nil {
 			b.mu.Lock()
 			delete(b.pages, id)
 			b.mu.Unlock()
 		}
+		if a.page = page; ctx.Err() == nil {
+			a.err = err
+		}
 		close(a.ready)
-		return a.page, a.err
+		return page, err
 	}
 	b.mu.Unlock()
 	select {
 	case <-a.ready:
+		if a.page == nil && a.err == nil {
+			return b.join(ctx, id)
+		}
 		return a.page, a.err
 	case <-ctx.Done():
 		return nil, fmt.Errorf("attach to page %s: %w", id, context.Cause(ctx))
@@ -203,21 +210,22 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	if err = p.enable(ctx, session); err == nil {
 		err = p.emulation.SendViewport(ctx)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("attach to page %s: %w", id, translate(err))
-	}
-	if err := p.readFrames(ctx); err != nil {
+	if err == nil {
 		var late *TimeoutError
 		var hung *HungError
 		var dialog *DialogError
-		if !errors.As(err, &late) && !errors.As(err, &hung) && !errors.As(err, &dialog) {
-			b.forget(p)
-			b.detach(session)
-			return nil, p.explain(err, "attaching to page "+string(id))
+		err = p.readFrames(ctx)
+		if errors.As(err, &late) || errors.As(err, &hung) || errors.As(err, &dialog) {
+			// A page that hangs can still be navigated or resumed. A call that needs its response
+			// reports the hang itself.
+			b.log.Warn("page: attached to a page that does not respond", "page", id)
+			err = nil
 		}
-		// A page that hangs can still be navigated or resumed. A call that needs its response
-		// reports the hang itself.
-		b.log.Warn("page: attached to a page that does not respond", "page", id)
+	}
+	if err != nil {
+		b.forget(p)
+		b.detach(session)
+		return nil, p.explain(err, "attaching to page "+string(id))
 	}
 	return p, nil
 }

@@ -4,9 +4,12 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/internal/pagetest"
+	"context"
 	"fmt"
 	"net/http"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -148,5 +151,29 @@ func TestPopups(t *testing.T) { // alone in the browser, because it counts tabs
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// A call that attaches to a page and is cancelled fails alone: the calls that wait for the same
+// page attach themselves.
+func TestCancelledAttach(t *testing.T) {
+	t.Parallel()
+	b := pagetest.Connect(t)
+	for round := range 20 {
+		id := pagetest.NewPage(t, b).ID()
+		other := pagetest.Connect(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(round)*300*time.Microsecond)
+		var attaching sync.WaitGroup
+		attaching.Go(func() { _, _ = other.Page(ctx, id) })
+		runtime.Gosched()
+		for range 3 {
+			attaching.Go(func() {
+				if _, err := other.Page(t.Context(), id); err != nil {
+					t.Errorf("round %d: %v", round, err)
+				}
+			})
+		}
+		attaching.Wait()
+		cancel()
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -197,7 +198,7 @@ func (w *Window) addAgents(agents []Agent) {
 		}
 	}
 	for i, c := range w.Clients {
-		w.Clients[i].Stopped = slices.Contains(w.stopped, c.Name)
+		w.Clients[i].Stopped = policy.State{Stopped: w.stopped}.Stops(c.Name)
 	}
 	slices.SortStableFunc(w.Clients, func(a, b Client) int {
 		return cmp.Or(-cmp.Compare(a.Kind, b.Kind), a.Since.Compare(b.Since))

@@ -34,12 +34,13 @@ func (a *Agent) Alone(ctx context.Context) *Alone {
 		alone.Waiting = a.Launcher.Waiting()
 	}
 	if last != nil && !last.ended() {
-		alone.Browser = &vscodeipc.Browser{Via: "launched"}
+		alone.Browser = &vscodeipc.Browser{Via: "attached"}
 		switch {
-		case last.owner == ofStranger:
-			alone.Browser.Via = "attached"
+		case last.owner != ofSession:
 		case a.Launcher.Provider() != "":
 			alone.Browser.Via = "provided"
+		default:
+			alone.Browser.Via = "launched"
 		}
 		ctx, cancel := context.WithTimeout(ctx, productTimeout)
 		defer cancel()

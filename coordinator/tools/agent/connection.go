@@ -44,7 +44,8 @@ func (c *connection) ended() bool { return isClosed(c.browser.Done()) }
 
 // dialing is a connection that one call makes, and for which others wait.
 type dialing struct {
-	done       chan struct{} // closed when the fields that follow are set
+	done chan struct{} // closed when the fields that follow are set
+	// Neither is set if that call has given up: another one connects then.
 	connection *connection
 	err        error
 }
@@ -88,8 +89,13 @@ func (a *Agent) connect(ctx context.Context, to destination, use usage) (*connec
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if d.err != nil {
+	switch {
+	case d.err != nil:
 		return nil, d.err
+	case d.connection == nil && ctx.Err() != nil:
+		return nil, &connectError{to.url, context.Cause(ctx)}
+	case d.connection == nil:
+		return a.connect(ctx, to, use)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -112,7 +118,9 @@ func (a *Agent) dial(ctx context.Context, to destination, d *dialing) {
 	defer a.mu.Unlock()
 	delete(a.dials, to.url)
 	if err != nil {
-		d.err = &connectError{to.url, err}
+		if ctx.Err() == nil {
+			d.err = &connectError{to.url, err}
+		}
 		return
 	}
 	c := &connection{to, browser, a.suspended[to.url]} // the pages are the same
