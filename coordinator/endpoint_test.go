@@ -140,12 +140,12 @@ func TestUserDecides(t *testing.T) {
 		return reports >= 3
 	})
 	decisions <- vscodeipc.AskResult{Decision: "refuse", Scope: "once", Reason: "human"}
-	if status := refusedClient(t, serve.first, "Refused/1"); !strings.HasPrefix(status, "403 refused: the user of the window does not let this client connect") {
+	if status := refusedClient(t, fromAnotherProgram(t, serve.first), "Refused/1"); !strings.HasPrefix(status, "403 refused: the user of the window does not let this client connect") {
 		t.Errorf("refused: %s", status)
 	}
 	<-asked
 	decisions <- vscodeipc.AskResult{Decision: "view", Scope: "once"}
-	looks := join(t, serve.first, "Looks/1")
+	looks := join(t, fromAnotherProgram(t, serve.first), "Looks/1")
 	<-asked
 	looks.must("Target.getTargets", `{}`)
 	if _, err := looks.call("Target.createTarget", openTab); err == nil || !strings.Contains(err.Error(), `"ask"`) {
@@ -155,7 +155,8 @@ func TestUserDecides(t *testing.T) {
 	// A stricter mode ends connected clients, and the question about one that waits. They may
 	// join again.
 	waits := make(chan *client)
-	go func() { waits <- join(t, serve.first, "waits/1") }()
+	another := fromAnotherProgram(t, serve.first)
+	go func() { waits <- join(t, another, "waits/1") }()
 	<-asked
 	w.Allow(vscodeipc.AccessView)
 	for _, ends := range []*client{looks, c} {
@@ -215,7 +216,7 @@ func TestEndOfServe(t *testing.T) {
 			closed.Go(func() { busy.closed(true, websocket.StatusGoingAway, "shutting down") })
 			clients = append(clients, idle)
 		}
-		address := serves.first
+		address := fromAnotherProgram(t, serves.first)
 		closed.Go(func() {
 			if status := refusedClient(t, address, "waits"); !strings.HasPrefix(status, "503 ") || !strings.Contains(status, "shutting down") {
 				t.Errorf("a client that waits for the user: %s", status)

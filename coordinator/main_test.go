@@ -28,7 +28,10 @@ func TestMain(m *testing.M) {
 }
 
 // programs are what the test binary can be, by name.
-var programs = map[string]func(){"coordinator": main, "cdpprogram": cdpMain, "signalled": signalledMain, "waiting": waitingMain, "vscodewindow": windowMain}
+var programs = map[string]func(){
+	"coordinator": main, "cdpprogram": cdpMain, "forwarder": forwarderMain, "signalled": signalledMain,
+	"waiting": waitingMain, "vscodewindow": windowMain,
+}
 
 // named is a symbolic link to the test binary: it becomes the program of that name.
 func named(t *testing.T, name string) string {

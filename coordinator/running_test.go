@@ -8,9 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -280,6 +284,62 @@ func refusedClient(t *testing.T, endpoint, name string) string {
 		return err.Error()
 	}
 	return res.Status
+}
+
+// fromAnotherProgram returns an address at which the endpoint's clients belong to another
+// program than this test: on Linux a client is the process that connects, in its session, and
+// elsewhere what it says of itself.
+func fromAnotherProgram(t *testing.T, endpoint string) string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		return endpoint
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("setsid", named(t, "forwarder"), u.Host)
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	if u.Host, err = bufio.NewReader(stdout).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	u.Host = strings.TrimSpace(u.Host)
+	return u.String()
+}
+
+// forwarderMain prints an address, and forwards its connections to another one.
+func forwarderMain() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(l.Addr())
+	for {
+		client, err := l.Accept()
+		if err != nil {
+			log.Fatal(err)
+		}
+		server, err := net.Dial("tcp", os.Args[1])
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
+			go func() {
+				_, _ = io.Copy(way[0], way[1])
+				way[0].Close()
+			}()
+		}
+	}
 }
 
 func (c *client) send(method, params string) {
