@@ -126,9 +126,12 @@ serve the address; one of them does.`,
 			switch {
 			case a.Served:
 			case endpoint.Taken(cmd.Context(), vscodeipc.Hash(workspace), a.Port):
-				p.notice("Another program listens on port %d, so the address will change when a coordinator serves it. Run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there, and then this command again.\n", a.Port, terminal.Word(workspace))
+				p.notice("Another program listens on port %d, so the address will change when a coordinator serves it. "+
+					"Run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there, and then "+
+					"this command again.\n", a.Port, terminal.Word(workspace))
 			default:
-				p.notice("Nothing serves this address now: run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there.\n", terminal.Word(workspace))
+				p.notice("Nothing serves this address now: run `coordinator serve --workspace %s`, or let an MCP host "+
+					"start the coordinator there.\n", terminal.Word(workspace))
 			}
 			return nil
 		},
@@ -137,7 +140,8 @@ serve the address; one of them does.`,
 	cmd.Flags().StringVar(&format, "format", "", "print the line to paste for `CLIENT`: "+strings.Join(formats(), ", "))
 	complete(cmd, "format", formats()...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&withToken, "token", false, "print the address with its secret token (default: if it is required; clients of another user always need it)")
+	cmd.Flags().BoolVar(&withToken, "token", false,
+		"print the address with its secret token (default: if it is required; clients of another user always need it)")
 	cmd.MarkFlagsMutuallyExclusive("json", "format")
 	cmd.MarkFlagsMutuallyExclusive("json", "token")
 	return cmd

@@ -65,7 +65,8 @@ window opens the next one at the same address.`,
 				return err
 			}
 			options := window.Options{
-				Workspace: workspace, Browser: own, Access: vscodeipc.AccessMode(mode), Version: version(), Logger: p.logger,
+				Workspace: workspace, Browser: own, Access: vscodeipc.AccessMode(mode),
+				Version: version(), Logger: p.logger,
 			}
 			if options.Access == vscodeipc.AccessAsk {
 				end := p.askOnTerminal(&options)
@@ -134,7 +135,8 @@ func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve en
 	if !e.Owner() {
 		p.reportStandby(cmd, false)
 	}
-	if at := slices.IndexFunc(listing.Windows, func(w registry.Window) bool { return w.Workspace == options.Workspace }); at >= 0 {
+	same := func(w registry.Window) bool { return w.Workspace == options.Workspace }
+	if at := slices.IndexFunc(listing.Windows, same); at >= 0 {
 		other := listing.Windows[at]
 		p.notice("Another window has this folder already (%s, process %d). While both are open, the address leads to "+
 			"the browser of the window that opened first, and agents must name one of them.\n",

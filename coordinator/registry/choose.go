@@ -113,7 +113,8 @@ func choose(windows []Window, unreachable []Unreachable, want Want) (Window, []C
 		}
 		sought = roots + " or " + sought
 	}
-	chosen, candidates, err := settle(windows, unreachable, sought, prefer(windows, deepest(windows, want.Dir), want.InUse))
+	chosen, candidates, err := settle(windows, unreachable, sought,
+		prefer(windows, deepest(windows, want.Dir), want.InUse))
 	return chosen, candidates, withWanted(err, append(slices.Clone(want.Roots), want.Dir)...)
 }
 
@@ -229,7 +230,9 @@ func settle(
 
 // isTwin reports whether a winner has the workspace of a window.
 func isTwin(windows []Window, w Window, winners map[vscodeipc.Address]bool) bool {
-	return slices.ContainsFunc(windows, func(other Window) bool { return winners[other.Address] && other.Key() == w.Key() })
+	return slices.ContainsFunc(windows, func(other Window) bool {
+		return winners[other.Address] && other.Key() == w.Key()
+	})
 }
 
 // deepest returns the windows with the deepest folder that contains path. At the same
