@@ -116,6 +116,12 @@ func TestWindowAsksOnTerminal(t *testing.T) {
 		}
 	})
 	join(t, address, "Play\u202ewright/1.65.1").must("Browser.getVersion", "{}") // asked once
+	another := fromAnotherProgram(t, address)
+	answer("n", func() {
+		if got := refusedClient(t, another, "chromedp/1"); !strings.HasPrefix(got, "403") {
+			t.Errorf("a refused client gets %s", got)
+		}
+	})
 	if strings.ContainsAny(shown.String(), "\x1b\u202e") {
 		t.Errorf("a control sequence reaches the terminal: %q", shown)
 	}

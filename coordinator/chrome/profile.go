@@ -82,8 +82,8 @@ func temporary() (string, error) {
 	}
 	for _, variable := range []string{"TMPDIR", "TMP", "TEMP"} { // the last two on Windows
 		if os.Getenv(variable) == os.TempDir() {
-			return "", fmt.Errorf("make a private profile in the folder that $%s names: %w; set it to one that is "+
-				"there, or unset it", variable, err)
+			return "", fmt.Errorf("make a private profile in the folder that $%s names: %w; set it to one that "+
+				"exists, or unset it", variable, err)
 		}
 	}
 	return "", fmt.Errorf("make a private profile: %w", err)
