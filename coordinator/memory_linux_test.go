@@ -214,7 +214,7 @@ func TestIdleConnections(t *testing.T) {
 	for len(conns) <= 1024 {
 		conn, err := openRaw(addr)
 		if err != nil {
-			if len(conns) != 1024 || !strings.Contains(err.Error(), "503 1024 clients use this endpoint, and it takes no more") {
+			if len(conns) != 1024 || !strings.Contains(err.Error(), "503 1024 clients use this endpoint, and it accepts no more") {
 				t.Errorf("the client after %d others: %v", len(conns), err)
 			}
 			conn.Close()

@@ -81,6 +81,7 @@ func TestWindowAsksOnTerminal(t *testing.T) {
 	shown, keys := openTerminal(t, cmd, wide)
 	shown.await(t, "You are asked here before an agent acts", "is ready; press Ctrl+C to end.")
 	address := endpointIn(t, shown.String())
+	fmt.Fprintln(keys, "y") // answers no later question
 	agent := host(t, dir, shop)
 	agent.Must("browser_tabs", args{"action": "list"}) // what view allows needs no question
 	const page = "data:text/html,<title>a%1B[31mb</title><button>Order</button>"

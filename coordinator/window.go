@@ -97,7 +97,7 @@ func (p *program) askOnTerminal(options *window.Options) (end func()) {
 		p.notice("You cannot be asked here, since this is no terminal: clients may only look, as with --access view.\n")
 		return func() {}
 	}
-	options.Terminal = window.NewTerminal(lines.Typed, p.err)
+	options.Terminal = window.NewTerminal(lines.Next, p.err)
 	p.notice("You are asked here before an agent acts, and when a CDP client connects.\n")
 	return lines.Close
 }

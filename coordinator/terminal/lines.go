@@ -8,10 +8,7 @@ import (
 
 // Lines are the lines that a user types on a terminal.
 type Lines struct {
-	// Typed has a line only for a reader that waits for it, so that nobody gets what was typed
-	// before. It is closed when the terminal can no longer be read.
-	Typed <-chan string
-
+	typed chan string // those that nobody has received; closed when no more can come
 	file  *os.File
 	ended chan struct{} // closed when read has returned
 }
@@ -25,20 +22,37 @@ func ReadLines(stream any) *Lines {
 	if err != nil {
 		return nil
 	}
-	typed := make(chan string)
-	l := &Lines{Typed: typed, file: file, ended: make(chan struct{})}
-	go l.read(typed)
+	l := &Lines{typed: make(chan string, unread), file: file, ended: make(chan struct{})}
+	go l.read()
 	return l
 }
 
+// unread is how many lines are kept that nobody has received.
+const unread = 16
+
+// Next returns the lines that are typed from now on, so that none of those before answers a
+// question that was not shown yet. The channel is closed when the terminal can no longer be read.
+func (l *Lines) Next() <-chan string {
+	for {
+		select {
+		case _, ok := <-l.typed:
+			if !ok {
+				return l.typed
+			}
+		default:
+			return l.typed
+		}
+	}
+}
+
 // read is owned by Close.
-func (l *Lines) read(typed chan<- string) {
+func (l *Lines) read() {
 	defer close(l.ended)
-	defer close(typed)
+	defer close(l.typed)
 	for lines := bufio.NewScanner(l.file); lines.Scan(); {
 		select {
-		case typed <- lines.Text():
-		default:
+		case l.typed <- lines.Text():
+		default: // nobody asks
 		}
 	}
 }

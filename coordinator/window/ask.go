@@ -21,14 +21,14 @@ const longestText = 300
 
 // Terminal is the terminal on which the user of the window is asked.
 type Terminal struct {
-	typed <-chan string
+	typed func() <-chan string
 	out   io.Writer
 	turn  chan struct{} // taken by the question that is shown
 }
 
-// NewTerminal shows questions on out. The user types the answers, one a line; the channel is
-// closed when no more can come.
-func NewTerminal(typed <-chan string, out io.Writer) *Terminal {
+// NewTerminal shows questions on out. The user types the answers, one a line: typed returns the
+// lines from now on, in a channel that is closed when no more can come.
+func NewTerminal(typed func() <-chan string, out io.Writer) *Terminal {
 	return &Terminal{typed: typed, out: out, turn: make(chan struct{}, 1)}
 }
 
@@ -50,12 +50,13 @@ func (t *Terminal) ask(ctx context.Context, call vscodeipc.Call) (any, error) {
 		return nil, ctx.Err()
 	}
 	defer func() { <-t.turn }()
+	typed := t.typed()
 	fmt.Fprint(t.out, question(arg), choices(arg))
 	timeout := time.NewTimer(answerTimeout)
 	defer timeout.Stop()
 	for {
 		select {
-		case line, ok := <-t.typed:
+		case line, ok := <-typed:
 			if !ok {
 				fmt.Fprintln(t.out, "\nThis terminal can no longer be read, so clients may only look.")
 				return refusal("mode"), nil

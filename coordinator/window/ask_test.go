@@ -49,7 +49,7 @@ Claude\x1b[2J Code 2.1 wants to act: browser_click
 			close(typed)
 			var shown strings.Builder
 			arg := must.Get(json.Marshal(test.arg))(t)
-			got, err := NewTerminal(typed, &shown).ask(t.Context(), vscodeipc.Call{Arg: arg})
+			got, err := NewTerminal(func() <-chan string { return typed }, &shown).ask(t.Context(), vscodeipc.Call{Arg: arg})
 			if err != nil || got != test.want {
 				t.Errorf("%+v, %v", got, err)
 			}
@@ -66,7 +66,7 @@ Claude\x1b[2J Code 2.1 wants to act: browser_click
 func TestAskedInTurn(t *testing.T) {
 	var shown strings.Builder
 	typed := make(chan string)
-	terminal := NewTerminal(typed, &shown)
+	terminal := NewTerminal(func() <-chan string { return typed }, &shown)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	call := vscodeipc.Call{Arg: json.RawMessage(`{"client":{"id":"a","name":"A","version":""},"act":"browser_click"}`)}
