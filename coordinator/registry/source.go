@@ -62,6 +62,29 @@ func (r *Registry) Source(workspace string) *Source {
 	return s
 }
 
+// SourceOf returns the source by which a client reaches the user of this very window: that of
+// its workspace if that one follows it, else one of the window alone.
+func (r *Registry) SourceOf(w Window) *Source {
+	if s := r.Source(w.Key()); s.follows(w.Address) {
+		return s
+	}
+	return r.Source(string(w.Address))
+}
+
+func (s *Source) follows(address vscodeipc.Address) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.window != nil && s.window.Address == address
+}
+
+// Alone reports whether the source is one of a single window, by its address. Its user sees
+// no clients, so cannot be asked about any.
+func (s *Source) Alone() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.window == nil || s.workspace == string(s.window.Address)
+}
+
 // Browser returns the workspace's browser now, nil if it has none, and a channel
 // that is closed when that is no longer true.
 func (s *Source) Browser() (*cdpproxy.Browser, <-chan struct{}) {
@@ -133,7 +156,7 @@ func (s *Source) follow(entries map[vscodeipc.Address]*entry) *Window {
 	for _, e := range entries {
 		w := e.window
 		switch {
-		case w == nil || w.Key() != s.workspace:
+		case w == nil || w.Key() != s.workspace && string(w.Address) != s.workspace:
 		case last != nil && w.Address == last.Address && s.generation > 0:
 			return w // clients of its browser do not move to another window's
 		case first == nil, w.Browser() != nil && first.Browser() == nil:

@@ -13,6 +13,7 @@ import (
 	"browser-coordinator/coordinator/provider"
 	"browser-coordinator/internal/pagetest"
 	"browser-coordinator/internal/toolstest"
+	"browser-coordinator/vscodeipc"
 )
 
 // An agent gets no other browser before it knows that its own has gone: its window has closed,
@@ -113,4 +114,31 @@ func TestTwoWindowsOnAFolder(t *testing.T) {
 	listed(2)
 	agent.Refused("browser_snapshot", nil, "in which you worked has closed")
 	agent.Must("browser_snapshot", nil)
+}
+
+// In the second window on a folder its own user decides, whatever the first one's allows.
+func TestTwinDecidesForItself(t *testing.T) {
+	t.Parallel()
+	site, folder := toolstest.ServeSample(t), toolstest.Folder(t, "shop")
+	first := toolstest.OpenWindowAt(t, folder, toolstest.Browser(t).URL())
+	agent := first.Agent()
+	agent.Await("Chromium;")
+	second := toolstest.OpenWindowAt(t, folder, toolstest.Browser(t).URL())
+	there := args{"url": site, "window": string(second.Address())}
+	for mode, refusal := range map[vscodeipc.AccessMode]string{
+		vscodeipc.AccessView: `"view"`, vscodeipc.AccessAsk: `"ask"`,
+	} {
+		second.Allow(mode)
+		pagetest.Until(t, "a refusal in the mode "+string(mode), func() bool {
+			_, err := agent.Call("browser_navigate", there)
+			return err != nil && strings.Contains(err.Error(), refusal)
+		})
+	}
+	agent.Must("browser_navigate", args{"url": site, "window": string(first.Address())}) // which allows it
+	first.Allow(vscodeipc.AccessView)
+	second.Allow(vscodeipc.AccessFull)
+	pagetest.Until(t, "the mode full", func() bool {
+		_, err := agent.Call("browser_navigate", there)
+		return err == nil
+	})
 }

@@ -62,8 +62,8 @@ func (a *Agent) followed(ctx context.Context) (destination, error) {
 	if err != nil {
 		return destination{}, err
 	}
-	if chosen.Workspace != "" {
-		a.join(a.Windows.Source(chosen.Key()))
+	if user := a.Windows.SourceOf(chosen); !user.Alone() {
+		a.join(user)
 	}
 	return a.browserIn(chosen)
 }

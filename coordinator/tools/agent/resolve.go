@@ -148,7 +148,7 @@ func (a *Agent) browserIn(chosen registry.Window) (to destination, err error) {
 	if browser == nil {
 		return to, &noBrowserError{chosen}
 	}
-	user := a.Windows.Source(chosen.Key())
+	user := a.Windows.SourceOf(chosen)
 	access, _ := user.Access()
 	return destination{browser.URL, ofWindow, chosen.Folders, chosen, user, access}, nil
 }

@@ -68,9 +68,9 @@ func (c *Call) permit(ctx context.Context) error {
 		c.permission.window = window.Address
 	}
 	me := c.actor()
-	source := c.Windows.Source(window.Key())
+	source := c.Windows.SourceOf(window)
 	c.user = source
-	if window.Workspace == "" {
+	if source.Alone() {
 		c.began = policy.State{Mode: policy.Mode(window.State.Access.Mode), Stopped: window.State.Access.Stopped}
 		c.endRevoked()
 		me.Choice = policy.Choice{State: c.began, Silent: true}
