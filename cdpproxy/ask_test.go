@@ -212,17 +212,27 @@ func TestAskForAProgram(t *testing.T) {
 		first := attempting(testContext(t), t, addr, "First/1")
 		next(t, "question", h.asked)
 		h.answer <- answer
+		var last *websocket.Conn
 		for _, tried := range []<-chan attempt{first, attempting(testContext(t), t, addr, "Second/1")} {
 			if answer.Allow {
-				mayAct(t, admitted(t, tried))
+				last = admitted(t, tried)
+				mayAct(t, last)
 			} else {
 				turnedAway(t, tried, "does not let this client connect")
 			}
 		}
-		known()
 		if len(h.asked) > 0 {
 			t.Errorf("the user was also asked %+v", <-h.asked)
 		}
+		if answer.Allow { // stopped under one name, it is asked about under another
+			h.choose(policy.ModeAsk, "Second")
+			_, _, _ = last.Read(testContext(t))
+			third := attempting(testContext(t), t, addr, "Third/1")
+			next(t, "question about a stopped program", h.asked)
+			h.answer <- policy.Answer{Reason: "human"}
+			turnedAway(t, third, "does not let this client connect")
+		}
+		known()
 	}
 }
 

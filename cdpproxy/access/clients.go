@@ -99,6 +99,7 @@ func (r *Rule) follow(former policy.State) {
 			switch {
 			case s.Stops(each.client.Name):
 				each.end(stoppedReason)
+				delete(r.programs, programOf(each.client)) // also under another name it is asked about
 			case s.Revokes(former, each.client.Name):
 				each.end(stricterReason)
 			}
