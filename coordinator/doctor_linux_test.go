@@ -320,6 +320,21 @@ func TestDoctorRunsNoProgramOfTheFolder(t *testing.T) {
 	}
 }
 
+// TestDoctorTriesEntriesAlone: the program that is started as an entry says sees no window of
+// the user, and so deletes no socket.
+func TestDoctorTriesEntriesAlone(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	dead := p.deadSocketIn("home/.local/share")
+	p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["mcp"]`)
+	if found := findings(p.examine(), "hosts"); len(found) != 1 || !strings.Contains(found[0].Text, "starts") {
+		t.Errorf("hosts has %+v", found)
+	}
+	if _, err := os.Lstat(dead); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestDoctorOfABusyWindow: a window that does not respond is open all the same.
 func TestDoctorOfABusyWindow(t *testing.T) {
 	t.Parallel()

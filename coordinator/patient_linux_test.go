@@ -106,9 +106,11 @@ func (p *patient) serve() (port string) {
 	return regexp.MustCompile(`[0-9]+\s*$`).FindString(strings.TrimSpace(string(out)))
 }
 
-func (p *patient) deadSocket() string {
+func (p *patient) deadSocket() string { return p.deadSocketIn("data") }
+
+func (p *patient) deadSocketIn(folder string) string {
 	p.t.Helper()
-	file := filepath.Join(p.make("data/browser-coordinator-mcp", 0o700), "ipc-0123456789abcdef.sock")
+	file := filepath.Join(p.make(folder+"/browser-coordinator-mcp", 0o700), "ipc-0123456789abcdef.sock")
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: file, Net: "unix"})
 	if err != nil {
 		p.t.Fatal(err)

@@ -199,7 +199,7 @@ func startFault(ctx context.Context, s setup.State, folder string) string {
 	shell := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "BROWSER_COORDINATOR_")
 	})
-	cmd.Env = slices.Concat(shell, s.Env, []string{"XDG_DATA_HOME=" + dir, "XDG_STATE_HOME=" + dir})
+	cmd.Env = slices.Concat(shell, s.Env, []string{"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_STATE_HOME=" + dir})
 	host := mcp.NewClient(&mcp.Implementation{Name: "coordinator doctor", Version: "1"}, nil)
 	session, err := host.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
 	if err == nil {
