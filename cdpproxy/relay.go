@@ -293,6 +293,9 @@ func (r *relay) Name() string { return r.who.Name }
 
 // Send implements [browser.Client].
 func (r *relay) Send(message []byte) {
+	if r.ended() {
+		return // nothing follows a message that was dropped, and the close frame is next
+	}
 	r.proxy.taps.record(r.who, FromBrowser, message)
 	r.insert(opText, message)
 }

@@ -199,6 +199,7 @@ func (e *Endpoint) own(ctx context.Context, settled func()) error {
 	if err != nil {
 		return err
 	}
+	e.opts.Token = e.files.Token // another owner may have made it anew
 	proxy := cdpproxy.New(e.source, &e.opts)
 	owner := &ownerServer{proxy, e.Address().Port, released}
 	others := &http.Server{Handler: owner.handler(), ReadHeaderTimeout: askTimeout}
