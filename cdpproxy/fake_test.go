@@ -62,12 +62,19 @@ func (c *counter) count() int {
 // until waits for the nth.
 func (c *counter) until(t testing.TB, n int) {
 	t.Helper()
-	timeout := time.After(20 * time.Second)
+	if !c.reaches(n, 20*time.Second) {
+		t.Fatalf("counted %d, want %d", c.count(), n)
+	}
+}
+
+// reaches waits for the nth, and reports whether it came in time.
+func (c *counter) reaches(n int, limit time.Duration) bool {
+	timeout := time.After(limit)
 	for {
 		c.mu.Lock()
 		if c.n >= n {
 			c.mu.Unlock()
-			return
+			return true
 		}
 		if c.changed == nil {
 			c.changed = make(chan struct{})
@@ -77,7 +84,7 @@ func (c *counter) until(t testing.TB, n int) {
 		select {
 		case <-changed:
 		case <-timeout:
-			t.Fatalf("counted %d, want %d", c.count(), n)
+			return false
 		}
 	}
 }

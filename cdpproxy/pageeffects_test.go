@@ -55,7 +55,14 @@ func (r *recorder) forget() {
 // request returns the first request for path with a header line, once it has come.
 func (r *recorder) request(t *testing.T, path, header string) string {
 	t.Helper()
-	for {
+	return r.requestAfter(t, path, header, func() {})
+}
+
+// requestAfter is request for one that the browser may choose not to send: again makes it
+// choose once more.
+func (r *recorder) requestAfter(t *testing.T, path, header string, again func()) string {
+	t.Helper()
+	for tries := 5; ; {
 		r.mu.Lock()
 		n := r.changes.count()
 		sent := r.sent.String()
@@ -66,7 +73,13 @@ func (r *recorder) request(t *testing.T, path, header string) string {
 				return request
 			}
 		}
-		r.changes.until(t, n+1)
+		if r.changes.reaches(n+1, 6*time.Second) {
+			continue
+		}
+		if tries--; tries == 0 {
+			t.Fatalf("no request for %s with %s:\n%s", path, header, sent)
+		}
+		again()
 	}
 }
 
@@ -139,7 +152,7 @@ func TestPagesHaveNoEffect(t *testing.T) {
 	for how, purpose := range map[string]string{"prefetch": "prefetch", "prerender": "prefetch;prerender"} {
 		visit(site.URL + "/" + how)
 		for door, path := range doors {
-			if request := door.request(t, path, "Sec-Purpose: "+purpose); !strings.Contains(request, "Sec-Fetch-Site: none") {
+			if request := door.requestAfter(t, path, "Sec-Purpose: "+purpose, func() { visit(site.URL + "/" + how) }); !strings.Contains(request, "Sec-Fetch-Site: none") {
 				t.Logf("this browser tells the page's request from a typed one:\n%s", request)
 			}
 		}
