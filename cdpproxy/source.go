@@ -2,6 +2,7 @@ package cdpproxy
 
 import (
 	"fmt"
+	"path"
 
 	"browser-coordinator/cdpproxy/browser"
 )
@@ -15,13 +16,10 @@ type Browser struct {
 	Name string
 	// URL is the browser-level CDP WebSocket URL,
 	// ws://127.0.0.1:PORT/devtools/browser/GUID. The part before /devtools/ is a
-	// prefix of all paths of the browser. Empty if Value is set.
+	// prefix of all paths of the browser.
 	URL string
-	// Value is a browser that the proxy itself presents, as Chromium's DevTools server
-	// presents a browser.
+	// Value is the browser itself, if it runs in this process: then nothing dials URL.
 	Value browser.Browser
-	// ID is the GUID in the URLs of Value's browser.
-	ID string
 }
 
 // Source reports to the proxy which browser its window has now.
@@ -31,6 +29,9 @@ type Source interface {
 	// goroutines, and must not block.
 	Browser() (*Browser, <-chan struct{})
 }
+
+// id is the GUID in the URL.
+func (b *Browser) id() string { return path.Base(b.URL) }
 
 // label is the name of b for the user.
 func (b *Browser) label() string {

@@ -45,7 +45,7 @@ func valueDocument(ctx context.Context, b *Browser, r *http.Request, path, own s
 	case "version":
 		var p discovery.Product
 		p, err = b.Value.Product(ctx)
-		answer = p.Version("ws://" + own + "/devtools/browser/" + b.ID)
+		answer = p.Version("ws://" + own + "/devtools/browser/" + b.id())
 	case "protocol":
 		var text strings.Builder
 		err = discovery.WriteProtocol(&text)

@@ -68,8 +68,8 @@ func (c *valueConn) Close()                 { c.value.left <- c.page }
 // valueSource is a source of v, whose first browser is v's.
 func valueSource(v *value) *source {
 	src := newSource("")
-	src.set("value", "ws://unused")
-	src.browser.URL, src.browser.Value, src.browser.ID = "", v, "G"
+	src.set("value", "ws://127.0.0.1:1/devtools/browser/G")
+	src.browser.Value = v
 	return src
 }
 

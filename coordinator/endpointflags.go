@@ -100,7 +100,7 @@ func (f *launchFlags) add(cmd *cobra.Command) {
 func (f *launchFlags) onDemand(p *program, cmd *cobra.Command) (*launch.OnDemand, error) {
 	own, err := f.browser.onDemand(cmd, "", p.logger)
 	switch {
-	case err != nil || own.Provider() != "":
+	case err != nil || own.Kind() != launch.Launched:
 		return own, err
 	case !f.launch && f.browser.chosen.Local:
 		return nil, wrongUse("the flags of a browser need --launch: add it, or omit them")

@@ -44,12 +44,12 @@ func Serve(value browser.Browser, logger *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for the clients of the browser: %w", err)
 	}
-	secret, id := browser.NewID(), browser.NewID()
-	s := &Server{url: fmt.Sprintf("ws://%s/%s/devtools/browser/%s", ln.Addr(), secret, id), log: logger}
-	s.proxy = cdpproxy.New(&source{value: &cdpproxy.Browser{Generation: 1, Name: "private", Value: value, ID: id}},
-		&cdpproxy.Options{
-			Token: secret, RequireToken: true, HoldTimeout: cdpproxy.NoHold, Rule: allow{}, Logger: logger,
-		})
+	secret := browser.NewID()
+	s := &Server{url: fmt.Sprintf("ws://%s/%s/devtools/browser/%s", ln.Addr(), secret, browser.NewID()), log: logger}
+	served := &cdpproxy.Browser{Generation: 1, Name: "private", URL: s.url, Value: value}
+	s.proxy = cdpproxy.New(source{served}, &cdpproxy.Options{
+		Token: secret, RequireToken: true, HoldTimeout: cdpproxy.NoHold, Rule: allow{}, Logger: logger,
+	})
 	s.running.Go(func() {
 		if err := s.proxy.Serve(ownUser{ln}); err != nil {
 			logger.Error("the browser is no longer served", "error", err)
@@ -72,9 +72,9 @@ func (s *Server) Close() {
 }
 
 // source names the one browser.
-type source struct{ value *cdpproxy.Browser }
+type source struct{ browser *cdpproxy.Browser }
 
-func (s *source) Browser() (*cdpproxy.Browser, <-chan struct{}) { return s.value, nil }
+func (s source) Browser() (*cdpproxy.Browser, <-chan struct{}) { return s.browser, nil }
 
 // allow is the rule of a server whose clients are this program's own: they apply theirs.
 type allow struct{}

@@ -43,6 +43,9 @@ func (c *Chrome) Open(ctx context.Context) (Browser, error) {
 	return browser, nil
 }
 
+// Kind implements Source.
+func (c *Chrome) Kind() Kind { return Launched }
+
 // Provider implements Source.
 func (c *Chrome) Provider() string { return "" }
 

@@ -35,9 +35,19 @@ type Source interface {
 	End() error
 	// Waiting is what Open waits for now, if that may take long; else empty.
 	Waiting() string
-	// Provider names who runs the browser, for people; empty: this program.
+	// Kind is that of its browsers.
+	Kind() Kind
+	// Provider names who runs the browser, for people. It is empty for the kind Launched.
 	Provider() string
 }
+
+// Kind is how a browser is opened, as the window protocol has it (a browser's via).
+type Kind string
+
+const (
+	Launched Kind = "launched" // by this program, on this machine
+	Provided Kind = "provided" // by a provider, which runs it
+)
 
 // OnDemand is a browser that is opened at its first use, and again after it has ended.
 // Concurrent callers share one browser.
@@ -111,7 +121,10 @@ func (none) Downloads() string      { return "" }
 func (none) Done() <-chan struct{}  { return nil }
 func (none) Err() error             { return nil }
 
-// Provider names who runs the browser, for people; empty: this program.
+// Kind is that of the browser, also before one runs.
+func (o *OnDemand) Kind() Kind { return o.source.Kind() }
+
+// Provider names who runs the browser, for people. It is empty for the kind Launched.
 func (o *OnDemand) Provider() string { return o.source.Provider() }
 
 // Waiting is what Browser waits for now, if that may take long; else empty.

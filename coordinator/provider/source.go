@@ -48,6 +48,9 @@ func (s *source) Open(ctx context.Context) (launch.Browser, error) {
 	}
 }
 
+// Kind implements launch.Source.
+func (s *source) Kind() launch.Kind { return launch.Provided }
+
 // Provider implements launch.Source.
 func (s *source) Provider() string { return s.name }
 

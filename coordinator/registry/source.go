@@ -3,7 +3,6 @@ package registry
 import (
 	"cmp"
 	"context"
-	"path"
 	"sync"
 
 	"browser-coordinator/cdpproxy"
@@ -142,7 +141,7 @@ func (s *Source) update(entries map[vscodeipc.Address]*entry) {
 			s.generation++
 			s.browser = &cdpproxy.Browser{Generation: s.generation, Name: nameOf(window, browser), URL: browser.URL}
 			if window.State.Browser == nil {
-				s.browser.URL, s.browser.Value, s.browser.ID = "", window.presented.browser, path.Base(browser.URL)
+				s.browser.Value = window.presented.browser
 			}
 		}
 	}

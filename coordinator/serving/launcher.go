@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path"
 	"sync"
 	"time"
 
@@ -215,10 +214,8 @@ func (l *launcher) launchOwn() error {
 	value, ended := l.own.Value(), l.own.Done()
 	l.mu.Lock()
 	l.generation++
-	l.browser = &cdpproxy.Browser{Generation: ownGeneration + l.generation, Name: cmp.Or(l.own.Provider(),
-		"private"), URL: url}
-	if value != nil { // a hop less than by its address
-		l.browser.URL, l.browser.Value, l.browser.ID = "", value, path.Base(url)
+	l.browser = &cdpproxy.Browser{
+		Generation: ownGeneration + l.generation, Name: cmp.Or(l.own.Provider(), "private"), URL: url, Value: value,
 	}
 	l.refresh()
 	l.mu.Unlock()

@@ -99,12 +99,8 @@ func (w *Window) Serve(ctx context.Context, o *Options) error {
 
 // show reports the browser to the window's clients.
 func (w *Window) show() error {
-	via := "launched"
-	if w.browser.Provider() != "" {
-		via = "provided"
-	}
 	return w.server.SetState(vscodeipc.State{
-		Browser: &vscodeipc.Browser{URL: w.url, Product: w.Product, Via: via},
+		Browser: &vscodeipc.Browser{URL: w.url, Product: w.Product, Via: string(w.browser.Kind())},
 		Access:  vscodeipc.Access{Mode: w.access},
 	})
 }
@@ -122,7 +118,7 @@ func (w *Window) Run(ctx context.Context) error {
 		case <-w.browser.Done():
 		}
 		err := w.browser.Err()
-		if w.browser.Provider() == "" {
+		if w.browser.Kind() == launch.Launched {
 			return err
 		}
 		w.log.Warn("the browser has ended, so the next one is opened", "reason", err)

@@ -35,12 +35,8 @@ func (a *Agent) Alone(ctx context.Context) *Alone {
 	}
 	if last != nil && !last.ended() {
 		alone.Browser = &vscodeipc.Browser{Via: "attached"}
-		switch {
-		case last.owner != ofSession:
-		case a.Launcher.Provider() != "":
-			alone.Browser.Via = "provided"
-		default:
-			alone.Browser.Via = "launched"
+		if last.owner == ofSession {
+			alone.Browser.Via = string(a.Launcher.Kind())
 		}
 		ctx, cancel := context.WithTimeout(ctx, productTimeout)
 		defer cancel()
