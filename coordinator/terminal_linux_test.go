@@ -81,7 +81,7 @@ func TestWindowAsksOnTerminal(t *testing.T) {
 	shown, keys := openTerminal(t, cmd, wide)
 	shown.await(t, "You are asked here before an agent acts", "is ready; press Ctrl+C to end.")
 	address := endpointIn(t, shown.String())
-	fmt.Fprintln(keys, "y") // answers no later question
+	fmt.Fprint(keys, "y\ny") // answers no later question, nor does a line that is not complete yet
 	agent := host(t, dir, shop)
 	agent.Must("browser_tabs", args{"action": "list"}) // what view allows needs no question
 	const page = "data:text/html,<title>a%1B[31mb</title><button>Order</button>"
@@ -95,7 +95,9 @@ func TestWindowAsksOnTerminal(t *testing.T) {
 			defer close(done)
 			do()
 		}()
-		shown.awaitText(t, "question", func(text string) bool { return strings.Count(text, "Allow? ") == asked })
+		shown.awaitText(t, "question", func(text string) bool { return strings.Count(text, " wants to ") == asked })
+		fmt.Fprint(keys, "y\ny") // meant for something else, so soon after the question has appeared
+		shown.awaitText(t, "prompt", func(text string) bool { return strings.Count(text, "Allow? ") == asked })
 		text := shown.String()
 		fmt.Fprintln(keys, key)
 		<-done

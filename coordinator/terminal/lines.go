@@ -30,9 +30,12 @@ func ReadLines(stream any) *Lines {
 // unread is how many lines are kept that nobody has received.
 const unread = 16
 
-// Next returns the lines that are typed from now on, so that none of those before answers a
+// Next returns the lines that are typed from now on, so that nothing typed before answers a
 // question that was not shown yet. The channel is closed when the terminal can no longer be read.
 func (l *Lines) Next() <-chan string {
+	if conn, err := l.file.SyscallConn(); err == nil { // an error of a terminal that ends closes the channel
+		conn.Control(func(fd uintptr) { flush(fd) })
+	}
 	for {
 		select {
 		case _, ok := <-l.typed:

@@ -16,6 +16,10 @@ import (
 // answerTimeout is how long a question is shown, as in VS Code.
 const answerTimeout = time.Minute
 
+// readPause is how long a question is shown before it can be answered, as in VS Code: what is
+// typed before that was meant for something else.
+const readPause = 500 * time.Millisecond
+
 // longestText bounds each text of a question, in bytes.
 const longestText = 300
 
@@ -50,8 +54,14 @@ func (t *Terminal) ask(ctx context.Context, call vscodeipc.Call) (any, error) {
 		return nil, ctx.Err()
 	}
 	defer func() { <-t.turn }()
+	fmt.Fprint(t.out, question(arg))
+	select {
+	case <-time.After(readPause):
+	case <-ctx.Done():
+		return nil, t.giveUp(ctx)
+	}
 	typed := t.typed()
-	fmt.Fprint(t.out, question(arg), choices(arg))
+	fmt.Fprint(t.out, choices(arg))
 	timeout := time.NewTimer(answerTimeout)
 	defer timeout.Stop()
 	for {
@@ -69,10 +79,14 @@ func (t *Terminal) ask(ctx context.Context, call vscodeipc.Call) (any, error) {
 			fmt.Fprintf(t.out, "\nRefused: no answer within %v.\n", answerTimeout)
 			return refusal("timeout"), nil
 		case <-ctx.Done():
-			fmt.Fprintln(t.out, "\nNo longer needed: the client has given up.")
-			return nil, ctx.Err()
+			return nil, t.giveUp(ctx)
 		}
 	}
+}
+
+func (t *Terminal) giveUp(ctx context.Context) error {
+	fmt.Fprintln(t.out, "\nNo longer needed: the client has given up.")
+	return ctx.Err()
 }
 
 func refusal(reason string) vscodeipc.AskResult {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"browser-coordinator/internal/must"
 	"browser-coordinator/vscodeipc"
@@ -41,7 +43,7 @@ Claude\x1b[2J Code 2.1 wants to act: browser_click
 			"\nPlaywright 1.65 wants to control this browser.\n"},
 		"a client, refuse": {connect, []string{"n"}, refusal("human"), "v (it may only look)"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		check := func(t *testing.T) {
 			typed := make(chan string, len(test.typed))
 			for _, line := range test.typed {
 				typed <- line
@@ -58,8 +60,28 @@ Claude\x1b[2J Code 2.1 wants to act: browser_click
 				strings.Count(shown.String(), "? y (yes)") != asked {
 				t.Errorf("shown:\n%s", &shown)
 			}
-		})
+		}
+		t.Run(name, func(t *testing.T) { synctest.Test(t, check) })
 	}
+}
+
+// The lines count that are typed after the question could be read: they are asked for only then.
+func TestReadPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var shown strings.Builder
+		began, typed := time.Now(), make(chan string, 1)
+		next := func() <-chan string {
+			if pause := time.Since(began); pause != readPause || strings.Contains(shown.String(), "Allow?") {
+				t.Errorf("after %v: %q", pause, &shown)
+			}
+			typed <- "y"
+			return typed
+		}
+		call := vscodeipc.Call{Arg: json.RawMessage(`{"client":{"id":"a","name":"A","version":""},"act":"click"}`)}
+		if _, err := NewTerminal(next, &shown).ask(t.Context(), call); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A question ends with its caller, and the next one is shown.

@@ -12,10 +12,9 @@ import {
   type Question,
   sharedCategory,
 } from "../core/access/permission";
+import { pause, Sight } from "../core/sight";
 
 const tick = 1_000;
-/** A question can be answered when it has been visible this long: a click may be meant for the one before. */
-const pause = 500;
 
 /** In the order of their buttons: a narrow window hides the first ones, so the careful answers come last. */
 const commands: Record<Choice, string> = {
@@ -132,7 +131,9 @@ async function pickFrom(question: Question, permissions: Permissions): Promise<A
   list.activeItems = [];
   const unsubscribe = permissions.subscribe(() => permissions.question?.id !== question.id && list.hide());
   let chosen: AskedAction | undefined;
+  const sight = new Sight<AskedAction>();
   list.onDidAccept(() => {
+    if (!actions.every((each) => sight.isReadable(each))) return;
     const { choice, action } = list.selectedItems[0] ?? {};
     if (choice) permissions.answer(question.id, choice, actions);
     else if (action && actions.length > 1) chosen = action;
@@ -141,6 +142,7 @@ async function pickFrom(question: Question, permissions: Permissions): Promise<A
   });
   const hidden = new Promise((resolve) => list.onDidHide(resolve));
   list.show();
+  sight.show(...actions);
   await hidden;
   unsubscribe();
   list.dispose();
@@ -151,6 +153,9 @@ class Dialog {
   readonly id: string;
   readonly #permissions: Permissions;
   #question: Question;
+  /** The actions that the notification names, and all that it counts. */
+  readonly #named = new Sight<AskedAction>();
+  readonly #counted = new Sight<AskedAction>();
   #progress: vscode.Progress<{ message?: string; increment?: number }> | undefined;
   readonly #pause: NodeJS.Timeout;
   #buttons: Buttons | undefined;
@@ -178,8 +183,9 @@ class Dialog {
 
   /** What is allowed is what the notification names; what is refused is all. */
   answer(choice: Choice): void {
-    const actions = choice === "refuse" ? this.#question.actions : named(this.#question);
-    if (this.#buttons) this.#permissions.answer(this.id, choice, actions);
+    const sight = choice === "refuse" ? this.#counted : this.#named;
+    const actions = this.#question.actions.filter((each) => sight.isReadable(each));
+    this.#permissions.answer(this.id, choice, actions);
   }
 
   close(): void {
@@ -216,6 +222,8 @@ class Dialog {
 
   /** Always with the text: the editor joins reports that come close together, and keeps the last one's text. */
   #report(increment?: number): void {
+    this.#named.show(...named(this.#question));
+    this.#counted.show(...this.#question.actions);
     this.#progress?.report({ message: questionText(this.#question), increment });
   }
 }

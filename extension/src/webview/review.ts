@@ -1,4 +1,5 @@
 // Runs in the review panel: shows what it is sent, reports that, and what the user does with it.
+import { pause } from "../core/sight";
 import { Draft } from "./draft";
 import { editor, part } from "./editor";
 
@@ -19,9 +20,6 @@ type Message =
       keep: object;
       status: Status;
     };
-
-/** A click so soon after the text has changed was meant for the text before, in ms. */
-const settling = 500;
 
 const content = part("content");
 const author = part("author");
@@ -76,7 +74,7 @@ for (const [id, outcome] of [
 }
 
 function act(message: object): void {
-  if (performance.now() - changed > settling) editor.postMessage({ ...message, revision });
+  if (performance.now() - changed > pause) editor.postMessage({ ...message, revision });
 }
 
 editor.postMessage({ type: "ready" });

@@ -100,6 +100,42 @@ export const views = new Map<string, View>();
 /** The notifications that are in sight, with what was reported to them. */
 export const notices = new Set<{ reports: { message?: string; increment?: number }[] }>();
 
+interface Rowed {
+  label: string;
+}
+
+/** A list that is in sight. */
+export class QuickPick {
+  readonly #accepted = new EventEmitter<void>();
+  readonly #hidden = new EventEmitter<void>();
+  readonly onDidAccept = this.#accepted.event;
+  readonly onDidHide = this.#hidden.event;
+  items: Rowed[] = [];
+  selectedItems: Rowed[] = [];
+
+  show(): void {
+    lists.push(this);
+  }
+
+  hide(): void {
+    if (lists.includes(this)) lists.splice(lists.indexOf(this), 1);
+    this.#hidden.fire();
+  }
+
+  dispose(): void {
+    for (const each of [this.#accepted, this.#hidden]) each.dispose();
+  }
+
+  /** Clicks the row whose label ends so. */
+  click(label: string): void {
+    this.selectedItems = this.items.filter((item) => item.label.endsWith(label)).slice(0, 1);
+    this.#accepted.fire();
+  }
+}
+
+/** The lists that are in sight. */
+export const lists: QuickPick[] = [];
+
 const log = { debug() {}, info() {}, warn() {}, error() {}, show() {} };
 
 export const window = part("window", {
@@ -113,6 +149,7 @@ export const window = part("window", {
   },
   createOutputChannel: () => made("the log", { ...log }),
   createStatusBarItem: () => made("the status bar item", { text: "", show() {}, hide() {} }),
+  createQuickPick: () => new QuickPick(),
   createTreeView: (id: string, { treeDataProvider }: { treeDataProvider: Rows }) => {
     const seen = new EventEmitter<{ visible: boolean }>();
     const see = (visible: boolean) => {
@@ -212,6 +249,7 @@ export class TreeItem {
 }
 export class TabInputWebview {}
 export const StatusBarAlignment = {};
+export const QuickPickItemKind = { Separator: -1 };
 export const TreeItemCollapsibleState = {};
 export const ViewColumn = {};
 export const DecorationRangeBehavior = {};

@@ -142,7 +142,7 @@ export class Permissions {
     const asked = this.#first;
     if (asked?.id !== question) return; // it was answered already
     const { client, waiting } = asked;
-    if (!choicesFor(seen).includes(choice)) return;
+    if (seen.length === 0 || !choicesFor(seen).includes(choice)) return;
     const numbers = new Set(seen.map(({ number }) => number));
     const grant = choice === "session" ? everything : choice === "category" ? sharedCategory(seen) : undefined;
     if (grant !== undefined) this.#granted.set(client.id, new Set([...this.granted(client.id), grant]));
