@@ -80,7 +80,7 @@ type Message =
   | { type: "mouse"; event: MouseInput }
   | { type: "key"; event: KeyInput }
   | { type: "point"; x: number; y: number; chosen: boolean }
-  | { type: "answerDialog"; accept: boolean; text: string }
+  | { type: "answerDialog"; number: number; accept: boolean; text: string }
   | { type: "hidden" | "retry" | "reload" | "start" | "cancelAsked" };
 
 interface Panel {
@@ -147,7 +147,7 @@ function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, live: LiveView)
     else if (message.type === "retry") live.retry();
     else if (message.type === "reload") live.reload();
     else if (message.type === "cancelAsked") live.cancelAsked();
-    else if (message.type === "answerDialog") live.answerDialog(message.accept, message.text);
+    else if (message.type === "answerDialog") live.answerDialog(message.number, message.accept, message.text);
     else if (message.type === "mouse") live.mouse(message.event);
     else if (message.type === "key") live.key(message.event);
     else if (message.type === "point") void point(live, message);

@@ -1,7 +1,9 @@
 // The page's dialog (alert, confirm, prompt, or the question before leaving), for the user to answer.
+import { pause } from "../core/sight";
 import { editor, part } from "./editor";
 
 interface PageDialog {
+  number: number;
   kind: "alert" | "confirm" | "prompt" | "beforeunload";
   text: string;
   value: string;
@@ -13,10 +15,16 @@ const reply = part<HTMLInputElement>("reply");
 const accept = part<HTMLButtonElement>("accept");
 const dismiss = part<HTMLButtonElement>("dismiss");
 
+/** Of the dialog that is shown. */
+let number = 0;
+let timer: ReturnType<typeof setTimeout>;
+
 /** Shows the dialog; without one, the page no longer has any. */
 export function showDialog(dialog?: PageDialog): void {
   box.hidden = !dialog;
+  clearTimeout(timer);
   if (!dialog) return;
+  number = dialog.number;
   const { kind, text, value } = dialog;
   const leaving = kind === "beforeunload";
   message.textContent = (leaving ? message.dataset.leave : text) ?? "";
@@ -25,11 +33,16 @@ export function showDialog(dialog?: PageDialog): void {
   accept.textContent = (leaving ? accept.dataset.leave : accept.dataset.ok) ?? "";
   dismiss.textContent = (leaving ? dismiss.dataset.stay : dismiss.dataset.cancel) ?? "";
   dismiss.hidden = kind === "alert";
-  if (document.hasFocus()) (reply.hidden ? accept : reply).focus();
+  if (document.hasFocus()) reply.focus(); // of a hidden one nothing comes
+  accept.disabled = dismiss.disabled = true;
+  timer = setTimeout(() => {
+    accept.disabled = dismiss.disabled = false;
+    if (document.hasFocus() && reply.hidden) accept.focus();
+  }, pause);
 }
 
 function answer(accept: boolean): void {
-  editor.postMessage({ type: "answerDialog", accept, text: reply.value });
+  editor.postMessage({ type: "answerDialog", number, accept, text: reply.value });
 }
 
 export function listenToDialog(): void {
@@ -39,7 +52,7 @@ export function listenToDialog(): void {
   });
   dismiss.addEventListener("click", () => answer(false));
   box.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || dismiss.hidden) return;
+    if (event.key !== "Escape" || dismiss.hidden || dismiss.disabled) return;
     event.stopPropagation();
     answer(false);
   });

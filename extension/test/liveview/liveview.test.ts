@@ -6,7 +6,9 @@ import { Cdp } from "../../src/core/browser/cdp";
 import { findEndpoint } from "../../src/core/browser/discovery";
 import { Sessions } from "../../src/core/browser/sessions";
 import { LiveView, type Shown } from "../../src/core/liveview/liveview";
+import { Screencast } from "../../src/core/liveview/screencast";
 import { silent } from "../../src/core/log";
+import { pause } from "../../src/core/sight";
 import { Store } from "../../src/core/window/store";
 import { endBrowser, launchBrowser } from "../support/browser";
 import { hang } from "../support/hang";
@@ -166,7 +168,9 @@ test("a click is reported with its place, also in a frame and after a navigation
   expect(seen.value).toBe(0);
 });
 
-test("a dialog of the page is shown, and the user answers it", async () => {
+test("a dialog of the page is shown, and the user answers it, when they can have read it", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
   const { store, live, show, until, all } = play();
   const { cdp, open } = await debugged(store);
   const { id, session } = await open("<title>Ask</title>");
@@ -174,17 +178,49 @@ test("a dialog of the page is shown, and the user answers it", async () => {
   await until("pages", ({ current }) => current === id);
   await until("frame");
   const evaluate = (expression: string) => cdp.call("Runtime.evaluate", { expression, returnByValue: true }, session);
+  const next = async (since: number) => {
+    const { dialog } = await until("dialog", (shown) => shown.dialog !== undefined, since);
+    return dialog ?? { number: 0 };
+  };
   const asked = evaluate("prompt('How many?', '2')");
-  const { dialog } = await until("dialog", (shown) => shown.dialog !== undefined);
-  expect(dialog).toEqual({ kind: "prompt", text: "How many?", value: "2" });
-  const since = all.length;
-  live.answerDialog(true, "3");
+  const first = await next(0);
+  expect(first).toMatchObject({ kind: "prompt", text: "How many?", value: "2" });
+  live.answerDialog(first.number, true, "9"); // a key that was meant for something else
+  vi.advanceTimersByTime(pause);
+  live.answerDialog(first.number, true, "3");
+  let since = all.length;
   expect(await asked).toMatchObject({ result: { value: "3" } });
   await until("dialog", (shown) => shown.dialog === undefined, since);
+  since = all.length;
   const sure = evaluate("confirm('Sure?')");
-  expect(await until("dialog", () => true, all.length)).toMatchObject({ dialog: { kind: "confirm", text: "Sure?" } });
-  live.answerDialog(false, "");
+  const second = await next(since);
+  expect(second).toMatchObject({ kind: "confirm", text: "Sure?" });
+  vi.advanceTimersByTime(pause);
+  live.answerDialog(first.number, true, ""); // the user has not read the second one
+  live.answerDialog(second.number, false, "");
   expect(await sure).toMatchObject({ result: { value: false } });
+});
+
+test("what a page reports when another one is shown already is not shown", async () => {
+  const { store, live, show, until, all } = play();
+  const { open } = await debugged(store);
+  const [first, second] = [await open("<title>First</title>"), await open("<title>Second</title>")];
+  // The browser's events come by themselves; here one comes in the moment that matters.
+  const starts = vi.spyOn(Screencast, "start").mockReturnValue(new Promise(() => {}));
+  onTestFinished(() => starts.mockRestore());
+  const chosen = (page: string) => {
+    live.choose(page);
+    return until("pages", ({ current }) => current === page, all.length - 1);
+  };
+  live.open(show, size);
+  await until("pages", ({ pages }) => [first, second].every(({ id }) => pages.some((page) => page.id === id)));
+  await chosen(first.id);
+  const watcher = starts.mock.calls.at(-1)?.[3];
+  await chosen(second.id);
+  const since = all.length;
+  watcher?.click(0.5, 0.5, false);
+  watcher?.dialog({ kind: "alert", text: "of the first page", value: "" });
+  expect(all.slice(since)).toEqual([]);
 });
 
 const phone = { width: 390, height: 800, deviceScaleFactor: 3, mobile: true };

@@ -9,6 +9,7 @@ import { type Page, Pages } from "../browser/pages";
 import type { Sessions } from "../browser/sessions";
 import { type Log, reason } from "../log";
 import type { State } from "../protocol/protocol.generated";
+import { Sight } from "../sight";
 import type { Store } from "../window/store";
 import type { Pointed, Size } from "./element";
 import { type KeyInput, type MouseInput, type PageDialog, Screencast } from "./screencast";
@@ -26,7 +27,7 @@ export type Shown =
   /** `own` is the user's click in the picture. */
   | { type: "click"; x: number; y: number; own: boolean }
   /** The page shows a dialog; without one it no longer does. */
-  | { type: "dialog"; dialog?: PageDialog }
+  | { type: "dialog"; dialog?: PageDialog & { number: number } }
   /** Why the page cannot be shown; without it, it can. */
   | { type: "failed"; why?: string };
 
@@ -60,6 +61,10 @@ export class LiveView {
   /** What clients ask the user to pick, the newest last. */
   readonly #asked: { text: string; page: string; cancel: () => void }[] = [];
   readonly #drawing = new Map<number, () => void>();
+  /** How many dialogs of pages there were. */
+  #dialogs = 0;
+  /** The number of the one that is shown. */
+  readonly #dialog = new Sight<number>();
   /** What is filmed now, or could not be: the page, and the endpoint that it is reached by. */
   #filming: Filming | undefined;
 
@@ -125,8 +130,9 @@ export class LiveView {
     this.#try((cast) => cast.key(event));
   }
 
-  answerDialog(accept: boolean, text: string): void {
-    this.#try((cast) => cast.answerDialog(accept, text));
+  /** Answers the dialog of this number, if it is still there and the user can have read it. */
+  answerDialog(number: number, accept: boolean, text: string): void {
+    if (this.#dialog.isReadable(number)) this.#try((cast) => cast.answerDialog(accept, text));
   }
 
   /** Shows which element is at a place of the picture, and returns it. */
@@ -229,15 +235,16 @@ export class LiveView {
     show(shown);
   }
 
-  async #film(page: Page, filming: Filming, show: Show): Promise<void> {
+  async #film(page: Page, filming: Filming, panel: Show): Promise<void> {
     const { signal } = filming.abort;
+    const show = (shown: Shown) => signal.aborted || panel(shown);
     const watcher = {
       frame: (data: Uint8Array, page: Size) => this.#frame(data, page, show, signal),
       click: (x: number, y: number, own: boolean) => show({ type: "click", x, y, own }),
-      dialog: (dialog?: PageDialog) => show({ type: "dialog", ...(dialog && { dialog }) }),
+      dialog: (dialog?: PageDialog) => signal.aborted || this.#showDialog(panel, dialog),
     };
     show({ type: "failed" });
-    show({ type: "dialog" });
+    this.#showDialog(panel);
     if (this.#askedHere) this.#showAsked();
     try {
       const size = this.#size;
@@ -262,6 +269,13 @@ export class LiveView {
     if (this.#filming === filming) this.#filming = undefined;
   }
 
+  #showDialog(show: Show, dialog?: PageDialog): void {
+    this.#dialogs += 1;
+    const number = this.#dialogs;
+    this.#dialog.show(...(dialog ? [number] : []));
+    show({ type: "dialog", ...(dialog && { dialog: { ...dialog, number } }) });
+  }
+
   #frame(data: Uint8Array, page: Size, show: Show, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     this.#number += 1;
@@ -275,6 +289,7 @@ export class LiveView {
   #stop(): void {
     this.#filming?.abort.abort();
     this.#filming = undefined;
+    this.#dialog.show();
     for (const drawn of this.#drawing.values()) drawn(); // they are no longer drawn
     this.#drawing.clear();
   }
