@@ -298,7 +298,11 @@ func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, fo
 
 func unchanged(change *setup.Change, removing bool) string {
 	if removing {
-		return change.File + " has no entry of the coordinator."
+		text := change.File + " has no entry of the coordinator."
+		if change.State.Other != "" {
+			text += fmt.Sprintf(" I%s. Remove it by hand if you no longer want it.", change.State.OtherText()[1:])
+		}
+		return text
 	}
 	d := change.Host.Diagnose(change.Scope, change.State)
 	next := change.Host.Next(change.Scope)

@@ -173,6 +173,10 @@ func (h Host) notes(c *configuration, s State, e Entry) (notes []string) {
 		notes = append(notes, fmt.Sprintf("The entry keeps what it has besides its command: %s. Read it: it may start "+
 			"something else.", strings.Join(foreign, ", ")))
 	}
+	if s.Other != "" {
+		notes = append(notes, fmt.Sprintf("In this file %s. Remove it by hand if it is an old "+
+			"entry of yours.", s.OtherText()))
+	}
 	for _, other := range h.ScopesIn(c.workspace) {
 		if there, err := h.Inspect(other, c.workspace); err == nil && there.Works() && there.File != c.state.File {
 			notes = append(notes, fmt.Sprintf("%s has an entry that works too: %s. One is enough.", there.File,

@@ -330,7 +330,8 @@ func (h Host) file(scope Scope, workspace string) (string, error) {
 	present := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !exists(file) })
 	if len(present) > 1 {
 		for _, file := range present {
-			if servers, err := h.serversIn(file, scope); err == nil && ownName(servers) != "" {
+			servers, err := h.serversIn(file, scope)
+			if own, _ := ownName(servers, scope, workspace); err == nil && own != "" {
 				return file, nil
 			}
 		}

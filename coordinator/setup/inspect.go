@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,10 @@ type State struct {
 	Args    []string
 	Env     []string // of the entry, each NAME=VALUE
 	Off     bool     // it is turned off in the file
+	// Other is the name of an entry that starts a program of the coordinator's name which may
+	// be another one; empty: there is none, or Name is not empty. It is never changed, and
+	// nothing else of it is shown.
+	Other string
 	// PartOf is the user's file with the command of an entry that has none itself, because the
 	// host merges the two; empty: there is none.
 	PartOf string
@@ -169,14 +174,17 @@ func (c *configuration) findEntry(workspace string) error {
 	if err != nil {
 		return err
 	}
-	name := ownName(servers)
+	name, other := ownName(servers, c.scope, workspace)
 	if name == "" && c.host.perFolder != "" && c.scope == User {
 		path := append([]string{c.host.perFolder, workspace}, c.host.servers...)
-		if of, err := c.table(path); err == nil && ownName(of) != "" {
-			c.servers, servers, name, c.folderOnly = path, of, ownName(of), true
+		of, _ := c.table(path) // none with an error
+		own, another := ownName(of, c.scope, workspace)
+		if other = cmp.Or(other, another); own != "" {
+			c.servers, servers, name, c.folderOnly = path, of, own, true
 		}
 	}
 	if name == "" {
+		c.state.Other = other
 		return nil
 	}
 	entry, ok := servers[name].(map[string]any)
@@ -236,17 +244,22 @@ func (c *configuration) table(path []string) (map[string]any, error) {
 	return table, nil
 }
 
-// ownName is the name of the coordinator's entry among servers; empty: there is none.
-func ownName(servers map[string]any) string {
+// ownName is the name of the coordinator's entry among servers; empty: there is none. other
+// is that of an entry that may be another program's.
+func ownName(servers map[string]any, scope Scope, workspace string) (own, other string) {
 	if _, ok := servers[entryName]; ok {
-		return entryName
+		return entryName, ""
 	}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
-		if entry, ok := servers[name].(map[string]any); ok && isOurs(readEntry(entry)) {
-			return name
+		entry, _ := servers[name].(map[string]any) // nil: none
+		switch command, args := readEntry(entry); {
+		case isCertainlyOurs(command, args, scope, workspace):
+			return name, ""
+		case isOurs(command, args):
+			other = cmp.Or(other, name)
 		}
 	}
-	return ""
+	return "", other
 }
 
 // readEntry is the command and the arguments of an entry, in each form that a host has.
@@ -274,7 +287,25 @@ func texts(list any) (texts []string) {
 	return texts
 }
 
-// isOurs reports whether a command starts the coordinator, also by npx.
+// isCertainlyOurs reports whether a command starts this program, a program of the npm
+// package's name, that package, or an MCP server with the coordinator's name and arguments.
+// There are other programs with the name coordinator.
+func isCertainlyOurs(command string, args []string, scope Scope, workspace string) bool {
+	switch words := withoutYes(args); {
+	case programName(command) == entryName, isOwnProgram(find(command, scope, workspace)):
+		return true
+	case isPackage(command, args):
+		return isPackage(command, words[:min(1, len(words))])
+	}
+	return programName(command) == "coordinator" && len(args) > 0 && args[0] == "mcp" &&
+		!slices.ContainsFunc(args, func(arg string) bool {
+			name, _, _ := strings.Cut(arg, "=")
+			known, _ := KnownFlag(name)
+			return strings.HasPrefix(name, "-") && !known
+		})
+}
+
+// isOurs reports whether a command may start the coordinator, also by npx.
 func isOurs(command string, args []string) bool {
 	name := programName(command)
 	return name == "coordinator" || name == entryName || isPackage(command, args)

@@ -67,8 +67,8 @@ func TestInspect(t *testing.T) {
 	}{
 		{"claude-code", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp"]}}}`,
 			"browser-coordinator", "coordinator", []string{"mcp"}, true},
-		{"claude-code", `{"mcpServers": {"a": {"url": "http://x"}, "browser": {"command": "/gone/coordinator"}}}`,
-			"browser", "/gone/coordinator", nil, false},
+		{"claude-code", `{"mcpServers": {"a": {"url": "http://x"}, "browser": {"command": "/gone/coordinator", "args": ["mcp"]}}}`,
+			"browser", "/gone/coordinator", []string{"mcp"}, false},
 		{"claude-code", `{"mcpServers": {"b": {"command": "npx", "args": ["-y", "browser-coordinator@1", "mcp"]}}}`,
 			"b", "npx", []string{"-y", "browser-coordinator@1", "mcp"}, true},
 		{"claude-code", `{"mcpServers": {"b": {"command": "npx", "args": ["@playwright/mcp"]}}}`, "", "", nil, false},
@@ -211,5 +211,59 @@ func TestScopesIn(t *testing.T) {
 	}
 	if got := hostOf(t, "claude-code").ScopesIn(os.Getenv("HOME")); !slices.Equal(got, []Scope{Project, User}) {
 		t.Errorf("with other names: %v", got)
+	}
+}
+
+// TestAnotherCoordinator: an entry is taken for ours only if it certainly is. Another program
+// of the name is neither shown nor removed.
+func TestAnotherCoordinator(t *testing.T) {
+	workspace := home(t, "coordinator", "npx")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(filepath.Dir(workspace), "collector") // this program by another name
+	if err := os.Symlink(self, link); err != nil {
+		t.Skip("no symbolic links:", err)
+	}
+	for command, ours := range map[string]bool{
+		`"coordinator", "args": ["mcp"]`:                        true,
+		`"/old/coordinator", "args": ["mcp", "--caps", "pdf"]`:  true,
+		`"/old/browser-coordinator"`:                            true,
+		`"npx", "args": ["-y", "browser-coordinator@1", "mcp"]`: true,
+		`"` + link + `", "args": ["serve"]`:                     true,
+		`"coordinator"`:                                         false,
+		`"coordinator", "args": ["-v"]`:                         false,
+		`"coordinator", "args": ["otel", "--listen", ":4317"]`:  false,
+		`"/opt/other/coordinator", "args": ["--config", "x"]`:   false,
+		`"coordinator", "args": ["mcp", "--zookeeper=z"]`:       false,
+		`"npx", "args": ["traces", "browser-coordinator"]`:      false,
+	} {
+		text := `{"mcpServers": {"otel": {"env": {"TOKEN": "s3cr3t"}, "command": ` + command + `}}}`
+		h := hostOf(t, "claude-code")
+		file, _ := h.file(User, workspace)
+		write(t, file, text)
+		s, err := h.Inspect(User, workspace)
+		if err != nil || (s.Name == "otel") != ours || (s.Other == "otel") == ours {
+			t.Errorf("%s: %+v, %v", command, s, err)
+		}
+		if ours {
+			continue
+		}
+		removal, err := h.Remove(User, workspace)
+		if err != nil || removal.Changed() {
+			t.Errorf("%s is removed: %v\n%s", command, err, removal.After)
+		}
+		addition, err := h.Add(User, workspace, Of("/opt/coordinator"))
+		if err != nil || strings.Contains(addition.Diff(), "s3cr3t") || !strings.Contains(addition.After, command) ||
+			!strings.Contains(addition.Note, "its entry otel starts a program named coordinator") {
+			t.Errorf("%s: %v\n%+v", command, err, addition)
+		}
+		rows, _, _ := Table(List(workspace))
+		if !slices.ContainsFunc(rows, func(row []string) bool {
+			return row[0] == "claude-code" && strings.HasPrefix(row[2], "none: its entry otel starts")
+		}) {
+			t.Errorf("%s: it is listed as %q", command, rows)
+		}
 	}
 }

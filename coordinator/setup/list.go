@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -114,6 +115,11 @@ func (h Host) Diagnose(scope Scope, s State) Diagnosis {
 	return diagnosis(Works, "", fixed("works"))
 }
 
+// OtherText is the sentence about an entry that may be another program's, without its end.
+func (s State) OtherText() string {
+	return fmt.Sprintf("its entry %s starts a program named coordinator, which may be another one than this", s.Other)
+}
+
 // Table has the rows of a list for people, the first with the titles, and the colour of
 // each. Hosts without an entry that are not on this machine are missing.
 func Table(files []File) (rows [][]string, rowColours, missing []string) {
@@ -133,6 +139,9 @@ func Table(files []File) (rows [][]string, rowColours, missing []string) {
 				d.Text += ": run `" + d.Fix + "`"
 			}
 			add(colours[d.Health], f.Host, f.Name, d.Text, f.Path)
+			shown[f.Host] = true
+		case f.State.Other != "":
+			add(terminal.Yellow, f.Host, f.Name, "none: "+f.State.OtherText(), f.Path)
 			shown[f.Host] = true
 		}
 		none := "none"

@@ -169,10 +169,10 @@ func TestUpdate(t *testing.T) {
 		{"claude-code", User, npx, gone, strings.Replace(strings.Replace(gone, "/gone/coordinator", "npx", 1), `["mcp"`,
 			`["-y", "browser-coordinator", "mcp"`, 1)},
 		{"claude-code", User, ours, `{"mcpServers": {"b": {"command": "npx", "args": ["-y", "browser-coordinator@1", "mcp", "--headed"]}}}`, `{"mcpServers": {"b": {"command": "/opt/coordinator", "args": ["mcp", "--headed"]}}}`},
-		{"claude-code", User, ours, `{"mcpServers": {"b": {"command": "/gone/coordinator", "disabled": false}}}`,
-			`{"mcpServers": {"b": {"command": "/opt/coordinator", "disabled": false}}}`},
-		{"claude-code", User, ours, `{"mcpServers": {"b": {"command": "coordinator", "args": ["serve"], "env": {}}}}`,
-			`{"mcpServers": {"b": {"command": "/opt/coordinator", "args": ["mcp"], "env": {}}}}`},
+		{"claude-code", User, ours, `{"mcpServers": {"browser-coordinator": {"command": "/gone/coordinator", "disabled": false}}}`,
+			`{"mcpServers": {"browser-coordinator": {"command": "/opt/coordinator", "disabled": false}}}`},
+		{"claude-code", User, ours, `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["serve"], "env": {}}}}`,
+			`{"mcpServers": {"browser-coordinator": {"command": "/opt/coordinator", "args": ["mcp"], "env": {}}}}`},
 		{"claude-code", User, ours, `{"mcpServers": {"browser-coordinator": {"url": "x"}}}`,
 			"{\"mcpServers\": {\"browser-coordinator\": {\n  \"command\": \"/opt/coordinator\",\n  \"args\": " +
 				"[\"mcp\"]\n}}}"},
@@ -232,14 +232,14 @@ func TestRefused(t *testing.T) {
 func TestRemove(t *testing.T) {
 	workspace := home(t)
 	for _, c := range []struct{ host, before, after string }{
-		{"claude-code", "{\"mcpServers\": {\"a\": 1, \"coordinator\": {\"command\": \"coordinator\"}, \"b\": 2}}",
+		{"claude-code", "{\"mcpServers\": {\"a\": 1, \"coordinator\": {\"command\": \"coordinator\", \"args\": [\"mcp\"]}, \"b\": 2}}",
 			"{\"mcpServers\": {\"a\": 1, \"b\": 2}}"},
 		{"cursor", "{\n\"mcpServers\": {\n\"browser-coordinator\": {\n},\n\"b\": 2 // two\n}}",
 			"{\n\"mcpServers\": {\n\"b\": 2 // two\n}}"},
 		{"cursor", "{\"mcpServers\": {\"browser-coordinator\": {\"url\": \"x\"}, /* b */ }}",
 			"{\"mcpServers\": { /* b */ }}"},
 		{"claude-code", "{\"mcpServers\": {}}", "{\"mcpServers\": {}}"},
-		{"claude-code", "{\"mcpServers\": {\"a\": {\"command\": \"/old/coordinator\"}, \"b\": 2, " +
+		{"claude-code", "{\"mcpServers\": {\"a\": {\"command\": \"/old/browser-coordinator\"}, \"b\": 2, " +
 			"\"browser-coordinator\": {\"url\": \"x\"}}}", "{\"mcpServers\": { \"b\": 2}}"},
 		{"codex", "[mcp_servers]\nx = { command = 'y' }\nbrowser-coordinator = { command = 'z' }\n[tui]\n",
 			"[mcp_servers]\nx = { command = 'y' }\n[tui]\n"},
@@ -350,10 +350,10 @@ func TestSecretsOfNeighbours(t *testing.T) {
 	for id, text := range map[string]string{
 		"vscode": "// s3cr3t\n{\n\t\"inputs\": [\"s3cr3t\", 53437, true], /* s3cr3t\n s3cr3t */\n\t\"servers\": " +
 			"{\n\t\t\"x\": {\"command\": \"s3cr3t\", \"env\": {\"KEY\": \"s3cr3t\"}}, // s3cr3t\n" +
-			"\t\t\"b\": {\"command\": \"/gone/coordinator\", \"env\": {\"KEY\": \"own\"}},\n\t},\n}\n",
+			"\t\t\"b\": {\"command\": \"/gone/coordinator\", \"args\": [\"mcp\"], \"env\": {\"KEY\": \"own\"}},\n\t},\n}\n",
 		"codex": "# s3cr3t\nkey = 's3cr3t' # s3cr3t\npin = 53437\n[mcp_servers.x] # s3cr3t\nargs = [\n  's3cr3t', # " +
 			"s3cr3t\n]\nheaders = { KEY = \"\"\"\ns3cr3t\"\"\" }\n" +
-			"[mcp_servers.b]\ncommand = '/gone/coordinator'\n[mcp_servers.b.env]\nKEY = " +
+			"[mcp_servers.b]\ncommand = '/gone/coordinator'\nargs = ['mcp']\n[mcp_servers.b.env]\nKEY = " +
 			"'own'\n[mcp_servers.x.env]\nKEY = 's3cr3t'\n",
 	} {
 		change, err := addTo(t, id, User, workspace, text, ours)
