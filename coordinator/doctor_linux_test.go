@@ -204,6 +204,23 @@ func TestDoctor(t *testing.T) {
 			"Removed DIR/" + strings.Repeat("d", 100) + "/browser-coordinator-mcp/.short. Run the command “Developer: " +
 				"Reload Window” in open windows.",
 		}, {
+			"others may enter a directory with a short one", func(p *patient) {
+				data := strings.Repeat("d", 100)
+				p.write(data+"/browser-coordinator-mcp/.short", p.make("short", 0o700)+"\n", 0o600)
+				p.make(data+"/browser-coordinator-mcp", 0o755)
+				p.env = append(p.env, "XDG_DATA_HOME="+p.path(data))
+			},
+			"sockets", doctor.Problem, "/browser-coordinator-mcp is open to other users (mode 0755).", "chmod 700 DIR/d",
+			"Set the mode 0700 of DIR/" + strings.Repeat("d", 100) + "/browser-coordinator-mcp.",
+		}, {
+			"others may enter the short directory", func(p *patient) {
+				data := strings.Repeat("d", 100)
+				p.write(data+"/browser-coordinator-mcp/.short", p.make("short", 0o755)+"\n", 0o600)
+				p.env = append(p.env, "XDG_DATA_HOME="+p.path(data))
+			},
+			"sockets", doctor.Problem, "DIR/short is open to other users (mode 0755).", "chmod 700 DIR/short",
+			"Set the mode 0700 of DIR/short.",
+		}, {
 			"a killed window has left its socket", func(p *patient) { p.deadSocket() },
 			"windows", doctor.Warning, "1 socket is without a window, as a killed one leaves: DIR/data/",
 			"coordinator probe",
@@ -332,6 +349,21 @@ func TestDoctorTriesEntriesAlone(t *testing.T) {
 	}
 	if _, err := os.Lstat(dead); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDoctorTriesNoVariables: what only the host replaces would be read literally, as a wrong
+// folder or a wrong value.
+func TestDoctorTriesNoVariables(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"{env:SHOP}", "{file:./shop.txt}", "${SHOP}", "${workspaceFolder}", "$SHOP", "%SHOP%"} {
+		p := newPatient(t)
+		p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["mcp", "--caps", "`+value+`"]`)
+		found := findings(p.examine(), "hosts")
+		if len(found) != 1 || found[0].Verdict != doctor.OK ||
+			!strings.Contains(found[0].Text, "It was not tried: its "+value+" has a variable that only Cursor replaces.") {
+			t.Errorf("%s: hosts has %+v", value, found)
+		}
 	}
 }
 

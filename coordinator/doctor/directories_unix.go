@@ -51,6 +51,11 @@ func checkSocketPath(d vscodeipc.Dir) []Finding {
 		return []Finding{ok("%s is too long for the path of a socket: its windows listen in %s, which the file %s "+
 			"names.", d.Path, d.Sockets, short)}
 	case exists(short):
+		if refused, is := errors.AsType[*trusted.Error](d.Err); is && refused.Path == d.Path {
+			return nil // the finding about the directory is enough: the file in it may be good
+		} else if is && refused.OfMode && refused.Path != short {
+			return []Finding{checkDir(refused.Path, "XDG_DATA_HOME", useAlone)}
+		}
 		f := finding(Warning, fmt.Sprintf("rm %s; then run the command “Developer: Reload Window” in open windows",
 			terminal.Word(short)),
 			"%s is too long for the path of a socket, and the short directory that %s names cannot be used: %v.",
@@ -116,6 +121,10 @@ func checkParent(dir, variable string) Finding {
 	}
 	return ok("%s does not exist yet. It is made when it is needed.", dir)
 }
+
+// withoutWindow are the arguments with which a program finds no window: none, since its
+// environment decides where it looks.
+func withoutWindow(string) []string { return nil }
 
 // closeToOthers makes a directory private. It follows no link: another user may have put
 // one there.

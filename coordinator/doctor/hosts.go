@@ -49,6 +49,9 @@ func checkHosts(ctx context.Context, x *examination) (found []Finding) {
 		case f.Entry != "":
 			known[f.Host] = true
 			found = append(found, examineEntry(ctx, f, x))
+		case f.State.Other != "":
+			found = append(found, ok("%s: %s has no entry of the coordinator, but %s. It is not examined.", f.Name,
+				f.Path, f.State.OtherText()))
 		}
 	}
 	if len(known) == 0 && !hasVSCode(x.windows()) {
@@ -107,12 +110,14 @@ func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
 		found.masked = fmt.Sprintf(format, f.Name, f.Entry, f.Path, d.Masked)
 		return found
 	}
-	program, version := f.State.Program, ""
+	program, version, untried := f.State.Program, "", ""
 	if own, err := os.Executable(); err != nil || !setup.SameFile(own, program) {
 		version = versionOnPath(ctx, program)
 	} else {
 		version = x.Version
-		if reason := x.faultOf(ctx, f.State); reason != "" {
+		if word := variableOf(f.State); word != "" {
+			untried = fmt.Sprintf(" It was not tried: its %s has a variable that only %s replaces.", word, f.Name)
+		} else if reason := x.faultOf(ctx, f.State); reason != "" {
 			const format = "%s: the entry %s in %s does not work"
 			found := finding(Problem, "correct "+f.Path+" in an editor", format+": %s.", f.Name, f.Entry, f.Path,
 				reason)
@@ -126,7 +131,10 @@ func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
 			"%s starts %s, as %s says. It has version %s, this program %s.", f.Name, program, f.Path,
 			version, x.Version)
 	case version != "":
-		return ok("%s starts %s, version %s, as %s says.", f.Name, program, version, f.Path)
+		found := ok("%s starts %s, version %s, as %s says.", f.Name, program, version, f.Path)
+		found.masked = found.Text // the rest has a part of the entry
+		found.Text += untried
+		return found
 	}
 	return ok("%s starts %s, as %s says.", f.Name, f.Command, f.Path)
 }
@@ -142,12 +150,24 @@ func versionOnPath(ctx context.Context, program string) string {
 	return version
 }
 
-// faultOf is why an entry of this program does not do what it should; empty: it does. What
-// only the host can fill in is not judged.
-func (x *examination) faultOf(ctx context.Context, s setup.State) string {
-	if strings.Contains(strings.Join(slices.Concat(s.Args, s.Env), " "), "${") {
-		return ""
+// variable matches the forms of variables that hosts replace in an entry.
+var variable = regexp.MustCompile(`\$\{|\$[A-Za-z_]|\{[a-z]+:|%[A-Za-z_]\w*%`)
+
+// variableOf is the first argument or variable of an entry that the host completes; empty:
+// there is none. In place of a variable's value, which may be secret, it has its name.
+func variableOf(s setup.State) string {
+	if i := slices.IndexFunc(s.Args, variable.MatchString); i >= 0 {
+		return s.Args[i]
 	}
+	if i := slices.IndexFunc(s.Env, variable.MatchString); i >= 0 {
+		name, _, _ := strings.Cut(s.Env[i], "=")
+		return name
+	}
+	return ""
+}
+
+// faultOf is why an entry of this program does not do what it should; empty: it does.
+func (x *examination) faultOf(ctx context.Context, s setup.State) string {
 	if fault := startFault(ctx, s, folderOf(x.Folder)); fault != "" {
 		return fault
 	}
@@ -177,7 +197,8 @@ func (x *examination) faultOf(ctx context.Context, s setup.State) string {
 const startTimeout = 20 * time.Second
 
 // startFault starts this program as an entry does, and requests MCP's initialize. The
-// program finds no window and keeps its state in a new folder, so that it disturbs nobody.
+// program finds no window of the user and keeps its state in a new folder, so that it disturbs
+// nobody.
 func startFault(ctx context.Context, s setup.State, folder string) string {
 	own, err := os.Executable()
 	if err != nil {
@@ -191,7 +212,9 @@ func startFault(ctx context.Context, s setup.State, folder string) string {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	var messages bytes.Buffer
-	args := slices.Concat([]string{"coordinator"}, s.Args, []string{"--output-dir", dir}) // not one that it would make
+	args := slices.Concat([]string{"coordinator"}, s.Args,
+		[]string{"--output-dir", dir}, // not one that it would make
+		withoutWindow(dir))
 	cmd := &exec.Cmd{Path: own, Args: args, Dir: dir, Stderr: &messages}
 	if exists(folder) {
 		cmd.Dir = folder
