@@ -3,7 +3,6 @@
 package terminal
 
 import (
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -13,6 +12,10 @@ import (
 // one shares its mode with the shell. In the background a read fails, in place of stopping
 // the process.
 func reopen(terminal *os.File) (*os.File, error) {
+	device, err := deviceOf(terminal)
+	if err != nil {
+		return nil, err
+	}
 	signal.Ignore(syscall.SIGTTIN)
-	return os.OpenFile(fmt.Sprintf("/dev/fd/%d", terminal.Fd()), os.O_RDONLY|syscall.O_NOCTTY, 0)
+	return os.OpenFile(device, os.O_RDONLY|syscall.O_NOCTTY, 0)
 }
