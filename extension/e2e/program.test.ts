@@ -3,6 +3,7 @@
 // The tests form one story: they run in their order.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { thisRun } from "./support/run";
@@ -52,4 +53,17 @@ test("the bundled program is entered by a path that outlives an update of the ex
 
   rmSync(bin, { recursive: true });
   expect(execFileSync(entry.command, ["--version"], { encoding: "utf8" })).toMatch(/coordinator/);
+});
+
+test("the list of agents opens at once, and fills when the coordinator has responded", async () => {
+  const gate = join(run.root, "gate");
+  execFileSync("mkfifo", [gate]);
+  mkdirSync(bin);
+  const late = `#!/bin/sh\n[ "$1" != setup ] || read -r line <"${gate}"\nexec "${run.coordinator}" "$@"\n`;
+  writeFileSync(join(bin, "coordinator"), late, { mode: 0o755 });
+  await window.command("Browser Coordinator: Set Up an Agent");
+  await window.page.locator(".quick-input-titlebar", { hasText: "Set Up an Agent" }).waitFor();
+  await writeFile(gate, "\n");
+  await window.rows("Claude Code").waitFor();
+  await window.press("Escape");
 });

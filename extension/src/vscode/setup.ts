@@ -153,19 +153,9 @@ interface Choice extends vscode.QuickPickItem {
 async function setUp(context: vscode.ExtensionContext, proposals: Proposals): Promise<void> {
   const folders = vscode.workspace.workspaceFolders?.filter(({ uri }) => uri.scheme === "file") ?? [];
   const folder = folders[0]?.uri.fsPath;
-  const files: HostFile[] = JSON.parse(await run(context, ["--json", ...(folder ? ["--workspace", folder] : [])]));
-  const here = files.filter(({ scope }) => scope !== "project" || folder !== undefined);
-  const names = [...new Set(here.map(({ name }) => name))];
-  const hosts = names.map((name) => here.filter((file) => file.name === name));
-  const isHere = (files: HostFile[]) => files.some(({ found, entry }) => found || entry !== "");
-  const sorted = [...hosts.filter(isHere), ...hosts.filter((files) => !isHere(files))];
-  const choices: Choice[] = sorted.map((files) => ({
-    label: files[0]?.name ?? "",
-    description: stateOf(files, folder),
-    files,
-  }));
-  choices.push({ label: l10n.t("Another program"), description: l10n.t("Copies the entry, to paste"), files: [] });
-  const choice = await vscode.window.showQuickPick(choices, {
+  // The list opens at once, and fills when the coordinator has responded: one that opened only then could take the
+  // place of another that the user has opened meanwhile.
+  const choice = await vscode.window.showQuickPick(choicesIn(context, folder), {
     title: l10n.t("Set Up an Agent"),
     placeHolder: l10n.t("Choose an agent. You can review the change first."),
   });
@@ -186,6 +176,25 @@ async function setUp(context: vscode.ExtensionContext, proposals: Proposals): Pr
   const target = await targetOf(host, folders);
   if (!target) return;
   await orPaste(context, target, () => propose(context, target, proposals));
+}
+
+/** The agents that can be set up, those on this machine first. */
+async function choicesIn(context: vscode.ExtensionContext, folder: string | undefined): Promise<Choice[]> {
+  const files: HostFile[] = JSON.parse(await run(context, ["--json", ...(folder ? ["--workspace", folder] : [])]));
+  const here = files.filter(({ scope }) => scope !== "project" || folder !== undefined);
+  const names = [...new Set(here.map(({ name }) => name))];
+  const hosts = names.map((name) => here.filter((file) => file.name === name));
+  const isHere = (files: HostFile[]) => files.some(({ found, entry }) => found || entry !== "");
+  const sorted = [...hosts.filter(isHere), ...hosts.filter((files) => !isHere(files))];
+  const choices: Choice[] = sorted.map((files) => ({
+    label: files[0]?.name ?? "",
+    description: stateOf(files, folder),
+    files,
+  }));
+  return [
+    ...choices,
+    { label: l10n.t("Another program"), description: l10n.t("Copies the entry, to paste"), files: [] },
+  ];
 }
 
 /** What there is of a host on this machine, beside its name. */
