@@ -183,9 +183,9 @@ func (f *setupFlags) checkCommand(ctx context.Context) error {
 	out, err := exec.CommandContext(ctx, f.command, "--version").Output()
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return wrongUse("setup: --command: there is no program %s", f.command)
+		return wrongUse("setup: --command: there is no program %s; install it first, or name its path", f.command)
 	case errors.Is(err, fs.ErrPermission):
-		return wrongUse("setup: --command: %s cannot be executed", f.command)
+		return wrongUse("setup: --command: %s cannot be executed; make it executable, or name another program", f.command)
 	case err != nil || !strings.HasPrefix(string(out), "coordinator "):
 		return wrongUse("setup: --command: %s is not the coordinator: `%[1]s --version` does not print its version. "+
 			"Omit the flag to enter this program", f.command)
@@ -220,6 +220,10 @@ func (f *setupFlags) scope(h setup.Host) (setup.Scope, error) {
 	if !slices.Contains(h.Scopes(), scope) {
 		if other := h.Scopes(); len(other) > 0 {
 			return "", wrongUse("setup: %s has no file for --%s: use --%s", h.Name, scope, other[0])
+		}
+		if f.remove {
+			return "", wrongUse("setup: %s has no file that other programs may write: remove the entry in %[1]s itself",
+				h.Name)
 		}
 		return "", wrongUse("setup: %s has no file that other programs may write: %s", h.Name, h.Next(scope))
 	}

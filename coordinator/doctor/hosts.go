@@ -41,7 +41,7 @@ func checkHosts(ctx context.Context, x *examination) (found []Finding) {
 	for _, f := range x.files() {
 		switch {
 		case f.Path == "" && f.Err != nil: // as for all others
-			return []Finding{unknown("the files of the hosts: %v.", f.Err)}
+			return []Finding{unknown("what hosts start cannot be read: %v.", f.Err)}
 		case f.Again:
 		case f.Err != nil:
 			known[f.Host] = true
@@ -234,5 +234,8 @@ func startFault(ctx context.Context, s setup.State, folder string) string {
 			return strings.TrimRight(message, ".\n")
 		}
 	}
-	return fmt.Sprintf("it does not respond to MCP's initialize: %v", err)
+	if ctx.Err() != nil {
+		return fmt.Sprintf("it does not respond to MCP's initialize within %v", startTimeout)
+	}
+	return "it ended before it responded to MCP's initialize"
 }

@@ -27,7 +27,7 @@ func Of(command string) Entry { return Entry{Command: command, Args: []string{"m
 func Self() (Entry, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return Entry{}, fmt.Errorf("the system does not report the path of this program: %w", err)
+		return Entry{}, fmt.Errorf("the system does not report the path of this program: %w; name it with --command", err)
 	}
 	if strings.Contains(filepath.ToSlash(program), "/node_modules/") { // npx may remove it at any time
 		return Entry{Command: "npx", Args: []string{"-y", entryName, "mcp"}}, nil
@@ -259,7 +259,7 @@ func (c *configuration) finish(change *Change, text string) error {
 	}
 	if err != nil {
 		return unusable(c.state.File, "its %s are written in a form that this program cannot edit. Edit the file "+
-			"by hand", strings.Join(c.servers, "."))
+			"by hand; `coordinator setup %s --print` prints the entry", strings.Join(c.servers, "."), c.host.ID)
 	}
 	change.After = c.mark + text
 	return nil

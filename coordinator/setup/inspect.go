@@ -100,7 +100,7 @@ func (h Host) read(scope Scope, workspace string) (*configuration, error) {
 		c.state.Exists = true
 	}
 	if !utf8.ValidString(text) {
-		return c, unusable(file, "it is not UTF-8")
+		return c, unusable(file, "it is not UTF-8; save it in that encoding")
 	}
 	if c.text = strings.TrimPrefix(text, byteOrderMark); c.text != text {
 		c.mark = byteOrderMark
@@ -109,7 +109,7 @@ func (h Host) read(scope Scope, workspace string) (*configuration, error) {
 		return c, unusable(file, "%w", err)
 	}
 	if has := h.unsupported(c.text); has != "" {
-		return c, unusable(file, "it has %s, which %s may not read", has, h.Name)
+		return c, unusable(file, "it has %s, which %s may not read; remove them", has, h.Name)
 	}
 	if err := c.findEntry(workspace); err != nil {
 		return c, unusable(file, "%w", err)
@@ -144,16 +144,16 @@ func readFile(file string, scope Scope) (string, error) {
 	info, err := os.Stat(file)
 	switch isMissing := errors.Is(err, fs.ErrNotExist); {
 	case isMissing && exists(file):
-		return "", unusable(file, "it is a link to a file that does not exist")
+		return "", unusable(file, "it is a link to a file that does not exist; remove the link, or make that file")
 	case isMissing:
 		return "", err
 	case errors.Is(err, syscall.ELOOP):
-		return "", unusable(file, "it is one of a loop of links")
+		return "", unusable(file, "its links lead in a circle; remove it")
 	case err != nil:
 		return "", unusable(file, "it cannot be read: %w", Cause(err))
 	}
 	if !info.Mode().IsRegular() {
-		return "", unusable(file, "it is not a regular file")
+		return "", unusable(file, "it is not a regular file; move it away")
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -163,7 +163,7 @@ func readFile(file string, scope Scope) (string, error) {
 	limit := sizeLimit(scope)
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(text)) > limit {
-		err = unusable(file, "it is larger than %d KB", limit>>10)
+		err = unusable(file, "it is larger than %d KB, the most that is read of such a file", limit>>10)
 	}
 	return string(text), err
 }

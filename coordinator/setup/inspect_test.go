@@ -178,10 +178,10 @@ func TestInspectRefuses(t *testing.T) {
 func TestInspectNoFile(t *testing.T) {
 	h := hostOf(t, "cursor")
 	for want, place := range map[string]func(file string) error{
-		"it is not a regular file":                   func(file string) error { return os.MkdirAll(file, 0o755) },
-		"it is a link to a file that does not exist": func(file string) error { return os.Symlink("gone", file) },
-		"it is one of a loop of links":               func(file string) error { return os.Symlink(file, file) },
-		"it cannot be read: not a directory":         func(file string) error { return replaceFolder(filepath.Dir(file)) },
+		"it is not a regular file; move it away":                                         func(file string) error { return os.MkdirAll(file, 0o755) },
+		"it is a link to a file that does not exist; remove the link, or make that file": func(file string) error { return os.Symlink("gone", file) },
+		"its links lead in a circle; remove it":                                          func(file string) error { return os.Symlink(file, file) },
+		"it cannot be read: not a directory":                                             func(file string) error { return replaceFolder(filepath.Dir(file)) },
 	} {
 		workspace := home(t)
 		file, _ := h.file(Project, workspace)

@@ -27,7 +27,7 @@ func (jsonFormat) parse(text string) (map[string]any, error) {
 	decoder.UseNumber()
 	var tree map[string]any
 	if err := decoder.Decode(&tree); err != nil || tree == nil {
-		return nil, errors.New("it does not contain an object")
+		return nil, errors.New("it does not contain an object, {…}")
 	}
 	return tree, nil
 }

@@ -129,7 +129,7 @@ func (c *Change) Write() (err error) {
 			return err
 		}
 		if mode = replaced.Mode().Perm(); mode&0o200 == 0 {
-			return unusable(c.File, "it is read-only")
+			return unusable(c.File, "it is read-only; allow yourself to write to it first")
 		}
 	}
 	dir := filepath.Dir(target)
