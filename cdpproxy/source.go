@@ -14,6 +14,9 @@ type Browser struct {
 	Generation uint64
 	// Name is for the user; it appears in close reasons and in errors.
 	Name string
+	// Product is its name and version, such as Chrome/156.0.8078.79; empty: not known. Via is
+	// how it came to be, such as launched. Both are for the status.
+	Product, Via string
 	// URL is the browser-level CDP WebSocket URL,
 	// ws://127.0.0.1:PORT/devtools/browser/GUID. The part before /devtools/ is a
 	// prefix of all paths of the browser.

@@ -23,8 +23,8 @@ var statusHead string
 // Status is the state of an endpoint.
 type Status struct {
 	About
-	Browser string // for the user; empty: none
-	Waiting int    // requests that found no browser, and wait for one
+	Browser *Browser // nil: none
+	Waiting int      // requests that found no browser, and wait for one
 	Clients []*Client
 }
 
@@ -56,9 +56,7 @@ func (p *Proxy) Status() Status {
 	if p.opts.About != nil {
 		s.About = p.opts.About()
 	}
-	if b, _ := p.source.Browser(); b != nil {
-		s.Browser = b.label()
-	}
+	s.Browser, _ = p.source.Browser()
 	for _, rel := range p.list() {
 		s.Clients = append(s.Clients, rel.who)
 	}
@@ -94,17 +92,17 @@ func (s *Status) html(url, help string, agents []Agent, unknown error) string {
 		}
 		fmt.Fprintf(&page, format, values...)
 	}
-	if s.Browser == "" {
+	if s.Browser == nil {
 		write("<title>CDP endpoint</title>\n")
 	} else {
-		write("<title>CDP endpoint: %v</title>\n", s.Browser)
+		write("<title>CDP endpoint: %v</title>\n", s.Browser.label())
 	}
 	write("<h1>CDP endpoint of this window</h1>\n")
 	write("<p>Give CDP clients this address: <code>%v</code>. It stays the same when the browser restarts.</p>\n", url)
 	switch {
-	case s.Browser != "":
+	case s.Browser != nil:
 		write("<p>Behind it is <b>%v</b>. What clients may do in it is decided by the window's settings%v.</p>\n",
-			s.Browser, now(s.Access))
+			s.Browser.label(), now(s.Access))
 	case s.Waiting > 0:
 		write("<p><b>The window has no browser now, and %v for one.</b> %v</p>\n",
 			count(s.Waiting, "client waits", "clients wait"), help)

@@ -2,7 +2,7 @@
 // debugging in a VS Code window.
 //
 //	coordinator mcp                     what an MCP host launches, over stdio
-//	coordinator status                  the open windows, and what is going on there, live
+//	coordinator status                  the open windows, and what is going on there
 //	coordinator endpoint                the stable CDP address of a window
 //	coordinator window --workspace DIR  make this terminal a window
 //

@@ -11,7 +11,12 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// verdictJSON is one address in `probe --json`; the names are stable.
+// probeJSON is the output of `probe --json`; the names are stable.
+type probeJSON struct {
+	Sockets []verdictJSON `json:"sockets"`
+}
+
+// verdictJSON is one socket's.
 type verdictJSON struct {
 	Address string `json:"address"`
 	Verdict string `json:"verdict"`
@@ -52,7 +57,7 @@ The exit code is 0 if all are live or deleted, else 1.`,
 			})
 			print := p.printVerdicts
 			if asJSON {
-				print = func(v []vscodeipc.Verdict) error { return terminal.JSON(p.out, describeVerdicts(v)) }
+				print = func(v []vscodeipc.Verdict) error { return terminal.JSON(p.out, probeJSON{describeVerdicts(v)}) }
 			}
 			if err := errors.Join(print(verdicts), amiss); err != nil {
 				return err

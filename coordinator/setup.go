@@ -35,6 +35,11 @@ type changeJSON struct {
 	Revision string  `json:"revision"` // of Before, for --expect
 }
 
+// hostsJSON is the output of `setup --json`; the names are stable.
+type hostsJSON struct {
+	Hosts []setup.File `json:"hosts"`
+}
+
 type setupFlags struct {
 	project, user              bool
 	yes, dryRun, remove, print bool
@@ -394,7 +399,7 @@ func describe(change *setup.Change, f *setupFlags) changeJSON {
 func (p *program) printHosts(folder string, asJSON bool) error {
 	files := setup.List(folder)
 	if asJSON {
-		return terminal.JSON(p.out, files)
+		return terminal.JSON(p.out, hostsJSON{files})
 	}
 	rows, colours, missing := setup.Table(files)
 	if len(rows) > 1 {

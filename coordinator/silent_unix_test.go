@@ -29,7 +29,7 @@ func TestSilentWindow(t *testing.T) {
 	defer signal(syscall.SIGCONT)
 
 	const silence = "a window is there, but it has not answered for 2s: its program is stopped or busy"
-	if got := output(t, dir, "status", "--once"); !strings.Contains(got, silence) {
+	if got := output(t, dir, "status"); !strings.Contains(got, silence) {
 		t.Errorf("status: %s", got)
 	}
 	if got := output(t, dir, "status", "--json"); !strings.Contains(got, silence) {

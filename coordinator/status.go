@@ -1,7 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 	"time"
 
@@ -12,12 +16,12 @@ import (
 	"browser-coordinator/coordinator/terminal"
 )
 
-// statusInterval is the time after which `status` asks windows and endpoints again: there
-// is no event for what their clients do.
+// statusInterval is the time after which `status --watch` asks windows and endpoints again:
+// there is no event for what their clients do.
 const statusInterval = time.Second
 
 func (p *program) statusCommand() *cobra.Command {
-	var asJSON, once bool
+	var asJSON, watch bool
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the windows, their browsers, and what each client did last",
@@ -27,18 +31,20 @@ what each did last. A window is a VS Code window with the Browser Coordinator
 extension, or a terminal in which "coordinator window" runs. Endpoints that are served without a window are there too,
 and agents that drive a browser of their own.
 
-On a terminal it stays up to date until you press Ctrl+C. Otherwise, and with
---once or --json, it prints once.`,
+With --watch it stays up to date until you press Ctrl+C, or until nobody reads
+its output.`,
 		Example: `  coordinator status
+  coordinator status --watch
   coordinator status --json`,
-		SuggestFor: []string{"stat", "top", "ps", "clients", "agents", "list", "ls", "window_list", "window-list"},
-		Args:       noArguments,
+		SuggestFor: []string{"stat", "top", "ps", "clients", "agents", "list", "ls", "windows", "window_list",
+			"window-list"},
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			windows := p.openRegistry(ctx, false)
 			defer windows.Close()
-			if !asJSON && !once && terminal.CanRedraw(p.out) {
-				return p.followStatus(ctx, windows)
+			if watch {
+				return p.watchStatus(ctx, windows, asJSON)
 			}
 			listing, err := windows.List(ctx)
 			if err != nil {
@@ -51,34 +57,85 @@ On a terminal it stays up to date until you press Ctrl+C. Otherwise, and with
 			case asJSON:
 				report.CountPages(ctx)
 				return terminal.JSON(p.out, report)
-			case report.Empty():
-				p.notice("%s\n", status.Nothing)
-				return nil
 			}
-			return report.Write(p.out, time.Now())
+			return p.printStatus(p.out, report)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, once")
-	cmd.Flags().BoolVar(&once, "once", false, "print once, also on a terminal")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; with --watch, a line at each change")
+	cmd.Flags().BoolVar(&watch, "watch", false, "stay, and show each change")
 	return cmd
 }
 
-// followStatus shows the status until the user interrupts it.
-func (p *program) followStatus(ctx context.Context, windows *registry.Registry) error {
-	screen := terminal.OpenScreen(p.out)
-	defer screen.Close()
-	return windows.Watch(ctx, statusInterval, func(listing registry.Listing) error {
+// printStatus writes a report for people.
+func (p *program) printStatus(w io.Writer, report status.Report) error {
+	if report.Empty() {
+		p.notice("%s\n", status.Nothing)
+		return nil
+	}
+	return report.Write(w, time.Now())
+}
+
+// errNoReader ends a watch whose output nobody reads any longer.
+var errNoReader = errors.New("nobody reads the output")
+
+// watchStatus shows the status until the user interrupts it. A terminal is redrawn each second;
+// elsewhere each change is printed below the last one.
+func (p *program) watchStatus(ctx context.Context, windows *registry.Registry, asJSON bool) error {
+	show := p.statusChanges(ctx, asJSON)
+	if !asJSON && terminal.CanRedraw(p.out) {
+		screen := terminal.OpenScreen(p.out)
+		defer screen.Close()
+		show = func(report status.Report) error { return drawStatus(screen, report, terminal.Width(p.out)) }
+	}
+	err := windows.Watch(ctx, statusInterval, func(listing registry.Listing) error {
+		if !terminal.HasReader(p.out) {
+			return errNoReader
+		}
 		report, err := status.Read(ctx, windows, listing)
-		switch {
-		case err != nil:
-			return err
-		case report.Empty():
-			return screen.Show(terminal.Wrap(status.Nothing, terminal.Width(p.out)) + "\n")
-		}
-		var text strings.Builder
-		if err := report.Write(&text, time.Now()); err != nil {
+		if err != nil {
 			return err
 		}
-		return screen.Show(text.String())
+		return show(report)
 	})
+	if errors.Is(err, errNoReader) {
+		return nil
+	}
+	return err
+}
+
+func drawStatus(screen *terminal.Screen, report status.Report, width int) error {
+	if report.Empty() {
+		return screen.Show(terminal.Wrap(status.Nothing, width) + "\n")
+	}
+	var text strings.Builder
+	if err := report.Write(&text, time.Now()); err != nil {
+		return err
+	}
+	return screen.Show(text.String())
+}
+
+// statusChanges prints each report that differs from the one before.
+func (p *program) statusChanges(ctx context.Context, asJSON bool) func(status.Report) error {
+	var last []byte
+	return func(report status.Report) error {
+		if asJSON {
+			report.CountPages(ctx)
+		}
+		line, err := json.Marshal(report)
+		if err != nil || bytes.Equal(line, last) {
+			return err
+		}
+		isFirst := last == nil
+		last = line
+		switch {
+		case asJSON:
+			_, err = p.out.Write(append(terminal.PrintableJSON(line), '\n'))
+			return err
+		case !isFirst && !report.Empty():
+			if _, err := io.WriteString(p.out, "\n"); err != nil {
+				return err
+			}
+		}
+		return p.printStatus(p.out, report)
+	}
 }

@@ -98,7 +98,8 @@ func TestStatusWithoutWindow(t *testing.T) {
 	dir, shop := t.TempDir(), t.TempDir()
 	s := start(t, dir, "serve", "--launch", "--workspace", shop)
 	r := awaitStatus(t, dir, func(r status.Report) bool { return len(r.Endpoints) == 1 })
-	if got := r.Endpoints[0]; got.Workspace != canonical(t, shop) || got.Browser != "" || got.Endpoint.Program != "coordinator serve" || len(r.Windows) != 0 {
+	if got := r.Endpoints[0]; *got.Workspace != canonical(t, shop) || got.Browser != nil || got.Endpoint.Program != "coordinator serve" ||
+		len(r.Windows) != 0 {
 		t.Errorf("without a browser: %+v", r)
 	}
 	c := joinAt(t, strings.Replace(s.first, "http://", "ws://", 1)+"/devtools/browser/x", "Playwright/1.65.1")
@@ -106,7 +107,8 @@ func TestStatusWithoutWindow(t *testing.T) {
 	r = awaitStatus(t, dir, func(r status.Report) bool {
 		return len(r.Endpoints) == 1 && busy(r.Endpoints[0].Clients, "Playwright", "Target.createTarget") != nil
 	})
-	if got := r.Endpoints[0]; got.Browser == "" || got.Access != "full" {
+	if got := r.Endpoints[0]; got.Browser == nil || got.Browser.Via != "launched" || !strings.Contains(got.Browser.Product, "Chrom") ||
+		got.Access != "full" {
 		t.Errorf("with a client: %+v", got)
 	}
 	if text := output(t, dir, "status"); !strings.Contains(text, canonical(t, shop)+" (no window)") {
@@ -128,10 +130,10 @@ func TestStatusOfAgentsWithoutWindow(t *testing.T) {
 	r := awaitStatus(t, dir, func(r status.Report) bool { return len(r.Agents) == 2 })
 	for i, want := range []struct{ via, last string }{{"launched", `browser_type textbox "Name"`}, {"attached", "browser_tabs List the tabs"}} {
 		got := r.Agents[i]
-		if got.PID == 0 || got.Folder != canonical(t, shop) || got.Client.Name != toolstest.Host.Name || got.Client.Version != toolstest.Host.Version ||
+		if got.PID == 0 || got.Workspace != canonical(t, shop) || got.Name != toolstest.Host.Name || got.Version != toolstest.Host.Version ||
 			got.Browser == nil || got.Browser.Via != want.via || !strings.Contains(got.Browser.Product, "Chrom") ||
-			got.Client.Last == nil || got.Client.Last.Text != want.last || time.Since(got.Client.Since) > time.Minute {
-			t.Errorf("agent %d: %+v, %+v, last %+v", i, got, got.Browser, got.Client.Last)
+			got.Last == nil || got.Last.Text != want.last || time.Since(got.Since) > time.Minute {
+			t.Errorf("agent %d: %+v, %+v, last %+v", i, got, got.Browser, got.Last)
 		}
 	}
 	text := output(t, dir, "status")

@@ -167,7 +167,7 @@ func TestNarrowTerminal(t *testing.T) {
 	dir, shop := t.TempDir(), t.TempDir()
 	openWindow(t, dir, shop)
 	host(t, dir, shop).Must("browser_navigate", args{"url": "data:text/html,x"})
-	cmd := command(context.Background(), t, dir, "status")
+	cmd := command(context.Background(), t, dir, "status", "--watch")
 	shown, _ := openTerminal(t, cmd, 40)
 	shown.await(t, "test-host 1")
 	cmd.Process.Signal(os.Interrupt)

@@ -17,9 +17,16 @@ type Status struct {
 	PID     int      `json:"pid"`
 	Program string   `json:"program"`
 	Access  string   `json:"access"`
-	Browser string   `json:"browser"` // for people; empty: none
+	Browser *Browser `json:"browser"` // nil: none
 	Waiting int      `json:"waiting"` // requests that wait for a browser
 	Clients []Client `json:"clients"`
+}
+
+// Browser is what clients use. The names of its JSON are stable.
+type Browser struct {
+	Product string `json:"product"`
+	Via     string `json:"via"`
+	URL     string `json:"url,omitempty"` // of a window's
 }
 
 // Client uses a browser. The names of its JSON are stable.
@@ -64,8 +71,11 @@ func ReadStatus(ctx context.Context, hash string) (s Status, err error) {
 
 func statusOf(now cdpproxy.Status) Status {
 	s := Status{
-		PID: os.Getpid(), Program: now.Program, Access: now.Access, Browser: now.Browser, Waiting: now.Waiting,
+		PID: os.Getpid(), Program: now.Program, Access: now.Access, Waiting: now.Waiting,
 		Clients: []Client{},
+	}
+	if b := now.Browser; b != nil {
+		s.Browser = &Browser{Product: b.Product, Via: b.Via}
 	}
 	for _, c := range now.Clients {
 		each := Client{ID: c.ID, Name: c.Name, Version: c.Version, Kind: "cdp", Since: c.Since.UTC()}

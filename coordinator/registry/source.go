@@ -139,7 +139,8 @@ func (s *Source) update(entries map[vscodeipc.Address]*entry) {
 		s.identity, s.browser = identity, nil
 		if browser != nil {
 			s.generation++
-			s.browser = &cdpproxy.Browser{Generation: s.generation, Name: nameOf(window, browser), URL: browser.URL}
+			s.browser = &cdpproxy.Browser{Generation: s.generation, Name: nameOf(window, browser),
+				Product: browser.Product, Via: browser.Via, URL: browser.URL}
 			if window.State.Browser == nil {
 				s.browser.Value = window.presented.browser
 			}

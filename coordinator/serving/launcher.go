@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/discovery"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/internal/notify"
@@ -212,10 +213,15 @@ func (l *launcher) launchOwn() error {
 		return err
 	}
 	value, ended := l.own.Value(), l.own.Done()
+	var product discovery.Product
+	if value != nil {
+		product, _ = value.Product(l.ctx) // for the status only
+	}
 	l.mu.Lock()
 	l.generation++
 	l.browser = &cdpproxy.Browser{
-		Generation: ownGeneration + l.generation, Name: cmp.Or(l.own.Provider(), "private"), URL: url, Value: value,
+		Generation: ownGeneration + l.generation, Name: cmp.Or(l.own.Provider(), "private"),
+		Product: product.Name, Via: string(l.own.Kind()), URL: url, Value: value,
 	}
 	l.refresh()
 	l.mu.Unlock()

@@ -22,13 +22,13 @@ import (
 // Agent is an MCP session that no window lists. The program that serves it reports it, by a
 // socket of its own in the folder for state.
 type Agent struct {
-	PID     int      `json:"pid"`              // of the coordinator that serves the session
-	Window  string   `json:"window,omitempty"` // address of the window in which it works; empty: none
-	Folder  string   `json:"folder"`
-	Browser *Browser `json:"browser"` // nil: none yet
+	Client
+	PID       int      `json:"pid"`              // of the coordinator that serves the session
+	Window    string   `json:"window,omitempty"` // address of the window in which it works; empty: none
+	Workspace string   `json:"workspace"`
+	Browser   *Browser `json:"browser"` // nil: none yet
 	// Waiting is what it waits for, for people; empty: for nothing that takes long.
 	Waiting string `json:"waiting,omitempty"`
-	Client  Client `json:"client"`
 }
 
 // agentsPath is the path that each of these sockets responds to.
@@ -55,7 +55,7 @@ func ServeAgents(
 	mux.HandleFunc(agentsPath, func(w http.ResponseWriter, r *http.Request) {
 		all := []Agent{}
 		for _, a := range alone(r.Context()) {
-			each := Agent{PID: os.Getpid(), Folder: a.Folder, Waiting: a.Waiting, Client: clientOf(a.Client)}
+			each := Agent{Client: clientOf(a.Client), PID: os.Getpid(), Workspace: a.Folder, Waiting: a.Waiting}
 			if a.Browser != nil {
 				each.Browser = &Browser{Product: a.Browser.Product, Via: a.Browser.Via}
 			}
@@ -63,7 +63,7 @@ func ServeAgents(
 		}
 		for window, clients := range windows.Unlisted() {
 			for _, c := range clients {
-				all = append(all, Agent{PID: os.Getpid(), Window: string(window), Client: clientOf(c)})
+				all = append(all, Agent{Client: clientOf(c), PID: os.Getpid(), Window: string(window)})
 			}
 		}
 		json.NewEncoder(w).Encode(all) // the reader may be gone
@@ -123,7 +123,7 @@ func readAgents(ctx context.Context) []Agent {
 	}
 	asked.Wait()
 	all := append([]Agent{}, slices.Concat(each...)...)
-	slices.SortFunc(all, func(a, b Agent) int { return a.Client.Since.Compare(b.Client.Since) })
+	slices.SortFunc(all, func(a, b Agent) int { return a.Since.Compare(b.Since) })
 	return all
 }
 
@@ -134,8 +134,8 @@ func (a Agent) row(now time.Time) []string {
 	case a.Waiting != "":
 		browser = a.Waiting
 	case a.Browser != nil:
-		browser = a.Browser.text()
+		browser = name(a.Browser)
 	}
 	client := row(a.Client, now)
-	return []string{client[0], client[2], client[3], browser, a.Folder}
+	return []string{client[0], client[2], client[3], browser, a.Workspace}
 }

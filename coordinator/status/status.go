@@ -67,20 +67,13 @@ type Window struct {
 	stopped []string // names of clients
 }
 
-// Browser is a window's browser.
-type Browser struct {
-	Product string `json:"product"`
-	Via     string `json:"via"`
-	URL     string `json:"url,omitempty"` // of a window's
-}
-
 // BrowserOf returns the browser of a window; nil: it has none.
 func BrowserOf(h vscodeipc.Hello) *Browser {
 	b := h.State.Browser
 	if b == nil {
 		return nil
 	}
-	return &Browser{b.Product, b.Via, b.URL}
+	return &Browser{Product: b.Product, Via: b.Via, URL: b.URL}
 }
 
 // Endpoint is the stable address of a window.
@@ -96,17 +89,18 @@ type Endpoint struct {
 
 // Served is an endpoint without a window.
 type Served struct {
-	Workspace string   `json:"workspace"`
-	Browser   string   `json:"browser"` // for people; empty: none
+	Workspace *string  `json:"workspace"` // nil: not known
+	Browser   *Browser `json:"browser"`   // nil: none
 	Access    string   `json:"access"`
 	Endpoint  Endpoint `json:"endpoint"`
 	Clients   []Client `json:"clients"`
 }
 
-// The clients, as the owner of an endpoint reports them too.
+// The browsers and clients, as the owner of an endpoint reports them too.
 type (
-	Client = endpoint.Client
-	Action = endpoint.Action
+	Browser = endpoint.Browser
+	Client  = endpoint.Client
+	Action  = endpoint.Action
 )
 
 // Unreachable is an address without a reachable window.
@@ -257,8 +251,11 @@ func readServed(ctx context.Context, k endpoint.Entry) *Served {
 	if !e.Served {
 		return nil
 	}
-	return &Served{Workspace: k.Workspace, Browser: state.Browser, Access: state.Access, Endpoint: e,
-		Clients: merge([]Client{}, state.Clients)}
+	s := &Served{Browser: state.Browser, Access: state.Access, Endpoint: e, Clients: merge([]Client{}, state.Clients)}
+	if k.Workspace != "" {
+		s.Workspace = &k.Workspace
+	}
+	return s
 }
 
 func readEndpoint(ctx context.Context, hash string) (endpoint.Status, Endpoint) {

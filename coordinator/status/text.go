@@ -27,11 +27,11 @@ func (r Report) Write(w io.Writer, now time.Time) error {
 			each.ClientsUnknown, now))
 	}
 	for _, each := range r.Endpoints {
-		title := each.Workspace + " (no window)"
-		if each.Workspace == "" {
-			title = "A folder that is not known (no window)"
+		title := "An unknown folder (no window)"
+		if each.Workspace != nil {
+			title = *each.Workspace + " (no window)"
 		}
-		blocks = append(blocks, block(title, each.Browser, each.Access, each.Endpoint, each.Clients, "", now))
+		blocks = append(blocks, block(title, name(each.Browser), each.Access, each.Endpoint, each.Clients, "", now))
 	}
 	if len(r.Agents) > 0 {
 		var rows [][]string
@@ -53,17 +53,18 @@ func (r Report) Write(w io.Writer, now time.Time) error {
 
 // browser is the window's browser for people.
 func (w Window) browser() string {
-	switch {
-	case w.Browser != nil:
-		return w.Browser.text()
-	case w.Pages > 0:
+	if w.Browser == nil && w.Pages > 0 {
 		return "the pages of a shared debug session"
 	}
-	return ""
+	return name(w.Browser)
 }
 
-func (b Browser) text() string {
-	if b.Product == "" {
+// name is that of a browser for people; empty: there is none.
+func name(b *Browser) string {
+	switch {
+	case b == nil:
+		return ""
+	case b.Product == "":
 		return b.Via
 	}
 	return fmt.Sprintf("%s (%s)", b.Product, b.Via)

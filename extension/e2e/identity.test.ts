@@ -37,8 +37,8 @@ interface Probed {
 
 /** What a probe finds at an address. */
 async function probed(address: string): Promise<Probed | undefined> {
-  const all = JSON.parse(await coordinator(run, "probe", "--json", "--dry-run")) as Probed[];
-  return all.find((row) => row.address === address);
+  const { sockets } = JSON.parse(await coordinator(run, "probe", "--json", "--dry-run")) as { sockets: Probed[] };
+  return sockets.find((row) => row.address === address);
 }
 
 /** The hello of the window at an address. */

@@ -134,7 +134,7 @@ func (p *place) checkLeft(r *result, leaving time.Duration) {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 	// The next coordinator removes the sockets of killed windows.
-	if out, err := p.command("status", "--once").CombinedOutput(); err != nil {
+	if out, err := p.command("status").CombinedOutput(); err != nil {
 		r.fault("orphaned", "coordinator status: %v: %s", err, out)
 	}
 	filepath.WalkDir(p.dir, func(path string, e fs.DirEntry, err error) error {

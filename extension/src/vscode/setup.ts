@@ -180,7 +180,8 @@ async function setUp(context: vscode.ExtensionContext, proposals: Proposals): Pr
 
 /** The agents that can be set up, those on this machine first. */
 async function choicesIn(context: vscode.ExtensionContext, folder: string | undefined): Promise<Choice[]> {
-  const files: HostFile[] = JSON.parse(await run(context, ["--json", ...(folder ? ["--workspace", folder] : [])]));
+  const list = await run(context, ["--json", ...(folder ? ["--workspace", folder] : [])]);
+  const { hosts: files }: { hosts: HostFile[] } = JSON.parse(list);
   const here = files.filter(({ scope }) => scope !== "project" || folder !== undefined);
   const names = [...new Set(here.map(({ name }) => name))];
   const hosts = names.map((name) => here.filter((file) => file.name === name));
