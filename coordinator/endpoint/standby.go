@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"time"
 
@@ -12,24 +11,11 @@ import (
 // askTimeout bounds how long a responding owner takes.
 const askTimeout = time.Second
 
-// askState requests a path whose response begins with the state. The caller closes rest.
-func askState(ctx context.Context, socket, path string) (s Status, rest io.ReadCloser, err error) {
-	res, _, err := usersocket.Get(ctx, socket, path)
-	if err != nil {
-		return s, nil, err
-	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxStatus)).Decode(&s); err != nil {
-		res.Body.Close()
-		return s, nil, err
-	}
-	return s, res.Body, nil
-}
-
 // state asks this window's owner for its state.
-func (f *files) state(ctx context.Context) (Status, error) {
+func (f *files) state(ctx context.Context) (s Status, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	s, rest, err := askState(ctx, f.path("sock"), statusPath)
+	rest, err := usersocket.Ask(ctx, f.path("sock"), statusPath, &s)
 	if err == nil {
 		rest.Close()
 	}
@@ -47,7 +33,8 @@ func (e *Endpoint) standBy(ctx context.Context, settled func()) error {
 	if e.opts.RequireToken {
 		path += strictQuery
 	}
-	s, rest, err := askState(ctx, e.files.path("sock"), path)
+	var s Status
+	rest, err := usersocket.Ask(ctx, e.files.path("sock"), path, &s)
 	if err != nil {
 		return err
 	}

@@ -48,9 +48,6 @@ type Action struct {
 	URL  string    `json:"url,omitempty"` // of the page, without its query
 }
 
-// maxStatus bounds the bytes of a status.
-const maxStatus = 4 << 20
-
 // ReadStatus asks the owner of an endpoint for its state. It makes no file. The error is
 // ErrNotServed if no coordinator serves the endpoint.
 func ReadStatus(ctx context.Context, hash string) (s Status, err error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -72,9 +71,7 @@ func ServeAgents(
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		for _, path := range deadSockets(ctx) {
-			_ = os.Remove(path) // another one may have done it
-		}
+		removeDead(ctx)
 		_ = server.Serve(ln)
 	})
 	return func() {
@@ -90,21 +87,14 @@ func agentSockets() []string {
 	return paths
 }
 
-// deadSockets returns the sockets whose program was killed, and changes nothing.
-func deadSockets(ctx context.Context) []string {
+// removeDead removes the sockets whose program was killed.
+func removeDead(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return slices.DeleteFunc(agentSockets(), func(path string) bool {
-		conn, err := usersocket.Dial(ctx, path)
-		if err == nil {
-			conn.Close()
-		}
-		return !usersocket.IsDead(err)
-	})
+	for _, path := range agentSockets() {
+		_ = usersocket.RemoveDead(ctx, path) // another program may have done it
+	}
 }
-
-// maxAgents bounds the bytes of a response.
-const maxAgents = 4 << 20
 
 // readAgents asks all programs that serve agents. One that has just ended reports none.
 func readAgents(ctx context.Context) []Agent {
@@ -113,12 +103,9 @@ func readAgents(ctx context.Context) []Agent {
 	var asked sync.WaitGroup
 	for i, path := range paths {
 		asked.Go(func() {
-			res, _, err := usersocket.Get(ctx, path, agentsPath)
-			if err != nil {
-				return
+			if rest, err := usersocket.Ask(ctx, path, agentsPath, &each[i]); err == nil {
+				rest.Close()
 			}
-			defer res.Body.Close()
-			_ = json.NewDecoder(io.LimitReader(res.Body, maxAgents)).Decode(&each[i])
 		})
 	}
 	asked.Wait()

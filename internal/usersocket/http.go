@@ -2,11 +2,30 @@ package usersocket
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"time"
 )
+
+// maxAnswer bounds the answer to Ask, in bytes.
+const maxAnswer = 4 << 20
+
+// Ask is Get for a response that begins with a JSON value, which it decodes. The caller
+// closes the rest of the response.
+func Ask(ctx context.Context, socket, path string, answer any) (rest io.ReadCloser, err error) {
+	res, _, err := Get(ctx, socket, path)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(answer); err != nil {
+		res.Body.Close()
+		return nil, err
+	}
+	return res.Body, nil
+}
 
 // responseTimeout bounds how long a process takes to begin a response.
 const responseTimeout = 5 * time.Second

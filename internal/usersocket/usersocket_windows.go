@@ -60,6 +60,19 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 // IsDead reports whether an error of Dial proves that no process listens.
 func IsDead(err error) bool { return errors.Is(err, windows.ERROR_FILE_NOT_FOUND) }
 
+// RemoveDead removes the file with the name of a pipe at which no process listens.
+func RemoveDead(ctx context.Context, path string) error {
+	conn, err := Dial(ctx, path)
+	if err == nil {
+		conn.Close()
+		return fmt.Errorf("keep %s: a process listens there", path)
+	}
+	if !IsDead(err) {
+		return err
+	}
+	return os.Remove(path)
+}
+
 // ListenPipe listens at a pipe that admits the user only. The system grants the name to
 // one process.
 func ListenPipe(name string) (net.Listener, error) { return listenPipe(name, false) }

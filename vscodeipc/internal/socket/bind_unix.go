@@ -4,7 +4,6 @@ package socket
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"browser-coordinator/internal/usersocket"
 )
@@ -22,13 +20,6 @@ type Binding struct {
 	Listener net.Listener
 	Address  Address
 	info     fs.FileInfo // identifies our file
-}
-
-// unique returns a name that no other process uses: pid, dash, 8 hex digits.
-func unique() string {
-	var b [4]byte
-	rand.Read(b[:]) // never fails
-	return fmt.Sprintf("%d-%x", os.Getpid(), b)
 }
 
 // Bind listens for the window that key names, by the rules of spec 2.1.
@@ -47,7 +38,7 @@ func Bind(ctx context.Context, key string) (*Binding, error) {
 	}
 	defer lock.Unlock()
 
-	folder := filepath.Join(dir, ".bind-"+unique())
+	folder := filepath.Join(dir, ".bind-"+usersocket.Unique())
 	defer removeNewSocket(folder)
 	listener, err := listenPrivate(ctx, folder)
 	if err != nil {
@@ -107,7 +98,7 @@ func linkName(ctx context.Context, dir, key, temporary string) (string, error) {
 		path := filepath.Join(dir, name)
 		err := os.Link(temporary, path)
 		if errors.Is(err, fs.ErrExist) {
-			if deleteStale(ctx, path) == nil {
+			if usersocket.RemoveDead(ctx, path) == nil {
 				err = os.Link(temporary, path)
 			}
 		}
@@ -128,7 +119,7 @@ func (b *Binding) Unbind(ctx context.Context) error {
 	path := string(b.Address)
 	lock, err := LockDir(ctx, filepath.Dir(path))
 	if err == nil {
-		if now, statErr := os.Lstat(path); statErr == nil && same(now, b.info) {
+		if now, statErr := os.Lstat(path); statErr == nil && usersocket.Same(now, b.info) {
 			err = os.Remove(path)
 		}
 		lock.Unlock()
@@ -139,38 +130,16 @@ func (b *Binding) Unbind(ctx context.Context) error {
 	return errors.Join(err, b.Listener.Close())
 }
 
-// RemoveStale deletes a socket, if it is still dead. The error is why it did not delete.
+// RemoveStale deletes a socket, if it is still dead, by the rules of spec 2.3. The error is
+// why it did not.
 func RemoveStale(ctx context.Context, a Address) error {
+	if a.Key() == "" {
+		return fmt.Errorf("keep %s: no window has such a name", a)
+	}
 	lock, err := LockDir(ctx, filepath.Dir(string(a)))
 	if err != nil {
 		return fmt.Errorf("not deleted: %w", err)
 	}
 	defer lock.Unlock()
-	return deleteStale(ctx, string(a))
-}
-
-// deleteStale is RemoveStale by the rules of spec 2.3, for a caller that holds the
-// directory's lock.
-func deleteStale(ctx context.Context, path string) error {
-	if !namePattern.MatchString(filepath.Base(path)) {
-		return fmt.Errorf("keep %s: no window has such a name", path)
-	}
-	before, err := checkSocket(path)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	conn, err := usersocket.Dial(ctx, path)
-	if err == nil {
-		conn.Close()
-		return fmt.Errorf("keep %s: a process listens there", path)
-	}
-	if !usersocket.IsDead(err) {
-		return fmt.Errorf("keep %s: it may not be dead: %w", path, err)
-	}
-	if err := removeSame(path, before); err != nil {
-		return fmt.Errorf("delete %s: %w", path, err)
-	}
-	return nil
+	return usersocket.RemoveDead(ctx, string(a))
 }

@@ -134,12 +134,3 @@ func makeDir(dir string) error {
 	}
 	return checkDir(dir)
 }
-
-// checkSocket refuses a file that is not a socket of ours (spec 9).
-func checkSocket(path string) (fs.FileInfo, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return nil, fmt.Errorf("look at the socket: %w", err)
-	}
-	return info, trusted.Check(path, info, trusted.Socket)
-}

@@ -5,7 +5,6 @@ package socket
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -125,33 +124,6 @@ func TestBrokenLockIsNotGivenBack(t *testing.T) {
 		t.Error("the second owner's lock was taken away")
 	}
 	second.Unlock()
-}
-
-// TestLateSweeper was stopped between checking and deleting. It puts back the socket
-// that has the name by then, and that still listens.
-func TestLateSweeper(t *testing.T) {
-	dir := shortDir(t)
-	path := filepath.Join(dir, "ipc-0123456789abcdef.sock")
-	dead := must.Get(net.Listen("unix", path))(t)
-	before := must.Get(os.Lstat(path))(t)
-	dead.(*net.UnixListener).SetUnlinkOnClose(false)
-	if err := os.Rename(path, path+".kept"); err != nil { // keeps its inode from being reused
-		t.Fatal(err)
-	}
-	dead.Close()
-	live := must.Get(net.Listen("unix", path))(t)
-	defer live.Close()
-	if err := removeSame(path, before); err == nil || err.Error() != errReplaced.Error() {
-		t.Errorf("removeSame gives %v", err)
-	}
-	conn, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatalf("the live socket is gone: %v", err)
-	}
-	conn.Close()
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
-		t.Errorf("there is %v, %v", entries, err)
-	}
 }
 
 // TestPrivateFromTheFirstMoment: under no umask may others use a socket, even before its

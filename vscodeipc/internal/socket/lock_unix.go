@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"browser-coordinator/internal/usersocket"
 )
 
 const (
@@ -69,15 +71,11 @@ func tryLock(path string) (*dirLock, error) {
 
 // Unlock releases the lock, unless another process broke it meanwhile.
 func (l *dirLock) Unlock() {
-	if now, err := os.Lstat(l.path); err == nil && same(now, l.info) {
+	if now, err := os.Lstat(l.path); err == nil && usersocket.Same(now, l.info) {
 		os.Remove(l.path)
 	}
 	l.file.Close()
 }
-
-// same reports whether both describe one file. The inode alone is not enough: the system
-// reuses it as soon as a file is deleted.
-func same(a, b fs.FileInfo) bool { return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) }
 
 // breakLock removes a lock that no process holds any longer, and reports whether there
 // is none now. Only the age counts: the pid in the lock means nothing here if its process
@@ -91,29 +89,5 @@ func breakLock(path string) bool {
 	case time.Since(info.ModTime()).Abs() < lockStale:
 		return false
 	}
-	return removeSame(path, info) == nil
-}
-
-// errReplaced reports that another file has the name meanwhile.
-var errReplaced = errors.New("another file took its name")
-
-// removeSame deletes the file at path only if it is the one that info describes. It
-// first renames the file and then checks it. If the process was stopped for long between
-// checking and deleting, it puts the wrong file back.
-func removeSame(path string, info fs.FileInfo) error {
-	aside := filepath.Join(filepath.Dir(path), ".gone-"+unique())
-	if err := os.Rename(path, aside); err != nil {
-		return err
-	}
-	now, err := os.Lstat(aside)
-	switch {
-	case err != nil:
-		return err
-	case same(now, info):
-		return os.Remove(aside)
-	}
-	if err := os.Link(aside, path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("put %s back: %w", path, err)
-	}
-	return errors.Join(errReplaced, os.Remove(aside))
+	return usersocket.RemoveSame(path, info) == nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"browser-coordinator/internal/trusted"
+	"browser-coordinator/internal/usersocket"
 )
 
 // ShortName is the file in a DIR that is too long for sockets. It names the short
@@ -60,7 +61,7 @@ func chooseShort(ctx context.Context, dir string) (string, error) {
 		return "", fmt.Errorf("make a short directory in place of %s, which is too long for sockets: %w", dir, err)
 	}
 	// Others read all of the file or nothing.
-	temporary := filepath.Join(dir, ".bind-"+unique())
+	temporary := filepath.Join(dir, ".bind-"+usersocket.Unique())
 	if err := os.WriteFile(temporary, []byte(short+"\n"), 0o600); err != nil {
 		return "", errors.Join(err, os.Remove(temporary))
 	}

@@ -21,7 +21,7 @@ func Connect(ctx context.Context, a Address) (net.Conn, error) {
 	if err := checkDir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
-	if _, err := checkSocket(path); err != nil {
+	if _, err := usersocket.Check(path); err != nil {
 		return nil, err
 	}
 	return usersocket.Dial(ctx, path)
