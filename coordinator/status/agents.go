@@ -123,6 +123,10 @@ func (a Agent) row(now time.Time) []string {
 	case a.Browser != nil:
 		browser = name(a.Browser)
 	}
+	place := a.Workspace
+	if a.Window != "" {
+		browser, place = "a window that does not respond", a.Window
+	}
 	client := row(a.Client, now)
-	return []string{client[0], client[2], client[3], browser, a.Workspace}
+	return []string{client[0], client[2], client[3], browser, place}
 }

@@ -147,10 +147,7 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 	var agents []Agent
 	asked.Go(func() { agents = readAgents(ctx) })
 	asked.Wait()
-	for i := range r.Windows {
-		r.Windows[i].addAgents(agents)
-	}
-	r.Agents = slices.DeleteFunc(agents, func(a Agent) bool { return a.Window != "" })
+	r.addAgents(agents)
 	for _, s := range served {
 		if s != nil {
 			r.Endpoints = append(r.Endpoints, *s)
@@ -184,19 +181,26 @@ func readWindow(ctx context.Context, windows *registry.Registry, w registry.Wind
 	return out
 }
 
-// addAgents adds the agents that work in the window and are not listed by it.
-func (w *Window) addAgents(agents []Agent) {
+// addAgents adds the agents that no window lists: to the window in which each works, if that is
+// in the report.
+func (r *Report) addAgents(agents []Agent) {
+	r.Agents = []Agent{}
 	for _, a := range agents {
-		if a.Window == w.Address {
-			w.Clients = append(w.Clients, a.Client)
+		at := slices.IndexFunc(r.Windows, func(w Window) bool { return w.Address == a.Window })
+		if at < 0 {
+			r.Agents = append(r.Agents, a)
+			continue
 		}
+		r.Windows[at].Clients = append(r.Windows[at].Clients, a.Client)
 	}
-	for i, c := range w.Clients {
-		w.Clients[i].Stopped = policy.State{Stopped: w.stopped}.Stops(c.Name)
+	for _, w := range r.Windows {
+		for i, c := range w.Clients {
+			w.Clients[i].Stopped = policy.State{Stopped: w.stopped}.Stops(c.Name)
+		}
+		slices.SortStableFunc(w.Clients, func(a, b Client) int {
+			return cmp.Or(-cmp.Compare(a.Kind, b.Kind), a.Since.Compare(b.Since))
+		})
 	}
-	slices.SortStableFunc(w.Clients, func(a, b Client) int {
-		return cmp.Or(-cmp.Compare(a.Kind, b.Kind), a.Since.Compare(b.Since))
-	})
 }
 
 // CountPages sets how many pages the windows' browsers have. Their users have opened most of
