@@ -87,6 +87,7 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 	p.input = input.New(input.Options{
 		Lifecycle: p.life, Session: session, Frames: p.frames, Screen: p.screen, Network: p.history.Network,
 		ActionTimeout: o.ActionTimeout, CallTimeout: o.CallTimeout,
+		Before: func(ctx context.Context) { p.lookBefore(ctx, false) },
 	})
 	p.emulation = emulation.New(emulation.Options{
 		Conn: b.conn, Session: session, Frames: p.frames, Screen: p.screen, Viewport: o.Viewport,

@@ -126,6 +126,33 @@ func TestChangesAfterABeginning(t *testing.T) {
 	}
 }
 
+// What an action has changed whose answer did not show it is not what has happened since then. The
+// next answer has it, and says so.
+func TestChangesThatAreLeftToTheNextAnswer(t *testing.T) {
+	t.Parallel()
+	const later = "Since the last answer that showed the page:"
+	agent := openPage(t, shopPage)
+	agent.Must("browser_snapshot", nil)
+	agent.Must("browser_click", args{"target": "#add", "changes": "none"})
+	agent.Must("browser_find", args{"text": "Cart"})
+	agent.Must("browser_click", args{"target": "#add", "changes": "none"})
+	text := agent.Expect("browser_click", args{"target": "#fill"}, later, `Cart 2`, `: Ada`)
+	before, own, found := strings.Cut(text, `Clicked button "Fill".`)
+	if !found || strings.Contains(own, "Cart") || !strings.Contains(before, "Cart 2") ||
+		strings.Contains(text, "Since the answer to your last action") {
+		t.Errorf("%s", text)
+	}
+	if text := agent.Must("browser_click", args{"target": "#add"}); strings.Contains(text, "Since") {
+		t.Errorf("the page was shown: %s", text)
+	}
+	agent.Must("browser_click", args{"target": "#add", "changes": "none"})
+	agent.Must("browser_snapshot", nil)
+	agent.Must("browser_evaluate", args{"function": "() => { setTimeout(() => { total.textContent = 'Sum' }) }"})
+	if text := agent.Must("browser_click", args{"target": "#quiet"}); strings.Contains(text, later) {
+		t.Errorf("a snapshot has shown the page: %s", text)
+	}
+}
+
 // What was shown and has gone is in the next answer, once.
 func TestToastsAreNotMissed(t *testing.T) {
 	t.Parallel()
@@ -391,7 +418,7 @@ one.onclick = async () => {
 	agent := toolstest.OpenWindow(t).Agent("vision", "storage", "network")
 	agent.Open(url)
 	agent.Must("browser_snapshot", nil)
-	before := regexp.MustCompile(`Since the answer to your last action:\W*Shown for a while: "One is saved \d+"\W*Changes:(\W.*\n)*\+ +- News`)
+	before := regexp.MustCompile(`Since the last answer that showed the page:\W*Shown for a while: "One is saved \d+"\W*Changes:(\W.*\n)*\+ +- News`)
 	for _, tool := range agent.ToolNames() {
 		given, acts := betweenTools[tool]
 		if !acts {
@@ -409,6 +436,46 @@ one.onclick = async () => {
 		}
 		if !before.MatchString(text) || strings.Count(text, "is saved") != 1 || strings.Count(text, "+ - News") != 1 {
 			t.Errorf("%s: what was before is the action's own: %s", tool, text)
+		}
+	}
+}
+
+// What a page shows because an action scrolls to its target is the action's own; what it has shown
+// before that is not.
+func TestChangesOfScrollingToTheTarget(t *testing.T) {
+	t.Parallel()
+	const page = `<!doctype html><title>Shop</title><p id=news>No news</p><p id=rows>Rows 0</p><div style="height: 3000px"></div>
+<button id=far>Far</button><input id=field aria-label=Field>%s<script>
+onscroll = () => { rows.textContent = "Rows " + Math.round(scrollY > 0) }
+</script>`
+	inner := toolstest.ServeHTML(t, `<!doctype html><button>Inner</button>`)
+	frame := "<iframe src=" + strings.Replace(inner, "127.0.0.1", "localhost", 1) + "></iframe>"
+	for _, c := range []struct {
+		what, page, tool string
+		given            args
+	}{
+		{"a click", "", "browser_click", args{"target": "#far"}},
+		{"a field", "", "browser_type", args{"target": "#field", "text": "x"}},
+		{"with a frame", frame, "browser_click", args{"target": "#far"}},
+		{"a field, with a frame", frame, "browser_type", args{"target": "#field", "text": "x"}},
+		{"in a frame of another process", frame, "browser_click", args{"target": "text=Inner"}},
+	} {
+		for _, late := range []bool{false, true} {
+			agent := openPage(t, fmt.Sprintf(page, c.page))
+			agent.Must("browser_snapshot", nil)
+			if late {
+				agent.Must("browser_evaluate",
+					args{"function": "() => { setTimeout(() => { news.textContent = 'Late' }, 50) }"})
+				pagetest.Until(t, "the news", func() bool {
+					return !strings.Contains(agent.Must("browser_find", args{"text": "Late"}), "Nothing")
+				})
+			}
+			text := agent.Must(c.tool, c.given)
+			own := text[max(0, strings.Index(text, "Clicked"), strings.Index(text, "Typed")):]
+			if since := text[:len(text)-len(own)]; late != strings.Contains(since, "+ - Late") ||
+				strings.Contains(since, "Rows") || !strings.Contains(own, "+ - Rows 1") || strings.Contains(own, "Late") {
+				t.Errorf("%s, late news %v: %s", c.what, late, text)
+			}
 		}
 	}
 }

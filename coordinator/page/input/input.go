@@ -45,6 +45,8 @@ type Options struct {
 	Network       *history.Network
 	ActionTimeout time.Duration // until a target must be ready
 	CallTimeout   time.Duration // of a call
+	// Before is called before the page is scrolled to a target, or its pointer moved there.
+	Before func(context.Context)
 }
 
 // New returns the input of a page.

@@ -80,6 +80,7 @@ func (i *Input) readyElement(
 	var r struct {
 		OK, Gone, Top, Quick bool
 		Link                 bool
+		Scrolls              bool // it is about to scroll the element into view
 		Up                   int
 		X, Y                 float64
 		Why                  string
@@ -90,14 +91,20 @@ func (i *Input) readyElement(
 		Calm                 float64 // milliseconds: why the script has not used its time
 	}
 	var err error
-	for calm := true; calm; quick = false {
-		r.Calm = 0
+	for asks, calm := true, true; calm || r.Scrolls; {
+		r.Calm, r.Scrolls = 0, false
 		err = e.Call(ctx, "ready", map[string]any{
 			"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds(), "quick": quick,
-			"calm": calmTime.Milliseconds(),
+			"calm": calmTime.Milliseconds(), "asks": asks, "alone": i.opts.Frames.Single(),
 		}, &r)
 		// A response that is still awaited may change the page.
 		calm = err == nil && r.Calm > 0 && i.loads() && time.Now().Before(until)
+		if r.Scrolls {
+			i.opts.Before(ctx)
+			asks = false
+			continue
+		}
+		quick = false
 	}
 	// If another process draws a part of the page, the browser may route an event for this
 	// process to that one.
@@ -109,6 +116,7 @@ func (i *Input) readyElement(
 		}, &r)
 	}
 	if err == nil && r.OK && apart {
+		i.opts.Before(ctx)
 		r.X, r.Y, r.Why, err = i.reach(ctx, e, r.X, r.Y, r.Up, wait)
 		r.OK = r.Why == ""
 	}

@@ -26,6 +26,8 @@ type Changes struct {
 	Notices []string // what live regions have shown, and do not show any longer
 	Again   []string // what they show again, and did not show meanwhile
 	Title   string   // the page's new one; empty: it is the same
+	// Deferred reports that some of it is of actions whose own answers did not show it.
+	Deferred bool
 }
 
 // Empty reports whether there is nothing to report.
@@ -140,7 +142,7 @@ func (r *Reader) noteSeen() (before bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before = r.watched == main.Generation
-	r.watched = main.Generation
+	r.watched, r.deferred = main.Generation, r.deferred && before
 	return before
 }
 
@@ -159,7 +161,14 @@ func (r *Reader) Look(ctx context.Context) (Changes, error) {
 func (r *Reader) Answered() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.shown = true
+	r.answered = true
+}
+
+// Defer leaves what an action has changed to a later answer, since its own does not show that.
+func (r *Reader) Defer() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.deferred = true
 }
 
 // Before finds what has changed since the agent was last shown the page, just before an action
@@ -168,8 +177,8 @@ func (r *Reader) Answered() {
 func (r *Reader) Before(ctx context.Context, still bool) {
 	main, _ := r.page.Frames.Frame(r.page.Frames.Main())
 	r.mu.Lock()
-	compares := r.shown && r.watched == main.Generation && r.known == main.Generation
-	r.shown = false
+	compares := r.answered && r.watched == main.Generation && r.known == main.Generation
+	r.answered = false
 	r.mu.Unlock()
 	if !compares || still && r.page.Frames.Single() {
 		return
@@ -190,6 +199,7 @@ func (r *Reader) noteEarlier(found Changes) {
 	e.Text += found.Text
 	e.Title = cmp.Or(found.Title, e.Title)
 	e.Much, e.Unknown = e.Much || found.Much, e.Unknown || found.Unknown
+	e.Deferred = e.Deferred || found.Deferred
 	e.Notices, e.Again = append(e.Notices, found.Notices...), append(e.Again, found.Again...)
 }
 
@@ -199,6 +209,7 @@ func (r *Reader) Earlier() Changes {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	earlier := r.earlier
+	earlier.Deferred = earlier.Deferred || r.deferred
 	r.earlier = Changes{}
 	return earlier
 }
@@ -258,6 +269,7 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forget(all.Text)
+	all.Deferred, r.deferred = r.deferred, false
 	return all, err
 }
 

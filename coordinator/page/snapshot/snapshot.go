@@ -70,7 +70,8 @@ type Reader struct {
 	// the one that a script in it can compare; -1: none.
 	watched, known int
 	documents      map[protocol.FrameID]frameDocument
-	shown          bool    // the agent has been shown the page since the last action began
+	answered       bool    // the agent has got an answer since the last action began
+	deferred       bool    // see Defer
 	earlier        Changes // see Before
 	landmarks      landmarks
 }
@@ -167,7 +168,7 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if root == nil {
-		r.watched, r.shown = main.Generation, true
+		r.watched, r.answered, r.deferred = main.Generation, true, false
 		r.earlier = Changes{Notices: r.earlier.Notices, Again: r.earlier.Again} // it shows the rest
 	}
 	before := r.last

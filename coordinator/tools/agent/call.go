@@ -249,6 +249,9 @@ func (c *Call) Changed(change page.Change) {
 		return
 	}
 	earlier := c.earlier()
+	if c.effect.page != nil && c.Changes == "none" {
+		c.effect.page.Reader().Defer()
+	}
 	if c.Structured { // a value comes first
 		if c.Out.Late(change.Late, earlier, change.URL) {
 			c.Out.Addf("Since the script began:")

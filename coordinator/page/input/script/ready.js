@@ -1,9 +1,11 @@
-async function ({ kind, position, budget, quick, calm: calmTime = Infinity }) {
+async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks, alone }) {
   // Waits until the element can be acted on, as Playwright defines it, and
   // returns the point to act on in the coordinates of the topmost document of
-  // this process; else why not.
+  // this process; else why not. If it asks, it returns before it scrolls, unless this
+  // document is alone and nothing has changed in it since the agent was shown it.
   const target = this;
-  const still = () => !memory.watch?.pending(); // the agent knows the document as it is
+  let known; // the agent knows the document as it was before this has scrolled it
+  const still = () => (known ??= !memory.watch?.pending());
   let element = target;
   const end = performance.now() + budget;
   const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
@@ -165,12 +167,16 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity }) {
       else if (kind === "type" && field && !editable()) why = "it is not editable: it is readonly";
       else if (!points) {
         // What is not done with the pointer needs no point.
+        if (asks && !(still() && alone)) return { scrolls: true };
         element.$scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
+        const now = box();
+        if (now && !same(before, now)) await frame(); // what the page shows then is the action's own
         return { ok: true, top: true, is: library.naming().identify(element), field: library.fieldKind.call(element), still: still() };
       } else {
         let p = point(before), obstacle = p && hit(p), scrolled = false;
         cover = null;
         if ((!p || obstacle) && mayScroll()) {
+          if (asks && !(still() && alone)) return { scrolls: true };
           scrolled = true;
           reveal(scrolls[tried++ % scrolls.length]);
           const r = box();
