@@ -180,9 +180,7 @@ func as[E error](err error) (error, bool) {
 // locate finds the position in the workspace where script is paused. The call that the
 // pause ended has no time left.
 func (p *Page) locate(at Paused) Paused {
-	if at.Place == "" {
-		at.Place = p.sources.Place(context.Background(), at.URL, at.Line, at.Column)
-	}
+	p.sources.Locate(context.Background(), &at.At)
 	return at
 }
 

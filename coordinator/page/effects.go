@@ -47,7 +47,7 @@ func (p *Page) result(ctx context.Context, before mark) Change {
 	c := p.since(before)
 	c.Effects = p.effects(c, before)
 	if c.Dialog == nil {
-		c.Console, c.Late.Errors = p.located(ctx, c.Console), p.located(ctx, c.Late.Errors)
+		p.locateEffects(ctx, &c.Effects)
 	}
 	if !c.Navigated || c.Dialog != nil || p.guard.Shows(c.URL) != nil {
 		return c
@@ -73,20 +73,22 @@ func (p *Page) effects(c Change, before mark) Effects {
 	}
 	p.mu.Unlock()
 	e.Console = slices.DeleteFunc(logged, func(m history.Message) bool { // the browser's own words for the same
-		failed := func(r history.Request) bool { return r.URL == m.URL }
+		failed := func(r history.Request) bool { return r.URL == m.At.URL }
 		return m.Source == "network" && slices.ContainsFunc(e.Failed, failed)
 	})
 	return e
 }
 
-// located maps the places of messages to the workspace, in the time that there is for that.
-func (p *Page) located(ctx context.Context, messages []history.Message) []history.Message {
-	if len(messages) == 0 {
-		return messages
-	}
+// locateEffects finds the places of effects in the workspace, in the time that there is for that.
+func (p *Page) locateEffects(ctx context.Context, e *Effects) {
 	ctx, cancel := context.WithTimeout(ctx, briefTimeout)
 	defer cancel()
-	return p.sources.Locate(ctx, messages)
+	for _, messages := range [][]history.Message{e.Console, e.Late.Errors} {
+		p.sources.LocateMessages(ctx, messages)
+	}
+	for _, requests := range [][]history.Request{e.Failed, e.Waiting, e.Late.Failed} {
+		p.sources.LocateRequests(ctx, requests)
+	}
 }
 
 // Late is what came of the page since the last result of an action, once. Nothing is late
@@ -100,11 +102,11 @@ func (p *Page) Late(ctx context.Context) Late {
 	}
 	p.browser.flush()
 	now := p.mark()
-	late := p.late(now, now.console)
+	e := Effects{Late: p.late(now, now.console)}
 	if p.Dialog() == nil {
-		late.Errors = p.located(ctx, late.Errors)
+		p.locateEffects(ctx, &e)
 	}
-	return late
+	return e.Late
 }
 
 // Look is what the page shows that the agent has not seen. It is for the answer to an action

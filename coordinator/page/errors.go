@@ -7,6 +7,7 @@ import (
 
 	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/page/lifecycle"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // Errors that end or refuse a call. Use errors.Is for these, and errors.As for the
@@ -141,19 +142,12 @@ func (e *TimeoutError) Error() string {
 type Paused struct {
 	Reason   string // the browser's, for example other, exception or step
 	Function string // empty: anonymous or top level
-	URL      string
-	Line     int    // 1-based
-	Column   int    // 1-based
-	Place    string // in the workspace, file:line:column; empty when unknown
+	At       remote.Position
 }
 
 func (p Paused) String() string {
-	at := p.Place
-	if at == "" {
-		at = fmt.Sprintf("%s:%d:%d", p.URL, p.Line, p.Column)
-	}
 	if p.Function != "" {
-		at = p.Function + " at " + at
+		return p.Function + " at " + p.At.String()
 	}
-	return at
+	return p.At.String()
 }

@@ -9,6 +9,7 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/lifecycle"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // pageHandler decodes an event of a page's session and calls f, which changes the frames and the
@@ -202,8 +203,8 @@ type eventPaused struct {
 		FunctionName string `json:"functionName"`
 		Location     struct {
 			ScriptID     string `json:"scriptId"`
-			LineNumber   int    `json:"lineNumber"`
-			ColumnNumber int    `json:"columnNumber"`
+			LineNumber   int64  `json:"lineNumber"`
+			ColumnNumber int64  `json:"columnNumber"`
 		} `json:"location"`
 	} `json:"callFrames"`
 }
@@ -212,8 +213,8 @@ func (p *Page) debuggerPaused(s *cdp.Session, e *eventPaused) {
 	at := Paused{Reason: e.Reason}
 	if len(e.CallFrames) > 0 {
 		f := e.CallFrames[0]
-		at.Function, at.URL = f.FunctionName, p.scriptURLs[scriptKey{s, f.Location.ScriptID}]
-		at.Line, at.Column = f.Location.LineNumber+1, f.Location.ColumnNumber+1
+		url := p.scriptURLs[scriptKey{s, f.Location.ScriptID}]
+		at.Function, at.At = f.FunctionName, remote.At(url, f.Location.LineNumber, f.Location.ColumnNumber)
 	}
 	p.life.Interrupt(&PausedError{at})
 }

@@ -168,7 +168,7 @@ func TestPausedInDebugger(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{}))
-	if err != nil || c.Paused == nil || c.Paused.Function != "stop" || c.Paused.Line != 1 || c.Paused.URL != url+"/" {
+	if err != nil || c.Paused == nil || c.Paused.Function != "stop" || c.Paused.At.Line != 1 || c.Paused.At.URL != url+"/" {
 		t.Errorf("a click that stops at a breakpoint: %+v %v", c, err)
 	}
 	if e := <-paused.C(); e.Method != "Debugger.paused" {

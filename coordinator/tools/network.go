@@ -37,10 +37,10 @@ var _ = define(definition[requestsIn]{
 	Effect: Reads,
 	Do:     requests,
 	Returns: "the page's requests and WebSockets (without their messages), numbered, with a line before those of " +
-		"each further document",
+		"each further document; `@` is before the place in your files that made it",
 	Notes: "`filter` is a regular expression as for `browser_find`.",
 	Data: "`requests`: `index`, `method`, `url`, `status`, `failed`, `type`, `size` (bytes), `time` (ms), " +
-		"`navigation`",
+		"`navigation`, `place` (where your files make it)",
 	Example: `{"static": true}`,
 })
 
@@ -89,6 +89,7 @@ func requests(ctx context.Context, c *agent.Call, in requestsIn) error {
 	if !in.All {
 		all, earlier = ofDocument(all)
 	}
+	p.Sources().LocateRequests(ctx, all)
 	list, text := describeRequests(all, wanted)
 	if len(list) == 0 {
 		none := "No request was made, or none that is asked for."
@@ -129,6 +130,7 @@ type requestOut struct {
 	Size       int64  `json:"size,omitempty"` // bytes
 	Time       int64  `json:"time,omitempty"` // ms; none: not done
 	Navigation bool   `json:"navigation,omitempty"`
+	Place      string `json:"place,omitempty"` // file:line:column in the workspace
 }
 
 // describeRequests has the wanted requests as data, and as text: a line for each, and one
@@ -149,7 +151,7 @@ func describeRequests(requests []history.Request, wanted func(history.Request) b
 		opened = ""
 		lines = append(lines, requestLine(r))
 		out := requestOut{Index: r.Seq, Method: r.Method, URL: r.URL, Status: r.Status, Failed: answer.Reason(r),
-			Type: r.MIMEType, Navigation: r.Navigation}
+			Type: r.MIMEType, Navigation: r.Navigation, Place: r.Place}
 		if r.Done && r.Failed == "" {
 			out.Size, out.Time = max(r.Size, 0), r.Duration.Milliseconds()
 		}
@@ -179,6 +181,9 @@ func requestLine(r history.Request) string {
 			size = fmt.Sprintf(" %d B,", r.Size)
 		}
 		line += fmt.Sprintf(" (%s,%s %d ms)", r.MIMEType, size, r.Duration/time.Millisecond)
+	}
+	if r.Place != "" {
+		line += " @ " + r.Place
 	}
 	return line
 }
@@ -230,7 +235,12 @@ func request(ctx context.Context, c *agent.Call, in requestIn) error {
 	}
 	var text strings.Builder
 	if in.Part == "" {
-		fmt.Fprintln(&text, requestLine(r.Request))
+		made := []history.Request{r.Request}
+		p.Sources().LocateRequests(ctx, made)
+		fmt.Fprintln(&text, requestLine(made[0]))
+		if len(r.Calls) > 0 && made[0].Place == "" && c.CheckOrigin(r.Calls[0].URL) == nil {
+			fmt.Fprintln(&text, "made at", r.Calls[0])
+		}
 	}
 	for _, part := range parts {
 		switch {

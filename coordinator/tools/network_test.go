@@ -89,3 +89,48 @@ func TestBodyOfAStream(t *testing.T) {
 		t.Errorf("the body alone: %q", body)
 	}
 }
+
+// A request has the place of the code that made it, in the workspace's files: the call of a
+// library's function, not the library.
+func TestPlaceOfARequest(t *testing.T) {
+	t.Parallel()
+	const sources = `{"version":3,"sources":["node_modules/http/send.js","src/order.ts"],` +
+		`"sourcesContent":["","export const order = () => send('/api/order')"],"names":[],"mappings":"AAAA;ACAA"}`
+	const script = `const send = (path) => fetch(path, { method: "POST" });
+const order = () => send("/api/order");
+//# sourceMappingURL=order.js.map
+`
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/order.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprint(w, script)
+		case "/order.js.map":
+			fmt.Fprint(w, sources)
+		case "/plain":
+			fmt.Fprint(w, `<!doctype html><button onclick="fetch('/api/plain')">Plain</button>`)
+		case "/api/order":
+			w.WriteHeader(http.StatusInternalServerError)
+		default:
+			fmt.Fprint(w, `<!doctype html><button onclick="order()">Order</button><script src=/order.js></script>`)
+		}
+	})
+	w := toolstest.OpenWindow(t)
+	source := []byte("export const order = () => send('/api/order')")
+	if err := os.WriteFile(filepath.Join(w.Folder, "src", "order.ts"), source, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	agent := w.Agent()
+	agent.Open(url)
+	const place = "@ src/order.ts:1:1"
+	agent.Expect("browser_click", args{"target": "button"}, "POST /api/order → 500", place)
+	agent.Expect("browser_network_requests", args{"filter": "api"}, "=> 500", place)
+	agent.Expect("browser_network_request", args{"index": requestNumber(t, agent, "/api/order")}, "=> 500", place)
+	if text := agent.Must("browser_network_requests", args{"static": true, "filter": "js$"}); strings.Contains(text, "@") {
+		t.Errorf("no script has made it: %s", text)
+	}
+	agent.Open(url + "/plain")
+	agent.Must("browser_click", args{"target": "button"})
+	agent.Expect("browser_network_request", args{"index": requestNumber(t, agent, "/api/plain")},
+		"made at "+url+"/plain:1:")
+}

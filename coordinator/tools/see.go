@@ -187,7 +187,8 @@ func consoleOf(ctx context.Context, c *agent.Call, p *page.Page, level string, a
 		messages = slices.DeleteFunc(messages, func(m history.Message) bool { return !m.Current })
 	}
 	messages, refused := answer.Within(c.Origins, messages)
-	return p.Sources().Locate(ctx, messages), refused
+	p.Sources().LocateMessages(ctx, messages)
+	return messages, refused
 }
 
 // consoleText has a line for each message.

@@ -17,12 +17,9 @@ type Message struct {
 	Seq    int64  // rises by one per message of the page
 	Level  string // error, warning, info or debug
 	Text   string
-	URL    string // source of the message; empty when unknown
-	Line   int    // 1-based; 0 when unknown
-	Column int    // 1-based; 0 when unknown
-	Place  string // in the workspace, file:line:column; empty when unknown or not requested, see Locate
-	Source string // console, exception, network, security, …
-	Count  int    // number of consecutive repetitions
+	Source string          // console, exception, network, security, …
+	At     remote.Position // of its source
+	Count  int             // number of consecutive repetitions
 	Time   time.Time
 	// Current reports that the message belongs to the page's current document, not to an
 	// earlier one.
@@ -35,7 +32,7 @@ type Message struct {
 }
 
 // Addresses are all URLs that a message relates to.
-func (m Message) Addresses() []string { return append(m.Documents[:], m.URL) }
+func (m Message) Addresses() []string { return append(m.Documents[:], m.At.URL) }
 
 // Console keeps the most recent messages.
 type Console struct {
@@ -52,7 +49,7 @@ func (c *Console) add(m Message) {
 	m.Seq = c.last
 	if n := len(c.messages); n > 0 {
 		last := &c.messages[n-1]
-		if last.Level == m.Level && last.Text == m.Text && last.URL == m.URL && last.Line == m.Line &&
+		if last.Level == m.Level && last.Text == m.Text && last.At == m.At &&
 			last.Source == m.Source && last.document == m.document {
 			last.Count++
 			last.Seq, last.Time = m.Seq, m.Time
@@ -162,8 +159,8 @@ func (c *Console) exceptionThrown(s *cdp.Session, e *runtime.EventExceptionThrow
 	d := e.ExceptionDetails
 	m := Message{Level: "error", Text: remote.Uncaught(d), Source: "exception", Time: timeOf(e.Timestamp)}
 	m.locate(d.StackTrace)
-	if m.URL == "" {
-		m.URL, m.Line, m.Column = d.URL, int(d.LineNumber)+1, int(d.ColumnNumber)+1
+	if m.At.URL == "" {
+		m.At = remote.At(d.URL, d.LineNumber, d.ColumnNumber)
 	}
 	c.report(s, m)
 }
@@ -171,14 +168,14 @@ func (c *Console) exceptionThrown(s *cdp.Session, e *runtime.EventExceptionThrow
 func (c *Console) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
 	entry := e.Entry
 	m := Message{
-		Level: string(entry.Level), Text: entry.Text, Source: string(entry.Source), URL: entry.URL,
-		Time: timeOf(entry.Timestamp),
+		Level: string(entry.Level), Text: entry.Text, Source: string(entry.Source), Time: timeOf(entry.Timestamp),
+		At: remote.Position{URL: entry.URL},
 	}
 	if m.Level == string(log.EntryLevelVerbose) {
 		m.Level = "debug"
 	}
-	if entry.LineNumber > 0 || entry.Source == log.EntrySourceWorker && m.URL != "" {
-		m.Line = int(entry.LineNumber) + 1
+	if entry.LineNumber > 0 || entry.Source == log.EntrySourceWorker && m.At.URL != "" {
+		m.At.Line = remote.At(entry.URL, entry.LineNumber, 0).Line
 	}
 	m.locate(entry.StackTrace)
 	c.report(s, m)
@@ -187,18 +184,12 @@ func (c *Console) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
 // repeats reports whether a message is one that an earlier document has logged.
 func (m *Message) repeats(earlier Message) bool {
 	return m.document != earlier.document && !m.Time.After(earlier.Time) && m.Text == earlier.Text &&
-		m.Source == earlier.Source && m.URL == earlier.URL && m.Line == earlier.Line && m.Level == earlier.Level
+		m.Source == earlier.Source && m.At == earlier.At && m.Level == earlier.Level
 }
 
 func (m *Message) locate(stack *runtime.StackTrace) {
-	if stack == nil {
-		return
-	}
-	for _, f := range stack.CallFrames {
-		if f.URL != "" {
-			m.URL, m.Line, m.Column = f.URL, int(f.LineNumber)+1, int(f.ColumnNumber)+1
-			return
-		}
+	if calls := remote.Calls(stack); len(calls) > 0 {
+		m.At = calls[0]
 	}
 }
 

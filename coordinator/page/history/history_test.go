@@ -34,7 +34,7 @@ console.table([{ tea: 3 }, { tea: 4 }]); function order() { console.trace('order
 	pagetest.Evaluate(t, p, "new Promise(r => setTimeout(r))")
 	var all []string
 	for _, m := range p.History().Console.Messages("debug") {
-		all = append(all, fmt.Sprintf("%s %s x%d %s:%d", m.Level, m.Text, m.Count, strings.TrimPrefix(m.URL, url), m.Line))
+		all = append(all, fmt.Sprintf("%s %s x%d %s:%d", m.Level, m.Text, m.Count, strings.TrimPrefix(m.At.URL, url), m.At.Line))
 	}
 	joined := strings.Join(all, "\n")
 	pagetest.Contains(t, joined, "info hello Bob, 7 {a: 1, b: Array(1)} x1 /:2", "warning careful x1 /:2", "debug fine x1", "error again x3 /:3", "info styled red x1",

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // Request is a request of the page or of one of its frames.
@@ -37,6 +38,11 @@ type Request struct {
 	// Documents are the URLs of the page and of the frame that made the request, as far as
 	// they are known; empty for a document that the page navigates to.
 	Documents [2]string
+	// Calls are the calls in scripts that made it, the innermost first; nil: none did, or unknown.
+	Calls []remote.Position
+	// Place is that of its maker in the workspace, as file:line:column; empty: unknown, or not
+	// looked up.
+	Place string
 }
 
 // RequestDetails is a request with its headers and bodies.
@@ -324,6 +330,7 @@ func (n *Network) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent)
 		hasBody: e.Request.HasPostData,
 		raw:     n.raw.get(key), hop: hop,
 	}
+	sent.Calls = callsOf(e.Initiator)
 	size := 0
 	for _, part := range e.Request.PostDataEntries {
 		size += len(part.Bytes)
@@ -339,6 +346,21 @@ func (n *Network) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent)
 	}
 	n.log.add(sent)
 	n.log.open[key] = sent
+}
+
+// maxCalls bounds how many calls of a request are kept.
+const maxCalls = 10
+
+// callsOf are the calls that made a request.
+func callsOf(i *network.Initiator) []remote.Position {
+	if i == nil {
+		return nil
+	}
+	calls := remote.Calls(i.Stack)
+	if len(calls) == 0 && i.URL != "" && i.Type == network.InitiatorTypeScript { // it imports a module
+		calls = []remote.Position{remote.At(i.URL, i.LineNumber, i.ColumnNumber)}
+	}
+	return calls[:min(len(calls), maxCalls)]
 }
 
 // respond notes a response. Where its raw headers are not reported, there are none of its

@@ -17,6 +17,7 @@ func (n *Network) socketCreated(s *cdp.Session, e *network.EventWebSocketCreated
 	sent := &entry{
 		Request: Request{
 			Method: "GET", URL: e.URL, Type: webSocketType, MIMEType: webSocketType, Size: -1, Started: time.Now(),
+			Calls: callsOf(e.Initiator),
 		},
 		id: e.RequestID, session: s,
 	}

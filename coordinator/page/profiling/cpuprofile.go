@@ -10,6 +10,8 @@ import (
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/profiler"
+
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // CPUProfile is a CPU profile of the page's main thread.
@@ -101,7 +103,8 @@ func readProfile(text []byte) (CPUProfile, error) {
 			name = "(anonymous)"
 		}
 		if n.CallFrame.URL != "" {
-			name += fmt.Sprintf(" at %s:%d", n.CallFrame.URL, n.CallFrame.LineNumber+1)
+			at := remote.At(n.CallFrame.URL, n.CallFrame.LineNumber, n.CallFrame.ColumnNumber)
+			name += fmt.Sprintf(" at %s:%d", at.URL, at.Line)
 		}
 		names[n.ID] = name
 	}

@@ -157,6 +157,39 @@ func Uncaught(d *runtime.ExceptionDetails) string {
 	return d.Text + " " + text
 }
 
+// Position is a place in a script or a document, counted from 1; 0: unknown.
+type Position struct {
+	URL          string // empty: unknown
+	Line, Column int
+	// Place is that in the workspace, as file:line:column; empty: unknown, or not looked up.
+	Place string
+}
+
+// At is a position that the browser reports, which counts from 0.
+func At[N int64 | float64](url string, line, column N) Position {
+	return Position{URL: url, Line: int(line) + 1, Column: int(column) + 1}
+}
+
+func (p Position) String() string {
+	if p.Place != "" {
+		return p.Place
+	}
+	return fmt.Sprintf("%s:%d:%d", p.URL, p.Line, p.Column)
+}
+
+// Calls are the positions of the calls in a stack that are in a script with an address, the
+// innermost first; nil: none.
+func Calls(s *runtime.StackTrace) (calls []Position) {
+	for ; s != nil; s = s.Parent {
+		for _, f := range s.CallFrames {
+			if f.URL != "" {
+				calls = append(calls, At(f.URL, f.LineNumber, f.ColumnNumber))
+			}
+		}
+	}
+	return calls
+}
+
 // Stack is where a console.trace was called, one line for each of the innermost calls, as the
 // stack of an Error has them.
 func Stack(s *runtime.StackTrace) string {
@@ -169,7 +202,7 @@ func Stack(s *runtime.StackTrace) string {
 		if name == "" {
 			name = "(anonymous)"
 		}
-		fmt.Fprintf(&b, "\n    at %s (%s:%d:%d)", name, f.URL, f.LineNumber+1, f.ColumnNumber+1)
+		fmt.Fprintf(&b, "\n    at %s (%s)", name, At(f.URL, f.LineNumber, f.ColumnNumber))
 	}
 	return b.String()
 }

@@ -23,6 +23,7 @@ import (
 
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/lifecycle"
+	"browser-coordinator/coordinator/page/remote"
 	"browser-coordinator/coordinator/sourcemap"
 )
 
@@ -64,21 +65,32 @@ var inScript = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:https?|file)://[^\s()"']+?:\d+:\d+`)
 })
 
-// Locate replaces the positions in messages, and in the stacks in their texts, by
-// positions in workspace files, where source maps and file names lead to them.
-func (s *Sources) Locate(ctx context.Context, messages []history.Message) []history.Message {
+// Locate looks positions up in the workspace, where source maps and file names lead to files there.
+func (s *Sources) Locate(ctx context.Context, positions ...*remote.Position) {
 	if len(s.folders) == 0 {
-		return messages
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, mapTimeout)
+	defer cancel()
+	for _, p := range positions {
+		if p.Place == "" && p.URL != "" && p.Line > 0 && ctx.Err() == nil {
+			p.Place, _ = s.place(ctx, p.URL, p.Line, p.Column)
+		}
+	}
+}
+
+// LocateMessages is Locate for messages, and replaces the positions in the stacks in their texts.
+func (s *Sources) LocateMessages(ctx context.Context, messages []history.Message) {
+	if len(s.folders) == 0 {
+		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, mapTimeout)
 	defer cancel()
 	for i, m := range messages {
 		if ctx.Err() != nil {
-			return messages
+			return
 		}
-		if m.URL != "" && m.Line > 0 {
-			messages[i].Place, _ = s.place(ctx, m.URL, m.Line, m.Column)
-		}
+		s.Locate(ctx, &messages[i].At)
 		messages[i].Text = inScript().ReplaceAllStringFunc(m.Text, func(at string) string {
 			address, line, column := splitPosition(at)
 			if place, ok := s.place(ctx, address, line, column); ok {
@@ -87,19 +99,29 @@ func (s *Sources) Locate(ctx context.Context, messages []history.Message) []hist
 			return at
 		})
 	}
-	return messages
 }
 
-// Place returns a position in the workspace as file:line:column; empty: unknown.
-func (s *Sources) Place(ctx context.Context, address string, line, column int) string {
-	if len(s.folders) == 0 || address == "" {
-		return ""
+// LocateRequests finds where in the workspace requests were made: by the innermost call outside of
+// libraries.
+func (s *Sources) LocateRequests(ctx context.Context, requests []history.Request) {
+	if len(s.folders) == 0 {
+		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, mapTimeout)
 	defer cancel()
-	place, _ := s.place(ctx, address, line, column)
-	return place
+	for i := range requests {
+		r := &requests[i]
+		for n := 0; n < len(r.Calls) && r.Place == "" && ctx.Err() == nil; n++ {
+			place, _ := s.place(ctx, r.Calls[n].URL, r.Calls[n].Line, r.Calls[n].Column)
+			if !ofLibrary(place) {
+				r.Place = place
+			}
+		}
+	}
 }
+
+// ofLibrary reports whether a place is in a library that the workspace uses.
+func ofLibrary(place string) bool { return strings.Contains(place, "node_modules/") }
 
 // OfComponent finds where a component is used, given the stack of its creation. That is
 // the first position outside of libraries, else the position of the component's own
@@ -115,7 +137,7 @@ func (s *Sources) OfComponent(ctx context.Context, stack, name string) string {
 		}
 		address, line, column := splitPosition(at)
 		place, mapped := s.place(ctx, address, line, column)
-		if mapped && !strings.Contains(place, "node_modules/") {
+		if mapped && !ofLibrary(place) {
 			return place
 		}
 		if fallback == "" && strings.Contains(call, "at "+name+" ") {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/internal/pagetest"
 )
@@ -42,6 +43,14 @@ func copyShop(t *testing.T) string {
 	return folder
 }
 
+// located are the warnings and errors of a page with their places.
+func located(t *testing.T, p *page.Page) []history.Message {
+	t.Helper()
+	all := p.History().Console.Messages("warning")
+	p.Sources().LocateMessages(t.Context(), all)
+	return all
+}
+
 // A bundle of TypeScript: errors report the files and lines that the developer wrote.
 func TestSourceMappedBundle(t *testing.T) {
 	t.Parallel()
@@ -50,12 +59,12 @@ func TestSourceMappedBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Console) != 1 || c.Console[0].Place != "src/cart.ts:11:13" ||
+	if len(c.Console) != 1 || c.Console[0].At.Place != "src/cart.ts:11:13" ||
 		!strings.Contains(c.Console[0].Text, "src/cart.ts:11:13") || !strings.Contains(c.Console[0].Text, "src/app.ts:6:22") {
 		t.Errorf("what the click changed: %+v", c.Console)
 	}
 	pagetest.Act(t, p, p.Input().Click("#good", input.ClickOptions{}))
-	if all := p.Sources().Locate(t.Context(), p.History().Console.Messages("warning")); len(all) != 2 || all[1].Place != "src/app.ts:7:11" {
+	if all := located(t, p); len(all) != 2 || all[1].At.Place != "src/app.ts:7:11" {
 		t.Errorf("the console: %+v", all)
 	}
 }
@@ -102,7 +111,7 @@ func TestSourceMapsOfAllKinds(t *testing.T) {
 			}
 			p, _ := openIn(t, folder, "/dist/app.js")
 			c, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{}))
-			if err != nil || len(c.Console) != 1 || c.Console[0].Place != test.place {
+			if err != nil || len(c.Console) != 1 || c.Console[0].At.Place != test.place {
 				t.Errorf("%+v %v", c.Console, err)
 			}
 		})
@@ -121,7 +130,7 @@ func TestPlainScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := openIn(t, folder, "/js/plain.js")
-	if c, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{})); err != nil || len(c.Console) != 1 || c.Console[0].Place != "js/plain.js:2:9" {
+	if c, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{})); err != nil || len(c.Console) != 1 || c.Console[0].At.Place != "js/plain.js:2:9" {
 		t.Errorf("%+v %v", c.Console, err)
 	}
 }
@@ -140,8 +149,8 @@ func TestPlacesInWorkers(t *testing.T) {
 	}
 	p, _ := openIn(t, folder, "/main.js")
 	pagetest.Until(t, "two messages", func() bool { return len(p.History().Console.Messages("warning")) == 2 })
-	all := p.Sources().Locate(t.Context(), p.History().Console.Messages("warning"))
-	if all[0].Place != "worker.js:2:9" || all[1].Place != "src/app.ts:7:11" {
+	all := located(t, p)
+	if all[0].At.Place != "worker.js:2:9" || all[1].At.Place != "src/app.ts:7:11" {
 		t.Errorf("the console: %+v", all)
 	}
 }
@@ -171,7 +180,7 @@ func TestPlaceOfAPause(t *testing.T) {
 	}
 	const place = "src/app.ts:7:"
 	c, err := p.Act(t.Context(), p.Input().Click("#good", input.ClickOptions{}))
-	if err != nil || c.Paused == nil || !strings.HasPrefix(c.Paused.Place, place) || !strings.Contains(c.Paused.String(), " at "+place) {
+	if err != nil || c.Paused == nil || !strings.HasPrefix(c.Paused.At.Place, place) || !strings.Contains(c.Paused.String(), " at "+place) {
 		t.Errorf("the click: %+v %v", c.Paused, err)
 	}
 	for who, p := range map[string]*page.Page{"who was there": p, "who came late": late} {
@@ -219,7 +228,7 @@ new Worker(URL.createObjectURL(new Blob(["console.error('from a blob')"])))</scr
 		pagetest.WaitFor(t, q, page.WaitOptions{Idle: true})
 		before := len(q.History().Network.Requests(t.Context()))
 		asked := len(sheets)
-		q.Sources().Locate(t.Context(), q.History().Console.Messages("warning"))
+		located(t, q)
 		pagetest.Evaluate(t, q, "fetch('/now').then(() => 1)") // by now the browser has read the page again
 		var urls []string
 		for _, r := range q.History().Network.Requests(t.Context()) {

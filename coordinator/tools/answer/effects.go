@@ -95,7 +95,11 @@ func (a *Answer) Late(late page.Late, shown snapshot.Changes, url string) bool {
 	if len(late.Errors)+len(late.Failed)+len(late.NewPages)+len(late.GonePages) == 0 && shown.Empty() {
 		return false
 	}
-	a.Addf("Since the answer to your last action:")
+	if shown.Deferred {
+		a.Addf("Since the last answer that showed the page:")
+	} else {
+		a.Addf("Since the answer to your last action:")
+	}
 	a.opened(late.NewPages, late.GonePages)
 	a.failures(late.Failed, url)
 	a.messages(late.Errors, url)
@@ -322,6 +326,9 @@ func (a *Answer) failures(failed []history.Request, url string) {
 		if !r.Navigation {
 			place = a.elsewhere(r.Documents, url)
 		}
+		if r.Place != "" {
+			place += " @ " + r.Place
+		}
 		a.Quotef("Request %d failed: %s → %s%s", r.Seq, a.requestName(r, url), outcome, place)
 	}
 	if more := len(failed) - maxRequests; more > 0 {
@@ -394,8 +401,8 @@ func MessageLine(m history.Message) string {
 
 // MessagePlace is where a message came from; empty where that is unknown.
 func MessagePlace(m history.Message) string {
-	if m.Place == "" && m.URL != "" && m.Line > 0 {
-		return fmt.Sprintf("%s:%d", m.URL, m.Line)
+	if m.At.Place == "" && m.At.URL != "" && m.At.Line > 0 {
+		return fmt.Sprintf("%s:%d", m.At.URL, m.At.Line)
 	}
-	return cmp.Or(m.Place, m.URL)
+	return cmp.Or(m.At.Place, m.At.URL)
 }
