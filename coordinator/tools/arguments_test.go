@@ -168,7 +168,7 @@ func TestOperations(t *testing.T) {
 		{"reveal_source", `{"path":"a"}`, policy.ReadOnly, ""},
 		{"browser_snapshot", `{}`, policy.ReadOnly, ""},
 	} {
-		step, err := named(c.tool).fit(nil, json.RawMessage(c.arguments))
+		step, err := named(c.tool).fit(json.RawMessage(c.arguments))
 		if err != nil || step.Operation.Name != c.tool || step.Operation.Class != c.class ||
 			step.Operation.Category != c.category {
 			t.Errorf("%s %s: %+v, %v", c.tool, c.arguments, step.Operation, err)

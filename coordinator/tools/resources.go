@@ -13,7 +13,6 @@ import (
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
-	"browser-coordinator/policy"
 )
 
 // resource is something of the session's page that a host can show or attach without a
@@ -46,10 +45,7 @@ func (s *Server) addResources() {
 // stopped reads nothing.
 func readResource(ctx context.Context, a *agent.Agent, r resource) (*mcp.ReadResourceResult, error) {
 	content := &mcp.ResourceContents{URI: r.uri, MIMEType: r.mime, Meta: markOf(true)}
-	name := "read " + r.uri
-	c := &agent.Call{Agent: a, Request: agent.Request{Operation: policy.Operation{Name: name, Class: policy.ReadOnly}},
-		Out: a.NewAnswer()}
-	err := c.Run(ctx, func(ctx context.Context) error { return r.read(ctx, c, content) })
+	err := a.Read(ctx, "read "+r.uri, func(ctx context.Context, c *agent.Call) error { return r.read(ctx, c, content) })
 	if err != nil {
 		return nil, err
 	}

@@ -46,10 +46,10 @@ var _ = define(definition[stepsIn]{
 	Unlike: "theirs run code of their own for it",
 	Effect: Acts,
 	Handle: func(ctx context.Context, a *agent.Agent, in stepsIn) (*answer.Result, error) {
-		steps := make([]agent.Step, len(in.Steps))
+		steps := make([]agent.Request, len(in.Steps))
 		for i, given := range in.Steps {
 			var err error
-			if steps[i], err = step(a, given.given, in); err != nil {
+			if steps[i], err = step(given.given, in); err != nil {
 				return nil, fmt.Errorf("step %d: %w. Nothing was done", i+1, err)
 			}
 		}
@@ -110,8 +110,8 @@ func (a action) example(t *Tool) string {
 	return fmt.Sprintf(`{"action": %q, %s`, a.Name, arguments)
 }
 
-// step makes a call of a step: of the same tool that an agent could call itself.
-func step(a *agent.Agent, given map[string]any, in stepsIn) (step agent.Step, err error) {
+// step makes a request of a step: of the same tool that an agent could call itself.
+func step(given map[string]any, in stepsIn) (step agent.Request, err error) {
 	word, _ := given["action"].(string)
 	tool, action := actionNamed(word)
 	if tool == nil {
@@ -147,7 +147,7 @@ func step(a *agent.Agent, given map[string]any, in stepsIn) (step agent.Step, er
 	if err != nil {
 		return step, err
 	}
-	if step, err = tool.fit(a, encoded); err != nil {
+	if step, err = tool.fit(encoded); err != nil {
 		return step, fmt.Errorf("%w. For example: %s", err, action.example(tool))
 	}
 	step.Name = name

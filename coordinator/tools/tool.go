@@ -134,8 +134,8 @@ type Tool struct {
 	steps    []action
 	complete func(*catalog.Parameter, []*Tool)
 	in       reflect.Type
-	// prepare makes a call of arguments that fit; nil: handle handles the tool's calls itself.
-	prepare func(t *Tool, a *agent.Agent, arguments json.RawMessage, descriptions []string) (agent.Step, error)
+	// prepare makes a request of arguments that fit; nil: handle handles the tool's calls itself.
+	prepare func(t *Tool, arguments json.RawMessage, descriptions []string) (agent.Request, error)
 	handle  func(ctx context.Context, a *agent.Agent, arguments json.RawMessage) (*answer.Result, error)
 }
 
@@ -197,16 +197,17 @@ func define[In any](d definition[In]) *Tool {
 	return t
 }
 
-// prepare makes a call of the arguments.
-func (d *definition[In]) prepare(t *Tool, a *agent.Agent, arguments json.RawMessage,
-	descriptions []string) (step agent.Step, err error) {
+// prepare makes a request of the arguments.
+func (d *definition[In]) prepare(t *Tool, arguments json.RawMessage,
+	descriptions []string) (r agent.Request, err error) {
 	var in In
 	if err := json.Unmarshal(arguments, &in); err != nil {
-		return step, err
+		return r, err
 	}
-	r := agent.Request{
-		Operation: d.operation(in), Local: d.Local, Structured: d.Data != "", Waits: d.Waits, Opens: d.Opens != nil &&
-			d.Opens(in), Descriptions: descriptions,
+	r = agent.Request{
+		Operation: d.operation(in), Local: d.Local, Structured: d.Data != "", Waits: d.Waits, Answers: d.Answers,
+		Opens: d.Opens != nil && d.Opens(in), Leaves: d.Leaves != nil && d.Leaves(in), Descriptions: descriptions,
+		Do: func(ctx context.Context, c *agent.Call) error { return d.Do(ctx, c, in) },
 		Question: func(names []string) (question string) {
 			if d.Question != nil {
 				question = d.Question(in, names)
@@ -241,11 +242,7 @@ func (d *definition[In]) prepare(t *Tool, a *agent.Agent, arguments json.RawMess
 			return func(done *agent.Done) export.Step { return d.Code(part, done) }
 		}
 	}
-	c := &agent.Call{Agent: a, Request: r}
-	return agent.Step{
-		Call: c, Leaves: d.Leaves != nil && d.Leaves(in), Answers: d.Answers,
-		Do: func(ctx context.Context) error { return d.Do(ctx, c, in) },
-	}, nil
+	return r, nil
 }
 
 // operation is what a call does, for the policy.
@@ -256,13 +253,13 @@ func (d *definition[In]) operation(in In) policy.Operation {
 	return policy.Operation{Name: d.Name, Class: policy.Mutating, Category: d.Category}
 }
 
-// fit makes a call of an agent's arguments.
-func (t *Tool) fit(a *agent.Agent, arguments json.RawMessage) (agent.Step, error) {
+// fit makes a request of an agent's arguments.
+func (t *Tool) fit(arguments json.RawMessage) (agent.Request, error) {
 	fitted, descriptions, err := t.Fit(arguments)
 	if err != nil {
-		return agent.Step{}, err
+		return agent.Request{}, err
 	}
-	return t.prepare(t, a, fitted, descriptions)
+	return t.prepare(t, fitted, descriptions)
 }
 
 // Call runs a call of an agent. An error means that it has done nothing.
@@ -274,11 +271,11 @@ func (t *Tool) Call(ctx context.Context, a *agent.Agent, arguments json.RawMessa
 		}
 		return t.handle(ctx, a, fitted)
 	}
-	step, err := t.fit(a, arguments)
+	request, err := t.fit(arguments)
 	if err != nil {
 		return nil, err
 	}
-	return step.Answer(ctx, step.Do), nil
+	return a.Answer(ctx, request), nil
 }
 
 // hints are what hosts show their users of the tool. A tool that may write a file is not

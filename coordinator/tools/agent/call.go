@@ -23,7 +23,7 @@ const (
 	lastStep
 )
 
-// Call is one call of a tool. The window's user sees it in questions and reports.
+// Call is a call of a tool under way. The window's user sees it in questions and reports.
 type Call struct {
 	*Agent
 	Request
@@ -31,13 +31,8 @@ type Call struct {
 	Out *answer.Answer
 
 	position   position
+	permission permission
 	effect     effect
-	asked      map[string]string // what the user was asked about, by targets; see confirm
-	target     string            // what the call acts on, as reports name it
-	source     *registry.Source  // of the window, whose user is notified; nil: none
-	user       *registry.Source  // of the window, whose user has allowed the call; nil: none
-	began      policy.State      // what that user had chosen then
-	permission *permission       // a step has the one of the step before
 }
 
 // IsStep reports whether the call is one of several steps.
@@ -46,54 +41,87 @@ func (c *Call) IsStep() bool { return c.position != single }
 // HasNext reports whether the call is a step that another one follows.
 func (c *Call) HasNext() bool { return c.position == between }
 
-// permission is where a mutating call is permitted; nil: anywhere, since nothing needs one.
-type permission struct {
-	window vscodeipc.Address // empty: in no window, but in a browser that asks no user
+// Answer runs a call of a tool, and makes the result of it.
+func (a *Agent) Answer(ctx context.Context, r Request) *answer.Result {
+	c, err := a.perform(ctx, r, single, nil)
+	c.answered()
+	if err != nil {
+		out := a.NewAnswer()
+		if c.hasEffect() {
+			out = c.Out
+		}
+		return out.Failure(err, ofPage(err), a.notice())
+	}
+	if !c.Local {
+		c.Out.Begin(a.notice())
+	}
+	return c.Out.Result(c.Structured)
 }
 
-// check refuses a window other than the one in which the call was permitted: another window
-// may have opened while the user was asked.
-func (p *permission) check(window registry.Window) error {
-	if p == nil || p.window == window.Address {
-		return nil
-	}
-	return fmt.Errorf("this call now resolves to another window than when it began, %s, so nothing was done: "+
-		"call again to act there", window.Label())
-}
-
-// Run runs a call: the rules for all calls are here.
-func (c *Call) Run(ctx context.Context, do func(context.Context) error) error {
-	began := time.Now()
-	err := c.permit(ctx)
-	if err == nil {
-		err = c.runPermitted(ctx, do)
-	}
-	err = c.explain(err)
-	c.report(began, err)
+// Read runs a read-only call without an answer. name is what its user sees of it.
+func (a *Agent) Read(ctx context.Context, name string, do func(context.Context, *Call) error) error {
+	r := Request{Operation: policy.Operation{Name: name, Class: policy.ReadOnly}, Do: do}
+	_, err := a.run(ctx, r, single, nil)
 	return err
+}
+
+// perform runs a call of a tool, whose answer has what it did, also if it failed midway. bound is
+// the window of the steps before; nil: any.
+func (a *Agent) perform(ctx context.Context, r Request, at position, bound *vscodeipc.Address) (*Call, error) {
+	do := r.Do
+	r.Do = func(ctx context.Context, c *Call) error {
+		c.Out = c.NewAnswer()
+		err := do(ctx, c)
+		if err == nil || c.hasEffect() {
+			c.downloaded(ctx)
+			if c.hasEffect() {
+				c.Look(ctx, c.Out)
+			}
+			c.late(ctx)
+		}
+		return err
+	}
+	c, err := a.run(ctx, r, at, bound)
+	if err == nil && !c.readOnly() {
+		a.noteAction()
+	}
+	return c, err
+}
+
+// run runs a call: the rules for all calls are here.
+func (a *Agent) run(ctx context.Context, r Request, at position, bound *vscodeipc.Address) (*Call, error) {
+	began := time.Now()
+	permission, err := a.permit(ctx, &r, bound)
+	c := &Call{Agent: a, Request: r, Out: a.NewAnswer(), position: at, permission: permission}
+	if err == nil {
+		err = c.runPermitted(ctx)
+	}
+	err = a.explain(err)
+	c.report(began, err)
+	return c, err
 }
 
 // runPermitted runs a call until its user revokes the permission. It repeats a call that has
 // lost its browser or its page, if that does nothing twice.
-func (c *Call) runPermitted(ctx context.Context, do func(context.Context) error) error {
+func (c *Call) runPermitted(ctx context.Context) error {
 	ctx, release := c.untilRevoked(ctx)
-	err := do(ctx)
+	err := c.Do(ctx, c)
 	if c.mayRepeat(err) {
 		if err = c.awaitBrowser(ctx, err); err == nil {
-			err = do(ctx)
+			err = c.Do(ctx, c)
 		}
 	}
 	if c.readOnly() && c.effect.page != nil && errors.Is(err, page.ErrPageClosed) {
 		if opener := c.handOver(ctx, c.effect.page); opener != nil {
 			c.notifyHandOver(opener)
-			err = do(ctx)
+			err = c.Do(ctx, c)
 		}
 	}
 	c.record(ctx, err)
 	release()
 	cause := context.Cause(ctx)
 	if errors.As(cause, new(*policy.DeniedError)) {
-		c.suspend(func(in *connection) bool { return in.user == c.user }) // with what the call has set up
+		c.suspend(func(in *connection) bool { return in.user == c.permission.user }) // with what the call has set up
 		return cause
 	}
 	if err != nil && cause != nil {
@@ -102,37 +130,25 @@ func (c *Call) runPermitted(ctx context.Context, do func(context.Context) error)
 	return err
 }
 
-// Perform runs a call of a tool, which answers in Out.
-func (c *Call) Perform(ctx context.Context, do func(context.Context) error) error {
-	err := c.Run(ctx, func(ctx context.Context) error {
-		c.Out = c.NewAnswer()
-		err := do(ctx)
-		if err == nil || c.hasEffect() { // or it failed midway
-			c.downloaded(ctx)
-			if c.hasEffect() {
-				c.Look(ctx, c.Out)
-			}
-			c.late(ctx)
-		}
-		return err
-	})
-	if err == nil && !c.readOnly() {
-		c.noteAction()
-	}
-	return err
-}
-
 // Look answers once with what the page shows since the agent last saw it, and returns that and
 // what the answer has of before.
 // After a step the page is not looked at, so that one answer has the changes of all.
 func (c *Call) Look(ctx context.Context, out *answer.Answer) string {
+	if c.HasNext() {
+		return ""
+	}
+	return c.look(ctx, out)
+}
+
+// look is Look for whichever step.
+func (c *Call) look(ctx context.Context, out *answer.Answer) string {
 	p := c.effect.page
-	if p == nil || c.effect.looked || c.HasNext() || c.Changes == "none" || c.effect.change.Paused != nil {
+	if p == nil || c.effect.looked || c.Changes == "none" || c.effect.change.Paused != nil {
 		return ""
 	}
 	c.effect.looked = true
 	shown := p.Look(ctx)
-	c.effect.shown = shown
+	c.effect.trace.shown = shown
 	if c.effect.change.Navigated {
 		shown.Title = "" // the answer has it
 	}
@@ -186,23 +202,6 @@ func (c *Call) earlier() snapshot.Changes {
 	earlier := c.effect.page.Reader().Earlier()
 	c.effect.earlier += earlier.Text
 	return earlier
-}
-
-// Answer performs a call of a tool, and makes the result of it.
-func (c *Call) Answer(ctx context.Context, do func(context.Context) error) *answer.Result {
-	err := c.Perform(ctx, do)
-	c.answered()
-	if err != nil {
-		out := c.NewAnswer()
-		if c.hasEffect() {
-			out = c.Out
-		}
-		return out.Failure(err, ofPage(err), c.notice())
-	}
-	if !c.Local {
-		c.Out.Begin(c.notice())
-	}
-	return c.Out.Result(c.Structured)
 }
 
 // answered notes that the call's answer is all that the agent has seen of the page.
@@ -293,7 +292,7 @@ func ofPage(err error) bool {
 
 // explain adds the agent's next step to an error that does not have one, and removes the
 // window's code for it.
-func (c *Call) explain(err error) error {
+func (a *Agent) explain(err error) error {
 	if fault := new(vscodeipc.Error); errors.As(err, &fault) {
 		return errors.New(fault.Message)
 	}
@@ -301,12 +300,12 @@ func (c *Call) explain(err error) error {
 		return err
 	}
 	ended, next := "its debug session ended or it was closed", "the window's next browser"
-	c.mu.Lock()
-	if home := c.home; home != nil && home == c.last && home.owner == ofSession {
-		c.home = nil // the agent is told here
+	a.mu.Lock()
+	if home := a.home; home != nil && home == a.last && home.owner == ofSession {
+		a.home = nil // this error reports it
 		ended, next = "it has ended, with its pages, tabs and logins", "the next one, which the next call opens,"
 	}
-	c.mu.Unlock()
+	a.mu.Unlock()
 	if errors.Is(err, page.ErrUnsent) {
 		return fmt.Errorf("%w: %s; nothing was done. Call again to use %s", err, ended, next)
 	}

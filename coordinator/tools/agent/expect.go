@@ -87,7 +87,7 @@ func isIdentifier(word string) bool {
 func (c *Call) expected(ctx context.Context) []export.Expectation {
 	var candidates []shownLine
 	removed, changed := map[string]bool{}, map[string]bool{}
-	shown := c.effect.shown
+	shown := c.effect.trace.shown
 	for line := range strings.Lines(shown.Text) {
 		if body, isRemoved := strings.CutPrefix(line, "- "); isRemoved && !shown.New {
 			removed[strings.TrimSpace(body)], changed[parseShown(body).ref] = true, true
@@ -167,7 +167,7 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 		return nil
 	}
 	on, err := reader.Locator(ctx, l.ref)
-	typed := kinds[l.role] == "field" && slices.ContainsFunc(c.effect.locators, func(l javascript.Expression) bool {
+	typed := kinds[l.role] == "field" && slices.ContainsFunc(c.effect.trace.locators, func(l javascript.Expression) bool {
 		return l.String() == on.String()
 	})
 	if err != nil || typed || reader.VerifyValue(ctx, l.ref, kinds[l.role], value) != nil {

@@ -29,7 +29,7 @@ func (c *Call) AnyPage(ctx context.Context) (*page.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.pageOf(ctx, in, c.need())
+	p, err := c.pageOf(ctx, in, &c.Request, c.need())
 	if errors.Is(err, page.ErrBrowserGone) {
 		err = fmt.Errorf("%w: %w", page.ErrUnsent, err)
 	}
@@ -46,7 +46,7 @@ func (c *Call) Routed(ctx context.Context) (*page.Browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.pageOf(ctx, in, c.need())
+	_, err = c.pageOf(ctx, in, &c.Request, c.need())
 	return in.browser, err
 }
 
@@ -60,19 +60,19 @@ const (
 )
 
 // pageOf is the page that the call names, or else the agent's.
-func (c *Call) pageOf(ctx context.Context, in *connection, need need) (*page.Page, error) {
-	if c.Tab == nil {
-		return c.currentPage(ctx, in, need)
+func (a *Agent) pageOf(ctx context.Context, in *connection, r *Request, need need) (*page.Page, error) {
+	if r.Tab == nil {
+		return a.currentPage(ctx, in, r, need)
 	}
-	pages, err := c.listTabs(ctx, in)
+	pages, err := a.listTabs(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(pages, func(p page.Info) bool { return p.Index == *c.Tab })
+	i := slices.IndexFunc(pages, func(p page.Info) bool { return p.Index == *r.Tab })
 	if i < 0 {
-		return nil, NoTab(c.Tab, pages)
+		return nil, NoTab(r.Tab, pages)
 	}
-	if need != toRead && !c.alsoClaim(in, pages[i].ID) {
+	if need != toRead && !a.alsoClaim(in, pages[i].ID) {
 		return nil, &takenTabError{pages[i]}
 	}
 	return in.browser.Page(ctx, pages[i].ID)
@@ -103,24 +103,24 @@ func NoTab(index *int, tabs []page.Info) error {
 // currentPage is the page that the agent works in. At the agent's first call that is the
 // page that the user sees. It stays the same, whichever tab the user selects later. Only a
 // call that opens an address opens a tab.
-func (c *Call) currentPage(ctx context.Context, in *connection, need need) (*page.Page, error) {
-	if id := c.currentOf(in); id != "" && c.claim(in, id) {
+func (a *Agent) currentPage(ctx context.Context, in *connection, r *Request, need need) (*page.Page, error) {
+	if id := a.currentOf(in); id != "" && a.claim(in, id) {
 		p, err := in.browser.Page(ctx, id)
 		if err == nil {
 			return p, nil
 		}
-		pages, listErr := c.listTabs(ctx, in)
+		pages, listErr := a.listTabs(ctx, in)
 		if listErr != nil || find(pages, id) != nil {
 			return p, err // it still exists, as far as is known
 		}
-		opener := c.closed(in, id, pages)
+		opener := a.closed(in, id, pages)
 		switch {
 		case opener == nil:
-			return nil, c.closedTab(ctx, in)
-		case need == toAct && !c.aimsAtRefs(): // it may be meant for the tab that has closed
+			return nil, a.closedTab(ctx, in)
+		case need == toAct && !r.aimsAtRefs(): // it may be meant for the tab that has closed
 			return nil, &closedTabError{opener}
 		}
-		c.notifyHandOver(opener)
+		a.notifyHandOver(opener)
 		return in.browser.Page(ctx, opener.ID)
 	}
 	id, err := in.browser.InFront(ctx)
@@ -128,20 +128,20 @@ func (c *Call) currentPage(ctx context.Context, in *connection, need need) (*pag
 		return nil, err
 	}
 	switch {
-	case id != "" && c.claim(in, id):
+	case id != "" && a.claim(in, id):
 		return in.browser.Page(ctx, id)
 	case need == toOpen:
 		if id != "" {
-			c.notify("Another agent works in the tab that the developer sees, so this is a tab of your own.")
+			a.notify("Another agent works in the tab that the developer sees, so this is a tab of your own.")
 		}
-		return c.openTab(ctx, in)
+		return a.openTab(ctx, in)
 	case id == "":
 		return nil, errNoTab
 	case need == toAct:
-		return nil, c.takenTab(ctx, in, id)
+		return nil, a.takenTab(ctx, in, id)
 	}
-	if c.share(in, id) {
-		c.notify("Another agent works in the tab that the developer sees. You can read it; " +
+	if a.share(in, id) {
+		a.notify("Another agent works in the tab that the developer sees. You can read it; " +
 			"to act, open a tab of your own with browser_tabs, action new.")
 	}
 	return in.browser.Page(ctx, id)

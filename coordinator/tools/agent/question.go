@@ -64,44 +64,52 @@ func userName(is frame.Identity, aim input.Aim) string {
 	return ""
 }
 
+// question is what the user was asked about a call.
+type question struct {
+	elements map[string]string // as the page presented them, by targets; see confirm
+	target   string            // the elements, as reports name them
+}
+
 // describe says in a question what the call acts on. p is the page that it will act in; nil: it
 // is not known. It returns an error if the call is sure to fail.
-func (c *Call) describe(ctx context.Context, p *page.Page, q *policy.Question) error {
-	if len(c.Aims) == 0 {
-		q.Detail = c.Secrets.Hide(c.Question(nil))
-		if p == nil || c.Operation.Category != policy.Script {
-			return nil
+func (a *Agent) describe(
+	ctx context.Context, r *Request, p *page.Page, q *policy.Question,
+) (asked question, err error) {
+	if len(r.Aims) == 0 {
+		q.Detail = a.Secrets.Hide(r.Question(nil))
+		if p == nil || r.Operation.Category != policy.Script {
+			return asked, nil
 		}
 		_, err := p.Identify(ctx, input.Aim{}) // a script needs a page that runs
-		return hopeless(err, "")
+		return asked, hopeless(err, "")
 	}
-	c.asked = map[string]string{}
+	asked.elements = map[string]string{}
 	var names, claims []string
-	var known []frame.Identity
-	for _, aim := range c.Aims {
+	var identities []frame.Identity
+	for _, aim := range r.Aims {
 		var element input.Element
 		if p != nil {
 			var err error
 			element, err = p.Identify(ctx, aim)
 			if err := hopeless(err, aim.Target); err != nil {
-				return err
+				return asked, err
 			}
 		}
 		if element.Role != "" {
-			c.asked[strings.TrimSpace(aim.Target)] = element.String()
+			asked.elements[strings.TrimSpace(aim.Target)] = element.String()
 		}
 		names = append(names, userName(element.Identity, aim))
-		known = append(known, element.Identity)
+		identities = append(identities, element.Identity)
 	}
-	for _, description := range c.Descriptions {
-		if isNew(description, known) {
+	for _, description := range r.Descriptions {
+		if isNew(description, identities) {
 			claims = append(claims, description)
 		}
 	}
-	q.Detail = c.Secrets.Hide(c.Question(names))
-	q.Claim = c.Secrets.Hide(plain(strings.Join(claims, ", "), longestClaim))
-	c.target = strings.Join(names, ", ")
-	return nil
+	q.Detail = a.Secrets.Hide(r.Question(names))
+	q.Claim = a.Secrets.Hide(plain(strings.Join(claims, ", "), longestClaim))
+	asked.target = strings.Join(names, ", ")
+	return asked, nil
 }
 
 // hopeless is the error of looking at a target if no action can succeed there: the page does
@@ -154,7 +162,7 @@ var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\
 // confirm refuses an element that the user was not asked about. Numbers may differ: they
 // count things or the time.
 func (c *Call) confirm(element input.Element) error {
-	asked, now := c.asked[element.Target], element.String()
+	asked, now := c.permission.question.elements[element.Target], element.String()
 	if asked == "" || digits().ReplaceAllString(asked, "0") == digits().ReplaceAllString(now, "0") {
 		return nil
 	}
@@ -198,7 +206,7 @@ func (c *Call) Acted(done, between string) func(page.Change, error) error {
 						element.Was))
 			}
 		}
-		c.target = cmp.Or(strings.Join(names, between), c.target)
+		c.effect.target = strings.Join(names, between)
 		if err != nil {
 			if !errors.Is(err, page.ErrUnsent) {
 				c.Changed(change)

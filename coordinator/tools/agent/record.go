@@ -46,10 +46,10 @@ func (d *Done) URL() string { return d.call.effect.url }
 
 // Message is the message of the dialog that the call has answered; empty: unknown.
 func (d *Done) Message() string {
-	if d.call.effect.dialog == nil {
+	if d.call.effect.trace.dialog == nil {
 		return ""
 	}
-	return d.call.effect.dialog.Message
+	return d.call.effect.trace.dialog.Message
 }
 
 // Clicked reports whether an upload clicked its target.
@@ -67,10 +67,10 @@ func (d *Done) Element(n int) (element input.Element) {
 }
 
 // SeenIn notes the frame in which a call has found something, by its locator.
-func (c *Call) SeenIn(frame javascript.Expression) { c.effect.frame = frame }
+func (c *Call) SeenIn(frame javascript.Expression) { c.effect.trace.frame = frame }
 
 // AnswersDialog notes the dialog that a call answers; nil: none is open.
-func (c *Call) AnswersDialog(dialog *page.Dialog) { c.effect.dialog = dialog }
+func (c *Call) AnswersDialog(dialog *page.Dialog) { c.effect.trace.dialog = dialog }
 
 // locate notes a locator of an element that the call acts on.
 func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
@@ -81,7 +81,7 @@ func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
 	if _, numbered := frame.ParseRef(target); err != nil && !numbered {
 		locator = javascript.Of("locator($)", target)
 	}
-	c.effect.locators = append(c.effect.locators, locator)
+	c.effect.trace.locators = append(c.effect.trace.locators, locator)
 }
 
 // record adds a call to the test that has succeeded, or failed after it had done a part.
@@ -127,13 +127,13 @@ func (c *Call) record(ctx context.Context, failed error) {
 			return export.Step{Comment: cmp.Or(comment, c.Operation.Name+" is not part of the test.")}
 		}
 		done := &Done{Page: variable, Scope: variable, call: c}
-		if !d.frame.IsZero() {
-			done.Scope = javascript.Of("$.$", variable, d.frame)
+		if !d.trace.frame.IsZero() {
+			done.Scope = javascript.Of("$.$", variable, d.trace.frame)
 		}
-		if failed == nil && len(d.locators) < wanted || slices.ContainsFunc(d.locators, javascript.Expression.IsZero) {
+		if failed == nil && len(d.trace.locators) < wanted || slices.ContainsFunc(d.trace.locators, javascript.Expression.IsZero) {
 			return export.Step{Comment: c.Operation.Name + ": its element has no locator."}
 		}
-		for _, locator := range d.locators {
+		for _, locator := range d.trace.locators {
 			done.Elements = append(done.Elements, javascript.Of("$.$", variable, locator))
 		}
 		step := code(done)
@@ -145,7 +145,7 @@ func (c *Call) record(ctx context.Context, failed error) {
 // locateAims notes the locators of the elements that a call has only read, and returns how
 // many elements the call aims at.
 func (c *Call) locateAims(ctx context.Context) (wanted int) {
-	read := c.effect.locators == nil // it has not acted
+	read := c.effect.trace.locators == nil // it has not acted
 	for _, aim := range c.Aims {
 		if aim.Target != "" {
 			wanted++

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -12,8 +13,10 @@ import (
 	"browser-coordinator/policy"
 )
 
-// Request is a call of a tool, as the tool understands it.
+// Request is what a call of a tool asks for, as the tool understands it.
 type Request struct {
+	// Name is how an answer refers to the call, if it is a step.
+	Name string
 	// Operation is what the call does, for the policy. Its name is the tool's.
 	Operation policy.Operation
 	// Local: the tool works on the window itself, whichever browser the agent uses.
@@ -24,6 +27,10 @@ type Request struct {
 	Waits bool
 	// Opens: the call opens an address, so that a new tab does as well.
 	Opens bool
+	// Leaves: the call opens or expects another document, of any origin.
+	Leaves bool
+	// Answers: the call answers a dialog.
+	Answers bool
 	// Changes is how much of what the page shows is answered: none, short or full; empty:
 	// short.
 	Changes string
@@ -41,6 +48,8 @@ type Request struct {
 	// Subject is what the call is about, for a report to the user, if it acts on no element;
 	// target are the elements that it has acted on.
 	Subject func(target string) string
+	// Do does what the call asks for, and answers in its Out.
+	Do func(context.Context, *Call) error
 	// Code is how a test repeats the call; nil: it cannot.
 	Code func(*Done) export.Step
 	// Part is Code for the part of a call that was done before it failed; nil: a test has none.

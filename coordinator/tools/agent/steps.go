@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -10,19 +11,8 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/vscodeipc"
 )
-
-// Step is one of several calls that an agent makes at once.
-type Step struct {
-	*Call
-	Do func(context.Context) error
-	// Name is how an answer refers to the step.
-	Name string
-	// Leaves reports that the step opens or expects another document, of any origin.
-	Leaves bool
-	// Answers reports that the step answers a dialog.
-	Answers bool
-}
 
 // effect is what a call has done in its page.
 type effect struct {
@@ -30,62 +20,66 @@ type effect struct {
 	url     string     // its address before
 	change  page.Change
 	changed bool   // the call was an action, which change is the result of
-	closed  string // reports that the action has closed it; empty: it has not
+	target  string // the elements that it acted on, as reports name them; empty: see question
+	closed  string // reports that the action has closed the page; empty: it has not
 	looked  bool   // see Look
 	earlier string // what the page has shown before, see earlier
+	trace   trace
+}
 
-	// For tests: what an answer shows; the locators of the elements, from the moment before the
-	// action; that of the frame in which something was seen, empty: the main frame; the dialog
-	// that it answers.
-	shown    snapshot.Changes
-	locators []javascript.Expression
-	frame    javascript.Expression
-	dialog   *page.Dialog
+// trace is what a test needs of a call.
+type trace struct {
+	shown    snapshot.Changes        // what the answer shows
+	locators []javascript.Expression // of the elements, from the moment before the action
+	frame    javascript.Expression   // in which something was seen; zero: the main frame
+	dialog   *page.Dialog            // that it answers
 }
 
 // hasEffect reports whether an answer has what a call did even if it failed: it failed midway,
 // or what it waited for did not happen.
 func (c *Call) hasEffect() bool {
-	return c.Out != nil && (c.effect.changed || c.Waits) // it was permitted
+	return c.effect.changed || c.Waits
 }
 
 // Steps runs calls one after the other. Each is permitted and reported by itself. An error
 // or a surprise ends them: the answer contains it, and what was not done.
-func (a *Agent) Steps(ctx context.Context, steps []Step) *answer.Result {
+func (a *Agent) Steps(ctx context.Context, steps []Request) *answer.Result {
 	out, failed := a.NewAnswer(), false
 	var at place
-	for n, step := range steps {
-		number, rest := fmt.Sprintf("%d. ", n+1), steps[n+1:]
-		step.position, step.permission = between, at.permission
+	var done []*Call
+	for n, r := range steps {
+		number, rest, position := fmt.Sprintf("%d. ", n+1), steps[n+1:], between
 		if len(rest) == 0 {
-			step.position = lastStep
+			position = lastStep
 		}
-		if err := step.Perform(ctx, step.Do); err != nil {
+		c, err := a.perform(ctx, r, position, at.window)
+		done = append(done, c)
+		if err != nil {
 			failed = true
-			out.Quotef("%s%s failed: %v", number, step.Name, err)
-			if step.hasEffect() {
-				out.Append("", step.Out)
+			out.Quotef("%s%s failed: %v", number, c.Name, err)
+			if c.hasEffect() {
+				out.Append("", c.Out)
 			}
-			step.lookNow(ctx, out)
-			step.Out = out
-			step.late(ctx)
+			c.look(ctx, out)
+			c.Out = out
+			c.late(ctx)
 			notDone(out.Addf, n+1, rest)
 			break
 		}
-		out.Append(number, step.Out)
-		at.reached(step)
+		out.Append(number, c.Out)
+		at.reached(c)
 		if len(rest) == 0 {
 			break
 		}
-		if why := at.surprise(step, rest[0]); why != "" {
+		if why := at.surprise(c, rest[0]); why != "" {
 			out.Quotef("Stopped: %s.", why)
-			step.lookNow(ctx, out)
+			c.look(ctx, out)
 			notDone(out.Addf, n+1, rest)
 			break
 		}
 	}
-	for _, step := range steps {
-		step.answered()
+	for _, c := range done {
+		c.answered()
 	}
 	out.Begin(a.notice())
 	result := out.Result(false)
@@ -93,13 +87,7 @@ func (a *Agent) Steps(ctx context.Context, steps []Step) *answer.Result {
 	return result
 }
 
-// lookNow is Look after the last step that is done.
-func (s *Step) lookNow(ctx context.Context, out *answer.Answer) {
-	s.position = lastStep
-	s.Look(ctx, out)
-}
-
-func notDone(addf func(string, ...any), after int, rest []Step) {
+func notDone(addf func(string, ...any), after int, rest []Request) {
 	names := make([]string, len(rest))
 	for i, step := range rest {
 		names[i] = fmt.Sprintf("%d %s", after+i+1, step.Name)
@@ -111,27 +99,25 @@ func notDone(addf func(string, ...any), after int, rest []Step) {
 
 // place is where the steps of a call act.
 type place struct {
-	permission *permission
-	page       *page.Page // nil: none yet
-	origin     string     // of its document
+	window *vscodeipc.Address // nil: none needed a permission
+	page   *page.Page         // nil: none yet
+	origin string             // of its document
 }
 
 // reached notes where a step has acted.
-func (p *place) reached(step Step) {
-	if step.permission != nil {
-		p.permission = step.permission
-	}
-	if step.effect.page == nil {
+func (p *place) reached(c *Call) {
+	p.window = cmp.Or(c.permission.window, p.window)
+	if c.effect.page == nil {
 		return
 	}
-	p.page, p.origin = step.effect.page, originOf(step.effect.url)
-	if step.Leaves {
+	p.page, p.origin = c.effect.page, originOf(c.effect.url)
+	if c.Leaves {
 		p.origin = originOf(p.page.URL())
 	}
 }
 
 // surprise is why the next step is not done; empty: there is no reason.
-func (p *place) surprise(step, next Step) string {
+func (p *place) surprise(step *Call, next Request) string {
 	change := step.effect.change
 	switch {
 	case step.effect.closed != "" && next.Tab == nil:

@@ -27,9 +27,9 @@ func (c *Call) Tabs(ctx context.Context) (*Tabs, error) {
 		return nil, err
 	}
 	t := &Tabs{call: c, in: in}
-	p, err := c.currentPage(ctx, in, toRead)
+	p, err := c.currentPage(ctx, in, &c.Request, toRead)
 	if errors.As(err, new(*closedTabError)) { // the list shows that
-		p, err = c.currentPage(ctx, in, toRead)
+		p, err = c.currentPage(ctx, in, &c.Request, toRead)
 	}
 	switch {
 	case errors.Is(err, errNoTab):
