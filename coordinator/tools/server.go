@@ -24,7 +24,6 @@ import (
 
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
-	"browser-coordinator/coordinator/tools/catalog"
 )
 
 // Options of a server. Version is required.
@@ -76,27 +75,21 @@ func NewServer(o Options) *Server {
 		},
 	})
 	if o.Secrets != nil {
-		s.mcp.AddReceivingMiddleware(o.Secrets.Middleware)
-		s.mcp.AddSendingMiddleware(o.Secrets.Middleware)
+		s.mcp.AddReceivingMiddleware(hiding(o.Secrets))
+		s.mcp.AddSendingMiddleware(hiding(o.Secrets))
 	}
-	listed := catalog.Tools{}
-	s.mcp.AddReceivingMiddleware(s.prepare, listed.List(unlisted))
+	listed := map[string]*Tool{}
+	s.mcp.AddReceivingMiddleware(s.prepare, listing(listed))
 	for _, t := range All() {
 		if t.Set == "" || slices.Contains(o.Caps, t.Set) {
-			listed.Register(s.mcp, &t.Tool, s.handler(t))
+			listed[t.Name] = t
+			// The SDK lists and validates nothing: listing does, and the handler.
+			s.mcp.AddTool(&mcp.Tool{Name: t.Name, InputSchema: anObject}, s.handler(t))
 		}
 	}
 	s.addResources()
 	s.addPrompts()
 	return s
-}
-
-// unlisted is how a user adds a tool that is off; empty: no set has it.
-func unlisted(name string) string {
-	if t := named(name); t != nil {
-		return "the user can add it with --caps " + t.Set
-	}
-	return ""
 }
 
 // handler handles the calls of a tool.

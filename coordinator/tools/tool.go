@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/tools/agent"
@@ -124,13 +122,17 @@ type action struct {
 
 // Tool is a tool of the coordinator.
 type Tool struct {
-	catalog.Tool
+	Name, Title, Description string
+	// Parameters are an object.
+	Parameters            catalog.Parameter
 	Set, Unlike, Category string
 	Effect                Effect
 	ReadOnly              string
 	Returns, Notes, Data  string
 	Example               string
+	Replaces              map[string]string
 
+	local    bool
 	steps    []action
 	complete func(*catalog.Parameter, []*Tool)
 	in       reflect.Type
@@ -149,7 +151,6 @@ var All = sync.OnceValue(func() []*Tool {
 		t.Parameters = catalog.Of(t.in)
 	}
 	for _, t := range defined {
-		t.Hints = t.hints()
 		if t.complete != nil {
 			t.complete(&t.Parameters, defined)
 		}
@@ -172,15 +173,10 @@ func named(name string) *Tool {
 // define adds a tool to All.
 func define[In any](d definition[In]) *Tool {
 	t := &Tool{
-		Tool: catalog.Tool{
-			Name: d.Name, Title: d.Title, Description: d.Description, Structured: d.Data != "", Replaces: d.Replaces,
-		},
+		Name: d.Name, Title: d.Title, Description: d.Description, Replaces: d.Replaces, local: d.Local,
 		Set: d.Set, Unlike: d.Unlike, Category: d.Category, Effect: d.Effect, ReadOnly: d.ReadOnly,
 		Returns: d.Returns, Notes: d.Notes, Data: d.Data, Example: d.Example,
 		steps: d.Steps, complete: d.complete, in: reflect.TypeFor[In](),
-	}
-	if d.Local {
-		t.Hints.OpenWorldHint = new(false)
 	}
 	if d.Handle != nil {
 		t.handle = func(ctx context.Context, a *agent.Agent, arguments json.RawMessage) (*answer.Result, error) {
@@ -253,6 +249,11 @@ func (d *definition[In]) operation(in In) policy.Operation {
 	return policy.Operation{Name: d.Name, Class: policy.Mutating, Category: d.Category}
 }
 
+// Fit brings a call's arguments into the form that the tool takes, see [catalog.Parameter.Fit].
+func (t *Tool) Fit(arguments json.RawMessage) (fitted json.RawMessage, descriptions []string, err error) {
+	return t.Parameters.Fit(t.Name, arguments)
+}
+
 // fit makes a request of an agent's arguments.
 func (t *Tool) fit(arguments json.RawMessage) (agent.Request, error) {
 	fitted, descriptions, err := t.Fit(arguments)
@@ -276,21 +277,6 @@ func (t *Tool) Call(ctx context.Context, a *agent.Agent, arguments json.RawMessa
 		return nil, err
 	}
 	return a.Answer(ctx, request), nil
-}
-
-// hints are what hosts show their users of the tool. A tool that may write a file is not
-// read-only for them.
-func (t *Tool) hints() mcp.ToolAnnotations {
-	hints, writes := t.Hints, t.Parameters.Member("filename") != nil
-	switch {
-	case t.Effect == Reads && !writes:
-		hints.ReadOnlyHint = true
-	case t.Effect == Reads:
-		hints.DestructiveHint = new(false)
-	case t.Effect == Shows, t.Effect == Adjusts:
-		hints.DestructiveHint, hints.IdempotentHint = new(false), !writes
-	}
-	return hints
 }
 
 // general are parameters of many tools, which say where a call works and what its result

@@ -1,11 +1,7 @@
 // Package lifecycle follows one page: what its events report, what calls wait for, and what
 // interrupts them.
 //
-// A wait reads the log from a position:
-//
-//	before := life.Seq()
-//	// click
-//	err := life.AwaitFor(ctx, time.Second, func() bool { return life.After(before, lifecycle.Committed) })
+// A wait reads the log from a position on, as in the example.
 package lifecycle
 
 import (

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // synonyms are names of parameters in other versions of Playwright MCP, and what models write
@@ -26,12 +28,14 @@ const ignored = "timeout"
 // They are not listed: only the user sees them.
 var descriptions = []string{"element", "startElement", "endElement", "name"}
 
-// Fit brings a call's arguments into the form that the tool takes: synonyms, a single value
+// Fit brings the arguments of a tool's call into the form that the tool takes: synonyms, a single value
 // for a list, a number as a string. What is left over, missing or of another type is an error
 // that names the parameter. It returns also the agent's own words for what the call acts on.
-func (t *Tool) Fit(arguments json.RawMessage) (fitted json.RawMessage, descriptions []string, err error) {
-	f := fitter{tool: t.Name}
-	fitted, err = f.object(&t.Parameters, arguments)
+func (p *Parameter) Fit(
+	tool string, arguments json.RawMessage,
+) (fitted json.RawMessage, descriptions []string, err error) {
+	f := fitter{tool: tool}
+	fitted, err = f.object(p, arguments)
 	return fitted, f.descriptions, err
 }
 
@@ -128,7 +132,7 @@ func (p *Parameter) noMember(where, name string) error {
 	if len(ours) == 0 {
 		return fmt.Errorf("%s has no parameter %q: it has none", where, name)
 	}
-	if near := nearest(name, ours); near != "" {
+	if near := Nearest(name, ours); near != "" {
 		return fmt.Errorf("%s has no parameter %q; give %s. It has %s", where, name, near, strings.Join(ours, ", "))
 	}
 	return fmt.Errorf("%s has no parameter %q: it has %s", where, name, strings.Join(ours, ", "))
@@ -235,3 +239,28 @@ func camel(name string) string {
 	}
 	return strings.Join(parts, "")
 }
+
+// Nearest is the name that is most likely meant; empty if none is near. A tool's name may
+// lack its prefix, and a prefix makes no two names more alike.
+func Nearest(name string, names []string) string {
+	slices.Sort(names)
+	word := Unprefixed(name)
+	best, distance := "", max(1, (len(word)+1)/3)+1
+	var containing []string
+	for _, each := range names {
+		if d := min(levenshtein.ComputeDistance(name, each),
+			levenshtein.ComputeDistance(word, Unprefixed(each))); d < distance {
+			best, distance = each, d
+		}
+		if strings.Contains(each, word) {
+			containing = append(containing, each)
+		}
+	}
+	if distance > 1 && len(containing) == 1 {
+		return containing[0]
+	}
+	return best
+}
+
+// Unprefixed is a tool's name without its prefix.
+func Unprefixed(name string) string { return name[strings.IndexByte(name, '_')+1:] }

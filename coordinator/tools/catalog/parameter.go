@@ -1,3 +1,5 @@
+// Package catalog describes the parameters of tools, and brings the arguments of calls into the
+// form that the tools take.
 package catalog
 
 import (
@@ -127,7 +129,7 @@ func (p Parameter) MarshalJSON() ([]byte, error) {
 			required = append(required, m.Name)
 		}
 	}
-	return encode(struct {
+	return Encode(struct {
 		About      string     `json:"description,omitempty"`
 		Open       bool       `json:"additionalProperties,omitempty"`
 		Items      *Parameter `json:"items,omitempty"`
@@ -153,8 +155,8 @@ func (all properties) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encode is json.Marshal without the escapes of HTML, which cost tokens.
-func encode(v any) ([]byte, error) {
+// Encode is json.Marshal without the escapes of HTML, which cost tokens.
+func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

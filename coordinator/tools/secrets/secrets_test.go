@@ -72,7 +72,7 @@ func TestHide(t *testing.T) {
 		17:      "17",
 		3.25:    `"\u003csecret\u003ePIN\u003c/secret\u003e"`,
 	} {
-		got, err := json.Marshal(New(map[string]string{"SHORT": "abc", "PIN": "3.25"}).hideData(data))
+		got, err := json.Marshal(New(map[string]string{"SHORT": "abc", "PIN": "3.25"}).HideData(data))
 		if err != nil || string(got) != want {
 			t.Errorf("%v: %s %v, want %s", data, got, err, want)
 		}
