@@ -201,6 +201,6 @@ func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
 	wait := waiter{page: p, opts: opts, end: time.Now().Add(opts.Timeout)}
 	change, err := p.act(ctx, "waiting for "+what, opts.Timeout, wait.run)
 	// Nobody knows what an expression or the network was before.
-	change.Already = err == nil && !wait.later && opts.Expression == "" && !opts.Idle
+	change.Already = err == nil && !wait.waited && opts.Expression == "" && !opts.Idle
 	return change, err
 }

@@ -57,11 +57,11 @@ type waiter struct {
 	end  time.Time
 
 	mu sync.Mutex // guards the fields that follow, and what watchTexts reports
-	// later reports that the conditions were not ok when the wait began, as far as that can be
-	// seen.
-	later bool
-	// bases are how often the documents show the text that another is awaited of.
-	bases map[document]int
+	// waited reports that the conditions were not true when the wait began, as far as that can be
+	// known.
+	waited bool
+	// counts are how often the documents showed the text before the occurrence to wait for.
+	counts map[document]int
 }
 
 // run waits until the page meets the conditions, across navigations.
@@ -71,7 +71,7 @@ func (w *waiter) run(ctx context.Context) error {
 	for {
 		before := p.life.Seq()
 		if !fits() {
-			w.setLater()
+			w.setWaited()
 		}
 		if err := p.life.Await(ctx, fits); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (w *waiter) run(ctx context.Context) error {
 		if err != nil && !cdp.Refused(err) && !errors.Is(err, frame.ErrGone) {
 			return err
 		}
-		w.setLater()
+		w.setWaited()
 		// The document was replaced, or time is up; ctx reports the latter.
 		err = p.life.Await(ctx, func() bool { return p.life.After(before, lifecycle.Committed, lifecycle.Moved) })
 		if err != nil {
@@ -92,10 +92,10 @@ func (w *waiter) run(ctx context.Context) error {
 	}
 }
 
-func (w *waiter) setLater() {
+func (w *waiter) setWaited() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.later = true
+	w.waited = true
 }
 
 // rest is the rest of the time.
@@ -156,7 +156,7 @@ func (w *waiter) waitForTarget(ctx context.Context) (ok bool, err error) {
 		until := time.Now() // one look, to know whether it is there already
 		if !first {
 			until = w.end
-			w.setLater()
+			w.setWaited()
 		}
 		e, err := w.page.frames.FindInTime(ctx, w.opts.Target, until)
 		if first && frame.NoMatch(err) {
@@ -266,7 +266,7 @@ type textWait struct {
 	Gone   string `json:"gone"`
 	Known  texts  `json:"known"`
 	New    bool   `json:"another"`
-	Base   int    `json:"base"`   // see waiter.bases; -1: not known
+	Before int    `json:"before"` // see waiter.counts; -1: not known
 	Budget int64  `json:"budget"` // milliseconds
 }
 
@@ -283,9 +283,9 @@ func (w *waiter) waitForText(ctx context.Context, text string) error {
 		Budget: w.rest().Milliseconds(),
 	}
 	shown := map[document]texts{} // mu guards it
-	first := w.bases == nil
+	first := w.counts == nil
 	if first {
-		w.bases = map[document]int{}
+		w.counts = map[document]int{}
 	}
 	for ; ; first = false {
 		if err := w.page.frames.Learn(ctx); err != nil {
@@ -301,9 +301,9 @@ func (w *waiter) waitForText(ctx context.Context, text string) error {
 		for d := range now {
 			if _, watched := shown[d]; !watched {
 				shown[d] = unknownTexts
-				w.later = w.later || !first
-				if _, known := w.bases[d]; first && !known {
-					w.bases[d] = -1
+				w.waited = w.waited || !first
+				if _, known := w.counts[d]; first && !known {
+					w.counts[d] = -1
 				}
 				watching.Go(func() { w.watchTexts(ctx, d, t, shown) })
 			}
@@ -336,9 +336,9 @@ func (t *textWait) complete(shown map[document]texts) bool {
 func (w *waiter) watchTexts(ctx context.Context, d document, t textWait, shown map[document]texts) {
 	for first := true; ; first = false {
 		w.mu.Lock()
-		t.Base = w.bases[d]
+		t.Before = w.counts[d]
 		w.mu.Unlock()
-		seen, base, err := w.lookForTexts(ctx, d, t)
+		seen, before, err := w.lookForTexts(ctx, d, t)
 		if ctx.Err() != nil {
 			return
 		}
@@ -348,9 +348,9 @@ func (w *waiter) watchTexts(ctx context.Context, d document, t textWait, shown m
 		w.mu.Lock()
 		if _, exists := shown[d]; exists {
 			shown[d] = seen
-			w.later = w.later || !first
+			w.waited = w.waited || !first
 			if err == nil {
-				w.bases[d] = base
+				w.counts[d] = before
 			}
 		}
 		w.mu.Unlock()
@@ -368,10 +368,10 @@ func (w *waiter) shows(d document) bool {
 	return ok && d == document{f.ID, f.Session, f.Generation}
 }
 
-func (w *waiter) lookForTexts(ctx context.Context, d document, t textWait) (seen texts, base int, err error) {
+func (w *waiter) lookForTexts(ctx context.Context, d document, t textWait) (seen texts, before int, err error) {
 	var found struct {
-		Seen texts
-		Base int
+		Seen   texts
+		Before int
 	}
 	err = w.page.frames.InWorld(ctx, d.frame, func(session *cdp.Session, world runtime.ExecutionContextID) error {
 		if !w.shows(d) {
@@ -386,5 +386,5 @@ func (w *waiter) lookForTexts(ctx context.Context, d document, t textWait) (seen
 		}
 		return err
 	})
-	return found.Seen, found.Base, err
+	return found.Seen, found.Before, err
 }

@@ -16,7 +16,7 @@ type mouse struct {
 	session *cdp.Session
 	sent    *atomic.Int64 // as Input.sent
 
-	mu sync.Mutex
+	mu sync.Mutex // guards at
 	at pointer
 }
 

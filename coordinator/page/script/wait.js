@@ -1,8 +1,8 @@
-function ({ id, text, gone, known, another, base, budget }) {
+function ({ id, text, gone, known, another, before, budget }) {
   // Reports whether this document, without its frames, shows a text (1), another (2),
   // both (3) or neither (0), as soon as that is not what is known; looks again at
   // each change of the document and its shadow roots. With another, the text has to be there
-  // more often than base times; -1: than it is now. base falls when the text goes.
+  // more often than before times; -1: than it is now. before falls when the text goes.
   const events = ["transitionend", "animationend", "load", "toggle"];
   const observed = new Set();
   let look;
@@ -30,8 +30,8 @@ function ({ id, text, gone, known, another, base, budget }) {
   gone = plain(gone ?? "");
   const flags = (all) => {
     const count = text && all.split(text).length - 1;
-    if (another) base = base < 0 ? count : Math.min(base, count);
-    return (count > (another ? base : 0) ? 1 : 0) + (gone && all.includes(gone) ? 2 : 0);
+    if (another) before = before < 0 ? count : Math.min(before, count);
+    return (count > (another ? before : 0) ? 1 : 0) + (gone && all.includes(gone) ? 2 : 0);
   };
   const shows = () => {
     const shown = plain(innerText(document));
@@ -53,7 +53,7 @@ function ({ id, text, gone, known, another, base, budget }) {
       clearInterval(now);
       clearTimeout(later);
       waits.delete(id);
-      done({ seen: result, base });
+      done({ seen: result, before });
     };
     // A page that changes all the time keeps most of its time.
     let next = 0, later;

@@ -64,8 +64,8 @@ type Reader struct {
 	// frame.Frame.Generation.
 	customs map[protocol.FrameID]int
 
-	mu   sync.Mutex
-	last seen // the last snapshot
+	mu   sync.Mutex // guards the fields that follow
+	last seen       // the last snapshot
 	// watched is the document that the agent has seen, as frame.Frame.Generation, and known
 	// the one that a script in it can compare; -1: none.
 	watched, known int

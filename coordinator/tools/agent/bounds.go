@@ -53,10 +53,10 @@ func (a *Agent) MayShow(ctx context.Context, folders []string, url string) error
 	return err
 }
 
-// titled has no titles of tabs that show what the agent may not read. Every list of tabs for
-// an agent passes through here.
-// It asks the host for nothing that the call has not asked it for.
-func (a *Agent) titled(tabs []page.Info, folders []string) []page.Info {
+// hideTitles hides the titles of tabs that show what the agent may not read. Every list of tabs
+// for an agent passes through here. It asks the host for nothing that the call has not asked it
+// for.
+func (a *Agent) hideTitles(tabs []page.Info, folders []string) []page.Info {
 	tabs = slices.Clone(tabs)
 	for i, tab := range tabs {
 		if a.CheckOrigin(tab.URL) != nil || a.MayShow(context.Background(), folders, tab.URL) != nil {
@@ -66,17 +66,17 @@ func (a *Agent) titled(tabs []page.Info, folders []string) []page.Info {
 	return tabs
 }
 
-// titledIn is titled for the tabs in a change.
-func (a *Agent) titledIn(change page.Change, folders []string) page.Change {
-	change.NewPages = a.titled(change.NewPages, folders)
-	change.Late.NewPages = a.titled(change.Late.NewPages, folders)
+// hideTitlesIn is hideTitles for the tabs in a change.
+func (a *Agent) hideTitlesIn(change page.Change, folders []string) page.Change {
+	change.NewPages = a.hideTitles(change.NewPages, folders)
+	change.Late.NewPages = a.hideTitles(change.Late.NewPages, folders)
 	return change
 }
 
 // listTabs lists the tabs of a browser.
 func (a *Agent) listTabs(ctx context.Context, in *connection) ([]page.Info, error) {
 	tabs, err := in.browser.Pages(ctx)
-	return a.titled(tabs, in.folders), err
+	return a.hideTitles(tabs, in.folders), err
 }
 
 // mayRead refuses a page if one of its frames shows what the agent may not read.

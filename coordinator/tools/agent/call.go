@@ -187,7 +187,7 @@ func (c *Call) lookAtOpened(ctx context.Context, out *answer.Answer) {
 func (c *Call) late(ctx context.Context) {
 	if p := c.effect.page; p != nil && !c.effect.changed {
 		late := p.Late(ctx)
-		late.NewPages = c.titled(late.NewPages, p.Folders())
+		late.NewPages = c.hideTitles(late.NewPages, p.Folders())
 		c.adopt(late.NewPages, p)
 		c.Out.Late(late, c.earlier(), p.URL())
 	}
@@ -240,7 +240,7 @@ func (c *Call) Changed(change page.Change) {
 	c.adopt(change.NewPages, c.effect.page)
 	c.adopt(change.Late.NewPages, c.effect.page)
 	if p := c.effect.page; p != nil {
-		change = c.titledIn(change, p.Folders())
+		change = c.hideTitlesIn(change, p.Folders())
 	}
 	c.effect.change, c.effect.changed = change, true
 	if c.effect.closed != "" {

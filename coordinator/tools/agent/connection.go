@@ -134,28 +134,27 @@ func (a *Agent) dial(ctx context.Context, to destination, d *dialing) {
 	}
 }
 
-// drop ends the connections that which selects, with the claims on their pages, and reports
-// whether there were any.
-func (a *Agent) drop(which func(*connection) bool) bool {
-	return a.end(which, func(c *connection) { c.work.releaseAll() })
+// drop ends the connections that match, with the claims on their pages, and reports whether
+// there were any.
+func (a *Agent) drop(matches func(*connection) bool) bool {
+	return a.end(matches, func(c *connection) { c.work.releaseAll() })
 }
 
-// suspend ends the connections that which selects. The next ones to their browsers continue
-// their work.
-func (a *Agent) suspend(which func(*connection) bool) {
-	if a.end(which, func(c *connection) { a.suspended[c.url] = c.work }) {
+// suspend ends the connections that match. The next ones to their browsers continue their work.
+func (a *Agent) suspend(matches func(*connection) bool) {
+	if a.end(matches, func(c *connection) { a.suspended[c.url] = c.work }) {
 		a.ResolveAgain()
 	}
 }
 
-// end removes the connections that which selects, each with leave, and ends them. It reports
-// whether there were any. mu is held for both functions.
-func (a *Agent) end(which func(*connection) bool, leave func(*connection)) bool {
+// end ends the connections that match, and calls release for each first. It reports whether there
+// were any. mu is held during both functions.
+func (a *Agent) end(matches func(*connection) bool, release func(*connection)) bool {
 	a.mu.Lock()
 	var ended []*connection
 	for url, c := range a.connections {
-		if which(c) {
-			leave(c)
+		if matches(c) {
+			release(c)
 			ended = append(ended, c)
 			delete(a.connections, url)
 		}
@@ -182,7 +181,7 @@ func (a *Agent) endRevoked() {
 	})
 }
 
-// watchUser does that at each choice of a window's user, as long as a connection lasts.
+// watchUser calls endRevoked at each choice of a window's user, as long as a connection lasts.
 func (a *Agent) watchUser(c *connection) {
 	for {
 		_, chosen := c.user.Access()

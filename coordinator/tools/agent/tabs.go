@@ -91,7 +91,7 @@ func (t *Tabs) Open(ctx context.Context, url string) (page.Change, error) {
 		}
 		err = errors.Join(err, closeErr)
 	}
-	return c.titledIn(change, in.folders), err
+	return c.hideTitlesIn(change, in.folders), err
 }
 
 // Look answers with the beginning of the page in the agent's tab.
