@@ -2,12 +2,15 @@ package cdpproxy
 
 import (
 	"errors"
+	"math"
 	"net"
 	"os"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
+
+	"browser-coordinator/internal/queue"
 )
 
 const (
@@ -34,22 +37,20 @@ var canEndWrites = runtime.GOOS != "windows"
 // between two of its frames, messages of the endpoint itself. What the client does not
 // accept is queued, up to a bound, and flush sends it.
 type downstream struct {
-	limit  int // of size
-	memory *budget
+	memory *queue.Budget
 	grace  time.Duration // how long a write may wait for the client; zero: everything is queued
 	failed func()        // called when the client has gone
-	filled chan struct{} // holds a value when flush is due; nil: a goroutine is started for that
+	byRun  bool          // the relay's run calls flush when out is ready; else a goroutine is started for that
 
-	mu       sync.Mutex     // guards the fields that follow. It is held during a write of about grace at most
-	conn     *net.TCPConn   // nil: the client has no response yet
-	frames   frameScanner   // of the browser's bytes; only the relay's run changes it
-	closed   bool           // nothing may follow: a close frame was sent, or the client has gone
-	own      [][]byte       // our own frames, until the browser's frame ends
-	queue    [][]byte       // what the client has not accepted. Flush is under way or due while it is not empty
-	size     int            // cost of own and queue
-	flushing sync.WaitGroup // the goroutine of flush
-	waited   time.Duration  // of grace
-	deadline time.Time      // of a write to conn; zero: none
+	mu       sync.Mutex // guards the fields that follow. It is held during a write of about grace at most
+	conn     *net.TCPConn
+	frames   frameScanner        // of the browser's bytes; only the relay's run changes it
+	closed   bool                // nothing may follow: a close frame was sent, or the client has gone
+	own      queue.Queue[[]byte] // our own frames, until the browser's frame ends
+	out      queue.Queue[[]byte] // what the client has not accepted. Flush is under way or due while it has a size
+	flushing sync.WaitGroup      // the goroutine of flush
+	waited   time.Duration       // of grace
+	deadline time.Time           // of a write to conn; zero: none
 }
 
 // start gives the stream its connection.
@@ -63,14 +64,15 @@ func (d *downstream) start(conn *net.TCPConn) {
 // any size for which the process has memory, and in any case a chunk of a browser's bytes:
 // no frame is sent only in part.
 func (d *downstream) check(n int) error {
+	empty := d.own.Size()+d.out.Size() == 0
 	switch {
-	case d.size == 0 && n > largeBuffer && !d.memory.has(n):
-		return d.memory.exhausted()
-	case d.size > 0 && (d.size+n > d.limit || !d.memory.has(n)):
-		return ending{closePolicy, "this client reads too slowly: the endpoint keeps no more for it, and drops " +
-			"nothing silently"}
+	case empty && n <= largeBuffer, d.own.Fits(n) && d.out.Fits(n):
+		return nil
+	case empty:
+		return exhausted(d.memory)
 	}
-	return nil
+	return ending{closePolicy, "this client reads too slowly: the endpoint keeps no more for it, and drops nothing " +
+		"silently"}
 }
 
 // room is check before the bytes of a browser are forwarded.
@@ -88,7 +90,7 @@ func (d *downstream) forward(data []byte, drained bool) error {
 	if drained {
 		d.waited = 0
 	}
-	if len(d.own) > 0 { // they must not wait until a chunk ends with a frame
+	if d.own.Size() > 0 { // they must not wait until a chunk ends with a frame
 		n := d.frames.rest(data)
 		if err := d.send(data[:n]); err != nil {
 			return err
@@ -111,13 +113,12 @@ func (d *downstream) send(data []byte) error {
 		d.discard()
 		return nil
 	}
-	for _, frame := range d.own {
-		d.count(-cost(frame))
+	defer d.own.Clear()
+	for _, frame := range d.own.Take(math.MaxInt) {
 		if err := d.write(frame); err != nil {
 			return err
 		}
 	}
-	d.own = nil
 	return nil
 }
 
@@ -140,8 +141,7 @@ func (d *downstream) insert(op byte, payload []byte) error {
 	}
 	frame := append(newFrame(op, 0, len(payload), len(payload)), payload...)
 	if !d.frames.between() {
-		d.own = append(d.own, frame)
-		d.count(cost(frame))
+		d.own.Push(frame)
 		return nil
 	}
 	return d.write(frame)
@@ -152,7 +152,7 @@ func (d *downstream) write(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if d.grace > 0 && len(d.queue) == 0 {
+	if d.grace > 0 && d.out.Size() == 0 {
 		start := time.Now()
 		d.bound(start)
 		n, err := d.conn.Write(b)
@@ -178,34 +178,19 @@ func (d *downstream) bound(now time.Time) {
 
 // push appends b to the queue, and begins to flush it if it was empty.
 func (d *downstream) push(b []byte) {
-	d.queue = append(d.queue, b)
-	d.count(cost(b))
-	switch {
-	case len(d.queue) > 1:
-	case d.filled != nil:
-		d.filled <- struct{}{}
-	default:
+	empty := d.out.Size() == 0
+	d.out.Push(b)
+	if empty && !d.byRun {
 		d.deadline = time.Time{}
 		d.conn.SetWriteDeadline(d.deadline)
 		d.flushing.Go(d.flush)
 	}
 }
 
-// count adds n bytes to those that are queued.
-func (d *downstream) count(n int) {
-	d.size += n
-	if n < 0 {
-		d.memory.give(-n)
-	} else {
-		d.memory.add(n)
-	}
-}
-
 // flush sends the queue until it is empty.
 func (d *downstream) flush() {
-	for batch := d.next(0); len(batch) > 0; batch = d.next(len(batch)) {
-		buffers := slices.Clone(batch) // WriteTo changes it
-		if _, err := buffers.WriteTo(d.conn); err != nil {
+	for batch := d.next(); len(batch) > 0; batch = d.next() {
+		if _, err := batch.WriteTo(d.conn); err != nil {
 			d.drop()
 			d.failed()
 			return
@@ -213,28 +198,11 @@ func (d *downstream) flush() {
 	}
 }
 
-// next removes the first entries, which were sent, and returns those to send next.
-func (d *downstream) next(sent int) net.Buffers {
+// next returns what is sent next.
+func (d *downstream) next() net.Buffers {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.forget(min(sent, len(d.queue))) // they may have been dropped
-	n, size := 0, 0
-	for n < len(d.queue) && (n == 0 || size+cost(d.queue[n]) <= flushSize) {
-		size += cost(d.queue[n])
-		n++
-	}
-	return d.queue[:n]
-}
-
-// forget removes the first n entries of the queue.
-func (d *downstream) forget(n int) {
-	for i, b := range d.queue[:n] {
-		d.count(-cost(b))
-		d.queue[i] = nil
-	}
-	if d.queue = d.queue[n:]; len(d.queue) == 0 {
-		d.queue = nil
-	}
+	return d.out.Take(flushSize)
 }
 
 // abort breaks the connection.
@@ -249,10 +217,7 @@ func (d *downstream) abort() {
 // discard ends the stream: what waits for the end of a frame is not sent.
 func (d *downstream) discard() {
 	d.closed = true
-	for _, frame := range d.own {
-		d.count(-cost(frame))
-	}
-	d.own = nil
+	d.own.Clear()
 }
 
 // drop forgets what is queued: the client has gone.
@@ -260,7 +225,7 @@ func (d *downstream) drop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.discard()
-	d.forget(len(d.queue))
+	d.out.Clear()
 }
 
 // close ends the stream behind what is queued, with that close frame. In the middle of a
@@ -274,7 +239,7 @@ func (d *downstream) close(frame []byte, deadline time.Time) {
 	}
 	d.discard()
 	d.conn.SetDeadline(deadline)
-	if d.filled != nil {
+	if d.byRun {
 		d.flushing.Go(d.flush)
 	}
 }

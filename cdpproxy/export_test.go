@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"browser-coordinator/cdpproxy/peer"
+	"browser-coordinator/internal/queue"
 )
 
 // Limits replace bounds whose real size would make a test slow. Zero keeps the real
@@ -22,7 +23,7 @@ type Limits struct {
 func (p *Proxy) SetLimits(l Limits) {
 	now := &p.limits
 	if l.Memory > 0 {
-		now.memory = &budget{limit: int64(l.Memory)}
+		now.memory = queue.NewBudget(l.Memory)
 	}
 	now.buffered, now.tapBytes = cmp.Or(l.Buffered, now.buffered), cmp.Or(l.TapBytes, now.tapBytes)
 	now.closeTimeout, now.bodyTimeout = cmp.Or(l.CloseTimeout, now.closeTimeout), cmp.Or(l.HTTPTimeout, now.bodyTimeout)

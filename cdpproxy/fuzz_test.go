@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"browser-coordinator/cdpproxy/discovery"
+	"browser-coordinator/internal/queue"
 )
 
 // serverFrame is a frame as a browser sends it.
@@ -199,7 +200,7 @@ func FuzzMessageReader(f *testing.F) {
 		var texts []string
 		pings := 0
 		r := messageReader{
-			memory:    &budget{limit: memoryLimit},
+			memory:    queue.NewBudget(memoryLimit),
 			onMessage: func(text []byte) error { texts = append(texts, string(text)); return nil },
 			onControl: func(op byte, payload []byte) error {
 				if op != opPing || string(payload) != "are you there" {
@@ -222,7 +223,7 @@ func FuzzMessageReader(f *testing.F) {
 		if want := max(0, len(text)-1) / size; pings != want {
 			t.Errorf("%d pings, want %d", pings, want)
 		}
-		if used := r.memory.used.Load(); used != 0 {
+		if used := r.memory.Used(); used != 0 {
 			t.Errorf("%d bytes are still taken", used)
 		}
 	})
@@ -239,7 +240,7 @@ func FuzzMessageNoise(f *testing.F) {
 	f.Add(append(serverFrame(0x01, []byte(event[:20])), serverFrame(0x80, []byte(event[20:]))...), uint8(0), true)
 	f.Fuzz(func(t *testing.T, stream []byte, chunk uint8, unmasked bool) {
 		read := func(size int) (sent []string, err error) {
-			r := messageReader{unmasked: unmasked, memory: &budget{limit: memoryLimit}}
+			r := messageReader{unmasked: unmasked, memory: queue.NewBudget(memoryLimit)}
 			r.onMessage = func(text []byte) error { sent = append(sent, string(text)); return nil }
 			r.onControl = func(op byte, payload []byte) error {
 				sent = append(sent, fmt.Sprintf("%d %q", op, payload))

@@ -1,6 +1,10 @@
 package cdpproxy
 
-import "fmt"
+import (
+	"fmt"
+
+	"browser-coordinator/internal/queue"
+)
 
 // maxMessage is Chromium's limit.
 const maxMessage = 100 << 20
@@ -18,7 +22,7 @@ const (
 // would end such a client too, and a rule must see every message.
 type messageReader struct {
 	unmasked  bool // a browser's stream
-	memory    *budget
+	memory    *queue.Budget
 	onMessage func(text []byte) error             // which may keep the text
 	onControl func(op byte, payload []byte) error // ping, pong or close
 
@@ -108,12 +112,12 @@ func (r *messageReader) add(b []byte) error {
 		}
 		taken := 0
 		if size > smallMessage {
-			if taken = size; !r.memory.take(taken) {
-				return r.memory.exhausted()
+			if taken = size; !r.memory.Reserve(taken) {
+				return exhausted(r.memory)
 			}
 		}
 		r.text = append(make([]byte, 0, size), r.text...)
-		r.memory.give(r.taken)
+		r.memory.Add(-r.taken)
 		r.taken = taken
 	}
 	r.text = append(r.text, b...)
@@ -143,6 +147,6 @@ func (r *messageReader) end() error {
 
 // drop forgets the message that is being read.
 func (r *messageReader) drop() {
-	r.memory.give(r.taken)
+	r.memory.Add(-r.taken)
 	r.begun, r.text, r.taken = false, nil, 0
 }

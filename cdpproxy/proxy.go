@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"browser-coordinator/internal/queue"
 )
 
 // Proxy is one window's endpoint. Make it with New.
@@ -39,7 +41,7 @@ type Proxy struct {
 
 // limits bound the memory for clients, and how long it is held. Tests use others.
 type limits struct {
-	memory          *budget
+	memory          *queue.Budget
 	buffered        int // for one client that does not read
 	tapBytes        int
 	closeTimeout    time.Duration

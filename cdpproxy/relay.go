@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"browser-coordinator/cdpproxy/browser"
+	"browser-coordinator/internal/queue"
 	"browser-coordinator/policy"
 )
 
@@ -69,11 +70,11 @@ func newRelay(p *Proxy, b *Browser, who *Client) *relay {
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	who.Done = r.ctx.Done()
 	memory := p.limits.memory
-	r.down = downstream{limit: p.limits.buffered, memory: memory, failed: func() { r.end(ending{}) }}
-	switch {
-	case b.Value != nil:
-		r.down.filled = make(chan struct{}, 1)
-	case canEndWrites:
+	r.down = downstream{
+		memory: memory, failed: func() { r.end(ending{}) }, byRun: b.Value != nil,
+		own: queue.New(p.limits.buffered, memory, cost), out: queue.New(p.limits.buffered, memory, cost),
+	}
+	if b.Value == nil && canEndWrites {
 		r.down.grace = clientGrace
 	}
 	r.reader = messageReader{memory: memory, onMessage: r.judge, onControl: r.control}
@@ -174,7 +175,7 @@ func (r *relay) run() {
 	r.proxy.opts.Rule.Left(r.who)
 	r.proxy.opts.Logger.Debug("cdp client left", "client", r.who.Number, "browser", r.browser.Name,
 		"code", r.why.code, "reason", r.why.reason)
-	r.proxy.limits.memory.release()
+	r.proxy.limits.memory.Release()
 	r.proxy.remove(r)
 }
 
@@ -315,7 +316,7 @@ func (r *relay) relayMessages() {
 	defer stop()
 	for {
 		select {
-		case <-r.down.filled:
+		case <-r.down.out.Ready():
 			r.down.flush()
 		case <-r.ctx.Done():
 			return

@@ -2,10 +2,13 @@ package cdpproxy
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"browser-coordinator/internal/queue"
 )
 
 // Traffic is one CDP message that passes the proxy.
@@ -28,14 +31,11 @@ const (
 // Tap receives all messages that pass after it was opened.
 type Tap struct {
 	proxy *Proxy
-	ready chan struct{} // holds a value when there is something to take
-	limit int           // of bytes
 
 	mu      sync.Mutex // guards the fields that follow
-	waiting []Traffic
-	bytes   int // of the messages in waiting, and of those that were taken last
-	taken   int // bytes of the latter
-	lost    int // messages after those in waiting
+	waiting queue.Queue[Traffic]
+	rest    []Traffic // that waited when the tap was closed
+	lost    int       // messages after those
 	closed  bool
 }
 
@@ -45,6 +45,8 @@ const (
 	// tapOverhead is what a message needs besides its text.
 	tapOverhead = 128
 )
+
+func (m Traffic) cost() int { return len(m.Text) + tapOverhead }
 
 // taps are the open taps of a proxy; a nil list is the usual case, and costs one
 // atomic load for each piece of data that passes.
@@ -83,13 +85,13 @@ func (t *taps) record(c *Client, from Sender, text []byte) {
 
 // Tap opens a tap, which its caller must close.
 func (p *Proxy) Tap() *Tap {
-	t := &Tap{proxy: p, ready: make(chan struct{}, 1), limit: p.limits.tapBytes}
+	t := &Tap{proxy: p, waiting: queue.New(p.limits.tapBytes, p.limits.memory, Traffic.cost)}
 	p.taps.change(func(now []*Tap) []*Tap { return append(now, t) })
 	return t
 }
 
 // Ready receives a value when there is something to take.
-func (t *Tap) Ready() <-chan struct{} { return t.ready }
+func (t *Tap) Ready() <-chan struct{} { return t.waiting.Ready() }
 
 // Take returns the messages that wait, in each connection's order, and how many were
 // lost after them because the reader was too slow. The caller has finished with the
@@ -97,29 +99,24 @@ func (t *Tap) Ready() <-chan struct{} { return t.ready }
 func (t *Tap) Take() (messages []Traffic, lost int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	messages, lost = t.waiting, t.lost
-	t.proxy.limits.memory.give(t.taken)
-	t.bytes -= t.taken
-	t.waiting, t.taken, t.lost = nil, t.bytes, 0
+	messages, lost = t.waiting.Take(math.MaxInt), t.lost
+	if t.closed {
+		messages = t.rest
+	}
+	t.rest, t.lost = nil, 0
 	return messages, lost
 }
 
 func (t *Tap) put(m Traffic) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	size := len(m.Text) + tapOverhead
 	switch {
 	case t.closed:
-		return
-	case t.lost > 0 || t.bytes+size > t.limit || !t.proxy.limits.memory.take(size):
+	case t.lost > 0 || !t.waiting.Fits(m.cost()):
 		t.lost++
+		t.waiting.Wake()
 	default:
-		t.waiting = append(t.waiting, m)
-		t.bytes += size
-	}
-	select {
-	case t.ready <- struct{}{}:
-	default:
+		t.waiting.Push(m)
 	}
 }
 
@@ -130,9 +127,10 @@ func (t *Tap) Close() {
 	})
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.closed = true
-	t.proxy.limits.memory.give(t.bytes)
-	t.bytes, t.taken = 0, 0
+	if !t.closed {
+		t.closed, t.rest = true, t.waiting.Take(math.MaxInt)
+		t.waiting.Clear()
+	}
 }
 
 // tapReader joins the browser's frames for the taps. It starts with the first frame
@@ -140,7 +138,7 @@ func (t *Tap) Close() {
 type tapReader struct {
 	taps   *taps
 	client *Client
-	memory *budget
+	memory *queue.Budget
 	reader *messageReader
 }
 

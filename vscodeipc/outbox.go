@@ -4,6 +4,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"browser-coordinator/internal/queue"
 )
 
 // goodbyeTime is the time to send the last lines of a connection that ends.
@@ -14,32 +16,30 @@ const goodbyeTime = time.Second
 // next one as its rest.
 type outbox struct {
 	conn net.Conn
-	slow []byte        // the last line for a peer that does not read, or nil
-	wake chan struct{} // holds one token when there may be work
+	slow []byte // the last line for a peer that does not read, or nil
 
 	// mu guards the fields that follow.
 	mu    sync.Mutex
-	lines [][]byte // the first may be partly sent
-	bytes int      // in lines
-	last  bool     // no line may be added
+	lines queue.Queue[[]byte]
+	last  bool // no line may be added
 }
 
 func newOutbox(conn net.Conn, slow []byte) *outbox {
-	return &outbox{conn: conn, slow: slow, wake: make(chan struct{}, 1)}
+	lines := queue.New(maxWaiting, nil, func(line []byte) int { return len(line) })
+	return &outbox{conn: conn, slow: slow, lines: lines}
 }
 
 func (o *outbox) send(line []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.last {
-		return
-	}
-	if o.bytes+len(line) > maxWaiting {
-		o.lines = o.lines[:min(1, len(o.lines))] // the first is begun
+	switch {
+	case o.last:
+	case o.lines.Fits(len(line)):
+		o.lines.Push(line)
+	default:
+		o.lines.Clear()
 		o.finishLocked(o.slow)
-		return
 	}
-	o.add(line)
 }
 
 // finish ends the connection after the waiting lines and this last one, unless it is
@@ -56,19 +56,10 @@ func (o *outbox) finishLocked(line []byte) {
 	}
 	o.last = true
 	o.conn.SetWriteDeadline(time.Now().Add(goodbyeTime))
-	o.add(line)
-}
-
-// add queues a line, unless it is nil, and wakes the write loop.
-func (o *outbox) add(line []byte) {
 	if line != nil {
-		o.lines = append(o.lines, line)
-		o.bytes += len(line)
+		o.lines.Push(line)
 	}
-	select {
-	case o.wake <- struct{}{}:
-	default: // it already has a token
-	}
+	o.lines.Wake()
 }
 
 // ending reports whether the outbox accepts no further line.
@@ -81,36 +72,23 @@ func (o *outbox) ending() bool {
 // drain writes until the last line is sent. The error is why it cannot write.
 func (o *outbox) drain() error {
 	for {
-		line, ended := o.first()
+		lines, ended := o.next()
 		switch {
-		case line != nil:
-			if _, err := o.conn.Write(line); err != nil {
+		case len(lines) > 0:
+			if _, err := o.conn.Write(lines[0]); err != nil {
 				return err
 			}
-			o.drop(line)
 		case ended:
 			return nil
 		default:
-			<-o.wake
+			<-o.lines.Ready()
 		}
 	}
 }
 
-// first returns the first line, nil if none waits, and whether none will be added.
-func (o *outbox) first() (line []byte, ended bool) {
+// next returns the next line, if one waits, and whether none will be added.
+func (o *outbox) next() (lines [][]byte, ended bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.lines) > 0 {
-		line = o.lines[0]
-	}
-	return line, o.last
-}
-
-// drop removes the first line, which is sent.
-func (o *outbox) drop(line []byte) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.lines[0] = nil // releases its memory
-	o.lines = o.lines[1:]
-	o.bytes -= len(line)
+	return o.lines.Take(1), o.last
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/dial"
+	"browser-coordinator/internal/queue"
 )
 
 const (
@@ -39,21 +41,20 @@ type conn struct {
 	browser *Browser
 	url     string
 	onEvent func(method string, params json.Value)
-	wake    chan struct{} // holds a value when there is something to write, or the last was
 	gone    chan struct{} // closed when no message can follow
 
 	// Guarded by Browser.mu.
 	nextID   int64
-	pending  map[int64]outcome // nil after the end
-	unsent   [][]byte          // commands
-	size     int               // of these, and of those that are being written
-	finished bool              // no command follows
+	pending  map[int64]outcome   // nil after the end
+	unsent   queue.Queue[[]byte] // commands
+	finished bool                // no command follows
 }
 
 func (b *Browser) newConn(url string, onEvent func(string, json.Value)) *conn {
 	return &conn{
 		browser: b, url: url, onEvent: onEvent,
-		wake: make(chan struct{}, 1), gone: make(chan struct{}), pending: map[int64]outcome{},
+		gone: make(chan struct{}), pending: map[int64]outcome{},
+		unsent: queue.New(maxPageMessage, nil, func(message []byte) int { return len(message) }),
 	}
 }
 
@@ -64,7 +65,8 @@ func (c *conn) run(ctx context.Context) error {
 	c.browser.mu.Lock()
 	defer c.browser.mu.Unlock()
 	pending := c.pending
-	c.pending, c.unsent = nil, nil
+	c.pending = nil
+	c.unsent.Clear()
 	for _, done := range pending {
 		done(nil, errGone)
 	}
@@ -114,7 +116,7 @@ func (c *conn) write(ctx context.Context, ws *websocket.Conn) error {
 			return nil
 		}
 		select {
-		case <-c.wake:
+		case <-c.unsent.Ready():
 		case <-ctx.Done():
 			return nil
 		}
@@ -125,11 +127,7 @@ func (c *conn) write(ctx context.Context, ws *websocket.Conn) error {
 func (c *conn) next() (batch [][]byte, finished bool) {
 	c.browser.mu.Lock()
 	defer c.browser.mu.Unlock()
-	batch, c.unsent, c.size = c.unsent, nil, 0
-	for _, message := range batch {
-		c.size += len(message)
-	}
-	return batch, c.finished
+	return c.unsent.Take(math.MaxInt), c.finished
 }
 
 // finish ends the connection behind what is unsent.
@@ -137,15 +135,7 @@ func (c *conn) finish() {
 	c.browser.mu.Lock()
 	defer c.browser.mu.Unlock()
 	c.finished = true
-	c.wakeWriter()
-}
-
-// wakeWriter is called with Browser.mu held.
-func (c *conn) wakeWriter() {
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
+	c.unsent.Wake()
 }
 
 // withoutURL keeps the secret in the URL out of logs.
@@ -215,15 +205,13 @@ func (c *conn) start(method string, params json.Value, done outcome) {
 	c.nextID++
 	m := browser.Message{ID: strconv.AppendInt(nil, c.nextID, 10), Method: method, Params: params}
 	message := m.Encode()
-	if c.size > 0 && c.size+len(message) > maxPageMessage {
+	if !c.unsent.Fits(len(message)) {
 		done(nil, errors.New("the debugger reads too slowly"))
 		return
 	}
 	c.pending[c.nextID] = done
 	if !c.finished {
-		c.unsent = append(c.unsent, message)
-		c.size += len(message)
-		c.wakeWriter()
+		c.unsent.Push(message)
 	}
 }
 
