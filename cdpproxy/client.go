@@ -43,11 +43,11 @@ func (c *Client) Program() string {
 	return c.peer.program()
 }
 
-// client describes the sender of r, who is connected until done.
-func (p *Proxy) client(r *http.Request, b *Browser, path string, done <-chan struct{}) *Client {
+// client describes the sender of r.
+func (p *Proxy) client(r *http.Request, b *Browser, path string) *Client {
 	c := &Client{
 		ID: rand.Text(), Number: p.count.Add(1),
-		UserAgent: r.UserAgent(), Path: path, Browser: b.Name, Since: time.Now(), Done: done,
+		UserAgent: r.UserAgent(), Path: path, Browser: b.Name, Since: time.Now(),
 		browser: b,
 	}
 	c.peer, _ = r.Context().Value(peerKey{}).(*clientPeer)

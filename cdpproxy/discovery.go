@@ -144,7 +144,8 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 	if !changesSomething(path) {
 		return nil
 	}
-	who, m := p.client(r, b, path, ctx.Done()), new(browser.Message)
+	who, m := p.client(r, b, path), new(browser.Message)
+	who.Done = ctx.Done()
 	if err := p.join(ctx, who); err != nil {
 		return err
 	}

@@ -53,13 +53,6 @@ type downstream struct {
 	deadline time.Time           // of a write to conn; zero: none
 }
 
-// start gives the stream its connection.
-func (d *downstream) start(conn *net.TCPConn) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.conn = conn
-}
-
 // check has an [ending] if n bytes more cannot be queued. An empty queue takes a message of
 // any size for which the process has memory, and in any case a chunk of a browser's bytes:
 // no frame is sent only in part.
@@ -203,15 +196,6 @@ func (d *downstream) next() net.Buffers {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.out.Take(flushSize)
-}
-
-// abort breaks the connection.
-func (d *downstream) abort() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.conn != nil {
-		d.conn.Close()
-	}
 }
 
 // discard ends the stream: what waits for the end of a frame is not sent.

@@ -160,7 +160,9 @@ func (p *Proxy) followSource() {
 	for {
 		b, changed := p.source.Browser()
 		for _, r := range p.list() {
-			r.endIfReplaced(b)
+			if how, must := r.replaced(b); must {
+				r.end(how)
+			}
 		}
 		select {
 		case <-changed:
@@ -204,7 +206,7 @@ func (p *Proxy) add(r *relay) bool {
 	p.mu.Lock()
 	p.relays[r] = struct{}{}
 	p.mu.Unlock()
-	if p.ended() || !p.stillCurrent(r.browser) {
+	if p.ended() || !p.stillCurrent(r.who.browser) {
 		p.remove(r)
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -44,42 +45,56 @@ func (e ending) Error() string { return e.reason }
 // open. See specs/platform-notes.md, "Chromium's DevTools server".
 type relay struct {
 	proxy   *Proxy
-	browser *Browser
 	who     *Client
 	ctx     context.Context // ends with the first reason to end
 	cancel  context.CancelFunc
-
 	client  *net.TCPConn
 	down    downstream
 	noClose bool          // the client cannot read close frames
 	reader  messageReader // of the client's stream
 	left    chan struct{} // closed when the client has closed its side
-
-	conn     browser.Conn
-	dialed   *dialed   // conn, if the browser was dialed; else nil
-	greeting []byte    // that came with its response
-	tapped   tapReader // of its stream
+	conn    browser.Conn
+	dialed  *dialed   // conn, if the browser was dialed; else nil
+	tapped  tapReader // of its stream
 
 	mu       sync.Mutex // guards the fields that follow until ctx ends
 	why      ending     // the first reason to end
 	deadline time.Time  // for the client to read the rest
 }
 
-func newRelay(p *Proxy, b *Browser, who *Client) *relay {
-	r := &relay{proxy: p, browser: b, who: who, left: make(chan struct{})}
+// newRelay connects a client to its browser, and returns their relay, which is registered.
+// Nothing is written to the client before start.
+func newRelay(
+	ctx context.Context, p *Proxy, client *net.TCPConn, who *Client, request *http.Request,
+) (r *relay, err error) {
+	memory, buffered, isValue := p.limits.memory, p.limits.buffered, who.browser.Value != nil
+	r = &relay{proxy: p, who: who, client: client, left: make(chan struct{})}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	who.Done = r.ctx.Done()
-	memory := p.limits.memory
+	r.noClose = !readsCloseFrames(request.Header.Get("Sec-WebSocket-Key"))
 	r.down = downstream{
-		memory: memory, failed: func() { r.end(ending{}) }, byRun: b.Value != nil,
-		own: queue.New(p.limits.buffered, memory, cost), out: queue.New(p.limits.buffered, memory, cost),
+		memory: memory, failed: func() { r.end(ending{}) }, byRun: isValue, conn: client,
+		own: queue.New(buffered, memory, cost), out: queue.New(buffered, memory, cost),
 	}
-	if b.Value == nil && canEndWrites {
+	if !isValue && canEndWrites {
 		r.down.grace = clientGrace
 	}
 	r.reader = messageReader{memory: memory, onMessage: r.judge, onControl: r.control}
 	r.tapped = tapReader{taps: &p.taps, client: who, memory: memory}
-	return r
+	if isValue {
+		r.conn, err = openValue(ctx, r)
+	} else if r.dialed, err = p.dial(ctx, who, request); err == nil {
+		r.conn = r.dialed
+	}
+	if err == nil && !p.add(r) {
+		r.conn.Close()
+		err = errChanged
+	}
+	if err != nil {
+		r.down.drop()
+		return nil, err
+	}
+	return r, nil
 }
 
 // abandon ends a registered relay that does not start.
@@ -91,9 +106,7 @@ func (r *relay) abandon() {
 
 // start begins to relay, after the client has its response. It takes over the client's
 // connection.
-func (r *relay) start(client *net.TCPConn) {
-	r.client = client
-	r.down.start(client)
+func (r *relay) start() {
 	r.proxy.opts.Rule.Joined(r.who, func(reason string) { r.end(ending{closePolicy, reason}) })
 	go r.read()
 	go r.run()
@@ -124,28 +137,27 @@ func (r *relay) fail(err error) {
 // ended reports whether there is a reason to end.
 func (r *relay) ended() bool { return r.ctx.Err() != nil }
 
-// endIfReplaced ends the relay if its browser is not now, the source's current one
-// (nil: none), and reports whether it did.
-func (r *relay) endIfReplaced(now *Browser) bool {
+// replaced reports whether the relay must end because its browser is not now, the source's
+// current one (nil: none), and how.
+func (r *relay) replaced(now *Browser) (how ending, must bool) {
+	b := r.who.browser
 	switch {
 	case now == nil:
-		r.end(ending{closeGoingAway, r.browser.label() + " has ended; connect again to be given the next one"})
-	case now.Generation != r.browser.Generation:
-		r.end(ending{closeServiceRestart, r.browser.label() + " was replaced by " + now.label() + "; connect again"})
-	default:
-		return false
+		return ending{closeGoingAway, b.label() + " has ended; connect again to be given the next one"}, true
+	case now.Generation != b.Generation:
+		return ending{closeServiceRestart, b.label() + " was replaced by " + now.label() + "; connect again"}, true
 	}
-	return true
+	return ending{}, false
 }
 
 // cut ends the relay at once, without a close frame.
 func (r *relay) cut() {
 	r.end(ending{})
-	r.down.abort()
+	r.client.Close()
 }
 
 func (r *relay) upstreamLost() {
-	r.end(ending{closeGoingAway, r.browser.label() + " closed this connection: it ended, or the page did"})
+	r.end(ending{closeGoingAway, r.who.browser.label() + " closed this connection: it ended, or the page did"})
 }
 
 // run is the goroutine that owns the relay's end.
@@ -173,7 +185,7 @@ func (r *relay) run() {
 	r.client.Close()
 	r.tapped.drop()
 	r.proxy.opts.Rule.Left(r.who)
-	r.proxy.opts.Logger.Debug("cdp client left", "client", r.who.Number, "browser", r.browser.Name,
+	r.proxy.opts.Logger.Debug("cdp client left", "client", r.who.Number, "browser", r.who.Browser,
 		"code", r.why.code, "reason", r.why.reason)
 	r.proxy.limits.memory.Release()
 	r.proxy.remove(r)
@@ -259,11 +271,14 @@ func (r *relay) judge(text []byte) error {
 	}
 	switch v := r.proxy.opts.Rule.Judge(r.who, &m); v.Outcome {
 	case policy.Allow:
-		if now, _ := r.proxy.source.Browser(); r.endIfReplaced(now) {
+		now, _ := r.proxy.source.Browser()
+		if how, must := r.replaced(now); must {
+			r.end(how)
 			return errEnded
 		}
-		r.conn.Send(m)
-		r.proxy.opts.Rule.Sent(r.who, &m)
+		if r.conn.Send(m) {
+			r.proxy.opts.Rule.Sent(r.who, &m)
+		}
 	case policy.Ignore:
 		r.respond(m.Response(v.Result, nil))
 	case policy.Disconnect:
@@ -327,8 +342,8 @@ func (r *relay) relayMessages() {
 // relayBytes forwards the bytes of a dialed browser until it or the relay ends. It returns
 // between two frames, if the browser completes the last one soon.
 func (r *relay) relayBytes() {
-	r.toClient(r.greeting, false)
-	r.greeting = nil
+	r.toClient(r.dialed.greeting, false)
+	r.dialed.greeting = nil
 	receive(r.dialed.conn, func(data []byte, drained bool, err error) bool {
 		r.toClient(data, drained)
 		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) { // which is by end

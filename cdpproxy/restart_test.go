@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -313,6 +314,48 @@ func TestHeld(t *testing.T) {
 			}
 		case <-time.After(30 * time.Second):
 			t.Errorf("no answer, want %q", want)
+		}
+	}
+}
+
+// refusals is a logger's handler for the reasons of refused requests.
+type refusals chan string
+
+func (refusals) Enabled(context.Context, slog.Level) bool { return true }
+func (r refusals) WithAttrs([]slog.Attr) slog.Handler     { return r }
+func (r refusals) WithGroup(string) slog.Handler          { return r }
+
+func (r refusals) Handle(_ context.Context, record slog.Record) error {
+	if record.Message == "request refused" {
+		record.Attrs(func(a slog.Attr) bool {
+			if a.Key == "why" {
+				r <- a.Value.String()
+			}
+			return true
+		})
+	}
+	return nil
+}
+
+// TestClientLeavesEarly: the log tells a client that leaves while it waits for a browser
+// from one that sends frames then.
+func TestClientLeavesEarly(t *testing.T) {
+	reasons, waiting := make(refusals, 1), make(chan struct{}, 1)
+	_, addr := serve(t, newSource(""), &cdpproxy.Options{
+		Logger: slog.New(reasons),
+		Wanted: func() <-chan struct{} {
+			waiting <- struct{}{}
+			return nil
+		},
+	})
+	for early, want := range map[string]string{"": "the client left", "\x81\x80": "a client may send frames"} {
+		conn := connect(t, addr)
+		io.WriteString(conn, upgradeRequest(addr, "/devtools/browser/x"))
+		<-waiting
+		io.WriteString(conn, early)
+		conn.Close()
+		if got := <-reasons; !strings.HasPrefix(got, want) {
+			t.Errorf("after %q the log has %q", early, got)
 		}
 	}
 }

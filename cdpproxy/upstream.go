@@ -205,22 +205,26 @@ func acceptKey(key string) string {
 
 // dialed is a client's WebSocket to a browser that was dialed. It is the
 // [browser.Conn] of such a client; what the browser sends is relayed as bytes.
-type dialed struct{ conn *net.TCPConn }
+type dialed struct {
+	conn     *net.TCPConn
+	greeting []byte // that came with its response
+}
 
 // Send implements [browser.Conn].
-func (d *dialed) Send(m browser.Message) { d.write(opText, m.Text) }
+func (d *dialed) Send(m browser.Message) bool { return d.write(opText, m.Text) == nil }
 
 // write sends a frame. Its mask is zero: a mask protects servers of the web from pages,
 // and there is none here. An error is that of the connection, whose reader gets it too.
-func (d *dialed) write(op byte, payload []byte) {
+func (d *dialed) write(op byte, payload []byte) (err error) {
 	var mask [4]byte
 	if len(payload) <= smallMessage {
 		frame := append(newFrame(op, 0x80, len(payload), len(payload)), mask[:]...)
-		d.conn.Write(append(frame, payload...))
-		return
+		_, err = d.conn.Write(append(frame, payload...))
+		return err
 	}
 	frame := net.Buffers{append(newFrame(op, 0x80, len(payload), 0), mask[:]...), payload}
-	frame.WriteTo(d.conn)
+	_, err = frame.WriteTo(d.conn)
+	return err
 }
 
 // Close implements [browser.Conn].

@@ -24,7 +24,7 @@ func openValue(ctx context.Context, rel *relay) (browser.Conn, error) {
 		}
 		page = id
 	}
-	conn, err := rel.browser.Value.Open(ctx, page, rel)
+	conn, err := rel.who.browser.Value.Open(ctx, page, rel)
 	if errors.Is(err, browser.ErrNoTarget) {
 		err = &answered{http.StatusInternalServerError, noTarget + page}
 	}

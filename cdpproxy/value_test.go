@@ -62,8 +62,11 @@ type valueConn struct {
 	to    browser.Client
 }
 
-func (c *valueConn) Send(m browser.Message) { c.to.Send(m.Text) }
-func (c *valueConn) Close()                 { c.value.left <- c.page }
+func (c *valueConn) Send(m browser.Message) bool {
+	c.to.Send(m.Text)
+	return m.Method != "Test.unsent"
+}
+func (c *valueConn) Close() { c.value.left <- c.page }
 
 // valueSource is a source of v, whose first browser is v's.
 func valueSource(v *value) *source {
@@ -174,6 +177,27 @@ func TestValueMessages(t *testing.T) {
 		t.Errorf("close: %v", err)
 	}
 	<-v.left
+}
+
+// sentRule reports the commands that were sent to the browser.
+type sentRule struct {
+	passAll
+	sent chan string
+}
+
+func (r sentRule) Sent(_ *cdpproxy.Client, m *browser.Message) { r.sent <- m.Method }
+
+// TestUnsentCommand: a command that the browser's connection dropped is not reported as sent.
+func TestUnsentCommand(t *testing.T) {
+	rule := sentRule{sent: make(chan string, 2)}
+	_, addr := serve(t, valueSource(newValue()), &cdpproxy.Options{Rule: rule})
+	c := dial(t, addr, "/devtools/browser/x")
+	for _, method := range []string{"Test.unsent", "Test.sent"} {
+		send(t, c, `{"id":1,"method":"`+method+`"}`)
+	}
+	if got := <-rule.sent; got != "Test.sent" {
+		t.Errorf("%s is reported as sent", got)
+	}
 }
 
 // TestValueSlowReader: what a client does not read is kept up to the bound. Then it is

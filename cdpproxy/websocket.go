@@ -82,20 +82,21 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 		p.refuse(w, r, &refusal{http.StatusInternalServerError, "this connection cannot become a WebSocket"})
 		return
 	}
+	client := conn.(*net.TCPConn)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	watched := make(chan *refusal, 1)
 	go watchSilent(in.Reader, cancel, watched)
 	var rel *relay
 	no = p.withBrowser(r.WithContext(ctx), false, func(ctx context.Context, b *Browser) error {
-		rel = newRelay(p, b, p.client(r, b, path, nil))
-		rel.noClose = !readsCloseFrames(r.Header.Get("Sec-WebSocket-Key"))
+		who := p.client(r, b, path)
 		// Before the dial: a user who is asked may take longer than the timeout of an
 		// exchange.
-		if err := p.join(ctx, rel.who); err != nil {
+		err := p.join(ctx, who)
+		if err != nil {
 			return err
 		}
-		err := rel.connect(ctx, r)
+		rel, err = newRelay(ctx, p, client, who, r)
 		// "No such page" is a valid response; "no such browser" means another
 		// browser on this one's old port.
 		if other := new(answered); errors.As(err, &other) && !forBrowser(path) {
@@ -124,56 +125,44 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 		return
 	}
 	served()
-	client := conn.(*net.TCPConn)
 	client.SetDeadline(time.Time{})
 	client.SetKeepAliveConfig(keepAlive)
 	who := rel.who
 	p.opts.Logger.Debug("cdp client joined", "client", who.Number, "agent", who.UserAgent, "browser", who.Browser,
 		"path", who.Path)
-	rel.start(client)
+	rel.start()
 }
 
 // watchSilent cancels if the client leaves, or sends anything before its response, as
-// Chromium does. It ends with a read deadline.
+// Chromium does, and reports that. It ends with a read deadline.
 func watchSilent(client *bufio.Reader, cancel context.CancelFunc, watched chan<- *refusal) {
-	var early *refusal
-	if _, err := client.ReadByte(); !errors.Is(err, os.ErrDeadlineExceeded) {
-		early = &refusal{http.StatusBadRequest, "a client may send frames once it has the response to its upgrade " +
+	var no *refusal
+	switch _, err := client.ReadByte(); {
+	case err == nil:
+		no = &refusal{http.StatusBadRequest, "a client may send frames once it has the response to its upgrade " +
 			"(RFC 6455 section 4.1)"}
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+		no = &refusal{http.StatusBadRequest, "the client left before it had a response"}
+	}
+	if no != nil {
 		cancel()
 	}
-	watched <- early
+	watched <- no
 }
 
-// connect connects the relay to its browser and registers it. Nothing has been written to
-// the client yet.
-func (r *relay) connect(ctx context.Context, request *http.Request) (err error) {
-	if r.browser.Value == nil {
-		err = r.dial(ctx, request)
-	} else {
-		r.conn, err = openValue(ctx, r)
+// dial opens a client's WebSocket to a browser that listens.
+func (p *Proxy) dial(ctx context.Context, who *Client, request *http.Request) (*dialed, error) {
+	if err := p.acquire(ctx); err != nil {
+		return nil, err
 	}
-	if err == nil && !r.proxy.add(r) {
-		r.conn.Close()
-		r.down.drop()
-		err = errChanged
-	}
-	return err
-}
-
-// dial opens the relay's WebSocket to a browser that listens.
-func (r *relay) dial(ctx context.Context, request *http.Request) error {
-	if err := r.proxy.acquire(ctx); err != nil {
-		return err
-	}
-	defer r.proxy.release()
-	u, err := dialBrowser(ctx, r.browser)
+	defer p.release()
+	u, err := dialBrowser(ctx, who.browser)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	path := u.path // which has the GUID
-	if !forBrowser(r.who.Path) {
-		path = u.base + r.who.Path
+	if !forBrowser(who.Path) {
+		path = u.base + who.Path
 	}
 	agent := request.UserAgent()
 	if request.Header.Get("Origin") == DevToolsOrigin {
@@ -185,11 +174,9 @@ func (r *relay) dial(ctx context.Context, request *http.Request) error {
 	}
 	if err != nil {
 		u.close()
-		return err
+		return nil, err
 	}
-	r.dialed, r.greeting = &dialed{u.conn}, u.leftover()
-	r.conn = r.dialed
-	return nil
+	return &dialed{u.conn, u.leftover()}, nil
 }
 
 func switching(key string) []byte {

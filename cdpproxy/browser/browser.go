@@ -42,7 +42,9 @@ type Client interface {
 type Conn interface {
 	// Send handles the client's next command, as [ParseCommand] and Normalize accept it. The
 	// calls are in order. While it blocks the client is not read. Conn keeps the command.
-	Send(command Message)
+	// It reports whether the command goes to the browser; if not, the client has its
+	// response, or the connection has ended.
+	Send(command Message) bool
 	// Close ends what the client has set up, and returns when nothing is left of it. It ends
 	// a Send that blocks. Send has no effect after it.
 	Close()

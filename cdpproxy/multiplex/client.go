@@ -31,11 +31,11 @@ const maxCommand = 100<<20 - 64<<10
 
 // Send implements [browser.Conn]. The command is the client's session's, or of one within
 // it.
-func (c *client) Send(m browser.Message) {
+func (c *client) Send(m browser.Message) bool {
 	if len(m.Text) > maxCommand {
 		c.to.End(uint16(websocket.StatusMessageTooBig), fmt.Sprintf("a message of more than %d bytes; Chromium "+
 			"takes none", maxCommand))
-		return
+		return false
 	}
 	s := c.server
 	s.mu.Lock()
@@ -47,14 +47,12 @@ func (c *client) Send(m browser.Message) {
 		s.mu.Unlock()
 		m.Session = ""
 		c.to.Send(m.Response(nil, browser.ErrNoSession))
-		return
+		return false
 	}
 	id, open := s.register(call{client: c, session: at, id: m.ID})
 	s.mu.Unlock()
-	if open {
-		m.ID, m.Session = id, at.id
-		s.write(m, c.gone)
-	}
+	m.ID, m.Session = id, at.id
+	return open && s.write(m, c.gone)
 }
 
 // Close implements [browser.Conn]: it detaches the client's session.

@@ -166,13 +166,15 @@ func (s *Server) register(c call) (id jsontext.Value, ok bool) {
 }
 
 // write sends one command, unless the caller gives up before the browser has read those
-// before it.
-func (s *Server) write(m browser.Message, gaveUp <-chan struct{}) {
+// before it. It reports whether it did.
+func (s *Server) write(m browser.Message, gaveUp <-chan struct{}) bool {
 	select {
 	case s.outgoing <- m.Encode():
+		return true
 	case <-gaveUp:
 	case <-s.over:
 	}
+	return false
 }
 
 // writeAll is the only writer of the transport: it alone waits for a browser that does not

@@ -30,8 +30,11 @@ func (echo) Act(context.Context, string, string) error { return browser.ErrNoTar
 func (echo) Open(_ context.Context, _ string, to browser.Client) (browser.Conn, error) {
 	return echo{to}, nil
 }
-func (e echo) Send(m browser.Message) { e.client.Send(m.Text) }
-func (echo) Close()                   {}
+func (e echo) Send(m browser.Message) bool {
+	e.client.Send(m.Text)
+	return true
+}
+func (echo) Close() {}
 
 // TestGuard: requests without the secret, or from a web page, are refused. Close ends the
 // connections.

@@ -78,16 +78,22 @@ var browserDomains = map[string]bool{
 }
 
 // Send implements [browser.Conn]. It does not wait.
-func (c *client) Send(m command) {
-	b := c.browser
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (c *client) Send(m command) bool {
+	c.browser.mu.Lock()
+	defer c.browser.mu.Unlock()
 	s := c.sessions[m.Session]
 	if s == nil {
 		m.Session = ""
 		c.reply(m, nil, browser.ErrNoSession)
-		return
+		return false
 	}
+	s.handle(m)
+	return true
+}
+
+// handle handles a command to the session's target. mu is held.
+func (s *session) handle(m command) {
+	c, b := s.client, s.client.browser
 	link, version := s.link, b.version // the link is nil where the page has just gone
 	domain, name, ok := strings.Cut(m.Method, ".")
 	switch {
