@@ -138,20 +138,13 @@ func TestListedWindow(t *testing.T) {
 	if out := output(t, dir, "probe"); !strings.Contains(out, "\nlive") {
 		t.Errorf("probe: %s", out)
 	}
-	var probed []struct {
-		Address, Verdict, Reason, Server string
-		Deleted                          bool
-		Workspace                        *string
-		Folders                          []string
-		PID                              int
-		Browser                          *struct{ URL, Product, Via string }
-	}
+	var probed probeJSON
 	out := output(t, dir, "probe", "--json")
-	if err := json.Unmarshal([]byte(out), &probed); err != nil || len(probed) != 1 {
+	if err := json.Unmarshal([]byte(out), &probed); err != nil || len(probed.Sockets) != 1 {
 		t.Fatalf("probe --json: %v\n%s", err, out)
 	}
-	if p := probed[0]; p.Verdict != "live" || p.Reason == "" || p.Deleted || p.Workspace == nil || *p.Workspace != shop ||
-		len(p.Folders) != 1 || p.PID != got.PID || p.Server == "" || p.Browser == nil || p.Browser.Via != "launched" || p.Browser.URL == "" {
+	if p := probed.Sockets[0]; p.Verdict != "live" || p.Reason == "" || p.Deleted || *p.Workspace != shop ||
+		len(p.Folders) != 1 || p.PID != got.PID || p.Server == "" || *p.Browser != *got.Browser {
 		t.Errorf("probe --json: %s", out)
 	}
 	if out := output(t, dir, "endpoint", "--workspace", shop); out != w.first {

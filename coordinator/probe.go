@@ -18,17 +18,11 @@ type probeJSON struct {
 
 // verdictJSON is one socket's.
 type verdictJSON struct {
-	Address string `json:"address"`
-	Verdict string `json:"verdict"`
-	Reason  string `json:"reason"`
-	Deleted bool   `json:"deleted"`
-	*liveJSON
-}
-
-// liveJSON are the members of a live window.
-type liveJSON struct {
-	status.Identity
-	Browser *status.Browser `json:"browser"`
+	Address       string `json:"address"`
+	Verdict       string `json:"verdict"`
+	Reason        string `json:"reason"`
+	Deleted       bool   `json:"deleted"`
+	*status.Hello        // of a live window
 }
 
 func (p *program) probeCommand() *cobra.Command {
@@ -104,8 +98,8 @@ func describeVerdicts(verdicts []vscodeipc.Verdict) []verdictJSON {
 	out := make([]verdictJSON, 0, len(verdicts))
 	for _, v := range verdicts {
 		j := verdictJSON{Address: string(v.Address), Verdict: v.Verdict, Reason: v.Reason, Deleted: v.Deleted}
-		if h := v.Hello; h != nil {
-			j.liveJSON = &liveJSON{status.Identify(*h), status.BrowserOf(*h)}
+		if v.Hello != nil {
+			j.Hello = new(status.HelloOf(*v.Hello))
 		}
 		out = append(out, j)
 	}

@@ -32,30 +32,33 @@ type Report struct {
 	Unreachable []Unreachable `json:"unreachable"`
 }
 
-// Identity is which window it is, by its hello.
-type Identity struct {
+// Hello is which window it is, and its browser, by its hello.
+type Hello struct {
 	Workspace *string  `json:"workspace"`
 	Folders   []string `json:"folders"`
 	Kind      string   `json:"kind"`
 	Server    string   `json:"server"`
 	PID       int      `json:"pid"`
 	Session   string   `json:"session"`
+	Browser   *Browser `json:"browser"` // nil: none
 }
 
-// Identify returns which window a hello is from.
-func Identify(h vscodeipc.Hello) Identity {
-	i := Identity{Folders: h.Folders, Kind: h.Server.Kind, Server: h.Server.String(), PID: h.PID, Session: h.Session}
+// HelloOf returns what a window's hello contains of that.
+func HelloOf(h vscodeipc.Hello) Hello {
+	out := Hello{Folders: h.Folders, Kind: h.Server.Kind, Server: h.Server.String(), PID: h.PID, Session: h.Session}
 	if h.Workspace != "" {
-		i.Workspace = &h.Workspace
+		out.Workspace = &h.Workspace
 	}
-	return i
+	if b := h.State.Browser; b != nil {
+		out.Browser = &Browser{Product: b.Product, Via: b.Via, URL: b.URL}
+	}
+	return out
 }
 
 // Window is an open window.
 type Window struct {
 	Address string `json:"address"`
-	Identity
-	Browser  *Browser `json:"browser"`
+	Hello
 	Pages    int      `json:"pages"` // how many its browser has
 	Access   string   `json:"access"`
 	Endpoint Endpoint `json:"endpoint"`
@@ -65,15 +68,6 @@ type Window struct {
 
 	label   string
 	stopped []string // names of clients
-}
-
-// BrowserOf returns the browser of a window; nil: it has none.
-func BrowserOf(h vscodeipc.Hello) *Browser {
-	b := h.State.Browser
-	if b == nil {
-		return nil
-	}
-	return &Browser{Product: b.Product, Via: b.Via, URL: b.URL}
 }
 
 // Endpoint is the stable address of a window.
@@ -158,7 +152,7 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 
 func readWindow(ctx context.Context, windows *registry.Registry, w registry.Window, owns bool) Window {
 	out := Window{
-		Address: string(w.Address), Identity: Identify(w.Hello), Browser: BrowserOf(w.Hello), Pages: len(w.State.Pages),
+		Address: string(w.Address), Hello: HelloOf(w.Hello), Pages: len(w.State.Pages),
 		Access: string(w.State.Access.Mode), Clients: []Client{}, label: w.Label(), stopped: w.State.Access.Stopped,
 	}
 	var clients []registry.Client

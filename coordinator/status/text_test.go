@@ -13,8 +13,8 @@ func TestText(t *testing.T) {
 	before := func(d time.Duration) time.Time { return now.Add(-d) }
 	r := Report{
 		Windows: []Window{{
-			Identity: Identity{Kind: "vscode", PID: 7}, Browser: &Browser{Product: "Chrome/156.0",
-				Via: "injected"}, Access: "ask", label: "/home/ada/shop",
+			Hello: Hello{Kind: "vscode", PID: 7, Browser: &Browser{Product: "Chrome/156.0", Via: "injected"}},
+			Access: "ask", label: "/home/ada/shop",
 			Endpoint: Endpoint{URL: "http://127.0.0.1:21000", Served: true, PID: 8, Program: "coordinator mcp"},
 			Clients: []Client{
 				{Name: "Claude Code", Version: "2.1", Kind: "mcp", Since: before(3 * time.Hour),
@@ -25,7 +25,7 @@ func TestText(t *testing.T) {
 					Last: &Action{Time: before(time.Minute), Text: strings.Repeat("x", 100), URL: ""}},
 			},
 		}, {
-			Identity: Identity{Kind: "vscode", PID: 9}, Pages: 1, Access: "view", label: "/home/ada/old",
+			Hello: Hello{Kind: "vscode", PID: 9}, Pages: 1, Access: "view", label: "/home/ada/old",
 			Endpoint: Endpoint{URL: "http://127.0.0.1:21001"}, Clients: []Client{},
 			ClientsUnknown: "this window does not report its agents",
 		}},
