@@ -34,6 +34,7 @@ func (f *browserFlags) whichBrowser(cmd *cobra.Command) {
 		"(default: the first that is installed)")
 	cmd.Flags().StringVar(&f.executable, "executable", "",
 		"launch the browser `FILE` (default: $"+chrome.EnvBrowser+")")
+	setByVariable(cmd, "executable", chrome.EnvBrowser)
 	cmd.MarkFlagsMutuallyExclusive("browser", "executable")
 	complete(cmd, "browser", chrome.Names...)
 }
@@ -183,6 +184,9 @@ func (f *browserFlags) elsewhere(cmd *cobra.Command, locals []string) {
 	cmd.Flags().StringVar(&f.chosen.Headers, "headers", "",
 		"send the headers in `FILE`, one \"Name: value\" a line, to the grid or the URL of --attach (default: those "+
 			"in $"+provider.EnvHeaders+")")
+	setByVariable(cmd, "grid", provider.EnvGrid)
+	setByVariable(cmd, "attach", provider.EnvAttach)
+	setByVariable(cmd, "headers", provider.EnvHeaders)
 	complete(cmd, "grid", "http://localhost:4444")
 	complete(cmd, "attach", "http://127.0.0.1:9222")
 	cmd.MarkFlagsMutuallyExclusive("attach", "grid")

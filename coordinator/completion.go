@@ -89,6 +89,7 @@ const envCaps = "BROWSER_COORDINATOR_CAPS"
 func capsFlag(cmd *cobra.Command, value *[]string) {
 	cmd.Flags().StringSliceVar(value, "caps", splitCaps(os.Getenv(envCaps)),
 		"add `SETS` of tools, separated by commas: "+strings.Join(tools.CapNames(), ", ")+" (default: $"+envCaps+")")
+	setByVariable(cmd, "caps", envCaps)
 	cmd.Flags().Lookup("caps").DefValue = "[]" // help does not depend on the variable
 	completeList(cmd, "caps", func() (offers []cobra.Completion) {
 		for _, c := range tools.Caps {

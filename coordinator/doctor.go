@@ -46,7 +46,7 @@ The exit code is 1 if there is a problem.`,
 				folder = given // by the variable, which the report shows
 			}
 			report := doctor.Examine(cmd.Context(), doctor.Options{
-				Version: version(), Client: peer(), Folder: folder, Fix: fix,
+				Version: version(), Client: peer(), Folder: folder, Fix: fix, Config: checkConfig,
 			})
 			switch {
 			case bundle == "-":

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ type endpointFlags struct {
 func (f *endpointFlags) add(cmd *cobra.Command) {
 	f.hold = hold(cdpproxy.DefaultHold)
 	cmd.Flags().BoolVar(&f.requireToken, "require-token", false, requireTokenHelp)
+	switchesOn(cmd, "require-token", &f.requireToken)
 	cmd.Flags().BoolVar(&f.allowClose, "allow-close", false,
 		"allow CDP clients that may change something to close the browser (Browser.close) for everyone")
 	cmd.Flags().Var(&f.hold, "hold", "let a CDP client wait up to `DURATION` for a browser; 0 does not wait")
@@ -56,7 +58,7 @@ func (f *endpointFlags) options(p *program, onDemand *launch.OnDemand) serving.O
 func useless(cmd *cobra.Command) string {
 	var given []string
 	for _, name := range []string{"launch", "hold", "allow-origin", "allow-close"} {
-		if cmd.Flags().Changed(name) {
+		if isTyped(cmd.Flag(name)) {
 			given = append(given, "--"+name)
 		}
 	}
@@ -102,7 +104,7 @@ func (f *launchFlags) onDemand(p *program, cmd *cobra.Command) (*launch.OnDemand
 	switch {
 	case err != nil || own.Kind() != launch.Launched:
 		return own, err
-	case !f.launch && f.browser.chosen.Local:
+	case !f.launch && slices.ContainsFunc(f.browser.locals, func(name string) bool { return isTyped(cmd.Flag(name)) }):
 		return nil, wrongUse("the flags of a browser need --launch: add it, or omit them")
 	case !f.launch:
 		return nil, nil

@@ -31,6 +31,7 @@ import (
 type mcpFlags struct {
 	workspace, outputDir, secrets string
 	caps, allowed, blocked        []string
+	limits                        *policy.Origins // those of projects
 	noLaunch, launchForClients    bool
 	serve                         endpointFlags
 	browser                       browserFlags
@@ -48,12 +49,22 @@ func (f *mcpFlags) add(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.blocked, "blocked-origins", nil, "deny agents `ORIGINS`, also those that are allowed")
 	complete(cmd, "allowed-origins", "http://localhost:*")
 	complete(cmd, "blocked-origins")
+	restricts(cmd, "allowed-origins", func(origins []string) error { return f.limit(origins, nil) })
+	restricts(cmd, "blocked-origins", func(origins []string) error { return f.limit(nil, origins) })
 	flags.StringVar(&f.secrets, "secrets", "", "show agents the values of the dotenv `FILE` only by their names")
 	f.browser.add(cmd, false)
 	flags.BoolVar(&f.launchForClients, "launch", false, launchHelp)
 	flags.BoolVar(&f.noLaunch, "no-launch", false, "never launch a private browser")
+	switchesOn(cmd, "no-launch", &f.noLaunch)
 	cmd.MarkFlagsMutuallyExclusive("grid", "no-launch")
 	cmd.MarkFlagsMutuallyExclusive("launch", "no-launch")
+}
+
+// limit adds the limits of a project to those of the flags.
+func (f *mcpFlags) limit(allowed, blocked []string) error {
+	more, err := policy.ParseOrigins(allowed, blocked)
+	f.limits = f.limits.And(more)
+	return err
 }
 
 // options checks the flags, and makes the options of the server's agents. The registry and the
@@ -71,6 +82,7 @@ func (f *mcpFlags) options(cmd *cobra.Command, log *slog.Logger) (o tools.Option
 	if o.Origins, err = policy.ParseOrigins(f.allowed, f.blocked); err != nil {
 		return o, wrongUse("%w", err)
 	}
+	o.Origins = o.Origins.And(f.limits)
 	if o.Secrets, err = loadSecrets(f.secrets); err != nil {
 		return o, err
 	}

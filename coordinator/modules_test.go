@@ -24,7 +24,7 @@ var linked = []string{
 	"github.com/inconshreveable/mousetrap",   // needed by cobra
 	"github.com/klauspost/cpuid/v2",          // needed by xxh3
 	"github.com/modelcontextprotocol/go-sdk", // MCP
-	"github.com/pelletier/go-toml/v2",        // the configuration of Codex
+	"github.com/pelletier/go-toml/v2",        // config.toml, and the configuration of Codex
 	"github.com/rogpeppe/go-internal",        // the diff of a host's file
 	"github.com/segmentio/asm",               // needed by the MCP SDK
 	"github.com/segmentio/encoding",          // needed by the MCP SDK

@@ -97,7 +97,7 @@ func execute(ctx context.Context, args []string, streams stdio) int {
 	}
 	err = withVariable(err)
 	if err != nil {
-		p.notice("coordinator: %s\n", plain(err.Error()))
+		p.notice("coordinator: %s\n", withFiles(cmd, plain(err.Error())))
 		if code == exitUsage {
 			p.notice("%s\n", hint(cmd))
 		}
@@ -159,6 +159,9 @@ input is not a terminal. The other commands are for people and scripts.`,
 			p.logger = slog.New(terminal.NewSentences(p.err))
 			if p.verbose {
 				p.logger = slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			}
+			if err := applyConfig(cmd); err != nil {
+				return err
 			}
 			return refuseEmpty(cmd)
 		},

@@ -28,7 +28,7 @@ func wrongUse(format string, args ...any) error {
 func refuseEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		value := f.Value.String()
-		if list, isList := f.Value.(pflag.SliceValue); isList {
+		if list := listOf(f); list != nil {
 			value = strings.Join(list.GetSlice(), "")
 		} else if f.Value.Type() != "string" {
 			return // it has refused an empty value itself

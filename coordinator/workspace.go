@@ -18,6 +18,7 @@ func workspaceFlag(cmd *cobra.Command, value *string) {
 	cmd.Flags().StringVar(value, "workspace", os.Getenv(registry.EnvWorkspace),
 		"select the window of `DIR`, or of a .code-workspace file (default: $"+registry.EnvWorkspace+", else the "+
 			"working directory)")
+	setByVariable(cmd, "workspace", registry.EnvWorkspace)
 }
 
 // openRegistry starts to find windows. Long-running programs delete stale sockets first.

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,7 +13,10 @@ import (
 
 // Origins limit which addresses agents may open, read and fetch from. They apply to the
 // agent, not to the page: a page may load other origins itself.
-type Origins struct{ allowed, blocked []originPattern }
+type Origins struct {
+	allowed [][]originPattern // lists that each have to contain the address
+	blocked []originPattern
+}
 
 // originPattern is an origin in which the scheme, the port and the first labels of the
 // host may be open.
@@ -29,11 +33,12 @@ type originPattern struct {
 // error: it would limit nothing, or not what its author meant.
 func ParseOrigins(allowed, blocked []string) (*Origins, error) {
 	var o Origins
+	var only []originPattern
 	for _, list := range []struct {
 		flag string
 		from []string
 		to   *[]originPattern
-	}{{"--allowed-origins", allowed, &o.allowed}, {"--blocked-origins", blocked, &o.blocked}} {
+	}{{"--allowed-origins", allowed, &only}, {"--blocked-origins", blocked, &o.blocked}} {
 		texts := strings.FieldsFunc(strings.Join(list.from, ","),
 			func(r rune) bool { return strings.ContainsRune(",; \t\r\n", r) })
 		if len(list.from) > 0 && len(texts) == 0 {
@@ -47,10 +52,24 @@ func ParseOrigins(allowed, blocked []string) (*Origins, error) {
 			*list.to = append(*list.to, pattern)
 		}
 	}
+	if len(only) > 0 {
+		o.allowed = [][]originPattern{only}
+	}
 	if len(o.allowed)+len(o.blocked) == 0 {
 		return nil, nil
 	}
 	return &o, nil
+}
+
+// And returns the limits of both: an address must be within each.
+func (o *Origins) And(other *Origins) *Origins {
+	switch {
+	case o == nil:
+		return other
+	case other == nil:
+		return o
+	}
+	return &Origins{slices.Concat(o.allowed, other.allowed), slices.Concat(o.blocked, other.blocked)}
 }
 
 func parseOrigin(text string) (originPattern, error) {
@@ -128,13 +147,10 @@ func (o *Origins) Decide(address string) Decision {
 			return denyAddress(address, "--blocked-origins lists "+p.text)
 		}
 	}
-	for _, p := range o.allowed {
-		if p.matches(scheme, host, port) {
-			return Decision{Outcome: Allow}
+	for _, list := range o.allowed {
+		if !slices.ContainsFunc(list, func(p originPattern) bool { return p.matches(scheme, host, port) }) {
+			return denyAddress(address, "--allowed-origins does not list it")
 		}
-	}
-	if len(o.allowed) > 0 {
-		return denyAddress(address, "--allowed-origins does not list it")
 	}
 	return Decision{Outcome: Allow}
 }
@@ -179,7 +195,7 @@ func (o *Origins) DecideCookie(domain string, secure bool) Decision {
 	}
 	host, below := strings.CutPrefix(domain, ".")
 	hosts, ports := []string{host}, []string{""}
-	for _, p := range o.allowed {
+	for _, p := range slices.Concat(o.allowed...) {
 		if name := strings.Replace(p.host, "*", "any", 1); below && strings.HasSuffix(name, "."+host) {
 			hosts = append(hosts, name)
 		}

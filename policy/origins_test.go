@@ -76,3 +76,28 @@ func TestOrigins(t *testing.T) {
 		}
 	}
 }
+
+// An address is within the limits of both, and no limit is none.
+func TestOriginsAnd(t *testing.T) {
+	parse := func(allowed, blocked string) *Origins {
+		o, err := ParseOrigins(strings.Fields(allowed), strings.Fields(blocked))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	both := parse("a.example *.b.example", "").And(nil).And(parse("a.example x.b.example", "x.b.example"))
+	if both = (*Origins)(nil).And(both); both == nil {
+		t.Fatal("a limit is lost")
+	}
+	for address, want := range map[string]Outcome{
+		"http://a.example/": Allow, "http://x.b.example/": Deny, "http://y.b.example/": Deny, "http://c.example/": Deny,
+	} {
+		if got := both.Decide(address).Outcome; got != want {
+			t.Errorf("%s: %v, want %v", address, got, want)
+		}
+	}
+	if both.DecideCookie("y.b.example", true).Outcome != Deny || both.DecideCookie("a.example", true).Outcome != Allow {
+		t.Error("a cookie's domain is decided otherwise")
+	}
+}

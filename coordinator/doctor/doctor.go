@@ -78,6 +78,8 @@ type Options struct {
 	Client  vscodeipc.Peer // the name that windows get
 	Folder  string         // the workspace whose host files are read: a folder or a .code-workspace file
 	Fix     bool           // repair what is safe to repair
+	// Config examines the files config.toml that count in a folder: by path, what is wrong in it.
+	Config func(folder string) map[string]error
 }
 
 const system = runtime.GOOS + "/" + runtime.GOARCH

@@ -2,16 +2,20 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"browser-coordinator/coordinator/setup"
 	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/internal/trusted"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -20,6 +24,7 @@ const programGroup = "Program"
 var programChecks = []check{
 	{"path", programGroup, "the program that hosts start by its name", checkPath},
 	{"version", programGroup, "the versions of the program and the extension", checkVersions},
+	{"config", programGroup, "the files with flags of the program", checkConfig},
 }
 
 // checkPath compares the coordinator on PATH with this one: hosts whose entry has only
@@ -55,6 +60,24 @@ func checkPath(ctx context.Context, x *examination) []Finding {
 	}
 	return []Finding{ok("A host that starts the coordinator by its name starts %s, version %s. This program is %s.",
 		onPath, version, own)}
+}
+
+// checkConfig examines the user's config.toml, and those of the folder's project.
+func checkConfig(_ context.Context, x *examination) (found []Finding) {
+	files := x.Config(folderOf(x.Folder))
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		err := files[path]
+		if err == nil {
+			found = append(found, ok("The flags in %s are valid.", path))
+			continue
+		}
+		fix := "correct the file, or remove it"
+		if refused, is := errors.AsType[*trusted.Error](err); is {
+			fix = refused.Fix
+		}
+		found = append(found, finding(Problem, fix, "Agents and CDP clients get no coordinator here: %v.", err))
+	}
+	return found
 }
 
 func addToPath(dir string) string {

@@ -153,7 +153,7 @@ func keepsModes(dir *os.Root) bool {
 	return err != nil || info.Mode().Perm() == 0o600
 }
 
-// ignore makes git ignore the folder's content.
+// ignore makes git ignore the folder's content, but not the project's config.toml.
 func ignore(dir *os.Root) error {
 	file, err := dir.OpenFile(".gitignore", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -162,7 +162,7 @@ func ignore(dir *os.Root) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString("*\n")
+	_, err = file.WriteString("*\n!config.toml\n")
 	return errors.Join(err, file.Close())
 }
 

@@ -99,7 +99,7 @@ func TestModes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ignored, err := os.ReadFile(filepath.Join(base, DefaultName, ".gitignore")); err != nil ||
-		string(ignored) != "*\n" {
+		string(ignored) != "*\n!config.toml\n" {
 		t.Errorf(".gitignore: %q %v", ignored, err)
 	}
 	if runtime.GOOS == "windows" {

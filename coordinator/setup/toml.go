@@ -1,41 +1,20 @@
 package setup
 
 import (
-	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"browser-coordinator/internal/stricttoml"
 )
 
 // tomlFormat is TOML. A table is added at the end. The parser finds the lines of each
 // expression, and only whole lines are removed, so that all else stays as it is.
 type tomlFormat struct{}
 
-// mostTOML bounds the tables and keys of a text. The parser compares each with all others,
-// so 15,000 of them, which fit into a project's file, would take many seconds. A bracket or
-// an equals sign begins each.
-const mostTOML = 10_000
-
-func (tomlFormat) parse(text string) (map[string]any, error) {
-	if strings.Count(text, "[")+strings.Count(text, "=") > mostTOML {
-		return nil, fmt.Errorf("it has more than %d tables and keys", mostTOML)
-	}
-	tree := map[string]any{}
-	err := toml.Unmarshal([]byte(text), &tree)
-	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
-		line, column := wrong.Position()
-		return nil, fmt.Errorf("it is not valid TOML: line %d, column %d: %s", line, column,
-			strings.TrimPrefix(wrong.Error(), "toml: "))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("it is not valid TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
-	}
-	return tree, nil
-}
+func (tomlFormat) parse(text string) (map[string]any, error) { return stricttoml.Parse(text) }
 
 // expression is a header of a table, or a key with its value.
 type expression struct {

@@ -13,7 +13,7 @@ func TestText(t *testing.T) {
 	before := func(d time.Duration) time.Time { return now.Add(-d) }
 	r := Report{
 		Windows: []Window{{
-			Hello: Hello{Kind: "vscode", PID: 7, Browser: &Browser{Product: "Chrome/156.0", Via: "injected"}},
+			Hello:  Hello{Kind: "vscode", PID: 7, Browser: &Browser{Product: "Chrome/156.0", Via: "injected"}},
 			Access: "ask", label: "/home/ada/shop",
 			Endpoint: Endpoint{URL: "http://127.0.0.1:21000", Served: true, PID: 8, Program: "coordinator mcp"},
 			Clients: []Client{

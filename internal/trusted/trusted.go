@@ -57,6 +57,8 @@ var (
 	// SharedFolder is one in which others may add files, but change none of the user's.
 	SharedFolder = Kind{kind: fs.ModeDir, name: "folder", others: 0o022, chmod: "chmod go-w", byRoot: true,
 		sticky: true}
+	// OwnFile is one that others may not change.
+	OwnFile = Kind{name: "regular file", others: 0o022, chmod: "chmod go-w", byRoot: true}
 	// PrivateFile is one that others may not even read.
 	PrivateFile = Kind{name: "regular file", others: 0o077, chmod: "chmod 600", byRoot: true}
 	// Socket is one of any mode: the system reports who listens there.
@@ -108,8 +110,24 @@ func MakeFolder(path string) error {
 const mostFile = 1 << 20
 
 // ReadFile reads a private file. Its folder must have been checked.
-func ReadFile(path string) ([]byte, error) {
-	f, err := open(path, os.O_RDONLY, PrivateFile)
+func ReadFile(path string) ([]byte, error) { return read(path, PrivateFile) }
+
+// ReadOwn reads a file that no other user can change. It may be a link to one.
+func ReadOwn(path string) ([]byte, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range []string{path, real} {
+		if err := Parents(at); err != nil {
+			return nil, err
+		}
+	}
+	return read(real, OwnFile)
+}
+
+func read(path string, want Kind) ([]byte, error) {
+	f, err := open(path, os.O_RDONLY, want)
 	if err != nil {
 		return nil, err
 	}
