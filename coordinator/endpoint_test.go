@@ -339,7 +339,7 @@ func TestStandsBy(t *testing.T) {
 		t.Errorf("a window that is alone prints %q", window.stderr)
 	}
 	other := openWindow(t, dir, workspace)
-	other.stderr.await(t, fmt.Sprintf("Another window has this folder already (terminal, process %d)", window.cmd.Process.Pid), "agents must name one of them.\n", "is ready")
+	other.stderr.await(t, fmt.Sprintf("Another window has this folder already (terminal, process %d)", window.cmd.Process.Pid), "a new one must name a window if both have a browser.\n", "is ready")
 	other.stop(t)
 	window.stop(t)
 

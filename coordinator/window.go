@@ -150,7 +150,8 @@ func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve en
 	if at := slices.IndexFunc(listing.Windows, same); at >= 0 {
 		other := listing.Windows[at]
 		p.notice("Another window has this folder already (%s, process %d). While both are open, the address leads to "+
-			"the browser of the window that opened first, and agents must name one of them.\n",
+			"the browser of the window that opened first. An agent stays in the window that it uses; a new one must "+
+			"name a window if both have a browser.\n",
 			other.Server.Kind, other.PID)
 	}
 	product := w.Product

@@ -312,7 +312,7 @@ func TestCannotServe(t *testing.T) {
 	for level < slog.LevelError { // a try before the change
 		level, _, reason = log.next(t)
 	}
-	if !strings.Contains(reason, "choose a port") {
+	if !strings.Contains(reason, "change what is kept for the endpoint") {
 		t.Errorf("the next reason is %s", reason)
 	}
 

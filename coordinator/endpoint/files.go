@@ -177,7 +177,7 @@ func (f *files) complete(taken int) (err error) {
 func (f *files) change(edit func(*record) error) error {
 	unlock, err := f.lockChoice()
 	if err != nil {
-		return fmt.Errorf("choose a port: %w", err)
+		return fmt.Errorf("change what is kept for the endpoint: %w", err)
 	}
 	defer unlock()
 	if f.record, err = readRecord(f.path("json")); err != nil {

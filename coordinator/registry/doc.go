@@ -10,6 +10,9 @@
 // new windows by watching the directories of their sockets, and polls nothing where the
 // system has events.
 //
+// Lock order: Registry.mu, which guards the entries, then Source.mu. Nothing blocks under
+// either.
+//
 // A window may close before a result is used. The registry never guesses: no window that
 // fits, or several, is a [SelectionError].
 package registry

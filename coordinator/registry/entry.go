@@ -27,8 +27,8 @@ func (r *Registry) follow(e *entry) {
 	defer r.running.Done()
 	defer e.watcher.Close()
 	for {
-		changed, there := r.note(e)
-		if !there {
+		changed, open := r.note(e)
+		if !open {
 			return
 		}
 		select {
@@ -42,27 +42,39 @@ func (r *Registry) follow(e *entry) {
 	}
 }
 
-// note stores the watcher's snapshot. It returns whether a window may be there, and a
+// note stores the watcher's snapshot. It returns whether the window may be open, and a
 // channel that is closed at the watcher's next change.
-func (r *Registry) note(e *entry) (changed <-chan struct{}, there bool) {
-	last, _ := e.watcher.Snapshot()
-	gone := last.Err != nil && !exists(e.address, last.Err)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.entries[e.address] != e {
-		return nil, false
+func (r *Registry) note(e *entry) (changed <-chan struct{}, open bool) {
+	for {
+		now, changed := e.watcher.Snapshot()
+		closed := now.Err != nil && !exists(e.address, now.Err)
+		r.prepare(e, now.State)
+		r.mu.Lock()
+		select {
+		case <-changed: // another call of note may have stored a later one
+			r.mu.Unlock()
+			continue
+		default:
+		}
+		open = r.store(e, now, closed)
+		r.mu.Unlock()
+		return changed, open
 	}
-	now, changed := e.watcher.Snapshot()
+}
+
+// store stores a snapshot, and returns whether the window may be open. r.mu is held.
+func (r *Registry) store(e *entry, now vscodeipc.Snapshot, closed bool) (open bool) {
 	switch {
+	case r.entries[e.address] != e:
+		return false
 	case now.Connected:
 		r.set(e, &Window{Address: e.address, Hello: now.Hello}, "")
-	case gone:
+	case closed:
 		r.forget(e)
-		return nil, false
 	case now.Err != nil:
 		r.set(e, nil, reasonOf(now.Err))
 	}
-	return changed, true // or the first attempt is under way
+	return !closed // the first attempt may be under way
 }
 
 // silent is the reason of a window that does not answer. Listing adds for how long.

@@ -21,44 +21,68 @@ func (w Window) Browser() *vscodeipc.Browser {
 	return &vscodeipc.Browser{URL: w.presented.browser.URL(), DebugSession: w.presented.session, Via: "pages"}
 }
 
+// prepare makes the virtual browser that present needs for a state. It opens a listener, so
+// r.mu is not held.
+func (r *Registry) prepare(e *entry, state vscodeipc.State) {
+	session, _ := newestPages(state)
+	isReady := func() bool {
+		return session == "" || r.entries[e.address] != e || e.presented != nil && e.presented.session == session
+	}
+	r.mu.Lock()
+	ready := isReady()
+	r.mu.Unlock()
+	if ready {
+		return
+	}
+	browser, err := virtual.New(r.log)
+	if err != nil {
+		r.log.Warn("the pages of a debug session cannot be presented as a browser", "error", err)
+		return
+	}
+	made := &presented{session, browser}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !isReady() {
+		made, e.presented = e.presented, made
+	}
+	r.dismiss(made)
+}
+
 // present keeps an entry's presented browser in step with its window. One browser serves
 // all pages of a debug session; the next session has another. r.mu is held.
 func (r *Registry) present(e *entry) {
-	w := e.window
 	var session string
 	var pages []virtual.Page
-	if w != nil && w.State.Browser == nil {
-		session, pages = newestPages(w.State)
-	}
-	if e.presented != nil && (session == "" || e.presented.session != session) {
-		r.running.Add(1)
-		go r.dismiss(e.presented)
-		e.presented = nil
-	}
-	if session == "" {
-		return
+	if e.window != nil {
+		session, pages = newestPages(e.window.State)
 	}
 	if e.presented == nil {
-		browser, err := virtual.New(r.log)
-		if err != nil {
-			r.log.Warn("the pages of a debug session cannot be presented as a browser", "error", err)
-			return
-		}
-		e.presented = &presented{session, browser}
+		return
+	}
+	if e.presented.session != session {
+		r.dismiss(e.presented)
+		e.presented = nil
+		return
 	}
 	e.presented.browser.SetPages(pages)
-	w.presented = e.presented
+	e.window.presented = e.presented
 }
 
-// dismiss ends a presented browser, and its clients' connections.
+// dismiss ends a presented browser, if there is one, and its clients' connections. r.mu is
+// held.
 func (r *Registry) dismiss(p *presented) {
-	defer r.running.Done()
-	p.browser.Close()
+	if p != nil {
+		r.running.Go(p.browser.Close)
+	}
 }
 
 // newestPages returns the pages of the newest debug session that has some: the one that
-// the user sees. The extension chooses a browser in the same way.
+// the user sees. The extension chooses a browser in the same way. A window with a browser
+// needs none of them.
 func newestPages(state vscodeipc.State) (session string, pages []virtual.Page) {
+	if state.Browser != nil {
+		return "", nil
+	}
 	parents := map[string]string{}
 	for _, d := range state.DebugSessions {
 		parents[d.ID] = d.Parent

@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
@@ -106,12 +105,11 @@ func (l *Lifecycle) Await(ctx context.Context, condition func() bool) error {
 
 // AwaitFor is Await with a time limit; a condition that is not met in time is no error.
 func (l *Lifecycle) AwaitFor(ctx context.Context, limit time.Duration, condition func() bool) error {
-	bounded, cancel := context.WithTimeoutCause(ctx, limit, errLimit)
+	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if err := l.Await(bounded, condition); err != errLimit {
-		return err
+	err := l.Await(bounded, condition)
+	if err == context.DeadlineExceeded && ctx.Err() == nil {
+		return nil
 	}
-	return nil
+	return err
 }
-
-var errLimit = errors.New("the time limit has passed")
