@@ -18,6 +18,7 @@ import (
 	"browser-coordinator/coordinator/page/fetch"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/guard"
+	"browser-coordinator/coordinator/page/highlight"
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/lifecycle"
@@ -45,6 +46,7 @@ type Page struct {
 	guard     *guard.Guard
 	sources   *sources.Sources
 	picker    *pick.Picker
+	highlight *highlight.Highlighter
 	fetcher   *fetch.Fetcher
 	storage   *storage.Storage
 	profiler  *profiling.Profiler
@@ -101,6 +103,7 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 	p.picker = pick.New(pick.Options{
 		Run: p.run, Session: session, Frames: p.frames, Reader: p.reader, Screen: p.screen, Sources: p.sources,
 	})
+	p.highlight = highlight.New(highlight.Options{Run: p.run, Frames: p.frames, Go: b.running.Go})
 	p.fetcher = &fetch.Fetcher{
 		Run: p.run, Lifecycle: p.life, Frames: p.frames, Guard: p.guard, Network: p.history.Network,
 	}
@@ -215,6 +218,9 @@ func (p *Page) Sources() *sources.Sources { return p.sources }
 
 // Picker lets the user point at an element of the page.
 func (p *Page) Picker() *pick.Picker { return p.picker }
+
+// Highlighter highlights an element of the page for the user.
+func (p *Page) Highlighter() *highlight.Highlighter { return p.highlight }
 
 // Fetcher makes requests as the page.
 func (p *Page) Fetcher() *fetch.Fetcher { return p.fetcher }

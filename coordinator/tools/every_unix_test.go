@@ -53,6 +53,7 @@ func serveSilentWindow(t *testing.T, dir string) {
 var atOnce = []string{
 	"browser_console_messages", "browser_network_requests", // recorded before
 	"browser_handle_dialog",                // no dialog is open
+	"browser_hide_highlight",               // nothing is highlighted
 	"browser_route_list", "browser_export", // the coordinator's own
 	"window_list", // the windows' known state
 }

@@ -1,0 +1,64 @@
+package tools
+
+import (
+	"context"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/tools/agent"
+)
+
+type highlightIn struct {
+	elementIn
+	Style string `json:"style,omitempty" is:"unlisted"`
+}
+
+var _ = define(definition[highlightIn]{
+	Name: "browser_highlight", Title: "Highlight", Description: "Highlight an element for the user to see",
+	Set: "devtools", Effect: Shows,
+	Aims:    func(in highlightIn) []input.Aim { return in.field() },
+	Do:      onPage(highlight),
+	Returns: "the element, and whether it is in view",
+	Notes: "One element of a tab is highlighted, wherever it is then. It is drawn in the browser's overlay, so the " +
+		"page does not notice it. The browser hides it while the mouse moves. It ends with `browser_hide_highlight`, " +
+		"`pick_element`, the document, or the session. Playwright MCP's `style` has no effect.",
+	Example: `{"target": "button \"Order\""}`,
+})
+
+type hideIn struct {
+	Target string `json:"target,omitempty" is:"unlisted"`
+	inPage
+}
+
+var _ = define(definition[hideIn]{
+	Name: "browser_hide_highlight", Title: "Hide highlight", Description: "End browser_highlight",
+	Set: "devtools", Effect: Shows,
+	Do:      onPage(hideHighlight),
+	Returns: "whether an element was highlighted",
+	Example: `{}`,
+})
+
+func highlight(ctx context.Context, c *agent.Call, p *page.Page, in highlightIn) error {
+	shown, err := p.Highlighter().Show(ctx, in.Target)
+	if err != nil {
+		return err
+	}
+	c.Out.Quotef("Highlighted %s.", shown.Identity)
+	if shown.Away {
+		c.Out.Addf("It is outside of the viewport: the user sees it after scrolling there.")
+	}
+	return nil
+}
+
+func hideHighlight(ctx context.Context, c *agent.Call, p *page.Page, _ hideIn) error {
+	hidden, err := p.Highlighter().Hide(ctx)
+	switch {
+	case err != nil:
+		return err
+	case hidden:
+		c.Out.Addf("Removed the highlight.")
+	default:
+		c.Out.Addf("Nothing is highlighted in this tab.")
+	}
+	return nil
+}
