@@ -114,7 +114,7 @@ func (f *launchFlags) onDemand(p *program, cmd *cobra.Command) (*launch.OnDemand
 			return nil, err
 		}
 		// The window's launch configuration may name its own browser.
-		p.logger.Warn("only a window's launch configuration can start a browser", "error", err)
+		p.logger.Warn("no browser was found, so only a window's launch configuration can start one", "error", err)
 	}
 	return own, nil
 }

@@ -151,7 +151,7 @@ func TestAskWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	dir, shop := t.TempDir(), t.TempDir()
 	w := openWindow(t, dir, shop, "--access", "ask")
-	w.stderr.await(t, "You cannot be asked here, since this is no terminal: clients may only look")
+	w.stderr.await(t, "There is no terminal to ask you on, so clients may only read")
 	agent := host(t, dir, shop)
 	agent.Must("browser_snapshot", nil)
 	agent.Refused("browser_navigate", args{"url": "about:blank"}, `"view"`)
@@ -191,7 +191,7 @@ func TestNarrowTerminal(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	shown.await(t, "it answered")
+	shown.await(t, "it responded")
 	if strings.Contains(shown.String(), "\x1b[") {
 		t.Errorf("colours on a dumb terminal: %q", shown)
 	}

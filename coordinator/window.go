@@ -105,7 +105,7 @@ func (p *program) askOnTerminal(options *window.Options) (end func()) {
 	}
 	if lines == nil {
 		options.Access = vscodeipc.AccessView
-		p.notice("You cannot be asked here, since this is no terminal: clients may only look, as with --access view.\n")
+		p.notice("There is no terminal to ask you on, so clients may only read, as with --access view.\n")
 		return func() {}
 	}
 	options.Terminal = window.NewTerminal(lines.Next, p.err)

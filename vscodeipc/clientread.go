@@ -32,7 +32,7 @@ func (c *client) readLoop() {
 		if err != nil {
 			switch {
 			case errors.Is(err, io.EOF):
-				err = errors.New("the window hung up")
+				err = errors.New("the window closed the connection")
 			case errors.Is(err, errTooLarge):
 				err = fmt.Errorf("%w: %w", errIncompatible, err)
 			}
@@ -47,7 +47,7 @@ func (c *client) readLoop() {
 func (c *client) receive(line []byte) error {
 	e, ok := scanEnvelope(line)
 	if !ok {
-		return fmt.Errorf("%w: it sent what is not a JSON object", errIncompatible)
+		return fmt.Errorf("%w: it sent something that is not a JSON object", errIncompatible)
 	}
 	if e.success != nil {
 		return c.receiveAnswer(e)

@@ -23,7 +23,7 @@ func TestMisbehavingWindows(t *testing.T) {
 		sends string
 		want  string // of an incompatible one; empty: it may be a compatible one
 	}{
-		"garbage":           {"hello\n", "it sent what is not a JSON object"},
+		"garbage":           {"hello\n", "it sent something that is not a JSON object"},
 		"http":              {"HTTP/1.1 400 Bad Request\r\n\r\n", "not a JSON object"},
 		"neither":           {"{}\n", "neither a response nor an event"},
 		"no id":             {`{"success":true,"payload":{}}` + "\n", "without an id"},

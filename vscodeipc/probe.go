@@ -94,7 +94,7 @@ func probe(ctx context.Context, a Address, o DialOptions) Verdict {
 	if err == nil {
 		hello := c.hello
 		c.close()
-		return Verdict{Address: a, Verdict: Live, Reason: "it answered", Hello: &hello}
+		return Verdict{Address: a, Verdict: Live, Reason: "it responded", Hello: &hello}
 	}
 	v := Verdict{Address: a, Reason: err.Error()}
 	switch {

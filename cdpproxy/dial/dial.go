@@ -150,10 +150,10 @@ func (o *Options) check(rawURL string) (*url.URL, error) {
 	refuse := func(reason string) (*url.URL, error) { return nil, &RefusedError{Place(rawURL), reason} }
 	switch {
 	case u.User != nil:
-		return refuse("it holds a user name or a password, which are not sent")
+		return refuse("it contains a user name or a password, which would not be sent")
 	case u.Scheme == "ws" || u.Scheme == "http":
 	case u.Scheme != "wss" && u.Scheme != "https":
-		return refuse("its scheme is none of ws, wss, http and https")
+		return refuse("it does not begin with ws://, wss://, http:// or https://")
 	case !o.Remote:
 		return refuse("a browser on this machine speaks ws or http")
 	}

@@ -27,7 +27,7 @@ func (s *Server) read() {
 func (s *Server) route(text []byte) {
 	m, err := parse(text)
 	if err != nil {
-		s.log.Warn("the browser sent what is not a message", "error", err)
+		s.log.Warn("the browser sent an invalid message", "error", err)
 		return
 	}
 	s.mu.Lock()
@@ -87,7 +87,7 @@ func sessionOf(params json.RawMessage) (string, error) {
 		return "", err
 	}
 	if p.Session == "" {
-		return "", errors.New("the browser names no session")
+		return "", errors.New("the browser has opened no session")
 	}
 	return p.Session, nil
 }

@@ -79,7 +79,7 @@ func (c *conn) dial(ctx context.Context) error {
 	defer cancelDial()
 	ws, _, err := websocket.Dial(dialing, c.url, &websocket.DialOptions{HTTPClient: dial.Client(nil)})
 	if err != nil {
-		return fmt.Errorf("dial the page: %w", withoutURL(err))
+		return fmt.Errorf("cannot connect to the page: %w", withoutURL(err))
 	}
 	ws.SetReadLimit(maxPageMessage)
 	ctx, cancel := context.WithCancel(ctx)
@@ -158,7 +158,7 @@ func (c *conn) read(ctx context.Context, cancel context.CancelFunc, ws *websocke
 		}
 		var m browser.Message
 		if err := json.Unmarshal(data, &m, lenient); err != nil {
-			ended <- fmt.Errorf("the page sent what is not a message: %w", err)
+			ended <- fmt.Errorf("the page sent an invalid message: %w", err)
 			return
 		}
 		c.browser.mu.Lock()

@@ -87,7 +87,7 @@ func (b *Browser) create(ctx context.Context, params json.Value) (*target, error
 	}
 	b.mu.Unlock()
 	if via == nil {
-		return nil, errors.New("a page is opened through one that the debugger has, and it has none now")
+		return nil, errors.New("a new page needs another one that the debugger has, and it has none now")
 	}
 	if len(params) == 0 {
 		params = empty

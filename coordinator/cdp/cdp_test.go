@@ -210,7 +210,7 @@ func TestBadPeers(t *testing.T) {
 		send       func(ctx context.Context, ws *websocket.Conn)
 	}{
 		{"goes away", "", func(context.Context, *websocket.Conn) {}},
-		{"is not a browser", "not a message", func(ctx context.Context, ws *websocket.Conn) {
+		{"is not a browser", "not JSON", func(ctx context.Context, ws *websocket.Conn) {
 			_ = ws.Write(ctx, websocket.MessageText, []byte("hello"))
 			_, _, _ = ws.Read(ctx)
 		}},

@@ -78,11 +78,11 @@ func Dial(ctx context.Context, endpoint string, opts *Options) (*Conn, error) {
 	how := &dial.Options{Timeout: dialTimeout, Header: o.Header}
 	wsURL, err := Resolve(ctx, how, endpoint)
 	if err != nil {
-		return nil, fmt.Errorf("cdp dial: %w", err)
+		return nil, fmt.Errorf("cannot connect to the browser: %w", err)
 	}
 	ws, _, err := websocket.Dial(ctx, wsURL, &websocket.DialOptions{HTTPClient: dial.Client(how), HTTPHeader: o.Header})
 	if err != nil {
-		return nil, fmt.Errorf("cdp dial: %w", err)
+		return nil, fmt.Errorf("cannot connect to the browser: %w", err)
 	}
 	ws.SetReadLimit(readLimit)
 
@@ -116,7 +116,7 @@ func (c *Conn) Err() error {
 // Close ends the connection, fails open calls with ErrClosed and waits for its
 // goroutines. The browser and its tabs stay.
 func (c *Conn) Close() error {
-	c.end(fmt.Errorf("%w: closed here", ErrClosed))
+	c.end(fmt.Errorf("%w: this program closed it", ErrClosed))
 	c.loops.Wait()
 	return nil
 }
@@ -196,7 +196,7 @@ func (c *Conn) readLoop(run context.Context) {
 		}
 		var m envelope
 		if err := jsonv2.Unmarshal(data, &m, lenient); err != nil {
-			c.end(fmt.Errorf("%w: the browser sent what is not a message: %w", ErrClosed, err))
+			c.end(fmt.Errorf("%w: the browser sent something that is not JSON", ErrClosed))
 			return
 		}
 		if m.Method != "" {

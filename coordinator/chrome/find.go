@@ -57,7 +57,7 @@ func Find(opts FindOptions) (Installation, error) {
 		return Installation{}, fmt.Errorf("no browser found: %s%s does not exist", given, source)
 	}
 	if opts.Browser != "" && !slices.Contains(Names, opts.Browser) {
-		return Installation{}, fmt.Errorf("unknown browser %q: known are %s", opts.Browser, strings.Join(Names, ", "))
+		return Installation{}, fmt.Errorf("unknown browser %q: want one of %s", opts.Browser, strings.Join(Names, ", "))
 	}
 	var others, searched []string
 	places := candidates()

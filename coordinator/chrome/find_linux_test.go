@@ -42,7 +42,7 @@ func TestFind(t *testing.T) {
 		{"not a program", FindOptions{Executable: text}, "", Installation{},
 			"no browser found: " + text + " is not a program that can be started; name the browser's executable."},
 		{"unknown name", FindOptions{Browser: "netscape"}, "", Installation{},
-			`unknown browser "netscape": known are chrome, chromium, msedge, brave.`},
+			`unknown browser "netscape": want one of chrome, chromium, msedge, brave.`},
 		// The installed ones are the next step, not an install.
 		{"another is installed", FindOptions{Browser: "msedge"}, "", Installation{},
 			"no browser found: msedge is not installed (searched: microsoft-edge-stable, microsoft-edge, " +

@@ -189,7 +189,7 @@ func (e *Endpoint) own(ctx context.Context, settled func()) error {
 	release := sync.OnceFunc(func() {
 		e.setOwner(false)
 		if err := e.lock.Unlock(); err != nil {
-			e.log.Error("unlock the endpoint", "error", err)
+			e.log.Error("the lock of the endpoint cannot be released", "error", err)
 		}
 		close(released)
 	})

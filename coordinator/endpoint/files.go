@@ -198,8 +198,8 @@ func (f *files) lockChoice() (unlock func() error, err error) {
 	_, err = trusted.Lock(lock.Path(), func() (bool, error) { return lock.TryLockContext(ctx, 5*time.Millisecond) })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("another coordinator has held the lock %s for %v: it may be stopped. See: "+
-			"coordinator doctor", lock.Path(), limit)
+		return nil, fmt.Errorf("another coordinator has held the lock %s for %v: it may be suspended. Run "+
+			"`coordinator doctor`", lock.Path(), limit)
 	case err != nil:
 		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
 	}

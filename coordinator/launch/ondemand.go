@@ -145,7 +145,7 @@ func (o *OnDemand) Value() browser.Browser { return o.running().Value() }
 func (o *OnDemand) Err() error { return o.running().Err() }
 
 // errEnded is the cause when End cancels a call of Browser.
-var errEnded = errors.New("the browser is ended here")
+var errEnded = errors.New("this program has ended the browser")
 
 // End ends the browser, if one runs, and cancels the calls of Browser: they may wait in a
 // provider's queue for a long time.

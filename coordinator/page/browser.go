@@ -108,7 +108,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	}
 	if err := b.downloads.enable(ctx); err != nil {
 		b.Close()
-		return nil, fmt.Errorf("take the browser's downloads: %w", err)
+		return nil, fmt.Errorf("receive the browser's downloads: %w", err)
 	}
 	return b, nil
 }

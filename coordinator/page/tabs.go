@@ -195,7 +195,7 @@ func (b *Browser) askVisible(ctx context.Context, id target.ID) (visible, behind
 func (b *Browser) Product(ctx context.Context) (string, error) {
 	version, err := protocol.Call(ctx, b.conn, browser.GetVersion, protocol.Empty{})
 	if err != nil {
-		return "", fmt.Errorf("ask the browser for its version: %w", err)
+		return "", fmt.Errorf("cannot read the browser's version: %w", err)
 	}
 	return version.Product, nil
 }

@@ -288,7 +288,7 @@ func (s *session) end() error {
 		return nil // it has ended already
 	}
 	if err != nil {
-		return fmt.Errorf("the session of the grid is left to its timeout: %w", err)
+		return fmt.Errorf("the grid's session could not be ended, so it ends by its timeout: %w", err)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (r *hostRoots) get(ctx context.Context) []string {
 	//lint:ignore SA1019 as for hasRoots
 	response, err := r.session.ListRoots(ctx, nil)
 	if err != nil {
-		r.log.Warn("the host did not give its roots", "error", err)
+		r.log.Warn("the host did not list its roots", "error", err)
 		return nil
 	}
 	return r.set(response)
@@ -97,7 +97,7 @@ func (r *hostRoots) request(req *mcp.CallToolRequest) *mcp.CallToolResult {
 	}
 	if r.asked++; r.asked > mostAsked {
 		r.known = true
-		r.log.Warn("the host says that it has roots, and does not give them")
+		r.log.Warn("the host announces roots, but does not list them")
 		return nil
 	}
 	//lint:ignore SA1019 as for hasRoots

@@ -43,7 +43,7 @@ var _ = define(definition[pickIn]{
 const pickTimeout, longestPick = time.Minute, 10 * time.Minute
 
 // errNoPick reports that the user chose not to select an element.
-var errNoPick = errors.New("the user did not want to point at an element: go on without, or ask in words")
+var errNoPick = errors.New("the user declined to point at an element: continue without it, or ask in words")
 
 // errUnseen reports a headless browser that no window shows to a user.
 var errUnseen = errors.New("nobody can point at an element of this page: its browser is headless, and no VS Code " +

@@ -64,14 +64,14 @@ func (w *Window) open(ctx context.Context) error {
 func product(ctx context.Context, url string) (string, error) {
 	conn, err := cdp.Dial(ctx, url, nil)
 	if err != nil {
-		return "", fmt.Errorf("ask the browser for its version: %w", err)
+		return "", fmt.Errorf("cannot read the browser's version: %w", err)
 	}
 	defer conn.Close()
 	var version struct {
 		Product string `json:"product"`
 	}
 	if err := conn.Call(ctx, "Browser.getVersion", nil, &version); err != nil {
-		return "", fmt.Errorf("ask the browser for its version: %w", err)
+		return "", fmt.Errorf("cannot read the browser's version: %w", err)
 	}
 	return version.Product, nil
 }
@@ -151,7 +151,7 @@ func (w *Window) reopen(ctx context.Context, pause *backoff.Backoff) bool {
 		case ctx.Err() != nil:
 			return false
 		}
-		w.log.Warn("no browser yet", "error", err)
+		w.log.Warn("no browser could be opened yet; the window keeps trying", "error", err)
 		if !pause.Sleep(ctx) {
 			return false
 		}

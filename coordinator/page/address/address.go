@@ -57,7 +57,7 @@ func Normalize(address, current string) (string, error) {
 	case address == "":
 		return "", errors.New("navigate: the URL is empty")
 	case strings.HasPrefix(strings.ToLower(address), "javascript:"):
-		return "", errors.New("navigate: javascript: is a script and no address: evaluate it instead")
+		return "", errors.New("navigate: javascript: is a script, not an address: evaluate it instead")
 	case schemePattern().MatchString(address), opaquePattern().MatchString(address):
 		return address, nil
 	case strings.HasPrefix(address, "//"):

@@ -20,7 +20,7 @@ func ExampleNormalize() {
 	// https://shop.example/cart <nil>
 	// https://shop.example/login <nil>
 	// data:text/html,Hi <nil>
-	// navigate: javascript: is a script and no address: evaluate it instead
+	// navigate: javascript: is a script, not an address: evaluate it instead
 }
 
 // A browser opens the same file for all of these addresses.

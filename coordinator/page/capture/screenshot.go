@@ -77,7 +77,7 @@ func (s *Screen) Screenshot(ctx context.Context, opts Options) (Image, error) {
 		return Image{}, fmt.Errorf("%s: unknown format %q: png, jpeg and webp are known", doing, opts.Format)
 	}
 	if opts.Target != "" && (opts.FullPage || opts.Clip != nil) {
-		return Image{}, fmt.Errorf("%s: an element and another part of the page cannot both be asked for", doing)
+		return Image{}, fmt.Errorf("%s: give an element or a part of the page, not both", doing)
 	}
 	if c := opts.Clip; c != nil && (c.Width <= 0 || c.Height <= 0) {
 		return Image{}, fmt.Errorf("%s: the clip has no size", doing)

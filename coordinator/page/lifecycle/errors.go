@@ -14,7 +14,7 @@ var (
 	// ErrBrowserGone reports that the browser or the connection to it has ended.
 	ErrBrowserGone = errors.New("the browser has gone")
 	// ErrLeaving reports that the page is navigating to another document.
-	ErrLeaving = errors.New("the page is on its way to another document")
+	ErrLeaving = errors.New("the page is navigating to another document")
 )
 
 // Dialog is an open JavaScript dialog.

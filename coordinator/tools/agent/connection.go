@@ -207,7 +207,7 @@ func (a *Agent) abandon() {
 		return
 	}
 	if err := a.Launcher.End(); err != nil {
-		a.Log.Warn("the launched browser did not end well", "error", err)
+		a.Log.Warn("the launched browser did not end cleanly", "error", err)
 	}
 }
 
