@@ -13,6 +13,7 @@ import (
 	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/provider"
+	"browser-coordinator/coordinator/userchrome"
 )
 
 // browserFlags choose the browser to launch, and its options.
@@ -180,7 +181,8 @@ func (f *browserFlags) elsewhere(cmd *cobra.Command, locals []string) {
 	cmd.Flags().StringVar(&f.chosen.Capabilities, "grid-capability", "",
 		"request the WebDriver capabilities in the JSON `FILE` of the grid (default: any chrome)")
 	cmd.Flags().StringVar(&f.chosen.Attach, "attach", "",
-		"use the browser at the CDP `URL` (http, https, ws or wss; default: $"+provider.EnvAttach+")")
+		"use your own running browser `WHICH` ("+strings.Join(userchrome.Names, ", ")+", or its profile folder), or the "+
+			"one at a CDP URL (http, https, ws or wss; default: $"+provider.EnvAttach+")")
 	cmd.Flags().StringVar(&f.chosen.Headers, "headers", "",
 		"send the headers in `FILE`, one \"Name: value\" a line, to the grid or the URL of --attach (default: those "+
 			"in $"+provider.EnvHeaders+")")
@@ -188,7 +190,7 @@ func (f *browserFlags) elsewhere(cmd *cobra.Command, locals []string) {
 	setByVariable(cmd, "attach", provider.EnvAttach)
 	setByVariable(cmd, "headers", provider.EnvHeaders)
 	complete(cmd, "grid", "http://localhost:4444")
-	complete(cmd, "attach", "http://127.0.0.1:9222")
+	complete(cmd, "attach", append(slices.Clone(userchrome.Names), "http://127.0.0.1:9222")...)
 	cmd.MarkFlagsMutuallyExclusive("attach", "grid")
 	for _, name := range f.locals {
 		cmd.MarkFlagsMutuallyExclusive("attach", name)

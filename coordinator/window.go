@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/serving"
@@ -64,6 +65,9 @@ window opens the next one at the same address.`,
 			if err != nil {
 				return err
 			}
+			if own.Kind() == launch.Personal && !cmd.Flags().Changed("access") {
+				mode = string(policy.ModeAsk)
+			}
 			options := window.Options{
 				Workspace: workspace, Browser: own, Access: vscodeipc.AccessMode(mode),
 				Version: version(), Logger: p.logger,
@@ -77,7 +81,8 @@ window opens the next one at the same address.`,
 	}
 	workspaceFlag(cmd, &given)
 	cmd.Flags().StringVar(&mode, "access", string(policy.ModeFull),
-		"allow clients everything (`MODE` full), only reading (view), or what you allow on this terminal (ask)")
+		"allow clients everything (`MODE` full), only reading (view), or what you allow on this terminal (ask; the "+
+			"default in your own browser)")
 	complete(cmd, "access", "full", "ask", "view")
 	restricts(cmd, "access", func(texts []string) error {
 		most := slices.Index(policy.Modes, policy.Mode(texts[0]))

@@ -18,3 +18,6 @@ func serverUID(net.Conn) (int, error) { return 0, errUnknown }
 // Program would identify the program at the other end of conn: the system does not report
 // it.
 func Program(net.Conn) string { return "" }
+
+// ServerProcess would return the process that serves conn: the system does not report it.
+func ServerProcess(net.Conn) (int, string) { return 0, "" }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -37,6 +38,36 @@ func Program(conn net.Conn) string {
 	}
 	name := strings.TrimSuffix(filepath.Base(executable), " (deleted)") // it may have been built anew
 	return fmt.Sprintf("%s in session %d", name, session)
+}
+
+// ServerProcess returns the process that serves conn, which this process has dialed, and the
+// name of its executable. If it has a number of its own in a container, that is the number.
+// 0: unknown.
+func ServerProcess(conn net.Conn) (pid int, name string) {
+	far, near, err := ends(conn)
+	if err != nil {
+		return 0, ""
+	}
+	s, err := find(far, near)
+	if err != nil || s.inode == 0 { // not accepted yet
+		s, err = find(far, netip.AddrPortFrom(unspecified(far.Addr()), 0))
+	}
+	if err != nil || s.inode == 0 {
+		return 0, ""
+	}
+	process := owner(s.inode)
+	status, err := os.ReadFile(filepath.Join(process, "status"))
+	if process == "" || err != nil {
+		return 0, ""
+	}
+	for line := range strings.Lines(string(status)) {
+		if numbers, ok := strings.CutPrefix(line, "NSpid:"); ok { // proc_pid_status(5): the innermost is the last
+			each := strings.Fields(numbers)
+			pid, _ = strconv.Atoi(each[len(each)-1])
+		}
+	}
+	executable, _ := os.Readlink(filepath.Join(process, "exe")) // a name is only for people
+	return pid, filepath.Base(executable)
 }
 
 // owner returns the folder in /proc of a process that has the socket; empty: none that

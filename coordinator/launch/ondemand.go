@@ -7,6 +7,7 @@ package launch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"browser-coordinator/cdpproxy/browser"
@@ -47,6 +48,9 @@ type Kind string
 const (
 	Launched Kind = "launched" // by this program, on this machine
 	Provided Kind = "provided" // by a provider, which runs it
+	// Personal: by its user, who works in it every day. To open a connection asks the user, and
+	// only what the user allows is done there.
+	Personal Kind = "attached"
 )
 
 // OnDemand is a browser that is opened at its first use, and again after it has ended.
@@ -80,6 +84,9 @@ func (o *OnDemand) Browser(ctx context.Context) (string, error) {
 	case o.turn <- struct{}{}:
 		defer func() { <-o.turn }()
 	case <-ctx.Done():
+		if waiting := o.source.Waiting(); waiting != "" {
+			return "", fmt.Errorf("%w: %s", context.Cause(ctx), waiting)
+		}
 		return "", context.Cause(ctx)
 	}
 	if b := o.running(); b != (none{}) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/coordinator/userchrome"
 	"browser-coordinator/internal/trusted"
 )
 
@@ -55,6 +56,11 @@ func (c *Choice) Source(log *slog.Logger) (launch.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	if text, _ := c.address(c.Attach, EnvAttach); text != "" {
+		if own, ok, err := userchrome.Parse(text); ok {
+			return c.userChrome(own, err, log)
+		}
+	}
 	at, err := c.parse("--attach", c.Attach, EnvAttach, header, "http", "https", "ws", "wss")
 	if err != nil {
 		return nil, err
@@ -81,6 +87,21 @@ func (c *Choice) Source(log *slog.Logger) (launch.Source, error) {
 	}
 	warn(grid, log)
 	return newGrid(*grid, capabilities, log), nil
+}
+
+// userChrome is the source of one of the user's own browsers.
+func (c *Choice) userChrome(own userchrome.Browser, err error, log *slog.Logger) (launch.Source, error) {
+	switch grid, _ := c.address(c.Grid, EnvGrid); {
+	case err != nil:
+		return nil, fmt.Errorf("--attach: %w", err)
+	case grid != "":
+		return nil, fmt.Errorf("$%s and $%s exclude each other", EnvAttach, EnvGrid)
+	case c.Headers != "":
+		return nil, errors.New("--headers is for an address, and your own browser has none")
+	case c.Capabilities != "":
+		return nil, errors.New("--grid-capability needs --grid")
+	}
+	return userchrome.New(own, log), nil
 }
 
 func warn(a *Address, log *slog.Logger) {

@@ -118,7 +118,7 @@ func (w *Window) Run(ctx context.Context) error {
 		case <-w.browser.Done():
 		}
 		err := w.browser.Err()
-		if w.browser.Kind() == launch.Launched {
+		if w.browser.Kind() != launch.Provided { // a personal one would ask its user again
 			return err
 		}
 		w.log.Warn("the browser has ended, so the next one is opened", "reason", err)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/registry"
 )
@@ -133,8 +135,19 @@ func (c *Call) resolve(ctx context.Context) (to destination, err error) {
 	return to, fmt.Errorf("%w\nand no browser could be launched instead: %w", none, launchErr)
 }
 
+// allowTimeout bounds how long a call waits for the user to allow the connection to the user's
+// own browser. The question stays open, so the next call goes on waiting.
+const allowTimeout = 20 * time.Second
+
+var errNotYet = errors.New("there is no browser yet")
+
 // launched is the Launcher's browser.
 func (a *Agent) launched(ctx context.Context, whose owner) (destination, error) {
+	if a.Launcher.Kind() == launch.Personal { // the agent must tell its user to look at that browser
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, allowTimeout, errNotYet)
+		defer cancel()
+	}
 	url, err := a.Launcher.Browser(ctx)
 	return destination{url: url, owner: whose, folders: a.folders(ctx)}, err
 }

@@ -1,0 +1,198 @@
+package userchrome
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/internal/desktoptest"
+	"browser-coordinator/internal/longtest"
+	"browser-coordinator/internal/must"
+)
+
+// home is a home folder without anything, with a Chromium's profile folder in it.
+func home(t *testing.T) (profile string) {
+	t.Helper()
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	return filepath.Join(dir, "config", "chromium")
+}
+
+func source(t *testing.T, name string) *launch.OnDemand {
+	t.Helper()
+	b, ok, err := Parse(name)
+	if err != nil || !ok {
+		t.Fatal(name, ok, err)
+	}
+	o := launch.New(New(b, slog.New(slog.DiscardHandler)))
+	t.Cleanup(func() { must.Do(t, o.End()) })
+	return o
+}
+
+// opened is the result of an Open under way.
+type opened struct {
+	done chan struct{}
+	url  string
+	err  error
+}
+
+func open(ctx context.Context, o *launch.OnDemand) *opened {
+	r := &opened{done: make(chan struct{})}
+	go func() {
+		defer close(r.done)
+		r.url, r.err = o.Browser(ctx)
+	}()
+	return r
+}
+
+// The user allows one connection, and several programs use it: no question comes for them.
+func TestAskedOnce(t *testing.T) {
+	profile := home(t)
+	screen := desktoptest.Start(t)
+	screen.Browser(profile, true)
+	first, second := source(t, "chromium"), source(t, profile)
+	a := open(t.Context(), first)
+	screen.AwaitQuestion()
+	b := open(t.Context(), second)
+	screen.Press(desktoptest.Allow, a.done)
+	<-b.done
+	if a.err != nil || b.err != nil {
+		t.Fatal(a.err, b.err)
+	}
+	if screen.Asks() {
+		t.Error("the browser asks again")
+	}
+	for _, url := range []string{a.url, b.url, a.url} {
+		cdptest.Dial(t, url).Call("", "Browser.getVersion", "", nil)
+	}
+	if screen.Asks() {
+		t.Error("the browser asks again")
+	}
+}
+
+// What can be wrong, with the user's next step.
+func TestErrors(t *testing.T) {
+	profile := home(t)
+	file := filepath.Join(profile, "DevToolsActivePort")
+	taken := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer taken.Close()
+	host := must.Get(os.Hostname())(t)
+	for _, test := range []struct {
+		name  string
+		setUp func()
+		want  string
+	}{
+		{"never started", func() {}, "your own Chromium has no profile folder at "},
+		{"not running", func() { must.Do(t, os.MkdirAll(profile, 0o700)) }, "does not run (profile folder " + profile},
+		{"not switched on", func() {
+			must.Do(t, os.Symlink(fmt.Sprintf("%s-%d", host, os.Getpid()), filepath.Join(profile, "SingletonLock")))
+		}, "chrome://inspect/#remote-debugging in it and switch on"},
+		{"stale port file", func() {
+			must.Do(t, os.Remove(filepath.Join(profile, "SingletonLock")),
+				os.WriteFile(file, []byte("1\n/devtools/browser/gone"), 0o600))
+		}, "does not run"},
+		{"no port", func() { must.Do(t, os.WriteFile(file, []byte("x"), 0o600)) }, "does not name a port"},
+		{"another host", func() { must.Do(t, os.WriteFile(file, []byte("80\n/a@evil.test/"), 0o600)) }, "does not name"},
+		{"others may write it", func() { must.Do(t, os.Chmod(file, 0o666)) }, "chmod go-w " + file},
+		{"another program's port", func() {
+			port := taken.Addr().(*net.TCPAddr).Port
+			must.Do(t, os.Remove(file),
+				os.WriteFile(file, fmt.Appendf(nil, "%d\n/devtools/browser/gone", port), 0o600),
+				os.Symlink(fmt.Sprintf("%s-%d", host, os.Getppid()), filepath.Join(profile, "SingletonLock")))
+		}, "another program listens at port"},
+	} {
+		test.setUp()
+		o := source(t, "chromium")
+		if _, err := o.Browser(t.Context()); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+// Cancel is an answer: the user is not asked again. An unanswered question stays, and is the
+// same one for the next call.
+func TestNotAllowed(t *testing.T) {
+	longtest.Only(t)
+	profile := home(t)
+	screen := desktoptest.Start(t)
+	browser := screen.Browser(profile, true)
+	o, other := source(t, "chromium"), source(t, "chromium")
+
+	ctx, giveUp := context.WithCancel(t.Context())
+	r := open(ctx, o)
+	screen.Until("the browser asks, which is not reported", func() bool { return o.Waiting() != "" })
+	giveUp()
+	<-r.done
+	if r.err == nil || !strings.Contains(r.err.Error(), "press Allow in its window") || o.Waiting() == "" {
+		t.Errorf("unanswered: %v, waiting %q", r.err, o.Waiting())
+	}
+	r, joining := open(t.Context(), o), open(t.Context(), other)
+	screen.Until("who joins does not learn that the browser asks", func() bool { return other.Waiting() != "" })
+	screen.Press(desktoptest.Cancel, r.done)
+	<-joining.done
+	if !errors.Is(r.err, ErrRefused) || !errors.Is(joining.err, ErrRefused) {
+		t.Errorf("refused: %v, %v", r.err, joining.err)
+	}
+	for _, refused := range []*launch.OnDemand{o, other} {
+		if r := open(t.Context(), refused); func() bool { <-r.done; return !errors.Is(r.err, ErrRefused) }() || screen.Asks() {
+			t.Errorf("after a refusal: %v", r.err)
+		}
+	}
+
+	next := source(t, "chromium")
+	r = open(t.Context(), next)
+	screen.AwaitQuestion()
+	browser.End()
+	<-r.done
+	if r.err == nil || !strings.Contains(r.err.Error(), "was closed before you allowed") {
+		t.Errorf("closed while it asks: %v", r.err)
+	}
+	screen.Browser(profile, true)
+	r = open(t.Context(), next)
+	screen.Press(desktoptest.Allow, r.done)
+	if r.err != nil {
+		t.Errorf("restarted: %v", r.err)
+	}
+}
+
+// When the browser ends, all who use it learn that, and nobody connects to the next one before
+// somebody needs it.
+func TestRestart(t *testing.T) {
+	longtest.Only(t)
+	profile := home(t)
+	screen := desktoptest.Start(t)
+	browser := screen.Browser(profile, true)
+	first, second := source(t, "chromium"), source(t, "chromium")
+	a, b := open(t.Context(), first), open(t.Context(), second)
+	screen.Press(desktoptest.Allow, a.done)
+	<-b.done
+	must.Do(t, a.err, b.err)
+	ends := []<-chan struct{}{first.Done(), second.Done()}
+	browser.End()
+	for i, o := range []*launch.OnDemand{first, second} {
+		<-ends[i]
+		if err := o.Err(); err == nil || !strings.Contains(err.Error(), "it was closed or restarted") {
+			t.Errorf("%v", err)
+		}
+	}
+	screen.Browser(profile, true)
+	if screen.Asks() {
+		t.Error("the browser asks, and nobody needs it")
+	}
+	b = open(t.Context(), second)
+	screen.Press(desktoptest.Allow, b.done)
+	must.Do(t, b.err)
+	a = open(t.Context(), first)
+	<-a.done
+	must.Do(t, a.err)
+}
