@@ -148,9 +148,9 @@ type ReviewAnswer struct {
 	Diffs    []ReviewDiff    `json:"diffs,omitempty"`
 }
 
-// ReviewDiff is a run of changed lines in a diff of the review, and whether the user has
-// applied it. The lines count in the changed file; where lines are only removed, in the
-// file before.
+// ReviewDiff is a run of changed lines in a diff of the review, and whether its file has
+// them now, saved or not. The lines count in the changed file, where they are now if it is
+// applied; where lines are only removed, in the file before.
 type ReviewDiff struct {
 	File    string `json:"file"`
 	From    int    `json:"from"`

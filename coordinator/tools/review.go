@@ -31,13 +31,13 @@ var _ = define(definition[reviewIn]{
 	Effect: Shows, Local: true,
 	Do: presentReview,
 	Returns: "that the user sees it; with `wait` the user's answer: the verdict, the text, each comment after what " +
-		"it is about, and which changes of the diffs the user applied",
+		"it is about, and which changes of the diffs are in the files now",
 	Notes: "```\n" +
 		"The user requests changes.\n" +
 		"Nearly.\n" +
 		"- src/cart.ts:12 \"+  answer.innerHTML = thanks;\": Why not textContent?\n" +
 		"- line 3 of the review \"All green.\": Which ones?\n" +
-		"The user applied src/cart.ts:12-13: in the editor, perhaps not saved yet.\n" +
+		"Applied: src/cart.ts:12-13, in the editor, perhaps not saved yet.\n" +
 		"Not applied: src/cart.ts:40.\n" +
 		"```\n\n" +
 		"- `wait` is at most 3,600 seconds. Without `markdown` it waits for the answer to the review of that `title` " +
@@ -138,7 +138,7 @@ func describeReview(out *answer.Answer, r vscodeipc.ReviewAnswer, limit time.Dur
 		}
 	}
 	if len(applied) > 0 {
-		out.Addf("The user applied %s: in the editor, perhaps not saved yet.", strings.Join(applied, ", "))
+		out.Addf("Applied: %s, in the editor, perhaps not saved yet.", strings.Join(applied, ", "))
 	}
 	if len(open) > 0 {
 		out.Addf("Not applied: %s.", strings.Join(open, ", "))

@@ -33,7 +33,7 @@ Nearly.
   It is safe.
 - line 3 of the review "All green.": Which?
 - "Old": Gone?
-The user applied src/cart.ts:12-13: in the editor, perhaps not saved yet.
+Applied: src/cart.ts:12-13, in the editor, perhaps not saved yet.
 Not applied: src/cart.ts:40.`
 	if !strings.Contains(text, want) {
 		t.Errorf("the answer is\n%s\nwant\n%s", text, want)

@@ -1,11 +1,31 @@
 // Applies a diff of a review, when the user has clicked Apply: as one change of the editor, which can be undone and
 // is saved as the user's own typing is. All of its files fit, or nothing is changed.
+import { readFile } from "node:fs/promises";
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { folders } from "./folders";
 
+/** The changes that the user has asked for, one after the other. */
+let changes: Promise<unknown> = Promise.resolve();
+
 /** Returns what was done, to display. */
-export async function applyDiff(diff: string): Promise<string> {
+export function applyDiff(diff: Promise<string>): Promise<string> {
+  const done = changes.then(async () => apply(await diff));
+  changes = done.catch(() => {}); // the caller gets the error
+  return done;
+}
+
+/** The text of a file after those changes, as the editor has it; undefined where no diff may change it. */
+export async function readFileNow(name: string): Promise<string | undefined> {
+  await changes;
+  const { allowedFile } = await import("../core/review/patch");
+  const path = await allowedFile(name, folders()).catch(() => undefined);
+  if (path === undefined) return undefined;
+  const open = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === "file" && uri.fsPath === path);
+  return open?.getText() ?? readFile(path, "utf8").catch(() => undefined);
+}
+
+async function apply(diff: string): Promise<string> {
   if (!vscode.workspace.isTrusted) throw new Error(l10n.t("Trust this workspace first."));
   const { allowedFile, difference, filePatches, patched } = await import("../core/review/patch");
   const patches = filePatches(diff);

@@ -10,7 +10,7 @@ import { Refusal } from "../core/protocol/request";
 import type { AnswerStatus, GivenAnswer, Review } from "../core/review/answer";
 import { type ReviewPanel, type ReviewPlace, Reviews } from "../core/review/review";
 import { isReview, ReviewFiles } from "../core/review/reviewfiles";
-import { applyDiff } from "./applydiff";
+import { applyDiff, readFileNow } from "./applydiff";
 import { folders } from "./folders";
 import { warn } from "./notifications";
 import { html, ownFiles, page } from "./webview";
@@ -41,6 +41,7 @@ export function openReviews(
     stored: () => files.all(),
     keep: (review) => files.keep(review),
     forget: (review) => files.forget(review),
+    readFile: readFileNow,
     waits(text, until) {
       const options = { location: vscode.ProgressLocation.Window, title: text };
       // In the status bar: a notification would cover the buttons.
@@ -66,8 +67,6 @@ function reviewTabs(): vscode.Tab[] {
 class Panel implements ReviewPanel {
   readonly onClosed: (listener: () => void) => void;
   readonly #answers = new vscode.EventEmitter<{ given: GivenAnswer; shown: Review }>();
-  readonly #applied = new vscode.EventEmitter<string>();
-  readonly onApplied = (listener: (diff: string) => void) => void this.#applied.event(listener);
   #review: Review | undefined;
   #status: AnswerStatus | undefined;
   #revision = 0;
@@ -149,13 +148,8 @@ class Panel implements ReviewPanel {
   }
 
   async #apply(line: number, shown: Review): Promise<void> {
-    const diff = await codeOf(shown, line);
-    const text = await applyDiff(diff).then(
-      (done) => {
-        if (!this.#closed) this.#applied.fire(diff);
-        return done;
-      },
-      (error: unknown) => l10n.t("Nothing was changed. {0}", reason(error)),
+    const text = await applyDiff(codeOf(shown, line)).catch((error: unknown) =>
+      l10n.t("Nothing was changed. {0}", reason(error)),
     );
     const { visible } = await import("../core/review/visible");
     if (!this.#closed) void this.panel.webview.postMessage({ type: "applied", line, text: visible(text) });
@@ -196,7 +190,6 @@ class Panel implements ReviewPanel {
   #dispose(): void {
     this.#closed = true;
     this.#answers.dispose();
-    this.#applied.dispose();
     for (const { reject } of this.#waiting.splice(0)) {
       reject(new Refusal("refused", "the user closed the review before it was shown"));
     }

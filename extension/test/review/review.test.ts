@@ -24,8 +24,8 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
   const answerers: ((given: GivenAnswer, seen: Review) => void)[] = [];
   const answer = (outcome: GivenAnswer["outcome"], text = "", comments: GivenAnswer["comments"] = [], seen?: Review) =>
     answerers.at(-1)?.({ outcome, text, comments }, seen ?? (shown.at(-1) as Review));
-  const appliers: ((diff: string) => void)[] = [];
-  const apply = (diff: string) => appliers.at(-1)?.(diff);
+  /** The files of the window's folders. */
+  const files = new Map<string, string>();
   const newPanel = (label: string): ReviewPanel => {
     const listeners: (() => void)[] = [];
     const close = () => {
@@ -41,7 +41,6 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
       status: ({ text }) => void statuses.push(text),
       reveal: () => {},
       onAnswer: (listener) => void answerers.push(listener),
-      onApplied: (listener) => void appliers.push(listener),
       close,
       onClosed: (listener: () => void) => void listeners.push(listener),
     };
@@ -57,6 +56,7 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
     stored: async () => [...onDisk.values()],
     keep: async (review) => void onDisk.set(review.id, review),
     forget: async ({ id }) => void onDisk.delete(id),
+    readFile: async (file) => files.get(file),
     waits: (text) => void waits.push(text),
   };
   const reviews = new Reviews(place, (id) => here.has(id));
@@ -75,7 +75,7 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
   const status = () => statuses.at(-1);
   return {
     ...{ here, reviews, tabs, opened, shown, closers, onDisk, newPanel },
-    ...{ present, text, wait, waits, answer, apply, status },
+    ...{ present, text, wait, waits, answer, files, status },
   };
 }
 
@@ -274,25 +274,51 @@ test("an answer that nobody waited for is kept, over a reload too, until the cli
   });
 });
 
-test("what the user has applied is reported with each answer, over a reload and a new text too, and without one", async () => {
+test("what of the diffs is in the files is reported with each answer, as they are then, and without one", async () => {
   const block = (file: string, line: number) =>
-    `--- ${file}\n+++ ${file}\n@@ -${line},3 +${line},4 @@\n same\n-a\n+b\n+c\n same\n`;
-  const [one, other] = [block("one.ts", 1), block("other.ts", 8)];
-  const markdown = [one, other].map((each) => `\`\`\`diff\n${each}\`\`\`\n`).join("\n");
-  const before = play();
-  await before.present(markdown);
-  before.apply(other);
-  const diffs = [
-    { file: "one.ts", from: 2, to: 3, applied: false },
-    { file: "other.ts", from: 9, to: 10, applied: true },
+    `\`\`\`diff\n--- ${file}\n+++ ${file}\n@@ -${line},3 +${line},4 @@\n same\n-a\n+b\n+c\n same\n\`\`\`\n`;
+  const { present, wait, status, closers, files } = play();
+  files.set("one.ts", "same\na\nsame\n");
+  files.set("other.ts", `${"\n".repeat(9)}same\r\nb\r\nc\r\nsame\n`); // applied, and then two lines were added above
+  await present(block("one.ts", 1) + block("other.ts", 8) + block("none.ts", 1));
+  const diffs = (one: boolean) => [
+    { file: "one.ts", from: 2, to: 3, applied: one },
+    { file: "other.ts", from: 11, to: 12, applied: true },
+    { file: "none.ts", from: 2, to: 3, applied: false },
   ];
-  expect(await before.wait(0.01)).toEqual({ outcome: "timeout", diffs });
-  const after = play([...before.onDisk.values()], before.tabs);
-  await after.present("More.", "append");
-  const closed = after.wait();
-  await expect.poll(after.status).toContain("waits");
-  after.closers[0]?.();
-  expect(await closed).toEqual({ outcome: "closed", diffs });
+  expect(await wait(0.01)).toEqual({ outcome: "timeout", diffs: diffs(false) });
+  files.set("one.ts", "same\nb\nc\nsame\n");
+  expect(await wait(0.01)).toEqual({ outcome: "timeout", diffs: diffs(true) });
+  const closed = wait();
+  await expect.poll(status).toContain("waits");
+  files.set("one.ts", "same\na\nsame\n"); // undone
+  closers[0]?.();
+  expect(await closed).toEqual({ outcome: "closed", diffs: diffs(false) });
+});
+
+test.each([
+  ["a removal", " x\n-gone\n y", "x\ny", "x\ngone\ny"],
+  ["a removal without lines around it", "-gone", "x\ny", "x\ngone\ny"],
+  ["an addition without lines around it", "+new", "x\nnew", "x\ny"],
+  ["a line that the file has elsewhere", " x\n-a\n+b", "1\n2\nx\nb", "x\na\n1\nx\nb"],
+  [
+    "the end without a line break",
+    " x\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file",
+    "x\nb",
+    "x\na",
+  ],
+])("%s is in the file or not", async (_, lines, applied, open) => {
+  const { present, wait, files } = play();
+  const count = (without: string) =>
+    lines.split("\n").filter((line) => !/^\\/.test(line) && !line.startsWith(without)).length;
+  await present(`\`\`\`diff\n--- f\n+++ f\n@@ -1,${count("+")} +1,${count("-")} @@\n${lines}\n\`\`\``);
+  for (const [text, expected] of [
+    [applied, true],
+    [open, false],
+  ] as const) {
+    files.set("f", text);
+    expect(await wait(0.01), text).toMatchObject({ diffs: [{ file: "f", applied: expected }] });
+  }
 });
 
 test("without an answer a wait ends with its time, its call, or the panel; a text that was not seen is not approved", async () => {

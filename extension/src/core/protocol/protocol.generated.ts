@@ -452,7 +452,7 @@ export interface ReviewDiff {
    */
   to: number;
   /**
-   * Whether the user has applied it.
+   * Whether the file has these lines now, saved or not. Then `from` and `to` are where.
    */
   applied: boolean;
 }

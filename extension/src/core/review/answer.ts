@@ -1,7 +1,9 @@
 // The user's answer to a review, and the calls that wait for it.
 import * as l10n from "@vscode/l10n";
 import { clientName } from "../plaintext";
-import type { Client, ReviewComment, ReviewWaitResult } from "../protocol/protocol.generated";
+import type { Client, ReviewComment, ReviewDiff, ReviewWaitResult } from "../protocol/protocol.generated";
+import { indexOfLines } from "./code";
+import type { Change } from "./markdown";
 
 export interface Answer {
   outcome: "approved" | "changes";
@@ -23,8 +25,6 @@ export interface Review {
   answer?: Answer;
   /** A client has got the answer. */
   delivered?: boolean;
-  /** The diffs that the user has applied. */
-  applied?: string[];
 }
 
 /** What the user is shown of an answer. */
@@ -52,11 +52,27 @@ export async function read({ outcome, text, comments }: GivenAnswer, markdown: s
   return { outcome, ...(text !== "" && { text }), ...(read.length > 0 && { comments: read }) };
 }
 
-/** What of the review's diffs the user has applied, for its client. */
-export async function diffs({ markdown, applied = [] }: Review): Promise<Pick<ReviewWaitResult, "diffs">> {
+/** The text of a file of the window's folders as it is now; undefined where there is none. */
+export type ReadFile = (file: string) => Promise<string | undefined>;
+
+/** Which of the review's diffs are in the files now, for its client: the user may have undone what they applied. */
+export async function diffs({ markdown }: Review, readFile: ReadFile): Promise<Pick<ReviewWaitResult, "diffs">> {
   const { changes } = await import("./markdown");
-  const all = changes(markdown).map(({ diff, ...place }) => ({ ...place, applied: applied.includes(diff) }));
+  const all = await Promise.all(changes(markdown).map(async (change) => diff(change, await readFile(change.file))));
   return all.length > 0 ? { diffs: all } : {};
+}
+
+function diff({ file, from, to, removal, hunk }: Change, text: string | undefined): ReviewDiff {
+  if (text === undefined) return { file, from, to, applied: false };
+  const lines = text.split(/\r?\n/);
+  const expected = hunk.start - 1;
+  const isBlank = (side: string[]) => side.every((line) => line.trim() === "");
+  const find = (side: string[]) => (isBlank(side) ? undefined : indexOfLines(lines, side, expected));
+  const [before, after] = [find(hunk.before), find(hunk.after)];
+  const applied = before === undefined ? after !== undefined || isBlank(hunk.after) : after === expected;
+  // Other changes above may have moved its lines.
+  const shift = applied && !removal ? (after ?? expected) - expected : 0;
+  return { file, from: from + shift, to: to + shift, applied };
 }
 
 export function statusOf({ client, answer, delivered }: Review, waited: boolean): AnswerStatus {

@@ -17,6 +17,44 @@ export function codeLines(language: string, content: string): CodeLine[] {
 
 const kinds: Record<string, CodeLine["kind"]> = { "+": "added", "-": "removed", "@": "place" };
 
+/** Lines of a file before and after a change, with what is around them. */
+export interface Hunk {
+  before: string[];
+  after: string[];
+  /** The number of the first line after the change, by the diff. */
+  start: number;
+}
+
+/** The hunks of a diff that names its files. */
+export function hunks(lines: readonly CodeLine[]): CodeLine[][] {
+  const all: CodeLine[][] = [];
+  let open = false;
+  for (const line of lines) {
+    if (line.file === undefined) open = line.kind === "place" && line.text.startsWith("\\") && open;
+    else if (open) all.at(-1)?.push(line);
+    else {
+      all.push([line]);
+      open = true;
+    }
+  }
+  return all;
+}
+
+export function hunkOf(lines: readonly CodeLine[]): Hunk {
+  const side = (without: CodeLine["kind"]) => lines.filter(({ kind }) => kind !== without);
+  const texts = (of: CodeLine[]) => of.map(({ text }) => text.slice(1).replace(/\r$/, ""));
+  const [before, after] = [side("added"), side("removed")];
+  return { before: texts(before), after: texts(after), start: after[0]?.number ?? 1 };
+}
+
+/** At which index of a file's lines some lines are: at the expected one, or else at the only one. */
+export function indexOfLines(file: readonly string[], lines: readonly string[], expected: number): number | undefined {
+  const fits = (at: number) => lines.every((line, index) => file[at + index] === line);
+  if (fits(expected)) return expected;
+  const all = file.flatMap((_, at) => (fits(at) ? [at] : []));
+  return all.length === 1 ? all[0] : undefined;
+}
+
 /** A removed line may look like a header (`--- x`), so the counts of the hunks decide. */
 function diffLines(texts: readonly string[]): CodeLine[] {
   let before = "";

@@ -8,7 +8,7 @@
 // one: a button in the content is ours.
 import * as l10n from "@vscode/l10n";
 import MarkdownIt from "markdown-it";
-import { type CodeLine, codeLines } from "./code";
+import { type CodeLine, codeLines, type Hunk, hunkOf, hunks } from "./code";
 import { visible } from "./visible";
 
 type Token = ReturnType<MarkdownIt["parse"]>[number];
@@ -76,29 +76,33 @@ export function places(markdown: string): Map<number, Place> {
 
 /** A run of changed lines in a diff that names its files. */
 export interface Change {
-  /** The whole block. */
-  diff: string;
   file: string;
   /** Lines of the changed file; where lines are only removed, of the file before. */
   from: number;
   to: number;
+  /** Whether lines are only removed. */
+  removal: boolean;
+  hunk: Hunk;
 }
 
 export function changes(markdown: string): Change[] {
-  return md.parse(markdown, {}).flatMap((token) => {
-    if (!isCode(token)) return [];
-    const runs: CodeLine[][] = [];
-    code(token).lines.forEach((line, index, lines) => {
-      if (line.file === undefined || (line.kind !== "added" && line.kind !== "removed")) return;
-      if (runs.at(-1)?.at(-1) === lines[index - 1] && index > 0) runs.at(-1)?.push(line);
-      else runs.push([line]);
-    });
-    return runs.map((run): Change => {
-      const added = run.filter(({ kind }) => kind === "added");
-      const numbers = (added.length > 0 ? added : run).map(({ number = 0 }) => number);
-      const { file = "" } = run[0] ?? {};
-      return { diff: token.content, file, from: numbers[0] ?? 0, to: numbers.at(-1) ?? 0 };
-    });
+  return md.parse(markdown, {}).flatMap((token) => (isCode(token) ? hunks(code(token).lines).flatMap(runs) : []));
+}
+
+/** The runs of changed lines in a hunk. */
+function runs(lines: readonly CodeLine[]): Change[] {
+  const hunk = hunkOf(lines);
+  const all: CodeLine[][] = [];
+  lines.forEach((line, index) => {
+    if (line.kind === undefined) return;
+    if (index > 0 && all.at(-1)?.at(-1) === lines[index - 1]) all.at(-1)?.push(line);
+    else all.push([line]);
+  });
+  return all.map((run): Change => {
+    const added = run.filter(({ kind }) => kind === "added");
+    const removal = added.length === 0;
+    const numbers = (removal ? run : added).map(({ number = 0 }) => number);
+    return { file: run[0]?.file ?? "", from: numbers[0] ?? 0, to: numbers.at(-1) ?? 0, removal, hunk };
   });
 }
 

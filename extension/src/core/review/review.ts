@@ -8,7 +8,16 @@ import type { Client, ReviewPresentResult, ReviewWaitResult } from "../protocol/
 import { Refusal } from "../protocol/request";
 import type { Command } from "../window/connection";
 import { within } from "../within";
-import { type AnswerStatus, diffs, type GivenAnswer, type Review, read, statusOf, Waiting } from "./answer";
+import {
+  type AnswerStatus,
+  diffs,
+  type GivenAnswer,
+  type ReadFile,
+  type Review,
+  read,
+  statusOf,
+  Waiting,
+} from "./answer";
 
 /** The longest review, in bytes of UTF-8. */
 export const reviewLimit = 1024 * 1024;
@@ -34,8 +43,6 @@ export interface ReviewPanel {
   readonly onClosed: (listener: () => void) => void;
   /** The user answers the review as it is shown. */
   readonly onAnswer: (listener: (given: GivenAnswer, shown: Review) => void) => void;
-  /** The user has applied a diff. */
-  readonly onApplied: (listener: (diff: string) => void) => void;
 }
 
 /** The window's editors, and what is kept for them while the window is reloaded. */
@@ -51,6 +58,8 @@ export interface ReviewPlace {
   stored(): Promise<Review[]>;
   keep(review: Review): Promise<void>;
   forget(review: Review): Promise<void>;
+  /** The text of a file of the window's folders as it is now, once the user's changes by a review are made. */
+  readFile: ReadFile;
   /** Notifies the user, wherever they are, that a client waits for them. */
   waits(text: string, until: Promise<unknown>): void;
 }
@@ -103,10 +112,11 @@ export class Reviews {
       refuseLong(markdown);
       const { id, label } = before ?? { id: randomUUID(), label: this.#label(title, clientName(client)) };
       const panel = this.#open.get(id)?.panel ?? this.place.open(label);
-      const review = { id, label, title, markdown, client, applied: before?.applied ?? [] };
+      const review = { id, label, title, markdown, client };
       const put = await this.#put(review, panel);
       await this.place.keep(review);
-      const answer = before?.answer && !before.delivered && { ...before.answer, ...(await diffs(before)) };
+      const answer = before?.answer &&
+        !before.delivered && { ...before.answer, ...(await diffs(before, this.place.readFile)) };
       return { ...put, answer };
     });
     const late = () => new Refusal("deadline", `the review's panel did not load within ${showLimit} ms: try again`);
@@ -134,7 +144,7 @@ export class Reviews {
     });
     try {
       const answer = await result;
-      return { ...answer, ...(await diffs(this.#open.get(review.id)?.review ?? review)) };
+      return { ...answer, ...(await diffs(this.#open.get(review.id)?.review ?? review, this.place.readFile)) };
     } finally {
       this.#showStatus(review.id);
     }
@@ -148,14 +158,6 @@ export class Reviews {
       const answer = await read(given, markdown);
       await this.#update({ ...review, answer, delivered: this.#waiting.settle(id, answer) });
       this.#showStatus(id);
-    });
-  }
-
-  #applied(id: string, diff: string): Promise<void> {
-    return this.#change(async () => {
-      const review = this.#open.get(id)?.review;
-      review?.applied?.push(diff);
-      if (review) await this.place.keep(review);
     });
   }
 
@@ -176,11 +178,9 @@ export class Reviews {
     const { id } = review;
     (await this.#stored()).delete(id);
     const known = this.#open.has(id);
-    review.applied ??= []; // every later copy of the review has this one
     this.#open.set(id, { review, panel });
     if (!known) {
       panel.onAnswer((given, shown) => void this.#answered(given, shown));
-      panel.onApplied((diff) => void this.#applied(id, diff));
       panel.onClosed(() => {
         this.#open.delete(id);
         void this.place.forget(review);
