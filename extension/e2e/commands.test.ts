@@ -118,7 +118,7 @@ test("Stop an Agent asks which one, and Resume a Stopped Agent reverts it", asyn
   await window.chooseFrom("Stop an Agent", "Cursor 2.1.0");
   await coordinator.until(({ access }) => access.stopped.join() === cursor.name);
   const onlyStopped = async (timeout: number) => {
-    await window.command("Browser Coordinator: Resume a Stopped Agent");
+    await window.tryCommand("Browser Coordinator: Resume a Stopped Agent", timeout);
     await window.rows("Cursor").waitFor({ timeout });
     expect(await window.rows("").count()).toBe(1);
   };

@@ -53,7 +53,7 @@ async function closed(): Promise<void> {
 
 /** Starts an MCP server of the editor's list. */
 async function startServer(name: string): Promise<void> {
-  await window.choose(() => window.command("MCP: List Servers"), name, "Start Server");
+  await window.choose((timeout) => window.tryCommand("MCP: List Servers", timeout), name, "Start Server");
   // The editor shows the server's output and moves the focus there, which closes any list that is opened before.
   const output = window.page.locator(".part.panel", { has: window.page.locator(".monaco-editor.focused") });
   await output
@@ -154,7 +154,7 @@ test("Claude Code is set up: shown first, written when the user agrees, and it w
 test("a second time there is nothing to write, and the list has marked it; the user's own file is offered too", async () => {
   await window.choose(
     async (timeout) => {
-      await window.command("Browser Coordinator: Set Up an Agent");
+      await window.tryCommand("Browser Coordinator: Set Up an Agent", timeout);
       await window.rows(/Claude Code\s*set up in \.mcp\.json/).waitFor({ timeout });
       await window.screenshot("setup-list");
     },
@@ -186,7 +186,7 @@ test("with an entry of the coordinator in a file that the editor reads, it is no
   const listed = async () => {
     let labels: string[] = [];
     await window.retry(async (timeout) => {
-      await window.command("MCP: List Servers");
+      await window.tryCommand("MCP: List Servers", timeout);
       await window.rows("bystander").waitFor({ timeout });
       labels = await window.rows("").locator(".label-name").allInnerTexts();
     });

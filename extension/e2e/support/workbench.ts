@@ -27,6 +27,8 @@ export async function openScreen(run: Run): Promise<BrowserContext> {
 const statusId = "browser-coordinator.browser-coordinator.browserCoordinator.status";
 
 export class Workbench {
+  private retrying = false;
+
   private constructor(
     private readonly run: Run,
     readonly page: Page,
@@ -164,12 +166,17 @@ export class Workbench {
 
   /** Runs a command from the palette, by its title with the category. */
   async command(title: string): Promise<void> {
-    await this.find(`>${title}`, title);
+    await this.retry((timeout) => this.tryCommand(title, timeout));
+  }
+
+  /** The same once, as a part of what is retried. */
+  async tryCommand(title: string, timeout: number): Promise<void> {
+    await this.find(`>${title}`, title, timeout);
   }
 
   /** Starts a launch configuration by its name. One that was just written may not be in the list when that opens. */
   async debug(name: string): Promise<void> {
-    await this.find(`debug ${name}`, name);
+    await this.retry((timeout) => this.find(`debug ${name}`, name, timeout));
   }
 
   /** Opens a list, and picks from it and from those that it leads to, by parts of the rows' texts. */
@@ -187,7 +194,7 @@ export class Workbench {
 
   /** Runs a command, and picks from its list and from those that it leads to. */
   async chooseFrom(command: string, ...labels: string[]): Promise<void> {
-    await this.choose(() => this.command(`Browser Coordinator: ${command}`), ...labels);
+    await this.choose((timeout) => this.tryCommand(`Browser Coordinator: ${command}`, timeout), ...labels);
   }
 
   /** Rows of the list that is open. */
@@ -235,9 +242,19 @@ export class Workbench {
 
   /**
    * Does what needs a list or a menu, with a time limit for each step. The editor closes them when it is slow: what is
-   * still being opened takes the focus. So it begins again, with more time.
+   * still being opened takes the focus. So it begins again, with more time. One within another would take hours.
    */
   async retry(act: (timeout: number) => Promise<void>): Promise<void> {
+    if (this.retrying) throw new Error("what is retried must not retry a part of itself");
+    this.retrying = true;
+    try {
+      await this.attempt(act);
+    } finally {
+      this.retrying = false;
+    }
+  }
+
+  private async attempt(act: (timeout: number) => Promise<void>): Promise<void> {
     for (let timeout = 10_000; ; timeout *= 2) {
       try {
         return await act(timeout);
@@ -253,11 +270,9 @@ export class Workbench {
   }
 
   /** Picks what the quick input finds. */
-  private async find(text: string, label: string): Promise<void> {
-    await this.retry(async (timeout) => {
-      await this.quickInput("F1", text, timeout);
-      await this.rows(label).first().click({ timeout });
-    });
+  private async find(text: string, label: string, timeout: number): Promise<void> {
+    await this.quickInput("F1", text, timeout);
+    await this.rows(label).first().click({ timeout });
   }
 
   private async quickInput(key: string, text: string, timeout: number): Promise<void> {
