@@ -198,7 +198,7 @@ describe("in the mode ask", () => {
     const first = coordinator.ask(claude, "click A");
     await bar.question.waitFor();
     const others = ["B", "C", "D"].map((name) => coordinator.ask(claude, `click ${name}`));
-    await bar.question.getByText("click A; click B; click C. 1 more action waits.").waitFor();
+    await bar.read("click A; click B; click C. 1 more action waits.");
     const another = coordinator.ask(playwright, "click E");
     expect(await bar.question.count()).toBe(1);
     await window.screenshot("question-merged");
@@ -215,7 +215,7 @@ describe("in the mode ask", () => {
 
   test("once allows what the notification names, and in the list all of them", async () => {
     const all = ["A", "B", "C", "D", "E"].map((name) => coordinator.ask(claude, `click ${name}`));
-    await bar.question.getByText("click A; click B; click C. 2 more actions wait.").waitFor();
+    await bar.read("click A; click B; click C. 2 more actions wait.");
     await bar.answer("Allow Once");
     for (const asked of all.slice(0, 3)) expect(await asked).toEqual({ decision: "allow", scope: "once" });
     await bar.question.getByText("click D; click E.").waitFor();
@@ -223,8 +223,14 @@ describe("in the mode ask", () => {
       await window.status.click({ timeout });
       for (const act of ["click D", "click E"]) await window.rows(act).waitFor({ timeout });
       await window.screenshot("question-list");
+      await bar.read("click D; click E.");
     };
-    await window.choose(list, "click E", "Refuse"); // each can be answered alone
+    const next = async () => {
+      await window.rows("answer one of").waitFor({ state: "detached" });
+      await bar.read("click D; click E.");
+    };
+    await window.choose(list, "click E"); // each can be answered alone
+    await window.choose(next, "Refuse");
     expect(await all[4]).toEqual({ decision: "refuse", scope: "once", reason: "human" });
     await window.rows("click D").waitFor(); // the list is still open
     await bar.question.getByText(/: click D\.$/).waitFor();

@@ -1,5 +1,7 @@
 // The extension's view in the side bar, its notifications and its menu, as a person finds them.
+import { setTimeout } from "node:timers/promises";
 import type { Locator, Page } from "playwright-core";
+import { pause } from "../../src/core/sight";
 import type { Workbench } from "./workbench";
 
 type Answer = "Allow Once" | "Allow Clicks and Typing" | "Allow for This Session" | "Allow" | "View Only" | "Refuse";
@@ -106,6 +108,12 @@ export class SideBar {
   /** The button below it that has this label. */
   answerButton(label: string): Locator {
     return this.page.locator(".statusbar-item", { hasText: label }).getByRole("button");
+  }
+
+  /** Reads what the question says now: what has joined it a moment ago is not answered with it. */
+  async read(text: string): Promise<void> {
+    await this.question.getByText(text).waitFor();
+    await setTimeout(pause);
   }
 
   /** Clicks one of its answers, and waits until it has gone. */
