@@ -263,6 +263,31 @@ describe("in the mode ask", () => {
     expect(await bar.answerButton("Refuse").count()).toBe(0);
   });
 
+  test("what is allowed for a session is listed with what it covers, and revoked", async () => {
+    const first = coordinator.ask(claude, "click H", "input");
+    await bar.answer("Allow Clicks and Typing");
+    await first;
+    await bar.row("Agents", /Claude Code\s*Clicks and Typing allowed/).click();
+    const grant = bar.row(
+      "Agents",
+      /Clicks and Typing\s*on every page · allowed on “Shop” \(127.0.0.1:5173\), [0-9:]{8}/,
+    );
+    await grant.waitFor();
+    await window.screenshot("view-permissions");
+    await bar.hint("Agents", /^Clicks and Typing/, /may do this without asking, until it leaves or you revoke it/);
+    expect(await coordinator.ask(claude, "click I", "input")).toMatchObject({ decision: "allow" });
+    await bar.act("Agents", /^Clicks and Typing/, "Revoke a Permission");
+    await grant.waitFor({ state: "detached" });
+    const again = coordinator.ask(claude, "click J", "input");
+    await bar.answer("Allow for This Session");
+    await again;
+    await bar.row("Agents", /Everything\s*on every page/).waitFor();
+    await window.chooseFrom("Revoke a Permission", "Claude Code 2.1.0: Everything");
+    const last = coordinator.ask(claude, "click K", "input");
+    await bar.answer("Refuse");
+    expect(await last).toMatchObject({ reason: "human" });
+  });
+
   test("an agent that the user stops is refused, until it may go on", async () => {
     const asked = coordinator.ask(claude, "click H");
     await bar.question.waitFor();

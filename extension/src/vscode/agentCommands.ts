@@ -2,6 +2,8 @@
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { resume, resumeAll, setMode, stop, stopAll, stoppable } from "../core/access/access";
+import { grantText } from "../core/access/activity";
+import { coverName, type Grant } from "../core/access/permission";
 import { devToolsAddress, openDevTools } from "../core/browser/devtools";
 import { actOnPage, listPages, pageActions } from "../core/browser/pages";
 import { reason } from "../core/log";
@@ -14,7 +16,7 @@ import { offerToFindCoordinator } from "./coordinator";
 import { askEndpoint, clientUrl, reportCopied, startServing } from "./endpoint";
 import { inform, reportError, warn } from "./notifications";
 import type { DetailRow } from "./views/activity";
-import type { ClientRow } from "./views/agents";
+import type { ClientRow, GrantRow } from "./views/agents";
 import type { PageRow } from "./views/browser";
 
 export function registerAgentCommands(parts: Parts): vscode.Disposable {
@@ -35,6 +37,10 @@ export function registerAgentCommands(parts: Parts): vscode.Disposable {
     register("resumeAgent", async (row?: ClientRow) => {
       const client = row?.client ?? (await pickClient(parts, true));
       if (client) resume(store, client);
+    }),
+    register("revokePermission", async (row?: GrantRow) => {
+      const grant = row?.grant ?? (await pickGrant(parts));
+      if (grant) parts.permissions.revoke(grant);
     }),
     register("stopAllAgents", () => stopAll(store, clients)),
     register("resumeAllAgents", () => resumeAll(store)),
@@ -67,6 +73,19 @@ async function pickClient({ store, clients }: Parts, stopped: boolean): Promise<
   const items = there.map(({ client }) => ({ label: clientName(client), client }));
   const title = stopped ? l10n.t("Resume which agent?") : l10n.t("Stop which agent?");
   return (await vscode.window.showQuickPick(items, { title }))?.client;
+}
+
+async function pickGrant({ permissions }: Parts): Promise<Grant | undefined> {
+  if (permissions.grants.length === 0) {
+    inform(l10n.t("Nothing is allowed for a session: agents are asked about each time, or may do everything."));
+    return undefined;
+  }
+  const items = permissions.grants.map((grant) => ({
+    label: l10n.t("{0}: {1}", clientName(grant.client), coverName(grant.covers)),
+    description: grantText(grant),
+    grant,
+  }));
+  return (await vscode.window.showQuickPick(items, { title: l10n.t("Revoke which permission?") }))?.grant;
 }
 
 async function openPage(parts: Parts, row: PageRow | undefined): Promise<void> {

@@ -58,14 +58,14 @@ export class AgentControls {
     const permissions = this.#permissions;
     const { extensionUri: extension } = context;
     const pages = new Pages(store, log);
-    const parts = { extension, window, store, sessions: this.#sessions, clients, walkthrough };
+    const parts = { extension, window, store, sessions: this.#sessions, clients, permissions, walkthrough };
     return vscode.Disposable.from(
       this.#access.watch(),
       keepContexts(store, this.#sessions, clients, walkthrough),
       showStatus(window, store, this.#sessions, clients, permissions),
       showQuestions(permissions),
       openBrowserView({ ...parts, pages }),
-      openAgentsView({ ...parts, permissions, pages }),
+      openAgentsView({ ...parts, pages }),
       openActivityView(clients, context.storageUri?.fsPath, () => walkthrough.done("watch"), log),
       registerCommands(parts, log),
       registerAgentCommands(parts),

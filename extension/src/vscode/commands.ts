@@ -2,6 +2,7 @@
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { modeWords, type StoppableClient, stoppable } from "../core/access/access";
+import type { Permissions } from "../core/access/permission";
 import { describe } from "../core/access/status";
 import type { Sessions } from "../core/browser/sessions";
 import { reason } from "../core/log";
@@ -27,6 +28,7 @@ export interface Parts {
   store: Store;
   sessions: Sessions;
   clients: Clients;
+  permissions: Permissions;
   walkthrough: Walkthrough;
 }
 

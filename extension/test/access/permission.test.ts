@@ -1,7 +1,7 @@
 // Who asks, what the user is asked, and the result of each answer. Time is vitest's.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { resume, setMode, stop } from "../../src/core/access/access";
-import { type Choice, choicesFor, Permissions } from "../../src/core/access/permission";
+import { type Choice, choicesFor, everything, Permissions } from "../../src/core/access/permission";
 import type { PermissionAskResult } from "../../src/core/protocol/protocol.generated";
 import { Clients } from "../../src/core/window/clients";
 import { Store } from "../../src/core/window/store";
@@ -43,6 +43,9 @@ function answer(choice: Choice, seen?: number): void {
   if (!question) throw new Error("nobody asks");
   permissions.answer(question.id, choice, question.actions.slice(0, seen));
 }
+
+const granted = (client: string) =>
+  permissions.grants.filter((grant) => grant.client.id === client).map(({ covers }) => covers);
 
 const shown = () => permissions.question && [permissions.question.client.id, permissions.question.actions.length];
 
@@ -100,7 +103,7 @@ describe("an answer", () => {
     for (const each of all.slice(0, 2)) expect(await each.answer).toEqual({ decision: "allow", scope: "once" });
     expect(shown()).toEqual(["a", 1]);
     expect(await ask("a", "drag", "input").answer).toEqual({ decision: "allow", scope: "once" });
-    expect(permissions.granted("a")).toEqual(["input"]);
+    expect(granted("a")).toEqual(["input"]);
     void ask("a", "drag");
     void ask("b", "click", "input");
     expect(shown()).toEqual(["a", 2]);
@@ -111,7 +114,7 @@ describe("an answer", () => {
     for (const category of ["*", "new", undefined]) {
       void ask("a", "act", category);
       answer("category");
-      expect(permissions.granted("a")).toEqual([]);
+      expect(granted("a")).toEqual([]);
       answer("refuse");
     }
   });
@@ -130,7 +133,7 @@ describe("an answer", () => {
     void ask("a");
     permissions.answer(id, "session", actions);
     expect(await first.answer).toMatchObject({ decision: "refuse" });
-    expect(permissions.granted("a")).toEqual([]);
+    expect(granted("a")).toEqual([]);
     expect(shown()).toEqual(["a", 1]);
   });
 });
@@ -149,7 +152,7 @@ describe("a client that joins", () => {
     answer(choice);
     expect(await joins.answer).toEqual(result);
     expect(permissions.joining).toEqual([]);
-    expect(permissions.granted("p")).toEqual([]); // the coordinator keeps the answer
+    expect(granted("p")).toEqual([]); // the coordinator keeps the answer
   });
 
   test("is not what an agent's action is answered by", () => {
@@ -293,7 +296,7 @@ describe("while the user is asked", () => {
     answer("session");
     await first.answer;
     stop(store, agent("a"));
-    expect(permissions.granted("a")).toEqual([]);
+    expect(granted("a")).toEqual([]);
     const [b, c] = [ask("b"), ask("c")];
     stop(store, agent("b"));
     expect(await b.answer).toMatchObject({ decision: "refuse", reason: "stopped" });
@@ -302,13 +305,34 @@ describe("while the user is asked", () => {
     expect((await c.answer).decision).toBe("allow");
   });
 
+  test("one permission is revoked, and the others stay", async () => {
+    const all = [ask("a", "click", "input"), ask("b", "click", "input")];
+    answer("category");
+    answer("category");
+    await Promise.all(all.map((each) => each.answer));
+    const scripts = ask("a", "run", "script");
+    answer("category");
+    await scripts.answer;
+    expect(granted("a")).toEqual(["input", "script"]);
+    const listener = vi.fn();
+    permissions.subscribe(listener);
+    permissions.revoke({ client: agent("a"), covers: "input" });
+    expect(listener).toHaveBeenCalledTimes(1);
+    expect([granted("a"), granted("b")]).toEqual([["script"], ["input"]]);
+    const again = ask("a", "click", "input");
+    expect(shown()).toEqual(["a", 1]);
+    answer("session"); // covers what was allowed before
+    await again.answer;
+    expect(granted("a")).toEqual([everything]);
+  });
+
   test("a change of the mode revokes what was allowed for the session", async () => {
     const first = ask("a");
     answer("session");
     await first.answer;
     setMode(store, "full");
     setMode(store, "ask");
-    expect(permissions.granted("a")).toEqual([]);
+    expect(granted("a")).toEqual([]);
   });
 });
 

@@ -3,7 +3,8 @@
 import * as l10n from "@vscode/l10n";
 import { nameOf, plain } from "../plaintext";
 import type { Action } from "../window/clients";
-import { actionText } from "./actions";
+import { actionText, placeOf } from "./actions";
+import type { Grant } from "./permission";
 
 /** Consecutive commands of one CDP client are one group, any other action is its own group. The newest is first. */
 export function grouped(actions: readonly Action[]): Action[][] {
@@ -45,6 +46,13 @@ export function groupLine(group: readonly Action[], named: boolean): Line {
     clock(newest?.time ?? 0),
   ];
   return { label: l10n.t("{0} commands", count(group)), description: joined(parts) };
+}
+
+/** `on every page · allowed on “Shop” (127.0.0.1:5173), 10:02:14` */
+export function grantText({ asked, time }: Pick<Grant, "asked" | "time">): string {
+  const place = placeOf(asked).trim();
+  const when = place === "" ? clock(time) : `${place}, ${clock(time)}`;
+  return joined([l10n.t("on every page"), l10n.t("allowed {0}", when)]);
 }
 
 /** The names of those who did something, the latest first. */

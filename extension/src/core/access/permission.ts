@@ -3,6 +3,8 @@
 //
 // It shows nothing itself: a view reads `question` after each change, and calls `answer`.
 import { randomUUID } from "node:crypto";
+import * as l10n from "@vscode/l10n";
+import { plain } from "../plaintext";
 import { Argument } from "../protocol/argument";
 import type { Client, PermissionAskArg, PermissionAskResult } from "../protocol/protocol.generated";
 import type { Clients } from "../window/clients";
@@ -54,6 +56,21 @@ interface Asked {
 /** Granted in place of a category. No category has this name, since the user is offered only those with a label. */
 export const everything = "*";
 
+/** What a grant covers, as the user knows it. */
+export function coverName(covers: string): string {
+  return covers === everything ? l10n.t("Everything") : (categoryName(covers) ?? plain(covers, 40));
+}
+
+/** What the user allows a client until it leaves, on every page. */
+export interface Grant {
+  readonly client: Client;
+  /** A category of actions, or everything. */
+  readonly covers: string;
+  /** The action for which the user was asked. */
+  readonly asked: AskedAction;
+  readonly time: number;
+}
+
 /** The category that all these actions have, if users know it. */
 export function sharedCategory(actions: readonly AskedAction[]): string | undefined {
   const [first, ...others] = new Set(actions.map(({ category }) => category));
@@ -63,8 +80,7 @@ export function sharedCategory(actions: readonly AskedAction[]): string | undefi
 export class Permissions {
   /** By the client's id; the first is the one that the user is asked about. */
   readonly #asked = new Map<string, Asked>();
-  /** What clients are allowed for their session, by their ids: categories of actions, or everything. */
-  readonly #granted = new Map<string, Set<string>>();
+  #grants: readonly Grant[] = [];
   readonly #store: Store;
   readonly #clients: Clients;
   readonly #limit: () => number;
@@ -106,9 +122,15 @@ export class Permissions {
     return this.#asked.size;
   }
 
-  /** The categories of actions that a client is allowed for its session, or everything. */
-  granted(client: string): readonly string[] {
-    return [...(this.#granted.get(client) ?? [])];
+  /** What clients are allowed for their session, the oldest first. */
+  get grants(): readonly Grant[] {
+    return this.#grants;
+  }
+
+  /** Asks about such actions again. */
+  revoke({ client, covers }: Pick<Grant, "client" | "covers">): void {
+    this.#keepGrants((grant) => grant.client.id !== client.id || grant.covers !== covers);
+    this.#changed();
   }
 
   /** Settles when the user has answered, or when no question is needed. */
@@ -118,9 +140,9 @@ export class Permissions {
     if (isStopped(this.#store, arg.client)) return Promise.resolve(refusal("stopped"));
     if (mode === "view") return Promise.resolve(refusal("mode"));
     if (mode === "full") return Promise.resolve(allowed("once"));
-    const granted = this.#granted.get(id);
-    if (granted?.has(everything)) return Promise.resolve(allowed("session"));
-    if (arg.category !== undefined && granted?.has(arg.category)) return Promise.resolve(allowed("once"));
+    const covered = this.#grants.filter(({ client }) => client.id === id).map(({ covers }) => covers);
+    if (covered.includes(everything)) return Promise.resolve(allowed("session"));
+    if (arg.category !== undefined && covered.includes(arg.category)) return Promise.resolve(allowed("once"));
     return new Promise((settle, reject) => {
       if (signal.aborted) return reject(signal.reason);
       this.#counted += 1;
@@ -145,7 +167,7 @@ export class Permissions {
     if (seen.length === 0 || !choicesFor(seen).includes(choice)) return;
     const numbers = new Set(seen.map(({ number }) => number));
     const grant = choice === "session" ? everything : choice === "category" ? sharedCategory(seen) : undefined;
-    if (grant !== undefined) this.#granted.set(client.id, new Set([...this.granted(client.id), grant]));
+    if (grant !== undefined) this.#grant(client, grant, seen[0] as AskedAction);
     const isAnswered = ({ action }: Waiting) =>
       numbers.has(action.number) || grant === everything || (grant !== undefined && grant === action.category);
     const others = waiting.filter((each) => !isAnswered(each));
@@ -153,6 +175,17 @@ export class Permissions {
     this.#settle({ ...asked, waiting: waiting.filter(isAnswered) }, results[choice]);
     if (others.length > 0) this.#asked.set(client.id, { id: randomUUID(), client, waiting: others.map(renewed) });
     this.#changed();
+  }
+
+  /** Everything covers what was allowed before. */
+  #grant(client: Client, covers: string, asked: AskedAction): void {
+    const isCovered = (grant: Grant) => covers === everything || grant.covers === covers;
+    this.#keepGrants((grant) => grant.client.id !== client.id || !isCovered(grant));
+    this.#grants = [...this.#grants, { client, covers, asked, time: Date.now() }];
+  }
+
+  #keepGrants(stays: (grant: Grant) => boolean): void {
+    this.#grants = this.#grants.filter(stays);
   }
 
   /** Calls listener after each change until the returned function is called. */
@@ -208,11 +241,11 @@ export class Permissions {
 
   #accessChanged(): void {
     const { mode, stopped } = this.#store.state.access;
-    for (const id of this.#granted.keys()) {
+    this.#keepGrants(({ client: { id } }) => {
       const client = this.#clients.known(id);
-      if (stopped.length > 0 && (!client || isStopped(this.#store, client))) this.#granted.delete(id);
-    }
-    if (mode !== this.#mode) this.#granted.clear(); // the user has changed the mode
+      return stopped.length === 0 || (client !== undefined && !isStopped(this.#store, client));
+    });
+    if (mode !== this.#mode) this.#grants = []; // the user has changed the mode
     this.#mode = mode;
     const all = [...this.#asked.values()];
     for (const asked of all) {
@@ -230,7 +263,7 @@ export class Permissions {
     this.#connected = now;
     let settled = false;
     for (const id of departures) {
-      this.#granted.delete(id);
+      this.#keepGrants(({ client }) => client.id !== id);
       const asked = this.#asked.get(id);
       if (!asked) continue;
       this.#settle(asked, refusal("stopped"));

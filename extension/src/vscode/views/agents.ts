@@ -2,11 +2,11 @@
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { modeWords, type StoppableClient, stoppable } from "../../core/access/access";
-import { categoryName, questionText } from "../../core/access/actions";
-import { clock } from "../../core/access/activity";
-import { everything, type Permissions } from "../../core/access/permission";
+import { questionText, requestText } from "../../core/access/actions";
+import { clock, grantText } from "../../core/access/activity";
+import { coverName, everything, type Grant, type Permissions } from "../../core/access/permission";
 import type { Pages } from "../../core/browser/pages";
-import { nameOf, pageName, plain } from "../../core/plaintext";
+import { clientName, nameOf, pageName, plain } from "../../core/plaintext";
 import type { ConnectedClient } from "../../core/protocol/protocol.generated";
 import { NoCoordinator } from "../../core/setup/program";
 import type { Clients } from "../../core/window/clients";
@@ -18,6 +18,11 @@ import { type Row, RowView, row } from "./tree";
 /** A row of a client, as its commands get it. */
 export interface ClientRow extends Row {
   client: ConnectedClient;
+}
+
+/** A row of what a client is allowed for its session. */
+export interface GrantRow extends Row {
+  grant: Grant;
 }
 
 export interface AgentsParts {
@@ -190,15 +195,33 @@ function clientRow({ client, stopped, connected }: StoppableClient, parts: Agent
     context: stopped ? "client.stopped" : "client.going",
     ...(asks && { command: { command: "browserCoordinator.answerQuestion", title: l10n.t("Answer") } }),
   };
-  return { ...row(nameOf(name), look), client };
+  const grants = permissions.grants.filter((grant) => grant.client.id === id).map(grantRow);
+  return { ...row(nameOf(name), look, grants.length > 0 ? grants : undefined), client };
 }
 
-/** What the user has allowed the client where asked. */
+/** What the user has allowed the client where asked; the rows below its own have what it covers. */
 function mayText({ id, kind, access }: ConnectedClient, store: Store, permissions: Permissions): string {
   if (kind === "cdp" && access !== undefined && store.state.access.mode === "ask")
     return access === "ask" ? l10n.t("may act") : l10n.t("may only view");
-  const granted = permissions.granted(id);
-  if (granted.length === 0) return "";
-  if (granted.includes(everything)) return l10n.t("may act");
-  return l10n.t("{0} allowed", granted.map(categoryName).join(", "));
+  const covers = permissions.grants.filter(({ client }) => client.id === id).map((grant) => grant.covers);
+  if (covers.length === 0) return "";
+  return covers.includes(everything) ? l10n.t("may act") : l10n.t("{0} allowed", covers.map(coverName).join(", "));
+}
+
+function grantRow(grant: Grant): GrantRow {
+  const { client, covers, asked } = grant;
+  const text = grantText(grant);
+  const look = {
+    id: `grant ${covers} ${client.id}`,
+    icon: "pass",
+    description: text,
+    tooltip: [
+      l10n.t("{0} may do this without asking, until it leaves or you revoke it.", clientName(client)),
+      text,
+      l10n.t("You were asked about: {0}", requestText(asked)),
+    ].join("\n"),
+    spoken: l10n.t("allowed for this session"),
+    context: "grant",
+  };
+  return { ...row(coverName(covers), look), grant };
 }
