@@ -70,10 +70,18 @@ func listOf(f *pflag.Flag) pflag.SliceValue {
 	return list
 }
 
+// configuredAs is the command whose flags a command has: those of a session are of mcp.
+func configuredAs(cmd *cobra.Command) string {
+	if cmd.Name() == sessionName {
+		return "mcp"
+	}
+	return cmd.Name()
+}
+
 // applyConfig sets the flags that neither the command line nor a variable has set, by the
 // user's file. Then the files of the project restrict them.
 func applyConfig(cmd *cobra.Command) error {
-	if cmd.Parent() != cmd.Root() || !slices.Contains(configured, cmd.Name()) {
+	if cmd.Parent() != cmd.Root() || !slices.Contains(configured, configuredAs(cmd)) {
 		return nil
 	}
 	user, err := config.User()
@@ -83,7 +91,11 @@ func applyConfig(cmd *cobra.Command) error {
 	if err != nil {
 		return wrongUse("%w", err)
 	}
-	workspace, err := canonicalWorkspace(cmd.Flag("workspace").Value.String())
+	given := cmd.Flag("workspace").Value.String()
+	if folder := cmd.Flag("folder"); folder != nil { // of a session
+		given = folder.Value.String()
+	}
+	workspace, err := canonicalWorkspace(given)
 	if err != nil {
 		return err
 	}
@@ -118,7 +130,7 @@ func valuesFor(cmd *cobra.Command, file *config.File) (map[string]any, error) {
 			return nil, err
 		}
 		own := settable(c)
-		if c.Name() == cmd.Name() {
+		if c.Name() == configuredAs(cmd) {
 			maps.Copy(values, file.Flags)
 			maps.DeleteFunc(values, func(flag string, _ any) bool { return !slices.Contains(own, flag) })
 			maps.Copy(values, file.Commands[name])

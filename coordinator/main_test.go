@@ -83,11 +83,13 @@ func environment(dir string) []string {
 // Each behaviour of the command line is one script.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	pages := servePages(t)
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
-			env.Vars = append(env.Vars, environment(env.WorkDir)...)
+			env.Vars = append(env.Vars, append(environment(env.WorkDir), "PAGE="+pages)...)
+			env.Defer(func() { endSessions(env) })
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

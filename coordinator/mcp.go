@@ -186,6 +186,19 @@ func loadSecrets(file string) (*secrets.Set, error) {
 }
 
 func (p *program) runMCP(ctx context.Context, options tools.Options, serve serving.Options) error {
+	err := p.serveTools(ctx, options, serve, func(server *tools.Server) error {
+		return server.Run(ctx, &mcpstdio.Transport{})
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil // interrupted: some hosts end their servers this way
+	}
+	return err
+}
+
+// serveTools runs a server of tools with all that belongs to it: the windows, their endpoints,
+// and the list of agents for `coordinator status`.
+func (p *program) serveTools(ctx context.Context, options tools.Options, serve serving.Options,
+	run func(*tools.Server) error) error {
 	windows := p.openRegistry(ctx, true)
 	defer windows.Close()
 	endpoints := serving.NewSet(windows, serve)
@@ -197,9 +210,5 @@ func (p *program) runMCP(ctx context.Context, options tools.Options, serve servi
 
 	server := tools.NewServer(options)
 	defer status.ServeAgents(p.logger, windows, server.Alone)()
-	err := server.Run(ctx, &mcpstdio.Transport{})
-	if errors.Is(err, context.Canceled) {
-		return nil // interrupted: some hosts end their servers this way
-	}
-	return err
+	return run(server)
 }

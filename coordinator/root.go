@@ -17,6 +17,8 @@ import (
 const (
 	exitFailure = 1 // the command failed, or found a problem
 	exitUsage   = 2 // the command line is wrong
+	exitDenied  = 3 // the user, the mode or a limit has denied it
+	exitNoPage  = 4 // no browser or window can be reached
 )
 
 // exitError ends the program with its own exit code. A nil cause prints nothing: the
@@ -43,9 +45,10 @@ type stdio struct {
 // program contains what the subcommands share.
 type program struct {
 	stdio
-	verbose bool
-	command string // that runs, with the program's name
-	logger  *slog.Logger
+	verbose   bool
+	command   string   // that runs, with the program's name
+	arguments []string // of the command line
+	logger    *slog.Logger
 }
 
 // notice writes a message for the user to standard error.
@@ -80,6 +83,7 @@ func execute(ctx context.Context, args []string, streams stdio) int {
 		args = append([]string{"mcp"}, args...)
 	}
 	root.SetArgs(args)
+	p.arguments = args
 	help := &checkedWriter{to: p.out}
 	root.SetOut(help)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -121,6 +125,7 @@ func startsMCP(root *cobra.Command, args []string, in io.Reader) bool {
 
 // The groups of commands in the help.
 const (
+	inBrowser   = "browser"
 	forAgents   = "agents"
 	forClients  = "clients"
 	forWindows  = "windows"
@@ -181,7 +186,9 @@ input is not a terminal. The other commands are for people and scripts.`,
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{forAgents, "Agents", []*cobra.Command{p.mcpCommand(), p.setupCommand()}},
+		{inBrowser, "In the browser", p.browserCommands()},
+		{forAgents, "Agents", []*cobra.Command{p.mcpCommand(), p.setupCommand(), p.startCommand(), p.sessionsCommand(),
+			p.closeCommand()}},
 		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(),
 			p.logCommand()}},
 		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.statusCommand()}},
@@ -193,6 +200,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 			root.AddCommand(c)
 		}
 	}
+	root.AddCommand(p.sessionCommand())
 	root.SetHelpCommandGroupID(maintenance)
 	p.initCompletion(root)
 	return root

@@ -65,7 +65,7 @@ func TestFit(t *testing.T) {
 		{"window_list", `{"foo":1}`, `window_list has no parameter "foo": it has none`},
 		{"browser_click", `"e1"`, `the arguments of browser_click are not an object: "e1"`},
 	} {
-		got, _, err := named(test.tool).Fit(json.RawMessage(test.given))
+		got, _, err := Named(test.tool).Fit(json.RawMessage(test.given))
 		if err != nil {
 			got = []byte(err.Error())
 		}
@@ -77,7 +77,7 @@ func TestFit(t *testing.T) {
 
 // stepActions is what agents know of the actions of browser_steps.
 func stepActions() string {
-	return named("browser_steps").Parameters.Member("steps").Items.Member("action").About
+	return Named("browser_steps").Parameters.Member("steps").Items.Member("action").About
 }
 
 // A tool that does not exist is refused with the one that does the same, or is nearest.
@@ -168,7 +168,7 @@ func TestOperations(t *testing.T) {
 		{"reveal_source", `{"path":"a"}`, policy.ReadOnly, ""},
 		{"browser_snapshot", `{}`, policy.ReadOnly, ""},
 	} {
-		step, err := named(c.tool).fit(json.RawMessage(c.arguments))
+		step, err := Named(c.tool).fit(json.RawMessage(c.arguments))
 		if err != nil || step.Operation.Name != c.tool || step.Operation.Class != c.class ||
 			step.Operation.Category != c.category {
 			t.Errorf("%s %s: %+v, %v", c.tool, c.arguments, step.Operation, err)

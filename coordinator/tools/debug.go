@@ -28,6 +28,7 @@ var _ = define(definition[debugStartIn]{
 	Name: "debug_start", Title: "Start debugging", Description: "Start debugging in the window, as F5 does",
 	Effect: Acts, Local: true,
 	Do:      debugStart,
+	Shell:   []command{{Name: "debug start", Args: "[configuration]"}},
 	Returns: "the debug session's name and id",
 	Notes:   "Without `configuration` and `url` it is the only launch configuration for a browser.",
 	Data:    "`name`, `session`",
@@ -44,7 +45,8 @@ var _ = define(definition[debugStateIn]{
 	Name: "debug_state", Title: "Debugger state",
 	Description: "The window's debug sessions; of a paused one why, the stack and the variables",
 	Effect:      Reads, Local: true,
-	Do: debugState,
+	Do:    debugState,
+	Shell: []command{{Name: "debug state"}},
 	Returns: "the debug sessions; for a paused one the reason, the stack with frames, and the variables of the top " +
 		"frame",
 	Data:    "`sessions`, as in the [window's command](../specs/window-protocol/commands.md)",
@@ -68,9 +70,16 @@ var _ = define(definition[breakpointsIn]{
 	Question:   func(in breakpointsIn, _ []string) string { return in.sentence() },
 	Subject:    func(in breakpointsIn, _ string) string { return in.sentence() },
 	Do:         debugBreakpoints,
-	Returns:    "all present breakpoints",
-	Data:       "`breakpoints`, as in the [window's command](../specs/window-protocol/commands.md)",
-	Example:    `{"action": "set", "path": "src/cart.ts", "line": 28}`,
+	Shell: []command{
+		{Name: "debug break", About: "Set a breakpoint", Args: "path line", Given: `{"action": "set"}`},
+		{Name: "debug breakpoints", About: "List the breakpoints that the user sees", Given: `{"action": "list"}`,
+			Without: "path line condition logMessage"},
+		{Name: "debug unbreak", About: "Remove a breakpoint, or those of a file", Args: "path [line]",
+			Given: `{"action": "remove"}`, Without: "condition logMessage"},
+	},
+	Returns: "all present breakpoints",
+	Data:    "`breakpoints`, as in the [window's command](../specs/window-protocol/commands.md)",
+	Example: `{"action": "set", "path": "src/cart.ts", "line": 28}`,
 })
 
 // sentence describes the call to the user.
@@ -102,6 +111,7 @@ var _ = define(definition[debugStepIn]{
 	Name: "debug_step", Title: "Step", Description: "Let a paused program go on, or pause it",
 	Effect: Acts, Category: policy.Debugger, Local: true,
 	Do:      debugStep,
+	Shell:   []command{{Name: "debug step"}},
 	Returns: "where it is paused now, or that it runs or has ended",
 	Data: "`session`, `state`, `reason`, `thread`, `frame`, as in the [window's " +
 		"command](../specs/window-protocol/commands.md)",
@@ -120,6 +130,7 @@ var _ = define(definition[debugEvaluateIn]{
 	Description: "Evaluate an expression in a frame of the paused program",
 	Effect:      Acts, Category: policy.Debugger, Local: true,
 	Do:      debugEvaluate,
+	Shell:   []command{{Name: "debug eval"}},
 	Returns: "the value as the debugger prints it",
 	Data:    "`result`, `type`",
 	Example: `{"expression": "cart.total"}`,
@@ -134,6 +145,7 @@ var _ = define(definition[debugStopIn]{
 	Name: "debug_stop", Title: "Stop debugging", Description: "End a debug session that you started",
 	Effect: Acts, Category: policy.Debugger, Local: true,
 	Do:      debugStop,
+	Shell:   []command{{Name: "debug stop"}},
 	Returns: "that it has ended, or an error unless this agent started it",
 	Example: `{"session": "1"}`,
 })
@@ -149,6 +161,7 @@ var _ = define(definition[revealIn]{
 	Name: "reveal_source", Title: "Reveal source", Description: "Show the user a place in the editor",
 	Effect: Shows, Local: true,
 	Do:      reveal,
+	Shell:   []command{{Name: "reveal", Args: "path [line]"}},
 	Returns: "that the user sees it",
 	Example: `{"path": "src/cart.ts", "line": 28}`,
 })

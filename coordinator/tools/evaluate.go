@@ -46,6 +46,7 @@ var _ = define(definition[evaluateIn]{
 		return code(javascript.Of("$.evaluate((element, script) => (0, eval)(script)(element), $)", d.Elements[0],
 			"("+script+")"))
 	},
+	Shell:    []command{{Name: "eval", Args: "function [target]"}},
 	Replaces: map[string]string{"browser_run_code_unsafe": "with function"},
 	Returns:  "the value, then what changed",
 	Notes: "`function` is a function, an expression, statements, or a function's body with `return`. " +

@@ -111,7 +111,7 @@ func TestEveryToolCanBeCancelled(t *testing.T) {
 		return starts(x) - starts(y)
 	})
 	for _, tool := range tools {
-		args := json.RawMessage(named(tool.Name).Example)
+		args := json.RawMessage(Named(tool.Name).Example)
 		if slices.Contains(atOnce, tool.Name) {
 			if _, err := session.CallTool(t.Context(),
 				&mcp.CallToolParams{Name: tool.Name, Arguments: args}); err != nil {
@@ -145,7 +145,7 @@ func TestEveryToolReportsItsProgress(t *testing.T) {
 			continue
 		}
 		silent[tool.Name] = true
-		params := &mcp.CallToolParams{Name: tool.Name, Arguments: json.RawMessage(named(tool.Name).Example)}
+		params := &mcp.CallToolParams{Name: tool.Name, Arguments: json.RawMessage(Named(tool.Name).Example)}
 		params.SetProgressToken(tool.Name)
 		calls.Go(func() { session.CallTool(ctx, params) })
 	}

@@ -107,7 +107,7 @@ func TestEveryFilename(t *testing.T) {
 	}
 	with := func(name, filename string) map[string]any {
 		var args map[string]any
-		if err := json.Unmarshal([]byte(named(name).Example), &args); err != nil {
+		if err := json.Unmarshal([]byte(Named(name).Example), &args); err != nil {
 			t.Fatal(err)
 		}
 		args["filename"] = filename
@@ -224,7 +224,7 @@ func TestEveryFilename(t *testing.T) {
 // nothing in the mode view.
 func TestReadOnlyTools(t *testing.T) {
 	for _, tool := range listTools(t, connect(t, CapNames()...)) {
-		if effect := named(tool.Name).Effect; isReadOnly(tool) && effect != Reads {
+		if effect := Named(tool.Name).Effect; isReadOnly(tool) && effect != Reads {
 			t.Errorf("%s has readOnlyHint, and the effect %d", tool.Name, effect)
 		}
 		if isReadOnly(tool) && hasFilename(tool) {

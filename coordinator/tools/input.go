@@ -85,7 +85,10 @@ var _ = define(definition[clickIn]{
 		}
 		return code(javascript.Of("$.click($)", d.Elements[0], with))
 	},
-	Steps:   []action{{Name: "click"}},
+	Steps: []action{{Name: "click"}},
+	Shell: []command{{Name: "click"}, {
+		Name: "dblclick", About: "Double-click an element", Given: `{"doubleClick": true}`, Step: "click",
+	}},
 	Returns: "what changed: navigation, dialog, new tab, file chooser, download, console warnings and errors",
 	Notes: "`position` is from the top left corner of the target, inside its border. Without it, the click is " +
 		"where the target is in view.",
@@ -156,6 +159,7 @@ var _ = define(definition[hoverIn]{
 		return s
 	},
 	Steps:   []action{{Name: "hover"}},
+	Shell:   []command{{Args: "[target]"}},
 	Returns: "what changed",
 	Notes: "`position` is in the target or, without one, in the viewport. `deltaX` and `deltaY` are CSS pixels by " +
 		"which the wheel is turned there.",
@@ -207,6 +211,7 @@ var _ = define(definition[typeIn]{
 		return s
 	},
 	Steps:   []action{{Name: "type", Also: []string{"fill"}}},
+	Shell:   []command{{Args: "[target] text"}},
 	Returns: "what changed",
 	Notes: "Without a target the text goes to the caret of what has the focus. With `slowly` the page gets the " +
 		"keys in any case.",
@@ -279,6 +284,7 @@ var _ = define(definition[pressKeyIn]{
 		return code(javascript.Of("$.keyboard.press($)", d.Page, key))
 	},
 	Steps:   []action{{Name: "press"}},
+	Shell:   []command{{Name: "press"}},
 	Returns: "what changed",
 	Notes:   "`target`, which is not listed, gets the focus first.",
 	Example: `{"key": "Enter"}`,
@@ -317,6 +323,7 @@ var _ = define(definition[selectIn]{
 		return code(javascript.Of("$.selectOption($)", d.Elements[0], in.Values))
 	},
 	Steps:   []action{{Name: "select"}},
+	Shell:   []command{{Name: "select"}},
 	Returns: "what changed, also if the page has taken the selection back",
 	Notes:   "Options may have any case where that is unique.",
 	Example: `{"target": "combobox \"Size\"", "values": ["Large"]}`,
@@ -412,6 +419,11 @@ var _ = define(definition[fillFormIn]{
 		{Name: "check", Adapt: checkTo("true"), Example: `{"target": "checkbox \"News\""}`},
 		{Name: "uncheck", Adapt: checkTo("false"), Example: `{"target": "checkbox \"News\""}`},
 	},
+	Shell: []command{
+		{Name: "fill"},
+		{Name: "check", About: "Check a checkbox or radio button", Args: "target"},
+		{Name: "uncheck", About: "Uncheck a checkbox", Args: "target"},
+	},
 	Returns: "what changed, and fields that the page has emptied or changed again",
 	Notes: "`type` is Playwright MCP's (`textbox`, `checkbox`, `radio`, `combobox`, `slider`), and only used where " +
 		"it is unclear what the field is. " +
@@ -424,7 +436,7 @@ var _ = define(definition[fillFormIn]{
 func checkTo(value string) func(map[string]any) map[string]any {
 	return func(arguments map[string]any) map[string]any {
 		form := map[string]any{}
-		for _, shared := range []string{"tab", "window"} {
+		for _, shared := range []string{"changes", "tab", "window"} {
 			if given, ok := arguments[shared]; ok {
 				form[shared] = given
 				delete(arguments, shared)
@@ -529,6 +541,7 @@ var _ = define(definition[dragIn]{
 			}
 			return arguments
 		}}},
+	Shell: []command{{Args: "startTarget [endTarget]"}},
 	Returns: "what changed, and whether the page has refused the drop of an HTML drag and drop. That is no error: " +
 		"some pages reorder while the pointer moves",
 	Notes: "Give `endTarget`, or an `offset` in CSS pixels. `startPosition` and `endPosition`, or Playwright's " +
@@ -538,7 +551,7 @@ var _ = define(definition[dragIn]{
 })
 
 type uploadIn struct {
-	Paths  []string `json:"paths,omitempty" about:"in the workspace; [] cancels"`
+	Paths  []string `json:"paths,omitempty" about:"in the workspace; [] cancels" is:"file"`
 	Target string   `json:"target,omitempty" about:"input or button; default: the open chooser" is:"subject"`
 	inPage
 }
@@ -577,6 +590,7 @@ var _ = define(definition[uploadIn]{
 		}
 		return code(javascript.Of("$.setInputFiles($)", d.Elements[0], in.Paths))
 	},
+	Shell:   []command{{Name: "upload", Args: "[target] paths..."}},
 	Returns: "what changed",
 	Notes: "`paths` are within the [limits of files](../specs/mcp-tools.md#files); none cancels, or empties a file " +
 		"input. " +
@@ -586,7 +600,7 @@ var _ = define(definition[uploadIn]{
 
 type dropIn struct {
 	targetIn
-	Paths []string          `json:"paths,omitempty"`
+	Paths []string          `json:"paths,omitempty" is:"file"`
 	Data  map[string]string `json:"data,omitempty" about:"by MIME type"`
 	inPage
 }
@@ -635,6 +649,7 @@ var _ = define(definition[dropIn]{
 		}
 		return code(javascript.Of("$.drop($)", d.Elements[0], object(payload)))
 	},
+	Shell:   []command{{Args: "target [paths...]"}},
 	Returns: "what changed. It is an error if neither the page nor a field takes it, and nothing is dropped then",
 	Notes:   "`paths` are within the [limits of files](../specs/mcp-tools.md#files).",
 	Example: `{"target": "region \"Attachments\"", "data": {"text/plain": "hello"}}`,
@@ -660,7 +675,13 @@ var _ = define(definition[dialogIn]{
 		}
 		return export.Step{Answer: answer}
 	},
-	Steps:   []action{{Name: "dialog", Also: []string{"handle_dialog"}, Usage: "accept, promptText", Adapt: inTime}},
+	Steps: []action{{Name: "dialog", Also: []string{"handle_dialog"}, Usage: "accept, promptText", Adapt: inTime}},
+	Shell: []command{
+		{Name: "dialog accept", About: "Accept the open JavaScript dialog", Args: "[promptText]",
+			Given: `{"accept": true}`, Step: "dialog"},
+		{Name: "dialog dismiss", About: "Dismiss the open JavaScript dialog", Given: `{"accept": false}`,
+			Without: "promptText", Step: "dialog"},
+	},
 	Returns: "what changed",
 	Notes:   "`promptText` is by default what the prompt has in it. Without `time` the dialog must be open.",
 	Example: `{"accept": true}`,

@@ -107,7 +107,7 @@ func unknown(tools map[string]*Tool, name string, err error) error {
 	message := fmt.Sprintf("there is no tool %q", name)
 	if ours := replacing(tools, name); ours != "" {
 		message += "; there is " + ours
-	} else if t := named(name); t != nil {
+	} else if t := Named(name); t != nil {
 		message += " here: the user can add it with --caps " + t.Set
 	} else if near := catalog.Nearest(name, slices.Collect(maps.Keys(tools))); near != "" {
 		message += "; there is " + near

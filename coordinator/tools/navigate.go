@@ -39,7 +39,15 @@ var _ = define(definition[navigateIn]{
 		}
 		return export.Step{Code: []javascript.Expression{javascript.Of("$.goto($)", d.Page, to)}, Opens: to}
 	},
-	Steps:    []action{{Name: "navigate", Also: []string{"goto"}}},
+	Steps: []action{{Name: "navigate", Also: []string{"goto"}}},
+	Shell: []command{
+		{Name: "open", About: "Open a URL in the tab", Args: "url", Without: "action", Step: "navigate"},
+		{Name: "back", About: "Go back in the tab's history", Given: `{"action": "back"}`, Without: "url",
+			Step: "navigate"},
+		{Name: "forward", About: "Go forward in the tab's history", Given: `{"action": "forward"}`, Without: "url",
+			Step: "navigate"},
+		{Name: "reload", About: "Reload the page", Given: `{"action": "reload"}`, Without: "url", Step: "navigate"},
+	},
 	Replaces: map[string]string{"browser_navigate_back": "with action back"},
 	Returns:  "title, URL, the beginning of the page, console warnings and errors",
 	Notes:    "A URL without a scheme gets `http` for this machine, else `https`. A path belongs to the page's host.",

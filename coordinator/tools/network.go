@@ -36,6 +36,7 @@ var _ = define(definition[requestsIn]{
 	Name: "browser_network_requests", Title: "Network requests", Description: "The page's network requests, numbered",
 	Effect: Reads,
 	Do:     requests,
+	Shell:  []command{{Name: "requests", Args: "[filter]"}},
 	Returns: "the page's requests and WebSockets (without their messages), numbered, with a line before those of " +
 		"each further document; `@` is before the place in your files that made it",
 	Notes: "`filter` is a regular expression as for `browser_find`.",
@@ -55,6 +56,7 @@ var _ = define(definition[requestIn]{
 	Name: "browser_network_request", Title: "Network request", Description: "One request in full: headers and bodies",
 	Effect: Reads,
 	Do:     request,
+	Shell:  []command{{Name: "request", Args: "index [part]"}},
 	Returns: "the headers on the wire, with cookies and why one was not stored, and the first 2,000 bytes of each " +
 		"body; `part` has a whole body",
 	Notes: "Of a response that goes on, such as server-sent events, it has what has arrived, at most the last 64 kB. " +

@@ -35,6 +35,7 @@ var _ = define(definition[startIn]{
 	ReadOnlyIf: func(in startIn) bool { return !in.Reload },
 	ReadOnly:   "without `reload`",
 	Do:         onPage(start("trace", (*profiling.Profiler).StartTrace)),
+	Shell:      []command{{Name: "trace start"}},
 	Returns:    "that it has begun",
 	Example:    `{}`,
 })
@@ -43,7 +44,8 @@ var _ = define(definition[stopIn]{
 	Name: "performance_stop_trace", Title: "Stop the trace",
 	Description: "Save the trace for DevTools; answers with LCP, INP, CLS, long tasks and large requests",
 	Set:         "performance", Effect: Reads,
-	Do: stopTrace,
+	Do:    stopTrace,
+	Shell: []command{{Name: "trace stop", Args: "[filename]"}},
 	Returns: "LCP, FCP, load, CLS, INP with their ratings, the long tasks, the largest requests, and the file " +
 		"(`trace-TIME.json`)",
 	Notes: "The figures are of the document that the page shows when the trace is stopped, as the browser has " +
@@ -59,6 +61,7 @@ var _ = define(definition[stopIn]{
 	Description: "Save the page's JavaScript heap for DevTools",
 	Set:         "performance", Effect: Reads,
 	Do:      heapSnapshot,
+	Shell:   []command{{Name: "heap", Args: "[filename]"}},
 	Returns: "the size of the file (`heap-TIME.heapsnapshot`) and of the heap in use",
 	Notes:   "A heap, a profile and coverage contain the page's own process, without frames of other processes.",
 	Example: `{}`,
@@ -70,6 +73,7 @@ var _ = define(definition[startIn]{
 	ReadOnlyIf: func(in startIn) bool { return !in.Reload },
 	ReadOnly:   "without `reload`",
 	Do:         onPage(start("CPU profile", (*profiling.Profiler).StartCPUProfile)),
+	Shell:      []command{{Name: "profile start"}},
 	Returns:    "that it has begun",
 	Example:    `{}`,
 })
@@ -79,6 +83,7 @@ var _ = define(definition[stopIn]{
 	Description: "Save the CPU profile for DevTools; answers with the functions that took most",
 	Set:         "performance", Effect: Reads,
 	Do:      stopProfile,
+	Shell:   []command{{Name: "profile stop", Args: "[filename]"}},
 	Returns: "the functions with the most own time, and the file (`profile-TIME.cpuprofile`)",
 	Example: `{}`,
 })
@@ -90,6 +95,7 @@ var _ = define(definition[startIn]{
 	ReadOnlyIf: func(in startIn) bool { return !in.Reload },
 	ReadOnly:   "without `reload`",
 	Do:         onPage(start("coverage", (*profiling.Profiler).StartCoverage)),
+	Shell:      []command{{Name: "coverage start"}},
 	Returns:    "that it has begun",
 	Example:    `{}`,
 })
@@ -99,6 +105,7 @@ var _ = define(definition[stopIn]{
 	Description: "Save the coverage as DevTools does; answers with what is used least",
 	Set:         "performance", Effect: Reads,
 	Do:      stopCoverage,
+	Shell:   []command{{Name: "coverage stop", Args: "[filename]"}},
 	Returns: "the scripts and style sheets with the most unused bytes, and the file (`coverage-TIME.json`)",
 	Example: `{}`,
 })

@@ -28,6 +28,7 @@ var _ = define(definition[findIn]{
 	ReadOnlyIf: func(in findIn) bool { return !in.Scroll },
 	ReadOnly:   "without `scroll`",
 	Do:         find,
+	Shell:      []command{{Args: "[text]"}},
 	Returns: "the matching lines of a snapshot with their parents, and with the item that each is part of: a list " +
 		"item, an article, a card, a table row with the table's first row",
 	Notes: "`text` ignores case. `regex` is RE2, or `/pattern/flags`. The search covers texts, names, values, " +
@@ -52,6 +53,7 @@ var _ = define(definition[markdownIn]{
 	Unlike: "theirs has only the snapshot to read a page",
 	Effect: Reads,
 	Do:     markdown,
+	Shell:  []command{{Name: "read", Args: "[target]"}},
 	Returns: "the readable page: its main element, or its only article if that has the page's heading or most of its " +
 		"text, without navigation, asides and footers",
 	Example: `{}`,
@@ -64,6 +66,7 @@ var _ = define(definition[domIn]{
 	Unlike:  "theirs run code of their own for it",
 	Effect:  Reads,
 	Do:      html,
+	Shell:   []command{{Name: "html", Args: "[target]"}},
 	Returns: "the present HTML, with shadow roots as declarative templates",
 	Example: `{"target": "main"}`,
 })

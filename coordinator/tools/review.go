@@ -29,7 +29,8 @@ var _ = define(definition[reviewIn]{
 	Description: "Show the user Markdown beside the code: links to files open there, and the user can apply its " +
 		"```diff blocks",
 	Effect: Shows, Local: true,
-	Do: presentReview,
+	Do:    presentReview,
+	Shell: []command{{Name: "review", Args: "[@markdown]"}},
 	Returns: "that the user sees it; with `wait` the user's answer: the verdict, the text, each comment after what " +
 		"it is about, and which changes of the diffs are in the files now",
 	Notes: "```\n" +

@@ -82,7 +82,7 @@ const (
 // request returns the response that requests the host's roots, nil if there is nothing to
 // request.
 func (r *hostRoots) request(req *mcp.CallToolRequest) *mcp.CallToolResult {
-	if req.ProtocolVersion() < rootsInResponse || !hasRoots(req.ClientCapabilities()) {
+	if r == nil || req.ProtocolVersion() < rootsInResponse || !hasRoots(req.ClientCapabilities()) {
 		return nil
 	}
 	//lint:ignore SA1019 as for hasRoots
@@ -111,6 +111,9 @@ func hasRoots(capabilities *mcp.ClientCapabilities) bool {
 
 // forget makes the next call ask for the roots again.
 func (r *hostRoots) forget() {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	r.known = false
 	r.mu.Unlock()

@@ -119,6 +119,7 @@ var _ = define(definition[unrouteIn]{
 		}
 		return code(javascript.Of("$.context().unroute($)", d.Page, routed(in.Pattern)))
 	},
+	Shell:   []command{{Args: "[pattern]"}},
 	Returns: "how many were removed",
 	Example: `{}`,
 })

@@ -34,6 +34,7 @@ var _ = define(definition[snapshotIn]{
 	Name: "browser_snapshot", Title: "Snapshot", Description: "The page as an accessibility tree with refs to act on",
 	Effect:  Reads,
 	Do:      takeSnapshot,
+	Shell:   []command{{Args: "[target]"}},
 	Returns: "the accessibility tree with refs ([Snapshots](../specs/mcp-tools.md#snapshots))",
 	Example: `{}`,
 })
@@ -50,6 +51,7 @@ var _ = define(definition[consoleIn]{
 	Description: "The page's console messages and uncaught errors",
 	Effect:      Reads,
 	Do:          console,
+	Shell:       []command{{Name: "console"}},
 	Returns: "messages of that level and above since the last navigation, with `all` also earlier ones; oldest " +
 		"first",
 	Notes: "As DevTools has them: `Uncaught …`, the stack of `console.trace`, the rows of `console.table`; of an " +
@@ -86,6 +88,7 @@ var _ = define(definition[screenshotIn]{
 	},
 	Do:      screenshot,
 	Code:    func(screenshotIn, *agent.Done) export.Step { return export.Step{} }, // a test needs no pictures
+	Shell:   []command{{Name: "screenshot", Args: "[filename]"}},
 	Returns: "the image, or the file in full size, at most 16,384 pixels a side (Chromium's limit)",
 	Notes: "- `clip` is of the viewport or, with `fullPage`, of the full page. `quality` is that of jpeg and webp " +
 		"(80).\n" +
@@ -209,6 +212,7 @@ var _ = define(definition[pdfIn]{
 	Name: "browser_pdf_save", Title: "Save as PDF", Description: "Save the page as PDF",
 	Set: "pdf", Effect: Adjusts, // the page gets events when it is printed
 	Do:      savePDF,
+	Shell:   []command{{Name: "pdf", Args: "[filename]"}},
 	Returns: "the file; by default `page-TIME.pdf`",
 	Example: `{}`,
 })

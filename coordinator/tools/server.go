@@ -36,7 +36,7 @@ type Options struct {
 	Version string
 }
 
-// Server is the MCP server of one session.
+// Server is the MCP server of one agent's session.
 type Server struct {
 	options Options
 	mcp     *mcp.Server
@@ -45,7 +45,7 @@ type Server struct {
 
 	mu    sync.Mutex // guards the fields that follow
 	agent *agent.Agent
-	roots *hostRoots
+	roots *hostRoots // nil: the session was opened with its folder
 }
 
 //go:embed prompts/instructions.md
@@ -101,7 +101,7 @@ func (s *Server) handler(t *Tool) mcp.ToolHandler {
 		}
 		result, err := t.Call(ctx, a, req.Params.Arguments)
 		if err != nil {
-			failed := &mcp.CallToolResult{}
+			failed := &mcp.CallToolResult{Meta: mcp.Meta{Failure: answer.Invalid}}
 			failed.SetError(err)
 			return failed, nil
 		}
@@ -113,6 +113,10 @@ func (s *Server) handler(t *Tool) mcp.ToolHandler {
 // treat it as untrusted.
 const fromPage = "browser-coordinator/from-page"
 
+// Failure is the member of a failed result's metadata that has the kind of the failure, an
+// [answer.Failure].
+const Failure = "browser-coordinator/failure"
+
 func markOf(isFromPage bool) mcp.Meta {
 	if isFromPage {
 		return mcp.Meta{fromPage: true}
@@ -122,7 +126,7 @@ func markOf(isFromPage bool) mcp.Meta {
 
 // resultOf is a result of a tool in MCP's form.
 func resultOf(r *answer.Result) *mcp.CallToolResult {
-	res := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: r.Failed}
+	res := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: r.Failure != ""}
 	for _, p := range r.Passages {
 		res.Content = append(res.Content, &mcp.TextContent{Text: p.Text, Meta: markOf(p.FromPage)})
 	}
@@ -132,8 +136,14 @@ func resultOf(r *answer.Result) *mcp.CallToolResult {
 	if r.Data != nil {
 		res.StructuredContent = r.Data
 	}
-	if r.Data != nil || r.Failed {
+	if r.Data != nil || res.IsError {
 		res.Meta = markOf(r.FromPage())
+	}
+	if res.IsError {
+		if res.Meta == nil {
+			res.Meta = mcp.Meta{}
+		}
+		res.Meta[Failure] = r.Failure
 	}
 	return res
 }
@@ -146,11 +156,48 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 		return err
 	}
 	a, _ := s.sessionOf(session)
-	defer a.End()
+	defer s.follow(ctx, a)()
+	return s.wait(ctx, session)
+}
+
+// Open makes the agent of a session with that name. The connections of its host come and go
+// (Join); its folder is Dir. It ends with end, which first ends the calls with the cause.
+func (s *Server) Open(ctx context.Context, name, version string) (a *agent.Agent, end func(cause error)) {
+	a = agent.New(&s.options.Options, agent.Host{})
+	a.Identify(name, version)
+	s.mu.Lock()
+	s.agent = a
+	s.mu.Unlock()
+	stop := s.follow(ctx, a)
+	return a, func(cause error) {
+		s.cancel(cause)
+		stop()
+	}
+}
+
+// Join serves a connection of the session that Open has opened, until it ends or ctx does.
+func (s *Server) Join(ctx context.Context, transport mcp.Transport) error {
+	session, err := s.mcp.Connect(ctx, transport, nil)
+	if err != nil {
+		return err
+	}
+	return s.wait(ctx, session)
+}
+
+// follow has the agent follow its window until end is called, which ends the agent.
+func (s *Server) follow(ctx context.Context, a *agent.Agent) (end func()) {
 	following, stop := context.WithCancel(ctx)
 	var followed sync.WaitGroup
 	followed.Go(func() { a.Follow(following) })
-	defer func() { stop(); followed.Wait() }()
+	return func() {
+		stop()
+		followed.Wait()
+		a.End()
+	}
+}
+
+// wait waits for the end of a connection, which is also that of ctx.
+func (s *Server) wait(ctx context.Context, session *mcp.ServerSession) error {
 	defer context.AfterFunc(ctx, func() {
 		s.cancel(context.Cause(ctx)) // Close waits for the calls
 		session.Close()
@@ -159,6 +206,29 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 		return err
 	}
 	return context.Cause(ctx)
+}
+
+// OnResult calls see with each result of a tool, as the host gets it.
+func (s *Server) OnResult(see func(*mcp.CallToolResult)) {
+	s.mcp.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			result, err := next(ctx, method, req)
+			if of, ok := result.(*mcp.CallToolResult); ok && err == nil {
+				see(of)
+			}
+			return result, err
+		}
+	})
+}
+
+// AddMethod adds a method of this program to the protocol.
+func AddMethod[P interface {
+	mcp.Params
+	*T
+}, R mcp.Result, T any](s *Server, name string, handle func(context.Context, P) (R, error)) error {
+	return mcp.AddReceivingCustomMethod(s.mcp, name, func(ctx context.Context, _ *mcp.ServerSession, p P) (R, error) {
+		return handle(ctx, p)
+	})
 }
 
 // sessionOf is the agent of the session, and its host's roots. A message may come before Run

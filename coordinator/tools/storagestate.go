@@ -23,7 +23,8 @@ var _ = define(definition[saveStateIn]{
 	Name: "browser_storage_state", Title: "Save the storage state",
 	Description: "Save cookies and local storage to a file, in Playwright's format",
 	Set:         "storage", Effect: Reads,
-	Do: saveState,
+	Do:    saveState,
+	Shell: []command{{Args: "[filename]"}},
 	Returns: "the file, with mode 0600: the cookies, and the local storage of the known origins, which are those of " +
 		"open pages and of what this page has shown",
 	Notes: "The file is Playwright's `storageState`. Other origins are visited in a hidden page for which the " +

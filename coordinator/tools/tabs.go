@@ -35,6 +35,15 @@ var _ = define(definition[tabsIn]{
 		}
 		return export.Step{}
 	},
+	Shell: []command{
+		{Name: "tabs", About: "List the tabs", Given: `{"action": "list"}`, Without: "index url front"},
+		{Name: "tab", About: "Select the tab in which you work", Args: "index", Given: `{"action": "select"}`,
+			Without: "url"},
+		{Name: "tab new", About: "Open a tab, and work in it", Args: "[url]", Given: `{"action": "new"}`,
+			Without: "index"},
+		{Name: "tab close", About: "Close a tab that you have opened", Args: "[index]",
+			Given: `{"action": "close"}`, Without: "url front"},
+	},
 	Replaces: map[string]string{"browser_close": "with action close"},
 	Returns:  "the tabs, in the order in which they opened; of `new` also the beginning of its page",
 	Notes: "Only `front` brings a tab to the front. A session closes only tabs that it, or an action of it, has " +

@@ -92,6 +92,8 @@ type definition[In any] struct {
 
 	// Steps are the actions of browser_steps that are a call of the tool.
 	Steps []action
+	// Shell are the commands of the shell that call the tool; nil: one, which is derived.
+	Shell []command
 	// Replaces are the tools of Playwright MCP that this one replaces, and how.
 	Replaces map[string]string
 
@@ -134,6 +136,7 @@ type Tool struct {
 
 	local    bool
 	steps    []action
+	commands []command
 	complete func(*catalog.Parameter, []*Tool)
 	in       reflect.Type
 	// prepare makes a request of arguments that fit; nil: handle handles the tool's calls itself.
@@ -158,8 +161,8 @@ var All = sync.OnceValue(func() []*Tool {
 	return defined
 })
 
-// named is the tool of that name; nil: none.
-func named(name string) *Tool {
+// Named is the tool of that name; nil: none.
+func Named(name string) *Tool {
 	all := All()
 	i, found := slices.BinarySearchFunc(all, name, func(t *Tool, name string) int {
 		return strings.Compare(t.Name, name)
@@ -176,7 +179,7 @@ func define[In any](d definition[In]) *Tool {
 		Name: d.Name, Title: d.Title, Description: d.Description, Replaces: d.Replaces, local: d.Local,
 		Set: d.Set, Unlike: d.Unlike, Category: d.Category, Effect: d.Effect, ReadOnly: d.ReadOnly,
 		Returns: d.Returns, Notes: d.Notes, Data: d.Data, Example: d.Example,
-		steps: d.Steps, complete: d.complete, in: reflect.TypeFor[In](),
+		steps: d.Steps, commands: d.Shell, complete: d.complete, in: reflect.TypeFor[In](),
 	}
 	if d.Handle != nil {
 		t.handle = func(ctx context.Context, a *agent.Agent, arguments json.RawMessage) (*answer.Result, error) {

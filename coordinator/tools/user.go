@@ -29,6 +29,7 @@ var _ = define(definition[pickIn]{
 	Description: "Ask the user to click an element in the page, and learn which it was",
 	Effect:      Reads,
 	Do:          onPage(pickElement),
+	Shell:       []command{{Name: "pick", Args: "[message]"}},
 	Returns: "the element that the user clicked: its snapshot line with its ref, selector, box, text, attributes and " +
 		"a picture; with a development build also the framework's component and source. Escape, Cancel and the " +
 		"timeout are errors",

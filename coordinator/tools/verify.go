@@ -163,6 +163,7 @@ var _ = define(definition[exportIn]{
 	Set: "testing", Unlike: "their answers have a line of code for each action",
 	Effect:  Reads,
 	Do:      exportTest,
+	Shell:   []command{{Name: "export", Args: "[filename]"}},
 	Returns: "the session so far as a test for `@playwright/test`; above 10,000 bytes a file",
 	Notes: "With this set on, a session's actions are recorded, up to 1,000.\n\n" +
 		"- **Elements** have the locator of `browser_generate_locator`, from the moment before the action.\n" +

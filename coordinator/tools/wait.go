@@ -69,6 +69,10 @@ var _ = define(definition[waitIn]{
 		return s
 	},
 	Steps: []action{{Name: "wait"}, {Name: "expect", Also: []string{"assert"}, Adapt: inTime}},
+	Shell: []command{
+		{Name: "wait", Args: "[text]"},
+		{Name: "expect", About: "Fail unless all that is given is true within 5 s", Args: "[text]"},
+	},
 	Returns: "what changed, also if the wait fails. When all conditions are true, of `text` also the lines where it " +
 		"is, as `browser_find` has them, with refs",
 	Notes: "| parameter | is true when |\n" +

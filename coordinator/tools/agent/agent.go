@@ -57,6 +57,8 @@ type Options struct {
 	Claim func(page string) (release func(), ok bool)
 	// Endpoint returns the stable CDP address of a workspace; nil: there is none.
 	Endpoint func(workspace string) string
+	// Whole: an answer has no parts, however long it is. Its reader keeps what it does not show.
+	Whole bool
 	// Record: a test of what an agent does can be exported.
 	Record bool
 	Logger *slog.Logger

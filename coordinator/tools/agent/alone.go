@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"browser-coordinator/coordinator/registry"
@@ -51,4 +52,51 @@ func (a *Agent) Alone(ctx context.Context) *Alone {
 		alone.Folder = filepath.Join(a.Dir, given)
 	}
 	return alone
+}
+
+// WorksIn names the browser of the last call, for people; empty: none is connected.
+func (a *Agent) WorksIn() string {
+	last := a.inUse()
+	switch {
+	case last == nil || last.ended():
+		return ""
+	case last.owner == ofWindow:
+		return "that of the window " + last.window.Label()
+	case a.Launcher.Provider() != "":
+		return "that of " + a.Launcher.Provider()
+	}
+	return "a private one"
+}
+
+// AwaitWindowClosed returns when the window in which the agent works has been closed for that
+// long, or with an error when ctx ends.
+func (a *Agent) AwaitWindowClosed(ctx context.Context, long time.Duration) error {
+	for {
+		changed := a.Windows.Changed()
+		var gone <-chan time.Time // never, while it is open
+		if a.windowClosed(ctx) {
+			gone = time.After(long)
+		}
+		select {
+		case <-changed:
+		case <-gone:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// windowClosed reports whether the window in which the agent works has closed.
+func (a *Agent) windowClosed(ctx context.Context) bool {
+	a.mu.Lock()
+	home := a.home
+	a.mu.Unlock()
+	if home == nil || home.owner != ofWindow {
+		return false
+	}
+	_, candidates, _ := a.Windows.Selected(a.Want(ctx, ""))
+	return !slices.ContainsFunc(candidates, func(c registry.Candidate) bool {
+		return c.Window.Address == home.window.Address
+	})
 }

@@ -50,7 +50,7 @@ func (a *Agent) Answer(ctx context.Context, r Request) *answer.Result {
 		if c.hasEffect() {
 			out = c.Out
 		}
-		return out.Failure(err, ofPage(err), a.notice())
+		return out.Failure(err, failureOf(err), ofPage(err), a.notice())
 	}
 	if !c.Local {
 		c.Out.Begin(a.notice())
@@ -212,7 +212,12 @@ func (c *Call) answered() {
 }
 
 // NewAnswer is an empty answer to the agent.
-func (a *Agent) NewAnswer() *answer.Answer { return answer.New(a.Secrets, a.Origins, &a.long) }
+func (a *Agent) NewAnswer() *answer.Answer {
+	if a.Whole {
+		return answer.New(a.Secrets, a.Origins, nil)
+	}
+	return answer.New(a.Secrets, a.Origins, &a.long)
+}
 
 // Done answers with a sentence, if there is no error.
 func (c *Call) Done(err error, format string, args ...any) error {
@@ -288,6 +293,18 @@ func (c *Call) Ask(ctx context.Context, command string, arg, result any) (regist
 func ofPage(err error) bool {
 	return !errors.As(err, new(*policy.DeniedError)) && !errors.As(err, new(*registry.SelectionError)) &&
 		!errors.As(err, new(*noBrowserError)) && !errors.As(err, new(*connectError)) && !errors.As(err, new(*goneError))
+}
+
+// failureOf is the kind of an error of a call.
+func failureOf(err error) answer.Failure {
+	switch {
+	case errors.As(err, new(*policy.DeniedError)):
+		return answer.Denied
+	case errors.As(err, new(*registry.SelectionError)), errors.As(err, new(*noBrowserError)),
+		errors.As(err, new(*connectError)):
+		return answer.NoBrowser
+	}
+	return answer.Failed
 }
 
 // explain adds the agent's next step to an error that does not have one, and removes the

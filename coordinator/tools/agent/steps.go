@@ -44,7 +44,7 @@ func (c *Call) hasEffect() bool {
 // Steps runs calls one after the other. Each is permitted and reported by itself. An error
 // or a surprise ends them: the answer contains it, and what was not done.
 func (a *Agent) Steps(ctx context.Context, steps []Request) *answer.Result {
-	out, failed := a.NewAnswer(), false
+	out, failure := a.NewAnswer(), answer.Failure("")
 	var at place
 	var done []*Call
 	for n, r := range steps {
@@ -55,7 +55,7 @@ func (a *Agent) Steps(ctx context.Context, steps []Request) *answer.Result {
 		c, err := a.perform(ctx, r, position, at.window)
 		done = append(done, c)
 		if err != nil {
-			failed = true
+			failure = failureOf(err)
 			out.Quotef("%s%s failed: %v", number, c.Name, err)
 			if c.hasEffect() {
 				out.Append("", c.Out)
@@ -83,7 +83,7 @@ func (a *Agent) Steps(ctx context.Context, steps []Request) *answer.Result {
 	}
 	out.Begin(a.notice())
 	result := out.Result(false)
-	result.Failed = failed
+	result.Failure = failure
 	return result
 }
 

@@ -24,7 +24,7 @@ type Answer struct {
 	// secrets are hidden before a text is cut, since a cut may fall into one.
 	secrets *secrets.Set
 	origins *policy.Origins // content of other origins is left out
-	long    *Long           // nil: the answer has no parts
+	long    *Long           // nil: the answer is whole
 }
 
 // block is lines of one origin.
@@ -52,9 +52,21 @@ type Result struct {
 	Pictures []Picture
 	// Data is the form for programs; nil: there is none.
 	Data map[string]any
-	// Failed: the call has not done what it should, and the texts say why.
-	Failed bool
+	// Failure is what kind of failure it is, whose texts say why; empty: the call has done what
+	// it should.
+	Failure Failure
 }
+
+// Failure is why a call has not done what it should, for programs.
+type Failure string
+
+// The kinds of failures.
+const (
+	Failed    Failure = "failed"
+	Invalid   Failure = "invalid"    // the arguments do not fit, and nothing was done
+	Denied    Failure = "denied"     // by the user, the mode or a limit
+	NoBrowser Failure = "no-browser" // no browser or window can be reached
+)
 
 // FromPage reports whether a text of the result comes from a page.
 func (r *Result) FromPage() bool {
@@ -62,7 +74,7 @@ func (r *Result) FromPage() bool {
 }
 
 // New starts an answer that hides secrets and content of other origins, and whose
-// parts come from long.
+// parts come from long; nil: it is whole, however long it is.
 func New(hidden *secrets.Set, origins *policy.Origins, long *Long) *Answer {
 	return &Answer{secrets: hidden, origins: origins, long: long}
 }
@@ -136,7 +148,7 @@ func (a *Answer) Result(structured bool) *Result {
 
 // Failure is the result of a failed call. The notice that would begin an answer follows
 // the error, and then what the answer has, which the call did before it failed.
-func (a *Answer) Failure(err error, fromPage bool, notice string) *Result {
+func (a *Answer) Failure(err error, kind Failure, fromPage bool, notice string) *Result {
 	done := a.blocks
 	a.blocks = []block{{Passage: Passage{err.Error(), fromPage}}}
 	if notice != "" {
@@ -147,7 +159,7 @@ func (a *Answer) Failure(err error, fromPage bool, notice string) *Result {
 	}
 	a.pictures = nil
 	r := a.Result(false)
-	r.Failed = true
+	r.Failure = kind
 	return r
 }
 

@@ -39,6 +39,9 @@ func cutText(text string, most int) string {
 
 // bound cuts the answer of a tool without parts.
 func (a *Answer) bound() {
+	if a.long == nil {
+		return
+	}
 	cut := false
 	for i, b := range a.blocks {
 		if text := b.Text; len(text) > maxText {
@@ -60,6 +63,9 @@ type Long struct {
 
 // Further adds a further part of the stored text, if the call requests one.
 func (a *Answer) Further(in Paged, what string) bool {
+	if a.long == nil {
+		return false
+	}
 	a.long.mu.Lock()
 	text, same := a.long.text, a.long.what == what
 	a.long.mu.Unlock()
@@ -74,7 +80,7 @@ func (a *Answer) Further(in Paged, what string) bool {
 // call names a file, it saves the whole text instead.
 func (a *Answer) Text(in Paged, file *output.File, what, text string) error {
 	text = a.secrets.Hide(text) // before the cut, which may fall into a secret
-	if file != nil || len(text) <= MaxPart {
+	if file != nil || a.fits(text) {
 		name, _, _ := strings.Cut(what, " ")
 		return a.TextOrFile(file, name, strings.TrimSuffix(text, "\n"))
 	}
@@ -84,6 +90,9 @@ func (a *Answer) Text(in Paged, file *output.File, what, text string) error {
 	a.part(in, text)
 	return nil
 }
+
+// fits reports whether one answer holds a text.
+func (a *Answer) fits(text string) bool { return a.long == nil || len(text) <= MaxPart }
 
 func (a *Answer) part(in Paged, text string) {
 	parts := cutLines(text, MaxPart)
@@ -114,7 +123,7 @@ func (a *Answer) TextOrFile(file *output.File, what, text string) error {
 // Data is Text for a text that a member of the structured answer holds too, if one answer
 // holds the whole.
 func (a *Answer) Data(in Paged, file *output.File, what, text, name string, value any) error {
-	if file != nil || len(a.secrets.Hide(text)) > MaxPart {
+	if file != nil || !a.fits(a.secrets.Hide(text)) {
 		return a.Text(in, file, what, text)
 	}
 	a.Show(text, true)

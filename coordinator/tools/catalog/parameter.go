@@ -39,6 +39,7 @@ const (
 	Multiple = "multiple" // the text may also be a list of texts
 	Spelled  = "spelled"  // what it is about names the members of an object, which are not listed
 	Encoded  = "encoded"  // what is no text stands for its JSON
+	File     = "file"     // it names files of the user
 )
 
 // Is reports whether the parameter has a property.
@@ -102,7 +103,7 @@ func member(field reflect.StructField) Parameter {
 	}
 	p.Properties = strings.Fields(field.Tag.Get("is"))
 	for _, property := range p.Properties {
-		if !slices.Contains([]string{Unlisted, Subject, Multiple, Spelled, Encoded}, property) {
+		if !slices.Contains([]string{Unlisted, Subject, Multiple, Spelled, Encoded, File}, property) {
 			panic(fmt.Sprintf("%s: %q is no property of a parameter", name, property))
 		}
 	}

@@ -1,0 +1,8 @@
+//go:build unix
+
+package session
+
+import "syscall"
+
+// detached is a session of its own: the terminal's keys and its end do not reach it.
+func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/session"
+	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/coordinator/tools"
+	"browser-coordinator/internal/usersocket"
+)
+
+// idleTimeout is how long a session waits for the next command.
+const idleTimeout = 30 * time.Minute
+
+// sessionName is the name of the command that is a session.
+const sessionName = "session"
+
+// sessionCommand is the process of a session. The first command of a shell starts it.
+func (p *program) sessionCommand() *cobra.Command {
+	var flags mcpFlags
+	var folder, name, agent string
+	idle := idleTimeout
+	cmd := &cobra.Command{
+		Use:    sessionName,
+		Short:  "Be the session of a shell's commands, which start it themselves",
+		Hidden: true,
+		Args:   noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ready := false
+			err := p.runSession(cmd, &flags, folder, name, agent, idle, func() error {
+				ready = true
+				return session.Ready()
+			})
+			if err != nil && !ready {
+				err = errors.Join(err, session.Fail(plain(withVariable(err).Error())))
+			}
+			return err
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().StringVar(&folder, "folder", "", "work in `DIR`")
+	cmd.Flags().StringVar(&name, "session-name", "", "be the session `NAME`")
+	cmd.Flags().StringVar(&agent, "agent", "Shell", "be the agent `NAME`")
+	cmd.Flags().DurationVar(&idle, "idle", idleTimeout, "end after `DURATION` without a command")
+	return cmd
+}
+
+func (p *program) runSession(cmd *cobra.Command, flags *mcpFlags, folder, name, agent string, idle time.Duration,
+	ready func() error) error {
+	place, err := session.Self(name, folder)
+	if err != nil {
+		return err
+	}
+	log, err := session.OpenLog(place)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	level := slog.LevelInfo
+	if p.verbose {
+		level = slog.LevelDebug
+	}
+	p.logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level}))
+	options, err := flags.options(cmd, p.logger)
+	if err != nil {
+		return err
+	}
+	options.Caps, options.Dir, options.Whole = tools.CapNames(), folderOf(folder), true
+	ctx := cmd.Context()
+	err = p.serveTools(ctx, options, flags.serve.options(p, nil), func(server *tools.Server) error {
+		return session.Run(ctx, session.ProcessOptions{
+			Place: place, Server: server, Agent: agent, Version: version(), Output: options.OutputDir, Idle: idle,
+			End: func() error {
+				if options.Launcher == nil {
+					return nil
+				}
+				return options.Launcher.End()
+			},
+			Ready: ready, Logger: p.logger,
+		})
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func (p *program) startCommand() *cobra.Command {
+	var flags mcpFlags
+	var chosen sessionFlags
+	cmd := &cobra.Command{
+		Use:   "start",
+		Short: "Start a session with other options than the first command would",
+		Long: `Start a session for the commands in the browser, with the options of
+"coordinator mcp". Without this command the first one starts it, with the
+options that the environment has.`,
+		Example: `  coordinator start --headed
+  coordinator start --session ci --grid http://localhost:4444
+  coordinator start --allowed-origins http://localhost:*`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			chosen.workspace = flags.workspace
+			place, err := chosen.place()
+			if err != nil {
+				return err
+			}
+			options := chosen.options(p, p.arguments[slices.Index(p.arguments, cmd.Name())+1:]...)
+			started := false
+			start := options.Start
+			options.Start = func(ctx context.Context, place session.Place) error {
+				started = true
+				return start(ctx, place)
+			}
+			client, err := session.Open(cmd.Context(), place, options)
+			if failed := new(session.StartError); errors.As(err, &failed) {
+				return &exitError{failed.Code, err}
+			}
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			if !started {
+				return fmt.Errorf("the session %s runs already: end it with `coordinator close` to start it with other "+
+					"options", place)
+			}
+			p.notice("The session %s has started.\n", place)
+			return nil
+		},
+	}
+	flags.add(cmd)
+	chosen.addNames(cmd)
+	return cmd
+}
+
+// stateTimeout bounds how long a session takes to report its state, or to end.
+const (
+	stateTimeout = 5 * time.Second
+	endTimeout   = 20 * time.Second
+)
+
+func (p *program) closeCommand() *cobra.Command {
+	var chosen sessionFlags
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "close",
+		Short: "End the session of the commands in the browser",
+		Long: `End the session of the commands in the browser, with its private browser. A
+session also ends by itself: after 30 minutes without a command, or with the
+window in which it works.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), endTimeout)
+			defer cancel()
+			if all {
+				places, err := session.Places()
+				for _, place := range places {
+					err = errors.Join(err, p.closeSession(ctx, place))
+				}
+				return err
+			}
+			place, err := chosen.place()
+			if err != nil {
+				return err
+			}
+			return p.closeSession(ctx, place)
+		},
+	}
+	chosen.add(cmd)
+	cmd.Flags().BoolVar(&all, "all", false, "end all sessions of this user")
+	return cmd
+}
+
+// closeSession ends a session. That none runs is no error.
+func (p *program) closeSession(ctx context.Context, place session.Place) error {
+	client, err := session.Dial(ctx, place, session.Options{Agent: "coordinator", Version: version()})
+	switch {
+	case usersocket.IsDead(err):
+		return place.Clean(ctx)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	defer client.Close()
+	return client.End(ctx)
+}
+
+// listed is a session for programs.
+type listed struct {
+	session.State
+	Idle float64 `json:"idle"` // seconds
+}
+
+func (p *program) sessionsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "sessions",
+		Short: "List the sessions of the commands in the browser",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			places, err := session.Places()
+			if err != nil {
+				return err
+			}
+			all := []listed{}
+			for _, place := range places {
+				state, err := p.stateOf(cmd.Context(), place)
+				if err != nil {
+					p.logger.Warn("a session does not answer", "error", err)
+				}
+				if err == nil {
+					all = append(all, listed{state, time.Since(state.Used).Round(time.Second).Seconds()})
+				}
+			}
+			slices.SortFunc(all, func(a, b listed) int { return strings.Compare(a.Name+a.Folder, b.Name+b.Folder) })
+			switch {
+			case asJSON:
+				return terminal.JSON(p.out, all)
+			case len(all) == 0:
+				p.notice("No session runs.\n")
+				return nil
+			}
+			rows := [][]string{{"SESSION", "FOLDER", "AGENT", "BROWSER", "IDLE"}}
+			for _, s := range all {
+				idle := (time.Duration(s.Idle) * time.Second).String()
+				if s.Running > 0 {
+					idle = "a command runs"
+				}
+				rows = append(rows, []string{s.Name, s.Folder, s.Agent, s.Browser, idle})
+			}
+			return terminal.Table(p.out, rows)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (p *program) stateOf(ctx context.Context, place session.Place) (session.State, error) {
+	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
+	defer cancel()
+	client, err := session.Dial(ctx, place, session.Options{Agent: "coordinator", Version: version()})
+	if err != nil {
+		return session.State{}, err
+	}
+	defer client.Close()
+	state, err := client.State(ctx)
+	state.Refs = nil // for completion
+	return state, err
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/session"
+	"browser-coordinator/coordinator/shell"
+	"browser-coordinator/coordinator/tools"
+	"browser-coordinator/coordinator/tools/answer"
+)
+
+// envSession is the variable with the default of --session.
+const envSession = "BROWSER_COORDINATOR_SESSION"
+
+// sessionFlags choose a session.
+type sessionFlags struct{ session, workspace, agent string }
+
+func (f *sessionFlags) add(cmd *cobra.Command) {
+	workspaceFlag(cmd, &f.workspace)
+	f.addNames(cmd)
+}
+
+// addNames adds the flags without --workspace.
+func (f *sessionFlags) addNames(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.session, "session", os.Getenv(envSession),
+		"use the session `NAME` (default: $"+envSession+", else that of the folder)")
+	cmd.Flags().Lookup("session").DefValue = ""
+	cmd.Flags().StringVar(&f.agent, "name", "", "start a session as the agent `NAME` (default: the agent whose command "+
+		"it is, else Shell)")
+	complete(cmd, "session")
+	complete(cmd, "name")
+}
+
+// place is where the session is.
+func (f *sessionFlags) place() (session.Place, error) {
+	folder, err := canonicalWorkspace(f.workspace)
+	if err != nil {
+		return session.Place{}, err
+	}
+	return session.Find(f.session, folder)
+}
+
+// options are those of a command of the session. arguments are further ones of a session that
+// it starts.
+func (f *sessionFlags) options(p *program, arguments ...string) session.Options {
+	agent := cmp.Or(f.agent, shell.AgentName(os.Getenv))
+	return session.Options{
+		Agent: agent, Version: version(), Notice: p.notice,
+		Start: func(ctx context.Context, place session.Place) error {
+			own := []string{sessionName, "--folder=" + place.Folder, "--agent=" + agent}
+			if place.Name != "" {
+				own = append(own, "--session-name="+place.Name)
+			}
+			if f.workspace != "" {
+				own = append(own, "--workspace="+place.Folder)
+			}
+			return session.Command(append(own, arguments...)...)(ctx, place)
+		},
+	}
+}
+
+// open connects to the session, which it starts if there is none.
+func (f *sessionFlags) open(ctx context.Context, p *program) (*session.Client, error) {
+	place, err := f.place()
+	if err != nil {
+		return nil, err
+	}
+	client, err := session.Open(ctx, place, f.options(p))
+	if failed := new(session.StartError); errors.As(err, &failed) {
+		return nil, &exitError{failed.Code, err}
+	}
+	return client, err
+}
+
+// commandFlags are the flags of all commands in the browser.
+type commandFlags struct {
+	sessionFlags
+	json, all bool
+	file      string
+}
+
+func (f *commandFlags) add(cmd *cobra.Command) {
+	f.sessionFlags.add(cmd)
+	cmd.Flags().BoolVar(&f.json, "json", false, "print an object: text, data, files, failure")
+	cmd.Flags().BoolVar(&f.all, "all", false, "print a long result to its end")
+	cmd.Flags().StringVar(&f.file, "file", "", "write the result to `FILE`")
+}
+
+// print prints a result. The error of a call that failed has its exit code.
+func (f *commandFlags) print(ctx context.Context, p *program, client *session.Client,
+	result *mcp.CallToolResult) error {
+	printer := &shell.Printer{Out: p.out, Err: p.err, JSON: f.json, All: f.all, File: f.file,
+		Folder: func() (workspace, dir string, err error) {
+			state, err := client.State(ctx)
+			return folderOf(state.Folder), state.Output, err
+		}}
+	failure, err := printer.Print(result)
+	switch {
+	case err != nil:
+		return err
+	case failure == "":
+		return nil
+	}
+	code, known := map[answer.Failure]int{
+		answer.Invalid: exitUsage, answer.Denied: exitDenied, answer.NoBrowser: exitNoPage,
+	}[failure]
+	if !known {
+		code = exitFailure
+	}
+	return &exitError{code, nil}
+}
+
+// browserCommands are the commands that call tools.
+func (p *program) browserCommands() []*cobra.Command {
+	groups := map[string]*cobra.Command{}
+	var all []*cobra.Command
+	for _, c := range tools.Commands() {
+		group, name, grouped := strings.Cut(c.Name, " ")
+		if !grouped {
+			cmd := p.browserCommand(c, c.Name)
+			groups[c.Name] = cmd
+			all = append(all, cmd)
+			continue
+		}
+		if groups[group] == nil {
+			groups[group] = &cobra.Command{Use: group, Args: cobra.NoArgs, RunE: showHelp}
+			all = append(all, groups[group])
+		}
+		sub := p.browserCommand(c, name)
+		groups[group].AddCommand(sub)
+	}
+	for _, cmd := range groups {
+		if cmd.Short == "" {
+			cmd.Short = about(cmd)
+		}
+	}
+	return append(all, p.callCommand())
+}
+
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// about is what a group of commands is for.
+func about(group *cobra.Command) string {
+	var names []string
+	for _, c := range group.Commands() {
+		names = append(names, c.Name())
+	}
+	return strings.ToUpper(group.Name()[:1]) + group.Name()[1:] + ": " + strings.Join(names, ", ")
+}
+
+// browserCommand is a command that calls a tool.
+func (p *program) browserCommand(c *tools.Command, name string) *cobra.Command {
+	var flags commandFlags
+	var given func() tools.Values
+	cmd := &cobra.Command{
+		Use:                   strings.TrimSpace(name+" "+c.Usage()) + " [flags]",
+		Short:                 c.About,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			call, err := c.Call(words, given(), p.readFile)
+			if err != nil {
+				return wrongUse("%w", err)
+			}
+			return p.call(cmd.Context(), &flags, call)
+		},
+	}
+	p.whenUsed(cmd, func() {
+		flags.add(cmd)
+		given = shell.AddFlags(cmd.Flags(), c)
+	})
+	return cmd
+}
+
+// call calls a tool, and prints the result.
+func (p *program) call(ctx context.Context, flags *commandFlags, call tools.Call) error {
+	client, err := flags.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	result, err := client.Call(ctx, call.Tool.Name, call.Arguments)
+	if err != nil {
+		return err
+	}
+	return flags.print(ctx, p, client, result)
+}
+
+// readFile is the text of a file that a command line names; "-" is the standard input.
+func (p *program) readFile(name string) (string, error) {
+	if name == "-" {
+		text, err := io.ReadAll(p.in)
+		return string(text), err
+	}
+	text, err := os.ReadFile(name)
+	return string(text), err
+}
+
+func (p *program) callCommand() *cobra.Command {
+	var flags commandFlags
+	cmd := &cobra.Command{
+		Use:   "call TOOL [JSON]",
+		Short: "Call any tool by its name, with its arguments as JSON",
+		Long: `Call any tool by its name, with its arguments as JSON, or as JSON from standard
+input with "-". docs/tools.md has all tools.`,
+		Example: `  coordinator call browser_tabs '{"action": "list"}'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 2 {
+				return wrongUse("call: want the name of a tool and its arguments as JSON")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []cobra.Completion,
+			_ cobra.ShellCompDirective) {
+			for _, t := range tools.All() {
+				if len(args) == 0 {
+					names = append(names, cobra.CompletionWithDesc(t.Name, t.Description))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			arguments := "{}"
+			if len(args) > 1 {
+				arguments = args[1]
+			}
+			if arguments == "-" {
+				text, err := p.readFile("-")
+				if err != nil {
+					return err
+				}
+				arguments = text
+			}
+			if !json.Valid([]byte(arguments)) {
+				return wrongUse("call: the arguments are no JSON: %s", arguments)
+			}
+			tool := tools.Named(args[0])
+			if tool == nil {
+				return wrongUse("call: there is no tool %q: `coordinator help` lists the commands, and docs/tools.md the "+
+					"tools", args[0])
+			}
+			return p.call(cmd.Context(), &flags, tools.Call{Tool: tool, Arguments: json.RawMessage(arguments)})
+		},
+	}
+	p.whenUsed(cmd, func() { flags.add(cmd) })
+	return cmd
+}
+
+// whenUsed adds the flags of a command only when it is used: there are many commands.
+func (p *program) whenUsed(cmd *cobra.Command, add func()) { add() }

@@ -1,0 +1,99 @@
+// Package shell is what stands between the commands of a shell and a session: flags that are
+// the parameters of tools, command lines of several commands, and results as text on the
+// standard output.
+//
+// It connects to nothing, and knows no tool by name.
+package shell
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"browser-coordinator/coordinator/tools"
+	"browser-coordinator/coordinator/tools/catalog"
+)
+
+// AddFlags adds the parameters of a command to a set of flags. The arguments without a flag
+// have a hidden one. A flag that the set has already, such as --all, is the parameter's too.
+// given are the values after the flags were parsed.
+func AddFlags(set *pflag.FlagSet, c *tools.Command) (given func() tools.Values) {
+	parameters := map[string]catalog.Parameter{} // by the names of flags
+	add := func(p catalog.Parameter, hidden bool) {
+		name := tools.Words(p.Name, "-")
+		if set.Lookup(name) == nil {
+			flag := set.VarPF(&value{parameter: p}, name, "", p.About)
+			flag.Hidden = hidden
+			if p.Type == "boolean" {
+				flag.NoOptDefVal = "true"
+			}
+		} else if hidden {
+			return
+		}
+		parameters[name] = p
+	}
+	for _, p := range c.Flags {
+		add(p, false)
+	}
+	for _, a := range c.Args {
+		add(a.Parameter, true)
+	}
+	return func() tools.Values {
+		values := tools.Values{}
+		set.Visit(func(f *pflag.Flag) {
+			p, of := parameters[f.Name]
+			if !of {
+				return
+			}
+			values[p.Name] = f.Value.String()
+			if own, is := f.Value.(*value); is {
+				values[p.Name] = own.get()
+			}
+		})
+		return values
+	}
+}
+
+// value is the value of a parameter.
+type value struct {
+	parameter catalog.Parameter
+	texts     []string
+}
+
+func (v *value) String() string { return strings.Join(v.texts, " ") }
+
+// Type is what the help shows for the value.
+func (v *value) Type() string {
+	switch v.parameter.Type {
+	case "boolean":
+		return "bool" // which the help does not show
+	case "integer", "number":
+		return "NUMBER"
+	case "object":
+		return "JSON"
+	}
+	return "TEXT"
+}
+
+func (v *value) Set(text string) error {
+	if v.parameter.Type == "boolean" && text != "true" && text != "false" {
+		return errors.New("want true or false")
+	}
+	if v.parameter.Type != "array" {
+		v.texts = nil
+	}
+	v.texts = append(v.texts, text)
+	return nil
+}
+
+// get is the value as a call takes it.
+func (v *value) get() any {
+	switch v.parameter.Type {
+	case "boolean":
+		return v.texts[0] == "true"
+	case "array":
+		return v.texts
+	}
+	return v.texts[0]
+}

@@ -1,0 +1,163 @@
+package shell
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/output"
+	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/coordinator/tools"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
+)
+
+// Printer prints results.
+type Printer struct {
+	Out, Err io.Writer
+	// JSON prints an object for each result.
+	JSON bool
+	// All prints a result to its end, however long it is.
+	All bool
+	// File is where the result goes; empty: to Out.
+	File string
+	// Folder returns the workspace of the session, and its folder for files, if it has another
+	// one than the default. It is called only when there is a file.
+	Folder func() (workspace, dir string, err error)
+}
+
+// printed is a result for programs.
+type printed struct {
+	Text    string         `json:"text"`
+	Data    any            `json:"data,omitempty"`
+	Files   []string       `json:"files,omitempty"`
+	Failure answer.Failure `json:"failure,omitempty"`
+}
+
+// longest bounds what is printed of a result, in bytes.
+const longest = 4000
+
+// Print prints the result of a call, and returns why the call failed; empty: it did not.
+func (p *Printer) Print(r *mcp.CallToolResult) (answer.Failure, error) {
+	text, pictures := contentOf(r)
+	out := printed{Text: text, Data: r.StructuredContent, Failure: failureOf(r)}
+	for _, picture := range pictures {
+		path, err := p.savePicture(picture, len(pictures) == 1)
+		if err != nil {
+			return out.Failure, err
+		}
+		out.Files = append(out.Files, path)
+	}
+	if p.File != "" && len(pictures) != 1 && out.Failure == "" {
+		if err := os.WriteFile(p.File, []byte(text+"\n"), 0o600); err != nil {
+			return out.Failure, err
+		}
+		out.Files = append(out.Files, absolute(p.File))
+		out.Text = ""
+	}
+	if p.JSON {
+		return out.Failure, terminal.JSON(p.Out, out)
+	}
+	shown, err := p.shorten(out.Text)
+	if err != nil {
+		return out.Failure, err
+	}
+	to := p.Out
+	if out.Failure != "" {
+		to = p.Err
+	}
+	for _, file := range out.Files {
+		shown = strings.TrimPrefix(shown+"\nSaved "+file, "\n")
+	}
+	if terminal.Is(to) {
+		shown = terminal.Printable(shown) // a page could move the cursor
+	}
+	_, err = io.WriteString(to, shown+"\n")
+	return out.Failure, err
+}
+
+// contentOf are the text and the pictures of a result.
+func contentOf(r *mcp.CallToolResult) (string, []*mcp.ImageContent) {
+	var texts []string
+	var pictures []*mcp.ImageContent
+	for _, content := range r.Content {
+		switch content := content.(type) {
+		case *mcp.TextContent:
+			texts = append(texts, content.Text)
+		case *mcp.ImageContent:
+			pictures = append(pictures, content)
+		}
+	}
+	return strings.Join(texts, "\n"), pictures
+}
+
+// failureOf is the kind of failure of a result; empty: none.
+func failureOf(r *mcp.CallToolResult) answer.Failure {
+	if !r.IsError {
+		return ""
+	}
+	if kind, ok := r.Meta[tools.Failure].(string); ok && kind != "" {
+		return answer.Failure(kind)
+	}
+	return answer.Failed
+}
+
+// shorten is the beginning of a long text, and where the whole is.
+func (p *Printer) shorten(text string) (string, error) {
+	if p.All || len(text) <= longest {
+		return text, nil
+	}
+	end := strings.LastIndexByte(text[:longest], '\n')
+	if end < longest/2 { // one long line
+		end = longest
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+	}
+	path, err := p.save("answer", output.Text, []byte(text+"\n"))
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s\n… %d more characters. All of it: %s (or --all)", text[:end],
+		utf8.RuneCountInString(text[end:]), path), nil
+}
+
+// savePicture saves a picture of a result.
+func (p *Printer) savePicture(picture *mcp.ImageContent, only bool) (path string, err error) {
+	if p.File != "" && only {
+		return absolute(p.File), os.WriteFile(p.File, picture.Data, 0o600)
+	}
+	kind := output.PNG
+	switch picture.MIMEType {
+	case "image/jpeg":
+		kind = output.JPEG
+	case "image/webp":
+		kind = output.WebP
+	}
+	return p.save("page", kind, picture.Data)
+}
+
+// save saves something in the folder for files.
+func (p *Printer) save(name string, kind output.Kind, content []byte) (path string, err error) {
+	workspace, dir, err := p.Folder()
+	if err != nil {
+		return "", err
+	}
+	file, err := output.In(workspace, dir).File(agent.DatedName(name, kind), kind)
+	if err != nil {
+		return "", err
+	}
+	return file.Save(content)
+}
+
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
