@@ -103,11 +103,11 @@ func enter(in *os.Root, name string) (*os.Root, error) {
 	if err := in.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	seen, err := in.Lstat(name)
+	checked, err := in.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
-	if !seen.IsDir() {
+	if !checked.IsDir() {
 		return nil, errors.New("it is not a folder, or a link to one, which is not followed")
 	}
 	dir, err := in.OpenRoot(name)
@@ -115,7 +115,7 @@ func enter(in *os.Root, name string) (*os.Root, error) {
 		return nil, err
 	}
 	opened, err := dir.Stat(".")
-	if err == nil && !os.SameFile(seen, opened) {
+	if err == nil && !os.SameFile(checked, opened) {
 		err = errors.New("another folder replaced it meanwhile: try again")
 	}
 	if err != nil {

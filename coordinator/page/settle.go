@@ -148,8 +148,8 @@ func (p *Page) settleWindows(ctx context.Context, before mark) error {
 	unresponded := func(page Info) bool { return page.URL == "" }
 	// When it is not met, the window was blocked.
 	return p.life.AwaitFor(ctx, respondTimeout, func() bool {
-		opened, gone := p.browser.targets.openedSince(before.pages, p.ID())
-		return len(opened)+len(gone) >= expected && !slices.ContainsFunc(opened, unresponded)
+		opened, closed := p.browser.targets.openedSince(before.pages, p.ID())
+		return len(opened)+len(closed) >= expected && !slices.ContainsFunc(opened, unresponded)
 	})
 }
 

@@ -143,8 +143,8 @@ func (b *Browser) ClosePage(ctx context.Context, id string) error {
 	for {
 		select {
 		case e, more := <-destroyed.C():
-			var gone target.EventTargetDestroyed
-			if !more || e.Decode(&gone) == nil && gone.TargetID == target.ID(id) {
+			var closed target.EventTargetDestroyed
+			if !more || e.Decode(&closed) == nil && closed.TargetID == target.ID(id) {
 				return nil
 			}
 		case <-ctx.Done():

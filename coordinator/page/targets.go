@@ -13,14 +13,14 @@ import (
 // targets are the open pages of a browser, in the order in which this connection saw them
 // open. The zero value is ready for use.
 type targets struct {
-	mu    sync.Mutex // guards the fields that follow
-	seq   int        // counts opened pages
-	pages map[target.ID]openPage
-	gone  []openPage // the last that have closed, see openedSince
+	mu     sync.Mutex // guards the fields that follow
+	seq    int        // counts opened pages
+	pages  map[target.ID]openPage
+	closed []openPage // the last that have closed, see openedSince
 }
 
-// maxGone bounds how many closed pages are remembered.
-const maxGone = 20
+// maxClosed bounds how many closed pages are remembered.
+const maxClosed = 20
 
 type openPage struct {
 	info *target.Info
@@ -99,8 +99,8 @@ func (t *targets) destroyed(id target.ID) {
 		return
 	}
 	delete(t.pages, id)
-	t.gone = append(t.gone, p)
-	t.gone = t.gone[max(0, len(t.gone)-maxGone):]
+	t.closed = append(t.closed, p)
+	t.closed = t.closed[max(0, len(t.closed)-maxClosed):]
 }
 
 // last is the number of the page that opened last.
@@ -132,7 +132,7 @@ func (t *targets) url(id string) string {
 
 // openedSince lists the pages that a page has opened, and those of them that have closed again. A
 // link with rel=noopener sets no opener, so a page without an opener counts too.
-func (t *targets) openedSince(seq int, opener string) (open, gone []Info) {
+func (t *targets) openedSince(seq int, opener string) (open, closed []Info) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	choose := func(pages iter.Seq[openPage]) (infos []Info) {
@@ -144,5 +144,5 @@ func (t *targets) openedSince(seq int, opener string) (open, gone []Info) {
 		slices.SortFunc(infos, byIndex)
 		return infos
 	}
-	return choose(maps.Values(t.pages)), choose(slices.Values(t.gone))
+	return choose(maps.Values(t.pages)), choose(slices.Values(t.closed))
 }

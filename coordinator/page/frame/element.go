@@ -71,8 +71,9 @@ type Point struct {
 }
 
 // Identify sets Is; with the pointer, to what the pointer would hit: at that point of the
-// element, nil: where an action without a position points. gone: the element is no longer in its document.
-func (e *Element) Identify(ctx context.Context, pointer bool, at *Point) (gone bool, err error) {
+// element, nil: where an action without a position points. missing: the element is no longer in its
+// document.
+func (e *Element) Identify(ctx context.Context, pointer bool, at *Point) (missing bool, err error) {
 	var r struct {
 		Identity
 		Gone bool
@@ -129,7 +130,7 @@ func (e *Element) Run(ctx context.Context, function string, argument, result any
 	}
 	var r runtime.CallFunctionOnResult
 	if err := pending.Wait(ctx, &r); err != nil {
-		return e.gone(err)
+		return e.missing(err)
 	}
 	return remote.Decode(r, result)
 }
@@ -164,7 +165,7 @@ func (e *Element) start(ctx context.Context, declaration string, argument any, a
 func (e *Element) Outcome(ctx context.Context, pending *cdp.Pending, result any) error {
 	var r runtime.CallFunctionOnResult
 	if err := pending.Wait(ctx, &r); err != nil {
-		return e.gone(err)
+		return e.missing(err)
 	}
 	if r.ExceptionDetails != nil {
 		return fmt.Errorf("script on %s: %s", e.Target, remote.Exception(r.ExceptionDetails))
@@ -180,19 +181,19 @@ func (e *Element) Outcome(ctx context.Context, pending *cdp.Pending, result any)
 func (e *Element) OwnHandle(ctx context.Context) (runtime.RemoteObjectID, error) {
 	described, err := protocol.Call(ctx, e.Session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.Handle})
 	if err != nil {
-		return "", e.gone(err)
+		return "", e.missing(err)
 	}
 	own, err := protocol.Call(ctx, e.Session, dom.ResolveNode, dom.ResolveNodeParams{
 		BackendNodeID: described.Node.BackendNodeID,
 	})
 	if err != nil {
-		return "", e.gone(err)
+		return "", e.missing(err)
 	}
 	return own.Object.ObjectID, nil
 }
 
-// gone detects an element whose document was replaced while a script ran in it.
-func (e *Element) gone(err error) error {
+// missing detects an element whose document was replaced while a script ran in it.
+func (e *Element) missing(err error) error {
 	if LeftDocument(err) {
 		return &StaleRefError{Ref: e.Target, Was: e.Label, Gone: "its document was replaced"}
 	}

@@ -75,8 +75,8 @@ func (t *Tree) Find(ctx context.Context, target string) (*Element, error) {
 		e, err = t.Numbered(ctx, entry.frame, n, entry.label)
 		// The events received by now decide whether the document still exists.
 		t.opts.Flush()
-		if _, gone := t.lookUpRef(target, n); gone != nil {
-			err = gone
+		if _, stale := t.lookUpRef(target, n); stale != nil {
+			err = stale
 		}
 		if err == nil {
 			e.Target = target
@@ -181,11 +181,11 @@ func (t *Tree) Focused(ctx context.Context) (Focus, error) {
 
 // Removed is the error for an element that is no longer in its document.
 func (t *Tree) Removed(ctx context.Context, e *Element) error {
-	gone := &StaleRefError{Ref: e.Target, Was: e.Label, Gone: "its element was removed"}
+	stale := &StaleRefError{Ref: e.Target, Was: e.Label, Gone: "its element was removed"}
 	if _, numbered := ParseRef(e.Target); numbered {
-		gone.Now = alike(ctx, t, e.Label, e.Frame)
+		stale.Now = alike(ctx, t, e.Label, e.Frame)
 	}
-	return gone
+	return stale
 }
 
 // lookUpRef returns the entry of a ref whose document still exists.
@@ -211,27 +211,27 @@ func (t *Tree) lookUpRef(target string, n int) (refEntry, error) {
 
 // Numbered looks up an element in the snapshot script's table.
 func (t *Tree) Numbered(ctx context.Context, id protocol.FrameID, n int, label string) (*Element, error) {
-	gone := &StaleRefError{Ref: "e" + strconv.Itoa(n), Was: label}
+	stale := &StaleRefError{Ref: "e" + strconv.Itoa(n), Was: label}
 	f, _ := t.Frame(id)
 	if f.world == 0 {
-		gone.Gone = "its frame or document has gone"
-		return nil, gone
+		stale.Gone = "its frame or document has gone"
+		return nil, stale
 	}
 	r, err := protocol.Call(ctx, f.Session, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: fmt.Sprintf("memory.watch?.adopt(), memory.elements?.get(%d)?.deref()", n), ContextID: f.world,
 	})
 	if NoContext(err) {
-		gone.Gone = "its document was replaced"
-		return nil, gone
+		stale.Gone = "its document was replaced"
+		return nil, stale
 	}
 	if err != nil {
 		return nil, err
 	}
 	if r.Result == nil || r.Result.ObjectID == "" {
-		gone.Gone = "its element was removed"
-		return nil, gone
+		stale.Gone = "its element was removed"
+		return nil, stale
 	}
-	return &Element{Target: gone.Ref, Label: label, Frame: id, Session: f.Session, Handle: r.Result.ObjectID}, nil
+	return &Element{Target: stale.Ref, Label: label, Frame: id, Session: f.Session, Handle: r.Result.ObjectID}, nil
 }
 
 // findSelector looks for a selector in the main frame, then in the others, of which only one

@@ -84,14 +84,14 @@ func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 	t.opts.Flush()
 	t.mu.Lock()
 	f = t.frames[id]
-	gone := f == nil || f.Session != session
-	replaced := !gone && f.Generation != generation // it may be the world of the previous document
-	if !gone && !replaced {
+	missing := f == nil || f.Session != session
+	replaced := !missing && f.Generation != generation // it may be the world of the previous document
+	if !missing && !replaced {
 		f.world = world
 	}
 	t.mu.Unlock()
 	switch {
-	case gone:
+	case missing:
 		return nil, 0, ErrGone
 	case replaced:
 		return t.World(ctx, id)

@@ -81,7 +81,9 @@ func console(h *History) *Console  { return h.Console }
 func requests(h *History) *Network { return h.Network }
 
 // handler decodes an event and calls f with that part of the history; mu is held.
-func handler[P, E any](part func(*History) *P, f func(*P, *cdp.Session, *E)) func(*History, *cdp.Session, cdp.Event) error {
+func handler[P, E any](
+	part func(*History) *P, f func(*P, *cdp.Session, *E),
+) func(*History, *cdp.Session, cdp.Event) error {
 	return func(h *History, s *cdp.Session, raw cdp.Event) error {
 		e := new(E)
 		if err := raw.Decode(e); err != nil {

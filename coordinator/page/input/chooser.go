@@ -82,11 +82,11 @@ func (c *Choosers) Discard() {
 // Hold intercepts the file choosers that an action opens. The user would not expect them
 // on the screen, and no agent could use them there. It is on only during actions: at other
 // times the choosers belong to the user. It waits for no response.
-func (c *Choosers) Hold(ctx context.Context, on bool) {
+func (c *Choosers) Hold(ctx context.Context, enabled bool) {
 	for _, s := range c.frames.Sessions() {
 		// A frame that has gone opens no chooser.
 		_, _ = s.Start(context.WithoutCancel(ctx), cdppage.CommandSetInterceptFileChooserDialog,
-			cdppage.SetInterceptFileChooserDialogParams{Enabled: on})
+			cdppage.SetInterceptFileChooserDialogParams{Enabled: enabled})
 	}
 }
 

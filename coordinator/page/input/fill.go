@@ -96,7 +96,8 @@ func valueOf(target string, value *string, secret bool) []FieldValue {
 	case value == nil:
 		return nil
 	case secret:
-		return []FieldValue{{Target: target, Value: strings.Repeat("•", utf8.RuneCountInString(*value)), Plain: *value}}
+		bullets := strings.Repeat("•", utf8.RuneCountInString(*value))
+		return []FieldValue{{Target: target, Value: bullets, Plain: *value}}
 	}
 	return []FieldValue{{Target: target, Value: *value}}
 }
@@ -266,10 +267,10 @@ func (i *Input) FillForm(fields []Field) Action {
 		}}
 }
 
-// check corrects what is known of the values of fields, which it reads all at once. on says
-// how each was filled. Nothing is known of a field that cannot be read. Of a field that was
+// check corrects what is known of the values of fields, which it reads all at once. elements
+// say how each was filled. Nothing is known of a field that cannot be read. Of a field that was
 // filled twice, the last value counts.
-func (i *Input) check(ctx context.Context, fields []Field, on []Element, out *Outcome) {
+func (i *Input) check(ctx context.Context, fields []Field, elements []Element, out *Outcome) {
 	now, errs := make([]*FieldValue, len(fields)), make([]error, len(fields))
 	again := func(n int) bool {
 		return slices.ContainsFunc(fields[n+1:], func(later Field) bool { return later.Target == fields[n].Target })
@@ -277,7 +278,7 @@ func (i *Input) check(ctx context.Context, fields []Field, on []Element, out *Ou
 	var reading sync.WaitGroup
 	for n, f := range fields {
 		if !again(n) {
-			reading.Go(func() { now[n], errs[n] = i.fieldNow(ctx, f, on[n]) })
+			reading.Go(func() { now[n], errs[n] = i.fieldNow(ctx, f, elements[n]) })
 		}
 	}
 	reading.Wait()
@@ -308,10 +309,10 @@ func (out *Outcome) correct(f Field, now *FieldValue) {
 }
 
 // fieldNow is what a filled field has become; nil if it still is what it was set to.
-func (i *Input) fieldNow(ctx context.Context, f Field, on Element) (h *FieldValue, err error) {
+func (i *Input) fieldNow(ctx context.Context, f Field, element Element) (h *FieldValue, err error) {
 	text := f.Value
-	if on.Filled == "click" {
-		state, _ := Ticked(f.Value, on.Name)
+	if element.Filled == "click" {
+		state, _ := Ticked(f.Value, element.Name)
 		text = strconv.FormatBool(state)
 	}
 	var r *struct {
@@ -321,7 +322,7 @@ func (i *Input) fieldNow(ctx context.Context, f Field, on Element) (h *FieldValu
 	read := func(ctx context.Context, e *frame.Element) error {
 		r = nil
 		err := e.Call(ctx, "kept", map[string]any{
-			"filled": on.Filled, "text": text, "options": f.options(), "plain": f.Secret,
+			"filled": element.Filled, "text": text, "options": f.options(), "plain": f.Secret,
 		}, &r)
 		if err == nil && r != nil && r.Gone {
 			err = i.opts.Frames.Removed(ctx, e)
@@ -337,7 +338,7 @@ func (i *Input) fieldNow(ctx context.Context, f Field, on Element) (h *FieldValu
 		return read(ctx, e)
 	}
 	err = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error {
-		err := read(ctx, on.element)
+		err := read(ctx, element.element)
 		if err == nil || !frame.Vanished(err) {
 			return err
 		}
@@ -379,8 +380,8 @@ type FieldError struct {
 
 func (e *FieldError) Error() string {
 	var filled []string
-	for _, on := range e.Filled {
-		filled = append(filled, cmp.Or(on.String(), on.Target))
+	for _, element := range e.Filled {
+		filled = append(filled, cmp.Or(element.String(), element.Target))
 	}
 	return fmt.Sprintf("field %d of %d (%s): %v; filled before it: "+
 		"%s", len(e.Filled)+1, e.Of, e.Field.Target, e.Err, cmp.Or(strings.Join(filled, ", "), "none"))

@@ -104,8 +104,8 @@ func (i *Input) Identify(ctx context.Context, aim Aim) (is Element, err error) {
 			return is, err
 		}
 		defer e.Release(ctx)
-		gone, err := e.Identify(ctx, aim.Pointer, aim.At)
-		if gone {
+		missing, err := e.Identify(ctx, aim.Pointer, aim.At)
+		if missing {
 			err = i.opts.Frames.Removed(ctx, e)
 		}
 		return elementOf(e), err

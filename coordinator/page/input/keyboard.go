@@ -79,13 +79,13 @@ func (kb *keyboard) press(ctx context.Context, spec string) error {
 
 // holding runs do while modifiers are held; the page gets their key events.
 func (kb *keyboard) holding(ctx context.Context, modifiers int64, do func() error) error {
-	var held []key
+	var pressed []key
 	var mask int64
 	var err error
 	for _, name := range []string{"Control", "Alt", "Meta", "Shift"} {
 		if bit := modifierBits[name]; err == nil && modifiers&bit != 0 {
 			mask |= bit
-			held = append(held, named[name])
+			pressed = append(pressed, named[name])
 			err = kb.down(ctx, named[name], mask)
 		}
 	}
@@ -93,7 +93,7 @@ func (kb *keyboard) holding(ctx context.Context, modifiers int64, do func() erro
 		err = do()
 	}
 	var ups []*cdp.Pending
-	for _, k := range slices.Backward(held) { // even after an error
+	for _, k := range slices.Backward(pressed) { // even after an error
 		mask &^= modifierBits[k.key]
 		if up, err := kb.send(context.WithoutCancel(ctx), input.DispatchKeyEventTypeKeyUp, k, mask); err == nil {
 			ups = append(ups, up)

@@ -24,9 +24,9 @@ func (i *Input) Vision() Vision { return Vision{i} }
 // Move moves the mouse to a point of the viewport, in CSS pixels.
 func (i Vision) Move(x, y float64) Action {
 	return i.atPoint("moving the mouse", x, y, func(ctx context.Context, _ *Outcome) error {
-		held := i.mouse.now()
+		pressed := i.mouse.now()
 		return i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{
-			{Type: input.DispatchMouseEventTypeMouseMoved, Button: held.button, Buttons: held.buttons},
+			{Type: input.DispatchMouseEventTypeMouseMoved, Button: pressed.button, Buttons: pressed.buttons},
 		})
 	})
 }
@@ -84,13 +84,13 @@ func (i Vision) Button(button string, press bool) Action {
 		return Action{Err: err}
 	}
 	at := i.mouse.now()
-	doing, kind, held := "pressing a mouse button", input.DispatchMouseEventTypeMousePressed, at.buttons|mask
+	doing, kind, pressed := "pressing a mouse button", input.DispatchMouseEventTypeMousePressed, at.buttons|mask
 	if !press {
-		doing, kind, held = "releasing a mouse button", input.DispatchMouseEventTypeMouseReleased, at.buttons&^mask
+		doing, kind, pressed = "releasing a mouse button", input.DispatchMouseEventTypeMouseReleased, at.buttons&^mask
 	}
 	return i.atPoint(doing, at.x, at.y, func(ctx context.Context, _ *Outcome) error {
 		return i.mouse.send(ctx, at.x, at.y, 0, []input.DispatchMouseEventParams{
-			{Type: kind, Button: b, Buttons: held, ClickCount: 1},
+			{Type: kind, Button: b, Buttons: pressed, ClickCount: 1},
 		})
 	})
 }

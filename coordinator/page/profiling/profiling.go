@@ -67,10 +67,10 @@ func take[T comparable](r *Recordings, field *T) (T, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var none T
-	found := *field
+	recording := *field
 	*field = none
-	if found == none {
+	if recording == none {
 		return none, ErrNotRecording
 	}
-	return found, nil
+	return recording, nil
 }

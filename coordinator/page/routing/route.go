@@ -74,13 +74,13 @@ func (r *Route) responds() bool {
 
 // entries returns the headers in the browser's form, with the route's changes.
 func (r *Route) entries(headers []*fetch.HeaderEntry) []*fetch.HeaderEntry {
-	gone := func(name string) bool {
+	removed := func(name string) bool {
 		same := func(other string) bool { return strings.EqualFold(name, other) }
 		return slices.ContainsFunc(r.RemoveHeaders, same) ||
 			slices.ContainsFunc(r.Headers, func(h Header) bool { return same(h.Name) }) ||
 			r.ContentType != "" && same("Content-Type")
 	}
-	result := slices.DeleteFunc(slices.Clone(headers), func(h *fetch.HeaderEntry) bool { return gone(h.Name) })
+	result := slices.DeleteFunc(slices.Clone(headers), func(h *fetch.HeaderEntry) bool { return removed(h.Name) })
 	if r.ContentType != "" {
 		result = append(result, &fetch.HeaderEntry{Name: "Content-Type", Value: r.ContentType})
 	}

@@ -56,11 +56,11 @@ func (r *Reader) Watch(ctx context.Context) {
 	r.mu.Lock()
 	known := r.known == main.Generation
 	r.mu.Unlock()
-	seen := r.noteSeen()
-	if !seen {
+	watched := r.noteSeen()
+	if !watched {
 		r.noteFrames()
 	}
-	if !seen || !known {
+	if !watched || !known {
 		_, _ = r.changes(ctx) // what cannot be read now is compared from the next action on
 	}
 }
@@ -115,8 +115,8 @@ func (r *Reader) appears(ctx context.Context, f frame.Frame, again bool) bool {
 		return false // it has gone
 	}
 	defer e.Release(ctx)
-	var seen bool
-	if err := e.Run(ctx, seenFunction, nil, &seen); err != nil {
+	var visible bool
+	if err := e.Run(ctx, seenFunction, nil, &visible); err != nil {
 		return false
 	}
 	r.mu.Lock()
@@ -124,12 +124,12 @@ func (r *Reader) appears(ctx context.Context, f frame.Frame, again bool) bool {
 	if r.documents == nil {
 		r.documents = map[protocol.FrameID]frameDocument{}
 	}
-	r.documents[f.ID] = frameDocument{f.Session, f.Generation, !seen}
-	return seen
+	r.documents[f.ID] = frameDocument{f.Session, f.Generation, !visible}
+	return visible
 }
 
-// seen reports whether the agent has seen the page's document.
-func (r *Reader) seen() bool {
+// hasSeen reports whether the agent has seen the page's document.
+func (r *Reader) hasSeen() bool {
 	main, _ := r.page.Frames.Frame(r.page.Frames.Main())
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -330,23 +330,23 @@ const glimpseBytes = 1500
 const frameShare = 2
 
 // glimpse returns the beginning of a document, or of its main part, with the frames in it.
-func (r *Reader) glimpse(ctx context.Context) (seen Changes, err error) {
+func (r *Reader) glimpse(ctx context.Context) (changes Changes, err error) {
 	err = r.page.Run(ctx, "reading the page", r.page.CompareTimeout, func(ctx context.Context) error {
 		main, opts := r.page.Frames.Main(), Options{most: glimpseElements, main: true}
 		read, err := r.outlineDocument(ctx, main, nil, opts)
 		r.noteFrames()
 		read, _ = r.outlineFrames(ctx, main, read, opts)
-		seen.New = true
+		changes.New = true
 		lines, ends, full := r.asBefore(ctx, slices.DeleteFunc(splitLines(read.Text), func(line string) bool {
 			return strings.Contains(line, frameMark)
 		}), read.Cut)
-		shown := Fit(lines, glimpseBytes)
-		seen.Text = strings.Join(lines[:shown], "")
-		if shown > 0 {
-			r.give(full[:ends[shown-1]], read.Cut || shown < len(lines))
+		fitting := Fit(lines, glimpseBytes)
+		changes.Text = strings.Join(lines[:fitting], "")
+		if fitting > 0 {
+			r.give(full[:ends[fitting-1]], read.Cut || fitting < len(lines))
 		}
-		seen.Much = read.Cut || shown < len(lines) || strings.Contains(read.Text, frameMark)
+		changes.Much = read.Cut || fitting < len(lines) || strings.Contains(read.Text, frameMark)
 		return err
 	})
-	return seen, err
+	return changes, err
 }

@@ -65,7 +65,8 @@ func landmarksIn(lines []string, cut bool) []landmark {
 		key := match[1] + match[2]
 		counts[key]++
 		part := func(line string) bool {
-			return frameLine().MatchString(line) || strings.Contains(line, frameMark) || strings.HasSuffix(line, "…\n")
+			return frameLine().MatchString(line) || strings.Contains(line, frameMark) ||
+				strings.HasSuffix(line, "…\n")
 		}
 		if !(cut && end == len(lines)) && !slices.ContainsFunc(lines[i:end], part) {
 			found = append(found, landmark{fmt.Sprint(key, " ", counts[key]), i, end})

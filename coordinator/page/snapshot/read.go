@@ -93,11 +93,11 @@ func (r *Reader) Find(ctx context.Context, opts FindOptions) (Found, error) {
 	}
 	var found Found
 	err = r.page.Run(ctx, "searching the page", 0, func(ctx context.Context) error {
-		seen, err := r.outline(ctx, r.page.Frames.Main(), nil, Options{full: true})
+		outline, err := r.outline(ctx, r.page.Frames.Main(), nil, Options{full: true})
 		if err != nil {
 			return err
 		}
-		text, words := marked(seen.Text)
+		text, words := marked(outline.Text)
 		if opts.Hide != nil { // before a line is cut
 			text, words = opts.Hide(text), opts.Hide(words)
 		}

@@ -73,7 +73,7 @@ func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (Found, Sc
 		reader: r, opts: opts, until: began.Add(cmp.Or(opts.Limit, maxScroll)), ignored: map[string]bool{},
 		learned: map[place]*list{},
 	}
-	compares := r.seen()
+	compares := r.hasSeen()
 	if compares {
 		s.Changes, _ = r.changes(ctx)
 	}
@@ -121,7 +121,7 @@ type list struct {
 	other bool // not the one with the most to show
 
 	at     position
-	seen   int           // parts
+	parts  int           // that were looked at
 	late   time.Duration // the longest time after which rows have arrived unannounced
 	futile map[string]int
 }
@@ -136,7 +136,7 @@ func (s *search) run(ctx context.Context) error {
 		all := true
 		for i, l := range lists {
 			s.List, s.Lists, s.in = i+1, len(lists), l
-			l.again, l.other, l.seen = again, i > 0, 0
+			l.again, l.other, l.parts = again, i > 0, 0
 			limit := s.until
 			if i < len(lists)-1 { // one without an end leaves time for the others
 				limit = time.Now().Add(time.Until(s.until) / 2)
@@ -244,7 +244,7 @@ func (s *search) part(ctx context.Context, l *list, move string, limit time.Time
 		}
 		move = "stay"
 	}
-	l.seen++
+	l.parts++
 	switch reason {
 	case "request":
 		for _, address := range awaited {
@@ -274,8 +274,8 @@ func (l *list) patience(at position, requested, grown bool) (wait time.Duration,
 		{"end", at.End && !l.other, endLimit},
 		{"end", at.End, otherEndLimit},
 		{"", grown, growthLimit},
-		{"", l.seen < probes, probeLimit},
-		{"", l.again && l.seen < probes, secondProbe},
+		{"", l.parts < probes, probeLimit},
+		{"", l.again && l.parts < probes, secondProbe},
 		{"", l.again, secondLimit},
 		{"", l.late > 0, min(2*l.late+lookPause, maxLate)},
 	}

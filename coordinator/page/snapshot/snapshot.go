@@ -65,7 +65,7 @@ type Reader struct {
 	customs map[protocol.FrameID]int
 
 	mu   sync.Mutex // guards the fields that follow
-	last seen       // the last snapshot
+	last base       // of the next diff
 	// watched is the document that the agent has seen, as frame.Frame.Generation, and known
 	// the one that a script in it can compare; -1: none.
 	watched, known int
@@ -164,7 +164,7 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	if root == nil {
 		r.noteFrames()
 	}
-	now := seen{options: opts, document: main.Generation, text: s.Text}
+	now := base{options: opts, document: main.Generation, text: s.Text}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if root == nil {
@@ -235,8 +235,8 @@ func (r *Reader) awaitParsed(ctx context.Context) bool {
 // document meanwhile.
 const maxReplaced = 3
 
-// seen is the last snapshot, the base of the next diff.
-type seen struct {
+// base is the last snapshot, with which the next diff compares.
+type base struct {
 	options  Options
 	document int // as frame.Frame.Generation of the main frame
 	text     string

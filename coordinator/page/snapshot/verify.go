@@ -76,10 +76,10 @@ func (r *Reader) frameShown(ctx context.Context, id protocol.FrameID) bool {
 		if err != nil {
 			return false // it has gone
 		}
-		var seen bool
-		err = e.Run(ctx, seenFunction, nil, &seen)
+		var visible bool
+		err = e.Run(ctx, seenFunction, nil, &visible)
 		e.Release(ctx)
-		if err != nil || !seen {
+		if err != nil || !visible {
 			return false
 		}
 		id = f.Parent
@@ -89,11 +89,11 @@ func (r *Reader) frameShown(ctx context.Context, id protocol.FrameID) bool {
 
 // sight lists the elements of a role in one frame; also clipped ones, if wanted.
 func (r *Reader) sight(ctx context.Context, id protocol.FrameID, role string, clipped bool) ([]Sighting, error) {
-	seen, err := r.outlineDocument(ctx, id, nil, Options{look: role, clipped: clipped})
+	read, err := r.outlineDocument(ctx, id, nil, Options{look: role, clipped: clipped})
 	if err != nil {
 		return nil, err
 	}
-	return sightings(seen.Sighted), nil
+	return sightings(read.Sighted), nil
 }
 
 // sightings are triples of a ref's number, a name, and whether no user sees the element.
@@ -116,10 +116,10 @@ type notShown struct{ Missing, Unseen []string }
 // VerifyText checks that a text is shown in one of the frames, and returns Playwright's
 // locator of that frame, which is zero for the main frame.
 func (r *Reader) VerifyText(ctx context.Context, text string) (locator javascript.Expression, err error) {
-	shown, reason := false, "is not shown"
+	visible, reason := false, "is not shown"
 	err = r.page.Run(ctx, "looking for a text", 0, func(ctx context.Context) error {
 		return r.page.Frames.Each(ctx, func(id protocol.FrameID) error {
-			if shown {
+			if visible {
 				return nil
 			}
 			var not notShown
@@ -130,13 +130,13 @@ func (r *Reader) VerifyText(ctx context.Context, text string) (locator javascrip
 			if len(not.Unseen) > 0 {
 				reason = unseen
 			}
-			if shown = len(not.Missing) == 0; shown {
+			if visible = len(not.Missing) == 0; visible {
 				locator, err = r.frameLocator(ctx, id)
 			}
 			return err
 		})
 	})
-	if err == nil && !shown {
+	if err == nil && !visible {
 		err = &VerifyError{Reason: fmt.Sprintf("the text %q %s", text, reason), There: reason == unseen}
 	}
 	return locator, err
@@ -164,15 +164,15 @@ func (r *Reader) VerifyItems(ctx context.Context, target string, items []string)
 // true or false, for a dropdown the option's value or label.
 func (r *Reader) VerifyValue(ctx context.Context, target, kind, value string) error {
 	return r.withElement(ctx, "reading the value", target, func(ctx context.Context, e *frame.Element) error {
-		var held []string
-		if err := e.Run(ctx, valueFunction, map[string]any{"type": kind}, &held); err != nil {
+		var values []string
+		if err := e.Run(ctx, valueFunction, map[string]any{"type": kind}, &values); err != nil {
 			return err
 		}
 		switch {
-		case len(held) == 0:
+		case len(values) == 0:
 			return &frame.TargetError{Target: target, Reason: "has no value: it is no " + kind}
-		case !slices.Contains(held, value):
-			return &VerifyError{Reason: fmt.Sprintf("%s holds %q, not %q", target, held[0], value)}
+		case !slices.Contains(values, value):
+			return &VerifyError{Reason: fmt.Sprintf("%s holds %q, not %q", target, values[0], value)}
 		}
 		return nil
 	})

@@ -46,10 +46,10 @@ func (a *Agent) Alone(ctx context.Context) *Alone {
 			alone.Folder = last.folders[0]
 		}
 	}
-	if given := a.Workspace; filepath.IsAbs(given) {
-		alone.Folder = given
-	} else if given != "" {
-		alone.Folder = filepath.Join(a.Dir, given)
+	if workspace := a.Workspace; filepath.IsAbs(workspace) {
+		alone.Folder = workspace
+	} else if workspace != "" {
+		alone.Folder = filepath.Join(a.Dir, workspace)
 	}
 	return alone
 }

@@ -104,9 +104,9 @@ func (a *Agent) Bind(ctx context.Context, p *page.Page, url string) error {
 		bounds.Open = a.CheckOrigin
 		p.LimitFrames(a.CheckOrigin)
 	}
-	shown := p.URL()
-	server := strings.HasPrefix(shown, "http://") || strings.HasPrefix(shown, "https://")
-	if address.OfFile(url) != "" || address.OfFile(shown) != "" || !server && p.Opened() {
+	current := p.URL()
+	server := strings.HasPrefix(current, "http://") || strings.HasPrefix(current, "https://")
+	if address.OfFile(url) != "" || address.OfFile(current) != "" || !server && p.Opened() {
 		bounds.File = func(url string) error {
 			return a.MayShow(context.WithoutCancel(ctx), p.Folders(), url)
 		}

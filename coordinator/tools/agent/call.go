@@ -147,17 +147,17 @@ func (c *Call) look(ctx context.Context, out *answer.Answer) string {
 		return ""
 	}
 	c.effect.looked = true
-	shown := p.Look(ctx)
-	c.effect.trace.shown = shown
+	changes := p.Look(ctx)
+	c.effect.trace.changes = changes
 	if c.effect.change.Navigated {
-		shown.Title = "" // the answer has it
+		changes.Title = "" // the answer has it
 	}
-	out.Shows(shown, c.Changes == "full")
+	out.Shows(changes, c.Changes == "full")
 	c.lookAtOpened(ctx, out)
 	if prompt := p.Prompt(ctx, c.effect.change); prompt != "" {
 		out.Quotef("%s", prompt)
 	}
-	return c.effect.earlier + shown.Text
+	return c.effect.earlier + changes.Text
 }
 
 // lookAtOpened answers with the beginning of the page in each tab that the action has opened.
@@ -175,9 +175,9 @@ func (c *Call) lookAtOpened(ctx context.Context, out *answer.Answer) {
 		if c.mayRead(ctx, p) != nil {
 			continue
 		}
-		if shown := p.Look(ctx); shown.Text != "" {
+		if changes := p.Look(ctx); changes.Text != "" {
 			out.Addf("Tab %d:", tab.Index)
-			out.Shows(shown, false)
+			out.Shows(changes, false)
 		}
 	}
 }

@@ -218,8 +218,8 @@ func (a *Agent) inUse() *connection {
 	return a.last
 }
 
-// known is the connection to a window's browser; nil: there is none yet.
-func (a *Agent) known(window registry.Window) *connection {
+// connected is the connection to a window's browser; nil: there is none yet.
+func (a *Agent) connected(window registry.Window) *connection {
 	browser := window.Browser()
 	if browser == nil {
 		return nil

@@ -87,22 +87,22 @@ func isIdentifier(word string) bool {
 func (c *Call) expected(ctx context.Context) []export.Expectation {
 	var candidates []shownLine
 	removed, changed := map[string]bool{}, map[string]bool{}
-	shown := c.effect.trace.shown
-	for line := range strings.Lines(shown.Text) {
-		if body, isRemoved := strings.CutPrefix(line, "- "); isRemoved && !shown.New {
+	changes := c.effect.trace.changes
+	for line := range strings.Lines(changes.Text) {
+		if body, isRemoved := strings.CutPrefix(line, "- "); isRemoved && !changes.New {
 			removed[strings.TrimSpace(body)], changed[parseShown(body).ref] = true, true
 		}
 	}
 	rank := func(l shownLine) int { return slices.Index(telling, cmp.Or(kinds[l.role], l.role)) }
-	for line := range strings.Lines(shown.Text) {
+	for line := range strings.Lines(changes.Text) {
 		body, added := strings.CutPrefix(line, "+ ")
-		if shown.New {
+		if changes.New {
 			body, added = line, true
 		}
 		l := parseShown(body)
 		switch {
 		case !added, rank(l) < 0, removed[strings.TrimSpace(body)]: // the last have moved
-		case kinds[l.role] != "" && (l.ref == "" || !changed[l.ref]), l.role == "" && shown.New:
+		case kinds[l.role] != "" && (l.ref == "" || !changed[l.ref]), l.role == "" && changes.New:
 		default:
 			candidates = append(candidates, l)
 		}
@@ -166,12 +166,11 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 	} else if passing().MatchString(value) || c.Secrets.Hide(value) != value {
 		return nil
 	}
-	on, err := reader.Locator(ctx, l.ref)
-	typed := kinds[l.role] == "field" && slices.ContainsFunc(c.effect.trace.locators, func(l javascript.Expression) bool {
-		return l.String() == on.String()
-	})
+	locator, err := reader.Locator(ctx, l.ref)
+	same := func(other javascript.Expression) bool { return other.String() == locator.String() }
+	typed := kinds[l.role] == "field" && slices.ContainsFunc(c.effect.trace.locators, same)
 	if err != nil || typed || reader.VerifyValue(ctx, l.ref, kinds[l.role], value) != nil {
 		return nil
 	}
-	return export.Expect(on, is)
+	return export.Expect(locator, is)
 }

@@ -85,11 +85,11 @@ type noTabError struct {
 }
 
 func (e *noTabError) Error() string {
-	known := make([]string, len(e.tabs))
+	names := make([]string, len(e.tabs))
 	for i, tab := range e.tabs {
-		known[i] = fmt.Sprintf("%d (%s)", tab.Index, cmp.Or(tab.Title, tab.URL))
+		names[i] = fmt.Sprintf("%d (%s)", tab.Index, cmp.Or(tab.Title, tab.URL))
 	}
-	return fmt.Sprintf("no tab %d is open now: the tabs are %s", e.index, strings.Join(known, ", "))
+	return fmt.Sprintf("no tab %d is open now: the tabs are %s", e.index, strings.Join(names, ", "))
 }
 
 // NoTab is the error for an index that none of the tabs has.

@@ -113,7 +113,7 @@ func (a *Agent) ask(
 // pageIn is the page of a window that the call will act in; nil: it is not known. The only
 // error is one for which the user need not be asked.
 func (a *Agent) pageIn(ctx context.Context, r *Request, window registry.Window) (*page.Page, error) {
-	in, need := a.known(window), toRead // no tab is opened before the user agrees
+	in, need := a.connected(window), toRead // no tab is opened before the user agrees
 	if len(r.Aims) > 0 {
 		need = toAct
 	}

@@ -130,12 +130,12 @@ func isNew(claim string, elements []frame.Identity) bool {
 	for _, is := range elements {
 		text += " " + is.Role + " " + is.Name
 	}
-	known := map[string]bool{}
+	ofPage := map[string]bool{}
 	for _, word := range words(text) {
-		known[word] = true
+		ofPage[word] = true
 	}
 	for _, word := range words(claim) {
-		if !known[word] {
+		if !ofPage[word] {
 			return true
 		}
 	}

@@ -130,7 +130,8 @@ func (c *Call) record(ctx context.Context, failed error) {
 		if !d.trace.frame.IsZero() {
 			done.Scope = javascript.Of("$.$", variable, d.trace.frame)
 		}
-		if failed == nil && len(d.trace.locators) < wanted || slices.ContainsFunc(d.trace.locators, javascript.Expression.IsZero) {
+		located := failed != nil || len(d.trace.locators) >= wanted
+		if !located || slices.ContainsFunc(d.trace.locators, javascript.Expression.IsZero) {
 			return export.Step{Comment: c.Operation.Name + ": its element has no locator."}
 		}
 		for _, locator := range d.trace.locators {

@@ -176,7 +176,7 @@ func (a *Agent) checkHome(chosen registry.Window, candidates []registry.Candidat
 	if home == nil {
 		return nil
 	}
-	gone := &goneError{a.launchedName() + " in which you worked has ended"}
+	ended := &goneError{a.launchedName() + " in which you worked has ended"}
 	switch home.owner {
 	case ofStranger:
 		return nil // checkStranger does
@@ -190,10 +190,10 @@ func (a *Agent) checkHome(chosen registry.Window, candidates []registry.Candidat
 		if slices.ContainsFunc(candidates, open) || next != nil && next.URL == home.url {
 			return nil
 		}
-		gone.what = fmt.Sprintf("the window %s in which you worked has closed", home.window.Label())
+		ended.what = fmt.Sprintf("the window %s in which you worked has closed", home.window.Label())
 	}
 	a.home = nil
-	return gone
+	return ended
 }
 
 // checkStranger reports, once, that another program's browser is not the one in which the agent

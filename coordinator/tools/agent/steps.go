@@ -29,7 +29,7 @@ type effect struct {
 
 // trace is what a test needs of a call.
 type trace struct {
-	shown    snapshot.Changes        // what the answer shows
+	changes  snapshot.Changes        // what the answer shows
 	locators []javascript.Expression // of the elements, from the moment before the action
 	frame    javascript.Expression   // in which something was seen; zero: the main frame
 	dialog   *page.Dialog            // that it answers

@@ -155,8 +155,8 @@ func (t *Test) Add(in Page, make func(page javascript.Expression) Step, outcome 
 	if made.Code != nil && made.Code[0].Begins("expect(") { // what was waited for, or verified
 		return
 	}
-	for _, shown := range outcome.Shown[:min(len(outcome.Shown), MostExpected-len(s.expect))] {
-		s.expect = append(s.expect, shown(page))
+	for _, expected := range outcome.Shown[:min(len(outcome.Shown), MostExpected-len(s.expect))] {
+		s.expect = append(s.expect, expected(page))
 	}
 }
 

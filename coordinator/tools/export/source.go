@@ -179,15 +179,15 @@ func (w *writer) answer(page, e javascript.Expression, dialogs []dialog) {
 
 // ExpectText expects that a text is shown in a page, a frame or an element.
 func ExpectText(in javascript.Expression, text string, options ...javascript.Expression) javascript.Expression {
-	return javascript.Of("expect($.first()).toBeVisible($)", shown(in, text), options)
+	return javascript.Of("expect($.first()).toBeVisible($)", locatorOf(in, text), options)
 }
 
 // ExpectNoText expects that a text is not shown.
 func ExpectNoText(in javascript.Expression, text string, options javascript.Expression) javascript.Expression {
-	return javascript.Of("expect($).toHaveCount(0, $)", shown(in, text), options)
+	return javascript.Of("expect($).toHaveCount(0, $)", locatorOf(in, text), options)
 }
 
-func shown(in javascript.Expression, text string) javascript.Expression {
+func locatorOf(in javascript.Expression, text string) javascript.Expression {
 	return javascript.Of("$.getByText($).filter({ visible: true })", in, text)
 }
 

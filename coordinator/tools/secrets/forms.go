@@ -175,8 +175,8 @@ func entity(text string) (what string, size int) {
 	}
 	if end < len(text) && text[end] == ';' {
 		end++
-	} else if !strings.HasPrefix(text, "&#") || strings.HasPrefix(text[end:], cutMark) { // more digits may have followed
-		return "", 0
+	} else if !strings.HasPrefix(text, "&#") || strings.HasPrefix(text[end:], cutMark) {
+		return "", 0 // of a number, more digits may have followed
 	}
 	if what = entities.UnescapeString(text[:end]); what != text[:end] {
 		return what, end

@@ -91,12 +91,12 @@ func (s *Set) With(values map[string]string) *Set {
 // Learn also hides what a field has made of a typed secret: with a maximum length or a mask
 // the field holds another text, which the page may show anywhere. The page chooses that text,
 // so only what can come from the value is hidden.
-func (s *Set) Learn(name, shown string) {
+func (s *Set) Learn(name, value string) {
 	if s == nil || s.values[name] == "" {
 		return
 	}
-	if shown = derived(shown, s.values[name]); shown != "" && s.Hide(shown) == shown {
-		s.add(name, shown)
+	if value = derived(value, s.values[name]); value != "" && s.Hide(value) == value {
+		s.add(name, value)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.learned == nil {
