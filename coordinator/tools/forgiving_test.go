@@ -18,7 +18,7 @@ func TestForgivingArguments(t *testing.T) {
 	agent.Must("browser_press_key", args{"key": "return", "element": "the field"})
 	agent.Sees("() => document.title + i.value", `"EnterAnn"`)
 	agent.Must("browser_select_option", args{"ref": "#s", "value": "Coffee"})
-	agent.Must("browser_click", args{"selector": "button", "double_click": "false"})
+	agent.Must("browser_click", args{"selector": "button", "doubleClick": "false"})
 	agent.Sees("() => document.title + s.value", `"clickedCoffee"`)
 	agent.Expect("browser_evaluate", args{"function": "undefined"}, "undefined")
 	agent.Refused("browser_click", args{"tarrget": "button"}, `browser_click has no parameter "tarrget"; give target`)
@@ -55,11 +55,11 @@ func TestCallsOfOtherHabits(t *testing.T) {
 	agent.Refused("browser_wait_for", args{"target": "#none", "time": 0.3}, `#none`)
 
 	agent.Must("browser_select_option", args{"target": "#colour", "values": "red"})
-	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#large", "value": "Large"},
-		{"target": "#news", "value": "on"}}})
+	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#large", "value": "True"},
+		{"target": "#news", "value": true}}})
 	agent.Sees("() => [colour.value, large.checked, news.checked].join()", `"Red,true,true"`)
 	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#news", "type": "checkbox",
-		"value": "unchecked"}}})
+		"value": "false"}}})
 	agent.Sees("() => news.checked", `false`)
 
 	agent.Evaluate("() => { history.pushState(0, '', '/orders/7?x=1') }")

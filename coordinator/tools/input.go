@@ -395,7 +395,7 @@ var _ = define(definition[fillFormIn]{
 			var does javascript.Expression
 			switch is := d.Element(i); {
 			case is.Filled == "click":
-				state, _ := input.Ticked(f.Value.text, is.Name)
+				state, _ := input.Ticked(f.Value.text)
 				does = javascript.Of("$.setChecked($)", d.Elements[i], state)
 			case is.Filled == "select" && f.Value.options != nil:
 				does = javascript.Of("$.selectOption($)", d.Elements[i], f.Value.options)
@@ -427,7 +427,7 @@ var _ = define(definition[fillFormIn]{
 	Returns: "what changed, and fields that the page has emptied or changed again",
 	Notes: "`type` is Playwright MCP's (`textbox`, `checkbox`, `radio`, `combobox`, `slider`), and only used where " +
 		"it is unclear what the field is. " +
-		"`on`, `checked` and a radio button's own name are `true` too. A list as the `value` selects these options " +
+		"A list as the `value` selects these options " +
 		"of a `<select multiple>`.",
 	Example: `{"fields": [{"target": "textbox \"Coupon\"", "value": "TEA10"}, {"target": "checkbox \"News\"", "value": "true"}]}`,
 })

@@ -312,7 +312,7 @@ func (out *Outcome) correct(f Field, now *FieldValue) {
 func (i *Input) fieldNow(ctx context.Context, f Field, element Element) (h *FieldValue, err error) {
 	text := f.Value
 	if element.Filled == "click" {
-		state, _ := Ticked(f.Value, element.Name)
+		state, _ := Ticked(f.Value)
 		text = strconv.FormatBool(state)
 	}
 	var r *struct {
@@ -448,24 +448,17 @@ func (out *Outcome) addValue(f Field, now []FieldValue) {
 	out.Values = append(out.Values, now...)
 }
 
-// Ticked is the state that a checkbox, or a radio button of that name, gets by a value;
-// false if the value is of another kind.
-func Ticked(value, name string) (state, known bool) {
-	switch strings.ToLower(value) {
-	case "":
-		return false, false
-	case "true", "on", "checked", "yes", "1", strings.ToLower(name):
-		return true, true
-	case "false", "off", "unchecked", "no", "0":
-		return false, true
-	}
-	return false, false
+// Ticked is the state that a checkbox or radio button gets by a value; false if the value is of
+// another kind.
+func Ticked(value string) (state, ok bool) {
+	value = strings.ToLower(value)
+	return value == "true", value == "true" || value == "false"
 }
 
 // tick clicks a checkbox or radio button unless it has the wanted state.
 func (i *Input) tick(ctx context.Context, s *spot, value string) error {
-	want, known := Ticked(value, s.Is.Name)
-	if !known {
+	want, ok := Ticked(value)
+	if !ok {
 		return fmt.Errorf("value %q: a checkbox takes true or false", value)
 	}
 	var is bool

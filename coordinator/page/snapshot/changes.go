@@ -265,7 +265,7 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 		}
 		return nil
 	})
-	all.Text = foldRedrawn(diff(before.String(), after.String()))
+	all.Text = diff(before.String(), after.String())
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forget(all.Text)

@@ -115,7 +115,7 @@ func (p *Parameter) own(name string, given map[string]json.RawMessage) (own *Par
 	if exact := p.Member(name); exact != nil || p.Open {
 		return exact
 	}
-	for _, ours := range append(synonyms[name], camel(name)) {
+	for _, ours := range synonyms[name] {
 		if m := p.Member(ours); m != nil && (own == nil || given[own.Name] != nil) {
 			own = m
 		}
@@ -229,15 +229,6 @@ func (f *fitter) items(p *Parameter, list []json.RawMessage) (json.RawMessage, e
 		}
 	}
 	return json.Marshal(fitted)
-}
-
-// camel is a name in the tools' spelling: full_page is fullPage.
-func camel(name string) string {
-	parts := strings.FieldsFunc(name, func(c rune) bool { return c == '_' || c == '-' })
-	for i, part := range parts[min(1, len(parts)):] {
-		parts[i+1] = strings.ToUpper(part[:1]) + part[1:]
-	}
-	return strings.Join(parts, "")
 }
 
 // Nearest is the name that is most likely meant; empty if none is near. A tool's name may
