@@ -187,8 +187,8 @@ input is not a terminal. The other commands are for people and scripts.`,
 		commands  []*cobra.Command
 	}{
 		{inBrowser, "In the browser", p.browserCommands()},
-		{forAgents, "Agents", []*cobra.Command{p.mcpCommand(), p.setupCommand(), p.startCommand(), p.sessionsCommand(),
-			p.closeCommand()}},
+		{forAgents, "Agents", []*cobra.Command{p.mcpCommand(), p.setupCommand(), p.skillCommand(), p.startCommand(),
+			p.sessionsCommand(), p.closeCommand()}},
 		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(),
 			p.logCommand()}},
 		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.statusCommand()}},

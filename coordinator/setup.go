@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"browser-coordinator/coordinator/setup"
+	"browser-coordinator/coordinator/skill"
 	"browser-coordinator/coordinator/terminal"
 )
 
@@ -43,6 +44,7 @@ type hostsJSON struct {
 type setupFlags struct {
 	project, user              bool
 	yes, dryRun, remove, print bool
+	skill                      bool
 	asJSON                     bool
 	workspace, command, expect string
 	args                       []string // of the entry; nil: not given
@@ -61,11 +63,15 @@ are found, and whether each has an entry that works.
 An entry that works stays as it is. Of one that does not, only the command
 changes. What follows -- is entered as its arguments.
 
+With --skill it installs a skill in place of an entry, for an agent that uses
+the coordinator's commands in a shell.
+
 Hosts: ` + strings.Join(hostNames(), ", "),
 		Example: `  coordinator setup
   coordinator setup claude-code
   coordinator setup cursor --user --dry-run
   coordinator setup claude-code -- mcp --caps storage
+  coordinator setup claude-code --skill
   coordinator setup codex --remove`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			hosts := args
@@ -103,7 +109,7 @@ Hosts: ` + strings.Join(hostNames(), ", "),
 				}
 				return p.setUp(cmd.Context(), h, entry, folder, &flags)
 			}
-			for _, name := range []string{"project", "user", "yes", "dry-run", "remove", "expect"} {
+			for _, name := range []string{"project", "user", "yes", "dry-run", "remove", "skill", "expect"} {
 				if cmd.Flags().Changed(name) {
 					return wrongUse("setup: --%s needs a host: %s", name, strings.Join(hostNames(), ", "))
 				}
@@ -121,6 +127,7 @@ Hosts: ` + strings.Join(hostNames(), ", "),
 	cmd.Flags().BoolVarP(&flags.yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "only show the change")
 	cmd.Flags().BoolVar(&flags.remove, "remove", false, "remove the entry")
+	cmd.Flags().BoolVar(&flags.skill, "skill", false, "install the skill for an agent with a shell, not an entry")
 	cmd.Flags().BoolVar(&flags.print, "print", false, "print the entry, to paste; change nothing")
 	cmd.Flags().BoolVar(&flags.asJSON, "json", false, "print JSON; needs --dry-run or --yes if there is a HOST")
 	cmd.Flags().StringVar(&flags.command, "command", "", "let the host start `COMMAND` (default: this program)")
@@ -216,11 +223,12 @@ func checkEntryArgs(args []string) error {
 }
 
 func (f *setupFlags) scope(h setup.Host) (setup.Scope, error) {
-	scope := h.Default
-	if f.project {
-		scope = setup.Project
-	} else if f.user {
-		scope = setup.User
+	scope := f.scopeOr(h.Default)
+	if f.skill {
+		if len(h.SkillScopes()) == 0 {
+			return "", wrongUse("setup: %s reads no skills; `coordinator setup %s` adds an entry", h.Name, h.ID)
+		}
+		return f.scopeOr(h.SkillDefault()), nil
 	}
 	if !slices.Contains(h.Scopes(), scope) {
 		if other := h.Scopes(); len(other) > 0 {
@@ -235,9 +243,44 @@ func (f *setupFlags) scope(h setup.Host) (setup.Scope, error) {
 	return scope, nil
 }
 
+// scopeOr is the selected scope.
+func (f *setupFlags) scopeOr(scope setup.Scope) setup.Scope {
+	if f.project {
+		return setup.Project
+	}
+	if f.user {
+		return setup.User
+	}
+	return scope
+}
+
+// next is what the user does then.
+func (f *setupFlags) next(h setup.Host, scope setup.Scope) string {
+	if f.skill {
+		return h.SkillNext()
+	}
+	return h.Next(scope)
+}
+
+// change is what would be written.
+func (f *setupFlags) change(h setup.Host, scope setup.Scope, folder string, e setup.Entry) (*setup.Change, error) {
+	switch {
+	case f.skill && f.remove:
+		return h.RemoveSkill(scope, folder)
+	case f.skill:
+		return h.AddSkill(scope, folder, e)
+	case f.remove:
+		return h.Remove(scope, folder)
+	}
+	return h.Add(scope, folder, e)
+}
+
 // setUp shows the change of one host's file, and makes it if the user agrees.
 func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, folder string, f *setupFlags) error {
-	if f.print || h.Default == "" && !f.project && !f.user && !f.remove {
+	if f.skill && len(f.args) > 0 {
+		return wrongUse("setup: a skill has no arguments: omit what follows --")
+	}
+	if f.print || h.Default == "" && !f.project && !f.user && !f.remove && !f.skill {
 		return p.printEntry(h, entry, folder, f)
 	}
 	if f.command != "" { // one to paste may be for another machine
@@ -252,12 +295,7 @@ func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, fo
 	if f.asJSON && !f.yes && !f.dryRun {
 		return wrongUse("setup: --json asks nothing: add --dry-run or --yes")
 	}
-	var change *setup.Change
-	if f.remove {
-		change, err = h.Remove(scope, folder)
-	} else {
-		change, err = h.Add(scope, folder, entry)
-	}
+	change, err := f.change(h, scope, folder, entry)
 	if err != nil {
 		return err
 	}
@@ -275,7 +313,7 @@ func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, fo
 		return terminal.JSON(p.out, describe(change, f))
 	}
 	if !change.Changed() {
-		p.notice("%s\n", unchanged(change, f.remove))
+		p.notice("%s\n", f.unchanged(change))
 		return nil
 	}
 	if err := p.printDiff(change); err != nil {
@@ -298,15 +336,24 @@ func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, fo
 	if err := change.Write(); err != nil {
 		return err
 	}
+	if f.skill && f.remove {
+		p.notice("%s is removed.\n", change.File)
+		return nil
+	}
 	p.notice("%s is written.\n", change.File)
 	if !f.remove {
-		p.notice("%s\n", h.Next(scope))
+		p.notice("%s\n", f.next(h, scope))
 	}
 	return nil
 }
 
-func unchanged(change *setup.Change, removing bool) string {
-	if removing {
+func (f *setupFlags) unchanged(change *setup.Change) string {
+	switch {
+	case f.skill && f.remove:
+		return change.File + " does not exist."
+	case f.skill:
+		return change.File + " has the skill already. " + change.Host.SkillNext()
+	case f.remove:
 		text := change.File + " has no entry of the coordinator."
 		if change.State.Other != "" {
 			text += fmt.Sprintf(" I%s. Remove it by hand if you no longer want it.", change.State.OtherText()[1:])
@@ -324,18 +371,19 @@ func unchanged(change *setup.Change, removing bool) string {
 // printEntry prints the entry alone, also for a host without a file, and says where to
 // paste it.
 func (p *program) printEntry(h setup.Host, entry setup.Entry, folder string, f *setupFlags) error {
-	scope := h.Default
-	if f.project {
-		scope = setup.Project
-	} else if f.user {
-		scope = setup.User
+	text, next := h.Paste(entry), h.PasteAdvice(f.scopeOr(h.Default), folder)
+	if f.skill {
+		scope, err := f.scope(h)
+		if err != nil {
+			return err
+		}
+		text, next = skill.Installed(entry.CommandLine()), h.SkillAdvice(scope, folder)
 	}
-	next := h.PasteAdvice(scope, folder)
 	if f.asJSON {
-		return terminal.JSON(p.out, changeJSON{Host: h.ID, Name: h.Name, After: h.Paste(entry), Next: next})
+		return terminal.JSON(p.out, changeJSON{Host: h.ID, Name: h.Name, After: text, Next: next})
 	}
 	p.notice("%s\n", next)
-	_, err := fmt.Fprint(p.out, terminal.Printable(h.Paste(entry)))
+	_, err := fmt.Fprint(p.out, terminal.Printable(text))
 	return err
 }
 
@@ -387,7 +435,7 @@ func describe(change *setup.Change, f *setupFlags) changeJSON {
 	out := changeJSON{
 		Host: change.Host.ID, Name: change.Host.Name, File: change.File, Scope: string(change.Scope),
 		After: after, Changed: change.Changed(), Written: f.yes && change.Changed(),
-		Next: change.Host.Next(change.Scope), Note: change.Note, Revision: change.Revision(),
+		Next: f.next(change.Host, change.Scope), Note: change.Note, Revision: change.Revision(),
 	}
 	if change.Exists {
 		out.Before = &before
@@ -401,7 +449,7 @@ func (p *program) printHosts(folder string, asJSON bool) error {
 	if asJSON {
 		return terminal.JSON(p.out, hostsJSON{files})
 	}
-	rows, colours, missing := setup.Table(files)
+	rows, colours, missing := setup.Table(files, setup.Skills(folder))
 	if len(rows) > 1 {
 		if err := terminal.ColouredTable(p.out, rows, colours); err != nil {
 			return err

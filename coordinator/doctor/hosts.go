@@ -54,7 +54,11 @@ func checkHosts(ctx context.Context, x *examination) (found []Finding) {
 				f.Path, f.State.OtherText()))
 		}
 	}
-	if len(known) == 0 && !hasVSCode(x.windows()) {
+	skills := setup.Skills(folderOf(x.Folder))
+	for _, s := range skills {
+		found = append(found, x.examineSkill(s))
+	}
+	if len(known) == 0 && len(skills) == 0 && !hasVSCode(x.windows()) {
 		found = append(found, finding(Warning, "coordinator setup",
 			"No host has an entry in its file, so no agent is known to start the coordinator."))
 	}
@@ -72,6 +76,21 @@ func checkHosts(ctx context.Context, x *examination) (found []Finding) {
 		found = append(found, ok("VS Code offers the coordinator to its own agents. No other host is known here."))
 	}
 	return found
+}
+
+// examineSkill examines a file that has an agent use the coordinator in a shell.
+func (x *examination) examineSkill(s setup.Skill) Finding {
+	if s.Health == setup.Works {
+		return ok("%s has the skill, in %s.", s.Names(), s.File)
+	}
+	verdict := Warning
+	if s.Health == setup.Broken {
+		verdict = Problem
+	}
+	if s.Scope == setup.Project && strings.HasPrefix(s.Fix, "coordinator ") {
+		s.Fix += " --workspace " + terminal.Word(folderOf(x.Folder))
+	}
+	return finding(verdict, s.Fix, "%s: the skill in %s %s.", s.Names(), s.File, s.Text)
 }
 
 // hasVSCode reports whether a window of VS Code is open, whose extension offers the

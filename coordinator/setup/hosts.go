@@ -44,10 +44,13 @@ type Host struct {
 	// comments, commas: its JSON may have comments, and trailing commas.
 	comments, commas bool
 	fields           []member // of a new entry, before its command
-	command          string   // the field with the command; empty: command
-	list             bool     // that field is a list which has the arguments too
-	merges           bool     // the entries of one name in all its files make one
-	ownPath          bool     // it does not have the PATH of the user's shell
+	// skills are the folders of skills in a workspace, and of the user, as expand takes it;
+	// empty: it reads none.
+	skills, userSkills string
+	command            string // the field with the command; empty: command
+	list               bool   // that field is a list which has the arguments too
+	merges             bool   // the entries of one name in all its files make one
+	ownPath            bool   // it does not have the PATH of the user's shell
 
 	former   string   // its ID when the program had another name
 	programs []string // one of these on PATH, the folder of a file of the user, or
@@ -104,6 +107,7 @@ var hosts = []Host{
 		inFolder: "Start Claude Code in this folder; it asks once whether to use the server.",
 		project:  []string{".mcp.json"}, user: []string{"$CLAUDE_CONFIG_DIR/.claude.json|~/.claude.json"},
 		servers: mcpServers, format: jsonFormat{}, perFolder: "projects",
+		skills: ".claude/skills", userSkills: "$CLAUDE_CONFIG_DIR/skills|~/.claude/skills",
 	},
 	{
 		ID: "claude-desktop", Name: "Claude Desktop", Default: User, ownPath: true,
@@ -116,12 +120,14 @@ var hosts = []Host{
 			"the file is for the others.",
 		project: []string{".vscode/mcp.json"}, user: []string{"CONFIG/Code/User/mcp.json"},
 		servers: []string{"servers"}, format: jsonFormat{}, comments: true, commas: true,
+		skills: ".github/skills", userSkills: "~/.copilot/skills",
 	},
 	{
 		ID: "cursor", Name: "Cursor", Default: Project, programs: []string{"cursor"},
 		next:    "Turn the server on in Cursor's settings, under MCP.",
 		project: []string{".cursor/mcp.json"}, user: []string{"~/.cursor/mcp.json"},
 		servers: mcpServers, format: jsonFormat{}, comments: true, commas: true,
+		skills: ".cursor/skills", userSkills: "~/.cursor/skills",
 	},
 	{
 		ID: "devin", Name: "Devin Desktop", Default: User, programs: []string{"devin", "windsurf"}, former: "windsurf",
@@ -129,6 +135,7 @@ var hosts = []Host{
 		project: []string{".devin/mcp_config.json"},
 		user:    []string{inConfig("devin/mcp_config.json"), "~/.codeium/windsurf/mcp_config.json"}, // until June 2026
 		servers: mcpServers, format: jsonFormat{},
+		skills: ".windsurf/skills", userSkills: "~/.codeium/windsurf/skills",
 	},
 	{
 		ID: "codex", Name: "Codex", Default: User, programs: []string{"codex"},
@@ -136,6 +143,7 @@ var hosts = []Host{
 		inFolder: "Start Codex in this folder. It reads a project's file only in a project that you trust.",
 		project:  []string{".codex/config.toml"}, user: []string{"$CODEX_HOME/config.toml|~/.codex/config.toml"},
 		servers: []string{"mcp_servers"}, format: tomlFormat{},
+		skills: ".agents/skills", userSkills: "~/.agents/skills",
 	},
 	{
 		ID: "gemini", Name: "Gemini CLI", Default: Project, programs: []string{"gemini"},
@@ -144,12 +152,14 @@ var hosts = []Host{
 		project:  []string{".gemini/settings.json"},
 		user:     []string{"$GEMINI_CLI_HOME/.gemini/settings.json|~/.gemini/settings.json"},
 		servers:  mcpServers, format: jsonFormat{}, comments: true,
+		skills: ".gemini/skills", userSkills: "$GEMINI_CLI_HOME/.gemini/skills|~/.gemini/skills",
 	},
 	{
 		ID: "antigravity", Name: "Antigravity", Default: Project, programs: []string{"agy", "antigravity"},
 		next:    "Start Antigravity again; in its CLI, /mcp lists the server.",
 		project: []string{".agents/mcp_config.json"}, user: []string{"~/.gemini/config/mcp_config.json"},
 		servers: mcpServers, format: jsonFormat{},
+		skills: ".agents/skills", userSkills: "~/.gemini/config/skills",
 	},
 	{
 		ID: "copilot", Name: "Copilot CLI", Default: User, programs: []string{"copilot"},
@@ -158,6 +168,7 @@ var hosts = []Host{
 		project: []string{".github/mcp.json"},
 		user:    []string{"$COPILOT_HOME/mcp-config.json|~/.copilot/mcp-config.json"},
 		servers: mcpServers, format: jsonFormat{},
+		skills: ".github/skills", userSkills: "$COPILOT_HOME/skills|~/.copilot/skills",
 	},
 	{
 		ID: "cline", Name: "Cline", Default: User, programs: []string{"cline"},
@@ -165,6 +176,7 @@ var hosts = []Host{
 		user: []string{"$CLINE_MCP_SETTINGS_PATH|$CLINE_DATA_DIR/settings/cline_mcp_settings.json|" +
 			"$CLINE_DIR/data/settings/cline_mcp_settings.json|~/.cline/data/settings/cline_mcp_settings.json"},
 		servers: mcpServers, format: jsonFormat{},
+		skills: ".cline/skills", userSkills: "~/.cline/skills",
 	},
 	{
 		ID: "kiro", Name: "Kiro", Default: Project, programs: []string{"kiro", "kiro-cli"},
@@ -172,6 +184,7 @@ var hosts = []Host{
 		project: []string{".kiro/settings/mcp.json"},
 		user:    []string{"$KIRO_HOME/settings/mcp.json|~/.kiro/settings/mcp.json"},
 		servers: mcpServers, format: jsonFormat{},
+		skills: ".kiro/skills", userSkills: "$KIRO_HOME/skills|~/.kiro/skills",
 	},
 	{
 		ID: "amp", Name: "Amp", Default: User, programs: []string{"amp"},
@@ -180,12 +193,14 @@ var hosts = []Host{
 		project:  []string{".amp/settings.json", ".amp/settings.jsonc"},
 		user:     []string{"~/.config/amp/settings.json", "~/.config/amp/settings.jsonc", "CONFIG/amp/settings.json"},
 		servers:  []string{"amp.mcpServers"}, format: jsonFormat{}, comments: true,
+		skills: ".agents/skills", userSkills: "~/.config/agents/skills",
 	},
 	{
 		ID: "zed", Name: "Zed", Default: Project, programs: []string{"zed", "zeditor"},
 		next: zedNext, inFolder: zedNext + " Zed reads a project's file only in a project that you trust.",
 		project: []string{".zed/settings.json"}, user: []string{zedSettings()},
 		servers: []string{"context_servers"}, format: jsonFormat{}, comments: true, commas: true,
+		skills: ".agents/skills", userSkills: "~/.agents/skills",
 	},
 	{
 		ID: "warp", Name: "Warp", Default: Project, programs: []string{"warp-terminal"},
@@ -194,12 +209,14 @@ var hosts = []Host{
 			"itself.",
 		project: []string{".warp/.mcp.json"}, user: []string{"~/.warp/.mcp.json"},
 		servers: mcpServers, format: jsonFormat{},
+		skills: ".agents/skills", userSkills: "~/.agents/skills",
 	},
 	{
 		ID: "junie", Name: "Junie", Default: Project, programs: []string{"junie"},
 		next:    "Junie's settings list the server under MCP Settings.",
 		project: []string{".junie/mcp/mcp.json"}, user: []string{"~/.junie/mcp/mcp.json"},
 		servers: mcpServers, format: jsonFormat{},
+		skills: ".junie/skills", userSkills: "~/.junie/skills",
 	},
 	{
 		ID: "jetbrains", Name: "JetBrains AI Assistant", folder: "CONFIG/JetBrains",
@@ -220,6 +237,7 @@ var hosts = []Host{
 		next: "Start Goose again; it lists the server under Extensions.",
 		user: []string{"$GOOSE_PATH_ROOT/config/config.yaml|" + gooseConfiguration()}, servers: []string{"extensions"},
 		fields: []member{stdio, {"name", entryName}, {"enabled", true}}, command: "cmd",
+		skills: ".agents/skills", userSkills: "~/.agents/skills",
 	},
 	{
 		ID: "opencode", Name: "OpenCode", Default: Project, programs: []string{"opencode"},
@@ -229,6 +247,7 @@ var hosts = []Host{
 		user:     []string{inXDG("opencode/opencode.json"), inXDG("opencode/opencode.jsonc")},
 		servers:  []string{"mcp"}, format: jsonFormat{}, comments: true, commas: true, merges: true,
 		fields: []member{{"type", "local"}}, list: true,
+		skills: ".opencode/skills", userSkills: inXDG("opencode/skills"),
 	},
 }
 

@@ -259,7 +259,7 @@ func TestAnotherCoordinator(t *testing.T) {
 			!strings.Contains(addition.Note, "its entry otel starts a program named coordinator") {
 			t.Errorf("%s: %v\n%+v", command, err, addition)
 		}
-		rows, _, _ := Table(List(workspace))
+		rows, _, _ := Table(List(workspace), nil)
 		if !slices.ContainsFunc(rows, func(row []string) bool {
 			return row[0] == "claude-code" && strings.HasPrefix(row[2], "none: its entry otel starts")
 		}) {

@@ -122,7 +122,7 @@ func (s State) OtherText() string {
 
 // Table has the rows of a list for people, the first with the titles, and the colour of
 // each. Hosts without an entry that are not on this machine are missing.
-func Table(files []File) (rows [][]string, rowColours, missing []string) {
+func Table(files []File, skills []Skill) (rows [][]string, rowColours, missing []string) {
 	add := func(colour string, row ...string) {
 		rows, rowColours = append(rows, row), append(rowColours, colour)
 	}
@@ -155,6 +155,13 @@ func Table(files []File) (rows [][]string, rowColours, missing []string) {
 		default:
 			missing = append(missing, f.Host)
 		}
+	}
+	for _, s := range skills {
+		text := "skill: " + s.Text
+		if s.Health == Broken {
+			text += ": run `" + s.Fix + "`"
+		}
+		add(colours[s.Health], s.Of[0].ID, s.Names(), text, s.File)
 	}
 	return rows, rowColours, missing
 }

@@ -27,6 +27,8 @@ type Change struct {
 	State State
 
 	own paths // of the coordinator's entries, before and after
+	// ofSkill: it has the skill alone, which is no secret. Without a text it is removed.
+	ofSkill bool
 }
 
 func (c *configuration) change() *Change {
@@ -70,6 +72,9 @@ func (c *Change) Changed() bool { return c.Before != c.After }
 // coordinator's: other servers have tokens in their environments.
 func (c *Change) Shown() (before, after string) {
 	hide := func(text string) string {
+		if c.ofSkill {
+			return text
+		}
 		return c.Host.format.hide(strings.TrimPrefix(text, byteOrderMark), c.own)
 	}
 	return hide(c.Before), hide(c.After)
@@ -136,19 +141,45 @@ func (c *Change) Write() (err error) {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return err
 	}
+	if c.ofSkill && c.After == "" {
+		return c.removeFile()
+	}
 	temporary := filepath.Join(dir, "."+filepath.Base(target)+"."+rand.Text()[:8])
 	if err := writeNew(temporary, c.After, mode, replaced); err != nil {
 		return errors.Join(err, remove(temporary))
 	}
-	text, err := readFile(c.File, c.Scope)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && !c.Exists, err == nil && c.Exists && text == c.Before:
+	if err = c.isAsRead(); err == nil {
 		err = os.Rename(temporary, target)
-	case err == nil || errors.Is(err, fs.ErrNotExist):
-		err = unusable(c.File, "%w", ErrChanged)
 	}
 	if err != nil {
 		return errors.Join(err, remove(temporary))
+	}
+	return nil
+}
+
+// isAsRead returns an error if the file has changed since it was read.
+func (c *Change) isAsRead() error {
+	text, err := readFile(c.File, c.Scope)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !c.Exists, err == nil && c.Exists && text == c.Before:
+		return nil
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		return unusable(c.File, "%w", ErrChanged)
+	}
+	return err
+}
+
+// removeFile removes the file, and its folder if that has nothing else.
+func (c *Change) removeFile() error {
+	if err := c.isAsRead(); err != nil {
+		return err
+	}
+	if err := os.Remove(c.File); err != nil {
+		return err
+	}
+	dir := filepath.Dir(c.File)
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 0 && !isLink(dir) {
+		return os.Remove(dir)
 	}
 	return nil
 }

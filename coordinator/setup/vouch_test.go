@@ -175,7 +175,7 @@ func TestHostileEntries(t *testing.T) {
 				continue
 			}
 			d := h.Diagnose(Project, s)
-			rows, _, _ := Table(List(workspace))
+			rows, _, _ := Table(List(workspace), nil)
 			row := slices.IndexFunc(rows, func(row []string) bool { return row[0] == id })
 			switch {
 			case row < 0 || s.Name != entryName:

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"browser-coordinator/coordinator/skill"
+	"browser-coordinator/coordinator/tools"
+	"browser-coordinator/internal/toolstest"
+	"browser-coordinator/vscodeipc"
+)
+
+// orderPage is a page with what the texts of the skill name.
+const orderPage = `<!doctype html><title>Tea shop</title><link rel="icon" href="data:,">
+<h1>Tea shop</h1><a href="/">Shop</a> <a href="/about">About</a>
+<form id="form">
+<label>Name <input id="who"></label>
+<label>Size <select><option>Small<option>Large</select></label>
+<label><input type="checkbox"> News</label>
+<label>Delivery <input type="date"></label>
+<label>Receipt <input type="file"></label>
+<button>Order</button></form>
+<p role="status" id="status"></p>
+<button onclick="status.textContent = confirm('Delete all orders?') ? 'Deleted' : ''">Delete all</button>
+<div id="list" aria-label="Orders" tabindex="0" style="height: 200px; overflow: auto"></div>
+<script>
+const status = document.getElementById("status"), who = document.getElementById("who");
+form.onsubmit = async event => {
+	event.preventDefault();
+	const headers = {"Content-Type": "application/json"}, body = JSON.stringify({name: who.value});
+	const response = await fetch("/api/orders", {method: "POST", headers, body});
+	if (response.ok) return status.textContent = "Thank you, " + who.value;
+	throw new Error((await response.json()).error);
+};
+let rows = 0;
+const more = () => { for (const end = rows + 20; rows < end && rows < 200; rows++)
+	list.insertAdjacentHTML("beforeend", "<p>Order " + rows + "</p>") };
+list.onscroll = () => list.scrollTop + 300 > list.scrollHeight && more();
+more();
+</script>`
+
+// serveOrders serves orderPage, and its interface.
+func serveOrders(t *testing.T) (url string) {
+	return toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/orders" {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			io.WriteString(w, orderPage)
+			return
+		}
+		var order struct{ Name string }
+		if err := json.NewDecoder(r.Body).Decode(&order); err != nil && r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if order.Name == "Mallory" {
+			w.WriteHeader(http.StatusInternalServerError)
+			fmt.Fprint(w, `{"error": "no credit"}`)
+			return
+		}
+		fmt.Fprint(w, `{"id": 1}`)
+	})
+}
+
+// debugged makes a window answer as one whose program is paused.
+func debugged(w *toolstest.Window) {
+	frame := vscodeipc.StackFrame{ID: 1, Name: "add", Path: filepath.Join(w.Folder, "src", "cart.ts"), Line: 12}
+	for command, result := range map[string]any{
+		vscodeipc.CommandDebugStart: vscodeipc.DebugStartResult{Session: "s1", Name: "Launch shop"},
+		vscodeipc.CommandDebugState: vscodeipc.DebugStateResult{Sessions: []vscodeipc.DebugSessionState{
+			{ID: "s1", Name: "Launch shop", Type: "pwa-chrome", State: "paused", Frames: []vscodeipc.StackFrame{frame}}}},
+		vscodeipc.CommandDebugBreakpoints: vscodeipc.BreakpointsResult{Breakpoints: []vscodeipc.Breakpoint{
+			{Path: frame.Path, Line: 12, Enabled: true}}},
+		vscodeipc.CommandDebugStep:     vscodeipc.StepResult{Session: "s1", State: "running"},
+		vscodeipc.CommandDebugEvaluate: vscodeipc.DebugEvaluateResult{Result: "4", Type: "number"},
+	} {
+		w.On(command, func(vscodeipc.Call) (any, error) { return result, nil })
+	}
+}
+
+var (
+	// fence matches a block of commands.
+	fence = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	// inline matches code within a line.
+	inline = regexp.MustCompile("`([^`\n]+)`")
+)
+
+// skillTexts are the texts by the names of their pages.
+func skillTexts() map[string]string {
+	texts := map[string]string{"": skill.Main()}
+	for _, page := range skill.Pages() {
+		texts[page.Name] = page.Text
+	}
+	return texts
+}
+
+// TestSkillCommands runs each block of each text as an agent would, in one folder from top to
+// bottom.
+func TestSkillCommands(t *testing.T) {
+	t.Parallel()
+	for name, text := range skillTexts() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := toolstest.OpenWindow(t)
+			debugged(w)
+			for file, content := range map[string]string{"bill.txt": "12", "src/cart.ts": strings.Repeat("count++\n", 20)} {
+				if err := os.WriteFile(filepath.Join(w.Folder, file), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			shell := shellIn(t, w.Folder)
+			t.Cleanup(func() { shell("coordinator close") })
+			blocks := fence.FindAllStringSubmatch(text, -1)
+			if len(blocks) == 0 {
+				t.Error("the text has no commands")
+			}
+			address := serveOrders(t)
+			for _, block := range blocks {
+				out, err := shell(strings.ReplaceAll(block[1], "http://localhost:3000", address))
+				if err != nil {
+					t.Fatalf("%v:\n%s%s", err, block[1], out)
+				}
+				t.Logf("%s%s", block[1], out)
+			}
+		})
+	}
+}
+
+// shellIn runs scripts in a folder, in which the coordinator is found.
+func shellIn(t *testing.T, folder string) func(script string) (string, error) {
+	bin := filepath.Dir(named(t, "coordinator"))
+	return func(script string) (string, error) {
+		cmd := exec.Command("sh", "-e", "-c", script)
+		cmd.Dir = folder
+		cmd.Env = append(os.Environ(), environment(toolstest.Dir)...)
+		cmd.Env = append(cmd.Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+}
+
+// TestSkillNamesRealCommands: what the texts name in passing exists.
+func TestSkillNamesRealCommands(t *testing.T) {
+	known := map[string]bool{"help": true}
+	for _, c := range (&program{}).root().Commands() {
+		known[c.Name()] = true
+	}
+	for name, text := range skillTexts() {
+		for _, found := range inline.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+			words := strings.Fields(strings.TrimPrefix(found[1], "coordinator "))
+			command := tools.CommandNamed(strings.Join(words[:min(2, len(words))], " "))
+			if command == nil {
+				command = tools.CommandNamed(words[0])
+			}
+			if command == nil && strings.HasPrefix(found[1], "coordinator ") && !known[words[0]] {
+				t.Errorf("%s: there is no command %s", name, found[1])
+			}
+			if command == nil {
+				continue
+			}
+			for _, word := range words {
+				flag, isFlag := strings.CutPrefix(word, "--")
+				if isFlag && !hasFlag(command, flag) {
+					t.Errorf("%s: %s: there is no flag --%s", name, found[1], flag)
+				}
+			}
+		}
+	}
+}
+
+func hasFlag(c *tools.Command, name string) bool {
+	for _, f := range c.Flags {
+		if tools.Words(f.Name, "-") == name {
+			return true
+		}
+	}
+	return false
+}
+
+// TestSkillIsShort: an agent pays for each character.
+func TestSkillIsShort(t *testing.T) {
+	if n := len(skill.Main()); n > 3500 {
+		t.Errorf("the first text has %d characters", n)
+	}
+	for _, page := range skill.Pages() {
+		if n := len(page.Text); n > 2000 || !strings.Contains(skill.Main(), "`"+page.Name+"`") {
+			t.Errorf("%s has %d characters, or is not named in the first text", page.Name, n)
+		}
+	}
+}
