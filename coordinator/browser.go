@@ -14,6 +14,7 @@ import (
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/provider"
 	"browser-coordinator/coordinator/userchrome"
+	"browser-coordinator/policy"
 )
 
 // browserFlags choose the browser to launch, and its options.
@@ -23,6 +24,7 @@ type browserFlags struct {
 	isolated                 bool
 	headed, headless         bool
 	noDisplay                string // the next step where there is no display
+	access                   string // in the user's own browser
 	debuggingPort            *int   // nil: none
 
 	chosen provider.Choice
@@ -72,6 +74,19 @@ func (f *browserFlags) add(cmd *cobra.Command, headed bool, locals ...string) {
 	complete(cmd, "debugging-port")
 	complete(cmd, "viewport", "1280x720", "1440x900", "1920x1080", "390x844")
 	f.elsewhere(cmd, append(locals, "headed", "headless"))
+	if cmd.Flags().Lookup("access") == nil { // a window has one for each browser
+		cmd.Flags().StringVar(&f.access, "access", string(policy.ModeAsk), "in your own browser (--attach chrome) allow "+
+			"everything (`MODE` full), only reading (view), or what a window's user allows (ask)")
+		complete(cmd, "access", "full", "ask", "view")
+	}
+}
+
+// mode is what agents and clients may do in a browser.
+func (f *browserFlags) mode(of *launch.OnDemand) policy.Mode {
+	if of != nil && of.Kind() == launch.Personal {
+		return policy.Mode(f.access)
+	}
+	return policy.ModeFull
 }
 
 func (f *browserFlags) setPort(text string) error {
@@ -146,6 +161,9 @@ func (f *browserFlags) onDemand(cmd *cobra.Command, url string, log *slog.Logger
 	source, err := f.choice(cmd).Source(log)
 	if err != nil {
 		return nil, wrongUse("%w", err)
+	}
+	if f.access != "" && !slices.Contains(policy.Modes, policy.Mode(f.access)) {
+		return nil, wrongUse("--access %q: want one of full, ask, view", f.access)
 	}
 	if source != nil {
 		return launch.New(source), nil

@@ -14,6 +14,7 @@ import (
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/serving"
+	"browser-coordinator/policy"
 )
 
 const requireTokenHelp = "admit CDP clients only with the secret token, also those of the same user"
@@ -41,7 +42,7 @@ func (f *endpointFlags) add(cmd *cobra.Command) {
 
 // options converts the flags. With onDemand, a browser is launched when a client needs
 // one.
-func (f *endpointFlags) options(p *program, onDemand *launch.OnDemand) serving.Options {
+func (f *endpointFlags) options(p *program, onDemand *launch.OnDemand, access policy.Mode) serving.Options {
 	return serving.Options{
 		Program:      p.command,
 		RequireToken: f.requireToken,
@@ -49,6 +50,7 @@ func (f *endpointFlags) options(p *program, onDemand *launch.OnDemand) serving.O
 		AllowOrigins: f.allowOrigins,
 		HoldTimeout:  f.hold.timeout(),
 		OnDemand:     onDemand,
+		Access:       access,
 		Logger:       p.logger,
 	}
 }

@@ -78,7 +78,8 @@ func (f *mcpFlags) options(cmd *cobra.Command, log *slog.Logger) (o tools.Option
 	if err != nil {
 		return o, err
 	}
-	o.Options = agent.Options{Workspace: f.workspace, Logger: log, Attached: f.browser.choice(cmd).Attaches()}
+	o.Options = agent.Options{Workspace: f.workspace, Logger: log, Attached: f.browser.choice(cmd).Attaches(),
+		Access: f.browser.mode(own)}
 	if o.Origins, err = policy.ParseOrigins(f.allowed, f.blocked); err != nil {
 		return o, wrongUse("%w", err)
 	}
@@ -142,7 +143,7 @@ the agent works in the browser at a CDP address, in place of any window's.`,
 			if flags.launchForClients {
 				forClients = options.Launcher
 			}
-			err = p.runMCP(cmd.Context(), options, flags.serve.options(p, forClients))
+			err = p.runMCP(cmd.Context(), options, flags.serve.options(p, forClients, options.Access))
 			if options.Launcher != nil {
 				err = errors.Join(err, options.Launcher.End())
 			}

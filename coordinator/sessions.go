@@ -76,7 +76,7 @@ func (p *program) runSession(cmd *cobra.Command, flags *mcpFlags, folder, name, 
 	}
 	options.Caps, options.Dir, options.Whole = tools.CapNames(), folderOf(folder), true
 	ctx := cmd.Context()
-	err = p.serveTools(ctx, options, flags.serve.options(p, nil), func(server *tools.Server) error {
+	err = p.serveTools(ctx, options, flags.serve.options(p, nil, options.Access), func(server *tools.Server) error {
 		return session.Run(ctx, session.ProcessOptions{
 			Place: place, Server: server, Agent: agent, Version: version(), Output: options.OutputDir, Idle: idle,
 			End: func() error {

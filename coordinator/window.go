@@ -138,7 +138,7 @@ func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve en
 	if err := source.Wait(ctx); err != nil {
 		return err
 	}
-	endpoint := serve.options(p, nil)
+	endpoint := serve.options(p, nil, "")
 	e, err := serving.Serve(ctx, options.Workspace, source, &endpoint)
 	if err != nil {
 		return err

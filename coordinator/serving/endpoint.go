@@ -29,7 +29,9 @@ type Options struct {
 	// OnDemand is launched when a client needs a browser and the window starts none; nil:
 	// nothing is launched.
 	OnDemand *launch.OnDemand
-	Logger   *slog.Logger
+	// Access is what clients may do in the browser of OnDemand.
+	Access policy.Mode
+	Logger *slog.Logger
 }
 
 // Endpoint is a window's endpoint, which applies the policy of the window's user. The

@@ -26,6 +26,7 @@ const ownGeneration = 1 << 63
 type launcher struct {
 	source  *registry.Source
 	own     *launch.OnDemand
+	access  policy.Mode   // in own
 	hold    time.Duration // how long a client waits for a browser, at most the default; other times are parts of it
 	log     *slog.Logger
 	ctx     context.Context // ends with close
@@ -48,7 +49,7 @@ type attempt struct {
 }
 
 func newLauncher(source *registry.Source, o *Options) *launcher {
-	l := &launcher{source: source, own: o.OnDemand, hold: cdpproxy.DefaultHold, log: o.Logger}
+	l := &launcher{source: source, own: o.OnDemand, access: o.Access, hold: cdpproxy.DefaultHold, log: o.Logger}
 	if o.HoldTimeout > 0 {
 		l.hold = min(o.HoldTimeout, l.hold)
 	}
@@ -74,8 +75,8 @@ func (l *launcher) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 	return l.current, l.changed.Next()
 }
 
-// Access allows everything in a browser of our own, where there is no user to ask. A client
-// that the window's user has stopped is stopped there too: the window shows that.
+// Access is the mode of Options in a browser of our own. A client that the window's user has
+// stopped is stopped there too: the window shows that.
 func (l *launcher) Access() (policy.State, <-chan struct{}) {
 	l.mu.Lock()
 	l.refresh()
@@ -83,7 +84,7 @@ func (l *launcher) Access() (policy.State, <-chan struct{}) {
 	l.mu.Unlock()
 	if own {
 		of, _ := l.source.Access()
-		return policy.State{Mode: policy.ModeFull, Stopped: of.Stopped}, changed
+		return policy.State{Mode: l.access, Stopped: of.Stopped}, changed
 	}
 	return l.source.Access()
 }

@@ -35,7 +35,7 @@ func TestLaunchedInStep(t *testing.T) {
 	windows := registry.Open(t.Context(), registry.Options{})
 	defer windows.Close()
 	source := windows.Source(folder)
-	l := newLauncher(source, &Options{OnDemand: launch.New(&launch.Chrome{}), Logger: slog.New(slog.DiscardHandler)})
+	l := newLauncher(source, &Options{OnDemand: launch.New(&launch.Chrome{}), Access: policy.ModeFull, Logger: slog.New(slog.DiscardHandler)})
 	defer l.close()
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -96,7 +96,7 @@ func TestStoppedInOurOwnBrowser(t *testing.T) {
 	defer window.Close(context.Background())
 	windows := registry.Open(t.Context(), registry.Options{})
 	defer windows.Close()
-	l := newLauncher(windows.Source(folder), &Options{OnDemand: launch.New(&launch.Chrome{}), Logger: slog.New(slog.DiscardHandler)})
+	l := newLauncher(windows.Source(folder), &Options{OnDemand: launch.New(&launch.Chrome{}), Access: policy.ModeFull, Logger: slog.New(slog.DiscardHandler)})
 	defer l.close()
 	l.mu.Lock()
 	l.browser = &cdpproxy.Browser{Generation: ownGeneration + 1, Name: "private"}

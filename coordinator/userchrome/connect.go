@@ -15,6 +15,8 @@ import (
 
 	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/multiplex"
+	"browser-coordinator/cdpproxy/partial"
+	"browser-coordinator/cdpproxy/private"
 )
 
 // ErrRefused: the user has pressed Cancel in the browser's question, which is not asked again
@@ -38,7 +40,9 @@ const (
 // owned is the one connection to the browser, of this process. It implements launch.Browser.
 type owned struct {
 	server *multiplex.Server
-	ended  chan struct{} // closed when the browser has closed the connection, or close has
+	part   *partial.Browser // what clients reach of it
+	others *private.Server  // serves that to other processes
+	ended  chan struct{}    // closed when the browser has closed the connection, or close has
 	once   sync.Once
 	reason error           // set before ended is closed
 	shared <-chan struct{} // closed when it is no longer shared; nil: it never was
@@ -68,6 +72,15 @@ func connect(ctx context.Context, p *port, asking func(), log *slog.Logger) (*ow
 	if err := o.server.Ready(ctx); err != nil {
 		o.server.Close()
 		return nil, fmt.Errorf("%s does not respond: %w", p.Name(), err)
+	}
+	if o.part, err = partial.New(ctx, o.server, log); err != nil {
+		o.server.Close()
+		return nil, err
+	}
+	if o.others, err = private.Serve(o.part, log); err != nil {
+		o.part.Close()
+		o.server.Close()
+		return nil, err
 	}
 	return o, nil
 }
@@ -122,15 +135,17 @@ func (o *owned) end(reason error) {
 // close leaves the browser, which lives on.
 func (o *owned) close() {
 	o.end(nil)
+	o.others.Close()
+	o.part.Close()
 	o.server.Close()
 	<-o.shared
 }
 
 // URL implements launch.Browser.
-func (o *owned) URL() string { return o.server.URL() }
+func (o *owned) URL() string { return o.others.URL() }
 
 // Value implements launch.Browser.
-func (o *owned) Value() browser.Browser { return o.server }
+func (o *owned) Value() browser.Browser { return o.part }
 
 // Downloads implements launch.Browser: they are the user's.
 func (o *owned) Downloads() string { return "" }

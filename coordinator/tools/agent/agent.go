@@ -39,6 +39,8 @@ type Options struct {
 	// Attached: the Launcher's browser is another program's, and replaces the windows,
 	// unless a call names a window.
 	Attached bool
+	// Access is what the agent may do in an attached browser; empty: everything.
+	Access policy.Mode
 	// Workspace selects the window for every call that does not name one; empty: none.
 	Workspace string
 	// Dir is the working directory that the host has set.

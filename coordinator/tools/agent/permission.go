@@ -47,7 +47,7 @@ func (a *Agent) permit(ctx context.Context, r *Request, bound *vscodeipc.Address
 		p.window = new(vscodeipc.Address)
 	}
 	if !r.Local && a.attached(r.Window) {
-		return p, nil
+		return p, a.permitAttached(r)
 	}
 	want := a.Want(ctx, r.Window)
 	window, candidates, err := a.Windows.Resolve(ctx, want)
@@ -88,6 +88,20 @@ func (a *Agent) permit(ctx context.Context, r *Request, bound *vscodeipc.Address
 		return p, err
 	}
 	return p, enforcer.Permit(ctx, q)
+}
+
+// permitAttached decides about a call in an attached browser, whose user cannot be asked here.
+func (a *Agent) permitAttached(r *Request) error {
+	if r.readOnly() || a.Access == "" || a.Access == policy.ModeFull {
+		return nil
+	}
+	reason := fmt.Sprintf("this is %s, where this session may only look.", a.Launcher.Provider())
+	if a.Access == policy.ModeAsk {
+		reason = fmt.Sprintf("this is %s, and its user cannot be asked here. The user can run `coordinator window "+
+			"--attach` with the same browser in a terminal on this folder, which asks, and start this session without "+
+			"--attach.", a.Launcher.Provider())
+	}
+	return &policy.DeniedError{Operation: r.Operation.Name, Reason: reason}
 }
 
 // ask makes the question to the window's user. It returns an error if the call is sure to fail:

@@ -1,0 +1,127 @@
+package partial
+
+import (
+	"encoding/json"
+	"strconv"
+	"sync"
+
+	"browser-coordinator/cdpproxy/browser"
+	"browser-coordinator/policy"
+)
+
+// conn is the connection of one client.
+type conn struct {
+	browser *Browser
+	to      browser.Client
+	whole   browser.Conn
+	leaving chan struct{}
+	wake    chan struct{} // own commands have come
+	running sync.WaitGroup
+
+	// Browser.mu guards the fields that follow.
+	sessions map[string]*session // by id; "": the connection's own
+	// pending are the commands whose response is needed. Each returns what the client gets;
+	// nil: nothing.
+	pending map[string]func(response []byte) []byte
+	own     []browser.Message // to send
+	lastOwn int
+}
+
+// session is one of the client's. Browser.mu guards its fields.
+type session struct {
+	target   string // id of its page; empty: the browser's
+	parent   string // id of the session that it was attached within
+	part     bool   // of a part of a page
+	discover bool   // it gets events of targets
+	attach   bool   // it is attached to targets
+}
+
+// Close implements [browser.Conn].
+func (c *conn) Close() {
+	b := c.browser
+	b.mu.Lock()
+	delete(b.conns, c)
+	b.mu.Unlock()
+	close(c.leaving)
+	c.whole.Close()
+	c.running.Wait()
+}
+
+// sendOwn sends the connection's own commands: the place where they arise may not block.
+func (c *conn) sendOwn() {
+	for {
+		c.browser.mu.Lock()
+		own := c.own
+		c.own = nil
+		c.browser.mu.Unlock()
+		for _, m := range own {
+			c.whole.Send(m)
+		}
+		select {
+		case <-c.wake:
+		case <-c.leaving:
+			return
+		}
+	}
+}
+
+// call sends a command of the connection's own. mu is held.
+func (c *conn) call(session, method string, params any, answered func(response []byte) []byte) {
+	encoded, err := json.Marshal(params)
+	if err != nil {
+		return // a map of strings and booleans can always be encoded
+	}
+	c.lastOwn = (c.lastOwn + 1) % (1 << 24)
+	id := strconv.AppendInt(nil, int64(firstOwn+c.lastOwn), 10)
+	c.pending[key(session, id)] = answered
+	c.own = append(c.own, browser.Message{ID: id, Session: session, Method: method, Params: encoded})
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Send implements [browser.Conn].
+func (c *conn) Send(m browser.Message) bool {
+	b := c.browser
+	b.mu.Lock()
+	s := c.sessions[m.Session]
+	forward := false
+	switch {
+	case s == nil:
+		session := m
+		session.Session = ""
+		c.to.Send(session.Response(nil, browser.ErrNoSession))
+	case isOwn(m.ID):
+		c.to.Send(m.Response(nil, &browser.Error{Code: browser.CodeParams, Message: "the id is reserved"}))
+	case s.target != "" || s.part:
+		forward = c.toPage(s, &m)
+	default:
+		forward = c.toBrowser(s, &m)
+	}
+	b.mu.Unlock()
+	return forward && c.whole.Send(m)
+}
+
+// toPage decides about a command to a page. mu is held.
+func (c *conn) toPage(s *session, m *browser.Message) (forward bool) {
+	b := c.browser
+	d := policy.DecidePersonal(b.hosts(), m.Method, m.Params)
+	page := b.targets[s.target]
+	switch {
+	case d.Outcome == policy.Ignore:
+		c.to.Send(m.Response(nil, nil))
+	case d.Outcome != policy.Allow:
+		c.to.Send(m.Response(nil, d.Err()))
+	case m.Method == "Page.close" && (page == nil || !page.opened):
+		c.to.Send(m.Response(nil, errUsers))
+	default:
+		if m.Method == getCookies {
+			c.pending[key(m.Session, m.ID)] = c.onlyOwnCookies
+		}
+		return true
+	}
+	return false
+}
+
+const getCookies = "Storage.getCookies"

@@ -1,0 +1,301 @@
+package partial
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"browser-coordinator/cdpproxy/browser"
+	"browser-coordinator/policy"
+)
+
+// filter is an entry of Target.TargetFilter.
+type filter struct {
+	Type    *string `json:"type"`
+	Exclude bool    `json:"exclude"`
+}
+
+// includesPages reports whether a filter includes pages; without one they are included.
+func includesPages(all []filter) bool {
+	for _, f := range all {
+		if f.Type == nil || *f.Type == "page" {
+			return !f.Exclude
+		}
+	}
+	return all == nil
+}
+
+// errUsers reports a tab that only its user may close.
+var errUsers = &browser.Error{Code: browser.CodeServer, Message: "this is the user's tab, which only the user closes"}
+
+var errNoTarget = &browser.Error{Code: browser.CodeParams, Message: "No target with given id found"}
+
+// parameters are those of the commands below.
+type parameters struct {
+	Target     string   `json:"targetId"`
+	Session    string   `json:"sessionId"`
+	Context    string   `json:"browserContextId"`
+	URL        string   `json:"url"`
+	Discover   bool     `json:"discover"`
+	AutoAttach bool     `json:"autoAttach"`
+	Flatten    bool     `json:"flatten"`
+	ForTab     bool     `json:"forTab"`
+	Filter     []filter `json:"filter"`
+}
+
+// toBrowser executes a command to the browser, or has it forwarded. What is not here is
+// refused. mu is held.
+func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
+	b := c.browser
+	var p parameters
+	if len(m.Params) > 0 && json.Unmarshal(m.Params, &p) != nil {
+		c.to.Send(m.Response(nil, &browser.Error{Code: browser.CodeParams, Message: "Invalid parameters"}))
+		return false
+	}
+	respond := func(result any, err error) bool {
+		encoded, marshalErr := json.Marshal(result)
+		if result == nil || marshalErr != nil {
+			encoded = nil
+		}
+		c.to.Send(m.Response(encoded, err))
+		return false
+	}
+	switch t := b.shown(p.Target); m.Method {
+	case "Browser.getVersion":
+		return true
+	case "Browser.setDownloadBehavior":
+		if b.contexts[p.Context] {
+			return true
+		}
+		return respond(nil, nil) // it would change where the user's downloads go
+	case "Browser.getWindowForTarget", "Target.activateTarget":
+		if t == nil {
+			return respond(nil, errNoTarget)
+		}
+		return true
+	case "Browser.grantPermissions", "Browser.resetPermissions", "Browser.setPermission", "Storage.clearCookies",
+		"Storage.setCookies":
+		if b.contexts[p.Context] {
+			return true
+		}
+		if m.Method == "Storage.setCookies" && policy.DecidePersonal(b.hosts(), m.Method, m.Params).Outcome == policy.Allow {
+			return true
+		}
+	case getCookies:
+		if !b.contexts[p.Context] {
+			c.pending[key(m.Session, m.ID)] = c.onlyOwnCookies
+		}
+		return p.Context == "" || b.contexts[p.Context] || b.isDefault(p.Context) || respond(nil, errNoTarget)
+	case "Target.setDiscoverTargets":
+		was := s.discover
+		s.discover = p.Discover && includesPages(p.Filter)
+		for _, each := range b.inOrder() {
+			if s.discover && !was && each.shown {
+				c.event(m.Session, "Target.targetCreated", map[string]any{"targetInfo": each.raw})
+			}
+		}
+		return respond(nil, nil)
+	case "Target.setAutoAttach":
+		if p.AutoAttach && !p.Flatten {
+			return respond(nil, &browser.Error{Code: browser.CodeParams, Message: "set flatten to true"})
+		}
+		was := s.attach
+		s.attach = p.AutoAttach && includesPages(p.Filter)
+		last := func([]byte) []byte { return nil }
+		for _, each := range b.inOrder() {
+			if s.attach && !was && each.shown {
+				c.attachTo(m.Session, each, last)
+			}
+		}
+		// A client expects the tabs before the response: it goes through the browser as well.
+		response := m.Response(nil, nil)
+		c.call(m.Session, "Browser.getVersion", struct{}{}, func([]byte) []byte { return response })
+		return false
+	case "Target.getTargets":
+		c.pending[key(m.Session, m.ID)] = c.onlyShown
+		return true
+	case "Target.getTargetInfo":
+		if p.Target != "" && t == nil {
+			return respond(nil, errNoTarget)
+		}
+		return true
+	case "Target.attachToTarget":
+		switch {
+		case t == nil:
+			return respond(nil, errNoTarget)
+		case !p.Flatten:
+			return respond(nil, &browser.Error{Code: browser.CodeParams, Message: "set flatten to true"})
+		}
+		return true
+	case "Target.attachToBrowserTarget", "Target.detachFromTarget":
+		return true
+	case "Target.closeTarget":
+		switch {
+		case t == nil:
+			return respond(nil, errNoTarget)
+		case !t.opened:
+			return respond(nil, errUsers)
+		}
+		return true
+	case "Target.createTarget":
+		switch {
+		case !policy.OpensPage(p.URL):
+			return respond(nil, errAddress)
+		case p.Context != "" && !b.contexts[p.Context] && !b.isDefault(p.Context), p.ForTab:
+			return respond(nil, errNoTarget)
+		}
+		c.pending[key(m.Session, m.ID)] = func(response []byte) []byte { return c.created(m.Session, response) }
+		return true
+	case "Target.createBrowserContext":
+		c.pending[key(m.Session, m.ID)] = c.contextCreated
+		return true
+	case "Target.disposeBrowserContext":
+		if !b.contexts[p.Context] {
+			return respond(nil, errNoTarget)
+		}
+		return true
+	case "Target.getBrowserContexts":
+		ids := slices.Sorted(maps.Keys(b.contexts))
+		return respond(map[string]any{"browserContextIds": append([]string{}, ids...)}, nil)
+	}
+	d := policy.DecidePersonal(nil, m.Method, []byte(`{"targetId":"","url":"file:"}`))
+	if d.Outcome == policy.Ignore {
+		return respond(nil, nil)
+	}
+	return respond(nil, &browser.Error{Code: browser.CodeServer, Message: m.Method + " refused: this is the user's own " +
+		"browser. Clients reach only the tabs that they opened or that the user handed over."})
+}
+
+// isDefault reports whether a context is that of the user's tabs. mu is held.
+func (b *Browser) isDefault(context string) bool {
+	for _, t := range b.targets {
+		var in parameters
+		if json.Unmarshal(t.raw, &in) == nil && in.Context == context && !b.contexts[context] {
+			return true
+		}
+	}
+	return false
+}
+
+// inOrder are the targets in a stable order. mu is held.
+func (b *Browser) inOrder() (all []*target) {
+	for _, id := range slices.Sorted(maps.Keys(b.targets)) {
+		all = append(all, b.targets[id])
+	}
+	return all
+}
+
+// attachTo attaches a session of the client to a target. mu is held.
+func (c *conn) attachTo(session string, t *target, answered func([]byte) []byte) {
+	c.call(session, "Target.attachToTarget", map[string]any{"targetId": t.info.ID, "flatten": true}, answered)
+}
+
+// changed reports a target to the client's sessions that want to know. mu is held.
+func (c *conn) changed(t *target, event string) {
+	params := map[string]any{"targetInfo": t.raw}
+	if event == "Target.targetDestroyed" {
+		params = map[string]any{"targetId": t.info.ID}
+	}
+	for id, s := range c.sessions {
+		if s.discover {
+			c.event(id, event, params)
+		}
+		switch {
+		case event == "Target.targetCreated" && s.attach:
+			c.attachTo(id, t, func([]byte) []byte { return nil })
+		case event == "Target.targetDestroyed" && s.target == t.info.ID && id != "":
+			// The page may live on, out of reach.
+			c.call(s.parent, "Target.detachFromTarget", map[string]any{"sessionId": id},
+				func([]byte) []byte { return nil })
+		case event == "Target.targetDestroyed" && s.target == t.info.ID:
+			c.to.End(0, "")
+		}
+	}
+}
+
+// event sends an event of this package's own. mu is held.
+func (c *conn) event(session, method string, params any) {
+	encoded, err := json.Marshal(params)
+	if err != nil {
+		return // of what the browser has sent as JSON
+	}
+	m := browser.Message{Method: method, Params: encoded, Session: session}
+	c.to.Send(m.Encode())
+}
+
+// result is the result of a response.
+func result(response []byte, value any) bool {
+	var r struct {
+		Result json.RawMessage `json:"result"`
+	}
+	return json.Unmarshal(response, &r) == nil && r.Result != nil && json.Unmarshal(r.Result, value) == nil
+}
+
+// created notes a tab that the client has opened, and lets the client know of it before the
+// response. mu is held.
+func (c *conn) created(session string, response []byte) []byte {
+	var made parameters
+	if !result(response, &made) {
+		return response
+	}
+	c.browser.opened(made.Target)
+	if s := c.sessions[session]; s == nil || !s.attach {
+		return response
+	}
+	// By its order this follows the attachment.
+	c.call(session, "Browser.getVersion", struct{}{}, func([]byte) []byte { return response })
+	return nil
+}
+
+func (c *conn) contextCreated(response []byte) []byte {
+	var made parameters
+	if result(response, &made) {
+		c.browser.contexts[made.Context] = true
+	}
+	return response
+}
+
+// onlyShown removes the targets that clients may not know of. mu is held.
+func (c *conn) onlyShown(response []byte) []byte {
+	return filtered(response, "targetInfos", func(each json.RawMessage) bool {
+		var i info
+		return json.Unmarshal(each, &i) == nil && c.browser.shown(i.ID) != nil
+	})
+}
+
+// onlyOwnCookies removes the cookies of other sites than those of the tabs in reach. mu is
+// held.
+func (c *conn) onlyOwnCookies(response []byte) []byte {
+	hosts := c.browser.hosts()
+	return filtered(response, "cookies", func(each json.RawMessage) bool {
+		var cookie struct {
+			Domain string `json:"domain"`
+		}
+		return json.Unmarshal(each, &cookie) == nil && policy.CookieOf(cookie.Domain, hosts)
+	})
+}
+
+// filtered is a response whose result has a list, with a part of that list.
+func filtered(response []byte, name string, keep func(json.RawMessage) bool) []byte {
+	var list map[string][]json.RawMessage
+	var r browser.Message
+	var m struct {
+		ID      json.RawMessage `json:"id"`
+		Error   json.RawMessage `json:"error"`
+		Session string          `json:"sessionId"`
+	}
+	if json.Unmarshal(response, &m) != nil {
+		return nil
+	}
+	r.ID, r.Session, r.Error = []byte(m.ID), m.Session, []byte(m.Error)
+	if m.Error == nil {
+		if !result(response, &list) {
+			list = nil
+		}
+		kept := slices.DeleteFunc(append([]json.RawMessage{}, list[name]...), func(each json.RawMessage) bool {
+			return !keep(each)
+		})
+		r.Result, _ = json.Marshal(map[string]any{name: kept}) // parts of JSON
+	}
+	return r.Encode()
+}

@@ -1,0 +1,182 @@
+package policy
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// In the user's own browser a client reaches the tabs that clients opened, and those that the
+// user handed over. What is not listed here is denied: it could reach the rest.
+
+// pageDomains are the domains of which a page's session may use every method: they reach only
+// that page.
+var pageDomains = map[string]bool{
+	"Accessibility": true, "Animation": true, "Audits": true, "CSS": true, "Console": true, "DOM": true,
+	"DOMDebugger": true, "DOMSnapshot": true, "DOMStorage": true, "Debugger": true, "Emulation": true,
+	"EventBreakpoints": true, "Fetch": true, "HeapProfiler": true, "IO": true, "Input": true, "Inspector": true,
+	"LayerTree": true, "Log": true, "Media": true, "Network": true, "Overlay": true, "Page": true, "Performance": true,
+	"PerformanceTimeline": true, "Profiler": true, "Runtime": true, "Schema": true, "Tracing": true, "WebAudio": true,
+}
+
+// condition decides about the parameters of a method by the hosts of the tabs in reach.
+type condition func(args arguments, hosts []string) bool
+
+// pageMethods are those that are not as their domain. Nil: denied.
+var pageMethods = map[string]condition{
+	"Browser.getVersion":             always,
+	"Browser.getWindowForTarget":     withoutTarget,
+	"CacheStorage.requestCacheNames": ofHost,
+	"IndexedDB.clearObjectStore":     ofHost, "IndexedDB.deleteDatabase": ofHost, "IndexedDB.requestData": ofHost,
+	"IndexedDB.requestDatabase": ofHost, "IndexedDB.requestDatabaseNames": ofHost,
+	"Network.clearBrowserCache": nil, "Network.clearBrowserCookies": nil, "Network.getAllCookies": nil,
+	"Network.deleteCookies": cookieOfHost, "Network.setCookie": cookieOfHost, "Network.setCookies": cookiesOfHosts,
+	"Network.getCookies": urlsOfHosts, "Network.loadNetworkResource": urlOfHost, "Network.setCookieControls": nil,
+	"Page.navigate":                 opensPage,
+	"Page.addCompilationCache":      nil,
+	"Page.setDownloadBehavior":      nil,
+	"Security.disable":              always,
+	"Security.enable":               always,
+	"Storage.clearCookies":          nil,
+	"Storage.clearDataForOrigin":    ofHost,
+	"Storage.getCookies":            always, // the result is filtered
+	"Storage.getStorageKey":         always,
+	"Storage.getStorageKeyForFrame": always,
+	"Storage.getUsageAndQuota":      ofHost,
+	"Storage.setCookies":            cookiesOfHosts,
+	"Target.detachFromTarget":       always,
+	"Target.getTargetInfo":          withoutTarget,
+	"Target.setAutoAttach":          always,
+}
+
+// withoutEffectThere are the methods that clients send to every browser, and that would change
+// the user's. They succeed without an effect.
+var withoutEffectThere = map[string]bool{
+	"Browser.setDownloadBehavior": true, "Browser.setWindowBounds": true, "Page.setDownloadBehavior": true,
+}
+
+// DecidePersonal decides about a command to a page of the user's own browser. The hosts are
+// those of the tabs in reach.
+func DecidePersonal(hosts []string, method string, params []byte) Decision {
+	if method == carrier {
+		return deny(method, "the command in it could reach the user's tabs.")
+	}
+	if d := decideFull(method, params); d.Outcome != Allow {
+		return d
+	}
+	domain, name, _ := strings.Cut(method, ".")
+	allows, listed := pageMethods[method]
+	switch {
+	case withoutEffectThere[method], !listed && !pageDomains[domain] && (name == "enable" || name == "disable"):
+		return denyPersonal(method).by(Ignore)
+	case listed && allows == nil, !listed && !pageDomains[domain]:
+		return denyPersonal(method)
+	case !listed:
+		return Decision{Outcome: Allow}
+	}
+	args := arguments{}
+	if len(params) > 0 && string(params) != "null" {
+		args = read(params)
+	}
+	if args == nil || !allows(args, hosts) {
+		return denyPersonal(method)
+	}
+	return Decision{Outcome: Allow}
+}
+
+func denyPersonal(method string) Decision {
+	return deny(method, "this is the user's own browser. Clients reach only the tabs that they opened or that the "+
+		"user handed over, and the cookies and storage of the sites in them.")
+}
+
+func always(arguments, []string) bool { return true }
+
+func withoutTarget(args arguments, _ []string) bool { return args["targetId"] == nil }
+
+// OpensPage reports whether a client may open an address in the user's own browser: a page of
+// the web or an empty one, no page of the browser, of an extension or of the user's files.
+func OpensPage(address string) bool {
+	scheme, _, ok := strings.Cut(strings.ToLower(strings.TrimSpace(address)), ":")
+	return address == "" || ok && slices.Contains([]string{"about", "blob", "data", "http", "https"}, scheme)
+}
+
+func opensPage(args arguments, _ []string) bool {
+	address, ok := args.text("url")
+	return ok && OpensPage(address)
+}
+
+// hostOf is the host of an address, or of a storage key, which begins with one; empty: it has
+// none.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || defaultPorts[u.Scheme] == "" {
+		return ""
+	}
+	return plainHost(u.Hostname())
+}
+
+func hasHost(address string, hosts []string) bool {
+	host := hostOf(address)
+	return host != "" && slices.Contains(hosts, host)
+}
+
+// ofHost: every origin and storage key that is given is of a host.
+func ofHost(args arguments, hosts []string) bool {
+	for _, name := range []string{"origin", "securityOrigin", "storageKey"} {
+		if args[name] == nil {
+			continue
+		}
+		if text, ok := args.text(name); !ok || !hasHost(text, hosts) {
+			return false
+		}
+	}
+	return args["storageBucket"] == nil && (args["origin"] != nil || args["securityOrigin"] != nil ||
+		args["storageKey"] != nil)
+}
+
+func urlOfHost(args arguments, hosts []string) bool {
+	text, ok := args.text("url")
+	return ok && hasHost(text, hosts)
+}
+
+// urlsOfHosts: without addresses those of the page are meant.
+func urlsOfHosts(args arguments, hosts []string) bool {
+	if args["urls"] == nil {
+		return true
+	}
+	var urls []string
+	if json.Unmarshal(args["urls"], &urls) != nil {
+		return false
+	}
+	return !slices.ContainsFunc(urls, func(each string) bool { return !hasHost(each, hosts) })
+}
+
+// CookieOf reports whether a cookie with that domain goes to one of the hosts.
+func CookieOf(domain string, hosts []string) bool {
+	domain, _ = strings.CutPrefix(strings.ToLower(domain), ".")
+	return domain != "" && slices.ContainsFunc(hosts, func(host string) bool {
+		return host == domain || strings.HasSuffix(host, "."+domain)
+	})
+}
+
+// cookieOfHost: a cookie names its domain, an address, or both.
+func cookieOfHost(args arguments, hosts []string) bool {
+	if args["domain"] != nil {
+		if domain, ok := args.text("domain"); !ok || !CookieOf(domain, hosts) {
+			return false
+		}
+	}
+	return args["url"] == nil && args["domain"] != nil || urlOfHost(args, hosts)
+}
+
+func cookiesOfHosts(args arguments, hosts []string) bool {
+	var each []json.RawMessage
+	if args["browserContextId"] != nil || json.Unmarshal(args["cookies"], &each) != nil {
+		return false
+	}
+	return !slices.ContainsFunc(each, func(value json.RawMessage) bool {
+		cookie := read(value)
+		return cookie == nil || !cookieOfHost(cookie, hosts)
+	})
+}
