@@ -29,7 +29,8 @@ func TestSilentWindow(t *testing.T) {
 	defer signal(syscall.SIGCONT)
 
 	const silence = "a window is there, but it has not answered for 2s: its program is stopped or busy"
-	if got := output(t, dir, "status"); !strings.Contains(got, silence) {
+	if got := output(t, dir, "status"); !strings.Contains(got, silence) || strings.Contains(got, "deadline") ||
+		!strings.Contains(got, "does not respond: it is stopped or busy") {
 		t.Errorf("status: %s", got)
 	}
 	if got := output(t, dir, "status", "--json"); !strings.Contains(got, silence) {

@@ -107,7 +107,7 @@ func probe(ctx context.Context, a Address, o DialOptions) Verdict {
 	case usersocket.IsDead(err):
 		v.Verdict, v.Reason = Stale, "no process listens there"
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
-		v.Verdict, v.Reason = Busy, "it took the connection but did not answer in time"
+		v.Verdict, v.Reason = Busy, "it accepted the connection, but did not respond in time: its program is stopped or busy"
 	default:
 		v.Verdict = Busy
 	}

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -59,7 +60,11 @@ func ReadStatus(ctx context.Context, hash string) (s Status, err error) {
 		return s, ErrNotServed
 	}
 	s, err = f.state(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return s, f.notServed(fmt.Errorf("the coordinator that serves %s does not respond: it is stopped or busy",
+			f.at(f.Port).URL))
+	case err != nil:
 		return s, f.notServed(fmt.Errorf("the coordinator that serves %s does not report its state: %w",
 			f.at(f.Port).URL, err))
 	}

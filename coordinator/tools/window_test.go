@@ -292,7 +292,7 @@ func TestPickElementAsksInTheWindow(t *testing.T) {
 	w.On(vscodeipc.CommandPickStart, func(vscodeipc.Call) (any, error) {
 		return vscodeipc.PickResult{Outcome: "cancelled"}, nil
 	})
-	agent.Refused("pick_element", args{"message": "Which button?"}, "did not want to")
+	agent.Refused("pick_element", args{"message": "Which button?"}, "declined to point")
 	if q := toolstest.Called[vscodeipc.PickArg](w, vscodeipc.CommandPickStart, nil); q.Message != "Which button?" ||
 		q.Seconds != 60 || q.Client.Name != "test-host" || q.Page == "" {
 		t.Errorf("the user is asked %+v", q)

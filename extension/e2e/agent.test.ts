@@ -233,7 +233,7 @@ test("a user who does not want to point cancels in the window", async () => {
   const picked = agent.use("pick_element");
   picked.catch(() => {}); // awaited below
   await notice().getByRole("button", { name: "Cancel" }).click();
-  await expect(picked).rejects.toThrow("the user did not want to point at an element");
+  await expect(picked).rejects.toThrow("the user declined to point at an element");
   await notice().waitFor({ state: "hidden" });
   // The page listens to clicks again.
   await agent.use("browser_type", { target: "#name", text: "Ida" });

@@ -97,7 +97,7 @@ test("in a browser that nobody sees the user points in the live view, by mouse, 
     await notice().waitFor({ state: "hidden" });
     const declined = await ask("Which of them?");
     await canvas.press("Escape");
-    await expect(declined.picked).rejects.toThrow("the user did not want to point at an element");
+    await expect(declined.picked).rejects.toThrow("the user declined to point at an element");
     const keyed = await ask("And now?");
     await canvas.press("ArrowDown");
     await canvas.press("Enter");
