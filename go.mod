@@ -41,4 +41,5 @@ require (
 ignore (
 	./extension/node_modules
 	./internal/bench/peer/npm/node_modules
+	./internal/frameworks/node_modules
 )

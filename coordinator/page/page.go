@@ -21,6 +21,7 @@ import (
 	"browser-coordinator/coordinator/page/highlight"
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/inspect"
 	"browser-coordinator/coordinator/page/lifecycle"
 	"browser-coordinator/coordinator/page/pick"
 	"browser-coordinator/coordinator/page/profiling"
@@ -47,6 +48,7 @@ type Page struct {
 	sources   *sources.Sources
 	picker    *pick.Picker
 	highlight *highlight.Highlighter
+	inspector *inspect.Inspector
 	fetcher   *fetch.Fetcher
 	storage   *storage.Storage
 	profiler  *profiling.Profiler
@@ -104,6 +106,7 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 		Run: p.run, Session: session, Frames: p.frames, Reader: p.reader, Screen: p.screen, Sources: p.sources,
 	})
 	p.highlight = highlight.New(highlight.Options{Run: p.run, Frames: p.frames, Go: b.running.Go})
+	p.inspector = inspect.New(inspect.Options{Run: p.run, Frames: p.frames, Input: p.input, Sources: p.sources})
 	p.fetcher = &fetch.Fetcher{
 		Run: p.run, Lifecycle: p.life, Frames: p.frames, Guard: p.guard, Network: p.history.Network,
 	}
@@ -221,6 +224,9 @@ func (p *Page) Picker() *pick.Picker { return p.picker }
 
 // Highlighter highlights an element of the page for the user.
 func (p *Page) Highlighter() *highlight.Highlighter { return p.highlight }
+
+// Inspector examines elements of the page for a web developer.
+func (p *Page) Inspector() *inspect.Inspector { return p.inspector }
 
 // Fetcher makes requests as the page.
 func (p *Page) Fetcher() *fetch.Fetcher { return p.fetcher }

@@ -215,7 +215,7 @@ func TestViewToolsLeaveNoTrace(t *testing.T) {
 	browser := toolstest.OwnBrowser(t, url) // its first page has the focus
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
 	w.Allow(vscodeipc.AccessView)
-	first, second := w.Agent("performance", "storage", "testing"), w.Agent()
+	first, second := w.Agent("devtools", "performance", "storage", "testing"), w.Agent()
 	first.Must("browser_wait_for", args{"text": "Heading"})
 	for _, agent := range []*toolstest.Agent{first, second} {
 		expectAll(t, agent, []toolCall{
@@ -246,6 +246,9 @@ func TestViewToolsLeaveNoTrace(t *testing.T) {
 	}
 	expectAll(t, first, []toolCall{
 		{"browser_generate_locator", args{"target": "button"}, nil},
+		{"browser_inspect", args{"target": "button"}, []string{"Buy"}},
+		{"browser_highlight", args{"target": "button"}, nil},
+		{"browser_hide_highlight", nil, nil},
 		{"browser_verify_text_visible", args{"text": "Buy"}, nil},
 		{"browser_storage_state", nil, nil},
 		{"performance_start_trace", nil, nil},

@@ -123,14 +123,7 @@ func describe(out *answer.Answer, p pick.Picked) {
 		out.Quotef("Attributes: %s", strings.Join(names, " "))
 	}
 	if c := p.Component; c != nil {
-		line := fmt.Sprintf("Component: %s (%s)", c.Name, c.Framework)
-		if len(c.Owners) > 0 {
-			line += " in " + strings.Join(c.Owners, " in ")
-		}
-		if c.Place != "" {
-			line += ", " + c.Place
-		}
-		out.Quote(line)
+		out.Quotef("Component: %s", c)
 	}
 	out.Picture(p.Image.Data, p.Image.Format)
 }

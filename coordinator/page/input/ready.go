@@ -141,6 +141,35 @@ func (i *Input) readyElement(
 	return &spot{Element: e, x: r.X, y: r.Y, unproven: r.Quick, use: use, link: r.Link, field: r.Field}, nil
 }
 
+// Obstacle is why an element cannot be clicked where it is.
+type Obstacle struct {
+	Why    string // empty: it can
+	Misses bool   // a click would miss it there: scrolling, which a click does first, may help
+}
+
+// Obstacle finds out what keeps a click from an element, by the checks of a click, but without
+// waiting, scrolling, or a movement of the mouse.
+func (i *Input) Obstacle(ctx context.Context, e *frame.Element) (o Obstacle, err error) {
+	var r struct {
+		OK, Gone, Top, Misses bool
+		Up                    int
+		X, Y                  float64
+		Why                   string
+	}
+	// A drop needs the same as a click, but prepares for none.
+	params := map[string]any{"kind": toDrop.kind, "budget": 0, "fixed": true}
+	if err := e.Call(ctx, "ready", params, &r); err != nil {
+		return o, err
+	}
+	if r.Gone {
+		return o, i.opts.Frames.Removed(ctx, e)
+	}
+	if r.OK && !r.Top {
+		_, _, r.Why, err = i.opts.Frames.Outward(ctx, e.Frame, r.Up, r.X, r.Y)
+	}
+	return Obstacle{Why: r.Why, Misses: r.Misses}, err
+}
+
 func elementOf(e *frame.Element) Element {
 	return Element{Target: e.Target, Identity: e.Is, Was: e.Was(), Still: e.Still}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/capture"
+	"browser-coordinator/coordinator/page/component"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/lifecycle"
 	"browser-coordinator/coordinator/page/snapshot"
@@ -26,9 +26,6 @@ import (
 
 //go:embed picked.js
 var pickedFunction string
-
-//go:embed component.js
-var componentFunction string
 
 // ErrCancelled reports that the user pressed Escape instead of picking.
 var ErrCancelled = errors.New("the user cancelled the pick with Escape")
@@ -45,25 +42,9 @@ type Picked struct {
 	X, Y, Width, Height float64
 	// Component is what a framework's development build reports about the element; nil
 	// without one.
-	Component *Component
+	Component *component.Component
 	Image     capture.Image // of the element, with a small margin
 	URL       string
-}
-
-// Component is the framework's component that rendered an element.
-type Component struct {
-	Framework string `json:"framework"`
-	Name      string `json:"name"`
-	// Owners are the components around it, nearest first.
-	Owners []string `json:"owners"`
-	// File, Line and Column come from the framework's compiler; empty and 0 if it sets
-	// none. A React 19 build sets Stack instead.
-	File         string `json:"file"`
-	Line, Column int
-	Stack        string `json:"stack"`
-	// Place, file:line:column, is the position of its element in the source, or in the
-	// workspace if a source map leads there. Empty if unknown.
-	Place string
 }
 
 // pickMargin is the margin around an element in its image, in CSS pixels.
@@ -220,11 +201,6 @@ func (p *Picker) describe(ctx context.Context, n node) (Picked, error) {
 		picked.Line = line
 	}
 	picked.Component = p.componentOf(ctx, n)
-	if c := picked.Component; c != nil && c.File != "" {
-		c.Place = fmt.Sprintf("%s:%d:%d", c.File, c.Line, c.Column)
-	} else if c != nil {
-		c.Place = p.opts.Sources.OfComponent(ctx, c.Stack, c.Name)
-	}
 	picked.Image, err = p.opts.Screen.Area(ctx, box, pickMargin)
 	return picked, err
 }
@@ -252,40 +228,13 @@ func (p *Picker) elementOf(ctx context.Context, n node) (*frame.Element, error) 
 	return nil, &frame.StaleRefError{Ref: "the element", Gone: "its document was replaced"}
 }
 
-// componentTimeout and longestName limit what a page can report as its components.
-const (
-	componentTimeout = 5 * time.Second
-	longestName      = 200
-)
-
-// componentOf runs in the page's main world: frameworks keep their data in properties of
-// DOM nodes, which no isolated world has. A getter of the page runs there, can detect the
-// query and can return anything. The result is therefore untrusted text of bounded size.
-func (p *Picker) componentOf(ctx context.Context, n node) *Component {
+func (p *Picker) componentOf(ctx context.Context, n node) *component.Component {
 	r, err := protocol.Call(ctx, n.session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: n.id})
 	if err != nil {
 		return nil
 	}
-	e := &frame.Element{Target: "the element", Session: n.session, Handle: r.Object.ObjectID}
-	defer e.Release(ctx)
-	bounded, cancel := context.WithTimeout(ctx, componentTimeout)
-	defer cancel()
-	var c *Component
-	if err := e.Run(bounded, componentFunction, nil, &c); err != nil || c == nil {
-		return nil // the page may have set these fields to anything
-	}
-	c.Owners = c.Owners[:min(len(c.Owners), 8)]
-	c.Framework, c.Name, c.File = nameOf(c.Framework), nameOf(c.Name), nameOf(c.File)
-	for i, owner := range c.Owners {
-		c.Owners[i] = nameOf(owner)
-	}
-	return c
-}
-
-// nameOf puts a name from the page on one line and shortens it.
-func nameOf(text string) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	return string(runes[:min(len(runes), longestName)])
+	defer frame.Release(ctx, n.session, r.Object.ObjectID)
+	return component.Of(ctx, n.session, r.Object.ObjectID, p.opts.Sources, false)
 }
 
 // hundredths rounds to 1/100 CSS pixel, which is finer than the layout of a dense screen.

@@ -160,27 +160,46 @@ func splitPosition(s string) (address string, line, column int) {
 // unknown (0), the whole line must map to one source line.
 func (s *Sources) place(ctx context.Context, address string, line, column int) (string, bool) {
 	found := s.script(ctx, address)
-	file := found.file
 	if found.m != nil {
-		at, ok := found.m.Find(line, max(column, 1))
-		if !ok {
-			return "", false
-		}
-		if end, _ := found.m.Find(line, math.MaxInt32); column == 0 &&
-			(end.Line != at.Line || end.Source.URL != at.Source.URL) {
-			return "", false
-		}
-		file, ok = sourcemap.File(s.folders, at.Source)
-		if !ok {
-			// A source outside of the workspace is still more helpful than a bundle.
-			return fmt.Sprintf("%s:%d:%d", at.Source.URL, at.Line, at.Column), true
-		}
-		line, column = at.Line, at.Column
+		return s.mapped(found.m, line, column)
 	}
-	if file == "" {
+	if found.file == "" {
 		return "", false
 	}
-	return fmt.Sprintf("%s:%d:%d", s.name(file), line, max(column, 1)), true
+	return fmt.Sprintf("%s:%d:%d", s.name(found.file), line, max(column, 1)), true
+}
+
+// mapped is place by a source map.
+func (s *Sources) mapped(m *sourcemap.Map, line, column int) (string, bool) {
+	at, ok := m.Find(line, max(column, 1))
+	if !ok {
+		return "", false
+	}
+	if end, _ := m.Find(line, math.MaxInt32); column == 0 &&
+		(end.Line != at.Line || end.Source.URL != at.Source.URL) {
+		return "", false
+	}
+	file, ok := sourcemap.File(s.folders, at.Source)
+	if !ok {
+		// A source outside of the workspace is still more helpful than a bundle.
+		return fmt.Sprintf("%s:%d:%d", at.Source.URL, at.Line, at.Column), true
+	}
+	return fmt.Sprintf("%s:%d:%d", s.name(file), at.Line, max(at.Column, 1)), true
+}
+
+// LocateInline is Locate by a source map in a data URL, which a style sheet without an address of
+// its own has.
+func (s *Sources) LocateInline(ctx context.Context, p *remote.Position, reference string) {
+	if len(s.folders) == 0 || !strings.HasPrefix(reference, "data:") {
+		return
+	}
+	data, err := s.fetch(ctx, p.URL, reference)
+	if err != nil {
+		return
+	}
+	if m, err := sourcemap.Parse(data, p.URL); err == nil {
+		p.Place, _ = s.mapped(m, p.Line, p.Column)
+	}
 }
 
 // name is a file's name for the user: relative to the only workspace folder, else absolute.

@@ -1,8 +1,9 @@
-async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks, alone }) {
+async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks, alone, fixed }) {
   // Waits until the element can be acted on, as Playwright defines it, and
   // returns the point to act on in the coordinates of the topmost document of
   // this process; else why not. If it asks, it returns before it scrolls, unless this
-  // document is alone and nothing has changed in it since the agent was shown it.
+  // document is alone and nothing has changed in it since the agent was shown it. If it is fixed,
+  // it never scrolls.
   const target = this;
   let known; // the agent knows the document as it was before this has scrolled it
   const still = () => (known ??= !memory.watch?.pending());
@@ -150,10 +151,10 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
     calm ??= library.calm.call(element);
     const still = calm.time(cover);
     if (performance.now() <= end && still < calmTime) return null;
-    return { why, is: library.naming().identify(element), calm: still < calmTime ? 0 : still };
+    return { why, is: library.naming().identify(element), calm: still < calmTime ? 0 : still, misses: /^it is (outside|covered)|^its frame/.test(why) };
   };
   // Scrolling cannot help for ever, and many pages change something at each time.
-  const mayScroll = () => (calm ? calm.scrolls() : true);
+  const mayScroll = () => !fixed && (calm ? calm.scrolls() : true);
   try {
     for (;;) {
       if (!target.$isConnected) return { gone: true };

@@ -1,0 +1,115 @@
+package component_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/component"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/internal/longtest"
+	"browser-coordinator/internal/pagetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
+
+// of is the component of an element of the page.
+func of(t *testing.T, p *page.Page, target string) *component.Component {
+	t.Helper()
+	r, err := p.Inspector().Inspect(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Component
+}
+
+// Development builds report name, owners, source, props and state, as they are after a change.
+func TestFrameworks(t *testing.T) {
+	longtest.Only(t)
+	built, sources := t.TempDir(), "../../../internal/frameworks"
+	if out, err := exec.Command("node", filepath.Join(sources, "build.mjs"), built).CombinedOutput(); err != nil {
+		t.Fatalf("go tool task setup:frameworks installs what the build needs: %v: %s", err, out)
+	}
+	folder, err := filepath.Abs(sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if filepath.Ext(r.URL.Path) != "" {
+			http.FileServer(http.Dir(built)).ServeHTTP(w, r)
+			return
+		}
+		fmt.Fprintf(w, "<!doctype html><div id=root></div><script type=module src=%s.js></script>", r.URL.Path)
+	}))
+	t.Cleanup(server.Close)
+	const vueProps = `props: {amount: 4, label: "Tea"}`
+	b := pagetest.ConnectWith(t, &page.Options{Folders: []string{folder}})
+	for name, want := range map[string]struct {
+		text, name, place  string
+		owners, props, was []string
+		state              []string // after a click
+	}{
+		"react": {
+			"Tea 4", "Price", "src/react.jsx:9:10", []string{"Cart"},
+			[]string{"amount: 4", `label: "Tea"`, "onPick: ƒ onPick"},
+			[]string{"useState: 0", "useReducer: 10", `useRef: "shown"`},
+			[]string{"useState: 1", "useReducer: 15", `useRef: "shown"`},
+		},
+		"vue": {
+			"Tea 4 false", "Price", "src/Price.vue", []string{"Cart"},
+			[]string{"amount: 4", `label: "Tea"`},
+			[]string{vueProps, "count: 0", "options: {gift: false}", "total: 4"},
+			[]string{vueProps, "count: 1", "options: {gift: false}", "total: 5"},
+		},
+		"svelte": {"Tea 4", "Price", "src/Price.svelte:6:0", nil, nil, nil, nil},
+		"lit": {
+			"Tea 4", "TeaPrice", "", []string{"TeaCart"},
+			[]string{"amount: 4", `label: "Tea"`}, []string{"count: 0"}, []string{"count: 1"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pagetest.NewPage(t, b)
+			pagetest.Navigate(t, p, server.URL+"/"+name)
+			pagetest.WaitFor(t, p, page.WaitOptions{Text: want.text})
+			is := of(t, p, "button")
+			if is == nil || is.Name != want.name || is.Place != want.place || !slices.Equal(is.Owners, want.owners) ||
+				!slices.Equal(is.Props, want.props) || !slices.Equal(is.State, want.was) {
+				t.Errorf("%#v", is)
+			}
+			// React then shows the other of its two fibers.
+			pagetest.Act(t, p, p.Input().Click("button", input.ClickOptions{}))
+			if is = of(t, p, "button"); is == nil || !slices.Equal(is.State, want.state) {
+				t.Errorf("after a click: %#v", is)
+			}
+		})
+	}
+}
+
+// What frameworks keep is the page's: none of its getters runs, and it is bounded.
+func TestHostileComponents(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"getters": `const trap = { get() { ran++; return {} }, enumerable: true };
+const type = Object.defineProperty(function Price() {}, "displayName", trap);
+e.__reactFiber$1 = Object.defineProperties({ type, memoizedProps: Object.defineProperty({}, "secret", trap) }, { return: trap, _debugOwner: trap, memoizedState: trap });`,
+		"an endless list": `let f = { type: function Loop() {}, memoizedProps: { a: "x".repeat(1e6), b: Array(1e5).fill({}) } }; f.return = f; f.alternate = null; e.__reactFiber$1 = f;
+f.memoizedState = { queue: {}, memoizedState: 1 }; f.memoizedState.next = f.memoizedState;`,
+		"odd kinds": `e.__vueParentComponent = { type: 5, parent: "x", props: 7, setupState: null };`,
+	} {
+		p, _ := pagetest.Open(t, `<!doctype html><button>Buy</button><script>ran = 0; const e = document.querySelector("button"); `+script+`</script>`)
+		c := of(t, p, "button")
+		pagetest.Expect(t, p, "ran", "0")
+		if c != nil && (len(fmt.Sprint(*c)) > 20_000 || len(c.Owners) > 8) {
+			t.Errorf("%s: %d bytes", name, len(fmt.Sprint(*c)))
+		}
+		if name == "getters" && (c == nil || c.Name != "Price" || !slices.Equal(c.Props, []string{"secret: (getter)"})) {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}

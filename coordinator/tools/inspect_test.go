@@ -1,0 +1,75 @@
+package tools_test
+
+import (
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"browser-coordinator/internal/toolstest"
+	"browser-coordinator/vscodeipc"
+)
+
+const inspected = `<!doctype html><title>Shop</title><link rel=stylesheet href=/dist/app.css>
+<style>
+  .buy { color: blue; padding: 4px 8px !important; colour: red }
+  #late { visibility: hidden }
+</style>
+<body style="margin:0;cursor:help"><button id=order class="buy main" style="color: green; width: 100px; height: 40px">Order</button>
+<button id=covered style="position:absolute;left:300px;top:100px">Covered</button><div id=cover style="position:absolute;left:250px;top:80px;width:200px;height:100px"></div>
+<button id=late>Late</button><button id=off disabled>Off</button><button id=below style="position:absolute;top:3000px">Below</button>
+<script src=/dist/app.js></script>`
+
+// A web developer's questions about an element have answers with places in the workspace.
+func TestInspect(t *testing.T) {
+	t.Parallel()
+	w := toolstest.OpenWindow(t)
+	writeFiles(t, map[string]string{
+		filepath.Join(w.Folder, "src/app.scss"): "$gap: 9px;\n.main {\n  padding: $gap;\n  display: flex;\n}\n",
+	})
+	// The map sends line 1 to line 2 of src/app.scss.
+	const sheet = ".main{padding:9px;display:flex}\n@media (min-width: 10px){.buy{background-color:#ff0;color:red}}\n/*# sourceMappingURL=app.css.map */"
+	const sheetMap = `{"version":3,"sources":["../src/app.scss"],"names":[],"mappings":"AACA"}`
+	const script = "order.addEventListener('click', function buy() {}, {once: true})\ndocument.title = 'ready'\n"
+	url := toolstest.Serve(t, func(rw http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/dist/app.css":
+			rw.Header().Set("Content-Type", "text/css")
+			io.WriteString(rw, sheet)
+		case "/dist/app.css.map":
+			io.WriteString(rw, sheetMap)
+		case "/dist/app.js":
+			rw.Header().Set("Content-Type", "text/javascript")
+			io.WriteString(rw, script)
+		default:
+			rw.Header().Set("Content-Type", "text/html")
+			io.WriteString(rw, inspected)
+		}
+	})
+	agent := w.Agent("devtools")
+	agent.Open(url)
+	w.Allow(vscodeipc.AccessView)
+	text := agent.Expect("browser_inspect", args{"target": `button "Order"`},
+		`button "Order" <button#order.buy.main>`,
+		"Box: 100 × 40 at 0,0; margin 0, border 2, padding 4 8, content 80 × 28",
+		"Visible, and a click hits it.", "display: flex", "color: rgb(0, 128, 0)", "background-color: rgb(255, 255, 0)",
+		"- element.style\n    color: green\n",
+		"- .buy ("+url+"/:3:3)\n    color: blue [loses to element.style]\n    padding: 4px 8px !important\n    colour: red [invalid]\n",
+		"- @media (min-width: 10px) .buy",
+		"- .main (src/app.scss:2:1)\n    padding: 9px [loses to .buy]\n    display: flex\n",
+		"- click [once] "+url+"/dist/app.js:1:",
+	)
+	if strings.Contains(text, "Component") || strings.Index(text, "- element.style") > strings.Index(text, "- .buy") {
+		t.Error(text)
+	}
+	t.Log(text)
+	expectAll(t, agent, []toolCall{
+		{"browser_inspect", args{"target": "#cover"}, []string{"Inherited:\n- element.style\n    cursor: help"}},
+		{"browser_inspect", args{"target": "#covered"}, []string{`it is covered by <div id="cover">`}},
+		{"browser_inspect", args{"target": "#late"}, []string{"Cannot be clicked: it is hidden by visibility: hidden"}},
+		{"browser_inspect", args{"target": "#off"}, []string{"Cannot be clicked: it is disabled"}},
+		{"browser_inspect", args{"target": "#below"}, []string{"Outside of the viewport"}},
+	})
+	refuseAll(t, agent, []toolCall{{"browser_inspect", args{"target": "#none"}, []string{"matches no element"}}})
+}

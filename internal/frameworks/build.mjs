@@ -1,0 +1,30 @@
+// Builds a page of each framework as a development server does: node build.mjs FOLDER
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { build } from "esbuild";
+import { compile } from "svelte/compiler";
+import { compileScript, compileTemplate, parse } from "vue/compiler-sfc";
+
+const load = (name, filter, script) => ({
+  name,
+  setup: ({ onLoad }) => onLoad({ filter }, async ({ path }) => ({
+    contents: script(await readFile(path, "utf8"), "src/" + basename(path)), loader: "js", resolveDir: import.meta.dirname,
+  })),
+});
+const vue = load("vue", /\.vue$/, (source, filename) => {
+  const { descriptor } = parse(source, { filename });
+  const { content, bindings } = compileScript(descriptor, { id: filename, genDefaultAs: "component" });
+  const { code } = compileTemplate({ source: descriptor.template.content, id: filename, filename, compilerOptions: { bindingMetadata: bindings } });
+  return `${content}\n${code}\nexport default Object.assign(component, { render, __file: ${JSON.stringify(filename)} });`;
+});
+const svelte = load("svelte", /\.svelte$/, (source, filename) => compile(source, { dev: true, filename }).js.code);
+
+await build({
+  entryPoints: ["src/react.jsx", "src/vue.js", "src/svelte.js", "src/lit.js"], absWorkingDir: import.meta.dirname,
+  bundle: true, outdir: process.argv[2], sourcemap: true, jsx: "automatic", jsxDev: true, plugins: [vue, svelte],
+  conditions: ["development", "browser"], logLevel: "warning",
+  define: {
+    "process.env.NODE_ENV": '"development"', __VUE_OPTIONS_API__: "true", __VUE_PROD_DEVTOOLS__: "false",
+    __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: "false",
+  },
+});

@@ -1,0 +1,4 @@
+import { mount } from "svelte";
+import Price from "./Price.svelte";
+
+mount(Price, { target: document.getElementById("root"), props: { amount: 4, label: "Tea" } });
