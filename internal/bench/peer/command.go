@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,15 @@ type Programs struct {
 // Ours is the command of the coordinator's server.
 func (p Programs) Ours(args ...string) *exec.Cmd {
 	return p.command(p.Coordinator, append([]string{"mcp"}, args...))
+}
+
+// Shell is a command line in a shell that finds the coordinator.
+func (p Programs) Shell(ctx context.Context, line string) *exec.Cmd {
+	of := p.command("sh", []string{"-c", line})
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	cmd.Dir = of.Dir
+	cmd.Env = append(of.Env, "PATH="+filepath.Dir(p.Coordinator)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return cmd
 }
 
 // Playwright is the command of Playwright MCP.

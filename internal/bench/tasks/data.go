@@ -43,8 +43,7 @@ var grid = task{
 		}
 	},
 	ours: func(p *player) string {
-		p.open(p.url)
-		p.call("browser_find", args{"text": "1742", "scroll": true})
+		p.openAndFind("1742", 3)
 		row := p.read(`- (1742 .*)`)
 		cells := strings.Split(regexp.MustCompile(` *\[ref=\w+\]`).ReplaceAllString(row, ""), "|")
 		report := none(strings.TrimSpace(cells[3])) + ", " + none(strings.TrimSpace(cells[4]))
@@ -161,8 +160,7 @@ var feed = task{
 		}
 	},
 	ours: func(p *player) string {
-		p.open(p.url)
-		p.call("browser_find", args{"text": "lighthouse", "scroll": true})
+		p.openAndFind("lighthouse", 12)
 		const post = "climbed up to the lighthouse"
 		if !strings.Contains(p.last(), post) {
 			p.call("browser_find", args{"text": post, "scroll": true})

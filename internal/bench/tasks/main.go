@@ -15,8 +15,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +31,7 @@ func main() {
 	coordinator := flag.String("coordinator", "bin/coordinator", "the coordinator's `binary`")
 	peers := flag.String("peers", "internal/bench/peer/npm", "the `folder` in which npm ci has installed the peers")
 	only := flag.String("task", "", "play only the tasks with this `text` in their name")
-	kinds := flag.String("servers", strings.Join([]string{ours, playwright, devtools}, ","), "play only with these `servers`")
+	kinds := flag.String("servers", strings.Join([]string{ours, shell, playwright, devtools}, ","), "play only with these `servers`")
 	trace := flag.String("trace", "", "write all calls and answers to this `file`")
 	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark))
 	flag.Parse()
@@ -75,6 +77,11 @@ func bench(ctx context.Context, coordinator, peers string, kinds []string, only,
 			table.add(t.name, kind, r)
 		}
 	}
+	if slices.Contains(kinds, shell) {
+		if table.once[shell], err = learn(ctx, peer.Programs{Coordinator: coordinator}); err != nil {
+			return err
+		}
+	}
 	table.print(os.Stdout)
 	if keep == "" {
 		return nil
@@ -112,7 +119,7 @@ func play(ctx context.Context, t task, kind string, programs peer.Programs, trac
 		}
 		cmd = programs.DevTools(chromeArgs...)
 	}
-	server, err := peer.Start(ctx, cmd)
+	server, err := start(ctx, kind, programs, cmd)
 	if err != nil {
 		return r, err
 	}
@@ -123,4 +130,23 @@ func play(ctx context.Context, t task, kind string, programs peer.Programs, trac
 		return r, errors.Join(err, fmt.Errorf("start: %s", a.Text))
 	}
 	return run(ctx, t, kind, server, programs.Dir, trace, thinking), nil
+}
+
+// server is a caller that ends.
+type server interface {
+	caller
+	Close() error
+}
+
+// start starts the server of a kind, whose command is cmd.
+func start(ctx context.Context, kind string, programs peer.Programs, cmd *exec.Cmd) (server, error) {
+	if kind != shell {
+		return peer.Start(ctx, cmd)
+	}
+	c := commandLine{programs}
+	text, err := c.run(ctx, "coordinator start "+strings.Join(cmd.Args[2:], " "))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, text)
+	}
+	return c, nil
 }

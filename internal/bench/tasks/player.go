@@ -94,13 +94,17 @@ func (p *player) try(tool string, a args) (string, bool) {
 	}
 	p.calls++
 	p.took += took
-	p.sent += len([]rune(tool)) + len([]rune(string(b)))
+	sent := tool + " " + string(b)
+	if _, inShell := p.server.(commandLine); inShell {
+		sent = line(tool, a)
+	}
+	p.sent += len([]rune(sent))
 	p.received += len([]rune(answer.Text))
 	p.pictures += answer.Pictures
 	if answer.Refused {
 		p.refused++
 	}
-	fmt.Fprintf(p.trace, "--> %s %s\n<-- %v, %d characters, refused: %v\n%s\n\n", tool, b, took.Round(time.Millisecond), len([]rune(answer.Text)), answer.Refused, answer.Text)
+	fmt.Fprintf(p.trace, "--> %s\n<-- %v, %d characters, refused: %v\n%s\n\n", sent, took.Round(time.Millisecond), len([]rune(answer.Text)), answer.Refused, answer.Text)
 	p.answers = append(p.answers, answer.Text)
 	return answer.Text, !answer.Refused
 }
@@ -280,9 +284,10 @@ const (
 	ours       = "ours"
 	playwright = "playwright"
 	devtools   = "devtools"
+	shell      = "shell" // the coordinator's commands
 )
 
-var titles = map[string]string{ours: "Browser Coordinator", playwright: peer.PlaywrightName, devtools: peer.DevToolsName}
+var titles = map[string]string{ours: "Browser Coordinator", shell: "its commands in a shell", playwright: peer.PlaywrightName, devtools: peer.DevToolsName}
 
 // result is how a task ended for a server.
 type result struct {
@@ -299,6 +304,9 @@ func run(ctx context.Context, t task, kind string, server caller, dir string, tr
 	}
 	defer s.close()
 	check := t.serve(s)
+	if kind == shell {
+		kind = ours // it plays the same
+	}
 	p := &player{kind: kind, server: server, url: s.self + "/", dir: dir, ctx: ctx, trace: trace, thinks: thinks}
 	script := t.peers
 	if kind == ours && t.ours != nil {

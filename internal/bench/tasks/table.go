@@ -17,9 +17,12 @@ const mark = "tasks"
 type table struct {
 	kinds, rows []string
 	cells       map[[2]string]result
+	once        map[string]figures // what an agent pays once, for all tasks
 }
 
-func newTable(kinds []string) *table { return &table{kinds: kinds, cells: map[[2]string]result{}} }
+func newTable(kinds []string) *table {
+	return &table{kinds: kinds, cells: map[[2]string]result{}, once: map[string]figures{}}
+}
 
 func (t *table) add(row, kind string, r result) {
 	if !slices.Contains(t.rows, row) {
@@ -57,6 +60,16 @@ func (t *table) print(w io.Writer) {
 				counts[k]["done"]++
 			}
 			fmt.Fprintf(w, " %d, %d, %d%s |", r.calls, r.received, r.took.Milliseconds(), end)
+		}
+		fmt.Fprintln(w)
+	}
+	if len(t.once) > 0 {
+		fmt.Fprint(w, "| the skill, once |")
+		for _, k := range t.kinds {
+			once, sum := t.once[k], sums[k]
+			sum.add(once)
+			sums[k] = sum
+			fmt.Fprintf(w, " %d, %d, %d |", once.calls, once.received, once.took.Milliseconds())
 		}
 		fmt.Fprintln(w)
 	}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"browser-coordinator/internal/bench/peer"
+)
+
+// commandLine runs the coordinator's commands in a shell, as an agent without MCP does. It
+// plays what the coordinator's tools play, a command for each call.
+type commandLine struct {
+	programs peer.Programs
+}
+
+func (c commandLine) Call(ctx context.Context, tool string, a args) (peer.Answer, error) {
+	text, err := c.run(ctx, line(tool, a))
+	_, failed := errors.AsType[*exec.ExitError](err)
+	if failed {
+		err = nil
+	}
+	return peer.Answer{Text: text, Refused: failed}, err
+}
+
+// run runs a line, and returns what an agent sees of it.
+func (c commandLine) run(ctx context.Context, line string) (string, error) {
+	out, err := c.programs.Shell(ctx, line).CombinedOutput()
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// learn reads the skill.
+func learn(ctx context.Context, programs peer.Programs) (figures, error) {
+	const read = "coordinator skill"
+	began := time.Now()
+	text, err := commandLine{programs}.run(ctx, read)
+	if err != nil {
+		return figures{}, fmt.Errorf("%s: %w: %s", read, err, text)
+	}
+	return figures{calls: 1, sent: len(read), received: len([]rune(text)), took: time.Since(began)}, nil
+}
+
+// Close ends the session.
+func (c commandLine) Close() error {
+	text, err := c.run(context.Background(), "coordinator close")
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	return nil
+}
+
+// commandNames are those that are not the tool's.
+var commandNames = map[string]string{
+	"browser_navigate": "open", "browser_press_key": "press", "browser_wait_for": "wait", "browser_dom": "html",
+	"browser_file_upload": "upload", "browser_fill_form": "fill", "browser_take_screenshot": "screenshot",
+	"browser_console_messages": "console", "browser_network_requests": "requests", "browser_network_request": "request",
+	"browser_mouse_click_xy": "mouse-click-xy", "browser_evaluate": "eval",
+}
+
+// positional are the arguments that have no flag, by command.
+var positional = map[string][]string{
+	"open": {"url"}, "press": {"key"}, "wait": {"text"}, "expect": {"text"}, "html": {"target"}, "find": {"text"},
+	"upload": {"target", "paths"}, "screenshot": {"filename"}, "request": {"index", "part"}, "eval": {"function", "target"},
+	"mouse-click-xy": {"x", "y"}, "click": {"target"}, "dblclick": {"target"}, "type": {"target", "text"},
+	"select": {"target", "values"}, "check": {"target"}, "drag": {"startTarget", "endTarget"},
+	"dialog accept": {"promptText"}, "tab": {"index"}, "tab close": {"index"}, "tab new": {"url"},
+	"snapshot": {"target"},
+}
+
+// openAndFind opens the application and searches it to its end. An agent with a shell has only the
+// last lines printed, in which the text is.
+func (p *player) openAndFind(text string, lines int) {
+	if _, inShell := p.server.(commandLine); inShell {
+		p.call(aLine, args{"line": fmt.Sprintf("coordinator open %s >/dev/null && coordinator find %s --scroll | tail -n %d",
+			p.url, text, lines)})
+		return
+	}
+	p.open(p.url)
+	p.call("browser_find", args{"text": text, "scroll": true})
+}
+
+// aLine is no tool: its call has the line itself.
+const aLine = "a line"
+
+// line is the command line of a call; of several steps it is that of all.
+func line(tool string, a args) string {
+	if tool == aLine {
+		return fmt.Sprint(a["line"])
+	}
+	if tool == "browser_steps" {
+		var words []string
+		for _, step := range a["steps"].([]args) {
+			words = append(words, "coordinator "+command(fmt.Sprint(step["action"]), without(step, "action"), "'"))
+		}
+		return strings.Join(words, " && ")
+	}
+	name, known := commandNames[tool]
+	if !known {
+		name = strings.TrimPrefix(tool, "browser_")
+	}
+	if name == "tabs" && a["action"] != "list" {
+		name = map[any]string{"select": "tab", "close": "tab close", "new": "tab new"}[a["action"]]
+	}
+	return "coordinator " + command(name, without(a, "action"), "'")
+}
+
+// command is the line of a command.
+func command(name string, a args, mark string) string {
+	switch {
+	case name == "dialog" || name == "handle_dialog":
+		name = map[any]string{true: "dialog accept", false: "dialog dismiss"}[a["accept"]]
+		a = without(a, "accept")
+	case name == "click" && a["doubleClick"] == true:
+		name, a = "dblclick", without(a, "doubleClick")
+	}
+	words := []string{name}
+	for _, p := range positional[name] {
+		if value, given := a[p]; given {
+			words = append(words, word(value, mark)...)
+		}
+	}
+	var flags []string
+	for p, value := range a {
+		flag := "--" + strings.ToLower(capital.ReplaceAllString(p, "-$0"))
+		switch {
+		case slices.Contains(positional[name], p), value == false, p == "element":
+		case value == true:
+			flags = append(flags, flag)
+		default:
+			flags = append(flags, flag+" "+strings.Join(word(value, mark), " "))
+		}
+	}
+	slices.Sort(flags)
+	return strings.Join(append(words, flags...), " ")
+}
+
+var (
+	capital = regexp.MustCompile(`[A-Z]`)
+	plain   = regexp.MustCompile(`^[\w./:+@-]+$`)
+)
+
+// word is a value as words of a line.
+func word(value any, mark string) (words []string) {
+	switch v := value.(type) {
+	case []string:
+		for _, text := range v {
+			words = append(words, word(text, mark)...)
+		}
+		return words
+	case args:
+		b, _ := json.Marshal(v) // texts and numbers have no errors
+		return word(string(b), mark)
+	}
+	text := fmt.Sprint(value)
+	switch {
+	case plain.MatchString(text):
+		return []string{text}
+	case mark == "'":
+		return []string{quote(text)}
+	}
+	return []string{mark + strings.NewReplacer(`\`, `\\`, mark, `\`+mark).Replace(text) + mark}
+}
+
+// quote quotes a text for a shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+func without(a args, name string) args {
+	rest := args{}
+	for n, value := range a {
+		if n != name {
+			rest[n] = value
+		}
+	}
+	return rest
+}
