@@ -228,7 +228,7 @@ func (f *setupFlags) scope(h setup.Host) (setup.Scope, error) {
 		if len(h.SkillScopes()) == 0 {
 			return "", wrongUse("setup: %s reads no skills; `coordinator setup %s` adds an entry", h.Name, h.ID)
 		}
-		return f.scopeOr(h.SkillDefault()), nil
+		return scope, nil
 	}
 	if !slices.Contains(h.Scopes(), scope) {
 		if other := h.Scopes(); len(other) > 0 {

@@ -69,9 +69,6 @@ func (h Host) members(e Entry) []member {
 // Paste returns the entry alone, as a file of the host has it.
 func (h Host) Paste(e Entry) string {
 	path, members := append(slices.Clone(h.servers), entryName), h.members(h.entryFor(e))
-	if h.format == nil {
-		return yaml(path, members)
-	}
 	return h.format.set("", path, members)
 }
 
@@ -145,7 +142,7 @@ func (h Host) changes(s State, e Entry) (all []edit) {
 	if h.list {
 		return []edit{{[]string{"command"}, append([]string{e.Command}, e.Args...)}}
 	}
-	in, command := []string{}, "command"
+	in, command := []string{}, cmp.Or(h.command, "command")
 	if s.nested { // Zed until 2025
 		in, command = []string{"command"}, "path"
 	}

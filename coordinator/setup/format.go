@@ -3,7 +3,6 @@ package setup
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -30,18 +29,6 @@ func (p paths) has(path []string) bool {
 	return slices.ContainsFunc(p, func(own []string) bool {
 		return len(own) <= len(path) && slices.Equal(own, path[:len(own)])
 	})
-}
-
-// yaml writes a table for a host whose file is YAML, which reads JSON's strings and lists.
-func yaml(path []string, members []member) string {
-	var b strings.Builder
-	for i, name := range path {
-		fmt.Fprintf(&b, "%s%s:\n", strings.Repeat("  ", i), name)
-	}
-	for _, m := range members {
-		fmt.Fprintf(&b, "%s%s: %s\n", strings.Repeat("  ", len(path)), m.name, layout{}.write(m.value))
-	}
-	return b.String()
 }
 
 // member is a member of a table; its value is a string, a boolean or a list of strings, or

@@ -37,7 +37,7 @@ type Host struct {
 	project []string // its files in a workspace
 	user    []string // its files of the user, as expand takes them
 	servers []string // the path of the table with the servers
-	format  format   // nil: YAML, which is only pasted
+	format  format
 	// perFolder is the table in the user's file that has, by folder, tables of servers
 	// that count only there; empty: there is none.
 	perFolder string
@@ -233,7 +233,7 @@ var hosts = []Host{
 		format: jsonFormat{},
 	},
 	{
-		ID: "goose", Name: "Goose", programs: []string{"goose"},
+		ID: "goose", Name: "Goose", Default: User, programs: []string{"goose"}, format: yamlFormat{},
 		next: "Start Goose again; it lists the server under Extensions.",
 		user: []string{"$GOOSE_PATH_ROOT/config/config.yaml|" + gooseConfiguration()}, servers: []string{"extensions"},
 		fields: []member{stdio, {"name", entryName}, {"enabled", true}}, command: "cmd",

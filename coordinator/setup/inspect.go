@@ -207,7 +207,7 @@ func (s *State) read(entry map[string]any, scope Scope, workspace string, doubtf
 	s.Command, s.Args = readEntry(entry)
 	table, nested := entry["command"].(map[string]any)
 	s.nested = nested
-	for _, variables := range []any{entry["env"], entry["environment"], table["env"]} {
+	for _, variables := range []any{entry["env"], entry["environment"], entry["envs"], table["env"]} {
 		table, _ := variables.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(table)) {
 			s.Env = append(s.Env, fmt.Sprintf("%s=%v", name, table[name]))
@@ -275,7 +275,8 @@ func readEntry(entry map[string]any) (command string, args []string) {
 		command, _ = c["path"].(string)
 		return command, texts(c["args"])
 	}
-	return "", nil
+	command, _ = entry["cmd"].(string) // Goose
+	return command, texts(entry["args"])
 }
 
 func texts(list any) (texts []string) {

@@ -117,6 +117,8 @@ func TestAddToWhatHasNoServers(t *testing.T) {
 			if h.commas {
 				texts = append(texts, "{\n\t\"a\": 1, // x\n}")
 			}
+		} else if h.format == (yamlFormat{}) {
+			texts = append(texts, "# mine\n", "GOOSE_MODEL: x", "extensions: {}\na: 1\n")
 		} else {
 			texts = append(texts, "# mine\n", "model = 'x'", "[mcp_servers]\n")
 		}

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,9 +28,6 @@ func (h Host) SkillScopes() []Scope {
 	}
 	return []Scope{Project, User}
 }
-
-// SkillDefault is the scope of the skill's file if the user selects none.
-func (h Host) SkillDefault() Scope { return cmp.Or(h.Default, User) }
 
 // skillFile is the file of the skill in that scope.
 func (h Host) skillFile(scope Scope, workspace string) (string, error) {
