@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"context"
 	"regexp"
 	"slices"
 	"strconv"
@@ -75,27 +74,6 @@ func (t *Tree) Label(n int) (label string, ok bool) {
 	defer t.mu.Unlock()
 	e, ok := t.refs.entry(n, t.frames)
 	return e.label, ok && !e.isStale(t.frames)
-}
-
-// Live returns which of the refs are of elements that are in the page.
-func (t *Tree) Live(ctx context.Context, refs []int) map[int]bool {
-	in := map[protocol.FrameID][]int{}
-	t.mu.Lock()
-	for _, n := range refs {
-		if e, ok := t.refs.entry(n, t.frames); ok && !e.isStale(t.frames) {
-			in[e.frame] = append(in[e.frame], n)
-		}
-	}
-	t.mu.Unlock()
-	live := map[int]bool{}
-	for id, refs := range in {
-		var there []int // of a frame that has gone: none
-		_ = t.Run(ctx, id, `function (refs) { memory.watch?.adopt(); return JSON.stringify(refs.filter((n) => memory.elements?.get(n)?.deref()?.$isConnected)) }`, refs, &there)
-		for _, n := range there {
-			live[n] = true
-		}
-	}
-	return live
 }
 
 // Ref is the number and the label of an element.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,9 +88,6 @@ func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (Found, Sc
 	if compares {
 		scrolled, _ := r.changes(ctx)
 		s.Changes.Notices = append(s.Changes.Notices, scrolled.Notices...)
-		if s.Steps > 0 {
-			s.Changes.Text = r.still(ctx, s.Changes.Text)
-		}
 	}
 	return s.found, s.Scrolled, err
 }
@@ -337,33 +333,6 @@ func (s *search) show(ctx context.Context, l *list) error {
 		}
 	}
 	return nil
-}
-
-// still is a diff without the new lines of elements that have left the page since.
-func (r *Reader) still(ctx context.Context, text string) string {
-	var refs []int
-	for _, match := range refPattern().FindAllStringSubmatch(text, -1) {
-		n, _ := strconv.Atoi(match[1])
-		refs = append(refs, n)
-	}
-	live := r.page.Frames.Live(ctx, refs)
-	var b strings.Builder
-	changes := false
-	for line := range strings.Lines(text) {
-		stale := slices.ContainsFunc(refPattern().FindAllStringSubmatch(line, -1), func(match []string) bool {
-			n, _ := strconv.Atoi(match[1])
-			return !live[n]
-		})
-		if stale && !strings.HasPrefix(line, "-") {
-			continue
-		}
-		changes = changes || !strings.HasPrefix(line, " ")
-		b.WriteString(line)
-	}
-	if !changes {
-		return ""
-	}
-	return b.String()
 }
 
 // position is where a list is, in CSS pixels from its top, and what it shows there.
