@@ -179,7 +179,7 @@ func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMes
 		return err
 	}
 	change, err := p.perform(ctx, action{"running the script", p.browser.opts.CallTimeout, run, p.settleScript})
-	stopped := change.Navigated || change.Loading || change.Dialog != nil || change.Paused != nil
+	stopped := change.Navigated || change.Loading != "" || change.Dialog != nil || change.Paused != nil
 	if err == nil && value == nil && !stopped {
 		err = errNoValue
 	}
@@ -189,18 +189,17 @@ func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMes
 var errNoValue = errors.New("the script gave no value: its frame has gone, or its promise never settles")
 
 // WaitFor waits until the page meets the conditions, across navigations.
-func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
+func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Waited, error) {
 	what := opts.String()
 	if what == "" {
-		return Change{}, errors.New("name what to wait for")
+		return Waited{}, errors.New("name what to wait for")
 	}
 	opts.Timeout = cmp.Or(opts.Timeout, defaultWait)
 	if opts.New && (opts.Text == "" || opts.Target != "") {
-		return Change{}, errors.New("new waits for another occurrence of a text: give text, and no target")
+		return Waited{}, errors.New("new waits for another occurrence of a text: give text, and no target")
 	}
 	wait := waiter{page: p, opts: opts, end: time.Now().Add(opts.Timeout)}
 	change, err := p.act(ctx, "waiting for "+what, opts.Timeout, wait.run)
 	// Nobody knows what an expression or the network was before.
-	change.Already = err == nil && !wait.waited && opts.Expression == "" && !opts.Idle
-	return change, err
+	return Waited{change, err == nil && !wait.waited && opts.Expression == "" && !opts.Idle}, err
 }

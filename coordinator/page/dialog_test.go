@@ -119,12 +119,12 @@ func TestNavigateAtDialog(t *testing.T) {
 		t.Errorf("an act: %v", err)
 	}
 	// After the user stays, no navigation is pending.
-	if c, err = p.HandleDialog(t.Context(), false, ""); err != nil || c.Loading || c.Navigated {
+	if c, err = p.HandleDialog(t.Context(), false, ""); err != nil || c.Loading != "" || c.Navigated {
 		t.Errorf("staying: %+v %v", c, err)
 	}
 	pagetest.Evaluate(t, p, "void setTimeout(() => location.href = '/script', 1)")
 	pagetest.Until(t, "the dialog", func() bool { return p.Dialog() != nil })
-	if c, err = p.HandleDialog(t.Context(), false, ""); err != nil || c.Loading {
+	if c, err = p.HandleDialog(t.Context(), false, ""); err != nil || c.Loading != "" {
 		t.Errorf("staying where a script wanted to leave: %+v %v", c, err)
 	}
 }
@@ -148,7 +148,8 @@ func TestDialogBeforeTheActionIsDone(t *testing.T) {
 		"an option":              {func() (page.Change, error) { return p.Act(ctx, p.Input().SelectOption("#none", "a")) }, "nothing was done"},
 		"a drag to nowhere":      {func() (page.Change, error) { return p.Act(ctx, p.Input().Drag("#grip", "#none")) }, "nothing was done"},
 		"a text that never comes": {func() (page.Change, error) {
-			return p.WaitFor(ctx, page.WaitOptions{Text: "never"})
+			waited, err := p.WaitFor(ctx, page.WaitOptions{Text: "never"})
+			return waited.Change, err
 		}, "nothing was done"},
 		"the second field": {func() (page.Change, error) {
 			return p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#first", Value: "x"}, {Target: "#second", Value: "y"}}))
@@ -192,10 +193,10 @@ func TestDialogInAnotherTab(t *testing.T) { // alone in the browser, because it 
 	}))
 	ctx := t.Context()
 	c, err := p.Act(ctx, p.Input().Click("#b", input.ClickOptions{}))
-	if err != nil || len(c.NewPages) != 1 {
+	if err != nil || len(c.Tabs.Open) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	other, err := b.Page(ctx, c.NewPages[0].ID)
+	other, err := b.Page(ctx, c.Tabs.Open[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}

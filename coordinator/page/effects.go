@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -20,9 +21,10 @@ func (p *Page) since(before mark) Change {
 	c := Change{
 		URL:       url,
 		Navigated: committed || p.life.After(before.at, lifecycle.Moved) && url != before.url,
-		Loading:   p.isLoading(before),
-		Leaves:    departure.URL,
 		Dialog:    p.Dialog(),
+	}
+	if p.isLoading(before) {
+		c.Loading = cmp.Or(departure.URL, url)
 	}
 	if p.life.After(before.at, lifecycle.Download) {
 		c.Download = p.life.Last(lifecycle.Download).URL
@@ -37,7 +39,7 @@ func (p *Page) since(before mark) Change {
 		c.Chooser = p.input.Choosers.Open()
 	}
 	if p.life.Last(lifecycle.WindowOpened).Count > before.windows {
-		c.NewPages, c.GonePages = p.browser.targets.openedSince(before.pages, p.ID())
+		c.Tabs = p.browser.targets.openedSince(before.pages, p.ID())
 	}
 	return c
 }
@@ -68,7 +70,7 @@ func (p *Page) effects(c Change, before mark) Effects {
 	until := network.LastFailure()
 	e.Failed = network.Failures(max(p.reported.failure, before.failures), until)
 	p.reported.failure = until
-	for _, opened := range slices.Concat(c.NewPages, c.GonePages) {
+	for _, opened := range slices.Concat(c.Tabs.Open, c.Tabs.Closed) {
 		p.reported.pages = max(p.reported.pages, opened.Index+1)
 	}
 	p.mu.Unlock()
@@ -135,10 +137,10 @@ func (p *Page) late(at mark, last int64) (late Late) {
 	if before.console == 0 {
 		return late
 	}
-	late.NewPages, late.GonePages = p.browser.targets.openedSince(before.pages, p.ID())
+	late.Tabs = p.browser.targets.openedSince(before.pages, p.ID())
 	notLate := func(opened Info) bool { return opened.OpenerID != p.ID() || opened.Index >= at.pages }
-	late.NewPages, late.GonePages = slices.DeleteFunc(late.NewPages, notLate), slices.DeleteFunc(late.GonePages,
-		notLate)
+	late.Tabs.Open = slices.DeleteFunc(late.Tabs.Open, notLate)
+	late.Tabs.Closed = slices.DeleteFunc(late.Tabs.Closed, notLate)
 	unreported := max(before.console-1, p.history.Console.Listed())
 	found := slices.DeleteFunc(p.history.Console.After(unreported, "error"), func(m history.Message) bool {
 		// the browser's own words of a request

@@ -113,7 +113,7 @@ func TestWhatAnActionChanged(t *testing.T) { // alone in the browser, because it
 		}
 		return c
 	}
-	if c := click("#quiet"); c.Navigated || c.Loading || len(c.Console) > 0 || len(c.NewPages) > 0 || c.Dialog != nil {
+	if c := click("#quiet"); c.Navigated || c.Loading != "" || len(c.Console) > 0 || len(c.Tabs.Open) > 0 || c.Dialog != nil {
 		t.Errorf("a click without effect: %+v", c)
 	}
 	if c := click("#hash"); !c.Navigated || c.URL != url+"/#here" {
@@ -123,13 +123,13 @@ func TestWhatAnActionChanged(t *testing.T) { // alone in the browser, because it
 		t.Errorf("a click whose handler throws: %+v", c)
 	}
 	c := click("#tab")
-	if len(c.NewPages) != 1 || c.Navigated {
+	if len(c.Tabs.Open) != 1 || c.Navigated {
 		t.Fatalf("a click that opens a tab: %+v", c)
 	}
-	if err := b.ClosePage(t.Context(), c.NewPages[0].ID); err != nil {
+	if err := b.ClosePage(t.Context(), c.Tabs.Open[0].ID); err != nil {
 		t.Error(err)
 	}
-	if c := click("#next"); !c.Navigated || c.Loading || c.URL != url+"/next" || c.Title != "page /next" {
+	if c := click("#next"); !c.Navigated || c.Loading != "" || c.URL != url+"/next" || c.Title != "page /next" {
 		t.Errorf("a click on a link: %+v", c)
 	}
 	if c, err := p.Traverse(t.Context(), true); err != nil || c.URL != url+"/#here" {

@@ -124,10 +124,10 @@ func TestEvaluateChanges(t *testing.T) { // alone in the browser, because it cou
 		}
 	}
 	v, c, err := p.Evaluate(t.Context(), "() => { console.error('oh'); window.open('/popup'); return {a: 1} }", "")
-	if err != nil || string(v) != `{"a":1}` || len(c.NewPages) != 1 || len(c.Console) != 1 || c.Navigated {
+	if err != nil || string(v) != `{"a":1}` || len(c.Tabs.Open) != 1 || len(c.Console) != 1 || c.Navigated {
 		t.Errorf("a tab and an error: %s %+v %v", v, c, err)
 	}
-	for _, info := range c.NewPages {
+	for _, info := range c.Tabs.Open {
 		_ = b.ClosePage(t.Context(), info.ID)
 	}
 }

@@ -23,7 +23,7 @@ func TestNavigateWithin(t *testing.T) {
 	for i := range 5 {
 		want := fmt.Sprintf("#/view/%d", i)
 		c, err := p.Navigate(t.Context(), url+"/"+want)
-		if err != nil || c.URL != url+"/"+want || c.Title != "view "+want || !c.Navigated || c.Loading {
+		if err != nil || c.URL != url+"/"+want || c.Title != "view "+want || !c.Navigated || c.Loading != "" {
 			t.Errorf("%s: %+v %v", want, c, err)
 		}
 	}
@@ -56,10 +56,10 @@ func TestNavigateToDownload(t *testing.T) {
 	}))
 	for range 2 {
 		c, err := p.Navigate(t.Context(), url+"/file")
-		if err != nil || c.Download != url+"/file" || c.Loading || c.Navigated || c.URL != url+"/" || c.Title != "stays" {
+		if err != nil || c.Download != url+"/file" || c.Loading != "" || c.Navigated || c.URL != url+"/" || c.Title != "stays" {
 			t.Errorf("a download: %+v %v", c, err)
 		}
-		if c, err = p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{})); err != nil || c.Loading || c.Download != "" {
+		if c, err = p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{})); err != nil || c.Loading != "" || c.Download != "" {
 			t.Errorf("afterwards: %+v %v", c, err)
 		}
 	}
@@ -83,12 +83,12 @@ func TestNavigateToWhatNeverEnds(t *testing.T) {
 		}
 	}))
 	c, err := p.Navigate(t.Context(), url+"/image")
-	if err != nil || c.Title != "IH" || !c.Loading {
+	if err != nil || c.Title != "IH" || c.Loading == "" {
 		t.Errorf("an image that never ends: %+v %v", c, err)
 	}
 	pagetest.Contains(t, pagetest.Snapshot(t, p), "main here")
 	p = pagetest.NewPage(t, pagetest.ConnectWith(t, &page.Options{NavigateTimeout: 4 * time.Second}))
-	if c, err = p.Navigate(t.Context(), url+"/tail"); err != nil || c.Title != "Tail" || !c.Loading {
+	if c, err = p.Navigate(t.Context(), url+"/tail"); err != nil || c.Title != "Tail" || c.Loading == "" {
 		t.Errorf("a document that never ends: %+v %v", c, err)
 	}
 }

@@ -55,7 +55,7 @@ func TestPrerenderedDocument(t *testing.T) { // alone in the browser, because it
 			fmt.Fprint(w, `<a target=_blank rel=noopener href=/first>open</a>`)
 		}
 	}))
-	opened := pagetest.Act(t, opener, opener.Input().Click("text=open", input.ClickOptions{})).NewPages
+	opened := pagetest.Act(t, opener, opener.Input().Click("text=open", input.ClickOptions{})).Tabs.Open
 	if len(opened) != 1 {
 		t.Fatalf("the link has opened %v", opened)
 	}
@@ -98,7 +98,7 @@ func TestPrerenderedDocument(t *testing.T) { // alone in the browser, because it
 	// Back to the main frame of before, and forward again: from the page cache, or loaded again.
 	for _, to := range []string{"first", "second"} {
 		c, err := p.Traverse(t.Context(), to == "first")
-		if err != nil || !c.Navigated || c.Title != to || !strings.HasSuffix(c.URL, "/"+to) || c.Loading {
+		if err != nil || !c.Navigated || c.Title != to || !strings.HasSuffix(c.URL, "/"+to) || c.Loading != "" {
 			t.Fatalf("to the %s: %+v %v", to, c, err)
 		}
 		text := pagetest.Snapshot(t, p)
@@ -123,7 +123,7 @@ func TestPrerenderedDocument(t *testing.T) { // alone in the browser, because it
 	if !errors.As(c.Refused, new(*guard.OriginError)) || forbidden.Load() != 0 {
 		t.Errorf("a refused address: %+v, %d requests of it", c, forbidden.Load())
 	}
-	if c, err := p.Navigate(t.Context(), url+"/inner"); err != nil || !c.Navigated || c.Loading {
+	if c, err := p.Navigate(t.Context(), url+"/inner"); err != nil || !c.Navigated || c.Loading != "" {
 		t.Errorf("another document: %+v %v", c, err)
 	}
 }

@@ -23,7 +23,7 @@ func (e *PromptError) Error() string { return "the page has not got the input. "
 func (p *Page) Prompt(ctx context.Context, c Change) (prompt string) {
 	main, _ := p.frames.Frame(p.frames.Main())
 	if len(c.Waiting) == 0 && !(c.Navigated && main.Unreachable != "") || c.Dialog != nil || c.Chooser != nil ||
-		c.Paused != nil || c.Loading || p.life.IsBlocked() {
+		c.Paused != nil || c.Loading != "" || p.life.IsBlocked() {
 		return ""
 	}
 	_ = p.run(ctx, "looking for a prompt of the browser", respondTimeout, func(ctx context.Context) error {

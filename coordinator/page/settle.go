@@ -148,8 +148,8 @@ func (p *Page) settleWindows(ctx context.Context, before mark) error {
 	unresponded := func(page Info) bool { return page.URL == "" }
 	// When it is not met, the window was blocked.
 	return p.life.AwaitFor(ctx, respondTimeout, func() bool {
-		opened, closed := p.browser.targets.openedSince(before.pages, p.ID())
-		return len(opened)+len(closed) >= expected && !slices.ContainsFunc(opened, unresponded)
+		tabs := p.browser.targets.openedSince(before.pages, p.ID())
+		return len(tabs.Open)+len(tabs.Closed) >= expected && !slices.ContainsFunc(tabs.Open, unresponded)
 	})
 }
 

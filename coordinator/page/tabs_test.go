@@ -57,10 +57,10 @@ func TestPagesKeepTheirOrder(t *testing.T) { // alone in the browser, because it
 		t.Fatal(err)
 	}
 	c, err := second.Act(t.Context(), second.Input().Click("button", input.ClickOptions{}))
-	if err != nil || len(c.NewPages) != 1 {
+	if err != nil || len(c.Tabs.Open) != 1 {
 		t.Fatalf("%+v %v", c, err)
 	}
-	popup := c.NewPages[0].ID
+	popup := c.Tabs.Open[0].ID
 	defer func() { _ = b.ClosePage(t.Context(), popup) }()
 	want = append(want, popup)
 	if got := order(b); !slices.Equal(got, want) {
@@ -136,10 +136,10 @@ func TestPopups(t *testing.T) { // alone in the browser, because it counts tabs
 		urls   []string
 	}{{"#script", []string{"/script"}}, {"#noopener", []string{"/noopener"}}, {"#blank", []string{"/blank"}}, {"#write", []string{""}}} {
 		c, err := p.Act(t.Context(), p.Input().Click(test.target, input.ClickOptions{}))
-		if err != nil || len(c.NewPages) != len(test.urls) || c.Navigated {
+		if err != nil || len(c.Tabs.Open) != len(test.urls) || c.Navigated {
 			t.Errorf("%s: %+v %v", test.target, c, err)
 		}
-		for _, info := range c.NewPages {
+		for _, info := range c.Tabs.Open {
 			q, err := b.Page(t.Context(), info.ID)
 			if err != nil {
 				t.Fatal(err)

@@ -132,7 +132,7 @@ func (t *targets) url(id string) string {
 
 // openedSince lists the pages that a page has opened, and those of them that have closed again. A
 // link with rel=noopener sets no opener, so a page without an opener counts too.
-func (t *targets) openedSince(seq int, opener string) (open, closed []Info) {
+func (t *targets) openedSince(seq int, opener string) Tabs {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	choose := func(pages iter.Seq[openPage]) (infos []Info) {
@@ -144,5 +144,5 @@ func (t *targets) openedSince(seq int, opener string) (open, closed []Info) {
 		slices.SortFunc(infos, byIndex)
 		return infos
 	}
-	return choose(maps.Values(t.pages)), choose(slices.Values(t.closed))
+	return Tabs{choose(maps.Values(t.pages)), choose(slices.Values(t.closed))}
 }

@@ -39,17 +39,14 @@ type Change struct {
 	URL       string             // of the main frame now
 	Title     string             // only after a navigation
 	Navigated bool               // the main frame shows another document or URL than before
-	Loading   bool               // a navigation did not end in time
-	Leaves    string             // URL of that navigation; empty once the document is committed
+	Loading   string             // URL of a navigation that did not end in time; empty: none
 	Dialog    *Dialog            // a dialog is open now; all else fails until it is handled
 	Chooser   *input.FileChooser // the page requests files now
 	Refused   error              // the page's guard refused a navigation
 	Paused    *Paused            // a debugger has paused the script; whatever needs the page to run fails
-	NewPages  []Info             // pages that this page opened
-	GonePages []Info             // pages that it opened, and that have closed since
+	Tabs      Tabs               // that this page opened
 	Download  string             // URL of a download that the action started
 	Outside   string             // URL that the page asked to open in another program
-	Already   bool               // of a wait: what it was for was so when it began
 
 	Effects
 	input.Outcome // of an action of the page's input
@@ -65,10 +62,18 @@ type Effects struct {
 
 // Late is what came of the page after the result of the previous action, and before this one.
 type Late struct {
-	Errors    []history.Message // the last that were not caught
-	Failed    []history.Request
-	NewPages  []Info // pages that this page opened
-	GonePages []Info // pages that it opened, and that have closed since
+	Errors []history.Message // the last that were not caught
+	Failed []history.Request
+	Tabs   Tabs // that this page opened
+}
+
+// Tabs are pages that a page has opened: those that are open, and those that have closed since.
+type Tabs struct{ Open, Closed []Info }
+
+// Waited is what a wait has changed.
+type Waited struct {
+	Change
+	Already bool // what it was for was so when it began, as far as that can be known
 }
 
 // Downloads configures how to save files that a browser of our own downloads.

@@ -137,15 +137,15 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 	case in.TextGone != "" && in.Text == "":
 		sentence = "It is gone."
 	}
-	change, err := p.WaitFor(ctx, wait)
-	if change.Already && !c.IsStep() { // a step expects what the one before it has done
+	waited, err := p.WaitFor(ctx, wait)
+	if waited.Already && !c.IsStep() { // a step expects what the one before it has done
 		sentence = map[string]string{"It is there.": "It was there already.", "It is gone.": "It was gone already.",
 			"It is so now.": "It was so already."}[sentence]
 		if in.Text != "" && in.Target == "" {
 			sentence += " With new: true, this waits for another."
 		}
 	}
-	if err := c.Did(sentence)(change, err); err != nil || in.Text == "" || c.HasNext() {
+	if err := c.Did(sentence)(waited.Change, err); err != nil || in.Text == "" || c.HasNext() {
 		return err
 	}
 	if c.Test != nil {

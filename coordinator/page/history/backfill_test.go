@@ -242,10 +242,10 @@ func TestPopup(t *testing.T) {
 				p := pagetest.NewPage(t, b)
 				pagetest.Navigate(t, p, site.url)
 				c, err := p.Act(t.Context(), p.Input().Click("button, a", input.ClickOptions{}))
-				if err != nil || len(c.NewPages) != 1 {
+				if err != nil || len(c.Tabs.Open) != 1 {
 					t.Fatalf("%+v %v", c, err)
 				}
-				popup, err := b.Page(t.Context(), c.NewPages[0].ID)
+				popup, err := b.Page(t.Context(), c.Tabs.Open[0].ID)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -140,10 +140,10 @@ func TestTabsByTheUsersKeys(t *testing.T) {
 	p, url := pagetest.ServeIn(t, b, pagetest.HTML(`<!doctype html><title>Start</title><a id=a href=/other>Other</a>`))
 	for _, opts := range []input.ClickOptions{{Button: "middle"}, {Modifiers: []string{"ControlOrMeta"}}, {Modifiers: []string{"Shift"}}} {
 		c, err := p.Act(t.Context(), p.Input().Click("#a", opts))
-		if err != nil || len(c.NewPages) != 1 || c.NewPages[0].URL != url+"/other" || c.Navigated {
+		if err != nil || len(c.Tabs.Open) != 1 || c.Tabs.Open[0].URL != url+"/other" || c.Navigated {
 			t.Errorf("%+v: %+v, %v", opts, c, err)
 		}
-		for _, tab := range c.NewPages {
+		for _, tab := range c.Tabs.Open {
 			if err := b.ClosePage(t.Context(), tab.ID); err != nil {
 				t.Error(err)
 			}

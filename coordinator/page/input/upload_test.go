@@ -93,11 +93,11 @@ zone.ondrop=async e=>{e.preventDefault();const d=e.dataTransfer,f=[...d.files];g
 		`"true|hello|https://example.com/||;true|||a.txt|the contents of a.txt"`)
 	// What nobody takes, the browser would open in a tab.
 	c, err := p.Act(t.Context(), p.Input().Drop("#wall", files, nil))
-	if err == nil || !strings.Contains(err.Error(), "did not accept") || len(c.NewPages) > 0 {
+	if err == nil || !strings.Contains(err.Error(), "did not accept") || len(c.Tabs.Open) > 0 {
 		t.Errorf("%+v %v", c, err)
 	}
 	c, err = p.Act(t.Context(), p.Input().Drop("#text", files, nil))
-	if err == nil || !strings.Contains(err.Error(), "did not accept") || len(c.NewPages) > 0 {
+	if err == nil || !strings.Contains(err.Error(), "did not accept") || len(c.Tabs.Open) > 0 {
 		t.Errorf("a field of text: %+v %v", c, err)
 	}
 	pagetest.Evaluate(t, p, "rich.ondrop = e => { e.preventDefault(); got = e.dataTransfer.files[0].name }")

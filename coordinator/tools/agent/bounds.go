@@ -68,8 +68,8 @@ func (a *Agent) hideTitles(tabs []page.Info, folders []string) []page.Info {
 
 // hideTitlesIn is hideTitles for the tabs in a change.
 func (a *Agent) hideTitlesIn(change page.Change, folders []string) page.Change {
-	change.NewPages = a.hideTitles(change.NewPages, folders)
-	change.Late.NewPages = a.hideTitles(change.Late.NewPages, folders)
+	change.Tabs.Open = a.hideTitles(change.Tabs.Open, folders)
+	change.Late.Tabs.Open = a.hideTitles(change.Late.Tabs.Open, folders)
 	return change
 }
 

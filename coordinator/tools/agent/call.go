@@ -162,7 +162,7 @@ func (c *Call) look(ctx context.Context, out *answer.Answer) string {
 
 // lookAtOpened answers with the beginning of the page in each tab that the action has opened.
 func (c *Call) lookAtOpened(ctx context.Context, out *answer.Answer) {
-	for _, tab := range c.effect.change.NewPages {
+	for _, tab := range c.effect.change.Tabs.Open {
 		in, err := c.connection(ctx)
 		if err != nil {
 			return
@@ -187,8 +187,8 @@ func (c *Call) lookAtOpened(ctx context.Context, out *answer.Answer) {
 func (c *Call) late(ctx context.Context) {
 	if p := c.effect.page; p != nil && !c.effect.changed {
 		late := p.Late(ctx)
-		late.NewPages = c.hideTitles(late.NewPages, p.Folders())
-		c.adopt(late.NewPages, p)
+		late.Tabs.Open = c.hideTitles(late.Tabs.Open, p.Folders())
+		c.adopt(late.Tabs.Open, p)
 		c.Out.Late(late, c.earlier(), p.URL())
 	}
 }
@@ -242,8 +242,8 @@ func (c *Call) Did(sentence string) func(page.Change, error) error {
 // Changed answers with what an action changed. Tabs that it opened are the agent's own, so
 // that it may close them.
 func (c *Call) Changed(change page.Change) {
-	c.adopt(change.NewPages, c.effect.page)
-	c.adopt(change.Late.NewPages, c.effect.page)
+	c.adopt(change.Tabs.Open, c.effect.page)
+	c.adopt(change.Late.Tabs.Open, c.effect.page)
 	if p := c.effect.page; p != nil {
 		change = c.hideTitlesIn(change, p.Folders())
 	}

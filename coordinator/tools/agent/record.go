@@ -119,7 +119,7 @@ func (c *Call) record(ctx context.Context, failed error) {
 	if d.page != nil && failed == nil {
 		outcome.Shown = c.expected(ctx)
 	}
-	for _, p := range d.change.NewPages {
+	for _, p := range d.change.Tabs.Open {
 		outcome.Opened = append(outcome.Opened, p.ID)
 	}
 	c.Test.Add(in, func(variable javascript.Expression) export.Step {

@@ -27,9 +27,9 @@ func (a *Answer) Changed(c page.Change) {
 		a.Quotef("Page: %s\nURL: %s", c.Title, c.URL)
 	}
 	switch {
-	case !c.Loading || c.Dialog != nil:
-	case c.Leaves != "":
-		a.Quotef("It is still loading %s", c.Leaves)
+	case c.Loading == "" || c.Dialog != nil:
+	case c.Loading != c.URL:
+		a.Quotef("It is still loading %s", c.Loading)
 	default:
 		a.Addf("It is still loading.")
 	}
@@ -60,7 +60,7 @@ func (a *Answer) Changed(c page.Change) {
 		a.Quotef("The page is paused in the debugger, in %s. Nothing that needs it to run works until it goes on.",
 			c.Paused)
 	}
-	a.opened(c.NewPages, c.GonePages)
+	a.opened(c.Tabs)
 	if c.Outside != "" {
 		a.Quotef("The page asked to open %s in another program. The browser may ask its user first, and give the "+
 			"page no input until it is answered.", c.Outside)
@@ -92,7 +92,7 @@ func (a *Answer) Changed(c page.Change) {
 // Late lists what happened in a page, and what it has shown, since the answer to the last action.
 // The page is at that URL now. It reports whether there was anything.
 func (a *Answer) Late(late page.Late, shown snapshot.Changes, url string) bool {
-	if len(late.Errors)+len(late.Failed)+len(late.NewPages)+len(late.GonePages) == 0 && shown.Empty() {
+	if len(late.Errors)+len(late.Failed)+len(late.Tabs.Open)+len(late.Tabs.Closed) == 0 && shown.Empty() {
 		return false
 	}
 	if shown.Deferred {
@@ -100,24 +100,24 @@ func (a *Answer) Late(late page.Late, shown snapshot.Changes, url string) bool {
 	} else {
 		a.Addf("Since the answer to your last action:")
 	}
-	a.opened(late.NewPages, late.GonePages)
+	a.opened(late.Tabs)
 	a.failures(late.Failed, url)
 	a.messages(late.Errors, url)
 	a.Shows(shown, false)
 	return true
 }
 
-func (a *Answer) opened(pages, gone []page.Info) {
+func (a *Answer) opened(tabs page.Tabs) {
 	name := func(p page.Info) string {
 		if strings.HasSuffix(p.URL, p.Title) { // it has no title yet
 			return cmp.Or(p.URL, "about:blank")
 		}
 		return p.Title + " " + p.URL
 	}
-	for _, p := range pages {
+	for _, p := range tabs.Open {
 		a.Quotef("A new tab opened: %s (tab %d)", name(p), p.Index)
 	}
-	for _, p := range gone {
+	for _, p := range tabs.Closed {
 		a.Quotef("A new tab opened, and has closed again: %s", name(p))
 	}
 }
@@ -194,20 +194,20 @@ const cutMark = "… cut here, "
 
 // cutDiff cuts a diff after so many bytes, and counts what has gone. now is of the whole diff.
 func cutDiff(text string, most int, now fresh) string {
-	var lines, bodies, gone []string
+	var lines, bodies, removed []string
 	add := func(line string) { lines, bodies = append(lines, line), append(bodies, line[min(2, len(line)):]) }
 	addRemoved := func() {
-		if len(gone) > maxRemoved && most < MaxPart {
-			gone = now.count(gone)
+		if len(removed) > maxRemoved && most < MaxPart {
+			removed = now.count(removed)
 		}
-		for _, line := range gone {
+		for _, line := range removed {
 			add(line)
 		}
-		gone = nil
+		removed = nil
 	}
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "-") {
-			gone = append(gone, line)
+			removed = append(removed, line)
 			continue
 		}
 		addRemoved()
