@@ -7,6 +7,7 @@ const (
 	CommandClientReport     = "client.report"
 	CommandClientList       = "client.list"
 	CommandPermissionAsk    = "permission.ask"
+	CommandNoteTake         = "note.take"
 	CommandPickStart        = "pick.start"
 	CommandReviewPresent    = "review.present"
 	CommandReviewWait       = "review.wait"
@@ -113,6 +114,24 @@ type PickArg struct {
 // PickResult is why the user picked no element: Outcome is "cancelled" or "timeout".
 type PickResult struct {
 	Outcome string `json:"outcome"`
+}
+
+// NoteTakeArg takes what the user has written to a client ([State.Notes]).
+type NoteTakeArg struct {
+	Client ClientInfo `json:"client"`
+}
+
+// NoteTakeResult is that, the oldest first.
+type NoteTakeResult struct {
+	Notes []Note `json:"notes"`
+}
+
+// Note is what the user has written about elements of a page. Each element has its role, its
+// name and a short selector, as the page has them.
+type Note struct {
+	Text     string   `json:"text"` // may be empty
+	Page     PageName `json:"page"`
+	Elements []string `json:"elements"`
 }
 
 // ReviewArg shows Markdown to the user. Mode is "replace", "append" or "update-section".

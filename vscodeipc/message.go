@@ -84,6 +84,8 @@ type State struct {
 	// Editor is nil if the user has no file of the window's folders open, or does not
 	// share it.
 	Editor *Editor `json:"editor,omitempty"`
+	// Notes are the ids of the clients to which the user has written ([CommandNoteTake]).
+	Notes []string `json:"notes,omitempty" max:"1000"`
 }
 
 // Access is what the user allows the clients of the window's browser.

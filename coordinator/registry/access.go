@@ -41,6 +41,20 @@ func (s *Source) StartDebugging(ctx context.Context) error {
 	return s.call(ctx, vscodeipc.CommandDebugStart, vscodeipc.DebugStartArg{}, nil)
 }
 
+// HasNotes reports whether the user has written notes to a client that it has not taken.
+func (s *Source) HasNotes(client vscodeipc.ClientInfo) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.window != nil && slices.Contains(s.window.State.Notes, client.ID)
+}
+
+// TakeNotes returns the notes to a client, and removes them.
+func (s *Source) TakeNotes(ctx context.Context, client vscodeipc.ClientInfo) ([]vscodeipc.Note, error) {
+	var result vscodeipc.NoteTakeResult
+	err := s.call(ctx, vscodeipc.CommandNoteTake, vscodeipc.NoteTakeArg{Client: client}, &result)
+	return result.Notes, err
+}
+
 // call runs a command of the window that the source follows now.
 func (s *Source) call(ctx context.Context, command string, arg, result any) error {
 	s.mu.Lock()

@@ -20,10 +20,12 @@ import { Workbench } from "./support/workbench";
 
 // A button on the left, a text on the right.
 const order = `<!doctype html><title>order</title>
-<style>* { margin:0; border:0; box-sizing:border-box } button, textarea { position:absolute; top:0; width:50vw; height:100vh }
+<style>* { margin:0; border:0; box-sizing:border-box } 
+  button, textarea { position:absolute; top:0; width:50vw; height:100vh }
   button { left:0; background:rgb(200,30,60) } textarea { right:0 }</style>
-<button id=order class=large onclick="document.body.dataset.orders = 1 + Number(document.body.dataset.orders ?? 0)">Order</button>
-<textarea id=note aria-label=Note></textarea>`;
+<button id=order class=large>Order</button>
+<textarea id=note aria-label=Note></textarea>
+<script>order.onclick = () => { document.body.dataset.orders = 1 + Number(document.body.dataset.orders ?? 0) }</script>`;
 
 const run = thisRun();
 const scene = setScene("live", ({ folder }) => {
@@ -229,6 +231,40 @@ test("the user picks an element by mouse or keyboard, and has it on the clipboar
   await untilColour(0.25, 0.5, [20, 90, 200]);
 });
 
+test("what the user points at and writes is in the agent's next answer", async () => {
+  const agent = await Agent.start(run, shop.folder);
+  try {
+    await agent.use("browser_tabs", { action: "list" });
+    const page = browser?.contexts()[0]?.pages()[0] as Page;
+    await page.goto(`${shop.url}order.html`);
+    await untilColour(0.25, 0.25, [200, 30, 60]);
+    for (const x of [0.25, 0.75]) {
+      await panel().getByRole("button", { name: "Pick an Element" }).click();
+      await clickPicture(x, 0.5);
+      await panel()
+        .locator("#picked li")
+        .nth(x < 0.5 ? 0 : 1)
+        .waitFor();
+    }
+    await panel().getByLabel("What the agent should know or do").fill("Make it blue.");
+    await window.screenshot("live-view-note");
+    expect(await panel().getByLabel("Agent", { exact: true }).locator("option").allInnerTexts()).toEqual([
+      "e2e-agent 1.0.0",
+    ]);
+    await panel().getByRole("button", { name: "Send", exact: true }).click();
+    await window.page.locator(".statusbar-item", { hasText: "the agent gets it with its next answer" }).waitFor();
+    await panel().locator("#compose").waitFor({ state: "hidden" });
+    const list = () => agent.use("browser_tabs", { action: "list" });
+    const about = 'button "Order" button#order.large; textbox "Note" textarea#note, in the page "order" at ';
+    await expect.poll(list).toContain(`The user writes to you about ${about}${shop.url}order.html:\n  Make it blue.\n`);
+    expect(await list()).not.toContain("The user writes");
+    await page.goto(`${shop.url}cold.html`);
+    await untilColour(0.25, 0.5, [20, 90, 200]);
+  } finally {
+    await agent.close();
+  }
+});
+
 test("of several pages the user chooses one; those of one title are told apart", async () => {
   const context = browser?.contexts()[0] as BrowserContext;
   const others: Page[] = [];
@@ -277,7 +313,7 @@ test("out of sight it rests, and comes back with the page as it is then", async 
   await untilColour(0.75, 0.5, [250, 180, 20]);
 });
 
-test("a page that cannot be shown is reported, is shown on demand, and has no connection while the view is hidden", async () => {
+test("a page that cannot be shown is reported and shown on demand; a hidden view has no connection", async () => {
   await browser?.close();
   browser = undefined;
   await window.stop();

@@ -41,7 +41,7 @@ func OpenWindowAt(t testing.TB, folder, browser string, without ...string) *Wind
 	commands := map[string]vscodeipc.Handler{}
 	for _, name := range []string{
 		vscodeipc.CommandClientAnnounce, vscodeipc.CommandClientReport, vscodeipc.CommandPermissionAsk,
-		vscodeipc.CommandPickStart,
+		vscodeipc.CommandPickStart, vscodeipc.CommandNoteTake,
 		vscodeipc.CommandReviewPresent, vscodeipc.CommandReviewWait, vscodeipc.CommandEditorReveal,
 		vscodeipc.CommandDebugStart, vscodeipc.CommandDebugState,
 		vscodeipc.CommandDebugBreakpoints, vscodeipc.CommandDebugStep, vscodeipc.CommandDebugEvaluate,

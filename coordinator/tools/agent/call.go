@@ -45,6 +45,9 @@ func (c *Call) HasNext() bool { return c.position == between }
 func (a *Agent) Answer(ctx context.Context, r Request) *answer.Result {
 	c, err := a.perform(ctx, r, single, nil)
 	c.answered()
+	if err != nil || !c.Local {
+		a.takeNotes(ctx)
+	}
 	if err != nil {
 		out := a.NewAnswer()
 		if c.hasEffect() {

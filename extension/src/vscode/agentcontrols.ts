@@ -7,6 +7,7 @@ import { Pages } from "../core/browser/pages";
 import type { Sessions } from "../core/browser/sessions";
 import { Clients, clientCommands } from "../core/window/clients";
 import type { Command } from "../core/window/connection";
+import { Notes, noteCommands } from "../core/window/notes";
 import type { Store } from "../core/window/store";
 import { WindowAccess } from "./access";
 import { registerAgentCommands } from "./agentCommands";
@@ -23,6 +24,8 @@ export class AgentControls {
   readonly #store: Store;
   readonly #sessions: Sessions;
   readonly #clients = new Clients();
+  /** What the user writes to agents. */
+  readonly notes: Notes;
   readonly #permissions: Permissions;
   readonly #access: WindowAccess;
   readonly #log: vscode.LogOutputChannel;
@@ -32,12 +35,13 @@ export class AgentControls {
     this.#sessions = sessions;
     this.#log = log;
     this.#access = new WindowAccess(context, store, log);
+    this.notes = new Notes(store, this.#clients);
     this.#permissions = new Permissions(store, this.#clients, timeLimit);
   }
 
   /** What coordinators may call. */
   get commands(): [string, Command][] {
-    return [...clientCommands(this.#clients), ...permissionCommands(this.#permissions)];
+    return [...clientCommands(this.#clients), ...permissionCommands(this.#permissions), ...noteCommands(this.notes)];
   }
 
   /** Whether a client of this id is connected. */
@@ -71,6 +75,7 @@ export class AgentControls {
       registerAgentCommands(parts),
       { dispose: () => pages.close() },
       { dispose: () => permissions.close() },
+      { dispose: () => this.notes.close() },
     );
   }
 }

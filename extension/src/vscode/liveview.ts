@@ -6,6 +6,7 @@ import { LiveView, type Shown } from "../core/liveview/liveview";
 import type { KeyInput, MouseInput } from "../core/liveview/screencast";
 import type { Log } from "../core/log";
 import { plain } from "../core/plaintext";
+import type { Notes } from "../core/window/notes";
 import type { Store } from "../core/window/store";
 import { missing } from "./folders";
 import type { PickInView } from "./pick";
@@ -51,6 +52,7 @@ function body(): string {
     <div id="line" hidden><span id="note" role="status"></span><span id="address"></span>
       <button id="retry" type="button" hidden>${html(l10n.t("Retry"))}</button>
       <button id="cancel" type="button" hidden>${html(l10n.t("Cancel"))}</button></div>
+    ${composer()}
     <div id="screen" hidden>
       <div id="picture"><canvas id="canvas" width="0" height="0" role="img" tabindex="0"
           aria-label="${html(l10n.t("The page"))}"></canvas>
@@ -59,6 +61,18 @@ function body(): string {
     ${dialog()}
     <div id="empty" hidden><p id="why"></p>
       <button id="start" type="button" hidden>${html(l10n.t("Start Debugging"))}</button></div></main>`;
+}
+
+/** Where the user writes to an agent about what they have picked. */
+function composer(): string {
+  const comment = html(l10n.t("What the agent should know or do"));
+  return `<form id="compose" aria-label="${html(l10n.t("Note to an agent"))}" hidden>
+      <ul id="picked"></ul>
+      <textarea id="comment" rows="2" maxlength="2000" aria-label="${comment}" placeholder="${comment}"></textarea>
+      <select id="agents" aria-label="${html(l10n.t("Agent"))}"></select>
+      <button id="send">${html(l10n.t("Send"))}</button>
+      <button id="discard" type="button">${html(l10n.t("Discard"))}</button>
+      <span id="alone">${html(l10n.t("No agent is connected."))}</span></form>`;
 }
 
 /** Where the dialog of the page is shown, which in a headless browser nobody sees. */
@@ -81,7 +95,8 @@ type Message =
   | { type: "key"; event: KeyInput }
   | { type: "point"; x: number; y: number; chosen: boolean }
   | { type: "answerDialog"; number: number; accept: boolean; text: string }
-  | { type: "hidden" | "retry" | "reload" | "start" | "cancelAsked" };
+  | { type: "sendNote"; client: string; text: string }
+  | { type: "hidden" | "discardNote" | "retry" | "reload" | "start" | "cancelAsked" };
 
 interface Panel {
   readonly panel: vscode.WebviewPanel;
@@ -92,11 +107,17 @@ export interface LiveViews extends vscode.Disposable {
   pick: PickInView;
 }
 
-export function offerLiveView(extension: vscode.Uri, store: Store, sessions: Sessions, log: Log): LiveViews {
+export function offerLiveView(
+  extension: vscode.Uri,
+  store: Store,
+  sessions: Sessions,
+  notes: Notes,
+  log: Log,
+): LiveViews {
   let current: Panel | undefined;
   const use = (panel: vscode.WebviewPanel): Panel => {
     current?.panel.dispose();
-    const mine = { panel, live: fill(panel, extension, new LiveView(store, sessions, log, missing)) };
+    const mine = { panel, live: fill(panel, extension, new LiveView(store, sessions, log, notes, missing)) };
     current = mine;
     panel.onDidDispose(() => {
       if (current === mine) current = undefined;
@@ -148,6 +169,8 @@ function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, live: LiveView)
     else if (message.type === "reload") live.reload();
     else if (message.type === "cancelAsked") live.cancelAsked();
     else if (message.type === "answerDialog") live.answerDialog(message.number, message.accept, message.text);
+    else if (message.type === "sendNote") sendNote(live, message.client, message.text);
+    else if (message.type === "discardNote") live.discardNote();
     else if (message.type === "mouse") live.mouse(message.event);
     else if (message.type === "key") live.key(message.event);
     else if (message.type === "point") void point(live, message);
@@ -163,6 +186,12 @@ function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, live: LiveView)
   });
   webview.html = page(webview, extension, "live", l10n.t("Live View"), body());
   return live;
+}
+
+function sendNote(live: LiveView, client: string, text: string): void {
+  const isSent = live.sendNote(client, text);
+  const result = isSent ? l10n.t("Sent: the agent gets it with its next answer.") : l10n.t("The agent has left.");
+  vscode.window.setStatusBarMessage(result, 5_000);
 }
 
 /** Shows the element at a place; the one that the user chose is copied, to paste into a chat or a test. */

@@ -1,6 +1,7 @@
 // Runs in the live view's panel: draws the frames that it is sent, and reports when it has.
 import { editor, part } from "./editor";
 import { listenToDialog, showDialog } from "./livedialog";
+import { listenToNote, showDraft } from "./livenote";
 import { asked, ended, listenToTools, pointed } from "./livetools";
 import { askForSize, sizeOf, zoomed } from "./livezoom";
 
@@ -15,6 +16,7 @@ type Shown =
   | { type: "pages"; pages: Page[]; current: string }
   | { type: "frame"; number: number; data: Uint8Array<ArrayBuffer>; page: { width: number; height: number } }
   | { type: "pointed"; chosen: boolean; element?: { text: string; box: [number, number, number, number] } }
+  | { type: "draft"; elements: string[]; recipients: { id: string; name: string }[] }
   | { type: "asked"; text?: string }
   | { type: "click"; x: number; y: number; own: boolean }
   | { type: "dialog"; dialog?: Parameters<typeof showDialog>[0] }
@@ -33,6 +35,7 @@ addEventListener("message", ({ data }: MessageEvent<Shown>) => {
   else if (data.type === "dialog") showDialog(data.dialog);
   else if (data.type === "pages") list(data.pages, data.current);
   else if (data.type === "pointed") pointed(data.chosen, data.element);
+  else if (data.type === "draft") showDraft(data.elements, data.recipients);
   else if (data.type === "asked") asked(data.text);
   else if (data.type === "failed") fail(data.why);
   else {
@@ -132,5 +135,6 @@ const seen = () => {
 document.addEventListener("visibilitychange", seen);
 listenToTools();
 listenToDialog();
+listenToNote();
 zoomed(); // as it was before a reload of the window
 seen();

@@ -9,6 +9,8 @@ import { LiveView, type Shown } from "../../src/core/liveview/liveview";
 import { Screencast } from "../../src/core/liveview/screencast";
 import { silent } from "../../src/core/log";
 import { pause } from "../../src/core/sight";
+import { Clients } from "../../src/core/window/clients";
+import { Notes } from "../../src/core/window/notes";
 import { Store } from "../../src/core/window/store";
 import { endBrowser, launchBrowser } from "../support/browser";
 import { hang } from "../support/hang";
@@ -21,7 +23,9 @@ function play() {
   const store = new Store();
   const warn = vi.fn();
   const sessions = new Sessions(store, async () => undefined, silent);
-  const live = new LiveView(store, sessions, { ...silent, warn });
+  const clients = new Clients();
+  const notes = new Notes(store, clients);
+  const live = new LiveView(store, sessions, { ...silent, warn }, notes);
   onTestFinished(() => {
     live.close();
     sessions.close();
@@ -49,7 +53,7 @@ function play() {
       wakes.add(look);
       look();
     });
-  return { store, sessions, live, warn, all, show, until };
+  return { store, sessions, clients, notes, live, warn, all, show, until };
 }
 
 /** The store's browser, by way of a relay. */
@@ -221,6 +225,36 @@ test("what a page reports when another one is shown already is not shown", async
   watcher?.click(0.5, 0.5, false);
   watcher?.dialog({ kind: "alert", text: "of the first page", value: "" });
   expect(all.slice(since)).toEqual([]);
+});
+
+test("the user's note about picked elements goes to an agent, and not from one page to another", async () => {
+  const { store, clients, notes, live, show, until, all } = play();
+  const { open } = await debugged(store);
+  const style = "<style>* { margin:0; border:0 } button { width:100vw; height:100vh }</style>";
+  const other = await open("<title>Other</title>");
+  const { id } = await open(`<title>Order</title>${style}<button id=order>Order</button>`);
+  live.open(show, size);
+  live.choose(id);
+  await until("pages", ({ current, pages }) => current === id && pages.some(({ title }) => title === "Order"));
+  await until("frame");
+  const agent = { id: "a", name: "Agent", version: "1", kind: "mcp", since: 1 } as const;
+  clients.announce(new AbortController().signal, [agent]);
+  await until("draft", ({ recipients }) => recipients[0]?.name === "Agent 1");
+  const element = 'button "Order" button#order';
+  let since = all.length;
+  await expect.poll(() => live.point(0.5, 0.5, true)).toBeDefined(); // once a frame has been measured
+  expect(await until("draft", () => true, since)).toMatchObject({ elements: [element] });
+  live.discardNote();
+  expect(live.sendNote("a", "about nothing")).toBe(false);
+  await live.point(0.5, 0.5, true);
+  expect(live.sendNote("b", "to nobody")).toBe(false);
+  expect(live.sendNote("a", "Blue.")).toBe(true);
+  const [note] = notes.take("a");
+  expect(note).toMatchObject({ text: "Blue.", page: { title: "Order" }, elements: [element] });
+  await live.point(0.5, 0.5, true);
+  since = all.length;
+  live.choose(other.id);
+  await until("draft", ({ elements }) => elements.length === 0, since);
 });
 
 const phone = { width: 390, height: 800, deviceScaleFactor: 3, mobile: true };

@@ -7,6 +7,7 @@ import { LiveView } from "../../src/core/liveview/liveview";
 import { silent } from "../../src/core/log";
 import { Clients } from "../../src/core/window/clients";
 import { EditorContext } from "../../src/core/window/editorcontext";
+import { Notes } from "../../src/core/window/notes";
 import { Store } from "../../src/core/window/store";
 
 const noSessions = (store: Store) => new Sessions(store, async () => undefined, silent);
@@ -29,7 +30,7 @@ function counted<L>(source: { subscribe(listener: L): () => void }): () => numbe
 test.each([
   ["questions", (store: Store, clients: Clients) => new Permissions(store, clients, () => 1_000)],
   ["the pages", (store: Store) => new Pages(store, silent)],
-  ["the live view", (store: Store) => new LiveView(store, noSessions(store), silent)],
+  ["the live view", (store: Store) => new LiveView(store, noSessions(store), silent, new Notes(store, new Clients()))],
 ])("%s", (_, open) => {
   const [store, clients] = [new Store(), new Clients()];
   const [ofStore, ofClients] = [counted(store), counted(clients)];

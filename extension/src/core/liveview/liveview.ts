@@ -8,8 +8,10 @@ import { NoResponse } from "../browser/cdp";
 import { type Page, Pages } from "../browser/pages";
 import type { Sessions } from "../browser/sessions";
 import { type Log, reason } from "../log";
+import { clientName } from "../plaintext";
 import type { State } from "../protocol/protocol.generated";
 import { Sight } from "../sight";
+import type { Notes } from "../window/notes";
 import type { Store } from "../window/store";
 import type { Pointed, Size } from "./element";
 import { type KeyInput, type MouseInput, type PageDialog, Screencast } from "./screencast";
@@ -22,6 +24,8 @@ export type Shown =
   | { type: "frame"; number: number; data: Uint8Array; page: Size }
   /** The element at the place that was last asked for. */
   | { type: "pointed"; chosen: boolean; element?: Pointed }
+  /** The elements that the user has picked for a note, and the agents that can get it. */
+  | { type: "draft"; elements: readonly string[]; recipients: readonly { id: string; name: string }[] }
   /** A client asks for an element; without a text no longer. The next click in the picture is the answer. */
   | { type: "asked"; text?: string }
   /** `own` is the user's click in the picture. */
@@ -37,6 +41,8 @@ const smallest = 320;
 const largest = 2_560;
 /** The size follows the panel's in steps: each one restarts the screencast, while the user drags a border. */
 const step = 160;
+/** A note is about so many elements, the last picked. */
+const elementsLimit = 10;
 
 interface Filming {
   readonly key: string;
@@ -55,6 +61,10 @@ export class LiveView {
   #show: Show | undefined;
   /** The last message to the panel about its pages. */
   #lastSent: Shown | undefined;
+  /** The same about the user's note. */
+  #lastDraft: Shown | undefined;
+  /** The elements that the user's next note is about. */
+  #picked: readonly string[] = [];
   #chosen: string | undefined;
   #size: Size = { width: 1280, height: 960 };
   #number = 0;
@@ -73,20 +83,24 @@ export class LiveView {
     store: Store,
     sessions: Sessions,
     log: Log,
+    private readonly notes: Notes,
     private readonly missing: () => string | undefined = () => undefined,
   ) {
     this.#store = store;
     this.#sessions = sessions;
     this.#log = log;
     this.#pages = new Pages(store, log);
-    this.#unsubscribe = [store, sessions, this.#pages].map((part) => part.subscribe(() => this.#update()));
+    this.#unsubscribe = [
+      ...[store, sessions, this.#pages].map((part) => part.subscribe(() => this.#update())),
+      notes.subscribe(() => this.#showDraft()),
+    ];
   }
 
   /** The panel is in sight and has loaded. */
   open(show: Show, size: Size): void {
     this.#stop();
     this.#show = show;
-    this.#lastSent = undefined;
+    this.#lastSent = this.#lastDraft = undefined;
     this.#size = fitting(size);
     this.#pages.visible = true;
     this.#update();
@@ -140,7 +154,38 @@ export class LiveView {
     const show = this.#show;
     const element = await this.#filming?.cast?.elementAt(x, y).catch(() => undefined); // it has gone
     show?.({ type: "pointed", chosen, ...(element && { element }) });
+    if (chosen && element) this.#pick(...this.#picked, element.text);
     return element;
+  }
+
+  /** Sends the user's note about the picked elements to an agent; reports whether it can get it. */
+  sendNote(client: string, text: string): boolean {
+    const page = this.#pages.all.find(({ id }) => id === this.#filming?.page);
+    if (!page || this.#picked.length === 0) return false;
+    const { title, url } = page;
+    if (!this.notes.send(client, { text, page: { title, url }, elements: [...this.#picked] })) return false;
+    this.discardNote();
+    return true;
+  }
+
+  discardNote(): void {
+    this.#pick();
+  }
+
+  #pick(...elements: string[]): void {
+    this.#picked = elements.slice(-elementsLimit);
+    this.#showDraft();
+  }
+
+  #showDraft(): void {
+    const recipients = this.notes.recipients.map(({ id, name, version }) => ({
+      id,
+      name: clientName({ name, version }),
+    }));
+    const draft: Shown = { type: "draft", elements: this.#picked, recipients };
+    if (!this.#show || isDeepStrictEqual(draft, this.#lastDraft)) return;
+    this.#lastDraft = draft;
+    this.#show(draft);
   }
 
   /**
@@ -196,6 +241,7 @@ export class LiveView {
   #update(): void {
     const show = this.#show;
     if (!show) return;
+    this.#showDraft();
     const { all } = this.#pages;
     const page = all.find(({ id }) => id === this.#chosen) ?? newest(all);
     if (!page) {
@@ -245,6 +291,7 @@ export class LiveView {
     };
     show({ type: "failed" });
     this.#showDialog(panel);
+    this.discardNote(); // its elements were another page's
     if (this.#askedHere) this.#showAsked();
     try {
       const size = this.#size;

@@ -71,6 +71,9 @@ export interface Protocol {
   PageName: PageName;
   PermissionAskArg: PermissionAskArg;
   PermissionAskResult: PermissionAskResult;
+  NoteTakeArg: NoteTakeArg;
+  NoteTakeResult: NoteTakeResult;
+  Note: Note;
   PickStartArg: PickStartArg;
   PickStartResult: PickStartResult;
   ReviewPresentArg: ReviewPresentArg;
@@ -169,6 +172,13 @@ export interface State {
   pages: PageEndpoint[];
   access: Access;
   editor?: Editor;
+  /**
+   * The ids of the clients for which the user has written notes (note.take). Left out where there are none.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  notes?: [string, ...string[]];
 }
 export interface DebugSession {
   id: string;
@@ -377,6 +387,29 @@ export interface PermissionAskResult {
    * Why it was refused: human, timeout, stopped or mode today; more may come.
    */
   reason?: string;
+}
+export interface NoteTakeArg {
+  client: Client;
+}
+export interface NoteTakeResult {
+  /**
+   * The oldest first.
+   */
+  notes: Note[];
+}
+/**
+ * What the user has written about elements of a page.
+ */
+export interface Note {
+  /**
+   * May be empty.
+   */
+  text: string;
+  page: PageName;
+  /**
+   * Each with its role, its name and a short selector, as the page has them.
+   */
+  elements: string[];
 }
 export interface PickStartArg {
   client: Client;

@@ -38,13 +38,16 @@ export class Store {
    * Changes members of the state; one event when they differ, none when they do not. Of too many debug
    * sessions or pages the newest are sent. A state that is too large cannot be: the one before stays.
    */
-  set(changes: Partial<Omit<State, "revision" | "editor">> & { editor?: Editor | undefined }): void {
-    const { editor, ...others } = { ...this.#state, ...structuredClone(changes) };
+  set(
+    changes: Partial<Omit<State, "revision" | "editor" | "notes">> & { editor?: Editor | undefined; notes?: string[] },
+  ): void {
+    const { editor, notes = [], ...others } = { ...this.#state, ...structuredClone(changes) };
     const next: State = {
       ...others,
       debugSessions: others.debugSessions.slice(-listLimit),
       pages: others.pages.slice(-listLimit),
       ...(editor && { editor }),
+      ...(notes.length > 0 && { notes: notes.slice(-listLimit) as [string, ...string[]] }),
     };
     if (isDeepStrictEqual(this.#state, next)) return;
     const event: Numbered = {
