@@ -19,7 +19,8 @@ const [extension, panels] = await Promise.all([
     target: "node20",
     external: ["vscode"],
     mainFields: ["module", "main"], // modules lose what is not used
-    alias: { entities: "./src/core/review/entities.ts", "linkify-it": "./src/core/review/linkify.ts" }, // of markdown-it
+    // Of markdown-it.
+    alias: { entities: "./src/core/review/entities.ts", "linkify-it": "./src/core/review/linkify.ts" },
   }),
   build({
     ...shared,

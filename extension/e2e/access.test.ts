@@ -181,7 +181,8 @@ test("an MCP host is asked about too, by the name that it gave itself", async ()
 test("a client that may only look sees the page, and cannot change it", async () => {
   await restrict("Agents must ask first", "Agents can only view");
   await join();
-  // The window notifies the coordinator as it notifies us, and neither waits for the other: so ask the one that applies the rule.
+  // The window notifies the coordinator as it notifies us, and neither waits for the other: so ask the one that
+  // applies the rule.
   await expect.poll(() => host.use("window_list")).toContain("[access: view]");
   await expect(page.goto(`${shop.url}?elsewhere`)).rejects.toThrow(/view|look/i);
   const cdp = await page.context().newCDPSession(page);

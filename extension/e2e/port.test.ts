@@ -1,5 +1,5 @@
 // Whether the debug browser has a port, by default: none while another user is on the machine. That user tries.
-// The tests form one story: they run in their order. Where there can be no other user, only the setting itself is tested.
+// The tests form one story: they run in their order. Where no other user is possible, only the setting is tested.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
@@ -79,7 +79,7 @@ async function tooltip(row: RegExp, text: RegExp): Promise<void> {
   }
 }
 
-test("while another user has a process there is no port, the view shows why, and that user gets nothing", async (context) => {
+test("while another user has a process there is no port, the view shows why, and they get nothing", async (context) => {
   if (!bob) return context.skip(noSecondUser);
   await bob.run("sleep", ["600"]);
   await window.press("F5");

@@ -199,7 +199,7 @@ const proposal = `# Thanks
 \`\`\`
 `;
 
-test("with the keyboard alone the user comments on a line and requests changes, which the agent's call gets", async () => {
+test("with the keyboard alone the user comments on a line and requests changes; the agent gets it", async () => {
   const agent = await Agent.start(thisRun(), scene.shop.folder);
   try {
     const asked = agent.use("present_review", { title: "Thanks", markdown: proposal, wait: 120 });
@@ -253,7 +253,8 @@ Nearly.
       })
       .toBe("You approved this. e2e-agent 1.0.0 gets your answer when it asks.");
     expect(await agent.use("present_review", { title: "Thanks", wait: 60 })).toContain(
-      'The user approves the review.\n- app.js:5 "+  answer.textContent = \\"Thanks a lot\\";": Better now\nNot applied: app.js:5.',
+      'The user approves the review.\n- app.js:5 "+  answer.textContent = \\"Thanks a lot\\";": Better now\n' +
+        "Not applied: app.js:5.",
     );
     await window.tab("Thanks").click({ button: "middle" });
   } finally {
@@ -280,7 +281,7 @@ function change(file: string): string {
   return `\`\`\`diff\n--- ${file}\n+++ ${file}\n@@ -1 +1 @@\n-one\n+two\n\`\`\`\n\n`;
 }
 
-test("Apply changes files where the lines match, unsaved and as one change; code is coloured and can be copied", async () => {
+test("Apply changes files where the lines match, unsaved and as one change; code has colours", async () => {
   const { folder } = scene.shop;
   const refused: [string, string][] = [
     ["../../.ssh/config", "not a path below a folder"],

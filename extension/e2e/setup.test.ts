@@ -151,7 +151,7 @@ test("Claude Code is set up: shown first, written when the user agrees, and it w
   }
 });
 
-test("a second time there is nothing to write, and the list has marked it; the user's own file is offered too", async () => {
+test("a second time there is nothing to write, and the list shows that; the user's file is offered", async () => {
   await window.choose(
     async (timeout) => {
       await window.tryCommand("Browser Coordinator: Set Up an Agent", timeout);

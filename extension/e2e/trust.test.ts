@@ -43,7 +43,7 @@ afterEach(async ({ task }) => {
   if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
 });
 
-test("a window that is not trusted is found, and has a browser with a port, and takes diffs, only when it is trusted", async () => {
+test("a window is found, has a browser with a port, and takes diffs, only when it is trusted", async () => {
   await window.page.locator(".statusbar-item", { hasText: "Restricted Mode" }).waitFor();
   const address = await addressOf(run, shop.folder);
   await untilPresent(address);

@@ -148,7 +148,7 @@ test("all that it has opened is closed, also while clients wait", async () => {
   expect(resources()).toEqual([]);
 });
 
-test("a coordinator that does not return the endpoint is asked once, and again when the view is visible again", async () => {
+test("a coordinator that does not return the endpoint is asked once, and again with the view", async () => {
   const program = join(await temporaryFolder(), "coordinator");
   const times = async () => (await readFile(`${program}.log`, "utf8")).length;
   await writeFile(program, '#!/bin/sh\nprintf x >> "$0.log"\nexit 1\n', { mode: 0o700 });

@@ -15,7 +15,7 @@ const first = `<a id=go href=/second>go</a><script type=speculationrules>{"prere
 <script>fetch('/prerendered').then(() => document.getElementById('go').click())</script>`;
 const second = `<script>if (document.prerendering) { fetch('/began'); document.addEventListener('prerenderingchange', () => fetch('/activated')) }</script>`;
 
-test("a page of the debugger is found by its target, also after a prerendered document has replaced its frame", async () => {
+test("a page of the debugger is found by its target, also after a prerendered document's frame", async () => {
   const requested = new EventEmitter();
   const began = once(requested, "/began");
   const activated = once(requested, "/activated");

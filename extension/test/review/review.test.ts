@@ -157,7 +157,7 @@ test("a client's review is its own, and the tab names the client where two have 
   expect(opened).toHaveLength(3);
 });
 
-test("an agent that was restarted goes on in its panel, which shows its new version; two at once have one each", async () => {
+test("a restarted agent goes on in its panel, which shows its new version; two have one each", async () => {
   const { present, shown, opened, here } = play();
   const [again, third] = [
     { ...client, id: "d", version: "2" },
@@ -186,7 +186,7 @@ test("after a reload one goes on that the editor brings back", async () => {
   expect(opened).toEqual([]);
 });
 
-test("after a reload one goes on that is behind another tab, and its old panel does not bring the old text back", async () => {
+test("after a reload one behind another tab goes on, and its old panel does not bring old text back", async () => {
   const { review, reviews, newPanel, present, text, opened, tabs, shown } = await reloaded("# Cart\n\nkept");
   await present("more", "update-section", "Cart");
   expect(text()).toBe("# Cart\n\nmore\n");
@@ -254,7 +254,7 @@ test("the client that waits gets the verdict, and the comments with the places t
   await expect.poll(status).toBe("You requested changes. Agent 1 has your answer.");
 });
 
-test("an answer that nobody waited for is kept, over a reload too, until the client asks or shows the next text", async () => {
+test("an answer without a wait is kept, over a reload too, until the client asks or shows a new text", async () => {
   const before = play();
   await before.present("text");
   before.answer("approved");
@@ -321,7 +321,7 @@ test.each([
   }
 });
 
-test("without an answer a wait ends with its time, its call, or the panel; a text that was not seen is not approved", async () => {
+test("a wait ends with its time, its call, or the panel; a text that was not seen is not approved", async () => {
   const { present, wait, answer, status, closers, shown } = play();
   await expect(wait()).rejects.toThrow("present it first");
   await present("text");

@@ -87,7 +87,7 @@ export function describePort(
   decision: PortDecision | undefined,
 ): { short: string; long: string } {
   const exposes = l10n.t(
-    "Every local user can see that a port is open, control the browser through it, and read your files as file:// pages.",
+    "Every local user can see that a port is open, control the browser through it, and read your files by file://.",
   );
   const shared = l10n.t("Agents and CDP tools use the shared debug session of each page.");
   const inForce = l10n.t("The setting {0} decides it at each launch.", settingName);

@@ -37,7 +37,7 @@ export function readId(message: Members): Id {
   if (!isId(id)) {
     throw new Refusal(
       "malformed",
-      "id must be a string of 1 to 64 characters, none of them half of a surrogate pair, or an integer from 0 to 2^53-1",
+      "id must be a string of 1 to 64 characters, without half of a surrogate pair, or an integer from 0 to 2^53-1",
     );
   }
   return id;

@@ -197,13 +197,15 @@ function codeBlock(token: Token): string {
     return `<div class="line ${kind ?? ""}">${button}<code>${escaped(text)}</code></div>`;
   });
   const button = (name: string, text: string, label = text) =>
-    `<button type="button" class="${name}" data-line="${first}" aria-label="${escaped(label)}">${escaped(text)}</button>`;
+    `<button type="button" class="${name}" data-line="${first}" aria-label="${escaped(label)}">` +
+    `${escaped(text)}</button>`;
   const files = [...new Set(lines.flatMap(({ file }) => file ?? []))].join(", ");
   const apply = files === "" ? "" : button("apply", l10n.t("Apply"), l10n.t("Apply to {0}", files));
   const bar = `<div class="bar"><span>${escaped(files) || name}</span>${button("copy", l10n.t("Copy"))}${apply}</div>`;
   const result = apply === "" ? "" : `<p class="result" role="status" data-line="${first}"></p>`;
   const label = escaped(language === "" ? l10n.t("Code") : l10n.t("Code in {0}", language));
-  return `<div class="code" role="group" aria-label="${label}" data-language="${name}">${bar}${result}${shown.join("")}</div>\n`;
+  const attributes = `class="code" role="group" aria-label="${label}" data-language="${name}"`;
+  return `<div ${attributes}>${bar}${result}${shown.join("")}</div>\n`;
 }
 
 /** The button by which the user comments on the block that begins here. */
@@ -215,7 +217,8 @@ function commentButton(tokens: readonly Token[], index: number): string {
 
 function commentButtonAt(line: number, label: string, number: string): string {
   const name = escaped(label.replace(/\s+/g, " "));
-  return `<button type="button" class="comment" tabindex="-1" data-line="${line}" data-number="${number}" aria-label="${name}"></button>`;
+  const data = `data-line="${line}" data-number="${number}"`;
+  return `<button type="button" class="comment" tabindex="-1" ${data} aria-label="${name}"></button>`;
 }
 
 function lineOf({ map }: Token): number {
