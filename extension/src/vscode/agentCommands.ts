@@ -65,12 +65,12 @@ async function openUrl(url: string): Promise<void> {
 }
 
 async function pickClient({ store, clients }: Parts, stopped: boolean): Promise<ConnectedClient | undefined> {
-  const there = stoppable(store, clients).filter((each) => each.stopped === stopped);
-  if (there.length === 0) {
+  const choices = stoppable(store, clients).filter((each) => each.stopped === stopped);
+  if (choices.length === 0) {
     inform(stopped ? l10n.t("No agent is stopped.") : l10n.t("No agent is connected."));
     return undefined;
   }
-  const items = there.map(({ client }) => ({ label: clientName(client), client }));
+  const items = choices.map(({ client }) => ({ label: clientName(client), client }));
   const title = stopped ? l10n.t("Resume which agent?") : l10n.t("Stop which agent?");
   return (await vscode.window.showQuickPick(items, { title }))?.client;
 }

@@ -40,19 +40,19 @@ export function followSessions(
   endedSessions: EndedSessions,
   listener: { started(session: vscode.DebugSession): void; ended(session: vscode.DebugSession): void },
 ): vscode.Disposable {
-  const seen = (session: vscode.DebugSession | undefined) => {
+  const follow = (session: vscode.DebugSession | undefined) => {
     if (session && !endedSessions.has(info(session))) listener.started(session);
   };
   const started = vscode.debug.onDidStartDebugSession((session) => {
     endedSessions.started(session.id);
-    seen(session);
+    follow(session);
   });
   const ended = vscode.debug.onDidTerminateDebugSession((session) => {
     endedSessions.ended(session.id);
     listener.ended(session);
   });
-  const active = vscode.debug.onDidChangeActiveDebugSession(seen);
-  seen(vscode.debug.activeDebugSession);
+  const active = vscode.debug.onDidChangeActiveDebugSession(follow);
+  follow(vscode.debug.activeDebugSession);
   return vscode.Disposable.from(started, ended, active);
 }
 

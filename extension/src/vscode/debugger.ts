@@ -42,13 +42,13 @@ export function openDebugger(
       };
     },
   });
-  const seen = (session: vscode.DebugSession) => {
+  const follow = (session: vscode.DebugSession) => {
     sessions.set(session.id, session);
     threads.started(info(session));
-    if (session.parentSession && !sessions.has(session.parentSession.id)) seen(session.parentSession);
+    if (session.parentSession && !sessions.has(session.parentSession.id)) follow(session.parentSession);
   };
   const followed = followSessions(endedSessions, {
-    started: seen,
+    started: follow,
     ended({ id }) {
       sessions.delete(id);
       threads.ended(id);
@@ -94,9 +94,9 @@ function editor(
       return replaced.length + 1;
     },
     removeBreakpoints(path, line) {
-      const found = at(path, line);
-      vscode.debug.removeBreakpoints(found);
-      return found.length;
+      const breakpoints = at(path, line);
+      vscode.debug.removeBreakpoints(breakpoints);
+      return breakpoints.length;
     },
     async reveal(path, line, column) {
       const position = new vscode.Position((line ?? 1) - 1, (column ?? 1) - 1);

@@ -12,8 +12,8 @@ const setting = "browserCoordinator.shareEditor";
 
 export function shareEditor(store: Store, window: Window): vscode.Disposable {
   let toWindow: (path: string) => string | undefined = () => undefined;
-  const there = () => window.serving.kind === "open" && window.serving.server.connected > 0;
-  const context = new EditorContext(store, () => read(toWindow), there);
+  const hasClients = () => window.serving.kind === "open" && window.serving.server.connected > 0;
+  const context = new EditorContext(store, () => read(toWindow), hasClients);
   const changed = () => context.changed();
   const foldersChanged = async () => {
     toWindow = await windowPaths(folders());

@@ -167,7 +167,7 @@ function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, live: LiveView)
     else if (message.type === "hidden") live.hide();
     else if (message.type === "retry") live.retry();
     else if (message.type === "reload") live.reload();
-    else if (message.type === "cancelAsked") live.cancelAsked();
+    else if (message.type === "cancelAsked") live.cancelRequest();
     else if (message.type === "answerDialog") live.answerDialog(message.number, message.accept, message.text);
     else if (message.type === "sendNote") sendNote(live, message.client, message.text);
     else if (message.type === "discardNote") live.discardNote();

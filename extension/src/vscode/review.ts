@@ -7,7 +7,7 @@ import { below, editorPaths, toEditor } from "../core/files/paths";
 import { type Log, reason } from "../core/log";
 import { clientName } from "../core/plaintext";
 import { Refusal } from "../core/protocol/request";
-import type { AnswerStatus, GivenAnswer, Review } from "../core/review/answer";
+import type { AnswerStatus, PanelAnswer, Review } from "../core/review/answer";
 import { type ReviewPanel, type ReviewPlace, Reviews } from "../core/review/review";
 import { isReview, ReviewFiles } from "../core/review/reviewfiles";
 import { applyDiff, readFileNow } from "./applydiff";
@@ -66,7 +66,7 @@ function reviewTabs(): vscode.Tab[] {
 
 class Panel implements ReviewPanel {
   readonly onClosed: (listener: () => void) => void;
-  readonly #answers = new vscode.EventEmitter<{ given: GivenAnswer; shown: Review }>();
+  readonly #answers = new vscode.EventEmitter<{ given: PanelAnswer; shown: Review }>();
   #review: Review | undefined;
   #status: AnswerStatus | undefined;
   #revision = 0;
@@ -90,7 +90,7 @@ class Panel implements ReviewPanel {
     webview.html = page(webview, extension, "review", panel.title, body(panel.title));
   }
 
-  onAnswer(listener: (given: GivenAnswer, shown: Review) => void): void {
+  onAnswer(listener: (given: PanelAnswer, shown: Review) => void): void {
     this.#answers.event(({ given, shown }) => listener(given, shown));
   }
 
@@ -203,7 +203,7 @@ type Message =
   | Action;
 
 /** What the user does with the text that they see, by its revision. */
-type Action = { revision: number } & (({ type: "answer" } & GivenAnswer) | { type: "copy" | "apply"; line: number });
+type Action = { revision: number } & (({ type: "answer" } & PanelAnswer) | { type: "copy" | "apply"; line: number });
 
 /** The page: the client's text, and below it what is the user's. */
 function body(title: string): string {

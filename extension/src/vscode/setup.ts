@@ -182,9 +182,9 @@ async function setUp(context: vscode.ExtensionContext, proposals: Proposals): Pr
 async function choicesIn(context: vscode.ExtensionContext, folder: string | undefined): Promise<Choice[]> {
   const list = await run(context, ["--json", ...(folder ? ["--workspace", folder] : [])]);
   const { hosts: files }: { hosts: HostFile[] } = JSON.parse(list);
-  const here = files.filter(({ scope }) => scope !== "project" || folder !== undefined);
-  const names = [...new Set(here.map(({ name }) => name))];
-  const hosts = names.map((name) => here.filter((file) => file.name === name));
+  const choosable = files.filter(({ scope }) => scope !== "project" || folder !== undefined);
+  const names = [...new Set(choosable.map(({ name }) => name))];
+  const hosts = names.map((name) => choosable.filter((file) => file.name === name));
   const isHere = (files: HostFile[]) => files.some(({ found, entry }) => found || entry !== "");
   const sorted = [...hosts.filter(isHere), ...hosts.filter((files) => !isHere(files))];
   const choices: Choice[] = sorted.map((files) => ({

@@ -22,11 +22,11 @@ export function showStatus(
   const item = vscode.window.createStatusBarItem("browserCoordinator.status", vscode.StatusBarAlignment.Right, 50);
   item.name = "Browser Coordinator";
   let working: { name: string; timer: NodeJS.Timeout } | undefined;
-  let seen: Action | undefined;
+  let lastAction: Action | undefined;
 
   const show = () => {
     const { serving } = window;
-    const shown = describe({
+    const status = describe({
       state: store.state,
       unreachable: sessions.unreachable,
       problem: serving.kind === "failed" ? serving.problem : undefined,
@@ -35,12 +35,12 @@ export function showStatus(
       atWork: working?.name,
       question: permissions.question,
     });
-    item.text = shown.text;
-    item.tooltip = shown.tooltip;
-    item.accessibilityInformation = { label: `Browser Coordinator: ${shown.tooltip}` };
-    const loud = shown.kind === "waiting" || shown.kind === "problem";
+    item.text = status.text;
+    item.tooltip = status.tooltip;
+    item.accessibilityInformation = { label: `Browser Coordinator: ${status.tooltip}` };
+    const loud = status.kind === "waiting" || status.kind === "problem";
     item.backgroundColor = loud ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
-    item.command = shown.kind === "waiting" ? "browserCoordinator.answerQuestion" : "browserCoordinator.showStatus";
+    item.command = status.kind === "waiting" ? "browserCoordinator.answerQuestion" : "browserCoordinator.showStatus";
     item.show();
   };
 
@@ -51,8 +51,8 @@ export function showStatus(
 
   const clientsChanged = () => {
     const last = clients.actions.at(-1);
-    if (last && last !== seen) {
-      seen = last;
+    if (last && last !== lastAction) {
+      lastAction = last;
       clearTimeout(working?.timer);
       working = isStopped(store, last) ? undefined : { name: last.name, timer: setTimeout(rest, workShown) };
     }

@@ -2,7 +2,7 @@
 import { editor, part } from "./editor";
 import { listenToDialog, showDialog } from "./livedialog";
 import { listenToNote, showDraft } from "./livenote";
-import { asked, ended, listenToTools, pointed } from "./livetools";
+import { listenToTools, reset, showElement, showRequest } from "./livetools";
 import { askForSize, sizeOf, zoomed } from "./livezoom";
 
 interface Page {
@@ -34,9 +34,9 @@ addEventListener("message", ({ data }: MessageEvent<Shown>) => {
   else if (data.type === "click") mark(data.x, data.y, data.own);
   else if (data.type === "dialog") showDialog(data.dialog);
   else if (data.type === "pages") list(data.pages, data.current);
-  else if (data.type === "pointed") pointed(data.chosen, data.element);
+  else if (data.type === "pointed") showElement(data.chosen, data.element);
   else if (data.type === "draft") showDraft(data.elements, data.recipients);
-  else if (data.type === "asked") asked(data.text);
+  else if (data.type === "asked") showRequest(data.text);
   else if (data.type === "failed") fail(data.why);
   else {
     part("why").textContent = data.text;
@@ -50,7 +50,7 @@ function see(page: boolean): void {
   screen.hidden = !page;
   part("bar").hidden = part("line").hidden = !page;
   if (page) return;
-  ended();
+  reset();
   showDialog();
 }
 
@@ -77,7 +77,7 @@ function list(all: Page[], current: string): void {
   });
   if (pages.value !== current) {
     canvas.width = 0; // until the page's first frame
-    ended(); // what the user does was meant for the other page
+    reset(); // what the user does was meant for the other page
   }
   pages.replaceChildren(...options);
   address.textContent = all.find(({ id }) => id === current)?.url ?? "";
@@ -87,7 +87,7 @@ function list(all: Page[], current: string): void {
 }
 
 function fail(why = ""): void {
-  ended();
+  reset();
   if (why === "") return;
   part("note").textContent = why;
   retry.hidden = false;
@@ -127,14 +127,14 @@ part("reload").addEventListener("click", () => editor.postMessage({ type: "reloa
 part("start").addEventListener("click", () => editor.postMessage({ type: "start" }));
 addEventListener("resize", () => askForSize("resize"));
 // A window that is minimised or covered need not be painted.
-const seen = () => {
+const reportVisibility = () => {
   if (!document.hidden) return askForSize("ready");
-  ended();
+  reset();
   editor.postMessage({ type: "hidden" });
 };
-document.addEventListener("visibilitychange", seen);
+document.addEventListener("visibilitychange", reportVisibility);
 listenToTools();
 listenToDialog();
 listenToNote();
 zoomed(); // as it was before a reload of the window
-seen();
+reportVisibility();

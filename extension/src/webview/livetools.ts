@@ -37,7 +37,7 @@ function become(now: Mode): void {
 }
 
 /** A client asks the user to click an element, or no longer does. */
-export function asked(text?: string): void {
+export function showRequest(text?: string): void {
   request = text;
   become(text === undefined ? "watch" : "pick");
 }
@@ -57,12 +57,12 @@ function stop(): void {
 }
 
 /** The page is another one, or gone: what the user did was meant for the last one, and what a client asked. */
-export function ended(): void {
-  asked();
+export function reset(): void {
+  showRequest();
 }
 
 /** The element at the place that was asked for: framed while the user points, and named when it is chosen. */
-export function pointed(chosen: boolean, element?: { text: string; box: [number, number, number, number] }): void {
+export function showElement(chosen: boolean, element?: { text: string; box: [number, number, number, number] }): void {
   if (!chosen) waiting = false;
   box.hidden = !element || mode !== "pick";
   if (element && (chosen || mode === "pick")) {

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { ask, whenGone } from "../../src/core/browser/browserurl";
+import { ask, whenEnded } from "../../src/core/browser/browserurl";
 import { type EndpointSource, findEndpoint, removeStalePortFile } from "../../src/core/browser/discovery";
 import { portFlag } from "../../src/core/browser/injection";
 import { endBrowser, launchBrowser } from "../support/browser";
@@ -91,7 +91,7 @@ test("a browser that is killed is noticed, without a poll", async () => {
   const dir = await temporaryFolder();
   const browser = launchBrowser(dir);
   const { url } = await findEndpoint(inProfile(dir), never);
-  const gone = new Promise<void>((resolve) => whenGone(url, resolve));
+  const gone = new Promise<void>((resolve) => whenEnded(url, resolve));
   await endBrowser(browser);
   await gone;
 });
@@ -101,10 +101,10 @@ test("no event after the watch is stopped", async () => {
   const browser = launchBrowser(dir);
   const { url } = await findEndpoint(inProfile(dir), never);
   let notified = false;
-  const stop = whenGone(url, () => {
+  const stop = whenEnded(url, () => {
     notified = true;
   });
-  const other = new Promise<void>((resolve) => whenGone(url, resolve));
+  const other = new Promise<void>((resolve) => whenEnded(url, resolve));
   stop();
   await endBrowser(browser);
   await other;

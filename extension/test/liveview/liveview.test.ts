@@ -479,7 +479,7 @@ test("what a client asks for is shown on its page only, also in a panel that ope
   since = all.length;
   live.choose(first.id);
   await until("asked", ({ text }) => text === "Which button?", since);
-  live.cancelAsked();
+  live.cancelRequest();
   await cancelled;
   since = all.length;
   over.abort();

@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { silent } from "../../src/core/log";
-import type { AnswerStatus, GivenAnswer, Review } from "../../src/core/review/answer";
+import type { AnswerStatus, PanelAnswer, Review } from "../../src/core/review/answer";
 import { type ReviewPanel, type ReviewPlace, Reviews, reviewLimit, storedReviews } from "../../src/core/review/review";
 import { ReviewFiles } from "../../src/core/review/reviewfiles";
 import type { Caller } from "../../src/core/window/connection";
@@ -21,8 +21,8 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
   const statuses: string[] = [];
   const waits: string[] = [];
   /** The user answers the newest review, or one that they saw before. */
-  const answerers: ((given: GivenAnswer, seen: Review) => void)[] = [];
-  const answer = (outcome: GivenAnswer["outcome"], text = "", comments: GivenAnswer["comments"] = [], seen?: Review) =>
+  const answerers: ((given: PanelAnswer, seen: Review) => void)[] = [];
+  const answer = (outcome: PanelAnswer["outcome"], text = "", comments: PanelAnswer["comments"] = [], seen?: Review) =>
     answerers.at(-1)?.({ outcome, text, comments }, seen ?? (shown.at(-1) as Review));
   /** The files of the window's folders. */
   const files = new Map<string, string>();

@@ -43,7 +43,7 @@ describe("announce", () => {
     await other.ask(...call("client.announce", { clients: [client("c", 3)] }));
     expect(clients.connected.map(({ id }) => id)).toEqual(["c", "a", "b"]);
     await one.ask(...call("client.announce", { clients: [{ ...client("a", 2), page: "T1" }] }));
-    expect(clients.known("a")?.page).toBe("T1");
+    expect(clients.lookUp("a")?.page).toBe("T1");
     expect(clients.connected.map(({ id }) => id)).toEqual(["c", "a"]);
   });
 
@@ -52,7 +52,7 @@ describe("announce", () => {
     const one = await dial();
     expect((await one.ask(...call("client.announce", { clients: [client("a")] }))).payload).toEqual({ result: {} });
     await one.ask("ping");
-    expect(clients.known("a")).toMatchObject({ name: "Agent a" });
+    expect(clients.lookUp("a")).toMatchObject({ name: "Agent a" });
     const left = until(clients, () => clients.connected.length === 0);
     one.close();
     await left;

@@ -75,15 +75,15 @@ export interface StoppableClient {
 /** All clients that are connected, and those that are stopped. */
 export function stoppable(store: Store, clients: Clients): StoppableClient[] {
   const { stopped } = store.state.access;
-  const here = clients.connected;
-  const away = stopped.filter((name) => !here.some((client) => client.name === name));
+  const connected = clients.connected;
+  const absent = stopped.filter((name) => !connected.some((client) => client.name === name));
   return [
-    ...here.map((client) => ({ client, stopped: isStopped(store, client), connected: true })),
-    ...away.map((name) => ({ client: gone(name), stopped: true, connected: false })),
+    ...connected.map((client) => ({ client, stopped: isStopped(store, client), connected: true })),
+    ...absent.map((name) => ({ client: unknownClient(name), stopped: true, connected: false })),
   ];
 }
 
 /** More is not known of one that was stopped before the window was reloaded. */
-function gone(name: string): ConnectedClient {
+function unknownClient(name: string): ConnectedClient {
   return { id: name, name, version: "", kind: "mcp", since: 0 };
 }

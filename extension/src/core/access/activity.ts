@@ -49,8 +49,8 @@ export function groupLine(group: readonly Action[], named: boolean): Line {
 }
 
 /** `on every page · allowed on “Shop” (127.0.0.1:5173), 10:02:14` */
-export function grantText({ asked, time }: Pick<Grant, "asked" | "time">): string {
-  const place = placeOf(asked).trim();
+export function grantText({ action, time }: Pick<Grant, "action" | "time">): string {
+  const place = placeOf(action).trim();
   const when = place === "" ? clock(time) : `${place}, ${clock(time)}`;
   return joined([l10n.t("on every page"), l10n.t("allowed {0}", when)]);
 }

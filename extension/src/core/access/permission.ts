@@ -47,7 +47,7 @@ interface Waiting {
   timer?: NodeJS.Timeout;
 }
 
-interface Asked {
+interface PendingQuestion {
   readonly id: string;
   readonly client: Client;
   waiting: Waiting[];
@@ -67,7 +67,7 @@ export interface Grant {
   /** A category of actions, or everything. */
   readonly covers: string;
   /** The action for which the user was asked. */
-  readonly asked: AskedAction;
+  readonly action: AskedAction;
   readonly time: number;
 }
 
@@ -79,7 +79,7 @@ export function sharedCategory(actions: readonly AskedAction[]): string | undefi
 
 export class Permissions {
   /** By the client's id; the first is the one that the user is asked about. */
-  readonly #asked = new Map<string, Asked>();
+  readonly #questions = new Map<string, PendingQuestion>();
   #grants: readonly Grant[] = [];
   readonly #store: Store;
   readonly #clients: Clients;
@@ -104,22 +104,22 @@ export class Permissions {
 
   /** What the user is asked now. */
   get question(): Question | undefined {
-    const asked = this.#first;
-    if (!asked) return undefined;
-    const { id, client, waiting } = asked;
+    const pending = this.#first;
+    if (!pending) return undefined;
+    const { id, client, waiting } = pending;
     const until = Math.max(...waiting.map((each) => each.until ?? 0));
     return { id, client, actions: waiting.map(({ action }) => action), until };
   }
 
   /** The CDP clients that wait for an answer, to connect. */
   get joining(): readonly Client[] {
-    const joins = ({ waiting }: Asked) => waiting[0]?.action.act === connecting;
-    return [...this.#asked.values()].filter(joins).map(({ client }) => client);
+    const joins = ({ waiting }: PendingQuestion) => waiting[0]?.action.act === connecting;
+    return [...this.#questions.values()].filter(joins).map(({ client }) => client);
   }
 
   /** How many clients wait for an answer. */
   get waiting(): number {
-    return this.#asked.size;
+    return this.#questions.size;
   }
 
   /** What clients are allowed for their session, the oldest first. */
@@ -147,41 +147,41 @@ export class Permissions {
       if (signal.aborted) return reject(signal.reason);
       this.#counted += 1;
       const waiting: Waiting = { action: { ...arg, number: this.#counted }, settle };
-      const asked = this.#asked.get(id) ?? { id: randomUUID(), client: arg.client, waiting: [] };
-      asked.waiting.push(waiting);
-      this.#asked.set(id, asked);
-      const givenUp = () => {
+      const pending = this.#questions.get(id) ?? { id: randomUUID(), client: arg.client, waiting: [] };
+      pending.waiting.push(waiting);
+      this.#questions.set(id, pending);
+      const abandon = () => {
         reject(signal.reason);
-        this.#gone(waiting);
+        this.#drop(waiting);
       };
-      signal.addEventListener("abort", givenUp, { once: true });
+      signal.addEventListener("abort", abandon, { once: true });
       this.#changed();
     });
   }
 
   /** Answers the actions of a question that the user has seen; the others become the next question. */
-  answer(question: string, choice: Choice, seen: readonly AskedAction[]): void {
+  answer(question: string, choice: Choice, actions: readonly AskedAction[]): void {
     const asked = this.#first;
     if (asked?.id !== question) return; // it was answered already
     const { client, waiting } = asked;
-    if (seen.length === 0 || !choicesFor(seen).includes(choice)) return;
-    const numbers = new Set(seen.map(({ number }) => number));
-    const grant = choice === "session" ? everything : choice === "category" ? sharedCategory(seen) : undefined;
-    if (grant !== undefined) this.#grant(client, grant, seen[0] as AskedAction);
+    if (actions.length === 0 || !choicesFor(actions).includes(choice)) return;
+    const numbers = new Set(actions.map(({ number }) => number));
+    const grant = choice === "session" ? everything : choice === "category" ? sharedCategory(actions) : undefined;
+    if (grant !== undefined) this.#grant(client, grant, actions[0] as AskedAction);
     const isAnswered = ({ action }: Waiting) =>
       numbers.has(action.number) || grant === everything || (grant !== undefined && grant === action.category);
     const others = waiting.filter((each) => !isAnswered(each));
     if (others.length === waiting.length) return; // they no longer wait
     this.#settle({ ...asked, waiting: waiting.filter(isAnswered) }, results[choice]);
-    if (others.length > 0) this.#asked.set(client.id, { id: randomUUID(), client, waiting: others.map(renewed) });
+    if (others.length > 0) this.#questions.set(client.id, { id: randomUUID(), client, waiting: others.map(renewed) });
     this.#changed();
   }
 
   /** Everything covers what was allowed before. */
-  #grant(client: Client, covers: string, asked: AskedAction): void {
+  #grant(client: Client, covers: string, action: AskedAction): void {
     const isCovered = (grant: Grant) => covers === everything || grant.covers === covers;
     this.#keepGrants((grant) => grant.client.id !== client.id || !isCovered(grant));
-    this.#grants = [...this.#grants, { client, covers, asked, time: Date.now() }];
+    this.#grants = [...this.#grants, { client, covers, action, time: Date.now() }];
   }
 
   #keepGrants(stays: (grant: Grant) => boolean): void {
@@ -198,11 +198,11 @@ export class Permissions {
   close(): void {
     for (const stop of this.#stopListening) stop();
     this.#listeners.clear();
-    for (const asked of [...this.#asked.values()]) this.#settle(asked, refusal("stopped"));
+    for (const asked of [...this.#questions.values()]) this.#settle(asked, refusal("stopped"));
   }
 
-  get #first(): Asked | undefined {
-    return this.#asked.values().next().value;
+  get #first(): PendingQuestion | undefined {
+    return this.#questions.values().next().value;
   }
 
   #changed(): void {
@@ -216,8 +216,8 @@ export class Permissions {
     for (const listener of this.#listeners) listener();
   }
 
-  #settle(asked: Asked, result: PermissionAskResult): void {
-    this.#asked.delete(asked.client.id);
+  #settle(asked: PendingQuestion, result: PermissionAskResult): void {
+    this.#questions.delete(asked.client.id);
     for (const { settle, timer } of asked.waiting) {
       clearTimeout(timer);
       settle(result);
@@ -226,34 +226,34 @@ export class Permissions {
 
   #timedOut(waiting: Waiting): void {
     waiting.settle(refusal("timeout"));
-    this.#gone(waiting);
+    this.#drop(waiting);
   }
 
   /** Its caller no longer waits. */
-  #gone(waiting: Waiting): void {
+  #drop(waiting: Waiting): void {
     clearTimeout(waiting.timer);
-    const asked = this.#asked.get(waiting.action.client.id);
+    const asked = this.#questions.get(waiting.action.client.id);
     if (!asked?.waiting.includes(waiting)) return;
     asked.waiting = asked.waiting.filter((each) => each !== waiting);
-    if (asked.waiting.length === 0) this.#asked.delete(asked.client.id);
+    if (asked.waiting.length === 0) this.#questions.delete(asked.client.id);
     this.#changed();
   }
 
   #accessChanged(): void {
     const { mode, stopped } = this.#store.state.access;
     this.#keepGrants(({ client: { id } }) => {
-      const client = this.#clients.known(id);
+      const client = this.#clients.lookUp(id);
       return stopped.length === 0 || (client !== undefined && !isStopped(this.#store, client));
     });
     if (mode !== this.#mode) this.#grants = []; // the user has changed the mode
     this.#mode = mode;
-    const all = [...this.#asked.values()];
+    const all = [...this.#questions.values()];
     for (const asked of all) {
       if (isStopped(this.#store, asked.client)) this.#settle(asked, refusal("stopped"));
       else if (mode === "view") this.#settle(asked, refusal("mode"));
       else if (mode === "full") this.#settle(asked, allowed("once"));
     }
-    if (this.#asked.size < all.length) this.#changed();
+    if (this.#questions.size < all.length) this.#changed();
   }
 
   /** Refuses what a client that has left waited for. */
@@ -264,7 +264,7 @@ export class Permissions {
     let settled = false;
     for (const id of departures) {
       this.#keepGrants(({ client }) => client.id !== id);
-      const asked = this.#asked.get(id);
+      const asked = this.#questions.get(id);
       if (!asked) continue;
       this.#settle(asked, refusal("stopped"));
       settled = true;

@@ -24,26 +24,26 @@ export function pickCommand(notice: Notice): Command {
       const message = plain(arg.text("message", 0), 300);
       const seconds = Math.min(arg.positive("seconds"), longest);
       signal.throwIfAborted();
-      const over = new AbortController();
-      const gone = AbortSignal.any([signal, over.signal]);
+      const closing = new AbortController();
+      const end = AbortSignal.any([signal, closing.signal]);
       const page = arg.has("page") ? arg.text("page") : undefined;
       const text =
         message === ""
           ? l10n.t("{0} asks you to click an element in the page.", who)
           : l10n.t("{0} asks you to click an element in the page: {1}", who, message);
       let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<PickStartResult>((resolve) => {
+      const timeout = new Promise<PickStartResult>((resolve) => {
         timer = setTimeout(() => resolve({ outcome: "timeout" }), seconds * 1_000);
       });
-      const cancelled = notice(text, gone, page).then((): PickStartResult => ({ outcome: "cancelled" }));
-      const givenUp = new Promise<never>((_, reject) => {
+      const cancelled = notice(text, end, page).then((): PickStartResult => ({ outcome: "cancelled" }));
+      const abort = new Promise<never>((_, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason), { once: true });
       });
       try {
-        return await Promise.race([late, cancelled, givenUp]);
+        return await Promise.race([timeout, cancelled, abort]);
       } finally {
         clearTimeout(timer);
-        over.abort();
+        closing.abort();
       }
     },
   };

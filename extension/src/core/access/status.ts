@@ -44,10 +44,10 @@ export function describe({ state, unreachable, problem, missing, clients, atWork
     const tooltip = `${summary} ${l10n.t("Click to allow or refuse it.")}`;
     return { kind: "waiting", text: `$(bell-dot) ${l10n.t("Agent asks")}`, summary, tooltip };
   }
-  const going = clients.filter(({ name }) => !stopped.includes(name));
-  const names = [...new Set(going.map(clientName))].join(", ");
+  const active = clients.filter(({ name }) => !stopped.includes(name));
+  const names = [...new Set(active.map(clientName))].join(", ");
   const connected = names === "" ? l10n.t("No agent is connected.") : l10n.t("Connected: {0}.", names);
-  const stops = clients.length > going.length ? ` ${l10n.t("Stopped: {0}.", clients.length - going.length)}` : "";
+  const stops = clients.length > active.length ? ` ${l10n.t("Stopped: {0}.", clients.length - active.length)}` : "";
   const who = `${connected}${stops} ${modeWords(mode).label}.`;
   const more = l10n.t("Click for more.");
   const browser = browserName(state);
@@ -66,7 +66,7 @@ export function describe({ state, unreachable, problem, missing, clients, atWork
     const tooltip = `${summary} ${who} ${l10n.t("Click to stop it or to change what agents may do.")}`;
     return { kind: "work", text: `$(sync~spin) ${name}${marks[mode]}`, summary, tooltip };
   }
-  const icon = going.length > 0 ? "$(plug)" : "$(browser)";
+  const icon = active.length > 0 ? "$(plug)" : "$(browser)";
   const summary = l10n.t("{0} can be joined by agents and CDP tools.", browser);
   const text = `${icon} ${l10n.t("Browser")}${marks[mode]}`;
   return { kind: "ready", text, summary, tooltip: `${summary} ${who} ${more}` };

@@ -5,7 +5,7 @@ import { chmod, link, lstat, mkdir, rmdir, unlink } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import { basename, join } from "node:path";
 import * as l10n from "@vscode/l10n";
-import { leadsTo, momentary, newSocket, removeSeen, type Seen } from "../files/file";
+import { type FileIdentity, leadsTo, momentary, newSocket, removeFile } from "../files/file";
 import { locked } from "../files/lock";
 import { code } from "../log";
 import { isName, names, type Surroundings } from "./address";
@@ -38,15 +38,15 @@ export async function bind(server: Server, key: string, around: Surroundings): P
     try {
       await listen(server, temporary);
       await chmod(temporary, 0o600);
-      const seen = await lstat(temporary, { bigint: true });
+      const identity = await lstat(temporary, { bigint: true });
       for (const name of names(key, around.platform)) {
         const address = join(dir, name);
         if (await takeName(temporary, address, around.uid)) {
           return {
             address,
             directories: dir === data ? [dir] : [dir, data],
-            isOurs: async () => (await leadsTo(address, seen)) && (await isFound(place, around)),
-            release: () => release(dir, address, seen),
+            isOurs: async () => (await leadsTo(address, identity)) && (await isFound(place, around)),
+            release: () => release(dir, address, identity),
           };
         }
       }
@@ -90,10 +90,10 @@ async function takeName(temporary: string, address: string, uid: number): Promis
 /** Deletes address when it is provably ours and dead (2.3). Answers whether the name is free now. */
 export async function deleteStale(address: string, uid: number): Promise<boolean> {
   try {
-    const seen = await lstat(address, { bigint: true });
-    if (!seen.isSocket() || Number(seen.uid) !== uid || !isName(basename(address))) return false;
+    const identity = await lstat(address, { bigint: true });
+    if (!identity.isSocket() || Number(identity.uid) !== uid || !isName(basename(address))) return false;
     if ((await connectError(address)) !== "ECONNREFUSED") return false;
-    await removeSeen(address, seen);
+    await removeFile(address, identity);
     return true;
   } catch (error) {
     if (code(error) === "ENOENT") return true;
@@ -115,11 +115,11 @@ function connectError(address: string): Promise<string> {
   });
 }
 
-async function release(dir: string, address: string, seen: Seen): Promise<void> {
+async function release(dir: string, address: string, identity: FileIdentity): Promise<void> {
   try {
     await locked(dir, async () => {
       // After "Reload Window" the next window may already have the name.
-      if (await leadsTo(address, seen)) await unlink(address);
+      if (await leadsTo(address, identity)) await unlink(address);
     });
   } catch (error) {
     if (code(error) !== "ENOENT") throw error; // the directory is gone, and the name with it

@@ -58,7 +58,7 @@ function fetchText(host: string, port: number, authority: string): Promise<strin
  * Calls gone once when the server at the URL's port is no longer there, until the returned function
  * is called. An idle connection shows it: the system closes it with the browser, however that ends.
  */
-export function whenGone(url: string, gone: () => void): () => void {
+export function whenEnded(url: string, notify: () => void): () => void {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
   let stopped = false;
@@ -68,18 +68,18 @@ export function whenGone(url: string, gone: () => void): () => void {
     const socket = createConnection({ host, port: Number(port) });
     stop = () => socket.destroy();
     socket.on("error", () => {}); // close follows
-    socket.on("close", () => void dropped(performance.now() - since));
+    socket.on("close", () => void check(performance.now() - since));
     socket.resume();
     socket.unref();
   };
-  const dropped = async (lasted: number) => {
+  const check = async (lasted: number) => {
     if (stopped) return;
-    const still = await ask(host, Number(port)).then(
+    const isSame = await ask(host, Number(port)).then(
       (found) => found.url === url,
       () => false,
     );
     if (stopped) return;
-    if (!still) gone();
+    if (!isSame) notify();
     // A server that drops idle connections at once cannot be watched this way.
     else if (lasted > noDrops) hold();
   };

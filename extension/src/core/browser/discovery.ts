@@ -29,13 +29,13 @@ export function endpointSource(configuration: Configuration): EndpointSource | u
   }
   if (isPort(number)) return { via: "configured", hosts: loopback("localhost"), port: number };
   const args = runtimeArgs(configuration);
-  const given = args.findLast((arg) => arg.startsWith("--remote-debugging-port="));
-  const chosen = Number(given?.slice("--remote-debugging-port=".length));
+  const flag = args.findLast((arg) => arg.startsWith("--remote-debugging-port="));
+  const chosen = Number(flag?.slice("--remote-debugging-port=".length));
   if (isPort(chosen)) return { via: "configured", hosts: loopback("localhost"), port: chosen };
   if (typeof userDataDir !== "string" || !isAbsolute(userDataDir)) return undefined;
   const injected = args.includes(pipeFlag) && args.includes(portFlag);
   if (injected) return { via: "injected", userDataDir };
-  return given !== undefined || configuration.inspectUri ? { via: "configured", userDataDir } : undefined;
+  return flag !== undefined || configuration.inspectUri ? { via: "configured", userDataDir } : undefined;
 }
 
 /** Finds the endpoint at a source. Throws where no browser answers there. */
@@ -99,9 +99,9 @@ async function fromFileNow(userDataDir: string): Promise<Found | undefined> {
   }
   const [port, path] = text.split("\n");
   if (!isPort(Number(port)) || !path?.startsWith("/devtools/browser/")) return undefined;
-  const found = await ask("127.0.0.1", Number(port));
+  const endpoint = await ask("127.0.0.1", Number(port));
   // The file outlives its browser, and another may have its port by now.
-  return found.url.endsWith(path) ? found : undefined;
+  return endpoint.url.endsWith(path) ? endpoint : undefined;
 }
 
 interface Changes {
@@ -111,12 +111,12 @@ interface Changes {
 }
 
 function changesOf(dir: string, signal: AbortSignal): Changes {
-  let seen = 0;
+  let changes = 0;
   let reported = 0;
   let wake = () => {};
   const watcher = watch(dir, (_, name) => {
     if (name !== null && name !== portFile) return;
-    seen += 1;
+    changes += 1;
     wake();
   });
   watcher.on("error", () => wake());
@@ -124,9 +124,9 @@ function changesOf(dir: string, signal: AbortSignal): Changes {
   signal.addEventListener("abort", onAbort);
   return {
     async next() {
-      if (seen === reported && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
-      const changed = seen > reported;
-      reported = seen;
+      if (changes === reported && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
+      const changed = changes > reported;
+      reported = changes;
       return changed;
     },
     close() {

@@ -91,12 +91,12 @@ export class Pages {
     }
     signal.addEventListener("abort", () => cdp.close());
     if (signal.aborted) return cdp.close();
-    const seen = (event: Members) => !signal.aborted && this.#seen(event.targetInfo as Members);
-    const titles = new Titles(cdp, seen);
+    const update = (event: Members) => !signal.aborted && this.#update(event.targetInfo as Members);
+    const titles = new Titles(cdp, update);
     cdp.on("Target.targetCreated", (event) => {
-      if (seen(event)) void titles.follow(String((event.targetInfo as Members).targetId));
+      if (update(event)) void titles.follow(String((event.targetInfo as Members).targetId));
     });
-    cdp.on("Target.targetInfoChanged", seen);
+    cdp.on("Target.targetInfoChanged", update);
     cdp.on("Target.targetDestroyed", ({ targetId }) => {
       if (!signal.aborted && this.#pages.delete(String(targetId))) this.#changed();
     });
@@ -110,7 +110,7 @@ export class Pages {
   }
 
   /** Whether it is a page that a person can see. */
-  #seen(info: Members): boolean {
+  #update(info: Members): boolean {
     if (!isPage(info)) return false;
     const page = toPage(info);
     this.#pages.set(page.id, page);

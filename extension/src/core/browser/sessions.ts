@@ -7,7 +7,7 @@ import { type Log, reason } from "../log";
 import type { Browser, PageEndpoint } from "../protocol/protocol.generated";
 import type { Store } from "../window/store";
 import { within } from "../within";
-import { whenGone } from "./browserurl";
+import { whenEnded } from "./browserurl";
 import { decisionOf, type PortDecision } from "./debuggingport";
 import { endpointSource, findEndpoint } from "./discovery";
 import { type Configuration, isBrowserType, isRemote } from "./injection";
@@ -151,7 +151,7 @@ export class Sessions {
       const found = await findEndpoint(source, abort.signal);
       if (abort.signal.aborted) return;
       root.browser = { ...found, debugSession: info.id, via: source.via };
-      root.unwatch = whenGone(found.url, () => this.#lost(root));
+      root.unwatch = whenEnded(found.url, () => this.#lost(root));
       this.#log.info(`browser endpoint of "${info.name}" found (${source.via}, ${found.product ?? "unknown browser"})`);
       for (const other of this.#entries.values()) {
         if (this.#root(other) === root) delete other.page;

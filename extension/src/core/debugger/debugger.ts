@@ -139,12 +139,13 @@ export class Debugger {
       for (const { info } of this.#threads.all.filter(isOurs)) this.#owners.set(info.id, owner);
     };
     const stopClaiming = compound ? this.#threads.onChange(claim) : () => {};
-    const over = new AbortController();
-    const late = () => over.abort(new Refusal("deadline", `VS Code has not started ${label(start)} yet: ${waits}`));
-    const timer = setTimeout(late, startLimit);
+    const ending = new AbortController();
+    const timeOut = () =>
+      ending.abort(new Refusal("deadline", `VS Code has not started ${label(start)} yet: ${waits}`));
+    const timer = setTimeout(timeOut, startLimit);
     try {
-      const limit = AbortSignal.any([signal, over.signal]);
-      const there = this.#threads.until(() => this.#threads.all.find(isOurs), limit);
+      const limit = AbortSignal.any([signal, ending.signal]);
+      const appearance = this.#threads.until(() => this.#threads.all.find(isOurs), limit);
       const started = (async () => this.#editor.start(start))().finally(() => {
         this.#starting.delete(start.names);
         stopClaiming();
@@ -152,19 +153,19 @@ export class Debugger {
       const accepted = started.then((ok) => {
         if (!ok) throw new Refusal("internal", `VS Code did not start ${label(start)}: the window shows why`);
       });
-      const both = Promise.all([there, accepted]).then(([session]) => session);
-      const session = await Promise.race([both, this.#givenUp(there, start, limit)]);
+      const both = Promise.all([appearance, accepted]).then(([session]) => session);
+      const session = await Promise.race([both, this.#failedStart(appearance, start, limit)]);
       if (isBrowserType(session.info.type)) await this.#firstPage(session, signal);
       return { session: session.info.id, name: session.info.name };
     } finally {
       clearTimeout(timer);
-      over.abort();
+      ending.abort();
     }
   }
 
   /** Throws when the caller no longer waits, or when the session has ended while a dialog shows its error. */
-  async #givenUp(there: Promise<Session>, { what, names }: Start, limit: AbortSignal): Promise<never> {
-    const session = await there;
+  async #failedStart(appearance: Promise<Session>, { what, names }: Start, limit: AbortSignal): Promise<never> {
+    const session = await appearance;
     // A program may end by itself before the editor answers; a browser does not.
     const failed = () => session.refused || (isBrowserType(session.info.type) && session.ended);
     const hasEnded = () => typeof what !== "string" && failed();
@@ -340,7 +341,7 @@ export class Debugger {
   #session(arg: Argument): Session {
     const session = this.#threads.get(arg.text("session"));
     if (session) return session;
-    const sessions = this.#threads.all.map(shown);
+    const sessions = this.#threads.all.map(describe);
     throw new Refusal("bad_payload", `there is no such debug session; ${listed(sessions)}`, {
       path: "/payload/arg/session",
       sessions,
@@ -368,7 +369,7 @@ export class Debugger {
     const fitting = !wantPaused ? tops : paused.length > 0 ? paused : unseen;
     const [only, other] = fitting;
     if (only && !other) return only;
-    const sessions = (only ? fitting : within).map(shown);
+    const sessions = (only ? fitting : within).map(describe);
     const what = only
       ? `more than one debug session ${wantPaused ? "is paused" : "runs"}: name one as "session"`
       : wantPaused && within.length > 0
@@ -431,7 +432,7 @@ async function firstThread(ask: Ask): Promise<number> {
   return first;
 }
 
-function shown(session: Session): { id: string; name: string; state: string } {
+function describe(session: Session): { id: string; name: string; state: string } {
   const { id, name } = session.info;
   return { id, name, state: session.stopOf() ? "paused" : "running" };
 }

@@ -156,17 +156,17 @@ export class Threads {
       const finish = (settle: () => void) => {
         clearTimeout(timer);
         stop();
-        signal.removeEventListener("abort", given);
+        signal.removeEventListener("abort", abort);
         settle();
       };
       const look = () => {
         const found = done();
         if (found !== undefined) finish(() => resolve(found));
       };
-      const given = () => finish(() => reject(signal.reason));
+      const abort = () => finish(() => reject(signal.reason));
       const timer = limit === undefined ? undefined : setTimeout(() => finish(() => resolve(undefined)), limit);
       const stop = this.onChange(look);
-      signal.addEventListener("abort", given);
+      signal.addEventListener("abort", abort);
       look();
     });
   }
@@ -180,8 +180,8 @@ export class Threads {
       .filter(({ takesBreakpoints }) => takesBreakpoints)
       .map((each) => ({ each, sent: each.breakpointRequests }));
     const changes = change();
-    const known = () => before.every(({ each, sent }) => each.ended || each.answeredBreakpoints >= sent + changes);
-    if (changes > 0) await this.until(() => known() || undefined, signal, limit);
+    const isAnswered = () => before.every(({ each, sent }) => each.ended || each.answeredBreakpoints >= sent + changes);
+    if (changes > 0) await this.until(() => isAnswered() || undefined, signal, limit);
     return changes;
   }
 
@@ -235,6 +235,6 @@ export function isFailedStart({ type, command = "", success }: DapMessage): bool
 
 /** The reason to show: of an exception its text, which has more detail. */
 function describe({ reason, description, text }: Record<string, unknown>): string | undefined {
-  const shown = reason === "exception" ? (text ?? description) : (description ?? text);
-  return typeof shown === "string" && shown !== "" ? shown : undefined;
+  const explanation = reason === "exception" ? (text ?? description) : (description ?? text);
+  return typeof explanation === "string" && explanation !== "" ? explanation : undefined;
 }

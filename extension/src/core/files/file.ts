@@ -7,16 +7,16 @@ import { dirname, join } from "node:path";
 import { code } from "../log";
 
 /** Identifies a file among others that have had its name. The inode number alone is reused at once. */
-export type Seen = Pick<BigIntStats, "ino" | "mtimeNs">;
+export type FileIdentity = Pick<BigIntStats, "ino" | "mtimeNs">;
 
-function isSame(a: Seen, b: Seen): boolean {
+function isSame(a: FileIdentity, b: FileIdentity): boolean {
   return a.ino === b.ino && a.mtimeNs === b.mtimeNs;
 }
 
 /** Whether path leads to the file that was seen. */
-export async function leadsTo(path: string, seen: Seen): Promise<boolean> {
+export async function leadsTo(path: string, identity: FileIdentity): Promise<boolean> {
   try {
-    return isSame(await lstat(path, { bigint: true }), seen);
+    return isSame(await lstat(path, { bigint: true }), identity);
   } catch (error) {
     if (code(error) === "ENOENT" || code(error) === "ENOTDIR") return false;
     throw error;
@@ -35,7 +35,7 @@ export const newSocket = "s";
  * Deletes path if it is the file that was seen. It is moved aside first, so that a process that was
  * stopped for long after its check does not delete another process's file.
  */
-export async function removeSeen(path: string, seen: Seen): Promise<void> {
+export async function removeFile(path: string, identity: FileIdentity): Promise<void> {
   const aside = momentary(dirname(path), "gone");
   try {
     await rename(path, aside);
@@ -43,6 +43,6 @@ export async function removeSeen(path: string, seen: Seen): Promise<void> {
     if (code(error) === "ENOENT") return;
     throw error;
   }
-  if (!(await leadsTo(aside, seen))) await link(aside, path).catch(() => {}); // a newer one has the name
+  if (!(await leadsTo(aside, identity))) await link(aside, path).catch(() => {}); // a newer one has the name
   await unlink(aside);
 }

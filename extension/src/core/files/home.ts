@@ -10,12 +10,12 @@ import { code } from "../log";
  * under a uid that the system does not know, and an empty HOME would lead to where the editor was started.
  */
 export function homeDirectory(): string {
-  const home = known();
+  const home = systemHome();
   if (home !== undefined && isAbsolute(home)) return home;
   throw new Error(l10n.t("your home directory is not known: set HOME to its absolute path, and restart the editor"));
 }
 
-function known(): string | undefined {
+function systemHome(): string | undefined {
   try {
     return homedir();
   } catch (error) {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import * as l10n from "@vscode/l10n";
 import { code } from "../log";
-import { leadsTo, removeSeen } from "./file";
+import { leadsTo, removeFile } from "./file";
 
 // Longer than the greatest age of a lock: on a busy machine many windows may wait first.
 const lockTimeout = 15_000;
@@ -15,19 +15,19 @@ const oldest = 10_000;
 /** Runs work while holding the lock of dir, which it waits for, for a limited time in milliseconds. */
 export async function locked<T>(dir: string, work: () => Promise<T>, limit = lockTimeout): Promise<T> {
   const path = join(dir, ".lock");
-  const held = await hold(path, limit);
+  const handle = await hold(path, limit);
   try {
     return await work();
   } finally {
-    await releaseLock(path, held);
+    await releaseLock(path, handle);
   }
 }
 
 async function hold(path: string, limit: number): Promise<FileHandle> {
   const started = performance.now();
   for (;;) {
-    const held = await take(path);
-    if (held) return held;
+    const handle = await take(path);
+    if (handle) return handle;
     if (await breakAbandoned(path)) continue;
     if (performance.now() - started > limit) {
       throw new Error(
@@ -56,25 +56,25 @@ async function take(path: string): Promise<FileHandle | undefined> {
 }
 
 /** Removes the lock, unless another process broke it as abandoned and holds it by now. */
-async function releaseLock(path: string, held: FileHandle): Promise<void> {
+async function releaseLock(path: string, handle: FileHandle): Promise<void> {
   try {
-    if (await leadsTo(path, await held.stat({ bigint: true }))) await unlink(path);
+    if (await leadsTo(path, await handle.stat({ bigint: true }))) await unlink(path);
   } finally {
-    await held.close();
+    await handle.close();
   }
 }
 
 /** Removes a lock whose owner is gone. Answers whether to try again at once. */
 async function breakAbandoned(path: string): Promise<boolean> {
   try {
-    const seen = await lstat(path, { bigint: true });
+    const identity = await lstat(path, { bigint: true });
     const text = await readFile(path, "utf8");
     // One that is dated well in the future is old as well: the clock was set back since.
-    const tooOld = Math.abs(Date.now() - Number(seen.mtimeMs)) > oldest;
+    const tooOld = Math.abs(Date.now() - Number(identity.mtimeMs)) > oldest;
     // Empty: its owner is between creating and writing.
     const ownerGone = /^[1-9][0-9]{0,9}\n$/.test(text) && !isRunning(Number(text));
     if (!tooOld && !ownerGone) return false;
-    await removeSeen(path, seen);
+    await removeFile(path, identity);
     return true;
   } catch (error) {
     if (code(error) === "ENOENT") return true;

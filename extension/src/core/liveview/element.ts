@@ -26,11 +26,11 @@ interface Viewport {
 }
 
 /** `place` is in parts of the picture, `seen` what that shows, in the page's pixels before any pinch. */
-export async function elementAt(call: Call, place: [number, number], seen: Size): Promise<Pointed | undefined> {
+export async function elementAt(call: Call, place: [number, number], size: Size): Promise<Pointed | undefined> {
   const { cssVisualViewport } = await call("Page.getLayoutMetrics");
   const { offsetX, offsetY, pageX, pageY, scale } = cssVisualViewport as Viewport;
-  const x = Math.floor((place[0] * seen.width) / scale + pageX);
-  const y = Math.floor((place[1] * seen.height) / scale + pageY);
+  const x = Math.floor((place[0] * size.width) / scale + pageX);
+  const y = Math.floor((place[1] * size.height) / scale + pageY);
   const { backendNodeId } = await call("DOM.getNodeForLocation", { x, y, ignorePointerEventsNone: true });
   const [node, accessible, box] = await Promise.all([
     call("DOM.describeNode", { backendNodeId }),
@@ -45,10 +45,10 @@ export async function elementAt(call: Call, place: [number, number], seen: Size)
     // It may be pasted into a terminal: it has one line.
     text: `${roleOf(accessible)}${selectorOf(node)}`.replace(/[\p{C}\s]+/gu, " "),
     box: [
-      ((Math.min(...across) - offsetX) * scale) / seen.width,
-      ((Math.min(...down) - offsetY) * scale) / seen.height,
-      (width * scale) / seen.width,
-      (height * scale) / seen.height,
+      ((Math.min(...across) - offsetX) * scale) / size.width,
+      ((Math.min(...down) - offsetY) * scale) / size.height,
+      (width * scale) / size.width,
+      (height * scale) / size.height,
     ],
   };
 }

@@ -69,7 +69,7 @@ export class LiveView {
   #size: Size = { width: 1280, height: 960 };
   #number = 0;
   /** What clients ask the user to pick, the newest last. */
-  readonly #asked: { text: string; page: string; cancel: () => void }[] = [];
+  readonly #requests: { text: string; page: string; cancel: () => void }[] = [];
   readonly #drawing = new Map<number, () => void>();
   /** How many dialogs of pages there were. */
   #dialogs = 0;
@@ -194,30 +194,30 @@ export class LiveView {
    */
   ask(text: string, page: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const asked = { text, page, cancel: resolve };
-      this.#asked.push(asked);
-      const over = () => {
-        this.#asked.splice(this.#asked.indexOf(asked), 1);
-        this.#showAsked();
+      const request = { text, page, cancel: resolve };
+      this.#requests.push(request);
+      const end = () => {
+        this.#requests.splice(this.#requests.indexOf(request), 1);
+        this.#showRequest();
       };
-      signal.addEventListener("abort", over, { once: true });
+      signal.addEventListener("abort", end, { once: true });
       this.choose(page);
-      this.#showAsked();
+      this.#showRequest();
     });
   }
 
   /** The user does not want to click what is asked for. */
-  cancelAsked(): void {
-    this.#askedHere?.cancel();
+  cancelRequest(): void {
+    this.#request?.cancel();
   }
 
   /** In another page a click would be the page's own. */
-  get #askedHere() {
-    return this.#asked.findLast(({ page }) => page === this.#filming?.page);
+  get #request() {
+    return this.#requests.findLast(({ page }) => page === this.#filming?.page);
   }
 
-  #showAsked(): void {
-    this.#show?.({ type: "asked", text: this.#askedHere?.text });
+  #showRequest(): void {
+    this.#show?.({ type: "asked", text: this.#request?.text });
   }
 
   /** The panel has drawn a frame. */
@@ -247,8 +247,8 @@ export class LiveView {
     if (!page) {
       this.#stop();
       const { state } = this.#store;
-      const awaited = state.browser !== null && !this.#pages.listed;
-      if (!awaited) this.#notify(show, { type: "empty", ...this.#absence(state) });
+      const isListing = state.browser !== null && !this.#pages.listed;
+      if (!isListing) this.#notify(show, { type: "empty", ...this.#absence(state) });
       return;
     }
     this.#notify(show, { type: "pages", pages: all, current: page.id });
@@ -292,7 +292,7 @@ export class LiveView {
     show({ type: "failed" });
     this.#showDialog(panel);
     this.discardNote(); // its elements were another page's
-    if (this.#askedHere) this.#showAsked();
+    if (this.#request) this.#showRequest();
     try {
       const size = this.#size;
       const cast = await Screencast.start(this.#store.state, page.id, size, watcher, signal);

@@ -138,7 +138,7 @@ export class Screencast {
   /** One step at a time, so that no script is left behind. */
   #watching = Promise.resolve();
   /** What the last frame shows, in the page's own pixels before any pinch. */
-  #seen: Size | undefined;
+  #viewport: Size | undefined;
   /** The last press of ours, whose click has not been reported yet. */
   #pressed: { x: number; y: number; time: number } | undefined;
   /** How far the page is pinched. */
@@ -219,9 +219,9 @@ export class Screencast {
 
   /** Sends it to the page, where the user sees its place. */
   async mouse(event: MouseInput): Promise<void> {
-    const seen = this.#seen;
-    if (!seen) return; // there is no picture yet
-    const [x, y] = [(event.x * seen.width) / this.#pinch, (event.y * seen.height) / this.#pinch];
+    const viewport = this.#viewport;
+    if (!viewport) return; // there is no picture yet
+    const [x, y] = [(event.x * viewport.width) / this.#pinch, (event.y * viewport.height) / this.#pinch];
     if (event.type === "mousePressed") this.#pressed = { x: event.x, y: event.y, time: performance.now() };
     await this.cdp.call("Input.dispatchMouseEvent", { ...event, x, y }, this.session);
   }
@@ -238,7 +238,7 @@ export class Screencast {
   /** The element at a place of the picture. */
   async elementAt(x: number, y: number): Promise<Pointed | undefined> {
     const call = (method: string, params = {}) => this.cdp.call(method, params, this.session);
-    return this.#seen && elementAt(call, [x, y], this.#seen);
+    return this.#viewport && elementAt(call, [x, y], this.#viewport);
   }
 
   /** Ends it, and all that it brought about. */
@@ -272,7 +272,7 @@ export class Screencast {
       this.#watching = this.#watching.then(() => this.#watchDocuments()).catch(() => {});
     });
     this.cdp.on("Runtime.bindingCalled", ({ name, payload }) => {
-      const at = name === world && this.#seen ? place(payload, this.#seen) : undefined;
+      const at = name === world && this.#viewport ? place(payload, this.#viewport) : undefined;
       if (at) watcher.click(...at, this.#isOwn(...at));
     });
     this.cdp.on("Page.javascriptDialogOpening", ({ type, message, defaultPrompt }) =>
@@ -310,7 +310,7 @@ export class Screencast {
     try {
       const { cssVisualViewport } = await this.cdp.call("Page.getLayoutMetrics", {}, this.session);
       const { zoom = 1 } = cssVisualViewport as { zoom?: number };
-      this.#seen = { width: deviceWidth / zoom, height: deviceHeight / zoom };
+      this.#viewport = { width: deviceWidth / zoom, height: deviceHeight / zoom };
       this.#pinch = pageScaleFactor;
     } catch {} // it has gone
   }

@@ -35,18 +35,18 @@ export interface AnswerStatus {
 }
 
 /** An answer as the panel's page gives it. A comment whose place has gone has line 0, and the quote alone. */
-export interface GivenAnswer {
+export interface PanelAnswer {
   outcome: Answer["outcome"];
   text: string;
   comments: { line: number; quote: string; text: string }[];
 }
 
 /** The answer as its client gets it: what is quoted is read from the review, not from its page. */
-export async function read({ outcome, text, comments }: GivenAnswer, markdown: string): Promise<Answer> {
+export async function readAnswer({ outcome, text, comments }: PanelAnswer, markdown: string): Promise<Answer> {
   const { places } = await import("./markdown");
-  const known = places(markdown);
+  const all = places(markdown);
   const read = comments.map(({ line, quote, text }): ReviewComment => {
-    const place = known.get(line);
+    const place = all.get(line);
     return place ? { text, ...place, line } : { text, quote };
   });
   return { outcome, ...(text !== "" && { text }), ...(read.length > 0 && { comments: read }) };
@@ -100,19 +100,19 @@ export class Waiting {
     signal.throwIfAborted();
     const all = this.#all.get(id) ?? new Set();
     this.#all.set(id, all);
-    const over = new AbortController();
+    const end = new AbortController();
     try {
       return await new Promise((resolve, reject) => {
         all.add(resolve);
         const timer = setTimeout(() => resolve({ outcome: "timeout" }), limit);
-        over.signal.addEventListener("abort", () => {
+        end.signal.addEventListener("abort", () => {
           clearTimeout(timer);
           all.delete(resolve);
         });
-        signal.addEventListener("abort", () => reject(signal.reason), { signal: over.signal });
+        signal.addEventListener("abort", () => reject(signal.reason), { signal: end.signal });
       });
     } finally {
-      over.abort();
+      end.abort();
       if (all.size === 0) this.#all.delete(id);
     }
   }

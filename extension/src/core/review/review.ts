@@ -11,10 +11,10 @@ import { within } from "../within";
 import {
   type AnswerStatus,
   diffs,
-  type GivenAnswer,
+  type PanelAnswer,
   type ReadFile,
   type Review,
-  read,
+  readAnswer,
   statusOf,
   Waiting,
 } from "./answer";
@@ -42,7 +42,7 @@ export interface ReviewPanel {
   close(): void;
   readonly onClosed: (listener: () => void) => void;
   /** The user answers the review as it is shown. */
-  readonly onAnswer: (listener: (given: GivenAnswer, shown: Review) => void) => void;
+  readonly onAnswer: (listener: (given: PanelAnswer, shown: Review) => void) => void;
 }
 
 /** The window's editors, and what is kept for them while the window is reloaded. */
@@ -151,11 +151,11 @@ export class Reviews {
   }
 
   /** The text may have changed since the user saw it: then this is no answer to it. */
-  #answered(given: GivenAnswer, { id, markdown }: Review): Promise<void> {
+  #answered(panelAnswer: PanelAnswer, { id, markdown }: Review): Promise<void> {
     return this.#change(async () => {
       const review = this.#open.get(id)?.review;
       if (review?.markdown !== markdown) return;
-      const answer = await read(given, markdown);
+      const answer = await readAnswer(panelAnswer, markdown);
       await this.#update({ ...review, answer, delivered: this.#waiting.settle(id, answer) });
       this.#showStatus(id);
     });
@@ -177,9 +177,9 @@ export class Reviews {
   async #put(review: Review, panel: ReviewPanel): Promise<{ shown: Promise<void> }> {
     const { id } = review;
     (await this.#stored()).delete(id);
-    const known = this.#open.has(id);
+    const isOpen = this.#open.has(id);
     this.#open.set(id, { review, panel });
-    if (!known) {
+    if (!isOpen) {
       panel.onAnswer((given, shown) => void this.#answered(given, shown));
       panel.onClosed(() => {
         this.#open.delete(id);

@@ -94,10 +94,10 @@ export class Binding {
         const watcher = watch(dir, (_, name) => {
           if (name === null || ours.includes(name)) this.#check();
         });
-        watcher.on("error", (error) => this.#unwatched(error));
+        watcher.on("error", (error) => this.#warn(error));
         this.#watchers.push(watcher);
       } catch (error) {
-        this.#unwatched(error); // it serves all the same
+        this.#warn(error); // it serves all the same
       }
     }
     if (directories.length > 0) this.#check(); // for what happened before the watch
@@ -142,7 +142,7 @@ export class Binding {
     return after(ms, true, { signal: this.#closing.signal, ref: false }).catch(() => false);
   }
 
-  #unwatched(error: unknown): void {
+  #warn(error: unknown): void {
     this.#options.log.warn(`no watcher for ${this.address}: ${reason(error)}`);
   }
 }

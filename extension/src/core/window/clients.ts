@@ -28,7 +28,7 @@ export class Clients {
   readonly #announced = new Map<AbortSignal, ConnectedClient[]>();
   /** The connections whose coordinator serves the window's endpoint: one, or for a moment two. */
   readonly #serving = new Set<AbortSignal>();
-  readonly #known = new Map<string, ConnectedClient>();
+  readonly #remembered = new Map<string, ConnectedClient>();
   #actions: Action[] = [];
   #counted = 0;
   readonly #listeners = new Set<() => void>();
@@ -57,18 +57,18 @@ export class Clients {
   }
 
   /** One that is connected, or was. */
-  known(id: string): ConnectedClient | undefined {
-    return this.#known.get(id);
+  lookUp(id: string): ConnectedClient | undefined {
+    return this.#remembered.get(id);
   }
 
   /** Knows clients of an earlier time by name. */
   remember(clients: ConnectedClient[]): void {
     for (const client of clients) {
-      this.#known.delete(client.id);
-      this.#known.set(client.id, client);
-      for (const id of this.#known.keys()) {
-        if (this.#known.size <= knownLimit) break;
-        this.#known.delete(id);
+      this.#remembered.delete(client.id);
+      this.#remembered.set(client.id, client);
+      for (const id of this.#remembered.keys()) {
+        if (this.#remembered.size <= knownLimit) break;
+        this.#remembered.delete(id);
       }
     }
   }
@@ -114,7 +114,7 @@ export class Clients {
   #action(entry: Omit<Activity, "times">, times: number, last: Action | undefined): Action {
     this.#counted += 1;
     const number = this.#counted;
-    const { name = "a client that has left", kind = "mcp" } = this.known(entry.client) ?? {};
+    const { name = "a client that has left", kind = "mcp" } = this.lookUp(entry.client) ?? {};
     return { ...entry, number, run: last?.client === entry.client ? last.run : number, times, name, kind };
   }
 

@@ -53,7 +53,7 @@ export interface Host {
   hello(): Omit<Hello, "version" | "seq" | "state" | "commands" | "events">;
   /** The client has sent its hello, listens now, or has gone. */
   changed(): void;
-  gone(connection: Connection): void;
+  forget(connection: Connection): void;
 }
 
 export const offeredEvents = ["state"] as const;
@@ -115,7 +115,7 @@ export class Connection {
   #closed(): void {
     this.#closing = true;
     this.#stop();
-    this.#host.gone(this);
+    this.#host.forget(this);
   }
 
   /** The client has sent all that it will, or is gone: that looks the same from here. */
@@ -247,9 +247,9 @@ export class Connection {
   }
 
   #refuse(id: Id | null, error: unknown): void {
-    const known = error instanceof Refusal;
-    if (!known) this.#host.log.error(`a request failed: ${reason(error)}`);
-    const { code, message, data } = known ? error : new Refusal("internal", reason(error));
+    const isRefusal = error instanceof Refusal;
+    if (!isRefusal) this.#host.log.error(`a request failed: ${reason(error)}`);
+    const { code, message, data } = isRefusal ? error : new Refusal("internal", reason(error));
     const body: WindowError = { code, message, ...(data && { data }) };
     try {
       this.#write({ id, success: false, error: body });

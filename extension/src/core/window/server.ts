@@ -109,7 +109,7 @@ export class WindowServer implements Host {
     for (const listener of this.#listeners) listener();
   }
 
-  gone(connection: Connection): void {
+  forget(connection: Connection): void {
     this.#connections.delete(connection);
     this.changed();
   }

@@ -20,7 +20,7 @@ export function openActivityView(
   clients: Clients,
   storage: string | undefined,
   /** Called whenever the user may see an action. */
-  seen: () => void,
+  onSight: () => void,
   log: Log,
 ): vscode.Disposable {
   let only: string | undefined; // the client whose actions alone are shown, by its name
@@ -35,7 +35,7 @@ export function openActivityView(
     });
   });
   const update = () => {
-    if (view.view.visible && clients.actions.length > 0) seen();
+    if (view.view.visible && clients.actions.length > 0) onSight();
     if (!clients.actions.some(({ name }) => name === only)) only = undefined; // nothing of it is listed any longer
     view.view.description = only === undefined ? "" : nameOf(only, 40);
     view.update();

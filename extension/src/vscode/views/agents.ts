@@ -34,15 +34,15 @@ export interface AgentsParts {
   pages: Pages;
 }
 
-type Asked = { workspace: string | null; endpoint?: Endpoint; problem?: string };
+type EndpointState = { workspace: string | null; endpoint?: Endpoint; problem?: string };
 
 export function openAgentsView(parts: AgentsParts): vscode.Disposable {
   const { window, store, clients, permissions, pages } = parts;
-  let asked: Asked | undefined;
+  let endpoint: EndpointState | undefined;
   /** The last question to the coordinator, which may have no answer yet. */
   let asking: { workspace: string | null } | undefined;
   let served = clients.served;
-  const view = new RowView("browserCoordinator.agents", () => rows(parts, asked));
+  const view = new RowView("browserCoordinator.agents", () => rows(parts, endpoint));
   // Where the user is while the program is paused: it exists only while a client is connected.
   const beside = new RowView("browserCoordinator.presence", () => clientRows(parts));
   const askAgain = async () => {
@@ -52,7 +52,7 @@ export function openAgentsView(parts: AgentsParts): vscode.Disposable {
     asking = mine;
     const answer = await ask(parts.extension, mine.workspace);
     if (asking !== mine) return; // the window has moved meanwhile, or the endpoint's server has gone
-    asked = answer;
+    endpoint = answer;
     view.update();
   };
   const askOnce = () => {
@@ -100,7 +100,7 @@ function stopState(all: StoppableClient[]): string {
   return stopped === all.length ? l10n.t("all stopped") : l10n.t("{0} of {1} stopped", stopped, all.length);
 }
 
-async function ask(extension: vscode.Uri, workspace: string | null): Promise<Asked> {
+async function ask(extension: vscode.Uri, workspace: string | null): Promise<EndpointState> {
   if (workspace === null) return { workspace, problem: l10n.t("open a folder first") };
   try {
     return { workspace, endpoint: await askEndpoint(extension, workspace) };
@@ -110,7 +110,7 @@ async function ask(extension: vscode.Uri, workspace: string | null): Promise<Ask
   }
 }
 
-function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
+function rows(parts: AgentsParts, state: EndpointState | undefined): Row[] {
   const { mode } = parts.store.state.access;
   const words = modeWords(mode);
   const access = row(words.label, {
@@ -129,11 +129,11 @@ function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
     tooltip: l10n.t("No agent is connected. Click to see how one gets here."),
     command: { command: "browserCoordinator.getStarted", title: l10n.t("Get Started") },
   });
-  return [access, endpointRow(asked), ...(all.length > 0 ? all : [nobody])];
+  return [access, endpointRow(state), ...(all.length > 0 ? all : [nobody])];
 }
 
-function endpointRow(asked: Asked | undefined): Row {
-  const { endpoint, problem } = asked ?? {};
+function endpointRow(state: EndpointState | undefined): Row {
+  const { endpoint, problem } = state ?? {};
   const later = endpoint && !endpoint.served ? l10n.t("starts with the first agent") : undefined;
   const about = endpoint
     ? l10n.t(
@@ -209,7 +209,7 @@ function mayText({ id, kind, access }: ConnectedClient, store: Store, permission
 }
 
 function grantRow(grant: Grant): GrantRow {
-  const { client, covers, asked } = grant;
+  const { client, covers, action } = grant;
   const text = grantText(grant);
   const look = {
     id: `grant ${covers} ${client.id}`,
@@ -218,7 +218,7 @@ function grantRow(grant: Grant): GrantRow {
     tooltip: [
       l10n.t("{0} may do this without asking, until it leaves or you revoke it.", clientName(client)),
       text,
-      l10n.t("You were asked about: {0}", requestText(asked)),
+      l10n.t("You were asked about: {0}", requestText(action)),
     ].join("\n"),
     spoken: l10n.t("allowed for this session"),
     context: "grant",

@@ -42,12 +42,12 @@ function rows({ store: { state }, sessions, pages, clients }: BrowserParts): Row
 }
 
 function pageRow(page: Page, reachable: boolean, clients: Clients): PageRow {
-  const there = clients.connected.filter((client) => client.page === page.id).map(({ name }) => nameOf(name, 40));
-  const worker = there.length > 0 ? l10n.t("{0} works here", there.join(", ")) : "";
+  const workers = clients.connected.filter((client) => client.page === page.id).map(({ name }) => nameOf(name, 40));
+  const worker = workers.length > 0 ? l10n.t("{0} works here", workers.join(", ")) : "";
   const look = {
     id: page.id,
     icon: "file",
-    description: [...there, plain(page.url, 200)].join(" · "),
+    description: [...workers, plain(page.url, 200)].join(" · "),
     tooltip: [pageName(page, 2_000), plain(page.url, 2_000), worker].filter((line) => line !== "").join("\n"),
     context: reachable ? "page" : "debuggerPage",
   };
