@@ -52,7 +52,7 @@ type relay struct {
 	down    downstream
 	noClose bool          // the client cannot read close frames
 	reader  messageReader // of the client's stream
-	left    chan struct{} // closed when the client has closed its side
+	clientLeft    chan struct{} // closed when the client has closed its side
 	conn    browser.Conn
 	dialed  *dialed   // conn, if the browser was dialed; else nil
 	tapped  tapReader // of its stream
@@ -68,7 +68,7 @@ func newRelay(
 	ctx context.Context, p *Proxy, client *net.TCPConn, who *Client, request *http.Request,
 ) (r *relay, err error) {
 	memory, buffered, isValue := p.limits.memory, p.limits.buffered, who.browser.Value != nil
-	r = &relay{proxy: p, who: who, client: client, left: make(chan struct{})}
+	r = &relay{proxy: p, who: who, client: client, clientLeft: make(chan struct{})}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	who.Done = r.ctx.Done()
 	r.noClose = !readsCloseFrames(request.Header.Get("Sec-WebSocket-Key"))
@@ -181,7 +181,7 @@ func (r *relay) run() {
 	r.down.finish()
 	// A close with unread bytes would reset the connection, and could destroy the close
 	// frame on its way: the client closes its side first.
-	<-r.left
+	<-r.clientLeft
 	r.client.Close()
 	r.tapped.drop()
 	r.proxy.opts.Rule.Left(r.who)
@@ -217,7 +217,7 @@ func receive(conn net.Conn, each func(data []byte, drained bool, err error) bool
 // read is the goroutine that reads the client. Once the relay has ended it ignores the
 // bytes, until the client has closed its side.
 func (r *relay) read() {
-	defer close(r.left)
+	defer close(r.clientLeft)
 	defer r.reader.drop()
 	receive(r.client, func(data []byte, _ bool, err error) bool {
 		r.fromClient(data)

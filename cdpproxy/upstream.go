@@ -50,11 +50,11 @@ type upstream struct {
 // dialBrowser connects to b, and verifies before it sends anything that b itself
 // has accepted. Until release, the end of ctx breaks the connection.
 func dialBrowser(ctx context.Context, b *Browser) (*upstream, error) {
-	c, to, err := dial.Dial(ctx, b.URL, &dial.Options{Timeout: dialTimeout, KeepAlive: keepAlive})
+	c, address, err := dial.Dial(ctx, b.URL, &dial.Options{Timeout: dialTimeout, KeepAlive: keepAlive})
 	if err != nil {
 		return nil, err
 	}
-	conn, path := c.(*net.TCPConn), to.EscapedPath() // without TLS, which is for remote browsers
+	conn, path := c.(*net.TCPConn), address.EscapedPath() // without TLS, which is for remote browsers
 	if path == "" {
 		conn.Close()
 		return nil, fmt.Errorf("the browser's address %s has no path", dial.Place(b.URL))
@@ -64,8 +64,8 @@ func dialBrowser(ctx context.Context, b *Browser) (*upstream, error) {
 	if !ok {
 		base = ""
 	}
-	in := &io.LimitedReader{R: conn}
-	u := &upstream{conn: conn, in: in, br: bufio.NewReader(in), host: to.Host, path: path, base: base}
+	bounded := &io.LimitedReader{R: conn}
+	u := &upstream{conn: conn, in: bounded, br: bufio.NewReader(bounded), host: address.Host, path: path, base: base}
 	u.stop = context.AfterFunc(ctx, u.interrupt)
 	if err := u.verify(); err != nil {
 		u.close()

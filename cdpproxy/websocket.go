@@ -77,7 +77,7 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 		return
 	}
 	defer p.running.Done()
-	conn, in, err := http.NewResponseController(w).Hijack()
+	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		p.refuse(w, r, &refusal{http.StatusInternalServerError, "this connection cannot become a WebSocket"})
 		return
@@ -86,7 +86,7 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	watched := make(chan *refusal, 1)
-	go watchSilent(in.Reader, cancel, watched)
+	go watchSilent(buffered.Reader, cancel, watched)
 	var rel *relay
 	no = p.withBrowser(r.WithContext(ctx), false, func(ctx context.Context, b *Browser) error {
 		who := p.client(r, b, path)

@@ -47,7 +47,7 @@ func join(begin, end string, all, most int) string {
 			end = end[1:]
 		}
 	}
-	left := max(0, all-len(begin)-len(end))
-	return fmt.Sprintf("%s …(%d bytes left out)… %s", strings.ToValidUTF8(begin, "\ufffd"), left,
+	omitted := max(0, all-len(begin)-len(end))
+	return fmt.Sprintf("%s …(%d bytes left out)… %s", strings.ToValidUTF8(begin, "\ufffd"), omitted,
 		strings.ToValidUTF8(end, "\ufffd"))
 }

@@ -75,9 +75,9 @@ func (o *Origins) And(other *Origins) *Origins {
 func parseOrigin(text string) (originPattern, error) {
 	p := originPattern{text: text, port: "*"}
 	rest := strings.ToLower(strings.TrimSuffix(text, "/"))
-	scheme, after, found := strings.Cut(rest, "://")
-	if found {
-		p.scheme, rest = scheme, after
+	scheme, host, hasScheme := strings.Cut(rest, "://")
+	if hasScheme {
+		p.scheme, rest = scheme, host
 		if p.port = defaultPorts[scheme]; p.port == "" {
 			return p, fmt.Errorf("origin %q: its scheme must be http, https, ws or wss", text)
 		}

@@ -78,7 +78,7 @@ func dial(ctx context.Context, a Address, o DialOptions) (*client, error) {
 	if o.connect == nil {
 		o.connect = socket.Connect
 	}
-	if _, given := ctx.Deadline(); !given {
+	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, requestTime)
 		defer cancel()

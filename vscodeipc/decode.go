@@ -15,11 +15,11 @@ import (
 )
 
 // decodeStrict stores what a window sent in the value that into points to.
-func decodeStrict(raw json.RawMessage, into any) error {
+func decodeStrict(raw json.RawMessage, target any) error {
 	if len(raw) == 0 {
 		return fmt.Errorf("%w: a value is missing", errIncompatible)
 	}
-	if fault := decodeValue(raw, reflect.ValueOf(into).Elem(), "", anyLength); fault != nil {
+	if fault := decodeValue(raw, reflect.ValueOf(target).Elem(), "", anyLength); fault != nil {
 		return fmt.Errorf("%w: %s", errIncompatible, strings.TrimPrefix(fault.Message, "/"))
 	}
 	return nil
@@ -108,11 +108,11 @@ func decodeMembers(raw json.RawMessage, v reflect.Value, path string) *Error {
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		name, option, _ := strings.Cut(field.Tag.Get("json"), ",")
-		value, given := members[name]
+		value, present := members[name]
 		switch {
-		case !given && option == "":
+		case !present && option == "":
 			return errPayload(path+"/"+name, "there")
-		case !given:
+		case !present:
 			continue
 		case string(value) == "null" && isNullable(field):
 			v.Field(i).SetZero()

@@ -31,15 +31,15 @@ func encodeBye(reason, message string) []byte {
 
 // encodeAnswer returns the line of a response. A payload that cannot be encoded becomes
 // the error internal, since every request gets exactly one response (spec 4).
-func encodeAnswer(to id, payload any, fault *Error) []byte {
+func encodeAnswer(request id, payload any, fault *Error) []byte {
 	if fault == nil {
-		line, err := endLine(`{"id":`+string(to)+`,"success":true`, "payload", payload)
+		line, err := endLine(`{"id":`+string(request)+`,"success":true`, "payload", payload)
 		if err == nil {
 			return line
 		}
 		fault = errorf(codeInternal, nil, "the answer cannot be sent: %v", err)
 	}
-	head := `{"id":` + string(to) + `,"success":false`
+	head := `{"id":` + string(request) + `,"success":false`
 	line, err := endLine(head, "error", fault)
 	if err != nil {
 		line, _ = endLine(head, "error", errorf(fault.Code, nil, "the error's text and data cannot be sent"))

@@ -91,8 +91,8 @@ func (c *serverConn) handle(line []byte) {
 	}
 }
 
-func (c *serverConn) answer(to request, payload any) {
-	c.out.send(encodeAnswer(to.id, payload, nil))
+func (c *serverConn) answer(r request, payload any) {
+	c.out.send(encodeAnswer(r.id, payload, nil))
 }
 
 // requestTypes are the requests of spec 5, as unknown_type lists them.

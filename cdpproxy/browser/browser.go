@@ -22,7 +22,7 @@ type Browser interface {
 	Act(ctx context.Context, method, target string) error
 	// Open connects a client to the page with that id, or to the browser if that is empty.
 	// It may call the client already. ctx is for the call alone.
-	Open(ctx context.Context, page string, to Client) (Conn, error)
+	Open(ctx context.Context, page string, client Client) (Conn, error)
 }
 
 // Client is the connection of one client. Its methods do not block, and may be called from

@@ -10,9 +10,9 @@ import (
 
 // client is a client's part of the connection.
 type client struct {
-	to     browser.Client
+	downstream     browser.Client
 	server *Server
-	gone   chan struct{} // closed when the client has left
+	closed   chan struct{} // closed when the client has left
 	root   *session      // for messages without a session; guarded by Server.mu
 }
 
@@ -33,26 +33,26 @@ const maxCommand = 100<<20 - 64<<10
 // it.
 func (c *client) Send(m browser.Message) bool {
 	if len(m.Text) > maxCommand {
-		c.to.End(uint16(websocket.StatusMessageTooBig), fmt.Sprintf("a message of more than %d bytes; Chromium "+
+		c.downstream.End(uint16(websocket.StatusMessageTooBig), fmt.Sprintf("a message of more than %d bytes; Chromium "+
 			"takes none", maxCommand))
 		return false
 	}
 	s := c.server
 	s.mu.Lock()
-	at := c.root
+	addressed := c.root
 	if m.Session != "" {
-		at = s.sessions[m.Session]
+		addressed = s.sessions[m.Session]
 	}
-	if at == nil || at.client != c || m.Session != "" && at == c.root {
+	if addressed == nil || addressed.client != c || m.Session != "" && addressed == c.root {
 		s.mu.Unlock()
 		m.Session = ""
-		c.to.Send(m.Response(nil, browser.ErrNoSession))
+		c.downstream.Send(m.Response(nil, browser.ErrNoSession))
 		return false
 	}
-	id, open := s.register(call{client: c, session: at, id: m.ID})
+	id, open := s.register(call{client: c, session: addressed, id: m.ID})
 	s.mu.Unlock()
-	m.ID, m.Session = id, at.id
-	return open && s.write(m, c.gone)
+	m.ID, m.Session = id, addressed.id
+	return open && s.write(m, c.closed)
 }
 
 // Close implements [browser.Conn]: it detaches the client's session.
@@ -60,7 +60,7 @@ func (c *client) Close() {
 	s := c.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	close(c.gone)
+	close(c.closed)
 	if c.root != nil && s.sessions[c.root.id] == c.root {
 		s.forget(c.root)
 		s.detach(c.root.id)
@@ -89,19 +89,19 @@ func (s *Server) add(id string, c *client, parent *session) *session {
 
 // forget removes a session and those that were attached within it, with the commands
 // that will get no response. mu is held.
-func (s *Server) forget(gone *session) {
-	for _, inner := range gone.inner {
+func (s *Server) forget(ended *session) {
+	for _, inner := range ended.inner {
 		s.forget(inner)
 	}
-	for id := range gone.calls {
+	for id := range ended.calls {
 		delete(s.calls, id)
 	}
-	delete(s.sessions, gone.id)
-	if gone.parent != nil {
-		delete(gone.parent.inner, gone.id)
-	} else if c := gone.client; !isClosed(c.gone) {
+	delete(s.sessions, ended.id)
+	if ended.parent != nil {
+		delete(ended.parent.inner, ended.id)
+	} else if c := ended.client; !isClosed(c.closed) {
 		// Chromium sends this to a page's client when the page closes.
-		c.to.Send([]byte(`{"method":"Inspector.detached","params":{"reason":"target_closed"}}`))
-		c.to.End(0, "")
+		c.downstream.Send([]byte(`{"method":"Inspector.detached","params":{"reason":"target_closed"}}`))
+		c.downstream.End(0, "")
 	}
 }

@@ -48,7 +48,7 @@ func (s *Server) respond(m *incoming) {
 	delete(s.calls, m.id)
 	if c.done == nil {
 		delete(c.session.calls, m.id)
-		c.client.to.Send(m.withID(c.id, c.session.parent != nil))
+		c.client.downstream.Send(m.withID(c.id, c.session.parent != nil))
 		return
 	}
 	var r struct {
@@ -71,7 +71,7 @@ func (s *Server) attached(c *client, result json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if isClosed(c.gone) {
+	if isClosed(c.closed) {
 		s.detach(id)
 		return errClosed
 	}
@@ -94,8 +94,8 @@ func sessionOf(params json.RawMessage) (string, error) {
 
 // event forwards an event, and keeps track of the sessions. mu is held.
 func (s *Server) event(m *incoming) {
-	at := s.sessions[m.session]
-	if at == nil && m.session != "" {
+	sess := s.sessions[m.session]
+	if sess == nil && m.session != "" {
 		return // of a client that has left
 	}
 	attached := m.event == "Target.attachedToTarget"
@@ -111,17 +111,17 @@ func (s *Server) event(m *incoming) {
 		switch {
 		case err != nil:
 			s.log.Warn("the browser sent an event that cannot be read", "event", m.event, "error", err)
-		case attached && at != nil:
-			s.add(id, at.client, at)
+		case attached && sess != nil:
+			s.add(id, sess.client, sess)
 		case !attached && s.sessions[id] != nil:
 			s.forget(s.sessions[id])
 		}
 	}
 	switch {
-	case at == nil: // the server's own
-	case at.parent == nil:
-		at.client.to.Send(m.withoutSession())
+	case sess == nil: // the server's own
+	case sess.parent == nil:
+		sess.client.downstream.Send(m.withoutSession())
 	default:
-		at.client.to.Send(m.text)
+		sess.client.downstream.Send(m.text)
 	}
 }

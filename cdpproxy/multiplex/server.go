@@ -97,9 +97,9 @@ func (s *Server) end() {
 		}
 		delete(s.calls, id)
 	}
-	for _, at := range s.sessions {
-		if at.parent == nil {
-			at.client.to.End(0, "")
+	for _, sess := range s.sessions {
+		if sess.parent == nil {
+			sess.client.downstream.End(0, "")
 		}
 	}
 	s.mu.Unlock()
@@ -255,8 +255,8 @@ func (s *Server) Act(ctx context.Context, method, target string) error {
 
 // Open implements [browser.Browser]: it attaches a session to the browser, or to the page
 // with that id.
-func (s *Server) Open(ctx context.Context, page string, to browser.Client) (browser.Conn, error) {
-	c := &client{to: to, server: s, gone: make(chan struct{})}
+func (s *Server) Open(ctx context.Context, page string, downstream browser.Client) (browser.Conn, error) {
+	c := &client{downstream: downstream, server: s, closed: make(chan struct{})}
 	var err error
 	if page == "" {
 		err = s.call(ctx, call{client: c}, "Target.attachToBrowserTarget", struct{}{}, nil)

@@ -88,7 +88,7 @@ func owner(inode uint64) string {
 			continue // another user's, or it has ended
 		}
 		for _, file := range files {
-			if to, err := os.Readlink(filepath.Join(folder, "fd", file.Name())); err == nil && to == want {
+			if link, err := os.Readlink(filepath.Join(folder, "fd", file.Name())); err == nil && link == want {
 				return folder
 			}
 		}

@@ -41,7 +41,7 @@ func diagExchange(request []byte) ([]byte, error) {
 	}
 	reply := make([]byte, 4096)
 	for {
-		n, from, err := unix.Recvfrom(fd, reply, 0)
+		n, sender, err := unix.Recvfrom(fd, reply, 0)
 		if err == unix.EINTR {
 			continue
 		}
@@ -49,7 +49,7 @@ func diagExchange(request []byte) ([]byte, error) {
 			return nil, err
 		}
 		// Only what the kernel itself sends counts.
-		if sa, ok := from.(*unix.SockaddrNetlink); !ok || sa.Pid != 0 {
+		if sa, ok := sender.(*unix.SockaddrNetlink); !ok || sa.Pid != 0 {
 			continue
 		}
 		return reply[:n], nil

@@ -16,7 +16,7 @@ import (
 // look is find by /proc/net/tcp and tcp6, for systems without sock_diag, such as
 // some sandboxes.
 func look(local, remote netip.AddrPort) (socket, error) {
-	found, unread := socket{}, []error{}
+	match, unread := socket{}, []error{}
 	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		f, err := os.Open(name)
 		if err != nil {
@@ -28,15 +28,15 @@ func look(local, remote netip.AddrPort) (socket, error) {
 		switch {
 		case err != nil:
 			return socket{}, fmt.Errorf("%s: %w", name, err)
-		case ok && found != socket{} && s != found:
+		case ok && match != socket{} && s != match:
 			return socket{}, fmt.Errorf("several sockets at %v", local)
 		case ok:
-			found = s
+			match = s
 		}
 	}
 	switch {
-	case found != socket{}:
-		return found, nil
+	case match != socket{}:
+		return match, nil
 	case len(unread) == 2:
 		return socket{}, errors.Join(unread...)
 	}
@@ -53,17 +53,17 @@ func lookIn(table io.Reader, local, remote netip.AddrPort) (socket, bool, error)
 		if len(fields) < 10 {
 			return socket{}, false, errors.New("a line has too few fields")
 		}
-		at, err1 := tableAddress(fields[1])
-		to, err2 := tableAddress(fields[2])
+		near, err1 := tableAddress(fields[1])
+		far, err2 := tableAddress(fields[2])
 		state, err3 := strconv.ParseUint(fields[3], 16, 8)
 		uid, err4 := strconv.ParseUint(fields[7], 10, 32)
 		inode, err5 := strconv.ParseUint(fields[9], 10, 64)
 		if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 			return socket{}, false, err
 		}
-		listens := remote.Port() == 0 && state == tcpListen && at.Port() == local.Port() &&
-			(at.Addr() == local.Addr() || at.Addr().IsUnspecified())
-		if listens || remote.Port() != 0 && at == local && to == remote {
+		listens := remote.Port() == 0 && state == tcpListen && near.Port() == local.Port() &&
+			(near.Addr() == local.Addr() || near.Addr().IsUnspecified())
+		if listens || remote.Port() != 0 && near == local && far == remote {
 			return socket{byte(state), int(uid), inode}, true, nil
 		}
 	}

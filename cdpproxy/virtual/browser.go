@@ -212,7 +212,7 @@ func (b *Browser) Close() {
 		close(b.ending)
 	}
 	for c := range b.clients {
-		c.to.End(uint16(websocket.StatusGoingAway), "the browser that this endpoint presents has ended")
+		c.downstream.End(uint16(websocket.StatusGoingAway), "the browser that this endpoint presents has ended")
 	}
 	b.mu.Unlock()
 	b.joined.Wait()

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
 // A page has one session for all clients. One client at a time may change what the page
@@ -72,11 +72,11 @@ func (t *target) remove(c *change) {
 
 // ownedBy is the error for a command that another client's change excludes.
 func (l *link) ownedBy(method string, owner *link) error {
-	name := owner.session.client.to.Name()
+	name := owner.session.client.downstream.Name()
 	switch {
 	case owner.session.client == l.session.client:
 		name = "another session of this client"
-	case name == l.session.client.to.Name():
+	case name == l.session.client.downstream.Name():
 		name = "another client, also " + name + ","
 	}
 	return refused(method + ": " + name + " has changed settings of this page, and one client at a time may do " +
@@ -163,7 +163,7 @@ func (l *link) undo() {
 		default:
 			c.ending = true
 			l.pending++
-			l.conn.start(c.setting.reset, c.setting.params(), func(json.Value, error) {
+			l.conn.start(c.setting.reset, c.setting.params(), func(jsonv2.Value, error) {
 				l.target.remove(c)
 				l.resetDone()
 			})

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy/browser"
@@ -18,7 +18,7 @@ type command = browser.Message
 // client is a client's part of the browser. It ends with the connection, with the page
 // if it is a page's, or with the browser.
 type client struct {
-	to      browser.Client
+	downstream      browser.Client
 	browser *Browser
 	ctx     context.Context // ends when the client leaves
 	cancel  context.CancelFunc
@@ -31,8 +31,8 @@ type client struct {
 
 // newClient begins a connection whose own session is of a page, or of the browser
 // if t is nil. mu is held.
-func newClient(b *Browser, to browser.Client, t *target) *client {
-	c := &client{to: to, browser: b}
+func newClient(b *Browser, downstream browser.Client, t *target) *client {
+	c := &client{downstream: downstream, browser: b}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.root = &session{client: c}
 	if t != nil {
@@ -56,15 +56,15 @@ func (c *client) Close() {
 	c.wg.Wait()
 }
 
-func (c *client) event(s *session, method string, params json.Value) {
+func (c *client) event(s *session, method string, params jsonv2.Value) {
 	if len(params) == 0 {
 		params = empty
 	}
 	m := browser.Message{Method: method, Params: params, Session: s.id}
-	c.to.Send(m.Encode())
+	c.downstream.Send(m.Encode())
 }
 
-func (c *client) reply(m command, result json.Value, err error) { c.to.Send(m.Response(result, err)) }
+func (c *client) reply(m command, result jsonv2.Value, err error) { c.downstream.Send(m.Response(result, err)) }
 
 // later runs a command that must wait for something.
 func (c *client) later(run func(context.Context)) {
@@ -103,7 +103,7 @@ func (s *session) handle(m command) {
 	case m.Method == "Browser.close":
 		// It would close the browser for the user and all other clients.
 		c.reply(m, nil, nil)
-		c.to.End(uint16(websocket.StatusNormalClosure), "the browser is the window's: only this connection is closed")
+		c.downstream.End(uint16(websocket.StatusNormalClosure), "the browser is the window's: only this connection is closed")
 	case domain == "Target":
 		s.targetCommand(m, name)
 	case s.kind == ofTab && m.Method == "Runtime.runIfWaitingForDebugger":
@@ -132,13 +132,13 @@ func notFound(method string) error {
 func refused(text string) error { return &browser.Error{Code: browser.CodeServer, Message: text} }
 
 // lenient accepts lone surrogates, which a page's text may contain.
-var lenient = json.AllowInvalidUTF8(true)
+var lenient = jsonv2.AllowInvalidUTF8(true)
 
-var empty = json.Value("{}")
+var empty = jsonv2.Value("{}")
 
 // encode is for values of this package, which can always be encoded.
-func encode(v any) json.Value {
-	b, err := json.Marshal(v, lenient)
+func encode(v any) jsonv2.Value {
+	b, err := jsonv2.Marshal(v, lenient)
 	if err != nil {
 		panic("virtual: " + err.Error())
 	}
@@ -146,11 +146,11 @@ func encode(v any) json.Value {
 }
 
 // decode reads params into v; an error becomes the response.
-func decode(params json.Value, v any) error {
+func decode(params jsonv2.Value, v any) error {
 	if len(params) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(params, v, lenient); err != nil {
+	if err := jsonv2.Unmarshal(params, v, lenient); err != nil {
 		return &browser.Error{Code: browser.CodeParams, Message: "Invalid parameters: " + err.Error()}
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy/browser"
@@ -33,15 +33,15 @@ const (
 var errGone = errors.New("Inspected target navigated or closed")
 
 // outcome is called once, with Browser.mu held.
-type outcome func(result json.Value, err error)
+type outcome func(result jsonv2.Value, err error)
 
 // conn is one connection to a page's shared CDP. Commands may be started before the
 // dial. onEvent gets the events, in one order with the responses, with Browser.mu held.
 type conn struct {
 	browser *Browser
 	url     string
-	onEvent func(method string, params json.Value)
-	gone    chan struct{} // closed when no message can follow
+	onEvent func(method string, params jsonv2.Value)
+	closed    chan struct{} // closed when no message can follow
 
 	// Guarded by Browser.mu.
 	nextID   int64
@@ -50,10 +50,10 @@ type conn struct {
 	finished bool                // no command follows
 }
 
-func (b *Browser) newConn(url string, onEvent func(string, json.Value)) *conn {
+func (b *Browser) newConn(url string, onEvent func(string, jsonv2.Value)) *conn {
 	return &conn{
 		browser: b, url: url, onEvent: onEvent,
-		gone: make(chan struct{}), pending: map[int64]outcome{},
+		closed: make(chan struct{}), pending: map[int64]outcome{},
 		unsent: queue.New(maxPageMessage, nil, func(message []byte) int { return len(message) }),
 	}
 }
@@ -70,7 +70,7 @@ func (c *conn) run(ctx context.Context) error {
 	for _, done := range pending {
 		done(nil, errGone)
 	}
-	close(c.gone)
+	close(c.closed)
 	return err
 }
 
@@ -157,7 +157,7 @@ func (c *conn) read(ctx context.Context, cancel context.CancelFunc, ws *websocke
 			return
 		}
 		var m browser.Message
-		if err := json.Unmarshal(data, &m, lenient); err != nil {
+		if err := jsonv2.Unmarshal(data, &m, lenient); err != nil {
 			ended <- fmt.Errorf("the page sent an invalid message: %w", err)
 			return
 		}
@@ -180,7 +180,7 @@ func (c *conn) deliver(m *browser.Message) {
 	case done == nil:
 	case len(m.Error) == 0:
 		done(m.Result, nil)
-	case json.Unmarshal(m.Error, e, lenient) != nil:
+	case jsonv2.Unmarshal(m.Error, e, lenient) != nil:
 		done(nil, refused(string(m.Error)))
 	default:
 		done(nil, e)
@@ -191,9 +191,9 @@ func (c *conn) deliver(m *browser.Message) {
 func refusedByPage(err error) bool { return errors.As(err, new(*browser.Error)) }
 
 // start sends a command. It does not block; done may be nil. Browser.mu is held.
-func (c *conn) start(method string, params json.Value, done outcome) {
+func (c *conn) start(method string, params jsonv2.Value, done outcome) {
 	if done == nil {
-		done = func(json.Value, error) {}
+		done = func(jsonv2.Value, error) {}
 	}
 	if c.pending == nil {
 		done(nil, errGone)
@@ -218,19 +218,19 @@ func (c *conn) start(method string, params json.Value, done outcome) {
 // call sends a command and waits for its response. Browser.mu is not held.
 func (c *conn) call(ctx context.Context, method string, params any, result any) error {
 	type reply struct {
-		result json.Value
+		result jsonv2.Value
 		err    error
 	}
 	got := make(chan reply, 1)
 	c.browser.mu.Lock()
-	c.start(method, encode(params), func(result json.Value, err error) { got <- reply{result, err} })
+	c.start(method, encode(params), func(result jsonv2.Value, err error) { got <- reply{result, err} })
 	c.browser.mu.Unlock()
 	select {
 	case r := <-got:
 		if r.err != nil || result == nil {
 			return r.err
 		}
-		return json.Unmarshal(r.result, result, lenient)
+		return jsonv2.Unmarshal(r.result, result, lenient)
 	case <-ctx.Done():
 		return fmt.Errorf("%s: %w", method, context.Cause(ctx))
 	}

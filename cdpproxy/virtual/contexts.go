@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
 // A second Runtime.enable in a session brings no contexts. The debugger replays the
@@ -22,9 +22,9 @@ type gathering struct {
 
 type gathered struct {
 	method  string
-	params  json.Value
+	params  jsonv2.Value
 	created *contextInfo // that the event reports, or nil
-	of      int64        // id of the context that a console message is of, or 0
+	context      int64        // id of the context that a console message is of, or 0
 }
 
 type contextInfo struct {
@@ -36,22 +36,22 @@ type contextInfo struct {
 }
 
 // add keeps an event until the response.
-func (g *gathering) add(method string, params json.Value) {
+func (g *gathering) add(method string, params jsonv2.Value) {
 	e := gathered{method: method, params: params}
 	switch method {
 	case "Runtime.executionContextCreated":
 		var p struct {
 			Context contextInfo `json:"context"`
 		}
-		if json.Unmarshal(params, &p, lenient) == nil {
+		if jsonv2.Unmarshal(params, &p, lenient) == nil {
 			e.created = &p.Context
 		}
 	case "Runtime.consoleAPICalled":
 		var p struct {
 			ID int64 `json:"executionContextId"`
 		}
-		if json.Unmarshal(params, &p, lenient) == nil {
-			e.of = p.ID
+		if jsonv2.Unmarshal(params, &p, lenient) == nil {
+			e.context = p.ID
 		}
 	}
 	g.events = append(g.events, e)
@@ -86,7 +86,7 @@ func (g *gathering) sift(frames map[string]bool) []gathered {
 	}
 	result := sent[:0]
 	for _, e := range sent {
-		if e.of == 0 || living[e.of] || newest[e.of] >= g.replayed {
+		if e.context == 0 || living[e.context] || newest[e.context] >= g.replayed {
 			result = append(result, e)
 		}
 	}
@@ -100,7 +100,7 @@ func (l *link) enableRuntime(m command) {
 		return
 	}
 	l.gathering = &gathering{}
-	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
+	l.conn.start(m.Method, m.Params, func(result jsonv2.Value, err error) {
 		if err != nil {
 			l.emitContexts(nil)
 			l.reply(m, nil, err)
@@ -121,12 +121,12 @@ func (l *link) enableRuntime(m command) {
 // askFrames asks for the page's frames. The main frame's id is not always the target's:
 // a page that was prerendered keeps its frame, in the tab's target.
 func (l *link) askFrames(then func(main string, frames map[string]bool)) {
-	l.conn.start("Page.getFrameTree", nil, func(result json.Value, err error) {
+	l.conn.start("Page.getFrameTree", nil, func(result jsonv2.Value, err error) {
 		var r struct {
 			Tree frameTree `json:"frameTree"`
 		}
 		var frames map[string]bool
-		if err == nil && json.Unmarshal(result, &r, lenient) == nil {
+		if err == nil && jsonv2.Unmarshal(result, &r, lenient) == nil {
 			frames = map[string]bool{}
 			r.Tree.list(frames)
 		}
@@ -146,19 +146,19 @@ func (l *link) findDefault(frame string, then func()) {
 		return
 	}
 	const group = "browser-coordinator"
-	params := json.Value(`{"expression":"globalThis","silent":true,"objectGroup":"` + group + `"}`)
-	l.conn.start("Runtime.evaluate", params, func(result json.Value, err error) {
+	params := jsonv2.Value(`{"expression":"globalThis","silent":true,"objectGroup":"` + group + `"}`)
+	l.conn.start("Runtime.evaluate", params, func(result jsonv2.Value, err error) {
 		var r struct {
 			Result struct {
 				ID string `json:"objectId"`
 			} `json:"result"`
 		}
-		if err == nil && json.Unmarshal(result, &r, lenient) == nil {
+		if err == nil && jsonv2.Unmarshal(result, &r, lenient) == nil {
 			if parts := strings.Split(r.Result.ID, "."); len(parts) == 3 {
 				l.addDefault(frame, parts[1])
 			}
 		}
-		l.conn.start("Runtime.releaseObjectGroup", json.Value(`{"objectGroup":"`+group+`"}`), nil)
+		l.conn.start("Runtime.releaseObjectGroup", jsonv2.Value(`{"objectGroup":"`+group+`"}`), nil)
 		then()
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/coder/websocket"
 )
 
@@ -71,7 +71,7 @@ func (l *link) lost(err error) {
 	b.log.Debug("a session's connection ended", "page", l.target.page.Key, "error", err)
 	s.link = nil
 	if s.id == "" {
-		s.client.to.End(uint16(websocket.StatusGoingAway), "the page has closed")
+		s.client.downstream.End(uint16(websocket.StatusGoingAway), "the page has closed")
 		return
 	}
 	s.finish(true)
@@ -118,7 +118,7 @@ func (l *link) end() {
 	l.conn.settle(l.ctx)
 	timer := time.AfterFunc(closeTimeout, l.cancel)
 	defer timer.Stop()
-	<-l.conn.gone
+	<-l.conn.closed
 }
 
 // subscribe subscribes to a domain's events, once. mu is held.
@@ -140,7 +140,7 @@ func (l *link) command(m command) {
 		}
 		return
 	}
-	st, off, isSetting := settingOf(m)
+	st, resets, isSetting := settingOf(m)
 	if name == "enable" {
 		l.enabled[domain] = true
 	}
@@ -148,7 +148,7 @@ func (l *link) command(m command) {
 		l.subscribe(domain)
 	}
 	switch {
-	case off:
+	case resets:
 		l.reset(&m, st)
 	case isSetting:
 		l.set(&m, st)
@@ -179,7 +179,7 @@ var onceOnly = map[string]string{
 // forward sends a command unchanged, and its response back. answered, which may be
 // nil, is called before the response.
 func (l *link) forward(m command, answered func(error)) {
-	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
+	l.conn.start(m.Method, m.Params, func(result jsonv2.Value, err error) {
 		if once := onceOnly[m.Method]; err != nil && once != "" && strings.Contains(err.Error(), once) {
 			result, err = empty, nil
 		}
@@ -201,7 +201,7 @@ const trace = "trace"
 // response to X.disable.
 func (l *link) turnOff(domain string) { delete(l.enabled, domain) }
 
-func (l *link) reply(m command, result json.Value, err error) {
+func (l *link) reply(m command, result jsonv2.Value, err error) {
 	if !l.ended && len(m.ID) > 0 {
 		l.session.client.reply(m, result, err)
 	}
@@ -210,18 +210,18 @@ func (l *link) reply(m command, result json.Value, err error) {
 // mark responds with success at the command's place in the stream: after everything
 // that the page has sent before.
 func (l *link) mark(m command) {
-	l.conn.start("JsDebug.subscribe", encode(subscription{Events: []string{}}), func(json.Value, error) {
+	l.conn.start("JsDebug.subscribe", encode(subscription{Events: []string{}}), func(jsonv2.Value, error) {
 		l.reply(m, empty, nil)
 	})
 }
 
 // script is the setting of a script for new documents. Only the response to its
 // command has the identifier.
-func script(reset string, params json.Value) setting {
+func script(reset string, params jsonv2.Value) setting {
 	var p struct {
 		ID string `json:"identifier"`
 	}
-	_ = json.Unmarshal(params, &p, lenient)
+	_ = jsonv2.Unmarshal(params, &p, lenient)
 	return setting{reset: reset, with: string(encode(p))}
 }
 
@@ -230,7 +230,7 @@ func (l *link) addScript(m command) {
 		return
 	}
 	l.pending++
-	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
+	l.conn.start(m.Method, m.Params, func(result jsonv2.Value, err error) {
 		if err == nil {
 			st := script(strings.Replace(m.Method, ".add", ".remove", 1), result)
 			l.target.changes = append(l.target.changes, &change{link: l, setting: st, command: &m})
@@ -255,7 +255,7 @@ func (l *link) removeScript(m command) {
 }
 
 // event forwards the events that the client has subscribed to. mu is held.
-func (l *link) event(method string, params json.Value) {
+func (l *link) event(method string, params jsonv2.Value) {
 	domain, _, _ := strings.Cut(method, ".")
 	holds := true
 	if command, ok := forHolders[method]; ok {

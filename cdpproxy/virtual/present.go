@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
 
 	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/discovery"
@@ -78,15 +78,15 @@ func (b *Browser) OpenPage(ctx context.Context, address string) (discovery.Targe
 
 // create opens a page through an existing one, and returns when the page can be used:
 // the debugger attaches to it first.
-func (b *Browser) create(ctx context.Context, params json.Value) (*target, error) {
+func (b *Browser) create(ctx context.Context, params jsonv2.Value) (*target, error) {
 	b.mu.Lock()
 	first := b.first()
-	var via *conn
+	var page *conn
 	if first != nil {
-		via = first.conn
+		page = first.conn
 	}
 	b.mu.Unlock()
-	if via == nil {
+	if page == nil {
 		return nil, errors.New("a new page needs another one that the debugger has, and it has none now")
 	}
 	if len(params) == 0 {
@@ -95,7 +95,7 @@ func (b *Browser) create(ctx context.Context, params json.Value) (*target, error
 	calling, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var created targetID
-	if err := via.call(calling, "Target.createTarget", params, &created); err != nil {
+	if err := page.call(calling, "Target.createTarget", params, &created); err != nil {
 		return nil, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, offerTimeout)
@@ -127,7 +127,7 @@ func (b *Browser) Act(ctx context.Context, method, target string) error {
 }
 
 // act closes or activates a page through the page's own connection.
-func (b *Browser) act(ctx context.Context, method, id string) (result json.Value, err error) {
+func (b *Browser) act(ctx context.Context, method, id string) (result jsonv2.Value, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	b.mu.Lock()
@@ -142,13 +142,13 @@ func (b *Browser) act(ctx context.Context, method, id string) (result json.Value
 	}
 	err = via.call(ctx, method, targetID{id}, &result)
 	if errors.Is(err, errGone) && method == "Target.closeTarget" {
-		return json.Value(`{"success":true}`), nil // the page closed before its response
+		return jsonv2.Value(`{"success":true}`), nil // the page closed before its response
 	}
 	return result, err
 }
 
 // Open connects a client to a page, or to the browser.
-func (b *Browser) Open(ctx context.Context, page string, to browser.Client) (browser.Conn, error) {
+func (b *Browser) Open(ctx context.Context, page string, downstream browser.Client) (browser.Conn, error) {
 	_ = b.ready(ctx) // a client of the browser may wait for its first page
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -165,5 +165,5 @@ func (b *Browser) Open(ctx context.Context, page string, to browser.Client) (bro
 		}
 	}
 	b.joined.Add(1)
-	return newClient(b, to, t), nil
+	return newClient(b, downstream, t), nil
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"sync"
 
-	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
 // reserved are the commands that belong to the debugger in the session that it shares.
@@ -60,7 +60,7 @@ func restrict(method string, params []byte) (r restriction, restricted bool) {
 		var group struct {
 			Name string `json:"objectGroup"`
 		}
-		err := json.Unmarshal(params, &group, json.AllowInvalidUTF8(true))
+		err := jsonv2.Unmarshal(params, &group, jsonv2.AllowInvalidUTF8(true))
 		return r, err != nil || group.Name == "console" || group.Name == "backtrace"
 	}
 	r, restricted = restrictions()[method]

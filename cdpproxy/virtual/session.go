@@ -3,7 +3,7 @@ package virtual
 import (
 	"slices"
 
-	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy/browser"
@@ -80,14 +80,14 @@ func (b *Browser) offer(t *target, c *conn, info targetInfo, v version) {
 	}
 	b.order = append(b.order, t)
 	if t.isTab() {
-		b.emit("tab", "Target.targetCreated", encode(about{t.tabInfo()}))
+		b.emit("tab", "Target.targetCreated", encode(infoParams{t.tabInfo()}))
 	}
-	b.emit(info.Type, "Target.targetCreated", encode(about{info}))
+	b.emit(info.Type, "Target.targetCreated", encode(infoParams{info}))
 	b.each(func(s *session) { s.joinAutomatically(t) })
 	b.changed.Notify()
 }
 
-type about struct {
+type infoParams struct {
 	Info targetInfo `json:"targetInfo"`
 }
 
@@ -119,7 +119,7 @@ func (b *Browser) finishSessions(k kind, t *target) {
 		switch {
 		case s.kind != k || s.target != t:
 		case s.id == "":
-			s.client.to.End(uint16(websocket.StatusGoingAway), "the page has closed")
+			s.client.downstream.End(uint16(websocket.StatusGoingAway), "the page has closed")
 		default:
 			s.finish(true)
 		}
@@ -130,14 +130,14 @@ func (b *Browser) finishSessions(k kind, t *target) {
 // targets. mu is held.
 func (b *Browser) emitChanged(t *target) {
 	if t.isTab() {
-		b.emit("tab", "Target.targetInfoChanged", encode(about{t.tabInfo()}))
+		b.emit("tab", "Target.targetInfoChanged", encode(infoParams{t.tabInfo()}))
 	}
-	b.emit(t.info.Type, "Target.targetInfoChanged", encode(about{t.info}))
+	b.emit(t.info.Type, "Target.targetInfoChanged", encode(infoParams{t.info}))
 }
 
 // emit sends an event on a type of target to the sessions that discover it. mu is
 // held.
-func (b *Browser) emit(kind, method string, params json.Value) {
+func (b *Browser) emit(kind, method string, params jsonv2.Value) {
 	b.each(func(s *session) {
 		if s.discover.matches(kind) {
 			s.client.event(s, method, params)

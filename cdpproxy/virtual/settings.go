@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
 // setting is state that a session of a page has once, for all its clients. A client
@@ -21,7 +21,7 @@ type setting struct {
 
 func (st setting) key() string { return st.reset + st.with }
 
-func (st setting) params() json.Value { return json.Value(st.with) }
+func (st setting) params() jsonv2.Value { return jsonv2.Value(st.with) }
 
 //go:embed settings.txt
 var settingTable string
@@ -93,10 +93,10 @@ var forHolders = map[string]string{
 	"Page.screencastVisibilityChanged": "Page.startScreencast",
 }
 
-// settingOf returns the setting that a command changes; off reports that the
+// settingOf returns the setting that a command changes; resets reports that the
 // command resets it. X.enable makes a setting too, unless the debugger has the
 // domain on.
-func settingOf(m command) (st setting, off, ok bool) {
+func settingOf(m command) (st setting, resets, ok bool) {
 	method := plain(m.Method)
 	if st, ok = settings().settings[method]; ok {
 		st = st.one(m.Params)
@@ -113,12 +113,12 @@ func settingOf(m command) (st setting, off, ok bool) {
 }
 
 // one returns the one of several settings that a command's parameters name.
-func (st setting) one(params json.Value) setting {
-	var given map[string]any
-	if st.each == "" || decode(params, &given) != nil || given[st.each] == nil {
+func (st setting) one(params jsonv2.Value) setting {
+	var args map[string]any
+	if st.each == "" || decode(params, &args) != nil || args[st.each] == nil {
 		return st // without its name, the page refuses the command
 	}
-	name := `{"` + st.each + `":` + string(encode(given[st.each]))
+	name := `{"` + st.each + `":` + string(encode(args[st.each]))
 	if st.with == "" {
 		st.with = name + "}"
 	} else {
@@ -129,18 +129,18 @@ func (st setting) one(params json.Value) setting {
 
 // resembles reports whether a command's parameters amount to those of a reset.
 // Extra parameters are allowed.
-func resembles(params, reset json.Value) bool {
-	var given, want map[string]any
-	if decode(params, &given) != nil || decode(reset, &want) != nil {
+func resembles(params, reset jsonv2.Value) bool {
+	var args, want map[string]any
+	if decode(params, &args) != nil || decode(reset, &want) != nil {
 		return false
 	}
 	for name, value := range want {
 		// A mode that highlights nothing may come with any highlight configuration.
-		if name != "highlightConfig" && !reflect.DeepEqual(given[name], value) && !(value == "" && given[name] == nil) {
+		if name != "highlightConfig" && !reflect.DeepEqual(args[name], value) && !(value == "" && args[name] == nil) {
 			return false
 		}
 	}
-	return len(want) > 0 || len(given) == 0
+	return len(want) > 0 || len(args) == 0
 }
 
 // asDefault reports whether a command only sets a default that Playwright sends to

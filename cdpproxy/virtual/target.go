@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
 
 	"browser-coordinator/cdpproxy/discovery"
 	"browser-coordinator/internal/backoff"
@@ -117,7 +117,7 @@ func (t *target) introduce(ctx context.Context, c *conn) error {
 	if t.isTab() {
 		// The browser sends the events of all targets to each session that asked.
 		// Only our own session receives them here; no session of the debugger does.
-		c.start("Target.setDiscoverTargets", json.Value(`{"discover":true}`), nil)
+		c.start("Target.setDiscoverTargets", jsonv2.Value(`{"discover":true}`), nil)
 	}
 	t.browser.mu.Unlock()
 	info, err := ask(ctx, c)
@@ -154,7 +154,7 @@ func (t *target) refresh(ctx context.Context) {
 // A popup without a navigation has no URL in Chromium, but its document has.
 // Puppeteer waits for a URL before it treats a page as open.
 func ask(ctx context.Context, c *conn) (targetInfo, error) {
-	var now about
+	var now infoParams
 	err := c.call(ctx, "Target.getTargetInfo", struct{}{}, &now)
 	if err == nil && now.Info.Type != "browser" && (now.Info.URL != "" || now.Info.Type != "page") {
 		return now.Info, nil
@@ -198,18 +198,18 @@ func (t *target) changed(info targetInfo) {
 }
 
 // event handles the browser's events on targets. mu is held.
-func (t *target) event(method string, params json.Value) {
+func (t *target) event(method string, params jsonv2.Value) {
 	switch method {
 	case "Target.targetInfoChanged":
-		var e about
-		if json.Unmarshal(params, &e, lenient) == nil {
+		var e infoParams
+		if jsonv2.Unmarshal(params, &e, lenient) == nil {
 			t.changed(e.Info)
 		}
 	case "Page.frameNavigated":
 		var e struct {
 			Frame frame `json:"frame"`
 		}
-		if json.Unmarshal(params, &e, lenient) == nil && e.Frame.Parent == "" {
+		if jsonv2.Unmarshal(params, &e, lenient) == nil && e.Frame.Parent == "" {
 			t.navigated(e.Frame)
 		}
 	}

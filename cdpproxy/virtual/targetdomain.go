@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
 
 	"browser-coordinator/cdpproxy/browser"
 )
@@ -21,10 +21,10 @@ var (
 
 // targetCommands are the commands of the Target domain that need no wait, called with
 // Browser.mu held.
-var targetCommands = map[string]func(s *session, params json.Value) (any, error){
+var targetCommands = map[string]func(s *session, params jsonv2.Value) (any, error){
 	"setDiscoverTargets":    (*session).setDiscover,
 	"setAutoAttach":         (*session).setAutoAttach,
-	"setRemoteLocations":    func(*session, json.Value) (any, error) { return done{}, nil },
+	"setRemoteLocations":    func(*session, jsonv2.Value) (any, error) { return done{}, nil },
 	"getTargets":            (*session).getTargets,
 	"getTargetInfo":         (*session).getTargetInfo,
 	"getBrowserContexts":    (*session).getContexts,
@@ -36,8 +36,8 @@ var targetCommands = map[string]func(s *session, params json.Value) (any, error)
 	"autoAttachRelated": refuse(errAllowed), "openDevTools": refuse(errAllowed), "getDevToolsTarget": refuse(errAllowed),
 }
 
-func refuse(err error) func(*session, json.Value) (any, error) {
-	return func(*session, json.Value) (any, error) { return nil, err }
+func refuse(err error) func(*session, jsonv2.Value) (any, error) {
+	return func(*session, jsonv2.Value) (any, error) { return nil, err }
 }
 
 // targetCommand executes a command of the Target domain, which is this package's own:
@@ -66,7 +66,7 @@ func (s *session) targetCommand(m command, name string) {
 		c.later(func(ctx context.Context) {
 			var p targetID
 			err := decode(m.Params, &p)
-			var result json.Value
+			var result jsonv2.Value
 			if err == nil {
 				result, err = b.act(ctx, m.Method, p.ID)
 			}
@@ -96,7 +96,7 @@ func (s *session) targetReply(m command, name string) {
 // done is the result of a command that has none.
 type done struct{}
 
-func (s *session) setDiscover(params json.Value) (any, error) {
+func (s *session) setDiscover(params jsonv2.Value) (any, error) {
 	var p struct {
 		Discover bool   `json:"discover"`
 		Filter   filter `json:"filter"`
@@ -104,7 +104,7 @@ func (s *session) setDiscover(params json.Value) (any, error) {
 	if err := decode(params, &p); err != nil {
 		return nil, err
 	}
-	before := s.discover
+	former := s.discover
 	s.discover = nil
 	if !p.Discover {
 		return done{}, nil
@@ -112,8 +112,8 @@ func (s *session) setDiscover(params json.Value) (any, error) {
 	s.discover = p.Filter.or(defaultFilter)
 	for _, info := range s.client.browser.infos(s.discover) {
 		// A second discovery reports what the first did not.
-		if !before.matches(info.Type) {
-			s.client.event(s, "Target.targetCreated", encode(about{info}))
+		if !former.matches(info.Type) {
+			s.client.event(s, "Target.targetCreated", encode(infoParams{info}))
 		}
 	}
 	return done{}, nil
@@ -137,7 +137,7 @@ func (b *Browser) infos(f filter) []targetInfo {
 	return infos
 }
 
-func (s *session) setAutoAttach(params json.Value) (any, error) {
+func (s *session) setAutoAttach(params jsonv2.Value) (any, error) {
 	var p struct {
 		AutoAttach bool   `json:"autoAttach"`
 		Flatten    bool   `json:"flatten"`
@@ -165,7 +165,7 @@ func (s *session) setAutoAttach(params json.Value) (any, error) {
 	return done{}, nil
 }
 
-func (s *session) getTargets(params json.Value) (any, error) {
+func (s *session) getTargets(params jsonv2.Value) (any, error) {
 	var p struct {
 		Filter filter `json:"filter"`
 	}
@@ -175,7 +175,7 @@ func (s *session) getTargets(params json.Value) (any, error) {
 	}{s.client.browser.infos(p.Filter.or(defaultFilter))}, err
 }
 
-func (s *session) getTargetInfo(params json.Value) (any, error) {
+func (s *session) getTargetInfo(params jsonv2.Value) (any, error) {
 	var p targetID
 	if err := decode(params, &p); err != nil {
 		return nil, err
@@ -183,15 +183,15 @@ func (s *session) getTargetInfo(params json.Value) (any, error) {
 	b := s.client.browser
 	switch t, tab := b.byID(p.ID); {
 	case p.ID == "":
-		return about{s.info()}, nil
+		return infoParams{s.info()}, nil
 	case p.ID == b.id:
-		return about{b.selfInfo()}, nil
+		return infoParams{b.selfInfo()}, nil
 	case t == nil:
 		return nil, errNoTarget
 	case tab:
-		return about{t.tabInfo()}, nil
+		return infoParams{t.tabInfo()}, nil
 	default:
-		return about{t.info}, nil
+		return infoParams{t.info}, nil
 	}
 }
 
@@ -203,7 +203,7 @@ type sessionID struct {
 	ID string `json:"sessionId"`
 }
 
-func (s *session) attach(params json.Value) (any, error) {
+func (s *session) attach(params jsonv2.Value) (any, error) {
 	var p struct {
 		ID      string `json:"targetId"`
 		Flatten bool   `json:"flatten"`
@@ -224,14 +224,14 @@ func (s *session) attach(params json.Value) (any, error) {
 	}
 }
 
-func (s *session) attachToBrowser(json.Value) (any, error) {
+func (s *session) attachToBrowser(jsonv2.Value) (any, error) {
 	if s.kind != ofBrowser || s.ended {
 		return nil, errAllowed
 	}
 	return sessionID{s.join(ofBrowser, nil, false).id}, nil
 }
 
-func (s *session) detach(params json.Value) (any, error) {
+func (s *session) detach(params jsonv2.Value) (any, error) {
 	var p sessionID
 	if err := decode(params, &p); err != nil {
 		return nil, err
@@ -246,7 +246,7 @@ func (s *session) detach(params json.Value) (any, error) {
 }
 
 // getContexts reports the contexts of the pages: the oldest page's is the default.
-func (s *session) getContexts(json.Value) (any, error) {
+func (s *session) getContexts(jsonv2.Value) (any, error) {
 	r := struct {
 		IDs     []string `json:"browserContextIds"`
 		Default string   `json:"defaultBrowserContextId,omitempty"`

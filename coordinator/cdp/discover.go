@@ -28,12 +28,12 @@ func Resolve(ctx context.Context, how *dial.Options, endpoint string) (string, e
 	if u.Scheme == "http" || u.Scheme == "https" {
 		return askVersion(ctx, how, u)
 	}
-	before, _, hasGUID := strings.Cut(u.Path, browserPath)
+	prefix, _, hasGUID := strings.Cut(u.Path, browserPath)
 	if !hasGUID || u.Scheme != "ws" {
 		return endpoint, nil
 	}
 	address := *u
-	address.Scheme, address.Path, address.RawPath = "http", before, ""
+	address.Scheme, address.Path, address.RawPath = "http", prefix, ""
 	named, err := askVersion(ctx, how, &address)
 	if err != nil {
 		return "", err

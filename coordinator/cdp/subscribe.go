@@ -123,10 +123,10 @@ func (c *Conn) event(e Event) {
 	if e.Method != "Target.detachedFromTarget" {
 		return
 	}
-	var gone target.EventDetachedFromTarget
-	if err := e.Decode(&gone); err != nil {
+	var detached target.EventDetachedFromTarget
+	if err := e.Decode(&detached); err != nil {
 		c.opts.Logger.Error("cdp: unreadable event", "err", err)
 		return
 	}
-	c.endSession(gone.SessionID)
+	c.endSession(detached.SessionID)
 }

@@ -239,10 +239,10 @@ func isTwin(windows []Window, w Window, winners map[vscodeipc.Address]bool) bool
 // depth a window whose workspace is that folder beats one that merely has it among
 // others.
 func deepest(windows []Window, path string) map[vscodeipc.Address]bool {
-	found := map[vscodeipc.Address]bool{}
+	winners := map[vscodeipc.Address]bool{}
 	path, ok := canonicalOrParent(path)
 	if !ok {
-		return found
+		return winners
 	}
 	best := 1
 	for _, w := range windows {
@@ -258,13 +258,13 @@ func deepest(windows []Window, path string) map[vscodeipc.Address]bool {
 		}
 		if rank > best {
 			best = rank
-			clear(found)
+			clear(winners)
 		}
 		if rank == best {
-			found[w.Address] = true
+			winners[w.Address] = true
 		}
 	}
-	return found
+	return winners
 }
 
 // canonicalOrParent is the canonical form of path, or of its nearest ancestor that

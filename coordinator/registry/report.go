@@ -35,16 +35,16 @@ func (s *Source) Announce(kind string, clients []vscodeipc.ConnectedClient) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(clients) > MaxAnnounced {
-		seen, again := map[string]bool{}, map[string]bool{} // names, ids
+		names, repeated := map[string]bool{}, map[string]bool{} // names, ids
 		for _, c := range clients {
-			again[c.ID], seen[c.Name] = seen[c.Name], true
+			repeated[c.ID], names[c.Name] = names[c.Name], true
 		}
 		clients = slices.Clone(clients)
 		slices.SortStableFunc(clients, func(a, b vscodeipc.ConnectedClient) int {
 			switch {
-			case again[a.ID] == again[b.ID]:
+			case repeated[a.ID] == repeated[b.ID]:
 				return 0
-			case again[a.ID]:
+			case repeated[a.ID]:
 				return 1
 			}
 			return -1

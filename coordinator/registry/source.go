@@ -103,9 +103,9 @@ func (s *Source) Open() bool {
 func (s *Source) Wait(ctx context.Context) error {
 	for {
 		s.mu.Lock()
-		there, changed := s.window != nil, s.changed.Next()
+		open, changed := s.window != nil, s.changed.Next()
 		s.mu.Unlock()
-		if there {
+		if open {
 			return nil
 		}
 		select {

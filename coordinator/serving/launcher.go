@@ -83,8 +83,8 @@ func (l *launcher) Access() (policy.State, <-chan struct{}) {
 	own, changed := l.current != nil && l.current == l.browser, l.changed.Next()
 	l.mu.Unlock()
 	if own {
-		of, _ := l.source.Access()
-		return policy.State{Mode: l.access, Stopped: of.Stopped}, changed
+		chosen, _ := l.source.Access()
+		return policy.State{Mode: l.access, Stopped: chosen.Stopped}, changed
 	}
 	return l.source.Access()
 }

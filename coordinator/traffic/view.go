@@ -23,7 +23,7 @@ type View struct {
 	Full   bool // long messages too
 	JSON   bool
 
-	seen     int                    // how many clients
+	joins     int                    // how many clients
 	clients  map[string]string      // by id: the name with a short number
 	joined   map[string]cdplog.Line // by id: of clients without a shown JSON line yet
 	commands map[string]command     // without a response yet, by client, session and id
@@ -56,8 +56,8 @@ func (v *View) Show(l cdplog.Line) error {
 // precedes its first line.
 func (v *View) text(l cdplog.Line) string {
 	if l.Joined != nil {
-		v.seen++
-		v.clients[l.Client] = fmt.Sprintf("%s#%d", l.Joined.Name, v.seen)
+		v.joins++
+		v.clients[l.Client] = fmt.Sprintf("%s#%d", l.Joined.Name, v.joins)
 		v.joined[l.Client] = l
 	}
 	if l.Lost > 0 && v.JSON {
@@ -72,20 +72,20 @@ func (v *View) text(l cdplog.Line) string {
 	var m browser.Message
 	_ = json.Unmarshal(l.Message, &m) // a message that is not CDP is shown unchanged
 	key := l.Client + " " + m.Session + " " + string(m.ID)
-	about := command{method: m.Method}
+	request := command{method: m.Method}
 	switch {
 	case l.From == "client" && len(m.ID) > 0:
 		v.commands[key] = command{m.Method, l.Time}
 	case m.Method == "" && len(m.ID) > 0:
-		about = v.commands[key]
+		request = v.commands[key]
 		delete(v.commands, key)
 	}
 	sender, announced := v.name(l.Client, m.Session), v.name(l.Client, announcedSession(&m))
-	if !v.Filter.match(v.clients[l.Client], sender, about.method) {
+	if !v.Filter.match(v.clients[l.Client], sender, request.method) {
 		return ""
 	}
 	if !v.JSON {
-		return terminal.PrintableLine(v.line(l, m, sender, announced, about)) + "\n"
+		return terminal.PrintableLine(v.line(l, m, sender, announced, request)) + "\n"
 	}
 	if joined, ok := v.joined[l.Client]; ok {
 		return encode(joined) + encode(l)
@@ -110,12 +110,12 @@ func (v *View) name(client, session string) string {
 	if session == "" {
 		return v.clients[client]
 	}
-	at := slices.Index(v.sessions[client], session)
-	if at < 0 {
-		at = len(v.sessions[client])
+	index := slices.Index(v.sessions[client], session)
+	if index < 0 {
+		index = len(v.sessions[client])
 		v.sessions[client] = append(v.sessions[client], session)
 	}
-	return fmt.Sprintf("%s.%d", v.clients[client], at+1)
+	return fmt.Sprintf("%s.%d", v.clients[client], index+1)
 }
 
 // encode returns a line as JSON.
@@ -130,7 +130,7 @@ func encode(l cdplog.Line) string {
 // shownBytes bounds the shown part of a message without Full.
 const shownBytes = 160
 
-func (v *View) line(l cdplog.Line, m browser.Message, sender, announced string, about command) string {
+func (v *View) line(l cdplog.Line, m browser.Message, sender, announced string, request command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %-16s ", l.Time.Local().Format("15:04:05.000"), sender)
 	body := []byte(m.Params)
@@ -140,9 +140,9 @@ func (v *View) line(l cdplog.Line, m browser.Message, sender, announced string, 
 	case m.Method != "":
 		b.WriteString("← " + m.Method)
 	default:
-		b.WriteString("⇐ " + about.method)
-		if !about.at.IsZero() {
-			b.WriteString(" " + strconv.FormatFloat(float64(l.Time.Sub(about.at).Microseconds())/1000, 'f', 1,
+		b.WriteString("⇐ " + request.method)
+		if !request.at.IsZero() {
+			b.WriteString(" " + strconv.FormatFloat(float64(l.Time.Sub(request.at).Microseconds())/1000, 'f', 1,
 				64) + " ms")
 		}
 		body = m.Result
@@ -160,7 +160,7 @@ func (v *View) line(l cdplog.Line, m browser.Message, sender, announced string, 
 	switch {
 	case l.Text != "":
 		body = []byte(l.Text)
-	case m.Method == "" && about.method == "":
+	case m.Method == "" && request.method == "":
 		body = l.Message // no CDP message, or the response to an unseen command
 	}
 	if len(body) > 0 && string(body) != "{}" {

@@ -118,8 +118,8 @@ func ReadOwn(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, at := range []string{path, real} {
-		if err := Parents(at); err != nil {
+	for _, name := range []string{path, real} {
+		if err := Parents(name); err != nil {
 			return nil, err
 		}
 	}

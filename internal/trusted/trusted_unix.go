@@ -87,9 +87,9 @@ func Parents(path string) error {
 		return err
 	}
 	steps := strings.Split(strings.Trim(filepath.Dir(path), "/"), "/")
-	at := "/"
+	folder := "/"
 	for links := 0; ; {
-		info, err := os.Lstat(at)
+		info, err := os.Lstat(folder)
 		switch {
 		case err != nil:
 			return err
@@ -97,21 +97,21 @@ func Parents(path string) error {
 			if links++; links > mostLinks {
 				return &os.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
 			}
-			if err := checkParent(at, info); err != nil {
+			if err := checkParent(folder, info); err != nil {
 				return err
 			}
-			target, err := os.Readlink(at)
+			target, err := os.Readlink(folder)
 			if err != nil {
 				return err
 			}
-			if at = filepath.Dir(at); filepath.IsAbs(target) {
-				at = "/"
+			if folder = filepath.Dir(folder); filepath.IsAbs(target) {
+				folder = "/"
 			}
 			steps = append(strings.Split(target, "/"), steps...)
 		case !info.IsDir():
-			return &os.PathError{Op: "open", Path: at, Err: syscall.ENOTDIR}
+			return &os.PathError{Op: "open", Path: folder, Err: syscall.ENOTDIR}
 		default:
-			if err := checkParent(at, info); err != nil {
+			if err := checkParent(folder, info); err != nil {
 				return err
 			}
 		}
@@ -121,7 +121,7 @@ func Parents(path string) error {
 		if len(steps) == 0 {
 			return nil
 		}
-		at, steps = filepath.Join(at, steps[0]), steps[1:]
+		folder, steps = filepath.Join(folder, steps[0]), steps[1:]
 	}
 }
 

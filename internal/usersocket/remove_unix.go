@@ -19,7 +19,7 @@ import (
 // why it did not. Its caller excludes processes that could give the name to another
 // socket.
 func RemoveDead(ctx context.Context, path string) error {
-	before, err := Check(path)
+	dead, err := Check(path)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func RemoveDead(ctx context.Context, path string) error {
 	if !IsDead(err) {
 		return fmt.Errorf("keep %s: it may not be dead: %w", path, err)
 	}
-	if err := RemoveSame(path, before); err != nil {
+	if err := RemoveSame(path, dead); err != nil {
 		return fmt.Errorf("delete %s: %w", path, err)
 	}
 	return nil

@@ -63,16 +63,16 @@ func nameOnDisk(dir, element string, names func(string) ([]string, error)) strin
 	if err != nil {
 		return element
 	}
-	found := element
+	match := element
 	for _, name := range list {
 		if name == element {
 			return element // two names, one file: hard links on a case-sensitive file system
 		}
 		if strings.EqualFold(norm.NFC.String(name), norm.NFC.String(element)) {
-			found = name
+			match = name
 		}
 	}
-	return found
+	return match
 }
 
 func swapCase(s string) string {

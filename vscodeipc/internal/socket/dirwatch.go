@@ -47,8 +47,8 @@ const pollEvery = time.Second
 func (w *DirWatcher) poll() {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
-	before, _ := List() // the first tick reports an error
-	slices.Sort(before)
+	former, _ := List() // the first tick reports an error
+	slices.Sort(former)
 	w.notify()
 	for {
 		select {
@@ -62,10 +62,10 @@ func (w *DirWatcher) poll() {
 			continue
 		}
 		slices.Sort(now)
-		if !slices.Equal(before, now) {
+		if !slices.Equal(former, now) {
 			w.notify()
 		}
-		before = now
+		former = now
 	}
 }
 

@@ -67,17 +67,17 @@ func (w *DirWatcher) watch(data []string) error {
 func arm(notify *fsnotify.Watcher, data []string) ([]string, error) {
 	for {
 		dirs := slices.Concat(data, standIns(data))
-		before := existing(dirs)
+		former := existing(dirs)
 		for _, d := range notify.WatchList() {
 			notify.Remove(d) // it may already be gone
 		}
-		for _, d := range before {
+		for _, d := range former {
 			err := notify.Add(d)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 				return nil, fmt.Errorf("watch %s: %w", d, err)
 			}
 		}
-		if slices.Equal(before, existing(slices.Concat(data, standIns(data)))) {
+		if slices.Equal(former, existing(slices.Concat(data, standIns(data)))) {
 			return dirs, nil
 		}
 	}
