@@ -99,7 +99,8 @@ func TestViewList(t *testing.T) {
 		}
 		for _, name := range policy.ViewParameters(method) {
 			if !slices.Contains(has[method], name) && has[method] != nil {
-				t.Errorf("%s: the parameter %s is in policy/view.txt, but this Chromium does not have it any more", method, name)
+				t.Errorf("%s: the parameter %s is in policy/view.txt, but this Chromium does not have it any more",
+					method, name)
 			}
 		}
 	}
@@ -157,8 +158,9 @@ func TestView(t *testing.T) {
 		"number":          `{"id":1,"method":7}`,
 		"array":           `[` + act + `]`,
 		"deep":            strings.Repeat("[", 20_000),
-		"deep, whole":     `{"id":1,"params":{"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `},"method":"Runtime.evaluate"}`,
-		"empty":           ``,
+		"deep, whole": `{"id":1,"params":{"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) +
+			`},"method":"Runtime.evaluate"}`,
+		"empty": ``,
 	} {
 		if reply := exchange(t, c, message); reply["error"] == nil {
 			t.Errorf("%s: %v, want an error", name, reply)
@@ -254,29 +256,37 @@ func TestBrowserClose(t *testing.T) {
 		}
 	}
 	c := dial(t, addr, "/devtools/browser/x")
-	for _, method := range []string{"Browser.crash", "Browser.crashGpuProcess", "Page.crash", "Target.exposeDevToolsProtocol"} {
-		if reply := exchange(t, c, `{"id":1,"method":"`+method+`","params":{"targetId":"x"}}`); !strings.Contains(refusal(reply), "--allow-close") {
+	for _, method := range []string{"Browser.crash", "Browser.crashGpuProcess", "Page.crash",
+		"Target.exposeDevToolsProtocol"} {
+		if reply := exchange(t, c,
+			`{"id":1,"method":"`+method+`","params":{"targetId":"x"}}`); !strings.Contains(refusal(reply), "--allow-close") {
 			t.Errorf("%s: %v", method, reply)
 		}
 	}
 	// A client cannot use a URL that crashes the browser either.
-	tab, _ := exchange(t, c, `{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"}}`)["result"].(map[string]any)
+	tab, _ := exchange(t, c,
+		`{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"}}`)["result"].(map[string]any)
 	onPage := dial(t, addr, fmt.Sprintf("/devtools/page/%v", tab["targetId"]))
 	exchange(t, onPage, `{"id":1,"method":"Inspector.enable"}`)
-	for _, address := range []string{"chrome://inducebrowsercrashforrealz", "chrome://crash", "chrome://kill", "chrome:\\\\x@cr%61sh:1/", "view-source:chrome://hang", "about:quit"} {
-		for _, act := range []string{`"Page.navigate","params":{"transitionType":"address_bar",`, `"Target.createTarget","params":{`} {
-			if reply := exchange(t, onPage, `{"id":1,"method":`+act+`"url":"`+address+`"}}`); !strings.Contains(refusal(reply), "--allow-close") {
+	for _, address := range []string{"chrome://inducebrowsercrashforrealz", "chrome://crash", "chrome://kill",
+		"chrome:\\\\x@cr%61sh:1/", "view-source:chrome://hang", "about:quit"} {
+		for _, act := range []string{`"Page.navigate","params":{"transitionType":"address_bar",`,
+			`"Target.createTarget","params":{`} {
+			if reply := exchange(t, onPage,
+				`{"id":1,"method":`+act+`"url":"`+address+`"}}`); !strings.Contains(refusal(reply), "--allow-close") {
 				t.Errorf("%s%s: %v", act, address, reply)
 			}
 		}
-		for _, query := range []string{address, url.PathEscape(address), address + "&for_tab", address + "&more", url.QueryEscape(address) + "/%zz", url.QueryEscape(address) + "?%"} {
+		for _, query := range []string{address, url.PathEscape(address), address + "&for_tab", address + "&more",
+			url.QueryEscape(address) + "/%zz", url.QueryEscape(address) + "?%"} {
 			a := ask(t, addr, "PUT /json/new?"+query+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
 			if a.status != http.StatusForbidden || !strings.Contains(a.body, "--allow-close") {
 				t.Errorf("/json/new?%s: HTTP %d %s", query, a.status, a.body)
 			}
 		}
 	}
-	if reply := exchange(t, onPage, `{"id":1,"method":"Page.navigate","params":{"url":"chrome://version"}}`); reply["result"] == nil {
+	if reply := exchange(t, onPage,
+		`{"id":1,"method":"Page.navigate","params":{"url":"chrome://version"}}`); reply["result"] == nil {
 		t.Errorf("a page of the browser's own: %v", reply)
 	}
 	if got := call(t, c, getVersion); !strings.Contains(got, "Chrome/") {
@@ -309,26 +319,34 @@ func TestViewPaths(t *testing.T) {
 			target = "?about:blank#" + "made"
 		}
 		for _, path := range []string{
-			"/json/" + verb + target, "/json/" + verb + target + "/", "/json//" + verb + target, "//json/" + verb + target, "/json/./" + verb + target,
-			"/json/list/../" + verb + target, "/json/list/%2e%2e/" + verb + target, "/json/list#/../" + verb + target, "/./json/" + verb + target,
-			"/json/%" + fmt.Sprintf("%x", verb[0]) + verb[1:] + target, "/json%2f" + verb + target, "/%6ason/" + verb + target, "/json/" + strings.ToUpper(verb) + target,
-			"/json/" + verb + strings.Replace(target, "/", "%2f", 1), "/json/" + verb + ";" + target, "/json/" + verb + "?" + target, "/json/" + verb + "%00" + target,
-			"/json/" + verb + "\\" + id, "/json/ " + verb + target, "/json/" + verb + "%20" + target, "/json/list?/../" + verb + target, "/json?/" + verb + target,
-			"http://127.0.0.1/json/" + verb + target, "/devtools/../json/" + verb + target, "/devtools/page/../../json/" + verb + target,
+			"/json/" + verb + target, "/json/" + verb + target + "/", "/json//" + verb + target, "//json/" + verb +
+				target, "/json/./" + verb + target,
+			"/json/list/../" + verb + target, "/json/list/%2e%2e/" + verb + target, "/json/list#/../" + verb +
+				target, "/./json/" + verb + target,
+			"/json/%" + fmt.Sprintf("%x", verb[0]) + verb[1:] + target, "/json%2f" + verb + target, "/%6ason/" + verb +
+				target, "/json/" + strings.ToUpper(verb) + target,
+			"/json/" + verb + strings.Replace(target, "/", "%2f", 1), "/json/" + verb + ";" + target, "/json/" + verb +
+				"?" + target, "/json/" + verb + "%00" + target,
+			"/json/" + verb + "\\" + id, "/json/ " + verb + target, "/json/" + verb + "%20" +
+				target, "/json/list?/../" + verb + target, "/json?/" + verb + target,
+			"http://127.0.0.1/json/" + verb + target, "/devtools/../json/" + verb +
+				target, "/devtools/page/../../json/" + verb + target,
 		} {
 			for _, method := range []string{"GET", "PUT", "POST", "get"} {
 				conn := connect(t, addr)
 				fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", method, path)
 				answer, err := io.ReadAll(conn)
 				conn.Close()
-				if text := string(answer); err != nil || strings.Contains(text, "Target is closing") || strings.Contains(text, "Target activated") || strings.Contains(text, "#made") {
+				if text := string(answer); err != nil || strings.Contains(text, "Target is closing") ||
+					strings.Contains(text, "Target activated") || strings.Contains(text, "#made") {
 					t.Errorf("%s %s: %v %s", method, path, err, text)
 				}
 			}
 		}
 	}
 	_, after := get(t, addr, "/json/list", nil)
-	if strings.Index(after, other) > strings.Index(after, id) || !strings.Contains(after, id) || !strings.Contains(after, other) || strings.Contains(after, "made") {
+	if strings.Index(after, other) > strings.Index(after, id) || !strings.Contains(after, id) ||
+		!strings.Contains(after, other) || strings.Contains(after, "made") {
 		t.Errorf("the tabs are not as they were: %s", after)
 	}
 }

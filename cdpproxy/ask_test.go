@@ -76,7 +76,8 @@ func attempting(ctx context.Context, t *testing.T, addr, agent string) <-chan at
 	t.Helper()
 	done := make(chan attempt, 1)
 	go func() {
-		conn, res, err := websocket.Dial(ctx, "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
+		conn, res, err := websocket.Dial(ctx, "ws://"+addr+"/devtools/browser/x",
+			&websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
 		if err == nil {
 			done <- attempt{conn: conn}
 		} else if res != nil {
@@ -115,7 +116,8 @@ func admitted(t *testing.T, tried <-chan attempt) *websocket.Conn {
 // turnedAway waits until the attempt was refused for that reason.
 func turnedAway(t *testing.T, tried <-chan attempt, reason string) {
 	t.Helper()
-	if a := next(t, "refusal", tried); a.conn != nil || !strings.HasPrefix(a.status, "403 refused: ") || !strings.Contains(a.status, reason) {
+	if a := next(t, "refusal", tried); a.conn != nil || !strings.HasPrefix(a.status, "403 refused: ") ||
+		!strings.Contains(a.status, reason) {
 		t.Errorf("got %+v, want a refusal: %s", a, reason)
 	}
 }
@@ -139,7 +141,8 @@ func mayLook(t *testing.T, c *websocket.Conn, mode policy.Mode) {
 	if got := call(t, c, getVersion); !strings.Contains(got, "Chrome/") {
 		t.Errorf("the client gets %s", got)
 	}
-	if reply := exchange(t, c, openTabCommand); !strings.Contains(refusal(reply), fmt.Sprintf("the access mode of this window is %q", mode)) {
+	if reply := exchange(t, c, openTabCommand); !strings.Contains(refusal(reply),
+		fmt.Sprintf("the access mode of this window is %q", mode)) {
 		t.Errorf("%v, want a refusal", reply)
 	}
 }
@@ -157,7 +160,8 @@ func TestAsk(t *testing.T) {
 		many[i] = attempting(ctx, t, addr, "Playwright/1.65.1 (x64)")
 	}
 	q := next(t, "question", h.asked)
-	if q.Operation.Name != "connect" || q.Actor.Kind != policy.Client || q.Actor.Name != "Playwright" || q.Actor.Version != "1.65.1" || q.Actor.ID == "" {
+	if q.Operation.Name != "connect" || q.Actor.Kind != policy.Client || q.Actor.Name != "Playwright" ||
+		q.Actor.Version != "1.65.1" || q.Actor.ID == "" {
 		t.Errorf("the user is asked %+v", q)
 	}
 	// Discovery asks nobody.
@@ -245,7 +249,8 @@ func TestAskForRequests(t *testing.T) {
 	request := func(agent string) <-chan string {
 		done := make(chan string, 1)
 		go func() {
-			req, _ := http.NewRequestWithContext(testContext(t), http.MethodGet, "http://"+addr+"/json/activate/"+id, nil)
+			req, _ := http.NewRequestWithContext(testContext(t), http.MethodGet, "http://"+addr+"/json/activate/"+id,
+				nil)
 			req.Header.Set("User-Agent", agent)
 			res, err := http.DefaultTransport.RoundTrip(req)
 			if err != nil {
@@ -262,8 +267,10 @@ func TestAskForRequests(t *testing.T) {
 		answer        policy.Answer
 	}{
 		{"Allowed/1", "200 OK", policy.Answer{Allow: true}},
-		{"Views/1", `403 refused: Target.activateTarget refused: the access mode of this window is "ask", and`, policy.Answer{View: true}},
-		{"Refused/1", "403 refused: the user of the window does not let this client connect", policy.Answer{Reason: "human"}},
+		{"Views/1", `403 refused: Target.activateTarget refused: the access mode of this window is "ask", and`,
+			policy.Answer{View: true}},
+		{"Refused/1", "403 refused: the user of the window does not let this client connect",
+			policy.Answer{Reason: "human"}},
 	} {
 		first := request(step.agent)
 		next(t, "question", h.asked)
@@ -336,7 +343,8 @@ func TestModeChanges(t *testing.T) {
 					t.Fatalf("%s: %v", mode, err)
 				}
 			}
-			if closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "stricter access mode in the window; connect again") {
+			if closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason,
+				"stricter access mode in the window; connect again") {
 				t.Errorf("%s: closed with %v", mode, closed)
 			}
 		}
@@ -381,10 +389,13 @@ func TestPlaywrightGetsException(t *testing.T) {
 	_, addr := ruled(t, newUser(policy.ModeView), cdptest.BrowserURL(t), nil)
 	c := dialAs(t, addr, "Playwright/1.65.1 (x64)")
 	reply := exchange(t, c, `{"id":1,"sessionId":"s","method":"Runtime.evaluate","params":{"expression":"1"}}`)
-	if text := fmt.Sprint(reply); reply["id"] != 1.0 || reply["sessionId"] != "s" || reply["error"] != nil || !strings.Contains(text, "exceptionDetails") || !strings.Contains(text, `Runtime.evaluate refused: the access mode of this window is "view"`) {
+	if text := fmt.Sprint(reply); reply["id"] != 1.0 || reply["sessionId"] != "s" || reply["error"] != nil ||
+		!strings.Contains(text, "exceptionDetails") ||
+		!strings.Contains(text, `Runtime.evaluate refused: the access mode of this window is "view"`) {
 		t.Errorf("%v", reply)
 	}
-	if reply := exchange(t, c, `{"id":2,"method":"Target.createTarget","params":{"url":"about:blank"}}`); !strings.Contains(refusal(reply), `"view"`) {
+	if reply := exchange(t, c,
+		`{"id":2,"method":"Target.createTarget","params":{"url":"about:blank"}}`); !strings.Contains(refusal(reply), `"view"`) {
 		t.Errorf("%v", reply)
 	}
 }
@@ -436,7 +447,8 @@ func TestStopped(t *testing.T) {
 		turnedAway(t, attempting(testContext(t), t, addr, "Bad/2 (another version)"), "stopped by the user")
 	}
 	refusedAt(addr)
-	if status, body := get(t, addr, "/json/activate/x", map[string]string{"User-Agent": "Bad/1"}); status != 403 || !strings.Contains(body, "stopped by the user") {
+	if status, body := get(t, addr, "/json/activate/x", map[string]string{"User-Agent": "Bad/1"}); status != 403 ||
+		!strings.Contains(body, "stopped by the user") {
 		t.Errorf("by HTTP: %d %s", status, body)
 	}
 	waitFor("Good")

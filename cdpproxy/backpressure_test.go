@@ -45,7 +45,8 @@ func TestPile(t *testing.T) {
 			}
 			go io.WriteString(conn, strings.Join(pile, "")) // ends with the connection
 			for id := range messages {
-				if got := readFrame(t, br); !strings.HasPrefix(got, fmt.Sprintf(`{"id":%d,`, id)) || !strings.HasSuffix(got, "}") {
+				if got := readFrame(t, br); !strings.HasPrefix(got, fmt.Sprintf(`{"id":%d,`, id)) ||
+					!strings.HasSuffix(got, "}") {
 					t.Fatalf("message %d: %.60s", id, got)
 				}
 			}
@@ -103,7 +104,8 @@ func TestDeafBrowser(t *testing.T) {
 func TestQueueAll(t *testing.T) {
 	defer cdpproxy.QueueAll()()
 	for name, test := range map[string]func(*testing.T){
-		"every size": TestEverySize, "pile": TestPile, "slow reader": TestSlowReader, "switch": TestSwitchInFrame, "answers": TestAnswersBehindAFrame,
+		"every size": TestEverySize, "pile": TestPile, "slow reader": TestSlowReader, "switch": TestSwitchInFrame,
+		"answers": TestAnswersBehindAFrame,
 	} {
 		t.Run(name, test)
 	}

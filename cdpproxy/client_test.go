@@ -43,7 +43,8 @@ func TestClients(t *testing.T) {
 		if c.origin != "" {
 			header.Set("Origin", c.origin)
 		}
-		conn, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: header})
+		conn, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x",
+			&websocket.DialOptions{HTTPHeader: header})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +66,8 @@ func TestClients(t *testing.T) {
 		<-got.Done
 	}
 	// Other clients are not disturbed, and plain requests are no clients.
-	if _, version := get(t, addr, "/json/version", nil); !strings.Contains(version, "Browser") || len(watcher.came) != 0 {
+	if _, version := get(t, addr, "/json/version", nil); !strings.Contains(version, "Browser") ||
+		len(watcher.came) != 0 {
 		t.Errorf("after that: %s", version)
 	}
 }

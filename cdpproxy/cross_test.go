@@ -155,7 +155,8 @@ func TestNeverCross(t *testing.T) {
 		if round%3 == 0 {
 			windows[round%2].src.set("", "")
 		}
-		left, right = startFake(t, right.addr, fmt.Sprintf("left %d", round), nil), startFake(t, left.addr, fmt.Sprintf("right %d", round), nil)
+		left, right = startFake(t, right.addr, fmt.Sprintf("left %d", round), nil), startFake(t, left.addr,
+			fmt.Sprintf("right %d", round), nil)
 	}
 	windows[0].src.set(left.name, left.url())
 	windows[1].src.set(right.name, right.url())
@@ -233,7 +234,8 @@ func TestBrowserRecovers(t *testing.T) {
 	gone.stop()
 	rule := new(testRule)
 	_, addr = serve(t, newSource(gone.url()), &cdpproxy.Options{Rule: rule, HoldTimeout: time.Second})
-	if status, body := get(t, addr, "/json/new?about:blank", nil); status != 502 || !strings.Contains(body, "does not answer") {
+	if status, body := get(t, addr, "/json/new?about:blank", nil); status != 502 ||
+		!strings.Contains(body, "does not answer") {
 		t.Errorf("HTTP %d %s", status, body)
 	}
 	rule.mu.Lock()

@@ -57,15 +57,19 @@ func TestDiscoveryAsChromium(t *testing.T) {
 	_, addr := serve(t, newSource(c.URL()), nil)
 	through := openTab(t, addr)
 	for _, path := range []string{
-		"/json", "/json/", "/json/list", "/json/list/", "/json/list?t=1", "/json/list?for_tab", "/json/version", "/json/version/",
+		"/json", "/json/", "/json/list", "/json/list/", "/json/list?t=1", "/json/list?for_tab", "/json/version",
+		"/json/version/",
 		"/json/protocol", "/json/protocol/", "/json/new", "/json/new?about:blank", "/json/nonsense",
-		"/json/activate/ID", "/json/activate/ID/", "/json/activate", "/json/activate/none", "/json/close", "/json/close/none",
+		"/json/activate/ID", "/json/activate/ID/", "/json/activate", "/json/activate/none", "/json/close",
+		"/json/close/none",
 	} {
 		for _, method := range []string{"GET", "PUT", "POST", "HEAD"} {
 			for _, host := range []string{"127.0.0.1:1", "localhost"} {
 				name := fmt.Sprintf("%s %s of %s", method, path, host)
-				request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n\r\n", method, strings.Replace(path, "ID", through, 1), host)
-				switch asked := path == "/json/version" || path == "/json/new?about:blank" || path == "/json/activate/none"; {
+				request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n\r\n", method, strings.Replace(path, "ID",
+					through, 1), host)
+				switch asked := path == "/json/version" || path == "/json/new?about:blank" ||
+					path == "/json/activate/none"; {
 				case method == "GET" && (host != "localhost" || asked):
 				case method != "GET" && host != "localhost" && asked:
 				default:
@@ -82,12 +86,16 @@ func TestDiscoveryAsChromium(t *testing.T) {
 					got = ask(t, addr, request)
 				}
 				if got.status != want.status || got.header.Get("Content-Type") != want.header.Get("Content-Type") {
-					t.Errorf("%s: HTTP %d %s, the browser itself: %d %s", name, got.status, got.header.Get("Content-Type"), want.status, want.header.Get("Content-Type"))
+					t.Errorf("%s: HTTP %d %s, the browser itself: %d %s", name, got.status,
+						got.header.Get("Content-Type"), want.status, want.header.Get("Content-Type"))
 				}
 				if got.length != int64(len(got.body)) && method != "HEAD" {
 					t.Errorf("%s: Content-Length %d of %d bytes", name, got.length, len(got.body))
 				}
-				own := func(a httpAnswer) string { return strings.ReplaceAll(a.body, host+"/devtools/", addr+"/devtools/") }
+				own := func(a httpAnswer) string {
+					return strings.ReplaceAll(a.body, host+"/devtools/",
+						addr+"/devtools/")
+				}
 				if same(got.body) != same(own(want)) {
 					t.Errorf("%s:\n%s\nthe browser itself:\n%s", name, got.body, own(want))
 				}

@@ -106,7 +106,8 @@ func TestEverySize(t *testing.T) {
 		for i, want := range pile {
 			_, got, err := c.Read(ctx)
 			if err != nil || !bytes.Equal(got, want) {
-				t.Fatalf("round %d, message %d: %d bytes %.20s, %v; want %d %.20s", round, i, len(got), got, err, len(want), want)
+				t.Fatalf("round %d, message %d: %d bytes %.20s, %v; want %d %.20s", round, i, len(got), got, err,
+					len(want), want)
 			}
 		}
 	}

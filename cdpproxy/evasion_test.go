@@ -62,24 +62,61 @@ function state() {
 // evasions are scripts by which a client changes a page, or blocks it for its user,
 // although throwOnSideEffect is set.
 var evasions = map[string][]string{
-	"plain": {"window.evil = 1", "document.title = 'evil'", "document.body.click()", "fetch('/')", "eval('window.evil = 1')", "let evil = 1", "function evil() {}"},
+	"plain": {"window.evil = 1", "document.title = 'evil'", "document.body.click()", "fetch('/')",
+		"eval('window.evil = 1')", "let evil = 1", "function evil() {}"},
 	"a getter runs while the result is serialised": {
-		"({ get x() { window.evil = 1 } })", "({ a: { get x() { window.evil = 1 } } })", "[{ get x() { window.evil = 1 } }]", "Object.defineProperty([], 0, { get() { window.evil = 1 }, enumerable: true })",
-		"new (class { get x() { window.evil = 1 } })", "loud", "proxy", "({ loud, proxy })", "new Map([[{ get x() { window.evil = 1 } }, 1]])",
-		"new Proxy({}, { ownKeys() { window.evil = 1; return [] }, get() { window.evil = 1 }, getOwnPropertyDescriptor() { window.evil = 1 }, getPrototypeOf() { window.evil = 1; return null } })",
+		"({ get x() { window.evil = 1 } })", "({ a: { get x() { window.evil = 1 } } })", "[{ get x() { window.evil = " +
+			"1 } }]", "Object.defineProperty([], 0, { get() { window.evil = 1 }, enumerable: true })",
+		"new (class { get x() { window.evil = 1 } })", "loud", "proxy", "({ loud, proxy })", "new Map([[{ get x() { " +
+			"window.evil = 1 } }, 1]])",
+		"new Proxy({}, { ownKeys() { window.evil = 1; return [] }, get() { window.evil = 1 }, " +
+			"getOwnPropertyDescriptor() { window.evil = 1 }, getPrototypeOf() { window.evil = 1; return null } })",
 	},
-	"JSON serialisation":                 {"({ toJSON() { window.evil = 1 } })", "({ a: { toJSON() { window.evil = 1 } } })", "({ get toJSON() { window.evil = 1 } })"},
-	"the description of an error":        {"class E extends Error { get name() { window.evil = 1 } get message() { window.evil = 1 } get stack() { window.evil = 1 } }; new E", "(() => { throw new (class extends Error { get name() { window.evil = 1 } get message() { window.evil = 1 } }) })()", "Object.defineProperty(new Error, 'name', { get() { window.evil = 1 } })", "Object.defineProperty(new Error, 'stack', { get() { window.evil = 1 } })", "Object.assign(new Error, { name: { [Symbol.toPrimitive]() { window.evil = 1 } }, message: { toString() { window.evil = 1 } } })"},
-	"what is thrown":                     {"throw { get x() { window.evil = 1 } }", "throw { toString() { window.evil = 1 } }", "throw new (class extends Error { get name() { window.evil = 1 } })"},
-	"names of a class":                   {"({ get constructor() { window.evil = 1 } })", "({ get [Symbol.toStringTag]() { window.evil = 1 } })", "({ [Symbol.toPrimitive]() { window.evil = 1 } }) + ''", "Object.defineProperty(new Date, Symbol.toPrimitive, { value() { window.evil = 1 } })"},
-	"a view on the page's buffers":       {"bytes[0] = 1", "bytes.fill(1)", "bytes.set([1])", "new Uint8Array(bytes.buffer)[0] = 1", "new Uint8Array(bytes.buffer).fill(1)", "new Uint8Array(bytes.buffer).set([1])", "view.setUint8(0, 1)", "new DataView(bytes.buffer).setUint8(0, 1)", "Atomics.add(new Int32Array(bytes.buffer), 0, 1)", "bytes.sort().reverse().copyWithin(0, 1)", "new TextEncoder().encodeInto('evil', bytes)", "crypto.getRandomValues(bytes)", "bytes.buffer.transfer()"},
-	"memory of WebAssembly":              {"shared[0] = 1", "new Uint8Array(memory.buffer)[0] = 1", "new Uint8Array(memory.buffer).fill(1)", "memory.grow(1)", "table.grow(1)"},
-	"image data":                         {"pixels.data[0] = 1", "pixels.data.fill(1)", "new Uint8Array(pixels.data.buffer).fill(1)", "canvas.getContext('2d').fillRect(0, 0, 2, 2)", "canvas.getContext('2d').putImageData(new ImageData(new Uint8ClampedArray(4).fill(255), 1, 1), 0, 0)"},
-	"the page's iterators":               {"steps.next()", "[...steps].length", "for (const x of steps) break", "const [a] = steps", "steps.return()", "entries.next()", "letters.next()", "Array.from({ length: 1, [Symbol.iterator]: () => steps })", "new Set({ [Symbol.iterator]: () => ({ next: () => steps.next() }) })"},
-	"state of the page's own objects":    {"matcher.test('aa')", "matcher.exec('a')", "'aa'.replace(matcher, 'b')", "list.sort()", "list.push(1)", "set.add(2)", "when.setTime(1)"},
-	"what runs later":                    {"setTimeout(() => { window.evil = 1 }, 0)", "Promise.resolve().then(() => { window.evil = 1 })", "new Promise((r) => r({ then() { window.evil = 1 } }))", "({ then(r) { window.evil = 1; r() } })", "(async () => ({ then(r) { window.evil = 1; r() } }))()", "(async () => { await 0; window.evil = 1 })()", "echo({ then(r) { window.evil = 1; r() } })", "queueMicrotask(() => { window.evil = 1 })", "new FinalizationRegistry(() => { window.evil = 1 }).register({})"},
-	"time and memory without end":        {"for (;;);", "for (;;) { try { for (;;); } finally { continue } }", "/(a+)+b/.test('a'.repeat(50))", "'a'.repeat(2 ** 29 - 24).split('')", "(() => { const all = []; for (;;) all.push(new Float64Array(1 << 24).fill(1)) })()", "(() => { let s = 'x'; for (;;) s = [s, s].join('') })()", "(() => { const all = []; for (;;) all.push({}) })()"},
-	"what clients send to look at pages": {"document.title", "location.href", "() => { return document.title; }", "document.documentElement.outerHTML"},
+	"JSON serialisation": {"({ toJSON() { window.evil = 1 } })",
+		"({ a: { toJSON() { window.evil = 1 } } })", "({ get toJSON() { window.evil = 1 } })"},
+	"the description of an error": {"class E extends Error { get name() { window.evil = 1 } get message() { " +
+		"window.evil = 1 } get stack() { window.evil = 1 } }; new E", "(() => { throw new (class extends Error { get " +
+		"name() { window.evil = 1 } get message() { window.evil = 1 } }) })()", "Object.defineProperty(new " +
+		"Error, 'name', { get() { window.evil = 1 } })", "Object.defineProperty(new Error, 'stack', { get() " +
+		"{ window.evil = 1 } })", "Object.assign(new Error, { name: { [Symbol.toPrimitive]() { " +
+		"window.evil = 1 } }, message: { toString() { window.evil = 1 } } })"},
+	"what is thrown": {"throw { get x() { window.evil = 1 } }",
+		"throw { toString() { window.evil = 1 } }", "throw new (class extends Error { get name() { window.evil = 1 } " +
+			"})"},
+	"names of a class": {"({ get constructor() { window.evil = 1 } })",
+		"({ get [Symbol.toStringTag]() { window.evil = 1 } })", "({ [Symbol.toPrimitive]() { window.evil = 1 } }) + " +
+			"''", "Object.defineProperty(new Date, Symbol.toPrimitive, { value() { window.evil = 1 } })"},
+	"a view on the page's buffers": {"bytes[0] = 1", "bytes.fill(1)", "bytes.set([1])",
+		"new Uint8Array(bytes.buffer)[0] " +
+			"= 1", "new Uint8Array(bytes.buffer).fill(1)", "new Uint8Array(bytes.buffer).set([1])",
+		"view.setUint8(0, 1)", "new DataView(bytes.buffer).setUint8(0, 1)",
+		"Atomics.add(new Int32Array(bytes.buffer), 0, 1)", "bytes.sort().reverse().copyWithin(0, 1)",
+		"new TextEncoder().encodeInto('evil', bytes)", "crypto.getRandomValues(bytes)",
+		"bytes.buffer.transfer()"},
+	"memory of WebAssembly": {"shared[0] = 1", "new Uint8Array(memory.buffer)[0] = 1",
+		"new Uint8Array(memory.buffer).fill(1)", "memory.grow(1)", "table.grow(1)"},
+	"image data": {"pixels.data[0] = 1", "pixels.data.fill(1)",
+		"new Uint8Array(pixels.data.buffer).fill(1)", "canvas.getContext('2d').fillRect(0, 0, 2, " +
+			"2)", "canvas.getContext('2d').putImageData(new ImageData(new Uint8ClampedArray(4).fill(255), 1, 1), 0, " +
+			"0)"},
+	"the page's iterators": {"steps.next()", "[...steps].length", "for (const x of steps) break",
+		"const [a] = steps", "steps.return()", "entries.next()", "letters.next()", "Array.from({ length: 1, " +
+			"[Symbol.iterator]: () => steps })", "new Set({ [Symbol.iterator]: () => ({ next: () => steps.next() }) " +
+			"})"},
+	"state of the page's own objects": {"matcher.test('aa')", "matcher.exec('a')", "'aa'.replace(matcher, 'b')",
+		"list.sort()", "list.push(1)", "set.add(2)", "when.setTime(1)"},
+	"what runs later": {"setTimeout(() => { window.evil = 1 }, 0)",
+		"Promise.resolve().then(() => { window.evil = 1 })", "new Promise((r) => r({ then() { window.evil = 1 } " +
+			"}))", "({ then(r) { window.evil = 1; r() } })", "(async () => ({ then(r) { window.evil = 1; r() } " +
+			"}))()", "(async () => { await 0; window.evil = 1 })()", "echo({ then(r) { window.evil = 1; r() } " +
+			"})", "queueMicrotask(() => { window.evil = 1 })", "new FinalizationRegistry(() => { window.evil " +
+			"= 1 }).register({})"},
+	"time and memory without end": {"for (;;);", "for (;;) { try { for (;;); } finally { continue } }",
+		"/(a+)+b/.test('a'.repeat(50))", "'a'.repeat(2 ** 29 - 24).split('')", "(() => { const all = []; for (;;) " +
+			"all.push(new Float64Array(1 << 24).fill(1)) })()", "(() => { let s = 'x'; for (;;) s = [s, s].join('') " +
+			"})()", "(() => { const all = []; for (;;) all.push({}) })()"},
+	"what clients send to look at pages": {"document.title", "location.href", "() => { return document.title; }",
+		"document.documentElement.outerHTML"},
 }
 
 // ways are the parameters besides the script.
@@ -131,8 +168,10 @@ func refusedInView(reply map[string]any, method string) bool {
 // considers it harmless. Each class of evasion leaves the page unchanged.
 func TestNoCodeInView(t *testing.T) {
 	c, state, _ := watched(t)
-	world := exchange(t, c, `{"id":1,"method":"Page.getFrameTree"}`)["result"].(map[string]any)["frameTree"].(map[string]any)["frame"].(map[string]any)["id"]
-	isolated := exchange(t, c, inspect("Page.createIsolatedWorld", map[string]any{"frameId": world, "worldName": "w", "grantUniveralAccess": true}))
+	world := exchange(t, c,
+		`{"id":1,"method":"Page.getFrameTree"}`)["result"].(map[string]any)["frameTree"].(map[string]any)["frame"].(map[string]any)["id"]
+	isolated := exchange(t, c, inspect("Page.createIsolatedWorld", map[string]any{"frameId": world, "worldName": "w",
+		"grantUniveralAccess": true}))
 	if isolated["result"] == nil {
 		t.Fatalf("clients that look need an isolated world: %v", isolated)
 	}
@@ -145,8 +184,9 @@ func TestNoCodeInView(t *testing.T) {
 				function, _ := json.Marshal("function () { return (" + code + ") }")
 				for _, way := range ways {
 					for method, params := range map[string]string{
-						"Runtime.evaluate":             `"expression":` + string(b),
-						"Runtime.callFunctionOn":       `"executionContextId":` + context + `,"functionDeclaration":` + string(function),
+						"Runtime.evaluate": `"expression":` + string(b),
+						"Runtime.callFunctionOn": `"executionContextId":` + context + `,"functionDeclaration":` +
+							string(function),
 						"Debugger.evaluateOnCallFrame": `"callFrameId":"1.1.0","expression":` + string(b),
 						"Runtime.compileScript":        `"persistScript":true,"sourceURL":"","expression":` + string(b),
 						"Runtime.runScript":            `"scriptId":"1"`,
@@ -187,7 +227,9 @@ func TestNoOccupationInView(t *testing.T) {
 
 	// Reading the handles of objects runs no script of the page.
 	for i := range handles {
-		for _, params := range []map[string]any{{"ownProperties": true}, {"ownProperties": true, "generatePreview": true}, {"ownProperties": true, "accessorPropertiesOnly": true, "generatePreview": true}} {
+		for _, params := range []map[string]any{{"ownProperties": true},
+			{"ownProperties": true, "generatePreview": true}, {"ownProperties": true, "accessorPropertiesOnly": true,
+				"generatePreview": true}} {
 			params["objectId"] = handle(i)
 			ask("Runtime.getProperties", params)
 		}
@@ -206,9 +248,11 @@ func TestNoOccupationInView(t *testing.T) {
 		{"Runtime.awaitPromise", map[string]any{"promiseObjectId": handle(0), "returnByValue": true}},
 		{"Runtime.queryObjects", map[string]any{"prototypeObjectId": handle(0)}},
 		{"Debugger.searchInContent", map[string]any{"scriptId": script["scriptId"], "query": slow, "isRegex": true}},
-		{"Page.searchInResource", map[string]any{"frameId": tree["id"], "url": tree["url"], "query": slow, "isRegex": true}},
+		{"Page.searchInResource", map[string]any{"frameId": tree["id"], "url": tree["url"], "query": slow,
+			"isRegex": true}},
 		{"Network.searchInResponseBody", map[string]any{"requestId": tree["loaderId"], "query": slow, "isRegex": true}},
-		{"Runtime.compileScript", map[string]any{"expression": strings.Repeat("x", 8<<20), "sourceURL": "", "persistScript": true}},
+		{"Runtime.compileScript", map[string]any{"expression": strings.Repeat("x", 8<<20), "sourceURL": "",
+			"persistScript": true}},
 		{"LayerTree.loadSnapshot", map[string]any{"tiles": []any{}}},
 		{"LayerTree.replaySnapshot", map[string]any{"snapshotId": "1", "scale": 1e6}},
 		{"LayerTree.profileSnapshot", map[string]any{"snapshotId": "1", "minRepeatCount": 1 << 30}},
@@ -217,8 +261,10 @@ func TestNoOccupationInView(t *testing.T) {
 		{"Page.reload", map[string]any{"scriptToEvaluateOnLoad": "window.evil = 1"}},
 		{"Page.navigate", map[string]any{"url": "javascript:window.evil=1"}},
 		{"Page.setDocumentContent", map[string]any{"frameId": tree["id"], "html": "<script>evil = 1</script>"}},
-		{"Debugger.setBreakpoint", map[string]any{"location": map[string]any{"scriptId": script["scriptId"], "lineNumber": 0}, "condition": "window.evil = 1"}},
-		{"Debugger.setBreakpointByUrl", map[string]any{"lineNumber": 0, "urlRegex": ".*", "condition": "window.evil = 1"}},
+		{"Debugger.setBreakpoint", map[string]any{"location": map[string]any{"scriptId": script["scriptId"],
+			"lineNumber": 0}, "condition": "window.evil = 1"}},
+		{"Debugger.setBreakpointByUrl", map[string]any{"lineNumber": 0, "urlRegex": ".*",
+			"condition": "window.evil = 1"}},
 		{"Debugger.setBreakpointOnFunctionCall", map[string]any{"objectId": handle(1), "condition": "window.evil = 1"}},
 		{"Debugger.setScriptSource", map[string]any{"scriptId": script["scriptId"], "scriptSource": "window.evil = 1"}},
 		{"Runtime.addBinding", map[string]any{"name": "evil"}},
@@ -231,8 +277,10 @@ func TestNoOccupationInView(t *testing.T) {
 		{"Runtime.getProperties", map[string]any{"objectId": handle(1), "nonIndexedPropertiesOnly": true}},
 		{"Runtime.getProperties", map[string]any{"objectId": handle(1), "ownProperties": false}},
 		{"Accessibility.queryAXTree", map[string]any{"nodeId": 1}},
-		{"Page.captureScreenshot", map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 80, "height": 60, "scale": 2}}},
-		{"Page.captureScreenshot", map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 80, "height": 60, "scale": 1}, "captureBeyondViewport": false}},
+		{"Page.captureScreenshot", map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 80, "height": 60,
+			"scale": 2}}},
+		{"Page.captureScreenshot", map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 80, "height": 60,
+			"scale": 1}, "captureBeyondViewport": false}},
 		{"HeapProfiler.takeHeapSnapshot", nil},
 		{"Tracing.start", nil},
 		{"Network.enable", map[string]any{"maxTotalBufferSize": 1 << 40}},
@@ -243,8 +291,11 @@ func TestNoOccupationInView(t *testing.T) {
 		// No rule knows it.
 		{"DOM.getDocument", map[string]any{"depth": 1, "new": true}},
 		{"DOM.querySelector", map[string]any{"nodeId": 1, "selector": strings.Repeat("* ", 40_000)}},
-		{"DOM.performSearch", map[string]any{"query": "//*[count(//*[count(//*[count(//*[count(//*[count(//*[count(//*)>1])>1])>1])>1])>1])>1]"}},
-		{"Page.printToPDF", map[string]any{"displayHeaderFooter": true, "headerTemplate": `<link rel=stylesheet href="http://127.0.0.1:1/"><script>for (;;);</script>`, "footerTemplate": "x"}},
+		{"DOM.performSearch",
+			map[string]any{"query": "//*[count(//*[count(//*[count(//*[count(//*[count(//*[count(//*)>1])>1])>1])>1])>1])>1]"}},
+		{"Page.printToPDF", map[string]any{"displayHeaderFooter": true,
+			"headerTemplate": `<link rel=stylesheet href="http://127.0.0.1:1/"><script>for (;;);</script>`,
+			"footerTemplate": "x"}},
 	} {
 		if reply := exchange(t, c, inspect(act.method, act.params)); !refusedInView(reply, act.method) {
 			t.Errorf("%s: %v", act.method, reply)
@@ -254,7 +305,8 @@ func TestNoOccupationInView(t *testing.T) {
 		}
 	}
 	// The page still gets its rejection.
-	exchange(t, own, `{"id":3,"method":"Runtime.evaluate","params":{"expression":"reject(new Error('late')); new Promise((done) => setTimeout(done, 0))","awaitPromise":true}}`)
+	exchange(t, own,
+		`{"id":3,"method":"Runtime.evaluate","params":{"expression":"reject(new Error('late')); new Promise((done) => setTimeout(done, 0))","awaitPromise":true}}`)
 	if after := state(); !strings.Contains(after, "unhandled rejection") {
 		t.Errorf("the page did not get its rejection: %s", after)
 	}

@@ -27,7 +27,8 @@ func (p *Proxy) SetLimits(l Limits) {
 	}
 	now.buffered, now.tapBytes = cmp.Or(l.Buffered, now.buffered), cmp.Or(l.TapBytes, now.tapBytes)
 	now.closeTimeout, now.bodyTimeout = cmp.Or(l.CloseTimeout, now.closeTimeout), cmp.Or(l.HTTPTimeout, now.bodyTimeout)
-	now.responseTimeout, p.server.ReadHeaderTimeout = cmp.Or(l.HTTPTimeout, now.responseTimeout), cmp.Or(l.HTTPTimeout, p.server.ReadHeaderTimeout)
+	now.responseTimeout, p.server.ReadHeaderTimeout = cmp.Or(l.HTTPTimeout, now.responseTimeout), cmp.Or(l.HTTPTimeout,
+		p.server.ReadHeaderTimeout)
 }
 
 // KeepAlive changes the TCP keep-alive of connections from now on, and returns the

@@ -128,7 +128,8 @@ func (f *fakeBrowser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(err)
 		}
 		defer conn.Close()
-		answer := "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + acceptKey(r.Header.Get("Sec-WebSocket-Key")) + "\r\n\r\n"
+		answer := "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: " +
+			"Upgrade\r\nSec-WebSocket-Accept: " + acceptKey(r.Header.Get("Sec-WebSocket-Key")) + "\r\n\r\n"
 		conn.Write(append([]byte(answer), f.greeting...))
 		f.serve(conn)
 	default:
@@ -214,7 +215,8 @@ func rawUpgrade(t testing.TB, addr string) (net.Conn, *bufio.Reader) {
 }
 
 func upgradeRequest(addr, path string) string {
-	return "GET " + path + " HTTP/1.1\r\nHost: " + addr + "\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n" +
+	return "GET " + path + " HTTP/1.1\r\nHost: " + addr +
+		"\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n" +
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 }
 

@@ -85,7 +85,9 @@ func TestKilledInReply(t *testing.T) {
 // refused: Chromium closes such a connection.
 func TestPipelined(t *testing.T) {
 	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
-	const upgrade = "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n"
+	const upgrade = "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: " +
+		"Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " +
+		"dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n"
 	for frames, status := range map[string]int{"": 101, masked(getVersion): 400} {
 		conn := connect(t, addr)
 		io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: localhost\r\n\r\n"+upgrade+frames)

@@ -74,7 +74,8 @@ func FuzzFrameScanner(f *testing.F) {
 func FuzzRewrite(f *testing.F) {
 	for _, s := range []string{
 		`[{"webSocketDebuggerUrl":"ws://h/b/devtools/page/1","devtoolsFrontendUrl":"/x?ws=h/b/devtools/page/1"},7,null,[]]`,
-		`{"webSocketDebuggerUrl":"ws://[","devtoolsFrontendUrl":7}`, `{"webSocketDebuggerUrl":{}}`, `"ws://h/"`, `[`, ``, `1 2`, "\xff",
+		`{"webSocketDebuggerUrl":"ws://[","devtoolsFrontendUrl":7}`, `{"webSocketDebuggerUrl":{}}`, `"ws://h/"`, `[`,
+		``, `1 2`, "\xff",
 	} {
 		f.Add([]byte(s), "/b")
 	}
@@ -119,7 +120,8 @@ func FuzzRewrite(f *testing.F) {
 			if front, ok := now["devtoolsFrontendUrl"].(string); ok {
 				_, query, _ := strings.Cut(front, "?")
 				for param := range strings.SplitSeq(query, "&") {
-					if ws, ok := strings.CutPrefix(param, "ws="); ok && strings.Contains(ws, "/") && !strings.HasPrefix(ws, own) {
+					if ws, ok := strings.CutPrefix(param, "ws="); ok && strings.Contains(ws, "/") &&
+						!strings.HasPrefix(ws, own) {
 						t.Errorf("%q names %q", body, front)
 					}
 				}
@@ -141,7 +143,8 @@ func FuzzRewrite(f *testing.F) {
 
 // FuzzHost: no admitted Host has a registered domain.
 func FuzzHost(f *testing.F) {
-	for _, s := range []string{"localhost", "127.0.0.1:1", "[::1]:80", "a.localhost", "localhost.evil", "127.0.0.1:", "evil:80.localhost", "[::1"} {
+	for _, s := range []string{"localhost", "127.0.0.1:1", "[::1]:80", "a.localhost", "localhost.evil", "127.0.0.1:",
+		"evil:80.localhost", "[::1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, host string) {
@@ -149,7 +152,8 @@ func FuzzHost(f *testing.F) {
 			return
 		}
 		name := strings.ToLower(strings.TrimRight(host, "0123456789:"))
-		if !strings.HasSuffix(name, "localhost") && name != "127.0.0." && name != "[::1]" && !strings.HasPrefix(host, "127.0.0.1:") {
+		if !strings.HasSuffix(name, "localhost") && name != "127.0.0." && name != "[::1]" &&
+			!strings.HasPrefix(host, "127.0.0.1:") {
 			t.Errorf("%q let in", host)
 		}
 	})

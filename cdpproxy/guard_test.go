@@ -143,36 +143,47 @@ func TestWhoGetsIn(t *testing.T) {
 		{"not an upgrade", open, "/devtools/browser/x", nil, 426, "ws://"},
 		{"token", open, "/" + token + "/json/version", nil, 200, `"ws://` + open + "/" + token + `/devtools/browser/`},
 		{"token list", open, "/" + token + "/json/list", nil, 200, `?ws=` + open + "/" + token + `/devtools/page/`},
-		{"token twice", open, "/" + token + "/" + token + "/json/version", nil, 200, `"ws://` + open + "/" + token + `/devtools/browser/`},
-		{"bearer", strict, "/json/version", map[string]string{"Authorization": "Bearer " + token}, 200, `"ws://` + strict + `/devtools/browser/`},
+		{"token twice", open, "/" + token + "/" + token + "/json/version", nil, 200, `"ws://` + open + "/" + token +
+			`/devtools/browser/`},
+		{"bearer", strict, "/json/version", map[string]string{"Authorization": "Bearer " + token}, 200,
+			`"ws://` + strict + `/devtools/browser/`},
 		{"strict, token", strict, "/" + token + "/json/version/", nil, 200, token},
 		{"strict, none", strict, "/json/version", nil, 403, "`coordinator endpoint --token`"},
 		{"strict, wrong", strict, "/" + token[1:] + "0/json/version", nil, 403, "token missing or wrong"},
 		{"strict, prefix", strict, "/" + token[:10] + "/json/version", nil, 403, "token missing or wrong"},
-		{"strict, wrong bearer", strict, "/json/version", map[string]string{"Authorization": "Bearer x"}, 403, "token missing or wrong"},
+		{"strict, wrong bearer", strict, "/json/version", map[string]string{"Authorization": "Bearer x"}, 403,
+			"token missing or wrong"},
 
 		{"localhost", open, "/json/version", map[string]string{"Host": "localhost"}, 200, `"ws://` + open},
 		{"localhost port", open, "/json/version", map[string]string{"Host": "LocalHost:" + port}, 200, `"ws://` + open},
 		{"sub localhost", open, "/json/version", map[string]string{"Host": "a.b.localhost:1"}, 200, `"ws://` + open},
 		{"::1", open, "/json/version", map[string]string{"Host": "[::1]:9"}, 200, `"ws://` + open},
-		{"rebound", open, "/json/version", map[string]string{"Host": "evil.example:" + port}, 403, `Host "evil.example:` + port + `" refused`},
-		{"rebound, token", open, "/" + token + "/json/version", map[string]string{"Host": "evil.example"}, 403, "refused"},
+		{"rebound", open, "/json/version", map[string]string{"Host": "evil.example:" + port}, 403,
+			`Host "evil.example:` + port + `" refused`},
+		{"rebound, token", open, "/" + token + "/json/version", map[string]string{"Host": "evil.example"}, 403,
+			"refused"},
 		{"other IP", open, "/json/version", map[string]string{"Host": "127.0.0.2"}, 403, "refused"},
 		{"suffix", open, "/json/version", map[string]string{"Host": "evillocalhost"}, 403, "refused"},
 		{"dot", open, "/json/version", map[string]string{"Host": ".localhost"}, 403, "refused"},
 		{"prefix", open, "/json/version", map[string]string{"Host": "127.0.0.1.evil.example"}, 403, "refused"},
 
-		{"page", open, "/json/version", map[string]string{"Origin": "https://evil.example"}, 403, `Origin "https://evil.example" refused`},
-		{"page, token", open, "/" + token + "/json/version", map[string]string{"Origin": "https://evil.example"}, 403, "refused"},
+		{"page", open, "/json/version", map[string]string{"Origin": "https://evil.example"}, 403,
+			`Origin "https://evil.example" refused`},
+		{"page, token", open, "/" + token + "/json/version", map[string]string{"Origin": "https://evil.example"}, 403,
+			"refused"},
 		{"file", open, "/json/version", map[string]string{"Origin": "null"}, 403, "refused"},
 		{"own origin", open, "/json/version", map[string]string{"Origin": "http://" + open}, 403, "refused"},
 		{"image", open, "/json/version", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403, "web page"},
 		{"neighbour", open, "/json/version", map[string]string{"Sec-Fetch-Site": "same-site"}, 403, "web page"},
 		{"typed", open, "/json/version", map[string]string{"Sec-Fetch-Site": "none"}, 200, "Browser"},
-		{"typed, navigates", open, "/json/version", map[string]string{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}, 200, "Browser"},
-		{"extension", open, "/json/version", map[string]string{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "cors"}, 403, "an extension"},
-		{"extension, hidden", open, "/json/version", map[string]string{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "no-cors"}, 403, "an extension"},
-		{"allowed", open, "/json/version", map[string]string{"Origin": "https://tool.example", "Sec-Fetch-Site": "cross-site"}, 200, "Browser"},
+		{"typed, navigates", open, "/json/version", map[string]string{"Sec-Fetch-Site": "none",
+			"Sec-Fetch-Mode": "navigate"}, 200, "Browser"},
+		{"extension", open, "/json/version", map[string]string{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "cors"}, 403,
+			"an extension"},
+		{"extension, hidden", open, "/json/version", map[string]string{"Sec-Fetch-Site": "none",
+			"Sec-Fetch-Mode": "no-cors"}, 403, "an extension"},
+		{"allowed", open, "/json/version", map[string]string{"Origin": "https://tool.example",
+			"Sec-Fetch-Site": "cross-site"}, 200, "Browser"},
 		{"DevTools", open, "/json/version", map[string]string{"Origin": cdpproxy.DevToolsOrigin}, 200, "Browser"},
 	} {
 		want := connections.count() + 1
@@ -222,10 +233,13 @@ func TestRefusedNotKept(t *testing.T) {
 // TestNoCORS: no response opens the endpoint to scripts of other sites, for any
 // request, even with an Origin that is allowed by name.
 func TestNoCORS(t *testing.T) {
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Token: token, AllowOrigins: []string{"https://tool.example"}})
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Token: token,
+		AllowOrigins: []string{"https://tool.example"}})
 	for _, method := range []string{http.MethodGet, http.MethodOptions, http.MethodPut, http.MethodHead} {
-		for _, origin := range []string{"", "https://evil.example", "https://tool.example", "null", cdpproxy.DevToolsOrigin} {
-			for _, path := range []string{"/json/version", "/" + token + "/json/list", "/", "/devtools/browser/x", "/nonsense"} {
+		for _, origin := range []string{"", "https://evil.example", "https://tool.example", "null",
+			cdpproxy.DevToolsOrigin} {
+			for _, path := range []string{"/json/version", "/" + token + "/json/list", "/", "/devtools/browser/x",
+				"/nonsense"} {
 				req, err := http.NewRequest(method, "http://"+addr+path, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -245,7 +259,8 @@ func TestNoCORS(t *testing.T) {
 						t.Errorf("%s %s from %q: the answer has %s", method, path, origin, name)
 					}
 				}
-				if foreign := origin == "https://evil.example" || origin == "null"; foreign && res.StatusCode != http.StatusForbidden {
+				if foreign := origin == "https://evil.example" || origin == "null"; foreign &&
+					res.StatusCode != http.StatusForbidden {
 					t.Errorf("%s %s from %q: HTTP %d", method, path, origin, res.StatusCode)
 				}
 			}
@@ -257,7 +272,8 @@ func TestNoCORS(t *testing.T) {
 func TestWebSocketGuard(t *testing.T) {
 	browser, connections := counted(t, cdptest.BrowserURL(t))
 	src := newSource(browser)
-	_, addr := serve(t, src, &cdpproxy.Options{Token: token, RequireToken: true, AllowOrigins: []string{"https://tool.example"}})
+	_, addr := serve(t, src, &cdpproxy.Options{Token: token, RequireToken: true,
+		AllowOrigins: []string{"https://tool.example"}})
 	const mine = "/" + token + "/devtools/browser/x"
 	id := openTab(t, addr+"/"+token)
 	from := func(origin string) http.Header { return http.Header{"Origin": {origin}} }
@@ -288,13 +304,15 @@ func TestWebSocketGuard(t *testing.T) {
 		"not a browser":   {"/" + token + "/other", "", nil, 404, 0},
 	} {
 		before := connections.count()
-		conn, res, err := websocket.Dial(testContext(t), "ws://"+addr+c.path, &websocket.DialOptions{HTTPHeader: c.header, Host: c.host})
+		conn, res, err := websocket.Dial(testContext(t), "ws://"+addr+c.path,
+			&websocket.DialOptions{HTTPHeader: c.header, Host: c.host})
 		if res == nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		if got := connections.count() - before; res.StatusCode != c.status || got != c.connections {
-			t.Errorf("%s: HTTP %d, and the browser got %d connections; want %d and %d", name, res.StatusCode, got, c.status, c.connections)
+			t.Errorf("%s: HTTP %d, and the browser got %d connections; want %d and %d", name, res.StatusCode, got,
+				c.status, c.connections)
 		}
 		if err == nil {
 			conn.CloseNow()
@@ -303,7 +321,9 @@ func TestWebSocketGuard(t *testing.T) {
 	// HTTP/1.0 requires no Host and has no WebSockets.
 	before := connections.count()
 	for _, host := range []string{"", "Host: localhost\r\n"} {
-		a := ask(t, addr, "GET "+mine+" HTTP/1.0\r\n"+host+"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+		a := ask(t, addr,
+			"GET "+mine+" HTTP/1.0\r\n"+host+"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: "+
+				"13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
 		if want := map[bool]int{true: 403, false: 405}[host == ""]; a.status != want || connections.count() != before {
 			t.Errorf("HTTP/1.0 with %q: HTTP %d %s, want %d", host, a.status, a.body, want)
 		}

@@ -146,7 +146,8 @@ func (n *nodeOf) all() (all []*nodeOf) {
 		return nil
 	}
 	all = []*nodeOf{n}
-	for _, child := range slices.Concat(n.Children, n.ShadowRoots, n.PseudoElements, []*nodeOf{n.ContentDocument, n.TemplateContent}) {
+	for _, child := range slices.Concat(n.Children, n.ShadowRoots, n.PseudoElements, []*nodeOf{n.ContentDocument,
+		n.TemplateContent}) {
 		all = append(all, child.all()...)
 	}
 	return all
@@ -203,7 +204,8 @@ func TestHostileReadsEndNoPage(t *testing.T) {
 			t.Fatalf("%s: %v %v", method, reply, err)
 		}
 	}
-	for _, domain := range []string{"Inspector", "DOM", "CSS", "Page", "Overlay", "Accessibility", "DOMStorage", "Network", "Animation", "DOMSnapshot"} {
+	for _, domain := range []string{"Inspector", "DOM", "CSS", "Page", "Overlay", "Accessibility", "DOMStorage",
+		"Network", "Animation", "DOMSnapshot"} {
 		exchange(t, c, inspect(domain+".enable", nil))
 	}
 	var tree struct {
@@ -215,14 +217,16 @@ func TestHostileReadsEndNoPage(t *testing.T) {
 	var document struct{ Root *nodeOf }
 	result("DOM.getDocument", map[string]any{"depth": -1, "pierce": true}, &document)
 	handles := map[string][]any{
-		"Page.FrameId": {tree.FrameTree.Frame.ID, "x"}, "Target.SessionID": {"x"}, "Runtime.ExecutionContextId": {world.ExecutionContextID, -1},
+		"Page.FrameId": {tree.FrameTree.Frame.ID,
+			"x"}, "Target.SessionID": {"x"}, "Runtime.ExecutionContextId": {world.ExecutionContextID, -1},
 	}
 	for _, n := range document.Root.all() {
 		handles["DOM.NodeId"] = append(handles["DOM.NodeId"], n.NodeID)
 		handles["DOM.BackendNodeId"] = append(handles["DOM.BackendNodeId"], n.BackendNodeID)
 		reply := exchange(t, c, inspect("DOM.resolveNode", map[string]any{"nodeId": n.NodeID}))
 		if object, ok := reply["result"].(map[string]any); ok { // not a node of a template
-			handles["Runtime.RemoteObjectId"] = append(handles["Runtime.RemoteObjectId"], object["object"].(map[string]any)["objectId"])
+			handles["Runtime.RemoteObjectId"] = append(handles["Runtime.RemoteObjectId"],
+				object["object"].(map[string]any)["objectId"])
 		}
 	}
 	if len(handles["Runtime.RemoteObjectId"]) < 60 {
@@ -230,7 +234,8 @@ func TestHostileReadsEndNoPage(t *testing.T) {
 	}
 	logged := eventsWith(t, c, `{"id":1,"method":"Runtime.enable"}`, "Runtime.consoleAPICalled")
 	for _, one := range logged {
-		handles["Runtime.RemoteObjectId"] = append(handles["Runtime.RemoteObjectId"], one["args"].([]any)[0].(map[string]any)["objectId"])
+		handles["Runtime.RemoteObjectId"] = append(handles["Runtime.RemoteObjectId"],
+			one["args"].([]any)[0].(map[string]any)["objectId"])
 	}
 
 	sent := 0
@@ -248,7 +253,8 @@ func TestHostileReadsEndNoPage(t *testing.T) {
 		for _, command := range d.Commands {
 			method := d.Domain + "." + command.Name
 			switch {
-			case command.Name == "disable", d.Domain == "Target", strings.HasPrefix(command.Name, "release"), method == "Fetch.continueRequest":
+			case command.Name == "disable", d.Domain == "Target", strings.HasPrefix(command.Name,
+				"release"), method == "Fetch.continueRequest":
 				continue // it takes away what the next ones need, or other connections
 			}
 			// One value of each parameter that is needed, all combinations of switches, and
@@ -329,16 +335,22 @@ func TestCommandsThatEndAPage(t *testing.T) {
 		exchange(t, c, inspect(domain+".enable", nil))
 	}
 	exchange(t, c, inspect("DOM.getDocument", map[string]any{"depth": -1, "pierce": true}))
-	node := exchange(t, c, inspect("DOM.querySelector", map[string]any{"nodeId": 1, "selector": "p"}))["result"].(map[string]any)["nodeId"]
+	node := exchange(t, c, inspect("DOM.querySelector", map[string]any{"nodeId": 1,
+		"selector": "p"}))["result"].(map[string]any)["nodeId"]
 	for _, one := range []struct {
 		method string
 		params map[string]any
 	}{
-		{"CSS.resolveValues", map[string]any{"values": []string{"1em"}, "nodeId": node, "propertyName": "width", "pseudoType": "interest-hint"}},
-		{"CSS.resolveValues", map[string]any{"values": []string{"1em"}, "nodeId": node, "propertyName": "width", "pseudoType": "overscroll-area-parent"}},
-		{"Page.printToPDF", map[string]any{"displayHeaderFooter": true, "headerTemplate": `<link rel=stylesheet href="http://127.0.0.1:1/">`, "footerTemplate": "x"}},
-		{"Page.printToPDF", map[string]any{"displayHeaderFooter": true, "headerTemplate": "x", "footerTemplate": `<style>@import "http://127.0.0.1:1/";</style>`}},
-		{"Page.captureScreenshot", map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 80, "height": 60, "scale": 1000}}},
+		{"CSS.resolveValues", map[string]any{"values": []string{"1em"}, "nodeId": node, "propertyName": "width",
+			"pseudoType": "interest-hint"}},
+		{"CSS.resolveValues", map[string]any{"values": []string{"1em"}, "nodeId": node, "propertyName": "width",
+			"pseudoType": "overscroll-area-parent"}},
+		{"Page.printToPDF", map[string]any{"displayHeaderFooter": true,
+			"headerTemplate": `<link rel=stylesheet href="http://127.0.0.1:1/">`, "footerTemplate": "x"}},
+		{"Page.printToPDF", map[string]any{"displayHeaderFooter": true, "headerTemplate": "x",
+			"footerTemplate": `<style>@import "http://127.0.0.1:1/";</style>`}},
+		{"Page.captureScreenshot", map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 80, "height": 60,
+			"scale": 1000}}},
 	} {
 		reply, ended := crashed(t, c, inspect(one.method, one.params))
 		if ended || !strings.Contains(refusal(reply), "it would end the browser or a page") {
@@ -350,8 +362,10 @@ func TestCommandsThatEndAPage(t *testing.T) {
 		params map[string]any
 	}{
 		{"CSS.resolveValues", map[string]any{"values": []string{"1em"}, "nodeId": node, "propertyName": "width"}},
-		{"Page.printToPDF", map[string]any{"displayHeaderFooter": true, "headerTemplate": "<style>p { color: red }</style><p>x", "footerTemplate": "x"}},
-		{"Page.captureScreenshot", map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 80, "height": 60, "scale": 3}}},
+		{"Page.printToPDF", map[string]any{"displayHeaderFooter": true,
+			"headerTemplate": "<style>p { color: red }</style><p>x", "footerTemplate": "x"}},
+		{"Page.captureScreenshot", map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 80, "height": 60,
+			"scale": 3}}},
 	} {
 		if reply, ended := crashed(t, c, inspect(one.method, one.params)); ended || reply["result"] == nil {
 			t.Errorf("%s %v: %v, the page has ended: %v", one.method, one.params, reply, ended)
@@ -367,7 +381,8 @@ func TestLargeParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	piped, err := chrome.Launch(t.Context(), chrome.Options{Executable: found.Path, Headless: true, Args: []string{"--disable-gpu"}})
+	piped, err := chrome.Launch(t.Context(), chrome.Options{Executable: found.Path, Headless: true,
+		Args: []string{"--disable-gpu"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,19 +392,24 @@ func TestLargeParameters(t *testing.T) {
 			_, addr := ruled(t, newUser(mode), url, nil)
 			c, other := dial(t, addr, "/devtools/browser/x"), dial(t, addr, "/devtools/browser/x")
 			for _, method := range []string{"Target.getTargets", "DOM.querySelector", "No.such", "Browser.getVersion"} {
-				message := fmt.Sprintf(`{"id":1,"method":%q,"params":{"selector":%q}}`, method, strings.Repeat("x", 30<<20))
-				if reply := exchange(t, c, message); !strings.Contains(refusal(reply), method+" refused: it has more than 16 MB of parameters") {
+				message := fmt.Sprintf(`{"id":1,"method":%q,"params":{"selector":%q}}`, method,
+					strings.Repeat("x", 30<<20))
+				if reply := exchange(t, c, message); !strings.Contains(refusal(reply),
+					method+" refused: it has more than 16 MB of parameters") {
 					t.Errorf("%s, %s, %s: %.300v", name, mode, method, reply)
 				}
 			}
 			for what, message := range map[string]string{
-				"unknown member": `{"id":1,"method":"Browser.getVersion","other":[` + strings.Repeat("1,", 1<<20) + `1]}`,
-				"session":        `{"id":1,"method":"Browser.getVersion","sessionId":"` + strings.Repeat("x", 1<<20) + `"}`,
-				"method":         `{"id":1,"method":"Browser.` + strings.Repeat("x", 1<<20) + `"}`,
-				"id":             `{"id":` + strings.Repeat("1", 1<<20) + `,"method":"Browser.getVersion"}`,
-				"blanks":         `{"id":1,"method":"Browser.getVersion"` + strings.Repeat(" ", 1<<20) + `}`,
+				"unknown member": `{"id":1,"method":"Browser.getVersion","other":[` + strings.Repeat("1,", 1<<20) +
+					`1]}`,
+				"session": `{"id":1,"method":"Browser.getVersion","sessionId":"` + strings.Repeat("x", 1<<20) +
+					`"}`,
+				"method": `{"id":1,"method":"Browser.` + strings.Repeat("x", 1<<20) + `"}`,
+				"id":     `{"id":` + strings.Repeat("1", 1<<20) + `,"method":"Browser.getVersion"}`,
+				"blanks": `{"id":1,"method":"Browser.getVersion"` + strings.Repeat(" ", 1<<20) + `}`,
 			} {
-				if reply := exchange(t, c, message); !strings.Contains(refusal(reply), "more than 64 kB beside the parameters") {
+				if reply := exchange(t, c, message); !strings.Contains(refusal(reply),
+					"more than 64 kB beside the parameters") {
 					t.Errorf("%s, %s, %s: %.300v", name, mode, what, reply)
 				}
 			}
@@ -402,7 +422,8 @@ func TestLargeParameters(t *testing.T) {
 	_, addr := ruled(t, newUser(policy.ModeFull), cdptest.BrowserURL(t), nil)
 	id, _ := directTab(t, "about:blank")
 	c := dial(t, addr, "/devtools/page/"+id)
-	reply := exchange(t, c, fmt.Sprintf(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"'%s'.length"}}`, strings.Repeat("x", 20<<20)))
+	reply := exchange(t, c, fmt.Sprintf(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"'%s'.length"}}`,
+		strings.Repeat("x", 20<<20)))
 	if !strings.Contains(fmt.Sprint(reply), "2.097152e+07") {
 		t.Errorf("a large script: %.300v", reply)
 	}

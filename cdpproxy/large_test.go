@@ -75,7 +75,8 @@ func live() int {
 func TestUnfinishedMessages(t *testing.T) {
 	const clients, size, budget = 20, 4 << 20, 16 << 20
 	fake := startFake(t, "127.0.0.1:0", "echo", func(conn net.Conn) { io.Copy(io.Discard, conn) })
-	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: refuseAll{why: "done"}}, cdpproxy.Limits{Memory: budget})
+	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: refuseAll{why: "done"}},
+		cdpproxy.Limits{Memory: budget})
 	before := live()
 	large := masked(command(1, "A.unfinished", size))
 	var sent sync.WaitGroup

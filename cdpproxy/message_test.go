@@ -25,7 +25,8 @@ func TestAnswersBehindAFrame(t *testing.T) {
 		close(begun)
 		io.Copy(io.Discard, conn)
 	})
-	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: watcher}, cdpproxy.Limits{Buffered: 1 << 20})
+	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: watcher},
+		cdpproxy.Limits{Buffered: 1 << 20})
 	c := dial(t, addr, "/devtools/browser/x")
 	client := <-watcher.came
 	<-begun
@@ -49,7 +50,8 @@ func TestAnswersNotRead(t *testing.T) {
 	const size, many = 30_000, 1000 // more than the buffers of such a connection
 	watcher := newJoined(refuseAll{why: "no"})
 	fake := startFake(t, "127.0.0.1:0", "echo", echo)
-	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: watcher}, cdpproxy.Limits{Buffered: 1 << 20})
+	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: watcher},
+		cdpproxy.Limits{Buffered: 1 << 20})
 	c := dialBy(t, addr, "/devtools/browser/x", dialSmall)
 	client := <-watcher.came
 	message := []byte(`{"id":"` + strings.Repeat("x", size) + `","method":"A.b"}`)
@@ -69,7 +71,8 @@ func TestAnswersNotRead(t *testing.T) {
 		}
 		// A slow client may be disconnected in the middle of its queue.
 		var closed websocket.CloseError
-		if errors.As(err, &closed) && (closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "too slowly")) {
+		if errors.As(err, &closed) && (closed.Code != websocket.StatusPolicyViolation ||
+			!strings.Contains(closed.Reason, "too slowly")) {
 			t.Errorf("%v, want close 1008", err)
 		}
 		return
@@ -84,9 +87,11 @@ func TestNotUTF8(t *testing.T) {
 	for _, addr := range []string{strings.Split(browser, "/")[2], addr} {
 		conn := connect(t, addr)
 		br := upgradeOn(t, conn, addr, strings.TrimPrefix(browser, "ws://"+strings.Split(browser, "/")[2]))
-		for _, message := range []string{"{\"id\":\"\xff\",\"method\":\"Runtime.evaluate\"}", "{\"id\":1,\"method\":\"DOM.focus\",\"params\":{\"x\":\"\xff\"}}", "{\"id\":1,\"method\":\"\xc0\x80\"}"} {
+		for _, message := range []string{"{\"id\":\"\xff\",\"method\":\"Runtime.evaluate\"}",
+			"{\"id\":1,\"method\":\"DOM.focus\",\"params\":{\"x\":\"\xff\"}}", "{\"id\":1,\"method\":\"\xc0\x80\"}"} {
 			io.WriteString(conn, masked(message))
-			if got := readFrame(t, br); !utf8.ValidString(got) || !strings.Contains(got, `"code":-32700`) || strings.Contains(got, `"id"`) {
+			if got := readFrame(t, br); !utf8.ValidString(got) || !strings.Contains(got, `"code":-32700`) ||
+				strings.Contains(got, `"id"`) {
 				t.Errorf("%s: to %q it says %q", addr, message, got)
 			}
 		}
@@ -105,8 +110,10 @@ func TestErrorsAreShort(t *testing.T) {
 	conn, br := rawUpgrade(t, addr)
 	long := strings.Repeat("x", 1<<20)
 	for _, message := range []string{
-		`{"id":"` + long + `","id":1}`, `{"id":"` + long + `"`, `{"id":[` + long + `]}`, `{"id":"` + long + `","method":1}`, `{"id":"` + long + `","method":"A.b","sessionId":1}`,
-		`{"` + long + `":1,"` + long + `":1}`, `{"id":1,"method":"A.b","sessionId":"` + long + `"}`, `{"id":1,"method":"` + long + `"}`,
+		`{"id":"` + long + `","id":1}`, `{"id":"` + long + `"`, `{"id":[` + long + `]}`, `{"id":"` + long +
+			`","method":1}`, `{"id":"` + long + `","method":"A.b","sessionId":1}`,
+		`{"` + long + `":1,"` + long + `":1}`, `{"id":1,"method":"A.b","sessionId":"` + long +
+			`"}`, `{"id":1,"method":"` + long + `"}`,
 	} {
 		io.WriteString(conn, masked(message))
 		if got := readFrame(t, br); !strings.Contains(got, `"code":-32700`) || len(got) > 1000 {

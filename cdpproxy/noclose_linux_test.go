@@ -12,10 +12,12 @@ import (
 func likeRod(t *testing.T, addr, path, first string) *bufio.Reader {
 	t.Helper()
 	conn := connect(t, addr)
-	io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: nil\r\nUser-Agent: Go-http-client/1.1\r\n\r\n")
+	io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: "+
+		"Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: nil\r\nUser-Agent: Go-http-client/1.1\r\n\r\n")
 	br := bufio.NewReader(conn)
 	res, err := http.ReadResponse(br, &http.Request{Method: http.MethodGet})
-	if err != nil || res.StatusCode != http.StatusSwitchingProtocols || res.Header.Get("Sec-WebSocket-Accept") != acceptKey("nil") {
+	if err != nil || res.StatusCode != http.StatusSwitchingProtocols ||
+		res.Header.Get("Sec-WebSocket-Accept") != acceptKey("nil") {
 		t.Fatalf("%v, %v", res, err)
 	}
 	io.WriteString(conn, first)
@@ -74,7 +76,8 @@ func TestUnreadableKey(t *testing.T) {
 	if got := readFrame(t, br); got != "fake" {
 		t.Errorf("got %q", got)
 	}
-	if a := ask(t, addr, "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: \r\n\r\n"); a.status != 400 {
+	if a := ask(t, addr, "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: "+
+		"Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: \r\n\r\n"); a.status != 400 {
 		t.Errorf("without a key: HTTP %d", a.status)
 	}
 }

@@ -69,7 +69,8 @@ func (r *recorder) requestAfter(t *testing.T, path, header string, again func())
 		r.mu.Unlock()
 		for request := range strings.SplitSeq(sent, "\r\n\r\n") {
 			line, headers, _ := strings.Cut(request, "\r\n")
-			if _, uri, _ := strings.Cut(line, " "); strings.HasPrefix(uri, path+" ") && strings.Contains("\r\n"+headers+"\r\n", "\r\n"+header+"\r\n") {
+			if _, uri, _ := strings.Cut(line, " "); strings.HasPrefix(uri, path+" ") &&
+				strings.Contains("\r\n"+headers+"\r\n", "\r\n"+header+"\r\n") {
 				return request
 			}
 		}
@@ -104,10 +105,11 @@ func TestPagesHaveNoEffect(t *testing.T) {
 	closes := "/json/close/" + tab
 
 	var launches counter
-	_, launching := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, Wanted: func() <-chan struct{} {
-		launches.add()
-		return nil
-	}})
+	_, launching := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold,
+		Wanted: func() <-chan struct{} {
+			launches.add()
+			return nil
+		}})
 	toDriven, toLaunching := record(t, driven), record(t, launching)
 	doors := map[*recorder]string{toDriven: closes, toLaunching: "/json/version"}
 
@@ -123,9 +125,11 @@ func TestPagesHaveNoEffect(t *testing.T) {
 			url := "http://" + door.addr + path
 			switch how {
 			case "prefetch", "prerender":
-				fmt.Fprintf(w, `<script type="speculationrules">{%q: [{"source": "list", "urls": [%q]}]}</script>`, how, url)
+				fmt.Fprintf(w, `<script type="speculationrules">{%q: [{"source": "list", "urls": [%q]}]}</script>`, how,
+					url)
 			case "elements":
-				fmt.Fprintf(w, `<link rel=preconnect href=%[1]q><link rel=icon href=%[1]q><link rel=prefetch href=%[1]q><img src=%[1]q><iframe src=%[1]q></iframe><script src=%[1]q></script>`, url)
+				fmt.Fprintf(w,
+					`<link rel=preconnect href=%[1]q><link rel=icon href=%[1]q><link rel=prefetch href=%[1]q><img src=%[1]q><iframe src=%[1]q></iframe><script src=%[1]q></script>`, url)
 			}
 		}
 	}))
@@ -135,7 +139,8 @@ func TestPagesHaveNoEffect(t *testing.T) {
 	ctx := tabOf(t, victim.URL())
 	visit := func(url string) {
 		t.Helper()
-		if _, err := chromedp.Call(ctx, cdppage.Navigate, cdppage.NavigateParams{URL: url, TransitionType: cdppage.TransitionTypeTyped}); err != nil {
+		if _, err := chromedp.Call(ctx, cdppage.Navigate, cdppage.NavigateParams{URL: url,
+			TransitionType: cdppage.TransitionTypeTyped}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,7 +148,8 @@ func TestPagesHaveNoEffect(t *testing.T) {
 	shows := func(url string) string {
 		t.Helper()
 		visit(url)
-		text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`new Promise((loaded) => document.readyState === "complete" ? loaded() : addEventListener("load", loaded)).then(() => document.documentElement.innerText)`, chromedp.EvalAwaitPromise))
+		text, err := chromedp.Run(ctx,
+			chromedp.Evaluate[string](`new Promise((loaded) => document.readyState === "complete" ? loaded() : addEventListener("load", loaded)).then(() => document.documentElement.innerText)`, chromedp.EvalAwaitPromise))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +158,8 @@ func TestPagesHaveNoEffect(t *testing.T) {
 	for how, purpose := range map[string]string{"prefetch": "prefetch", "prerender": "prefetch;prerender"} {
 		visit(site.URL + "/" + how)
 		for door, path := range doors {
-			if request := door.requestAfter(t, path, "Sec-Purpose: "+purpose, func() { visit(site.URL + "/" + how) }); !strings.Contains(request, "Sec-Fetch-Site: none") {
+			if request := door.requestAfter(t, path, "Sec-Purpose: "+purpose,
+				func() { visit(site.URL + "/" + how) }); !strings.Contains(request, "Sec-Fetch-Site: none") {
 				t.Logf("this browser tells the page's request from a typed one:\n%s", request)
 			}
 		}
@@ -164,7 +171,8 @@ func TestPagesHaveNoEffect(t *testing.T) {
 		}
 	}
 	for door, path := range doors {
-		want := map[string]string{closes: "a web browser may look at this endpoint, but not change anything", "/json/version": "no browser that can be driven"}[path]
+		want := map[string]string{closes: "a web browser may look at this endpoint, but not change anything",
+			"/json/version": "no browser that can be driven"}[path]
 		for _, url := range []string{"http://" + door.addr + path, site.URL + "/?to=http://" + door.addr + path} {
 			door.forget()
 			if text := shows(url); !strings.Contains(text, want) {
@@ -185,7 +193,8 @@ func TestPagesHaveNoEffect(t *testing.T) {
 
 	// What a page cannot send has an effect.
 	get(t, launching, "/json/version", nil)
-	get(t, launching, "/devtools/browser/x", map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "x"})
+	get(t, launching, "/devtools/browser/x", map[string]string{"Connection": "Upgrade", "Upgrade": "websocket",
+		"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "x"})
 	if n := launches.count(); n != 2 {
 		t.Errorf("two CDP clients had a browser launched %d times", n)
 	}
@@ -221,7 +230,9 @@ func TestNoEffectOfBrowsers(t *testing.T) {
 		before := fake.asked.count()
 		for _, command := range []string{"close", "activate", "new"} {
 			for _, slash := range []string{"", "/"} {
-				if status, body := get(t, driven, "/json/"+command+"/1"+slash+"?x", headers); status != http.StatusForbidden || !strings.Contains(body, "any web page could have caused") {
+				if status, body := get(t, driven, "/json/"+command+"/1"+slash+"?x",
+					headers); status != http.StatusForbidden ||
+					!strings.Contains(body, "any web page could have caused") {
 					t.Errorf("%s, %v: HTTP %d %s", command, headers, status, body)
 				}
 			}
@@ -232,7 +243,9 @@ func TestNoEffectOfBrowsers(t *testing.T) {
 	}
 	for _, header := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
 		for _, path := range []string{"/", "/json/version", "/json/close/1"} {
-			if status, body := get(t, driven, path, map[string]string{header: "prefetch"}); status != http.StatusForbidden || !strings.Contains(body, "fetches ahead") {
+			if status, body := get(t, driven, path,
+				map[string]string{header: "prefetch"}); status != http.StatusForbidden ||
+				!strings.Contains(body, "fetches ahead") {
 				t.Errorf("%s: HTTP %d %s", header, status, body)
 			}
 		}
@@ -249,7 +262,8 @@ func TestNoEffectOfBrowsers(t *testing.T) {
 		t.Errorf("for Node a browser was launched %d times", n)
 	}
 	before := fake.asked.count()
-	if status, body := get(t, driven, "/json/close/1", node); strings.Contains(body, "any web page could have caused") || fake.asked.count() == before {
+	if status, body := get(t, driven, "/json/close/1", node); strings.Contains(body,
+		"any web page could have caused") || fake.asked.count() == before {
 		t.Errorf("Node closes a tab: HTTP %d %s", status, body)
 	}
 }

@@ -108,7 +108,8 @@ func TestSecondUser(t *testing.T) {
 	if out, err = start(12345, strings.Join(withToken, " ")).Output(); err != nil {
 		t.Fatal(err)
 	}
-	if got := string(out); strings.Count(got, "webSocketDebuggerUrl") != len(addrs) || strings.Count(got, "WebSocket: 101") != len(addrs) {
+	if got := string(out); strings.Count(got, "webSocketDebuggerUrl") != len(addrs) ||
+		strings.Count(got, "WebSocket: 101") != len(addrs) {
 		t.Errorf("another user with the token got %s", got)
 	}
 }

@@ -29,7 +29,8 @@ func TestGreeting(t *testing.T) {
 			c := dial(t, addr, "/devtools/browser/x")
 			for _, want := range []string{strings.Repeat("a", size), strings.Repeat("b", 2000)} {
 				if _, got, err := c.Read(testContext(t)); err != nil || string(got) != want {
-					t.Fatalf("%d bytes and %d of the next frame: got %d bytes, %v, want %d", size, cut, len(got), err, len(want))
+					t.Fatalf("%d bytes and %d of the next frame: got %d bytes, %v, want %d", size, cut, len(got), err,
+						len(want))
 				}
 			}
 			if got := call(t, c, getVersion); got != getVersion {
@@ -50,7 +51,9 @@ func TestLargeMessages(t *testing.T) {
 		most = 5 << 20 // each byte takes many times as long
 	}
 	conn, br := pageOf(t, addr)
-	if _, err := io.WriteString(conn, masked(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"6*7`+strings.Repeat(" ", most-80)+`"}}`)); err != nil {
+	if _, err := io.WriteString(conn,
+		masked(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"6*7`+strings.Repeat(" ",
+			most-80)+`"}}`)); err != nil {
 		t.Fatal(err)
 	}
 	if got := readFrame(t, br); !strings.HasPrefix(got, `{"id":1,"result":{"result":{"type":"number","value":42`) {

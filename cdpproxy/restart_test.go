@@ -47,15 +47,18 @@ func dial(t testing.TB, addr, path string) *websocket.Conn {
 }
 
 // dialBy dials TCP by a function of the test's own; nil means the usual one.
-func dialBy(t testing.TB, addr, path string, tcp func(ctx context.Context, network, addr string) (net.Conn, error)) *websocket.Conn {
+func dialBy(t testing.TB, addr, path string, tcp func(ctx context.Context, network, addr string) (net.Conn,
+	error)) *websocket.Conn {
 	t.Helper()
-	return dialWith(t, "ws://"+addr+path, &websocket.DialOptions{HTTPClient: &http.Client{Transport: &http.Transport{DialContext: tcp}}})
+	return dialWith(t, "ws://"+addr+path,
+		&websocket.DialOptions{HTTPClient: &http.Client{Transport: &http.Transport{DialContext: tcp}}})
 }
 
 // dialAs dials the browser as a program of that name.
 func dialAs(t testing.TB, addr, agent string) *websocket.Conn {
 	t.Helper()
-	return dialWith(t, "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
+	return dialWith(t, "ws://"+addr+"/devtools/browser/x",
+		&websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
 }
 
 func dialWith(t testing.TB, url string, o *websocket.DialOptions) *websocket.Conn {
@@ -159,7 +162,8 @@ func TestRestart(t *testing.T) {
 
 // notifiedAfter returns how long after event, which returns when it began, the last of
 // the clients has read its close with that code.
-func notifiedAfter(t *testing.T, clients []*websocket.Conn, code websocket.StatusCode, event func() time.Time) time.Duration {
+func notifiedAfter(t *testing.T, clients []*websocket.Conn, code websocket.StatusCode,
+	event func() time.Time) time.Duration {
 	t.Helper()
 	type end struct {
 		err error
@@ -247,14 +251,16 @@ func TestManyNotifiedSoon(t *testing.T) {
 		src := newSource(fake.url())
 		_, addr := serve(t, src, nil)
 		dialAll(t, addr, "/devtools/browser/x", stalled) // they do not read
-		took := notifiedAfter(t, dialAll(t, addr, "/devtools/browser/x", many), websocket.StatusServiceRestart, func() time.Time {
-			defer src.set("next", fake.url())
-			return time.Now()
-		})
-		floor := notifiedAfter(t, dialAll(t, fake.addr, "/devtools/page/1", many), websocket.StatusServiceRestart, func() time.Time {
-			defer close(restart)
-			return time.Now()
-		})
+		took := notifiedAfter(t, dialAll(t, addr, "/devtools/browser/x", many), websocket.StatusServiceRestart,
+			func() time.Time {
+				defer src.set("next", fake.url())
+				return time.Now()
+			})
+		floor := notifiedAfter(t, dialAll(t, fake.addr, "/devtools/page/1", many), websocket.StatusServiceRestart,
+			func() time.Time {
+				defer close(restart)
+				return time.Now()
+			})
 		t.Logf("the last is notified after %v, directly after %v", took, floor)
 		switch {
 		case took <= max(soon, 5*floor):
@@ -280,7 +286,8 @@ func TestBrowserDies(t *testing.T) {
 		t.Errorf("got %v, want close 1001 that names the browser", err)
 	}
 	status, body := get(t, addr, "/json/version", nil)
-	if status != 502 || !strings.Contains(body, `browser "first" of this window does not answer`) || !strings.Contains(body, "Press F5.") {
+	if status != 502 || !strings.Contains(body, `browser "first" of this window does not answer`) ||
+		!strings.Contains(body, "Press F5.") {
 		t.Errorf("dead browser: %d %s", status, body)
 	}
 	src.set("", "")
@@ -294,12 +301,16 @@ func TestBrowserDies(t *testing.T) {
 // will come, or the proxy ends.
 func TestHeld(t *testing.T) {
 	for want, end := range map[string]func(failed chan struct{}, p *cdpproxy.Proxy){
-		"this window has no browser that can be driven.": func(failed chan struct{}, _ *cdpproxy.Proxy) { close(failed) },
+		"this window has no browser that can be driven.": func(failed chan struct{},
+			_ *cdpproxy.Proxy) {
+			close(failed)
+		},
 		"is shutting down": func(_ chan struct{}, p *cdpproxy.Proxy) { p.Shutdown(testContext(t)) },
 	} {
 		failed := make(chan struct{})
 		src := newSource("")
-		p, addr := serve(t, src, &cdpproxy.Options{HoldTimeout: time.Hour, Wanted: func() <-chan struct{} { return failed }})
+		p, addr := serve(t, src, &cdpproxy.Options{HoldTimeout: time.Hour,
+			Wanted: func() <-chan struct{} { return failed }})
 		answered := make(chan string, 1)
 		go func() {
 			status, body, err := tryGet(addr, "/json/version", nil)

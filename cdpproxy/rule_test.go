@@ -128,7 +128,8 @@ func TestNothingBehind(t *testing.T) {
 		ends, forwarded string   // what ends the connection, and what of it the browser gets
 		answers         []string // that the client gets
 	}{
-		"a message":     {masked(`{"id":1,"method":"Browser.close"}`), "", []string{`{"id":1,"result":{}}`, "the browser stays"}},
+		"a message": {masked(`{"id":1,"method":"Browser.close"}`), "", []string{`{"id":1,"result":{}}`,
+			"the browser stays"}},
 		"a close frame": {bye, bye, []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {

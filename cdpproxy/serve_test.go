@@ -65,7 +65,8 @@ func serve(t testing.TB, src cdpproxy.Source, opts *cdpproxy.Options) (*cdpproxy
 	return serveLimited(t, src, opts, cdpproxy.Limits{})
 }
 
-func serveLimited(t testing.TB, src cdpproxy.Source, opts *cdpproxy.Options, limits cdpproxy.Limits) (*cdpproxy.Proxy, string) {
+func serveLimited(t testing.TB, src cdpproxy.Source, opts *cdpproxy.Options, limits cdpproxy.Limits) (*cdpproxy.Proxy,
+	string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -38,7 +38,8 @@ func TestStatusPage(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-		"Referrer-Policy":         "no-referrer", "Cache-Control": "no-store", "Content-Type": "text/html; charset=utf-8",
+		"Referrer-Policy":         "no-referrer", "Cache-Control": "no-store",
+		"Content-Type": "text/html; charset=utf-8",
 	} {
 		if got := raw.header.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -58,12 +59,14 @@ func TestStatusOfAgents(t *testing.T) {
 	src := newSource("")
 	now := time.Now()
 	_, addr := serve(t, src, &cdpproxy.Options{Token: token, About: func() cdpproxy.About {
-		return cdpproxy.About{Program: "coordinator test", Access: "ask", Agents: func(context.Context) ([]cdpproxy.Agent, error) {
-			return []cdpproxy.Agent{
-				{Name: "<i>Claude</i>", Version: "2", Since: now, Last: &cdpproxy.LastAction{Time: now, Text: "click button \"Buy\""}},
-				{Name: "New", Since: now},
-			}, errors.New("the window is <slow>")
-		}}
+		return cdpproxy.About{Program: "coordinator test", Access: "ask",
+			Agents: func(context.Context) ([]cdpproxy.Agent, error) {
+				return []cdpproxy.Agent{
+					{Name: "<i>Claude</i>", Version: "2", Since: now, Last: &cdpproxy.LastAction{Time: now,
+						Text: "click button \"Buy\""}},
+					{Name: "New", Since: now},
+				}, errors.New("the window is <slow>")
+			}}
 	}})
 	ctx, cancel := context.WithCancel(testContext(t))
 	left := make(chan struct{})

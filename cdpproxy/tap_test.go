@@ -44,7 +44,8 @@ func TestTapNotRead(t *testing.T) {
 	tap.Close()
 	call(t, c, getVersion)
 	messages, _ := tap.Take()
-	if len(messages) != 4 || !strings.HasPrefix(string(messages[3].Text), `{"error"`) || messages[3].From != cdpproxy.FromEndpoint {
+	if len(messages) != 4 || !strings.HasPrefix(string(messages[3].Text), `{"error"`) ||
+		messages[3].From != cdpproxy.FromEndpoint {
 		t.Errorf("before its end the tap received %.300v", messages)
 	}
 }

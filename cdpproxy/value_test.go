@@ -123,7 +123,8 @@ func TestValueMessages(t *testing.T) {
 	p, addr := serve(t, valueSource(v), nil)
 	tap := p.Tap()
 	defer tap.Close()
-	c := dialWith(t, "ws://"+addr+"/devtools/page/1", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {"Tester/1"}}})
+	c := dialWith(t, "ws://"+addr+"/devtools/page/1",
+		&websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {"Tester/1"}}})
 	if _, got, err := c.Read(testContext(t)); string(got) != `"welcome, Tester"` {
 		t.Fatalf("%s %v", got, err)
 	}
@@ -266,7 +267,8 @@ func TestValueWithoutMemory(t *testing.T) {
 // TestPongsNotRead: pongs that a client does not read count what they take in memory.
 func TestPongsNotRead(t *testing.T) {
 	watcher := newJoined(passAll{})
-	_, addr := serveLimited(t, valueSource(newValue()), &cdpproxy.Options{Rule: watcher}, cdpproxy.Limits{Buffered: 64 << 10})
+	_, addr := serveLimited(t, valueSource(newValue()), &cdpproxy.Options{Rule: watcher},
+		cdpproxy.Limits{Buffered: 64 << 10})
 	conn, _ := smallUpgrade(t, addr)
 	client := <-watcher.came
 	pings := strings.Repeat(clientFrame(0x89, ""), 20_000)

@@ -44,7 +44,8 @@ func TestDecideCommand(t *testing.T) {
 		"disable another one in view":    {view, "WebAuthn.disable", Deny, ""},
 	} {
 		d := DecideCommand(c.permission, c.method, nil)
-		if d.Outcome != c.outcome || (d.Err() == nil) != (c.outcome == Allow) || c.reason != "" && !strings.Contains(d.Err().Error(), c.reason) {
+		if d.Outcome != c.outcome || (d.Err() == nil) != (c.outcome == Allow) || c.reason != "" &&
+			!strings.Contains(d.Err().Error(), c.reason) {
 			t.Errorf("%s: %+v, want %+v", name, d, c)
 		}
 	}
@@ -86,7 +87,8 @@ func TestParameters(t *testing.T) {
 		{"Page.captureScreenshot", `{"clip":{"x":0,"y":0,"width":9,"Width":0,"height":9,"scale":1e4}}`, Deny, Deny},
 		{"Page.captureScreenshot", `{"clip":{"x":0,"y":0,"width":9,"height":9,"scale":1e4,"scale":1}}`, Deny, Deny},
 		{"Page.captureScreenshot", `{"clip":"x"}`, Deny, Deny},
-		{"Runtime.getProperties", `{"objectId":"1","ownProperties":true,"nonIndexedPropertiesOnly":false}`, Allow, Allow},
+		{"Runtime.getProperties", `{"objectId":"1","ownProperties":true,"nonIndexedPropertiesOnly":false}`, Allow,
+			Allow},
 		{"Runtime.getProperties", `{"objectId":"1","ownProperties":true,"nonIndexedPropertiesOnly":true}`, Deny, Allow},
 		{"Runtime.getProperties", `{"objectId":"1"}`, Deny, Allow},
 		{"Network.enable", `{"maxPostDataSize":65536}`, Allow, Allow},
@@ -97,7 +99,8 @@ func TestParameters(t *testing.T) {
 		{"DOM.enable", `{"newParameter":1}`, Deny, Allow},
 		{"DOM.disable", `{"newParameter":1}`, Deny, Allow},
 		{"DOM.querySelector", `{"nodeId":1,"selector":"` + strings.Repeat("x", maxReading) + `"}`, Deny, Allow},
-		{"DOM.querySelectorAll", `{"nodeId":1,"selector":".a` + strings.Repeat(":not(.b .c .a)", 4000) + `"}`, Deny, Allow},
+		{"DOM.querySelectorAll", `{"nodeId":1,"selector":".a` + strings.Repeat(":not(.b .c .a)", 4000) + `"}`, Deny,
+			Allow},
 		{"DOM.querySelector", `{"nodeId":1,"selector":"` + strings.Repeat(`\u003a`, 1001) + `"}`, Deny, Allow},
 		{"DOM.querySelector", `{"nodeId":1,"selector":"` + strings.Repeat(`\u003a`, 1000) + `"}`, Allow, Allow},
 		{"DOM.querySelector", `{"nodeId":1,"selector":{"a":1}}`, Deny, Allow},
@@ -106,14 +109,18 @@ func TestParameters(t *testing.T) {
 		{"DOMSnapshot.captureSnapshot", `{"computedStyles":[]}`, Allow, Allow},
 		{"CSS.resolveValues", `{"values":["1em"],"nodeId":1}`, Deny, Allow},
 		{"CSS.resolveValues", `{"values":["1em"],"nodeId":1,"pseudoType":"interest-hint"}`, Deny, Deny},
-		{"CSS.resolveValues", `{"values":["1em"],"nodeId":1,"pseudoType":"x","pseudoType":"interest-hint"}`, Deny, Deny},
-		{"Page.printToPDF", `{"displayHeaderFooter":true,"headerTemplate":"<style>p { color: red }</style>"}`, Deny, Allow},
-		{"Page.printToPDF", `{"displayHeaderFooter":true,"footerTemplate":"\u003cLINK rel=stylesheet href=x>"}`, Deny, Deny},
+		{"CSS.resolveValues", `{"values":["1em"],"nodeId":1,"pseudoType":"x","pseudoType":"interest-hint"}`, Deny,
+			Deny},
+		{"Page.printToPDF", `{"displayHeaderFooter":true,"headerTemplate":"<style>p { color: red }</style>"}`, Deny,
+			Allow},
+		{"Page.printToPDF", `{"displayHeaderFooter":true,"footerTemplate":"\u003cLINK rel=stylesheet href=x>"}`, Deny,
+			Deny},
 		{"Page.printToPDF", `{"displayHeaderFooter":false,"footerTemplate":"<link>"}`, Deny, Allow},
 		{"Target.sendMessageToTarget", `{"message":"{\"method\":\"Page.enable\"}"}`, Deny, Allow},
 		{"Target.sendMessageToTarget", `{"message":"{\"method\":\"Page.crash\"}"}`, Deny, Deny},
 		{"Target.sendMessageToTarget", `{"message":"{\"method\":\"Browser.close\"}"}`, Deny, Disconnect},
-		{"Target.sendMessageToTarget", `{"message":"{\"method\":\"Page.enable\",\"method\":\"Page.crash\"}"}`, Deny, Deny},
+		{"Target.sendMessageToTarget", `{"message":"{\"method\":\"Page.enable\",\"method\":\"Page.crash\"}"}`, Deny,
+			Deny},
 		{"Target.sendMessageToTarget", `{"message":"{}"}`, Deny, Deny},
 		{"Target.sendMessageToTarget", `{"message":1}`, Deny, Deny},
 		{"Target.sendMessageToTarget", ``, Deny, Deny},
@@ -151,9 +158,11 @@ func TestParametersAreBounded(t *testing.T) {
 		method, params string
 		outcome        Outcome
 	}{
-		{"DOM.setOuterHTML", big, Deny}, {"DOM.querySelector", big, Deny}, {"New.method", big, Deny}, {"Browser.close", big, Deny},
+		{"DOM.setOuterHTML", big, Deny}, {"DOM.querySelector", big, Deny}, {"New.method", big, Deny}, {"Browser.close",
+			big, Deny},
 		{carrier, string(message), Deny},
-		{"DOM.setOuterHTML", big[:maxParameters], Allow}, {"Runtime.callFunctionOn", big, Allow}, {"Fetch.fulfillRequest", big, Allow},
+		{"DOM.setOuterHTML", big[:maxParameters], Allow}, {"Runtime.callFunctionOn", big,
+			Allow}, {"Fetch.fulfillRequest", big, Allow},
 	} {
 		d := DecideCommand(Permission{Mode: ModeFull, AllowClose: true}, c.method, json.RawMessage(c.params))
 		if d.Outcome != c.outcome || c.outcome == Deny && !strings.Contains(d.Err().Error(), "16 MB") {
@@ -165,7 +174,8 @@ func TestParametersAreBounded(t *testing.T) {
 // TestViewListIsStrict: a line that says nothing, or what another one says, is found at the
 // start.
 func TestViewListIsStrict(t *testing.T) {
-	for _, list := range []string{"enable", "Page.enable\nPage.enable", "Page.x a=", "Page.x <=1", "Page.x a<=b", "Page.x a<=0", "Page.x =1", "Page.x ignored a"} {
+	for _, list := range []string{"enable", "Page.enable\nPage.enable", "Page.x a=", "Page.x <=1", "Page.x a<=b",
+		"Page.x a<=0", "Page.x =1", "Page.x ignored a"} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -187,7 +197,8 @@ func FuzzCommand(f *testing.F) {
 		for _, mode := range Modes {
 			p := Permission{Mode: mode, Allowed: true}
 			a, b := DecideCommand(p, method, params), DecideCommand(p, method, params)
-			if a.Outcome != b.Outcome || (a.Err() == nil) != (b.Err() == nil) || a.Err() != nil && a.Err().Error() != b.Err().Error() {
+			if a.Outcome != b.Outcome || (a.Err() == nil) != (b.Err() == nil) || a.Err() != nil &&
+				a.Err().Error() != b.Err().Error() {
 				t.Errorf("%s: %+v, then %+v", mode, a, b)
 			}
 			if condition, listed := destructive[method]; listed && condition == nil && a.Outcome == Allow {
@@ -201,11 +212,18 @@ func FuzzCommand(f *testing.F) {
 // list has all that ended Chromium in trials.
 func TestDebugURLs(t *testing.T) {
 	for _, address := range []string{
-		"chrome://crash", "chrome://crash/", "CHROME://CRASH", "chrome:crash", "chrome:/crash", "chrome:///crash", "chrome:/\\crash", `chrome:\\crash`,
-		" \x00\t\nchrome://crash \x1f", "chr\nome://cr\ta\rsh", "chrome://cr%61sh", "chrome://%63%72ash", "chrome://cr%2561sh%zz", "chrome://\uff43rash", "chrome://cra\u00adsh",
-		"chrome://x@crash:80/", "chrome://a:b@crash", "chrome://crash:1", "chrome://crash?x#y", "chrome://crash#", "chrome://crash/rust", "chrome://crash/browser/use-after-free", "chrome://crash.",
-		"view-source:chrome://crash", "View-Source:view-source: chrome:crash", "about:crash", "about://crash", "about:kill", "edge://crash", "brave://quit", "vivaldi:restart",
-		"chrome://inducebrowsercrashforrealz", "chrome://inducebrowserdcheckforrealz/", "chrome://kill", "chrome://hang", "chrome://shorthang", "chrome://gpucrash", "chrome://memory-exhaust",
+		"chrome://crash", "chrome://crash/", "CHROME://CRASH", "chrome:crash", "chrome:/crash", "chrome:///crash",
+		"chrome:/\\crash", `chrome:\\crash`,
+		" \x00\t\nchrome://crash " +
+			"\x1f", "chr\nome://cr\ta\rsh", "chrome://cr%61sh", "chrome://%63%72ash", "chrome://cr%2561sh%zz",
+		"chrome://\uff43rash", "chrome://cra\u00adsh",
+		"chrome://x@crash:80/", "chrome://a:b@crash", "chrome://crash:1", "chrome://crash?x#y", "chrome://crash#",
+		"chrome://crash/rust", "chrome://crash/browser/use-after-free", "chrome://crash.",
+		"view-source:chrome://crash", "View-Source:view-source: " +
+			"chrome:crash", "about:crash", "about://crash", "about:kill", "edge://crash", "brave://quit",
+		"vivaldi:restart",
+		"chrome://inducebrowsercrashforrealz", "chrome://inducebrowserdcheckforrealz/", "chrome://kill",
+		"chrome://hang", "chrome://shorthang", "chrome://gpucrash", "chrome://memory-exhaust",
 		"chrome://quit", "chrome://restart", "chrome://badcastcrash",
 	} {
 		for _, method := range []string{"Page.navigate", "Target.createTarget"} {
@@ -216,8 +234,10 @@ func TestDebugURLs(t *testing.T) {
 		}
 	}
 	for _, address := range []string{
-		"", "crash", "//crash", "http://crash/", "https://x/chrome://crash", "about:blank", "about:blank#crash", "about:srcdoc", "chrome://version", "chrome://crashes", "chrome://settings/crash",
-		"chrome://gpu", "data:text/html,crash", "data:crash", "javascript:quit", "file:///crash", "view-source:http://crash", "view-source:", "devtools://devtools/bundled/inspector.html",
+		"", "crash", "//crash", "http://crash/", "https://x/chrome://crash", "about:blank", "about:blank#crash",
+		"about:srcdoc", "chrome://version", "chrome://crashes", "chrome://settings/crash",
+		"chrome://gpu", "data:text/html,crash", "data:crash", "javascript:quit", "file:///crash",
+		"view-source:http://crash", "view-source:", "devtools://devtools/bundled/inspector.html",
 		"http://\u00e4.test/", "chrome://kill@version",
 	} {
 		params, _ := json.Marshal(map[string]string{"url": address})
@@ -226,7 +246,8 @@ func TestDebugURLs(t *testing.T) {
 		}
 	}
 	for params, want := range map[string]Outcome{
-		`{"url":"about:blank","url":"chrome://crash"}`: Deny, `{"url":"\u0063hrome://crash"}`: Deny, `{"\u0075rl":"chrome://crash"}`: Deny, `{}`: Allow, ``: Allow, `{"url":7}`: Allow,
+		`{"url":"about:blank","url":"chrome://crash"}`: Deny, `{"url":"\u0063hrome://crash"}`: Deny,
+		`{"\u0075rl":"chrome://crash"}`: Deny, `{}`: Allow, ``: Allow, `{"url":7}`: Allow,
 	} {
 		if d := DecideCommand(Permission{Mode: ModeFull}, "Page.navigate", json.RawMessage(params)); d.Outcome != want {
 			t.Errorf("%s: %v", params, d)

@@ -10,7 +10,8 @@ import (
 
 // TestDecide: an agent, in each mode, with each class.
 func TestDecide(t *testing.T) {
-	snapshot, click := Operation{Name: "browser_snapshot", Class: ReadOnly}, Operation{Name: "browser_click", Class: Mutating}
+	snapshot, click := Operation{Name: "browser_snapshot", Class: ReadOnly}, Operation{Name: "browser_click",
+		Class: Mutating}
 	agent, nameless := Actor{Kind: Agent, ID: "1", Name: "a"}, Actor{Kind: Agent, ID: "3"}
 	mode := func(m Mode) Choice { return Choice{State: State{Mode: m}} }
 	stopped := Choice{State: State{Mode: ModeFull, Stopped: []string{"a", "c"}}}
@@ -31,15 +32,19 @@ func TestDecide(t *testing.T) {
 		"click in an unknown mode":       {agent, mode("wide"), click, Deny, `"wide"`},
 		"click without a mode":           {agent, Choice{}, click, Deny, `""`},
 		"granted in ask":                 {agent, Choice{State: State{Mode: ModeAsk}, Granted: true}, click, Allow, ""},
-		"granted in view":                {agent, Choice{State: State{Mode: ModeView}, Granted: true}, click, Deny, `"view"`},
-		"click where nobody is asked":    {agent, Choice{State: State{Mode: ModeAsk}, Silent: true}, click, Deny, "cannot be asked"},
-		"snapshot where nobody is asked": {agent, Choice{State: State{Mode: ModeView}, Silent: true}, snapshot, Allow, ""},
+		"granted in view": {agent, Choice{State: State{Mode: ModeView}, Granted: true}, click, Deny,
+			`"view"`},
+		"click where nobody is asked": {agent, Choice{State: State{Mode: ModeAsk}, Silent: true}, click, Deny,
+			"cannot be asked"},
+		"snapshot where nobody is asked": {agent, Choice{State: State{Mode: ModeView}, Silent: true}, snapshot, Allow,
+			""},
 		"a tool without a class in full": {agent, mode(ModeFull), Operation{Name: "browser_new"}, Deny, "not known"},
 		"nobody":                         {Actor{}, mode(ModeFull), snapshot, Deny, "not known"},
 	} {
 		c.actor.Choice = c.choice
 		d := Decide(c.actor, c.operation)
-		if d.Outcome != c.outcome || (d.Err() == nil) != (c.outcome >= Ask) || c.reason != "" && !strings.Contains(d.Err().Error(), c.reason) {
+		if d.Outcome != c.outcome || (d.Err() == nil) != (c.outcome >= Ask) || c.reason != "" &&
+			!strings.Contains(d.Err().Error(), c.reason) {
 			t.Errorf("%s: %+v, want %+v", name, d, c)
 		}
 	}
@@ -70,7 +75,8 @@ func (u *choosing) choose(s State) {
 // TestAwaitRevocation: an operation under way ends when the user stops its actor, or allows
 // less than when it began, also if it has just ended by itself.
 func TestAwaitRevocation(t *testing.T) {
-	click, snapshot := Operation{Name: "browser_click", Class: Mutating}, Operation{Name: "browser_snapshot", Class: ReadOnly}
+	click, snapshot := Operation{Name: "browser_click", Class: Mutating}, Operation{Name: "browser_snapshot",
+		Class: ReadOnly}
 	agent, full := Actor{Kind: Agent, ID: "1", Name: "a"}, State{Mode: ModeFull}
 	for name, c := range map[string]struct {
 		operation Operation
@@ -78,10 +84,11 @@ func TestAwaitRevocation(t *testing.T) {
 		now       State
 		ends      string
 	}{
-		"the same":              {click, full, full, ""},
-		"wider":                 {click, State{Mode: ModeAsk}, full, ""},
-		"another stopped":       {click, full, State{Mode: ModeFull, Stopped: []string{"b"}}, ""},
-		"stopped":               {snapshot, full, State{Mode: ModeFull, Stopped: []string{"b", "a"}}, "stopped by the user"},
+		"the same":        {click, full, full, ""},
+		"wider":           {click, State{Mode: ModeAsk}, full, ""},
+		"another stopped": {click, full, State{Mode: ModeFull, Stopped: []string{"b"}}, ""},
+		"stopped": {snapshot, full, State{Mode: ModeFull, Stopped: []string{"b", "a"}},
+			"stopped by the user"},
 		"asks":                  {click, full, State{Mode: ModeAsk}, `"ask"`},
 		"views":                 {click, State{Mode: ModeAsk}, State{Mode: ModeView}, `"view"`},
 		"unknown":               {click, full, State{Mode: "wide"}, `"wide"`},
@@ -94,7 +101,8 @@ func TestAwaitRevocation(t *testing.T) {
 		user.choose(c.now)
 		cancel()
 		err := <-ended
-		if (err == nil) != (c.ends == "") || err != nil && (!errors.As(err, new(*DeniedError)) || !strings.Contains(err.Error(), c.ends)) {
+		if (err == nil) != (c.ends == "") || err != nil && (!errors.As(err, new(*DeniedError)) ||
+			!strings.Contains(err.Error(), c.ends)) {
 			t.Errorf("%s: %v, want %q", name, err, c.ends)
 		}
 	}

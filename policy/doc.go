@@ -11,7 +11,9 @@
 // asks the user.
 //
 //	enforcer := policy.NewEnforcer(user)
-//	err := enforcer.Permit(ctx, policy.Question{Actor: me, Operation: policy.Operation{Name: "browser_click", Class: policy.Mutating}})
+//	err := enforcer.Permit(ctx, policy.Question{Actor: me, Operation: policy.Operation{Name:
+//
+// "browser_click", Class: policy.Mutating}})
 //
 // A client sends CDP commands to the window's endpoint. In [ModeAsk] its user is asked once,
 // when it connects. [DecideCommand] decides on a command without the user: a client that

@@ -6,7 +6,8 @@ import (
 )
 
 func TestOrigins(t *testing.T) {
-	o, err := ParseOrigins([]string{"https://example.com", "http://localhost:*;*.test", "api.dev:8443"}, []string{"evil.test, http://localhost:666"})
+	o, err := ParseOrigins([]string{"https://example.com", "http://localhost:*;*.test", "api.dev:8443"},
+		[]string{"evil.test, http://localhost:666"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,12 +40,14 @@ func TestOrigins(t *testing.T) {
 		"blob:null/0a1b":                 "",
 	} {
 		d := o.Decide(address)
-		if want == "" && d.Outcome != Allow || want != "" && (d.Outcome != Deny || !strings.Contains(d.Denied.Reason, want)) {
+		if want == "" && d.Outcome != Allow || want != "" && (d.Outcome != Deny || !strings.Contains(d.Denied.Reason,
+			want)) {
 			t.Errorf("%s: %+v, want %q", address, d, want)
 		}
 	}
 	blocked, err := ParseOrigins(nil, []string{"http://[::1]:8080"})
-	if err != nil || blocked.Decide("http://[::1]:8080/").Outcome == Allow || blocked.Decide("http://[::1]/").Outcome != Allow || blocked.Decide("https://anything.org").Outcome != Allow {
+	if err != nil || blocked.Decide("http://[::1]:8080/").Outcome == Allow ||
+		blocked.Decide("http://[::1]/").Outcome != Allow || blocked.Decide("https://anything.org").Outcome != Allow {
 		t.Errorf("only blocked ones: %v", err)
 	}
 	if none, err := ParseOrigins(nil, nil); none != nil || err != nil || none.Decide("https://x.org").Outcome != Allow {
@@ -54,7 +57,8 @@ func TestOrigins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, address := range []string{"http://127.0.0.1/", "http://127.0.0.1./", "http://[::ffff:7f00:1]:8080/", "http://127.0.0.2/", "http://[::ffff:7f00:2]/"} {
+	for _, address := range []string{"http://127.0.0.1/", "http://127.0.0.1./", "http://[::ffff:7f00:1]:8080/",
+		"http://127.0.0.2/", "http://[::ffff:7f00:2]/"} {
 		if mapped.Decide(address).Outcome == Allow {
 			t.Errorf("%s is not refused", address)
 		}
@@ -62,15 +66,19 @@ func TestOrigins(t *testing.T) {
 	// No browser has parsed these.
 	for address, allowed := range map[string]bool{
 		"https://example.com/a?b#c": true, "http://localhost:3000": true, "": true,
-		"HTTPS://example.com/": false, "http://2130706433:3000/": false, "http://0x7f.1:3000/": false, "http://0177.0.0.1/": false, `http:\\localhost:3000`: false,
-		"http://localhost:3000\t/": false, "http://user@localhost:3000/": false, "http://ｌocalhost:3000/": false, "http:/localhost:3000/": false,
-		"//localhost:3000/": false, "view-source:http://localhost:3000/": false, "http://localhost:03000/": false, "http://evil.org/": false, "http://b%C3%BCcher.test/": false,
+		"HTTPS://example.com/": false, "http://2130706433:3000/": false, "http://0x7f.1:3000/": false,
+		"http://0177.0.0.1/": false, `http:\\localhost:3000`: false,
+		"http://localhost:3000\t/": false, "http://user@localhost:3000/": false, "http://ｌocalhost:3000/": false,
+		"http:/localhost:3000/": false,
+		"//localhost:3000/":     false, "view-source:http://localhost:3000/": false, "http://localhost:03000/": false,
+		"http://evil.org/": false, "http://b%C3%BCcher.test/": false,
 	} {
 		if d := o.DecideTyped(address); (d.Outcome == Allow) != allowed {
 			t.Errorf("%q as it was typed: %+v", address, d)
 		}
 	}
-	for _, bad := range []string{"https://", "", " ,;\t", "ftp://x", "ftp://x:21", "http://a:0", "http://a:65536", "http://a:99999999999", "a:-1", "a:+1", "https://a/b", "a*b.com", "*.*.com", "http://2130706433", "http://0x7f.1", "http://127.1:80", "http://0177.0.0.1", "https://bücher.example", "http://%6cocalhost", "http://localhost:080"} {
+	for _, bad := range []string{"https://", "", " ,;\t", "ftp://x", "ftp://x:21", "http://a:0", "http://a:65536",
+		"http://a:99999999999", "a:-1", "a:+1", "https://a/b", "a*b.com", "*.*.com", "http://2130706433", "http://0x7f.1", "http://127.1:80", "http://0177.0.0.1", "https://bücher.example", "http://%6cocalhost", "http://localhost:080"} {
 		if _, err := ParseOrigins([]string{bad}, nil); err == nil {
 			t.Errorf("%q is no error", bad)
 		}

@@ -155,8 +155,10 @@ func TestStateThatIsSpoilt(t *testing.T) {
 // TestUnknownAccess: any unknown mode counts as view.
 func TestUnknownAccess(t *testing.T) {
 	for _, access := range []string{
-		`null`, `{}`, `[]`, `"full"`, `7`, `{"mode":"full"}`, `{"mode":"FULL","stopped":[]}`, `{"Mode":"full","stopped":[]}`,
-		`{"mode":"everything","stopped":[]}`, `{"mode":["full"],"stopped":[]}`, `{"mode":"full","stopped":"x"}`, `{"mode":"full","stopped":[1]}`,
+		`null`, `{}`, `[]`, `"full"`, `7`, `{"mode":"full"}`, `{"mode":"FULL","stopped":[]}`,
+		`{"Mode":"full","stopped":[]}`,
+		`{"mode":"everything","stopped":[]}`, `{"mode":["full"],"stopped":[]}`, `{"mode":"full","stopped":"x"}`,
+		`{"mode":"full","stopped":[1]}`,
 	} {
 		t.Run(access, func(t *testing.T) {
 			hello := strings.Replace(fullHello, `{"mode":"full","stopped":[]}`, access, 1)
@@ -216,7 +218,8 @@ func TestListsOfAStateAreBounded(t *testing.T) {
 
 // TestIntegersInEveryForm: a client accepts integers in every JSON notation.
 func TestIntegersInEveryForm(t *testing.T) {
-	hello := strings.NewReplacer(`"version":2`, `"version":2.0`, `"pid":1`, `"pid":10e-1`, `"seq":0`, `"seq":0e0`, `"revision":0`, `"revision":-0.0`,
+	hello := strings.NewReplacer(`"version":2`, `"version":2.0`, `"pid":1`, `"pid":10e-1`, `"seq":0`, `"seq":0e0`,
+		`"revision":0`, `"revision":-0.0`,
 		`"line":1`, `"line":1E0`, `"endColumn":2`, `"endColumn":0.2e1`).Replace(fullHello)
 	answer := strings.Replace(success(1, json.RawMessage(hello)), `"id":1,`, `"id":1.0,`, 1)
 	result := `{"id":2e0,"success":true,"payload":{"result":{"session":"s","thread":3.0,"state":"paused","frame":{"id":1e1,"name":"f","line":12.0}}}}` + "\n"
@@ -234,8 +237,10 @@ func TestIntegersInEveryForm(t *testing.T) {
 // TestEndpointsThatAreNotOnLoopback: no client connects to them.
 func TestEndpointsThatAreNotOnLoopback(t *testing.T) {
 	for _, url := range []string{
-		"ws://192.0.2.1:9222/x", "ws://evil.example:80/x", "ws://127.0.0.1:80@evil.example/x", "ws://127.0.0.1.evil.example:80/x", "ws://127.0.0.1/x",
-		"wss://127.0.0.1:1/x", "http://127.0.0.1:1/x", "ws://user@127.0.0.1:1/x", "ws://[::ffff:192.0.2.1]:1/x", "file:///etc/passwd", "",
+		"ws://192.0.2.1:9222/x", "ws://evil.example:80/x", "ws://127.0.0.1:80@evil.example/x",
+		"ws://127.0.0.1.evil.example:80/x", "ws://127.0.0.1/x",
+		"wss://127.0.0.1:1/x", "http://127.0.0.1:1/x", "ws://user@127.0.0.1:1/x", "ws://[::ffff:192.0.2.1]:1/x",
+		"file:///etc/passwd", "",
 	} {
 		for _, own := range []string{"ws://127.0.0.1:1/x", "ws://127.0.0.1:2/x"} {
 			t.Run(url+" for "+own, func(t *testing.T) {

@@ -15,7 +15,8 @@ func FuzzCommand(f *testing.F) {
 		`{"sessionId":"A","params":{"id":5,"sessionId":"B"},"method":"X","id":-7}`,
 		`{"id":1.0,"method":"\u0058","params":null}`, `{"id":1e1,"method":"\u0007\u0000\u2028","sessionId":"\u0007"}`,
 		`{"id":1,"method":"X"}` + "\x00" + `{"id":2,"method":"Y"}`, "{\"id\":1,\"method\":\"\xff\"}",
-		`{"id":1,"id":2,"method":"X"}`, `{"id":1,"\u0069d":2,"method":"X"}`, `{"METHOD":"x","id":2}`, `{"Id":"","method":"X","id":7}`, `{"id":1,"method":"X","sessionId":"\"}"}`,
+		`{"id":1,"id":2,"method":"X"}`, `{"id":1,"\u0069d":2,"method":"X"}`, `{"METHOD":"x","id":2}`,
+		`{"Id":"","method":"X","id":7}`, `{"id":1,"method":"X","sessionId":"\"}"}`,
 		`[{"id":1,"method":"X"}]`, `{"id":1,"method":"X","params":[]}`, `{"id":1}x`, ``,
 	} {
 		f.Add([]byte(seed))
@@ -47,11 +48,14 @@ func FuzzCommand(f *testing.F) {
 		if params == "null" {
 			params = ""
 		}
-		if string(m.ID) != fmt.Sprint(int64(id)) || m.Method != method || m.Session != session || string(m.Params) != params {
+		if string(m.ID) != fmt.Sprint(int64(id)) || m.Method != method || m.Session != session ||
+			string(m.Params) != params {
 			t.Fatalf("%q is read as %+v", text, m)
 		}
 		var sent Message
-		if out := m.Encode(); strings.Contains(string(out), "\x00") || !json.Valid(out) || json.Unmarshal(out, &sent) != nil || sent.Method != m.Method || sent.Session != m.Session || string(sent.Params) != string(m.Params) {
+		if out := m.Encode(); strings.Contains(string(out), "\x00") || !json.Valid(out) ||
+			json.Unmarshal(out, &sent) != nil || sent.Method != m.Method || sent.Session != m.Session ||
+			string(sent.Params) != string(m.Params) {
 			t.Fatalf("%q is sent as %q", text, out)
 		}
 	})

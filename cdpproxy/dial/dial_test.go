@@ -45,8 +45,10 @@ var ways = map[string]func(ctx context.Context, url string, o *dial.Options) err
 // dial would block.
 func TestRefusedBeforeDialing(t *testing.T) {
 	for _, address := range []string{
-		"http://192.0.2.1:9222/json/version", "http://[2001:db8::1]:9222/", "http://browser.example/", "http://127.0.0.1.example/", "http://localhost.example:1/",
-		"http://0.0.0.0:1/", "http://[::]:1/", "http://2130706433:1/", "http://0x7f.1:1/", "http://127.1:1/", "http://localhost.:1/", "http://[::1%25lo]:1/",
+		"http://192.0.2.1:9222/json/version", "http://[2001:db8::1]:9222/", "http://browser.example/",
+		"http://127.0.0.1.example/", "http://localhost.example:1/",
+		"http://0.0.0.0:1/", "http://[::]:1/", "http://2130706433:1/", "http://0x7f.1:1/", "http://127.1:1/",
+		"http://localhost.:1/", "http://[::1%25lo]:1/",
 		"http://user:secret@127.0.0.1:1/", "http://user@localhost:1/", "https://127.0.0.1:1/",
 	} {
 		for name, way := range ways {
@@ -54,7 +56,8 @@ func TestRefusedBeforeDialing(t *testing.T) {
 			if refused := new(dial.RefusedError); !errors.As(err, &refused) {
 				t.Errorf("%s %s: %v", name, address, err)
 			}
-			if strings.Contains(fmt.Sprint(err), "secret") && name != "WebSocket" { // its error has the URL, without the password
+			// its error has the URL, without the password
+			if strings.Contains(fmt.Sprint(err), "secret") && name != "WebSocket" {
 				t.Errorf("%s: the error has the password: %v", name, err)
 			}
 		}
@@ -66,7 +69,8 @@ func TestRefusedBeforeDialing(t *testing.T) {
 		if err := way(ctx, "http://192.0.2.1:9222/", &dial.Options{Remote: true}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s of what the user named: %v", name, err)
 		}
-		if err := way(ctx, "http://user:secret@192.0.2.1/", &dial.Options{Remote: true}); !errors.As(err, new(*dial.RefusedError)) {
+		if err := way(ctx, "http://user:secret@192.0.2.1/", &dial.Options{Remote: true}); !errors.As(err,
+			new(*dial.RefusedError)) {
 			t.Errorf("%s with a password: %v", name, err)
 		}
 	}

@@ -33,10 +33,12 @@ func BenchmarkWays(b *testing.B) {
 			for _, name := range ways {
 				c := cdptest.Dial(b, chromium.ways()[name])
 				if target == "" {
-					target, _ = open(b, c, "data:text/html,<body style='background:linear-gradient(red,blue)'>"+fmt.Sprint(time.Now()))
+					target, _ = open(b, c,
+						"data:text/html,<body style='background:linear-gradient(red,blue)'>"+fmt.Sprint(time.Now()))
 				}
 				clients[name], sessions[name] = c, c.Attach(target)
-				c.Call(sessions[name], "Emulation.setDeviceMetricsOverride", `{"width":1920,"height":1080,"deviceScaleFactor":1,"mobile":false}`, nil)
+				c.Call(sessions[name], "Emulation.setDeviceMetricsOverride",
+					`{"width":1920,"height":1080,"deviceScaleFactor":1,"mobile":false}`, nil)
 				for range 3 {
 					c.Call(sessions[name], step.method, step.params, nil)
 				}

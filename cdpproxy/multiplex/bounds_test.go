@@ -29,7 +29,8 @@ func TestLargeMessages(t *testing.T) {
 	if len(r.Result.Value) != size || strings.Trim(r.Result.Value, "x") != "" {
 		t.Errorf("%d bytes came, want %d", len(r.Result.Value), size)
 	}
-	c.Call(session, "Runtime.evaluate", `{"expression":"'`+strings.Repeat("y", size)+`'.length","returnByValue":true}`, nil)
+	c.Call(session, "Runtime.evaluate", `{"expression":"'`+strings.Repeat("y", size)+`'.length","returnByValue":true}`,
+		nil)
 	other.Call("", "Browser.getVersion", "", nil)
 
 	// Chromium exits when the pipe brings too much. Only the client may end.
@@ -92,7 +93,8 @@ func TestLeaveWhileStopped(t *testing.T) {
 	go func() {
 		defer close(returned)
 		for range 4 { // more than a pipe holds
-			conn.Send(browser.Message{ID: []byte("1"), Method: "X", Params: []byte(`{"x":"` + strings.Repeat("x", 1<<20) + `"}`)})
+			conn.Send(browser.Message{ID: []byte("1"), Method: "X",
+				Params: []byte(`{"x":"` + strings.Repeat("x", 1<<20) + `"}`)})
 		}
 	}()
 	conn.Close()

@@ -74,7 +74,8 @@ func launch() (*chromium, error) {
 		return nil, err
 	}
 	args := []string{
-		"--headless=new", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+		"--headless=new", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync",
 		"--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup", // hidden pages, half of the cost of a start
 		"--remote-debugging-pipe", "--remote-debugging-port=0", "--user-data-dir=" + dir,
 	}

@@ -10,10 +10,10 @@ import (
 
 // client is a client's part of the connection.
 type client struct {
-	downstream     browser.Client
-	server *Server
-	closed   chan struct{} // closed when the client has left
-	root   *session      // for messages without a session; guarded by Server.mu
+	downstream browser.Client
+	server     *Server
+	closed     chan struct{} // closed when the client has left
+	root       *session      // for messages without a session; guarded by Server.mu
 }
 
 // session is one that a client owns. Server.mu guards its fields.
@@ -33,8 +33,9 @@ const maxCommand = 100<<20 - 64<<10
 // it.
 func (c *client) Send(m browser.Message) bool {
 	if len(m.Text) > maxCommand {
-		c.downstream.End(uint16(websocket.StatusMessageTooBig), fmt.Sprintf("a message of more than %d bytes; Chromium "+
-			"takes none", maxCommand))
+		c.downstream.End(uint16(websocket.StatusMessageTooBig),
+			fmt.Sprintf("a message of more than %d bytes; Chromium "+
+				"takes none", maxCommand))
 		return false
 	}
 	s := c.server

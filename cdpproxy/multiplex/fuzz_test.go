@@ -40,7 +40,8 @@ func FuzzIncoming(f *testing.F) {
 			if err != nil || m.reply || m.event != "A.b" || (m.session == "") != (session == "") {
 				t.Fatalf("%s is read as %+v, %v", event, m, err)
 			}
-			if got, want := string(m.withoutSession()), fmt.Sprintf(`{"method":"A.b","params":%s}`, value); got != want {
+			if got, want := string(m.withoutSession()), fmt.Sprintf(`{"method":"A.b","params":%s}`,
+				value); got != want {
 				t.Fatalf("%s is forwarded as %s", event, got)
 			}
 		}
@@ -49,7 +50,8 @@ func FuzzIncoming(f *testing.F) {
 
 // TestNoMessage: what Chromium does not send is an error.
 func TestNoMessage(t *testing.T) {
-	for _, text := range []string{"", "{}", "[]", `{"id":1}`, `{"id":x,"result":{}}`, `{"method":"A`, ` {"id":1,"result":{}}`} {
+	for _, text := range []string{"", "{}", "[]", `{"id":1}`, `{"id":x,"result":{}}`, `{"method":"A`,
+		` {"id":1,"result":{}}`} {
 		if m, err := parse([]byte(text)); err == nil {
 			t.Errorf("%q is read as %+v", text, m)
 		}

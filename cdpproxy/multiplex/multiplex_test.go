@@ -61,7 +61,8 @@ func TestLikeThePort(t *testing.T) {
 		}
 	}
 	// Of these the texts differ.
-	for _, text := range []string{`{}`, `{"id":11}`, `{"id":8,"method":"Browser.getVersion","sessionId":5}`, `nonsense`, ``, `[]`, `{"id":1,"method":"A","method":"B"}`, "{\"id\":1,\"method\":\"A\"}\x00{\"id\":2,\"method\":\"Browser.close\"}", "{\"id\":3,\"method\":\"\xff\"}"} {
+	for _, text := range []string{`{}`, `{"id":11}`, `{"id":8,"method":"Browser.getVersion","sessionId":5}`, `nonsense`,
+		``, `[]`, `{"id":1,"method":"A","method":"B"}`, "{\"id\":1,\"method\":\"A\"}\x00{\"id\":2,\"method\":\"Browser.close\"}", "{\"id\":3,\"method\":\"\xff\"}"} {
 		piped.Write(text)
 		sent++
 		if got := next(piped, sent); got.Error == nil || got.Method != "" {
@@ -90,12 +91,14 @@ func TestLikeThePort(t *testing.T) {
 	}
 	lists := map[string]string{}
 	for name, url := range b.ways() {
-		if _, res, err := websocket.Dial(t.Context(), strings.Replace(httpOf(url, "/devtools/page/none"), "http", "ws", 1), nil); err == nil || res.StatusCode != http.StatusInternalServerError {
+		if _, res, err := websocket.Dial(t.Context(), strings.Replace(httpOf(url, "/devtools/page/none"), "http", "ws",
+			1), nil); err == nil || res.StatusCode != http.StatusInternalServerError {
 			t.Errorf("%s: a page that does not exist: %v", name, err)
 		}
 		status, body := cdptest.Request(t, "PUT", httpOf(url, "/json/new?data:text/html,a%20b%26c&for_tabs&d"))
 		var created map[string]string
-		if err := json.Unmarshal([]byte(body), &created); err != nil || status != 200 || !strings.HasPrefix(created["url"], "data:text/html,a") {
+		if err := json.Unmarshal([]byte(body), &created); err != nil || status != 200 ||
+			!strings.HasPrefix(created["url"], "data:text/html,a") {
 			t.Errorf("%s: /json/new: HTTP %d %s", name, status, body)
 		}
 		page := cdptest.Dial(t, created["webSocketDebuggerUrl"])
@@ -103,7 +106,8 @@ func TestLikeThePort(t *testing.T) {
 			return strings.HasSuffix(page.Evaluate("", "location.href"), `b&c`)
 		})
 		for _, do := range []string{"activate", "close"} {
-			if status, body := cdptest.Request(t, "GET", httpOf(url, "/json/"+do+"/"+created["id"])); status != 200 || !strings.HasPrefix(body, "Target ") {
+			if status, body := cdptest.Request(t, "GET", httpOf(url, "/json/"+do+"/"+created["id"])); status != 200 ||
+				!strings.HasPrefix(body, "Target ") {
 				t.Errorf("%s: /json/%s: HTTP %d %s", name, do, status, body)
 			}
 		}
@@ -143,7 +147,8 @@ func TestClientsAreApart(t *testing.T) {
 	}{{one, first, "one"}, {two, second, "two"}} {
 		both.Go(func() {
 			for i := range rounds {
-				if got, want := c.Evaluate(c.session, fmt.Sprintf("location.hash + %d", i)), fmt.Sprintf("#%s%d", c.name, i); got != want {
+				if got, want := c.Evaluate(c.session, fmt.Sprintf("location.hash + %d", i)), fmt.Sprintf("#%s%d",
+					c.name, i); got != want {
 					t.Errorf("%s instead of %s", got, want)
 					return
 				}
@@ -154,7 +159,8 @@ func TestClientsAreApart(t *testing.T) {
 
 	for _, foreign := range []string{second, third, "0123456789ABCDEF0123456789ABCDEF"} {
 		m := one.Try(foreign, "Runtime.evaluate", `{"expression":"location.hash = 'taken'"}`)
-		if m.Error == nil || m.Error.Code != -32001 || m.Error.Message != "Session with given id not found." || m.SessionID != "" {
+		if m.Error == nil || m.Error.Code != -32001 || m.Error.Message != "Session with given id not found." ||
+			m.SessionID != "" {
 			t.Errorf("in another client's session: %s", m.Text)
 		}
 		if m := one.Try("", "Target.detachFromTarget", `{"sessionId":"`+foreign+`"}`); m.Error == nil {
@@ -206,7 +212,8 @@ func TestLeave(t *testing.T) {
 
 			var context struct{ BrowserContextID string }
 			leaves.Call("", "Target.createBrowserContext", `{"disposeOnDetach":true}`, &context)
-			leaves.Call("", "Target.createTarget", fmt.Sprintf(`{"url":"about:blank","browserContextId":%q}`, context.BrowserContextID), nil)
+			leaves.Call("", "Target.createTarget", fmt.Sprintf(`{"url":"about:blank","browserContextId":%q}`,
+				context.BrowserContextID), nil)
 			var kept struct{ TargetID string }
 			leaves.Call("", "Target.createTarget", `{"url":"about:blank#kept"}`, &kept)
 			leaves.Call(other, "Emulation.setUserAgentOverride", `{"userAgent":"changed"}`, nil)
@@ -215,10 +222,12 @@ func TestLeave(t *testing.T) {
 				t.Errorf("the user agent is %s", got)
 			}
 			leaves.Call(other, "Fetch.enable", `{}`, nil)
-			pending := stays.Start(session, "Runtime.evaluate", `{"expression":"fetch('/second').then(r => r.text())","awaitPromise":true,"returnByValue":true}`)
+			pending := stays.Start(session, "Runtime.evaluate",
+				`{"expression":"fetch('/second').then(r => r.text())","awaitPromise":true,"returnByValue":true}`)
 			leaves.Event(other, "Fetch.requestPaused", "")
 			// A new page waits for the client that requested it.
-			leaves.Call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
+			leaves.Call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`,
+				nil)
 			var waits struct{ TargetID string }
 			stays.Call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, site.URL+"/waits"), &waits)
 
@@ -257,7 +266,8 @@ func TestPageClient(t *testing.T) {
 	b := sharedBrowser(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, `<title>page</title><script>worker = new Worker(URL.createObjectURL(new Blob(["self.name = 'inner'"])))</script>`)
+		fmt.Fprint(w,
+			`<title>page</title><script>worker = new Worker(URL.createObjectURL(new Blob(["self.name = 'inner'"])))</script>`)
 	}))
 	defer site.Close()
 	for name, url := range b.ways() {
@@ -274,7 +284,8 @@ func TestPageClient(t *testing.T) {
 		})
 		page.Evaluate("", "worker.terminate(), 0")
 		page.Event("", "Target.detachedFromTarget", "")
-		if m := page.Try(attached.SessionID, "Runtime.evaluate", `{"expression":"1"}`); !strings.Contains(m.Text, "-32001") {
+		if m := page.Try(attached.SessionID, "Runtime.evaluate", `{"expression":"1"}`); !strings.Contains(m.Text,
+			"-32001") {
 			t.Errorf("%s: in a session that has ended: %s", name, m.Text)
 		}
 		page.Call("", "Page.enable", "", nil)

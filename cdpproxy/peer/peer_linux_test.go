@@ -87,7 +87,8 @@ func TestCheckServer(t *testing.T) {
 					switch {
 					case !foreign && err != nil:
 						t.Errorf("%s: %v", when, err)
-					case foreign && (!errors.As(err, &failed) || failed.UID != other || !strings.Contains(err.Error(), "a program of user 12345 listens at "+conn.RemoteAddr().String())):
+					case foreign && (!errors.As(err, &failed) || failed.UID != other || !strings.Contains(err.Error(),
+						"a program of user 12345 listens at "+conn.RemoteAddr().String())):
 						t.Errorf("%s: %v, want user %d", when, err, other)
 					}
 				}
@@ -162,7 +163,8 @@ func TestTable(t *testing.T) {
 			t.Helper()
 			asked, err1 := ask(far, remote)
 			looked, err2 := look(far, remote)
-			if err1 != nil || err2 != nil || asked.state != looked.state || asked.uid != looked.uid || asked.inode != looked.inode || asked.state != want {
+			if err1 != nil || err2 != nil || asked.state != looked.state || asked.uid != looked.uid ||
+				asked.inode != looked.inode || asked.state != want {
 				t.Errorf("%s, %s: sock_diag %+v, %v; the table %+v, %v", address, when, asked, err1, looked, err2)
 			}
 		}

@@ -15,7 +15,8 @@ func TestOddMethods(t *testing.T) {
 	s := newScene(t)
 	p, session := s.client()
 	for _, method := range []string{
-		"Debugger.resume.x", "Debugger.setSkipAllPauses.x", "Fetch.enable.x", "Page.crash.x", "Target.closeTarget.x", "Fetch.enable.",
+		"Debugger.resume.x", "Debugger.setSkipAllPauses.x", "Fetch.enable.x", "Page.crash.x", "Target.closeTarget.x",
+		"Fetch.enable.",
 		"Debugger.", ".resume", "Debugger", ".", "Browser.close.x",
 	} {
 		for _, to := range []string{session, ""} {
@@ -49,7 +50,8 @@ func TestGoesUnderCommands(t *testing.T) {
 				s.debug.untilReached("Runtime.evaluate", before+1)
 				s.debug.breakOff(s.debug.only())
 			}
-			if page.TryWrite(fmt.Sprintf(`{"id":%d,"method":"Runtime.evaluate","params":{"expression":"1"}}`, n)) != nil {
+			if page.TryWrite(fmt.Sprintf(`{"id":%d,"method":"Runtime.evaluate","params":{"expression":"1"}}`,
+				n)) != nil {
 				break
 			}
 		}
@@ -96,7 +98,8 @@ func TestOffAndOn(t *testing.T) {
 		p.Event(session, "Network.requestWillBeSent", path)
 		var paused struct{ RequestID string }
 		p.Event(session, "Fetch.requestPaused", path).Decode(t, &paused)
-		p.Call(session, "Fetch.fulfillRequest", fmt.Sprintf(`{"requestId":%q,"responseCode":200}`, paused.RequestID), nil)
+		p.Call(session, "Fetch.fulfillRequest", fmt.Sprintf(`{"requestId":%q,"responseCode":200}`, paused.RequestID),
+			nil)
 	}
 }
 
@@ -149,7 +152,8 @@ func TestOthersThings(t *testing.T) {
 	sa, sb := s.attach(a), s.attach(b)
 	var script struct{ Identifier string }
 	b.Call(sb, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.b = 1"}`, &script)
-	if m := a.Try(sa, "Page.removeScriptToEvaluateOnNewDocument", fmt.Sprintf(`{"identifier":%q}`, script.Identifier)); m.Error == nil || m.Error.Message != "Script not found" {
+	if m := a.Try(sa, "Page.removeScriptToEvaluateOnNewDocument", fmt.Sprintf(`{"identifier":%q}`,
+		script.Identifier)); m.Error == nil || m.Error.Message != "Script not found" {
 		t.Error("another client's script:", m.Error)
 	}
 	s.visit(b, sb, "/one")
@@ -158,7 +162,8 @@ func TestOthersThings(t *testing.T) {
 	}
 
 	a.Call(sa, "Tracing.getCategories", "", nil)
-	b.Call(sb, "Tracing.start", `{"transferMode":"ReportEvents","traceConfig":{"includedCategories":["browser.timeline"]}}`, nil)
+	b.Call(sb, "Tracing.start",
+		`{"transferMode":"ReportEvents","traceConfig":{"includedCategories":["browser.timeline"]}}`, nil)
 	b.Evaluate(sb, "1")
 	b.Call(sb, "Tracing.end", "", nil)
 	b.Event(sb, "Tracing.tracingComplete", "")
@@ -175,7 +180,8 @@ func TestOthersThings(t *testing.T) {
 	}
 	s.debug.call(shared.session, "Profiler.stop", "{}")
 	var object struct{ Result struct{ ObjectID string } }
-	if err := json.Unmarshal(s.debug.call(shared.session, "Runtime.evaluate", `{"expression":"({a: 1})","objectGroup":"console"}`), &object); err != nil {
+	if err := json.Unmarshal(s.debug.call(shared.session, "Runtime.evaluate",
+		`{"expression":"({a: 1})","objectGroup":"console"}`), &object); err != nil {
 		t.Fatal(err)
 	}
 	a.Call(sa, "Runtime.releaseObjectGroup", `{"objectGroup":"console"}`, nil)

@@ -14,26 +14,36 @@ import (
 type emulation struct{ method, params, look, during string }
 
 var emulations = []emulation{
-	{"Network.emulateNetworkConditions", `{"offline":true,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}`, `fetch("/x").then(() => "online", () => "offline")`, "offline"},
-	{"Network.emulateNetworkConditionsByRule", `{"offline":true,"matchedNetworkConditions":[{"urlPattern":"","latency":0,"downloadThroughput":-1,"uploadThroughput":-1,"offline":true}]}`, `fetch("/x").then(() => "online", () => "offline")`, "offline"},
-	{"Network.overrideNetworkState", `{"offline":true,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}`, "navigator.onLine", "false"},
+	{"Network.emulateNetworkConditions", `{"offline":true,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}`,
+		`fetch("/x").then(() => "online", () => "offline")`, "offline"},
+	{"Network.emulateNetworkConditionsByRule",
+		`{"offline":true,"matchedNetworkConditions":[{"urlPattern":"","latency":0,"downloadThroughput":-1,"uploadThroughput":-1,"offline":true}]}`, `fetch("/x").then(() => "online", () => "offline")`, "offline"},
+	{"Network.overrideNetworkState", `{"offline":true,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}`,
+		"navigator.onLine", "false"},
 	{"Emulation.setCPUPerformanceOverride", `{"performanceTier":"high"}`, "navigator.cpuPerformance", "3"},
 	{"Emulation.setDataSaverOverride", `{"dataSaverEnabled":true}`, "navigator.connection.saveData", "true"},
 	{"Emulation.setDevicePostureOverride", `{"posture":{"type":"folded"}}`, "navigator.devicePosture.type", "folded"},
-	{"Emulation.setDisabledImageTypes", `{"imageTypes":["webp"]}`, `new Promise(r => { const i = new Image(); i.onload = () => r("shown"); i.onerror = () => r("not"); i.src = "data:image/webp;base64,UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==#" + Math.random() })`, "not"},
-	{"Emulation.setDisplayFeaturesOverride", `{"features":[{"orientation":"vertical","offset":100,"maskLength":20}]}`, `matchMedia("(horizontal-viewport-segments: 2)").matches`, "true"},
+	{"Emulation.setDisabledImageTypes", `{"imageTypes":["webp"]}`,
+		`new Promise(r => { const i = new Image(); i.onload = () => r("shown"); i.onerror = () => r("not"); i.src = "data:image/webp;base64,UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==#" + Math.random() })`, "not"},
+	{"Emulation.setDisplayFeaturesOverride", `{"features":[{"orientation":"vertical","offset":100,"maskLength":20}]}`,
+		`matchMedia("(horizontal-viewport-segments: 2)").matches`, "true"},
 	{"Emulation.setNavigatorOverrides", `{"platform":"odd"}`, "navigator.platform", "odd"},
 	{"Emulation.setSafeAreaInsetsOverride", `{"insets":{"top":33}}`, heightOf("safe-area-inset-top"), "33"},
-	{"Emulation.setSensorOverrideEnabled", `{"enabled":true,"type":"gyroscope"}`, `new Promise(r => { const g = new Gyroscope(); g.onerror = e => r(e.error.name); g.onactivate = () => { g.stop(); r("active") }; g.start() })`, "active"},
-	{"Emulation.setVirtualKeyboardGeometryOverride", `{"keyboardRect":{"x":0,"y":400,"width":300,"height":200}}`, heightOf("keyboard-inset-height"), "200"},
-	{"Page.setDeviceMetricsOverride", `{"width":321,"height":400,"deviceScaleFactor":1,"mobile":false}`, "innerWidth", "321"},
-	{"Page.setDeviceOrientationOverride", `{"alpha":1,"beta":2,"gamma":3}`, `new Promise(r => addEventListener("deviceorientation", e => r(e.alpha), {once: true}))`, "1"},
+	{"Emulation.setSensorOverrideEnabled", `{"enabled":true,"type":"gyroscope"}`,
+		`new Promise(r => { const g = new Gyroscope(); g.onerror = e => r(e.error.name); g.onactivate = () => { g.stop(); r("active") }; g.start() })`, "active"},
+	{"Emulation.setVirtualKeyboardGeometryOverride", `{"keyboardRect":{"x":0,"y":400,"width":300,"height":200}}`,
+		heightOf("keyboard-inset-height"), "200"},
+	{"Page.setDeviceMetricsOverride", `{"width":321,"height":400,"deviceScaleFactor":1,"mobile":false}`, "innerWidth",
+		"321"},
+	{"Page.setDeviceOrientationOverride", `{"alpha":1,"beta":2,"gamma":3}`,
+		`new Promise(r => addEventListener("deviceorientation", e => r(e.alpha), {once: true}))`, "1"},
 	{"Page.setTouchEmulationEnabled", `{"enabled":true}`, "navigator.maxTouchPoints", "1"},
 }
 
 // heightOf measures the height of an environment variable of CSS.
 func heightOf(name string) string {
-	return `(() => { const d = document.createElement("div"); d.style.height = "env(` + name + `)"; document.body.append(d); const h = d.offsetHeight; d.remove(); return h })()`
+	return `(() => { const d = document.createElement("div"); d.style.height = "env(` + name +
+		`)"; document.body.append(d); const h = d.offsetHeight; d.remove(); return h })()`
 }
 
 // shows waits until the page reports the wanted value: some values change a moment
@@ -66,7 +76,8 @@ func TestEmulationEnds(t *testing.T) {
 		shows(t, p, session, c.method, c.look, c.during)
 
 		off, with := virtual.ResetOf(c.method, c.params)
-		if m := stays.Try(held, off, with); m.Error != nil && c.method != "Network.emulateNetworkConditionsByRule" { // its result would be missing
+		// its result would be missing
+		if m := stays.Try(held, off, with); m.Error != nil && c.method != "Network.emulateNetworkConditionsByRule" {
 			t.Errorf("%s by another client: %s", off, m.Error.Message)
 		}
 		shows(t, p, session, c.method+", after another client's "+off, c.look, c.during)
@@ -118,7 +129,8 @@ func TestLifecycleEvents(t *testing.T) {
 func refused(t *testing.T, p *cdptest.Client, session, owner, method, params string) {
 	t.Helper()
 	m := p.Try(session, method, params)
-	if m.Error == nil || m.Error.Code != -32000 || !strings.HasPrefix(m.Error.Message, method+": "+owner+" has changed settings of this page") {
+	if m.Error == nil || m.Error.Code != -32000 || !strings.HasPrefix(m.Error.Message,
+		method+": "+owner+" has changed settings of this page") {
 		t.Errorf("%s %s: %s %v, want it refused because of %s", method, params, m.Result, m.Error, owner)
 	}
 }
@@ -131,7 +143,8 @@ func metrics(width int) string {
 // the others until it has reset them or left the page.
 func TestOneClientChangesAPage(t *testing.T) {
 	s := newScene(t)
-	a, b, c := cdptest.DialAs(t, s.url, "Playwright/1.65.1 (x64; debian)"), cdptest.DialAs(t, s.url, "Puppeteer 24.43.1"), cdptest.Dial(t, s.url)
+	a, b, c := cdptest.DialAs(t, s.url, "Playwright/1.65.1 (x64; debian)"), cdptest.DialAs(t, s.url,
+		"Puppeteer 24.43.1"), cdptest.Dial(t, s.url)
 	sa, sb, sc := s.attach(a), s.attach(b), s.attach(c)
 	s.visit(a, sa, "/one")
 	const set, reset = "Emulation.setDeviceMetricsOverride", "Emulation.clearDeviceMetricsOverride"
@@ -149,8 +162,9 @@ func TestOneClientChangesAPage(t *testing.T) {
 	width("the page's owner has changed it", "303")
 	// What needs no owner works meanwhile.
 	for method, params := range map[string]string{
-		"Page.setLifecycleEventsEnabled": `{"enabled":true}`, "Emulation.setFocusEmulationEnabled": `{"enabled":true}`, "Accessibility.enable": "",
-		"Runtime.addBinding": `{"name":"bound"}`, "Page.addScriptToEvaluateOnNewDocument": `{"source":"1"}`,
+		"Page.setLifecycleEventsEnabled": `{"enabled":true}`, "Emulation.setFocusEmulationEnabled": `{"enabled":true}`,
+		"Accessibility.enable": "",
+		"Runtime.addBinding":   `{"name":"bound"}`, "Page.addScriptToEvaluateOnNewDocument": `{"source":"1"}`,
 	} {
 		b.Call(sb, method, params, nil)
 	}
@@ -217,7 +231,8 @@ func TestRefusedCommandChangesNothing(t *testing.T) {
 
 	set(a, sa, "Asia/Tokyo")
 	set(a, sa, "No/Where")
-	refused(t, b, sb, "another client, also Go program,", "Emulation.setTimezoneOverride", `{"timezoneId":"Europe/Berlin"}`)
+	refused(t, b, sb, "another client, also Go program,", "Emulation.setTimezoneOverride",
+		`{"timezoneId":"Europe/Berlin"}`)
 	shows(t, b, sb, "a client keeps its time zone when it names one that is none", zone, "Asia/Tokyo")
 }
 
@@ -239,7 +254,8 @@ func TestResults(t *testing.T) {
 	if len(r.Profile.Nodes) == 0 {
 		t.Error("a profile of nothing")
 	}
-	if m := a.Try(sa, "Profiler.stop", ""); m.Error == nil || !strings.Contains(m.Error.Message, "this client has not started that") {
+	if m := a.Try(sa, "Profiler.stop", ""); m.Error == nil || !strings.Contains(m.Error.Message,
+		"this client has not started that") {
 		t.Error(m.Error)
 	}
 

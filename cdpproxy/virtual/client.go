@@ -18,11 +18,11 @@ type command = browser.Message
 // client is a client's part of the browser. It ends with the connection, with the page
 // if it is a page's, or with the browser.
 type client struct {
-	downstream      browser.Client
-	browser *Browser
-	ctx     context.Context // ends when the client leaves
-	cancel  context.CancelFunc
-	wg      sync.WaitGroup // the links and the commands under way
+	downstream browser.Client
+	browser    *Browser
+	ctx        context.Context // ends when the client leaves
+	cancel     context.CancelFunc
+	wg         sync.WaitGroup // the links and the commands under way
 
 	// Guarded by Browser.mu.
 	root     *session // the connection's own
@@ -64,7 +64,9 @@ func (c *client) event(s *session, method string, params jsonv2.Value) {
 	c.downstream.Send(m.Encode())
 }
 
-func (c *client) reply(m command, result jsonv2.Value, err error) { c.downstream.Send(m.Response(result, err)) }
+func (c *client) reply(m command, result jsonv2.Value, err error) {
+	c.downstream.Send(m.Response(result, err))
+}
 
 // later runs a command that must wait for something.
 func (c *client) later(run func(context.Context)) {
@@ -103,7 +105,8 @@ func (s *session) handle(m command) {
 	case m.Method == "Browser.close":
 		// It would close the browser for the user and all other clients.
 		c.reply(m, nil, nil)
-		c.downstream.End(uint16(websocket.StatusNormalClosure), "the browser is the window's: only this connection is closed")
+		c.downstream.End(uint16(websocket.StatusNormalClosure),
+			"the browser is the window's: only this connection is closed")
 	case domain == "Target":
 		s.targetCommand(m, name)
 	case s.kind == ofTab && m.Method == "Runtime.runIfWaitingForDebugger":

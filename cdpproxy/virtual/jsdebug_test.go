@@ -243,7 +243,8 @@ func (d *jsDebug) event(session, method string, params json.RawMessage) {
 
 // debug sets up a new session like the debugger.
 func (d *jsDebug) debug(session, target, parent string) {
-	p := &sharedPage{debug: d, session: session, target: target, parent: parent, path: "/" + session, clients: map[*sharedClient]bool{}, replays: map[string][]replay{}}
+	p := &sharedPage{debug: d, session: session, target: target, parent: parent, path: "/" + session,
+		clients: map[*sharedClient]bool{}, replays: map[string][]replay{}}
 	d.mu.Lock()
 	d.pages = append(d.pages, p)
 	d.mu.Unlock()
@@ -268,7 +269,8 @@ func (d *jsDebug) report() {
 	defer d.mu.Unlock()
 	var pages []virtual.Page
 	for _, p := range d.pages {
-		pages = append(pages, virtual.Page{Key: p.session, Parent: p.parent, URL: "ws" + strings.TrimPrefix(d.server.URL, "http") + p.path})
+		pages = append(pages, virtual.Page{Key: p.session, Parent: p.parent,
+			URL: "ws" + strings.TrimPrefix(d.server.URL, "http") + p.path})
 	}
 	d.browser.SetPages(pages)
 	d.changed.Notify()

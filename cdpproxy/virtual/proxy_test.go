@@ -120,7 +120,8 @@ func TestScriptOfABusyPageEnds(t *testing.T) {
 	stays, held := s.client()
 	s.visit(stays, held, "/one")
 	c, session := s.client()
-	busy := stays.Start(held, "Runtime.evaluate", `{"expression":"const end = Date.now() + 4000; while (Date.now() < end); 1"}`)
+	busy := stays.Start(held, "Runtime.evaluate",
+		`{"expression":"const end = Date.now() + 4000; while (Date.now() < end); 1"}`)
 	s.debug.untilReached("Runtime.evaluate", 1)
 	c.Start(session, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.leftScript = 1"}`)
 	s.debug.untilReached("Page.addScriptToEvaluateOnNewDocument", 1)
@@ -147,7 +148,8 @@ func TestBehindTheEndpoint(t *testing.T) {
 	}
 	var made struct{ ID, DevtoolsFrontendURL string }
 	_, body := cdptest.Request(t, "PUT", "http://"+own+"/json/new?"+s.site+"/new")
-	if err := json.Unmarshal([]byte(body), &made); err != nil || !strings.HasSuffix(made.DevtoolsFrontendURL, "?ws="+own+"/devtools/page/"+made.ID) {
+	if err := json.Unmarshal([]byte(body), &made); err != nil || !strings.HasSuffix(made.DevtoolsFrontendURL,
+		"?ws="+own+"/devtools/page/"+made.ID) {
 		t.Error(err, made)
 	}
 	page := cdptest.Dial(t, "ws://"+own+"/devtools/page/"+made.ID)

@@ -31,8 +31,9 @@ ServiceWorker: setForceUpdateOnPageLoad`
 const lasting = `Emulation: setHardwareConcurrencyOverride setVirtualTimePolicy`
 
 const (
-	reservedReason = "the debugger of this window drives this page: set breakpoints, step and resume there. Another client may look, not steer, because it would share the debugger's own session"
-	lastingReason  = "in the session that the debugger shares nothing could take this back when this client leaves"
+	reservedReason = "the debugger of this window drives this page: set breakpoints, step and resume there. Another " +
+		"client may look, not steer, because it would share the debugger's own session"
+	lastingReason = "in the session that the debugger shares nothing could take this back when this client leaves"
 )
 
 // restriction is what becomes of a command that a client may not send to the shared session.

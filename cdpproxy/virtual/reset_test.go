@@ -92,7 +92,9 @@ func TestResetOfSeveral(t *testing.T) {
 		t.Helper()
 		shared := s.debug.only()
 		s.debug.await("the resets", func() *sharedPage {
-			if s.debug.sent["Emulation.setSensorOverrideEnabled"] == sensors && s.debug.sent["Emulation.clearGeolocationOverride"] == places && s.debug.sent["Emulation.setFocusEmulationEnabled"] == focus {
+			if s.debug.sent["Emulation.setSensorOverrideEnabled"] == sensors &&
+				s.debug.sent["Emulation.clearGeolocationOverride"] == places &&
+				s.debug.sent["Emulation.setFocusEmulationEnabled"] == focus {
 				return shared
 			}
 			return nil

@@ -198,7 +198,8 @@ func (s *session) finish(notify bool) {
 	if s.parent == nil {
 		return
 	}
-	s.parent.children = slices.DeleteFunc(slices.Clone(s.parent.children), func(other *session) bool { return other == s })
+	s.parent.children = slices.DeleteFunc(slices.Clone(s.parent.children),
+		func(other *session) bool { return other == s })
 	if notify {
 		s.client.event(s.parent, "Target.detachedFromTarget", encode(struct {
 			Session string `json:"sessionId"`

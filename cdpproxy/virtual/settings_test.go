@@ -76,7 +76,8 @@ func TestSettings(t *testing.T) {
 				}
 			}
 			if answers != 1 {
-				t.Errorf("%s: denied: %v, a setting: %v, leaves nothing: %v; want one of them", method, denied(method), changes, table.harmless[method])
+				t.Errorf("%s: denied: %v, a setting: %v, leaves nothing: %v; want one of them", method, denied(method),
+					changes, table.harmless[method])
 			}
 		}
 	}
@@ -115,7 +116,8 @@ func TestSettings(t *testing.T) {
 			delete(given, name)
 		}
 		if len(given) > 0 {
-			t.Errorf("%s is reset by %s, which has no %s", method, st.reset, strings.Join(slices.Sorted(maps.Keys(given)), ", "))
+			t.Errorf("%s is reset by %s, which has no %s", method, st.reset,
+				strings.Join(slices.Sorted(maps.Keys(given)), ", "))
 		}
 	}
 }
@@ -127,7 +129,8 @@ func FuzzSetting(f *testing.F) {
 	f.Add([]byte(`{"origin":null,"type":"x\"}"}`))
 	f.Fuzz(func(t *testing.T, params []byte) {
 		for _, method := range []string{"Emulation.setSensorOverrideEnabled", "Storage.overrideQuotaForOrigin"} {
-			if st, _, _ := settingOf(command{Method: method, Params: params}); st.with != "" && !json.Valid([]byte(st.with)) {
+			if st, _, _ := settingOf(command{Method: method, Params: params}); st.with != "" &&
+				!json.Valid([]byte(st.with)) {
 				t.Errorf("%s %q is reset with %q", method, params, st.with)
 			}
 		}

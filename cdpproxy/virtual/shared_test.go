@@ -29,7 +29,8 @@ func TestAnswersAreNeverMixed(t *testing.T) {
 				if i%2 == 1 {
 					session = two
 				}
-				asked[p.Start(session, "Runtime.evaluate", fmt.Sprintf(`{"expression":"'%d %d %s'"}`, n, i, session))] = fmt.Sprintf("%d %d %s", n, i, session)
+				asked[p.Start(session, "Runtime.evaluate", fmt.Sprintf(`{"expression":"'%d %d %s'"}`, n, i,
+					session))] = fmt.Sprintf("%d %d %s", n, i, session)
 			}
 			for id, want := range asked {
 				m := p.Answer(id)
@@ -46,7 +47,8 @@ func TestAnswersAreNeverMixed(t *testing.T) {
 func contexts(p *cdptest.Client, session string) (ids []int64) {
 	for _, e := range p.Messages() {
 		var m struct{ Context struct{ ID int64 } }
-		if e.SessionID == session && e.Method == "Runtime.executionContextCreated" && json.Unmarshal(e.Params, &m) == nil {
+		if e.SessionID == session && e.Method == "Runtime.executionContextCreated" &&
+			json.Unmarshal(e.Params, &m) == nil {
 			ids = append(ids, m.Context.ID)
 		}
 	}
@@ -74,7 +76,8 @@ func TestContexts(t *testing.T) {
 	if r.Result.Value != "/page4" {
 		t.Error(r)
 	}
-	if late.Count(other, "Runtime.consoleAPICalled", "") != 1 || late.Count(other, "Runtime.consoleAPICalled", "loaded /page4") != 1 {
+	if late.Count(other, "Runtime.consoleAPICalled", "") != 1 || late.Count(other, "Runtime.consoleAPICalled",
+		"loaded /page4") != 1 {
 		t.Error("got the console of pages that no longer exist")
 	}
 	// It also receives the later ones.
@@ -93,7 +96,8 @@ func TestForgottenContext(t *testing.T) {
 	early, session := s.client()
 	s.visit(early, session, "/long")
 	for i := range 60 {
-		early.Call(session, "Page.createIsolatedWorld", fmt.Sprintf(`{"frameId":%q,"worldName":"world %d"}`, s.debug.only().target, i), nil)
+		early.Call(session, "Page.createIsolatedWorld", fmt.Sprintf(`{"frameId":%q,"worldName":"world %d"}`,
+			s.debug.only().target, i), nil)
 	}
 	late, other := s.client()
 	late.Call(other, "Runtime.enable", "", nil)
@@ -122,7 +126,8 @@ func TestPrerendered(t *testing.T) {
 			fmt.Fprint(w, `<a id=go href=/second>go</a><script type=speculationrules>{"prerender":[{"urls":["/second"],"eagerness":"immediate"}]}</script>
 <script>fetch('/prerendered').then(() => document.getElementById('go').click())</script>`)
 		case "/second":
-			fmt.Fprint(w, `<script>if (document.prerendering) { fetch('/began', {method: 'POST'}); document.addEventListener('prerenderingchange', () => fetch('/activated', {method: 'POST'})) }</script>`)
+			fmt.Fprint(w,
+				`<script>if (document.prerendering) { fetch('/began', {method: 'POST'}); document.addEventListener('prerenderingchange', () => fetch('/activated', {method: 'POST'})) }</script>`)
 		case "/began":
 			close(prerendered)
 		case "/prerendered":
@@ -147,7 +152,8 @@ func TestPrerendered(t *testing.T) {
 		t.Fatal("the browser has not shown the prerendered document")
 	}
 	var attached struct{ SessionID string }
-	if err := json.Unmarshal(s.debug.call("", "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, target)), &attached); err != nil {
+	if err := json.Unmarshal(s.debug.call("", "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`,
+		target)), &attached); err != nil {
 		t.Fatal(err)
 	}
 	s.debug.debug(attached.SessionID, target, "")
@@ -187,7 +193,8 @@ func TestIntegratedBrowser(t *testing.T) {
 	p.Call("", "Target.createTarget", `{"url":"about:blank"}`, &made)
 	p.Call("", "Target.closeTarget", fmt.Sprintf(`{"targetId":%q}`, made.TargetID), nil)
 	p.Event("", "Target.targetDestroyed", made.TargetID)
-	if status, body := s.get("GET", "/json/list"); status != 200 || !strings.Contains(body, `"title": "/moved"`) || strings.Contains(body, "integrated") {
+	if status, body := s.get("GET", "/json/list"); status != 200 || !strings.Contains(body, `"title": "/moved"`) ||
+		strings.Contains(body, "integrated") {
 		t.Error(status, body)
 	}
 }
@@ -219,7 +226,8 @@ func TestEventsAreForWhoAsked(t *testing.T) {
 		t.Errorf("after its disable a client got %v", got)
 	}
 	c.Evaluate(sc, "1")
-	if got := slices.DeleteFunc(c.Methods(), func(m string) bool { return m == "Target.attachedToTarget" }); len(got) > 0 {
+	if got := slices.DeleteFunc(c.Methods(),
+		func(m string) bool { return m == "Target.attachedToTarget" }); len(got) > 0 {
 		t.Errorf("a client that enabled nothing got %v", got)
 	}
 	for _, method := range []string{"Runtime.disable", "Network.disable", "Page.disable"} {
@@ -245,7 +253,8 @@ func TestBreakpointStops(t *testing.T) {
 	s.debug.call(shared.session, "Debugger.setBreakpointByUrl", `{"lineNumber":4,"urlRegex":".*/shop"}`)
 
 	for method, params := range map[string]string{
-		"Debugger.enable": "", "Debugger.setSkipAllPauses": `{"skip":true}`, "Debugger.setBreakpointsActive": `{"active":false}`,
+		"Debugger.enable": "", "Debugger.setSkipAllPauses": `{"skip":true}`,
+		"Debugger.setBreakpointsActive": `{"active":false}`,
 		"Debugger.setPauseOnExceptions": `{"state":"none"}`, "Debugger.disable": "", "Runtime.disable": "",
 		"Runtime.runIfWaitingForDebugger": "", "Network.setCacheDisabled": `{"cacheDisabled":false}`,
 		"Target.setAutoAttach": `{"autoAttach":false,"flatten":true}`,
@@ -260,8 +269,10 @@ func TestBreakpointStops(t *testing.T) {
 	p.Call(session, "Debugger.enable", "", nil)
 	p.Call(session, "Debugger.disable", "", nil)
 	p.Event(session, "Debugger.paused", "pressed")
-	for _, method := range []string{"Debugger.resume", "Debugger.stepOver", "Debugger.setBreakpointByUrl", "Debugger.pause"} {
-		if m := p.Try(session, method, ""); m.Error == nil || m.Error.Code != -32000 || !strings.Contains(m.Error.Message, "the debugger of this window") {
+	for _, method := range []string{"Debugger.resume", "Debugger.stepOver", "Debugger.setBreakpointByUrl",
+		"Debugger.pause"} {
+		if m := p.Try(session, method, ""); m.Error == nil || m.Error.Code != -32000 ||
+			!strings.Contains(m.Error.Message, "the debugger of this window") {
 			t.Error(method, m.Error)
 		}
 	}
@@ -269,7 +280,8 @@ func TestBreakpointStops(t *testing.T) {
 	s.debug.call(shared.session, "Debugger.resume", "{}")
 	s.debug.untilPaused(shared, false)
 	_ = pressed
-	for _, method := range []string{"Debugger.disable", "Debugger.setSkipAllPauses", "Debugger.setBreakpointsActive", "Network.setCacheDisabled"} {
+	for _, method := range []string{"Debugger.disable", "Debugger.setSkipAllPauses", "Debugger.setBreakpointsActive",
+		"Network.setCacheDisabled"} {
 		if s.debug.reached(method) != 0 {
 			t.Errorf("%s reached the debugger's session", method)
 		}
@@ -323,7 +335,8 @@ func TestParts(t *testing.T) {
 	s := newScene(t)
 	p, page, worker := withWorker(t, s)
 	p.Event(worker, "Inspector.workerScriptLoaded", "") // also to a client that comes late
-	if got := p.Evaluate(worker, "new Promise(done => { const look = () => self.n ? done(self.n) : setTimeout(look); look() })"); got != "42" {
+	if got := p.Evaluate(worker, "new Promise(done => { const look = () => self.n ? done(self.n) : setTimeout(look); "+
+		"look() })"); got != "42" {
 		t.Error(got)
 	}
 	if p.Count("", "Target.attachedToTarget", "") != 1 {

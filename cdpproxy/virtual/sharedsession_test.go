@@ -78,7 +78,8 @@ func (c *sharedClient) receive(data []byte) {
 	if domain == "JsDebug" {
 		var s struct{ Events []string }
 		if name != "subscribe" || json.Unmarshal(m.Params, &s) != nil {
-			c.send(map[string]any{"id": m.ID, "error": map[string]any{"code": -32601, "message": m.Method + " not found"}})
+			c.send(map[string]any{"id": m.ID, "error": map[string]any{"code": -32601,
+				"message": m.Method + " not found"}})
 			return
 		}
 		d.mu.Lock()
@@ -98,7 +99,8 @@ func (c *sharedClient) receive(data []byte) {
 	if d.answersIntegrated(m.Method, m.Params) {
 		result := map[string]any{}
 		if m.Method == "Target.getTargetInfo" {
-			result["targetInfo"] = map[string]any{"targetId": "integrated", "type": "browser", "title": "VS Code", "url": "", "attached": true, "canAccessOpener": false}
+			result["targetInfo"] = map[string]any{"targetId": "integrated", "type": "browser", "title": "VS Code",
+				"url": "", "attached": true, "canAccessOpener": false}
 		}
 		c.send(map[string]any{"id": m.ID, "result": result})
 		return
@@ -141,7 +143,8 @@ func (d *jsDebug) answersIntegrated(method string, params json.RawMessage) bool 
 	defer d.mu.Unlock()
 	var p struct{ TargetID string }
 	_ = json.Unmarshal(params, &p)
-	return d.integrated && (method == "Target.setDiscoverTargets" || method == "Target.getTargetInfo" && p.TargetID == "")
+	return d.integrated && (method == "Target.setDiscoverTargets" || method == "Target.getTargetInfo" &&
+		p.TargetID == "")
 }
 
 // breakOff breaks every connection to a page's shared CDP session.

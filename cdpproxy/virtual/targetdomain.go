@@ -33,7 +33,8 @@ var targetCommands = map[string]func(s *session, params jsonv2.Value) (any, erro
 	"detachFromTarget":      (*session).detach,
 	"createBrowserContext":  refuse(errContexts), "disposeBrowserContext": refuse(errContexts),
 	"exposeDevToolsProtocol": refuse(errAllowed), "sendMessageToTarget": refuse(errAllowed),
-	"autoAttachRelated": refuse(errAllowed), "openDevTools": refuse(errAllowed), "getDevToolsTarget": refuse(errAllowed),
+	"autoAttachRelated": refuse(errAllowed), "openDevTools": refuse(errAllowed),
+	"getDevToolsTarget": refuse(errAllowed),
 }
 
 func refuse(err error) func(*session, jsonv2.Value) (any, error) {

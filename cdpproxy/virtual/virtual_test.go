@@ -36,8 +36,10 @@ func TestBrowserLevel(t *testing.T) {
 	var cookies struct{ Cookies []any }
 	p.Call("", "Storage.getCookies", "", &cookies) // the page responds for the browser
 	for method, code := range map[string]int{
-		"Target.createBrowserContext": -32000, "Target.disposeBrowserContext": -32000, "Target.exposeDevToolsProtocol": -32000,
-		"Target.sendMessageToTarget": -32000, "Target.nothing": -32601, "Page.enable": -32601, "JsDebug.subscribe": -32601,
+		"Target.createBrowserContext": -32000, "Target.disposeBrowserContext": -32000,
+		"Target.exposeDevToolsProtocol": -32000,
+		"Target.sendMessageToTarget":    -32000, "Target.nothing": -32601, "Page.enable": -32601,
+		"JsDebug.subscribe":  -32601,
 		"SystemInfo.getInfo": -32000,
 	} {
 		if m := p.Try("", method, ""); m.Error == nil || m.Error.Code != code {
@@ -48,7 +50,8 @@ func TestBrowserLevel(t *testing.T) {
 	var below struct{ SessionID string }
 	p.Call("", "Target.attachToBrowserTarget", "", &below)
 	var page struct{ SessionID string }
-	p.Call(below.SessionID, "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, s.debug.only().target), &page)
+	p.Call(below.SessionID, "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`,
+		s.debug.only().target), &page)
 	p.Event(below.SessionID, "Target.attachedToTarget", page.SessionID)
 	if got := p.Evaluate(page.SessionID, "6*7"); got != "42" {
 		t.Error(got)
@@ -101,7 +104,8 @@ func TestPagesComeAndGo(t *testing.T) {
 			SessionID          string
 			WaitingForDebugger bool
 		}
-		if err := json.Unmarshal(p.Event("", "Target.attachedToTarget", made.TargetID).Params, &e); err != nil || e.WaitingForDebugger {
+		if err := json.Unmarshal(p.Event("", "Target.attachedToTarget", made.TargetID).Params, &e); err != nil ||
+			e.WaitingForDebugger {
 			t.Error(err, e)
 		}
 		sessions[p] = e.SessionID
@@ -129,13 +133,15 @@ func TestPagesComeAndGo(t *testing.T) {
 		if len(list.TargetInfos) != 1 || list.TargetInfos[0].TargetID != first {
 			t.Error(list)
 		}
-		if m := p.Try("", "Target.getTargetInfo", fmt.Sprintf(`{"targetId":%q}`, made.TargetID)); m.Error == nil || m.Error.Code != -32602 {
+		if m := p.Try("", "Target.getTargetInfo", fmt.Sprintf(`{"targetId":%q}`, made.TargetID)); m.Error == nil ||
+			m.Error.Code != -32602 {
 			t.Error(m)
 		}
 	}
 	a.Call("", "Target.setAutoAttach", `{"autoAttach":false,"flatten":true}`, nil)
 	a.Event("", "Target.detachedFromTarget", first)
-	if m := a.Try("", "Target.setAutoAttach", `{"autoAttach":true}`); m.Error == nil || !strings.Contains(m.Error.Message, "flatten") {
+	if m := a.Try("", "Target.setAutoAttach", `{"autoAttach":true}`); m.Error == nil ||
+		!strings.Contains(m.Error.Message, "flatten") {
 		t.Error(m)
 	}
 }
@@ -147,13 +153,15 @@ func TestTabs(t *testing.T) {
 	p.Call("", "Target.setDiscoverTargets", `{"discover":true,"filter":[{}]}`, nil)
 	p.Event("", "Target.targetCreated", `"type":"browser"`)
 	p.Event("", "Target.targetCreated", `"type":"tab"`)
-	p.Call("", "Target.setAutoAttach", `{"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true,"filter":[{"type":"page","exclude":true},{}]}`, nil)
+	p.Call("", "Target.setAutoAttach",
+		`{"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true,"filter":[{"type":"page","exclude":true},{}]}`, nil)
 	var tab, page struct{ SessionID string }
 	p.Event("", "Target.attachedToTarget", `"type":"tab"`).Decode(t, &tab)
 	if p.Count("", "Target.attachedToTarget", "") != 1 {
 		t.Error("attached to more than the tab")
 	}
-	p.Call(tab.SessionID, "Target.setAutoAttach", `{"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true,"filter":[{}]}`, nil)
+	p.Call(tab.SessionID, "Target.setAutoAttach",
+		`{"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true,"filter":[{}]}`, nil)
 	p.Call(tab.SessionID, "Runtime.runIfWaitingForDebugger", "", nil)
 	p.Event(tab.SessionID, "Target.attachedToTarget", `"type":"page"`).Decode(t, &page)
 	if got := p.Evaluate(page.SessionID, "6*7"); got != "42" {

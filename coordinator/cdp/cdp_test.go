@@ -27,7 +27,8 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 func run(m *testing.M) int {
 	found, err := chrome.Find(chrome.FindOptions{})
 	if err == nil {
-		shared, err = chrome.Launch(context.Background(), chrome.Options{Executable: found.Path, Headless: true, Args: []string{"--disable-gpu"}})
+		shared, err = chrome.Launch(context.Background(), chrome.Options{Executable: found.Path, Headless: true,
+			Args: []string{"--disable-gpu"}})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "these tests need a browser:", err)
@@ -62,7 +63,8 @@ func newTab(t *testing.T, c *Conn) (*Session, target.ID) {
 }
 
 func evaluate(ctx context.Context, s protocol.Session, expression string) (string, error) {
-	r, err := protocol.Call(ctx, s, runtime.Evaluate, runtime.EvaluateParams{Expression: expression, ReturnByValue: new(true), AwaitPromise: new(true)})
+	r, err := protocol.Call(ctx, s, runtime.Evaluate, runtime.EvaluateParams{Expression: expression,
+		ReturnByValue: new(true), AwaitPromise: new(true)})
 	if err != nil {
 		return "", err
 	}
@@ -87,7 +89,8 @@ func TestCallsOnRealBrowser(t *testing.T) {
 		t.Errorf("a large reply: %d bytes, %v", len(got), err)
 	}
 	var refusal *Error
-	if err := s.Call(t.Context(), "Page.noSuchThing", nil, nil); !errors.As(err, &refusal) || refusal.Code != -32601 || refusal.Method != "Page.noSuchThing" {
+	if err := s.Call(t.Context(), "Page.noSuchThing", nil, nil); !errors.As(err, &refusal) || refusal.Code != -32601 ||
+		refusal.Method != "Page.noSuchThing" {
 		t.Errorf("an unknown method: %v", err)
 	}
 	if err := c.Session("0123").Call(t.Context(), "Runtime.enable", nil, nil); !errors.Is(err, ErrSessionGone) {
@@ -163,7 +166,8 @@ func TestOverflowEndsOnlyTheSlowSubscription(t *testing.T) {
 	if _, err := protocol.Call(t.Context(), s, runtime.Enable, protocol.Empty{}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := evaluate(t.Context(), s, "for (let i = 0; i < 50; i++) console.log(i); 'alive'"); err != nil || got != `"alive"` {
+	if got, err := evaluate(t.Context(), s, "for (let i = 0; i < 50; i++) console.log(i); 'alive'"); err != nil ||
+		got != `"alive"` {
 		t.Fatalf("the reader was held up: %s %v", got, err)
 	}
 	n := 0
@@ -179,7 +183,8 @@ func TestClose(t *testing.T) {
 	c := mustDial(t, shared.URL(), nil)
 	s, _ := newTab(t, c)
 	sub := c.ListenAll()
-	pending, err := s.Start(t.Context(), runtime.CommandEvaluate, runtime.EvaluateParams{Expression: "new Promise(() => {})", AwaitPromise: new(true)})
+	pending, err := s.Start(t.Context(), runtime.CommandEvaluate,
+		runtime.EvaluateParams{Expression: "new Promise(() => {})", AwaitPromise: new(true)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +256,8 @@ func TestBadPeers(t *testing.T) {
 	discovery := httptest.NewServer(mux)
 	defer discovery.Close()
 	// The response names the path, and never the host.
-	if c := mustDial(t, discovery.URL+"/token/", nil); c.URL() != "ws"+strings.TrimPrefix(discovery.URL, "http")+"/devtools/browser/any" {
+	if c := mustDial(t, discovery.URL+"/token/", nil); c.URL() != "ws"+strings.TrimPrefix(discovery.URL,
+		"http")+"/devtools/browser/any" {
 		t.Errorf("it went to %s", c.URL())
 	}
 	for endpoint, want := range map[string]string{

@@ -22,7 +22,8 @@ func TestAddress(t *testing.T) {
 	if addr.Served {
 		t.Error("Address reports Served, but no coordinator serves it")
 	}
-	if addr.Port < endpoint.FirstPort || addr.Port >= endpoint.FirstPort+endpoint.Ports || addr.URL != "http://127.0.0.1:"+strconv.Itoa(addr.Port) {
+	if addr.Port < endpoint.FirstPort || addr.Port >= endpoint.FirstPort+endpoint.Ports ||
+		addr.URL != "http://127.0.0.1:"+strconv.Itoa(addr.Port) {
 		t.Errorf("address %+v", addr)
 	}
 	e := serve(t, hash, "A", newTurns())
@@ -40,7 +41,8 @@ func TestAddress(t *testing.T) {
 		t.Errorf("with token: %s", got)
 	}
 	for name, want := range map[string]os.FileMode{
-		"": 0o700, "endpoint-" + hash + ".json": 0o600, "endpoint-" + hash + ".lock": 0o600, "endpoint-" + hash + ".sock": 0o600,
+		"": 0o700, "endpoint-" + hash + ".json": 0o600, "endpoint-" + hash + ".lock": 0o600, "endpoint-" + hash +
+			".sock": 0o600,
 	} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
@@ -146,7 +148,8 @@ func TestTornFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		after, err := endpoint.Address(hash)
-		if err != nil || after.Port != before.Port || len(after.TokenURL) != len(before.TokenURL) || (after.TokenURL == before.TokenURL) != same {
+		if err != nil || after.Port != before.Port || len(after.TokenURL) != len(before.TokenURL) ||
+			(after.TokenURL == before.TokenURL) != same {
 			t.Errorf("with %q: %+v, %v; before: %+v", torn, after, err, before)
 		}
 	}

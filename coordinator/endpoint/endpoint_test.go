@@ -34,7 +34,8 @@ func (none) Browser() (*cdpproxy.Browser, <-chan struct{}) { return nil, nil }
 
 // options call serving whenever the endpoint is served with them.
 func options(name string, serving func()) cdpproxy.Options {
-	return cdpproxy.Options{Rule: struct{ cdpproxy.Rule }{}, HoldTimeout: cdpproxy.NoHold, NoBrowserHelp: func() string { return "this is " + name }, Logger: slog.New(&listener{serving: serving})}
+	return cdpproxy.Options{Rule: struct{ cdpproxy.Rule }{}, HoldTimeout: cdpproxy.NoHold,
+		NoBrowserHelp: func() string { return "this is " + name }, Logger: slog.New(&listener{serving: serving})}
 }
 
 // listener detects it in the log.
@@ -336,7 +337,8 @@ func TestManyAtOnce(t *testing.T) {
 	serving := newTurns()
 	for i := range count {
 		go func() {
-			e, err := endpoint.Serve(context.Background(), hash, none{}, options(fmt.Sprint("number ", i), serving.begin))
+			e, err := endpoint.Serve(context.Background(), hash, none{}, options(fmt.Sprint("number ", i),
+				serving.begin))
 			results <- result{e, err}
 		}()
 	}

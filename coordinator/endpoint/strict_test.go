@@ -37,7 +37,8 @@ func TestStrictOwner(t *testing.T) {
 		return addr
 	}
 	other := serve(t, hash, "other", serving)
-	for name, addr := range map[string]endpoint.Addr{"the owner": strict.Address(), "standby": other.Address(), "Ask": asked()} {
+	for name, addr := range map[string]endpoint.Addr{"the owner": strict.Address(), "standby": other.Address(),
+		"Ask": asked()} {
 		if !addr.RequiresToken || addr.ClientURL() != addr.TokenURL {
 			t.Errorf("%s: %+v", name, addr)
 		}

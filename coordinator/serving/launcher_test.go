@@ -27,7 +27,8 @@ func TestLaunchedInStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Server: vscodeipc.ServerInfo{Name: "stand-in", Kind: "vscode"}})
+	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder},
+		Server: vscodeipc.ServerInfo{Name: "stand-in", Kind: "vscode"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,8 @@ func TestLaunchedInStep(t *testing.T) {
 	windows := registry.Open(t.Context(), registry.Options{})
 	defer windows.Close()
 	source := windows.Source(folder)
-	l := newLauncher(source, &Options{OnDemand: launch.New(&launch.Chrome{}), Access: policy.ModeFull, Logger: slog.New(slog.DiscardHandler)})
+	l := newLauncher(source, &Options{OnDemand: launch.New(&launch.Chrome{}), Access: policy.ModeFull,
+		Logger: slog.New(slog.DiscardHandler)})
 	defer l.close()
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -89,21 +91,24 @@ func TestStoppedInOurOwnBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Server: vscodeipc.ServerInfo{Name: "stand-in", Kind: "vscode"}})
+	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder},
+		Server: vscodeipc.ServerInfo{Name: "stand-in", Kind: "vscode"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer window.Close(context.Background())
 	windows := registry.Open(t.Context(), registry.Options{})
 	defer windows.Close()
-	l := newLauncher(windows.Source(folder), &Options{OnDemand: launch.New(&launch.Chrome{}), Access: policy.ModeFull, Logger: slog.New(slog.DiscardHandler)})
+	l := newLauncher(windows.Source(folder), &Options{OnDemand: launch.New(&launch.Chrome{}), Access: policy.ModeFull,
+		Logger: slog.New(slog.DiscardHandler)})
 	defer l.close()
 	l.mu.Lock()
 	l.browser = &cdpproxy.Browser{Generation: ownGeneration + 1, Name: "private"}
 	l.refresh()
 	l.mu.Unlock()
 	for _, stopped := range [][]string{{"Playwright"}, {}} {
-		if err := window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessView, Stopped: stopped}}); err != nil {
+		if err := window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessView,
+			Stopped: stopped}}); err != nil {
 			t.Fatal(err)
 		}
 		for {

@@ -43,7 +43,8 @@ func TestNothingOfClientsGoesOn(t *testing.T) {
 			window := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), url)
 			windows := registry.Open(t.Context(), registry.Options{})
 			t.Cleanup(func() { windows.Close() })
-			e, err := serving.Serve(t.Context(), window.Folder, windows.Source(window.Folder), &serving.Options{Logger: slog.New(slog.DiscardHandler)})
+			e, err := serving.Serve(t.Context(), window.Folder, windows.Source(window.Folder),
+				&serving.Options{Logger: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,8 @@ func TestGapInJSONLines(t *testing.T) {
 	var out strings.Builder
 	v := &View{Out: &out, JSON: true}
 	v.Begin()
-	if err := v.Show(cdplog.Line{Time: time.Unix(1, 0).UTC(), Lost: 3}); err != nil || out.String() != `{"time":"1970-01-01T00:00:01Z","lost":3}`+"\n" {
+	if err := v.Show(cdplog.Line{Time: time.Unix(1, 0).UTC(), Lost: 3}); err != nil ||
+		out.String() != `{"time":"1970-01-01T00:00:01Z","lost":3}`+"\n" {
 		t.Errorf("%s, %v", out.String(), err)
 	}
 }
@@ -67,18 +68,23 @@ func TestSessionsAreNumbered(t *testing.T) {
 	lines := []cdplog.Line{
 		{Client: "a", Joined: &cdplog.Client{Name: "my.tool#x"}},
 		{Client: "a", From: "client", Message: []byte(`{"id":1,"method":"Target.setAutoAttach"}`)},
-		{Client: "a", From: "browser", Message: []byte(`{"method":"Target.attachedToTarget","params":{"sessionId":"S","targetInfo":{"url":"http://shop/"}}}`)},
-		{Client: "a", From: "browser", Message: []byte(`{"method":"Target.attachedToTarget","params":{"sessionId":"T","targetInfo":{}}}`)},
+		{Client: "a", From: "browser",
+			Message: []byte(`{"method":"Target.attachedToTarget","params":{"sessionId":"S","targetInfo":{"url":"http://shop/"}}}`)},
+		{Client: "a", From: "browser",
+			Message: []byte(`{"method":"Target.attachedToTarget","params":{"sessionId":"T","targetInfo":{}}}`)},
 		{Client: "a", From: "client", Message: []byte(`{"id":2,"sessionId":"T","method":"Page.enable"}`)},
 		{Client: "a", From: "client", Message: []byte(`{"id":2,"sessionId":"S","method":"DOM.enable"}`)},
 		{Client: "a", From: "browser", Message: []byte(`{"id":2,"sessionId":"T","result":{}}`)},
 		{Client: "a", From: "browser", Message: []byte(`{"id":2,"sessionId":"S","result":{}}`)},
-		{Client: "a", From: "browser", Message: []byte(`{"method":"Target.detachedFromTarget","params":{"sessionId":"T"}}`)},
+		{Client: "a", From: "browser",
+			Message: []byte(`{"method":"Target.detachedFromTarget","params":{"sessionId":"T"}}`)},
 	}
 	for who, want := range map[string][]string{
 		"": {
-			"my.tool#x#1      → Target.setAutoAttach", "my.tool#x#1      ← Target.attachedToTarget (my.tool#x#1.1)", "← Target.attachedToTarget (my.tool#x#1.2)",
-			"my.tool#x#1.2    → Page.enable", "my.tool#x#1.1    → DOM.enable", "my.tool#x#1.2    ⇐ Page.enable 0.0 ms", "my.tool#x#1.1    ⇐ DOM.enable 0.0 ms",
+			"my.tool#x#1      → Target.setAutoAttach", "my.tool#x#1      ← Target.attachedToTarget " +
+				"(my.tool#x#1.1)", "← Target.attachedToTarget (my.tool#x#1.2)",
+			"my.tool#x#1.2    → Page.enable", "my.tool#x#1.1    → DOM.enable", "my.tool#x#1.2    ⇐ Page.enable 0.0 " +
+				"ms", "my.tool#x#1.1    ⇐ DOM.enable 0.0 ms",
 			"my.tool#x#1      ← Target.detachedFromTarget (my.tool#x#1.2)",
 		},
 		"My.tool#x#1.2": {"→ Page.enable", "⇐ Page.enable"},
@@ -113,8 +119,10 @@ func TestUnknownNames(t *testing.T) {
 		filter Filter
 		want   string
 	}{
-		{Filter{Domains: []string{"page", "Target"}, Methods: []string{"Runtime.*", "*.enable", "Network.requestWillBeSent"}}, ""},
-		{Filter{Domains: []string{"Pages"}, Methods: []string{"Page.navigat", "Page.navigate?"}}, "domain Pages, method Page.navigat, method Page.navigate?"},
+		{Filter{Domains: []string{"page", "Target"}, Methods: []string{"Runtime.*", "*.enable",
+			"Network.requestWillBeSent"}}, ""},
+		{Filter{Domains: []string{"Pages"}, Methods: []string{"Page.navigat", "Page.navigate?"}},
+			"domain Pages, method Page.navigat, method Page.navigate?"},
 	} {
 		if got := strings.Join(each.filter.Unknown(), ", "); got != each.want {
 			t.Errorf("unknown: %q, want %q", got, each.want)

@@ -28,7 +28,10 @@ func TestParents(t *testing.T) {
 		{"readable", func(dir string) error { return os.Chmod(dir, 0o755) }, ""},
 		{"writable by all", func(dir string) error { return os.Chmod(dir, 0o777) }, "mode 0777"},
 		{"writable by all, sticky", func(dir string) error { return os.Chmod(dir, 0o777|fs.ModeSticky) }, ""},
-		{"writable by a group", func(dir string) error { return errors.Join(os.Chown(dir, 0, other), os.Chmod(dir, 0o775)) }, "mode 0775"},
+		{"writable by a group", func(dir string) error {
+			return errors.Join(os.Chown(dir, 0, other),
+				os.Chmod(dir, 0o775))
+		}, "mode 0775"},
 		{"writable by the user's own group", func(dir string) error { return os.Chmod(dir, 0o775) }, ""},
 		{"another user's", func(dir string) error { return os.Chown(dir, other, other) }, "belongs to uid 54321"},
 		{"another user's, sticky", func(dir string) error {
@@ -38,13 +41,16 @@ func TestParents(t *testing.T) {
 			return errors.Join(os.Rename(dir, dir+"-x"), os.Symlink(filepath.Base(dir)+"-x", dir))
 		}, ""},
 		{"a link to an open folder", func(dir string) error {
-			return errors.Join(os.Rename(dir, dir+"-x"), os.Chmod(dir+"-x", 0o777), os.Symlink("../"+filepath.Base(filepath.Dir(dir))+"/"+filepath.Base(dir)+"-x", dir))
+			return errors.Join(os.Rename(dir, dir+"-x"), os.Chmod(dir+"-x", 0o777),
+				os.Symlink("../"+filepath.Base(filepath.Dir(dir))+"/"+filepath.Base(dir)+"-x", dir))
 		}, "mode 0777"},
 		{"a link of another user", func(dir string) error {
 			return errors.Join(os.Rename(dir, dir+"-x"), os.Symlink(dir+"-x", dir), os.Lchown(dir, other, other))
 		}, "link of uid 54321"},
-		{"links in a circle", func(dir string) error { return errors.Join(os.Remove(dir), os.Symlink(dir, dir)) }, syscall.ELOOP.Error()},
-		{"a file", func(dir string) error { return errors.Join(os.Remove(dir), os.WriteFile(dir, nil, 0o600)) }, syscall.ENOTDIR.Error()},
+		{"links in a circle", func(dir string) error { return errors.Join(os.Remove(dir), os.Symlink(dir, dir)) },
+			syscall.ELOOP.Error()},
+		{"a file", func(dir string) error { return errors.Join(os.Remove(dir), os.WriteFile(dir, nil, 0o600)) },
+			syscall.ENOTDIR.Error()},
 		{"missing", os.Remove, syscall.ENOENT.Error()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -53,7 +59,8 @@ func TestParents(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := Parents(filepath.Join(dir, "file"))
-			if c.refused == "" && err != nil || c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)) {
+			if c.refused == "" && err != nil || c.refused != "" &&
+				(err == nil || !strings.Contains(err.Error(), c.refused)) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -66,7 +73,8 @@ func TestNothingBlocks(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadFile(path); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "is a named pipe, not a regular file; run: mv '"+path+"' '"+path+".old'") {
+	if _, err := ReadFile(path); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(),
+		"is a named pipe, not a regular file; run: mv '"+path+"' '"+path+".old'") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -97,7 +105,8 @@ func TestNamedFile(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadRegular(pipe); err == nil || !strings.Contains(err.Error(), "is a named pipe, not a regular file") {
+	if _, err := ReadRegular(pipe); err == nil || !strings.Contains(err.Error(),
+		"is a named pipe, not a regular file") {
 		t.Error(err)
 	}
 	if err := os.WriteFile(file, []byte("x"), 0o644); err != nil {
