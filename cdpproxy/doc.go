@@ -2,14 +2,6 @@
 // browser a window has now. Browsers come and go, on ports of their own
 // choosing; the endpoint's address stays, and any CDP client can hold it.
 //
-//	proxy := cdpproxy.New(source, &cdpproxy.Options{Token: token, Rule: rule})
-//	ln, err := net.Listen("tcp", "127.0.0.1:0")
-//	if err != nil {
-//		return err
-//	}
-//	go proxy.Serve(ln)
-//	defer proxy.Shutdown(ctx)
-//
 // When a browser ends, its clients get a close frame whose reason names that browser.
 // A client that connects while there is none waits for the next one. No client gets
 // a response of a browser that the Source does not name at that moment.

@@ -10,11 +10,6 @@
 // to one window: it knows the mode and which agents the user has allowed or stopped, and
 // asks the user.
 //
-//	enforcer := policy.NewEnforcer(user)
-//	err := enforcer.Permit(ctx, policy.Question{Actor: me, Operation: policy.Operation{Name:
-//
-// "browser_click", Class: policy.Mutating}})
-//
 // A client sends CDP commands to the window's endpoint. In [ModeAsk] its user is asked once,
 // when it connects. [DecideCommand] decides on a command without the user: a client that
 // may act gets all but a short list of commands, one that may only look gets those of

@@ -1,15 +1,6 @@
 // Package vscodeipc speaks to one window. It knows the window's address, and watches,
 // serves and probes it in the window protocol of specs/window-protocol.
 //
-//	addresses, err := vscodeipc.List()
-//	// handle err
-//	for _, a := range addresses {
-//		w := vscodeipc.Watch(a, vscodeipc.DialOptions{})
-//		defer w.Close()
-//		now, changed := w.Snapshot()
-//		// use now.State.Browser until changed is closed
-//	}
-//
 // A watcher survives its window's reloads. A program that wants to be a window uses
 // [Serve].
 //

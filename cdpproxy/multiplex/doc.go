@@ -3,12 +3,6 @@
 // the pipe of a launched browser (--remote-debugging-pipe), or one WebSocket to a
 // browser that runs elsewhere.
 //
-//	s, err := multiplex.Serve(multiplex.Pipe(fromBrowser, toBrowser), logger)
-//	if err != nil { … }
-//	defer s.Close()
-//	err = s.Ready(ctx) // the browser has answered
-//	url := s.URL()     // ws://127.0.0.1:PORT/SECRET/devtools/browser/GUID
-//
 // Each client gets a browser session of its own on the connection
 // (Target.attachToBrowserTarget), or a page session for /devtools/page/ID. It reaches
 // only the sessions that were attached within its own. When a client leaves, its

@@ -1,14 +1,8 @@
 // Package cdp maintains one persistent Chrome DevTools Protocol connection to a browser-level
 // endpoint and the flat sessions that run over it.
 //
-//	conn, err := cdp.Dial(ctx, "http://127.0.0.1:9222", nil)
-//	if err != nil { … }
-//	defer conn.Close()
-//	session, err := conn.Attach(ctx, targetID)
-//	reply, err := protocol.Call(ctx, session, page.Navigate, page.NavigateParams{URL: url})
-//
-// where protocol is github.com/chromedp/cdproto/cdp: [Conn] and [Session] both implement
-// its Session interface, so every generated command runs on either.
+// [Conn] and [Session] implement the Session interface of github.com/chromedp/cdproto/cdp,
+// so every generated command runs on either.
 //
 // A call ends when its context ends (and only the call: the connection stays), when its
 // session or target goes away ([ErrSessionGone], [ErrTargetCrashed]) or when the
