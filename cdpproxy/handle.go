@@ -186,7 +186,7 @@ func (p *Proxy) await(hold context.Context, lasting time.Duration, failed failur
 			launchFailed = nil
 		case <-hold.Done():
 			return nil, p.noBrowser(failed, lasting)
-		case <-p.done:
+		case <-p.ctx.Done():
 			return nil, shuttingDown
 		}
 	}
@@ -233,7 +233,7 @@ func (p *Proxy) watch(ctx context.Context, cancel context.CancelFunc, b *Browser
 		}
 		select {
 		case <-changed:
-		case <-p.done:
+		case <-p.ctx.Done():
 			return
 		case <-ctx.Done():
 			return

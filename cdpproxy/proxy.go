@@ -22,8 +22,9 @@ type Proxy struct {
 	source   Source
 	opts     Options
 	server   *http.Server
-	done     chan struct{} // closed when Shutdown begins
-	strict   atomic.Int32  // calls of Stricten without their undo
+	ctx      context.Context // ends when Shutdown begins
+	end      context.CancelFunc
+	strict   atomic.Int32 // calls of Stricten without their undo
 	taps     taps
 	limits   limits
 	slots    chan struct{} // a value for each exchange under way with the browser
@@ -35,7 +36,7 @@ type Proxy struct {
 	waiting atomic.Int32   // those of them that wait for a browser
 	count   atomic.Uint64  // of the clients: connections and requests
 
-	mu     sync.Mutex // guards relays, the end of done, and what is added to running
+	mu     sync.Mutex // guards relays, the end of ctx, and what is added to running
 	relays map[*relay]struct{}
 }
 
@@ -66,7 +67,6 @@ func New(source Source, opts *Options) *Proxy {
 	p := &Proxy{
 		source: source,
 		opts:   opts.withDefaults(),
-		done:   make(chan struct{}),
 		limits: limits{
 			memory: processMemory, buffered: MaxBuffered, tapBytes: tapBytes,
 			closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second,
@@ -74,6 +74,7 @@ func New(source Source, opts *Options) *Proxy {
 		slots:  make(chan struct{}, maxExchanges),
 		relays: map[*relay]struct{}{},
 	}
+	p.ctx, p.end = context.WithCancel(context.Background())
 	p.arriving.silent = map[net.Conn]bool{}
 	p.server = &http.Server{
 		Handler: http.HandlerFunc(p.handle),
@@ -108,7 +109,7 @@ func (p *Proxy) Serve(ln net.Listener) error {
 	}
 	p.start.Do(func() { p.running.Go(p.followSource) })
 	err := p.server.Serve(ln)
-	if p.ended() || errors.Is(err, net.ErrClosed) || errors.Is(err, http.ErrServerClosed) {
+	if p.ctx.Err() != nil || errors.Is(err, net.ErrClosed) || errors.Is(err, http.ErrServerClosed) {
 		return nil // or the owner of the listener closed it
 	}
 	return fmt.Errorf("cdpproxy: serve %v: %w", ln.Addr(), err)
@@ -131,9 +132,7 @@ func (p *Proxy) RequiresToken() bool { return p.opts.RequireToken || p.strict.Lo
 func (p *Proxy) Shutdown(ctx context.Context) error {
 	p.start.Do(func() {}) // from now on Serve starts nothing
 	p.mu.Lock()
-	if !p.ended() {
-		close(p.done)
-	}
+	p.end()
 	p.mu.Unlock()
 	p.arriving.stop()
 	for _, r := range p.list() {
@@ -166,19 +165,9 @@ func (p *Proxy) followSource() {
 		}
 		select {
 		case <-changed:
-		case <-p.done:
+		case <-p.ctx.Done():
 			return
 		}
-	}
-}
-
-// ended reports whether Shutdown has begun.
-func (p *Proxy) ended() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -186,7 +175,7 @@ func (p *Proxy) ended() bool {
 func (p *Proxy) enter() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended() {
+	if p.ctx.Err() != nil {
 		return false
 	}
 	p.running.Add(1)
@@ -206,7 +195,7 @@ func (p *Proxy) add(r *relay) bool {
 	p.mu.Lock()
 	p.relays[r] = struct{}{}
 	p.mu.Unlock()
-	if p.ended() || !p.stillCurrent(r.who.browser) {
+	if p.ctx.Err() != nil || !p.stillCurrent(r.who.browser) {
 		p.remove(r)
 		return false
 	}

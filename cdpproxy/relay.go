@@ -44,18 +44,18 @@ func (e ending) Error() string { return e.reason }
 // (downstream.flush). Both connections end together: Chromium ends a connection that is half
 // open. See specs/platform-notes.md, "Chromium's DevTools server".
 type relay struct {
-	proxy   *Proxy
-	who     *Client
-	ctx     context.Context // ends with the first reason to end
-	cancel  context.CancelFunc
-	client  *net.TCPConn
-	down    downstream
-	noClose bool          // the client cannot read close frames
-	reader  messageReader // of the client's stream
-	clientLeft    chan struct{} // closed when the client has closed its side
-	conn    browser.Conn
-	dialed  *dialed   // conn, if the browser was dialed; else nil
-	tapped  tapReader // of its stream
+	proxy      *Proxy
+	who        *Client
+	ctx        context.Context // ends with the first reason to end
+	cancel     context.CancelFunc
+	client     *net.TCPConn
+	down       downstream
+	noClose    bool          // the client cannot read close frames
+	reader     messageReader // of the client's stream
+	clientLeft chan struct{} // closed when the client has closed its side
+	conn       browser.Conn
+	dialed     *dialed   // conn, if the browser was dialed; else nil
+	tapped     tapReader // of its stream
 
 	mu       sync.Mutex // guards the fields that follow until ctx ends
 	why      ending     // the first reason to end

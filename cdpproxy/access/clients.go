@@ -36,7 +36,7 @@ func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 		}
 	}
 	r.clients[c.ID] = each
-	r.notify()
+	r.changed.Notify()
 }
 
 // Left implements [cdpproxy.Rule].
@@ -55,7 +55,7 @@ func (r *Rule) Left(c *cdpproxy.Client) {
 	if len(r.clients) == 0 {
 		r.clients = map[string]*connected{} // a map never shrinks
 	}
-	r.notify()
+	r.changed.Notify()
 }
 
 // Clients returns the connected clients, oldest first, and a channel that is closed
@@ -74,11 +74,6 @@ func (r *Rule) Clients() ([]*cdpproxy.Client, <-chan struct{}) {
 		return strings.Compare(a.ID, b.ID)
 	})
 	return all, r.changed.Next()
-}
-
-// notify is called with r.mu held.
-func (r *Rule) notify() {
-	r.changed.Notify()
 }
 
 // Reasons in a close frame, which has room for 123 bytes.

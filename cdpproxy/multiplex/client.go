@@ -1,6 +1,7 @@
 package multiplex
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/coder/websocket"
@@ -12,8 +13,9 @@ import (
 type client struct {
 	downstream browser.Client
 	server     *Server
-	closed     chan struct{} // closed when the client has left
-	root       *session      // for messages without a session; guarded by Server.mu
+	ctx        context.Context // ends when the client leaves
+	cancel     context.CancelFunc
+	root       *session // for messages without a session; guarded by Server.mu
 }
 
 // session is one that a client owns. Server.mu guards its fields.
@@ -53,7 +55,7 @@ func (c *client) Send(m browser.Message) bool {
 	id, open := s.register(call{client: c, session: addressed, id: m.ID})
 	s.mu.Unlock()
 	m.ID, m.Session = id, addressed.id
-	return open && s.write(m, c.closed)
+	return open && s.write(m, c.ctx.Done())
 }
 
 // Close implements [browser.Conn]: it detaches the client's session.
@@ -61,7 +63,7 @@ func (c *client) Close() {
 	s := c.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	close(c.closed)
+	c.cancel()
 	if c.root != nil && s.sessions[c.root.id] == c.root {
 		s.forget(c.root)
 		s.detach(c.root.id)
@@ -100,7 +102,7 @@ func (s *Server) forget(ended *session) {
 	delete(s.sessions, ended.id)
 	if ended.parent != nil {
 		delete(ended.parent.inner, ended.id)
-	} else if c := ended.client; !isClosed(c.closed) {
+	} else if c := ended.client; c.ctx.Err() == nil {
 		// Chromium sends this to a page's client when the page closes.
 		c.downstream.Send([]byte(`{"method":"Inspector.detached","params":{"reason":"target_closed"}}`))
 		c.downstream.End(0, "")

@@ -71,7 +71,7 @@ func (s *Server) attached(c *client, result json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if isClosed(c.closed) {
+	if c.ctx.Err() != nil {
 		s.detach(id)
 		return errClosed
 	}

@@ -28,9 +28,10 @@ type Server struct {
 	log       *slog.Logger
 	transport Transport
 	private   *private.Server
-	running   sync.WaitGroup // the reader, the writer and what detaches clients
-	outgoing  chan []byte    // to the writer
-	over      chan struct{}  // closed when the connection has ended, with mu held
+	running   sync.WaitGroup  // the reader, the writer and what detaches clients
+	outgoing  chan []byte     // to the writer
+	ctx       context.Context // ends with the connection, with mu held
+	cancel    context.CancelFunc
 
 	mu       sync.Mutex // guards the fields that follow; nothing under it blocks
 	lastID   int32
@@ -54,9 +55,10 @@ type response struct {
 // Serve serves the browser on a loopback port. It closes the transport when it ends.
 func Serve(transport Transport, logger *slog.Logger) (*Server, error) {
 	s := &Server{
-		log: logger, transport: transport, outgoing: make(chan []byte), over: make(chan struct{}),
+		log: logger, transport: transport, outgoing: make(chan []byte),
 		calls: map[int32]call{}, sessions: map[string]*session{},
 	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
 	var err error
 	if s.private, err = private.Serve(s, logger); err != nil {
 		return nil, err
@@ -86,11 +88,11 @@ func (s *Server) Close() {
 // end is the only place where a server begins to end.
 func (s *Server) end() {
 	s.mu.Lock()
-	if isClosed(s.over) {
+	if s.ctx.Err() != nil {
 		s.mu.Unlock()
 		return
 	}
-	close(s.over)
+	s.cancel()
 	for id, c := range s.calls {
 		if c.done != nil {
 			c.done <- response{err: errClosed}
@@ -105,15 +107,6 @@ func (s *Server) end() {
 	s.mu.Unlock()
 	if err := s.transport.Close(); err != nil {
 		s.log.Debug("close the connection with the browser", "error", err)
-	}
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -150,7 +143,7 @@ func (s *Server) call(ctx context.Context, c call, method string, params, result
 
 // register gives a command its id on the connection; false: it has ended. mu is held.
 func (s *Server) register(c call) (id jsontext.Value, ok bool) {
-	if isClosed(s.over) {
+	if s.ctx.Err() != nil {
 		return nil, false
 	}
 	for {
@@ -172,7 +165,7 @@ func (s *Server) write(m browser.Message, gaveUp <-chan struct{}) bool {
 	case s.outgoing <- m.Encode():
 		return true
 	case <-gaveUp:
-	case <-s.over:
+	case <-s.ctx.Done():
 	}
 	return false
 }
@@ -188,7 +181,7 @@ func (s *Server) writeAll() {
 				s.log.Debug("write to the browser", "error", err)
 				return
 			}
-		case <-s.over:
+		case <-s.ctx.Done():
 			return
 		}
 	}
@@ -256,7 +249,8 @@ func (s *Server) Act(ctx context.Context, method, target string) error {
 // Open implements [browser.Browser]: it attaches a session to the browser, or to the page
 // with that id.
 func (s *Server) Open(ctx context.Context, page string, downstream browser.Client) (browser.Conn, error) {
-	c := &client{downstream: downstream, server: s, closed: make(chan struct{})}
+	c := &client{downstream: downstream, server: s}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
 	var err error
 	if page == "" {
 		err = s.call(ctx, call{client: c}, "Target.attachToBrowserTarget", struct{}{}, nil)

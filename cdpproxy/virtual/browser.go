@@ -34,6 +34,8 @@ type Browser struct {
 	server *private.Server
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
+	ending context.Context // ends when Close begins, with mu held
+	end    context.CancelFunc
 	joined sync.WaitGroup // the clients
 	wg     sync.WaitGroup // the targets' goroutines
 
@@ -42,7 +44,6 @@ type Browser struct {
 	// while a client's command, a page's event or a page's response is handled, so that
 	// every client gets its messages in order. Nothing under mu blocks.
 	mu      sync.Mutex
-	ending  chan struct{} // closed when the browser begins to end
 	pages   []Page
 	started bool // a first request has come
 	targets map[string]*target
@@ -57,10 +58,11 @@ type Browser struct {
 // front of it.
 func New(logger *slog.Logger) (*Browser, error) {
 	b := &Browser{
-		id: browser.NewID(), log: logger, ending: make(chan struct{}),
+		id: browser.NewID(), log: logger,
 		targets: map[string]*target{}, clients: map[*client]struct{}{},
 	}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
+	b.ending, b.end = context.WithCancel(b.ctx)
 	var err error
 	b.server, err = private.Serve(b, logger)
 	return b, err
@@ -91,10 +93,8 @@ func (b *Browser) start() {
 
 // follow updates the targets from the pages. mu is held.
 func (b *Browser) follow() {
-	select {
-	case <-b.ending:
+	if b.ending.Err() != nil {
 		return
-	default:
 	}
 	named := map[string]bool{}
 	for _, p := range b.pages {
@@ -138,7 +138,7 @@ func (b *Browser) await(ctx context.Context, find func() *target) (*target, erro
 		case <-changed:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-b.ending:
+		case <-b.ending.Done():
 			return nil, errClosed
 		}
 	}
@@ -206,11 +206,7 @@ func (b *Browser) byID(id string) (t *target, tab bool) {
 // waits for the browser's goroutines.
 func (b *Browser) Close() {
 	b.mu.Lock()
-	select {
-	case <-b.ending:
-	default:
-		close(b.ending)
-	}
+	b.end()
 	for c := range b.clients {
 		c.downstream.End(uint16(websocket.StatusGoingAway), "the browser that this endpoint presents has ended")
 	}

@@ -21,20 +21,19 @@ type change struct {
 	ending  bool     // that is the reset
 }
 
-// own returns the session's change of that setting, or nil. mu is held.
-func (l *link) own(key string) *change {
-	for _, c := range l.target.changes {
-		if c.link == l && c.setting.key() == key {
-			return c
-		}
-	}
-	return nil
+// own returns the session's change of a setting, or nil. mu is held.
+func (l *link) own(st setting) *change {
+	return l.target.find(st, func(c *change) bool { return c.link == l })
 }
 
-// other returns another session's change of the same setting, or nil. mu is held.
-func (l *link) other(key string) *change {
-	for _, c := range l.target.changes {
-		if c.link != l && c.setting.key() == key {
+// other returns another session's change of the setting, or nil. mu is held.
+func (l *link) other(st setting) *change {
+	return l.target.find(st, func(c *change) bool { return c.link != l })
+}
+
+func (t *target) find(st setting, matches func(*change) bool) *change {
+	for _, c := range t.changes {
+		if c.setting.key() == st.key() && matches(c) {
 			return c
 		}
 	}
@@ -99,7 +98,7 @@ func (l *link) set(m *command, st setting) {
 		}
 		return
 	}
-	c := l.own(st.key())
+	c := l.own(st)
 	first := c == nil
 	if first {
 		c = &change{link: l, setting: st}
@@ -120,7 +119,7 @@ func (l *link) reset(m *command, st setting) {
 	if l.ended {
 		return
 	}
-	own, other := l.own(st.key()), l.other(st.key())
+	own, other := l.own(st), l.other(st)
 	if other != nil && other.ending {
 		l.target.await(func() { l.reset(m, st) })
 		return
@@ -158,7 +157,7 @@ func (l *link) undo() {
 	for _, c := range slices.Backward(slices.Clone(l.target.changes)) {
 		switch {
 		case c.link != l || c.ending:
-		case l.other(c.setting.key()) != nil:
+		case l.other(c.setting) != nil:
 			l.target.remove(c)
 		default:
 			c.ending = true

@@ -41,7 +41,7 @@ type conn struct {
 	browser *Browser
 	url     string
 	onEvent func(method string, params jsonv2.Value)
-	closed    chan struct{} // closed when no message can follow
+	closed  chan struct{} // closed when no message can follow
 
 	// Guarded by Browser.mu.
 	nextID   int64

@@ -24,7 +24,7 @@ type gathered struct {
 	method  string
 	params  jsonv2.Value
 	created *contextInfo // that the event reports, or nil
-	context      int64        // id of the context that a console message is of, or 0
+	context int64        // id of the context that a console message is of, or 0
 }
 
 type contextInfo struct {

@@ -113,7 +113,7 @@ func (l *link) end() {
 	case <-l.resetsDone:
 	case <-l.ctx.Done():
 	case <-l.target.ctx.Done():
-	case <-l.session.client.browser.ending:
+	case <-l.session.client.browser.ending.Done():
 	}
 	l.conn.settle(l.ctx)
 	timer := time.AfterFunc(closeTimeout, l.cancel)
@@ -247,7 +247,7 @@ func (l *link) addScript(m command) {
 // look the same.
 func (l *link) removeScript(m command) {
 	st := script(m.Method, m.Params)
-	if l.own(st.key()) == nil {
+	if l.own(st) == nil {
 		l.reply(m, nil, refused("Script not found"))
 		return
 	}
@@ -259,11 +259,11 @@ func (l *link) event(method string, params jsonv2.Value) {
 	domain, _, _ := strings.Cut(method, ".")
 	holds := true
 	if command, ok := forHolders[method]; ok {
-		holds = l.own(settings().settings[command].key()) != nil
+		holds = l.own(settings().settings[command]) != nil
 	}
 	if method == "Runtime.bindingCalled" {
 		// This session gets the binding calls of every client.
-		holds = l.own(settings().settings["Runtime.addBinding"].one(params).key()) != nil
+		holds = l.own(settings().settings["Runtime.addBinding"].one(params)) != nil
 	}
 	again := method == scriptLoaded && !l.unloaded
 	if method == scriptLoaded {

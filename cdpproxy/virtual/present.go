@@ -152,10 +152,8 @@ func (b *Browser) Open(ctx context.Context, page string, downstream browser.Clie
 	_ = b.ready(ctx) // a client of the browser may wait for its first page
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	select {
-	case <-b.ending:
+	if b.ending.Err() != nil {
 		return nil, errClosed
-	default:
 	}
 	var t *target
 	if page != "" {
