@@ -23,7 +23,7 @@ type View struct {
 	Full   bool // long messages too
 	JSON   bool
 
-	joins     int                    // how many clients
+	joins    int                    // how many clients
 	clients  map[string]string      // by id: the name with a short number
 	joined   map[string]cdplog.Line // by id: of clients without a shown JSON line yet
 	commands map[string]command     // without a response yet, by client, session and id
