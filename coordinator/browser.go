@@ -78,6 +78,7 @@ func (f *browserFlags) add(cmd *cobra.Command, headed bool, locals ...string) {
 		cmd.Flags().StringVar(&f.access, "access", string(policy.ModeAsk), "in your own browser (--attach chrome) allow "+
 			"everything (`MODE` full), only reading (view), or what a window's user allows (ask)")
 		complete(cmd, "access", "full", "ask", "view")
+		restrictsAccess(cmd, &f.access)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"browser-coordinator/coordinator/config"
+	"browser-coordinator/policy"
 )
 
 // configured are the commands that take flags from config.toml too.
@@ -47,6 +48,21 @@ func restricts(cmd *cobra.Command, flag string, narrow func(texts []string) erro
 	if f.DefValue == "[]" {
 		f.DefValue = "" // which the help omits
 	}
+}
+
+// restrictsAccess declares that --access is restrictive: the stricter mode counts.
+func restrictsAccess(cmd *cobra.Command, mode *string) {
+	restricts(cmd, "access", func(texts []string) error {
+		most := slices.Index(policy.Modes, policy.Mode(texts[0]))
+		given := slices.Index(policy.Modes, policy.Mode(*mode))
+		switch {
+		case most < 0:
+			return fmt.Errorf("%q: want one of full, ask, view", texts[0])
+		case given >= 0 && most > given: // a wrong one is refused later
+			*mode = string(policy.Modes[most])
+		}
+		return nil
+	})
 }
 
 // switchesOn declares that a flag is restrictive when it is given.

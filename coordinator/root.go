@@ -191,7 +191,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 			p.sessionsCommand(), p.closeCommand()}},
 		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(),
 			p.logCommand()}},
-		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.statusCommand()}},
+		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.statusCommand(), p.handOverCommand()}},
 		{maintenance, "Maintenance", []*cobra.Command{p.doctorCommand(), p.probeCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})

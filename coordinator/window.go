@@ -65,7 +65,7 @@ window opens the next one at the same address.`,
 			if err != nil {
 				return err
 			}
-			if own.Kind() == launch.Personal && !cmd.Flags().Changed("access") {
+			if own.Kind() == launch.Personal && mode == string(policy.ModeFull) && !cmd.Flags().Changed("access") {
 				mode = string(policy.ModeAsk)
 			}
 			options := window.Options{
@@ -84,17 +84,7 @@ window opens the next one at the same address.`,
 		"allow clients everything (`MODE` full), only reading (view), or what you allow on this terminal (ask; the "+
 			"default in your own browser)")
 	complete(cmd, "access", "full", "ask", "view")
-	restricts(cmd, "access", func(texts []string) error {
-		most := slices.Index(policy.Modes, policy.Mode(texts[0]))
-		given := slices.Index(policy.Modes, policy.Mode(mode))
-		switch {
-		case most < 0:
-			return fmt.Errorf("%q: want one of full, ask, view", texts[0])
-		case given >= 0 && most > given: // a wrong one is refused later
-			mode = string(policy.Modes[most])
-		}
-		return nil
-	})
+	restrictsAccess(cmd, &mode)
 	serve.add(cmd)
 	cmd.Flags().StringVar(&startURL, "url", "", "open `URL` as the first page")
 	browser.add(cmd, true, "url")

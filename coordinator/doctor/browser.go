@@ -2,11 +2,13 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
 
 	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/coordinator/userchrome"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -14,6 +16,7 @@ const browserGroup = "Browser"
 
 var browserChecks = slices.Concat([]check{
 	{"browser", browserGroup, "the browsers that can be launched", checkBrowser},
+	{"own-chrome", browserGroup, "the browsers that the user works in", checkOwnChrome},
 }, systemBrowserChecks)
 
 func checkBrowser(_ context.Context, x *examination) []Finding {
@@ -41,6 +44,23 @@ func checkBrowser(_ context.Context, x *examination) []Finding {
 	}
 	return []Finding{finding(verdict, chrome.InstallAdvice()+"; or set "+chrome.EnvBrowser+" to the path of a browser",
 		"%s", text)}
+}
+
+// checkOwnChrome reports only what is so: nobody needs to use their own browser.
+func checkOwnChrome(ctx context.Context, _ *examination) (found []Finding) {
+	for _, own := range userchrome.Connections(ctx) {
+		if own.Asking {
+			found = append(found, finding(Warning, "press Allow in its window", "%s waits for your answer whether programs "+
+				"may connect.", sentence(errors.New(own.Browser))))
+		}
+	}
+	for _, text := range userchrome.Describe() {
+		found = append(found, ok("%s", text))
+	}
+	if found == nil {
+		found = append(found, ok("No browser of yours has a profile folder in a usual place."))
+	}
+	return found
 }
 
 func hasBrowser(windows []vscodeipc.Verdict) bool {

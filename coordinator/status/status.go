@@ -17,6 +17,7 @@ import (
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/userchrome"
 	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
@@ -30,6 +31,8 @@ type Report struct {
 	// Agents are those that no window lists.
 	Agents      []Agent       `json:"agents"`
 	Unreachable []Unreachable `json:"unreachable"`
+	// Own are the connections to browsers that the user works in.
+	Own []userchrome.Shared `json:"ownBrowsers"`
 }
 
 // Hello is which window it is, and its browser, by its hello.
@@ -140,6 +143,7 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 	}
 	var agents []Agent
 	asked.Go(func() { agents = readAgents(ctx) })
+	asked.Go(func() { r.Own = userchrome.Connections(ctx) })
 	asked.Wait()
 	r.addAgents(agents)
 	for _, s := range served {

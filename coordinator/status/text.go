@@ -15,7 +15,7 @@ const Nothing = "No window is open, no endpoint is served, and no agent works wi
 
 // Empty reports whether there is nothing to show.
 func (r Report) Empty() bool {
-	return len(r.Windows)+len(r.Endpoints)+len(r.Agents)+len(r.Unreachable) == 0
+	return len(r.Windows)+len(r.Endpoints)+len(r.Agents)+len(r.Unreachable)+len(r.Own) == 0
 }
 
 // Write writes the report for people, as it is at a moment.
@@ -39,6 +39,14 @@ func (r Report) Write(w io.Writer, now time.Time) error {
 			rows = append(rows, each.row(now))
 		}
 		blocks = append(blocks, "Agents without a window\n"+indented("  ", "  ", rows))
+	}
+	for _, own := range r.Own {
+		state := "is connected"
+		if own.Asking {
+			state = "asks you to allow remote debugging"
+		}
+		blocks = append(blocks, terminal.PrintableLine(fmt.Sprintf("%s %s (process %d, profile folder %s)",
+			"Y"+strings.TrimPrefix(own.Browser, "y"), state, own.PID, own.Profile))+"\n")
 	}
 	for _, u := range r.Unreachable {
 		blocks = append(blocks, terminal.PrintableLine(u.Address+": "+u.Reason)+"\n")

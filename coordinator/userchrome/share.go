@@ -18,6 +18,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"browser-coordinator/cdpproxy/browser"
+	"browser-coordinator/cdpproxy/partial"
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/internal/backoff"
 	"browser-coordinator/internal/notify"
@@ -95,6 +96,7 @@ type owner struct {
 
 	mu      sync.Mutex // guards the fields that follow
 	now     report
+	part    *partial.Browser // nil: not connected yet
 	changed notify.Broadcast
 }
 
@@ -113,6 +115,8 @@ func own(ctx context.Context, p *port, lock *flock.Flock, asking func(), log *sl
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc(browserPath, w.respond)
+	mux.HandleFunc(tabsPath, w.tabs)
+	mux.HandleFunc(handOverPath, w.handOver)
 	w.server = &http.Server{Handler: mux, ReadHeaderTimeout: probeTimeout}
 	served := make(chan error, 1)
 	go serveOthers(w.server, ln, served)
@@ -127,6 +131,9 @@ func own(ctx context.Context, p *port, lock *flock.Flock, asking func(), log *sl
 		w.release(served)
 		return nil, err
 	}
+	w.mu.Lock()
+	w.part = o.part
+	w.mu.Unlock()
 	w.set(func(r *report) { r.Asking, r.URL = false, o.URL() })
 	o.shared = w.done
 	go w.follow(o, served)

@@ -72,6 +72,18 @@ func TestAskedOnce(t *testing.T) {
 	if screen.Asks() {
 		t.Error("the browser asks again")
 	}
+	connections := Connections(t.Context())
+	if len(connections) != 1 || connections[0].Profile != profile || connections[0].Asking {
+		t.Fatalf("the connections: %+v", connections)
+	}
+	tabs := must.Get(connections[0].Tabs(t.Context()))(t)
+	if len(tabs) != 1 {
+		t.Fatalf("the user's tabs: %+v", tabs)
+	}
+	must.Do(t, connections[0].HandOver(t.Context(), tabs[0].ID))
+	if targets := cdptest.Dial(t, b.url).Try("", "Target.getTargets", ""); !strings.Contains(string(targets.Result), tabs[0].ID) {
+		t.Errorf("the tab that was handed over is not in %s", targets.Result)
+	}
 	for _, url := range []string{a.url, b.url, a.url} {
 		cdptest.Dial(t, url).Call("", "Browser.getVersion", "", nil)
 	}

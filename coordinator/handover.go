@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/coordinator/userchrome"
+)
+
+func (p *program) handOverCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "hand-over",
+		Short: "Let agents use one of the tabs in your own browser",
+		Long: `Let agents and CDP clients use one of the tabs in your own browser (--attach
+chrome). They see only the tabs that they opened. This command lists the others
+and hands over the one that you choose, until you close that tab.
+
+You choose on a terminal, so that no program does.`,
+		Example: `  coordinator hand-over`,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			lines := terminal.ReadLines(p.in)
+			if lines == nil {
+				return errors.New("only you hand over a tab: run `coordinator hand-over` in a terminal")
+			}
+			defer lines.Close()
+			ctx := cmd.Context()
+			type choice struct {
+				in  userchrome.Shared
+				tab userchrome.Tab
+			}
+			var choices []choice
+			for _, in := range userchrome.Connections(ctx) {
+				tabs, err := in.Tabs(ctx)
+				if err != nil {
+					return fmt.Errorf("list the tabs of %s: %w", in.Browser, err)
+				}
+				for _, tab := range tabs {
+					choices = append(choices, choice{in, tab})
+					fmt.Fprintf(p.err, "%3d  %s  %s\n", len(choices), terminal.PrintableLine(tab.Title),
+						terminal.PrintableLine(tab.Origin))
+				}
+			}
+			if len(choices) == 0 {
+				return errors.New("there is no tab to hand over: no agent or client is connected to your own browser, or " +
+					"it has no other tab. An agent connects with its first call")
+			}
+			typed := lines.Next()
+			fmt.Fprint(p.err, "Which tab may agents use? Its number, or nothing: ")
+			var line string
+			select {
+			case line = <-typed:
+			case <-ctx.Done():
+				return nil
+			}
+			if line = strings.TrimSpace(line); line == "" {
+				return nil
+			}
+			n, err := strconv.Atoi(line)
+			if err != nil || n < 1 || n > len(choices) {
+				return wrongUse("hand-over: %q is no number from 1 to %d", line, len(choices))
+			}
+			chosen := choices[n-1]
+			if err := chosen.in.HandOver(ctx, chosen.tab.ID); err != nil {
+				return err
+			}
+			p.notice("Agents may use the tab %q until you close it.\n", chosen.tab.Title)
+			return nil
+		},
+	}
+}
