@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/audit"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/fetch"
@@ -49,6 +50,7 @@ type Page struct {
 	picker    *pick.Picker
 	highlight *highlight.Highlighter
 	inspector *inspect.Inspector
+	auditor   *audit.Auditor
 	fetcher   *fetch.Fetcher
 	storage   *storage.Storage
 	profiler  *profiling.Profiler
@@ -107,6 +109,7 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 	})
 	p.highlight = highlight.New(highlight.Options{Run: p.run, Frames: p.frames, Go: b.running.Go})
 	p.inspector = inspect.New(inspect.Options{Run: p.run, Frames: p.frames, Input: p.input, Sources: p.sources})
+	p.auditor = audit.New(audit.Options{Run: p.run, Frames: p.frames, Reader: p.reader})
 	p.fetcher = &fetch.Fetcher{
 		Run: p.run, Lifecycle: p.life, Frames: p.frames, Guard: p.guard, Network: p.history.Network,
 	}
@@ -227,6 +230,9 @@ func (p *Page) Highlighter() *highlight.Highlighter { return p.highlight }
 
 // Inspector examines elements of the page for a web developer.
 func (p *Page) Inspector() *inspect.Inspector { return p.inspector }
+
+// Auditor finds barriers in the page for people with disabilities.
+func (p *Page) Auditor() *audit.Auditor { return p.auditor }
 
 // Fetcher makes requests as the page.
 func (p *Page) Fetcher() *fetch.Fetcher { return p.fetcher }

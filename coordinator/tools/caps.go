@@ -15,7 +15,7 @@ type Cap struct {
 
 // Caps are the sets, by name.
 var Caps = []Cap{
-	{"devtools", "inspect an element: styles, rules, component; highlight it for the user"},
+	{"devtools", "inspect an element: styles, rules, component; highlight it for the user; accessibility"},
 	{"network", "answer, change and block requests; offline"},
 	{"pdf", "save the page as PDF"},
 	{"performance", "traces, profiles, heap snapshots, coverage"},

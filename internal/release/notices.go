@@ -45,6 +45,11 @@ func (r *release) modules() ([]part, error) {
 	}
 	out, err := exec.Command("go", "env", "GOROOT", "GOVERSION").Output()
 	root, version, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	// Scripts of others in the program.
+	found["axe-core"] = part{
+		Name: "axe-core", Version: "4.14.1, whose source is at https://github.com/dequelabs/axe-core",
+		Folder: filepath.Join(r.repository, "coordinator", "page", "audit", "axe"),
+	}
 	found["std"] = part{Name: "std", Version: strings.TrimPrefix(version, "go"), Folder: root}
 	return sorted(slices.Collect(maps.Values(found))), err
 }

@@ -1,0 +1,85 @@
+package audit_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/internal/pagetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
+
+const flawed = `<!doctype html><html lang=en><title>Shop</title><main><h1>Shop</h1>
+<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><button id=empty></button>
+<p id=pale style="color:#aaa;background:#fff">Pale</p><a href="/tea">Tea</a><input id=unlabelled>
+<div id=host></div></main>
+<script>document.querySelector("#host").attachShadow({mode:"open"}).innerHTML = "<button></button>"</script>`
+
+// The audit finds what axe-core finds when it runs in the page itself.
+func TestAuditIsAxe(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, flawed)
+	r, err := p.Auditor().Audit(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pagetest.Expect(t, p, "typeof axe", `"undefined"`)
+	var ours []string
+	for _, f := range r.Findings {
+		ours = append(ours, f.Rule+" "+f.Selector)
+	}
+	file, err := os.Open("axe/axe.min.js.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	axe, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pagetest.Evaluate(t, p, string(axe)+";0")
+	var theirs []string
+	found := pagetest.Evaluate(t, p, `axe.run().then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + " " + n.target.flat().join(" >>> "))))`)
+	if err := json.Unmarshal([]byte(found), &theirs); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(ours)
+	slices.Sort(theirs)
+	if !slices.Equal(ours, theirs) || !slices.Contains(ours, "color-contrast #pale") {
+		t.Errorf("the audit finds\n%s\nand axe-core\n%s", strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
+	}
+}
+
+// A frame is audited like a part of the page, also one of another origin.
+func TestAuditFrames(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, port, _ := strings.Cut(r.Host, ":")
+		if r.URL.Path == "/" {
+			fmt.Fprintf(w, `<!doctype html><html lang=en><title>Shop</title><main><h1>Shop</h1><iframe title=In src="http://localhost:%s/in"></iframe></main>`, port)
+			return
+		}
+		fmt.Fprint(w, `<!doctype html><html lang=en><button>Fine</button><button id=empty></button>`)
+	}))
+	pagetest.WaitFor(t, p, page.WaitOptions{Text: "Fine"})
+	r, err := p.Auditor().Audit(t.Context(), "")
+	if err != nil || len(r.Findings) != 1 {
+		t.Fatalf("%+v %v", r, err)
+	}
+	if f := r.Findings[0]; f.Rule != "button-name" || f.Selector != "#empty" || !strings.HasSuffix(f.Frame, "/in") ||
+		!strings.Contains(f.Element, "[ref=") || len(f.Any) == 0 {
+		t.Errorf("%+v", f)
+	}
+}
