@@ -200,7 +200,7 @@ func setFlags(cmd *cobra.Command, file *config.File) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		f := cmd.Flag(name)
 		rivals := strings.Fields(strings.Join(f.Annotations[ofRivals], " "))
-		if slices.ContainsFunc(append(rivals, name), func(n string) bool { return isGiven(cmd.Flag(n)) }) {
+		if slices.ContainsFunc(append(rivals, name), func(n string) bool { return isGiven(cmd, n) }) {
 			continue
 		}
 		texts, isList, err := config.Texts(values[name])
@@ -230,12 +230,14 @@ func setFlags(cmd *cobra.Command, file *config.File) error {
 }
 
 // isTyped reports whether the command line sets a flag.
-func isTyped(f *pflag.Flag) bool { return f.Changed && f.Annotations[ofFile] == nil }
+func isTyped(cmd *cobra.Command, name string) bool {
+	return cmd.Flags().Changed(name) && cmd.Flag(name).Annotations[ofFile] == nil
+}
 
 // isGiven reports whether the command line, or a variable, sets a flag.
-func isGiven(f *pflag.Flag) bool {
-	return isTyped(f) ||
-		slices.ContainsFunc(f.Annotations[ofVariable], func(name string) bool { return os.Getenv(name) != "" })
+func isGiven(cmd *cobra.Command, name string) bool {
+	return isTyped(cmd, name) ||
+		slices.ContainsFunc(cmd.Flag(name).Annotations[ofVariable], func(name string) bool { return os.Getenv(name) != "" })
 }
 
 // restrict restricts the flags of a command by a project's file.

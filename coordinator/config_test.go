@@ -54,6 +54,15 @@ func TestProjectRestrictsWindow(t *testing.T) {
 // TestSpecListsRestrictions: the spec lists the flags that a project's file may set.
 func TestSpecListsRestrictions(t *testing.T) {
 	text := string(must.Get(os.ReadFile("../specs/command-line.md"))(t))
+	for _, c := range new(program).root().Commands() {
+		for _, name := range restrictions(c.Root()) {
+			if f := c.Flag(name); f != nil && slices.Contains(configured, c.Name()) {
+				if _, is := f.Value.(restrictive); !is {
+					t.Errorf("--%s of %s is not restrictive, as that of others is", name, c.Name())
+				}
+			}
+		}
+	}
 	var listed []string
 	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| a project's").FindAllStringSubmatch(text, -1) {
 		listed = append(listed, m[1])

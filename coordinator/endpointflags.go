@@ -60,7 +60,7 @@ func (f *endpointFlags) options(p *program, onDemand *launch.OnDemand, access po
 func useless(cmd *cobra.Command) string {
 	var given []string
 	for _, name := range []string{"launch", "hold", "allow-origin", "allow-close"} {
-		if isTyped(cmd.Flag(name)) {
+		if isTyped(cmd, name) {
 			given = append(given, "--"+name)
 		}
 	}
@@ -106,7 +106,7 @@ func (f *launchFlags) onDemand(p *program, cmd *cobra.Command) (*launch.OnDemand
 	switch {
 	case err != nil || own.Kind() != launch.Launched:
 		return own, err
-	case !f.launch && slices.ContainsFunc(f.browser.locals, func(name string) bool { return isTyped(cmd.Flag(name)) }):
+	case !f.launch && slices.ContainsFunc(f.browser.locals, func(name string) bool { return isTyped(cmd, name) }):
 		return nil, wrongUse("the flags of a browser need --launch: add it, or omit them")
 	case !f.launch:
 		return nil, nil
