@@ -46,8 +46,9 @@ type stdio struct {
 type program struct {
 	stdio
 	verbose   bool
-	command   string   // that runs, with the program's name
-	arguments []string // of the command line
+	command   string                    // that runs, with the program's name
+	arguments []string                  // of the command line
+	unused    map[*cobra.Command]func() // add the flags of a command, see whenUsed
 	logger    *slog.Logger
 }
 
@@ -77,13 +78,17 @@ func (w *checkedWriter) Write(b []byte) (int, error) {
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, streams stdio) int {
 	p := &program{stdio: streams}
-	root := p.root()
+	root := p.otherCommands()
 	args = joinPort(args)
 	if startsMCP(root, args, p.in) {
 		args = append([]string{"mcp"}, args...)
 	}
+	if cmd, _, err := root.Find(args); err != nil || cmd == root {
+		p.addBrowserCommands(root)
+	}
 	root.SetArgs(args)
 	p.arguments = args
+	p.use(root, args)
 	help := &checkedWriter{to: p.out}
 	root.SetOut(help)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -133,6 +138,22 @@ const (
 )
 
 func (p *program) root() *cobra.Command {
+	root := p.otherCommands()
+	p.addBrowserCommands(root)
+	return root
+}
+
+// addBrowserCommands adds the commands that call tools. They are many: a command line that names
+// another one does without.
+func (p *program) addBrowserCommands(root *cobra.Command) {
+	for _, c := range p.browserCommands() {
+		c.GroupID = inBrowser
+		root.AddCommand(c)
+	}
+}
+
+// otherCommands are all commands but those that call tools.
+func (p *program) otherCommands() *cobra.Command {
 	var printVersion bool
 	root := &cobra.Command{
 		Use:   "coordinator",
@@ -186,7 +207,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{inBrowser, "In the browser", p.browserCommands()},
+		{inBrowser, "In the browser", nil},
 		{forAgents, "Agents", []*cobra.Command{p.mcpCommand(), p.setupCommand(), p.skillCommand(), p.startCommand(),
 			p.sessionsCommand(), p.closeCommand()}},
 		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(),

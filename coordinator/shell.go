@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -104,10 +103,15 @@ func (f *commandFlags) print(ctx context.Context, p *program, client *session.Cl
 			return folderOf(state.Folder), state.Output, err
 		}}
 	failure, err := printer.Print(result)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case failure == "":
+	}
+	return failed(failure)
+}
+
+// failed is the error of a call that has failed, whose result was printed.
+func failed(failure answer.Failure) error {
+	if failure == "" {
 		return nil
 	}
 	code, known := map[answer.Failure]int{
@@ -143,7 +147,7 @@ func (p *program) browserCommands() []*cobra.Command {
 			cmd.Short = about(cmd)
 		}
 	}
-	return append(all, p.callCommand())
+	return append(all, p.callCommand(), p.doCommand())
 }
 
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -239,20 +243,102 @@ input with "-". docs/tools.md has all tools.`,
 				}
 				arguments = text
 			}
-			if !json.Valid([]byte(arguments)) {
-				return wrongUse("call: the arguments are no JSON: %s", arguments)
+			call, err := shell.CallOf([]string{args[0], arguments})
+			if err != nil {
+				return wrongUse("call: %w", err)
 			}
-			tool := tools.Named(args[0])
-			if tool == nil {
-				return wrongUse("call: there is no tool %q: `coordinator help` lists the commands, and docs/tools.md the "+
-					"tools", args[0])
-			}
-			return p.call(cmd.Context(), &flags, tools.Call{Tool: tool, Arguments: json.RawMessage(arguments)})
+			return p.call(cmd.Context(), &flags, call)
 		},
 	}
 	p.whenUsed(cmd, func() { flags.add(cmd) })
 	return cmd
 }
 
-// whenUsed adds the flags of a command only when it is used: there are many commands.
-func (p *program) whenUsed(cmd *cobra.Command, add func()) { add() }
+func (p *program) doCommand() *cobra.Command {
+	var flags commandFlags
+	cmd := &cobra.Command{
+		Use:   "do [COMMAND...]",
+		Short: "Do several commands in the browser, until one fails",
+		Long: `Do several commands in the browser: each argument is one as you would type it,
+or each line of standard input. All are checked before the first one is done.
+An error or a surprise, such as a dialog that the next command does not answer,
+ends them, and what was not done is listed.`,
+		Example: `  coordinator do 'click e3' 'type e4 Ada --submit' 'expect "Thank you"'
+  coordinator do < steps.txt`,
+		RunE: func(cmd *cobra.Command, texts []string) error {
+			if len(texts) == 0 {
+				text, err := p.readFile("-")
+				if err != nil {
+					return err
+				}
+				texts = strings.Split(text, "\n")
+			}
+			lines, err := shell.ParseLines(texts, p.readFile)
+			if err == nil && len(lines) == 0 {
+				err = errors.New("there is no command: give them as arguments, or one a line on standard input")
+			}
+			if err != nil {
+				return wrongUse("do: %w", err)
+			}
+			return p.do(cmd.Context(), &flags, lines)
+		},
+	}
+	p.whenUsed(cmd, func() { flags.add(cmd) })
+	return cmd
+}
+
+// do does commands one after the other, on one connection.
+func (p *program) do(ctx context.Context, flags *commandFlags, lines []shell.Line) error {
+	client, err := flags.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	for len(lines) > 0 {
+		call, n, err := shell.Next(lines)
+		if err != nil {
+			return err
+		}
+		result, err := client.Call(ctx, call.Tool.Name, call.Arguments)
+		if err == nil {
+			of := *flags
+			of.all, of.file = flags.all || lines[0].All, cmp.Or(lines[0].File, flags.file)
+			err = of.print(ctx, p, client, result)
+		}
+		lines = lines[n:]
+		if err != nil {
+			if len(lines) > 0 {
+				p.notice("Not done: %s.\n", shell.Texts(lines))
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// whenUsed adds the flags of a command only when it is used: those of all would cost every start
+// of the program a millisecond.
+func (p *program) whenUsed(cmd *cobra.Command, add func()) {
+	if p.unused == nil {
+		p.unused = map[*cobra.Command]func(){}
+	}
+	p.unused[cmd] = add
+}
+
+// use completes the command that a command line names.
+func (p *program) use(root *cobra.Command, args []string) {
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		args = args[1:]
+	}
+	if cmd, _, err := root.Find(args); err == nil {
+		p.addFlags(cmd)
+	}
+}
+
+// addFlags adds the flags of a command that has none yet.
+func (p *program) addFlags(cmd *cobra.Command) {
+	if add := p.unused[cmd]; add != nil {
+		delete(p.unused, cmd)
+		add()
+	}
+}

@@ -56,7 +56,8 @@ func TestSpecsNameTests(t *testing.T) {
 // TestTextsNameCommands: the documents, and the texts of the coordinator and the
 // extension, name only commands and flags that exist.
 func TestTextsNameCommands(t *testing.T) {
-	root := new(program).root()
+	p := new(program)
+	root := p.root()
 	root.InitDefaultHelpCmd()
 	// In backquotes, or a line of an example.
 	use := regexp.MustCompile("(?m)(?:`|^ *)coordinator ([a-z]+)\\b(.*?)(?:`|$)")
@@ -77,6 +78,7 @@ func TestTextsNameCommands(t *testing.T) {
 				continue
 			}
 			named[cmd.Name()] = true
+			p.addFlags(cmd)
 			args, _, _ := strings.Cut(string(m[2])+" ", " -- ") // what follows is another program's
 			for _, f := range flag.FindAllStringSubmatch(args, -1) {
 				if cmd.Flag(f[1]) == nil && f[1] != "help" {

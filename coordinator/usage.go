@@ -120,6 +120,7 @@ func nearest(cmd *cobra.Command, given string, names []string) []string {
 
 // help writes the help of a command as cobra does, but wraps its text to the terminal.
 func (p *program) help(cmd *cobra.Command, _ []string) {
+	p.addFlags(cmd)
 	about := cmp.Or(cmd.Long, cmd.Short)
 	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", terminal.Wrap(strings.TrimSpace(about), terminal.Width(p.out)))
 	_ = p.usage(cmd)

@@ -53,7 +53,7 @@ func (p *Printer) Print(r *mcp.CallToolResult) (answer.Failure, error) {
 		}
 		out.Files = append(out.Files, path)
 	}
-	if p.File != "" && len(pictures) != 1 && out.Failure == "" {
+	if p.File != "" && len(pictures) != 1 && !r.IsError {
 		if err := os.WriteFile(p.File, []byte(text+"\n"), 0o600); err != nil {
 			return out.Failure, err
 		}
@@ -68,7 +68,7 @@ func (p *Printer) Print(r *mcp.CallToolResult) (answer.Failure, error) {
 		return out.Failure, err
 	}
 	to := p.Out
-	if out.Failure != "" {
+	if r.IsError {
 		to = p.Err
 	}
 	for _, file := range out.Files {
@@ -98,13 +98,11 @@ func contentOf(r *mcp.CallToolResult) (string, []*mcp.ImageContent) {
 
 // failureOf is the kind of failure of a result; empty: none.
 func failureOf(r *mcp.CallToolResult) answer.Failure {
-	if !r.IsError {
-		return ""
+	kind, _ := r.Meta[tools.Failure].(string)
+	if kind == "" && r.IsError {
+		return answer.Failed
 	}
-	if kind, ok := r.Meta[tools.Failure].(string); ok && kind != "" {
-		return answer.Failure(kind)
-	}
-	return answer.Failed
+	return answer.Failure(kind)
 }
 
 // shorten is the beginning of a long text, and where the whole is.

@@ -113,7 +113,7 @@ func (s *Server) handler(t *Tool) mcp.ToolHandler {
 // treat it as untrusted.
 const fromPage = "browser-coordinator/from-page"
 
-// Failure is the member of a failed result's metadata that has the kind of the failure, an
+// Failure is the member of a result's metadata that has the kind of the failure, an
 // [answer.Failure].
 const Failure = "browser-coordinator/failure"
 
@@ -126,7 +126,7 @@ func markOf(isFromPage bool) mcp.Meta {
 
 // resultOf is a result of a tool in MCP's form.
 func resultOf(r *answer.Result) *mcp.CallToolResult {
-	res := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: r.Failure != ""}
+	res := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: r.Failure != "" && r.Failure != answer.Stopped}
 	for _, p := range r.Passages {
 		res.Content = append(res.Content, &mcp.TextContent{Text: p.Text, Meta: markOf(p.FromPage)})
 	}
@@ -139,7 +139,7 @@ func resultOf(r *answer.Result) *mcp.CallToolResult {
 	if r.Data != nil || res.IsError {
 		res.Meta = markOf(r.FromPage())
 	}
-	if res.IsError {
+	if r.Failure != "" {
 		if res.Meta == nil {
 			res.Meta = mcp.Meta{}
 		}

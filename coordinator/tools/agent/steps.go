@@ -72,6 +72,7 @@ func (a *Agent) Steps(ctx context.Context, steps []Request) *answer.Result {
 			break
 		}
 		if why := at.surprise(c, rest[0]); why != "" {
+			failure = answer.Stopped
 			out.Quotef("Stopped: %s.", why)
 			c.look(ctx, out)
 			notDone(out.Addf, n+1, rest)

@@ -66,6 +66,7 @@ const (
 	Invalid   Failure = "invalid"    // the arguments do not fit, and nothing was done
 	Denied    Failure = "denied"     // by the user, the mode or a limit
 	NoBrowser Failure = "no-browser" // no browser or window can be reached
+	Stopped   Failure = "stopped"    // a surprise ended the steps: no error, but not all is done
 )
 
 // FromPage reports whether a text of the result comes from a page.
