@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 // programs are what the test binary can be, by name.
 var programs = map[string]func(){
 	"coordinator": main, "cdpprogram": cdpMain, "forwarder": forwarderMain, "signalled": signalledMain,
-	"waiting": waitingMain, "vscodewindow": windowMain,
+	"waiting": waitingMain, "otherversion": otherVersionMain, "vscodewindow": windowMain,
 }
 
 // named is a symbolic link to the test binary: it becomes the program of that name.
@@ -93,7 +94,7 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"deadsocket": deadSocket,
+			"deadsocket": deadSocket, "until": until,
 		},
 	})
 }
@@ -111,4 +112,19 @@ func deadSocket(ts *testscript.TestScript, neg bool, args []string) {
 	ln.SetUnlinkOnClose(false)
 	ts.Check(ln.Close())
 	ts.Check(os.Chmod(file, 0o600))
+}
+
+// until PATTERN COMMAND... repeats a command until its output matches, or with ! no longer does.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: until PATTERN COMMAND...")
+	}
+	pattern := regexp.MustCompile(args[0])
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+		_ = ts.Exec(args[1], args[2:]...) // which may fail until then
+		if pattern.MatchString(ts.ReadFile("stdout")) != neg {
+			return
+		}
+	}
+	ts.Fatalf("%q: %s", args[1:], ts.ReadFile("stdout"))
 }

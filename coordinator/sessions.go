@@ -28,7 +28,7 @@ const sessionName = "session"
 func (p *program) sessionCommand() *cobra.Command {
 	var flags mcpFlags
 	var folder, name, agent string
-	idle := idleTimeout
+	var idle time.Duration
 	cmd := &cobra.Command{
 		Use:    sessionName,
 		Short:  "Be the session of a shell's commands, which start it themselves",
@@ -47,11 +47,15 @@ func (p *program) sessionCommand() *cobra.Command {
 		},
 	}
 	flags.add(cmd)
+	idleFlag(cmd, &idle)
 	cmd.Flags().StringVar(&folder, "folder", "", "work in `DIR`")
 	cmd.Flags().StringVar(&name, "session-name", "", "be the session `NAME`")
 	cmd.Flags().StringVar(&agent, "agent", "Shell", "be the agent `NAME`")
-	cmd.Flags().DurationVar(&idle, "idle", idleTimeout, "end after `DURATION` without a command")
 	return cmd
+}
+
+func idleFlag(cmd *cobra.Command, idle *time.Duration) {
+	cmd.Flags().DurationVar(idle, "idle", idleTimeout, "end after `DURATION` without a command")
 }
 
 func (p *program) runSession(cmd *cobra.Command, flags *mcpFlags, folder, name, agent string, idle time.Duration,
@@ -138,6 +142,7 @@ options that the environment has.`,
 	}
 	flags.add(cmd)
 	chosen.addNames(cmd)
+	idleFlag(cmd, new(time.Duration)) // which the session reads
 	return cmd
 }
 
@@ -181,7 +186,11 @@ window in which it works.`,
 
 // closeSession ends a session. That none runs is no error.
 func (p *program) closeSession(ctx context.Context, place session.Place) error {
-	client, err := session.Dial(ctx, place, session.Options{Agent: "coordinator", Version: version()})
+	options := session.Options{Agent: "coordinator", Version: version()}
+	client, err := session.Dial(ctx, place, options)
+	if session.IsEnding(err) { // it has taken its name from the socket then, or has died
+		client, err = session.Dial(ctx, place, options)
+	}
 	switch {
 	case usersocket.IsDead(err):
 		return place.Clean(ctx)

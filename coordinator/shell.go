@@ -13,8 +13,10 @@ import (
 
 	"browser-coordinator/coordinator/session"
 	"browser-coordinator/coordinator/shell"
+	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/coordinator/tools"
 	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/coordinator/tools/catalog"
 )
 
 // envSession is the variable with the default of --session.
@@ -180,8 +182,73 @@ func (p *program) browserCommand(c *tools.Command, name string) *cobra.Command {
 	p.whenUsed(cmd, func() {
 		flags.add(cmd)
 		given = shell.AddFlags(cmd.Flags(), c)
+		p.completeBrowser(cmd, c, &flags)
 	})
 	return cmd
+}
+
+// completeBrowser offers values for the arguments and flags of a command.
+func (p *program) completeBrowser(cmd *cobra.Command, c *tools.Command, flags *commandFlags) {
+	offer := func(parameter catalog.Parameter, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		switch {
+		case len(parameter.Values) > 0:
+			return parameter.Values, cobra.ShellCompDirectiveNoFileComp
+		case parameter.Is(catalog.File), parameter.Name == "filename":
+			return nil, cobra.ShellCompDirectiveDefault
+		case strings.HasSuffix(strings.ToLower(parameter.Name), "target"), parameter.Name == "fields":
+			return p.refs(flags, typed), cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	cmd.ValidArgsFunction = func(_ *cobra.Command, words []string, typed string) ([]cobra.Completion,
+		cobra.ShellCompDirective) {
+		for i, arg := range c.Args {
+			switch {
+			case arg.OfFile:
+				return nil, cobra.ShellCompDirectiveDefault
+			case i == len(words), arg.Rest:
+				return offer(arg.Parameter, typed)
+			}
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, parameter := range c.Flags {
+		name := tools.Words(parameter.Name, "-")
+		if _, taken := cmd.GetFlagCompletionFunc(name); taken || parameter.Type == "boolean" {
+			continue
+		}
+		err := cmd.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion,
+			cobra.ShellCompDirective) {
+			return offer(parameter, typed)
+		})
+		if err != nil {
+			panic(err) // only for a flag that is not there
+		}
+	}
+}
+
+// refs are those of the last snapshot of the session, if one runs.
+func (p *program) refs(flags *commandFlags, typed string) (offers []cobra.Completion) {
+	ctx, cancel := context.WithTimeout(context.Background(), completionTimeout)
+	defer cancel()
+	place, err := flags.place()
+	if err != nil {
+		return nil
+	}
+	client, err := session.Dial(ctx, place, flags.options(p))
+	if err != nil {
+		return nil
+	}
+	defer client.Close()
+	state, _ := client.State(ctx) // empty if it does not answer
+	at := ""
+	if strings.HasPrefix(typed, "@") {
+		at = "@"
+	}
+	for _, ref := range state.Refs {
+		offers = append(offers, cobra.CompletionWithDesc(at+ref.Ref, terminal.PrintableLine(ref.Line)))
+	}
+	return offers
 }
 
 // call calls a tool, and prints the result.

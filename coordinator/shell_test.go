@@ -1,10 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -47,5 +51,56 @@ func endSessions(env *testscript.Env) {
 	end.Args, end.Env, end.Dir = []string{"coordinator", "close", "--all"}, env.Vars, env.WorkDir
 	if out, err := end.CombinedOutput(); err != nil {
 		env.T().Fatal("coordinator close --all:", err, string(out))
+	}
+}
+
+// otherVersionMain is the coordinator of another version.
+func otherVersionMain() {
+	release = "0.0.9"
+	main()
+}
+
+// Another user reaches no session, also with the path of its folder.
+func TestOtherUsersSession(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 || runtime.GOOS == "windows" {
+		t.Skip("only root can be another user too")
+	}
+	dir, err := os.MkdirTemp("", "t") // which others can enter, unlike those of tests
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	program := filepath.Join(dir, "coordinator")
+	exe, err := os.Executable()
+	if err == nil {
+		err = errors.Join(os.Chmod(dir, 0o755), exec.Command("cp", exe, program).Run())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := toolstest.Folder(t, "shop")
+	run := func(name string, args ...string) (string, error) {
+		cmd := command(t.Context(), t, dir, args...)
+		cmd.Path, cmd.Dir = program, folder
+		if name == "other" {
+			cmd.SysProcAttr, cmd.Dir = asUser(54321), "/"
+			cmd.Args = append(cmd.Args, "--session", "mine")
+		}
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := run("own", "tabs", "--session", "mine"); err != nil {
+		t.Fatal(err, out)
+	}
+	defer run("own", "close", "--all")
+	for _, command := range []string{"tabs", "close"} {
+		out, err := run("other", command)
+		if err == nil || !strings.Contains(out, "permission denied") {
+			t.Errorf("%s by another user: %v, %s", command, err, out)
+		}
+	}
+	if out, err := run("own", "sessions"); err != nil || !strings.Contains(out, "mine") {
+		t.Error(err, out)
 	}
 }

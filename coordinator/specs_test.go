@@ -62,6 +62,7 @@ func TestTextsNameCommands(t *testing.T) {
 	// In backquotes, or a line of an example.
 	use := regexp.MustCompile("(?m)(?:`|^ *)coordinator ([a-z]+)\\b(.*?)(?:`|$)")
 	flag := regexp.MustCompile(`--([a-z][a-z-]*)`)
+	quoted := regexp.MustCompile(`'[^']*'`)
 	named := map[string]bool{}
 	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "artifacts") {
@@ -80,6 +81,7 @@ func TestTextsNameCommands(t *testing.T) {
 			named[cmd.Name()] = true
 			p.addFlags(cmd)
 			args, _, _ := strings.Cut(string(m[2])+" ", " -- ") // what follows is another program's
+			args = quoted.ReplaceAllString(args, "")            // commands of `do`
 			for _, f := range flag.FindAllStringSubmatch(args, -1) {
 				if cmd.Flag(f[1]) == nil && f[1] != "help" {
 					t.Errorf("%s names %s: there is no such flag", path, m[0])

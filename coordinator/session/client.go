@@ -90,8 +90,11 @@ func Open(ctx context.Context, place Place, o Options) (*Client, error) {
 // isGone reports whether an error of Dial is that of a session that has ended, or that ends just
 // now: it takes its name from the socket before it ends its connections.
 func isGone(err error) bool {
-	return usersocket.IsDead(err) || errors.Is(err, fs.ErrNotExist) || errors.As(err, new(*endingError))
+	return usersocket.IsDead(err) || errors.Is(err, fs.ErrNotExist) || IsEnding(err)
 }
+
+// IsEnding reports whether an error of Dial is that of a session that ends just now.
+func IsEnding(err error) bool { return errors.As(err, new(*endingError)) }
 
 // endingError reports a session that has not begun with a command.
 type endingError struct{ err error }
@@ -147,7 +150,10 @@ func (c *Client) checkVersion(o Options) error {
 // Call calls a tool. When ctx ends, the call is cancelled.
 func (c *Client) Call(ctx context.Context, tool string, arguments json.RawMessage) (*mcp.CallToolResult, error) {
 	result, err := c.mcp.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
-	if err != nil && ctx.Err() == nil && isClosed(err) {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("the call was cancelled, and what was asked may have been done: %w", ctx.Err())
+	case err != nil && isClosed(err):
 		return nil, fmt.Errorf("the session %s ended during the call, and what was asked may have been done: see %s",
 			c.place, c.place.Log())
 	}

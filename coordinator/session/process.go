@@ -45,7 +45,7 @@ type process struct {
 
 	mu      sync.Mutex // guards the fields that follow
 	running int        // connections
-	used    time.Time
+	used    time.Time  // when the last call ended
 	idle    *time.Timer
 	ended   bool
 	refs    []Ref
@@ -163,15 +163,14 @@ func (p *process) serve(ctx context.Context, conn net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.running--
-	p.used = time.Now()
 	if p.running == 0 && !p.ended {
-		p.idle.Reset(p.Idle)
+		p.idle.Reset(max(0, p.Idle-time.Since(p.used))) // who only lists it does not use it
 	}
 }
 
 // addMethods adds the session's own methods to the server.
 func (p *process) addMethods() error {
-	p.Server.OnResult(p.noteRefs)
+	p.Server.OnResult(p.note)
 	return errors.Join(
 		tools.AddMethod(p.Server, methodState, func(context.Context, *none) (*stateResult, error) {
 			return &stateResult{State: p.state()}, nil
@@ -202,8 +201,8 @@ var refOf = sync.OnceValue(func() *regexp.Regexp {
 // mostRefs bounds how many refs are kept for completion.
 const mostRefs = 1000
 
-// noteRefs keeps the refs of a result, for completion.
-func (p *process) noteRefs(result *mcp.CallToolResult) {
+// note keeps when the session was used, and the refs of a result for completion.
+func (p *process) note(result *mcp.CallToolResult) {
 	var refs []Ref
 	for _, content := range result.Content {
 		text, ok := content.(*mcp.TextContent)
@@ -216,10 +215,10 @@ func (p *process) noteRefs(result *mcp.CallToolResult) {
 			}
 		}
 	}
-	if refs == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.refs = refs
+	p.used = time.Now()
+	if refs != nil {
+		p.refs = refs
+	}
 }

@@ -6,6 +6,7 @@
 package shell
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -15,6 +16,12 @@ import (
 	"browser-coordinator/coordinator/tools/catalog"
 )
 
+// general is what the help has for parameters of many tools, which those do not explain.
+var general = map[string]string{
+	"tab":    "work in another tab than yours, by its index in the list of tabs",
+	"window": "work in another window than yours, by its folder",
+}
+
 // AddFlags adds the parameters of a command to a set of flags. The arguments without a flag
 // have a hidden one. A flag that the set has already, such as --all, is the parameter's too.
 // given are the values after the flags were parsed.
@@ -23,7 +30,7 @@ func AddFlags(set *pflag.FlagSet, c *tools.Command) (given func() tools.Values) 
 	add := func(p catalog.Parameter, hidden bool) {
 		name := tools.Words(p.Name, "-")
 		if set.Lookup(name) == nil {
-			flag := set.VarPF(&value{parameter: p}, name, "", p.About)
+			flag := set.VarPF(&value{parameter: p}, name, "", cmp.Or(p.About, general[p.Name]))
 			flag.Hidden = hidden
 			if p.Type == "boolean" {
 				flag.NoOptDefVal = "true"
@@ -71,6 +78,9 @@ func (v *value) Type() string {
 	case "integer", "number":
 		return "NUMBER"
 	case "object":
+		if len(v.parameter.Members) == 2 {
+			return "X,Y"
+		}
 		return "JSON"
 	}
 	return "TEXT"
