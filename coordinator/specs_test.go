@@ -60,7 +60,7 @@ func TestTextsNameCommands(t *testing.T) {
 	root := p.root()
 	root.InitDefaultHelpCmd()
 	// In backquotes, or a line of an example.
-	use := regexp.MustCompile("(?m)(?:`|^ *)coordinator ([a-z]+)\\b(.*?)(?:`|$)")
+	use := regexp.MustCompile("(?m)(?:`|^ *)coordinator ([a-z][a-z-]*)(.*?)(?:`|$)")
 	flag := regexp.MustCompile(`--([a-z][a-z-]*)`)
 	quoted := regexp.MustCompile(`'[^']*'`)
 	named := map[string]bool{}
@@ -73,7 +73,11 @@ func TestTextsNameCommands(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		for _, m := range use.FindAllSubmatch(text, -1) {
-			cmd, _, err := root.Find([]string{string(m[1])})
+			command := []string{string(m[1])}
+			if words := strings.Fields(string(m[2])); len(words) > 0 { // of a group
+				command = append(command, words[0])
+			}
+			cmd, _, err := root.Find(command)
 			if err != nil || cmd == root || cmd.Hidden {
 				t.Errorf("%s names %s: there is no such command", path, m[0])
 				continue
