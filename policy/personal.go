@@ -11,13 +11,13 @@ import (
 // user handed over. What is not listed here is denied: it could reach the rest.
 
 // pageDomains are the domains of which a page's session may use every method: they reach only
-// that page.
+// that page. Tracing is none of them, since its events name the addresses of other tabs.
 var pageDomains = map[string]bool{
 	"Accessibility": true, "Animation": true, "Audits": true, "CSS": true, "Console": true, "DOM": true,
 	"DOMDebugger": true, "DOMSnapshot": true, "DOMStorage": true, "Debugger": true, "Emulation": true,
 	"EventBreakpoints": true, "Fetch": true, "HeapProfiler": true, "IO": true, "Input": true, "Inspector": true,
 	"LayerTree": true, "Log": true, "Media": true, "Network": true, "Overlay": true, "Page": true, "Performance": true,
-	"PerformanceTimeline": true, "Profiler": true, "Runtime": true, "Schema": true, "Tracing": true, "WebAudio": true,
+	"PerformanceTimeline": true, "Profiler": true, "Runtime": true, "Schema": true, "WebAudio": true,
 }
 
 // condition decides about the parameters of a method by the hosts of the tabs in reach.
@@ -28,6 +28,8 @@ var pageMethods = map[string]condition{
 	"Browser.getVersion":             always,
 	"Browser.getWindowForTarget":     withoutTarget,
 	"CacheStorage.requestCacheNames": ofHost,
+	"DOM.setFileInputFiles":          nil, // the page, and so the client, could read any file
+	"Input.dispatchDragEvent":        withoutFiles,
 	"IndexedDB.clearObjectStore":     ofHost, "IndexedDB.deleteDatabase": ofHost, "IndexedDB.requestData": ofHost,
 	"IndexedDB.requestDatabase": ofHost, "IndexedDB.requestDatabaseNames": ofHost,
 	"Network.clearBrowserCache": nil, "Network.clearBrowserCookies": nil, "Network.getAllCookies": nil,
@@ -93,6 +95,26 @@ func denyPersonal(method string) Decision {
 func always(arguments, []string) bool { return true }
 
 func withoutTarget(args arguments, _ []string) bool { return args["targetId"] == nil }
+
+// withoutFiles: what is dragged has no files, which the page could read.
+func withoutFiles(args arguments, _ []string) bool {
+	data := read(args["data"])
+	return data != nil && data["files"] == nil
+}
+
+// NeedsOwnTab reports whether a command may go only to a tab that a client opened, not to one
+// that the user handed over: its history is the user's, and leads to files and pages of the
+// browser; and a script that is left there would run in such a page before the tab is taken out of
+// reach. A script without source only makes an isolated world.
+func NeedsOwnTab(method string, params []byte) bool {
+	switch method {
+	case "Page.addScriptToEvaluateOnLoad", "Page.getNavigationHistory", "Page.navigateToHistoryEntry":
+		return true
+	case "Page.addScriptToEvaluateOnNewDocument":
+		return !read(params).is("source", `""`)
+	}
+	return false
+}
 
 // OpensPage reports whether a client may open an address in the user's own browser: a page of
 // the web or an empty one, no page of the browser, of an extension or of the user's files.

@@ -115,6 +115,8 @@ func (c *conn) toPage(s *session, m *browser.Message) (forward bool) {
 		c.to.Send(m.Response(nil, d.Err()))
 	case m.Method == "Page.close" && (page == nil || !page.opened):
 		c.to.Send(m.Response(nil, errUsers))
+	case policy.NeedsOwnTab(m.Method, m.Params) && (page == nil || !page.opened):
+		c.to.Send(m.Response(nil, errHandedOver))
 	default:
 		if m.Method == getCookies {
 			c.pending[key(m.Session, m.ID)] = c.onlyOwnCookies

@@ -197,6 +197,9 @@ func TestRefused(t *testing.T) {
 			"Target.setRemoteLocations":     `{"locations":[]}`,
 			"Target.autoAttachRelated":      `{"targetId":"x","waitForDebuggerOnStart":true}`,
 			"Browser.getBrowserCommandLine": "",
+			"Tracing.start":                 `{"categories":"*"}`,
+			"DOM.setFileInputFiles":         `{"files":["/etc/passwd"],"nodeId":1}`,
+			"Input.dispatchDragEvent":       `{"type":"drop","x":1,"y":1,"data":{"items":[],"files":["/etc/passwd"],"dragOperationsMask":1}}`,
 		} {
 			if m := c.Try(in, method, params); m.Error == nil {
 				t.Errorf("%s in session %q: %s", method, in, m.Result)
@@ -204,6 +207,16 @@ func TestRefused(t *testing.T) {
 		}
 		if m := c.Try(in, "Browser.setDownloadBehavior", `{"behavior":"allow","downloadPath":"/tmp"}`); m.Error != nil {
 			t.Errorf("a client connects: %v", m.Error)
+		}
+	}
+	// Another spelling of a name is read by Go, not by the browser.
+	for method, params := range map[string]string{
+		"Target.createTarget":  `{"url":"file:///etc/passwd","Url":"http://127.0.0.1/"}`,
+		"Storage.clearCookies": `{"browsercontextid":"x"}`,
+		"Target.getTargetInfo": `{"targetId":"x","targetid":"y"}`,
+	} {
+		if m := c.Try("", method, params); m.Error == nil || m.Error.Message != "Invalid parameters" {
+			t.Errorf("%s %s: %+v", method, params, m.Error)
 		}
 	}
 	for _, in := range []string{"", session} {

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"browser-coordinator/cdpproxy/browser"
+	"browser-coordinator/internal/strictjson"
 	"browser-coordinator/policy"
 )
 
@@ -28,6 +30,10 @@ func includesPages(all []filter) bool {
 // errUsers reports a tab that only its user may close.
 var errUsers = &browser.Error{Code: browser.CodeServer, Message: "this is the user's tab, which only the user closes"}
 
+// errHandedOver reports what clients may do only in tabs that they opened.
+var errHandedOver = &browser.Error{Code: browser.CodeServer, Message: "the user handed this tab over: its history, and " +
+	"scripts for pages that are opened in it later, are out of reach. Open a tab for that"}
+
 var errNoTarget = &browser.Error{Code: browser.CodeParams, Message: "No target with given id found"}
 
 // parameters are those of the commands below.
@@ -43,12 +49,32 @@ type parameters struct {
 	Filter     []filter `json:"filter"`
 }
 
+// parameterNames are their names.
+var parameterNames = []string{"targetId", "sessionId", "browserContextId", "url", "discover", "autoAttach", "flatten",
+	"forTab", "filter"}
+
+// read reads the parameters of a command that is forwarded as it is. Go would take another
+// spelling of a name, which the browser ignores, so that the two would read different values.
+func (p *parameters) read(params []byte) bool {
+	if len(params) == 0 {
+		return true
+	}
+	misspelled := false
+	err := strictjson.Members(params, func(name string, _ []byte) error {
+		for _, known := range parameterNames {
+			misspelled = misspelled || name != known && strings.EqualFold(name, known)
+		}
+		return nil
+	})
+	return err == nil && !misspelled && json.Unmarshal(params, p) == nil
+}
+
 // toBrowser executes a command to the browser, or has it forwarded. What is not here is
 // refused. mu is held.
 func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 	b := c.browser
 	var p parameters
-	if len(m.Params) > 0 && json.Unmarshal(m.Params, &p) != nil {
+	if !p.read(m.Params) {
 		c.to.Send(m.Response(nil, &browser.Error{Code: browser.CodeParams, Message: "Invalid parameters"}))
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"browser-coordinator/coordinator/page/inspect"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/policy"
 )
 
 type inspectIn struct {
@@ -61,7 +62,7 @@ func inspectionText(r inspect.Report) string {
 	for _, class := range r.Classes {
 		tag += "." + class
 	}
-	fmt.Fprintf(&b, "%s <%s>\n", r.Identity, tag)
+	fmt.Fprintf(&b, "%s <%s>\n", r.Identity, policy.Excerpt(tag, longestValues)) // as one line: it is the page's
 	box := r.Box
 	fmt.Fprintf(&b, "Box: %s × %s at %s,%s; margin %s, border %s, padding %s, content %s × %s\n", px(box.Width),
 		px(box.Height), px(box.X), px(box.Y), sides(box.Margin), sides(box.Border), sides(box.Padding),
@@ -85,7 +86,7 @@ func inspectionText(r inspect.Report) string {
 		b.WriteString("Listeners:\n")
 	}
 	for _, l := range r.Listeners {
-		fmt.Fprintf(&b, "- %s%s", l.Type, inBrackets(l.Options))
+		fmt.Fprintf(&b, "- %s%s", policy.Excerpt(l.Type, longestValues), inBrackets(l.Options))
 		if l.At.URL != "" {
 			fmt.Fprintf(&b, " %s", l.At)
 		}
