@@ -36,6 +36,7 @@ var flags = map[string]flag{
 	"--allowed-origins":          {value: true, harmless: true},
 	"--attach":                   {value: true},
 	"--blocked-origins":          {value: true, harmless: true},
+	"--access":                   {value: true}, // full: in the user's own Chrome
 	"--browser":                  {value: true, harmless: true},
 	"--caps":                     {value: true, harmless: true},
 	"--debugging-port":           {},
