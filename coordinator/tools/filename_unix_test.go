@@ -82,7 +82,7 @@ func TestEveryFilename(t *testing.T) {
 	before := contents(t, workspace)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		io.WriteString(w, "<main>[core]\n\tfsmonitor = x\nCoupon</main><script>console.warn('x')</script>\n")
+		io.WriteString(w, "<button>Order</button><main>[core]\n\tfsmonitor = x\nCoupon</main><script>console.warn('x')</script>\n")
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
 	server := NewServer(attachedOptions(t, workspace, browser, CapNames()...))
