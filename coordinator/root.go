@@ -221,7 +221,14 @@ input is not a terminal. The other commands are for people and scripts.`,
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(p.sessionCommand())
+	root.AddCommand(p.sessionCommand(),
+		removedCommand("replay", "a log is no longer served as a browser; `coordinator log --output FILE` keeps "+
+			"the traffic as JSON lines"),
+		removedCommand("browser", "`coordinator doctor` names the browser that is launched if no window is open"),
+		removedCommand("clean", "`coordinator doctor --fix` removes the state of folders that no longer exist; before "+
+			"an uninstall, delete browser-coordinator-mcp below $XDG_STATE_HOME"),
+		removedCommand("windows", "`coordinator status` lists the windows too, with --json for programs"),
+	)
 	root.SetHelpCommandGroupID(maintenance)
 	p.initCompletion(root)
 	return root

@@ -36,9 +36,8 @@ its output.`,
 		Example: `  coordinator status
   coordinator status --watch
   coordinator status --json`,
-		SuggestFor: []string{"stat", "top", "ps", "clients", "agents", "list", "ls", "windows", "window_list",
-			"window-list"},
-		Args: noArguments,
+		SuggestFor: []string{"stat", "top", "ps", "clients", "agents", "list", "ls", "window_list", "window-list"},
+		Args:       noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			windows := p.openRegistry(ctx, false)
@@ -63,6 +62,8 @@ its output.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; with --watch, a line at each change")
 	cmd.Flags().BoolVar(&watch, "watch", false, "stay, and show each change")
+	cmd.Flags().Bool("once", false, "print once, which is the default")
+	cmd.MarkFlagsMutuallyExclusive("watch", "once")
 	return cmd
 }
 

@@ -69,6 +69,17 @@ func unknownCommand(root *cobra.Command, name string) error {
 // short name, all are near.
 func distance(name string) int { return min(max(1, len(name)/3), 2) }
 
+// removedCommand is a former command, which only says what to use.
+func removedCommand(name, instead string) *cobra.Command {
+	return &cobra.Command{
+		Use:                name,
+		Short:              "Removed: " + instead,
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE:               func(*cobra.Command, []string) error { return wrongUse("%s: %s", name, instead) },
+	}
+}
+
 // exclusive matches cobra's error for flags that exclude each other.
 var exclusive = regexp.MustCompile(`^if any flags in the group .*\[(.*)\] were all set$`)
 
@@ -157,7 +168,7 @@ func (p *program) usage(cmd *cobra.Command) error {
 
 // hint names the help for a command.
 func hint(cmd *cobra.Command) string {
-	if cmd.HasParent() && cmd.Name() != "help" {
+	if cmd.HasParent() && !cmd.Hidden && cmd.Name() != "help" {
 		return fmt.Sprintf("Run `coordinator help %s` for usage.",
 			strings.TrimPrefix(cmd.CommandPath(), "coordinator "))
 	}
