@@ -16,9 +16,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/cdpproxy/multiplex"
+	"browser-coordinator/coordinator/launch"
 )
 
 const (
@@ -68,18 +68,13 @@ func (e *RefusedError) Error() string {
 
 // connection is the one WebSocket to a browser. It implements launch.Browser.
 type connection struct {
+	launch.Connection
 	ws       *websocket.Conn
-	address  Address
+	provider Address
 	server   *multiplex.Server
-	ctx      context.Context // ends when the connection begins to end
-	cancel   context.CancelCauseFunc
 	received atomic.Bool // the browser has sent something since the last check
 	running  sync.WaitGroup
-	done     chan struct{}
 }
-
-// errClosed: this process ended the connection.
-var errClosed = errors.New("closed")
 
 // connect opens the WebSocket of a browser at target, and serves it on this machine. The
 // session is kept alive, and asked how a browser that does not respond has ended; nil: the
@@ -93,18 +88,18 @@ func connect(ctx context.Context, a Address, target string, s *session, log *slo
 		return nil, a.failure(res, err)
 	}
 	ws.SetReadLimit(readLimit)
-	c := &connection{ws: ws, address: a, done: make(chan struct{})}
-	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c := &connection{Connection: launch.NewConnection(), ws: ws, provider: a}
 	c.server, err = multiplex.Serve(transport{c}, log)
 	if err != nil {
 		ws.CloseNow()
 		return nil, err
 	}
+	c.Address, c.Browser = c.server.URL(), c.server
 	c.running.Go(func() { c.watch(s) })
 	if s != nil {
-		c.running.Go(func() { s.keepAlive(c.ctx) })
+		c.running.Go(func() { s.keepAlive(c.Context()) })
 	}
-	go c.await()
+	c.running.Go(c.await)
 	if err := c.server.Ready(ctx); err != nil {
 		if reason := c.Err(); reason != nil {
 			err = reason
@@ -117,37 +112,15 @@ func connect(ctx context.Context, a Address, target string, s *session, log *slo
 
 // await is the only function that cleans up.
 func (c *connection) await() {
-	defer close(c.done)
-	<-c.ctx.Done()
+	<-c.Done()
 	c.ws.CloseNow()
 	c.server.Close()
-	c.running.Wait()
 }
 
-// close ends the connection in good order.
+// close ends the connection in good order, or waits until one that has ended is cleaned up.
 func (c *connection) close() {
-	c.cancel(errClosed)
-	<-c.done
-}
-
-// URL implements launch.Browser.
-func (c *connection) URL() string { return c.server.URL() }
-
-// Value implements launch.Browser.
-func (c *connection) Value() browser.Browser { return c.server }
-
-// Downloads implements launch.Browser: they stay at the provider.
-func (c *connection) Downloads() string { return "" }
-
-// Done implements launch.Browser.
-func (c *connection) Done() <-chan struct{} { return c.done }
-
-// Err implements launch.Browser.
-func (c *connection) Err() error {
-	if err := context.Cause(c.ctx); err != errClosed {
-		return err
-	}
-	return nil
+	c.Finish(nil)
+	c.running.Wait()
 }
 
 // watch checks a browser that sends nothing, until the connection ends.
@@ -157,20 +130,20 @@ func (c *connection) watch(s *session) {
 	for {
 		select {
 		case <-ticker.C:
-		case <-c.ctx.Done():
+		case <-c.Done():
 			return
 		}
 		if c.received.Swap(false) || c.responds() || s == nil {
 			continue
 		}
-		if reason := s.gone(c.ctx); reason != nil {
-			c.cancel(reason)
+		if reason := s.gone(c.Context()); reason != nil {
+			c.Finish(reason)
 		}
 	}
 }
 
 func (c *connection) responds() bool {
-	ctx, cancel := context.WithTimeout(c.ctx, suspectAfter)
+	ctx, cancel := context.WithTimeout(c.Context(), suspectAfter)
 	defer cancel()
 	return c.server.Ready(ctx) == nil
 }
@@ -179,7 +152,7 @@ func (c *connection) responds() bool {
 type transport struct{ *connection }
 
 func (t transport) Read() ([]byte, error) {
-	_, message, err := t.ws.Read(t.ctx)
+	_, message, err := t.ws.Read(t.Context())
 	if err != nil {
 		t.ended(err)
 		return nil, io.EOF
@@ -189,7 +162,7 @@ func (t transport) Read() ([]byte, error) {
 }
 
 func (t transport) Write(message []byte) error {
-	ctx, cancel := context.WithTimeout(t.ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), writeTimeout)
 	defer cancel()
 	return t.ws.Write(ctx, websocket.MessageText, message)
 }
@@ -201,13 +174,13 @@ func (c *connection) ended(err error) {
 	var closed websocket.CloseError
 	switch {
 	case errors.As(err, &closed) && closed.Reason != "":
-		err = fmt.Errorf("its provider closed the connection: %s", c.address.redact(closed.Reason))
+		err = fmt.Errorf("its provider closed the connection: %s", c.provider.redact(closed.Reason))
 	case errors.As(err, &closed):
 		err = fmt.Errorf("its provider closed the connection (WebSocket status %d)", closed.Code)
 	default:
 		err = errors.New("the connection to its provider broke")
 	}
-	c.cancel(err) // without effect if the connection has another reason to end
+	c.Finish(err) // without effect if the connection has another reason to end
 }
 
 // failure is the error of a request to a provider, without credentials.

@@ -28,6 +28,10 @@ const returnTimeout = 20 * time.Second
 // for a while, since it may be back soon. Another one fails at once: its address may be
 // wrong.
 func (s *source) Open(ctx context.Context) (launch.Browser, error) {
+	if s.current != nil { // it has ended
+		s.current.close()
+		s.current = nil
+	}
 	defer s.waiting.Store(nil)
 	began := time.Now()
 	pause := backoff.Backoff{First: 250 * time.Millisecond, Max: 5 * time.Second, Jitter: 0.2}

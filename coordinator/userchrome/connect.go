@@ -8,15 +8,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 
-	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/multiplex"
 	"browser-coordinator/cdpproxy/partial"
 	"browser-coordinator/cdpproxy/private"
+	"browser-coordinator/coordinator/launch"
 )
 
 // ErrRefused: the user has pressed Cancel in the browser's question, which is not asked again
@@ -39,13 +38,11 @@ const (
 
 // owned is the one connection to the browser, of this process. It implements launch.Browser.
 type owned struct {
+	launch.Connection
 	server *multiplex.Server
 	part   *partial.Browser // what clients reach of it
 	others *private.Server  // serves that to other processes
-	ended  chan struct{}    // closed when the browser has closed the connection, or close has
-	once   sync.Once
-	reason error           // set before ended is closed
-	shared <-chan struct{} // closed when it is no longer shared; nil: it never was
+	shared <-chan struct{}  // closed when it is no longer shared
 }
 
 // connect opens the connection. It waits as long as the browser asks its user, and reports that
@@ -61,7 +58,7 @@ func connect(ctx context.Context, p *port, asking func(), log *slog.Logger) (*ow
 		return nil, p.failure(ctx, res, err)
 	}
 	ws.SetReadLimit(readLimit)
-	o := &owned{ended: make(chan struct{})}
+	o := &owned{Connection: launch.NewConnection()}
 	o.server, err = multiplex.Serve(&webSocket{ws, o, p.Name()}, log)
 	if err != nil {
 		ws.CloseNow()
@@ -82,6 +79,7 @@ func connect(ctx context.Context, p *port, asking func(), log *slog.Logger) (*ow
 		o.server.Close()
 		return nil, err
 	}
+	o.Address, o.Browser = o.others.URL(), o.part
 	return o, nil
 }
 
@@ -112,7 +110,7 @@ type webSocket struct {
 func (w *webSocket) Read() ([]byte, error) {
 	_, message, err := w.Conn.Read(context.Background()) // until Close
 	if err != nil {
-		w.owner.end(fmt.Errorf("%s has closed the connection: it was closed or restarted, or you ended remote "+
+		w.owner.Finish(fmt.Errorf("%s has closed the connection: it was closed or restarted, or you ended remote "+
 			"debugging in it. When you need it again, it asks you again", w.name))
 		return nil, io.EOF
 	}
@@ -125,40 +123,11 @@ func (w *webSocket) Write(message []byte) error {
 
 func (w *webSocket) Close() error { return w.CloseNow() }
 
-func (o *owned) end(reason error) {
-	o.once.Do(func() {
-		o.reason = reason
-		close(o.ended)
-	})
-}
-
 // close leaves the browser, which lives on.
 func (o *owned) close() {
-	o.end(nil)
+	o.Finish(nil)
 	o.others.Close()
 	o.part.Close()
 	o.server.Close()
 	<-o.shared
-}
-
-// URL implements launch.Browser.
-func (o *owned) URL() string { return o.others.URL() }
-
-// Value implements launch.Browser.
-func (o *owned) Value() browser.Browser { return o.part }
-
-// Downloads implements launch.Browser: they are the user's.
-func (o *owned) Downloads() string { return "" }
-
-// Done implements launch.Browser.
-func (o *owned) Done() <-chan struct{} { return o.ended }
-
-// Err implements launch.Browser.
-func (o *owned) Err() error {
-	select {
-	case <-o.ended:
-		return o.reason
-	default:
-		return nil
-	}
 }

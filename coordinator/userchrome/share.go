@@ -17,9 +17,9 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/zeebo/xxh3"
 
-	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/partial"
 	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/internal/backoff"
 	"browser-coordinator/internal/notify"
 	"browser-coordinator/internal/trusted"
@@ -154,11 +154,11 @@ func (w *owner) set(change func(*report)) {
 // follow stops sharing when the connection has ended, so that another process may connect. It
 // is owned by the connection's close.
 func (w *owner) follow(o *owned, served <-chan error) {
-	<-o.ended
+	<-o.Done()
 	w.set(func(r *report) {
 		r.Ended, r.URL = true, ""
-		if o.reason != nil {
-			r.Error = o.reason.Error()
+		if err := o.Err(); err != nil {
+			r.Error = err.Error()
 		}
 	})
 	w.release(served)
@@ -196,20 +196,14 @@ func (w *owner) respond(out http.ResponseWriter, r *http.Request) {
 
 // session is the browser for this process, as its owner or not.
 type session interface {
-	URL() string
-	Value() browser.Browser
-	Downloads() string
-	Done() <-chan struct{}
-	Err() error
+	launch.Browser
 	close()
 }
 
 // joined is the connection of another process. It implements launch.Browser.
 type joined struct {
-	url    string
-	end    context.CancelFunc
-	ended  chan struct{}
-	reason error // set before ended is closed
+	launch.Connection
+	running sync.WaitGroup
 }
 
 // join waits until the process that owns the connection has it, and uses it.
@@ -218,11 +212,11 @@ func join(ctx context.Context, p *port, asking func()) (session, error) {
 	if err != nil {
 		return nil, err
 	}
-	lasting, end := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, end)
-	res, _, err := usersocket.Get(lasting, path, browserPath)
+	j := &joined{Connection: launch.NewConnection()}
+	stop := context.AfterFunc(ctx, func() { j.Finish(nil) })
+	res, _, err := usersocket.Get(j.Context(), path, browserPath)
 	if err != nil {
-		end()
+		j.Finish(nil)
 		return nil, fmt.Errorf("%w: %w", errNoOwner, err)
 	}
 	lines := json.NewDecoder(io.LimitReader(res.Body, maxReport))
@@ -234,13 +228,13 @@ func join(ctx context.Context, p *port, asking func()) (session, error) {
 			asking()
 			continue
 		case err == nil && r.URL != "" && stop():
-			j := &joined{url: r.URL, end: end, ended: make(chan struct{})}
-			go j.follow(res.Body, lines)
+			j.Address = r.URL
+			j.running.Go(func() { j.follow(res.Body, lines) })
 			return j, nil
 		case err == nil && r.URL == "" && !r.Ended:
 			continue
 		}
-		end()
+		j.Finish(nil)
 		res.Body.Close()
 		switch {
 		case ctx.Err() != nil:
@@ -262,45 +256,22 @@ func (e *refusedError) Unwrap() error { return ErrRefused }
 
 // follow is owned by close.
 func (j *joined) follow(body io.Closer, lines *json.Decoder) {
-	defer close(j.ended)
 	defer body.Close()
-	j.reason = errors.New("the program that shared its connection to your browser has ended. When you need the " +
-		"browser again, it asks you again")
 	for {
 		var r report
 		if lines.Decode(&r) != nil {
+			j.Finish(errors.New("the program that shared its connection to your browser has ended. When you need the " +
+				"browser again, it asks you again"))
 			return
 		}
 		if r.Error != "" {
-			j.reason = errors.New(r.Error)
+			j.Finish(errors.New(r.Error))
 			return
 		}
 	}
 }
 
 func (j *joined) close() {
-	j.end()
-	<-j.ended
-}
-
-// URL implements launch.Browser.
-func (j *joined) URL() string { return j.url }
-
-// Value implements launch.Browser.
-func (j *joined) Value() browser.Browser { return nil }
-
-// Downloads implements launch.Browser.
-func (j *joined) Downloads() string { return "" }
-
-// Done implements launch.Browser.
-func (j *joined) Done() <-chan struct{} { return j.ended }
-
-// Err implements launch.Browser.
-func (j *joined) Err() error {
-	select {
-	case <-j.ended:
-		return j.reason
-	default:
-		return nil
-	}
+	j.Finish(nil)
+	j.running.Wait()
 }
