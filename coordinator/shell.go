@@ -97,9 +97,9 @@ func (f *commandFlags) add(cmd *cobra.Command) {
 }
 
 // print prints a result. The error of a call that failed has its exit code.
-func (f *commandFlags) print(ctx context.Context, p *program, client *session.Client,
+func (f *commandFlags) print(ctx context.Context, p *program, client *session.Client, call tools.Call,
 	result *mcp.CallToolResult) error {
-	printer := &shell.Printer{Out: p.out, Err: p.err, JSON: f.json, All: f.all, File: f.file,
+	printer := &shell.Printer{Out: p.out, Err: p.err, JSON: f.json, All: f.all, File: f.file, SaveAs: call.SaveAs,
 		Folder: func() (workspace, dir string, err error) {
 			state, err := client.State(ctx)
 			return folderOf(state.Folder), state.Output, err
@@ -262,7 +262,7 @@ func (p *program) call(ctx context.Context, flags *commandFlags, call tools.Call
 	if err != nil {
 		return err
 	}
-	return flags.print(ctx, p, client, result)
+	return flags.print(ctx, p, client, call, result)
 }
 
 // readFile is the text of a file that a command line names; "-" is the standard input.
@@ -370,7 +370,7 @@ func (p *program) do(ctx context.Context, flags *commandFlags, lines []shell.Lin
 		if err == nil {
 			of := *flags
 			of.all, of.file = flags.all || lines[0].All, cmp.Or(lines[0].File, flags.file)
-			err = of.print(ctx, p, client, result)
+			err = of.print(ctx, p, client, call, result)
 		}
 		lines = lines[n:]
 		if err != nil {

@@ -110,6 +110,9 @@ func (t *File) Write(write func(*os.File) error) (path string, size int64, err e
 	if err != nil {
 		return "", 0, errors.Join(err, dir.Remove(name))
 	}
+	if t.folder.saved != nil {
+		t.folder.saved(path)
+	}
 	return path, size, nil
 }
 

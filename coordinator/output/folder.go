@@ -23,6 +23,14 @@ type Folder struct {
 	base  string   // a folder that the user has named; links in its path are the user's own
 	steps []string // from base to the folder: no link is followed there
 	own   bool     // it is ours, and git ignores it
+
+	saved func(path string) // nil: nobody wants to know
+}
+
+// Reporting is the folder with a function that is called with the path of each file that was saved.
+func (f Folder) Reporting(saved func(path string)) Folder {
+	f.saved = saved
+	return f
 }
 
 // In is the folder for a workspace: dir, an absolute path, or else DefaultName below

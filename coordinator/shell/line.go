@@ -102,7 +102,7 @@ func CallOf(words []string) (tools.Call, error) {
 func Next(lines []Line) (call tools.Call, n int, err error) {
 	var steps []map[string]any
 	for _, line := range lines {
-		if line.Step == nil || line.File != "" {
+		if line.Step == nil || line.File != "" || line.SaveAs != "" {
 			break
 		}
 		steps = append(steps, line.Step)

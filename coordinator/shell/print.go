@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,6 +28,8 @@ type Printer struct {
 	All bool
 	// File is where the result goes; empty: to Out.
 	File string
+	// SaveAs is where the file that the tool has saved goes; empty: it stays.
+	SaveAs string
 	// Folder returns the workspace of the session, and its folder for files, if it has another
 	// one than the default. It is called only when there is a file.
 	Folder func() (workspace, dir string, err error)
@@ -45,7 +49,16 @@ const longest = 4000
 // Print prints the result of a call, and returns why the call failed; empty: it did not.
 func (p *Printer) Print(r *mcp.CallToolResult) (answer.Failure, error) {
 	text, pictures := contentOf(r)
-	out := printed{Text: text, Data: r.StructuredContent, Failure: failureOf(r)}
+	out := printed{Text: text, Data: r.StructuredContent, Failure: failureOf(r), Files: filesOf(r)}
+	if p.SaveAs != "" && len(out.Files) > 0 && !r.IsError {
+		saved := out.Files[0] // downloads come after it
+		path := p.saveAs(saved)
+		if err := move(saved, path); err != nil {
+			return out.Failure, err
+		}
+		out.Files[0], out.Text = path, strings.ReplaceAll(text, saved, path)
+	}
+	named := len(out.Files) // in the text
 	for _, picture := range pictures {
 		path, err := p.savePicture(picture, len(pictures) == 1)
 		if err != nil {
@@ -54,7 +67,7 @@ func (p *Printer) Print(r *mcp.CallToolResult) (answer.Failure, error) {
 		out.Files = append(out.Files, path)
 	}
 	if p.File != "" && len(pictures) != 1 && !r.IsError {
-		if err := os.WriteFile(p.File, []byte(text+"\n"), 0o600); err != nil {
+		if err := write(absolute(p.File), strings.NewReader(text+"\n")); err != nil {
 			return out.Failure, err
 		}
 		out.Files = append(out.Files, absolute(p.File))
@@ -71,7 +84,10 @@ func (p *Printer) Print(r *mcp.CallToolResult) (answer.Failure, error) {
 	if r.IsError {
 		to = p.Err
 	}
-	for _, file := range out.Files {
+	if out.Text == "" {
+		named = 0
+	}
+	for _, file := range out.Files[named:] {
 		shown = strings.TrimPrefix(shown+"\nSaved "+file, "\n")
 	}
 	if terminal.Is(to) {
@@ -105,6 +121,17 @@ func failureOf(r *mcp.CallToolResult) answer.Failure {
 	return answer.Failure(kind)
 }
 
+// filesOf are the paths of the files that the tool has saved.
+func filesOf(r *mcp.CallToolResult) (paths []string) {
+	all, _ := r.Meta[tools.Files].([]any)
+	for _, path := range all {
+		if path, is := path.(string); is {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
 // shorten is the beginning of a long text, and where the whole is.
 func (p *Printer) shorten(text string) (string, error) {
 	if p.All || len(text) <= longest {
@@ -128,7 +155,7 @@ func (p *Printer) shorten(text string) (string, error) {
 // savePicture saves a picture of a result.
 func (p *Printer) savePicture(picture *mcp.ImageContent, only bool) (path string, err error) {
 	if p.File != "" && only {
-		return absolute(p.File), os.WriteFile(p.File, picture.Data, 0o600)
+		return absolute(p.File), write(absolute(p.File), bytes.NewReader(picture.Data))
 	}
 	kind := output.PNG
 	switch picture.MIMEType {
@@ -151,6 +178,56 @@ func (p *Printer) save(name string, kind output.Kind, content []byte) (path stri
 		return "", err
 	}
 	return file.Save(content)
+}
+
+// saveAs is where a saved file goes. It has the extension of that one if it has none.
+func (p *Printer) saveAs(saved string) string {
+	name := filepath.Base(saved)
+	if dot := strings.IndexByte(name, '.'); filepath.Ext(p.SaveAs) == "" && dot > 0 {
+		return p.SaveAs + name[dot:]
+	}
+	return p.SaveAs
+}
+
+// move moves a file. The two may be on different disks.
+func move(from, to string) error {
+	if from == to {
+		return nil
+	}
+	file, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	err = write(to, file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
+// write writes a file, which it replaces: completely or not at all, and for this user alone. What
+// is no regular file, such as a terminal or a link, is written to.
+func write(path string, content io.Reader) error {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(file, content)
+		return errors.Join(err, file.Close())
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(temporary, content)
+	if err = errors.Join(err, temporary.Close()); err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temporary.Name()))
+	}
+	return nil
 }
 
 func absolute(path string) string {

@@ -208,6 +208,8 @@ type Call struct {
 	Arguments json.RawMessage
 	// Step is the call as a step of browser_steps; nil: it is none.
 	Step map[string]any
+	// SaveAs is where the file that the tool saves is to be; empty: where the tool saves it.
+	SaveAs string
 }
 
 // Call makes a call of the arguments of a command line. Those of flags are by name. read returns
@@ -240,6 +242,13 @@ func (c *Command) Call(words []string, flags Values, read func(file string) (str
 		arguments[a.Name] = text
 	}
 	call := Call{Tool: c.Tool}
+	if file, given := arguments["filename"].(string); given && !c.Tool.Parameters.Member("filename").Is(catalog.File) {
+		var err error
+		if call.SaveAs, err = place(file); err != nil {
+			return Call{}, err
+		}
+		arguments["filename"] = filepath.Base(call.SaveAs) // which the tool checks
+	}
 	if c.action.Name != "" {
 		call.Step = maps.Clone(arguments)
 		call.Step["action"] = c.action.Name
@@ -330,11 +339,29 @@ func spell(p *catalog.Parameter, value any) (any, error) {
 		}
 		return objects, nil
 	case string:
+		if p.Is(catalog.File) {
+			return filesHere([]string{value})[0], nil
+		}
 		if p.Type == "object" && len(p.Members) > 0 && !strings.HasPrefix(value, "{") {
 			return numbers(p, value)
 		}
 	}
 	return value, nil
+}
+
+// place is the path of a file to be written, from the folder of the command line.
+func place(file string) (string, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() || file == "" {
+		return "", fmt.Errorf("cannot save the file as %q, which is a folder: add a name", file)
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("cannot save %s: there is no folder %s: make it first", file, filepath.Dir(path))
+	}
+	return path, nil
 }
 
 // filesHere are the paths of files, from the folder of the command line where they are there.

@@ -117,6 +117,9 @@ const fromPage = "browser-coordinator/from-page"
 // [answer.Failure].
 const Failure = "browser-coordinator/failure"
 
+// Files is the member of a result's metadata that has the paths of the files that were saved.
+const Files = "browser-coordinator/files"
+
 func markOf(isFromPage bool) mcp.Meta {
 	if isFromPage {
 		return mcp.Meta{fromPage: true}
@@ -139,11 +142,17 @@ func resultOf(r *answer.Result) *mcp.CallToolResult {
 	if r.Data != nil || res.IsError {
 		res.Meta = markOf(r.FromPage())
 	}
-	if r.Failure != "" {
+	note := func(name string, value any) {
 		if res.Meta == nil {
 			res.Meta = mcp.Meta{}
 		}
-		res.Meta[Failure] = r.Failure
+		res.Meta[name] = value
+	}
+	if r.Failure != "" {
+		note(Failure, r.Failure)
+	}
+	if len(r.Files) > 0 {
+		note(Files, r.Files)
 	}
 	return res
 }

@@ -34,7 +34,7 @@ var _ = define(definition[saveStateIn]{
 })
 
 type loadStateIn struct {
-	Filename string `json:"filename" is:"subject"`
+	Filename string `json:"filename" is:"subject file"`
 	inPage
 }
 

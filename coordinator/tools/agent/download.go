@@ -60,6 +60,7 @@ func (c *Call) downloaded(ctx context.Context) {
 		if filepath.Ext(d.File) == ".bin" && filepath.Ext(d.Name) != ".bin" {
 			why = fmt.Sprintf(" (it is named %s; .bin is added so that no program runs it by its name)", d.Name)
 		}
+		out.Saved(d.File)
 		out.Quotef("Downloaded %s (%d B) from %s%s", d.File, d.Size, d.URL, why)
 	}
 	if !reported {

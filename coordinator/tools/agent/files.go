@@ -23,11 +23,11 @@ func (a *Agent) outputFolder(ctx context.Context) output.Folder {
 
 // File is the file that the call names, nil if it names none. Callers must resolve it
 // before they do anything else: the name may be refused.
-func (a *Agent) File(ctx context.Context, filename string, kind output.Kind) (*output.File, error) {
+func (c *Call) File(ctx context.Context, filename string, kind output.Kind) (*output.File, error) {
 	if filename == "" {
 		return nil, nil
 	}
-	return a.outputFolder(ctx).File(filename, kind)
+	return c.outputFolder(ctx).Reporting(c.Out.Saved).File(filename, kind)
 }
 
 // PageAndFile returns the file that the call names, nil if it names none, and the agent's

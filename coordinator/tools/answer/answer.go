@@ -17,6 +17,7 @@ import (
 type Answer struct {
 	blocks   []block
 	pictures []Picture
+	files    []string // that were saved
 	// data is the form for programs, see structured.go.
 	data map[string]any
 	// download is the address of a download that the action has started; empty: none.
@@ -50,6 +51,8 @@ type Picture struct {
 type Result struct {
 	Passages []Passage
 	Pictures []Picture
+	// Files are the paths of those that were saved.
+	Files []string
 	// Data is the form for programs; nil: there is none.
 	Data map[string]any
 	// Failure is what kind of failure it is, whose texts say why; empty: the call has done what
@@ -107,6 +110,7 @@ func (a *Answer) Append(lead string, other *Answer) {
 		a.add(block{Passage: Passage{lead + b.Text, b.FromPage}})
 		lead = ""
 	}
+	a.files = append(a.files, other.files...)
 }
 
 // Begin puts a notice in front of the answer, unless it is empty.
@@ -121,6 +125,7 @@ func (a *Answer) Begin(notice string) {
 func (a *Answer) Precede(other *Answer) {
 	rest := a.blocks
 	a.blocks = other.blocks
+	a.files = append(other.files, a.files...)
 	for _, b := range rest {
 		a.add(b)
 	}
@@ -131,13 +136,16 @@ func (a *Answer) Picture(data []byte, format string) {
 	a.pictures = append(a.pictures, Picture{data, "image/" + format})
 }
 
+// Saved notes a file that was saved. The text has its path.
+func (a *Answer) Saved(path string) { a.files = append(a.files, path) }
+
 // Download is the address of a download that the action has started; empty: none.
 func (a *Answer) Download() string { return a.download }
 
 // Result is the result of a tool, with data if the tool has that.
 func (a *Answer) Result(structured bool) *Result {
 	a.bound()
-	r := &Result{Pictures: a.pictures}
+	r := &Result{Pictures: a.pictures, Files: a.files}
 	for _, b := range a.blocks {
 		r.Passages = append(r.Passages, b.Passage)
 	}
