@@ -138,6 +138,9 @@ func (e *TimeoutError) Error() string {
 	return s
 }
 
+// Is makes errors.Is(err, lifecycle.ErrEndless) true for a script that was stopped.
+func (e *TimeoutError) Is(target error) bool { return e.over && target == lifecycle.ErrEndless }
+
 // Paused is where script execution stopped in a debugger.
 type Paused struct {
 	Reason   string // the browser's, for example other, exception or step

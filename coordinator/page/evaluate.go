@@ -45,7 +45,7 @@ func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMes
 func (p *Page) expression(ctx context.Context, expression string, repl bool) (json.RawMessage, error) {
 	p.input.ScriptRuns()
 	var r runtime.EvaluateResult
-	err := p.runScript(ctx, p.session, func(ctx context.Context) (err error) {
+	err := p.runScript(ctx, p.session, p.timeLeft(ctx), func(ctx context.Context) (err error) {
 		r, err = protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
 			Expression: expression, AwaitPromise: new(true),
 			UserGesture: new(true), ReplMode: new(repl),
@@ -71,7 +71,7 @@ func isBody(err error) bool {
 func (p *Page) callScript(
 	ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams,
 ) (r runtime.CallFunctionOnResult, err error) {
-	err = p.runScript(ctx, session, func(ctx context.Context) (err error) {
+	err = p.runScript(ctx, session, p.timeLeft(ctx), func(ctx context.Context) (err error) {
 		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, params)
 		return err
 	})

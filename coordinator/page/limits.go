@@ -46,3 +46,6 @@ func (o *Options) compareTime() time.Duration { return o.CallTimeout / 10 }
 // busyTime is for a page to respond to a trivial evaluation near the end of a script's time before
 // the script is stopped. The page's own tasks take less.
 func (o *Options) busyTime() time.Duration { return o.CallTimeout * 3 / 20 }
+
+// auditTime is for axe-core in one frame.
+func (o *Options) auditTime() time.Duration { return 3 * o.CallTimeout }

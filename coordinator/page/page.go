@@ -109,7 +109,12 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 	})
 	p.highlight = highlight.New(highlight.Options{Run: p.run, Frames: p.frames, Go: b.running.Go})
 	p.inspector = inspect.New(inspect.Options{Run: p.run, Frames: p.frames, Input: p.input, Sources: p.sources})
-	p.auditor = audit.New(audit.Options{Run: p.run, Frames: p.frames, Reader: p.reader})
+	p.auditor = audit.New(audit.Options{
+		Run: p.run, Frames: p.frames, Reader: p.reader,
+		Script: func(ctx context.Context, s *cdp.Session, run func(context.Context) error) error {
+			return p.runScript(ctx, s, o.auditTime(), run)
+		},
+	})
 	p.fetcher = &fetch.Fetcher{
 		Run: p.run, Lifecycle: p.life, Frames: p.frames, Guard: p.guard, Network: p.history.Network,
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
 
 // timeLeft is how long a script that starts now may keep the page busy. It ends before the
@@ -43,12 +44,14 @@ func (s *agentScript) stop(ctx context.Context, limit time.Duration) bool {
 	return false
 }
 
-// runScript runs an agent's script. It stops an endless script when its time is over,
+// runScript runs an agent's script. It stops an endless script when the limit is over,
 // or when its caller no longer waits; time that the script waits for promises does not
 // count. runScript never stops what kept the page busy before the script was sent. The browser's own
 // timeout is not used: it also counts while a dialog or a debugger blocks the script, and does
 // not respond when it ends "await 0; for (;;);".
-func (p *Page) runScript(ctx context.Context, session *cdp.Session, run func(context.Context) error) error {
+func (p *Page) runScript(
+	ctx context.Context, session *cdp.Session, limit time.Duration, run func(context.Context) error,
+) error {
 	question, err := askBusy(ctx, session)
 	if err != nil {
 		return err
@@ -61,14 +64,14 @@ func (p *Page) runScript(ctx context.Context, session *cdp.Session, run func(con
 		}
 	})
 	p.browser.noteScript(script)
-	limit, stopped := p.timeLeft(ctx), false
+	stopped := false
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	over := make(chan struct{})
 	watch := time.AfterFunc(limit-p.browser.opts.busyTime(), func() {
 		defer close(over)
 		if stopped = script.stop(running, p.browser.opts.busyTime()); stopped {
-			end(errEndless)
+			end(lifecycle.ErrEndless)
 		}
 	})
 	err = run(running)
@@ -92,8 +95,6 @@ func (p *Page) runScript(ctx context.Context, session *cdp.Session, run func(con
 	}
 	return err
 }
-
-var errEndless = errors.New("the script does not end")
 
 // standsStill reports whether a call has ended because a dialog or a debugger blocks the page.
 func standsStill(cause error) bool {

@@ -185,7 +185,7 @@ func (w *waiter) waitForExpression(ctx context.Context, expression string) (bool
 	budget := max(w.rest()*4/5, w.rest()-time.Second)
 	p := w.page
 	var r runtime.EvaluateResult
-	err := p.runScript(ctx, p.session, func(ctx context.Context) (err error) {
+	err := p.runScript(ctx, p.session, p.timeLeft(ctx), func(ctx context.Context) (err error) {
 		r, err = protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
 			Expression: frame.UntilTrue(expression, budget), AwaitPromise: new(true), ReturnByValue: new(true),
 		})

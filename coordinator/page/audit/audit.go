@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -46,7 +47,10 @@ var library = sync.OnceValue(func() string {
 
 // Options of an Auditor. All are required.
 type Options struct {
-	Run    lifecycle.Run
+	Run lifecycle.Run
+	// Script runs a script that computes for long. One that never ends is stopped:
+	// [lifecycle.ErrEndless].
+	Script func(ctx context.Context, s *cdp.Session, run func(context.Context) error) error
 	Frames *frame.Tree
 	Reader *snapshot.Reader
 }
@@ -79,6 +83,9 @@ const (
 	// mostElements bounds the elements that are read again for their lines.
 	mostElements = 200
 )
+
+var errEndless = errors.New("axe-core did not end and was stopped; the page lives on. The document is large, or a " +
+	"form in it has a field named parentNode, which axe-core never leaves. Audit other elements, one by one: give target")
 
 // Audit audits the page with its frames, or one element without the frames in it.
 func (a *Auditor) Audit(ctx context.Context, target string) (r Report, err error) {
@@ -121,11 +128,20 @@ func (a *Auditor) audit(ctx context.Context, id protocol.FrameID, e *frame.Eleme
 		if err := load(ctx, s, world); err != nil {
 			return err
 		}
-		if e != nil {
-			return e.Run(ctx, "function () { return ("+auditFunction+")(this) }", nil, &found)
+		err := a.opts.Script(ctx, s, func(ctx context.Context) error {
+			if e != nil {
+				return e.Run(ctx, "function () { return ("+auditFunction+")(this) }", nil, &found)
+			}
+			return frame.CallIn(ctx, s, world, frame.InDOM(auditFunction), nil, &found)
+		})
+		if err != nil {
+			unload(ctx, s, world)
 		}
-		return frame.CallIn(ctx, s, world, frame.InDOM(auditFunction), nil, &found)
+		return err
 	})
+	if errors.Is(err, lifecycle.ErrEndless) {
+		return errEndless
+	}
 	if err != nil {
 		return err
 	}
@@ -166,6 +182,13 @@ func load(ctx context.Context, s *cdp.Session, world runtime.ExecutionContextID)
 		}
 	}
 	return nil
+}
+
+// unload makes the next audit load axe-core again: a stopped one believes that it still runs.
+func unload(ctx context.Context, s *cdp.Session, world runtime.ExecutionContextID) {
+	_, _ = s.Start(context.WithoutCancel(ctx), runtime.CommandEvaluate, runtime.EvaluateParams{
+		Expression: "axe = undefined", ContextID: world, Silent: new(true),
+	})
 }
 
 // line is the line in a snapshot of an element that audit.js has kept; empty: it has none.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/internal/pagetest"
@@ -81,5 +82,22 @@ func TestAuditFrames(t *testing.T) {
 	if f := r.Findings[0]; f.Rule != "button-name" || f.Selector != "#empty" || !strings.HasSuffix(f.Frame, "/in") ||
 		!strings.Contains(f.Element, "[ref=") || len(f.Any) == 0 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// axe-core itself does not end in a form whose parentNode is a field: it is stopped, and the page
+// can be used, and audited elsewhere.
+func TestEndlessAudit(t *testing.T) {
+	t.Parallel()
+	p := pagetest.NewPage(t, pagetest.ConnectWith(t, &page.Options{CallTimeout: 3 * time.Second}))
+	pagetest.Evaluate(t, p, "document.body.innerHTML = '<form><input name=parentNode></form><button></button>'")
+	_, err := p.Auditor().Audit(t.Context(), "")
+	if err == nil || !strings.Contains(err.Error(), "was stopped") || !strings.Contains(err.Error(), "give target") {
+		t.Errorf("the error is %v", err)
+	}
+	pagetest.Expect(t, p, "1 + 1", "2")
+	r, err := p.Auditor().Audit(t.Context(), "button")
+	if err != nil || len(r.Findings) != 1 || r.Findings[0].Rule != "button-name" {
+		t.Errorf("beside the form: %+v %v", r, err)
 	}
 }

@@ -15,6 +15,8 @@ var (
 	ErrBrowserGone = errors.New("the browser has gone")
 	// ErrLeaving reports that the page is navigating to another document.
 	ErrLeaving = errors.New("the page is navigating to another document")
+	// ErrEndless reports that a script did not end in time and was stopped.
+	ErrEndless = errors.New("the script does not end")
 )
 
 // Dialog is an open JavaScript dialog.
