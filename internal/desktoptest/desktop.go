@@ -27,8 +27,8 @@ import (
 // The size of the screen, which the browser's window fills.
 const width, height = 1000, 700
 
-// patience bounds every wait.
-const patience = time.Minute
+// timeout bounds every wait.
+const timeout = time.Minute
 
 // interval is between two looks at the screen, which reports no events.
 const interval = 100 * time.Millisecond
@@ -39,13 +39,13 @@ type Screen struct {
 	display string
 }
 
-// Start starts a screen, which ends with the test. Where a program for that is missing the test
-// is skipped: `go tool task setup:desktop` installs them.
+// Start starts a screen, which ends with the test. Where a program for that is missing the
+// test fails: `go tool task setup:desktop` installs them.
 func Start(t testing.TB) *Screen {
 	t.Helper()
 	for _, program := range []string{"Xvfb", "xdotool", "import"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%v: run `go tool task setup:desktop`", err)
+			t.Fatalf("%v: run `go tool task setup:desktop`", err)
 		}
 	}
 	read, write, err := os.Pipe()
@@ -120,7 +120,7 @@ func (b *Browser) End() {
 // Until returns when the condition holds, and fails with what otherwise.
 func (s *Screen) Until(what string, is func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(interval) {
+	for deadline := time.Now().Add(timeout); !is(); time.Sleep(interval) {
 		if time.Now().After(deadline) {
 			s.t.Fatal(what)
 		}
