@@ -18,15 +18,17 @@ func (p *program) handOverCommand() *cobra.Command {
 		Short: "Let agents use one of the tabs in your own browser",
 		Long: `Let agents and CDP clients use one of the tabs in your own browser (--attach
 chrome). They see only the tabs that they opened. This command lists the others
-and hands over the one that you choose, until you close that tab.
+and hands over the one that you choose, until you close that tab or open a file
+or a page of the browser in it.
 
-You choose on a terminal, so that no program does.`,
+It needs a terminal, so that no script hands over a tab by mistake. A program
+that runs as you can do it all the same.`,
 		Example: `  coordinator hand-over`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			lines := terminal.ReadLines(p.in)
 			if lines == nil {
-				return errors.New("only you hand over a tab: run `coordinator hand-over` in a terminal")
+				return errors.New("a tab is chosen in a terminal: run `coordinator hand-over` there")
 			}
 			defer lines.Close()
 			ctx := cmd.Context()
@@ -69,7 +71,8 @@ You choose on a terminal, so that no program does.`,
 			if err := chosen.in.HandOver(ctx, chosen.tab.ID); err != nil {
 				return err
 			}
-			p.notice("Agents may use the tab %q until you close it.\n", chosen.tab.Title)
+			p.notice("Agents may use the tab %q until you close it, or open a file or a page of the browser in it.\n",
+				chosen.tab.Title)
 			return nil
 		},
 	}

@@ -104,8 +104,9 @@ func withoutFiles(args arguments, _ []string) bool {
 
 // NeedsOwnTab reports whether a command may go only to a tab that a client opened, not to one
 // that the user handed over: its history is the user's, and leads to files and pages of the
-// browser; and a script that is left there would run in such a page before the tab is taken out of
-// reach. A script without source only makes an isolated world.
+// browser; and a script that is left there runs in such a page before the tab is taken out of
+// reach, as also in a client's tab in which the user opens one. Chromium reports that navigation
+// too late to remove the script. A script without source only makes an isolated world.
 func NeedsOwnTab(method string, params []byte) bool {
 	switch method {
 	case "Page.addScriptToEvaluateOnLoad", "Page.getNavigationHistory", "Page.navigateToHistoryEntry":

@@ -22,12 +22,11 @@ type Browser struct {
 	whole browser.Browser
 	log   *slog.Logger
 	watch browser.Conn // reports the targets
-	ready chan struct{}
+	known func()       // closes what New waits for: the targets are reported, or never will be
 
 	// mu guards the fields that follow, and the fields of targets and connections whose
 	// comments name it. Nothing under it blocks, nor calls the whole browser.
 	mu       sync.Mutex
-	ended    bool
 	targets  map[string]*target // pages
 	opening  map[string]bool    // ids of pages that clients opened and that are not reported yet
 	contexts map[string]bool    // that clients made
@@ -36,12 +35,23 @@ type Browser struct {
 
 // target is a page of the whole browser. Browser.mu guards its fields.
 type target struct {
-	info   info
-	raw    json.RawMessage // the info as the browser reports it
-	opened bool            // by a client
-	given  bool            // by the user
-	shown  bool            // to the clients
+	info  info
+	raw   json.RawMessage // the info as the browser reports it
+	owner owner
 }
+
+// owner is whose a tab is. One that shows another address than those of policy.OpensPage becomes
+// the user's for good. So the history of a client's tab has no other addresses.
+type owner int
+
+const (
+	users      owner = iota // clients do not know of it
+	handedOver              // by the user to the clients
+	clients                 // a client opened it
+)
+
+// isShown reports whether clients may know of the page. mu is held.
+func (t *target) isShown() bool { return t.owner != users }
 
 // info is the part of Target.TargetInfo that counts.
 type info struct {
@@ -53,13 +63,12 @@ type info struct {
 	Sub    string `json:"subtype"`
 }
 
-// isShown reports whether clients may know of the page. mu is held.
-func (t *target) isShown() bool { return (t.opened || t.given) && policy.OpensPage(t.info.URL) }
-
 // New begins to present a browser. It returns when its tabs are known.
 func New(ctx context.Context, whole browser.Browser, log *slog.Logger) (*Browser, error) {
+	known := make(chan struct{})
 	b := &Browser{
-		whole: whole, log: log, ready: make(chan struct{}), targets: map[string]*target{}, opening: map[string]bool{},
+		whole: whole, log: log, known: sync.OnceFunc(func() { close(known) }),
+		targets: map[string]*target{}, opening: map[string]bool{},
 		contexts: map[string]bool{}, conns: map[*conn]struct{}{},
 	}
 	var err error
@@ -71,7 +80,7 @@ func New(ctx context.Context, whole browser.Browser, log *slog.Logger) (*Browser
 		Params: []byte(`{"discover":true,"filter":[{"type":"page"}]}`),
 	})
 	select {
-	case <-b.ready:
+	case <-known:
 		return b, nil
 	case <-ctx.Done():
 		b.watch.Close()
@@ -87,18 +96,7 @@ type watcher struct{ *Browser }
 
 func (w watcher) Name() string { return "Browser-Coordinator" }
 
-func (w watcher) End(uint16, string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.ended {
-		w.ended = true
-		select {
-		case <-w.ready:
-		default:
-			close(w.ready)
-		}
-	}
-}
+func (w watcher) End(uint16, string) { w.known() }
 
 func (w watcher) Send(message []byte) {
 	var m struct {
@@ -116,14 +114,13 @@ func (w watcher) Send(message []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case m.ID == 1 && !w.ended:
-		close(w.ready)
+	case m.ID == 1:
+		w.known()
 	case m.Method == "Target.targetCreated", m.Method == "Target.targetInfoChanged":
 		w.know(m.Params.Info)
 	case m.Method == "Target.targetDestroyed":
 		if t := w.targets[m.Params.Target]; t != nil {
-			t.opened, t.given = false, false
-			w.update(t)
+			w.give(t, users)
 			delete(w.targets, m.Params.Target)
 		}
 	}
@@ -136,29 +133,38 @@ func (b *Browser) know(raw json.RawMessage) {
 		return
 	}
 	t := b.targets[i.ID]
-	if t == nil {
-		opener := b.targets[i.Opener]
-		// What a client's tab opens is the client's too.
-		t = &target{opened: b.opening[i.ID] || opener != nil && opener.opened}
-		delete(b.opening, i.ID)
+	isNew := t == nil
+	if isNew {
+		t = &target{}
 		b.targets[i.ID] = t
 	}
 	t.info, t.raw = i, raw
-	b.update(t)
+	to := t.owner
+	// What a client's tab opens is the client's too.
+	if opener := b.targets[i.Opener]; isNew && (b.opening[i.ID] || opener != nil && opener.owner == clients) {
+		to = clients
+	}
+	delete(b.opening, i.ID)
+	b.give(t, to)
 }
 
-// update reports a change of a target to the clients. mu is held.
-func (b *Browser) update(t *target) {
-	event, shown := "Target.targetInfoChanged", t.isShown()
+// give changes whose a tab is, or only what is known of it, and reports that to the clients. mu
+// is held.
+func (b *Browser) give(t *target, to owner) {
+	if !policy.OpensPage(t.info.URL) {
+		to = users
+	}
+	was := t.isShown()
+	t.owner = to
+	event := "Target.targetInfoChanged"
 	switch {
-	case shown && !t.shown:
+	case t.isShown() && !was:
 		event = "Target.targetCreated"
-	case !shown && t.shown:
+	case !t.isShown() && was:
 		event = "Target.targetDestroyed"
-	case !shown:
+	case !was:
 		return
 	}
-	t.shown = shown
 	for c := range b.conns {
 		c.changed(t, event)
 	}
@@ -166,17 +172,16 @@ func (b *Browser) update(t *target) {
 
 // opened notes that a client has opened a tab. mu is held.
 func (b *Browser) opened(id string) {
-	if t := b.targets[id]; t != nil {
-		t.opened = true
-		b.update(t)
-	} else {
+	if t := b.targets[id]; t == nil {
 		b.opening[id] = true
+	} else if t.owner == users {
+		b.give(t, clients)
 	}
 }
 
 // shown is a target that clients may know of; nil: there is none. mu is held.
 func (b *Browser) shown(id string) *target {
-	if t := b.targets[id]; t != nil && t.shown {
+	if t := b.targets[id]; t != nil && t.isShown() {
 		return t
 	}
 	return nil
@@ -185,7 +190,7 @@ func (b *Browser) shown(id string) *target {
 // hosts are those of the tabs in reach. mu is held.
 func (b *Browser) hosts() (hosts []string) {
 	for _, t := range b.targets {
-		if u, err := url.Parse(t.info.URL); err == nil && t.shown && u.Hostname() != "" {
+		if u, err := url.Parse(t.info.URL); err == nil && t.isShown() && u.Hostname() != "" {
 			hosts = append(hosts, strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
 		}
 	}
@@ -197,7 +202,7 @@ func (b *Browser) Hidden() (tabs []discovery.Target) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, t := range b.targets {
-		if !t.shown && policy.OpensPage(t.info.URL) && t.info.URL != "" {
+		if !t.isShown() && policy.OpensPage(t.info.URL) && t.info.URL != "" {
 			tabs = append(tabs, t.described())
 		}
 	}
@@ -205,7 +210,7 @@ func (b *Browser) Hidden() (tabs []discovery.Target) {
 	return tabs
 }
 
-// HandOver lets clients use one of the user's tabs, until it closes.
+// HandOver lets clients use one of the user's tabs, until it closes or leaves their reach.
 func (b *Browser) HandOver(id string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -213,8 +218,9 @@ func (b *Browser) HandOver(id string) error {
 	if t == nil || !policy.OpensPage(t.info.URL) {
 		return browser.ErrNoTarget
 	}
-	t.given = true
-	b.update(t)
+	if t.owner == users {
+		b.give(t, handedOver)
+	}
 	return nil
 }
 
@@ -232,7 +238,7 @@ func (b *Browser) Targets(context.Context) (tabs []discovery.Target, err error) 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, t := range b.targets {
-		if t.shown {
+		if t.isShown() {
 			tabs = append(tabs, t.described())
 		}
 	}
@@ -262,7 +268,7 @@ func (b *Browser) OpenPage(ctx context.Context, address string) (discovery.Targe
 func (b *Browser) Act(ctx context.Context, method, id string) error {
 	b.mu.Lock()
 	t := b.shown(id)
-	mayAct := t != nil && (t.opened || method != closeTarget)
+	mayAct := t != nil && (t.owner == clients || method != closeTarget)
 	b.mu.Unlock()
 	if !mayAct {
 		return browser.ErrNoTarget

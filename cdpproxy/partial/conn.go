@@ -29,9 +29,8 @@ type conn struct {
 
 // session is one of the client's. Browser.mu guards its fields.
 type session struct {
-	target   string // id of its page; empty: the browser's
+	target   string // id of the page that it, or the frame or worker of it, belongs to; empty: the browser's
 	parent   string // id of the session that it was attached within
-	part     bool   // of a part of a page
 	discover bool   // it gets events of targets
 	attach   bool   // it is attached to targets
 }
@@ -94,7 +93,7 @@ func (c *conn) Send(m browser.Message) bool {
 		c.to.Send(session.Response(nil, browser.ErrNoSession))
 	case isOwn(m.ID):
 		c.to.Send(m.Response(nil, &browser.Error{Code: browser.CodeParams, Message: "the id is reserved"}))
-	case s.target != "" || s.part:
+	case s.target != "":
 		forward = c.toPage(s, &m)
 	default:
 		forward = c.toBrowser(s, &m)
@@ -107,15 +106,17 @@ func (c *conn) Send(m browser.Message) bool {
 func (c *conn) toPage(s *session, m *browser.Message) (forward bool) {
 	b := c.browser
 	d := policy.DecidePersonal(b.hosts(), m.Method, m.Params)
-	page := b.targets[s.target]
+	page := b.shown(s.target)
 	switch {
+	case page == nil: // it has just left the part
+		c.to.Send(m.Response(nil, errNoTarget))
 	case d.Outcome == policy.Ignore:
 		c.to.Send(m.Response(nil, nil))
 	case d.Outcome != policy.Allow:
 		c.to.Send(m.Response(nil, d.Err()))
-	case m.Method == "Page.close" && (page == nil || !page.opened):
+	case m.Method == "Page.close" && page.owner != clients:
 		c.to.Send(m.Response(nil, errUsers))
-	case policy.NeedsOwnTab(m.Method, m.Params) && (page == nil || !page.opened):
+	case policy.NeedsOwnTab(m.Method, m.Params) && page.owner != clients:
 		c.to.Send(m.Response(nil, errHandedOver))
 	default:
 		if m.Method == getCookies {

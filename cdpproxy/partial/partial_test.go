@@ -1,18 +1,21 @@
 package partial_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/coder/websocket"
 
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/discovery"
 	"browser-coordinator/cdpproxy/multiplex"
 	"browser-coordinator/cdpproxy/partial"
@@ -53,6 +56,12 @@ type user struct {
 
 func start(t *testing.T) *user {
 	t.Helper()
+	return startBehind(t, func(whole browser.Browser) browser.Browser { return whole })
+}
+
+// startBehind has something between the browser and its part.
+func startBehind(t *testing.T, between func(browser.Browser) browser.Browser) *user {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	// The answers name their host, and set a cookie.
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +76,7 @@ func start(t *testing.T) *user {
 	ws.SetReadLimit(1 << 28)
 	whole := must.Get(multiplex.Serve(socket{t, ws}, log))(t)
 	t.Cleanup(whole.Close)
-	part := must.Get(partial.New(t.Context(), whole, log))(t)
+	part := must.Get(partial.New(t.Context(), between(whole), log))(t)
 	t.Cleanup(part.Close)
 	served := must.Get(private.Serve(part, log))(t)
 	t.Cleanup(served.Close)
@@ -167,6 +176,78 @@ func TestTabs(t *testing.T) {
 	c.Event("", "Target.detachedFromTarget", given)
 	c.Call("", "Target.closeTarget", fmt.Sprintf(`{"targetId":%q}`, own), nil)
 	c.Event("", "Target.targetDestroyed", own)
+}
+
+// A tab in which the user opens a file is the user's from then on, so that clients cannot go
+// back to that file. The user may hand it over again, without its history.
+func TestTabWithAFile(t *testing.T) {
+	u := start(t)
+	file := filepath.Join(t.TempDir(), "taxes.html")
+	must.Do(t, os.WriteFile(file, []byte("<title>taxes</title>"), 0o600))
+	c := cdptest.Dial(t, u.url)
+	c.Call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
+	own := opened(c, u.site+"/own")
+	loaded(c, c.Attach(own))
+	of := u.Attach(own)
+	u.Call(of, "Page.navigate", fmt.Sprintf(`{"url":%q}`, "file://"+file), nil)
+	c.Event("", "Target.targetDestroyed", own)
+	u.Call(of, "Page.navigate", fmt.Sprintf(`{"url":%q}`, u.site+"/after"), nil)
+	loaded(u.Client, of)
+	if ids := list(c); len(ids) > 0 {
+		t.Errorf("a client is back at a tab with a file in its history: %v", ids)
+	}
+	must.Do(t, u.part.HandOver(own))
+	session := c.Attach(own)
+	for method, params := range map[string]string{
+		"Page.getNavigationHistory": "", "Page.navigateToHistoryEntry": `{"entryId":1}`,
+		"Page.addScriptToEvaluateOnNewDocument": `{"source":"1"}`,
+	} {
+		if m := c.Try(session, method, params); m.Error == nil || !strings.Contains(m.Error.Message, "handed this tab over") {
+			t.Errorf("%s in a tab that was handed over: %+v", method, m)
+		}
+	}
+	c.Call(session, "Runtime.evaluate", `{"expression":"history.back()"}`, nil)
+	c.EventN("", "Target.targetDestroyed", own, 2)
+}
+
+// late is a browser that never detaches a session.
+type late struct{ browser.Browser }
+
+type lateConn struct{ browser.Conn }
+
+func (l late) Open(ctx context.Context, page string, to browser.Client) (browser.Conn, error) {
+	c, err := l.Browser.Open(ctx, page, to)
+	return lateConn{c}, err
+}
+
+func (l lateConn) Send(m browser.Message) bool {
+	return m.Method == "Target.detachFromTarget" || l.Conn.Send(m)
+}
+
+// Before the browser has detached a client from a tab that is out of reach, its session has no
+// effect any longer, nor have those within it.
+func TestSessionOutOfReach(t *testing.T) {
+	u := startBehind(t, func(whole browser.Browser) browser.Browser { return late{whole} })
+	c := cdptest.Dial(t, u.url)
+	c.Call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
+	own := opened(c, u.site+"/own")
+	session := c.Attach(own)
+	loaded(c, session)
+	c.Call(session, "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true}`, nil)
+	const worker = `new Worker(URL.createObjectURL(new Blob(["onmessage = () => {}"]))).onerror = null`
+	c.Call(session, "Runtime.evaluate", fmt.Sprintf(`{"expression":%q}`, "w = "+worker), nil)
+	var attached struct {
+		Session string `json:"sessionId"`
+	}
+	c.Event(session, "Target.attachedToTarget", "worker").Decode(t, &attached)
+	c.Call(attached.Session, "Runtime.evaluate", `{"expression":"1"}`, nil)
+	u.Call(u.Attach(own), "Page.navigate", `{"url":"chrome://version"}`, nil)
+	c.Event("", "Target.targetDestroyed", own)
+	for _, each := range []string{session, attached.Session} {
+		if m := c.Try(each, "Runtime.evaluate", `{"expression":"1"}`); m.Error == nil {
+			t.Errorf("a session of a tab out of reach: %s", m.Result)
+		}
+	}
 }
 
 // What reaches the user's data or the browser itself is refused, in each kind of session.

@@ -73,8 +73,8 @@ func (c *conn) targetEvent(message []byte) (forward bool) {
 		switch {
 		case within == nil:
 			return false
-		case within.target != "" || within.part:
-			s.part = true
+		case within.target != "":
+			s.target = within.target
 		case m.Params.Info.Type == "browser":
 		default:
 			s.target = m.Params.Info.ID
@@ -91,7 +91,7 @@ func (c *conn) targetEvent(message []byte) (forward bool) {
 		}
 		delete(c.sessions, m.Params.Session)
 	default:
-		return within != nil && (within.target != "" || within.part)
+		return within != nil && within.target != ""
 	}
 	return true
 }

@@ -31,8 +31,8 @@ func includesPages(all []filter) bool {
 var errUsers = &browser.Error{Code: browser.CodeServer, Message: "this is the user's tab, which only the user closes"}
 
 // errHandedOver reports what clients may do only in tabs that they opened.
-var errHandedOver = &browser.Error{Code: browser.CodeServer, Message: "the user handed this tab over: its history, and " +
-	"scripts for pages that are opened in it later, are out of reach. Open a tab for that"}
+var errHandedOver = &browser.Error{Code: browser.CodeServer, Message: "the user handed this tab over: its history, " +
+	"and scripts for pages that are opened in it later, are out of reach. Open a tab for that"}
 
 var errNoTarget = &browser.Error{Code: browser.CodeParams, Message: "No target with given id found"}
 
@@ -116,7 +116,7 @@ func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 		was := s.discover
 		s.discover = p.Discover && includesPages(p.Filter)
 		for _, each := range b.inOrder() {
-			if s.discover && !was && each.shown {
+			if s.discover && !was && each.isShown() {
 				c.event(m.Session, "Target.targetCreated", map[string]any{"targetInfo": each.raw})
 			}
 		}
@@ -129,7 +129,7 @@ func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 		s.attach = p.AutoAttach && includesPages(p.Filter)
 		last := func([]byte) []byte { return nil }
 		for _, each := range b.inOrder() {
-			if s.attach && !was && each.shown {
+			if s.attach && !was && each.isShown() {
 				c.attachTo(m.Session, each, last)
 			}
 		}
@@ -159,7 +159,7 @@ func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 		switch {
 		case t == nil:
 			return respond(nil, errNoTarget)
-		case !t.opened:
+		case t.owner != clients:
 			return respond(nil, errUsers)
 		}
 		return true
@@ -229,12 +229,13 @@ func (c *conn) changed(t *target, event string) {
 		switch {
 		case event == "Target.targetCreated" && s.attach:
 			c.attachTo(id, t, func([]byte) []byte { return nil })
-		case event == "Target.targetDestroyed" && s.target == t.info.ID && id != "":
-			// The page may live on, out of reach.
+		case event != "Target.targetDestroyed" || s.target != t.info.ID:
+		case id == "":
+			c.to.End(0, "")
+		case c.sessions[s.parent] == nil || c.sessions[s.parent].target == "":
+			// The page may live on, out of reach. Sessions within this one end with it.
 			c.call(s.parent, "Target.detachFromTarget", map[string]any{"sessionId": id},
 				func([]byte) []byte { return nil })
-		case event == "Target.targetDestroyed" && s.target == t.info.ID:
-			c.to.End(0, "")
 		}
 	}
 }

@@ -101,7 +101,8 @@ func (s Shared) Tabs(ctx context.Context) (tabs []Tab, err error) {
 	return tabs, err
 }
 
-// HandOver lets agents and clients use one of the user's tabs, until it closes.
+// HandOver lets agents and clients use one of the user's tabs, until it closes or leaves
+// their reach.
 func (s Shared) HandOver(ctx context.Context, id string) error {
 	if err := get(ctx, s.socket, handOverPath+"?id="+url.QueryEscape(id), nil); err != nil {
 		return errors.New("the tab has closed meanwhile")
