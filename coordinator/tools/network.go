@@ -217,6 +217,13 @@ func request(ctx context.Context, c *agent.Call, in requestIn) error {
 	if err := c.MayShow(ctx, p.Folders(), r.URL); err != nil {
 		return err
 	}
+	if in.Part == requestBody && r.RequestNote != "" {
+		return fmt.Errorf("the body of request %d is not known: %s", in.Index, r.RequestNote)
+	}
+	sent := bodyText(r.RequestBody, header(r.RequestHeaders, "Content-Type"))
+	if r.RequestNote != "" {
+		sent = "(" + r.RequestNote + ")"
+	}
 	body := bodyText(r.ResponseBody, r.MIMEType)
 	if r.BodyNote != "" {
 		body = strings.TrimLeft(body+"\n("+r.BodyNote+")", "\n")
@@ -231,7 +238,7 @@ func request(ctx context.Context, c *agent.Call, in requestIn) error {
 	}
 	parts := []struct{ name, text string }{
 		{requestHeaders, headerText(r.RequestHeaders)},
-		{requestBody, bodyText(r.RequestBody, header(r.RequestHeaders, "Content-Type"))},
+		{requestBody, sent},
 		{responseHeaders, headerText(r.ResponseHeaders)},
 		{responseBody, body},
 	}

@@ -90,6 +90,44 @@ func TestBodyOfAStream(t *testing.T) {
 	}
 }
 
+// The body of a request outlives its document, also after a redirect. One that does not is announced.
+func TestRequestBodyOutlivesItsDocument(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.URL.Path == "/moved" {
+			http.Redirect(w, r, "/end", http.StatusSeeOther)
+		}
+		io.WriteString(w, "<!doctype html><title>Shop</title>")
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Must("browser_evaluate", args{"function": `async () => {
+		const post = async (path, body) => (await fetch(path, { method: "POST", body })).text();
+		await post("/small", "two cups"); await post("/moved", "three cups"); await post("/large", "x".repeat(1 << 16));
+		const form = new FormData();
+		form.append("file", new File(["four cups"], "order.txt"));
+		await post("/file", form); await fetch("/get");
+	}`})
+	small, moved := requestNumber(t, agent, "/small"), requestNumber(t, agent, "/moved")
+	large, file, get := requestNumber(t, agent, "/large"), requestNumber(t, agent, "/file"), requestNumber(t, agent, "/get")
+	agent.Expect("browser_network_request", args{"index": large, "part": "request-body"}, "xxxxxxxx")
+	agent.Expect("browser_network_request", args{"index": file, "part": "request-body"}, "four cups")
+	for _, next := range []string{url + "/next", strings.Replace(url, "127.0.0.1", "localhost", 1)} {
+		agent.Open(next)
+		agent.Expect("browser_network_request", args{"index": small}, "request-body:\ntwo cups")
+		agent.Expect("browser_network_request", args{"index": small, "part": "request-body"}, "two cups")
+		agent.Expect("browser_network_request", args{"index": moved, "part": "request-body"}, "three cups")
+		for _, index := range []int{large, file} {
+			agent.Expect("browser_network_request", args{"index": index}, "request-body:\n(the browser no longer has it")
+			agent.Refused("browser_network_request", args{"index": index, "part": "request-body"}, "no longer has it")
+		}
+		if text := agent.Must("browser_network_request", args{"index": get}); strings.Contains(text, "request-body") {
+			t.Errorf("a request without a body: %s", text)
+		}
+	}
+}
+
 // A request has the place of the code that made it, in the workspace's files: the call of a
 // library's function, not the library.
 func TestPlaceOfARequest(t *testing.T) {

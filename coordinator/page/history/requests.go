@@ -53,6 +53,7 @@ type RequestDetails struct {
 	RequestHeaders  map[string]string
 	ResponseHeaders map[string]string
 	RequestBody     []byte
+	RequestNote     string // why there is no request body, although there was one
 	ResponseBody    []byte
 	BodyNote        string // why there is no response body, if there should be one, or what it lacks
 }
@@ -102,15 +103,14 @@ type entry struct {
 	// not.
 	failure int64
 	// dismissed reports that the agent knows its failure from another answer.
-	dismissed bool
-	// redirected reports that the id now belongs to the redirect's target. posted keeps the
-	// request's own body until it is certain that no redirect follows.
-	redirected bool
-	posted     []*network.PostDataEntry
+	dismissed  bool
+	redirected bool   // the id now belongs to the redirect's target
+	posted     []byte // its body, for when the browser no longer has it; empty: not known, or too long
 }
 
-// maxPosted bounds the body of a redirected request that is kept.
-const maxPosted = 64 << 10
+// maxPosted bounds the body of a request that is kept: those of all requests take as much as the
+// responses that the browser keeps.
+const maxPosted = 16 << 10
 
 // Network keeps the most recent requests.
 type Network struct {
@@ -230,13 +230,7 @@ func (n *Network) Request(ctx context.Context, seq int64) (RequestDetails, error
 }
 
 func (n *Network) readBodies(ctx context.Context, found *entry, d *RequestDetails) error {
-	if found.redirected {
-		for _, part := range found.posted {
-			d.RequestBody = append(d.RequestBody, part.Bytes...)
-		}
-		return nil
-	}
-	if found.hasBody {
+	if found.hasBody && !found.redirected {
 		r, err := protocol.Call(ctx, found.session, network.GetRequestPostData, network.GetRequestPostDataParams{
 			RequestID: found.id,
 		})
@@ -244,6 +238,15 @@ func (n *Network) readBodies(ctx context.Context, found *entry, d *RequestDetail
 			return err
 		}
 		d.RequestBody = r.PostData
+	}
+	if found.hasBody && len(d.RequestBody) == 0 {
+		if d.RequestBody = found.posted; len(d.RequestBody) == 0 {
+			d.RequestNote = fmt.Sprintf("the browser no longer has it: read a body of more than %d kB, or with files, "+
+				"before the page leaves its document or the request is redirected", maxPosted>>10)
+		}
+	}
+	if found.redirected {
+		return nil
 	}
 	if found.Type == webSocketType {
 		return nil
@@ -331,12 +334,12 @@ func (n *Network) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent)
 		raw:     n.raw.get(key), hop: hop,
 	}
 	sent.Calls = callsOf(e.Initiator)
-	size := 0
 	for _, part := range e.Request.PostDataEntries {
-		size += len(part.Bytes)
-	}
-	if size <= maxPosted {
-		sent.posted = e.Request.PostDataEntries
+		sent.posted = append(sent.posted, part.Bytes...)
+		if len(part.Bytes) == 0 || len(sent.posted) > maxPosted { // a file, or too long
+			sent.posted = nil
+			break
+		}
 	}
 	navigates := e.Type == network.ResourceTypeDocument && e.FrameID == n.opts.Frames.Main()
 	sent.Navigation = navigates && e.RedirectResponse == nil
@@ -376,9 +379,6 @@ func (e *entry) respond(r *network.Response, hasRaw bool) {
 
 func (e *entry) finish(at protocol.MonotonicTime) {
 	e.Done = true
-	if !e.redirected {
-		e.posted = nil
-	}
 	if e.Failed == "" {
 		e.streamed = stream{} // the browser has the whole body
 	}
