@@ -78,7 +78,8 @@ func (p *program) runSession(cmd *cobra.Command, flags *mcpFlags, folder, name, 
 	if err != nil {
 		return err
 	}
-	options.Caps, options.Dir, options.Whole = tools.CapNames(), folderOf(folder), true
+	options.Caps, options.Dir = tools.CapNames(), folderOf(folder)
+	options.Whole, options.Spell = true, tools.InShell
 	ctx := cmd.Context()
 	err = p.serveTools(ctx, options, flags.serve.options(p, nil, options.Access), func(server *tools.Server) error {
 		return session.Run(ctx, session.ProcessOptions{

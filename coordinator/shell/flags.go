@@ -30,7 +30,8 @@ func AddFlags(set *pflag.FlagSet, c *tools.Command) (given func() tools.Values) 
 	add := func(p catalog.Parameter, hidden bool) {
 		name := tools.Words(p.Name, "-")
 		if set.Lookup(name) == nil {
-			flag := set.VarPF(&value{parameter: p}, name, "", cmp.Or(p.About, general[p.Name]))
+			about := strings.ReplaceAll(cmp.Or(tools.InShell(p.About), general[p.Name]), "`", "") // which marks a value
+			flag := set.VarPF(&value{parameter: p}, name, "", about)
 			flag.Hidden = hidden
 			if p.Type == "boolean" {
 				flag.NoOptDefVal = "true"

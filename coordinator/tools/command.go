@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -55,10 +56,13 @@ type Arg struct {
 	OfFile bool
 }
 
+// stepsTool is the tool that the command do calls.
+const stepsTool = "browser_steps"
+
 // Commands are the commands of all tools, by name.
 var Commands = sync.OnceValue(func() (all []*Command) {
 	for _, t := range All() {
-		if t.Name == "browser_steps" { // which the command do calls
+		if t.Name == stepsTool {
 			continue
 		}
 		commands := t.commands
@@ -87,14 +91,7 @@ func CommandNamed(name string) *Command {
 
 // of derives what the command does not say from the tool.
 func (c command) of(t *Tool) *Command {
-	name := strings.ReplaceAll(strings.TrimPrefix(t.Name, "browser_"), "_", "-")
-	d := &Command{Name: name, About: t.Description, Tool: t, given: map[string]any{}}
-	if c.Name != "" {
-		d.Name = c.Name
-	}
-	if c.About != "" {
-		d.About = c.About
-	}
+	d := &Command{Name: c.name(t), About: InShell(cmp.Or(c.About, t.Description)), Tool: t, given: map[string]any{}}
 	if c.Given != "" {
 		if err := json.Unmarshal([]byte(c.Given), &d.given); err != nil {
 			panic(fmt.Sprintf("%s: %v", d.Name, err))

@@ -61,6 +61,8 @@ type Options struct {
 	Endpoint func(workspace string) string
 	// Whole: an answer has no parts, however long it is. Its reader keeps what it does not show.
 	Whole bool
+	// Spell has a text of ours name the tools as the agent's host calls them; nil: by their names.
+	Spell func(text string) string
 	// Record: a test of what an agent does can be exported.
 	Record bool
 	Logger *slog.Logger

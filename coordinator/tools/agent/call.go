@@ -217,9 +217,9 @@ func (c *Call) answered() {
 // NewAnswer is an empty answer to the agent.
 func (a *Agent) NewAnswer() *answer.Answer {
 	if a.Whole {
-		return answer.New(a.Secrets, a.Origins, nil)
+		return answer.New(a.Secrets, a.Origins, nil, a.Spell)
 	}
-	return answer.New(a.Secrets, a.Origins, &a.long)
+	return answer.New(a.Secrets, a.Origins, &a.long, a.Spell)
 }
 
 // Done answers with a sentence, if there is no error.

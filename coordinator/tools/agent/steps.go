@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -56,7 +57,7 @@ func (a *Agent) Steps(ctx context.Context, steps []Request) *answer.Result {
 		done = append(done, c)
 		if err != nil {
 			failure = failureOf(err)
-			out.Quotef("%s%s failed: %v", number, c.Name, err)
+			out.Quotef("%s%s failed: %s", number, c.Name, out.Reason(err))
 			if c.hasEffect() {
 				out.Append("", c.Out)
 			}
@@ -73,7 +74,7 @@ func (a *Agent) Steps(ctx context.Context, steps []Request) *answer.Result {
 		}
 		if why := at.surprise(c, rest[0]); why != "" {
 			failure = answer.Stopped
-			out.Quotef("Stopped: %s.", why)
+			out.Quotef("Stopped: %s.", out.Reason(errors.New(why)))
 			c.look(ctx, out)
 			notDone(out.Addf, n+1, rest)
 			break

@@ -3,10 +3,12 @@
 package answer
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/storage"
 	"browser-coordinator/coordinator/tools/secrets"
 	"browser-coordinator/policy"
@@ -24,8 +26,9 @@ type Answer struct {
 	download string
 	// secrets are hidden before a text is cut, since a cut may fall into one.
 	secrets *secrets.Set
-	origins *policy.Origins // content of other origins is left out
-	long    *Long           // nil: the answer is whole
+	origins *policy.Origins          // content of other origins is left out
+	long    *Long                    // nil: the answer is whole
+	spell   func(text string) string // of ours, see [New]
 }
 
 // block is lines of one origin.
@@ -78,18 +81,22 @@ func (r *Result) FromPage() bool {
 }
 
 // New starts an answer that hides secrets and content of other origins, and whose
-// parts come from long; nil: it is whole, however long it is.
-func New(hidden *secrets.Set, origins *policy.Origins, long *Long) *Answer {
-	return &Answer{secrets: hidden, origins: origins, long: long}
+// parts come from long; nil: it is whole, however long it is. Texts of ours, and never a page's,
+// are as spell has them, which names the tools as the reader knows them; nil: by their names.
+func New(hidden *secrets.Set, origins *policy.Origins, long *Long, spell func(text string) string) *Answer {
+	if spell == nil {
+		spell = func(text string) string { return text }
+	}
+	return &Answer{secrets: hidden, origins: origins, long: long, spell: spell}
 }
 
 // Addf adds a line of our own text.
 func (a *Answer) Addf(format string, args ...any) {
-	a.add(block{Passage: Passage{Text: fmt.Sprintf(format, args...)}})
+	a.add(block{Passage: Passage{Text: a.spell(fmt.Sprintf(format, args...))}})
 }
 
-// Quotef adds lines with text of a page: its author may address the agent in it.
-func (a *Answer) Quotef(format string, args ...any) { a.Quote(fmt.Sprintf(format, args...)) }
+// Quotef adds lines with text of a page: its author may address the agent in it. The format is ours.
+func (a *Answer) Quotef(format string, args ...any) { a.Quote(fmt.Sprintf(a.spell(format), args...)) }
 
 // Quote is Quotef without a format.
 func (a *Answer) Quote(text string) { a.add(block{Passage: Passage{text, true}}) }
@@ -118,7 +125,7 @@ func (a *Answer) Begin(notice string) {
 	if notice == "" {
 		return
 	}
-	a.Precede(&Answer{blocks: []block{{Passage: Passage{Text: notice + "\n"}}}})
+	a.Precede(&Answer{blocks: []block{{Passage: Passage{Text: a.spell(notice) + "\n"}}}})
 }
 
 // Precede puts another answer in front.
@@ -159,9 +166,9 @@ func (a *Answer) Result(structured bool) *Result {
 // the error, and then what the answer has, which the call did before it failed.
 func (a *Answer) Failure(err error, kind Failure, fromPage bool, notice string) *Result {
 	done := a.blocks
-	a.blocks = []block{{Passage: Passage{err.Error(), fromPage}}}
+	a.blocks = []block{{Passage: Passage{a.Reason(err), fromPage}}}
 	if notice != "" {
-		a.add(block{Passage: Passage{Text: "\n\n" + notice}})
+		a.Addf("\n\n%s", notice)
 	}
 	for _, b := range done {
 		a.add(b)
@@ -170,6 +177,14 @@ func (a *Answer) Failure(err error, kind Failure, fromPage bool, notice string) 
 	r := a.Result(false)
 	r.Failure = kind
 	return r
+}
+
+// Reason is an error's text. It is ours, and quotes the page, except of an exception.
+func (a *Answer) Reason(err error) string {
+	if errors.As(err, new(*page.ScriptError)) {
+		return err.Error()
+	}
+	return a.spell(err.Error())
 }
 
 // addressed is something of a page's history or storage. All of its addresses must be

@@ -148,7 +148,7 @@ func (a *Answer) Shows(c snapshot.Changes, full bool) {
 	case text == "":
 	case !c.New:
 		a.Addf("Changes:")
-		a.Quote(strings.TrimSuffix(cutChanges(text, most), "\n"))
+		a.Quote(strings.TrimSuffix(cutChanges(text, most, a.spell("browser_snapshot")), "\n"))
 	default:
 		a.Quote(strings.TrimSuffix(text, "\n"))
 		if c.Much {
@@ -160,11 +160,11 @@ func (a *Answer) Shows(c snapshot.Changes, full bool) {
 // maxRemoved is how many lines in a row that have gone are shown: more are counted.
 const maxRemoved = 2
 
-// cutChanges cuts a diff after so many bytes. New dialogs, alerts and statuses come first then, and
+// cutChanges cuts a diff after so many bytes; whole has all of it. New dialogs, alerts and statuses come first then, and
 // are whole.
-func cutChanges(text string, most int) string {
+func cutChanges(text string, most int, whole string) string {
 	now := freshIn(text)
-	cut := cutDiff(text, most, now)
+	cut := cutDiff(text, most, now, whole)
 	if !strings.Contains(cut, cutMark) {
 		return cut
 	}
@@ -184,7 +184,7 @@ func cutChanges(text string, most int) string {
 			rest.WriteString(line)
 		}
 	}
-	return first.String() + cutDiff(rest.String(), max(most-first.Len(), minRest), now)
+	return first.String() + cutDiff(rest.String(), max(most-first.Len(), minRest), now, whole)
 }
 
 // minRest is how many bytes a diff shows at least besides what comes first.
@@ -193,7 +193,7 @@ const minRest = 300
 const cutMark = "… cut here, "
 
 // cutDiff cuts a diff after so many bytes, and counts what has gone. now is of the whole diff.
-func cutDiff(text string, most int, now fresh) string {
+func cutDiff(text string, most int, now fresh, whole string) string {
 	var lines, bodies, removed []string
 	add := func(line string) { lines, bodies = append(lines, line), append(bodies, line[min(2, len(line)):]) }
 	addRemoved := func() {
@@ -216,7 +216,7 @@ func cutDiff(text string, most int, now fresh) string {
 	addRemoved()
 	shown := snapshot.Fit(bodies, most)
 	if missing := len(lines) - shown; missing > 0 {
-		lines = append(lines[:shown], fmt.Sprintf(cutMark+"%d more lines: browser_snapshot.\n", missing))
+		lines = append(lines[:shown], fmt.Sprintf(cutMark+"%d more lines: %s.\n", missing, whole))
 	}
 	return strings.Join(lines, "")
 }

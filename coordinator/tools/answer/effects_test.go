@@ -31,10 +31,10 @@ func TestLinesThatHaveGoneAreCounted(t *testing.T) {
 		if want == "" {
 			want = diff
 		}
-		if got := cutChanges(diff, maxChanges); got != want {
+		if got := cutChanges(diff, maxChanges, "browser_snapshot"); got != want {
 			t.Errorf("%s\nbecame\n%s\nwant\n%s", diff, got, want)
 		}
-		if got := cutChanges(diff, MaxPart); got != diff {
+		if got := cutChanges(diff, MaxPart, "browser_snapshot"); got != diff {
 			t.Errorf("all changes: %s", got)
 		}
 	}
