@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"browser-coordinator/internal/desktoptest"
 	"browser-coordinator/internal/longtest"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -33,6 +35,7 @@ func TestUsersOwnBrowser(t *testing.T) {
 	agent := func(more ...string) (*toolstest.Agent, func() error) {
 		cmd := command(context.Background(), t, dir, append([]string{"mcp", "--attach", profile}, more...)...)
 		cmd.Dir = toolstest.Folder(t, "shop")
+		must.Do(t, os.WriteFile(filepath.Join(cmd.Dir, "report.pdf"), []byte("a report"), 0o600))
 		return startHost(t, cmd), func() error { return cmd.Process.Kill() }
 	}
 	first, kill := agent("--access", "full")
@@ -52,6 +55,9 @@ func TestUsersOwnBrowser(t *testing.T) {
 		!strings.Contains(tabs, "?second") {
 		t.Errorf("an agent sees %s", tabs)
 	}
+	second.Evaluate(`() => document.body.innerHTML = '<input type=file>'`)
+	second.Refused("browser_file_upload", args{"target": "[type=file]", "paths": []string{"report.pdf"}},
+		"Ask the user to choose the file in the tab")
 	careful.Refused("browser_navigate", args{"url": sample}, "its user cannot be asked here")
 	if screen.Asks() {
 		t.Error("the user is asked again")

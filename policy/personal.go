@@ -87,7 +87,14 @@ func DecidePersonal(hosts []string, method string, params []byte) Decision {
 	return Decision{Outcome: Allow}
 }
 
+// givesFiles are the methods that would give a page files of this machine.
+var givesFiles = map[string]bool{"DOM.setFileInputFiles": true, "Input.dispatchDragEvent": true}
+
 func denyPersonal(method string) Decision {
+	if givesFiles[method] {
+		return deny(method, "this is the user's own browser, where clients give no files to a page. Ask the user to "+
+			"choose the file in the tab.")
+	}
 	return deny(method, "this is the user's own browser. Clients reach only the tabs that they opened or that the "+
 		"user handed over, and the cookies and storage of the sites in them.")
 }
