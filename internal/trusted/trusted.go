@@ -132,24 +132,34 @@ func read(path string, want Kind) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostFile+1))
-	if err == nil && len(text) > mostFile {
-		err = fmt.Errorf("%s is larger than %d kB", path, mostFile>>10)
-	}
-	return text, err
+	return content(f)
 }
 
-// ReadRegular reads a file that the user names, whoever owns it. Of a named pipe, the reader
-// would wait until somebody writes to it, and nothing could end that.
+// ReadRegular reads a file that the user or a project names, whoever owns it. Of a named pipe,
+// the reader would wait until somebody writes to it, and nothing could end that.
 func ReadRegular(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	f, err := openNamed(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is a %s, not a regular file", path, kindOf(info))
 	}
-	return os.ReadFile(path)
+	return content(f)
+}
+
+// content reads a file that was opened and checked.
+func content(f *os.File) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(f, mostFile+1))
+	if err == nil && len(text) > mostFile {
+		err = fmt.Errorf("%s is larger than %d kB", f.Name(), mostFile>>10)
+	}
+	return text, err
 }
 
 // Lock takes the lock of a file with try, and makes the file if there is none. Its folder

@@ -11,6 +11,11 @@ import (
 	"syscall"
 )
 
+// openNamed opens a file, also through links. It does not wait for the writer of a named pipe.
+func openNamed(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
 func openHere(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	return os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, mode)
 }

@@ -99,7 +99,8 @@ func TestMakesNothingInARefusedFolder(t *testing.T) {
 	}
 }
 
-// TestNamedFile: a named pipe is refused, which nobody may ever write to.
+// TestNamedFile: a named pipe is refused, which nobody may ever write to, and a file that would
+// fill the memory.
 func TestNamedFile(t *testing.T) {
 	pipe, file := filepath.Join(t.TempDir(), "pipe"), filepath.Join(t.TempDir(), "file")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -114,5 +115,11 @@ func TestNamedFile(t *testing.T) {
 	}
 	if text, err := ReadRegular(file); err != nil || string(text) != "x" {
 		t.Errorf("%q, %v", text, err)
+	}
+	if err := os.Truncate(file, mostFile+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadRegular(file); err == nil || err.Error() != file+" is larger than 1024 kB" {
+		t.Errorf("a large file: %v", err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 )
 
+func openNamed(path string) (*os.File, error) { return os.Open(path) }
+
 // openHere refuses a link. Only a program of the user can put one in place meanwhile.
 func openHere(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
