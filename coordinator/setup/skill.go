@@ -81,11 +81,16 @@ func (h Host) RemoveSkill(scope Scope, workspace string) (*Change, error) {
 }
 
 // readSkill returns a change of the skill's file without its result. A file of somebody else
-// is refused.
+// is refused, and a project's that a link takes out of the project.
 func (h Host) readSkill(scope Scope, workspace string) (*Change, error) {
 	file, err := h.skillFile(scope, workspace)
 	if err != nil {
 		return nil, err
+	}
+	if scope == Project {
+		if err := staysWithin(file, workspace); err != nil {
+			return nil, err
+		}
 	}
 	change := &Change{Host: h, Scope: scope, File: file, Exists: true, ofSkill: true}
 	change.Before, err = readFile(file, scope)
@@ -100,6 +105,29 @@ func (h Host) readSkill(scope Scope, workspace string) (*Change, error) {
 		}
 	}
 	return change, nil
+}
+
+// staysWithin refuses a file that a link on the way, which may come with a repository, takes out
+// of the workspace.
+func staysWithin(file, workspace string) error {
+	real, err := filepath.EvalSymlinks(workspace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for path := file; len(path) > len(workspace); path = filepath.Dir(path) {
+		target, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue // it is not there
+		}
+		if rel, err := filepath.Rel(real, target); err != nil || !filepath.IsLocal(rel) {
+			return unusable(file, "%s leads to %s, out of the project; remove the link, or use --user", path, target)
+		}
+		return nil
+	}
+	return nil
 }
 
 // ownLines is a text with the line ends of this program.

@@ -88,6 +88,44 @@ func TestForeignSkill(t *testing.T) {
 	}
 }
 
+// TestSkillOutOfTheProject: a repository's link takes the skill nowhere else.
+func TestSkillOutOfTheProject(t *testing.T) {
+	h := hostOf(t, "claude-code")
+	for _, link := range []string{".claude", ".claude/skills", ".claude/skills/browser-coordinator",
+		".claude/skills/browser-coordinator/SKILL.md"} {
+		workspace, out := home(t), t.TempDir()
+		path, target := filepath.Join(workspace, filepath.FromSlash(link)), filepath.Join(out, filepath.Base(link))
+		if filepath.Ext(link) == ".md" {
+			write(t, target, skill.Installed("coordinator"))
+		} else if err := os.Mkdir(target, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, path); err != nil {
+			t.Skip("no symbolic links:", err)
+		}
+		want := "out of the project; remove the link, or use --user"
+		if _, err := h.AddSkill(Project, workspace, ours); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is a link: added: %v", link, err)
+		}
+		if _, err := h.RemoveSkill(Project, workspace); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is a link: removed: %v", link, err)
+		}
+	}
+	workspace := home(t)
+	if err := os.MkdirAll(filepath.Join(workspace, "shared"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("shared", filepath.Join(workspace, ".claude")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.AddSkill(Project, workspace, ours); err != nil {
+		t.Errorf("a link within the project: %v", err)
+	}
+}
+
 // TestSkillsDiagnosis: a repository may have a skill that runs something else.
 func TestSkillsDiagnosis(t *testing.T) {
 	workspace := home(t, "coordinator", "sh")
