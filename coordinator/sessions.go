@@ -254,6 +254,22 @@ func (p *program) sessionsCommand() *cobra.Command {
 	return cmd
 }
 
+// otherSessions are those that run beside one that has a name, for a sentence; empty: there are none.
+func (p *program) otherSessions(ctx context.Context, place session.Place) string {
+	if place.Name == "" {
+		return ""
+	}
+	places, _ := session.Places() // which the start of the session reports too
+	var names []string
+	for _, other := range places {
+		if state, err := p.stateOf(ctx, other); err == nil && state.Name != place.Name {
+			names = append(names, session.Place{Name: state.Name, Folder: state.Folder}.Label())
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
 func (p *program) stateOf(ctx context.Context, place session.Place) (session.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()

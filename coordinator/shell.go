@@ -75,7 +75,17 @@ func (f *sessionFlags) open(ctx context.Context, p *program) (*session.Client, e
 	if err != nil {
 		return nil, err
 	}
-	client, err := session.Open(ctx, place, f.options(p))
+	options := f.options(p)
+	start := options.Start
+	options.Start = func(ctx context.Context, place session.Place) error {
+		others := p.otherSessions(ctx, place)
+		err := start(ctx, place)
+		if err == nil && others != "" {
+			p.notice("The session %s is new. Others run already: %s.\n", place, others)
+		}
+		return err
+	}
+	client, err := session.Open(ctx, place, options)
 	if failed := new(session.StartError); errors.As(err, &failed) {
 		return nil, &exitError{failed.Code, err}
 	}

@@ -69,6 +69,14 @@ func (p Place) String() string {
 	return "of " + p.Folder
 }
 
+// Label names the session beside others: by its name, else by its folder.
+func (p Place) Label() string {
+	if p.Name != "" {
+		return `"` + p.Name + `"`
+	}
+	return "that of " + p.Folder
+}
+
 // Places are the places of all sessions that run, or that have not ended in good order. Only
 // their State has the names and the folders.
 func Places() ([]Place, error) {
