@@ -102,6 +102,7 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 	pages := (found.Matches + snapshot.MaxFound - 1) / snapshot.MaxFound
 	switch {
 	case found.Matches == 0:
+		c.Out.Misses()
 		c.Out.Addf("%s", none)
 		return nil
 	case options.Skip >= found.Matches:

@@ -129,7 +129,7 @@ func markOf(isFromPage bool) mcp.Meta {
 
 // resultOf is a result of a tool in MCP's form.
 func resultOf(r *answer.Result) *mcp.CallToolResult {
-	res := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: r.Failure != "" && r.Failure != answer.Stopped}
+	res := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: r.Failure.IsError()}
 	for _, p := range r.Passages {
 		res.Content = append(res.Content, &mcp.TextContent{Text: p.Text, Meta: markOf(p.FromPage)})
 	}

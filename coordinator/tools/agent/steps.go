@@ -85,7 +85,7 @@ func (a *Agent) Steps(ctx context.Context, steps []Request) *answer.Result {
 	}
 	out.Begin(a.notice())
 	result := out.Result(false)
-	result.Failure = failure
+	result.Failure = cmp.Or(failure, result.Failure)
 	return result
 }
 

@@ -20,6 +20,7 @@ type Answer struct {
 	blocks   []block
 	pictures []Picture
 	files    []string // that were saved
+	failure  Failure
 	// data is the form for programs, see structured.go.
 	data map[string]any
 	// download is the address of a download that the action has started; empty: none.
@@ -73,7 +74,11 @@ const (
 	Denied    Failure = "denied"     // by the user, the mode or a limit
 	NoBrowser Failure = "no-browser" // no browser or window can be reached
 	Stopped   Failure = "stopped"    // a surprise ended the steps: no error, but not all is done
+	Missing   Failure = "missing"    // what was searched for is not there: no error either
 )
+
+// IsError reports whether the call has failed.
+func (f Failure) IsError() bool { return f != "" && f != Stopped && f != Missing }
 
 // FromPage reports whether a text of the result comes from a page.
 func (r *Result) FromPage() bool {
@@ -143,6 +148,9 @@ func (a *Answer) Picture(data []byte, format string) {
 	a.pictures = append(a.pictures, Picture{data, "image/" + format})
 }
 
+// Misses notes that what was searched for is not there.
+func (a *Answer) Misses() { a.failure = Missing }
+
 // Saved notes a file that was saved. The text has its path.
 func (a *Answer) Saved(path string) { a.files = append(a.files, path) }
 
@@ -152,7 +160,7 @@ func (a *Answer) Download() string { return a.download }
 // Result is the result of a tool, with data if the tool has that.
 func (a *Answer) Result(structured bool) *Result {
 	a.bound()
-	r := &Result{Pictures: a.pictures, Files: a.files}
+	r := &Result{Pictures: a.pictures, Files: a.files, Failure: a.failure}
 	for _, b := range a.blocks {
 		r.Passages = append(r.Passages, b.Passage)
 	}
