@@ -16,10 +16,39 @@ import (
 	"browser-coordinator/coordinator/tools/catalog"
 )
 
-// general is what the help has for parameters of many tools, which those do not explain.
+// general is what the help has for parameters that tools do not explain: an agent knows them by
+// their names.
 var general = map[string]string{
-	"tab":    "work in another tab than yours, by its index in the list of tabs",
-	"window": "work in another window than yours, by its folder",
+	"body":          "the body of the request",
+	"clickCount":    "how many clicks",
+	"column":        "the column in the line",
+	"condition":     "stop only if this expression is true",
+	"contentType":   "the type of the body, such as application/json",
+	"deltaX":        "pixels to the right",
+	"deltaY":        "pixels down",
+	"depth":         "levels of the tree that are shown",
+	"doubleClick":   "click twice",
+	"endPosition":   "where in the second element, from its top left corner",
+	"fullPage":      "the full page instead of the viewport",
+	"headers":       "headers of the request",
+	"httpOnly":      "hide it from scripts",
+	"locale":        "the language, such as de-DE",
+	"method":        "the method of the request, such as POST",
+	"networkIdle":   "wait until no request was made for 500 ms",
+	"quality":       "of jpeg and webp, up to 100 (default 80)",
+	"regex":         "search a regular expression instead of a text",
+	"secure":        "send it over https only",
+	"session":       "the debug session (default: the one that is paused)",
+	"startPosition": "where in the first element, from its top left corner",
+	"style":         "accepted, without effect",
+	"target":        "the element",
+	"textGone":      "wait until the page does not show this text",
+	"thread":        "the thread (default: the one that is paused)",
+	"timezone":      "the time zone, such as Europe/Berlin",
+	"title":         "the title of the review",
+	"userAgent":     "the browser's name of itself",
+	"tab":           "work in another tab than yours, by its index in the list of tabs",
+	"window":        "work in another window than yours, by its folder",
 }
 
 // AddFlags adds the parameters of a command to a set of flags. The arguments without a flag

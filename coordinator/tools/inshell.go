@@ -94,5 +94,12 @@ func (c command) name(t *Tool) string {
 	if c.Name != "" {
 		return c.Name
 	}
-	return strings.ReplaceAll(strings.TrimPrefix(t.Name, "browser_"), "_", "-")
+	name := strings.TrimPrefix(t.Name, "browser_")
+	if group, rest, _ := strings.Cut(name, "_"); slices.Contains(groups, group) {
+		name = group + " " + rest
+	}
+	return strings.ReplaceAll(name, "_", "-")
 }
+
+// groups are the first words of tools' names that have a group of commands each.
+var groups = []string{"cookie", "localstorage", "mouse", "sessionstorage", "verify"}

@@ -43,3 +43,16 @@ func TestHelpNamesNoTool(t *testing.T) {
 		}
 	}
 }
+
+// Each flag of a command has a text in the help.
+func TestFlagsHaveTexts(t *testing.T) {
+	for _, c := range tools.Commands() {
+		flags := pflag.NewFlagSet(c.Name, pflag.ContinueOnError)
+		shell.AddFlags(flags, c)
+		flags.VisitAll(func(f *pflag.Flag) {
+			if f.Usage == "" && !f.Hidden {
+				t.Errorf("%s: --%s has no text", c.Name, f.Name)
+			}
+		})
+	}
+}

@@ -60,14 +60,14 @@ var commandNames = map[string]string{
 	"browser_navigate": "open", "browser_press_key": "press", "browser_wait_for": "wait", "browser_dom": "html",
 	"browser_file_upload": "upload", "browser_fill_form": "fill", "browser_take_screenshot": "screenshot",
 	"browser_console_messages": "console", "browser_network_requests": "requests", "browser_network_request": "request",
-	"browser_mouse_click_xy": "mouse-click-xy", "browser_evaluate": "eval",
+	"browser_mouse_click_xy": "mouse click-xy", "browser_evaluate": "eval",
 }
 
 // positional are the arguments that have no flag, by command.
 var positional = map[string][]string{
 	"open": {"url"}, "press": {"key"}, "wait": {"text"}, "expect": {"text"}, "html": {"target"}, "find": {"text"},
 	"upload": {"target", "paths"}, "screenshot": {"filename"}, "request": {"index", "part"}, "eval": {"function", "target"},
-	"mouse-click-xy": {"x", "y"}, "click": {"target"}, "dblclick": {"target"}, "type": {"target", "text"},
+	"mouse click-xy": {"x", "y"}, "click": {"target"}, "dblclick": {"target"}, "type": {"target", "text"},
 	"select": {"target", "values"}, "check": {"target"}, "drag": {"startTarget", "endTarget"},
 	"dialog accept": {"promptText"}, "tab": {"index"}, "tab close": {"index"}, "tab new": {"url"},
 	"snapshot": {"target"},
