@@ -96,9 +96,9 @@ func line(tool string, a args) string {
 	if tool == "browser_steps" {
 		var words []string
 		for _, step := range a["steps"].([]args) {
-			words = append(words, "coordinator "+command(fmt.Sprint(step["action"]), without(step, "action"), "'"))
+			words = append(words, quote(command(fmt.Sprint(step["action"]), without(step, "action"), `"`)))
 		}
-		return strings.Join(words, " && ")
+		return "coordinator do " + strings.Join(words, " ")
 	}
 	name, known := commandNames[tool]
 	if !known {
