@@ -110,6 +110,8 @@ func (c *conn) toPage(s *session, m *browser.Message) (forward bool) {
 	switch {
 	case page == nil: // it has just left the part
 		c.to.Send(m.Response(nil, errNoTarget))
+	case m.Method == discoverTargets: // chromedp discovers them in the page's session
+		return c.toBrowser(s, m)
 	case d.Outcome == policy.Ignore:
 		c.to.Send(m.Response(nil, nil))
 	case d.Outcome != policy.Allow:
@@ -127,4 +129,7 @@ func (c *conn) toPage(s *session, m *browser.Message) (forward bool) {
 	return false
 }
 
-const getCookies = "Storage.getCookies"
+const (
+	getCookies      = "Storage.getCookies"
+	discoverTargets = "Target.setDiscoverTargets"
+)

@@ -147,6 +147,10 @@ func TestTabs(t *testing.T) {
 	}
 	session := c.Attach(own)
 	loaded(c, session)
+	c.Call(session, "Target.setDiscoverTargets", `{"discover":true}`, nil)
+	if c.Event(session, "Target.targetCreated", own); c.Count(session, "Target.targetCreated", bank) > 0 {
+		t.Error("the user's tab, in a page's session")
+	}
 	for _, script := range []string{`window.open("/popup")`, `a.click()`} { // the link has no opener
 		c.Call(session, "Runtime.evaluate", fmt.Sprintf(`{"userGesture":true,"expression":%q}`, script), nil)
 	}

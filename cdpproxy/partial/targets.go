@@ -112,7 +112,7 @@ func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 			c.pending[key(m.Session, m.ID)] = c.onlyOwnCookies
 		}
 		return p.Context == "" || b.contexts[p.Context] || b.isDefault(p.Context) || respond(nil, errNoTarget)
-	case "Target.setDiscoverTargets":
+	case discoverTargets:
 		was := s.discover
 		s.discover = p.Discover && includesPages(p.Filter)
 		for _, each := range b.inOrder() {
