@@ -108,8 +108,8 @@ func applyConfig(cmd *cobra.Command) error {
 		return wrongUse("%w", err)
 	}
 	given := cmd.Flag("workspace").Value.String()
-	if folder := cmd.Flag("folder"); folder != nil { // of a session
-		given = folder.Value.String()
+	if from := cmd.Flag("from"); from != nil { // of a session
+		given = from.Value.String()
 	}
 	workspace, err := canonicalWorkspace(given)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"browser-coordinator/coordinator/config"
 	"browser-coordinator/coordinator/session"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/coordinator/tools"
@@ -27,7 +28,7 @@ const sessionName = "session"
 // sessionCommand is the process of a session. The first command of a shell starts it.
 func (p *program) sessionCommand() *cobra.Command {
 	var flags mcpFlags
-	var folder, name, agent string
+	var folder, from, name, agent string
 	var idle time.Duration
 	cmd := &cobra.Command{
 		Use:    sessionName,
@@ -36,7 +37,7 @@ func (p *program) sessionCommand() *cobra.Command {
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ready := false
-			err := p.runSession(cmd, &flags, folder, name, agent, idle, func() error {
+			err := p.runSession(cmd, &flags, folder, from, name, agent, idle, func() error {
 				ready = true
 				return session.Ready()
 			})
@@ -49,6 +50,7 @@ func (p *program) sessionCommand() *cobra.Command {
 	flags.add(cmd)
 	idleFlag(cmd, &idle)
 	cmd.Flags().StringVar(&folder, "folder", "", "work in `DIR`")
+	cmd.Flags().StringVar(&from, "from", "", "be restricted by the projects' files of `DIR`, which is in the folder")
 	cmd.Flags().StringVar(&name, "session-name", "", "be the session `NAME`")
 	cmd.Flags().StringVar(&agent, "agent", "Shell", "be the agent `NAME`")
 	return cmd
@@ -58,8 +60,8 @@ func idleFlag(cmd *cobra.Command, idle *time.Duration) {
 	cmd.Flags().DurationVar(idle, "idle", idleTimeout, "end after `DURATION` without a command")
 }
 
-func (p *program) runSession(cmd *cobra.Command, flags *mcpFlags, folder, name, agent string, idle time.Duration,
-	ready func() error) error {
+func (p *program) runSession(cmd *cobra.Command, flags *mcpFlags, folder, from, name, agent string,
+	idle time.Duration, ready func() error) error {
 	place, err := session.Self(name, folder)
 	if err != nil {
 		return err
@@ -79,11 +81,15 @@ func (p *program) runSession(cmd *cobra.Command, flags *mcpFlags, folder, name, 
 		return err
 	}
 	options.Caps, options.Dir = tools.CapNames(), folderOf(folder)
+	files, err := projectFiles(from)
+	if err != nil {
+		return err
+	}
 	options.Whole, options.Spell = true, tools.InShell
 	ctx := cmd.Context()
 	err = p.serveTools(ctx, options, flags.serve.options(p, nil, options.Access), func(server *tools.Server) error {
 		return session.Run(ctx, session.ProcessOptions{
-			Place: place, Server: server, Agent: agent, Version: version(), Output: options.OutputDir, Idle: idle,
+			Place: place, Server: server, Agent: agent, Version: version(), Output: options.OutputDir, Config: files, Idle: idle,
 			End: func() error {
 				if options.Launcher == nil {
 					return nil
@@ -252,6 +258,44 @@ func (p *program) sessionsCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// projectFiles are the projects' files that restrict what works in a folder.
+func projectFiles(folder string) (paths []string, err error) {
+	files, err := config.Projects(folderOf(folder))
+	for _, file := range files {
+		paths = append(paths, file.Path)
+	}
+	return paths, err
+}
+
+// checkConfig refuses a session that has not read a project's file of the command's folder: it
+// may allow what the file does not.
+func (f *sessionFlags) checkConfig(ctx context.Context, client *session.Client, place session.Place) error {
+	folder, err := canonicalWorkspace(f.workspace)
+	if err != nil {
+		return err
+	}
+	files, err := projectFiles(folder)
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	state, err := client.State(ctx)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if slices.Contains(state.Config, file) {
+			continue
+		}
+		command := "coordinator close"
+		if place.Name != "" {
+			command += " --session " + place.Name
+		}
+		return fmt.Errorf("the session %s has not read %s, which restricts the commands of this folder: end it with "+
+			"`%s`, and the next command starts one that has", place, file, command)
+	}
+	return nil
 }
 
 // otherSessions are those that run beside one that has a name, for a sentence; empty: there are none.

@@ -57,7 +57,11 @@ func (f *sessionFlags) options(p *program, arguments ...string) session.Options 
 	return session.Options{
 		Agent: agent, Version: version(), Notice: p.notice,
 		Start: func(ctx context.Context, place session.Place) error {
-			own := []string{sessionName, "--folder=" + place.Folder, "--agent=" + agent}
+			from, err := canonicalWorkspace(f.workspace)
+			if err != nil {
+				return err
+			}
+			own := []string{sessionName, "--folder=" + place.Folder, "--from=" + from, "--agent=" + agent}
 			if place.Name != "" {
 				own = append(own, "--session-name="+place.Name)
 			}
@@ -89,7 +93,14 @@ func (f *sessionFlags) open(ctx context.Context, p *program) (*session.Client, e
 	if failed := new(session.StartError); errors.As(err, &failed) {
 		return nil, &exitError{failed.Code, err}
 	}
-	return client, err
+	if err != nil {
+		return nil, err
+	}
+	if err := f.checkConfig(ctx, client, place); err != nil {
+		client.Close()
+		return nil, err
+	}
+	return client, nil
 }
 
 // commandFlags are the flags of all commands in the browser.

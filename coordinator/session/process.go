@@ -27,6 +27,8 @@ type ProcessOptions struct {
 	Agent, Version string
 	// Output is the folder for files that no call names; empty: below the session's folder.
 	Output string
+	// Config are the projects' files that restrict the session.
+	Config []string
 	// Idle is how long the session waits for the next command.
 	Idle time.Duration
 	// End ends what the agent's process has besides: its private browser.
@@ -189,7 +191,7 @@ func (p *process) state() State {
 	defer p.mu.Unlock()
 	return State{
 		Name: p.Place.Name, Folder: p.Place.Folder, Agent: p.agent.Info().Name, Browser: browser, PID: os.Getpid(),
-		Version: p.Version, Output: p.Output, Running: p.running - 1, Used: p.used, Refs: p.refs,
+		Version: p.Version, Output: p.Output, Config: p.Config, Running: p.running - 1, Used: p.used, Refs: p.refs,
 	}
 }
 

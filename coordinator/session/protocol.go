@@ -23,6 +23,8 @@ type State struct {
 	Version string `json:"version"` // of its program
 	// Output is the folder for files that no call names; empty: below Folder.
 	Output string `json:"output,omitempty"`
+	// Config are the projects' files that restrict it.
+	Config []string `json:"config,omitempty"`
 	// Running is how many other commands run now.
 	Running int `json:"running"`
 	// Used is when the last command ended, or the session began.
