@@ -125,3 +125,27 @@ i.onfocus = () => { if (!open) { open = true; draw(i.value) } }; i.oninput = () 
 	agent.Must("browser_type", args{"target": "#code", "text": "CD", "slowly": true})
 	agent.Sees("() => code.value", `"ABCD"`)
 }
+
+// Enter in a form whose default button is disabled does nothing, and the answer says so.
+func TestEnterAtDisabledButton(t *testing.T) {
+	t.Parallel()
+	agent := openPage(t, `<!doctype html><title>Shop</title><button disabled>Other</button>
+<form id=code onsubmit="event.preventDefault(); send.disabled = true"><input name=code><button type=button disabled>Clear</button><button id=send>Redeem</button></form>
+<form id=mail><input name=parentNode><button disabled>Sub&#10;scribe</button><button>Later</button></form>
+<form id=none><input name=q></form>`)
+	const disabled = "default button"
+	text := agent.Expect("browser_type", args{"target": "#mail input", "text": "a", "submit": true},
+		`Typed and pressed Enter in textbox`, `default button, button "Sub scribe", was disabled`)
+	if strings.Contains(text, "Later") {
+		t.Error(text)
+	}
+	for _, call := range []args{
+		{"target": "#code input", "text": "TEA10", "submit": true}, // the page disables it itself
+		{"target": "#mail input", "text": "b"},
+		{"target": "#none input", "text": "c", "submit": true},
+	} {
+		if text := agent.Must("browser_type", call); strings.Contains(text, disabled) || !strings.Contains(text, "Typed ") {
+			t.Errorf("%v: %s", call, text)
+		}
+	}
+}

@@ -232,9 +232,12 @@ func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error
 	for _, h := range slices.Concat(change.Values, change.PastValues) {
 		c.Secrets.Learn(in.Text, h.Plain)
 	}
-	done := "Typed into"
-	if in.Target == "" && (len(change.Elements) == 0 || change.Elements[0].Role == "") {
-		done = "Typed"
+	done, where := "Typed", " into"
+	if in.Submit {
+		done, where = "Typed and pressed Enter", " in"
+	}
+	if in.Target != "" || len(change.Elements) > 0 && change.Elements[0].Role != "" {
+		done += where
 	}
 	return c.Acted(done, "")(change, err)
 }

@@ -3,6 +3,7 @@ package input
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,6 +17,9 @@ import (
 
 	"browser-coordinator/coordinator/page/frame"
 )
+
+//go:embed defaultbutton.js
+var defaultButtonFunction string
 
 // TypeOptions of Type.
 type TypeOptions struct {
@@ -40,6 +44,8 @@ func (i *Input) Type(target, text string, opts TypeOptions) Action {
 			if err != nil {
 				return midway(err, "the text is typed, and Enter was not pressed")
 			}
+			// Before Enter: many pages disable the button when they submit.
+			_ = s.Run(ctx, defaultButtonFunction, nil, &out.Disabled)
 			if err := i.keyboard.press(ctx, "Enter"); err != nil {
 				return err
 			}

@@ -137,6 +137,8 @@ type Outcome struct {
 	// PastValues are those that fields with a secret have had for a while.
 	PastValues []FieldValue
 	Invalid    []string // fields because of which a form was not submitted, with the message to the user
+	// Disabled is the default button of the form in which Enter was pressed, if that was disabled.
+	Disabled *frame.Identity
 	// NoDrop: the page has accepted no drop where a drag of HTML's ended.
 	NoDrop bool
 	// OpenedChooser: an upload has clicked its target, which opened a file chooser.

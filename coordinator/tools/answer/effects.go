@@ -82,6 +82,9 @@ func (a *Answer) Changed(c page.Change) {
 	if len(c.Invalid) > 0 {
 		a.Quotef("The form was not sent. %s", strings.Join(c.Invalid, " "))
 	}
+	if c.Disabled != nil && !c.Navigated {
+		a.Quotef("The form's default button, %s, was disabled: Enter does not submit the form then.", c.Disabled)
+	}
 	a.requests(c)
 	a.messages(c.Console[:min(len(c.Console), maxMessages)], c.URL)
 	if more := len(c.Console) - maxMessages; more > 0 {
