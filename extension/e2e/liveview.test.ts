@@ -255,8 +255,9 @@ test("what the user points at and writes is in the agent's next answer", async (
     await window.page.locator(".statusbar-item", { hasText: "the agent gets it with its next answer" }).waitFor();
     await panel().locator("#compose").waitFor({ state: "hidden" });
     const list = () => agent.use("browser_tabs", { action: "list" });
-    const about = 'button "Order" button#order.large; textbox "Note" textarea#note, in the page "order" at ';
-    await expect.poll(list).toContain(`The user writes to you about ${about}${shop.url}order.html:\n  Make it blue.\n`);
+    const about = "“button 'Order' button#order.large”; “textbox 'Note' textarea#note”, in the page “order” at ";
+    const note = `The user writes to you, about ${about}“${shop.url}order.html”. The user's own words:\n  Make it blue.\n`;
+    await expect.poll(list).toContain(note);
     expect(await list()).not.toContain("The user writes");
     await page.goto(`${shop.url}cold.html`);
     await untilColour(0.25, 0.5, [20, 90, 200]);

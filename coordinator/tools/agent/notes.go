@@ -26,10 +26,22 @@ func (a *Agent) takeNotes(ctx context.Context) {
 	}
 }
 
+// longestNoted bounds each text of a page in a note, in characters.
+const longestNoted = 500
+
+// describeNote is a sentence that speaks for the user. What the page chooses is quoted in it, on one
+// line; the user's own words come last, indented.
 func describeNote(n vscodeipc.Note) string {
-	about := fmt.Sprintf("%s, in the page %q at %s", strings.Join(n.Elements, "; "), n.Page.Title, n.Page.URL)
+	quoted := func(text string) string { return "“" + plain(text, longestNoted) + "”" }
+	elements := make([]string, len(n.Elements))
+	for i, element := range n.Elements {
+		elements[i] = quoted(element)
+	}
+	about := fmt.Sprintf("%s, in the page %s at %s", strings.Join(elements, "; "), quoted(n.Page.Title),
+		quoted(n.Page.URL))
 	if n.Text == "" {
 		return "The user points you to " + about + "."
 	}
-	return fmt.Sprintf("The user writes to you about %s:\n  %s", about, strings.ReplaceAll(n.Text, "\n", "\n  "))
+	return fmt.Sprintf("The user writes to you, about %s. The user's own words:\n  %s", about,
+		strings.ReplaceAll(n.Text, "\n", "\n  "))
 }
