@@ -19,7 +19,7 @@ func Excerpt(text string, most int) string {
 }
 
 func oneLine(text string) string {
-	if strings.ContainsAny(text, "\t\r\n") || strings.Contains(text, "  ") {
+	if strings.ContainsAny(text, "\t\r\n\v\f\u0085\u2028\u2029") || strings.Contains(text, "  ") {
 		text = strings.Join(strings.Fields(text), " ")
 	}
 	return text

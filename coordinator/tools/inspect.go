@@ -53,8 +53,21 @@ func inspectElement(ctx context.Context, c *agent.Call, in inspectIn) error {
 	return c.Out.Text(in.Paged, file, what, inspectionText(r))
 }
 
+// report is a text of lines, each of which is one whatever a page has in it: none of them begins with
+// the page's words.
+type report struct{ strings.Builder }
+
+// longestLine bounds a line of a report, in bytes.
+const longestLine = 8000
+
+func (r *report) add(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	text := strings.TrimLeft(line, " ")
+	r.WriteString(line[:len(line)-len(text)] + policy.Excerpt(text, longestLine) + "\n")
+}
+
 func inspectionText(r inspect.Report) string {
-	var b strings.Builder
+	var b report
 	tag := r.Tag
 	if r.ID != "" {
 		tag += "#" + r.ID
@@ -62,58 +75,58 @@ func inspectionText(r inspect.Report) string {
 	for _, class := range r.Classes {
 		tag += "." + class
 	}
-	fmt.Fprintf(&b, "%s <%s>\n", r.Identity, policy.Excerpt(tag, longestValues)) // as one line: it is the page's
+	b.add("%s <%s>", r.Identity, tag)
 	box := r.Box
-	fmt.Fprintf(&b, "Box: %s × %s at %s,%s; margin %s, border %s, padding %s, content %s × %s\n", px(box.Width),
+	b.add("Box: %s × %s at %s,%s; margin %s, border %s, padding %s, content %s × %s", px(box.Width),
 		px(box.Height), px(box.X), px(box.Y), sides(box.Margin), sides(box.Border), sides(box.Padding),
 		px(box.ContentWidth), px(box.ContentHeight))
 	switch o := r.Obstacle; {
 	case o.Misses && box.IsAway():
-		fmt.Fprintf(&b, "Outside of the viewport, which is %s × %s: a click scrolls there first.\n", px(box.ViewWidth),
+		b.add("Outside of the viewport, which is %s × %s: a click scrolls there first.", px(box.ViewWidth),
 			px(box.ViewHeight))
 	case o.Misses:
-		fmt.Fprintf(&b, "Cannot be clicked unless scrolling helps: %s\n", o.Why)
+		b.add("Cannot be clicked unless scrolling helps: %s", o.Why)
 	case o.Why != "":
-		fmt.Fprintf(&b, "Cannot be clicked: %s\n", o.Why)
+		b.add("Cannot be clicked: %s", o.Why)
 	default:
-		b.WriteString("Visible, and a click hits it.\n")
+		b.add("Visible, and a click hits it.")
 	}
 	if len(r.Styles) > 0 {
-		fmt.Fprintf(&b, "Computed: %s\n", strings.Join(r.Styles, "; "))
+		b.add("Computed: %s", strings.Join(r.Styles, "; "))
 	}
-	writeRules(&b, r.Rules)
+	b.addRules(r.Rules)
 	if len(r.Listeners) > 0 {
-		b.WriteString("Listeners:\n")
+		b.add("Listeners:")
 	}
 	for _, l := range r.Listeners {
-		fmt.Fprintf(&b, "- %s%s", policy.Excerpt(l.Type, longestValues), inBrackets(l.Options))
+		at := ""
 		if l.At.URL != "" {
-			fmt.Fprintf(&b, " %s", l.At)
+			at = " " + l.At.String()
 		}
-		b.WriteByte('\n')
+		b.add("- %s%s%s", l.Type, inBrackets(l.Options), at)
 	}
 	if c := r.Component; c != nil {
-		fmt.Fprintf(&b, "Component: %s\n", c)
-		writeLines(&b, "Props", c.Props)
-		writeLines(&b, "State", c.State)
+		b.add("Component: %s", c)
+		b.addList("Props", c.Props)
+		b.addList("State", c.State)
 	}
 	return b.String()
 }
 
-func writeRules(b *strings.Builder, rules []inspect.Rule) {
-	for n, r := range rules {
+func (r *report) addRules(rules []inspect.Rule) {
+	for n, rule := range rules {
 		switch {
-		case n == 0 && !r.Inherited:
-			b.WriteString("Rules, strongest first:\n")
-		case r.Inherited && (n == 0 || !rules[n-1].Inherited):
-			b.WriteString("Inherited:\n")
+		case n == 0 && !rule.Inherited:
+			r.add("Rules, strongest first:")
+		case rule.Inherited && (n == 0 || !rules[n-1].Inherited):
+			r.add("Inherited:")
 		}
-		fmt.Fprintf(b, "- %s", strings.Join(append(r.Conditions, r.Selector), " "))
-		if r.At.URL != "" || r.At.Place != "" {
-			fmt.Fprintf(b, " (%s)", r.At)
+		at := ""
+		if rule.At.URL != "" || rule.At.Place != "" {
+			at = fmt.Sprintf(" (%s)", rule.At)
 		}
-		b.WriteByte('\n')
-		for _, d := range r.Declarations {
+		r.add("- %s%s", strings.Join(append(rule.Conditions, rule.Selector), " "), at)
+		for _, d := range rule.Declarations {
 			note := ""
 			switch {
 			case d.Invalid:
@@ -121,18 +134,18 @@ func writeRules(b *strings.Builder, rules []inspect.Rule) {
 			case d.LosesTo != "":
 				note = " [loses to " + d.LosesTo + "]"
 			}
-			fmt.Fprintf(b, "    %s%s\n", d.Text, note)
+			r.add("    %s%s", d.Text, note)
 		}
 	}
 }
 
-func writeLines(b *strings.Builder, title string, lines []string) {
+func (r *report) addList(title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "  %s:\n", title)
+	r.add("  %s:", title)
 	for _, line := range lines {
-		fmt.Fprintf(b, "    %s\n", line)
+		r.add("    %s", line)
 	}
 }
 
