@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
+	"sync"
 
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page/snapshot"
@@ -90,8 +92,11 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 		if err == nil {
 			none = notFound(scrolled)
 		}
-		if scrolled.Gone {
+		switch {
+		case scrolled.Gone:
 			c.Out.Addf("This was in the page while it was scrolled, and the page does not show it now:")
+		case err == nil && found.Matches > 0 && scrolled.Steps == 0:
+			c.Out.Addf("Found without scrolling:")
 		}
 	} else {
 		found, err = p.Reader().Find(ctx, options)
@@ -103,6 +108,9 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 	switch {
 	case found.Matches == 0:
 		c.Out.Misses()
+		if target := roleAndName().FindStringSubmatch(in.Text); target != nil {
+			none += fmt.Sprintf(" This text looks like a target: search for its name alone, %s.", target[1])
+		}
 		c.Out.Addf("%s", none)
 		return nil
 	case options.Skip >= found.Matches:
@@ -117,6 +125,9 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 	}
 	return c.Out.TextOrFile(file, "matches", strings.TrimSuffix(found.Text, "\n"))
 }
+
+// roleAndName is a target that an agent may mistake for a text: heading "Walnut desk lamp".
+var roleAndName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*[a-z]+ +"(.+)"`) })
 
 // notFound is the answer of a search with scrolling that has found nothing.
 func notFound(s snapshot.Scrolled) string {

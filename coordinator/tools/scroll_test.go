@@ -56,6 +56,12 @@ func TestFindScrolling(t *testing.T) {
 	agent := w.Agent()
 	agent.Open(url + "/list")
 	agent.Expect("browser_find", args{"text": "Row 77 "}, "Nothing in the page matches")
+	agent.Expect("browser_find", args{"text": `heading "Row 77"`}, `looks like a target: search for its name alone, Row 77.`)
+	const unscrolled = "Found without scrolling:"
+	agent.Expect("browser_find", args{"text": "Row 3 ", "scroll": true}, unscrolled)
+	if text := agent.Must("browser_find", args{"text": "Row 50 ", "scroll": true}); strings.Contains(text, unscrolled) {
+		t.Errorf("the list was scrolled: %s", text)
+	}
 	for _, row := range longtest.Form(t, []string{"Row 148 "}, []string{"Row 77 ", "Row 148 ", "Row 3 "}) {
 		text := agent.Expect("browser_find", args{"text": row, "scroll": true}, row, "[ref=")
 		after := agent.Must("browser_click", args{"target": toolstest.Ref(t, text[strings.Index(text, row):], "button",
