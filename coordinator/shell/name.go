@@ -1,7 +1,5 @@
 package shell
 
-import "slices"
-
 // agents are the coding agents that mark the environment of their commands, by a variable that
 // a person's shell does not have. One that also sets the mark of another is before it.
 var agents = []struct{ variable, value, name string }{
@@ -27,14 +25,4 @@ func AgentName(variable func(string) string) string {
 		}
 	}
 	return "Shell"
-}
-
-// Variables are those by which agents are known.
-func Variables() (names []string) {
-	for _, a := range agents {
-		if !slices.Contains(names, a.variable) {
-			names = append(names, a.variable)
-		}
-	}
-	return names
 }
