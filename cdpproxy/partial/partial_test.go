@@ -182,6 +182,16 @@ func TestTabs(t *testing.T) {
 	c.Event("", "Target.targetDestroyed", own)
 }
 
+// Puppeteer wants to be attached to the targets around pages.
+func TestTabsAroundPages(t *testing.T) {
+	u := start(t)
+	c := cdptest.Dial(t, u.url)
+	const tabs = `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"page","exclude":true},{}]}`
+	c.Call("", "Target.setAutoAttach", tabs, nil)
+	own := opened(c, u.site+"/own")
+	c.Event("", "Target.attachedToTarget", own)
+}
+
 // A tab in which the user opens a file is the user's from then on, so that clients cannot go
 // back to that file. The user may hand it over again, without its history.
 func TestTabWithAFile(t *testing.T) {

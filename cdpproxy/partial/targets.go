@@ -17,10 +17,10 @@ type filter struct {
 	Exclude bool    `json:"exclude"`
 }
 
-// includesPages reports whether a filter includes pages; without one they are included.
-func includesPages(all []filter) bool {
+// includes reports whether a filter includes targets of the kind; without one pages are included.
+func includes(all []filter, kind string) bool {
 	for _, f := range all {
-		if f.Type == nil || *f.Type == "page" {
+		if f.Type == nil || *f.Type == kind {
 			return !f.Exclude
 		}
 	}
@@ -114,7 +114,7 @@ func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 		return p.Context == "" || b.contexts[p.Context] || b.isDefault(p.Context) || respond(nil, errNoTarget)
 	case discoverTargets:
 		was := s.discover
-		s.discover = p.Discover && includesPages(p.Filter)
+		s.discover = p.Discover && includes(p.Filter, "page")
 		for _, each := range b.inOrder() {
 			if s.discover && !was && each.isShown() {
 				c.event(m.Session, "Target.targetCreated", map[string]any{"targetInfo": each.raw})
@@ -126,7 +126,8 @@ func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 			return respond(nil, &browser.Error{Code: browser.CodeParams, Message: "set flatten to true"})
 		}
 		was := s.attach
-		s.attach = p.AutoAttach && includesPages(p.Filter)
+		// Puppeteer wants the targets around pages, and takes the pages.
+		s.attach = p.AutoAttach && (includes(p.Filter, "page") || includes(p.Filter, "tab"))
 		last := func([]byte) []byte { return nil }
 		for _, each := range b.inOrder() {
 			if s.attach && !was && each.isShown() {

@@ -11,6 +11,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { playwright } from "../clients/playwright.mjs";
 import { chromedp, rod } from "../clients/programs.mjs";
+import { puppeteer24At, puppeteer25At } from "../clients/puppeteer.mjs";
 import { bin } from "./support/programs.mjs";
 import { openSite } from "./support/site.mjs";
 
@@ -68,6 +69,8 @@ after(async () => {
 
 for (const [name, client] of [
   ["Playwright", playwright],
+  ["Puppeteer 24", puppeteer24At],
+  ["Puppeteer 25", puppeteer25At],
   ["chromedp", chromedp],
   ["rod", rod],
 ]) {
