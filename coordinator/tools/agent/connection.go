@@ -166,19 +166,23 @@ func (a *Agent) end(matches func(*connection) bool, release func(*connection)) b
 	return len(ended) > 0
 }
 
-// endRevoked ends the connections to windows whose user has stopped the agent or chosen a
-// stricter mode. With them the browser undoes what the agent has set up there: routes,
-// emulation, waits for downloads. The agent connects again to read on.
+// endRevoked reads what the users of windows have chosen, and ends the connections to those who have
+// stopped the agent or chosen a stricter mode. With them the browser undoes what the agent has set
+// up there: routes, emulation, waits for downloads. The agent connects again to read on.
 func (a *Agent) endRevoked() {
 	name := a.Info().Name
-	a.suspend(func(c *connection) bool {
-		if c.user == nil {
-			return false
-		}
-		former := c.access
-		c.access, _ = c.user.Access()
-		return c.access.Revokes(former, name)
-	})
+	a.suspend(func(c *connection) bool { return c.readAccess(name) })
+}
+
+// readAccess reads what the connection's user has chosen, and reports whether that revokes what was
+// allowed when it was last read. Agent.mu is held.
+func (c *connection) readAccess(name string) (revoked bool) {
+	if c.user == nil {
+		return false
+	}
+	former := c.access
+	c.access, _ = c.user.Access()
+	return c.access.Revokes(former, name)
 }
 
 // watchUser calls endRevoked at each choice of a window's user, as long as a connection lasts.
