@@ -21,7 +21,9 @@ var _ = define(definition[highlightIn]{
 	Returns: "the element, and whether it is in view",
 	Notes: "One element of a tab is highlighted, wherever it is then. It is drawn in the browser's overlay, so the " +
 		"page does not notice it. The browser hides it while the mouse moves. It ends with `browser_hide_highlight`, " +
-		"`pick_element`, the document, or the session. Playwright MCP's `style` has no effect.",
+		"`pick_element`, the document, or the session. Playwright MCP's `style` has no effect.\n\n" +
+		"On a dense screen `browser_take_screenshot` has the highlight in another place unless its `scale` is " +
+		"`device`, and with an emulated density unless it is `css`. The user sees it in its place.",
 	Example: `{"target": "button \"Order\""}`,
 })
 
