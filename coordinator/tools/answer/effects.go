@@ -163,8 +163,8 @@ func (a *Answer) Shows(c snapshot.Changes, full bool) {
 // maxRemoved is how many lines in a row that have gone are shown: more are counted.
 const maxRemoved = 2
 
-// cutChanges cuts a diff after so many bytes; whole has all of it. New dialogs, alerts and statuses come first then, and
-// are whole.
+// cutChanges cuts a diff after so many bytes; whole has all of it. New dialogs, alerts and statuses
+// come first then, and are whole.
 func cutChanges(text string, most int, whole string) string {
 	now := freshIn(text)
 	cut := cutDiff(text, most, now, whole)
