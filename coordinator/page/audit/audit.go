@@ -70,7 +70,6 @@ type Report struct {
 // Finding is an element that breaks a rule.
 type Finding struct {
 	Rule, Impact, Help, URL string
-	Tags                    []string // of the rule, such as wcag2aa
 	Element                 string   // its line in a snapshot, with its ref if it accepts an action
 	Selector                string   // in its frame
 	Frame                   string   // the address of its frame; empty: the page itself
@@ -111,7 +110,6 @@ func (a *Auditor) Audit(ctx context.Context, target string) (r Report, err error
 type audited struct {
 	Rules []struct {
 		ID, Impact, Help, URL string
-		Tags                  []string
 		Nodes                 []struct {
 			Selector string
 			Any, All []string
@@ -153,7 +151,7 @@ func (a *Auditor) audit(ctx context.Context, id protocol.FrameID, e *frame.Eleme
 	for _, rule := range found.Rules {
 		for _, node := range rule.Nodes {
 			finding := Finding{
-				Rule: rule.ID, Impact: rule.Impact, Help: rule.Help, URL: rule.URL, Tags: rule.Tags,
+				Rule: rule.ID, Impact: rule.Impact, Help: rule.Help, URL: rule.URL,
 				Selector: node.Selector, Frame: in, Any: node.Any, All: node.All,
 			}
 			if len(r.Findings) < mostElements {

@@ -12,7 +12,7 @@ async function (target) {
   const line = (s, n) => limit(String(s ?? "").replace(/\s+/g, " ").trim(), n);
   memory.audited = [];
   const rules = found.violations.map((rule) => ({
-    id: rule.id, impact: rule.impact, help: rule.help, url: rule.helpUrl, tags: rule.tags,
+    id: rule.id, impact: rule.impact, help: rule.help, url: rule.helpUrl,
     nodes: rule.nodes.map((node) => {
       const checks = (list) => list.map((check) => line(check.message, 500));
       memory.audited.push(node.element);
