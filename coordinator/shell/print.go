@@ -180,11 +180,14 @@ func (p *Printer) save(name string, kind output.Kind, content []byte) (path stri
 	return file.Save(content)
 }
 
-// saveAs is where a saved file goes. It has the extension of that one if it has none.
+// saveAs is where a saved file goes. It gets the extension that the tool has added.
 func (p *Printer) saveAs(saved string) string {
 	name := filepath.Base(saved)
-	if dot := strings.IndexByte(name, '.'); filepath.Ext(p.SaveAs) == "" && dot > 0 {
-		return p.SaveAs + name[dot:]
+	switch own := filepath.Ext(p.SaveAs); {
+	case own == "" && strings.Contains(name, "."):
+		return p.SaveAs + name[strings.IndexByte(name, '.'):]
+	case own != filepath.Ext(name):
+		return p.SaveAs + filepath.Ext(name)
 	}
 	return p.SaveAs
 }

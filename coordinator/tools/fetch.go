@@ -26,6 +26,7 @@ var _ = define(definition[fetchIn]{
 	Unlike: "theirs run code of their own for it",
 	Effect: Acts,
 	Do:     fetchURL,
+	Shell:  []command{{Args: "url [filename]"}},
 	Returns: "status, type and body (20,000 bytes, in a file up to 4 MiB), as a script of the page would get them: " +
 		"with its cookies, its policy, CORS",
 	Data:    "`status`, `type`, `url`, `body` (parsed if JSON, else text)",
