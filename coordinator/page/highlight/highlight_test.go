@@ -2,7 +2,6 @@ package highlight_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
@@ -12,11 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
-	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/internal/pagetest"
 )
 
@@ -31,7 +29,8 @@ const shop = `<!doctype html><title>Shop</title>
 // highlight elsewhere.
 func isLit(t *testing.T, p *page.Page, x, y int) bool {
 	t.Helper()
-	shot, err := protocol.Call(t.Context(), p.Session(), cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{})
+	t.Helper()
+	shot, err := p.Screen().Screenshot(t.Context(), capture.Options{Device: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +38,7 @@ func isLit(t *testing.T, p *page.Page, x, y int) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var density float64
-	if err := json.Unmarshal([]byte(pagetest.Evaluate(t, p, "devicePixelRatio")), &density); err != nil {
-		t.Fatal(err)
-	}
+	density := shot.Scale()
 	at := func(x, y int) color.RGBA {
 		return color.RGBAModel.Convert(picture.At(int(float64(x)*density), int(float64(y)*density))).(color.RGBA)
 	}
@@ -53,6 +49,7 @@ func isLit(t *testing.T, p *page.Page, x, y int) bool {
 
 // until waits until what begins there is highlighted, or no longer is.
 func until(t *testing.T, p *page.Page, x, y int, lit bool) {
+	t.Helper()
 	t.Helper()
 	pagetest.Until(t, fmt.Sprintf("highlighted at %d,%d: %v", x, y, lit), func() bool { return isLit(t, p, x, y) == lit })
 }
