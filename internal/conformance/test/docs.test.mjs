@@ -6,8 +6,10 @@
 //   sh by-hand     it is run by the test that `elsewhere` names
 //   js             its first line names the file
 //   json           it must be JSON
+//   toml user      it is the reader's config.toml, in which the coordinator finds no fault
+//   toml project   likewise, that of the folder
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -31,12 +33,17 @@ const elsewhere = {
   "coordinator window --attach": "coordinator/provider, with a server that stands for the provider",
 };
 
+// What the guides' commands find.
+const shopPage = `<!doctype html><title>Shop</title><h1>Shop</h1>
+<form onsubmit="said.textContent = name.value ? 'Thank you' : 'Your name, please'; return false">
+<label>Name <input id=name></label> <button>Order</button> <p id=said role=status></form>`;
+
 let site;
 let grid; // a Selenium Grid, for the guide to it
 
 before(async () => {
   site = createServer((_, response) => {
-    response.setHeader("content-type", "text/html").end("<!doctype html><title>Shop</title><h1>Shop</h1>");
+    response.setHeader("content-type", "text/html").end(shopPage);
   });
   await new Promise((listening) => site.listen(0, "127.0.0.1", listening));
 });
@@ -53,6 +60,7 @@ for (const guide of guides) {
       for (const block of blocksOf(guide)) await run(block, place, staying);
     } finally {
       for (const program of staying.reverse()) await program.end();
+      await ends("coordinator close --all", place.shop, place.env);
       await grid?.end();
       grid = undefined;
       rmSync(place.root, { recursive: true, force: true, maxRetries: 5 });
@@ -134,6 +142,10 @@ async function run({ language, how, body }, { shop, env }, staying) {
     }
     case "json":
       return JSON.parse(body);
+    case "toml user":
+      return configured(join(env.XDG_CONFIG_HOME, "browser-coordinator"), body, shop, env);
+    case "toml project":
+      return configured(join(shop, ".browser-coordinator"), body, shop, env);
     case "text":
       return;
     case "sh by-hand":
@@ -148,6 +160,21 @@ async function run({ language, how, body }, { shop, env }, staying) {
       return ends(body, shop, env);
   }
   assert.fail(`a block of an unknown kind: ${language} ${how}\n${body}`);
+}
+
+/** The coordinator takes the flags of a config.toml. */
+function configured(folder, body, shop, env) {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, "config.toml");
+  writeFileSync(file, body, { mode: 0o600 });
+  try {
+    const { stdout } = spawnSync("coordinator", ["doctor", "--json"], { cwd: shop, env, encoding: "utf8" });
+    const { findings } = JSON.parse(stdout).checks.find(({ id }) => id === "config");
+    assert.deepEqual(findings.filter(({ verdict }) => verdict !== "ok"), []);
+    assert.ok(findings.some(({ text }) => text.includes(file)), JSON.stringify(findings));
+  } finally {
+    rmSync(file);
+  }
 }
 
 async function ends(script, cwd, env) {
