@@ -90,13 +90,13 @@ func attempting(ctx context.Context, t *testing.T, addr, agent string) <-chan at
 }
 
 // next returns the next value of a channel.
-func next[T any](t *testing.T, what string, from <-chan T) T {
+func next[T any](t *testing.T, description string, from <-chan T) T {
 	t.Helper()
 	select {
 	case v := <-from:
 		return v
 	case <-testContext(t).Done():
-		t.Fatalf("no %s", what)
+		t.Fatalf("no %s", description)
 		panic("unreachable")
 	}
 }
@@ -142,7 +142,7 @@ func mayLook(t *testing.T, c *websocket.Conn, mode policy.Mode) {
 		t.Errorf("the client gets %s", got)
 	}
 	if reply := exchange(t, c, openTabCommand); !strings.Contains(refusal(reply),
-		fmt.Sprintf("the access mode of this window is %q", mode)) {
+		fmt.Sprintf("the access mode is %q", mode)) {
 		t.Errorf("%v, want a refusal", reply)
 	}
 }
@@ -151,8 +151,12 @@ func mayLook(t *testing.T, c *websocket.Conn, mode policy.Mode) {
 // connections it opens. The answer counts until the program has been away for a minute.
 func TestAsk(t *testing.T) {
 	t.Parallel()
+	inEach(t, askedOncePerProgram)
+}
+
+func askedOncePerProgram(t *testing.T, up upstream) {
 	h := newUser(policy.ModeAsk)
-	_, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
+	_, addr := ruled(t, h, up.url, nil)
 	ctx := testContext(t)
 
 	many := make([]<-chan attempt, 3)
@@ -267,7 +271,7 @@ func TestAskForRequests(t *testing.T) {
 		answer        policy.Answer
 	}{
 		{"Allowed/1", "200 OK", policy.Answer{Allow: true}},
-		{"Views/1", `403 refused: Target.activateTarget refused: the access mode of this window is "ask", and`,
+		{"Views/1", `403 refused: Target.activateTarget refused: the access mode is "ask", and`,
 			policy.Answer{View: true}},
 		{"Refused/1", "403 refused: the user of the window does not let this client connect",
 			policy.Answer{Reason: "human"}},
@@ -330,8 +334,12 @@ func TestNobodyToAsk(t *testing.T) {
 // answers.
 func TestModeChanges(t *testing.T) {
 	t.Parallel()
+	inEach(t, modeChanges)
+}
+
+func modeChanges(t *testing.T, up upstream) {
 	h := newUser(policy.ModeFull)
-	_, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
+	_, addr := ruled(t, h, up.url, nil)
 	join := func() <-chan attempt { t.Helper(); return attempting(testContext(t), t, addr, "Tool/1") }
 	stricter := func(mode policy.Mode, conns ...*websocket.Conn) {
 		t.Helper()
@@ -391,11 +399,12 @@ func TestPlaywrightGetsException(t *testing.T) {
 	reply := exchange(t, c, `{"id":1,"sessionId":"s","method":"Runtime.evaluate","params":{"expression":"1"}}`)
 	if text := fmt.Sprint(reply); reply["id"] != 1.0 || reply["sessionId"] != "s" || reply["error"] != nil ||
 		!strings.Contains(text, "exceptionDetails") ||
-		!strings.Contains(text, `Runtime.evaluate refused: the access mode of this window is "view"`) {
+		!strings.Contains(text, `Runtime.evaluate refused: the access mode is "view"`) {
 		t.Errorf("%v", reply)
 	}
 	if reply := exchange(t, c,
-		`{"id":2,"method":"Target.createTarget","params":{"url":"about:blank"}}`); !strings.Contains(refusal(reply), `"view"`) {
+		`{"id":2,"method":"Target.createTarget","params":{"url":"about:blank"}}`); !strings.Contains(refusal(reply),
+		`"view"`) {
 		t.Errorf("%v", reply)
 	}
 }

@@ -67,12 +67,12 @@ func (r refuseAll) Judge(*cdpproxy.Client, *browser.Message) cdpproxy.Decision {
 // the same; when it reads again, it gets all of them.
 func TestDeafBrowser(t *testing.T) {
 	const events, messages = 100, 200
-	sent := strings.Repeat("e", 100)
+	message := strings.Repeat("e", 100)
 	more, listen := make(chan struct{}), make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "deaf", func(conn net.Conn) {
 		conn.(*net.TCPConn).SetReadBuffer(smallWindow)
 		for range more {
-			io.WriteString(conn, "\x81\x64"+sent)
+			io.WriteString(conn, "\x81\x64"+message)
 		}
 		<-listen
 		echo(conn)
@@ -86,7 +86,7 @@ func TestDeafBrowser(t *testing.T) {
 	go io.WriteString(conn, strings.Join(pile, "")) // ends with the connection
 	for event := range events {
 		more <- struct{}{}
-		if got := readFrame(t, br); got != sent {
+		if got := readFrame(t, br); got != message {
 			t.Fatalf("event %d: %.60s", event, got)
 		}
 	}

@@ -22,8 +22,8 @@ func newJoined(rule cdpproxy.Rule) *joined {
 	return &joined{rule, make(chan *cdpproxy.Client, 10), make(chan *cdpproxy.Client, 10), make(chan func(string), 10)}
 }
 
-func (j *joined) Joined(c *cdpproxy.Client, end func(string)) { j.came <- c; j.ends <- end }
-func (j *joined) Left(c *cdpproxy.Client)                     { j.left <- c }
+func (j *joined) Register(c *cdpproxy.Client, end func(string)) { j.came <- c; j.ends <- end }
+func (j *joined) Unregister(c *cdpproxy.Client)                 { j.left <- c }
 
 // TestClients: the embedding program knows the connected clients, and can
 // disconnect one with a reason.

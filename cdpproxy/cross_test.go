@@ -88,7 +88,7 @@ func TestNeverCross(t *testing.T) {
 	paths := []string{"/devtools/browser/x", "/devtools/page/1"}
 	ask := func(w *window) error {
 		w.mu.Lock()
-		least := w.gen
+		minimum := w.gen
 		w.mu.Unlock()
 		c, _, err := websocket.Dial(ctx, "ws://"+w.addr+paths[rand.IntN(2)], nil)
 		if err != nil {
@@ -112,8 +112,8 @@ func TestNeverCross(t *testing.T) {
 			}
 			side, gen, _ := strings.Cut(string(name), " ")
 			n, err := strconv.Atoi(gen)
-			if side != w.name || err != nil || n < least {
-				return fmt.Errorf("client of %s, come at generation %d, answered by %s", w.name, least, name)
+			if side != w.name || err != nil || n < minimum {
+				return fmt.Errorf("client of %s, come at generation %d, answered by %s", w.name, minimum, name)
 			}
 			answers.Store(string(name), true)
 		}

@@ -23,7 +23,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 			"since any web page could have caused this request. Use a CDP client, or a program such as curl."))
 		return
 	}
-	own := ownHost(r) + mount
+	host := ownHost(r) + mount
 	var doc *document
 	// The rule was asked about a mutating request, and must not be asked twice.
 	no := p.withBrowser(r, changesSomething(path), func(ctx context.Context, b *Browser) (err error) {
@@ -32,7 +32,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 		if err := p.judgeRequest(ctx, r, b, path); err != nil {
 			return err
 		}
-		if doc, err = p.document(ctx, b, r, path, own); errors.Is(err, errSent) {
+		if doc, err = p.document(ctx, b, r, path, host); errors.Is(err, errSent) {
 			err = &refusal{http.StatusBadGateway, fmt.Sprintf("%s went away while it was asked for %s; whether it "+
 				"was done is unknown, so it is not asked again: %v", b.label(), path, err)}
 		}
@@ -55,7 +55,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	if r.Method != http.MethodHead {
 		header.Set("Content-Length", strconv.Itoa(len(doc.body)))
 	}
-	p.bound(w)
+	p.limitWrite(w)
 	w.WriteHeader(doc.status)
 	w.Write(doc.body)
 }
@@ -70,16 +70,16 @@ type document struct {
 // errSent: a mutating request was sent, and must not be repeated.
 var errSent = errors.New("no response")
 
-// document returns the response of a browser to a discovery request. own is the proxy's
+// document returns the response of a browser to a discovery request. host is the proxy's
 // HOST:PORT with the mount, for the addresses in it.
-func (p *Proxy) document(ctx context.Context, b *Browser, r *http.Request, path, own string) (*document, error) {
+func (p *Proxy) document(ctx context.Context, b *Browser, r *http.Request, path, host string) (*document, error) {
 	var doc *document
 	var err error
 	if b.Value == nil {
-		if doc, err = p.dialedDocument(ctx, b, r, path, own); err != nil {
+		if doc, err = p.dialedDocument(ctx, b, r, path, host); err != nil {
 			return nil, err
 		}
-	} else if doc, err = valueDocument(ctx, b, r, path, own); err != nil {
+	} else if doc, err = valueDocument(ctx, b, r, path, host); err != nil {
 		doc = textDocument(http.StatusServiceUnavailable, err.Error())
 	}
 	if !p.stillCurrent(b) {
@@ -92,7 +92,9 @@ func (p *Proxy) document(ctx context.Context, b *Browser, r *http.Request, path,
 	return doc, nil
 }
 
-func (p *Proxy) dialedDocument(ctx context.Context, b *Browser, r *http.Request, path, own string) (*document, error) {
+func (p *Proxy) dialedDocument(
+	ctx context.Context, b *Browser, r *http.Request, path, host string,
+) (*document, error) {
 	if err := p.acquire(ctx); err != nil {
 		return nil, err
 	}
@@ -117,7 +119,7 @@ func (p *Proxy) dialedDocument(ctx context.Context, b *Browser, r *http.Request,
 		return nil, err
 	}
 	if namesTargets(path) && res.StatusCode == http.StatusOK && len(body) > 0 { // a response to HEAD has none
-		if body, err = discovery.Rewrite(body, u.base, own); err != nil {
+		if body, err = discovery.Rewrite(body, u.base, host); err != nil {
 			text := fmt.Sprintf("the browser's answer to %s cannot be read: %v", path, err)
 			return textDocument(http.StatusBadGateway, text), nil
 		}
@@ -144,9 +146,9 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 	if !changesSomething(path) {
 		return nil
 	}
-	who, m := p.client(r, b, path), new(browser.Message)
-	who.Done = ctx.Done()
-	if err := p.join(ctx, who); err != nil {
+	client, m := p.client(r, b, path), new(browser.Message)
+	client.Done = ctx.Done()
+	if err := p.join(ctx, client); err != nil {
 		return err
 	}
 	_, id, _ := strings.Cut(strings.TrimPrefix(path, "/json/"), "/")
@@ -164,10 +166,10 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 	if m.Params, err = json.Marshal(params); err != nil {
 		return err
 	}
-	if v := p.opts.Rule.Judge(who, m); v.Outcome != policy.Allow {
+	if v := p.opts.Rule.Judge(client, m); v.Outcome != policy.Allow {
 		return forbidden("refused: %s", v.Reason)
 	}
-	p.opts.Rule.Sent(who, m)
+	p.opts.Rule.Observe(client, m)
 	return nil
 }
 

@@ -42,24 +42,24 @@ type downstream struct {
 	failed func()        // called when the client has gone
 	byRun  bool          // the relay's run calls flush when out is ready; else a goroutine is started for that
 
-	mu       sync.Mutex // guards the fields that follow. It is held during a write of about grace at most
-	conn     *net.TCPConn
-	frames   frameScanner        // of the browser's bytes; only the relay's run changes it
-	closed   bool                // nothing may follow: a close frame was sent, or the client has gone
-	own      queue.Queue[[]byte] // our own frames, until the browser's frame ends
-	out      queue.Queue[[]byte] // what the client has not accepted. Flush is under way or due while it has a size
-	flushing sync.WaitGroup      // the goroutine of flush
-	waited   time.Duration       // of grace
-	deadline time.Time           // of a write to conn; zero: none
+	mu        sync.Mutex // guards the fields that follow. It is held during a write of about grace at most
+	conn      *net.TCPConn
+	frames    frameScanner        // of the browser's bytes; only the relay's run changes it
+	closed    bool                // nothing may follow: a close frame was sent, or the client has gone
+	ownFrames queue.Queue[[]byte] // our own frames, until the browser's frame ends
+	out       queue.Queue[[]byte] // what the client has not accepted. Flush is under way or due while it has a size
+	flushing  sync.WaitGroup      // the goroutine of flush
+	graceUsed time.Duration       // of grace
+	deadline  time.Time           // of a write to conn; zero: none
 }
 
 // check has an [ending] if n bytes more cannot be queued. An empty queue takes a message of
 // any size for which the process has memory, and in any case a chunk of a browser's bytes:
 // no frame is sent only in part.
 func (d *downstream) check(n int) error {
-	empty := d.own.Size()+d.out.Size() == 0
+	empty := d.ownFrames.Size()+d.out.Size() == 0
 	switch {
-	case empty && n <= largeBuffer, d.own.Fits(n) && d.out.Fits(n):
+	case empty && n <= largeBuffer, d.ownFrames.Fits(n) && d.out.Fits(n):
 		return nil
 	case empty:
 		return exhausted(d.memory)
@@ -81,9 +81,9 @@ func (d *downstream) forward(data []byte, drained bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if drained {
-		d.waited = 0
+		d.graceUsed = 0
 	}
-	if d.own.Size() > 0 { // they must not wait until a chunk ends with a frame
+	if d.ownFrames.Size() > 0 { // they must not wait until a chunk ends with a frame
 		n := d.frames.rest(data)
 		if err := d.send(data[:n]); err != nil {
 			return err
@@ -99,15 +99,15 @@ func (d *downstream) send(data []byte) error {
 		return nil
 	}
 	d.frames.scan(data)
-	if err := d.write(data); err != nil || !d.frames.between() {
+	if err := d.write(data); err != nil || !d.frames.atBoundary() {
 		return err
 	}
 	if d.frames.closing {
 		d.discard()
 		return nil
 	}
-	defer d.own.Clear()
-	for _, frame := range d.own.Take(math.MaxInt) {
+	defer d.ownFrames.Clear()
+	for _, frame := range d.ownFrames.Take(math.MaxInt) {
 		if err := d.write(frame); err != nil {
 			return err
 		}
@@ -127,14 +127,14 @@ func (d *downstream) insert(op byte, payload []byte) error {
 	if err := d.check(size); err != nil {
 		return err
 	}
-	if d.grace == 0 && d.frames.between() && size > smallMessage { // it need not be copied
+	if d.grace == 0 && d.frames.atBoundary() && size > smallMessage { // it need not be copied
 		d.push(newFrame(op, 0, len(payload), 0))
 		d.push(payload)
 		return nil
 	}
 	frame := append(newFrame(op, 0, len(payload), len(payload)), payload...)
-	if !d.frames.between() {
-		d.own.Push(frame)
+	if !d.frames.atBoundary() {
+		d.ownFrames.Push(frame)
 		return nil
 	}
 	return d.write(frame)
@@ -147,9 +147,9 @@ func (d *downstream) write(b []byte) error {
 	}
 	if d.grace > 0 && d.out.Size() == 0 {
 		start := time.Now()
-		d.bound(start)
+		d.extendDeadline(start)
 		n, err := d.conn.Write(b)
-		d.waited += time.Since(start)
+		d.graceUsed += time.Since(start)
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
 		}
@@ -159,10 +159,10 @@ func (d *downstream) write(b []byte) error {
 	return nil
 }
 
-// bound ends the next write when the grace period is over, or up to a half later: to set
+// extendDeadline ends the next write when the grace period is over, or up to a half later: to set
 // another deadline for each write would take as long as all else here.
-func (d *downstream) bound(now time.Time) {
-	grace := d.grace - d.waited
+func (d *downstream) extendDeadline(now time.Time) {
+	grace := d.grace - d.graceUsed
 	if rest := d.deadline.Sub(now); rest < grace || rest > 2*grace {
 		d.deadline = now.Add(grace + grace/2)
 		d.conn.SetWriteDeadline(d.deadline)
@@ -201,7 +201,7 @@ func (d *downstream) next() net.Buffers {
 // discard ends the stream: what waits for the end of a frame is not sent.
 func (d *downstream) discard() {
 	d.closed = true
-	d.own.Clear()
+	d.ownFrames.Clear()
 }
 
 // drop forgets what is queued: the client has gone.
@@ -218,7 +218,7 @@ func (d *downstream) drop() {
 func (d *downstream) close(frame []byte, deadline time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.closed && d.frames.between() && frame != nil {
+	if !d.closed && d.frames.atBoundary() && frame != nil {
 		d.push(frame)
 	}
 	d.discard()

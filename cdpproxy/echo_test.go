@@ -19,9 +19,9 @@ import (
 type passAll struct{}
 
 func (passAll) Join(context.Context, *cdpproxy.Client) error { return nil }
-func (passAll) Joined(*cdpproxy.Client, func(string))        {}
-func (passAll) Sent(*cdpproxy.Client, *browser.Message)      {}
-func (passAll) Left(*cdpproxy.Client)                        {}
+func (passAll) Register(*cdpproxy.Client, func(string))      {}
+func (passAll) Observe(*cdpproxy.Client, *browser.Message)   {}
+func (passAll) Unregister(*cdpproxy.Client)                  {}
 func (passAll) Judge(*cdpproxy.Client, *browser.Message) cdpproxy.Decision {
 	return cdpproxy.Decision{Outcome: policy.Allow}
 }
@@ -84,21 +84,21 @@ func TestEverySize(t *testing.T) {
 	fake := startFake(t, "127.0.0.1:0", "echo", echo)
 	_, addr := serve(t, newSource(fake.url()), nil)
 	c, ctx := dialBy(t, addr, "/devtools/browser/x", dialSmall), testContext(t)
-	sent := 0
+	count := 0
 	for round := range 3 {
 		// Small ones, one at a time; then many at once.
 		for range 40 {
-			text := fmt.Sprintf(`{"id":%d,"method":"A.b"}`, sent)
+			text := fmt.Sprintf(`{"id":%d,"method":"A.b"}`, count)
 			if got := call(t, c, text); got != text {
 				t.Fatalf("round %d: %.50s, want %s", round, got, text)
 			}
-			sent++
+			count++
 		}
 		var pile [][]byte
 		for range 8 {
-			filler := bytes.Repeat([]byte{byte('a' + sent%26)}, []int{10, 1_000_000}[rand.IntN(2)])
-			pile = append(pile, fmt.Appendf(nil, `{"id":%d,"method":"A.b","params":{"x":"%s"}}`, sent, filler))
-			sent++
+			filler := bytes.Repeat([]byte{byte('a' + count%26)}, []int{10, 1_000_000}[rand.IntN(2)])
+			pile = append(pile, fmt.Appendf(nil, `{"id":%d,"method":"A.b","params":{"x":"%s"}}`, count, filler))
+			count++
 		}
 		for _, text := range pile {
 			send(t, c, string(text))

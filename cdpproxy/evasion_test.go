@@ -11,7 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/policy"
 )
 
@@ -132,15 +132,16 @@ var ways = []string{
 }
 
 // watched opens the watched page in the browser itself and joins it in view mode.
-func watched(t *testing.T) (c *websocket.Conn, state func() string, own *websocket.Conn) {
+func watched(t *testing.T, up upstream) (c *websocket.Conn, state func() string, own *websocket.Conn) {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		io.WriteString(w, watchedPage)
 	}))
 	t.Cleanup(site.Close)
-	_, addr := ruled(t, newUser(policy.ModeView), cdptest.BrowserURL(t), nil)
+	_, addr := ruled(t, newUser(policy.ModeView), up.url, nil)
 	id, own := directTab(t, site.URL)
+	must.Do(t, up.handOver(id))
 	return dial(t, addr, "/devtools/page/"+id), func() string {
 		t.Helper()
 		reply := exchange(t, own, `{"id":3,"method":"Runtime.evaluate","params":{"expression":"state()"}}`)
@@ -161,13 +162,15 @@ func inspect(method string, params map[string]any) string {
 }
 
 func refusedInView(reply map[string]any, method string) bool {
-	return strings.HasPrefix(refusal(reply), method+` refused: the access mode of this window is "view"`)
+	return strings.HasPrefix(refusal(reply), method+` refused: the access mode is "view"`)
 }
 
 // TestNoCodeInView: in view mode no script of a client runs in the page, even if V8
 // considers it harmless. Each class of evasion leaves the page unchanged.
-func TestNoCodeInView(t *testing.T) {
-	c, state, _ := watched(t)
+func TestNoCodeInView(t *testing.T) { inEach(t, noCodeInView) }
+
+func noCodeInView(t *testing.T, up upstream) {
+	c, state, _ := watched(t, up)
 	world := exchange(t, c,
 		`{"id":1,"method":"Page.getFrameTree"}`)["result"].(map[string]any)["frameTree"].(map[string]any)["frame"].(map[string]any)["id"]
 	isolated := exchange(t, c, inspect("Page.createIsolatedWorld", map[string]any{"frameId": world, "worldName": "w",
@@ -208,8 +211,10 @@ func TestNoCodeInView(t *testing.T) {
 // TestNoOccupationInView: a command that can occupy the page's thread or process
 // for any time, or that shows in the page, is refused too. Each was observed to do
 // so on Chromium 156.
-func TestNoOccupationInView(t *testing.T) {
-	c, state, own := watched(t)
+func TestNoOccupationInView(t *testing.T) { inEach(t, noOccupationInView) }
+
+func noOccupationInView(t *testing.T, up upstream) {
+	c, state, own := watched(t, up)
 	ask := func(method string, params map[string]any) map[string]any {
 		t.Helper()
 		result, _ := exchange(t, c, inspect(method, params))["result"].(map[string]any)

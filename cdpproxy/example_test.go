@@ -21,9 +21,9 @@ func (o only) Browser() (*cdpproxy.Browser, <-chan struct{}) { return o.browser,
 type lookers struct{}
 
 func (lookers) Join(context.Context, *cdpproxy.Client) error { return nil }
-func (lookers) Joined(*cdpproxy.Client, func(string))        {}
-func (lookers) Sent(*cdpproxy.Client, *browser.Message)      {}
-func (lookers) Left(*cdpproxy.Client)                        {}
+func (lookers) Register(*cdpproxy.Client, func(string))      {}
+func (lookers) Observe(*cdpproxy.Client, *browser.Message)   {}
+func (lookers) Unregister(*cdpproxy.Client)                  {}
 
 func (lookers) Judge(_ *cdpproxy.Client, m *browser.Message) cdpproxy.Decision {
 	d := policy.DecideCommand(policy.Permission{Mode: policy.ModeView}, m.Method, m.Params)
@@ -41,7 +41,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	launched, err := chrome.Launch(ctx, chrome.Options{Executable: installed.Path, Headless: true})
+	launched, err := chrome.Launch(ctx, chrome.Options{Executable: installed, Headless: true})
 	if err != nil {
 		fmt.Println(err)
 		return

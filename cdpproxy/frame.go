@@ -82,7 +82,7 @@ func (s *frameScanner) scan(b []byte) {
 
 // rest returns how many bytes of b belong to the frame that has begun, if one has.
 func (s frameScanner) rest(b []byte) int {
-	if s.between() {
+	if s.atBoundary() {
 		return 0
 	}
 	_, others := s.next(b)
@@ -92,15 +92,15 @@ func (s frameScanner) rest(b []byte) int {
 // beforeClose returns how many bytes of b come before a close frame; all if none begins.
 func (s frameScanner) beforeClose(b []byte) int {
 	for rest := b; len(rest) > 0; _, rest = s.next(rest) {
-		if s.between() && rest[0]&0x0f == opClose {
+		if s.atBoundary() && rest[0]&0x0f == opClose {
 			return len(b) - len(rest)
 		}
 	}
 	return len(b)
 }
 
-// between reports whether the stream is between two frames.
-func (s *frameScanner) between() bool { return s.have == 0 && s.remain == 0 }
+// atBoundary reports whether the stream is between two frames.
+func (s *frameScanner) atBoundary() bool { return s.have == 0 && s.remain == 0 }
 
 // headerLength returns the length of the header that begins with h. While h is too
 // short to decide, the result is greater than len(h).

@@ -93,9 +93,9 @@ func manyAsChild(addr string) {
 		}
 		conns = append(conns, conn)
 	}
-	closed, until := 0, time.Now().Add(5*time.Second)
+	closed, deadline := 0, time.Now().Add(5*time.Second)
 	for _, conn := range conns[kept:] {
-		conn.SetDeadline(until)
+		conn.SetDeadline(deadline)
 		if _, err := conn.Read(make([]byte, 1)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			closed++
 		}
@@ -377,6 +377,21 @@ func TestHeaders(t *testing.T) {
 	status, _ := get(t, addr, "/json/version", map[string]string{"X": strings.Repeat("x", 100_000)})
 	if status != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("HTTP %d, want 431", status)
+	}
+}
+
+// TestGeneralOptions: the HTTP server answers no request by itself, which would admit anybody.
+func TestGeneralOptions(t *testing.T) {
+	_, addr := serve(t, newSource(""), nil)
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(10 * time.Second))
+	io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+	if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 403 ") {
+		t.Errorf("OPTIONS *: %s, %v", answer, err)
 	}
 }
 

@@ -7,15 +7,14 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"browser-coordinator/internal/backoff"
 )
 
-// bound ends the connection of a client that does not read the response that
+// limitWrite ends the connection of a client that does not read the response that
 // follows. The wait before the response does not count.
-func (p *Proxy) bound(w http.ResponseWriter) {
+func (p *Proxy) limitWrite(w http.ResponseWriter) {
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(p.limits.responseTimeout))
 }
 
@@ -33,11 +32,13 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, no)
 		return
 	}
-	// A request that becomes a relay counts as that from its response on, before the client
-	// can send another one.
-	served := sync.OnceFunc(func() { p.served.Add(-1) })
-	defer served()
-	if int(p.served.Add(1))+len(p.list()) > maxClients {
+	relayed := false
+	defer func() {
+		if !relayed {
+			p.served.Add(-1)
+		}
+	}()
+	if p.served.Add(1) > maxClients {
 		p.refuse(w, r, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d clients use this endpoint, and it "+
 			"accepts no more. "+
 			"`coordinator status` lists them: end some, and connect again.", maxClients)})
@@ -45,7 +46,7 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case isUpgrade(r):
-		p.serveWebSocket(w, r, path, served)
+		relayed = p.serveWebSocket(w, r, path)
 	case path == "/json" || strings.HasPrefix(path, "/json/"):
 		p.serveJSON(w, r, mount, path)
 	case path == "" || path == "/":
@@ -106,7 +107,7 @@ var errChanged = errors.New("the browser was replaced meanwhile")
 // unless once is set. A web browser's request is not held, and no browser is
 // launched for it, since any page could cause it.
 func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context, *Browser) error) *refusal {
-	wait, wanted := max(p.opts.HoldTimeout, 0), p.opts.Wanted
+	wait, wanted := max(p.opts.HoldTimeout, 0), p.opts.Demand
 	if byWebBrowser(r) && !isUpgrade(r) {
 		wait, wanted = 0, nil
 	}
@@ -119,7 +120,7 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 			return no
 		}
 		ctx := r.Context()
-		if failed.is(b) {
+		if failed.matches(b) {
 			ctx = hold // whose end gives no information on the browser
 		}
 		err := p.tryBrowser(ctx, b, try)
@@ -139,13 +140,13 @@ type failure struct {
 	retry   <-chan time.Time // when it is worth another try; nil: never
 }
 
-func (f *failure) is(b *Browser) bool {
+func (f *failure) matches(b *Browser) bool {
 	return b != nil && f.browser != nil && b.Generation == f.browser.Generation
 }
 
 func (f *failure) add(b *Browser, err error, once bool, hold context.Context) {
 	switch {
-	case !f.is(b):
+	case !f.matches(b):
 		*f = failure{browser: b, err: err, pauses: backoff.Backoff{First: 250 * time.Millisecond, Max: 2 * time.Second}}
 	case hold.Err() == nil:
 		f.err = err
@@ -157,22 +158,22 @@ func (f *failure) add(b *Browser, err error, once bool, hold context.Context) {
 
 // await waits for a browser to try: another one than has failed, or that one again when
 // it is worth it. The wait ends with hold, which lasts that long, or when no browser will
-// come. Nil for wanted: none is launched for this request.
+// come. Nil for demand: none is launched for this request.
 func (p *Proxy) await(hold context.Context, lasting time.Duration, failed failure,
-	wanted func() <-chan struct{}) (*Browser, *refusal) {
+	demand func() <-chan struct{}) (*Browser, *refusal) {
 	var launchFailed <-chan struct{}
 	waiting := false
 	for {
 		b, changed := p.source.Browser()
-		if b != nil && !failed.is(b) {
+		if b != nil && !failed.matches(b) {
 			return b, nil
 		}
 		if b == nil && !waiting {
 			waiting, failed = true, failure{}
 			p.waiting.Add(1)
 			defer p.waiting.Add(-1)
-			if wanted != nil {
-				launchFailed = wanted()
+			if demand != nil {
+				launchFailed = demand()
 			}
 		}
 		select {
@@ -243,14 +244,14 @@ func (p *Proxy) watch(ctx context.Context, cancel context.CancelFunc, b *Browser
 
 // noBrowser is the response when there is nothing left to wait for.
 func (p *Proxy) noBrowser(failed failure, hold time.Duration) *refusal {
-	waited := ""
+	elapsed := ""
 	if hold > 0 {
-		waited = fmt.Sprintf(" (waited %v for one)", hold)
+		elapsed = fmt.Sprintf(" (waited %v for one)", hold)
 	}
-	text := "this window has no browser that can be driven" + waited + "."
+	text := "this window has no browser that can be driven" + elapsed + "."
 	status := http.StatusServiceUnavailable
 	if failed.browser != nil {
-		text = fmt.Sprintf("%s of this window does not answer: %v%s.", failed.browser.label(), failed.err, waited)
+		text = fmt.Sprintf("%s of this window does not answer: %v%s.", failed.browser.label(), failed.err, elapsed)
 		status = http.StatusBadGateway
 	}
 	if help := p.opts.NoBrowserHelp(); help != "" {

@@ -104,10 +104,10 @@ func strange(t *testing.T, mode policy.Mode) (c *websocket.Conn, h *user, addr, 
 	browser := cdptest.Launch(t)
 	host := strings.Split(browser.URL(), "/")[2]
 	id = openTab(t, host)
-	own := dial(t, host, "/devtools/page/"+id)
-	exchange(t, own, `{"id":1,"method":"Page.enable"}`)
-	byHand(t, own, site.URL)
-	waitEvent(t, own, "Page.loadEventFired", "")
+	conn := dial(t, host, "/devtools/page/"+id)
+	exchange(t, conn, `{"id":1,"method":"Page.enable"}`)
+	byHand(t, conn, site.URL)
+	waitEvent(t, conn, "Page.loadEventFired", "")
 	h = newUser(mode)
 	_, addr = ruled(t, h, browser.URL(), nil)
 	return dial(t, addr, "/devtools/page/"+id), h, addr, id
@@ -196,11 +196,11 @@ func TestHostileReadsEndNoPage(t *testing.T) {
 	t.Parallel()
 	p := protocol(t)
 	c, _, _, _ := strange(t, policy.ModeView)
-	result := func(method string, params map[string]any, into any) {
+	result := func(method string, params map[string]any, out any) {
 		t.Helper()
 		reply := exchange(t, c, inspect(method, params))
 		b, _ := json.Marshal(reply["result"])
-		if err := json.Unmarshal(b, into); err != nil || reply["result"] == nil {
+		if err := json.Unmarshal(b, out); err != nil || reply["result"] == nil {
 			t.Fatalf("%s: %v %v", method, reply, err)
 		}
 	}
@@ -238,13 +238,13 @@ func TestHostileReadsEndNoPage(t *testing.T) {
 			one["args"].([]any)[0].(map[string]any)["objectId"])
 	}
 
-	sent := 0
+	count := 0
 	try := func(method string, params map[string]any) {
 		b, _ := json.Marshal(params)
 		if policy.DecideCommand(policy.Permission{Mode: policy.ModeView}, method, b).Outcome != policy.Allow {
 			return // it is refused: see TestNoOccupationInView
 		}
-		sent++
+		count++
 		if _, ended := crashed(t, c, inspect(method, params)); ended {
 			t.Fatalf("%s %.500s ends the page", method, b)
 		}
@@ -269,9 +269,9 @@ func TestHostileReadsEndNoPage(t *testing.T) {
 				if values[0] == true && one.Optional {
 					for _, so := range slices.Clone(switches) {
 						for _, value := range values {
-							more := maps.Clone(so)
-							more[one.Name] = value
-							switches = append(switches, more)
+							extra := maps.Clone(so)
+							extra[one.Name] = value
+							switches = append(switches, extra)
 						}
 					}
 				}
@@ -293,10 +293,10 @@ func TestHostileReadsEndNoPage(t *testing.T) {
 			}
 		}
 	}
-	if sent < 3000 {
-		t.Errorf("only %d commands were tried", sent)
+	if count < 3000 {
+		t.Errorf("only %d commands were tried", count)
 	}
-	t.Logf("%d commands", sent)
+	t.Logf("%d commands", count)
 }
 
 // eventsWith sends a message and returns the parameters of those events that come before
@@ -381,7 +381,7 @@ func TestLargeParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	piped, err := chrome.Launch(t.Context(), chrome.Options{Executable: found.Path, Headless: true,
+	piped, err := chrome.Launch(t.Context(), chrome.Options{Executable: found, Headless: true,
 		Args: []string{"--disable-gpu"}})
 	if err != nil {
 		t.Fatal(err)
@@ -399,7 +399,7 @@ func TestLargeParameters(t *testing.T) {
 					t.Errorf("%s, %s, %s: %.300v", name, mode, method, reply)
 				}
 			}
-			for what, message := range map[string]string{
+			for description, message := range map[string]string{
 				"unknown member": `{"id":1,"method":"Browser.getVersion","other":[` + strings.Repeat("1,", 1<<20) +
 					`1]}`,
 				"session": `{"id":1,"method":"Browser.getVersion","sessionId":"` + strings.Repeat("x", 1<<20) +
@@ -410,7 +410,7 @@ func TestLargeParameters(t *testing.T) {
 			} {
 				if reply := exchange(t, c, message); !strings.Contains(refusal(reply),
 					"more than 64 kB beside the parameters") {
-					t.Errorf("%s, %s, %s: %.300v", name, mode, what, reply)
+					t.Errorf("%s, %s, %s: %.300v", name, mode, description, reply)
 				}
 			}
 			if got := call(t, other, getVersion); !strings.Contains(got, "Chrome/") {

@@ -28,9 +28,9 @@ func TestAnotherUserAtTheBrowsersPort(t *testing.T) {
 	}
 
 	withPrefix := "ws://" + browser.Host + "/secret" + browser.Path
-	for _, url := range []string{c.URL(), withPrefix} {
-		_, addr := serve(t, newSource(url), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold})
-		for way, answer := range tryAll(t, addr, url) {
+	for _, address := range []string{c.URL(), withPrefix} {
+		_, addr := serve(t, newSource(address), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold})
+		for way, answer := range tryAll(t, addr, address) {
 			if !strings.Contains(answer, "a program of user 12345 listens at "+browser.Host) {
 				t.Errorf("%s: %s", way, answer)
 			}

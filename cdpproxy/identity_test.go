@@ -94,12 +94,12 @@ func tryAll(t *testing.T, addr, browser string) map[string]string {
 func TestAnotherProgramOfTheUser(t *testing.T) {
 	fake := startFake(t, "127.0.0.1:0", "other", nil)
 	var sent recorder
-	at := passOn(t, fake.addr, &sent, func() {})
+	address := passOn(t, fake.addr, &sent, func() {})
 	for _, prefix := range []string{"", "/secret"} {
-		browser := "ws://" + at + prefix + "/devtools/browser/named"
+		browser := "ws://" + address + prefix + "/devtools/browser/named"
 		_, addr := serve(t, newSource(browser), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold})
 		for way, answer := range tryAll(t, addr, browser) {
-			if prefix == "" && !strings.Contains(answer, "another browser listens at "+at) {
+			if prefix == "" && !strings.Contains(answer, "another browser listens at "+address) {
 				t.Errorf("%s: %s", way, answer)
 			}
 		}
@@ -164,7 +164,7 @@ func TestEndless(t *testing.T) {
 			}
 			// The kernel's buffers on both sides of a connection, and a little
 			// more.
-			if most := int64(len(ways)) * (16 << 20); taken.Load() > most {
+			if limit := int64(len(ways)) * (16 << 20); taken.Load() > limit {
 				t.Errorf("%d bytes in %d ways", taken.Load(), len(ways))
 			}
 		})

@@ -80,7 +80,7 @@ func TestUnfinishedMessages(t *testing.T) {
 	before := live()
 	large := masked(command(1, "A.unfinished", size))
 	var sent sync.WaitGroup
-	left := make(chan string, clients) // why
+	reasons := make(chan string, clients) // why
 	var conns []net.Conn
 	for range clients {
 		conn, br := rawUpgrade(t, addr)
@@ -90,7 +90,7 @@ func TestUnfinishedMessages(t *testing.T) {
 			var head [4]byte
 			io.ReadFull(br, head[:])
 			reason, _ := io.ReadAll(io.LimitReader(br, int64(max(2, head[1]))-2))
-			left <- string(reason)
+			reasons <- string(reason)
 		}()
 	}
 	sent.Wait()
@@ -100,7 +100,7 @@ func TestUnfinishedMessages(t *testing.T) {
 	refused := 0
 	for range clients - budget/size {
 		// If the client was still sending, a reset may overtake the reason.
-		if reason := <-left; strings.Contains(reason, "16 MB for messages are used up") {
+		if reason := <-reasons; strings.Contains(reason, "16 MB for messages are used up") {
 			refused++
 		}
 	}

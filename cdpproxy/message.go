@@ -26,16 +26,16 @@ type messageReader struct {
 	onMessage func(text []byte) error             // which may keep the text
 	onControl func(op byte, payload []byte) error // ping, pong or close
 
-	frames  frameScanner
-	op      byte
-	fin     bool
-	mask    [4]byte
-	begun   bool   // the last frame of a message has not come
-	text    []byte // of that message, unmasked up to start
-	start   int    // of the current frame in text
-	taken   int    // of memory, for text
-	control []byte // the payload of an incomplete control frame
-	closed  bool   // a close frame has come
+	frames   frameScanner
+	op       byte
+	fin      bool
+	mask     [4]byte
+	partial  bool   // the last frame of a message has not come
+	text     []byte // of that message, unmasked up to start
+	start    int    // of the current frame in text
+	reserved int    // of memory, for text
+	control  []byte // the payload of an incomplete control frame
+	closed   bool   // a close frame has come
 }
 
 // feed reads b, and calls onMessage and onControl for what is complete. It ignores
@@ -78,9 +78,9 @@ func (r *messageReader) begin(h []byte) error {
 		}
 	case r.op > opBinary:
 		return ending{closeProtocol, "unknown opcode"}
-	case r.op == opContinuation && !r.begun:
+	case r.op == opContinuation && !r.partial:
 		return ending{closeProtocol, "a message begins with a continuation"}
-	case r.op == opText && r.begun:
+	case r.op == opText && r.partial:
 		return ending{closeProtocol, "a message begins within another"}
 	}
 	if !r.unmasked {
@@ -89,7 +89,7 @@ func (r *messageReader) begin(h []byte) error {
 	if r.op >= opClose {
 		return nil
 	}
-	r.begun, r.start = true, len(r.text)
+	r.partial, r.start = true, len(r.text)
 	if size > maxMessage || uint64(len(r.text))+size > maxMessage {
 		return ending{closeTooBig, fmt.Sprintf("a message of more than %d bytes; Chromium takes none", maxMessage)}
 	}
@@ -102,23 +102,23 @@ func (r *messageReader) add(b []byte) error {
 		r.control = append(r.control, b...)
 		return nil
 	}
-	if need, more := len(r.text)+len(b), int(r.frames.remain); need > cap(r.text) {
+	if need, rest := len(r.text)+len(b), int(r.frames.remain); need > cap(r.text) {
 		size := max(need, 2*cap(r.text), 512)
 		if need > wholeFrame {
-			size = max(size, need+more)
+			size = max(size, need+rest)
 		}
 		if r.fin { // nothing follows this frame
-			size = min(size, need+more)
+			size = min(size, need+rest)
 		}
-		taken := 0
+		used := 0
 		if size > smallMessage {
-			if taken = size; !r.memory.Reserve(taken) {
+			if used = size; !r.memory.Reserve(used) {
 				return exhausted(r.memory)
 			}
 		}
 		r.text = append(make([]byte, 0, size), r.text...)
-		r.memory.Add(-r.taken)
-		r.taken = taken
+		r.memory.Add(-r.reserved)
+		r.reserved = used
 	}
 	r.text = append(r.text, b...)
 	return nil
@@ -147,6 +147,6 @@ func (r *messageReader) end() error {
 
 // drop forgets the message that is being read.
 func (r *messageReader) drop() {
-	r.memory.Add(-r.taken)
-	r.begun, r.text, r.taken = false, nil, 0
+	r.memory.Add(-r.reserved)
+	r.partial, r.text, r.reserved = false, nil, 0
 }

@@ -19,17 +19,17 @@ import (
 // such responses too.
 func TestAnswersBehindAFrame(t *testing.T) {
 	watcher := newJoined(refuseAll{why: "no"})
-	begun := make(chan struct{})
+	started := make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "half", func(conn net.Conn) {
 		conn.Write([]byte{0x81, 100, 'x'}) // 100 bytes follow
-		close(begun)
+		close(started)
 		io.Copy(io.Discard, conn)
 	})
 	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: watcher},
 		cdpproxy.Limits{Buffered: 1 << 20})
 	c := dial(t, addr, "/devtools/browser/x")
 	client := <-watcher.came
-	<-begun
+	<-started
 	if _, _, err := c.Reader(testContext(t)); err != nil { // the frame has begun here too
 		t.Fatal(err)
 	}

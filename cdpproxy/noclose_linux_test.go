@@ -41,19 +41,19 @@ func TestWithoutCloseFrame(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			connected := make(chan struct{})
-			left := make(chan struct{})
+			ended := make(chan struct{})
 			fake := startFake(t, "127.0.0.1:0", "fake", func(conn net.Conn) {
 				close(connected)
 				if c.closes {
 					conn.Write([]byte{0x88, 2, 0x03, 0xe9})
 				}
 				if !c.hangsUp {
-					<-left
+					<-ended
 				}
 			})
 			src := newSource(fake.url())
 			_, addr := serve(t, src, nil)
-			defer close(left)
+			defer close(ended)
 			br := likeRod(t, addr, "/devtools/browser/x", c.first)
 			<-connected
 			if c.end != nil {

@@ -33,16 +33,16 @@ type Options struct {
 	// HoldTimeout is how long a client waits for a browser. Zero: DefaultHold.
 	// NoHold: not at all.
 	HoldTimeout time.Duration
-	// Wanted is called for each client that finds no browser, also when the client
+	// Demand is called for each client that finds no browser, also when the client
 	// is not held. It returns a channel that is closed when no browser will come:
 	// then the client gets its response at once. It must not block. Nil: no calls.
-	Wanted func() (failed <-chan struct{})
+	Demand func() (failed <-chan struct{})
 	// NoBrowserHelp is called when there is no browser. It returns a text for the
 	// client: why a launched browser failed, and what the user should start. It must not
 	// block. Nil: nothing.
 	NoBrowserHelp func() string
-	// About is called for each status. It must not block. Nil: there is nothing to add.
-	About func() About
+	// Details is called for each status. It must not block. Nil: there is nothing to add.
+	Details func() Details
 	// Rule judges the messages of clients. Required.
 	Rule Rule
 	// Logger: nil discards.

@@ -65,9 +65,9 @@ func (r *recorder) requestAfter(t *testing.T, path, header string, again func())
 	for tries := 5; ; {
 		r.mu.Lock()
 		n := r.changes.count()
-		sent := r.sent.String()
+		requests := r.sent.String()
 		r.mu.Unlock()
-		for request := range strings.SplitSeq(sent, "\r\n\r\n") {
+		for request := range strings.SplitSeq(requests, "\r\n\r\n") {
 			line, headers, _ := strings.Cut(request, "\r\n")
 			if _, uri, _ := strings.Cut(line, " "); strings.HasPrefix(uri, path+" ") &&
 				strings.Contains("\r\n"+headers+"\r\n", "\r\n"+header+"\r\n") {
@@ -78,7 +78,7 @@ func (r *recorder) requestAfter(t *testing.T, path, header string, again func())
 			continue
 		}
 		if tries--; tries == 0 {
-			t.Fatalf("no request for %s with %s:\n%s", path, header, sent)
+			t.Fatalf("no request for %s with %s:\n%s", path, header, requests)
 		}
 		again()
 	}
@@ -106,7 +106,7 @@ func TestPagesHaveNoEffect(t *testing.T) {
 
 	var launches counter
 	_, launching := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold,
-		Wanted: func() <-chan struct{} {
+		Demand: func() <-chan struct{} {
 			launches.add()
 			return nil
 		}})
@@ -120,12 +120,12 @@ func TestPagesHaveNoEffect(t *testing.T) {
 			return
 		}
 		io.WriteString(w, "<title>site</title>")
-		how := strings.TrimPrefix(r.URL.Path, "/")
+		mode := strings.TrimPrefix(r.URL.Path, "/")
 		for door, path := range doors {
 			url := "http://" + door.addr + path
-			switch how {
+			switch mode {
 			case "prefetch", "prerender":
-				fmt.Fprintf(w, `<script type="speculationrules">{%q: [{"source": "list", "urls": [%q]}]}</script>`, how,
+				fmt.Fprintf(w, `<script type="speculationrules">{%q: [{"source": "list", "urls": [%q]}]}</script>`, mode,
 					url)
 			case "elements":
 				fmt.Fprintf(w,
@@ -155,11 +155,11 @@ func TestPagesHaveNoEffect(t *testing.T) {
 		}
 		return text
 	}
-	for how, purpose := range map[string]string{"prefetch": "prefetch", "prerender": "prefetch;prerender"} {
-		visit(site.URL + "/" + how)
+	for mode, purpose := range map[string]string{"prefetch": "prefetch", "prerender": "prefetch;prerender"} {
+		visit(site.URL + "/" + mode)
 		for door, path := range doors {
 			if request := door.requestAfter(t, path, "Sec-Purpose: "+purpose,
-				func() { visit(site.URL + "/" + how) }); !strings.Contains(request, "Sec-Fetch-Site: none") {
+				func() { visit(site.URL + "/" + mode) }); !strings.Contains(request, "Sec-Fetch-Site: none") {
 				t.Logf("this browser tells the page's request from a typed one:\n%s", request)
 			}
 		}
@@ -207,11 +207,11 @@ func TestPagesHaveNoEffect(t *testing.T) {
 // is not held. A speculative request is refused. Node's requests are a CDP client's.
 func TestNoEffectOfBrowsers(t *testing.T) {
 	var launches counter
-	wanted := func() <-chan struct{} {
+	demand := func() <-chan struct{} {
 		launches.add()
 		return nil
 	}
-	_, empty := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: time.Hour, Wanted: wanted})
+	_, empty := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: time.Hour, Demand: demand})
 	fake := startFake(t, "127.0.0.1:0", "fake", nil)
 	_, driven := serve(t, newSource(fake.url()), nil)
 	for _, headers := range []map[string]string{
@@ -256,7 +256,7 @@ func TestNoEffectOfBrowsers(t *testing.T) {
 
 	// The fetch of Node sends one of a web browser's headers, but counts as a CDP client.
 	node := map[string]string{"User-Agent": "node", "Accept": "*/*", "Accept-Language": "*", "Sec-Fetch-Mode": "cors"}
-	_, unheld := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, Wanted: wanted})
+	_, unheld := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, Demand: demand})
 	get(t, unheld, "/json/version", node)
 	if n := launches.count(); n != 1 {
 		t.Errorf("for Node a browser was launched %d times", n)

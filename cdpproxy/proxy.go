@@ -14,25 +14,26 @@ import (
 	"sync/atomic"
 	"time"
 
+	"browser-coordinator/cdpproxy/peer"
 	"browser-coordinator/internal/queue"
 )
 
 // Proxy is one window's endpoint. Make it with New.
 type Proxy struct {
-	source   Source
-	opts     Options
-	server   *http.Server
-	ctx      context.Context // ends when Shutdown begins
-	end      context.CancelFunc
-	strict   atomic.Int32 // calls of Stricten without their undo
-	taps     taps
-	limits   limits
-	slots    chan struct{} // a value for each exchange under way with the browser
-	arriving arriving
+	source Source
+	opts   Options
+	server *http.Server
+	ctx    context.Context // ends when Shutdown begins
+	end    context.CancelFunc
+	strict atomic.Int32 // calls of Stricten without their undo
+	taps   taps
+	limits limits
+	slots  chan struct{} // a value for each exchange under way with the browser
+	conns  peer.Connections
 
 	start   sync.Once      // by Serve
 	running sync.WaitGroup // the relays, the WebSockets' requests, and followSource
-	served  atomic.Int32   // requests of admitted clients that are being served
+	served  atomic.Int32   // requests of admitted clients that are being served, and relays
 	waiting atomic.Int32   // those of them that wait for a browser
 	count   atomic.Uint64  // of the clients: connections and requests
 
@@ -67,6 +68,7 @@ func New(source Source, opts *Options) *Proxy {
 	p := &Proxy{
 		source: source,
 		opts:   opts.withDefaults(),
+		conns:  peer.Connections{Admitted: maxClients},
 		limits: limits{
 			memory: processMemory, buffered: MaxBuffered, tapBytes: tapBytes,
 			closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second,
@@ -75,7 +77,6 @@ func New(source Source, opts *Options) *Proxy {
 		relays: map[*relay]struct{}{},
 	}
 	p.ctx, p.end = context.WithCancel(context.Background())
-	p.arriving.silent = map[net.Conn]bool{}
 	p.server = &http.Server{
 		Handler: http.HandlerFunc(p.handle),
 		// Against slow-loris and oversized headers. These limits do not apply to a
@@ -84,8 +85,10 @@ func New(source Source, opts *Options) *Proxy {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
 		ConnContext:       withPeer,
-		ConnState:         p.arriving.watch,
-		ErrorLog:          log.New(logWriter{p.opts.Logger}, "", 0),
+		ConnState:         p.conns.Watch,
+		// Its answer to "OPTIONS *" would keep the connection of an unauthenticated client.
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     log.New(logWriter{p.opts.Logger}, "", 0),
 	}
 	return p
 }
@@ -134,7 +137,7 @@ func (p *Proxy) Shutdown(ctx context.Context) error {
 	p.mu.Lock()
 	p.end()
 	p.mu.Unlock()
-	p.arriving.stop()
+	p.conns.Stop()
 	for _, r := range p.list() {
 		r.end(ending{closeGoingAway, "the coordinator that serves this endpoint is shutting down"})
 	}
@@ -159,8 +162,8 @@ func (p *Proxy) followSource() {
 	for {
 		b, changed := p.source.Browser()
 		for _, r := range p.list() {
-			if how, must := r.replaced(b); must {
-				r.end(how)
+			if end, must := r.replaced(b); must {
+				r.end(end)
 			}
 		}
 		select {
@@ -195,7 +198,7 @@ func (p *Proxy) add(r *relay) bool {
 	p.mu.Lock()
 	p.relays[r] = struct{}{}
 	p.mu.Unlock()
-	if p.ctx.Err() != nil || !p.stillCurrent(r.who.browser) {
+	if p.ctx.Err() != nil || !p.stillCurrent(r.client.browser) {
 		p.remove(r)
 		return false
 	}

@@ -45,11 +45,11 @@ func (e ending) Error() string { return e.reason }
 // open. See specs/platform-notes.md, "Chromium's DevTools server".
 type relay struct {
 	proxy      *Proxy
-	who        *Client
+	client     *Client
 	ctx        context.Context // ends with the first reason to end
 	cancel     context.CancelFunc
-	client     *net.TCPConn
-	down       downstream
+	socket     *net.TCPConn
+	downstream downstream
 	noClose    bool          // the client cannot read close frames
 	reader     messageReader // of the client's stream
 	clientLeft chan struct{} // closed when the client has closed its side
@@ -58,32 +58,32 @@ type relay struct {
 	tapped     tapReader // of its stream
 
 	mu       sync.Mutex // guards the fields that follow until ctx ends
-	why      ending     // the first reason to end
+	reason   ending     // the first reason to end
 	deadline time.Time  // for the client to read the rest
 }
 
 // newRelay connects a client to its browser, and returns their relay, which is registered.
 // Nothing is written to the client before start.
 func newRelay(
-	ctx context.Context, p *Proxy, client *net.TCPConn, who *Client, request *http.Request,
+	ctx context.Context, p *Proxy, client *net.TCPConn, requester *Client, request *http.Request,
 ) (r *relay, err error) {
-	memory, buffered, isValue := p.limits.memory, p.limits.buffered, who.browser.Value != nil
-	r = &relay{proxy: p, who: who, client: client, clientLeft: make(chan struct{})}
+	memory, buffered, isValue := p.limits.memory, p.limits.buffered, requester.browser.Value != nil
+	r = &relay{proxy: p, client: requester, socket: client, clientLeft: make(chan struct{})}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	who.Done = r.ctx.Done()
+	requester.Done = r.ctx.Done()
 	r.noClose = !readsCloseFrames(request.Header.Get("Sec-WebSocket-Key"))
-	r.down = downstream{
+	r.downstream = downstream{
 		memory: memory, failed: func() { r.end(ending{}) }, byRun: isValue, conn: client,
-		own: queue.New(buffered, memory, cost), out: queue.New(buffered, memory, cost),
+		ownFrames: queue.New(buffered, memory, cost), out: queue.New(buffered, memory, cost),
 	}
 	if !isValue && canEndWrites {
-		r.down.grace = clientGrace
+		r.downstream.grace = clientGrace
 	}
 	r.reader = messageReader{memory: memory, onMessage: r.judge, onControl: r.control}
-	r.tapped = tapReader{taps: &p.taps, client: who, memory: memory}
+	r.tapped = tapReader{taps: &p.taps, client: requester, memory: memory}
 	if isValue {
 		r.conn, err = openValue(ctx, r)
-	} else if r.dialed, err = p.dial(ctx, who, request); err == nil {
+	} else if r.dialed, err = p.dial(ctx, requester, request); err == nil {
 		r.conn = r.dialed
 	}
 	if err == nil && !p.add(r) {
@@ -91,7 +91,7 @@ func newRelay(
 		err = errChanged
 	}
 	if err != nil {
-		r.down.drop()
+		r.downstream.drop()
 		return nil, err
 	}
 	return r, nil
@@ -100,14 +100,14 @@ func newRelay(
 // abandon ends a registered relay that does not start.
 func (r *relay) abandon() {
 	r.conn.Close()
-	r.down.drop()
+	r.downstream.drop()
 	r.proxy.remove(r)
 }
 
 // start begins to relay, after the client has its response. It takes over the client's
 // connection.
 func (r *relay) start() {
-	r.proxy.opts.Rule.Joined(r.who, func(reason string) { r.end(ending{closePolicy, reason}) })
+	r.proxy.opts.Rule.Register(r.client, func(reason string) { r.end(ending{closePolicy, reason}) })
 	go r.read()
 	go r.run()
 }
@@ -119,7 +119,7 @@ func (r *relay) end(e ending) {
 	if r.ended() {
 		return
 	}
-	r.why, r.deadline = e, time.Now().Add(r.proxy.limits.closeTimeout)
+	r.reason, r.deadline = e, time.Now().Add(r.proxy.limits.closeTimeout)
 	if r.dialed != nil {
 		r.dialed.conn.SetReadDeadline(time.Unix(1, 0)) // wakes run
 	}
@@ -139,8 +139,8 @@ func (r *relay) ended() bool { return r.ctx.Err() != nil }
 
 // replaced reports whether the relay must end because its browser is not now, the source's
 // current one (nil: none), and how.
-func (r *relay) replaced(now *Browser) (how ending, must bool) {
-	b := r.who.browser
+func (r *relay) replaced(now *Browser) (end ending, must bool) {
+	b := r.client.browser
 	switch {
 	case now == nil:
 		return ending{closeGoingAway, b.label() + " has ended; connect again to be given the next one"}, true
@@ -153,11 +153,11 @@ func (r *relay) replaced(now *Browser) (how ending, must bool) {
 // cut ends the relay at once, without a close frame.
 func (r *relay) cut() {
 	r.end(ending{})
-	r.client.Close()
+	r.socket.Close()
 }
 
 func (r *relay) upstreamLost() {
-	r.end(ending{closeGoingAway, r.who.browser.label() + " closed this connection: it ended, or the page did"})
+	r.end(ending{closeGoingAway, r.client.browser.label() + " closed this connection: it ended, or the page did"})
 }
 
 // run is the goroutine that owns the relay's end.
@@ -168,27 +168,28 @@ func (r *relay) run() {
 		r.relayMessages()
 	}
 	<-r.ctx.Done()
-	if r.why.code == 0 {
-		r.client.Close()
-		r.down.drop()
+	if r.reason.code == 0 {
+		r.socket.Close()
+		r.downstream.drop()
 	}
 	var frame []byte
 	if !r.noClose {
-		frame = closeFrame(r.why.code, r.why.reason)
+		frame = closeFrame(r.reason.code, r.reason.reason)
 	}
-	r.down.close(frame, r.deadline)
+	r.downstream.close(frame, r.deadline)
 	r.conn.Close()
-	r.down.finish()
+	r.downstream.finish()
 	// A close with unread bytes would reset the connection, and could destroy the close
 	// frame on its way: the client closes its side first.
 	<-r.clientLeft
-	r.client.Close()
+	r.socket.Close()
 	r.tapped.drop()
-	r.proxy.opts.Rule.Left(r.who)
-	r.proxy.opts.Logger.Debug("cdp client left", "client", r.who.Number, "browser", r.who.Browser,
-		"code", r.why.code, "reason", r.why.reason)
+	r.proxy.opts.Rule.Unregister(r.client)
+	r.proxy.opts.Logger.Debug("cdp client left", "client", r.client.Number, "browser", r.client.Browser,
+		"code", r.reason.code, "reason", r.reason.reason)
 	r.proxy.limits.memory.Release()
 	r.proxy.remove(r)
+	r.proxy.served.Add(-1)
 }
 
 // buffers are for connections with much data.
@@ -219,7 +220,7 @@ func receive(conn net.Conn, each func(data []byte, drained bool, err error) bool
 func (r *relay) read() {
 	defer close(r.clientLeft)
 	defer r.reader.drop()
-	receive(r.client, func(data []byte, _ bool, err error) bool {
+	receive(r.socket, func(data []byte, _ bool, err error) bool {
 		r.fromClient(data)
 		if err != nil {
 			r.end(ending{})
@@ -260,7 +261,7 @@ func (r *relay) judge(text []byte) error {
 	if r.ended() {
 		return errEnded
 	}
-	r.proxy.taps.record(r.who, FromClient, text)
+	r.proxy.taps.record(r.client, FromClient, text)
 	m, err := browser.ParseCommand(text)
 	if err == nil && r.dialed == nil {
 		err = m.Normalize()
@@ -269,15 +270,15 @@ func (r *relay) judge(text []byte) error {
 		r.respond(m.Response(nil, err))
 		return nil
 	}
-	switch v := r.proxy.opts.Rule.Judge(r.who, &m); v.Outcome {
+	switch v := r.proxy.opts.Rule.Judge(r.client, &m); v.Outcome {
 	case policy.Allow:
 		now, _ := r.proxy.source.Browser()
-		if how, must := r.replaced(now); must {
-			r.end(how)
+		if end, must := r.replaced(now); must {
+			r.end(end)
 			return errEnded
 		}
 		if r.conn.Send(m) {
-			r.proxy.opts.Rule.Sent(r.who, &m)
+			r.proxy.opts.Rule.Observe(r.client, &m)
 		}
 	case policy.Ignore:
 		r.respond(m.Response(v.Result, nil))
@@ -293,26 +294,26 @@ func (r *relay) judge(text []byte) error {
 // respond responds to the client in place of the browser.
 func (r *relay) respond(text []byte) {
 	if r.proxy.taps.open() {
-		r.proxy.taps.record(r.who, FromEndpoint, text)
+		r.proxy.taps.record(r.client, FromEndpoint, text)
 	}
 	r.insert(opText, text)
 }
 
 func (r *relay) insert(op byte, payload []byte) {
-	if err := r.down.insert(op, payload); err != nil {
+	if err := r.downstream.insert(op, payload); err != nil {
 		r.fail(err)
 	}
 }
 
 // Name implements [browser.Client].
-func (r *relay) Name() string { return r.who.Name }
+func (r *relay) Name() string { return r.client.Name }
 
 // Send implements [browser.Client].
 func (r *relay) Send(message []byte) {
 	if r.ended() {
 		return // nothing follows a message that was dropped, and the close frame is next
 	}
-	r.proxy.taps.record(r.who, FromBrowser, message)
+	r.proxy.taps.record(r.client, FromBrowser, message)
 	r.insert(opText, message)
 }
 
@@ -327,12 +328,12 @@ func (r *relay) End(code uint16, reason string) {
 
 // relayMessages sends the messages of a browser that is a Go value until the relay ends.
 func (r *relay) relayMessages() {
-	stop := context.AfterFunc(r.ctx, func() { r.client.SetDeadline(r.deadline) })
+	stop := context.AfterFunc(r.ctx, func() { r.socket.SetDeadline(r.deadline) })
 	defer stop()
 	for {
 		select {
-		case <-r.down.out.Ready():
-			r.down.flush()
+		case <-r.downstream.out.Ready():
+			r.downstream.flush()
 		case <-r.ctx.Done():
 			return
 		}
@@ -352,13 +353,13 @@ func (r *relay) relayBytes() {
 		return err == nil && !r.ended()
 	})
 	<-r.ctx.Done()
-	if r.down.frames.between() {
+	if r.downstream.frames.atBoundary() {
 		return
 	}
 	r.dialed.conn.SetReadDeadline(time.Now().Add(frameGrace))
 	receive(r.dialed.conn, func(data []byte, drained bool, err error) bool {
 		r.toClient(data, drained)
-		return err == nil && !r.down.frames.between()
+		return err == nil && !r.downstream.frames.atBoundary()
 	})
 }
 
@@ -366,7 +367,7 @@ func (r *relay) relayBytes() {
 // a frame.
 func (r *relay) toClient(data []byte, drained bool) {
 	if r.noClose {
-		if n := r.down.frames.beforeClose(data); n < len(data) { // of another coordinator's browser
+		if n := r.downstream.frames.beforeClose(data); n < len(data) { // of another coordinator's browser
 			data = data[:n]
 			defer r.upstreamLost()
 		}
@@ -374,14 +375,14 @@ func (r *relay) toClient(data []byte, drained bool) {
 	if len(data) == 0 {
 		return
 	}
-	if err := r.down.room(len(data)); err != nil {
+	if err := r.downstream.room(len(data)); err != nil {
 		r.fail(err)
 	}
 	if r.ended() {
-		data = data[:r.down.frames.rest(data)]
+		data = data[:r.downstream.frames.rest(data)]
 	}
-	r.tapped.observe(r.down.frames, data)
-	if err := r.down.forward(data, drained); err != nil {
+	r.tapped.observe(r.downstream.frames, data)
+	if err := r.downstream.forward(data, drained); err != nil {
 		r.fail(err)
 	}
 }

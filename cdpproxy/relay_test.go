@@ -46,18 +46,18 @@ func TestLargeMessages(t *testing.T) {
 	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
 
 	// Chromium takes messages of just under 100 MiB.
-	most := 99 << 20
+	limit := 99 << 20
 	if cdptest.RaceDetector {
-		most = 5 << 20 // each byte takes many times as long
+		limit = 5 << 20 // each byte takes many times as long
 	}
 	conn, br := pageOf(t, addr)
 	if _, err := io.WriteString(conn,
 		masked(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"6*7`+strings.Repeat(" ",
-			most-80)+`"}}`)); err != nil {
+			limit-80)+`"}}`)); err != nil {
 		t.Fatal(err)
 	}
 	if got := readFrame(t, br); !strings.HasPrefix(got, `{"id":1,"result":{"result":{"type":"number","value":42`) {
-		t.Errorf("a request of %d bytes: %.200s", most, got)
+		t.Errorf("a request of %d bytes: %.200s", limit, got)
 	}
 
 	// A response may be larger.

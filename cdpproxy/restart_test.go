@@ -310,7 +310,7 @@ func TestHeld(t *testing.T) {
 		failed := make(chan struct{})
 		src := newSource("")
 		p, addr := serve(t, src, &cdpproxy.Options{HoldTimeout: time.Hour,
-			Wanted: func() <-chan struct{} { return failed }})
+			Demand: func() <-chan struct{} { return failed }})
 		answered := make(chan string, 1)
 		go func() {
 			status, body, err := tryGet(addr, "/json/version", nil)
@@ -354,7 +354,7 @@ func TestClientLeavesEarly(t *testing.T) {
 	reasons, waiting := make(refusals, 1), make(chan struct{}, 1)
 	_, addr := serve(t, newSource(""), &cdpproxy.Options{
 		Logger: slog.New(reasons),
-		Wanted: func() <-chan struct{} {
+		Demand: func() <-chan struct{} {
 			waiting <- struct{}{}
 			return nil
 		},

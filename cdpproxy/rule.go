@@ -16,20 +16,20 @@ type Rule interface {
 	// browser is dialed. It may ask the user, and block until ctx ends. The client gets
 	// the text of the error.
 	Join(ctx context.Context, c *Client) error
-	// Joined reports an admitted connection before any of its messages is judged. end
+	// Register reports an admitted connection before any of its messages is judged. end
 	// closes it (1008) with a reason; it may be called at any time, and more than once.
 	// Joined must not block.
-	Joined(c *Client, end func(reason string))
+	Register(c *Client, end func(reason string))
 	// Judge is called with the commands of one client in their order, and for different
 	// clients at the same time. It must not block. m is valid until it returns. A mutating
 	// discovery request becomes the command with the same effect, without an ID:
 	// Target.createTarget, Target.activateTarget or Target.closeTarget.
 	Judge(c *Client, m *browser.Message) Decision
-	// Sent is called after an allowed command was sent to the browser, which does not wait
+	// Observe is called after an allowed command was sent to the browser, which does not wait
 	// for what the rule does with it. It must not block.
-	Sent(c *Client, m *browser.Message)
-	// Left is the last call for a connection. It must not block.
-	Left(c *Client)
+	Observe(c *Client, m *browser.Message)
+	// Unregister is the last call for a connection. It must not block.
+	Unregister(c *Client)
 }
 
 // Decision is the decision on a command. Only [policy.Allow] lets it go to the browser. The

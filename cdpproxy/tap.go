@@ -35,7 +35,7 @@ type Tap struct {
 	mu      sync.Mutex // guards the fields that follow
 	waiting queue.Queue[Traffic]
 	rest    []Traffic // that waited when the tap was closed
-	lost    int       // messages after those
+	dropped int       // messages after those
 	closed  bool
 }
 
@@ -96,15 +96,15 @@ func (t *Tap) Ready() <-chan struct{} { return t.waiting.Ready() }
 // Take returns the messages that wait, in each connection's order, and how many were
 // lost after them because the reader was too slow. The caller has finished with the
 // messages that it took before.
-func (t *Tap) Take() (messages []Traffic, lost int) {
+func (t *Tap) Take() (messages []Traffic, missing int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	messages, lost = t.waiting.Take(math.MaxInt), t.lost
+	messages, missing = t.waiting.Take(math.MaxInt), t.dropped
 	if t.closed {
 		messages = t.rest
 	}
-	t.rest, t.lost = nil, 0
-	return messages, lost
+	t.rest, t.dropped = nil, 0
+	return messages, missing
 }
 
 func (t *Tap) put(m Traffic) {
@@ -112,8 +112,8 @@ func (t *Tap) put(m Traffic) {
 	defer t.mu.Unlock()
 	switch {
 	case t.closed:
-	case t.lost > 0 || !t.waiting.Fits(m.cost()):
-		t.lost++
+	case t.dropped > 0 || !t.waiting.Fits(m.cost()):
+		t.dropped++
 		t.waiting.Wake()
 	default:
 		t.waiting.Push(m)

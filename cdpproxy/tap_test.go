@@ -18,7 +18,7 @@ func TestTapNotRead(t *testing.T) {
 	defer tap.Close()
 	c := dial(t, addr, "/devtools/browser/x")
 	large := `{"id":1,"method":"A.b","x":"` + strings.Repeat("x", 30_000) + `"}`
-	taken := func(lost int, want ...string) {
+	taken := func(dropped int, want ...string) {
 		t.Helper()
 		<-tap.Ready()
 		messages, missing := tap.Take()
@@ -26,8 +26,8 @@ func TestTapNotRead(t *testing.T) {
 		for _, m := range messages {
 			got = append(got, fmt.Sprint(m.From, " ", string(m.Text)))
 		}
-		if !slices.Equal(got, want) || missing != lost {
-			t.Errorf("took %.300q, and %d are missing; want %.300q and %d", got, missing, want, lost)
+		if !slices.Equal(got, want) || missing != dropped {
+			t.Errorf("took %.300q, and %d are missing; want %.300q and %d", got, missing, want, dropped)
 		}
 	}
 	for _, text := range []string{large, large, getVersion} {

@@ -20,6 +20,7 @@ import (
 
 	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/cdpproxy/dial"
+	"browser-coordinator/cdpproxy/guard"
 )
 
 const (
@@ -141,7 +142,7 @@ func (u *upstream) verify() error {
 		return fmt.Errorf("the program at %s is not a CDP browser: it answers /json/version with HTTP %d",
 			u.host, res.StatusCode)
 	}
-	if ws, err := url.Parse(version.URL); err != nil || !sameSecret(ws.EscapedPath(), u.path) {
+	if ws, err := url.Parse(version.URL); err != nil || !guard.SameSecret(ws.EscapedPath(), u.path) {
 		return fmt.Errorf("another browser listens at %s now", u.host)
 	}
 	return nil

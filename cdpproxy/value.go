@@ -17,14 +17,14 @@ import (
 // openValue connects a client to a browser that is a Go value.
 func openValue(ctx context.Context, rel *relay) (browser.Conn, error) {
 	page := ""
-	if !forBrowser(rel.who.Path) {
-		id, isPage := strings.CutPrefix(rel.who.Path, "/devtools/page/")
+	if !forBrowser(rel.client.Path) {
+		id, isPage := strings.CutPrefix(rel.client.Path, "/devtools/page/")
 		if !isPage || id == "" {
 			return nil, &answered{http.StatusNotFound, "no such WebSocket"}
 		}
 		page = id
 	}
-	conn, err := rel.who.browser.Value.Open(ctx, page, rel)
+	conn, err := rel.client.browser.Value.Open(ctx, page, rel)
 	if errors.Is(err, browser.ErrNoTarget) {
 		err = &answered{http.StatusInternalServerError, noTarget + page}
 	}
@@ -33,19 +33,19 @@ func openValue(ctx context.Context, rel *relay) (browser.Conn, error) {
 
 const noTarget = "No such target id: " // Chromium's text
 
-// valueDocument responds to a discovery request. own is HOST:PORT with the mount.
-func valueDocument(ctx context.Context, b *Browser, r *http.Request, path, own string) (*document, error) {
+// valueDocument responds to a discovery request. host is HOST:PORT with the mount.
+func valueDocument(ctx context.Context, b *Browser, r *http.Request, path, host string) (*document, error) {
 	_, id, _ := strings.Cut(strings.TrimPrefix(path, "/json/"), "/")
 	id = strings.TrimSuffix(id, "/")
 	var answer any
 	var err error
 	switch command(path) {
 	case "list":
-		answer, err = valueList(ctx, b.Value, own)
+		answer, err = valueList(ctx, b.Value, host)
 	case "version":
 		var p discovery.Product
 		p, err = b.Value.Product(ctx)
-		answer = p.Version("ws://" + own + "/devtools/browser/" + b.id())
+		answer = p.Version("ws://" + host + "/devtools/browser/" + b.id())
 	case "protocol":
 		var text strings.Builder
 		err = discovery.WriteProtocol(&text)
@@ -58,7 +58,7 @@ func valueDocument(ctx context.Context, b *Browser, r *http.Request, path, own s
 		}
 		var t discovery.Target
 		t, err = b.Value.OpenPage(ctx, cmp.Or(discovery.NewAddress(r.URL.RawQuery), "about:blank"))
-		answer = t.At(own, revision(ctx, b.Value))
+		answer = t.WithAddresses(host, revision(ctx, b.Value))
 	case "activate":
 		return act(ctx, b.Value, "Target.activateTarget", id, "Target activated")
 	case "close":
@@ -91,7 +91,7 @@ func act(ctx context.Context, b browser.Browser, method, id, done string) (*docu
 	return textDocument(http.StatusOK, done), nil
 }
 
-func valueList(ctx context.Context, b browser.Browser, own string) ([]discovery.Target, error) {
+func valueList(ctx context.Context, b browser.Browser, host string) ([]discovery.Target, error) {
 	targets, err := b.Targets(ctx)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func valueList(ctx context.Context, b browser.Browser, own string) ([]discovery.
 	revision := revision(ctx, b)
 	list := []discovery.Target{}
 	for _, t := range targets {
-		list = append(list, t.At(own, revision))
+		list = append(list, t.WithAddresses(host, revision))
 	}
 	return list, nil
 }

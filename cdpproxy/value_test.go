@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -143,8 +144,8 @@ func TestValueMessages(t *testing.T) {
 	var recorded int
 	for recorded < 2*len(sizes)+1 {
 		<-tap.Ready()
-		messages, lost := tap.Take()
-		if recorded += len(messages); lost > 0 {
+		messages, missing := tap.Take()
+		if recorded += len(messages); missing > 0 {
 			t.Fatal("the tap has lost messages")
 		}
 	}
@@ -186,7 +187,7 @@ type sentRule struct {
 	sent chan string
 }
 
-func (r sentRule) Sent(_ *cdpproxy.Client, m *browser.Message) { r.sent <- m.Method }
+func (r sentRule) Observe(_ *cdpproxy.Client, m *browser.Message) { r.sent <- m.Method }
 
 // TestUnsentCommand: a command that the browser's connection dropped is not reported as sent.
 func TestUnsentCommand(t *testing.T) {
@@ -206,11 +207,12 @@ func TestUnsentCommand(t *testing.T) {
 func TestValueSlowReader(t *testing.T) {
 	v := newValue()
 	watched := newJoined(passAll{})
-	_, addr := serveLimited(t, valueSource(v), &cdpproxy.Options{Rule: watched}, cdpproxy.Limits{Buffered: 8 << 20})
+	_, addr := serveLimited(t, valueSource(v), &cdpproxy.Options{Rule: watched},
+		cdpproxy.Limits{Buffered: 8 << 20, CloseTimeout: time.Minute}) // to read 8 MiB on a busy machine
 	conn, br := smallUpgrade(t, addr)
 	client, to := <-watched.came, <-v.joined
-	for sent := 0; ; sent++ {
-		to.Send(fmt.Appendf(nil, `{"method":"A.b","params":{"n":%d,"x":"%s"}}`, sent, strings.Repeat("x", 100_000)))
+	for count := 0; ; count++ {
+		to.Send(fmt.Appendf(nil, `{"method":"A.b","params":{"n":%d,"x":"%s"}}`, count, strings.Repeat("x", 100_000)))
 		select {
 		case <-client.Done:
 		default:

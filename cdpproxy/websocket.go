@@ -61,8 +61,8 @@ func forBrowser(path string) bool {
 }
 
 // serveWebSocket connects the client with the current browser and hands both to a
-// relay. It calls served when the relay counts as a client.
-func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path string, served func()) {
+// relay, which then counts as the client until it ends. It reports whether that began.
+func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path string) bool {
 	path = strings.TrimSuffix(path, "/")
 	no := checkUpgrade(r)
 	if no == nil && !strings.HasPrefix(path, "/devtools/") {
@@ -74,32 +74,32 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 	}
 	if no != nil {
 		p.refuse(w, r, no)
-		return
+		return false
 	}
 	defer p.running.Done()
-	conn, buffered, err := http.NewResponseController(w).Hijack()
+	hijacked, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		p.refuse(w, r, &refusal{http.StatusInternalServerError, "this connection cannot become a WebSocket"})
-		return
+		return false
 	}
-	client := conn.(*net.TCPConn)
+	conn := hijacked.(*net.TCPConn)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	watched := make(chan *refusal, 1)
 	go watchSilent(buffered.Reader, cancel, watched)
 	var rel *relay
 	no = p.withBrowser(r.WithContext(ctx), false, func(ctx context.Context, b *Browser) error {
-		who := p.client(r, b, path)
+		client := p.client(r, b, path)
 		// Before the dial: a user who is asked may take longer than the timeout of an
 		// exchange.
-		err := p.join(ctx, who)
+		err := p.join(ctx, client)
 		if err != nil {
 			return err
 		}
-		rel, err = newRelay(ctx, p, client, who, r)
+		rel, err = newRelay(ctx, p, conn, client, r)
 		// "No such page" is a valid response; "no such browser" means another
 		// browser on this one's old port.
-		if other := new(answered); errors.As(err, &other) && !forBrowser(path) {
+		if other, ok := errors.AsType[*answered](err); ok && !forBrowser(path) {
 			err = &refusal{other.status, fmt.Sprintf("the browser refuses %s: %s. `/json/list` names the pages that "+
 				"it has now.", path, other.text)}
 		}
@@ -115,22 +115,22 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 			rel.abandon()
 		}
 		p.turnAway(conn, r, no)
-		return
+		return false
 	}
 	// The response is sent alone: chromedp panics when data comes with it.
 	conn.SetDeadline(time.Now().Add(dialTimeout))
 	if _, err := conn.Write(switching(r.Header.Get("Sec-WebSocket-Key"))); err != nil {
 		conn.Close()
 		rel.abandon()
-		return
+		return false
 	}
-	served()
-	client.SetDeadline(time.Time{})
-	client.SetKeepAliveConfig(keepAlive)
-	who := rel.who
-	p.opts.Logger.Debug("cdp client joined", "client", who.Number, "agent", who.UserAgent, "browser", who.Browser,
-		"path", who.Path)
+	conn.SetDeadline(time.Time{})
+	conn.SetKeepAliveConfig(keepAlive)
+	client := rel.client
+	p.opts.Logger.Debug("cdp client joined", "client", client.Number, "agent", client.UserAgent, "browser",
+		client.Browser, "path", client.Path)
 	rel.start()
+	return true
 }
 
 // watchSilent cancels if the client leaves, or sends anything before its response, as
@@ -151,18 +151,18 @@ func watchSilent(client *bufio.Reader, cancel context.CancelFunc, watched chan<-
 }
 
 // dial opens a client's WebSocket to a browser that listens.
-func (p *Proxy) dial(ctx context.Context, who *Client, request *http.Request) (*dialed, error) {
+func (p *Proxy) dial(ctx context.Context, client *Client, request *http.Request) (*dialed, error) {
 	if err := p.acquire(ctx); err != nil {
 		return nil, err
 	}
 	defer p.release()
-	u, err := dialBrowser(ctx, who.browser)
+	u, err := dialBrowser(ctx, client.browser)
 	if err != nil {
 		return nil, err
 	}
 	path := u.path // which has the GUID
-	if !forBrowser(who.Path) {
-		path = u.base + who.Path
+	if !forBrowser(client.Path) {
+		path = u.base + client.Path
 	}
 	agent := request.UserAgent()
 	if request.Header.Get("Origin") == DevToolsOrigin {

@@ -30,14 +30,15 @@ func TestAgentDrivesItsWindow(t *testing.T) {
 	}
 	agent := host(t, dir, filepath.Join(shop, "src"), "--no-launch")
 	list := agent.Expect("window_list", nil, shopWindow.first)
-	if !regexp.MustCompile(`(?m)^\* .*shop `).MatchString(list) || !regexp.MustCompile(`(?m)^- .*other `).MatchString(list) {
+	if !regexp.MustCompile(`(?m)^\* .*shop `).MatchString(list) ||
+		!regexp.MustCompile(`(?m)^- .*other `).MatchString(list) {
 		t.Errorf("window_list does not show which window is selected:\n%s", list)
 	}
 	agent.Expect("browser_navigate", args{"url": url}, "Sample")
 	snapshot := agent.Must("browser_snapshot", nil)
 	agent.Must("browser_type", args{"target": toolstest.Ref(t, snapshot, "textbox", "Name"), "text": "Ada"})
 	agent.Must("browser_click", args{"target": toolstest.Ref(t, snapshot, "button", "Greet")})
-	agent.Sees("() => document.title", `"Hello Ada"`)
+	agent.ExpectValue("() => document.title", `"Hello Ada"`)
 	agent.Expect("browser_console_messages", nil, "greeted Ada")
 	agent.Must("browser_take_screenshot", args{"filename": "src/shot.png"})
 
@@ -58,7 +59,7 @@ func TestAgentDrivesItsWindow(t *testing.T) {
 	if again.first != shopWindow.first {
 		t.Errorf("the endpoint moved from %s to %s", shopWindow.first, again.first)
 	}
-	agent.Sees("() => location.href", `"about:blank"`)
+	agent.ExpectValue("() => location.href", `"about:blank"`)
 	if got := titles(t, again.first); len(got) != 1 {
 		t.Errorf("at the endpoint after a restart: pages %q", got)
 	}
@@ -73,7 +74,9 @@ func TestFlagsOfAgents(t *testing.T) {
 	if err := os.WriteFile(secrets, []byte("WORD=Sample\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	agent := host(t, dir, t.TempDir(), "--no-launch", "--workspace", shop, "--output-dir", out, "--secrets", secrets, "--allowed-origins", url+";http://other.example", "--blocked-origins", "http://blocked.example", "--caps", "network,storage")
+	agent := host(t, dir, t.TempDir(), "--no-launch", "--workspace", shop, "--output-dir", out, "--secrets", secrets,
+		"--allowed-origins", url+";http://other.example", "--blocked-origins", "http://blocked.example", "--caps",
+		"network,storage")
 	agent.Expect("browser_navigate", args{"url": url}, "<secret>WORD</secret>")
 	agent.Refused("browser_navigate", args{"url": "http://127.0.0.1:1/"}, "--allowed-origins does not list it")
 	agent.Expect("browser_snapshot", args{"filename": "page"}, filepath.Join(out, "page"))
@@ -129,10 +132,12 @@ func TestListedWindow(t *testing.T) {
 		t.Fatalf("%+v %v", list, err)
 	}
 	got := list.Windows[0]
-	if *got.Workspace != shop || got.Kind != "terminal" || got.Endpoint.URL != w.first || got.Session == "" || got.PID != w.cmd.Process.Pid || got.Pages != 1 {
+	if *got.Workspace != shop || got.Kind != "terminal" || got.Endpoint.URL != w.first || got.Session == "" ||
+		got.PID != w.cmd.Process.Pid || got.Pages != 1 {
 		t.Errorf("%+v", got)
 	}
-	if got.Browser.Via != "launched" || !strings.Contains(got.Browser.Product, "Chrom") || !strings.HasPrefix(got.Browser.URL, "ws://127.0.0.1:") {
+	if got.Browser.Via != "launched" || !strings.Contains(got.Browser.Product, "Chrom") ||
+		!strings.HasPrefix(got.Browser.URL, "ws://127.0.0.1:") {
 		t.Errorf("browser %+v", got.Browser)
 	}
 	if out := output(t, dir, "probe"); !strings.Contains(out, "\nlive") {
@@ -170,14 +175,14 @@ func TestOwnBrowserFlags(t *testing.T) {
 	dir, profile := t.TempDir(), filepath.Join(t.TempDir(), "profile")
 	agent := host(t, dir, t.TempDir(), "--viewport", "800x600", "--profile", profile, "--proxy-server", proxy)
 	agent.Expect("browser_navigate", args{"url": "http://shop.example/"}, "by proxy", "own browser")
-	for asked := ""; asked != "http://shop.example/"; { // the browser sends requests of its own
+	for requested := ""; requested != "http://shop.example/"; { // the browser sends requests of its own
 		select {
-		case asked = <-proxied:
+		case requested = <-proxied:
 		default:
 			t.Fatal("the proxy was not asked for the page")
 		}
 	}
-	agent.Sees("() => [innerWidth, innerHeight].join()", `"800,600"`)
+	agent.ExpectValue("() => [innerWidth, innerHeight].join()", `"800,600"`)
 	agent.Open(url + "/set") // loopback goes past the proxy
 	host(t, dir, t.TempDir(), "--profile", profile).Refused("browser_snapshot", nil, "in use by another coordinator")
 	agent.Close()
@@ -192,14 +197,14 @@ func TestOwnBrowserFlags(t *testing.T) {
 	cmd := command(t.Context(), t, dir, "mcp", "--profile", profile)
 	cmd.Dir = t.TempDir()
 	startHost(t, cmd).Expect("browser_navigate", args{"url": url}, "login=ada")
-	again := host(t, dir, t.TempDir(), "--profile", profile)
+	second := host(t, dir, t.TempDir(), "--profile", profile)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := cmd.Process.Wait(); err != nil {
 		t.Log(err) // the session also waits for it
 	}
-	again.Must("browser_snapshot", nil)
+	second.Must("browser_snapshot", nil)
 }
 
 // A coordinator that is killed leaves no browser and no profile.
@@ -248,7 +253,8 @@ func TestKilledCoordinatorLeavesNothing(t *testing.T) {
 		}
 	}
 	pid := browser[strings.LastIndexByte(browser, '-')+1:]
-	if out, err := exec.Command("ps", "-o", "args=", "-p", pid).Output(); err == nil && strings.Contains(string(out), own[0]) {
+	if out, err := exec.Command("ps", "-o", "args=", "-p", pid).Output(); err == nil &&
+		strings.Contains(string(out), own[0]) {
 		t.Errorf("the browser %s runs on: %s", pid, out)
 	}
 }
@@ -272,7 +278,8 @@ func TestHomeThatCannotBeWritten(t *testing.T) {
 	cmd := command(t.Context(), t, dir, "mcp", "--no-launch")
 	cmd.Dir = shop
 	out, err := cmd.CombinedOutput() // without input it ends at once
-	if err != nil || strings.Count(string(out), "cannot make the folder "+filepath.Join(dir, "state")) != 1 || !strings.Contains(string(out), "set XDG_STATE_HOME") {
+	if err != nil || strings.Count(string(out), "cannot make the folder "+filepath.Join(dir, "state")) != 1 ||
+		!strings.Contains(string(out), "set XDG_STATE_HOME") {
 		t.Errorf("the log: %v %s", err, out)
 	}
 }

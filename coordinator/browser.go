@@ -27,8 +27,8 @@ type browserFlags struct {
 	access                   string // in the user's own browser
 	debuggingPort            *int   // nil: none
 
-	chosen provider.Choice
-	locals []string // flags that exclude it
+	provider provider.Choice
+	locals   []string // flags that exclude it
 }
 
 // whichBrowser adds the flags that choose a browser.
@@ -110,8 +110,8 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 // completeList offers the values of a flag that takes a list, without those that the
 // list already contains.
 func completeList(cmd *cobra.Command, flag string, values func() []cobra.Completion) {
-	offer := func(_ *cobra.Command, _ []string, typed string) (offers []cobra.Completion, _ cobra.ShellCompDirective) {
-		list := typed[:strings.LastIndexByte(typed, ',')+1]
+	offer := func(_ *cobra.Command, _ []string, prefix string) (offers []cobra.Completion, _ cobra.ShellCompDirective) {
+		list := prefix[:strings.LastIndexByte(prefix, ',')+1]
 		for _, value := range values() {
 			name, _, _ := strings.Cut(value, "\t")
 			if !slices.Contains(strings.Split(list, ","), name) {
@@ -149,7 +149,7 @@ func (f *browserFlags) check() error {
 }
 
 // find returns the browser that the flags choose.
-func (f *browserFlags) find() (chrome.Installation, error) {
+func (f *browserFlags) find() (string, error) {
 	return chrome.Find(chrome.FindOptions{Browser: f.browser, Executable: f.executable})
 }
 
@@ -195,14 +195,14 @@ func (f *browserFlags) onDemand(cmd *cobra.Command, url string, log *slog.Logger
 func (f *browserFlags) elsewhere(cmd *cobra.Command, locals []string) {
 	f.locals = append(locals, "browser", "executable", "profile", "isolated", "proxy-server", "viewport",
 		"debugging-port")
-	cmd.Flags().StringVar(&f.chosen.Grid, "grid", "", "use a browser of the Selenium Grid at `URL` (default: $"+
+	cmd.Flags().StringVar(&f.provider.Grid, "grid", "", "use a browser of the Selenium Grid at `URL` (default: $"+
 		provider.EnvGrid+")")
-	cmd.Flags().StringVar(&f.chosen.Capabilities, "grid-capability", "",
+	cmd.Flags().StringVar(&f.provider.Capabilities, "grid-capability", "",
 		"request the WebDriver capabilities in the JSON `FILE` of the grid (default: any chrome)")
-	cmd.Flags().StringVar(&f.chosen.Attach, "attach", "",
+	cmd.Flags().StringVar(&f.provider.Attach, "attach", "",
 		"use your own running browser `WHICH` ("+strings.Join(userchrome.Names, ", ")+", or its profile folder), or the "+
 			"one at a CDP URL (http, https, ws or wss; default: $"+provider.EnvAttach+")")
-	cmd.Flags().StringVar(&f.chosen.Headers, "headers", "",
+	cmd.Flags().StringVar(&f.provider.Headers, "headers", "",
 		"send the headers in `FILE`, one \"Name: value\" a line, to the grid or the URL of --attach (default: those "+
 			"in $"+provider.EnvHeaders+")")
 	setByVariable(cmd, "grid", provider.EnvGrid)
@@ -219,6 +219,6 @@ func (f *browserFlags) elsewhere(cmd *cobra.Command, locals []string) {
 
 // choice is which provider the flags and variables choose.
 func (f *browserFlags) choice(cmd *cobra.Command) *provider.Choice {
-	f.chosen.Local = slices.ContainsFunc(f.locals, cmd.Flags().Changed)
-	return &f.chosen
+	f.provider.Local = slices.ContainsFunc(f.locals, cmd.Flags().Changed)
+	return &f.provider
 }

@@ -23,7 +23,8 @@ func recordingBrowser(t *testing.T, dir, name string) (path string, started func
 		t.Fatal(err)
 	}
 	path, record := filepath.Join(dir, name), filepath.Join(dir, name+".args")
-	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$@\" > '%s'\nexec '%s' --headless=new \"$@\"\n", record, found.Path)
+	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$@\" > '%s'\nexec '%s' --headless=new \"$@\"\n", record,
+		found)
 	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -41,14 +42,14 @@ func recordingBrowser(t *testing.T, dir, name string) (path string, started func
 func TestChosenBrowser(t *testing.T) {
 	t.Parallel()
 	url, dir := toolstest.ServeSample(t), t.TempDir()
-	given, givenStarted := recordingBrowser(t, dir, "some-browser")
+	executable, givenStarted := recordingBrowser(t, dir, "some-browser")
 	_, braveStarted := recordingBrowser(t, dir, "brave-browser")
 	for _, test := range []struct {
 		args     []string
 		started  func() []string
 		headless bool
 	}{
-		{[]string{"--executable", given}, givenStarted, true},
+		{[]string{"--executable", executable}, givenStarted, true},
 		{[]string{"--browser", "brave", "--headed"}, braveStarted, false},
 	} {
 		cmd := command(t.Context(), t, t.TempDir(), append([]string{"mcp"}, test.args...)...)
@@ -62,7 +63,8 @@ func TestChosenBrowser(t *testing.T) {
 	}
 	// The first call reports a missing browser, with the next step.
 	gone := filepath.Join(dir, "gone")
-	host(t, t.TempDir(), t.TempDir(), "--executable", gone).Refused("browser_snapshot", nil, "no browser found: "+gone+" does not exist")
+	host(t, t.TempDir(), t.TempDir(), "--executable", gone).Refused("browser_snapshot", nil, "no browser found: "+gone+
+		" does not exist")
 }
 
 // Without a display, one line reports that and the next step. The browser's own output
@@ -81,7 +83,8 @@ func TestNoDisplay(t *testing.T) {
 	}
 	printed := window()
 	line := printed[strings.Index(printed, "coordinator: launch"):]
-	if !strings.Contains(line, "has no display to show its window on (") || !strings.HasSuffix(line, "): add --headless\n") || strings.Count(line, "\n") != 1 {
+	if !strings.Contains(line, "has no display to show its window on (") ||
+		!strings.HasSuffix(line, "): add --headless\n") || strings.Count(line, "\n") != 1 {
 		t.Errorf("the window prints %q", printed)
 	}
 	if strings.Contains(printed, "ERROR:") {

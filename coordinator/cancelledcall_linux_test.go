@@ -15,8 +15,8 @@ import (
 // A signal ends an agent's coordinator also while a call waits for a grid.
 func TestSignalWhileWaiting(t *testing.T) {
 	t.Parallel()
-	asked := make(chan struct{})
-	seen := sync.OnceFunc(func() { close(asked) })
+	questions := make(chan struct{})
+	seen := sync.OnceFunc(func() { close(questions) })
 	grid := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			http.NotFound(w, r)
@@ -37,7 +37,7 @@ func TestSignalWhileWaiting(t *testing.T) {
 		_, _ = agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser_snapshot"})
 		close(ended)
 	}()
-	<-asked
+	<-questions
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

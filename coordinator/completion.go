@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -15,47 +14,15 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// initCompletion adds the completion command, with a script for bash that completes lists.
-func (p *program) initCompletion(root *cobra.Command) {
+// initCompletion adds the completion command.
+func initCompletion(root *cobra.Command) {
 	root.SetCompletionCommandGroupID(maintenance)
 	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() != "completion" {
-			continue
-		}
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		// without this it accepts any argument
 		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		for _, shell := range c.Commands() {
-			if shell.Name() == "bash" {
-				shell.RunE = p.printBashCompletion
-			}
-		}
 	}
 }
-
-func (p *program) printBashCompletion(cmd *cobra.Command, _ []string) error {
-	plain, err := cmd.Flags().GetBool("no-descriptions")
-	if err != nil {
-		return err
-	}
-	var script strings.Builder
-	if err := cmd.Root().GenBashCompletionV2(&script, !plain); err != nil {
-		return err
-	}
-	_, err = io.WriteString(p.out, unescapedCommas.Replace(script.String()))
-	return err
-}
-
-// unescapedCommas changes cobra's script for bash: printf %q writes \, for a comma, which
-// never matches the comma that the user types in a list. A shell needs no such escape.
-var unescapedCommas = strings.NewReplacer(
-	"__start_coordinator()\n",
-	"__coordinator_quote() { printf \"$@\" | sed 's/\\\\,/,/g'; }\n\n__start_coordinator()\n",
-	`(printf "%q`, `(__coordinator_quote "%q`,
-	// Outside of a subshell: it is in a loop.
-	"    # Only consider the completions that match\n        [[ $comp ==",
-	"    comp=${comp//\\\\,/,}\n        # Only consider the completions that match\n        [[ $comp ==",
-)
 
 // completionTimeout bounds how long a shell waits for what depends on the windows.
 const completionTimeout = time.Second
@@ -93,7 +60,7 @@ func capsFlag(cmd *cobra.Command, value *[]string) {
 	cmd.Flags().Lookup("caps").DefValue = "[]" // help does not depend on the variable
 	completeList(cmd, "caps", func() (offers []cobra.Completion) {
 		for _, c := range tools.Caps {
-			offers = append(offers, cobra.CompletionWithDesc(c.Name, c.What))
+			offers = append(offers, cobra.CompletionWithDesc(c.Name, c.Purpose))
 		}
 		return offers
 	})
@@ -104,12 +71,12 @@ func splitCaps(list string) []string {
 }
 
 // checkCaps sorts the names of --caps, or of its variable, and refuses unknown ones.
-func checkCaps(cmd *cobra.Command, given []string) ([]string, error) {
+func checkCaps(cmd *cobra.Command, names []string) ([]string, error) {
 	source := "$" + envCaps
 	if cmd.Flags().Changed("caps") {
 		source = "--caps"
 	}
-	caps := splitCaps(strings.Join(given, ","))
+	caps := splitCaps(strings.Join(names, ","))
 	slices.Sort(caps)
 	caps = slices.Compact(caps)
 	if err := tools.CheckCaps(caps); err != nil {

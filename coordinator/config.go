@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"browser-coordinator/coordinator/config"
+	"browser-coordinator/internal/fspath"
 	"browser-coordinator/policy"
 )
 
@@ -53,13 +53,13 @@ func restricts(cmd *cobra.Command, flag string, narrow func(texts []string) erro
 // restrictsAccess declares that --access is restrictive: the stricter mode counts.
 func restrictsAccess(cmd *cobra.Command, mode *string) {
 	restricts(cmd, "access", func(texts []string) error {
-		most := slices.Index(policy.Modes, policy.Mode(texts[0]))
+		limit := slices.Index(policy.Modes, policy.Mode(texts[0]))
 		given := slices.Index(policy.Modes, policy.Mode(*mode))
 		switch {
-		case most < 0:
+		case limit < 0:
 			return fmt.Errorf("%q: want one of full, ask, view", texts[0])
-		case given >= 0 && most > given: // a wrong one is refused later
-			*mode = string(policy.Modes[most])
+		case given >= 0 && limit > given: // a wrong one is refused later
+			*mode = string(policy.Modes[limit])
 		}
 		return nil
 	})
@@ -107,15 +107,15 @@ func applyConfig(cmd *cobra.Command) error {
 	if err != nil {
 		return wrongUse("%w", err)
 	}
-	given := cmd.Flag("workspace").Value.String()
+	workspace := cmd.Flag("workspace").Value.String()
 	if from := cmd.Flag("from"); from != nil { // of a session
-		given = from.Value.String()
+		workspace = from.Value.String()
 	}
-	workspace, err := canonicalWorkspace(given)
+	workspace, err = canonicalWorkspace(workspace)
 	if err != nil {
 		return err
 	}
-	projects, err := config.Projects(folderOf(workspace))
+	projects, err := config.Projects(fspath.FolderOf(workspace))
 	for _, file := range projects {
 		if err == nil {
 			err = restrict(cmd, file)
@@ -125,14 +125,6 @@ func applyConfig(cmd *cobra.Command) error {
 		return wrongUse("%w", err)
 	}
 	return nil
-}
-
-// folderOf is the folder of a workspace, which may be a file.
-func folderOf(workspace string) string {
-	if info, err := os.Stat(workspace); err == nil && !info.IsDir() {
-		return filepath.Dir(workspace)
-	}
-	return workspace
 }
 
 // valuesFor are the values of a file for a command. Each name in the file must be a flag, also
@@ -153,14 +145,14 @@ func valuesFor(cmd *cobra.Command, file *config.File) (map[string]any, error) {
 		}
 		for _, flag := range slices.Sorted(maps.Keys(file.Commands[name])) {
 			if !slices.Contains(own, flag) {
-				return nil, unknownKey(cmd, file, flag, fmt.Sprintf("no flag of `coordinator %s`", name), own)
+				return nil, unknownKey(file, flag, fmt.Sprintf("no flag of `coordinator %s`", name), own)
 			}
 		}
 		all = append(all, own...)
 	}
 	for _, flag := range slices.Sorted(maps.Keys(file.Flags)) {
 		if !slices.Contains(all, flag) {
-			return nil, unknownKey(cmd, file, flag, "no flag of "+strings.Join(configured, ", "), all)
+			return nil, unknownKey(file, flag, "no flag of "+strings.Join(configured, ", "), all)
 		}
 	}
 	for _, command := range slices.Sorted(maps.Keys(file.Commands)) {
@@ -172,22 +164,23 @@ func valuesFor(cmd *cobra.Command, file *config.File) (map[string]any, error) {
 	return values, nil
 }
 
-// settable are the names of the flags that a file can set.
+// settable are the names of the flags that a file can set. With --listen there, no host could
+// launch mcp.
 func settable(cmd *cobra.Command) (names []string) {
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Name != "help" {
+		if f.Name != "help" && f.Name != listenFlag {
 			names = append(names, f.Name)
 		}
 	})
 	return names
 }
 
-func unknownKey(cmd *cobra.Command, file *config.File, key, why string, known []string) error {
+func unknownKey(file *config.File, key, reason string, known []string) error {
 	slices.Sort(known)
-	if near := nearest(cmd, key, slices.Compact(known)); len(near) > 0 {
-		why += "; did you mean " + strings.Join(near, ", or ") + "?"
+	if near := nearest(key, slices.Compact(known)); len(near) > 0 {
+		reason += "; did you mean " + strings.Join(near, ", or ") + "?"
 	}
-	return fmt.Errorf("%s: %s is %s", file.Path, key, why)
+	return fmt.Errorf("%s: %s is %s", file.Path, key, reason)
 }
 
 // setFlags sets the flags of a command by the user's file. The command line and variables take
@@ -236,8 +229,8 @@ func isTyped(cmd *cobra.Command, name string) bool {
 
 // isGiven reports whether the command line, or a variable, sets a flag.
 func isGiven(cmd *cobra.Command, name string) bool {
-	return isTyped(cmd, name) ||
-		slices.ContainsFunc(cmd.Flag(name).Annotations[ofVariable], func(name string) bool { return os.Getenv(name) != "" })
+	isSet := func(variable string) bool { return os.Getenv(variable) != "" }
+	return isTyped(cmd, name) || slices.ContainsFunc(cmd.Flag(name).Annotations[ofVariable], isSet)
 }
 
 // restrict restricts the flags of a command by a project's file.

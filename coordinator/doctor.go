@@ -13,7 +13,7 @@ import (
 
 func (p *program) doctorCommand() *cobra.Command {
 	var fix, asJSON bool
-	var bundle, given string
+	var bundle, workspace string
 	cmd := &cobra.Command{
 		Use:        "doctor",
 		SuggestFor: []string{"check", "diagnose"},
@@ -38,12 +38,12 @@ The exit code is 1 if there is a problem.`,
   coordinator doctor --bundle report.json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			folder, err := canonicalWorkspace(given)
+			folder, err := canonicalWorkspace(workspace)
 			switch {
 			case err != nil && cmd.Flags().Changed("workspace"):
 				return err
 			case err != nil:
-				folder = given // by the variable, which the report shows
+				folder = workspace // by the variable, which the report shows
 			}
 			report := doctor.Examine(cmd.Context(), doctor.Options{
 				Version: version(), Client: peer(), Folder: folder, Fix: fix, Config: checkConfig,
@@ -67,7 +67,7 @@ The exit code is 1 if there is a problem.`,
 			return err
 		},
 	}
-	workspaceFlag(cmd, &given)
+	workspaceFlag(cmd, &workspace)
 	cmd.Flags().BoolVar(&fix, "fix", false, "solve the problems that are safe to solve")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&bundle, "bundle", "", "write a report without personal data to the new `FILE`, for a bug "+

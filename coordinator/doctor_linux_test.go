@@ -32,8 +32,8 @@ func TestDoctorOfAHealthyMachine(t *testing.T) {
 	port := p.serve()
 	for _, c := range p.examine().Checks {
 		for _, f := range c.Findings {
-			others := c.ID == "sandbox" || c.ID == "environment" // what the machine of the test has
-			if f.Verdict != doctor.OK && !others {
+			hasOthers := c.ID == "sandbox" // what the machine of the test has
+			if f.Verdict != doctor.OK && !hasOthers {
 				t.Errorf("%s: %+v", c.ID, f)
 			}
 		}
@@ -249,18 +249,6 @@ func TestDoctor(t *testing.T) {
 			"workspace", doctor.Problem, "$BROWSER_COORDINATOR_WORKSPACE is /gone, which does not exist",
 			"unset BROWSER_COORDINATOR_WORKSPACE", "",
 		}, {
-			"a window has another XDG_DATA_HOME", func(p *patient) {
-				p.window("0.1.0", []string{"XDG_DATA_HOME=" + p.path("elsewhere")})
-			},
-			"environment", doctor.Warning, "listens in DIR/elsewhere/browser-coordinator-mcp, where programs of this " +
-				"shell do not look. XDG_DATA_HOME is DIR/elsewhere there and DIR/data here.",
-			"export XDG_DATA_HOME=DIR/elsewhere", "",
-		}, {
-			"a window has another XDG_STATE_HOME",
-			func(p *patient) { p.window("0.1.0", []string{"XDG_STATE_HOME=" + p.path("elsewhere")}) },
-			"environment", doctor.Warning, "XDG_STATE_HOME is DIR/elsewhere there and DIR/state here",
-			"export XDG_STATE_HOME=DIR/elsewhere", "",
-		}, {
 			"another program has the port", func(p *patient) {
 				ln, err := net.Listen("tcp", "127.0.0.1:"+p.serve())
 				if err != nil {
@@ -279,10 +267,14 @@ func TestDoctor(t *testing.T) {
 					p.t.Fatal(err)
 				}
 			},
-			"endpoints", doctor.Warning, "of a folder that no longer exists are kept: DIR/shop.", "coordinator doctor --fix", "Removed the port and the token of DIR/shop, which no longer exists.",
+			"endpoints", doctor.Warning, "of a folder that no longer exists are kept: DIR/shop.", "coordinator doctor --fix",
+			"Removed the port and the token of DIR/shop, which no longer exists.",
 		}, {
-			"the browser that is named is not there", func(p *patient) { p.env = append(p.env, "BROWSER_COORDINATOR_BROWSER=/no/such/browser") },
-			"browser", doctor.Problem, "/no/such/browser, which $BROWSER_COORDINATOR_BROWSER names, does not exist.", "unset BROWSER_COORDINATOR_BROWSER", "",
+			"the browser that is named is not there", func(p *patient) {
+				p.env = append(p.env, "BROWSER_COORDINATOR_BROWSER=/no/such/browser")
+			},
+			"browser", doctor.Problem, "/no/such/browser, which $BROWSER_COORDINATOR_BROWSER names, does not exist.",
+			"unset BROWSER_COORDINATOR_BROWSER", "",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -325,7 +317,8 @@ func TestDoctorRunsNoProgramOfTheFolder(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	p.entry("home/.cursor/mcp.json", `"command": "${workspaceFolder}/coordinator", "args": ["mcp"]`)
-	p.write("shop/${workspaceFolder}/coordinator", "#!/bin/sh\ntouch "+p.path("was-run")+"\necho coordinator 0.1.0\n", 0o755)
+	p.write("shop/${workspaceFolder}/coordinator", "#!/bin/sh\ntouch "+p.path("was-run")+"\necho coordinator 0.1.0\n",
+		0o755)
 	p.entry("shop/.mcp.json", `"command": "./coordinator", "args": ["mcp"]`)
 	p.write("shop/coordinator", "#!/bin/sh\ntouch "+p.path("was-run")+"\necho coordinator 0.1.0\n", 0o755)
 	found := findings(p.examine(), "hosts")
@@ -391,14 +384,16 @@ func TestDoctorNamesTheOwner(t *testing.T) {
 	p := newPatient(t)
 	server := startCommand(t, p.command("serve"))
 	want := fmt.Sprintf("served by coordinator serve (pid %d).", server.cmd.Process.Pid)
-	if f := findings(p.examine(), "endpoints"); len(f) != 1 || f[0].Verdict != doctor.OK || !strings.Contains(f[0].Text, want) {
+	if f := findings(p.examine(), "endpoints"); len(f) != 1 || f[0].Verdict != doctor.OK ||
+		!strings.Contains(f[0].Text, want) {
 		t.Errorf("there is no %q in %+v", want, f)
 	}
 	if err := server.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	defer server.cmd.Process.Signal(syscall.SIGCONT)
-	if f := findings(p.examine(), "endpoints"); len(f) != 1 || f[0].Verdict != doctor.Problem || !strings.Contains(f[0].Text, "does not respond") {
+	if f := findings(p.examine(), "endpoints"); len(f) != 1 || f[0].Verdict != doctor.Problem ||
+		!strings.Contains(f[0].Text, "does not respond") {
 		t.Errorf("it does not report that the owner does not respond: %+v", f)
 	}
 }
@@ -409,7 +404,8 @@ func TestDoctorsBundle(t *testing.T) {
 	p := newPatient(t)
 	p.serve()
 	p.window("0.1.0", nil, "planted title", "ws://127.0.0.1:9/planted-path")
-	p.env = append(p.env, "USER=planted-user", "BROWSER_COORDINATOR_BROWSER="+p.path("home/planted-user/")+"https://planted.example/x", "XDG_STATE_HOME="+p.path("state"))
+	p.env = append(p.env, "USER=planted-user", "BROWSER_COORDINATOR_BROWSER="+p.path("home/planted-user/")+
+		"https://planted.example/x", "XDG_STATE_HOME="+p.path("state"))
 	p.write("home/.codex/config.toml", "[mcp_servers.x]\nenv = { KEY = sk-planted }\n", 0o600)
 	p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["mcp", "--attach", "planted", "ghp_planted", "pass=planted"], "env": {"KEY": "planted"}`)
 	token := onlyToken(t, p.path("state"))
@@ -428,7 +424,8 @@ func TestDoctorsBundle(t *testing.T) {
 			t.Errorf("the bundle has %q:\n%s", secret, text)
 		}
 	}
-	for _, want := range []string{`"TERM_PROGRAM": "HOST SECRET"`, "~/.codex/config.toml", "1 shared page", `"version": "0.1.0`} {
+	for _, want := range []string{`"TERM_PROGRAM": "HOST SECRET"`, "~/.codex/config.toml", "1 shared page",
+		`"version": "0.1.0`} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("the bundle has no %q:\n%s", want, text)
 		}

@@ -56,7 +56,7 @@ var endpointLines = map[string]clientLine{
 	},
 }
 
-func (l clientLine) at(a endpoint.Addr, withToken bool) string {
+func (l clientLine) format(a endpoint.Addr, withToken bool) string {
 	switch {
 	case !withToken:
 		return fmt.Sprintf(l.line, a.URL)
@@ -75,7 +75,7 @@ func formats() []string {
 }
 
 func (p *program) endpointCommand() *cobra.Command {
-	var given string
+	var workspace string
 	var format string
 	var asJSON, withToken bool
 	cmd := &cobra.Command{
@@ -96,7 +96,7 @@ serve the address; one of them does.`,
   coordinator endpoint --workspace ~/shop --json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			workspace, err := p.findWorkspace(cmd.Context(), given)
+			workspace, err := p.findWorkspace(cmd.Context(), workspace)
 			if err != nil {
 				return err
 			}
@@ -120,12 +120,12 @@ serve the address; one of them does.`,
 			case asJSON:
 				return terminal.JSON(p.out, endpointJSON{workspace, a.URL, a.TokenURL, a.Served, a.RequiresToken})
 			}
-			if _, err := fmt.Fprintln(p.out, line.at(a, withToken)); err != nil {
+			if _, err := fmt.Fprintln(p.out, line.format(a, withToken)); err != nil {
 				return err
 			}
 			switch {
 			case a.Served:
-			case endpoint.Taken(cmd.Context(), vscodeipc.Hash(workspace), a.Port):
+			case endpoint.PortInUse(cmd.Context(), vscodeipc.Hash(workspace), a.Port):
 				p.notice("Another program listens on port %d, so the address will change when a coordinator serves it. "+
 					"Run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there, and then "+
 					"this command again.\n", a.Port, terminal.Word(workspace))
@@ -136,7 +136,7 @@ serve the address; one of them does.`,
 			return nil
 		},
 	}
-	workspaceFlag(cmd, &given)
+	workspaceFlag(cmd, &workspace)
 	cmd.Flags().StringVar(&format, "format", "", "print the line to paste for `CLIENT`: "+strings.Join(formats(), ", "))
 	complete(cmd, "format", formats()...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

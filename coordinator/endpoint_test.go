@@ -23,8 +23,10 @@ import (
 // A terminal's window allows what its command line permits.
 func TestAccessOfTerminal(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"ask", "view"} { // nobody can be asked here
-		const want = "clients may look, but change nothing"
+	for mode, want := range map[string]string{ // nobody can be asked here
+		"ask":  "its user has not let this client do more than look",
+		"view": "clients may look, but change nothing",
+	} {
 		w := openWindow(t, t.TempDir(), t.TempDir(), "--access", mode)
 		c := join(t, w.first, "test")
 		if got := c.must("Target.getTargets", `{}`); !strings.Contains(got, "about:blank") {
@@ -92,11 +94,13 @@ func TestRequireToken(t *testing.T) {
 			t.Errorf("%q prints %s, want %s", c.args, got, c.want)
 		}
 	}
-	if got := output(t, dir, "endpoint", "--workspace", shop, "--format", "puppeteer"); !strings.Contains(got, "ws://"+origin+"/"+token+"/") {
+	if got := output(t, dir, "endpoint", "--workspace", shop, "--format", "puppeteer"); !strings.Contains(got, "ws://"+
+		origin+"/"+token+"/") {
 		t.Errorf("for Puppeteer it prints %s", got)
 	}
 	var all endpointJSON
-	if err := json.Unmarshal([]byte(output(t, dir, "endpoint", "--workspace", shop, "--json")), &all); err != nil || !all.TokenRequired || all.TokenURL != w.first {
+	if err := json.Unmarshal([]byte(output(t, dir, "endpoint", "--workspace", shop, "--json")), &all); err != nil ||
+		!all.TokenRequired || all.TokenURL != w.first {
 		t.Errorf("`endpoint --json`: %+v, %v", all, err)
 	}
 }
@@ -108,23 +112,25 @@ func TestUserDecides(t *testing.T) {
 	browser := toolstest.Browser(t)
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
 	decisions := make(chan vscodeipc.AskResult, 10)
-	asked := make(chan vscodeipc.AskArg, 10)
-	w.On(vscodeipc.CommandPermissionAsk, func(c vscodeipc.Call) (any, error) {
+	questions := make(chan vscodeipc.AskArg, 10)
+	w.Handle(vscodeipc.CommandPermissionAsk, func(c vscodeipc.Call) (any, error) {
 		var arg vscodeipc.AskArg
 		err := json.Unmarshal(c.Arg, &arg)
-		asked <- arg
+		questions <- arg
 		return <-decisions, err
 	})
 	w.Allow(vscodeipc.AccessAsk)
 	serve := start(t, toolstest.Dir, "serve", "--workspace", w.Folder)
-	decisions <- vscodeipc.AskResult{Decision: "allow", Scope: "once"}
+	decisions <- vscodeipc.AskResult{Decision: "allow"}
 	c := join(t, serve.first, "Playwright/1.65.1 (x64)")
-	q := <-asked
+	q := <-questions
 	if q.Client.Name != "Playwright" || q.Client.Version != "1.65.1" || q.Act != "connect" || q.Detail != "" {
 		t.Errorf("the user was asked %+v", q)
 	}
-	known := toolstest.Called(w, vscodeipc.CommandClientAnnounce, func(a vscodeipc.AnnounceArg) bool { return len(a.Clients) == 1 }).Clients[0]
-	if known.ID != q.Client.ID || known.Name != "Playwright" || known.Version != "1.65.1" || known.Kind != "cdp" || time.Since(time.UnixMilli(known.Since)) > time.Minute {
+	known := toolstest.Called(w, vscodeipc.CommandClientAnnounce,
+		func(a vscodeipc.AnnounceArg) bool { return len(a.Clients) == 1 }).Clients[0]
+	if known.ID != q.Client.ID || known.Name != "Playwright" || known.Version != "1.65.1" || known.Kind != "cdp" ||
+		time.Since(time.UnixMilli(known.Since)) > time.Minute {
 		t.Errorf("announced: %+v", known)
 	}
 	for range 3 {
@@ -133,21 +139,23 @@ func TestUserDecides(t *testing.T) {
 	reports := 0
 	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
 		for _, e := range r.Entries {
-			if e.Client != known.ID || e.Act != "Target.createTarget" || !strings.Contains(e.Target, "opened") || e.Outcome == "" {
+			if e.Client != known.ID || e.Act != "Target.createTarget" || !strings.Contains(e.Target, "opened") ||
+				e.Outcome == "" {
 				t.Errorf("reported: %+v", e)
 			}
 			reports++
 		}
 		return reports >= 3
 	})
-	decisions <- vscodeipc.AskResult{Decision: "refuse", Scope: "once", Reason: "human"}
-	if status := refusedClient(t, fromAnotherProgram(t, serve.first), "Refused/1"); !strings.HasPrefix(status, "403 refused: the user of the window does not let this client connect") {
+	decisions <- vscodeipc.AskResult{Decision: "refuse", Reason: "human"}
+	if status := refusedClient(t, fromAnotherProgram(t, serve.first), "Refused/1"); !strings.HasPrefix(status,
+		"403 refused: the user of the window does not let this client connect") {
 		t.Errorf("refused: %s", status)
 	}
-	<-asked
-	decisions <- vscodeipc.AskResult{Decision: "view", Scope: "once"}
+	<-questions
+	decisions <- vscodeipc.AskResult{Decision: "view"}
 	looks := join(t, fromAnotherProgram(t, serve.first), "Looks/1")
-	<-asked
+	<-questions
 	looks.must("Target.getTargets", `{}`)
 	if _, err := looks.call("Target.createTarget", openTab); err == nil || !strings.Contains(err.Error(), `"ask"`) {
 		t.Errorf("a client that may only look: %v", err)
@@ -158,7 +166,7 @@ func TestUserDecides(t *testing.T) {
 	waits := make(chan *client)
 	another := fromAnotherProgram(t, serve.first)
 	go func() { waits <- join(t, another, "waits/1") }()
-	<-asked
+	<-questions
 	w.Allow(vscodeipc.AccessView)
 	for _, ends := range []*client{looks, c} {
 		ends.closed(false, websocket.StatusPolicyViolation, "stricter access mode")
@@ -186,13 +194,13 @@ func TestEndOfServe(t *testing.T) {
 	browser := toolstest.Browser(t)
 	toolstest.Sit(t, browser.URL()).Evaluate("document.body.append('x'.repeat(5e6))") // more than the connections buffer
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
-	asked := make(chan vscodeipc.AskArg, 10)
-	w.On(vscodeipc.CommandPermissionAsk, func(c vscodeipc.Call) (any, error) {
+	questions := make(chan vscodeipc.AskArg, 10)
+	w.Handle(vscodeipc.CommandPermissionAsk, func(c vscodeipc.Call) (any, error) {
 		var arg vscodeipc.AskArg
 		if err := json.Unmarshal(c.Arg, &arg); err != nil || arg.Client.Name != "waits" {
-			return vscodeipc.AskResult{Decision: "allow", Scope: "once"}, err
+			return vscodeipc.AskResult{Decision: "allow"}, err
 		}
-		asked <- arg
+		questions <- arg
 		<-t.Context().Done()
 		return nil, nil
 	})
@@ -219,11 +227,12 @@ func TestEndOfServe(t *testing.T) {
 		}
 		address := fromAnotherProgram(t, serves.first)
 		closed.Go(func() {
-			if status := refusedClient(t, address, "waits"); !strings.HasPrefix(status, "503 ") || !strings.Contains(status, "shutting down") {
+			if status := refusedClient(t, address, "waits"); !strings.HasPrefix(status, "503 ") ||
+				!strings.Contains(status, "shutting down") {
 				t.Errorf("a client that waits for the user: %s", status)
 			}
 		})
-		<-asked
+		<-questions
 		for _, c := range clients {
 			closed.Go(func() { c.closed(false, websocket.StatusGoingAway, "shutting down") })
 		}
@@ -247,19 +256,21 @@ func TestEndOfServe(t *testing.T) {
 func TestHold(t *testing.T) {
 	t.Parallel()
 	short := start(t, t.TempDir(), "serve", "--hold", "300ms", "--workspace", t.TempDir())
-	began := time.Now()
+	startTime := time.Now()
 	status, body := get(t, short.first+"/json/version", nil)
-	if took := time.Since(began); status != http.StatusServiceUnavailable || took < 300*time.Millisecond ||
+	if took := time.Since(startTime); status != http.StatusServiceUnavailable || took < 300*time.Millisecond ||
 		!strings.Contains(body, "no browser that can be driven (waited 300ms for one). Start the debug session of the window on ") {
 		t.Errorf("a hold of 300 ms: HTTP %d after %v: %s", status, took, body)
 	}
 	short.stderr.await(t, "a client waits up to 300ms for a browser. Start the debug session", "--launch")
 	// Puppeteer and fetch show the status line alone.
-	if res, err := http.Get(short.first + "/json/version"); err != nil || !strings.HasPrefix(res.Status, "503 this window has no browser") {
+	if res, err := http.Get(short.first + "/json/version"); err != nil ||
+		!strings.HasPrefix(res.Status, "503 this window has no browser") {
 		t.Errorf("the status line: %+v %v", res, err)
 	}
 	none := start(t, t.TempDir(), "serve", "--hold", "0", "--workspace", t.TempDir())
-	if status, body := get(t, none.first+"/json/version", nil); status != http.StatusServiceUnavailable || strings.Contains(body, "waited") {
+	if status, body := get(t, none.first+"/json/version", nil); status != http.StatusServiceUnavailable ||
+		strings.Contains(body, "waited") {
 		t.Errorf("without a hold: HTTP %d %s", status, body)
 	}
 
@@ -313,7 +324,8 @@ func TestAllowOrigin(t *testing.T) {
 			t.Errorf("%s from %s: HTTP %d %s, want %d", c.endpoint.cmd.Args[1:], c.origin, status, body, c.status)
 		}
 	}
-	for _, args := range [][]string{{"--allow-origin", "null"}, {"--allow-origin", "https://tool.example/"}, {"--allow-origin", "*"}, {"--hold", "-1s"}, {"--hold", "soon"}} {
+	for _, args := range [][]string{{"--allow-origin", "null"}, {"--allow-origin", "https://tool.example/"},
+		{"--allow-origin", "*"}, {"--hold", "-1s"}, {"--hold", "soon"}} {
 		cmd := command(t.Context(), t, dir, append([]string{"serve"}, args...)...)
 		if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != exitUsage {
 			t.Errorf("%v: %v: %s", args, err, out)
@@ -334,7 +346,8 @@ func TestStandsBy(t *testing.T) {
 	second.stderr.await(t, "Another coordinator already serves this address. This one takes over when that one ends. Until then these flags have no effect: --hold.\n")
 
 	window := openWindow(t, dir, workspace, "--allow-close")
-	window.stderr.await(t, "Another coordinator already serves the window's address", "no effect: --allow-close.\n", "is ready")
+	window.stderr.await(t, "Another coordinator already serves the window's address", "no effect: --allow-close.\n",
+		"is ready")
 	if strings.Contains(window.stderr.String(), "Another window") {
 		t.Errorf("a window that is alone prints %q", window.stderr)
 	}
@@ -345,14 +358,16 @@ func TestStandsBy(t *testing.T) {
 
 	runs := func(args ...string) string {
 		t.Helper()
-		cmd := command(t.Context(), t, dir, append(append([]string{"run", "--workspace", workspace}, args...), "--", "true")...)
+		cmd := command(t.Context(), t, dir, append(append([]string{"run", "--workspace", workspace}, args...), "--",
+			"true")...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("run %q: %v\n%s", args, err, out)
 		}
 		return string(out)
 	}
-	if out := runs("--launch", "--hold", "1s"); !strings.Contains(out, "The program uses the browser of that one, which may end with it. Until then these flags have no effect: --launch, --hold.\n") {
+	if out := runs("--launch", "--hold", "1s"); !strings.Contains(out,
+		"The program uses the browser of that one, which may end with it. Until then these flags have no effect: --launch, --hold.\n") {
 		t.Errorf("run --launch --hold prints %q", out)
 	}
 	if out := runs("--allow-close"); !strings.Contains(out, "no effect: --allow-close.\n") {
@@ -372,7 +387,7 @@ func TestServingIsAnnounced(t *testing.T) {
 	t.Parallel()
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
 	serving := make(chan bool, 100)
-	w.On(vscodeipc.CommandClientAnnounce, func(c vscodeipc.Call) (any, error) {
+	w.Handle(vscodeipc.CommandClientAnnounce, func(c vscodeipc.Call) (any, error) {
 		var arg vscodeipc.AnnounceArg
 		err := json.Unmarshal(c.Arg, &arg)
 		serving <- arg.Serving
@@ -430,7 +445,8 @@ func TestEndpointOfAnotherProgram(t *testing.T) {
 	}
 	defer other.Close()
 	same, stderr := ask()
-	if same != first || !strings.Contains(stderr, "Another program listens on port "+u.Port()+", so the address will change when a coordinator serves it. Run `coordinator serve") {
+	if same != first || !strings.Contains(stderr, "Another program listens on port "+u.Port()+
+		", so the address will change when a coordinator serves it. Run `coordinator serve") {
 		t.Errorf("with another program on the port: %s, %q", same, stderr)
 	}
 	serving := start(t, dir, "serve", "--workspace", workspace)
@@ -442,7 +458,7 @@ func TestEndpointOfAnotherProgram(t *testing.T) {
 // launched requests the browser from an endpoint, from many clients at once, and requires
 // that all get the same.
 // With --launch the first client starts the window's launch configuration. Where that
-// brings no browser, a browser of our own serves. Either is launched once.
+// brings no browser, our own browser serves. Either is launched once.
 // A client that waits for a browser gets the reason when the launch fails, and stops
 // waiting. No request of a page or an address bar starts anything in the window, and
 // each gets its response at once. The headers are those that Chromium sends

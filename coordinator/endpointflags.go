@@ -58,16 +58,16 @@ func (f *endpointFlags) options(p *program, onDemand *launch.OnDemand, access po
 // useless names the given flags that have no effect while another coordinator serves the
 // endpoint; empty means none. A token that one coordinator requires, all require.
 func useless(cmd *cobra.Command) string {
-	var given []string
+	var names []string
 	for _, name := range []string{"launch", "hold", "allow-origin", "allow-close"} {
 		if isTyped(cmd, name) {
-			given = append(given, "--"+name)
+			names = append(names, "--"+name)
 		}
 	}
-	if given == nil {
+	if names == nil {
 		return ""
 	}
-	return " Until then these flags have no effect: " + strings.Join(given, ", ") + "."
+	return " Until then these flags have no effect: " + strings.Join(names, ", ") + "."
 }
 
 // reportStandby notifies the user that another coordinator serves the endpoint, if some
@@ -102,10 +102,10 @@ func (f *launchFlags) add(cmd *cobra.Command) {
 
 // onDemand is the browser to launch, or to open elsewhere; nil: none.
 func (f *launchFlags) onDemand(p *program, cmd *cobra.Command) (*launch.OnDemand, error) {
-	own, err := f.browser.onDemand(cmd, "", p.logger)
+	onDemand, err := f.browser.onDemand(cmd, "", p.logger)
 	switch {
-	case err != nil || own.Kind() != launch.Launched:
-		return own, err
+	case err != nil || onDemand.Kind() != launch.Launched:
+		return onDemand, err
 	case !f.launch && slices.ContainsFunc(f.browser.locals, func(name string) bool { return isTyped(cmd, name) }):
 		return nil, wrongUse("the flags of a browser need --launch: add it, or omit them")
 	case !f.launch:
@@ -118,7 +118,7 @@ func (f *launchFlags) onDemand(p *program, cmd *cobra.Command) (*launch.OnDemand
 		// The window's launch configuration may name its own browser.
 		p.logger.Warn("no browser was found, so only a window's launch configuration can start one", "error", err)
 	}
-	return own, nil
+	return onDemand, nil
 }
 
 // hold is the value of --hold: how long a client waits for a browser.

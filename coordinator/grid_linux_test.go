@@ -158,7 +158,8 @@ func TestGridWindow(t *testing.T) {
 	awaitSessions(t, grid, 0)
 
 	// A command that runs a program opens a session for it, and ends it after it.
-	text := output(t, dir, append(append([]string{"run", "--workspace", shop}, flags...), "--", "sh", "-c", `curl -sf "$BROWSER_COORDINATOR_CDP_ENDPOINT/json/version"`)...)
+	text := output(t, dir, append(append([]string{"run", "--workspace", shop}, flags...), "--", "sh", "-c",
+		`curl -sf "$BROWSER_COORDINATOR_CDP_ENDPOINT/json/version"`)...)
 	if !strings.Contains(text, "webSocketDebuggerUrl") {
 		t.Errorf("the program: %s", text)
 	}

@@ -36,7 +36,8 @@ func TestNamesCannotDriveTheTerminal(t *testing.T) {
 	elsewhere := t.TempDir()
 	for _, args := range [][]string{
 		{"status"}, {"probe"}, {"status", "--json"}, {"probe", "--json"},
-		{"endpoint", "--workspace", folder}, {"endpoint", "--json", "--workspace", folder}, {"endpoint", "--workspace", elsewhere + "/" + hostile},
+		{"endpoint", "--workspace", folder}, {"endpoint", "--json", "--workspace", folder},
+		{"endpoint", "--workspace", elsewhere + "/" + hostile},
 	} {
 		t.Run(strings.ToValidUTF8(terminal.PrintableLine(strings.Join(args, " ")), ""), func(t *testing.T) {
 			cmd := command(t.Context(), t, toolstest.Dir, args...)
@@ -101,7 +102,8 @@ func TestBrokenNeighbours(t *testing.T) {
 		t.Errorf("status does not list the window and the broken one: %v\n%s", err, out)
 	}
 	out, err = command(t.Context(), t, dir, "probe").Output()
-	if err == nil || !regexp.MustCompile(`(?m)^incompatible .*`+regexp.QuoteMeta(garbled)).Match(out) || !regexp.MustCompile(`(?m)^live .*`+regexp.QuoteMeta(shop)).Match(out) {
+	if err == nil || !regexp.MustCompile(`(?m)^incompatible .*`+regexp.QuoteMeta(garbled)).Match(out) ||
+		!regexp.MustCompile(`(?m)^live .*`+regexp.QuoteMeta(shop)).Match(out) {
 		t.Errorf("probe: %v\n%s", err, out)
 	}
 	host(t, dir, shop, "--no-launch").Expect("window_list", nil, "* "+shop)
@@ -114,7 +116,8 @@ func TestBrokenNeighbours(t *testing.T) {
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, _ = cmd.Output()
-	if cmd.ProcessState.ExitCode() != exitFailure || !strings.Contains(stderr.String(), "chmod 700 "+refused) || !strings.Contains(string(out), `"verdict": "live"`) {
+	if cmd.ProcessState.ExitCode() != exitFailure || !strings.Contains(stderr.String(), "chmod 700 "+refused) ||
+		!strings.Contains(string(out), `"verdict": "live"`) {
 		t.Errorf("probe: %s\n%s", out, &stderr)
 	}
 }
@@ -144,15 +147,16 @@ func TestFilesOfAnOpenWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: odd, Folders: []string{shop}, Server: vscodeipc.ServerInfo{Name: "stand-in", Kind: "vscode"}})
+	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: odd, Folders: []string{shop},
+		Server: vscodeipc.ServerInfo{Name: "stand-in", Kind: "vscode"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { window.Close(t.Context()) })
-	for _, given := range []string{file, odd} {
+	for _, path := range []string{file, odd} {
 		var answer endpointJSON
-		if err := json.Unmarshal([]byte(output(t, toolstest.Dir, "endpoint", "--json", "--workspace", given)), &answer); err != nil || answer.Workspace != odd {
-			t.Errorf("--workspace %s is %q, %v; want %s", given, answer.Workspace, err, odd)
+		if err := json.Unmarshal([]byte(output(t, toolstest.Dir, "endpoint", "--json", "--workspace", path)), &answer); err != nil || answer.Workspace != odd {
+			t.Errorf("--workspace %s is %q, %v; want %s", path, answer.Workspace, err, odd)
 		}
 	}
 }

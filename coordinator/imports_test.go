@@ -59,7 +59,7 @@ var bans = []struct{ from, to, reason string }{
 	{"vscodeipc", "internal/demo", "as above"},
 	{"vscodeipc", "internal/soak", "as above"},
 	{"coordinator/terminal", "coordinator/registry", "text is written the same way whatever it is about"},
-	{"coordinator/launch", "vscodeipc", "as for chrome: a browser of our own needs no window"},
+	{"coordinator/launch", "vscodeipc", "as for chrome: our own browser needs no window"},
 	{"coordinator/provider", "vscodeipc", "as above"},
 	{"coordinator/setup", "vscodeipc", "the files of MCP hosts do not depend on which windows are open"},
 	{"coordinator/serving", "coordinator/tools", "CDP clients are served whether or not an agent is there"},
@@ -120,19 +120,19 @@ func TestImportsFlowOneWay(t *testing.T) {
 		if !strings.Contains(to, ".") {
 			to = module + "/" + to
 		}
-		seen := false
+		found := false
 		for _, p := range pkgs {
 			if !within(p.ImportPath, module+"/"+ban.from) {
 				continue
 			}
-			seen = true
+			found = true
 			for _, dep := range p.Deps {
 				if within(dep, to) {
 					t.Errorf("%s imports %s: %s", p.ImportPath, dep, ban.reason)
 				}
 			}
 		}
-		if !seen {
+		if !found {
 			t.Errorf("the ban of %s in %s: there is no such folder any more", ban.to, ban.from)
 		}
 	}
@@ -142,17 +142,17 @@ func TestImportsFlowOneWay(t *testing.T) {
 // through interfaces of their own.
 func TestCapabilitiesDoNotImportThePage(t *testing.T) {
 	page := module + "/coordinator/page"
-	seen := false
+	found := false
 	for _, p := range ourPackages(t) {
 		if !strings.HasPrefix(p.ImportPath, page+"/") {
 			continue
 		}
-		seen = true
+		found = true
 		if slices.Contains(p.Deps, page) {
 			t.Errorf("%s imports the page", p.ImportPath)
 		}
 	}
-	if !seen {
+	if !found {
 		t.Error("there is no capability below coordinator/page")
 	}
 }
@@ -185,7 +185,8 @@ func TestOneFunctionDialsBrowsers(t *testing.T) {
 		}
 		name = filepath.ToSlash(strings.TrimPrefix(name, ".."+string(filepath.Separator)))
 		if entry.IsDir() {
-			if name == "internal" || name == "extension" || strings.HasPrefix(name, ".git") || strings.HasSuffix(name, "node_modules") {
+			if name == "internal" || name == "extension" || strings.HasPrefix(name, ".git") ||
+				strings.HasSuffix(name, "node_modules") {
 				return filepath.SkipDir // not of the product
 			}
 			return nil

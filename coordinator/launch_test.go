@@ -16,7 +16,7 @@ import (
 func launched(t *testing.T, endpoint string) {
 	t.Helper()
 	const clients = 10
-	seen := make([]string, clients)
+	urls := make([]string, clients)
 	var all sync.WaitGroup
 	for i := range clients {
 		all.Go(func() {
@@ -28,13 +28,13 @@ func launched(t *testing.T, endpoint string) {
 			if err := json.Unmarshal([]byte(body), &version); err != nil {
 				t.Errorf("HTTP %d: %s", status, body)
 			}
-			seen[i] = version.WebSocketDebuggerURL
+			urls[i] = version.WebSocketDebuggerURL
 		})
 	}
 	all.Wait()
-	slices.Sort(seen)
-	if seen = slices.Compact(seen); len(seen) != 1 || seen[0] == "" {
-		t.Fatalf("%d clients at once had the browsers %q", clients, seen)
+	slices.Sort(urls)
+	if urls = slices.Compact(urls); len(urls) != 1 || urls[0] == "" {
+		t.Fatalf("%d clients at once had the browsers %q", clients, urls)
 	}
 }
 
@@ -50,8 +50,9 @@ func TestLaunch(t *testing.T) {
 			w.Show(browser, vscodeipc.AccessFull)
 			return nil
 		}, false, ""},
-		"the window refuses":         {func(*toolstest.Window, string) error { return errors.New("there are several launch configurations") }, true, ""},
-		"the window starts, in vain": {func(*toolstest.Window, string) error { return nil }, true, "its debug session has no browser"},
+		"the window refuses": {func(*toolstest.Window, string) error { return errors.New("there are several launch configurations") }, true, ""},
+		"the window starts, in vain": {func(*toolstest.Window, string) error { return nil }, true,
+			"its debug session has no browser"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,7 +62,7 @@ func TestLaunch(t *testing.T) {
 				browser := toolstest.Browser(t)
 				toolstest.Sit(t, browser.URL()).Browse(toolstest.ServeSample(t))
 				w, dir = toolstest.OpenWindowAt(t, folder, ""), toolstest.Dir
-				w.On(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
+				w.Handle(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
 					return vscodeipc.DebugStartResult{Session: "s", Name: "Launch"}, c.start(w, browser.URL())
 				})
 			}
@@ -90,8 +91,9 @@ func TestLaunch(t *testing.T) {
 func TestLaunchFails(t *testing.T) {
 	t.Parallel()
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
-	w.On(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) { return nil, errors.New("there is no launch configuration") })
-	serving := start(t, toolstest.Dir, "serve", "--launch", "--hold", "1h", "--executable", "/bin/false", "--workspace", w.Folder)
+	w.Handle(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) { return nil, errors.New("there is no launch configuration") })
+	serving := start(t, toolstest.Dir, "serve", "--launch", "--hold", "1h", "--executable", "/bin/false", "--workspace",
+		w.Folder)
 	for _, headers := range []http.Header{
 		{"Sec-Fetch-Site": {"none"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Purpose": {"prefetch"}},
 		{"Sec-Fetch-Site": {"none"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Purpose": {"prefetch;prerender"}},
@@ -105,7 +107,8 @@ func TestLaunchFails(t *testing.T) {
 		t.Errorf("pages have started the launch configuration %d times", n)
 	}
 	for range 20 { // only the first of them triggers a launch
-		if status, body := get(t, serving.first+"/json/version", nil); status != http.StatusServiceUnavailable || !strings.Contains(body, "None could be launched: ") || !strings.Contains(body, "/bin/false") {
+		if status, body := get(t, serving.first+"/json/version", nil); status != http.StatusServiceUnavailable ||
+			!strings.Contains(body, "None could be launched: ") || !strings.Contains(body, "/bin/false") {
 			t.Errorf("HTTP %d: %s", status, body)
 		}
 	}

@@ -93,8 +93,8 @@ The traffic contains the contents of the pages: protect it like them.`,
 // the interruption of a log for programs.
 const drainTimeout = 5 * time.Second
 
-func (p *program) runLog(ctx context.Context, given string, f logFlags) (logged error) {
-	workspace, err := p.findWorkspace(ctx, given)
+func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (logged error) {
+	workspace, err := p.findWorkspace(ctx, workspace)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,8 @@ type logging struct {
 // startLog starts a log command of a workspace, and waits until it listens.
 func startLog(t *testing.T, dir, workspace string, args ...string) logging {
 	t.Helper()
-	l := logging{command(context.Background(), t, dir, append([]string{"log", "--workspace", workspace}, args...)...), new(printed), new(printed)}
+	l := logging{command(context.Background(), t, dir, append([]string{"log", "--workspace", workspace}, args...)...),
+		new(printed), new(printed)}
 	l.Stdout, l.Stderr = l.out, l.err
 	if err := l.Start(); err != nil {
 		t.Fatal(err)
@@ -108,22 +109,24 @@ func TestLog(t *testing.T) {
 	if title, text := greet(t, served.first, url); title != "Hello Ada" || text != "Name" {
 		t.Fatalf("the page has %q, %q", title, text)
 	}
-	shown := view.end(t, "⇐ Runtime.evaluate")
+	text := view.end(t, "⇐ Runtime.evaluate")
 	kept.end(t)
 
-	for _, want := range []string{"→ Page.navigate", url, "⇐ Page.navigate", " ms ", "← Page.loadEventFired", "Runtime.evaluate"} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("the log does not show %q:\n%s", want, shown)
+	for _, want := range []string{"→ Page.navigate", url, "⇐ Page.navigate", " ms ", "← Page.loadEventFired",
+		"Runtime.evaluate"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the log does not show %q:\n%s", want, text)
 		}
 	}
-	if strings.Contains(shown, "Target.") || strings.Contains(shown, "DOM.") {
-		t.Errorf("the log shows what was not asked for:\n%s", shown)
+	if strings.Contains(text, "Target.") || strings.Contains(text, "DOM.") {
+		t.Errorf("the log shows what was not asked for:\n%s", text)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("the file is %v, %v", info, err)
 	}
 	lines, err := os.ReadFile(file)
-	if err != nil || !bytes.Contains(lines, []byte(`"method":"Page.navigate"`)) || !bytes.Contains(lines, []byte("Hello Ada")) {
+	if err != nil || !bytes.Contains(lines, []byte(`"method":"Page.navigate"`)) ||
+		!bytes.Contains(lines, []byte("Hello Ada")) {
 		t.Fatalf("the file: %s, %v", lines, err)
 	}
 	if bytes.Contains(lines, []byte(onlyToken(t, filepath.Join(dir, "state")))) {
@@ -159,18 +162,20 @@ func TestLogViews(t *testing.T) {
 		t.Fatal("a tab was opened in view mode")
 	}
 	const response = "⇐ Target.createTarget"
-	shown, whole, lines := other.end(t, response), full.end(t, response), jsonLines.end(t, `"from":"endpoint","message":{"id":1,`)
+	text, whole, lines := other.end(t, response), full.end(t, response), jsonLines.end(t,
+		`"from":"endpoint","message":{"id":1,`)
 	all := everything.end(t)
-	if !strings.Contains(shown, "other#") || !strings.Contains(shown, "→ Target.createTarget") || strings.Contains(shown, "Browser.getVersion") {
-		t.Errorf("not the client named other alone:\n%s", shown)
+	if !strings.Contains(text, "other#") || !strings.Contains(text, "→ Target.createTarget") ||
+		strings.Contains(text, "Browser.getVersion") {
+		t.Errorf("not the client named other alone:\n%s", text)
 	}
-	if strings.Contains(shown, long) || !strings.Contains(shown, "… (") || !strings.Contains(shown, " bytes)") {
-		t.Errorf("a long message is not cut:\n%s", shown)
+	if strings.Contains(text, long) || !strings.Contains(text, "… (") || !strings.Contains(text, " bytes)") {
+		t.Errorf("a long message is not cut:\n%s", text)
 	}
 	if !strings.Contains(whole, long) || strings.Contains(whole, "… (") || strings.Contains(whole, "Browser.getVersion") {
 		t.Errorf("a long message is not shown in full:\n%s", whole)
 	}
-	for line := range strings.Lines(shown) {
+	for line := range strings.Lines(text) {
 		refused := strings.Contains(line, response) && strings.Contains(line, " failed ")
 		if strings.Contains(line, "(endpoint)") != refused {
 			t.Errorf("not only the endpoint's own response is marked: %s", line)
@@ -186,8 +191,8 @@ func TestLogViews(t *testing.T) {
 			t.Errorf("not as it is without a filter, or not asked for: %s", line)
 		}
 	}
-	if strings.Count(shown, "(endpoint)") != 1 || strings.Count(lines, `"from":"endpoint"`) != 2 {
-		t.Errorf("the endpoint's refusals are not marked:\n%s\n%s", shown, lines)
+	if strings.Count(text, "(endpoint)") != 1 || strings.Count(lines, `"from":"endpoint"`) != 2 {
+		t.Errorf("the endpoint's refusals are not marked:\n%s\n%s", text, lines)
 	}
 }
 

@@ -59,11 +59,11 @@ func TestLyingWindow(t *testing.T) {
 			c.want = string(w.Address()) + unusable
 		}
 		text := agent.Must("window_list", nil)
-		for began := time.Now(); !strings.Contains(text, c.want); text += err.Error() {
+		for startTime := time.Now(); !strings.Contains(text, c.want); text += err.Error() {
 			if _, err = agent.Call("browser_tabs", args{"action": "list"}); err == nil {
 				err = net.ErrClosed // the coordinator has not received the new state yet
 			}
-			if time.Since(began) > time.Minute {
+			if time.Since(startTime) > time.Minute {
 				t.Fatalf("%s: %s", name, text)
 			}
 		}

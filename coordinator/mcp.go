@@ -70,7 +70,6 @@ func (f *mcpFlags) limit(allowed, blocked []string) error {
 // options checks the flags, and makes the options of the server's agents. The registry and the
 // endpoints are not in them.
 func (f *mcpFlags) options(cmd *cobra.Command, log *slog.Logger) (o tools.Options, err error) {
-	o.Version = version()
 	if o.Caps, err = checkCaps(cmd, f.caps); err != nil {
 		return o, err
 	}
@@ -78,8 +77,8 @@ func (f *mcpFlags) options(cmd *cobra.Command, log *slog.Logger) (o tools.Option
 	if err != nil {
 		return o, err
 	}
-	o.Options = agent.Options{Workspace: f.workspace, Logger: log, Attached: f.browser.choice(cmd).Attaches(),
-		Access: f.browser.mode(own)}
+	o.Options = agent.Options{Version: version(), Workspace: f.workspace, Logger: log,
+		Attached: f.browser.choice(cmd).Attaches(), Access: f.browser.mode(own)}
 	if o.Origins, err = policy.ParseOrigins(f.allowed, f.blocked); err != nil {
 		return o, wrongUse("%w", err)
 	}
@@ -110,10 +109,13 @@ func (f *mcpFlags) options(cmd *cobra.Command, log *slog.Logger) (o tools.Option
 
 func (p *program) mcpCommand() *cobra.Command {
 	var flags mcpFlags
+	var listen string
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve MCP over stdio, for an MCP host",
 		Long: `Serve MCP over standard input and output. An MCP host launches this command.
+With --listen it serves any number of hosts over HTTP: those that cannot start a
+program, for example in a container.
 
 The window is the one whose folder contains the host's roots, or else the
 working directory. Its stable CDP address is served too. If no window is open,
@@ -122,7 +124,8 @@ session. If a window opens before a tool has changed anything, it takes over.
 With --grid the private browser is a session of a Selenium Grid. With --attach
 the agent works in the browser at a CDP address, in place of any window's.`,
 		Example: `  claude mcp add browser -- coordinator mcp
-  { "mcpServers": { "browser": { "command": "coordinator", "args": ["mcp"] } } }`,
+  { "mcpServers": { "browser": { "command": "coordinator", "args": ["mcp"] } } }
+  coordinator mcp --listen 127.0.0.1:9300`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return wrongUse("mcp: unexpected argument %q. To use another MCP server too, list it in the host "+
@@ -136,14 +139,16 @@ the agent works in the browser at a CDP address, in place of any window's.`,
 			if err != nil {
 				return err
 			}
-			if terminal.Is(p.in) {
-				fmt.Fprintln(p.err, atTerminal)
-			}
 			var forClients *launch.OnDemand
 			if flags.launchForClients {
 				forClients = options.Launcher
 			}
-			err = p.runMCP(cmd.Context(), options, flags.serve.options(p, forClients, options.Access))
+			serve := flags.serve.options(p, forClients, options.Access)
+			if listen != "" {
+				err = p.listenMCP(cmd, &flags, options, serve, listen)
+			} else {
+				err = p.runMCP(cmd.Context(), options, serve)
+			}
 			if options.Launcher != nil {
 				err = errors.Join(err, options.Launcher.End())
 			}
@@ -151,6 +156,8 @@ the agent works in the browser at a CDP address, in place of any window's.`,
 		},
 	}
 	flags.add(cmd)
+	cmd.Flags().StringVar(&listen, listenFlag, "", "serve hosts over HTTP at `ADDRESS`, 127.0.0.1:PORT, in place of stdio")
+	complete(cmd, listenFlag, "127.0.0.1:9300")
 	return cmd
 }
 
@@ -187,6 +194,9 @@ func loadSecrets(file string) (*secrets.Set, error) {
 }
 
 func (p *program) runMCP(ctx context.Context, options tools.Options, serve serving.Options) error {
+	if terminal.Is(p.in) {
+		fmt.Fprintln(p.err, atTerminal)
+	}
 	err := p.serveTools(ctx, options, serve, func(server *tools.Server) error {
 		return server.Run(ctx, &mcpstdio.Transport{})
 	})
@@ -200,16 +210,23 @@ func (p *program) runMCP(ctx context.Context, options tools.Options, serve servi
 // and the list of agents for `coordinator status`.
 func (p *program) serveTools(ctx context.Context, options tools.Options, serve serving.Options,
 	run func(*tools.Server) error) error {
+	defer p.openWindows(ctx, &options, serve)()
+	server := tools.NewServer(options)
+	defer status.ServeAgents(p.logger, server.Unlisted)()
+	return run(server)
+}
+
+// openWindows adds to the options of agents what those of one program share: the windows and their
+// endpoints, until close is called.
+func (p *program) openWindows(ctx context.Context, options *tools.Options, serve serving.Options) (close func()) {
 	windows := p.openRegistry(ctx, true)
-	defer windows.Close()
 	endpoints := serving.NewSet(windows, serve)
-	defer endpoints.Close()
 	options.Windows, options.Claim = windows, claim.NewPages(p.logger).Claim
 	options.Endpoint = func(workspace string) string { return endpoint.URL(vscodeipc.Hash(workspace)) }
-	options.Chosen = endpoints.ServeWindow
+	options.OnChoice = endpoints.ServeWindow
 	endpoints.Follow(ctx, registry.Want{Explicit: options.Workspace, Dir: options.Dir})
-
-	server := tools.NewServer(options)
-	defer status.ServeAgents(p.logger, windows, server.Alone)()
-	return run(server)
+	return func() {
+		endpoints.Close()
+		windows.Close()
+	}
 }

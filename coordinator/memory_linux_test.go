@@ -203,7 +203,7 @@ func TestIdleConnections(t *testing.T) {
 		t.Fatalf("%d connections to the browser", open.Load())
 	}
 	const own = 5 // the process may have opened or closed meanwhile
-	if !settled(func() bool { more := serving.descriptors(t) - files - 2*clients; return more >= -own && more <= own }) {
+	if !settled(func() bool { rest := serving.descriptors(t) - files - 2*clients; return rest >= -own && rest <= own }) {
 		t.Errorf("%d descriptors for %d clients", serving.descriptors(t)-files, clients)
 	}
 	each := float64(serving.kilobytes(t, "VmRSS")-before) / clients

@@ -66,8 +66,9 @@ func TestNoProcessIsLeft(t *testing.T) {
 						t.Errorf("process %d is left", p.pid)
 					}
 				}
-				if left, _ := filepath.Glob(filepath.Join(temp, "*profile*")); len(left) > 0 && signal != syscall.SIGKILL {
-					t.Errorf("left are %q", left) // a killed one's is removed a moment later: TestKilledCoordinatorLeavesNothing
+				if remaining, _ := filepath.Glob(filepath.Join(temp, "*profile*")); len(remaining) > 0 &&
+					signal != syscall.SIGKILL {
+					t.Errorf("left are %q", remaining) // a killed one's is removed a moment later: TestKilledCoordinatorLeavesNothing
 				}
 			})
 		}
@@ -116,9 +117,9 @@ func (p process) isProgram() bool {
 }
 
 // ends waits for the end of a process.
-func (p process) ends(within time.Duration) bool {
+func (p process) ends(timeout time.Duration) bool {
 	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}}, int(max(within.Milliseconds(), 1)))
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}}, int(max(timeout.Milliseconds(), 1)))
 		if err != unix.EINTR {
 			return n > 0
 		}

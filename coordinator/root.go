@@ -100,8 +100,7 @@ func execute(ctx context.Context, args []string, streams stdio) int {
 	}
 	code := exitFailure
 	err = ownWords(err)
-	var exit *exitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exitError](err); ok {
 		code, err = exit.code, exit.cause
 	}
 	err = withVariable(err)
@@ -212,7 +211,8 @@ input is not a terminal. The other commands are for people and scripts.`,
 			p.sessionsCommand(), p.closeCommand()}},
 		{forClients, "Clients", []*cobra.Command{p.endpointCommand(), p.serveCommand(), p.runCommand(),
 			p.logCommand()}},
-		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.statusCommand(), p.handOverCommand()}},
+		{forWindows, "Windows", []*cobra.Command{p.windowCommand(), p.statusCommand(), p.showCommand(),
+			p.attachCommand(), p.handOverCommand()}},
 		{maintenance, "Maintenance", []*cobra.Command{p.doctorCommand(), p.probeCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
@@ -221,15 +221,8 @@ input is not a terminal. The other commands are for people and scripts.`,
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(p.sessionCommand(),
-		removedCommand("replay", "a log is no longer served as a browser; `coordinator log --output FILE` keeps "+
-			"the traffic as JSON lines"),
-		removedCommand("browser", "`coordinator doctor` names the browser that is launched if no window is open"),
-		removedCommand("clean", "`coordinator doctor --fix` removes the state of folders that no longer exist; before "+
-			"an uninstall, delete browser-coordinator-mcp below $XDG_STATE_HOME"),
-		removedCommand("windows", "`coordinator status` lists the windows too, with --json for programs"),
-	)
+	root.AddCommand(p.sessionCommand())
 	root.SetHelpCommandGroupID(maintenance)
-	p.initCompletion(root)
+	initCompletion(root)
 	return root
 }

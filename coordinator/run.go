@@ -80,7 +80,7 @@ func (p *program) runProgram(cmd *cobra.Command, flags *serveFlags, allowToken b
 	if errors.As(err, new(*exec.ExitError)) {
 		return &exitError{code: child.ExitCode(err)}
 	}
-	if start := new(os.PathError); errors.As(err, &start) { // which names the program again
+	if start, ok := errors.AsType[*os.PathError](err); ok { // which names the program again
 		err = start.Err
 	}
 	if err != nil {
@@ -94,15 +94,16 @@ func (p *program) runProgram(cmd *cobra.Command, flags *serveFlags, allowToken b
 
 // completeProgram offers the programs on PATH, and then files.
 func completeProgram(
-	_ *cobra.Command, args []string, typed string,
+	_ *cobra.Command, args []string, prefix string,
 ) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-	if len(args) > 0 || strings.ContainsRune(typed, os.PathSeparator) {
+	if len(args) > 0 || strings.ContainsRune(prefix, os.PathSeparator) {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		entries, _ := os.ReadDir(dir) // PATH may name folders that are not there
 		for _, e := range entries {
-			if _, err := exec.LookPath(filepath.Join(dir, e.Name())); err == nil && strings.HasPrefix(e.Name(), typed) {
+			if _, err := exec.LookPath(filepath.Join(dir, e.Name())); err == nil &&
+				strings.HasPrefix(e.Name(), prefix) {
 				names = append(names, e.Name())
 			}
 		}

@@ -208,15 +208,15 @@ func (p *printed) Write(b []byte) (int, error) {
 }
 
 // await returns when the command has printed all of these.
-func (p *printed) await(t *testing.T, wanted ...string) {
+func (p *printed) await(t *testing.T, want ...string) {
 	t.Helper()
-	p.awaitText(t, fmt.Sprintf("%q", wanted), func(text string) bool {
-		return !slices.ContainsFunc(wanted, func(w string) bool { return !strings.Contains(text, w) })
+	p.awaitText(t, fmt.Sprintf("%q", want), func(text string) bool {
+		return !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(text, w) })
 	})
 }
 
 // awaitText returns when what the command has printed fits.
-func (p *printed) awaitText(t *testing.T, what string, fits func(text string) bool) {
+func (p *printed) awaitText(t *testing.T, description string, fits func(text string) bool) {
 	t.Helper()
 	limit := time.After(time.Minute)
 	for {
@@ -229,7 +229,7 @@ func (p *printed) awaitText(t *testing.T, what string, fits func(text string) bo
 		select {
 		case <-more:
 		case <-limit:
-			t.Fatalf("not all of %s is printed:\n%s", what, text)
+			t.Fatalf("not all of %s is printed:\n%s", description, text)
 		}
 	}
 }
@@ -260,9 +260,9 @@ func joinPage(t *testing.T, endpoint, name string) *client {
 	return joinAt(t, pages[0].URL, name)
 }
 
-func joinAt(t *testing.T, url, name string) *client {
+func joinAt(t *testing.T, address, name string) *client {
 	t.Helper()
-	c, _, err := websocket.Dial(t.Context(), url, &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {name}}})
+	c, _, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {name}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,8 @@ func joinAt(t *testing.T, url, name string) *client {
 // the refusal.
 func refusedClient(t *testing.T, endpoint, name string) string {
 	t.Helper()
-	c, res, err := websocket.Dial(t.Context(), strings.Replace(endpoint, "http://", "ws://", 1)+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {name}}})
+	c, res, err := websocket.Dial(t.Context(), strings.Replace(endpoint, "http://", "ws://", 1)+"/devtools/browser/x",
+		&websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {name}}})
 	if err == nil {
 		c.CloseNow()
 		return "101"
@@ -351,7 +352,8 @@ func (c *client) send(method, params string) {
 
 func (c *client) write(method, params string) error {
 	c.id++
-	return c.Write(c.t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":%q,"params":%s}`, c.id, method, params))
+	return c.Write(c.t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":%q,"params":%s}`, c.id,
+		method, params))
 }
 
 // response is that to the last message: its result, its error's text, or the end of the

@@ -16,6 +16,7 @@ import (
 	"browser-coordinator/coordinator/session"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/coordinator/tools"
+	"browser-coordinator/internal/fspath"
 	"browser-coordinator/internal/usersocket"
 )
 
@@ -80,7 +81,7 @@ func (p *program) runSession(cmd *cobra.Command, flags *mcpFlags, folder, from, 
 	if err != nil {
 		return err
 	}
-	options.Caps, options.Dir = tools.CapNames(), folderOf(folder)
+	options.Caps, options.Dir = tools.CapNames(), fspath.FolderOf(folder)
 	files, err := projectFiles(from)
 	if err != nil {
 		return err
@@ -132,7 +133,7 @@ options that the environment has.`,
 				return start(ctx, place)
 			}
 			client, err := session.Open(cmd.Context(), place, options)
-			if failed := new(session.StartError); errors.As(err, &failed) {
+			if failed, ok := errors.AsType[*session.StartError](err); ok {
 				return &exitError{failed.Code, err}
 			}
 			if err != nil {
@@ -262,7 +263,7 @@ func (p *program) sessionsCommand() *cobra.Command {
 
 // projectFiles are the projects' files that restrict what works in a folder.
 func projectFiles(folder string) (paths []string, err error) {
-	files, err := config.Projects(folderOf(folder))
+	files, err := config.Projects(fspath.FolderOf(folder))
 	for _, file := range files {
 		paths = append(paths, file.Path)
 	}

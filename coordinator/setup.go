@@ -103,7 +103,7 @@ Hosts: ` + strings.Join(hostNames(), ", "),
 				return err
 			}
 			if len(args) > len(flags.args) {
-				h, err := findHost(cmd, args[0])
+				h, err := findHost(args[0])
 				if err != nil {
 					return err
 				}
@@ -149,11 +149,11 @@ func hostNames() (names []string) {
 	return names
 }
 
-func findHost(cmd *cobra.Command, name string) (setup.Host, error) {
+func findHost(name string) (setup.Host, error) {
 	if h, isKnown := setup.Find(name); isKnown {
 		return h, nil
 	}
-	if near := nearest(cmd, name, hostNames()); len(near) > 0 {
+	if near := nearest(name, hostNames()); len(near) > 0 {
 		return setup.Host{}, wrongUse("setup: unknown host %q; did you mean %s?", name, strings.Join(near, ", or "))
 	}
 	return setup.Host{}, wrongUse("setup: unknown host %q: want one of %s. For another, `coordinator setup --print` "+
@@ -176,10 +176,10 @@ func (f *setupFlags) folder() (string, error) {
 func (f *setupFlags) entry() (setup.Entry, error) {
 	entry, err := setup.Self()
 	if f.command != "" {
-		entry, err = setup.Of(f.command), nil
+		entry, err = setup.NewEntry(f.command), nil
 	}
 	if f.args != nil {
-		entry = entry.With(f.args)
+		entry = entry.WithArgs(f.args)
 	}
 	return entry, err
 }
@@ -354,11 +354,7 @@ func (f *setupFlags) unchanged(change *setup.Change) string {
 	case f.skill:
 		return change.File + " has the skill already. " + change.Host.SkillNext()
 	case f.remove:
-		text := change.File + " has no entry of the coordinator."
-		if change.State.Other != "" {
-			text += fmt.Sprintf(" I%s. Remove it by hand if you no longer want it.", change.State.OtherText()[1:])
-		}
-		return text
+		return change.File + " has no entry of the coordinator."
 	}
 	d := change.Host.Diagnose(change.Scope, change.State)
 	next := change.Host.Next(change.Scope)
@@ -431,7 +427,7 @@ func readAnswer(in io.Reader, answer chan<- string) {
 }
 
 func describe(change *setup.Change, f *setupFlags) changeJSON {
-	before, after := change.Shown()
+	before, after := change.Redacted()
 	out := changeJSON{
 		Host: change.Host.ID, Name: change.Host.Name, File: change.File, Scope: string(change.Scope),
 		After: after, Changed: change.Changed(), Written: f.yes && change.Changed(),

@@ -17,6 +17,7 @@ import (
 	"browser-coordinator/coordinator/tools"
 	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/coordinator/tools/catalog"
+	"browser-coordinator/internal/fspath"
 )
 
 // envSession is the variable with the default of --session.
@@ -90,7 +91,7 @@ func (f *sessionFlags) open(ctx context.Context, p *program) (*session.Client, e
 		return err
 	}
 	client, err := session.Open(ctx, place, options)
-	if failed := new(session.StartError); errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*session.StartError](err); ok {
 		return nil, &exitError{failed.Code, err}
 	}
 	if err != nil {
@@ -123,7 +124,7 @@ func (f *commandFlags) print(ctx context.Context, p *program, client *session.Cl
 	printer := &shell.Printer{Out: p.out, Err: p.err, JSON: f.json, All: f.all, File: f.file, SaveAs: call.SaveAs,
 		Folder: func() (workspace, dir string, err error) {
 			state, err := client.State(ctx)
-			return folderOf(state.Folder), state.Output, err
+			return fspath.FolderOf(state.Folder), state.Output, err
 		}}
 	failure, err := printer.Print(result)
 	if err != nil {
@@ -167,7 +168,7 @@ func (p *program) browserCommands() []*cobra.Command {
 	}
 	for _, cmd := range groups {
 		if cmd.Short == "" {
-			cmd.Short = about(cmd)
+			cmd.Short = summary(cmd)
 		}
 	}
 	return append(all, p.callCommand(), p.doCommand())
@@ -175,8 +176,8 @@ func (p *program) browserCommands() []*cobra.Command {
 
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// about is what a group of commands is for.
-func about(group *cobra.Command) string {
+// summary is what a group of commands is for.
+func summary(group *cobra.Command) string {
 	var names []string
 	for _, c := range group.Commands() {
 		names = append(names, c.Name())
@@ -187,13 +188,13 @@ func about(group *cobra.Command) string {
 // browserCommand is a command that calls a tool.
 func (p *program) browserCommand(c *tools.Command, name string) *cobra.Command {
 	var flags commandFlags
-	var given func() tools.Values
+	var values func() tools.Values
 	cmd := &cobra.Command{
 		Use:                   strings.TrimSpace(name+" "+c.Usage()) + " [flags]",
-		Short:                 c.About,
+		Short:                 c.Summary,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, words []string) error {
-			call, err := c.Call(words, given(), p.readFile)
+			call, err := c.Call(words, values(), p.readFile)
 			if err != nil {
 				return wrongUse("%w", err)
 			}
@@ -202,7 +203,7 @@ func (p *program) browserCommand(c *tools.Command, name string) *cobra.Command {
 	}
 	p.whenUsed(cmd, func() {
 		flags.add(cmd)
-		given = shell.AddFlags(cmd.Flags(), c)
+		values = shell.AddFlags(cmd.Flags(), c)
 		p.completeBrowser(cmd, c, &flags)
 	})
 	return cmd
@@ -210,25 +211,25 @@ func (p *program) browserCommand(c *tools.Command, name string) *cobra.Command {
 
 // completeBrowser offers values for the arguments and flags of a command.
 func (p *program) completeBrowser(cmd *cobra.Command, c *tools.Command, flags *commandFlags) {
-	offer := func(parameter catalog.Parameter, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	offer := func(parameter catalog.Parameter, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		switch {
 		case len(parameter.Values) > 0:
 			return parameter.Values, cobra.ShellCompDirectiveNoFileComp
 		case parameter.Is(catalog.File), parameter.Name == "filename":
 			return nil, cobra.ShellCompDirectiveDefault
 		case strings.HasSuffix(strings.ToLower(parameter.Name), "target"), parameter.Name == "fields":
-			return p.refs(flags, typed), cobra.ShellCompDirectiveNoFileComp
+			return p.refs(flags, prefix), cobra.ShellCompDirectiveNoFileComp
 		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	cmd.ValidArgsFunction = func(_ *cobra.Command, words []string, typed string) ([]cobra.Completion,
+	cmd.ValidArgsFunction = func(_ *cobra.Command, words []string, prefix string) ([]cobra.Completion,
 		cobra.ShellCompDirective) {
 		for i, arg := range c.Args {
 			switch {
 			case arg.OfFile:
 				return nil, cobra.ShellCompDirectiveDefault
 			case i == len(words), arg.Rest:
-				return offer(arg.Parameter, typed)
+				return offer(arg.Parameter, prefix)
 			}
 		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -238,9 +239,10 @@ func (p *program) completeBrowser(cmd *cobra.Command, c *tools.Command, flags *c
 		if _, taken := cmd.GetFlagCompletionFunc(name); taken || parameter.Type == "boolean" {
 			continue
 		}
-		err := cmd.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion,
-			cobra.ShellCompDirective) {
-			return offer(parameter, typed)
+		err := cmd.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, prefix string) (
+			[]cobra.Completion, cobra.ShellCompDirective,
+		) {
+			return offer(parameter, prefix)
 		})
 		if err != nil {
 			panic(err) // only for a flag that is not there
@@ -249,7 +251,7 @@ func (p *program) completeBrowser(cmd *cobra.Command, c *tools.Command, flags *c
 }
 
 // refs are those of the last snapshot of the session, if one runs.
-func (p *program) refs(flags *commandFlags, typed string) (offers []cobra.Completion) {
+func (p *program) refs(flags *commandFlags, prefix string) (offers []cobra.Completion) {
 	ctx, cancel := context.WithTimeout(context.Background(), completionTimeout)
 	defer cancel()
 	place, err := flags.place()
@@ -262,12 +264,12 @@ func (p *program) refs(flags *commandFlags, typed string) (offers []cobra.Comple
 	}
 	defer client.Close()
 	state, _ := client.State(ctx) // empty if it does not answer
-	at := ""
-	if strings.HasPrefix(typed, "@") {
-		at = "@"
+	marker := ""
+	if strings.HasPrefix(prefix, "@") {
+		marker = "@"
 	}
 	for _, ref := range state.Refs {
-		offers = append(offers, cobra.CompletionWithDesc(at+ref.Ref, terminal.PrintableLine(ref.Line)))
+		offers = append(offers, cobra.CompletionWithDesc(marker+ref.Ref, terminal.PrintableLine(ref.Line)))
 	}
 	return offers
 }

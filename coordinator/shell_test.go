@@ -21,7 +21,9 @@ func servePages(t *testing.T) (url string) {
 	return toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/long":
-			fmt.Fprint(w, "<!doctype html><title>Long</title><main><h1>Long</h1>")
+			fmt.Fprint(w, `<!doctype html><title>Long</title><main><h1>Long</h1><button
+onclick="for (let i = 0; i < 100; i++) rows.insertAdjacentHTML('beforeend', '<p>This is row ' + i + ' of many</p>')"
+>Add</button><div id="rows"></div>`)
 			for i := range 2000 {
 				fmt.Fprintf(w, "<p>This is the line %d of a long text.</p>", i)
 			}

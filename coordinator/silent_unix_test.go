@@ -37,7 +37,8 @@ func TestSilentWindow(t *testing.T) {
 		t.Errorf("status --json: %s", got)
 	}
 	agent := host(t, dir, filepath.Join(shop, "src")) // the window of a folder above counts too
-	agent.Refused("browser_navigate", args{"url": "about:blank"}, "the window of ", "cannot be used now", "its program is stopped or busy", "continue a stopped one by `fg`")
+	agent.Refused("browser_navigate", args{"url": "about:blank"}, "the window of ", "cannot be used now",
+		"its program is stopped or busy", "continue a stopped one by `fg`")
 	agent.Expect("window_list", nil, "its program is stopped or busy")
 	other := host(t, dir, t.TempDir()) // another folder's agent has nothing to do with it
 	other.Must("browser_tabs", args{"action": "list"})

@@ -81,7 +81,7 @@ func debugged(w *toolstest.Window) {
 		vscodeipc.CommandDebugStep:     vscodeipc.StepResult{Session: "s1", State: "running"},
 		vscodeipc.CommandDebugEvaluate: vscodeipc.DebugEvaluateResult{Result: "4", Type: "number"},
 	} {
-		w.On(command, func(vscodeipc.Call) (any, error) { return result, nil })
+		w.Handle(command, func(vscodeipc.Call) (any, error) { return result, nil })
 	}
 }
 

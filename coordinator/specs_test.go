@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"browser-coordinator/internal/must"
 )
 
 // TestSpecsNameTests: the specs name only tests that exist.
@@ -65,10 +67,12 @@ func TestTextsNameCommands(t *testing.T) {
 	quoted := regexp.MustCompile(`'[^']*'`)
 	named := map[string]bool{}
 	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "artifacts") {
+		if err != nil || d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git" || d.Name() == "testdata" ||
+			d.Name() == "artifacts") {
 			return filepath.SkipDir
 		}
-		if !slices.Contains([]string{".md", ".go", ".ts", ".mjs", ".json", ".yml", ".tmpl"}, filepath.Ext(path)) || strings.HasSuffix(path, "_test.go") {
+		if !slices.Contains([]string{".md", ".go", ".ts", ".mjs", ".json", ".yml", ".tmpl"}, filepath.Ext(path)) ||
+			strings.HasSuffix(path, "_test.go") {
 			return nil
 		}
 		text, err := os.ReadFile(path)
@@ -124,4 +128,53 @@ func TestContributingNamesFiles(t *testing.T) {
 			t.Errorf("CONTRIBUTING.md does not say what %s is for", folder)
 		}
 	}
+}
+
+// TestDocsLinks: each link of a document leads to a file of the repository, and to a heading there.
+func TestDocsLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading := regexp.MustCompile(`(?m)^#+ (.*)$`)
+	linked := regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	notInAnchors := regexp.MustCompile(`[^\pL\pN_ -]`)
+	read := func(path string) string { return string(must.Get(os.ReadFile(path))(t)) }
+	anchors := func(path string) map[string]bool {
+		named := map[string]bool{}
+		for _, m := range heading.FindAllStringSubmatch(read(path), -1) {
+			text := notInAnchors.ReplaceAllString(strings.ToLower(linked.ReplaceAllString(m[1], "$1")), "")
+			named[strings.ReplaceAll(text, " ", "-")] = true
+		}
+		return named
+	}
+	links := 0
+	for _, file := range documents(t) {
+		for _, m := range link.FindAllStringSubmatch(read(file), -1) {
+			path, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(path, ":") { // of another site
+				continue
+			}
+			links++
+			target := filepath.Join(filepath.Dir(file), path)
+			if path == "" {
+				target = file
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s: %v", file, m[1], err)
+			} else if anchor != "" && filepath.Ext(target) == ".md" && !anchors(target)[anchor] {
+				t.Errorf("%s links to %s: %s has no such heading", file, m[1], target)
+			}
+		}
+	}
+	if links < 100 {
+		t.Errorf("they have only %d links", links)
+	}
+}
+
+// documents are the Markdown files of the repository.
+func documents(t *testing.T) []string {
+	var files []string
+	for _, pattern := range []string{"../*.md", "../adr/*.md", "../docs/*.md", "../extension/*.md", "../specs/*.md",
+		"../specs/*/*.md"} {
+		files = append(files, must.Get(filepath.Glob(pattern))(t)...)
+	}
+	return files
 }

@@ -62,8 +62,6 @@ its output.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; with --watch, a line at each change")
 	cmd.Flags().BoolVar(&watch, "watch", false, "stay, and show each change")
-	cmd.Flags().Bool("once", false, "print once, which is the default")
-	cmd.MarkFlagsMutuallyExclusive("watch", "once")
 	return cmd
 }
 

@@ -14,16 +14,16 @@ import (
 func TestLive(t *testing.T) {
 	t.Parallel()
 	dir, shop := t.TempDir(), t.TempDir()
-	cmd, shown := onTerminal(t, dir, "status", "--watch")
-	shown.await(t, "\x1b[?1049h", "no endpoint is served")
+	cmd, display := onTerminal(t, dir, "status", "--watch")
+	display.await(t, "\x1b[?1049h", "no endpoint is served")
 	openWindow(t, dir, shop)
-	shown.await(t, canonical(t, shop), " (terminal, process ")
+	display.await(t, canonical(t, shop), " (terminal, process ")
 	cmd.Process.Signal(os.Interrupt)
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	shown.await(t, "\x1b[?1049l")
-	if _, left, _ := strings.Cut(shown.String(), "\x1b[?1049l"); !strings.Contains(left, canonical(t, shop)) {
+	display.await(t, "\x1b[?1049l")
+	if _, left, _ := strings.Cut(display.String(), "\x1b[?1049l"); !strings.Contains(left, canonical(t, shop)) {
 		t.Errorf("it leaves %q", left)
 	}
 }
@@ -70,8 +70,8 @@ func TestStatusWatch(t *testing.T) {
 // The help fills the lines of the terminal.
 func TestHelpFillsTerminal(t *testing.T) {
 	t.Parallel()
-	cmd, shown := onTerminal(t, t.TempDir(), "help", "status")
-	shown.await(t, "what clients may do there, who serves the endpoints, and", "Flags:")
+	cmd, display := onTerminal(t, t.TempDir(), "help", "status")
+	display.await(t, "what clients may do there, who serves the endpoints, and", "Flags:")
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"browser-coordinator/coordinator/status"
 	"browser-coordinator/internal/toolstest"
-	"browser-coordinator/vscodeipc"
 )
 
 // awaitStatus returns the first `status --json` that fits: what clients do is reported a
@@ -36,11 +35,11 @@ func awaitStatus(t *testing.T, dir string, fits func(status.Report) bool) status
 
 // busy returns the client of that name, if this is what it did last.
 func busy(clients []status.Client, name, did string) *status.Client {
-	at := slices.IndexFunc(clients, func(c status.Client) bool { return c.Name == name && c.Last != nil && c.Last.Text == did })
-	if at < 0 {
+	index := slices.IndexFunc(clients, func(c status.Client) bool { return c.Name == name && c.Last != nil && c.Last.Text == did })
+	if index < 0 {
 		return nil
 	}
-	return &clients[at]
+	return &clients[index]
 }
 
 // An agent and a CDP client are listed with what they did last, but not what they typed.
@@ -80,14 +79,12 @@ func TestStatus(t *testing.T) {
 		}
 	}
 	_, page := get(t, w.first+"/", http.Header{})
-	for _, want := range []string{"Connected now: 2", `browser_type textbox &#34;Name&#34;`, "Runtime.evaluate", "now full", "Served by <code>coordinator window</code>"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("no %q in\n%s", want, page)
-		}
+	if !strings.Contains(page, "Clients: 1, ") {
+		t.Errorf("the endpoint's text: %s", page)
 	}
-	for name, shown := range map[string]string{"status": text, "status --json": output(t, dir, "status", "--json"), "the page": page} {
-		if strings.Contains(shown, secret) {
-			t.Errorf("%s shows what was typed:\n%s", name, shown)
+	for name, display := range map[string]string{"status": text, "status --json": output(t, dir, "status", "--json"), "the page": page} {
+		if strings.Contains(display, secret) {
+			t.Errorf("%s shows what was typed:\n%s", name, display)
 		}
 	}
 }
@@ -172,28 +169,6 @@ func TestStatusOfAgentsWithoutWindow(t *testing.T) {
 	awaitStatus(t, dir, func(r status.Report) bool {
 		return len(r.Agents) == 0 && len(r.Windows) == 1 && len(r.Windows[0].Clients) == 1
 	})
-}
-
-// A small window lists no clients. The agents that work in it are listed all the same, and
-// nobody is told to update it.
-func TestStatusOfSmallWindow(t *testing.T) {
-	t.Parallel()
-	w := toolstest.OpenWindow(t)
-	w.Allow(vscodeipc.AccessView)
-	host(t, toolstest.Dir, w.Folder).Must("browser_tabs", args{"action": "list"})
-	of := func(r status.Report) *status.Window {
-		at := slices.IndexFunc(r.Windows, func(each status.Window) bool { return each.Workspace != nil && *each.Workspace == w.Folder })
-		if at < 0 {
-			return nil
-		}
-		return &r.Windows[at]
-	}
-	r := awaitStatus(t, toolstest.Dir, func(r status.Report) bool {
-		return of(r) != nil && busy(of(r).Clients, toolstest.Host.Name, "browser_tabs List the tabs") != nil
-	})
-	if got := of(r); got.ClientsUnknown != "" || got.Access != "view" || got.Browser == nil {
-		t.Errorf("%+v", got)
-	}
 }
 
 func canonical(t *testing.T, path string) string {

@@ -176,7 +176,8 @@ func (s *scene) extensionHost(browser string) *exec.Cmd {
 	}
 	script := filepath.Join(s.dir, "window.mjs")
 	const require = `--banner:js=import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`
-	build := exec.Command(esbuild, "../vscodeipc/testdata/window.ts", "--bundle", "--platform=node", "--format=esm", require, "--log-level=warning", "--outfile="+script)
+	build := exec.Command(esbuild, "../vscodeipc/testdata/window.ts", "--bundle", "--platform=node", "--format=esm",
+		require, "--log-level=warning", "--outfile="+script)
 	if out, err := build.CombinedOutput(); err != nil {
 		s.Fatalf("build the window: %v: %s", err, out)
 	}
@@ -207,7 +208,8 @@ func init() { programs["mcphost"] = hostMain }
 // hostMain is an MCP host: it starts the server in its arguments, calls a tool, and waits.
 func hostMain() {
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
-	session, err := mcp.NewClient(toolstest.Host, nil).Connect(context.Background(), &mcp.CommandTransport{Command: cmd}, nil)
+	session, err := mcp.NewClient(toolstest.Host, nil).Connect(context.Background(), &mcp.CommandTransport{Command: cmd},
+		nil)
 	if err == nil {
 		_, err = session.CallTool(context.Background(), &mcp.CallToolParams{Name: "browser_snapshot", Arguments: args{}})
 	}
@@ -276,7 +278,8 @@ func droppingPage(t *testing.T) (url string) {
 			}
 			json.Unmarshal(text, &m)
 			answered = m.Method
-			c.Write(r.Context(), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"result":{"targetInfo":{"targetId":"P","type":"page","url":"about:blank"}}}`, m.ID))
+			c.Write(r.Context(), websocket.MessageText, fmt.Appendf(nil,
+				`{"id":%d,"result":{"targetInfo":{"targetId":"P","type":"page","url":"about:blank"}}}`, m.ID))
 		}
 	})
 	return "ws" + strings.TrimPrefix(url, "http") + "/"
@@ -364,7 +367,8 @@ func TestSurvivorsAreIdle(t *testing.T) {
 		},
 	}
 	names := slices.Sorted(maps.Keys(kills))
-	for _, name := range longtest.Form(t, []string{"extension host", "browser", "owner of the endpoint, and its agent"}, names) {
+	for _, name := range longtest.Form(t, []string{"extension host", "browser", "owner of the endpoint, and its agent"},
+		names) {
 		s := newScene(t, name)
 		kills[name](s)
 		all = append(all, s.survivors...)

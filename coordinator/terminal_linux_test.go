@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"browser-coordinator/coordinator/status"
+	"browser-coordinator/internal/toolstest"
 )
 
 // wide is more columns than any line needs.
@@ -20,12 +20,12 @@ const wide = 200
 func onTerminal(t *testing.T, dir string, args ...string) (*exec.Cmd, *printed) {
 	t.Helper()
 	cmd := command(context.Background(), t, dir, args...)
-	shown, _ := openTerminal(t, cmd, wide)
-	return cmd, shown
+	display, _ := openTerminal(t, cmd, wide)
+	return cmd, display
 }
 
 // openTerminal starts a command on a terminal, and returns its screen and its keyboard.
-func openTerminal(t *testing.T, cmd *exec.Cmd, columns uint16) (shown *printed, keys *os.File) {
+func openTerminal(t *testing.T, cmd *exec.Cmd, columns uint16) (display *printed, keys *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -48,7 +48,7 @@ func openTerminal(t *testing.T, cmd *exec.Cmd, columns uint16) (shown *printed, 
 	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: columns}); err != nil {
 		t.Fatal(err)
 	}
-	shown = new(printed)
+	display = new(printed)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -63,13 +63,13 @@ func openTerminal(t *testing.T, cmd *exec.Cmd, columns uint16) (shown *printed, 
 		buffer := make([]byte, 4096)
 		for {
 			n, err := master.Read(buffer)
-			shown.Write(buffer[:n])
+			display.Write(buffer[:n])
 			if err != nil {
 				return
 			}
 		}
 	}()
-	return shown, master
+	return display, master
 }
 
 // In ask the window's terminal asks its user: for each action of an agent, and once for a CDP
@@ -78,27 +78,27 @@ func TestWindowAsksOnTerminal(t *testing.T) {
 	t.Parallel()
 	dir, shop := t.TempDir(), t.TempDir()
 	cmd := command(context.Background(), t, dir, "window", "--headless", "--access", "ask", "--workspace", shop)
-	shown, keys := openTerminal(t, cmd, wide)
-	shown.await(t, "You are asked here before an agent acts", "is ready; press Ctrl+C to end.")
-	address := endpointIn(t, shown.String())
+	display, keys := openTerminal(t, cmd, wide)
+	display.await(t, "You are asked here, and in the page", "is ready; press Ctrl+C to end.")
+	address := endpointIn(t, display.String())
 	fmt.Fprint(keys, "y\ny") // answers no later question, nor does a line that is not complete yet
 	agent := host(t, dir, shop)
 	agent.Must("browser_tabs", args{"action": "list"}) // what view allows needs no question
-	const page = "data:text/html,<title>a%1B[31mb</title><button>Order</button>"
-	asked := 0
+	page := toolstest.ServeHTML(t, "<title>a\x1b[31mb</title><button>Order</button>")
+	questions := 0
 	// answer types a key at the next question, of which it returns the text.
 	answer := func(key string, do func()) string {
 		t.Helper()
-		asked++
+		questions++
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			do()
 		}()
-		shown.awaitText(t, "question", func(text string) bool { return strings.Count(text, " wants to ") == asked })
+		display.awaitText(t, "question", func(text string) bool { return strings.Count(text, " wants to ") == questions })
 		fmt.Fprint(keys, "y\ny") // meant for something else, so soon after the question has appeared
-		shown.awaitText(t, "prompt", func(text string) bool { return strings.Count(text, "Allow? ") == asked })
-		text := shown.String()
+		display.awaitText(t, "prompt", func(text string) bool { return strings.Count(text, "Allow? ") == questions })
+		text := display.String()
 		fmt.Fprintln(keys, key)
 		<-done
 		return text[strings.LastIndex(text[:strings.LastIndex(text, "Allow? ")], " wants to "):]
@@ -106,12 +106,15 @@ func TestWindowAsksOnTerminal(t *testing.T) {
 	answer("n", func() { agent.Refused("browser_navigate", args{"url": page}, "the user did not allow it") })
 	answer("y", func() { agent.Must("browser_navigate", args{"url": page}) })
 	text := answer("s", func() { agent.Must("browser_click", args{"target": "button"}) })
-	for _, want := range []string{"browser_click", `button "Order"`, "in the page ", "s (all of this session)"} {
+	session := "s (all on " + page + ", for this session)"
+	for _, want := range []string{"browser_click", `button "Order"`, "in the page ", session} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the question lacks %q: %q", want, text)
 		}
 	}
-	agent.Must("browser_click", args{"target": "button"}) // the session is allowed
+	agent.Must("browser_click", args{"target": "button"})                              // all is allowed on this site
+	answer("y", func() { agent.Must("browser_navigate", args{"url": "about:blank"}) }) // which leaves it
+	answer("n", func() { agent.Refused("browser_press_key", args{"key": "Tab"}, "the user did not allow it") })
 	answer("v", func() {
 		c := join(t, address, "Play\u202ewright/1.65.1")
 		if _, err := c.call("Target.createTarget", openTab); err == nil {
@@ -125,8 +128,8 @@ func TestWindowAsksOnTerminal(t *testing.T) {
 			t.Errorf("a refused client gets %s", got)
 		}
 	})
-	if strings.ContainsAny(shown.String(), "\x1b\u202e") {
-		t.Errorf("a control sequence reaches the terminal: %q", shown)
+	if strings.ContainsAny(display.String(), "\x1b\u202e") {
+		t.Errorf("a control sequence reaches the terminal: %q", display)
 	}
 	cmd.Process.Signal(os.Interrupt)
 	if err := cmd.Wait(); err != nil {
@@ -146,21 +149,6 @@ func endpointIn(t *testing.T, text string) string {
 	return ""
 }
 
-// Without a terminal nobody can be asked: then ask is view, and both sides are told.
-func TestAskWithoutTerminal(t *testing.T) {
-	t.Parallel()
-	dir, shop := t.TempDir(), t.TempDir()
-	w := openWindow(t, dir, shop, "--access", "ask")
-	w.stderr.await(t, "There is no terminal to ask you on, so clients may only read")
-	agent := host(t, dir, shop)
-	agent.Must("browser_snapshot", nil)
-	agent.Refused("browser_navigate", args{"url": "about:blank"}, `"view"`)
-	r := awaitStatus(t, dir, func(r status.Report) bool { return len(r.Windows) == 1 })
-	if got := r.Windows[0].Access; got != "view" {
-		t.Errorf("the access is %s", got)
-	}
-}
-
 // On a narrow terminal no row is longer than the terminal, and what is cut is marked.
 func TestNarrowTerminal(t *testing.T) {
 	t.Parallel()
@@ -168,13 +156,13 @@ func TestNarrowTerminal(t *testing.T) {
 	openWindow(t, dir, shop)
 	host(t, dir, shop).Must("browser_navigate", args{"url": "data:text/html,x"})
 	cmd := command(context.Background(), t, dir, "status", "--watch")
-	shown, _ := openTerminal(t, cmd, 40)
-	shown.await(t, "test-host 1")
+	display, _ := openTerminal(t, cmd, 40)
+	display.await(t, "test-host 1")
 	cmd.Process.Signal(os.Interrupt)
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	screen, after, _ := strings.Cut(shown.String(), "\x1b[?1049l")
+	screen, after, _ := strings.Cut(display.String(), "\x1b[?1049l")
 	if !strings.Contains(screen, "…") {
 		t.Errorf("nothing is marked as cut: %q", screen)
 	}
@@ -187,12 +175,12 @@ func TestNarrowTerminal(t *testing.T) {
 	}
 	cmd = command(context.Background(), t, dir, "probe")
 	cmd.Env = append(cmd.Env, "TERM=dumb")
-	shown, _ = openTerminal(t, cmd, 40)
+	display, _ = openTerminal(t, cmd, 40)
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	shown.await(t, "it responded")
-	if strings.Contains(shown.String(), "\x1b[") {
-		t.Errorf("colours on a dumb terminal: %q", shown)
+	display.await(t, "it responded")
+	if strings.Contains(display.String(), "\x1b[") {
+		t.Errorf("colours on a dumb terminal: %q", display)
 	}
 }

@@ -37,9 +37,11 @@ func TestTokenIsNotInArguments(t *testing.T) {
 	if len(token) != 64 {
 		t.Fatalf("no token in %s", address)
 	}
-	cmd := command(t.Context(), t, dir, "run", "--require-token", "--workspace", shop, "--", "sh", "-c", "echo started", "sh", "--cdp={cdp_endpoint}")
+	cmd := command(t.Context(), t, dir, "run", "--require-token", "--workspace", shop, "--", "sh", "-c", "echo started",
+		"sh", "--cdp={cdp_endpoint}")
 	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(out), "secret token") || strings.Contains(string(out), "started") || strings.Contains(string(out), token) {
+	if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(out), "secret token") ||
+		strings.Contains(string(out), "started") || strings.Contains(string(out), token) {
 		t.Errorf("%q: exit code %d\n%s", cmd.Args, cmd.ProcessState.ExitCode(), out)
 	}
 	for _, c := range []struct {

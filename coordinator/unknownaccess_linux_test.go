@@ -93,7 +93,8 @@ func (w *textWindow) set(state string) {
 	w.seq++
 	w.state = state
 	for _, conn := range w.listening {
-		fmt.Fprintf(conn, `{"type":"state","seq":%d,"payload":{"revision":%[1]d,%s}}`+"\n", w.seq, state) // the client may have left
+		// the client may have left
+		fmt.Fprintf(conn, `{"type":"state","seq":%d,"payload":{"revision":%[1]d,%s}}`+"\n", w.seq, state)
 	}
 }
 
@@ -111,7 +112,8 @@ func TestUnknownAccessIsView(t *testing.T) {
 	// they may only read.
 	push := func(access string, views bool) {
 		t.Helper()
-		window.set(fmt.Sprintf(`"debugSessions":[],"browser":{"url":%q,"via":"attached"},"pages":[]%s`, browser.URL(), access))
+		window.set(fmt.Sprintf(`"debugSessions":[],"browser":{"url":%q,"via":"attached"},"pages":[]%s`, browser.URL(),
+			access))
 		if client == nil {
 			client = joinPage(t, serving.first, "test")
 		}
@@ -134,7 +136,8 @@ func TestUnknownAccessIsView(t *testing.T) {
 		}
 	}
 	push(`,"access":{"mode":"full","stopped":[]}`, false)
-	for _, access := range []string{``, `,"access":null`, `,"access":{}`, `,"access":{"stopped":[]}`, `,"access":{"mode":"everything","stopped":[]}`, `,"access":{"mode":"full"}`} {
+	for _, access := range []string{``, `,"access":null`, `,"access":{}`, `,"access":{"stopped":[]}`,
+		`,"access":{"mode":"everything","stopped":[]}`, `,"access":{"mode":"full"}`} {
 		push(access, true)
 		agent.Must("browser_snapshot", nil)
 		agent.Refused("browser_navigate", args{"url": page + "?acted"}, `"view"`)

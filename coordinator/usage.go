@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/internal/trusted"
 )
 
 // wrongUse is an error in the command line, with exit code 2.
@@ -69,17 +71,6 @@ func unknownCommand(root *cobra.Command, name string) error {
 // short name, all are near.
 func distance(name string) int { return min(max(1, len(name)/3), 2) }
 
-// removedCommand is a former command, which only says what to use.
-func removedCommand(name, instead string) *cobra.Command {
-	return &cobra.Command{
-		Use:                name,
-		Short:              "Removed: " + instead,
-		Hidden:             true,
-		DisableFlagParsing: true,
-		RunE:               func(*cobra.Command, []string) error { return wrongUse("%s: %s", name, instead) },
-	}
-}
-
 // exclusive matches cobra's error for flags that exclude each other.
 var exclusive = regexp.MustCompile(`^if any flags in the group .*\[(.*)\] were all set$`)
 
@@ -111,7 +102,7 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	for _, name := range flagNames.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
 		names = append(names, name[1])
 	}
-	if near := nearest(cmd, named.GetSpecifiedName(), names); len(near) > 0 {
+	if near := nearest(named.GetSpecifiedName(), names); len(near) > 0 {
 		return wrongUse("%w; did you mean --%s?", err, strings.Join(near, ", or --"))
 	}
 	return wrongUse("%w", err)
@@ -119,12 +110,12 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 
 // nearest returns the names that a wrong one may mean, by the distance that cobra uses
 // for the names of commands.
-func nearest(cmd *cobra.Command, given string, names []string) []string {
-	commands := &cobra.Command{SuggestionsMinimumDistance: distance(given)}
+func nearest(typo string, names []string) []string {
+	commands := &cobra.Command{SuggestionsMinimumDistance: distance(typo)}
 	for _, name := range names {
 		commands.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	near := commands.SuggestionsFor(given)
+	near := commands.SuggestionsFor(typo)
 	slices.Sort(near)
 	return near
 }
@@ -132,8 +123,8 @@ func nearest(cmd *cobra.Command, given string, names []string) []string {
 // help writes the help of a command as cobra does, but wraps its text to the terminal.
 func (p *program) help(cmd *cobra.Command, _ []string) {
 	p.addFlags(cmd)
-	about := cmp.Or(cmd.Long, cmd.Short)
-	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", terminal.Wrap(strings.TrimSpace(about), terminal.Width(p.out)))
+	description := cmp.Or(cmd.Long, cmd.Short)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", terminal.Wrap(strings.TrimSpace(description), terminal.Width(p.out)))
 	_ = p.usage(cmd)
 }
 
@@ -244,7 +235,7 @@ func isNumber(text string) bool {
 // homes are the variables that name the folders of our files.
 var homes = []string{"XDG_STATE_HOME", "XDG_DATA_HOME"}
 
-// withVariable adds the variable with a file's folder to an error about one of our
+// withVariable adds the variable with a file's folder, or one to set, to an error about one of our
 // files.
 func withVariable(err error) error {
 	var file *fs.PathError
@@ -257,6 +248,9 @@ func withVariable(err error) error {
 			return fmt.Errorf("%w; $%s is %s: set it to a folder that exists or can be made, or unset it", err,
 				variable, dir)
 		}
+	}
+	if errors.As(err, new(*endpoint.StateDirError)) && !errors.Is(err, trusted.ErrForeign) { // below the home
+		return fmt.Errorf("%w; set XDG_STATE_HOME to a folder that can be written", err)
 	}
 	return err
 }

@@ -2,15 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"browser-coordinator/coordinator/userchrome"
 	"browser-coordinator/internal/desktoptest"
 	"browser-coordinator/internal/longtest"
 	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
+	"browser-coordinator/vscodeipc"
 )
 
 // meanwhile does something, and returns a channel that is closed when it is done.
@@ -27,13 +32,13 @@ func meanwhile(do func()) <-chan struct{} {
 // their own tabs only. The user is asked once, and again when the program that had the
 // connection is gone and somebody needs it.
 func TestUsersOwnBrowser(t *testing.T) {
-	longtest.Only(t)
+	longtest.Require(t)
 	sample, dir := toolstest.ServeSample(t), t.TempDir()
 	screen := desktoptest.Start(t)
 	profile := filepath.Join(t.TempDir(), "profile")
 	screen.Browser(profile, true, sample+"/?the-users")
-	agent := func(more ...string) (*toolstest.Agent, func() error) {
-		cmd := command(context.Background(), t, dir, append([]string{"mcp", "--attach", profile}, more...)...)
+	agent := func(extra ...string) (*toolstest.Agent, func() error) {
+		cmd := command(context.Background(), t, dir, append([]string{"mcp", "--attach", profile}, extra...)...)
 		cmd.Dir = toolstest.Folder(t, "shop")
 		must.Do(t, os.WriteFile(filepath.Join(cmd.Dir, "report.pdf"), []byte("a report"), 0o600))
 		return startHost(t, cmd), func() error { return cmd.Process.Kill() }
@@ -59,18 +64,99 @@ func TestUsersOwnBrowser(t *testing.T) {
 	second.Refused("browser_file_upload", args{"target": "[type=file]", "paths": []string{"report.pdf"}},
 		"Ask the user to choose the file in the tab")
 	careful.Refused("browser_navigate", args{"url": sample}, "its user cannot be asked here")
-	if screen.Asks() {
+	if screen.HasQuestion() {
 		t.Error("the user is asked again")
 	}
+	if text := output(t, dir, "status"); !strings.Contains(text, "is connected (process ") ||
+		!strings.Contains(text, profile) || strings.Contains(text, "the-users") {
+		t.Errorf("the status: %s", text)
+	}
+	// Nothing of the user's tabs is in a log or another file.
+	must.Do(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() || strings.HasPrefix(path, profile) {
+			return nil // it has gone meanwhile
+		}
+		if text, _ := os.ReadFile(path); strings.Contains(string(text), "the-users") {
+			t.Errorf("%s names the user's tab", path)
+		}
+		return nil
+	}))
 	if err := kill(); err != nil {
 		t.Fatal(err)
 	}
 	screen.Press(desktoptest.Allow, meanwhile(func() {
-		for again := 0; again < 3; again++ { // the agent is told first what has happened
-			if _, err := second.Call("browser_navigate", args{"url": sample + "/?again"}); err == nil {
+		// The agent is told first what has happened, and gives up the wait of a call on a busy machine.
+		for range 10 {
+			_, err := second.Call("browser_navigate", args{"url": sample + "/?again"})
+			if err == nil {
 				return
 			}
+			t.Log(err)
 		}
 	}))
 	second.Expect("browser_tabs", args{"action": "list"}, "?again")
+}
+
+// In a window on a terminal an agent asks for one of the user's tabs, also in the mode full. The
+// user chooses it on the terminal or in the page of `coordinator show`, where the user also hands
+// tabs over, and takes them back.
+func TestTabsOfTerminalWindow(t *testing.T) {
+	longtest.Require(t)
+	sample, dir, shop := toolstest.ServeSample(t), t.TempDir(), toolstest.Folder(t, "shop")
+	screen := desktoptest.Start(t)
+	profile := filepath.Join(t.TempDir(), "profile")
+	screen.Browser(profile, true, sample+"/?the-users", "data:text/html,<title>elsewhere</title>")
+	cmd := command(context.Background(), t, dir, "window", "--attach", profile, "--access", "full", "--workspace", shop)
+	display, keys := openTerminal(t, cmd, wide)
+	screen.Press(desktoptest.Allow, meanwhile(func() { display.await(t, "is ready; press Ctrl+C to end.") }))
+	agent := host(t, dir, shop)
+	request := args{"action": "request", "url": sample}
+	list := args{"action": "list"}
+
+	asked := meanwhile(func() {
+		agent.Expect("browser_tabs", request, "The user handed over a tab", "?the-users (current)")
+	})
+	display.await(t, "wants to use one of your tabs, which you choose, if possible of 127.0.0.1:",
+		"Its number, or n (none)")
+	if text := display.String(); strings.Index(text, sample) > strings.Index(text, "elsewhere  data:") {
+		t.Errorf("the tab of the site is not the first: %s", text)
+	}
+	fmt.Fprintln(keys, "1")
+	<-asked
+
+	shown, _ := openTerminal(t, command(context.Background(), t, dir, "show", "--no-open"), wide)
+	shown.await(t, "it works once")
+	show := openShown(t, regexp.MustCompile(`http://\S+/#\w+`).FindString(shown.String()))
+	window := show.await(t, func(w shownWindow) bool { return w.Own != "" })
+	tabs := func(command, tab string) (all []userchrome.Tab) {
+		t.Helper()
+		must.Do(t, json.Unmarshal(show.call(t, window.Key, command, args{"own": window.Own, "tab": tab}), &all))
+		return all
+	}
+	all := tabs("tab.list", "")
+	if len(all) != 2 || !all[0].HandedOver || all[0].Origin != sample || all[1].HandedOver {
+		t.Fatalf("the tabs: %+v", all)
+	}
+	if left := tabs("tab.takeBack", all[0].ID); left[0].HandedOver || left[1].HandedOver {
+		t.Errorf("taken back: %+v", left)
+	}
+	if text := agent.Must("browser_tabs", list); strings.Contains(text, "the-users") {
+		t.Errorf("a tab that was taken back: %s", text)
+	}
+	asked = meanwhile(func() { agent.Expect("browser_tabs", args{"action": "request"}, "elsewhere") })
+	question := show.await(t, func(w shownWindow) bool { return len(w.Questions) == 1 }).Questions[0]
+	show.call(t, window.Key, "permission.answer", vscodeipc.AnswerArg{Question: question.ID, Choice: "once",
+		Last: question.Actions[0].Number, Tab: all[1].ID})
+	<-asked
+	tabs("tab.handOver", all[0].ID)
+	agent.Expect("browser_tabs", list, "?the-users", "elsewhere")
+
+	agent.Refused("browser_tabs", request, "no tab that could be handed over")
+	chosen, choice := openTerminal(t, command(context.Background(), t, dir, "hand-over"), wide)
+	chosen.await(t, "  1  ", "(agents may use it)", "Its number, or nothing: ")
+	fmt.Fprintln(choice, "1")
+	chosen.await(t, "can no longer use the tab")
+	if screen.HasQuestion() {
+		t.Error("the browser asks again")
+	}
 }

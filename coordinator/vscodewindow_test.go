@@ -19,7 +19,8 @@ func windowMain() {
 		}
 	}
 	w, err := vscodeipc.Serve(context.Background(), vscodeipc.ServerOptions{
-		Workspace: os.Args[1], Folders: os.Args[1:2], Server: vscodeipc.ServerInfo{Name: "browser-coordinator", Version: os.Args[2], Kind: "vscode"},
+		Workspace: os.Args[1], Folders: os.Args[1:2], Server: vscodeipc.ServerInfo{Name: "browser-coordinator",
+			Version: os.Args[2], Kind: "vscode"},
 	})
 	fail(err)
 	state := vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}}

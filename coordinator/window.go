@@ -20,7 +20,7 @@ import (
 )
 
 func (p *program) windowCommand() *cobra.Command {
-	var given, startURL string
+	var workspace, startURL string
 	var browser browserFlags
 	var mode string
 	var serve endpointFlags
@@ -44,7 +44,7 @@ window opens the next one at the same address.`,
 			if !slices.Contains(policy.Modes, policy.Mode(mode)) {
 				return wrongUse("--access %q: want one of full, ask, view", mode)
 			}
-			workspace, err := canonicalWorkspace(given)
+			workspace, err := canonicalWorkspace(workspace)
 			if err != nil {
 				return err
 			}
@@ -52,37 +52,36 @@ window opens the next one at the same address.`,
 				return err
 			}
 			if startURL != "" {
-				given := startURL
+				value := startURL
 				var err error
-				if startURL, err = address.Normalize(given, ""); err == nil {
+				if startURL, err = address.Normalize(value, ""); err == nil {
 					_, err = url.Parse(startURL)
 				}
-				if err != nil || strings.HasPrefix(given, "-") || strings.Contains(given, " ") {
-					return wrongUse("--url %q: want an address, for example http://localhost:5173", given)
+				if err != nil || strings.HasPrefix(value, "-") || strings.Contains(value, " ") {
+					return wrongUse("--url %q: want an address, for example http://localhost:5173", value)
 				}
 			}
-			own, err := browser.onDemand(cmd, startURL, p.logger)
+			onDemand, err := browser.onDemand(cmd, startURL, p.logger)
 			if err != nil {
 				return err
 			}
-			if own.Kind() == launch.Personal && mode == string(policy.ModeFull) && !cmd.Flags().Changed("access") {
+			if onDemand.Kind() == launch.Personal && mode == string(policy.ModeFull) && !cmd.Flags().Changed("access") {
 				mode = string(policy.ModeAsk)
 			}
 			options := window.Options{
-				Workspace: workspace, Browser: own, Access: vscodeipc.AccessMode(mode),
+				Workspace: workspace, Browser: onDemand, Access: vscodeipc.AccessMode(mode),
 				Version: version(), Logger: p.logger,
 			}
-			if options.Access == vscodeipc.AccessAsk {
-				end := p.askOnTerminal(&options)
-				defer end()
+			if options.Access == vscodeipc.AccessAsk || onDemand.Kind() == launch.Personal { // an agent may ask for a tab
+				p.askOnTerminal(&options)
 			}
 			return p.runWindow(cmd, options, serve)
 		},
 	}
-	workspaceFlag(cmd, &given)
+	workspaceFlag(cmd, &workspace)
 	cmd.Flags().StringVar(&mode, "access", string(policy.ModeFull),
-		"allow clients everything (`MODE` full), only reading (view), or what you allow on this terminal (ask; the "+
-			"default in your own browser)")
+		"allow clients everything (`MODE` full), only reading (view), or what you allow on this terminal or with "+
+			"coordinator show (ask; the default in your own browser)")
 	complete(cmd, "access", "full", "ask", "view")
 	restrictsAccess(cmd, &mode)
 	serve.add(cmd)
@@ -91,21 +90,25 @@ window opens the next one at the same address.`,
 	return cmd
 }
 
-// askOnTerminal has the window's user asked on this terminal, until end is called. Where
-// there is none, the mode is view.
-func (p *program) askOnTerminal(options *window.Options) (end func()) {
+// askOnTerminal has the window's user asked on this terminal too.
+func (p *program) askOnTerminal(options *window.Options) {
+	asks := options.Access == vscodeipc.AccessAsk
 	var lines *terminal.Lines
 	if terminal.Is(p.err) {
 		lines = terminal.ReadLines(p.in)
 	}
-	if lines == nil {
-		options.Access = vscodeipc.AccessView
-		p.notice("There is no terminal to ask you on, so clients may only read, as with --access view.\n")
-		return func() {}
+	switch {
+	case lines != nil:
+		options.Terminal = window.NewTerminal(lines.Next, p.err)
+		if !asks {
+			return
+		}
+		p.notice("You are asked here, and in the page of `coordinator show`, before an agent acts and when a CDP client " +
+			"connects.\n")
+	case asks:
+		p.notice("There is no terminal to ask you on. Run `coordinator show` in one: its page asks you before an agent " +
+			"acts, and when a CDP client connects. Until then they only read.\n")
 	}
-	options.Terminal = window.NewTerminal(lines.Next, p.err)
-	p.notice("You are asked here before an agent acts, and when a CDP client connects.\n")
-	return lines.Close
 }
 
 func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve endpointFlags) (err error) {
@@ -142,8 +145,8 @@ func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve en
 		p.reportStandby(cmd, false)
 	}
 	same := func(w registry.Window) bool { return w.Workspace == options.Workspace }
-	if at := slices.IndexFunc(listing.Windows, same); at >= 0 {
-		other := listing.Windows[at]
+	if index := slices.IndexFunc(listing.Windows, same); index >= 0 {
+		other := listing.Windows[index]
 		p.notice("Another window has this folder already (%s, process %d). While both are open, the address leads to "+
 			"the browser of the window that opened first. An agent stays in the window that it uses; a new one must "+
 			"name a window if both have a browser.\n",
@@ -154,6 +157,9 @@ func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve en
 		product += " of " + provider
 	}
 	p.notice("%s for %s is ready; press Ctrl+C to end.\n", product, options.Workspace)
+	if options.Access != vscodeipc.AccessAsk { // else the user knows already
+		p.notice("To watch it and to change what clients may do, run `coordinator show`.\n")
+	}
 	if err := w.Run(ctx); err != nil {
 		return fmt.Errorf("the browser ended: %w", err)
 	}

@@ -34,19 +34,19 @@ func (p *program) openRegistry(ctx context.Context, sweep bool) *registry.Regist
 func peer() vscodeipc.Peer { return vscodeipc.Peer{Name: "coordinator", Version: version()} }
 
 // canonicalWorkspace is the canonical path of the value of --workspace.
-func canonicalWorkspace(given string) (string, error) {
+func canonicalWorkspace(workspace string) (string, error) {
 	dir, err := os.Getwd()
-	if err != nil && !filepath.IsAbs(given) {
+	if err != nil && !filepath.IsAbs(workspace) {
 		return "", wrongUse("the working directory no longer exists: cd to a folder that exists, or name one with " +
 			"--workspace")
 	}
-	path := given
-	if !filepath.IsAbs(given) {
-		path = filepath.Join(dir, given)
+	path := workspace
+	if !filepath.IsAbs(workspace) {
+		path = filepath.Join(dir, workspace)
 	}
 	canonical, err := vscodeipc.Canonical(path)
 	next := "name one with --workspace"
-	if given != "" && given == os.Getenv(registry.EnvWorkspace) {
+	if workspace != "" && workspace == os.Getenv(registry.EnvWorkspace) {
 		path += ", which $" + registry.EnvWorkspace + " names"
 		next = "set the variable to one that exists, or unset it"
 	}
@@ -76,11 +76,11 @@ func checkWorkspace(canonical string) error {
 	return wrongUse("the workspace %s is a file: name a folder, or a .code-workspace file", canonical)
 }
 
-// resolveWorkspace returns the workspace of the window that given resolves to, or given
-// itself if no window is open: an endpoint's address exists before its window. A file
+// resolveWorkspace returns the workspace of the window that the value of --workspace resolves to, or
+// its canonical path if no window is open: an endpoint's address exists before its window. A file
 // may be any in an open window's folders, and any open window's workspace.
-func resolveWorkspace(ctx context.Context, windows *registry.Registry, given string) (string, error) {
-	canonical, err := canonicalWorkspace(given)
+func resolveWorkspace(ctx context.Context, windows *registry.Registry, workspace string) (string, error) {
+	canonical, err := canonicalWorkspace(workspace)
 	if err != nil {
 		return "", err
 	}
@@ -99,10 +99,10 @@ func resolveWorkspace(ctx context.Context, windows *registry.Registry, given str
 }
 
 // findWorkspace is resolveWorkspace with the windows that are open now.
-func (p *program) findWorkspace(ctx context.Context, given string) (string, error) {
+func (p *program) findWorkspace(ctx context.Context, workspace string) (string, error) {
 	windows := p.openRegistry(ctx, false)
 	defer windows.Close()
-	return resolveWorkspace(ctx, windows, given)
+	return resolveWorkspace(ctx, windows, workspace)
 }
 
 // sameWorkspace reports whether one of the equally good windows has the wanted folder as

@@ -83,7 +83,8 @@ func decideFull(method string, params []byte) Decision {
 		return Decision{Outcome: Allow}
 	}
 	if method == "Browser.close" {
-		return deny(method, "the browser stays open for its user; only this connection was closed").by(Disconnect)
+		refusal := deny(method, "the browser stays open for its user; only this connection was closed")
+		return refusal.withOutcome(Disconnect)
 	}
 	return deny(method, "it would end the browser or a page, or let a page do so, for the user and every other "+
 		"client. Only the coordinator's option --allow-close permits that.")

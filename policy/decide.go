@@ -26,8 +26,7 @@ type Actor struct {
 // Choice is what the user of a window has chosen for an actor.
 type Choice struct {
 	State
-	Granted bool // the user has allowed everything for this session
-	Silent  bool // the window cannot ask
+	Silent bool // the window cannot ask
 }
 
 // Outcome is the result of a decision.
@@ -45,9 +44,23 @@ const (
 type Decision struct {
 	Outcome Outcome
 	Denied  *DeniedError // the reason; nil if it is not denied
+	Grounds Grounds      // zero if an agent's operation is not allowed
 }
 
-func (d Decision) by(o Outcome) Decision {
+// Grounds is why an operation of an agent is allowed, for its user: one of these reasons, or one that the
+// user's answer has. Covers is what a grant covers: a category of operations, or [Everything].
+type Grounds struct{ Reason, Covers string }
+
+const (
+	ByGrant = "grant" // for the agent's session
+	ByMode  = "mode"
+	ByClass = "reads" // it only reads
+)
+
+// Everything is what a grant for all operations covers.
+const Everything = "*"
+
+func (d Decision) withOutcome(o Outcome) Decision {
 	d.Outcome = o
 	return d
 }
@@ -79,11 +92,13 @@ func Decide(a Actor, o Operation) Decision {
 		return deny(o.Name, "it is not known what it does.")
 	case c.Stops(a.Name):
 		return deny(o.Name, stoppedText)
-	case o.Class == ReadOnly, c.Mode == ModeFull, c.Mode == ModeAsk && c.Granted:
-		return Decision{Outcome: Allow}
+	case o.Class == ReadOnly:
+		return allow(ByClass, "")
+	case c.Mode == ModeFull:
+		return allow(ByMode, "")
 	case c.Silent:
-		return deny(o.Name, fmt.Sprintf("the access mode of this window is %q, and a window without a folder cannot "+
-			"be asked.", c.Mode))
+		return deny(o.Name, fmt.Sprintf("the access mode is %q, and a window without a folder cannot be asked.",
+			c.Mode))
 	case c.Mode == ModeAsk:
 		return Decision{Outcome: Ask}
 	default: // view, and every mode of a newer window
@@ -92,8 +107,12 @@ func Decide(a Actor, o Operation) Decision {
 }
 
 // stoppedText is why a stopped actor may do nothing.
-const stoppedText = "stopped by the user in the window, until the user resumes it there."
+const stoppedText = "stopped by the user, until the user resumes it."
+
+func allow(reason, covers string) Decision {
+	return Decision{Outcome: Allow, Grounds: Grounds{reason, covers}}
+}
 
 func deny(name, reason string) Decision {
-	return Decision{Deny, &DeniedError{name, reason}}
+	return Decision{Outcome: Deny, Denied: &DeniedError{name, reason}}
 }

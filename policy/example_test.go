@@ -28,12 +28,13 @@ func ExampleEnforcer_Permit() {
 		{Name: "browser_evaluate", Class: policy.Mutating, Category: policy.Script},
 	} {
 		q := policy.Question{Actor: agent, Operation: operation}
-		fmt.Println(operation.Name, enforcer.Permit(context.Background(), q))
+		_, err := enforcer.Permit(context.Background(), q)
+		fmt.Println(operation.Name, err)
 	}
 	// Output:
 	// browser_snapshot <nil>
 	// browser_click <nil>
-	// browser_evaluate browser_evaluate refused: the access mode of this window is "ask", and the user did not allow it.
+	// browser_evaluate browser_evaluate refused: the access mode is "ask", and the user did not allow it.
 }
 
 // A client's commands are decided without a question: by the list in view.txt, or by the

@@ -9,13 +9,16 @@ import (
 // searchedBytes bounds the text in which blanks are looked for.
 const searchedBytes = 64 << 10
 
-// Excerpt is a text as one line of at most about most bytes. Of a longer text it has the
+// Excerpt is a text as one line of about limit bytes at most. Of a longer text it has the
 // beginning and the end, so that what is at the end cannot hide, and how much is left out.
-func Excerpt(text string, most int) string {
+func Excerpt(text string, limit int) string {
 	if len(text) > searchedBytes { // too much to look for blanks
-		return join(oneLine(text[:8*most]), oneLine(text[len(text)-8*most:]), len(text), most)
+		return join(oneLine(text[:8*limit]), oneLine(text[len(text)-8*limit:]), len(text), limit)
 	}
-	return cut(oneLine(text), most)
+	if text = oneLine(text); len(text) > limit {
+		return join(text, text, len(text), limit)
+	}
+	return text
 }
 
 func oneLine(text string) string {
@@ -25,23 +28,15 @@ func oneLine(text string) string {
 	return text
 }
 
-// cut leaves out the middle of a text that has more bytes than most.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return join(text, text, len(text), most)
-}
-
 // join shows the beginning of one text and the end of another one, of all bytes.
-func join(begin, end string, all, most int) string {
-	begin = begin[:min(len(begin), most*2/3)]
+func join(begin, end string, all, limit int) string {
+	begin = begin[:min(len(begin), limit*2/3)]
 	for range utf8.UTFMax - 1 { // the cut may be within a character
 		if r, size := utf8.DecodeLastRuneInString(begin); r == utf8.RuneError && size == 1 {
 			begin = begin[:len(begin)-1]
 		}
 	}
-	end = end[max(0, len(end)-most/3):]
+	end = end[max(0, len(end)-limit/3):]
 	for range utf8.UTFMax - 1 {
 		if end != "" && !utf8.RuneStart(end[0]) {
 			end = end[1:]

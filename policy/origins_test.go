@@ -78,7 +78,8 @@ func TestOrigins(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"https://", "", " ,;\t", "ftp://x", "ftp://x:21", "http://a:0", "http://a:65536",
-		"http://a:99999999999", "a:-1", "a:+1", "https://a/b", "a*b.com", "*.*.com", "http://2130706433", "http://0x7f.1", "http://127.1:80", "http://0177.0.0.1", "https://bücher.example", "http://%6cocalhost", "http://localhost:080"} {
+		"http://a:99999999999", "a:-1", "a:+1", "https://a/b", "a*b.com", "*.*.com", "http://2130706433", "http://0x7f.1",
+		"http://127.1:80", "http://0177.0.0.1", "https://bücher.example", "http://%6cocalhost", "http://localhost:080"} {
 		if _, err := ParseOrigins([]string{bad}, nil); err == nil {
 			t.Errorf("%q is no error", bad)
 		}

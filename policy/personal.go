@@ -11,11 +11,12 @@ import (
 // user handed over. What is not listed here is denied: it could reach the rest.
 
 // pageDomains are the domains of which a page's session may use every method: they reach only
-// that page. Tracing is none of them, since its events name the addresses of other tabs.
+// that page. Tracing is none of them, since its events name the addresses of other tabs, nor is
+// HeapProfiler: a heap has the other tabs of its process.
 var pageDomains = map[string]bool{
 	"Accessibility": true, "Animation": true, "Audits": true, "CSS": true, "Console": true, "DOM": true,
 	"DOMDebugger": true, "DOMSnapshot": true, "DOMStorage": true, "Debugger": true, "Emulation": true,
-	"EventBreakpoints": true, "Fetch": true, "HeapProfiler": true, "IO": true, "Input": true, "Inspector": true,
+	"EventBreakpoints": true, "Fetch": true, "IO": true, "Input": true, "Inspector": true,
 	"LayerTree": true, "Log": true, "Media": true, "Network": true, "Overlay": true, "Page": true, "Performance": true,
 	"PerformanceTimeline": true, "Profiler": true, "Runtime": true, "Schema": true, "WebAudio": true,
 }
@@ -25,31 +26,38 @@ type condition func(args arguments, hosts []string) bool
 
 // pageMethods are those that are not as their domain. Nil: denied.
 var pageMethods = map[string]condition{
-	"Browser.getVersion":             always,
+	"Browser.getVersion":             allowAll,
 	"Browser.getWindowForTarget":     withoutTarget,
 	"CacheStorage.requestCacheNames": ofHost,
+	"Fetch.continueRequest":          keepsToPages,
 	"DOM.setFileInputFiles":          nil, // the page, and so the client, could read any file
 	"Input.dispatchDragEvent":        withoutFiles,
 	"IndexedDB.clearObjectStore":     ofHost, "IndexedDB.deleteDatabase": ofHost, "IndexedDB.requestData": ofHost,
 	"IndexedDB.requestDatabase": ofHost, "IndexedDB.requestDatabaseNames": ofHost,
 	"Network.clearBrowserCache": nil, "Network.clearBrowserCookies": nil, "Network.getAllCookies": nil,
 	"Network.deleteCookies": cookieOfHost, "Network.setCookie": cookieOfHost, "Network.setCookies": cookiesOfHosts,
-	"Network.getCookies": urlsOfHosts, "Network.loadNetworkResource": urlOfHost, "Network.setCookieControls": nil,
+	"Network.getCookies": urlsOfHosts, "Network.setCookieControls": nil,
+	"Network.loadNetworkResource":      nil,                                           // follows a redirect to any site
+	"Network.deleteDeviceBoundSession": nil, "Network.enableDeviceBoundSessions": nil, // of all sites
 	"Page.navigate":                 opensPage,
 	"Page.addCompilationCache":      nil,
+	"Page.captureScreenshot":        ofSurface,
+	"Page.deleteCookie":             urlOfHost,
 	"Page.setDownloadBehavior":      nil,
-	"Security.disable":              always,
-	"Security.enable":               always,
+	"Page.setRPHRegistrationMode":   nil, // would answer a question of the browser
+	"Page.setSPCTransactionMode":    nil, // would confirm payments
+	"Security.disable":              allowAll,
+	"Security.enable":               allowAll,
 	"Storage.clearCookies":          nil,
 	"Storage.clearDataForOrigin":    ofHost,
-	"Storage.getCookies":            always, // the result is filtered
-	"Storage.getStorageKey":         always,
-	"Storage.getStorageKeyForFrame": always,
+	"Storage.getCookies":            allowAll, // the result is filtered
+	"Storage.getStorageKey":         allowAll,
+	"Storage.getStorageKeyForFrame": allowAll,
 	"Storage.getUsageAndQuota":      ofHost,
 	"Storage.setCookies":            cookiesOfHosts,
-	"Target.detachFromTarget":       always,
+	"Target.detachFromTarget":       allowAll,
 	"Target.getTargetInfo":          withoutTarget,
-	"Target.setAutoAttach":          always,
+	"Target.setAutoAttach":          allowAll,
 }
 
 // withoutEffectThere are the methods that clients send to every browser, and that would change
@@ -71,7 +79,7 @@ func DecidePersonal(hosts []string, method string, params []byte) Decision {
 	allows, listed := pageMethods[method]
 	switch {
 	case withoutEffectThere[method], !listed && !pageDomains[domain] && (name == "enable" || name == "disable"):
-		return denyPersonal(method).by(Ignore)
+		return denyPersonal(method).withOutcome(Ignore)
 	case listed && allows == nil, !listed && !pageDomains[domain]:
 		return denyPersonal(method)
 	case !listed:
@@ -99,7 +107,7 @@ func denyPersonal(method string) Decision {
 		"user handed over, and the cookies and storage of the sites in them.")
 }
 
-func always(arguments, []string) bool { return true }
+func allowAll(arguments, []string) bool { return true }
 
 func withoutTarget(args arguments, _ []string) bool { return args["targetId"] == nil }
 
@@ -109,6 +117,11 @@ func withoutFiles(args arguments, _ []string) bool {
 	return data != nil && data["files"] == nil
 }
 
+// ofSurface: a picture of the window could show another tab in it.
+func ofSurface(args arguments, _ []string) bool {
+	return args["fromSurface"] == nil || args.is("fromSurface", "true")
+}
+
 // NeedsOwnTab reports whether a command may go only to a tab that a client opened, not to one
 // that the user handed over: its history is the user's, and leads to files and pages of the
 // browser; and a script that is left there runs in such a page before the tab is taken out of
@@ -116,10 +129,15 @@ func withoutFiles(args arguments, _ []string) bool {
 // too late to remove the script. A script without source only makes an isolated world.
 func NeedsOwnTab(method string, params []byte) bool {
 	switch method {
-	case "Page.addScriptToEvaluateOnLoad", "Page.getNavigationHistory", "Page.navigateToHistoryEntry":
+	case "Page.addScriptToEvaluateOnLoad", "Page.getNavigationHistory", "Page.navigateToHistoryEntry",
+		"Page.resetNavigationHistory":
 		return true
 	case "Page.addScriptToEvaluateOnNewDocument":
 		return !read(params).is("source", `""`)
+	case "Page.reload":
+		return holds(func(args arguments) bool { return args["scriptToEvaluateOnLoad"] != nil }, params)
+	case "Debugger.setBreakpointByUrl": // the condition is a script, for later documents too
+		return holds(func(args arguments) bool { return args["condition"] != nil && !args.is("condition", `""`) }, params)
 	}
 	return false
 }
@@ -127,13 +145,29 @@ func NeedsOwnTab(method string, params []byte) bool {
 // OpensPage reports whether a client may open an address in the user's own browser: a page of
 // the web or an empty one, no page of the browser, of an extension or of the user's files.
 func OpensPage(address string) bool {
-	scheme, _, ok := strings.Cut(strings.ToLower(strings.TrimSpace(address)), ":")
-	return address == "" || ok && slices.Contains([]string{"about", "blob", "data", "http", "https"}, scheme)
+	address = strings.ToLower(strings.TrimSpace(address))
+	scheme, rest, ok := strings.Cut(address, ":")
+	switch scheme {
+	case "http", "https", "data":
+		return ok
+	case "about": // others are pages of the browser
+		page, _, _ := strings.Cut(rest, "#")
+		page, _, _ = strings.Cut(page, "?")
+		return page == "blank" || page == "srcdoc"
+	case "blob": // of an origin
+		return strings.HasPrefix(rest, "null/") || strings.HasPrefix(rest, "http://") || strings.HasPrefix(rest, "https://")
+	}
+	return address == ""
 }
 
 func opensPage(args arguments, _ []string) bool {
 	address, ok := args.text("url")
 	return ok && OpensPage(address)
+}
+
+// keepsToPages: a request may be sent to another address, which its page does not notice.
+func keepsToPages(args arguments, hosts []string) bool {
+	return args["url"] == nil || opensPage(args, hosts)
 }
 
 // hostOf is the host of an address, or of a storage key, which begins with one; empty: it has
@@ -179,7 +213,7 @@ func urlsOfHosts(args arguments, hosts []string) bool {
 	if json.Unmarshal(args["urls"], &urls) != nil {
 		return false
 	}
-	return !slices.ContainsFunc(urls, func(each string) bool { return !hasHost(each, hosts) })
+	return !slices.ContainsFunc(urls, func(address string) bool { return !hasHost(address, hosts) })
 }
 
 // CookieOf reports whether a cookie with that domain goes to one of the hosts.

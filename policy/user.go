@@ -66,30 +66,32 @@ type Question struct {
 	Detail    string // what the operation is about; may be empty
 	Claim     string // what the actor calls that, if it differs; may be untrue
 	Page      *Page  // nil where it is not known
+	// Origin is that of the page, if the operation acts on this site alone; empty: it acts in no
+	// page or on every site, or the page has no origin of its own.
+	Origin string
 }
 
 // Page identifies a page for people.
 type Page struct{ Title, URL string }
 
-// Answer is the user's answer. Session: do not ask about this actor again. View: the actor
-// may connect, but only look. Reason, for a refusal, is one of the values of the window
-// protocol.
+// Answer is the user's answer. View: the actor may connect, but only look. Reason is one of the
+// values of the window protocol, and Covers is as in [Grounds].
 type Answer struct {
-	Allow, Session, View bool
-	Reason               string
+	Allow, View    bool
+	Reason, Covers string
 }
 
 // denial is the decision for an operation that the user has not allowed.
 func (a Answer) denial(o Operation, s State) Decision {
 	switch a.Reason {
 	case "timeout":
-		return deny(o.Name, fmt.Sprintf("the access mode of this window is %q, and nobody answered the question.",
+		return deny(o.Name, fmt.Sprintf("the access mode is %q, and nobody answered the question.",
 			s.Mode))
 	case "stopped":
 		return deny(o.Name, stoppedText)
 	case "mode":
 		return denyByMode(o.Name, Permission{Mode: ModeView}, "")
 	default:
-		return deny(o.Name, fmt.Sprintf("the access mode of this window is %q, and the user did not allow it.", s.Mode))
+		return deny(o.Name, fmt.Sprintf("the access mode is %q, and the user did not allow it.", s.Mode))
 	}
 }

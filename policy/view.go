@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,16 +17,16 @@ var viewList string
 
 // viewed is a method with which clients look.
 type viewed struct {
-	with    []parameter
-	ignored bool // the client gets a success, and the browser nothing
+	parameters []parameter
+	ignored    bool // the client gets a success, and the browser nothing
 }
 
 // parameter is one that a method may have.
 type parameter struct {
-	name   string
-	value  string // JSON, or noCode; empty: any
-	needed bool   // it must be there
-	most   int    // of a number, the length of a text or list; zero: no bound
+	name     string
+	value    string // JSON, or noCode; empty: any
+	required bool   // it must be there
+	limit    int    // of a number, the length of a text or list; zero: no bound
 }
 
 // noCode is the value of a parameter that may be an empty script only.
@@ -35,17 +34,6 @@ const noCode = "NO-CODE"
 
 // view has the methods with which clients look. It is read for the first of them.
 var view = sync.OnceValue(func() map[string]viewed { return parseView(viewList) })
-
-// ViewMethods are the methods with which clients look, sorted.
-func ViewMethods() []string { return slices.Sorted(maps.Keys(view())) }
-
-// ViewParameters are the parameters that a client which looks may send with a method.
-func ViewParameters(method string) (names []string) {
-	for _, p := range view()[method].with {
-		names = append(names, p.name)
-	}
-	return names
-}
 
 // LooksBy reports whether clients look by that method, with the right parameters.
 func LooksBy(method string) bool {
@@ -64,9 +52,9 @@ func decideView(p Permission, method string, params []byte) Decision {
 	case !listed:
 		return denyByMode(method, p, "")
 	case v.ignored:
-		return denyByMode(method, p, "").by(Ignore)
+		return denyByMode(method, p, "").withOutcome(Ignore)
 	default:
-		if reason = v.beyond(params); reason != "" {
+		if reason = v.excess(params); reason != "" {
 			return denyByMode(method, p, " ("+reason+")")
 		}
 	}
@@ -78,11 +66,11 @@ func denyByMode(name string, p Permission, detail string) Decision {
 	if p.Mode == ModeAsk {
 		may = ", and its user has not let this client do more than look"
 	}
-	return deny(name, fmt.Sprintf("the access mode of this window is %q%s%s.", p.Mode, may, detail))
+	return deny(name, fmt.Sprintf("the access mode is %q%s%s.", p.Mode, may, detail))
 }
 
-// beyond returns why a command may do more than look; empty: it only looks.
-func (v viewed) beyond(params []byte) string {
+// excess returns why a command may do more than look; empty: it only looks.
+func (v viewed) excess(params []byte) string {
 	var args arguments
 	if len(params) > maxReading {
 		return fmt.Sprintf("it has more than %d kB of parameters", maxReading>>10)
@@ -93,14 +81,14 @@ func (v viewed) beyond(params []byte) string {
 		}
 	}
 	for name, value := range args {
-		i := slices.IndexFunc(v.with, func(p parameter) bool { return p.name == name })
-		if i < 0 || !v.with[i].permits(value) {
+		i := slices.IndexFunc(v.parameters, func(p parameter) bool { return p.name == name })
+		if i < 0 || !v.parameters[i].permits(value) {
 			return fmt.Sprintf("it is not known that it only looks with this parameter: %s",
-				cut(name+" "+string(value), 80))
+				Excerpt(name+" "+string(value), 80))
 		}
 	}
-	for _, p := range v.with {
-		if p.needed && args[p.name] == nil {
+	for _, p := range v.parameters {
+		if p.required && args[p.name] == nil {
 			return fmt.Sprintf("it only looks with this parameter: %s %s", p.name, p.value)
 		}
 	}
@@ -109,9 +97,9 @@ func (v viewed) beyond(params []byte) string {
 
 func (p parameter) permits(value []byte) bool {
 	switch {
-	case p.most > 0:
+	case p.limit > 0:
 		n, ok := measure(value)
-		return ok && 0 <= n && n <= p.most
+		return ok && 0 <= n && n <= p.limit
 	case p.value == noCode:
 		source, err := strictjson.String(value)
 		return err == nil && hasNoCode(source)
@@ -158,12 +146,12 @@ func parseView(list string) map[string]viewed {
 			case word == "ignored":
 				v.ignored = true
 			case ok:
-				v.with = append(v.with, p)
+				v.parameters = append(v.parameters, p)
 			default:
 				panic("view.txt: unknown: " + line)
 			}
 		}
-		if _, twice := all[method]; twice || !strings.Contains(method, ".") || v.ignored && v.with != nil {
+		if _, twice := all[method]; twice || !strings.Contains(method, ".") || v.ignored && v.parameters != nil {
 			panic("view.txt: want a method that has no line yet: " + line)
 		}
 		all[method] = v
@@ -177,11 +165,11 @@ func parseView(list string) map[string]viewed {
 func parseParameter(word string) (p parameter, ok bool) {
 	if name, most, bounded := strings.Cut(word, "<="); bounded {
 		p.name = name
-		p.most, _ = strconv.Atoi(most)
-		return p, p.name != "" && p.most > 0
+		p.limit, _ = strconv.Atoi(most)
+		return p, p.name != "" && p.limit > 0
 	}
 	name, value, restricted := strings.Cut(word, "=")
 	p.name = name
-	p.value, p.needed = strings.CutPrefix(value, "=")
+	p.value, p.required = strings.CutPrefix(value, "=")
 	return p, p.name != "" && (!restricted || p.value != "")
 }

@@ -217,9 +217,9 @@ func (c *client) request(ctx context.Context, kind string, payload, result any) 
 	select {
 	case a, ok := <-response:
 		if !ok {
-			return c.ended()
+			return c.endError()
 		}
-		return a.into(result)
+		return a.decode(result)
 	case <-ctx.Done():
 		if err = ctx.Err(); err == context.DeadlineExceeded {
 			err = ErrSilent
@@ -258,7 +258,7 @@ func (c *client) forget(n int64) {
 	delete(c.waiting, n)
 }
 
-func (a answer) into(result any) error {
+func (a answer) decode(result any) error {
 	if a.fault != nil {
 		return a.fault
 	}
@@ -271,9 +271,9 @@ func (a answer) into(result any) error {
 	return nil
 }
 
-// ended returns why the connection ended: a [byeError] if the window sent a reason,
+// endError returns why the connection ended: a [byeError] if the window sent a reason,
 // [errClosed] after close, nil while it is open.
-func (c *client) ended() error {
+func (c *client) endError() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err == nil {

@@ -33,7 +33,7 @@ func (c *client) readLoop() {
 			switch {
 			case errors.Is(err, io.EOF):
 				err = errors.New("the window closed the connection")
-			case errors.Is(err, errTooLarge):
+			case errors.Is(err, ErrTooLarge):
 				err = fmt.Errorf("%w: %w", errIncompatible, err)
 			}
 			c.fail(err)

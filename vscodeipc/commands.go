@@ -7,8 +7,15 @@ const (
 	CommandClientReport     = "client.report"
 	CommandClientList       = "client.list"
 	CommandPermissionAsk    = "permission.ask"
+	CommandPermissionList   = "permission.list"
+	CommandPermissionAnswer = "permission.answer"
+	CommandAccessChange     = "access.change"
+	CommandNoteGive         = "note.give"
 	CommandNoteTake         = "note.take"
+	CommandTestGive         = "test.give"
 	CommandPickStart        = "pick.start"
+	CommandRecordShow       = "record.show"
+	CommandTabRequest       = "tab.request"
 	CommandReviewPresent    = "review.present"
 	CommandReviewWait       = "review.wait"
 	CommandEditorReveal     = "editor.reveal"
@@ -19,6 +26,10 @@ const (
 	CommandDebugEvaluate    = "debug.evaluate"
 	CommandDebugStop        = "debug.stop"
 )
+
+// ActRecordUser is the act of permission.ask for recording what the user does. The user is asked in
+// every mode.
+const ActRecordUser = "browser_record_user"
 
 // ClientInfo names a client of the window's browser: an MCP host or a CDP client. ID is
 // random, unique among all clients of the window.
@@ -40,6 +51,16 @@ type ConnectedClient struct {
 	// Access is the access mode in which a CDP client was admitted. In ask it is ask if the
 	// user has allowed the client to act, and view if it may only look.
 	Access string `json:"access,omitempty"`
+	// Running are the calls that have run for a while, the oldest first.
+	Running []RunningCall `json:"running,omitempty"`
+}
+
+// RunningCall is a call of a client that has not ended. Its members are those of an [Activity].
+type RunningCall struct {
+	Time   int64  `json:"time"`
+	Act    string `json:"act"`
+	Target string `json:"target"`
+	Script string `json:"script,omitempty"`
 }
 
 // AnnounceArg lists all clients that use the window's browser through this
@@ -48,6 +69,11 @@ type AnnounceArg struct {
 	Clients []ConnectedClient `json:"clients"`
 	// Serving means that this connection's client serves the window's stable endpoint.
 	Serving bool `json:"serving,omitempty"`
+}
+
+// AnnounceResult is what a window wants to know of its clients.
+type AnnounceResult struct {
+	Pictures bool `json:"pictures,omitempty"` // it shows pictures of their actions
 }
 
 // Activity is one action of a client. Time is in milliseconds since the epoch.
@@ -60,6 +86,28 @@ type Activity struct {
 	OK      bool   `json:"ok"`
 	URL     string `json:"url,omitempty"`   // of the page
 	Times   int    `json:"times,omitempty"` // how many actions it stands for; 0: one
+	// Details are for the window's user alone; nil: unknown.
+	Details *ActivityDetails `json:"details,omitempty"`
+}
+
+// ActivityDetails is why an action was allowed, and what followed it.
+type ActivityDetails struct {
+	Duration int64 `json:"duration"` // in milliseconds, without the wait for the user's answer
+	// Reason is why it was allowed: "human", "grant", "mode" or "reads" today; empty: it was not. Covers
+	// is what the grant covers: a category of actions, or "*".
+	Reason  string           `json:"reason,omitempty"`
+	Covers  string           `json:"covers,omitempty"`
+	Script  string           `json:"script,omitempty"` // that it has run
+	Effects []ActivityEffect `json:"effects,omitempty"`
+	Picture []byte           `json:"picture,omitempty"` // of the page after it: a small JPEG
+}
+
+// ActivityEffect is a failed request, or a message of the console. Kind is "request", "error" or "warning".
+type ActivityEffect struct {
+	Kind  string `json:"kind"`
+	Text  string `json:"text"`
+	Place string `json:"place,omitempty"` // that made it, as file:line:column; a URL outside of the workspace
+	Late  bool   `json:"late,omitempty"`  // it followed the action before this one
 }
 
 // ReportArg reports clients' actions to a window.
@@ -89,15 +137,63 @@ type AskArg struct {
 	Page   *PageName  `json:"page,omitempty"`
 	// Category is the kind of action, which the user can allow for the client's session.
 	Category string `json:"category,omitempty"`
+	// Origin is that of the page, if the action is on this site alone.
+	Origin string `json:"origin,omitempty"`
 }
 
 // AskResult is the user's decision: Decision is "allow", "refuse" or, for a client that
-// connects, "view"; Scope is "once" or "session". Reason, of a refusal, is "human", "timeout",
-// "stopped" or "mode" today.
+// connects, "view". Reason is "human", "mode", of a refusal also "timeout" or "stopped", otherwise
+// also "grant", which covers a category of actions, or "*".
 type AskResult struct {
 	Decision string `json:"decision"`
-	Scope    string `json:"scope"`
 	Reason   string `json:"reason,omitempty"`
+	Covers   string `json:"covers,omitempty"`
+}
+
+// QuestionsResult are the questions that the user can answer now.
+type QuestionsResult struct {
+	Questions []PendingQuestion `json:"questions"`
+}
+
+// PendingQuestion is what the user is asked: a client, and what it waits for, the oldest first.
+type PendingQuestion struct {
+	ID      string          `json:"id"`
+	Client  ClientInfo      `json:"client"`
+	Actions []PendingAction `json:"actions"`
+	Choices []string        `json:"choices"`
+}
+
+// PendingAction is an action that waits. Number increases with each one.
+type PendingAction struct {
+	Number int    `json:"number"`
+	Action AskArg `json:"action"`
+}
+
+// The answers to a question; each offers some of them.
+const (
+	ChoiceOnce     = "once"
+	ChoiceCategory = "category" // this kind of action on the site, for the client's session
+	ChoiceSession  = "session"  // everything on the site, for the client's session
+	ChoiceConnect  = "connect"  // of a CDP client
+	ChoiceView     = "view"     // it may connect, but only look
+	ChoiceRefuse   = "refuse"
+)
+
+// AnswerArg is the user's answer to a question, for its actions up to the number Last.
+type AnswerArg struct {
+	Question string `json:"question"`
+	Choice   string `json:"choice"`
+	Last     int    `json:"last"`
+	Tab      string `json:"tab,omitempty"` // that the user has chosen for a tab.request
+}
+
+// AccessChangeArg changes what the window's user allows. Stop and Resume name a client.
+type AccessChangeArg struct {
+	Mode   AccessMode `json:"mode,omitempty"`
+	Stop   string     `json:"stop,omitempty"`
+	Resume string     `json:"resume,omitempty"`
+	// TakenOver: the user takes over the browser, or gives it back; nil: neither.
+	TakenOver *bool `json:"takenOver,omitempty"`
 }
 
 // PickArg asks the user to click an element in the page. The client cancels the call as
@@ -116,22 +212,79 @@ type PickResult struct {
 	Outcome string `json:"outcome"`
 }
 
+// RecordShowArg shows that what the user does in a page is being recorded, which the user has agreed
+// to. The client cancels the call at the end.
+type RecordShowArg struct {
+	Client  ClientInfo `json:"client"`
+	Message string     `json:"message"`
+	Seconds float64    `json:"seconds"` // how long the recording lasts at most
+}
+
+// RecordShowResult is why it ends: Outcome is "ended" (by the user) or "timeout".
+type RecordShowResult struct {
+	Outcome string `json:"outcome"`
+}
+
+// TabRequestArg asks the user to hand over one of the tabs in the user's own browser.
+type TabRequestArg struct {
+	Client ClientInfo `json:"client"`
+	URL    string     `json:"url,omitempty"` // of the page that the client would like
+}
+
+// TabRequestResult is what the user has decided: Outcome is "handed-over", "refused" or
+// "timeout".
+type TabRequestResult struct {
+	Outcome string `json:"outcome"`
+	Tab     string `json:"tab,omitempty"` // the target id
+}
+
+// TestGiveArg gives the user the test of what a client has done ([State.Tests]), or why there is none.
+type TestGiveArg struct {
+	Client  ClientInfo `json:"client"`
+	Code    string     `json:"code,omitempty"`
+	Problem string     `json:"problem,omitempty"`
+}
+
+// NoteGiveArg is what the user writes to a client elsewhere than in the window.
+type NoteGiveArg struct {
+	Recipient string `json:"recipient"` // the id of a connected MCP host
+	Note      Note   `json:"note"`
+}
+
 // NoteTakeArg takes what the user has written to a client ([State.Notes]).
 type NoteTakeArg struct {
 	Client ClientInfo `json:"client"`
 }
 
-// NoteTakeResult is that, the oldest first.
+// NoteTakeResult is the oldest note; nil: there is none.
 type NoteTakeResult struct {
-	Notes []Note `json:"notes"`
+	Note *Note `json:"note,omitempty"`
 }
 
-// Note is what the user has written about elements of a page. Each element has its role, its
-// name and a short selector, as the page has them.
+// Note is what the user has written about places in pages.
 type Note struct {
-	Text     string   `json:"text"` // may be empty
-	Page     PageName `json:"page"`
-	Elements []string `json:"elements"`
+	Text        string       `json:"text"` // may be empty
+	Annotations []Annotation `json:"annotations"`
+}
+
+// Annotation is an element that the user has picked, or an area that the user has drawn.
+type Annotation struct {
+	// Element is its role, its name and a short selector, as the page has them; empty: no element
+	// covers most of the area.
+	Element string   `json:"element"`
+	Text    string   `json:"text"` // what the user has written about it; may be empty
+	Page    PageName `json:"page"`
+	// Node is the element for CDP clients; nil: there is none.
+	Node *AnnotatedNode `json:"node,omitempty"`
+	// Picture is the area as the user saw it: a PNG or a JPEG.
+	Picture []byte `json:"picture,omitempty"`
+}
+
+// AnnotatedNode is an element by its CDP ids, which count while the page shows that document.
+type AnnotatedNode struct {
+	Target   string `json:"target"`
+	Document string `json:"document"` // the loader id
+	ID       int64  `json:"id"`       // the backend node id
 }
 
 // ReviewArg shows Markdown to the user. Mode is "replace", "append" or "update-section".
@@ -147,8 +300,8 @@ type ReviewArg struct {
 // ReviewResult confirms that the user can see it. Answer is the user's answer to the text
 // before, if no client has got it.
 type ReviewResult struct {
-	Shown  bool          `json:"shown"`
-	Answer *ReviewAnswer `json:"answer,omitempty"`
+	Displayed bool          `json:"shown"`
+	Answer    *ReviewAnswer `json:"answer,omitempty"`
 }
 
 // ReviewWaitArg waits for the user's answer to a review that the window shows.

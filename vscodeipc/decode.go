@@ -26,7 +26,7 @@ func decodeStrict(raw json.RawMessage, target any) error {
 }
 
 // bounds are those of a member's tags.
-type bounds struct{ least, most int64 }
+type bounds struct{ min, max int64 }
 
 var anyLength = bounds{0, math.MaxInt64}
 
@@ -55,17 +55,22 @@ func decodeValue(raw json.RawMessage, v reflect.Value, path string, allowed boun
 	case reflect.Struct:
 		return decodeMembers(raw, v, path)
 	case reflect.Slice:
-		return decodeItems(raw, v, path, allowed)
+		if v.Type().Elem().Kind() != reflect.Uint8 {
+			return decodeItems(raw, v, path, allowed)
+		}
+		if err := json.Unmarshal(raw, v.Addr().Interface()); err != nil {
+			return errPayload(path, "base64")
+		}
 	case reflect.String:
 		s, ok := decodeString(raw)
-		if !ok || int64(len(s)) < allowed.least {
-			return errPayload(path, "a string"+notEmpty(allowed.least))
+		if !ok || int64(len(s)) < allowed.min {
+			return errPayload(path, "a string"+notEmpty(allowed.min))
 		}
 		v.SetString(s)
 	case reflect.Int, reflect.Int64: // the schema has no negative integer
-		n, ok := decodeInteger(raw, allowed.least)
+		n, ok := decodeInteger(raw, allowed.min)
 		if !ok {
-			return errPayload(path, fmt.Sprintf("an integer from %d", allowed.least))
+			return errPayload(path, fmt.Sprintf("an integer from %d", allowed.min))
 		}
 		v.SetInt(n)
 	default: // booleans, and the caller's type for a result
@@ -80,10 +85,10 @@ func decodeValue(raw json.RawMessage, v reflect.Value, path string, allowed boun
 func decodeItems(raw json.RawMessage, v reflect.Value, path string, allowed bounds) *Error {
 	list, ok := decodeList(raw)
 	switch n := int64(len(list)); {
-	case !ok || n < allowed.least:
-		return errPayload(path, "a list"+notEmpty(allowed.least))
-	case n > allowed.most:
-		return errPayload(path, fmt.Sprintf("a list of at most %d items", allowed.most))
+	case !ok || n < allowed.min:
+		return errPayload(path, "a list"+notEmpty(allowed.min))
+	case n > allowed.max:
+		return errPayload(path, fmt.Sprintf("a list of at most %d items", allowed.max))
 	}
 	if v.Type().Elem().Kind() != reflect.Int {
 		allowed = anyLength
@@ -133,9 +138,9 @@ func isNullable(field reflect.StructField) bool {
 
 func boundsOf(tag reflect.StructTag) bounds {
 	b := anyLength
-	b.least, _ = strconv.ParseInt(tag.Get("min"), 10, 64)
-	if most, err := strconv.ParseInt(tag.Get("max"), 10, 64); err == nil {
-		b.most = most
+	b.min, _ = strconv.ParseInt(tag.Get("min"), 10, 64)
+	if limit, err := strconv.ParseInt(tag.Get("max"), 10, 64); err == nil {
+		b.max = limit
 	}
 	return b
 }
@@ -144,8 +149,8 @@ func errPayload(path, must string) *Error {
 	return errorf(CodeBadPayload, map[string]any{"path": path}, "%s must be %s", path, must)
 }
 
-func notEmpty(least int64) string {
-	if least > 0 {
+func notEmpty(minimum int64) string {
+	if minimum > 0 {
 		return " that is not empty"
 	}
 	return ""
@@ -186,7 +191,7 @@ func decodeID(raw json.RawMessage) (id, bool) {
 
 // decodeInteger decodes an integer in any notation: 1.0 and 1e0 are 1. Integers above
 // maxInteger become maxInteger+1.
-func decodeInteger(raw json.RawMessage, least int64) (int64, bool) {
+func decodeInteger(raw json.RawMessage, minimum int64) (int64, bool) {
 	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return 0, false
 	}
@@ -198,7 +203,7 @@ func decodeInteger(raw json.RawMessage, least int64) (int64, bool) {
 		}
 		n = int64(max(-1, min(f, maxInteger+1)))
 	}
-	return min(n, maxInteger+1), n >= least
+	return min(n, maxInteger+1), n >= minimum
 }
 
 // decodeString decodes a string from JSON that is known to be valid.

@@ -80,8 +80,8 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 func openToAll(t *testing.T, path string) {
 	t.Helper()
 	dir := filepath.Dir(path)
-	for _, each := range []string{filepath.Dir(filepath.Dir(dir)), filepath.Dir(dir), dir} {
-		must.Do(t, os.Chmod(each, 0o777))
+	for _, folder := range []string{filepath.Dir(filepath.Dir(dir)), filepath.Dir(dir), dir} {
+		must.Do(t, os.Chmod(folder, 0o777))
 	}
 }
 
@@ -236,18 +236,18 @@ func TestAnotherUserTakesTheName(t *testing.T) {
 	data := longData(t)
 	takeByOther := func(path string) { must.Do(t, os.Mkdir(path, 0o700), os.Chown(path, otherUser, otherUser)) }
 	takeByOther(filepath.Join(socket.SharedParent, socket.DirName+"-0"))
-	var was string
-	t.Run("predictable", func(t *testing.T) { was = serveHere(t) }) // and closes it
-	must.Do(t, os.Remove(was))
-	takeByOther(was)
+	var previous string
+	t.Run("predictable", func(t *testing.T) { previous = serveHere(t) }) // and closes it
+	must.Do(t, os.Remove(previous))
+	takeByOther(previous)
 	if all, err := List(); len(all) != 0 || err != nil {
 		t.Errorf("List returns %v, %v", all, err)
 	}
 	next := serveHere(t)
-	if next == was {
-		t.Errorf("it listens in the other user's directory %s", was)
+	if next == previous {
+		t.Errorf("it listens in the other user's directory %s", previous)
 	}
-	if entries, err := os.ReadDir(was); err != nil || len(entries) != 0 {
+	if entries, err := os.ReadDir(previous); err != nil || len(entries) != 0 {
 		t.Errorf("in the other user's directory there is %v, %v", entries, err)
 	}
 	if text, err := os.ReadFile(filepath.Join(data, socket.ShortName)); err != nil || string(text) != next+"\n" {

@@ -63,7 +63,7 @@ func endLine(head, member string, value any) ([]byte, error) {
 	}
 	line = append(line, '}', '\n')
 	if len(line) > maxLine {
-		return nil, fmt.Errorf("the message has %d bytes: %w", len(line), errTooLarge)
+		return nil, fmt.Errorf("the message has %d bytes: %w", len(line), ErrTooLarge)
 	}
 	return line, nil
 }

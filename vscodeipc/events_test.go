@@ -36,7 +36,7 @@ func TestEventAndCheckHasNoGap(t *testing.T) {
 			for seq := first.Seq + 1; seq <= changes; seq++ {
 				e, ok := <-c.events
 				if !ok {
-					t.Errorf("the connection ended before event %d: %v", seq, c.ended())
+					t.Errorf("the connection ended before event %d: %v", seq, c.endError())
 					return
 				}
 				if e.seq != seq {
@@ -57,9 +57,9 @@ func TestEventAndCheckHasNoGap(t *testing.T) {
 }
 
 // sized returns a state of a little more than that many bytes.
-func sized(bytes int) State {
+func sized(size int) State {
 	state := numbered(1)
-	state.DebugSessions[0].Name = strings.Repeat("x", bytes)
+	state.DebugSessions[0].Name = strings.Repeat("x", size)
 	return state
 }
 
@@ -108,7 +108,7 @@ func TestProgramThatLeavesEventsUnread(t *testing.T) {
 		setState(t, s, numbered(n))
 	}
 	c.loops.Wait()
-	if err := c.ended(); err == nil || !strings.Contains(err.Error(), "unread") {
+	if err := c.endError(); err == nil || !strings.Contains(err.Error(), "unread") {
 		t.Errorf("it ended with %v", err)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"io"
 )
 
-var errTooLarge = fmt.Errorf("the line is longer than %d bytes", maxLine)
+// ErrTooLarge is wrapped by errors about a message that exceeds the limit of a line.
+var ErrTooLarge = fmt.Errorf("the line is longer than %d bytes", maxLine)
 
 // lineReader splits a stream into lines (spec 3).
 type lineReader struct{ lines *bufio.Scanner }
@@ -43,7 +44,7 @@ func (l lineReader) next() ([]byte, error) {
 	case err == nil:
 		return nil, io.EOF
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, errTooLarge
+		return nil, ErrTooLarge
 	}
 	return nil, err
 }

@@ -100,10 +100,10 @@ func FuzzRequest(f *testing.F) {
 		if fault != nil {
 			return
 		}
-		again := must.Get(reencodeRequest(r, r.payload))(t)
-		back, fault := decodeRequest(again)
+		second := must.Get(reencodeRequest(r, r.payload))(t)
+		back, fault := decodeRequest(second)
 		if fault != nil || back.id != r.id || back.kind != r.kind {
-			t.Errorf("%s came back as %s: %v", line, again, fault)
+			t.Errorf("%s came back as %s: %v", line, second, fault)
 		}
 	})
 }

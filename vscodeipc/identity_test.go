@@ -112,13 +112,13 @@ func FuzzSpell(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, goos, path string) {
-		once, err := identity.Spell(goos, path)
+		first, err := identity.Spell(goos, path)
 		if err != nil {
 			return
 		}
-		twice, err := identity.Spell(goos, once)
-		if err != nil || twice != once {
-			t.Errorf("%q becomes %q, then %q, %v", path, once, twice, err)
+		twice, err := identity.Spell(goos, first)
+		if err != nil || twice != first {
+			t.Errorf("%q becomes %q, then %q, %v", path, first, twice, err)
 		}
 	})
 }

@@ -61,8 +61,8 @@ func (m mutator) next() string {
 	for range 1 + m.IntN(2) {
 		word := m.words[m.IntN(len(m.words))]
 		if tokens := token.FindAllStringIndex(text, -1); m.IntN(4) > 0 && len(tokens) > 0 {
-			at := tokens[m.IntN(len(tokens))]
-			text = text[:at[0]] + word + text[at[1]:]
+			indexes := tokens[m.IntN(len(tokens))]
+			text = text[:indexes[0]] + word + text[indexes[1]:]
 			continue
 		}
 		from := m.IntN(len(text) + 1)
@@ -159,8 +159,8 @@ func answersTo(t *testing.T, address Address, line string) []response {
 		if err := json.Unmarshal(each, &a); err != nil {
 			t.Fatalf("%q is answered by %q: %v", line, each, err)
 		}
-		for _, own := range []string{"server", "session", "pid", "workspace", "folders", "result"} {
-			delete(a.Payload, own)
+		for _, member := range []string{"server", "session", "pid", "workspace", "folders", "result"} {
+			delete(a.Payload, member)
 		}
 		answers = append(answers, a)
 	}

@@ -86,12 +86,16 @@ type State struct {
 	Editor *Editor `json:"editor,omitempty"`
 	// Notes are the ids of the clients to which the user has written ([CommandNoteTake]).
 	Notes []string `json:"notes,omitempty" max:"1000"`
+	// Tests are the ids of the clients whose actions the user wants as a test ([CommandTestGive]).
+	Tests []string `json:"tests,omitempty" max:"1000"`
 }
 
 // Access is what the user allows the clients of the window's browser.
 type Access struct {
 	Mode    AccessMode `json:"mode"`
 	Stopped []string   `json:"stopped"` // names of stopped clients
+	// TakenOver: the user works in the browser, so that agents' actions wait.
+	TakenOver bool `json:"takenOver,omitempty"`
 }
 
 // AccessMode is what clients may do.
@@ -127,7 +131,7 @@ type DebugSession struct {
 }
 
 // Browser is the browser-level CDP endpoint of the window's debug browser. Via
-// is "injected", "configured", "attached", "launched" or "provided" today.
+// is "injected", "configured", "attached", "launched", "provided" or "personal" today.
 type Browser struct {
 	URL          string `json:"url"`
 	Product      string `json:"product,omitempty"`

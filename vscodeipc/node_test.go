@@ -77,8 +77,8 @@ func TestClientOfTheExtensionsWindow(t *testing.T) {
 	stdin.Close()
 	c.loops.Wait()
 	var last *byeError
-	if !errors.As(c.ended(), &last) || last.Reason != "shutdown" {
-		t.Errorf("it ended with %v", c.ended())
+	if !errors.As(c.endError(), &last) || last.Reason != "shutdown" {
+		t.Errorf("it ended with %v", c.endError())
 	}
 	if err := node.Wait(); err != nil {
 		t.Error(err)
@@ -147,8 +147,8 @@ func TestBothLanguagesOnOneName(t *testing.T) {
 		t.Cleanup(func() { node.Process.Kill() }) // fails if it has ended
 		go func() { ended <- node.Wait() }()
 	}
-	left := len(nodes)
-	for round := 0; left > 0; round++ {
+	remaining := len(nodes)
+	for round := 0; remaining > 0; round++ {
 		w := startWindow(t, folder)
 		if err := ping(connect(t, w.address()), t.Context()); err != nil {
 			t.Errorf("round %d: %v", round, err)
@@ -161,7 +161,7 @@ func TestBothLanguagesOnOneName(t *testing.T) {
 		for drained := false; !drained; {
 			select {
 			case err := <-ended:
-				left--
+				remaining--
 				if err != nil {
 					t.Errorf("the extension's windows: %v", err)
 				}

@@ -15,8 +15,8 @@ const goodbyeTime = time.Second
 // end the connection. A line that is begun is sent whole, since the peer would read the
 // next one as its rest.
 type outbox struct {
-	conn net.Conn
-	slow []byte // the last line for a peer that does not read, or nil
+	conn    net.Conn
+	goodbye []byte // the last line for a peer that does not read, or nil
 
 	// mu guards the fields that follow.
 	mu    sync.Mutex
@@ -26,7 +26,7 @@ type outbox struct {
 
 func newOutbox(conn net.Conn, slow []byte) *outbox {
 	lines := queue.New(maxWaiting, nil, func(line []byte) int { return len(line) })
-	return &outbox{conn: conn, slow: slow, lines: lines}
+	return &outbox{conn: conn, goodbye: slow, lines: lines}
 }
 
 func (o *outbox) send(line []byte) {
@@ -38,7 +38,7 @@ func (o *outbox) send(line []byte) {
 		o.lines.Push(line)
 	default:
 		o.lines.Clear()
-		o.finishLocked(o.slow)
+		o.finishLocked(o.goodbye)
 	}
 }
 

@@ -58,7 +58,8 @@ func TestProbeVerdicts(t *testing.T) {
 	garbage, newer, silent, stateless := name(t, 6), name(t, 7), name(t, 8), name(t, 9)
 	fake(t, garbage, script("who are you?\n"))
 	fake(t, newer,
-		script(`{"id":1,"success":false,"error":{"code":"unsupported_version","message":"too old","data":{"supported":[3]}}}`+"\n"))
+		script(`{"id":1,"success":false,"error":{"code":"unsupported_version","message":"too old","data":{"supported":[3]}}}`+
+			"\n"))
 	fake(t, silent, script(""))
 	// Agents need its state too.
 	fake(t, stateless,

@@ -42,6 +42,7 @@ func TestAnswersRaceCancels(t *testing.T) {
 	c := dialRaw(t, s.Address())
 	outcomes := map[string]int{}
 	for round := range rounds {
+		c.SetDeadline(time.Now().Add(time.Minute))
 		var lines strings.Builder
 		for i := range calls {
 			command := []string{"race", "deaf"}[i%2]

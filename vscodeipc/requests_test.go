@@ -92,8 +92,8 @@ func expectBye(t *testing.T, c *rawConn, reason string) {
 	if last["type"] != "bye" || payload["reason"] != reason {
 		t.Errorf("the last line is %v, not a bye for %s", last, reason)
 	}
-	if more := c.receive(); more != nil {
-		t.Errorf("after bye came %v", more)
+	if extra := c.receive(); extra != nil {
+		t.Errorf("after bye came %v", extra)
 	}
 }
 
@@ -218,11 +218,11 @@ func TestAbandonedCalls(t *testing.T) {
 		"with its connection": {func(c *client, _ func()) { c.close() }, errClosed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			began, ended := make(chan struct{}), make(chan struct{})
+			started, ended := make(chan struct{}), make(chan struct{})
 			s := serve(t, ServerOptions{Workspace: home(t), NoDeadline: []string{"wait"}, Commands: map[string]Handler{
 				"wait": func(ctx context.Context, c Call) (any, error) {
 					defer close(ended)
-					close(began)
+					close(started)
 					return waitForCancel(ctx, c)
 				},
 			}})
@@ -231,7 +231,7 @@ func TestAbandonedCalls(t *testing.T) {
 			defer cancel()
 			result := make(chan error, 1)
 			go func() { result <- c.call(ctx, "wait", nil, nil) }()
-			<-began
+			<-started
 			test.abandon(c, cancel)
 			<-ended
 			if err := <-result; !errors.Is(err, test.want) {

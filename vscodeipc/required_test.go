@@ -49,21 +49,21 @@ var spoilt = map[string]func(holder map[string]any, name string){
 
 // eachSpoilt calls test with a copy of fullHello for each required member, at its path, and
 // each way to spoil it.
-func eachSpoilt(t *testing.T, test func(at, how string, hello map[string]any)) {
+func eachSpoilt(t *testing.T, test func(location, mode string, hello map[string]any)) {
 	t.Helper()
 	var root map[string]any
 	must.Do(t, json.Unmarshal([]byte(fullHello), &root))
-	var walk func(value any, at string)
-	walk = func(value any, at string) {
+	var walk func(value any, location string)
+	walk = func(value any, location string) {
 		switch value := value.(type) {
 		case map[string]any:
 			whole := maps.Clone(value)
 			for name, member := range whole {
-				in := at + "/" + name
-				for how, spoil := range spoilt {
+				in := location + "/" + name
+				for mode, spoil := range spoilt {
 					if !slices.Contains(optional, in) {
 						spoil(value, name)
-						test(in, how, root)
+						test(in, mode, root)
 						clear(value)
 						maps.Copy(value, whole)
 					}
@@ -72,14 +72,14 @@ func eachSpoilt(t *testing.T, test func(at, how string, hello map[string]any)) {
 			}
 		case []any:
 			for i, item := range value {
-				walk(item, fmt.Sprintf("%s/%d", at, i))
+				walk(item, fmt.Sprintf("%s/%d", location, i))
 			}
 		}
 	}
 	walk(root, "")
 }
 
-func isAccess(at string) bool { return strings.HasPrefix(at, "/state/access") }
+func isAccess(location string) bool { return strings.HasPrefix(location, "/state/access") }
 
 // dialScript dials a fake window that answers with these lines.
 func dialScript(t *testing.T, lines ...string) (*client, error) {
@@ -100,14 +100,14 @@ func success(id int, payload any) string {
 // TestHelloWithoutARequiredMember: without any one member that the schema requires, the
 // window is incompatible. Only a missing access has a meaning: agents may read.
 func TestHelloWithoutARequiredMember(t *testing.T) {
-	eachSpoilt(t, func(at, how string, hello map[string]any) {
-		if how == "null" && (at == "/workspace" || at == "/state/browser") {
+	eachSpoilt(t, func(location, mode string, hello map[string]any) {
+		if mode == "null" && (location == "/workspace" || location == "/state/browser") {
 			return // it may be null
 		}
-		t.Run(at+"/"+how, func(t *testing.T) {
+		t.Run(location+"/"+mode, func(t *testing.T) {
 			c, err := dialScript(t, success(1, hello))
 			switch {
-			case !isAccess(at):
+			case !isAccess(location):
 				if !errors.Is(err, errIncompatible) {
 					t.Errorf("dial returns %v", err)
 				}
@@ -126,11 +126,11 @@ func TestStateThatIsSpoilt(t *testing.T) {
 	var whole struct{ State any }
 	must.Do(t, json.Unmarshal([]byte(fullHello), &whole))
 	listen := success(2, map[string]any{"session": "s", "seq": 0, "state": whole.State})
-	eachSpoilt(t, func(at, how string, hello map[string]any) {
-		if how != "of another type" || !strings.HasPrefix(at, "/state/") {
+	eachSpoilt(t, func(location, mode string, hello map[string]any) {
+		if mode != "of another type" || !strings.HasPrefix(location, "/state/") {
 			return
 		}
-		t.Run(at, func(t *testing.T) {
+		t.Run(location, func(t *testing.T) {
 			event, _ := json.Marshal(map[string]any{"type": "state", "seq": 1, "payload": hello["state"]})
 			home(t)
 			w := Watch(fake(t, name(t, 0), script(success(1, json.RawMessage(fullHello)), listen+string(event)+"\n")),
@@ -138,7 +138,7 @@ func TestStateThatIsSpoilt(t *testing.T) {
 			defer w.Close()
 			for {
 				now, changed := w.Snapshot()
-				if isAccess(at) && now.Connected && now.State.Access.Mode == AccessView || !isAccess(at) &&
+				if isAccess(location) && now.Connected && now.State.Access.Mode == AccessView || !isAccess(location) &&
 					errors.Is(now.Err, errIncompatible) {
 					return
 				}
@@ -158,7 +158,8 @@ func TestUnknownAccess(t *testing.T) {
 		`null`, `{}`, `[]`, `"full"`, `7`, `{"mode":"full"}`, `{"mode":"FULL","stopped":[]}`,
 		`{"Mode":"full","stopped":[]}`,
 		`{"mode":"everything","stopped":[]}`, `{"mode":["full"],"stopped":[]}`, `{"mode":"full","stopped":"x"}`,
-		`{"mode":"full","stopped":[1]}`,
+		`{"mode":"full","stopped":[1]}`, `{"mode":"full","stopped":[],"takenOver":"yes"}`,
+		`{"mode":"full","stopped":[],"takenOver":null}`,
 	} {
 		t.Run(access, func(t *testing.T) {
 			hello := strings.Replace(fullHello, `{"mode":"full","stopped":[]}`, access, 1)
@@ -242,9 +243,9 @@ func TestEndpointsThatAreNotOnLoopback(t *testing.T) {
 		"wss://127.0.0.1:1/x", "http://127.0.0.1:1/x", "ws://user@127.0.0.1:1/x", "ws://[::ffff:192.0.2.1]:1/x",
 		"file:///etc/passwd", "",
 	} {
-		for _, own := range []string{"ws://127.0.0.1:1/x", "ws://127.0.0.1:2/x"} {
-			t.Run(url+" for "+own, func(t *testing.T) {
-				hello := strings.Replace(fullHello, own, url, 1)
+		for _, endpoint := range []string{"ws://127.0.0.1:1/x", "ws://127.0.0.1:2/x"} {
+			t.Run(url+" for "+endpoint, func(t *testing.T) {
+				hello := strings.Replace(fullHello, endpoint, url, 1)
 				if _, err := dialScript(t, success(1, json.RawMessage(hello))); !errors.Is(err, errIncompatible) {
 					t.Errorf("dial returns %v", err)
 				} else if url != "" && strings.Contains(err.Error(), url) {

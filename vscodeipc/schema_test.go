@@ -88,18 +88,35 @@ var goType = map[string]reflect.Type{
 
 	"Client":                 reflect.TypeFor[ClientInfo](),
 	"ConnectedClient":        reflect.TypeFor[ConnectedClient](),
+	"RunningCall":            reflect.TypeFor[RunningCall](),
 	"ClientAnnounceArg":      reflect.TypeFor[AnnounceArg](),
+	"ClientAnnounceResult":   reflect.TypeFor[AnnounceResult](),
 	"Activity":               reflect.TypeFor[Activity](),
+	"ActivityDetails":        reflect.TypeFor[ActivityDetails](),
+	"ActivityEffect":         reflect.TypeFor[ActivityEffect](),
 	"ClientReportArg":        reflect.TypeFor[ReportArg](),
 	"ClientListResult":       reflect.TypeFor[ListResult](),
 	"PageName":               reflect.TypeFor[PageName](),
 	"PermissionAskArg":       reflect.TypeFor[AskArg](),
 	"PermissionAskResult":    reflect.TypeFor[AskResult](),
+	"PermissionListResult":   reflect.TypeFor[QuestionsResult](),
+	"PendingQuestion":        reflect.TypeFor[PendingQuestion](),
+	"PendingAction":          reflect.TypeFor[PendingAction](),
+	"PermissionAnswerArg":    reflect.TypeFor[AnswerArg](),
+	"AccessChangeArg":        reflect.TypeFor[AccessChangeArg](),
+	"TestGiveArg":            reflect.TypeFor[TestGiveArg](),
+	"NoteGiveArg":            reflect.TypeFor[NoteGiveArg](),
 	"NoteTakeArg":            reflect.TypeFor[NoteTakeArg](),
 	"NoteTakeResult":         reflect.TypeFor[NoteTakeResult](),
 	"Note":                   reflect.TypeFor[Note](),
+	"Annotation":             reflect.TypeFor[Annotation](),
+	"AnnotatedNode":          reflect.TypeFor[AnnotatedNode](),
 	"PickStartArg":           reflect.TypeFor[PickArg](),
 	"PickStartResult":        reflect.TypeFor[PickResult](),
+	"RecordShowArg":          reflect.TypeFor[RecordShowArg](),
+	"RecordShowResult":       reflect.TypeFor[RecordShowResult](),
+	"TabRequestArg":          reflect.TypeFor[TabRequestArg](),
+	"TabRequestResult":       reflect.TypeFor[TabRequestResult](),
 	"ReviewPresentArg":       reflect.TypeFor[ReviewArg](),
 	"ReviewPresentResult":    reflect.TypeFor[ReviewResult](),
 	"ReviewWaitArg":          reflect.TypeFor[ReviewWaitArg](),
@@ -158,19 +175,19 @@ func TestMessageVectors(t *testing.T) {
 			if err := kinds[v.Kind].Validate(decodeAny(t, v.Line)); err != nil {
 				t.Fatalf("the vector does not fit the schema: %v", err)
 			}
-			again := reencode(t, v)
-			if err := kinds[v.Kind].Validate(decodeAny(t, again)); err != nil {
-				t.Errorf("%s does not fit the schema: %v", again, err)
+			second := reencode(t, v)
+			if err := kinds[v.Kind].Validate(decodeAny(t, second)); err != nil {
+				t.Errorf("%s does not fit the schema: %v", second, err)
 			}
 			want := decodeAny(t, v.Line)
-			keepOnly(want, decodeAny(t, again))
-			if diff := cmp.Diff(want, decodeAny(t, again)); diff != "" {
+			keepOnly(want, decodeAny(t, second))
+			if diff := cmp.Diff(want, decodeAny(t, second)); diff != "" {
 				t.Errorf("it came back changed: %s", diff)
 			}
 			if strings.Contains(v.Name, "unknown") || strings.Contains(v.Name, "newer") {
 				return
 			}
-			if diff := cmp.Diff(decodeAny(t, v.Line), decodeAny(t, again)); diff != "" {
+			if diff := cmp.Diff(decodeAny(t, v.Line), decodeAny(t, second)); diff != "" {
 				t.Errorf("something was lost: %s", diff)
 			}
 		})
@@ -259,9 +276,9 @@ func through(t *testing.T, def string, raw json.RawMessage) any {
 	if !ok {
 		t.Fatalf("no Go type is bound to %s", def)
 	}
-	into := reflect.New(typ).Interface()
-	must.Do(t, json.Unmarshal(raw, into))
-	return into
+	result := reflect.New(typ).Interface()
+	must.Do(t, json.Unmarshal(raw, result))
+	return result
 }
 
 // keepOnly removes the members of a that b lacks: unknown members.
@@ -301,8 +318,8 @@ func TestCommandVectors(t *testing.T) {
 				if _, bound := goType[name]; !bound && string(raw) == "{}" {
 					continue // a result that only confirms
 				}
-				again := must.Get(json.Marshal(through(t, name, raw)))(t)
-				if diff := cmp.Diff(decodeAny(t, raw), decodeAny(t, again)); diff != "" {
+				second := must.Get(json.Marshal(through(t, name, raw)))(t)
+				if diff := cmp.Diff(decodeAny(t, raw), decodeAny(t, second)); diff != "" {
 					t.Errorf("%s came back changed: %s", name, diff)
 				}
 			}

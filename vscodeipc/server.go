@@ -54,7 +54,7 @@ type Server struct {
 	ctx     context.Context // ends handlers and the accept loop
 	cancel  context.CancelFunc
 	owned   sync.WaitGroup // every goroutine of the server
-	bound   *socket.Binding
+	binding *socket.Binding
 
 	// mu guards the fields that follow. Lock order: Server.mu, then serverConn.mu, then
 	// outbox.mu.
@@ -76,7 +76,7 @@ func Serve(ctx context.Context, o ServerOptions) (*Server, error) {
 		s.cancel()
 		return nil, fmt.Errorf("serve a window: %w", err)
 	}
-	s.bound = b
+	s.binding = b
 	s.owned.Add(1)
 	go s.acceptLoop(b.Listener)
 	return s, nil
@@ -112,7 +112,7 @@ func newServer(o ServerOptions) (*Server, error) {
 }
 
 // Address returns where the window listens.
-func (s *Server) Address() Address { return s.bound.Address }
+func (s *Server) Address() Address { return s.binding.Address }
 
 // SetState sends the new state to all clients. The server counts the revision. A state
 // that differs in nothing else sends no event. SetState takes ownership of the state.
@@ -158,7 +158,7 @@ func (s *Server) Close(ctx context.Context) error {
 	s.mu.Unlock()
 	s.cancel()
 
-	err := s.bound.Unbind(ctx)
+	err := s.binding.Unbind(ctx)
 	s.mu.Lock()
 	for c := range s.conns {
 		c.out.finish(shutdown)

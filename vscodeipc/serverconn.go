@@ -50,7 +50,7 @@ func (c *serverConn) writeLoop() {
 func (c *serverConn) readLoop() {
 	defer c.server.owned.Done()
 	switch err := c.readLines(); {
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, ErrTooLarge):
 		c.out.send(encodeAnswer(noID, nil, errorf(codeTooLarge, nil, "%v", err)))
 		c.out.finish(encodeBye(codeTooLarge, err.Error()))
 	case errors.Is(err, io.EOF):
@@ -107,22 +107,22 @@ func (c *serverConn) route(r request) *Error {
 	}
 	switch r.kind {
 	case "hello":
-		return with(r, c.hello)
+		return handleDecoded(r, c.hello)
 	case "state":
-		return with(r, c.state)
+		return handleDecoded(r, c.state)
 	case "listen":
-		return with(r, c.listen)
+		return handleDecoded(r, c.listen)
 	case "call":
-		return with(r, c.call)
+		return handleDecoded(r, c.call)
 	case "cancel":
-		return with(r, c.cancelCall)
+		return handleDecoded(r, c.cancelCall)
 	default:
-		return with(r, c.ping)
+		return handleDecoded(r, c.ping)
 	}
 }
 
-// with handles a request after it has decoded the payload.
-func with[T any](r request, handle func(request, T) *Error) *Error {
+// handleDecoded handles a request after it has decoded the payload.
+func handleDecoded[T any](r request, handle func(request, T) *Error) *Error {
 	var payload T
 	if fault := decodeValue(r.payload, reflect.ValueOf(&payload).Elem(), "/payload", anyLength); fault != nil {
 		return fault

@@ -25,9 +25,13 @@ func (s State) normal() State {
 func (a *Access) UnmarshalJSON(raw []byte) error {
 	members, _ := decodeObject(raw)
 	mode, _ := decodeString(members["mode"])
-	a.Mode, a.Stopped = AccessMode(mode), nil
+	a.Mode, a.Stopped, a.TakenOver = AccessMode(mode), nil, false
 	if fault := decodeValue(members["stopped"], reflect.ValueOf(&a.Stopped).Elem(), "",
 		bounds{0, maxItems}); fault != nil {
+		a.Mode = AccessView
+	}
+	if raw, present := members["takenOver"]; present &&
+		decodeValue(raw, reflect.ValueOf(&a.TakenOver).Elem(), "", anyLength) != nil {
 		a.Mode = AccessView
 	}
 	*a = a.normal()

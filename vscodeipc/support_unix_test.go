@@ -53,21 +53,21 @@ func TestMain(m *testing.M) {
 // leftGoroutines returns the stacks of the package's goroutines that still run a little
 // after the tests.
 func leftGoroutines() string {
-	var left []string
+	var remaining []string
 	for range 100 {
 		buffer := make([]byte, 1<<20)
-		left = nil
+		remaining = nil
 		for stack := range strings.SplitSeq(string(buffer[:runtime.Stack(buffer, true)]), "\n\n") {
 			if strings.Contains(stack, "browser-coordinator/vscodeipc.") && !strings.Contains(stack, "leftGoroutines") {
-				left = append(left, stack)
+				remaining = append(remaining, stack)
 			}
 		}
-		if len(left) == 0 {
+		if len(remaining) == 0 {
 			return ""
 		}
 		time.Sleep(20 * time.Millisecond) // the runtime has no event for the end of a goroutine
 	}
-	return strings.Join(left, "\n\n")
+	return strings.Join(remaining, "\n\n")
 }
 
 func waitForCancel(ctx context.Context, _ Call) (any, error) {

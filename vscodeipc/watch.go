@@ -27,22 +27,22 @@ type Watcher struct {
 	log     *slog.Logger
 	ctx     context.Context
 	cancel  context.CancelFunc
-	ended   chan struct{}
+	done    chan struct{}
 
 	// mu guards the fields that follow.
-	mu       sync.Mutex
-	snapshot Snapshot
-	changed  notify.Broadcast // of snapshot
-	client   *client          // nil while not connected
-	current  *attempt         // in progress, or nil
-	next     *attempt         // requested, or nil; it follows current if that fails
-	wanted   notify.Broadcast // that there is a next one
+	mu        sync.Mutex
+	snapshot  Snapshot
+	changed   notify.Broadcast // of snapshot
+	client    *client          // nil while not connected
+	current   *attempt         // in progress, or nil
+	next      *attempt         // requested, or nil; it follows current if that fails
+	requested notify.Broadcast // that there is a next one
 }
 
 // attempt is one dial, from the moment of the request.
 type attempt struct {
-	began time.Time
-	ended chan struct{}
+	start time.Time
+	done  chan struct{}
 }
 
 func newAttempt() *attempt { return &attempt{time.Now(), make(chan struct{})} }
@@ -55,7 +55,7 @@ func newBackoff() backoff.Backoff {
 
 // Watch begins to watch the window at an address. The window need not exist yet.
 func Watch(a Address, o DialOptions) *Watcher {
-	w := &Watcher{address: a, dial: o, log: o.Logger, ended: make(chan struct{}), next: newAttempt()}
+	w := &Watcher{address: a, dial: o, log: o.Logger, done: make(chan struct{}), next: newAttempt()}
 	if w.log == nil {
 		w.log = discard
 	}
@@ -112,27 +112,27 @@ func (w *Watcher) connection(ctx context.Context) (*client, error) {
 // An attempt in progress may have found an outdated state, so another follows if it
 // fails; began is when the first of them began. For a connected or closed watcher the
 // channel is already closed.
-func (w *Watcher) Retry() (ended <-chan struct{}, began time.Time) {
+func (w *Watcher) Retry() (ended <-chan struct{}, startTime time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.next == nil {
 		w.next = newAttempt()
-		w.wanted.Notify()
+		w.requested.Notify()
 	}
-	ended, began = w.next.ended, w.next.began
+	ended, startTime = w.next.done, w.next.start
 	if w.current != nil {
-		began = w.current.began
+		startTime = w.current.start
 	}
 	if w.client != nil || w.ctx.Err() != nil {
 		w.settle(&w.next)
 	}
-	return ended, began
+	return ended, startTime
 }
 
 // settle ends an attempt, if there is one. The caller holds w.mu.
 func (w *Watcher) settle(a **attempt) {
 	if *a != nil {
-		close((*a).ended)
+		close((*a).done)
 		*a = nil
 	}
 }
@@ -140,13 +140,13 @@ func (w *Watcher) settle(a **attempt) {
 // Close ends the watcher and its connection, and waits for both.
 func (w *Watcher) Close() error {
 	w.cancel()
-	<-w.ended
+	<-w.done
 	return nil
 }
 
 // run is owned by the watcher and ends with its context.
 func (w *Watcher) run() {
-	defer close(w.ended)
+	defer close(w.done)
 	defer w.set(nil, func(*Snapshot) {}) // ends what is requested
 	pauses := newBackoff()
 	for w.ctx.Err() == nil {
@@ -186,7 +186,7 @@ func (w *Watcher) set(c *client, update func(*Snapshot)) {
 // pause waits until the next attempt is due or requested.
 func (w *Watcher) pause(d time.Duration) {
 	w.mu.Lock()
-	requested, wanted := w.next != nil, w.wanted.Next()
+	requested, wanted := w.next != nil, w.requested.Next()
 	w.mu.Unlock()
 	if requested {
 		return

@@ -28,12 +28,12 @@ type pipeWindow struct {
 func (p *pipeWindow) connect(context.Context, Address) (net.Conn, error) {
 	p.mu.Lock()
 	p.attempts = append(p.attempts, time.Now())
-	down, gate := p.down, p.gate
+	pressed, gate := p.down, p.gate
 	p.mu.Unlock()
 	if gate != nil {
 		<-gate
 	}
-	if down {
+	if pressed {
 		return nil, errors.New("no window")
 	}
 	p.mu.Lock()
@@ -45,10 +45,10 @@ func (p *pipeWindow) connect(context.Context, Address) (net.Conn, error) {
 }
 
 // set ends all connections, and forgets what was dialed.
-func (p *pipeWindow) set(down bool) {
+func (p *pipeWindow) set(pressed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.down = down
+	p.down = pressed
 	for _, c := range p.conns {
 		c.Close()
 	}
@@ -63,11 +63,11 @@ func (p *pipeWindow) dialed() []time.Time {
 }
 
 // watched runs a test in a bubble, with a watcher of a window.
-func watched(t *testing.T, down bool, test func(t *testing.T, p *pipeWindow, w *Watcher)) {
+func watched(t *testing.T, pressed bool, test func(t *testing.T, p *pipeWindow, w *Watcher)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPipeWindow(t, ServerOptions{})
-		p.down = down
+		p.down = pressed
 		w := Watch("pipe", DialOptions{connect: p.connect})
 		test(t, p, w)
 		w.Close()
@@ -151,12 +151,12 @@ func TestRetry(t *testing.T) {
 			if step.dialed {
 				p.set(step.down)
 			}
-			ended, began := w.Retry()
+			ended, startTime := w.Retry()
 			<-ended
 			synctest.Wait()
-			if s, _ := w.Snapshot(); s.Connected == step.down || !began.Equal(start) || !time.Now().Equal(start) ||
+			if s, _ := w.Snapshot(); s.Connected == step.down || !startTime.Equal(start) || !time.Now().Equal(start) ||
 				len(p.dialed()) != 1 {
-				t.Errorf("%+v: began at %v, ended at %v with %+v: %v", step, began, time.Now(), s, p.dialed())
+				t.Errorf("%+v: began at %v, ended at %v with %+v: %v", step, startTime, time.Now(), s, p.dialed())
 			}
 		}
 	})
@@ -176,10 +176,10 @@ func TestRetryDuringAnAttempt(t *testing.T) {
 			p.mu.Lock()
 			p.down = false
 			p.mu.Unlock()
-			first, began := w.Retry()
+			first, startTime := w.Retry()
 			second, _ := w.Retry()
-			if first != second || !began.Equal(start) {
-				t.Errorf("each has an attempt of its own, or it began at %v", began)
+			if first != second || !startTime.Equal(start) {
+				t.Errorf("each has an attempt of its own, or it began at %v", startTime)
 			}
 			close(p.gate)
 			<-first
@@ -300,7 +300,7 @@ func TestDeadlines(t *testing.T) {
 				})
 			}
 			work.Wait()
-			if err := c.ended(); err != nil {
+			if err := c.endError(); err != nil {
 				t.Errorf("the connection ended: %v", err)
 			}
 			c.close()

@@ -16,8 +16,8 @@ type connected struct {
 	program *program // nil: the user was not asked
 }
 
-// Joined implements [cdpproxy.Rule].
-func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
+// Register implements [cdpproxy.Rule].
+func (r *Rule) Register(c *cdpproxy.Client, end func(reason string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, _ := r.user.Access()
@@ -29,27 +29,27 @@ func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 		end(stricterReason)
 		return
 	}
-	each := &connected{client: c, end: end}
+	client := &connected{client: c, end: end}
 	if s.Mode == policy.ModeAsk {
-		if each.program = r.programs[programOf(c)]; each.program != nil {
-			each.program.connections++
+		if client.program = r.programs[programOf(c)]; client.program != nil {
+			client.program.connections++
 		}
 	}
-	r.clients[c.ID] = each
+	r.clients[c.ID] = client
 	r.changed.Notify()
 }
 
-// Left implements [cdpproxy.Rule].
-func (r *Rule) Left(c *cdpproxy.Client) {
+// Unregister implements [cdpproxy.Rule].
+func (r *Rule) Unregister(c *cdpproxy.Client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	each := r.clients[c.ID]
-	if each == nil {
+	client := r.clients[c.ID]
+	if client == nil {
 		return // it was not admitted
 	}
-	if p := each.program; p != nil {
+	if p := client.program; p != nil {
 		p.connections--
-		p.until = time.Now().Add(remembered)
+		p.expiry = time.Now().Add(remembered)
 	}
 	delete(r.clients, c.ID)
 	if len(r.clients) == 0 {
@@ -64,8 +64,8 @@ func (r *Rule) Clients() ([]*cdpproxy.Client, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var all []*cdpproxy.Client
-	for _, each := range r.clients {
-		all = append(all, each.client)
+	for _, client := range r.clients {
+		all = append(all, client.client)
 	}
 	slices.SortFunc(all, func(a, b *cdpproxy.Client) int {
 		if order := a.Since.Compare(b.Since); order != 0 {
@@ -88,15 +88,15 @@ const (
 // script for the next document, ends with its connection. It runs until Close.
 func (r *Rule) follow(former policy.State) {
 	for {
-		s, chosen := r.user.Access()
+		s, choice := r.user.Access()
 		r.mu.Lock()
-		for _, each := range r.clients {
+		for _, client := range r.clients {
 			switch {
-			case s.Stops(each.client.Name):
-				each.end(stoppedReason)
-				delete(r.programs, programOf(each.client)) // also under another name it is asked about
-			case s.Revokes(former, each.client.Name):
-				each.end(stricterReason)
+			case s.Stops(client.client.Name):
+				client.end(stoppedReason)
+				delete(r.programs, programOf(client.client)) // also under another name it is asked about
+			case s.Revokes(former, client.client.Name):
+				client.end(stricterReason)
 			}
 		}
 		for id, p := range r.programs {
@@ -107,7 +107,7 @@ func (r *Rule) follow(former policy.State) {
 		r.mu.Unlock()
 		former = s
 		select {
-		case <-chosen:
+		case <-choice:
 		case <-r.ctx.Done():
 			return
 		}

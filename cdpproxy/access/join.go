@@ -21,7 +21,7 @@ type program struct {
 	question    *question // open; nil: none
 	answer      policy.Mode
 	connections int
-	until       time.Time // without a connection the answer counts until then
+	expiry      time.Time // without a connection the answer counts until then
 }
 
 // The values of an answer, and of [cdpproxy.Client]'s Access. The last is only an answer.
@@ -45,7 +45,7 @@ type question struct {
 // Where nobody can be asked, its clients may only look.
 func (r *Rule) Join(ctx context.Context, c *cdpproxy.Client) error {
 	for {
-		s, chosen := r.user.Access()
+		s, choice := r.user.Access()
 		var answer policy.Mode
 		var err error
 		switch {
@@ -54,7 +54,7 @@ func (r *Rule) Join(ctx context.Context, c *cdpproxy.Client) error {
 		case s.Mode == policy.ModeFull:
 			answer = full
 		case s.Mode == policy.ModeAsk:
-			answer, err = r.answerFor(ctx, c, chosen)
+			answer, err = r.answerFor(ctx, c, choice)
 		default:
 			answer = view
 		}
@@ -70,7 +70,7 @@ func (r *Rule) Join(ctx context.Context, c *cdpproxy.Client) error {
 func programOf(c *cdpproxy.Client) string { return cmp.Or(c.Program(), c.Name) }
 
 // answerFor returns the user's answer for the program of a client.
-func (r *Rule) answerFor(ctx context.Context, c *cdpproxy.Client, chosen <-chan struct{}) (policy.Mode, error) {
+func (r *Rule) answerFor(ctx context.Context, c *cdpproxy.Client, choice <-chan struct{}) (policy.Mode, error) {
 	id := programOf(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,26 +80,26 @@ func (r *Rule) answerFor(ctx context.Context, c *cdpproxy.Client, chosen <-chan 
 		p = &program{name: c.Name}
 		r.programs[id] = p
 	}
-	if p.answer == refused && time.Now().After(p.until) {
+	if p.answer == refused && time.Now().After(p.expiry) {
 		p.answer = "" // an older connection of the program may last longer than the refusal
 	}
 	switch p.answer {
 	case "":
-		return r.await(ctx, c, p, chosen)
+		return r.await(ctx, c, p, choice)
 	case refused:
 		return "", fmt.Errorf("%s. The user can be asked again in %v", refusedReason,
-			time.Until(p.until).Round(time.Second))
+			time.Until(p.expiry).Round(time.Second))
 	default:
-		p.until = time.Now().Add(remembered)
+		p.expiry = time.Now().Add(remembered)
 		return p.answer, nil
 	}
 }
 
 // await waits for the answer to the program's question, which it opens if there is none.
 // r.mu is held, except while it waits.
-func (r *Rule) await(ctx context.Context, c *cdpproxy.Client, p *program, chosen <-chan struct{}) (policy.Mode, error) {
+func (r *Rule) await(ctx context.Context, c *cdpproxy.Client, p *program, choice <-chan struct{}) (policy.Mode, error) {
 	if p.question == nil {
-		r.ask(c, p, chosen)
+		r.ask(c, p, choice)
 	}
 	q := p.question
 	q.clients++
@@ -122,22 +122,22 @@ func (r *Rule) await(ctx context.Context, c *cdpproxy.Client, p *program, chosen
 }
 
 // ask opens the question about a program. r.mu is held.
-func (r *Rule) ask(c *cdpproxy.Client, p *program, chosen <-chan struct{}) {
+func (r *Rule) ask(c *cdpproxy.Client, p *program, choice <-chan struct{}) {
 	ctx, cancel := context.WithCancel(r.ctx)
 	q := &question{cancel: cancel, done: make(chan struct{})}
 	p.question = q
 	actor := policy.Actor{Kind: policy.Client, ID: c.ID, Name: c.Name, Version: c.Version}
-	r.running.Go(func() { r.askUser(ctx, q, actor, p, chosen) })
+	r.running.Go(func() { r.askUser(ctx, q, actor, p, choice) })
 }
 
 // askUser is owned by Close.
-func (r *Rule) askUser(ctx context.Context, q *question, actor policy.Actor, p *program, chosen <-chan struct{}) {
-	answer, err := policy.AskUser(ctx, r.user, policy.Question{Actor: actor, Operation: policy.Connect}, chosen)
+func (r *Rule) askUser(ctx context.Context, q *question, actor policy.Actor, p *program, choice <-chan struct{}) {
+	answer, err := policy.AskUser(ctx, r.user, policy.Question{Actor: actor, Operation: policy.Connect}, choice)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer close(q.done)
 	select {
-	case <-chosen: // and follow forgets the answers
+	case <-choice: // and follow forgets the answers
 	default:
 		q.set(p, answer, err)
 	}
@@ -165,13 +165,13 @@ func (q *question) set(p *program, a policy.Answer, err error) {
 	default:
 		q.answer, q.err = refused, errors.New(refusedReason)
 	}
-	p.answer, p.until = q.answer, time.Now().Add(remembered)
+	p.answer, p.expiry = q.answer, time.Now().Add(remembered)
 }
 
 // forget removes the programs whose answers no longer count. r.mu is held.
 func (r *Rule) forget() {
 	for id, p := range r.programs {
-		if p.question == nil && p.connections == 0 && time.Now().After(p.until) {
+		if p.question == nil && p.connections == 0 && time.Now().After(p.expiry) {
 			delete(r.programs, id)
 		}
 	}

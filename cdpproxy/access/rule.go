@@ -90,8 +90,8 @@ func (r *Rule) Judge(c *cdpproxy.Client, m *browser.Message) cdpproxy.Decision {
 	return decision
 }
 
-// Sent implements [cdpproxy.Rule].
-func (r *Rule) Sent(c *cdpproxy.Client, m *browser.Message) {
+// Observe implements [cdpproxy.Rule].
+func (r *Rule) Observe(c *cdpproxy.Client, m *browser.Message) {
 	if !policy.LooksBy(m.Method) {
 		r.report(c, m, "sent to the browser", true)
 	}

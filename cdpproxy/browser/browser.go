@@ -4,7 +4,6 @@ package browser
 
 import (
 	"context"
-	"errors"
 
 	"browser-coordinator/cdpproxy/discovery"
 )
@@ -50,5 +49,5 @@ type Conn interface {
 	Close()
 }
 
-// ErrNoTarget is the error for the id of a target that the browser does not have.
-var ErrNoTarget = errors.New("no target with given id found")
+// ErrNoTarget is the error for the id of a target that the browser does not have, in Chromium's words.
+var ErrNoTarget = &Error{Code: CodeParams, Message: "No target with given id found"}

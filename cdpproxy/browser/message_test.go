@@ -30,12 +30,12 @@ func FuzzCommand(f *testing.F) {
 			return
 		}
 		// Into a map: the names of a struct's fields would also match in other case.
-		var given map[string]json.RawMessage
-		if err := json.Unmarshal(text, &given); err != nil {
+		var arguments map[string]json.RawMessage
+		if err := json.Unmarshal(text, &arguments); err != nil {
 			t.Fatalf("%q is taken for a message: %v", text, err)
 		}
-		read := func(key string, into any) {
-			if value := given[key]; value != nil && json.Unmarshal(value, into) != nil {
+		read := func(key string, result any) {
+			if value := arguments[key]; value != nil && json.Unmarshal(value, result) != nil {
 				t.Fatalf("%q is taken for a message, with %s as %s", text, value, key)
 			}
 		}
@@ -44,7 +44,7 @@ func FuzzCommand(f *testing.F) {
 		read("id", &id)
 		read("method", &method)
 		read("sessionId", &session)
-		params := string(given["params"])
+		params := string(arguments["params"])
 		if params == "null" {
 			params = ""
 		}

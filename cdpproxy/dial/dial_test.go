@@ -139,10 +139,10 @@ func TestHeadersAreBounded(t *testing.T) {
 // TestLocalhost: the name localhost is this machine, on every loopback address,
 // without a resolver.
 func TestLocalhost(t *testing.T) {
-	for _, at := range []string{"127.0.0.1:0", "[::1]:0"} {
-		ln, err := net.Listen("tcp", at)
+	for _, location := range []string{"127.0.0.1:0", "[::1]:0"} {
+		ln, err := net.Listen("tcp", location)
 		if err != nil {
-			t.Logf("%s is not there: %v", at, err)
+			t.Logf("%s is not there: %v", location, err)
 			continue
 		}
 		defer ln.Close()
@@ -150,7 +150,7 @@ func TestLocalhost(t *testing.T) {
 		for _, host := range []string{"localhost", "LOCALHOST", "any.localhost"} {
 			conn, u, err := dial.Dial(t.Context(), "ws://"+net.JoinHostPort(host, port)+"/devtools/browser/x?y", nil)
 			if err != nil {
-				t.Errorf("%s at %s: %v", host, at, err)
+				t.Errorf("%s at %s: %v", host, location, err)
 				continue
 			}
 			conn.Close()

@@ -14,10 +14,10 @@ type Target struct {
 	WebSocket   string `json:"webSocketDebuggerUrl"`
 }
 
-// At adds the addresses of the target. base is HOST:PORT with the prefix of all
+// WithAddresses adds the addresses of the target. base is HOST:PORT with the prefix of all
 // paths, revision is the browser's. Without a revision there is no front-end
 // address.
-func (t Target) At(base, revision string) Target {
+func (t Target) WithAddresses(base, revision string) Target {
 	address := base + "/devtools/page/" + t.ID
 	t.WebSocket = "ws://" + address
 	if revision != "" {

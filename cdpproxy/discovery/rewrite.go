@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Rewrite replaces the browser's address and base by own, HOST:PORT with the mount.
+// Rewrite replaces the browser's address and base by host, HOST:PORT with the mount.
 // It changes only the URLs for clients, since a page chooses its title and URL
 // freely.
-func Rewrite(body []byte, base, own string) ([]byte, error) {
+func Rewrite(body []byte, base, host string) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	var answer any
@@ -19,11 +19,11 @@ func Rewrite(body []byte, base, own string) ([]byte, error) {
 	}
 	switch answer := answer.(type) {
 	case map[string]any:
-		rewriteTarget(answer, base, own)
+		rewriteTarget(answer, base, host)
 	case []any:
 		for _, target := range answer {
 			if target, ok := target.(map[string]any); ok {
-				rewriteTarget(target, base, own)
+				rewriteTarget(target, base, host)
 			}
 		}
 	}
@@ -37,27 +37,27 @@ func Rewrite(body []byte, base, own string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func rewriteTarget(target map[string]any, base, own string) {
+func rewriteTarget(target map[string]any, base, host string) {
 	if ws, ok := target["webSocketDebuggerUrl"].(string); ok {
 		if u, err := url.Parse(ws); err == nil {
-			target["webSocketDebuggerUrl"] = "ws://" + own + strings.TrimPrefix(u.EscapedPath(), base)
+			target["webSocketDebuggerUrl"] = "ws://" + host + strings.TrimPrefix(u.EscapedPath(), base)
 		} else {
 			delete(target, "webSocketDebuggerUrl")
 		}
 	}
 	if front, ok := target["devtoolsFrontendUrl"].(string); ok {
-		target["devtoolsFrontendUrl"] = rewriteFrontend(front, base, own)
+		target["devtoolsFrontendUrl"] = rewriteFrontend(front, base, host)
 	}
 }
 
 // rewriteFrontend replaces the address in the parameter ws=HOST:PORT/PATH.
-func rewriteFrontend(front, base, own string) string {
+func rewriteFrontend(front, base, host string) string {
 	address, query, _ := strings.Cut(front, "?")
 	params := strings.Split(query, "&")
 	for i, param := range params {
 		if value, ok := strings.CutPrefix(param, "ws="); ok {
 			if _, path, ok := strings.Cut(value, "/"); ok {
-				params[i] = "ws=" + own + strings.TrimPrefix("/"+path, base)
+				params[i] = "ws=" + host + strings.TrimPrefix("/"+path, base)
 			}
 		}
 	}

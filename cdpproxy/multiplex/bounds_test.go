@@ -20,9 +20,9 @@ func TestLargeMessages(t *testing.T) {
 	b := sharedBrowser(t)
 	c, other := cdptest.Dial(t, b.server.URL()), cdptest.Dial(t, b.server.URL())
 	_, session := open(t, c, "about:blank")
-	size, most := 50<<20, 99<<20
+	size, limit := 50<<20, 99<<20
 	if cdptest.RaceDetector {
-		size, most = 2<<20, 4<<20 // each byte takes many times as long
+		size, limit = 2<<20, 4<<20 // each byte takes many times as long
 	}
 	var r struct{ Result struct{ Value string } }
 	c.Call(session, "Runtime.evaluate", fmt.Sprintf(`{"expression":"'x'.repeat(%d)","returnByValue":true}`, size), &r)
@@ -34,7 +34,7 @@ func TestLargeMessages(t *testing.T) {
 	other.Call("", "Browser.getVersion", "", nil)
 
 	// Chromium exits when the pipe brings too much. Only the client may end.
-	c.Try("", "Browser.getVersion", `{"x":"`+strings.Repeat("z", most)+`"}`)
+	c.Try("", "Browser.getVersion", `{"x":"`+strings.Repeat("z", limit)+`"}`)
 	if cdptest.RaceDetector {
 		return
 	}
@@ -103,19 +103,19 @@ func TestLeaveWhileStopped(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	asked := make(chan struct{})
+	questions := make(chan struct{})
 	go func() {
-		defer close(asked)
+		defer close(questions)
 		if err := b.server.Ready(ctx); err == nil {
 			t.Error("a browser that is stopped has responded")
 		}
 	}()
-	if !over(asked) {
+	if !over(questions) {
 		t.Error("a call waits for a browser that is stopped")
 	}
 	b.cmd.Process.Kill()
 	<-returned
-	<-asked
+	<-questions
 }
 
 func over(done <-chan struct{}) bool {

@@ -82,7 +82,7 @@ func launch() (*chromium, error) {
 	if os.Getuid() == 0 {
 		args = append(args, "--no-sandbox")
 	}
-	b := &chromium{cmd: exec.Command(found.Path, append(args, "about:blank")...), dir: dir}
+	b := &chromium{cmd: exec.Command(found, append(args, "about:blank")...), dir: dir}
 	b.cmd.ExtraFiles = []*os.File{commands, messages}
 	stderr, err := b.cmd.StderrPipe()
 	if err == nil {
@@ -155,11 +155,11 @@ func open(t testing.TB, c *cdptest.Client, url string) (target, session string) 
 }
 
 // eventually polls for changes in the browser that have no event.
-func eventually(t testing.TB, what string, is func() bool) {
+func eventually(t testing.TB, description string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(cdptest.Timeout); !is(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(cdptest.Timeout); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal(what)
+			t.Fatal(description)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func shareOnePipe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(installed.Path, "--headless=new", "--no-sandbox", "--no-first-run", "--remote-debugging-pipe",
+	cmd := exec.Command(installed, "--headless=new", "--no-sandbox", "--no-first-run", "--remote-debugging-pipe",
 		"--user-data-dir="+profile)
 	cmd.ExtraFiles = []*os.File{commands, events} // 3 and 4
 	if err := cmd.Start(); err != nil {

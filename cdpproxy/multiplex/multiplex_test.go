@@ -27,7 +27,7 @@ func TestLikeThePort(t *testing.T) {
 	next := func(c *cdptest.Client, n int) cdptest.Message {
 		return c.AwaitN("a message", n, func(cdptest.Message) bool { return true })
 	}
-	sent := 0
+	count := 0
 	for _, text := range []string{
 		`{"id":1,"method":"Browser.getVersion"}`,
 		` { "params" : {} , "method" : "Browser.getVersion" , "id" : 2 } `,
@@ -51,8 +51,8 @@ func TestLikeThePort(t *testing.T) {
 	} {
 		port.Write(text)
 		piped.Write(text)
-		sent++
-		want, got := next(port, sent), next(piped, sent)
+		count++
+		want, got := next(port, count), next(piped, count)
 		if strings.Contains(text, "getProcessInfo") { // it contains processor time
 			want.Text, got.Text = want.Text[:40], got.Text[:40]
 		}
@@ -64,8 +64,8 @@ func TestLikeThePort(t *testing.T) {
 	for _, text := range []string{`{}`, `{"id":11}`, `{"id":8,"method":"Browser.getVersion","sessionId":5}`, `nonsense`,
 		``, `[]`, `{"id":1,"method":"A","method":"B"}`, "{\"id\":1,\"method\":\"A\"}\x00{\"id\":2,\"method\":\"Browser.close\"}", "{\"id\":3,\"method\":\"\xff\"}"} {
 		piped.Write(text)
-		sent++
-		if got := next(piped, sent); got.Error == nil || got.Method != "" {
+		count++
+		if got := next(piped, count); got.Error == nil || got.Method != "" {
 			t.Errorf("%q: %s", text, got.Text)
 		}
 	}

@@ -19,15 +19,16 @@ import (
 
 // Browser is the part. It implements [browser.Browser].
 type Browser struct {
-	whole browser.Browser
-	log   *slog.Logger
-	watch browser.Conn // reports the targets
-	known func()       // closes what New waits for: the targets are reported, or never will be
+	whole     browser.Browser
+	log       *slog.Logger
+	watch     browser.Conn // reports the targets
+	markReady func()       // closes what New waits for: the targets are reported, or never will be
 
 	// mu guards the fields that follow, and the fields of targets and connections whose
 	// comments name it. Nothing under it blocks, nor calls the whole browser.
 	mu       sync.Mutex
 	targets  map[string]*target // pages
+	frames   map[string]string  // URLs of frames with a process of their own; empty: not known yet
 	opening  map[string]bool    // ids of pages that clients opened and that are not reported yet
 	contexts map[string]bool    // that clients made
 	conns    map[*conn]struct{}
@@ -67,8 +68,8 @@ type info struct {
 func New(ctx context.Context, whole browser.Browser, log *slog.Logger) (*Browser, error) {
 	known := make(chan struct{})
 	b := &Browser{
-		whole: whole, log: log, known: sync.OnceFunc(func() { close(known) }),
-		targets: map[string]*target{}, opening: map[string]bool{},
+		whole: whole, log: log, markReady: sync.OnceFunc(func() { close(known) }),
+		targets: map[string]*target{}, frames: map[string]string{}, opening: map[string]bool{},
 		contexts: map[string]bool{}, conns: map[*conn]struct{}{},
 	}
 	var err error
@@ -77,7 +78,7 @@ func New(ctx context.Context, whole browser.Browser, log *slog.Logger) (*Browser
 	}
 	b.watch.Send(browser.Message{
 		ID: []byte("1"), Method: "Target.setDiscoverTargets",
-		Params: []byte(`{"discover":true,"filter":[{"type":"page"}]}`),
+		Params: []byte(`{"discover":true,"filter":[{"type":"page"},{"type":"iframe"}]}`),
 	})
 	select {
 	case <-known:
@@ -96,7 +97,7 @@ type watcher struct{ *Browser }
 
 func (w watcher) Name() string { return "Browser-Coordinator" }
 
-func (w watcher) End(uint16, string) { w.known() }
+func (w watcher) End(uint16, string) { w.markReady() }
 
 func (w watcher) Send(message []byte) {
 	var m struct {
@@ -115,7 +116,7 @@ func (w watcher) Send(message []byte) {
 	defer w.mu.Unlock()
 	switch {
 	case m.ID == 1:
-		w.known()
+		w.markReady()
 	case m.Method == "Target.targetCreated", m.Method == "Target.targetInfoChanged":
 		w.know(m.Params.Info)
 	case m.Method == "Target.targetDestroyed":
@@ -123,13 +124,24 @@ func (w watcher) Send(message []byte) {
 			w.give(t, users)
 			delete(w.targets, m.Params.Target)
 		}
+		delete(w.frames, m.Params.Target)
 	}
 }
 
 // know stores what the browser reports of a target. mu is held.
 func (b *Browser) know(raw json.RawMessage) {
 	var i info
-	if json.Unmarshal(raw, &i) != nil || i.Type != "page" || i.Sub != "" {
+	if json.Unmarshal(raw, &i) != nil {
+		return
+	}
+	if i.Type == "iframe" {
+		b.frames[i.ID] = i.URL
+		for c := range b.conns {
+			c.frameChanged(i.ID)
+		}
+		return
+	}
+	if i.Type != "page" || i.Sub != "" {
 		return
 	}
 	t := b.targets[i.ID]
@@ -179,8 +191,8 @@ func (b *Browser) opened(id string) {
 	}
 }
 
-// shown is a target that clients may know of; nil: there is none. mu is held.
-func (b *Browser) shown(id string) *target {
+// clientTarget is a target that clients may know of; nil: there is none. mu is held.
+func (b *Browser) clientTarget(id string) *target {
 	if t := b.targets[id]; t != nil && t.isShown() {
 		return t
 	}
@@ -197,20 +209,27 @@ func (b *Browser) hosts() (hosts []string) {
 	return hosts
 }
 
-// Hidden lists the user's tabs that could be handed over, by address.
-func (b *Browser) Hidden() (tabs []discovery.Target) {
+// UserTab is one of the user's tabs.
+type UserTab struct {
+	discovery.Target
+	HandedOver bool
+}
+
+// UserTabs lists the user's tabs that are handed over, or could be, by address.
+func (b *Browser) UserTabs() (tabs []UserTab) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, t := range b.targets {
-		if !t.isShown() && policy.OpensPage(t.info.URL) && t.info.URL != "" {
-			tabs = append(tabs, t.described())
+		if t.owner != clients && policy.OpensPage(t.info.URL) && t.info.URL != "" {
+			tabs = append(tabs, UserTab{t.described(), t.owner == handedOver})
 		}
 	}
-	slices.SortFunc(tabs, func(x, y discovery.Target) int { return strings.Compare(x.URL+x.ID, y.URL+y.ID) })
+	slices.SortFunc(tabs, func(x, y UserTab) int { return strings.Compare(x.URL+x.ID, y.URL+y.ID) })
 	return tabs
 }
 
-// HandOver lets clients use one of the user's tabs, until it closes or leaves their reach.
+// HandOver lets clients use one of the user's tabs, until the user takes it back, it closes or it
+// leaves their reach.
 func (b *Browser) HandOver(id string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -221,6 +240,18 @@ func (b *Browser) HandOver(id string) error {
 	if t.owner == users {
 		b.give(t, handedOver)
 	}
+	return nil
+}
+
+// TakeBack ends a hand-over.
+func (b *Browser) TakeBack(id string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.targets[id]
+	if t == nil || t.owner != handedOver {
+		return browser.ErrNoTarget
+	}
+	b.give(t, users)
 	return nil
 }
 
@@ -267,7 +298,7 @@ func (b *Browser) OpenPage(ctx context.Context, address string) (discovery.Targe
 // Act implements [browser.Browser].
 func (b *Browser) Act(ctx context.Context, method, id string) error {
 	b.mu.Lock()
-	t := b.shown(id)
+	t := b.clientTarget(id)
 	mayAct := t != nil && (t.owner == clients || method != closeTarget)
 	b.mu.Unlock()
 	if !mayAct {
@@ -282,11 +313,12 @@ const closeTarget = "Target.closeTarget"
 func (b *Browser) Open(ctx context.Context, page string, to browser.Client) (browser.Conn, error) {
 	c := &conn{
 		browser: b, to: to, sessions: map[string]*session{}, pending: map[string]func(message []byte) []byte{},
+		held:    map[string][]byte{},
 		leaving: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	c.sessions[""] = &session{target: page}
 	b.mu.Lock()
-	hidden := page != "" && b.shown(page) == nil
+	hidden := page != "" && b.clientTarget(page) == nil
 	if !hidden {
 		b.conns[c] = struct{}{}
 	}

@@ -2,6 +2,7 @@ package partial
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -22,15 +23,19 @@ type conn struct {
 	sessions map[string]*session // by id; "": the connection's own
 	// pending are the commands whose response is needed. Each returns what the client gets;
 	// nil: nothing.
-	pending map[string]func(response []byte) []byte
-	own     []browser.Message // to send
-	lastOwn int
+	pending   map[string]func(response []byte) []byte
+	responses []browser.Message // to send
+	lastOwn   int
+	held      map[string][]byte // attachments to frames whose URL is not known yet, by the frame
+	lost      int               // sessions that are lost
 }
 
 // session is one of the client's. Browser.mu guards its fields.
 type session struct {
 	target   string // id of the page that it, or the frame or worker of it, belongs to; empty: the browser's
 	parent   string // id of the session that it was attached within
+	frame    string // id of the frame in the page; empty: it is the page's, or a worker's
+	lost     bool   // what it belongs to is out of reach; the browser detaches it
 	discover bool   // it gets events of targets
 	attach   bool   // it is attached to targets
 }
@@ -50,8 +55,8 @@ func (c *conn) Close() {
 func (c *conn) sendOwn() {
 	for {
 		c.browser.mu.Lock()
-		own := c.own
-		c.own = nil
+		own := c.responses
+		c.responses = nil
 		c.browser.mu.Unlock()
 		for _, m := range own {
 			c.whole.Send(m)
@@ -70,15 +75,36 @@ func (c *conn) call(session, method string, params any, answered func(response [
 	if err != nil {
 		return // a map of strings and booleans can always be encoded
 	}
-	c.lastOwn = (c.lastOwn + 1) % (1 << 24)
-	id := strconv.AppendInt(nil, int64(firstOwn+c.lastOwn), 10)
+	id := c.ownID()
 	c.pending[key(session, id)] = answered
-	c.own = append(c.own, browser.Message{ID: id, Session: session, Method: method, Params: encoded})
+	c.responses = append(c.responses, browser.Message{ID: id, Session: session, Method: method, Params: encoded})
 	select {
 	case c.wake <- struct{}{}:
 	default:
 	}
 }
+
+// ignore is for a command whose response nobody needs.
+func ignore([]byte) []byte { return nil }
+
+func (c *conn) ownID() []byte {
+	c.lastOwn = (c.lastOwn + 1) % (1 << 24)
+	return strconv.AppendInt(nil, int64(firstOwn+c.lastOwn), 10)
+}
+
+// await has a command forwarded whose response is needed, under an id of the connection's own: a
+// client may give two commands the same. mu is held.
+func (c *conn) await(m *browser.Message, answered func(response []byte) []byte) {
+	clients, own := m.ID, c.ownID()
+	m.ID = own
+	c.pending[key(m.Session, own)] = func(response []byte) []byte {
+		rest := response[len(idHead)+len(own):]
+		return answered(slices.Concat([]byte(idHead), clients, rest))
+	}
+}
+
+// idHead begins a response.
+const idHead = `{"id":`
 
 // Send implements [browser.Conn].
 func (c *conn) Send(m browser.Message) bool {
@@ -106,10 +132,10 @@ func (c *conn) Send(m browser.Message) bool {
 func (c *conn) toPage(s *session, m *browser.Message) (forward bool) {
 	b := c.browser
 	d := policy.DecidePersonal(b.hosts(), m.Method, m.Params)
-	page := b.shown(s.target)
+	page := b.clientTarget(s.target)
 	switch {
-	case page == nil: // it has just left the part
-		c.to.Send(m.Response(nil, errNoTarget))
+	case page == nil, s.lost: // it has just left the part
+		c.to.Send(m.Response(nil, browser.ErrNoTarget))
 	case m.Method == discoverTargets: // chromedp discovers them in the page's session
 		return c.toBrowser(s, m)
 	case d.Outcome == policy.Ignore:
@@ -120,9 +146,11 @@ func (c *conn) toPage(s *session, m *browser.Message) (forward bool) {
 		c.to.Send(m.Response(nil, errUsers))
 	case policy.NeedsOwnTab(m.Method, m.Params) && page.owner != clients:
 		c.to.Send(m.Response(nil, errHandedOver))
+	case m.Method == autoAttach:
+		return c.attachWithin(m)
 	default:
 		if m.Method == getCookies {
-			c.pending[key(m.Session, m.ID)] = c.onlyOwnCookies
+			c.await(m, c.onlyOwnCookies)
 		}
 		return true
 	}
@@ -132,4 +160,5 @@ func (c *conn) toPage(s *session, m *browser.Message) (forward bool) {
 const (
 	getCookies      = "Storage.getCookies"
 	discoverTargets = "Target.setDiscoverTargets"
+	autoAttach      = "Target.setAutoAttach"
 )

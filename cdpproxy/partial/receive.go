@@ -3,6 +3,9 @@ package partial
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+
+	"browser-coordinator/policy"
 )
 
 // receiver is the client of the whole browser, for one connection.
@@ -26,43 +29,68 @@ func (r receiver) Send(message []byte) {
 		if !c.targetEvent(message) {
 			return
 		}
-	case len(c.pending) > 0 && bytes.HasPrefix(message, []byte(`{"id":`)):
+	case bytes.HasPrefix(message, []byte(`{"method":"Fetch.requestPaused"`)):
+		if c.continues(message) {
+			return
+		}
+	case len(c.pending) > 0 && bytes.HasPrefix(message, []byte(idHead)):
 		if message = c.answered(message); message == nil {
 			return
 		}
 	}
+	// A command that was sent before may have run in what is out of reach.
+	if s := c.sessions[sessionOf(message)]; c.lost > 0 && s != nil && s.lost {
+		return
+	}
 	c.to.Send(message)
+}
+
+// sessionOf is the session of a message, which is at its end.
+func sessionOf(message []byte) string {
+	const head = `,"sessionId":"`
+	if index := bytes.LastIndex(message, []byte(head)); index >= 0 {
+		if text, ok := bytes.CutSuffix(message[index+len(head):], []byte(`"}`)); ok && bytes.IndexByte(text, '"') < 0 {
+			return string(text)
+		}
+	}
+	return ""
 }
 
 // answered is what the client gets for a response. mu is held.
 func (c *conn) answered(message []byte) []byte {
-	id, _, _ := bytes.Cut(message[len(`{"id":`):], []byte(","))
-	session := ""
-	const head = `,"sessionId":"`
-	if at := bytes.LastIndex(message, []byte(head)); at >= 0 {
-		if text, ok := bytes.CutSuffix(message[at+len(head):], []byte(`"}`)); ok && bytes.IndexByte(text, '"') < 0 {
-			session = string(text)
-		}
-	}
-	handle, ok := c.pending[key(session, id)]
+	id, _, _ := bytes.Cut(message[len(idHead):], []byte(","))
+	at := key(sessionOf(message), id)
+	handle, ok := c.pending[at]
 	if !ok {
 		return message
 	}
-	delete(c.pending, key(session, id))
+	delete(c.pending, at)
 	return handle(message)
+}
+
+// continues has the browser continue a request for a file, or a page of the browser: its user
+// opens that in a tab of the client. mu is held.
+func (c *conn) continues(message []byte) bool {
+	var m struct {
+		Session string `json:"sessionId"`
+		Params  struct {
+			ID      string `json:"requestId"`
+			Request struct {
+				URL string `json:"url"`
+			} `json:"request"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(message, &m) == nil && policy.OpensPage(m.Params.Request.URL) {
+		return false
+	}
+	c.call(m.Session, "Fetch.continueRequest", map[string]any{"requestId": m.Params.ID}, ignore)
+	return true
 }
 
 // targetEvent keeps track of the client's sessions. It reports whether the client gets the
 // event: of other targets this package reports itself. mu is held.
 func (c *conn) targetEvent(message []byte) (forward bool) {
-	var m struct {
-		Method  string `json:"method"`
-		Session string `json:"sessionId"`
-		Params  struct {
-			Session string `json:"sessionId"`
-			Info    info   `json:"targetInfo"`
-		} `json:"params"`
-	}
+	var m attachment
 	if json.Unmarshal(message, &m) != nil {
 		return false
 	}
@@ -74,24 +102,76 @@ func (c *conn) targetEvent(message []byte) (forward bool) {
 		case within == nil:
 			return false
 		case within.target != "":
-			s.target = within.target
+			return c.attachedWithin(message)
 		case m.Params.Info.Type == "browser":
 		default:
 			s.target = m.Params.Info.ID
-			if c.browser.shown(s.target) == nil { // it has just left the part
-				c.call(m.Session, "Target.detachFromTarget", map[string]any{"sessionId": m.Params.Session},
-					func([]byte) []byte { return nil })
+			if c.browser.clientTarget(s.target) == nil { // it has just left the part
+				c.detach(m.Session, m.Params.Session)
 				return false
 			}
 		}
 		c.sessions[m.Params.Session] = s
 	case "Target.detachedFromTarget":
-		if c.sessions[m.Params.Session] == nil {
+		for frame, held := range c.held {
+			if bytes.Contains(held, []byte(m.Params.Session)) {
+				delete(c.held, frame)
+			}
+		}
+		s := c.sessions[m.Params.Session]
+		if s == nil {
 			return false
+		}
+		if s.lost {
+			c.lost--
 		}
 		delete(c.sessions, m.Params.Session)
 	default:
 		return within != nil && within.target != ""
 	}
+	return true
+}
+
+// attachment is an event about a session.
+type attachment struct {
+	Method  string `json:"method"`
+	Session string `json:"sessionId"`
+	Params  struct {
+		Session string `json:"sessionId"`
+		Waits   bool   `json:"waitingForDebugger"`
+		Info    info   `json:"targetInfo"`
+	} `json:"params"`
+}
+
+// attachedWithin keeps track of a session within a page's, and reports whether the client gets
+// it. That of a frame is held until it is known what the frame shows. mu is held.
+func (c *conn) attachedWithin(message []byte) (forward bool) {
+	var m attachment
+	within := (*session)(nil)
+	if json.Unmarshal(message, &m) == nil {
+		within = c.sessions[m.Session]
+	}
+	if within == nil {
+		return false
+	}
+	s := &session{parent: m.Session, target: within.target}
+	if m.Params.Info.Type == "iframe" {
+		s.frame = m.Params.Info.ID
+		switch address := c.browser.frames[s.frame]; {
+		case address == "":
+			c.held[s.frame] = bytes.Clone(message)
+			if m.Params.Waits { // it would never show anything
+				c.call(m.Params.Session, "Runtime.runIfWaitingForDebugger", struct{}{}, ignore)
+			}
+			return false
+		case !opensFrame(address):
+			c.detach(m.Session, m.Params.Session)
+			return false
+		}
+	} else if !slices.Contains(kindsWithin, m.Params.Info.Type) {
+		c.detach(m.Session, m.Params.Session)
+		return false
+	}
+	c.sessions[m.Params.Session] = s
 	return true
 }

@@ -11,22 +11,6 @@ import (
 	"browser-coordinator/policy"
 )
 
-// filter is an entry of Target.TargetFilter.
-type filter struct {
-	Type    *string `json:"type"`
-	Exclude bool    `json:"exclude"`
-}
-
-// includes reports whether a filter includes targets of the kind; without one pages are included.
-func includes(all []filter, kind string) bool {
-	for _, f := range all {
-		if f.Type == nil || *f.Type == kind {
-			return !f.Exclude
-		}
-	}
-	return all == nil
-}
-
 // errUsers reports a tab that only its user may close.
 var errUsers = &browser.Error{Code: browser.CodeServer, Message: "this is the user's tab, which only the user closes"}
 
@@ -34,24 +18,30 @@ var errUsers = &browser.Error{Code: browser.CodeServer, Message: "this is the us
 var errHandedOver = &browser.Error{Code: browser.CodeServer, Message: "the user handed this tab over: its history, " +
 	"and scripts for pages that are opened in it later, are out of reach. Open a tab for that"}
 
-var errNoTarget = &browser.Error{Code: browser.CodeParams, Message: "No target with given id found"}
+var errNotFlat = &browser.Error{Code: browser.CodeParams, Message: "set flatten to true"}
+
+// errHidden reports a tab that its user would not see.
+var errHidden = &browser.Error{Code: browser.CodeServer, Message: "in the user's own browser the user sees each tab: " +
+	"open one that is not hidden"}
 
 // parameters are those of the commands below.
 type parameters struct {
-	Target     string   `json:"targetId"`
-	Session    string   `json:"sessionId"`
-	Context    string   `json:"browserContextId"`
-	URL        string   `json:"url"`
-	Discover   bool     `json:"discover"`
-	AutoAttach bool     `json:"autoAttach"`
-	Flatten    bool     `json:"flatten"`
-	ForTab     bool     `json:"forTab"`
-	Filter     []filter `json:"filter"`
+	Target     string         `json:"targetId"`
+	Session    string         `json:"sessionId"`
+	Context    string         `json:"browserContextId"`
+	URL        string         `json:"url"`
+	Discover   bool           `json:"discover"`
+	AutoAttach bool           `json:"autoAttach"`
+	Wait       bool           `json:"waitForDebuggerOnStart"`
+	Flatten    bool           `json:"flatten"`
+	ForTab     bool           `json:"forTab"`
+	Hidden     bool           `json:"hidden"`
+	Filter     browser.Filter `json:"filter"`
 }
 
 // parameterNames are their names.
 var parameterNames = []string{"targetId", "sessionId", "browserContextId", "url", "discover", "autoAttach", "flatten",
-	"forTab", "filter"}
+	"waitForDebuggerOnStart", "forTab", "hidden", "filter"}
 
 // read reads the parameters of a command that is forwarded as it is. Go would take another
 // spelling of a name, which the browser ignores, so that the two would read different values.
@@ -86,17 +76,12 @@ func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 		c.to.Send(m.Response(encoded, err))
 		return false
 	}
-	switch t := b.shown(p.Target); m.Method {
+	switch t := b.clientTarget(p.Target); m.Method {
 	case "Browser.getVersion":
 		return true
-	case "Browser.setDownloadBehavior":
-		if b.contexts[p.Context] {
-			return true
-		}
-		return respond(nil, nil) // it would change where the user's downloads go
 	case "Browser.getWindowForTarget", "Target.activateTarget":
 		if t == nil {
-			return respond(nil, errNoTarget)
+			return respond(nil, browser.ErrNoTarget)
 		}
 		return true
 	case "Browser.grantPermissions", "Browser.resetPermissions", "Browser.setPermission", "Storage.clearCookies",
@@ -109,29 +94,29 @@ func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 		}
 	case getCookies:
 		if !b.contexts[p.Context] {
-			c.pending[key(m.Session, m.ID)] = c.onlyOwnCookies
+			c.await(m, c.onlyOwnCookies)
 		}
-		return p.Context == "" || b.contexts[p.Context] || b.isDefault(p.Context) || respond(nil, errNoTarget)
+		return p.Context == "" || b.contexts[p.Context] || b.isDefault(p.Context) || respond(nil, browser.ErrNoTarget)
 	case discoverTargets:
 		was := s.discover
-		s.discover = p.Discover && includes(p.Filter, "page")
+		s.discover = p.Discover && p.Filter.OrDefault().Matches("page")
 		for _, each := range b.inOrder() {
 			if s.discover && !was && each.isShown() {
 				c.event(m.Session, "Target.targetCreated", map[string]any{"targetInfo": each.raw})
 			}
 		}
 		return respond(nil, nil)
-	case "Target.setAutoAttach":
+	case autoAttach:
 		if p.AutoAttach && !p.Flatten {
-			return respond(nil, &browser.Error{Code: browser.CodeParams, Message: "set flatten to true"})
+			return respond(nil, errNotFlat)
 		}
 		was := s.attach
 		// Puppeteer wants the targets around pages, and takes the pages.
-		s.attach = p.AutoAttach && (includes(p.Filter, "page") || includes(p.Filter, "tab"))
-		last := func([]byte) []byte { return nil }
+		wanted := p.Filter.OrDefault()
+		s.attach = p.AutoAttach && (wanted.Matches("page") || wanted.Matches("tab"))
 		for _, each := range b.inOrder() {
 			if s.attach && !was && each.isShown() {
-				c.attachTo(m.Session, each, last)
+				c.attachTo(m.Session, each)
 			}
 		}
 		// A client expects the tabs before the response: it goes through the browser as well.
@@ -139,19 +124,19 @@ func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 		c.call(m.Session, "Browser.getVersion", struct{}{}, func([]byte) []byte { return response })
 		return false
 	case "Target.getTargets":
-		c.pending[key(m.Session, m.ID)] = c.onlyShown
+		c.await(m, c.onlyShown)
 		return true
 	case "Target.getTargetInfo":
 		if p.Target != "" && t == nil {
-			return respond(nil, errNoTarget)
+			return respond(nil, browser.ErrNoTarget)
 		}
 		return true
 	case "Target.attachToTarget":
 		switch {
 		case t == nil:
-			return respond(nil, errNoTarget)
+			return respond(nil, browser.ErrNoTarget)
 		case !p.Flatten:
-			return respond(nil, &browser.Error{Code: browser.CodeParams, Message: "set flatten to true"})
+			return respond(nil, errNotFlat)
 		}
 		return true
 	case "Target.attachToBrowserTarget", "Target.detachFromTarget":
@@ -159,7 +144,7 @@ func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 	case "Target.closeTarget":
 		switch {
 		case t == nil:
-			return respond(nil, errNoTarget)
+			return respond(nil, browser.ErrNoTarget)
 		case t.owner != clients:
 			return respond(nil, errUsers)
 		}
@@ -169,16 +154,19 @@ func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 		case !policy.OpensPage(p.URL):
 			return respond(nil, errAddress)
 		case p.Context != "" && !b.contexts[p.Context] && !b.isDefault(p.Context), p.ForTab:
-			return respond(nil, errNoTarget)
+			return respond(nil, browser.ErrNoTarget)
+		case p.Hidden:
+			return respond(nil, errHidden)
 		}
-		c.pending[key(m.Session, m.ID)] = func(response []byte) []byte { return c.created(m.Session, response) }
+		session := m.Session
+		c.await(m, func(response []byte) []byte { return c.created(session, response) })
 		return true
 	case "Target.createBrowserContext":
-		c.pending[key(m.Session, m.ID)] = c.contextCreated
+		c.await(m, c.contextCreated)
 		return true
 	case "Target.disposeBrowserContext":
 		if !b.contexts[p.Context] {
-			return respond(nil, errNoTarget)
+			return respond(nil, browser.ErrNoTarget)
 		}
 		return true
 	case "Target.getBrowserContexts":
@@ -213,8 +201,71 @@ func (b *Browser) inOrder() (all []*target) {
 }
 
 // attachTo attaches a session of the client to a target. mu is held.
-func (c *conn) attachTo(session string, t *target, answered func([]byte) []byte) {
-	c.call(session, "Target.attachToTarget", map[string]any{"targetId": t.info.ID, "flatten": true}, answered)
+func (c *conn) attachTo(session string, t *target) {
+	c.call(session, "Target.attachToTarget", map[string]any{"targetId": t.info.ID, "flatten": true}, ignore)
+}
+
+// attachWithin has a page's session attached to the frames and workers of that page. Other
+// related targets are not the page's alone: a service worker and a shared worker serve the
+// user's tabs too. mu is held.
+func (c *conn) attachWithin(m *browser.Message) (forward bool) {
+	var p parameters
+	if !p.read(m.Params) || p.AutoAttach && !p.Flatten {
+		c.to.Send(m.Response(nil, errNotFlat))
+		return false
+	}
+	kinds := []map[string]any{}
+	wanted := p.Filter.OrDefault()
+	for _, kind := range kindsWithin {
+		if wanted.Matches(kind) {
+			kinds = append(kinds, map[string]any{"type": kind})
+		}
+	}
+	kinds = append(kinds, map[string]any{"exclude": true})
+	params, err := json.Marshal(map[string]any{
+		"autoAttach": p.AutoAttach, "waitForDebuggerOnStart": p.Wait, "flatten": true, "filter": kinds,
+	})
+	m.Params = params
+	return err == nil
+}
+
+// kindsWithin are the types of targets that belong to a page alone.
+var kindsWithin = []string{"iframe", "worker", "worklet"}
+
+// detach ends a session of the client. mu is held.
+func (c *conn) detach(within, session string) {
+	c.call(within, "Target.detachFromTarget", map[string]any{"sessionId": session}, ignore)
+}
+
+// lose takes a session out of the client's reach. mu is held.
+func (c *conn) lose(s *session) {
+	if !s.lost {
+		s.lost = true
+		c.lost++
+	}
+}
+
+// frameChanged decides about the sessions of a frame whose URL has changed. mu is held.
+func (c *conn) frameChanged(id string) {
+	address := c.browser.frames[id]
+	if held, ok := c.held[id]; ok && address != "" {
+		delete(c.held, id)
+		if c.attachedWithin(held) {
+			c.to.Send(held)
+		}
+	}
+	for session, s := range c.sessions {
+		if s.frame == id && !s.lost && !opensFrame(address) {
+			c.lose(s)
+			c.detach(s.parent, session)
+		}
+	}
+}
+
+// opensFrame reports whether clients may reach a frame with an address: no page of the browser
+// or of an extension, which may be within a page of the web.
+func opensFrame(address string) bool {
+	return policy.OpensPage(address) || strings.HasPrefix(address, "chrome-error:")
 }
 
 // changed reports a target to the client's sessions that want to know. mu is held.
@@ -229,14 +280,17 @@ func (c *conn) changed(t *target, event string) {
 		}
 		switch {
 		case event == "Target.targetCreated" && s.attach:
-			c.attachTo(id, t, func([]byte) []byte { return nil })
+			c.attachTo(id, t)
 		case event != "Target.targetDestroyed" || s.target != t.info.ID:
 		case id == "":
+			c.lose(s)
 			c.to.End(0, "")
 		case c.sessions[s.parent] == nil || c.sessions[s.parent].target == "":
 			// The page may live on, out of reach. Sessions within this one end with it.
-			c.call(s.parent, "Target.detachFromTarget", map[string]any{"sessionId": id},
-				func([]byte) []byte { return nil })
+			c.lose(s)
+			c.detach(s.parent, id)
+		default:
+			c.lose(s)
 		}
 	}
 }
@@ -262,11 +316,11 @@ func result(response []byte, value any) bool {
 // created notes a tab that the client has opened, and lets the client know of it before the
 // response. mu is held.
 func (c *conn) created(session string, response []byte) []byte {
-	var made parameters
-	if !result(response, &made) {
+	var created parameters
+	if !result(response, &created) {
 		return response
 	}
-	c.browser.opened(made.Target)
+	c.browser.opened(created.Target)
 	if s := c.sessions[session]; s == nil || !s.attach {
 		return response
 	}
@@ -276,18 +330,18 @@ func (c *conn) created(session string, response []byte) []byte {
 }
 
 func (c *conn) contextCreated(response []byte) []byte {
-	var made parameters
-	if result(response, &made) {
-		c.browser.contexts[made.Context] = true
+	var created parameters
+	if result(response, &created) {
+		c.browser.contexts[created.Context] = true
 	}
 	return response
 }
 
 // onlyShown removes the targets that clients may not know of. mu is held.
 func (c *conn) onlyShown(response []byte) []byte {
-	return filtered(response, "targetInfos", func(each json.RawMessage) bool {
+	return filtered(response, "targetInfos", func(item json.RawMessage) bool {
 		var i info
-		return json.Unmarshal(each, &i) == nil && c.browser.shown(i.ID) != nil
+		return json.Unmarshal(item, &i) == nil && c.browser.clientTarget(i.ID) != nil
 	})
 }
 
@@ -295,11 +349,11 @@ func (c *conn) onlyShown(response []byte) []byte {
 // held.
 func (c *conn) onlyOwnCookies(response []byte) []byte {
 	hosts := c.browser.hosts()
-	return filtered(response, "cookies", func(each json.RawMessage) bool {
+	return filtered(response, "cookies", func(item json.RawMessage) bool {
 		var cookie struct {
 			Domain string `json:"domain"`
 		}
-		return json.Unmarshal(each, &cookie) == nil && policy.CookieOf(cookie.Domain, hosts)
+		return json.Unmarshal(item, &cookie) == nil && policy.CookieOf(cookie.Domain, hosts)
 	})
 }
 
@@ -320,8 +374,8 @@ func filtered(response []byte, name string, keep func(json.RawMessage) bool) []b
 		if !result(response, &list) {
 			list = nil
 		}
-		kept := slices.DeleteFunc(append([]json.RawMessage{}, list[name]...), func(each json.RawMessage) bool {
-			return !keep(each)
+		kept := slices.DeleteFunc(append([]json.RawMessage{}, list[name]...), func(item json.RawMessage) bool {
+			return !keep(item)
 		})
 		r.Result, _ = json.Marshal(map[string]any{name: kept}) // parts of JSON
 	}

@@ -1,6 +1,6 @@
 // Package peer checks who owns the process at the other end of a TCP connection
-// within this machine. Linux reports the user of each socket; other systems do not
-// (see [Proof]).
+// within this machine, and bounds the connections of others. Linux reports the user of each
+// socket; other systems do not (see [Proof]).
 package peer
 
 import (
@@ -17,10 +17,10 @@ var errClosed = errors.New("the other end has closed the connection")
 const overflowUID = 65534
 
 // OtherUserError reports that the connection certainly comes from another user.
-type OtherUserError struct{ UID, Own int }
+type OtherUserError struct{ UID, OwnUID int }
 
 func (e *OtherUserError) Error() string {
-	return fmt.Sprintf("the connection comes from user %d, the coordinator runs as user %d", e.UID, e.Own)
+	return fmt.Sprintf("the connection comes from user %d, the coordinator runs as user %d", e.UID, e.OwnUID)
 }
 
 // CheckClient returns nil if the process that dialed conn belongs to the user of
@@ -36,6 +36,20 @@ func CheckClient(conn net.Conn) error {
 		return &OtherUserError{uid, own}
 	}
 	return nil
+}
+
+// Listener closes the connections of other users, where the system reports them.
+type Listener struct{ net.Listener }
+
+// Accept returns the next connection that is not another user's.
+func (l Listener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil || !errors.As(CheckClient(conn), new(*OtherUserError)) {
+			return conn, err
+		}
+		conn.Close()
+	}
 }
 
 // A ForeignError reports that a port which should be the browser's belongs to

@@ -29,11 +29,11 @@ type socket struct {
 var errNoSocket = errors.New("the system has no such socket")
 
 func clientUID(conn net.Conn) (int, error) {
-	far, near, err := ends(conn)
+	remote, local, err := ends(conn)
 	if err != nil {
 		return 0, err
 	}
-	s, err := find(far, near)
+	s, err := find(remote, local)
 	switch {
 	case err != nil:
 		return 0, err
@@ -48,30 +48,30 @@ func clientUID(conn net.Conn) (int, error) {
 // cannot listen at the same address. So if it still waits after the lookup of the
 // listener, that listener will accept it.
 func serverUID(conn net.Conn) (int, error) {
-	far, near, err := ends(conn)
+	remote, local, err := ends(conn)
 	if err != nil {
 		return 0, err
 	}
-	if uid, accepted, err := acceptedBy(far, near); accepted || err != nil {
+	if uid, accepted, err := acceptedBy(remote, local); accepted || err != nil {
 		return uid, err
 	}
-	listener, err := find(far, netip.AddrPortFrom(unspecified(far.Addr()), 0))
+	listener, err := find(remote, netip.AddrPortFrom(unspecified(remote.Addr()), 0))
 	if err == nil && listener.state != tcpListen {
 		err = errNoSocket
 	}
 	if err != nil {
 		return 0, fmt.Errorf("nothing listens there: %w", err)
 	}
-	if uid, accepted, err := acceptedBy(far, near); accepted || err != nil {
+	if uid, accepted, err := acceptedBy(remote, local); accepted || err != nil {
 		return uid, err
 	}
 	return listener.uid, nil
 }
 
-// acceptedBy returns the user of the socket from far to near, if a process has
+// acceptedBy returns the user of the socket from remote to local, if a process has
 // accepted it.
-func acceptedBy(far, near netip.AddrPort) (uid int, accepted bool, err error) {
-	s, err := find(far, near)
+func acceptedBy(remote, local netip.AddrPort) (uid int, accepted bool, err error) {
+	s, err := find(remote, local)
 	switch {
 	case errors.Is(err, errNoSocket): // some systems list only accepted ones
 		return 0, false, nil
@@ -85,13 +85,14 @@ func acceptedBy(far, near netip.AddrPort) (uid int, accepted bool, err error) {
 	return s.uid, true, nil
 }
 
-func ends(conn net.Conn) (far, near netip.AddrPort, err error) {
-	far, err1 := netip.ParseAddrPort(conn.RemoteAddr().String())
-	near, err2 := netip.ParseAddrPort(conn.LocalAddr().String())
+func ends(conn net.Conn) (remote, local netip.AddrPort, err error) {
+	remote, err1 := netip.ParseAddrPort(conn.RemoteAddr().String())
+	local, err2 := netip.ParseAddrPort(conn.LocalAddr().String())
 	if err := errors.Join(err1, err2); err != nil {
-		return far, near, fmt.Errorf("not a TCP connection: %w", err)
+		return remote, local, fmt.Errorf("not a TCP connection: %w", err)
 	}
-	return netip.AddrPortFrom(far.Addr().Unmap(), far.Port()), netip.AddrPortFrom(near.Addr().Unmap(), near.Port()), nil
+	return netip.AddrPortFrom(remote.Addr().Unmap(), remote.Port()), netip.AddrPortFrom(local.Addr().Unmap(),
+		local.Port()), nil
 }
 
 func unspecified(like netip.Addr) netip.Addr {

@@ -80,16 +80,16 @@ func TestCheckServer(t *testing.T) {
 				ln := listen(t, foreign, c.listens)
 				_, port, _ := net.SplitHostPort(ln.Addr().String())
 				conn := connect(t, net.JoinHostPort(c.dialed, port))
-				check := func(when string) {
+				check := func(condition string) {
 					t.Helper()
 					err := CheckServer(conn)
 					var failed *ForeignError
 					switch {
 					case !foreign && err != nil:
-						t.Errorf("%s: %v", when, err)
+						t.Errorf("%s: %v", condition, err)
 					case foreign && (!errors.As(err, &failed) || failed.UID != other || !strings.Contains(err.Error(),
 						"a program of user 12345 listens at "+conn.RemoteAddr().String())):
-						t.Errorf("%s: %v, want user %d", when, err, other)
+						t.Errorf("%s: %v, want user %d", condition, err, other)
 					}
 				}
 				check("before it accepts")
@@ -152,32 +152,32 @@ func TestResetUnaccepted(t *testing.T) {
 func TestTable(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0", "[::]:0"} {
 		ln := listen(t, true, address)
-		far := ln.Addr().(*net.TCPAddr).AddrPort()
-		if far.Addr().IsUnspecified() {
-			far = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), far.Port())
+		remoteAddr := ln.Addr().(*net.TCPAddr).AddrPort()
+		if remoteAddr.Addr().IsUnspecified() {
+			remoteAddr = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), remoteAddr.Port())
 		}
-		conn := connect(t, far.String())
-		near := conn.LocalAddr().(*net.TCPAddr).AddrPort()
-		near = netip.AddrPortFrom(near.Addr().Unmap(), near.Port())
-		same := func(when string, remote netip.AddrPort, want byte) {
+		conn := connect(t, remoteAddr.String())
+		local := conn.LocalAddr().(*net.TCPAddr).AddrPort()
+		local = netip.AddrPortFrom(local.Addr().Unmap(), local.Port())
+		same := func(condition string, remote netip.AddrPort, want byte) {
 			t.Helper()
-			asked, err1 := ask(far, remote)
-			looked, err2 := look(far, remote)
+			asked, err1 := ask(remoteAddr, remote)
+			looked, err2 := look(remoteAddr, remote)
 			if err1 != nil || err2 != nil || asked.state != looked.state || asked.uid != looked.uid ||
 				asked.inode != looked.inode || asked.state != want {
-				t.Errorf("%s, %s: sock_diag %+v, %v; the table %+v, %v", address, when, asked, err1, looked, err2)
+				t.Errorf("%s, %s: sock_diag %+v, %v; the table %+v, %v", address, condition, asked, err1, looked, err2)
 			}
 		}
-		same("listening", netip.AddrPortFrom(unspecified(far.Addr()), 0), tcpListen)
-		same("waiting", near, tcpEstablished)
+		same("listening", netip.AddrPortFrom(unspecified(remoteAddr.Addr()), 0), tcpListen)
+		same("waiting", local, tcpEstablished)
 		accepted, err := ln.Accept()
 		if err != nil {
 			t.Fatal(err)
 		}
-		same("accepted", near, tcpEstablished)
+		same("accepted", local, tcpEstablished)
 		accepted.Close()
-		free := netip.AddrPortFrom(near.Addr(), 1)
-		if _, err := look(far, free); !errors.Is(err, errNoSocket) {
+		free := netip.AddrPortFrom(local.Addr(), 1)
+		if _, err := look(remoteAddr, free); !errors.Is(err, errNoSocket) {
 			t.Errorf("a connection that is not there: %v", err)
 		}
 	}

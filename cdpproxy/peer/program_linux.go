@@ -16,11 +16,11 @@ import (
 // the processes that it starts, one after the other, are the same program. So are those
 // that `go run` builds, each in another folder. Empty: unknown.
 func Program(conn net.Conn) string {
-	far, near, err := ends(conn)
+	remote, local, err := ends(conn)
 	if err != nil {
 		return ""
 	}
-	s, err := find(far, near)
+	s, err := find(remote, local)
 	if err != nil || s.inode == 0 {
 		return ""
 	}
@@ -36,7 +36,7 @@ func Program(conn net.Conn) string {
 	if err != nil {
 		return ""
 	}
-	name := strings.TrimSuffix(filepath.Base(executable), " (deleted)") // it may have been built anew
+	name := strings.TrimSuffix(filepath.Base(executable), " (deleted)") // it may have been built again
 	return fmt.Sprintf("%s in session %d", name, session)
 }
 
@@ -44,13 +44,13 @@ func Program(conn net.Conn) string {
 // name of its executable. If it has a number of its own in a container, that is the number.
 // 0: unknown.
 func ServerProcess(conn net.Conn) (pid int, name string) {
-	far, near, err := ends(conn)
+	remote, local, err := ends(conn)
 	if err != nil {
 		return 0, ""
 	}
-	s, err := find(far, near)
+	s, err := find(remote, local)
 	if err != nil || s.inode == 0 { // not accepted yet
-		s, err = find(far, netip.AddrPortFrom(unspecified(far.Addr()), 0))
+		s, err = find(remote, netip.AddrPortFrom(unspecified(remote.Addr()), 0))
 	}
 	if err != nil || s.inode == 0 {
 		return 0, ""

@@ -22,7 +22,7 @@ func TestDialer(t *testing.T) {
 }
 
 // TestProgram: processes of one executable in the same session are one program, also if it
-// was built anew, in another folder.
+// was built again, in another folder.
 func TestProgram(t *testing.T) {
 	executable, err := os.Executable()
 	if err != nil {
@@ -56,10 +56,10 @@ func TestProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	own := Program(conn)
+	ownName := Program(conn)
 	name := filepath.Base(executable) + " in session "
-	if !strings.HasPrefix(own, name) {
-		t.Errorf("this process is %q", own)
+	if !strings.HasPrefix(ownName, name) {
+		t.Errorf("this process is %q", ownName)
 	}
 	elsewhere := filepath.Join(t.TempDir(), filepath.Base(executable))
 	built, err := os.ReadFile(executable)
@@ -70,12 +70,12 @@ func TestProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, executable := range []string{executable, elsewhere} {
-		if child := of(executable, false); child != own {
-			t.Errorf("%s in the same session is %q, this one %q", executable, child, own)
+		if child := of(executable, false); child != ownName {
+			t.Errorf("%s in the same session is %q, this one %q", executable, child, ownName)
 		}
 	}
-	if child := of(executable, true); !strings.HasPrefix(child, name) || child == own {
-		t.Errorf("a process in another session is %q, this one %q", child, own)
+	if child := of(executable, true); !strings.HasPrefix(child, name) || child == ownName {
+		t.Errorf("a process in another session is %q, this one %q", child, ownName)
 	}
 	client, server := net.Pipe()
 	defer client.Close()

@@ -53,17 +53,17 @@ func lookIn(table io.Reader, local, remote netip.AddrPort) (socket, bool, error)
 		if len(fields) < 10 {
 			return socket{}, false, errors.New("a line has too few fields")
 		}
-		near, err1 := tableAddress(fields[1])
-		far, err2 := tableAddress(fields[2])
+		localAddr, err1 := tableAddress(fields[1])
+		remoteAddr, err2 := tableAddress(fields[2])
 		state, err3 := strconv.ParseUint(fields[3], 16, 8)
 		uid, err4 := strconv.ParseUint(fields[7], 10, 32)
 		inode, err5 := strconv.ParseUint(fields[9], 10, 64)
 		if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 			return socket{}, false, err
 		}
-		listens := remote.Port() == 0 && state == tcpListen && near.Port() == local.Port() &&
-			(near.Addr() == local.Addr() || near.Addr().IsUnspecified())
-		if listens || remote.Port() != 0 && near == local && far == remote {
+		listens := remote.Port() == 0 && state == tcpListen && localAddr.Port() == local.Port() &&
+			(localAddr.Addr() == local.Addr() || localAddr.Addr().IsUnspecified())
+		if listens || remote.Port() != 0 && localAddr == local && remoteAddr == remote {
 			return socket{byte(state), int(uid), inode}, true, nil
 		}
 	}

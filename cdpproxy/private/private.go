@@ -14,7 +14,6 @@ package private
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -51,7 +50,7 @@ func Serve(value browser.Browser, logger *slog.Logger) (*Server, error) {
 		Token: secret, RequireToken: true, HoldTimeout: cdpproxy.NoHold, Rule: allow{}, Logger: logger,
 	})
 	s.running.Go(func() {
-		if err := s.proxy.Serve(ownUser{ln}); err != nil {
+		if err := s.proxy.Serve(peer.Listener{Listener: ln}); err != nil {
 			logger.Error("the browser is no longer served", "error", err)
 		}
 	})
@@ -80,23 +79,9 @@ func (s source) Browser() (*cdpproxy.Browser, <-chan struct{}) { return s.browse
 type allow struct{}
 
 func (allow) Join(context.Context, *cdpproxy.Client) error { return nil }
-func (allow) Joined(*cdpproxy.Client, func(string))        {}
-func (allow) Sent(*cdpproxy.Client, *browser.Message)      {}
-func (allow) Left(*cdpproxy.Client)                        {}
+func (allow) Register(*cdpproxy.Client, func(string))      {}
+func (allow) Observe(*cdpproxy.Client, *browser.Message)   {}
+func (allow) Unregister(*cdpproxy.Client)                  {}
 func (allow) Judge(*cdpproxy.Client, *browser.Message) cdpproxy.Decision {
 	return cdpproxy.Decision{Outcome: policy.Allow}
-}
-
-// ownUser is a listener that closes the connections of other users, where the system
-// reports them.
-type ownUser struct{ net.Listener }
-
-func (l ownUser) Accept() (net.Conn, error) {
-	for {
-		conn, err := l.Listener.Accept()
-		if err != nil || !errors.As(peer.CheckClient(conn), new(*peer.OtherUserError)) {
-			return conn, err
-		}
-		conn.Close()
-	}
 }

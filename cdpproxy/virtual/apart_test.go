@@ -73,11 +73,11 @@ func TestBrokenConnections(t *testing.T) {
 	s.debug.breakOff(s.debug.only())
 	p.Event("", "Target.detachedFromTarget", session)
 	untilCreated(p, 2)
-	again := s.attach(p)
-	if got := p.Evaluate(again, "window.kept"); got != "1" {
+	second := s.attach(p)
+	if got := p.Evaluate(second, "window.kept"); got != "1" {
 		t.Error("another page is offered:", got)
 	}
-	p.Call(again, "Fetch.enable", "", nil) // nobody owns it
+	p.Call(second, "Fetch.enable", "", nil) // nobody owns it
 }
 
 // TestOffAndOn: a client that turns something off and on again without waiting gets
@@ -135,9 +135,9 @@ func TestNextTab(t *testing.T) {
 	p.Call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, s.site+"/other"), &other)
 	pass := s.debug.delay("Browser.getHistograms")
 	defer pass()
-	asked := p.Start("", "Browser.getHistograms", "")
+	questions := p.Start("", "Browser.getHistograms", "")
 	p.Call("", "Target.closeTarget", fmt.Sprintf(`{"targetId":%q}`, first), nil)
-	if m := p.Answer(asked); m.Error == nil || !strings.Contains(m.Error.Message, "target navigated or closed") {
+	if m := p.Answer(questions); m.Error == nil || !strings.Contains(m.Error.Message, "target navigated or closed") {
 		t.Errorf("what the tab that has closed was asked: %s %v", m.Result, m.Error)
 	}
 	pass()

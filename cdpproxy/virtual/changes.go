@@ -21,13 +21,13 @@ type change struct {
 	ending  bool     // that is the reset
 }
 
-// own returns the session's change of a setting, or nil. mu is held.
-func (l *link) own(st setting) *change {
+// ownChange returns the session's change of a setting, or nil. mu is held.
+func (l *link) ownChange(st setting) *change {
 	return l.target.find(st, func(c *change) bool { return c.link == l })
 }
 
-// other returns another session's change of the setting, or nil. mu is held.
-func (l *link) other(st setting) *change {
+// otherChange returns another session's change of the setting, or nil. mu is held.
+func (l *link) otherChange(st setting) *change {
 	return l.target.find(st, func(c *change) bool { return c.link != l })
 }
 
@@ -48,7 +48,7 @@ func (l *link) conflict(st setting) *change {
 		switch {
 		case c.link != l && same && c.ending:
 			return c
-		case c.link.session.client != l.session.client && !st.any && (c.owns || same):
+		case c.link.session.client != l.session.client && !st.shared && (c.owns || same):
 			return c
 		}
 	}
@@ -98,14 +98,14 @@ func (l *link) set(m *command, st setting) {
 		}
 		return
 	}
-	c := l.own(st)
+	c := l.ownChange(st)
 	first := c == nil
 	if first {
 		c = &change{link: l, setting: st}
 		l.target.changes = append(l.target.changes, c)
 	}
 	c.command, c.ending = m, false
-	c.owns = c.owns || !st.any && !asDefault(*m)
+	c.owns = c.owns || !st.shared && !asDefault(*m)
 	l.forward(*m, func(err error) {
 		if first && refusedByPage(err) && c.command == m {
 			l.target.remove(c)
@@ -119,7 +119,7 @@ func (l *link) reset(m *command, st setting) {
 	if l.ended {
 		return
 	}
-	own, other := l.own(st), l.other(st)
+	own, other := l.ownChange(st), l.otherChange(st)
 	if other != nil && other.ending {
 		l.target.await(func() { l.reset(m, st) })
 		return
@@ -157,7 +157,7 @@ func (l *link) undo() {
 	for _, c := range slices.Backward(slices.Clone(l.target.changes)) {
 		switch {
 		case c.link != l || c.ending:
-		case l.other(c.setting) != nil:
+		case l.otherChange(c.setting) != nil:
 			l.target.remove(c)
 		default:
 			c.ending = true

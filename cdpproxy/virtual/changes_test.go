@@ -48,12 +48,12 @@ func heightOf(name string) string {
 
 // shows waits until the page reports the wanted value: some values change a moment
 // after the command's response.
-func shows(t *testing.T, p *cdptest.Client, session, what, look, want string) {
+func shows(t *testing.T, p *cdptest.Client, session, description, look, want string) {
 	t.Helper()
 	got := ""
 	for start := time.Now(); got != want; {
 		if got = p.Evaluate(session, look); got != want && time.Since(start) > 5*time.Second {
-			t.Errorf("%s: the page reports %s, want %s", what, got, want)
+			t.Errorf("%s: the page reports %s, want %s", description, got, want)
 			return
 		}
 	}
@@ -149,7 +149,7 @@ func TestOneClientChangesAPage(t *testing.T) {
 	s.visit(a, sa, "/one")
 	const set, reset = "Emulation.setDeviceMetricsOverride", "Emulation.clearDeviceMetricsOverride"
 	before := c.Evaluate(sc, "innerWidth")
-	width := func(what, want string) { t.Helper(); shows(t, c, sc, what, "innerWidth", want) }
+	width := func(description, want string) { t.Helper(); shows(t, c, sc, description, "innerWidth", want) }
 
 	a.Call(sa, set, metrics(301), nil)
 	refused(t, b, sb, "Playwright", set, metrics(302))
@@ -180,9 +180,9 @@ func TestOneClientChangesAPage(t *testing.T) {
 	width("the owner has reset it by an old name", before)
 
 	// The sessions of one client share what it has set.
-	again := s.attach(a)
+	second := s.attach(a)
 	a.Call(sa, set, metrics(307), nil)
-	a.Call(again, set, metrics(308), nil)
+	a.Call(second, set, metrics(308), nil)
 	a.Call("", "Target.detachFromTarget", fmt.Sprintf(`{"sessionId":%q}`, sa), nil)
 	width("one of the owner's sessions has ended", "308")
 	a.Leave()

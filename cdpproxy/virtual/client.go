@@ -68,8 +68,8 @@ func (c *client) reply(m command, result jsonv2.Value, err error) {
 	c.downstream.Send(m.Response(result, err))
 }
 
-// later runs a command that must wait for something.
-func (c *client) later(run func(context.Context)) {
+// schedule runs a command that must wait for something.
+func (c *client) schedule(run func(context.Context)) {
 	c.wg.Go(func() { run(c.ctx) })
 }
 

@@ -4,7 +4,7 @@ package virtual
 func Resets() map[string][2]string {
 	all := map[string][2]string{}
 	for method, st := range settings().settings {
-		if st.each == "" { // otherwise it depends on a parameter
+		if st.keyParameter == "" { // otherwise it depends on a parameter
 			all[method] = [2]string{st.reset, string(orEmpty(st.params()))}
 		}
 	}

@@ -297,7 +297,7 @@ func (d *jsDebug) only() *sharedPage {
 }
 
 // await waits until find, called with mu held, finds something.
-func (d *jsDebug) await(what string, find func() *sharedPage) *sharedPage {
+func (d *jsDebug) await(description string, find func() *sharedPage) *sharedPage {
 	d.t.Helper()
 	timeout := time.After(cdptest.Timeout)
 	for {
@@ -310,7 +310,7 @@ func (d *jsDebug) await(what string, find func() *sharedPage) *sharedPage {
 		select {
 		case <-changed:
 		case <-timeout:
-			d.t.Fatalf("%s: did not come", what)
+			d.t.Fatalf("%s: did not come", description)
 		}
 	}
 }

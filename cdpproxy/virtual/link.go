@@ -56,13 +56,13 @@ func (l *link) run() {
 	b := s.client.browser
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l.lost(err)
+	l.disconnect(err)
 	l.release() // the page may live on without this connection
 }
 
-// lost ends the session with its connection. The browser's session instead gets
+// disconnect ends the session with its connection. The browser's session instead gets
 // another connection when there is another page, or a command. mu is held.
-func (l *link) lost(err error) {
+func (l *link) disconnect(err error) {
 	s := l.session
 	b := s.client.browser
 	if s.ended || s.link != l || s.kind == ofBrowser {
@@ -180,7 +180,7 @@ var onceOnly = map[string]string{
 // nil, is called before the response.
 func (l *link) forward(m command, answered func(error)) {
 	l.conn.start(m.Method, m.Params, func(result jsonv2.Value, err error) {
-		if once := onceOnly[m.Method]; err != nil && once != "" && strings.Contains(err.Error(), once) {
+		if first := onceOnly[m.Method]; err != nil && first != "" && strings.Contains(err.Error(), first) {
 			result, err = empty, nil
 		}
 		if m.Method == "Tracing.start" && err == nil {
@@ -222,7 +222,7 @@ func script(reset string, params jsonv2.Value) setting {
 		ID string `json:"identifier"`
 	}
 	_ = jsonv2.Unmarshal(params, &p, lenient)
-	return setting{reset: reset, with: string(encode(p))}
+	return setting{reset: reset, parameters: string(encode(p))}
 }
 
 func (l *link) addScript(m command) {
@@ -247,7 +247,7 @@ func (l *link) addScript(m command) {
 // look the same.
 func (l *link) removeScript(m command) {
 	st := script(m.Method, m.Params)
-	if l.own(st) == nil {
+	if l.ownChange(st) == nil {
 		l.reply(m, nil, refused("Script not found"))
 		return
 	}
@@ -259,29 +259,29 @@ func (l *link) event(method string, params jsonv2.Value) {
 	domain, _, _ := strings.Cut(method, ".")
 	holds := true
 	if command, ok := forHolders[method]; ok {
-		holds = l.own(settings().settings[command]) != nil
+		holds = l.ownChange(settings().settings[command]) != nil
 	}
 	if method == "Runtime.bindingCalled" {
 		// This session gets the binding calls of every client.
-		holds = l.own(settings().settings["Runtime.addBinding"].one(params)) != nil
+		holds = l.ownChange(settings().settings["Runtime.addBinding"].one(params)) != nil
 	}
-	again := method == scriptLoaded && !l.unloaded
+	repeated := method == scriptLoaded && !l.unloaded
 	if method == scriptLoaded {
 		l.unloaded = false
 	}
-	wanted := !l.ended && holds && !again && domain != "Target" && (l.enabled[domain] || unasked[domain] ||
+	want := !l.ended && holds && !repeated && domain != "Target" && (l.enabled[domain] || unasked[domain] ||
 		method == "Runtime.bindingCalled")
 	if domain == "Tracing" {
-		wanted = wanted && l.enabled[trace]
+		want = want && l.enabled[trace]
 		if method == "Tracing.tracingComplete" {
 			delete(l.enabled, trace)
 		}
 	}
-	if wanted && domain == "Runtime" && l.gathering != nil && method != "Runtime.bindingCalled" {
+	if want && domain == "Runtime" && l.gathering != nil && method != "Runtime.bindingCalled" {
 		l.gathering.add(method, params)
-		wanted = false
+		want = false
 	}
-	if wanted {
+	if want {
 		l.session.client.event(l.session, method, params)
 	}
 }

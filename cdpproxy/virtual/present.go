@@ -120,9 +120,6 @@ func (b *Browser) Act(ctx context.Context, method, target string) error {
 		return err
 	}
 	_, err := b.act(ctx, method, target)
-	if err == errNoTarget {
-		return browser.ErrNoTarget
-	}
 	return err
 }
 
@@ -138,7 +135,7 @@ func (b *Browser) act(ctx context.Context, method, id string) (result jsonv2.Val
 	}
 	b.mu.Unlock()
 	if via == nil {
-		return nil, errNoTarget
+		return nil, browser.ErrNoTarget
 	}
 	err = via.call(ctx, method, targetID{id}, &result)
 	if errors.Is(err, errGone) && method == "Target.closeTarget" {

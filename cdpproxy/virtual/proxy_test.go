@@ -20,9 +20,9 @@ import (
 type anything struct{}
 
 func (anything) Join(context.Context, *cdpproxy.Client) error { return nil }
-func (anything) Joined(*cdpproxy.Client, func(string))        {}
-func (anything) Sent(*cdpproxy.Client, *browser.Message)      {}
-func (anything) Left(*cdpproxy.Client)                        {}
+func (anything) Register(*cdpproxy.Client, func(string))      {}
+func (anything) Observe(*cdpproxy.Client, *browser.Message)   {}
+func (anything) Unregister(*cdpproxy.Client)                  {}
 func (anything) Judge(*cdpproxy.Client, *browser.Message) cdpproxy.Decision {
 	return cdpproxy.Decision{Outcome: policy.Allow}
 }
@@ -92,7 +92,7 @@ func TestNothingOfClientsGoesOnInSharedSessions(t *testing.T) {
 	t.Cleanup(func() { rule.Close() })
 	endpoint := "ws://" + s.endpoint(rule) + "/devtools/browser/any"
 	target := s.debug.only().target
-	left := cdptest.NewLeftovers(t, cdptest.Dial(t, cdptest.BrowserURL(t)), target)
+	leftovers := cdptest.NewLeftovers(t, cdptest.Dial(t, cdptest.BrowserURL(t)), target)
 	for _, step := range []struct {
 		mode    policy.Mode
 		stopped []string
@@ -104,12 +104,12 @@ func TestNothingOfClientsGoesOnInSharedSessions(t *testing.T) {
 	} {
 		user.choose(policy.ModeFull)
 		c := cdptest.DialAs(t, endpoint, "Tool/1")
-		left.SetUp(c, c.Attach(target))
+		leftovers.SetUp(c, c.Attach(target))
 		user.choose(step.mode, step.stopped...)
-		if reason := left.Closed(); !strings.Contains(reason, step.reason) {
+		if reason := leftovers.Closed(); !strings.Contains(reason, step.reason) {
 			t.Errorf("%s %v: closed with %q, want %q", step.mode, step.stopped, reason, step.reason)
 		}
-		left.Gone()
+		leftovers.AwaitRemoval()
 	}
 }
 
@@ -138,33 +138,33 @@ func TestScriptOfABusyPageEnds(t *testing.T) {
 // secret, and clients keep their names.
 func TestBehindTheEndpoint(t *testing.T) {
 	s := newScene(t)
-	own := s.endpoint(anything{})
+	host := s.endpoint(anything{})
 	secret := strings.Split(s.url, "/")[3]
 	for _, path := range []string{"/json/version", "/json/version/", "/json", "/json/list"} {
-		status, body := cdptest.Request(t, "GET", "http://"+own+path)
-		if status != 200 || strings.Contains(body, secret) || !strings.Contains(body, `"ws://`+own+`/devtools/`) {
+		status, body := cdptest.Request(t, "GET", "http://"+host+path)
+		if status != 200 || strings.Contains(body, secret) || !strings.Contains(body, `"ws://`+host+`/devtools/`) {
 			t.Error(path, status, body)
 		}
 	}
 	var made struct{ ID, DevtoolsFrontendURL string }
-	_, body := cdptest.Request(t, "PUT", "http://"+own+"/json/new?"+s.site+"/new")
+	_, body := cdptest.Request(t, "PUT", "http://"+host+"/json/new?"+s.site+"/new")
 	if err := json.Unmarshal([]byte(body), &made); err != nil || !strings.HasSuffix(made.DevtoolsFrontendURL,
-		"?ws="+own+"/devtools/page/"+made.ID) {
+		"?ws="+host+"/devtools/page/"+made.ID) {
 		t.Error(err, made)
 	}
-	page := cdptest.Dial(t, "ws://"+own+"/devtools/page/"+made.ID)
+	page := cdptest.Dial(t, "ws://"+host+"/devtools/page/"+made.ID)
 	if got := page.Evaluate("", "6*7"); got != "42" {
 		t.Error(got)
 	}
-	cdptest.Request(t, "GET", "http://"+own+"/json/close/"+made.ID)
+	cdptest.Request(t, "GET", "http://"+host+"/json/close/"+made.ID)
 	page.Ended()
 
-	p := cdptest.Dial(t, "ws://"+own+"/devtools/browser/any")
+	p := cdptest.Dial(t, "ws://"+host+"/devtools/browser/any")
 	session := s.attach(p)
 	if got := p.Evaluate(session, "'x'.repeat(3e7).length + location.href"); got != "30000000about:blank" {
 		t.Error(got)
 	}
-	named := cdptest.DialAs(t, "ws://"+own+"/devtools/browser/any", "Playwright/1.65.1 (x64)")
+	named := cdptest.DialAs(t, "ws://"+host+"/devtools/browser/any", "Playwright/1.65.1 (x64)")
 	named.Call(s.attach(named), "Fetch.enable", "", nil)
 	refused(t, p, session, "Playwright", "Fetch.enable", "")
 }

@@ -28,8 +28,8 @@ type session struct {
 	auto   bool    // attached by the parent's auto-attach
 
 	// Guarded by Browser.mu.
-	discover   filter // nil: off
-	autoAttach filter // nil: off
+	discover   browser.Filter // nil: off
+	autoAttach browser.Filter // nil: off
 	children   []*session
 	ended      bool
 	link       *link // to the page; for the browser, to the page that responds for it
@@ -51,18 +51,18 @@ func (b *Browser) selfInfo() targetInfo {
 	return targetInfo{ID: b.id, Type: "browser", Attached: true}
 }
 
-// each calls do for every session of all clients, a session before those below it. mu is
+// forEach calls do for every session of all clients, a session before those below it. mu is
 // held; sessions may begin and end meanwhile.
-func (b *Browser) each(do func(*session)) {
+func (b *Browser) forEach(do func(*session)) {
 	for c := range b.clients {
-		c.root.each(do)
+		c.root.forEach(do)
 	}
 }
 
-func (s *session) each(do func(*session)) {
+func (s *session) forEach(do func(*session)) {
 	do(s)
 	for _, child := range s.children {
-		child.each(do)
+		child.forEach(do)
 	}
 }
 
@@ -83,7 +83,7 @@ func (b *Browser) offer(t *target, c *conn, info targetInfo, v version) {
 		b.emit("tab", "Target.targetCreated", encode(infoParams{t.tabInfo()}))
 	}
 	b.emit(info.Type, "Target.targetCreated", encode(infoParams{info}))
-	b.each(func(s *session) { s.joinAutomatically(t) })
+	b.forEach(func(s *session) { s.joinAutomatically(t) })
 	b.changed.Notify()
 }
 
@@ -105,7 +105,7 @@ func (b *Browser) withdraw(t *target) {
 		b.finishSessions(ofTab, t)
 		b.emit("tab", "Target.targetDestroyed", encode(targetID{t.tabID()}))
 	}
-	b.each(func(s *session) {
+	b.forEach(func(s *session) {
 		if s.kind == ofBrowser && s.link != nil && s.link.target == t {
 			s.link.cancel()
 		}
@@ -115,7 +115,7 @@ func (b *Browser) withdraw(t *target) {
 
 // finishSessions ends the sessions with a closed target. mu is held.
 func (b *Browser) finishSessions(k kind, t *target) {
-	b.each(func(s *session) {
+	b.forEach(func(s *session) {
 		switch {
 		case s.kind != k || s.target != t:
 		case s.id == "":
@@ -138,8 +138,8 @@ func (b *Browser) emitChanged(t *target) {
 // emit sends an event on a type of target to the sessions that discover it. mu is
 // held.
 func (b *Browser) emit(kind, method string, params jsonv2.Value) {
-	b.each(func(s *session) {
-		if s.discover.matches(kind) {
+	b.forEach(func(s *session) {
+		if s.discover.Matches(kind) {
 			s.client.event(s, method, params)
 		}
 	})
@@ -151,14 +151,14 @@ func (s *session) joinAutomatically(t *target) {
 	switch {
 	case s.autoAttach == nil || s.ended:
 	case s.kind == ofBrowser && t.isTab():
-		if s.autoAttach.matches("tab") {
+		if s.autoAttach.Matches("tab") {
 			s.join(ofTab, t, true)
 		}
-		if s.autoAttach.matches(t.info.Type) {
+		if s.autoAttach.Matches(t.info.Type) {
 			s.join(ofPage, t, true)
 		}
 	case s.kind == ofTab && t == s.target, s.kind == ofPage && t.page.Parent == s.target.page.Key:
-		if s.autoAttach.matches(t.info.Type) {
+		if s.autoAttach.Matches(t.info.Type) {
 			s.join(ofPage, t, true)
 		}
 	}

@@ -12,16 +12,16 @@ import (
 // setting is state that a session of a page has once, for all its clients. A client
 // that changes it may exclude others (changes.go).
 type setting struct {
-	reset  string // the command that resets it
-	with   string // the parameters of reset
-	each   string // the parameter that distinguishes settings of this kind
-	any    bool   // any client may change it at any time
-	result bool   // the reset brings a result
+	reset        string // the command that resets it
+	parameters   string // the parameters of reset
+	keyParameter string // the parameter that distinguishes settings of this kind
+	shared       bool   // any client may change it at any time
+	result       bool   // the reset brings a result
 }
 
-func (st setting) key() string { return st.reset + st.with }
+func (st setting) key() string { return st.reset + st.parameters }
 
-func (st setting) params() jsonv2.Value { return jsonv2.Value(st.with) }
+func (st setting) params() jsonv2.Value { return jsonv2.Value(st.parameters) }
 
 //go:embed settings.txt
 var settingTable string
@@ -52,16 +52,16 @@ var settings = sync.OnceValue(func() table {
 		}
 		st := setting{reset: words[1]}
 		for _, option := range words[2:] {
-			each, isEach := strings.CutPrefix(option, "each:")
+			parameter, isEach := strings.CutPrefix(option, "each:")
 			switch {
 			case isEach:
-				st.each = each
+				st.keyParameter = parameter
 			case option == "any":
-				st.any = true
+				st.shared = true
 			case option == "result":
 				st.result = true
 			default:
-				st.with = option
+				st.parameters = option
 			}
 		}
 		t.settings[words[0]] = st
@@ -109,20 +109,20 @@ func settingOf(m command) (st setting, resets, ok bool) {
 	if name != "enable" && name != "disable" || debuggers[domain] {
 		return setting{}, false, false
 	}
-	return setting{reset: domain + ".disable", any: true}, name == "disable", true
+	return setting{reset: domain + ".disable", shared: true}, name == "disable", true
 }
 
 // one returns the one of several settings that a command's parameters name.
 func (st setting) one(params jsonv2.Value) setting {
 	var args map[string]any
-	if st.each == "" || decode(params, &args) != nil || args[st.each] == nil {
+	if st.keyParameter == "" || decode(params, &args) != nil || args[st.keyParameter] == nil {
 		return st // without its name, the page refuses the command
 	}
-	name := `{"` + st.each + `":` + string(encode(args[st.each]))
-	if st.with == "" {
-		st.with = name + "}"
+	name := `{"` + st.keyParameter + `":` + string(encode(args[st.keyParameter]))
+	if st.parameters == "" {
+		st.parameters = name + "}"
 	} else {
-		st.with = name + "," + st.with[1:]
+		st.parameters = name + "," + st.parameters[1:]
 	}
 	return st
 }

@@ -100,24 +100,24 @@ func TestSettings(t *testing.T) {
 		if parameters[method] == nil || parameters[st.reset] == nil {
 			t.Errorf("the protocol has no %s or no %s", method, st.reset)
 		}
-		given := map[string]json.RawMessage{}
-		if st.with != "" {
-			if err := json.Unmarshal(st.params(), &given); err != nil {
+		arguments := map[string]json.RawMessage{}
+		if st.parameters != "" {
+			if err := json.Unmarshal(st.params(), &arguments); err != nil {
 				t.Errorf("%s: %v", method, err)
 			}
 		}
-		if st.each != "" {
-			given[st.each] = nil
+		if st.keyParameter != "" {
+			arguments[st.keyParameter] = nil
 		}
 		for name, required := range parameters[st.reset] {
-			if _, ok := given[name]; required && !ok {
+			if _, ok := arguments[name]; required && !ok {
 				t.Errorf("%s is reset by %s without %s", method, st.reset, name)
 			}
-			delete(given, name)
+			delete(arguments, name)
 		}
-		if len(given) > 0 {
+		if len(arguments) > 0 {
 			t.Errorf("%s is reset by %s, which has no %s", method, st.reset,
-				strings.Join(slices.Sorted(maps.Keys(given)), ", "))
+				strings.Join(slices.Sorted(maps.Keys(arguments)), ", "))
 		}
 	}
 }
@@ -129,9 +129,9 @@ func FuzzSetting(f *testing.F) {
 	f.Add([]byte(`{"origin":null,"type":"x\"}"}`))
 	f.Fuzz(func(t *testing.T, params []byte) {
 		for _, method := range []string{"Emulation.setSensorOverrideEnabled", "Storage.overrideQuotaForOrigin"} {
-			if st, _, _ := settingOf(command{Method: method, Params: params}); st.with != "" &&
-				!json.Valid([]byte(st.with)) {
-				t.Errorf("%s %q is reset with %q", method, params, st.with)
+			if st, _, _ := settingOf(command{Method: method, Params: params}); st.parameters != "" &&
+				!json.Valid([]byte(st.parameters)) {
+				t.Errorf("%s %q is reset with %q", method, params, st.parameters)
 			}
 		}
 	})

@@ -59,32 +59,33 @@ func contexts(p *cdptest.Client, session string) (ids []int64) {
 // late client receives the living ones, and their console messages.
 func TestContexts(t *testing.T) {
 	s := newScene(t)
-	early, session := s.client()
-	early.Call(session, "Runtime.enable", "", nil)
+	firstClient, session := s.client()
+	firstClient.Call(session, "Runtime.enable", "", nil)
 	for i := range 5 {
-		s.visit(early, session, fmt.Sprintf("/page%d", i))
-		early.Event(session, "Runtime.consoleAPICalled", fmt.Sprintf("loaded /page%d", i))
+		s.visit(firstClient, session, fmt.Sprintf("/page%d", i))
+		firstClient.Event(session, "Runtime.consoleAPICalled", fmt.Sprintf("loaded /page%d", i))
 	}
-	late, other := s.client()
-	late.Call(other, "Runtime.enable", "", nil)
-	ids := contexts(late, other)
+	lateClient, other := s.client()
+	lateClient.Call(other, "Runtime.enable", "", nil)
+	ids := contexts(lateClient, other)
 	if len(ids) != 1 {
 		t.Fatalf("got the contexts %v, and one lives", ids)
 	}
 	var r struct{ Result struct{ Value string } }
-	late.Call(other, "Runtime.evaluate", fmt.Sprintf(`{"expression":"location.pathname","contextId":%d}`, ids[0]), &r)
+	lateClient.Call(other, "Runtime.evaluate", fmt.Sprintf(`{"expression":"location.pathname","contextId":%d}`, ids[0]),
+		&r)
 	if r.Result.Value != "/page4" {
 		t.Error(r)
 	}
-	if late.Count(other, "Runtime.consoleAPICalled", "") != 1 || late.Count(other, "Runtime.consoleAPICalled",
+	if lateClient.Count(other, "Runtime.consoleAPICalled", "") != 1 || lateClient.Count(other, "Runtime.consoleAPICalled",
 		"loaded /page4") != 1 {
 		t.Error("got the console of pages that no longer exist")
 	}
 	// It also receives the later ones.
-	s.visit(late, other, "/page5")
-	late.Event(other, "Runtime.executionContextsCleared", "")
-	late.Event(other, "Runtime.consoleAPICalled", "loaded /page5")
-	if got := contexts(late, other); len(got) != 2 {
+	s.visit(lateClient, other, "/page5")
+	lateClient.Event(other, "Runtime.executionContextsCleared", "")
+	lateClient.Event(other, "Runtime.consoleAPICalled", "loaded /page5")
+	if got := contexts(lateClient, other); len(got) != 2 {
 		t.Error(got)
 	}
 }
@@ -93,23 +94,24 @@ func TestContexts(t *testing.T) {
 // own was the first of them.
 func TestForgottenContext(t *testing.T) {
 	s := newScene(t)
-	early, session := s.client()
-	s.visit(early, session, "/long")
+	firstClient, session := s.client()
+	s.visit(firstClient, session, "/long")
 	for i := range 60 {
-		early.Call(session, "Page.createIsolatedWorld", fmt.Sprintf(`{"frameId":%q,"worldName":"world %d"}`,
+		firstClient.Call(session, "Page.createIsolatedWorld", fmt.Sprintf(`{"frameId":%q,"worldName":"world %d"}`,
 			s.debug.only().target, i), nil)
 	}
-	late, other := s.client()
-	late.Call(other, "Runtime.enable", "", nil)
-	own := late.Event(other, "Runtime.executionContextCreated", `"type":"default"`)
+	lateClient, other := s.client()
+	lateClient.Call(other, "Runtime.enable", "", nil)
+	own := lateClient.Event(other, "Runtime.executionContextCreated", `"type":"default"`)
 	var m struct{ Context struct{ ID int64 } }
 	own.Decode(t, &m)
 	var r struct{ Result struct{ Value string } }
-	late.Call(other, "Runtime.evaluate", fmt.Sprintf(`{"expression":"pressed.name","contextId":%d}`, m.Context.ID), &r)
+	lateClient.Call(other, "Runtime.evaluate", fmt.Sprintf(`{"expression":"pressed.name","contextId":%d}`, m.Context.ID),
+		&r)
 	if r.Result.Value != "pressed" {
 		t.Error(r)
 	}
-	if got := len(contexts(late, other)); got != 51 {
+	if got := len(contexts(lateClient, other)); got != 51 {
 		t.Errorf("%d contexts", got)
 	}
 }
@@ -157,20 +159,20 @@ func TestPrerendered(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.debug.debug(attached.SessionID, target, "")
-	late := cdptest.Dial(t, s.url)
-	late.Call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
-	late.Event("", "Target.targetCreated", target)
-	other := late.Attach(target)
+	lateClient := cdptest.Dial(t, s.url)
+	lateClient.Call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
+	lateClient.Event("", "Target.targetCreated", target)
+	other := lateClient.Attach(target)
 	var r struct {
 		FrameTree struct{ Frame struct{ ID string } }
 	}
-	late.Call(other, "Page.getFrameTree", "", &r)
+	lateClient.Call(other, "Page.getFrameTree", "", &r)
 	if r.FrameTree.Frame.ID == target {
 		t.Fatal("the tab has its main frame's id, so this tests nothing")
 	}
-	late.Call(other, "Runtime.enable", "", nil)
-	late.Event(other, "Runtime.executionContextCreated", r.FrameTree.Frame.ID)
-	if n := late.Count(other, "Runtime.executionContextCreated", `"type":"default"`); n != 1 {
+	lateClient.Call(other, "Runtime.enable", "", nil)
+	lateClient.Event(other, "Runtime.executionContextCreated", r.FrameTree.Frame.ID)
+	if n := lateClient.Count(other, "Runtime.executionContextCreated", `"type":"default"`); n != 1 {
 		t.Errorf("the page has %d default contexts", n)
 	}
 }

@@ -72,8 +72,8 @@ func (t *target) watch() {
 	defer t.cancel()
 	pause := backoff.Backoff{First: 50 * time.Millisecond, Max: 5 * time.Second}
 	for t.ctx.Err() == nil {
-		began := time.Now()
-		if t.follow() && time.Since(began) > pause.Max {
+		start := time.Now()
+		if t.follow() && time.Since(start) > pause.Max {
 			pause.Reset() // a page may offer itself and drop the connection each time
 		}
 		pause.Sleep(t.ctx)

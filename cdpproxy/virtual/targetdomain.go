@@ -10,7 +10,6 @@ import (
 )
 
 var (
-	errNoTarget  = &browser.Error{Code: browser.CodeParams, Message: "No target with given id found"}
 	errNoSession = &browser.Error{Code: browser.CodeParams, Message: "No session with given id"}
 	errFlat      = &browser.Error{Code: browser.CodeParams, Message: "Only flat sessions are offered: set flatten " +
 		"to true"}
@@ -48,14 +47,14 @@ func (s *session) targetCommand(m command, name string) {
 	b := c.browser
 	switch name {
 	case "getTargets", "getTargetInfo": // these need current titles
-		c.later(func(ctx context.Context) {
+		c.schedule(func(ctx context.Context) {
 			b.refresh(ctx)
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			s.targetReply(m, name)
 		})
 	case "createTarget":
-		c.later(func(ctx context.Context) {
+		c.schedule(func(ctx context.Context) {
 			t, err := b.create(ctx, m.Params)
 			if err != nil {
 				c.reply(m, nil, err)
@@ -64,7 +63,7 @@ func (s *session) targetCommand(m command, name string) {
 			c.reply(m, encode(targetID{t.id()}), nil)
 		})
 	case "closeTarget", "activateTarget":
-		c.later(func(ctx context.Context) {
+		c.schedule(func(ctx context.Context) {
 			var p targetID
 			err := decode(m.Params, &p)
 			var result jsonv2.Value
@@ -99,8 +98,8 @@ type done struct{}
 
 func (s *session) setDiscover(params jsonv2.Value) (any, error) {
 	var p struct {
-		Discover bool   `json:"discover"`
-		Filter   filter `json:"filter"`
+		Discover bool           `json:"discover"`
+		Filter   browser.Filter `json:"filter"`
 	}
 	if err := decode(params, &p); err != nil {
 		return nil, err
@@ -110,10 +109,10 @@ func (s *session) setDiscover(params jsonv2.Value) (any, error) {
 	if !p.Discover {
 		return done{}, nil
 	}
-	s.discover = p.Filter.or(defaultFilter)
+	s.discover = p.Filter.OrDefault()
 	for _, info := range s.client.browser.infos(s.discover) {
 		// A second discovery reports what the first did not.
-		if !former.matches(info.Type) {
+		if !former.Matches(info.Type) {
 			s.client.event(s, "Target.targetCreated", encode(infoParams{info}))
 		}
 	}
@@ -121,10 +120,10 @@ func (s *session) setDiscover(params jsonv2.Value) (any, error) {
 }
 
 // infos lists the targets that a filter includes. mu is held.
-func (b *Browser) infos(f filter) []targetInfo {
+func (b *Browser) infos(f browser.Filter) []targetInfo {
 	infos := []targetInfo{}
 	add := func(info targetInfo) {
-		if f.matches(info.Type) {
+		if f.Matches(info.Type) {
 			infos = append(infos, info)
 		}
 	}
@@ -140,9 +139,9 @@ func (b *Browser) infos(f filter) []targetInfo {
 
 func (s *session) setAutoAttach(params jsonv2.Value) (any, error) {
 	var p struct {
-		AutoAttach bool   `json:"autoAttach"`
-		Flatten    bool   `json:"flatten"`
-		Filter     filter `json:"filter"`
+		AutoAttach bool           `json:"autoAttach"`
+		Flatten    bool           `json:"flatten"`
+		Filter     browser.Filter `json:"filter"`
 	}
 	if err := decode(params, &p); err != nil {
 		return nil, err
@@ -159,7 +158,7 @@ func (s *session) setAutoAttach(params jsonv2.Value) (any, error) {
 	if !p.Flatten {
 		return nil, errFlat
 	}
-	s.autoAttach = p.Filter.or(defaultFilter)
+	s.autoAttach = p.Filter.OrDefault()
 	for _, t := range slices.Clone(s.client.browser.order) {
 		s.joinAutomatically(t)
 	}
@@ -168,12 +167,12 @@ func (s *session) setAutoAttach(params jsonv2.Value) (any, error) {
 
 func (s *session) getTargets(params jsonv2.Value) (any, error) {
 	var p struct {
-		Filter filter `json:"filter"`
+		Filter browser.Filter `json:"filter"`
 	}
 	err := decode(params, &p)
 	return struct {
 		Infos []targetInfo `json:"targetInfos"`
-	}{s.client.browser.infos(p.Filter.or(defaultFilter))}, err
+	}{s.client.browser.infos(p.Filter.OrDefault())}, err
 }
 
 func (s *session) getTargetInfo(params jsonv2.Value) (any, error) {
@@ -188,7 +187,7 @@ func (s *session) getTargetInfo(params jsonv2.Value) (any, error) {
 	case p.ID == b.id:
 		return infoParams{b.selfInfo()}, nil
 	case t == nil:
-		return nil, errNoTarget
+		return nil, browser.ErrNoTarget
 	case tab:
 		return infoParams{t.tabInfo()}, nil
 	default:
@@ -217,7 +216,7 @@ func (s *session) attach(params jsonv2.Value) (any, error) {
 	}
 	switch t, tab := s.client.browser.byID(p.ID); {
 	case t == nil || s.ended:
-		return nil, errNoTarget
+		return nil, browser.ErrNoTarget
 	case tab:
 		return sessionID{s.join(ofTab, t, false).id}, nil
 	default:

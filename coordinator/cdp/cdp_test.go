@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 func run(m *testing.M) int {
 	found, err := chrome.Find(chrome.FindOptions{})
 	if err == nil {
-		shared, err = chrome.Launch(context.Background(), chrome.Options{Executable: found.Path, Headless: true,
+		shared, err = chrome.Launch(context.Background(), chrome.Options{Executable: found, Headless: true,
 			Args: []string{"--disable-gpu"}})
 	}
 	if err != nil {

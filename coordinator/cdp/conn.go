@@ -75,12 +75,13 @@ func Dial(ctx context.Context, endpoint string, opts *Options) (*Conn, error) {
 	ctx, cancelDial := context.WithTimeout(ctx, dialTimeout)
 	defer cancelDial()
 
-	how := &dial.Options{Timeout: dialTimeout, Header: o.Header}
-	wsURL, err := Resolve(ctx, how, endpoint)
+	options := &dial.Options{Timeout: dialTimeout, Header: o.Header}
+	wsURL, err := Resolve(ctx, options, endpoint)
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect to the browser: %w", err)
 	}
-	ws, _, err := websocket.Dial(ctx, wsURL, &websocket.DialOptions{HTTPClient: dial.Client(how), HTTPHeader: o.Header})
+	ws, _, err := websocket.Dial(ctx, wsURL, &websocket.DialOptions{HTTPClient: dial.Client(options),
+		HTTPHeader: o.Header})
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect to the browser: %w", err)
 	}

@@ -20,13 +20,13 @@ const browserPath = "/devtools/browser/"
 // into the browser's WebSocket address. A ws URL with a GUID names one browser. Another
 // program may have that browser's port by now: the browser must return the GUID in its
 // version before it gets a request with it.
-func Resolve(ctx context.Context, how *dial.Options, endpoint string) (string, error) {
+func Resolve(ctx context.Context, options *dial.Options, endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil {
 		return "", fmt.Errorf("the endpoint is not a URL")
 	}
 	if u.Scheme == "http" || u.Scheme == "https" {
-		return askVersion(ctx, how, u)
+		return askVersion(ctx, options, u)
 	}
 	prefix, _, hasGUID := strings.Cut(u.Path, browserPath)
 	if !hasGUID || u.Scheme != "ws" {
@@ -34,7 +34,7 @@ func Resolve(ctx context.Context, how *dial.Options, endpoint string) (string, e
 	}
 	address := *u
 	address.Scheme, address.Path, address.RawPath = "http", prefix, ""
-	named, err := askVersion(ctx, how, &address)
+	named, err := askVersion(ctx, options, &address)
 	if err != nil {
 		return "", err
 	}
@@ -46,11 +46,11 @@ func Resolve(ctx context.Context, how *dial.Options, endpoint string) (string, e
 
 // askVersion requests the address of a browser's WebSocket. A token or prefix in the path
 // stays in front of /json/version.
-func askVersion(ctx context.Context, how *dial.Options, u *url.URL) (string, error) {
+func askVersion(ctx context.Context, options *dial.Options, u *url.URL) (string, error) {
 	address := *u
 	address.Path, address.RawPath = strings.TrimSuffix(u.Path, "/")+"/json/version", ""
 	place := dial.Place(u.String())
-	body, err := dial.Get(ctx, address.String(), maxVersionReply, how)
+	body, err := dial.Get(ctx, address.String(), maxVersionReply, options)
 	if err != nil {
 		return "", fmt.Errorf("ask %s for its version: %w", place, err)
 	}

@@ -26,7 +26,7 @@ func evaluate(ctx context.Context, script string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	browser, err := chrome.Launch(ctx, chrome.Options{Executable: installed.Path, Headless: true})
+	browser, err := chrome.Launch(ctx, chrome.Options{Executable: installed, Headless: true})
 	if err != nil {
 		return "", err
 	}

@@ -82,7 +82,7 @@ func (s *Subscription) offer(e Event) bool {
 	}
 }
 
-func (s *Subscription) wants(e Event) bool {
+func (s *Subscription) matches(e Event) bool {
 	return (s.session == nil || *s.session == e.SessionID) &&
 		(len(s.methods) == 0 || slices.Contains(s.methods, e.Method))
 }
@@ -107,7 +107,7 @@ func (c *Conn) listen(session *target.SessionID, methods []string) *Subscription
 func (c *Conn) event(e Event) {
 	c.mu.Lock()
 	for s := range c.subs {
-		if s.wants(e) && !s.offer(e) {
+		if s.matches(e) && !s.offer(e) {
 			delete(c.subs, s)
 			s.stop(fmt.Errorf("%w at %s, %d events unread", ErrOverflow, e.Method, c.opts.QueueSize))
 			c.opts.Logger.Error("cdp: a subscription was ended: its events were not read in time",

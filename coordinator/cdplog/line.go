@@ -17,7 +17,7 @@ type Line struct {
 	From    string          `json:"from,omitempty"`   // client, browser or endpoint
 	Message json.RawMessage `json:"message,omitempty"`
 	Text    string          `json:"text,omitempty"` // in place of a Message that is not JSON
-	Lost    int             `json:"lost,omitempty"` // messages that are missing here
+	Missing int             `json:"lost,omitempty"` // messages that are missing here
 }
 
 // Client describes a client. Path is its WebSocket's: that of the browser or of a page.

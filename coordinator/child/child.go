@@ -27,12 +27,15 @@ const (
 // Command returns a program's arguments and environment with the address of the
 // workspace's browser. Every user of the machine can read arguments, but only the same
 // user the environment. So the only error is a token in arguments if that is not allowed.
-func Command(given []string, workspace string, a endpoint.Addr, allowToken bool) (args, env []string, err error) {
+func Command(command []string, workspace string, a endpoint.Addr, allowToken bool) (args, env []string, err error) {
 	address := a.ClientURL()
-	for _, arg := range given {
+	for _, arg := range command {
 		if strings.Contains(arg, Placeholder) && a.RequiresToken && !allowToken {
-			return nil, nil, fmt.Errorf(`the address of the browser is not put in place of %[1]s in the arguments of %[2]s: it holds a secret token here, and every user of this machine can read arguments. Let the program read $%[3]s, which is set for it; or set the variable that it reads, and leave the argument out, as in PLAYWRIGHT_MCP_CDP_ENDPOINT=%[1]s for @playwright/mcp. --%[4]s permits it`,
-				Placeholder, given[0], EnvEndpoint, AllowTokenFlag)
+			return nil, nil, fmt.Errorf("the address of the browser is not put in place of %[1]s in the arguments of "+
+				"%[2]s: it holds a secret token here, and every user of this machine can read arguments. Let the "+
+				"program read $%[3]s, which is set for it; or set the variable that it reads, and leave the argument "+
+				"out, as in PLAYWRIGHT_MCP_CDP_ENDPOINT=%[1]s for @playwright/mcp. --%[4]s permits it",
+				Placeholder, command[0], EnvEndpoint, AllowTokenFlag)
 		}
 		args = append(args, strings.ReplaceAll(arg, Placeholder, address))
 	}

@@ -53,7 +53,7 @@ func browserPath(t *testing.T) string {
 	if err != nil {
 		t.Fatalf("these tests need a browser: %v", err)
 	}
-	return found.Path
+	return found
 }
 
 // version requests the version from the browser's DevTools server. The paths of a pipe's
@@ -131,9 +131,9 @@ func TestLaunchAndClose(t *testing.T) {
 	if err := version(b.URL()); err == nil {
 		t.Error("the browser still answers after Close")
 	}
-	left, err := os.ReadDir(os.TempDir())
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+	entries, err := os.ReadDir(os.TempDir())
+	if err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }
 
@@ -255,9 +255,9 @@ func TestLaunchFailures(t *testing.T) {
 			}
 		})
 	}
-	left, _ := filepath.Glob(filepath.Join(os.TempDir(), profilePrefix+"*"))
-	if len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	remaining, _ := filepath.Glob(filepath.Join(os.TempDir(), profilePrefix+"*"))
+	if len(remaining) > 0 {
+		t.Errorf("left behind: %v", remaining)
 	}
 }
 
@@ -295,11 +295,11 @@ func TestNoOrphanWhenKilled(t *testing.T) {
 }
 
 // eventually waits for something that has no event.
-func eventually(t *testing.T, what string, is func() bool) {
+func eventually(t *testing.T, description string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !condition(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal(what)
+			t.Fatal(description)
 		}
 	}
 }

@@ -3,7 +3,7 @@
 //
 //	found, err := chrome.Find(chrome.FindOptions{})
 //	if err != nil { … }  // names what to install
-//	browser, err := chrome.Launch(ctx, chrome.Options{Executable: found.Path, Headless: true})
+//	browser, err := chrome.Launch(ctx, chrome.Options{Executable: found, Headless: true})
 //	if err != nil { … }
 //	defer browser.Close(context.Background())
 //	endpoint := browser.URL() // ws://127.0.0.1:PORT/SECRET/devtools/browser/GUID

@@ -17,12 +17,6 @@ const EnvBrowser = "BROWSER_COORDINATOR_BROWSER"
 // Names are the browsers that Find knows, in the order of its search.
 var Names = []string{"chrome", "chromium", "msedge", "brave"}
 
-// Installation is a browser on this machine.
-type Installation struct {
-	Name string // one of Names; empty for an executable that was given
-	Path string // absolute
-}
-
 // FindOptions narrow the search.
 type FindOptions struct {
 	Executable string // use just this one; empty: the environment's, else search
@@ -32,32 +26,32 @@ type FindOptions struct {
 // candidate is one possible place of a browser: a name on PATH, or a file.
 type candidate struct{ browser, place string }
 
-// Find returns the browser to launch: the given executable, the one in the environment,
+// Find returns the absolute path of the browser to launch: the given executable, the one in the environment,
 // or the first that is installed in a usual place. The error names what was searched and
 // the next step.
-func Find(opts FindOptions) (Installation, error) {
-	given, source := opts.Executable, ""
-	if given == "" && opts.Browser == "" {
-		if given = os.Getenv(EnvBrowser); given != "" {
+func Find(opts FindOptions) (string, error) {
+	program, source := opts.Executable, ""
+	if program == "" && opts.Browser == "" {
+		if program = os.Getenv(EnvBrowser); program != "" {
 			source = ", which $" + EnvBrowser + " names,"
 		}
 	}
-	if slices.Contains(Names, given) {
-		opts.Browser, given = given, ""
+	if slices.Contains(Names, program) {
+		opts.Browser, program = program, ""
 	}
-	if given != "" {
-		path, err := lookUp(given)
+	if program != "" {
+		path, err := lookUp(program)
 		if err == nil {
-			return Installation{Path: path}, nil
+			return path, nil
 		}
-		if _, err := os.Stat(given); err == nil {
-			return Installation{}, fmt.Errorf("no browser found: %s%s is not a program that can be started; name the "+
-				"browser's executable", given, source)
+		if _, err := os.Stat(program); err == nil {
+			return "", fmt.Errorf("no browser found: %s%s is not a program that can be started; name the "+
+				"browser's executable", program, source)
 		}
-		return Installation{}, fmt.Errorf("no browser found: %s%s does not exist", given, source)
+		return "", fmt.Errorf("no browser found: %s%s does not exist", program, source)
 	}
 	if opts.Browser != "" && !slices.Contains(Names, opts.Browser) {
-		return Installation{}, fmt.Errorf("unknown browser %q: want one of %s", opts.Browser, strings.Join(Names, ", "))
+		return "", fmt.Errorf("unknown browser %q: want one of %s", opts.Browser, strings.Join(Names, ", "))
 	}
 	var others, searched []string
 	places := candidates()
@@ -67,22 +61,22 @@ func Find(opts FindOptions) (Installation, error) {
 		case path == "" && (opts.Browser == "" || opts.Browser == name):
 			searched = append(searched, missing...)
 		case path != "" && (opts.Browser == "" || opts.Browser == name):
-			return Installation{Name: name, Path: path}, nil
+			return path, nil
 		case path != "":
 			others = append(others, name)
 		}
 	}
-	return Installation{}, notInstalled(cmp.Or(opts.Browser, "Chrome, Chromium, Edge or Brave")+source, searched,
+	return "", notInstalled(cmp.Or(opts.Browser, "Chrome, Chromium, Edge or Brave")+source, searched,
 		others)
 }
 
-// Installed returns the browsers that are installed in usual places, in the order of
+// Installed returns the paths of the browsers that are installed in usual places, in the order of
 // Names.
-func Installed() (all []Installation) {
+func Installed() (all []string) {
 	places := candidates()
 	for _, name := range Names {
 		if path, _ := installed(places, name); path != "" {
-			all = append(all, Installation{name, path})
+			all = append(all, path)
 		}
 	}
 	return all
@@ -92,12 +86,12 @@ func Installed() (all []Installation) {
 func InstallAdvice() string { return advice() }
 
 // notInstalled names the next step: another browser that is installed, else an install.
-func notInstalled(wanted string, searched, others []string) error {
+func notInstalled(want string, searched, others []string) error {
 	next := fmt.Sprintf("%s, or set %s to its executable", advice(), EnvBrowser)
 	if len(others) > 0 {
 		next = "installed are: " + strings.Join(others, ", ")
 	}
-	return fmt.Errorf("no browser found: %s is not installed (searched: %s); %s", wanted,
+	return fmt.Errorf("no browser found: %s is not installed (searched: %s); %s", want,
 		strings.Join(searched, ", "), next)
 }
 

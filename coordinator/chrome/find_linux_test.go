@@ -20,41 +20,41 @@ func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	brave := executable(t, dir, "brave-browser")
-	own := executable(t, t.TempDir(), "my-browser")
+	custom := executable(t, t.TempDir(), "my-browser")
 	text := filepath.Join(t.TempDir(), "notes.txt")
 	must.Do(t, os.WriteFile(text, nil, 0o600))
 	for _, test := range []struct {
 		name string
 		opts FindOptions
 		env  string
-		want Installation
+		want string
 		err  string // if none is found; the whole text where it ends with a full stop
 	}{
-		{"by name", FindOptions{Browser: "brave"}, "", Installation{"brave", brave}, ""},
-		{"given", FindOptions{Executable: own}, brave, Installation{"", own}, ""},
-		{"environment, file", FindOptions{}, own, Installation{"", own}, ""},
-		{"environment, name", FindOptions{}, "brave", Installation{"brave", brave}, ""},
-		{"argument before environment", FindOptions{Browser: "brave"}, own, Installation{"brave", brave}, ""},
-		{"missing file", FindOptions{Executable: "/nowhere/chrome"}, "", Installation{},
+		{"by name", FindOptions{Browser: "brave"}, "", brave, ""},
+		{"given", FindOptions{Executable: custom}, brave, custom, ""},
+		{"environment, file", FindOptions{}, custom, custom, ""},
+		{"environment, name", FindOptions{}, "brave", brave, ""},
+		{"argument before environment", FindOptions{Browser: "brave"}, custom, brave, ""},
+		{"missing file", FindOptions{Executable: "/nowhere/chrome"}, "", "",
 			"no browser found: /nowhere/chrome does not exist."},
-		{"missing file of the environment", FindOptions{}, "/nowhere/chrome", Installation{},
+		{"missing file of the environment", FindOptions{}, "/nowhere/chrome", "",
 			"no browser found: /nowhere/chrome, which $" + EnvBrowser + " names, does not exist."},
-		{"not a program", FindOptions{Executable: text}, "", Installation{},
+		{"not a program", FindOptions{Executable: text}, "", "",
 			"no browser found: " + text + " is not a program that can be started; name the browser's executable."},
-		{"unknown name", FindOptions{Browser: "netscape"}, "", Installation{},
+		{"unknown name", FindOptions{Browser: "netscape"}, "", "",
 			`unknown browser "netscape": want one of chrome, chromium, msedge, brave.`},
 		// The installed ones are the next step, not an install.
-		{"another is installed", FindOptions{Browser: "msedge"}, "", Installation{},
+		{"another is installed", FindOptions{Browser: "msedge"}, "", "",
 			"no browser found: msedge is not installed (searched: microsoft-edge-stable, microsoft-edge, " +
 				"/opt/microsoft/msedge/msedge); installed are: "},
-		{"environment, another is installed", FindOptions{}, "msedge", Installation{},
+		{"environment, another is installed", FindOptions{}, "msedge", "",
 			"msedge, which $" + EnvBrowser + " names, is not installed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Setenv(EnvBrowser, test.env)
 			got, err := Find(test.opts)
 			if got != test.want || (err == nil) != (test.err == "") {
-				t.Fatalf("got %+v, %v, want %+v", got, err, test.want)
+				t.Fatalf("got %q, %v, want %q", got, err, test.want)
 			}
 			if err != nil && !strings.Contains(err.Error()+".", test.err) {
 				t.Errorf("error %q, want %q", err, test.err)

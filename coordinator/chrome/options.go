@@ -49,6 +49,7 @@ func (o *Options) arguments(profile string, root bool) ([]string, error) {
 		"--disable-backgrounding-occluded-windows",
 		"--disable-renderer-backgrounding",
 		"--disable-features=" + o.disabledFeatures(),
+		"--enable-features=WebMCPTesting", // pages offer their tools, see coordinator/page/webmcp
 		"--hide-crash-restore-bubble",
 		"--metrics-recording-only",
 		"--password-store=basic",

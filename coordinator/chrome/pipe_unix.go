@@ -26,8 +26,6 @@ func openPipe(cmd *exec.Cmd) (e pipeEnds, err error) {
 		e.close()
 		return pipeEnds{}, err
 	}
-	enlarge(e.in)
-	enlarge(e.out)
 	cmd.ExtraFiles = e.browser[:]
 	return e, nil
 }

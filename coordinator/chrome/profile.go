@@ -20,9 +20,9 @@ import (
 // inUse is the error for a profile that another coordinator or browser uses. Two browsers
 // on one profile would destroy it, so a second Chrome passes its request to the running one
 // and ends.
-func inUse(dir, by string) error {
+func inUse(dir, holder string) error {
 	return fmt.Errorf("the profile %s is in use by %s: end that, choose another profile, or work in a copy of it "+
-		"(--isolated)", dir, by)
+		"(--isolated)", dir, holder)
 }
 
 // lockFile in a profile is locked while a coordinator uses the profile.
@@ -36,26 +36,26 @@ type profile struct {
 }
 
 // openProfile makes a private profile, uses the given one, or makes a private copy of it.
-func openProfile(ctx context.Context, given string, isolated bool) (*profile, error) {
-	if given == "" {
+func openProfile(ctx context.Context, path string, isolated bool) (*profile, error) {
+	if path == "" {
 		dir, err := temporary()
 		if err != nil {
 			return nil, err
 		}
 		return &profile{dir: dir, private: true}, nil
 	}
-	dir, err := filepath.Abs(given)
+	dir, err := filepath.Abs(path)
 	if err != nil {
-		return nil, fmt.Errorf("profile %s: %w", given, err)
+		return nil, fmt.Errorf("profile %s: %w", path, err)
 	}
 	if isolated {
 		return copyProfile(dir)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("profile %s: %w", given, err)
+		return nil, fmt.Errorf("profile %s: %w", path, err)
 	}
 	if err := trusted.FolderAndParents(dir, trusted.OwnFolder); err != nil {
-		return nil, fmt.Errorf("profile %s: %w", given, err)
+		return nil, fmt.Errorf("profile %s: %w", path, err)
 	}
 	p := &profile{dir: dir, lock: flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))}
 	mine, err := trusted.Lock(p.lock.Path(), p.lock.TryLock)
@@ -67,9 +67,9 @@ func openProfile(ctx context.Context, given string, isolated bool) (*profile, er
 	}
 	// The lock is held, so a remaining browser is another program's, or was left by a killed
 	// coordinator. The watchdog ends the latter after a moment.
-	if by := otherBrowser(ctx, dir); by != "" {
+	if holder := otherBrowser(ctx, dir); holder != "" {
 		p.release()
-		return nil, inUse(dir, by)
+		return nil, inUse(dir, holder)
 	}
 	return p, nil
 }
@@ -110,13 +110,13 @@ func (p *profile) keepDownloads(dir string) error {
 
 // otherBrowser waits until no browser runs on the profile. If one stays, it returns its
 // name. There is no event for the end of a process that is not our child.
-func otherBrowser(ctx context.Context, dir string) (by string) {
+func otherBrowser(ctx context.Context, dir string) (holder string) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	wait := backoff.Backoff{First: 10 * time.Millisecond, Max: 100 * time.Millisecond}
 	for {
-		if by = browserOn(dir); by == "" || !wait.Sleep(ctx) {
-			return by
+		if holder = browserOn(dir); holder == "" || !wait.Sleep(ctx) {
+			return holder
 		}
 	}
 }

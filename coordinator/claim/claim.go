@@ -56,7 +56,7 @@ func (c *Pages) lock(file string) (release func(), ok bool) {
 	lock := flock.New(file, flock.SetPermissions(0o600))
 	ok, err := trusted.Lock(file, lock.TryLock)
 	if err != nil {
-		c.log.Warn("a page cannot be claimed", "file", file, "error", err)
+		c.log.Warn("a page cannot be locked, so another agent may work in it too", "file", file, "error", err)
 		return func() {}, true // sharing a page is better than having none
 	}
 	if !ok {
@@ -67,7 +67,8 @@ func (c *Pages) lock(file string) (release func(), ok bool) {
 		// an open file cannot be removed, remove it afterwards.
 		removeErr := os.Remove(file)
 		if err := lock.Unlock(); err != nil {
-			c.log.Warn("a page's claim cannot be released", "file", file, "error", err)
+			c.log.Warn("the lock of a page cannot be released, so no other agent works in it until this program ends",
+				"file", file, "error", err)
 		}
 		if removeErr != nil {
 			_ = os.Remove(file)

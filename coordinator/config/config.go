@@ -113,8 +113,8 @@ func Texts(value any) (texts []string, isList bool, err error) {
 	case int64:
 		return []string{strconv.FormatInt(value, 10)}, false, nil
 	case []any:
-		for _, each := range value {
-			text, isText := each.(string)
+		for _, item := range value {
+			text, isText := item.(string)
 			if !isText {
 				return nil, true, errors.New(`want a list of texts, for example ["a", "b"]`)
 			}

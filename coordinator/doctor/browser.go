@@ -20,16 +20,16 @@ var browserChecks = slices.Concat([]check{
 }, systemBrowserChecks)
 
 func checkBrowser(_ context.Context, x *examination) []Finding {
-	chosen, err := chrome.Find(chrome.FindOptions{})
-	installed := chrome.Installed()
+	choice, err := chrome.Find(chrome.FindOptions{})
 	switch {
 	case err == nil:
-		text := "A private browser would be " + chosen.Path + "."
+		text := "A private browser would be " + choice + "."
 		if os.Getenv(chrome.EnvBrowser) != "" {
-			text = "A private browser would be " + chosen.Path + ", by $" + chrome.EnvBrowser + "."
+			text = "A private browser would be " + choice + ", by $" + chrome.EnvBrowser + "."
 		}
-		if others := without(installed, chosen); others != "" {
-			text += " Also installed: " + others + "."
+		others := slices.DeleteFunc(chrome.Installed(), func(path string) bool { return path == choice })
+		if len(others) > 0 {
+			text += " Also installed: " + strings.Join(others, ", ") + "."
 		}
 		return []Finding{ok("%s", text)}
 	case os.Getenv(chrome.EnvBrowser) != "":
@@ -67,16 +67,6 @@ func hasBrowser(windows []vscodeipc.Verdict) bool {
 	return slices.ContainsFunc(windows, func(v vscodeipc.Verdict) bool {
 		return v.Hello != nil && (v.Hello.State.Browser != nil || len(v.Hello.State.Pages) > 0)
 	})
-}
-
-func without(installed []chrome.Installation, chosen chrome.Installation) string {
-	var others []string
-	for _, i := range installed {
-		if i.Path != chosen.Path {
-			others = append(others, i.Path)
-		}
-	}
-	return strings.Join(others, ", ")
 }
 
 // sentence is an error as a sentence without its full stop.

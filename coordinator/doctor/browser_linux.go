@@ -92,7 +92,7 @@ func checkSandbox(ctx context.Context, _ *examination) []Finding {
 		return []Finding{finding(Warning, "run the agent as another user than root",
 			"You are root, for whom browsers have no sandbox: a private browser is started with --no-sandbox.")}
 	}
-	if helper := setuidHelper(browser.Path); helper != "" {
+	if helper := setuidHelper(browser); helper != "" {
 		return []Finding{ok("%s makes the browser's sandbox.", helper)}
 	}
 	if err := tryUserNamespace(ctx); err != nil {
@@ -106,7 +106,7 @@ func checkSandbox(ctx context.Context, _ *examination) []Finding {
 	if strings.TrimSpace(string(restricted)) == "1" {
 		return []Finding{unknown("AppArmor limits user namespaces to programs with a profile of their own. "+
 			"An installed package of %s has one; a copied browser does not, and does not start.",
-			filepath.Base(browser.Path))}
+			filepath.Base(browser))}
 	}
 	return []Finding{ok("The system allows the user namespaces that a browser's sandbox needs.")}
 }

@@ -80,13 +80,13 @@ var (
 // little.
 func redactor() func(string) string {
 	type rule struct {
-		of *regexp.Regexp
-		by string
+		pattern     *regexp.Regexp
+		replacement string
 	}
 	var rules []rule
-	replace := func(text, by string) {
+	replace := func(text, replacement string) {
 		if len(text) >= shortestName && !slices.Contains(accounts, text) {
-			rules = append(rules, rule{regexp.MustCompile(`(?i)` + regexp.QuoteMeta(text)), by})
+			rules = append(rules, rule{regexp.MustCompile(`(?i)` + regexp.QuoteMeta(text)), replacement})
 		}
 	}
 	home, _ := os.UserHomeDir() // what is not known is empty
@@ -116,7 +116,7 @@ func redactor() func(string) string {
 		})
 		text = usersFolder.ReplaceAllString(text, "${1}USER")
 		for _, r := range rules {
-			text = r.of.ReplaceAllString(text, r.by)
+			text = r.pattern.ReplaceAllString(text, r.replacement)
 		}
 		return text
 	}

@@ -15,14 +15,17 @@ import (
 
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/internal/fspath"
 	"browser-coordinator/internal/trusted"
 	"browser-coordinator/vscodeipc"
 )
 
-var directoryChecks = slices.Concat([]check{
+const directoryGroup = "Directories"
+
+var directoryChecks = []check{
 	{"sockets", directoryGroup, "the directories of the windows' sockets", checkSocketDirs},
 	{"state", directoryGroup, "the directory of ports and tokens", checkStateDir},
-}, environmentChecks)
+}
 
 func checkSocketDirs(context.Context, *examination) []Finding {
 	dirs, err := vscodeipc.Dirs()
@@ -33,7 +36,7 @@ func checkSocketDirs(context.Context, *examination) []Finding {
 	var found []Finding
 	for i, d := range dirs {
 		for _, path := range slices.Compact([]string{d.Path, d.Sockets}) {
-			if path != "" && (i == 0 && path == d.Path || exists(path)) {
+			if path != "" && (i == 0 && path == d.Path || fspath.Exists(path)) {
 				found = append(found, checkDir(path, "XDG_DATA_HOME", useAlone))
 			}
 		}
@@ -50,7 +53,7 @@ func checkSocketPath(d vscodeipc.Dir) []Finding {
 	case d.Sockets != "":
 		return []Finding{ok("%s is too long for the path of a socket: its windows listen in %s, which the file %s "+
 			"names.", d.Path, d.Sockets, short)}
-	case exists(short):
+	case fspath.Exists(short):
 		if refused, is := errors.AsType[*trusted.Error](d.Err); is && refused.Path == d.Path {
 			return nil // the finding about the directory is enough: the file in it may be good
 		} else if is && refused.OfMode && refused.Path != short {
@@ -112,7 +115,7 @@ func useWithParents(dir string) error {
 // checkParent examines where a directory would be made.
 func checkParent(dir, variable string) Finding {
 	parent := filepath.Dir(dir)
-	for !exists(parent) && parent != filepath.Dir(parent) {
+	for !fspath.Exists(parent) && parent != filepath.Dir(parent) {
 		parent = filepath.Dir(parent)
 	}
 	if info, err := os.Stat(parent); err != nil || !info.IsDir() || unix.Access(parent, unix.W_OK|unix.X_OK) != nil {

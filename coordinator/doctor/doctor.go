@@ -13,12 +13,12 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
 
 	"browser-coordinator/coordinator/setup"
+	"browser-coordinator/internal/fspath"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -92,16 +92,7 @@ type check struct {
 
 // checks are all checks of this system, in the order of the report.
 func checks() []check {
-	return slices.Concat(programChecks, hostChecks, directoryChecks, windowChecks, endpointChecks, browserChecks,
-		machineChecks)
-}
-
-// IDs are the ids of the checks of this system.
-func IDs() (ids []string) {
-	for _, c := range checks() {
-		ids = append(ids, c.id)
-	}
-	return ids
+	return slices.Concat(programChecks, hostChecks, directoryChecks, windowChecks, endpointChecks, browserChecks)
 }
 
 // Examine runs all checks. With Options.Fix it repairs what it can and runs them again, so
@@ -148,7 +139,7 @@ func examine(ctx context.Context, o Options) []Check {
 			Dial: vscodeipc.DialOptions{Client: o.Client}})
 		return verdicts
 	})
-	x.files = sync.OnceValue(func() []setup.File { return setup.List(folderOf(o.Folder)) })
+	x.files = sync.OnceValue(func() []setup.File { return setup.List(fspath.FolderOf(o.Folder)) })
 	all := checks()
 	found := make([]Check, len(all))
 	var running sync.WaitGroup
@@ -187,9 +178,4 @@ func unknown(format string, args ...any) Finding {
 
 func finding(v Verdict, fix, format string, args ...any) Finding {
 	return Finding{Verdict: v, Text: fmt.Sprintf(format, args...), Fix: fix}
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }

@@ -66,13 +66,13 @@ func checkEndpoint(ctx context.Context, k endpoint.Entry, isOpen bool) []Finding
 	case !errors.Is(err, endpoint.ErrNotServed):
 		return []Finding{finding(Problem, "end that program and start it again; "+listener(port),
 			"%s is served by a coordinator that does not respond at port %d.", label, port)}
-	case k.Gone():
+	case k.IsOrphan():
 		f := finding(Warning, "coordinator doctor --fix; if the folder is on a disk that is not mounted, mount it "+
 			"first, or its address changes",
 			"The port and the token of a folder that no longer exists are kept: %s.", label)
 		f.repair = func(context.Context) (string, error) { return forget(k) }
 		return []Finding{f}
-	case port != 0 && endpoint.Taken(ctx, k.Hash, port):
+	case port != 0 && endpoint.PortInUse(ctx, k.Hash, port):
 		return []Finding{finding(Problem,
 			fmt.Sprintf("end that program (%s), or give your clients the new address, which `coordinator endpoint "+
 				"--workspace %s` prints once a coordinator serves it", listener(port), terminal.Word(k.Workspace)),

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/setup"
 	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/internal/fspath"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -28,33 +28,22 @@ var hostChecks = []check{
 	{"hosts", hostGroup, "what MCP hosts start", checkHosts},
 }
 
-// folderOf is a workspace's folder, also of a .code-workspace file.
-func folderOf(workspace string) string {
-	if info, err := os.Stat(workspace); err == nil && !info.IsDir() {
-		return filepath.Dir(workspace)
-	}
-	return workspace
-}
-
 func checkHosts(ctx context.Context, x *examination) (found []Finding) {
 	known := map[string]bool{} // those that a finding names
 	for _, f := range x.files() {
 		switch {
 		case f.Path == "" && f.Err != nil: // as for all others
 			return []Finding{unknown("what hosts start cannot be read: %v.", f.Err)}
-		case f.Again:
+		case f.Duplicate:
 		case f.Err != nil:
 			known[f.Host] = true
 			found = append(found, unusable(f))
 		case f.Entry != "":
 			known[f.Host] = true
 			found = append(found, examineEntry(ctx, f, x))
-		case f.State.Other != "":
-			found = append(found, ok("%s: %s has no entry of the coordinator, but %s. It is not examined.", f.Name,
-				f.Path, f.State.OtherText()))
 		}
 	}
-	skills := setup.Skills(folderOf(x.Folder))
+	skills := setup.Skills(fspath.FolderOf(x.Folder))
 	for _, s := range skills {
 		found = append(found, x.examineSkill(s))
 	}
@@ -88,7 +77,7 @@ func (x *examination) examineSkill(s setup.Skill) Finding {
 		verdict = Problem
 	}
 	if s.Scope == setup.Project && strings.HasPrefix(s.Fix, "coordinator ") {
-		s.Fix += " --workspace " + terminal.Word(folderOf(x.Folder))
+		s.Fix += " --workspace " + terminal.Word(fspath.FolderOf(x.Folder))
 	}
 	return finding(verdict, s.Fix, "%s: the skill in %s %s.", s.Names(), s.File, s.Text)
 }
@@ -116,21 +105,20 @@ func unusable(f setup.File) Finding {
 
 // examineEntry examines the program that an entry starts.
 func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
-	if d := f.Of.Diagnose(f.Scope, f.State); d.Health != setup.Works {
+	if d := f.Configures.Diagnose(f.Scope, f.State); d.Health != setup.Works {
 		verdict, fix := Warning, d.Fix
 		if d.Health == setup.Broken {
 			verdict = Problem
 			if f.Scope == setup.Project {
-				fix += " --workspace " + terminal.Word(folderOf(x.Folder))
+				fix += " --workspace " + terminal.Word(fspath.FolderOf(x.Folder))
 			}
 		}
-		const format = "%s: the entry %s in %s %s."
-		found := finding(verdict, fix, format, f.Name, f.Entry, f.Path, d.Text)
-		found.masked = fmt.Sprintf(format, f.Name, f.Entry, f.Path, d.Masked)
+		found := finding(verdict, fix, "%s: the entry %s in %s %s.", f.Name, f.Entry, f.Path, d.Text)
+		found.masked = fmt.Sprintf("%s: the entry %s in %s is none that works.", f.Name, f.Entry, f.Path)
 		return found
 	}
 	program, version, untried := f.State.Program, "", ""
-	if own, err := os.Executable(); err != nil || !setup.SameFile(own, program) {
+	if executable, err := os.Executable(); err != nil || !setup.SameFile(executable, program) {
 		version = versionOnPath(ctx, program)
 	} else {
 		version = x.Version
@@ -187,14 +175,14 @@ func variableOf(s setup.State) string {
 
 // faultOf is why an entry of this program does not do what it should; empty: it does.
 func (x *examination) faultOf(ctx context.Context, s setup.State) string {
-	if fault := startFault(ctx, s, folderOf(x.Folder)); fault != "" {
+	if fault := startFault(ctx, s, fspath.FolderOf(x.Folder)); fault != "" {
 		return fault
 	}
 	env := func(name string) string {
 		value := os.Getenv(name)
 		for _, variable := range s.Env {
-			if of, is := strings.CutPrefix(variable, name+"="); is {
-				value = of
+			if v, isSet := strings.CutPrefix(variable, name+"="); isSet {
+				value = v
 			}
 		}
 		return value
@@ -219,7 +207,7 @@ const startTimeout = 20 * time.Second
 // program finds no window of the user and keeps its state in a new folder, so that it disturbs
 // nobody.
 func startFault(ctx context.Context, s setup.State, folder string) string {
-	own, err := os.Executable()
+	executable, err := os.Executable()
 	if err != nil {
 		return "" // the check of the program reports it
 	}
@@ -234,8 +222,8 @@ func startFault(ctx context.Context, s setup.State, folder string) string {
 	args := slices.Concat([]string{"coordinator"}, s.Args,
 		[]string{"--output-dir", dir}, // not one that it would make
 		withoutWindow(dir))
-	cmd := &exec.Cmd{Path: own, Args: args, Dir: dir, Stderr: &messages}
-	if exists(folder) {
+	cmd := &exec.Cmd{Path: executable, Args: args, Dir: dir, Stderr: &messages}
+	if fspath.Exists(folder) {
 		cmd.Dir = folder
 	}
 	shell := slices.DeleteFunc(os.Environ(), func(v string) bool {

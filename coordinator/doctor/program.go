@@ -15,6 +15,7 @@ import (
 
 	"browser-coordinator/coordinator/setup"
 	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/internal/fspath"
 	"browser-coordinator/internal/trusted"
 	"browser-coordinator/vscodeipc"
 )
@@ -30,41 +31,41 @@ var programChecks = []check{
 // checkPath compares the coordinator on PATH with this one: hosts whose entry has only
 // the name start the one on PATH.
 func checkPath(ctx context.Context, x *examination) []Finding {
-	own, err := os.Executable()
+	executable, err := os.Executable()
 	if err != nil {
 		return []Finding{unknown("the system does not report the path of this program: %v.", err)}
 	}
 	onPath, err := exec.LookPath("coordinator")
 	if err != nil {
-		return []Finding{finding(Warning, addToPath(filepath.Dir(own)),
-			"The coordinator is not on PATH, so a host cannot start it by its name. This program is %s.", own)}
+		return []Finding{finding(Warning, addToPath(filepath.Dir(executable)),
+			"The coordinator is not on PATH, so a host cannot start it by its name. This program is %s.", executable)}
 	}
-	if setup.SameFile(own, onPath) {
+	if setup.SameFile(executable, onPath) {
 		return []Finding{ok("A host that starts the coordinator by its name starts this program, %s.", onPath)}
 	}
-	if setup.Inside(onPath, folderOf(x.Folder)) {
-		return []Finding{finding(Warning, addToPath(filepath.Dir(own)),
+	if setup.Contains(onPath, fspath.FolderOf(x.Folder)) {
+		return []Finding{finding(Warning, addToPath(filepath.Dir(executable)),
 			"A host that starts the coordinator by its name starts %s, which is in the folder %s: whoever wrote the "+
-				"folder may have made it. It was not run.", onPath, folderOf(x.Folder))}
+				"folder may have made it. It was not run.", onPath, fspath.FolderOf(x.Folder))}
 	}
 	version, err := programVersion(ctx, onPath)
 	switch {
 	case err != nil:
-		return []Finding{finding(Problem, addToPath(filepath.Dir(own)),
+		return []Finding{finding(Problem, addToPath(filepath.Dir(executable)),
 			"A host that starts the coordinator by its name starts %s, which does not report its version: %v.", onPath,
 			setup.Cause(err))}
 	case !sameRelease(version, x.Version):
-		return []Finding{finding(Warning, addToPath(filepath.Dir(own)),
+		return []Finding{finding(Warning, addToPath(filepath.Dir(executable)),
 			"A host that starts the coordinator by its name starts %s, version %s. This program is %s, version %s.",
-			onPath, version, own, x.Version)}
+			onPath, version, executable, x.Version)}
 	}
 	return []Finding{ok("A host that starts the coordinator by its name starts %s, version %s. This program is %s.",
-		onPath, version, own)}
+		onPath, version, executable)}
 }
 
 // checkConfig examines the user's config.toml, and those of the folder's project.
 func checkConfig(_ context.Context, x *examination) (found []Finding) {
-	files := x.Config(folderOf(x.Folder))
+	files := x.Config(fspath.FolderOf(x.Folder))
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		err := files[path]
 		if err == nil {

@@ -10,6 +10,7 @@ import (
 
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/internal/fspath"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -104,7 +105,7 @@ func checkWorkspace(ctx context.Context, x *examination) []Finding {
 		return []Finding{finding(Problem, "cd to a folder that exists",
 			"The working directory no longer exists: commands and agents of this shell fail.")}
 	}
-	if !exists(x.Folder) { // only the variable can name such a folder here
+	if !fspath.Exists(x.Folder) { // only the variable can name such a folder here
 		return []Finding{finding(Problem, "unset "+registry.EnvWorkspace,
 			"$%s is %s, which does not exist: commands and agents of this shell fail.", registry.EnvWorkspace,
 			x.Folder)}
@@ -121,9 +122,9 @@ func checkWorkspace(ctx context.Context, x *examination) []Finding {
 		return []Finding{ok("An agent in %s gets the window %s.", x.Folder, w.Label())}
 	case !isNone:
 		return []Finding{unknown("the window of %s: %v.", x.Folder, err)}
-	case none.Wanted != nil:
+	case none.Match != nil:
 		return []Finding{finding(Warning, "solve that, or close the window",
-			"The window of %s cannot be used, so calls of an agent there fail: %s.", x.Folder, none.Wanted.Reason)}
+			"The window of %s cannot be used, so calls of an agent there fail: %s.", x.Folder, none.Match.Reason)}
 	case none.Ambiguous:
 		return []Finding{finding(Warning, "close all but one of these windows, or name the address of one to the agent",
 			"Several windows fit %s, so an agent there has to name one: coordinator status --json shows their "+

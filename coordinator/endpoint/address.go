@@ -78,7 +78,7 @@ func look(hash string) (*files, Addr, error) {
 func (f *files) describe(err error) (*files, Addr, error) {
 	var addr Addr
 	if err == nil {
-		addr = f.at(f.Port)
+		addr = f.addr(f.Port)
 		addr.Served, err = f.isServed()
 	}
 	if err != nil {
@@ -106,16 +106,16 @@ func Ask(ctx context.Context, hash string) (Addr, error) {
 		return addr, err
 	}
 	if s, err := f.state(ctx); err == nil {
-		addr = f.at(s.Port)
+		addr = f.addr(s.Port)
 		addr.Served = true
 		addr.RequiresToken = addr.RequiresToken || s.TokenRequired
 	}
 	return addr, nil
 }
 
-// Taken reports whether another program listens on one of the loopback addresses of
+// PortInUse reports whether another program listens on one of the loopback addresses of
 // an endpoint's port: an endpoint needs both.
-func Taken(ctx context.Context, hash string, port int) bool {
+func PortInUse(ctx context.Context, hash string, port int) bool {
 	dialer := net.Dialer{Timeout: 2 * time.Second}
 	for _, host := range []string{"127.0.0.1", "::1"} {
 		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
@@ -130,7 +130,7 @@ func Taken(ctx context.Context, hash string, port int) bool {
 	return false
 }
 
-func (f *files) at(port int) Addr {
+func (f *files) addr(port int) Addr {
 	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	addr := Addr{Port: port, URL: url, RequiresToken: !cdpproxy.PeerProof}
 	if f.Token != "" {

@@ -157,7 +157,7 @@ func TestTornFiles(t *testing.T) {
 	if got := who(t, e.Address().TokenURL); !strings.Contains(got, "this is A") {
 		t.Errorf("with the last token: %s", got)
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, ".endpoint-*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	if remaining, _ := filepath.Glob(filepath.Join(dir, ".endpoint-*")); len(remaining) > 0 {
+		t.Errorf("left behind: %v", remaining)
 	}
 }

@@ -21,8 +21,8 @@ type Entry struct {
 	Files     []string
 }
 
-// Gone reports whether the workspace no longer exists.
-func (k Entry) Gone() bool {
+// IsOrphan reports whether the workspace no longer exists.
+func (k Entry) IsOrphan() bool {
 	if k.Workspace == "" {
 		return false
 	}

@@ -136,14 +136,14 @@ func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 	for ctx.Err() == nil {
 		owned, err := e.tryLock()
 		if owned {
-			err = e.own(ctx, settled)
+			err = e.runOwner(ctx, settled)
 		}
 		switch {
 		case err != nil && !owned:
 			err = fmt.Errorf("lock %s: %w", e.lock.Path(), err)
 		case !owned:
-			began := time.Now()
-			if err := e.standBy(ctx, settled); err == nil && time.Since(began) > settling.Max {
+			start := time.Now()
+			if err := e.standBy(ctx, settled); err == nil && time.Since(start) > settling.Max {
 				settling.Reset()
 				continue // the owner has ended: try at once
 			} else {
@@ -183,8 +183,8 @@ func report(ready chan error, err error) {
 	}
 }
 
-// own serves the endpoint until ctx ends, and calls settled once it does. The lock is held.
-func (e *Endpoint) own(ctx context.Context, settled func()) error {
+// runOwner serves the endpoint until ctx ends, and calls settled once it does. The lock is held.
+func (e *Endpoint) runOwner(ctx context.Context, settled func()) error {
 	released := make(chan struct{})
 	release := sync.OnceFunc(func() {
 		e.setOwner(false)
@@ -199,7 +199,7 @@ func (e *Endpoint) own(ctx context.Context, settled func()) error {
 	if err != nil {
 		return err
 	}
-	e.opts.Token = e.files.Token // another owner may have made it anew
+	e.opts.Token = e.files.Token // another owner may have made a new one
 	proxy := cdpproxy.New(e.source, &e.opts)
 	owner := &ownerServer{proxy, e.Address().Port, released}
 	others := &http.Server{Handler: owner.handler(), ReadHeaderTimeout: askTimeout}
@@ -264,13 +264,13 @@ func (e *Endpoint) setOwner(owner bool) {
 // moment, and there is no event for the end of that. After that moment another program
 // has it, and the next port is used and remembered.
 func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
-	for taken := 0; ; taken = e.files.Port {
-		if err := e.files.complete(taken); err != nil {
+	for occupied := 0; ; occupied = e.files.Port {
+		if err := e.files.complete(occupied); err != nil {
 			return nil, err
 		}
-		if taken != 0 {
+		if occupied != 0 {
 			e.log.Warn("another program listens on this window's port: the endpoint's address changes", "port",
-				taken, "next", e.files.Port)
+				occupied, "next", e.files.Port)
 		}
 		lns, err := listenSoon(ctx, e.files.Port)
 		if errors.Is(err, errTaken) {
@@ -280,7 +280,7 @@ func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
 			return nil, err
 		}
 		e.mu.Lock()
-		e.addr = e.files.at(e.files.Port)
+		e.addr = e.files.addr(e.files.Port)
 		e.mu.Unlock()
 		return lns, nil
 	}

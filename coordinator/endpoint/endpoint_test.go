@@ -248,7 +248,7 @@ func (f *failures) Handle(ctx context.Context, r slog.Record) error {
 	return f.listener.Handle(ctx, r)
 }
 
-func (f *failures) next(t *testing.T) (level slog.Level, at time.Time, reason string) {
+func (f *failures) next(t *testing.T) (level slog.Level, moment time.Time, reason string) {
 	t.Helper()
 	select {
 	case r := <-f.records:
@@ -289,14 +289,14 @@ func TestCannotServe(t *testing.T) {
 	}
 	var last time.Time
 	for range 2 {
-		level, at, reason := log.next(t)
+		level, moment, reason := log.next(t)
 		if level > slog.LevelDebug {
 			t.Errorf("the same reason is logged again, as %v: %s", level, reason)
 		}
-		if pause := at.Sub(last); pause < 500*time.Millisecond {
+		if pause := moment.Sub(last); pause < 500*time.Millisecond {
 			t.Errorf("it tried again after %v, want longer and longer pauses", pause)
 		}
-		last = at
+		last = moment
 	}
 
 	// Another program has the port, and no other one can be chosen.

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -17,6 +18,7 @@ import (
 	"github.com/adrg/xdg"
 	"github.com/gofrs/flock"
 
+	"browser-coordinator/internal/fspath"
 	"browser-coordinator/internal/trusted"
 )
 
@@ -154,8 +156,8 @@ func readRecord(path string) (s record, err error) {
 
 // complete reads the state again. It fills in a missing token, and another port if none is
 // remembered or that one is taken by another program.
-func (f *files) complete(taken int) (err error) {
-	isComplete := func(s record) bool { return s.Token != "" && s.Port != 0 && s.Port != taken }
+func (f *files) complete(occupied int) (err error) {
+	isComplete := func(s record) bool { return s.Token != "" && s.Port != 0 && s.Port != occupied }
 	if f.record, err = readRecord(f.path("json")); err != nil || isComplete(f.record) {
 		return err
 	}
@@ -166,7 +168,7 @@ func (f *files) complete(taken int) (err error) {
 			s.Token = hex.EncodeToString(secret[:])
 		}
 		if !isComplete(*s) {
-			s.Port, err = f.choose(taken)
+			s.Port, err = f.choose(occupied)
 		}
 		return err
 	})
@@ -186,7 +188,11 @@ func (f *files) change(edit func(*record) error) error {
 	if err := edit(&f.record); err != nil {
 		return err
 	}
-	return f.write()
+	text, err := json.Marshal(f.record)
+	if err != nil {
+		return err
+	}
+	return fspath.WriteDurably(f.path("json"), bytes.NewReader(text))
 }
 
 // lockChoice admits one process at a time.
@@ -206,37 +212,15 @@ func (f *files) lockChoice() (unlock func() error, err error) {
 	return lock.Close, nil
 }
 
-// write writes the state, with mode 0600: completely or not at all, also after a power cut.
-func (f *files) write() error {
-	temp, err := os.CreateTemp(f.dir, ".endpoint-"+f.hash+".*")
-	if err != nil {
-		return err
-	}
-	err = json.NewEncoder(temp).Encode(f.record)
-	if err == nil {
-		err = temp.Sync()
-	}
-	if closeErr := temp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), f.path("json"))
-	}
-	if err != nil {
-		os.Remove(temp.Name())
-	}
-	return err
-}
-
 // choose returns the first port of the window's sequence that no other window remembers,
 // no program listens on, and is not taken.
-func (f *files) choose(taken int) (int, error) {
+func (f *files) choose(occupied int) (int, error) {
 	claimed, err := f.claimed()
 	if err != nil {
 		return 0, err
 	}
 	for n := range Ports {
-		if port := candidate(f.id, n); port != taken && !claimed[port] && isFree(port) {
+		if port := candidate(f.id, n); port != occupied && !claimed[port] && isFree(port) {
 			return port, nil
 		}
 	}

@@ -32,7 +32,7 @@ func Log(ctx context.Context, hash string, drainTimeout time.Duration) (io.ReadC
 	if err != nil {
 		stop()
 		cancel()
-		return nil, f.notServed(fmt.Errorf("the coordinator that serves %s does not log: %w", f.at(f.Port).URL, err))
+		return nil, f.notServed(fmt.Errorf("the coordinator that serves %s does not log: %w", f.addr(f.Port).URL, err))
 	}
 	unbind := context.AfterFunc(ctx, func() {
 		time.AfterFunc(drainTimeout, cancel)

@@ -81,11 +81,11 @@ func (s *ownerServer) log(w http.ResponseWriter, r *http.Request) {
 		if ended {
 			tap.Close()
 		}
-		messages, lost := tap.Take()
+		messages, missing := tap.Take()
 		for _, m := range messages {
 			lines.message(m)
 		}
-		lines.lost(lost)
+		lines.reportLoss(missing)
 		if lines.err != nil || stream.Flush() != nil {
 			return
 		}
@@ -105,9 +105,9 @@ func (w *lineWriter) write(l cdplog.Line) {
 	}
 }
 
-func (w *lineWriter) lost(messages int) {
+func (w *lineWriter) reportLoss(messages int) {
 	if messages > 0 {
-		w.write(cdplog.Line{Time: time.Now(), Lost: messages})
+		w.write(cdplog.Line{Time: time.Now(), Missing: messages})
 	}
 }
 

@@ -39,7 +39,7 @@ func (e *Endpoint) standBy(ctx context.Context, settled func()) error {
 		return err
 	}
 	defer rest.Close()
-	addr := e.files.at(s.Port)
+	addr := e.files.addr(s.Port)
 	addr.RequiresToken = addr.RequiresToken || s.TokenRequired
 	e.mu.Lock()
 	e.addr = addr

@@ -27,7 +27,7 @@ type Status struct {
 type Browser struct {
 	Product string `json:"product"`
 	Via     string `json:"via"`
-	URL     string `json:"url,omitempty"` // of a window's
+	URL     string `json:"url,omitempty"` // of a window or a private browser
 }
 
 // Client uses a browser. The names of its JSON are stable.
@@ -63,10 +63,10 @@ func ReadStatus(ctx context.Context, hash string) (s Status, err error) {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return s, f.notServed(fmt.Errorf("the coordinator that serves %s does not respond: it is stopped or busy",
-			f.at(f.Port).URL))
+			f.addr(f.Port).URL))
 	case err != nil:
 		return s, f.notServed(fmt.Errorf("the coordinator that serves %s does not report its state: %w",
-			f.at(f.Port).URL, err))
+			f.addr(f.Port).URL, err))
 	}
 	return s, nil
 }

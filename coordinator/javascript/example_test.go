@@ -8,11 +8,11 @@ import (
 )
 
 // Code is constant, and texts are values: no text can become code.
-func ExampleOf() {
+func ExampleFormat() {
 	name := "Tea'); alert('1"
-	button := javascript.Of("page.getByRole($, { name: $ })", "button", name)
-	fmt.Println(javascript.Of("await $.click()", button))
-	fmt.Println(javascript.Of("await expect($).toHaveValue($)", button, javascript.Pattern{Before: "^", Text: "1.5"}))
+	button := javascript.Format("page.getByRole($, { name: $ })", "button", name)
+	fmt.Println(javascript.Format("await $.click()", button))
+	fmt.Println(javascript.Format("await expect($).toHaveValue($)", button, javascript.Pattern{Before: "^", Text: "1.5"}))
 	// Output:
 	// await page.getByRole('button', { name: 'Tea\'); alert(\'1' }).click()
 	// await expect(page.getByRole('button', { name: 'Tea\'); alert(\'1' })).toHaveValue(new RegExp('^1\\.5'))
@@ -27,7 +27,7 @@ func ExampleWriter() {
 		}
 		return []javascript.Piece{{Text: before}, {Variable: "PASSWORD"}, {Text: after}}
 	}}
-	fmt.Println(w.Source(javascript.Of("await field.fill($)", "user:hunter2")))
+	fmt.Println(w.Source(javascript.Format("await field.fill($)", "user:hunter2")))
 	fmt.Println(w.Variables)
 	// Output:
 	// await field.fill('user:' + process.env.PASSWORD!)

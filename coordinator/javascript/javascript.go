@@ -46,9 +46,9 @@ type Variable string
 
 type text string
 
-// Of is code in which each $ stands for the next value: an Expression, several with commas
+// Format is code in which each $ stands for the next value: an Expression, several with commas
 // between them, a text, a list of texts, a Key, a Pattern, a Variable, a number or a bool.
-func Of(form constant, values ...any) Expression {
+func Format(form constant, values ...any) Expression {
 	var e Expression
 	codes := strings.Split(string(form), "$")
 	if len(codes) != len(values)+1 {
@@ -84,11 +84,11 @@ func (e *Expression) add(of any) {
 		e.parts = append(e.parts, part{value: text(of)})
 	case []string:
 		e.code("[")
-		for i, each := range of {
+		for i, item := range of {
 			if i > 0 {
 				e.code(", ")
 			}
-			e.parts = append(e.parts, part{value: text(each)})
+			e.parts = append(e.parts, part{value: text(item)})
 		}
 		e.code("]")
 	case value:
@@ -125,9 +125,9 @@ type Writer struct {
 
 // Piece is a piece of a text.
 type Piece struct {
-	Text     string
-	Variable string // of the environment, which has the piece in place of Text; empty: none
-	Hidden   bool   // Text is a placeholder of what must not be written
+	Text        string
+	Variable    string // of the environment, which has the piece in place of Text; empty: none
+	Placeholder bool   // Text is a placeholder of what must not be written
 }
 
 // Source writes an expression.
@@ -165,7 +165,7 @@ func (t text) source(w *Writer) string {
 			sources = append(sources, Variable(p.Variable).source(w))
 			continue
 		}
-		if p.Hidden {
+		if p.Placeholder {
 			w.Placeholders++
 		}
 		literal += p.Text
@@ -192,7 +192,7 @@ func (p Pattern) source(w *Writer) string {
 	begin, end, written := "", "", true
 	for _, piece := range w.pieces(p.Text) {
 		switch {
-		case piece.Variable != "" || piece.Hidden:
+		case piece.Variable != "" || piece.Placeholder:
 			end, written = ".+", false
 		case written:
 			begin += regexp.QuoteMeta(piece.Text)

@@ -14,8 +14,10 @@ import (
 
 // awkward are texts that end literals, escapes, lines or scripts, or are no Unicode.
 var awkward = []string{
-	"", "'", `"`, "`", `\`, `\\`, `\'`, `'\`, "\n", "\r", "\r\n", "\t", "\x00", "\x001", "\x7f", "\u0085", "\u2028", "\u2029", "\u00a0", "\u00ad", "\u200b", "\u202e", "\ufeff",
-	"${x}", "`${x}`", "*/", "/*", "//", "<!--", "-->", "</script>", "\xff", "a\xffb", "\xed\xa0\x80", "\xc3", "\ufffd", "\uffff", "\U0001f600", "\U0010ffff", `\u0027`, `\x27`, `\u{27}`, "$", "$$", "$&", "__proto__",
+	"", "'", `"`, "`", `\`, `\\`, `\'`, `'\`, "\n", "\r", "\r\n", "\t", "\x00", "\x001", "\x7f", "\u0085", "\u2028",
+	"\u2029", "\u00a0", "\u00ad", "\u200b", "\u202e", "\ufeff",
+	"${x}", "`${x}`", "*/", "/*", "//", "<!--", "-->", "</script>", "\xff", "a\xffb", "\xed\xa0\x80", "\xc3", "\ufffd",
+	"\uffff", "\U0001f600", "\U0010ffff", `\u0027`, `\x27`, `\u{27}`, "$", "$$", "$&", "__proto__",
 }
 
 // random are texts of the awkward ones, and of any bytes.
@@ -51,7 +53,8 @@ func TestEngineReadsEveryText(t *testing.T) {
 	program.WriteString("const all = [];\n")
 	for _, text := range texts {
 		program.WriteString(Comment(text) + "\nall.push(")
-		source := w.Source(Of("[$, ...Object.keys({ $: $ }), $[0], String($.test($))]", text, Key(text), 1, []string{text}, Pattern{Before: "^", Text: text, After: "$"}, text))
+		source := w.Source(Format("[$, ...Object.keys({ $: $ }), $[0], String($.test($))]", text, Key(text), 1,
+			[]string{text}, Pattern{Before: "^", Text: text, After: "$"}, text))
 		program.WriteString(strings.ReplaceAll(source, "!", "") + ");\n") // of TypeScript alone
 		if strings.ContainsFunc(source, func(r rune) bool { return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Cc, r) }) {
 			t.Errorf("%q: the code has characters that a reader does not see: %q", text, source)
@@ -112,13 +115,13 @@ func TestOf(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[string]Expression{
 		"":                              {},
-		"page.goto('a')":                Of("$.goto($)", Of("page"), "a"),
-		"f(1, -2.5, true)":              Of("f($)", []Expression{Of("$", 1), Of("$", -2.5), Of("$", true)}),
-		"f(['a', 'b'], [])":             Of("f($, $)", []string{"a", "b"}, []string{}),
-		"f({ ['__proto__']: 1e+30 })":   Of("f({ $: $ })", Key("__proto__"), 1e30),
-		"f(new RegExp('^a\\\\.b$'))":    Of("f($)", Pattern{"^", "a.b", "$"}),
-		"f(process.env.A!)":             Of("f($)", Variable("A")),
-		`f(process.env['\'+pwned()']!)`: Of("f($)", Variable("'+pwned()")),
+		"page.goto('a')":                Format("$.goto($)", Format("page"), "a"),
+		"f(1, -2.5, true)":              Format("f($)", []Expression{Format("$", 1), Format("$", -2.5), Format("$", true)}),
+		"f(['a', 'b'], [])":             Format("f($, $)", []string{"a", "b"}, []string{}),
+		"f({ ['__proto__']: 1e+30 })":   Format("f({ $: $ })", Key("__proto__"), 1e30),
+		"f(new RegExp('^a\\\\.b$'))":    Format("f($)", Pattern{"^", "a.b", "$"}),
+		"f(process.env.A!)":             Format("f($)", Variable("A")),
+		`f(process.env['\'+pwned()']!)`: Format("f($)", Variable("'+pwned()")),
 	} {
 		if got := e.String(); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -133,7 +136,7 @@ func TestPatternEnds(t *testing.T) {
 	w := Writer{Split: func(text string) (pieces []Piece) {
 		for i, part := range strings.Split(text, "$") {
 			if i > 0 {
-				pieces = append(pieces, Piece{Text: "<secret>", Hidden: i%2 == 0, Variable: []string{"", "DOLLAR"}[i%2]})
+				pieces = append(pieces, Piece{Text: "<secret>", Placeholder: i%2 == 0, Variable: []string{"", "DOLLAR"}[i%2]})
 			}
 			pieces = append(pieces, Piece{Text: part})
 		}
@@ -142,7 +145,7 @@ func TestPatternEnds(t *testing.T) {
 	for text, want := range map[string]string{
 		"a.b": `a\\.b`, "$": ".+", "a$b": "a.+b", "a$b$c.d": `a.+c\\.d`, strings.Repeat("$-", 30): ".+-", "$$": ".+",
 	} {
-		if got := w.Source(Of("$", Pattern{"^", text, "$"})); got != "new RegExp('^"+want+"$')" {
+		if got := w.Source(Format("$", Pattern{"^", text, "$"})); got != "new RegExp('^"+want+"$')" {
 			t.Errorf("%q: %s", text, got)
 		}
 	}

@@ -15,7 +15,7 @@ const endTimeout = 2 * time.Second
 
 // Chrome launches browsers on this machine.
 type Chrome struct {
-	Find    func() (chrome.Installation, error)
+	Find    func() (string, error) // the browser's executable
 	Options chrome.Options
 	// NoDisplayAdvice is the next step for the user if there is no display for the
 	// browser's window.
@@ -26,12 +26,12 @@ type Chrome struct {
 
 // Open implements Source.
 func (c *Chrome) Open(ctx context.Context) (Browser, error) {
-	installed, err := c.Find()
+	executable, err := c.Find()
 	if err != nil {
 		return nil, err
 	}
 	options := c.Options
-	options.Executable = installed.Path
+	options.Executable = executable
 	browser, err := chrome.Launch(ctx, options)
 	if errors.Is(err, chrome.ErrNoDisplay) {
 		return nil, fmt.Errorf("%w: %s", err, c.NoDisplayAdvice)

@@ -50,7 +50,7 @@ const (
 	Provided Kind = "provided" // by a provider, which runs it
 	// Personal: by its user, who works in it every day. To open a connection asks the user, and
 	// only what the user allows is done there.
-	Personal Kind = "attached"
+	Personal Kind = "personal"
 )
 
 // OnDemand is a browser that is opened at its first use, and again after it has ended.
@@ -89,7 +89,7 @@ func (o *OnDemand) Browser(ctx context.Context) (string, error) {
 		}
 		return "", context.Cause(ctx)
 	}
-	if b := o.running(); b != (none{}) {
+	if b := o.running(); b != (absentBrowser{}) {
 		select {
 		case <-b.Done():
 		default:
@@ -114,19 +114,19 @@ func (o *OnDemand) running() Browser {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.browser == nil {
-		return none{}
+		return absentBrowser{}
 	}
 	return o.browser
 }
 
-// none is the browser that does not run.
-type none struct{}
+// absentBrowser is the browser that does not run.
+type absentBrowser struct{}
 
-func (none) URL() string            { return "" }
-func (none) Value() browser.Browser { return nil }
-func (none) Downloads() string      { return "" }
-func (none) Done() <-chan struct{}  { return nil }
-func (none) Err() error             { return nil }
+func (absentBrowser) URL() string            { return "" }
+func (absentBrowser) Value() browser.Browser { return nil }
+func (absentBrowser) Downloads() string      { return "" }
+func (absentBrowser) Done() <-chan struct{}  { return nil }
+func (absentBrowser) Err() error             { return nil }
 
 // Kind is that of the browser, also before one runs.
 func (o *OnDemand) Kind() Kind { return o.source.Kind() }
@@ -140,6 +140,9 @@ func (o *OnDemand) Waiting() string { return o.source.Waiting() }
 // Downloads is the running browser's folder for downloads; empty: no browser runs, or
 // its downloads are not on this machine.
 func (o *OnDemand) Downloads() string { return o.running().Downloads() }
+
+// URL is the running browser's CDP address; empty: none runs.
+func (o *OnDemand) URL() string { return o.running().URL() }
 
 // Done is closed when the browser has ended; nil: no browser runs.
 func (o *OnDemand) Done() <-chan struct{} { return o.running().Done() }

@@ -12,10 +12,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"os"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -62,19 +60,18 @@ func (w *lockedWriter) Close() error { return nil }
 
 // messageReader reads the lines that are messages, and responds to all others.
 type messageReader struct {
-	in      *bufio.Reader
-	out     io.Writer
-	line    []byte // the unread rest of the last line
-	batches bool   // the host's version of MCP has them
+	in   *bufio.Reader
+	out  io.Writer
+	line []byte // the unread rest of the last line
 }
 
 func (r *messageReader) Read(p []byte) (int, error) {
 	for len(r.line) == 0 {
 		line, err := r.next()
 		if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 {
-			if id, invalid := r.check(trimmed); invalid == nil {
+			if invalid := check(trimmed); invalid == nil {
 				r.line = append(trimmed, '\n')
-			} else if writeErr := r.respond(id, invalid); writeErr != nil {
+			} else if writeErr := r.respond(invalid); writeErr != nil {
 				return 0, writeErr
 			}
 		}
@@ -104,62 +101,26 @@ func (r *messageReader) next() (line []byte, err error) {
 	}
 }
 
-// check reports why a line is no message; nil: it is one. id is that of the message, if that
-// is known.
-func (r *messageReader) check(line []byte) (id json.RawMessage, _ *jsonrpc.Error) {
-	var batch []json.RawMessage
+// check reports why a line is no message; nil: it is one.
+func check(line []byte) *jsonrpc.Error {
 	switch {
 	case len(line) >= mcp.DefaultMaxLineLength:
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
 			Message: fmt.Sprintf("a message of more than %d bytes", mcp.DefaultMaxLineLength)}
 	case !json.Valid(line):
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "a line is not JSON"}
-	case line[0] != '[':
-		batch = []json.RawMessage{line}
-	case !r.batches:
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "this version of MCP has no batches"}
-	case json.Unmarshal(line, &batch) != nil || len(batch) == 0:
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "an empty batch"}
+		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "a line is not JSON"}
+	case line[0] == '[':
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "MCP has no batches"}
 	}
-	for _, message := range batch {
-		decoded, err := jsonrpc.DecodeMessage(message)
-		if err != nil {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
-		}
-		if id, valid := idOf(message); !valid {
-			return id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
-				Message: "an id must be a string or an integer of at most 2^53"}
-		}
-		r.note(decoded)
+	if _, err := jsonrpc.DecodeMessage(line); err != nil {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 	}
-	return nil, nil
+	return nil
 }
 
-// idOf is the id of a message, and whether its response can have the same: the SDK rounds
-// numbers.
-func idOf(message []byte) (id json.RawMessage, valid bool) {
-	var fields struct{ ID json.RawMessage }
-	if json.Unmarshal(message, &fields) != nil || len(fields.ID) == 0 || fields.ID[0] == '"' ||
-		string(fields.ID) == "null" {
-		return fields.ID, true
-	}
-	number, err := strconv.ParseFloat(string(fields.ID), 64)
-	return fields.ID, err == nil && number == math.Trunc(number) && math.Abs(number) <= 1<<53
-}
-
-// note reads from the first request whether batches are allowed.
-func (r *messageReader) note(message jsonrpc.Message) {
-	request, ok := message.(*jsonrpc.Request)
-	if !ok || request.Method != "initialize" {
-		return
-	}
-	var params struct{ ProtocolVersion string }
-	r.batches = json.Unmarshal(request.Params, &params) == nil && params.ProtocolVersion <= "2025-03-26"
-}
-
-// respond sends an error, with an id if that is known.
-func (r *messageReader) respond(id json.RawMessage, reason *jsonrpc.Error) error {
-	response, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": reason})
+// respond sends an error for a line whose id is not known.
+func (r *messageReader) respond(reason *jsonrpc.Error) error {
+	response, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": reason})
 	if err != nil {
 		return err
 	}
@@ -211,10 +172,10 @@ func (c *drainingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 		return c.Connection.Write(ctx, msg)
 	}
 	c.mu.Lock()
-	wanted, open := c.open[resp.ID.Raw()]
+	want, open := c.open[resp.ID.Raw()]
 	c.mu.Unlock()
 	var err error
-	if wanted || !open {
+	if want || !open {
 		err = c.Connection.Write(ctx, msg)
 	}
 	c.mu.Lock()

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"browser-coordinator/internal/fspath"
 )
 
 // File is a file to be written. Its name is checked; the file does not exist yet.
@@ -28,7 +30,7 @@ const mostNumbers = 10_000
 // folder, or an absolute one in it. A missing extension is added; one that does not fit
 // is refused. Without a kind any extension is accepted, and As adds one.
 func (f Folder) File(name string, kind Kind) (*File, error) {
-	below, err := f.below(name)
+	below, err := f.relative(name)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +55,8 @@ func (f Folder) File(name string, kind Kind) (*File, error) {
 	return file.As(kind), nil
 }
 
-// below is a name relative to the folder.
-func (f Folder) below(name string) (string, error) {
+// relative is a name relative to the folder.
+func (f Folder) relative(name string) (string, error) {
 	if !filepath.IsAbs(name) {
 		return name, nil
 	}
@@ -63,7 +65,7 @@ func (f Folder) below(name string) (string, error) {
 		folders = append(folders, filepath.Join(append([]string{real}, f.steps...)...))
 	}
 	for _, folder := range folders {
-		if rel, err := filepath.Rel(folder, name); err == nil && filepath.IsLocal(rel) {
+		if rel, ok := fspath.Within(folder, name); ok {
 			return rel, nil
 		}
 	}

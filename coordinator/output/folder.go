@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"browser-coordinator/internal/fspath"
 	"browser-coordinator/internal/trusted"
 )
 
@@ -20,9 +21,9 @@ const DefaultName = ".browser-coordinator"
 
 // Folder is where tools write. It is created with the first file.
 type Folder struct {
-	base  string   // a folder that the user has named; links in its path are the user's own
-	steps []string // from base to the folder: no link is followed there
-	own   bool     // it is ours, and git ignores it
+	base   string   // a folder that the user has named; links in its path are the user's own
+	steps  []string // from base to the folder: no link is followed there
+	isOurs bool     // it is ours, and git ignores it
 
 	saved func(path string) // nil: nobody wants to know
 }
@@ -37,10 +38,10 @@ func (f Folder) Reporting(saved func(path string)) Folder {
 // the workspace.
 func In(workspace, dir string) Folder {
 	if dir == "" {
-		return Folder{base: workspace, steps: []string{DefaultName}, own: true}
+		return Folder{base: workspace, steps: []string{DefaultName}, isOurs: true}
 	}
 	// A repository can contain a link of any name, so links below it are not followed.
-	if rel, err := filepath.Rel(workspace, dir); err == nil && filepath.IsLocal(rel) {
+	if rel, ok := fspath.Within(workspace, dir); ok {
 		f := Folder{base: workspace}
 		if rel != "." {
 			f.steps = strings.Split(filepath.ToSlash(rel), "/")
@@ -92,7 +93,7 @@ func (f Folder) open(below []string) (*os.Root, error) {
 		return nil
 	}
 	err = enterAll(f.steps)
-	if err == nil && f.own {
+	if err == nil && f.isOurs {
 		err = ignore(dir)
 	}
 	if err == nil {
@@ -176,8 +177,7 @@ func ignore(dir *os.Root) error {
 
 // reason is an error without the name in the system call, which is only part of a path.
 func reason(err error) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
 		return of.Err
 	}
 	return err

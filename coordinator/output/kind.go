@@ -22,7 +22,9 @@ var (
 	JPEG         = Kind{".jpeg", ".jpg"}
 	WebP         = Kind{".webp"}
 	PDF          = Kind{".pdf"}
+	HAR          = Kind{".har"}
 	HeapSnapshot = Kind{".heapsnapshot"}
+	WebM         = Kind{".webm"}
 	CPUProfile   = Kind{".cpuprofile"}
 	Test         = Kind{".spec.ts", ".ts"}
 	Binary       = Kind{".bin"}
@@ -58,7 +60,7 @@ var types = map[string]Kind{
 	"text/plain":         {".txt", ".md", ".log", ".csv"},
 	"text/xml":           {".xml", ".txt"},
 	"video/mp4":          {".mp4"},
-	"video/webm":         {".webm"},
+	"video/webm":         WebM,
 }
 
 // documents are further extensions of downloaded data.

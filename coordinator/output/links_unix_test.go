@@ -35,8 +35,8 @@ func TestLinks(t *testing.T) {
 					!strings.Contains(err.Error(), "not followed") {
 					t.Errorf("%s is a link to %s: %q %v", link, to, got, err)
 				}
-				if left, _ := os.ReadDir(to); len(left) > 0 {
-					t.Errorf("%s is a link: %v was written", link, left)
+				if entries, _ := os.ReadDir(to); len(entries) > 0 {
+					t.Errorf("%s is a link: %v was written", link, entries)
 				}
 			}
 		}

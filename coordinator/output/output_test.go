@@ -144,9 +144,9 @@ func TestFailedWrite(t *testing.T) {
 	if path != "" || !errors.Is(err, failed) {
 		t.Errorf("%q %v", path, err)
 	}
-	left, _ := os.ReadDir(f.Path())
-	if len(left) != 1 || left[0].Name() != ".gitignore" {
-		t.Errorf("%v is left", left)
+	entries, _ := os.ReadDir(f.Path())
+	if len(entries) != 1 || entries[0].Name() != ".gitignore" {
+		t.Errorf("%v is left", entries)
 	}
 }
 

@@ -52,8 +52,8 @@ func TestSwappedFolder(t *testing.T) {
 	}
 	close(stop)
 	swapping.Wait()
-	if left, _ := os.ReadDir(inside); len(left) > 0 {
-		t.Errorf("%d files were written through the link", len(left))
+	if entries, _ := os.ReadDir(inside); len(entries) > 0 {
+		t.Errorf("%d files were written through the link", len(entries))
 	}
 	t.Logf("%d of 3000 were refused", refused)
 }

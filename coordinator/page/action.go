@@ -5,26 +5,39 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/lifecycle"
+	"browser-coordinator/coordinator/page/webmcp"
 )
 
 // action is something that may change the page.
 type action struct {
-	doing   string // for errors, for example: clicking e5
-	timeout time.Duration
-	do      func(context.Context) error       // it calls lookBefore when it is about to change the page
-	settle  func(context.Context, mark) error // waits for what it has started
+	operation string // for errors, for example: clicking e5
+	timeout   time.Duration
+	do        func(context.Context) error       // it calls lookBefore when it is about to change the page
+	settle    func(context.Context, mark) error // waits for what it has started
 }
 
 // Act runs an action of the page's input, and reports what it changed; also with an error, if
 // the action failed midway.
 func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
-	if a.Err != nil {
-		return Change{}, a.Err
+	if err := cmp.Or(a.Err, p.observer.Recording()); err != nil {
+		return Change{}, err
+	}
+	if err := p.awaitUser(ctx, a.Operation); err != nil {
+		return Change{}, err
+	}
+	if a.Begin != nil {
+		if err := a.Begin(ctx); err != nil {
+			return Change{}, err
+		}
+	}
+	if err := p.observer.Recording(); err != nil { // it may have begun meanwhile
+		return Change{}, err
 	}
 	p.input.Choosers.Hold(ctx, true)
 	defer p.input.Choosers.Hold(ctx, false)
@@ -40,35 +53,38 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 		}
 		confirm := a.Confirm
 		a.Confirm = func(e input.Element) error {
-			p.lookBefore(ctx, e.Still)
+			p.lookBefore(ctx, e.Unchanged)
 			if confirm == nil {
 				return nil
 			}
 			return confirm(e)
 		}
-		sent, documents := p.input.Sent(), p.life.Documents()
+		sent, documents := p.input.SentCount(), p.life.Documents()
 		watched := a.Arrives && p.life.UnlessLeaving(ctx, p.input.WatchArrivals) == nil
 		out, err = a.Run(ctx)
+		if p.input.SentCount() > sent && p.browser.hasUser(ctx, p) {
+			defer p.input.Ended(ctx)
+		}
 		if watched && p.dropped(ctx, documents, err) {
 			err = &PromptError{p.prompt()}
 		}
-		if p.input.Sent() > sent && ctx.Err() == nil {
+		if p.input.SentCount() > sent && ctx.Err() == nil {
 			failed, err = err, nil
 		}
 		return err
 	}
 	settle := func(ctx context.Context, before mark) error {
 		err := p.settleRequests(ctx, before)
-		replaced := p.life.After(before.at, lifecycle.Committed) || p.life.IsBlocked()
+		replaced := p.life.After(before.sequence, lifecycle.Committed) || p.life.IsBlocked()
 		if err == nil && failed == nil && a.Check != nil && !replaced {
 			a.Check(ctx, &out)
 		}
 		return err
 	}
-	change, err := p.perform(ctx, action{a.Doing, a.Waits + p.browser.opts.CallTimeout, do, settle})
+	change, err := p.perform(ctx, action{a.Operation, a.Waits + p.browser.opts.CallTimeout, do, settle})
 	change.Outcome = out
 	if err == nil {
-		err = p.explain(failed, a.Doing)
+		err = p.explain(failed, a.Operation)
 	}
 	return change, err
 }
@@ -93,9 +109,9 @@ func (p *Page) lookBefore(ctx context.Context, still bool) {
 
 // act is perform for what changes the page at once.
 func (p *Page) act(
-	ctx context.Context, doing string, timeout time.Duration, do func(context.Context) error,
+	ctx context.Context, operation string, timeout time.Duration, do func(context.Context) error,
 ) (Change, error) {
-	return p.perform(ctx, action{doing, timeout, func(ctx context.Context) error {
+	return p.perform(ctx, action{operation, timeout, func(ctx context.Context) error {
 		p.lookBefore(ctx, false)
 		return do(ctx)
 	}, p.settle})
@@ -103,9 +119,9 @@ func (p *Page) act(
 
 // perform runs an action and returns what changed. A dialog that the input opens is such a change,
 // and so is a breakpoint that it reaches: the action is done, and the page is blocked. A dialog that
-// opens before any input was sent, or between two inputs, is an [InterruptedError].
+// opens before any input was sent, or between two inputs, is an error.
 func (p *Page) perform(ctx context.Context, a action) (Change, error) {
-	ctx, end, err := p.begin(ctx, call{doing: a.doing, timeout: a.timeout})
+	ctx, end, err := p.begin(ctx, call{operation: a.operation, timeout: a.timeout})
 	if err != nil {
 		return Change{}, err
 	}
@@ -116,24 +132,23 @@ func (p *Page) perform(ctx context.Context, a action) (Change, error) {
 	if err == nil {
 		err = a.settle(ctx, before)
 	}
-	var paused *PausedError
-	if errors.As(err, &paused) && p.input.Sent() > before.inputs {
-		c := p.since(before)
+	if paused, ok := errors.AsType[*PausedError](err); ok && p.input.SentCount() > before.inputs {
+		c := p.changeSince(before)
 		c.Effects = p.effects(c, before)
-		at := p.locate(paused.At)
-		c.Paused = &at
+		pause := p.locate(paused.Location)
+		c.Paused = &pause
 		return c, nil
 	}
-	unsent := p.input.Sent() == before.inputs
+	unsent := p.input.SentCount() == before.inputs
 	var partial *input.PartialError
 	var dialog *DialogError
 	switch {
 	case errors.As(err, &dialog) && errors.As(err, &partial):
-		return Change{}, &InterruptedError{Dialog: dialog.Dialog, Doing: a.doing, Done: partial.Done}
+		return Change{}, interrupted(dialog.Dialog, a.operation, partial.Done)
 	case errors.As(err, &dialog) && unsent:
-		return Change{}, &InterruptedError{Dialog: dialog.Dialog, Doing: a.doing}
+		return Change{}, interrupted(dialog.Dialog, a.operation, "nothing was done")
 	case err != nil && dialog == nil:
-		err = p.explain(err, a.doing)
+		err = p.explain(err, a.operation)
 		if unsent {
 			err = &unsentError{err}
 		}
@@ -166,11 +181,18 @@ func (p *Page) Rest(ctx context.Context, d time.Duration) (Change, error) {
 // ended, because it has opened another document or a dialog, or stopped in a debugger.
 // The change reports which.
 func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMessage, Change, error) {
+	return p.EvaluateWithin(ctx, script, target, Bounds{})
+}
+
+// EvaluateWithin is Evaluate for a script that may not run everywhere.
+func (p *Page) EvaluateWithin(
+	ctx context.Context, script, target string, b Bounds,
+) (json.RawMessage, Change, error) {
 	var value json.RawMessage
 	run := func(ctx context.Context) (err error) {
 		p.lookBefore(ctx, false)
 		before := p.life.Seq()
-		value, err = p.evaluate(ctx, script, target)
+		value, err = p.evaluate(ctx, script, target, b)
 		if frame.LeftDocument(err) { // the event of the next document may come after the response
 			return p.life.AwaitFor(ctx, respondTimeout, func() bool {
 				return p.life.After(before, lifecycle.Committed) || p.life.IsLeaving()
@@ -188,18 +210,36 @@ func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMes
 
 var errNoValue = errors.New("the script gave no value: its frame has gone, or its promise never settles")
 
+// CallTool calls a tool that the page offers. With an outcome that is empty another document has
+// replaced the page's, or a dialog or the debugger blocks it; the change reports which.
+func (p *Page) CallTool(
+	ctx context.Context, name string, arguments json.RawMessage,
+) (outcome webmcp.Outcome, _ Change, _ error) {
+	call := func(ctx context.Context) (err error) {
+		if err := p.observer.Recording(); err != nil {
+			return err
+		}
+		p.lookBefore(ctx, false)
+		outcome, err = p.tools.Call(ctx, name, arguments)
+		return err
+	}
+	doing := fmt.Sprintf("calling the page's tool %q", name)
+	change, err := p.perform(ctx, action{doing, p.browser.opts.CallTimeout, call, p.settleScript})
+	return outcome, change, err
+}
+
 // WaitFor waits until the page meets the conditions, across navigations.
-func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Waited, error) {
-	what := opts.String()
-	if what == "" {
-		return Waited{}, errors.New("name what to wait for")
+func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (WaitResult, error) {
+	description := opts.String()
+	if description == "" {
+		return WaitResult{}, errors.New("name what to wait for")
 	}
 	opts.Timeout = cmp.Or(opts.Timeout, defaultWait)
 	if opts.New && (opts.Text == "" || opts.Target != "") {
-		return Waited{}, errors.New("new waits for another occurrence of a text: give text, and no target")
+		return WaitResult{}, errors.New("new waits for another occurrence of a text: give text, and no target")
 	}
 	wait := waiter{page: p, opts: opts, end: time.Now().Add(opts.Timeout)}
-	change, err := p.act(ctx, "waiting for "+what, opts.Timeout, wait.run)
+	change, err := p.act(ctx, "waiting for "+description, opts.Timeout, wait.run)
 	// Nobody knows what an expression or the network was before.
-	return Waited{change, err == nil && !wait.waited && opts.Expression == "" && !opts.Idle}, err
+	return WaitResult{change, err == nil && !wait.delayed && opts.Expression == "" && !opts.Idle}, err
 }

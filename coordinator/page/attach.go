@@ -9,6 +9,7 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/webmcp"
 )
 
 // enable turns on the domains of a session without waiting for the replies.
@@ -24,6 +25,9 @@ func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
 	if err := history.KeepBodies(ctx, session); err != nil {
 		return err
 	}
+	if err := webmcp.Enable(ctx, session); err != nil {
+		return err
+	}
 	// This attaches to frames of other processes. They are not paused at their start here,
 	// so a coordinator that hangs blocks no page.
 	params := target.SetAutoAttachParams{AutoAttach: true, Flatten: new(true)}
@@ -35,7 +39,7 @@ func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
 
 // readFrames reads the frames that existed before the first event.
 func (p *Page) readFrames(ctx context.Context) error {
-	ctx, end, err := p.begin(ctx, call{doing: "attaching to the page", timeout: p.browser.opts.attachTime()})
+	ctx, end, err := p.begin(ctx, call{operation: "attaching to the page", timeout: p.browser.opts.attachTime()})
 	if err != nil {
 		return err
 	}
@@ -47,11 +51,11 @@ func (p *Page) readFrames(ctx context.Context) error {
 	if p.frames.Add(p.session, tree.FrameTree) {
 		p.history.AddressKnown(p.frames.URL())
 	}
-	past, err := p.history.Network.Ask(ctx) // it asks the main frame
+	report, err := p.history.Network.Ask(ctx) // it asks the main frame
 	if err != nil {
 		return err
 	}
-	p.life.Attach(past.State != "loading", past.State == "complete")
-	p.history.Network.LearnFirst(past)
+	p.life.Attach(report.State != "loading", report.State == "complete")
+	p.history.Network.LearnFirst(report)
 	return nil
 }

@@ -48,6 +48,7 @@ type Browser struct {
 	pages    map[target.ID]*attachment
 	sessions map[target.SessionID]attached // of pages, and of their frames and workers
 	scripts  map[*agentScript]bool         // that run, or that have no caller that waits
+	user     Presence                      // as in Options, and NoUser once the browser is known to be headless
 }
 
 // attached is a session whose events are handled, and its page.
@@ -97,6 +98,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 		pages:    map[target.ID]*attachment{},
 		sessions: map[target.SessionID]attached{},
 		scripts:  map[*agentScript]bool{},
+		user:     o.User,
 	}
 	b.downloads = newDownloads(conn, o.Downloads, &b.running)
 	go b.eventLoop()
@@ -211,11 +213,11 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 		err = p.emulation.SendViewport(ctx)
 	}
 	if err == nil {
-		var late *TimeoutError
+		var timeout *TimeoutError
 		var hung *HungError
 		var dialog *DialogError
 		err = p.readFrames(ctx)
-		if errors.As(err, &late) || errors.As(err, &hung) || errors.As(err, &dialog) {
+		if errors.As(err, &timeout) || errors.As(err, &hung) || errors.As(err, &dialog) {
 			// A page that hangs can still be navigated or resumed. A call that needs its response
 			// reports the hang itself.
 			b.log.Warn("page: attached to a page that does not respond", "page", id)
@@ -258,15 +260,15 @@ func (b *Browser) refElsewhere(than *Page, n int) (label, address string, ok boo
 // dialogElsewhere returns a dialog that is open in another page, which blocks all pages
 // that share its process, and that page's URL; nil: there is none. near: both pages are of
 // the same host.
-func (b *Browser) dialogElsewhere(than *Page) (where string, near bool, open *Dialog) {
+func (b *Browser) dialogElsewhere(than *Page) (place string, near bool, open *Dialog) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, at := range b.sessions {
 		if dialog := at.page.Dialog(); at.page != than && dialog != nil && !near {
-			where, near, open = at.page.URL(), at.page.Host() == than.Host(), dialog
+			place, near, open = at.page.URL(), at.page.Host() == than.Host(), dialog
 		}
 	}
-	return where, near, open
+	return place, near, open
 }
 
 // eventLoop is the only reader of the browser's events. The Browser owns it, it ends
@@ -411,6 +413,7 @@ func (b *Browser) setUp(p *Page, s *cdp.Session, e *target.EventAttachedToTarget
 		err = p.enable(ctx, s)
 		p.emulation.Reapply(ctx, s)
 		p.history.Network.Unread(s)
+		p.observer.SessionAttached(s)
 	case "worker":
 		b.sessions[s.ID()] = attached{p, s}
 		err = history.Enable(ctx, s)
@@ -459,15 +462,15 @@ func (b *Browser) forget(p *Page) {
 type goroutines struct {
 	running sync.WaitGroup
 
-	mu   sync.Mutex
-	over bool // mu guards it: no goroutine is added while Wait waits
+	mu       sync.Mutex
+	finished bool // mu guards it: no goroutine is added while Wait waits
 }
 
 // Go runs f in a goroutine, or at once after Wait was called: the connection has ended by
 // then, so nothing in f waits.
 func (g *goroutines) Go(f func()) {
 	g.mu.Lock()
-	over := g.over
+	over := g.finished
 	if !over {
 		g.running.Go(f)
 	}
@@ -480,7 +483,7 @@ func (g *goroutines) Go(f func()) {
 // Wait waits for the goroutines.
 func (g *goroutines) Wait() {
 	g.mu.Lock()
-	g.over = true
+	g.finished = true
 	g.mu.Unlock()
 	g.running.Wait()
 }

@@ -18,7 +18,7 @@ import (
 
 // call is a call to the page that begins.
 type call struct {
-	doing      string // for errors, for example: clicking e5
+	operation  string // for errors, for example: clicking e5
 	timeout    time.Duration
 	overDialog bool // it goes on while a dialog is open
 	leaves     bool // it leaves the document, which may be a refused one
@@ -26,13 +26,13 @@ type call struct {
 
 // run runs a call that reads or sets something, and explains its error; limit 0: that of any call.
 // Most capabilities get it as their [lifecycle.Run].
-func (p *Page) run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error {
-	ctx, end, err := p.begin(ctx, call{doing: doing, timeout: cmp.Or(limit, p.browser.opts.CallTimeout)})
+func (p *Page) run(ctx context.Context, operation string, limit time.Duration, do func(context.Context) error) error {
+	ctx, end, err := p.begin(ctx, call{operation: operation, timeout: cmp.Or(limit, p.browser.opts.CallTimeout)})
 	if err != nil {
 		return err
 	}
 	defer end()
-	return p.explain(do(ctx), doing)
+	return p.explain(do(ctx), operation)
 }
 
 // begin rejects a call that cannot succeed now and sets its timeout. A dialog, a pause of the debugger,
@@ -42,7 +42,8 @@ func (p *Page) begin(ctx context.Context, c call) (context.Context, context.Canc
 	if c.overDialog {
 		begin = p.life.BeginOverDialog
 	}
-	bounded, cancelTimer := context.WithTimeoutCause(ctx, c.timeout, &TimeoutError{Doing: c.doing, After: c.timeout})
+	bounded, cancelTimer := context.WithTimeoutCause(ctx, c.timeout,
+		&TimeoutError{Operation: c.operation, Elapsed: c.timeout})
 	opened, endCall, err := begin(bounded)
 	if refused := p.guard.Shows(p.frames.URL()); err == nil && refused != nil && !c.leaves {
 		endCall()
@@ -58,10 +59,12 @@ func (p *Page) begin(ctx context.Context, c call) (context.Context, context.Canc
 	if p.calls.Add(1) == 1 {
 		p.hung.Store(false)
 	}
-	began := time.Now()
+	start := time.Now()
 	opened, giveUp := context.WithCancelCause(opened)
 	watch := time.AfterFunc(briefTimeout, func() {
-		p.watch(opened, func() { giveUp(&TimeoutError{Doing: c.doing, After: time.Since(began).Round(time.Second)}) })
+		p.watch(opened, func() {
+			giveUp(&TimeoutError{Operation: c.operation, Elapsed: time.Since(start).Round(time.Second)})
+		})
 	})
 	return opened, func() {
 		watch.Stop()
@@ -119,14 +122,14 @@ func (p *Page) probePause(ctx context.Context) {
 }
 
 // explain turns an error of a call into one that its caller can act on.
-func (p *Page) explain(err error, doing string) error {
+func (p *Page) explain(err error, operation string) error {
 	if err == nil {
 		return nil
 	}
 	err = translate(err)
 	var paused *PausedError
 	if errors.As(err, &paused) {
-		return &PausedError{p.locate(paused.At)}
+		return &PausedError{p.locate(paused.Location)}
 	}
 	for _, known := range []error{ErrBrowserGone, ErrCrashed, ErrPageClosed} {
 		if errors.Is(err, known) {
@@ -136,14 +139,13 @@ func (p *Page) explain(err error, doing string) error {
 	if ended := p.life.Ended(); ended != nil {
 		return ended
 	}
-	var field *input.FieldError
-	if errors.As(err, &field) {
+	if field, ok := errors.AsType[*input.FieldError](err); ok {
 		explained := *field
-		explained.Err = p.explain(field.Err, doing)
+		explained.Err = p.explain(field.Err, operation)
 		return &explained
 	}
 	for _, known := range []func(error) (error, bool){
-		as[*DialogError], as[*guard.OriginError], as[*frame.StaleRefError], as[*frame.TargetError],
+		as[*DialogError], as[*guard.LimitError], as[*frame.StaleRefError], as[*frame.TargetError],
 		as[*input.NotReadyError], as[*PromptError], as[*ScriptError], as[*snapshot.VerifyError],
 	} {
 		if found, ok := known(err); ok {
@@ -156,18 +158,18 @@ func (p *Page) explain(err error, doing string) error {
 	case errors.As(err, &timeout):
 	case errors.As(err, &late):
 		timeout = &TimeoutError{
-			Doing: "waiting for " + late.Target + " to be ready", After: late.Waited.Round(time.Millisecond),
+			Operation: "waiting for " + late.Target + " to be ready", Elapsed: late.Elapsed.Round(time.Millisecond),
 			Hint: "the page may be busy or paused in the debugger",
 		}
 	case errors.Is(err, cdp.ErrTimeout):
-		timeout = &TimeoutError{Doing: doing, After: p.browser.opts.CallTimeout}
+		timeout = &TimeoutError{Operation: operation, Elapsed: p.browser.opts.CallTimeout}
 	default:
-		return fmt.Errorf("%s: %w", doing, err)
+		return fmt.Errorf("%s: %w", operation, err)
 	}
-	if timeout.over {
+	if timeout.stopped {
 		return timeout
 	}
-	return p.whyLate(timeout)
+	return p.explainTimeout(timeout)
 }
 
 // as finds an error of a type that needs no explanation.
@@ -179,27 +181,27 @@ func as[E error](err error) (error, bool) {
 
 // locate finds the position in the workspace where script is paused. The call that the
 // pause ended has no time left.
-func (p *Page) locate(at Paused) Paused {
-	p.sources.Locate(context.Background(), &at.At)
-	return at
+func (p *Page) locate(pause Paused) Paused {
+	p.sources.Locate(context.Background(), &pause.Location)
+	return pause
 }
 
-// whyLate adds to a timeout why the page did not respond in time, if that is known.
-func (p *Page) whyLate(timeout *TimeoutError) error {
+// explainTimeout adds to a timeout why the page did not respond in time, if that is known.
+func (p *Page) explainTimeout(timeout *TimeoutError) error {
 	departure, leaves := p.life.Departure()
-	where, near, dialog := p.browser.dialogElsewhere(p)
+	place, near, dialog := p.browser.dialogElsewhere(p)
 	hung := p.hung.Load()
 	if leaves && !(near && hung) {
-		return &LoadingError{
-			Doing: timeout.Doing, URL: departure.URL, For: time.Since(departure.Time).Round(time.Second),
-		}
+		return fmt.Errorf("the page has been on its way to %s for %s, and that server has not answered; until then "+
+			"the page does not either (%s). Wait, press Escape (browser_press_key), which stops it, or navigate "+
+			"elsewhere", departure.URL, time.Since(departure.Time).Round(time.Second), timeout.Operation)
 	}
 	if !hung {
 		return timeout
 	}
-	explained := &HungError{Doing: timeout.Doing, After: timeout.After}
+	explained := &HungError{Operation: timeout.Operation, Elapsed: timeout.Elapsed}
 	if dialog != nil {
-		explained.Other, explained.In = dialog, where
+		explained.Dialog, explained.DialogURL = dialog, place
 	}
 	return explained
 }

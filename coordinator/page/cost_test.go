@@ -39,7 +39,9 @@ func BenchmarkOwnCost(b *testing.B) {
 	}
 	// No round may pay for drawing that the previous one has caused.
 	atRest := func() {
-		_, err := protocol.Call(ctx, p.Session(), runtime.Evaluate, runtime.EvaluateParams{Expression: "new Promise(done => requestIdleCallback(done, {timeout: 1000}))", AwaitPromise: new(true)})
+		_, err := protocol.Call(ctx, p.Session(), runtime.Evaluate,
+			runtime.EvaluateParams{Expression: "new Promise(done => requestIdleCallback(done, {timeout: 1000}))",
+				AwaitPromise: new(true)})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -79,8 +81,8 @@ func BenchmarkOwnCost(b *testing.B) {
 				if err := rawMouse(ctx, p, from, rawMove, rawPress); err != nil {
 					return err
 				}
-				for _, at := range []point{begin, half, to} {
-					if err := rawMouse(ctx, p, at, rawDrag); err != nil {
+				for _, spot := range []point{begin, half, to} {
+					if err := rawMouse(ctx, p, spot, rawDrag); err != nil {
 						return err
 					}
 				}
@@ -98,7 +100,8 @@ func BenchmarkOwnCost(b *testing.B) {
 				return rawMouse(ctx, p, box, rawMove, rawPress, rawRelease) // it checks the response
 			},
 			func() error {
-				_, err := p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#j", Type: "textbox", Value: "some text"}, {Target: "#c", Type: "checkbox", Value: "false"}}))
+				_, err := p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#j", Type: "textbox", Value: "some text"},
+					{Target: "#c", Type: "checkbox", Value: "false"}}))
 				return err
 			}},
 		{"snapshot", // compared with the browser's own tree, which has no refs
@@ -108,7 +111,8 @@ func BenchmarkOwnCost(b *testing.B) {
 			func() error { _, err := p.Reader().Snapshot(ctx, snapshot.Options{}); return err }},
 		{"screenshot",
 			func() error {
-				_, err := protocol.Call(ctx, p.Session(), cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)})
+				_, err := protocol.Call(ctx, p.Session(), cdppage.CaptureScreenshot,
+					cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)})
 				return err
 			},
 			func() error { _, err := p.Screen().Screenshot(ctx, capture.Options{}); return err }},
@@ -169,16 +173,19 @@ func pointOf(b *testing.B, p *page.Page, target string) point {
 
 // The mouse events of a click.
 var (
-	rawMove    = cdpinput.DispatchMouseEventParams{Type: cdpinput.DispatchMouseEventTypeMouseMoved}
-	rawPress   = cdpinput.DispatchMouseEventParams{Type: cdpinput.DispatchMouseEventTypeMousePressed, Button: cdpinput.MouseButtonLeft, Buttons: 1, ClickCount: 1}
-	rawDrag    = cdpinput.DispatchMouseEventParams{Type: cdpinput.DispatchMouseEventTypeMouseMoved, Button: cdpinput.MouseButtonLeft, Buttons: 1}
-	rawRelease = cdpinput.DispatchMouseEventParams{Type: cdpinput.DispatchMouseEventTypeMouseReleased, Button: cdpinput.MouseButtonLeft, ClickCount: 1}
+	rawMove  = cdpinput.DispatchMouseEventParams{Type: cdpinput.DispatchMouseEventTypeMouseMoved}
+	rawPress = cdpinput.DispatchMouseEventParams{Type: cdpinput.DispatchMouseEventTypeMousePressed,
+		Button: cdpinput.MouseButtonLeft, Buttons: 1, ClickCount: 1}
+	rawDrag = cdpinput.DispatchMouseEventParams{Type: cdpinput.DispatchMouseEventTypeMouseMoved,
+		Button: cdpinput.MouseButtonLeft, Buttons: 1}
+	rawRelease = cdpinput.DispatchMouseEventParams{Type: cdpinput.DispatchMouseEventTypeMouseReleased,
+		Button: cdpinput.MouseButtonLeft, ClickCount: 1}
 )
 
 // rawMouse sends mouse events as every client does: one after the other.
-func rawMouse(ctx context.Context, p *page.Page, at point, events ...cdpinput.DispatchMouseEventParams) error {
+func rawMouse(ctx context.Context, p *page.Page, spot point, events ...cdpinput.DispatchMouseEventParams) error {
 	for _, e := range events {
-		e.X, e.Y = at.x, at.y
+		e.X, e.Y = spot.x, spot.y
 		if err := p.Session().Call(ctx, cdpinput.CommandDispatchMouseEvent, e, nil); err != nil {
 			return err
 		}
@@ -191,7 +198,8 @@ func rawInsert(ctx context.Context, p *page.Page, text string) error {
 }
 
 func rawKey(ctx context.Context, p *page.Page, key string) error {
-	for _, kind := range []cdpinput.DispatchKeyEventType{cdpinput.DispatchKeyEventTypeKeyDown, cdpinput.DispatchKeyEventTypeKeyUp} {
+	for _, kind := range []cdpinput.DispatchKeyEventType{cdpinput.DispatchKeyEventTypeKeyDown,
+		cdpinput.DispatchKeyEventTypeKeyUp} {
 		e := cdpinput.DispatchKeyEventParams{Type: kind, Key: key}
 		if kind == cdpinput.DispatchKeyEventTypeKeyDown {
 			e.Text = key

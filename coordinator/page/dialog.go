@@ -12,7 +12,7 @@ import (
 
 // AwaitDialog waits until a dialog is open.
 func (p *Page) AwaitDialog(ctx context.Context, limit time.Duration) error {
-	ctx, end, err := p.begin(ctx, call{doing: "waiting for a dialog", timeout: limit, overDialog: true})
+	ctx, end, err := p.begin(ctx, call{operation: "waiting for a dialog", timeout: limit, overDialog: true})
 	if err != nil {
 		return err
 	}
@@ -28,16 +28,19 @@ func (p *Page) AwaitDialog(ctx context.Context, limit time.Duration) error {
 // a prompt.
 func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string) (Change, error) {
 	const doing = "answering the dialog"
+	if err := p.observer.Recording(); err != nil {
+		return Change{}, err
+	}
 	if p.Dialog() == nil {
-		if where, _, other := p.browser.dialogElsewhere(p); other != nil {
+		if place, _, other := p.browser.dialogElsewhere(p); other != nil {
 			const elsewhere = "there is no dialog to answer in this tab; one (%s, %q) is open in the tab %s: select " +
 				"that first"
-			return Change{}, fmt.Errorf(elsewhere, other.Type, other.Message, where)
+			return Change{}, fmt.Errorf(elsewhere, other.Type, other.Message, place)
 		}
 		return Change{}, errors.New("there is no dialog to answer")
 	}
 	before := p.mark()
-	ctx, end, err := p.begin(ctx, call{doing: doing, timeout: p.browser.opts.CallTimeout, overDialog: true})
+	ctx, end, err := p.begin(ctx, call{operation: doing, timeout: p.browser.opts.CallTimeout, overDialog: true})
 	if err != nil {
 		return Change{}, err
 	}
@@ -49,7 +52,7 @@ func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string)
 	}
 	p.browser.flush()
 	// The page continues; another dialog may open at once, which is a change too.
-	settleCtx, endSettle, err := p.begin(ctx, call{doing: doing, timeout: p.browser.opts.CallTimeout})
+	settleCtx, endSettle, err := p.begin(ctx, call{operation: doing, timeout: p.browser.opts.CallTimeout})
 	if err == nil {
 		err = p.settleRequests(settleCtx, before)
 		endSettle()

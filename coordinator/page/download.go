@@ -15,29 +15,30 @@ import (
 
 // downloads are the downloads of a connection.
 type downloads struct {
-	conn    *cdp.Conn
-	into    *Downloads  // nil: the browser decides
-	running *goroutines // of the connection
+	conn      *cdp.Conn
+	downloads *Downloads  // nil: the browser decides
+	running   *goroutines // of the connection
 
-	mu      sync.Mutex                                 // guards the fields that follow
-	pending map[string]*browser.EventDownloadWillBegin // in progress, by id
-	ended   []Download                                 // not reported to a caller yet
-	changed notify.Broadcast                           // notified when a download ends
+	mu        sync.Mutex                                 // guards the fields that follow
+	pending   map[string]*browser.EventDownloadWillBegin // in progress, by id
+	completed []Download                                 // not reported to a caller yet
+	changed   notify.Broadcast                           // notified when a download ends
 }
 
 func newDownloads(conn *cdp.Conn, into *Downloads, running *goroutines) *downloads {
-	return &downloads{conn: conn, into: into, running: running, pending: map[string]*browser.EventDownloadWillBegin{}}
+	pending := map[string]*browser.EventDownloadWillBegin{}
+	return &downloads{conn: conn, downloads: into, running: running, pending: pending}
 }
 
 // enable enables download events and saves downloads under unique names, until
 // this connection ends.
 func (d *downloads) enable(ctx context.Context) error {
-	if d.into == nil {
+	if d.downloads == nil {
 		return nil
 	}
 	_, err := protocol.Call(ctx, d.conn, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
 		// Under their own names, one could overwrite another.
-		Behavior: browser.SetDownloadBehaviorBehaviorAllowAndName, DownloadPath: d.into.Dir, EventsEnabled: new(true),
+		Behavior: browser.SetDownloadBehaviorBehaviorAllowAndName, DownloadPath: d.downloads.Dir, EventsEnabled: new(true),
 	})
 	return err
 }
@@ -54,20 +55,20 @@ func (d *downloads) progress(e *browser.EventDownloadProgress) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	began := d.pending[e.GUID]
-	if began == nil || d.into == nil {
+	event := d.pending[e.GUID]
+	if event == nil || d.downloads == nil {
 		return
 	}
 	delete(d.pending, e.GUID)
-	d.running.Go(func() { d.end(began, e) })
+	d.running.Go(func() { d.end(event, e) })
 }
 
 // end keeps the file of a complete download.
-func (d *downloads) end(began *browser.EventDownloadWillBegin, e *browser.EventDownloadProgress) {
-	download := Download{URL: began.URL, Name: began.SuggestedFilename, Size: int64(e.ReceivedBytes)}
+func (d *downloads) end(event *browser.EventDownloadWillBegin, e *browser.EventDownloadProgress) {
+	download := Download{URL: event.URL, Name: event.SuggestedFilename, Size: int64(e.ReceivedBytes)}
 	var err error
 	if e.State == browser.DownloadProgressStateCompleted {
-		download.File, err = d.into.Keep(filepath.Join(d.into.Dir, e.GUID), began.SuggestedFilename)
+		download.File, err = d.downloads.Keep(filepath.Join(d.downloads.Dir, e.GUID), event.SuggestedFilename)
 	} else {
 		download.Failed = "it was broken off"
 	}
@@ -76,7 +77,7 @@ func (d *downloads) end(began *browser.EventDownloadWillBegin, e *browser.EventD
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.ended = append(d.ended, download)
+	d.completed = append(d.completed, download)
 	d.changed.Notify()
 }
 
@@ -87,12 +88,12 @@ func (b *Browser) Downloaded(ctx context.Context, address string) []Download {
 	for {
 		d.mu.Lock()
 		changed := d.changed.Next()
-		if address == "" || d.into == nil || slices.ContainsFunc(d.ended, func(d Download) bool {
+		if address == "" || d.downloads == nil || slices.ContainsFunc(d.completed, func(d Download) bool {
 			return d.URL == address
 		}) {
 			defer d.mu.Unlock()
-			ended := d.ended
-			d.ended = nil
+			ended := d.completed
+			d.completed = nil
 			return ended
 		}
 		d.mu.Unlock()

@@ -13,29 +13,29 @@ import (
 	"browser-coordinator/coordinator/page/snapshot"
 )
 
-// since returns what has changed.
-func (p *Page) since(before mark) Change {
+// changeSince returns what has changed.
+func (p *Page) changeSince(before mark) Change {
 	url := p.frames.URL()
-	committed := p.life.After(before.at, lifecycle.Committed)
+	committed := p.life.After(before.sequence, lifecycle.Committed)
 	departure, _ := p.life.Departure()
 	c := Change{
 		URL:       url,
-		Navigated: committed || p.life.After(before.at, lifecycle.Moved) && url != before.url,
+		Navigated: committed || p.life.After(before.sequence, lifecycle.Moved) && url != before.url,
 		Dialog:    p.Dialog(),
 	}
 	if p.isLoading(before) {
 		c.Loading = cmp.Or(departure.URL, url)
 	}
-	if p.life.After(before.at, lifecycle.Download) {
+	if p.life.After(before.sequence, lifecycle.Download) {
 		c.Download = p.life.Last(lifecycle.Download).URL
 	}
-	if outside := p.life.OfDocument(lifecycle.OpenedOutside); outside.Seq > before.at {
-		c.Outside = outside.URL
+	if outside := p.life.OfDocument(lifecycle.OpenedOutside); outside.Seq > before.sequence {
+		c.ExternalURL = outside.URL
 	}
-	if p.life.After(before.at, lifecycle.Refused) {
+	if p.life.After(before.sequence, lifecycle.Refused) {
 		c.Refused = p.life.Last(lifecycle.Refused).Err
 	}
-	if p.life.After(before.at, lifecycle.ChooserOpened) {
+	if p.life.After(before.sequence, lifecycle.ChooserOpened) {
 		c.Chooser = p.input.Choosers.Open()
 	}
 	if p.life.Last(lifecycle.WindowOpened).Count > before.windows {
@@ -46,7 +46,7 @@ func (p *Page) since(before mark) Change {
 
 // result is since, with the effects of the action and the title of a new document.
 func (p *Page) result(ctx context.Context, before mark) Change {
-	c := p.since(before)
+	c := p.changeSince(before)
 	c.Effects = p.effects(c, before)
 	if c.Dialog == nil {
 		p.locateEffects(ctx, &c.Effects)
@@ -64,18 +64,19 @@ func (p *Page) effects(c Change, before mark) Effects {
 	later := func(m history.Message) bool { return m.Seq > last }
 	logged := slices.DeleteFunc(p.history.Console.After(before.console, "warning"), later)
 	network := p.history.Network
-	e := Effects{Late: p.late(before, last)}
-	e.Waiting = slices.DeleteFunc(network.Begun(before.requests), func(r history.Request) bool { return r.Status != 0 })
+	e := Effects{Late: p.lateEffects(before, last)}
+	e.Waiting = slices.DeleteFunc(network.PendingSince(before.requests),
+		func(r history.Request) bool { return r.Status != 0 })
 	p.mu.Lock()
-	until := network.LastFailure()
-	e.Failed = network.Failures(max(p.reported.failure, before.failures), until)
-	p.reported.failure = until
+	latest := network.LastFailure()
+	e.Failed = network.Failures(max(p.reported.failure, before.failures), latest)
+	p.reported.failure = latest
 	for _, opened := range slices.Concat(c.Tabs.Open, c.Tabs.Closed) {
 		p.reported.pages = max(p.reported.pages, opened.Index+1)
 	}
 	p.mu.Unlock()
 	e.Console = slices.DeleteFunc(logged, func(m history.Message) bool { // the browser's own words for the same
-		failed := func(r history.Request) bool { return r.URL == m.At.URL }
+		failed := func(r history.Request) bool { return r.URL == m.Position.URL }
 		return m.Source == "network" && slices.ContainsFunc(e.Failed, failed)
 	})
 	return e
@@ -93,18 +94,18 @@ func (p *Page) locateEffects(ctx context.Context, e *Effects) {
 	}
 }
 
-// Late is what came of the page since the last result of an action, once. Nothing is late
+// LateEffects is what happened in the page since the last result of an action, once. Nothing is late
 // before the first.
-func (p *Page) Late(ctx context.Context) Late {
+func (p *Page) LateEffects(ctx context.Context) LateEffects {
 	p.mu.Lock()
 	first := p.reported.console == 0
 	p.mu.Unlock()
 	if first {
-		return Late{}
+		return LateEffects{}
 	}
 	p.browser.flush()
 	now := p.mark()
-	e := Effects{Late: p.late(now, now.console)}
+	e := Effects{Late: p.lateEffects(now, now.console)}
 	if p.Dialog() == nil {
 		p.locateEffects(ctx, &e)
 	}
@@ -117,45 +118,45 @@ func (p *Page) Look(ctx context.Context) snapshot.Changes {
 	if p.life.IsBlocked() {
 		return snapshot.Changes{}
 	}
-	shown, err := p.reader.Look(ctx)
+	changes, err := p.reader.Look(ctx)
 	if err != nil {
 		p.browser.log.Debug("page: what an action changed is not known", "page", p.ID(), "err", err)
 	}
-	return shown
+	return changes
 }
 
 // maxLate bounds how many late errors a result contains.
 const maxLate = 5
 
-// late is what came of the page between the last result and this mark. A result that has messages
+// lateEffects is what happened in the page between the last result and this mark. A result that has messages
 // up to the last one follows, if there was one before.
-func (p *Page) late(at mark, last int64) (late Late) {
+func (p *Page) lateEffects(at mark, last int64) (lateEffects LateEffects) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.reported
 	p.reported.console, p.reported.pages = last+1, at.pages
 	if before.console == 0 {
-		return late
+		return lateEffects
 	}
-	late.Tabs = p.browser.targets.openedSince(before.pages, p.ID())
+	lateEffects.Tabs = p.browser.targets.openedSince(before.pages, p.ID())
 	notLate := func(opened Info) bool { return opened.OpenerID != p.ID() || opened.Index >= at.pages }
-	late.Tabs.Open = slices.DeleteFunc(late.Tabs.Open, notLate)
-	late.Tabs.Closed = slices.DeleteFunc(late.Tabs.Closed, notLate)
+	lateEffects.Tabs.Open = slices.DeleteFunc(lateEffects.Tabs.Open, notLate)
+	lateEffects.Tabs.Closed = slices.DeleteFunc(lateEffects.Tabs.Closed, notLate)
 	unreported := max(before.console-1, p.history.Console.Listed())
 	found := slices.DeleteFunc(p.history.Console.After(unreported, "error"), func(m history.Message) bool {
 		// the browser's own words of a request
 		return m.Seq > at.console || m.Source != "exception" && m.Source != "console"
 	})
-	late.Errors = found[max(0, len(found)-maxLate):]
-	late.Failed = p.history.Network.Failures(before.failure, at.failures)
+	lateEffects.Errors = found[max(0, len(found)-maxLate):]
+	lateEffects.Failed = p.history.Network.Failures(before.failure, at.failures)
 	p.reported.failure = max(before.failure, at.failures)
-	return late
+	return lateEffects
 }
 
 // titleNow returns the title after a navigation. It is empty where the title cannot be
 // read; the rest of the result is still correct.
 func (p *Page) titleNow(ctx context.Context, before mark) string {
-	if p.life.After(before.at, lifecycle.Committed) || p.Dialog() != nil {
+	if p.life.After(before.sequence, lifecycle.Committed) || p.Dialog() != nil {
 		// A new document itself responds only once it is drawn. The browser receives the title
 		// on the same channel as the load event, so its history has the title already.
 		h, err := protocol.Call(ctx, p.session, cdppage.GetNavigationHistory, protocol.Empty{})

@@ -4,6 +4,7 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/fetch"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 	"fmt"
 	"net/http"
@@ -26,7 +27,7 @@ func TestErrorsOfAsyncHandlers(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %+v, %v", test.target, c, err)
 		}
-		pagetest.Until(t, "the message", func() bool { return p.History().Console.Last() > int64(i) })
+		must.Await(t, "the message", func() bool { return p.History().Console.Last() > int64(i) })
 		next, err := p.Act(t.Context(), p.Input().Click("#fine", input.ClickOptions{}))
 		if err != nil || len(next.Console) > 0 {
 			t.Errorf("after %s: %+v, %v", test.target, next, err)
@@ -52,8 +53,8 @@ func TestFailureThatWasTheAnswer(t *testing.T) {
 	if r, err := p.Fetcher().Fetch(t.Context(), fetch.Request{URL: "/tea"}); err != nil || r.Status != http.StatusTeapot {
 		t.Errorf("%+v %v", r, err)
 	}
-	if late := p.Late(t.Context()); len(late.Failed) > 0 {
-		t.Errorf("after a fetch: %+v", late)
+	if effects := p.LateEffects(t.Context()); len(effects.Failed) > 0 {
+		t.Errorf("after a fetch: %+v", effects)
 	}
 	if _, err := p.Navigate(t.Context(), "http://shop.invalid/"); err == nil {
 		t.Error("the host is known")
@@ -84,17 +85,19 @@ func TestLateFailures(t *testing.T) {
 	if err != nil || len(first.Waiting) != 1 {
 		t.Errorf("%+v %v", first, err)
 	}
-	pagetest.Until(t, "the error", func() bool { return len(p.History().Console.After(0, "error")) == 2 }) // and the browser's message of the request
+	// and the browser's message of the request
+	must.Await(t, "the error", func() bool { return len(p.History().Console.After(0, "error")) == 2 })
 	second, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{}))
-	late := second.Late
-	if err != nil || len(late.Failed) != 1 || !strings.HasSuffix(late.Failed[0].URL, "/slow") || len(late.Errors) != 1 || !strings.Contains(late.Errors[0].Text, "TypeError") {
-		t.Errorf("late: %+v %v", late, err)
+	effects := second.Late
+	if err != nil || len(effects.Failed) != 1 || !strings.HasSuffix(effects.Failed[0].URL, "/slow") ||
+		len(effects.Errors) != 1 || !strings.Contains(effects.Errors[0].Text, "TypeError") {
+		t.Errorf("late: %+v %v", effects, err)
 	}
 	if len(second.Failed) != 1 || !strings.HasSuffix(second.Failed[0].URL, "/bad") || len(second.Console) > 0 {
 		t.Errorf("the action's own: %+v", second.Effects)
 	}
-	if late := p.Late(t.Context()); len(late.Errors)+len(late.Failed) > 0 {
-		t.Errorf("again: %+v", late)
+	if effects := p.LateEffects(t.Context()); len(effects.Errors)+len(effects.Failed) > 0 {
+		t.Errorf("again: %+v", effects)
 	}
 }
 
@@ -113,13 +116,15 @@ func TestWhatAnActionChanged(t *testing.T) { // alone in the browser, because it
 		}
 		return c
 	}
-	if c := click("#quiet"); c.Navigated || c.Loading != "" || len(c.Console) > 0 || len(c.Tabs.Open) > 0 || c.Dialog != nil {
+	if c := click("#quiet"); c.Navigated || c.Loading != "" || len(c.Console) > 0 || len(c.Tabs.Open) > 0 ||
+		c.Dialog != nil {
 		t.Errorf("a click without effect: %+v", c)
 	}
 	if c := click("#hash"); !c.Navigated || c.URL != url+"/#here" {
 		t.Errorf("a click on a fragment: %+v", c)
 	}
-	if c := click("#err"); len(c.Console) != 1 || !strings.Contains(c.Console[0].Text, "TypeError") || c.Console[0].Source != "exception" {
+	if c := click("#err"); len(c.Console) != 1 || !strings.Contains(c.Console[0].Text, "TypeError") ||
+		c.Console[0].Source != "exception" {
 		t.Errorf("a click whose handler throws: %+v", c)
 	}
 	c := click("#tab")
@@ -166,7 +171,7 @@ func TestAnimatedParts(t *testing.T) {
 	pagetest.Contains(t, toggle("#b"), "- - Height", "- - Rows", "- - Visible", "- - Frames")
 	pagetest.Evaluate(t, p, "document.querySelectorAll('.part, #grid, #seen').forEach((e) => e.remove())")
 	// What is waited for takes half a second. A busy machine has several tries for less.
-	pagetest.Until(t, "an answer that other animations do not delay", func() bool {
+	must.Await(t, "an answer that other animations do not delay", func() bool {
 		start := time.Now()
 		toggle("#quiet")
 		return time.Since(start) < 450*time.Millisecond
@@ -187,7 +192,7 @@ func TestPartsThatAreAnimatedLate(t *testing.T) {
 	}))
 	for target, parts := range map[string]int{"#load": 2, "#next": 1} {
 		// A busy machine has several tries: what is waited for takes half a second there.
-		pagetest.Until(t, "the end of the animations after a click on "+target, func() bool {
+		must.Await(t, "the end of the animations after a click on "+target, func() bool {
 			pagetest.Navigate(t, p, url)
 			pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{}))
 			return pagetest.Evaluate(t, p, "[document.querySelectorAll('p').length, document.getAnimations().length]") == fmt.Sprintf("[%d,0]", parts)
@@ -210,7 +215,7 @@ func TestFormInAFrame(t *testing.T) {
 		}
 	}))
 	// A busy machine has several tries: an action waits for half a second.
-	pagetest.Until(t, "the answer in the frame", func() bool {
+	must.Await(t, "the answer in the frame", func() bool {
 		pagetest.Navigate(t, p, url)
 		text := pagetest.Snapshot(t, p)
 		pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, "Submit"), input.ClickOptions{}))

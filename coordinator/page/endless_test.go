@@ -3,6 +3,7 @@ package page_test
 import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/internal/longtest"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 	"context"
 	"errors"
@@ -55,8 +56,9 @@ func TestEndlessScripts(t *testing.T) {
 		t.Parallel()
 		p := pagetest.NewPage(t, connectFor(t, 6*time.Second))
 		pagetest.Expect(t, p, "new Promise((r) => setTimeout(r, 5000, 3))", "3")
-		var late *page.TimeoutError
-		if _, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.As(err, &late) || !strings.Contains(err.Error(), "running the script") {
+		var timeout *page.TimeoutError
+		if _, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.As(err, &timeout) ||
+			!strings.Contains(err.Error(), "running the script") {
 			t.Errorf("a promise that is never kept: %v", err)
 		}
 	})
@@ -64,8 +66,8 @@ func TestEndlessScripts(t *testing.T) {
 
 func expectStopped(t *testing.T, p *page.Page, err error) {
 	t.Helper()
-	var late *page.TimeoutError
-	if !errors.As(err, &late) || !strings.Contains(err.Error(), "was stopped; the page lives on") {
+	var timeout *page.TimeoutError
+	if !errors.As(err, &timeout) || !strings.Contains(err.Error(), "was stopped; the page lives on") {
 		t.Errorf("the script's error: %v", err)
 	}
 	pagetest.Expect(t, p, "2", "2")
@@ -100,7 +102,7 @@ func TestEndlessScriptBehindADialog(t *testing.T) {
 		if _, err := p.HandleDialog(t.Context(), true, ""); err != nil {
 			t.Log(err) // it may report that the page is busy
 		}
-		pagetest.Until(t, "the page responds", func() bool {
+		must.Await(t, "the page responds", func() bool {
 			_, _, err := p.Evaluate(t.Context(), "2", "")
 			return err == nil
 		})
@@ -124,7 +126,8 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 	}
 	pagetest.Expect(t, p, "ended", "true")
 
-	if _, c, err := short.Evaluate(t.Context(), "async () => { await 0; alert('?'); answered = true }", ""); err != nil || c.Dialog == nil {
+	if _, c, err := short.Evaluate(t.Context(), "async () => { await 0; alert('?'); answered = true }", ""); err != nil ||
+		c.Dialog == nil {
 		t.Fatalf("%+v %v", c, err)
 	}
 	time.Sleep(limit * 5 / 4) // nothing may happen
@@ -133,7 +136,7 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 	}
 	pagetest.Expect(t, p, "answered", "true")
 
-	longtest.Only(t) // from here on
+	longtest.Require(t) // from here on
 
 	// What the page itself does after its dialog is not the agent's script.
 	pagetest.Evaluate(t, p, `void setTimeout(() => {
@@ -143,7 +146,7 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 	if _, c, err := short.Evaluate(t.Context(), "() => 1", ""); err == nil && c.Dialog == nil {
 		t.Errorf("a script that waits behind a dialog has ended: %+v", c)
 	}
-	pagetest.Until(t, "the other connection sees the dialog", func() bool { return p.Dialog() != nil })
+	must.Await(t, "the other connection sees the dialog", func() bool { return p.Dialog() != nil })
 	if _, err := p.HandleDialog(t.Context(), true, ""); err != nil {
 		t.Error(err)
 	}
@@ -182,7 +185,7 @@ func TestEndlessScriptAtTheEndOfItsConnection(t *testing.T) {
 		_, _, err := q.Evaluate(ctx, "async () => { await new Promise((r) => setTimeout(r)); console.log('it loops'); for (;;); }", "")
 		ended <- err
 	}()
-	pagetest.Until(t, "the script begins", func() bool { return len(p.History().Console.Messages("debug")) > 0 })
+	must.Await(t, "the script begins", func() bool { return len(p.History().Console.Messages("debug")) > 0 })
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("a call that was cancelled has ended well")

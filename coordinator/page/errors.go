@@ -34,10 +34,10 @@ func (e *unsentError) Unwrap() error { return e.error }
 func (e *unsentError) Is(target error) bool { return target == ErrUnsent }
 
 // PausedError reports where script execution is paused; it is ErrPaused.
-type PausedError struct{ At Paused }
+type PausedError struct{ Location Paused }
 
 func (e *PausedError) Error() string {
-	return fmt.Sprintf("the page is paused in the debugger (%s): continue it there first", e.At)
+	return fmt.Sprintf("the page is paused in the debugger (%s): continue it there first", e.Location)
 }
 
 // Is makes errors.Is(err, ErrPaused) true.
@@ -49,35 +49,11 @@ type (
 	DialogError = lifecycle.DialogError
 )
 
-// InterruptedError reports that a dialog opened before an action was done, which
-// cancelled the action.
-type InterruptedError struct {
-	Dialog Dialog
-	Doing  string // for example: clicking e5
-	Done   string // what was done before, for example: field 1 of 2 is filled; empty: nothing
-}
-
-func (e *InterruptedError) Error() string {
-	done := "nothing was done"
-	if e.Done != "" {
-		done = e.Done
-	}
-	return fmt.Sprintf("a JavaScript %s dialog (%q) opened while %s: %s. Accept or dismiss it with "+
-		"browser_handle_dialog, then try again", e.Dialog.Type, e.Dialog.Message, e.Doing, done)
-}
-
-// LoadingError reports that a page did not respond because it is navigating to another
-// document, whose server has not responded.
-type LoadingError struct {
-	Doing string // as in TimeoutError
-	URL   string
-	For   time.Duration // how long the navigation has lasted
-}
-
-func (e *LoadingError) Error() string {
-	return fmt.Sprintf("the page has been on its way to %s for %s, and that server has not answered; until then the "+
-		"page does not either (%s). Wait, press Escape (browser_press_key), which stops it, or navigate "+
-		"elsewhere", e.URL, e.For, e.Doing)
+// interrupted reports that a dialog opened before an operation, for example "clicking e5", was
+// done, which cancelled it; done is what was done before, for example "field 1 of 2 is filled".
+func interrupted(d Dialog, operation, done string) error {
+	return fmt.Errorf("a JavaScript %s dialog (%q) opened while %s: %s. Accept or dismiss it with "+
+		"browser_handle_dialog, then try again", d.Type, d.Message, operation, done)
 }
 
 // NavigationError reports that a page could not be reached.
@@ -104,34 +80,34 @@ func (e *ScriptError) Error() string { return "the script threw " + e.Text }
 // HungError reports that a page does not respond because of an endless script. Pages of
 // other sites are not affected.
 type HungError struct {
-	Doing string // as in TimeoutError
-	After time.Duration
-	Other *Dialog // open in another page, and a possible reason
-	In    string  // the URL of that page
+	Operation string // as in TimeoutError
+	Elapsed   time.Duration
+	Dialog    *Dialog // open in another page, and a possible reason
+	DialogURL string  // the URL of that page
 }
 
 func (e *HungError) Error() string {
-	if e.Other != nil {
+	if e.Dialog != nil {
 		return fmt.Sprintf("the tab did not answer for %s (%s): a JavaScript %s dialog (%q) is open in another tab, "+
 			"%s, and holds up the tabs of its site. Select that tab (browser_tabs) and accept or dismiss "+
-			"it", e.After, e.Doing, e.Other.Type, e.Other.Message, e.In)
+			"it", e.Elapsed, e.Operation, e.Dialog.Type, e.Dialog.Message, e.DialogURL)
 	}
 	return fmt.Sprintf("the tab hangs: a script of it, or of another tab of its site, is busy, and it did not "+
 		"answer for %s (%s). Navigate it, which stops the script, or choose a tab of another site; what hung before "+
-		"you came only the developer can end", e.After, e.Doing)
+		"you came only the developer can end", e.Elapsed, e.Operation)
 }
 
 // TimeoutError reports that the page did not do something in time.
 type TimeoutError struct {
-	Doing string // for example: waiting for the load event of http://localhost/
-	After time.Duration
-	Hint  string // the possible cause; may be empty
+	Operation string // for example: waiting for the load event of http://localhost/
+	Elapsed   time.Duration
+	Hint      string // the possible cause; may be empty
 
-	over bool // the script was stopped: the page does not hang
+	stopped bool // the script was stopped: the page does not hang
 }
 
 func (e *TimeoutError) Error() string {
-	s := fmt.Sprintf("timed out after %s %s", e.After, e.Doing)
+	s := fmt.Sprintf("timed out after %s %s", e.Elapsed, e.Operation)
 	if e.Hint != "" {
 		s += "; " + e.Hint
 	}
@@ -139,18 +115,17 @@ func (e *TimeoutError) Error() string {
 }
 
 // Is makes errors.Is(err, lifecycle.ErrEndless) true for a script that was stopped.
-func (e *TimeoutError) Is(target error) bool { return e.over && target == lifecycle.ErrEndless }
+func (e *TimeoutError) Is(target error) bool { return e.stopped && target == lifecycle.ErrEndless }
 
 // Paused is where script execution stopped in a debugger.
 type Paused struct {
-	Reason   string // the browser's, for example other, exception or step
 	Function string // empty: anonymous or top level
-	At       remote.Position
+	Location remote.Position
 }
 
 func (p Paused) String() string {
 	if p.Function != "" {
-		return p.Function + " at " + p.At.String()
+		return p.Function + " at " + p.Location.String()
 	}
-	return p.At.String()
+	return p.Location.String()
 }

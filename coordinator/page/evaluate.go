@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -14,35 +15,63 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/remote"
 )
 
 //go:embed json.js
 var jsonFunction string
 
-func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMessage, error) {
+// Bounds are where an agent's script may run; zero: anywhere.
+type Bounds struct {
+	// Place is a [Page.Place]: the script does nothing in a document of another site. The browser may
+	// keep a script back until a navigation that is under way has another document.
+	Place string
+	// Confirm may refuse the element that the script gets; nil: it refuses none.
+	Confirm func(input.Element) error
+}
+
+// unlessAt is a statement that throws in a document at another place than that; empty: there is none.
+// location is what no page can replace.
+func unlessAt(place string) string {
+	elsewhere := "location.origin !== " + strconv.Quote(place)
+	switch {
+	case place == "":
+		return ""
+	case SiteOf(place) == "":
+		elsewhere = "location.protocol === 'http:' || location.protocol === 'https:'"
+	}
+	return "if (" + elsewhere + ") throw new Error('the page has gone to another site since this call was allowed, " +
+		"so nothing was done there: call again to ask about that'); "
+}
+
+func (p *Page) evaluate(ctx context.Context, script, target string, b Bounds) (json.RawMessage, error) {
 	// A trailing semicolon is an error inside brackets; elsewhere it may be significant.
 	bare := strings.TrimRight(strings.TrimSpace(script), "; \n\t")
 	if bare == "" {
 		return nil, fmt.Errorf("the script is empty")
 	}
 	if target != "" {
-		return p.evaluateOn(ctx, bare, target)
+		return p.evaluateOn(ctx, bare, target, b.Confirm)
 	}
+	within := unlessAt(b.Place)
 	expression := script
 	if LooksLikeFunction(bare) {
 		expression = "(" + bare + "\n)()"
 	}
 	// This mode allows "await" outside of a function, but does not await the resulting promise.
 	repl := expression == script && strings.Contains(script, "await ") && !strings.HasPrefix(script, "(async")
-	value, err := p.expression(ctx, expression, repl)
+	value, err := p.expression(ctx, within+expression, repl)
 	if isBody(err) && expression == script && strings.Contains(script, "return") {
-		value, err = p.expression(ctx, "(async () => {\n"+script+"\n})()", false)
+		value, err = p.expression(ctx, within+"(async () => {\n"+script+"\n})()", false)
 	}
 	return value, err
 }
 
 func (p *Page) expression(ctx context.Context, expression string, repl bool) (json.RawMessage, error) {
+	if err := p.observer.Recording(); err != nil {
+		return nil, err
+	}
 	p.input.ScriptRuns()
 	var r runtime.EvaluateResult
 	err := p.runScript(ctx, p.session, p.timeLeft(ctx), func(ctx context.Context) (err error) {
@@ -71,6 +100,9 @@ func isBody(err error) bool {
 func (p *Page) callScript(
 	ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams,
 ) (r runtime.CallFunctionOnResult, err error) {
+	if err := p.observer.Recording(); err != nil {
+		return r, err
+	}
 	err = p.runScript(ctx, session, p.timeLeft(ctx), func(ctx context.Context) (err error) {
 		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, params)
 		return err
@@ -79,7 +111,9 @@ func (p *Page) callScript(
 }
 
 // evaluateOn calls the script with the element in the page's main world.
-func (p *Page) evaluateOn(ctx context.Context, script, target string) (json.RawMessage, error) {
+func (p *Page) evaluateOn(
+	ctx context.Context, script, target string, confirm func(input.Element) error,
+) (json.RawMessage, error) {
 	function := script
 	if !LooksLikeFunction(script) {
 		function = "(element) => (" + script + "\n)"
@@ -89,13 +123,18 @@ func (p *Page) evaluateOn(ctx context.Context, script, target string) (json.RawM
 		return nil, err
 	}
 	defer e.Release(ctx)
-	own, err := e.OwnHandle(ctx)
+	if confirm != nil {
+		if err := confirm(input.Element{Target: target, Frame: e.Frame}); err != nil {
+			return nil, err
+		}
+	}
+	handle, err := e.OwnHandle(ctx)
 	if err != nil {
 		return nil, err
 	}
-	value, err := p.callOn(ctx, e.Session, own, function)
+	value, err := p.callOn(ctx, e.Session, handle, function)
 	if isBody(err) && function != script && strings.Contains(script, "return") {
-		value, err = p.callOn(ctx, e.Session, own, "async (element) => {\n"+script+"\n}")
+		value, err = p.callOn(ctx, e.Session, handle, "async (element) => {\n"+script+"\n}")
 	}
 	return value, err
 }
@@ -153,10 +192,10 @@ var Undefined = json.RawMessage("undefined")
 // valueOf converts the result of a script. Values that JSON lacks become their
 // JavaScript text; a script in the page serializes objects.
 func (p *Page) valueOf(
-	ctx context.Context, session *cdp.Session, o *runtime.RemoteObject, thrown *runtime.ExceptionDetails,
+	ctx context.Context, session *cdp.Session, o *runtime.RemoteObject, exception *runtime.ExceptionDetails,
 ) (json.RawMessage, error) {
-	if thrown != nil {
-		return nil, thrownError(thrown)
+	if exception != nil {
+		return nil, thrownError(exception)
 	}
 	switch {
 	case o == nil, o.Type == runtime.RemoteObjectTypeUndefined:
@@ -181,8 +220,8 @@ func (p *Page) valueOf(
 	return json.RawMessage(remote.Text(r.Result)), nil
 }
 
-func thrownError(thrown *runtime.ExceptionDetails) error {
-	text, stack, _ := strings.Cut(remote.Exception(thrown), "\n")
+func thrownError(exception *runtime.ExceptionDetails) error {
+	text, stack, _ := strings.Cut(remote.Exception(exception), "\n")
 	return &ScriptError{Text: strings.TrimPrefix(strings.TrimPrefix(text, "Uncaught "), "(in promise) "), Stack: stack}
 }
 

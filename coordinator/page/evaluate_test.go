@@ -47,7 +47,8 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	var script *page.ScriptError
-	for _, bad := range []string{"() => nothing.here", "() => { throw 'text' }", "async () => { throw new Error('later') }", "((", "Promise.reject(new RangeError('far'))"} {
+	for _, bad := range []string{"() => nothing.here", "() => { throw 'text' }",
+		"async () => { throw new Error('later') }", "((", "Promise.reject(new RangeError('far'))"} {
 		if _, _, err := p.Evaluate(t.Context(), bad, ""); !errors.As(err, &script) {
 			t.Errorf("%s: %v", bad, err)
 		} else {

@@ -1,14 +1,18 @@
 package page
 
 import (
+	"context"
+
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/debugger"
 	"github.com/chromedp/cdproto/overlay"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/webmcp"
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/lifecycle"
+	"browser-coordinator/coordinator/page/observe"
 	"browser-coordinator/coordinator/page/remote"
 )
 
@@ -22,6 +26,21 @@ func pageHandler[E any](f func(p *Page, s *cdp.Session, e *E)) func(*Page, *cdp.
 		}
 		f(p, s, e)
 		p.life.Wake()
+		return nil
+	}
+}
+
+// observed decodes an event that matters only while the user's steps are recorded.
+func observed[E any](f func(o *observe.Observer, s *cdp.Session, e *E)) func(*Page, *cdp.Session, cdp.Event) error {
+	return func(p *Page, s *cdp.Session, raw cdp.Event) error {
+		e := new(E)
+		if p.observer.Recording() == nil {
+			return nil
+		}
+		if err := raw.Decode(e); err != nil {
+			return err
+		}
+		f(p.observer, s, e)
 		return nil
 	}
 }
@@ -41,11 +60,18 @@ var pageEvents = map[string]func(*Page, *cdp.Session, cdp.Event) error{
 	cdppage.FileChooserOpened.Method:        pageHandler((*Page).chooserOpened),
 	cdppage.WindowOpen.Method:               pageHandler((*Page).windowOpened),
 	"Page.downloadWillBegin":                pageHandler((*Page).downloadBegins),
+	"Page.documentOpened":                   pageHandler((*Page).documentOpened),
 	runtime.ExecutionContextsCleared.Method: pageHandler((*Page).contextsCleared),
+	runtime.ExecutionContextCreated.Method:  observed((*observe.Observer).WorldCreated),
+	runtime.BindingCalled.Method:            observed((*observe.Observer).Reported),
 	debugger.ScriptParsed.Method:            pageHandler((*Page).scriptParsed),
 	debugger.Paused.Method:                  pageHandler((*Page).debuggerPaused),
 	overlay.InspectNodeRequested.Method:     pageHandler((*Page).nodePicked),
 	overlay.InspectModeCanceled.Method:      pageHandler((*Page).pickCancelled),
+	webmcp.ToolsAdded.Method:                pageHandler((*Page).toolsAdded),
+	webmcp.ToolsRemoved.Method:              pageHandler((*Page).toolsRemoved),
+	webmcp.ToolInvoked.Method:               pageHandler((*Page).toolInvoked),
+	webmcp.ToolResponded.Method:             pageHandler((*Page).toolResponded),
 	"Inspector.targetCrashed":               pageHandler((*Page).crashed),
 	"Inspector.targetReloadedAfterCrash":    pageHandler((*Page).reloaded),
 }
@@ -64,6 +90,7 @@ func (p *Page) frameDetached(_ *cdp.Session, e *cdppage.EventFrameDetached) {
 func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) {
 	restored := e.Type == cdppage.NavigationTypeBackForwardCacheRestore
 	p.frames.Committed(s, e.Frame, restored)
+	p.tools.Committed(context.Background(), s, e.Frame.ID, restored)
 	if e.Frame.ID != p.frames.Main() {
 		return
 	}
@@ -71,10 +98,11 @@ func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) {
 	p.history.DocumentCommitted()
 	p.guard.Committed(e.Frame.URL)
 	p.life.Commit(restored)
+	p.observer.Committed(e.Frame.URL + e.Frame.URLFragment)
 }
 
 func (p *Page) navigatedWithin(_ *cdp.Session, e *cdppage.EventNavigatedWithinDocument) {
-	p.frames.Moved(e.FrameID, e.URL)
+	p.frames.SetURL(e.FrameID, e.URL)
 	if e.FrameID == p.frames.Main() {
 		p.life.Log(lifecycle.Event{}, lifecycle.Moved)
 	}
@@ -123,10 +151,13 @@ func (p *Page) loadFired(s *cdp.Session, _ *cdppage.EventLoadEventFired) {
 }
 
 func (p *Page) dialogOpening(_ *cdp.Session, e *cdppage.EventJavascriptDialogOpening) {
-	p.life.OpenDialog(Dialog{Type: string(e.Type), Message: e.Message, Default: e.DefaultPrompt, URL: e.URL})
+	opened := Dialog{Type: string(e.Type), Message: e.Message, Default: e.DefaultPrompt, URL: e.URL}
+	p.life.OpenDialog(opened)
+	p.observer.DialogOpened(opened)
 }
 
 func (p *Page) dialogClosed(_ *cdp.Session, e *cdppage.EventJavascriptDialogClosed) {
+	p.observer.DialogClosed(p.life.Dialog(), e.Result, e.UserInput)
 	p.life.CloseDialog(e.Result)
 }
 
@@ -144,8 +175,11 @@ func (p *Page) downloadBegins(_ *cdp.Session, e *browser.EventDownloadWillBegin)
 	p.life.Log(lifecycle.Event{URL: e.URL}, lifecycle.Download, lifecycle.Stayed)
 }
 
+func (p *Page) documentOpened(s *cdp.Session, _ *struct{}) { p.observer.DocumentOpened(s) }
+
 func (p *Page) contextsCleared(s *cdp.Session, _ *runtime.EventExecutionContextsCleared) {
 	p.frames.WorldsCleared(s)
+	p.observer.WorldsCleared(s)
 }
 
 func (p *Page) nodePicked(s *cdp.Session, e *overlay.EventInspectNodeRequested) {
@@ -153,6 +187,14 @@ func (p *Page) nodePicked(s *cdp.Session, e *overlay.EventInspectNodeRequested) 
 }
 
 func (p *Page) pickCancelled(s *cdp.Session, _ *struct{}) { p.picker.NodePicked(s, 0) }
+
+func (p *Page) toolsAdded(s *cdp.Session, e *webmcp.EventToolsAdded) { p.tools.Added(s, e) }
+
+func (p *Page) toolsRemoved(_ *cdp.Session, e *webmcp.EventToolsRemoved) { p.tools.Removed(e) }
+
+func (p *Page) toolInvoked(_ *cdp.Session, e *webmcp.EventToolInvoked) { p.tools.Invoked(e) }
+
+func (p *Page) toolResponded(_ *cdp.Session, e *webmcp.EventToolResponded) { p.tools.Responded(e) }
 
 func (p *Page) crashed(s *cdp.Session, _ *struct{}) {
 	if s == p.session {
@@ -198,7 +240,6 @@ func (p *Page) scriptParsed(s *cdp.Session, e *eventScript) {
 // eventPaused holds the needed fields of Debugger.paused. Its frames identify their
 // scripts by id only: Chromium leaves their url empty.
 type eventPaused struct {
-	Reason     string `json:"reason"`
 	CallFrames []struct {
 		FunctionName string `json:"functionName"`
 		Location     struct {
@@ -210,11 +251,12 @@ type eventPaused struct {
 }
 
 func (p *Page) debuggerPaused(s *cdp.Session, e *eventPaused) {
-	at := Paused{Reason: e.Reason}
+	var pause Paused
 	if len(e.CallFrames) > 0 {
 		f := e.CallFrames[0]
 		url := p.scriptURLs[scriptKey{s, f.Location.ScriptID}]
-		at.Function, at.At = f.FunctionName, remote.At(url, f.Location.LineNumber, f.Location.ColumnNumber)
+		pause.Function, pause.Location = f.FunctionName, remote.NewPosition(url, f.Location.LineNumber,
+			f.Location.ColumnNumber)
 	}
-	p.life.Interrupt(&PausedError{at})
+	p.life.Interrupt(&PausedError{pause})
 }

@@ -47,7 +47,8 @@ function () {
       case "ArrayBuffer": return quote(`[ArrayBuffer of ${v.byteLength} bytes]`);
     }
     if (v instanceof Error) return quote(v);
-    if (Array.isArray(v) || /(Array|List|Collection|Arguments)$/.test(kind) && typeof v.length === "number") return list(Array.from(v));
+    if (Array.isArray(v) || (/(Array|List|Collection|Arguments)$/.test(kind) && typeof v.length === "number"))
+      return list(Array.from(v));
     if (typeof v.toJSON === "function") return write(v.toJSON()) || "null";
     const own = Object.keys(v), base = Object.getPrototypeOf(v);
     if (own.length || !base || !Object.getPrototypeOf(base)) return members(v, own);

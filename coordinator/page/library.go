@@ -14,4 +14,6 @@ var functions embed.FS
 
 // library defines the functions of this package in an isolated world. It is built on
 // first use: many coordinators never get a call.
-var library = sync.OnceValue(func() string { return frame.Library(functions, input.Scripts, snapshot.Scripts) })
+var library = sync.OnceValue(func() string {
+	return frame.Library(functions, input.Scripts, snapshot.Scripts) + ";\n" + input.WatchUser
+})

@@ -26,6 +26,8 @@ const (
 	loadTimeout = 3 * time.Second
 	// renderTimeout is for a parsed document to load completely.
 	renderTimeout = 5 * time.Second
+	// longestUse is for the user to rest: one who never does must not block an agent for good.
+	longestUse = 10 * time.Second
 	// idleTime without a request is what "network idle" means, as in Playwright and Puppeteer.
 	idleTime = 500 * time.Millisecond
 

@@ -32,11 +32,11 @@ func TestNamesAreTheBrowsers(t *testing.T) {
 			snippets = append(snippets, line)
 			continue
 		}
-		both, why, _ := strings.Cut(difference, ": ")
-		if why == "" {
+		combined, reason, _ := strings.Cut(difference, ": ")
+		if reason == "" {
 			t.Errorf("no reason: %s", line)
 		}
-		deliberate[fmt.Sprint(len(snippets)-1, " ", both)] = true
+		deliberate[fmt.Sprint(len(snippets)-1, " ", combined)] = true
 	}
 	if len(snippets) < 200 {
 		t.Errorf("only %d snippets", len(snippets))
@@ -67,7 +67,8 @@ func TestNamesAreTheBrowsers(t *testing.T) {
 	}`, nil, &ours); err != nil {
 		t.Fatal(err)
 	}
-	tree, err := protocol.Call(ctx, p.Session(), dom.GetDocument, dom.GetDocumentParams{Depth: new(int64(-1)), Pierce: new(true)})
+	tree, err := protocol.Call(ctx, p.Session(), dom.GetDocument,
+		dom.GetDocumentParams{Depth: new(int64(-1)), Pierce: new(true)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,10 +121,10 @@ func TestNamesAreTheBrowsers(t *testing.T) {
 			continue
 		}
 		compared++
-		both := fmt.Sprintf("%s %q = %s %q", role, name, is.Role, is.Name)
+		combined := fmt.Sprintf("%s %q = %s %q", role, name, is.Role, is.Name)
 		var number int
 		fmt.Sscan(is.Case, &number)
-		key := fmt.Sprint(number, " ", both)
+		key := fmt.Sprint(number, " ", combined)
 		if role == is.Role && name == is.Name {
 			continue
 		}
@@ -132,7 +133,7 @@ func TestNamesAreTheBrowsers(t *testing.T) {
 			continue
 		}
 		failed++
-		t.Errorf("%s\n\t~ %s", snippets[number], both)
+		t.Errorf("%s\n\t~ %s", snippets[number], combined)
 	}
 	for key := range deliberate {
 		t.Errorf("there is no such difference any longer: %s", key)
@@ -151,14 +152,15 @@ func axText(v *accessibility.Value) string {
 
 // unnamed are the roles that a snapshot does not show, or only with a name that the page gives.
 var unnamed = map[string]bool{
-	"generic": true, "none": true, "paragraph": true, "rowgroup": true, "term": true, "definition": true, "superscript": true, "code": true,
+	"generic": true, "none": true, "paragraph": true, "rowgroup": true, "term": true, "definition": true,
+	"superscript": true, "code": true,
 	"listitem": true, "row": true, "deletion": true, "insertion": true, "blockquote": true,
 }
 
-// roleInOurWords is the role of ARIA, or that of our own, for one of the browser's.
-func roleInOurWords(role, is string) string {
-	if role == "DateTime" && (is == "month" || is == "week" || is == "datetime-local") { // it tells them apart no further
-		return is
+// roleInOurWords is the role of ARIA, or our own, for one of the browser's.
+func roleInOurWords(role, inputType string) string {
+	if role == "DateTime" && (inputType == "month" || inputType == "week" || inputType == "datetime-local") { // it tells them apart no further
+		return inputType
 	}
 	if ours, ok := axRoles[role]; ok {
 		return ours
@@ -167,10 +169,14 @@ func roleInOurWords(role, is string) string {
 }
 
 var axRoles = map[string]string{
-	"image": "img", "SvgRoot": "img", "gridcell": "cell", "DisclosureTriangle": "summary", "Iframe": "iframe", "Canvas": "canvas",
-	"Video": "video", "Audio": "audio", "Date": "date", "InputTime": "time", "ColorWell": "color", "MathMLMath": "math",
+	"image": "img", "SvgRoot": "img", "gridcell": "cell", "DisclosureTriangle": "summary", "Iframe": "iframe",
+	"Canvas": "canvas",
+	"Video":  "video", "Audio": "audio", "Date": "date", "InputTime": "time", "ColorWell": "color", "MathMLMath": "math",
 	"LayoutTable": "generic", "LayoutTableRow": "generic", "LayoutTableCell": "generic", // a snapshot shows no table then
-	"LabelText": "generic", "LineBreak": "generic", "Legend": "generic", "Figcaption": "generic", "Ruby": "generic", "time": "generic",
-	"sectionheader": "generic", "sectionfooter": "generic", "DescriptionList": "generic", "caption": "generic", "code": "generic",
-	"superscript": "generic", "subscript": "generic", "MathMLNumber": "generic", "MathMLFraction": "generic", "emphasis": "generic", "strong": "generic",
+	"LabelText": "generic", "LineBreak": "generic", "Legend": "generic", "Figcaption": "generic", "Ruby": "generic",
+	"time":          "generic",
+	"sectionheader": "generic", "sectionfooter": "generic", "DescriptionList": "generic", "caption": "generic",
+	"code":        "generic",
+	"superscript": "generic", "subscript": "generic", "MathMLNumber": "generic", "MathMLFraction": "generic",
+	"emphasis": "generic", "strong": "generic",
 }

@@ -25,9 +25,9 @@ func (p *Page) Navigate(ctx context.Context, to string) (Change, error) {
 		return Change{}, err
 	}
 	p.revive()
-	here, _, _ := strings.Cut(p.URL(), "#")
-	there, _, within := strings.Cut(url, "#")
-	return p.travel(ctx, "opening "+url, within && here == there, func(ctx context.Context) error {
+	current, _, _ := strings.Cut(p.URL(), "#")
+	destination, _, within := strings.Cut(url, "#")
+	return p.travel(ctx, "opening "+url, within && current == destination, func(ctx context.Context) error {
 		r, err := protocol.Call(ctx, p.session, cdppage.Navigate, cdppage.NavigateParams{URL: url})
 		if err != nil {
 			return err
@@ -61,26 +61,53 @@ func (p *Page) Reload(ctx context.Context) (Change, error) {
 
 // Traverse goes one step back in the page's history, or forward.
 func (p *Page) Traverse(ctx context.Context, back bool) (Change, error) {
-	step, name := int64(+1), "forward"
-	if back {
-		step, name = -1, "back"
-	}
-	return p.travel(ctx, "going "+name, true, func(ctx context.Context) error {
-		h, err := protocol.Call(ctx, p.session, cdppage.GetNavigationHistory, protocol.Empty{})
+	return p.travel(ctx, "going "+direction(back), true, func(ctx context.Context) error {
+		to, err := p.neighbour(ctx, back)
 		if err != nil {
 			return err
 		}
-		to := h.CurrentIndex + step
-		if to < 0 || to >= int64(len(h.Entries)) {
-			return fmt.Errorf("there is no page to go %s to", name)
-		}
-		if err := p.guard.Shows(h.Entries[to].URL); err != nil {
+		if err := p.guard.Shows(to.URL); err != nil {
 			return err
 		}
-		params := cdppage.NavigateToHistoryEntryParams{EntryID: h.Entries[to].ID}
+		params := cdppage.NavigateToHistoryEntryParams{EntryID: to.ID}
 		_, err = protocol.Call(ctx, p.session, cdppage.NavigateToHistoryEntry, params)
 		return err
 	})
+}
+
+// Ahead is the address to which Traverse would go.
+func (p *Page) Ahead(ctx context.Context, back bool) (address string, err error) {
+	err = p.run(ctx, "reading the history", respondTimeout, func(ctx context.Context) error {
+		to, err := p.neighbour(ctx, back)
+		if err == nil {
+			address = to.URL
+		}
+		return err
+	})
+	return address, err
+}
+
+// neighbour is the next entry of the page's history in a direction.
+func (p *Page) neighbour(ctx context.Context, back bool) (*cdppage.NavigationEntry, error) {
+	h, err := protocol.Call(ctx, p.session, cdppage.GetNavigationHistory, protocol.Empty{})
+	if err != nil {
+		return nil, err
+	}
+	to := h.CurrentIndex + 1
+	if back {
+		to = h.CurrentIndex - 1
+	}
+	if to < 0 || to >= int64(len(h.Entries)) {
+		return nil, fmt.Errorf("there is no page to go %s to", direction(back))
+	}
+	return h.Entries[to], nil
+}
+
+func direction(back bool) string {
+	if back {
+		return "back"
+	}
+	return "forward"
 }
 
 // isRefused reports whether the navigation itself was refused. The document that it has
@@ -94,15 +121,18 @@ func (p *Page) isRefused(c Change) bool {
 // finish loading in time is a result, not an error. stays: it may stay within the document, so
 // that the agent compares that with what it was before.
 func (p *Page) travel(
-	ctx context.Context, doing string, stays bool, start func(context.Context) error,
+	ctx context.Context, operation string, stays bool, start func(context.Context) error,
 ) (Change, error) {
-	ctx, end, err := p.begin(ctx, call{doing: doing, timeout: p.browser.opts.NavigateTimeout, leaves: true})
+	if err := p.observer.Recording(); err != nil {
+		return Change{}, err
+	}
+	ctx, end, err := p.begin(ctx, call{operation: operation, timeout: p.browser.opts.NavigateTimeout, leaves: true})
 	if err != nil {
 		return Change{}, err
 	}
 	defer end()
 	if err := p.free(ctx); err != nil {
-		return Change{}, p.explain(err, doing)
+		return Change{}, p.explain(err, operation)
 	}
 	p.browser.flush()
 	if stays {
@@ -111,7 +141,7 @@ func (p *Page) travel(
 	before := p.mark()
 	err = start(ctx)
 	p.browser.flush()
-	if c := p.since(before); p.isRefused(c) {
+	if c := p.changeSince(before); p.isRefused(c) {
 		return c, c.Refused
 	}
 	var failed *NavigationError
@@ -120,47 +150,46 @@ func (p *Page) travel(
 		return p.downloads(ctx, before)
 	case errors.As(err, &failed):
 		p.history.Network.Dismiss(func(r history.Request) bool { return r.Seq > before.requests && r.Navigation })
-		if failed.Code == "net::ERR_ABORTED" && p.since(before).Download != "" {
+		if failed.Code == "net::ERR_ABORTED" && p.changeSince(before).Download != "" {
 			return p.downloads(ctx, before)
 		}
 		// The browser shows an error page now. The next call must not find it half loaded.
 		if failed.Code != "net::ERR_ABORTED" {
 			_ = p.settleLoad(ctx, before)
 		}
-		return p.since(before), failed
+		return p.changeSince(before), failed
 	case errors.Is(err, errWithin):
 		err = p.awaitMove(ctx, before)
 	case err == nil:
 		err = p.awaitDocument(ctx, before)
 	}
 	if err == nil {
-		if c := p.since(before); p.isRefused(c) {
+		if c := p.changeSince(before); p.isRefused(c) {
 			return c, c.Refused
 		}
 	}
-	var dialog *DialogError
-	if errors.As(err, &dialog) {
+	if errors.As(err, new(*DialogError)) {
 		return p.arrival(ctx, before), nil
 	}
-	var late *TimeoutError
+	var timeout *TimeoutError
 	var hung *HungError
-	if (errors.As(err, &late) || errors.As(err, &hung)) && p.since(before).Navigated {
+	if (errors.As(err, &timeout) || errors.As(err, &hung)) && p.changeSince(before).Navigated {
 		return p.arrival(ctx, before), nil
 	}
-	if late != nil { // a copy: the original is the cause of the call's context, which others read
-		explained := *late
+	if timeout != nil { // a copy: the original is the cause of the call's context, which others read
+		explained := *timeout
 		explained.Hint = "the server may not answer"
 		err = &explained
 	}
 	if err != nil {
-		return Change{}, p.explain(err, doing)
+		return Change{}, p.explain(err, operation)
 	}
 	return p.arrival(ctx, before), nil
 }
 
 // downloads returns the result of a navigation that is a download: the page stays.
 func (p *Page) downloads(ctx context.Context, before mark) (Change, error) {
-	begun := func() bool { return p.life.After(before.at, lifecycle.Download) }
+	begun := func() bool { return p.life.After(before.sequence, lifecycle.Download) }
 	if err := p.life.AwaitFor(ctx, respondTimeout, begun); err != nil {
 		return Change{}, p.explain(err, "waiting for the download")
 	}
@@ -177,7 +206,8 @@ func (p *Page) free(ctx context.Context) error {
 		return nil // no renderer can respond
 	}
 	limit := respondTimeout
-	if at := p.browser.targets.url(p.ID()); p.frames.URL() == "" && (at == "" || at == "about:blank") {
+	location := p.browser.targets.url(p.ID())
+	if p.frames.URL() == "" && (location == "" || location == "about:blank") {
 		limit = p.browser.opts.CallTimeout // the process of a new tab is still starting
 	}
 	busy, err := isBusy(ctx, p.session, limit)

@@ -4,6 +4,7 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 	"errors"
 	"fmt"
@@ -56,10 +57,12 @@ func TestNavigateToDownload(t *testing.T) {
 	}))
 	for range 2 {
 		c, err := p.Navigate(t.Context(), url+"/file")
-		if err != nil || c.Download != url+"/file" || c.Loading != "" || c.Navigated || c.URL != url+"/" || c.Title != "stays" {
+		if err != nil || c.Download != url+"/file" || c.Loading != "" || c.Navigated || c.URL != url+"/" ||
+			c.Title != "stays" {
 			t.Errorf("a download: %+v %v", c, err)
 		}
-		if c, err = p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{})); err != nil || c.Loading != "" || c.Download != "" {
+		if c, err = p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{})); err != nil || c.Loading != "" ||
+			c.Download != "" {
 			t.Errorf("afterwards: %+v %v", c, err)
 		}
 	}
@@ -115,7 +118,8 @@ func TestNavigationErrors(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
 	closed := server.URL
-	if _, err = p.Navigate(t.Context(), closed); !errors.As(err, &failed) || failed.Code != "net::ERR_CONNECTION_REFUSED" || !strings.Contains(err.Error(), "server running") {
+	if _, err = p.Navigate(t.Context(), closed); !errors.As(err, &failed) ||
+		failed.Code != "net::ERR_CONNECTION_REFUSED" || !strings.Contains(err.Error(), "server running") {
 		t.Errorf("a closed port: %v", err)
 	}
 	for _, test := range []struct{ address, url, title string }{
@@ -126,7 +130,8 @@ func TestNavigationErrors(t *testing.T) {
 		{url + "/script", url + "/landed", "/landed"},
 	} {
 		c, err := p.Navigate(t.Context(), test.address)
-		if err != nil || c.Title != test.title && test.address != url+"/script" || c.URL != test.url && test.address != url+"/script" {
+		if err != nil || c.Title != test.title && test.address != url+"/script" || c.URL != test.url && test.address != url+
+			"/script" {
 			t.Errorf("%s: %+v %v", test.address, c, err)
 		}
 	}
@@ -148,22 +153,26 @@ func TestTitleOfWhatWasOpened(t *testing.T) {
 		"/blanks": "<!doctype html><title>  in \n  words </title>" + long,
 		"/none":   `<!doctype html><p>none` + long,
 		"/script": `<!doctype html><title>before</title>` + long + `<script>document.title = 'by the last script'</script>`,
-		"/load":   `<!doctype html><title>before</title>` + long + `<script>onload = () => document.title = 'by onload'</script>`,
-		"/parsed": `<!doctype html><title>before</title>` + long + `<script>document.addEventListener('DOMContentLoaded', () => document.title = 'by ready')</script>`,
-		"/push":   `<!doctype html><title>before</title>` + long + `<button onclick="history.pushState(0, '', '/pushed'); document.title = 'pushed'">Push</button>`,
+		"/load": `<!doctype html><title>before</title>` + long +
+			`<script>onload = () => document.title = 'by onload'</script>`,
+		"/parsed": `<!doctype html><title>before</title>` + long +
+			`<script>document.addEventListener('DOMContentLoaded', () => document.title = 'by ready')</script>`,
+		"/push": `<!doctype html><title>before</title>` + long + `<button onclick="history.pushState(0, '', '/pushed'); document.title = 'pushed'">Push</button>`,
 	}
 	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, bodies[r.URL.Path])
 	}))
 	for path, title := range map[string]string{
-		"/plain": "plain", "/blanks": "in words", "/none": "", "/script": "by the last script", "/load": "by onload", "/parsed": "by ready", "/push": "before",
+		"/plain": "plain", "/blanks": "in words", "/none": "", "/script": "by the last script", "/load": "by onload",
+		"/parsed": "by ready", "/push": "before",
 	} {
 		if c, err := p.Navigate(t.Context(), url+path); err != nil || c.Title != title {
 			t.Errorf("%s: title %q, want %q (%v)", path, c.Title, title, err)
 		}
 	}
 	pagetest.Navigate(t, p, url+"/push")
-	if c, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{})); err != nil || !c.Navigated || c.Title != "pushed" {
+	if c, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{})); err != nil || !c.Navigated ||
+		c.Title != "pushed" {
 		t.Errorf("pushed: %+v %v", c, err)
 	}
 	if c, err := p.Traverse(t.Context(), true); err != nil || c.Title != "pushed" { // no script resets it
@@ -178,12 +187,12 @@ func TestTitleOfWhatWasOpened(t *testing.T) {
 // elements.
 func TestSnapshotOfNothing(t *testing.T) {
 	t.Parallel()
-	begun := make(chan struct{})
+	started := make(chan struct{})
 	release := make(chan struct{})
 	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/slow" {
 			w.(http.Flusher).Flush()
-			close(begun)
+			close(started)
 			select {
 			case <-release:
 			case <-r.Context().Done():
@@ -196,8 +205,8 @@ func TestSnapshotOfNothing(t *testing.T) {
 		t.Errorf("an empty document shows %q", got)
 	}
 	go func() { _, _ = p.Navigate(t.Context(), url+"/slow") }()
-	<-begun
-	pagetest.Until(t, "the next document", func() bool { return p.URL() == url+"/slow" })
+	<-started
+	must.Await(t, "the next document", func() bool { return p.URL() == url+"/slow" })
 	shown := make(chan string, 1)
 	go func() {
 		s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{})
@@ -212,7 +221,8 @@ func TestSnapshotOfNothing(t *testing.T) {
 func TestAddressThatIsAScript(t *testing.T) {
 	t.Parallel()
 	p, url := pagetest.Open(t, "<title>x</title>")
-	if _, err := p.Navigate(t.Context(), "JavaScript:document.title='y'"); err == nil || !strings.Contains(err.Error(), "is a script") {
+	if _, err := p.Navigate(t.Context(), "JavaScript:document.title='y'"); err == nil ||
+		!strings.Contains(err.Error(), "is a script") {
 		t.Errorf("%v", err)
 	}
 	if p.URL() != url+"/" {
@@ -243,8 +253,8 @@ func TestBackToErrors(t *testing.T) {
 	if _, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{})); err != nil {
 		t.Fatal(err)
 	}
-	kept := p.History().Console.Messages("debug")
-	before := len(kept)
+	messages := p.History().Console.Messages("debug")
+	before := len(messages)
 	c, err := p.Traverse(t.Context(), true)
 	if err != nil || len(c.Console)+len(c.Failed)+len(c.Late.Errors)+len(c.Late.Failed) > 0 {
 		t.Errorf("back: %+v %v", c, err)
@@ -253,6 +263,6 @@ func TestBackToErrors(t *testing.T) {
 		t.Fatalf("the document is a new one: %s", title)
 	}
 	if after := len(p.History().Console.Messages("debug")); after != before {
-		t.Errorf("%d messages after %d: %+v", after, before, kept)
+		t.Errorf("%d messages after %d: %+v", after, before, messages)
 	}
 }

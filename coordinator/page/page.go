@@ -1,9 +1,11 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,11 +26,15 @@ import (
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/inspect"
 	"browser-coordinator/coordinator/page/lifecycle"
+	"browser-coordinator/coordinator/page/observe"
 	"browser-coordinator/coordinator/page/pick"
+	"browser-coordinator/coordinator/page/pointer"
 	"browser-coordinator/coordinator/page/profiling"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/page/sources"
 	"browser-coordinator/coordinator/page/storage"
+	"browser-coordinator/coordinator/page/video"
+	"browser-coordinator/coordinator/page/webmcp"
 )
 
 // Page is one attached page. Its methods may be called from any goroutine.
@@ -40,6 +46,7 @@ type Page struct {
 	frames  *frame.Tree
 	life    *lifecycle.Lifecycle
 
+	pointer   *pointer.Pointer
 	screen    *capture.Screen
 	history   *history.History
 	reader    *snapshot.Reader
@@ -48,12 +55,15 @@ type Page struct {
 	guard     *guard.Guard
 	sources   *sources.Sources
 	picker    *pick.Picker
+	observer  *observe.Observer
 	highlight *highlight.Highlighter
 	inspector *inspect.Inspector
 	auditor   *audit.Auditor
 	fetcher   *fetch.Fetcher
 	storage   *storage.Storage
 	profiler  *profiling.Profiler
+	recorder  *video.Recorder
+	tools     *webmcp.Tools
 
 	calls      atomic.Int32         // under way
 	hung       atomic.Bool          // the page has not responded to the last probe, see probe
@@ -80,7 +90,8 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 		Elsewhere: func(n int) (label, address string, ok bool) { return b.refElsewhere(p, n) },
 		Reported:  func() string { return b.targets.url(string(id)) },
 	})
-	p.screen = capture.New(p.run, session, p.frames, o.NavigateTimeout)
+	p.pointer = pointer.New(pointer.Options{Conn: b.conn, ID: id, Go: b.running.Go})
+	p.screen = capture.New(p.run, session, p.frames, o.NavigateTimeout, p.pointer.Conceal)
 	p.history = history.New(history.Options{
 		Run: p.run, Lifecycle: p.life, Session: session, Frames: p.frames,
 		ConsoleSize: o.ConsoleSize, NetworkSize: o.NetworkSize, PastTimeout: o.attachTime(), Go: b.running.Go,
@@ -94,6 +105,11 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 		Lifecycle: p.life, Session: session, Frames: p.frames, Screen: p.screen, Network: p.history.Network,
 		ActionTimeout: o.ActionTimeout, CallTimeout: o.CallTimeout,
 		Before: func(ctx context.Context) { p.lookBefore(ctx, false) },
+		Acts: func(at frame.Point) {
+			if b.userKnown() {
+				p.pointer.Show(at)
+			}
+		},
 	})
 	p.emulation = emulation.New(emulation.Options{
 		Conn: b.conn, Session: session, Frames: p.frames, Screen: p.screen, Viewport: o.Viewport,
@@ -106,6 +122,10 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 	p.sources = sources.New(p.life, p.history.Network, o.Folders, logger)
 	p.picker = pick.New(pick.Options{
 		Run: p.run, Session: session, Frames: p.frames, Reader: p.reader, Screen: p.screen, Sources: p.sources,
+	})
+	p.observer = observe.New(observe.Options{
+		Run: p.run, Lifecycle: p.life, Session: session, Frames: p.frames, Reader: p.reader, Library: library,
+		Shows: p.guard.Shows, Go: b.running.Go,
 	})
 	p.highlight = highlight.New(highlight.Options{Run: p.run, Frames: p.frames, Go: b.running.Go})
 	p.inspector = inspect.New(inspect.Options{Run: p.run, Frames: p.frames, Input: p.input, Sources: p.sources})
@@ -125,6 +145,16 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 	p.profiler = profiling.New(&b.recordings, profiling.Options{
 		Run: p.run, Lifecycle: p.life, ID: id, Session: session, Frames: p.frames, Screen: p.screen,
 		Network: p.history.Network,
+	})
+	p.recorder = video.New(video.Options{
+		Conn: b.conn, ID: id, Input: p.input, Screen: p.screen, Conceal: p.pointer.Conceal, Go: b.running.Go,
+	})
+	p.tools = webmcp.New(webmcp.Options{
+		Lifecycle: p.life, Frames: p.frames,
+		Script: func(ctx context.Context, s *cdp.Session, run func(context.Context) error) error {
+			p.input.ScriptRuns()
+			return p.runScript(ctx, s, p.timeLeft(ctx), run)
+		},
 	})
 	return p
 }
@@ -160,6 +190,57 @@ func (p *Page) Host() string {
 	return u.Hostname()
 }
 
+// SiteOf is scheme, host and port of a web address, such as http://127.0.0.1:5173; empty: it is none.
+func SiteOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// Site is that of the page's URL.
+func (p *Page) Site() string { return SiteOf(p.URL()) }
+
+// Place is where the page is: its site, or the URL of a page that is on none, without its fragment.
+func (p *Page) Place() string {
+	p.frames.Flush()
+	address, _, _ := strings.Cut(p.URL(), "#")
+	return cmp.Or(p.Site(), address)
+}
+
+// Origin is the page's site, if that is the origin of its document and of those that these elements
+// are in. Else it is empty: for a document without an origin of its own, such as a sandboxed one, for
+// an address that is on no site, and for what is not known.
+func (p *Page) Origin(ctx context.Context, elements ...input.Element) string {
+	site := p.Site()
+	for _, e := range append([]input.Element{{Frame: p.frames.Main()}}, elements...) {
+		f, _ := p.frames.Frame(e.Frame)
+		origin := f.Origin
+		if origin == "" {
+			err := p.run(ctx, "reading the page's origin", respondTimeout, func(ctx context.Context) (err error) {
+				origin, err = p.frames.Origin(ctx, e.Frame)
+				return err
+			})
+			if err != nil {
+				return ""
+			}
+		}
+		if origin != site {
+			return ""
+		}
+	}
+	return site
+}
+
+// IsOnOneSite reports whether the page's frames are all on its site, as far as their addresses tell. A
+// blank one has the origin of the page around it.
+func (p *Page) IsOnOneSite() bool {
+	return !slices.ContainsFunc(p.frames.All(), func(f frame.Frame) bool {
+		return f.URL != "about:blank" && f.URL != "about:srcdoc" && SiteOf(f.URL) != p.Site()
+	})
+}
+
 // LearnURL reads the frames of a page that did not respond when it was attached to. If it
 // still does not respond, only its URL is known. An error means that nothing is.
 func (p *Page) LearnURL(ctx context.Context) error {
@@ -179,7 +260,7 @@ func (p *Page) Addresses() []string {
 	for _, f := range p.frames.All()[1:] {
 		addresses = append(addresses, f.URL)
 	}
-	return append(addresses, p.guard.Early(p.life.Documents())...)
+	return append(addresses, p.guard.EarlyRefusals(p.life.Documents())...)
 }
 
 // LimitFrames is [frame.Tree.Limit] for the page's frames.
@@ -230,6 +311,9 @@ func (p *Page) Sources() *sources.Sources { return p.sources }
 // Picker lets the user point at an element of the page.
 func (p *Page) Picker() *pick.Picker { return p.picker }
 
+// Observer records what the user does in the page.
+func (p *Page) Observer() *observe.Observer { return p.observer }
+
 // Highlighter highlights an element of the page for the user.
 func (p *Page) Highlighter() *highlight.Highlighter { return p.highlight }
 
@@ -245,5 +329,11 @@ func (p *Page) Fetcher() *fetch.Fetcher { return p.fetcher }
 // Storage is the data that the sites of the page's browser context have stored.
 func (p *Page) Storage() *storage.Storage { return p.storage }
 
+// Recorder records the page as a video.
+func (p *Page) Recorder() *video.Recorder { return p.recorder }
+
 // Profiler starts recordings of the browser's work for the page.
 func (p *Page) Profiler() *profiling.Profiler { return p.profiler }
+
+// Tools are those that the page offers to agents.
+func (p *Page) Tools() *webmcp.Tools { return p.tools }

@@ -112,7 +112,7 @@ func TestPrerenderedDocument(t *testing.T) { // alone in the browser, because it
 	// The guard refuses what this main frame opens.
 	bounds := guard.Bounds{Open: func(address string) error {
 		if strings.HasSuffix(address, "/forbidden") {
-			return &guard.OriginError{URL: address, Reason: "the test forbids it"}
+			return &guard.LimitError{Text: address + " is not allowed: the test forbids it"}
 		}
 		return nil
 	}}
@@ -120,7 +120,7 @@ func TestPrerenderedDocument(t *testing.T) { // alone in the browser, because it
 		t.Fatal(err)
 	}
 	c = pagetest.Act(t, p, p.Input().Click("text=forbidden", input.ClickOptions{}))
-	if !errors.As(c.Refused, new(*guard.OriginError)) || forbidden.Load() != 0 {
+	if !errors.As(c.Refused, new(*guard.LimitError)) || forbidden.Load() != 0 {
 		t.Errorf("a refused address: %+v, %d requests of it", c, forbidden.Load())
 	}
 	if c, err := p.Navigate(t.Context(), url+"/inner"); err != nil || !c.Navigated || c.Loading != "" {

@@ -28,15 +28,15 @@ func (p *Page) timeLeft(ctx context.Context) time.Duration {
 type agentScript struct {
 	page    *Page
 	session *cdp.Session
-	// begun is closed when the page has responded to a question that was sent before the
+	// started is closed when the page has responded to a question that was sent before the
 	// script. What keeps the page busy from then on has begun later.
-	begun chan struct{}
+	started chan struct{}
 }
 
 // stop stops the script if it keeps the page busy, and reports whether it did.
 func (s *agentScript) stop(ctx context.Context, limit time.Duration) bool {
 	select {
-	case <-s.begun:
+	case <-s.started:
 		return s.page.stopBusy(ctx, s.session, limit)
 	case <-s.page.browser.done:
 	case <-ctx.Done():
@@ -56,11 +56,11 @@ func (p *Page) runScript(
 	if err != nil {
 		return err
 	}
-	script := &agentScript{page: p, session: session, begun: make(chan struct{})}
+	script := &agentScript{page: p, session: session, started: make(chan struct{})}
 	p.browser.running.Go(func() {
 		// a refusal is a response too
 		if err := question.Wait(context.WithoutCancel(ctx), nil); err == nil || cdp.Refused(err) {
-			close(script.begun)
+			close(script.started)
 		}
 	})
 	p.browser.noteScript(script)
@@ -89,8 +89,8 @@ func (p *Page) runScript(
 	}
 	if stopped && err != nil {
 		return &TimeoutError{
-			Doing: "running the script", After: limit.Round(100 * time.Millisecond),
-			Hint: "it never ended and was stopped; the page lives on", over: true,
+			Operation: "running the script", Elapsed: limit.Round(100 * time.Millisecond),
+			Hint: "it never ended and was stopped; the page lives on", stopped: true,
 		}
 	}
 	return err

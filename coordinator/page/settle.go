@@ -12,12 +12,12 @@ import (
 
 // mark is the state of the page when an action began.
 type mark struct {
-	at       int64 // position in the log of the page's lifecycle
-	began    time.Time
+	sequence int64 // position in the log of the page's lifecycle
+	start    time.Time
 	url      string
 	windows  int   // how many the page had requested
 	pages    int   // number of the last page that had opened
-	inputs   int64 // as input.Input.Sent
+	inputs   int64 // as input.Input.SentCount
 	console  int64 // number of the last message
 	requests int64 // number of the last request
 	failures int64 // and of the last that failed
@@ -26,8 +26,9 @@ type mark struct {
 func (p *Page) mark() mark {
 	network := p.history.Network
 	return mark{
-		at: p.life.Seq(), began: time.Now(), url: p.frames.URL(), windows: p.life.Last(lifecycle.WindowOpened).Count,
-		pages: p.browser.targets.last(), inputs: p.input.Sent(), console: p.history.Console.Last(),
+		sequence: p.life.Seq(), start: time.Now(), url: p.frames.URL(),
+		windows: p.life.Last(lifecycle.WindowOpened).Count,
+		pages:   p.browser.targets.last(), inputs: p.input.SentCount(), console: p.history.Console.Last(),
 		requests: network.Last(), failures: network.LastFailure(),
 	}
 }
@@ -69,11 +70,11 @@ func (p *Page) settleAfter(ctx context.Context, before mark, request func(contex
 // made, until the page has handled the responses, and for the animations of both.
 func (p *Page) settleRequests(ctx context.Context, before mark) error {
 	end := time.Now().Add(briefTimeout)
-	open := func() bool { return len(p.history.Network.Begun(before.requests)) > 0 }
+	open := func() bool { return len(p.history.Network.PendingSince(before.requests)) > 0 }
 	for {
 		var animated bool
 		err := p.settleAfter(ctx, before, func(ctx context.Context) error {
-			return p.frames.Evaluate(ctx, fmt.Sprintf("library.animated(%d)", time.Since(before.began).Milliseconds()),
+			return p.frames.Evaluate(ctx, fmt.Sprintf("library.animated(%d)", time.Since(before.start).Milliseconds()),
 				&animated)
 		})
 		if err != nil {
@@ -81,14 +82,14 @@ func (p *Page) settleRequests(ctx context.Context, before mark) error {
 		}
 		script, settled := "library.handled()", time.Now().After(end) || !open()
 		switch {
-		case settled && (!animated && !p.life.After(before.at, lifecycle.Committed) || p.life.IsLeaving()):
+		case settled && (!animated && !p.life.After(before.sequence, lifecycle.Committed) || p.life.IsLeaving()):
 			return nil
 		case settled: // but for the animations that show or hide a part of the page
-			script = fmt.Sprintf("library.animated(%d, true)", time.Since(before.began).Milliseconds())
+			script = fmt.Sprintf("library.animated(%d, true)", time.Since(before.start).Milliseconds())
 		default:
 			// When it is not met, Effects.Waiting reports it.
 			err = p.life.AwaitFor(ctx, time.Until(end), func() bool {
-				return p.life.IsLeaving() || p.life.After(before.at, lifecycle.Committed) || !open()
+				return p.life.IsLeaving() || p.life.After(before.sequence, lifecycle.Committed) || !open()
 			})
 			if err != nil {
 				return err
@@ -117,7 +118,9 @@ func (p *Page) settleScript(ctx context.Context, before mark) error {
 	if err != nil {
 		return err
 	}
-	return p.life.AwaitFor(ctx, eventLag, func() bool { return len(p.history.Network.Begun(before.requests)) == 0 })
+	return p.life.AwaitFor(ctx, eventLag, func() bool {
+		return len(p.history.Network.PendingSince(before.requests)) == 0
+	})
 }
 
 // settleDownload waits for the event that a navigation without a document was a
@@ -126,7 +129,7 @@ func (p *Page) settleDownload(ctx context.Context, before mark) error {
 	// When it is not met, the navigation was cancelled, or the server responded without a document.
 	return p.life.AwaitFor(ctx, briefTimeout, func() bool {
 		return p.life.IsLeaving() ||
-			p.life.After(before.at, lifecycle.Download, lifecycle.Committed, lifecycle.Moved, lifecycle.Refused)
+			p.life.After(before.sequence, lifecycle.Download, lifecycle.Committed, lifecycle.Moved, lifecycle.Refused)
 	})
 }
 
@@ -137,7 +140,7 @@ func (p *Page) settleLoad(ctx context.Context, before mark) error {
 
 // isLoading reports whether another document than the one of the mark has not loaded.
 func (p *Page) isLoading(before mark) bool {
-	return p.life.IsLeaving() || p.life.After(before.at, lifecycle.Committed) && !p.life.Reached(lifecycle.Loaded)
+	return p.life.IsLeaving() || p.life.After(before.sequence, lifecycle.Committed) && !p.life.Reached(lifecycle.Loaded)
 }
 
 func (p *Page) settleWindows(ctx context.Context, before mark) error {
@@ -156,11 +159,11 @@ func (p *Page) settleWindows(ctx context.Context, before mark) error {
 // awaitDocument waits until a new document is parsed, and then at most renderTimeout
 // for its load. It also ends when the navigation stays within the document or is refused.
 func (p *Page) awaitDocument(ctx context.Context, before mark) error {
-	refused := func() bool { return p.life.After(before.at, lifecycle.Refused) }
-	committed := func() bool { return p.life.After(before.at, lifecycle.Committed) }
+	refused := func() bool { return p.life.After(before.sequence, lifecycle.Refused) }
+	committed := func() bool { return p.life.After(before.sequence, lifecycle.Committed) }
 	err := p.life.Await(ctx, func() bool {
 		return committed() && p.life.Reached(lifecycle.Parsed) || refused() ||
-			p.life.After(before.at, lifecycle.Moved) && !p.life.IsLeaving()
+			p.life.After(before.sequence, lifecycle.Moved) && !p.life.IsLeaving()
 	})
 	if err != nil {
 		return err
@@ -176,7 +179,7 @@ func (p *Page) awaitDocument(ctx context.Context, before mark) error {
 // reports after the response, and until the page's script has handled it.
 func (p *Page) awaitMove(ctx context.Context, before mark) error {
 	err := p.life.AwaitFor(ctx, loadTimeout, func() bool {
-		return p.life.After(before.at, lifecycle.Moved, lifecycle.Committed)
+		return p.life.After(before.sequence, lifecycle.Moved, lifecycle.Committed)
 	})
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func TestShadowedProperties(t *testing.T) {
 }
 
 // shadowable lists the names of properties of forms, of other elements and of the document, and
-// those of our own scripts.
+// those of our scripts.
 const shadowable = `[...new Set([HTMLDocument, HTMLFormElement, HTMLElement, Element, Node, EventTarget, ShadowRoot, SVGElement, HTMLInputElement, HTMLSelectElement, HTMLLabelElement, HTMLAnchorElement, HTMLImageElement, HTMLTableElement, HTMLTableCellElement]
 	.flatMap((of) => { const all = []; for (let p = of.prototype; p; p = Object.getPrototypeOf(p)) all.push(...Object.getOwnPropertyNames(p)); return all; })
 	.concat("library memory enter $ numbers elements watch generation closedRoots asked called given suspects lists waits steady missed watched owner".split(" ")))]`
@@ -144,7 +144,8 @@ func TestScriptsReadTheDOMUnderSymbols(t *testing.T) {
 	}
 	property := regexp.MustCompile(`(?:\b(?:[a-z]|document|this|element|target|control|field|owner|root|scope|found)|[\])])\??\.(` + strings.Join(plain, "|") + `)\b|\bdocument\.[a-z]`)
 	var files []string
-	for _, pattern := range []string{"*/script/*.js", "script/*.js", "snapshot/*.js", "frame/places.js", "pick/picked.js", "fetch/*.js"} {
+	for _, pattern := range []string{"*/script/*.js", "script/*.js", "snapshot/*.js", "frame/places.js", "pick/picked.js",
+		"fetch/*.js"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: %v", pattern, err)

@@ -18,7 +18,7 @@ func TestSlowStartOfTab(t *testing.T) { // alone, with its own browser
 	if err := os.WriteFile(slow, []byte("#!/bin/sh\nsleep 5\nexec \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	pagetest.With(t, chrome.Options{Args: []string{"--no-zygote", "--renderer-cmd-prefix=" + slow}})
+	pagetest.UseBrowser(t, chrome.Options{Args: []string{"--no-zygote", "--renderer-cmd-prefix=" + slow}})
 	p, _ := pagetest.Open(t, "<!doctype html><title>here</title>")
 	pagetest.Expect(t, p, "document.title", `"here"`)
 }

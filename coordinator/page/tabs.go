@@ -32,9 +32,9 @@ func (b *Browser) Pages(ctx context.Context) ([]Info, error) {
 	return b.targets.list(slices.DeleteFunc(r.TargetInfos, notPage)), nil
 }
 
-// Known returns a page that is attached already, or nil if there is none with that
+// Attached returns a page that is attached already, or nil if there is none with that
 // id. It sends no command.
-func (b *Browser) Known(id string) *Page {
+func (b *Browser) Attached(id string) *Page {
 	b.mu.Lock()
 	at := b.pages[target.ID(id)]
 	b.mu.Unlock()
@@ -94,11 +94,11 @@ func (b *Browser) visible(ctx context.Context, pages []Info) string {
 	ctx, cancel := context.WithTimeout(ctx, briefTimeout)
 	defer cancel()
 	seen, behind := make([]bool, len(pages)), make([]bool, len(pages))
-	var asked sync.WaitGroup
+	var questions sync.WaitGroup
 	for i, p := range pages {
-		asked.Go(func() { seen[i], behind[i] = b.askVisible(ctx, target.ID(p.ID)) })
+		questions.Go(func() { seen[i], behind[i] = b.askVisible(ctx, target.ID(p.ID)) })
 	}
-	asked.Wait()
+	questions.Wait()
 	// A page that only emulates visibility comes last: the user may have left it.
 	for _, believed := range []bool{false, true} {
 		for i, p := range pages {

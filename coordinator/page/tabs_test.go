@@ -82,7 +82,8 @@ func TestTwoTabs(t *testing.T) { // alone in the browser, because it activates a
 	b := pagetest.Connect(t)
 	one, two := pagetest.NewPage(t, b), pagetest.NewPage(t, b)
 	for i, p := range []*page.Page{one, two} {
-		pagetest.Navigate(t, p, fmt.Sprintf("data:text/html,<title>T%d</title><button onclick='n=%d'>B%d</button><input>", i, i, i))
+		pagetest.Navigate(t, p, fmt.Sprintf("data:text/html,<title>T%d</title><button onclick='n=%d'>B%d</button><input>", i,
+			i, i))
 	}
 	pages, err := b.Pages(t.Context())
 	if err != nil || len(pages) < 2 {
@@ -134,7 +135,8 @@ func TestPopups(t *testing.T) { // alone in the browser, because it counts tabs
 	for _, test := range []struct {
 		target string
 		urls   []string
-	}{{"#script", []string{"/script"}}, {"#noopener", []string{"/noopener"}}, {"#blank", []string{"/blank"}}, {"#write", []string{""}}} {
+	}{{"#script", []string{"/script"}}, {"#noopener", []string{"/noopener"}}, {"#blank", []string{"/blank"}},
+		{"#write", []string{""}}} {
 		c, err := p.Act(t.Context(), p.Input().Click(test.target, input.ClickOptions{}))
 		if err != nil || len(c.Tabs.Open) != len(test.urls) || c.Navigated {
 			t.Errorf("%s: %+v %v", test.target, c, err)

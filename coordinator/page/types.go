@@ -23,7 +23,17 @@ type Options struct {
 	Record          bool                // attach to every page when it appears, for its console and network
 	Refs            *frame.Refs         // shared by several connections; nil: one of its own
 	Downloads       *Downloads          // how downloads are saved; nil: the browser decides
+	User            Presence            // whether input waits for a user of the pages
 }
+
+// Presence is whether a user works in the pages too, by mouse and keyboard.
+type Presence int
+
+const (
+	NoUser        Presence = iota
+	UserIfVisible          // if the browser draws on a screen
+	UserPresent
+)
 
 // Info describes a page of the browser.
 type Info struct {
@@ -36,17 +46,17 @@ type Info struct {
 
 // Change is what an action changed, as far as it was observed when the action returned.
 type Change struct {
-	URL       string             // of the main frame now
-	Title     string             // only after a navigation
-	Navigated bool               // the main frame shows another document or URL than before
-	Loading   string             // URL of a navigation that did not end in time; empty: none
-	Dialog    *Dialog            // a dialog is open now; all else fails until it is handled
-	Chooser   *input.FileChooser // the page requests files now
-	Refused   error              // the page's guard refused a navigation
-	Paused    *Paused            // a debugger has paused the script; whatever needs the page to run fails
-	Tabs      Tabs               // that this page opened
-	Download  string             // URL of a download that the action started
-	Outside   string             // URL that the page asked to open in another program
+	URL         string             // of the main frame now
+	Title       string             // only after a navigation
+	Navigated   bool               // the main frame shows another document or URL than before
+	Loading     string             // URL of a navigation that did not end in time; empty: none
+	Dialog      *Dialog            // a dialog is open now; all else fails until it is handled
+	Chooser     *input.FileChooser // the page requests files now
+	Refused     error              // the page's guard refused a navigation
+	Paused      *Paused            // a debugger has paused the script; whatever needs the page to run fails
+	Tabs        Tabs               // that this page opened
+	Download    string             // URL of a download that the action started
+	ExternalURL string             // URL that the page asked to open in another program
 
 	Effects
 	input.Outcome // of an action of the page's input
@@ -57,11 +67,11 @@ type Effects struct {
 	Console []history.Message // errors and warnings since the action began
 	Failed  []history.Request // requests that have failed since then
 	Waiting []history.Request // requests that the action has started, and that have no response yet
-	Late    Late
+	Late    LateEffects
 }
 
-// Late is what came of the page after the result of the previous action, and before this one.
-type Late struct {
+// LateEffects is what happened in the page after the result of the previous action, and before this one.
+type LateEffects struct {
 	Errors []history.Message // the last that were not caught
 	Failed []history.Request
 	Tabs   Tabs // that this page opened
@@ -70,13 +80,13 @@ type Late struct {
 // Tabs are pages that a page has opened: those that are open, and those that have closed since.
 type Tabs struct{ Open, Closed []Info }
 
-// Waited is what a wait has changed.
-type Waited struct {
+// WaitResult is what a wait has changed.
+type WaitResult struct {
 	Change
-	Already bool // what it was for was so when it began, as far as that can be known
+	Immediate bool // what it was for was so when it began, as far as that can be known
 }
 
-// Downloads configures how to save files that a browser of our own downloads.
+// Downloads configures how to save files that our own browser downloads.
 type Downloads struct {
 	// Dir is the directory for downloads in progress. Required.
 	Dir string

@@ -27,27 +27,28 @@ type WaitOptions struct {
 	URL        string        // part of the main frame's URL, or a glob
 	Expression string        // JavaScript that becomes true; a function is called
 	Idle       bool          // loaded, and no request for half a second
+	Place      string        // as in Bounds, for the expression
 	Timeout    time.Duration // 0: 30 s
 }
 
 func (o *WaitOptions) String() string {
-	var wanted []string
-	what := "the text"
+	var want []string
+	description := "the text"
 	if o.New {
-		what = "another occurrence of the text"
+		description = "another occurrence of the text"
 	}
-	for _, w := range []struct{ what, value string }{
-		{"the element", o.Target}, {what, o.Text}, {"the end of the text", o.Gone},
+	for _, w := range []struct{ name, value string }{
+		{"the element", o.Target}, {description, o.Text}, {"the end of the text", o.Gone},
 		{"the URL", o.URL}, {"the expression", o.Expression},
 	} {
 		if w.value != "" {
-			wanted = append(wanted, fmt.Sprintf("%s %q", w.what, w.value))
+			want = append(want, fmt.Sprintf("%s %q", w.name, w.value))
 		}
 	}
 	if o.Idle {
-		wanted = append(wanted, "an idle network")
+		want = append(want, "an idle network")
 	}
-	return strings.Join(wanted, " and ")
+	return strings.Join(want, " and ")
 }
 
 // waiter waits for conditions on a page.
@@ -57,9 +58,9 @@ type waiter struct {
 	end  time.Time
 
 	mu sync.Mutex // guards the fields that follow, and what watchTexts reports
-	// waited reports that the conditions were not true when the wait began, as far as that can be
+	// delayed reports that the conditions were not true when the wait began, as far as that can be
 	// known.
-	waited bool
+	delayed bool
 	// counts are how often the documents showed the text before the occurrence to wait for.
 	counts map[document]int
 }
@@ -95,7 +96,7 @@ func (w *waiter) run(ctx context.Context) error {
 func (w *waiter) setWaited() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.waited = true
+	w.delayed = true
 }
 
 // rest is the rest of the time.
@@ -131,14 +132,14 @@ func (w *waiter) waitInDocument(ctx context.Context) (bool, error) {
 
 // fitsURL reports whether a URL has the wanted part. In one with asterisks these stand for
 // anything, as in a glob of Playwright.
-func fitsURL(url, wanted string) bool {
-	if strings.Contains(url, wanted) {
+func fitsURL(url, want string) bool {
+	if strings.Contains(url, want) {
 		return true
 	}
-	if !strings.Contains(wanted, "*") {
+	if !strings.Contains(want, "*") {
 		return false
 	}
-	parts := strings.Split(wanted, "*")
+	parts := strings.Split(want, "*")
 	last := len(parts) - 1
 	for _, part := range parts[:last] {
 		_, rest, found := strings.Cut(url, part)
@@ -153,19 +154,19 @@ func fitsURL(url, wanted string) bool {
 // waitForTarget returns false if the element has gone meanwhile, or time was up.
 func (w *waiter) waitForTarget(ctx context.Context) (ok bool, err error) {
 	for first := true; !ok && w.rest() > 0; first = false {
-		until := time.Now() // one look, to know whether it is there already
+		deadline := time.Now() // one look, to know whether it is there already
 		if !first {
-			until = w.end
+			deadline = w.end
 			w.setWaited()
 		}
-		e, err := w.page.frames.FindInTime(ctx, w.opts.Target, until)
+		e, err := w.page.frames.FindInTime(ctx, w.opts.Target, deadline)
 		if first && frame.NoMatch(err) {
 			continue
 		}
 		if err != nil {
 			return false, err
 		}
-		argument := map[string]any{"text": w.opts.Text, "budget": time.Until(until).Milliseconds()}
+		argument := map[string]any{"text": w.opts.Text, "budget": time.Until(deadline).Milliseconds()}
 		err = e.Call(ctx, "shows", argument, &ok)
 		e.Release(ctx)
 		if err != nil {
@@ -180,6 +181,9 @@ func (w *waiter) waitForExpression(ctx context.Context, expression string) (bool
 	expression = strings.TrimRight(strings.TrimSpace(expression), "; \n\t")
 	if LooksLikeFunction(expression) {
 		expression = "(" + expression + "\n)()"
+	}
+	if within := unlessAt(w.opts.Place); within != "" {
+		expression = "(() => { " + within + "})(), " + expression
 	}
 	// The script stops first, so that it can report what the expression threw.
 	budget := max(w.rest()*4/5, w.rest()-time.Second)
@@ -207,9 +211,8 @@ func (w *waiter) awaitIdle(ctx context.Context) error {
 			seq = network.Last()
 			return w.unrest() == ""
 		})
-		var late *TimeoutError
-		if errors.As(err, &late) {
-			explained := *late
+		if timeout, ok := errors.AsType[*TimeoutError](err); ok {
+			explained := *timeout
 			explained.Hint = w.unrest()
 			return &explained
 		}
@@ -282,7 +285,7 @@ func (w *waiter) waitForText(ctx context.Context, text string) error {
 		ID: rand.Text(), Text: text, Gone: w.opts.Gone, Known: unknownTexts, New: w.opts.New,
 		Budget: w.rest().Milliseconds(),
 	}
-	shown := map[document]texts{} // mu guards it
+	states := map[document]texts{} // mu guards it
 	first := w.counts == nil
 	if first {
 		w.counts = map[document]int{}
@@ -297,18 +300,18 @@ func (w *waiter) waitForText(ctx context.Context, text string) error {
 			now[document{f.ID, f.Session, f.Generation}] = true
 		}
 		w.mu.Lock()
-		maps.DeleteFunc(shown, func(d document, _ texts) bool { return !now[d] })
+		maps.DeleteFunc(states, func(d document, _ texts) bool { return !now[d] })
 		for d := range now {
-			if _, watched := shown[d]; !watched {
-				shown[d] = unknownTexts
-				w.waited = w.waited || !first
+			if _, watched := states[d]; !watched {
+				states[d] = unknownTexts
+				w.delayed = w.delayed || !first
 				if _, known := w.counts[d]; first && !known {
 					w.counts[d] = -1
 				}
-				watching.Go(func() { w.watchTexts(ctx, d, t, shown) })
+				watching.Go(func() { w.watchTexts(ctx, d, t, states) })
 			}
 		}
-		ok := t.complete(shown)
+		ok := t.complete(states)
 		w.mu.Unlock()
 		if ok {
 			return nil
@@ -321,44 +324,44 @@ func (w *waiter) waitForText(ctx context.Context, text string) error {
 	}
 }
 
-func (t *textWait) complete(shown map[document]texts) bool {
+func (t *textWait) complete(states map[document]texts) bool {
 	text, gone := t.Text == "", true
-	for _, seen := range shown {
-		known := seen != unknownTexts
-		text = text || known && seen&showsText != 0
-		gone = gone && (t.Gone == "" || known && seen&showsGone == 0)
+	for _, state := range states {
+		known := state != unknownTexts
+		text = text || known && state&showsText != 0
+		gone = gone && (t.Gone == "" || known && state&showsGone == 0)
 	}
 	return text && gone
 }
 
 // watchTexts keeps what a document shows up to date, until the document has gone. It ends
 // the watch in the document when it ends.
-func (w *waiter) watchTexts(ctx context.Context, d document, t textWait, shown map[document]texts) {
+func (w *waiter) watchTexts(ctx context.Context, d document, t textWait, states map[document]texts) {
 	for first := true; ; first = false {
 		w.mu.Lock()
 		t.Before = w.counts[d]
 		w.mu.Unlock()
-		seen, before, err := w.lookForTexts(ctx, d, t)
+		state, before, err := w.lookForTexts(ctx, d, t)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
-			seen = 0 // the document is being replaced
+			state = 0 // the document is being replaced
 		}
 		w.mu.Lock()
-		if _, exists := shown[d]; exists {
-			shown[d] = seen
-			w.waited = w.waited || !first
+		if _, exists := states[d]; exists {
+			states[d] = state
+			w.delayed = w.delayed || !first
 			if err == nil {
 				w.counts[d] = before
 			}
 		}
 		w.mu.Unlock()
 		w.page.life.Wake()
-		if err != nil || seen == t.Known {
+		if err != nil || state == t.Known {
 			return
 		}
-		t.Known = seen
+		t.Known = state
 	}
 }
 
@@ -368,7 +371,7 @@ func (w *waiter) shows(d document) bool {
 	return ok && d == document{f.ID, f.Session, f.Generation}
 }
 
-func (w *waiter) lookForTexts(ctx context.Context, d document, t textWait) (seen texts, before int, err error) {
+func (w *waiter) lookForTexts(ctx context.Context, d document, t textWait) (state texts, before int, err error) {
 	var found struct {
 		Seen   texts
 		Before int

@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ func TestWaitFor(t *testing.T) {
 	if got := pagetest.Evaluate(t, p, "done"); got != "1" {
 		t.Error("the network was called idle while requests were under way")
 	}
-	var late *page.TimeoutError
+	var timeout *page.TimeoutError
 	for _, test := range []struct {
 		wait page.WaitOptions
 		want string
@@ -60,13 +61,13 @@ func TestWaitFor(t *testing.T) {
 		{page.WaitOptions{Expression: "false", Idle: true}, `waiting for the expression "false" and an idle network`},
 	} {
 		test.wait.Timeout = 300 * time.Millisecond
-		if _, err := p.WaitFor(ctx, test.wait); !errors.As(err, &late) || !strings.Contains(err.Error(), test.want) {
+		if _, err := p.WaitFor(ctx, test.wait); !errors.As(err, &timeout) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v", err)
 		}
 	}
 	pagetest.Evaluate(t, p, "fetch('/never'); 1")
 	want := "an idle network; a request is not done: " + url + "/never"
-	if _, err := p.WaitFor(ctx, page.WaitOptions{Idle: true, Timeout: 300 * time.Millisecond}); !errors.As(err, &late) || !strings.HasSuffix(err.Error(), want) {
+	if _, err := p.WaitFor(ctx, page.WaitOptions{Idle: true, Timeout: 300 * time.Millisecond}); !errors.As(err, &timeout) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v", err)
 	}
 	_, err := p.WaitFor(ctx, page.WaitOptions{Expression: "nobody.knows", Timeout: 10 * time.Second})
@@ -99,19 +100,19 @@ func TestWaitForTextInFrames(t *testing.T) {
 	}))
 	short := 1500 * time.Millisecond
 	// On a busy machine the page may not answer for that long.
-	inVain := func(err error) bool {
+	futile := func(err error) bool {
 		return errors.As(err, new(*page.TimeoutError)) || errors.As(err, new(*page.HungError))
 	}
 	for _, text := range []string{"outer", "middle text", "inner text", "near text"} {
 		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: text, Timeout: 30 * time.Second}); err != nil {
 			t.Errorf("%q is there: %v", text, err)
 		}
-		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Gone: text, Timeout: short}); !inVain(err) {
+		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Gone: text, Timeout: short}); !futile(err) {
 			t.Errorf("%q is not gone: %v", text, err)
 		}
 	}
 	for _, text := range []string{"hidden text", "hidden too"} {
-		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: text, Timeout: short}); !inVain(err) {
+		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: text, Timeout: short}); !futile(err) {
 			t.Errorf("%q is in a hidden frame: %v", text, err)
 		}
 	}
@@ -135,9 +136,9 @@ func TestWaitForTextInFrames(t *testing.T) {
 		t.Error(err)
 	}
 	// The documents keep no waits.
-	var left int
-	if err := p.Frames().Evaluate(t.Context(), "memory.waits.size", &left); err != nil || left != 0 {
-		t.Errorf("%d watches are left: %v", left, err)
+	var remaining int
+	if err := p.Frames().Evaluate(t.Context(), "memory.waits.size", &remaining); err != nil || remaining != 0 {
+		t.Errorf("%d watches are left: %v", remaining, err)
 	}
 }
 
@@ -179,11 +180,11 @@ func TestWaitForTextBehindANavigation(t *testing.T) {
 // not keep the page from being idle.
 func TestIdleAfterAnotherDocument(t *testing.T) {
 	t.Parallel()
-	asked := make(chan struct{}, 1)
+	questions := make(chan struct{}, 1)
 	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/icon":
-			asked <- struct{}{}
+			questions <- struct{}{}
 			<-r.Context().Done()
 		case "/":
 			fmt.Fprint(w, `<!doctype html><link rel=icon href=/icon>First`)
@@ -191,7 +192,7 @@ func TestIdleAfterAnotherDocument(t *testing.T) {
 			fmt.Fprint(w, `<!doctype html><link rel=icon href="data:,">Second`)
 		}
 	}))
-	<-asked
+	<-questions
 	pagetest.Navigate(t, p, url+"/second")
 	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Idle: true, Timeout: 10 * time.Second}); err != nil {
 		t.Error(err)
@@ -225,12 +226,12 @@ func TestWaitForWhatIsThereAlready(t *testing.T) {
 		go func() {
 			defer close(waited)
 			change, err := p.WaitFor(t.Context(), test.wait)
-			if err != nil || change.Already != test.already {
-				t.Errorf("%s: already %t, %v", test.name, change.Already, err)
+			if err != nil || change.Immediate != test.already {
+				t.Errorf("%s: already %t, %v", test.name, change.Immediate, err)
 			}
 		}()
 		if !test.already {
-			pagetest.Until(t, "the page watches", func() bool {
+			must.Await(t, "the page watches", func() bool {
 				var waits int
 				return p.Frames().Evaluate(t.Context(), "memory.waits.size", &waits) == nil && waits > 0
 			})
@@ -247,8 +248,8 @@ func TestWaitForWhatIsThereAlready(t *testing.T) {
 		}
 	}
 	pagetest.Navigate(t, p, url)
-	var late *page.TimeoutError
-	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "Saved at", New: true, Timeout: 3 * time.Second}); !errors.As(err, &late) || !strings.Contains(err.Error(), `another occurrence of the text "Saved at"`) {
+	var timeout *page.TimeoutError
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "Saved at", New: true, Timeout: 3 * time.Second}); !errors.As(err, &timeout) || !strings.Contains(err.Error(), `another occurrence of the text "Saved at"`) {
 		t.Errorf("no other occurrence: %v", err)
 	}
 	if _, err := p.WaitFor(t.Context(), page.WaitOptions{URL: "127", New: true}); err == nil {

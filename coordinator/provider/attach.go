@@ -27,7 +27,7 @@ func (a Address) attach(ctx context.Context, log *slog.Logger) (*connection, err
 		return nil, a.failure(nil, err)
 	}
 	c, err := connect(ctx, a, target, nil, log)
-	if refused := new(RefusedError); errors.As(err, &refused) && refused.Status == http.StatusNotFound &&
+	if refused, ok := errors.AsType[*RefusedError](err); ok && refused.Status == http.StatusNotFound &&
 		strings.HasPrefix(a.url.Scheme, "ws") {
 		err = fmt.Errorf("%w. A browser's own debugging port is given with http, not ws: it is asked for the path", err)
 	}

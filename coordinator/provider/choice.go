@@ -57,8 +57,8 @@ func (c *Choice) Source(log *slog.Logger) (launch.Source, error) {
 		return nil, err
 	}
 	if text, _ := c.address(c.Attach, EnvAttach); text != "" {
-		if own, ok, err := userchrome.Parse(text); ok {
-			return c.userChrome(own, err, log)
+		if browser, ok, err := userchrome.Parse(text); ok {
+			return c.userChrome(browser, err, log)
 		}
 	}
 	at, err := c.parse("--attach", c.Attach, EnvAttach, header, "http", "https", "ws", "wss")
@@ -90,7 +90,7 @@ func (c *Choice) Source(log *slog.Logger) (launch.Source, error) {
 }
 
 // userChrome is the source of one of the user's own browsers.
-func (c *Choice) userChrome(own userchrome.Browser, err error, log *slog.Logger) (launch.Source, error) {
+func (c *Choice) userChrome(browser userchrome.Browser, err error, log *slog.Logger) (launch.Source, error) {
 	switch grid, _ := c.address(c.Grid, EnvGrid); {
 	case err != nil:
 		return nil, fmt.Errorf("--attach: %w", err)
@@ -101,7 +101,7 @@ func (c *Choice) userChrome(own userchrome.Browser, err error, log *slog.Logger)
 	case c.Capabilities != "":
 		return nil, errors.New("--grid-capability needs --grid")
 	}
-	return userchrome.New(own, log), nil
+	return userchrome.New(browser, log), nil
 }
 
 func warn(a *Address, log *slog.Logger) {

@@ -136,7 +136,7 @@ func (c *connection) watch(s *session) {
 		if c.received.Swap(false) || c.responds() || s == nil {
 			continue
 		}
-		if reason := s.gone(c.Context()); reason != nil {
+		if reason := s.endReason(c.Context()); reason != nil {
 			c.Finish(reason)
 		}
 	}
@@ -154,7 +154,7 @@ type transport struct{ *connection }
 func (t transport) Read() ([]byte, error) {
 	_, message, err := t.ws.Read(t.Context())
 	if err != nil {
-		t.ended(err)
+		t.fail(err)
 		return nil, io.EOF
 	}
 	t.received.Store(true)
@@ -169,8 +169,8 @@ func (t transport) Write(message []byte) error {
 
 func (t transport) Close() error { return t.ws.CloseNow() }
 
-// ended ends the connection after a failed read.
-func (c *connection) ended(err error) {
+// fail ends the connection after a failed read.
+func (c *connection) fail(err error) {
 	var closed websocket.CloseError
 	switch {
 	case errors.As(err, &closed) && closed.Reason != "":
@@ -196,7 +196,7 @@ func (a Address) failure(res *http.Response, err error) error {
 	if res != nil && res.StatusCode >= 300 {
 		return a.refused(res.StatusCode, text)
 	}
-	if request := new(url.Error); errors.As(err, &request) {
+	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err // without the address
 	}
 	return fmt.Errorf("cannot connect to %s: %s", a.Place(), a.redact(err.Error()))
@@ -209,8 +209,8 @@ const (
 	maxShown = 500
 )
 
-// shown is the beginning of a provider's text, without credentials.
-func (a Address) shown(text string) string {
+// excerpt is the beginning of a provider's text, without credentials.
+func (a Address) excerpt(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(a.redact(text)), "\n") // a stack may follow
 	return strings.ToValidUTF8(text[:min(len(text), maxShown)], "")
 }
@@ -218,7 +218,7 @@ func (a Address) shown(text string) string {
 // refused is the error for a response with another status than was expected. An error
 // of the server or of a proxy before it may pass.
 func (a Address) refused(status int, text string) error {
-	text = a.shown(text)
+	text = a.excerpt(text)
 	if status >= 500 {
 		return fmt.Errorf("%s answers %s", a.Place(), withText(status, text))
 	}

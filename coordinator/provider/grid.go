@@ -63,7 +63,7 @@ type session struct {
 // open waits in the grid's queue until ctx ends. If only the connection broke, the session
 // goes on.
 func (g *grid) open(ctx context.Context) (*connection, error) {
-	if s := g.session; s != nil && s.gone(ctx) != nil {
+	if s := g.session; s != nil && s.endReason(ctx) != nil {
 		g.session = nil
 	}
 	fresh := g.session == nil
@@ -124,7 +124,7 @@ func (g *grid) create(ctx context.Context, w webdriver) (*session, error) {
 	if err == nil && (got.ID == "" || url.PathEscape(got.ID) != got.ID) {
 		err = w.noGrid()
 	}
-	if failed := new(unexpected); errors.As(err, &failed) {
+	if errors.As(err, new(*unexpected)) {
 		return nil, fmt.Errorf("%s created no session: %w", g.name, err)
 	}
 	if err != nil {
@@ -143,7 +143,7 @@ func (g *grid) create(ctx context.Context, w webdriver) (*session, error) {
 // grid's queue meanwhile. When ctx ends it leaves the queue. A session that is already
 // starting then is waited for, so that the caller can end it.
 func (g *grid) await(ctx context.Context, w webdriver, id string, response <-chan error) error {
-	began, reported := time.Now(), time.Now()
+	start, reported := time.Now(), time.Now()
 	last := 0
 	for pause := time.Second; ; {
 		select {
@@ -164,7 +164,7 @@ func (g *grid) await(ctx context.Context, w webdriver, id string, response <-cha
 			}
 		}
 		length, place, err := w.place(ctx, id)
-		text := fmt.Sprintf("waiting for a browser of %s for %v", g.name, time.Since(began).Round(time.Second))
+		text := fmt.Sprintf("waiting for a browser of %s for %v", g.name, time.Since(start).Round(time.Second))
 		if err == nil && place > 0 {
 			text += fmt.Sprintf(": request %d of %d in its queue", place, length)
 		}
@@ -256,10 +256,10 @@ func (s *session) keepAlive(ctx context.Context) {
 	}
 }
 
-// gone asks the grid how the session has ended; nil: it has not, or the grid does not
+// endReason asks the grid how the session has ended; nil: it has not, or the grid does not
 // respond. The grid keeps the WebSocket of a session open whose browser or node has
 // ended. Only a command that needs the browser reports that.
-func (s *session) gone(ctx context.Context) error {
+func (s *session) endReason(ctx context.Context) error {
 	for n := 1; ; n++ {
 		err := s.get(ctx, "/window/handles")
 		failed := new(unexpected)
@@ -284,7 +284,7 @@ func (s *session) end() error {
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
 	err := s.do(ctx, http.MethodDelete, "/session/"+s.id, nil, nil, endTimeout)
-	if failed := new(unexpected); errors.As(err, &failed) && failed.Code == "invalid session id" {
+	if failed, ok := errors.AsType[*unexpected](err); ok && failed.Code == "invalid session id" {
 		return nil // it has ended already
 	}
 	if err != nil {

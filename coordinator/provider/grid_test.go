@@ -66,7 +66,7 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-func open(t testing.TB, b *launch.OnDemand) (url string) {
+func open(t testing.TB, b *launch.OnDemand) (address string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
@@ -90,11 +90,11 @@ func awaitEnd(t *testing.T, b *launch.OnDemand) error {
 }
 
 // eventually waits for a change in the grid, which has no event for it.
-func eventually(t *testing.T, what string, is func() bool) {
+func eventually(t *testing.T, description string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(timeout); !is(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(timeout); !condition(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal(what)
+			t.Fatal(description)
 		}
 	}
 }
@@ -116,8 +116,8 @@ func TestSessions(t *testing.T) {
 	if got := two.Evaluate(two.Attach(created.TargetID), "1 + 1"); got != "2" {
 		t.Errorf("the second client in the page of the first: %s", got)
 	}
-	if again := open(t, b); again != first {
-		t.Errorf("%s, then %s", first, again)
+	if second := open(t, b); second != first {
+		t.Errorf("%s, then %s", first, second)
 	}
 
 	// Somebody else ends the session.
@@ -290,8 +290,8 @@ func TestNoSession(t *testing.T) {
 	}
 }
 
-func request(t *testing.T, method, url string) string {
+func request(t *testing.T, method, address string) string {
 	t.Helper()
-	_, body := cdptest.Request(t, method, url)
+	_, body := cdptest.Request(t, method, address)
 	return body
 }

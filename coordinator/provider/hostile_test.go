@@ -112,9 +112,9 @@ func TestTokenOfTheAddressIsKept(t *testing.T) {
 
 // Neither End nor a cancelled call waits until a provider answers.
 func TestAttachHangs(t *testing.T) {
-	asked := make(chan struct{}, 10)
+	questions := make(chan struct{}, 10)
 	address := provide(t, func(_ http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
+		questions <- struct{}{}
 		<-r.Context().Done()
 	})
 	for name, end := range map[string]func(b *launch.OnDemand, cancel func()) error{
@@ -130,7 +130,7 @@ func TestAttachHangs(t *testing.T) {
 				_, err := b.Browser(ctx)
 				result <- err
 			}()
-			<-asked
+			<-questions
 			must.Do(t, end(b, cancel))
 			if err := <-result; err == nil {
 				t.Error("a browser from a server that does not answer")
@@ -179,9 +179,9 @@ func (g *hostileGrid) serve(t *testing.T) (address string) {
 // A session that starts while its request is cancelled is ended, also if the grid does not
 // show its queue.
 func TestCancelledWhileStarting(t *testing.T) {
-	starting, asked := make(chan struct{}), make(chan struct{}, 100)
+	starting, questions := make(chan struct{}), make(chan struct{}, 100)
 	grid := &hostileGrid{id: "1", starting: starting, queue: func(w http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
+		questions <- struct{}{}
 		http.NotFound(w, r)
 	}}
 	b, _ := attach(t, provider.Choice{Grid: grid.serve(t)})
@@ -192,9 +192,9 @@ func TestCancelledWhileStarting(t *testing.T) {
 		_, err := b.Browser(ctx)
 		result <- err
 	}()
-	<-asked
+	<-questions
 	cancel()
-	<-asked // after the cancellation
+	<-questions // after the cancellation
 	close(starting)
 	if err := <-result; err == nil {
 		t.Error("a browser after the cancellation")

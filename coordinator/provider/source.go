@@ -33,7 +33,7 @@ func (s *source) Open(ctx context.Context) (launch.Browser, error) {
 		s.current = nil
 	}
 	defer s.waiting.Store(nil)
-	began := time.Now()
+	start := time.Now()
 	pause := backoff.Backoff{First: 250 * time.Millisecond, Max: 5 * time.Second, Jitter: 0.2}
 	for {
 		c, err := s.open(ctx)
@@ -42,7 +42,7 @@ func (s *source) Open(ctx context.Context) (launch.Browser, error) {
 			return c, nil
 		}
 		final := errors.As(err, new(*RefusedError)) || errors.As(err, new(*unexpected))
-		if !s.reached || final || time.Since(began) > returnTimeout {
+		if !s.reached || final || time.Since(start) > returnTimeout {
 			return nil, err
 		}
 		s.waiting.Store(new("waiting for " + s.name + " to come back"))

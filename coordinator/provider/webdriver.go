@@ -94,7 +94,7 @@ func (w webdriver) do(ctx context.Context, method, path string, body, value any,
 	if err := json.Unmarshal(response.Value, failed); err != nil || failed.Code == "" {
 		return w.refused(res.StatusCode, string(text))
 	}
-	failed.Message = w.shown(failed.Message)
+	failed.Message = w.excerpt(failed.Message)
 	return failed
 }
 

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,21 +19,50 @@ func (s *Source) Access() (policy.State, <-chan struct{}) {
 	return s.access, s.accessChanged.Next()
 }
 
-// Ask asks the user, in the window.
-func (s *Source) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
+// Takeover is whether the user of a window has taken over its browser.
+type Takeover struct {
+	Now     bool
+	Changes int // how often that has changed
+}
+
+// Takeover returns whether the user of the workspace's window has taken over its browser, and a
+// channel that is closed when that changes.
+func (s *Source) Takeover() (Takeover, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.takeover, s.takeoverChanged.Next()
+}
+
+// QuestionOf is a question of the policy as windows ask it.
+func QuestionOf(q policy.Question) vscodeipc.AskArg {
 	arg := vscodeipc.AskArg{
 		Client: vscodeipc.ClientInfo{ID: q.Actor.ID, Name: q.Actor.Name, Version: q.Actor.Version},
 		Act:    q.Operation.Name, Detail: q.Detail, Claim: q.Claim, Category: q.Operation.Category,
+		Origin: q.Origin,
 	}
 	if q.Page != nil {
 		arg.Page = &vscodeipc.PageName{Title: q.Page.Title, URL: q.Page.URL}
 	}
+	return arg
+}
+
+// AnswerOf is the answer of a window's user for the policy.
+func AnswerOf(result vscodeipc.AskResult) policy.Answer {
+	return policy.Answer{Allow: result.Decision == "allow", View: result.Decision == "view",
+		Reason: result.Reason, Covers: result.Covers}
+}
+
+// Ask asks the user, in the window.
+func (s *Source) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
 	var result vscodeipc.AskResult
-	if err := s.call(ctx, vscodeipc.CommandPermissionAsk, arg, &result); err != nil {
+	err := s.call(ctx, vscodeipc.CommandPermissionAsk, QuestionOf(q), &result)
+	if fault, ok := errors.AsType[*vscodeipc.Error](err); ok && fault.Code == vscodeipc.CodeRefused {
+		return policy.Answer{}, errors.New(fault.Message) // it is for people
+	}
+	if err != nil {
 		return policy.Answer{}, err
 	}
-	return policy.Answer{Allow: result.Decision == "allow", View: result.Decision == "view",
-		Session: result.Scope == "session", Reason: result.Reason}, nil
+	return AnswerOf(result), nil
 }
 
 // StartDebugging has the window start its only launch configuration for a browser,
@@ -48,11 +78,23 @@ func (s *Source) HasNotes(client vscodeipc.ClientInfo) bool {
 	return s.window != nil && slices.Contains(s.window.State.Notes, client.ID)
 }
 
-// TakeNotes returns the notes to a client, and removes them.
-func (s *Source) TakeNotes(ctx context.Context, client vscodeipc.ClientInfo) ([]vscodeipc.Note, error) {
+// TakeNote returns the oldest note to a client, and removes it; nil: there is none.
+func (s *Source) TakeNote(ctx context.Context, client vscodeipc.ClientInfo) (*vscodeipc.Note, error) {
 	var result vscodeipc.NoteTakeResult
 	err := s.call(ctx, vscodeipc.CommandNoteTake, vscodeipc.NoteTakeArg{Client: client}, &result)
-	return result.Notes, err
+	return result.Note, err
+}
+
+// WantsTest reports whether the user wants what a client has done as a test.
+func (s *Source) WantsTest(client vscodeipc.ClientInfo) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.window != nil && slices.Contains(s.window.State.Tests, client.ID)
+}
+
+// GiveTest gives the user a test.
+func (s *Source) GiveTest(ctx context.Context, test vscodeipc.TestGiveArg) error {
+	return s.call(ctx, vscodeipc.CommandTestGive, test, nil)
 }
 
 // call runs a command of the window that the source follows now.
@@ -69,6 +111,11 @@ func (s *Source) call(ctx context.Context, command string, arg, result any) erro
 // updateAccess stores the window's access state. s.mu is held, and s.window is still the
 // former one.
 func (s *Source) updateAccess(window *Window) {
+	// With the window goes what would give the browser back.
+	if taken := window != nil && window.State.Access.TakenOver; taken != s.takeover.Now {
+		s.takeover = Takeover{taken, s.takeover.Changes + 1}
+		s.takeoverChanged.Notify()
+	}
 	if window == nil {
 		return
 	}

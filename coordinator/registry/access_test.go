@@ -97,7 +97,7 @@ func TestUser(t *testing.T) {
 	q := policy.Question{Actor: policy.Actor{Kind: policy.Agent, ID: "c1", Name: "Agent", Version: "1"},
 		Operation: policy.Operation{Name: "browser_click",
 			Class: policy.Mutating}, Detail: "button Buy", Page: &policy.Page{Title: "Shop", URL: "http://shop.test/"}}
-	if err := enforcer.Permit(t.Context(), q); err != nil {
+	if _, err := enforcer.Permit(t.Context(), q); err != nil {
 		t.Errorf("full: %v", err)
 	}
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessView, Stopped: []string{"Other"}}})
@@ -105,41 +105,65 @@ func TestUser(t *testing.T) {
 		t.Errorf("view: %+v", state)
 	}
 	var refused *policy.DeniedError
-	if err := enforcer.Permit(t.Context(), q); !errors.As(err, &refused) ||
+	if _, err := enforcer.Permit(t.Context(), q); !errors.As(err, &refused) ||
 		!strings.Contains(err.Error(), `"view"`) || strings.Contains(err.Error(), "status bar") {
 		t.Errorf("view: %v", err)
 	}
 	other := q
 	other.Actor.ID, other.Actor.Name = "c2", "Other"
-	if err := enforcer.Permit(t.Context(), other); err == nil || !strings.Contains(err.Error(), "stopped by the user") {
+	if _, err := enforcer.Permit(t.Context(), other); err == nil || !strings.Contains(err.Error(), "stopped by the user") {
 		t.Errorf("stopped: %v", err)
 	}
 
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessAsk}})
 	waitMode(t, source, policy.ModeAsk)
-	window.answer <- vscodeipc.AskResult{Decision: "refuse", Scope: "once", Reason: "timeout"}
-	if err := enforcer.Permit(t.Context(), q); err == nil || !strings.Contains(err.Error(), "nobody answered") {
+	window.answer <- vscodeipc.AskResult{Decision: "refuse", Reason: "timeout"}
+	if _, err := enforcer.Permit(t.Context(), q); err == nil || !strings.Contains(err.Error(), "nobody answered") {
 		t.Errorf("ask, no answer: %v", err)
 	}
 	if arg := take(t, window.asked); arg.Act != "browser_click" || arg.Detail != "button Buy" ||
 		arg.Client.Name != "Agent" || arg.Page == nil || arg.Page.Title != "Shop" {
 		t.Errorf("the user was asked %+v", arg)
 	}
-	window.answer <- vscodeipc.AskResult{Decision: "allow", Scope: "session"}
-	for range 2 { // the second is not asked
-		if err := enforcer.Permit(t.Context(), q); err != nil {
-			t.Errorf("allowed for the session: %v", err)
-		}
+	window.answer <- vscodeipc.AskResult{Decision: "allow", Reason: policy.ByGrant, Covers: policy.Everything}
+	q.Origin = "http://127.0.0.1:1"
+	want := policy.Grounds{Reason: policy.ByGrant, Covers: policy.Everything}
+	if grounds, err := enforcer.Permit(t.Context(), q); err != nil || grounds != want {
+		t.Errorf("allowed: %+v, %v", grounds, err)
 	}
-	take(t, window.asked)
-	if len(window.asked) != 0 {
-		t.Error("the user was asked again")
+	if arg := take(t, window.asked); arg.Origin != q.Origin {
+		t.Errorf("the user was asked %+v", arg)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	other.Actor.ID, other.Actor.Name = "c3", "Third"
-	if err := enforcer.Permit(ctx, other); !errors.Is(err, context.Canceled) {
+	if _, err := enforcer.Permit(ctx, other); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
+	}
+}
+
+// TestTakeoverEndsWithWindow: nobody could give back the browser of a window that has gone.
+func TestTakeoverEndsWithWindow(t *testing.T) {
+	folder, r := shop(t)
+	source := r.Source(folder)
+	await := func(want Takeover) {
+		t.Helper()
+		for {
+			got, changed := source.Takeover()
+			if got == want {
+				return
+			}
+			take(t, changed)
+		}
+	}
+	window := serveRecorder(t, folder)
+	access := vscodeipc.Access{Mode: vscodeipc.AccessFull, TakenOver: true}
+	window.SetState(vscodeipc.State{Access: access})
+	await(Takeover{Now: true, Changes: 1})
+	window.Close(t.Context())
+	await(Takeover{Changes: 2})
+	if state, _ := source.Access(); state.Mode != policy.ModeFull {
+		t.Errorf("the mode is now %q", state.Mode)
 	}
 }
 
@@ -151,7 +175,7 @@ func TestAskTerminal(t *testing.T) {
 	window := serve(t, folder)
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessAsk}})
 	waitMode(t, source, policy.ModeAsk)
-	err := policy.NewEnforcer(source).Permit(t.Context(),
+	_, err := policy.NewEnforcer(source).Permit(t.Context(),
 		policy.Question{Actor: policy.Actor{Kind: policy.Agent, ID: "c"},
 			Operation: policy.Operation{Name: "browser_navigate", Class: policy.Mutating}})
 	if err == nil || !strings.Contains(err.Error(), "nobody could be asked") ||

@@ -41,8 +41,7 @@ func (r *Registry) Call(ctx context.Context, window Window, command string, arg,
 		return fmt.Errorf("%s has closed", window.Label())
 	}
 	err := e.watcher.Call(ctx, command, arg, result)
-	var fault *vscodeipc.Error
-	if errors.As(err, &fault) && fault.Code == vscodeipc.CodeUnknownCommand {
+	if fault, ok := errors.AsType[*vscodeipc.Error](err); ok && fault.Code == vscodeipc.CodeUnknownCommand {
 		return &NotOfferedError{window, command}
 	}
 	return err

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"browser-coordinator/vscodeipc"
@@ -29,5 +30,23 @@ func TestCall(t *testing.T) {
 	eventually(t, r, "the window is gone", func(l Listing) bool { return len(l.Windows) == 0 })
 	if err := r.Call(t.Context(), w, "echo", "hi", nil); err == nil {
 		t.Error("a window that has closed answered")
+	}
+}
+
+// A window may offer few commands. Only the user of VS Code can get more of them by an update.
+func TestNotOffered(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]string{
+		"vscode":   "update it, and reload the window",
+		"terminal": "is not a VS Code window, so that it cannot do this (debug.start)",
+		"neovim":   "nvim-cdp 1.0 of /shop cannot do this (debug.start)",
+	} {
+		window := Window{Hello: vscodeipc.Hello{
+			Server: vscodeipc.ServerInfo{Name: "nvim-cdp", Version: "1.0", Kind: kind}, Workspace: "/shop",
+		}}
+		err := &NotOfferedError{window, vscodeipc.CommandDebugStart}
+		if got := err.Error(); !strings.Contains(got, want) || kind != "vscode" && strings.Contains(got, "update") {
+			t.Errorf("%s: %s", kind, got)
+		}
 	}
 }

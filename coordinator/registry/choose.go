@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"browser-coordinator/internal/fspath"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -32,7 +33,7 @@ type Want struct {
 // Candidate is a window that was considered, and why it was or was not chosen.
 type Candidate struct {
 	Window Window
-	Why    string
+	Reason string
 }
 
 // SelectionError reports that no window, or more than one, fits.
@@ -45,15 +46,15 @@ type SelectionError struct {
 	Candidates []Candidate
 	// Unreachable are addresses that did not respond, with the reason.
 	Unreachable []Unreachable
-	// Wanted is the one of them that has the address of the wanted folder's window; nil: none
+	// Match is the one of them that has the address of the wanted folder's window; nil: none
 	// has.
-	Wanted *Unreachable
+	Match *Unreachable
 }
 
 func (e *SelectionError) Error() string {
 	var b strings.Builder
 	switch {
-	case e.Wanted != nil:
+	case e.Match != nil:
 		fmt.Fprintf(&b, "the window of %s cannot be used now", e.Sought)
 	case e.Ambiguous:
 		fmt.Fprintf(&b, "several windows fit %s", e.Sought)
@@ -71,16 +72,16 @@ func (e *SelectionError) Error() string {
 		if labels[label] > 1 {
 			label += " at " + string(c.Window.Address)
 		}
-		fmt.Fprintf(&b, "\n- %s: %s", label, c.Why)
+		fmt.Fprintf(&b, "\n- %s: %s", label, c.Reason)
 	}
 	for _, u := range e.Unreachable {
 		fmt.Fprintf(&b, "\n- %s: %s", u.Address, u.Reason)
 	}
 	switch {
-	case e.Wanted != nil && e.Wanted.Silent > 0:
+	case e.Match != nil && e.Match.Silent > 0:
 		b.WriteString("\nWait until its program goes on, or end it: continue a stopped one by `fg`, or run " +
 			"“Developer: Reload Window” in VS Code. Then call again.")
-	case e.Wanted != nil:
+	case e.Match != nil:
 		b.WriteString("\nSolve that, or close the window. Then call again. `coordinator doctor` shows more.")
 	case e.Ambiguous:
 		b.WriteString("\nSelect one of them: give its folder, or its address where two share a folder.")
@@ -97,9 +98,9 @@ func (e *SelectionError) Error() string {
 // canonical form of the wanted path.
 func choose(windows []Window, unreachable []Unreachable, want Want) (Window, []Candidate, error) {
 	if want.Explicit != "" {
-		chosen, candidates, err := settle(windows, unreachable, fmt.Sprintf("%q", want.Explicit),
+		choice, candidates, err := settle(windows, unreachable, fmt.Sprintf("%q", want.Explicit),
 			prefer(windows, named(windows, want.Explicit), want.InUse))
-		return chosen, candidates, withWanted(err, want.Explicit)
+		return choice, candidates, withWanted(err, want.Explicit)
 	}
 	sought := "the working directory " + want.Dir
 	if len(want.Roots) > 0 {
@@ -113,20 +114,20 @@ func choose(windows []Window, unreachable []Unreachable, want Want) (Window, []C
 		}
 		sought = roots + " or " + sought
 	}
-	chosen, candidates, err := settle(windows, unreachable, sought,
+	choice, candidates, err := settle(windows, unreachable, sought,
 		prefer(windows, deepest(windows, want.Dir), want.InUse))
-	return chosen, candidates, withWanted(err, append(slices.Clone(want.Roots), want.Dir)...)
+	return choice, candidates, withWanted(err, append(slices.Clone(want.Roots), want.Dir)...)
 }
 
 // withWanted sets which of the unreachable addresses is that of the wanted window: of a
 // path, of a folder that contains it, or the address itself. Such a window must not count
 // as none.
-func withWanted(err error, wanted ...string) error {
+func withWanted(err error, want ...string) error {
 	none, ok := err.(*SelectionError)
 	if !ok || none.Ambiguous {
 		return err
 	}
-	for _, want := range wanted {
+	for _, want := range want {
 		keys := []string{want}
 		if path, ok := canonicalOrParent(want); ok {
 			for ; ; path = filepath.Dir(path) {
@@ -138,7 +139,7 @@ func withWanted(err error, wanted ...string) error {
 		}
 		for _, u := range none.Unreachable {
 			if want == string(u.Address) || slices.Contains(keys, u.Address.Key()) {
-				none.Wanted = &u
+				none.Match = &u
 				return none
 			}
 		}
@@ -201,27 +202,27 @@ func prefer(
 func settle(
 	windows []Window, unreachable []Unreachable, sought string, winners map[vscodeipc.Address]bool,
 ) (Window, []Candidate, error) {
-	var chosen Window
+	var choice Window
 	candidates := make([]Candidate, 0, len(windows))
 	for _, w := range windows {
-		why := "none of its folders contains it"
+		reason := "none of its folders contains it"
 		switch {
 		case len(w.Folders) == 0 && w.Workspace == "":
-			why = "it has no folder open"
+			reason = "it has no folder open"
 		case winners[w.Address] && len(winners) > 1:
-			why = "it fits as well as another"
+			reason = "it fits as well as another"
 		case winners[w.Address]:
-			why = "chosen for " + sought
-			chosen = w
+			reason = "chosen for " + sought
+			choice = w
 		case len(winners) == 1 && isTwin(windows, w, winners):
-			why = "another window on this folder is in use, or has the browser"
+			reason = "another window on this folder is in use, or has the browser"
 		case len(winners) > 0:
-			why = "another window fits better"
+			reason = "another window fits better"
 		}
-		candidates = append(candidates, Candidate{w, why})
+		candidates = append(candidates, Candidate{w, reason})
 	}
 	if len(winners) == 1 {
-		return chosen, candidates, nil
+		return choice, candidates, nil
 	}
 	return Window{}, candidates, &SelectionError{
 		Sought: sought, Ambiguous: len(winners) > 1, Candidates: candidates, Unreachable: unreachable,
@@ -248,8 +249,9 @@ func deepest(windows []Window, path string) map[vscodeipc.Address]bool {
 	for _, w := range windows {
 		rank := 0
 		for _, folder := range slices.Concat(w.Folders, []string{w.Workspace}) {
+			_, within := fspath.Within(folder, path)
 			switch {
-			case folder == "" || !contains(folder, path):
+			case folder == "" || !within:
 			case folder == w.Workspace:
 				rank = max(rank, 2*len(folder)+1)
 			default:
@@ -288,12 +290,4 @@ func canonicalOrParent(path string) (string, bool) {
 		}
 		abs = parent
 	}
-}
-
-func contains(folder, path string) bool {
-	if folder == path {
-		return true
-	}
-	separator := string(os.PathSeparator)
-	return strings.HasPrefix(path, strings.TrimSuffix(folder, separator)+separator)
 }

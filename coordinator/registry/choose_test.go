@@ -86,7 +86,7 @@ func TestResolve(t *testing.T) {
 				t.Errorf("%d candidates of %d windows", len(candidates), len(c.windows))
 			}
 			for _, candidate := range candidates {
-				if candidate.Why == "" {
+				if candidate.Reason == "" {
 					t.Errorf("%s: no reason", candidate.Window.Address)
 				}
 			}
@@ -150,7 +150,7 @@ Open the folder in VS Code with the Browser Coordinator extension, or run ` + "`
 		})
 	}
 	_, candidates, err := choose([]Window{shop, api}, hangs, Want{Dir: at("api")})
-	if err != nil || candidates[1].Why != "chosen for the working directory "+at("api") {
+	if err != nil || candidates[1].Reason != "chosen for the working directory "+at("api") {
 		t.Errorf("chosen: %+v, %v", candidates, err)
 	}
 }

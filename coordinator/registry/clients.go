@@ -2,9 +2,7 @@ package registry
 
 import (
 	"context"
-	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"browser-coordinator/vscodeipc"
@@ -18,8 +16,7 @@ type Client struct {
 	Last *vscodeipc.Activity
 }
 
-// Clients asks a window who uses its browser, the newest first. A small window does not
-// list them: NotOfferedError.
+// Clients asks a window who uses its browser, the newest first.
 func (r *Registry) Clients(ctx context.Context, window Window) ([]Client, error) {
 	var result vscodeipc.ListResult
 	if err := r.Call(ctx, window, vscodeipc.CommandClientList, struct{}{}, &result); err != nil {
@@ -29,51 +26,17 @@ func (r *Registry) Clients(ctx context.Context, window Window) ([]Client, error)
 	for _, each := range result.Last {
 		last[each.Client] = each
 	}
-	return withLast(result.Clients, last), nil
-}
-
-// withLast adds to clients what each did last.
-func withLast(connected []vscodeipc.ConnectedClient, last map[string]vscodeipc.Activity) []Client {
 	clients := []Client{}
-	for _, each := range connected {
-		c := Client{ConnectedClient: each}
-		if action, ok := last[each.ID]; ok {
-			action = Public(action, each.Kind)
+	for _, client := range result.Clients {
+		client.Running = nil // a script may have what was typed
+		c := Client{ConnectedClient: client}
+		if action, ok := last[client.ID]; ok {
+			action = Public(action, client.Kind)
 			c.Last = &action
 		}
 		clients = append(clients, c)
 	}
-	return clients
-}
-
-// listsClients reports whether a window can list its clients.
-func listsClients(w Window) bool { return slices.Contains(w.Commands, vscodeipc.CommandClientList) }
-
-// Unlisted returns the agents of this process in windows that list no clients, by the
-// window's address.
-func (r *Registry) Unlisted() map[vscodeipc.Address][]Client {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	all := map[vscodeipc.Address][]Client{}
-	for _, s := range r.sources {
-		s.mu.Lock()
-		if s.window != nil && !listsClients(*s.window) {
-			all[s.window.Address] = withLast(s.clients["mcp"], s.unlisted)
-		}
-		s.mu.Unlock()
-	}
-	return all
-}
-
-// Clients asks the workspace's window who uses its browser.
-func (s *Source) Clients(ctx context.Context) ([]Client, error) {
-	s.mu.Lock()
-	window := s.window
-	s.mu.Unlock()
-	if window == nil {
-		return nil, fmt.Errorf("no window is open on %s", s.workspace)
-	}
-	return s.registry.Clients(ctx, *window)
+	return clients, nil
 }
 
 // Describe is an activity for people: what was done, and why it failed.
@@ -96,6 +59,7 @@ var (
 // Public returns an activity without what may have been typed. The window's user sees it
 // whole; a status may be copied to others. kind is that of the client.
 func Public(a vscodeipc.Activity, kind string) vscodeipc.Activity {
+	a.Details = nil
 	if kind == "cdp" {
 		a.Target = "" // of a script that is its code
 	}
@@ -104,4 +68,14 @@ func Public(a vscodeipc.Activity, kind string) vscodeipc.Activity {
 		*text = query.ReplaceAllString(credentials.ReplaceAllString(*text, "$1"), "$1")
 	}
 	return a
+}
+
+// Questions returns what a window's user is asked. A window that does not list it, or does not
+// respond, has none.
+func (r *Registry) Questions(ctx context.Context, window Window) []vscodeipc.PendingQuestion {
+	var result vscodeipc.QuestionsResult
+	if err := r.Call(ctx, window, vscodeipc.CommandPermissionList, struct{}{}, &result); err != nil {
+		r.log.Debug("the questions of a window are not known", "error", err)
+	}
+	return append([]vscodeipc.PendingQuestion{}, result.Questions...)
 }

@@ -13,11 +13,11 @@ import (
 
 // entry is the state of one address.
 type entry struct {
-	address vscodeipc.Address
-	watcher *vscodeipc.Watcher
-	window  *Window   // nil: no connection
-	reason  string    // why there is no connection; empty: unknown yet
-	since   time.Time // of the state without a connection
+	address  vscodeipc.Address
+	watcher  *vscodeipc.Watcher
+	window   *Window   // nil: no connection
+	reason   string    // why there is no connection; empty: unknown yet
+	lostTime time.Time // of the state without a connection
 	// presented is the virtual browser over the window's pages, if it needs one.
 	presented *presented
 }
@@ -92,7 +92,7 @@ func (e *entry) unreachable() Unreachable {
 	if e.reason != silent {
 		return Unreachable{Address: e.address, Reason: e.reason}
 	}
-	quiet := max(time.Since(e.since).Round(time.Second), time.Second)
+	quiet := max(time.Since(e.lostTime).Round(time.Second), time.Second)
 	return Unreachable{e.address, fmt.Sprintf("a window is there, but it has not answered for %v: its program is "+
 		"stopped or busy", quiet), quiet}
 }
@@ -101,11 +101,11 @@ func (e *entry) unreachable() Unreachable {
 // finds what was known must not: List redials, so a caller that lists at each change
 // would go on for ever. r.mu is held.
 func (r *Registry) set(e *entry, window *Window, reason string) {
-	if reason == e.reason && window.same(e.window) {
+	if reason == e.reason && window.equal(e.window) {
 		return
 	}
 	if e.window != nil && window == nil {
-		e.since = time.Now()
+		e.lostTime = time.Now()
 	}
 	e.window, e.reason = window, reason
 	r.present(e)

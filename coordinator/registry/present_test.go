@@ -23,11 +23,11 @@ func TestPagesAreABrowser(t *testing.T) {
 	shop, r := shop(t)
 	source := r.Source(shop)
 	window := serve(t, shop)
-	show := func(what string, state vscodeipc.State, ok func(Window) bool) Window {
+	show := func(description string, state vscodeipc.State, ok func(Window) bool) Window {
 		t.Helper()
 		set(t, window, state)
 		var shown Window
-		eventually(t, r, what, func(l Listing) bool {
+		eventually(t, r, description, func(l Listing) bool {
 			if len(l.Windows) == 0 || len(l.Windows[0].State.Pages) != len(state.Pages) || !ok(l.Windows[0]) {
 				return false
 			}

@@ -66,8 +66,8 @@ const flushTimeout = time.Second
 // Close sends the windows what they were not notified of yet. Then it ends every
 // connection and waits for the registry's goroutines.
 func (r *Registry) Close() error {
-	late := time.AfterFunc(flushTimeout, r.cancel)
-	defer late.Stop()
+	timer := time.AfterFunc(flushTimeout, r.cancel)
+	defer timer.Stop()
 	r.mu.Lock()
 	r.close() // from now on there is no new source
 	r.mu.Unlock()
@@ -88,9 +88,9 @@ func (r *Registry) Changed() <-chan struct{} {
 // be reached, and waits for them, up to 2 s.
 func (r *Registry) List(ctx context.Context) (Listing, error) {
 	for _, d := range r.scan() {
-		wait, cancel := context.WithDeadline(ctx, d.until)
+		wait, cancel := context.WithDeadline(ctx, d.deadline)
 		select {
-		case <-d.ended:
+		case <-d.done:
 		case <-wait.Done():
 		}
 		cancel()
@@ -108,7 +108,7 @@ func (r *Registry) List(ctx context.Context) (Listing, error) {
 func (r *Registry) noteSilence(e *entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.entries[e.address] == e && e.window == nil && e.reason == "" && time.Since(e.since) >= firstTimeout {
+	if r.entries[e.address] == e && e.window == nil && e.reason == "" && time.Since(e.lostTime) >= firstTimeout {
 		r.set(e, nil, silent)
 	}
 }
@@ -170,9 +170,9 @@ const (
 
 // dialed is an entry that is being dialed.
 type dialed struct {
-	entry *entry
-	ended <-chan struct{}
-	until time.Time // the end of List's wait
+	entry    *entry
+	done     <-chan struct{}
+	deadline time.Time // the end of List's wait
 }
 
 // scan follows the new addresses, and redials at once those that could not be reached:
@@ -191,7 +191,7 @@ func (r *Registry) scan() (all []dialed) {
 	for _, a := range addresses {
 		e := r.entries[a]
 		if e == nil {
-			e = &entry{address: a, watcher: vscodeipc.Watch(a, r.dial()), since: time.Now()}
+			e = &entry{address: a, watcher: vscodeipc.Watch(a, r.dial()), lostTime: time.Now()}
 			r.entries[a] = e
 			r.running.Add(1)
 			go r.follow(e)
@@ -199,12 +199,12 @@ func (r *Registry) scan() (all []dialed) {
 		if e.window != nil {
 			continue
 		}
-		ended, began := e.watcher.Retry()
+		ended, start := e.watcher.Retry()
 		wait := firstTimeout
 		if e.reason != "" {
 			wait = againTimeout
 		}
-		all = append(all, dialed{e, ended, began.Add(wait)})
+		all = append(all, dialed{e, ended, start.Add(wait)})
 	}
 	return all
 }
@@ -229,8 +229,8 @@ func (r *Registry) dial() vscodeipc.DialOptions {
 
 // notify is called after every change of entries. r.mu is held.
 func (r *Registry) notify() {
-	r.changed.Notify()
 	for _, s := range r.sources {
 		s.update(r.entries)
 	}
+	r.changed.Notify()
 }

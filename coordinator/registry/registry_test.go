@@ -63,7 +63,7 @@ func open(t *testing.T) *Registry {
 }
 
 // eventually waits for the registry's events until ok.
-func eventually(t *testing.T, r *Registry, what string, ok func(Listing) bool) {
+func eventually(t *testing.T, r *Registry, description string, ok func(Listing) bool) {
 	t.Helper()
 	limit := time.After(30 * time.Second)
 	for {
@@ -74,7 +74,7 @@ func eventually(t *testing.T, r *Registry, what string, ok func(Listing) bool) {
 		select {
 		case <-changed:
 		case <-limit:
-			t.Fatalf("%s: still %+v", what, r.listing())
+			t.Fatalf("%s: still %+v", description, r.listing())
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestSourceFollowsTheBrowser(t *testing.T) {
 	if r.Source(shop) != source {
 		t.Error("a workspace has two sources")
 	}
-	await := func(what, want string) uint64 {
+	await := func(description, want string) uint64 {
 		t.Helper()
 		for {
 			browser, changed := source.Browser()
@@ -191,7 +191,7 @@ func TestSourceFollowsTheBrowser(t *testing.T) {
 			select {
 			case <-changed:
 			case <-time.After(30 * time.Second):
-				t.Fatalf("%s: the source has %+v", what, browser)
+				t.Fatalf("%s: the source has %+v", description, browser)
 			}
 		}
 	}
@@ -236,10 +236,10 @@ func TestSourceStays(t *testing.T) {
 		})
 		return s
 	}
-	leads := func(when, name string) {
+	leads := func(condition, name string) {
 		t.Helper()
 		if b, _ := source.Browser(); b == nil || b.URL != "ws://127.0.0.1:1/devtools/browser/"+name {
-			t.Errorf("%s: the endpoint leads to %+v, want %s", when, b, name)
+			t.Errorf("%s: the endpoint leads to %+v, want %s", condition, b, name)
 		}
 	}
 	first := open("a")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -20,18 +19,20 @@ const (
 	reportPause = 200 * time.Millisecond
 	// retryFirst and retryMax bound the pauses after a notification that has failed.
 	retryFirst, retryMax = time.Second, 30 * time.Second
-	// MaxAnnounced bounds the announced clients of one kind: a window accepts 256 in all, or
-	// none.
+	// MaxAnnounced bounds the clients that one announces: a window accepts 256 in all, or none.
 	MaxAnnounced = 128
 	// maxActions bounds the queue of actions to report.
 	maxActions = 100
+	// maxReported bounds the actions in one message, which with their details must fit into a line.
+	maxReported = 20
 )
 
-// Announce notifies the workspace's window of the clients of its browser. It replaces the
-// announced clients of this kind ("mcp" or "cdp"). It announces at most MaxAnnounced
-// clients, the first of each name before others: the user stops clients by name, so that
-// many connections of one must not hide another. A window that opens later is notified too.
-func (s *Source) Announce(kind string, clients []vscodeipc.ConnectedClient) {
+// Announce notifies the workspace's window of clients of its browser. It replaces those that
+// the same one (by: an agent's id, or the endpoint) has announced before. It announces at most
+// MaxAnnounced clients, the first of each name before others: the user stops clients by name,
+// so that many connections of one must not hide another. A window that opens later is notified
+// too.
+func (s *Source) Announce(by string, clients []vscodeipc.ConnectedClient) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(clients) > MaxAnnounced {
@@ -51,10 +52,7 @@ func (s *Source) Announce(kind string, clients []vscodeipc.ConnectedClient) {
 		})
 		clients = clients[:MaxAnnounced]
 	}
-	s.clients[kind] = clients
-	maps.DeleteFunc(s.unlisted, func(id string, _ vscodeipc.Activity) bool {
-		return !slices.ContainsFunc(s.clients["mcp"], func(c vscodeipc.ConnectedClient) bool { return c.ID == id })
-	})
+	s.clients[by] = clients
 	s.wake()
 }
 
@@ -82,6 +80,13 @@ func (s *Source) Report(describe func() vscodeipc.Activity) {
 	}
 	s.actions = append(s.actions, describe())
 	s.wake()
+}
+
+// ShowsPictures reports whether the window shows pictures of actions.
+func (s *Source) ShowsPictures() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pictures
 }
 
 // wake triggers a notification of the window. s.mu is held.
@@ -133,8 +138,11 @@ func (s *Source) reportOnce() bool {
 	defer cancel()
 	s.mu.Lock()
 	clients := []vscodeipc.ConnectedClient{}
-	for _, each := range s.clients {
+	for by, each := range s.clients {
 		clients = append(clients, each...)
+		if len(each) == 0 {
+			delete(s.clients, by) // the window learns it now
+		}
 	}
 	actions, serving := s.actions, s.serving
 	if s.dropped > 0 {
@@ -145,18 +153,18 @@ func (s *Source) reportOnce() bool {
 		})
 	}
 	s.actions, s.dropped = nil, 0
-	if s.window != nil && !listsClients(*s.window) {
-		for _, action := range actions { // of CDP clients the owner of the endpoint knows it
-			s.unlisted[action.Client] = action
-		}
-	}
 	s.mu.Unlock()
 
-	err := s.call(ctx, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: clients, Serving: serving}, nil)
-	if err == nil && len(actions) > 0 {
-		err = s.call(ctx, vscodeipc.CommandClientReport, vscodeipc.ReportArg{Entries: actions}, nil)
+	var wanted vscodeipc.AnnounceResult
+	arg := vscodeipc.AnnounceArg{Clients: clients, Serving: serving}
+	err := s.call(ctx, vscodeipc.CommandClientAnnounce, arg, &wanted)
+	for entries := range slices.Chunk(actions, maxReported) {
+		if err == nil {
+			err = s.call(ctx, vscodeipc.CommandClientReport, vscodeipc.ReportArg{Entries: entries}, nil)
+		}
 	}
 	s.mu.Lock()
+	s.pictures = wanted.Pictures
 	open := s.window != nil
 	s.mu.Unlock()
 	if err == nil || !open || errors.As(err, new(*NotOfferedError)) {

@@ -28,13 +28,16 @@ type Source struct {
 	access        policy.State     // of the last window
 	accessChanged notify.Broadcast // or the window's session
 
-	clients map[string][]vscodeipc.ConnectedClient // by kind
+	takeover        Takeover // of the window
+	takeoverChanged notify.Broadcast
+
+	clients map[string][]vscodeipc.ConnectedClient // by who announces them
 	serving bool                                   // this process serves the workspace's endpoint
 	actions []vscodeipc.Activity
-	dropped int           // actions that had no room
-	pending chan struct{} // holds a value when the window must be notified
-	// unlisted are the last actions of clients by id, in a window that lists no clients.
-	unlisted map[string]vscodeipc.Activity
+	dropped int // actions that had no room
+	// pictures: the window shows pictures of actions.
+	pictures bool
+	pending  chan struct{} // holds a value when the window must be notified
 }
 
 // Source returns the one source of a workspace, by the key of its windows ([Window.Key]).
@@ -49,7 +52,6 @@ func (r *Registry) Source(workspace string) *Source {
 			registry: r, workspace: workspace,
 			access:  policy.State{Mode: policy.ModeView},
 			clients: map[string][]vscodeipc.ConnectedClient{}, pending: make(chan struct{}, 1),
-			unlisted: map[string]vscodeipc.Activity{},
 		}
 		r.sources[workspace] = s
 		if r.closing.Err() == nil {
@@ -76,9 +78,9 @@ func (s *Source) follows(address vscodeipc.Address) bool {
 	return s.window != nil && s.window.Address == address
 }
 
-// Alone reports whether the source is one of a single window, by its address. Its user sees
+// IsSingleWindow reports whether the source is one of a single window, by its address. Its user sees
 // no clients, so cannot be asked about any.
-func (s *Source) Alone() bool {
+func (s *Source) IsSingleWindow() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.window == nil || s.workspace == string(s.window.Address)
@@ -90,13 +92,6 @@ func (s *Source) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.browser, s.changed.Next()
-}
-
-// Open reports whether a window on the workspace is open.
-func (s *Source) Open() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.window != nil
 }
 
 // Wait returns when a window on the workspace is open.
@@ -161,17 +156,17 @@ func (s *Source) follow(entries map[vscodeipc.Address]*entry) *Window {
 			return w // clients of its browser do not move to another window's
 		case first == nil, w.Browser() != nil && first.Browser() == nil:
 			first = w
-		case (w.Browser() != nil) == (first.Browser() != nil) && earlier(w.Address, first.Address):
+		case (w.Browser() != nil) == (first.Browser() != nil) && precedes(w.Address, first.Address):
 			first = w
 		}
 	}
 	return first
 }
 
-// earlier reports whether the window at a takes precedence over the one at b, on the same
+// precedes reports whether the window at a takes precedence over the one at b, on the same
 // workspace. The lowest suffix wins: only a window that found another one has a suffix.
 // If both are alike, the directory decides.
-func earlier(a, b vscodeipc.Address) bool {
+func precedes(a, b vscodeipc.Address) bool {
 	return cmp.Or(cmp.Compare(a.Suffix(), b.Suffix()), cmp.Compare(a, b)) < 0
 }
 

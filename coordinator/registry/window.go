@@ -35,9 +35,9 @@ type Listing struct {
 	Unreachable []Unreachable
 }
 
-// same reports whether windows differ in nothing but the virtual browser over their pages.
+// equal reports whether windows differ in nothing but the virtual browser over their pages.
 // nil is no window.
-func (w *Window) same(other *Window) bool {
+func (w *Window) equal(other *Window) bool {
 	if w == nil || other == nil {
 		return w == other
 	}

@@ -51,16 +51,16 @@ type Endpoint struct {
 func Serve(ctx context.Context, workspace string, source *registry.Source, o *Options) (*Endpoint, error) {
 	e := &Endpoint{source: source, user: source, program: o.Program, announced: make(chan struct{})}
 	var browsers cdpproxy.Source = source
-	var wanted func() <-chan struct{}
+	var demand func() <-chan struct{}
 	why := func() string { return "" }
 	if o.OnDemand != nil {
 		e.launcher = newLauncher(source, o)
-		e.user, browsers, wanted, why = e.launcher, e.launcher, e.launcher.wanted, e.launcher.why
+		e.user, browsers, demand, why = e.launcher, e.launcher, e.launcher.demand, e.launcher.failure
 	}
 	help := fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window "+
 		"--workspace %s`.", workspace, terminal.Word(workspace))
-	if wanted == nil && o.HoldTimeout != cdpproxy.NoHold {
-		wanted = waitNotice(fmt.Sprintf("a client waits up to %v for a browser. %s Or add --launch.",
+	if demand == nil && o.HoldTimeout != cdpproxy.NoHold {
+		demand = waitNotice(fmt.Sprintf("a client waits up to %v for a browser. %s Or add --launch.",
 			cmp.Or(o.HoldTimeout, cdpproxy.DefaultHold), help), o.Logger)
 	}
 	e.rule = access.NewRule(e.user, &access.RuleOptions{AllowClose: o.AllowClose, Activity: e.report})
@@ -71,8 +71,8 @@ func Serve(ctx context.Context, workspace string, source *registry.Source, o *Op
 		AllowOrigins:  o.AllowOrigins,
 		HoldTimeout:   o.HoldTimeout,
 		Rule:          e.rule,
-		Wanted:        wanted,
-		About:         e.about,
+		Demand:        demand,
+		Details:       e.details,
 		Logger:        o.Logger,
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func Serve(ctx context.Context, workspace string, source *registry.Source, o *Op
 const noticeInterval = 30 * time.Second
 
 // waitNotice notifies the user of a client that waits for a browser. It is for
-// cdpproxy.Options.Wanted.
+// cdpproxy.Options.Demand.
 func waitNotice(text string, log *slog.Logger) func() <-chan struct{} {
 	var mu sync.Mutex
 	var last time.Time
@@ -155,6 +155,12 @@ func (e *Endpoint) announce(ctx context.Context) {
 	}
 }
 
+// details adds to the endpoint's status what the proxy does not know.
+func (e *Endpoint) details() cdpproxy.Details {
+	settings, _ := e.user.Access()
+	return cdpproxy.Details{Program: e.program, Access: string(settings.Mode)}
+}
+
 // report notifies the window of a client's command.
 func (e *Endpoint) report(entry access.Entry) {
 	e.source.Report(func() vscodeipc.Activity {
@@ -162,7 +168,8 @@ func (e *Endpoint) report(entry access.Entry) {
 			Client: entry.Client.ID, Time: time.Now().UnixMilli(),
 			Act: entry.Method, Target: entry.Address, Outcome: entry.Outcome, OK: entry.OK,
 		}
-		entry.Client.Last.Store(lastAction(registry.Public(a, "cdp")))
+		text := registry.Describe(registry.Public(a, "cdp"))
+		entry.Client.Last.Store(&cdpproxy.LastAction{Time: time.UnixMilli(a.Time), Text: text})
 		return a
 	})
 }

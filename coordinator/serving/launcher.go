@@ -21,21 +21,21 @@ import (
 const ownGeneration = 1 << 63
 
 // launcher is an endpoint's source that starts a browser when a client needs one: through
-// the window's launch configuration, or else a browser of our own, which is used while
+// the window's launch configuration, or else our own browser, which is used while
 // the window has none.
 type launcher struct {
-	source  *registry.Source
-	own     *launch.OnDemand
-	access  policy.Mode   // in own
-	hold    time.Duration // how long a client waits for a browser, at most the default; other times are parts of it
-	log     *slog.Logger
-	ctx     context.Context // ends with close
-	cancel  context.CancelFunc
-	running sync.WaitGroup // the launcher's goroutines
+	source   *registry.Source
+	onDemand *launch.OnDemand
+	access   policy.Mode   // in own
+	hold     time.Duration // how long a client waits for a browser, at most the default; other times are parts of it
+	log      *slog.Logger
+	ctx      context.Context // ends with close
+	cancel   context.CancelFunc
+	running  sync.WaitGroup // the launcher's goroutines
 
 	mu         sync.Mutex        // guards the fields that follow
 	attempt    *attempt          // the last launch; nil: none, or there has been a browser since
-	browser    *cdpproxy.Browser // of our own; nil: none
+	browser    *cdpproxy.Browser // our own; nil: none
 	generation uint64
 	current    *cdpproxy.Browser
 	changed    notify.Broadcast // of current, or of what the window's user allows
@@ -45,19 +45,19 @@ type launcher struct {
 type attempt struct {
 	failed chan struct{} // closed when no browser could be launched
 	err    error         // why; nil: it has not failed
-	at     time.Time     // of the failure
+	time   time.Time     // of the failure
 }
 
 func newLauncher(source *registry.Source, o *Options) *launcher {
-	l := &launcher{source: source, own: o.OnDemand, access: o.Access, hold: cdpproxy.DefaultHold, log: o.Logger}
+	l := &launcher{source: source, onDemand: o.OnDemand, access: o.Access, hold: cdpproxy.DefaultHold, log: o.Logger}
 	if o.HoldTimeout > 0 {
 		l.hold = min(o.HoldTimeout, l.hold)
 	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	_, changed := source.Browser() // before a reader can miss a change
-	_, chosen := source.Access()
+	_, choice := source.Access()
 	l.running.Add(1)
-	go l.follow(changed, chosen)
+	go l.follow(changed, choice)
 	return l
 }
 
@@ -75,7 +75,7 @@ func (l *launcher) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 	return l.current, l.changed.Next()
 }
 
-// Access is the mode of Options in a browser of our own. A client that the window's user has
+// Access is the mode of Options in our own browser. A client that the window's user has
 // stopped is stopped there too: the window shows that.
 func (l *launcher) Access() (policy.State, <-chan struct{}) {
 	l.mu.Lock()
@@ -96,17 +96,17 @@ func (l *launcher) Ask(ctx context.Context, q policy.Question) (policy.Answer, e
 
 // follow refreshes at every change of the window's browser, or of what its user allows, from
 // those that close the channels on.
-func (l *launcher) follow(changed, chosen <-chan struct{}) {
+func (l *launcher) follow(changed, choice <-chan struct{}) {
 	defer l.running.Done()
 	for {
 		select {
 		case <-changed:
-		case <-chosen:
+		case <-choice:
 		case <-l.ctx.Done():
 			return
 		}
 		_, changed = l.source.Browser()
-		_, chosen = l.source.Access()
+		_, choice = l.source.Access()
 		l.mu.Lock()
 		l.refresh()
 		l.changed.Notify()
@@ -130,13 +130,13 @@ func (l *launcher) refresh() {
 	}
 }
 
-// wanted is called for each client that waits for a browser. The returned channel is
+// demand is called for each client that waits for a browser. The returned channel is
 // closed when no browser could be launched. A failed launch counts for a while: a refused
 // client often retries at once.
-func (l *launcher) wanted() <-chan struct{} {
+func (l *launcher) demand() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if last := l.attempt; last != nil && (last.err == nil || time.Since(last.at) < l.hold/6) {
+	if last := l.attempt; last != nil && (last.err == nil || time.Since(last.time) < l.hold/6) {
 		return last.failed
 	}
 	if l.ctx.Err() != nil {
@@ -148,10 +148,10 @@ func (l *launcher) wanted() <-chan struct{} {
 	return l.attempt.failed
 }
 
-// why is the cause of the last launch's failure, or what the launch waits for; empty:
+// failure is the cause of the last launch's failure, or what the launch waits for; empty:
 // neither.
-func (l *launcher) why() string {
-	if waiting := l.own.Waiting(); waiting != "" {
+func (l *launcher) failure() string {
+	if waiting := l.onDemand.Waiting(); waiting != "" {
 		return "It is " + waiting + "."
 	}
 	l.mu.Lock()
@@ -167,7 +167,7 @@ func (l *launcher) launch(a *attempt) {
 	defer l.running.Done()
 	err := l.launchWindows()
 	if err != nil && l.ctx.Err() == nil {
-		l.log.Warn("the window started no browser, so one of our own is launched", "error", err)
+		l.log.Warn("the window started no browser, so our own is launched", "error", err)
 		err = l.launchOwn()
 	}
 	if err != nil && l.ctx.Err() == nil {
@@ -179,13 +179,13 @@ func (l *launcher) launch(a *attempt) {
 		l.attempt = nil
 		return
 	}
-	a.err, a.at = err, time.Now()
+	a.err, a.time = err, time.Now()
 	close(a.failed)
 }
 
 // launchWindows makes the window start its browser.
 func (l *launcher) launchWindows() error {
-	ctx, cancel := context.WithTimeout(l.ctx, l.hold*2/3) // which leaves time for one of our own
+	ctx, cancel := context.WithTimeout(l.ctx, l.hold*2/3) // which leaves time for our own
 	defer cancel()
 	if err := l.source.StartDebugging(ctx); err != nil {
 		return err
@@ -209,11 +209,11 @@ func (l *launcher) await(ctx context.Context) error {
 }
 
 func (l *launcher) launchOwn() error {
-	url, err := l.own.Browser(l.ctx)
+	url, err := l.onDemand.Browser(l.ctx)
 	if err != nil {
 		return err
 	}
-	value, ended := l.own.Value(), l.own.Done()
+	value, ended := l.onDemand.Value(), l.onDemand.Done()
 	var product discovery.Product
 	if value != nil {
 		product, _ = value.Product(l.ctx) // for the status only
@@ -221,8 +221,8 @@ func (l *launcher) launchOwn() error {
 	l.mu.Lock()
 	l.generation++
 	l.browser = &cdpproxy.Browser{
-		Generation: ownGeneration + l.generation, Name: cmp.Or(l.own.Provider(), "private"),
-		Product: product.Name, Via: string(l.own.Kind()), URL: url, Value: value,
+		Generation: ownGeneration + l.generation, Name: cmp.Or(l.onDemand.Provider(), "private"),
+		Product: product.Name, Via: string(l.onDemand.Kind()), URL: url, Value: value,
 	}
 	l.refresh()
 	l.mu.Unlock()

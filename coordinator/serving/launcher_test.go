@@ -114,7 +114,7 @@ func TestStoppedInOurOwnBrowser(t *testing.T) {
 		for {
 			allowed, changed := l.Access()
 			if allowed.Mode != policy.ModeFull {
-				t.Fatalf("a browser of our own is in the mode %q", allowed.Mode)
+				t.Fatalf("our own browser is in the mode %q", allowed.Mode)
 			}
 			if allowed.Stops("Playwright") == (len(stopped) > 0) {
 				break

@@ -55,12 +55,12 @@ func TestNothingOfClientsGoesOn(t *testing.T) {
 			var page struct{ TargetID string }
 			user.Call("", "Target.createTarget", `{"url":"about:blank"}`, &page)
 			defer user.Try("", "Target.closeTarget", fmt.Sprintf(`{"targetId":%q}`, page.TargetID))
-			left := cdptest.NewLeftovers(t, user, page.TargetID)
+			leftovers := cdptest.NewLeftovers(t, user, page.TargetID)
 			join := func() *cdptest.Client { t.Helper(); return cdptest.DialAs(t, endpoint, "Tool/1") }
 			setUp := func() {
 				t.Helper()
 				c := join()
-				left.SetUp(c, c.Attach(page.TargetID))
+				leftovers.SetUp(c, c.Attach(page.TargetID))
 			}
 			for _, step := range []struct {
 				mode    vscodeipc.AccessMode
@@ -77,10 +77,10 @@ func TestNothingOfClientsGoesOn(t *testing.T) {
 				}
 				setUp()
 				window.Allow(step.mode, step.stopped...)
-				if reason := left.Closed(); !strings.Contains(reason, step.reason) {
+				if reason := leftovers.Closed(); !strings.Contains(reason, step.reason) {
 					t.Errorf("%s %v: closed with %q, want %q", step.mode, step.stopped, reason, step.reason)
 				}
-				left.Gone()
+				leftovers.AwaitRemoval()
 				if step.stopped == nil {
 					join().Call("", "Target.getTargets", "", nil) // it may join again
 				}

@@ -24,17 +24,6 @@ type Client struct {
 	place Place
 }
 
-// VersionError reports a session of another version of the program.
-type VersionError struct {
-	Place        Place
-	Theirs, Ours string
-}
-
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("the session %s is of version %s of this program, and this command of version %s: end it with "+
-		"`coordinator close`, and the next command starts a new one", e.Place, e.Theirs, e.Ours)
-}
-
 // Starter starts the process of a session, and returns when it listens.
 type Starter func(context.Context, Place) error
 
@@ -112,8 +101,8 @@ func Dial(ctx context.Context, place Place, o Options) (*Client, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: o.Agent, Version: o.Version}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{},
 	})
-	if err := errors.Join(mcp.AddSendingCustomMethod[*none, *stateResult](client, methodState),
-		mcp.AddSendingCustomMethod[*none, *endResult](client, methodEnd)); err != nil {
+	if err := errors.Join(mcp.AddSendingCustomMethod[*noParams, *stateResult](client, methodState),
+		mcp.AddSendingCustomMethod[*noParams, *endResult](client, methodEnd)); err != nil {
 		return nil, err
 	}
 	greeting, cancel := context.WithTimeout(ctx, handshakeTimeout)
@@ -145,7 +134,8 @@ func (c *Client) checkVersion(o Options) error {
 		theirs = info.Version
 	}
 	c.Close()
-	return &VersionError{c.place, theirs, o.Version}
+	return fmt.Errorf("the session %s is of version %s of this program, and this command of version %s: end it with "+
+		"`coordinator close`, and the next command starts a new one", c.place, theirs, o.Version)
 }
 
 // Call calls a tool. When ctx ends, the call is cancelled.
@@ -168,7 +158,7 @@ func isClosed(err error) bool {
 
 // State is what the session reports of itself.
 func (c *Client) State(ctx context.Context) (State, error) {
-	result, err := mcp.CallCustomMethod[*none, *stateResult](ctx, c.mcp, methodState, &none{})
+	result, err := mcp.CallCustomMethod[*noParams, *stateResult](ctx, c.mcp, methodState, &noParams{})
 	if err != nil {
 		return State{}, err
 	}
@@ -178,7 +168,7 @@ func (c *Client) State(ctx context.Context) (State, error) {
 // End ends the session, and returns when it has ended.
 func (c *Client) End(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { c.mcp.Close() })()
-	_, err := mcp.CallCustomMethod[*none, *endResult](ctx, c.mcp, methodEnd, &none{})
+	_, err := mcp.CallCustomMethod[*noParams, *endResult](ctx, c.mcp, methodEnd, &noParams{})
 	if err != nil && !isClosed(err) { // a session that has little to end may be gone before its response is
 		return err
 	}
@@ -218,7 +208,6 @@ const (
 	endTimeout = 10 * time.Second
 	// lockTimeout bounds how long one command waits for another one that starts the session.
 	lockTimeout = time.Minute
-	lockRetry   = 5 * time.Millisecond
 )
 
 // lock admits one process that starts or removes the session.
@@ -235,10 +224,26 @@ func (p Place) lock(ctx context.Context) (unlock func(), err error) {
 // take takes one of the session's locks, which the system releases when this process ends.
 func (p Place) take(ctx context.Context, kind string) (unlock func(), err error) {
 	lock := flock.New(p.path(kind), flock.SetPermissions(0o600))
-	if _, err = trusted.Lock(lock.Path(), func() (bool, error) {
-		return lock.TryLockContext(ctx, lockRetry)
-	}); err != nil {
+	taken := make(chan error)
+	go await(ctx, lock, taken)
+	select {
+	case err = <-taken:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
 	}
 	return func() { _ = lock.Close() }, nil
+}
+
+// await waits for a lock. Only the lock itself, or the end of the process, ends that wait: where
+// nobody wants the lock any longer, await releases it as soon as it has it.
+func await(ctx context.Context, lock *flock.Flock, taken chan<- error) {
+	_, err := trusted.Lock(lock.Path(), func() (bool, error) { return true, lock.Lock() })
+	select {
+	case taken <- err:
+	case <-ctx.Done():
+		_ = lock.Close()
+	}
 }

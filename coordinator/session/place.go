@@ -42,14 +42,14 @@ func Find(name, dir string) (Place, error) {
 // else it is dir.
 func (p Place) folderOf(dir string) string {
 	windows, _ := vscodeipc.List() // the session itself reports what is refused
-	for each := dir; ; each = filepath.Dir(each) {
-		hash := vscodeipc.Hash(each)
+	for folder := dir; ; folder = filepath.Dir(folder) {
+		hash := vscodeipc.Hash(folder)
 		ofWindow := func(a vscodeipc.Address) bool { return strings.Contains(string(a), hash) }
 		if _, err := os.Lstat(Place{dir: p.dir, hash: hash}.path("sock")); err == nil ||
 			slices.ContainsFunc(windows, ofWindow) {
-			return each
+			return folder
 		}
-		if each == filepath.Dir(each) {
+		if folder == filepath.Dir(folder) {
 			return dir
 		}
 	}

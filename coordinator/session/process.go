@@ -174,10 +174,10 @@ func (p *process) serve(ctx context.Context, conn net.Conn) {
 func (p *process) addMethods() error {
 	p.Server.OnResult(p.note)
 	return errors.Join(
-		tools.AddMethod(p.Server, methodState, func(context.Context, *none) (*stateResult, error) {
+		tools.AddMethod(p.Server, methodState, func(context.Context, *noParams) (*stateResult, error) {
 			return &stateResult{State: p.state()}, nil
 		}),
-		tools.AddMethod(p.Server, methodEnd, func(context.Context, *none) (*endResult, error) {
+		tools.AddMethod(p.Server, methodEnd, func(context.Context, *noParams) (*endResult, error) {
 			p.leave()
 			p.end(errClosed)
 			return &endResult{}, nil

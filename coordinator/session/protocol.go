@@ -39,7 +39,7 @@ type Ref struct {
 	Line string `json:"line"`
 }
 
-type none struct{ mcp.ParamsBase }
+type noParams struct{ mcp.ParamsBase }
 
 type stateResult struct {
 	mcp.ResultBase

@@ -58,8 +58,7 @@ func Command(arguments ...string) Starter {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		var exit *exec.ExitError
-		if errors.As(ended, &exit) && len(text) > 0 {
+		if exit, ok := errors.AsType[*exec.ExitError](ended); ok && len(text) > 0 {
 			return &StartError{strings.TrimSpace(string(text)), exit.ExitCode()}
 		}
 		return fmt.Errorf("the session's process has not started (%w): see %s", ended, place.Log())
@@ -99,7 +98,7 @@ func OpenLog(place Place) (*Log, error) {
 	return &Log{file: file, size: info.Size()}, nil
 }
 
-// Write adds to the log. A full one begins anew.
+// Write adds to the log. A full log begins again.
 func (l *Log) Write(text []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,13 +116,13 @@ func (l *Log) Write(text []byte) (int, error) {
 // Close closes the file.
 func (l *Log) Close() error { return l.file.Close() }
 
-// Ready tells the starter that commands can connect.
-func Ready() error { return tell(ready) }
+// Ready reports to the starter that commands can connect.
+func Ready() error { return report(ready) }
 
-// Fail tells the starter why the session cannot start.
-func Fail(reason string) error { return tell(reason + "\n") }
+// Fail reports to the starter why the session cannot start.
+func Fail(reason string) error { return report(reason + "\n") }
 
-func tell(text string) error {
+func report(text string) error {
 	_, err := io.WriteString(os.Stdout, text)
 	return errors.Join(err, os.Stdout.Close())
 }

@@ -16,11 +16,11 @@ type Entry struct {
 	Command string
 	Args    []string
 	// Chosen: the user has chosen the arguments, so that they replace those of an entry.
-	Chosen bool
+	Explicit bool
 }
 
-// Of is the entry that starts a command as an MCP server.
-func Of(command string) Entry { return Entry{Command: command, Args: []string{"mcp"}} }
+// NewEntry is the entry that starts a command as an MCP server.
+func NewEntry(command string) Entry { return Entry{Command: command, Args: []string{"mcp"}} }
 
 // Self is the entry that starts this program: by its name if PATH finds it, so that the
 // entry is good for others too.
@@ -34,9 +34,9 @@ func Self() (Entry, error) {
 	}
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
 	if found, err := exec.LookPath(name); err == nil && filepath.IsAbs(found) && SameFile(found, program) {
-		return Of(name), nil
+		return NewEntry(name), nil
 	}
-	return Of(program), nil
+	return NewEntry(program), nil
 }
 
 // SameFile reports whether two paths lead to one file.
@@ -77,8 +77,8 @@ func Paste(e Entry) string {
 	return jsonFormat{}.set("", []string{"mcpServers", entryName}, Host{}.members(e))
 }
 
-// With is the entry with other arguments.
-func (e Entry) With(args []string) Entry {
+// WithArgs is the entry with other arguments.
+func (e Entry) WithArgs(args []string) Entry {
 	if isPackage(e.Command, e.Args) {
 		args = append(slices.Clone(e.Args[:2]), args...)
 	}
@@ -88,14 +88,14 @@ func (e Entry) With(args []string) Entry {
 // repaired is the entry with the arguments of the one that it replaces, if that serves MCP
 // too.
 func repaired(s State, e Entry) Entry {
-	if e.Chosen || !isOurs(s.Command, s.Args) || !servesMCP(s.Command, s.Args) {
+	if e.Explicit || !isOurs(s.Command, s.Args) || !servesMCP(s.Command, s.Args) {
 		return e
 	}
 	args := s.Args
 	if isPackage(s.Command, args) {
 		args = withoutYes(args)[1:]
 	}
-	return e.With(args)
+	return e.WithArgs(args)
 }
 
 // Add returns the change that enters the coordinator into the host's file of that scope.
@@ -109,13 +109,13 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 	change := c.change()
 	s, e := c.state, h.entryFor(e)
 	switch {
-	case s.Starts() && !c.folderOnly && (!e.Chosen || slices.Equal(s.Args, e.Args)):
+	case s.Starts() && !c.folderOnly && (!e.Explicit || slices.Equal(s.Args, e.Args)):
 		return change, nil
 	case s.Starts() && c.folderOnly: // one for every folder is added beside it
 		s, c.servers = State{}, h.servers
 	}
 	path := append(slices.Clone(c.servers), cmp.Or(s.Name, entryName))
-	change.own = append(change.own, path)
+	change.entries = append(change.entries, path)
 	text := c.text
 	for _, m := range h.changes(s, e) {
 		at := slices.Concat(path, m.path)
@@ -142,15 +142,11 @@ func (h Host) changes(s State, e Entry) (all []edit) {
 	if h.list {
 		return []edit{{[]string{"command"}, append([]string{e.Command}, e.Args...)}}
 	}
-	in, command := []string{}, cmp.Or(h.command, "command")
-	if s.nested { // Zed until 2025
-		in, command = []string{"command"}, "path"
-	}
 	if e.Command != s.Command {
-		all = append(all, edit{append(in, command), e.Command})
+		all = append(all, edit{[]string{cmp.Or(h.command, "command")}, e.Command})
 	}
 	if !slices.Equal(e.Args, s.Args) {
-		all = append(all, edit{append(slices.Clone(in), "args"), e.Args})
+		all = append(all, edit{[]string{"args"}, e.Args})
 	}
 	return all
 }
@@ -169,10 +165,6 @@ func (h Host) notes(c *configuration, s State, e Entry) (notes []string) {
 	if len(foreign) > 0 {
 		notes = append(notes, fmt.Sprintf("The entry keeps what it has besides its command: %s. Read it: it may start "+
 			"something else.", strings.Join(foreign, ", ")))
-	}
-	if s.Other != "" {
-		notes = append(notes, fmt.Sprintf("In this file %s. Remove it by hand if it is an old "+
-			"entry of yours.", s.OtherText()))
 	}
 	for _, other := range h.ScopesIn(c.workspace) {
 		if there, err := h.Inspect(other, c.workspace); err == nil && there.Works() && there.File != c.state.File {
@@ -197,7 +189,7 @@ func (h Host) Remove(scope Scope, workspace string) (*Change, error) {
 		}
 		delete(servers, c.state.Name)
 		path := append(slices.Clone(c.servers), c.state.Name)
-		change.own = append(change.own, path)
+		change.entries = append(change.entries, path)
 		c.text = h.format.remove(c.text, path)
 		if err := c.finish(change, c.text); err != nil {
 			return nil, err
@@ -243,15 +235,15 @@ func plain(value any) any {
 	return value
 }
 
-// same compares what two texts contain. Unlike reflect.DeepEqual it takes TOML's nan for
+// equal compares what two texts contain. Unlike reflect.DeepEqual it takes TOML's nan for
 // itself.
-func same(a, b any) bool { return fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b) }
+func equal(a, b any) bool { return fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b) }
 
 // finish checks the edited text: it must contain what the file is to contain, and nothing
 // else may have changed. In TOML the table of servers ends with its last server.
 func (c *configuration) finish(change *Change, text string) error {
 	tree, err := c.host.format.parse(text)
-	if err == nil && !same(withoutEmpty(tree, c.servers[0]), withoutEmpty(c.tree, c.servers[0])) {
+	if err == nil && !equal(withoutEmpty(tree, c.servers[0]), withoutEmpty(c.tree, c.servers[0])) {
 		err = errors.New("other contents would change")
 	}
 	if err != nil {

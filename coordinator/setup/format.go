@@ -18,7 +18,7 @@ type format interface {
 	remove(text string, path []string) string
 	// hide replaces the strings, the numbers and the comments of a text, which may be secret.
 	// What is at the paths of the user's own entries stays.
-	hide(text string, own paths) string
+	hide(text string, entries paths) string
 }
 
 // paths are those of entries.

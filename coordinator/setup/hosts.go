@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"browser-coordinator/internal/fspath"
 )
 
 // Scope is for whom a file of a host counts.
@@ -346,11 +348,11 @@ func (h Host) file(scope Scope, workspace string) (string, error) {
 	if len(files) == 0 {
 		return "", nil
 	}
-	present := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !exists(file) })
+	present := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !fspath.Exists(file) })
 	if len(present) > 1 {
 		for _, file := range present {
 			servers, err := h.serversIn(file, scope)
-			if own, _ := ownName(servers, scope, workspace); err == nil && own != "" {
+			if err == nil && ownName(servers, scope, workspace) != "" {
 				return file, nil
 			}
 		}
@@ -380,7 +382,7 @@ func (h Host) doubtfulFiles(workspace, file, entry string) (doubtful []string) {
 	}
 	for _, name := range h.project {
 		path := filepath.Join(workspace, filepath.FromSlash(name))
-		if path == file || !exists(path) {
+		if path == file || !fspath.Exists(path) {
 			continue
 		}
 		servers, err := h.serversIn(path, Project)
@@ -389,7 +391,7 @@ func (h Host) doubtfulFiles(workspace, file, entry string) (doubtful []string) {
 		}
 		table, _ := servers[entry].(map[string]any)
 		var s State
-		if s.read(table, Project, workspace, nil); !s.Works() || s.Off {
+		if s.read(table, Project, workspace, nil); !s.Works() || s.Disabled {
 			doubtful = append(doubtful, name)
 		}
 	}
@@ -405,7 +407,7 @@ func (h Host) Installed() bool {
 	}
 	if h.folder != "" {
 		folder, err := expand(h.folder)
-		return err == nil && exists(folder)
+		return err == nil && fspath.Exists(folder)
 	}
 	home, _ := os.UserHomeDir()
 	return slices.ContainsFunc(h.user, func(paths string) bool {
@@ -413,11 +415,6 @@ func (h Host) Installed() bool {
 		if folder := filepath.Dir(file); folder != home { // which exists anyway
 			file = folder
 		}
-		return err == nil && exists(file)
+		return err == nil && fspath.Exists(file)
 	})
-}
-
-func exists(file string) bool {
-	_, err := os.Lstat(file)
-	return err == nil
 }

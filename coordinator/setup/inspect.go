@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"unicode/utf8"
+
+	"browser-coordinator/internal/fspath"
 )
 
 // entryName is the name under which the coordinator is entered.
@@ -21,26 +22,18 @@ const entryName = "browser-coordinator"
 
 // State is what a file of a host has of the coordinator.
 type State struct {
-	File    string // empty: the host has no file of this scope
-	Exists  bool
-	Name    string // of the coordinator's entry; empty: it has none
-	Command string // that the entry starts, with Args
-	Args    []string
-	Env     []string // of the entry, each NAME=VALUE
-	Off     bool     // it is turned off in the file
-	// Other is the name of an entry that starts a program of the coordinator's name which may
-	// be another one; empty: there is none, or Name is not empty. It is never changed, and
-	// nothing else of it is shown.
-	Other string
-	// PartOf is the user's file with the command of an entry that has none itself, because the
-	// host merges the two; empty: there is none.
-	PartOf string
+	File     string // empty: the host has no file of this scope
+	Exists   bool
+	Name     string // of the coordinator's entry; empty: it has none
+	Command  string // that the entry starts, with Args
+	Args     []string
+	Env      []string // of the entry, each NAME=VALUE
+	Disabled bool     // it is turned off in the file
 	// Program is the file of Command; empty: it is not found, or cannot be executed. A
 	// command with a variable of the host, like ${workspaceFolder}, stands for itself.
 	Program string
 
-	nested bool // the command is a table with path and args
-	parts  []part
+	parts []part
 }
 
 // Starts reports whether there is an entry whose program can be started. If that is the
@@ -143,7 +136,7 @@ func sizeLimit(scope Scope) int64 {
 func readFile(file string, scope Scope) (string, error) {
 	info, err := os.Stat(file)
 	switch isMissing := errors.Is(err, fs.ErrNotExist); {
-	case isMissing && exists(file):
+	case isMissing && fspath.Exists(file):
 		return "", unusable(file, "it is a link to a file that does not exist; remove the link, or make that file")
 	case isMissing:
 		return "", err
@@ -174,17 +167,15 @@ func (c *configuration) findEntry(workspace string) error {
 	if err != nil {
 		return err
 	}
-	name, other := ownName(servers, c.scope, workspace)
+	name := ownName(servers, c.scope, workspace)
 	if name == "" && c.host.perFolder != "" && c.scope == User {
 		path := append([]string{c.host.perFolder, workspace}, c.host.servers...)
 		of, _ := c.table(path) // none with an error
-		own, another := ownName(of, c.scope, workspace)
-		if other = cmp.Or(other, another); own != "" {
-			c.servers, servers, name, c.folderOnly = path, of, own, true
+		if name = ownName(of, c.scope, workspace); name != "" {
+			c.servers, servers, c.folderOnly = path, of, true
 		}
 	}
 	if name == "" {
-		c.state.Other = other
 		return nil
 	}
 	entry, ok := servers[name].(map[string]any)
@@ -194,26 +185,19 @@ func (c *configuration) findEntry(workspace string) error {
 	s := &c.state
 	s.Name = name
 	s.read(entry, c.scope, workspace, c.host.doubtfulFiles(workspace, s.File, name))
-	if s.Command == "" && c.scope == Project && c.host.merges {
-		if of, err := c.host.read(User, workspace); err == nil && of.state.Name == name && of.state.Command != "" {
-			s.PartOf = of.state.File
-		}
-	}
 	return nil
 }
 
 // read reads an entry. doubtful are further files whose entries the host puts into this one.
 func (s *State) read(entry map[string]any, scope Scope, workspace string, doubtful []string) {
 	s.Command, s.Args = readEntry(entry)
-	table, nested := entry["command"].(map[string]any)
-	s.nested = nested
-	for _, variables := range []any{entry["env"], entry["environment"], entry["envs"], table["env"]} {
+	for _, variables := range []any{entry["env"], entry["environment"], entry["envs"]} {
 		table, _ := variables.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(table)) {
 			s.Env = append(s.Env, fmt.Sprintf("%s=%v", name, table[name]))
 		}
 	}
-	s.Off = entry["enabled"] == false || entry["disabled"] == true
+	s.Disabled = entry["enabled"] == false || entry["disabled"] == true
 	s.Program = find(s.Command, scope, workspace)
 	s.examine(entry, scope, workspace, doubtful)
 }
@@ -244,22 +228,18 @@ func (c *configuration) table(path []string) (map[string]any, error) {
 	return table, nil
 }
 
-// ownName is the name of the coordinator's entry among servers; empty: there is none. other
-// is that of an entry that may be another program's.
-func ownName(servers map[string]any, scope Scope, workspace string) (own, other string) {
+// ownName is the name of the coordinator's entry among servers; empty: there is none.
+func ownName(servers map[string]any, scope Scope, workspace string) string {
 	if _, ok := servers[entryName]; ok {
-		return entryName, ""
+		return entryName
 	}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		entry, _ := servers[name].(map[string]any) // nil: none
-		switch command, args := readEntry(entry); {
-		case isCertainlyOurs(command, args, scope, workspace):
-			return name, ""
-		case isOurs(command, args):
-			other = cmp.Or(other, name)
+		if command, args := readEntry(entry); isCertainlyOurs(command, args, scope, workspace) {
+			return name
 		}
 	}
-	return "", other
+	return ""
 }
 
 // readEntry is the command and the arguments of an entry, in each form that a host has.
@@ -271,9 +251,6 @@ func readEntry(entry map[string]any) (command string, args []string) {
 		if all := texts(c); len(all) > 0 {
 			return all[0], all[1:]
 		}
-	case map[string]any: // Zed until 2025
-		command, _ = c["path"].(string)
-		return command, texts(c["args"])
 	}
 	command, _ = entry["cmd"].(string) // Goose
 	return command, texts(entry["args"])
@@ -281,8 +258,8 @@ func readEntry(entry map[string]any) (command string, args []string) {
 
 func texts(list any) (texts []string) {
 	all, _ := list.([]any)
-	for _, each := range all {
-		text, _ := each.(string)
+	for _, item := range all {
+		text, _ := item.(string)
 		texts = append(texts, text)
 	}
 	return texts

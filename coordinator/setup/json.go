@@ -126,17 +126,17 @@ func (jsonFormat) remove(text string, path []string) string {
 	return string(root.Pack())
 }
 
-func (jsonFormat) hide(text string, own paths) string {
+func (jsonFormat) hide(text string, entries paths) string {
 	root, err := parseJSON(text)
 	if err != nil || strings.Trim(text, space) == "" { // no error: the text has been parsed before
 		return ""
 	}
-	hideJSON(&root, nil, own)
+	hideJSON(&root, nil, entries)
 	return string(root.Pack())
 }
 
-func hideJSON(v *hujson.Value, path []string, own paths) {
-	if own.has(path) {
+func hideJSON(v *hujson.Value, path []string, entries paths) {
+	if entries.has(path) {
 		return
 	}
 	hideComments(&v.BeforeExtra, &v.AfterExtra)
@@ -147,7 +147,7 @@ func hideJSON(v *hujson.Value, path []string, own paths) {
 		}
 	case *hujson.Array:
 		for i := range value.Elements {
-			hideJSON(&value.Elements[i], append(path, ""), own)
+			hideJSON(&value.Elements[i], append(path, ""), entries)
 		}
 		hideComments(&value.AfterExtra)
 	case *hujson.Object:
@@ -155,7 +155,7 @@ func hideJSON(v *hujson.Value, path []string, own paths) {
 			m := &value.Members[i]
 			hideComments(&m.Name.BeforeExtra, &m.Name.AfterExtra)
 			name, _ := m.Name.Value.(hujson.Literal)
-			hideJSON(&m.Value, append(path, name.String()), own)
+			hideJSON(&m.Value, append(path, name.String()), entries)
 		}
 		hideComments(&value.AfterExtra)
 	}

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -29,11 +28,11 @@ type File struct {
 
 // Details are what only this program needs of a file.
 type Details struct {
-	Of    Host
-	State State
-	Err   error
+	Configures Host
+	State      State
+	Err        error
 	// Again: it is the user's file too, as some are in the home folder.
-	Again bool
+	Duplicate bool
 }
 
 // List describes each file of each host; at least one.
@@ -46,7 +45,7 @@ func List(workspace string) (files []File) {
 				Host: h.ID, Name: h.Name, Found: found, Scope: scope, Path: s.File, Exists: s.Exists,
 				Default: scope == h.Default, Entry: s.Name, Command: s.Command, Args: append([]string{}, s.Args...),
 				Works:   s.Works(),
-				Details: Details{Of: h, State: s, Err: err, Again: !slices.Contains(own, scope)},
+				Details: Details{Configures: h, State: s, Err: err, Duplicate: !slices.Contains(own, scope)},
 			}
 			if err != nil {
 				file.Error = strings.TrimPrefix(err.Error(), s.File+" is left as it is: ")
@@ -55,7 +54,7 @@ func List(workspace string) (files []File) {
 		}
 		if len(h.Scopes()) == 0 {
 			files = append(files, File{Host: h.ID, Name: h.Name, Found: found, Args: []string{},
-				Details: Details{Of: h}})
+				Details: Details{Configures: h}})
 		}
 	}
 	return files
@@ -73,51 +72,29 @@ const (
 var colours = map[Health]string{Works: terminal.Green, Doubtful: terminal.Yellow, Broken: terminal.Red}
 
 // Diagnosis is what an entry does. Text is the predicate of a sentence, and Fix the next
-// step; empty: nothing to do. Masked is Text for others: of the entry it has only what
-// cannot be a secret, by the place of a word and not by its looks.
+// step; empty: nothing to do.
 type Diagnosis struct {
-	Health            Health
-	Text, Masked, Fix string
+	Health    Health
+	Text, Fix string
 }
 
 // Diagnose examines the entry in a file that has one.
 func (h Host) Diagnose(scope Scope, s State) Diagnosis {
-	again := "coordinator setup " + h.ID + " --" + string(scope)
-	diagnosis := func(health Health, fix string, text func(of func(part) string) string) Diagnosis {
-		return Diagnosis{health, text(full), text(masked), fix}
-	}
-	fixed := func(text string) func(func(part) string) string {
-		return func(func(part) string) string { return text }
-	}
+	second := "coordinator setup " + h.ID + " --" + string(scope)
 	switch {
-	case s.PartOf != "" && s.Off:
-		return diagnosis(Doubtful, "turn the server on in "+h.Name, fixed("turns off the entry in "+s.PartOf))
-	case s.PartOf != "":
-		return diagnosis(Doubtful, "to replace it, remove it first, with --remove",
-			fixed("changes the entry in "+s.PartOf+", which "+h.Name+" merges with it"))
 	case s.Command == "":
-		return diagnosis(Broken, again, fixed("starts no program"))
+		return Diagnosis{Broken, "starts no program", second}
 	case s.Program == "":
-		return diagnosis(Broken, again, func(of func(part) string) string {
-			return "starts " + quoteWord(of(s.parts[0])) + ", and there is no such program"
-		})
-	case s.Off:
-		return diagnosis(Doubtful, "turn the server on in "+h.Name, fixed("is turned off"))
+		return Diagnosis{Broken, "starts " + quoteWord(s.Command) + ", and there is no such program", second}
+	case s.Disabled:
+		return Diagnosis{Doubtful, "is turned off", "turn the server on in " + h.Name}
 	case !s.Starts():
-		return diagnosis(Broken, again, func(of func(part) string) string {
-			return "starts " + s.line(of, isAny) + ", which is not its MCP server"
-		})
+		return Diagnosis{Broken, "starts " + s.line(isAny) + ", which is not its MCP server", second}
 	case s.foreign():
-		return diagnosis(Doubtful, "to replace it, remove it first, with --remove", func(of func(part) string) string {
-			return "starts " + s.line(of, isAny) + ". This is not from the coordinator: " + s.line(of, isForeign)
-		})
+		return Diagnosis{Doubtful, "starts " + s.line(isAny) + ". This is not from the coordinator: " +
+			s.line(isForeign), "to replace it, remove it first, with --remove"}
 	}
-	return diagnosis(Works, "", fixed("works"))
-}
-
-// OtherText is the sentence about an entry that may be another program's, without its end.
-func (s State) OtherText() string {
-	return fmt.Sprintf("its entry %s starts a program named coordinator, which may be another one than this", s.Other)
+	return Diagnosis{Works, "works", ""}
 }
 
 // Table has the rows of a list for people, the first with the titles, and the colour of
@@ -129,8 +106,8 @@ func Table(files []File, skills []Skill) (rows [][]string, rowColours, missing [
 	add("", "HOST", "NAME", "ENTRY", "FILE")
 	shown := map[string]bool{}
 	for i, f := range files {
-		switch d := f.Of.Diagnose(f.Scope, f.State); {
-		case f.Again:
+		switch d := f.Configures.Diagnose(f.Scope, f.State); {
+		case f.Duplicate:
 		case f.Error != "":
 			add(terminal.Red, f.Host, f.Name, f.Error, f.Path)
 			shown[f.Host] = true
@@ -140,12 +117,9 @@ func Table(files []File, skills []Skill) (rows [][]string, rowColours, missing [
 			}
 			add(colours[d.Health], f.Host, f.Name, d.Text, f.Path)
 			shown[f.Host] = true
-		case f.State.Other != "":
-			add(terminal.Yellow, f.Host, f.Name, "none: "+f.State.OtherText(), f.Path)
-			shown[f.Host] = true
 		}
 		none := "none"
-		if f.Of.Default == "" {
+		if f.Configures.Default == "" {
 			none = "only the host itself knows"
 		}
 		switch isLast := i+1 == len(files) || files[i+1].Host != f.Host; {
@@ -161,7 +135,7 @@ func Table(files []File, skills []Skill) (rows [][]string, rowColours, missing [
 		if s.Health == Broken {
 			text += ": run `" + s.Fix + "`"
 		}
-		add(colours[s.Health], s.Of[0].ID, s.Names(), text, s.File)
+		add(colours[s.Health], s.Readers[0].ID, s.Names(), text, s.File)
 	}
 	return rows, rowColours, missing
 }

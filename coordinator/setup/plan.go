@@ -26,7 +26,7 @@ type Change struct {
 	// State is the coordinator's entry before.
 	State State
 
-	own paths // of the coordinator's entries, before and after
+	entries paths // of the coordinator's entries, before and after
 	// ofSkill: it has the skill alone, which is no secret. Without a text it is removed.
 	ofSkill bool
 }
@@ -38,7 +38,7 @@ func (c *configuration) change() *Change {
 		Before: text, After: text, State: c.state,
 	}
 	if c.state.Name != "" {
-		change.own = paths{append(slices.Clone(c.servers), c.state.Name)}
+		change.entries = paths{append(slices.Clone(c.servers), c.state.Name)}
 	}
 	return change
 }
@@ -68,14 +68,14 @@ func isLink(path string) bool {
 // Changed reports whether there is anything to write.
 func (c *Change) Changed() bool { return c.Before != c.After }
 
-// Shown are the contents before and after, without the values of what is not the
+// Redacted are the contents before and after, without the values of what is not the
 // coordinator's: other servers have tokens in their environments.
-func (c *Change) Shown() (before, after string) {
+func (c *Change) Redacted() (before, after string) {
 	hide := func(text string) string {
 		if c.ofSkill {
 			return text
 		}
-		return c.Host.format.hide(strings.TrimPrefix(text, byteOrderMark), c.own)
+		return c.Host.format.hide(strings.TrimPrefix(text, byteOrderMark), c.entries)
 	}
 	return hide(c.Before), hide(c.After)
 }
@@ -86,7 +86,7 @@ func (c *Change) Diff() string {
 	if !c.Exists {
 		old = os.DevNull
 	}
-	before, after := c.Shown()
+	before, after := c.Redacted()
 	lines := func(text string) []byte { return []byte(strings.ReplaceAll(text, "\r\n", "\n")) }
 	text := string(diff.Diff(old, lines(before), c.File, lines(after)))
 	_, text, _ = strings.Cut(text, "\n") // the line of the command

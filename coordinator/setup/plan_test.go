@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var ours = Of("/opt/coordinator")
+var ours = NewEntry("/opt/coordinator")
 
 func add(t *testing.T, host, workspace, text string, e Entry) (*Change, error) {
 	t.Helper()
@@ -94,9 +94,9 @@ func TestAdd(t *testing.T) {
 		if err := change.Write(); err != nil {
 			t.Fatal(err)
 		}
-		again, err := change.Host.Remove(change.Scope, workspace)
-		if err != nil || again.After != c.before {
-			t.Errorf("%s: removed: %v\n%s\nwant\n%s", c.host, err, again.After, c.before)
+		second, err := change.Host.Remove(change.Scope, workspace)
+		if err != nil || second.After != c.before {
+			t.Errorf("%s: removed: %v\n%s\nwant\n%s", c.host, err, second.After, c.before)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestUpdate(t *testing.T) {
 	const gone = `{"mcpServers": {"b": {"type": "stdio", "command": "/gone/coordinator", "args": ["mcp", "--caps", "pdf"], "env": {"A": "1"}, "timeout": 9}, "c": 1}}`
 	fixed := strings.Replace(gone, "/gone/", "/opt/", 1)
 	works := strings.Replace(gone, "/gone/coordinator", "coordinator", 1)
-	chosen := ours.With([]string{"mcp", "--caps", "storage"})
+	chosen := ours.WithArgs([]string{"mcp", "--caps", "storage"})
 	npx := Entry{Command: "npx", Args: []string{"-y", entryName, "mcp"}}
 	for _, c := range []struct {
 		host          string
@@ -165,7 +165,7 @@ func TestUpdate(t *testing.T) {
 		{"claude-code", User, ours, gone, fixed},
 		{"claude-code", Project, ours, gone, fixed},
 		{"claude-code", User, ours, works, works},
-		{"claude-code", User, Of("coordinator").With([]string{"mcp", "--caps", "storage"}), works,
+		{"claude-code", User, NewEntry("coordinator").WithArgs([]string{"mcp", "--caps", "storage"}), works,
 			strings.Replace(works, "pdf", "storage", 1)},
 		{"claude-code", User, chosen, gone, strings.Replace(fixed, "pdf", "storage", 1)},
 		{"claude-code", User, npx, gone, strings.Replace(strings.Replace(gone, "/gone/coordinator", "npx", 1), `["mcp"`,
@@ -178,7 +178,7 @@ func TestUpdate(t *testing.T) {
 		{"claude-code", User, ours, `{"mcpServers": {"browser-coordinator": {"url": "x"}}}`,
 			"{\"mcpServers\": {\"browser-coordinator\": {\n  \"command\": \"/opt/coordinator\",\n  \"args\": " +
 				"[\"mcp\"]\n}}}"},
-		{"zed", User, ours, `{"context_servers": {"b": {"source": "custom", "command": {"path": "/gone/coordinator", "args": ["mcp"], "env": null}}}}`, `{"context_servers": {"b": {"source": "custom", "command": {"path": "/opt/coordinator", "args": ["mcp"], "env": null}}}}`},
+		{"zed", User, ours, `{"context_servers": {"b": {"source": "custom", "command": "/gone/coordinator", "args": ["mcp"], "env": null}}}`, `{"context_servers": {"b": {"source": "custom", "command": "/opt/coordinator", "args": ["mcp"], "env": null}}}`},
 		{
 			"opencode", User, ours,
 			"{\n\t\"mcp\": {\n\t\t// mine\n\t\t\"browser-coordinator\": {\"type\": \"local\", \"command\": " +
@@ -367,11 +367,11 @@ func TestSecretsOfNeighbours(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []*Change{change, removed} {
-			before, after := c.Shown()
-			shown := before + after + c.Diff()
-			if strings.Contains(shown, "s3cr3t") || strings.Contains(shown, "53437") ||
-				!strings.Contains(shown, "own") || !strings.Contains(shown, "gone/coordinator") {
-				t.Errorf("%s: shown:\n%s", id, shown)
+			before, after := c.Redacted()
+			output := before + after + c.Diff()
+			if strings.Contains(output, "s3cr3t") || strings.Contains(output, "53437") ||
+				!strings.Contains(output, "own") || !strings.Contains(output, "gone/coordinator") {
+				t.Errorf("%s: shown:\n%s", id, output)
 			}
 			if lines := strings.Count(c.Diff(), "\n+") + strings.Count(c.Diff(), "\n-"); lines > 6 {
 				t.Errorf("%s: the diff has %d changed lines:\n%s", id, lines, c.Diff())
@@ -386,11 +386,11 @@ func TestSecretsOfNeighbours(t *testing.T) {
 // TestOwnPath: a host that does not have the user's PATH gets the whole path.
 func TestOwnPath(t *testing.T) {
 	home(t, "coordinator")
-	if text := hostOf(t, "claude-desktop").Paste(Of("coordinator")); !strings.Contains(text,
+	if text := hostOf(t, "claude-desktop").Paste(NewEntry("coordinator")); !strings.Contains(text,
 		filepath.Join(os.Getenv("PATH"), "coordinator")) {
 		t.Error(text)
 	}
-	if text := hostOf(t, "cursor").Paste(Of("coordinator")); !strings.Contains(text, `"command": "coordinator"`) {
+	if text := hostOf(t, "cursor").Paste(NewEntry("coordinator")); !strings.Contains(text, `"command": "coordinator"`) {
 		t.Error(text)
 	}
 }
@@ -449,7 +449,7 @@ func fuzz(f *testing.F, h Host, texts ...string) {
 			t.Fatalf("%q became %q: %v", text, added.After, err)
 		}
 		after, err := h.format.parse(removed.After)
-		if name := h.servers[0]; err != nil || !same(withoutEmpty(after, name), withoutEmpty(tree, name)) {
+		if name := h.servers[0]; err != nil || !equal(withoutEmpty(after, name), withoutEmpty(tree, name)) {
 			t.Errorf("%q became %q and then %q, %v", text, added.After, removed.After, err)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 
 	"browser-coordinator/coordinator/skill"
 	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/internal/fspath"
 )
 
 // CommandLine is what a shell runs to start the entry's program, without MCP.
@@ -122,7 +123,7 @@ func staysWithin(file, workspace string) error {
 		if err != nil {
 			continue // it is not there
 		}
-		if rel, err := filepath.Rel(real, target); err != nil || !filepath.IsLocal(rel) {
+		if _, ok := fspath.Within(real, target); !ok {
 			return unusable(file, "%s leads to %s, out of the project; remove the link, or use --user", path, target)
 		}
 		return nil
@@ -152,9 +153,9 @@ func (h Host) alsoReadBy(file string, scope Scope, workspace string) string {
 
 // Skill is an installed skill.
 type Skill struct {
-	Of    []Host // that read the file
-	Scope Scope
-	File  string
+	Readers []Host // that read the file
+	Scope   Scope
+	File    string
 	Diagnosis
 }
 
@@ -163,11 +164,11 @@ func Skills(workspace string) (found []Skill) {
 	for _, h := range hosts {
 		for _, scope := range h.SkillScopes() {
 			file, err := h.skillFile(scope, workspace)
-			if err != nil || !exists(file) {
+			if err != nil || !fspath.Exists(file) {
 				continue
 			}
 			if i := slices.IndexFunc(found, func(s Skill) bool { return s.File == file }); i >= 0 {
-				found[i].Of = append(found[i].Of, h)
+				found[i].Readers = append(found[i].Readers, h)
 				continue
 			}
 			found = append(found, Skill{[]Host{h}, scope, file, h.diagnoseSkill(file, scope, workspace)})
@@ -179,7 +180,7 @@ func Skills(workspace string) (found []Skill) {
 // Names are those of the hosts that read the file.
 func (s Skill) Names() string {
 	var names []string
-	for _, h := range s.Of {
+	for _, h := range s.Readers {
 		names = append(names, h.Name)
 	}
 	return strings.Join(names, ", ")
@@ -187,7 +188,7 @@ func (s Skill) Names() string {
 
 func (h Host) diagnoseSkill(file string, scope Scope, workspace string) Diagnosis {
 	fix := fmt.Sprintf("coordinator setup %s --skill --%s", h.ID, scope)
-	diagnosis := func(health Health, text, fix string) Diagnosis { return Diagnosis{health, text, text, fix} }
+	diagnosis := func(health Health, text, fix string) Diagnosis { return Diagnosis{health, text, fix} }
 	text, err := readFile(file, scope)
 	if err != nil {
 		return diagnosis(Broken, strings.TrimPrefix(err.Error(), file+" is left as it is: "), "correct it")

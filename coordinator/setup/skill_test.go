@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/skill"
+	"browser-coordinator/internal/fspath"
 )
 
 func skillFile(t *testing.T, h Host, scope Scope, workspace string) string {
@@ -28,8 +29,8 @@ func TestSkill(t *testing.T) {
 			file := skillFile(t, h, scope, workspace)
 			others := filepath.Join(filepath.Dir(filepath.Dir(file)), "other")
 			write(t, filepath.Join(others, "SKILL.md"), "theirs")
-			for _, e := range []Entry{Of("coordinator"), {Command: "npx", Args: []string{"-y", entryName, "mcp"}},
-				Of(filepath.Join(os.Getenv("PATH"), "coordinator"))} {
+			for _, e := range []Entry{NewEntry("coordinator"), {Command: "npx", Args: []string{"-y", entryName, "mcp"}},
+				NewEntry(filepath.Join(os.Getenv("PATH"), "coordinator"))} {
 				change, err := h.AddSkill(scope, workspace, e)
 				if err != nil || !change.Changed() || !strings.Contains(change.Diff(), "+    "+e.CommandLine()+" skill\n") {
 					t.Fatalf("%s, %s: %+v, %v", h.ID, scope, change, err)
@@ -37,12 +38,12 @@ func TestSkill(t *testing.T) {
 				if err := change.Write(); err != nil {
 					t.Fatal(err)
 				}
-				if again, err := h.AddSkill(scope, workspace, e); err != nil || again.Changed() {
-					t.Errorf("%s: it is written again: %v\n%s", h.ID, err, again.Diff())
+				if second, err := h.AddSkill(scope, workspace, e); err != nil || second.Changed() {
+					t.Errorf("%s: it is written again: %v\n%s", h.ID, err, second.Diff())
 				}
 				found := Skills(workspace)
 				if len(found) != 1 || found[0].File != file || found[0].Health != Works ||
-					!slices.ContainsFunc(found[0].Of, func(of Host) bool { return of.ID == h.ID }) {
+					!slices.ContainsFunc(found[0].Readers, func(of Host) bool { return of.ID == h.ID }) {
 					t.Errorf("%s, %s: found %+v", h.ID, e.CommandLine(), found)
 				}
 			}
@@ -53,7 +54,7 @@ func TestSkill(t *testing.T) {
 			if err := removal.Write(); err != nil {
 				t.Fatal(err)
 			}
-			if exists(filepath.Dir(file)) || !exists(others) {
+			if fspath.Exists(filepath.Dir(file)) || !fspath.Exists(others) {
 				t.Errorf("%s: the folder %s is there, or that of others is not", h.ID, filepath.Dir(file))
 			}
 			if removal, err := h.RemoveSkill(scope, workspace); err != nil || removal.Changed() {
@@ -83,7 +84,7 @@ func TestForeignSkill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := removal.Write(); err != nil || exists(file) || !exists(filepath.Join(filepath.Dir(file), "notes.md")) {
+	if err := removal.Write(); err != nil || fspath.Exists(file) || !fspath.Exists(filepath.Join(filepath.Dir(file), "notes.md")) {
 		t.Errorf("removed beside another file: %v", err)
 	}
 }

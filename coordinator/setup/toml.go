@@ -107,25 +107,25 @@ func writeKey(path []string) string {
 
 var tomlComment = regexp.MustCompile(`#[^\r\n]*`)
 
-func (tomlFormat) hide(text string, own paths) string {
-	var shown strings.Builder
+func (tomlFormat) hide(text string, entries paths) string {
+	var output strings.Builder
 	from := 0
 	between := func(to int) { // expressions: white space, comments, and the end of a header
-		shown.WriteString(tomlComment.ReplaceAllString(text[from:max(from, to)], "# "+mask))
+		output.WriteString(tomlComment.ReplaceAllString(text[from:max(from, to)], "# "+mask))
 		from = max(from, to)
 	}
 	for _, e := range expressions(text) {
 		between(e.start)
 		switch {
-		case e.header || own.has(e.path):
-			shown.WriteString(text[from:e.value])
+		case e.header || entries.has(e.path):
+			output.WriteString(text[from:e.value])
 		default:
-			shown.WriteString(text[from:e.key] + " = " + quote(mask))
+			output.WriteString(text[from:e.key] + " = " + quote(mask))
 		}
 		from = e.value
 	}
 	between(len(text))
-	return shown.String()
+	return output.String()
 }
 
 func (tomlFormat) remove(text string, path []string) string {

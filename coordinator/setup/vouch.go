@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"browser-coordinator/internal/fspath"
 )
 
 // A project's file may be from anyone, and an entry has many ways to start something else
@@ -50,6 +51,7 @@ var flags = map[string]flag{
 	"--isolated":                 {harmless: true},
 	"--launch":                   {harmless: true},
 	"--no-launch":                {harmless: true},
+	"--listen":                   {value: true},
 	"--output-dir":               {value: true, file: true},
 	"--profile":                  {value: true, file: true},
 	"--proxy-server":             {value: true},
@@ -87,8 +89,7 @@ var published = regexp.MustCompile(`^` + entryName + `(@(latest|[0-9]+(\.[0-9]+)
 // part is a word of an entry, as a user reads it.
 type part struct {
 	text    string
-	masked  string // without what may be secret
-	foreign bool   // it is not on the lists
+	foreign bool // it is not on the lists
 }
 
 // mask stands for what may be secret.
@@ -106,7 +107,7 @@ func (s *State) examine(entry map[string]any, scope Scope, workspace string, dou
 	x.arguments(args)
 	x.members(entry)
 	for _, file := range doubtful {
-		x.add("also in "+file, "also in "+file, true)
+		x.add("also in "+file, true)
 	}
 	s.parts = x.parts
 }
@@ -119,16 +120,10 @@ type examiner struct {
 	parts     []part
 }
 
-func (x *examiner) add(text, masked string, foreign bool) {
-	x.parts = append(x.parts, part{text, cmp.Or(masked, mask), foreign})
-}
+func (x *examiner) add(text string, foreign bool) { x.parts = append(x.parts, part{text, foreign}) }
 
 // command examines what is started.
 func (x *examiner) command(s *State) {
-	masked := s.Command
-	if strings.ContainsAny(s.Command, " \t\n=") {
-		masked = mask // several words in one
-	}
 	x.npx = isPackage(s.Command, s.Args)
 	x.pnpx = programName(s.Command) == "pnpx"
 	bare := !strings.ContainsAny(s.Command, `/\$`)
@@ -140,18 +135,18 @@ func (x *examiner) command(s *State) {
 	if x.npx {
 		ours = bare && s.Program != "" && !x.isIn(s.Program)
 	}
-	x.add(s.Command, masked, !ours)
+	x.add(s.Command, !ours)
 }
 
 // packageOf examines the arguments of npx up to the package, and returns the rest.
 func (x *examiner) packageOf(args []string) []string {
 	for _, yes := range args[:len(args)-len(withoutYes(args))] {
-		x.add(yes, yes, false)
+		x.add(yes, false)
 	}
 	if args = withoutYes(args); len(args) == 0 || !published.MatchString(args[0]) {
 		return args // which are examined as arguments, and no coordinator's
 	}
-	x.add(args[0], args[0], x.hasPackage())
+	x.add(args[0], x.hasPackage())
 	return args[1:]
 }
 
@@ -165,7 +160,7 @@ func (x *examiner) hasPackage() bool {
 	home, _ := os.UserHomeDir() // its .npmrc is the user's own
 	for dir := x.workspace; dir != home && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		for _, name := range settings {
-			if exists(filepath.Join(dir, filepath.FromSlash(name))) {
+			if fspath.Exists(filepath.Join(dir, filepath.FromSlash(name))) {
 				return true
 			}
 		}
@@ -181,7 +176,7 @@ func (x *examiner) hasPackage() bool {
 // arguments examines those of the coordinator.
 func (x *examiner) arguments(args []string) {
 	if len(args) > 0 && args[0] == "mcp" {
-		x.add("mcp", "mcp", false)
+		x.add("mcp", false)
 		args = args[1:]
 	}
 	for i := 0; i < len(args); i++ {
@@ -189,7 +184,7 @@ func (x *examiner) arguments(args []string) {
 		f, known := flags[name]
 		if !known { // and so the words behind it may be anything
 			for _, arg := range args[i:] {
-				x.add(arg, "", true)
+				x.add(arg, true)
 			}
 			return
 		}
@@ -202,13 +197,13 @@ func (x *examiner) arguments(args []string) {
 		}
 		switch {
 		case joined:
-			x.add(args[i], name+"="+mask, !harmless)
+			x.add(args[i], !harmless)
 		case f.value && i+1 < len(args):
-			x.add(name, name, !harmless)
-			x.add(value, "", !harmless)
+			x.add(name, !harmless)
+			x.add(value, !harmless)
 			i++
 		default:
-			x.add(name, name, !harmless)
+			x.add(name, !harmless)
 		}
 	}
 }
@@ -218,13 +213,7 @@ func (x *examiner) members(entry map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(entry)) {
 		value := entry[name]
 		switch inner, isTable := value.(map[string]any); {
-		case name == "command" && isTable: // Zed until 2025
-			for _, key := range slices.Sorted(maps.Keys(inner)) {
-				if key != "path" {
-					x.members(map[string]any{key: inner[key]})
-				}
-			}
-		case name == "command":
+		case name == "command" && !isTable:
 		case name == "args":
 			_, isList := value.([]any)
 			_, all := entry["command"].([]any)
@@ -243,7 +232,7 @@ func (x *examiner) environment(variables map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		harmless := slices.Contains(harmlessVariables, name) || x.scope == User &&
 			strings.HasPrefix(name, "BROWSER_COORDINATOR_")
-		x.add(fmt.Sprintf("%s=%v", name, variables[name]), name+"="+mask, !harmless)
+		x.add(fmt.Sprintf("%s=%v", name, variables[name]), !harmless)
 	}
 }
 
@@ -253,32 +242,28 @@ func (x *examiner) member(name string, value any) {
 	allowed, known := harmlessMembers[name]
 	_, isBoolean := value.(bool)
 	isHarmless := allowed == nil && isBoolean || slices.ContainsFunc(allowed,
-		func(a any) bool { return same(a, value) })
+		func(a any) bool { return equal(a, value) })
 	if known && isHarmless || x.scope == User && name != "args" {
 		return
 	}
 	text, _ := json.Marshal(value) // a parser's value has no errors
-	x.add(name+": "+string(text), name+": "+mask, true)
+	x.add(name+": "+string(text), true)
 }
 
-func (x *examiner) isIn(file string) bool { return Inside(file, x.workspace) }
+func (x *examiner) isIn(file string) bool { return Contains(file, x.workspace) }
 
-// Inside reports whether a file is in a workspace, whose author may have put it there. The
+// Contains reports whether a file is in a workspace, whose author may have put it there. The
 // home folder, and those above it, are the user's own.
-func Inside(file, workspace string) bool {
+func Contains(file, workspace string) bool {
 	home, err := os.UserHomeDir()
-	if err == nil && below(home, workspace) {
+	if err == nil && contains(home, workspace) {
 		return false
 	}
-	return below(file, workspace)
+	return contains(file, workspace)
 }
 
-// below reports whether a path is a folder or in it, by its text or by its links.
-func below(path, folder string) bool {
-	within := func(path, folder string) bool {
-		rel, err := filepath.Rel(folder, path)
-		return err == nil && filepath.IsLocal(rel)
-	}
+// contains reports whether a path is a folder or in it, by its text or by its links.
+func contains(path, folder string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		real = path
@@ -287,20 +272,23 @@ func below(path, folder string) bool {
 	if err != nil {
 		realFolder = folder
 	}
-	return within(path, folder) || within(real, realFolder) || within(path, realFolder)
+	_, byText := fspath.Within(folder, path)
+	_, byLinks := fspath.Within(realFolder, real)
+	_, byItsLink := fspath.Within(realFolder, path)
+	return byText || byLinks || byItsLink
 }
 
 func isOwnProgram(file string) bool {
-	own, err := os.Executable()
-	return err == nil && SameFile(own, file)
+	executable, err := os.Executable()
+	return err == nil && SameFile(executable, file)
 }
 
 // line is the entry for people.
-func (s State) line(of func(part) string, include func(part) bool) string {
+func (s State) line(include func(part) bool) string {
 	var words []string
 	for _, p := range s.parts {
 		if include(p) {
-			words = append(words, quoteWord(of(p)))
+			words = append(words, quoteWord(p.text))
 		}
 	}
 	return strings.Join(words, " ")
@@ -309,14 +297,12 @@ func (s State) line(of func(part) string, include func(part) bool) string {
 // quoteWord shows also what looks like another character, and where a word ends.
 func quoteWord(word string) string {
 	special := func(c rune) bool { return c <= ' ' || c > '~' || c == '"' || c == '`' }
-	if word != "" && !strings.ContainsFunc(strings.ReplaceAll(word, mask, ""), special) {
+	if word != "" && !strings.ContainsFunc(word, special) {
 		return word
 	}
-	return strings.ReplaceAll(strconv.QuoteToASCII(word), `\u2026`, mask)
+	return strconv.QuoteToASCII(word)
 }
 
-func full(p part) string      { return p.text }
-func masked(p part) string    { return p.masked }
 func isForeign(p part) bool   { return p.foreign }
 func isAny(part) bool         { return true }
 func (s State) foreign() bool { return slices.ContainsFunc(s.parts, isForeign) }

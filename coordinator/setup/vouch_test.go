@@ -12,25 +12,19 @@ import (
 )
 
 // written is an entry as the format of each host has it.
-func written(t *testing.T, h Host, command string, args []string, env, more map[string]any) string {
+func written(t *testing.T, h Host, command string, args []string, env, extra map[string]any) string {
 	t.Helper()
 	entry := map[string]any{}
 	switch h.ID {
 	case "opencode":
 		entry["type"], entry["command"] = "local", append([]string{command}, args...)
-	case "zed": // until 2025
-		table := map[string]any{"path": command, "args": append([]string{}, args...)}
-		if env != nil {
-			table["env"] = env
-		}
-		entry["source"], entry["command"] = "custom", table
 	default:
 		entry["command"], entry["args"] = command, append([]string{}, args...)
 	}
-	if env != nil && h.ID != "zed" {
+	if env != nil {
 		entry[map[bool]string{true: "environment", false: "env"}[h.ID == "opencode"]] = env
 	}
-	for name, value := range more {
+	for name, value := range extra {
 		entry[name] = value
 	}
 	var tree any = map[string]any{entryName: entry}
@@ -268,38 +262,6 @@ func TestSeveralFiles(t *testing.T) {
 	}
 }
 
-// TestPartsOfOneEntry: OpenCode merges the user's entry with a part of it in a project.
-func TestPartsOfOneEntry(t *testing.T) {
-	workspace := home(t, "coordinator")
-	h := hostOf(t, "opencode")
-	user, _ := h.file(User, workspace)
-	write(t, user, written(t, h, "coordinator", []string{"mcp"}, nil, nil))
-	if s, err := h.Inspect(User, workspace); err != nil || !s.Works() {
-		t.Fatalf("alone: %+v, %v", s, err)
-	}
-	for part, want := range map[string]string{
-		`{"enabled": false}`:                           "turns off the entry in " + user,
-		`{"environment": {"LD_PRELOAD": "./evil.so"}}`: "changes the entry in " + user,
-	} {
-		write(t, filepath.Join(workspace, "opencode.json"), `{"mcp": {"browser-coordinator": `+part+`}}`)
-		s, err := h.Inspect(Project, workspace)
-		if d := h.Diagnose(Project, s); err != nil || s.Works() || d.Health != Doubtful ||
-			!strings.Contains(d.Text, want) {
-			t.Errorf("%s in the project: %+v, %v", part, d, err)
-		}
-		s, err = h.Inspect(User, workspace)
-		if d := h.Diagnose(User, s); err != nil || s.Works() || !strings.Contains(d.Text, "opencode.json") {
-			t.Errorf("%s, the user's: %+v, %v", part, d, err)
-		}
-	}
-	if err := os.Remove(user); err != nil {
-		t.Fatal(err)
-	}
-	if s, err := h.Inspect(Project, workspace); err != nil || h.Diagnose(Project, s).Health != Broken {
-		t.Errorf("a part alone: %+v, %v", s, err)
-	}
-}
-
 // TestPathIntoTheFolder: a program that PATH finds in the folder is whoever's who wrote the
 // folder.
 func TestPathIntoTheFolder(t *testing.T) {
@@ -315,7 +277,7 @@ func TestPathIntoTheFolder(t *testing.T) {
 	h := hostOf(t, "cursor")
 	for _, scope := range []Scope{Project, User} {
 		file, _ := h.file(scope, workspace)
-		for _, entry := range []Entry{Of("coordinator"), {Command: "npx", Args: []string{entryName}}} {
+		for _, entry := range []Entry{NewEntry("coordinator"), {Command: "npx", Args: []string{entryName}}} {
 			write(t, file, written(t, h, entry.Command, entry.Args, nil, nil))
 			if s, err := h.Inspect(scope, workspace); err != nil || s.Works() {
 				t.Errorf("%s, %s: %+v, %v", scope, entry.Command, s, err)
@@ -346,35 +308,6 @@ func TestUsersOwnEntry(t *testing.T) {
 		write(t, file, written(t, h, "coordinator", c.args, c.env, c.more))
 		if s, err := h.Inspect(User, workspace); err != nil || s.Works() != c.works {
 			t.Errorf("%v %v %v: %+v, %v", c.args, c.env, c.more, s, err)
-		}
-	}
-}
-
-// TestMasked: for others an entry has only the program, the names of flags and variables.
-func TestMasked(t *testing.T) {
-	workspace := home(t, "coordinator", "sh")
-	h := hostOf(t, "cursor")
-	file, _ := h.file(Project, workspace)
-	const secret = "s3cr3t"
-	for _, c := range []struct {
-		command string
-		args    []string
-		env     map[string]any
-		want    string
-	}{
-		{"coordinator", []string{"serve", "ghp_" + secret, "--caps", "AKIA" + secret, "pass=" + secret}, nil,
-			"starts coordinator … … … … …, which is not its MCP server"},
-		{"coordinator", []string{"mcp", "--attach", "wss://x/" + secret, "--profile=" + secret, "--" + secret, "mcp"},
-			map[string]any{"TOKEN": secret}, "starts coordinator mcp --attach … --profile=… … … TOKEN=…. This is not " +
-				"from the coordinator: --attach … --profile=… … … TOKEN=…"},
-		{"sh", []string{"-c", "TOKEN=" + secret + " coordinator"}, nil,
-			"starts sh … …. This is not from the coordinator: sh … …"},
-		{"coordinator --token " + secret, nil, nil, "starts …, and there is no such program"},
-	} {
-		write(t, file, written(t, h, c.command, c.args, c.env, map[string]any{}))
-		s, err := h.Inspect(Project, workspace)
-		if d := h.Diagnose(Project, s); err != nil || d.Masked != c.want || strings.Contains(d.Masked, secret) {
-			t.Errorf("%s %v: %q, %v; want %q", c.command, c.args, d.Masked, err, c.want)
 		}
 	}
 }

@@ -90,16 +90,16 @@ func (f yamlFormat) set(text string, path []string, value any) string {
 	switch {
 	case !isTable:
 		e, known := yamlAt(text, path)
-		at, until := e.first, e.end
+		start, stop := e.first, e.end
 		if !known { // behind the key of the table
-			at, until = table.first+1, table.first+1
+			start, stop = table.first+1, table.first+1
 		}
-		indent := indentOfLine(lines[at])
+		indent := indentOfLine(lines[start])
 		line := indent + path[last] + ": " + layout{}.write(value)
 		if known && e.value.LineComment != "" {
 			line += " " + e.value.LineComment
 		}
-		return strings.Join(slices.Replace(lines, at, until, line+end), "")
+		return strings.Join(slices.Replace(lines, start, stop, line+end), "")
 	case isThere && len(table.value.Content) == 0: // {}
 		lines[table.first] = path[last-1] + ":" + end
 		return strings.Join(slices.Insert(lines, table.first+1, yamlTable(path[last], members, "  ", end)), "")
@@ -136,14 +136,14 @@ func (yamlFormat) remove(text string, path []string) string {
 	return strings.Join(lines, "")
 }
 
-func (yamlFormat) hide(text string, own paths) string {
+func (yamlFormat) hide(text string, entries paths) string {
 	lines := strings.SplitAfter(text, "\n")
 	keys, shown := map[int]bool{}, map[int]bool{} // the lines that begin with a key, and our own
 	for _, e := range yamlEntries(text) {
 		if line := lines[e.first]; strings.Trim(line[:min(e.column, len(line))], " -") == "" {
 			keys[e.first] = true
 		}
-		for line := e.first; own.has(e.path) && line < e.end; line++ {
+		for line := e.first; entries.has(e.path) && line < e.end; line++ {
 			shown[line] = true
 		}
 	}

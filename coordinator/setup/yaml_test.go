@@ -42,7 +42,8 @@ func TestYAMLUpdate(t *testing.T) {
 		before, after string
 	}{
 		{ours, gone, strings.Replace(gone, "/gone/coordinator", `"/opt/coordinator"`, 1)},
-		{ours.With([]string{"mcp"}), gone, strings.Replace(strings.Replace(gone, "/gone/coordinator", `"/opt/coordinator"`, 1),
+		{ours.WithArgs([]string{"mcp"}), gone, strings.Replace(strings.Replace(gone, "/gone/coordinator",
+			`"/opt/coordinator"`, 1),
 			"args:\n      - mcp\n      - --headed", `args: ["mcp"]`, 1)},
 		{ours, "extensions:\n  browser-coordinator:\n    type: sse\n    uri: x\n  c: {}\n",
 			"extensions:\n  browser-coordinator:\n    type: \"stdio\"\n    name: \"browser-coordinator\"\n    enabled: true\n" +
@@ -91,11 +92,11 @@ func TestYAMLHidesNeighbours(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []*Change{change, removal} {
-		before, after := c.Shown()
-		shown := before + after + c.Diff()
-		if strings.Contains(shown, "s3cr3t") || !strings.Contains(shown, "KEY: own") ||
-			!strings.Contains(shown, "gone/coordinator") {
-			t.Errorf("shown:\n%s", shown)
+		before, after := c.Redacted()
+		output := before + after + c.Diff()
+		if strings.Contains(output, "s3cr3t") || !strings.Contains(output, "KEY: own") ||
+			!strings.Contains(output, "gone/coordinator") {
+			t.Errorf("shown:\n%s", output)
 		}
 	}
 }

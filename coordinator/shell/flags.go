@@ -53,14 +53,14 @@ var general = map[string]string{
 
 // AddFlags adds the parameters of a command to a set of flags. The arguments without a flag
 // have a hidden one. A flag that the set has already, such as --all, is the parameter's too.
-// given are the values after the flags were parsed.
-func AddFlags(set *pflag.FlagSet, c *tools.Command) (given func() tools.Values) {
+// values are those after the flags were parsed.
+func AddFlags(set *pflag.FlagSet, c *tools.Command) (values func() tools.Values) {
 	parameters := map[string]catalog.Parameter{} // by the names of flags
 	add := func(p catalog.Parameter, hidden bool) {
 		name := tools.Words(p.Name, "-")
 		if set.Lookup(name) == nil {
-			about := strings.ReplaceAll(cmp.Or(tools.InShell(p.About), general[p.Name]), "`", "") // which marks a value
-			flag := set.VarPF(&value{parameter: p}, name, "", about)
+			usage := strings.ReplaceAll(cmp.Or(tools.InShell(p.Description), general[p.Name]), "`", "") // which marks a value
+			flag := set.VarPF(&value{parameter: p}, name, "", usage)
 			flag.Hidden = hidden
 			if p.Type == "boolean" {
 				flag.NoOptDefVal = "true"

@@ -62,11 +62,11 @@ func parseLine(text string, read func(file string) (string, error)) (Line, error
 		line.Call, err = CallOf(flags.Args())
 		return line, err
 	}
-	given := AddFlags(flags, command)
+	values := AddFlags(flags, command)
 	if err := flags.Parse(rest); err != nil {
 		return line, err
 	}
-	line.Call, err = command.Call(flags.Args(), given(), read)
+	line.Call, err = command.Call(flags.Args(), values(), read)
 	return line, err
 }
 

@@ -17,6 +17,7 @@ import (
 	"browser-coordinator/coordinator/tools"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/internal/fspath"
 )
 
 // Printer prints results.
@@ -49,6 +50,10 @@ const longest = 4000
 // Print prints the result of a call, and returns why the call failed; empty: it did not.
 func (p *Printer) Print(r *mcp.CallToolResult) (answer.Failure, error) {
 	text, pictures := contentOf(r)
+	whole, isCut := r.Meta[tools.Whole].(string)
+	if isCut && (p.All || p.JSON || p.File != "") {
+		text, isCut = whole, false
+	}
 	out := printed{Text: text, Data: r.StructuredContent, Failure: failureOf(r), Files: filesOf(r)}
 	if p.SaveAs != "" && len(out.Files) > 0 && !r.IsError {
 		saved := out.Files[0] // downloads come after it
@@ -76,10 +81,10 @@ func (p *Printer) Print(r *mcp.CallToolResult) (answer.Failure, error) {
 	if p.JSON {
 		return out.Failure, terminal.JSON(p.Out, out)
 	}
-	shown, err := p.shorten(out.Text)
-	if err != nil {
-		return out.Failure, err
+	if !isCut {
+		whole = out.Text
 	}
+	shown := p.shorten(out.Text, whole)
 	to := p.Out
 	if r.IsError {
 		to = p.Err
@@ -93,7 +98,7 @@ func (p *Printer) Print(r *mcp.CallToolResult) (answer.Failure, error) {
 	if terminal.Is(to) {
 		shown = terminal.Printable(shown) // a page could move the cursor
 	}
-	_, err = io.WriteString(to, shown+"\n")
+	_, err := io.WriteString(to, shown+"\n")
 	return out.Failure, err
 }
 
@@ -132,24 +137,28 @@ func filesOf(r *mcp.CallToolResult) (paths []string) {
 	return paths
 }
 
-// shorten is the beginning of a long text, and where the whole is.
-func (p *Printer) shorten(text string) (string, error) {
-	if p.All || len(text) <= longest {
-		return text, nil
-	}
-	end := strings.LastIndexByte(text[:longest], '\n')
-	if end < longest/2 { // one long line
-		end = longest
-		for end > 0 && !utf8.RuneStart(text[end]) {
-			end--
+// shorten is the beginning of a long text, and where the whole is. The text may be a part of it
+// already.
+func (p *Printer) shorten(text, whole string) string {
+	end := "\n"
+	switch long := !p.All && len(text) > longest; {
+	case !long && text == whole:
+		return text
+	case long:
+		at := strings.LastIndexByte(text[:longest], '\n')
+		if at < longest/2 { // one long line
+			at = longest
+			for at > 0 && !utf8.RuneStart(text[at]) {
+				at--
+			}
 		}
+		text, end = text[:at], fmt.Sprintf("\n… %d more characters. ", utf8.RuneCountInString(text[at:]))
 	}
-	path, err := p.save("answer", output.Text, []byte(text+"\n"))
-	if err != nil {
-		return "", err
+	path, err := p.save("answer", output.Text, []byte(whole+"\n"))
+	if err != nil { // what was asked is done
+		return text + end + "All of it: --all (" + err.Error() + ")"
 	}
-	return fmt.Sprintf("%s\n… %d more characters. All of it: %s (or --all)", text[:end],
-		utf8.RuneCountInString(text[end:]), path), nil
+	return text + end + "All of it: " + path + " (or --all)"
 }
 
 // savePicture saves a picture of a result.
@@ -219,18 +228,7 @@ func write(path string, content io.Reader) error {
 		_, err = io.Copy(file, content)
 		return errors.Join(err, file.Close())
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(temporary, content)
-	if err = errors.Join(err, temporary.Close()); err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
-	}
-	return nil
+	return fspath.Write(path, content)
 }
 
 func absolute(path string) string {

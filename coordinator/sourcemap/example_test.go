@@ -19,8 +19,8 @@ func Example() {
 	}
 	fmt.Println(address)
 	for line := range 3 {
-		at, found := m.Find(line+1, 1)
-		fmt.Println(at.Source.URL, at.Line, at.Column, found)
+		position, found := m.Find(line+1, 1)
+		fmt.Println(position.Source.URL, position.Line, position.Column, found)
 	}
 	// Output:
 	// http://localhost:3000/dist/app.js.map

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"browser-coordinator/internal/fspath"
 )
 
 // File returns the file in one of the folders that corresponds to a source. The folders
@@ -102,8 +104,8 @@ func isFile(dir, file string) bool {
 	if err != nil {
 		return false
 	}
-	rel, err := filepath.Rel(root, real)
-	return err == nil && filepath.IsLocal(rel)
+	_, ok := fspath.Within(root, real)
+	return ok
 }
 
 // holds reports whether a file has that content, with any line ends.

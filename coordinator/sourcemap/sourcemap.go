@@ -232,12 +232,12 @@ func (m *Map) Find(line, column int) (Position, bool) {
 // style names, resolved against the script's or style's own address; empty: none.
 func Reference(text, address string) string {
 	const name = "sourceMappingURL="
-	at := max(strings.LastIndex(text, "//# "+name), strings.LastIndex(text, "//@ "+
+	index := max(strings.LastIndex(text, "//# "+name), strings.LastIndex(text, "//@ "+
 		""+name), strings.LastIndex(text, "/*# "+name))
-	if at < 0 {
+	if index < 0 {
 		return ""
 	}
-	ref := text[at+len("//# "+name):]
+	ref := text[index+len("//# "+name):]
 	if end := strings.IndexAny(ref, " \t\r\n*'\""); end >= 0 {
 		ref = ref[:end]
 	}

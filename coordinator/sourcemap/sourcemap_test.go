@@ -25,14 +25,15 @@ func TestFind(t *testing.T) {
 			"throw new":    {Source{URL: "http://localhost:1/src/cart.ts"}, 11, 7},
 			"console.warn": {Source{URL: "http://localhost:1/src/app.ts"}, 7, 3},
 		} {
-			at, ok := m.Find(1, strings.Index(string(bundle), words)+1)
-			if !ok || at.Source.URL != want.Source.URL || at.Line != want.Line || at.Column != want.Column || at.Source.Content == nil {
-				t.Errorf("%s: %+v %v, want %+v", words, at, ok, want)
+			position, ok := m.Find(1, strings.Index(string(bundle), words)+1)
+			if !ok || position.Source.URL != want.Source.URL || position.Line != want.Line || position.Column != want.Column ||
+				position.Source.Content == nil {
+				t.Errorf("%s: %+v %v, want %+v", words, position, ok, want)
 			}
 		}
 		for _, place := range [][2]int{{0, 1}, {99, 1}} {
-			if at, ok := m.Find(place[0], place[1]); ok {
-				t.Errorf("%v is %+v", place, at)
+			if position, ok := m.Find(place[0], place[1]); ok {
+				t.Errorf("%v is %+v", place, position)
 			}
 		}
 	}
@@ -50,20 +51,24 @@ func TestSections(t *testing.T) {
 		line, column int
 		want         string
 	}{
-		{1, 5, ""}, {1, 11, "webpack://x/a.ts"}, {1, 12, ""}, {2, 1, "webpack://x/a.ts"}, {3, 1, ""}, {5, 1, "http://localhost/js/b.ts"}, {5, 2, ""},
+		{1, 5, ""}, {1, 11, "webpack://x/a.ts"}, {1, 12, ""}, {2, 1, "webpack://x/a.ts"}, {3, 1, ""},
+		{5, 1, "http://localhost/js/b.ts"}, {5, 2, ""},
 	} {
-		at, ok := m.Find(test.line, test.column)
-		if at.Source.URL != test.want || ok != (test.want != "" || test.column == 2) {
-			t.Errorf("%d:%d is %+v %v, want %q", test.line, test.column, at, ok, test.want)
+		position, ok := m.Find(test.line, test.column)
+		if position.Source.URL != test.want || ok != (test.want != "" || test.column == 2) {
+			t.Errorf("%d:%d is %+v %v, want %q", test.line, test.column, position, ok, test.want)
 		}
 	}
 }
 
 func TestBrokenMaps(t *testing.T) {
 	for _, text := range []string{
-		"", "[]", `{"version":2}`, `{"version":3,"sources":["a"],"mappings":"AAAAAA"}`, `{"version":3,"sources":["a"],"mappings":"AAAAA A"}`,
-		`{"version":3,"sources":[],"mappings":"AAAA"}`, `{"version":3,"sources":["a"],"mappings":"AADA"}`, `{"version":3,"sources":["a"],"mappings":"gggggggggggggg"}`,
-		`{"version":3,"sources":["a"],"mappings":"AA"}`, `{"version":3,"sections":[{}]}`, `{"version":3,"sources":["a"],"mappings":"D"}`,
+		"", "[]", `{"version":2}`, `{"version":3,"sources":["a"],"mappings":"AAAAAA"}`,
+		`{"version":3,"sources":["a"],"mappings":"AAAAA A"}`,
+		`{"version":3,"sources":[],"mappings":"AAAA"}`, `{"version":3,"sources":["a"],"mappings":"AADA"}`,
+		`{"version":3,"sources":["a"],"mappings":"gggggggggggggg"}`,
+		`{"version":3,"sources":["a"],"mappings":"AA"}`, `{"version":3,"sections":[{}]}`,
+		`{"version":3,"sources":["a"],"mappings":"D"}`,
 	} {
 		if _, err := Parse([]byte(text), ""); err == nil {
 			t.Errorf("%s is no error", text)
@@ -82,8 +87,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if at, ok := m.Find(line, column); ok && (at.Line < 1 || at.Column < 1) {
-			t.Errorf("%+v", at)
+		if position, ok := m.Find(line, column); ok && (position.Line < 1 || position.Column < 1) {
+			t.Errorf("%+v", position)
 		}
 	})
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,32 +15,75 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/endpoint"
-	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/internal/usersocket"
+	"browser-coordinator/vscodeipc"
 )
 
 // Agent is an MCP session that no window lists. The program that serves it reports it, by a
 // socket of its own in the folder for state.
 type Agent struct {
 	Client
-	PID       int      `json:"pid"`              // of the coordinator that serves the session
-	Window    string   `json:"window,omitempty"` // address of the window in which it works; empty: none
+	PID       int      `json:"pid"` // of the coordinator that serves the session
 	Workspace string   `json:"workspace"`
 	Browser   *Browser `json:"browser"` // nil: none yet
 	// Waiting is what it waits for, for people; empty: for nothing that takes long.
 	Waiting string `json:"waiting,omitempty"`
+	// Access is the mode in its own browser; empty: the user cannot choose it.
+	Access string `json:"access,omitempty"`
+	// TakenOver: the user has taken over that browser.
+	TakenOver bool `json:"takenOver,omitempty"`
+
+	socket string
 }
 
-// agentsPath is the path that each of these sockets responds to.
-const agentsPath = "/agents"
+// The paths that each of these sockets responds to.
+const (
+	agentsPath = "/agents"
+	callPath   = "/call"
+)
+
+// Call runs a command of a window (access.change, for example) for the user of the browser of an
+// agent without a window, and stores its result in result.
+func (a Agent) Call(ctx context.Context, command string, arg json.RawMessage, result any) error {
+	var called called
+	form := url.Values{"agent": {a.ID}, "command": {command}, "arg": {string(arg)}}
+	if err := usersocket.Post(ctx, a.socket, callPath, form, &called); err != nil {
+		return err
+	}
+	if called.Error != "" {
+		return errors.New(called.Error)
+	}
+	return json.Unmarshal(called.Result, result)
+}
+
+// called is the response to a call.
+type called struct {
+	Result json.RawMessage `json:"result"`
+	Error  string          `json:"error"`
+}
+
+// respond runs a call for one of the agents.
+func respond(r *http.Request, agents []agent.Unlisted) (out called) {
+	at := slices.IndexFunc(agents, func(a agent.Unlisted) bool { return a.Client.ID == r.PostFormValue("agent") })
+	if at < 0 {
+		return called{Error: "the agent has left its own browser"}
+	}
+	result, err := agents[at].User.Call(r.Context(), r.PostFormValue("command"), json.RawMessage(r.PostFormValue("arg")))
+	if err == nil {
+		out.Result, err = json.Marshal(result)
+	}
+	if fault, ok := errors.AsType[*vscodeipc.Error](err); ok {
+		out.Error = fault.Message
+	} else if err != nil {
+		out.Error = err.Error()
+	}
+	return out
+}
 
 // ServeAgents reports the agents of this program that no window lists, until stop is
-// called: those in windows, and those that alone returns. Without a folder for state they are
-// not reported.
-func ServeAgents(
-	log *slog.Logger, windows *registry.Registry, alone func(context.Context) []agent.Alone,
-) (stop func()) {
+// called. Without a folder for state they are not reported.
+func ServeAgents(log *slog.Logger, unlisted func(context.Context) []agent.Unlisted) (stop func()) {
 	dir, err := endpoint.StateDir()
 	if err != nil {
 		log.Debug("agents are not reported", "error", err)
@@ -53,19 +98,19 @@ func ServeAgents(
 	mux := http.NewServeMux()
 	mux.HandleFunc(agentsPath, func(w http.ResponseWriter, r *http.Request) {
 		all := []Agent{}
-		for _, a := range alone(r.Context()) {
-			each := Agent{Client: clientOf(a.Client), PID: os.Getpid(), Workspace: a.Folder, Waiting: a.Waiting}
+		for _, a := range unlisted(r.Context()) {
+			each := Agent{Client: clientOf(a.Client), PID: os.Getpid(), Workspace: a.Folder, Waiting: a.Waiting,
+				Access: string(a.Access.Mode), TakenOver: a.TakenOver}
+			each.Stopped = a.Access.Stops(each.Name)
 			if a.Browser != nil {
-				each.Browser = &Browser{Product: a.Browser.Product, Via: a.Browser.Via}
+				each.Browser = &Browser{Product: a.Browser.Product, Via: a.Browser.Via, URL: a.Browser.URL}
 			}
 			all = append(all, each)
 		}
-		for window, clients := range windows.Unlisted() {
-			for _, c := range clients {
-				all = append(all, Agent{Client: clientOf(c), PID: os.Getpid(), Window: string(window)})
-			}
-		}
 		json.NewEncoder(w).Encode(all) // the reader may be gone
+	})
+	mux.HandleFunc(callPath, func(w http.ResponseWriter, r *http.Request) {
+		json.NewEncoder(w).Encode(respond(r, unlisted(r.Context()))) // the reader may be gone
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: timeout}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -96,19 +141,23 @@ func removeDead(ctx context.Context) {
 	}
 }
 
-// readAgents asks all programs that serve agents. One that has just ended reports none.
-func readAgents(ctx context.Context) []Agent {
+// Agents asks all programs that serve agents for those that no window lists. A program that has
+// just ended reports none.
+func Agents(ctx context.Context) []Agent {
 	paths := agentSockets()
 	each := make([][]Agent, len(paths))
-	var asked sync.WaitGroup
+	var questions sync.WaitGroup
 	for i, path := range paths {
-		asked.Go(func() {
+		questions.Go(func() {
 			if rest, err := usersocket.Ask(ctx, path, agentsPath, &each[i]); err == nil {
 				rest.Close()
 			}
+			for at := range each[i] {
+				each[i][at].socket = path
+			}
 		})
 	}
-	asked.Wait()
+	questions.Wait()
 	all := append([]Agent{}, slices.Concat(each...)...)
 	slices.SortFunc(all, func(a, b Agent) int { return a.Since.Compare(b.Since) })
 	return all
@@ -123,10 +172,6 @@ func (a Agent) row(now time.Time) []string {
 	case a.Browser != nil:
 		browser = name(a.Browser)
 	}
-	place := a.Workspace
-	if a.Window != "" {
-		browser, place = "a window that does not respond", a.Window
-	}
 	client := row(a.Client, now)
-	return []string{client[0], client[2], client[3], browser, place}
+	return []string{client[0], client[2], client[3], browser, a.Workspace}
 }

@@ -14,6 +14,9 @@ import (
 	"sync"
 	"time"
 
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/target"
+
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/registry"
@@ -31,8 +34,8 @@ type Report struct {
 	// Agents are those that no window lists.
 	Agents      []Agent       `json:"agents"`
 	Unreachable []Unreachable `json:"unreachable"`
-	// Own are the connections to browsers that the user works in.
-	Own []userchrome.Shared `json:"ownBrowsers"`
+	// OwnBrowsers are the connections to browsers that the user works in.
+	OwnBrowsers []userchrome.Shared `json:"ownBrowsers"`
 }
 
 // Hello is which window it is, and its browser, by its hello.
@@ -69,8 +72,7 @@ type Window struct {
 	// ClientsUnknown is why not all clients are known; empty: they are.
 	ClientsUnknown string `json:"clientsUnknown,omitempty"`
 
-	label   string
-	stopped []string // names of clients
+	label string
 }
 
 // Endpoint is the stable address of a window.
@@ -128,24 +130,22 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 	defer cancel()
 	r := Report{Windows: make([]Window, len(listing.Windows)), Endpoints: []Served{},
 		Unreachable: unreachableIn(listing)}
-	var asked sync.WaitGroup
+	var questions sync.WaitGroup
 	first := map[string]bool{} // of several windows on a folder, the first has its endpoint's clients
 	for i, w := range listing.Windows {
 		owns := !first[w.Hash()]
 		first[w.Hash()] = true
-		asked.Go(func() { r.Windows[i] = readWindow(ctx, windows, w, owns) })
+		questions.Go(func() { r.Windows[i] = readWindow(ctx, windows, w, owns) })
 	}
 	served := make([]*Served, len(files))
 	for i, k := range files {
 		if !first[k.Hash] {
-			asked.Go(func() { served[i] = readServed(ctx, k) })
+			questions.Go(func() { served[i] = readServed(ctx, k) })
 		}
 	}
-	var agents []Agent
-	asked.Go(func() { agents = readAgents(ctx) })
-	asked.Go(func() { r.Own = userchrome.Connections(ctx) })
-	asked.Wait()
-	r.addAgents(agents)
+	questions.Go(func() { r.Agents = Agents(ctx) })
+	questions.Go(func() { r.OwnBrowsers = userchrome.Connections(ctx) })
+	questions.Wait()
 	for _, s := range served {
 		if s != nil {
 			r.Endpoints = append(r.Endpoints, *s)
@@ -157,48 +157,31 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 func readWindow(ctx context.Context, windows *registry.Registry, w registry.Window, owns bool) Window {
 	out := Window{
 		Address: string(w.Address), Hello: HelloOf(w.Hello), Pages: len(w.State.Pages),
-		Access: string(w.State.Access.Mode), Clients: []Client{}, label: w.Label(), stopped: w.State.Access.Stopped,
+		Access: string(w.State.Access.Mode), Clients: []Client{}, label: w.Label(),
 	}
 	var clients []registry.Client
 	var unknown error
-	var asked sync.WaitGroup
-	asked.Go(func() { clients, unknown = windows.Clients(ctx, w) })
+	var questions sync.WaitGroup
+	questions.Go(func() { clients, unknown = windows.Clients(ctx, w) })
 	state, served := readEndpoint(ctx, w.Hash())
-	asked.Wait()
+	questions.Wait()
 	out.Endpoint = served
 	for _, c := range clients {
 		out.Clients = append(out.Clients, clientOf(c))
 	}
-	// The agents in a window that lists none are reported by their coordinators.
-	if unknown != nil && !errors.As(unknown, new(*registry.NotOfferedError)) {
+	if unknown != nil {
 		out.ClientsUnknown = unknown.Error()
 	}
 	if owns {
 		out.Clients = merge(out.Clients, state.Clients)
 	}
+	for i, c := range out.Clients {
+		out.Clients[i].Stopped = policy.State{Stopped: w.State.Access.Stopped}.Stops(c.Name)
+	}
+	slices.SortStableFunc(out.Clients, func(a, b Client) int {
+		return cmp.Or(-cmp.Compare(a.Kind, b.Kind), a.Since.Compare(b.Since))
+	})
 	return out
-}
-
-// addAgents adds the agents that no window lists: to the window in which each works, if that is
-// in the report.
-func (r *Report) addAgents(agents []Agent) {
-	r.Agents = []Agent{}
-	for _, a := range agents {
-		at := slices.IndexFunc(r.Windows, func(w Window) bool { return w.Address == a.Window })
-		if at < 0 {
-			r.Agents = append(r.Agents, a)
-			continue
-		}
-		r.Windows[at].Clients = append(r.Windows[at].Clients, a.Client)
-	}
-	for _, w := range r.Windows {
-		for i, c := range w.Clients {
-			w.Clients[i].Stopped = policy.State{Stopped: w.stopped}.Stops(c.Name)
-		}
-		slices.SortStableFunc(w.Clients, func(a, b Client) int {
-			return cmp.Or(-cmp.Compare(a.Kind, b.Kind), a.Since.Compare(b.Since))
-		})
-	}
 }
 
 // CountPages sets how many pages the windows' browsers have. Their users have opened most of
@@ -206,13 +189,13 @@ func (r *Report) addAgents(agents []Agent) {
 func (r *Report) CountPages(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	var asked sync.WaitGroup
+	var questions sync.WaitGroup
 	for i := range r.Windows {
 		if w := &r.Windows[i]; w.Browser != nil {
-			asked.Go(func() { w.Pages = countPages(ctx, w.Browser.URL) })
+			questions.Go(func() { w.Pages = countPages(ctx, w.Browser.URL) })
 		}
 	}
-	asked.Wait()
+	questions.Wait()
 }
 
 // countPages is 0 for a browser that does not respond.
@@ -222,15 +205,11 @@ func countPages(ctx context.Context, url string) (n int) {
 		return 0
 	}
 	defer conn.Close()
-	var targets struct {
-		Infos []struct {
-			Type string `json:"type"`
-		} `json:"targetInfos"`
-	}
-	if err := conn.Call(ctx, "Target.getTargets", nil, &targets); err != nil {
+	targets, err := protocol.Call(ctx, conn, target.GetTargets, target.GetTargetsParams{})
+	if err != nil {
 		return 0
 	}
-	for _, info := range targets.Infos {
+	for _, info := range targets.TargetInfos {
 		if info.Type == "page" {
 			n++
 		}
@@ -277,12 +256,12 @@ func readEndpoint(ctx context.Context, hash string) (endpoint.Status, Endpoint) 
 // announces its clients a moment later.
 func merge(windows, owners []Client) []Client {
 	for _, c := range owners {
-		at := slices.IndexFunc(windows, func(w Client) bool { return w.ID == c.ID })
+		index := slices.IndexFunc(windows, func(w Client) bool { return w.ID == c.ID })
 		switch {
-		case at < 0:
+		case index < 0:
 			windows = append(windows, c)
-		case windows[at].Last == nil:
-			windows[at].Last = c.Last
+		case windows[index].Last == nil:
+			windows[index].Last = c.Last
 		}
 	}
 	return windows

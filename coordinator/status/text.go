@@ -15,16 +15,16 @@ const Nothing = "No window is open, no endpoint is served, and no agent works wi
 
 // Empty reports whether there is nothing to show.
 func (r Report) Empty() bool {
-	return len(r.Windows)+len(r.Endpoints)+len(r.Agents)+len(r.Unreachable)+len(r.Own) == 0
+	return len(r.Windows)+len(r.Endpoints)+len(r.Agents)+len(r.Unreachable)+len(r.OwnBrowsers) == 0
 }
 
 // Write writes the report for people, as it is at a moment.
 func (r Report) Write(w io.Writer, now time.Time) error {
 	var blocks []string
-	for _, each := range r.Windows {
-		title := fmt.Sprintf("%s (%s, process %d)", each.label, each.Kind, each.PID)
-		blocks = append(blocks, block(title, each.browser(), each.Access, each.Endpoint, each.Clients,
-			each.ClientsUnknown, now))
+	for _, window := range r.Windows {
+		title := fmt.Sprintf("%s (%s, process %d)", window.label, window.Kind, window.PID)
+		blocks = append(blocks, block(title, window.browser(), window.Access, window.Endpoint, window.Clients,
+			window.ClientsUnknown, now))
 	}
 	for _, each := range r.Endpoints {
 		title := "An unknown folder (no window)"
@@ -35,12 +35,12 @@ func (r Report) Write(w io.Writer, now time.Time) error {
 	}
 	if len(r.Agents) > 0 {
 		var rows [][]string
-		for _, each := range r.Agents {
-			rows = append(rows, each.row(now))
+		for _, agent := range r.Agents {
+			rows = append(rows, agent.row(now))
 		}
 		blocks = append(blocks, "Agents without a window\n"+indented("  ", "  ", rows))
 	}
-	for _, own := range r.Own {
+	for _, own := range r.OwnBrowsers {
 		state := "is connected"
 		if own.Asking {
 			state = "asks you to allow remote debugging"
@@ -145,23 +145,16 @@ func row(c Client, now time.Time) []string {
 	}
 	last := "nothing yet"
 	if c.Last != nil {
-		last = fmt.Sprintf("%s ago: %s", age(now.Sub(c.Last.Time)), shorten(c.Last.Text))
+		last = fmt.Sprintf("%s ago: %s", age(now.Sub(c.Last.Time)), terminal.Cut(c.Last.Text, longest))
 		if c.Last.URL != "" && !strings.Contains(c.Last.Text, c.Last.URL) {
-			last += ", in " + shorten(c.Last.URL)
+			last += ", in " + terminal.Cut(c.Last.URL, longest)
 		}
 	}
 	return []string{name, c.Kind, "for " + age(now.Sub(c.Since)), last}
 }
 
-// longest bounds a text that a client or a page has chosen.
+// longest bounds a text that a client or a page has chosen, in columns.
 const longest = 80
-
-func shorten(text string) string {
-	if signs := []rune(text); len(signs) > longest {
-		return string(signs[:longest-1]) + "…"
-	}
-	return text
-}
 
 // age is a duration for people: its largest unit.
 func age(d time.Duration) string {

@@ -77,23 +77,3 @@ Agents without a window
 		t.Errorf("got\n%s\nwant\n%s", &text, want)
 	}
 }
-
-// An agent in a window that the report does not have is one without a window, and not left out.
-func TestAgentsOfWindowsThatDoNotRespond(t *testing.T) {
-	r := Report{Windows: []Window{{Address: "/run/ipc-1.sock"}}}
-	r.addAgents([]Agent{
-		{Window: "/run/ipc-1.sock", Client: Client{Name: "Codex"}},
-		{Window: "/run/ipc-2.sock", Client: Client{Name: "Zed"}},
-		{Workspace: "/home/ada", Client: Client{Name: "Amp"}},
-	})
-	if clients := r.Windows[0].Clients; len(clients) != 1 || clients[0].Name != "Codex" {
-		t.Errorf("in the window: %+v", clients)
-	}
-	var text strings.Builder
-	must.Do(t, r.Write(&text, time.Now()))
-	for _, want := range []string{"Zed", "a window that does not respond  /run/ipc-2.sock", "Amp"} {
-		if _, alone, _ := strings.Cut(text.String(), "Agents without a window"); !strings.Contains(alone, want) {
-			t.Errorf("no %q in\n%s", want, &text)
-		}
-	}
-}

@@ -3,26 +3,22 @@ package terminal
 import (
 	"bufio"
 	"os"
-	"time"
 )
 
-// Lines are the lines that a user types on a terminal.
+// Lines are the lines that a user types on a terminal. Nothing but the process's end ends
+// their reading: not every system can interrupt a read of a terminal.
 type Lines struct {
-	typed chan string // those that nobody has received; closed when no more can come
+	queue chan string // those that nobody has received; closed when no more can come
 	file  *os.File
-	ended chan struct{} // closed when read has returned
 }
 
-// ReadLines begins to read a stream's lines; nil: it is no terminal that can be read.
+// ReadLines begins to read a stream's lines; nil: it is no terminal.
 func ReadLines(stream any) *Lines {
 	if !Is(stream) {
 		return nil
 	}
-	file, err := reopen(stream.(*os.File))
-	if err != nil {
-		return nil
-	}
-	l := &Lines{typed: make(chan string, unread), file: file, ended: make(chan struct{})}
+	ignoreBackground()
+	l := &Lines{queue: make(chan string, unread), file: stream.(*os.File)}
 	go l.read()
 	return l
 }
@@ -38,33 +34,23 @@ func (l *Lines) Next() <-chan string {
 	}
 	for {
 		select {
-		case _, ok := <-l.typed:
+		case _, ok := <-l.queue:
 			if !ok {
-				return l.typed
+				return l.queue
 			}
 		default:
-			return l.typed
+			return l.queue
 		}
 	}
 }
 
-// read is owned by Close.
+// read is owned by the process.
 func (l *Lines) read() {
-	defer close(l.ended)
-	defer close(l.typed)
+	defer close(l.queue)
 	for lines := bufio.NewScanner(l.file); lines.Scan(); {
 		select {
-		case l.typed <- lines.Text():
+		case l.queue <- lines.Text():
 		default: // nobody asks
 		}
-	}
-}
-
-// Close ends the reading. Where the system cannot interrupt a read of a terminal, that ends
-// with the process.
-func (l *Lines) Close() {
-	if l.file.SetReadDeadline(time.Now()) == nil {
-		<-l.ended
-		l.file.Close()
 	}
 }

@@ -34,12 +34,12 @@ func OpenScreen(out io.Writer) *Screen {
 func (s *Screen) Show(text string) error {
 	s.last = text
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if most := height(s.out); len(lines) > most {
-		more := len(lines) - most + 1
-		lines = append(lines[:most-1:most-1], fmt.Sprintf("… %d more lines", more))
+	if limit := height(s.out); len(lines) > limit {
+		rest := len(lines) - limit + 1
+		lines = append(lines[:limit-1:limit-1], fmt.Sprintf("… %d more lines", rest))
 	}
 	for i, line := range lines {
-		lines[i] = cut(line, Width(s.out))
+		lines[i] = Cut(line, Width(s.out))
 	}
 	// Home, and each row cleared before its line: behind a line that fills its row, the cursor
 	// stands on the last character. Then the rows below.

@@ -21,8 +21,8 @@ func columns(text string) (n int) {
 	return n
 }
 
-// cut shortens a line to a number of columns, and marks that.
-func cut(line string, most int) string {
+// Cut shortens a line to a number of columns, and marks that.
+func Cut(line string, most int) string {
 	if columns(line) <= most {
 		return line
 	}

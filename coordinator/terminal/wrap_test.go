@@ -33,7 +33,7 @@ func TestFold(t *testing.T) {
 func TestCut(t *testing.T) {
 	for line, want := range map[string]string{"abcdef": "abcdef", "abcdefg": "abcde…", "日本語": "日本語", "日本語x": "日本…",
 		"e\u0301bcdef": "e\u0301bcdef", "": ""} {
-		if got := cut(line, 6); got != want {
+		if got := Cut(line, 6); got != want {
 			t.Errorf("%q is cut to %q, want %q", line, got, want)
 		}
 	}

@@ -79,8 +79,8 @@ func TestAskMode(t *testing.T) {
 	agent.Must("browser_snapshot", nil)
 	w.Allow(vscodeipc.AccessAsk)
 	agent.Await("[access: ask]")
-	decision := vscodeipc.AskResult{Decision: "refuse", Scope: "once", Reason: "human"}
-	w.On(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) { return decision, nil })
+	decision := vscodeipc.AskResult{Decision: "refuse", Reason: "human"}
+	w.Handle(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) { return decision, nil })
 	agent.Refused("browser_click", clickGreet, "did not allow")
 	q := toolstest.Called[vscodeipc.AskArg](w, vscodeipc.CommandPermissionAsk, nil)
 	if q.Client.Name != "test-host" || q.Act != "browser_click" || q.Detail != `Click button "Greet"` ||
@@ -91,12 +91,8 @@ func TestAskMode(t *testing.T) {
 	toolstest.Called(w, vscodeipc.CommandPermissionAsk, func(a vscodeipc.AskArg) bool {
 		return a.Detail == "Open a tab: http://shop.test/"
 	})
-	decision = vscodeipc.AskResult{Decision: "allow", Scope: "session"}
+	decision = vscodeipc.AskResult{Decision: "allow"}
 	agent.Must("browser_click", clickGreet)
-	agent.Must("browser_click", clickGreet)
-	if n := len(w.Calls(vscodeipc.CommandPermissionAsk)); n != 3 {
-		t.Errorf("%d questions: what is allowed for the session is not asked again", n)
-	}
 }
 
 // The user is not asked about what cannot be done: nothing runs in a paused page, an element
@@ -141,10 +137,10 @@ func TestConsentStaysInItsWindow(t *testing.T) {
 	w.Allow(vscodeipc.AccessAsk)
 	agent.Await("[access: ask]")
 	asking, decided := make(chan struct{}), make(chan struct{})
-	w.On(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) {
+	w.Handle(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) {
 		close(asking)
 		<-decided
-		return vscodeipc.AskResult{Decision: "allow", Scope: "once"}, nil
+		return vscodeipc.AskResult{Decision: "allow"}, nil
 	})
 	clicked := make(chan error, 1)
 	go func() {
@@ -202,11 +198,11 @@ func TestViewToolsLeaveNoTrace(t *testing.T) {
 			case <-r.Context().Done():
 			}
 		case "/noted":
-			var seen []string
-			if err := json.NewDecoder(r.Body).Decode(&seen); err != nil {
+			var notes []string
+			if err := json.NewDecoder(r.Body).Decode(&notes); err != nil {
 				t.Error(err)
 			}
-			noted <- seen
+			noted <- notes
 		default:
 			w.Header().Set("Content-Type", "text/html")
 			io.WriteString(w, notingPage)
@@ -259,9 +255,9 @@ func TestViewToolsLeaveNoTrace(t *testing.T) {
 	}
 	close(ask)
 	select {
-	case seen := <-noted:
-		if len(seen) > 0 {
-			t.Errorf("the page has noted %q", seen)
+	case notes := <-noted:
+		if len(notes) > 0 {
+			t.Errorf("the page has noted %q", notes)
 		}
 	case <-time.After(time.Minute):
 		t.Error("the page has not reported what it noted")

@@ -40,12 +40,12 @@ func TestActions(t *testing.T) {
 	agent := w.Agent("vision")
 	title := func(want string) {
 		t.Helper()
-		agent.Sees("() => document.title", `"`+want+`"`)
+		agent.ExpectValue("() => document.title", `"`+want+`"`)
 	}
 	// sees checks the mouse events that the page received since the last call.
 	sees := func(want ...string) {
 		t.Helper()
-		agent.Sees("() => seen.splice(0).join(', ')", fmt.Sprintf("%q", strings.Join(want, ", ")))
+		agent.ExpectValue("() => seen.splice(0).join(', ')", fmt.Sprintf("%q", strings.Join(want, ", ")))
 	}
 	agent.Open(url + "/one")
 
@@ -82,7 +82,7 @@ func TestActions(t *testing.T) {
 	sees("mousemove 10 20 0 0", "mousedown 10 20 0 1", "mouseup 10 20 0 0")
 	// A drag without drag and drop, as over a canvas or a slider.
 	agent.Must("browser_mouse_drag_xy", args{"startX": 320, "startY": 110, "endX": 400, "endY": 180})
-	agent.Sees(`() => { const all = seen.splice(0); return [all.find(e => e.startsWith('mousedown')), all.some(e => /^mousemove .* 1$/.test(e)), all.at(-1)].join(', ') }`, `"mousedown 20 10 0 1, true, mouseup 100 80 0 0"`)
+	agent.ExpectValue(`() => { const all = seen.splice(0); return [all.find(e => e.startsWith('mousedown')), all.some(e => /^mousemove .* 1$/.test(e)), all.at(-1)].join(', ') }`, `"mousedown 20 10 0 1, true, mouseup 100 80 0 0"`)
 	agent.Must("browser_mouse_wheel", args{"deltaX": 150, "deltaY": 400})
 	agent.Must("browser_wait_for", args{"expression": "scrollX === 150 && scrollY === 400"})
 
@@ -170,20 +170,20 @@ func TestEmulateFetchAndWait(t *testing.T) {
 		}
 	}
 	emulate(args{"cpu": 1, "userAgent": "Agent/1", "locale": "de-DE", "timezone": "Asia/Tokyo", "media": "print"})
-	agent.Sees("() => [navigator.userAgent, navigator.language, (1.5).toLocaleString(), "+
+	agent.ExpectValue("() => [navigator.userAgent, navigator.language, (1.5).toLocaleString(), "+
 		"Intl.DateTimeFormat().resolvedOptions().timeZone, matchMedia('print').matches].join(' ')",
 		`"Agent/1 de-DE 1,5 Asia/Tokyo true"`)
-	agent.Sees("() => fetch('/seen').then(() => 1)", "1")
+	agent.ExpectValue("() => fetch('/seen').then(() => 1)", "1")
 	if got := <-sent; !strings.HasPrefix(got, "Agent/1 de-DE") {
 		t.Errorf("the server sees %s", got)
 	}
 	emulate(args{"media": "screen"})
-	agent.Sees("() => matchMedia('print').matches", "false")
+	agent.ExpectValue("() => matchMedia('print').matches", "false")
 	emulate(args{"reset": true})
-	agent.Sees("() => navigator.userAgent.includes('Agent/1') || Intl.DateTimeFormat().resolvedOptions().timeZone "+
+	agent.ExpectValue("() => navigator.userAgent.includes('Agent/1') || Intl.DateTimeFormat().resolvedOptions().timeZone "+
 		"=== 'Asia/Tokyo'", "false")
 	emulate(args{"viewport": "390x844x3,mobile", "colorScheme": "dark", "geolocation": "52.5, 13.4"})
-	agent.Sees(`() => [innerWidth, devicePixelRatio, matchMedia("(prefers-color-scheme: dark)").matches].join()`,
+	agent.ExpectValue(`() => [innerWidth, devicePixelRatio, matchMedia("(prefers-color-scheme: dark)").matches].join()`,
 		`"980,3,true"`)
 	for _, bad := range []args{{}, {"viewport": "wide"}, {"viewport": "390x844x"}, {"geolocation": "here"},
 		{"media": "tv"}, {"colorScheme": "pink"}} {
@@ -341,7 +341,7 @@ func TestExportOfPasswords(t *testing.T) {
 		agent.Must("browser_press_key", args{"target": "#pw", "key": key})
 	}
 	text := agent.Must("browser_export", nil)
-	for _, wanted := range []string{
+	for _, want := range []string{
 		"// Set in the environment: PASSWORD, TYPED_PASSWORD, TYPED_PASSWORD2, TYPED_PASSWORD3, TYPED_PASSWORD4, " +
 			"TYPED_PASSWORD5, TYPED_PASSWORD6, TYPED_PASSWORD7\n", "press(process.env.TYPED_PASSWORD7!)",
 		"press('Enter')", "name: 'User' }).fill('ada')",
@@ -351,8 +351,8 @@ func TestExportOfPasswords(t *testing.T) {
 		"name: 'Once more' }).fill(process.env.TYPED_PASSWORD3!)", "fill(process.env.PASSWORD!)",
 		"toBe('Use ' + process.env.TYPED_PASSWORD! + 'Z?')",
 	} {
-		if !strings.Contains(text, wanted) {
-			t.Errorf("%q is missing", wanted)
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing", want)
 		}
 	}
 	if strings.Contains(text, "hunter22") || strings.Contains(text, "lamp") || strings.Count(text, "press('") != 1 ||

@@ -19,7 +19,7 @@ import (
 // fromPage marks text and pictures of a page, so that a host can treat them as untrusted.
 const fromPage = "browser-coordinator/from-page"
 
-// marked calls a tool, and returns the text of our own and the text of the page.
+// marked calls a tool, and returns our own text and the text of the page.
 func marked(t *testing.T, agent *toolstest.Agent, name string, a args) (ours, pages string, res *mcp.CallToolResult) {
 	t.Helper()
 	res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: a})
@@ -210,7 +210,7 @@ func TestAnswersAreBounded(t *testing.T) {
 			t.Errorf("%s as a file: %d bytes, %v", c.tool, len(data), err)
 		}
 	}
-	agent.Sees("() => runs", "2") // later parts come from the run of the first; another run was for the file
+	agent.ExpectValue("() => runs", "2") // later parts come from the run of the first; another run was for the file
 	agent.Refused("browser_evaluate", args{"function": "() => 7", "page": 2})
 
 	// A result without parts is truncated.

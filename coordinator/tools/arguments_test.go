@@ -43,7 +43,7 @@ func TestFit(t *testing.T) {
 		{"browser_click", `{"target":"e1","doubleClick":"yes"}`, `doubleClick: want a boolean, not "yes"`},
 		{"browser_drag", `{"from":"e1","to":"e2"}`, `browser_drag has no parameter "from": it has endPosition, endTarget, offset, startPosition, startTarget, tab, window`},
 		{"browser_tabs", `{"action":"select","index":"NaN"}`, `index: want an integer, not "NaN"`},
-		{"browser_tabs", `{"index":1}`, `browser_tabs needs action (list, new, close or select)`},
+		{"browser_tabs", `{"index":1}`, `browser_tabs needs action (list, new, close, select or request)`},
 		{"browser_wait_for", `{"text":"Tea","timeout":5000}`,
 			`browser_wait_for has no parameter "timeout"; give time, in seconds`},
 		{"browser_emulate", `{"viewport":{"wide":true}}`,
@@ -76,13 +76,13 @@ func TestFit(t *testing.T) {
 
 // stepActions is what agents know of the actions of browser_steps.
 func stepActions() string {
-	return Named("browser_steps").Parameters.Member("steps").Items.Member("action").About
+	return Named("browser_steps").Parameters.Member("steps").Items.Member("action").Description
 }
 
 // A tool that does not exist is refused with the one that does the same, or is nearest.
 func TestUnknownTools(t *testing.T) {
 	session := connect(t)
-	for given, want := range map[string]string{
+	for name, want := range map[string]string{
 		"click": "; there is browser_click", "browser_clik": "; there is browser_click",
 		"window_lst": "; there is window_list",
 		"snapshot":   "; there is browser_snapshot", "take_snapshot": "; there is browser_snapshot",
@@ -94,8 +94,8 @@ func TestUnknownTools(t *testing.T) {
 		"browser_pdf_save":      " here: the user can add it with --caps pdf",
 		"browser_export":        " here: the user can add it with --caps testing",
 	} {
-		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: given})
-		if want := fmt.Sprintf("there is no tool %q%s", given, want); err == nil ||
+		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name})
+		if want := fmt.Sprintf("there is no tool %q%s", name, want); err == nil ||
 			!strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -117,15 +117,15 @@ func TestDefinitions(t *testing.T) {
 			unique(tool, name)
 		}
 		for _, a := range tool.steps {
-			for _, name := range append(a.Also, a.Name) {
+			for _, name := range append(a.Aliases, a.Name) {
 				unique(tool, "the step "+name)
 			}
 		}
 		if _, _, err := tool.Fit(json.RawMessage(tool.Example)); err != nil {
 			t.Errorf("the example of %s: %v", tool.Name, err)
 		}
-		if tool.Title == "" || tool.Description == "" || tool.Returns == "" || tool.Effect == 0 {
-			t.Errorf("%s lacks a title, a description, an effect or what it returns", tool.Name)
+		if tool.Title == "" || tool.Description == "" || tool.Effect == 0 {
+			t.Errorf("%s lacks a title, a description or an effect", tool.Name)
 		}
 		if tool.Set != "" && !slices.Contains(CapNames(), tool.Set) {
 			t.Errorf("%s is in the set %s", tool.Name, tool.Set)

@@ -19,13 +19,13 @@ type auditIn struct {
 
 var _ = define(definition[auditIn]{
 	Name: "browser_audit", Title: "Audit", Description: "Find accessibility defects (axe-core), also contrast",
-	Set: "devtools", Unlike: "theirs has none",
+	Set: "devtools", Difference: "theirs has none",
 	Effect: Reads,
 	Do:     auditPage,
-	Returns: "by rule, the most serious first: each element with its ref or selector, and how to repair it; and how " +
-		"many elements only a person can judge",
-	Notes: "It is axe-core 4.14.1 with its default rules, in each frame by itself; rules for a whole page only in " +
-		"the page. With `target` it audits that element without the frames in it. The page does not see axe-core.",
+	Returns: "defects by rule, the most serious first, with each element and how to repair it; how many elements " +
+		"only a person can judge",
+	Notes: "It is axe-core 4.14.1 with its default rules, which the page does not see. `target` is audited " +
+		"without the frames in it.",
 	Example: `{}`,
 })
 
@@ -34,8 +34,8 @@ func auditPage(ctx context.Context, c *agent.Call, in auditIn) error {
 	if err != nil {
 		return err
 	}
-	what := "audit of " + p.ID() + " " + in.Target
-	if c.Out.Further(in.Paged, what) {
+	description := "audit of " + p.ID() + " " + in.Target
+	if c.Out.Further(in.Paged, description) {
 		return nil
 	}
 	r, err := p.Auditor().Audit(ctx, in.Target)
@@ -49,7 +49,7 @@ func auditPage(ctx context.Context, c *agent.Call, in auditIn) error {
 		c.Out.Addf("No rule is broken.")
 		return nil
 	}
-	return c.Out.Text(in.Paged, file, what, auditText(r.Findings))
+	return c.Out.Text(in.Paged, file, description, auditText(r.Findings))
 }
 
 // auditText has a heading for each rule, and an entry for each element.

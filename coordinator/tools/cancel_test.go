@@ -24,11 +24,11 @@ type ending struct {
 	took      time.Duration
 }
 
-func timeRequests(server *Server, of string) *timing {
+func timeRequests(server *Server, kind string) *timing {
 	t := &timing{make(chan struct{}, 1000), make(chan ending, 1000)}
 	server.mcp.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			if method != of {
+			if method != kind {
 				return next(ctx, method, req)
 			}
 			cancelled := make(chan time.Time, 1)
@@ -51,7 +51,7 @@ func timeRequests(server *Server, of string) *timing {
 const underWay = 100 * time.Millisecond
 
 // cancel makes a request, cancels it, and reports its end.
-func (w *timing) cancel(t *testing.T, what string, request func(context.Context)) ending {
+func (w *timing) cancel(t *testing.T, description string, request func(context.Context)) ending {
 	t.Helper()
 	for len(w.began) > 0 {
 		<-w.began
@@ -77,26 +77,26 @@ func (w *timing) cancel(t *testing.T, what string, request func(context.Context)
 	case e := <-w.ended:
 		return e
 	case <-time.After(time.Minute):
-		t.Fatalf("%s did not end", what)
+		t.Fatalf("%s did not end", description)
 		return ending{}
 	}
 }
 
 // atOnceWhenCancelled demands that a cancelled request ends because of that. By itself it
 // ends after 10 s.
-func (w *timing) atOnceWhenCancelled(t *testing.T, what string, request func(context.Context)) {
+func (w *timing) atOnceWhenCancelled(t *testing.T, description string, request func(context.Context)) {
 	t.Helper()
-	e := w.cancel(t, what, request)
+	e := w.cancel(t, description, request)
 	for try := 1; try < 4 && !e.cancelled; try++ {
-		e = w.cancel(t, what, request)
+		e = w.cancel(t, description, request)
 	}
 	switch {
 	case !e.cancelled:
-		t.Errorf("%s was answered before it was cancelled", what)
+		t.Errorf("%s was answered before it was cancelled", description)
 	case e.took > 5*time.Second:
-		t.Errorf("%s ended %v after it was cancelled", what, e.took)
+		t.Errorf("%s ended %v after it was cancelled", description, e.took)
 	default:
-		t.Logf("%s: %v", what, e.took)
+		t.Logf("%s: %v", description, e.took)
 	}
 }
 

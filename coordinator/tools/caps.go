@@ -9,14 +9,14 @@ import (
 // Cap is a set of tools that is off by default, since an agent pays for every tool in every
 // conversation. Names are those of Playwright MCP's --caps where the same set exists there.
 type Cap struct {
-	Name string
-	What string // what its tools do
+	Name    string
+	Purpose string // what its tools do
 }
 
 // Caps are the sets, by name.
 var Caps = []Cap{
-	{"devtools", "inspect an element: styles, rules, component; highlight it for the user; accessibility"},
-	{"network", "answer, change and block requests; offline"},
+	{"devtools", "inspect an element: styles, rules, component; highlight it for the user; accessibility; video"},
+	{"network", "answer, change and block requests; offline; requests as HAR"},
 	{"pdf", "save the page as PDF"},
 	{"performance", "traces, profiles, heap snapshots, coverage"},
 	{"storage", "cookies, local and session storage, storage state"},

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"browser-coordinator/internal/pagetest"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -119,7 +119,8 @@ func TestChangesAfterABeginning(t *testing.T) {
 	for items, want := range map[int]string{1000: "- - 0\n+ - 1",
 		6000: "What has changed is not known: take a snapshot."} {
 		agent := toolstest.OpenWindow(t).Agent()
-		agent.Expect("browser_navigate", args{"url": toolstest.ServeHTML(t, fmt.Sprintf(`<!doctype html><button onclick="count.textContent = 1">Add</button><p id=count>0</p>
+		agent.Expect("browser_navigate", args{"url": toolstest.ServeHTML(t,
+			fmt.Sprintf(`<!doctype html><button onclick="count.textContent = 1">Add</button><p id=count>0</p>
 <script>for (let i = 0; i < %d; i++) document.body.insertAdjacentHTML('beforeend', '<p>Item ' + i)</script>`, items))}, "… and more: browser_snapshot.")
 		agent.Expect("browser_click", args{"target": "button"}, want)
 		agent.Must("browser_snapshot", args{"depth": 1})
@@ -137,8 +138,8 @@ func TestChangesThatAreLeftToTheNextAnswer(t *testing.T) {
 	agent.Must("browser_find", args{"text": "Cart"})
 	agent.Must("browser_click", args{"target": "#add", "changes": "none"})
 	text := agent.Expect("browser_click", args{"target": "#fill"}, later, `Cart 2`, `: Ada`)
-	before, own, found := strings.Cut(text, `Clicked button "Fill".`)
-	if !found || strings.Contains(own, "Cart") || !strings.Contains(before, "Cart 2") ||
+	before, ownChanges, found := strings.Cut(text, `Clicked button "Fill".`)
+	if !found || strings.Contains(ownChanges, "Cart") || !strings.Contains(before, "Cart 2") ||
 		strings.Contains(text, "Since the answer to your last action") {
 		t.Errorf("%s", text)
 	}
@@ -246,7 +247,7 @@ document.querySelector("button").onclick = () => { s.textContent = "Profile save
 	agent.Must("browser_evaluate", args{"function": `new Promise((done) => { const look = () => document.title ? done() : setTimeout(look, 20); look() })`})
 	for range 2 {
 		agent.Expect("browser_click", args{"target": "button"}, "Profile saved")
-		pagetest.Until(t, "the end of the toast", func() bool {
+		must.Await(t, "the end of the toast", func() bool {
 			return strings.Contains(agent.Must("browser_find", args{"text": "Profile"}), "Nothing")
 		})
 	}
@@ -268,7 +269,7 @@ later.onclick = () => setTimeout(toast, 300, "Once more")</script>`)
 	if text := agent.Must("browser_wait_for", args{"text": "Zimbabwe"}); strings.Contains(text, "But now") {
 		t.Error(text)
 	}
-	pagetest.Until(t, "a wait that sees the toast before it goes", func() bool {
+	must.Await(t, "a wait that sees the toast before it goes", func() bool {
 		agent.Must("browser_click", args{"target": "#later", "changes": "none"})
 		text, _ := agent.Call("browser_wait_for", args{"text": "Once more", "time": 1})
 		return strings.Contains(text, "It is there.") &&
@@ -332,21 +333,21 @@ field.onkeydown = () => own.textContent = "Key"
 		hold <- struct{}{}
 		<-shown
 		text := agent.Must(c.tool, c.given)
-		since, own := text, ""
+		since, ownChanges := text, ""
 		if c.own != "" {
-			at := strings.Index(text, c.own)
-			if at < 0 {
+			index := strings.Index(text, c.own)
+			if index < 0 {
 				t.Errorf("%s: no %s: %s", c.tool, c.own, text)
 				continue
 			}
-			since, own = text[:at], text[at:]
+			since, ownChanges = text[:index], text[index:]
 		}
 		if !strings.Contains(since, lead) || !strings.Contains(since, toast) ||
 			c.lines != strings.Contains(since, "ews\n") && c.own != "" {
-			t.Errorf("%s: since the last answer:\n%s\nthe action's own:\n%s", c.tool, since, own)
+			t.Errorf("%s: since the last answer:\n%s\nthe action's own:\n%s", c.tool, since, ownChanges)
 		}
-		if strings.Contains(own, "is saved") || strings.Contains(own, "ews") {
-			t.Errorf("%s: not the action's own: %s", c.tool, own)
+		if strings.Contains(ownChanges, "is saved") || strings.Contains(ownChanges, "ews") {
+			t.Errorf("%s: not the action's own: %s", c.tool, ownChanges)
 		}
 		if text := agent.Must("browser_find", args{"text": "Inner"}); strings.Contains(text, lead) {
 			t.Errorf("%s: again: %s", c.tool, text)
@@ -420,17 +421,17 @@ one.onclick = async () => {
 	agent.Must("browser_snapshot", nil)
 	before := regexp.MustCompile(`Since the last answer that showed the page:\W*Shown for a while: "One is saved \d+"\W*Changes:(\W.*\n)*\+ +- News`)
 	for _, tool := range agent.ToolNames() {
-		given, acts := betweenTools[tool]
+		arguments, acts := betweenTools[tool]
 		if !acts {
 			continue
 		}
 		if tool == "browser_navigate" {
-			given = args{"url": url + "/#part"}
+			arguments = args{"url": url + "/#part"}
 		}
 		agent.Must("browser_click", args{"target": "#one", "changes": "none"})
 		hold <- struct{}{}
 		<-shown
-		text := agent.Must(tool, given)
+		text := agent.Must(tool, arguments)
 		if !strings.Contains(text, "is saved") { // the tool has not looked
 			text += agent.Must("browser_click", args{"target": "#two"})
 		}
@@ -466,14 +467,15 @@ onscroll = () => { rows.textContent = "Rows " + Math.round(scrollY > 0) }
 			if late {
 				agent.Must("browser_evaluate",
 					args{"function": "() => { setTimeout(() => { news.textContent = 'Late' }, 50) }"})
-				pagetest.Until(t, "the news", func() bool {
+				must.Await(t, "the news", func() bool {
 					return !strings.Contains(agent.Must("browser_find", args{"text": "Late"}), "Nothing")
 				})
 			}
 			text := agent.Must(c.tool, c.given)
-			own := text[max(0, strings.Index(text, "Clicked"), strings.Index(text, "Typed")):]
-			if since := text[:len(text)-len(own)]; late != strings.Contains(since, "+ - Late") ||
-				strings.Contains(since, "Rows") || !strings.Contains(own, "+ - Rows 1") || strings.Contains(own, "Late") {
+			ownChanges := text[max(0, strings.Index(text, "Clicked"), strings.Index(text, "Typed")):]
+			if since := text[:len(text)-len(ownChanges)]; late != strings.Contains(since, "+ - Late") ||
+				strings.Contains(since, "Rows") || !strings.Contains(ownChanges, "+ - Rows 1") ||
+				strings.Contains(ownChanges, "Late") {
 				t.Errorf("%s, late news %v: %s", c.what, late, text)
 			}
 		}
@@ -518,9 +520,9 @@ func TestDiffThatIsAWholeSnapshot(t *testing.T) {
 	url := toolstest.ServeHTML(t, `<!doctype html><title>Shop</title><h1>Cart</h1><button onclick="document.body.innerHTML = '<h2>Other</h2>'">Other</button>`)
 	agent := toolstest.OpenWindow(t).Agent()
 	agent.Open(url)
-	diff := func(why string) {
+	diff := func(reason string) {
 		t.Helper()
-		agent.Expect("browser_snapshot", args{"diff": true}, "The whole snapshot, since "+why, "- heading")
+		agent.Expect("browser_snapshot", args{"diff": true}, "The whole snapshot, since "+reason, "- heading")
 	}
 	diff("there is no snapshot before it")
 	agent.Must("browser_navigate", args{"url": url + "/next"})

@@ -19,16 +19,16 @@ import (
 type command struct {
 	// Name may have a blank: the command is in a group. Empty: the tool's, without browser_.
 	Name string
-	// About is what the command does; empty: what the tool does.
-	About string
+	// Summary is what the command does; empty: what the tool does.
+	Summary string
 	// Args are the arguments without a flag, as a usage line has them: "[target] text" or
 	// "[paths...]". That of "@markdown" is a file, whose text is the argument. Empty: the
 	// parameters that are required.
 	Args string
-	// Given are further arguments of the call, as JSON.
-	Given string
-	// Without are the parameters that the command does not have.
-	Without string
+	// Arguments are further arguments of the call, as JSON.
+	Arguments string
+	// Omits are the parameters that the command does not have.
+	Omits string
 	// Step is the action of browser_steps that the command is; empty: the one of that name, if
 	// there is one.
 	Step string
@@ -36,15 +36,15 @@ type command struct {
 
 // Command is a command of the shell: a call of a tool.
 type Command struct {
-	Name, About string
-	Tool        *Tool
+	Name, Summary string
+	Tool          *Tool
 	// Args are the arguments without a flag, in their order.
 	Args []Arg
 	// Flags are the other parameters.
 	Flags []catalog.Parameter
 
-	given  map[string]any
-	action action // of browser_steps; zero: none
+	arguments map[string]any
+	action    action // of browser_steps; zero: none
 }
 
 // Arg is an argument without a flag.
@@ -70,7 +70,7 @@ var Commands = sync.OnceValue(func() (all []*Command) {
 			commands = []command{{}}
 		}
 		for _, c := range commands {
-			all = append(all, c.of(t))
+			all = append(all, c.derive(t))
 		}
 	}
 	slices.SortFunc(all, func(a, b *Command) int { return strings.Compare(a.Name, b.Name) })
@@ -89,11 +89,12 @@ func CommandNamed(name string) *Command {
 	return all[i]
 }
 
-// of derives what the command does not say from the tool.
-func (c command) of(t *Tool) *Command {
-	d := &Command{Name: c.name(t), About: InShell(cmp.Or(c.About, t.Description)), Tool: t, given: map[string]any{}}
-	if c.Given != "" {
-		if err := json.Unmarshal([]byte(c.Given), &d.given); err != nil {
+// derive derives what the command does not say from the tool.
+func (c command) derive(t *Tool) *Command {
+	d := &Command{Name: c.name(t), Summary: InShell(cmp.Or(c.Summary, t.Description)), Tool: t,
+		arguments: map[string]any{}}
+	if c.Arguments != "" {
+		if err := json.Unmarshal([]byte(c.Arguments), &d.arguments); err != nil {
 			panic(fmt.Sprintf("%s: %v", d.Name, err))
 		}
 	}
@@ -106,17 +107,17 @@ func (c command) of(t *Tool) *Command {
 	}
 	positional := c.Args
 	if positional == "" {
-		positional = t.required(d.given)
+		positional = t.required(d.arguments)
 	}
-	taken := append(strings.Fields(c.Without), "page", "filename") // a shell has files of its own
+	taken := append(strings.Fields(c.Omits), "page", "filename") // a shell has files of its own
 	for _, word := range strings.Fields(positional) {
 		arg := argOf(t, word)
 		d.Args, taken = append(d.Args, arg), append(taken, arg.Name)
 	}
 	for _, p := range t.Parameters.Members {
-		_, given := d.given[p.Name]
+		_, present := d.arguments[p.Name]
 		adapted := p.Required && d.adapts()
-		if !given && !adapted && !slices.Contains(taken, p.Name) {
+		if !present && !adapted && !slices.Contains(taken, p.Name) {
 			d.Flags = append(d.Flags, p)
 		}
 	}
@@ -127,10 +128,10 @@ func (c command) of(t *Tool) *Command {
 func (c *Command) adapts() bool { return c.action.Adapt != nil && c.action.Name == c.Name }
 
 // required are the parameters that a call must have, as a usage line has them.
-func (t *Tool) required(given map[string]any) string {
+func (t *Tool) required(arguments map[string]any) string {
 	var words []string
 	for _, p := range t.Parameters.Members {
-		if _, known := given[p.Name]; p.Required && !known {
+		if _, known := arguments[p.Name]; p.Required && !known {
 			words = append(words, p.Name)
 		}
 	}
@@ -212,7 +213,7 @@ type Call struct {
 // Call makes a call of the arguments of a command line. Those of flags are by name. read returns
 // the text of a file that the command line names.
 func (c *Command) Call(words []string, flags Values, read func(file string) (string, error)) (Call, error) {
-	arguments := maps.Clone(c.given)
+	arguments := maps.Clone(c.arguments)
 	for name, value := range flags {
 		p := c.Tool.Parameters.Member(name)
 		if p == nil {
@@ -228,8 +229,8 @@ func (c *Command) Call(words []string, flags Values, read func(file string) (str
 		return Call{}, err
 	}
 	for _, a := range c.Args {
-		file, given := arguments[a.Name].(string)
-		if !a.OfFile || !given {
+		file, present := arguments[a.Name].(string)
+		if !a.OfFile || !present {
 			continue
 		}
 		text, err := read(file)
@@ -239,7 +240,8 @@ func (c *Command) Call(words []string, flags Values, read func(file string) (str
 		arguments[a.Name] = text
 	}
 	call := Call{Tool: c.Tool}
-	if file, given := arguments["filename"].(string); given && !c.Tool.Parameters.Member("filename").Is(catalog.File) {
+	file, present := arguments["filename"].(string)
+	if present && !c.Tool.Parameters.Member("filename").Is(catalog.File) {
 		var err error
 		if call.SaveAs, err = place(file); err != nil {
 			return Call{}, err
@@ -269,7 +271,7 @@ func (c *Command) assign(words []string, arguments map[string]any) error {
 	var args []Arg
 	required := 0
 	for _, a := range c.Args {
-		if _, given := arguments[a.Name]; given {
+		if _, present := arguments[a.Name]; present {
 			continue
 		}
 		args = append(args, a)
@@ -394,11 +396,11 @@ func pair(p *catalog.Parameter, word string) (any, error) {
 		return json.RawMessage(word), nil
 	}
 	names := pairOf(p)
-	at := equalsOf(word)
-	if len(names) != 2 || at < 0 {
+	index := equalsOf(word)
+	if len(names) != 2 || index < 0 {
 		return nil, fmt.Errorf("%q: want TARGET=VALUE", word)
 	}
-	return map[string]any{names[0]: word[:at], names[1]: word[at+1:]}, nil
+	return map[string]any{names[0]: word[:index], names[1]: word[index+1:]}, nil
 }
 
 // equalsOf is the place of the equals sign between a target and a value; -1: there is none. One

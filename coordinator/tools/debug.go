@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/internal/fspath"
 	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
@@ -29,8 +29,6 @@ var _ = define(definition[debugStartIn]{
 	Effect: Acts, Local: true,
 	Do:      debugStart,
 	Shell:   []command{{Name: "debug start", Args: "[configuration]"}},
-	Returns: "the debug session's name and id",
-	Notes:   "Without `configuration` and `url` it is the only launch configuration for a browser.",
 	Data:    "`name`, `session`",
 	Example: `{"url": "http://localhost:3000"}`,
 })
@@ -45,10 +43,8 @@ var _ = define(definition[debugStateIn]{
 	Name: "debug_state", Title: "Debugger state",
 	Description: "The window's debug sessions; of a paused one why, the stack and the variables",
 	Effect:      Reads, Local: true,
-	Do:    debugState,
-	Shell: []command{{Name: "debug state"}},
-	Returns: "the debug sessions; for a paused one the reason, the stack with frames, and the variables of the top " +
-		"frame",
+	Do:      debugState,
+	Shell:   []command{{Name: "debug state"}},
 	Data:    "`sessions`, as in the [window's command](../specs/window-protocol/commands.md)",
 	Example: `{}`,
 })
@@ -71,11 +67,11 @@ var _ = define(definition[breakpointsIn]{
 	Subject:    func(in breakpointsIn, _ string) string { return in.sentence() },
 	Do:         debugBreakpoints,
 	Shell: []command{
-		{Name: "debug break", About: "Set a breakpoint", Args: "path line", Given: `{"action": "set"}`},
-		{Name: "debug breakpoints", About: "List the breakpoints that the user sees", Given: `{"action": "list"}`,
-			Without: "path line condition logMessage"},
-		{Name: "debug unbreak", About: "Remove a breakpoint, or those of a file", Args: "path [line]",
-			Given: `{"action": "remove"}`, Without: "condition logMessage"},
+		{Name: "debug break", Summary: "Set a breakpoint", Args: "path line", Arguments: `{"action": "set"}`},
+		{Name: "debug breakpoints", Summary: "List the breakpoints that the user sees", Arguments: `{"action": "list"}`,
+			Omits: "path line condition logMessage"},
+		{Name: "debug unbreak", Summary: "Remove a breakpoint, or those of a file", Args: "path [line]",
+			Arguments: `{"action": "remove"}`, Omits: "condition logMessage"},
 	},
 	Returns: "all present breakpoints",
 	Data:    "`breakpoints`, as in the [window's command](../specs/window-protocol/commands.md)",
@@ -84,20 +80,20 @@ var _ = define(definition[breakpointsIn]{
 
 // sentence describes the call to the user.
 func (in breakpointsIn) sentence() string {
-	at := agent.Quoted(fmt.Sprintf("%s:%d", in.Path, in.Line))
+	location := agent.Quoted(fmt.Sprintf("%s:%d", in.Path, in.Line))
 	switch {
 	case in.Action == "list":
 		return "List the breakpoints"
 	case in.Action == "remove" && in.Line == 0:
 		return "Remove the breakpoints in " + agent.Quoted(in.Path)
 	case in.Action == "remove":
-		return "Remove the breakpoint at " + at
+		return "Remove the breakpoint at " + location
 	case in.LogMessage != "":
-		return "Log " + agent.Quoted(in.LogMessage) + " at " + at
+		return "Log " + agent.Quoted(in.LogMessage) + " at " + location
 	case in.Condition != "":
-		return "Set a breakpoint at " + at + " with the condition " + agent.Quoted(in.Condition)
+		return "Set a breakpoint at " + location + " with the condition " + agent.Quoted(in.Condition)
 	}
-	return "Set a breakpoint at " + at
+	return "Set a breakpoint at " + location
 }
 
 type debugStepIn struct {
@@ -119,7 +115,7 @@ var _ = define(definition[debugStepIn]{
 })
 
 type debugEvaluateIn struct {
-	Expression string `json:"expression"`
+	Expression string `json:"expression" is:"script"`
 	Frame      *int   `json:"frame,omitempty" about:"its id in debug_state; default: the top one"`
 	Session    string `json:"session,omitempty"`
 	inWindow
@@ -146,7 +142,6 @@ var _ = define(definition[debugStopIn]{
 	Effect: Acts, Category: policy.Debugger, Local: true,
 	Do:      debugStop,
 	Shell:   []command{{Name: "debug stop"}},
-	Returns: "that it has ended, or an error unless this agent started it",
 	Example: `{"session": "1"}`,
 })
 
@@ -162,7 +157,6 @@ var _ = define(definition[revealIn]{
 	Effect: Shows, Local: true,
 	Do:      reveal,
 	Shell:   []command{{Name: "reveal", Args: "path [line]"}},
-	Returns: "that the user sees it",
 	Example: `{"path": "src/cart.ts", "line": 28}`,
 })
 
@@ -214,8 +208,8 @@ func showSession(out *answer.Answer, w registry.Window, s vscodeipc.DebugSession
 		return
 	}
 	out.Show(fmt.Sprintf("- %s (session %s, %s): paused%s", s.Name, s.ID, s.Type, thread(s.Thread)), true)
-	if why := cmp.Or(s.Description, s.Reason); why != "" {
-		out.Show("  "+why, true)
+	if reason := cmp.Or(s.Description, s.Reason); reason != "" {
+		out.Show("  "+reason, true)
 	}
 	for _, f := range s.Frames {
 		out.Show(fmt.Sprintf("  at %s [frame=%d]", frameText(w, f), f.ID), true)
@@ -237,18 +231,18 @@ func thread(id *int) string {
 }
 
 func frameText(w registry.Window, f vscodeipc.StackFrame) string {
-	at := f.URL
+	location := f.URL
 	if f.Path != "" {
-		at = inFolder(w, f.Path)
+		location = inFolder(w, f.Path)
 	}
-	return fmt.Sprintf("%s %s:%d:%d", f.Name, at, f.Line, f.Column)
+	return fmt.Sprintf("%s %s:%d:%d", f.Name, location, f.Line, f.Column)
 }
 
 // inFolder is a path as the user writes it: relative to the window's folder if it lies in
 // there.
 func inFolder(w registry.Window, path string) string {
-	for _, folder := range w.Folders {
-		if rest, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rest) && len(w.Folders) == 1 {
+	if len(w.Folders) == 1 {
+		if rest, ok := fspath.Within(w.Folders[0], path); ok {
 			return rest
 		}
 	}
@@ -314,7 +308,7 @@ func debugEvaluate(ctx context.Context, c *agent.Call, in debugEvaluateIn) error
 	_, err := c.Ask(ctx, vscodeipc.CommandDebugEvaluate, vscodeipc.DebugEvaluateArg{
 		Expression: in.Expression, Frame: in.Frame, Session: in.Session,
 	}, &r)
-	if fault := new(vscodeipc.Error); errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*vscodeipc.Error](err); ok {
 		return errors.New(exceptionOnce(fault.Message))
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"browser-coordinator/internal/toolstest"
 )
 
-// An action's answer has what came of it: requests that failed and errors, each once and
+// An action's answer has its effects: requests that failed and errors, each once and
 // with the page that they are of.
 func TestAnswersHaveAfterEffects(t *testing.T) {
 	t.Parallel()
@@ -43,10 +43,10 @@ func TestAnswersHaveAfterEffects(t *testing.T) {
 	if strings.Contains(ordered, "Failed to load") {
 		t.Errorf("the failure is there twice:\n%s", ordered)
 	}
-	fine := func(what string) {
+	fine := func(description string) {
 		t.Helper()
 		if text := agent.Must("browser_click", args{"target": "#fine"}); text != `Clicked button "Fine".` {
-			t.Errorf("after %s: %s", what, text)
+			t.Errorf("after %s: %s", description, text)
 		}
 	}
 	fine("a reported request")
@@ -59,16 +59,16 @@ func TestAnswersHaveAfterEffects(t *testing.T) {
 
 	// What goes wrong after an answer is in the next one, whatever that is, marked as late.
 	late := "Since the answer to your last action:"
-	next := func(tool string, given args, want string) {
+	next := func(tool string, arguments args, want string) {
 		t.Helper()
 		text, end := "", time.Now().Add(30*time.Second)
 		for !strings.Contains(text, late) && time.Now().Before(end) {
-			text = agent.Must(tool, given)
+			text = agent.Must(tool, arguments)
 		}
 		if !strings.Contains(text, want) {
 			t.Fatalf("no %s: %s", want, text)
 		}
-		if text := agent.Must(tool, given); strings.Contains(text, late) {
+		if text := agent.Must(tool, arguments); strings.Contains(text, late) {
 			t.Errorf("after %s: %s", want, text)
 		}
 		fine(want)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"browser-coordinator/coordinator/javascript"
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/export"
@@ -30,21 +31,23 @@ type emulateIn struct {
 
 var _ = define(definition[emulateIn]{
 	Name: "browser_emulate", Title: "Emulate", Description: "Emulate a size, device, network or place",
-	Unlike: "theirs, browser_emulate_media, is a part of it, by the same parameters",
-	Effect: Adjusts,
-	Do:     emulate,
-	Code: func(in emulateIn, d *agent.Done) export.Step {
+	Difference: "theirs, browser_emulate_media, is a part of it, by the same parameters",
+	Effect:     Adjusts,
+	Beyond: func(_ context.Context, _ *page.Page, in emulateIn) bool { // the tab keeps it on other sites
+		return in.Network != "" || in.UserAgent != "" || in.Geolocation != ""
+	},
+	Do: emulate,
+	Code: func(in emulateIn, d *agent.Record) export.Step {
 		if size, err := parseViewport(in.Viewport); err == nil {
-			return code(javascript.Of("$.setViewportSize({ width: $, height: $ })", d.Page, size.Width, size.Height))
+			return code(javascript.Format("$.setViewportSize({ width: $, height: $ })", d.Page, size.Width, size.Height))
 		}
 		return export.Step{Comment: "browser_emulate is not part of the test."}
 	},
 	Replaces: map[string]string{
 		"browser_resize": "with viewport WIDTHxHEIGHT", "browser_emulate_media": "by the same parameters",
 	},
-	Returns: "what changed. It lasts for the page and its frames until reset or the session's end",
-	Notes: "`network` has the presets of DevTools. With `geolocation` (`latitude,longitude`) the origin gets the " +
-		"permission.",
+	Notes: "It lasts until `reset` or the session's end. `network` has the presets of DevTools. With " +
+		"`geolocation` (latitude, longitude) the origin gets the permission.",
 	Example: `{"viewport": "390x844,mobile", "colorScheme": "dark"}`,
 })
 
@@ -83,7 +86,7 @@ func emulate(ctx context.Context, c *agent.Call, in emulateIn) error {
 	if in.Reset {
 		sentence = "Reset."
 	}
-	return c.Did(sentence)(p.Emulate(ctx, e))
+	return c.AnswerAction(sentence)(p.Emulate(ctx, e))
 }
 
 // parseViewport reads WIDTHxHEIGHT or WIDTHxHEIGHTxSCALE, with an optional ",mobile" at

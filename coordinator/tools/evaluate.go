@@ -17,7 +17,7 @@ import (
 )
 
 type evaluateIn struct {
-	Function string `json:"function" about:"() => {…}; (element) => {…} with target"`
+	Function string `json:"function" about:"() => {…}; (element) => {…} with target" is:"script"`
 	Target   string `json:"target,omitempty" about:"ref or selector" is:"subject"`
 	answer.Paged
 	inPage
@@ -34,26 +34,25 @@ var _ = define(definition[evaluateIn]{
 		return "Run a script on " + names[0] + ": " + in.Function
 	},
 	Do: evaluate,
-	Code: func(in evaluateIn, d *agent.Done) export.Step {
+	Code: func(in evaluateIn, d *agent.Record) export.Step {
 		if in.Target == "" {
-			return code(javascript.Of("$.evaluate($)", d.Page,
+			return code(javascript.Format("$.evaluate($)", d.Page,
 				called(in.Function, "(async () => {\n"+in.Function+"\n})()")))
 		}
 		script := "async (element) => {\n" + in.Function + "\n}"
 		if page.LooksLikeFunction(in.Function) {
 			script = in.Function
 		}
-		return code(javascript.Of("$.evaluate((element, script) => (0, eval)(script)(element), $)", d.Elements[0],
+		return code(javascript.Format("$.evaluate((element, script) => (0, eval)(script)(element), $)", d.Elements[0],
 			"("+script+")"))
 	},
 	Shell:    []command{{Name: "eval", Args: "function [target]"}},
 	Replaces: map[string]string{"browser_run_code_unsafe": "with function"},
 	Returns:  "the value, then what changed",
-	Notes: "`function` is a function, an expression, statements, or a function's body with `return`. " +
-		"`page` is of the result before: the script does not run again.\n\n" +
-		"A value that JSON lacks becomes text: dates in ISO form, errors, nodes (`<p id=\"x\">text`), `[cycle]`, " +
-		"`10n`. " +
-		"A `Map` with strings as keys becomes an object, a `Set` a list.",
+	Notes: "`function` may also be an expression, statements, or a body with `return`. `page` is of the result " +
+		"before: the script does not run again.\n\n" +
+		"What JSON lacks becomes text: dates, errors, nodes (`<p id=\"x\">text`), `[cycle]`, `10n`. A `Map` with " +
+		"strings as keys becomes an object, a `Set` a list.",
 	Data:    "`value`",
 	Example: `{"function": "() => document.title"}`,
 })
@@ -71,14 +70,14 @@ func evaluate(ctx context.Context, c *agent.Call, in evaluateIn) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("result of %s %s in %s", in.Function, in.Target, p.ID())
-	if c.Out.Further(in.Paged, what) {
+	description := fmt.Sprintf("result of %s %s in %s", in.Function, in.Target, p.ID())
+	if c.Out.Further(in.Paged, description) {
 		return nil
 	}
 	if in.Page > 1 { // the script is not run again
 		return errors.New("there is no such part of a result: call without page first")
 	}
-	value, change, err := p.Evaluate(ctx, in.Function, in.Target)
+	value, change, err := p.EvaluateWithin(ctx, in.Function, in.Target, c.Bounds(ctx, p))
 	if err != nil {
 		return err
 	}
@@ -91,7 +90,7 @@ func evaluate(ctx context.Context, c *agent.Call, in evaluateIn) error {
 	}
 	switch {
 	case value != nil:
-		err = c.Out.Data(in.Paged, file, what, text, "value", value)
+		err = c.Out.Data(in.Paged, file, description, text, "value", value)
 	case change.Dialog != nil || change.Paused != nil:
 		c.Out.Addf("The script has not ended.")
 	default:

@@ -52,11 +52,17 @@ func serveSilentWindow(t *testing.T, dir string) {
 // atOnce are the tools that wait for no peer, or for none that may be silent.
 var atOnce = []string{
 	"browser_console_messages", "browser_network_requests", // recorded before
-	"browser_handle_dialog",                // no dialog is open
+	"browser_handle_dialog",                    // no dialog is open
+	"browser_stop_video", "browser_storyboard", // no video is being recorded
 	"browser_hide_highlight",               // nothing is highlighted
 	"browser_route_list", "browser_export", // the coordinator's own
 	"window_list", // the windows' known state
 }
+
+// pageToolOffer is a page's offer of the tool that is the example of browser_page_tool.
+const pageToolOffer = `<script>
+document.modelContext.registerTool({ name: "add_to_cart", description: "Add an item", execute: () => "added" });
+</script>`
 
 // hush returns a session with every tool, a page, and a browser that is stopped: neither
 // the browser nor the window responds to anything. The performance tools are recording,
@@ -71,7 +77,7 @@ func hush(t *testing.T) (server *Server, connect func(*mcp.ClientOptions) *mcp.C
 		}
 	}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, "<!doctype html><input>")
+		io.WriteString(w, "<!doctype html><input>"+pageToolOffer)
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
 	serveSilentWindow(t, dir)

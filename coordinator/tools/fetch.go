@@ -23,12 +23,12 @@ type fetchIn struct {
 
 var _ = define(definition[fetchIn]{
 	Name: "browser_fetch", Title: "Fetch", Description: "Make an HTTP request as the page and with its cookies",
-	Unlike: "theirs run code of their own for it",
-	Effect: Acts,
-	Do:     fetchURL,
-	Shell:  []command{{Args: "url [filename]"}},
-	Returns: "status, type and body (20,000 bytes, in a file up to 4 MiB), as a script of the page would get them: " +
-		"with its cookies, its policy, CORS",
+	Difference: "theirs run code of their own for it",
+	Effect:     Acts,
+	Do:         fetchURL,
+	Shell:      []command{{Args: "url [filename]"}},
+	Returns: "status, type and body (20,000 bytes; in a file 4 MiB), as a script of the page would get them, also " +
+		"by CORS",
 	Data:    "`status`, `type`, `url`, `body` (parsed if JSON, else text)",
 	Example: `{"url": "/api/cart", "method": "POST", "body": "{\"item\": 7}"}`,
 })
@@ -45,7 +45,7 @@ func fetchURL(ctx context.Context, c *agent.Call, in fetchIn) error {
 		return err
 	}
 	got, err := p.Fetcher().Fetch(ctx, fetch.Request{URL: in.URL, Method: in.Method, Headers: in.Headers,
-		Body: in.Body})
+		Body: in.Body, Place: c.Bounds(ctx, p).Place})
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func fetchURL(ctx context.Context, c *agent.Call, in fetchIn) error {
 		c.Out.Addf("Saved the body to %s.", path)
 	case !utf8.Valid(got.Body):
 		c.Out.Addf("The body is not text: save it with filename.")
-	case len(got.Body) > maxBodyText:
+	case len(got.Body) > maxBodyText && !c.Whole:
 		c.Out.Quote(string(got.Body[:maxBodyText]))
 		c.Out.Addf("… and %d B more: save it with filename.", len(got.Body)-maxBodyText)
 	case len(got.Body) > 0:

@@ -23,7 +23,8 @@ func filesOutside(t *testing.T, shop string) (outside string) {
 	writeFiles(t, map[string]string{
 		outside:                           "<title>Outside</title>precious",
 		filepath.Join(shop, "plain.html"): "<title>Plain</title>plain",
-		filepath.Join(shop, "leads.html"): `<title>Leads</title><a id=link href="` + address + `">link</a> <a id=tab target=_blank href="` + address + `">tab</a> <a id=near href=plain.html>near</a>
+		filepath.Join(shop, "leads.html"): `<title>Leads</title><a id=link href="` + address +
+			`">link</a> <a id=tab target=_blank href="` + address + `">tab</a> <a id=near href=plain.html>near</a>
 <button id=go onclick="location.href = '` + address + `'">go</button> <button id=framed onclick="document.querySelector('iframe').src = '` + address + `'">frame</button><iframe src="plain.html"></iframe>`,
 		filepath.Join(shop, "holds.html"): `<title>Holds</title><iframe src="` + address + `"></iframe><object data="` +
 			address + `"></object><script src="` + address + `"></script>`,
@@ -62,9 +63,9 @@ func TestForbiddenAddresses(t *testing.T) {
 	} {
 		for _, c := range opens(address) {
 			text, err := agent.Call(c.tool, c.args)
-			seen, _ := agent.Call("browser_snapshot", nil)
-			if strings.Contains(text+seen, "precious") || strings.Contains(text+seen, "Outside") {
-				t.Errorf("%s %q: %s %v\n%s", c.tool, address, text, err, seen)
+			previous, _ := agent.Call("browser_snapshot", nil)
+			if strings.Contains(text+previous, "precious") || strings.Contains(text+previous, "Outside") {
+				t.Errorf("%s %q: %s %v\n%s", c.tool, address, text, err, previous)
 			}
 		}
 	}
@@ -110,20 +111,20 @@ func TestFilePagesStayInBounds(t *testing.T) {
 	t.Parallel()
 	w := toolstest.OpenWindow(t)
 	outside, agent := filesOutside(t, w.Folder), w.Agent()
-	see := func(what string) string {
+	see := func(description string) string {
 		t.Helper()
-		seen := agent.Must("browser_snapshot", nil)
-		if strings.Contains(seen, "precious") {
-			t.Errorf("%s: %s", what, seen)
+		text := agent.Must("browser_snapshot", nil)
+		if strings.Contains(text, "precious") {
+			t.Errorf("%s: %s", description, text)
 		}
-		return seen
+		return text
 	}
 	leads := "file://" + w.Folder + "/leads.html"
 	for _, target := range []string{"#link", "#go"} {
 		agent.Open(leads)
 		agent.Expect("browser_click", args{"target": target}, "A navigation was refused: "+outside+" is out of bounds")
-		if seen := see(target); !strings.Contains(seen, "Leads") {
-			t.Errorf("after %s: %s", target, seen)
+		if text := see(target); !strings.Contains(text, "Leads") {
+			t.Errorf("after %s: %s", target, text)
 		}
 	}
 	agent.Must("browser_click", args{"target": "#framed"})
@@ -147,14 +148,15 @@ func TestFilePagesStayInBounds(t *testing.T) {
 
 	// An agent also sees nothing of a frame of another process that navigates to a file.
 	server := toolstest.ServeHTML(t, "<title>Elsewhere</title>elsewhere")
-	writeFiles(t, map[string]string{filepath.Join(w.Folder, "mixed.html"): `<title>Mixed</title><iframe src="` + server + `"></iframe>
+	writeFiles(t, map[string]string{filepath.Join(w.Folder, "mixed.html"): `<title>Mixed</title><iframe src="` +
+		server + `"></iframe>
 <button onclick="document.querySelector('iframe').src = 'file://` + outside + `'">frame</button>`})
 	agent.Open("file://" + w.Folder + "/mixed.html")
 	agent.Expect("browser_snapshot", nil, "elsewhere")
 	agent.Must("browser_click", args{"target": "button"})
 	agent.Must("browser_wait_for", args{"time": 0.5})
-	if seen, err := agent.Call("browser_snapshot", nil); strings.Contains(seen, "precious") {
-		t.Errorf("the frame: %s %v", seen, err)
+	if text, err := agent.Call("browser_snapshot", nil); strings.Contains(text, "precious") {
+		t.Errorf("the frame: %s %v", text, err)
 	}
 
 	// The agent may read files in a window's own folders, whatever the working directory is.
@@ -186,7 +188,7 @@ func TestPicturesOfTabsThatFilesOpen(t *testing.T) {
 		agent.Refused(name, nil, outside+" is out of bounds")
 	}
 	agent.Must("browser_navigate", args{"action": "reload"})
-	agent.Sees("() => document.title + i.naturalWidth", `"Shows0"`)
+	agent.ExpectValue("() => document.title + i.naturalWidth", `"Shows0"`)
 }
 
 // The bytes of a page never become a program or the configuration of one, whatever name

@@ -82,14 +82,25 @@ func TestEveryFilename(t *testing.T) {
 	before := contents(t, workspace)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		io.WriteString(w, "<button>Order</button><main>[core]\n\tfsmonitor = x\nCoupon</main><script>console.warn('x')</script>\n")
+		io.WriteString(w, "<button>Order</button><main>[core]\n\tfsmonitor = x\nCoupon</main>"+
+			"<script>console.warn('x')</script>\n"+pageToolOffer)
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
 	server := NewServer(attachedOptions(t, workspace, browser, CapNames()...))
 	session, end := clientOf(t, server, nil)
 	t.Cleanup(end)
+	other := func(name string, args map[string]any) {
+		_, _ = session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+	}
 	call := func(name string, args map[string]any) (text string, failed bool) {
 		t.Helper()
+		switch name {
+		case "browser_start_video":
+			other("browser_stop_video", nil)
+		case "browser_storyboard": // of a video under way, with an action
+			other("browser_start_video", nil)
+			other("browser_navigate", map[string]any{"url": site.URL})
+		}
 		res, err := session.CallTool(context.WithoutCancel(t.Context()),
 			&mcp.CallToolParams{Name: name, Arguments: args})
 		if err != nil {
@@ -99,6 +110,9 @@ func TestEveryFilename(t *testing.T) {
 			if c, ok := c.(*mcp.TextContent); ok {
 				text += c.Text + "\n"
 			}
+		}
+		if name == "browser_start_video" && !res.IsError { // or no other starts
+			other("browser_stop_video", nil)
 		}
 		return text, res.IsError
 	}
@@ -133,9 +147,9 @@ func TestEveryFilename(t *testing.T) {
 			filepath.Join(outside, "new.txt"),
 			"door/new.txt", "git/config", "a:b.txt", "con.txt", "x.txt.", "~/new.txt", "-rf.txt",
 		} {
-			for _, more := range append(bodies, nil) {
+			for _, members := range append(bodies, nil) {
 				all := with(tool.Name, filename)
-				for key, value := range more {
+				for key, value := range members {
 					all[key] = value
 				}
 				if text, failed := call(tool.Name, all); !failed {
@@ -147,21 +161,24 @@ func TestEveryFilename(t *testing.T) {
 		for _, filename := range []string{"Makefile", "run.sh", "index.js", "app.desktop", "x.vbs", "x.lnk"} {
 			call(tool.Name, with(tool.Name, filename))
 		}
+		if tool.Name == "browser_record_user" { // no user acts here: TestRecordUser has its file
+			continue
+		}
 		// A name that is free, and one that exists.
 		var paths []string
 		for range 2 {
-			if what, is := strings.CutPrefix(tool.Name, "performance_stop_"); is {
-				if text, failed := call("performance_start_"+what, nil); failed {
-					t.Errorf("%s: %s", what, text)
+			if description, is := strings.CutPrefix(tool.Name, "performance_stop_"); is {
+				if text, failed := call("performance_start_"+description, nil); failed {
+					t.Errorf("%s: %s", description, text)
 				}
 			}
 			text, failed := call(tool.Name, with(tool.Name, "sub/"+tool.Name))
-			at := strings.Index(text, folder)
-			if failed || at < 0 {
+			index := strings.Index(text, folder)
+			if failed || index < 0 {
 				t.Errorf("%s does not say where the file is: %s", tool.Name, text)
 				break
 			}
-			path := strings.TrimRight(strings.Fields(text[at:])[0], ".,")
+			path := strings.TrimRight(strings.Fields(text[index:])[0], ".,")
 			info, err := os.Stat(path)
 			if err != nil || info.Mode().Perm() != 0o600 || info.Size() == 0 {
 				t.Errorf("%s: %s: %v %v", tool.Name, path, info, err)
@@ -176,8 +193,8 @@ func TestEveryFilename(t *testing.T) {
 		t.Errorf("only %d tools have a filename", tested)
 	}
 	for name, content := range contents(t, workspace) {
-		if was, there := before[name]; there {
-			if was != content {
+		if previous, there := before[name]; there {
+			if previous != content {
 				t.Errorf("%s was changed to %q", name, content)
 			}
 			continue
@@ -187,7 +204,7 @@ func TestEveryFilename(t *testing.T) {
 		if !inside || below != ".gitignore" &&
 			(strings.HasPrefix(filepath.Base(name), ".") ||
 				!slices.Contains([]string{".txt", ".md", ".json", ".html", ".png", ".pdf", ".heapsnapshot",
-					".cpuprofile", ".bin", ".ts"}, ext)) {
+					".cpuprofile", ".bin", ".ts", ".har", ".webm", ".jpeg"}, ext)) {
 			t.Errorf("%s was written", name)
 		}
 	}
@@ -204,11 +221,13 @@ func TestEveryFilename(t *testing.T) {
 	}
 	was := contents(t, filepath.Join(workspace, ".git"))
 	for _, tool := range listTools(t, session) {
-		if !hasFilename(tool) || slices.Contains(readers, tool.Name) {
+		if !hasFilename(tool) || slices.Contains(readers, tool.Name) ||
+			tool.Name == "browser_storyboard" || // no video can begin here
+			tool.Name == "browser_record_user" {
 			continue
 		}
-		if what, is := strings.CutPrefix(tool.Name, "performance_stop_"); is {
-			call("performance_start_"+what, nil)
+		if description, is := strings.CutPrefix(tool.Name, "performance_stop_"); is {
+			call("performance_start_"+description, nil)
 		}
 		if text, failed := call(tool.Name, with(tool.Name, "linked")); !failed ||
 			!strings.Contains(text, "not followed") {

@@ -16,10 +16,10 @@ func TestForgivingArguments(t *testing.T) {
 	agent := openPage(t, `<!doctype html><input id=i onkeydown="document.title = event.key"><select id=s><option>Tea<option>Coffee</select><button onclick="document.title = 'clicked'">Go</button>`)
 	agent.Must("browser_type", args{"selector": "#i", "value": "Ann", "timeout": 5000})
 	agent.Must("browser_press_key", args{"key": "return", "element": "the field"})
-	agent.Sees("() => document.title + i.value", `"EnterAnn"`)
+	agent.ExpectValue("() => document.title + i.value", `"EnterAnn"`)
 	agent.Must("browser_select_option", args{"ref": "#s", "value": "Coffee"})
 	agent.Must("browser_click", args{"selector": "button", "doubleClick": "false"})
-	agent.Sees("() => document.title + s.value", `"clickedCoffee"`)
+	agent.ExpectValue("() => document.title + s.value", `"clickedCoffee"`)
 	agent.Expect("browser_evaluate", args{"function": "undefined"}, "undefined")
 	agent.Refused("browser_click", args{"tarrget": "button"}, `browser_click has no parameter "tarrget"; give target`)
 	agent.Refused("browser_click", nil, "browser_click needs target")
@@ -46,7 +46,7 @@ func TestCallsOfOtherHabits(t *testing.T) {
 		{"action": "expect", "target": "#out", "text": "results for rye"},
 		{"action": "select", "target": "#colour", "text": "Green"}, {"action": "click", "target": "button"},
 		{"action": "wait", "target": "#late", "text": "Ready"}}})
-	agent.Sees("() => [out.textContent, colour.value, late.textContent].join()", `"Results for rye,Green,Ready"`)
+	agent.ExpectValue("() => [out.textContent, colour.value, late.textContent].join()", `"Results for rye,Green,Ready"`)
 	agent.Must("browser_wait_for", args{"target": "button", "text": "go", "time": 1})
 	agent.Must("browser_wait_for", args{"target": "#q", "text": "rye", "time": 1})
 	agent.Refused("browser_wait_for", args{"target": "#colour", "text": "Red", "time": 0.3}, "Red")
@@ -57,10 +57,10 @@ func TestCallsOfOtherHabits(t *testing.T) {
 	agent.Must("browser_select_option", args{"target": "#colour", "values": "red"})
 	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#large", "value": "True"},
 		{"target": "#news", "value": true}}})
-	agent.Sees("() => [colour.value, large.checked, news.checked].join()", `"Red,true,true"`)
+	agent.ExpectValue("() => [colour.value, large.checked, news.checked].join()", `"Red,true,true"`)
 	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#news", "type": "checkbox",
 		"value": "false"}}})
-	agent.Sees("() => news.checked", `false`)
+	agent.ExpectValue("() => news.checked", `false`)
 
 	agent.Evaluate("() => { history.pushState(0, '', '/orders/7?x=1') }")
 	for _, part := range []string{"**/orders/*", "*/orders/**?x=1", "orders/7"} {

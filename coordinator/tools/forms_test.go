@@ -29,18 +29,18 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 	agent.Must("browser_fill_form", args{"fields": []args{ // each by what it is
 		{"target": "#name", "value": "Ada"}, {"target": "#news", "value": true}, {"target": "#colour", "value": "blue"},
 	}})
-	agent.Sees(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Ada true blue"`)
+	agent.ExpectValue(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Ada true blue"`)
 	agent.Must("browser_fill_form", args{"fields": []args{ // whatever the agent calls it
 		{"target": "#name", "type": "text", "value": "Eve"}, {"target": "#news", "type": "Switch", "value": "false"},
 		{"target": "#colour", "type": "listbox", "value": "red"},
 	}})
-	agent.Sees(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Eve false red"`)
+	agent.ExpectValue(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Eve false red"`)
 
 	// A dialog ends the click with its text, and blocks until it is answered.
 	agent.Expect("browser_click", args{"target": agent.Ref("button", "Ask")}, `"Really?"`)
 	agent.Refused("browser_evaluate", args{"function": "() => 1"}, "dialog")
 	agent.Must("browser_handle_dialog", args{"accept": true})
-	agent.Sees("() => document.title", `"yes"`)
+	agent.ExpectValue("() => document.title", `"yes"`)
 
 	agent.Must("browser_click", args{"target": "#load"})
 	agent.Expect("browser_wait_for", args{"text": "the seventh item", "time": 30}, "- the seventh item")
@@ -52,7 +52,7 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 		t.Errorf("body: %q", body)
 	}
 	agent.Must("browser_emulate", args{"viewport": "640x480"})
-	agent.Sees("() => [innerWidth, innerHeight].join()", `"640,480"`)
+	agent.ExpectValue("() => [innerWidth, innerHeight].join()", `"640,480"`)
 
 	// The agent cannot close the developer's tab. It can close its own.
 	agent.Refused("browser_tabs", args{"action": "close"}, "developer's")
@@ -66,7 +66,7 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 	}
 }
 
-// The error of an action that failed midway has what came of it until then.
+// The error of an action that failed midway has its effects until then.
 func TestActionThatFailsMidway(t *testing.T) {
 	t.Parallel()
 	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -103,7 +103,7 @@ func TestFormThatThePageChanges(t *testing.T) {
 		{"target": "#news", "value": "true"}, {"target": "#country", "value": "Peru"},
 		{"target": "#tags", "value": []string{"red", "blue"}}}},
 		"#region is empty again: the page has changed it after it was filled.", "#news is unchecked again")
-	agent.Sees("() => [...tags.selectedOptions].map(o => o.value).join()", `"red,blue"`)
+	agent.ExpectValue("() => [...tags.selectedOptions].map(o => o.value).join()", `"red,blue"`)
 	agent.Refused("browser_fill_form", args{"fields": []args{{"target": "#region", "value": []string{"a", "b"}}}},
 		"takes one value, not a list")
 }
@@ -119,11 +119,11 @@ i.onfocus = () => { if (!open) { open = true; draw(i.value) } }; i.oninput = () 
 		"not what was typed") {
 		t.Error(text)
 	}
-	agent.Sees("() => q.value", `"rome"`)
+	agent.ExpectValue("() => q.value", `"rome"`)
 	agent.Expect("browser_type", args{"target": "#phone", "text": "12345"}, `#phone holds "1234", not what was typed`)
 	agent.Must("browser_evaluate", args{"function": "() => { code.focus(); code.setSelectionRange(0, 0) }"})
 	agent.Must("browser_type", args{"target": "#code", "text": "CD", "slowly": true})
-	agent.Sees("() => code.value", `"ABCD"`)
+	agent.ExpectValue("() => code.value", `"ABCD"`)
 }
 
 // Enter in a form whose default button is disabled does nothing, and the answer says so.

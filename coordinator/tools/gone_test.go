@@ -11,6 +11,7 @@ import (
 
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/provider"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
@@ -21,19 +22,19 @@ import (
 func TestBrowserThatHasGone(t *testing.T) {
 	t.Parallel()
 	site, browser := toolstest.ServeSample(t), toolstest.Browser(t)
-	agent, own := alone(t, "")
+	agent, onDemand := alone(t, "")
 	toolstest.Sit(t, browser.URL()).Browse(site)
 	w := toolstest.OpenWindowAt(t, agent.Dir, browser.URL())
 	agent.Await("Chromium;")
 	agent.Expect("browser_snapshot", nil, "URL: "+site)
 	w.Close(t.Context())
-	pagetest.Until(t, "the end of the window", func() bool {
+	must.Await(t, "the end of the window", func() bool {
 		return !strings.Contains(agent.Must("window_list", nil), "* ")
 	})
 	agent.Refused("browser_type", args{"target": "#name", "text": "x"},
 		"the window "+w.Folder+" in which you worked has closed, with its pages, tabs and logins, so nothing was done")
 	agent.Expect("browser_navigate", args{"url": site}, "so this is the agent's own browser", "Sample")
-	if err := own.End(); err != nil { // as if it had crashed
+	if err := onDemand.End(); err != nil { // as if it had crashed
 		t.Fatal(err)
 	}
 	agent.Refused("browser_snapshot", nil,
@@ -101,7 +102,7 @@ func TestTwoWindowsOnAFolder(t *testing.T) {
 	toolstest.OpenWindowAt(t, folder, toolstest.Browser(t).URL())
 	listed := func(windows int) {
 		t.Helper()
-		pagetest.Until(t, "the windows in the list", func() bool {
+		must.Await(t, "the windows in the list", func() bool {
 			return strings.Count(agent.Must("window_list", nil), "(pid ") == windows
 		})
 	}
@@ -129,7 +130,7 @@ func TestTwinDecidesForItself(t *testing.T) {
 		vscodeipc.AccessView: `"view"`, vscodeipc.AccessAsk: `"ask"`,
 	} {
 		second.Allow(mode)
-		pagetest.Until(t, "a refusal in the mode "+string(mode), func() bool {
+		must.Await(t, "a refusal in the mode "+string(mode), func() bool {
 			_, err := agent.Call("browser_navigate", there)
 			return err != nil && strings.Contains(err.Error(), refusal)
 		})
@@ -137,7 +138,7 @@ func TestTwinDecidesForItself(t *testing.T) {
 	agent.Must("browser_navigate", args{"url": site, "window": string(first.Address())}) // which allows it
 	first.Allow(vscodeipc.AccessView)
 	second.Allow(vscodeipc.AccessFull)
-	pagetest.Until(t, "the mode full", func() bool {
+	must.Await(t, "the mode full", func() bool {
 		_, err := agent.Call("browser_navigate", there)
 		return err == nil
 	})

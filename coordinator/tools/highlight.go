@@ -19,11 +19,11 @@ var _ = define(definition[highlightIn]{
 	Aims:    func(in highlightIn) []input.Aim { return in.field() },
 	Do:      onPage(highlight),
 	Returns: "the element, and whether it is in view",
-	Notes: "One element of a tab is highlighted, wherever it is then. It is drawn in the browser's overlay, so the " +
-		"page does not notice it. The browser hides it while the mouse moves. It ends with `browser_hide_highlight`, " +
-		"`pick_element`, the document, or the session. Playwright MCP's `style` has no effect.\n\n" +
-		"On a dense screen `browser_take_screenshot` has the highlight in another place unless its `scale` is " +
-		"`device`, and with an emulated density unless it is `css`. The user sees it in its place.",
+	Notes: "A tab has one highlight. The page does not notice it, and the browser hides it while the mouse moves. " +
+		"It ends with `browser_hide_highlight`, `pick_element`, the document, or the session. Playwright MCP's " +
+		"`style` has no effect.\n\n" +
+		"On a dense screen a screenshot has it in its place only with the `scale` `device`, and with an emulated " +
+		"density only with `css`.",
 	Example: `{"target": "button \"Order\""}`,
 })
 
@@ -36,17 +36,16 @@ var _ = define(definition[hideIn]{
 	Name: "browser_hide_highlight", Title: "Hide highlight", Description: "End browser_highlight",
 	Set: "devtools", Effect: Shows,
 	Do:      onPage(hideHighlight),
-	Returns: "whether an element was highlighted",
 	Example: `{}`,
 })
 
 func highlight(ctx context.Context, c *agent.Call, p *page.Page, in highlightIn) error {
-	shown, err := p.Highlighter().Show(ctx, in.Target)
+	element, err := p.Highlighter().Show(ctx, in.Target)
 	if err != nil {
 		return err
 	}
-	c.Out.Quotef("Highlighted %s.", shown.Identity)
-	if shown.Away {
+	c.Out.Quotef("Highlighted %s.", element.Identity)
+	if element.OffScreen {
 		c.Out.Addf("It is outside of the viewport: the user sees it after scrolling there.")
 	}
 	return nil

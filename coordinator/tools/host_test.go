@@ -159,14 +159,14 @@ func TestRootsChangeTheWindow(t *testing.T) {
 				})
 			// The first call is a mutating one: it runs once, in the right window.
 			agent.Evaluate("() => { window.acts = (window.acts ?? 0) + 1; document.title = 'in the shop' }")
-			agent.Sees("() => window.acts", "1")
+			agent.ExpectValue("() => window.acts", "1")
 			agent.Expect("window_list", nil, "* "+shop.Folder+" ")
 			//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
 			client.RemoveRoots("file://" + filepath.ToSlash(shop.Folder))
 			//lint:ignore SA1019 as above
 			client.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(other.Folder)})
 			agent.Expect("window_list", nil, "* "+other.Folder+" ")
-			agent.Sees("() => document.title", `""`)
+			agent.ExpectValue("() => document.title", `""`)
 			agent.Must("browser_evaluate", args{"function": "() => { delete window.acts }", "window": shop.Folder})
 		})
 	}
@@ -179,7 +179,7 @@ func TestRootsThatAreNeverGiven(t *testing.T) {
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
 	agent := toolstest.StartWith(t, options{Dir: w.Folder},
 		&mcp.ClientOptions{MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true}}, "2026-07-28")
-	asked := 0
+	questions := 0
 	for range 20 {
 		res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "window_list"})
 		if err != nil {
@@ -188,10 +188,10 @@ func TestRootsThatAreNeverGiven(t *testing.T) {
 		if !res.NeedsInput() {
 			break
 		}
-		asked++
+		questions++
 	}
-	if asked == 0 || asked > 16 {
-		t.Errorf("it was asked %d times", asked)
+	if questions == 0 || questions > 16 {
+		t.Errorf("it was asked %d times", questions)
 	}
 	agent.Expect("window_list", nil, "* "+w.Folder+" ")
 }

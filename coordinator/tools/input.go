@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page"
@@ -32,8 +31,8 @@ type clickIn struct {
 
 // verb is the verb of a click: the first for a plain one, the last, after the name of the
 // button, for another button.
-func (in clickIn) verb(once, twice, other string) string {
-	verb := once
+func (in clickIn) verb(first, twice, other string) string {
+	verb := first
 	if in.DoubleClick {
 		verb = twice
 	}
@@ -50,7 +49,7 @@ var _ = define(definition[clickIn]{
 	Name: "browser_click", Title: "Click", Description: "Click an element",
 	Effect: Acts, Category: policy.Input,
 	Aims: func(in clickIn) []input.Aim {
-		return []input.Aim{{Target: in.Target, Pointer: true, At: in.Position}}
+		return []input.Aim{{Target: in.Target, Pointer: true, Position: in.Position}}
 	},
 	Question: func(in clickIn, names []string) string {
 		question := in.verb("Click", "Double-click", "-click") + " " + names[0]
@@ -64,34 +63,32 @@ var _ = define(definition[clickIn]{
 	},
 	Do: acting(func(i *input.Input, in clickIn) (done string, _ input.Action) {
 		options := input.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers,
-			At: in.Position}
+			Position: in.Position}
 		return in.verb("Clicked", "Double-clicked", "-clicked"), i.Click(in.Target, options)
 	}),
-	Code: func(in clickIn, d *agent.Done) export.Step {
+	Code: func(in clickIn, d *agent.Record) export.Step {
 		var options []javascript.Expression
 		if in.Button != "" && in.Button != "left" {
-			options = append(options, javascript.Of("button: $", in.Button))
+			options = append(options, javascript.Format("button: $", in.Button))
 		}
 		if len(in.Modifiers) > 0 {
 			modifiers := make([]string, len(in.Modifiers))
 			for i, m := range in.Modifiers {
 				modifiers[i] = input.KeyName(m)
 			}
-			options = append(options, javascript.Of("modifiers: $", modifiers))
+			options = append(options, javascript.Format("modifiers: $", modifiers))
 		}
 		with := object(append(options, position(in.Position)...))
 		if in.DoubleClick {
-			return code(javascript.Of("$.dblclick($)", d.Elements[0], with))
+			return code(javascript.Format("$.dblclick($)", d.Elements[0], with))
 		}
-		return code(javascript.Of("$.click($)", d.Elements[0], with))
+		return code(javascript.Format("$.click($)", d.Elements[0], with))
 	},
 	Steps: []action{{Name: "click"}},
 	Shell: []command{{Name: "click"}, {
-		Name: "dblclick", About: "Double-click an element", Given: `{"doubleClick": true}`, Step: "click",
+		Name: "dblclick", Summary: "Double-click an element", Arguments: `{"doubleClick": true}`, Step: "click",
 	}},
-	Returns: "what changed: navigation, dialog, new tab, file chooser, download, console warnings and errors",
-	Notes: "`position` is from the top left corner of the target, inside its border. Without it, the click is " +
-		"where the target is in view.",
+	Notes:   "`position` begins inside the target's border.",
 	Example: `{"target": "button \"Order\""}`,
 })
 
@@ -108,18 +105,18 @@ func (in hoverIn) turns() bool { return in.DeltaX != 0 || in.DeltaY != 0 }
 
 // done is what the answer says is done to the target.
 func (in hoverIn) done() string {
-	at := ""
+	location := ""
 	if in.Target == "" && in.Position != nil {
-		at = fmt.Sprintf(" at %g, %g", in.Position.X, in.Position.Y)
+		location = fmt.Sprintf(" at %g, %g", in.Position.X, in.Position.Y)
 	}
 	turned := fmt.Sprintf("Turned the wheel by %g, %g", in.DeltaX, in.DeltaY)
 	switch {
 	case in.turns() && in.Target != "":
 		return turned + " over"
 	case in.turns():
-		return turned + at
+		return turned + location
 	case in.Target == "":
-		return "The mouse is" + at
+		return "The mouse is" + location
 	}
 	return "Hovering over"
 }
@@ -131,7 +128,7 @@ var _ = define(definition[hoverIn]{
 		if in.Target == "" {
 			return nil
 		}
-		return []input.Aim{{Target: in.Target, Pointer: true, At: in.Position}}
+		return []input.Aim{{Target: in.Target, Pointer: true, Position: in.Position}}
 	},
 	Question: func(in hoverIn, names []string) string {
 		over := "over " + strings.Join(names, "")
@@ -144,25 +141,23 @@ var _ = define(definition[hoverIn]{
 		return "Move the mouse " + over
 	},
 	Do: acting(func(i *input.Input, in hoverIn) (string, input.Action) {
-		return in.done(), i.Hover(in.Target, input.HoverOptions{At: in.Position, DX: in.DeltaX, DY: in.DeltaY})
+		return in.done(), i.Hover(in.Target, input.HoverOptions{Position: in.Position, DX: in.DeltaX, DY: in.DeltaY})
 	}),
-	Code: func(in hoverIn, d *agent.Done) export.Step {
+	Code: func(in hoverIn, d *agent.Record) export.Step {
 		var s export.Step
 		if in.Target != "" {
-			s.Code = append(s.Code, javascript.Of("$.hover($)", d.Elements[0], object(position(in.Position))))
+			s.Code = append(s.Code, javascript.Format("$.hover($)", d.Elements[0], object(position(in.Position))))
 		} else {
-			s.Code = append(s.Code, javascript.Of("$.mouse.move($, $)", d.Page, in.Position.X, in.Position.Y))
+			s.Code = append(s.Code, javascript.Format("$.mouse.move($, $)", d.Page, in.Position.X, in.Position.Y))
 		}
 		if in.turns() {
-			s.Code = append(s.Code, javascript.Of("$.mouse.wheel($, $)", d.Page, in.DeltaX, in.DeltaY))
+			s.Code = append(s.Code, javascript.Format("$.mouse.wheel($, $)", d.Page, in.DeltaX, in.DeltaY))
 		}
 		return s
 	},
 	Steps:   []action{{Name: "hover"}},
 	Shell:   []command{{Args: "[target]"}},
-	Returns: "what changed",
-	Notes: "`position` is in the target or, without one, in the viewport. `deltaX` and `deltaY` are CSS pixels by " +
-		"which the wheel is turned there.",
+	Notes:   "`deltaX` and `deltaY` are in CSS pixels.",
 	Example: `{"target": "button \"Menu\""}`,
 })
 
@@ -192,29 +187,27 @@ var _ = define(definition[typeIn]{
 		return question
 	},
 	Do: onPage(typeText),
-	Code: func(in typeIn, d *agent.Done) export.Step {
+	Code: func(in typeIn, d *agent.Record) export.Step {
 		if in.Target == "" {
 			return typedAtFocus(in, d)
 		}
 		var s export.Step
 		if d.ToEnd() {
-			s.Code = append(s.Code, javascript.Of("$.press('ControlOrMeta+End')", d.Elements[0]))
+			s.Code = append(s.Code, javascript.Format("$.press('ControlOrMeta+End')", d.Elements[0]))
 		}
 		if in.Slowly {
-			s.Code = append(s.Code, javascript.Of("$.pressSequentially($)", d.Elements[0], d.Typed(0, in.Text)))
+			s.Code = append(s.Code, javascript.Format("$.pressSequentially($)", d.Elements[0], d.TextAt(0, in.Text)))
 		} else {
-			s.Code = append(s.Code, javascript.Of("$.fill($)", d.Elements[0], d.Typed(0, in.Text)))
+			s.Code = append(s.Code, javascript.Format("$.fill($)", d.Elements[0], d.TextAt(0, in.Text)))
 		}
 		if in.Submit {
-			s.Code = append(s.Code, javascript.Of("$.press('Enter')", d.Elements[0]))
+			s.Code = append(s.Code, javascript.Format("$.press('Enter')", d.Elements[0]))
 		}
 		return s
 	},
-	Steps:   []action{{Name: "type", Also: []string{"fill"}}},
+	Steps:   []action{{Name: "type", Aliases: []string{"fill"}}},
 	Shell:   []command{{Args: "[target] text"}},
-	Returns: "what changed",
-	Notes: "Without a target the text goes to the caret of what has the focus. With `slowly` the page gets the " +
-		"keys in any case.",
+	Notes:   "With `slowly` the page always gets key events.",
 	Example: `{"target": "textbox \"Coupon\"", "text": "TEA10", "submit": true}`,
 })
 
@@ -232,23 +225,23 @@ func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error
 	for _, h := range slices.Concat(change.Values, change.PastValues) {
 		c.Secrets.Learn(in.Text, h.Plain)
 	}
-	done, where := "Typed", " into"
+	done, location := "Typed", " into"
 	if in.Submit {
-		done, where = "Typed and pressed Enter", " in"
+		done, location = "Typed and pressed Enter", " in"
 	}
 	if in.Target != "" || len(change.Elements) > 0 && change.Elements[0].Role != "" {
-		done += where
+		done += location
 	}
 	return c.Acted(done, "")(change, err)
 }
 
-func typedAtFocus(in typeIn, d *agent.Done) (s export.Step) {
-	s.Code = append(s.Code, javascript.Of("$.keyboard.insertText($)", d.Page, d.Typed(0, in.Text)))
+func typedAtFocus(in typeIn, d *agent.Record) (s export.Step) {
+	s.Code = append(s.Code, javascript.Format("$.keyboard.insertText($)", d.Page, d.TextAt(0, in.Text)))
 	if in.Slowly {
-		s.Code[0] = javascript.Of("$.keyboard.type($)", d.Page, d.Typed(0, in.Text))
+		s.Code[0] = javascript.Format("$.keyboard.type($)", d.Page, d.TextAt(0, in.Text))
 	}
 	if in.Submit {
-		s.Code = append(s.Code, javascript.Of("$.keyboard.press('Enter')", d.Page))
+		s.Code = append(s.Code, javascript.Format("$.keyboard.press('Enter')", d.Page))
 	}
 	return s
 }
@@ -276,19 +269,18 @@ var _ = define(definition[pressKeyIn]{
 		return in.Key + " in " + target
 	},
 	Do: onPage(pressKey),
-	Code: func(in pressKeyIn, d *agent.Done) export.Step {
+	Code: func(in pressKeyIn, d *agent.Record) export.Step {
 		var key any = input.KeyName(in.Key)
-		if typed := input.Character(in.Key); d.Element(0).Password && typed != "" {
-			key = d.Typed(0, typed)
+		if text := input.Character(in.Key); d.Element(0).Password && text != "" {
+			key = d.TextAt(0, text)
 		}
 		if in.Target != "" {
-			return code(javascript.Of("$.press($)", d.Elements[0], key))
+			return code(javascript.Format("$.press($)", d.Elements[0], key))
 		}
-		return code(javascript.Of("$.keyboard.press($)", d.Page, key))
+		return code(javascript.Format("$.keyboard.press($)", d.Page, key))
 	},
 	Steps:   []action{{Name: "press"}},
 	Shell:   []command{{Name: "press"}},
-	Returns: "what changed",
 	Notes:   "`target`, which is not listed, gets the focus first.",
 	Example: `{"key": "Enter"}`,
 })
@@ -322,12 +314,11 @@ var _ = define(definition[selectIn]{
 	Do: acting(func(i *input.Input, in selectIn) (string, input.Action) {
 		return fmt.Sprintf("Selected %s in", strings.Join(in.Values, ", ")), i.SelectOption(in.Target, in.Values...)
 	}),
-	Code: func(in selectIn, d *agent.Done) export.Step {
-		return code(javascript.Of("$.selectOption($)", d.Elements[0], in.Values))
+	Code: func(in selectIn, d *agent.Record) export.Step {
+		return code(javascript.Format("$.selectOption($)", d.Elements[0], in.Values))
 	},
 	Steps:   []action{{Name: "select"}},
 	Shell:   []command{{Name: "select"}},
-	Returns: "what changed, also if the page has taken the selection back",
 	Notes:   "Options may have any case where that is unique.",
 	Example: `{"target": "combobox \"Size\"", "values": ["Large"]}`,
 })
@@ -392,20 +383,20 @@ var _ = define(definition[fillFormIn]{
 		return question + strings.Join(parts, ", ")
 	},
 	Do: fillForm,
-	Code: func(in fillFormIn, d *agent.Done) export.Step {
+	Code: func(in fillFormIn, d *agent.Record) export.Step {
 		var s export.Step
 		for i, f := range in.Fields {
 			var does javascript.Expression
-			switch is := d.Element(i); {
-			case is.Filled == "click":
-				state, _ := input.Ticked(f.Value.text)
-				does = javascript.Of("$.setChecked($)", d.Elements[i], state)
-			case is.Filled == "select" && f.Value.options != nil:
-				does = javascript.Of("$.selectOption($)", d.Elements[i], f.Value.options)
-			case is.Filled == "select":
-				does = javascript.Of("$.selectOption($)", d.Elements[i], d.Text(f.Value.text))
+			switch element := d.Element(i); {
+			case element.Filled == "click":
+				state, _ := input.CheckedState(f.Value.text)
+				does = javascript.Format("$.setChecked($)", d.Elements[i], state)
+			case element.Filled == "select" && f.Value.options != nil:
+				does = javascript.Format("$.selectOption($)", d.Elements[i], f.Value.options)
+			case element.Filled == "select":
+				does = javascript.Format("$.selectOption($)", d.Elements[i], d.Text(f.Value.text))
 			default:
-				does = javascript.Of("$.fill($)", d.Elements[i], d.Typed(i, f.Value.text))
+				does = javascript.Format("$.fill($)", d.Elements[i], d.TextAt(i, f.Value.text))
 			}
 			s.Code = append(s.Code, does)
 		}
@@ -419,20 +410,19 @@ var _ = define(definition[fillFormIn]{
 		return fillFormIn{Fields: in.Fields[:len(at.Filled)]}
 	},
 	Steps: []action{
+		{Name: "fill_form"},
 		{Name: "check", Adapt: checkTo("true"), Example: `{"target": "checkbox \"News\""}`},
 		{Name: "uncheck", Adapt: checkTo("false"), Example: `{"target": "checkbox \"News\""}`},
 	},
 	Shell: []command{
-		{Name: "fill"},
-		{Name: "check", About: "Check a checkbox or radio button", Args: "target"},
-		{Name: "uncheck", About: "Uncheck a checkbox", Args: "target"},
+		{Name: "fill", Step: "fill_form"},
+		{Name: "check", Summary: "Check a checkbox or radio button", Args: "target"},
+		{Name: "uncheck", Summary: "Uncheck a checkbox", Args: "target"},
 	},
-	Returns: "what changed, and fields that the page has emptied or changed again",
-	Notes: "`type` is Playwright MCP's (`textbox`, `checkbox`, `radio`, `combobox`, `slider`), and only used where " +
-		"it is unclear what the field is. " +
-		"A list as the `value` selects these options " +
-		"of a `<select multiple>`.",
-	Example: `{"fields": [{"target": "textbox \"Coupon\"", "value": "TEA10"}, {"target": "checkbox \"News\"", "value": "true"}]}`,
+	Notes: "`type` (Playwright MCP's `textbox`, `checkbox`, `radio`, `combobox`, `slider`) counts only where it " +
+		"is unclear what the field is. A list as the `value` selects these options of a `<select multiple>`.",
+	Example: `{"fields": [{"target": "textbox \"Coupon\"", "value": "TEA10"}, ` +
+		`{"target": "checkbox \"News\"", "value": "true"}]}`,
 })
 
 // checkTo makes a step a form of one checkbox.
@@ -496,9 +486,9 @@ var _ = define(definition[dragIn]{
 	Name: "browser_drag", Title: "Drag", Description: "Drag an element onto another",
 	Effect: Acts, Category: policy.Input,
 	Aims: func(in dragIn) []input.Aim {
-		aims := []input.Aim{{Target: in.StartTarget, Pointer: true, At: in.StartPosition}}
+		aims := []input.Aim{{Target: in.StartTarget, Pointer: true, Position: in.StartPosition}}
 		if in.EndTarget != "" {
-			aims = append(aims, input.Aim{Target: in.EndTarget, Pointer: true, At: in.EndPosition})
+			aims = append(aims, input.Aim{Target: in.EndTarget, Pointer: true, Position: in.EndPosition})
 		}
 		return aims
 	},
@@ -518,26 +508,26 @@ var _ = define(definition[dragIn]{
 		}
 		return "Dragged", i.DragTo(in.StartTarget, in.StartPosition, in.EndTarget, in.EndPosition)
 	}),
-	Code: func(in dragIn, d *agent.Done) export.Step {
+	Code: func(in dragIn, d *agent.Record) export.Step {
 		if in.Offset != nil {
 			return export.Step{Comment: "browser_drag by an offset is not part of the test."}
 		}
 		var options []javascript.Expression
-		if at := in.StartPosition; at != nil {
-			options = append(options, javascript.Of("sourcePosition: { x: $, y: $ }", at.X, at.Y))
+		if point := in.StartPosition; point != nil {
+			options = append(options, javascript.Format("sourcePosition: { x: $, y: $ }", point.X, point.Y))
 		}
-		if at := in.EndPosition; at != nil {
-			options = append(options, javascript.Of("targetPosition: { x: $, y: $ }", at.X, at.Y))
+		if point := in.EndPosition; point != nil {
+			options = append(options, javascript.Format("targetPosition: { x: $, y: $ }", point.X, point.Y))
 		}
 		if len(options) > 0 {
-			return code(javascript.Of("$.dragTo($, $)", d.Elements[0], d.Elements[1], object(options)))
+			return code(javascript.Format("$.dragTo($, $)", d.Elements[0], d.Elements[1], object(options)))
 		}
-		return code(javascript.Of("$.dragTo($)", d.Elements[0], d.Elements[1]))
+		return code(javascript.Format("$.dragTo($)", d.Elements[0], d.Elements[1]))
 	},
 	Steps: []action{{Name: "drag", Usage: "target, to", Example: `{"target": "e1", "to": "e2"}`,
 		Adapt: func(arguments map[string]any) map[string]any {
 			for step, ours := range map[string]string{"target": "startTarget", "to": "endTarget"} {
-				if value, given := arguments[step]; given {
+				if value, present := arguments[step]; present {
 					arguments[ours] = value
 					delete(arguments, step)
 				}
@@ -545,11 +535,10 @@ var _ = define(definition[dragIn]{
 			return arguments
 		}}},
 	Shell: []command{{Args: "startTarget [endTarget]"}},
-	Returns: "what changed, and whether the page has refused the drop of an HTML drag and drop. That is no error: " +
-		"some pages reorder while the pointer moves",
-	Notes: "Give `endTarget`, or an `offset` in CSS pixels. `startPosition` and `endPosition`, or Playwright's " +
-		"`sourcePosition` and " +
-		"`targetPosition`, are places in the targets; they are not listed.",
+	Returns: "what changed, and whether the page refused the drop. That is no error: some pages reorder while the " +
+		"pointer moves",
+	Notes: "Give `endTarget`, or an `offset` in CSS pixels. `startPosition` and `endPosition` (Playwright's " +
+		"`sourcePosition` and `targetPosition`) are places in the targets; they are not listed.",
 	Example: `{"startTarget": "listitem \"Tea\"", "endTarget": "list \"Basket\""}`,
 })
 
@@ -583,21 +572,20 @@ var _ = define(definition[uploadIn]{
 		answer := c.Acted(fmt.Sprintf("Put %s into", count(files)), "")
 		return answer(c.Act(ctx, p, p.Input().Upload(in.Target, files...)))
 	},
-	Code: func(in uploadIn, d *agent.Done) export.Step {
+	Code: func(in uploadIn, d *agent.Record) export.Step {
 		switch {
 		case in.Target == "":
 			return export.Step{Files: append([]string{}, in.Paths...)}
 		case d.Clicked():
-			return export.Step{Code: []javascript.Expression{javascript.Of("$.click()", d.Elements[0])},
+			return export.Step{Code: []javascript.Expression{javascript.Format("$.click()", d.Elements[0])},
 				Files: in.Paths}
 		}
-		return code(javascript.Of("$.setInputFiles($)", d.Elements[0], in.Paths))
+		return code(javascript.Format("$.setInputFiles($)", d.Elements[0], in.Paths))
 	},
-	Shell:   []command{{Name: "upload", Args: "[target] paths..."}},
-	Returns: "what changed",
-	Notes: "`paths` are within the [limits of files](../specs/mcp-tools.md#files); none cancels, or empties a file " +
-		"input. " +
-		"`target` is a file input, visible or not, or what opens one at a click. Without it: the open file chooser.",
+	Steps: []action{{Name: "upload", Aliases: []string{"file_upload"}}},
+	Shell: []command{{Name: "upload", Args: "[target] paths..."}},
+	Notes: "`paths` are within the [limits of files](../specs/mcp-tools.md#files); none cancels, or empties a " +
+		"file input. `target` may be hidden, or open a chooser at a click.",
 	Example: `{"target": "button \"Receipt\"", "paths": ["receipt.pdf"]}`,
 })
 
@@ -631,30 +619,30 @@ var _ = define(definition[dropIn]{
 		if err != nil {
 			return err
 		}
-		what := count(files)
+		description := count(files)
 		if len(in.Data) > 0 {
-			what = fmt.Sprint(slices.Sorted(maps.Keys(in.Data)))
+			description = fmt.Sprint(slices.Sorted(maps.Keys(in.Data)))
 		}
-		answer := c.Acted(fmt.Sprintf("Dropped %s onto", what), "")
+		answer := c.Acted(fmt.Sprintf("Dropped %s onto", description), "")
 		return answer(c.Act(ctx, p, p.Input().Drop(in.Target, files, in.Data)))
 	},
-	Code: func(in dropIn, d *agent.Done) export.Step {
+	Code: func(in dropIn, d *agent.Record) export.Step {
 		var payload []javascript.Expression
 		if len(in.Paths) > 0 {
-			payload = append(payload, javascript.Of("files: $", in.Paths))
+			payload = append(payload, javascript.Format("files: $", in.Paths))
 		}
 		if len(in.Data) > 0 {
 			var data []javascript.Expression
 			for _, kind := range slices.Sorted(maps.Keys(in.Data)) {
-				data = append(data, javascript.Of("$: $", javascript.Key(kind), in.Data[kind]))
+				data = append(data, javascript.Format("$: $", javascript.Key(kind), in.Data[kind]))
 			}
-			payload = append(payload, javascript.Of("data: $", object(data)))
+			payload = append(payload, javascript.Format("data: $", object(data)))
 		}
-		return code(javascript.Of("$.drop($)", d.Elements[0], object(payload)))
+		return code(javascript.Format("$.drop($)", d.Elements[0], object(payload)))
 	},
-	Shell:   []command{{Args: "target [paths...]"}},
-	Returns: "what changed. It is an error if neither the page nor a field takes it, and nothing is dropped then",
-	Notes:   "`paths` are within the [limits of files](../specs/mcp-tools.md#files).",
+	Shell: []command{{Args: "target [paths...]"}},
+	Notes: "It is an error if neither the page nor a field takes it. `paths` are within the [limits of " +
+		"files](../specs/mcp-tools.md#files).",
 	Example: `{"target": "region \"Attachments\"", "data": {"text/plain": "hello"}}`,
 })
 
@@ -671,21 +659,20 @@ var _ = define(definition[dialogIn]{
 	Description: "Accept or dismiss the open JavaScript dialog",
 	Effect:      Acts, Answers: true,
 	Do: onPage(handleDialog),
-	Code: func(in dialogIn, d *agent.Done) export.Step {
+	Code: func(in dialogIn, d *agent.Record) export.Step {
 		answer := &export.Answer{Accept: in.Accept, Message: d.Message()}
 		if in.PromptText != nil {
-			answer.Text = javascript.Of("$", d.Text(*in.PromptText))
+			answer.Text = javascript.Format("$", d.Text(*in.PromptText))
 		}
 		return export.Step{Answer: answer}
 	},
-	Steps: []action{{Name: "dialog", Also: []string{"handle_dialog"}, Usage: "accept, promptText", Adapt: inTime}},
+	Steps: []action{{Name: "dialog", Aliases: []string{"handle_dialog"}, Usage: "accept, promptText", Adapt: inTime}},
 	Shell: []command{
-		{Name: "dialog accept", About: "Accept the open JavaScript dialog", Args: "[promptText]",
-			Given: `{"accept": true}`, Step: "dialog"},
-		{Name: "dialog dismiss", About: "Dismiss the open JavaScript dialog", Given: `{"accept": false}`,
-			Without: "promptText", Step: "dialog"},
+		{Name: "dialog accept", Summary: "Accept the open JavaScript dialog", Args: "[promptText]",
+			Arguments: `{"accept": true}`, Step: "dialog"},
+		{Name: "dialog dismiss", Summary: "Dismiss the open JavaScript dialog", Arguments: `{"accept": false}`,
+			Omits: "promptText", Step: "dialog"},
 	},
-	Returns: "what changed",
 	Notes:   "`promptText` is by default what the prompt has in it. Without `time` the dialog must be open.",
 	Example: `{"accept": true}`,
 })
@@ -695,12 +682,15 @@ func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn)
 	if in.Accept {
 		sentence = "Accepted the dialog."
 	}
-	limit := time.Duration(in.Time * float64(time.Second))
-	if limit < 0 || limit > longestWait {
+	if in.Time < 0 || in.Time > longestWait.Seconds() {
 		return fmt.Errorf("time: want 0 to %.0f seconds", longestWait.Seconds())
 	}
+	limit := secondsUpTo(longestWait, in.Time)
 	if limit > 0 {
 		if err := p.AwaitDialog(ctx, limit); err != nil {
+			return err
+		}
+		if err := c.ConfirmSite(ctx, p); err != nil { // it may be the dialog of the next page
 			return err
 		}
 	}
@@ -713,7 +703,7 @@ func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn)
 	case dialog != nil: // as the user who changes nothing
 		text = dialog.Default
 	}
-	return c.Did(sentence)(p.HandleDialog(ctx, in.Accept, text))
+	return c.AnswerAction(sentence)(p.HandleDialog(ctx, in.Accept, text))
 }
 
 // files names files that are given to a page.
@@ -742,11 +732,11 @@ func list(texts []string) string {
 func code(expressions ...javascript.Expression) export.Step { return export.Step{Code: expressions} }
 
 // position is the option of an action that the mouse does at that point; nil: none.
-func position(at *frame.Point) []javascript.Expression {
-	if at == nil {
+func position(point *frame.Point) []javascript.Expression {
+	if point == nil {
 		return nil
 	}
-	return []javascript.Expression{javascript.Of("position: { x: $, y: $ }", at.X, at.Y)}
+	return []javascript.Expression{javascript.Format("position: { x: $, y: $ }", point.X, point.Y)}
 }
 
 // object is a JavaScript object; zero for one without members.
@@ -754,5 +744,5 @@ func object(members []javascript.Expression) javascript.Expression {
 	if len(members) == 0 {
 		return javascript.Expression{}
 	}
-	return javascript.Of("{ $ }", members)
+	return javascript.Format("{ $ }", members)
 }

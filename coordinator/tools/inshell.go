@@ -56,13 +56,13 @@ func (t *Tool) inShell(action string) string {
 	}
 	first, group := t.commandNames()[0], ""
 	for i, name := range t.commandNames() {
-		if action != "" && t.commands != nil && t.commands[i].does(action) {
+		if action != "" && t.commands != nil && t.commands[i].matches(action) {
 			return name
 		}
-		of, _, _ := strings.Cut(name, " ")
+		word, _, _ := strings.Cut(name, " ")
 		if i == 0 {
-			group = of
-		} else if group != of {
+			group = word
+		} else if group != word {
 			group = ""
 		}
 	}
@@ -72,10 +72,10 @@ func (t *Tool) inShell(action string) string {
 	return group
 }
 
-// does reports whether the command gives the tool that action.
-func (c command) does(action string) bool {
+// matches reports whether the command gives the tool that action.
+func (c command) matches(action string) bool {
 	var given struct{ Action string }
-	return c.Given != "" && json.Unmarshal([]byte(c.Given), &given) == nil && given.Action == action
+	return c.Arguments != "" && json.Unmarshal([]byte(c.Arguments), &given) == nil && given.Action == action
 }
 
 // commandNames are the names of the tool's commands.

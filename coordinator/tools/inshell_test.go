@@ -35,7 +35,7 @@ func TestHelpNamesNoTool(t *testing.T) {
 	for _, c := range tools.Commands() {
 		flags := pflag.NewFlagSet(c.Name, pflag.ContinueOnError)
 		shell.AddFlags(flags, c)
-		text := c.About + flags.FlagUsages()
+		text := c.Summary + flags.FlagUsages()
 		for _, tool := range tools.All() {
 			if strings.Contains(text, tool.Name) {
 				t.Errorf("%s: the help names %s", c.Name, tool.Name)

@@ -22,18 +22,15 @@ type inspectIn struct {
 var _ = define(definition[inspectIn]{
 	Name: "browser_inspect", Title: "Inspect",
 	Description: "An element's box, styles, CSS rules, listeners and component, with source places",
-	Set:         "devtools", Unlike: "theirs has none of this",
+	Set:         "devtools", Difference: "theirs has none of this",
 	Effect: Reads,
 	Do:     inspectElement,
-	Returns: "the element; its box in the viewport of its frame; why it cannot be clicked; computed styles that are " +
-		"not the initial ones; the page's rules, strongest first, and what each lost declaration loses to; its " +
-		"event listeners; with a development build of React, Vue, Svelte, Lit or Angular the component with " +
-		"props, state and source",
-	Notes: "Nothing is scrolled, and no mouse is moved. Rules of ancestors are those that the element inherits from. " +
-		"The browser's own rules are left out, and the reversed order of `!important` in layers is not known. Of " +
-		"Svelte the component's place is known, of Angular its fields.\n\n" +
-		"The component is read [beside the page's code](../specs/security.md#the-users-choice), by own data " +
-		"properties: no getter of the page runs.",
+	Returns: "also why it cannot be clicked; computed styles that are not initial; rules, the strongest first, " +
+		"and what each lost declaration loses to; with a development build of React, Vue, Svelte, Lit or Angular " +
+		"the component's props, state and source",
+	Notes: "It scrolls nothing and moves no mouse. The browser's own rules are left out, and the reversed order " +
+		"of `!important` in layers is not known. Of Svelte only the component's place is known, of Angular its " +
+		"fields.",
 	Example: `{"target": "button \"Order\""}`,
 })
 
@@ -42,15 +39,15 @@ func inspectElement(ctx context.Context, c *agent.Call, in inspectIn) error {
 	if err != nil {
 		return err
 	}
-	what := "inspection of " + p.ID() + " " + in.Target
-	if c.Out.Further(in.Paged, what) {
+	description := "inspection of " + p.ID() + " " + in.Target
+	if c.Out.Further(in.Paged, description) {
 		return nil
 	}
 	r, err := p.Inspector().Inspect(ctx, in.Target)
 	if err != nil {
 		return err
 	}
-	return c.Out.Text(in.Paged, file, what, inspectionText(r))
+	return c.Out.Text(in.Paged, file, description, inspectionText(r))
 }
 
 // report is a text of lines, each of which is one whatever a page has in it: none of them begins with
@@ -99,11 +96,11 @@ func inspectionText(r inspect.Report) string {
 		b.add("Listeners:")
 	}
 	for _, l := range r.Listeners {
-		at := ""
-		if l.At.URL != "" {
-			at = " " + l.At.String()
+		location := ""
+		if l.Position.URL != "" {
+			location = " " + l.Position.String()
 		}
-		b.add("- %s%s%s", l.Type, inBrackets(l.Options), at)
+		b.add("- %s%s%s", l.Type, inBrackets(l.Options), location)
 	}
 	if c := r.Component; c != nil {
 		b.add("Component: %s", c)
@@ -121,11 +118,11 @@ func (r *report) addRules(rules []inspect.Rule) {
 		case rule.Inherited && (n == 0 || !rules[n-1].Inherited):
 			r.add("Inherited:")
 		}
-		at := ""
-		if rule.At.URL != "" || rule.At.Place != "" {
-			at = fmt.Sprintf(" (%s)", rule.At)
+		location := ""
+		if rule.Position.URL != "" || rule.Position.Place != "" {
+			location = fmt.Sprintf(" (%s)", rule.Position)
 		}
-		r.add("- %s%s", strings.Join(append(rule.Conditions, rule.Selector), " "), at)
+		r.add("- %s%s", strings.Join(append(rule.Conditions, rule.Selector), " "), location)
 		for _, d := range rule.Declarations {
 			note := ""
 			switch {

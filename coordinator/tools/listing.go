@@ -119,8 +119,8 @@ func unknown(tools map[string]*Tool, name string, err error) error {
 // does.
 func replacing(tools map[string]*Tool, name string) string {
 	for _, tool := range tools {
-		if how := tool.Replaces[name]; how != "" {
-			return tool.Name + " " + how
+		if arguments := tool.Replaces[name]; arguments != "" {
+			return tool.Name + " " + arguments
 		}
 	}
 	return ""

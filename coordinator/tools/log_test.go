@@ -41,14 +41,14 @@ func TestLogLevelOfTheHost(t *testing.T) {
 		log.Warn("at " + string(level))
 		log.Error("at " + string(level))
 	}
-	wanted := []string{
+	want := []string{
 		"error at error",
 		"warning at warning", "error at warning",
 		"info at info", "warning at info", "error at info",
 		"debug at debug", "info at debug", "warning at debug", "error at debug",
 	}
 	var received []string
-	for len(received) == 0 || received[len(received)-1] != wanted[len(wanted)-1] {
+	for len(received) == 0 || received[len(received)-1] != want[len(want)-1] {
 		select {
 		case line := <-lines:
 			received = append(received, line)
@@ -56,7 +56,7 @@ func TestLogLevelOfTheHost(t *testing.T) {
 			t.Fatalf("received %q and no more", received)
 		}
 	}
-	if !slices.Equal(received, wanted) {
-		t.Errorf("received %q, want %q", received, wanted)
+	if !slices.Equal(received, want) {
+		t.Errorf("received %q, want %q", received, want)
 	}
 }

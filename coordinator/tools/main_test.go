@@ -30,26 +30,26 @@ type toolCall struct {
 	want []string
 }
 
-func expectAll(t *testing.T, agent *toolstest.Agent, calls []toolCall) {
+func expectAll(t *testing.T, a *toolstest.Agent, calls []toolCall) {
 	t.Helper()
 	for _, c := range calls {
-		agent.Expect(c.tool, c.args, c.want...)
+		a.Expect(c.tool, c.args, c.want...)
 	}
 }
 
-func refuseAll(t *testing.T, agent *toolstest.Agent, calls []toolCall) {
+func refuseAll(t *testing.T, a *toolstest.Agent, calls []toolCall) {
 	t.Helper()
 	for _, c := range calls {
-		agent.Refused(c.tool, c.args, c.want...)
+		a.Refused(c.tool, c.args, c.want...)
 	}
 }
 
 // openPage returns an agent with these sets of tools, in a page of its own window.
 func openPage(t *testing.T, html string, caps ...string) *toolstest.Agent {
 	t.Helper()
-	agent := toolstest.OpenWindow(t).Agent(caps...)
-	agent.Open(toolstest.ServeHTML(t, html))
-	return agent
+	a := toolstest.OpenWindow(t).Agent(caps...)
+	a.Open(toolstest.ServeHTML(t, html))
+	return a
 }
 
 // loadSecrets reads a file of secrets with this text.

@@ -18,11 +18,11 @@ func defineMouse[In any](
 	d definition[In], do func(input.Vision, In) (string, input.Action),
 	code func(In, javascript.Expression) []javascript.Expression,
 ) *Tool {
-	d.Set, d.Category, d.Returns = "vision", policy.Input, "what changed"
+	d.Set, d.Category, d.AnyFrame = "vision", policy.Input, true
 	d.Do = acting(func(i *input.Input, in In) (string, input.Action) { return do(i.Vision(), in) })
 	if code != nil {
-		d.Code = func(in In, done *agent.Done) export.Step {
-			return export.Step{Code: code(in, javascript.Of("$.mouse", done.Page))}
+		d.Code = func(in In, done *agent.Record) export.Step {
+			return export.Step{Code: code(in, javascript.Format("$.mouse", done.Page))}
 		}
 	}
 	return define(d)
@@ -42,7 +42,7 @@ var _ = defineMouse(definition[pointIn]{
 		return fmt.Sprintf("The mouse is at %g, %g", in.X, in.Y), v.Move(in.X, in.Y)
 	},
 	func(in pointIn, mouse javascript.Expression) []javascript.Expression {
-		return []javascript.Expression{javascript.Of("$.move($, $)", mouse, in.X, in.Y)}
+		return []javascript.Expression{javascript.Format("$.move($, $)", mouse, in.X, in.Y)}
 	},
 )
 
@@ -66,19 +66,19 @@ var _ = defineMouse(definition[clickPointIn]{
 	func(in clickPointIn, mouse javascript.Expression) []javascript.Expression {
 		var options []javascript.Expression
 		if in.Button != "" {
-			options = append(options, javascript.Of("button: $", in.Button))
+			options = append(options, javascript.Format("button: $", in.Button))
 		}
 		if in.ClickCount > 1 {
-			options = append(options, javascript.Of("clickCount: $", in.ClickCount))
+			options = append(options, javascript.Format("clickCount: $", in.ClickCount))
 		}
 		if in.Delay > 0 {
-			options = append(options, javascript.Of("delay: $", in.Delay))
+			options = append(options, javascript.Format("delay: $", in.Delay))
 		}
-		arguments := []javascript.Expression{javascript.Of("$, $", in.X, in.Y)}
+		arguments := []javascript.Expression{javascript.Format("$, $", in.X, in.Y)}
 		if len(options) > 0 {
 			arguments = append(arguments, object(options))
 		}
-		return []javascript.Expression{javascript.Of("$.click($)", mouse, arguments)}
+		return []javascript.Expression{javascript.Format("$.click($)", mouse, arguments)}
 	},
 )
 
@@ -100,8 +100,8 @@ var _ = defineMouse(definition[dragPointIn]{
 	},
 	func(in dragPointIn, mouse javascript.Expression) []javascript.Expression {
 		return []javascript.Expression{
-			javascript.Of("$.move($, $)", mouse, in.StartX, in.StartY), javascript.Of("$.down()", mouse),
-			javascript.Of("$.move($, $, { steps: 5 })", mouse, in.EndX, in.EndY), javascript.Of("$.up()", mouse),
+			javascript.Format("$.move($, $)", mouse, in.StartX, in.StartY), javascript.Format("$.down()", mouse),
+			javascript.Format("$.move($, $, { steps: 5 })", mouse, in.EndX, in.EndY), javascript.Format("$.up()", mouse),
 		}
 	},
 )
@@ -143,6 +143,6 @@ var _ = defineMouse(definition[wheelIn]{
 		return fmt.Sprintf("Turned the wheel by %g, %g", in.DeltaX, in.DeltaY), v.Wheel(in.DeltaX, in.DeltaY)
 	},
 	func(in wheelIn, mouse javascript.Expression) []javascript.Expression {
-		return []javascript.Expression{javascript.Of("$.wheel($, $)", mouse, in.DeltaX, in.DeltaY)}
+		return []javascript.Expression{javascript.Format("$.wheel($, $)", mouse, in.DeltaX, in.DeltaY)}
 	},
 )

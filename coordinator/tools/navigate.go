@@ -21,38 +21,52 @@ type navigateIn struct {
 var _ = define(definition[navigateIn]{
 	Name: "browser_navigate", Title: "Navigate", Description: "Open a URL in the tab, or go through its history",
 	Effect: Acts, Category: policy.Navigation,
+	Beyond: leavesSite,
 	Opens:  func(in navigateIn) bool { return in.URL != "" },
 	Leaves: func(navigateIn) bool { return true },
 	Do:     navigate,
-	Code: func(in navigateIn, d *agent.Done) export.Step {
+	Code: func(in navigateIn, d *agent.Record) export.Step {
 		switch in.Action {
 		case "back":
-			return code(javascript.Of("$.goBack()", d.Page))
+			return code(javascript.Format("$.goBack()", d.Page))
 		case "forward":
-			return code(javascript.Of("$.goForward()", d.Page))
+			return code(javascript.Format("$.goForward()", d.Page))
 		case "reload":
-			return code(javascript.Of("$.reload()", d.Page))
+			return code(javascript.Format("$.reload()", d.Page))
 		}
 		to, err := address.Normalize(in.URL, d.URL())
 		if err != nil {
 			to = in.URL
 		}
-		return export.Step{Code: []javascript.Expression{javascript.Of("$.goto($)", d.Page, to)}, Opens: to}
+		return export.Step{Code: []javascript.Expression{javascript.Format("$.goto($)", d.Page, to)}, Opens: to}
 	},
-	Steps: []action{{Name: "navigate", Also: []string{"goto"}}},
+	Steps: []action{{Name: "navigate", Aliases: []string{"goto"}}},
 	Shell: []command{
-		{Name: "open", About: "Open a URL in the tab", Args: "url", Without: "action", Step: "navigate"},
-		{Name: "back", About: "Go back in the tab's history", Given: `{"action": "back"}`, Without: "url",
+		{Name: "open", Summary: "Open a URL in the tab", Args: "url", Omits: "action", Step: "navigate"},
+		{Name: "back", Summary: "Go back in the tab's history", Arguments: `{"action": "back"}`, Omits: "url",
 			Step: "navigate"},
-		{Name: "forward", About: "Go forward in the tab's history", Given: `{"action": "forward"}`, Without: "url",
+		{Name: "forward", Summary: "Go forward in the tab's history", Arguments: `{"action": "forward"}`, Omits: "url",
 			Step: "navigate"},
-		{Name: "reload", About: "Reload the page", Given: `{"action": "reload"}`, Without: "url", Step: "navigate"},
+		{Name: "reload", Summary: "Reload the page", Arguments: `{"action": "reload"}`, Omits: "url", Step: "navigate"},
 	},
 	Replaces: map[string]string{"browser_navigate_back": "with action back"},
 	Returns:  "title, URL, the beginning of the page, console warnings and errors",
 	Notes:    "A URL without a scheme gets `http` for this machine, else `https`. A path belongs to the page's host.",
 	Example:  `{"url": "http://localhost:3000/cart"}`,
 })
+
+// leavesSite reports whether a call goes to another site. Its page could do so too, but not as a user
+// does who types an address: with all cookies.
+func leavesSite(ctx context.Context, p *page.Page, in navigateIn) bool {
+	to, err := p.URL(), error(nil)
+	switch in.Action {
+	case "back", "forward":
+		to, err = p.Ahead(ctx, in.Action == "back")
+	case "":
+		to, err = address.Normalize(in.URL, p.URL())
+	}
+	return err != nil || page.SiteOf(to) != p.Site()
+}
 
 func navigate(ctx context.Context, c *agent.Call, in navigateIn) error {
 	if (in.URL == "") == (in.Action == "") {

@@ -37,9 +37,8 @@ var _ = define(definition[requestsIn]{
 	Effect: Reads,
 	Do:     requests,
 	Shell:  []command{{Name: "requests", Args: "[filter]"}},
-	Returns: "the page's requests and WebSockets (without their messages), numbered, with a line before those of " +
-		"each further document; `@` is before the place in your files that made it",
-	Notes: "`filter` is a regular expression as for `browser_find`.",
+	Returns: "requests and WebSockets (without their messages), with a line before each further document; `@` is " +
+		"before the place in your files that made it",
 	Data: "`requests`: `index`, `method`, `url`, `status`, `failed`, `type`, `size` (bytes), `time` (ms), " +
 		"`navigation`, `place` (where your files make it)",
 	Example: `{"static": true}`,
@@ -57,10 +56,10 @@ var _ = define(definition[requestIn]{
 	Effect: Reads,
 	Do:     request,
 	Shell:  []command{{Name: "request", Args: "index [part]"}},
-	Returns: "the headers on the wire, with cookies and why one was not stored, and the first 2,000 bytes of each " +
-		"body; `part` has a whole body",
-	Notes: "Of a response that goes on, such as server-sent events, it has what has arrived, at most the last 64 kB. " +
-		"A form with a binary file is shown by its fields.",
+	Returns: "headers with cookies, and why one was not stored; the first 2,000 bytes of each body, with `part` " +
+		"all of it",
+	Notes: "Of a response that goes on, such as server-sent events, it has the last 64 kB so far. A form with a " +
+		"binary file is shown by its fields.",
 	Example: `{"index": 1}`,
 })
 
@@ -85,7 +84,7 @@ func requests(ctx context.Context, c *agent.Call, in requestsIn) error {
 		return filter.MatchString(r.URL) && !(good &&
 			(in.Failed || !in.Static && slices.Contains(staticTypes, strings.ToLower(r.Type))))
 	}
-	all, refused := answer.Within(c.Origins, p.History().Network.Requests(ctx))
+	all, refused := answer.Readable(c.Origins, p.History().Network.Requests(ctx))
 	c.Out.LeftOut(refused, "requests")
 	earlier := 0
 	if !in.All {
@@ -220,7 +219,7 @@ func request(ctx context.Context, c *agent.Call, in requestIn) error {
 	if in.Part == requestBody && r.RequestNote != "" {
 		return fmt.Errorf("the body of request %d is not known: %s", in.Index, r.RequestNote)
 	}
-	sent := bodyText(r.RequestBody, header(r.RequestHeaders, "Content-Type"))
+	sent := bodyText(r.RequestBody, history.Header(r.RequestHeaders, "Content-Type"))
 	if r.RequestNote != "" {
 		sent = "(" + r.RequestNote + ")"
 	}
@@ -231,7 +230,7 @@ func request(ctx context.Context, c *agent.Call, in requestIn) error {
 	if file != nil {
 		switch in.Part {
 		case requestBody:
-			file = file.As(bodyKind(r.RequestBody, header(r.RequestHeaders, "Content-Type")))
+			file = file.As(bodyKind(r.RequestBody, history.Header(r.RequestHeaders, "Content-Type")))
 		case responseBody:
 			file = file.As(bodyKind(r.ResponseBody, r.MIMEType))
 		}
@@ -242,28 +241,41 @@ func request(ctx context.Context, c *agent.Call, in requestIn) error {
 		{responseHeaders, headerText(r.ResponseHeaders)},
 		{responseBody, body},
 	}
-	var text strings.Builder
+	var lead strings.Builder
 	if in.Part == "" {
 		made := []history.Request{r.Request}
 		p.Sources().LocateRequests(ctx, made)
-		fmt.Fprintln(&text, requestLine(made[0]))
+		fmt.Fprintln(&lead, requestLine(made[0]))
 		if len(r.Calls) > 0 && made[0].Place == "" && c.CheckOrigin(r.Calls[0].URL) == nil {
-			fmt.Fprintln(&text, "made at", r.Calls[0])
+			fmt.Fprintln(&lead, "made at", r.Calls[0])
 		}
 	}
-	for _, part := range parts {
-		switch {
-		case in.Part == part.name:
-			text.WriteString(part.text)
-		case in.Part == "" && part.text != "":
-			shown := part.text
-			if in.Filename == "" && strings.HasSuffix(part.name, "-body") {
-				shown = beginning(shown, part.name)
+	textOf := func(short bool) string {
+		text := lead.String()
+		for _, part := range parts {
+			switch {
+			case in.Part == part.name:
+				text += part.text
+			case in.Part == "" && part.text != "":
+				shown := part.text
+				if short && strings.HasSuffix(part.name, "-body") {
+					shown = beginning(shown, part.name)
+				}
+				text += fmt.Sprintf("\n%s:\n%s\n", part.name, shown)
 			}
-			fmt.Fprintf(&text, "\n%s:\n%s\n", part.name, shown)
 		}
+		return strings.TrimRight(text, "\n")
 	}
-	return c.Out.Text(in.Paged, file, what, strings.TrimRight(text.String(), "\n"))
+	whole := textOf(false)
+	short := textOf(true)
+	if file == nil && c.Whole && short != whole {
+		c.Out.QuoteCut(short, whole)
+		return nil
+	}
+	if file == nil {
+		whole = short
+	}
+	return c.Out.Text(in.Paged, file, what, whole)
 }
 
 // maxBeginning bounds how much of a body is shown among the other parts, in bytes.
@@ -288,15 +300,6 @@ func headerText(headers map[string]string) string {
 }
 
 // header is the value of a header, whatever the case of its name.
-func header(headers map[string]string, name string) string {
-	for each, value := range headers {
-		if strings.EqualFold(each, name) {
-			return value
-		}
-	}
-	return ""
-}
-
 // bodyKind is the kind of file for the body that bodyText returns.
 func bodyKind(body []byte, contentType string) output.Kind {
 	if !utf8.Valid(body) {

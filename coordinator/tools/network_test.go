@@ -110,7 +110,8 @@ func TestRequestBodyOutlivesItsDocument(t *testing.T) {
 		await post("/file", form); await fetch("/get");
 	}`})
 	small, moved := requestNumber(t, agent, "/small"), requestNumber(t, agent, "/moved")
-	large, file, get := requestNumber(t, agent, "/large"), requestNumber(t, agent, "/file"), requestNumber(t, agent, "/get")
+	large, file, get := requestNumber(t, agent, "/large"), requestNumber(t, agent, "/file"), requestNumber(t, agent,
+		"/get")
 	agent.Expect("browser_network_request", args{"index": large, "part": "request-body"}, "xxxxxxxx")
 	agent.Expect("browser_network_request", args{"index": file, "part": "request-body"}, "four cups")
 	for _, next := range []string{url + "/next", strings.Replace(url, "127.0.0.1", "localhost", 1)} {

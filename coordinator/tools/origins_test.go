@@ -123,9 +123,9 @@ func limited(t *testing.T, run func(t *testing.T, s *twoSites, w *toolstest.Wind
 }
 
 // refuses calls a tool, which must fail, and must not reach the forbidden site.
-func (s *twoSites) refuses(t *testing.T, agent *toolstest.Agent, name string, a args, wanted ...string) {
+func (s *twoSites) refuses(t *testing.T, agent *toolstest.Agent, name string, a args, want ...string) {
 	t.Helper()
-	agent.Refused(name, a, wanted...)
+	agent.Refused(name, a, want...)
 	if reached := s.reached(); len(reached) > 0 {
 		t.Errorf("%s %q reached %q", name, a, reached)
 	}
@@ -189,12 +189,12 @@ func TestTabStaysWithinOrigins(t *testing.T) {
 		agent.Open(s.allowed.URL)
 		for _, target := range []string{"#link", "#away", "#script", "#post"} {
 			agent.Expect("browser_click", args{"target": target}, "A navigation was refused: http://127.0.0.1:"+s.port)
-			agent.Sees("() => document.title", `"Allowed"`)
+			agent.ExpectValue("() => document.title", `"Allowed"`)
 		}
 		_, _ = agent.Call("browser_click", args{"target": "#download"})
 		agent.Open(s.allowed.URL + "/to?refresh=" + url.QueryEscape("0;url="+s.forbidden.URL+"/refresh"))
 		agent.Must("browser_wait_for", args{"expression": "document.readyState == 'complete'"})
-		agent.Sees("() => document.title", `"Allowed"`)
+		agent.ExpectValue("() => document.title", `"Allowed"`)
 		if reached := s.reached(); len(reached) > 0 {
 			t.Errorf("links, forms, scripts or a refresh reached %q", reached)
 		}
@@ -239,10 +239,10 @@ func TestTitlesStayWithinBounds(t *testing.T) {
 		other.SelectTab(func(line string) bool { return strings.Contains(line, "/popup") })
 		other.Must("browser_wait_for", args{"text": "forbidden fruit"})
 		list := call("browser_tabs", args{"action": "list"})
-		for _, wanted := range []string{"(out of bounds) " + s.forbidden.URL + "/mail", "(out of bounds) " +
+		for _, want := range []string{"(out of bounds) " + s.forbidden.URL + "/mail", "(out of bounds) " +
 			s.forbidden.URL + "/popup", "(out of bounds) file://", "Allowed " + s.allowed.URL} {
-			if !strings.Contains(list, wanted) {
-				t.Errorf("the list lacks %q: %s", wanted, list)
+			if !strings.Contains(list, want) {
+				t.Errorf("the list lacks %q: %s", want, list)
 			}
 		}
 		for _, text := range []string{list, call("browser_tabs", args{"action": "select", "index": 99}),
@@ -259,7 +259,7 @@ func TestTitlesStayWithinBounds(t *testing.T) {
 func TestDebugStartStaysWithinOrigins(t *testing.T) {
 	t.Parallel()
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
-	w.On(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
+	w.Handle(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
 		return vscodeipc.DebugStartResult{Session: "s1", Name: "Launch shop"}, nil
 	})
 	agent := w.Start(options{Origins: origins(t, []string{"http://localhost:3000"}, []string{"http://127.0.0.1:*"})})
@@ -292,8 +292,8 @@ func TestHistoryStaysWithinOrigins(t *testing.T) {
 		agent := w.Start(options{Origins: origins(t, limits[0], limits[1])}, "storage")
 		user.Browse(allowed)
 		agent.Must("browser_tabs", args{"action": "list"}) // it is connected, and records
-		for _, url := range []string{forbidden, allowed} {
-			user.Browse(url)
+		for _, address := range []string{forbidden, allowed} {
+			user.Browse(address)
 			user.Evaluate("fetched")
 		}
 		const leftOut = "Left out because of --allowed-origins or --blocked-origins: "
@@ -346,9 +346,9 @@ func TestFramesStayWithinOrigins(t *testing.T) {
 	answers := []string{first, agent.Must("browser_snapshot", nil),
 		agent.Must("browser_find", args{"text": "Forbidden"}), agent.Must("browser_markdown", nil),
 		agent.Must("browser_dom", nil)}
-	if seen := answers[1]; strings.Count(seen, "(out of bounds)") != 2 || !strings.Contains(seen, "Own frame") ||
-		!strings.Contains(seen, "Own text") {
-		t.Error(seen)
+	if text := answers[1]; strings.Count(text, "(out of bounds)") != 2 || !strings.Contains(text, "Own frame") ||
+		!strings.Contains(text, "Own text") {
+		t.Error(text)
 	}
 	for _, tool := range []struct {
 		name string
@@ -363,7 +363,7 @@ func TestFramesStayWithinOrigins(t *testing.T) {
 		}
 		answers = append(answers, answer)
 	}
-	agent.Sees("() => document.title", `""`)
+	agent.ExpectValue("() => document.title", `""`)
 	for _, answer := range answers {
 		if strings.Contains(answer, "fruit\"") || strings.Contains(answer, "core") {
 			t.Errorf("an answer with what is out of bounds: %s", answer)

@@ -36,7 +36,6 @@ var _ = define(definition[startIn]{
 	ReadOnly:   "without `reload`",
 	Do:         onPage(start("trace", (*profiling.Profiler).StartTrace)),
 	Shell:      []command{{Name: "trace start"}},
-	Returns:    "that it has begun",
 	Example:    `{}`,
 })
 
@@ -46,13 +45,8 @@ var _ = define(definition[stopIn]{
 	Set:         "performance", Effect: Reads,
 	Do:    stopTrace,
 	Shell: []command{{Name: "trace stop", Args: "[filename]"}},
-	Returns: "LCP, FCP, load, CLS, INP with their ratings, the long tasks, the largest requests, and the file " +
-		"(`trace-TIME.json`)",
-	Notes: "The figures are of the document that the page shows when the trace is stopped, as the browser has " +
-		"recorded it. " +
-		"INP is known from 104 ms on; a faster one is *under 104ms*. A browser records one trace at a time, " +
-		"including DevTools' own. " +
-		"A recording that nobody stopped ends with the session.",
+	Notes: "The figures are of the document that is shown when the trace is stopped. An INP below 104 ms is " +
+		"*under 104ms*. A browser records one trace at a time, including DevTools' own.",
 	Example: `{}`,
 })
 
@@ -62,8 +56,8 @@ var _ = define(definition[stopIn]{
 	Set:         "performance", Effect: Reads,
 	Do:      heapSnapshot,
 	Shell:   []command{{Name: "heap", Args: "[filename]"}},
-	Returns: "the size of the file (`heap-TIME.heapsnapshot`) and of the heap in use",
-	Notes:   "A heap, a profile and coverage contain the page's own process, without frames of other processes.",
+	Returns: "the sizes of the file and of the heap in use",
+	Notes:   "A heap, a profile and coverage are of the page's own process, without frames of other processes.",
 	Example: `{}`,
 })
 
@@ -74,7 +68,6 @@ var _ = define(definition[startIn]{
 	ReadOnly:   "without `reload`",
 	Do:         onPage(start("CPU profile", (*profiling.Profiler).StartCPUProfile)),
 	Shell:      []command{{Name: "profile start"}},
-	Returns:    "that it has begun",
 	Example:    `{}`,
 })
 
@@ -84,7 +77,6 @@ var _ = define(definition[stopIn]{
 	Set:         "performance", Effect: Reads,
 	Do:      stopProfile,
 	Shell:   []command{{Name: "profile stop", Args: "[filename]"}},
-	Returns: "the functions with the most own time, and the file (`profile-TIME.cpuprofile`)",
 	Example: `{}`,
 })
 
@@ -96,7 +88,6 @@ var _ = define(definition[startIn]{
 	ReadOnly:   "without `reload`",
 	Do:         onPage(start("coverage", (*profiling.Profiler).StartCoverage)),
 	Shell:      []command{{Name: "coverage start"}},
-	Returns:    "that it has begun",
 	Example:    `{}`,
 })
 
@@ -106,27 +97,27 @@ var _ = define(definition[stopIn]{
 	Set:         "performance", Effect: Reads,
 	Do:      stopCoverage,
 	Shell:   []command{{Name: "coverage stop", Args: "[filename]"}},
-	Returns: "the scripts and style sheets with the most unused bytes, and the file (`coverage-TIME.json`)",
 	Example: `{}`,
 })
 
 // start begins a recording, and reloads the page if the call requests it.
-func start(what string, begin func(*profiling.Profiler, context.Context) error) func(context.Context, *agent.Call,
+func start(description string, begin func(*profiling.Profiler, context.Context) error) func(context.Context,
+	*agent.Call,
 	*page.Page, startIn) error {
 	return func(ctx context.Context, c *agent.Call, p *page.Page, in startIn) error {
 		err := begin(p.Profiler(), ctx)
 		if err == nil && in.Reload {
 			c.Changes = "none" // what reads the page would be in the recording
-			return c.Did(fmt.Sprintf("The %s has begun; reloaded the page.", what))(p.Reload(ctx))
+			return c.AnswerAction(fmt.Sprintf("The %s has begun; reloaded the page.", description))(p.Reload(ctx))
 		}
-		return c.Done(err, "The %s has begun.", what)
+		return c.Done(err, "The %s has begun.", description)
 	}
 }
 
 // stopRecording writes the file of a recording, which stop ends.
-func stopRecording(ctx context.Context, c *agent.Call, in stopIn, what string, kind output.Kind,
+func stopRecording(ctx context.Context, c *agent.Call, in stopIn, description string, kind output.Kind,
 	stop func(*profiling.Recordings, *os.File) error) (path string, size int64, err error) {
-	file, err := c.File(ctx, cmp.Or(in.Filename, agent.DatedName(what, kind)), kind)
+	file, err := c.File(ctx, cmp.Or(in.Filename, agent.DatedName(description, kind)), kind)
 	if err != nil {
 		return "", 0, err
 	}
@@ -151,7 +142,7 @@ func stopTrace(ctx context.Context, c *agent.Call, in stopIn) error {
 		return fmt.Errorf("the trace is saved in %s, but the page's Web Vitals cannot be read: %w", path, t.Unread)
 	}
 	c.Out.Addf("Saved %s (%s), for the Performance panel of DevTools.", path, bytesText(size))
-	if t.Lost {
+	if t.Incomplete {
 		c.Out.Addf("The browser's buffer was too small: some events are missing. Record a shorter time.")
 	}
 	browser, err := c.Browser(ctx)
@@ -164,7 +155,7 @@ func stopTrace(ctx context.Context, c *agent.Call, in stopIn) error {
 	}
 	c.Out.Quotef("%s; times are since its navigation.", traced.URL())
 	vitals(c.Out, t.Vitals)
-	all, refused := answer.Within(c.Origins, traced.History().Network.Requests(ctx))
+	all, refused := answer.Readable(c.Origins, traced.History().Network.Requests(ctx))
 	c.Out.LeftOut(refused, "requests")
 	largestRequests(c.Out, all)
 	return nil

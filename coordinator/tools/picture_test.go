@@ -96,16 +96,16 @@ func TestPicturesThatAModelCanRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		size, at := all[0].Bounds().Size(), image.Pt(-1, -1)
+		size, point := all[0].Bounds().Size(), image.Pt(-1, -1)
 		for i := range size.X * size.Y {
 			if is(all[0], i%size.X, i/size.X, 255, 0, 0) {
-				at = image.Pt(i%size.X, i/size.X)
+				point = image.Pt(i%size.X, i/size.X)
 				break
 			}
 		}
-		agent.Must("browser_mouse_click_xy", args{"x": float64(number(t, part[3])) + float64(at.X+1)/scale,
-			"y": float64(number(t, part[4])) + float64(at.Y+1)/scale})
-		agent.Sees("() => document.title", `"hit"`)
+		agent.Must("browser_mouse_click_xy", args{"x": float64(number(t, part[3])) + float64(point.X+1)/scale,
+			"y": float64(number(t, part[4])) + float64(point.Y+1)/scale})
+		agent.ExpectValue("() => document.title", `"hit"`)
 	}
 
 	// Refs are drawn around their elements, also in a frame of another site, not around what is
@@ -117,11 +117,11 @@ func TestPicturesThatAModelCanRead(t *testing.T) {
 		r, g, b, _ := plain[0].At(x, y).RGBA()
 		return !is(marked[0], x, y, r>>8, g>>8, b>>8)
 	}
-	for at, want := range map[image.Point]bool{
+	for point, want := range map[image.Point]bool{
 		{190 - 1, 80}: true, {100, 60 - 8}: true, {380 - 1, 220}: true, {500, 70}: false, {800, 80}: false,
 	} {
-		if differs(at.X, at.Y) != want {
-			t.Errorf("at %v is a mark: %t", at, !want)
+		if differs(point.X, point.Y) != want {
+			t.Errorf("at %v is a mark: %t", point, !want)
 		}
 	}
 	if after := agent.Evaluate("() => changes"); after != before {

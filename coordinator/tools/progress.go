@@ -30,13 +30,13 @@ func (s *Server) startProgress(ctx context.Context, req *mcp.CallToolRequest) (e
 func (s *Server) reportProgress(ctx context.Context, req *mcp.CallToolRequest) {
 	ticker := time.NewTicker(progressEvery)
 	defer ticker.Stop()
-	for began := time.Now(); ; {
+	for startTime := time.Now(); ; {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
 			return
 		}
-		seconds := time.Since(began).Round(time.Second)
+		seconds := time.Since(startTime).Round(time.Second)
 		message := fmt.Sprintf("%s goes on, for %v now", req.Params.Name, seconds)
 		if launcher := s.options.Launcher; launcher != nil && launcher.Waiting() != "" {
 			message += ", " + launcher.Waiting()

@@ -55,21 +55,21 @@ func TestPromptsOfTheBrowser(t *testing.T) {
 			t.Parallel()
 			agent := toolstest.OpenWindow(t).Agent("vision")
 			agent.Open(local)
-			wanted := []string{"Clicked"}
+			want := []string{"Clicked"}
 			switch c.opens {
 			case "Load", "Frame":
-				wanted = append(wanted, prompt, c.names, c.remedy)
+				want = append(want, prompt, c.names, c.remedy)
 			case "Join":
-				wanted = append(wanted, c.names)
+				want = append(want, c.names)
 			}
-			agent.Expect("browser_click", args{"target": "text=" + c.opens}, wanted...)
+			agent.Expect("browser_click", args{"target": "text=" + c.opens}, want...)
 			var err error
 			for end := time.Now().Add(30 * time.Second); err == nil && time.Now().Before(end); {
 				_, err = agent.Call("browser_click", args{"target": "text=Count"})
 			}
-			for _, wanted := range []string{"the page has not got the input", prompt, c.names, c.remedy} {
-				if err == nil || !strings.Contains(err.Error(), wanted) {
-					t.Errorf("%q is not in: %v", wanted, err)
+			for _, want := range []string{"the page has not got the input", prompt, c.names, c.remedy} {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in: %v", want, err)
 				}
 			}
 			before := agent.Evaluate("() => [clicks, keys].join()")
@@ -84,18 +84,18 @@ func TestPromptsOfTheBrowser(t *testing.T) {
 			} {
 				agent.Refused(refused.tool, refused.args, prompt)
 			}
-			agent.Sees("() => [clicks, keys].join()", before)
+			agent.ExpectValue("() => [clicks, keys].join()", before)
 			// text is no event, and arrives
 			agent.Expect("browser_type", args{"target": "input", "text": "typed"}, "Typed into")
-			agent.Sees("() => document.querySelector('input').value", `"typed"`)
+			agent.ExpectValue("() => document.querySelector('input').value", `"typed"`)
 			// What the answer advises.
-			again := url
+			second := url
 			if c.opens != "Join" {
-				again = local
+				second = local
 			}
-			agent.Open(again)
+			agent.Open(second)
 			agent.Expect("browser_click", args{"target": "text=Count"}, `Clicked button "Count".`)
-			agent.Sees("() => clicks", "1")
+			agent.ExpectValue("() => clicks", "1")
 		})
 	}
 }
@@ -105,7 +105,7 @@ func TestPromptsOfTheBrowser(t *testing.T) {
 func TestDocumentsThatNeedALogin(t *testing.T) {
 	t.Parallel()
 	url, agent := servePrompts(t), toolstest.OpenWindow(t).Agent()
-	began := time.Now()
+	start := time.Now()
 	agent.Refused("browser_navigate", args{"url": url + "/private/direct"}, "the server wants a user and a password",
 		"http://user:password@host/")
 	agent.Refused("browser_tabs", args{"action": "new", "url": url + "/private/tab"},
@@ -115,7 +115,7 @@ func TestDocumentsThatNeedALogin(t *testing.T) {
 		"It asks for a user name and a password for "+url+"/private/page", "http://USER:PASSWORD@host/")
 	agent.Refused("browser_press_key", args{"key": "a"},
 		"It asks for a user name and a password for "+url+"/private/page")
-	if took := time.Since(began); took > time.Minute {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 	agent.Expect("browser_navigate", args{"url": strings.Replace(url, "://", "://ada:tea@", 1) + "/private/page"},

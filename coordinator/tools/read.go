@@ -31,16 +31,14 @@ var _ = define(definition[findIn]{
 	ReadOnly:   "without `scroll`",
 	Do:         find,
 	Shell:      []command{{Args: "[text]"}},
-	Returns: "the matching lines of a snapshot with their parents, and with the item that each is part of: a list " +
-		"item, an article, a card, a table row with the table's first row",
-	Notes: "`text` ignores case. `regex` is RE2, or `/pattern/flags`. The search covers texts, names, values, " +
-		"addresses, and the hints of elements without a name; not roles, states and refs. A row comes with its " +
-		"table's heads, and each cell of a grid has a ref, also an empty one.\n\n" +
-		"`scroll` searches also what a list draws, or a feed loads, only when it is scrolled: to the end, then " +
-		"from the top, one list after the other, for at most 40 s. The result says how far it came, and the next " +
-		"call goes on from there. A part of a list is left only when its rows have arrived: no request of a script " +
-		"is under way (10 s), nothing is busy (8 s) or empty (4 s), and the end of a feed loads no more (2 s). " +
-		"What was found is scrolled into view, and stays there. `view` does not allow it.",
+	Returns: "the matching lines of a snapshot with their parents, and the item around each: a list item, an " +
+		"article, a card, a table row with the table's heads",
+	Notes: "`text` ignores case. A regular expression, of any tool, is RE2 or `/pattern/flags`. The search covers " +
+		"texts, names, values, addresses, and the hints of elements without a name; not roles, states and refs. " +
+		"Each cell of a grid has a ref.\n\n" +
+		"`scroll` also searches what a list draws, or a feed loads, only when it is scrolled, for at most 40 s. " +
+		"The result says how far it came, and the next call goes on from there. What was found is scrolled into " +
+		"view.",
 	Example: `{"text": "Coupon"}`,
 })
 
@@ -52,12 +50,12 @@ type markdownIn struct {
 
 var _ = define(definition[markdownIn]{
 	Name: "browser_markdown", Title: "Read", Description: "The readable page, or target, as Markdown",
-	Unlike: "theirs has only the snapshot to read a page",
-	Effect: Reads,
-	Do:     markdown,
-	Shell:  []command{{Name: "read", Args: "[target]"}},
-	Returns: "the readable page: its main element, or its only article if that has the page's heading or most of its " +
-		"text, without navigation, asides and footers",
+	Difference: "theirs has only the snapshot to read a page",
+	Effect:     Reads,
+	Do:         markdown,
+	Shell:      []command{{Name: "read", Args: "[target]"}},
+	Returns: "the main element, or the only article if that has the page's heading or most of its text, without " +
+		"navigation, asides and footers",
 	Example: `{}`,
 })
 
@@ -65,12 +63,12 @@ type domIn = markdownIn
 
 var _ = define(definition[domIn]{
 	Name: "browser_dom", Title: "HTML", Description: "HTML of the page or target, as it is now",
-	Unlike:  "theirs run code of their own for it",
-	Effect:  Reads,
-	Do:      html,
-	Shell:   []command{{Name: "html", Args: "[target]"}},
-	Returns: "the present HTML, with shadow roots as declarative templates",
-	Example: `{"target": "main"}`,
+	Difference: "theirs run code of their own for it",
+	Effect:     Reads,
+	Do:         html,
+	Shell:      []command{{Name: "html", Args: "[target]"}},
+	Notes:      "Shadow roots are declarative templates.",
+	Example:    `{"target": "main"}`,
 })
 
 func find(ctx context.Context, c *agent.Call, in findIn) error {
@@ -80,10 +78,11 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 	}
 	options := snapshot.FindOptions{Text: in.Text, Regexp: in.Regex, Skip: (max(in.Page, 1) - 1) * snapshot.MaxFound,
 		Hide: c.Secrets.Hide}
-	if in.Filename != "" {
-		options.Skip, options.Most = 0, math.MaxInt
+	whole := in.Filename != "" || c.Whole
+	if whole {
+		options.Skip, options.MaxMatches = 0, math.MaxInt
 	}
-	var found snapshot.Found
+	var found snapshot.FindResult
 	none := "Nothing in the page matches. Texts, names and values are searched, not roles and states."
 	if in.Scroll {
 		var scrolled snapshot.Scrolled
@@ -93,7 +92,7 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 			none = notFound(scrolled)
 		}
 		switch {
-		case scrolled.Gone:
+		case scrolled.Vanished:
 			c.Out.Addf("This was in the page while it was scrolled, and the page does not show it now:")
 		case err == nil && found.Matches > 0 && scrolled.Steps == 0:
 			c.Out.Addf("Found without scrolling:")
@@ -115,7 +114,7 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 		return nil
 	case options.Skip >= found.Matches:
 		return fmt.Errorf("there are only %d matches: page %d is the last", found.Matches, pages)
-	case pages > 1 && in.Filename == "":
+	case pages > 1 && !whole:
 		c.Out.Addf("Matches %d to %d of %d, page %d of %d:", options.Skip+1,
 			min(options.Skip+snapshot.MaxFound, found.Matches), found.Matches, max(in.Page, 1), pages)
 	}
@@ -136,17 +135,17 @@ func notFound(s snapshot.Scrolled) string {
 		unloaded = fmt.Sprintf(" The search left parts that were still loading (%d): it may be there.", s.Unloaded)
 	}
 	if s.All {
-		if !s.Again {
+		if !s.Repeated {
 			unloaded += " There was no time to search a second time, for rows that load late."
 		}
 		return fmt.Sprintf("Nothing matches, in %d steps of scrolling to the end.%s", s.Steps, unloaded)
 	}
-	at := fmt.Sprintf("at %.0f of %.0f pixels", s.Y, s.Height)
+	location := fmt.Sprintf("at %.0f of %.0f pixels", s.Y, s.Height)
 	if s.Lists > 1 {
-		at += fmt.Sprintf(" of list %d of %d", s.List, s.Lists)
+		location += fmt.Sprintf(" of list %d of %d", s.List, s.Lists)
 	}
 	return fmt.Sprintf("Nothing matches so far: time was up after %.0f s and %d steps of scrolling, %s.%s There is "+
-		"more: call again to go on from there.", s.Took.Seconds(), s.Steps, at, unloaded)
+		"more: call again to go on from there.", s.Took.Seconds(), s.Steps, location, unloaded)
 }
 
 func markdown(ctx context.Context, c *agent.Call, in markdownIn) error {
@@ -154,8 +153,8 @@ func markdown(ctx context.Context, c *agent.Call, in markdownIn) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("Markdown of %q", in.Target)
-	if c.Out.Further(in.Paged, what) {
+	description := fmt.Sprintf("Markdown of %q", in.Target)
+	if c.Out.Further(in.Paged, description) {
 		return nil
 	}
 	read, err := p.Reader().Markdown(ctx, in.Target)
@@ -165,7 +164,7 @@ func markdown(ctx context.Context, c *agent.Call, in markdownIn) error {
 	if in.Filename == "" {
 		c.Out.Quotef("Page: %s\nURL: %s\n", read.Title, read.URL)
 	}
-	return c.Out.Text(in.Paged, file, what, read.Text)
+	return c.Out.Text(in.Paged, file, description, read.Text)
 }
 
 func html(ctx context.Context, c *agent.Call, in domIn) error {
@@ -173,13 +172,13 @@ func html(ctx context.Context, c *agent.Call, in domIn) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("HTML of %q", in.Target)
-	if c.Out.Further(in.Paged, what) {
+	description := fmt.Sprintf("HTML of %q", in.Target)
+	if c.Out.Further(in.Paged, description) {
 		return nil
 	}
 	text, err := p.Reader().HTML(ctx, in.Target)
 	if err != nil {
 		return err
 	}
-	return c.Out.Text(in.Paged, file, what, text)
+	return c.Out.Text(in.Paged, file, description, text)
 }

@@ -2,63 +2,50 @@ package tools
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"browser-coordinator/coordinator/tools/catalog"
+	"browser-coordinator/internal/golden"
 )
 
 // TestReference: the reference of the tools is what the tools are. UPDATE_REFERENCE=1
 // writes it.
-func TestReference(t *testing.T) {
-	const file = "../../docs/tools.md"
-	want := reference()
-	if os.Getenv("UPDATE_REFERENCE") != "" {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(string(text), "\n")); diff != "" {
-		t.Errorf("docs/tools.md is not what the tools are: run UPDATE_REFERENCE=1 go test ./coordinator/tools -run "+
-			"TestReference: %s", diff)
-	}
-}
+func TestReference(t *testing.T) { golden.Check(t, "../../docs/tools.md", reference()) }
 
 const referenceBegin = `# The tools
 
 <!-- Generated from the tools in coordinator/tools: see TestReference there. -->
 
-These are the tools that ` + "`coordinator mcp`" + ` offers to agents. Names and parameters are those of Playwright MCP where the same thing exists there. [The specification](../specs/mcp-tools.md) has what they share: [targets](../specs/mcp-tools.md#targets), [snapshots](../specs/mcp-tools.md#snapshots), [actions and their results](../specs/mcp-tools.md#actions), [files](../specs/mcp-tools.md#files), and what the user allows.
+These are the tools of ` + "`coordinator mcp`" + `, and the [commands in a shell](shell.md) that call them. [The specification](../specs/mcp-tools.md) has what they share: [targets](../specs/mcp-tools.md#targets), [snapshots](../specs/mcp-tools.md#snapshots), [results](../specs/mcp-tools.md#what-changed), [files](../specs/mcp-tools.md#files).
 
-Of these parameters, a tool has those that its entry names after *also*:
+- A parameter without a type is a string.
+- A tool *reads*, *shows* the user something, *adjusts* what can be undone, or *acts*. In ` + "`view`" + ` mode an agent may only read and show; in ` + "`ask`" + ` mode the user is asked before the others, or allows the *kind* of action in brackets for a session on the site.
+- The result is what the first sentence promises, and what changed in the page, if the entry names no other.
+- A command's other parameters are flags: ` + "`fullPage` is `--full-page`" + `. ` + "`coordinator help COMMAND`" + ` has the rest.
+- The tools ` + "`debug_…`, `reveal_source` and `present_review`" + ` need VS Code with the extension; the user sees their effect in the editor.
 
-- ` + "`window`" + ` (string): [another window](../specs/mcp-tools.md#which-window) than yours, by its folder or an address of ` + "`window_list`" + `
+A tool also has these parameters, unless its entry says *without*:
+
+- ` + "`window`" + `: [another window](../specs/mcp-tools.md#which-window) than yours, by its folder or an address of ` + "`window_list`" + `
 - ` + "`tab`" + ` (integer): [another tab](../specs/mcp-tools.md#which-page) than yours, by the index that ` + "`browser_tabs`" + ` has
-- ` + "`changes`" + ` (string): how much of what has changed the result shows: ` + "`none`, `short` (default) or `full`" + `
+
+It has these if its entry names them after *also*:
+
+- ` + "`changes`" + `: how much of what has changed the result shows: ` + "`none`, `short` (default) or `full`" + `
 - ` + "`page`" + ` (integer): which part of a long result, from 1
-- ` + "`filename`" + ` (string): the result goes to [a new file](../specs/mcp-tools.md#files)
-
-A tool *reads*, *shows* the user something, *adjusts* what can be undone, or *acts*. In ` + "`view`" + ` mode only tools and calls that read or show are allowed; in ` + "`ask`" + ` mode the user is asked before the others. A *kind* of action can be allowed for a session.
-
-The tools ` + "`debug_…`, `reveal_source` and `present_review`" + ` are [commands of the window](../specs/window-protocol/commands.md). They need a VS Code window with the extension, and the user sees their effect in the editor.
+- ` + "`filename`" + `: the result goes to a new file
 
 `
 
-var effectNames = map[Effect]string{Reads: "reads", Shows: "shows", Adjusts: "adjusts", Acts: "acts"}
+var effectNames = map[Effect]string{Reads: "Reads", Shows: "Shows", Adjusts: "Adjusts", Acts: "Acts"}
 
 func reference() string {
 	var b strings.Builder
 	b.WriteString(referenceBegin)
-	section := func(title, about, set string) {
-		fmt.Fprintf(&b, "## %s\n\n%s\n\n", title, about)
+	section := func(title, description, set string) {
+		fmt.Fprintf(&b, "## %s\n\n%s\n\n", title, description)
 		for _, t := range All() {
 			if t.Set == set {
 				b.WriteString(t.reference())
@@ -67,7 +54,7 @@ func reference() string {
 	}
 	section("Always on", "These tools are listed from the first message.", "")
 	for _, c := range Caps {
-		section(c.Name, fmt.Sprintf("With `--caps %s`: %s.", c.Name, c.What), c.Name)
+		section(c.Name, fmt.Sprintf("With `--caps %s`: %s.", c.Name, c.Purpose), c.Name)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -75,20 +62,24 @@ func reference() string {
 // reference is the entry of a tool.
 func (t *Tool) reference() string {
 	var b strings.Builder
-	effect := "It " + effectNames[t.Effect]
-	if t.ReadOnly != "" {
-		effect += "; " + t.ReadOnly + " it only reads"
-	}
+	effect := effectNames[t.Effect]
 	if t.Category != "" {
-		effect += fmt.Sprintf(". Kind: %s", t.Category)
+		effect += fmt.Sprintf(" (%s)", t.Category)
+	}
+	if t.ReadOnly != "" {
+		effect += "; it only reads " + t.ReadOnly
 	}
 	fmt.Fprintf(&b, "### %s\n\n%s. %s.\n\n", t.Name, t.Description, effect)
 	var rows, also []string
+	without := []string{"`tab`", "`window`"}
 	for _, p := range t.Parameters.Members {
+		name := "`" + p.Name + "`"
 		switch {
 		case p.Is(catalog.Unlisted):
+		case slices.Contains(without, name):
+			without = slices.DeleteFunc(without, func(n string) bool { return n == name })
 		case slices.Contains(general, p.Name) && !p.Required:
-			also = append(also, "`"+p.Name+"`")
+			also = append(also, name)
 		default:
 			rows = append(rows, row("", p)...)
 		}
@@ -96,41 +87,76 @@ func (t *Tool) reference() string {
 	if len(rows) > 0 {
 		fmt.Fprintf(&b, "%s\n\n", strings.Join(rows, "\n"))
 	}
-	result := "Result: " + t.Returns + "."
+	result := ""
+	if t.Returns != "" {
+		result = " Result: " + t.Returns + "."
+	}
 	if len(also) > 0 {
-		result = "Also " + strings.Join(also, ", ") + ". " + result
+		result = " Also " + strings.Join(also, ", ") + "." + result
+	}
+	if len(without) > 0 {
+		result = " Without " + strings.Join(without, ", ") + "." + result
 	}
 	if t.Data != "" {
 		result += " Structured: " + t.Data + "."
 	}
-	fmt.Fprintf(&b, "%s\n\n", result)
+	if usages := t.usages(); len(usages) > 0 {
+		result += " Shell: " + strings.Join(usages, ", ") + "."
+	}
+	if result != "" {
+		fmt.Fprintf(&b, "%s\n\n", strings.TrimSpace(result))
+	}
 	if t.Notes != "" {
 		fmt.Fprintf(&b, "%s\n\n", t.Notes)
 	}
-	if t.Example != "{}" {
+	if strings.ContainsAny(t.Example[1:], "[{") { // where a value has parts
 		fmt.Fprintf(&b, "Example: `%s`\n\n", t.Example)
 	}
 	return b.String()
 }
 
+// usages are the commands that call the tool, with their arguments.
+func (t *Tool) usages() []string {
+	if t.Name == stepsTool {
+		return []string{"`do`"}
+	}
+	var usages []string
+	for _, c := range Commands() {
+		if c.Tool == t {
+			usages = append(usages, "`"+strings.TrimSpace(c.Name+" "+c.Usage())+"`")
+		}
+	}
+	return usages
+}
+
 // row is a parameter, and its members.
-func row(of string, p catalog.Parameter) []string {
-	kind := p.Type
+func row(prefix string, p catalog.Parameter) []string {
+	var kind []string
 	members := p.Members
-	if p.Items != nil {
-		kind, members = "list of "+p.Items.Type+"s", p.Items.Members
+	switch {
+	case p.Items != nil:
+		kind, members = append(kind, "list of "+p.Items.Type+"s"), p.Items.Members
+	case p.Type != "string":
+		kind = append(kind, p.Type)
 	}
 	if p.Required {
-		kind += ", required"
+		kind = append(kind, "required")
 	}
 	about := ""
-	if p.About != "" {
-		about = ": " + p.About
+	if len(kind) > 0 {
+		about = " (" + strings.Join(kind, ", ") + ")"
 	}
-	rows := []string{fmt.Sprintf("- `%s%s` (%s)%s", of, p.Name, kind, about)}
+	description := ""
+	if p.Description != "" {
+		description = ": " + p.Description
+	}
+	rows := []string{fmt.Sprintf("- `%s%s`%s%s", prefix, p.Name, about, description)}
+	if strings.HasPrefix(p.Description, "{") {
+		return rows // the description names the members
+	}
 	for _, m := range members {
 		if !m.Is(catalog.Unlisted) {
-			rows = append(rows, row(of+p.Name+".", m)...)
+			rows = append(rows, row(prefix+p.Name+".", m)...)
 		}
 	}
 	return rows

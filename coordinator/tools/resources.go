@@ -97,7 +97,7 @@ func readNetwork(ctx context.Context, c *agent.Call, content *mcp.ResourceConten
 	if err != nil {
 		return err
 	}
-	requests, refused := answer.Within(c.Origins, p.History().Network.Requests(ctx))
+	requests, refused := answer.Readable(c.Origins, p.History().Network.Requests(ctx))
 	_, all := describeRequests(requests, func(history.Request) bool { return true })
 	content.Text = answer.LeftOut(refused, "requests") +
 		c.Out.Latest(all, "No request was made.", "browser_network_requests")
@@ -117,9 +117,9 @@ func (s *Server) addPrompts() {
 		Name: "debug_page", Title: "Debug this page",
 		Description: "Find out what is wrong with the page in the browser, and why",
 		Arguments:   []*mcp.PromptArgument{{Name: "problem", Description: "What is wrong, in words"}},
-	}, func(given map[string]string) string {
+	}, func(values map[string]string) string {
 		problem := "Something is wrong with the page."
-		if p := given["problem"]; p != "" {
+		if p := values["problem"]; p != "" {
 			problem = "The problem: " + p
 		}
 		return fmt.Sprintf(debugPage, problem)
@@ -131,14 +131,14 @@ func (s *Server) addPrompts() {
 			{Name: "change", Description: "What was changed; default: the uncommitted changes"},
 			{Name: "url", Description: "Where it can be seen"},
 		},
-	}, func(given map[string]string) string {
-		change := cmp.Or(given["change"], "the uncommitted changes of this workspace")
-		return fmt.Sprintf(reviewChange, change, cmp.Or(given["url"], "the page that is open"))
+	}, func(values map[string]string) string {
+		change := cmp.Or(values["change"], "the uncommitted changes of this workspace")
+		return fmt.Sprintf(reviewChange, change, cmp.Or(values["url"], "the page that is open"))
 	})
 }
 
 // addPrompt adds a prompt, whose text is made of the arguments that are given.
-func (s *Server) addPrompt(p *mcp.Prompt, text func(given map[string]string) string) {
+func (s *Server) addPrompt(p *mcp.Prompt, text func(values map[string]string) string) {
 	s.mcp.AddPrompt(p, func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		content := &mcp.TextContent{Text: strings.TrimSpace(text(req.Params.Arguments))}
 		return &mcp.GetPromptResult{

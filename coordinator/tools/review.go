@@ -31,25 +31,15 @@ var _ = define(definition[reviewIn]{
 	Effect: Shows, Local: true,
 	Do:    presentReview,
 	Shell: []command{{Name: "review", Args: "[@markdown]"}},
-	Returns: "that the user sees it; with `wait` the user's answer: the verdict, the text, each comment after what " +
-		"it is about, and which changes of the diffs are in the files now",
-	Notes: "```\n" +
-		"The user requests changes.\n" +
-		"Nearly.\n" +
-		"- src/cart.ts:12 \"+  answer.innerHTML = thanks;\": Why not textContent?\n" +
-		"- line 3 of the review \"All green.\": Which ones?\n" +
-		"Applied: src/cart.ts:12-13, in the editor, perhaps not saved yet.\n" +
-		"Not applied: src/cart.ts:40.\n" +
-		"```\n\n" +
-		"- `wait` is at most 3,600 seconds. Without `markdown` it waits for the answer to the review of that `title` " +
-		"as it is shown.\n" +
-		"- When the time is over, or the host cancels the call, the user can still answer. The window keeps the " +
-		"answer for the next call with `wait`.\n" +
-		"- Other Markdown under the same title ends the answer to the text before. If no call has returned that " +
-		"answer, this one does.\n" +
-		"- A window with an older extension shows the review and takes no answer; the result reports that.\n" +
-		"- Only the user applies a diff, by its *Apply* button ([the review " +
-		"panel](../specs/extension.md#the-review-panel)).",
+	Returns: "that the user sees it; with `wait` the user's verdict, text and comments, and which changes of the " +
+		"diffs are in the files now",
+	Notes: "- `wait` is at most 3,600 seconds. Without `markdown` it waits for the answer to the review of that " +
+		"`title`.\n" +
+		"- When the time is over, or the host cancels the call, the user can still answer; the next call with " +
+		"`wait` gets it.\n" +
+		"- Other Markdown under the same title ends the answer to the text before; if no call has returned that, " +
+		"this one does.\n" +
+		"- Only the user applies a diff ([the review panel](../specs/extension.md#the-review-panel)).",
 	Example: `{"markdown": "# Cart\n\nAll green.", "wait": 600}`,
 })
 
@@ -79,7 +69,7 @@ func showReview(ctx context.Context, c *agent.Call, in reviewIn) (registry.Windo
 	window, err := c.Ask(ctx, vscodeipc.CommandReviewPresent, vscodeipc.ReviewArg{
 		Client: c.Info(), Title: in.Title, Markdown: in.Markdown, Mode: cmp.Or(in.Mode, "replace"), Section: in.Section,
 	}, &r)
-	if err == nil && !r.Shown {
+	if err == nil && !r.Displayed {
 		err = fmt.Errorf("%s did not show it", window.Label())
 	}
 	if err == nil && r.Answer != nil {
@@ -93,10 +83,9 @@ func showReview(ctx context.Context, c *agent.Call, in reviewIn) (registry.Windo
 // keeps an answer that nobody waits for.
 func awaitReview(ctx context.Context, c *agent.Call, in reviewIn, window registry.Window) error {
 	if !slices.Contains(window.Commands, vscodeipc.CommandReviewWait) {
-		return c.Done(nil, "%s shows the review, but cannot send the user's answer, since its extension is an older "+
-			"one: ask in words.", window.Label())
+		return c.Done(nil, "%s shows the review, but cannot send the user's answer: ask in words.", window.Label())
 	}
-	limit := min(time.Duration(in.Wait*float64(time.Second)), longestReview)
+	limit := secondsUpTo(longestReview, in.Wait)
 	var r vscodeipc.ReviewAnswer
 	err := c.Windows.Call(ctx, window, vscodeipc.CommandReviewWait, vscodeipc.ReviewWaitArg{
 		Client: c.Info(), Title: in.Title, Seconds: limit.Seconds(),

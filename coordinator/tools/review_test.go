@@ -14,9 +14,9 @@ func TestReviewWaitsForTheUser(t *testing.T) {
 	agent := w.Agent()
 	var shown vscodeipc.ReviewResult
 	var given vscodeipc.ReviewAnswer
-	w.On(vscodeipc.CommandReviewPresent, func(vscodeipc.Call) (any, error) { return shown, nil })
-	w.On(vscodeipc.CommandReviewWait, func(vscodeipc.Call) (any, error) { return given, nil })
-	shown.Shown = true
+	w.Handle(vscodeipc.CommandReviewPresent, func(vscodeipc.Call) (any, error) { return shown, nil })
+	w.Handle(vscodeipc.CommandReviewWait, func(vscodeipc.Call) (any, error) { return given, nil })
+	shown.Displayed = true
 
 	given = vscodeipc.ReviewAnswer{Outcome: "changes", Text: "Nearly.", Comments: []vscodeipc.ReviewComment{
 		{Text: "Why not textContent?\nIt is safe.", Quote: "+  answer.innerHTML = x;", Line: 7, File: "src/cart.ts",
@@ -65,12 +65,13 @@ Not applied: src/cart.ts:40.`
 	agent.Expect("present_review", args{"wait": 300}, "closed the review without an answer")
 }
 
-func TestReviewInOlderWindow(t *testing.T) {
+// A window may show reviews and take no answers. That is no reason to update it.
+func TestReviewWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "", vscodeipc.CommandReviewWait)
-	w.On(vscodeipc.CommandReviewPresent, func(vscodeipc.Call) (any, error) {
-		return vscodeipc.ReviewResult{Shown: true}, nil
+	w.Handle(vscodeipc.CommandReviewPresent, func(vscodeipc.Call) (any, error) {
+		return vscodeipc.ReviewResult{Displayed: true}, nil
 	})
 	w.Agent().Expect("present_review", args{"markdown": "# Cart", "wait": 300},
-		"shows the review, but cannot send the user's answer")
+		"shows the review, but cannot send the user's answer: ask in words.")
 }

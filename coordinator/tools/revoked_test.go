@@ -92,16 +92,16 @@ func TestStopOutlivesARestart(t *testing.T) {
 	}
 	first.Close()
 
-	again := w.Agent()
-	again.Refused("browser_click", clickGreet, "stopped by the user")
-	again.Refused("browser_snapshot", nil, "stopped by the user")
+	second := w.Agent()
+	second.Refused("browser_click", clickGreet, "stopped by the user")
+	second.Refused("browser_snapshot", nil, "stopped by the user")
 	// The window lists it under the name that is stopped: it shows the same.
 	if back := listed(map[string]bool{me.ID: true}); back.Name != toolstest.Host.Name || me.Name != back.Name {
 		t.Errorf("it is listed as %+v, and was %+v", back, me)
 	}
 	w.Allow(vscodeipc.AccessFull)
-	for _, err := again.Call("browser_click", clickGreet); err != nil; _,
-		err = again.Call("browser_click", clickGreet) {
+	for _, err := second.Call("browser_click", clickGreet); err != nil; _,
+		err = second.Call("browser_click", clickGreet) {
 		if time.Now().After(limit) || !strings.Contains(err.Error(), "stopped by the user") {
 			t.Fatalf("it goes on: %v", err)
 		}

@@ -18,10 +18,10 @@ type hostRoots struct {
 	log     *slog.Logger
 	changed func() // is called when the roots are others
 
-	mu    sync.Mutex // guards the fields that follow
-	paths []string
-	known bool
-	asked int // how often without an answer
+	mu       sync.Mutex // guards the fields that follow
+	paths    []string
+	complete bool
+	attempts int // how often without an answer
 }
 
 const rootsTimeout = 2 * time.Second
@@ -30,7 +30,7 @@ const rootsTimeout = 2 * time.Second
 // notification of a change.
 func (r *hostRoots) get(ctx context.Context) []string {
 	r.mu.Lock()
-	known, paths := r.known, r.paths
+	known, paths := r.complete, r.paths
 	r.mu.Unlock()
 	if known {
 		return paths
@@ -59,10 +59,10 @@ func (r *hostRoots) set(response *mcp.ListRootsResult) []string {
 		}
 	}
 	r.mu.Lock()
-	others := !slices.Equal(paths, r.paths)
-	r.paths, r.known, r.asked = paths, true, 0
+	hasOthers := !slices.Equal(paths, r.paths)
+	r.paths, r.complete, r.attempts = paths, true, 0
 	r.mu.Unlock()
-	if others {
+	if hasOthers {
 		r.changed()
 	}
 	return paths
@@ -86,17 +86,17 @@ func (r *hostRoots) request(req *mcp.CallToolRequest) *mcp.CallToolResult {
 		return nil
 	}
 	//lint:ignore SA1019 as for hasRoots
-	if response, given := req.Params.InputResponses[rootsInput].(*mcp.ListRootsResult); given {
+	if response, present := req.Params.InputResponses[rootsInput].(*mcp.ListRootsResult); present {
 		r.set(response)
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.known {
+	if r.complete {
 		return nil
 	}
-	if r.asked++; r.asked > mostAsked {
-		r.known = true
+	if r.attempts++; r.attempts > mostAsked {
+		r.complete = true
 		r.log.Warn("the host announces roots, but does not list them")
 		return nil
 	}
@@ -115,7 +115,7 @@ func (r *hostRoots) forget() {
 		return
 	}
 	r.mu.Lock()
-	r.known = false
+	r.complete = false
 	r.mu.Unlock()
 	r.changed()
 }

@@ -28,9 +28,9 @@ type routeIn struct {
 var _ = define(definition[routeIn]{
 	Name: "browser_route", Title: "Route requests",
 	Description: "Answer, change or fail requests of your pages that match, until the session ends",
-	Set:         "network", Effect: Acts,
+	Set:         "network", Effect: Acts, Beyond: everySite[routeIn],
 	Do: route,
-	Code: func(in routeIn, d *agent.Done) export.Step {
+	Code: func(in routeIn, d *agent.Record) export.Step {
 		headers, _ := in.headers()
 		var list, members []javascript.Expression
 		for _, h := range headers {
@@ -39,53 +39,49 @@ var _ = define(definition[routeIn]{
 		var does javascript.Expression
 		switch {
 		case in.Abort != "":
-			does = javascript.Of("abort($)", strings.ToLower(in.Abort))
+			does = javascript.Format("abort($)", strings.ToLower(in.Abort))
 		case in.Status != 0 || in.Body != nil || in.ContentType != "":
 			if in.Status != 0 {
-				members = append(members, javascript.Of("status: $", in.Status))
+				members = append(members, javascript.Format("status: $", in.Status))
 			}
 			if in.ContentType != "" {
-				members = append(members, javascript.Of("contentType: $", in.ContentType))
+				members = append(members, javascript.Format("contentType: $", in.ContentType))
 			}
 			if list != nil {
-				members = append(members, javascript.Of("headers: $", object(list)))
+				members = append(members, javascript.Format("headers: $", object(list)))
 			}
 			if in.Body != nil {
-				members = append(members, javascript.Of("body: $", *in.Body))
+				members = append(members, javascript.Format("body: $", *in.Body))
 			}
-			does = javascript.Of("fulfill($)", object(members))
+			does = javascript.Format("fulfill($)", object(members))
 		default:
 			for _, name := range in.removed() {
-				list = append(list, member(name, javascript.Of("undefined")))
+				list = append(list, member(name, javascript.Format("undefined")))
 			}
-			list = slices.Insert(list, 0, javascript.Of("...route.request().headers()"))
-			does = javascript.Of("continue({ headers: { $ } })", list)
+			list = slices.Insert(list, 0, javascript.Format("...route.request().headers()"))
+			does = javascript.Format("continue({ headers: { $ } })", list)
 		}
-		arguments := []javascript.Expression{javascript.Of("$, (route) => route.$", routed(in.Pattern), does)}
+		arguments := []javascript.Expression{javascript.Format("$, (route) => route.$", routed(in.Pattern), does)}
 		if in.Times > 0 {
-			arguments = append(arguments, javascript.Of("{ times: $ }", in.Times))
+			arguments = append(arguments, javascript.Format("{ times: $ }", in.Times))
 		}
-		return code(javascript.Of("$.context().route($)", d.Page, arguments))
+		return code(javascript.Format("$.context().route($)", d.Page, arguments))
 	},
-	Returns: "what the route does",
 	Notes: "A pattern is a glob over the whole URL: `*` matches anything but `/`, `**` anything, `{a,b}` one of " +
-		"both. " +
-		"A pattern that begins with `/` matches any host. The latest route is tried first. It does the first of " +
-		"these that applies:\n\n" +
+		"both. One that begins with `/` matches any host. The latest route that matches does the first of " +
+		"these:\n\n" +
 		"1. `abort`: the request fails.\n" +
 		"2. `status`, `body` or `contentType`: the route responds in place of the server, for any origin.\n" +
 		"3. Otherwise the request is sent with other headers.\n\n" +
-		"`headers` and `removeHeaders` apply to the response in case 2, to the request in case 3. " +
-		"To change a server's response, get it with `browser_fetch`, and give the route what it should become. " +
-		"Routes and the offline state apply to the pages that the session works in, with their frames and workers, " +
-		"and bypass service workers. " +
-		"They end with the session and with the browser.",
+		"`headers` and `removeHeaders` apply to the response in case 2, to the request in case 3. Routes and the " +
+		"offline state apply to the session's pages with their frames and workers, bypass service workers, and " +
+		"end with the session or the browser.",
 	Example: `{"pattern": "**/api/cart", "status": 500}`,
 })
 
 // member is a member of an object, whose name is lower case, as those of headers.
 func member(name string, value any) javascript.Expression {
-	return javascript.Of("$: $", javascript.Key(strings.ToLower(name)), value)
+	return javascript.Format("$: $", javascript.Key(strings.ToLower(name)), value)
 }
 
 // routed is a pattern of a route, in Playwright's syntax.
@@ -111,16 +107,15 @@ type unrouteIn struct {
 
 var _ = define(definition[unrouteIn]{
 	Name: "browser_unroute", Title: "Remove routes", Description: "Remove routes",
-	Set: "network", Effect: Adjusts,
+	Set: "network", Effect: Adjusts, Beyond: everySite[unrouteIn],
 	Do: unroute,
-	Code: func(in unrouteIn, d *agent.Done) export.Step {
+	Code: func(in unrouteIn, d *agent.Record) export.Step {
 		if in.Pattern == "" {
-			return code(javascript.Of("$.context().unrouteAll()", d.Page))
+			return code(javascript.Format("$.context().unrouteAll()", d.Page))
 		}
-		return code(javascript.Of("$.context().unroute($)", d.Page, routed(in.Pattern)))
+		return code(javascript.Format("$.context().unroute($)", d.Page, routed(in.Pattern)))
 	},
 	Shell:   []command{{Args: "[pattern]"}},
-	Returns: "how many were removed",
 	Example: `{}`,
 })
 
@@ -132,12 +127,11 @@ type networkStateIn struct {
 var _ = define(definition[networkStateIn]{
 	Name: "browser_network_state_set", Title: "Set the network state",
 	Description: "Take your pages offline, or back online",
-	Set:         "network", Effect: Adjusts,
+	Set:         "network", Effect: Adjusts, Beyond: everySite[networkStateIn],
 	Do: setNetworkState,
-	Code: func(in networkStateIn, d *agent.Done) export.Step {
-		return code(javascript.Of("$.context().setOffline($)", d.Page, in.State == "offline"))
+	Code: func(in networkStateIn, d *agent.Record) export.Step {
+		return code(javascript.Format("$.context().setOffline($)", d.Page, in.State == "offline"))
 	},
-	Returns: "the state",
 	Example: `{"state": "offline"}`,
 })
 
@@ -199,8 +193,8 @@ func routeList(ctx context.Context, c *agent.Call, in inWindow) error {
 // routeLine describes a route.
 func routeLine(out *answer.Answer, r routing.Route) string {
 	var does []string
-	add := func(given bool, format string, args ...any) {
-		if given {
+	add := func(present bool, format string, args ...any) {
+		if present {
 			does = append(does, fmt.Sprintf(format, args...))
 		}
 	}

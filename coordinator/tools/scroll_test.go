@@ -56,7 +56,8 @@ func TestFindScrolling(t *testing.T) {
 	agent := w.Agent()
 	agent.Open(url + "/list")
 	agent.Expect("browser_find", args{"text": "Row 77 "}, "Nothing in the page matches")
-	agent.Expect("browser_find", args{"text": `heading "Row 77"`}, `looks like a target: search for its name alone, Row 77.`)
+	agent.Expect("browser_find", args{"text": `heading "Row 77"`},
+		`looks like a target: search for its name alone, Row 77.`)
 	const unscrolled = "Found without scrolling:"
 	agent.Expect("browser_find", args{"text": "Row 3 ", "scroll": true}, unscrolled)
 	if text := agent.Must("browser_find", args{"text": "Row 50 ", "scroll": true}); strings.Contains(text, unscrolled) {

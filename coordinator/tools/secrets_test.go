@@ -50,8 +50,8 @@ func TestSecrets(t *testing.T) {
 	} {
 		answers = append(answers, agent.Must(c.tool, c.args))
 	}
-	if sent := <-got; sent != password {
-		t.Errorf("the page sent %q", sent)
+	if message := <-got; message != password {
+		t.Errorf("the page sent %q", message)
 	}
 	_, err := agent.Call("browser_evaluate", args{"function": "() => { throw new Error(pw.value) }"})
 	if err == nil {
@@ -99,14 +99,14 @@ func TestSecretsInOtherForms(t *testing.T) {
 		`PASSWORD="`+strings.ReplaceAll(password, `"`, `\"`)+"\"\n")})
 	agent.Open(url)
 	agent.Must("browser_wait_for", args{"networkIdle": true})
-	hidden := func(what, text string) {
+	hidden := func(description, text string) {
 		t.Helper()
 		if !strings.Contains(text, "<secret>PASSWORD</secret>") {
-			t.Errorf("%s does not name the secret:\n%s", what, text)
+			t.Errorf("%s does not name the secret:\n%s", description, text)
 		}
 		for _, part := range []string{"p4_", `p4\_`, "ß", "%C3%9F", "[y]"} {
 			if strings.Contains(text, part) {
-				t.Errorf("%s holds %q of the secret:\n%.2000s", what, part, text)
+				t.Errorf("%s holds %q of the secret:\n%.2000s", description, part, text)
 			}
 		}
 	}
@@ -180,15 +180,15 @@ func TestSecretsAtCutEdges(t *testing.T) {
 	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t, "PASSWORD='"+password+"'\n")}, "storage")
 	agent.Open(url)
 	agent.Must("browser_wait_for", args{"networkIdle": true})
-	hidden := func(what, text string) {
+	hidden := func(description, text string) {
 		t.Helper()
 		for _, part := range []string{"Hx7", "HX7", "SHg3", "uartz", "lamp", "LAMP"} {
-			if at := strings.Index(text, part); at >= 0 {
-				t.Errorf("%s holds %q of the secret: …%s…", what, part, text[max(0, at-60):min(len(text), at+60)])
+			if index := strings.Index(text, part); index >= 0 {
+				t.Errorf("%s holds %q of the secret: …%s…", description, part, text[max(0, index-60):min(len(text), index+60)])
 			}
 		}
 	}
-	use := func(name string, a args, wanted ...string) string {
+	use := func(name string, a args, want ...string) string {
 		t.Helper()
 		res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: a})
 		if err != nil {
@@ -197,7 +197,7 @@ func TestSecretsAtCutEdges(t *testing.T) {
 		all, _ := json.Marshal(res)
 		text := unescape.Replace(string(all))
 		hidden(fmt.Sprint(name, a), text)
-		for _, w := range wanted {
+		for _, w := range want {
 			if !strings.Contains(text, w) {
 				t.Errorf("%s lacks %q: %.3000s", name, w, text)
 			}

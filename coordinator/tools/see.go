@@ -35,7 +35,6 @@ var _ = define(definition[snapshotIn]{
 	Effect:  Reads,
 	Do:      takeSnapshot,
 	Shell:   []command{{Args: "[target]"}},
-	Returns: "the accessibility tree with refs ([Snapshots](../specs/mcp-tools.md#snapshots))",
 	Example: `{}`,
 })
 
@@ -52,11 +51,8 @@ var _ = define(definition[consoleIn]{
 	Effect:      Reads,
 	Do:          console,
 	Shell:       []command{{Name: "console"}},
-	Returns: "messages of that level and above since the last navigation, with `all` also earlier ones; oldest " +
-		"first",
-	Notes: "As DevTools has them: `Uncaught …`, the stack of `console.trace`, the rows of `console.table`; of an " +
-		"object its own " +
-		"properties, as far as the browser previews them.",
+	Notes: "The oldest is first. Messages are as in DevTools: `Uncaught …`, the stack of `console.trace`, the " +
+		"rows of `console.table`, an object's own properties.",
 	Data:    "`messages`: `level`, `text`, `place`, `count` (of equal messages in a row)",
 	Example: `{"level": "warning"}`,
 })
@@ -87,20 +83,16 @@ var _ = define(definition[screenshotIn]{
 		return "Take a picture of " + names[0]
 	},
 	Do:      screenshot,
-	Code:    func(screenshotIn, *agent.Done) export.Step { return export.Step{} }, // a test needs no pictures
+	Code:    func(screenshotIn, *agent.Record) export.Step { return export.Step{} }, // a test needs no pictures
 	Shell:   []command{{Name: "screenshot", Args: "[filename]"}},
-	Returns: "the image, or the file in full size, at most 16,384 pixels a side (Chromium's limit)",
-	Notes: "- `clip` is of the viewport or, with `fullPage`, of the full page. `quality` is that of jpeg and webp " +
-		"(80).\n" +
-		"- A result states which part of the viewport or page each picture has, and how many pixels a CSS pixel has. " +
-		"So coordinates in a picture become those of a click.\n" +
-		"- A picture in a result has at most 1568 pixels a side. An area that is more than 1.25 times as tall comes " +
-		"as up to " +
-		"four pictures in full width. A line has the `clip` for the rest.\n" +
-		"- A picture in a result has at most 1 MB. One of more bytes comes as a JPEG, and a line reports that.\n" +
-		"- `marks` draws a box and the ref around each element of a snapshot that is shown and not covered, also in " +
-		"frames. " +
-		"It is drawn on the picture, not in the page: neither the page nor the user sees it. Not with `webp`.",
+	Returns: "the image, or the file in full size, at most 16,384 pixels a side",
+	Notes: "- `clip` is of the viewport or, with `fullPage`, of the full page. `quality` (80) is that of jpeg and " +
+		"webp.\n" +
+		"- A result states the part and the scale of each picture, so that its coordinates become those of a " +
+		"click.\n" +
+		"- A picture in a result has at most 1,568 pixels a side and 1 MB; one of more bytes becomes a JPEG. A " +
+		"tall area comes as up to four pictures, with the `clip` for the rest.\n" +
+		"- `marks` are drawn on the picture alone: the page and the user do not see them. Not with `webp`.",
 	Example: `{}`,
 })
 
@@ -118,8 +110,8 @@ func takeSnapshot(ctx context.Context, c *agent.Call, in snapshotIn) error {
 	}
 	options := snapshot.Options{Target: in.Target, Depth: in.Depth, Interactive: in.Filter == "interactive",
 		Diff: in.Diff}
-	what := fmt.Sprintf("snapshot %+v", options)
-	if c.Out.Further(in.Paged, what) {
+	description := fmt.Sprintf("snapshot %+v", options)
+	if c.Out.Further(in.Paged, description) {
 		return nil
 	}
 	seen, err := p.Reader().Snapshot(ctx, options)
@@ -129,6 +121,9 @@ func takeSnapshot(ctx context.Context, c *agent.Call, in snapshotIn) error {
 	c.Out.Quotef("Page: %s\nURL: %s", seen.Title, seen.URL)
 	if d := p.Dialog(); d != nil {
 		c.Out.Quotef("A JavaScript %s dialog is open: %q", d.Type, d.Message)
+	}
+	if tools := offered(p); tools != "" && !seen.Diff {
+		c.Out.Quotef("Tools that the page offers (browser_page_tool calls them): %s", tools)
 	}
 	switch {
 	case seen.Diff && seen.Text == "":
@@ -146,7 +141,7 @@ func takeSnapshot(ctx context.Context, c *agent.Call, in snapshotIn) error {
 		len(seen.Text) <= answer.MaxPart {
 		p.Reader().Give(seen.Text)
 	}
-	return c.Out.Text(in.Paged, file, what, seen.Text)
+	return c.Out.Text(in.Paged, file, description, seen.Text)
 }
 
 func console(ctx context.Context, c *agent.Call, in consoleIn) error {
@@ -154,8 +149,8 @@ func console(ctx context.Context, c *agent.Call, in consoleIn) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("console of %s %s %v", p.ID(), in.Level, in.All)
-	if c.Out.Further(in.Paged, what) {
+	description := fmt.Sprintf("console of %s %s %v", p.ID(), in.Level, in.All)
+	if c.Out.Further(in.Paged, description) {
 		return nil
 	}
 	messages, refused := consoleOf(ctx, c, p, in.Level, in.All)
@@ -171,7 +166,7 @@ func console(ctx context.Context, c *agent.Call, in consoleIn) error {
 		answer.SetList(c.Out, "messages", list, "The console is empty at this level.")
 		return nil
 	}
-	return c.Out.Data(in.Paged, file, what, consoleText(messages), "messages", list)
+	return c.Out.Data(in.Paged, file, description, consoleText(messages), "messages", list)
 }
 
 // messageOut is one message in the structured answer of browser_console_messages.
@@ -189,7 +184,7 @@ func consoleOf(ctx context.Context, c *agent.Call, p *page.Page, level string, a
 	if !all {
 		messages = slices.DeleteFunc(messages, func(m history.Message) bool { return !m.Current })
 	}
-	messages, refused := answer.Within(c.Origins, messages)
+	messages, refused := answer.Readable(c.Origins, messages)
 	p.Sources().LocateMessages(ctx, messages)
 	return messages, refused
 }
@@ -213,7 +208,6 @@ var _ = define(definition[pdfIn]{
 	Set: "pdf", Effect: Adjusts, // the page gets events when it is printed
 	Do:      savePDF,
 	Shell:   []command{{Name: "pdf", Args: "[filename]"}},
-	Returns: "the file; by default `page-TIME.pdf`",
 	Example: `{}`,
 })
 
@@ -272,7 +266,7 @@ func screenshot(ctx context.Context, c *agent.Call, in screenshotIn) error {
 		return err
 	}
 	if in.Marks {
-		if err := drawMarks(ctx, c, p, images, options); err != nil {
+		if err := drawMarks(ctx, p, images, options); err != nil {
 			return err
 		}
 	}
@@ -319,21 +313,20 @@ func shots(ctx context.Context, p *page.Page, options capture.Options) (images [
 			return nil, err
 		}
 		images = append(images, image)
-		if !options.Top || !image.Cut || len(images) == mostShots {
+		if !options.Top || !image.Truncated || len(images) == mostShots {
 			return images, nil
 		}
-		options.Target, options.FullPage, options.Clip = "", true, below(image)
+		options.Target, options.FullPage, options.Clip = "", true, remainder(image)
 	}
 }
 
-// below is what a picture has left out at its end.
-func below(i capture.Image) *capture.Clip {
-	return &capture.Clip{X: i.Part.X, Y: i.Part.Y + i.Part.Height, Width: i.Of.Width,
-		Height: i.Of.Height - i.Part.Height}
+// remainder is what a picture has left out at its end.
+func remainder(i capture.Image) *capture.Clip {
+	return &capture.Clip{X: i.Part.X, Y: i.Part.Y + i.Part.Height, Width: i.Area.Width,
+		Height: i.Area.Height - i.Part.Height}
 }
 
-func drawMarks(ctx context.Context, c *agent.Call, p *page.Page, images []capture.Image,
-	options capture.Options) error {
+func drawMarks(ctx context.Context, p *page.Page, images []capture.Image, options capture.Options) error {
 	places, err := p.Reader().Places(ctx)
 	for i := range images {
 		if err == nil {
@@ -345,10 +338,10 @@ func drawMarks(ctx context.Context, c *agent.Call, p *page.Page, images []captur
 
 // describeShape reports what of the page a picture has, and in which scale: coordinates
 // are CSS pixels.
-func describeShape(out *answer.Answer, images []capture.Image, page bool) {
+func describeShape(out *answer.Answer, images []capture.Image, isPage bool) {
 	for n, i := range images {
 		from := fmt.Sprintf("%.0f,%.0f of the viewport", i.Part.X-i.View.X, i.Part.Y-i.View.Y)
-		if page {
+		if isPage {
 			from = fmt.Sprintf("%.0f,%.0f of the page", i.Part.X, i.Part.Y)
 		}
 		which := ""
@@ -362,19 +355,19 @@ func describeShape(out *answer.Answer, images []capture.Image, page bool) {
 		out.Addf("%s%.0f × %.0f CSS pixels from %s, %s.", which, i.Part.Width, i.Part.Height, from, scale)
 	}
 	last := images[len(images)-1]
-	if page && (last.View.X != 0 || last.View.Y != 0) {
+	if isPage && (last.View.X != 0 || last.View.Y != 0) {
 		out.Addf("The viewport is at %.0f,%.0f of the page.", last.View.X, last.View.Y)
 	}
 	if images[0].Cropped {
 		out.Addf("What of the clip is outside was left out.")
 	}
-	switch rest := below(last); {
-	case last.Cut && rest.Height > 0:
+	switch rest := remainder(last); {
+	case last.Truncated && rest.Height > 0:
 		out.Addf("Left out below it: %.0f CSS pixels. Take them with fullPage and clip %.0f,%.0f,%.0f,%.0f.",
 			rest.Height, rest.X, rest.Y, rest.Width, rest.Height)
-	case last.Cut:
+	case last.Truncated:
 		out.Addf("It is %.0f CSS pixels wide, more than a picture holds: the rest is cut off. Take it with fullPage "+
-			"and clip.", last.Of.Width)
+			"and clip.", last.Area.Width)
 	case last.Scale() < 0.5:
 		out.Addf("It is small: a clip or a filename gives more detail.")
 	}

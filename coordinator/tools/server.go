@@ -1,7 +1,7 @@
 // Package tools is the coordinator's MCP surface: it validates an agent's calls, calls
 // the registry and the page, and builds a small answer.
 //
-//	server := tools.NewServer(tools.Options{Options: agent.Options{Windows: windows, Dir: dir}, Version: version})
+//	server := tools.NewServer(tools.Options{Options: agent.Options{Windows: windows, Dir: dir}})
 //	err := server.Run(ctx, &mcp.StdioTransport{})
 //
 // Each call resolves its window again. Names and parameters are Playwright MCP's where
@@ -26,14 +26,12 @@ import (
 	"browser-coordinator/coordinator/tools/answer"
 )
 
-// Options of a server. Version is required.
+// Options of a server.
 type Options struct {
 	agent.Options
 	// Caps are the names of the enabled sets of tools besides the default ones, as CheckCaps
 	// allows them.
 	Caps []string
-	// Version is the version of this program.
-	Version string
 }
 
 // Server is the MCP server of one agent's session.
@@ -120,6 +118,9 @@ const Failure = "browser-coordinator/failure"
 // Files is the member of a result's metadata that has the paths of the files that were saved.
 const Files = "browser-coordinator/files"
 
+// Whole is the member of a result's metadata that has the text without its cuts, if it is cut.
+const Whole = "browser-coordinator/whole"
+
 func markOf(isFromPage bool) mcp.Meta {
 	if isFromPage {
 		return mcp.Meta{fromPage: true}
@@ -154,6 +155,9 @@ func resultOf(r *answer.Result) *mcp.CallToolResult {
 	if len(r.Files) > 0 {
 		note(Files, r.Files)
 	}
+	if r.Whole != "" {
+		note(Whole, r.Whole)
+	}
 	return res
 }
 
@@ -166,14 +170,17 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 	}
 	a, _ := s.sessionOf(session)
 	defer s.follow(ctx, a)()
-	return s.wait(ctx, session)
+	return s.Wait(ctx, session)
 }
 
-// Open makes the agent of a session with that name. The connections of its host come and go
-// (Join); its folder is Dir. It ends with end, which first ends the calls with the cause.
+// Open makes the agent of a session with that name, or, if that is empty, with its first host's.
+// The connections of its host come and go (Join, Accept); its folder is Dir. It ends with end,
+// which first ends the calls with the cause.
 func (s *Server) Open(ctx context.Context, name, version string) (a *agent.Agent, end func(cause error)) {
 	a = agent.New(&s.options.Options, agent.Host{})
-	a.Identify(name, version)
+	if name != "" {
+		a.Identify(name, version)
+	}
 	s.mu.Lock()
 	s.agent = a
 	s.mu.Unlock()
@@ -190,7 +197,23 @@ func (s *Server) Join(ctx context.Context, transport mcp.Transport) error {
 	if err != nil {
 		return err
 	}
-	return s.wait(ctx, session)
+	return s.Wait(ctx, session)
+}
+
+// Accept is the protocol's side of the session that Open has opened, for a transport that connects
+// it. connected is called with the connection before its host gets the first response; Wait waits
+// for its end.
+func (s *Server) Accept(connected func(*mcp.ServerSession)) *mcp.Server {
+	s.mcp.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			result, err := next(ctx, method, req)
+			if session, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" && err == nil {
+				connected(session)
+			}
+			return result, err
+		}
+	})
+	return s.mcp
 }
 
 // follow has the agent follow its window until end is called, which ends the agent.
@@ -205,8 +228,8 @@ func (s *Server) follow(ctx context.Context, a *agent.Agent) (end func()) {
 	}
 }
 
-// wait waits for the end of a connection, which is also that of ctx.
-func (s *Server) wait(ctx context.Context, session *mcp.ServerSession) error {
+// Wait waits for the end of a connection, which is also that of ctx.
+func (s *Server) Wait(ctx context.Context, session *mcp.ServerSession) error {
 	defer context.AfterFunc(ctx, func() {
 		s.cancel(context.Cause(ctx)) // Close waits for the calls
 		session.Close()
@@ -264,14 +287,14 @@ func (s *Server) sessionOf(session *mcp.ServerSession) (*agent.Agent, *hostRoots
 	return s.agent, s.roots
 }
 
-// Alone returns the agent if no window lists it.
-func (s *Server) Alone(ctx context.Context) []agent.Alone {
+// Unlisted returns the agent if no window lists it.
+func (s *Server) Unlisted(ctx context.Context) []agent.Unlisted {
 	s.mu.Lock()
 	a := s.agent
 	s.mu.Unlock()
 	if a != nil {
-		if alone := a.Alone(ctx); alone != nil {
-			return []agent.Alone{*alone}
+		if unlisted := a.Unlisted(ctx); unlisted != nil {
+			return []agent.Unlisted{*unlisted}
 		}
 	}
 	return nil

@@ -58,7 +58,7 @@ func TestCookiesAndStorage(t *testing.T) {
 		agent.Must(name+"clear", nil)
 		agent.Must(name+"set", args{"key": "length", "value": "ten"})
 		agent.Must(name+"set", args{"key": "long", "value": strings.Repeat("x", 1000)})
-		agent.Sees("() => "+area+"Storage.getItem('length')", `"ten"`)
+		agent.ExpectValue("() => "+area+"Storage.getItem('length')", `"ten"`)
 		if list := agent.Expect(name+"list", nil, "length=ten", "(1000 characters)"); len(list) > 400 {
 			t.Errorf("%s:\n%s", area, list)
 		}
@@ -146,13 +146,13 @@ func checkStorageState(t *testing.T, file string) {
 	}
 }
 
-func readJSON(t *testing.T, file string, into any) {
+func readJSON(t *testing.T, file string, result any) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, into); err != nil {
+	if err := json.Unmarshal(text, result); err != nil {
 		t.Errorf("%s is not valid: %v", file, err)
 	}
 }
@@ -233,10 +233,10 @@ func TestRoutesEndWithTheSession(t *testing.T) {
 	user := toolstest.Sit(t, browser.URL())
 	user.Browse(url)
 	agent := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL()).Agent("network")
-	ask := func(when, want string) {
+	ask := func(condition, want string) {
 		t.Helper()
 		if got := user.Evaluate(`fetch("/price").then((r) => r.text().then((t) => r.status + " " + t), () => "failed")`); got != want {
-			t.Errorf("%s: %s, want %s", when, got, want)
+			t.Errorf("%s: %s, want %s", condition, got, want)
 		}
 	}
 	route := func(a args) {

@@ -19,20 +19,20 @@ import (
 type stepIn struct {
 	Action string   `json:"action"`
 	Target string   `json:"target,omitempty"`
-	Text   string   `json:"text,omitempty" about:"to type, to wait for, or to expect within 5 s"`
+	Text   string   `json:"text,omitempty" about:"to type, wait for or expect within 5 s"`
 	Submit bool     `json:"submit,omitempty"`
 	Key    string   `json:"key,omitempty"`
 	Values []string `json:"values,omitempty"`
 	To     string   `json:"to,omitempty"`
 	URL    string   `json:"url,omitempty"`
 
-	given map[string]any
+	arguments map[string]any
 }
 
 // Open implements [catalog.Open].
 func (*stepIn) Open() {}
 
-func (in *stepIn) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, &in.given) }
+func (in *stepIn) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, &in.arguments) }
 
 type stepsIn struct {
 	Steps []stepIn `json:"steps"`
@@ -43,13 +43,13 @@ var _ = define(definition[stepsIn]{
 	Name: "browser_steps", Title: "Steps",
 	Description: "Do several actions, each with the arguments of its tool. Stops at an error or surprise (an " +
 		"unanswered dialog, another origin) and says what was not done",
-	Unlike: "theirs run code of their own for it",
-	Effect: Acts,
+	Difference: "theirs run code of their own for it",
+	Effect:     Acts,
 	Handle: func(ctx context.Context, a *agent.Agent, in stepsIn) (*answer.Result, error) {
 		steps := make([]agent.Request, len(in.Steps))
 		for i, given := range in.Steps {
 			var err error
-			if steps[i], err = step(given.given, in); err != nil {
+			if steps[i], err = step(given.arguments, in); err != nil {
 				return nil, fmt.Errorf("step %d: %w. Nothing was done", i+1, err)
 			}
 		}
@@ -69,25 +69,20 @@ var _ = define(definition[stepsIn]{
 				names = append(names, name)
 			}
 		}
-		parameters.Member("steps").Items.Member("action").About = strings.Join(names, ", ")
+		parameters.Member("steps").Items.Member("action").Description = strings.Join(names, ", ")
 	},
 	Returns: "a line for each step, then what the last one changed",
-	Notes: "A step is a call of a tool: the same permission, limits and secrets, and the user sees each as an action " +
-		"of its own. " +
-		"All steps are checked before the first one is done. `check` and `uncheck` are `browser_fill_form` with that " +
-		"one field. " +
-		"What `expect` waits for must be true within 5 s, or within `time`; the dialog of `dialog` must open within " +
-		"that time. " +
-		"`fill`, `goto` and `assert` are `type`, `navigate` and `expect`.\n\n" +
-		"A step after which one of these is true is the last:\n\n" +
-		"- It failed; the result is an error then.\n" +
-		"- A dialog is open that the next step does not answer, the page asks for files, or it is paused in the " +
-		"debugger.\n" +
-		"- A navigation was refused, or a form was not sent.\n" +
-		"- The page is at another origin. `navigate` may lead there, and so may a step before or with a `url` to " +
-		"wait for.\n\n" +
-		"The result names that step and the cause, and lists the steps that were not done.",
-	Example: `{"steps": [{"action": "click", "target": "button \"Order\""}, {"action": "type", "target": "textbox \"Coupon\"", "text": "TEA10", "submit": true}, {"action": "expect", "text": "Thank you"}]}`,
+	Notes: "Each step is a call of its tool, with the same permission, limits and secrets. All are checked before " +
+		"the first one is done. `check` and `uncheck` are `browser_fill_form` with one field. `expect`, and the " +
+		"dialog of `dialog`, have 5 s, or `time`.\n\n" +
+		"A step is the last if\n\n" +
+		"- it fails; the result is an error then,\n" +
+		"- it opens a dialog that the next step does not answer, a file chooser, or a pause in the debugger,\n" +
+		"- its navigation is refused, or its form is not sent, or\n" +
+		"- it leads to another origin, unless it is `navigate`, or it has, or the next has, a `url` to wait for.",
+	Example: `{"steps": [{"action": "click", "target": "button \"Order\""}, ` +
+		`{"action": "type", "target": "textbox \"Coupon\"", "text": "TEA10", "submit": true}, ` +
+		`{"action": "expect", "text": "Thank you"}]}`,
 })
 
 // actionNamed is the action of that name, and its tool; nil: there is none. A tool's own name
@@ -96,7 +91,7 @@ func actionNamed(name string) (*Tool, action) {
 	name = strings.TrimPrefix(name, "browser_")
 	for _, t := range All() {
 		for _, a := range t.steps {
-			if a.Name == name || slices.Contains(a.Also, name) || a.Adapt == nil && t.Name == "browser_"+name {
+			if a.Name == name || slices.Contains(a.Aliases, name) || a.Adapt == nil && t.Name == "browser_"+name {
 				return t, a
 			}
 		}
@@ -111,8 +106,8 @@ func (a action) example(t *Tool) string {
 }
 
 // step makes a request of a step: of the same tool that an agent could call itself.
-func step(given map[string]any, in stepsIn) (step agent.Request, err error) {
-	word, _ := given["action"].(string)
+func step(values map[string]any, in stepsIn) (step agent.Request, err error) {
+	word, _ := values["action"].(string)
 	tool, action := actionNamed(word)
 	if tool == nil {
 		var known []string
@@ -131,7 +126,7 @@ func step(given map[string]any, in stepsIn) (step agent.Request, err error) {
 	if in.Tab != nil {
 		arguments["tab"] = in.Tab
 	}
-	maps.Copy(arguments, given)
+	maps.Copy(arguments, values)
 	delete(arguments, "action")
 	name := action.Name
 	for _, key := range []string{"target", "text", "key", "url"} {

@@ -99,7 +99,7 @@ func TestSteps(t *testing.T) {
 	for _, bad := range []args{{"action": "klick"}, {"action": "click", "x": 1}, {"action": "click"}} {
 		agent.Refused("browser_steps", steps(navigate, bad), "step 2: ", "Nothing was done")
 	}
-	agent.Sees("() => location.hostname", `"localhost"`)
+	agent.ExpectValue("() => location.hostname", `"localhost"`)
 
 	// Each step needs the user's permission by itself.
 	w.Allow(vscodeipc.AccessView)

@@ -19,7 +19,7 @@ import (
 func defineStorage[In any](d definition[In], do func(context.Context, *agent.Call, *page.Page, In) error) *Tool {
 	d.Set, d.Do = "storage", onPage(do)
 	if d.Effect == Acts {
-		d.Category = policy.Storage
+		d.Category, d.Beyond = policy.Storage, everySite
 	}
 	return define(d)
 }
@@ -50,27 +50,26 @@ type cookieSetIn struct {
 var _ = []*Tool{
 	defineStorage(definition[cookieListIn]{
 		Name: "browser_cookie_list", Title: "List cookies", Description: "List the browser's cookies", Effect: Reads,
-		Returns: "the cookies of the page's browser context, of every site; long values shortened",
+		Returns: "the cookies of every site in the browser context; long values shortened",
 		Data:    "`cookies`, as in a storage state", Example: `{}`,
 	}, cookieList),
 	defineStorage(definition[cookieNameIn]{
 		Name: "browser_cookie_get", Title: "Get a cookie", Description: "The cookies of a name in full", Effect: Reads,
-		Returns: "the cookies of that name, with their attributes",
-		Data:    "`cookies`, as in a storage state", Example: `{"name": "sid"}`,
+		Data: "`cookies`, as in a storage state", Example: `{"name": "sid"}`,
 	}, cookieGet),
 	defineStorage(definition[cookieSetIn]{
 		Name: "browser_cookie_set", Title: "Set a cookie", Description: "Set a cookie", Effect: Acts,
-		Returns: "which was set, and where", Example: `{"name": "theme", "value": "dark"}`,
+		Example: `{"name": "theme", "value": "dark"}`,
 	}, cookieSet),
 	defineStorage(definition[cookieNameIn]{
 		Name: "browser_cookie_delete", Title: "Delete a cookie", Description: "Delete the cookies of a name",
 		Effect:  Acts,
-		Returns: "which were deleted", Example: `{"name": "sid"}`,
+		Example: `{"name": "sid"}`,
 	}, cookieDelete),
 	defineStorage(definition[inPage]{
 		Name: "browser_cookie_clear", Title: "Clear cookies", Description: "Delete all cookies, of every site",
 		Effect:  Acts,
-		Returns: "that they are deleted", Example: `{}`,
+		Example: `{}`,
 	}, cookieClear),
 }
 
@@ -82,7 +81,7 @@ func cookies(ctx context.Context, c *agent.Call, p *page.Page, wanted func(stora
 	if err != nil {
 		return nil, err
 	}
-	all, refused := answer.Within(c.Origins, all)
+	all, refused := answer.Readable(c.Origins, all)
 	c.Out.LeftOut(refused, "cookies")
 	return slices.DeleteFunc(all, func(cookie storage.Cookie) bool { return !wanted(cookie) }), nil
 }
@@ -186,23 +185,29 @@ func defineArea(area storage.Area) []*Tool {
 		defineStorage(definition[keyIn]{
 			Name: name + "_get", Title: fmt.Sprintf("Get an item of %s", area),
 			Description: fmt.Sprintf("One %s item in full", area),
-			Effect:      Reads, Returns: "the item", Data: "`key`, `value`", Example: `{"key": "theme"}`,
+			Effect:      Reads, Data: "`key`, `value`", Example: `{"key": "theme"}`,
 		}, a.get),
 		defineStorage(definition[setItemIn]{
 			Name: name + "_set", Title: fmt.Sprintf("Set an item of %s", area),
 			Description: fmt.Sprintf("Set a %s item", area),
-			Effect:      Acts, Returns: "that it is set", Example: `{"key": "theme", "value": "dark"}`,
-		}, a.set),
+			Effect:      Acts, Example: `{"key": "theme", "value": "dark"}`,
+		}, func(ctx context.Context, c *agent.Call, p *page.Page, in setItemIn) error {
+			return c.Done(p.Storage().SetItem(ctx, area, in.Key, in.Value), "Set %s.", in.Key)
+		}),
 		defineStorage(definition[keyIn]{
 			Name: name + "_delete", Title: fmt.Sprintf("Delete an item of %s", area),
 			Description: fmt.Sprintf("Delete a %s item", area),
-			Effect:      Acts, Returns: "that it is deleted", Example: `{"key": "theme"}`,
-		}, a.remove),
+			Effect:      Acts, Example: `{"key": "theme"}`,
+		}, func(ctx context.Context, c *agent.Call, p *page.Page, in keyIn) error {
+			return c.Done(p.Storage().RemoveItem(ctx, area, in.Key), "Deleted %s.", in.Key)
+		}),
 		defineStorage(definition[inPage]{
 			Name: name + "_clear", Title: fmt.Sprintf("Clear %s", area),
 			Description: fmt.Sprintf("Clear the page's %s", area),
-			Effect:      Acts, Returns: "that it is empty", Example: `{}`,
-		}, a.clear),
+			Effect:      Acts, Example: `{}`,
+		}, func(ctx context.Context, c *agent.Call, p *page.Page, _ inPage) error {
+			return c.Done(p.Storage().ClearItems(ctx, area), "The %s is empty now.", area)
+		}),
 	}
 }
 
@@ -242,16 +247,4 @@ func (t areaTools) get(ctx context.Context, c *agent.Call, p *page.Page, in keyI
 	c.Out.Set("key", in.Key)
 	c.Out.Set("value", items[i].Value)
 	return nil
-}
-
-func (t areaTools) set(ctx context.Context, c *agent.Call, p *page.Page, in setItemIn) error {
-	return c.Done(p.Storage().SetItem(ctx, t.area, in.Key, in.Value), "Set %s.", in.Key)
-}
-
-func (t areaTools) remove(ctx context.Context, c *agent.Call, p *page.Page, in keyIn) error {
-	return c.Done(p.Storage().RemoveItem(ctx, t.area, in.Key), "Deleted %s.", in.Key)
-}
-
-func (t areaTools) clear(ctx context.Context, c *agent.Call, p *page.Page, _ inPage) error {
-	return c.Done(p.Storage().ClearItems(ctx, t.area), "The %s is empty now.", t.area)
 }

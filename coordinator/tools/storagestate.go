@@ -23,13 +23,11 @@ var _ = define(definition[saveStateIn]{
 	Name: "browser_storage_state", Title: "Save the storage state",
 	Description: "Save cookies and local storage to a file, in Playwright's format",
 	Set:         "storage", Effect: Reads,
-	Do:    saveState,
-	Shell: []command{{Args: "[filename]"}},
-	Returns: "the file, with mode 0600: the cookies, and the local storage of the known origins, which are those of " +
-		"open pages and of what this page has shown",
-	Notes: "The file is Playwright's `storageState`. Other origins are visited in a hidden page for which the " +
-		"coordinator responds " +
-		"to all requests: no server gets one and no script of the site runs. IndexedDB is neither saved nor restored.",
+	Do:      saveState,
+	Shell:   []command{{Args: "[filename]"}},
+	Returns: "the file: cookies, and the local storage of the origins that are open, or that this page has shown",
+	Notes: "It is Playwright's `storageState`, without IndexedDB. To read and to restore it, no server gets a " +
+		"request and no script of a site runs.",
 	Example: `{}`,
 })
 
@@ -41,9 +39,8 @@ type loadStateIn struct {
 var _ = define(definition[loadStateIn]{
 	Name: "browser_set_storage_state", Title: "Restore the storage state",
 	Description: "Replace cookies and local storage by those of such a file",
-	Set:         "storage", Effect: Acts, Category: policy.Storage,
+	Set:         "storage", Effect: Acts, Category: policy.Storage, Beyond: everySite[loadStateIn],
 	Do:      loadState,
-	Returns: "what was restored. The cookies and the known origins' local storage are cleared before",
 	Example: `{"filename": "storage-state.json"}`,
 })
 
@@ -64,7 +61,7 @@ func saveState(ctx context.Context, c *agent.Call, in saveStateIn) error {
 		return err
 	}
 	var refusedCookies int
-	state.Cookies, refusedCookies = answer.Within(c.Origins, state.Cookies)
+	state.Cookies, refusedCookies = answer.Readable(c.Origins, state.Cookies)
 	text, err := json.MarshalIndent(state, "", "  ")
 	if err != nil {
 		return err

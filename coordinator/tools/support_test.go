@@ -22,7 +22,7 @@ func serverOptions(t *testing.T, dir string, caps ...string) Options {
 	windows := registry.Open(t.Context(),
 		registry.Options{Client: vscodeipc.Peer{Name: "coordinator", Version: "test"}})
 	t.Cleanup(func() { windows.Close() })
-	return Options{Options: agent.Options{Windows: windows, Dir: dir}, Version: "test", Caps: caps}
+	return Options{Options: agent.Options{Windows: windows, Dir: dir, Version: "test"}, Caps: caps}
 }
 
 // attachedOptions are those of a server whose agents work in a browser.
@@ -96,7 +96,7 @@ func launchBrowser(t *testing.T) *chrome.Browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser, err := chrome.Launch(t.Context(), chrome.Options{Executable: found.Path, Headless: true})
+	browser, err := chrome.Launch(t.Context(), chrome.Options{Executable: found, Headless: true})
 	if err != nil {
 		t.Fatal(err)
 	}

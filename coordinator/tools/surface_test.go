@@ -79,7 +79,7 @@ func TestToolsMatchPlaywrightMCP(t *testing.T) {
 			}
 		}
 		for tool, params := range ours {
-			if Named(tool).Unlike != "" || set == "" && !strings.HasPrefix(tool, "browser_") {
+			if Named(tool).Difference != "" || set == "" && !strings.HasPrefix(tool, "browser_") {
 				continue
 			}
 			if _, known := theirs[tool]; !known {

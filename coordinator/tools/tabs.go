@@ -12,7 +12,7 @@ import (
 )
 
 type tabsIn struct {
-	Action string `json:"action" oneof:"list new close select"`
+	Action string `json:"action" oneof:"list new close select request"`
 	Index  *int   `json:"index,omitempty"`
 	URL    string `json:"url,omitempty"`
 	Front  bool   `json:"front,omitempty" about:"also show it to the user"`
@@ -22,32 +22,38 @@ type tabsIn struct {
 var _ = define(definition[tabsIn]{
 	Name: "browser_tabs", Title: "Tabs", Description: "List tabs, open one and work in it, close one of yours, or " +
 		"select where you work",
-	Effect:     Acts,
-	ReadOnlyIf: func(in tabsIn) bool { return in.Action == "list" },
-	ReadOnly:   "to `list`",
-	Question:   func(in tabsIn, _ []string) string { return in.sentence() },
-	Subject:    func(in tabsIn, _ string) string { return in.sentence() },
-	Do:         tabs,
+	Effect: Acts,
+	// The answer to a request is the user's permission.
+	ReadOnlyIf: func(in tabsIn) bool { return in.Action == "list" || in.Action == "request" },
+	ReadOnly:   "to `list` and to `request`",
+	Beyond: func(_ context.Context, p *page.Page, in tabsIn) bool {
+		return in.Index != nil || in.Action == "new" && page.SiteOf(in.URL) != p.Site()
+	},
+	Question: func(in tabsIn, _ []string) string { return in.sentence() },
+	Subject:  func(in tabsIn, _ string) string { return in.sentence() },
+	Do:       tabs,
 	// A tab is opened when the first call works in it.
-	Code: func(in tabsIn, _ *agent.Done) export.Step {
+	Code: func(in tabsIn, _ *agent.Record) export.Step {
 		if in.Action == "close" {
 			return export.Step{Comment: "The agent closed a tab here."}
 		}
 		return export.Step{}
 	},
 	Shell: []command{
-		{Name: "tabs", About: "List the tabs", Given: `{"action": "list"}`, Without: "index url front"},
-		{Name: "tab", About: "Select the tab in which you work", Args: "index", Given: `{"action": "select"}`,
-			Without: "url"},
-		{Name: "tab new", About: "Open a tab, and work in it", Args: "[url]", Given: `{"action": "new"}`,
-			Without: "index"},
-		{Name: "tab close", About: "Close a tab that you have opened", Args: "[index]",
-			Given: `{"action": "close"}`, Without: "url front"},
+		{Name: "tabs", Summary: "List the tabs", Arguments: `{"action": "list"}`, Omits: "index url front"},
+		{Name: "tab", Summary: "Select the tab in which you work", Args: "index", Arguments: `{"action": "select"}`,
+			Omits: "url"},
+		{Name: "tab new", Summary: "Open a tab, and work in it", Args: "[url]", Arguments: `{"action": "new"}`,
+			Omits: "index"},
+		{Name: "tab request", Summary: "Ask the user for a tab in the user's own browser", Args: "[url]",
+			Arguments: `{"action": "request"}`, Omits: "index front"},
+		{Name: "tab close", Summary: "Close a tab that you have opened", Args: "[index]",
+			Arguments: `{"action": "close"}`, Omits: "url front"},
 	},
 	Replaces: map[string]string{"browser_close": "with action close"},
-	Returns:  "the tabs, in the order in which they opened; of `new` also the beginning of its page",
-	Notes: "Only `front` brings a tab to the front. A session closes only tabs that it, or an action of it, has " +
-		"opened.",
+	Returns:  "the tabs; of `new` also the beginning of its page",
+	Notes: "In [the user's own browser](own-chrome.md) `request` asks the user to hand over a tab, if possible " +
+		"one that shows `url`, and selects it.",
 	Data:    "`tabs`: `index`, `title`, `url`, `current`, `yours`",
 	Example: `{"action": "list"}`,
 })
@@ -61,6 +67,8 @@ func (in tabsIn) sentence() (sentence string) {
 	switch in.Action {
 	case "list":
 		return "List the tabs"
+	case "request":
+		return "Ask for one of the user's tabs"
 	case "close":
 		return "Close " + tab
 	case "new":
@@ -108,6 +116,11 @@ func tabs(ctx context.Context, c *agent.Call, in tabsIn) error {
 
 func doTabs(ctx context.Context, c *agent.Call, t *agent.Tabs, in tabsIn) error {
 	switch in.Action {
+	case "request":
+		if err := t.Request(ctx, in.URL); err != nil {
+			return err
+		}
+		c.Out.Addf("The user handed over a tab; you work in it now.")
 	case "new":
 		change, err := t.Open(ctx, in.URL)
 		if err != nil {
@@ -124,19 +137,19 @@ func doTabs(ctx context.Context, c *agent.Call, t *agent.Tabs, in tabsIn) error 
 		}
 		return nil
 	case "close":
-		chosen, err := tabAt(t, in.Index, true)
+		choice, err := tabAt(t, in.Index, true)
 		if err == nil {
-			err = t.Close(ctx, chosen)
+			err = t.Close(ctx, choice)
 		}
 		if err != nil {
 			return err
 		}
-		c.Out.Quotef("Closed the tab %q.", chosen.Title)
+		c.Out.Quotef("Closed the tab %q.", choice.Title)
 		return nil
 	case "select":
-		chosen, err := tabAt(t, in.Index, false)
+		choice, err := tabAt(t, in.Index, false)
 		if err == nil {
-			err = t.Select(ctx, chosen)
+			err = t.Select(ctx, choice)
 		}
 		if err == nil && in.Front {
 			err = t.Front(ctx)
@@ -151,6 +164,10 @@ func doTabs(ctx context.Context, c *agent.Call, t *agent.Tabs, in tabsIn) error 
 			mark = " (current)"
 		}
 		c.Out.Show(fmt.Sprintf("%d: %s %s%s", p.Index, p.Title, p.URL, mark), true)
+	}
+	if t.Personal() && in.Action == "list" {
+		c.Out.Addf("This is the user's own browser: other tabs of theirs are not listed. Action request asks the user " +
+			"for one.")
 	}
 	return nil
 }

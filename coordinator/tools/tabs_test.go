@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
@@ -92,7 +95,7 @@ func TestTabThatClosesItself(t *testing.T) {
 		text, err = agent.Call("browser_press_key", args{"key": "Shift"})
 	}
 	agent.Refused("browser_click", args{"target": harmless}, "gone")
-	agent.Sees("() => document.title", `"Shop"`)
+	agent.ExpectValue("() => document.title", `"Shop"`)
 }
 
 // An agent drives a popup beside the tab that it works in. A popup that closes hands over to
@@ -116,7 +119,7 @@ func TestPopup(t *testing.T) {
 	other.Must("browser_snapshot", args{"tab": 1})
 	other.Refused("browser_type", args{"target": "input", "text": "Bob", "tab": 1},
 		`another agent works in the tab "Login"`)
-	agent.Sees("() => document.title", `"Shop"`) // it still works there
+	agent.ExpectValue("() => document.title", `"Shop"`) // it still works there
 	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
 		return slices.ContainsFunc(r.Entries, func(e vscodeipc.Activity) bool {
 			return e.OK && e.Act == "browser_type" && e.URL == url+"/login"
@@ -140,7 +143,7 @@ func TestPopup(t *testing.T) {
 		"ou work in tab 0 now, which opened it"); {
 		text = agent.Must("browser_snapshot", nil)
 	}
-	agent.Sees("() => document.title", `"Hello"`)
+	agent.ExpectValue("() => document.title", `"Hello"`)
 }
 
 // Agents that look at one tab keep apart what they know of it: each has refs of its own and
@@ -184,10 +187,10 @@ func TestAgentsHaveTabsOfTheirOwn(t *testing.T) {
 	if got := tabURLs(t, w.Browser()); len(got) != 1 {
 		t.Errorf("after it was read, the browser's pages are %q", got)
 	}
-	first.Sees("() => document.title", `"Sample"`)
+	first.ExpectValue("() => document.title", `"Sample"`)
 	second.Expect("browser_navigate", args{"url": url + "/second"}, "Another agent works", "a tab of your own")
 	for agent, want := range map[*toolstest.Agent]string{first: url + "/first", second: url + "/second"} {
-		agent.Sees("() => location.href", strconv.Quote(want))
+		agent.ExpectValue("() => location.href", strconv.Quote(want))
 	}
 	if got := tabURLs(t, w.Browser()); len(got) != 2 {
 		t.Errorf("the browser's pages are %q", got)
@@ -219,12 +222,12 @@ func TestTabsEndWithTheirSession(t *testing.T) {
 	})
 	w := toolstest.OpenWindow(t)
 	user := toolstest.Sit(t, w.Browser())
-	expect := func(when string, want ...string) {
+	expect := func(condition string, want ...string) {
 		t.Helper()
 		got := tabURLs(t, w.Browser())
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			t.Errorf("%s the tabs are %q, want %q", when, got, want)
+			t.Errorf("%s the tabs are %q, want %q", condition, got, want)
 		}
 	}
 	agent := w.Agent()
@@ -341,5 +344,35 @@ request.send("three of them");
 	// A call may name another window. Each window has its own page.
 	agent.Expect("browser_snapshot", args{"window": other}, "URL: about:blank")
 	agent.Refused("browser_snapshot", args{"window": "nowhere"}, "no window fits")
-	agent.Sees("() => document.title", `"Talking"`)
+	agent.ExpectValue("() => document.title", `"Talking"`)
+}
+
+// In the user's own browser an agent asks the user for a tab, and works in the one that the user
+// has chosen.
+func TestRequestTab(t *testing.T) {
+	t.Parallel()
+	w, agent, _ := sample(t)
+	agent.Refused("browser_tabs", args{"action": "request"}, "all tabs are in the list")
+	state := vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessView},
+		Browser: &vscodeipc.Browser{URL: w.Browser(), Via: string(launch.Personal)}}
+	must.Do(t, w.SetState(state))
+	agent.Await("[access: view]")
+	agent.Expect("browser_tabs", args{"action": "list"}, "Action request asks the user")
+	for outcome, want := range map[string]string{"refused": "hands over no tab", "timeout": "has not answered"} {
+		w.Handle(vscodeipc.CommandTabRequest, func(vscodeipc.Call) (any, error) {
+			return vscodeipc.TabRequestResult{Outcome: outcome}, nil
+		})
+		agent.Refused("browser_tabs", args{"action": "request"}, want)
+	}
+	var made struct {
+		ID string `json:"targetId"`
+	}
+	cdptest.Dial(t, w.Browser()).Call("", "Target.createTarget", `{"url":"about:blank"}`, &made)
+	w.Handle(vscodeipc.CommandTabRequest, func(vscodeipc.Call) (any, error) {
+		return vscodeipc.TabRequestResult{Outcome: "handed-over", Tab: made.ID}, nil
+	})
+	agent.Expect("browser_tabs", args{"action": "request", "url": "https://shop.test"}, "1: ", "about:blank (current)")
+	if asked := toolstest.Called[vscodeipc.TabRequestArg](w, vscodeipc.CommandTabRequest, nil); asked.Client.Name != "test-host" {
+		t.Errorf("the user is asked %+v", asked)
+	}
 }

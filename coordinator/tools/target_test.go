@@ -39,8 +39,8 @@ func TestQuestionNamesWhatThePageHas(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.Folder, "a.pdf"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.On(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) {
-		return vscodeipc.AskResult{Decision: "refuse", Scope: "once", Reason: "human"}, nil
+	w.Handle(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) {
+		return vscodeipc.AskResult{Decision: "refuse", Reason: "human"}, nil
 	})
 	agent := w.Agent()
 	agent.Await("[access: ask]")
@@ -114,7 +114,8 @@ func TestQuestionNamesWhatThePageHas(t *testing.T) {
 	}
 	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
 		return slices.ContainsFunc(r.Entries, func(e vscodeipc.Activity) bool {
-			return e.Act == "browser_click" && e.Outcome == "refused" && e.Target == `button "Order"`
+			return e.Act == "browser_click" && e.Target == `button "Order"` &&
+				e.Outcome == `refused: the access mode is "ask", and the user did not allow it`
 		})
 	})
 
@@ -136,9 +137,9 @@ func TestConsentIsForTheElement(t *testing.T) {
 	w.Allow(vscodeipc.AccessAsk)
 	agent.Await("[access: ask]")
 	meanwhile := ""
-	w.On(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) {
+	w.Handle(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) {
 		user.Evaluate(meanwhile)
-		return vscodeipc.AskResult{Decision: "allow", Scope: "once"}, nil
+		return vscodeipc.AskResult{Decision: "allow"}, nil
 	})
 	meanwhile = "document.querySelector('button').textContent = 'Order'"
 	agent.Refused("browser_click", args{"target": "button"}, `the user was asked about button "Greet"`,
@@ -231,7 +232,7 @@ func TestTypeWithoutATarget(t *testing.T) {
 		{"action": "press", "key": "Tab"},
 		{"action": "type", "text": "open sesame"},
 	}}, `Typed into textbox "To"`, `Typed into textbox "Key"`)
-	agent.Sees(`() => [...document.querySelectorAll("input")].map(e => e.value).join()`, `"Ada,open sesame"`)
+	agent.ExpectValue(`() => [...document.querySelectorAll("input")].map(e => e.value).join()`, `"Ada,open sesame"`)
 	source := agent.Must("browser_export", nil)
 	if !strings.Contains(source, ".keyboard.insertText('Ada')") || strings.Contains(source, "sesame") {
 		t.Error(source)

@@ -37,19 +37,24 @@ const (
 
 // definition is all that there is to know of a tool, in one value. The fields of In are its
 // parameters, in the order of the reference and, for those that are required, of a command
-// line: see [catalog.Of]. In embeds inPage or inWindow, by which the tool has a window and a
+// line: see [catalog.Describe]. In embeds inPage or inWindow, by which the tool has a window and a
 // tab.
 type definition[In any] struct {
 	// Name is Playwright MCP's where the same thing exists there.
 	Name, Title, Description string
-	// Set is the set of tools that it is in, see Sets; empty: it is always there.
+	// Set is the set of tools that it is in, see Caps; empty: it is always there.
 	Set string
-	// Unlike is why Playwright MCP has no such tool; empty: it has one, or cannot.
-	Unlike string
+	// Difference is why Playwright MCP has no such tool; empty: it has one, or cannot.
+	Difference string
 
 	Effect Effect
 	// Category is the kind of action that the user can allow for a session; empty: none.
 	Category string
+	// Beyond reports whether a call acts on another site than that of its page, so that what the user
+	// allows on that one does not cover it; nil: it does not.
+	Beyond func(context.Context, *page.Page, In) bool
+	// AnyFrame: a call may act in any frame of the page, which it does not name.
+	AnyFrame bool
 	// ReadOnlyIf reports whether a call with these arguments only reads; nil: none does.
 	// ReadOnly says that to a user, as in "without `expression`".
 	ReadOnlyIf func(In) bool
@@ -85,7 +90,7 @@ type definition[In any] struct {
 
 	// Code is how a test repeats a call; nil: it cannot. A step without code is no part of
 	// the test.
-	Code func(In, *agent.Done) export.Step
+	Code func(In, *agent.Record) export.Step
 	// Part are the arguments of the part of a call that was done before it failed; nil: a
 	// test has no part.
 	Part func(in In, failed error) In
@@ -97,8 +102,8 @@ type definition[In any] struct {
 	// Replaces are the tools of Playwright MCP that this one replaces, and how.
 	Replaces map[string]string
 
-	// Returns is what the result has, and Notes are what else a user of the tool must know,
-	// for the reference, in Markdown.
+	// Returns is what the result has, if Description does not say it, and Notes are what else a
+	// user of the tool must know, for the reference, in Markdown.
 	Returns, Notes string
 	// Data are the members of the structured result, for the reference; empty: it has none.
 	Data string
@@ -112,8 +117,8 @@ type definition[In any] struct {
 // action is one of browser_steps.
 type action struct {
 	Name string
-	// Also are other names of it.
-	Also []string
+	// Aliases are other names of it.
+	Aliases []string
 	// Usage are parameters that the list of tools names after it.
 	Usage string
 	// Adapt makes the tool's arguments of those of the step; nil: they are the same.
@@ -126,13 +131,13 @@ type action struct {
 type Tool struct {
 	Name, Title, Description string
 	// Parameters are an object.
-	Parameters            catalog.Parameter
-	Set, Unlike, Category string
-	Effect                Effect
-	ReadOnly              string
-	Returns, Notes, Data  string
-	Example               string
-	Replaces              map[string]string
+	Parameters                catalog.Parameter
+	Set, Difference, Category string
+	Effect                    Effect
+	ReadOnly                  string
+	Returns, Notes, Data      string
+	Example                   string
+	Replaces                  map[string]string
 
 	local    bool
 	steps    []action
@@ -151,7 +156,7 @@ var defined []*Tool
 var All = sync.OnceValue(func() []*Tool {
 	slices.SortFunc(defined, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
 	for _, t := range defined {
-		t.Parameters = catalog.Of(t.in)
+		t.Parameters = catalog.Describe(t.in)
 	}
 	for _, t := range defined {
 		if t.complete != nil {
@@ -177,7 +182,7 @@ func Named(name string) *Tool {
 func define[In any](d definition[In]) *Tool {
 	t := &Tool{
 		Name: d.Name, Title: d.Title, Description: d.Description, Replaces: d.Replaces, local: d.Local,
-		Set: d.Set, Unlike: d.Unlike, Category: d.Category, Effect: d.Effect, ReadOnly: d.ReadOnly,
+		Set: d.Set, Difference: d.Difference, Category: d.Category, Effect: d.Effect, ReadOnly: d.ReadOnly,
 		Returns: d.Returns, Notes: d.Notes, Data: d.Data, Example: d.Example,
 		steps: d.Steps, commands: d.Shell, complete: d.complete, in: reflect.TypeFor[In](),
 	}
@@ -204,8 +209,9 @@ func (d *definition[In]) prepare(t *Tool, arguments json.RawMessage,
 		return r, err
 	}
 	r = agent.Request{
-		Operation: d.operation(in), Local: d.Local, Structured: d.Data != "", Waits: d.Waits, Answers: d.Answers,
-		Opens: d.Opens != nil && d.Opens(in), Leaves: d.Leaves != nil && d.Leaves(in), Descriptions: descriptions,
+		Operation: d.operation(in), Local: d.Local, AnyFrame: d.AnyFrame, Structured: d.Data != "", Waits: d.Waits,
+		Answers: d.Answers,
+		Opens:   d.Opens != nil && d.Opens(in), Leaves: d.Leaves != nil && d.Leaves(in), Descriptions: descriptions,
 		Do: func(ctx context.Context, c *agent.Call) error { return d.Do(ctx, c, in) },
 		Question: func(names []string) (question string) {
 			if d.Question != nil {
@@ -219,6 +225,7 @@ func (d *definition[In]) prepare(t *Tool, arguments json.RawMessage,
 			}
 			return cmp.Or(target, t.values(arguments, func(p catalog.Parameter) bool { return p.Is(catalog.Subject) }))
 		},
+		Script: t.script(arguments),
 	}
 	if in, ok := any(in).(interface{ window() string }); ok {
 		r.Window = in.window()
@@ -229,16 +236,19 @@ func (d *definition[In]) prepare(t *Tool, arguments json.RawMessage,
 	if in, ok := any(in).(interface{ changes() string }); ok {
 		r.Changes = in.changes()
 	}
+	if d.Beyond != nil {
+		r.Beyond = func(ctx context.Context, p *page.Page) bool { return d.Beyond(ctx, p, in) }
+	}
 	if d.Aims != nil {
 		r.Aims = d.Aims(in)
 	}
 	if d.Code != nil {
-		r.Code = func(done *agent.Done) export.Step { return d.Code(in, done) }
+		r.Code = func(done *agent.Record) export.Step { return d.Code(in, done) }
 	}
 	if d.Part != nil {
-		r.Part = func(failed error) func(*agent.Done) export.Step {
+		r.Part = func(failed error) func(*agent.Record) export.Step {
 			part := d.Part(in, failed)
-			return func(done *agent.Done) export.Step { return d.Code(part, done) }
+			return func(done *agent.Record) export.Step { return d.Code(part, done) }
 		}
 	}
 	return r, nil
@@ -253,27 +263,27 @@ func (d *definition[In]) operation(in In) policy.Operation {
 }
 
 // Fit brings a call's arguments into the form that the tool takes, see [catalog.Parameter.Fit].
-func (t *Tool) Fit(arguments json.RawMessage) (fitted json.RawMessage, descriptions []string, err error) {
+func (t *Tool) Fit(arguments json.RawMessage) (argument json.RawMessage, descriptions []string, err error) {
 	return t.Parameters.Fit(t.Name, arguments)
 }
 
 // fit makes a request of an agent's arguments.
 func (t *Tool) fit(arguments json.RawMessage) (agent.Request, error) {
-	fitted, descriptions, err := t.Fit(arguments)
+	argument, descriptions, err := t.Fit(arguments)
 	if err != nil {
 		return agent.Request{}, err
 	}
-	return t.prepare(t, fitted, descriptions)
+	return t.prepare(t, argument, descriptions)
 }
 
 // Call runs a call of an agent. An error means that it has done nothing.
 func (t *Tool) Call(ctx context.Context, a *agent.Agent, arguments json.RawMessage) (*answer.Result, error) {
 	if t.handle != nil {
-		fitted, _, err := t.Fit(arguments)
+		argument, _, err := t.Fit(arguments)
 		if err != nil {
 			return nil, fmt.Errorf("%w. For example: %s", err, t.Example)
 		}
-		return t.handle(ctx, a, fitted)
+		return t.handle(ctx, a, argument)
 	}
 	request, err := t.fit(arguments)
 	if err != nil {
@@ -288,11 +298,11 @@ var general = []string{"window", "tab", "changes", "filename", "page"}
 
 // question is the title of the tool with the arguments.
 func (t *Tool) question(arguments json.RawMessage) string {
-	if about := t.values(arguments, func(p catalog.Parameter) bool {
+	if values := t.values(arguments, func(p catalog.Parameter) bool {
 		return p.Required ||
 			!slices.Contains(general, p.Name)
-	}); about != "" {
-		return t.Title + ": " + about
+	}); values != "" {
+		return t.Title + ": " + values
 	}
 	return t.Title
 }
@@ -302,13 +312,13 @@ const longestValues = 300
 
 // values lists the arguments of the wanted parameters.
 func (t *Tool) values(arguments json.RawMessage, wanted func(catalog.Parameter) bool) string {
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(arguments, &given); err != nil {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(arguments, &values); err != nil {
 		return ""
 	}
 	var parts []string
 	for _, p := range t.Parameters.Members {
-		value, ok := given[p.Name]
+		value, ok := values[p.Name]
 		if !ok || !wanted(p) {
 			continue
 		}
@@ -325,6 +335,17 @@ func (t *Tool) values(arguments json.RawMessage, wanted func(catalog.Parameter) 
 	return policy.Excerpt(strings.Join(parts, ", "), longestValues)
 }
 
+// script is the script among the arguments; empty: there is none.
+func (t *Tool) script(arguments json.RawMessage) (script string) {
+	for _, p := range t.Parameters.Members {
+		var values map[string]json.RawMessage
+		if p.Is(catalog.Script) && json.Unmarshal(arguments, &values) == nil && values[p.Name] != nil {
+			json.Unmarshal(values[p.Name], &script) // it fits
+		}
+	}
+	return script
+}
+
 // oneOf refuses a value that is not one of the allowed ones.
 func oneOf(name, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
@@ -332,6 +353,9 @@ func oneOf(name, value string, allowed ...string) error {
 	}
 	return fmt.Errorf("%s %q: want one of %s", name, value, strings.Join(allowed, ", "))
 }
+
+// everySite is Beyond of a tool that acts on all sites.
+func everySite[In any](context.Context, *page.Page, In) bool { return true }
 
 // onPage is what a tool does in the agent's page.
 func onPage[In any](do func(context.Context, *agent.Call, *page.Page, In) error) func(context.Context, *agent.Call,

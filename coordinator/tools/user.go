@@ -3,10 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,7 +11,6 @@ import (
 	"browser-coordinator/coordinator/page/pick"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/agent"
-	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -26,22 +22,24 @@ type pickIn struct {
 
 var _ = define(definition[pickIn]{
 	Name: "pick_element", Title: "Pick element",
-	Description: "Ask the user to click an element in the page, and learn which it was",
+	Description: "Ask the user to click an element in the page, and learn which",
 	Effect:      Reads,
 	Do:          onPage(pickElement),
 	Shell:       []command{{Name: "pick", Args: "[message]"}},
-	Returns: "the element that the user clicked: its snapshot line with its ref, selector, box, text, attributes and " +
-		"a picture; with a development build also the framework's component and source. Escape, Cancel and the " +
-		"timeout are errors",
-	Notes: "`timeout` is at most 600 seconds. It uses the browser's own inspect mode, so it works in any visible " +
-		"browser of the window. " +
-		"The page of a headless browser is shown to the user by the window, whose live view forwards the click. " +
-		"A headless browser that is not a window's is refused at once.",
+	Returns: "its snapshot line with its ref, selector, box, text, attributes and a picture; with a development " +
+		"build also the component and its source. Escape, Cancel and the timeout are errors",
+	Notes: "`timeout` is at most 600 seconds. It works in any visible browser of the window; a headless one is " +
+		"shown in the window's live view. A headless browser that is not a window's is refused.",
 	Example: `{"message": "the field that is wrong"}`,
 })
 
 // pickTimeout is how long the user has to select an element.
 const pickTimeout, longestPick = time.Minute, 10 * time.Minute
+
+// secondsUpTo is a time that a call asks for. Any number of seconds may be asked for.
+func secondsUpTo(longest time.Duration, asked float64) time.Duration {
+	return time.Duration(min(asked, longest.Seconds()) * float64(time.Second))
+}
 
 // errNoPick reports that the user chose not to select an element.
 var errNoPick = errors.New("the user declined to point at an element: continue without it, or ask in words")
@@ -53,7 +51,7 @@ var errUnseen = errors.New("nobody can point at an element of this page: its bro
 func pickElement(ctx context.Context, c *agent.Call, p *page.Page, in pickIn) error {
 	timeout := pickTimeout
 	if in.Timeout > 0 {
-		timeout = min(time.Duration(in.Timeout*float64(time.Second)), longestPick)
+		timeout = secondsUpTo(longestPick, in.Timeout)
 	}
 	headless, err := p.Headless(ctx)
 	if err != nil {
@@ -82,7 +80,8 @@ func pickElement(ctx context.Context, c *agent.Call, p *page.Page, in pickIn) er
 	case err != nil:
 		return err
 	}
-	describe(c.Out, picked)
+	c.Out.Element(picked)
+	c.Out.Picture(picked.Image.Data, picked.Image.Format)
 	return nil
 }
 
@@ -104,26 +103,4 @@ func askToPick(ctx context.Context, c *agent.Call, window registry.Window, quest
 	case err != nil && ctx.Err() == nil:
 		c.Log.Warn("the window could not ask for an element", "error", err)
 	}
-}
-
-func describe(out *answer.Answer, p pick.Picked) {
-	if p.Line != "" {
-		out.Quotef("- %s", p.Line)
-	}
-	out.Quotef("Selector: %s", p.Selector)
-	out.Quotef("<%s> at %.0f,%.0f, %.0f x %.0f, on %s", p.Tag, p.X, p.Y, p.Width, p.Height, p.URL)
-	if p.Text != "" {
-		out.Quotef("Text: %s", p.Text)
-	}
-	names := slices.Sorted(maps.Keys(p.Attributes))
-	for i, name := range names {
-		names[i] = fmt.Sprintf("%s=%q", name, p.Attributes[name])
-	}
-	if len(names) > 0 {
-		out.Quotef("Attributes: %s", strings.Join(names, " "))
-	}
-	if c := p.Component; c != nil {
-		out.Quotef("Component: %s", c)
-	}
-	out.Picture(p.Image.Data, p.Image.Format)
 }

@@ -26,16 +26,16 @@ var _ = define(definition[verifyElementIn]{
 	Description: "Fail unless an element of that role and name is shown",
 	Set:         "testing", Effect: Reads,
 	Do: onPage(verifyElement),
-	Code: func(in verifyElementIn, d *agent.Done) export.Step {
+	Code: func(in verifyElementIn, d *agent.Record) export.Step {
 		if !snapshot.IsARIA(in.Role) {
 			return export.Step{Comment: fmt.Sprintf("The agent saw %s %q.", in.Role, in.AccessibleName)}
 		}
-		return code(javascript.Of("expect($.getByRole($, { name: $ }).first()).toBeVisible()", d.Scope, in.Role,
+		return code(javascript.Format("expect($.getByRole($, { name: $ }).first()).toBeVisible()", d.Scope, in.Role,
 			in.AccessibleName))
 	},
-	Returns: "its ref, or an error that contains the actual state",
-	Notes: "Texts and names are compared without regard to case and white space. Frames and open shadow roots are " +
-		"searched too.",
+	Returns: "its ref",
+	Notes: "Texts and names are compared without regard to case and white space, also in frames and open shadow " +
+		"roots. Each `browser_verify_…` fails with the actual state.",
 	Example: `{"role": "button", "accessibleName": "Order"}`,
 })
 
@@ -48,8 +48,7 @@ var _ = define(definition[verifyTextIn]{
 	Name: "browser_verify_text_visible", Title: "Verify a text", Description: "Fail unless the text is shown",
 	Set: "testing", Effect: Reads,
 	Do:      onPage(verifyText),
-	Code:    func(in verifyTextIn, d *agent.Done) export.Step { return code(export.ExpectText(d.Scope, in.Text)) },
-	Returns: "yes, or an error that contains the actual state",
+	Code:    func(in verifyTextIn, d *agent.Record) export.Step { return code(export.ExpectText(d.Scope, in.Text)) },
 	Example: `{"text": "Thank you"}`,
 })
 
@@ -63,15 +62,16 @@ var _ = define(definition[verifyListIn]{
 	Name: "browser_verify_list_visible", Title: "Verify a list", Description: "Fail unless the list shows the items",
 	Set: "testing", Effect: Reads,
 	Aims: verifyListIn.field,
-	Do:   onPage(verifyList),
-	Code: func(in verifyListIn, d *agent.Done) export.Step {
+	Do: onPage(func(ctx context.Context, c *agent.Call, p *page.Page, in verifyListIn) error {
+		return c.Done(p.Reader().VerifyItems(ctx, in.Target, in.Items), "Yes.")
+	}),
+	Code: func(in verifyListIn, d *agent.Record) export.Step {
 		var s export.Step
 		for _, item := range in.Items {
 			s.Code = append(s.Code, export.ExpectText(d.Elements[0], item))
 		}
 		return s
 	},
-	Returns: "yes, or an error that contains the actual state",
 	Example: `{"target": "list \"Basket\"", "items": ["Tea", "Coffee"]}`,
 })
 
@@ -86,18 +86,19 @@ var _ = define(definition[verifyValueIn]{
 	Name: "browser_verify_value", Title: "Verify a value", Description: "Fail unless the field holds the value",
 	Set: "testing", Effect: Reads,
 	Aims: verifyValueIn.field,
-	Do:   onPage(verifyValue),
-	Code: func(in verifyValueIn, d *agent.Done) export.Step {
+	Do: onPage(func(ctx context.Context, c *agent.Call, p *page.Page, in verifyValueIn) error {
+		return c.Done(p.Reader().VerifyValue(ctx, in.Target, in.Type, in.Value), "Yes.")
+	}),
+	Code: func(in verifyValueIn, d *agent.Record) export.Step {
 		switch in.Type {
 		case "checkbox", "radio":
-			return code(javascript.Of("expect($).toBeChecked({ checked: $ })", d.Elements[0], in.Value == "true"))
+			return code(javascript.Format("expect($).toBeChecked({ checked: $ })", d.Elements[0], in.Value == "true"))
 		case "combobox":
-			return code(javascript.Of("expect($.locator('option:checked')).toHaveText($)", d.Elements[0],
+			return code(javascript.Format("expect($.locator('option:checked')).toHaveText($)", d.Elements[0],
 				d.Text(in.Value)))
 		}
-		return code(javascript.Of("expect($).toHaveValue($)", d.Elements[0], d.Text(in.Value)))
+		return code(javascript.Format("expect($).toHaveValue($)", d.Elements[0], d.Text(in.Value)))
 	},
-	Returns: "yes, or an error that contains the actual state",
 	Example: `{"type": "textbox", "target": "textbox \"Coupon\"", "value": "TEA10"}`,
 })
 
@@ -112,7 +113,6 @@ var _ = define(definition[elementIn]{
 	Set:         "testing", Effect: Reads,
 	Aims:    elementIn.field,
 	Do:      onPage(generateLocator),
-	Returns: "the locator",
 	Example: `{"target": "button \"Order\""}`,
 })
 
@@ -135,14 +135,6 @@ func verifyText(ctx context.Context, c *agent.Call, p *page.Page, in verifyTextI
 	return c.Done(err, "Yes.")
 }
 
-func verifyList(ctx context.Context, c *agent.Call, p *page.Page, in verifyListIn) error {
-	return c.Done(p.Reader().VerifyItems(ctx, in.Target, in.Items), "Yes.")
-}
-
-func verifyValue(ctx context.Context, c *agent.Call, p *page.Page, in verifyValueIn) error {
-	return c.Done(p.Reader().VerifyValue(ctx, in.Target, in.Type, in.Value), "Yes.")
-}
-
 func generateLocator(ctx context.Context, c *agent.Call, p *page.Page, in elementIn) error {
 	locator, err := p.Reader().Locator(ctx, in.Target)
 	if err != nil {
@@ -160,29 +152,20 @@ type exportIn struct {
 
 var _ = define(definition[exportIn]{
 	Name: "browser_export", Title: "Export a test", Description: "What you did in this session as a Playwright test",
-	Set: "testing", Unlike: "their answers have a line of code for each action",
+	Set: "testing", Difference: "their answers have a line of code for each action",
 	Effect:  Reads,
 	Do:      exportTest,
 	Shell:   []command{{Name: "export", Args: "[filename]"}},
-	Returns: "the session so far as a test for `@playwright/test`; above 10,000 bytes a file",
+	Returns: "the session as a test for `@playwright/test`; above 10,000 bytes a file",
 	Notes: "With this set on, a session's actions are recorded, up to 1,000.\n\n" +
-		"- **Elements** have the locator of `browser_generate_locator`, from the moment before the action.\n" +
-		"- **Expectations** are the addresses that actions led to (without query and fragment), messages of " +
-		"dialogs, what was waited for and verified, and up to two for each action of what its result showed: " +
-		"alerts, statuses, dialogs, headings, values, then other texts. Times, dates, identifiers and notes such " +
-		"as *Loading…* are left out.\n" +
-		"- **Dialogs, file choosers and new tabs** are awaited from before the action that opens them. Any other " +
-		"tab is opened by its address, without the user's login.\n" +
-		"- **Secrets** are read from the environment (`process.env.NAME`), only as whole values. In place of a " +
-		"part of one there is `<secret>NAME</secret>`, without an expectation.\n" +
-		"- **Passwords** that were typed are variables `TYPED_PASSWORD`, `TYPED_PASSWORD2`, …. Such a field has " +
-		"the type `password`, or `autocomplete` with `current-password` or `new-password`. One of at least three " +
-		"characters is replaced in all other texts too.\n" +
+		"- **Expectations** are addresses, messages of dialogs, what was waited for and verified, and up to two " +
+		"texts that each action's result showed, without times, dates and identifiers.\n" +
+		"- **Tabs** that no action opened are opened by their address, without the user's login.\n" +
+		"- **Secrets** are read from the environment (`process.env.NAME`), as are passwords that were typed " +
+		"(`TYPED_PASSWORD`, `TYPED_PASSWORD2`, …).\n" +
 		"- **Files** have the paths that the agent gave: run the test in the workspace.\n" +
-		"- **Texts and scripts** of pages and agents are only string literals, with escapes for what a reader " +
-		"would not see.\n" +
-		"- **A call that failed** half-way, and what a test cannot repeat (cookies, storage, emulation other than " +
-		"the viewport), is a comment.",
+		"- **Comments** stand for calls that failed half-way, and for what a test cannot repeat (cookies, " +
+		"storage, emulation other than the viewport).",
 	Example: `{}`,
 })
 

@@ -22,9 +22,9 @@ type waitIn struct {
 	TextGone string `json:"textGone,omitempty"`
 	URL      string `json:"url,omitempty" about:"part of it" is:"subject"`
 	// Expression is JavaScript of the page's own world.
-	Expression  string  `json:"expression,omitempty" about:"JavaScript that becomes true"`
+	Expression  string  `json:"expression,omitempty" about:"JavaScript that becomes true" is:"script"`
 	NetworkIdle bool    `json:"networkIdle,omitempty"`
-	Time        float64 `json:"time,omitempty" about:"seconds, default 30; alone: just wait"`
+	Time        float64 `json:"time,omitempty" about:"limit in seconds; alone: just wait"`
 	inPage
 }
 
@@ -35,18 +35,18 @@ var _ = define(definition[waitIn]{
 	ReadOnly:   "without `expression`, which can do whatever a script of the page can",
 	Leaves:     func(in waitIn) bool { return in.URL != "" },
 	Do:         waitFor,
-	Code: func(in waitIn, d *agent.Done) export.Step {
+	Code: func(in waitIn, d *agent.Record) export.Step {
 		limit := longestWait.Milliseconds()
 		if in.Time > 0 {
 			limit = int64(in.Time * 1000)
 		}
-		timeout := javascript.Of("{ timeout: $ }", limit)
+		timeout := javascript.Format("{ timeout: $ }", limit)
 		var s export.Step
 		if in.Target != "" {
 			return export.Step{Comment: "A wait for an element is not part of the test."}
 		}
 		if strings.Contains(in.URL, "*") {
-			s.Code = append(s.Code, javascript.Of("$.waitForURL($, $)", d.Page, in.URL, timeout))
+			s.Code = append(s.Code, javascript.Format("$.waitForURL($, $)", d.Page, in.URL, timeout))
 		} else if in.URL != "" {
 			s.Code = append(s.Code, export.ExpectPartOfURL(d.Page, in.URL, timeout))
 		}
@@ -57,39 +57,30 @@ var _ = define(definition[waitIn]{
 			s.Code = append(s.Code, export.ExpectNoText(d.Scope, in.TextGone, timeout))
 		}
 		if in.Expression != "" {
-			s.Code = append(s.Code, javascript.Of("$.waitForFunction($, undefined, $)", d.Page,
+			s.Code = append(s.Code, javascript.Format("$.waitForFunction($, undefined, $)", d.Page,
 				called(in.Expression, "("+in.Expression+"\n)"), timeout))
 		}
 		if in.NetworkIdle {
-			s.Code = append(s.Code, javascript.Of("$.waitForLoadState('networkidle')", d.Page))
+			s.Code = append(s.Code, javascript.Format("$.waitForLoadState('networkidle')", d.Page))
 		}
 		if s.Code == nil {
-			return code(javascript.Of("$.waitForTimeout($)", d.Page, limit))
+			return code(javascript.Format("$.waitForTimeout($)", d.Page, limit))
 		}
 		return s
 	},
-	Steps: []action{{Name: "wait"}, {Name: "expect", Also: []string{"assert"}, Adapt: inTime}},
+	Steps: []action{{Name: "wait"}, {Name: "expect", Aliases: []string{"assert"}, Adapt: inTime}},
 	Shell: []command{
 		{Name: "wait", Args: "[text]"},
-		{Name: "expect", About: "Fail unless all that is given is true within 5 s", Args: "[text]"},
+		{Name: "expect", Summary: "Fail unless all that is given is true within 5 s", Args: "[text]"},
 	},
-	Returns: "what changed, also if the wait fails. When all conditions are true, of `text` also the lines where it " +
-		"is, as `browser_find` has them, with refs",
-	Notes: "| parameter | is true when |\n" +
-		"|---|---|\n" +
-		"| `text` | one of the page's frames or shadow roots shows it, ignoring case and white space |\n" +
-		"| `new` with `text` | one shows it more often than when the wait began, or again after it was gone, or in a " +
-		"new document |\n" +
-		"| `textGone` | none of them shows it |\n" +
-		"| `target` | the element is visible and, with `text`, shows that; not listed |\n" +
-		"| `url` | the URL contains it; with asterisks it is a glob |\n" +
-		"| `expression` | this JavaScript is true |\n" +
-		"| `networkIdle` | the page has loaded and made no request for 500 ms. Streams are ignored; an error names " +
-		"what went on |\n" +
-		"| `time` | with other parameters the limit in seconds (default and maximum 30); alone a fixed wait |\n\n" +
-		"The result reports a text, an element or a URL that was there already when the wait began, and a text that " +
-		"was already gone. " +
-		"What an expression or the network was before is not known.",
+	Returns: "what changed, also if the wait fails; of `text` also the lines where it is, with refs",
+	Notes: "- `text`: a frame or shadow root shows it, ignoring case and white space. With `new`, more often than " +
+		"when the wait began, or in a new document.\n" +
+		"- `target`, which is not listed: the element is visible and, with `text`, shows that.\n" +
+		"- `url`: the URL contains it; with asterisks it is a glob.\n" +
+		"- `networkIdle`: the page has loaded and made no request for 500 ms, apart from streams.\n" +
+		"- `time` is by default, and at most, 30.\n\n" +
+		"The result reports what was there, or gone, already when the wait began.",
 	Example: `{"text": "Thank you"}`,
 })
 
@@ -108,10 +99,10 @@ func inTime(arguments map[string]any) map[string]any {
 const longestWait = 30 * time.Second
 
 func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
-	limit := time.Duration(in.Time * float64(time.Second))
-	if limit < 0 {
+	if in.Time < 0 {
 		return errors.New("time: want 0 seconds or more")
 	}
+	limit := secondsUpTo(longestWait, in.Time)
 	wait := page.WaitOptions{
 		Target: in.Target, Text: in.Text, New: in.New, Gone: in.TextGone, URL: in.URL, Expression: in.Expression,
 		Idle: in.NetworkIdle,
@@ -120,7 +111,7 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 		if limit == 0 {
 			return errors.New("nothing to wait for: give text, textGone, url, expression, networkIdle or time")
 		}
-		if limit > longestWait {
+		if in.Time > longestWait.Seconds() {
 			return fmt.Errorf("time: want at most %.0f seconds", longestWait.Seconds())
 		}
 		return rest(ctx, c, limit)
@@ -129,7 +120,7 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 	if err != nil {
 		return err
 	}
-	wait.Timeout = min(limit, longestWait)
+	wait.Timeout, wait.Place = limit, c.Bounds(ctx, p).Place
 	sentence := "It is so now."
 	switch {
 	case in.Text+in.Target != "" && in.TextGone == "":
@@ -137,15 +128,15 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 	case in.TextGone != "" && in.Text == "":
 		sentence = "It is gone."
 	}
-	waited, err := p.WaitFor(ctx, wait)
-	if waited.Already && !c.IsStep() { // a step expects what the one before it has done
+	result, err := p.WaitFor(ctx, wait)
+	if result.Immediate && !c.IsStep() { // a step expects what the one before it has done
 		sentence = map[string]string{"It is there.": "It was there already.", "It is gone.": "It was gone already.",
 			"It is so now.": "It was so already."}[sentence]
 		if in.Text != "" && in.Target == "" {
 			sentence += " With new: true, this waits for another."
 		}
 	}
-	if err := c.Did(sentence)(waited.Change, err); err != nil || in.Text == "" || c.HasNext() {
+	if err := c.AnswerAction(sentence)(result.Change, err); err != nil || in.Text == "" || c.HasNext() {
 		return err
 	}
 	if c.Test != nil {
@@ -156,13 +147,13 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 		return nil
 	}
 	// What it stands in, with refs. It may have gone again, or the page have paused.
-	found, err := p.Reader().Find(ctx, snapshot.FindOptions{Text: in.Text, Most: shownWaited, Hide: c.Secrets.Hide})
+	found, err := p.Reader().Find(ctx, snapshot.FindOptions{Text: in.Text, MaxMatches: shownWaited, Hide: c.Secrets.Hide})
 	if err == nil && found.Matches > 0 {
 		c.Out.Quote(strings.TrimSuffix(found.Text, "\n"))
 		return nil
 	}
 	var gone *snapshot.VerifyError
-	if _, err := p.Reader().VerifyText(ctx, in.Text); in.Target == "" && errors.As(err, &gone) && !gone.There {
+	if _, err := p.Reader().VerifyText(ctx, in.Text); in.Target == "" && errors.As(err, &gone) && !gone.Invisible {
 		c.Out.Quotef("But now %v.", gone)
 	}
 	return nil
@@ -171,15 +162,15 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 // rest waits for the time that the agent requests: here a fixed time is no stopgap. An agent
 // that has no browser yet gets none for it.
 func rest(ctx context.Context, c *agent.Call, d time.Duration) error {
-	waited := fmt.Sprintf("Waited %v.", d)
+	elapsed := fmt.Sprintf("Waited %v.", d)
 	if c.HasBrowser() {
 		if p, err := c.Page(ctx); err == nil {
-			return c.Did(waited)(p.Rest(ctx, d))
+			return c.AnswerAction(elapsed)(p.Rest(ctx, d))
 		}
 	}
 	select {
 	case <-time.After(d):
-		return c.Done(nil, "%s", waited)
+		return c.Done(nil, "%s", elapsed)
 	case <-ctx.Done():
 		return ctx.Err()
 	}

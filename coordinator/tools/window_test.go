@@ -18,24 +18,25 @@ import (
 )
 
 // alone starts an agent where no window is, with its own browser.
-func alone(t *testing.T, output string) (*toolstest.Agent, *launch.OnDemand) {
+func alone(t *testing.T, output string, caps ...string) (*toolstest.Agent, *launch.OnDemand) {
 	t.Helper()
-	find := func() (chrome.Installation, error) { return chrome.Find(chrome.FindOptions{}) }
-	own := launch.New(&launch.Chrome{Find: find,
+	find := func() (string, error) { return chrome.Find(chrome.FindOptions{}) }
+	onDemand := launch.New(&launch.Chrome{Find: find,
 		Options: chrome.Options{Headless: true, Viewport: "1280x900", Args: []string{"--disable-gpu"}}})
 	t.Cleanup(func() {
-		if err := own.End(); err != nil {
+		if err := onDemand.End(); err != nil {
 			t.Error(err)
 		}
 	})
-	return toolstest.Start(t, options{Dir: toolstest.Folder(t, "shop"), Launcher: own, OutputDir: output}), own
+	return toolstest.Start(t, options{Dir: toolstest.Folder(t, "shop"), Launcher: onDemand, OutputDir: output}, caps...),
+		onDemand
 }
 
 // The first result reports that the browser is the coordinator's own, even if the result
 // is an error. A window that opens before any action there replaces that browser.
 func TestWindowAppears(t *testing.T) {
 	t.Parallel()
-	agent, own := alone(t, "")
+	agent, onDemand := alone(t, "")
 	agent.Refused("browser_snapshot", args{"target": "e99"}, "e99", "own browser")
 	if text := agent.Must("browser_snapshot", nil); strings.Contains(text, "of its own") {
 		t.Errorf("reported twice: %s", text)
@@ -45,7 +46,7 @@ func TestWindowAppears(t *testing.T) {
 	toolstest.OpenWindowAt(t, agent.Dir, browser.URL())
 	agent.Await("Chromium;")
 	agent.Expect("browser_snapshot", nil, "URL: "+url)
-	if own.Done() != nil {
+	if onDemand.Done() != nil {
 		t.Error("the browser of its own has not ended")
 	}
 }
@@ -78,7 +79,7 @@ func TestWindowAppearsTooLate(t *testing.T) {
 	agent.Evaluate("1") // its own browser asks no user
 }
 
-const inView = `refused: the access mode of this window is "view"`
+const inView = `refused: the access mode is "view"`
 
 // The developer's window has no browser: no other browser is selected or launched, and
 // the error names the user's next step.
@@ -94,7 +95,8 @@ func TestWindowWithoutBrowser(t *testing.T) {
 func TestOtherEditorWithoutBrowser(t *testing.T) {
 	t.Parallel()
 	for start, want := range map[string]string{
-		"run :DebugStart": "has no browser now: run :DebugStart, then call again", "": "start the program there that debugs a browser",
+		"run :DebugStart": "has no browser now: run :DebugStart, then call again",
+		"":                "start the program there that debugs a browser",
 	} {
 		folder := toolstest.Folder(t, "shop")
 		window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
@@ -128,12 +130,12 @@ func TestSeveralWindows(t *testing.T) {
 func TestBrowserGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	var sent atomic.Int32
-	asked := make(chan struct{}, 10)
+	questions := make(chan struct{}, 10)
 	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/order":
 			sent.Add(1)
-			asked <- struct{}{}
+			questions <- struct{}{}
 			<-r.Context().Done()
 		case "/second":
 			io.WriteString(w, "<title>Second</title>the second browser")
@@ -162,7 +164,7 @@ func TestBrowserGoesAndComesBack(t *testing.T) {
 
 	// An action in progress: the agent gets an error, and the action does not run again.
 	ordered := begin("browser_evaluate", args{"function": "() => fetch('/order').then((r) => r.text())"})
-	<-asked
+	<-questions
 	first.Close(t.Context())
 	second := open(url)
 	w.Show(second.URL(), vscodeipc.AccessFull)
@@ -191,7 +193,7 @@ func TestBrowserGoesAndComesBack(t *testing.T) {
 	if err := <-clicked; err != nil {
 		t.Errorf("an action before the next browser is there: %v", err)
 	}
-	<-asked
+	<-questions
 	if n := sent.Load(); n != 2 {
 		t.Errorf("the actions were done %d times", n)
 	}
@@ -224,13 +226,14 @@ func TestDebuggerTools(t *testing.T) {
 					Variables: []vscodeipc.Variable{{Name: "count", Value: "3"}, {Name: "item", Value: "'loaf'"}}}},
 			},
 		}},
-		vscodeipc.CommandDebugBreakpoints: vscodeipc.BreakpointsResult{Breakpoints: []vscodeipc.Breakpoint{{Path: frame.Path, Line: 12, Enabled: true, Condition: "count > 2", LogMessage: "now", HitCondition: "2"}}},
+		vscodeipc.CommandDebugBreakpoints: vscodeipc.BreakpointsResult{Breakpoints: []vscodeipc.Breakpoint{{Path: frame.Path,
+			Line: 12, Enabled: true, Condition: "count > 2", LogMessage: "now", HitCondition: "2"}}},
 		vscodeipc.CommandDebugStep: vscodeipc.StepResult{Session: "s2", Thread: &zero, State: "paused",
 			Reason: "step", Frame: &frame},
 		vscodeipc.CommandDebugEvaluate: vscodeipc.DebugEvaluateResult{Result: "4", Type: "number"},
-		vscodeipc.CommandReviewPresent: vscodeipc.ReviewResult{Shown: true},
+		vscodeipc.CommandReviewPresent: vscodeipc.ReviewResult{Displayed: true},
 	} {
-		w.On(command, func(vscodeipc.Call) (any, error) { return result, nil })
+		w.Handle(command, func(vscodeipc.Call) (any, error) { return result, nil })
 	}
 	expectAll(t, agent, []toolCall{
 		{"debug_start", args{"configuration": "Launch shop"}, []string{"Launch shop", "session s1"}},
@@ -265,10 +268,10 @@ func TestDebuggerTools(t *testing.T) {
 		b.Client.ID != started.Client.ID || b.Action != "set" || b.Line != 12 || b.Condition != "count > 2" {
 		t.Errorf("the breakpoint is %+v", b)
 	}
-	w.On(vscodeipc.CommandDebugStop, func(vscodeipc.Call) (any, error) {
+	w.Handle(vscodeipc.CommandDebugStop, func(vscodeipc.Call) (any, error) {
 		return nil, &vscodeipc.Error{Code: vscodeipc.CodeRefused, Message: "the user started that session"}
 	})
-	w.On(vscodeipc.CommandDebugEvaluate, func(vscodeipc.Call) (any, error) {
+	w.Handle(vscodeipc.CommandDebugEvaluate, func(vscodeipc.Call) (any, error) {
 		return nil, &vscodeipc.Error{Code: vscodeipc.CodeBadPayload,
 			Message: "ReferenceError ReferenceError: cart is not defined"}
 	})
@@ -289,7 +292,7 @@ func TestDebuggerTools(t *testing.T) {
 func TestPickElementAsksInTheWindow(t *testing.T) {
 	t.Parallel()
 	w, agent, user := sample(t)
-	w.On(vscodeipc.CommandPickStart, func(vscodeipc.Call) (any, error) {
+	w.Handle(vscodeipc.CommandPickStart, func(vscodeipc.Call) (any, error) {
 		return vscodeipc.PickResult{Outcome: "cancelled"}, nil
 	})
 	agent.Refused("pick_element", args{"message": "Which button?"}, "declined to point")
@@ -299,7 +302,7 @@ func TestPickElementAsksInTheWindow(t *testing.T) {
 	}
 	// The user clicks in the page while the question is open.
 	picked := make(chan struct{})
-	w.On(vscodeipc.CommandPickStart, func(vscodeipc.Call) (any, error) {
+	w.Handle(vscodeipc.CommandPickStart, func(vscodeipc.Call) (any, error) {
 		user.ClickButton()
 		<-picked
 		return nil, nil
@@ -312,9 +315,9 @@ func TestPickElementAsksInTheWindow(t *testing.T) {
 func TestPickElementWhereNobodySees(t *testing.T) {
 	t.Parallel()
 	agent, _ := alone(t, "")
-	began := time.Now()
+	start := time.Now()
 	agent.Refused("pick_element", args{"timeout": 300}, "nobody can point", "headless", "browser_snapshot")
-	if took := time.Since(began); took > time.Minute {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }

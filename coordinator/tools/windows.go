@@ -26,7 +26,7 @@ type windowOut struct {
 	// Editor is the place that the user sees in the editor: path:line.
 	Editor string `json:"editor,omitempty"`
 	Chosen bool   `json:"chosen"`
-	Why    string `json:"why"`
+	Reason string `json:"why"`
 }
 
 var _ = define(definition[listIn]{
@@ -39,14 +39,13 @@ var _ = define(definition[listIn]{
 		}
 		return out.Result(true), nil
 	},
-	Returns: "the windows, which one is yours, and why",
 	Data: "`windows`: `address`, `workspace`, `folders`, `kind`, `browser`, `endpoint`, `access`, `editor`, " +
 		"`chosen`, `why`",
 	Example: `{}`,
 })
 
 func listWindows(ctx context.Context, a *agent.Agent) (*answer.Answer, error) {
-	chosen, candidates, err := a.Windows.Resolve(ctx, a.Want(ctx, ""))
+	choice, candidates, err := a.Windows.Resolve(ctx, a.Want(ctx, ""))
 	var none *registry.SelectionError
 	if err != nil && !errors.As(err, &none) {
 		return nil, err
@@ -58,7 +57,7 @@ func listWindows(ctx context.Context, a *agent.Agent) (*answer.Answer, error) {
 	windows, out := []windowOut{}, a.NewAnswer()
 	for _, c := range candidates {
 		w := windowOf(a, c)
-		w.Chosen = err == nil && c.Window.Address == chosen.Address
+		w.Chosen = err == nil && c.Window.Address == choice.Address
 		mark, label := "-", c.Window.Label()
 		if w.Chosen {
 			mark = "*"
@@ -66,7 +65,7 @@ func listWindows(ctx context.Context, a *agent.Agent) (*answer.Answer, error) {
 		if labels[label] > 1 {
 			label += fmt.Sprintf(" at %s (pid %d)", w.Address, c.Window.PID)
 		}
-		out.Show(fmt.Sprintf("%s %s %s; %s", mark, label, w.describe(c.Window), w.Why), false)
+		out.Show(fmt.Sprintf("%s %s %s; %s", mark, label, w.describe(c.Window), w.Reason), false)
 		if w.Editor != "" {
 			out.Show("  the user looks at "+w.Editor, false)
 		}
@@ -80,14 +79,14 @@ func listWindows(ctx context.Context, a *agent.Agent) (*answer.Answer, error) {
 		return out, nil
 	}
 	switch {
-	case len(candidates) == 0, none.Wanted != nil:
+	case len(candidates) == 0, none.Match != nil:
 		out.Addf("%s", none)
 	case none.Ambiguous:
 		out.Addf("Several windows fit %s: pass one of them as `window`.", none.Sought)
 	default:
 		out.Addf("No window fits %s: pass one of them as `window`.", none.Sought)
 	}
-	if a.Launcher != nil && !a.Attached && !none.Ambiguous && none.Wanted == nil {
+	if a.Launcher != nil && !a.Attached && !none.Ambiguous && none.Match == nil {
 		out.Addf("Without one, the first call that needs a browser launches one.")
 	}
 	return out, nil
@@ -96,8 +95,8 @@ func listWindows(ctx context.Context, a *agent.Agent) (*answer.Answer, error) {
 func windowOf(a *agent.Agent, c registry.Candidate) windowOut {
 	w := windowOut{
 		Address: string(c.Window.Address), Workspace: c.Window.Workspace, Folders: c.Window.Folders,
-		Kind: c.Window.Server.Kind,
-		Why:  c.Why, Access: string(c.Window.State.Access.Mode), Editor: editorPlace(c.Window),
+		Kind:   c.Window.Server.Kind,
+		Reason: c.Reason, Access: string(c.Window.State.Access.Mode), Editor: editorPlace(c.Window),
 	}
 	if browser := c.Window.State.Browser; browser != nil {
 		w.Browser = browser.Product
@@ -121,6 +120,9 @@ func (w windowOut) describe(of registry.Window) string {
 	}
 	if of.State.Access.Mode != vscodeipc.AccessFull {
 		text += " [access: " + w.Access + "]"
+	}
+	if of.State.Access.TakenOver {
+		text += " [the user has taken over]"
 	}
 	return text
 }

@@ -32,7 +32,7 @@ type View struct {
 
 type command struct {
 	method string
-	at     time.Time
+	time   time.Time
 }
 
 // Begin is called before the first line.
@@ -60,11 +60,11 @@ func (v *View) text(l cdplog.Line) string {
 		v.clients[l.Client] = fmt.Sprintf("%s#%d", l.Joined.Name, v.joins)
 		v.joined[l.Client] = l
 	}
-	if l.Lost > 0 && v.JSON {
-		return encode(cdplog.Line{Time: l.Time, Lost: l.Lost})
+	if l.Missing > 0 && v.JSON {
+		return encode(cdplog.Line{Time: l.Time, Missing: l.Missing})
 	}
-	if l.Lost > 0 {
-		return fmt.Sprintf("… %d messages are missing here: they came too fast\n", l.Lost)
+	if l.Missing > 0 {
+		return fmt.Sprintf("… %d messages are missing here: they came too fast\n", l.Missing)
 	}
 	if l.From == "" {
 		return ""
@@ -141,8 +141,8 @@ func (v *View) line(l cdplog.Line, m browser.Message, sender, announced string, 
 		b.WriteString("← " + m.Method)
 	default:
 		b.WriteString("⇐ " + request.method)
-		if !request.at.IsZero() {
-			b.WriteString(" " + strconv.FormatFloat(float64(l.Time.Sub(request.at).Microseconds())/1000, 'f', 1,
+		if !request.time.IsZero() {
+			b.WriteString(" " + strconv.FormatFloat(float64(l.Time.Sub(request.time).Microseconds())/1000, 'f', 1,
 				64) + " ms")
 		}
 		body = m.Result

@@ -14,7 +14,7 @@ func TestGapInJSONLines(t *testing.T) {
 	var out strings.Builder
 	v := &View{Out: &out, JSON: true}
 	v.Begin()
-	if err := v.Show(cdplog.Line{Time: time.Unix(1, 0).UTC(), Lost: 3}); err != nil ||
+	if err := v.Show(cdplog.Line{Time: time.Unix(1, 0).UTC(), Missing: 3}); err != nil ||
 		out.String() != `{"time":"1970-01-01T00:00:01Z","lost":3}`+"\n" {
 		t.Errorf("%s, %v", out.String(), err)
 	}
@@ -79,7 +79,7 @@ func TestSessionsAreNumbered(t *testing.T) {
 		{Client: "a", From: "browser",
 			Message: []byte(`{"method":"Target.detachedFromTarget","params":{"sessionId":"T"}}`)},
 	}
-	for who, want := range map[string][]string{
+	for client, want := range map[string][]string{
 		"": {
 			"my.tool#x#1      → Target.setAutoAttach", "my.tool#x#1      ← Target.attachedToTarget " +
 				"(my.tool#x#1.1)", "← Target.attachedToTarget (my.tool#x#1.2)",
@@ -92,7 +92,7 @@ func TestSessionsAreNumbered(t *testing.T) {
 		"my.tool#x#2":   {""},
 	} {
 		var out strings.Builder
-		v := &View{Out: &out, Filter: Filter{Client: who}}
+		v := &View{Out: &out, Filter: Filter{Client: client}}
 		v.Begin()
 		for _, l := range lines {
 			l.Time = time.Unix(1, 0)
@@ -102,12 +102,12 @@ func TestSessionsAreNumbered(t *testing.T) {
 		}
 		got := strings.Split(strings.TrimSpace(out.String()), "\n")
 		if len(got) != len(want) {
-			t.Errorf("%q is shown as %q", who, got)
+			t.Errorf("%q is shown as %q", client, got)
 			continue
 		}
 		for i := range want {
 			if !strings.Contains(got[i], want[i]) {
-				t.Errorf("%q: shown is %q, want %q", who, got[i], want[i])
+				t.Errorf("%q: shown is %q, want %q", client, got[i], want[i])
 			}
 		}
 	}

@@ -41,7 +41,7 @@ type owned struct {
 	launch.Connection
 	server *multiplex.Server
 	part   *partial.Browser // what clients reach of it
-	others *private.Server  // serves that to other processes
+	relay  *private.Server  // serves that to other processes
 	shared <-chan struct{}  // closed when it is no longer shared
 }
 
@@ -74,12 +74,12 @@ func connect(ctx context.Context, p *port, asking func(), log *slog.Logger) (*ow
 		o.server.Close()
 		return nil, err
 	}
-	if o.others, err = private.Serve(o.part, log); err != nil {
+	if o.relay, err = private.Serve(o.part, log); err != nil {
 		o.part.Close()
 		o.server.Close()
 		return nil, err
 	}
-	o.Address, o.Browser = o.others.URL(), o.part
+	o.Address, o.Browser = o.relay.URL(), o.part
 	return o, nil
 }
 
@@ -126,7 +126,7 @@ func (w *webSocket) Close() error { return w.CloseNow() }
 // close leaves the browser, which lives on.
 func (o *owned) close() {
 	o.Finish(nil)
-	o.others.Close()
+	o.relay.Close()
 	o.part.Close()
 	o.server.Close()
 	<-o.shared

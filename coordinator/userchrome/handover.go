@@ -1,58 +1,134 @@
 package userchrome
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
+	"browser-coordinator/cdpproxy/dial"
+	"browser-coordinator/cdpproxy/partial"
 	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/internal/usersocket"
+	"browser-coordinator/policy"
 )
 
 // The paths of an owner's socket for the user's own tabs.
 const (
 	tabsPath     = "/tabs"
 	handOverPath = "/hand-over"
+	takeBackPath = "/take-back"
 )
 
-// Tab is one of the user's tabs that no agent or client may use yet.
+// Tab is one of the user's tabs.
 type Tab struct {
 	ID     string `json:"id"`
 	Title  string `json:"title"`
 	Origin string `json:"origin"`
+	// Developed: a server on this machine responds at the origin. It is likely the user's work.
+	Developed bool `json:"developed,omitempty"`
+	// HandedOver: agents and clients may use it.
+	HandedOver bool `json:"handedOver,omitempty"`
 }
 
-// tabs lists them.
-func (w *owner) tabs(out http.ResponseWriter, _ *http.Request) {
+// Line is the tab for a terminal.
+func (t Tab) Line() string {
+	const longest = 100 // bytes of each
+	line := terminal.PrintableLine(policy.Excerpt(t.Title, longest)) + "  " +
+		terminal.PrintableLine(policy.Excerpt(t.Origin, longest))
+	if t.HandedOver {
+		line += "  (agents may use it)"
+	}
+	return line
+}
+
+// tabs lists them: those that agents may use first, then those of servers on this machine.
+func (w *owner) tabs(out http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	part := w.part
 	w.mu.Unlock()
 	list := []Tab{}
 	if part != nil {
-		for _, t := range part.Hidden() {
-			origin := t.URL
-			if u, err := url.Parse(t.URL); err == nil && u.Host != "" {
-				origin = u.Scheme + "://" + u.Host
+		for _, t := range part.UserTabs() {
+			u, err := url.Parse(t.URL)
+			if err != nil {
+				continue
 			}
-			list = append(list, Tab{t.ID, t.Title, origin})
+			origin := u.Scheme + ":"
+			if u.Host != "" {
+				origin += "//" + u.Host
+			}
+			list = append(list, Tab{ID: t.ID, Title: t.Title, Origin: origin, HandedOver: t.HandedOver})
 		}
 	}
+	findDeveloped(r.Context(), list)
+	rank := func(t Tab) int {
+		switch {
+		case t.HandedOver:
+			return 0
+		case t.Developed:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(list, func(x, y Tab) int { return cmp.Compare(rank(x), rank(y)) })
 	_ = json.NewEncoder(out).Encode(list) // the reader may be gone
 }
 
-// handOver hands one over.
-func (w *owner) handOver(out http.ResponseWriter, r *http.Request) {
-	w.mu.Lock()
-	part := w.part
-	w.mu.Unlock()
-	if part == nil || part.HandOver(r.FormValue("id")) != nil {
-		http.Error(out, "the tab has closed", http.StatusNotFound)
+// serverTimeout bounds how long a server on this machine takes to accept a connection.
+const serverTimeout = time.Second
+
+// findDeveloped sets Developed of each tab. Nothing is sent to the servers.
+func findDeveloped(ctx context.Context, tabs []Tab) {
+	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
+	defer cancel()
+	var running sync.WaitGroup
+	for i := range tabs {
+		u, err := url.Parse(tabs[i].Origin)
+		if err != nil || !isLocal(u.Hostname()) {
+			continue
+		}
+		port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+		running.Go(func() {
+			host := u.Hostname()
+			if net.ParseIP(host) == nil {
+				host = "localhost" // browsers resolve all names below it so
+			}
+			if conn, _, err := dial.Dial(ctx, "ws://"+net.JoinHostPort(host, port)+"/", nil); err == nil {
+				conn.Close()
+				tabs[i].Developed = true
+			}
+		})
+	}
+	running.Wait()
+}
+
+// isLocal reports whether a host is this machine, by its name alone.
+func isLocal(host string) bool {
+	address := net.ParseIP(host)
+	return address.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// change hands one over, or takes it back.
+func (w *owner) change(what func(*partial.Browser, string) error) http.HandlerFunc {
+	return func(out http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		part := w.part
+		w.mu.Unlock()
+		if part == nil || what(part, r.FormValue("id")) != nil {
+			http.Error(out, "the tab has closed", http.StatusNotFound)
+		}
 	}
 }
 
@@ -62,6 +138,7 @@ type Shared struct {
 	Browser string `json:"browser"` // for people, within a sentence
 	Profile string `json:"profile"`
 	Asking  bool   `json:"asking"` // it asks its user to allow the connection
+	URL     string `json:"-"`      // of CDP, whose path is a secret
 
 	socket string
 }
@@ -72,12 +149,23 @@ func Connections(ctx context.Context) []Shared {
 	sockets, _ := filepath.Glob(filepath.Join(endpoint.StatePath(), "chrome-*.sock"))
 	for _, socket := range sockets {
 		var r report
-		if get(ctx, socket, browserPath, &r) == nil && !r.Ended {
-			all = append(all, Shared{r.PID, r.Browser, r.Profile, r.Asking, socket})
+		if get(ctx, socket, browserPath, &r) == nil && !r.Released {
+			all = append(all, Shared{r.PID, r.Browser, r.Profile, r.Asking, r.URL, socket})
 		}
 	}
 	slices.SortFunc(all, func(x, y Shared) int { return strings.Compare(x.Profile, y.Profile) })
 	return all
+}
+
+// Connection is the one to this browser, if a process has it.
+func (b Browser) Connection(ctx context.Context) (Shared, error) {
+	folders := b.usual()
+	for _, s := range Connections(ctx) {
+		if slices.Contains(folders, s.Profile) {
+			return s, nil
+		}
+	}
+	return Shared{}, fmt.Errorf("no program is connected to %s", b.Name())
 }
 
 // get reads the first value of a response; nil: there is none to read.
@@ -95,17 +183,26 @@ func get(ctx context.Context, socket, path string, value any) error {
 	return json.NewDecoder(io.LimitReader(res.Body, maxReport)).Decode(value)
 }
 
-// Tabs lists the user's tabs in it that no agent or client may use yet.
+// Tabs lists the user's tabs in it.
 func (s Shared) Tabs(ctx context.Context) (tabs []Tab, err error) {
 	err = get(ctx, s.socket, tabsPath, &tabs)
 	return tabs, err
 }
 
-// HandOver lets agents and clients use one of the user's tabs, until it closes or leaves
-// their reach.
+// HandOver lets agents and clients use one of the user's tabs, until the user takes it back, it
+// closes or it leaves their reach.
 func (s Shared) HandOver(ctx context.Context, id string) error {
-	if err := get(ctx, s.socket, handOverPath+"?id="+url.QueryEscape(id), nil); err != nil {
-		return errors.New("the tab has closed meanwhile")
+	return s.change(ctx, handOverPath, id)
+}
+
+// TakeBack ends a hand-over.
+func (s Shared) TakeBack(ctx context.Context, id string) error {
+	return s.change(ctx, takeBackPath, id)
+}
+
+func (s Shared) change(ctx context.Context, path, id string) error {
+	if err := get(ctx, s.socket, path+"?id="+url.QueryEscape(id), nil); err != nil {
+		return errors.New("the tab has closed meanwhile, or shows a page that agents cannot use")
 	}
 	return nil
 }

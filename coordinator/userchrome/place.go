@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -28,7 +29,11 @@ type Browser struct {
 // Parse reads a name, or the path of a profile folder; ok: it is one of them, and no address.
 func Parse(text string) (b Browser, ok bool, err error) {
 	if slices.Contains(Names, text) {
-		return Browser{products[text], places(text)}, true, nil
+		folders := profileFolders(runtime.GOOS, text, os.Getenv)
+		for i, folder := range folders {
+			folders[i] = filepath.FromSlash(folder)
+		}
+		return Browser{products[text], folders}, true, nil
 	}
 	if strings.Contains(text, "://") || !strings.ContainsAny(text, `/\`) && text != "." && text != ".." {
 		return b, false, nil
@@ -47,6 +52,34 @@ func Parse(text string) (b Browser, ok bool, err error) {
 		return b, true, fmt.Errorf("no profile folder of a browser at %s: %w", text, err)
 	}
 	return Browser{"Chrome", []string{folder}}, true, nil
+}
+
+// Find returns the one of the user's browsers that lets programs connect.
+func Find() (Browser, error) {
+	var open []string
+	var errs []error
+	for _, name := range Names {
+		b, _, _ := Parse(name)
+		if len(b.usual()) == 0 {
+			continue
+		}
+		if _, err := b.choose(); err != nil {
+			errs = append(errs, err)
+		} else {
+			open = append(open, name)
+		}
+	}
+	switch {
+	case len(open) == 1:
+		b, _, err := Parse(open[0])
+		return b, err
+	case len(open) > 1:
+		return Browser{}, fmt.Errorf("several of your browsers let programs connect: name one of %s",
+			strings.Join(open, ", "))
+	case len(errs) > 0:
+		return Browser{}, slices.MaxFunc(errs, func(x, y error) int { return cmp.Compare(weight(x), weight(y)) })
+	}
+	return Browser{}, fmt.Errorf("no browser of yours was found: start one, %s", switchOn)
 }
 
 // Name is the browser for people, within a sentence.

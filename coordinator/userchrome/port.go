@@ -151,9 +151,10 @@ func processOf(folder string) int {
 	if err != nil {
 		return 0
 	}
-	at := strings.LastIndexByte(note, '-')
-	pid, err := strconv.Atoi(note[at+1:])
-	if host, hostErr := os.Hostname(); at < 0 || err != nil || hostErr != nil || note[:at] != host || !alive(pid) {
+	index := strings.LastIndexByte(note, '-')
+	pid, err := strconv.Atoi(note[index+1:])
+	host, hostErr := os.Hostname()
+	if index < 0 || err != nil || hostErr != nil || note[:index] != host || !alive(pid) {
 		return 0
 	}
 	return pid

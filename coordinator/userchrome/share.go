@@ -33,14 +33,14 @@ import (
 
 // report is a line of the owner's response.
 type report struct {
-	PID     int    `json:"pid"`
-	Profile string `json:"profile"`
-	Browser string `json:"browser"`          // for people
-	Asking  bool   `json:"asking,omitempty"` // the browser asks its user
-	URL     string `json:"url,omitempty"`    // of CDP, whose path is a secret
-	Ended   bool   `json:"ended,omitempty"`  // the process does not own it any longer
-	Error   string `json:"error,omitempty"`  // why there is no connection
-	Refused bool   `json:"refused,omitempty"`
+	PID      int    `json:"pid"`
+	Profile  string `json:"profile"`
+	Browser  string `json:"browser"`          // for people
+	Asking   bool   `json:"asking,omitempty"` // the browser asks its user
+	URL      string `json:"url,omitempty"`    // of CDP, whose path is a secret
+	Released bool   `json:"ended,omitempty"`  // the process does not own it any longer
+	Error    string `json:"error,omitempty"`  // why there is no connection
+	Refused  bool   `json:"refused,omitempty"`
 }
 
 // browserPath is the path of an owner's socket.
@@ -73,7 +73,7 @@ func (b Browser) open(ctx context.Context, asking func(), log *slog.Logger) (ses
 			return nil, fmt.Errorf("lock the connection to %s: %w", b.Name(), err)
 		}
 		if locked {
-			return own(ctx, p, lock, asking, log)
+			return connectAsOwner(ctx, p, lock, asking, log)
 		}
 		s, err := join(ctx, p, asking)
 		if s != nil || !errors.Is(err, errNoOwner) {
@@ -95,15 +95,15 @@ type owner struct {
 	done   chan struct{} // closed when all is released
 
 	mu      sync.Mutex // guards the fields that follow
-	now     report
+	state   report
 	part    *partial.Browser // nil: not connected yet
 	changed notify.Broadcast
 }
 
-// own connects to the browser, and shares the connection from the moment before.
-func own(ctx context.Context, p *port, lock *flock.Flock, asking func(), log *slog.Logger) (session, error) {
+// connectAsOwner connects to the browser, and shares the connection from the moment before.
+func connectAsOwner(ctx context.Context, p *port, lock *flock.Flock, asking func(), log *slog.Logger) (session, error) {
 	w := &owner{lock: lock, done: make(chan struct{})}
-	w.now = report{PID: os.Getpid(), Profile: p.folder, Browser: p.Name()}
+	w.state = report{PID: os.Getpid(), Profile: p.folder, Browser: p.Name()}
 	path, err := fileOf(p.folder, "sock")
 	var ln net.Listener
 	if err == nil {
@@ -116,7 +116,8 @@ func own(ctx context.Context, p *port, lock *flock.Flock, asking func(), log *sl
 	mux := http.NewServeMux()
 	mux.HandleFunc(browserPath, w.respond)
 	mux.HandleFunc(tabsPath, w.tabs)
-	mux.HandleFunc(handOverPath, w.handOver)
+	mux.HandleFunc(handOverPath, w.change((*partial.Browser).HandOver))
+	mux.HandleFunc(takeBackPath, w.change((*partial.Browser).TakeBack))
 	w.server = &http.Server{Handler: mux, ReadHeaderTimeout: probeTimeout}
 	served := make(chan error, 1)
 	go serveOthers(w.server, ln, served)
@@ -126,7 +127,7 @@ func own(ctx context.Context, p *port, lock *flock.Flock, asking func(), log *sl
 	}, log)
 	if err != nil {
 		w.set(func(r *report) {
-			r.Asking, r.Ended, r.Error, r.Refused = false, true, err.Error(), errors.Is(err, ErrRefused)
+			r.Asking, r.Released, r.Error, r.Refused = false, true, err.Error(), errors.Is(err, ErrRefused)
 		})
 		w.release(served)
 		return nil, err
@@ -147,7 +148,7 @@ func serveOthers(server *http.Server, ln net.Listener, served chan<- error) {
 func (w *owner) set(change func(*report)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	change(&w.now)
+	change(&w.state)
 	w.changed.Notify()
 }
 
@@ -156,7 +157,7 @@ func (w *owner) set(change func(*report)) {
 func (w *owner) follow(o *owned, served <-chan error) {
 	<-o.Done()
 	w.set(func(r *report) {
-		r.Ended, r.URL = true, ""
+		r.Released, r.URL = true, ""
 		if err := o.Err(); err != nil {
 			r.Error = err.Error()
 		}
@@ -181,9 +182,9 @@ func (w *owner) respond(out http.ResponseWriter, r *http.Request) {
 	lines, stream := json.NewEncoder(out), http.NewResponseController(out)
 	for {
 		w.mu.Lock()
-		now, changed := w.now, w.changed.Next()
+		now, changed := w.state, w.changed.Next()
 		w.mu.Unlock()
-		if lines.Encode(now) != nil || stream.Flush() != nil || now.Ended {
+		if lines.Encode(now) != nil || stream.Flush() != nil || now.Released {
 			return
 		}
 		select {
@@ -231,7 +232,7 @@ func join(ctx context.Context, p *port, asking func()) (session, error) {
 			j.Address = r.URL
 			j.running.Go(func() { j.follow(res.Body, lines) })
 			return j, nil
-		case err == nil && r.URL == "" && !r.Ended:
+		case err == nil && r.URL == "" && !r.Released:
 			continue
 		}
 		j.Finish(nil)

@@ -69,7 +69,7 @@ func TestAskedOnce(t *testing.T) {
 	if a.err != nil || b.err != nil {
 		t.Fatal(a.err, b.err)
 	}
-	if screen.Asks() {
+	if screen.HasQuestion() {
 		t.Error("the browser asks again")
 	}
 	connections := Connections(t.Context())
@@ -81,13 +81,15 @@ func TestAskedOnce(t *testing.T) {
 		t.Fatalf("the user's tabs: %+v", tabs)
 	}
 	must.Do(t, connections[0].HandOver(t.Context(), tabs[0].ID))
-	if targets := cdptest.Dial(t, b.url).Try("", "Target.getTargets", ""); !strings.Contains(string(targets.Result), tabs[0].ID) {
-		t.Errorf("the tab that was handed over is not in %s", targets.Result)
+	// Of all kinds of targets, also those of the browser itself, clients learn of that one.
+	targets := string(cdptest.Dial(t, b.url).Try("", "Target.getTargets", `{"filter":[{}]}`).Result)
+	if !strings.Contains(targets, tabs[0].ID) || strings.Count(targets, "targetId") != 1 {
+		t.Errorf("clients see %s", targets)
 	}
 	for _, url := range []string{a.url, b.url, a.url} {
 		cdptest.Dial(t, url).Call("", "Browser.getVersion", "", nil)
 	}
-	if screen.Asks() {
+	if screen.HasQuestion() {
 		t.Error("the browser asks again")
 	}
 }
@@ -131,10 +133,39 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// Where several browsers let programs connect, the user names one, and none is asked.
+func TestSeveralRunning(t *testing.T) {
+	profile := home(t)
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer listener.Close()
+	host := must.Get(os.Hostname())(t)
+	run := func(folder string) {
+		must.Do(t, os.MkdirAll(folder, 0o700),
+			os.WriteFile(filepath.Join(folder, "DevToolsActivePort"),
+				fmt.Appendf(nil, "%d\n/devtools/browser/x", listener.Addr().(*net.TCPAddr).Port), 0o600),
+			os.Symlink(fmt.Sprintf("%s-%d", host, os.Getpid()), filepath.Join(folder, "SingletonLock")))
+	}
+	run(profile)
+	if text := strings.Join(Describe(), "\n"); text != "Your own Chromium lets programs connect, with --attach chromium." {
+		t.Errorf("one: %s", text)
+	}
+	run(filepath.Join(filepath.Dir(profile), "google-chrome"))
+	if _, err := Find(); err == nil || !strings.Contains(err.Error(), "name one of chrome, chromium") {
+		t.Errorf("without a name: %v", err)
+	}
+	snap := filepath.Join(os.Getenv("HOME"), "snap/chromium/common/chromium")
+	run(snap)
+	_, err := source(t, "chromium").Browser(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "name the profile folder of one with --attach DIR") ||
+		!strings.Contains(err.Error(), snap) {
+		t.Errorf("two of a name: %v", err)
+	}
+}
+
 // Cancel is an answer: the user is not asked again. An unanswered question stays, and is the
 // same one for the next call.
 func TestNotAllowed(t *testing.T) {
-	longtest.Only(t)
+	longtest.Require(t)
 	profile := home(t)
 	screen := desktoptest.Start(t)
 	browser := screen.Browser(profile, true)
@@ -142,21 +173,22 @@ func TestNotAllowed(t *testing.T) {
 
 	ctx, giveUp := context.WithCancel(t.Context())
 	r := open(ctx, o)
-	screen.Until("the browser asks, which is not reported", func() bool { return o.Waiting() != "" })
+	screen.Await("the browser asks, which is not reported", func() bool { return o.Waiting() != "" })
 	giveUp()
 	<-r.done
 	if r.err == nil || !strings.Contains(r.err.Error(), "press Allow in its window") || o.Waiting() == "" {
 		t.Errorf("unanswered: %v, waiting %q", r.err, o.Waiting())
 	}
 	r, joining := open(t.Context(), o), open(t.Context(), other)
-	screen.Until("who joins does not learn that the browser asks", func() bool { return other.Waiting() != "" })
+	screen.Await("who joins does not learn that the browser asks", func() bool { return other.Waiting() != "" })
 	screen.Press(desktoptest.Cancel, r.done)
 	<-joining.done
 	if !errors.Is(r.err, ErrRefused) || !errors.Is(joining.err, ErrRefused) {
 		t.Errorf("refused: %v, %v", r.err, joining.err)
 	}
 	for _, refused := range []*launch.OnDemand{o, other} {
-		if r := open(t.Context(), refused); func() bool { <-r.done; return !errors.Is(r.err, ErrRefused) }() || screen.Asks() {
+		if r := open(t.Context(), refused); func() bool { <-r.done; return !errors.Is(r.err, ErrRefused) }() ||
+			screen.HasQuestion() {
 			t.Errorf("after a refusal: %v", r.err)
 		}
 	}
@@ -180,7 +212,7 @@ func TestNotAllowed(t *testing.T) {
 // When the browser ends, all who use it learn that, and nobody connects to the next one before
 // somebody needs it.
 func TestRestart(t *testing.T) {
-	longtest.Only(t)
+	longtest.Require(t)
 	profile := home(t)
 	screen := desktoptest.Start(t)
 	browser := screen.Browser(profile, true)
@@ -198,7 +230,7 @@ func TestRestart(t *testing.T) {
 		}
 	}
 	screen.Browser(profile, true)
-	if screen.Asks() {
+	if screen.HasQuestion() {
 		t.Error("the browser asks, and nobody needs it")
 	}
 	b = open(t.Context(), second)

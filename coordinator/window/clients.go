@@ -14,13 +14,17 @@ import (
 // clients are those that use the window's browser, as coordinators announce and report
 // them (specs/window-protocol/commands.md).
 type clients struct {
+	left func() // called after clients may have left
+
 	mu        sync.Mutex                                      // guards the fields that follow
 	announced map[context.Context][]vscodeipc.ConnectedClient // by connection
 	last      map[string]vscodeipc.Activity                   // of announced clients, by id
+	keepOnly  func(here map[string]bool)                      // ends what the user has allowed others, by id
 }
 
-func newClients() *clients {
-	return &clients{announced: map[context.Context][]vscodeipc.ConnectedClient{}, last: map[string]vscodeipc.Activity{}}
+func newClients(keepOnly func(here map[string]bool), left func()) *clients {
+	return &clients{announced: map[context.Context][]vscodeipc.ConnectedClient{}, last: map[string]vscodeipc.Activity{},
+		keepOnly: keepOnly, left: left}
 }
 
 func (c *clients) commands() map[string]vscodeipc.Handler {
@@ -49,10 +53,14 @@ func (c *clients) announce(_ context.Context, call vscodeipc.Call) (any, error) 
 	if len(arg.Clients) > maxAnnounced {
 		return nil, badPayload(fmt.Errorf("more than %d clients", maxAnnounced))
 	}
+	defer c.left() // once c.mu is unlocked
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, known := c.announced[call.Connection]; !known {
 		context.AfterFunc(call.Connection, func() { c.forget(call.Connection) })
+	}
+	for i := range arg.Clients {
+		arg.Clients[i].Running = nil // nothing shows them
 	}
 	c.announced[call.Connection] = arg.Clients
 	c.prune()
@@ -61,23 +69,25 @@ func (c *clients) announce(_ context.Context, call vscodeipc.Call) (any, error) 
 
 // forget removes what a connection has announced.
 func (c *clients) forget(connection context.Context) {
+	defer c.left() // once c.mu is unlocked
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.announced, connection)
 	c.prune()
 }
 
-// prune forgets what clients that have left did. c.mu is held.
+// prune forgets what clients that have left did, and what they were allowed. c.mu is held.
 func (c *clients) prune() {
 	here := map[string]bool{}
-	for _, each := range c.connected() {
-		here[each.ID] = true
+	for _, client := range c.connected() {
+		here[client.ID] = true
 	}
 	for id := range c.last {
 		if !here[id] {
 			delete(c.last, id)
 		}
 	}
+	c.keepOnly(here)
 }
 
 // connected are the clients of all connections, the newest first. c.mu is held.
@@ -92,6 +102,24 @@ func (c *clients) connected() []vscodeipc.ConnectedClient {
 	return all
 }
 
+// agent returns the name of the connected agent of this id.
+func (c *clients) agent(id string) (name string, isHere bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, client := range c.connected() {
+		if client.ID == id && client.Kind == "mcp" {
+			return client.Name, true
+		}
+	}
+	return "", false
+}
+
+// isAgent reports whether an agent of this id is connected.
+func (c *clients) isAgent(id string) bool {
+	_, isHere := c.agent(id)
+	return isHere
+}
+
 func (c *clients) report(_ context.Context, call vscodeipc.Call) (any, error) {
 	var arg vscodeipc.ReportArg
 	if err := json.Unmarshal(call.Arg, &arg); err != nil {
@@ -103,6 +131,7 @@ func (c *clients) report(_ context.Context, call vscodeipc.Call) (any, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, entry := range arg.Entries {
+		entry.Details = nil
 		c.last[entry.Client] = entry
 	}
 	c.prune()
@@ -113,8 +142,8 @@ func (c *clients) list(context.Context, vscodeipc.Call) (any, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	result := vscodeipc.ListResult{Clients: c.connected(), Last: []vscodeipc.Activity{}}
-	for _, each := range result.Clients {
-		if last, ok := c.last[each.ID]; ok {
+	for _, client := range result.Clients {
+		if last, ok := c.last[client.ID]; ok {
 			result.Last = append(result.Last, last)
 		}
 	}

@@ -12,14 +12,16 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// The window lists what connections have announced, as long as they last.
+// The window lists what connections have announced, as long as they last. What the user has allowed
+// them ends then too.
 func TestClients(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	folder := must.Get(vscodeipc.Canonical(t.TempDir()))(t)
+	allowed := newQuestions(nil, vscodeipc.Access{Mode: vscodeipc.AccessAsk})
 	server, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
 		Workspace: folder, Folders: []string{folder}, Server: vscodeipc.ServerInfo{Name: "test",
-			Kind: "terminal"}, Commands: newClients().commands(),
+			Kind: "terminal"}, Commands: newClients(allowed.keepOnly, func() {}).commands(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -31,21 +33,21 @@ func TestClients(t *testing.T) {
 	defer one.Close()
 	other := vscodeipc.Watch(server.Address(), vscodeipc.DialOptions{})
 	defer other.Close()
-	must := func(w *vscodeipc.Watcher, command string, arg, result any) {
+	call := func(w *vscodeipc.Watcher, command string, arg, result any) {
 		t.Helper()
 		must.Do(t, w.Call(ctx, command, arg, result))
 	}
 	list := func() (l vscodeipc.ListResult) {
 		t.Helper()
-		must(one, vscodeipc.CommandClientList, nil, &l)
+		call(one, vscodeipc.CommandClientList, nil, &l)
 		return l
 	}
 	a := vscodeipc.ConnectedClient{ID: "a", Name: "Agent", Version: "1", Kind: "mcp", Since: 1, Page: "P"}
 	b := vscodeipc.ConnectedClient{ID: "b", Name: "Playwright", Version: "2", Kind: "cdp", Since: 2}
 	click := vscodeipc.Activity{Client: "a", Time: 3, Act: "browser_click", Target: "button", Outcome: "done", OK: true}
-	must(one, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: []vscodeipc.ConnectedClient{a}}, nil)
-	must(other, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: []vscodeipc.ConnectedClient{b}}, nil)
-	must(other, vscodeipc.CommandClientReport, vscodeipc.ReportArg{Entries: []vscodeipc.Activity{{Client: "a",
+	call(one, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: []vscodeipc.ConnectedClient{a}}, nil)
+	call(other, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: []vscodeipc.ConnectedClient{b}}, nil)
+	call(other, vscodeipc.CommandClientReport, vscodeipc.ReportArg{Entries: []vscodeipc.Activity{{Client: "a",
 		Act: "browser_type"}, click, {Client: "x"}}}, nil)
 	want := vscodeipc.ListResult{Clients: []vscodeipc.ConnectedClient{b, a}, Last: []vscodeipc.Activity{click}}
 	if diff := cmp.Diff(want, list()); diff != "" {
@@ -57,13 +59,26 @@ func TestClients(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), vscodeipc.CodeBadPayload) {
 		t.Errorf("too many clients: %v", err)
 	}
+	ofA := grant{vscodeipc.ClientInfo{ID: "a"}, "http://shop.test"}
+	ofB := grant{vscodeipc.ClientInfo{ID: "b"}, "http://shop.test"}
+	isAllowed := func(g grant) bool {
+		allowed.mu.Lock()
+		defer allowed.mu.Unlock()
+		return allowed.granted[g]
+	}
+	allowed.mu.Lock()
+	allowed.granted[ofA], allowed.granted[ofB] = true, true
+	allowed.mu.Unlock()
 	other.Close()
 	for len(list().Clients) != 1 { // the window learns of the end a moment later
 		if ctx.Err() != nil {
 			t.Fatalf("still %+v", list())
 		}
 	}
-	must(one, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: []vscodeipc.ConnectedClient{}}, nil)
+	if !isAllowed(ofA) || isAllowed(ofB) {
+		t.Errorf("allowed: %v to one that is here, %v to one that has left", isAllowed(ofA), isAllowed(ofB))
+	}
+	call(one, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: []vscodeipc.ConnectedClient{}}, nil)
 	if diff := cmp.Diff(vscodeipc.ListResult{Clients: []vscodeipc.ConnectedClient{}, Last: []vscodeipc.Activity{}},
 		list()); diff != "" {
 		t.Error(diff)

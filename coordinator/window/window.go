@@ -4,15 +4,19 @@ package window
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/internal/backoff"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -24,7 +28,7 @@ type Options struct {
 	Workspace string // canonical
 	Browser   *launch.OnDemand
 	Access    vscodeipc.AccessMode
-	Terminal  *Terminal // where the user is asked; nil: nowhere
+	Terminal  *Terminal // where the user is asked too; nil: only by `coordinator show`
 	Version   string
 	Logger    *slog.Logger
 }
@@ -33,16 +37,27 @@ type Options struct {
 type Window struct {
 	Product string // name and version of the browser
 
-	browser *launch.OnDemand
-	access  vscodeipc.AccessMode
-	log     *slog.Logger
-	url     string // of the browser
-	server  *vscodeipc.Server
+	browser   *launch.OnDemand
+	log       *slog.Logger
+	url       string // of the browser
+	server    *vscodeipc.Server
+	questions *questions
+	clients   *clients
+	notes     *notes
+
+	mu    sync.Mutex      // guards state
+	state vscodeipc.State // as it is reported
 }
 
 // Launch launches the window's browser. Close ends it.
 func Launch(ctx context.Context, o *Options) (*Window, error) {
-	w := &Window{browser: o.Browser, access: o.Access, log: o.Logger}
+	asked := newQuestions(o.Terminal, vscodeipc.Access{Mode: o.Access})
+	w := &Window{browser: o.Browser, log: o.Logger, notes: newNotes(), questions: asked}
+	w.clients = newClients(asked.keepOnly, w.forgetNotes)
+	if o.Browser.Kind() == launch.Personal {
+		w.questions.tabs = ownTabs{o.Browser.URL}
+	}
+	w.state.Access.Mode = o.Access
 	if err := w.open(ctx); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -56,12 +71,12 @@ func (w *Window) open(ctx context.Context) error {
 		return err
 	}
 	w.url = url
-	w.Product, err = product(ctx, url)
+	w.Product, err = ProductOf(ctx, url)
 	return err
 }
 
-// product is the name and version of a browser, such as Chrome/156.0.8078.79.
-func product(ctx context.Context, url string) (string, error) {
+// ProductOf is the name and version of a browser, such as Chrome/156.0.8078.79.
+func ProductOf(ctx context.Context, url string) (string, error) {
 	conn, err := cdp.Dial(ctx, url, nil)
 	if err != nil {
 		return "", fmt.Errorf("cannot read the browser's version: %w", err)
@@ -78,16 +93,17 @@ func product(ctx context.Context, url string) (string, error) {
 
 // Serve serves the window.
 func (w *Window) Serve(ctx context.Context, o *Options) error {
-	commands := newClients().commands()
-	if o.Terminal != nil {
-		maps.Copy(commands, o.Terminal.commands())
-	}
+	commands := w.clients.commands()
+	maps.Copy(commands, w.questions.commands())
+	commands[vscodeipc.CommandAccessChange] = w.changeAccess
+	commands[vscodeipc.CommandNoteGive] = w.giveNote
+	commands[vscodeipc.CommandNoteTake] = w.takeNote
 	server, err := vscodeipc.Serve(ctx, vscodeipc.ServerOptions{
 		Workspace:  o.Workspace,
 		Folders:    []string{o.Workspace},
 		Server:     vscodeipc.ServerInfo{Name: "coordinator", Version: o.Version, Kind: "terminal"},
 		Commands:   commands,
-		NoDeadline: []string{vscodeipc.CommandPermissionAsk},
+		NoDeadline: []string{vscodeipc.CommandPermissionAsk, vscodeipc.CommandRecordShow, vscodeipc.CommandTabRequest},
 		Logger:     o.Logger,
 	})
 	if err != nil {
@@ -99,10 +115,57 @@ func (w *Window) Serve(ctx context.Context, o *Options) error {
 
 // show reports the browser to the window's clients.
 func (w *Window) show() error {
-	return w.server.SetState(vscodeipc.State{
-		Browser: &vscodeipc.Browser{URL: w.url, Product: w.Product, Via: string(w.browser.Kind())},
-		Access:  vscodeipc.Access{Mode: w.access},
+	return w.report(func(state *vscodeipc.State) {
+		state.Browser = &vscodeipc.Browser{URL: w.url, Product: w.Product, Via: string(w.browser.Kind())}
 	})
+}
+
+// report changes the state that the window's clients have.
+func (w *Window) report(change func(*vscodeipc.State)) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change(&w.state)
+	return w.server.SetState(w.state)
+}
+
+// changeAccess does what the user wants in `coordinator show`.
+func (w *Window) changeAccess(_ context.Context, call vscodeipc.Call) (any, error) {
+	change, err := readChange(call.Arg)
+	if err != nil {
+		return nil, err
+	}
+	err = w.report(func(state *vscodeipc.State) {
+		state.Access = changed(state.Access, change)
+		w.questions.apply(state.Access)
+	})
+	return struct{}{}, err
+}
+
+func readChange(arg json.RawMessage) (change vscodeipc.AccessChangeArg, err error) {
+	if err := json.Unmarshal(arg, &change); err != nil {
+		return change, badPayload(err)
+	}
+	if change.Mode != "" && !slices.Contains(policy.Modes, policy.Mode(change.Mode)) {
+		return change, badPayload(fmt.Errorf("no mode %q", change.Mode))
+	}
+	return change, nil
+}
+
+// changed is what the user allows after a change.
+func changed(access vscodeipc.Access, change vscodeipc.AccessChangeArg) vscodeipc.Access {
+	if change.Mode != "" {
+		access.Mode = change.Mode
+	}
+	access.Stopped = slices.DeleteFunc(slices.Clone(access.Stopped), func(name string) bool {
+		return name == change.Stop || name == change.Resume
+	})
+	if change.Stop != "" {
+		access.Stopped = append(access.Stopped, change.Stop)
+	}
+	if change.TakenOver != nil {
+		access.TakenOver = *change.TakenOver
+	}
+	return access
 }
 
 // Run returns when ctx ends, or when the browser has ended. The error is how a browser on
@@ -111,7 +174,7 @@ func (w *Window) show() error {
 func (w *Window) Run(ctx context.Context) error {
 	pause := backoff.Backoff{First: time.Second, Max: 30 * time.Second, Jitter: 0.2}
 	for {
-		began := time.Now()
+		start := time.Now()
 		select {
 		case <-ctx.Done():
 			return nil
@@ -122,11 +185,11 @@ func (w *Window) Run(ctx context.Context) error {
 			return err
 		}
 		w.log.Warn("the browser has ended, so the next one is opened", "reason", err)
-		if err := w.server.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: w.access}}); err != nil {
+		if err := w.report(func(state *vscodeipc.State) { state.Browser = nil }); err != nil {
 			return err
 		}
 		switch {
-		case time.Since(began) > pause.Max:
+		case time.Since(start) > pause.Max:
 			pause.Reset()
 		case !pause.Sleep(ctx): // a provider may end each browser at once
 			return nil

@@ -173,7 +173,7 @@ test("an MCP host is asked about too, by the name that it gave itself", async ()
   await window.screenshot("access-ask-other");
   await bar.answer("Allow Once");
   await other;
-  await bar.row("Agents", /e2e-agent.*Clicks and Typing allowed/).waitFor();
+  await bar.row("Agents", /e2e-agent.*Clicks and Typing on .* allowed/).waitFor();
   await bar.row("Activity", /Type textbox/).waitFor();
   expect(await page.locator("#name").inputValue()).toBe("Hedy");
 });

@@ -1,11 +1,23 @@
-// What agents did, as the side bar lists it: a small client stands in for the coordinator.
-import { afterAll, beforeAll, expect, test } from "vitest";
+// What agents did, as the side bar lists it: a small client stands in for the coordinator, and at the end a real agent
+// comes.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Agent } from "./support/agent";
+import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import { SideBar } from "./support/sidebar";
 import { agent, StandIn } from "./support/standin";
 import type { Workbench } from "./support/workbench";
 
-const scene = setScene("deli");
+const words = "no stock [Sell](command:workbench.action.closeWindow) **now**";
+const program = `document.getElementById("buy").addEventListener("click", async () => {
+  await fetch("/stock");
+  throw new Error("${words}");
+});
+`;
+
+const scene = setScene("deli", (shop) => writeFileSync(join(shop.folder, "app.js"), program));
 let window: Workbench;
 let bar: SideBar;
 let coordinator: StandIn;
@@ -94,4 +106,83 @@ test("the mode is shown and changed by its row, and nowhere else in the view", a
   const buttons = bar.pane("Agents").getByRole("button", { name: "Change What Agents May Do" });
   await bar.pane("Agents").hover();
   expect(await buttons.count()).toBe(0);
+});
+
+describe("of a real agent", () => {
+  let real: Agent;
+  const script = "() => new Promise((done) => {\n  globalThis.finish = done;\n})";
+  const tab = (name: string) => window.page.locator(".tab.active", { hasText: name });
+
+  beforeAll(async () => {
+    real = await Agent.start(thisRun(), scene.shop.folder, "--caps", "testing");
+    await real.use("browser_snapshot");
+  });
+
+  afterAll(() => real?.close());
+
+  test("what runs is on top, with its script, until it ends", async () => {
+    const { page } = window;
+    const runs = real.use("browser_evaluate", { function: script });
+    const row = bar.row("Activity", /Evaluate\s*running · e2e-agent · since [0-9:]{8}/);
+    await row.waitFor();
+    expect((await read())[0]).toMatch(/running/);
+    await row.click();
+    await bar.row("Activity", /Script/).click();
+    await tab("script.js").waitFor();
+    await page.locator(".editor-instance .view-line", { hasText: "globalThis.finish = done;" }).click();
+    await page.keyboard.type("x");
+    expect(await page.locator(".tab.dirty").count()).toBe(0);
+    await window.picture("activity-running", bar.part);
+    await real.use("browser_evaluate", { function: "() => finish()" });
+    await runs;
+    await row.waitFor({ state: "detached" });
+  });
+
+  test("an action has who allowed it, what followed it and where that is, and a picture of the page", async () => {
+    const { page } = window;
+    await real.use("browser_click", { target: "#buy" });
+    const click = bar.row("Activity", /Click button "Buy"\s*2 problems · e2e-agent/);
+    await click.waitFor();
+    await window.retry(async (timeout) => {
+      await page.mouse.move(0, 0);
+      await click.hover({ timeout });
+      await page.locator('.monaco-hover img[src^="data:image/jpeg"]').waitFor({ timeout });
+    });
+    const hover = page.locator(".monaco-hover", { has: page.locator("img") });
+    const width = "document.querySelector('.monaco-hover img').naturalWidth";
+    await expect.poll(() => page.evaluate<number>(width)).toBeGreaterThan(100);
+    await hover.getByText("(Sell)(command:workbench.action.closeWindow) **now**").waitFor();
+    expect(await hover.locator("a, strong").count()).toBe(0); // a page's words are no Markdown
+    await window.screenshot("activity-picture");
+    await click.click();
+    await bar.row("Activity", /Allowed by\s*The mode: agents can do everything/).waitFor();
+    await bar.row("Activity", /Duration\s*[0-9.]+ s/).waitFor();
+    await bar.row("Activity", /Failed request\s*GET \/stock → 404/).waitFor();
+    await window.picture("activity-details", bar.part);
+    await bar.row("Activity", /Error\s*.*no stock/).click();
+    await tab("app.js").waitFor();
+    await page.locator(".statusbar-item", { hasText: "Ln 3" }).waitFor();
+    await bar.row("Activity", /Picture/).click();
+    await tab("picture.jpg").waitFor();
+  });
+
+  test("what it did is exported as a test, which is opened and not saved", async () => {
+    await bar.choose("Activity", /Click button "Buy"\s*2 problems/, "Export Activity as a Test...");
+    await tab("Untitled-1").waitFor();
+    const line = (text: string) => window.page.locator(".editor-instance .view-line", { hasText: text });
+    await line("import { test, expect } from '@playwright/test';").waitFor();
+    await line("getByRole('button', { name: 'Buy'").waitFor();
+  });
+
+  test("an agent whose actions are not recorded exports none, and the reason is shown", async () => {
+    const other = await Agent.start(thisRun(), scene.shop.folder);
+    await other.use("browser_snapshot");
+    await real.close();
+    await coordinator.announce();
+    await expect.poll(() => bar.pane("Agents").locator(".monaco-list-row").count()).toBe(3); // it alone is connected
+    await window.command("Export Activity as a Test...");
+    const refusal = /exports no test: what it does is not recorded\. Start its program with --caps/;
+    await window.page.locator(".notification-toast", { hasText: refusal }).waitFor();
+    await other.close();
+  });
 });

@@ -61,8 +61,17 @@ test("without a browser and an agent the view shows what to do", async () => {
 });
 
 test("the browser and its pages are listed, and follow what happens in it", async () => {
+  await window.page.evaluate(`(() => {
+    const bar = document.querySelector(".part.sidebar");
+    globalThis.shown = [];
+    const options = { childList: true, characterData: true, subtree: true };
+    new MutationObserver(() => shown.push(bar.textContent)).observe(bar, options);
+  })()`);
   const { browser } = await debugging();
   await bar.row("Browser", /Chrom(e|ium) [0-9]+\s*Shop/).waitFor();
+  const shown = await window.page.evaluate<string[]>("shown");
+  expect(shown.some((text) => text.includes("No browser is being debugged"))).toBe(true); // it was read
+  expect(shown.filter((text) => /cannot be reached/.test(text))).toEqual([]); // it was only starting
   await bar.row("Browser", /Shop\s*http:\/\/127.*bakery/).waitFor();
   await bar.pane("Browser").hover();
   await bar.pane("Browser").getByRole("button", { name: "Open Live View" }).waitFor();
@@ -146,7 +155,7 @@ test("the reported text is copied and opened, not the shown one", async () => {
 test("the mode is changed in the status bar's menu, at once", async () => {
   const menu = async (timeout: number) => {
     await window.status.click({ timeout });
-    await window.rows("Show Log").waitFor({ timeout });
+    await window.rows("Set Up an Agent").waitFor({ timeout });
     await window.screenshot("menu");
   };
   await window.choose(menu, "Agents can do everything", "Agents must ask first");
@@ -173,8 +182,8 @@ describe("in the mode ask", () => {
     await window.status.getByText("Agent asks").waitFor();
     for (const label of [
       "Allow Once, Ctrl+K Y",
-      "Allow Clicks and Typing for This Session, Ctrl+K Alt+Y",
-      "Allow for This Session, Ctrl+K Shift+Y",
+      "Allow Clicks and Typing for This Session on 127.0.0.1:5173, Ctrl+K Alt+Y",
+      "Allow for This Session on 127.0.0.1:5173, Ctrl+K Shift+Y",
       "Refuse, Ctrl+K N",
     ]) {
       await window.page.getByRole("button", { name: label, exact: true }).waitFor();
@@ -186,12 +195,12 @@ describe("in the mode ask", () => {
       const box = await bar.answerButton(label).boundingBox();
       return (box?.y ?? 0) + (box?.height ?? 0);
     };
-    await expect.poll(() => bottom("Allow for This Session")).toBeGreaterThan(800); // it has no room
+    await expect.poll(() => bottom("Allow on 127.0.0.1:5173")).toBeGreaterThan(800); // it has no room
     for (const label of ["Allow Once", "Refuse"]) expect(await bottom(label)).toBeLessThanOrEqual(800);
     await window.screenshot("question-narrow");
     await window.page.setViewportSize({ width: 1280, height: 800 });
     await bar.answer("Allow Once");
-    expect(await asked).toEqual({ decision: "allow", scope: "once" });
+    expect(await asked).toEqual({ decision: "allow", reason: "human" });
   });
 
   test("many actions of one client are one question, refused together", async () => {
@@ -204,20 +213,20 @@ describe("in the mode ask", () => {
     await window.screenshot("question-merged");
     await bar.answer("Refuse");
     for (const asked of [first, ...others]) {
-      expect(await asked).toEqual({ decision: "refuse", scope: "once", reason: "human" });
+      expect(await asked).toEqual({ decision: "refuse", reason: "human" });
     }
     await bar.question.getByText("Playwright").waitFor();
-    await bar.answer("Allow for This Session");
-    expect(await another).toEqual({ decision: "allow", scope: "session" });
-    expect(await coordinator.ask(playwright, "click F")).toEqual({ decision: "allow", scope: "session" });
-    await bar.row("Agents", /Playwright.*may act/).waitFor();
+    await bar.answer("Allow on 127.0.0.1:5173");
+    expect(await another).toEqual({ decision: "allow", reason: "human" });
+    expect(await coordinator.ask(playwright, "click F")).toEqual({ decision: "allow", reason: "grant", covers: "*" });
+    await bar.row("Agents", /Playwright.*Everything on 127.0.0.1:5173 allowed/).waitFor();
   });
 
   test("once allows what the notification names, and in the list all of them", async () => {
     const all = ["A", "B", "C", "D", "E"].map((name) => coordinator.ask(claude, `click ${name}`));
     await bar.read("click A; click B; click C. 2 more actions wait.");
     await bar.answer("Allow Once");
-    for (const asked of all.slice(0, 3)) expect(await asked).toEqual({ decision: "allow", scope: "once" });
+    for (const asked of all.slice(0, 3)) expect(await asked).toEqual({ decision: "allow", reason: "human" });
     await bar.question.getByText("click D; click E.").waitFor();
     const list = async (timeout: number) => {
       await window.status.click({ timeout });
@@ -225,17 +234,19 @@ describe("in the mode ask", () => {
       await window.screenshot("question-list");
       await bar.read("click D; click E.");
     };
-    const next = async () => {
-      await window.rows("answer one of").waitFor({ state: "detached" });
+    const next = async (timeout: number) => {
+      // By what is in sight: the editor uses rows again, and hides the old texts in them.
+      const heading = window.page.getByText("what it wants to do").filter({ visible: true });
+      await heading.waitFor({ timeout });
       await bar.read("click D; click E.");
     };
     await window.choose(list, "click E"); // each can be answered alone
     await window.choose(next, "Refuse");
-    expect(await all[4]).toEqual({ decision: "refuse", scope: "once", reason: "human" });
+    expect(await all[4]).toEqual({ decision: "refuse", reason: "human" });
     await window.rows("click D").waitFor(); // the list is still open
     await bar.question.getByText(/: click D\.$/).waitFor();
     await bar.answer("Allow Once");
-    for (const asked of all.slice(0, 4)) expect(await asked).toEqual({ decision: "allow", scope: "once" });
+    for (const asked of all.slice(0, 4)) expect(await asked).toEqual({ decision: "allow", reason: "human" });
   });
 
   test("keys answer wherever the focus is, and Escape and Enter never do", async () => {
@@ -247,7 +258,7 @@ describe("in the mode ask", () => {
     await bar.question.waitFor({ state: "hidden" });
     await window.press("Control+k");
     await window.press("y");
-    expect(await asked).toEqual({ decision: "allow", scope: "once" });
+    expect(await asked).toEqual({ decision: "allow", reason: "human" });
     expect(await page.locator(".tab.dirty").count()).toBe(0);
     const next = coordinator.ask(claude, "click H");
     await bar.question.getByRole("button", { name: "Answer..." }).click();
@@ -267,22 +278,28 @@ describe("in the mode ask", () => {
     const first = coordinator.ask(claude, "click H", "input");
     await bar.answer("Allow Clicks and Typing");
     await first;
-    await bar.row("Agents", /Claude Code\s*Clicks and Typing allowed/).click();
+    await bar.row("Agents", /Claude Code\s*Clicks and Typing on 127.0.0.1:5173 allowed/).click();
     const grant = bar.row(
       "Agents",
-      /Clicks and Typing\s*on every page · allowed on “Shop” \(127.0.0.1:5173\), [0-9:]{8}/,
+      /Clicks and Typing\s*on http:\/\/127.0.0.1:5173 · allowed on “Shop” \(127.0.0.1:5173\), [0-9:]{8}/,
     );
     await grant.waitFor();
     await window.screenshot("view-permissions");
     await bar.hint("Agents", /^Clicks and Typing/, /may do this without asking, until it leaves or you revoke it/);
     expect(await coordinator.ask(claude, "click I", "input")).toMatchObject({ decision: "allow" });
+    const elsewhere = coordinator.ask(claude, "click L", "input", "https://bank.example");
+    await bar.read("click L");
+    await bar.answer("Refuse"); // what is allowed here is not allowed there
+    expect(await elsewhere).toMatchObject({ decision: "refuse", reason: "human" });
     await bar.act("Agents", /^Clicks and Typing/, "Revoke a Permission");
     await grant.waitFor({ state: "detached" });
     const again = coordinator.ask(claude, "click J", "input");
-    await bar.answer("Allow for This Session");
+    await bar.answer("Allow on 127.0.0.1:5173");
     await again;
-    await bar.row("Agents", /Everything\s*on every page/).waitFor();
+    const everything = bar.row("Agents", /Everything\s*on http:\/\/127.0.0.1:5173/);
+    await everything.waitFor();
     await window.chooseFrom("Revoke a Permission", "Claude Code 2.1.0: Everything");
+    await everything.waitFor({ state: "detached" });
     const last = coordinator.ask(claude, "click K", "input");
     await bar.answer("Refuse");
     expect(await last).toMatchObject({ reason: "human" });

@@ -5,7 +5,7 @@ import type { BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Client } from "../test/support/client";
 import { coordinator, endpoint, windows } from "./support/coordinator";
-import { untilAbsent, untilFound, untilPresent } from "./support/files";
+import { untilAbsent, untilFound } from "./support/files";
 import { thisRun } from "./support/run";
 import { addressOf } from "./support/socket";
 import { openScreen, Workbench } from "./support/workbench";
@@ -49,26 +49,9 @@ async function hello(address: string): Promise<Record<string, unknown> | undefin
   return payload;
 }
 
-/**
- * Opens the workspace file. The editor in a browser reads it as empty every other time, reports that no folder has
- * been added, and stays at that: then it is opened again.
- */
-async function openWorkspace(path: string, address: string): Promise<Workbench> {
-  for (let times = 0; times < 20; times++) {
-    const window = await Workbench.open(run, screen, `workspace=${path}`);
-    const read = window.page.locator(".explorer-folders-view .monaco-list-row").first();
-    await read.or(window.page.getByText("You have not yet added a folder to the workspace.")).waitFor();
-    await untilPresent(address);
-    if (await read.isVisible()) return window;
-    await window.close();
-    await untilAbsent(address);
-  }
-  throw new Error("the editor never read the workspace file");
-}
-
 test("a .code-workspace file is one window, by its canonical path, and has all its folders", async () => {
   const address = await addressOf(run, file);
-  const window = await openWorkspace(join(run.root, "link", "market.code-workspace"), address);
+  const window = await Workbench.openWorkspace(run, screen, join(run.root, "link", "market.code-workspace"), address);
   expect(await hello(address)).toMatchObject({ workspace: file, folders });
   expect(await probed(address)).toMatchObject({ verdict: "live", workspace: file, folders });
   expect(await windows(run)).toContainEqual(expect.objectContaining({ address, workspace: file, kind: "vscode" }));

@@ -71,7 +71,7 @@ test("an answer that does not come in the stated time is a refusal, and the ques
   const asked = performance.now();
   const answer = coordinator.ask(claude, "click A");
   await bar.question.waitFor();
-  expect(await answer).toEqual({ decision: "refuse", scope: "once", reason: "timeout" });
+  expect(await answer).toEqual({ decision: "refuse", reason: "timeout" });
   expect(performance.now() - asked).toBeGreaterThan(4_900);
   await bar.question.waitFor({ state: "hidden" });
   coordinator.close();
@@ -157,6 +157,7 @@ test("two windows on one folder have two addresses, and each its own user", asyn
   window = await Workbench.open(run, screen, `folder=${shop.folder}`);
   const beside = await joined(secondAddress);
   expect(beside.state.access).toEqual({ mode: "view", stopped: ["Codex"] });
+  await window.toast("Agents can only view now: another window of this workspace is set to that").waitFor();
   alone.close();
   await second.close();
   await untilAbsent(address);

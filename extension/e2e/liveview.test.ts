@@ -105,7 +105,7 @@ test("without a browser it shows what to do, and its button does it", async () =
   })()`);
   await panel().getByRole("button", { name: "Start Debugging" }).click();
   await listener.debugging((state) => state.browser !== null);
-  await panel().locator("#address", { hasText: shop.url }).waitFor();
+  await expect.poll(() => panel().getByLabel("Address").inputValue()).toContain(shop.url);
   const starting = "The debug browser of this window is starting.";
   expect(new Set(await why.evaluate<string[], unknown>("texts"))).toEqual(new Set([starting])); // and no error
 });
@@ -113,13 +113,38 @@ test("without a browser it shows what to do, and its button does it", async () =
 test("it shows the page as it is, and follows its navigation", async () => {
   const page = await joinPage();
   await page.goto(`${shop.url}warm.html`);
-  await panel().locator("#address[title$='warm.html']", { hasText: "warm.html" }).waitFor();
+  await expect.poll(() => panel().getByLabel("Address").inputValue()).toBe(`${shop.url}warm.html`);
   await untilColour(0.25, 0.5, [200, 30, 60]);
   await untilColour(0.75, 0.5, [250, 180, 20]);
   await window.screenshot("live-view");
   await page.goto(`${shop.url}cold.html`);
   await untilColour(0.25, 0.5, [20, 90, 200]);
   await untilColour(0.75, 0.5, [20, 160, 120]);
+});
+
+test("the user opens an address, and goes back and forward", async () => {
+  const address = panel().getByLabel("Address");
+  const go = (name: string) => panel().getByRole("button", { name, exact: true });
+  await address.fill(`${new URL(shop.url).host}/warm.html`);
+  await address.press("Enter");
+  await untilColour(0.25, 0.5, [200, 30, 60]);
+  await expect.poll(() => address.inputValue()).toBe(`${shop.url}warm.html`);
+  await window.screenshot("live-view-address");
+  await go("Back").press("Enter");
+  await untilColour(0.25, 0.5, [20, 90, 200]);
+  await expect.poll(() => address.inputValue()).toBe(`${shop.url}cold.html`);
+  await go("Forward").press("Enter");
+  await untilColour(0.25, 0.5, [200, 30, 60]);
+  await expect.poll(() => go("Forward").getAttribute("aria-disabled")).toBe("true");
+  await go("Back").click();
+  await untilColour(0.25, 0.5, [20, 90, 200]);
+  await address.fill("javascript:document.body.remove()");
+  await address.press("Enter");
+  const message = () =>
+    address.evaluate((field) => (field as unknown as { validationMessage: string }).validationMessage);
+  await expect.poll(message).toContain("Type the address of a page");
+  await address.press("Escape");
+  expect(await address.inputValue()).toBe(`${shop.url}cold.html`);
 });
 
 test("a click of the agent is marked where it was", async () => {
@@ -227,6 +252,7 @@ test("the user picks an element by mouse or keyboard, and has it on the clipboar
   expect(await window.pasted()).toBe('textbox "Note" textarea#note');
   expect(await page.evaluate("document.body.dataset.orders")).toBeUndefined();
   await window.tab("Live View").click();
+  await panel().getByRole("button", { name: "Discard" }).click();
   await page.goto(`${shop.url}cold.html`);
   await untilColour(0.25, 0.5, [20, 90, 200]);
 });
@@ -255,16 +281,94 @@ test("what the user points at and writes is in the agent's next answer", async (
     await window.page.locator(".statusbar-item", { hasText: "the agent gets it with its next answer" }).waitFor();
     await panel().locator("#compose").waitFor({ state: "hidden" });
     const list = () => agent.use("browser_tabs", { action: "list" });
-    const about = "“button 'Order' button#order.large”; “textbox 'Note' textarea#note”, in the page “order” at ";
-    const note = `The user writes to you, about ${about}“${shop.url}order.html”. The user's own words:\n  Make it blue.\n`;
-    await expect.poll(list).toContain(note);
-    expect(await list()).not.toContain("The user writes");
+    const place = `, in the page “order” at “${shop.url}order.html”`;
+    const note = await untilNoted(agent);
+    expect(note.text).toContain(`1. “button 'Order' button#order.large”${place} (picture 1)\n- button "Order" [ref=`);
+    expect(note.text).toContain(`2. “textbox 'Note' textarea#note”${place} (picture 2)\n- textbox "Note" [ref=`);
+    expect(note.text).toContain("The user's own words:\n  Make it blue.\n");
+    expect(note.pictures).toHaveLength(2);
+    expect(await list()).not.toContain("The user points");
     await page.goto(`${shop.url}cold.html`);
     await untilColour(0.25, 0.5, [20, 90, 200]);
   } finally {
     await agent.close();
   }
 });
+
+/** What the agent gets with its next answer that has a note. */
+async function untilNoted(agent: Agent): Promise<{ text: string; pictures: string[] }> {
+  let answer: { text: string; pictures: string[] } | undefined;
+  await expect
+    .poll(async () => {
+      answer = await agent.see("browser_tabs", { action: "list" });
+      return answer.text;
+    })
+    .toContain("The user points you to:");
+  return answer as NonNullable<typeof answer>;
+}
+
+test("what the user draws on the picture and writes about it is in the agent's next answer", async () => {
+  const agent = await Agent.start(run, shop.folder);
+  try {
+    await agent.use("browser_tabs", { action: "list" });
+    const page = browser?.contexts()[0]?.pages()[0] as Page;
+    await page.goto(`${shop.url}order.html`);
+    await untilColour(0.25, 0.25, [200, 30, 60]);
+    const draw = panel().getByRole("button", { name: "Draw for an Agent" });
+    await draw.click();
+    const box = await panel().locator("#canvas").boundingBox();
+    if (!box) throw new Error("there is no picture");
+    const at = (x: number, y: number) => [box.x + x * box.width, box.y + y * box.height] as const;
+    const { mouse, keyboard } = window.page;
+    await mouse.move(...at(0.1, 0.2));
+    await mouse.down();
+    await mouse.move(...at(0.2, 0.3));
+    await mouse.move(...at(0.4, 0.6));
+    await mouse.up();
+    await panel().getByLabel("Comment 1").fill("Rounder.");
+    await panel().locator("#canvas").focus();
+    await keyboard.press("Space");
+    for (let count = 0; count < 4; count += 1) await keyboard.press("ArrowRight");
+    await keyboard.press("ArrowDown");
+    await keyboard.press("Enter");
+    await panel().getByLabel("Comment 2").waitFor();
+    await expect.poll(() => panel().locator(".place").allInnerTexts()).toEqual(["1", "2"]);
+    await window.screenshot("live-view-draw");
+    await keyboard.press("Escape");
+    expect(await draw.getAttribute("aria-pressed")).toBe("false");
+    await page.goto(`${shop.url}cold.html`);
+    await panel().locator(".place").first().waitFor({ state: "detached" });
+    await panel().getByRole("button", { name: "Send", exact: true }).click();
+    const { text, pictures } = await untilNoted(agent);
+    const place = `, in the page “order” at “${shop.url}order.html”`;
+    expect(text).toContain(`1. “button 'Order' button#order.large”${place} (picture 1)`);
+    expect(text).toContain("The user's own words about 1:\n  Rounder.\n");
+    expect(text).toContain(`2. “textbox 'Note' textarea#note”${place} (picture 2)`);
+    expect(text).toContain("the page shows another document now");
+    const [red, white] = await Promise.all(pictures.map((picture) => colours(page, picture)));
+    expect(red).toMatch(/^200,30,60( |$)/);
+    expect(white).toBe("255,255,255");
+    await untilColour(0.25, 0.5, [20, 90, 200]);
+  } finally {
+    await agent.close();
+  }
+});
+
+/** The colours in a picture, the most frequent first. */
+function colours(page: Page, picture: string): Promise<string> {
+  return page.evaluate(`(async () => {
+    const bitmap = await createImageBitmap(await (await fetch("data:image/png;base64,${picture}")).blob());
+    const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+    context.drawImage(bitmap, 0, 0);
+    const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+    const counts = {};
+    for (let at = 0; at < data.length; at += 4) {
+      const colour = data.slice(at, at + 3).join();
+      counts[colour] = (counts[colour] ?? 0) + 1;
+    }
+    return Object.entries(counts).sort(([, a], [, b]) => b - a).map(([colour]) => colour).join(" ");
+  })()`);
+}
 
 test("of several pages the user chooses one; those of one title are told apart", async () => {
   const context = browser?.contexts()[0] as BrowserContext;

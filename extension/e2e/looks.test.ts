@@ -277,7 +277,8 @@ describe("a question", () => {
     const asked = coordinator.ask(claude, 'Click button "Buy"', "input");
     await bar.question.waitFor();
     await bar.answerButton("Refuse").waitFor();
-    await documented("question", each.name, bar.question, bar.answerButton("Allow Once"), bar.answerButton("Refuse"));
+    const [first, last] = [bar.answerButton("Allow on 127.0.0.1:5173"), bar.answerButton("Refuse")];
+    await documented("question", each.name, bar.question, first, last);
     await bar.answer("Refuse");
     await asked;
   });

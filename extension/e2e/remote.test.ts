@@ -12,6 +12,7 @@ import { startServer } from "./support/codeserver";
 import { coordinator, endpoint } from "./support/coordinator";
 import { untilPresent } from "./support/files";
 import { makeRemote, OtherMachine, reasonAgainst } from "./support/othermachine";
+import { freePort } from "./support/port";
 import { thisRun } from "./support/run";
 import { browserArgs, openShop, type Shop } from "./support/shop";
 import { addressOf, Listener } from "./support/socket";
@@ -19,7 +20,6 @@ import { openScreen, Workbench } from "./support/workbench";
 
 const reason = reasonAgainst();
 if (reason) console.warn(`remote.test.ts is skipped: ${reason}`);
-const debuggingPort = 9222; // free on a machine with nothing else
 
 describe.skipIf(reason)("a browser on the user's machine", () => {
   const run = thisRun();
@@ -30,8 +30,10 @@ describe.skipIf(reason)("a browser on the user's machine", () => {
   let window: Workbench;
   let listener: Listener;
   let agent: Agent;
+  let debuggingPort: number;
 
   beforeAll(async () => {
+    debuggingPort = await freePort();
     const root = mkdtempSync(join(run.root, "remote-"));
     makeRemote(run, root);
     shop = await openShop(run, "faraway");
@@ -87,9 +89,8 @@ describe.skipIf(reason)("a browser on the user's machine", () => {
     expect(state.debugSessions[0]).toMatchObject({ name: "Shop", remote: true });
     const script = `fetch("http://127.0.0.1:${debuggingPort}/json/version").then((r) => r.json()).then((v) => console.log(v.Browser))`;
     expect(machine.run(process.execPath, "-e", script)).toMatch(/^(Headless)?Chrome\//);
-    const socket = connect(debuggingPort, "127.0.0.1");
-    const [error] = await once(socket, "error");
-    expect(error.code).toBe("ECONNREFUSED");
+    const connected = once(connect(debuggingPort, "127.0.0.1"), "connect");
+    await expect(connected).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
   test("is driven by an agent through the debugger", async () => {

@@ -343,7 +343,7 @@ test("Apply changes files where the lines match, unsaved and as one change; code
   for (const text of ["querySelector", "As text"]) {
     await expect.poll(() => window.page.locator(".view-line", { hasText: text }).count()).toBe(0);
   }
-  expect(await applied()).toEqual([]);
+  await expect.poll(applied).toEqual([]);
   expect(await window.pasted()).toBe(js.trim());
 });
 

@@ -4,13 +4,12 @@
 // played in test/browser/sessions.test.ts. Nor can the desktop's integrated browser, and one on the user's side.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { DebugStateResult, State } from "../src/core/protocol/protocol.generated";
 import { untilAbsent, untilPresent } from "./support/files";
+import { freePort } from "./support/port";
 import { thisRun } from "./support/run";
 import { browserArgs, openShop, type Shop } from "./support/shop";
 import { addressOf, Listener, roots } from "./support/socket";
@@ -25,17 +24,6 @@ let listener: Listener;
 let port: number;
 let attached: ChildProcess | undefined;
 let joined: Browser | undefined;
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 async function joinBrowser(url: string | undefined): Promise<Browser> {
   joined = await chromium.connectOverCDP(url ?? "", { timeout: 60_000 });

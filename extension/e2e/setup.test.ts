@@ -116,9 +116,8 @@ test("the name that a workspace gives to its folder makes no link in a notificat
   const workspace = join(run.root, "named.code-workspace");
   writeFileSync(workspace, JSON.stringify({ folders: [{ path: shop.folder, name }] }));
   writeFileSync(file(), '{ "mcpServers": null }');
-  const named = await Workbench.open(run, scene.screen, `workspace=${workspace}`);
+  const named = await Workbench.openWorkspace(run, scene.screen, workspace, await addressOf(run, workspace));
   try {
-    await untilPresent(await addressOf(run, workspace));
     await named.setUp("Claude Code");
     const notification = named.toast("is left as it is");
     await notification.waitFor();

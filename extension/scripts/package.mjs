@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { withoutPictures } from "./readme.mjs";
+import { standalone } from "./readme.mjs";
 import { checkVsix } from "./vsix.mjs";
 
 const extension = fileURLToPath(new URL("..", import.meta.url));
@@ -54,7 +54,7 @@ function pack(name, args = []) {
     const { url, options } = published(values.repository);
     writeFileSync(join(copy, "package.json"), `${JSON.stringify({ ...description, ...url }, null, 2)}\n`);
     const readme = readFileSync(join(extension, "README.md"), "utf8");
-    writeFileSync(join(copy, "README.md"), values.repository ? readme : withoutPictures(readme));
+    writeFileSync(join(copy, "README.md"), values.repository ? readme : standalone(readme));
     const out = join(extension, "dist", name);
     // Nothing here may ask a question: there may be nobody to answer.
     execFileSync(

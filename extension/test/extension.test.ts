@@ -42,7 +42,7 @@ async function activated(): Promise<Running> {
     globalStorageUri: editor.Uri.file(join(folder, "global")),
     workspaceState: { get: (_: string, none: unknown) => none, update: async () => {} },
     // Terminals get the window when it is open.
-    environmentVariableCollection: { replace: () => notify(), delete() {}, clear() {} },
+    environmentVariableCollection: { replace: () => notify(), append() {}, delete() {}, clear() {} },
   };
   const { activate, deactivate } = await import("../src/extension");
   const clients: Client[] = [];
@@ -180,7 +180,7 @@ test("the contexts of menus, views and welcomes are set", async () => {
     walkthroughs,
     on: commands.map((each: { enablement?: string }) => each.enablement),
   });
-  const named = text.match(/browserCoordinator\.(has\w+|unreachable|can[A-Z]\w+|asking)\b/g) ?? [];
+  const named = text.match(/browserCoordinator\.(has\w+|unreachable|can[A-Z]\w+|asking|takenOver)\b/g) ?? [];
   expect(named.length).toBeGreaterThan(5);
   expect([...editor.contexts.keys()].sort()).toEqual([...new Set(named)].sort());
 });

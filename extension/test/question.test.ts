@@ -29,7 +29,9 @@ afterEach(() => {
 function ask(detail: string): { decision?: string } {
   const outcome: { decision?: string } = {};
   const never = new AbortController().signal;
-  void permissions.ask({ client, act: "click", detail }, never).then((result) => Object.assign(outcome, result));
+  void permissions
+    .ask({ client, act: "click", detail, origin: "http://shop.test" }, never)
+    .then((result) => Object.assign(outcome, result));
   return outcome;
 }
 

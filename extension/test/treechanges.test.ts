@@ -28,6 +28,12 @@ test("what is not seen is taken over without drawing", () => {
   expect(shown).toEqual([{ ...row("client"), since: 2 }]);
 });
 
+test("what a row no longer has is gone", () => {
+  const shown = [{ ...row("action", "with a picture"), tooltip: "its picture" }];
+  const now: (TreeRow & { tooltip?: string })[] = [row("action", "without")];
+  expect(renew<TreeRow & { tooltip?: string }>(shown, now)).toEqual([{ id: "action", drawn: "without" }]);
+});
+
 test("of the rows below one, only that which changed is drawn", () => {
   const shown = [row("browser", "Chromium", [row("one", "Shop"), row("two", "Basket")])];
   const two = shown[0]?.rows?.[1];

@@ -43,12 +43,12 @@ func (b *bench) keep(figure, way string, values ...float64) {
 
 // inTurn calls measure for every way, in another order each time.
 func inTurn(ctx context.Context, measure func(way string) error) error {
-	for _, at := range rand.Perm(len(order)) {
+	for _, index := range rand.Perm(len(order)) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := measure(order[at]); err != nil {
-			return fmt.Errorf("%s: %w", order[at], err)
+		if err := measure(order[index]); err != nil {
+			return fmt.Errorf("%s: %w", order[index], err)
 		}
 	}
 	return nil

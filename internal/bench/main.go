@@ -33,26 +33,26 @@ func main() {
 		return
 	}
 	rounds := flag.Int("rounds", 7, "how often each figure is measured for each way")
-	only := flag.String("only", "", "measure only these figures, comma-separated: "+strings.Join(figureNames(), ", "))
+	filter := flag.String("only", "", "measure only these figures, comma-separated: "+strings.Join(figureNames(), ", "))
 	asJSON := flag.String("json", "", "write all figures to this `file`")
 	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *rounds, *only, *asJSON, *keep); err != nil {
+	if err := run(ctx, *rounds, *filter, *asJSON, *keep); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, rounds int, only, asJSON, keep string) error {
+func run(ctx context.Context, rounds int, filter, asJSON, keep string) error {
 	b, err := open(ctx)
 	if err != nil {
 		return err
 	}
 	defer b.close()
 	wanted := func(name string) bool {
-		return only == "" || strings.Contains(","+only+",", ","+name+",")
+		return filter == "" || strings.Contains(","+filter+",", ","+name+",")
 	}
 	for round := range rounds {
 		for _, f := range figures {

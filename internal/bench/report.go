@@ -128,13 +128,13 @@ func (r *report) aims() {
 		{"Playwright's screenshot, 1920 × 1080", toReference, 0.55},
 		{"an idle connection", value, 20},
 	} {
-		at := slices.IndexFunc(r.Rows, func(r row) bool { return r.Name == a.row })
-		if at < 0 {
+		index := slices.IndexFunc(r.Rows, func(r row) bool { return r.Name == a.row })
+		if index < 0 {
 			continue
 		}
-		reached, of := a.figure(r.Rows[at])
+		reached, unit := a.figure(r.Rows[index])
 		reached = math.Round(reached*100) / 100 // the printed value is compared
-		r.Aims = append(r.Aims, aim{fmt.Sprintf("%s: at the most %.2f%s", a.row, a.bound, of), reached, reached <= a.bound})
+		r.Aims = append(r.Aims, aim{fmt.Sprintf("%s: at the most %.2f%s", a.row, a.bound, unit), reached, reached <= a.bound})
 	}
 }
 

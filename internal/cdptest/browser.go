@@ -9,21 +9,21 @@ import (
 	"browser-coordinator/coordinator/chrome"
 )
 
-func launch(more ...string) (*chrome.Browser, error) {
+func launch(extra ...string) (*chrome.Browser, error) {
 	found, err := chrome.Find(chrome.FindOptions{})
 	if err != nil {
 		return nil, err
 	}
 	return chrome.Launch(context.Background(), chrome.Options{
-		Executable: found.Path, Headless: true, DebuggingPort: new(0),
-		Args: append([]string{"--disable-gpu", "--host-resolver-rules=MAP rebound.test 127.0.0.1"}, more...),
+		Executable: found, Headless: true, DebuggingPort: new(0),
+		Args: append([]string{"--disable-gpu", "--host-resolver-rules=MAP rebound.test 127.0.0.1"}, extra...),
 	})
 }
 
 // Launch launches a browser of the test's own, with a debugging port.
-func Launch(t testing.TB, more ...string) *chrome.Browser {
+func Launch(t testing.TB, extra ...string) *chrome.Browser {
 	t.Helper()
-	b, err := launch(more...)
+	b, err := launch(extra...)
 	if err != nil {
 		t.Fatalf("these tests need a browser: %v", err)
 	}

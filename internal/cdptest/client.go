@@ -130,13 +130,13 @@ func (c *Client) Messages() []Message {
 }
 
 // Await returns the first message that fits.
-func (c *Client) Await(what string, fits func(Message) bool) Message {
+func (c *Client) Await(description string, fits func(Message) bool) Message {
 	c.t.Helper()
-	return c.AwaitN(what, 1, fits)
+	return c.AwaitN(description, 1, fits)
 }
 
 // AwaitN returns the nth message that fits.
-func (c *Client) AwaitN(what string, n int, fits func(Message) bool) Message {
+func (c *Client) AwaitN(description string, n int, fits func(Message) bool) Message {
 	c.t.Helper()
 	timeout := time.After(Timeout)
 	for next := 0; ; {
@@ -152,12 +152,12 @@ func (c *Client) AwaitN(what string, n int, fits func(Message) bool) Message {
 			}
 		}
 		if err != nil {
-			c.t.Fatalf("%s: %v", what, err)
+			c.t.Fatalf("%s: %v", description, err)
 		}
 		select {
 		case <-changed:
 		case <-timeout:
-			c.t.Fatalf("%s: did not come, but %v", what, c.Methods())
+			c.t.Fatalf("%s: did not come, but %v", description, c.Methods())
 		}
 	}
 }
@@ -273,7 +273,8 @@ func (c *Client) Evaluate(session, expression string) string {
 		Result           struct{ Value any }
 		ExceptionDetails json.RawMessage
 	}
-	c.Call(session, "Runtime.evaluate", fmt.Sprintf(`{"expression":%s,"returnByValue":true,"awaitPromise":true}`, text), &r)
+	c.Call(session, "Runtime.evaluate", fmt.Sprintf(`{"expression":%s,"returnByValue":true,"awaitPromise":true}`, text),
+		&r)
 	if r.ExceptionDetails != nil {
 		c.t.Fatalf("%s: %s", expression, r.ExceptionDetails)
 	}

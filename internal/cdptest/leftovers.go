@@ -53,7 +53,7 @@ func (l *Leftovers) SetUp(c *Client, session string) {
 	c.Event(session, "Runtime.bindingCalled", l.site)
 	l.user.Evaluate(l.session, `void (window.pending = fetch("/held").then(() => "free")); 1`)
 	c.Event(session, "Fetch.requestPaused", "/held")
-	if got := l.found(); got != "script user-agent held" {
+	if got := l.list(); got != "script user-agent held" {
 		l.t.Fatalf("a client has set up %q", got)
 	}
 }
@@ -68,9 +68,9 @@ func (l *Leftovers) Closed() string {
 	return closed.Reason
 }
 
-// Gone waits until nothing is left: a held request goes on, and the user's next document
+// AwaitRemoval waits until nothing is left: a held request goes on, and the user's next document
 // has none of it.
-func (l *Leftovers) Gone() {
+func (l *Leftovers) AwaitRemoval() {
 	l.t.Helper()
 	if got := l.user.Evaluate(l.session, `Promise.race([window.pending, new Promise(resolve => setTimeout(resolve, 20000, "held"))])`); got != "free" {
 		l.t.Errorf("a request that the client held is %s", got)
@@ -78,7 +78,7 @@ func (l *Leftovers) Gone() {
 	var got string
 	for limit := time.Now().Add(Timeout); ; {
 		l.navigate()
-		if got = l.found(); got == "" {
+		if got = l.list(); got == "" {
 			return
 		}
 		if time.Now().After(limit) {
@@ -87,8 +87,8 @@ func (l *Leftovers) Gone() {
 	}
 }
 
-// found names what the present document has.
-func (l *Leftovers) found() string {
+// list names what the present document has.
+func (l *Leftovers) list() string {
 	l.t.Helper()
 	const hold = `Promise.race([fetch("/held").then(() => ""), new Promise(resolve => setTimeout(resolve, 500, "held"))])`
 	return strings.Join(strings.Fields(l.user.Evaluate(l.session, `(async () => [

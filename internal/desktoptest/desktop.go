@@ -96,12 +96,12 @@ func (s *Screen) Browser(folder string, debugging bool, pages ...string) *Browse
 	if len(pages) == 0 {
 		pages = []string{"about:blank"}
 	}
-	b := &Browser{Folder: folder, cmd: exec.Command(installed.Path, append(args, pages...)...)}
+	b := &Browser{Folder: folder, cmd: exec.Command(installed, append(args, pages...)...)}
 	b.cmd.Env = append(os.Environ(), "DISPLAY="+s.display, "HOME="+s.t.TempDir())
 	group(b.cmd)
 	must.Do(s.t, b.cmd.Start())
 	s.t.Cleanup(b.End)
-	s.Until("the browser does not start", func() bool {
+	s.Await("the browser does not start", func() bool {
 		now, err := os.ReadFile(file)
 		if !debugging {
 			_, err = os.Readlink(filepath.Join(folder, "SingletonLock"))
@@ -117,12 +117,12 @@ func (b *Browser) End() {
 	_ = b.cmd.Wait()
 }
 
-// Until returns when the condition holds, and fails with what otherwise.
-func (s *Screen) Until(what string, is func() bool) {
+// Await returns when the condition holds, and fails with the description otherwise.
+func (s *Screen) Await(description string, condition func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(timeout); !is(); time.Sleep(interval) {
+	for deadline := time.Now().Add(timeout); !condition(); time.Sleep(interval) {
 		if time.Now().After(deadline) {
-			s.t.Fatal(what)
+			s.t.Fatal(description)
 		}
 	}
 }
@@ -138,8 +138,8 @@ const (
 // face is the colour of both.
 var face = color.RGBA{0xd3, 0xe3, 0xfd, 0xff}
 
-// Asks reports whether the browser asks its user now.
-func (s *Screen) Asks() bool {
+// HasQuestion reports whether the browser asks its user now.
+func (s *Screen) HasQuestion() bool {
 	s.t.Helper()
 	return len(s.buttons()) == 2
 }
@@ -147,14 +147,14 @@ func (s *Screen) Asks() bool {
 // AwaitQuestion returns when the browser asks its user.
 func (s *Screen) AwaitQuestion() {
 	s.t.Helper()
-	s.Until("the browser does not ask its user", s.Asks)
+	s.Await("the browser does not ask its user", s.HasQuestion)
 }
 
 // Press presses a button of the question until done is closed: at first the browser ignores
 // that.
 func (s *Screen) Press(b Button, done <-chan struct{}) {
 	s.t.Helper()
-	s.Until("the browser does not take the answer", func() bool {
+	s.Await("the browser does not take the answer", func() bool {
 		select {
 		case <-done:
 			return true

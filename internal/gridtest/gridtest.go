@@ -31,9 +31,11 @@ import (
 
 // Options of a grid. The zero value is one node with one slot.
 type Options struct {
-	Nodes                 int
-	MaxSessions           int           // slots of each node; 0: one
-	SessionTimeout        time.Duration // after which a node ends an idle session; 0: five minutes. The server takes no less than ten seconds, and checks each half minute
+	Nodes       int
+	MaxSessions int // slots of each node; 0: one
+	// after which a node ends an idle session; 0: five minutes. The server takes no less than ten
+	// seconds, and checks each half minute
+	SessionTimeout        time.Duration
 	SessionRequestTimeout time.Duration // after which a request in the queue fails; 0: five minutes. Checked each second
 	Username, Password    string        // basic authentication; empty: none
 	HubArgs, NodeArgs     []string      // further arguments
@@ -83,7 +85,7 @@ func CapabilityFile(t testing.TB) string {
 // half a minute each.
 func Start(t testing.TB, options Options) *Grid {
 	t.Helper()
-	longtest.Only(t)
+	longtest.Require(t)
 	g, err := New(options)
 	if err != nil {
 		t.Fatal(err)
@@ -295,7 +297,7 @@ func (g *Grid) awaitNodes() error {
 				return nil
 			}
 		}
-		if s := g.ended(); s != nil {
+		if s := g.findExited(); s != nil {
 			return fmt.Errorf("the %s has ended: %v", s.name, s.err)
 		}
 		select {
@@ -319,8 +321,8 @@ func (g *Grid) missing(s status) error {
 	return nil
 }
 
-// ended returns a server that has ended by itself.
-func (g *Grid) ended() *server {
+// findExited returns a server that has ended by itself.
+func (g *Grid) findExited() *server {
 	for _, s := range append([]*server{g.hub}, g.nodes...) {
 		if !s.runs() && !s.killed {
 			return s

@@ -145,7 +145,8 @@ func TestBasicAuthentication(t *testing.T) {
 	}
 	first := open(t, g, "right").SessionID
 	second := open(t, g, "right").SessionID // at the same node
-	if ids, err := g.Sessions(t.Context()); err != nil || len(ids) != 2 || !slices.Contains(ids, first) || !slices.Contains(ids, second) {
+	if ids, err := g.Sessions(t.Context()); err != nil || len(ids) != 2 || !slices.Contains(ids, first) ||
+		!slices.Contains(ids, second) {
 		t.Errorf("sessions %v (%v), want %s and %s", ids, err, first, second)
 	}
 }

@@ -99,7 +99,8 @@ func (g *Grid) start(name, url string, args []string) (*server, error) {
 
 func (s *server) environment(dir string) []string {
 	env := []string{s.mark, "SE_OFFLINE=true", "SE_AVOID_STATS=true"} // nothing leaves this machine
-	for _, name := range []string{"HOME", "TMPDIR", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"} {
+	for _, name := range []string{"HOME", "TMPDIR", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
+		"XDG_RUNTIME_DIR"} {
 		env = append(env, name+"="+dir)
 	}
 	for _, v := range os.Environ() {

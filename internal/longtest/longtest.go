@@ -5,8 +5,8 @@ package longtest
 
 import "testing"
 
-// Only skips a test, or what follows in it, that has only a long form.
-func Only(t testing.TB) {
+// Require skips a test, or what follows in it, that has only a long form.
+func Require(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip(notice)

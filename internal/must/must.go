@@ -1,4 +1,4 @@
-// Package must ends a test at an error that the test is not about.
+// Package must ends a test at an error that the test is not about, or a state that it waits for in vain.
 //
 //	must.Do(t, os.Remove(path))
 //	dir := must.Get(os.MkdirTemp("", "x"))(t)
@@ -7,6 +7,7 @@ package must
 import (
 	"errors"
 	"testing"
+	"time"
 )
 
 // Do ends the test if there is an error.
@@ -23,5 +24,15 @@ func Get[T any](value T, err error) func(testing.TB) T {
 		t.Helper()
 		Do(t, err)
 		return value
+	}
+}
+
+// Await waits for a state whose changes give the test no event.
+func Await(t testing.TB, description string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !condition(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not in 30 s", description)
+		}
 	}
 }

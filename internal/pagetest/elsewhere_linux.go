@@ -28,7 +28,7 @@ func Elsewhere(t *testing.T, folder string, test func(*testing.T)) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "browser")
-	hidden := fmt.Sprintf("#!/bin/sh\nmount -t tmpfs none '%s' && exec '%s' \"$@\"\n", folder, found.Path)
+	hidden := fmt.Sprintf("#!/bin/sh\nmount -t tmpfs none '%s' && exec '%s' \"$@\"\n", folder, found)
 	script := fmt.Sprintf("#!/bin/sh\nexec unshare %s '%s.hidden' \"$@\"\n", strings.Join(unshare, " "), program)
 	if err := os.WriteFile(program+".hidden", []byte(hidden), 0o700); err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func launch(opts chrome.Options) (*chrome.Browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return launchProgram(found.Path, opts)
+	return launchProgram(found, opts)
 }
 
 func launchProgram(executable string, opts chrome.Options) (*chrome.Browser, error) {
@@ -78,7 +78,7 @@ func Zoomed(t *testing.T, test func(*testing.T)) {
 	}
 	for _, ratio := range longtest.Form(t, []string{"1.25"}, []string{"1.25", "1.5"}) {
 		t.Run(ratio, func(t *testing.T) {
-			With(t, options[ratio])
+			UseBrowser(t, options[ratio])
 			p, _ := Open(t, "<p>p")
 			Expect(t, p, "devicePixelRatio", ratio)
 			test(t)
@@ -86,8 +86,8 @@ func Zoomed(t *testing.T, test func(*testing.T)) {
 	}
 }
 
-// With makes a browser with other options the shared one of a test, which must not be parallel.
-func With(t *testing.T, opts chrome.Options) {
+// UseBrowser makes a browser with other options the shared one of a test, which must not be parallel.
+func UseBrowser(t *testing.T, opts chrome.Options) {
 	t.Helper()
 	browser, err := launch(opts)
 	if err != nil {
@@ -168,7 +168,7 @@ func Act(t testing.TB, p *page.Page, action input.Action) page.Change {
 	t.Helper()
 	c, err := p.Act(t.Context(), action)
 	if err != nil {
-		t.Fatalf("%s: %v", action.Doing, err)
+		t.Fatalf("%s: %v", action.Operation, err)
 	}
 	return c
 }
@@ -177,7 +177,7 @@ func Act(t testing.TB, p *page.Page, action input.Action) page.Change {
 func Fails[E error](t testing.TB, p *page.Page, action input.Action, text string) {
 	t.Helper()
 	if c, err := p.Act(t.Context(), action); !errors.As(err, new(E)) || !strings.Contains(err.Error(), text) {
-		t.Errorf("%s: %+v, %v; want a %T that contains %q", action.Doing, c, err, *new(E), text)
+		t.Errorf("%s: %+v, %v; want a %T that contains %q", action.Operation, c, err, *new(E), text)
 	}
 }
 
@@ -212,16 +212,6 @@ func Expect(t testing.TB, p *page.Page, script, want string) {
 	t.Helper()
 	if got := Evaluate(t, p, script); got != want {
 		t.Errorf("%s\n is %s,\nwant %s", script, got, want)
-	}
-}
-
-// Until waits for a state for whose changes no caller outside gets an event.
-func Until(t testing.TB, what string, met func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !met(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not in 30 s", what)
-		}
 	}
 }
 
@@ -261,9 +251,9 @@ func Ref(t testing.TB, text, words string) string {
 }
 
 // Contains fails the test for each wanted text that the text lacks.
-func Contains(t testing.TB, text string, wanted ...string) {
+func Contains(t testing.TB, text string, want ...string) {
 	t.Helper()
-	for _, w := range wanted {
+	for _, w := range want {
 		if !strings.Contains(text, w) {
 			t.Errorf("%q is missing in:\n%s", w, text)
 		}

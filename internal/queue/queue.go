@@ -7,13 +7,13 @@ import "slices"
 // Queue holds what waits for its one reader. The mutex of the state that it belongs to
 // guards it; only Ready needs none.
 type Queue[T any] struct {
-	limit   int
-	memory  *Budget // nil: only the limit counts
-	cost    func(T) int
-	ready   chan struct{}
-	waiting []T
-	size    int // of waiting, and of what was taken last
-	taken   int // of the latter
+	limit    int
+	memory   *Budget // nil: only the limit counts
+	cost     func(T) int
+	ready    chan struct{}
+	waiting  []T
+	size     int // of waiting, and of what was taken last
+	reserved int // of the latter
 }
 
 // New returns an empty queue. Limit bounds its size, the sum of its values' costs, which
@@ -51,16 +51,16 @@ func (q *Queue[T]) Push(v T) {
 
 // Take returns the next values: at least one, and more of them up to the given cost. None:
 // the queue is empty. The reader has finished with those that it took before.
-func (q *Queue[T]) Take(most int) []T {
-	q.count(-q.taken)
-	q.taken = 0
+func (q *Queue[T]) Take(limit int) []T {
+	q.count(-q.reserved)
+	q.reserved = 0
 	n := 0
 	for ; n < len(q.waiting); n++ {
 		cost := q.cost(q.waiting[n])
-		if n > 0 && q.taken+cost > most {
+		if n > 0 && q.reserved+cost > limit {
 			break
 		}
-		q.taken += cost
+		q.reserved += cost
 	}
 	batch := q.waiting[:n:n]
 	if n == len(q.waiting) {
@@ -76,7 +76,7 @@ func (q *Queue[T]) Take(most int) []T {
 // Clear empties the queue. What was taken no longer counts.
 func (q *Queue[T]) Clear() {
 	q.count(-q.size)
-	q.waiting, q.taken = nil, 0
+	q.waiting, q.reserved = nil, 0
 }
 
 func (q *Queue[T]) count(n int) {

@@ -54,7 +54,7 @@ type release struct {
 
 func main() {
 	out := flag.String("out", "dist", "put the release into the new folder `DIR`")
-	only := flag.String("target", "", "make only what `SYSTEM`, for example linux-x64, needs")
+	filter := flag.String("target", "", "make only what `SYSTEM`, for example linux-x64, needs")
 	noticesOnly := flag.String("notices", "", "write only the licences of what the extension's package contains, to "+
 		"`FILE`")
 	baseURL := flag.String("base-url", "https://example.com/browser-coordinator/releases",
@@ -71,7 +71,7 @@ func main() {
 		r.repository = "."
 		err = r.writeNotices(*noticesOnly, true)
 	} else {
-		err = r.make(*out, *only)
+		err = r.make(*out, *filter)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
@@ -79,14 +79,14 @@ func main() {
 	}
 }
 
-func (r *release) make(out, only string) (err error) {
+func (r *release) make(out, filter string) (err error) {
 	if r.repository, err = os.Getwd(); err != nil {
 		return err
 	}
-	if only != "" {
-		r.targets = slices.DeleteFunc(slices.Clone(targets), func(t target) bool { return t.node() != only })
+	if filter != "" {
+		r.targets = slices.DeleteFunc(slices.Clone(targets), func(t target) bool { return t.node() != filter })
 		if len(r.targets) == 0 {
-			return fmt.Errorf("there is no system %s", only)
+			return fmt.Errorf("there is no system %s", filter)
 		}
 	}
 	if r.out, err = filepath.Abs(out); err != nil {

@@ -69,9 +69,9 @@ func (r *release) npm() error {
 	return nil
 }
 
-func with(common, more map[string]any) map[string]any {
+func with(common, extra map[string]any) map[string]any {
 	all := maps.Clone(common)
-	maps.Copy(all, more)
+	maps.Copy(all, extra)
 	return all
 }
 

@@ -128,7 +128,9 @@ func (a *agent) ask(ctx context.Context, session *mcp.ClientSession, mark string
 	return nil
 }
 
-func (a *agent) evaluate(ctx context.Context, session *mcp.ClientSession, function, mark, id string, acts bool) (*answer, error) {
+func (a *agent) evaluate(
+	ctx context.Context, session *mcp.ClientSession, function, mark, id string, acts bool,
+) (*answer, error) {
 	got, err := a.call(ctx, session, "browser_evaluate", map[string]any{"function": function})
 	if err != nil {
 		return nil, err
@@ -139,7 +141,8 @@ func (a *agent) evaluate(ctx context.Context, session *mcp.ClientSession, functi
 		return got, nil
 	}
 	var from response
-	if json.Unmarshal(structured.Value, &from); from.Mark != mark && from.ID == id && strings.HasPrefix(from.Mark, a.window.name) {
+	if json.Unmarshal(structured.Value, &from); from.Mark != mark && from.ID == id &&
+		strings.HasPrefix(from.Mark, a.window.name) {
 		return nil, a.elsewhere(mark, id, from.Mark)
 	}
 	a.result.check(a.name, mark, id, structured.Value, acts)
@@ -165,7 +168,9 @@ type answer struct {
 
 // call calls a tool. Every call must end with a result, an error, or the end of the
 // coordinator.
-func (a *agent) call(ctx context.Context, session *mcp.ClientSession, tool string, arguments map[string]any) (*answer, error) {
+func (a *agent) call(
+	ctx context.Context, session *mcp.ClientSession, tool string, arguments map[string]any,
+) (*answer, error) {
 	if arguments == nil {
 		arguments = map[string]any{}
 	}

@@ -100,11 +100,11 @@ func (c *client) talk(ctx context.Context, conn *websocket.Conn) error {
 	calling := context.WithoutCancel(ctx)
 	mark := fmt.Sprintf("%s-%s-%d", c.window.name, c.name, c.count)
 	open := map[int]*asked{}
-	sent := 0 // the ids up to it were sent
+	count := 0 // the ids up to it were sent
 	session := ""
 	send := func(a *asked, params any) error {
-		sent++
-		message := map[string]any{"id": sent, "method": a.method, "params": params}
+		count++
+		message := map[string]any{"id": count, "method": a.method, "params": params}
 		if session != "" {
 			message["sessionId"] = session
 		}
@@ -113,7 +113,7 @@ func (c *client) talk(ctx context.Context, conn *websocket.Conn) error {
 			return err
 		}
 		a.sent = time.Now()
-		open[sent] = a
+		open[count] = a
 		if a.acts {
 			c.result.action(a.id, unknown)
 		}
@@ -190,7 +190,7 @@ func (c *client) talk(ctx context.Context, conn *websocket.Conn) error {
 		a := open[m.ID]
 		delete(open, m.ID)
 		switch {
-		case a == nil && m.ID > 0 && m.ID <= sent:
+		case a == nil && m.ID > 0 && m.ID <= count:
 			c.result.fault("doubled", "%s: a second response to %d: %.200s", c.name, m.ID, text)
 		case a == nil:
 			c.result.fault("wrong", "%s never asked this: %.200s", c.name, text)

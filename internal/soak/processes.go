@@ -32,7 +32,8 @@ func newPlace(coordinator string) (*place, error) {
 		return nil, err
 	}
 	p := &place{dir: dir, coordinator: coordinator}
-	for _, name := range []string{"HOME", "TMPDIR", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"} {
+	for _, name := range []string{"HOME", "TMPDIR", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
+		"XDG_RUNTIME_DIR"} {
 		folder := filepath.Join(dir, strings.ToLower(strings.TrimPrefix(name, "XDG_"))[:2])
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			return nil, err
@@ -70,10 +71,10 @@ func (p *place) startWindow(ctx context.Context, workspace, url string) (*exec.C
 	if err := cmd.Start(); err != nil {
 		return nil, "", err
 	}
-	late := time.AfterFunc(startTimeout, func() { cmd.Process.Kill() })
+	timer := time.AfterFunc(startTimeout, func() { cmd.Process.Kill() })
 	stop := context.AfterFunc(ctx, func() { cmd.Process.Signal(os.Interrupt) })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
-	late.Stop()
+	timer.Stop()
 	stop()
 	if err != nil {
 		cmd.Wait()

@@ -36,7 +36,8 @@ const (
 )
 
 func newResult(log io.Writer) *result {
-	return &result{log: log, began: time.Now(), calls: map[string]int{}, faults: map[string]int{}, actions: map[string]outcome{}}
+	return &result{log: log, began: time.Now(), calls: map[string]int{}, faults: map[string]int{},
+		actions: map[string]outcome{}}
 }
 
 // add counts a call or another event.
@@ -107,13 +108,13 @@ type response struct {
 
 // check compares a response with its question: both must be of the same page and have
 // the same id.
-func (r *result) check(who, mark, id string, value json.RawMessage, acts bool) {
+func (r *result) check(name, mark, id string, value json.RawMessage, acts bool) {
 	var got response
 	if err := json.Unmarshal(value, &got); err != nil || got.Mark != mark || got.ID != id {
-		r.fault("wrong", "%s asked %s in %s, and got %.300s", who, id, mark, value)
+		r.fault("wrong", "%s asked %s in %s, and got %.300s", name, id, mark, value)
 		return
 	}
 	if acts && got.Count > 1 {
-		r.fault("doubled", "%s: the action %s was done %d times", who, id, got.Count)
+		r.fault("doubled", "%s: the action %s was done %d times", name, id, got.Count)
 	}
 }

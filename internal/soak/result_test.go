@@ -32,7 +32,8 @@ func TestFaults(t *testing.T) {
 	for _, id := range []string{"once", "twice", "twice", "unknown once"} {
 		act(id)
 	}
-	for id, o := range map[string]outcome{"once": done, "twice": done, "never": done, "unknown once": unknown, "unknown never": unknown} {
+	for id, o := range map[string]outcome{"once": done, "twice": done, "never": done, "unknown once": unknown,
+		"unknown never": unknown} {
 		r.action(id, o)
 	}
 	r.checkActions(s)

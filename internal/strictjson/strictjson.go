@@ -47,17 +47,17 @@ func Members(text []byte, each func(key string, value []byte) error) error {
 		return errors.New("not a JSON object")
 	}
 	var few [8]string // avoids an allocation in the usual case
-	seen := few[:0]
+	names := few[:0]
 	for r.space(); !r.take('}'); r.space() {
-		if len(seen) > 0 && !r.take(',') {
+		if len(names) > 0 && !r.take(',') {
 			return errMalformed
 		}
 		r.space()
-		key := r.at
+		key := r.offset
 		if !r.str() {
 			return errMalformed
 		}
-		name, err := String(text[key:r.at])
+		name, err := String(text[key:r.offset])
 		if err != nil {
 			return err
 		}
@@ -65,22 +65,22 @@ func Members(text []byte, each func(key string, value []byte) error) error {
 			return errMalformed
 		}
 		r.space()
-		value := r.at
+		value := r.offset
 		if !r.value(1) {
 			return errMalformed
 		}
-		if slices.Contains(seen, name) {
+		if slices.Contains(names, name) {
 			return fmt.Errorf("the key %.80q stands twice", name)
 		}
-		if len(seen) == maxMembers {
+		if len(names) == maxMembers {
 			return fmt.Errorf("more than %d members", maxMembers)
 		}
-		seen = append(seen, name)
-		if err := each(name, text[value:r.at]); err != nil {
+		names = append(names, name)
+		if err := each(name, text[value:r.offset]); err != nil {
 			return err
 		}
 	}
-	if r.space(); r.at < len(text) {
+	if r.space(); r.offset < len(text) {
 		return errMalformed
 	}
 	return nil
@@ -91,14 +91,14 @@ func Members(text []byte, each func(key string, value []byte) error) error {
 // took a tenth of an evaluate. Its methods report whether the text
 // fits.
 type reader struct {
-	text []byte
-	at   int
+	text   []byte
+	offset int
 }
 
 // peek returns the next byte; 0 at the end, which fits nowhere in JSON.
 func (r *reader) peek() byte {
-	if r.at < len(r.text) {
-		return r.text[r.at]
+	if r.offset < len(r.text) {
+		return r.text[r.offset]
 	}
 	return 0
 }
@@ -107,13 +107,13 @@ func (r *reader) take(c byte) bool {
 	if r.peek() != c {
 		return false
 	}
-	r.at++
+	r.offset++
 	return true
 }
 
 func (r *reader) space() {
 	for c := r.peek(); c == ' ' || c == '\t' || c == '\n' || c == '\r'; c = r.peek() {
-		r.at++
+		r.offset++
 	}
 }
 
@@ -135,7 +135,7 @@ func (r *reader) value(depth int) bool {
 
 // list reads an object or an array.
 func (r *reader) list(opening, closing byte, depth int) bool {
-	r.at++
+	r.offset++
 	if r.space(); r.take(closing) {
 		return true
 	}
@@ -163,8 +163,8 @@ func (r *reader) list(opening, closing byte, depth int) bool {
 }
 
 func (r *reader) literal(text string) bool {
-	fits := bytes.HasPrefix(r.text[r.at:], []byte(text))
-	r.at += len(text)
+	fits := bytes.HasPrefix(r.text[r.offset:], []byte(text))
+	r.offset += len(text)
 	return fits
 }
 
@@ -186,20 +186,20 @@ func (r *reader) number() bool {
 }
 
 func (r *reader) digits() bool {
-	start := r.at
+	start := r.offset
 	for c := r.peek(); '0' <= c && c <= '9'; c = r.peek() {
-		r.at++
+		r.offset++
 	}
-	return r.at > start
+	return r.offset > start
 }
 
 func (r *reader) str() bool {
 	if !r.take('"') {
 		return false
 	}
-	for r.at < len(r.text) {
-		c := r.text[r.at]
-		r.at++
+	for r.offset < len(r.text) {
+		c := r.text[r.offset]
+		r.offset++
 		switch {
 		case c == '"':
 			return true
@@ -207,13 +207,13 @@ func (r *reader) str() bool {
 			return false
 		case c == '\\':
 			escape := r.peek()
-			r.at++
+			r.offset++
 			if escape == 'u' {
 				for range 4 {
 					if !strings.ContainsRune("0123456789abcdefABCDEF", rune(r.peek())) {
 						return false
 					}
-					r.at++
+					r.offset++
 				}
 			} else if escape == 0 || strings.IndexByte(`"\/bfnrt`, escape) < 0 {
 				return false

@@ -13,9 +13,12 @@ import (
 // except for duplicate keys and limits.
 func FuzzMembers(f *testing.F) {
 	for _, s := range []string{
-		`{"a":[1,-0.5e+7,0,true,false,null,{"b":{}}],"c":"\u00e4\"\n0123456789abcdef"}`, ` { } `, `{"a":01}`, `{"a":1.}`, `{"a":1e}`, `{"a":-}`,
-		`{"a":"0123456789` + "\n" + `"}`, `{"a":"\x"}`, `{"a":"\u12g4"}`, `{"a":tru}`, `{"a":1,}`, `{"a" 1}`, `{,}`, `{"a":[1,]}`, `{"a":[`, `{"a":"`, `{"a":1}{}`,
-		`{"a":` + strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) + `}`, `{"a":` + strings.Repeat(`[`, maxDepth-1) + strings.Repeat("]", maxDepth-1) + `}`,
+		`{"a":[1,-0.5e+7,0,true,false,null,{"b":{}}],"c":"\u00e4\"\n0123456789abcdef"}`, ` { } `, `{"a":01}`, `{"a":1.}`,
+		`{"a":1e}`, `{"a":-}`,
+		`{"a":"0123456789` + "\n" + `"}`, `{"a":"\x"}`, `{"a":"\u12g4"}`, `{"a":tru}`, `{"a":1,}`, `{"a" 1}`, `{,}`,
+		`{"a":[1,]}`, `{"a":[`, `{"a":"`, `{"a":1}{}`,
+		`{"a":` + strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) + `}`, `{"a":` +
+			strings.Repeat(`[`, maxDepth-1) + strings.Repeat("]", maxDepth-1) + `}`,
 		"{\"a\":\"\xff\x80\x1f\"}", "{\"a\":\"\x7f\u2028\"}",
 	} {
 		f.Add([]byte(s))
@@ -31,7 +34,8 @@ func FuzzMembers(f *testing.F) {
 		if wantErr == nil && want == nil {
 			wantErr = errors.New("null")
 		}
-		limit := err != nil && (strings.Contains(err.Error(), "twice") || strings.Contains(err.Error(), "members") || bytes.Count(b, []byte("["))+bytes.Count(b, []byte("{")) > maxDepth)
+		limit := err != nil && (strings.Contains(err.Error(), "twice") || strings.Contains(err.Error(), "members") ||
+			bytes.Count(b, []byte("["))+bytes.Count(b, []byte("{")) > maxDepth)
 		if (err == nil) != (wantErr == nil) && !limit {
 			t.Fatalf("%q: %v, encoding/json: %v", b, err, wantErr)
 		}

@@ -68,13 +68,13 @@ func StartClient(t testing.TB, o agent.Options, host *mcp.ClientOptions, protoco
 	t.Helper()
 	windows := registry.Open(t.Context(),
 		registry.Options{Client: vscodeipc.Peer{Name: "coordinator", Version: "test"}})
-	o.Windows, o.Claim = windows, claim.NewPages(slog.New(slog.DiscardHandler)).Claim
+	o.Windows, o.Version, o.Claim = windows, "test", claim.NewPages(slog.New(slog.DiscardHandler)).Claim
 	here, there := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = tools.NewServer(tools.Options{Options: o, Caps: caps, Version: "test"}).Run(ctx, there)
+		_ = tools.NewServer(tools.Options{Options: o, Caps: caps}).Run(ctx, there)
 	}()
 	client := mcp.NewClient(Host, host)
 	prepare(client)
@@ -128,10 +128,10 @@ func (a *Agent) Must(name string, args Args) string {
 
 // Expect calls a tool, which must succeed with a text that contains these, and returns
 // the text.
-func (a *Agent) Expect(name string, args Args, wanted ...string) string {
+func (a *Agent) Expect(name string, args Args, want ...string) string {
 	a.t.Helper()
 	text := a.Must(name, args)
-	for _, w := range wanted {
+	for _, w := range want {
 		if !strings.Contains(text, w) {
 			a.t.Errorf("%s %v lacks %q: %.3000s", name, args, w, text)
 		}
@@ -140,14 +140,14 @@ func (a *Agent) Expect(name string, args Args, wanted ...string) string {
 }
 
 // Refused calls a tool, which must return an error that contains these texts.
-func (a *Agent) Refused(name string, args Args, wanted ...string) {
+func (a *Agent) Refused(name string, args Args, want ...string) {
 	a.t.Helper()
 	text, err := a.Call(name, args)
 	if err == nil {
 		a.t.Errorf("%s %v is not refused: %.1000s", name, args, text)
 		return
 	}
-	for _, w := range wanted {
+	for _, w := range want {
 		if !strings.Contains(err.Error(), w) {
 			a.t.Errorf("%s %v: %q is not in: %v", name, args, w, err)
 		}
@@ -165,8 +165,8 @@ func (a *Agent) Evaluate(function string) string {
 	return parts[0]
 }
 
-// Sees runs a function in the agent's page, whose value as JSON must be want.
-func (a *Agent) Sees(function, want string) {
+// ExpectValue runs a function in the agent's page, whose value as JSON must be want.
+func (a *Agent) ExpectValue(function, want string) {
 	a.t.Helper()
 	if got := a.Evaluate(function); got != want {
 		a.t.Errorf("%s is %s, want %s", function, got, want)

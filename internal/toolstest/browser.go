@@ -64,7 +64,7 @@ func launch(t testing.TB, url string) *chrome.Browser {
 		t.Fatal(err)
 	}
 	browser, err := chrome.Launch(context.Background(),
-		chrome.Options{Executable: found.Path, Headless: true, URL: url, Viewport: "1280x900",
+		chrome.Options{Executable: found, Headless: true, URL: url, Viewport: "1280x900",
 			Args: []string{"--disable-gpu"}})
 	if err != nil {
 		t.Fatal(err)
@@ -97,12 +97,12 @@ func reset(ctx context.Context, browser *chrome.Browser) error {
 		if err != nil {
 			return err
 		}
-		left := 0
+		remaining := 0
 		for _, info := range found.TargetInfos {
 			if info.Type != "page" || info.TargetID == fresh.TargetID {
 				continue
 			}
-			left++
+			remaining++
 			if first {
 				if _, err := protocol.Call(ctx, conn, target.CloseTarget,
 					target.CloseTargetParams{TargetID: info.TargetID}); err != nil {
@@ -110,7 +110,7 @@ func reset(ctx context.Context, browser *chrome.Browser) error {
 				}
 			}
 		}
-		if left == 0 {
+		if remaining == 0 {
 			return nil
 		}
 		select {

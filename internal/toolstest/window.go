@@ -41,7 +41,8 @@ func OpenWindowAt(t testing.TB, folder, browser string, without ...string) *Wind
 	commands := map[string]vscodeipc.Handler{}
 	for _, name := range []string{
 		vscodeipc.CommandClientAnnounce, vscodeipc.CommandClientReport, vscodeipc.CommandPermissionAsk,
-		vscodeipc.CommandPickStart, vscodeipc.CommandNoteTake,
+		vscodeipc.CommandPickStart, vscodeipc.CommandRecordShow, vscodeipc.CommandTabRequest,
+		vscodeipc.CommandNoteTake, vscodeipc.CommandTestGive,
 		vscodeipc.CommandReviewPresent, vscodeipc.CommandReviewWait, vscodeipc.CommandEditorReveal,
 		vscodeipc.CommandDebugStart, vscodeipc.CommandDebugState,
 		vscodeipc.CommandDebugBreakpoints, vscodeipc.CommandDebugStep, vscodeipc.CommandDebugEvaluate,
@@ -54,10 +55,12 @@ func OpenWindowAt(t testing.TB, folder, browser string, without ...string) *Wind
 	}
 	var err error
 	w.Server, err = vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
-		Workspace: folder, Folders: []string{folder}, Server: vscodeipc.ServerInfo{Name: "stand-in", Version: "1", Kind: "vscode"},
+		Workspace: folder, Folders: []string{folder}, Server: vscodeipc.ServerInfo{Name: "stand-in", Version: "1",
+			Kind: "vscode"},
 		Commands: commands,
-		NoDeadline: []string{vscodeipc.CommandPermissionAsk, vscodeipc.CommandPickStart, vscodeipc.CommandDebugStart,
-			vscodeipc.CommandReviewPresent, vscodeipc.CommandReviewWait},
+		NoDeadline: []string{vscodeipc.CommandPermissionAsk, vscodeipc.CommandPickStart, vscodeipc.CommandRecordShow,
+			vscodeipc.CommandTabRequest, vscodeipc.CommandDebugStart, vscodeipc.CommandReviewPresent,
+			vscodeipc.CommandReviewWait},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -102,6 +105,18 @@ func (w *Window) Agent(caps ...string) *Agent {
 	return w.Start(agent.Options{}, caps...)
 }
 
+// TakeOver has the window's user take over its browser, or give it back.
+func (w *Window) TakeOver(taken bool) {
+	w.t.Helper()
+	state := vscodeipc.State{
+		Browser: &vscodeipc.Browser{URL: w.url, Product: "Chromium", Via: "injected"},
+		Access:  vscodeipc.Access{Mode: vscodeipc.AccessFull, TakenOver: taken},
+	}
+	if err := w.SetState(state); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func (w *Window) handle(ctx context.Context, c vscodeipc.Call) (any, error) {
 	w.mu.Lock()
 	w.calls = append(w.calls, c)
@@ -128,8 +143,8 @@ func (w *Window) handle(ctx context.Context, c vscodeipc.Call) (any, error) {
 	}
 }
 
-// On sets how the user answers a command.
-func (w *Window) On(command string, answer func(vscodeipc.Call) (any, error)) {
+// Handle sets how the user answers a command.
+func (w *Window) Handle(command string, answer func(vscodeipc.Call) (any, error)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.answers[command] = answer

@@ -147,8 +147,8 @@ func checkParent(path string, info fs.FileInfo) error {
 		return e
 	}
 	perm := info.Mode().Perm()
-	others := perm&0o002 != 0 || perm&0o020 != 0 && !isOwnGroup(int(st.Gid))
-	if info.IsDir() && others && info.Mode()&fs.ModeSticky == 0 {
+	hasOthers := perm&0o002 != 0 || perm&0o020 != 0 && !isOwnGroup(int(st.Gid))
+	if info.IsDir() && hasOthers && info.Mode()&fs.ModeSticky == 0 {
 		return &Error{Path: path, Reason: fmt.Sprintf("can be changed by other users (mode %04o), who can replace "+
 			"what is below it", perm), Fix: "chmod go-w " + word(path)}
 	}

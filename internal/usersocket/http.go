@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 )
 
@@ -30,9 +32,24 @@ func Ask(ctx context.Context, socket, path string, answer any) (rest io.ReadClos
 // responseTimeout bounds how long a process takes to begin a response.
 const responseTimeout = 5 * time.Second
 
+// Post sends a form to an HTTP path of the process that listens at a socket, and decodes the JSON
+// value of the response.
+func Post(ctx context.Context, socket, path string, form url.Values, answer any) error {
+	res, _, err := request(ctx, socket, http.MethodPost, path, strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	return json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(answer)
+}
+
 // Get requests an HTTP path of the process that listens at a socket. The connection is for
 // this response only.
 func Get(ctx context.Context, socket, path string) (*http.Response, net.Conn, error) {
+	return request(ctx, socket, http.MethodGet, path, nil)
+}
+
+func request(ctx context.Context, socket, method, path string, form io.Reader) (*http.Response, net.Conn, error) {
 	var conn net.Conn
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (_ net.Conn, err error) {
@@ -42,9 +59,12 @@ func Get(ctx context.Context, socket, path string) (*http.Response, net.Conn, er
 		ResponseHeaderTimeout: responseTimeout,
 		DisableKeepAlives:     true,
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://coordinator"+path, nil)
+	req, err := http.NewRequestWithContext(ctx, method, "http://coordinator"+path, form)
 	if err != nil {
 		return nil, nil, err
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	res, err := transport.RoundTrip(req)
 	if err != nil {

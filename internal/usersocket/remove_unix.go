@@ -48,9 +48,9 @@ func Check(path string) (fs.FileInfo, error) {
 	return info, trusted.Check(path, info, trusted.Socket)
 }
 
-// Same reports whether both describe one file. The inode alone is not enough: the system
+// IsSameFile reports whether both describe one file. The inode alone is not enough: the system
 // reuses it as soon as a file is deleted.
-func Same(a, b fs.FileInfo) bool { return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) }
+func IsSameFile(a, b fs.FileInfo) bool { return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) }
 
 // Unique returns a name that no other process uses: pid, dash, 8 hex digits.
 func Unique() string {
@@ -74,7 +74,7 @@ func RemoveSame(path string, info fs.FileInfo) error {
 	switch {
 	case err != nil:
 		return err
-	case Same(now, info):
+	case IsSameFile(now, info):
 		return os.Remove(aside)
 	}
 	if err := os.Link(aside, path); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -51,7 +51,7 @@ func TestListenAndDial(t *testing.T) {
 	}
 	conn.Close()
 	ln.Close()
-	if left, _ := os.ReadDir(folder); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	if entries, _ := os.ReadDir(folder); len(entries) > 0 {
+		t.Errorf("left behind: %v", entries)
 	}
 }

@@ -25,7 +25,8 @@ func ExampleNormalize() {
 
 // A browser opens the same file for all of these addresses.
 func ExampleOfFile() {
-	for _, opened := range []string{"file:///home/ada/a.html#top", "View-Source:FILE:///home/ada/a.html", "/home/ada/a.html"} {
+	for _, opened := range []string{"file:///home/ada/a.html#top", "View-Source:FILE:///home/ada/a.html",
+		"/home/ada/a.html"} {
 		fmt.Printf("%q\n", address.OfFile(opened))
 	}
 	// Output:

@@ -90,7 +90,7 @@ var errEndless = errors.New("axe-core did not end and was stopped; the page live
 func (a *Auditor) Audit(ctx context.Context, target string) (r Report, err error) {
 	err = a.opts.Run(ctx, "auditing the page", timeout, func(ctx context.Context) error {
 		if target == "" {
-			return a.opts.Frames.Each(ctx, func(id protocol.FrameID) error { return a.audit(ctx, id, nil, &r) })
+			return a.opts.Frames.ForEach(ctx, func(id protocol.FrameID) error { return a.audit(ctx, id, nil, &r) })
 		}
 		e, err := a.opts.Frames.Find(ctx, target)
 		if err != nil {

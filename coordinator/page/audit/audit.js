@@ -3,7 +3,8 @@ async function (target) {
   // the elements that it finds.
   // Each frame is audited by itself. Rules about a whole page are for the page.
   const off = ["frame-tested"];
-  if (window.parent !== window) off.push("bypass", "document-title", "html-has-lang", "landmark-one-main", "page-has-heading-one", "region");
+  if (window.parent !== window)
+    off.push("bypass", "document-title", "html-has-lang", "landmark-one-main", "page-has-heading-one", "region");
   const found = await axe.run(target ?? document.$documentElement, {
     rules: Object.fromEntries(off.map((id) => [id, { enabled: false }])),
     iframes: false, elementRef: true, resultTypes: ["violations"], performanceTimer: false,
@@ -17,7 +18,9 @@ async function (target) {
       const checks = (list) => list.map((check) => line(check.message, 500));
       memory.audited.push(node.element);
       return {
-        selector: line(node.target.flat().join(" >>> "), 300), any: checks(node.any), all: [...checks(node.all), ...checks(node.none)],
+        selector: line(node.target.flat().join(" >>> "), 300),
+        any: checks(node.any),
+        all: [...checks(node.all), ...checks(node.none)],
         index: memory.audited.length - 1,
       };
     }),

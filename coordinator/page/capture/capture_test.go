@@ -81,14 +81,16 @@ func TestScreenshots(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		if test.width != 0 && img.Width != test.width || img.Height != test.height || !strings.HasPrefix(string(img.Data), test.magic) {
+		if test.width != 0 && img.Width != test.width || img.Height != test.height ||
+			!strings.HasPrefix(string(img.Data), test.magic) {
 			t.Errorf("%s: %dx%d %q", test.name, img.Width, img.Height, img.Data[:4])
 		}
 	}
 	if _, err := p.Emulate(t.Context(), emulation.Settings{Viewport: &emulation.Viewport{Width: 640, Height: 480}}); err != nil {
 		t.Error(err)
 	}
-	if img, err := p.Screen().Screenshot(t.Context(), capture.Options{}); err != nil || img.Width != 640 || img.Height != 480 {
+	if img, err := p.Screen().Screenshot(t.Context(), capture.Options{}); err != nil || img.Width != 640 ||
+		img.Height != 480 {
 		t.Errorf("after resizing: %dx%d %v", img.Width, img.Height, err)
 	}
 	if _, err := p.Emulate(t.Context(), emulation.Settings{Viewport: &emulation.Viewport{Width: 0, Height: 480}}); err == nil {
@@ -183,8 +185,8 @@ func TestPictureOfALongPage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if img.Cut != test.cut || img.Height != test.height {
-				t.Errorf("%+v: %d × %d of %+v, cut %v", test.opts, img.Width, img.Height, img.Of, img.Cut)
+			if img.Truncated != test.cut || img.Height != test.height {
+				t.Errorf("%+v: %d × %d of %+v, cut %v", test.opts, img.Width, img.Height, img.Area, img.Truncated)
 			}
 			// From red at the top of the page to blue at its end.
 			pixels := decode(t, img)

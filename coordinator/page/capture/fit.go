@@ -9,8 +9,8 @@ import (
 
 // Fit makes an image of more bytes than that a JPEG of fewer. It reports what it has changed;
 // empty: nothing. It does not read WebP.
-func (i *Image) Fit(most int) (change string, err error) {
-	if len(i.Data) <= most {
+func (i *Image) Fit(limit int) (change string, err error) {
+	if len(i.Data) <= limit {
 		return "", nil
 	}
 	pixels, _, err := image.Decode(bytes.NewReader(i.Data))
@@ -18,7 +18,7 @@ func (i *Image) Fit(most int) (change string, err error) {
 		return "", fmt.Errorf("make the picture smaller: %w", err)
 	}
 	before, quality := len(i.Data), defaultQuality
-	for ; len(i.Data) > most && quality > 0; quality -= 20 {
+	for ; len(i.Data) > limit && quality > 0; quality -= 20 {
 		var b bytes.Buffer
 		if err := jpeg.Encode(&b, pixels, &jpeg.Options{Quality: quality}); err != nil {
 			return "", fmt.Errorf("make the picture smaller: %w", err)

@@ -70,9 +70,9 @@ type labelled struct {
 }
 
 type marker struct {
-	canvas *image.RGBA
-	queue  []labelled
-	taken  []image.Rectangle // by labels
+	canvas   *image.RGBA
+	queue    []labelled
+	occupied []image.Rectangle // by labels
 }
 
 // line is the width of a box's line in pixels.
@@ -117,7 +117,7 @@ func (m *marker) covered(area, except image.Rectangle) (pixels int) {
 			pixels += pixelsOf(area.Intersect(l.box))
 		}
 	}
-	for _, label := range m.taken {
+	for _, label := range m.occupied {
 		pixels += 4 * pixelsOf(area.Intersect(label))
 	}
 	return pixels
@@ -134,22 +134,22 @@ func (m *marker) label(l labelled) {
 		{box.Min.X, box.Min.Y - size.Y}, {box.Max.X - size.X, box.Min.Y - size.Y},
 		{box.Max.X, box.Min.Y}, {box.Min.X - size.X, box.Min.Y}, box.Min,
 	}
-	best, least := len(spots)-1, size.X*size.Y/2
-	for n, at := range spots[:best] {
-		area := image.Rectangle{at, at.Add(size)}
-		if covered := m.covered(area, l.box); area.In(m.canvas.Bounds()) && covered < least {
-			best, least = n, covered
+	best, minimum := len(spots)-1, size.X*size.Y/2
+	for n, point := range spots[:best] {
+		area := image.Rectangle{point, point.Add(size)}
+		if covered := m.covered(area, l.box); area.In(m.canvas.Bounds()) && covered < minimum {
+			best, minimum = n, covered
 		}
 	}
-	at := spots[best]
-	area := image.Rectangle{at, at.Add(size)}
-	m.taken = append(m.taken, area)
+	point := spots[best]
+	area := image.Rectangle{point, point.Add(size)}
+	m.occupied = append(m.occupied, area)
 	m.fill(area, l.colour)
 	for n, letter := range l.text {
 		for y, row := range glyphs[letter] {
 			for x := range wide {
 				if row&(1<<(wide-1-x)) != 0 {
-					corner := at.Add(image.Pt(dot+n*across+x*dot, dot+y*dot))
+					corner := point.Add(image.Pt(dot+n*across+x*dot, dot+y*dot))
 					m.fill(image.Rectangle{corner, corner.Add(image.Pt(dot, dot))}, color.RGBA{255, 255, 255, 255})
 				}
 			}

@@ -22,15 +22,20 @@ type Screen struct {
 	session      *cdp.Session
 	frames       *frame.Tree
 	printTimeout time.Duration
+	conceal      func(context.Context) (reveal func())
 
 	mu      sync.Mutex // guards the fields that follow
 	focused bool       // focus emulation is on
 	drawing bool       // see Draw
 }
 
-// New returns the screen of a page. printTimeout bounds how long printing may take.
-func New(run lifecycle.Run, session *cdp.Session, frames *frame.Tree, printTimeout time.Duration) *Screen {
-	return &Screen{run: run, session: session, frames: frames, printTimeout: printTimeout}
+// New returns the screen of a page. printTimeout bounds how long printing may take; conceal hides from a
+// screenshot what is no part of the page.
+func New(
+	run lifecycle.Run, session *cdp.Session, frames *frame.Tree, printTimeout time.Duration,
+	conceal func(context.Context) (reveal func()),
+) *Screen {
+	return &Screen{run: run, session: session, frames: frames, printTimeout: printTimeout, conceal: conceal}
 }
 
 // EmulateFocus makes the page believe that it is focused and visible, so that

@@ -46,13 +46,13 @@ type Image struct {
 	Format string
 	Width  int // pixels of the image
 	Height int
-	// Of is the requested area of the page, in CSS pixels.
-	Of Clip
+	// Area is the requested area of the page, in CSS pixels.
+	Area Clip
 	// Part is what of it the image has, and View is the viewport, in the page too.
 	Part, View frame.Rect
 	// Cropped reports that a part of the clip was outside and is not in the image. Cut
 	// reports that the requested area is longer than an image can be.
-	Cropped, Cut bool
+	Cropped, Truncated bool
 }
 
 // Scale is how many pixels of the image a CSS pixel has.
@@ -117,7 +117,7 @@ func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.Captu
 		return Image{}, err
 	}
 	// Capturing beyond the viewport makes frames redraw, and may be too early for them.
-	if opts.FullPage || opts.Target != "" && !frame.Rect(img.Of).In(img.View) {
+	if opts.FullPage || opts.Target != "" && !frame.Rect(img.Area).In(img.View) {
 		params.CaptureBeyondViewport = new(true)
 	}
 	params.Clip = l.Clip(img.Part, scaling)
@@ -157,23 +157,23 @@ func (o *Options) plan(l frame.Layout, element frame.Rect) (img Image, scaling f
 		part = frame.Rect{Width: l.Content.Width, Height: l.Content.Height}
 	}
 	if o.Clip != nil {
-		c := o.Clip.within(part.Width, part.Height)
+		c := o.Clip.intersect(part.Width, part.Height)
 		if c.Width <= 0 || c.Height <= 0 {
-			what := "viewport"
+			description := "viewport"
 			if o.FullPage {
-				what = "page"
+				description = "page"
 			}
 			return img, 0, fmt.Errorf("the clip is outside of the %s, which has %.0f×%.0f CSS "+
-				"pixels", what, part.Width, part.Height)
+				"pixels", description, part.Width, part.Height)
 		}
 		img.Cropped = c != *o.Clip
 		part = frame.Rect{X: part.X + c.X, Y: part.Y + c.Y, Width: c.Width, Height: c.Height}
 	}
-	img.Of = Clip(part)
+	img.Area = Clip(part)
 	if o.Top && o.MaxHeight > 0 {
-		most := float64(o.MaxHeight) / scale(part.Width, 1, o.MaxWidth, 0)
-		if part.Height > most*tooTall {
-			part.Height = math.Floor(most)
+		limit := float64(o.MaxHeight) / scale(part.Width, 1, o.MaxWidth, 0)
+		if part.Height > limit*tooTall {
+			part.Height = math.Floor(limit)
 		}
 	}
 	scaling = scale(part.Width, part.Height, o.MaxWidth, o.MaxHeight) / l.Density
@@ -182,7 +182,7 @@ func (o *Options) plan(l frame.Layout, element frame.Rect) (img Image, scaling f
 	}
 	longest := math.Floor(maxSide / scaling / l.Density)
 	part.Width, part.Height = min(part.Width, longest), min(part.Height, longest)
-	img.Part, img.Cut = part, part.Width < img.Of.Width || part.Height < img.Of.Height
+	img.Part, img.Truncated = part, part.Width < img.Area.Width || part.Height < img.Area.Height
 	img.Width = int(math.Round(part.Width * scaling * l.Density))
 	img.Height = int(math.Round(part.Height * scaling * l.Density))
 	return img, scaling, nil
@@ -199,8 +199,8 @@ const awaitDrawn = `() => new Promise((done) => {
 // tooTall is how much taller than it may be an area is made to fit rather than cut.
 const tooTall = 1.25
 
-// within is the part of a clip that is inside an area of that size.
-func (c Clip) within(width, height float64) Clip {
+// intersect is the part of a clip that is inside an area of that size.
+func (c Clip) intersect(width, height float64) Clip {
 	left, top := max(c.X, 0), max(c.Y, 0)
 	return Clip{X: left, Y: top, Width: min(c.X+c.Width, width) - left, Height: min(c.Y+c.Height, height) - top}
 }
@@ -232,17 +232,18 @@ const fullPageTimeout = 30 * time.Second
 func (s *Screen) captureFrame(
 	ctx context.Context, params cdppage.CaptureScreenshotParams,
 ) (cdppage.CaptureScreenshotResult, error) {
+	defer s.conceal(ctx)()
 	wait := frameKick
 	if params.CaptureBeyondViewport != nil {
 		pixel := cdppage.CaptureScreenshotParams{
 			Format: cdppage.CaptureScreenshotFormatJpeg, Quality: new(int64(1)),
 			Clip: &cdppage.Viewport{Width: 1, Height: 1, Scale: 1},
 		}
-		began := time.Now()
+		start := time.Now()
 		if r, err := s.captureKicked(ctx, pixel, probeKick); err != nil {
 			return r, err
 		}
-		if time.Since(began) < probeKick {
+		if time.Since(start) < probeKick {
 			wait = beyondKick
 		}
 	}

@@ -47,16 +47,16 @@ const (
 	mostLines   = 60
 )
 
-// Of is the component of a node, nil without one; with whole also its props and state. It takes a
+// Find is the component of a node, nil without one; with whole also its props and state. It takes a
 // handle in the page's main world, and runs a script there: frameworks keep their data in properties of DOM
 // nodes, which no isolated world has. The page can detect that and return anything. The result
 // is therefore untrusted text of bounded size.
-func Of(
-	ctx context.Context, s *cdp.Session, own runtime.RemoteObjectID, from *sources.Sources, whole bool,
+func Find(
+	ctx context.Context, s *cdp.Session, handle runtime.RemoteObjectID, from *sources.Sources, whole bool,
 ) *Component {
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	e := &frame.Element{Target: "the element", Session: s, Handle: own}
+	e := &frame.Element{Target: "the element", Session: s, Handle: handle}
 	var c *Component
 	if err := e.Run(bounded, function, whole, &c); err != nil || c == nil {
 		return nil // the page may have set these fields to anything
@@ -99,7 +99,7 @@ func lines(all []string) []string {
 }
 
 // line puts a text from the page on one line and shortens it.
-func line(text string, most int) string {
+func line(text string, limit int) string {
 	runes := []rune(strings.Join(strings.Fields(text), " "))
-	return string(runes[:min(len(runes), most)])
+	return string(runes[:min(len(runes), limit)])
 }

@@ -7,7 +7,9 @@ function (whole) {
   const parentOf = (e) => dom(e, "parentElement");
   const is = (o) => (typeof o === "object" || typeof o === "function") && o !== null;
   const own = (o, key) => (is(o) ? Object.getOwnPropertyDescriptor(o, key)?.value : undefined);
-  const any = (o, key) => { for (let i = 0; is(o) && i < 10; o = Object.getPrototypeOf(o), i++) if (Object.hasOwn(o, key)) return own(o, key); };
+  const any = (o, key) => {
+    for (let i = 0; is(o) && i < 10; o = Object.getPrototypeOf(o), i++) if (Object.hasOwn(o, key)) return own(o, key);
+  };
   const key = (e, prefix) => Object.keys(e).find((k) => k.startsWith(prefix));
   const text = (s) => (typeof s === "string" ? s : "");
   const number = (n) => (typeof n === "number" ? n : 0);
@@ -18,7 +20,8 @@ function (whole) {
     if (typeof v === "string") return JSON.stringify(limit(v, 100));
     if (typeof v === "function") return "ƒ " + limit(text(own(v, "name")), 60);
     if (!is(v)) return typeof v === "bigint" ? v + "n" : String(v);
-    if (own(v, "__v_isRef") === true || Object.hasOwn(v, "__v_isReadonly") && Object.hasOwn(v, "_value")) return show(own(v, "_value"), depth);
+    if (own(v, "__v_isRef") === true || (Object.hasOwn(v, "__v_isReadonly") && Object.hasOwn(v, "_value")))
+      return show(own(v, "_value"), depth);
     if (v instanceof Node) return "<" + text(dom(v, "nodeName")).toLowerCase() + ">";
     if (own(v, "$$typeof")) return "<" + (text(own(v, "type")) || text(own(own(v, "type"), "name")) || "element") + ">";
     const keys = Object.keys(v), list = Array.isArray(v);
@@ -45,8 +48,14 @@ function (whole) {
       if (k) fiber = own(x, k);
     }
     if (!fiber) return null;
-    const typeOf = (f) => { const t = own(f, "type"); return own(t, "render") ?? own(t, "type") ?? t; };
-    const nameOf = (f) => { const t = typeOf(f); return typeof t === "function" ? text(own(t, "displayName")) || text(own(t, "name")) : ""; };
+    const typeOf = (f) => {
+      const t = own(f, "type");
+      return own(t, "render") ?? own(t, "type") ?? t;
+    };
+    const nameOf = (f) => {
+      const t = typeOf(f);
+      return typeof t === "function" ? text(own(t, "displayName")) || text(own(t, "name")) : "";
+    };
     // React keeps two fibers of what has rendered twice: current is the one that is shown.
     const current = (f) => {
       const parent = own(f, "return"), other = own(f, "alternate");
@@ -75,7 +84,11 @@ function (whole) {
       const kind = hooks.filter((h) => h !== "useContext")[n] ?? (own(hook, "queue") ? "useState" : "");
       if (/^use(State|Reducer|Ref|Memo)$/.test(kind)) {
         const v = own(hook, "memoizedState");
-        state.push(kind + ": " + (kind === "useRef" ? property(v, "current", 2) : kind === "useMemo" ? show(own(v, 0)) : show(v)));
+        state.push(
+          kind +
+            ": " +
+            (kind === "useRef" ? property(v, "current", 2) : kind === "useMemo" ? show(own(v, 0)) : show(v)),
+        );
       }
     }
     return {
@@ -97,9 +110,21 @@ function (whole) {
     const outer = (i) => own(i, "parent") ?? own(i, "$parent");
     for (let i = outer(c); i && owners.length < 8; i = outer(i)) owners.push(nameOf(i));
     return {
-      framework: "Vue", name: nameOf(c), owners: owners.filter(Boolean), file: text(own(optionsOf(c), "__file")), line: 0, column: 0, stack: "",
+      framework: "Vue",
+      name: nameOf(c),
+      owners: owners.filter(Boolean),
+      file: text(own(optionsOf(c), "__file")),
+      line: 0,
+      column: 0,
+      stack: "",
       props: members(own(c, "props") ?? own(c, "_props")),
-      state: [...members(setup, ...Object.keys(setup).filter((k) => typeof own(setup, k) === "function" || k === "__isScriptSetup")), ...members(own(c, "data") ?? own(c, "_data"))],
+      state: [
+        ...members(
+          setup,
+          ...Object.keys(setup).filter((k) => typeof own(setup, k) === "function" || k === "__isScriptSetup"),
+        ),
+        ...members(own(c, "data") ?? own(c, "_data")),
+      ],
     };
   }
   function svelte(e) {
@@ -119,24 +144,51 @@ function (whole) {
     const owners = [];
     let host, declared;
     for (let x = e; x; x = parentOf(x) ?? dom(x, "parentNode")?.host ?? null) {
-      const of = any(x, "constructor"), properties = any(of, "_$litElement$") === true ? any(of, "elementProperties") : null;
+      const of = any(x, "constructor"),
+        properties = any(of, "_$litElement$") === true ? any(of, "elementProperties") : null;
       if (!(properties instanceof Map)) continue;
       const name = text(own(of, "name")) || x.localName;
       if (host) owners.push(name);
       else [host, declared] = [x, { name, properties }];
     }
     if (!host) return null;
-    const props = [], state = [];
-    if (whole) for (const [k, options] of declared.properties) {
-      const stored = [k, Symbol.for(String(k) + " (@property() cache)")].find((name) => Object.hasOwn(host, name));
-      (own(options, "state") === true ? state : props).push(String(k) + ": " + (stored ? property(host, stored, 2) : "(getter)"));
-    }
-    return { framework: "Lit", name: declared.name, owners: owners.slice(0, 8), file: "", line: 0, column: 0, stack: "", props, state };
+    const props = [],
+      state = [];
+    if (whole)
+      for (const [k, options] of declared.properties) {
+        const stored = [k, Symbol.for(String(k) + " (@property() cache)")].find((name) => Object.hasOwn(host, name));
+        (own(options, "state") === true ? state : props).push(
+          String(k) + ": " + (stored ? property(host, stored, 2) : "(getter)"),
+        );
+      }
+    return {
+      framework: "Lit",
+      name: declared.name,
+      owners: owners.slice(0, 8),
+      file: "",
+      line: 0,
+      column: 0,
+      stack: "",
+      props,
+      state,
+    };
   }
   function angular(e) {
     const ng = own(globalThis, "ng");
     const c = own(ng, "getOwningComponent")?.(e) ?? own(ng, "getComponent")?.(e);
-    return c ? { framework: "Angular", name: text(own(any(c, "constructor"), "name")), owners: [], file: "", line: 0, column: 0, stack: "", props: [], state: members(c, "__ngContext__") } : null;
+    return c
+      ? {
+          framework: "Angular",
+          name: text(own(any(c, "constructor"), "name")),
+          owners: [],
+          file: "",
+          line: 0,
+          column: 0,
+          stack: "",
+          props: [],
+          state: members(c, "__ngContext__"),
+        }
+      : null;
   }
   const e = dom(this, "nodeType") === 1 ? this : parentOf(this);
   return JSON.stringify(react(e) ?? vue(e) ?? svelte(e) ?? lit(e) ?? angular(e));

@@ -31,7 +31,7 @@ func of(t *testing.T, p *page.Page, target string) *component.Component {
 
 // Development builds report name, owners, source, props and state, as they are after a change.
 func TestFrameworks(t *testing.T) {
-	longtest.Only(t)
+	longtest.Require(t)
 	built, sources := t.TempDir(), "../../../internal/frameworks"
 	if out, err := exec.Command("node", filepath.Join(sources, "build.mjs"), built).CombinedOutput(); err != nil {
 		t.Fatalf("go tool task setup:frameworks installs what the build needs: %v: %s", err, out)

@@ -35,7 +35,7 @@ func TestEmulate(t *testing.T) {
 	before := pagetest.Evaluate(t, p, believes)
 	ctx := t.Context()
 	for _, e := range []emulation.Settings{
-		{UserAgent: "Agent/1", Locale: "de-DE", Timezone: "Europe/Berlin", Location: &emulation.Location{52.5, 13.4, 0}},
+		{UserAgent: "Agent/1", Locale: "de-DE", Timezone: "Europe/Berlin", Location: &emulation.Location{52.5, 13.4}},
 		{Media: "print", Features: map[string]string{"prefers-color-scheme": "dark"}},
 		{Features: map[string]string{"prefers-reduced-motion": "reduce"}},
 		{Viewport: &emulation.Viewport{Width: 390, Height: 844, Scale: 3, Mobile: true}, CPU: 2, Network: "fast 4g"},
@@ -45,7 +45,8 @@ func TestEmulate(t *testing.T) {
 		}
 	}
 	now := pagetest.Evaluate(t, p, believes)
-	for _, want := range []string{`"ua":"Agent/1"`, `"lang":"de-DE"`, `"n":"1,5"`, `"zone":"Europe/Berlin"`, `"dark":true`, `"still":true`, `"print":true`, `"size":"390,844,3,true"`, `"online":true`, `"at":"52.5,13.4"`} {
+	for _, want := range []string{`"ua":"Agent/1"`, `"lang":"de-DE"`, `"n":"1,5"`, `"zone":"Europe/Berlin"`, `"dark":true`,
+		`"still":true`, `"print":true`, `"size":"390,844,3,true"`, `"online":true`, `"at":"52.5,13.4"`} {
 		if !strings.Contains(strings.ReplaceAll(now, `\"`, `"`), want) {
 			t.Errorf("the page does not believe %s: %s", want, now)
 		}
@@ -63,10 +64,12 @@ func TestEmulate(t *testing.T) {
 		t.Errorf("another locale: %v", err)
 	}
 	pagetest.Expect(t, p, "navigator.userAgent + navigator.language", `"Agent/1fr-FR"`)
-	if _, err := p.Emulate(ctx, emulation.Settings{Timezone: "Mars/Olympus", Locale: "it-IT"}); err == nil || !strings.Contains(err.Error(), "Mars/Olympus") {
+	if _, err := p.Emulate(ctx, emulation.Settings{Timezone: "Mars/Olympus", Locale: "it-IT"}); err == nil ||
+		!strings.Contains(err.Error(), "Mars/Olympus") {
 		t.Errorf("a time zone that is none, after one: %v", err)
 	}
-	pagetest.Expect(t, p, "new Intl.DateTimeFormat().resolvedOptions().timeZone + navigator.language", `"Europe/Berlinfr-FR"`)
+	pagetest.Expect(t, p, "new Intl.DateTimeFormat().resolvedOptions().timeZone + navigator.language",
+		`"Europe/Berlinfr-FR"`)
 	if _, err := p.Emulate(ctx, emulation.Settings{Network: "offline"}); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +80,8 @@ func TestEmulate(t *testing.T) {
 	if after := pagetest.Evaluate(t, p, believes); after != before {
 		t.Errorf("after the reset\n%s, before all\n%s", after, before)
 	}
-	for _, bad := range []emulation.Settings{{}, {Network: "5g"}, {CPU: 0.5}, {Timezone: "Mars/Olympus"}, {Location: &emulation.Location{91, 0, 0}}, {Viewport: &emulation.Viewport{Width: 0, Height: 5}}} {
+	for _, bad := range []emulation.Settings{{}, {Network: "5g"}, {CPU: 0.5}, {Timezone: "Mars/Olympus"},
+		{Location: &emulation.Location{91, 0}}, {Viewport: &emulation.Viewport{Width: 0, Height: 5}}} {
 		if _, err := p.Emulate(ctx, bad); err == nil {
 			t.Errorf("%+v is no error", bad)
 		} else {

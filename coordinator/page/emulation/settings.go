@@ -28,7 +28,7 @@ type Settings struct {
 }
 
 // Location is a place on earth.
-type Location struct{ Latitude, Longitude, Accuracy float64 }
+type Location struct{ Latitude, Longitude float64 }
 
 // Viewport is a size of the page, in CSS pixels.
 type Viewport struct {
@@ -81,7 +81,8 @@ func (e *Emulation) overridesFor(s *Settings) ([]override, error) {
 	}
 	if s.UserAgent != "" || s.Locale != "" {
 		params := emulation.SetUserAgentOverrideParams{UserAgent: s.UserAgent, AcceptLanguage: s.Locale}
-		if before, ok := e.overridden(emulation.CommandSetUserAgentOverride).(emulation.SetUserAgentOverrideParams); ok && !s.Reset {
+		if before, ok := e.overridden(emulation.CommandSetUserAgentOverride).(emulation.SetUserAgentOverrideParams); ok &&
+			!s.Reset {
 			params.UserAgent = cmp.Or(params.UserAgent, before.UserAgent)
 			params.AcceptLanguage = cmp.Or(params.AcceptLanguage, before.AcceptLanguage)
 		}
@@ -124,7 +125,7 @@ func (e *Emulation) overridesFor(s *Settings) ([]override, error) {
 			return nil, fmt.Errorf("there is no place at %g, %g: want latitude, longitude", l.Latitude, l.Longitude)
 		}
 		set = append(set, override{method: emulation.CommandSetGeolocationOverride, params: map[string]float64{
-			"latitude": l.Latitude, "longitude": l.Longitude, "accuracy": max(l.Accuracy, 1),
+			"latitude": l.Latitude, "longitude": l.Longitude, "accuracy": 1,
 		}})
 	}
 	if v := s.Viewport; v != nil {

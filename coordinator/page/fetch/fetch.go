@@ -32,6 +32,7 @@ type Request struct {
 	Method  string // empty: GET, or POST with a body
 	Headers map[string]string
 	Body    string
+	Place   string        // where the page is, see page.Page.Place: nothing is sent elsewhere; empty: from anywhere
 	Timeout time.Duration // until the whole response has arrived; 0: 30 s
 }
 
@@ -95,6 +96,7 @@ func (f *Fetcher) fetch(ctx context.Context, url string, o Request) (Response, e
 	}()
 	request := map[string]any{
 		"url": url, "mark": mark, "method": strings.ToUpper(o.Method), "headers": o.Headers, "limit": maxBody,
+		"place": o.Place,
 	}
 	if o.Body != "" {
 		request["body"] = o.Body

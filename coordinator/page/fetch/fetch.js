@@ -1,5 +1,6 @@
-async function ({ url, mark, method, headers, body, limit }) {
+async function ({ url, mark, method, headers, body, limit, place }) {
   // A request as the page itself would make it; its body in base64.
+  if (place && location.origin !== place && location.href.split("#")[0] !== place) return { error: "the page has gone to another site since this call was allowed, so nothing was sent: call again to ask about that", policy: "" };
   let policy = "";
   const forbidden = (e) => { policy = e.effectiveDirective; };
   document.$addEventListener("securitypolicyviolation", forbidden);
@@ -27,7 +28,15 @@ async function ({ url, mark, method, headers, body, limit }) {
       reader.readAsDataURL(new Blob(parts));
     });
     const type = (r.headers.get("content-type") ?? "").split(";")[0].trim();
-    return { url: r.url, status: r.status, text: r.statusText, headers: Object.fromEntries(r.headers), mimeType: type, body: size ? encoded : "", truncated };
+    return {
+      url: r.url,
+      status: r.status,
+      text: r.statusText,
+      headers: Object.fromEntries(r.headers),
+      mimeType: type,
+      body: size ? encoded : "",
+      truncated,
+    };
   } catch (e) {
     // The report of a violation comes as a task of its own.
     await new Promise((done) => setTimeout(done));

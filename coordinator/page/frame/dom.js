@@ -18,9 +18,28 @@ if (!Object.hasOwn(globalThis, "memory")) {
     const { Node } = w;
     if (own(Node.prototype, symbol)) return;
     // What only some elements have is not shadowed on those; the others do not have it.
-    if (!(name in Node.prototype)) Object.defineProperty(Node.prototype, symbol, { get() { return this[name]; }, set(value) { this[name] = value; } });
-    for (const { prototype } of [w.HTMLFormElement, w.HTMLFrameSetElement, w.Document]) if (!(name in prototype)) Object.defineProperty(prototype, symbol, { value: undefined });
-    for (const { prototype } of [w.EventTarget, Node, w.CharacterData, w.Element, w.HTMLElement, w.HTMLFormElement, w.Document, w.DocumentFragment, w.ShadowRoot]) {
+    if (!(name in Node.prototype))
+      Object.defineProperty(Node.prototype, symbol, {
+        get() {
+          return this[name];
+        },
+        set(value) {
+          this[name] = value;
+        },
+      });
+    for (const { prototype } of [w.HTMLFormElement, w.HTMLFrameSetElement, w.Document])
+      if (!(name in prototype)) Object.defineProperty(prototype, symbol, { value: undefined });
+    for (const { prototype } of [
+      w.EventTarget,
+      Node,
+      w.CharacterData,
+      w.Element,
+      w.HTMLElement,
+      w.HTMLFormElement,
+      w.Document,
+      w.DocumentFragment,
+      w.ShadowRoot,
+    ]) {
       const property = own(prototype, name);
       if (property) Object.defineProperty(prototype, symbol, property);
     }

@@ -17,13 +17,13 @@ import (
 
 // Element is a resolved target, with a handle in our isolated world.
 type Element struct {
-	Target  string // the ref or the selector
-	Label   string // as the last snapshot had it, for example: button "Save"; empty for a selector
-	Is      Identity
-	Still   bool // nothing has changed in its document since the agent was last shown that
-	Frame   protocol.FrameID
-	Session *cdp.Session
-	Handle  runtime.RemoteObjectID
+	Target    string // the ref or the selector
+	Label     string // as the last snapshot had it, for example: button "Save"; empty for a selector
+	Identity  Identity
+	Unchanged bool // nothing has changed in its document since the agent was last shown that
+	Frame     protocol.FrameID
+	Session   *cdp.Session
+	Handle    runtime.RemoteObjectID
 }
 
 // Identity is what a page presents an element as. Of a part of a button it is the button's.
@@ -55,10 +55,10 @@ func (i Identity) label() string {
 	return cmp.Or(i.Self, i.String())
 }
 
-// Was is the label of the last snapshot, if the page presents the element as something
+// PreviousLabel is the label of the last snapshot, if the page presents the element as something
 // else now.
-func (e *Element) Was() string {
-	if e.Is.Role == "" || e.Label == e.Is.label() {
+func (e *Element) PreviousLabel() string {
+	if e.Identity.Role == "" || e.Label == e.Identity.label() {
 		return ""
 	}
 	return e.Label
@@ -73,13 +73,13 @@ type Point struct {
 // Identify sets Is; with the pointer, to what the pointer would hit: at that point of the
 // element, nil: where an action without a position points. missing: the element is no longer in its
 // document.
-func (e *Element) Identify(ctx context.Context, pointer bool, at *Point) (missing bool, err error) {
+func (e *Element) Identify(ctx context.Context, pointer bool, point *Point) (missing bool, err error) {
 	var r struct {
 		Identity
 		Gone bool
 	}
-	err = e.Call(ctx, "identify", map[string]any{"pointer": pointer, "at": at}, &r)
-	e.Is = r.Identity
+	err = e.Call(ctx, "identify", map[string]any{"pointer": pointer, "at": point}, &r)
+	e.Identity = r.Identity
 	return r.Gone, err
 }
 
@@ -195,7 +195,7 @@ func (e *Element) OwnHandle(ctx context.Context) (runtime.RemoteObjectID, error)
 // missing detects an element whose document was replaced while a script ran in it.
 func (e *Element) missing(err error) error {
 	if LeftDocument(err) {
-		return &StaleRefError{Ref: e.Target, Was: e.Label, Gone: "its document was replaced"}
+		return &StaleRefError{Ref: e.Target, Label: e.Label, Cause: "its document was replaced"}
 	}
 	return err
 }

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -20,25 +22,25 @@ import (
 
 // StaleRefError reports a target whose document or element is gone.
 type StaleRefError struct {
-	Ref  string // or the selector
-	Was  string // its label, for example: button "Save"; empty when unknown
-	Gone string // what is gone: "its document was replaced", "its element was removed"
-	Now  string // ref of the only element that now has the same label; empty when there is none or several
+	Ref         string // or the selector
+	Label       string // its label, for example: button "Save"; empty when unknown
+	Cause       string // what is gone: "its document was replaced", "its element was removed"
+	Replacement string // ref of the only element that now has the same label; empty when there is none or several
 }
 
 func (e *StaleRefError) Error() string {
-	was := ""
-	if e.Was != "" {
-		was = " (" + e.Was + ")"
+	previous := ""
+	if e.Label != "" {
+		previous = " (" + e.Label + ")"
 	}
 	if _, numbered := ParseRef(e.Ref); !numbered {
-		return fmt.Sprintf("target %q: %s meanwhile: take a new snapshot, or call again", e.Ref, e.Gone)
+		return fmt.Sprintf("target %q: %s meanwhile: take a new snapshot, or call again", e.Ref, e.Cause)
 	}
-	if e.Now != "" {
+	if e.Replacement != "" {
 		return fmt.Sprintf("ref %s%s is stale, %s: %s looks the same now; use it if that is meant, or take a new "+
-			"snapshot", e.Ref, was, e.Gone, e.Now)
+			"snapshot", e.Ref, previous, e.Cause, e.Replacement)
 	}
-	return fmt.Sprintf("ref %s%s is stale, %s: take a new snapshot and use its refs", e.Ref, was, e.Gone)
+	return fmt.Sprintf("ref %s%s is stale, %s: take a new snapshot and use its refs", e.Ref, previous, e.Cause)
 }
 
 // TargetError reports a target that matches nothing or several elements, or that the
@@ -46,6 +48,8 @@ func (e *StaleRefError) Error() string {
 type TargetError struct {
 	Target string
 	Reason string
+
+	frame protocol.FrameID // in which the target was looked for; empty: in all
 }
 
 func (e *TargetError) Error() string { return fmt.Sprintf("target %q: %s", e.Target, e.Reason) }
@@ -60,7 +64,7 @@ func (t *Tree) SuggestWith(similar func(ctx context.Context, label string) strin
 func (t *Tree) Find(ctx context.Context, target string) (*Element, error) {
 	target = strings.TrimSpace(target)
 	if target == "" {
-		return nil, &TargetError{target, "is empty: give a ref of the last snapshot or a CSS selector"}
+		return nil, &TargetError{Target: target, Reason: "is empty: give a ref of the last snapshot or a CSS selector"}
 	}
 	n, numbered := ParseRef(target)
 	if !numbered {
@@ -83,9 +87,8 @@ func (t *Tree) Find(ctx context.Context, target string) (*Element, error) {
 			return e, nil
 		}
 	}
-	var stale *StaleRefError
-	if errors.As(err, &stale) {
-		stale.Now = alike(ctx, t, stale.Was, entry.frame)
+	if stale, ok := errors.AsType[*StaleRefError](err); ok {
+		stale.Replacement = alike(ctx, t, stale.Label, entry.frame)
 	}
 	return nil, err
 }
@@ -104,15 +107,15 @@ func alike(ctx context.Context, t *Tree, label string, in protocol.FrameID) stri
 
 // FindInTime is Find for a selector that may match only after the page has loaded. It
 // waits for a match in the main frame, across documents.
-func (t *Tree) FindInTime(ctx context.Context, target string, until time.Time) (*Element, error) {
+func (t *Tree) FindInTime(ctx context.Context, target string, deadline time.Time) (*Element, error) {
 	for {
 		e, err := t.Find(ctx, target)
 		var missing *TargetError
-		rest := time.Until(until)
+		rest := time.Until(deadline)
 		if !errors.As(err, &missing) || !NoMatch(err) || rest <= 0 {
 			return e, err
 		}
-		session, world, err := t.World(ctx, t.Main())
+		session, world, err := t.World(ctx, cmp.Or(missing.frame, t.Main()))
 		if err == nil { // the browser refuses this when the document is replaced
 			var matched bool
 			err = evaluate(ctx, session, world, UntilTrue(matches(missing.Target), rest), &matched)
@@ -139,7 +142,8 @@ func jsString(s string) string {
 // Focus is the element that gets the keys.
 type Focus struct {
 	Identity
-	Text bool // it takes text
+	Text  bool             // it takes text
+	Frame protocol.FrameID `json:"-"` // whose document gets the keys; empty: not known
 }
 
 // Focused is what gets the keys. Its role is empty if nothing has the focus.
@@ -164,6 +168,10 @@ func (t *Tree) Focused(ctx context.Context) (Focus, error) {
 			}
 			return err
 		})
+		outer.Frame = ""
+		if err == nil && !is.Apart { // else a frame in it gets the keys
+			is.Frame, outer.Frame = id, id
+		}
 		if is.Role == "" {
 			return outer, err
 		}
@@ -181,9 +189,9 @@ func (t *Tree) Focused(ctx context.Context) (Focus, error) {
 
 // Removed is the error for an element that is no longer in its document.
 func (t *Tree) Removed(ctx context.Context, e *Element) error {
-	stale := &StaleRefError{Ref: e.Target, Was: e.Label, Gone: "its element was removed"}
+	stale := &StaleRefError{Ref: e.Target, Label: e.Label, Cause: "its element was removed"}
 	if _, numbered := ParseRef(e.Target); numbered {
-		stale.Now = alike(ctx, t, e.Label, e.Frame)
+		stale.Replacement = alike(ctx, t, e.Label, e.Frame)
 	}
 	return stale
 }
@@ -198,37 +206,37 @@ func (t *Tree) lookUpRef(target string, n int) (refEntry, error) {
 	case ok && !stale:
 		return entry, nil
 	case ok:
-		return entry, &StaleRefError{Ref: target, Was: entry.label, Gone: "its document was replaced"}
+		return entry, &StaleRefError{Ref: target, Label: entry.label, Cause: "its document was replaced"}
 	case n <= 0 || n > t.opts.Refs.Last():
-		return entry, &TargetError{target, "no snapshot has given out that ref: take one and use its refs"}
+		return entry, &TargetError{Target: target, Reason: "no snapshot has given out that ref: take one and use its refs"}
 	}
-	if label, where, ok := t.opts.Elsewhere(n); ok {
-		return entry, &TargetError{target, fmt.Sprintf("is %s of another tab, %s: select that tab first "+
-			"(browser_tabs), or take a snapshot of this one", label, where)}
+	if label, place, ok := t.opts.Elsewhere(n); ok {
+		return entry, &TargetError{Target: target, Reason: fmt.Sprintf("is %s of another tab, %s: select that tab first "+
+			"(browser_tabs), or take a snapshot of this one", label, place)}
 	}
-	return entry, &StaleRefError{Ref: target, Gone: "its document or tab has gone"}
+	return entry, &StaleRefError{Ref: target, Cause: "its document or tab has gone"}
 }
 
 // Numbered looks up an element in the snapshot script's table.
 func (t *Tree) Numbered(ctx context.Context, id protocol.FrameID, n int, label string) (*Element, error) {
-	stale := &StaleRefError{Ref: "e" + strconv.Itoa(n), Was: label}
+	stale := &StaleRefError{Ref: "e" + strconv.Itoa(n), Label: label}
 	f, _ := t.Frame(id)
 	if f.world == 0 {
-		stale.Gone = "its frame or document has gone"
+		stale.Cause = "its frame or document has gone"
 		return nil, stale
 	}
 	r, err := protocol.Call(ctx, f.Session, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: fmt.Sprintf("memory.watch?.adopt(), memory.elements?.get(%d)?.deref()", n), ContextID: f.world,
 	})
 	if NoContext(err) {
-		stale.Gone = "its document was replaced"
+		stale.Cause = "its document was replaced"
 		return nil, stale
 	}
 	if err != nil {
 		return nil, err
 	}
 	if r.Result == nil || r.Result.ObjectID == "" {
-		stale.Gone = "its element was removed"
+		stale.Cause = "its element was removed"
 		return nil, stale
 	}
 	return &Element{Target: stale.Ref, Label: label, Frame: id, Session: f.Session, Handle: r.Result.ObjectID}, nil
@@ -238,7 +246,10 @@ func (t *Tree) Numbered(ctx context.Context, id protocol.FrameID, n int, label s
 // may have a match. It includes shadow roots; closed ones only after a snapshot has adopted
 // them.
 func (t *Tree) findSelector(ctx context.Context, selector string) (found *Element, err error) {
-	err = t.Each(ctx, func(id protocol.FrameID) error {
+	if _, _, within := cutFrame(selector); within {
+		return t.findWithin(ctx, selector)
+	}
+	err = t.ForEach(ctx, func(id protocol.FrameID) error {
 		if found != nil && found.Frame == t.Main() {
 			return nil
 		}
@@ -250,8 +261,8 @@ func (t *Tree) findSelector(ctx context.Context, selector string) (found *Elemen
 			first, _ := t.Frame(found.Frame)
 			second, _ := t.Frame(id)
 			err = &TargetError{
-				selector,
-				fmt.Sprintf("matches in several frames (%s, %s): take a snapshot and use a ref", first.URL, second.URL),
+				Target: selector,
+				Reason: fmt.Sprintf("matches in several frames (%s, %s): take a snapshot and use a ref", first.URL, second.URL),
 			}
 			e.Release(ctx)
 			return err
@@ -269,20 +280,72 @@ func (t *Tree) findSelector(ctx context.Context, selector string) (found *Elemen
 	return found, err
 }
 
+// framePattern matches the beginning of a locator of Playwright's that leads into a frame.
+var framePattern = sync.OnceValue(func() *regexp.Regexp {
+	const text = `\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*\)`
+	return regexp.MustCompile(`^(?:page\.)?(?:locator` + text + `\.contentFrame\(\)|frameLocator` + text +
+		`)\s*(?:\.|>>)\s*`)
+})
+
+var escaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\(.)`) })
+
+// cutFrame cuts the selector of a frame's element from what is selected in the frame.
+func cutFrame(selector string) (owner, rest string, ok bool) {
+	found := framePattern().FindStringSubmatch(selector)
+	if found == nil {
+		return "", selector, false
+	}
+	return escaped().ReplaceAllString(strings.Join(found[1:], ""), "$1"), selector[len(found[0]):], true
+}
+
+// findWithin finds what a selector matches that names the frame, and those around it.
+func (t *Tree) findWithin(ctx context.Context, selector string) (*Element, error) {
+	for id, rest := t.Main(), selector; ; {
+		owner, inner, within := cutFrame(rest)
+		part := owner
+		if !within {
+			part = inner
+		}
+		e, err := t.query(ctx, id, part)
+		if err == nil && e == nil {
+			err = &TargetError{Target: part, Reason: noMatch + " in the document that " + selector + " leads to: take a " +
+				"snapshot and use a ref of it", frame: id}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !within {
+			e.Target = selector
+			return e, nil
+		}
+		described, err := protocol.Call(ctx, e.Session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.Handle})
+		e.Release(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if described.Node.FrameID == "" || !isFrame(described.Node) {
+			return nil, &TargetError{Target: selector, Reason: part + " is no frame"}
+		}
+		id, rest = described.Node.FrameID, inner
+	}
+}
+
+func isFrame(n *protocol.Node) bool { return n.NodeName == "IFRAME" || n.NodeName == "FRAME" }
+
 const noMatch = "matches no element"
 
 // nothing is the error for a selector that matches nothing, or only what is hidden.
 func nothing(ctx context.Context, t *Tree, selector string) error {
-	why := ""
-	_ = t.Each(ctx, func(id protocol.FrameID) error {
-		if why != "" {
+	reason := ""
+	_ = t.ForEach(ctx, func(id protocol.FrameID) error {
+		if reason != "" {
 			return nil
 		}
 		return t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) error {
-			return evaluate(ctx, session, world, "library.unmatched("+jsString(selector)+")", &why)
+			return evaluate(ctx, session, world, "library.unmatched("+jsString(selector)+")", &reason)
 		})
 	})
-	return &TargetError{selector, noMatch + cmp.Or(why, ": take a snapshot and use a ref of it")}
+	return &TargetError{Target: selector, Reason: noMatch + cmp.Or(reason, ": take a snapshot and use a ref of it")}
 }
 
 // NoMatch reports whether a selector matches nothing.
@@ -341,7 +404,7 @@ func (t *Tree) query(ctx context.Context, id protocol.FrameID, selector string) 
 	}
 	switch {
 	case r.Result.Type == runtime.RemoteObjectTypeString: // why the selector is unusable
-		return nil, &TargetError{selector, remote.Text(r.Result)}
+		return nil, &TargetError{Target: selector, Reason: remote.Text(r.Result)}
 	case r.Result.ObjectID == "":
 		return nil, nil
 	}

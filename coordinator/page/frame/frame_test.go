@@ -45,15 +45,17 @@ s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('butt
 		}
 	}))
 	text := pagetest.Snapshot(t, p)
-	pagetest.Contains(t, text, `heading "Outer"`, `iframe "same":`, `iframe "other":`, `iframe "back":`, `button "Button same"`, `button "Nest button"`, `button "Button deep"`, `button "Shadow button"`)
+	pagetest.Contains(t, text, `heading "Outer"`, `iframe "same":`, `iframe "other":`, `iframe "back":`,
+		`button "Button same"`, `button "Nest button"`, `button "Button deep"`, `button "Shadow button"`)
 	for _, name := range []string{"Button same", "Nest button", "Button deep", "Shadow button"} {
 		pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, name), input.ClickOptions{}))
 	}
 	pagetest.Act(t, p, p.Input().Type(pagetest.Ref(t, text, "Field deep"), "typed deep", input.TypeOptions{}))
 	pagetest.Act(t, p, p.Input().Type(pagetest.Ref(t, text, "Field same"), "abc", input.TypeOptions{Slowly: true}))
 	pagetest.Expect(t, p, "new Promise(r => { const look = () => clicks.length < 8 ? setTimeout(look) : r(clicks.sort().join()); look() })", `"a,ab,abc,deep,nest,same,shadow,typed deep"`)
-	if again := pagetest.Snapshot(t, p); pagetest.Ref(t, again, "Button deep") != pagetest.Ref(t, text, "Button deep") || pagetest.Ref(t, again, "Shadow button") != pagetest.Ref(t, text, "Shadow button") {
-		t.Errorf("refs changed:\n%s", again)
+	if second := pagetest.Snapshot(t, p); pagetest.Ref(t, second, "Button deep") != pagetest.Ref(t, text, "Button deep") ||
+		pagetest.Ref(t, second, "Shadow button") != pagetest.Ref(t, text, "Shadow button") {
+		t.Errorf("refs changed:\n%s", second)
 	}
 	v, _, err := p.Evaluate(t.Context(), "(e) => e.textContent + location.search", pagetest.Ref(t, text, "Button deep"))
 	if err != nil || string(v) != `"Button deep?deep"` {
@@ -65,7 +67,8 @@ s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('butt
 	}
 	// A frame that navigates invalidates its own refs, and no others.
 	pagetest.Evaluate(t, p, `document.querySelector('iframe').src='/inner?new', new Promise(r => document.querySelector('iframe').onload = r).then(() => 1)`)
-	pagetest.Fails[*frame.StaleRefError](t, p, p.Input().Click(pagetest.Ref(t, text, "Button same"), input.ClickOptions{}), "")
+	pagetest.Fails[*frame.StaleRefError](t, p, p.Input().Click(pagetest.Ref(t, text, "Button same"), input.ClickOptions{}),
+		"")
 	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, "Button deep"), input.ClickOptions{}))
 	pagetest.Contains(t, pagetest.Snapshot(t, p), `button "Button new"`)
 }
@@ -82,12 +85,13 @@ func TestStaleRefs(t *testing.T) {
 	pagetest.Navigate(t, p, url+"/again")
 	if _, err := p.Act(t.Context(), p.Input().Click(other, input.ClickOptions{})); !errors.As(err, &stale) {
 		t.Errorf("a ref of the document before: %v", err)
-	} else if now := pagetest.Ref(t, pagetest.Snapshot(t, p), "Other"); stale.Now != now || !strings.Contains(err.Error(), now) {
-		t.Errorf("it offers %q, the same element is %q now", stale.Now, now)
+	} else if now := pagetest.Ref(t, pagetest.Snapshot(t, p), "Other"); stale.Replacement != now ||
+		!strings.Contains(err.Error(), now) {
+		t.Errorf("it offers %q, the same element is %q now", stale.Replacement, now)
 	}
-	again := pagetest.Snapshot(t, p)
-	if strings.Contains(again, "[ref="+other+"]") || strings.Contains(again, "[ref="+save+"]") {
-		t.Errorf("a ref is given out again:\n%s", again)
+	second := pagetest.Snapshot(t, p)
+	if strings.Contains(second, "[ref="+other+"]") || strings.Contains(second, "[ref="+save+"]") {
+		t.Errorf("a ref is given out again:\n%s", second)
 	}
 	if _, err := p.Traverse(t.Context(), true); err != nil {
 		t.Fatal(err)
@@ -125,7 +129,8 @@ func TestSelectorsThroughShadowRoots(t *testing.T) {
 constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML = '<div class=bar><my-button></my-button></div>' } });
 customElements.define('my-button', class extends HTMLElement { constructor() { super(); const r = this.attachShadow({mode: 'open'}); r.innerHTML = '<span><button>Go</button></span>';
 r.querySelector('button').onclick = () => document.title = 'went ' + this.getRootNode().host.id } })</script>`)
-	for selector, want := range map[string]string{"#one button": "went one", "my-app#two .bar my-button > button": "", "#two .bar span > button": "went two", "my-app:nth-of-type(1) button": "went one"} {
+	for selector, want := range map[string]string{"#one button": "went one", "my-app#two .bar my-button > button": "",
+		"#two .bar span > button": "went two", "my-app:nth-of-type(1) button": "went one"} {
 		pagetest.Evaluate(t, p, "document.title = ''")
 		_, err := p.Act(t.Context(), p.Input().Click(selector, input.ClickOptions{Timeout: 300 * time.Millisecond}))
 		if got := pagetest.Evaluate(t, p, "document.title"); got != `"`+want+`"` || (err == nil) != (want != "") {
@@ -158,18 +163,28 @@ func TestSelectorsOfWords(t *testing.T) {
 <div id=h></div><script>did=''; h.attachShadow({mode:'open'}).innerHTML = '<button onclick="did=\'shadow\'">In the "shadow"</button>';
 setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick="did=\'late\'">Late</button>'), 300)</script>`)
 	for target, want := range map[string]string{
-		`role=button[name="Save"]`: "save", `button "Save"`: "save", `button "save all"`: "all", "text=Save all": "all", `text="Send it"`: "send",
-		`role=columnheader[name="Amount"]`: "header", `role=gridcell[name="Chair"]`: "cell", `getByRole("cell", { name: "Chair" })`: "cell", "role=listitem[name=Item]": "item", "role=option[name=albert]": "option",
-		"text=Save all >> nth=0": "all", "button >> nth=0": "all", "role=link >> nth=0": "more",
-		`button:has-text("save all")`: "all", `//button[text()="Save"]`: "save", `xpath=//button[text()="Save"]`: "save", `getByRole('button', { name: 'Save' })`: "save", `page.getByText("Send it", { exact: true })`: "send",
-		`getByRole("button", { name: /^save$/i })`: "save", `getByRole('button', { name: 'Save', exact: true })`: "save", "getByRole('button', { name: `Save all` })": "all",
-		`getByRole('link').first()`: "more", `page.locator("button").nth(0)`: "all",
-		`main:has-text("Please") > button:has-text("Save"):visible >> nth=1`: "save", `main >> text="Save"`: "save", `main >> button >> nth=0`: "all", `main button:text-is("save")`: "save",
-		`p:has-text("nothing"), button:text("Save all")`: "all", "text=/^save ALL$/i": "all", `getByText(/^Save$/)`: "save", `main:has-text("form") a:visible >> nth=0`: "more", "#h >> role=button": "shadow",
-		"css=main > button >> nth=0": "all", `aria/Save`: "save", `aria/Save all[role="button"]`: "all", "text/Send it": "send", `xpath///button[text()="Save"]`: "save", `pierce/#h button`: "shadow",
-		`.md\:visible`: "item", `button >> text="Save"`: "save", `text=1) Part >> nth=0`: "part", `text=15" screen >> nth=0`: "part", `:text("Book")`: "book",
+		`role=button[name="Save"]`: "save", `button "Save"`: "save", `button "save all"`: "all", "text=Save all": "all",
+		`text="Send it"`:                   "send",
+		`role=columnheader[name="Amount"]`: "header", `role=gridcell[name="Chair"]`: "cell",
+		`getByRole("cell", { name: "Chair" })`: "cell", "role=listitem[name=Item]": "item",
+		"role=option[name=albert]": "option",
+		"text=Save all >> nth=0":   "all", "button >> nth=0": "all", "role=link >> nth=0": "more",
+		`button:has-text("save all")`: "all", `//button[text()="Save"]`: "save", `xpath=//button[text()="Save"]`: "save",
+		`getByRole('button', { name: 'Save' })`: "save", `page.getByText("Send it", { exact: true })`: "send",
+		`getByRole("button", { name: /^save$/i })`: "save", `getByRole('button', { name: 'Save', exact: true })`: "save",
+		"getByRole('button', { name: `Save all` })": "all",
+		`getByRole('link').first()`:                 "more", `page.locator("button").nth(0)`: "all",
+		`main:has-text("Please") > button:has-text("Save"):visible >> nth=1`: "save", `main >> text="Save"`: "save",
+		`main >> button >> nth=0`: "all", `main button:text-is("save")`: "save",
+		`p:has-text("nothing"), button:text("Save all")`: "all", "text=/^save ALL$/i": "all", `getByText(/^Save$/)`: "save",
+		`main:has-text("form") a:visible >> nth=0`: "more", "#h >> role=button": "shadow",
+		"css=main > button >> nth=0": "all", `aria/Save`: "save", `aria/Save all[role="button"]`: "all",
+		"text/Send it": "send", `xpath///button[text()="Save"]`: "save", `pierce/#h button`: "shadow",
+		`.md\:visible`: "item", `button >> text="Save"`: "save", `text=1) Part >> nth=0`: "part",
+		`text=15" screen >> nth=0`: "part", `:text("Book")`: "book",
 		`#h:visible button`: "shadow", `button.none:visible, [data-x=":visible"], li:visible`: "item",
-		"text=read more": "more", `role=link[name='more']`: "more", `button "In the \"shadow\""`: "shadow", `role=button[name="Late"]`: "late",
+		"text=read more": "more", `role=link[name='more']`: "more", `button "In the \"shadow\""`: "shadow",
+		`role=button[name="Late"]`: "late",
 	} {
 		pagetest.Evaluate(t, p, "did = ''")
 		if _, err := p.Act(t.Context(), p.Input().Click(target, input.ClickOptions{})); err != nil {
@@ -178,15 +193,22 @@ setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick=
 			t.Errorf("%s: %s, want %s", target, got, want)
 		}
 	}
-	for _, target := range []string{`textbox "Coupon"`, `getByLabel("coupon")`, `getByTestId('code')`, `getByPlaceholder("tea")`, "placeholder=tea", `placeholder="TEA10"`, "id=c", "data-testid=code", "aria/Coupon"} {
+	for _, target := range []string{`textbox "Coupon"`, `getByLabel("coupon")`, `getByTestId('code')`,
+		`getByPlaceholder("tea")`, "placeholder=tea", `placeholder="TEA10"`, "id=c", "data-testid=code", "aria/Coupon"} {
 		pagetest.Act(t, p, p.Input().Type(target, target, input.TypeOptions{}))
 		pagetest.Expect(t, p, "c.value == "+strconv.Quote(target), "true")
 	}
 	for target, want := range map[string]string{
-		`getByRole("button", { name: /nothing/ })`: "matches no element", `getByRole("button", { name: "save", exact: true })`: "matches no element",
-		`getByRole("button", { disabled: true })`: "not known", `getByRole("heading", { level: 3, name: "x" })`: "not known",
+		`getByRole("button", { name: /nothing/ })`:           "matches no element",
+		`getByRole("button", { name: "save", exact: true })`: "matches no element",
+		`getByRole("button", { disabled: true })`:            "not known",
+		`getByRole("heading", { level: 3, name: "x" })`:      "not known",
 		"role=link": `matches 2 elements (link "Read more" [ref=e5], link "Read less" [ref=e6]): make it unique`,
-		"Save all":  `matches no element: text=Save all is button "Save all"`, "Coupon": `matches no element: give textbox "Coupon"`, "button:not(:visible)": "neither a ref nor a selector", "text=/(/": "not known", "nth=0": "neither a ref", "main:visible + p": "neither a ref", "text=nowhere": "matches no element", "aria/sav": "matches no element", `placeholder="tea"`: "matches no element", `role=[name="x"]`: `text=Save or role=button[name="Save"]`,
+		"Save all":  `matches no element: text=Save all is button "Save all"`,
+		"Coupon":    `matches no element: give textbox "Coupon"`, "button:not(:visible)": "neither a ref nor a selector",
+		"text=/(/": "not known", "nth=0": "neither a ref", "main:visible + p": "neither a ref",
+		"text=nowhere": "matches no element", "aria/sav": "matches no element", `placeholder="tea"`: "matches no element",
+		`role=[name="x"]`: `text=Save or role=button[name="Save"]`,
 	} {
 		if _, err := p.Reader().HTML(t.Context(), target); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", target, err, want)
@@ -206,7 +228,8 @@ func TestSameFieldInTwoFrames(t *testing.T) {
 	pagetest.Act(t, p, p.Input().Type("#other", "x", input.TypeOptions{}))
 	ref := pagetest.Ref(t, text[strings.LastIndex(text, "iframe"):], "Card")
 	pagetest.Evaluate(t, p, `new Promise((done) => { second.onload = done; second.srcdoc = "Posted" })`)
-	if _, err := p.Act(t.Context(), p.Input().Type(ref, "x", input.TypeOptions{})); err == nil || strings.Contains(err.Error(), "looks the same") {
+	if _, err := p.Act(t.Context(), p.Input().Type(ref, "x", input.TypeOptions{})); err == nil ||
+		strings.Contains(err.Error(), "looks the same") {
 		t.Error(err)
 	}
 }

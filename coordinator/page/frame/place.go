@@ -24,7 +24,7 @@ func (r Rect) In(other Rect) bool {
 // Place scrolls an element that is not fully in view to a position named as in
 // Element.scrollIntoView, and returns its position. Sticky content at an edge cannot cover
 // what is in the "center"; to the "nearest" position, the page scrolls no further than
-// necessary.
+// necessary. It does not scroll at all if where is empty.
 func (t *Tree) Place(ctx context.Context, e *Element, where string) (Rect, error) {
 	var r struct {
 		Rect
@@ -38,7 +38,7 @@ func (t *Tree) Place(ctx context.Context, e *Element, where string) (Rect, error
 		return Rect{}, t.Removed(ctx, e)
 	}
 	if r.Width == 0 || r.Height == 0 {
-		return Rect{}, &TargetError{e.Target, "has no size or is not displayed"}
+		return Rect{}, &TargetError{Target: e.Target, Reason: "has no size or is not displayed"}
 	}
 	if r.Top {
 		return r.Rect, nil

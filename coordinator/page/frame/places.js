@@ -10,6 +10,10 @@ function (numbers = []) {
     const hit = e.$getRootNode().$elementFromPoint(x, y);
     return !hit || hit.$contains(e) || e.$contains(hit) || hit.$closest("label")?.$control === e || !!e.$shadowRoot;
   };
-  const found = numbers.map((n) => [n, memory.elements?.get(n)?.deref()]).filter(([, e]) => e?.$isConnected && shown(e));
-  return JSON.stringify(found.map(([n, e]) => ({ n, ...library.climb(library.corners(e.$getBoundingClientRect()), window) })));
+  const found = numbers
+    .map((n) => [n, memory.elements?.get(n)?.deref()])
+    .filter(([, e]) => e?.$isConnected && shown(e));
+  return JSON.stringify(
+    found.map(([n, e]) => ({ n, ...library.climb(library.corners(e.$getBoundingClientRect()), window) })),
+  );
 }

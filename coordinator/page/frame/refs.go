@@ -99,10 +99,10 @@ func (t *Tree) AddRefs(id protocol.FrameID, world runtime.ExecutionContextID, la
 	for _, ref := range refs {
 		entry := refEntry{id, f.Generation, ref.Label}
 		of := t.refs.entries[ref.Number]
-		if at := slices.IndexFunc(of, func(e refEntry) bool {
+		if index := slices.IndexFunc(of, func(e refEntry) bool {
 			return e.frame == id && e.generation == f.Generation
-		}); at >= 0 {
-			of[at] = entry
+		}); index >= 0 {
+			of[index] = entry
 		} else {
 			t.refs.entries[ref.Number] = append(of, entry)
 		}

@@ -32,7 +32,8 @@ document.querySelector('[title=written]').contentDocument.body.innerHTML = %q</s
 	case "/two":
 		fmt.Fprint(w, button("Two"), `<button>Same</button>`)
 	case "/other":
-		fmt.Fprintf(w, `%s<iframe src="/deep"></iframe><iframe src="http://127.0.0.1:%s/home"></iframe>`, button("Other"), port)
+		fmt.Fprintf(w, `%s<iframe src="/deep"></iframe><iframe src="http://127.0.0.1:%s/home"></iframe>`, button("Other"),
+			port)
 	case "/nested", "/deep", "/home", "/after":
 		name := strings.TrimPrefix(r.URL.Path, "/")
 		fmt.Fprint(w, button(strings.ToUpper(name[:1])+name[1:]))
@@ -48,7 +49,7 @@ document.querySelector('[title=written]').contentDocument.body.innerHTML = %q</s
 func TestFramesOfARestoredDocument(t *testing.T) {
 	t.Parallel()
 	names := []string{"One", "Two", "Nested", "Other", "Deep", "Home", "After", "Written"}
-	for how, back := range map[string]func(t *testing.T, p *page.Page){
+	for mode, back := range map[string]func(t *testing.T, p *page.Page){
 		"back": func(t *testing.T, p *page.Page) {
 			if _, err := p.Traverse(t.Context(), true); err != nil {
 				t.Fatal(err)
@@ -66,7 +67,7 @@ func TestFramesOfARestoredDocument(t *testing.T) {
 			pagetest.WaitFor(t, p, page.WaitOptions{Text: "leave"})
 		},
 	} {
-		t.Run(how, func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			p, url := pagetest.Serve(t, http.HandlerFunc(framesOfAllKinds))
 			pagetest.Act(t, p, p.Input().Click("text=go on", input.ClickOptions{}))
@@ -77,23 +78,26 @@ func TestFramesOfARestoredDocument(t *testing.T) {
 				pagetest.Ref(t, before, `button "`+name+`"`)
 			}
 			pagetest.Navigate(t, p, url+"/second")
-			pagetest.Fails[*frame.StaleRefError](t, p, p.Input().Click(pagetest.Ref(t, before, `button "Two"`), input.ClickOptions{}), "")
+			pagetest.Fails[*frame.StaleRefError](t, p, p.Input().Click(pagetest.Ref(t, before, `button "Two"`),
+				input.ClickOptions{}), "")
 			back(t, p)
 			pagetest.Expect(t, p, "globalThis.marked", `"the same document"`)
 
 			// Refs first, before a snapshot that would learn the frames.
 			for _, name := range names {
-				pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, before, `button "`+name+`"`), input.ClickOptions{At: &frame.Point{X: 8, Y: 8}}))
+				pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, before, `button "`+name+`"`),
+					input.ClickOptions{Position: &frame.Point{X: 8, Y: 8}}))
 			}
-			again := pagetest.Snapshot(t, p)
+			second := pagetest.Snapshot(t, p)
 			for _, name := range names {
-				if was, is := pagetest.Ref(t, before, `button "`+name+`"`), pagetest.Ref(t, again, `button "`+name+`"`); was != is {
-					t.Errorf("%s was %s, and is %s", name, was, is)
+				if previous, current := pagetest.Ref(t, before, `button "`+name+`"`), pagetest.Ref(t, second, `button "`+name+`"`); previous != current {
+					t.Errorf("%s was %s, and is %s", name, previous, current)
 				}
 			}
 			pagetest.Expect(t, p, "new Promise(r => { const look = () => clicks.length < 8 ? setTimeout(look, 10) : r(clicks.join()); look() })", `"`+strings.Join(names, ",")+`"`)
 			pagetest.Fails[*frame.TargetError](t, p, p.Input().Click("text=Same", input.ClickOptions{}), "several frames")
-			value, _, err := p.Evaluate(t.Context(), "(e) => e.ownerDocument.defaultView.location.pathname", pagetest.Ref(t, again, `button "Deep"`))
+			value, _, err := p.Evaluate(t.Context(), "(e) => e.ownerDocument.defaultView.location.pathname",
+				pagetest.Ref(t, second, `button "Deep"`))
 			if err != nil || string(value) != `"/deep"` {
 				t.Errorf("a script in a frame: %s %v", value, err)
 			}

@@ -36,6 +36,9 @@ type Frame struct {
 	// Known: the browser has reported its child frames, and what it calls its document.
 	Known bool
 
+	// Origin is that of the document, as the browser reports it; empty: not read yet, see [Tree.Origin].
+	Origin string
+
 	loader protocol.LoaderID          // what the browser calls the document; empty: not known
 	world  runtime.ExecutionContextID // our isolated world in its document; 0: not created yet
 }
@@ -118,6 +121,13 @@ func (t *Tree) Main() protocol.FrameID {
 	return t.main
 }
 
+// Shows reports whether the main frame shows the document with that loader id.
+func (t *Tree) Shows(document protocol.LoaderID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return document != "" && t.frames[t.main].loader == document
+}
+
 // URL is the URL of the main frame.
 func (t *Tree) URL() string {
 	t.mu.Lock()
@@ -169,6 +179,14 @@ func (t *Tree) refused(f *Frame) error {
 		}
 	}
 	return nil
+}
+
+// IsReachable reports whether a frame exists, and is within [Tree.Limit].
+func (t *Tree) IsReachable(id protocol.FrameID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.frames[id]
+	return f != nil && t.refused(f) == nil
 }
 
 // All returns the frames, the main frame first and each parent before its children.
@@ -232,7 +250,7 @@ func (t *Tree) Add(s *cdp.Session, tree *cdppage.FrameTree) (mainLearnt bool) {
 		if next == nil || next.Frame == nil {
 			continue
 		}
-		f := t.of(s, next.Frame.ID, next.Frame.ParentID)
+		f := t.ensureFrame(s, next.Frame.ID, next.Frame.ParentID)
 		if !f.Known && f.Session == s {
 			f.Known = true
 			if f.loader == "" {
@@ -246,8 +264,8 @@ func (t *Tree) Add(s *cdp.Session, tree *cdppage.FrameTree) (mainLearnt bool) {
 	return mainLearnt
 }
 
-// of returns a frame, which it adds if it is new; mu is held.
-func (t *Tree) of(s *cdp.Session, id, parent protocol.FrameID) *Frame {
+// ensureFrame returns a frame, which it adds if it is new; mu is held.
+func (t *Tree) ensureFrame(s *cdp.Session, id, parent protocol.FrameID) *Frame {
 	if t.frames[id] == nil {
 		t.generations++
 		t.frames[id] = &Frame{ID: id, Parent: parent, Session: s, Generation: t.generations}
@@ -259,7 +277,7 @@ func (t *Tree) of(s *cdp.Session, id, parent protocol.FrameID) *Frame {
 func (t *Tree) become(main protocol.FrameID) {
 	t.remove(t.main)
 	t.main = main
-	t.of(t.session, main, "")
+	t.ensureFrame(t.session, main, "")
 }
 
 // identify notes what the browser calls a frame's document. One that comes back has its worlds
@@ -308,9 +326,9 @@ func (t *Tree) Learn(ctx context.Context) error {
 	return nil
 }
 
-// Each calls f for the main frame, then for the others; it skips frames that have gone
+// ForEach calls f for the main frame, then for the others; it skips frames that have gone
 // meanwhile.
-func (t *Tree) Each(ctx context.Context, f func(protocol.FrameID) error) error {
+func (t *Tree) ForEach(ctx context.Context, f func(protocol.FrameID) error) error {
 	if err := t.Learn(ctx); err != nil {
 		return err
 	}
@@ -326,14 +344,14 @@ func (t *Tree) Each(ctx context.Context, f func(protocol.FrameID) error) error {
 func (t *Tree) Attached(s *cdp.Session, id, parent protocol.FrameID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.of(s, id, parent)
+	t.ensureFrame(s, id, parent)
 }
 
 // AttachedElsewhere sets the session of a frame that has a process of its own.
 func (t *Tree) AttachedElsewhere(s *cdp.Session, id, parent protocol.FrameID, url string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.of(s, id, parent)
+	f := t.ensureFrame(s, id, parent)
 	f.Known = false
 	t.replace(f, s, url, "")
 }
@@ -342,7 +360,7 @@ func (t *Tree) AttachedElsewhere(s *cdp.Session, id, parent protocol.FrameID, ur
 func (t *Tree) replace(f *Frame, s *cdp.Session, url string, loader protocol.LoaderID) {
 	t.leave(f)
 	t.generations++
-	f.Session, f.URL, f.world, f.Generation = s, url, 0, t.generations
+	f.Session, f.URL, f.world, f.Origin, f.Generation = s, url, 0, "", t.generations
 	t.identify(f, loader)
 }
 
@@ -355,7 +373,7 @@ func (t *Tree) Committed(s *cdp.Session, n *protocol.Frame, restored bool) {
 	if s == t.session && n.ParentID == "" && n.ID != t.main {
 		t.become(n.ID)
 	}
-	f := t.of(s, n.ID, n.ParentID)
+	f := t.ensureFrame(s, n.ID, n.ParentID)
 	f.Known = !restored
 	t.replace(f, s, n.URL+n.URLFragment, n.LoaderID)
 	f.Unreachable = n.UnreachableURL
@@ -367,8 +385,8 @@ func (t *Tree) Committed(s *cdp.Session, n *protocol.Frame, restored bool) {
 	t.refs.prune(t.frames)
 }
 
-// Moved sets the new URL of a frame's document.
-func (t *Tree) Moved(id protocol.FrameID, url string) {
+// SetURL sets the new URL of a frame's document.
+func (t *Tree) SetURL(id protocol.FrameID, url string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if f := t.frames[id]; f != nil {

@@ -161,6 +161,25 @@ func (t *Tree) Evaluate(ctx context.Context, expression string, value any) error
 	})
 }
 
+// Origin reads the origin of a frame's document, which stays the same: no script changes what our
+// world reads. It is null for a document without an origin of its own.
+func (t *Tree) Origin(ctx context.Context, id protocol.FrameID) (origin string, err error) {
+	before, _ := t.Frame(id)
+	if before.Origin != "" {
+		return before.Origin, nil
+	}
+	err = t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) error {
+		return evaluate(ctx, session, world, "self.origin", &origin)
+	})
+	t.opts.Flush() // it may be that of the next document
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f := t.frames[id]; err == nil && f != nil && f.Generation == before.Generation {
+		f.Origin = origin
+	}
+	return origin, err
+}
+
 func evaluate(
 	ctx context.Context, session *cdp.Session, world runtime.ExecutionContextID, expression string, value any,
 ) error {
@@ -214,11 +233,9 @@ func (t *Tree) Enter(ctx context.Context) func(protocol.FrameID) error {
 	}
 }
 
-// EvaluateEntered evaluates an expression in our worlds, of all documents that have one, and
-// returns the values. all is false if a document has not responded.
-func EvaluateEntered[V any](ctx context.Context, t *Tree, expression string) (values []V, all bool) {
+// StartEntered is EvaluateEntered without a wait for the responses.
+func StartEntered(ctx context.Context, t *Tree, expression string) (commands []*cdp.Pending, all bool) {
 	all = true
-	var sent []*cdp.Pending
 	for _, f := range t.All() {
 		if !f.Entered() {
 			continue
@@ -230,9 +247,16 @@ func EvaluateEntered[V any](ctx context.Context, t *Tree, expression string) (va
 			all = false
 			continue
 		}
-		sent = append(sent, pending)
+		commands = append(commands, pending)
 	}
-	for _, pending := range sent {
+	return commands, all
+}
+
+// EvaluateEntered evaluates an expression in our worlds, of all documents that have one, and
+// returns the values. all is false if a document has not responded.
+func EvaluateEntered[V any](ctx context.Context, t *Tree, expression string) (values []V, all bool) {
+	commands, all := StartEntered(ctx, t, expression)
+	for _, pending := range commands {
 		var r runtime.EvaluateResult
 		var value V
 		if err := pending.Wait(ctx, &r); err != nil || r.Result == nil ||

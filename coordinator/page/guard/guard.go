@@ -5,7 +5,6 @@ package guard
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -30,10 +29,10 @@ type Bounds struct {
 	// redirect. It also checks each document that the main frame shows, and the requests
 	// of Fetch. Each URL is the one that the browser has parsed, so that no difference in
 	// parsing can bypass the check.
-	Open func(address string) error
+	Open func(addr string) error
 	// File checks every file: URL that the page and its frames of the same process
 	// request, including images.
-	File func(address string) error
+	File func(addr string) error
 }
 
 // Options of a Guard. All are required.
@@ -45,7 +44,7 @@ type Options struct {
 	Lifecycle   *lifecycle.Lifecycle
 	CallTimeout time.Duration
 	// Explain turns an error into one that the caller of an operation can act on.
-	Explain func(err error, doing string) error
+	Explain func(err error, operation string) error
 	Go      func(func()) // starts a goroutine that the connection waits for
 	Logger  *slog.Logger
 }
@@ -62,10 +61,10 @@ type Guard struct {
 	bounds   Bounds                     // each bound is set at most once
 	fetching map[string]bool            // the marks of the current requests of Fetch
 	fetches  map[network.RequestID]bool // those requests, through their redirects
-	// early are the refused files that the document had requested before the guard was
+	// earlyRefusals are the refused files that the document had requested before the guard was
 	// enabled; document is that document's number (Lifecycle.Documents).
-	early    []string
-	document int
+	earlyRefusals []string
+	document      int
 }
 
 // New returns the guard of a page, without bounds.
@@ -133,18 +132,18 @@ func (g *Guard) lookBack(ctx context.Context) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.early, g.document = early, document
+	g.earlyRefusals, g.document = early, document
 	return nil
 }
 
-// Early returns the refused files that the document with that number contains.
-func (g *Guard) Early(document int) []string {
+// EarlyRefusals returns the refused files that the document with that number contains.
+func (g *Guard) EarlyRefusals(document int) []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.document != document {
 		return nil
 	}
-	return g.early
+	return g.earlyRefusals
 }
 
 // widen sets the bounds that are not set yet, and reports whether there were any.
@@ -345,10 +344,7 @@ func (g *Guard) Fetch(ctx context.Context, url string) (mark string, end func(),
 	return mark, end, nil
 }
 
-// OriginError reports a URL that is not allowed.
-type OriginError struct {
-	URL    string
-	Reason string // for example: --allowed-origins does not list it
-}
+// LimitError reports a URL or a file outside an agent's limits, and why it is.
+type LimitError struct{ Text string }
 
-func (e *OriginError) Error() string { return fmt.Sprintf("%s is not allowed: %s", e.URL, e.Reason) }
+func (e *LimitError) Error() string { return e.Text }

@@ -48,7 +48,7 @@ func bind(t *testing.T, p *page.Page, forbidden string) {
 	t.Helper()
 	if err := p.Guard().Limit(t.Context(), guard.Bounds{Open: func(address string) error {
 		if strings.Contains(address, strings.TrimPrefix(forbidden, "http://")) {
-			return &guard.OriginError{URL: address, Reason: "the test forbids it"}
+			return &guard.LimitError{Text: address + " is not allowed: the test forbids it"}
 		}
 		return nil
 	}}); err != nil {
@@ -72,7 +72,7 @@ func TestHistoryStaysWithinBounds(t *testing.T) {
 	t.Run("the agent goes back", func(t *testing.T) {
 		_, p, allowed, forbidden, _ := bounded(t)
 		bind(t, p, forbidden)
-		if c, err := p.Traverse(t.Context(), true); !errors.As(err, new(*guard.OriginError)) {
+		if c, err := p.Traverse(t.Context(), true); !errors.As(err, new(*guard.LimitError)) {
 			t.Errorf("back: %+v %v", c, err)
 		}
 		if !strings.HasPrefix(p.URL(), allowed) {
@@ -83,7 +83,8 @@ func TestHistoryStaysWithinBounds(t *testing.T) {
 		_, p, _, forbidden, restored := bounded(t)
 		bind(t, p, forbidden)
 		value, change, err := p.Evaluate(t.Context(), "() => { history.back(); return new Promise(() => {}) }", "")
-		if !errors.As(errors.Join(err, change.Refused), new(*guard.OriginError)) || strings.Contains(string(value)+change.Title, "orbidden") {
+		if !errors.As(errors.Join(err, change.Refused), new(*guard.LimitError)) ||
+			strings.Contains(string(value)+change.Title, "orbidden") {
 			t.Errorf("%s %+v %v", value, change, err)
 		}
 		leaves(t, p)
@@ -106,7 +107,7 @@ func TestHistoryStaysWithinBounds(t *testing.T) {
 			read <- err
 		}()
 		_, _ = user.Traverse(t.Context(), true)
-		if err := <-read; !errors.As(err, new(*guard.OriginError)) {
+		if err := <-read; !errors.As(err, new(*guard.LimitError)) {
 			t.Errorf("reading what was restored: %v", err)
 		}
 		leaves(t, p)
@@ -128,7 +129,7 @@ func TestDocumentsWithoutRequestStayWithinBounds(t *testing.T) {
 	pagetest.Navigate(t, p, allowed)
 	bind(t, p, forbidden)
 	for _, address := range []string{forbidden + "/worker", blob} {
-		if c, err := p.Navigate(t.Context(), address); !errors.As(err, new(*guard.OriginError)) || c.Title == "Forbidden" {
+		if c, err := p.Navigate(t.Context(), address); !errors.As(err, new(*guard.LimitError)) || c.Title == "Forbidden" {
 			t.Errorf("%s: %+v %v", address, c, err)
 		}
 		leaves(t, p)

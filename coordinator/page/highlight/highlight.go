@@ -47,27 +47,27 @@ type marked struct {
 // New returns the highlighter of a page.
 func New(opts Options) *Highlighter { return &Highlighter{opts: opts} }
 
-// Shown is an element that is highlighted.
-type Shown struct {
+// Element is an element that is highlighted.
+type Element struct {
 	frame.Identity
-	// Away: it is outside of the viewport, where the user must scroll to.
-	Away bool
+	// OffScreen: it is outside of the viewport, where the user must scroll to.
+	OffScreen bool
 }
 
 // Show highlights an element in place of the one before. It scrolls nothing, since a page notices that.
-func (h *Highlighter) Show(ctx context.Context, target string) (shown Shown, err error) {
+func (h *Highlighter) Show(ctx context.Context, target string) (element Element, err error) {
 	err = h.opts.Run(ctx, "highlighting "+target, 0, func(ctx context.Context) error {
 		h.hide(ctx)
-		shown, err = h.show(ctx, target)
+		element, err = h.show(ctx, target)
 		return err
 	})
-	return shown, err
+	return element, err
 }
 
-func (h *Highlighter) show(ctx context.Context, target string) (shown Shown, err error) {
+func (h *Highlighter) show(ctx context.Context, target string) (element Element, err error) {
 	e, err := h.opts.Frames.Find(ctx, target)
 	if err != nil {
-		return Shown{}, err
+		return Element{}, err
 	}
 	f := &marked{element: e, ended: make(chan struct{})}
 	defer func() {
@@ -76,22 +76,23 @@ func (h *Highlighter) show(ctx context.Context, target string) (shown Shown, err
 		}
 	}()
 	if _, err = e.Identify(ctx, false, nil); err != nil {
-		return Shown{}, err
+		return Element{}, err
 	}
 	for _, command := range []string{dom.CommandEnable, overlay.CommandEnable} {
 		if err = e.Session.Call(ctx, command, nil, nil); err != nil {
-			return Shown{}, fmt.Errorf("%s: %w", command, err)
+			return Element{}, fmt.Errorf("%s: %w", command, err)
 		}
 	}
-	var is state
-	if err = e.Run(ctx, stateFunction, false, &is); err == nil {
+	var current state
+	if err = e.Run(ctx, stateFunction, false, &current); err == nil {
 		err = f.draw(ctx)
 	}
-	if err == nil && is.Sizeless {
-		err = &frame.TargetError{Target: target, Reason: "has no size or is not displayed, so nothing can be highlighted"}
+	if err == nil && current.Sizeless {
+		const reason = "has no size or is not displayed, so nothing can be highlighted"
+		err = &frame.TargetError{Target: target, Reason: reason}
 	}
 	if err != nil {
-		return Shown{}, err
+		return Element{}, err
 	}
 	var following context.Context
 	following, f.cancel = context.WithCancel(context.Background())
@@ -101,7 +102,7 @@ func (h *Highlighter) show(ctx context.Context, target string) (shown Shown, err
 	h.mu.Unlock()
 	before.end(ctx)
 	h.opts.Go(func() { f.follow(following) })
-	return Shown{Identity: e.Is, Away: is.Away}, nil
+	return Element{Identity: e.Identity, OffScreen: current.Away}, nil
 }
 
 // Hide ends the highlight, and reports whether there was one.
@@ -149,8 +150,8 @@ func (f *marked) erase(ctx context.Context) {
 func (f *marked) follow(ctx context.Context) {
 	defer close(f.ended)
 	for {
-		var is state
-		if err := f.element.Run(ctx, stateFunction, true, &is); err != nil || is.Gone || f.draw(ctx) != nil {
+		var current state
+		if err := f.element.Run(ctx, stateFunction, true, &current); err != nil || current.Gone || f.draw(ctx) != nil {
 			_, _ = f.element.Session.Start(context.WithoutCancel(ctx), overlay.CommandHideHighlight, nil)
 			return
 		}

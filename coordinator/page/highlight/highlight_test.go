@@ -15,6 +15,7 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/capture"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 )
 
@@ -51,14 +52,14 @@ func isLit(t *testing.T, p *page.Page, x, y int) bool {
 func until(t *testing.T, p *page.Page, x, y int, lit bool) {
 	t.Helper()
 	t.Helper()
-	pagetest.Until(t, fmt.Sprintf("highlighted at %d,%d: %v", x, y, lit), func() bool { return isLit(t, p, x, y) == lit })
+	must.Await(t, fmt.Sprintf("highlighted at %d,%d: %v", x, y, lit), func() bool { return isLit(t, p, x, y) == lit })
 }
 
 func show(t *testing.T, p *page.Page, target, name string, away bool) {
 	t.Helper()
-	shown, err := p.Highlighter().Show(t.Context(), target)
-	if err != nil || shown.Name != name || shown.Away != away {
-		t.Fatalf("%s: %+v, %v", target, shown, err)
+	element, err := p.Highlighter().Show(t.Context(), target)
+	if err != nil || element.Name != name || element.OffScreen != away {
+		t.Fatalf("%s: %+v, %v", target, element, err)
 	}
 }
 
@@ -106,7 +107,7 @@ func TestHighlightEnds(t *testing.T) {
 	until(t, p, 100, 100, true)
 	pagetest.Navigate(t, p, url+"/next")
 	until(t, p, 100, 100, false)
-	pagetest.Until(t, "no highlight", func() bool {
+	must.Await(t, "no highlight", func() bool {
 		hidden, err := p.Highlighter().Hide(t.Context())
 		return err == nil && !hidden
 	})

@@ -5,7 +5,9 @@ async function (wait) {
   if (wait) {
     const windows = [window];
     for (let w = window; library.owner(w); w = w.parent) windows.push(w.parent);
-    const listen = (how, to) => { for (const w of windows) w[how]("pointermove", to, { capture: true, passive: true }); };
+    const listen = (how, to) => {
+      for (const w of windows) w[how]("pointermove", to, { capture: true, passive: true });
+    };
     await new Promise((done) => {
       let rest = setTimeout(done, 1000);
       const note = () => { clearTimeout(rest); rest = setTimeout(done, 100); };

@@ -23,28 +23,28 @@ import (
 
 // Ask reads the past requests of the page's own documents. What cannot be read now is
 // read when the requests are listed.
-func (n *Network) Ask(ctx context.Context) (Past, error) { return n.ask(ctx, n.opts.Session) }
+func (n *Network) Ask(ctx context.Context) (DocumentReport, error) { return n.ask(ctx, n.opts.Session) }
 
 // LearnFirst adds what Ask has read, before any caller has seen the requests.
-func (n *Network) LearnFirst(p Past) {
+func (n *Network) LearnFirst(p DocumentReport) {
 	n.history.mu.Lock()
 	defer n.history.mu.Unlock()
 	n.log.learn(n.opts.Session, p)
 	n.log.renumber()
 }
 
-func (n *Network) ask(ctx context.Context, s *cdp.Session) (Past, error) {
+func (n *Network) ask(ctx context.Context, s *cdp.Session) (DocumentReport, error) {
 	n.history.mu.Lock()
 	delete(n.log.unread, s)
 	n.history.mu.Unlock()
-	past, err := n.readPast(ctx, s)
+	report, err := n.readPast(ctx, s)
 	n.opts.Frames.Flush() // or requests that events reported before would count as unread
 	if err != nil && !errors.Is(err, cdp.ErrSessionGone) && !errors.Is(err, frame.ErrGone) {
 		n.history.mu.Lock()
 		n.log.unread[s] = true
 		n.history.mu.Unlock()
 	}
-	return past, err
+	return report, err
 }
 
 // Unread notes that a session's documents know of requests that no event reports, and
@@ -79,7 +79,7 @@ func (n *Network) SessionEnded(s *cdp.Session) {
 	defer n.history.mu.Unlock()
 	delete(n.served, s)
 	delete(n.log.unread, s)
-	delete(n.log.asked, s)
+	delete(n.log.firstReads, s)
 	delete(n.log.scripts, s)
 }
 
@@ -112,13 +112,13 @@ func (n *Network) recall(ctx context.Context) error {
 	defer end()
 	var failures []error
 	for _, s := range sessions {
-		past, err := n.ask(ctx, s)
+		report, err := n.ask(ctx, s)
 		if err != nil {
 			failures = append(failures, err)
 			continue
 		}
 		n.history.mu.Lock()
-		n.log.learn(s, past)
+		n.log.learn(s, report)
 		if e := n.log.workerRuns(s); e != nil {
 			n.learnResponse(e)
 		}
@@ -146,7 +146,7 @@ var pastMethods = map[string]string{
 	"texttrack": "GET", "ping": "POST",
 }
 
-func (t Past) requests(session *cdp.Session) []*entry {
+func (t DocumentReport) requests(session *cdp.Session) []*entry {
 	var entries []*entry
 	for _, e := range t.Entries {
 		if !strings.HasPrefix(e.Name, "http") {
@@ -156,7 +156,7 @@ func (t Past) requests(session *cdp.Session) []*entry {
 			URL: e.Name, Type: e.Initiator, Status: e.Status, MIMEType: e.Type, Size: e.Size,
 			Started:  time.UnixMicro(int64(e.Start * 1000)),
 			Duration: time.Duration(e.Duration * float64(time.Millisecond)),
-			Done:     e.Done, Past: true, Navigation: e.Initiator == "navigation",
+			Done:     e.Done, Backfilled: true, Navigation: e.Initiator == "navigation",
 		}
 		if kind := pastTypes[r.Type]; kind != "" {
 			r.Type = kind
@@ -170,22 +170,22 @@ func (t Past) requests(session *cdp.Session) []*entry {
 
 // learn adds what the documents of a session report, except for requests that began
 // after the first read: events report those.
-func (l *requestLog) learn(s *cdp.Session, past Past) {
-	until, again := l.asked[s]
-	if !again {
-		until = time.UnixMicro(int64(past.Now * 1000))
-		l.asked[s] = until
+func (l *requestLog) learn(s *cdp.Session, report DocumentReport) {
+	firstRead, exists := l.firstReads[s]
+	if !exists {
+		firstRead = time.UnixMicro(int64(report.Now * 1000))
+		l.firstReads[s] = firstRead
 	}
 	known := map[*entry]bool{} // each entry matches one request
-	for _, r := range past.requests(s) {
-		e := l.same(r, known)
+	for _, r := range report.requests(s) {
+		e := l.findEntry(r, known)
 		switch {
 		case e != nil:
 			e.complete(r)
 			if key := keyOf(e.session, e.id); e.Done && e.Status != 0 && l.open[key] == e {
 				delete(l.open, key)
 			}
-		case r.Started.After(until):
+		case r.Started.After(firstRead):
 			continue
 		default:
 			l.add(r)
@@ -230,9 +230,9 @@ func (l *requestLog) unreported() bool {
 // samePast is how far the two clocks of one request may differ.
 const samePast = 500 * time.Millisecond
 
-// same finds the entry of the request that a document reports. If events reported only
+// findEntry finds the entry of the request that a document reports. If events reported only
 // the response, the entry's time is a guess.
-func (l *requestLog) same(r *entry, known map[*entry]bool) *entry {
+func (l *requestLog) findEntry(r *entry, known map[*entry]bool) *entry {
 	var found *entry
 	var nearest time.Duration
 	for _, e := range l.entries {
@@ -240,7 +240,7 @@ func (l *requestLog) same(r *entry, known map[*entry]bool) *entry {
 			continue
 		}
 		apart := e.Started.Sub(r.Started).Abs()
-		guessed := e.Past && e.id != ""
+		guessed := e.Backfilled && e.id != ""
 		if (guessed || apart < samePast) && (found == nil || apart < nearest) {
 			found, nearest = e, apart
 		}
@@ -253,7 +253,7 @@ func (e *entry) complete(r *entry) {
 	if e.Status == 0 && e.Failed == "" {
 		e.Status, e.MIMEType = r.Status, r.MIMEType
 	}
-	if !e.Past {
+	if !e.Backfilled {
 		// The document of a frame in another process may load completely before events of
 		// that process are enabled.
 		if r.Done && !e.Done && e.Status != 0 && e.Type == "document" {
@@ -291,22 +291,22 @@ func (l *requestLog) renumber() {
 // addResponse adds a request whose first event is the response. It returns nil if the
 // request is not listed.
 func (l *requestLog) addResponse(
-	s *cdp.Session, id network.RequestID, r *network.Response, kind network.ResourceType, at protocol.MonotonicTime,
+	s *cdp.Session, id network.RequestID, r *network.Response, kind network.ResourceType, timestamp protocol.MonotonicTime,
 ) *entry {
 	if strings.HasPrefix(r.URL, "data:") {
 		return nil
 	}
-	began := at
+	began := timestamp
 	if r.Timing != nil && r.Timing.RequestTime > 0 {
 		began = protocol.MonotonicTime(r.Timing.RequestTime)
 	}
-	typed := strings.ToLower(string(kind))
+	name := strings.ToLower(string(kind))
 	e := &entry{
 		Request: Request{
-			Method: pastMethods[typed], URL: r.URL, Type: typed, Past: true,
-			Started: time.Now().Add(-time.Duration((at.Float64() - began.Float64()) * float64(time.Second))),
+			Method: pastMethods[name], URL: r.URL, Type: name, Backfilled: true,
+			Started: time.Now().Add(-time.Duration((timestamp.Float64() - began.Float64()) * float64(time.Second))),
 		},
-		id: id, session: s, began: began,
+		id: id, session: s, start: began,
 	}
 	l.add(e)
 	return e
@@ -324,7 +324,7 @@ func (n *Network) rereads(s *cdp.Session, r *network.Response) bool {
 // learnType reads the type of a request of which events reported only the response:
 // events omit the type of a request that script made. mu is held.
 func (n *Network) learnType(r *entry) {
-	if r.Past && r.Type == "other" {
+	if r.Backfilled && r.Type == "other" {
 		n.unread(r.session)
 	}
 }
@@ -341,7 +341,7 @@ func (l *requestLog) addFailure(key requestKey, reason string) {
 }
 
 // failedAt adds such a request when the browser's log reports its URL.
-func (l *requestLog) failedAt(s *cdp.Session, id network.RequestID, url string, at time.Time) {
+func (l *requestLog) failedAt(s *cdp.Session, id network.RequestID, url string, moment time.Time) {
 	key := keyOf(s, id)
 	reason, noted := l.failed[key]
 	if !noted {
@@ -349,13 +349,13 @@ func (l *requestLog) failedAt(s *cdp.Session, id network.RequestID, url string, 
 	}
 	delete(l.failed, key)
 	for _, e := range slices.Backward(l.entries) {
-		if e.URL == url && e.Past && e.Status == 0 && e.Failed == "" {
+		if e.URL == url && e.Backfilled && e.Status == 0 && e.Failed == "" {
 			e.Done, e.Failed = true, reason
 			return
 		}
 	}
 	l.add(&entry{
-		Request: Request{URL: url, Type: "other", Failed: reason, Done: true, Past: true, Started: at}, id: id,
+		Request: Request{URL: url, Type: "other", Failed: reason, Done: true, Backfilled: true, Started: moment}, id: id,
 		session: s,
 	})
 }
@@ -416,6 +416,6 @@ func (n *Network) Load(ctx context.Context, address string) (Loaded, error) {
 		}
 		return l, err
 	}
-	l.Body, l.Kept = r.Body, !(last.Past && len(r.Body) == 0)
+	l.Body, l.Kept = r.Body, !(last.Backfilled && len(r.Body) == 0)
 	return l, nil
 }

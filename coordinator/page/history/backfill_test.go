@@ -13,6 +13,7 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 )
 
@@ -84,13 +85,13 @@ func listed(t *testing.T, p *page.Page, site string) []string {
 }
 
 // untilListed waits until the page's requests are exactly these, in any order.
-func untilListed(t *testing.T, p *page.Page, site string, wanted ...string) {
+func untilListed(t *testing.T, p *page.Page, site string, want ...string) {
 	t.Helper()
-	slices.Sort(wanted)
-	pagetest.Until(t, strings.Join(wanted, "\n"), func() bool {
+	slices.Sort(want)
+	must.Await(t, strings.Join(want, "\n"), func() bool {
 		lines := listed(t, p, site)
 		slices.Sort(lines)
-		return slices.Equal(lines, wanted)
+		return slices.Equal(lines, want)
 	})
 }
 
@@ -133,11 +134,11 @@ func TestRequestsUnderWay(t *testing.T) {
 				t.Errorf("before the answers: %q", lines)
 			}
 			close(site.gate)
-			wanted := []string{"GET / document 200"}
+			want := []string{"GET / document 200"}
 			for _, w := range test.wanted {
-				wanted = append(wanted, strings.ReplaceAll(w, "PORT", site.url[strings.LastIndex(site.url, ":")+1:]))
+				want = append(want, strings.ReplaceAll(w, "PORT", site.url[strings.LastIndex(site.url, ":")+1:]))
 			}
-			untilListed(t, p, site.url, wanted...)
+			untilListed(t, p, site.url, want...)
 			requests := p.History().Network.Requests(t.Context())
 			for i, r := range requests {
 				if r.Seq != int64(i+1) || r.Duration < 0 || time.Since(r.Started) > time.Minute || time.Since(r.Started) < 0 {
@@ -179,7 +180,7 @@ func TestDocumentUnderWay(t *testing.T) {
 func TestPastBehindADialog(t *testing.T) {
 	t.Parallel()
 	user, url := pagetest.Open(t, `<!doctype html><script>onload = () => setTimeout(() => alert("first"))</script><img src=/image.svg>`)
-	pagetest.Until(t, "a dialog", func() bool { return user.Dialog() != nil })
+	must.Await(t, "a dialog", func() bool { return user.Dialog() != nil })
 	p, err := pagetest.ConnectWith(t, &page.Options{CallTimeout: 3 * time.Second}).Page(t.Context(), user.ID())
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +208,7 @@ func TestRequestsOfFramesAndWorkers(t *testing.T) {
 	pagetest.Navigate(t, p, site.url)
 	pagetest.WaitFor(t, p, page.WaitOptions{Idle: true, Timeout: 15 * time.Second})
 	// On a busy machine the document lists a worker's script later.
-	pagetest.Until(t, "each request, once and with its response", func() bool {
+	must.Await(t, "each request, once and with its response", func() bool {
 		wanted := map[string]string{"/": "document", "/frame": "document", "/frame.js": "script", "/worker.js": "script", "/part.js": "", "/data": ""}
 		for _, r := range p.History().Network.Requests(t.Context()) {
 			path := r.URL[strings.LastIndex(r.URL, "/"):]
@@ -285,8 +286,8 @@ JSON.stringify = () => { asked.push("stringify"); return "lie"; };
 	other := strings.Replace(site.url, "127.0.0.1", "http://localhost", 1)[len("http://"):]
 	untilListed(t, p, site.url, "GET / document 200", "GET /app.js script 200", " /worker.js other 200",
 		"GET "+other+"/frame document 200", "GET "+other+"/app.js script 200")
-	if asked := pagetest.Evaluate(t, p, "asked.length"); asked != "0" {
-		t.Errorf("the page was asked %s times", asked)
+	if count := pagetest.Evaluate(t, p, "asked.length"); count != "0" {
+		t.Errorf("the page was asked %s times", count)
 	}
 }
 

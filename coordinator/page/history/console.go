@@ -14,13 +14,13 @@ import (
 
 // Message is one console message, uncaught exception or browser log entry.
 type Message struct {
-	Seq    int64  // rises by one per message of the page
-	Level  string // error, warning, info or debug
-	Text   string
-	Source string          // console, exception, network, security, …
-	At     remote.Position // of its source
-	Count  int             // number of consecutive repetitions
-	Time   time.Time
+	Seq      int64  // rises by one per message of the page
+	Level    string // error, warning, info or debug
+	Text     string
+	Source   string          // console, exception, network, security, …
+	Position remote.Position // of its source
+	Count    int             // number of consecutive repetitions
+	Time     time.Time
 	// Current reports that the message belongs to the page's current document, not to an
 	// earlier one.
 	Current bool
@@ -32,7 +32,7 @@ type Message struct {
 }
 
 // Addresses are all URLs that a message relates to.
-func (m Message) Addresses() []string { return append(m.Documents[:], m.At.URL) }
+func (m Message) Addresses() []string { return append(m.Documents[:], m.Position.URL) }
 
 // Console keeps the most recent messages.
 type Console struct {
@@ -49,7 +49,7 @@ func (c *Console) add(m Message) {
 	m.Seq = c.last
 	if n := len(c.messages); n > 0 {
 		last := &c.messages[n-1]
-		if last.Level == m.Level && last.Text == m.Text && last.At == m.At &&
+		if last.Level == m.Level && last.Text == m.Text && last.Position == m.Position &&
 			last.Source == m.Source && last.document == m.document {
 			last.Count++
 			last.Seq, last.Time = m.Seq, m.Time
@@ -115,13 +115,6 @@ func (c *Console) Listed() int64 {
 	return c.listed
 }
 
-// Clear discards the messages.
-func (c *Console) Clear() {
-	c.history.mu.Lock()
-	defer c.history.mu.Unlock()
-	c.messages = nil
-}
-
 // report keeps a message of the current document; mu is held. A document that is shown
 // again, from the back/forward cache, repeats all its messages.
 func (c *Console) report(s *cdp.Session, m Message) {
@@ -159,8 +152,8 @@ func (c *Console) exceptionThrown(s *cdp.Session, e *runtime.EventExceptionThrow
 	d := e.ExceptionDetails
 	m := Message{Level: "error", Text: remote.Uncaught(d), Source: "exception", Time: timeOf(e.Timestamp)}
 	m.locate(d.StackTrace)
-	if m.At.URL == "" {
-		m.At = remote.At(d.URL, d.LineNumber, d.ColumnNumber)
+	if m.Position.URL == "" {
+		m.Position = remote.NewPosition(d.URL, d.LineNumber, d.ColumnNumber)
 	}
 	c.report(s, m)
 }
@@ -169,13 +162,13 @@ func (c *Console) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
 	entry := e.Entry
 	m := Message{
 		Level: string(entry.Level), Text: entry.Text, Source: string(entry.Source), Time: timeOf(entry.Timestamp),
-		At: remote.Position{URL: entry.URL},
+		Position: remote.Position{URL: entry.URL},
 	}
 	if m.Level == string(log.EntryLevelVerbose) {
 		m.Level = "debug"
 	}
-	if entry.LineNumber > 0 || entry.Source == log.EntrySourceWorker && m.At.URL != "" {
-		m.At.Line = remote.At(entry.URL, entry.LineNumber, 0).Line
+	if entry.LineNumber > 0 || entry.Source == log.EntrySourceWorker && m.Position.URL != "" {
+		m.Position.Line = remote.NewPosition(entry.URL, entry.LineNumber, 0).Line
 	}
 	m.locate(entry.StackTrace)
 	c.report(s, m)
@@ -184,12 +177,12 @@ func (c *Console) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
 // repeats reports whether a message is one that an earlier document has logged.
 func (m *Message) repeats(earlier Message) bool {
 	return m.document != earlier.document && !m.Time.After(earlier.Time) && m.Text == earlier.Text &&
-		m.Source == earlier.Source && m.At == earlier.At && m.Level == earlier.Level
+		m.Source == earlier.Source && m.Position == earlier.Position && m.Level == earlier.Level
 }
 
 func (m *Message) locate(stack *runtime.StackTrace) {
 	if calls := remote.Calls(stack); len(calls) > 0 {
-		m.At = calls[0]
+		m.Position = calls[0]
 	}
 }
 

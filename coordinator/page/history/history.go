@@ -72,6 +72,8 @@ var events = map[string]func(*History, *cdp.Session, cdp.Event) error{
 	network.WebSocketCreated.Method:                   handler(requests, (*Network).socketCreated),
 	network.WebSocketWillSendHandshakeRequest.Method:  handler(requests, (*Network).socketSent),
 	network.WebSocketHandshakeResponseReceived.Method: handler(requests, (*Network).socketOpened),
+	network.WebSocketFrameSent.Method:                 handler(requests, (*Network).messageSent),
+	network.WebSocketFrameReceived.Method:             handler(requests, (*Network).messageReceived),
 	network.WebSocketFrameError.Method:                handler(requests, (*Network).socketFailed),
 	network.WebSocketClosed.Method:                    handler(requests, (*Network).socketClosed),
 }

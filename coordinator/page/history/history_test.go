@@ -15,6 +15,7 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 )
 
@@ -34,10 +35,12 @@ console.table([{ tea: 3 }, { tea: 4 }]); function order() { console.trace('order
 	pagetest.Evaluate(t, p, "new Promise(r => setTimeout(r))")
 	var all []string
 	for _, m := range p.History().Console.Messages("debug") {
-		all = append(all, fmt.Sprintf("%s %s x%d %s:%d", m.Level, m.Text, m.Count, strings.TrimPrefix(m.At.URL, url), m.At.Line))
+		all = append(all, fmt.Sprintf("%s %s x%d %s:%d", m.Level, m.Text, m.Count, strings.TrimPrefix(m.Position.URL, url),
+			m.Position.Line))
 	}
 	joined := strings.Join(all, "\n")
-	pagetest.Contains(t, joined, "info hello Bob, 7 {a: 1, b: Array(1)} x1 /:2", "warning careful x1 /:2", "debug fine x1", "error again x3 /:3", "info styled red x1",
+	pagetest.Contains(t, joined, "info hello Bob, 7 {a: 1, b: Array(1)} x1 /:2", "warning careful x1 /:2", "debug fine x1",
+		"error again x3 /:3", "info styled red x1",
 		"info Map(2) {tea => 3, milk => {fat: 2}} Set(1) {a} Map(0) {size: 0} x1",
 		"error Uncaught TypeError: later", "error Uncaught (in promise) Error: refused",
 		"info [{tea: 3}, {tea: 4}] x1", "info ordered\n    at order ("+url+"/:8:")
@@ -52,14 +55,10 @@ console.table([{ tea: 3 }, { tea: 4 }]); function order() { console.trace('order
 	if len(q.History().Console.Messages("warning")) < 3 {
 		t.Errorf("a later connection sees %+v", q.History().Console.Messages("debug"))
 	}
-	p.History().Console.Clear()
-	if left := p.History().Console.Messages("debug"); len(left) != 0 {
-		t.Errorf("left after clearing: %+v", left)
-	}
 	pagetest.Evaluate(t, p, "for (let i = 0; i < 1500; i++) console.log('n' + i)")
-	kept := p.History().Console.Messages("info")
-	if len(kept) != 1000 || kept[999].Text != "n1499" {
-		t.Errorf("%d kept, the last is %q", len(kept), kept[len(kept)-1].Text)
+	messages := p.History().Console.Messages("info")
+	if len(messages) != 1000 || messages[999].Text != "n1499" {
+		t.Errorf("%d kept, the last is %q", len(messages), messages[len(messages)-1].Text)
 	}
 }
 
@@ -88,7 +87,8 @@ func TestNetwork(t *testing.T) {
 	var lines []string
 	var post int64
 	for _, r := range p.History().Network.Requests(t.Context()) {
-		lines = append(lines, fmt.Sprintf("%s %s %s %d %v %s", r.Method, strings.TrimPrefix(r.URL, url), r.Type, r.Status, r.Done, r.Failed))
+		lines = append(lines, fmt.Sprintf("%s %s %s %d %v %s", r.Method, strings.TrimPrefix(r.URL, url), r.Type, r.Status,
+			r.Done, r.Failed))
 		if r.Method == "POST" {
 			post = r.Seq
 		}
@@ -97,12 +97,14 @@ func TestNetwork(t *testing.T) {
 		}
 	}
 	joined := strings.Join(lines, "\n")
-	pagetest.Contains(t, joined, "GET / document 200 true", "POST /api fetch 418 true", "GET /old fetch 302 true", "GET /api fetch 418 true", "GET /cut fetch 0 true net::ERR_EMPTY_RESPONSE")
+	pagetest.Contains(t, joined, "GET / document 200 true", "POST /api fetch 418 true", "GET /old fetch 302 true",
+		"GET /api fetch 418 true", "GET /cut fetch 0 true net::ERR_EMPTY_RESPONSE")
 	if strings.Contains(joined, "data:") {
 		t.Errorf("a data URL is listed:\n%s", joined)
 	}
 	d, err := p.History().Network.Request(t.Context(), post)
-	if err != nil || string(d.RequestBody) != "secret thing" || string(d.ResponseBody) != "got secret thing" || d.ResponseHeaders["X-Answer"] != "yes" {
+	if err != nil || string(d.RequestBody) != "secret thing" || string(d.ResponseBody) != "got secret thing" ||
+		d.ResponseHeaders["X-Answer"] != "yes" {
 		t.Errorf("details: %+v %v", d, err)
 	}
 	// A redirect and its target are two requests.
@@ -112,7 +114,8 @@ func TestNetwork(t *testing.T) {
 			continue
 		}
 		d, err := p.History().Network.Request(t.Context(), r.Seq)
-		if body := string(d.RequestBody); err != nil || len(d.ResponseBody) > 0 || d.BodyNote != "" || r.Method == "POST" && body != "two cups" || r.Method == "GET" && body != "" {
+		if body := string(d.RequestBody); err != nil || len(d.ResponseBody) > 0 || d.BodyNote != "" || r.Method == "POST" &&
+			body != "two cups" || r.Method == "GET" && body != "" {
 			t.Errorf("%s %s: %q, %q %s %v", r.Method, r.URL, body, d.ResponseBody, d.BodyNote, err)
 		}
 	}
@@ -144,7 +147,8 @@ func TestRawHeaders(t *testing.T) {
 		path := r.URL[strings.LastIndex(r.URL, "/"):]
 		cookies := strings.Split(d.RequestHeaders["Cookie"], "; ")
 		slices.Sort(cookies)
-		headers[path] = fmt.Sprintf("%s|%s|%s|%s", strings.Join(cookies, "; "), d.RequestHeaders["X-Own"], d.ResponseHeaders["Set-Cookie"], d.ResponseHeaders["blocked set-cookie (InvalidDomain)"])
+		headers[path] = fmt.Sprintf("%s|%s|%s|%s", strings.Join(cookies, "; "), d.RequestHeaders["X-Own"],
+			d.ResponseHeaders["Set-Cookie"], d.ResponseHeaders["blocked set-cookie (InvalidDomain)"])
 		if d.RequestHeaders["Host"] == "" || d.RequestHeaders["Sec-Fetch-Mode"] == "" {
 			t.Errorf("%s: %v", path, d.RequestHeaders)
 		}
@@ -188,7 +192,8 @@ func TestWebSockets(t *testing.T) {
 			if strings.HasSuffix(r.URL, "/socket") {
 				socket = r.Seq
 			}
-			all += fmt.Sprintf("%s %s %d %v %s\n", strings.TrimPrefix(r.URL, "ws"+strings.TrimPrefix(url, "http")), r.Type, r.Status, r.Done, r.Failed)
+			all += fmt.Sprintf("%s %s %d %v %s\n", strings.TrimPrefix(r.URL, "ws"+strings.TrimPrefix(url, "http")), r.Type,
+				r.Status, r.Done, r.Failed)
 		}
 		pagetest.Contains(t, all, want)
 	}
@@ -198,7 +203,8 @@ func TestWebSockets(t *testing.T) {
 		t.Errorf("a socket that is open keeps the network busy: %v", err)
 	}
 	d, err := p.History().Network.Request(t.Context(), socket)
-	if err != nil || d.ResponseHeaders["Upgrade"] != "websocket" || d.RequestHeaders["Upgrade"] != "websocket" || d.BodyNote != "" {
+	if err != nil || d.ResponseHeaders["Upgrade"] != "websocket" || d.RequestHeaders["Upgrade"] != "websocket" ||
+		d.BodyNote != "" {
 		t.Errorf("%+v %v", d, err)
 	}
 	pagetest.Evaluate(t, p, "new Promise(done => { s.onclose = () => done(1); s.close() })")
@@ -225,9 +231,9 @@ func TestPrefetchedPage(t *testing.T) {
 		}
 		return found
 	}
-	pagetest.Until(t, "the page is fetched ahead", func() bool { return fetched("prefetch").Done })
+	must.Await(t, "the page is fetched ahead", func() bool { return fetched("prefetch").Done })
 	pagetest.Act(t, p, p.Input().Click("a", input.ClickOptions{}))
-	pagetest.Until(t, "the page is shown", func() bool { return fetched("document").Done })
+	must.Await(t, "the page is shown", func() bool { return fetched("document").Done })
 	if r := fetched("document"); r.Duration < 0 || !r.FromCache {
 		t.Errorf("%+v", r)
 	}

@@ -14,34 +14,34 @@ import (
 // a redirect share an id, so their order decides which is whose.
 
 // rawHeaders are the headers of all requests with one id.
-type rawHeaders struct{ sent, received []network.Headers }
+type rawHeaders struct{ requests, responses []network.Headers }
 
 // maxRaw bounds how many ids are remembered. An event without a request is possible.
 const maxRaw = 1000
 
 // rawLog are the raw headers by id, the oldest first.
 type rawLog struct {
-	of    map[requestKey]*rawHeaders
-	order []requestKey
+	byRequest map[requestKey]*rawHeaders
+	order     []requestKey
 }
 
 func (l *rawLog) get(key requestKey) *rawHeaders {
-	if raw := l.of[key]; raw != nil {
+	if raw := l.byRequest[key]; raw != nil {
 		return raw
 	}
 	if len(l.order) == maxRaw {
-		delete(l.of, l.order[0]) // its requests keep their own
+		delete(l.byRequest, l.order[0]) // its requests keep their own
 		l.order = l.order[1:]
 	}
 	raw := new(rawHeaders)
-	l.of[key] = raw
+	l.byRequest[key] = raw
 	l.order = append(l.order, key)
 	return raw
 }
 
 func (n *Network) headersSent(s *cdp.Session, e *network.EventRequestWillBeSentExtraInfo) {
 	raw := n.raw.get(keyOf(s, e.RequestID))
-	raw.sent = append(raw.sent, e.Headers)
+	raw.requests = append(raw.requests, e.Headers)
 }
 
 func (n *Network) headersReceived(s *cdp.Session, e *network.EventResponseReceivedExtraInfo) {
@@ -60,17 +60,17 @@ func (n *Network) headersReceived(s *cdp.Session, e *network.EventResponseReceiv
 		}
 		headers[name] = line
 	}
-	raw.received = append(raw.received, headers)
+	raw.responses = append(raw.responses, headers)
 }
 
 // headers are the raw headers of a request, where the browser has reported them.
 func (e *entry) headers() (sent, received network.Headers) {
 	sent, received = e.requestHeaders, e.responseHeaders
-	if e.raw != nil && e.hop < len(e.raw.sent) {
-		sent = e.raw.sent[e.hop]
+	if e.raw != nil && e.hop < len(e.raw.requests) {
+		sent = e.raw.requests[e.hop]
 	}
-	if e.raw != nil && e.hop < len(e.raw.received) {
-		received = e.raw.received[e.hop]
+	if e.raw != nil && e.hop < len(e.raw.responses) {
+		received = e.raw.responses[e.hop]
 	}
 	return sent, received
 }

@@ -10,12 +10,12 @@ import (
 
 // Failures returns the requests that have failed after one failure and until another, or had
 // a status of 400 or more.
-func (n *Network) Failures(after, until int64) []Request {
+func (n *Network) Failures(after, end int64) []Request {
 	n.history.mu.Lock()
 	defer n.history.mu.Unlock()
 	var failed []Request
 	for _, e := range n.log.entries {
-		if e.failure > after && e.failure <= until && !e.dismissed {
+		if e.failure > after && e.failure <= end && !e.dismissed {
 			failed = append(failed, e.Request)
 		}
 	}
@@ -38,9 +38,9 @@ func (n *Network) LastFailure() int64 {
 	return n.log.failure
 }
 
-// Begun returns the requests after that number which are not done and which a script made, or
+// PendingSince returns the requests after that number which are not done and which a script made, or
 // a frame for its document.
-func (n *Network) Begun(after int64) []Request {
+func (n *Network) PendingSince(after int64) []Request {
 	n.history.mu.Lock()
 	defer n.history.mu.Unlock()
 	var open []Request
@@ -59,7 +59,7 @@ func (n *Network) Begun(after int64) []Request {
 // Awaited are the URLs of such requests, without those whose responses go on.
 func (n *Network) Awaited() []string {
 	var urls []string
-	for _, r := range n.Begun(0) {
+	for _, r := range n.PendingSince(0) {
 		if !streamTypes[r.MIMEType] {
 			urls = append(urls, r.URL)
 		}
@@ -69,9 +69,9 @@ func (n *Network) Awaited() []string {
 
 // Pending reports whether a response is awaited that comes within that time, as far as can be
 // told: none that has taken longer already, or whose address has before.
-func (n *Network) Pending(within time.Duration) bool {
-	open := slices.DeleteFunc(n.Begun(0), func(r Request) bool {
-		return streamTypes[r.MIMEType] || time.Since(r.Started) > within
+func (n *Network) Pending(timeout time.Duration) bool {
+	open := slices.DeleteFunc(n.PendingSince(0), func(r Request) bool {
+		return streamTypes[r.MIMEType] || time.Since(r.Started) > timeout
 	})
 	n.history.mu.Lock()
 	defer n.history.mu.Unlock()
@@ -79,7 +79,7 @@ func (n *Network) Pending(within time.Duration) bool {
 		address, _, _ := strings.Cut(r.URL, "?")
 		return !slices.ContainsFunc(n.log.entries, func(e *entry) bool {
 			before, _, _ := strings.Cut(e.URL, "?")
-			return e.Done && e.Duration > within && before == address
+			return e.Done && e.Duration > timeout && before == address
 		})
 	})
 }

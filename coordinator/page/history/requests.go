@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -31,7 +32,7 @@ type Request struct {
 	// Navigation reports that it is the main frame's document, and not the target of a
 	// redirect.
 	Navigation bool
-	Past       bool  // begun before the page was attached, so no event reported its start
+	Backfilled bool  // begun before the page was attached, so no event reported its start
 	Size       int64 // bytes received
 	Started    time.Time
 	Duration   time.Duration // until it was done
@@ -56,6 +57,20 @@ type RequestDetails struct {
 	RequestNote     string // why there is no request body, although there was one
 	ResponseBody    []byte
 	BodyNote        string // why there is no response body, if there should be one, or what it lacks
+	Transport
+	Messages []SocketMessage // of a WebSocket, the oldest first
+	Omitted  int             // messages before them, which are no longer kept
+}
+
+// Transport is how a response was received.
+type Transport struct {
+	StatusText string
+	Protocol   string // for example http/1.1 or h2; empty: unknown
+	Address    string // the server's IP address; empty: there was none
+	// Timing has the phases; nil: unknown. Began is when the request began, in seconds on
+	// Timing's clock.
+	Timing *network.ResourceTiming
+	Began  float64
 }
 
 // Addresses are the URLs of a request and of its documents.
@@ -90,9 +105,10 @@ type entry struct {
 	id              network.RequestID // empty: no event has reported it, see backfill.go
 	session         *cdp.Session      // the last session that reported it
 	document        int               // History.document when it began
-	began           protocol.MonotonicTime
+	start           protocol.MonotonicTime
 	requestHeaders  network.Headers
 	responseHeaders network.Headers
+	transport       Transport
 	hasBody         bool
 	streamed        stream // of a response that goes on
 	// raw are the raw headers of all requests with this id, nil if there are none for this
@@ -104,6 +120,7 @@ type entry struct {
 	failure int64
 	// dismissed reports that the agent knows its failure from another answer.
 	dismissed  bool
+	messages   int    // of a WebSocket so far
 	redirected bool   // the id now belongs to the redirect's target
 	posted     []byte // its body, for when the browser no longer has it; empty: not known, or too long
 }
@@ -120,15 +137,16 @@ type Network struct {
 	log     *requestLog
 	served  map[*cdp.Session]bool // a service worker has responded there
 	raw     rawLog
+	sockets socketLog
 }
 
 func newNetwork(h *History, opts Options) *Network {
 	n := &Network{
-		history: h, opts: opts, served: map[*cdp.Session]bool{}, raw: rawLog{of: map[requestKey]*rawHeaders{}},
+		history: h, opts: opts, served: map[*cdp.Session]bool{}, raw: rawLog{byRequest: map[requestKey]*rawHeaders{}},
 	}
 	n.log = &requestLog{
 		size: opts.NetworkSize, open: map[requestKey]*entry{}, history: h,
-		unread: map[*cdp.Session]bool{opts.Session: true}, asked: map[*cdp.Session]time.Time{},
+		unread: map[*cdp.Session]bool{opts.Session: true}, firstReads: map[*cdp.Session]time.Time{},
 		failed: map[requestKey]string{}, scripts: map[*cdp.Session]requestKey{},
 	}
 	return n
@@ -149,9 +167,9 @@ type requestLog struct {
 
 	// unread are sessions whose documents know of requests that no event reported.
 	unread map[*cdp.Session]bool
-	// asked is when a session's documents were first queried: events report requests that
+	// firstReads is when a session's documents were first queried: events report requests that
 	// began later.
-	asked map[*cdp.Session]time.Time
+	firstReads map[*cdp.Session]time.Time
 	// failed is why requests failed whose URL is not known yet.
 	failed map[requestKey]string
 	// scripts are the requests that made workers; empty: the worker runs.
@@ -208,21 +226,28 @@ func (n *Network) Requests(ctx context.Context) []Request {
 	return requests
 }
 
+// ErrForgotten reports that the log no longer has a request.
+var ErrForgotten = errors.New("list them again, old ones are forgotten")
+
 // Request returns one of the requests with its headers and with the bodies that the
 // browser still has.
 func (n *Network) Request(ctx context.Context, seq int64) (RequestDetails, error) {
 	n.history.mu.Lock()
 	i := slices.IndexFunc(n.log.entries, func(e *entry) bool { return e.Seq == seq })
 	var found entry
+	var messages []SocketMessage
 	if i >= 0 {
 		found = *n.log.entries[i]
+		messages = n.sockets.of(seq)
 	}
 	n.history.mu.Unlock()
 	if i < 0 {
-		return RequestDetails{}, fmt.Errorf("there is no request %d: list them again, old ones are forgotten", seq)
+		return RequestDetails{}, fmt.Errorf("there is no request %d: %w", seq, ErrForgotten)
 	}
 	sent, received := found.headers()
-	d := RequestDetails{Request: found.Request, RequestHeaders: headerText(sent), ResponseHeaders: headerText(received)}
+	d := RequestDetails{Request: found.Request, RequestHeaders: headerText(sent), ResponseHeaders: headerText(received),
+		Transport: found.transport, Messages: messages, Omitted: found.messages - len(messages)}
+	d.Began = found.start.Float64()
 	err := n.opts.Run(ctx, "reading a request", 0, func(ctx context.Context) error {
 		return n.readBodies(ctx, &found, &d)
 	})
@@ -230,11 +255,15 @@ func (n *Network) Request(ctx context.Context, seq int64) (RequestDetails, error
 }
 
 func (n *Network) readBodies(ctx context.Context, found *entry, d *RequestDetails) error {
+	// A frame or a worker takes what its session has with it.
+	isGone := func(err error) bool {
+		return cdp.Refused(err) || errors.Is(err, cdp.ErrSessionGone) && found.session != n.opts.Session
+	}
 	if found.hasBody && !found.redirected {
 		r, err := protocol.Call(ctx, found.session, network.GetRequestPostData, network.GetRequestPostDataParams{
 			RequestID: found.id,
 		})
-		if err != nil && !cdp.Refused(err) {
+		if err != nil && !isGone(err) {
 			return err
 		}
 		d.RequestBody = r.PostData
@@ -274,7 +303,7 @@ func (n *Network) readBodies(ctx context.Context, found *entry, d *RequestDetail
 			RequestID: found.id,
 		})
 		switch {
-		case cdp.Refused(err):
+		case isGone(err):
 			d.BodyNote = "the browser no longer has a body for it"
 		case err != nil:
 			return err
@@ -282,10 +311,20 @@ func (n *Network) readBodies(ctx context.Context, found *entry, d *RequestDetail
 		d.ResponseBody = r.Body
 	}
 	// For a request that was under way, the browser may have kept nothing of the body.
-	if found.Past && len(d.ResponseBody) == 0 {
+	if found.Backfilled && len(d.ResponseBody) == 0 {
 		return n.pastBody(ctx, d)
 	}
 	return nil
+}
+
+// Header is the value of a header, whatever the case of its name.
+func Header(headers map[string]string, name string) string {
+	for each, value := range headers {
+		if strings.EqualFold(each, name) {
+			return value
+		}
+	}
+	return ""
 }
 
 func headerText(h network.Headers) map[string]string {
@@ -329,7 +368,7 @@ func (n *Network) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent)
 			Method: e.Request.Method, URL: e.Request.URL, Type: strings.ToLower(string(e.Type)),
 			Started: time.UnixMicro(int64(e.WallTime.Float64() * 1e6)),
 		},
-		id: e.RequestID, session: s, began: e.Timestamp, requestHeaders: e.Request.Headers,
+		id: e.RequestID, session: s, start: e.Timestamp, requestHeaders: e.Request.Headers,
 		hasBody: e.Request.HasPostData,
 		raw:     n.raw.get(key), hop: hop,
 	}
@@ -361,7 +400,7 @@ func callsOf(i *network.Initiator) []remote.Position {
 	}
 	calls := remote.Calls(i.Stack)
 	if len(calls) == 0 && i.URL != "" && i.Type == network.InitiatorTypeScript { // it imports a module
-		calls = []remote.Position{remote.At(i.URL, i.LineNumber, i.ColumnNumber)}
+		calls = []remote.Position{remote.NewPosition(i.URL, i.LineNumber, i.ColumnNumber)}
 	}
 	return calls[:min(len(calls), maxCalls)]
 }
@@ -375,15 +414,16 @@ func (e *entry) respond(r *network.Response, hasRaw bool) {
 	e.Status, e.MIMEType = int(r.Status), r.MimeType
 	e.FromCache = r.FromDiskCache || r.FromPrefetchCache
 	e.responseHeaders = r.Headers
+	e.transport = Transport{StatusText: r.StatusText, Protocol: r.Protocol, Address: r.RemoteIPAddress, Timing: r.Timing}
 }
 
-func (e *entry) finish(at protocol.MonotonicTime) {
+func (e *entry) finish(timestamp protocol.MonotonicTime) {
 	e.Done = true
 	if e.Failed == "" {
 		e.streamed = stream{} // the browser has the whole body
 	}
 	// The browser may have received a prefetched response before the page requested it.
-	e.Duration = max(0, time.Duration((at.Float64()-e.began.Float64())*float64(time.Second)))
+	e.Duration = max(0, time.Duration((timestamp.Float64()-e.start.Float64())*float64(time.Second)))
 }
 
 func (n *Network) responseReceived(s *cdp.Session, e *network.EventResponseReceived) {

@@ -11,8 +11,8 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// Past is what the documents of a session report about themselves.
-type Past struct {
+// DocumentReport is what the documents of a session report about themselves.
+type DocumentReport struct {
 	State   string  // document.readyState; empty in a worker
 	Now     float64 // milliseconds since 1970
 	Entries []pastEntry
@@ -66,12 +66,12 @@ var pastScript = `(() => {
 // workerTimeout bounds pastScript in a worker, in milliseconds.
 const workerTimeout = 1000
 
-func (n *Network) readPast(ctx context.Context, s *cdp.Session) (Past, error) {
-	var past Past
+func (n *Network) readPast(ctx context.Context, s *cdp.Session) (DocumentReport, error) {
+	var report DocumentReport
 	params := runtime.EvaluateParams{Expression: pastScript, ReturnByValue: new(true), Silent: new(true)}
 	root, err := n.rootOf(s)
 	if err != nil {
-		return past, err
+		return report, err
 	}
 	var r runtime.EvaluateResult
 	if root == "" {
@@ -81,17 +81,17 @@ func (n *Network) readPast(ctx context.Context, s *cdp.Session) (Past, error) {
 		r, err = frame.EvaluateApart(ctx, s, root, params)
 	}
 	if err != nil {
-		return past, err
+		return report, err
 	}
 	var text string
 	if r.Result == nil || r.ExceptionDetails != nil || json.Unmarshal(r.Result.Value, &text) != nil {
-		return past, nil // a worker may return anything
+		return report, nil // a worker may return anything
 	}
-	if err := json.Unmarshal([]byte(text), &past); err != nil {
-		return Past{}, nil
+	if err := json.Unmarshal([]byte(text), &report); err != nil {
+		return DocumentReport{}, nil
 	}
-	past.Entries = past.Entries[max(0, len(past.Entries)-n.opts.NetworkSize):]
-	return past, nil
+	report.Entries = report.Entries[max(0, len(report.Entries)-n.opts.NetworkSize):]
+	return report, nil
 }
 
 // rootOf is the frame of a session; empty for a worker's session.

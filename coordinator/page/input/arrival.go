@@ -59,24 +59,24 @@ const (
 
 // Receives reports whether input arrives in the page. It moves the mouse by a pixel.
 func (i *Input) Receives(ctx context.Context) bool {
-	if err := i.opts.Frames.Each(ctx, i.opts.Frames.Enter(ctx)); err != nil {
+	if err := i.opts.Frames.ForEach(ctx, i.opts.Frames.Enter(ctx)); err != nil {
 		return true
 	}
 	l, err := i.opts.Frames.Layout(ctx)
 	if err != nil {
 		return true
 	}
-	at := i.mouse.now()
-	x, y := min(at.x, l.View.ClientWidth-2), min(at.y, l.View.ClientHeight-2)
+	position := i.mouse.currentPosition()
+	x, y := min(position.x, l.View.ClientWidth-2), min(position.y, l.View.ClientHeight-2)
 	for n := range probes {
 		if n > 0 && rest(ctx, probePause) != nil || i.WatchArrivals(ctx) != nil {
 			return true
 		}
 		for _, x := range []float64{x + 1, x} { // a movement to the same position has no effect
 			move := input.DispatchMouseEventParams{
-				Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y, Button: at.button, Buttons: at.buttons,
+				Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y, Button: position.button, Buttons: position.buttons,
 			}
-			if at.buttons == 0 {
+			if position.buttons == 0 {
 				move.Button = ""
 			}
 			if err := i.opts.Session.Call(ctx, input.CommandDispatchMouseEvent, move, nil); err != nil {

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/input"
 	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
@@ -21,9 +23,9 @@ import (
 type FileChooser struct {
 	Multiple bool // accepts several files
 
-	session *cdp.Session
 	frame   protocol.FrameID
 	node    protocol.BackendNodeID
+	session *cdp.Session // of the frame
 }
 
 // Choosers are the file choosers of one page.
@@ -48,26 +50,34 @@ func (c *Choosers) Opened(s *cdp.Session, e *cdppage.EventFileChooserOpened) boo
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.discard()
 	c.open = &FileChooser{
 		Multiple: e.Mode == cdppage.FileChooserOpenedModeSelectMultiple,
-		session:  s, frame: e.FrameID, node: e.BackendNodeID,
+		frame:    e.FrameID, node: e.BackendNodeID, session: s,
 	}
+	// A handle keeps the input alive: it is often in no document, and the page's script holds it no longer.
+	_, _ = s.Start(context.Background(), dom.CommandResolveNode, dom.ResolveNodeParams{
+		BackendNodeID: e.BackendNodeID, ObjectGroup: chooserGroup,
+	})
 	return true
 }
 
+// chooserGroup has the handle of the open chooser's input.
+const chooserGroup = "file chooser"
+
 // Identify is the file input of the open chooser.
-func (c *Choosers) Identify(ctx context.Context) (is frame.Identity, err error) {
+func (c *Choosers) Identify(ctx context.Context) (Element, error) {
 	open := c.Open()
 	if open == nil {
-		return is, errNoOpenChooser
+		return Element{}, errNoOpenChooser
 	}
 	e, err := c.frames.Resolve(ctx, open.frame, open.node, "the file chooser")
 	if err != nil {
-		return is, err
+		return Element{}, err
 	}
 	defer e.Release(ctx)
 	_, err = e.Identify(ctx, false, nil)
-	return e.Is, err
+	return Element{Identity: e.Identity, Frame: e.Frame}, err
 }
 
 var errNoOpenChooser = errors.New("no file chooser is open: give what opens one, or the file input, as target")
@@ -76,6 +86,15 @@ var errNoOpenChooser = errors.New("no file chooser is open: give what opens one,
 func (c *Choosers) Discard() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.discard()
+}
+
+// discard is Discard. mu is held.
+func (c *Choosers) discard() {
+	if c.open != nil {
+		_, _ = c.open.session.Start(context.Background(), runtime.CommandReleaseObjectGroup,
+			runtime.ReleaseObjectGroupParams{ObjectGroup: chooserGroup})
+	}
 	c.open = nil
 }
 
@@ -95,20 +114,20 @@ func (c *Choosers) Hold(ctx context.Context, enabled bool) {
 // has opened. Without files, it cancels that chooser. The caller must decide which files
 // may be read.
 func (i *Input) Upload(target string, files ...string) Action {
-	doing := "uploading to " + target
+	operation := "uploading to " + target
 	if target == "" {
-		doing = "answering the file chooser"
+		operation = "answering the file chooser"
 	}
-	return Action{Doing: doing, Waits: i.opts.ActionTimeout, Do: func(ctx context.Context, out *Outcome) error {
+	return Action{Operation: operation, Waits: i.opts.ActionTimeout, Do: func(ctx context.Context, out *Outcome) error {
 		return i.upload(ctx, target, files, out)
 	}}
 }
 
 func (i *Input) upload(ctx context.Context, target string, files []string, out *Outcome) error {
 	if target == "" {
-		is, err := i.Choosers.Identify(ctx)
+		element, err := i.Choosers.Identify(ctx)
 		if err == nil {
-			_, err = out.note(Element{Identity: is})
+			_, err = out.note(element)
 		}
 		if err != nil {
 			return err
@@ -130,7 +149,7 @@ func (i *Input) upload(ctx context.Context, target string, files []string, out *
 	if !is.File {
 		return i.clickForChooser(ctx, target, files, out)
 	}
-	e.Is = is.Is
+	e.Identity = is.Is
 	if _, err := out.note(elementOf(e)); err != nil {
 		return err
 	}
@@ -163,6 +182,7 @@ func (i *Input) clickForChooser(ctx context.Context, target string, files []stri
 	if _, err := out.note(elementOf(s.Element)); err != nil {
 		return err
 	}
+	i.show(ctx, s)
 	i.Choosers.Discard()
 	if err := i.clickSpot(ctx, s, input.MouseButtonLeft, 1, 1, 0, wait); err != nil {
 		return err

@@ -17,7 +17,7 @@ type ClickOptions struct {
 	Button    string        // left (default), right or middle
 	Double    bool          // double click
 	Modifiers []string      // Alt, Control, ControlOrMeta, Meta, Shift
-	At        *frame.Point  // see Aim; nil: where the target is in view
+	Position  *frame.Point  // see Aim; nil: where the target is in view
 	Timeout   time.Duration // until the target must be ready; 0: Options.ActionTimeout
 }
 
@@ -36,7 +36,7 @@ func (i *Input) Click(target string, opts ClickOptions) Action {
 		count = 2
 	}
 	return i.act("clicking "+target, target, purpose{
-		"click", opts.At,
+		"click", opts.Position,
 	}, opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
 		before := i.opts.Lifecycle.Seq()
 		err := i.keyboard.holding(ctx, modifiers, func() error {
@@ -92,7 +92,7 @@ func (i *Input) clickSpot(
 		if r.Missed == "" {
 			s.unmet, s.downloads = r.Unmet, r.Download
 			if r.Is.Role != "" {
-				s.Is = r.Is
+				s.Identity = r.Is
 			}
 			return nil
 		}
@@ -101,7 +101,7 @@ func (i *Input) clickSpot(
 		if rest <= 0 {
 			return unready
 		}
-		again, err := i.ready(ctx, s.Target, s.use, rest, false)
+		next, err := i.ready(ctx, s.Target, s.use, rest, false)
 		if still, ok := errors.AsType[*NotReadyError](err); ok {
 			unready.Calm = still.Calm
 			return unready
@@ -109,7 +109,7 @@ func (i *Input) clickSpot(
 		if err != nil {
 			return err
 		}
-		s.become(ctx, again)
+		s.become(ctx, next)
 	}
 }
 
@@ -127,32 +127,32 @@ func (i *Input) prove(ctx context.Context, s *spot, wait time.Duration) error {
 		if err := s.Call(ctx, "steady", nil, &steady); err != nil || steady {
 			return err
 		}
-		again, err := i.ready(ctx, s.Target, s.use, wait, false)
+		next, err := i.ready(ctx, s.Target, s.use, wait, false)
 		if err != nil {
 			return err
 		}
-		s.become(ctx, again)
+		s.become(ctx, next)
 	}
 }
 
 // coveredBy is the error for an element that was covered when the mouse moved to it.
 func (s *spot) coveredBy(missed string, wait time.Duration) *NotReadyError {
 	return &NotReadyError{
-		Target: s.Target, Was: s.Is.String(), Reason: "it is covered by " + missed,
-		Waited: wait.Round(time.Millisecond).String(), Details: "it came when the mouse did",
+		Target: s.Target, Label: s.Identity.String(), Reason: "it is covered by " + missed,
+		Elapsed: wait.Round(time.Millisecond).String(), Details: "it came when the mouse did",
 	}
 }
 
 // become updates the spot to the target's current place.
-func (s *spot) become(ctx context.Context, again *spot) {
+func (s *spot) become(ctx context.Context, next *spot) {
 	s.Element.Release(ctx)
-	*s = *again
+	*s = *next
 }
 
 // HoverOptions of Hover; the zero value is the middle of the target.
 type HoverOptions struct {
-	At     *frame.Point // see Aim; without a target a point of the viewport
-	DX, DY float64      // how far the wheel is turned there, in CSS pixels
+	Position *frame.Point // see Aim; without a target a point of the viewport
+	DX, DY   float64      // how far the wheel is turned there, in CSS pixels
 }
 
 // Hover moves the pointer over a target, or to a point, and may turn the wheel there.
@@ -165,25 +165,25 @@ func (i *Input) Hover(target string, opts HoverOptions) Action {
 	}
 	if target != "" {
 		return i.act("hovering over "+target, target, purpose{
-			"hover", opts.At,
+			"hover", opts.Position,
 		}, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
-			i.sent.Add(1)
+			i.sentCount.Add(1)
 			if err := i.prove(ctx, s, i.opts.ActionTimeout); err != nil {
 				return err
 			}
 			return turn(ctx, s, s.x, s.y)
 		})
 	}
-	if opts.At == nil {
+	if opts.Position == nil {
 		return Action{Err: errors.New("give a target, or a position in the viewport")}
 	}
-	move := i.Vision().Move(opts.At.X, opts.At.Y)
+	move := i.Vision().Move(opts.Position.X, opts.Position.Y)
 	if do := move.Do; do != nil {
 		move.Do = func(ctx context.Context, out *Outcome) error {
 			if err := do(ctx, out); err != nil {
 				return err
 			}
-			return turn(ctx, nil, opts.At.X, opts.At.Y)
+			return turn(ctx, nil, opts.Position.X, opts.Position.Y)
 		}
 	}
 	return move

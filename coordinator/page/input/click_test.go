@@ -47,7 +47,7 @@ func TestClickAtAPosition(t *testing.T) {
 		{inner, 40, 30, input.ClickOptions{}, "40,30"},
 		{inner, 900, 950, input.ClickOptions{}, "900,950"},
 	} {
-		test.opts.At = &frame.Point{X: test.x, Y: test.y}
+		test.opts.Position = &frame.Point{X: test.x, Y: test.y}
 		pagetest.Evaluate(t, p, "void (hits = [])")
 		change := pagetest.Act(t, p, p.Input().Click(test.target, test.opts))
 		pagetest.Expect(t, p, "hits.join('; ')", strconv.Quote(test.want))
@@ -59,14 +59,16 @@ func TestClickAtAPosition(t *testing.T) {
 	for _, test := range []struct {
 		x, y float64
 		why  string
-	}{{210, 10, `covered by <div id="cover">`}, {400, 10, "the position is outside of it: it is 314 × 164"}, {-9, 0, "outside of it"}} {
-		soon.At = &frame.Point{X: test.x, Y: test.y}
+	}{{210, 10, `covered by <div id="cover">`}, {400, 10, "the position is outside of it: it is 314 × 164"},
+		{-9, 0, "outside of it"}} {
+		soon.Position = &frame.Point{X: test.x, Y: test.y}
 		pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#small", soon), test.why)
 	}
 	pagetest.Evaluate(t, p, "map.scrollIntoView()")
-	is, err := p.Identify(t.Context(), input.Aim{Target: "#map", Pointer: true, At: &frame.Point{X: 160, Y: 70}})
-	if err != nil || is.String() != `button "Zoom"` {
-		t.Errorf("what would be hit: %+v %v", is, err)
+	element, err := p.Identify(t.Context(), input.Aim{Target: "#map", Pointer: true,
+		Position: &frame.Point{X: 160, Y: 70}})
+	if err != nil || element.String() != `button "Zoom"` {
+		t.Errorf("what would be hit: %+v %v", element, err)
 	}
 }
 
@@ -105,7 +107,8 @@ func TestClickReportsWhyATargetIsNotReady(t *testing.T) {
 			t.Errorf("%s: got %v, want the reason %q", test.target, err, test.reason)
 		}
 	}
-	pagetest.Fails[error](t, p, p.Input().Type("#ro", "x", input.TypeOptions{Timeout: 300 * time.Millisecond}), "not editable")
+	pagetest.Fails[error](t, p, p.Input().Type("#ro", "x", input.TypeOptions{Timeout: 300 * time.Millisecond}),
+		"not editable")
 	var target *frame.TargetError
 	if err := click("button"); !errors.As(err, &target) || !strings.Contains(err.Error(), "matches") {
 		t.Errorf("several matches: %v", err)
@@ -123,7 +126,8 @@ func TestClickKinds(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><button id=b>B</button><script>log=[];
 for (const n of ['click','dblclick','contextmenu','auxclick']) b.addEventListener(n, e => { e.preventDefault(); log.push([n, e.button, e.shiftKey, e.isTrusted].join(':')) })</script>`)
-	for _, opts := range []input.ClickOptions{{Double: true}, {Button: "right"}, {Button: "middle"}, {Modifiers: []string{"Shift"}}} {
+	for _, opts := range []input.ClickOptions{{Double: true}, {Button: "right"}, {Button: "middle"},
+		{Modifiers: []string{"Shift"}}} {
 		pagetest.Act(t, p, p.Input().Click("#b", opts))
 	}
 	pagetest.Expect(t, p, "log.join(' ')",
@@ -138,7 +142,8 @@ for (const n of ['click','dblclick','contextmenu','auxclick']) b.addEventListene
 func TestTabsByTheUsersKeys(t *testing.T) {
 	b := pagetest.Connect(t)
 	p, url := pagetest.ServeIn(t, b, pagetest.HTML(`<!doctype html><title>Start</title><a id=a href=/other>Other</a>`))
-	for _, opts := range []input.ClickOptions{{Button: "middle"}, {Modifiers: []string{"ControlOrMeta"}}, {Modifiers: []string{"Shift"}}} {
+	for _, opts := range []input.ClickOptions{{Button: "middle"}, {Modifiers: []string{"ControlOrMeta"}},
+		{Modifiers: []string{"Shift"}}} {
 		c, err := p.Act(t.Context(), p.Input().Click("#a", opts))
 		if err != nil || len(c.Tabs.Open) != 1 || c.Tabs.Open[0].URL != url+"/other" || c.Navigated {
 			t.Errorf("%+v: %+v, %v", opts, c, err)
@@ -253,7 +258,8 @@ func TestTransformedFrames(t *testing.T) {
 		_, port, _ := strings.Cut(r.Host, ":")
 		if r.URL.Path == "/" {
 			fmt.Fprint(w, `<!doctype html><style>iframe{width:300px;height:200px;border:5px solid;padding:3px;display:block;margin:20px}</style><script>clicks=[];onmessage=e=>clicks.push(e.data)</script>`)
-			for i, style := range []string{"transform:scale(.5)", "transform:rotate(30deg) scale(1.2)", "rotate:-15deg;scale:.8 .6", "zoom:1.5", "transform-origin:0 0;transform:matrix(.7,.1,-.2,.9,40,10)"} {
+			for i, style := range []string{"transform:scale(.5)", "transform:rotate(30deg) scale(1.2)",
+				"rotate:-15deg;scale:.8 .6", "zoom:1.5", "transform-origin:0 0;transform:matrix(.7,.1,-.2,.9,40,10)"} {
 				for j, host := range []string{"", "http://localhost:" + port} {
 					fmt.Fprintf(w, `<div style="transform:translate(10px,5px) scale(.9)"><iframe style="%s" src="%s/frame?%d%d"></iframe></div>`, style, host, i, j)
 				}
@@ -285,7 +291,8 @@ func TestLinksThatDownload(t *testing.T) {
 	p, url := pagetest.Open(t, `<!doctype html><title>Files</title><a id=a href=/file download>file</a><a id=b href=/file download onclick="event.preventDefault(); document.title = 'kept'">kept</a>
 <button id=n style="pointer-events:none">n</button>`)
 	for range 5 {
-		if c, err := p.Act(t.Context(), p.Input().Click("#a", input.ClickOptions{})); err != nil || c.Download != url+"/file" || c.Navigated {
+		if c, err := p.Act(t.Context(), p.Input().Click("#a", input.ClickOptions{})); err != nil || c.Download != url+
+			"/file" || c.Navigated {
 			t.Errorf("%+v %v", c, err)
 		}
 	}
@@ -302,7 +309,8 @@ func TestLinksThatDownload(t *testing.T) {
 	if fastest > time.Second {
 		t.Errorf("each click took %v", fastest)
 	}
-	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#n", input.ClickOptions{Timeout: 200 * time.Millisecond}), "pointer-events: none")
+	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#n", input.ClickOptions{Timeout: 200 * time.Millisecond}),
+		"pointer-events: none")
 }
 
 // A target scrolls to where a frame of another site was drawn a moment ago. The browser
@@ -336,7 +344,8 @@ func TestClickInFramesOfOtherOrigins(t *testing.T) {
 	t.Parallel()
 	innermost := httptest.NewServer(pagetest.HTML(`<!doctype html><button style="margin:40px" onclick="top.postMessage('pay', '*')">Pay</button>`))
 	defer innermost.Close()
-	inner := httptest.NewServer(pagetest.HTML(`<!doctype html><iframe style="margin:30px 50px" srcdoc="<iframe src='` + innermost.URL + `'></iframe>"></iframe>`))
+	inner := httptest.NewServer(pagetest.HTML(`<!doctype html><iframe style="margin:30px 50px" srcdoc="<iframe src='` +
+		innermost.URL + `'></iframe>"></iframe>`))
 	defer inner.Close()
 	p, _ := pagetest.Open(t, `<!doctype html><p style="height:100px">Shop</p><iframe width=500 height=250 style="margin-left:80px" src="`+inner.URL+`"></iframe>
 <script>got = []; addEventListener('message', (e) => got.push(e.data))</script>`)
@@ -361,7 +370,8 @@ func TestControlsInAControl(t *testing.T) {
 <ul role=tree style="padding:0"><li id=full role=treeitem style="display:block"><ul role=group style="padding:0;margin:0"><li role=treeitem style="display:block" onclick="note(event, 'never')">whole</li></ul></li></ul>`)
 	src := pagetest.Ref(t, pagetest.Snapshot(t, p), `treeitem "src`)
 	for _, test := range []struct{ target, want string }{
-		{src, "src"}, {"#src", "src"}, {"#long", "long"}, {"#card", "card"}, {"#plain", "plain"}, {"#menu", "link"}, {"#upload", "field"}, {"#picture", "picture"},
+		{src, "src"}, {"#src", "src"}, {"#long", "long"}, {"#card", "card"}, {"#plain", "plain"}, {"#menu", "link"},
+		{"#upload", "field"}, {"#picture", "picture"},
 	} {
 		before, err := p.Identify(t.Context(), input.Aim{Target: test.target, Pointer: true})
 		if err != nil {
@@ -373,7 +383,8 @@ func TestControlsInAControl(t *testing.T) {
 			t.Errorf("before: %+v; then: %+v", before, change.Elements)
 		}
 	}
-	pagetest.Fails[*frame.TargetError](t, p, p.Input().Click("#full", input.ClickOptions{}), `<li> "whole" in it takes the click`)
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().Click("#full", input.ClickOptions{}),
+		`<li> "whole" in it takes the click`)
 	pagetest.Act(t, p, p.Input().Hover("#full", input.HoverOptions{}))
 	pagetest.Expect(t, p, "hits.join()", `""`)
 }

@@ -21,7 +21,7 @@ func (i *Input) Drag(from, to string) Action { return i.DragTo(from, nil, to, ni
 // DragTo is Drag from a position in the first target to one in the other, see Aim.
 func (i *Input) DragTo(from string, startAt *frame.Point, to string, endAt *frame.Point) Action {
 	wait := i.opts.ActionTimeout
-	return Action{Doing: "dragging " + from + " to " + to, Waits: 2 * wait, Arrives: true,
+	return Action{Operation: "dragging " + from + " to " + to, Waits: 2 * wait, Arrives: true,
 		Do: func(ctx context.Context, out *Outcome) error {
 			start, end, err := i.dragSpots(ctx, from, startAt, to, endAt, wait)
 			if err != nil {
@@ -34,6 +34,7 @@ func (i *Input) DragTo(from string, startAt *frame.Point, to string, endAt *fram
 					return err
 				}
 			}
+			i.show(ctx, start)
 			for tries := 1; ; tries++ {
 				x, y := end.x, end.y
 				// the page has scrolled the second target to the first one's place
@@ -55,18 +56,18 @@ func (i *Input) DragTo(from string, startAt *frame.Point, to string, endAt *fram
 				}
 				// The target moves, or something covered it when the mouse moved. The page has got no
 				// event of the button yet.
-				again, err := i.ready(ctx, from, purpose{"click", startAt}, wait, false)
+				next, err := i.ready(ctx, from, purpose{"click", startAt}, wait, false)
 				if err != nil {
 					return err
 				}
-				start.become(ctx, again)
+				start.become(ctx, next)
 			}
 		}}
 }
 
-// DragBy drags a target by a distance, in CSS pixels; at is as in Aim.
-func (i *Input) DragBy(from string, at *frame.Point, by frame.Point) Action {
-	press := purpose{"click", at}
+// DragBy drags a target by a distance, in CSS pixels; point is as in Aim.
+func (i *Input) DragBy(from string, point *frame.Point, by frame.Point) Action {
+	press := purpose{"click", point}
 	return i.act("dragging "+from, from, press, 0, func(ctx context.Context, s *spot, out *Outcome) error {
 		for tries := 1; ; tries++ {
 			x, y := s.x+by.X, s.y+by.Y
@@ -83,30 +84,30 @@ func (i *Input) DragBy(from string, at *frame.Point, by frame.Point) Action {
 			if tries == 2 {
 				return s.coveredBy(missed, i.opts.ActionTimeout)
 			}
-			again, err := i.ready(ctx, from, press, i.opts.ActionTimeout, false)
+			next, err := i.ready(ctx, from, press, i.opts.ActionTimeout, false)
 			if err != nil {
 				return err
 			}
-			s.become(ctx, again)
+			s.become(ctx, next)
 		}
 	})
 }
 
 // dragToPoint is dragTo for a point of the viewport, whatever is there.
 func (i *Input) dragToPoint(ctx context.Context, start *spot, x, y float64, out *Outcome) (missed string, err error) {
-	var onto *frame.Element
+	var destination *frame.Element
 	missed, err = i.dragTo(ctx, start, x, y, out, func() (*frame.Element, float64, float64, error) {
 		end, err := Vision{i}.elementAt(ctx, x, y)
 		if errors.Is(err, errOutside) {
 			return nil, x, y, nil
 		}
 		if err == nil {
-			onto = end.Element
+			destination = end.Element
 		}
-		return onto, x, y, err
+		return destination, x, y, err
 	})
-	if onto != nil {
-		onto.Release(ctx)
+	if destination != nil {
+		destination.Release(ctx)
 	}
 	return missed, err
 }
@@ -124,9 +125,9 @@ func (i *Input) dragSpots(
 	}
 	start, err = i.ready(ctx, from, toClick, wait, true)
 	if err == nil && !start.unproven { // it may have scrolled the second target away
-		var again *spot
-		if again, err = i.ready(ctx, to, toDrop, wait, true); err == nil {
-			end.become(ctx, again)
+		var next *spot
+		if next, err = i.ready(ctx, to, toDrop, wait, true); err == nil {
+			end.become(ctx, next)
 			if !end.unproven { // and this may have scrolled the first target away
 				start.Release(ctx)
 				start, err = i.ready(ctx, from, toClick, wait, false)
@@ -153,10 +154,10 @@ const dragAtLeast = 30
 
 // dragTo drags towards a point and releases the button at the target's place at that
 // time. missed is the element that the button was pressed on if it was not the start;
-// the page gets no event then. onto is the target's element, nil if there is none.
+// the page gets no event then. destination is the target's element, nil if there is none.
 func (i *Input) dragTo(
 	ctx context.Context, start *spot, x, y float64, out *Outcome,
-	target func() (onto *frame.Element, x, y float64, err error),
+	target func() (destination *frame.Element, x, y float64, err error),
 ) (missed string, err error) {
 	const button = input.MouseButtonLeft
 	move := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: button, Buttons: 1}
@@ -170,16 +171,16 @@ func (i *Input) dragTo(
 			input.SetInterceptDragsParams{})
 	}()
 	var data *input.DragData
-	var onto *frame.Element
-	began, err := i.dragHalfway(ctx, start, x, y, move)
+	var destination *frame.Element
+	pending, err := i.dragHalfway(ctx, start, x, y, move)
 	if err == nil {
-		onto, x, y, err = target() // while the response is pending
-		if missed, data, err = i.dragBegan(ctx, start, began, intercepted, err); missed != "" {
+		destination, x, y, err = target() // while the response is pending
+		if missed, data, err = i.dragBegan(ctx, start, pending, intercepted, err); missed != "" {
 			return missed, i.mouse.send(ctx, start.x, start.y, 0, []input.DispatchMouseEventParams{release})
 		}
 	}
 	if err != nil {
-		if i.mouse.now().buttons != 0 { // cancel as a user would: back to the start
+		if i.mouse.currentPosition().buttons != 0 { // cancel as a user would: back to the start
 			cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Millisecond)
 			defer cancel()
 			_ = i.mouse.send(cleanup, start.x, start.y, 0, []input.DispatchMouseEventParams{move, release})
@@ -187,7 +188,7 @@ func (i *Input) dragTo(
 		return "", midway(err, "the drag has begun, and nothing was dropped")
 	}
 	if data != nil {
-		accepted, err := i.dropOn(ctx, onto, data, x, y, false)
+		accepted, err := i.dropOn(ctx, destination, data, x, y, false)
 		i.mouse.set(pointer{x: x, y: y})
 		out.NoDrop = err == nil && !accepted // some pages need none: they reorder while the pointer moves
 		return "", err
@@ -221,7 +222,7 @@ func (i *Input) moveAlong(
 // whether that has started a drag.
 func (i *Input) dragHalfway(
 	ctx context.Context, start *spot, x, y float64, move input.DispatchMouseEventParams,
-) (began *cdp.Pending, err error) {
+) (pending *cdp.Pending, err error) {
 	// Nothing waits for this before the button is pressed: a drag begins with
 	// the movements that follow.
 	watching, err := start.Start(ctx, "watchDrag", nil)
@@ -250,13 +251,13 @@ func (i *Input) dragHalfway(
 // otherwise the data of an HTML drag, if one has begun. failed is an earlier error, which
 // counts only if the start was hit.
 func (i *Input) dragBegan(
-	ctx context.Context, start *spot, began *cdp.Pending, intercepted *cdp.Subscription, failed error,
+	ctx context.Context, start *spot, pending *cdp.Pending, intercepted *cdp.Subscription, failed error,
 ) (missed string, data *input.DragData, err error) {
 	var r struct {
 		Began  bool
 		Missed string
 	}
-	if err := start.Outcome(ctx, began, &r); err != nil {
+	if err := start.Outcome(ctx, pending, &r); err != nil {
 		return "", nil, err
 	}
 	if r.Missed != "" || failed != nil || !r.Began {

@@ -84,7 +84,8 @@ func TestPointerDrag(t *testing.T) {
 a.onpointermove=e=>{if(e.buttons){a.style.transform='translate('+e.movementX+'px)';log.push('move')}};
 a.onpointerup=e=>{a.style.pointerEvents='none';const under=document.elementFromPoint(e.clientX,e.clientY);log.push('up on '+under.id)}</script>`)
 	pagetest.Act(t, p, p.Input().Drag("#a", "#slot"))
-	pagetest.Expect(t, p, "log[0] + ',' + (log.filter(l => l === 'move').length > 2) + ',' + log.at(-1)", `"down,true,up on slot"`)
+	pagetest.Expect(t, p, "log[0] + ',' + (log.filter(l => l === 'move').length > 2) + ',' + log.at(-1)",
+		`"down,true,up on slot"`)
 }
 
 // Lists that sort: what is under the pointer changes during the drag.
@@ -169,7 +170,7 @@ away.ondrop = () => location = "/next"</script>`)
 	} {
 		c, err := p.Act(t.Context(), test.action)
 		if err != nil || c.NoDrop != test.noDrop {
-			t.Errorf("%s: %v %v", test.action.Doing, c.NoDrop, err)
+			t.Errorf("%s: %v %v", test.action.Operation, c.NoDrop, err)
 		}
 		pagetest.Expect(t, p, ended, `"`+test.want+`"`)
 	}
@@ -195,22 +196,23 @@ let from
 addEventListener("pointerdown", (e) => { from = [e.clientX, e.clientY]; e.preventDefault() })
 addEventListener("pointerup", (e) => { document.title = from + " to " + [e.clientX, e.clientY] })
 </script>`)
-	at := &frame.Point{X: 10, Y: 20}
+	point := &frame.Point{X: 10, Y: 20}
 	for _, c := range []struct {
 		drag input.Action
 		want string
 	}{
 		{p.Input().DragBy("#board", nil, frame.Point{X: 40, Y: -30}), "250,150 to 290,120"},
-		{p.Input().DragBy("#board", at, frame.Point{X: 5, Y: 5}), "110,70 to 115,75"},
-		{p.Input().DragTo("#board", at, "#other", &frame.Point{X: 7, Y: 8}), "110,70 to 107,308"},
-		{p.Input().DragTo("#board", at, "#other", nil), "110,70 to 250,350"},
+		{p.Input().DragBy("#board", point, frame.Point{X: 5, Y: 5}), "110,70 to 115,75"},
+		{p.Input().DragTo("#board", point, "#other", &frame.Point{X: 7, Y: 8}), "110,70 to 107,308"},
+		{p.Input().DragTo("#board", point, "#other", nil), "110,70 to 250,350"},
 	} {
 		pagetest.Act(t, p, c.drag)
 		if got := pagetest.Evaluate(t, p, "document.title"); got != `"`+c.want+`"` && got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
-	pagetest.Fails[*frame.TargetError](t, p, p.Input().DragBy("#board", nil, frame.Point{X: -900}), "outside of the viewport")
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().DragBy("#board", nil, frame.Point{X: -900}),
+		"outside of the viewport")
 }
 
 // The wheel turns where the mouse hovers: over a target, at a position in it, or at a point of
@@ -229,16 +231,17 @@ function log() { const all = at + turned; turned = ""; return all }
 		want   string
 	}{
 		{"#map", input.HoverOptions{DY: 120}, "250,150 wheel 250,150,0,120"},
-		{"#map", input.HoverOptions{At: &frame.Point{X: 10, Y: 20}, DX: -30}, "110,70 wheel 110,70,-30,0"},
-		{"", input.HoverOptions{At: &frame.Point{X: 130, Y: 60}}, "130,60"},
-		{"", input.HoverOptions{At: &frame.Point{X: 140, Y: 60}, DY: 50}, "140,60 wheel 140,60,0,50"},
+		{"#map", input.HoverOptions{Position: &frame.Point{X: 10, Y: 20}, DX: -30}, "110,70 wheel 110,70,-30,0"},
+		{"", input.HoverOptions{Position: &frame.Point{X: 130, Y: 60}}, "130,60"},
+		{"", input.HoverOptions{Position: &frame.Point{X: 140, Y: 60}, DY: 50}, "140,60 wheel 140,60,0,50"},
 	} {
 		pagetest.Act(t, p, p.Input().Hover(c.target, c.opts))
 		if got := pagetest.Evaluate(t, p, "log()"); got != `"`+c.want+`"` && got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
-	if _, err := p.Act(t.Context(), p.Input().Hover("", input.HoverOptions{})); err == nil || !strings.Contains(err.Error(), "give a target, or a position") {
+	if _, err := p.Act(t.Context(), p.Input().Hover("", input.HoverOptions{})); err == nil ||
+		!strings.Contains(err.Error(), "give a target, or a position") {
 		t.Error(err)
 	}
 }
@@ -258,7 +261,7 @@ onload = () => { frames[0].onscroll = () => { seen = "frame " + frames[0].scroll
 	}{
 		{"#box", input.HoverOptions{DX: 250}, "250,0"},
 		{"#box", input.HoverOptions{DY: 120}, "250,120"},
-		{"", input.HoverOptions{At: &frame.Point{X: 40, Y: 40}, DY: -20}, "250,100"},
+		{"", input.HoverOptions{Position: &frame.Point{X: 40, Y: 40}, DY: -20}, "250,100"},
 		{"iframe", input.HoverOptions{DY: 70}, "frame 70"},
 	} {
 		pagetest.Act(t, p, p.Input().Hover(c.target, c.opts))

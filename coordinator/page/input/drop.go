@@ -55,7 +55,11 @@ func (i *Input) Drop(target string, files []string, data map[string]string) Acti
 func (i *Input) dropOn(
 	ctx context.Context, e *frame.Element, data *input.DragData, x, y float64, outside bool,
 ) (accepted bool, err error) {
-	const enter, over, drop = input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop
+	const (
+		enter = input.DispatchDragEventTypeDragEnter
+		over  = input.DispatchDragEventTypeDragOver
+		drop  = input.DispatchDragEventTypeDrop
+	)
 	// What the page inserts under the pointer, such as the placeholder of a list that sorts,
 	// gets its first event only when the browser sends another. A user's drag sends many.
 	hover := []input.DispatchDragEventType{enter, over, over, over, over}

@@ -23,7 +23,7 @@ const maxSent = 50 << 20
 
 // setFiles gives a file input its files. A browser on another machine gets their contents.
 func (i *Input) setFiles(ctx context.Context, e *frame.Element, files []string) error {
-	i.sent.Add(1)
+	i.sentCount.Add(1)
 	if len(files) == 0 { // the browser's command would leave the files there are
 		return sendFiles(ctx, e, files)
 	}

@@ -69,18 +69,18 @@ func (i *Input) Type(target, text string, opts TypeOptions) Action {
 
 // valueNow is what a field that had another value than the typed text has when the page has
 // settled, since the page may have formatted it or redrawn it meanwhile.
-func (i *Input) valueNow(ctx context.Context, was FieldValue, text string, opts TypeOptions) []FieldValue {
-	e, err := i.opts.Frames.Find(ctx, was.Target)
+func (i *Input) valueNow(ctx context.Context, previous FieldValue, text string, opts TypeOptions) []FieldValue {
+	e, err := i.opts.Frames.Find(ctx, previous.Target)
 	if err != nil {
-		return []FieldValue{was}
+		return []FieldValue{previous}
 	}
 	defer e.Release(ctx)
 	var value *string
 	err = e.Call(ctx, "held", map[string]any{"text": text, "slowly": opts.Slowly, "plain": opts.Secret}, &value)
-	if err != nil || value != nil && *value == "" && was.Value != "" {
-		return []FieldValue{was}
+	if err != nil || value != nil && *value == "" && previous.Value != "" {
+		return []FieldValue{previous}
 	}
-	return valueOf(was.Target, value, opts.Secret)
+	return valueOf(previous.Target, value, opts.Secret)
 }
 
 // readValue reads the field's value. The function that it returns waits for the value, and returns
@@ -144,7 +144,7 @@ func (i *Input) typeText(ctx context.Context, text string, slowly bool) error {
 // TypeAtFocus types at the caret of what has the focus. Slowly, every page gets the keys,
 // whatever has the focus.
 func (i *Input) TypeAtFocus(text string, opts TypeOptions) Action {
-	return Action{Doing: "typing at the focus", Do: func(ctx context.Context, out *Outcome) error {
+	return Action{Operation: "typing at the focus", Do: func(ctx context.Context, out *Outcome) error {
 		focus, err := i.focus(ctx, out)
 		switch {
 		case err != nil:
@@ -175,9 +175,9 @@ func (i *Input) SelectOption(target string, values ...string) Action {
 		return i.choose(ctx, s, values)
 	})
 	a.Check = func(ctx context.Context, out *Outcome) {
-		is := out.Elements[0]
-		is.Filled = toSelect.kind
-		i.check(ctx, []Field{{Target: target, Values: values}}, []Element{is}, out)
+		element := out.Elements[0]
+		element.Filled = toSelect.kind
+		i.check(ctx, []Field{{Target: target, Values: values}}, []Element{element}, out)
 	}
 	return a
 }
@@ -200,7 +200,7 @@ type prepared struct {
 
 // change calls a function of the library that changes a field.
 func (i *Input) change(ctx context.Context, s *spot, function string, args any) (r prepared, err error) {
-	i.sent.Add(1)
+	i.sentCount.Add(1)
 	if err := s.CallAsUser(ctx, function, args, &r); err != nil {
 		return r, err
 	}
@@ -241,20 +241,20 @@ func (i *Input) FillForm(fields []Field) Action {
 			}
 		}()
 		for n, f := range fields {
-			sent := i.sent.Load()
+			sent := i.sentCount.Load()
 			holds, err := i.fillField(ctx, f, wait, out)
 			if holds != nil {
 				typed = append(typed, func() { out.addValue(f, holds()) })
 			}
 			filled := n
-			if i.sent.Load() > sent {
+			if i.sentCount.Load() > sent {
 				filled++
 			}
 			if filled < len(fields) {
 				err = midway(err, "%d of %d fields are filled", filled, len(fields))
 			}
 			if err != nil {
-				return &FieldError{Filled: out.Elements[:n], Field: f, Of: len(fields), Err: err}
+				return &FieldError{Filled: out.Elements[:n], Field: f, Total: len(fields), Err: err}
 			}
 			for m, earlier := range fields[:n] { // which the page formats perhaps when it is left
 				if !earlier.Secret {
@@ -267,7 +267,7 @@ func (i *Input) FillForm(fields []Field) Action {
 		}
 		return nil
 	}
-	return Action{Doing: "filling the form", Waits: time.Duration(len(fields)) * wait, Do: do,
+	return Action{Operation: "filling the form", Waits: time.Duration(len(fields)) * wait, Do: do,
 		Check: func(ctx context.Context, out *Outcome) {
 			i.check(ctx, fields, out.Elements, out)
 		}}
@@ -298,16 +298,16 @@ func (i *Input) check(ctx context.Context, fields []Field, elements []Element, o
 // correct corrects what is known of the value of a field. now is nil if it still is what it was
 // set to.
 func (out *Outcome) correct(f Field, now *FieldValue) {
-	at := slices.IndexFunc(out.Values, func(h FieldValue) bool { return h.Target == f.Target })
-	if at >= 0 {
-		was := out.Values[at]
-		if now != nil && now.Value == was.Value && now.Plain == was.Plain {
+	index := slices.IndexFunc(out.Values, func(h FieldValue) bool { return h.Target == f.Target })
+	if index >= 0 {
+		previous := out.Values[index]
+		if now != nil && now.Value == previous.Value && now.Plain == previous.Plain {
 			return
 		}
 		if f.Secret {
-			out.PastValues = append(out.PastValues, was)
+			out.PastValues = append(out.PastValues, previous)
 		}
-		out.Values = slices.Delete(out.Values, at, at+1)
+		out.Values = slices.Delete(out.Values, index, index+1)
 	}
 	if now != nil {
 		out.Values = append(out.Values, *now)
@@ -318,7 +318,7 @@ func (out *Outcome) correct(f Field, now *FieldValue) {
 func (i *Input) fieldNow(ctx context.Context, f Field, element Element) (h *FieldValue, err error) {
 	text := f.Value
 	if element.Filled == "click" {
-		state, _ := Ticked(f.Value)
+		state, _ := CheckedState(f.Value)
 		text = strconv.FormatBool(state)
 	}
 	var r *struct {
@@ -350,11 +350,11 @@ func (i *Input) fieldNow(ctx context.Context, f Field, element Element) (h *Fiel
 		}
 		// The page has redrawn the field: a selector finds the new one, a ref's error has its ref.
 		var stale *frame.StaleRefError
-		if !errors.As(err, &stale) || stale.Now == "" {
+		if !errors.As(err, &stale) || stale.Replacement == "" {
 			err = find(ctx, f.Target)
 		}
-		if errors.As(err, &stale) && stale.Now != "" {
-			err = find(ctx, stale.Now)
+		if errors.As(err, &stale) && stale.Replacement != "" {
+			err = find(ctx, stale.Replacement)
 		}
 		return err
 	})
@@ -380,7 +380,7 @@ func (i *Input) fieldNow(ctx context.Context, f Field, element Element) (h *Fiel
 type FieldError struct {
 	Filled []Element
 	Field  Field
-	Of     int // the number of fields
+	Total  int // the number of fields
 	Err    error
 }
 
@@ -390,7 +390,7 @@ func (e *FieldError) Error() string {
 		filled = append(filled, cmp.Or(element.String(), element.Target))
 	}
 	return fmt.Sprintf("field %d of %d (%s): %v; filled before it: "+
-		"%s", len(e.Filled)+1, e.Of, e.Field.Target, e.Err, cmp.Or(strings.Join(filled, ", "), "none"))
+		"%s", len(e.Filled)+1, e.Total, e.Field.Target, e.Err, cmp.Or(strings.Join(filled, ", "), "none"))
 }
 
 func (e *FieldError) Unwrap() error { return e.Err }
@@ -411,24 +411,25 @@ func (i *Input) fillField(
 	if err != nil {
 		return nil, err
 	}
-	at, err := out.note(keep(s.Element))
+	index, err := out.note(keep(s.Element))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { // the page may have replaced the element
-		out.Elements[at] = keep(s.Element)
-		out.Elements[at].Filled = use.kind
+		out.Elements[index] = keep(s.Element)
+		out.Elements[index].Filled = use.kind
 	}()
 	if s.field != "" { // the caller's type may be that of another widget that looks the same
 		use.kind = s.field
 	}
 	if use.kind == "click" && s.use != use { // that needs a point
-		again, err := i.ready(waiting, f.Target, use, wait, false)
+		next, err := i.ready(waiting, f.Target, use, wait, false)
 		if err != nil {
 			return nil, err
 		}
-		s.become(ctx, again)
+		s.become(ctx, next)
 	}
+	i.show(ctx, s)
 	if f.Values != nil && use.kind != "select" {
 		return nil, &frame.TargetError{Target: f.Target, Reason: "takes one value, not a list"}
 	}
@@ -447,23 +448,23 @@ func (i *Input) fillField(
 // addValue adds what a text field holds after it was typed into.
 func (out *Outcome) addValue(f Field, now []FieldValue) {
 	// it is filled again
-	if at := slices.IndexFunc(out.Values, func(h FieldValue) bool { return h.Target == f.Target }); at >= 0 {
-		out.PastValues = append(out.PastValues, out.Values[at])
-		out.Values = slices.Delete(out.Values, at, at+1)
+	if index := slices.IndexFunc(out.Values, func(h FieldValue) bool { return h.Target == f.Target }); index >= 0 {
+		out.PastValues = append(out.PastValues, out.Values[index])
+		out.Values = slices.Delete(out.Values, index, index+1)
 	}
 	out.Values = append(out.Values, now...)
 }
 
-// Ticked is the state that a checkbox or radio button gets by a value; false if the value is of
+// CheckedState is the state that a checkbox or radio button gets by a value; false if the value is of
 // another kind.
-func Ticked(value string) (state, ok bool) {
+func CheckedState(value string) (state, ok bool) {
 	value = strings.ToLower(value)
 	return value == "true", value == "true" || value == "false"
 }
 
 // tick clicks a checkbox or radio button unless it has the wanted state.
 func (i *Input) tick(ctx context.Context, s *spot, value string) error {
-	want, ok := Ticked(value)
+	want, ok := CheckedState(value)
 	if !ok {
 		return fmt.Errorf("value %q: a checkbox takes true or false", value)
 	}

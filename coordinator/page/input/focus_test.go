@@ -7,6 +7,7 @@ import (
 
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 )
 
@@ -40,7 +41,7 @@ func TestTypeIntoAnEditContext(t *testing.T) {
 func TestTypeIntoADocumentInDesignMode(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><iframe id=inner height=80 srcdoc="<p>Hello"></iframe><script>inner.onload = () => { inner.contentDocument.designMode = "on" }</script>`)
-	pagetest.Until(t, "the design mode", func() bool { return pagetest.Evaluate(t, p, "inner.contentDocument.designMode") == `"on"` })
+	must.Await(t, "the design mode", func() bool { return pagetest.Evaluate(t, p, "inner.contentDocument.designMode") == `"on"` })
 	ref := pagetest.Ref(t, pagetest.Snapshot(t, p), "textbox")
 	pagetest.Act(t, p, p.Input().Type(ref, "Dear", input.TypeOptions{}))
 	pagetest.Expect(t, p, "inner.contentDocument.body.innerText.trim()", `"Dear"`)

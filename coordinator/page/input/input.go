@@ -8,8 +8,11 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/capture"
@@ -28,12 +31,41 @@ var Scripts embed.FS
 type Input struct {
 	Choosers Choosers
 
-	opts     Options
-	sent     atomic.Int64 // see Sent
-	mouse    mouse
-	keyboard keyboard
+	opts      Options
+	sentCount atomic.Int64 // see SentCount
+	mouse     mouse
+	keyboard  keyboard
 	// sameFiles: the browser reads the files of this machine.
 	sameFiles atomic.Bool
+	watchers  sync.Map // the functions of Watch, by pointers to them
+}
+
+// Spot is where an action is about to happen, in the page's viewport in CSS pixels.
+type Spot struct {
+	frame.Identity
+	Area frame.Rect // of the element
+	At   frame.Point
+	// Pointer: the mouse does it.
+	Pointer bool
+}
+
+// Watch has a function called as soon as the target of an action is ready, until unwatch is called.
+func (i *Input) Watch(f func(Spot)) (unwatch func()) {
+	i.watchers.Store(&f, f)
+	return func() { i.watchers.Delete(&f) }
+}
+
+// show reports a spot to the watchers. An element that has gone meanwhile has none.
+func (i *Input) show(ctx context.Context, s *spot) {
+	if at := (frame.Point{X: s.x, Y: s.y}); at != (frame.Point{}) { // typing in a frame of another process has none
+		i.opts.Acts(at)
+	}
+	for _, watch := range i.watchers.Range {
+		if area, err := i.opts.Frames.Place(ctx, s.Element, ""); err == nil {
+			at := frame.Point{X: s.x, Y: s.y}
+			watch.(func(Spot))(Spot{Identity: s.Identity, Area: area, At: at, Pointer: s.use.points()})
+		}
+	}
 }
 
 // Options of an Input. All are required.
@@ -47,14 +79,16 @@ type Options struct {
 	CallTimeout   time.Duration // of a call
 	// Before is called before the page is scrolled to a target, or its pointer moved there.
 	Before func(context.Context)
+	// Acts is called where an action begins, and where its mouse is. It must not block.
+	Acts func(frame.Point)
 }
 
 // New returns the input of a page.
 func New(opts Options) *Input {
 	i := &Input{opts: opts}
 	i.Choosers.frames = opts.Frames
-	i.mouse = mouse{session: opts.Session, sent: &i.sent}
-	i.keyboard = keyboard{session: opts.Session, sent: &i.sent, life: opts.Lifecycle}
+	i.mouse = mouse{session: opts.Session, sentCount: &i.sentCount, acts: opts.Acts}
+	i.keyboard = keyboard{session: opts.Session, sentCount: &i.sentCount, life: opts.Lifecycle}
 	return i
 }
 
@@ -71,11 +105,13 @@ func (i *Input) loads() bool {
 
 // Action is something that a user does in a page.
 type Action struct {
-	Err   error         // why there is nothing to run, for example an unknown key
-	Doing string        // for example: clicking e5
-	Waits time.Duration // how long it may wait for its targets, on top of a call's time
+	Err       error         // why there is nothing to run, for example an unknown key
+	Operation string        // for example: clicking e5
+	Waits     time.Duration // how long it may wait for its targets, on top of a call's time
 	// Arrives: it is done only if the page gets its events.
 	Arrives bool
+	// Begin waits until the action may begin, when the user rests; nil: it may.
+	Begin func(context.Context) error
 	// Do runs the action, and adds further findings to the outcome.
 	Do func(ctx context.Context, out *Outcome) error
 	// Check adds what the page has made of the action once it has settled; nil: nothing.
@@ -89,43 +125,45 @@ type Aim struct {
 	Target  string // ref or selector; empty: what has the focus
 	Chooser bool   // without a target: the input of the open file chooser
 	Pointer bool   // the mouse does it
-	// At is where, in CSS pixels from the top left corner inside the target's border, as
+	// Position is where, in CSS pixels from the top left corner inside the target's border, as
 	// Playwright counts; nil: in the middle.
-	At *frame.Point
+	Position *frame.Point
 }
 
 // Identify is what an action would act on now. It waits for nothing.
-func (i *Input) Identify(ctx context.Context, aim Aim) (is Element, err error) {
-	is.Target = aim.Target
+func (i *Input) Identify(ctx context.Context, aim Aim) (element Element, err error) {
+	element.Target = aim.Target
 	switch {
 	case aim.Target != "":
 		e, err := i.opts.Frames.Find(ctx, aim.Target)
 		if err != nil {
-			return is, err
+			return element, err
 		}
 		defer e.Release(ctx)
-		missing, err := e.Identify(ctx, aim.Pointer, aim.At)
+		missing, err := e.Identify(ctx, aim.Pointer, aim.Position)
 		if missing {
 			err = i.opts.Frames.Removed(ctx, e)
 		}
 		return elementOf(e), err
 	case aim.Chooser:
-		is.Identity, err = i.Choosers.Identify(ctx)
+		element, err = i.Choosers.Identify(ctx)
 	default:
 		var focus frame.Focus
 		focus, err = i.opts.Frames.Focused(ctx)
-		is.Identity = focus.Identity
+		element.Identity, element.Frame = focus.Identity, focus.Frame
 	}
-	return is, err
+	return element, err
 }
 
 // Element is an element that an action acts on, as the page presents it then.
 type Element struct {
 	Target string // ref or selector; empty: what has the focus, or the open file chooser
 	frame.Identity
-	Was    string // what the last snapshot called the ref, if that is something else
-	Still  bool   // nothing has changed in its document since the agent was last shown that
-	Filled string // how a form's field was filled: type, select or click
+	PreviousLabel string // what the last snapshot called the ref, if that is something else
+	Unchanged     bool   // nothing has changed in its document since the agent was last shown that
+	Filled        string // how a form's field was filled: type, select or click
+	// Frame is that of its document; empty: not known.
+	Frame protocol.FrameID
 
 	element *frame.Element // kept until Outcome.Release; nil: not kept
 }
@@ -167,7 +205,7 @@ func (o *Outcome) Release(ctx context.Context) {
 
 // note notes an element before the action acts on it, unless the action's caller refuses
 // that. It returns its place in Elements.
-func (o *Outcome) note(e Element) (at int, err error) {
+func (o *Outcome) note(e Element) (index int, err error) {
 	o.Elements = append(o.Elements, e)
 	if o.confirm != nil {
 		err = o.confirm(e)
@@ -185,18 +223,18 @@ type FieldValue struct {
 	Now string
 }
 
-// Sent counts the inputs and scripts that were sent to the page.
-func (i *Input) Sent() int64 { return i.sent.Load() }
+// SentCount counts the inputs and scripts that were sent to the page.
+func (i *Input) SentCount() int64 { return i.sentCount.Load() }
 
 // ScriptRuns counts a script, which may change the page as input does.
-func (i *Input) ScriptRuns() { i.sent.Add(1) }
+func (i *Input) ScriptRuns() { i.sentCount.Add(1) }
 
 // NotReadyError reports why a target was not ready for the action in time.
 type NotReadyError struct {
-	Target string
-	Was    string // what the target is, for example: button "Save"
-	Reason string // for example: it is covered by <div id="overlay">
-	Waited string // for example 5s
+	Target  string
+	Label   string // what the target is, for example: button "Save"
+	Reason  string // for example: it is covered by <div id="overlay">
+	Elapsed string // for example 5s
 	// Calm is for how long the page had been still, for example 1s, so that it waited no longer;
 	// empty: it was not.
 	Calm    string
@@ -204,9 +242,9 @@ type NotReadyError struct {
 }
 
 func (e *NotReadyError) Error() string {
-	s := fmt.Sprintf("%s (%s) was not ready within %s: %s", e.Target, e.Was, e.Waited, e.Reason)
+	s := fmt.Sprintf("%s (%s) was not ready within %s: %s", e.Target, e.Label, e.Elapsed, e.Reason)
 	if e.Calm != "" {
-		s = fmt.Sprintf("%s (%s) is not ready: %s", e.Target, e.Was, e.Reason)
+		s = fmt.Sprintf("%s (%s) is not ready: %s", e.Target, e.Label, e.Reason)
 	}
 	if e.Details != "" {
 		s += ": " + e.Details
@@ -220,12 +258,12 @@ func (e *NotReadyError) Error() string {
 
 // LateError reports that the page did not respond in time whether a target is ready.
 type LateError struct {
-	Target string
-	Waited time.Duration
+	Target  string
+	Elapsed time.Duration
 }
 
 func (e *LateError) Error() string {
-	return fmt.Sprintf("the page did not report within %v whether %s is ready", e.Waited, e.Target)
+	return fmt.Sprintf("the page did not report within %v whether %s is ready", e.Elapsed, e.Target)
 }
 
 // PartialError reports which of several inputs were done before the error.
@@ -246,7 +284,7 @@ func Part(failed error) string {
 	case errors.As(failed, &partial):
 		return partial.Done
 	case errors.As(failed, &field) && len(field.Filled) > 0:
-		return fmt.Sprintf("%d of %d fields are filled", len(field.Filled), field.Of)
+		return fmt.Sprintf("%d of %d fields are filled", len(field.Filled), field.Total)
 	}
 	return ""
 }

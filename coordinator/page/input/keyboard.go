@@ -16,9 +16,9 @@ import (
 
 // keyboard is the keyboard of one page.
 type keyboard struct {
-	session *cdp.Session
-	sent    *atomic.Int64 // as Input.sent
-	life    *lifecycle.Lifecycle
+	session   *cdp.Session
+	sentCount *atomic.Int64 // as Input.sentCount
+	life      *lifecycle.Lifecycle
 }
 
 // PressKey presses a key, or a key with modifiers, in the focused element.
@@ -26,7 +26,7 @@ func (i *Input) PressKey(spec string) Action {
 	if _, _, err := parseKey(spec); err != nil {
 		return Action{Err: err}
 	}
-	return Action{Doing: "pressing " + spec, Arrives: true, Do: func(ctx context.Context, out *Outcome) error {
+	return Action{Operation: "pressing " + spec, Arrives: true, Do: func(ctx context.Context, out *Outcome) error {
 		if _, err := i.focus(ctx, out); err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (i *Input) focus(ctx context.Context, out *Outcome) (focus frame.Focus, err
 		focus, err = i.opts.Frames.Focused(ctx)
 		return err
 	})
-	_, err = out.note(Element{Identity: focus.Identity})
+	_, err = out.note(Element{Identity: focus.Identity, Frame: focus.Frame})
 	return focus, err
 }
 
@@ -148,7 +148,7 @@ var editing = map[string]string{"a": "selectAll", "c": "copy", "x": "cut", "v": 
 
 // stroke presses a key with the held modifiers, and with Shift if the key needs it.
 func (kb *keyboard) stroke(ctx context.Context, k key, modifiers int64) error {
-	kb.sent.Add(1)
+	kb.sentCount.Add(1)
 	if k.shift {
 		modifiers |= shiftKey
 	}
@@ -160,19 +160,19 @@ func (kb *keyboard) stroke(ctx context.Context, k key, modifiers int64) error {
 		down.Commands = []string{command}
 	}
 	up := k.event(input.DispatchKeyEventTypeKeyUp, modifiers)
-	var sent []*cdp.Pending
+	var commands []*cdp.Pending
 	for _, e := range []input.DispatchKeyEventParams{down, up} {
 		pending, err := kb.session.Start(ctx, input.CommandDispatchKeyEvent, e)
 		if err != nil {
 			return err
 		}
-		sent = append(sent, pending)
+		commands = append(commands, pending)
 	}
-	return waitAll(ctx, sent)
+	return waitAll(ctx, commands)
 }
 
 // insert inserts text at the caret, as an input method does.
 func (kb *keyboard) insert(ctx context.Context, text string) error {
-	kb.sent.Add(1)
+	kb.sentCount.Add(1)
 	return kb.session.Call(ctx, input.CommandInsertText, input.InsertTextParams{Text: text}, nil)
 }

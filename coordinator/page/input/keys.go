@@ -245,7 +245,8 @@ func parseKey(spec string) (key, int64, error) {
 		k, ok = codeKey(rest, modifiers&shiftKey != 0)
 	}
 	if !ok {
-		return key{}, 0, fmt.Errorf("unknown key %q: give a character or a name such as Enter, Escape, ArrowDown, F5, with Control+, Shift+, Alt+ or Meta+ in front", spec)
+		return key{}, 0, fmt.Errorf("unknown key %q: give a character or a name such as Enter, Escape, ArrowDown, F5, "+
+			"with Control+, Shift+, Alt+ or Meta+ in front", spec)
 	}
 	return k, modifiers, nil
 }

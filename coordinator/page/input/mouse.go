@@ -9,15 +9,17 @@ import (
 	"github.com/chromedp/cdproto/input"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // mouse is the mouse of one page.
 type mouse struct {
-	session *cdp.Session
-	sent    *atomic.Int64 // as Input.sent
+	session   *cdp.Session
+	sentCount *atomic.Int64     // as Input.sentCount
+	acts      func(frame.Point) // see Options.Acts
 
-	mu sync.Mutex // guards at
-	at pointer
+	mu       sync.Mutex // guards the field that follows
+	position pointer
 }
 
 // pointer is the position of the mouse and its held buttons.
@@ -27,20 +29,21 @@ type pointer struct {
 	button  input.MouseButton // the last pressed button that is still held
 }
 
-func (m *mouse) now() pointer {
+func (m *mouse) currentPosition() pointer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.at
+	return m.position
 }
 
-func (m *mouse) set(at pointer) {
+func (m *mouse) set(position pointer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.at = at
+	m.position = position
 }
 
 // move moves the mouse in preparation of an action; it does not count as input.
 func (m *mouse) move(ctx context.Context, x, y float64) error {
+	m.acts(frame.Point{X: x, Y: y})
 	m.set(pointer{x: x, y: y})
 	event := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y}
 	return m.session.Call(ctx, input.CommandDispatchMouseEvent, event, nil)
@@ -51,22 +54,23 @@ func (m *mouse) move(ctx context.Context, x, y float64) error {
 func (m *mouse) send(
 	ctx context.Context, x, y float64, modifiers int64, events []input.DispatchMouseEventParams,
 ) error {
-	m.sent.Add(1)
-	sent := make([]*cdp.Pending, 0, len(events))
+	m.acts(frame.Point{X: x, Y: y})
+	m.sentCount.Add(1)
+	commands := make([]*cdp.Pending, 0, len(events))
 	for _, e := range events {
 		e.X, e.Y, e.Modifiers = x, y, modifiers
 		pending, err := m.session.Start(ctx, input.CommandDispatchMouseEvent, e)
 		if err != nil {
 			return err
 		}
-		sent = append(sent, pending)
-		at := pointer{x: x, y: y, buttons: e.Buttons}
+		commands = append(commands, pending)
+		position := pointer{x: x, y: y, buttons: e.Buttons}
 		if e.Buttons != 0 {
-			at.button = e.Button
+			position.button = e.Button
 		}
-		m.set(at)
+		m.set(position)
 	}
-	return waitAll(ctx, sent)
+	return waitAll(ctx, commands)
 }
 
 // drag sends events of dragged data at a point. The page gets no button event, because a
@@ -74,7 +78,8 @@ func (m *mouse) send(
 func (m *mouse) drag(
 	ctx context.Context, data *input.DragData, x, y float64, kinds ...input.DispatchDragEventType,
 ) error {
-	m.sent.Add(1)
+	m.acts(frame.Point{X: x, Y: y})
+	m.sentCount.Add(1)
 	for _, kind := range kinds {
 		err := m.session.Call(ctx, input.CommandDispatchDragEvent, input.DispatchDragEventParams{
 			Type: kind, X: x, Y: y, Data: data,
@@ -101,9 +106,9 @@ func clicks(button input.MouseButton, mask int64, count int) []input.DispatchMou
 	return events
 }
 
-func waitAll(ctx context.Context, sent []*cdp.Pending) error {
+func waitAll(ctx context.Context, commands []*cdp.Pending) error {
 	var first error
-	for _, pending := range sent {
+	for _, pending := range commands {
 		if err := pending.Wait(ctx, nil); err != nil && first == nil {
 			first = err
 		}

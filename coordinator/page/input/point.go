@@ -24,7 +24,7 @@ func (i *Input) Vision() Vision { return Vision{i} }
 // Move moves the mouse to a point of the viewport, in CSS pixels.
 func (i Vision) Move(x, y float64) Action {
 	return i.atPoint("moving the mouse", x, y, func(ctx context.Context, _ *Outcome) error {
-		pressed := i.mouse.now()
+		pressed := i.mouse.currentPosition()
 		return i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{
 			{Type: input.DispatchMouseEventTypeMouseMoved, Button: pressed.button, Buttons: pressed.buttons},
 		})
@@ -83,13 +83,14 @@ func (i Vision) Button(button string, press bool) Action {
 	if err != nil {
 		return Action{Err: err}
 	}
-	at := i.mouse.now()
-	doing, kind, pressed := "pressing a mouse button", input.DispatchMouseEventTypeMousePressed, at.buttons|mask
+	position := i.mouse.currentPosition()
+	operation, kind, pressed := "pressing a mouse button", input.DispatchMouseEventTypeMousePressed, position.buttons|mask
 	if !press {
-		doing, kind, pressed = "releasing a mouse button", input.DispatchMouseEventTypeMouseReleased, at.buttons&^mask
+		operation, kind = "releasing a mouse button", input.DispatchMouseEventTypeMouseReleased
+		pressed = position.buttons &^ mask
 	}
-	return i.atPoint(doing, at.x, at.y, func(ctx context.Context, _ *Outcome) error {
-		return i.mouse.send(ctx, at.x, at.y, 0, []input.DispatchMouseEventParams{
+	return i.atPoint(operation, position.x, position.y, func(ctx context.Context, _ *Outcome) error {
+		return i.mouse.send(ctx, position.x, position.y, 0, []input.DispatchMouseEventParams{
 			{Type: kind, Button: b, Buttons: pressed, ClickCount: 1},
 		})
 	})
@@ -97,9 +98,9 @@ func (i Vision) Button(button string, press bool) Action {
 
 // Wheel turns the wheel at the mouse's position, by CSS pixels.
 func (i Vision) Wheel(dx, dy float64) Action {
-	at := i.mouse.now()
-	return i.atPoint("turning the mouse wheel", at.x, at.y, func(ctx context.Context, _ *Outcome) error {
-		return i.wheel(ctx, nil, at.x, at.y, dx, dy)
+	position := i.mouse.currentPosition()
+	return i.atPoint("turning the mouse wheel", position.x, position.y, func(ctx context.Context, _ *Outcome) error {
+		return i.wheel(ctx, nil, position.x, position.y, dx, dy)
 	})
 }
 
@@ -111,7 +112,7 @@ func (i *Input) wheel(ctx context.Context, at *spot, x, y, dx, dy float64) error
 	if err != nil {
 		return err
 	}
-	i.sent.Add(1)
+	i.sentCount.Add(1)
 	// cdproto's parameters omit a 0, which the browser requires here.
 	err = i.opts.Session.Call(ctx, input.CommandDispatchMouseEvent, map[string]any{
 		"type": input.DispatchMouseEventTypeMouseWheel, "x": x, "y": y, "deltaX": dx * l.Zoom, "deltaY": dy * l.Zoom,
@@ -153,11 +154,11 @@ func (i Vision) Drag(fromX, fromY, toX, toY float64) Action {
 
 var errOutside = errors.New("the point is outside of the viewport")
 
-func (i Vision) atPoint(doing string, x, y float64, do func(ctx context.Context, out *Outcome) error) Action {
+func (i Vision) atPoint(operation string, x, y float64, do func(ctx context.Context, out *Outcome) error) Action {
 	if x < 0 || y < 0 {
 		return Action{Err: errOutside}
 	}
-	return Action{Doing: doing, Arrives: true, Do: func(ctx context.Context, out *Outcome) error {
+	return Action{Operation: operation, Arrives: true, Do: func(ctx context.Context, out *Outcome) error {
 		if err := i.opts.Screen.EmulateFocus(ctx); err != nil {
 			return err
 		}

@@ -9,19 +9,19 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// reach moves the pointer to a point in a frame of another origin; up is how many frames
+// reach moves the pointer to a point in a frame of another origin; levels is how many frames
 // above the element's the point belongs to. It returns the point
 // in the page once the pointer has arrived in that frame. The browser routes events to
 // processes by the last drawn frame. After scrolling, that may be out of date, and a
 // click would hit something else.
 func (i *Input) reach(
-	ctx context.Context, e *frame.Element, innerX, innerY float64, up int, wait time.Duration,
-) (x, y float64, why string, err error) {
+	ctx context.Context, e *frame.Element, innerX, innerY float64, levels int, wait time.Duration,
+) (x, y float64, reason string, err error) {
 	end := time.Now().Add(wait)
 	for budget := arrivalBudget; time.Now().Before(end); budget *= 2 {
-		x, y, why, err = i.opts.Frames.Outward(ctx, e.Frame, up, innerX, innerY)
-		if err != nil || why != "" {
-			return 0, 0, why, err
+		x, y, reason, err = i.opts.Frames.Outward(ctx, e.Frame, levels, innerX, innerY)
+		if err != nil || reason != "" {
+			return 0, 0, reason, err
 		}
 		var arrived bool
 		if arrived, err = i.arrives(ctx, e, x, y, min(budget, time.Until(end))); arrived || err != nil {

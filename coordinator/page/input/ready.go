@@ -36,8 +36,8 @@ type spot struct {
 
 // purpose is what a target is to be ready for.
 type purpose struct {
-	kind string
-	at   *frame.Point // of the pointer, see Aim; nil: where the target is in view
+	kind     string
+	position *frame.Point // of the pointer, see Aim; nil: where the target is in view
 }
 
 var toClick, toDrop = purpose{kind: "click"}, purpose{kind: "drop"}
@@ -50,16 +50,16 @@ func (p purpose) points() bool { return p.kind == "click" || p.kind == "hover" |
 // between two animation frames, enabled (except to hover), and hit by an event at its
 // point. It scrolls the target into view. A quick one is unproven if it may still move.
 func (i *Input) ready(ctx context.Context, target string, use purpose, wait time.Duration, quick bool) (*spot, error) {
-	until := time.Now().Add(wait)
+	deadline := time.Now().Add(wait)
 	if err := i.opts.Screen.EmulateFocus(ctx); err != nil {
 		return nil, err
 	}
 	for {
-		e, err := i.opts.Frames.FindInTime(ctx, target, until)
+		e, err := i.opts.Frames.FindInTime(ctx, target, deadline)
 		if err != nil {
 			return nil, err
 		}
-		s, err := i.readyElement(ctx, e, use, wait, until, quick)
+		s, err := i.readyElement(ctx, e, use, wait, deadline, quick)
 		if err == nil {
 			return s, nil
 		}
@@ -67,7 +67,7 @@ func (i *Input) ready(ctx context.Context, target string, use purpose, wait time
 		// A ref means one element. A selector means any match, because pages often replace their
 		// elements.
 		_, numbered := frame.ParseRef(target)
-		if numbered || !errors.As(err, new(*frame.StaleRefError)) || time.Now().After(until) {
+		if numbered || !errors.As(err, new(*frame.StaleRefError)) || time.Now().After(deadline) {
 			return nil, err
 		}
 	}
@@ -75,7 +75,7 @@ func (i *Input) ready(ctx context.Context, target string, use purpose, wait time
 
 // readyElement is ready for a resolved element.
 func (i *Input) readyElement(
-	ctx context.Context, e *frame.Element, use purpose, wait time.Duration, until time.Time, quick bool,
+	ctx context.Context, e *frame.Element, use purpose, wait time.Duration, deadline time.Time, quick bool,
 ) (*spot, error) {
 	var r struct {
 		OK, Gone, Top, Quick bool
@@ -91,17 +91,17 @@ func (i *Input) readyElement(
 		Calm                 float64 // milliseconds: why the script has not used its time
 	}
 	var err error
-	for asks, calm := true, true; calm || r.Scrolls; {
+	for prompts, calm := true, true; calm || r.Scrolls; {
 		r.Calm, r.Scrolls = 0, false
 		err = e.Call(ctx, "ready", map[string]any{
-			"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds(), "quick": quick,
-			"calm": calmTime.Milliseconds(), "asks": asks, "alone": i.opts.Frames.Single(),
+			"kind": use.kind, "position": use.position, "budget": time.Until(deadline).Milliseconds(), "quick": quick,
+			"calm": calmTime.Milliseconds(), "asks": prompts, "alone": i.opts.Frames.Single(),
 		}, &r)
 		// A response that is still awaited may change the page.
-		calm = err == nil && r.Calm > 0 && i.loads() && time.Now().Before(until)
+		calm = err == nil && r.Calm > 0 && i.loads() && time.Now().Before(deadline)
 		if r.Scrolls {
 			i.opts.Before(ctx)
-			asks = false
+			prompts = false
 			continue
 		}
 		quick = false
@@ -112,7 +112,7 @@ func (i *Input) readyElement(
 	if err == nil && r.OK && apart && r.Quick { // an event takes longer than a frame to arrive
 		r.Quick = false
 		err = e.Call(ctx, "ready", map[string]any{
-			"kind": use.kind, "position": use.at, "budget": time.Until(until).Milliseconds(),
+			"kind": use.kind, "position": use.position, "budget": time.Until(deadline).Milliseconds(),
 		}, &r)
 	}
 	if err == nil && r.OK && apart {
@@ -120,7 +120,7 @@ func (i *Input) readyElement(
 		r.X, r.Y, r.Why, err = i.reach(ctx, e, r.X, r.Y, r.Up, wait)
 		r.OK = r.Why == ""
 	}
-	e.Is, e.Still = r.Is, r.Still
+	e.Identity, e.Unchanged = r.Is, r.Still
 	switch {
 	case err != nil:
 		return nil, err
@@ -131,7 +131,7 @@ func (i *Input) readyElement(
 			"takes the click. Use what is in it, or give a position"}
 	case !r.OK:
 		unready := &NotReadyError{
-			Target: e.Target, Was: r.Is.String(), Reason: r.Why, Waited: wait.Round(time.Millisecond).String(),
+			Target: e.Target, Label: r.Is.String(), Reason: r.Why, Elapsed: wait.Round(time.Millisecond).String(),
 		}
 		if r.Calm > 0 {
 			unready.Calm = (time.Duration(r.Calm) * time.Millisecond).Round(100 * time.Millisecond).String()
@@ -171,35 +171,39 @@ func (i *Input) Obstacle(ctx context.Context, e *frame.Element) (o Obstacle, err
 }
 
 func elementOf(e *frame.Element) Element {
-	return Element{Target: e.Target, Identity: e.Is, Was: e.Was(), Still: e.Still}
+	return Element{
+		Target: e.Target, Identity: e.Identity, PreviousLabel: e.PreviousLabel(), Unchanged: e.Unchanged, Frame: e.Frame,
+	}
 }
 
 // keep is elementOf for an element that [Outcome.Release] releases.
 func keep(e *frame.Element) Element {
-	is := elementOf(e)
-	is.element = e
-	return is
+	element := elementOf(e)
+	element.element = e
+	return element
 }
 
 // act is an action on a target. The wait for the target is additional to the action's own
 // timeout.
 func (i *Input) act(
-	doing, target string, use purpose, wait time.Duration, do func(ctx context.Context, s *spot, out *Outcome) error,
+	operation, target string, use purpose, wait time.Duration, do func(ctx context.Context, s *spot, out *Outcome) error,
 ) Action {
 	wait = cmp.Or(wait, i.opts.ActionTimeout)
-	return Action{Doing: doing, Waits: wait, Arrives: use.points(), Do: func(ctx context.Context, out *Outcome) error {
-		waiting, cancel := context.WithTimeoutCause(ctx, wait+readyMargin, &LateError{Target: target, Waited: wait})
+	act := func(ctx context.Context, out *Outcome) error {
+		waiting, cancel := context.WithTimeoutCause(ctx, wait+readyMargin, &LateError{Target: target, Elapsed: wait})
 		s, err := i.ready(waiting, target, use, wait, use.kind == "hover" || use.kind == "drop")
 		cancel()
 		if err != nil {
 			return err
 		}
-		at, err := out.note(keep(s.Element))
+		index, err := out.note(keep(s.Element))
 		if err != nil {
 			return err
 		}
+		i.show(ctx, s)
 		err = do(ctx, s, out)
-		out.Elements[at] = keep(s.Element) // the page may have replaced the element
+		out.Elements[index] = keep(s.Element) // the page may have replaced the element
 		return err
-	}}
+	}
+	return Action{Operation: operation, Waits: wait, Arrives: use.points(), Do: act}
 }

@@ -8,6 +8,7 @@ import (
 
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 )
 
@@ -33,6 +34,7 @@ func TestUpload(t *testing.T) {
 <input type=file id=plain><input type=file id=many multiple class=hidden><input type=file id=off disabled>
 <label for=many id=label>Choose</label>
 <button id=opener onclick="made=document.createElement('input');made.type='file';made.onchange=()=>got.push('made:'+made.files[0].name);made.click()">Upload</button>
+<button id=lost onclick="const i=document.createElement('input');i.type='file';i.onchange=()=>got.push('lost:'+i.files[0].name);i.click()">Upload</button>
 <button id=later onclick="setTimeout(()=>plain.click(),300)">Later</button>
 <button id=nothing>Nothing</button>
 <script>got=[];for (const i of [plain, many]) i.onchange=async()=>{const f=[...i.files]; got.push(i.id+':'+f.map(f=>f.name)+':'+await f[0]?.text())}</script>`)
@@ -48,7 +50,8 @@ func TestUpload(t *testing.T) {
 		{"plain:b.txt:the contents of b.txt", "#later", files[1:]},
 	} {
 		pagetest.Act(t, p, p.Input().Upload(step.target, step.files...))
-		pagetest.Expect(t, p, "new Promise(r => { const look = () => got.length ? r(got.pop()) : setTimeout(look); look() })", `"`+step.want+`"`)
+		pagetest.Expect(t, p, "new Promise(r => { const look = () => got.length ? r(got.pop()) : setTimeout(look); look() })",
+			`"`+step.want+`"`)
 	}
 
 	// A click that opens a chooser reports it, and the next upload provides its files.
@@ -62,6 +65,12 @@ func TestUpload(t *testing.T) {
 	pagetest.Act(t, p, p.Input().Upload("", files...))
 	pagetest.Expect(t, p, "many.files.length", "2")
 	pagetest.Fails[error](t, p, p.Input().Upload("", files...), "no file chooser is open")
+	// Also into an input that nothing in the page refers to.
+	pagetest.Act(t, p, p.Input().Click("#lost", input.ClickOptions{}))
+	must.Do(t, p.Session().Call(ctx, "HeapProfiler.collectGarbage", nil, nil))
+	pagetest.Act(t, p, p.Input().Upload("", files[:1]...))
+	pagetest.Expect(t, p, "new Promise(r => { const look = () => got.includes('lost:a.txt') ? r(true) : setTimeout(look); "+
+		"look() })", "true")
 	pagetest.Act(t, p, p.Input().Upload("#plain")) // takes out what was in it
 	pagetest.Expect(t, p, "plain.files.length", "0")
 
@@ -88,7 +97,8 @@ func testDrop(t *testing.T) {
 zone.ondrop=async e=>{e.preventDefault();const d=e.dataTransfer,f=[...d.files];got.push([e.isTrusted,d.getData('text/plain'),d.getData('text/uri-list'),f.map(f=>f.name),f[0]?await f[0].text():''].join('|'))}</script>`)
 	files := writeFiles(t, "a.txt")
 	pagetest.Act(t, p, p.Input().Drop("#zone", files, nil))
-	pagetest.Act(t, p, p.Input().Drop("#zone", nil, map[string]string{"text/plain": "hello", "text/uri-list": "https://example.com/"}))
+	pagetest.Act(t, p, p.Input().Drop("#zone", nil, map[string]string{"text/plain": "hello",
+		"text/uri-list": "https://example.com/"}))
 	pagetest.Expect(t, p, "new Promise(r => { const look = () => got.length > 1 ? r(got.sort().join(';')) : setTimeout(look); look() })",
 		`"true|hello|https://example.com/||;true|||a.txt|the contents of a.txt"`)
 	// What nobody takes, the browser would open in a tab.

@@ -67,9 +67,9 @@ func (b Box) IsAway() bool {
 
 // Listener is an event listener of the element itself.
 type Listener struct {
-	Type    string
-	Options []string // capture, passive, once
-	At      remote.Position
+	Type     string
+	Options  []string // capture, passive, once
+	Position remote.Position
 }
 
 // Inspect examines an element. It scrolls nothing and moves no mouse.
@@ -93,7 +93,7 @@ func (i *Inspector) inspect(ctx context.Context, e *frame.Element, r *Report) er
 	if err != nil {
 		return err
 	}
-	r.Identity = e.Is
+	r.Identity = e.Identity
 	var is struct {
 		Box
 		Tag, ID string
@@ -110,25 +110,25 @@ func (i *Inspector) inspect(ctx context.Context, e *frame.Element, r *Report) er
 	if r.Rules, err = i.rules(ctx, e); err != nil {
 		return err
 	}
-	own, err := e.OwnHandle(ctx)
+	handle, err := e.OwnHandle(ctx)
 	if err != nil {
 		return err
 	}
-	defer frame.Release(ctx, e.Session, own)
-	if r.Listeners, err = i.listeners(ctx, e, own); err != nil {
+	defer frame.Release(ctx, e.Session, handle)
+	if r.Listeners, err = i.listeners(ctx, e, handle); err != nil {
 		return err
 	}
-	r.Component = component.Of(ctx, e.Session, own, i.opts.Sources, true)
+	r.Component = component.Find(ctx, e.Session, handle, i.opts.Sources, true)
 	return nil
 }
 
 // listeners are those of the page on an element, of which it takes the handle in the page's main
 // world.
 func (i *Inspector) listeners(
-	ctx context.Context, e *frame.Element, own runtime.RemoteObjectID,
+	ctx context.Context, e *frame.Element, handle runtime.RemoteObjectID,
 ) (found []Listener, err error) {
 	r, err := protocol.Call(ctx, e.Session, domdebugger.GetEventListeners, domdebugger.GetEventListenersParams{
-		ObjectID: own,
+		ObjectID: handle,
 	})
 	if err != nil || len(r.Listeners) == 0 {
 		return nil, err
@@ -146,8 +146,8 @@ func (i *Inspector) listeners(
 		}
 		slices.Sort(listener.Options)
 		if url := urls[l.ScriptID]; url != "" {
-			listener.At = remote.At(url, l.LineNumber, l.ColumnNumber)
-			i.opts.Sources.Locate(ctx, &listener.At)
+			listener.Position = remote.NewPosition(url, l.LineNumber, l.ColumnNumber)
+			i.opts.Sources.Locate(ctx, &listener.Position)
 		}
 		found = append(found, listener)
 		if l.Handler != nil && l.Handler.ObjectID != "" {

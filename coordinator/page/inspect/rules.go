@@ -19,7 +19,7 @@ import (
 type Rule struct {
 	Selector     string   // element.style for the attribute
 	Conditions   []string // as in @media (width > 600px)
-	At           remote.Position
+	Position     remote.Position
 	Inherited    bool
 	Declarations []Declaration
 }
@@ -131,7 +131,7 @@ func (c *cascade) add(ctx context.Context, m matches, inherited bool) {
 		if rule.Origin == css.StyleSheetOriginUserAgent {
 			entered.Selector = ofBrowser
 		} else if header := c.sheets[rule.StyleSheetID]; header != nil {
-			entered.At = c.inspector.placeOf(ctx, header, rule.SelectorList, rule.Style.Range)
+			entered.Position = c.inspector.placeOf(ctx, header, rule.SelectorList, rule.Style.Range)
 		}
 		c.enter(entered, &rule.Style)
 	}
@@ -143,7 +143,8 @@ const ofBrowser = "the browser's own style"
 func (c *cascade) enter(rule Rule, style *style) {
 	e := entry{Rule: rule}
 	for _, p := range style.CSSProperties {
-		if rule.Selector != ofBrowser && p.Range == nil && p.Text == "" || p.Disabled { // a part of a shorthand, which is there too
+		isOfShorthand := rule.Selector != ofBrowser && p.Range == nil && p.Text == "" // which is there too
+		if isOfShorthand || p.Disabled {
 			continue
 		}
 		sets := []string{p.Name}
@@ -233,19 +234,19 @@ func conditions(rule *css.Rule) (all []string) {
 // that a script has added has no place of its own, but perhaps a source map.
 func (i *Inspector) placeOf(
 	ctx context.Context, sheet *css.StyleSheetHeader, list *css.SelectorList, begin *css.SourceRange,
-) (at remote.Position) {
+) (position remote.Position) {
 	if selectors := list.Selectors; len(selectors) > 0 && selectors[0].Range != nil {
 		begin = selectors[0].Range
 	}
 	if begin == nil {
-		return at
+		return position
 	}
 	line, column := begin.StartLine, begin.StartColumn
 	if strings.HasPrefix(sheet.SourceMapURL, "data:") {
-		at = remote.At(sheet.SourceURL, line, column)
-		i.opts.Sources.LocateInline(ctx, &at, sheet.SourceMapURL)
-		if at.Place != "" {
-			return at
+		position = remote.NewPosition(sheet.SourceURL, line, column)
+		i.opts.Sources.LocateInline(ctx, &position, sheet.SourceMapURL)
+		if position.Place != "" {
+			return position
 		}
 	}
 	if sheet.IsConstructed || sheet.SourceURL == "" {
@@ -254,9 +255,9 @@ func (i *Inspector) placeOf(
 	if line == 0 {
 		column += int64(sheet.StartColumn)
 	}
-	at = remote.At(sheet.SourceURL, line+int64(sheet.StartLine), column)
-	i.opts.Sources.Locate(ctx, &at)
-	return at
+	position = remote.NewPosition(sheet.SourceURL, line+int64(sheet.StartLine), column)
+	i.opts.Sources.Locate(ctx, &position)
+	return position
 }
 
 // inherits reports whether elements inherit a property of CSS.

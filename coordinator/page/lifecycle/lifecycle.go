@@ -13,7 +13,7 @@ import (
 )
 
 // Run runs an operation on the page, with a timeout (0: that of any call), and explains its error.
-type Run func(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
+type Run func(ctx context.Context, operation string, limit time.Duration, do func(context.Context) error) error
 
 // Kind is what an event reports of the main frame.
 type Kind int

@@ -41,8 +41,9 @@ func TestInterruptions(t *testing.T) {
 		event                     func(*lifecycle.Lifecycle)
 		request, call, overDialog func(error) bool // nil: it goes on
 	}{
-		"a navigation": {func(l *lifecycle.Lifecycle) { l.Log(lifecycle.Event{}, lifecycle.Leaving) }, is(lifecycle.ErrLeaving), nil, nil},
-		"a dialog":     {func(l *lifecycle.Lifecycle) { l.OpenDialog(lifecycle.Dialog{Type: "alert"}) }, isDialog, isDialog, nil},
+		"a navigation": {func(l *lifecycle.Lifecycle) { l.Log(lifecycle.Event{}, lifecycle.Leaving) },
+			is(lifecycle.ErrLeaving), nil, nil},
+		"a dialog": {func(l *lifecycle.Lifecycle) { l.OpenDialog(lifecycle.Dialog{Type: "alert"}) }, isDialog, isDialog, nil},
 		"a crash": {
 			func(l *lifecycle.Lifecycle) { l.End(lifecycle.ErrCrashed) },
 			is(lifecycle.ErrCrashed), is(lifecycle.ErrCrashed), is(lifecycle.ErrCrashed),
@@ -60,12 +61,13 @@ func TestInterruptions(t *testing.T) {
 			request = ctx
 			return nil
 		})
-		for what, c := range map[string]struct {
+		for description, c := range map[string]struct {
 			ctx  context.Context
 			want func(error) bool
 		}{"request": {request, test.request}, "call": {call, test.call}, "call over a dialog": {over, test.overDialog}} {
-			if cause := context.Cause(c.ctx); c.want == nil && what != "request" && cause != nil || c.want != nil && !c.want(cause) {
-				t.Errorf("%s: the %s ends with %v", name, what, cause)
+			if cause := context.Cause(c.ctx); c.want == nil && description != "request" && cause != nil || c.want != nil &&
+				!c.want(cause) {
+				t.Errorf("%s: the %s ends with %v", name, description, cause)
 			}
 		}
 		end()

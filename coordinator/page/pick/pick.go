@@ -146,7 +146,7 @@ func (p *Picker) end(ctx context.Context, sessions []*cdp.Session) {
 	p.mu.Lock()
 	p.picked = nil
 	p.mu.Unlock()
-	var sent []*cdp.Pending
+	var commands []*cdp.Pending
 	unbound := context.WithoutCancel(ctx)
 	for _, s := range sessions {
 		// A frame that has gone no longer has the mode.
@@ -154,7 +154,7 @@ func (p *Picker) end(ctx context.Context, sessions []*cdp.Session) {
 			Mode: overlay.InspectModeNone, HighlightConfig: &overlay.HighlightConfig{},
 		})
 		if err == nil {
-			sent = append(sent, off)
+			commands = append(commands, off)
 		}
 		_, _ = s.Start(unbound, overlay.CommandDisable, nil)
 		_, _ = s.Start(unbound, dom.CommandDisable, nil)
@@ -165,7 +165,7 @@ func (p *Picker) end(ctx context.Context, sessions []*cdp.Session) {
 	}
 	unbound, cancel := context.WithTimeout(unbound, timeout)
 	defer cancel()
-	for _, off := range sent {
+	for _, off := range commands {
 		_ = off.Wait(unbound, nil)
 	}
 }
@@ -180,29 +180,61 @@ func (p *Picker) NodePicked(s *cdp.Session, id protocol.BackendNodeID) {
 	}
 }
 
+// describe describes a picked node, which it scrolls into view for the image.
 func (p *Picker) describe(ctx context.Context, n node) (Picked, error) {
-	e, err := p.elementOf(ctx, n)
+	picked, e, err := p.read(ctx, n)
 	if err != nil {
 		return Picked{}, err
 	}
 	defer e.Release(ctx)
-	picked := Picked{URL: p.opts.Frames.PageURL()}
-	if err := e.Run(ctx, pickedFunction, nil, &picked); err != nil {
-		return Picked{}, err
-	}
-	e.Target = picked.Selector
 	box, err := p.opts.Frames.Place(ctx, e, "nearest")
 	if err != nil {
 		return Picked{}, err
 	}
 	picked.X, picked.Y = hundredths(box.X), hundredths(box.Y)
 	picked.Width, picked.Height = hundredths(box.Width), hundredths(box.Height)
+	picked.Image, err = p.opts.Screen.Area(ctx, box, pickMargin)
+	return picked, err
+}
+
+// Describe describes a node that the user has picked elsewhere, in the document with that loader id.
+// It has no box and no image, and nothing scrolls.
+func (p *Picker) Describe(
+	ctx context.Context, document protocol.LoaderID, id protocol.BackendNodeID,
+) (picked Picked, err error) {
+	if !p.opts.Frames.Shows(document) {
+		return Picked{}, &frame.StaleRefError{Ref: "the element", Cause: "its document was replaced"}
+	}
+	err = p.opts.Run(ctx, "describing an element", DescribeTimeout, func(ctx context.Context) error {
+		var e *frame.Element
+		if picked, e, err = p.read(ctx, node{p.opts.Session, id}); err == nil {
+			e.Release(ctx)
+		}
+		return err
+	})
+	return picked, err
+}
+
+// DescribeTimeout bounds Describe, and all the descriptions that one answer waits for.
+const DescribeTimeout = 3 * time.Second
+
+// read describes a node without its box and image. The caller releases the element.
+func (p *Picker) read(ctx context.Context, n node) (Picked, *frame.Element, error) {
+	e, err := p.elementOf(ctx, n)
+	if err != nil {
+		return Picked{}, nil, err
+	}
+	picked := Picked{URL: p.opts.Frames.PageURL()}
+	if err := e.Run(ctx, pickedFunction, nil, &picked); err != nil {
+		e.Release(ctx)
+		return Picked{}, nil, err
+	}
+	e.Target = picked.Selector
 	if line, err := p.opts.Reader.Line(ctx, e); err == nil {
 		picked.Line = line
 	}
 	picked.Component = p.componentOf(ctx, n)
-	picked.Image, err = p.opts.Screen.Area(ctx, box, pickMargin)
-	return picked, err
+	return picked, e, nil
 }
 
 // elementOf resolves a node in the isolated world of its document. The document belongs
@@ -225,7 +257,7 @@ func (p *Picker) elementOf(ctx context.Context, n node) (*frame.Element, error) 
 		}
 		e.Release(ctx)
 	}
-	return nil, &frame.StaleRefError{Ref: "the element", Gone: "its document was replaced"}
+	return nil, &frame.StaleRefError{Ref: "the element", Cause: "its document was replaced"}
 }
 
 func (p *Picker) componentOf(ctx context.Context, n node) *component.Component {
@@ -234,7 +266,7 @@ func (p *Picker) componentOf(ctx context.Context, n node) *component.Component {
 		return nil
 	}
 	defer frame.Release(ctx, n.session, r.Object.ObjectID)
-	return component.Of(ctx, n.session, r.Object.ObjectID, p.opts.Sources, false)
+	return component.Find(ctx, n.session, r.Object.ObjectID, p.opts.Sources, false)
 }
 
 // hundredths rounds to 1/100 CSS pixel, which is finer than the layout of a dense screen.

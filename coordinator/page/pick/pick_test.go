@@ -84,7 +84,8 @@ func TestPick(t *testing.T) {
 	if !strings.HasPrefix(picked.Line, `button "Buy"`) || !strings.Contains(picked.Line, "[ref=") {
 		t.Errorf("the line is %q", picked.Line)
 	}
-	if picked.Selector != "#buy" || picked.Tag != "button" || picked.Text != "Buy" || picked.Attributes["data-testid"] != "buy" || picked.URL != url+"/" {
+	if picked.Selector != "#buy" || picked.Tag != "button" || picked.Text != "Buy" ||
+		picked.Attributes["data-testid"] != "buy" || picked.URL != url+"/" {
 		t.Errorf("picked %+v", picked)
 	}
 	if picked.X != 300 || picked.Y != 200 || picked.Width != 100 || picked.Height != 40 {
@@ -114,23 +115,23 @@ func TestPickElsewhere(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, pickHTML)
 	user := pagetest.Attach(t, p)
-	for what, c := range map[string]struct{ element, selector string }{
+	for description, c := range map[string]struct{ element, selector string }{
 		"a list item": {"document.querySelectorAll('li')[1]", "li:nth-of-type(2)"},
 		"in a shadow": {"host.shadowRoot.querySelector('p')", "p"},
 	} {
-		var at [2]float64
-		if err := json.Unmarshal([]byte(pagetest.Evaluate(t, p, "(() => { const r = "+c.element+".getBoundingClientRect(); return [r.x + 5, r.y + r.height / 2] })()")), &at); err != nil {
+		var point [2]float64
+		if err := json.Unmarshal([]byte(pagetest.Evaluate(t, p, "(() => { const r = "+c.element+".getBoundingClientRect(); return [r.x + 5, r.y + r.height / 2] })()")), &point); err != nil {
 			t.Fatal(err)
 		}
 		wait := startPicking(t, t.Context(), p)
-		pointAt(t, user, at[0], at[1])
+		pointAt(t, user, point[0], point[1])
 		picked, err := wait()
 		if err != nil || !strings.HasSuffix(picked.Selector, c.selector) {
-			t.Errorf("%s: %+v, %v", what, picked.Selector, err)
+			t.Errorf("%s: %+v, %v", description, picked.Selector, err)
 			continue
 		}
 		if _, _, err := p.Evaluate(t.Context(), "(element) => 1", picked.Selector); err != nil {
-			t.Errorf("%s: its selector finds nothing: %v", what, err)
+			t.Errorf("%s: its selector finds nothing: %v", description, err)
 		}
 	}
 }
@@ -140,7 +141,8 @@ func TestPickIsCancelled(t *testing.T) {
 	p, _ := pagetest.Open(t, pickHTML)
 	user := pagetest.Attach(t, p)
 	wait := startPicking(t, t.Context(), p)
-	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown,
+		input.DispatchKeyEventTypeKeyUp} {
 		key := input.DispatchKeyEventParams{Type: kind, Key: "Escape", Code: "Escape", WindowsVirtualKeyCode: 27}
 		if err := user.Session().Call(t.Context(), input.CommandDispatchKeyEvent, key, nil); err != nil {
 			t.Fatal(err)
@@ -192,12 +194,12 @@ func TestPickReportsTheComponent(t *testing.T) {
 	pagetest.Navigate(t, p, server.URL)
 	pagetest.WaitFor(t, p, page.WaitOptions{Text: "4"})
 	user := pagetest.Attach(t, p)
-	var at [2]float64
-	if err := json.Unmarshal([]byte(pagetest.Evaluate(t, p, "(() => { const r = price.getBoundingClientRect(); return [r.x + 5, r.y + r.height / 2] })()")), &at); err != nil {
+	var point [2]float64
+	if err := json.Unmarshal([]byte(pagetest.Evaluate(t, p, "(() => { const r = price.getBoundingClientRect(); return [r.x + 5, r.y + r.height / 2] })()")), &point); err != nil {
 		t.Fatal(err)
 	}
 	wait := startPicking(t, t.Context(), p)
-	pointAt(t, user, at[0], at[1])
+	pointAt(t, user, point[0], point[1])
 	picked, err := wait()
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,17 @@ function () {
   function own(x) {
     const candidates = [];
     if (stable(x.$id)) candidates.push("#" + name(x.$id));
-    for (const a of ["data-testid", "data-test", "data-cy", "name", "aria-label", "alt", "title", "placeholder", "href"]) {
+    for (const a of [
+      "data-testid",
+      "data-test",
+      "data-cy",
+      "name",
+      "aria-label",
+      "alt",
+      "title",
+      "placeholder",
+      "href",
+    ]) {
       const v = x.$getAttribute(a);
       if (v && v.length < 80) candidates.push(`${x.$localName}[${a}=${JSON.stringify(v)}]`);
     }
@@ -43,5 +53,10 @@ function () {
     .filter((a) => a.$name !== "value" || !secret)
     .map((a) => [a.$name, a.$value.length > 200 ? a.$value.slice(0, 200) + "…" : a.$value]));
   const text = (e.$innerText ?? e.$textContent ?? "").replace(/\s+/g, " ").trim();
-  return JSON.stringify({ selector: selectorOf(), tag, text: text.length > 200 ? text.slice(0, 200) + "…" : text, attributes });
+  return JSON.stringify({
+    selector: selectorOf(),
+    tag,
+    text: text.length > 200 ? text.slice(0, 200) + "…" : text,
+    attributes,
+  });
 }

@@ -103,8 +103,8 @@ func readProfile(text []byte) (CPUProfile, error) {
 			name = "(anonymous)"
 		}
 		if n.CallFrame.URL != "" {
-			at := remote.At(n.CallFrame.URL, n.CallFrame.LineNumber, n.CallFrame.ColumnNumber)
-			name += fmt.Sprintf(" at %s:%d", at.URL, at.Line)
+			position := remote.NewPosition(n.CallFrame.URL, n.CallFrame.LineNumber, n.CallFrame.ColumnNumber)
+			name += fmt.Sprintf(" at %s:%d", position.URL, position.Line)
 		}
 		names[n.ID] = name
 	}

@@ -75,7 +75,7 @@ func TestTraceAgreesWithThePage(t *testing.T) {
 	}
 	var file bytes.Buffer
 	trace, err := b.Recordings().StopTrace(t.Context(), &file)
-	if err != nil || trace.Lost || trace.Page != p.ID() || trace.Unread != nil {
+	if err != nil || trace.Incomplete || trace.Page != p.ID() || trace.Unread != nil {
 		t.Fatalf("%+v, %v", trace, err)
 	}
 	if !json.Valid(file.Bytes()) || !strings.Contains(file.String(), `"LayoutShift"`) {
@@ -94,7 +94,8 @@ func TestTraceAgreesWithThePage(t *testing.T) {
 	if seen.INP < 100 || v.INP != seen.INP || v.Interactions != 1 {
 		t.Errorf("INP %v of %d interactions, the page measured %v ms", v.INP, v.Interactions, seen.INP)
 	}
-	if len(v.Tasks) != len(seen.Long) || !slices.ContainsFunc(v.Tasks, func(l profiling.LongTask) bool { return l.Duration >= 149 }) {
+	if len(v.Tasks) != len(seen.Long) || !slices.ContainsFunc(v.Tasks,
+		func(l profiling.LongTask) bool { return l.Duration >= 149 }) {
 		t.Errorf("long tasks %+v, the page measured %v", v.Tasks, seen.Long)
 	}
 	if _, err := b.Recordings().StopTrace(t.Context(), io.Discard); !errors.Is(err, profiling.ErrNotRecording) {
@@ -147,7 +148,8 @@ func TestHeapSnapshot(t *testing.T) {
 		t.Error("the page's class is not in it")
 	}
 	failing := &failingWriter{}
-	if _, err := p.Profiler().HeapSnapshot(t.Context(), failing); err == nil || !strings.Contains(err.Error(), "disk full") {
+	if _, err := p.Profiler().HeapSnapshot(t.Context(), failing); err == nil ||
+		!strings.Contains(err.Error(), "disk full") {
 		t.Errorf("a disk that is full: %v", err)
 	}
 }

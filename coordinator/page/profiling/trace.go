@@ -50,9 +50,9 @@ func (p *Profiler) StartTrace(ctx context.Context) error {
 
 // Trace is the result of a trace.
 type Trace struct {
-	Page   string // its id
-	Lost   bool   // the browser had to drop events
-	Vitals Vitals
+	Page       string // its id
+	Incomplete bool   // the browser had to drop events
+	Vitals     Vitals
 	// Unread is why Vitals could not be read; the trace itself is complete.
 	Unread error
 }
@@ -82,7 +82,7 @@ func (r *Recordings) StopTrace(ctx context.Context, w io.Writer) (Trace, error) 
 			if err := e.Decode(&done); err != nil {
 				return err
 			}
-			t.Lost = done.DataLossOccurred
+			t.Incomplete = done.DataLossOccurred
 			return readStream(ctx, p.page.Session, done.Stream, w)
 		case <-ctx.Done():
 			return context.Cause(ctx)

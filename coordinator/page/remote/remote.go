@@ -165,8 +165,8 @@ type Position struct {
 	Place string
 }
 
-// At is a position that the browser reports, which counts from 0.
-func At[N int64 | float64](url string, line, column N) Position {
+// NewPosition is a position that the browser reports, which counts from 0.
+func NewPosition[N int64 | float64](url string, line, column N) Position {
 	return Position{URL: url, Line: int(line) + 1, Column: int(column) + 1}
 }
 
@@ -183,7 +183,7 @@ func Calls(s *runtime.StackTrace) (calls []Position) {
 	for ; s != nil; s = s.Parent {
 		for _, f := range s.CallFrames {
 			if f.URL != "" {
-				calls = append(calls, At(f.URL, f.LineNumber, f.ColumnNumber))
+				calls = append(calls, NewPosition(f.URL, f.LineNumber, f.ColumnNumber))
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func Stack(s *runtime.StackTrace) string {
 		if name == "" {
 			name = "(anonymous)"
 		}
-		fmt.Fprintf(&b, "\n    at %s (%s)", name, At(f.URL, f.LineNumber, f.ColumnNumber))
+		fmt.Fprintf(&b, "\n    at %s (%s)", name, NewPosition(f.URL, f.LineNumber, f.ColumnNumber))
 	}
 	return b.String()
 }

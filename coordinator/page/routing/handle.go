@@ -54,7 +54,7 @@ func (r *Router) match(url string) *Route {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, route := range r.routes {
-		if route.spent() || !route.matches.MatchString(url) {
+		if route.exhausted() || !route.matches.MatchString(url) {
 			continue
 		}
 		route.used++
@@ -95,10 +95,10 @@ func ownResponse(route *Route, e *fetch.EventRequestPaused) fetch.FulfillRequest
 			{Name: "Vary", Value: "Origin"},
 		}
 	}
-	if wanted := header("Access-Control-Request-Method"); wanted != "" && e.Request.Method == "OPTIONS" {
+	if want := header("Access-Control-Request-Method"); want != "" && e.Request.Method == "OPTIONS" {
 		params.ResponseCode = 204
 		params.ResponseHeaders = append(allowed, &fetch.HeaderEntry{
-			Name: "Access-Control-Allow-Methods", Value: wanted,
+			Name: "Access-Control-Allow-Methods", Value: want,
 		})
 		if names := header("Access-Control-Request-Headers"); names != "" {
 			params.ResponseHeaders = append(params.ResponseHeaders, &fetch.HeaderEntry{

@@ -54,8 +54,8 @@ type activeRoute struct {
 	used    int
 }
 
-// spent reports whether the route has matched its maximum number of times.
-func (r *activeRoute) spent() bool { return r.Times > 0 && r.used >= r.Times }
+// exhausted reports whether the route has matched its maximum number of times.
+func (r *activeRoute) exhausted() bool { return r.Times > 0 && r.used >= r.Times }
 
 // New returns a router without routes.
 func New(opts Options) *Router {
@@ -235,7 +235,7 @@ func (r *Router) Routes() []Route {
 	defer r.mu.Unlock()
 	var routes []Route
 	for _, route := range r.routes {
-		if !route.spent() {
+		if !route.exhausted() {
 			routes = append(routes, route.Route)
 		}
 	}

@@ -85,17 +85,17 @@ func get(t *testing.T, p *page.Page, path string) string {
 	return strings.Trim(pagetest.Evaluate(t, p, fmt.Sprintf("get(%q)", path)), `"`)
 }
 
-func expectGet(t *testing.T, what string, p *page.Page, path, want string) {
+func expectGet(t *testing.T, description string, p *page.Page, path, want string) {
 	t.Helper()
 	if got := get(t, p, path); got != want {
-		t.Errorf("%s: %s, want %s", what, got, want)
+		t.Errorf("%s: %s, want %s", description, got, want)
 	}
 }
 
-func expectFramed(t *testing.T, what string, p *page.Page, url, want string) {
+func expectFramed(t *testing.T, description string, p *page.Page, url, want string) {
 	t.Helper()
 	if got := framed(t, p, url); got != want {
-		t.Errorf("%s: %s, want %s", what, got, want)
+		t.Errorf("%s: %s, want %s", description, got, want)
 	}
 }
 
@@ -120,7 +120,8 @@ func TestRoutes(t *testing.T) {
 	other := strings.Replace(url, "127.0.0.1", "localhost", 1)
 	expectGet(t, "without a route", p, "/api/item", "200 real a real item")
 	body := `{"mocked":true}`
-	mustRoute(t, b, routing.Route{Pattern: "/api/*", Status: 201, Body: &body, ContentType: "application/json", Headers: []routing.Header{{"X-Server", "none"}}})
+	mustRoute(t, b, routing.Route{Pattern: "/api/*", Status: 201, Body: &body, ContentType: "application/json",
+		Headers: []routing.Header{{"X-Server", "none"}}})
 	if got := get(t, p, "/api/item"); got != `201 none {\"mocked\":true}` {
 		t.Errorf("answered: %s", got)
 	}
@@ -167,7 +168,8 @@ func TestRoutesInFrames(t *testing.T) {
 	expectFramed(t, "without a route", p, other+"/inner", `"the server's"`)
 	script := "lib = 'mocked'"
 	mustRoute(t, b, routing.Route{Pattern: "**/lib.js", Body: &script, ContentType: "text/javascript"})
-	for name, address := range map[string]string{"same origin": "/inner", "other process": other + "/inner", "by a redirect": "/away"} {
+	for name, address := range map[string]string{"same origin": "/inner", "other process": other + "/inner",
+		"by a redirect": "/away"} {
 		if got := framed(t, p, address); got != `"mocked"` {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -191,14 +193,16 @@ func TestRoutesChange(t *testing.T) {
 	b := pagetest.Connect(t)
 	p, _ := pagetest.ServeIn(t, b, routedSite(&a))
 	body := "another"
-	mustRoute(t, b, routing.Route{Pattern: "**/item", Status: 418, Body: &body, Headers: []routing.Header{{"X-Server", "changed"}}})
+	mustRoute(t, b, routing.Route{Pattern: "**/item", Status: 418, Body: &body,
+		Headers: []routing.Header{{"X-Server", "changed"}}})
 	expectGet(t, "an answer, across a redirect", p, "/moved", "418 changed another")
 	mustRoute(t, b, routing.Route{Pattern: "**/post", Headers: []routing.Header{{"X-Added", "yes"}}})
 	pagetest.Evaluate(t, p, "get('/post', {method: 'POST', body: 'first'})")
 	if !a.has("POST /post yes first") {
 		t.Errorf("the server received %q", a.lines)
 	}
-	for _, wrong := range []routing.Route{{}, {Pattern: "**", Abort: "boredom"}, {Pattern: "**", Status: 1000}, {Pattern: "{"}, {Pattern: "**", Times: -1}} {
+	for _, wrong := range []routing.Route{{}, {Pattern: "**", Abort: "boredom"}, {Pattern: "**", Status: 1000},
+		{Pattern: "{"}, {Pattern: "**", Times: -1}} {
 		if err := b.Routing().Add(t.Context(), wrong); err == nil {
 			t.Errorf("%+v is accepted", wrong)
 		}

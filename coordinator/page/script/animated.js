@@ -5,12 +5,17 @@ async function (elapsed, wait) {
   // or after half a second.
   const began = document.$timeline.currentTime - elapsed;
   // What the page has put off until the next task, it has done then.
-  if (!wait) await new Promise((done) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => { port1.close(); done(); };
-    port2.postMessage(0);
-  });
-  const shows = /^(display|visibility|contentVisibility|clip|clipPath|(min|max)?(height|width|blockSize|inlineSize)|(grid|flex).*)$/i;
+  if (!wait)
+    await new Promise((done) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => {
+        port1.close();
+        done();
+      };
+      port2.postMessage(0);
+    });
+  const shows =
+    /^(display|visibility|contentVisibility|clip|clipPath|(min|max)?(height|width|blockSize|inlineSize)|(grid|flex).*)$/i;
   const short = document
     .getAnimations()
     .filter(
@@ -24,5 +29,7 @@ async function (elapsed, wait) {
   if (!wait) return short.length > 0;
   if (!short[0]) return;
   const limit = new Promise((done) => setTimeout(done, 500));
-  return Promise.race([limit, Promise.allSettled(short.map((a) => a.finished))]).then(() => new Promise((done) => setTimeout(done)));
+  return Promise.race([limit, Promise.allSettled(short.map((a) => a.finished))]).then(
+    () => new Promise((done) => setTimeout(done)),
+  );
 }

@@ -24,7 +24,8 @@ function ({ id, text, gone, known, another, before, budget }) {
   };
   // The frames of this process that the document is in; that of another is not
   // laid out where it is hidden.
-  const hidden = () => !library.visibility().framed() || !!document.$documentElement && !document.$documentElement.$checkVisibility();
+  const hidden = () =>
+    !library.visibility().framed() || (!!document.$documentElement && !document.$documentElement.$checkVisibility());
   const { plain, shownText } = library;
   text = plain(text ?? "");
   gone = plain(gone ?? "");
@@ -40,7 +41,8 @@ function ({ id, text, gone, known, another, before, budget }) {
     if (!document.$body?.$checkVisibility()) return flags(shown);
     // innerText has what is only clipped, and lacks what is skipped because it is out of sight.
     const all = shown + plain(document.$documentElement.$textContent);
-    if (![text, gone].some((wanted) => wanted && wanted.split(" ").every((word) => all.includes(word)))) return flags("");
+    if (![text, gone].some((wanted) => wanted && wanted.split(" ").every((word) => all.includes(word))))
+      return flags("");
     return flags(shownText(document.$documentElement, { options: true }));
   };
   const waits = memory.waits ??= new Map();

@@ -19,8 +19,8 @@ func TestChangeOfATextAfterABlank(t *testing.T) {
 	pagetest.Act(t, p, p.Input().Click(`button "Add"`, input.ClickOptions{}))
 	pagetest.Contains(t, p.Look(t.Context()).Text, "- - Total 10 €", "+ - Total 11 €")
 	pagetest.Act(t, p, p.Input().Click(`button "Hide"`, input.ClickOptions{}))
-	if shown := p.Look(t.Context()).Text; !strings.Contains(shown, "- - Total 11 €") || strings.Contains(shown, "10") {
-		t.Errorf("a hidden text: %s", shown)
+	if text := p.Look(t.Context()).Text; !strings.Contains(text, "- - Total 11 €") || strings.Contains(text, "10") {
+		t.Errorf("a hidden text: %s", text)
 	}
 }
 
@@ -32,8 +32,8 @@ func TestStatusThatASnapshotHasShown(t *testing.T) {
 	pagetest.Evaluate(t, p, "s.textContent = 'Managed'")
 	pagetest.Contains(t, pagetest.Snapshot(t, p), "status: Managed")
 	pagetest.Act(t, p, p.Input().Click("#b", input.ClickOptions{}))
-	if shown := p.Look(t.Context()); len(shown.Again)+len(shown.Notices) > 0 || shown.Text != "" {
-		t.Errorf("%+v", shown)
+	if changes := p.Look(t.Context()); len(changes.Again)+len(changes.Notices) > 0 || changes.Text != "" {
+		t.Errorf("%+v", changes)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestChangeOfAMultipleSelect(t *testing.T) {
 func TestAlertAmongManyChanges(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><main></main>`)
-	var shown snapshot.Changes
+	var changes snapshot.Changes
 	for range 10 { // a busy machine may be too slow for one look
 		pagetest.Snapshot(t, p)
 		pagetest.Evaluate(t, p, `() => {
@@ -68,11 +68,11 @@ func TestAlertAmongManyChanges(t *testing.T) {
   for (let i = 0; i < 1200; i++) { const p = document.createElement("p"); p.textContent = "Text " + i; document.body.append(p) }
   document.body.insertAdjacentHTML("beforeend", "<p role=alert>Disk full</p>")
 }`)
-		if shown = p.Look(t.Context()); strings.Join(shown.Notices, "") == "Disk full" {
+		if changes = p.Look(t.Context()); strings.Join(changes.Notices, "") == "Disk full" {
 			return
 		}
 	}
-	t.Errorf("%t %q", shown.Much, shown.Notices)
+	t.Errorf("%t %q", changes.Much, changes.Notices)
 }
 
 func TestTextsAndAddresses(t *testing.T) {
@@ -80,7 +80,8 @@ func TestTextsAndAddresses(t *testing.T) {
 	p, _ := pagetest.Open(t, `<!doctype html><p>Price: € 5<sup>1</sup>, area 10<sup>6</sup> m<sup>2</sup>, on the 1<sup>st</sup></p>
 <a href=mailto:ada@b.c>Mail</a> <a href=tel:+4912>Call</a> <a href="blob:http://127.0.0.1/x">B</a> <a href="#top">Top</a>`)
 	text := pagetest.Snapshot(t, p)
-	pagetest.Contains(t, text, "Price: € 5^1, area 10^6 m^2, on the 1st", "[url=mailto:ada@b.c]", "[url=tel:+4912]", "[url=blob:http://127.0.0.1/x]", "[url=#top]")
+	pagetest.Contains(t, text, "Price: € 5^1, area 10^6 m^2, on the 1st", "[url=mailto:ada@b.c]", "[url=tel:+4912]",
+		"[url=blob:http://127.0.0.1/x]", "[url=#top]")
 }
 
 // What is hidden is no text of what holds it.
@@ -89,7 +90,8 @@ func TestTextOfHiddenParts(t *testing.T) {
 	p, _ := pagetest.Open(t, `<!doctype html><div style="width:200px;text-align:center"><ul style="display:none"><li>Cancel order</li></ul><button onclick="o.textContent='PAID'">Pay</button></div><p id=o></p>
 <details><summary>More</summary>Delete it</details>`)
 	for _, target := range []string{"text=Cancel order", `text="Cancel order"`, "text=Delete it"} {
-		pagetest.Fails[*frame.TargetError](t, p, p.Input().Click(target, input.ClickOptions{Timeout: 300 * time.Millisecond}), "matches no element")
+		pagetest.Fails[*frame.TargetError](t, p, p.Input().Click(target, input.ClickOptions{Timeout: 300 * time.Millisecond}),
+			"matches no element")
 	}
 	pagetest.Expect(t, p, "o.textContent", `""`)
 	pagetest.Act(t, p, p.Input().Click("text=pay", input.ClickOptions{}))

@@ -15,7 +15,8 @@ func TestWordsThatStandApart(t *testing.T) {
 <p>Price<span style="display:inline-block">9.50</span> each</p><h2>Up<br>down</h2>`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, "- 1 47 | x\n", `button "Line one Line two"`, "- Price 9.50 each\n", `heading "Up down"`)
-	for _, target := range []string{"text=Line one Line two", `button "Line one Line two"`, "text=Price 9.50", "text=1 47", `cell "1 47"`} {
+	for _, target := range []string{"text=Line one Line two", `button "Line one Line two"`, "text=Price 9.50", "text=1 47",
+		`cell "1 47"`} {
 		pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{}))
 	}
 	pagetest.WaitFor(t, p, page.WaitOptions{Text: "Price 9.50 each"})

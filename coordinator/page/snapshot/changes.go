@@ -26,6 +26,8 @@ type Changes struct {
 	Notices []string // what live regions have shown, and do not show any longer
 	Again   []string // what they show again, and did not show meanwhile
 	Title   string   // the page's new one; empty: it is the same
+	// Whole is the document, of which Text is the beginning or nothing; empty: nobody has asked for it.
+	Whole string
 	// Deferred reports that some of it is of actions whose own answers did not show it.
 	Deferred bool
 }
@@ -101,13 +103,13 @@ func (r *Reader) noteFrames() {
 	r.documents = documents
 }
 
-// appears reports whether a frame's document is new to the agent and can be seen. again:
+// appears reports whether a frame's document is new to the agent and can be seen. retry:
 // those that could not be seen before are looked at again.
-func (r *Reader) appears(ctx context.Context, f frame.Frame, again bool) bool {
+func (r *Reader) appears(ctx context.Context, f frame.Frame, retry bool) bool {
 	r.mu.Lock()
 	earlier := r.documents[f.ID]
 	r.mu.Unlock()
-	if earlier.session == f.Session && earlier.generation == f.Generation && !(earlier.unseen && again) {
+	if earlier.session == f.Session && earlier.generation == f.Generation && !(earlier.unseen && retry) {
 		return false
 	}
 	e, err := r.page.Frames.Owner(ctx, f)
@@ -195,7 +197,7 @@ func (r *Reader) Before(ctx context.Context, still bool) {
 func (r *Reader) noteEarlier(found Changes) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := &r.earlier
+	e := &r.earlierChanges
 	e.Text += found.Text
 	e.Title = cmp.Or(found.Title, e.Title)
 	e.Much, e.Unknown = e.Much || found.Much, e.Unknown || found.Unknown
@@ -203,15 +205,15 @@ func (r *Reader) noteEarlier(found Changes) {
 	e.Notices, e.Again = append(e.Notices, found.Notices...), append(e.Again, found.Again...)
 }
 
-// Earlier is what had changed, and what was shown for a while, before the last action began or
+// EarlierChanges is what had changed, and what was shown for a while, before the last action began or
 // the page was last read, once.
-func (r *Reader) Earlier() Changes {
+func (r *Reader) EarlierChanges() Changes {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	earlier := r.earlier
-	earlier.Deferred = earlier.Deferred || r.deferred
-	r.earlier = Changes{}
-	return earlier
+	earlierChanges := r.earlierChanges
+	earlierChanges.Deferred = earlierChanges.Deferred || r.deferred
+	r.earlierChanges = Changes{}
+	return earlierChanges
 }
 
 // changes compares the page with what the agent knows of it. A script in each document
@@ -221,11 +223,11 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 	var before, after strings.Builder
 	err := r.page.Run(ctx, "comparing the page", r.page.CompareTimeout, func(ctx context.Context) error {
 		_ = r.page.Frames.Learn(ctx) // without it, the addresses of some frames are not known
-		looked, again := 0, false
+		looked, retry := 0, false
 		for _, f := range r.page.Frames.All() {
 			main, appeared := f.ID == r.page.Frames.Main(), false
 			if !main && looked < maxAppeared {
-				if appeared = r.appears(ctx, f, again); appeared {
+				if appeared = r.appears(ctx, f, retry); appeared {
 					looked++
 				}
 			}
@@ -243,7 +245,7 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 				r.noteKnown(f.Generation, found.Known)
 				all.Unknown, all.Title = !found.Compared, found.Title
 			}
-			again = again || frameLine().MatchString(found.After)
+			retry = retry || frameLine().MatchString(found.After)
 			all.Much = all.Much || found.Much
 			all.Notices = append(all.Notices, found.Notices...)
 			all.Again = append(all.Again, found.Again...)
@@ -306,7 +308,7 @@ func (r *Reader) callChanges(
 		now, _ := r.page.Frames.Frame(f.ID)
 		in = world
 		err := frame.CallIn(ctx, session, world, frame.Call("changes"), map[string]any{
-			"last": r.page.Frames.Refs().Last(), "lost": r.lost[f.ID], "generation": now.Generation,
+			"last": r.page.Frames.Refs().Last(), "lost": r.unnumbered[f.ID], "generation": now.Generation,
 			"appeared": appeared, "adopts": adopts, "budget": r.page.CompareTimeout.Milliseconds() / budgetShare,
 		}, &found)
 		r.received(f.ID, err)
@@ -326,13 +328,24 @@ const glimpseElements = 120
 // glimpseBytes bounds its text.
 const glimpseBytes = 1500
 
+// Whole returns the document, to add to a glimpse of it; empty: it cannot be read in time. It is
+// no base of a diff, as a snapshot is.
+func (r *Reader) Whole(ctx context.Context) (text string) {
+	_ = r.page.Run(ctx, "reading the page", r.page.CompareTimeout, func(ctx context.Context) error {
+		read, err := r.outline(ctx, r.page.Frames.Main(), nil, Options{})
+		text = read.Text
+		return err
+	})
+	return text
+}
+
 // frameShare is the divisor of changesTimeout for each frame of a glimpse.
 const frameShare = 2
 
 // glimpse returns the beginning of a document, or of its main part, with the frames in it.
 func (r *Reader) glimpse(ctx context.Context) (changes Changes, err error) {
 	err = r.page.Run(ctx, "reading the page", r.page.CompareTimeout, func(ctx context.Context) error {
-		main, opts := r.page.Frames.Main(), Options{most: glimpseElements, main: true}
+		main, opts := r.page.Frames.Main(), Options{limit: glimpseElements, main: true}
 		read, err := r.outlineDocument(ctx, main, nil, opts)
 		r.noteFrames()
 		read, _ = r.outlineFrames(ctx, main, read, opts)

@@ -11,6 +11,7 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 )
 
@@ -51,18 +52,19 @@ func TestChangesInALongList(t *testing.T) {
 // Rows that have come and gone, as those of a list that is scrolled, are not counted.
 func TestChangesOfAListThatIsScrolled(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><ul id=rows><li>Row <button>0</button></ul><section>`+strings.Repeat("<h2>Filler</h2>", 120)+`</section>`)
+	p, _ := pagetest.Open(t, `<!doctype html><ul id=rows><li>Row <button>0</button></ul><section>`+
+		strings.Repeat("<h2>Filler</h2>", 120)+`</section>`)
 	pagetest.Snapshot(t, p)
 	// A busy machine may be too slow for one comparison, and not for all.
-	pagetest.Until(t, "the last rows", func() bool {
+	must.Await(t, "the last rows", func() bool {
 		pagetest.Evaluate(t, p, `async () => {
   for (let i = 1; i <= 100; i++) {
     document.querySelector("#rows").innerHTML = ("<li>Row <button>" + i + "</button>").repeat(20)
     await new Promise((done) => setTimeout(done))
   }
 }`)
-		shown := p.Look(t.Context())
-		return !shown.Much && strings.Count(shown.Text, `+   - Row | button "100"`) == 20
+		changes := p.Look(t.Context())
+		return !changes.Much && strings.Count(changes.Text, `+   - Row | button "100"`) == 20
 	})
 }
 
@@ -81,8 +83,8 @@ const gone = () => new Promise((done) => setTimeout(done))</script>`)
 		{"Among many", "main.innerHTML = '<p>x</p>'.repeat(300); saying.textContent = 'Among many'; await gone(); saying.textContent = ''; main.innerHTML = ''"},
 	} {
 		pagetest.Evaluate(t, p, "async () => { "+c.script+"; await gone() }")
-		if shown := p.Look(t.Context()); len(shown.Notices) != 1 || shown.Notices[0] != c.what {
-			t.Errorf("%s: %+v", c.script, shown)
+		if changes := p.Look(t.Context()); len(changes.Notices) != 1 || changes.Notices[0] != c.what {
+			t.Errorf("%s: %+v", c.script, changes)
 		}
 	}
 }
@@ -162,20 +164,21 @@ func TestNoChangeIsMissed(t *testing.T) {
 		p, _ := pagetest.Open(t, changingPage)
 		pagetest.Snapshot(t, p)
 		pagetest.Evaluate(t, p, "void ("+c.script+")")
-		shown := p.Look(t.Context())
-		for tries := 1; tries < 5 && (shown.Much || shown.Text == ""); tries++ { // a busy machine is too slow for it now and then
+		changes := p.Look(t.Context())
+		for tries := 1; tries < 5 && (changes.Much || changes.Text == ""); tries++ { // a busy machine is too slow for it now and then
 			p, _ = pagetest.Open(t, changingPage)
 			pagetest.Snapshot(t, p)
 			pagetest.Evaluate(t, p, "void ("+c.script+")")
-			shown = p.Look(t.Context())
+			changes = p.Look(t.Context())
 		}
-		got := refs.ReplaceAllString(shown.Text, " #")
+		got := refs.ReplaceAllString(changes.Text, " #")
 		if c.want == "" {
-			if strings.Count(got, "-   - heading") != 62 && strings.Count(got, "- - heading") != 62 || strings.Contains(got, "+") {
-				t.Errorf("%s: %+v", c.what, shown)
+			if strings.Count(got, "-   - heading") != 62 && strings.Count(got, "- - heading") != 62 ||
+				strings.Contains(got, "+") {
+				t.Errorf("%s: %+v", c.what, changes)
 			}
-		} else if got != c.want || shown.Much {
-			t.Errorf("%s: %+v\n%s\nwant\n%s", c.what, shown, got, c.want)
+		} else if got != c.want || changes.Much {
+			t.Errorf("%s: %+v\n%s\nwant\n%s", c.what, changes, got, c.want)
 		}
 		// The watcher knows what a snapshot shows.
 		whole := strings.Split(pagetest.Snapshot(t, p), "\n")
@@ -197,20 +200,22 @@ func TestFramesThatAppear(t *testing.T) {
 		case "/there":
 			io.WriteString(w, "<!doctype html>Old")
 		default:
-			fmt.Fprintf(w, `<!doctype html><p id=said>This is %s</p><button onclick="said.textContent = 'Paid'">Pay</button>`, r.URL.Path)
+			fmt.Fprintf(w, `<!doctype html><p id=said>This is %s</p><button onclick="said.textContent = 'Paid'">Pay</button>`,
+				r.URL.Path)
 		}
 	}))
 	refs := regexp.MustCompile(` \[ref=e\d+\]`)
-	look := func(what, want string) {
+	look := func(description, want string) {
 		t.Helper()
-		shown := p.Look(t.Context())
-		if got := refs.ReplaceAllString(shown.Text, " #"); got != want {
-			t.Errorf("%s: %+v\n%s\nwant\n%s", what, shown, got, want)
+		changes := p.Look(t.Context())
+		if got := refs.ReplaceAllString(changes.Text, " #"); got != want {
+			t.Errorf("%s: %+v\n%s\nwant\n%s", description, changes, got, want)
 		}
 	}
 	load := func(change string) {
 		t.Helper()
-		pagetest.Evaluate(t, p, "async () => { const box = document.querySelector('#box'); "+change+"; await new Promise((done) => box.querySelector('iframe').onload = done) }")
+		pagetest.Evaluate(t, p, "async () => { const box = document.querySelector('#box'); "+change+
+			"; await new Promise((done) => box.querySelector('iframe').onload = done) }")
 	}
 	p.Look(t.Context()) // its beginning
 	look("nothing has happened", "")
@@ -281,8 +286,9 @@ func TestOldTextIsNoToast(t *testing.T) {
 	p, _ := pagetest.Open(t, `<!doctype html><div id=s role=status>Three items</div><div id=t class=toast>Old <b>news</b></div>`)
 	pagetest.Snapshot(t, p)
 	pagetest.Evaluate(t, p, "async () => { s.className = t.title = 'x'; await new Promise((done) => setTimeout(done)); s.textContent = 'None'; document.querySelector('.toast').remove() }")
-	if shown := p.Look(t.Context()); len(shown.Notices) != 0 || !strings.Contains(shown.Text, "- - status: Three items") {
-		t.Errorf("%+v", shown)
+	if changes := p.Look(t.Context()); len(changes.Notices) != 0 ||
+		!strings.Contains(changes.Text, "- - status: Three items") {
+		t.Errorf("%+v", changes)
 	}
 }
 
@@ -290,10 +296,10 @@ func TestOldTextIsNoToast(t *testing.T) {
 func TestBeginningThatEndsInARow(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><table>`+strings.Repeat("<tr><td>a<td>b<td>c<td>d<td>e<td>f", 30)+`</table>`)
-	shown := p.Look(t.Context())
-	last := shown.Text[strings.LastIndex(strings.TrimSpace(shown.Text), "\n")+1:]
-	if !shown.Much || !strings.HasSuffix(last, "…\n") {
-		t.Errorf("%+v", shown)
+	changes := p.Look(t.Context())
+	last := changes.Text[strings.LastIndex(strings.TrimSpace(changes.Text), "\n")+1:]
+	if !changes.Much || !strings.HasSuffix(last, "…\n") {
+		t.Errorf("%+v", changes)
 	}
 }
 
@@ -340,23 +346,25 @@ func TestDialogThatMakesThePageInert(t *testing.T) {
 func TestFirstLookAtFrames(t *testing.T) {
 	t.Parallel()
 	// A busy machine has a share of a long call.
-	p, url := pagetest.ServeIn(t, pagetest.ConnectWith(t, &page.Options{CallTimeout: time.Minute}), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		elsewhere := "http://" + strings.Replace(r.Host, "127.0.0.1", "localhost", 1)
-		switch r.URL.Path {
-		case "/card":
-			io.WriteString(w, `<!doctype html><iframe title=Card srcdoc="<button onclick='this.textContent = 1'>Pay</button>"></iframe>`)
-		case "/long":
-			io.WriteString(w, `<!doctype html><iframe title=App src=/app></iframe>`)
-		case "/app":
-			io.WriteString(w, `<!doctype html><button onclick="n.textContent = 1">Add</button><p id=n>0</p>`+strings.Repeat(`<button>More</button>`, 300))
-		case "/busy":
-			fmt.Fprintf(w, `<!doctype html><h1>Checkout</h1><iframe title=Ad src=%s/loop></iframe><iframe title=Card srcdoc="<button>Pay</button>"></iframe>`, elsewhere)
-		case "/loop":
-			io.WriteString(w, `<!doctype html><button>Buy</button><script>onload = () => setTimeout(() => { for (const end = Date.now() + 20000; Date.now() < end;); })</script>`)
-		default:
-			fmt.Fprintf(w, `<!doctype html><h1>Checkout</h1><iframe title=Payment src=%s/card></iframe>`, elsewhere)
-		}
-	}))
+	p, url := pagetest.ServeIn(t, pagetest.ConnectWith(t, &page.Options{CallTimeout: time.Minute}),
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			elsewhere := "http://" + strings.Replace(r.Host, "127.0.0.1", "localhost", 1)
+			switch r.URL.Path {
+			case "/card":
+				io.WriteString(w, `<!doctype html><iframe title=Card srcdoc="<button onclick='this.textContent = 1'>Pay</button>"></iframe>`)
+			case "/long":
+				io.WriteString(w, `<!doctype html><iframe title=App src=/app></iframe>`)
+			case "/app":
+				io.WriteString(w, `<!doctype html><button onclick="n.textContent = 1">Add</button><p id=n>0</p>`+
+					strings.Repeat(`<button>More</button>`, 300))
+			case "/busy":
+				fmt.Fprintf(w, `<!doctype html><h1>Checkout</h1><iframe title=Ad src=%s/loop></iframe><iframe title=Card srcdoc="<button>Pay</button>"></iframe>`, elsewhere)
+			case "/loop":
+				io.WriteString(w, `<!doctype html><button>Buy</button><script>onload = () => setTimeout(() => { for (const end = Date.now() + 20000; Date.now() < end;); })</script>`)
+			default:
+				fmt.Fprintf(w, `<!doctype html><h1>Checkout</h1><iframe title=Payment src=%s/card></iframe>`, elsewhere)
+			}
+		}))
 	look := func(path string) string {
 		pagetest.Navigate(t, p, url+path)
 		return p.Look(t.Context()).Text
@@ -384,14 +392,14 @@ func TestFirstLookAtFrames(t *testing.T) {
 func TestClosedRootsThatAppear(t *testing.T) {
 	t.Parallel()
 	refs := regexp.MustCompile(` \[ref=e\d+\]`)
-	for _, seen := range []bool{true, false} {
+	for _, visible := range []bool{true, false} {
 		p, _ := pagetest.Open(t, `<!doctype html><main id=m><h1>Shop</h1><my-box></my-box></main><script>
 let say
 customElements.define('my-box', class extends HTMLElement { constructor() { super(); const s = this.attachShadow({ mode: 'closed' }); s.innerHTML = '<h2>Box</h2>' } })
 customElements.define('my-inner', class extends HTMLElement { constructor() { super(); const s = this.attachShadow({ mode: 'closed' }); s.innerHTML = '<p>Inner</p>'; say = (text) => s.firstChild.textContent = text } })
 customElements.define('my-outer', class extends HTMLElement { constructor() { super(); this.attachShadow({ mode: 'closed' }).innerHTML = '<button>Pay</button><my-inner></my-inner>' } })
 </script>`)
-		if seen {
+		if visible {
 			pagetest.Snapshot(t, p)
 		} else {
 			p.Look(t.Context())

@@ -108,12 +108,12 @@ func diffLines(before, after []string) []diffLine {
 		}
 		// Further down, the removed lines may leave the parent of the first one. The new lines in
 		// that come before those that are not.
-		head, within := 0, inner
+		head, end := 0, inner
 		for head < len(gone) && indentOf(gone[head]) >= indentOf(gone[0]) {
 			head++
 		}
-		for head < len(gone) && within < len(fresh) && indentOf(fresh[within]) >= indentOf(gone[0]) {
-			within++
+		for head < len(gone) && end < len(fresh) && indentOf(fresh[end]) >= indentOf(gone[0]) {
+			end++
 		}
 		add := func(mark byte, lines []string) {
 			for _, line := range lines {
@@ -122,9 +122,9 @@ func diffLines(before, after []string) []diffLine {
 		}
 		add('+', fresh[:inner])
 		add('-', gone[:head])
-		add('+', fresh[inner:within])
+		add('+', fresh[inner:end])
 		add('-', gone[head:])
-		add('+', fresh[within:])
+		add('+', fresh[end:])
 		for _, line := range after[endY-common : endY] {
 			out = append(out, diffLine{' ', line})
 		}
@@ -314,17 +314,17 @@ func places(lines []diffLine, keep []bool) (between map[int]int) {
 
 // inserts reports whether there is a new line among these that is not in the place of another.
 func inserts(lines []diffLine, all []int) bool {
-	more := 0
+	rest := 0
 	for _, i := range all {
 		switch lines[i].mark {
 		case ' ':
-			more = 0
+			rest = 0
 		case '+':
-			more++
+			rest++
 		case '-':
-			more--
+			rest--
 		}
-		if more > 0 {
+		if rest > 0 {
 			return true
 		}
 	}
@@ -377,15 +377,15 @@ func keepWithContext(keep []bool, i int, text func(int) (string, bool)) {
 	level, ditto := indentOf(line), isDitto(line)
 	for i--; i >= 0; i-- {
 		line, counts := text(i)
-		at := indentOf(line)
+		indent := indentOf(line)
 		switch {
 		case !counts:
-		case at < level:
+		case indent < level:
 			if keep[i] {
 				return
 			}
-			keep[i], level, ditto = true, at, false
-		case at == level && ditto && !isDitto(line):
+			keep[i], level, ditto = true, indent, false
+		case indent == level && ditto && !isDitto(line):
 			keep[i], ditto = true, false
 		}
 		if level == 0 && !ditto {
@@ -396,9 +396,9 @@ func keepWithContext(keep []bool, i int, text func(int) (string, bool)) {
 
 // Fit is how many lines of an outline fit into so many bytes. An item that does not fit whole
 // would look complete: it is left out, unless it is most of them.
-func Fit(lines []string, most int) int {
+func Fit(lines []string, limit int) int {
 	n, size := 0, make([]int, len(lines)+1) // the size is that of the lines before
-	for n < len(lines) && size[n]+len(lines[n]) <= most {
+	for n < len(lines) && size[n]+len(lines[n]) <= limit {
 		size[n+1] = size[n] + len(lines[n])
 		n++
 	}

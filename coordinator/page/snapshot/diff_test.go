@@ -49,9 +49,9 @@ func TestDiffShowsWhatMoved(t *testing.T) {
 // Nothing that is cut looks complete: an item is left out, and nothing after the cut is shown.
 func TestFit(t *testing.T) {
 	feed := []string{"- main:\n", "  - article:\n", "    - Old\n", "    - link: One\n", "  - article:\n", "    - Breaking 54\n", "    - heading: A long one, longer than the rest\n", "    - x\n"}
-	for most, want := range map[int]int{1000: 8, 100: 4, 75: 4, 20: 1, 35: 3} {
-		if got := Fit(feed, most); got != want {
-			t.Errorf("%d bytes: %d lines, want %d", most, got, want)
+	for limit, want := range map[int]int{1000: 8, 100: 4, 75: 4, 20: 1, 35: 3} {
+		if got := Fit(feed, limit); got != want {
+			t.Errorf("%d bytes: %d lines, want %d", limit, got, want)
 		}
 	}
 }

@@ -17,7 +17,8 @@ func TestGeneratedTexts(t *testing.T) {
 	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
-			io.WriteString(w, `<!doctype html><link rel=stylesheet href="http://localhost:`+r.Host[strings.LastIndex(r.Host, ":")+1:]+`/other.css">`)
+			io.WriteString(w, `<!doctype html><link rel=stylesheet href="http://localhost:`+
+				r.Host[strings.LastIndex(r.Host, ":")+1:]+`/other.css">`)
 			return
 		case "/other.css":
 			w.Header().Set("Content-Type", "text/css")
@@ -35,7 +36,8 @@ func TestGeneratedTexts(t *testing.T) {
 	pagetest.Evaluate(t, p, "void document.body.insertAdjacentHTML('beforeend', '<p class=far>Not so</p>')")
 	pagetest.Contains(t, pagetest.Snapshot(t, p), "- Not so far away\n") // a style sheet of another origin
 	pagetest.Navigate(t, p, url+"/page")
-	pagetest.Contains(t, pagetest.Snapshot(t, p), `textbox "Name *"`, `button "Star Rate"`, "- € 90\n", "- 5 kg\n", "- heading \"Plain\" [level=2]\n")
+	pagetest.Contains(t, pagetest.Snapshot(t, p), `textbox "Name *"`, `button "Star Rate"`, "- € 90\n", "- 5 kg\n",
+		"- heading \"Plain\" [level=2]\n")
 	pagetest.Contains(t, markdown(t, p), "Name \\*", "€ 90", "5 kg", "## Plain\n")
 	if found := find(t, p, "€ 90"); found.Matches != 1 {
 		t.Errorf("%+v", found)

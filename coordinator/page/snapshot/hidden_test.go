@@ -10,6 +10,7 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 )
 
@@ -34,7 +35,7 @@ func expectShown(t *testing.T, p *page.Page, text string, want bool) {
 		wait.Text, wait.Gone = text, ""
 	}
 	_, waited := p.WaitFor(ctx, wait)
-	for how, shown := range map[string]bool{
+	for mode, shown := range map[string]bool{
 		"snapshot": strings.Contains(pagetest.Snapshot(t, p), text),
 		"find":     found.Matches > 0,
 		"markdown": strings.Contains(read.Text, text),
@@ -42,7 +43,7 @@ func expectShown(t *testing.T, p *page.Page, text string, want bool) {
 		"wait":     (waited == nil) == want,
 	} {
 		if shown != want {
-			t.Errorf("%s: %s is shown: %t", how, text, shown)
+			t.Errorf("%s: %s is shown: %t", mode, text, shown)
 		}
 	}
 }
@@ -83,10 +84,12 @@ func TestClippedContent(t *testing.T) {
 <div style="visibility:hidden"><div style="visibility:visible">Shown-again</div></div>
 <div style="content-visibility:auto;margin-top:3000px">Shown-below</div>
 <script>h.attachShadow({mode:'open'}).innerHTML = '<p>Hidden-shadow</p>'; d.showModal(); o.showPopover()</script>`)
-	for _, text := range []string{"maxheight", "height", "width", "auto", "border", "grid", "inset", "edge", "half", "circle", "rect", "within", "fixed", "until", "shadow", "frame", "nosize"} {
+	for _, text := range []string{"maxheight", "height", "width", "auto", "border", "grid", "inset", "edge", "half",
+		"circle", "rect", "within", "fixed", "until", "shadow", "frame", "nosize"} {
 		expectShown(t, p, "Hidden-"+text, false)
 	}
-	for _, text := range []string{"text", "reader", "overflow", "axis", "contents", "padding", "absolute", "fixed", "apart", "dialog", "popover", "inset", "again", "below"} {
+	for _, text := range []string{"text", "reader", "overflow", "axis", "contents", "padding", "absolute", "fixed",
+		"apart", "dialog", "popover", "inset", "again", "below"} {
 		expectShown(t, p, "Shown-"+text, true)
 	}
 	if t.Failed() {
@@ -110,20 +113,21 @@ const accordion = `<!doctype html><style>.panel{max-height:0;overflow:hidden;tra
 func TestAccordion(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, accordion)
-	if text := pagetest.Snapshot(t, p); strings.Contains(text, "Costs") || strings.Contains(text, "Change") || strings.Contains(text, "textbox") {
+	if text := pagetest.Snapshot(t, p); strings.Contains(text, "Costs") || strings.Contains(text, "Change") ||
+		strings.Contains(text, "textbox") {
 		t.Errorf("collapsed:\n%s", text)
 	}
 	pagetest.Act(t, p, p.Input().Click(`button "Shipping"`, input.ClickOptions{}))
 	pagetest.WaitFor(t, p, page.WaitOptions{Text: "Costs € 5"})
-	var shown string
-	pagetest.Until(t, "opened", func() bool { shown += p.Look(t.Context()).Text; return strings.Contains(shown, "Costs") })
-	pagetest.Contains(t, shown, `+ `, `button "Change"`, `textbox "Code"`)
+	var text string
+	must.Await(t, "opened", func() bool { text += p.Look(t.Context()).Text; return strings.Contains(text, "Costs") })
+	pagetest.Contains(t, text, `+ `, `button "Change"`, `textbox "Code"`)
 	pagetest.Act(t, p, p.Input().Click(`button "Change"`, input.ClickOptions{}))
 	pagetest.Act(t, p, p.Input().Click(`button "Shipping"`, input.ClickOptions{}))
 	pagetest.WaitFor(t, p, page.WaitOptions{Gone: "Costs € 5"})
-	shown = ""
-	pagetest.Until(t, "closed", func() bool { shown += p.Look(t.Context()).Text; return strings.Contains(shown, "- - ") })
-	pagetest.Contains(t, shown, "Costs", `button "Change"`)
+	text = ""
+	must.Await(t, "closed", func() bool { text += p.Look(t.Context()).Text; return strings.Contains(text, "- - ") })
+	pagetest.Contains(t, text, "Costs", `button "Change"`)
 }
 
 // What cannot be clicked because it is collapsed names what may show it.
@@ -133,7 +137,7 @@ func TestClickInCollapsedPart(t *testing.T) {
 <details><summary>More</summary><button id=m>Delete</button></details>
 <button aria-controls="a" aria-expanded=false>Filters</button><p>…</p><div style="height:0;overflow:hidden" id=a><div style="width:0;overflow:hidden"><button id=f>Apply</button></div></div>
 <div style="height:0;overflow:hidden"><label for=c>Not seen</label><input id=c type=checkbox><button id=n>None</button></div>`)
-	for target, wanted := range map[string]string{
+	for target, want := range map[string]string{
 		"#p button": `it is hidden in <div id="p" class="panel"> "Costs € 5 ChangeCode", which is collapsed: button "Shipping" may show it`,
 		"#t":        `it has no size or is not displayed: tab "Reviews" may show it`,
 		"#m":        `it has no size or is not displayed: summary "More" may show it`,
@@ -141,7 +145,8 @@ func TestClickInCollapsedPart(t *testing.T) {
 		"#c":        `it is hidden in <div> "Not seenNone", which is collapsed`,
 		"#n":        `which is collapsed`,
 	} {
-		pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click(target, input.ClickOptions{Timeout: 200 * time.Millisecond}), wanted)
+		pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click(target,
+			input.ClickOptions{Timeout: 200 * time.Millisecond}), want)
 	}
 	pagetest.Act(t, p, p.Input().Click(`button "Shipping"`, input.ClickOptions{}))
 	pagetest.Act(t, p, p.Input().Click("#p button", input.ClickOptions{}))
@@ -154,13 +159,15 @@ func TestVisuallyHiddenControls(t *testing.T) {
 <input type=checkbox class=check id=a><label for=a>Bold</label> <input type=file class=none id=f><label for=f>Upload</label>
 <label><span class=box><input type=checkbox id=b></span> Italic</label> <input type=file class=none id=g aria-label=Picture>`)
 	text := pagetest.Snapshot(t, p)
-	for _, name := range []string{`checkbox "Bold" [ref=`, `checkbox "Italic" [ref=`, `button "Upload" [ref=`, `button "Picture" [ref=`} {
+	for _, name := range []string{`checkbox "Bold" [ref=`, `checkbox "Italic" [ref=`, `button "Upload" [ref=`,
+		`button "Picture" [ref=`} {
 		if strings.Count(text, name) != 1 {
 			t.Errorf("%s:\n%s", name, text)
 		}
 	}
 	for _, name := range []string{`"Bold"`, `"Italic"`} {
-		pagetest.Act(t, p, p.Input().FillForm([]input.Field{{Target: pagetest.Ref(t, text, name), Type: "checkbox", Value: "true"}}))
+		pagetest.Act(t, p, p.Input().FillForm([]input.Field{{Target: pagetest.Ref(t, text, name), Type: "checkbox",
+			Value: "true"}}))
 	}
 	pagetest.Expect(t, p, "[a.checked, b.checked]", "[true,true]")
 }
@@ -169,7 +176,8 @@ func TestVisuallyHiddenControls(t *testing.T) {
 func TestLocatorBesideClipped(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><div style="height:0;overflow:hidden"><button>Save</button></div><button id=s>Save</button>`)
-	if locator, err := p.Reader().Locator(t.Context(), "#s"); err != nil || locator.String() != "getByRole('button', { name: 'Save', exact: true }).nth(1)" {
+	if locator, err := p.Reader().Locator(t.Context(), "#s"); err != nil ||
+		locator.String() != "getByRole('button', { name: 'Save', exact: true }).nth(1)" {
 		t.Errorf("%s %v", locator, err)
 	}
 	found, err := p.Reader().FindByRole(t.Context(), "button", "Save")
@@ -203,6 +211,7 @@ func TestTargetThatIsHidden(t *testing.T) {
 		"text=const plan":          "matches no element: take a snapshot",
 		"text=Nowhere":             "matches no element: take a snapshot",
 	} {
-		pagetest.Fails[*frame.TargetError](t, p, p.Input().Click(target, input.ClickOptions{Timeout: 200 * time.Millisecond}), want)
+		pagetest.Fails[*frame.TargetError](t, p, p.Input().Click(target, input.ClickOptions{Timeout: 200 * time.Millisecond}),
+			want)
 	}
 }

@@ -24,10 +24,12 @@ define("x-field", (i, e) => { i.role = "textbox"; }, true);
 define("x-plain", () => {});
 </script>`)
 	text := pagetest.Snapshot(t, p)
-	pagetest.Contains(t, text, `checkbox "Extra cheese" [ref`, `checkbox "Olives" [ref`, `button "Named inside" [collapsed]`, `img "Labelled from outside"`, `textbox "Amount"`, `button "In a plain one"`, `link "Explicit"`)
+	pagetest.Contains(t, text, `checkbox "Extra cheese" [ref`, `checkbox "Olives" [ref`,
+		`button "Named inside" [collapsed]`, `img "Labelled from outside"`, `textbox "Amount"`, `button "In a plain one"`,
+		`link "Explicit"`)
 	c := pagetest.Act(t, p, p.Input().Click(`checkbox "Olives"`, input.ClickOptions{}))
-	if is := c.Elements[0].Identity.String(); is != `checkbox "Olives"` {
-		t.Errorf("the click is reported as one on %s", is)
+	if identity := c.Elements[0].Identity.String(); identity != `checkbox "Olives"` {
+		t.Errorf("the click is reported as one on %s", identity)
 	}
 	pagetest.Contains(t, p.Look(t.Context()).Text, `+ - checkbox "Olives" [checked]`)
 	pagetest.Contains(t, pagetest.Snapshot(t, p), `checkbox "Extra cheese" [ref`, `checkbox "Olives" [checked]`)

@@ -19,7 +19,7 @@ import (
 // for each that is as it was, and the refs in it stay valid.
 type landmarks struct {
 	origin string              // of the document that they are of
-	shown  map[string][]string // lines, by role, name and place
+	lines  map[string][]string // lines, by role, name and place
 }
 
 // maxLandmarks bounds how many are kept.
@@ -91,11 +91,11 @@ func (r *Reader) give(lines []string, cut bool) {
 	origin := r.origin()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.landmarks.origin != origin || len(r.landmarks.shown) > maxLandmarks || r.landmarks.shown == nil {
+	if r.landmarks.origin != origin || len(r.landmarks.lines) > maxLandmarks || r.landmarks.lines == nil {
 		r.landmarks = landmarks{origin, map[string][]string{}}
 	}
 	for _, l := range landmarksIn(lines, cut) {
-		r.landmarks.shown[l.key] = dedent(lines[l.start:l.end])
+		r.landmarks.lines[l.key] = dedent(lines[l.start:l.end])
 	}
 }
 
@@ -117,7 +117,7 @@ func (r *Reader) forget(diff string) {
 			roles[match[1]] = true
 		}
 	}
-	maps.DeleteFunc(r.landmarks.shown, func(key string, lines []string) bool {
+	maps.DeleteFunc(r.landmarks.lines, func(key string, lines []string) bool {
 		return slices.ContainsFunc(lines, func(line string) bool {
 			match := landmarkLine().FindStringSubmatch(line)
 			return match != nil && roles[match[1]]
@@ -133,19 +133,19 @@ func (r *Reader) asBefore(ctx context.Context, lines []string, cut bool) (short 
 	r.mu.Lock()
 	known := map[string][]string{}
 	if r.landmarks.origin == origin && origin != "" {
-		known = maps.Clone(r.landmarks.shown)
+		known = maps.Clone(r.landmarks.lines)
 	}
 	r.mu.Unlock()
-	folds, numbers, until := map[int]fold{}, map[int]int{}, 0
+	folds, numbers, end := map[int]fold{}, map[int]int{}, 0
 	for _, l := range landmarksIn(lines, cut) {
-		if l.start < until {
+		if l.start < end {
 			continue
 		}
 		f, same := compare(lines[l.start:l.end], known[l.key])
 		if !same {
 			continue
 		}
-		until = l.end
+		end = l.end
 		f.end = l.end
 		folds[l.start] = f
 		maps.Copy(numbers, f.numbers)
@@ -208,9 +208,9 @@ func compare(lines, before []string) (f fold, same bool) {
 	bare := func(line string) string { return refPattern().ReplaceAllString(line, " [ref]") }
 	f.numbers = map[int]int{}
 	for i, line := range now {
-		was, is := bare(before[i]), bare(line)
-		if was != is {
-			if passingStates().ReplaceAllString(was, "") != passingStates().ReplaceAllString(is, "") {
+		previous, current := bare(before[i]), bare(line)
+		if previous != current {
+			if passingStates().ReplaceAllString(previous, "") != passingStates().ReplaceAllString(current, "") {
 				return f, false
 			}
 			f.changed = append(f.changed, strings.TrimLeft(line, " "))

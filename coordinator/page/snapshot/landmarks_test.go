@@ -115,9 +115,9 @@ func TestLandmarksAsBefore(t *testing.T) {
 
 	// Another origin has nothing that was shown before, nor has the way back from it.
 	elsewhere := strings.Replace(url, "127.0.0.1", "localhost", 1)
-	for _, there := range []string{elsewhere, url} {
-		if text := look(there + "/a"); strings.Contains(text, "as before") {
-			t.Errorf("%s: %s", there, text)
+	for _, origin := range []string{elsewhere, url} {
+		if text := look(origin + "/a"); strings.Contains(text, "as before") {
+			t.Errorf("%s: %s", origin, text)
 		}
 	}
 }
@@ -146,8 +146,8 @@ func TestLandmarksAfterBack(t *testing.T) {
 	}
 	text = p.Look(t.Context()).Text
 	pagetest.Act(t, p, p.Input().Click(swapped, input.ClickOptions{}))
-	if shown := p.Look(t.Context()); !strings.Contains(shown.Text, "+   - Pots\n") {
-		t.Errorf("%+v after %s", shown, text)
+	if changes := p.Look(t.Context()); !strings.Contains(changes.Text, "+   - Pots\n") {
+		t.Errorf("%+v after %s", changes, text)
 	}
 	pagetest.Fails[*frame.StaleRefError](t, p, p.Input().Click(other, input.ClickOptions{}), "its document was replaced")
 }
@@ -160,7 +160,8 @@ func TestLandmarksThatWereNotShown(t *testing.T) {
 		case r.URL.Path == "/frame":
 			siteOf(w, r)
 		case strings.HasPrefix(r.URL.Path, "/long"):
-			io.WriteString(w, `<!doctype html><h1>`+r.URL.Path+`</h1><nav>`+strings.Repeat("<a href=/x>A link with a long name, which fills the beginning</a> ", 40)+`</nav>`)
+			io.WriteString(w, `<!doctype html><h1>`+r.URL.Path+`</h1><nav>`+
+				strings.Repeat("<a href=/x>A link with a long name, which fills the beginning</a> ", 40)+`</nav>`)
 		case strings.HasPrefix(r.URL.Path, "/huge"):
 			io.WriteString(w, `<!doctype html><nav>`+strings.Repeat("<a href=/x>A</a><br>", 400)+`</nav>`)
 		default:

@@ -13,61 +13,90 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// locations are the properties by which locate.js identifies an element.
-type locations struct{ TestID, Placeholder, Label, Alt, Title, CSS string }
+// Location is what an element can be found by. Role, Name and the numbers are those of the
+// elements of the same role: how many have names that contain its name, how many have the same,
+// and which of these it is.
+type Location struct {
+	TestID, Placeholder, Label, Alt, Title, CSS string
+	Role, Name                                  string
+	Like, Same, Index                           int
+}
 
-// Locator is a Playwright expression that matches only the target. It prefers names that
-// a user or author gives over the structure of the document.
+// Locator is a Playwright expression that matches only the element. It prefers names that a user
+// or author gives over the structure of the document.
+func (l Location) Locator() javascript.Expression {
+	if l.TestID != "" {
+		return javascript.Format("getByTestId($)", l.TestID)
+	}
+	byRole, alone := l.byRole()
+	exact := javascript.Format("{ exact: true }")
+	switch {
+	case alone:
+		return byRole
+	case l.Label != "":
+		return javascript.Format("getByLabel($, $)", l.Label, exact)
+	case l.Placeholder != "":
+		return javascript.Format("getByPlaceholder($, $)", l.Placeholder, exact)
+	case l.Alt != "":
+		return javascript.Format("getByAltText($, $)", l.Alt, exact)
+	case l.Title != "":
+		return javascript.Format("getByTitle($, $)", l.Title, exact)
+	case byRole.IsZero():
+		return javascript.Format("locator($)", l.CSS)
+	}
+	return byRole
+}
+
+// byRole finds the element by its role and name, with its number if it is not alone. It is zero
+// for an element without them.
+func (l Location) byRole() (locator javascript.Expression, alone bool) {
+	if l.Role == "" || !IsARIA(l.Role) || l.Name == "" || strings.HasSuffix(l.Name, "…") {
+		return locator, false
+	}
+	exact := javascript.Format("getByRole($, { name: $, exact: true })", l.Role, l.Name)
+	switch {
+	case l.Like == 1:
+		return javascript.Format("getByRole($, { name: $ })", l.Role, l.Name), true
+	case l.Same == 1:
+		return exact, true
+	case l.Index < 0:
+		return locator, false
+	}
+	return javascript.Format("$.nth($)", exact, l.Index), false
+}
+
+// Locator is a Playwright expression that matches only the target.
 func (r *Reader) Locator(ctx context.Context, target string) (javascript.Expression, error) {
 	var locator javascript.Expression
 	err := r.withElement(ctx, "looking for a locator", target, func(ctx context.Context, e *frame.Element) (err error) {
 		if locator, err = r.locator(ctx, e); err != nil {
 			return err
 		}
-		frames, err := r.frameLocator(ctx, e.Frame)
-		locator = chained(frames, locator)
+		frames, err := r.FrameLocator(ctx, e.Frame)
+		locator = InFrame(frames, locator)
 		return err
 	})
 	return locator, err
 }
 
-// chained is a locator within another one, each of which may be zero.
-func chained(in, locator javascript.Expression) javascript.Expression {
+// InFrame is a locator within that of a frame, each of which may be zero.
+func InFrame(in, locator javascript.Expression) javascript.Expression {
 	switch {
 	case in.IsZero():
 		return locator
 	case locator.IsZero():
 		return in
 	}
-	return javascript.Of("$.$", in, locator)
+	return javascript.Format("$.$", in, locator)
 }
 
 func (r *Reader) locator(ctx context.Context, e *frame.Element) (javascript.Expression, error) {
-	var l locations
-	if err := e.Run(ctx, locateFunction, nil, &l); err != nil {
-		return javascript.Expression{}, err
+	var l Location
+	if err := e.Call(ctx, "locate", nil, &l); err != nil || l.TestID != "" {
+		return l.Locator(), err
 	}
-	if l.TestID != "" {
-		return javascript.Of("getByTestId($)", l.TestID), nil
-	}
-	byRole, alone, err := r.roleLocator(ctx, e)
-	if alone || err != nil {
-		return byRole, err
-	}
-	exact := javascript.Of("{ exact: true }")
-	switch {
-	case l.Label != "":
-		return javascript.Of("getByLabel($, $)", l.Label, exact), nil
-	case l.Placeholder != "":
-		return javascript.Of("getByPlaceholder($, $)", l.Placeholder, exact), nil
-	case l.Alt != "":
-		return javascript.Of("getByAltText($, $)", l.Alt, exact), nil
-	case l.Title != "":
-		return javascript.Of("getByTitle($, $)", l.Title, exact), nil
-	case byRole.IsZero():
-		return javascript.Of("locator($)", l.CSS), nil
-	}
-	return byRole, nil
+	err := r.countAlike(ctx, e, &l)
+	return l.Locator(), err
 }
 
 // ours are the roles of snapshots that ARIA does not have: getByRole does not match
@@ -80,49 +109,38 @@ var ours = map[string]bool{
 // IsARIA reports whether Playwright finds elements by a role of snapshots.
 func IsARIA(role string) bool { return !ours[role] }
 
-// roleLocator finds an element by its role and name, with its number if it is not alone.
-// It is empty for an element without them.
-func (r *Reader) roleLocator(
-	ctx context.Context, e *frame.Element,
-) (locator javascript.Expression, alone bool, err error) {
+// countAlike adds the role of an element, and the elements of the same role. An element without a
+// name has none.
+func (r *Reader) countAlike(ctx context.Context, e *frame.Element, l *Location) error {
 	own, err := r.outlineDocument(ctx, e.Frame, e, Options{look: selfRole, clipped: true, Depth: 1})
 	if err != nil {
-		return locator, false, err
+		return err
 	}
-	role := own.Self
-	if role == "" || !IsARIA(role) || len(own.Sighted) < 2 { // without a sighting, it is hidden
-		return locator, false, nil
+	l.Role = own.Self
+	if l.Role == "" || !IsARIA(l.Role) || len(own.Sighted) < 2 { // without a sighting, it is hidden
+		return nil
 	}
 	self := sightings(own.Sighted)[0]
-	if self.Name == "" || strings.HasSuffix(self.Name, "…") {
-		return locator, false, nil
+	if l.Name = self.Name; l.Name == "" || strings.HasSuffix(l.Name, "…") {
+		return nil
 	}
-	all, err := r.sight(ctx, e.Frame, role, true) // Playwright counts what is clipped
+	all, err := r.sight(ctx, e.Frame, l.Role, true) // Playwright counts what is clipped
 	if err != nil {
-		return locator, false, err
+		return err
 	}
-	like, same, at := 0, 0, -1
+	l.Index = -1
 	for _, s := range all {
 		if strings.Contains(folded(s.Name), folded(self.Name)) {
-			like++
+			l.Like++
 		}
 		if s.Ref == self.Ref {
-			at = same
+			l.Index = l.Same
 		}
 		if s.Name == self.Name {
-			same++
+			l.Same++
 		}
 	}
-	exact := javascript.Of("getByRole($, { name: $, exact: true })", role, self.Name)
-	switch {
-	case like == 1:
-		return javascript.Of("getByRole($, { name: $ })", role, self.Name), true, nil
-	case same == 1:
-		return exact, true, nil
-	case at < 0:
-		return locator, false, nil
-	}
-	return javascript.Of("$.nth($)", exact, at), false, nil
+	return nil
 }
 
 // Places are where the elements that have refs are shown now, by their refs.
@@ -138,7 +156,7 @@ func (r *Reader) Places(ctx context.Context) (map[string]frame.Rect, error) {
 			n, _ := strconv.Atoi(ref[1])
 			numbers = append(numbers, n)
 		}
-		return r.page.Frames.Each(ctx, func(id protocol.FrameID) error {
+		return r.page.Frames.ForEach(ctx, func(id protocol.FrameID) error {
 			found, err := r.page.Frames.Places(ctx, id, numbers)
 			for n, place := range found {
 				places["e"+strconv.Itoa(n)] = place
@@ -151,8 +169,8 @@ func (r *Reader) Places(ctx context.Context) (map[string]frame.Rect, error) {
 
 var refPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` ?\[ref=e(\d+)\]`) })
 
-// frameLocator is the path from the page to a frame; zero for the main frame.
-func (r *Reader) frameLocator(ctx context.Context, id protocol.FrameID) (locator javascript.Expression, err error) {
+// FrameLocator is the path from the page to a frame; zero for the main frame.
+func (r *Reader) FrameLocator(ctx context.Context, id protocol.FrameID) (locator javascript.Expression, err error) {
 	for id != r.page.Frames.Main() {
 		f, ok := r.page.Frames.Frame(id)
 		if !ok || f.Parent == "" {
@@ -162,13 +180,13 @@ func (r *Reader) frameLocator(ctx context.Context, id protocol.FrameID) (locator
 		if err != nil {
 			return locator, err
 		}
-		var l locations
-		err = e.Run(ctx, locateFunction, nil, &l)
+		var l Location
+		err = e.Call(ctx, "locate", nil, &l)
 		e.Release(ctx)
 		if err != nil {
 			return locator, err
 		}
-		locator = chained(javascript.Of("locator($).contentFrame()", l.CSS), locator)
+		locator = InFrame(javascript.Format("locator($).contentFrame()", l.CSS), locator)
 		id = f.Parent
 	}
 	return locator, nil

@@ -68,8 +68,8 @@ new IntersectionObserver((e) => { if (e[0].isIntersecting && n < 100) setTimeout
 	if err != nil || !s.Diff || !strings.Contains(s.Text, `"Item 39"`) || strings.Contains(s.Text, `"Item 1"`) {
 		t.Errorf("%v\n%s", err, s.Text)
 	}
-	again := pagetest.Snapshot(t, p)
-	if pagetest.Ref(t, again, "Item 0") != first || pagetest.Ref(t, again, "Item 19") != last {
+	second := pagetest.Snapshot(t, p)
+	if pagetest.Ref(t, second, "Item 0") != first || pagetest.Ref(t, second, "Item 19") != last {
 		t.Error("refs changed")
 	}
 	pagetest.Act(t, p, p.Input().Click(first, input.ClickOptions{}))
@@ -116,8 +116,10 @@ func TestRefsOfParts(t *testing.T) {
 <div contenteditable>Some <b>bold</b> text <a href="#in">a link</a> and <button contenteditable=false onclick="did('in')">Press</button></div>
 <details><summary>More</summary>hidden</details><script>done=[]; did = (s) => done.push(s)</script>`)
 	text := pagetest.Snapshot(t, p)
-	pagetest.Contains(t, text, `button "Zoom in" [ref=`, `link "Chart" [ref=`, `generic "June" [ref=`, `img "Just a picture"`, `link "Kitchen" [ref=`, `link "Hall" [ref=`,
-		"canvas [id=c] [ref=", "generic [ref=", `link "a link" [ref=`, `button "Press" [ref=`, `summary "More" [collapsed] [ref=`)
+	pagetest.Contains(t, text, `button "Zoom in" [ref=`, `link "Chart" [ref=`, `generic "June" [ref=`,
+		`img "Just a picture"`, `link "Kitchen" [ref=`, `link "Hall" [ref=`,
+		"canvas [id=c] [ref=", "generic [ref=", `link "a link" [ref=`, `button "Press" [ref=`,
+		`summary "More" [collapsed] [ref=`)
 	for _, absent := range []string{"a bar of", "hidden"} {
 		if strings.Contains(text, absent) {
 			t.Errorf("%q is in:\n%s", absent, text)
@@ -140,7 +142,8 @@ func TestNamelessElements(t *testing.T) {
 <input name=q><select name=size><option>S<option>M</select><div tabindex=0></div><span tabindex=0 style="opacity:0"></span><button class=named>Named</button>`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text,
-		`- generic [class=box trash] [ref=`, `- generic [class=fa fa-pen hand] [ref=`, `- generic [id=knob] [ref=`, `- button [class=lucide lucide-x] [ref=`,
+		`- generic [class=box trash] [ref=`, `- generic [class=fa fa-pen hand] [ref=`, `- generic [id=knob] [ref=`,
+		`- button [class=lucide lucide-x] [ref=`,
 		`- button [icon=#gear] [ref=`, `- textbox [name=q] [ref=`, `- combobox [name=size] [ref=`, `- button "Named" [ref=`)
 	if n := strings.Count(text, "[ref="); n != 8 {
 		t.Errorf("%d refs:\n%s", n, text)
@@ -156,7 +159,8 @@ func TestRowsThatCanBeClicked(t *testing.T) {
 <tr style="cursor:pointer" onclick="document.title = this.rowIndex"><td>Two<td>2</table>`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, `- row [ref=`, `]: One | checkbox "first" [ref=`, `]: Two | 2`)
-	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text[strings.LastIndex(text, "row"):], "row"), input.ClickOptions{}))
+	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text[strings.LastIndex(text, "row"):], "row"),
+		input.ClickOptions{}))
 	pagetest.Expect(t, p, "document.title", `"1"`)
 	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Interactive: true})
 	if err != nil {
@@ -172,13 +176,15 @@ func TestLabelsOfUnseenControls(t *testing.T) {
 <label for=a>I accept the <a href="#terms">terms</a></label><input id=a type=checkbox class=off><label><input type=radio name=r class=gone>Red</label><label><input type=radio name=r class=tiny>Blue</label>
 <label>Plain <input type=checkbox></label><input type=checkbox class=off aria-label=Alone>`)
 	text := pagetest.Snapshot(t, p)
-	for _, name := range []string{`checkbox "I accept the terms"`, `link "terms"`, `radio "Red"`, `radio "Blue"`, `checkbox "Plain"`, `checkbox "Alone"`} {
+	for _, name := range []string{`checkbox "I accept the terms"`, `link "terms"`, `radio "Red"`, `radio "Blue"`,
+		`checkbox "Plain"`, `checkbox "Alone"`} {
 		if strings.Count(text, name+" [ref=") != 1 {
 			t.Errorf("%s:\n%s", name, text)
 		}
 	}
 	for _, name := range []string{`"I accept`, `"Blue"`} {
-		pagetest.Act(t, p, p.Input().FillForm([]input.Field{{Target: pagetest.Ref(t, text, name), Type: "checkbox", Value: "true"}}))
+		pagetest.Act(t, p, p.Input().FillForm([]input.Field{{Target: pagetest.Ref(t, text, name), Type: "checkbox",
+			Value: "true"}}))
 	}
 	pagetest.Contains(t, pagetest.Snapshot(t, p), `"I accept the terms" [checked]`, `"Blue" [checked]`)
 }
@@ -193,11 +199,13 @@ func TestInertAndCards(t *testing.T) {
 		t.Fatal(err)
 	}
 	pagetest.Contains(t, s.Text, "]: Card $5\n")
-	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#i", input.ClickOptions{Timeout: 200 * time.Millisecond}), "it is inert")
+	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#i", input.ClickOptions{Timeout: 200 * time.Millisecond}),
+		"it is inert")
 	pagetest.Evaluate(t, p, `document.body.insertAdjacentHTML("beforeend", "<dialog><button>Yes</button></dialog>"), document.querySelector("dialog").showModal()`)
 	pagetest.Contains(t, pagetest.Snapshot(t, p), `button "Buy" [inert] [ref=`, `button "Yes" [active] [ref=`)
 	pagetest.Evaluate(t, p, `document.querySelector("dialog").close()`)
-	if s, err = p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true}); err != nil || strings.Contains(s.Text, "Inert") || !strings.Contains(s.Text, `- - dialog`) {
+	if s, err = p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true}); err != nil ||
+		strings.Contains(s.Text, "Inert") || !strings.Contains(s.Text, `- - dialog`) {
 		t.Errorf("after the dialog: %v\n%s", err, s.Text)
 	}
 }

@@ -35,13 +35,13 @@ func (r *Reader) HTML(ctx context.Context, target string) (string, error) {
 }
 
 // read calls a function of the library for the page's document or a target.
-func (r *Reader) read(ctx context.Context, doing, function, target string, result any) error {
+func (r *Reader) read(ctx context.Context, operation, function, target string, result any) error {
 	if target != "" {
-		return r.withElement(ctx, doing, target, func(ctx context.Context, e *frame.Element) error {
+		return r.withElement(ctx, operation, target, func(ctx context.Context, e *frame.Element) error {
 			return e.Call(ctx, function, nil, result)
 		})
 	}
-	return r.page.Run(ctx, doing, 0, func(ctx context.Context) error {
+	return r.page.Run(ctx, operation, 0, func(ctx context.Context) error {
 		return r.page.Frames.Evaluate(ctx, "library."+function+".call(null)", result)
 	})
 }
@@ -49,18 +49,18 @@ func (r *Reader) read(ctx context.Context, doing, function, target string, resul
 // FindOptions define what Find looks for: Text, ignoring case, or Regexp, see
 // Pattern.
 type FindOptions struct {
-	Text   string
-	Regexp string
-	Skip   int // number of matches to skip
-	Most   int // maximum number of matches to show; 0: MaxFound
+	Text       string
+	Regexp     string
+	Skip       int // number of matches to skip
+	MaxMatches int // maximum number of matches to show; 0: MaxFound
 	// Hide removes text that must be neither searched nor shown; nil: nothing.
 	Hide func(string) string
 	// Limit bounds the time in which FindScrolling scrolls; 0: maxScroll.
 	Limit time.Duration
 }
 
-// Found is the result of Find.
-type Found struct {
+// FindResult is the result of Find.
+type FindResult struct {
 	Text    string // the lines of the outline, with their items and their parent lines
 	Matches int    // number of matching lines
 	ref     int    // the first in the first matching line; 0: it has none
@@ -78,20 +78,20 @@ const maxItemLines = 20
 // Find searches the lines of a snapshot for a text or a regular expression. Each match
 // comes with the item that it is part of: a table row with the table's first row, a list
 // item, a card.
-func (r *Reader) Find(ctx context.Context, opts FindOptions) (Found, error) {
+func (r *Reader) Find(ctx context.Context, opts FindOptions) (FindResult, error) {
 	if (opts.Text == "") == (opts.Regexp == "") {
-		return Found{}, errors.New("find: give a text or a regular expression")
+		return FindResult{}, errors.New("find: give a text or a regular expression")
 	}
-	opts.Most = cmp.Or(opts.Most, MaxFound)
+	opts.MaxMatches = cmp.Or(opts.MaxMatches, MaxFound)
 	expression := opts.Regexp
 	if opts.Text != "" {
 		expression = "(?i)" + regexp.QuoteMeta(opts.Text)
 	}
-	wanted, err := Pattern(expression)
+	pattern, err := Pattern(expression)
 	if err != nil {
-		return Found{}, fmt.Errorf("find: %w", err)
+		return FindResult{}, fmt.Errorf("find: %w", err)
 	}
-	var found Found
+	var found FindResult
 	err = r.page.Run(ctx, "searching the page", 0, func(ctx context.Context) error {
 		outline, err := r.outline(ctx, r.page.Frames.Main(), nil, Options{full: true})
 		if err != nil {
@@ -101,7 +101,7 @@ func (r *Reader) Find(ctx context.Context, opts FindOptions) (Found, error) {
 		if opts.Hide != nil { // before a line is cut
 			text, words = opts.Hide(text), opts.Hide(words)
 		}
-		found = findLines(splitLines(text), splitLines(words), wanted, opts)
+		found = findLines(splitLines(text), splitLines(words), pattern, opts)
 		return nil
 	})
 	return found, err
@@ -150,18 +150,18 @@ func marked(text string) (whole, words string) {
 	return strings.ReplaceAll(text, noteMark, ""), words
 }
 
-func findLines(lines, words []string, wanted *regexp.Regexp, opts FindOptions) Found {
-	var found Found
+func findLines(lines, words []string, pattern *regexp.Regexp, opts FindOptions) FindResult {
+	var found FindResult
 	keep, more := make([]bool, len(lines)), map[int]bool{} // more: lines that are left out from here on
 	for i, line := range lines[:min(len(lines), len(words))] {
-		if !wanted.MatchString(strings.Trim(words[i], wordless)) {
+		if !pattern.MatchString(strings.Trim(words[i], wordless)) {
 			continue
 		}
 		if ref := refPattern().FindStringSubmatch(line); ref != nil && found.Matches == 0 {
 			found.ref, _ = strconv.Atoi(ref[1])
 		}
 		found.Matches++
-		if found.Matches > opts.Skip && found.Matches <= opts.Skip+opts.Most {
+		if found.Matches > opts.Skip && found.Matches <= opts.Skip+opts.MaxMatches {
 			all := func(i int) (string, bool) { return lines[i], true }
 			keepWithContext(keep, i, all)
 			for j := range itemAround(lines, i) {
@@ -182,7 +182,7 @@ func findLines(lines, words []string, wanted *regexp.Regexp, opts FindOptions) F
 			b.WriteString(strings.Repeat(" ", indentOf(line)) + "- …\n")
 		}
 		if keep[i] {
-			b.WriteString(strings.Replace(around(line, words[min(i, len(words)-1)], wanted), headMark, "", 1))
+			b.WriteString(strings.Replace(shorten(line, words[min(i, len(words)-1)], pattern), headMark, "", 1))
 		}
 	}
 	found.Text = b.String()
@@ -243,19 +243,19 @@ var (
 	tableLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *- (table|grid|treegrid)\b`) })
 )
 
-// around shortens a long line to its start, which identifies it, and the text around the
+// shorten shortens a long line to its start, which identifies it, and the text around the
 // match.
-func around(line, words string, wanted *regexp.Regexp) string {
+func shorten(line, words string, pattern *regexp.Regexp) string {
 	if len(line) <= maxFoundLine {
 		return line
 	}
 	const side, head = maxFoundLine / 3, maxFoundLine / 4
-	at := wanted.FindStringIndex(strings.Trim(words, wordless))
-	if at == nil {
+	indexes := pattern.FindStringIndex(strings.Trim(words, wordless))
+	if indexes == nil {
 		return strings.ToValidUTF8(line[:maxFoundLine], "") + "…\n"
 	}
 	before := len(words) - len(strings.TrimLeft(words, wordless))
-	from, to := min(max(before+at[0]-side, 0), len(line)-1), min(before+at[1]+side, len(line)-1)
+	from, to := min(max(before+indexes[0]-side, 0), len(line)-1), min(before+indexes[1]+side, len(line)-1)
 	s := line[from:to]
 	if from > head {
 		s = line[:head] + "…" + s

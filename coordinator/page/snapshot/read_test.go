@@ -35,7 +35,8 @@ func TestMarkdown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "# The *first* heading\n\nSome **bold**, some *italic* and `a_b*c`, a [link to **docs**](" + url + `/docs?a=1).  
+	want := "# The *first* heading\n\nSome **bold**, some *italic* and `a_b*c`, a [link to **docs**](" +
+		url + `/docs?a=1).  
 Next line \* with \[marks\].
 
 Silent
@@ -87,14 +88,15 @@ slotted
 func TestMarkdownNumbers(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><main><ol start=4><li>a<li value=9>b<li>c</ol><p>and</p><ol reversed><li>x<li>y</ol></main>`)
-	if read, err := p.Reader().Markdown(t.Context(), ""); err != nil || !strings.Contains(read.Text, "4. a\n9. b\n10. c\n\nand\n\n2. x\n1. y") {
+	if read, err := p.Reader().Markdown(t.Context(), ""); err != nil ||
+		!strings.Contains(read.Text, "4. a\n9. b\n10. c\n\nand\n\n2. x\n1. y") {
 		t.Errorf("%q %v", read.Text, err)
 	}
 }
 
 func TestMarkdownTable(t *testing.T) {
 	t.Parallel()
-	for page, want := range map[string]string{
+	for html, want := range map[string]string{
 		`<table><thead><tr><th>Region<th>City<th>2025<th>2026</thead><tr><td rowspan=2>North<td>Kiel<td>1<td>2<tr><td>Bremen<td>3<td>4<tr><td>South<td colspan=2>none<td>5</table>`: `| Region | City | 2025 | 2026 |
 | --- | --- | --- | --- |
 | North | Kiel | 1 | 2 |
@@ -126,7 +128,7 @@ After`,
 		`<div role=grid><table role=presentation><tr><th>A<th>B<tr><td>1<td>2</table></div>`:                                                                                                                                                                                                                             "| A | B |\n| --- | --- |\n| 1 | 2 |",
 		`<div role=table><div role=row><div role=cell>x</div><div role=cell><div role=table><div role=row><i role=cell>1</i><i role=cell>2</i></div></div></div></div></div>`:                                                                                                                                            "x\n\n|  |  |\n| --- | --- |\n| 1 | 2 |",
 	} {
-		p, _ := pagetest.Open(t, "<!doctype html>"+page)
+		p, _ := pagetest.Open(t, "<!doctype html>"+html)
 		if read, err := p.Reader().Markdown(t.Context(), ""); err != nil || read.Text != want {
 			t.Errorf("%v\n%s\nwant:\n%s", err, read.Text, want)
 		}
@@ -137,12 +139,14 @@ After`,
 func TestMarkdownArticle(t *testing.T) {
 	t.Parallel()
 	links := strings.Repeat("<p>Another story</p>", 20)
-	for page, want := range map[string]string{
+	for html, want := range map[string]string{
 		`<div><h1>Kettle</h1><p>Price: € 40</p><button>Buy</button></div><h2>Reviews</h2><article><h3>Ada</h3><p>Great kettle.</p></article>`: "# Kettle\n\nPrice: € 40\n\n## Reviews\n\n### Ada\n\nGreat kettle.",
-		`<header><h1>Daily</h1></header><article><h1>News</h1><p>Short.</p></article><div>` + links + `</div>`:                                "# News\n\nShort.",
-		`<h1>Daily</h1><article><h2>News</h2><p>` + strings.Repeat("long ", 30) + `</p></article><p>Imprint</p>`:                              "## News\n\n" + strings.TrimSpace(strings.Repeat("long ", 30)),
+		`<header><h1>Daily</h1></header><article><h1>News</h1><p>Short.</p></article><div>` + links +
+			`</div>`: "# News\n\nShort.",
+		`<h1>Daily</h1><article><h2>News</h2><p>` + strings.Repeat("long ", 30) +
+			`</p></article><p>Imprint</p>`: "## News\n\n" + strings.TrimSpace(strings.Repeat("long ", 30)),
 	} {
-		p, _ := pagetest.Open(t, "<!doctype html>"+page)
+		p, _ := pagetest.Open(t, "<!doctype html>"+html)
 		if read, err := p.Reader().Markdown(t.Context(), ""); err != nil || read.Text != want {
 			t.Errorf("%v\n%s\nwant:\n%s", err, read.Text, want)
 		}
@@ -162,7 +166,8 @@ func TestHTML(t *testing.T) {
 			t.Errorf("%s: %q, %v", target, got, err)
 		}
 	}
-	if got, err := p.Reader().HTML(t.Context(), ""); err != nil || !strings.HasPrefix(got, "<html><head>") || !strings.Contains(got, "<button>In</button>") {
+	if got, err := p.Reader().HTML(t.Context(), ""); err != nil || !strings.HasPrefix(got, "<html><head>") ||
+		!strings.Contains(got, "<button>In</button>") {
 		t.Errorf("the document: %q, %v", got, err)
 	}
 }
@@ -176,15 +181,18 @@ func TestFind(t *testing.T) {
 	if err != nil || found.Matches != 2 {
 		t.Fatalf("%+v, %v", found, err)
 	}
-	pagetest.Contains(t, found.Text, "- main \"All\":\n  - list:\n    - link \"Coffee\" [ref=", `button "Buy coffee" [ref=`, `  - iframe "f":`, `button "Framed coffee" [ref=`)
+	pagetest.Contains(t, found.Text, "- main \"All\":\n  - list:\n    - link \"Coffee\" [ref=",
+		`button "Buy coffee" [ref=`, `  - iframe "f":`, `button "Framed coffee" [ref=`)
 	if strings.Contains(found.Text, "Tea") {
 		t.Errorf("what does not match is shown:\n%s", found.Text)
 	}
 	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, found.Text, "Framed coffee"), input.ClickOptions{}))
-	if found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Regexp: "n[e]{2}dle"}); err != nil || found.Matches != 1 || !strings.Contains(found.Text, "long words needle and more") || len(found.Text) > 600 {
+	if found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Regexp: "n[e]{2}dle"}); err != nil ||
+		found.Matches != 1 || !strings.Contains(found.Text, "long words needle and more") || len(found.Text) > 600 {
 		t.Errorf("far down a long text: %v %+v", err, found)
 	}
-	if found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Regexp: "^Row \\d+$"}); err != nil || found.Matches != 60 || strings.Count(found.Text, "Row") != snapshot.MaxFound {
+	if found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Regexp: "^Row \\d+$"}); err != nil ||
+		found.Matches != 60 || strings.Count(found.Text, "Row") != snapshot.MaxFound {
 		t.Errorf("many: %v %+v", err, found)
 	}
 	for _, bad := range []snapshot.FindOptions{{}, {Text: "a", Regexp: "b"}, {Regexp: "("}} {
@@ -236,7 +244,8 @@ func TestFindInTableWithSpans(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><table><thead><tr><th rowspan=2>Region<th colspan=2>Sales<th rowspan=2>Note<tr><th>Q1<th>Q2</thead>
 <tr><td rowspan=3>North<td>10<td>11<td rowspan=2>good<tr><td>20<td>21<tr><td>30<td>31<td>bad<tr><td>South<td>40<td>41<td>none</table>`)
-	for text, want := range map[string]string{"21": "North | 20 | 21 | good", "31": "North | 30 | 31 | bad", "41": "South | 40 | 41 | none"} {
+	for text, want := range map[string]string{"21": "North | 20 | 21 | good", "31": "North | 30 | 31 | bad",
+		"41": "South | 40 | 41 | none"} {
 		want = "- table:\n  - Region | Sales | | Note\n  - Region | Q1 | Q2 | Note\n  - " + want + "\n"
 		if found := find(t, p, text); found.Text != want || found.Matches != 1 {
 			t.Errorf("%s: %s\nwant\n%s", text, found.Text, want)
@@ -267,7 +276,7 @@ func TestHiddenFromAssistiveTechnology(t *testing.T) {
 	}
 }
 
-func find(t *testing.T, p *page.Page, text string) snapshot.Found {
+func find(t *testing.T, p *page.Page, text string) snapshot.FindResult {
 	t.Helper()
 	found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Text: text})
 	if err != nil {

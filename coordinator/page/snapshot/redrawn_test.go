@@ -78,10 +78,10 @@ func TestRefsOfWhatIsRedrawn(t *testing.T) {
 			pagetest.Evaluate(t, p, "void ("+c.before+")")
 			refs := buttons(pagetest.Snapshot(t, p))
 			pagetest.Evaluate(t, p, "void ("+c.after+")")
-			what := fmt.Sprintf("%s, %s, looks: %v", c.before, c.after, looks)
+			description := fmt.Sprintf("%s, %s, looks: %v", c.before, c.after, looks)
 			if looks {
-				if shown := p.Look(t.Context()); (shown.Text == "") != c.same {
-					t.Errorf("%s: %s", what, shown.Text)
+				if changes := p.Look(t.Context()); (changes.Text == "") != c.same {
+					t.Errorf("%s: %s", description, changes.Text)
 				}
 			}
 			kept := 0
@@ -97,7 +97,7 @@ func TestRefsOfWhatIsRedrawn(t *testing.T) {
 			now := buttons(pagetest.Snapshot(t, p))
 			for i, n := range c.keeps {
 				if !strings.Contains(strings.Join(now, " ")+" ", refs[n]+" ") {
-					t.Errorf("%s: %s is not among %v", what, refs[c.keeps[i]], now)
+					t.Errorf("%s: %s is not among %v", description, refs[c.keeps[i]], now)
 				}
 			}
 		}

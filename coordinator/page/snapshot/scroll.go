@@ -43,7 +43,7 @@ const (
 	secondLimit, secondProbe = 100 * time.Millisecond, time.Second
 	// maxLate bounds what a list is given because its rows have arrived late.
 	maxLate = 1500 * time.Millisecond
-	// futileLimit is in place of the others for what has been waited for in vain, maxFutile times.
+	// futileLimit is in place of the others for what never came, maxFutile times.
 	futileLimit, maxFutile = 300 * time.Millisecond, 2
 )
 
@@ -51,13 +51,13 @@ const (
 type Scrolled struct {
 	Steps    int
 	All      bool // all lists were scrolled from end to end
-	Again    bool // and once more, with more time for rows to load
+	Repeated bool // and once more, with more time for rows to load
 	Unloaded int  // parts that were left although they were still loading
 	// List of Lists, counted from 1, is where the search has stopped: at Y of Height pixels.
 	List, Lists int
 	Y, Height   float64
 	Took        time.Duration
-	Gone        bool    // the page no longer shows what was found
+	Vanished    bool    // the page no longer shows what was found
 	Changes     Changes // what had changed before, as Look returns it
 }
 
@@ -66,10 +66,10 @@ type Scrolled struct {
 // something matches. At each part it waits until the rows there have arrived. It leaves the
 // page where it stops. If nothing matches, it searches again and leaves rows more time. What
 // the scrolling changes is no later Look's.
-func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (Found, Scrolled, error) {
-	began := time.Now()
+func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (FindResult, Scrolled, error) {
+	start := time.Now()
 	s := search{
-		reader: r, opts: opts, until: began.Add(cmp.Or(opts.Limit, maxScroll)), ignored: map[string]bool{},
+		reader: r, opts: opts, deadline: start.Add(cmp.Or(opts.Limit, maxScroll)), ignored: map[string]bool{},
 		learned: map[place]*list{},
 	}
 	compares := r.hasSeen()
@@ -81,27 +81,27 @@ func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (Found, Sc
 	if err == nil {
 		err = s.run(ctx)
 	}
-	if err == nil && s.found.Matches > 0 && s.Steps > 0 {
+	if err == nil && s.result.Matches > 0 && s.Steps > 0 {
 		err = s.show(ctx, s.in)
 	}
-	s.Took = time.Since(began)
+	s.Took = time.Since(start)
 	if compares {
 		scrolled, _ := r.changes(ctx)
 		s.Changes.Notices = append(s.Changes.Notices, scrolled.Notices...)
 	}
-	return s.found, s.Scrolled, err
+	return s.result, s.Scrolled, err
 }
 
 // search is one search of FindScrolling.
 type search struct {
 	Scrolled
-	reader  *Reader
-	opts    FindOptions
-	until   time.Time
-	found   Found
-	in      *list           // where it stops
-	learned map[place]*list // from the first time, by frame and index
-	ignored map[string]bool // addresses whose responses were awaited in vain
+	reader   *Reader
+	opts     FindOptions
+	deadline time.Time
+	result   FindResult
+	in       *list           // where it stops
+	learned  map[place]*list // from the first time, by frame and index
+	ignored  map[string]bool // addresses whose responses never came
 }
 
 // place identifies a list: its frame, and its number in that document.
@@ -113,18 +113,18 @@ type place struct {
 // list is a list that is searched.
 type list struct {
 	place
-	again bool // the second time
-	other bool // not the one with the most to show
+	repeated  bool // the second time
+	secondary bool // not the one with the most to show
 
-	at     position
-	parts  int           // that were looked at
-	late   time.Duration // the longest time after which rows have arrived unannounced
-	futile map[string]int
+	position position
+	parts    int           // that were looked at
+	delay    time.Duration // the longest time after which rows have arrived unannounced
+	futile   map[string]int
 }
 
 // run searches all lists, first of the page, then of its frames, and then once more.
 func (s *search) run(ctx context.Context) error {
-	for _, again := range []bool{false, true} {
+	for _, retry := range []bool{false, true} {
 		lists, err := s.lists(ctx)
 		if err != nil {
 			return err
@@ -132,16 +132,16 @@ func (s *search) run(ctx context.Context) error {
 		all := true
 		for i, l := range lists {
 			s.List, s.Lists, s.in = i+1, len(lists), l
-			l.again, l.other, l.parts = again, i > 0, 0
-			limit := s.until
+			l.repeated, l.secondary, l.parts = retry, i > 0, 0
+			limit := s.deadline
 			if i < len(lists)-1 { // one without an end leaves time for the others
-				limit = time.Now().Add(time.Until(s.until) / 2)
+				limit = time.Now().Add(time.Until(s.deadline) / 2)
 			}
-			done, err := s.through(ctx, l, limit)
+			done, err := s.scroll(ctx, l, limit)
 			if frame.Vanished(err) && l.frame != s.reader.page.Frames.Main() {
 				done, err = true, nil
 			}
-			if err != nil || s.found.Matches > 0 {
+			if err != nil || s.result.Matches > 0 {
 				return err
 			}
 			all = all && done
@@ -149,7 +149,7 @@ func (s *search) run(ctx context.Context) error {
 		if !all {
 			return nil
 		}
-		s.Again, s.All = again, true
+		s.Repeated, s.All = retry, true
 	}
 	return nil
 }
@@ -157,11 +157,11 @@ func (s *search) run(ctx context.Context) error {
 // lists returns the lists of the page and of its frames.
 func (s *search) lists(ctx context.Context) (lists []*list, err error) {
 	for _, f := range s.reader.page.Frames.All() {
-		at, err := s.reader.scroll(ctx, f.ID, scrolling{Move: "look", Gather: true})
+		spot, err := s.reader.scroll(ctx, f.ID, scrolling{Move: "look", Gather: true})
 		if err != nil && f.ID == s.reader.page.Frames.Main() {
 			return nil, err
 		}
-		for i := range at.Lists {
+		for i := range spot.Lists {
 			at := place{f.ID, i}
 			if s.learned[at] == nil {
 				s.learned[at] = &list{place: at, futile: map[string]int{}}
@@ -172,8 +172,8 @@ func (s *search) lists(ctx context.Context) (lists []*list, err error) {
 	return lists, nil
 }
 
-// through searches while it scrolls a list, and reports whether it has come to its end.
-func (s *search) through(ctx context.Context, l *list, limit time.Time) (all bool, err error) {
+// scroll searches while it scrolls a list, and reports whether it has come to its end.
+func (s *search) scroll(ctx context.Context, l *list, limit time.Time) (all bool, err error) {
 	if f, ok := s.reader.page.Frames.Frame(l.frame); ok && f.Parent != "" { // what is out of sight may load nothing
 		if owner, err := s.reader.page.Frames.Owner(ctx, f); err == nil {
 			_ = owner.Run(ctx, scrollIntoView, "nearest", nil)
@@ -182,17 +182,18 @@ func (s *search) through(ctx context.Context, l *list, limit time.Time) (all boo
 	}
 	began, wrapped := 0.0, false
 	for move := "look"; ; s.Steps++ {
-		room := l.at.Room
-		if done, err := s.part(ctx, l, move, limit); err != nil || s.found.Matches > 0 || !done {
+		room := l.position.Room
+		if done, err := s.part(ctx, l, move, limit); err != nil || s.result.Matches > 0 || !done {
 			return false, err
 		}
 		if move == "look" {
-			began = l.at.Y
+			began = l.position.Y
 		}
+		isBack := l.position.Y >= began && l.position.Room <= room
 		switch {
-		case wrapped && (l.at.End || l.at.Y >= began && l.at.Room <= room), !wrapped && l.at.End && began <= 0:
+		case wrapped && (l.position.End || isBack), !wrapped && l.position.End && began <= 0:
 			return true, nil
-		case l.at.End, move == "top" && l.at.Room > room: // or it has loaded more above
+		case l.position.End, move == "top" && l.position.Room > room: // or it has loaded more above
 			move, wrapped = "top", true
 		default:
 			move = "on"
@@ -203,35 +204,35 @@ func (s *search) through(ctx context.Context, l *list, limit time.Time) (all boo
 // part searches one part of a list: it looks again at each arrival of rows, until the part has
 // settled. It returns false if time is up.
 func (s *search) part(ctx context.Context, l *list, move string, limit time.Time) (bool, error) {
-	began := time.Now()
-	arrived, reason := began, ""
+	start := time.Now()
+	arrived, reason := start, ""
 	var awaited []string
 	for first := true; ; first = false {
-		at, err := s.reader.scroll(ctx, l.frame, scrolling{List: l.index, Move: move, Wait: lookPause.Milliseconds()})
+		spot, err := s.reader.scroll(ctx, l.frame, scrolling{List: l.index, Move: move, Wait: lookPause.Milliseconds()})
 		if err != nil {
 			return false, err
 		}
-		if at.Lists <= l.index {
-			l.at = position{End: true} // the page has removed it
+		if spot.Lists <= l.index {
+			l.position = position{End: true} // the page has removed it
 			return true, nil
 		}
 		requested := len(awaited) > 0
 		awaited = s.awaited()
-		if !first && reason == "" && arrived == began && (at.Changed || len(awaited) > 0) {
-			l.late = max(l.late, time.Since(began))
+		if !first && reason == "" && arrived == start && (spot.Changed || len(awaited) > 0) {
+			l.delay = max(l.delay, time.Since(start))
 		}
-		if at.Changed || requested && len(awaited) == 0 {
+		if spot.Changed || requested && len(awaited) == 0 {
 			arrived = time.Now()
 		}
-		l.at = at
-		if first || at.Changed {
-			if s.found, err = s.reader.Find(ctx, s.opts); err != nil || s.found.Matches > 0 {
+		l.position = spot
+		if first || spot.Changed {
+			if s.result, err = s.reader.Find(ctx, s.opts); err != nil || s.result.Matches > 0 {
 				return false, err
 			}
 		}
 		var wait time.Duration
-		wait, reason = l.patience(at, len(awaited) > 0, !first && arrived != began)
-		s.Y, s.Height = at.Y, at.Room
+		wait, reason = l.patience(spot, len(awaited) > 0, !first && arrived != start)
+		s.Y, s.Height = spot.Y, spot.Room
 		if time.Since(arrived) >= wait {
 			break
 		}
@@ -257,23 +258,23 @@ func (s *search) part(ctx context.Context, l *list, move string, limit time.Time
 }
 
 // patience is how long a part may take to show more rows, and for what reason.
-func (l *list) patience(at position, requested, grown bool) (wait time.Duration, reason string) {
+func (l *list) patience(spot position, requested, grown bool) (wait time.Duration, reason string) {
 	limits := []struct {
 		reason string
 		holds  bool
 		wait   time.Duration
 	}{
 		{"request", requested, requestLimit},
-		{"busy", at.Busy, busyLimit},
-		{"blank", at.Blank == "all", blankLimit},
-		{"gap", at.Blank == "some", gapLimit},
-		{"end", at.End && !l.other, endLimit},
-		{"end", at.End, otherEndLimit},
+		{"busy", spot.Busy, busyLimit},
+		{"blank", spot.Blank == "all", blankLimit},
+		{"gap", spot.Blank == "some", gapLimit},
+		{"end", spot.End && !l.secondary, endLimit},
+		{"end", spot.End, otherEndLimit},
 		{"", grown, growthLimit},
 		{"", l.parts < probes, probeLimit},
-		{"", l.again && l.parts < probes, secondProbe},
-		{"", l.again, secondLimit},
-		{"", l.late > 0, min(2*l.late+lookPause, maxLate)},
+		{"", l.repeated && l.parts < probes, secondProbe},
+		{"", l.repeated, secondLimit},
+		{"", l.delay > 0, min(2*l.delay+lookPause, maxLate)},
 	}
 	for _, limit := range limits {
 		if l.futile[limit.reason] >= maxFutile {
@@ -302,7 +303,7 @@ func (s *search) awaited() (addresses []string) {
 func (s *search) show(ctx context.Context, l *list) error {
 	arrived := time.Now()
 	for end := arrived.Add(requestLimit); time.Now().Before(end); {
-		shown := s.found.ref
+		shown := s.result.ref
 		if shown != 0 {
 			err := s.reader.withElement(ctx, "scrolling", "e"+strconv.Itoa(shown),
 				func(ctx context.Context, e *frame.Element) error {
@@ -312,7 +313,7 @@ func (s *search) show(ctx context.Context, l *list) error {
 				return err
 			}
 		}
-		at, err := s.reader.scroll(ctx, l.frame, scrolling{List: l.index, Move: "stay", Wait: lookPause.Milliseconds()})
+		spot, err := s.reader.scroll(ctx, l.frame, scrolling{List: l.index, Move: "stay", Wait: lookPause.Milliseconds()})
 		if err != nil {
 			return err
 		}
@@ -320,15 +321,15 @@ func (s *search) show(ctx context.Context, l *list) error {
 		if err != nil {
 			return err
 		}
-		if s.Gone = found.Matches == 0; !s.Gone {
-			s.found = found
+		if s.Vanished = found.Matches == 0; !s.Vanished {
+			s.result = found
 		}
-		if s.Gone || found.ref != shown || at.Changed {
+		if s.Vanished || found.ref != shown || spot.Changed {
 			arrived = time.Now()
 		}
-		at.End = false // what comes after it does not matter
-		if wait, _ := l.patience(at, len(s.awaited()) > 0, false); !s.Gone && found.ref == shown && !at.Changed &&
-			time.Since(arrived) >= wait {
+		spot.End = false // what comes after it does not matter
+		wait, _ := l.patience(spot, len(s.awaited()) > 0, false)
+		if !s.Vanished && found.ref == shown && !spot.Changed && time.Since(arrived) >= wait {
 			break
 		}
 	}
@@ -337,8 +338,7 @@ func (s *search) show(ctx context.Context, l *list) error {
 
 // position is where a list is, in CSS pixels from its top, and what it shows there.
 type position struct {
-	From, Y float64
-	Room    float64 // the last position
+	Y, Room float64 // Room is the last position
 	End     bool
 	Lists   int    // how many there are
 	Changed bool   // since the last look
@@ -354,9 +354,9 @@ type scrolling struct {
 	Wait   int64  `json:"wait"` // milliseconds to stay
 }
 
-func (r *Reader) scroll(ctx context.Context, in protocol.FrameID, how scrolling) (at position, err error) {
+func (r *Reader) scroll(ctx context.Context, in protocol.FrameID, how scrolling) (spot position, err error) {
 	err = r.page.Run(ctx, "scrolling", 0, func(ctx context.Context) error {
-		return r.page.Frames.Run(ctx, in, scrollScript, how, &at)
+		return r.page.Frames.Run(ctx, in, scrollScript, how, &spot)
 	})
-	return at, err
+	return spot, err
 }

@@ -4,7 +4,8 @@ async function ({ list: which, move, gather, wait }) {
   const page = document.$scrollingElement ?? document.$documentElement;
   const room = (e) => e.$scrollHeight - e.$clientHeight;
   const { up, shown, framed } = library.visibility();
-  const scrolls = (e) => room(e) > 40 && e.$clientHeight > innerHeight / 10 && /auto|scroll/.test(getComputedStyle(e).overflowY) && shown(e);
+  const scrolls = (e) =>
+    room(e) > 40 && e.$clientHeight > innerHeight / 10 && /auto|scroll/.test(getComputedStyle(e).overflowY) && shown(e);
   const search = (memory.search ??= { lists: [], roots: [], last: 0, seen: 0 });
   if (gather || !search.lists[which]?.$isConnected) { // the page may have redrawn them
     const inner = [];
@@ -16,21 +17,38 @@ async function ({ list: which, move, gather, wait }) {
         if (e !== page && scrolls(e)) inner.push(e);
       }
     }
-    const main = window === top, any = innerHeight > 0 && framed();
-    search.lists = !any && !main ? [] : [...(room(page) > 2 || main && !inner.length ? [page] : []), ...inner].sort((a, b) => room(b) - room(a));
+    const main = window === top,
+      any = innerHeight > 0 && framed();
+    search.lists =
+      !any && !main
+        ? []
+        : [...(room(page) > 2 || (main && !inner.length) ? [page] : []), ...inner].sort((a, b) => room(b) - room(a));
     search.observer?.disconnect();
     search.observer = new MutationObserver((records) => {
       const { list } = search;
-      if (!list || records.some(({ target }) => list === page || list.$contains(target) || target.$getRootNode() !== list.$getRootNode())) search.last = performance.now();
+      if (
+        !list ||
+        records.some(
+          ({ target }) => list === page || list.$contains(target) || target.$getRootNode() !== list.$getRootNode(),
+        )
+      )
+        search.last = performance.now();
     });
-    for (const root of search.roots) search.observer.observe(root, { subtree: true, childList: true, characterData: true, attributeFilter: ["aria-busy", "hidden"] });
+    for (const root of search.roots)
+      search.observer.observe(root, {
+        subtree: true,
+        childList: true,
+        characterData: true,
+        attributeFilter: ["aria-busy", "hidden"],
+      });
   }
   const { lists } = search, list = lists[which];
   // A search that ends with its connection leaves no observer behind.
   clearTimeout(search.end);
   search.end = setTimeout(() => { search.observer?.disconnect(); memory.search = undefined; }, 15_000);
   if (gather || !list) return JSON.stringify({ lists: lists.length });
-  const reverse = list !== page && /^(column-reverse|row-reverse)/.test(getComputedStyle(list).flexDirection) && list.$scrollTop <= 0;
+  const reverse =
+    list !== page && /^(column-reverse|row-reverse)/.test(getComputedStyle(list).flexDirection) && list.$scrollTop <= 0;
   const y = () => list.$scrollTop + (reverse ? room(list) : 0);
 
   // The page draws in the next frame, and its script has had a task by the one after it. A
@@ -50,7 +68,8 @@ async function ({ list: which, move, gather, wait }) {
   if (to !== undefined) list.$scrollTo({ top: to, behavior: "instant" });
   if (move === "stay") {
     // A busy page gets no less time than an idle one: it counts from when it is idle.
-    while (search.last <= search.seen && performance.now() < began + wait) await new Promise((done) => setTimeout(done, 20));
+    while (search.last <= search.seen && performance.now() < began + wait)
+      await new Promise((done) => setTimeout(done, 20));
     await new Promise((done) => requestIdleCallback(done, { timeout: 1000 }));
   } else await frame();
   let before;
@@ -60,8 +79,12 @@ async function ({ list: which, move, gather, wait }) {
     await frame();
   } while (search.last > before && performance.now() < until);
 
-  const view = list === page ? { left: 0, top: 0, right: innerWidth, bottom: innerHeight } : list.$getBoundingClientRect();
-  const left = Math.max(0, view.left), right = Math.min(innerWidth, view.right), upper = Math.max(0, view.top), lower = Math.min(innerHeight, view.bottom);
+  const view =
+    list === page ? { left: 0, top: 0, right: innerWidth, bottom: innerHeight } : list.$getBoundingClientRect();
+  const left = Math.max(0, view.left),
+    right = Math.min(innerWidth, view.right),
+    upper = Math.max(0, view.top),
+    lower = Math.min(innerHeight, view.bottom);
   const { shown: shownNow } = library.visibility();
   const inView = (e) => {
     const box = e.$getBoundingClientRect();
@@ -78,12 +101,22 @@ async function ({ list: which, move, gather, wait }) {
   const drawn = /^(IMG|SVG|CANVAS|VIDEO|AUDIO|IFRAME|OBJECT|EMBED|INPUT|TEXTAREA|SELECT|BUTTON|HR|METER|PROGRESS)$/i;
   const filled = (x, y) => {
     let e = document.$elementFromPoint(x, y);
-    for (let inner; (inner = e && (e.$shadowRoot ?? memory.closedRoots?.get(e))?.$elementFromPoint(x, y)) && inner !== e; ) e = inner;
-    if (!e || [...e.$childNodes].some((n) => n.$nodeType === 3 && n.$nodeValue.trim()) || getComputedStyle(e).backgroundImage.includes("url(")) return true;
+    for (
+      let inner;
+      (inner = e && (e.$shadowRoot ?? memory.closedRoots?.get(e))?.$elementFromPoint(x, y)) && inner !== e;
+    )
+      e = inner;
+    if (
+      !e ||
+      [...e.$childNodes].some((n) => n.$nodeType === 3 && n.$nodeValue.trim()) ||
+      getComputedStyle(e).backgroundImage.includes("url(")
+    )
+      return true;
     for (; e && e !== list && e !== document.$body && e !== document.$documentElement; e = up(e)) {
       if (drawn.test(e.$nodeName) || e.$ownerSVGElement) return true;
       if (e.$offsetHeight > Math.max(48, (lower - upper) / 2)) continue;
-      if (e.$textContent.trim() || e.$querySelector("img, svg, canvas, video, iframe, input, textarea, select, button")) return true;
+      if (e.$textContent.trim() || e.$querySelector("img, svg, canvas, video, iframe, input, textarea, select, button"))
+        return true;
     }
     return list !== page && e !== list; // it lies over the list
   };
@@ -102,5 +135,5 @@ async function ({ list: which, move, gather, wait }) {
   const changed = search.last > search.seen;
   search.seen = search.last;
   const end = y() >= room(list) - 2 || move === "on" && y() <= from;
-  return JSON.stringify({ from, y: y(), room: room(list), end, lists: lists.length, changed, busy: busy(), blank: blank() });
+  return JSON.stringify({ y: y(), room: room(list), end, lists: lists.length, changed, busy: busy(), blank: blank() });
 }

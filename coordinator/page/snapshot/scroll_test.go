@@ -102,7 +102,8 @@ const timer = setInterval(() => { for (const stop = n + 6; n < stop; n++) list.i
 		"/chunks":   chunks,
 	}
 	for name, html := range map[string]string{"frame": "/bones", "framedFeed": "/feed"} {
-		pages["/"+name] = `<!doctype html><h1>Outer</h1><div style="height:1500px"></div><iframe src="` + html + `" style="width:600px;height:400px"></iframe>`
+		pages["/"+name] = `<!doctype html><h1>Outer</h1><div style="height:1500px"></div><iframe src="` + html +
+			`" style="width:600px;height:400px"></iframe>`
 	}
 	all := slices.Collect(maps.Keys(pages))
 	for _, path := range longtest.Form(t, []string{"/requests", "/bones", "/feed", "/frame"}, all) {
@@ -111,7 +112,8 @@ const timer = setInterval(() => { for (const stop = n + 6; n < stop; n++) list.i
 			p, url := pagetest.Serve(t, scrollServer(pages))
 			for _, n := range longtest.Form(t, []int{57}, []int{57, 33, 4}) {
 				pagetest.Navigate(t, p, url+path)
-				found, scrolled, err := p.Reader().FindScrolling(t.Context(), snapshot.FindOptions{Text: fmt.Sprintf("order-%d-", n)})
+				found, scrolled, err := p.Reader().FindScrolling(t.Context(),
+					snapshot.FindOptions{Text: fmt.Sprintf("order-%d-", n)})
 				if err != nil || found.Matches != 1 {
 					t.Fatalf("row %d: %+v %+v, %v\n%s", n, found, scrolled, err, pagetest.Snapshot(t, p))
 				}
@@ -133,14 +135,15 @@ onscroll = fill; fill()
 	pages := map[string]string{"/feed": feed(`await (await fetch("/rows?" + n / 10)).text()`), "/endless": endless}
 	p, url := pagetest.Serve(t, scrollServer(pages))
 	pagetest.Navigate(t, p, url+"/endless")
-	found, scrolled, err := p.Reader().FindScrolling(t.Context(), snapshot.FindOptions{Text: "nowhere", Limit: longtest.Form(t, 6*time.Second, 0)})
+	found, scrolled, err := p.Reader().FindScrolling(t.Context(),
+		snapshot.FindOptions{Text: "nowhere", Limit: longtest.Form(t, 6*time.Second, 0)})
 	if err != nil || found.Matches != 0 || scrolled.All || scrolled.Lists != 2 || scrolled.Height == 0 {
 		t.Errorf("%+v %+v, %v", found, scrolled, err)
 	}
-	longtest.Only(t) // from here on
+	longtest.Require(t) // from here on
 	pagetest.Navigate(t, p, url+"/feed")
 	found, scrolled, err = p.Reader().FindScrolling(t.Context(), snapshot.FindOptions{Text: "order-60-"})
-	if err != nil || found.Matches != 0 || !scrolled.All || !scrolled.Again || scrolled.Unloaded != 0 {
+	if err != nil || found.Matches != 0 || !scrolled.All || !scrolled.Repeated || scrolled.Unloaded != 0 {
 		t.Errorf("%+v %+v, %v", found, scrolled, err)
 	}
 	pagetest.Expect(t, p, "n", "60")
@@ -165,7 +168,7 @@ const add = () => { draw(true); document.body.insertAdjacentHTML("beforeend", "<
 	pagetest.Snapshot(t, p)
 	pagetest.Evaluate(t, p, "add(), 1")
 	found, scrolled, err := p.Reader().FindScrolling(t.Context(), snapshot.FindOptions{Text: "order-33-"})
-	if err != nil || found.Matches != 1 || scrolled.Gone {
+	if err != nil || found.Matches != 1 || scrolled.Vanished {
 		t.Fatalf("%+v %+v, %v", found, scrolled, err)
 	}
 	for _, part := range []string{found.Text, scrolled.Changes.Text} {

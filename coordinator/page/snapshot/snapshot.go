@@ -31,8 +31,6 @@ var Scripts embed.FS
 
 // Rarely used functions, outside the library of all documents.
 var (
-	//go:embed locate.js
-	locateFunction string
 	//go:embed shown.js
 	shownFunction string
 	//go:embed seen.js
@@ -58,8 +56,8 @@ type Reader struct {
 	page Config
 
 	numbering sync.Mutex // serializes the numbering of refs; guards lost and customs
-	// lost are the frames where the result of the last call that numbered elements did not arrive.
-	lost map[protocol.FrameID]bool
+	// unnumbered are the frames where the result of the last call that numbered elements did not arrive.
+	unnumbered map[protocol.FrameID]bool
 	// customs are the documents with elements whose role the browser alone knows, as
 	// frame.Frame.Generation.
 	customs map[protocol.FrameID]int
@@ -72,14 +70,15 @@ type Reader struct {
 	documents      map[protocol.FrameID]frameDocument
 	answered       bool    // the agent has got an answer since the last action began
 	deferred       bool    // see Defer
-	earlier        Changes // see Before
+	earlierChanges Changes // see EarlierChanges
 	landmarks      landmarks
 }
 
 // New returns the reader of a page, which also suggests replacements for stale refs.
 func New(config Config) *Reader {
 	r := &Reader{
-		page: config, lost: map[protocol.FrameID]bool{}, customs: map[protocol.FrameID]int{}, watched: -1, known: -1,
+		page: config, unnumbered: map[protocol.FrameID]bool{}, customs: map[protocol.FrameID]int{},
+		watched: -1, known: -1,
 	}
 	config.Frames.SuggestWith(r.similar)
 	return r
@@ -90,16 +89,15 @@ type Options struct {
 	Target      string // only this element's subtree; empty: the page
 	Depth       int    // levels below the root; 0 means all
 	Interactive bool   // only elements that accept an action, as a flat list
-	URLs        bool   // include the URLs of links
 	look        string // also note the elements of this role; selfRole: of the target's own
 	clipped     bool   // note them also where they are clipped away
 	// Diff requests the changes since the last snapshot, if that had the same document and
 	// options; otherwise the snapshot is complete.
 	Diff bool
 
-	full bool // each line names its roles
-	most int  // of a glimpse: number of elements after which the outline of each document ends; 0: no limit
-	main bool // of a document with more elements than most, only the main part
+	full  bool // each line names its roles
+	limit int  // of a glimpse: number of elements after which the outline of each document ends; 0: no limit
+	main  bool // of a document with more elements than most, only the main part
 }
 
 // selfRole is the role of the target, whichever that is.
@@ -169,7 +167,7 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	defer r.mu.Unlock()
 	if root == nil {
 		r.watched, r.answered, r.deferred = main.Generation, true, false
-		r.earlier = Changes{Notices: r.earlier.Notices, Again: r.earlier.Again} // it shows the rest
+		r.earlierChanges = Changes{Notices: r.earlierChanges.Notices, Again: r.earlierChanges.Again} // it shows the rest
 	}
 	before := r.last
 	r.last = now
@@ -202,9 +200,9 @@ func withoutInert(text string) string { return strings.ReplaceAll(text, " [inert
 
 // withElement runs an operation on a target.
 func (r *Reader) withElement(
-	ctx context.Context, doing, target string, do func(context.Context, *frame.Element) error,
+	ctx context.Context, operation, target string, do func(context.Context, *frame.Element) error,
 ) error {
-	return r.page.Run(ctx, doing, 0, func(ctx context.Context) error {
+	return r.page.Run(ctx, operation, 0, func(ctx context.Context) error {
 		e, err := r.page.Frames.Find(ctx, target)
 		if err != nil {
 			return err
@@ -286,13 +284,13 @@ func (r *Reader) outlineFrames(
 	frames := 0
 	for line := range strings.Lines(read.Text) {
 		indent, number, marked := strings.Cut(line, frameMark)
-		if !marked || opts.most > 0 && (frames == maxAppeared || b.Len() > glimpseBytes || ctx.Err() != nil) {
+		if !marked || opts.limit > 0 && (frames == maxAppeared || b.Len() > glimpseBytes || ctx.Err() != nil) {
 			b.WriteString(line)
 			continue
 		}
 		frames++
 		inner, err := r.outlineFrame(ctx, id, strings.TrimSpace(number), opts)
-		if err != nil && opts.most > 0 {
+		if err != nil && opts.limit > 0 {
 			b.WriteString(line)
 			continue
 		}
@@ -318,7 +316,7 @@ func (r *Reader) outlineFrame(
 	if err != nil {
 		return outlineResult{}, fmt.Errorf("frame mark %q: %w", number, err)
 	}
-	if opts.most > 0 {
+	if opts.limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.page.CompareTimeout/frameShare)
 		defer cancel()
@@ -374,10 +372,10 @@ const maxLost = 100_000
 // busy runs the script later than this side waits for it. numbering is held.
 func (r *Reader) received(id protocol.FrameID, err error) {
 	if err != nil {
-		r.lost[id] = true
+		r.unnumbered[id] = true
 		r.page.Frames.Refs().Skip(maxLost)
 	} else {
-		delete(r.lost, id)
+		delete(r.unnumbered, id)
 	}
 }
 
@@ -395,14 +393,14 @@ func (r *Reader) outlineDocument(
 	look := func() error {
 		f, _ := r.page.Frames.Frame(id)
 		options := map[string]any{
-			"last": last, "lost": r.lost[id], "generation": f.Generation, "depth": opts.Depth,
-			"interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look, "clipped": opts.clipped,
+			"last": last, "lost": r.unnumbered[id], "generation": f.Generation, "depth": opts.Depth,
+			"interactive": opts.Interactive, "look": opts.look, "clipped": opts.clipped,
 			"full": opts.full,
 		}
 		// An action that fails takes none of its own notices away, nor does a single line.
-		options["notices"] = opts.look == "" && opts.Depth != 1 && opts.most == 0 && !(opts.Interactive && opts.full)
-		if opts.most > 0 {
-			options["most"], options["main"], options["landmarks"] = opts.most, opts.main, true
+		options["notices"] = opts.look == "" && opts.Depth != 1 && opts.limit == 0 && !(opts.Interactive && opts.full)
+		if opts.limit > 0 {
+			options["most"], options["main"], options["landmarks"] = opts.limit, opts.main, true
 		}
 		args, err := json.Marshal(options)
 		if err != nil {

@@ -24,7 +24,8 @@ func TestSnapshotIsDense(t *testing.T) {
 		if err != nil || s.Refs != 800 || strings.Count(s.Text, "[ref=e") != 800 || len(s.Text) > 19_441 {
 			t.Errorf("%+v: %d refs in %d characters, %v", opts, s.Refs, len(s.Text), err)
 		}
-		pagetest.Contains(t, s.Text, `- link "Item 0" [ref=e1] | button "Add 0" [ref=e2]`+"\n", `- "Item 399" [ref=e799] | "Add 399" [ref=e800]`+"\n")
+		pagetest.Contains(t, s.Text, `- link "Item 0" [ref=e1] | button "Add 0" [ref=e2]`+"\n",
+			`- "Item 399" [ref=e799] | "Add 399" [ref=e800]`+"\n")
 	}
 }
 
@@ -41,7 +42,8 @@ func TestHugePage(t *testing.T) {
 	}
 	pagetest.Evaluate(t, p, "document.querySelectorAll('button')[1321].disabled = true")
 	s, err = p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true})
-	if want := "- - button \"Open 1321\" [ref=e1322]\n+ - button \"Open 1321\" [disabled] [ref=e1322]\n"; err != nil || !s.Diff || s.Text != want {
+	if want := "- - button \"Open 1321\" [ref=e1322]\n+ - button \"Open 1321\" [disabled] [ref=e1322]\n"; err != nil ||
+		!s.Diff || s.Text != want {
 		t.Errorf("the difference: %v\n%.2000s\nwant:\n%s", err, s.Text, want)
 	}
 	pagetest.Act(t, p, p.Input().Click("e2000", input.ClickOptions{}))
@@ -107,7 +109,8 @@ say(plain.attachShadow({ mode: 'closed' }), 'Plain');</script>`)
 		}
 	}
 	pagetest.Expect(t, p, "clicks.join()", `"Outer,Inner,Plain,declared"`)
-	if again := pagetest.Snapshot(t, p); again != text && pagetest.Ref(t, again, "Inner") != pagetest.Ref(t, text, "Inner") {
-		t.Errorf("refs changed:\n%s\n%s", text, again)
+	if second := pagetest.Snapshot(t, p); second != text && pagetest.Ref(t, second, "Inner") != pagetest.Ref(t, text,
+		"Inner") {
+		t.Errorf("refs changed:\n%s\n%s", text, second)
 	}
 }

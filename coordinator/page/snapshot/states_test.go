@@ -19,10 +19,12 @@ func TestTreeItems(t *testing.T) {
 <style>.box { display: inline-block; width: 12px; height: 12px; border: 1px solid }</style>
 <script>function open_() { a.ariaExpanded = 'true'; a.insertAdjacentHTML('beforeend', '<ul role=group><li role=treeitem aria-level=2 tabindex=0>Apple</li></ul>'); }</script>`)
 	text := pagetest.Snapshot(t, p)
-	pagetest.Contains(t, text, `treeitem "▸ Fruit" [checked=mixed] [collapsed]`, `treeitem "Nuts" [checked] `, `treeitem "Wine" [ref`)
+	pagetest.Contains(t, text, `treeitem "▸ Fruit" [checked=mixed] [collapsed]`, `treeitem "Nuts" [checked] `,
+		`treeitem "Wine" [ref`)
 	c := pagetest.Act(t, p, p.Input().Click(".twisty", input.ClickOptions{}))
-	if is := c.Elements[0].Identity.String(); strings.Contains(is, "treeitem") || !strings.Contains(is, "▸") {
-		t.Errorf("a click on the twisty is reported as one on %s", is)
+	if identity := c.Elements[0].Identity.String(); strings.Contains(identity, "treeitem") ||
+		!strings.Contains(identity, "▸") {
+		t.Errorf("a click on the twisty is reported as one on %s", identity)
 	}
 	changes := p.Look(t.Context()).Text
 	whole, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true})
@@ -35,12 +37,12 @@ func TestTreeItems(t *testing.T) {
 		t.Errorf("the item's siblings have not changed:\n%s", changes)
 	}
 	c = pagetest.Act(t, p, p.Input().Click(".box", input.ClickOptions{}))
-	if is := c.Elements[0].Identity.String(); is != "generic [class=box]" {
-		t.Errorf("a click on the box is reported as one on %s", is)
+	if identity := c.Elements[0].Identity.String(); identity != "generic [class=box]" {
+		t.Errorf("a click on the box is reported as one on %s", identity)
 	}
 	c = pagetest.Act(t, p, p.Input().Click(`treeitem "Nuts"`, input.ClickOptions{}))
-	if is := c.Elements[0].Identity.String(); is != `treeitem "Nuts"` {
-		t.Errorf("a click on an item is reported as one on %s", is)
+	if identity := c.Elements[0].Identity.String(); identity != `treeitem "Nuts"` {
+		t.Errorf("a click on an item is reported as one on %s", identity)
 	}
 }
 
@@ -49,8 +51,8 @@ func TestRenamedWhileHovered(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><button id=b onmouseenter="b.textContent = 'Delete all'" onclick="b.textContent = 'Deleted'">Delete</button>`)
 	c := pagetest.Act(t, p, p.Input().Click("#b", input.ClickOptions{}))
-	if is := c.Elements[0].Identity.String(); is != `button "Delete all"` {
-		t.Errorf("the click is reported as one on %s", is)
+	if identity := c.Elements[0].Identity.String(); identity != `button "Delete all"` {
+		t.Errorf("the click is reported as one on %s", identity)
 	}
 }
 
@@ -60,10 +62,11 @@ func TestColumnsOfGrids(t *testing.T) {
 	p, _ := pagetest.Open(t, `<!doctype html><div role=grid aria-label=Parts><div role=row><span role=columnheader aria-colindex=1>No</span><span role=columnheader aria-colindex=2>Part</span><span role=columnheader aria-colindex=3>Price</span></div>
 <div role=row><span role=gridcell aria-colindex=2>Power</span></div><div role=row><span role=gridcell aria-colindex=1>3</span><span role=gridcell aria-colindex=2>Power</span><span role=gridcell aria-colindex=3>180</span></div></div>
 <div role=grid aria-label=Window><div role=row><span role=gridcell aria-colindex=7>G</span><span role=gridcell aria-colindex=8>H</span></div></div>`)
-	pagetest.Contains(t, pagetest.Snapshot(t, p), "- No | Part | Price\n", "- | Power\n", "- 3 | Power | 180\n", "- G | H\n")
+	pagetest.Contains(t, pagetest.Snapshot(t, p), "- No | Part | Price\n", "- | Power\n", "- 3 | Power | 180\n",
+		"- G | H\n")
 	c := pagetest.Act(t, p, p.Input().Click(`row "3 Power 180"`, input.ClickOptions{})) // as the answers call it
-	if is := c.Elements[0].Identity.String(); is != `row "3 Power 180"` {
-		t.Errorf("the click is reported as one on %s", is)
+	if identity := c.Elements[0].Identity.String(); identity != `row "3 Power 180"` {
+		t.Errorf("the click is reported as one on %s", identity)
 	}
 }
 
@@ -92,7 +95,8 @@ func TestNumbersBusyOptionsAreas(t *testing.T) {
 <select aria-label=Size><option hidden>Choose<option>S<option style="display:none">M<option>L</select>
 <map name=m><area href=#north alt=North coords=0,0,40,40></map><img usemap=#m alt=Map width=80 height=80 src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='80' height='80'/>">`)
 	text := pagetest.Snapshot(t, p)
-	pagetest.Contains(t, text, "5. Five", "6. Six", "2. Two", "1.", `table "Prices" [busy]`, "generic [busy]", "Loading rows", "options: S | L\n")
+	pagetest.Contains(t, text, "5. Five", "6. Six", "2. Two", "1.", `table "Prices" [busy]`, "generic [busy]",
+		"Loading rows", "options: S | L\n")
 	if strings.Contains(text, "1. Plain") {
 		t.Errorf("a list that counts from one needs no numbers:\n%s", text)
 	}

@@ -1,11 +1,18 @@
 function ({ type }) {
   // What a control holds, as texts, any of which counts as its value.
   const e = this;
-  if (type === "text") return JSON.stringify([e.$textContent.replace(/[\u00ad\u200b]/g, "").replace(/\s+/g, " ").trim()]);
+  if (type === "text")
+    return JSON.stringify([
+      e.$textContent
+        .replace(/[\u00ad\u200b]/g, "")
+        .replace(/\s+/g, " ")
+        .trim(),
+    ]);
   if (type === "field") return JSON.stringify(/^(INPUT|TEXTAREA)$/.test(e.$nodeName) ? [e.$value] : []);
   if (type === "check") type = "checkbox";
   if (type === "checkbox" || type === "radio") {
-    if (e.$nodeName === "INPUT" && (e.$type === "checkbox" || e.$type === "radio")) return JSON.stringify([String(e.$checked)]);
+    if (e.$nodeName === "INPUT" && (e.$type === "checkbox" || e.$type === "radio"))
+      return JSON.stringify([String(e.$checked)]);
     const checked = e.$getAttribute("aria-checked") ?? e.$getAttribute("aria-pressed");
     return JSON.stringify(checked === null ? [] : [checked]);
   }

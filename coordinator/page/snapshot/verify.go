@@ -22,8 +22,8 @@ type Sighting struct {
 
 // VerifyError reports that a page does not meet an expectation.
 type VerifyError struct {
-	Reason string
-	There  bool // what was expected is in the page, although no user sees it
+	Reason    string
+	Invisible bool // what was expected is in the page, although no user sees it
 }
 
 func (e *VerifyError) Error() string { return e.Reason }
@@ -38,7 +38,7 @@ func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting,
 	var found []Sighting
 	reason := fmt.Sprintf("no %s %q is shown", role, name)
 	err := r.page.Run(ctx, "looking for an element", 0, func(ctx context.Context) error {
-		return r.page.Frames.Each(ctx, func(id protocol.FrameID) error {
+		return r.page.Frames.ForEach(ctx, func(id protocol.FrameID) error {
 			sighted, err := r.sight(ctx, id, role, false)
 			for _, s := range sighted {
 				if !strings.Contains(folded(s.Name), folded(name)) {
@@ -51,7 +51,7 @@ func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting,
 					reason = fmt.Sprintf("%s %q %s", role, s.Name, unseen)
 					continue
 				}
-				if s.Frame, err = r.frameLocator(ctx, id); err != nil {
+				if s.Frame, err = r.FrameLocator(ctx, id); err != nil {
 					return err
 				}
 				found = append(found, s)
@@ -118,7 +118,7 @@ type notShown struct{ Missing, Unseen []string }
 func (r *Reader) VerifyText(ctx context.Context, text string) (locator javascript.Expression, err error) {
 	visible, reason := false, "is not shown"
 	err = r.page.Run(ctx, "looking for a text", 0, func(ctx context.Context) error {
-		return r.page.Frames.Each(ctx, func(id protocol.FrameID) error {
+		return r.page.Frames.ForEach(ctx, func(id protocol.FrameID) error {
 			if visible {
 				return nil
 			}
@@ -131,13 +131,13 @@ func (r *Reader) VerifyText(ctx context.Context, text string) (locator javascrip
 				reason = unseen
 			}
 			if visible = len(not.Missing) == 0; visible {
-				locator, err = r.frameLocator(ctx, id)
+				locator, err = r.FrameLocator(ctx, id)
 			}
 			return err
 		})
 	})
 	if err == nil && !visible {
-		err = &VerifyError{Reason: fmt.Sprintf("the text %q %s", text, reason), There: reason == unseen}
+		err = &VerifyError{Reason: fmt.Sprintf("the text %q %s", text, reason), Invisible: reason == unseen}
 	}
 	return locator, err
 }

@@ -36,7 +36,8 @@ func verified(t *testing.T) *page.Page {
 			io.WriteString(w, `<p>inner words</p><button>Inner button</button>`)
 			return
 		}
-		fmt.Fprintf(w, `%s<iframe name=inner src="http://%s/inner"></iframe>`, verifiedPage, strings.Replace(r.Host, "127.0.0.1", "localhost", 1))
+		fmt.Fprintf(w, `%s<iframe name=inner src="http://%s/inner"></iframe>`, verifiedPage,
+			strings.Replace(r.Host, "127.0.0.1", "localhost", 1))
 	}))
 	return p
 }
@@ -71,7 +72,8 @@ func TestVerify(t *testing.T) {
 	}
 	var unlike *snapshot.VerifyError
 	for _, text := range []string{"Secret", "nobody sees this", "attachShadow", "absent"} {
-		if _, err := p.Reader().VerifyText(t.Context(), text); !errors.As(err, &unlike) || !strings.Contains(err.Error(), text) {
+		if _, err := p.Reader().VerifyText(t.Context(), text); !errors.As(err, &unlike) ||
+			!strings.Contains(err.Error(), text) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -82,12 +84,14 @@ func TestVerify(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, c := range []struct{ target, kind, value string }{
-		{"#name", "textbox", "Ada"}, {"#news", "checkbox", "true"}, {"#colour", "combobox", "b"}, {"#colour", "combobox", "Blue"}, {"#volume", "slider", "7"},
+		{"#name", "textbox", "Ada"}, {"#news", "checkbox", "true"}, {"#colour", "combobox", "b"},
+		{"#colour", "combobox", "Blue"}, {"#volume", "slider", "7"},
 	} {
 		if err := p.Reader().VerifyValue(t.Context(), c.target, c.kind, c.value); err != nil {
 			t.Errorf("%s: %v", c.target, err)
 		}
-		if err := p.Reader().VerifyValue(t.Context(), c.target, c.kind, "else"); !errors.As(err, &unlike) || !strings.Contains(err.Error(), `not "else"`) {
+		if err := p.Reader().VerifyValue(t.Context(), c.target, c.kind, "else"); !errors.As(err, &unlike) ||
+			!strings.Contains(err.Error(), `not "else"`) {
 			t.Errorf("%s: %v", c.target, err)
 		}
 	}
@@ -113,13 +117,14 @@ func TestVerifyWhatNobodySees(t *testing.T) {
 <img usemap=#m width=50 height=50 src="data:,"><map name=m><area href=/n alt=North shape=rect coords=0,0,9,9></map><select aria-label=Land><option>Ghana<option>Zimbabwe</select>
 <script>list.scrollTop = 500; scrollTo(0, 900)</script>`)
 	var unlike *snapshot.VerifyError
-	fails := func(what string, err error, reason string) {
+	fails := func(description string, err error, reason string) {
 		t.Helper()
 		if !errors.As(err, &unlike) || !strings.Contains(err.Error(), reason) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: %v", description, err)
 		}
 	}
-	for _, text := range []string{"Faded toast", "Inner text", "Scaled text", "Tiny text", "Away heading", "Skip link", "Above text", "Two faded"} {
+	for _, text := range []string{"Faded toast", "Inner text", "Scaled text", "Tiny text", "Away heading", "Skip link",
+		"Above text", "Two faded"} {
 		_, err := p.Reader().VerifyText(t.Context(), text)
 		fails(text, err, fmt.Sprintf("the text %q is in the page, but no user sees it", text))
 	}
@@ -128,7 +133,8 @@ func TestVerifyWhatNobodySees(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for role, name := range map[string]string{"status": "", "button": "Fade", "heading": "Away heading", "link": "Skip link"} {
+	for role, name := range map[string]string{"status": "", "button": "Fade", "heading": "Away heading",
+		"link": "Skip link"} {
 		_, err := p.Reader().FindByRole(t.Context(), role, name)
 		fails(role, err, "is in the page, but no user sees it")
 	}
@@ -141,7 +147,8 @@ func TestVerifyWhatNobodySees(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	fails("a list", p.Reader().VerifyItems(t.Context(), "#list", []string{"One seen", "Two faded"}), `#list does not show ["Two faded"]; ["Two faded"] is in the page`)
+	fails("a list", p.Reader().VerifyItems(t.Context(), "#list", []string{"One seen", "Two faded"}),
+		`#list does not show ["Two faded"]; ["Two faded"] is in the page`)
 }
 
 func TestLocator(t *testing.T) {

@@ -25,6 +25,7 @@ import (
 	"browser-coordinator/coordinator/page/lifecycle"
 	"browser-coordinator/coordinator/page/remote"
 	"browser-coordinator/coordinator/sourcemap"
+	"browser-coordinator/internal/fspath"
 )
 
 // Sources maps the positions in the scripts of one page.
@@ -90,13 +91,13 @@ func (s *Sources) LocateMessages(ctx context.Context, messages []history.Message
 		if ctx.Err() != nil {
 			return
 		}
-		s.Locate(ctx, &messages[i].At)
-		messages[i].Text = inScript().ReplaceAllStringFunc(m.Text, func(at string) string {
-			address, line, column := splitPosition(at)
+		s.Locate(ctx, &messages[i].Position)
+		messages[i].Text = inScript().ReplaceAllStringFunc(m.Text, func(location string) string {
+			address, line, column := splitPosition(location)
 			if place, ok := s.place(ctx, address, line, column); ok {
 				return place
 			}
-			return at
+			return location
 		})
 	}
 }
@@ -131,17 +132,17 @@ func (s *Sources) OfComponent(ctx context.Context, stack, name string) string {
 	defer cancel()
 	fallback := ""
 	for call := range strings.Lines(stack) {
-		at := inScript().FindString(call)
-		if at == "" {
+		location := inScript().FindString(call)
+		if location == "" {
 			continue
 		}
-		address, line, column := splitPosition(at)
+		address, line, column := splitPosition(location)
 		place, mapped := s.place(ctx, address, line, column)
 		if mapped && !ofLibrary(place) {
 			return place
 		}
 		if fallback == "" && strings.Contains(call, "at "+name+" ") {
-			fallback = at
+			fallback = location
 		}
 	}
 	return fallback
@@ -171,20 +172,20 @@ func (s *Sources) place(ctx context.Context, address string, line, column int) (
 
 // mapped is place by a source map.
 func (s *Sources) mapped(m *sourcemap.Map, line, column int) (string, bool) {
-	at, ok := m.Find(line, max(column, 1))
+	position, ok := m.Find(line, max(column, 1))
 	if !ok {
 		return "", false
 	}
 	if end, _ := m.Find(line, math.MaxInt32); column == 0 &&
-		(end.Line != at.Line || end.Source.URL != at.Source.URL) {
+		(end.Line != position.Line || end.Source.URL != position.Source.URL) {
 		return "", false
 	}
-	file, ok := sourcemap.File(s.folders, at.Source)
+	file, ok := sourcemap.File(s.folders, position.Source)
 	if !ok {
 		// A source outside of the workspace is still more helpful than a bundle.
-		return fmt.Sprintf("%s:%d:%d", at.Source.URL, at.Line, at.Column), true
+		return fmt.Sprintf("%s:%d:%d", position.Source.URL, position.Line, position.Column), true
 	}
-	return fmt.Sprintf("%s:%d:%d", s.name(file), at.Line, max(at.Column, 1)), true
+	return fmt.Sprintf("%s:%d:%d", s.name(file), position.Line, max(position.Column, 1)), true
 }
 
 // LocateInline is Locate by a source map in a data URL, which a style sheet without an address of
@@ -205,7 +206,7 @@ func (s *Sources) LocateInline(ctx context.Context, p *remote.Position, referenc
 // name is a file's name for the user: relative to the only workspace folder, else absolute.
 func (s *Sources) name(file string) string {
 	if len(s.folders) == 1 {
-		if rel, err := filepath.Rel(s.folders[0], file); err == nil && filepath.IsLocal(rel) {
+		if rel, ok := fspath.Within(s.folders[0], file); ok {
 			return filepath.ToSlash(rel)
 		}
 	}

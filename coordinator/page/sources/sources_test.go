@@ -12,6 +12,7 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 )
 
@@ -24,14 +25,15 @@ const shopPage = `<!doctype html><button id=good>Tea</button><button id=bad>Coff
 func openIn(t *testing.T, folder, script string) (*page.Page, string) {
 	t.Helper()
 	files := http.FileServer(http.Dir(folder))
-	return pagetest.ServeIn(t, pagetest.ConnectWith(t, &page.Options{Folders: []string{folder}}), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/" {
-			fmt.Fprintf(w, shopPage, script)
-			return
-		}
-		w.Header().Del("Content-Type") // the server knows the type of a script
-		files.ServeHTTP(w, r)
-	}))
+	return pagetest.ServeIn(t, pagetest.ConnectWith(t, &page.Options{Folders: []string{folder}}),
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/" {
+				fmt.Fprintf(w, shopPage, script)
+				return
+			}
+			w.Header().Del("Content-Type") // the server knows the type of a script
+			files.ServeHTTP(w, r)
+		}))
 }
 
 func copyShop(t *testing.T) string {
@@ -59,12 +61,12 @@ func TestSourceMappedBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Console) != 1 || c.Console[0].At.Place != "src/cart.ts:11:13" ||
+	if len(c.Console) != 1 || c.Console[0].Position.Place != "src/cart.ts:11:13" ||
 		!strings.Contains(c.Console[0].Text, "src/cart.ts:11:13") || !strings.Contains(c.Console[0].Text, "src/app.ts:6:22") {
 		t.Errorf("what the click changed: %+v", c.Console)
 	}
 	pagetest.Act(t, p, p.Input().Click("#good", input.ClickOptions{}))
-	if all := located(t, p); len(all) != 2 || all[1].At.Place != "src/app.ts:7:11" {
+	if all := located(t, p); len(all) != 2 || all[1].Position.Place != "src/app.ts:7:11" {
 		t.Errorf("the console: %+v", all)
 	}
 }
@@ -111,7 +113,7 @@ func TestSourceMapsOfAllKinds(t *testing.T) {
 			}
 			p, _ := openIn(t, folder, "/dist/app.js")
 			c, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{}))
-			if err != nil || len(c.Console) != 1 || c.Console[0].At.Place != test.place {
+			if err != nil || len(c.Console) != 1 || c.Console[0].Position.Place != test.place {
 				t.Errorf("%+v %v", c.Console, err)
 			}
 		})
@@ -130,7 +132,7 @@ func TestPlainScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := openIn(t, folder, "/js/plain.js")
-	if c, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{})); err != nil || len(c.Console) != 1 || c.Console[0].At.Place != "js/plain.js:2:9" {
+	if c, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{})); err != nil || len(c.Console) != 1 || c.Console[0].Position.Place != "js/plain.js:2:9" {
 		t.Errorf("%+v %v", c.Console, err)
 	}
 }
@@ -148,9 +150,9 @@ func TestPlacesInWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := openIn(t, folder, "/main.js")
-	pagetest.Until(t, "two messages", func() bool { return len(p.History().Console.Messages("warning")) == 2 })
+	must.Await(t, "two messages", func() bool { return len(p.History().Console.Messages("warning")) == 2 })
 	all := located(t, p)
-	if all[0].At.Place != "worker.js:2:9" || all[1].At.Place != "src/app.ts:7:11" {
+	if all[0].Position.Place != "worker.js:2:9" || all[1].Position.Place != "src/app.ts:7:11" {
 		t.Errorf("the console: %+v", all)
 	}
 }
@@ -161,7 +163,7 @@ func TestPlaceOfAPause(t *testing.T) {
 	t.Parallel()
 	p, url := openIn(t, copyShop(t), "/dist/app.js")
 	// During a pause while the script loads, only the page has the script's text.
-	late, err := pagetest.ConnectWith(t, &page.Options{Folders: p.Folders()}).Page(t.Context(), p.ID())
+	latePage, err := pagetest.ConnectWith(t, &page.Options{Folders: p.Folders()}).Page(t.Context(), p.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,12 +182,12 @@ func TestPlaceOfAPause(t *testing.T) {
 	}
 	const place = "src/app.ts:7:"
 	c, err := p.Act(t.Context(), p.Input().Click("#good", input.ClickOptions{}))
-	if err != nil || c.Paused == nil || !strings.HasPrefix(c.Paused.At.Place, place) || !strings.Contains(c.Paused.String(), " at "+place) {
+	if err != nil || c.Paused == nil || !strings.HasPrefix(c.Paused.Location.Place, place) || !strings.Contains(c.Paused.String(), " at "+place) {
 		t.Errorf("the click: %+v %v", c.Paused, err)
 	}
-	for who, p := range map[string]*page.Page{"who was there": p, "who came late": late} {
+	for client, p := range map[string]*page.Page{"who was there": p, "who came late": latePage} {
 		if _, err := p.Act(t.Context(), p.Input().Click("#good", input.ClickOptions{})); !errors.Is(err, page.ErrPaused) || !strings.Contains(err.Error(), place) {
-			t.Errorf("a click while paused, of %s: %v", who, err)
+			t.Errorf("a click while paused, of %s: %v", client, err)
 		}
 	}
 	if err := s.Call(t.Context(), "Debugger.resume", nil, nil); err != nil {
@@ -213,7 +215,7 @@ new Worker(URL.createObjectURL(new Blob(["console.error('from a blob')"])))</scr
 	}))
 	late := pagetest.ConnectWith(t, &page.Options{Folders: []string{t.TempDir()}})
 	// First with the requests observed, then by a later connection.
-	for _, asks := range []func() *page.Page{
+	for _, prompts := range []func() *page.Page{
 		func() *page.Page { return p },
 		func() *page.Page {
 			q, err := late.Page(t.Context(), p.ID())
@@ -223,11 +225,11 @@ new Worker(URL.createObjectURL(new Blob(["console.error('from a blob')"])))</scr
 			return q
 		},
 	} {
-		q := asks()
-		pagetest.Until(t, "three messages", func() bool { return len(q.History().Console.Messages("debug")) >= 3 })
+		q := prompts()
+		must.Await(t, "three messages", func() bool { return len(q.History().Console.Messages("debug")) >= 3 })
 		pagetest.WaitFor(t, q, page.WaitOptions{Idle: true})
 		before := len(q.History().Network.Requests(t.Context()))
-		asked := len(sheets)
+		count := len(sheets)
 		located(t, q)
 		pagetest.Evaluate(t, q, "fetch('/now').then(() => 1)") // by now the browser has read the page again
 		var urls []string
@@ -237,7 +239,7 @@ new Worker(URL.createObjectURL(new Blob(["console.error('from a blob')"])))</scr
 		if len(urls) != before+1 {
 			t.Errorf("%d requests before, then %q", before, urls)
 		}
-		if q == p && len(sheets) != asked {
+		if q == p && len(sheets) != count {
 			t.Errorf("%s was asked for its style sheet again", url)
 		}
 	}

@@ -134,14 +134,14 @@ func (s *Storage) inOrigins(
 ) error {
 	slices.Sort(origins)
 	origins = slices.Compact(origins)
-	here := originOf(s.opts.Frames.PageURL())
+	current := originOf(s.opts.Frames.PageURL())
 	var hidden *hiddenPage
 	for _, origin := range origins {
 		call := func(argument map[string]any, result any) error {
 			argument["origin"] = origin
 			return s.call(ctx, argument, result)
 		}
-		if origin != here {
+		if origin != current {
 			if hidden == nil {
 				var err error
 				if hidden, err = s.openHidden(ctx, in); err != nil {

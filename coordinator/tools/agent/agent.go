@@ -24,6 +24,7 @@ import (
 	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/coordinator/tools/export"
 	"browser-coordinator/coordinator/tools/secrets"
+	"browser-coordinator/coordinator/window"
 	"browser-coordinator/internal/notify"
 	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
@@ -32,6 +33,8 @@ import (
 // Options of an agent. Windows, Dir and Logger are required.
 type Options struct {
 	Windows *registry.Registry
+	// Version is that of this program; empty: unknown.
+	Version string
 	// Launcher opens a browser when no window fits; nil: no browser is launched.
 	Launcher *launch.OnDemand
 	// Viewport is the size of the Launcher's pages; nil: the browser's default.
@@ -47,8 +50,8 @@ type Options struct {
 	Dir string
 	// OutputDir is a folder for files outside the workspace; empty: none.
 	OutputDir string
-	// Chosen is called when a call has selected a window; nil: ignored.
-	Chosen func(registry.Window)
+	// OnChoice is called when a call has selected a window; nil: ignored.
+	OnChoice func(registry.Window)
 	// Origins limits the addresses that agents may open; nil: no limit.
 	Origins *policy.Origins
 	// Secrets are hidden from the agents; nil: none.
@@ -83,10 +86,13 @@ type Agent struct {
 	Log *slog.Logger
 	// Shot is the last screenshot that an answer could hold; nil: none.
 	Shot atomic.Pointer[capture.Image]
+	// Video is the one that has begun and is not stopped; nil: there is none.
+	Video atomic.Pointer[Video]
 	// Test is what the agent has done; nil: it is not recorded.
 	Test *export.Test
 
 	host       Host
+	alone      *window.Alone // the user of browsers without a window
 	identified chan struct{} // closed when the host has identified itself
 	refs       frame.Refs    // of all pages: no ref occurs on two pages
 	long       answer.Long
@@ -95,7 +101,8 @@ type Agent struct {
 	// while something is sent to a browser or awaited from a window.
 	mu          sync.Mutex
 	presence    presence
-	enforcers   map[*registry.Source]*policy.Enforcer
+	enforcers   map[browserUser]*policy.Enforcer
+	takeovers   map[browserUser]int    // how many changes of [registry.Takeover] the agent knows
 	changed     notify.Broadcast       // the window must be resolved again
 	connections map[string]*connection // by the browser's URL
 	dials       map[string]*dialing    // those under way, by URL
@@ -105,8 +112,9 @@ type Agent struct {
 	idle        *time.Timer            // ends the claims of an idle agent; nil: no page was claimed
 	notices     []string               // for the next answer
 	noticed     map[string]struct{}    // those that a session needs once
+	endPicture  func()                 // see reportPictured; nil: there was none
 
-	watchers sync.WaitGroup // watchUser
+	watchers sync.WaitGroup // watchUser, reportPictured
 }
 
 // New makes the agent of a session.
@@ -119,9 +127,10 @@ func New(o *Options, host Host) *Agent {
 		host.Roots = func(context.Context) []string { return nil }
 	}
 	a := &Agent{
-		Options: o, Log: slog.New(slog.NewMultiHandler(handlers...)), host: host, identified: make(chan struct{}),
-		presence:    presence{client: vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, since: time.Now()},
-		enforcers:   map[*registry.Source]*policy.Enforcer{},
+		Options: o, Log: slog.New(slog.NewMultiHandler(handlers...)), host: host, alone: window.NewAlone(),
+		identified: make(chan struct{}),
+		presence:   presence{client: vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, start: time.Now()},
+		enforcers:  map[browserUser]*policy.Enforcer{}, takeovers: map[browserUser]int{},
 		connections: map[string]*connection{}, dials: map[string]*dialing{}, suspended: map[string]*work{},
 		noticed: map[string]struct{}{},
 	}
@@ -162,6 +171,7 @@ func (a *Agent) Info() vscodeipc.ClientInfo {
 // opened for itself, its connections and its claims. It returns when the connections have
 // ended.
 func (a *Agent) End() {
+	a.stopPicture()
 	a.join(nil)
 	a.closeOpened()
 	a.drop(func(*connection) bool { return true })
@@ -233,12 +243,12 @@ func (a *Agent) Want(ctx context.Context, window string) registry.Want {
 func (a *Agent) attached(window string) bool { return a.Attached && window == "" }
 
 // limit cuts a text after so many characters.
-func limit(s string, most int) string {
+func limit(s string, maximum int) string {
 	runes := []rune(s)
-	if len(runes) <= most {
+	if len(runes) <= maximum {
 		return s
 	}
-	return string(runes[:most-1]) + "…"
+	return string(runes[:maximum-1]) + "…"
 }
 
 func isClosed(c <-chan struct{}) bool {

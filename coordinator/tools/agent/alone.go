@@ -6,42 +6,59 @@ import (
 	"slices"
 	"time"
 
+	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/window"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
-// Alone is an agent that no window lists.
-type Alone struct {
+// Unlisted is an agent that no window lists.
+type Unlisted struct {
 	Client  registry.Client
 	Folder  string
-	Browser *vscodeipc.Browser // without its URL; nil: none yet
+	Browser *vscodeipc.Browser // with its URL if it is private; nil: none yet
 	Waiting string             // what it waits for, for people; empty: for nothing that takes long
+	Access  policy.State       // what User has chosen; without a mode where a flag decides
+	User    *window.Alone
+	// TakenOver: the user has taken over the browser.
+	TakenOver bool
 }
 
 // productTimeout bounds how long a browser takes to report its version.
 const productTimeout = time.Second
 
-// Alone describes the agent if no window lists it: it has its own browser, or none yet. Else it
+// Unlisted describes the agent if no window lists it: it has its own browser, or none yet. Else it
 // returns nil.
-func (a *Agent) Alone(ctx context.Context) *Alone {
+func (a *Agent) Unlisted(ctx context.Context) *Unlisted {
 	a.mu.Lock()
-	p, last := a.presence, a.last
+	p, last, listed := a.presence, a.last, a.presence.listed()
+	isUsed := last != nil && !a.hasGone(last)
 	a.mu.Unlock()
 	if p.window != nil {
 		return nil
 	}
-	alone := &Alone{Folder: a.Dir, Client: registry.Client{ConnectedClient: p.listed(), Last: p.last}}
+	alone := &Unlisted{Folder: a.Dir, Client: registry.Client{ConnectedClient: listed, Last: p.last}, User: a.alone}
+	alone.Access, _ = a.alone.Access()
+	takeover, _ := a.alone.Takeover()
+	alone.TakenOver = takeover.Now
+	if a.Attached {
+		alone.Access.Mode = ""
+	}
 	if a.Launcher != nil {
 		alone.Waiting = a.Launcher.Waiting()
 	}
-	if last != nil && !last.ended() {
+	if isUsed {
 		alone.Browser = &vscodeipc.Browser{Via: "attached"}
 		if last.owner == ofSession {
 			alone.Browser.Via = string(a.Launcher.Kind())
+			if a.Launcher.Kind() != launch.Personal { // its user sees that one
+				alone.Browser.URL = a.Launcher.URL()
+			}
 		}
 		ctx, cancel := context.WithTimeout(ctx, productTimeout)
 		defer cancel()
-		alone.Browser.Product, _ = last.browser.Product(ctx) // it may be ending
+		alone.Browser.Product = a.productOf(ctx, last)
 		if len(last.folders) > 0 {
 			alone.Folder = last.folders[0]
 		}
@@ -52,6 +69,17 @@ func (a *Agent) Alone(ctx context.Context) *Alone {
 		alone.Folder = filepath.Join(a.Dir, workspace)
 	}
 	return alone
+}
+
+// productOf is the name and version of a connection's browser; empty: it is not known.
+func (a *Agent) productOf(ctx context.Context, in *connection) string {
+	product, err := in.browser.Product(ctx)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err == nil {
+		in.work.product = product
+	}
+	return in.work.product
 }
 
 // WorksIn names the browser of the last call, for people; empty: none is connected.

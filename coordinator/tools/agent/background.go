@@ -1,11 +1,17 @@
 package agent
 
-import "context"
+import (
+	"context"
+	"errors"
+
+	"browser-coordinator/vscodeipc"
+)
 
 // Follow keeps a connection to the browser of the window that is resolved without a
 // call's own choice, as soon as there is one. So the messages and dialogs of its pages
 // are known from the start, not from the first call. It begins when the host has
-// identified itself, and returns when ctx ends.
+// identified itself, and returns when ctx ends. It also gives the window's user what they want of the
+// agent between its calls.
 func (a *Agent) Follow(ctx context.Context) {
 	select {
 	case <-a.identified:
@@ -17,6 +23,7 @@ func (a *Agent) Follow(ctx context.Context) {
 		a.mu.Lock()
 		changed := a.changed.Next()
 		a.mu.Unlock()
+		a.giveTest(ctx)
 		a.watch(ctx)
 		select {
 		case <-windows:
@@ -24,6 +31,30 @@ func (a *Agent) Follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// giveTest gives the window's user the test of what the agent has done, if the user wants it.
+func (a *Agent) giveTest(ctx context.Context) {
+	a.mu.Lock()
+	window := a.presence.window
+	a.mu.Unlock()
+	if window == nil || !window.WantsTest(a.Info()) {
+		return
+	}
+	test := vscodeipc.TestGiveArg{Client: a.Info()}
+	if a.Test == nil {
+		test.Problem = "what it does is not recorded. Start its program with --caps testing."
+	} else if test.Code = a.Test.File(a.Secrets); test.Code == "" {
+		test.Problem = "it has done nothing in a page yet that a test can repeat."
+	}
+	err := window.GiveTest(ctx, test)
+	if errors.Is(err, vscodeipc.ErrTooLarge) {
+		test.Code, test.Problem = "", "the test is too long. Ask the agent to write it to a file with browser_export."
+		err = window.GiveTest(ctx, test)
+	}
+	if err != nil && ctx.Err() == nil {
+		a.Log.Warn("the user does not get the test", "error", err)
 	}
 }
 
@@ -58,12 +89,12 @@ func (a *Agent) followed(ctx context.Context) (destination, error) {
 	if a.attached("") {
 		return a.launched(ctx, ofStranger)
 	}
-	chosen, _, err := a.Windows.Selected(a.Want(ctx, ""))
+	choice, _, err := a.Windows.Selected(a.Want(ctx, ""))
 	if err != nil {
 		return destination{}, err
 	}
-	if user := a.Windows.SourceOf(chosen); !user.Alone() {
+	if user := a.Windows.SourceOf(choice); !user.IsSingleWindow() {
 		a.join(user)
 	}
-	return a.browserIn(chosen)
+	return a.browserIn(choice)
 }

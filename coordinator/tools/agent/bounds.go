@@ -31,7 +31,7 @@ func originError(url string, d policy.Decision) error {
 	if d.Outcome == policy.Allow {
 		return nil
 	}
-	return &guard.OriginError{URL: url, Reason: d.Denied.Reason}
+	return &guard.LimitError{Text: url + " is not allowed: " + d.Denied.Reason}
 }
 
 // MayShow refuses an address that would end the browser. It also refuses a file that the
@@ -39,7 +39,7 @@ func originError(url string, d policy.Decision) error {
 // of the page's window.
 func (a *Agent) MayShow(ctx context.Context, folders []string, url string) error {
 	if err := policy.CheckAddress(url); err != nil {
-		return err
+		return &guard.LimitError{Text: err.Error()}
 	}
 	url = address.OfFile(url)
 	if url == "" {

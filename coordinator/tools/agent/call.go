@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/guard"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/answer"
@@ -30,9 +31,11 @@ type Call struct {
 	// Out is the answer of the call.
 	Out *answer.Answer
 
+	began      time.Time // with the permission
 	position   position
 	permission permission
 	effect     effect
+	inVideo    bool // the video has a chapter of the call
 }
 
 // IsStep reports whether the call is one of several steps.
@@ -45,17 +48,19 @@ func (c *Call) HasNext() bool { return c.position == between }
 func (a *Agent) Answer(ctx context.Context, r Request) *answer.Result {
 	c, err := a.perform(ctx, r, single, nil)
 	c.answered()
+	notes := a.NewAnswer()
 	if err != nil || !c.Local {
-		a.takeNotes(ctx)
+		a.takeNotes(ctx, notes)
 	}
 	if err != nil {
 		out := a.NewAnswer()
 		if c.hasEffect() {
 			out = c.Out
 		}
-		return out.Failure(err, failureOf(err), ofPage(err), a.notice())
+		return out.Failure(err, failureOf(err), ofPage(err), a.notice(), notes)
 	}
 	if !c.Local {
+		c.Out.Precede(notes)
 		c.Out.Begin(a.notice())
 	}
 	return c.Out.Result(c.Structured)
@@ -68,9 +73,9 @@ func (a *Agent) Read(ctx context.Context, name string, do func(context.Context, 
 	return err
 }
 
-// perform runs a call of a tool, whose answer has what it did, also if it failed midway. bound is
-// the window of the steps before; nil: any.
-func (a *Agent) perform(ctx context.Context, r Request, at position, bound *vscodeipc.Address) (*Call, error) {
+// perform runs a call of a tool, whose answer has what it did, also if it failed midway. address is
+// that of the window of the steps before; nil: any.
+func (a *Agent) perform(ctx context.Context, r Request, at position, address *vscodeipc.Address) (*Call, error) {
 	do := r.Do
 	r.Do = func(ctx context.Context, c *Call) error {
 		c.Out = c.NewAnswer()
@@ -80,11 +85,11 @@ func (a *Agent) perform(ctx context.Context, r Request, at position, bound *vsco
 			if c.hasEffect() {
 				c.Look(ctx, c.Out)
 			}
-			c.late(ctx)
+			c.addLateEffects(ctx)
 		}
 		return err
 	}
-	c, err := a.run(ctx, r, at, bound)
+	c, err := a.run(ctx, r, at, address)
 	if err == nil && !c.readOnly() {
 		a.noteAction()
 	}
@@ -92,15 +97,21 @@ func (a *Agent) perform(ctx context.Context, r Request, at position, bound *vsco
 }
 
 // run runs a call: the rules for all calls are here.
-func (a *Agent) run(ctx context.Context, r Request, at position, bound *vscodeipc.Address) (*Call, error) {
-	began := time.Now()
-	permission, err := a.permit(ctx, &r, bound)
-	c := &Call{Agent: a, Request: r, Out: a.NewAnswer(), position: at, permission: permission}
+func (a *Agent) run(ctx context.Context, r Request, at position, address *vscodeipc.Address) (*Call, error) {
+	a.stopPicture()
+	start := time.Now()
+	permission, err := a.permit(ctx, &r, address)
+	c := &Call{
+		Agent: a, Request: r, Out: a.NewAnswer(), began: time.Now(), position: at, permission: permission,
+	}
 	if err == nil {
+		end := c.listRunning()
 		err = c.runPermitted(ctx)
+		end()
 	}
 	err = a.explain(err)
-	c.report(began, err)
+	c.noteTakeover()
+	c.report(ctx, start, err)
 	return c, err
 }
 
@@ -108,16 +119,22 @@ func (a *Agent) run(ctx context.Context, r Request, at position, bound *vscodeip
 // lost its browser or its page, if that does nothing twice.
 func (c *Call) runPermitted(ctx context.Context) error {
 	ctx, release := c.untilRevoked(ctx)
-	err := c.Do(ctx, c)
+	do := func() error {
+		if err := c.awaitReturn(ctx, &c.Request, c.permission.user); err != nil {
+			return err
+		}
+		return c.Do(ctx, c)
+	}
+	err := do()
 	if c.mayRepeat(err) {
 		if err = c.awaitBrowser(ctx, err); err == nil {
-			err = c.Do(ctx, c)
+			err = do()
 		}
 	}
 	if c.readOnly() && c.effect.page != nil && errors.Is(err, page.ErrPageClosed) {
 		if opener := c.handOver(ctx, c.effect.page); opener != nil {
 			c.notifyHandOver(opener)
-			err = c.Do(ctx, c)
+			err = do()
 		}
 	}
 	c.record(ctx, err)
@@ -150,7 +167,7 @@ func (c *Call) look(ctx context.Context, out *answer.Answer) string {
 		return ""
 	}
 	c.effect.looked = true
-	changes := p.Look(ctx)
+	changes := c.lookAt(ctx, p)
 	c.effect.trace.changes = changes
 	if c.effect.change.Navigated {
 		changes.Title = "" // the answer has it
@@ -160,7 +177,17 @@ func (c *Call) look(ctx context.Context, out *answer.Answer) string {
 	if prompt := p.Prompt(ctx, c.effect.change); prompt != "" {
 		out.Quotef("%s", prompt)
 	}
-	return c.effect.earlier + changes.Text
+	return c.effect.earlierText + changes.Text
+}
+
+// lookAt is what a page shows since the agent last saw it, with what an answer keeps of it for its
+// reader.
+func (a *Agent) lookAt(ctx context.Context, p *page.Page) snapshot.Changes {
+	changes := p.Look(ctx)
+	if a.Whole && (changes.Much || changes.Unknown) && (changes.New || changes.Text == "") {
+		changes.Whole = p.Reader().Whole(ctx)
+	}
+	return changes
 }
 
 // lookAtOpened answers with the beginning of the page in each tab that the action has opened.
@@ -178,33 +205,33 @@ func (c *Call) lookAtOpened(ctx context.Context, out *answer.Answer) {
 		if c.mayRead(ctx, p) != nil {
 			continue
 		}
-		if changes := p.Look(ctx); changes.Text != "" {
+		if changes := c.lookAt(ctx, p); changes.Text != "" {
 			out.Addf("Tab %d:", tab.Index)
 			out.Shows(changes, false)
 		}
 	}
 }
 
-// late answers with what went wrong since the answer to the last action. An action's own
+// addLateEffects answers with what went wrong since the answer to the last action. An action's own
 // answer has that already.
-func (c *Call) late(ctx context.Context) {
+func (c *Call) addLateEffects(ctx context.Context) {
 	if p := c.effect.page; p != nil && !c.effect.changed {
-		late := p.Late(ctx)
-		late.Tabs.Open = c.hideTitles(late.Tabs.Open, p.Folders())
-		c.adopt(late.Tabs.Open, p)
-		c.Out.Late(late, c.earlier(), p.URL())
+		effects := p.LateEffects(ctx)
+		effects.Tabs.Open = c.hideTitles(effects.Tabs.Open, p.Folders())
+		c.adopt(effects.Tabs.Open, p)
+		c.Out.AddLateEffects(effects, c.earlierChanges(), p.URL())
 	}
 }
 
-// earlier is what the page has shown since the answer to the last action. A call whose answer
+// earlierChanges is what the page has shown since the answer to the last action. A call whose answer
 // has no changes leaves it to the next.
-func (c *Call) earlier() snapshot.Changes {
+func (c *Call) earlierChanges() snapshot.Changes {
 	if c.effect.page == nil || c.Changes == "none" {
 		return snapshot.Changes{}
 	}
-	earlier := c.effect.page.Reader().Earlier()
-	c.effect.earlier += earlier.Text
-	return earlier
+	earlierChanges := c.effect.page.Reader().EarlierChanges()
+	c.effect.earlierText += earlierChanges.Text
+	return earlierChanges
 }
 
 // answered notes that the call's answer is all that the agent has seen of the page.
@@ -230,8 +257,8 @@ func (c *Call) Done(err error, format string, args ...any) error {
 	return err
 }
 
-// Did answers an action with a sentence, and with what the action changed.
-func (c *Call) Did(sentence string) func(page.Change, error) error {
+// AnswerAction answers an action with a sentence, and with what the action changed.
+func (c *Call) AnswerAction(sentence string) func(page.Change, error) error {
 	return func(change page.Change, err error) error {
 		if err != nil {
 			return err
@@ -255,12 +282,12 @@ func (c *Call) Changed(change page.Change) {
 		c.Out.Addf("%s", c.effect.closed)
 		return
 	}
-	earlier := c.earlier()
+	earlierChanges := c.earlierChanges()
 	if c.effect.page != nil && c.Changes == "none" {
 		c.effect.page.Reader().Defer()
 	}
 	if c.Structured { // a value comes first
-		if c.Out.Late(change.Late, earlier, change.URL) {
+		if c.Out.AddLateEffects(change.Late, earlierChanges, change.URL) {
 			c.Out.Addf("Since the script began:")
 		}
 		c.Out.Changed(change)
@@ -268,7 +295,7 @@ func (c *Call) Changed(change page.Change) {
 	}
 	c.Out.Changed(change)
 	before := c.NewAnswer()
-	before.Late(change.Late, earlier, change.URL)
+	before.AddLateEffects(change.Late, earlierChanges, change.URL)
 	c.Out.Precede(before)
 }
 
@@ -301,7 +328,7 @@ func ofPage(err error) bool {
 // failureOf is the kind of an error of a call.
 func failureOf(err error) answer.Failure {
 	switch {
-	case errors.As(err, new(*policy.DeniedError)):
+	case errors.As(err, new(*policy.DeniedError)), errors.As(err, new(*guard.LimitError)):
 		return answer.Denied
 	case errors.As(err, new(*registry.SelectionError)), errors.As(err, new(*noBrowserError)),
 		errors.As(err, new(*connectError)):
@@ -313,7 +340,7 @@ func failureOf(err error) answer.Failure {
 // explain adds the agent's next step to an error that does not have one, and removes the
 // window's code for it.
 func (a *Agent) explain(err error) error {
-	if fault := new(vscodeipc.Error); errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*vscodeipc.Error](err); ok {
 		return errors.New(fault.Message)
 	}
 	if !errors.Is(err, page.ErrBrowserGone) {

@@ -20,15 +20,20 @@ const (
 	ofStranger              // the Launcher's, of another program
 )
 
+// browserUser decides what an agent may do in a browser, and may take it over.
+type browserUser interface {
+	policy.User
+	Takeover() (registry.Takeover, <-chan struct{})
+}
+
 // destination is the browser that a call resolves to.
 type destination struct {
 	url     string // of CDP
 	owner   owner
 	folders []string // of the workspace
 
-	// These are set for a window's browser.
-	window registry.Window
-	user   *registry.Source
+	window registry.Window // of a window's browser
+	user   browserUser
 	access policy.State // what that user has chosen
 }
 
@@ -106,8 +111,11 @@ func (a *Agent) connect(ctx context.Context, to destination, use usage) (*connec
 // dial connects to a browser.
 func (a *Agent) dial(ctx context.Context, to destination, d *dialing) {
 	defer close(d.done)
-	options := page.Options{Logger: a.Logger, Record: true, Folders: to.folders, Refs: &a.refs}
+	options := page.Options{
+		Logger: a.Logger, Record: true, Folders: to.folders, Refs: &a.refs, User: page.UserPresent,
+	}
 	if to.owner == ofSession {
+		options.User = page.UserIfVisible
 		options.Viewport = a.Viewport
 		if a.Launcher.Downloads() != "" {
 			options.Downloads = a.downloads(ctx)
@@ -129,9 +137,7 @@ func (a *Agent) dial(ctx context.Context, to destination, d *dialing) {
 		c.work = newWork()
 	}
 	a.connections[to.url], d.connection = c, c
-	if c.user != nil {
-		a.watchers.Go(func() { a.watchUser(c) })
-	}
+	a.watchers.Go(func() { a.watchUser(c) })
 }
 
 // drop ends the connections that match, with the claims on their pages, and reports whether
@@ -166,7 +172,7 @@ func (a *Agent) end(matches func(*connection) bool, release func(*connection)) b
 	return len(ended) > 0
 }
 
-// endRevoked reads what the users of windows have chosen, and ends the connections to those who have
+// endRevoked reads what the users have chosen, and ends the connections to those who have
 // stopped the agent or chosen a stricter mode. With them the browser undoes what the agent has set
 // up there: routes, emulation, waits for downloads. The agent connects again to read on.
 func (a *Agent) endRevoked() {
@@ -177,21 +183,18 @@ func (a *Agent) endRevoked() {
 // readAccess reads what the connection's user has chosen, and reports whether that revokes what was
 // allowed when it was last read. Agent.mu is held.
 func (c *connection) readAccess(name string) (revoked bool) {
-	if c.user == nil {
-		return false
-	}
 	former := c.access
 	c.access, _ = c.user.Access()
 	return c.access.Revokes(former, name)
 }
 
-// watchUser calls endRevoked at each choice of a window's user, as long as a connection lasts.
+// watchUser calls endRevoked at each choice of the user, as long as a connection lasts.
 func (a *Agent) watchUser(c *connection) {
 	for {
-		_, chosen := c.user.Access()
+		_, choice := c.user.Access()
 		a.endRevoked()
 		select {
-		case <-chosen:
+		case <-choice:
 		case <-c.browser.Done():
 			return
 		}
@@ -247,7 +250,14 @@ func (a *Agent) isSettled() bool {
 			return true
 		}
 	}
-	return false
+	home := a.home
+	return home != nil && home.owner == ofSession && home.work.usage == acted && !a.hasGone(home)
+}
+
+// hasGone reports whether a connection to a browser without a window has ended with that, and not
+// because the user allows less. mu is held.
+func (a *Agent) hasGone(c *connection) bool {
+	return c.ended() && (a.suspended[c.url] == nil || a.Launcher.URL() != c.url)
 }
 
 // endTimeout bounds the time in which the tabs of a session that ends are closed.

@@ -56,12 +56,12 @@ func (c *Call) downloaded(ctx context.Context) {
 			out.Quotef("The download of %s failed: %s.", d.URL, d.Failed)
 			continue
 		}
-		why := ""
+		reason := ""
 		if filepath.Ext(d.File) == ".bin" && filepath.Ext(d.Name) != ".bin" {
-			why = fmt.Sprintf(" (it is named %s; .bin is added so that no program runs it by its name)", d.Name)
+			reason = fmt.Sprintf(" (it is named %s; .bin is added so that no program runs it by its name)", d.Name)
 		}
 		out.Saved(d.File)
-		out.Quotef("Downloaded %s (%d B) from %s%s", d.File, d.Size, d.URL, why)
+		out.Quotef("Downloaded %s (%d B) from %s%s", d.File, d.Size, d.URL, reason)
 	}
 	if !reported {
 		out.Addf("A later answer says where it is when it has ended.")

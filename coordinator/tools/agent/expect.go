@@ -119,7 +119,7 @@ func (c *Call) expected(ctx context.Context) []export.Expectation {
 
 // expectation is that a line is shown; nil: a test could not rely on it.
 func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation {
-	reader, visible := c.effect.page.Reader(), javascript.Of("toBeVisible()")
+	reader, visible := c.effect.page.Reader(), javascript.Format("toBeVisible()")
 	switch {
 	case l.role == "alert" || l.role == "status":
 		if !lasting(l.text, c.Secrets.Hide) {
@@ -132,9 +132,9 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 			return nil
 		}
 		if len(all) == 1 {
-			return export.Expect(javascript.Of("getByRole($)", l.role), javascript.Of("toHaveText($)", l.text))
+			return export.Expect(javascript.Format("getByRole($)", l.role), javascript.Format("toHaveText($)", l.text))
 		}
-		return export.Expect(javascript.Of("getByRole($).filter({ hasText: $ }).first()", l.role, l.text), visible)
+		return export.Expect(javascript.Format("getByRole($).filter({ hasText: $ }).first()", l.role, l.text), visible)
 	case l.role == "":
 		if !lasting(l.text, c.Secrets.Hide) {
 			return nil
@@ -145,7 +145,7 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 		}
 		return func(page javascript.Expression) javascript.Expression {
 			if !in.IsZero() {
-				page = javascript.Of("$.$", page, in)
+				page = javascript.Format("$.$", page, in)
 			}
 			return export.ExpectText(page, l.text)
 		}
@@ -157,12 +157,12 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 		if err != nil || len(found) == 0 || !found[0].Frame.IsZero() {
 			return nil
 		}
-		return export.Expect(javascript.Of("getByRole($, { name: $ }).first()", l.role, l.name), visible)
+		return export.Expect(javascript.Format("getByRole($, { name: $ }).first()", l.role, l.name), visible)
 	}
-	is, value := javascript.Of("toHaveValue($)", l.text), l.text
+	is, value := javascript.Format("toHaveValue($)", l.text), l.text
 	if kinds[l.role] == "check" {
 		checked := strings.Contains(l.attributes, " [checked]")
-		is, value = javascript.Of("toBeChecked({ checked: $ })", checked), fmt.Sprint(checked)
+		is, value = javascript.Format("toBeChecked({ checked: $ })", checked), fmt.Sprint(checked)
 	} else if passing().MatchString(value) || c.Secrets.Hide(value) != value {
 		return nil
 	}

@@ -13,6 +13,8 @@ import (
 
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/guard"
+	"browser-coordinator/internal/fspath"
 )
 
 // outputFolder is the folder for all files that tools write: --output-dir, else a folder
@@ -42,8 +44,8 @@ func (c *Call) PageAndFile(ctx context.Context, filename string, kind output.Kin
 }
 
 // DatedName is the name of a file for which the call has none.
-func DatedName(what string, kind output.Kind) string {
-	return what + "-" + time.Now().UTC().Format("2006-01-02T15-04-05.000Z") + kind[0]
+func DatedName(description string, kind output.Kind) string {
+	return description + "-" + time.Now().UTC().Format("2006-01-02T15-04-05.000Z") + kind[0]
 }
 
 // AllowedFile is the absolute path of a file that an agent wants to read. A relative name
@@ -57,7 +59,7 @@ func (a *Agent) AllowedFile(ctx context.Context, filename string, further ...str
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(allowed[0], file)
 		saved := filepath.Join(a.outputFolder(ctx).Path(), filename)
-		if !exists(file) && exists(saved) {
+		if !fspath.Exists(file) && fspath.Exists(saved) {
 			file = saved
 		}
 	}
@@ -76,14 +78,14 @@ func (a *Agent) AllowedFile(ctx context.Context, filename string, further ...str
 	}
 	for _, dir := range allowed {
 		if root, err := filepath.EvalSymlinks(dir); err == nil {
-			if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) && rel != "." {
+			if rel, ok := fspath.Within(root, real); ok && rel != "." {
 				return file, nil
 			}
 		}
 	}
 	slices.Sort(allowed)
-	return "", fmt.Errorf("%s is out of bounds: files are below %s only", filename,
-		strings.Join(slices.Compact(allowed), " or "))
+	return "", &guard.LimitError{Text: filename + " is out of bounds: files are below " +
+		strings.Join(slices.Compact(allowed), " or ") + " only"}
 }
 
 // Uploads are the real paths of files that the agent uploads: a link that changes later
@@ -109,18 +111,13 @@ func (a *Agent) Uploads(ctx context.Context, paths []string) ([]string, error) {
 	return files, nil
 }
 
-func exists(file string) bool {
-	_, err := os.Lstat(file)
-	return err == nil
-}
-
 // realPath resolves the symbolic links of file, as far as it exists.
 func realPath(file string) (string, error) {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		return real, nil
 	}
 	if info, err := os.Lstat(file); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		return "", fmt.Errorf("%s is out of bounds: it is a link that leads nowhere", file)
+		return "", &guard.LimitError{Text: file + " is out of bounds: it is a link that leads nowhere"}
 	}
 	parent := filepath.Dir(file)
 	if parent == file {

@@ -3,45 +3,155 @@ package agent
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
+	protocol "github.com/chromedp/cdproto/cdp"
+
+	"browser-coordinator/coordinator/output"
+	"browser-coordinator/coordinator/page/pick"
+	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/vscodeipc"
 )
 
-// takeNotes adds what the window's user has written to the agent to the notices of the next
-// answer.
-func (a *Agent) takeNotes(ctx context.Context) {
+// writer is a user who writes notes to agents.
+type writer interface {
+	HasNotes(to vscodeipc.ClientInfo) bool
+	// TakeNote returns the oldest note, and removes it; nil: there is none.
+	TakeNote(ctx context.Context, to vscodeipc.ClientInfo) (*vscodeipc.Note, error)
+}
+
+// mostPlaces bounds the places in one answer, each with its picture: an answer that has so many takes
+// no further note.
+const mostPlaces = 10
+
+// takeNotes adds what the user has written to the agent to out, which begins the next answer.
+func (a *Agent) takeNotes(ctx context.Context, out *answer.Answer) {
 	a.mu.Lock()
-	window := a.presence.window
+	users := []writer{a.alone} // also of an agent that has joined a window since
+	if a.presence.window != nil {
+		users = append(users, a.presence.window)
+	}
 	a.mu.Unlock()
-	if window == nil || !window.HasNotes(a.Info()) {
-		return
-	}
-	notes, err := window.TakeNotes(ctx, a.Info())
-	if err != nil {
-		a.Log.Warn("the user's notes cannot be read", "error", err)
-	}
-	for _, note := range notes {
-		a.notify(describeNote(note))
+	limited, cancel := context.WithTimeout(ctx, pick.DescribeTimeout)
+	defer cancel()
+	describe := func(n *vscodeipc.AnnotatedNode) (pick.Picked, error) { return a.describeNode(limited, n) }
+	places := 0
+	for _, user := range users {
+		// Nobody reads the answer of a cancelled call.
+		for places < mostPlaces && ctx.Err() == nil && user.HasNotes(a.Info()) {
+			note, err := user.TakeNote(ctx, a.Info())
+			if err != nil {
+				a.Log.Warn("a note of the user cannot be read", "error", err)
+			}
+			if err != nil || note == nil {
+				break
+			}
+			places += max(1, len(note.Annotations))
+			a.addNote(ctx, out, *note, describe)
+		}
 	}
 }
+
+// describer describes an annotated element.
+type describer func(n *vscodeipc.AnnotatedNode) (pick.Picked, error)
 
 // longestNoted bounds each text of a page in a note, in characters.
 const longestNoted = 500
 
-// describeNote is a sentence that speaks for the user. What the page chooses is quoted in it, on one
-// line; the user's own words come last, indented.
-func describeNote(n vscodeipc.Note) string {
+// addNote speaks for the user. What the page chooses is quoted, on one line; the user's own words
+// are below a line of ours, indented.
+func (a *Agent) addNote(ctx context.Context, out *answer.Answer, n vscodeipc.Note, describe describer) {
+	out.Addf("The user points you to:")
+	var folders []string
+	if in := a.inUse(); in != nil {
+		folders = in.folders
+	}
+	for i, annotation := range n.Annotations {
+		err := a.CheckOrigin(annotation.Page.URL)
+		if err == nil {
+			err = a.MayShow(ctx, folders, annotation.Page.URL)
+		}
+		if err != nil {
+			out.Addf("%d. A page that is out of bounds: %v", i+1, err)
+		} else {
+			a.addAnnotation(ctx, out, i+1, annotation, describe)
+		}
+		addWords(out, fmt.Sprintf(" about %d", i+1), annotation.Text)
+	}
+	addWords(out, "", n.Text)
+}
+
+// addWords adds what the user has written, if that is anything.
+func addWords(out *answer.Answer, about, text string) {
+	if text != "" {
+		out.AddUncutf("The user's own words%s:\n  %s\n", about, strings.ReplaceAll(text, "\n", "\n  "))
+	}
+}
+
+// addAnnotation adds what an annotation is about, with its picture.
+func (a *Agent) addAnnotation(
+	ctx context.Context, out *answer.Answer, number int, n vscodeipc.Annotation, describe describer,
+) {
 	quoted := func(text string) string { return "“" + plain(text, longestNoted) + "”" }
-	elements := make([]string, len(n.Elements))
-	for i, element := range n.Elements {
-		elements[i] = quoted(element)
+	subject := "an area that no element covers"
+	if n.Element != "" {
+		subject = quoted(n.Element)
 	}
-	about := fmt.Sprintf("%s, in the page %s at %s", strings.Join(elements, "; "), quoted(n.Page.Title),
-		quoted(n.Page.URL))
-	if n.Text == "" {
-		return "The user points you to " + about + "."
+	out.Addf("%d. %s, in the page %s at %s%s", number, subject, quoted(n.Page.Title), quoted(n.Page.URL),
+		a.addPicture(ctx, out, n.Picture))
+	if n.Node == nil {
+		return
 	}
-	return fmt.Sprintf("The user writes to you, about %s. The user's own words:\n  %s", about,
-		strings.ReplaceAll(n.Text, "\n", "\n  "))
+	if picked, err := describe(n.Node); err != nil {
+		out.Addf("More is not known: the page shows another document now, or does not respond.")
+		a.Log.Debug("an annotated element cannot be described", "error", err)
+	} else {
+		out.Element(picked)
+	}
+}
+
+// addPicture adds the picture of an annotation, and returns where it is, for the end of a line. The
+// reader of a shell gets a file, since the pictures of a command go where its user wants them.
+func (a *Agent) addPicture(ctx context.Context, out *answer.Answer, data []byte) (where string) {
+	kinds := map[string]output.Kind{"image/png": output.PNG, "image/jpeg": output.JPEG}
+	mediaType := http.DetectContentType(data)
+	kind, known := kinds[mediaType]
+	if !known {
+		return " (without a picture)"
+	}
+	if !a.Whole {
+		out.Picture(data, strings.TrimPrefix(mediaType, "image/"))
+		return fmt.Sprintf(" (picture %d)", out.Pictures())
+	}
+	file, err := a.outputFolder(ctx).File(DatedName("note", kind), kind)
+	if err == nil {
+		where, err = file.Save(data)
+	}
+	if err != nil {
+		return fmt.Sprintf(" (its picture is not saved: %v)", err)
+	}
+	return " (" + where + ")"
+}
+
+// describeNode describes an annotated element, if a browser of the agent shows it to it.
+func (a *Agent) describeNode(ctx context.Context, n *vscodeipc.AnnotatedNode) (picked pick.Picked, err error) {
+	in := a.inUse()
+	if in == nil {
+		return picked, errNoTab
+	}
+	p, err := in.browser.Page(ctx, n.Target)
+	if err != nil {
+		return picked, err
+	}
+	if err := p.LearnURL(ctx); err != nil {
+		return picked, err
+	}
+	if err := a.Bind(ctx, p, ""); err != nil {
+		return picked, err
+	}
+	if err := a.mayRead(ctx, p); err != nil {
+		return picked, err
+	}
+	return p.Picker().Describe(ctx, protocol.LoaderID(n.Document), protocol.BackendNodeID(n.ID))
 }

@@ -36,7 +36,11 @@ func (c *Call) AnyPage(ctx context.Context) (*page.Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.ConfirmSite(ctx, p); err != nil {
+		return nil, err
+	}
 	c.effect = effect{page: p, url: p.URL()}
+	c.beginInVideo(p)
 	return p, c.Bind(ctx, p, "")
 }
 
@@ -46,7 +50,10 @@ func (c *Call) Routed(ctx context.Context) (*page.Browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.pageOf(ctx, in, &c.Request, c.need())
+	p, err := c.pageOf(ctx, in, &c.Request, c.need())
+	if err == nil {
+		err = c.ConfirmSite(ctx, p)
+	}
 	return in.browser, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"browser-coordinator/coordinator/page"
@@ -17,9 +18,10 @@ type permission struct {
 	// window is the one in which a call may act, or empty: only in a browser that asks no user.
 	// Nil: anywhere, since nothing needs a permission.
 	window   *vscodeipc.Address
-	user     *registry.Source // of the window, who has allowed the call; nil: none
+	user     browserUser      // who has allowed the call; nil: none
 	state    policy.State     // what that user had chosen then
-	reported bool             // that user is notified of the call
+	reported *registry.Source // whose user is notified of the call; nil: none
+	grounds  policy.Grounds   // why it is allowed there, as that user reads it
 	question question
 }
 
@@ -41,25 +43,32 @@ func (a *Agent) actor() policy.Actor {
 
 // permit asks the window's user where the policy requires it. It binds a mutating call to
 // that window, unless the steps before have bound it already.
-func (a *Agent) permit(ctx context.Context, r *Request, bound *vscodeipc.Address) (p permission, err error) {
-	p.window = bound
-	if bound == nil && !r.readOnly() {
+func (a *Agent) permit(ctx context.Context, r *Request, address *vscodeipc.Address) (p permission, err error) {
+	p.window = address
+	if address == nil && !r.readOnly() {
 		p.window = new(vscodeipc.Address)
 	}
 	if !r.Local && a.attached(r.Window) {
-		return p, a.permitAttached(r)
+		if err := a.permitAttached(r); err != nil {
+			return p, err
+		}
+		return p, a.permitAlone(ctx, r, &p)
 	}
 	want := a.Want(ctx, r.Window)
 	window, candidates, err := a.Windows.Resolve(ctx, want)
-	if err != nil || !r.Local && want.Explicit == "" && a.isSettled() {
-		return p, nil // the call reports it itself, or goes to a browser of this session
+	isAlone := !r.Local && r.Window == "" && (err != nil || want.Explicit == "" && a.isSettled())
+	switch {
+	case isAlone && a.Launcher != nil:
+		return p, a.permitAlone(ctx, r, &p)
+	case isAlone, err != nil:
+		return p, nil // the call reports it itself
 	}
 	if !r.Local && r.Window == "" {
 		if err := a.checkHome(window, candidates); err != nil {
 			return p, err
 		}
 	}
-	if bound != nil {
+	if address != nil {
 		if err := p.check(window); err != nil {
 			return p, err
 		}
@@ -67,8 +76,10 @@ func (a *Agent) permit(ctx context.Context, r *Request, bound *vscodeipc.Address
 		p.window = &window.Address
 	}
 	actor := a.actor()
-	p.user = a.Windows.SourceOf(window)
-	if p.user.Alone() {
+	source := a.Windows.SourceOf(window)
+	p.user = source
+	a.meet(p.user)
+	if source.IsSingleWindow() {
 		p.state = policy.State{Mode: policy.Mode(window.State.Access.Mode), Stopped: window.State.Access.Stopped}
 		a.endRevoked()
 		actor.Choice = policy.Choice{State: p.state, Silent: true}
@@ -76,21 +87,52 @@ func (a *Agent) permit(ctx context.Context, r *Request, bound *vscodeipc.Address
 	}
 	p.state, _ = p.user.Access()
 	a.endRevoked() // now, so that the question names the page in the next connection
-	a.join(p.user)
-	enforcer := a.enforcerOf(p.user)
-	d := enforcer.Decide(actor, r.Operation)
-	p.reported = d.Outcome != policy.Deny || !r.readOnly() // of what is denied, only actions are
-	if d.Outcome != policy.Ask {
-		return p, d.Err()
+	a.join(source)
+	d := a.enforcerOf(p.user).Decide(actor, r.Operation)
+	if d.Outcome != policy.Deny || !r.readOnly() { // of what is denied, only actions are
+		p.reported = source
 	}
-	q := policy.Question{Actor: actor, Operation: r.Operation}
-	if p.question, err = a.ask(ctx, r, window, &q); err != nil {
-		return p, err
-	}
-	return p, enforcer.Permit(ctx, q)
+	err = a.askIfNeeded(ctx, r, &p, d, func(q *policy.Question) (question, error) { return a.ask(ctx, r, window, q) })
+	return p, err
 }
 
-// permitAttached decides about a call in an attached browser, whose user cannot be asked here.
+// askIfNeeded asks the user if that is the decision. ask makes the question.
+func (a *Agent) askIfNeeded(
+	ctx context.Context, r *Request, p *permission, d policy.Decision,
+	ask func(*policy.Question) (question, error),
+) (err error) {
+	if d.Outcome != policy.Ask {
+		p.grounds = d.Grounds
+		return d.Err()
+	}
+	if err := a.awaitReturn(ctx, r, p.user); err != nil { // the user is not asked meanwhile
+		return err
+	}
+	q := policy.Question{Actor: a.actor(), Operation: r.Operation}
+	if p.question, err = ask(&q); err != nil {
+		return err
+	}
+	p.grounds, err = a.enforcerOf(p.user).Permit(ctx, q)
+	return err
+}
+
+// permitAlone decides about a call in a browser without a window.
+func (a *Agent) permitAlone(ctx context.Context, r *Request, p *permission) error {
+	p.user = a.alone
+	a.meet(a.alone)
+	p.state, _ = a.alone.Access()
+	a.endRevoked()
+	d := a.enforcerOf(a.alone).Decide(a.actor(), r.Operation)
+	return a.askIfNeeded(ctx, r, p, d, func(q *policy.Question) (question, error) {
+		in := a.inUse()
+		if in != nil && (in.owner == ofWindow || in.ended()) {
+			in = nil
+		}
+		return a.askIn(ctx, r, in, q)
+	})
+}
+
+// permitAttached decides by the flag of the session about a call in an attached browser.
 func (a *Agent) permitAttached(r *Request) error {
 	if r.readOnly() || a.Access == "" || a.Access == policy.ModeFull {
 		return nil
@@ -112,36 +154,54 @@ func (a *Agent) ask(
 	if !r.Local && window.Browser() == nil {
 		return question{}, &noBrowserError{window}
 	}
-	p, err := a.pageIn(ctx, r, window)
-	if err != nil {
-		return question{}, err
-	}
-	if p != nil {
-		if info, err := p.Info(ctx); err == nil {
-			q.Page = &policy.Page{Title: info.Title, URL: info.URL}
-		}
-	}
-	return a.describe(ctx, r, p, q)
-}
-
-// pageIn is the page of a window that the call will act in; nil: it is not known. The only
-// error is one for which the user need not be asked.
-func (a *Agent) pageIn(ctx context.Context, r *Request, window registry.Window) (*page.Page, error) {
-	in, need := a.connected(window), toRead // no tab is opened before the user agrees
-	if len(r.Aims) > 0 {
-		need = toAct
-	}
-	if in == nil && need == toAct {
+	in := a.connected(window)
+	if in == nil && !r.Local {
 		to, err := a.browserIn(window)
 		if err == nil {
 			in, err = a.connect(ctx, to, used)
 		}
-		if err != nil {
-			return nil, nil // the call itself reports it
+		if err != nil { // the call itself reports it
+			in = nil
 		}
 	}
+	return a.askIn(ctx, r, in, q)
+}
+
+// askIn makes the question about a call in a browser; nil: it is not connected.
+func (a *Agent) askIn(ctx context.Context, r *Request, in *connection, q *policy.Question) (question, error) {
+	p, err := a.pageIn(ctx, r, in)
+	if err != nil {
+		return question{}, err
+	}
+	if p == nil {
+		return a.describe(ctx, r, p, q)
+	}
+	place := p.Place()
+	info, err := p.Info(ctx)
+	if err == nil {
+		q.Page = &policy.Page{Title: info.Title, URL: info.URL}
+	}
+	asked, err := a.describe(ctx, r, p, q)
+	asked.place = place
+	if err == nil && strings.HasPrefix(info.URL, place+"/") { // else it has moved meanwhile, or is on no site
+		asked.site = siteFor(ctx, r, p, asked.present)
+	}
+	if asked.site != place {
+		asked.site = ""
+	}
+	q.Origin = asked.site
+	return asked, err
+}
+
+// pageIn is the page of a browser that the call will act in; nil: it is not known. The only
+// error is one for which the user need not be asked.
+func (a *Agent) pageIn(ctx context.Context, r *Request, in *connection) (*page.Page, error) {
 	if in == nil {
 		return nil, nil
+	}
+	need := toRead // no tab is opened before the user agrees
+	if len(r.Aims) > 0 {
+		need = toAct
 	}
 	p, err := a.pageOf(ctx, in, r, need)
 	if errors.As(err, new(*closedTabError)) || errors.As(err, new(*takenTabError)) || errors.As(err, new(*noTabError)) {
@@ -175,14 +235,14 @@ func (c *Call) untilRevoked(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// enforcerOf is the enforcer of a window.
-func (a *Agent) enforcerOf(source *registry.Source) *policy.Enforcer {
+// enforcerOf is the enforcer of a user.
+func (a *Agent) enforcerOf(user browserUser) *policy.Enforcer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	e := a.enforcers[source]
+	e := a.enforcers[user]
 	if e == nil {
-		e = policy.NewEnforcer(source)
-		a.enforcers[source] = e
+		e = policy.NewEnforcer(user)
+		a.enforcers[user] = e
 	}
 	return e
 }

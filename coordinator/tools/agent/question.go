@@ -28,29 +28,29 @@ func Quoted(text string) string { return "“" + plain(text, longestText) + "”
 const longestName, longestText, longestClaim = 60, 40, 100
 
 // plain is a text as one line that cannot end its quotes.
-func plain(text string, most int) string {
+func plain(text string, maximum int) string {
 	text = strings.Map(func(c rune) rune {
 		if strings.ContainsRune(`"“”„‟«»＂`, c) {
 			return '\''
 		}
 		return c
 	}, text)
-	return limit(strings.Join(strings.Fields(text), " "), most)
+	return limit(strings.Join(strings.Fields(text), " "), maximum)
 }
 
 // userName is what the user knows an element by; aim counts if the page's name is not
 // known.
-func userName(is frame.Identity, aim input.Aim) string {
-	role := is.Role
+func userName(identity frame.Identity, aim input.Aim) string {
+	role := identity.Role
 	if role == "generic" || strings.Contains(role, "-") { // a page can invent roles with a hyphen
 		role = "element"
 	}
 	_, numbered := frame.ParseRef(aim.Target)
 	switch {
-	case is.Name != "":
-		return role + ` "` + plain(is.Name, longestName) + `"`
-	case is.Hint != "":
-		kind, value, _ := strings.Cut(is.Hint, "=")
+	case identity.Name != "":
+		return role + ` "` + plain(identity.Name, longestName) + `"`
+	case identity.Hint != "":
+		kind, value, _ := strings.Cut(identity.Hint, "=")
 		return fmt.Sprintf(`%s without a name (%s "%s")`, role, kind, plain(value, longestName))
 	case role != "":
 		return role + " without a name"
@@ -68,6 +68,10 @@ func userName(is frame.Identity, aim input.Aim) string {
 type question struct {
 	elements map[string]string // as the page presented them, by targets; see confirm
 	target   string            // the elements, as reports name them
+	present  []input.Element   // those that were there already, and what has the focus
+	place    string            // of the page, see [page.Page.Place]; empty: it was not known
+	// site is the one on which the user could allow more such calls, or had done so; empty: none.
+	site string
 }
 
 // describe says in a question what the call acts on. p is the page that it will act in; nil: it
@@ -94,6 +98,9 @@ func (a *Agent) describe(
 			if err := hopeless(err, aim.Target); err != nil {
 				return asked, err
 			}
+		}
+		if element.Frame != "" || aim.Target == "" { // what has the focus may not be known at the act either
+			asked.present = append(asked.present, element)
 		}
 		if element.Role != "" {
 			asked.elements[strings.TrimSpace(aim.Target)] = element.String()
@@ -127,8 +134,8 @@ func hopeless(err error, target string) error {
 // words for the elements do not have.
 func isNew(claim string, elements []frame.Identity) bool {
 	text := "the a an"
-	for _, is := range elements {
-		text += " " + is.Role + " " + is.Name
+	for _, identity := range elements {
+		text += " " + identity.Role + " " + identity.Name
 	}
 	ofPage := map[string]bool{}
 	for _, word := range words(text) {
@@ -148,31 +155,29 @@ func words(text string) []string {
 	})
 }
 
-// otherError reports that the page presents another element as a target than when the
-// user was asked.
-type otherError struct{ asked, now string }
-
-func (e *otherError) Error() string {
-	return fmt.Sprintf("the user was asked about %s, and the page has %s there now, so nothing was done to it: "+
-		"call again to ask about that", e.asked, e.now)
-}
-
 var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 
 // confirm refuses an element that the user was not asked about. Numbers may differ: they
 // count things or the time.
 func (c *Call) confirm(element input.Element) error {
-	asked, now := c.permission.question.elements[element.Target], element.String()
-	if asked == "" || digits().ReplaceAllString(asked, "0") == digits().ReplaceAllString(now, "0") {
+	before, now := c.permission.question.elements[element.Target], element.String()
+	if before == "" || digits().ReplaceAllString(before, "0") == digits().ReplaceAllString(now, "0") {
 		return nil
 	}
-	return &otherError{asked, now}
+	return fmt.Errorf("the user was asked about %s, and the page has %s there now, so nothing was done to it: "+
+		"call again to ask about that", before, now)
 }
 
 // Act runs an action of the page's input, on the elements that the user was asked about.
 func (c *Call) Act(ctx context.Context, p *page.Page, a input.Action) (page.Change, error) {
+	a.Begin = func(ctx context.Context) error { // the user may have taken over meanwhile, or the page moved
+		if err := c.awaitReturn(ctx, &c.Request, c.permission.user); err != nil {
+			return err
+		}
+		return c.ConfirmSite(ctx, p)
+	}
 	a.Confirm = func(element input.Element) error {
-		err := c.confirm(element)
+		err := cmp.Or(c.ConfirmSite(ctx, p, element), c.confirm(element))
 		if err == nil {
 			c.locate(ctx, p, element.Target)
 		}
@@ -197,13 +202,13 @@ func (c *Call) Acted(done, between string) func(page.Change, error) error {
 				names = append(names, name)
 			}
 			element.Name = limit(element.Name, longestName)
-			if shown := cmp.Or(element.String(), element.Target); shown != "" {
-				sentence, joint = sentence+joint+shown, between
+			if text := cmp.Or(element.String(), element.Target); text != "" {
+				sentence, joint = sentence+joint+text, between
 			}
-			if element.Was != "" {
+			if element.PreviousLabel != "" {
 				changed = append(changed,
 					fmt.Sprintf("The last snapshot had %s as %s: the page has changed it since.", element.Target,
-						element.Was))
+						element.PreviousLabel))
 			}
 		}
 		c.effect.target = strings.Join(names, between)

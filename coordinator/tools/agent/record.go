@@ -13,39 +13,40 @@ import (
 	"browser-coordinator/coordinator/tools/export"
 )
 
-// Done is a call that a test repeats.
-type Done struct {
+// Record is a call that a test repeats.
+type Record struct {
 	Page     javascript.Expression   // the variable of its page
 	Scope    javascript.Expression   // the page, or the frame in which something was seen
 	Elements []javascript.Expression // locators of them
 
 	call *Call
+	test *export.Test
 }
 
 // Text is a text of the agent, or the secret of that name.
-func (d *Done) Text(text string) any {
+func (d *Record) Text(text string) any {
 	if d.isSecret(text) {
 		return javascript.Variable(text)
 	}
 	return text
 }
 
-// Typed is the Text that was typed into an element of the call. It is a variable for a
+// TextAt is the Text that was typed into an element of the call. It is a variable for a
 // password field.
-func (d *Done) Typed(n int, text string) any {
+func (d *Record) TextAt(n int, text string) any {
 	if !d.Element(n).Password || d.isSecret(text) {
 		return d.Text(text)
 	}
-	return d.call.Test.Password(text, d.isSecret)
+	return d.test.Password(text, d.isSecret)
 }
 
-func (d *Done) isSecret(name string) bool { return d.call.Secrets.Value(name) != name }
+func (d *Record) isSecret(name string) bool { return d.call.Secrets.Value(name) != name }
 
 // URL is the address of the page before.
-func (d *Done) URL() string { return d.call.effect.url }
+func (d *Record) URL() string { return d.call.effect.url }
 
 // Message is the message of the dialog that the call has answered; empty: unknown.
-func (d *Done) Message() string {
+func (d *Record) Message() string {
 	if d.call.effect.trace.dialog == nil {
 		return ""
 	}
@@ -53,13 +54,13 @@ func (d *Done) Message() string {
 }
 
 // Clicked reports whether an upload clicked its target.
-func (d *Done) Clicked() bool { return d.call.effect.change.OpenedChooser }
+func (d *Record) Clicked() bool { return d.call.effect.change.OpenedChooser }
 
 // ToEnd reports whether a slow typing moved the caret to the end.
-func (d *Done) ToEnd() bool { return d.call.effect.change.CaretAtEnd }
+func (d *Record) ToEnd() bool { return d.call.effect.change.CaretAtEnd }
 
 // Element is what the call has acted on, as the page presented it; zero if that is unknown.
-func (d *Done) Element(n int) (element input.Element) {
+func (d *Record) Element(n int) (element input.Element) {
 	if all := d.call.effect.change.Elements; n < len(all) {
 		element = all[n]
 	}
@@ -67,7 +68,7 @@ func (d *Done) Element(n int) (element input.Element) {
 }
 
 // SeenIn notes the frame in which a call has found something, by its locator.
-func (c *Call) SeenIn(frame javascript.Expression) { c.effect.trace.frame = frame }
+func (c *Call) SeenIn(locator javascript.Expression) { c.effect.trace.frame = locator }
 
 // AnswersDialog notes the dialog that a call answers; nil: none is open.
 func (c *Call) AnswersDialog(dialog *page.Dialog) { c.effect.trace.dialog = dialog }
@@ -79,7 +80,7 @@ func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
 	}
 	locator, err := p.Reader().Locator(ctx, target)
 	if _, numbered := frame.ParseRef(target); err != nil && !numbered {
-		locator = javascript.Of("locator($)", target)
+		locator = javascript.Format("locator($)", target)
 	}
 	c.effect.trace.locators = append(c.effect.trace.locators, locator)
 }
@@ -104,10 +105,10 @@ func (c *Call) record(ctx context.Context, failed error) {
 		}
 	}
 	var in export.Page
-	var wanted int
+	var want int
 	if d.page != nil {
 		in = export.Page{ID: d.page.ID(), URL: d.url}
-		wanted = c.locateAims(ctx)
+		want = c.locateAims(ctx)
 	}
 	outcome := export.Outcome{Chooser: d.change.Chooser != nil}
 	if d.change.Navigated {
@@ -126,16 +127,16 @@ func (c *Call) record(ctx context.Context, failed error) {
 		if code == nil {
 			return export.Step{Comment: cmp.Or(comment, c.Operation.Name+" is not part of the test.")}
 		}
-		done := &Done{Page: variable, Scope: variable, call: c}
+		done := &Record{Page: variable, Scope: variable, call: c, test: c.Test}
 		if !d.trace.frame.IsZero() {
-			done.Scope = javascript.Of("$.$", variable, d.trace.frame)
+			done.Scope = javascript.Format("$.$", variable, d.trace.frame)
 		}
-		located := failed != nil || len(d.trace.locators) >= wanted
+		located := failed != nil || len(d.trace.locators) >= want
 		if !located || slices.ContainsFunc(d.trace.locators, javascript.Expression.IsZero) {
 			return export.Step{Comment: c.Operation.Name + ": its element has no locator."}
 		}
 		for _, locator := range d.trace.locators {
-			done.Elements = append(done.Elements, javascript.Of("$.$", variable, locator))
+			done.Elements = append(done.Elements, javascript.Format("$.$", variable, locator))
 		}
 		step := code(done)
 		step.Comment = cmp.Or(step.Comment, comment)
@@ -145,15 +146,44 @@ func (c *Call) record(ctx context.Context, failed error) {
 
 // locateAims notes the locators of the elements that a call has only read, and returns how
 // many elements the call aims at.
-func (c *Call) locateAims(ctx context.Context) (wanted int) {
+func (c *Call) locateAims(ctx context.Context) (want int) {
 	read := c.effect.trace.locators == nil // it has not acted
 	for _, aim := range c.Aims {
 		if aim.Target != "" {
-			wanted++
+			want++
 		}
 		if read {
 			c.locate(ctx, c.effect.page, aim.Target)
 		}
 	}
-	return wanted
+	return want
+}
+
+// Repetition is a call that would do what the user has done in a page.
+type Repetition struct {
+	Request
+	Page     export.Page
+	Elements []input.Element
+	Locators []javascript.Expression // of the elements
+	Answers  *page.Dialog            // nil: none
+	Opens    *page.Dialog            // nil: none
+}
+
+// AddTo adds the call to a test, as if the agent had done it.
+func (c *Call) AddTo(test *export.Test, r Repetition) {
+	change := page.Change{Outcome: input.Outcome{Elements: r.Elements}}
+	call := &Call{Agent: c.Agent, Request: r.Request, effect: effect{
+		url: r.Page.URL, change: change, trace: trace{dialog: r.Answers},
+	}}
+	var outcome export.Outcome
+	if r.Opens != nil {
+		outcome.Dialog = &r.Opens.Message
+	}
+	test.Add(r.Page, func(variable javascript.Expression) export.Step {
+		done := &Record{Page: variable, Scope: variable, call: call, test: test}
+		for _, locator := range r.Locators {
+			done.Elements = append(done.Elements, javascript.Format("$.$", variable, locator))
+		}
+		return r.Code(done)
+	}, outcome)
 }

@@ -21,6 +21,10 @@ type Request struct {
 	Operation policy.Operation
 	// Local: the tool works on the window itself, whichever browser the agent uses.
 	Local bool
+	// Beyond reports whether the call acts on another site than that of its page; nil: it does not.
+	Beyond func(context.Context, *page.Page) bool
+	// AnyFrame: the call may act in any frame of the page, which it does not name.
+	AnyFrame bool
 	// Structured: the result has a form for programs too.
 	Structured bool
 	// Waits: what the call waits for may have been there for a while before.
@@ -48,12 +52,14 @@ type Request struct {
 	// Subject is what the call is about, for a report to the user, if it acts on no element;
 	// target are the elements that it has acted on.
 	Subject func(target string) string
+	// Script is the script that the call runs; empty: none.
+	Script string
 	// Do does what the call asks for, and answers in its Out.
 	Do func(context.Context, *Call) error
 	// Code is how a test repeats the call; nil: it cannot.
-	Code func(*Done) export.Step
+	Code func(*Record) export.Step
 	// Part is Code for the part of a call that was done before it failed; nil: a test has none.
-	Part func(failed error) func(*Done) export.Step
+	Part func(failed error) func(*Record) export.Step
 }
 
 func (r *Request) readOnly() bool { return r.Operation.Class == policy.ReadOnly }

@@ -36,10 +36,10 @@ func (e *noBrowserError) Error() string {
 
 // goneError reports that the browser in which the agent worked is no longer there. The agent
 // must know that before it does anything in another one.
-type goneError struct{ what string }
+type goneError struct{ cause string }
 
 func (e *goneError) Error() string {
-	return e.what + ", with its pages, tabs and logins, so nothing was done. The next call goes to another browser: " +
+	return e.cause + ", with its pages, tabs and logins, so nothing was done. The next call goes to another browser: " +
 		"look at it with browser_snapshot before you act"
 }
 
@@ -93,28 +93,28 @@ func (c *Call) resolve(ctx context.Context) (to destination, err error) {
 	if c.attached(c.Window) {
 		return c.launched(ctx, ofStranger)
 	}
-	chosen, candidates, err := c.Windows.Resolve(ctx, c.Want(ctx, c.Window))
+	choice, candidates, err := c.Windows.Resolve(ctx, c.Want(ctx, c.Window))
 	var none *registry.SelectionError
 	if err != nil && !errors.As(err, &none) {
 		return to, err
 	}
-	free := c.Window == "" && c.Launcher != nil && (none == nil || !none.Ambiguous && none.Wanted == nil)
-	if c.Window == "" && (none == nil || none.Wanted == nil) {
-		if err := c.checkHome(chosen, candidates); err != nil {
+	free := c.Window == "" && c.Launcher != nil && (none == nil || !none.Ambiguous && none.Match == nil)
+	if c.Window == "" && (none == nil || none.Match == nil) {
+		if err := c.checkHome(choice, candidates); err != nil {
 			return to, err
 		}
 	}
 	switch {
 	case none == nil && free && c.isSettled():
 		c.notifyOnce(fmt.Sprintf("The window %s fits this workspace now. You stay in the browser of your own, "+
-			"where you have acted; pass that window as window to work there.", chosen.Label()))
+			"where you have acted; pass that window as window to work there.", choice.Label()))
 		return c.launched(ctx, ofSession)
 	case none == nil:
-		if err := c.permission.check(chosen); err != nil {
+		if err := c.permission.check(choice); err != nil {
 			return to, err
 		}
-		c.noticeTwins(chosen, candidates)
-		return c.browserIn(chosen)
+		c.noticeTwins(choice, candidates)
+		return c.browserIn(choice)
 	case !free:
 		return to, err
 	}
@@ -122,11 +122,11 @@ func (c *Call) resolve(ctx context.Context) (to destination, err error) {
 	to, launchErr := c.launched(ctx, ofSession)
 	switch {
 	case launchErr == nil:
-		where := ""
+		suffix := ""
 		if provider != "" {
-			where = ", of " + provider
+			suffix = ", of " + provider
 		}
-		c.notifyOnce("No VS Code window fits this workspace, so this is the agent's own browser" + where +
+		c.notifyOnce("No VS Code window fits this workspace, so this is the agent's own browser" + suffix +
 			", ended with this session.")
 		return to, nil
 	case provider != "":
@@ -149,27 +149,28 @@ func (a *Agent) launched(ctx context.Context, whose owner) (destination, error) 
 		defer cancel()
 	}
 	url, err := a.Launcher.Browser(ctx)
-	return destination{url: url, owner: whose, folders: a.folders(ctx)}, err
+	access, _ := a.alone.Access()
+	return destination{url: url, owner: whose, folders: a.folders(ctx), user: a.alone, access: access}, err
 }
 
 // browserIn is the browser of a chosen window.
-func (a *Agent) browserIn(chosen registry.Window) (to destination, err error) {
-	if a.Chosen != nil {
-		a.Chosen(chosen)
+func (a *Agent) browserIn(choice registry.Window) (to destination, err error) {
+	if a.OnChoice != nil {
+		a.OnChoice(choice)
 	}
-	browser := chosen.Browser()
+	browser := choice.Browser()
 	if browser == nil {
-		return to, &noBrowserError{chosen}
+		return to, &noBrowserError{choice}
 	}
-	user := a.Windows.SourceOf(chosen)
+	user := a.Windows.SourceOf(choice)
 	access, _ := user.Access()
-	return destination{browser.URL, ofWindow, chosen.Folders, chosen, user, access}, nil
+	return destination{browser.URL, ofWindow, choice.Folders, choice, user, access}, nil
 }
 
 // checkHome reports, once, that the browser has gone in which the agent worked with calls that
 // named no window. A window's next browser, after a restart of its debug session, is no other
 // one.
-func (a *Agent) checkHome(chosen registry.Window, candidates []registry.Candidate) error {
+func (a *Agent) checkHome(choice registry.Window, candidates []registry.Candidate) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	home := a.home
@@ -181,16 +182,16 @@ func (a *Agent) checkHome(chosen registry.Window, candidates []registry.Candidat
 	case ofStranger:
 		return nil // checkStranger does
 	case ofSession:
-		if !home.ended() {
+		if !a.hasGone(home) {
 			return nil
 		}
 	case ofWindow:
 		open := func(c registry.Candidate) bool { return c.Window.Address == home.window.Address }
-		next := chosen.Browser()
+		next := choice.Browser()
 		if slices.ContainsFunc(candidates, open) || next != nil && next.URL == home.url {
 			return nil
 		}
-		ended.what = fmt.Sprintf("the window %s in which you worked has closed", home.window.Label())
+		ended.cause = fmt.Sprintf("the window %s in which you worked has closed", home.window.Label())
 	}
 	a.home = nil
 	return ended
@@ -228,14 +229,14 @@ func (a *Agent) launchedName() string {
 }
 
 // noticeTwins notes, once, that another window has the chosen one's folder.
-func (a *Agent) noticeTwins(chosen registry.Window, candidates []registry.Candidate) {
+func (a *Agent) noticeTwins(choice registry.Window, candidates []registry.Candidate) {
 	twin := func(c registry.Candidate) bool {
-		return c.Window.Key() == chosen.Key() && c.Window.Address != chosen.Address
+		return c.Window.Key() == choice.Key() && c.Window.Address != choice.Address
 	}
 	if slices.ContainsFunc(candidates, twin) {
 		a.notifyOnce(fmt.Sprintf("Several windows are open on %s. You work in the one at %s; window_list tells them "+
 			"apart.",
-			chosen.Label(), chosen.Address))
+			choice.Label(), choice.Address))
 	}
 }
 

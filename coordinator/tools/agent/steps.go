@@ -17,15 +17,15 @@ import (
 
 // effect is what a call has done in its page.
 type effect struct {
-	page    *page.Page // nil: the call needed none
-	url     string     // its address before
-	change  page.Change
-	changed bool   // the call was an action, which change is the result of
-	target  string // the elements that it acted on, as reports name them; empty: see question
-	closed  string // reports that the action has closed the page; empty: it has not
-	looked  bool   // see Look
-	earlier string // what the page has shown before, see earlier
-	trace   trace
+	page        *page.Page // nil: the call needed none
+	url         string     // its address before
+	change      page.Change
+	changed     bool   // the call was an action, which change is the result of
+	target      string // the elements that it acted on, as reports name them; empty: see question
+	closed      string // reports that the action has closed the page; empty: it has not
+	looked      bool   // see Look
+	earlierText string // what the page has shown before, see earlierChanges
+	trace       trace
 }
 
 // trace is what a test needs of a call.
@@ -63,7 +63,7 @@ func (a *Agent) Steps(ctx context.Context, steps []Request) *answer.Result {
 			}
 			c.look(ctx, out)
 			c.Out = out
-			c.late(ctx)
+			c.addLateEffects(ctx)
 			notDone(out.Addf, n+1, rest)
 			break
 		}
@@ -72,9 +72,9 @@ func (a *Agent) Steps(ctx context.Context, steps []Request) *answer.Result {
 		if len(rest) == 0 {
 			break
 		}
-		if why := at.surprise(c, rest[0]); why != "" {
+		if reason := at.surprise(c, rest[0]); reason != "" {
 			failure = answer.Stopped
-			out.Quotef("Stopped: %s.", out.Reason(errors.New(why)))
+			out.Quotef("Stopped: %s.", out.Reason(errors.New(reason)))
 			c.look(ctx, out)
 			notDone(out.Addf, n+1, rest)
 			break

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/guard"
+	"browser-coordinator/vscodeipc"
 )
 
 // Tabs are the tabs of the selected window's browser.
@@ -67,6 +70,46 @@ func (t *Tabs) Select(ctx context.Context, tab page.Info) error {
 	return err
 }
 
+// Personal reports whether the browser is the one that its user works in.
+func (t *Tabs) Personal() bool {
+	if t.in.owner != ofWindow {
+		return t.in.owner == ofSession && t.call.Launcher.Kind() == launch.Personal
+	}
+	browser := t.in.window.State.Browser
+	return browser != nil && browser.Via == string(launch.Personal)
+}
+
+// Request asks the user for one of the user's tabs, and selects it.
+func (t *Tabs) Request(ctx context.Context, url string) error {
+	c := t.call
+	switch {
+	case !t.Personal():
+		return errors.New("request is for the user's own browser. Here all tabs are in the list")
+	case t.in.owner != ofWindow || !slices.Contains(t.in.window.Commands, vscodeipc.CommandTabRequest):
+		return errors.New("the user cannot be asked from here: ask in the conversation that the user runs " +
+			"`coordinator hand-over` in a terminal, then list the tabs")
+	}
+	var result vscodeipc.TabRequestResult
+	_, err := c.Ask(ctx, vscodeipc.CommandTabRequest, vscodeipc.TabRequestArg{Client: c.Info(), URL: url}, &result)
+	switch {
+	case err != nil:
+		return err
+	case result.Outcome == "timeout":
+		return errors.New("the user has not answered. Go on without the tab, or ask in the conversation")
+	case result.Outcome != "handed-over":
+		return errors.New("the user hands over no tab. Go on without one")
+	}
+	if t.All, err = c.listTabs(ctx, t.in); err != nil {
+		return err
+	}
+	for _, tab := range t.All {
+		if tab.ID == result.Tab {
+			return t.Select(ctx, tab)
+		}
+	}
+	return errors.New("the tab that the user handed over has closed")
+}
+
 // Open opens a tab, and an address in it unless that is empty.
 func (t *Tabs) Open(ctx context.Context, url string) (page.Change, error) {
 	c, in, change := t.call, t.in, page.Change{URL: "about:blank"}
@@ -81,7 +124,7 @@ func (t *Tabs) Open(ctx context.Context, url string) (page.Change, error) {
 	if err == nil && url != "" {
 		change, err = p.Navigate(ctx, url)
 	}
-	if errors.As(err, new(*guard.OriginError)) { // only the browser itself could detect this
+	if errors.As(err, new(*guard.LimitError)) { // only the browser itself could detect this
 		closeErr := in.browser.ClosePage(ctx, p.ID())
 		if closeErr == nil {
 			c.closed(in, p.ID(), nil)
@@ -98,7 +141,7 @@ func (t *Tabs) Open(ctx context.Context, url string) (page.Change, error) {
 func (t *Tabs) Look(ctx context.Context) {
 	p, err := t.in.browser.Page(ctx, t.call.currentOf(t.in))
 	if err == nil && t.call.mayRead(ctx, p) == nil {
-		t.call.Out.Shows(p.Look(ctx), false)
+		t.call.Out.Shows(t.call.lookAt(ctx, p), false)
 	}
 }
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"strings"
 	"time"
@@ -12,22 +13,24 @@ import (
 )
 
 // The user of a window decides what an agent may do there, and is notified of what it
-// does. A launched browser has no user to ask.
+// does. In a browser without a window the user can be reached by `coordinator show`.
 
 // presence is how windows know an agent.
 type presence struct {
 	client vscodeipc.ClientInfo
-	since  time.Time
+	start  time.Time
 	window *registry.Source    // that lists the agent; nil: none
 	page   string              // id of the page that it works in; empty: none
 	last   *vscodeipc.Activity // the last call that no window was notified of; nil: none
+	// running are the calls that have not ended, the oldest first.
+	running []*runningCall
 }
 
-// listed is the agent in the list of a window.
+// listed is the agent in the list of a window. Agent.mu is held.
 func (p *presence) listed() vscodeipc.ConnectedClient {
 	return vscodeipc.ConnectedClient{
-		ID: p.client.ID, Name: p.client.Name, Version: p.client.Version, Kind: "mcp", Since: p.since.UnixMilli(),
-		Page: p.page,
+		ID: p.client.ID, Name: p.client.Name, Version: p.client.Version, Kind: "mcp", Since: p.start.UnixMilli(),
+		Page: p.page, Running: p.longRunning(),
 	}
 }
 
@@ -42,7 +45,7 @@ func (a *Agent) join(source *registry.Source) {
 	}
 	a.presence.window = source
 	if former != nil {
-		former.Announce("mcp", []vscodeipc.ConnectedClient{})
+		former.Announce(a.presence.client.ID, []vscodeipc.ConnectedClient{})
 	}
 	a.announce()
 }
@@ -59,15 +62,15 @@ func (a *Agent) worksIn(page string) {
 // announce notifies the agent's window, if there is one; mu is held.
 func (a *Agent) announce() {
 	if p := a.presence; p.window != nil {
-		p.window.Announce("mcp", []vscodeipc.ConnectedClient{p.listed()})
+		p.window.Announce(p.client.ID, []vscodeipc.ConnectedClient{p.listed()})
 	}
 }
 
 // report notifies the window's user of a call. Where there is none it keeps the call for
 // [Agent.Alone].
-func (c *Call) report(began time.Time, err error) {
+func (c *Call) report(ctx context.Context, start time.Time, err error) {
 	done := vscodeipc.Activity{
-		Client: c.Info().ID, Time: began.UnixMilli(), Act: c.Operation.Name, Target: c.Secrets.Hide(c.subject()),
+		Client: c.Info().ID, Time: start.UnixMilli(), Act: c.Operation.Name, Target: c.Secrets.Hide(c.subject()),
 		Outcome: "done", OK: err == nil,
 	}
 	if p := cmp.Or(c.effect.page, c.lastPage()); p != nil {
@@ -75,15 +78,21 @@ func (c *Call) report(began time.Time, err error) {
 		done.URL, _, _ = strings.Cut(p.URL(), "#")
 		done.URL, _, _ = strings.Cut(done.URL, "?")
 	}
-	switch {
-	case errors.As(err, new(*policy.DeniedError)):
-		done.Outcome = "refused"
-	case err != nil:
-		done.Outcome, _, _ = strings.Cut(err.Error(), "\n")
-		done.Outcome = limit(done.Outcome, 200)
+	if err != nil {
+		text := err.Error()
+		if denied, ok := errors.AsType[*policy.DeniedError](err); ok {
+			text = "refused: " + strings.TrimSuffix(denied.Reason, ".") // the entry names the operation already
+		}
+		text, _, _ = strings.Cut(text, "\n")
+		done.Outcome = limit(text, 200)
 	}
-	if c.permission.reported {
-		c.permission.user.Report(func() vscodeipc.Activity { return done })
+	if source := c.permission.reported; source != nil {
+		done.Details = c.details()
+		if p := c.pictured(ctx, err); p != nil {
+			c.reportPictured(done, p)
+			return
+		}
+		source.Report(func() vscodeipc.Activity { return done })
 		return
 	}
 	done = registry.Public(done, "mcp")

@@ -28,6 +28,7 @@ const (
 // work is what the agent does in a browser. Tabs have their ids. Agent.mu guards all of it.
 type work struct {
 	usage   usage
+	product string            // of the browser, as it was last read
 	current string            // the tab that it works in; empty: not chosen yet
 	shared  string            // another agent's tab, which was read last
 	opened  map[string]origin // the tabs that it has opened
@@ -179,7 +180,7 @@ func (a *Agent) lastPage() *page.Page {
 	if a.last == nil || a.last.ended() {
 		return nil
 	}
-	return a.last.browser.Known(a.last.work.current)
+	return a.last.browser.Attached(a.last.work.current)
 }
 
 // pageClosed reports that an action has closed its page, and where the agent works now.

@@ -3,6 +3,7 @@
 package answer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,6 +21,7 @@ type Answer struct {
 	blocks   []block
 	pictures []Picture
 	files    []string // that were saved
+	effects  []Effect
 	failure  Failure
 	// data is the form for programs, see structured.go.
 	data map[string]any
@@ -35,7 +37,9 @@ type Answer struct {
 // block is lines of one origin.
 type block struct {
 	Passage
-	inData bool // the structured answer has it
+	inData bool   // the structured answer has it
+	uncut  bool   // see [Answer.AddUncutf]
+	whole  string // see [Answer.QuoteCut]; empty: the text is not cut
 }
 
 // Passage is text of one origin.
@@ -54,6 +58,8 @@ type Picture struct {
 // Result is the answer to a call.
 type Result struct {
 	Passages []Passage
+	// Whole is the text of all passages without the cuts of [Answer.QuoteCut]; empty: there are none.
+	Whole    string
 	Pictures []Picture
 	// Files are the paths of those that were saved.
 	Files []string
@@ -95,9 +101,14 @@ func New(hidden *secrets.Set, origins *policy.Origins, long *Long, spell func(te
 	return &Answer{secrets: hidden, origins: origins, long: long, spell: spell}
 }
 
-// Addf adds a line of our own text.
+// Addf adds a line of our text.
 func (a *Answer) Addf(format string, args ...any) {
 	a.add(block{Passage: Passage{Text: a.spell(fmt.Sprintf(format, args...))}})
+}
+
+// AddUncutf is Addf for what no answer may lose, however long it is: the user's own words.
+func (a *Answer) AddUncutf(format string, args ...any) {
+	a.add(block{Passage: Passage{Text: a.spell(fmt.Sprintf(format, args...))}, uncut: true})
 }
 
 // Quotef adds lines with text of a page: its author may address the agent in it. The format is ours.
@@ -106,9 +117,22 @@ func (a *Answer) Quotef(format string, args ...any) { a.Quote(fmt.Sprintf(a.spel
 // Quote is Quotef without a format.
 func (a *Answer) Quote(text string) { a.add(block{Passage: Passage{text, true}}) }
 
+// QuoteCut is Quote for a part of a text. A reader who keeps what an answer does not show gets the
+// whole too.
+func (a *Answer) QuoteCut(part, whole string) {
+	if a.long != nil {
+		whole = ""
+	}
+	a.add(block{Passage: Passage{part, true}, whole: strings.TrimSuffix(whole, "\n")})
+}
+
 func (a *Answer) add(b block) {
 	if n := len(a.blocks); n > 0 {
-		if last := &a.blocks[n-1]; last.FromPage == b.FromPage && last.inData == b.inData {
+		last := &a.blocks[n-1]
+		if last.FromPage == b.FromPage && last.inData == b.inData && last.uncut == b.uncut {
+			if last.whole+b.whole != "" {
+				last.whole = cmp.Or(last.whole, last.Text) + "\n" + cmp.Or(b.whole, b.Text)
+			}
 			last.Text += "\n" + b.Text
 			return
 		}
@@ -119,10 +143,14 @@ func (a *Answer) add(b block) {
 // Append adds the text of another answer after a lead.
 func (a *Answer) Append(lead string, other *Answer) {
 	for _, b := range other.blocks {
-		a.add(block{Passage: Passage{lead + b.Text, b.FromPage}})
+		if b.whole != "" {
+			b.whole = lead + b.whole
+		}
+		a.add(block{Passage: Passage{lead + b.Text, b.FromPage}, whole: b.whole})
 		lead = ""
 	}
 	a.files = append(a.files, other.files...)
+	a.effects = append(a.effects, other.effects...)
 }
 
 // Begin puts a notice in front of the answer, unless it is empty.
@@ -137,7 +165,9 @@ func (a *Answer) Begin(notice string) {
 func (a *Answer) Precede(other *Answer) {
 	rest := a.blocks
 	a.blocks = other.blocks
+	a.pictures = append(other.pictures, a.pictures...)
 	a.files = append(other.files, a.files...)
+	a.effects = append(other.effects, a.effects...)
 	for _, b := range rest {
 		a.add(b)
 	}
@@ -147,6 +177,9 @@ func (a *Answer) Precede(other *Answer) {
 func (a *Answer) Picture(data []byte, format string) {
 	a.pictures = append(a.pictures, Picture{data, "image/" + format})
 }
+
+// Pictures is how many the answer has.
+func (a *Answer) Pictures() int { return len(a.pictures) }
 
 // Misses notes that what was searched for is not there.
 func (a *Answer) Misses() { a.failure = Missing }
@@ -159,10 +192,16 @@ func (a *Answer) Download() string { return a.download }
 
 // Result is the result of a tool, with data if the tool has that.
 func (a *Answer) Result(structured bool) *Result {
-	a.bound()
+	a.truncate()
 	r := &Result{Pictures: a.pictures, Files: a.files, Failure: a.failure}
+	var whole []string
+	cut := false
 	for _, b := range a.blocks {
 		r.Passages = append(r.Passages, b.Passage)
+		whole, cut = append(whole, cmp.Or(b.whole, b.Text)), cut || b.whole != ""
+	}
+	if cut {
+		r.Whole = a.secrets.Hide(strings.Join(whole, "\n"))
 	}
 	if structured {
 		r.Data = a.structure()
@@ -170,10 +209,10 @@ func (a *Answer) Result(structured bool) *Result {
 	return r
 }
 
-// Failure is the result of a failed call. The notice that would begin an answer follows
-// the error, and then what the answer has, which the call did before it failed.
-func (a *Answer) Failure(err error, kind Failure, fromPage bool, notice string) *Result {
-	done := a.blocks
+// Failure is the result of a failed call. The notice and the notes that would begin an answer
+// follow the error, and then what the answer has, which the call did before it failed.
+func (a *Answer) Failure(err error, kind Failure, fromPage bool, notice string, notes *Answer) *Result {
+	done := append(notes.blocks, a.blocks...)
 	a.blocks = []block{{Passage: Passage{a.Reason(err), fromPage}}}
 	if notice != "" {
 		a.Addf("\n\n%s", notice)
@@ -181,7 +220,7 @@ func (a *Answer) Failure(err error, kind Failure, fromPage bool, notice string) 
 	for _, b := range done {
 		a.add(b)
 	}
-	a.pictures = nil
+	a.pictures = notes.pictures
 	r := a.Result(false)
 	r.Failure = kind
 	return r
@@ -199,10 +238,10 @@ func (a *Answer) Reason(err error) string {
 // within the agent's origins. Of alternatives, such as a cookie's, one must be.
 type addressed interface{ Addresses() []string }
 
-// Within leaves out items of origins that the agent may not read, and counts them. A tab
+// Readable leaves out items of origins that the agent may not read, and counts them. A tab
 // may have shown such a document before the agent worked in it. Every such item in an
 // answer passes through here.
-func Within[T any](o *policy.Origins, all []T) (within []T, refused int) {
+func Readable[T any](o *policy.Origins, all []T) (within []T, refused int) {
 	if o == nil {
 		return all, 0
 	}
@@ -230,16 +269,16 @@ func allowed(o *policy.Origins, one any) bool {
 }
 
 // LeftOut reports how many items Within has left out.
-func (a *Answer) LeftOut(refused int, what string) {
-	if text := LeftOut(refused, what); text != "" {
+func (a *Answer) LeftOut(refused int, description string) {
+	if text := LeftOut(refused, description); text != "" {
 		a.Addf("%s", strings.TrimSpace(text))
 	}
 }
 
 // LeftOut is a line about what Within has left out; empty: nothing.
-func LeftOut(refused int, what string) string {
+func LeftOut(refused int, description string) string {
 	if refused == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Left out because of --allowed-origins or --blocked-origins: %d %s.\n", refused, what)
+	return fmt.Sprintf("Left out because of --allowed-origins or --blocked-origins: %d %s.\n", refused, description)
 }

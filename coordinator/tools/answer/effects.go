@@ -20,6 +20,16 @@ const (
 	maxChanges  = 1500
 )
 
+// Effect is a failed request or a message that an answer lists. Kind is "request" or the message's level.
+// Late: it followed the action before the answer's own.
+type Effect struct {
+	Kind, Text, Place string
+	Late              bool
+}
+
+// Effects are those that the answer lists, for the user's list of what the agent has done.
+func (a *Answer) Effects() []Effect { return a.effects }
+
 // Changed lists what an action changed, one line each. It adds nothing if nothing
 // changed.
 func (a *Answer) Changed(c page.Change) {
@@ -61,9 +71,9 @@ func (a *Answer) Changed(c page.Change) {
 			c.Paused)
 	}
 	a.opened(c.Tabs)
-	if c.Outside != "" {
+	if c.ExternalURL != "" {
 		a.Quotef("The page asked to open %s in another program. The browser may ask its user first, and give the "+
-			"page no input until it is answered.", c.Outside)
+			"page no input until it is answered.", c.ExternalURL)
 	}
 	if c.Download != "" {
 		a.Quotef("A download began, and the tab stays where it is: %s", c.Download)
@@ -92,9 +102,9 @@ func (a *Answer) Changed(c page.Change) {
 	}
 }
 
-// Late lists what happened in a page, and what it has shown, since the answer to the last action.
+// AddLateEffects lists what happened in a page, and what it has shown, since the answer to the last action.
 // The page is at that URL now. It reports whether there was anything.
-func (a *Answer) Late(late page.Late, shown snapshot.Changes, url string) bool {
+func (a *Answer) AddLateEffects(late page.LateEffects, shown snapshot.Changes, url string) bool {
 	if len(late.Errors)+len(late.Failed)+len(late.Tabs.Open)+len(late.Tabs.Closed) == 0 && shown.Empty() {
 		return false
 	}
@@ -104,8 +114,12 @@ func (a *Answer) Late(late page.Late, shown snapshot.Changes, url string) bool {
 		a.Addf("Since the answer to your last action:")
 	}
 	a.opened(late.Tabs)
+	before := len(a.effects)
 	a.failures(late.Failed, url)
 	a.messages(late.Errors, url)
+	for i := range a.effects[before:] {
+		a.effects[before+i].Late = true
+	}
 	a.Shows(shown, false)
 	return true
 }
@@ -144,6 +158,8 @@ func (a *Answer) Shows(c snapshot.Changes, full bool) {
 		most = len(text)
 	}
 	switch {
+	case text == "" && c.Whole != "" && !c.New:
+		a.QuoteCut("Much of the page has changed.", c.Whole)
 	case text == "" && c.Much && !c.New:
 		a.Addf("Much of the page has changed: take a snapshot.")
 	case text == "" && c.Unknown && !c.New:
@@ -151,7 +167,13 @@ func (a *Answer) Shows(c snapshot.Changes, full bool) {
 	case text == "":
 	case !c.New:
 		a.Addf("Changes:")
-		a.Quote(strings.TrimSuffix(cutChanges(text, most, a.spell("browser_snapshot")), "\n"))
+		part := cutChanges(text, most, a.spell("browser_snapshot"))
+		if !strings.Contains(part, cutMark) {
+			text = ""
+		}
+		a.QuoteCut(strings.TrimSuffix(part, "\n"), text)
+	case c.Whole != "":
+		a.QuoteCut(text+"… and more.", c.Whole)
 	default:
 		a.Quote(strings.TrimSuffix(text, "\n"))
 		if c.Much {
@@ -309,7 +331,7 @@ const maxRequests = 10
 // requests lists the requests that failed, and those that have no response yet.
 func (a *Answer) requests(c page.Change) {
 	a.failures(c.Failed, c.URL)
-	waiting, refused := Within(a.origins, c.Waiting)
+	waiting, refused := Readable(a.origins, c.Waiting)
 	a.LeftOut(refused, "requests")
 	for _, r := range waiting[:min(len(waiting), maxRequests)] {
 		a.Quotef("No response yet: %s", a.requestName(r, c.URL))
@@ -318,7 +340,7 @@ func (a *Answer) requests(c page.Change) {
 
 // failures lists requests that failed, for a page that is at that URL.
 func (a *Answer) failures(failed []history.Request, url string) {
-	failed, refused := Within(a.origins, failed)
+	failed, refused := Readable(a.origins, failed)
 	a.LeftOut(refused, "requests")
 	for _, r := range failed[:min(len(failed), maxRequests)] {
 		outcome := Reason(r)
@@ -332,7 +354,9 @@ func (a *Answer) failures(failed []history.Request, url string) {
 		if r.Place != "" {
 			place += " @ " + r.Place
 		}
-		a.Quotef("Request %d failed: %s → %s%s", r.Seq, a.requestName(r, url), outcome, place)
+		text := a.requestName(r, url) + " → " + outcome
+		a.Quotef("Request %d failed: %s%s", r.Seq, text, place)
+		a.effects = append(a.effects, Effect{Kind: "request", Text: a.secrets.Hide(text), Place: a.secrets.Hide(r.Place)})
 	}
 	if more := len(failed) - maxRequests; more > 0 {
 		a.Addf("%d more failed: browser_network_requests.", more)
@@ -381,11 +405,12 @@ func (a *Answer) elsewhere(documents [2]string, url string) string {
 
 // messages lists messages of a page that is at that URL now.
 func (a *Answer) messages(all []history.Message, url string) {
-	all, refused := Within(a.origins, all)
+	all, refused := Readable(a.origins, all)
 	a.LeftOut(refused, "messages")
 	for _, m := range all {
 		m.Text = cutText(a.secrets.Hide(m.Text), maxMessage)
 		a.Quote(MessageLine(m) + a.elsewhere(m.Documents, url))
+		a.effects = append(a.effects, Effect{Kind: m.Level, Text: m.Text, Place: a.secrets.Hide(MessagePlace(m))})
 	}
 }
 
@@ -404,8 +429,8 @@ func MessageLine(m history.Message) string {
 
 // MessagePlace is where a message came from; empty where that is unknown.
 func MessagePlace(m history.Message) string {
-	if m.At.Place == "" && m.At.URL != "" && m.At.Line > 0 {
-		return fmt.Sprintf("%s:%d", m.At.URL, m.At.Line)
+	if m.Position.Place == "" && m.Position.URL != "" && m.Position.Line > 0 {
+		return fmt.Sprintf("%s:%d", m.Position.URL, m.Position.Line)
 	}
-	return cmp.Or(m.At.Place, m.At.URL)
+	return cmp.Or(m.Position.Place, m.Position.URL)
 }

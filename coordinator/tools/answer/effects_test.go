@@ -3,7 +3,22 @@ package answer
 import (
 	"strings"
 	"testing"
+
+	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/tools/secrets"
 )
+
+// The user's window gets no value of a secret with what the list of actions has of requests.
+func TestSecretsInEffects(t *testing.T) {
+	t.Parallel()
+	a := New(secrets.New(map[string]string{"COUPON": "quartz-lamp"}), nil, nil, nil)
+	a.failures([]history.Request{{Method: "GET", URL: "http://shop.test/a?c=quartz-lamp", Failed: "for quartz-lamp",
+		Place: "http://shop.test/quartz-lamp.js:1"}}, "http://shop.test/")
+	if e := a.Effects(); len(e) != 1 || strings.Contains(e[0].Text+e[0].Place, "quartz") ||
+		!strings.Contains(e[0].Text, "COUPON") || !strings.HasSuffix(e[0].Place, ".js:1") {
+		t.Errorf("%+v", e)
+	}
+}
 
 // More than two lines in a row that have gone are counted, by what they were: what has moved, or
 // goes on with the same ref, has not been removed.

@@ -29,22 +29,22 @@ const (
 )
 
 // cutText cuts a text that has no parts, and reports how much is missing.
-func cutText(text string, most int) string {
-	if len(text) <= most {
+func cutText(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
-	beginning := strings.ToValidUTF8(text[:most], "")
+	beginning := strings.ToValidUTF8(text[:limit], "")
 	return fmt.Sprintf("%s… (%d more characters)", beginning, len(text)-len(beginning))
 }
 
-// bound cuts the answer of a tool without parts.
-func (a *Answer) bound() {
+// truncate cuts the answer of a tool without parts.
+func (a *Answer) truncate() {
 	if a.long == nil {
 		return
 	}
 	cut := false
 	for i, b := range a.blocks {
-		if text := b.Text; len(text) > maxText {
+		if text := b.Text; len(text) > maxText && !b.uncut {
 			a.blocks[i].Text = cutText(a.secrets.Hide(text), maxText)
 			cut = true
 		}
@@ -57,17 +57,17 @@ func (a *Answer) bound() {
 // Long keeps the last text that did not fit into one answer: its other parts are of the
 // same moment.
 type Long struct {
-	mu         sync.Mutex
-	what, text string
+	mu           sync.Mutex
+	source, text string
 }
 
 // Further adds a further part of the stored text, if the call requests one.
-func (a *Answer) Further(in Paged, what string) bool {
+func (a *Answer) Further(in Paged, description string) bool {
 	if a.long == nil {
 		return false
 	}
 	a.long.mu.Lock()
-	text, same := a.long.text, a.long.what == what
+	text, same := a.long.text, a.long.source == description
 	a.long.mu.Unlock()
 	if !same || in.Page < 2 || in.Filename != "" {
 		return false
@@ -78,14 +78,14 @@ func (a *Answer) Further(in Paged, what string) bool {
 
 // Text adds the requested part of a long text, and describes how to get the others. If the
 // call names a file, it saves the whole text instead.
-func (a *Answer) Text(in Paged, file *output.File, what, text string) error {
+func (a *Answer) Text(in Paged, file *output.File, description, text string) error {
 	text = a.secrets.Hide(text) // before the cut, which may fall into a secret
 	if file != nil || a.fits(text) {
-		name, _, _ := strings.Cut(what, " ")
+		name, _, _ := strings.Cut(description, " ")
 		return a.TextOrFile(file, name, strings.TrimSuffix(text, "\n"))
 	}
 	a.long.mu.Lock()
-	a.long.what, a.long.text = what, text
+	a.long.source, a.long.text = description, text
 	a.long.mu.Unlock()
 	a.part(in, text)
 	return nil
@@ -107,7 +107,7 @@ func (a *Answer) part(in Paged, text string) {
 }
 
 // TextOrFile adds text of the page, or saves it if the call names a file.
-func (a *Answer) TextOrFile(file *output.File, what, text string) error {
+func (a *Answer) TextOrFile(file *output.File, description, text string) error {
 	if file == nil {
 		a.Quote(text)
 		return nil
@@ -116,15 +116,15 @@ func (a *Answer) TextOrFile(file *output.File, what, text string) error {
 	if err != nil {
 		return err
 	}
-	a.Addf("Saved the %s to %s (%d characters).", what, path, len([]rune(text)))
+	a.Addf("Saved the %s to %s (%d characters).", description, path, len([]rune(text)))
 	return nil
 }
 
 // Data is Text for a text that a member of the structured answer holds too, if one answer
 // holds the whole.
-func (a *Answer) Data(in Paged, file *output.File, what, text, name string, value any) error {
+func (a *Answer) Data(in Paged, file *output.File, description, text, name string, value any) error {
 	if file != nil || !a.fits(a.secrets.Hide(text)) {
-		return a.Text(in, file, what, text)
+		return a.Text(in, file, description, text)
 	}
 	a.Show(text, true)
 	a.Set(name, value)
@@ -133,12 +133,12 @@ func (a *Answer) Data(in Paged, file *output.File, what, text, name string, valu
 
 // cutLines cuts a text into parts of at most so many bytes, between lines where
 // that is possible.
-func cutLines(text string, most int) []string {
+func cutLines(text string, limit int) []string {
 	var parts []string
-	for len(text) > most {
-		end := strings.LastIndexByte(text[:most], '\n') + 1
-		if end < most/2 {
-			end = most
+	for len(text) > limit {
+		end := strings.LastIndexByte(text[:limit], '\n') + 1
+		if end < limit/2 {
+			end = limit
 			for end > 0 && text[end]&0xC0 == 0x80 { // inside a character
 				end--
 			}

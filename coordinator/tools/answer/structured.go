@@ -25,7 +25,7 @@ func SetList[T any](a *Answer, name string, list []T, none string) {
 
 // Show adds lines that a member of the structured answer holds too.
 func (a *Answer) Show(text string, fromPage bool) {
-	a.add(block{Passage{text, fromPage}, true})
+	a.add(block{Passage: Passage{text, fromPage}, inData: true})
 }
 
 // textOnly removes the structured answer.

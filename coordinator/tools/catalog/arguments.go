@@ -61,9 +61,9 @@ func (f *fitter) object(p *Parameter, raw json.RawMessage) (json.RawMessage, err
 	fitted := make(map[string]json.RawMessage, len(given))
 	as := map[string]string{} // the names that are given, by ours
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		own := p.own(name, given)
+		own := p.resolve(name, given)
 		if own == nil {
-			if err := f.other(p, where, name, given[name], fitted); err != nil {
+			if err := f.addUnknown(p, where, name, given[name], fitted); err != nil {
 				return nil, err
 			}
 			continue
@@ -89,8 +89,8 @@ func (f *fitter) object(p *Parameter, raw json.RawMessage) (json.RawMessage, err
 	return json.Marshal(fitted)
 }
 
-// other takes an argument that is none of the parameters. where names what has them.
-func (f *fitter) other(
+// addUnknown takes an argument that is none of the parameters. place names what has them.
+func (f *fitter) addUnknown(
 	p *Parameter, where, name string, value json.RawMessage, fitted map[string]json.RawMessage,
 ) error {
 	switch {
@@ -109,18 +109,18 @@ func (f *fitter) other(
 	return nil
 }
 
-// own is the parameter for a given name, if possible one whose name is not given too; nil:
+// resolve is the parameter for a given name, if possible one whose name is not given too; nil:
 // none.
-func (p *Parameter) own(name string, given map[string]json.RawMessage) (own *Parameter) {
+func (p *Parameter) resolve(name string, given map[string]json.RawMessage) (resolve *Parameter) {
 	if exact := p.Member(name); exact != nil || p.Open {
 		return exact
 	}
 	for _, ours := range synonyms[name] {
-		if m := p.Member(ours); m != nil && (own == nil || given[own.Name] != nil) {
-			own = m
+		if m := p.Member(ours); m != nil && (resolve == nil || given[resolve.Name] != nil) {
+			resolve = m
 		}
 	}
-	return own
+	return resolve
 }
 
 func (p *Parameter) noMember(where, name string) error {
@@ -140,10 +140,10 @@ func (p *Parameter) noMember(where, name string) error {
 
 // explained is what an error adds about a parameter.
 func (p *Parameter) explained() string {
-	if p.About == "" {
+	if p.Description == "" {
 		return ""
 	}
-	return " (" + p.About + ")"
+	return " (" + p.Description + ")"
 }
 
 // value fits the value of a parameter: a single value becomes a list, the only member of a

@@ -16,13 +16,13 @@ func Example() {
 		Count  int    `json:"count,omitempty"`
 		Button string `json:"button,omitempty" oneof:"left right"`
 	}
-	parameters := catalog.Of(reflect.TypeFor[clickIn]())
+	parameters := catalog.Describe(reflect.TypeFor[clickIn]())
 	schema, err := json.MarshalIndent(parameters.Member("target"), "", " ")
 	fmt.Println(string(schema), err)
 
-	fitted, descriptions, err := parameters.Fit("click", json.RawMessage(
+	argument, descriptions, err := parameters.Fit("click", json.RawMessage(
 		`{"ref": "e3", "element": "the order button", "count": "2"}`))
-	fmt.Println(string(fitted), descriptions, err)
+	fmt.Println(string(argument), descriptions, err)
 	for _, arguments := range []string{`{"target": "e3", "button": "middle"}`, `{"count": 2}`, `{"targets": "e3"}`} {
 		_, _, err := parameters.Fit("click", json.RawMessage(arguments))
 		fmt.Println(err)

@@ -17,8 +17,8 @@ type Parameter struct {
 	Name string
 	// Type is that of JSON schema: string, integer, number, boolean, array or object.
 	Type string
-	// About is what an agent must know beyond the name; it may be empty.
-	About string
+	// Description is what an agent must know beyond the name; it may be empty.
+	Description string
 	// Values are all that the parameter may have; empty: any.
 	Values []string
 	// Items are the elements of an array.
@@ -40,18 +40,19 @@ const (
 	Spelled  = "spelled"  // what it is about names the members of an object, which are not listed
 	Encoded  = "encoded"  // what is no text stands for its JSON
 	File     = "file"     // it names files of the user
+	Script   = "script"   // it is a script that the call runs
 )
 
 // Is reports whether the parameter has a property.
 func (p *Parameter) Is(property string) bool { return slices.Contains(p.Properties, property) }
 
-// Of derives the parameters of a tool from the type of its arguments, a struct. Of a field:
+// Describe derives the parameters of a tool from the type of its arguments, a struct. Of a field:
 //
 //   - the tag json has the name; a parameter without omitempty is required
 //   - about is for agents; without it they see the values that are allowed
 //   - oneof has the values that are allowed
 //   - is has its properties, with blanks between them
-func Of(arguments reflect.Type) Parameter { return describe(arguments) }
+func Describe(arguments reflect.Type) Parameter { return describe(arguments) }
 
 // Open is implemented by objects that may have members which their type does not name.
 type Open interface{ Open() }
@@ -93,17 +94,17 @@ func describe(t reflect.Type) Parameter {
 func member(field reflect.StructField) Parameter {
 	p := describe(field.Type)
 	name, option, _ := strings.Cut(field.Tag.Get("json"), ",")
-	p.Name, p.Required, p.About = name, option != "omitempty", field.Tag.Get("about")
+	p.Name, p.Required, p.Description = name, option != "omitempty", field.Tag.Get("about")
 	if p.Items != nil {
 		p.Items.Name = name
 	}
 	p.Values = strings.Fields(field.Tag.Get("oneof"))
-	if last := len(p.Values) - 1; p.About == "" && last > 0 {
-		p.About = strings.Join(p.Values[:last], ", ") + " or " + p.Values[last]
+	if last := len(p.Values) - 1; p.Description == "" && last > 0 {
+		p.Description = strings.Join(p.Values[:last], ", ") + " or " + p.Values[last]
 	}
 	p.Properties = strings.Fields(field.Tag.Get("is"))
 	for _, property := range p.Properties {
-		if !slices.Contains([]string{Unlisted, Subject, Multiple, Spelled, Encoded, File}, property) {
+		if !slices.Contains([]string{Unlisted, Subject, Multiple, Spelled, Encoded, File, Script}, property) {
 			panic(fmt.Sprintf("%s: %q is no property of a parameter", name, property))
 		}
 	}
@@ -131,13 +132,13 @@ func (p Parameter) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return Encode(struct {
-		About      string     `json:"description,omitempty"`
-		Open       bool       `json:"additionalProperties,omitempty"`
-		Items      *Parameter `json:"items,omitempty"`
-		Properties properties `json:"properties,omitempty"`
-		Required   []string   `json:"required,omitempty"`
-		Type       string     `json:"type"`
-	}{p.About, p.Open && len(listed) > 0, p.Items, listed, required, p.Type})
+		Description string     `json:"description,omitempty"`
+		Open        bool       `json:"additionalProperties,omitempty"`
+		Items       *Parameter `json:"items,omitempty"`
+		Properties  properties `json:"properties,omitempty"`
+		Required    []string   `json:"required,omitempty"`
+		Type        string     `json:"type"`
+	}{p.Description, p.Open && len(listed) > 0, p.Items, listed, required, p.Type})
 }
 
 // properties are the members of an object, in their order.

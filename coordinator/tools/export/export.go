@@ -18,11 +18,14 @@ const Most = 1000
 
 // Test collects the steps of a test.
 type Test struct {
+	// Title is the test's; empty: that of an agent's session.
+	Title string
+
 	mu        sync.Mutex
 	steps     []*step
 	pages     map[string]variable // by id
 	passwords map[string]string   // what was typed into password fields, by variable
-	over      bool                // a step was left out, see Most
+	truncated bool                // a step was left out, see Most
 }
 
 // variable is the number of a page's variable: page, page1, page2.
@@ -33,9 +36,9 @@ const none variable = -1
 
 func (v variable) expression() javascript.Expression {
 	if v <= 0 {
-		return javascript.Of("page")
+		return javascript.Format("page")
 	}
-	return javascript.Of("page$", int(v))
+	return javascript.Format("page$", int(v))
 }
 
 // step is a step with its outcome.
@@ -94,7 +97,7 @@ type Expectation func(page javascript.Expression) javascript.Expression
 // Expect expects something of what a locator finds in a page.
 func Expect(locator, is javascript.Expression) Expectation {
 	return func(page javascript.Expression) javascript.Expression {
-		return javascript.Of("expect($.$).$", page, locator, is)
+		return javascript.Format("expect($.$).$", page, locator, is)
 	}
 }
 
@@ -106,7 +109,7 @@ func (t *Test) Add(in Page, make func(page javascript.Expression) Step, outcome 
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.steps) >= Most {
-		t.over = true
+		t.truncated = true
 		return
 	}
 	v, declared := t.pages[in.ID]
@@ -177,10 +180,10 @@ func (t *Test) declare(id string, first variable) variable {
 func (t *Test) begin(v variable, url string, opens bool) {
 	s := &step{page: v}
 	if s.declares = v > 0; s.declares {
-		s.Code = append(s.Code, javascript.Of("page.context().newPage()"))
+		s.Code = append(s.Code, javascript.Format("page.context().newPage()"))
 	}
 	if !opens {
-		s.Code = append(s.Code, javascript.Of("$.goto($)", v.expression(), url))
+		s.Code = append(s.Code, javascript.Format("$.goto($)", v.expression(), url))
 	}
 	if s.Code != nil {
 		t.steps = append(t.steps, s)
@@ -216,9 +219,9 @@ func (t *Test) Password(text string, isSecret func(name string) bool) javascript
 		if n > 1 {
 			name += strconv.Itoa(n)
 		}
-		was, taken := t.passwords[name]
+		previous, taken := t.passwords[name]
 		switch {
-		case taken && was == text:
+		case taken && previous == text:
 			return javascript.Variable(name)
 		case !taken && !isSecret(name):
 			if t.passwords == nil {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,11 +19,11 @@ func (t *Test) File(hidden *secrets.Set) string {
 	if len(t.steps) == 0 {
 		return ""
 	}
-	w := writer{js: Writer(hidden.With(t.passwords)), numbers: map[string]int{}}
+	w := writer{js: Writer(hidden.Extend(t.passwords)), numbers: map[string]int{}}
 	for _, s := range t.steps {
 		w.step(s)
 	}
-	if t.over {
+	if t.truncated {
 		w.comment(fmt.Sprintf("The session went on: a test has at most %d steps.", Most))
 	}
 	head := "import { test, expect } from '@playwright/test';\n\n"
@@ -34,7 +35,8 @@ func (t *Test) File(hidden *secrets.Set) string {
 				", ")) + "\n"
 		}
 	}
-	return head + "test('the session of an agent', async ({ page }) => {\n" + w.String() + "});\n"
+	title := w.js.Source(javascript.Format("$", cmp.Or(t.Title, "the session of an agent")))
+	return head + "test(" + title + ", async ({ page }) => {\n" + w.String() + "});\n"
 }
 
 // Writer writes expressions without the values of secrets. Only a whole value, as it is, is
@@ -44,7 +46,7 @@ func Writer(hidden *secrets.Set) javascript.Writer {
 	return javascript.Writer{Split: func(text string) []javascript.Piece {
 		var pieces []javascript.Piece
 		for _, part := range hidden.Split(text) {
-			piece := javascript.Piece{Text: part.Shown(), Hidden: part.Name != ""}
+			piece := javascript.Piece{Text: part.Redacted(), Placeholder: part.Name != ""}
 			if part.Whole {
 				piece.Variable = part.Name
 			}
@@ -65,7 +67,7 @@ func (w *writer) comment(text string) { fmt.Fprintf(w, "  %s\n", javascript.Comm
 
 func (w *writer) line(e javascript.Expression) { fmt.Fprintf(w, "  %s;\n", w.js.Source(e)) }
 
-func (w *writer) await(e javascript.Expression) { w.line(javascript.Of("await $", e)) }
+func (w *writer) await(e javascript.Expression) { w.line(javascript.Format("await $", e)) }
 
 // number is the number of a new variable of a kind: dialog1.
 func (w *writer) number(kind string) int {
@@ -104,7 +106,7 @@ func (w *writer) promise(e javascript.Expression) {
 		w.await(e)
 	} else if same := e.String(); same != w.before {
 		w.before = same
-		w.expect(javascript.Of("await $", e))
+		w.expect(javascript.Format("await $", e))
 	}
 }
 
@@ -117,7 +119,7 @@ func (w *writer) expect(e javascript.Expression) {
 }
 
 func (w *writer) declare(page variable, e javascript.Expression) {
-	w.line(javascript.Of("const $ = await $", page.expression(), e))
+	w.line(javascript.Format("const $ = await $", page.expression(), e))
 }
 
 // last writes the last part of a step: what it opens is waited for from before it.
@@ -125,12 +127,12 @@ func (w *writer) last(s *step, e javascript.Expression) {
 	page := s.page.expression()
 	var opened, chooser javascript.Expression
 	if s.opened != 0 {
-		opened = javascript.Of("opened$", w.number("opened"))
-		w.line(javascript.Of("const $ = $.context().waitForEvent('page')", opened, page))
+		opened = javascript.Format("opened$", w.number("opened"))
+		w.line(javascript.Format("const $ = $.context().waitForEvent('page')", opened, page))
 	}
 	if len(s.files) > 0 {
-		chooser = javascript.Of("chooser$", w.number("chooser"))
-		w.line(javascript.Of("const $ = $.waitForEvent('filechooser')", chooser, page))
+		chooser = javascript.Format("chooser$", w.number("chooser"))
+		w.line(javascript.Format("const $ = $.waitForEvent('filechooser')", chooser, page))
 	}
 	dialogs := slices.DeleteFunc(slices.Clone(s.dialogs), func(d dialog) bool { return d.answer == nil })
 	switch {
@@ -142,7 +144,7 @@ func (w *writer) last(s *step, e javascript.Expression) {
 		w.promise(e)
 	}
 	if !chooser.IsZero() {
-		w.line(javascript.Of("await (await $).setFiles($)", chooser, s.files))
+		w.line(javascript.Format("await (await $).setFiles($)", chooser, s.files))
 	}
 	if !opened.IsZero() {
 		w.declare(s.opened, opened)
@@ -152,25 +154,25 @@ func (w *writer) last(s *step, e javascript.Expression) {
 // answer writes a step that ends only when its dialogs are answered.
 func (w *writer) answer(page, e javascript.Expression, dialogs []dialog) {
 	next := func() javascript.Expression {
-		open := javascript.Of("dialog$", w.number("dialog"))
-		w.line(javascript.Of("const $ = $.waitForEvent('dialog')", open, page))
+		open := javascript.Format("dialog$", w.number("dialog"))
+		w.line(javascript.Format("const $ = $.waitForEvent('dialog')", open, page))
 		return open
 	}
 	open := next()
-	step := javascript.Of("step$", w.number("step"))
-	w.line(javascript.Of("const $ = $", step, e))
+	step := javascript.Format("step$", w.number("step"))
+	w.line(javascript.Format("const $ = $", step, e))
 	for i, d := range dialogs {
 		if d.message != "" {
-			w.expect(javascript.Of("expect((await $).message()).toBe($)", open, d.message))
+			w.expect(javascript.Format("expect((await $).message()).toBe($)", open, d.message))
 		}
 		this := open
 		if i < len(dialogs)-1 {
 			open = next()
 		}
 		if d.answer.Accept {
-			w.line(javascript.Of("await (await $).accept($)", this, d.answer.Text))
+			w.line(javascript.Format("await (await $).accept($)", this, d.answer.Text))
 		} else {
-			w.line(javascript.Of("await (await $).dismiss()", this))
+			w.line(javascript.Format("await (await $).dismiss()", this))
 		}
 	}
 	w.await(step)
@@ -179,31 +181,31 @@ func (w *writer) answer(page, e javascript.Expression, dialogs []dialog) {
 
 // ExpectText expects that a text is shown in a page, a frame or an element.
 func ExpectText(in javascript.Expression, text string, options ...javascript.Expression) javascript.Expression {
-	return javascript.Of("expect($.first()).toBeVisible($)", locatorOf(in, text), options)
+	return javascript.Format("expect($.first()).toBeVisible($)", locatorOf(in, text), options)
 }
 
 // ExpectNoText expects that a text is not shown.
 func ExpectNoText(in javascript.Expression, text string, options javascript.Expression) javascript.Expression {
-	return javascript.Of("expect($).toHaveCount(0, $)", locatorOf(in, text), options)
+	return javascript.Format("expect($).toHaveCount(0, $)", locatorOf(in, text), options)
 }
 
 func locatorOf(in javascript.Expression, text string) javascript.Expression {
-	return javascript.Of("$.getByText($).filter({ visible: true })", in, text)
+	return javascript.Format("$.getByText($).filter({ visible: true })", in, text)
 }
 
 // ExpectPartOfURL expects that the address of a page contains a text.
 func ExpectPartOfURL(page javascript.Expression, part string, options javascript.Expression) javascript.Expression {
-	return javascript.Of("expect($).toHaveURL($, $)", page, javascript.Pattern{Text: part}, options)
+	return javascript.Format("expect($).toHaveURL($, $)", page, javascript.Pattern{Text: part}, options)
 }
 
 // expectURL expects an address of a page. What follows a question mark or a number sign
 // often differs from session to session.
 func expectURL(page javascript.Expression, url string) javascript.Expression {
 	if strings.ContainsAny(url, "?#") {
-		return javascript.Of("expect($).toHaveURL($)", page,
+		return javascript.Format("expect($).toHaveURL($)", page,
 			javascript.Pattern{Before: "^", Text: place(url), After: `/?[?#]`})
 	}
-	return javascript.Of("expect($).toHaveURL($)", page, url)
+	return javascript.Format("expect($).toHaveURL($)", page, url)
 }
 
 // place is an address without its query and its fragment.

@@ -28,7 +28,7 @@ type spelling struct {
 	name, text string
 	// encoded: in base64. Its first and last characters may mix bits of the value with bits
 	// of the text around it.
-	encoded, left, right bool
+	encoded, mixesStart, mixesEnd bool
 }
 
 // formsOf are the spellings of a value; none for a value of white space only.
@@ -59,7 +59,7 @@ func formsOf(name, value string) []spelling {
 				continue
 			}
 			text := newLayer(all[from:to]).fold().text
-			form := spelling{name: name, text: text, encoded: true, left: before > 0, right: bits%6 > 0}
+			form := spelling{name: name, text: text, encoded: true, mixesStart: before > 0, mixesEnd: bits%6 > 0}
 			if !slices.Contains(forms, form) {
 				forms = append(forms, form)
 			}
@@ -75,8 +75,8 @@ const shortestEncoded = 6
 // layer is a text with some escapes undone: at[i] is the origin of its byte i, and
 // at[len(text)] the end of the original.
 type layer struct {
-	text string
-	at   []int32
+	text    string
+	origins []int32
 }
 
 func newLayer(text string) layer {
@@ -89,19 +89,19 @@ func newLayer(text string) layer {
 
 // builder builds a layer from another one.
 type builder struct {
-	text []byte
-	at   []int32
+	text    []byte
+	origins []int32
 }
 
 func (b *builder) add(text string, at int32) {
 	b.text = append(b.text, text...)
 	for range len(text) {
-		b.at = append(b.at, at)
+		b.origins = append(b.origins, at)
 	}
 }
 
 func (b *builder) layer(of layer) layer {
-	return layer{string(b.text), append(b.at, of.at[len(of.text)])}
+	return layer{string(b.text), append(b.origins, of.origins[len(of.text)])}
 }
 
 // fold replaces each run of white space by one space, as pages show it, and plus signs,
@@ -119,9 +119,9 @@ func (l layer) fold() layer {
 		is := unicode.IsSpace(r) || r == '+'
 		switch {
 		case !is:
-			b.add(l.text[i:i+size], l.at[i])
+			b.add(l.text[i:i+size], l.origins[i])
 		case !space:
-			b.add(" ", l.at[i])
+			b.add(" ", l.origins[i])
 		}
 		space = is
 		i += size
@@ -131,7 +131,7 @@ func (l layer) fold() layer {
 
 // unescape undoes the outermost escapes: those of addresses, HTML, JSON, JavaScript
 // and Markdown.
-func (l layer) unescape() (without layer, changed bool) {
+func (l layer) unescape() (stripped layer, changed bool) {
 	if !strings.ContainsAny(l.text, `%&\`) {
 		return l, false
 	}
@@ -150,7 +150,7 @@ func (l layer) unescape() (without layer, changed bool) {
 		if size == 0 {
 			text, size = l.text[i:i+1], 1
 		}
-		b.add(text, l.at[i])
+		b.add(text, l.origins[i])
 		i += size
 	}
 	return b.layer(l), changed
@@ -158,7 +158,7 @@ func (l layer) unescape() (without layer, changed bool) {
 
 // percent, entity and backslash undo the escape at the start of a text; size 0: there is
 // none.
-func percent(text string) (what string, size int) {
+func percent(text string) (description string, size int) {
 	if code, ok := hexadecimal(text, 1, 2); ok {
 		return string([]byte{byte(code)}), 3
 	}
@@ -168,7 +168,7 @@ func percent(text string) (what string, size int) {
 // longestEntity bounds an entity, as &CounterClockwiseContourIntegral; is one.
 const longestEntity = 40
 
-func entity(text string) (what string, size int) {
+func entity(text string) (description string, size int) {
 	end := 1
 	for end < min(len(text), longestEntity) && (text[end] == '#' && end == 1 || isAlphanumeric(text[end])) {
 		end++
@@ -178,13 +178,13 @@ func entity(text string) (what string, size int) {
 	} else if !strings.HasPrefix(text, "&#") || strings.HasPrefix(text[end:], cutMark) {
 		return "", 0 // of a number, more digits may have followed
 	}
-	if what = entities.UnescapeString(text[:end]); what != text[:end] {
-		return what, end
+	if description = entities.UnescapeString(text[:end]); description != text[:end] {
+		return description, end
 	}
 	return "", 0
 }
 
-func backslash(text string) (what string, size int) {
+func backslash(text string) (description string, size int) {
 	if len(text) < 2 {
 		return "", 0
 	}
@@ -314,16 +314,16 @@ func (l layer) searchMarked(size func(text string) int, begin string, forms []sp
 			n = size(l.text[i:])
 		}
 		if n > 0 {
-			from, more := begins[l.at[i]]
+			from, more := begins[l.origins[i]]
 			if !more {
-				from = l.at[i]
+				from = l.origins[i]
 			}
-			begins[l.at[i+n]] = from
+			begins[l.origins[i+n]] = from
 			i += n
 			continue
 		}
 		for range max(1, -n) {
-			b.add(l.text[i:i+1], l.at[i])
+			b.add(l.text[i:i+1], l.origins[i])
 			i++
 		}
 	}
@@ -331,9 +331,9 @@ func (l layer) searchMarked(size func(text string) int, begin string, forms []sp
 		return spans
 	}
 	found := len(spans)
-	for without, changed := b.layer(l), true; changed && layers > 0; layers-- {
-		spans = without.search(forms, spans)
-		without, changed = without.unescape()
+	for stripped, changed := b.layer(l), true; changed && layers > 0; layers-- {
+		spans = stripped.search(forms, spans)
+		stripped, changed = stripped.unescape()
 	}
 	for i, s := range spans[found:] {
 		if from, ok := begins[s.to]; ok { // what follows the value is no part of it
@@ -403,12 +403,12 @@ func (l layer) find(form spelling, spans []span) []span {
 		}
 		from += i
 		to := from + len(form.text)
-		s := span{l.at[from], l.at[to], form.name}
-		if form.left && from > 0 && isBase64(l.text[from-1]) {
-			s.from = l.at[from-1]
+		s := span{l.origins[from], l.origins[to], form.name}
+		if form.mixesStart && from > 0 && isBase64(l.text[from-1]) {
+			s.from = l.origins[from-1]
 		}
-		if form.right && to < len(l.text) && isBase64(l.text[to]) {
-			s.to = l.at[to+1]
+		if form.mixesEnd && to < len(l.text) && isBase64(l.text[to]) {
+			s.to = l.origins[to+1]
 		}
 		spans = append(spans, s)
 		from = to
@@ -445,11 +445,11 @@ func (l layer) findCut(forms []spelling, spans []span) []span {
 			}
 			for _, end := range ends {
 				if n := startAtEnd(l.text[:end], form.text); n > 0 {
-					spans = append(spans, span{l.at[end-n], l.at[mark], form.name})
+					spans = append(spans, span{l.origins[end-n], l.origins[mark], form.name})
 				}
 			}
 			if n := endAtStart(l.text[from:], form.text); n > 0 {
-				spans = append(spans, span{l.at[from], l.at[from+n], form.name})
+				spans = append(spans, span{l.origins[from], l.origins[from+n], form.name})
 			}
 		}
 	}

@@ -102,32 +102,32 @@ func TestHideWhatIsSplit(t *testing.T) {
 		runes := []rune(value)
 		for _, between := range []string{"\u00ad", "\u200b", "\u200d", "\u2060", "\ufeff", "\ufe0f", "\u202e", "\u034f",
 			"&shy;", "&ZeroWidthSpace;", "&#8203;", `\u00ad`} {
-			for at := 1; at < len(runes); at++ {
-				if got := s.Hide("it is " + string(runes[:at]) + between + string(runes[at:]) +
+			for index := 1; index < len(runes); index++ {
+				if got := s.Hide("it is " + string(runes[:index]) + between + string(runes[index:]) +
 					", said"); got != "it is <secret>NAME</secret>, said" {
-					t.Errorf("%q at %d of %q: %q", between, at, value, got)
+					t.Errorf("%q at %d of %q: %q", between, index, value, got)
 				}
 			}
 		}
-		html, json := encodings["html"], encodings["json"]
+		html, encodedJSON := encodings["html"], encodings["json"]
 		for _, between := range []string{"<b>", "</b>", "<wbr>", "<!-- a > b -->", `<i class="a>b">`, "<I\nid='<x>'>",
 			"</b><b>"} {
-			for at := 1; at < len(runes); at++ {
-				text := html(string(runes[:at])) + between + html(string(runes[at:]))
-				for form, text := range map[string]string{"html": text, "json": json(text)} {
+			for index := 1; index < len(runes); index++ {
+				text := html(string(runes[:index])) + between + html(string(runes[index:]))
+				for form, text := range map[string]string{"html": text, "json": encodedJSON(text)} {
 					if got := s.Hide("<p>it is " + text +
 						", said</p>"); got != "<p>it is <secret>NAME</secret>, said</p>" {
-						t.Errorf("%s, %q at %d of %q: %q", form, between, at, value, got)
+						t.Errorf("%s, %q at %d of %q: %q", form, between, index, value, got)
 					}
 				}
 			}
 		}
 		markdown := encodings["markdown"]
 		for _, between := range []string{"**", "*", "_", "***", "`", "~~", "[", "](http://shop.test/x_y)"} {
-			for at := 1; at < len(runes); at++ {
-				if got := s.Hide("it is " + markdown(string(runes[:at])) + between + markdown(string(runes[at:])) +
+			for index := 1; index < len(runes); index++ {
+				if got := s.Hide("it is " + markdown(string(runes[:index])) + between + markdown(string(runes[index:])) +
 					", said"); got != "it is <secret>NAME</secret>, said" {
-					t.Errorf("%q at %d of %q: %q", between, at, value, got)
+					t.Errorf("%q at %d of %q: %q", between, index, value, got)
 				}
 			}
 		}
@@ -147,19 +147,19 @@ func TestHideAtCutEdges(t *testing.T) {
 		s := New(map[string]string{"NAME": value})
 		for form, encode := range encodings {
 			encoded := encode(value)
-			for at := 1; at < len(encoded); at++ {
-				if got, plain := s.Hide("it is "+encoded[:at]+"…"), newLayer(encoded[:at]); seen(got, value) {
-					t.Errorf("%s of %q cut at %d (%q): %q", form, value, at, plain.text, got)
+			for index := 1; index < len(encoded); index++ {
+				if got, plain := s.Hide("it is "+encoded[:index]+"…"), newLayer(encoded[:index]); seen(got, value) {
+					t.Errorf("%s of %q cut at %d (%q): %q", form, value, index, plain.text, got)
 				}
 			}
 		}
-		for at := range value {
-			if got := s.Hide("…" + value[at:] + " is it"); len(value)-at >= shortest &&
-				strings.Contains(got, value[at:]) {
-				t.Errorf("the end of %q from %d: %q", value, at, got)
+		for index := range value {
+			if got := s.Hide("…" + value[index:] + " is it"); len(value)-index >= shortest &&
+				strings.Contains(got, value[index:]) {
+				t.Errorf("the end of %q from %d: %q", value, index, got)
 			}
-			if got := s.HideCut("it is " + value[:at]); at >= shortest && strings.Contains(got, value[:at]) {
-				t.Errorf("%q cut at %d: %q", value, at, got)
+			if got := s.HideCut("it is " + value[:index]); index >= shortest && strings.Contains(got, value[:index]) {
+				t.Errorf("%q cut at %d: %q", value, index, got)
 			}
 		}
 	}

@@ -70,8 +70,8 @@ func (s *Set) add(name, value string) {
 	s.forms = slices.Concat(s.forms, formsOf(name, value))
 }
 
-// With is the set with further values, without those that are too short to search for.
-func (s *Set) With(values map[string]string) *Set {
+// Extend is the set with further values, without those that are too short to search for.
+func (s *Set) Extend(values map[string]string) *Set {
 	all := New(map[string]string{})
 	if s != nil {
 		maps.Copy(all.values, s.values)
@@ -138,26 +138,26 @@ func derived(text, value string) string {
 	}
 	runes := []rune(text)
 	from, best := 0, ""
-	used, most := 0, shortest-1      // characters from the value
+	used, limit := 0, shortest-1     // characters from the value
 	uses := make([]bool, len(runes)) // which they are
-	for at, r := range runes {
+	for index, r := range runes {
 		r = unicode.ToLower(r)
-		if uses[at] = unicode.IsLetter(r) || unicode.IsDigit(r) || remaining[r] > 0; !uses[at] {
+		if uses[index] = unicode.IsLetter(r) || unicode.IsDigit(r) || remaining[r] > 0; !uses[index] {
 			continue
 		}
 		used++
 		remaining[r]--
-		for ; remaining[r] < 0 || from <= at && !uses[from]; from++ { // begin with one that is needed
+		for ; remaining[r] < 0 || from <= index && !uses[from]; from++ { // begin with one that is needed
 			if uses[from] {
 				used--
 				remaining[unicode.ToLower(runes[from])]++
 			}
 		}
-		if used > most {
-			most, best = used, string(runes[from:at+1])
+		if used > limit {
+			limit, best = used, string(runes[from:index+1])
 		}
 	}
-	if 2*most < of && !strings.Contains(alphanumeric(value), cmp.Or(alphanumeric(best), " ")) {
+	if 2*limit < of && !strings.Contains(alphanumeric(value), cmp.Or(alphanumeric(best), " ")) {
 		return ""
 	}
 	return best
@@ -185,7 +185,7 @@ func (s *Set) Value(text string) string {
 func (s *Set) Hide(text string) string {
 	var b strings.Builder
 	for _, part := range s.Split(text) {
-		b.WriteString(part.Shown())
+		b.WriteString(part.Redacted())
 	}
 	return b.String()
 }
@@ -198,8 +198,8 @@ type Part struct {
 	Whole bool
 }
 
-// Shown is what an agent may see of the part.
-func (p Part) Shown() string {
+// Redacted is what an agent may see of the part.
+func (p Part) Redacted() string {
 	if p.Name == "" {
 		return p.Text
 	}

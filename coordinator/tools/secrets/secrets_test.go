@@ -117,7 +117,7 @@ func TestLearnOnlyWhatComesFromTheValue(t *testing.T) {
 }
 
 func TestSplit(t *testing.T) {
-	s := New(map[string]string{"A": "abcdef", "B": "efgh"}).With(map[string]string{"C": "with more", "SHORT": "xy"})
+	s := New(map[string]string{"A": "abcdef", "B": "efgh"}).Extend(map[string]string{"C": "with more", "SHORT": "xy"})
 	for text, want := range map[string][]Part{
 		"":              {{Text: ""}},
 		"xy":            {{Text: "xy"}},

@@ -30,10 +30,15 @@ export class Agent {
 
   /** Calls a tool and answers its text; an error of the tool is thrown. */
   async use(tool: string, args: Record<string, unknown> = {}): Promise<string> {
+    return (await this.see(tool, args)).text;
+  }
+
+  /** The same, with the pictures, in base64. */
+  async see(tool: string, args: Record<string, unknown> = {}): Promise<{ text: string; pictures: string[] }> {
     const result = (await this.client.callTool({ name: tool, arguments: args })) as CallToolResult;
     const text = result.content.map((each) => (each.type === "text" ? each.text : `[${each.type}]`)).join("\n");
     if (result.isError) throw new Error(`${tool}: ${text}`);
-    return text;
+    return { text, pictures: result.content.flatMap((each) => (each.type === "image" ? each.data : [])) };
   }
 
   close(): Promise<void> {

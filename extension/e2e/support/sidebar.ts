@@ -4,7 +4,7 @@ import type { Locator, Page } from "playwright-core";
 import { pause } from "../../src/core/sight";
 import type { Workbench } from "./workbench";
 
-type Answer = "Allow Once" | "Allow Clicks and Typing" | "Allow for This Session" | "Allow" | "View Only" | "Refuse";
+type Answer = "Allow Once" | "Allow Clicks and Typing" | "Allow on 127.0.0.1:5173" | "Allow" | "View Only" | "Refuse";
 
 export class SideBar {
   private readonly page: Page;

@@ -65,9 +65,14 @@ export class StandIn {
   }
 
   /** Settles when the user has answered. */
-  ask({ id, name, version }: ConnectedClient, detail: string, category?: string): Promise<PermissionAskResult> {
+  ask(
+    { id, name, version }: ConnectedClient,
+    detail: string,
+    category?: string,
+    origin = "http://127.0.0.1:5173",
+  ): Promise<PermissionAskResult> {
     const page = { title: "Shop", url: "http://127.0.0.1:5173/" };
-    const arg = { client: { id, name, version }, act: "browser_click", detail, page, category };
+    const arg = { client: { id, name, version }, act: "browser_click", detail, page, category, origin };
     const asked = this.#call("permission.ask", arg) as Promise<unknown> as Promise<PermissionAskResult>;
     asked.catch(() => {}); // a test that has failed already does not wait for it
     return asked;

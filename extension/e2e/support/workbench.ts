@@ -1,6 +1,7 @@
 // A VS Code window, driven as a person drives it: keys, menus and clicks.
 import { join } from "node:path";
 import { type BrowserContext, chromium, type FrameLocator, type Locator, type Page } from "playwright-core";
+import { untilAbsent, untilPresent } from "./files";
 import type { Run } from "./run";
 
 /**
@@ -41,6 +42,23 @@ export class Workbench {
     await page.goto(`${run.url}/?${query}`);
     await page.locator(".monaco-workbench .part.statusbar").waitFor();
     return workbench;
+  }
+
+  /**
+   * Opens a workspace file whose window has this address. The editor in a browser reads the file as empty every other
+   * time, reports that no folder has been added, and stays at that: then it is opened again.
+   */
+  static async openWorkspace(run: Run, screen: BrowserContext, path: string, address: string): Promise<Workbench> {
+    for (let times = 0; times < 20; times++) {
+      const window = await Workbench.open(run, screen, `workspace=${path}`);
+      const read = window.page.locator(".explorer-folders-view .monaco-list-row").first();
+      await read.or(window.page.getByText("You have not yet added a folder to the workspace.")).waitFor();
+      await untilPresent(address);
+      if (await read.isVisible()) return window;
+      await window.close();
+      await untilAbsent(address);
+    }
+    throw new Error("the editor never read the workspace file");
   }
 
   /** Opens a file of the workspace and waits for its text. */

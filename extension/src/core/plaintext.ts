@@ -48,11 +48,11 @@ export function isWebUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
-/** The host and port of a URL; its scheme where there is no host. */
+/** The host and port of a URL; its scheme where there is no host. A long host keeps its end, which says whose it is. */
 export function siteOf(url: string): string {
   try {
     const { host, protocol } = new URL(url);
-    return plain(host || protocol, 60);
+    return host.length > 60 ? `…${plain(host.slice(-59), 60)}` : plain(host || protocol, 60);
   } catch {
     return plain(url, 60);
   }
@@ -71,4 +71,9 @@ export function browserName({
     return `${name} ${version.split(".")[0]}`.trim();
   }
   return pages.length > 0 ? l10n.t("The shared debug session") : undefined;
+}
+
+/** Text as HTML. */
+export function html(text: string): string {
+  return text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 }

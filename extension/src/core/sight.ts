@@ -16,7 +16,7 @@ export class Sight<T> {
 
   /** Whether the user can have read it. */
   isReadable(one: T): boolean {
-    const since = this.#since.get(one);
-    return since !== undefined && performance.now() - since >= pause;
+    const start = this.#since.get(one);
+    return start !== undefined && performance.now() - start >= pause;
   }
 }

@@ -16,18 +16,19 @@ export interface TreeRow {
  */
 export function renew<R extends TreeRow>(shown: R[], now: R[]): R[] | "all" {
   const before = new Map(shown.map((row) => [row.id, row]));
-  const same = shown.length === now.length && now.every(({ id }, index) => shown[index]?.id === id);
+  const unchanged = shown.length === now.length && now.every(({ id }, index) => shown[index]?.id === id);
   const changed: R[] = [];
   const rows = now.map((row) => {
     const old = before.get(row.id);
     if (!old || old === row) return row;
     const { drawn, rows = [] } = old;
-    const below = renew(rows, row.rows ?? []) as R[] | "all";
-    Object.assign(old, row, { rows: row.rows && rows });
-    if (drawn !== row.drawn || below === "all") changed.push(old);
-    else changed.push(...below);
+    const changes = renew(rows, row.rows ?? []) as R[] | "all";
+    const missing = Object.keys(old).filter((key) => !(key in row));
+    Object.assign(old, Object.fromEntries(missing.map((key) => [key, undefined])), row, { rows: row.rows && rows });
+    if (drawn !== row.drawn || changes === "all") changed.push(old);
+    else changed.push(...changes);
     return old;
   });
   shown.splice(0, shown.length, ...rows);
-  return same ? changed : "all";
+  return unchanged ? changed : "all";
 }

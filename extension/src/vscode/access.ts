@@ -2,10 +2,11 @@
 // The choice outlives a reload of the window; a change of the setting replaces it.
 
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { isMode, modes, modeWords, setMode } from "../core/access/access";
-import { type Choice, Choices, strictest } from "../core/access/choices";
+import { type StoredMode, StoredModes, strictest } from "../core/access/storedmodes";
 import type { Identity } from "../core/address/address";
 import { type Log, reason } from "../core/log";
 import type { AccessMode } from "../core/protocol/protocol.generated";
@@ -19,7 +20,7 @@ export class WindowAccess {
   readonly #context: vscode.ExtensionContext;
   readonly #store: Store;
   readonly #log: Log;
-  #choices: Pick<Choices, "read" | "write"> | undefined;
+  #storedModes: Pick<StoredModes, "read" | "write"> | undefined;
 
   constructor(context: vscode.ExtensionContext, store: Store, log: Log) {
     this.#context = context;
@@ -33,54 +34,64 @@ export class WindowAccess {
    */
   restore(identity: Identity): void {
     const setting = configured();
-    const present = this.#choices ? [this.#present()] : [];
-    const choices = this.#choicesOf(identity);
-    const unreadable: Choice = { mode: "view", setting, stopped: [] };
-    const stored = this.#attempt("read", () => choices.read(setting), [unreadable]);
-    this.#choices = choices;
+    const present = this.#storedModes ? [this.#present()] : [];
+    const storedModes = this.#storedModesOf(identity);
+    const unreadable: StoredMode = { mode: "view", setting, stopped: [] };
+    const stored = this.#attempt("read", () => storedModes.read(setting), [unreadable]);
+    this.#storedModes = storedModes;
     const { mode, stopped } = strictest([...present, ...stored], setting);
-    if (present.length > 0) this.#announce(mode, l10n.t("another window of this workspace is set to that"));
-    this.#store.set({ access: { mode, stopped } });
+    const own = strictest([...present, ...stored.filter(({ open }) => !open)], setting);
+    if (mode !== own.mode) announce(mode, l10n.t("another window of this workspace is set to that"));
+    else if (present.length > 0) this.#announce(mode, l10n.t("that was chosen for this workspace before"));
+    this.#store.set({ access: { ...this.#store.state.access, mode, stopped } });
     if (stored.length > 0) this.#keep(); // in place of the one that this window kept before it was reloaded
   }
 
   /** Keeps each later choice, and applies a change of the setting. */
   watch(): vscode.Disposable {
-    let written = this.#store.state.access;
+    let stored = this.#store.state.access;
     const unsubscribe = this.#store.subscribe(() => {
       const { access } = this.#store.state;
-      if (access === written) return;
-      written = access;
-      this.#keep();
+      const isChoice = access.mode !== stored.mode || !isDeepStrictEqual(access.stopped, stored.stopped);
+      stored = access;
+      if (isChoice) this.#keep();
     });
     const changed = vscode.workspace.onDidChangeConfiguration((event) => {
       if (!event.affectsConfiguration(setting)) return;
-      this.#announce(configured(), l10n.t("the setting {0} has changed, here or in another window", setting));
-      setMode(this.#store, configured());
+      const mode = this.#limited(configured());
+      this.#announce(mode, l10n.t("the setting {0} has changed, here or in another window", setting));
+      setMode(this.#store, mode);
     });
-    return vscode.Disposable.from(changed, { dispose: unsubscribe });
+    const end = { dispose: () => this.#keep(false) }; // the window goes, or is reloaded
+    return vscode.Disposable.from(changed, { dispose: unsubscribe }, end);
+  }
+
+  /** Nobody has chosen `full` for the user's own browser unless they chose it in this window. */
+  #limited(mode: AccessMode): AccessMode {
+    return mode === "full" && this.#store.state.browser?.via === "personal" ? "ask" : mode;
   }
 
   /** Nobody has chosen it in this window. */
   #announce(mode: AccessMode, why: string): void {
-    if (mode !== this.#store.state.access.mode) inform(l10n.t("{0} now: {1}.", modeWords(mode).label, why));
+    if (mode !== this.#store.state.access.mode) announce(mode, why);
   }
 
-  #present(): Choice {
-    return { ...this.#store.state.access, setting: configured() };
+  #present(): StoredMode {
+    const { mode, stopped } = this.#store.state.access;
+    return { mode, stopped, setting: configured() };
   }
 
-  #keep(): void {
-    this.#attempt("kept", () => this.#choices?.write(this.#present()), undefined);
+  #keep(open = true): void {
+    this.#attempt("kept", () => this.#storedModes?.write({ ...this.#present(), open }), undefined);
   }
 
   /** An empty window has no workspace to be found by again, and no other window beside it. */
-  #choicesOf({ workspace, key }: Identity): Pick<Choices, "read" | "write"> {
+  #storedModesOf({ workspace, key }: Identity): Pick<StoredModes, "read" | "write"> {
     const { globalStorageUri, workspaceState } = this.#context;
-    if (workspace !== null) return new Choices(join(globalStorageUri.fsPath, "access", key));
+    if (workspace !== null) return new StoredModes(join(globalStorageUri.fsPath, "access", key));
     return {
-      read: () => workspaceState.get<Choice[]>("access", []),
-      write: (choice) => void workspaceState.update("access", [choice]),
+      read: () => workspaceState.get<StoredMode[]>("access", []),
+      write: (choice) => void workspaceState.update("access", [{ ...choice, open: false }]),
     };
   }
 
@@ -92,6 +103,10 @@ export class WindowAccess {
       return otherwise;
     }
   }
+}
+
+function announce(mode: AccessMode, why: string): void {
+  inform(l10n.t("{0} now: {1}.", modeWords(mode).label, why));
 }
 
 /** Lets the user choose; undefined where they cancel. */

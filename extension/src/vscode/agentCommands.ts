@@ -1,7 +1,7 @@
 // The commands that control agents, and those of the side bar's rows.
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { resume, resumeAll, setMode, stop, stopAll, stoppable } from "../core/access/access";
+import { resume, resumeAll, setMode, setTakenOver, stop, stopAll, stoppable } from "../core/access/access";
 import { grantText } from "../core/access/activity";
 import { coverName, type Grant } from "../core/access/permission";
 import { devToolsAddress, openDevTools } from "../core/browser/devtools";
@@ -10,12 +10,13 @@ import { reason } from "../core/log";
 import { clientName, isWebUrl, pageName, plain } from "../core/plaintext";
 import type { ConnectedClient } from "../core/protocol/protocol.generated";
 import { NoCoordinator } from "../core/setup/program";
+import type { Given } from "../core/window/tests";
 import { chooseMode } from "./access";
 import type { Parts } from "./commands";
 import { offerToFindCoordinator } from "./coordinator";
 import { askEndpoint, clientUrl, reportCopied, startServing } from "./endpoint";
-import { inform, reportError, warn } from "./notifications";
-import type { DetailRow } from "./views/activity";
+import { inform, reportError, warn, whileConnecting } from "./notifications";
+import type { ActionRow, DetailRow } from "./views/activity";
 import type { ClientRow, GrantRow } from "./views/agents";
 import type { PageRow } from "./views/browser";
 
@@ -44,18 +45,55 @@ export function registerAgentCommands(parts: Parts): vscode.Disposable {
     }),
     register("stopAllAgents", () => stopAll(store, clients)),
     register("resumeAllAgents", () => resumeAll(store)),
+    register("takeOver", () => setTakenOver(store, true)),
+    register("giveBack", () => setTakenOver(store, false)),
     register("openDevTools", (row?: PageRow) => openPage(parts, row)),
     ...Object.entries(pageActions).map(([name, method]) => register(name, (row?: PageRow) => act(parts, row, method))),
     register("copyPageUrl", (row?: PageRow) => copy(row?.page.url)),
     register("copyDetail", (row?: DetailRow) => copy(row?.value)),
     register("openUrl", (row?: DetailRow) => row && openUrl(row.value)),
     register("clearActivity", () => clients.clear()),
+    register("exportActivity", (row?: ActionRow) => exportActivity(parts, row?.client)),
     register("getStarted", () => walkthrough.open()),
   );
 }
 
 async function copy(text: string | undefined): Promise<void> {
   if (text) await vscode.env.clipboard.writeText(text);
+}
+
+/** How long an agent's program may take for a test, in ms. An older one gives none. */
+const testLimit = 20_000;
+
+/** Opens what an agent has done as a test, as its program has recorded it. */
+async function exportActivity(parts: Parts, id?: string): Promise<void> {
+  const client = await pickAgent(parts, id);
+  if (!client) return;
+  const name = clientName(client);
+  const late = l10n.t("its program did not answer: it may be older than this extension.");
+  const given = await whileConnecting(
+    l10n.t("{0} exports what it did as a test", name),
+    async (_, signal): Promise<Given | undefined> => {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(testLimit)]);
+      return parts.tests.request(client.id, limit).catch(() => (signal.aborted ? undefined : { problem: late }));
+    },
+  );
+  if (given?.code !== undefined) {
+    const document = await vscode.workspace.openTextDocument({ language: "typescript", content: given.code });
+    await vscode.window.showTextDocument(document);
+  } else if (given) void warn(l10n.t("{0} exports no test: {1}", name, plain(given.problem ?? "", 300)));
+}
+
+/** The agent of this id, or the one that the user picks. */
+async function pickAgent({ clients }: Parts, id?: string): Promise<ConnectedClient | undefined> {
+  const agents = clients.connected.filter(({ kind }) => kind === "mcp");
+  const wanted = id === undefined ? agents : agents.filter((client) => client.id === id);
+  if (wanted.length < 2) {
+    if (wanted.length === 0) inform(l10n.t("Only an agent that is connected can export what it did."));
+    return wanted[0];
+  }
+  const items = wanted.map((client) => ({ label: clientName(client), client }));
+  return (await vscode.window.showQuickPick(items, { title: l10n.t("Export the activity of which agent?") }))?.client;
 }
 
 /** A page's address comes from a client: by other schemes the editor would open programs. */

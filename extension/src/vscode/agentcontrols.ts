@@ -1,7 +1,9 @@
 // What the user sees of agents and decides about them: views, questions, commands.
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { isStopped } from "../core/access/access";
+import { accessCommands, isStopped } from "../core/access/access";
 import { Permissions, permissionCommands } from "../core/access/permission";
+import { Recordings } from "../core/access/record";
 import type { Identity } from "../core/address/address";
 import { Pages } from "../core/browser/pages";
 import type { Sessions } from "../core/browser/sessions";
@@ -9,9 +11,12 @@ import { Clients, clientCommands } from "../core/window/clients";
 import type { Command } from "../core/window/connection";
 import { Notes, noteCommands } from "../core/window/notes";
 import type { Store } from "../core/window/store";
+import { Tests, testCommands } from "../core/window/tests";
 import { WindowAccess } from "./access";
 import { registerAgentCommands } from "./agentCommands";
 import { registerCommands } from "./commands";
+import { notify } from "./notice";
+import { OwnBrowserControl } from "./ownbrowser";
 import { showQuestions } from "./question";
 import { showStatus } from "./status";
 import { openActivityView } from "./views/activity";
@@ -26,8 +31,11 @@ export class AgentControls {
   readonly #clients = new Clients();
   /** What the user writes to agents. */
   readonly notes: Notes;
+  readonly #tests: Tests;
   readonly #permissions: Permissions;
+  readonly #recordings = new Recordings((text, signal) => notify(text, l10n.t("End Recording"), signal));
   readonly #access: WindowAccess;
+  readonly #ownBrowser: OwnBrowserControl;
   readonly #log: vscode.LogOutputChannel;
 
   constructor(context: vscode.ExtensionContext, store: Store, sessions: Sessions, log: vscode.LogOutputChannel) {
@@ -36,12 +44,23 @@ export class AgentControls {
     this.#log = log;
     this.#access = new WindowAccess(context, store, log);
     this.notes = new Notes(store, this.#clients);
+    this.#tests = new Tests(store);
     this.#permissions = new Permissions(store, this.#clients, timeLimit);
+    const parts = { extension: context.extensionUri, store, sessions, permissions: this.#permissions };
+    this.#ownBrowser = new OwnBrowserControl(parts, log);
   }
 
   /** What coordinators may call. */
   get commands(): [string, Command][] {
-    return [...clientCommands(this.#clients), ...permissionCommands(this.#permissions), ...noteCommands(this.notes)];
+    return [
+      ...clientCommands(this.#clients),
+      ...permissionCommands(this.#permissions, this.#recordings),
+      ["record.show", this.#recordings.command],
+      ...accessCommands(this.#store),
+      ...noteCommands(this.notes),
+      ...testCommands(this.#tests),
+      ...this.#ownBrowser.commands,
+    ];
   }
 
   /** Whether a client of this id is connected. */
@@ -62,8 +81,18 @@ export class AgentControls {
     const permissions = this.#permissions;
     const { extensionUri: extension } = context;
     const pages = new Pages(store, log);
-    const parts = { extension, window, store, sessions: this.#sessions, clients, permissions, walkthrough };
+    const parts = {
+      extension,
+      window,
+      store,
+      sessions: this.#sessions,
+      clients,
+      permissions,
+      walkthrough,
+      tests: this.#tests,
+    };
     return vscode.Disposable.from(
+      this.#ownBrowser.register(), // ends first, so that the mode that it has changed is kept as it was
       this.#access.watch(),
       keepContexts(store, this.#sessions, clients, walkthrough),
       showStatus(window, store, this.#sessions, clients, permissions),
@@ -104,6 +133,7 @@ function keepContexts(store: Store, sessions: Sessions, clients: Clients, walkth
       ["browserCoordinator.hasAgent", hasAgent],
       ["browserCoordinator.hasGoing", clients.connected.some((client) => !isStopped(store, client))],
       ["browserCoordinator.hasStopped", access.stopped.length > 0],
+      ["browserCoordinator.takenOver", access.takenOver === true],
       ["browserCoordinator.hasActivity", clients.actions.length > 0],
     ] as const) {
       if (reported.get(key) === value) continue;

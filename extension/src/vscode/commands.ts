@@ -7,9 +7,11 @@ import { describe } from "../core/access/status";
 import type { Sessions } from "../core/browser/sessions";
 import { reason } from "../core/log";
 import { clientName } from "../core/plaintext";
+import type { State } from "../core/protocol/protocol.generated";
 import { NoCoordinator } from "../core/setup/program";
 import type { Clients } from "../core/window/clients";
 import type { Store } from "../core/window/store";
+import type { Tests } from "../core/window/tests";
 import { offerToFindCoordinator } from "./coordinator";
 import { askEndpoint, clientUrl, reportCopied, startServing } from "./endpoint";
 import { missing } from "./folders";
@@ -30,6 +32,7 @@ export interface Parts {
   clients: Clients;
   permissions: Permissions;
   walkthrough: Walkthrough;
+  tests: Tests;
 }
 
 export function registerCommands(parts: Parts, log: vscode.LogOutputChannel): vscode.Disposable {
@@ -51,6 +54,7 @@ async function showStatus({ window, store, sessions, clients }: Parts): Promise<
     command: "browserCoordinator.resumeAllAgents",
   };
   const choices: Choice[] = [
+    ...takeoverChoices(store.state),
     {
       label: `$(${words.icon}) ${words.label}`,
       detail: l10n.t("Change what agents may do in this window's browser"),
@@ -61,6 +65,7 @@ async function showStatus({ window, store, sessions, clients }: Parts): Promise<
       command: "browserCoordinator.agents.focus",
     },
     { label: `$(open-preview) ${l10n.t("Open Live View")}`, command: "browserCoordinator.openLiveView" },
+    ...ownBrowserChoices(store.state.browser?.via === "personal"),
     ...all.map(toggle),
     ...(all.filter(({ stopped }) => !stopped).length > 1 ? [stopAll] : []),
     ...(all.filter(({ stopped }) => stopped).length > 1 ? [resumeAll] : []),
@@ -88,6 +93,25 @@ async function showStatus({ window, store, sessions, clients }: Parts): Promise<
   const placeHolder = describe(facts).summary;
   const choice = await vscode.window.showQuickPick(choices, { title: "Browser Coordinator", placeHolder });
   if (choice?.command) await vscode.commands.executeCommand(choice.command, ...(choice.args ?? []));
+}
+
+function takeoverChoices({ access, browser, pages }: State): Choice[] {
+  if (access.takenOver) {
+    return [{ label: `$(debug-continue) ${l10n.t("Give Back the Browser")}`, command: "browserCoordinator.giveBack" }];
+  }
+  if (!browser && pages.length === 0) return [];
+  return [{ label: `$(record-keys) ${l10n.t("Take Over the Browser")}`, command: "browserCoordinator.takeOver" }];
+}
+
+function ownBrowserChoices(used: boolean): Choice[] {
+  if (!used) {
+    const detail = l10n.t("Agents work in the browser that you use every day, with your logins");
+    return [{ label: `$(account) ${l10n.t("Use My Chrome")}`, detail, command: "browserCoordinator.useOwnBrowser" }];
+  }
+  return [
+    { label: `$(add) ${l10n.t("Hand a Tab to Agents...")}`, command: "browserCoordinator.handOverTab" },
+    { label: `$(debug-alt) ${l10n.t("Use the Debug Browser")}`, command: "browserCoordinator.useDebugBrowser" },
+  ];
 }
 
 /** Stops an agent, or resumes it. */

@@ -85,7 +85,7 @@ function editor(
     file: existing,
     breakpoints: () => sourceBreakpoints().map(toBreakpoint),
     setBreakpoint({ path, line, condition, logMessage }, client) {
-      const replaced = at(path, line);
+      const replaced = breakpointsAt(path, line);
       vscode.debug.removeBreakpoints(replaced);
       const place = new vscode.Location(vscode.Uri.file(path), new vscode.Position(line - 1, 0));
       const breakpoint = new vscode.SourceBreakpoint(place, true, condition, undefined, logMessage);
@@ -94,7 +94,7 @@ function editor(
       return replaced.length + 1;
     },
     removeBreakpoints(path, line) {
-      const breakpoints = at(path, line);
+      const breakpoints = breakpointsAt(path, line);
       vscode.debug.removeBreakpoints(breakpoints);
       return breakpoints.length;
     },
@@ -172,7 +172,7 @@ function sourceBreakpoints(): vscode.SourceBreakpoint[] {
   );
 }
 
-function at(path: string, line: number | undefined): vscode.SourceBreakpoint[] {
+function breakpointsAt(path: string, line: number | undefined): vscode.SourceBreakpoint[] {
   const { fsPath } = vscode.Uri.file(path);
   return sourceBreakpoints().filter(
     ({ location }) => location.uri.fsPath === fsPath && (line === undefined || location.range.start.line === line - 1),

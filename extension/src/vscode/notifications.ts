@@ -18,3 +18,18 @@ export async function warn(message: string, ...buttons: string[]): Promise<strin
 export async function reportError(message: string, ...buttons: string[]): Promise<string | undefined> {
   return vscode.window.showErrorMessage(plain(message, most), ...buttons);
 }
+
+/** Shows work that waits for another program, with what that reports, and lets the user cancel it. */
+export function whileConnecting<T>(
+  title: string,
+  work: (report: (text: string) => void, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  return Promise.resolve(
+    vscode.window.withProgress(options, (progress, token) => {
+      const cancelled = new AbortController();
+      token.onCancellationRequested(() => cancelled.abort());
+      return work((text) => progress.report({ message: plain(text, most) }), cancelled.signal);
+    }),
+  );
+}

@@ -3,15 +3,9 @@
 // are buttons in the status bar, right below it, with keys; and rows of a list (adr/0021-how-the-user-is-asked.md).
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { categoryName, connecting, named, placeOf, questionText, requestText } from "../core/access/actions";
-import {
-  type AskedAction,
-  type Choice,
-  choicesFor,
-  type Permissions,
-  type Question,
-  sharedCategory,
-} from "../core/access/permission";
+import { connecting, named, placeOf, questionText, requestText } from "../core/access/actions";
+import { type AnswerText, answersTo } from "../core/access/answers";
+import type { AskedAction, Choice, Permissions, Question } from "../core/access/permission";
 import { pause, Sight } from "../core/sight";
 
 const tick = 1_000;
@@ -37,42 +31,13 @@ const keys: Record<Choice, string> = {
   refuse: `${prefix} N`,
 };
 
-interface Answer {
-  choice: Choice;
-  icon: string;
-  label: string;
-  /** What its button shows. */
-  short: string;
-  about: string;
+interface Answer extends AnswerText {
   key: string;
 }
 
 /** The answers to a question about these actions. */
 function answers(actions: readonly AskedAction[]): Answer[] {
-  return choicesFor(actions).map((choice) => ({ choice, key: keys[choice], ...looks(choice, actions) }));
-}
-
-function looks(choice: Choice, actions: readonly AskedAction[]): Omit<Answer, "choice" | "key"> {
-  const one = (icon: string, label: string, about: string, short = label) => ({ icon, label, about, short });
-  switch (choice) {
-    case "once":
-      return one("check", l10n.t("Allow Once"), l10n.t("Only what is asked now."));
-    case "category": {
-      const name = categoryName(sharedCategory(actions) ?? "");
-      const about = l10n.t("Only this kind of action, until the agent leaves.");
-      return one("check", l10n.t("Allow {0} for This Session", name ?? ""), about, l10n.t("Allow {0}", name ?? ""));
-    }
-    case "session":
-      return one("check-all", l10n.t("Allow for This Session"), l10n.t("Everything, until the agent leaves."));
-    case "connect":
-      return one("check", l10n.t("Allow"), l10n.t("Everything, until the program has been away for a minute."));
-    case "view":
-      return one("eye", l10n.t("View Only"), l10n.t("It may look at pages, and change nothing."));
-    case "refuse": {
-      const about = actions[0]?.act === connecting ? l10n.t("It cannot connect.") : l10n.t("The agent gets an error.");
-      return one("circle-slash", l10n.t("Refuse"), about);
-    }
-  }
+  return answersTo(actions).map((answer) => ({ ...answer, key: keys[answer.choice] }));
 }
 
 export function showQuestions(permissions: Permissions): vscode.Disposable {

@@ -1,19 +1,18 @@
 // The review panel in the editor.
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { below, editorPaths, toEditor } from "../core/files/paths";
+import { editorPaths } from "../core/files/paths";
 import { type Log, reason } from "../core/log";
-import { clientName } from "../core/plaintext";
+import { clientName, html } from "../core/plaintext";
 import { Refusal } from "../core/protocol/request";
 import type { AnswerStatus, PanelAnswer, Review } from "../core/review/answer";
 import { type ReviewPanel, type ReviewPlace, Reviews } from "../core/review/review";
 import { isReview, ReviewFiles } from "../core/review/reviewfiles";
 import { applyDiff, readFileNow } from "./applydiff";
 import { folders } from "./folders";
-import { warn } from "./notifications";
-import { html, ownFiles, page } from "./webview";
+import { inFolders, openFile } from "./openfile";
+import { ownFiles, page } from "./webview";
 
 const viewType = "browserCoordinator.review";
 
@@ -233,23 +232,4 @@ function body(title: string): string {
 async function codeOf({ markdown }: Review, line: number): Promise<string> {
   const { codeAt } = await import("../core/review/markdown");
   return codeAt(markdown, line) ?? "";
-}
-
-/** A link was clicked. The client chose where it leads, so it leads nowhere but into the folders. */
-async function openFile({ file, line, column }: { file: string; line: number; column: number }): Promise<void> {
-  try {
-    const path = await toEditor(file, folders());
-    if (!inFolders(path)) throw new Error(l10n.t("it is in no folder of this window"));
-    if (!(await stat(path)).isFile()) throw new Error(l10n.t("it is no file"));
-    const position = new vscode.Position(Math.max(line, 1) - 1, Math.max(column, 1) - 1);
-    const selection = line > 0 ? { selection: new vscode.Range(position, position) } : {};
-    const options = { viewColumn: vscode.ViewColumn.One, ...selection };
-    await vscode.commands.executeCommand("vscode.open", vscode.Uri.file(path), options);
-  } catch (error) {
-    void warn(l10n.t("{0} cannot be opened: {1}", file, reason(error)));
-  }
-}
-
-function inFolders(path: string): boolean {
-  return folders().some((folder) => below(folder, path) !== undefined);
 }

@@ -85,8 +85,8 @@ class Proposals implements vscode.TextDocumentContentProvider {
 
   /** A comparison that is closed is cancelled. */
   forgetClosed(): void {
-    const shown = new Set(tabs().map((tab) => modified(tab)?.toString()));
-    for (const right of this.#open.keys()) if (!shown.has(right)) this.#open.delete(right);
+    const open = new Set(tabs().map((tab) => modified(tab)?.toString()));
+    for (const right of this.#open.keys()) if (!open.has(right)) this.#open.delete(right);
   }
 
   #put(path: string, text: string): vscode.Uri {
@@ -277,8 +277,8 @@ async function targetOf(host: HostFile, folders: vscode.WorkspaceFolder[]): Prom
 /** The coordinator's change of the target. */
 async function changeOf(context: vscode.ExtensionContext, target: Target, how: string[]): Promise<Change> {
   const { host, folder } = target;
-  const where = folder === undefined ? [] : ["--workspace", folder];
-  return JSON.parse(await run(context, [host.host, `--${host.scope}`, "--json", ...how, ...where]));
+  const workspaceArgs = folder === undefined ? [] : ["--workspace", folder];
+  return JSON.parse(await run(context, [host.host, `--${host.scope}`, "--json", ...how, ...workspaceArgs]));
 }
 
 async function propose(context: vscode.ExtensionContext, target: Target, proposals: Proposals): Promise<void> {

@@ -1,6 +1,7 @@
 // The page of a webview panel: our own script and style, and nothing from anywhere else.
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
+import { html } from "../core/plaintext";
 
 /** The page that runs dist/webview/NAME.js with NAME.css. */
 export function page(
@@ -34,11 +35,6 @@ export function page(
     <script nonce="${nonce}" src="${file(".js")}"></script>
   </body>
 </html>`;
-}
-
-/** Text in a page. */
-export function html(text: string): string {
-  return text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
 /** Where our own files of a panel are. */

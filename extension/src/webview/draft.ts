@@ -1,7 +1,8 @@
 // The user's answer while they write it: a text, and comments on lines and blocks. The editor keeps it with the
 // panel, so that it survives a reload. A change of the review's text moves the comments to where their lines are now.
-import { editor, part } from "./editor";
+import { editor } from "./editor";
 import { highlight } from "./highlight";
+import { part } from "./part";
 
 interface Comment {
   /** 0 where the line has gone. */

@@ -1,9 +1,13 @@
 // Runs in the live view's panel: draws the frames that it is sent, and reports when it has.
-import { editor, part } from "./editor";
+import type { Place } from "../core/liveview/liveview";
+import type { Seen } from "../core/liveview/screencast";
+import { listenToAddress, revert, showAddress, showPlace, showRefusal } from "./address";
+import { editor } from "./editor";
 import { listenToDialog, showDialog } from "./livedialog";
-import { listenToNote, showDraft } from "./livenote";
+import { listenToNote, sees, showDraft } from "./livenote";
 import { listenToTools, reset, showElement, showRequest } from "./livetools";
 import { askForSize, sizeOf, zoomed } from "./livezoom";
+import { part } from "./part";
 
 interface Page {
   id: string;
@@ -14,16 +18,20 @@ interface Page {
 type Shown =
   | { type: "empty"; text: string; start: boolean }
   | { type: "pages"; pages: Page[]; current: string }
-  | { type: "frame"; number: number; data: Uint8Array<ArrayBuffer>; page: { width: number; height: number } }
+  | { type: "place"; url: string; back: boolean; forward: boolean }
+  | { type: "refused"; why: string }
+  | { type: "frame"; number: number; data: Uint8Array<ArrayBuffer>; page: Seen }
   | { type: "pointed"; chosen: boolean; element?: { text: string; box: [number, number, number, number] } }
-  | { type: "draft"; elements: string[]; recipients: { id: string; name: string }[] }
+  | { type: "undrawn"; why: string }
+  | { type: "draft"; places: Place[]; recipients: { id: string; name: string }[] }
   | { type: "asked"; text?: string }
   | { type: "click"; x: number; y: number; own: boolean }
+  | { type: "takeover"; taken: boolean }
   | { type: "dialog"; dialog?: Parameters<typeof showDialog>[0] }
   | { type: "failed"; why?: string };
 
 const pages = part<HTMLSelectElement>("pages");
-const address = part("address");
+const drive = part("drive");
 const retry = part("retry");
 const empty = part("empty");
 const screen = part("screen");
@@ -32,13 +40,19 @@ const canvas = part<HTMLCanvasElement>("canvas");
 addEventListener("message", ({ data }: MessageEvent<Shown>) => {
   if (data.type === "frame") void draw(data);
   else if (data.type === "click") mark(data.x, data.y, data.own);
-  else if (data.type === "dialog") showDialog(data.dialog);
+  else if (data.type === "takeover") {
+    drive.hidden = false;
+    drive.ariaPressed = String(data.taken);
+  } else if (data.type === "dialog") showDialog(data.dialog);
   else if (data.type === "pages") list(data.pages, data.current);
+  else if (data.type === "place") showPlace(data);
+  else if (data.type === "refused") showRefusal(data.why);
   else if (data.type === "pointed") showElement(data.chosen, data.element);
-  else if (data.type === "draft") showDraft(data.elements, data.recipients);
+  else if (data.type === "undrawn") part("note").textContent = data.why;
+  else if (data.type === "draft") showDraft(data.places, data.recipients);
   else if (data.type === "asked") showRequest(data.text);
   else if (data.type === "failed") fail(data.why);
-  else {
+  else if (data.type === "empty") {
     part("why").textContent = data.text;
     part("start").hidden = !data.start;
     see(false);
@@ -78,10 +92,10 @@ function list(all: Page[], current: string): void {
   if (pages.value !== current) {
     canvas.width = 0; // until the page's first frame
     reset(); // what the user does was meant for the other page
+    revert();
   }
   pages.replaceChildren(...options);
-  address.textContent = all.find(({ id }) => id === current)?.url ?? "";
-  address.title = address.textContent;
+  showAddress(all.find(({ id }) => id === current)?.url ?? "");
   pages.title = pages.selectedOptions[0]?.text ?? "";
   see(true);
 }
@@ -106,6 +120,7 @@ async function draw({ number, data, page }: Extract<Shown, { type: "frame" }>): 
     canvas.getContext("2d")?.drawImage(picture, 0, 0);
     picture.close();
     sizeOf(page);
+    sees(page);
   } finally {
     editor.postMessage({ type: "drawn", number });
   }
@@ -123,7 +138,9 @@ function mark(x: number, y: number, own: boolean): void {
 
 pages.addEventListener("change", () => editor.postMessage({ type: "choose", page: pages.value }));
 retry.addEventListener("click", () => editor.postMessage({ type: "retry" }));
-part("reload").addEventListener("click", () => editor.postMessage({ type: "reload" }));
+drive.addEventListener("click", () => {
+  editor.postMessage({ type: "takeOver", taken: drive.ariaPressed !== "true" });
+});
 part("start").addEventListener("click", () => editor.postMessage({ type: "start" }));
 addEventListener("resize", () => askForSize("resize"));
 // A window that is minimised or covered need not be painted.
@@ -133,6 +150,7 @@ const reportVisibility = () => {
   editor.postMessage({ type: "hidden" });
 };
 document.addEventListener("visibilitychange", reportVisibility);
+listenToAddress();
 listenToTools();
 listenToDialog();
 listenToNote();

@@ -1,6 +1,7 @@
 // The page's dialog (alert, confirm, prompt, or the question before leaving), for the user to answer.
 import { pause } from "../core/sight";
-import { editor, part } from "./editor";
+import { editor } from "./editor";
+import { part } from "./part";
 
 interface PageDialog {
   number: number;

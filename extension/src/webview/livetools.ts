@@ -1,15 +1,16 @@
-// What the user does in the picture: points at an element, or uses the page itself. Both are off until the user
-// turns them on, and off again when another page is shown.
-import { editor, part } from "./editor";
+// What the user does in the picture: points at an element, draws around something, or uses the page itself. All are
+// off until the user turns them on, and off again when another page is shown.
+import { editor } from "./editor";
+import { part } from "./part";
 
-type Mode = "watch" | "pick" | "input";
+type Mode = "watch" | "pick" | "draw" | "input";
 
 const canvas = part<HTMLCanvasElement>("canvas");
 const note = part("note");
 const box = part("box");
 const cross = part("cross");
 const cancel = part("cancel");
-const buttons = { pick: part("pick"), input: part("input") };
+const buttons = { pick: part("pick"), draw: part("draw"), input: part("input") };
 const mouseButtons = ["left", "middle", "right", "back", "forward"];
 
 let mode: Mode = "watch";
@@ -19,6 +20,10 @@ let at = { x: 0.5, y: 0.5 };
 let next: { x: number; y: number; buttons: number; modifiers: number } | undefined;
 let waiting = false;
 let pressed = false;
+/** Where the area that is drawn begins. */
+let corner: { x: number; y: number } | undefined;
+/** It is drawn by the mouse, which is pressed. */
+let dragging = false;
 /** What a client asks the user to click: the browser waits for a click in the page. */
 let request: string | undefined;
 
@@ -28,7 +33,8 @@ function become(now: Mode): void {
   for (const [name, button] of Object.entries(buttons)) button.ariaPressed = String(name === now);
   canvas.role = now === "input" ? "application" : "img";
   box.hidden = cross.hidden = true;
-  next = undefined;
+  next = corner = undefined;
+  dragging = false;
   waiting = false;
   at = { x: 0.5, y: 0.5 };
   note.textContent = [request, now === "watch" ? undefined : buttons[now].dataset.note].filter(Boolean).join(" ");
@@ -42,7 +48,7 @@ export function showRequest(text?: string): void {
   become(text === undefined ? "watch" : "pick");
 }
 
-function toggle(to: "pick" | "input"): void {
+function toggle(to: keyof typeof buttons): void {
   if (mode === to) stop();
   else {
     become(to);
@@ -64,13 +70,49 @@ export function reset(): void {
 /** The element at the place that was asked for: framed while the user points, and named when it is chosen. */
 export function showElement(chosen: boolean, element?: { text: string; box: [number, number, number, number] }): void {
   if (!chosen) waiting = false;
-  box.hidden = !element || mode !== "pick";
-  if (element && (chosen || mode === "pick")) {
-    const [left, top, width, height] = element.box.map((part) => `${part * 100}%`);
-    Object.assign(box.style, { left, top, width, height });
-    note.textContent = element.text;
-  }
+  if (!corner) showPointed(chosen, element); // else the box shows what is drawn
   send();
+}
+
+function showPointed(chosen: boolean, element?: { text: string; box: readonly number[] }): void {
+  const isPointing = mode === "pick" || mode === "draw";
+  box.hidden = chosen || !element || !isPointing;
+  if (!element || !(chosen || isPointing)) return;
+  frame(element.box);
+  note.textContent = element.text;
+}
+
+function frame(area: readonly number[]): void {
+  const [left, top, width, height] = area.map((part) => `${part * 100}%`);
+  Object.assign(box.style, { left, top, width, height });
+}
+
+type Point = { x: number; y: number };
+
+/** The area between two corners. */
+function areaOf(a: Point, b: Point): [number, number, number, number] {
+  return [Math.min(a.x, b.x), Math.min(a.y, b.y), Math.abs(a.x - b.x), Math.abs(a.y - b.y)];
+}
+
+/** Draws the area up to here. */
+function stretch(to: Point): void {
+  if (!corner) return;
+  next = undefined;
+  frame(areaOf(corner, to));
+  box.hidden = false;
+}
+
+/** What is smaller than this, in pixels of the screen, was a click. */
+const smallest = 4;
+
+/** The area is drawn; without one the element here is meant. The mode goes on, for the next. */
+function finish(to: Point): void {
+  const [left, top, width, height] = areaOf(corner ?? to, to);
+  const isArea = width * canvas.clientWidth >= smallest && height * canvas.clientHeight >= smallest;
+  corner = undefined;
+  dragging = false;
+  box.hidden = true;
+  editor.postMessage({ type: "drawOn", area: isArea ? [left, top, width, height] : [to.x, to.y, 0, 0] });
 }
 
 function place({ clientX, clientY }: MouseEvent): { x: number; y: number } {
@@ -151,7 +193,11 @@ const steps: Record<string, [number, number]> = {
 /** The keyboard points too. */
 function move(event: KeyboardEvent): void {
   const [x, y] = steps[event.key] ?? [0, 0];
-  if (event.key === "Enter" || event.key === " ") choose(at);
+  if (mode === "draw" && event.key === "Enter") finish(at);
+  else if (mode === "draw" && event.key === " ") {
+    corner = at;
+    cross.hidden = false;
+  } else if (event.key === "Enter" || event.key === " ") choose(at);
   else if (x === 0 && y === 0) return;
   else {
     const by = event.shiftKey ? 0.005 : 0.025;
@@ -159,13 +205,14 @@ function move(event: KeyboardEvent): void {
     at = { x: inside(at.x + x * by), y: inside(at.y + y * by) };
     cross.hidden = false;
     Object.assign(cross.style, { left: `${at.x * 100}%`, top: `${at.y * 100}%` });
-    hover(at);
+    if (corner) stretch(at);
+    else hover(at);
   }
   event.preventDefault();
 }
 
 export function listenToTools(): void {
-  for (const name of ["pick", "input"] as const) {
+  for (const name of ["pick", "draw", "input"] as const) {
     buttons[name].addEventListener("click", () => toggle(name));
   }
   cancel.addEventListener("click", () => {
@@ -173,11 +220,22 @@ export function listenToTools(): void {
     stop();
   });
   canvas.addEventListener("mousemove", (event) => {
-    if (mode !== "watch") hover(place(event), event.buttons, modifiersOf(event));
+    if (mode !== "watch" && !corner) hover(place(event), event.buttons, modifiersOf(event));
   });
-  canvas.addEventListener("mousedown", (event) => mode === "input" && press("mousePressed", event));
+  canvas.addEventListener("mousedown", (event) => {
+    if (mode === "input") press("mousePressed", event);
+    if (mode !== "draw" || event.button !== 0) return;
+    event.preventDefault(); // nothing is selected
+    canvas.focus({ preventScroll: true });
+    corner = place(event);
+    dragging = true;
+    cross.hidden = true;
+  });
+  // It may leave the picture.
+  addEventListener("mousemove", (event) => dragging && stretch(place(event)));
   addEventListener("mouseup", (event) => {
     if (mode === "input" && pressed) press("mouseReleased", event);
+    if (dragging && event.button === 0) finish(place(event));
   });
   canvas.addEventListener("click", (event) => mode === "pick" && choose(place(event)));
   canvas.addEventListener("contextmenu", (event) => {
@@ -198,10 +256,10 @@ export function listenToTools(): void {
   );
   canvas.addEventListener("keydown", (event) => {
     if (mode === "input" && !(event.key === "Escape" && event.shiftKey)) type(event);
-    else if (mode === "pick") move(event);
+    else if (mode === "pick" || mode === "draw") move(event);
   });
   canvas.addEventListener("keyup", (event) => mode === "input" && type(event));
   addEventListener("keydown", ({ key, shiftKey }) => {
-    if (key === "Escape" && (mode === "pick" || (mode === "input" && shiftKey))) stop();
+    if (key === "Escape" && (mode === "pick" || mode === "draw" || (mode === "input" && shiftKey))) stop();
   });
 }

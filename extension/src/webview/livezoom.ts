@@ -1,5 +1,6 @@
 // The live view's zoom: the whole page in the panel, or so many pixels of the screen for each of the page.
-import { editor, part } from "./editor";
+import { editor } from "./editor";
+import { part } from "./part";
 
 const canvas = part<HTMLCanvasElement>("canvas");
 const zoom = part<HTMLSelectElement>("zoom");

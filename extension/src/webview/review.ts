@@ -1,7 +1,8 @@
 // Runs in the review panel: shows what it is sent, reports that, and what the user does with it.
 import { pause } from "../core/sight";
 import { Draft } from "./draft";
-import { editor, part } from "./editor";
+import { editor } from "./editor";
+import { part } from "./part";
 
 interface Status {
   text: string;

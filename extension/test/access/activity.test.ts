@@ -1,6 +1,17 @@
 // The actions of agents as the user reads them.
 import { expect, test } from "vitest";
-import { actionLine, actorsOf, clock, grouped, groupLine } from "../../src/core/access/activity";
+import {
+  actionLine,
+  actorsOf,
+  allowedBy,
+  clock,
+  duration,
+  effectName,
+  grouped,
+  groupLine,
+  placeFrom,
+  runningLine,
+} from "../../src/core/access/activity";
 import { Clients } from "../../src/core/window/clients";
 
 const noon = new Date(2026, 10, 23, 12, 0, 0).getTime();
@@ -69,6 +80,57 @@ test("an action is first, then what matters of it, who it was, and when", () => 
     label: "Take screenshot",
     description: `refused · Claude Code · ${time}`,
   });
+});
+
+test("an action that something followed has the number of problems, without those before it", () => {
+  const [click] = actions(["a", "browser_click"]);
+  if (!click) throw new Error("it is not listed");
+  const error = { kind: "error", text: "x" };
+  const description = (...effects: object[]) =>
+    actionLine({ ...click, details: { duration: 1, effects: effects as (typeof error)[] } }, false).description;
+  expect(description({ ...error, late: true })).toBe(clock(noon));
+  expect(description(error, { ...error, late: true })).toBe(`1 problem · ${clock(noon)}`);
+  expect(description(error, error)).toBe(`2 problems · ${clock(noon)}`);
+});
+
+test("a call that runs is shown as such", () => {
+  const call = { client: "a", name: "Claude Code", time: noon, act: "browser_evaluate", target: "" };
+  expect(runningLine(call, true)).toEqual({
+    label: "Evaluate",
+    description: `running · Claude Code · since ${clock(noon)}`,
+  });
+});
+
+test("who allowed it, and nothing where that is not known", () => {
+  expect(allowedBy({ reason: "human" })).toBe("You, when you were asked");
+  expect(allowedBy({ reason: "grant", covers: "input" })).toBe("Your permission for its session: Clicks and Typing");
+  expect(allowedBy({ reason: "grant", covers: "*" })).toBe("Your permission for its session: Everything");
+  expect(allowedBy({ reason: "mode" })).toMatch("The mode");
+  expect(allowedBy({ reason: "reads" })).toMatch("only reads");
+  for (const reason of [{}, { reason: "of a newer coordinator" }]) expect(allowedBy(reason)).toBeUndefined();
+});
+
+test("effects have names, also those of a newer coordinator", () => {
+  const name = (kind: string, late?: boolean) => effectName({ kind, text: "", ...(late && { late }) });
+  expect(["request", "error", "warning", "[x](command:y)"].map((kind) => name(kind))).toEqual([
+    "Failed request",
+    "Error",
+    "Warning",
+    "(x)(command:y)",
+  ]);
+  expect(name("error", true)).toBe("Error, before this action");
+});
+
+test("a place in a file leads there, and no URL does", () => {
+  expect(placeFrom("src/cart.ts:12:5")).toEqual({ file: "src/cart.ts", line: 12, column: 5 });
+  expect(placeFrom("C:/shop/a b.ts:3")).toEqual({ file: "C:/shop/a b.ts", line: 3, column: 1 });
+  for (const text of ["", "src/cart.ts", "http://127.0.0.1:80/a.js:1:2", "vscode://x/y:1", "command:x:1:1"]) {
+    expect(placeFrom(text), text).toBeUndefined();
+  }
+});
+
+test("durations in the units of people", () => {
+  expect([0, 45, 1_500, 12_400, 125_000].map(duration)).toEqual(["0.00 s", "0.04 s", "1.5 s", "12 s", "2 min 5 s"]);
 });
 
 test("one clock: hours, minutes and seconds, and the date of another day", () => {

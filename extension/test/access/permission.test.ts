@@ -1,8 +1,9 @@
 // Who asks, what the user is asked, and the result of each answer. Time is vitest's.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { resume, setMode, stop } from "../../src/core/access/access";
-import { type Choice, choicesFor, everything, Permissions } from "../../src/core/access/permission";
-import type { PermissionAskResult } from "../../src/core/protocol/protocol.generated";
+import { accessCommands, resume, setMode, stop } from "../../src/core/access/access";
+import { type Choice, choicesFor, everything, Permissions, permissionCommands } from "../../src/core/access/permission";
+import { Recordings } from "../../src/core/access/record";
+import type { PermissionAskResult, PermissionListResult } from "../../src/core/protocol/protocol.generated";
 import { Clients } from "../../src/core/window/clients";
 import { Store } from "../../src/core/window/store";
 
@@ -31,9 +32,13 @@ interface Asking {
 
 const agent = (id: string) => ({ id, name: `Agent ${id}`, version: "1" });
 
-function ask(id: string, act = "browser_click", category?: string): Asking {
+const [shop, bank] = ["http://shop.test", "https://shop.test"];
+
+/** Without an origin: "". */
+function ask(id: string, act = "browser_click", category?: string, origin = shop): Asking {
   const giveUp = new AbortController();
-  const arg = { client: agent(id), act, detail: "", ...(category !== undefined && { category }) };
+  const site = origin !== "" && { origin };
+  const arg = { client: agent(id), act, detail: "", ...(category !== undefined && { category }), ...site };
   return { answer: permissions.ask(arg, giveUp.signal), giveUp };
 }
 
@@ -52,12 +57,12 @@ const shown = () => permissions.question && [permissions.question.client.id, per
 describe("without a question", () => {
   test("full allows", async () => {
     setMode(store, "full");
-    expect(await ask("a").answer).toEqual({ decision: "allow", scope: "once" });
+    expect(await ask("a").answer).toEqual({ decision: "allow", reason: "mode" });
   });
 
   test("view refuses", async () => {
     setMode(store, "view");
-    expect(await ask("a").answer).toEqual({ decision: "refuse", scope: "once", reason: "mode" });
+    expect(await ask("a").answer).toEqual({ decision: "refuse", reason: "mode" });
   });
 
   test("a stopped client is refused in every mode, and asks again when it may go on", async () => {
@@ -81,7 +86,7 @@ describe("an answer", () => {
   test("once is for this action alone", async () => {
     const first = ask("a");
     answer("once");
-    expect(await first.answer).toEqual({ decision: "allow", scope: "once" });
+    expect(await first.answer).toEqual({ decision: "allow", reason: "human" });
     void ask("a");
     expect(shown()).toEqual(["a", 1]);
   });
@@ -89,8 +94,8 @@ describe("an answer", () => {
   test("for the session is remembered for this client, and no other", async () => {
     const first = ask("a");
     answer("session");
-    expect(await first.answer).toEqual({ decision: "allow", scope: "session" });
-    expect(await ask("a").answer).toEqual({ decision: "allow", scope: "session" });
+    expect(await first.answer).toEqual({ decision: "allow", reason: "human" });
+    expect(await ask("a").answer).toEqual({ decision: "allow", reason: "grant", covers: "*" });
     void ask("b");
     expect(shown()).toEqual(["b", 1]);
   });
@@ -100,15 +105,68 @@ describe("an answer", () => {
     answer("category"); // they are not of one kind: it was not offered
     expect(shown()).toEqual(["a", 3]);
     answer("category", 1);
-    for (const each of all.slice(0, 2)) expect(await each.answer).toEqual({ decision: "allow", scope: "once" });
+    for (const each of all.slice(0, 2)) expect(await each.answer).toEqual({ decision: "allow", reason: "human" });
     expect(shown()).toEqual(["a", 1]);
-    expect(await ask("a", "drag", "input").answer).toEqual({ decision: "allow", scope: "once" });
+    expect(await ask("a", "drag", "input").answer).toEqual({
+      decision: "allow",
+      reason: "grant",
+      covers: "input",
+    });
     expect(granted("a")).toEqual(["input"]);
     void ask("a", "drag");
     void ask("b", "click", "input");
     expect(shown()).toEqual(["a", 2]);
     expect(permissions.waiting).toBe(2);
   });
+
+  test.each(["session", "category"] as const)(
+    "for a %s is on one origin, and does not follow to another",
+    async (choice) => {
+      const [here, there] = [ask("a", "click", "input"), ask("a", "click", "input", bank)];
+      expect(choicesFor(permissions.question?.actions ?? [])).toEqual(["once", "refuse"]); // on two origins
+      answer(choice);
+      expect(shown()).toEqual(["a", 2]);
+      answer(choice, 1);
+      expect((await here.answer).decision).toBe("allow");
+      expect((await ask("a", "click", "input").answer).decision).toBe("allow");
+      expect(shown()).toEqual(["a", 1]); // the other one still waits
+      void ask("a", "click", "input", "");
+      answer("refuse");
+      expect(await there.answer).toMatchObject({ reason: "human" });
+      expect(permissions.grants.map(({ origin }) => origin)).toEqual([shop]);
+      expect((await ask("a", "click", "input").answer).decision).toBe("allow"); // and it is still allowed here
+    },
+  );
+
+  test("for the session is not offered where there is no origin, nor is a kind that is on a site", () => {
+    for (const category of ["input", "navigation", "script", undefined]) {
+      void ask("a", "act", category, "");
+      expect(choicesFor(permissions.question?.actions ?? [])).toEqual(["once", "refuse"]);
+      for (const choice of ["session", "category"] as const) answer(choice);
+      expect(shown()).toEqual(["a", 1]);
+      answer("refuse");
+    }
+  });
+
+  test.each(["storage", "debugger"])(
+    "for %s is for that kind alone, and not by all that is allowed on a site",
+    async (kind) => {
+      const click = ask("a");
+      answer("session");
+      await click.answer;
+      const first = ask("a", "act", kind, "");
+      expect(choicesFor(permissions.question?.actions ?? [])).toEqual(["once", "category", "refuse"]);
+      answer("session");
+      expect(shown()).toEqual(["a", 1]);
+      answer("category");
+      await first.answer;
+      expect((await ask("a", "act", kind, "").answer).decision).toBe("allow");
+      expect(permissions.grants.map(({ covers, origin }) => [covers, origin])).toEqual([
+        [everything, shop],
+        [kind, undefined],
+      ]);
+    },
+  );
 
   test("for a category is not taken where users know no such category, or none is named", () => {
     for (const category of ["*", "new", undefined]) {
@@ -122,7 +180,7 @@ describe("an answer", () => {
   test("refuse reports that it was the user", async () => {
     const first = ask("a");
     answer("refuse");
-    expect(await first.answer).toEqual({ decision: "refuse", scope: "once", reason: "human" });
+    expect(await first.answer).toEqual({ decision: "refuse", reason: "human" });
     expect(permissions.question).toBeUndefined();
   });
 
@@ -140,9 +198,9 @@ describe("an answer", () => {
 
 describe("a client that joins", () => {
   test.each([
-    ["connect", { decision: "allow", scope: "once" }],
-    ["view", { decision: "view", scope: "once" }],
-    ["refuse", { decision: "refuse", scope: "once", reason: "human" }],
+    ["connect", { decision: "allow", reason: "human" }],
+    ["view", { decision: "view" }],
+    ["refuse", { decision: "refuse", reason: "human" }],
   ] as const)("gets the answer %s", async (choice, result) => {
     const joins = ask("p", "connect");
     expect(choicesFor(permissions.question?.actions ?? [])).toEqual(["connect", "view", "refuse"]);
@@ -201,7 +259,7 @@ describe("many requests", () => {
     vi.advanceTimersByTime(limit - 1);
     expect(shown()).toEqual(["b", 1]);
     vi.advanceTimersByTime(1);
-    expect(await b.answer).toEqual({ decision: "refuse", scope: "once", reason: "timeout" });
+    expect(await b.answer).toEqual({ decision: "refuse", reason: "timeout" });
   });
 
   test("each change is reported", () => {
@@ -316,8 +374,10 @@ describe("while the user is asked", () => {
     expect(granted("a")).toEqual(["input", "script"]);
     const listener = vi.fn();
     permissions.subscribe(listener);
-    permissions.revoke({ client: agent("a"), covers: "input" });
-    expect(listener).toHaveBeenCalledTimes(1);
+    permissions.revoke({ client: agent("a"), covers: "input", origin: bank });
+    expect(granted("a")).toEqual(["input", "script"]);
+    permissions.revoke({ client: agent("a"), covers: "input", origin: shop });
+    expect(listener).toHaveBeenCalledTimes(2);
     expect([granted("a"), granted("b")]).toEqual([["script"], ["input"]]);
     const again = ask("a", "click", "input");
     expect(shown()).toEqual(["a", 1]);
@@ -334,6 +394,66 @@ describe("while the user is asked", () => {
     setMode(store, "ask");
     expect(granted("a")).toEqual([]);
   });
+
+  test.each([
+    ["the request for a tab of the user's own browser", "tab.request"],
+    ["recording the user", "browser_record_user"],
+  ])("no mode and no permission for a session covers %s", async (_, act) => {
+    const first = ask("a");
+    answer("session");
+    await first.answer;
+    for (const mode of ["ask", "full", "view"] as const) {
+      setMode(store, mode);
+      const asked = ask("a", act);
+      expect(shown()).toEqual(["a", 1]);
+      expect(choicesFor(permissions.question?.actions ?? [])).toEqual(["once", "refuse"]);
+      answer("once");
+      expect((await asked.answer).decision).toBe("allow");
+    }
+  });
+
+  test.each([
+    ["full", "allow"],
+    ["view", "refuse"],
+  ] as const)("a change to %s answers no request for a tab, and the rest of its question", async (mode, decision) => {
+    const [click, gone] = [ask("a"), new AbortController()];
+    const settled = vi.fn();
+    void permissions.askForTab(agent("a"), undefined, new AbortController().signal).then(settled);
+    const alone = permissions.askForTab(agent("b"), undefined, gone.signal);
+    const before = permissions.question?.id;
+    setMode(store, mode);
+    expect((await click.answer).decision).toBe(decision);
+    expect(permissions.waiting).toBe(2);
+    expect(permissions.question?.client.id).toBe("b");
+    gone.abort();
+    await expect(alone).rejects.toThrow();
+    expect(shown()).toEqual(["a", 1]);
+    expect(permissions.question?.id).not.toBe(before); // so no key for the click answers it
+    expect(settled).not.toHaveBeenCalled();
+    answer("refuse");
+    await vi.waitFor(() => expect(settled).toHaveBeenCalledWith(expect.objectContaining({ reason: "human" })));
+  });
+
+  test("a request that is left of a question goes when its client no longer waits", async () => {
+    const [click, second] = [ask("a"), ask("a")];
+    answer("once", 1);
+    await click.answer;
+    second.giveUp.abort();
+    await expect(second.answer).rejects.toThrow();
+    expect(permissions.question).toBeUndefined();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("in another browser everything is asked about again", async () => {
+    const first = ask("a");
+    answer("session");
+    await first.answer;
+    permissions.revokeAll();
+    const again = ask("a");
+    expect(shown()).toEqual(["a", 1]);
+    answer("once");
+    expect((await again.answer).decision).toBe("allow");
+  });
 });
 
 test("closing refuses what waits and leaves no timer", async () => {
@@ -341,4 +461,75 @@ test("closing refuses what waits and leaves no timer", async () => {
   permissions.close();
   for (const each of all) expect((await each.answer).decision).toBe("refuse");
   expect(vi.getTimerCount()).toBe(0);
+});
+
+describe("the page of coordinator show", () => {
+  const { signal } = new AbortController();
+  const caller = { signal, connection: signal, peer: undefined };
+  const recordings = new Recordings(() => new Promise(() => {}));
+  const call = (name: string, arg: object = {}) => {
+    const commands = new Map([...permissionCommands(permissions, recordings), ...accessCommands(store)]);
+    return commands.get(name)?.run(arg, caller);
+  };
+
+  test("lists recordings too, and ends the one that the user chooses", async () => {
+    const show = (message: string) =>
+      recordings.command.run({ client: agent("a"), message, seconds: 60 }, caller) as Promise<unknown>;
+    const [tea, cake] = [show("Order tea"), show("Order cake")];
+    const listed = async () => ((await call("permission.list")) as PermissionListResult).questions;
+    const [first, second] = await listed();
+    expect(first?.actions[0]?.action).toEqual({ client: agent("a"), act: "record.show", detail: "Order tea" });
+    expect(first?.choices).toEqual(["refuse"]);
+    await call("permission.answer", { question: second?.id, choice: "refuse", last: 1 });
+    expect(await cake).toEqual({ outcome: "ended" });
+    expect(await listed()).toEqual([first]);
+    await call("permission.answer", { question: first?.id, choice: "refuse", last: 1 });
+    expect(await tea).toEqual({ outcome: "ended" });
+    expect(await listed()).toEqual([]);
+  });
+
+  test("lists the question, and answers it for the actions that the user has read", async () => {
+    expect(await call("permission.list")).toEqual({ questions: [] });
+    const [first, second] = [ask("a", "browser_click", "input"), ask("a", "browser_navigate", "navigation")];
+    const { id } = permissions.question ?? {};
+    const action = (act: string, category: string) => ({ client: agent("a"), act, detail: "", category, origin: shop });
+    expect(await call("permission.list")).toEqual({
+      questions: [
+        {
+          id,
+          client: agent("a"),
+          actions: [
+            { number: 1, action: action("browser_click", "input") },
+            { number: 2, action: action("browser_navigate", "navigation") },
+          ],
+          choices: ["once", "session", "refuse"],
+        },
+      ],
+    });
+    await call("permission.answer", { question: "another", choice: "once", last: 2 });
+    await call("permission.answer", { question: id, choice: "connect", last: 2 });
+    expect(shown()).toEqual(["a", 2]);
+    await expect(call("permission.answer", { question: id, choice: "always", last: 2 })).rejects.toThrow();
+    await call("permission.answer", { question: id, choice: "once", last: 1 });
+    expect(await first.answer).toEqual({ decision: "allow", reason: "human" });
+    expect(shown()).toEqual(["a", 1]);
+    await call("permission.answer", { question: permissions.question?.id, choice: "refuse", last: 2 });
+    expect(await second.answer).toMatchObject({ decision: "refuse", reason: "human" });
+  });
+
+  test("changes the mode, stops and resumes a client, and takes over the browser", async () => {
+    await call("access.change", { mode: "view", stop: "Agent a" });
+    expect(store.state.access).toEqual({ mode: "view", stopped: ["Agent a"] });
+    await call("access.change", { resume: "Agent a" });
+    expect(store.state.access).toEqual({ mode: "view", stopped: [] });
+    await call("access.change", { takenOver: true });
+    await call("access.change", { stop: "Agent a" });
+    await call("access.change", { mode: "ask", resume: "Agent a" });
+    expect(store.state.access).toEqual({ mode: "ask", stopped: [], takenOver: true });
+    await call("access.change", { mode: "view", takenOver: false });
+    expect(store.state.access).toEqual({ mode: "view", stopped: [] });
+    await expect(call("access.change", { mode: "everything" })).rejects.toThrow();
+    await expect(call("access.change", { takenOver: "yes" })).rejects.toThrow();
+    expect(store.state.access.mode).toBe("view");
+  });
 });

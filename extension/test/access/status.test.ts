@@ -84,6 +84,17 @@ const cases: [string, Omit<Facts, "unreachable"> & Partial<Facts>, string, strin
     /cannot find this window: the directory is not yours/,
   ],
   [
+    "the user who has taken over, while an agent reads",
+    {
+      state: having({ mode: "ask", stopped: [], takenOver: true }),
+      clients: [claude],
+      atWork: "Claude Code",
+    },
+    "user",
+    "$(record-keys) You drive $(shield)",
+    /^You have taken over the browser: the actions of agents wait\. Connected: Claude Code 2\.1\.0\..*give it back/,
+  ],
+  [
     "who must ask",
     { state: having({ mode: "ask", stopped: [] }), clients: [] },
     "ready",

@@ -225,3 +225,15 @@ test("a renamed page is reported at the next message of the debugger, and only t
     pages: [{ name: "Shop: cart" }],
   });
 });
+
+test("the user's own browser takes the place of those that are debugged, as long as it is used", async () => {
+  const { store, sessions, until } = start(proxied);
+  const { info } = await launched("a");
+  sessions.started(info);
+  const { browser } = await until((state) => state.browser !== null);
+  const own = { url: "ws://127.0.0.1:9000/secret", via: "personal" };
+  sessions.own = own;
+  expect(store.state).toMatchObject({ browser: own, pages: [], debugSessions: [{ id: "a" }] });
+  sessions.own = undefined;
+  expect(store.state.browser).toEqual(browser);
+});

@@ -1,8 +1,11 @@
 // The live view of a real Chromium. The panel is played here; the real one is in e2e/liveview.test.ts.
+import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { Cdp } from "../../src/core/browser/cdp";
+import { Cdp, NoResponse } from "../../src/core/browser/cdp";
 import { findEndpoint } from "../../src/core/browser/discovery";
 import { Sessions } from "../../src/core/browser/sessions";
 import { LiveView, type Shown } from "../../src/core/liveview/liveview";
@@ -101,6 +104,18 @@ test("without a browser it shows what to do, with one it shows the page", async 
   await until("empty", ({ start }) => start, before);
 });
 
+test("it shows whether the user has taken over", async () => {
+  const { store, live, show, until, all } = play();
+  live.open(show, size);
+  await until("takeover", ({ taken }) => !taken);
+  store.set({ access: { ...store.state.access, takenOver: true } });
+  await until("takeover", ({ taken }) => taken);
+  const before = all.length;
+  live.hide();
+  live.open(show, size); // another page, which knows nothing yet
+  await until("takeover", ({ taken }) => taken, before);
+});
+
 test("a browser that starts is not called unreachable; one without an endpoint is", async () => {
   const { sessions, live, show, until, all } = play();
   live.open(show, size);
@@ -117,6 +132,12 @@ test("a browser that starts is not called unreachable; one without an endpoint i
 async function painted(cdp: Cdp, session: string): Promise<void> {
   const expression = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))";
   await cdp.call("Runtime.evaluate", { expression, awaitPromise: true }, session);
+}
+
+/** Until its document has come. */
+async function loaded(cdp: Cdp, session: string): Promise<void> {
+  const read = () => cdp.call("Runtime.evaluate", { expression: "location.protocol + document.readyState" }, session);
+  await expect.poll(() => read().catch(() => {})).toMatchObject({ result: { value: "data:complete" } });
 }
 
 async function clickAt(cdp: Cdp, session: string, x: number, y: number): Promise<void> {
@@ -212,22 +233,19 @@ test("what a page reports when another one is shown already is not shown", async
   // The browser's events come by themselves; here one comes in the moment that matters.
   const starts = vi.spyOn(Screencast, "start").mockReturnValue(new Promise(() => {}));
   onTestFinished(() => starts.mockRestore());
-  const chosen = (page: string) => {
-    live.choose(page);
-    return until("pages", ({ current }) => current === page, all.length - 1);
-  };
   live.open(show, size);
   await until("pages", ({ pages }) => [first, second].every(({ id }) => pages.some((page) => page.id === id)));
-  await chosen(first.id);
+  live.choose(first.id);
   const watcher = starts.mock.calls.at(-1)?.[3];
-  await chosen(second.id);
+  live.choose(second.id);
+  expect(starts.mock.calls.at(-1)?.[1]).toBe(second.id);
   const since = all.length;
   watcher?.click(0.5, 0.5, false);
   watcher?.dialog({ kind: "alert", text: "of the first page", value: "" });
   expect(all.slice(since)).toEqual([]);
 });
 
-test("the user's note about picked elements goes to an agent, and not from one page to another", async () => {
+test("the user's note about places in several pages goes to an agent", async () => {
   const { store, clients, notes, live, show, until, all } = play();
   const { open } = await debugged(store);
   const style = "<style>* { margin:0; border:0 } button { width:100vw; height:100vh }</style>";
@@ -243,18 +261,169 @@ test("the user's note about picked elements goes to an agent, and not from one p
   const element = 'button "Order" button#order';
   let since = all.length;
   await expect.poll(() => live.point(0.5, 0.5, true)).toBeDefined(); // once a frame has been measured
-  expect(await until("draft", () => true, since)).toMatchObject({ elements: [element] });
+  expect(await until("draft", () => true, since)).toMatchObject({ places: [{ element, at: expect.anything() }] });
   live.discardNote();
-  expect(live.sendNote("a", "about nothing")).toBe(false);
+  expect(await live.sendNote("a", "about nothing")).toBeUndefined();
   await live.point(0.5, 0.5, true);
-  expect(live.sendNote("b", "to nobody")).toBe(false);
-  expect(live.sendNote("a", "Blue.")).toBe(true);
-  const [note] = notes.take("a");
-  expect(note).toMatchObject({ text: "Blue.", page: { title: "Order" }, elements: [element] });
+  expect(await live.sendNote("b", "to nobody")).toBe(false);
+  expect(await live.sendNote("a", "Blue.")).toBe(true);
+  const annotation = { element, text: "", page: { title: "Order" }, node: { target: id } };
+  expect(notes.take("a")).toMatchObject({ text: "Blue.", annotations: [annotation] });
+
   await live.point(0.5, 0.5, true);
   since = all.length;
   live.choose(other.id);
-  await until("draft", ({ elements }) => elements.length === 0, since);
+  const { places } = await until("draft", ({ places: [first] }) => first !== undefined && !first.at, since);
+  live.comment(places[0]?.id ?? 0, "Larger.");
+  await until("frame", () => true, since);
+  await expect
+    .poll(() => live.annotate([0.25, 0.25, 0.5, 0.5]).then(() => all.at(-1)))
+    .toMatchObject({
+      type: "draft",
+      places: [
+        { element, comment: "Larger." },
+        { element: "", at: expect.anything() },
+      ],
+    });
+  await live.annotate([0, 0, 0.5, 0.5]);
+  live.remove(places[0]?.id ?? 0);
+  for (let count = 0; count < 12; count += 1) await live.annotate([0, 0, 0.5, 0.5]);
+  expect(await live.sendNote("a", "")).toBe(true);
+  const note = notes.take("a");
+  expect(note?.annotations).toHaveLength(10);
+  expect(note?.annotations[0]).toMatchObject({ element: "", page: { title: "Other" }, picture: /^iVBOR/ });
+});
+
+test("a note is sent once, and no name in it is long", async () => {
+  const { store, clients, notes, live, show, until } = play();
+  const { open } = await debugged(store);
+  const style = "<style>* { margin:0; border:0 } button { width:100vw; height:100vh }</style>";
+  const { id } = await open(`<title>Long</title>${style}<button id=${"x".repeat(5_000)}>Order</button>`);
+  live.open(show, size);
+  await until("pages", ({ current }) => current === id);
+  clients.announce(new AbortController().signal, [{ id: "a", name: "Agent", version: "1", kind: "mcp", since: 1 }]);
+  await expect.poll(() => live.point(0.5, 0.5, true)).toBeDefined(); // once a frame has been measured
+  const { places } = await until("draft", ({ places }) => places.length === 1);
+  expect(places[0]?.element).toHaveLength(300);
+  expect(places[0]?.page.length).toBeLessThanOrEqual(2_000);
+  expect(await Promise.all([live.sendNote("a", "Once."), live.sendNote("a", "Once.")])).toEqual([true, undefined]);
+  expect(notes.take("a")).toMatchObject({ text: "Once." });
+  expect(notes.take("a")).toBeUndefined();
+});
+
+test("a page that does not respond takes neither what is drawn nor the picture without a word", async () => {
+  const { store, live, show, until, all } = play();
+  const { cdp, open } = await debugged(store);
+  const { id, session } = await open("<title>Slow</title>");
+  live.open(show, size);
+  await until("pages", ({ current }) => current === id);
+  await expect.poll(() => live.point(0.5, 0.5, false)).toBeDefined(); // a frame has been measured
+  // Of a page that hangs each takes five seconds.
+  const { call } = Cdp.prototype;
+  const unanswered: string[] = [];
+  const calls = vi.spyOn(Cdp.prototype, "call").mockImplementation(function (this: Cdp, method, ...rest) {
+    const at = unanswered.indexOf(method);
+    if (at < 0) return call.call(this, method, ...rest);
+    unanswered.splice(at, 1);
+    return Promise.reject(new NoResponse(method));
+  });
+  onTestFinished(() => calls.mockRestore());
+  unanswered.push("Page.stopScreencast", "Page.stopScreencast");
+  await live.annotate([0, 0, 0.5, 0.5]);
+  await until("draft", ({ places }) => places.length === 1);
+  expect(unanswered).toEqual([]);
+  let since = all.length;
+  await cdp.call("Runtime.evaluate", { expression: "document.body.style.background = 'red'" }, session);
+  await until("frame", () => true, since);
+  since = all.length;
+  unanswered.push("Page.getFrameTree");
+  await live.annotate([0, 0, 0.5, 0.5]);
+  expect(await until("undrawn", () => true, since)).toMatchObject({ why: "The page does not respond: try again." });
+});
+
+// Left, top, width and height of an area in the picture, in pixels of the page, and what covers most of it.
+test.each([
+  ["around a button", [90, 90, 120, 70], "button#order", ""],
+  ["in a button", [110, 110, 20, 20], "button#order", ""],
+  ["a bit of a button", [190, 140, 100, 100], "", ""],
+  ["a list", [290, 90, 220, 220], "ul.list", ""],
+  ["three of a list", [300, 100, 200, 150], "ul.list", ""],
+  ["one of a list", [300, 102, 200, 44], "li", ""],
+  ["in a shadow", [100, 300, 100, 50], "p.shadow", ""],
+  ["in a frame", [300, 350, 100, 50], "button#framed", ""],
+  ["around a frame", [290, 340, 220, 120], "iframe", ""],
+  ["after a scroll", [90, 40, 120, 70], "button#order", "scrollTo(0, 50)"],
+  ["where the page gives its elements such names", [90, 90, 120, 70], "button#order", "parentNode"],
+])("what is drawn %s is about the smallest element that covers most of it", async (_, area, element, script) => {
+  const { store, live, show, until } = play();
+  const { cdp, open } = await debugged(store);
+  const at = (left: number, top: number, width: number, height: number) =>
+    `position:absolute;left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
+  const items = "<li style='display:block;height:50px'><b>text</b></li>".repeat(4);
+  const clobbering = script === "parentNode" ? "<input name=parentNode><input name=nodeType>" : "";
+  const { id, session } = await open(`<!doctype html><style>*{margin:0;border:0;padding:0}</style>
+    <body style="height:3000px;background:linear-gradient(90deg,red,blue)">
+    <form>${clobbering}<button id=order style="${at(100, 100, 100, 50)}"><i>Order</i></button></form>
+    <ul class=list style="${at(300, 100, 200, 200)}">${items}</ul>
+    <div id=host style="${at(100, 300, 100, 50)}"></div>
+    <iframe style="${at(300, 350, 200, 100)}" srcdoc="<style>*{margin:0}</style><button id=framed style='${at(0, 0, 100, 50)}'>In</button>"></iframe>
+    <script>host.attachShadow({mode: "open"}).innerHTML = "<p class=shadow style='height:50px;margin:0'>In</p>"</script>`);
+  const screen = { width: 600, height: 500, deviceScaleFactor: 1, mobile: false };
+  await cdp.call("Emulation.setDeviceMetricsOverride", screen, session);
+  live.open(show, size);
+  await until("pages", ({ current }) => current === id);
+  await loaded(cdp, session);
+  if (script.includes("(")) await cdp.call("Runtime.evaluate", { expression: script }, session);
+  await until("frame", ({ page }) => page.width === 600);
+  await painted(cdp, session);
+  await expect.poll(() => live.point(0.5, 0.5, false)).toBeDefined(); // a frame has been measured
+  const [left, top, width, height] = area as [number, number, number, number];
+  await live.annotate([left / 600, top / 500, width / 600, height / 500]);
+  const { places } = await until("draft", ({ places }) => places.length === 1);
+  const [place] = places;
+  expect(place?.element.split(" ").at(-1) ?? "").toBe(element);
+  const scrolled = script.includes("(") ? 50 : 0;
+  expect(place?.at?.map(Math.round)).toEqual([left, top + scrolled, width, height]);
+});
+
+test.each([
+  ["of a dense screen", {}, 3, 1],
+  ["that its user has zoomed", { partition: { default_zoom_level: { x: Math.log(1.5) / Math.log(1.2) } } }, 1, 1.5],
+])("a picture is exactly the area, pixel by pixel, also in a page %s", async (_, preferences, density, zoom) => {
+  const { store, clients, notes, live, show, until } = play();
+  const { cdp, open } = await debugged(store, preferences);
+  const { id, session } = await open(`<!doctype html><style>*{margin:0}</style><body style="height:3000px">
+    <div style="position:absolute;left:100px;top:600px;width:80px;height:40px;background:rgb(200,30,60)"></div>
+    <div style="position:absolute;left:180px;top:600px;width:80px;height:40px;background:rgb(20,90,200)"></div>`);
+  const screen = { width: 600, height: 600, deviceScaleFactor: density, mobile: false };
+  await cdp.call("Emulation.setDeviceMetricsOverride", screen, session);
+  await loaded(cdp, session);
+  await cdp.call("Runtime.evaluate", { expression: "scrollTo(0, 500)" }, session);
+  live.open(show, size);
+  await until("pages", ({ current }) => current === id);
+  await until("frame", ({ page }) => page.width === 600);
+  await painted(cdp, session);
+  clients.announce(new AbortController().signal, [{ id: "a", name: "Agent", version: "1", kind: "mcp", since: 1 }]);
+  await expect.poll(() => live.point(0.5, 0.5, false)).toBeDefined();
+  // In the page's own pixels 140 to 220, 100 to 120: half of it is red, half blue.
+  await live.annotate([140, 100, 80, 20].map((length) => (length * zoom) / 600) as [number, number, number, number]);
+  expect(await live.sendNote("a", "")).toBe(true);
+  const picture = notes.take("a")?.annotations[0]?.picture ?? "";
+  const expression = `(async () => {
+    const bitmap = await createImageBitmap(await (await fetch("data:image/png;base64,${picture}")).blob());
+    const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+    context.drawImage(bitmap, 0, 0);
+    const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+    const wrong = [];
+    for (let at = 0; at < data.length; at += 4) {
+      const x = (at / 4) % bitmap.width;
+      const wanted = x < 40 ? [200, 30, 60] : [20, 90, 200];
+      if (wanted.some((part, index) => Math.abs(part - data[at + index]) > 2)) wrong.push(x);
+    }
+    return [bitmap.width, bitmap.height, ...new Set(wrong)].join();
+  })()`;
+  const { result } = await cdp.call("Runtime.evaluate", { expression, awaitPromise: true }, session);
+  expect(result).toMatchObject({ value: "80,20" });
 });
 
 const phone = { width: 390, height: 800, deviceScaleFactor: 3, mobile: true };
@@ -317,12 +486,13 @@ test("the user points at an element, types into the page, and reloads it", async
   const { page } = await until("frame");
   await painted(cdp, session);
   const at = { x: 150 / page.width, y: 60 / page.height };
+  await expect.poll(() => live.point(at.x, at.y, false)).toBeDefined(); // once a frame has been measured
   const element = await live.point(at.x, at.y, true);
   expect(element?.text).toBe('textbox "Coupon" input#coupon.wide.code');
   const [left = 0, top = 0, width = 0, height = 0] = element?.box ?? [];
   const inPage = [left * page.width, top * page.height, width * page.width, height * page.height];
   expect(inPage.map(Math.round)).toEqual([100, 50, 200, 40]);
-  expect(await until("pointed")).toEqual({ type: "pointed", chosen: true, element });
+  expect(await until("pointed", ({ chosen }) => chosen)).toEqual({ type: "pointed", chosen: true, element });
   for (const type of ["mousePressed", "mouseReleased"] as const) {
     live.mouse({ type, ...at, button: "left", clickCount: 1 });
   }
@@ -332,6 +502,78 @@ test("the user points at an element, types into the page, and reloads it", async
   await evaluate("globalThis.old = true");
   live.reload();
   await expect.poll(async () => (await evaluate("globalThis.old ?? document.readyState")).value).toBe("complete");
+});
+
+test("the user opens an address, and goes back and forward", async () => {
+  const { store, live, show, until, all } = play();
+  const { open } = await debugged(store);
+  const server = createServer((_, response) => response.end("<title>Shop</title>"));
+  onTestFinished(() => void server.close());
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const host = `localhost:${(server.address() as AddressInfo).port}`;
+  const { id } = await open("<title>First</title>");
+  live.open(show, size);
+  await until("pages", ({ current }) => current === id);
+  await until("place", ({ url }) => url.startsWith("data:"));
+  let since = all.length;
+  live.navigate(` ${host}/cart `);
+  await until("place", ({ url, back, forward }) => url === `http://${host}/cart` && back && !forward, since);
+  await until("pages", ({ pages }) => pages.some((page) => page.id === id && page.url === `http://${host}/cart`));
+  since = all.length;
+  live.navigate(`а.${host}`); // which is Cyrillic, and looks like another host
+  const twin = `http://xn--80a.${host}/`;
+  await until("pages", ({ pages }) => pages.some((page) => page.id === id && page.url === twin), since);
+  await until("place", ({ url }) => url === twin, since); // before, it is still on its way
+  since = all.length;
+  live.go(-1);
+  await until("place", ({ url, back, forward }) => url === `http://${host}/cart` && back && forward, since);
+  since = all.length;
+  live.go(1);
+  await until("place", ({ url, forward }) => url === twin && !forward, since);
+  live.go(1); // there is nothing to go to
+  since = all.length;
+  live.navigate("javascript:document.title = 'ran'");
+  expect((await until("refused", () => true, since)).why).toContain("such as localhost:3000");
+  expect(all.some((each) => each.type === "pages" && each.pages.some(({ title }) => title === "ran"))).toBe(false);
+});
+
+test("why the browser does not open an address is shown", async () => {
+  const { store, live, show, until } = play();
+  const { open } = await debugged(store);
+  const { id } = await open("<title>Mine</title>");
+  live.open(show, size);
+  await until("pages", ({ current }) => current === id);
+  await until("frame");
+  // The user's own browser refuses files in this way. No browser of a test does.
+  const refusal = vi.spyOn(Screencast.prototype, "navigate").mockRejectedValue(new Error("Page.navigate refused"));
+  onTestFinished(() => refusal.mockRestore());
+  live.navigate("file:///home/dev/notes.html");
+  await until("refused", ({ why }) => why === "The address cannot be opened: Page.navigate refused.");
+});
+
+test("why a page does not open an address is not shown when another page is", async () => {
+  const { store, live, show, until, all } = play();
+  const { open } = await debugged(store);
+  const [first, second] = [await open("<title>First</title>"), await open("<title>Second</title>")];
+  live.open(show, size);
+  await until("pages", ({ pages }) => [first, second].every(({ id }) => pages.some((page) => page.id === id)));
+  live.choose(first.id);
+  await until("frame", () => true, all.length);
+  let refuse = (_: Error) => {};
+  const refusal = vi.spyOn(Screencast.prototype, "navigate").mockReturnValue(
+    new Promise((_, reject) => {
+      refuse = reject;
+    }),
+  );
+  onTestFinished(() => refusal.mockRestore());
+  live.navigate("file:///home/dev/notes.html");
+  expect(refusal).toHaveBeenCalled();
+  const since = all.length;
+  live.choose(second.id);
+  refuse(new Error("Page.navigate refused"));
+  await until("frame", () => true, since);
+  expect(all.slice(since).some(({ type }) => type === "refused")).toBe(false);
 });
 
 /** The width of the last frame, and its colour in the middle. The browser decodes it. */

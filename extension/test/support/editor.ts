@@ -198,15 +198,26 @@ export const window = part("window", {
 export const l10n = part("l10n", { bundle: undefined });
 
 export const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
+const configurationListeners = new Set<(event: object) => void>();
 const settings: Record<string, { default: unknown }> = manifest.contributes.configuration.properties;
 /** What the settings are, where they differ from the manifest. */
 export const configured = new Map<string, unknown>();
+
+/** Changes a setting, as the user does. */
+export function configure(name: string, value: unknown): void {
+  configured.set(name, value);
+  for (const listener of configurationListeners) listener({ affectsConfiguration: (each: string) => each === name });
+}
 
 export const workspace = part("workspace", {
   isTrusted: true,
   workspaceFolders: undefined as { uri: Uri; name: string }[] | undefined,
   workspaceFile: undefined,
   textDocuments: [],
+  onDidChangeConfiguration: (listener: (event: object) => void) => {
+    configurationListeners.add(listener);
+    return made("a listener", {}, () => void configurationListeners.delete(listener));
+  },
   createFileSystemWatcher: () => {
     const events = [new EventEmitter(), new EventEmitter(), new EventEmitter()] as const;
     const [created, changed, deleted] = events;

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { resume, stop, stopAll, stoppable } from "../../src/core/access/access";
 import { Permissions, permissionCommands } from "../../src/core/access/permission";
+import { Recordings } from "../../src/core/access/record";
 import type { Activity, ConnectedClient } from "../../src/core/protocol/protocol.generated";
 import { readActions, writeActions } from "../../src/core/window/activityfile";
-import { actionsLimit, Clients, clientCommands } from "../../src/core/window/clients";
+import { actionsLimit, Clients, clientCommands, picturesLimit } from "../../src/core/window/clients";
 import { Store } from "../../src/core/window/store";
 import { until } from "../support/until";
 import { commandVectors } from "../support/vectors";
@@ -47,10 +48,19 @@ describe("announce", () => {
     expect(clients.connected.map(({ id }) => id)).toEqual(["c", "a"]);
   });
 
+  test("lists running calls that nothing tells apart once", async () => {
+    const { clients, dial } = await window();
+    const running = [1, 1, 2].map((time) => ({ time, act: "browser_click", target: "" }));
+    await (await dial()).ask(...call("client.announce", { clients: [{ ...client("a"), running }] }));
+    expect(clients.running.map(({ time }) => time)).toEqual([1, 2]);
+  });
+
   test("ends with the connection, not with the call", async () => {
     const { clients, dial } = await window();
     const one = await dial();
-    expect((await one.ask(...call("client.announce", { clients: [client("a")] }))).payload).toEqual({ result: {} });
+    expect((await one.ask(...call("client.announce", { clients: [client("a")] }))).payload).toEqual({
+      result: { pictures: true },
+    });
     await one.ask("ping");
     expect(clients.lookUp("a")).toMatchObject({ name: "Agent a" });
     const left = until(clients, () => clients.connected.length === 0);
@@ -146,6 +156,66 @@ describe("report", () => {
   });
 });
 
+describe("what is for the window's user alone", () => {
+  const picture = "/9j/4AAQSkZJRg==";
+  const details = { duration: 5, reason: "human", script: "() => 1", picture };
+  const running = [{ time: 2, act: "browser_evaluate", target: "", script: "() => 2" }];
+
+  test("is in no list of others", async () => {
+    const { clients, dial } = await window();
+    const one = await dial();
+    await one.ask(...call("client.announce", { clients: [{ ...client("a"), running }] }));
+    await one.ask(...call("client.report", { entries: [{ ...act("a", 1), details }] }));
+    expect(clients.running).toEqual([{ ...running[0], client: "a", name: "Agent a" }]);
+    expect(clients.actions[0]?.details).toEqual(details);
+    const listed = (await one.ask(...call("client.list", {}))).payload?.result;
+    expect(listed).toEqual({ clients: [client("a")], last: [act("a", 1)] });
+    const ended = until(clients, () => clients.running.length === 0);
+    one.close(); // with the call that it ran
+    await ended;
+  });
+
+  test("is bounded, and a picture is nothing else", async () => {
+    const { clients, dial } = await window();
+    const one = await dial();
+    const effects = Array(90).fill({ kind: "error", text: "x".repeat(9_000), place: "y".repeat(9_000) });
+    const report = (more: object) =>
+      one.ask(...call("client.report", { entries: [{ ...act("a", 1), details: more }] }));
+    await report({ duration: 1, script: "s".repeat(99_000), effects });
+    const [kept] = clients.actions;
+    expect(kept?.details?.script).toHaveLength(16_000);
+    expect(kept?.details?.effects).toHaveLength(50);
+    expect(JSON.stringify(kept).length).toBeLessThan(120_000);
+    for (const text of ["iVBORw0KGgo=", "/9j/) [x](command:a)", `/9j/${"A".repeat(32_000)}`]) {
+      await report({ duration: 1, picture: text, effects: [{ kind: "error", text }] });
+      expect(clients.actions.at(-1)?.details, text.slice(0, 20)).not.toHaveProperty("picture");
+    }
+    const many = Array.from({ length: 150 }, (_, n) => ({ ...act("a", n), target: `${n}`, details }));
+    await one.ask(...call("client.report", { entries: many }));
+    const pictured = clients.actions.filter((each) => each.details?.picture);
+    expect(pictured.map(({ target }) => target)).toEqual(many.slice(-picturesLimit).map(({ target }) => target));
+    expect(clients.actions.at(-picturesLimit - 1)?.details).toEqual({
+      duration: 5,
+      reason: "human",
+      script: "() => 1",
+    });
+  });
+
+  test("of repeats is that of the last; what something followed is no repeat", () => {
+    const clients = new Clients();
+    const effects = [{ kind: "request", text: "GET /stock → 500" }];
+    const report = (more: object) => clients.report([{ ...act("a", 1), details: { duration: 1, ...more } }]);
+    for (const more of [{}, { duration: 2 }, { effects }, { effects }, { script: "1" }, { script: "2" }]) report(more);
+    expect(clients.actions.map(({ times, details }) => [times, details?.duration, details?.script])).toEqual([
+      [2, 2, undefined],
+      [1, 1, undefined],
+      [1, 1, undefined],
+      [1, 1, "1"],
+      [1, 1, "2"],
+    ]);
+  });
+});
+
 test("list has who is connected, with the last action of each", async () => {
   const { clients, dial } = await window();
   const [one, other] = [await dial(), await dial()];
@@ -198,7 +268,8 @@ test("the specification's examples are understood", async () => {
   const clients = new Clients();
   const store = new Store();
   const permissions = new Permissions(store, clients, () => 60_000);
-  const { dial } = await serve(new Map([...clientCommands(clients), ...permissionCommands(permissions)]));
+  const recordings = new Recordings(async () => {});
+  const { dial } = await serve(new Map([...clientCommands(clients), ...permissionCommands(permissions, recordings)]));
   const vectors = commandVectors().filter(({ command }) => /^(client|permission)\./.test(command));
   expect(vectors.length).toBeGreaterThan(3);
   const one = await dial();
@@ -219,11 +290,15 @@ describe("a reload", () => {
     const path = join(folder, "storage", "activity.json");
     const before = new Clients();
     before.remember([client("a")]);
-    before.report([act("a", 1), act("a", 2), { ...act("a", 3), target: "Buy", url: "http://127.0.0.1/" }]);
+    const details = { duration: 3, reason: "human", covers: "input" };
+    const memory = { script: "() => 1", effects: [{ kind: "error", text: "x", late: true }], picture: "/9j/4AAQ" };
+    const last = { ...act("a", 3), target: "Buy", url: "http://127.0.0.1/" };
+    before.report([act("a", 1), act("a", 2), { ...last, details: { ...details, ...memory } }]);
     writeActions(path, before.actions);
     const after = new Clients();
     after.restore(readActions(path));
-    expect(after.actions).toEqual(before.actions);
+    const [first, second] = before.actions;
+    expect(after.actions).toEqual([first, { ...second, details }]); // the rest is in no file
     after.report([{ ...act("b", 4), target: "Sell" }]);
     expect(after.actions.map(({ number }) => number)).toEqual([1, 2, 3]);
     expect(statSync(path).mode & 0o777).toBe(0o600);

@@ -114,10 +114,10 @@ func (b *bench) agentsOfAWindow(ctx context.Context, out *strings.Builder) error
 			return err
 		}
 	}
-	own, _, share, _ := atRest(pids(b.agents)...)
+	ownUsage, _, share, _ := atRest(pids(b.agents)...)
 	window, _ := use(pids(b.windows)...)
 	fmt.Fprintf(out, "| an agent | %d | %.1f MB for its coordinator, and %.2f MB in the window's; all of them at rest %.1f %% of a processor |\n",
-		agents, own.private/agents, (window.private-windowBefore.private)/(agents-acting), 100*share)
+		agents, ownUsage.private/agents, (window.private-windowBefore.private)/(agents-acting), 100*share)
 	one, err := repeat(1, func(int) error { return clickers[0].click(ctx) })
 	if err != nil {
 		return err
@@ -153,8 +153,8 @@ func (b *bench) manyWindows(ctx context.Context, out *strings.Builder) error {
 	if err != nil {
 		return err
 	}
-	own, browsers, _, share := atRest(pids(b.windows)...)
-	fmt.Fprintf(out, "| a window | %d | %.1f MB for its coordinator; an agent lists all windows in %s |\n", windows, own.private/windows, list.percentile(0.5))
+	ownUsage, browsers, _, share := atRest(pids(b.windows)...)
+	fmt.Fprintf(out, "| a window | %d | %.1f MB for its coordinator; an agent lists all windows in %s |\n", windows, ownUsage.private/windows, list.percentile(0.5))
 	fmt.Fprintf(out, "| its browser, headless, with one simple page | %d | %.0f MB private, %.0f MB resident; %d processes; at rest %.1f %% of a processor |\n", windows,
 		browsers.private/windows, browsers.resident/windows, browsers.processes/windows, 100*share/windows)
 	return nil
@@ -264,19 +264,19 @@ const period = 5 * time.Second
 
 // atRest returns what the processes use, and which share of a processor while nothing is
 // done.
-func atRest(pids ...int) (own, browsers usage, ownShare, browserShare float64) {
+func atRest(pids ...int) (ownUsage, browsers usage, ownShare, browserShare float64) {
 	ownBefore, browsersBefore := use(pids...)
 	begin := time.Now()
 	time.Sleep(period)
-	own, browsers = use(pids...)
+	ownUsage, browsers = use(pids...)
 	seconds := time.Since(begin).Seconds()
-	return own, browsers, (own.cpu - ownBefore.cpu).Seconds() / seconds, (browsers.cpu - browsersBefore.cpu).Seconds() / seconds
+	return ownUsage, browsers, (ownUsage.cpu - ownBefore.cpu).Seconds() / seconds, (browsers.cpu - browsersBefore.cpu).Seconds() / seconds
 }
 
 // cpuOf is the processor time of the processes and of their descendants.
 func cpuOf(pids ...int) time.Duration {
-	own, browsers := use(pids...)
-	return own.cpu + browsers.cpu
+	ownUsage, browsers := use(pids...)
+	return ownUsage.cpu + browsers.cpu
 }
 
 // times are how long calls took, the shortest first.

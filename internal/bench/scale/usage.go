@@ -24,7 +24,7 @@ func (u usage) add(o usage) usage {
 
 // use adds up what the processes themselves use, and what their descendants use: the
 // browsers.
-func use(pids ...int) (own, browsers usage) {
+func use(pids ...int) (ownUsage, browsers usage) {
 	parents := map[int]int{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
@@ -39,7 +39,7 @@ func use(pids ...int) (own, browsers usage) {
 	}
 	for pid := range parents {
 		if wanted[pid] {
-			own = own.add(useOf(pid))
+			ownUsage = ownUsage.add(useOf(pid))
 			continue
 		}
 		for p := parents[pid]; p > 1; p = parents[p] {
@@ -49,7 +49,7 @@ func use(pids ...int) (own, browsers usage) {
 			}
 		}
 	}
-	return own, browsers
+	return ownUsage, browsers
 }
 
 // stat returns the fields of a process from its state on.

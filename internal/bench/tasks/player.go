@@ -24,7 +24,10 @@ type caller interface {
 // player plays the agent. It knows the server's list of tools, the goal, and what the
 // server has answered so far.
 type player struct {
-	kind    string // ours, playwright or devtools
+	kind    string     // ours, playwright, devtools or agentBrowser
+	lines   bool       // its calls are lines of a shell
+	shell   *peerShell // nil: a server's tools, or the coordinator's commands
+	queue   []string   // commands of the line that the agent writes
 	server  caller
 	url     string // of the application
 	dir     string // of the agent's files
@@ -68,6 +71,10 @@ func (p *player) play(do func(*player) string) (report string, err error) {
 
 // call calls a tool, which must not refuse.
 func (p *player) call(tool string, a args) string {
+	if p.shell != nil {
+		p.queue = append(p.queue, p.shell.commands(p, tool, p.complete(tool, a))...)
+		return ""
+	}
 	text, ok := p.try(tool, a)
 	if !ok {
 		p.stuck("%s %v: %s", tool, a, text)
@@ -75,42 +82,71 @@ func (p *player) call(tool string, a args) string {
 	return text
 }
 
-// try calls a tool, and reports whether it did not refuse.
-func (p *player) try(tool string, a args) (string, bool) {
+// flush runs the line that the agent has written.
+func (p *player) flush() {
+	if len(p.queue) == 0 {
+		return
+	}
+	line := p.shell.line(p.shell.program, p.queue)
+	p.queue = nil
+	if text, ok := p.send(aLine, args{"line": line}); !ok {
+		p.stuck("%s: %s", line, text)
+	}
+}
+
+// complete adds the page to arguments that need it.
+func (p *player) complete(tool string, a args) args {
 	if a == nil {
 		a = args{}
 	}
 	if p.kind == devtools && tool != "list_pages" && a["pageId"] == nil {
 		a["pageId"] = 1
 	}
+	return a
+}
+
+// try calls a tool, and reports whether it did not refuse.
+func (p *player) try(tool string, a args) (string, bool) {
+	p.flush()
+	a = p.complete(tool, a)
+	if p.shell != nil {
+		tool, a = aLine, args{"line": p.shell.line(p.shell.program, p.shell.commands(p, tool, a))}
+	}
+	return p.send(tool, a)
+}
+
+func (p *player) send(tool string, a args) (string, bool) {
 	b, _ := json.Marshal(a)
-	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second) // as long as a host waits
+	ctx, cancel := context.WithTimeout(p.ctx, 2*time.Minute) // as long as a host waits for a command
 	defer cancel()
-	began := time.Now()
+	startTime := time.Now()
 	answer, err := p.server.Call(ctx, tool, a)
-	took := time.Since(began)
+	took := time.Since(startTime)
 	if err != nil {
 		answer = peer.Answer{Text: err.Error(), Refused: true}
 	}
 	p.calls++
 	p.took += took
-	sent := tool + " " + string(b)
-	if _, inShell := p.server.(commandLine); inShell {
-		sent = line(tool, a)
+	message := tool + " " + string(b)
+	if p.lines {
+		message = line(tool, a)
 	}
-	p.sent += len([]rune(sent))
+	p.sent += len([]rune(message))
 	p.received += len([]rune(answer.Text))
 	p.pictures += answer.Pictures
 	if answer.Refused {
 		p.refused++
 	}
-	fmt.Fprintf(p.trace, "--> %s\n<-- %v, %d characters, refused: %v\n%s\n\n", sent, took.Round(time.Millisecond), len([]rune(answer.Text)), answer.Refused, answer.Text)
+	fmt.Fprintf(p.trace, "--> %s\n<-- %v, %d characters, refused: %v\n%s\n\n", message, took.Round(time.Millisecond), len([]rune(answer.Text)), answer.Refused, answer.Text)
 	p.answers = append(p.answers, answer.Text)
 	return answer.Text, !answer.Refused
 }
 
 // last is the last answer.
-func (p *player) last() string { return p.answers[len(p.answers)-1] }
+func (p *player) last() string {
+	p.flush()
+	return p.answers[len(p.answers)-1]
+}
 
 // read reads the report, or a part of it, from the last answer.
 func (p *player) read(pattern string) string {
@@ -125,11 +161,20 @@ func (p *player) read(pattern string) string {
 func (p *player) await(text, pattern string) string {
 	if !regexp.MustCompile(pattern).MatchString(p.last()) {
 		p.wait(text)
-		if !regexp.MustCompile(pattern).MatchString(p.last()) {
-			p.look()
+		if p.shell != nil || !regexp.MustCompile(pattern).MatchString(p.last()) {
+			p.lookAtText()
 		}
 	}
 	return p.read(pattern)
+}
+
+// lookFor looks at the page in which a text appears. In a shell, the agent can wait for it in the same line.
+func (p *player) lookFor(text, pattern string) string {
+	if p.shell != nil && p.kind == playwright { // the others cannot wait for texts in shadow trees and frames
+		p.wait(text)
+	}
+	p.lookAtText()
+	return p.await(text, pattern)
 }
 
 // want is a text that the last answer must contain, so that the agent goes on.
@@ -141,20 +186,34 @@ func (p *player) want(text string) {
 
 // think is the time that a model takes before its next call. It counts for no server; it
 // matters where a page goes on meanwhile.
-func (p *player) think() { time.Sleep(p.thinks) }
+func (p *player) think() {
+	p.flush()
+	time.Sleep(p.thinks)
+}
 
 // ref is the ref of the element with that role and name in the latest answer that has it;
 // with a marker, the first one after that text.
 func (p *player) ref(role, name string, marker ...string) string {
+	for range 2 { // first, before the line that the agent writes has an answer
+		if ref := p.refIn(p.answers, role, name, marker...); ref != "" {
+			return ref
+		}
+		p.flush()
+	}
+	p.stuck("no %s %q in %.2000s", role, name, p.last())
+	return ""
+}
+
+func (p *player) refIn(answers []string, role, name string, marker ...string) string {
 	quoted := regexp.QuoteMeta(name)
-	pattern := `(?:` + role + ` |[-|] )"` + quoted + `"[^\n|]*?\[ref=(\w+)\]` // a row may leave out the roles
+	pattern := `(?:` + role + ` |[-|] )"` + quoted + `"[^\n|]*?[\[ ]ref=(\w+)\]` // a row may leave out the roles
 	switch {
 	case p.kind == devtools:
 		pattern = `uid=(\S+) ` + role + ` "` + quoted + `"`
 	case name == "":
 		pattern = role + `[^\n"|]*?\[ref=(\w+)\]`
 	}
-	for _, text := range slices.Backward(p.answers) {
+	for _, text := range slices.Backward(answers) {
 		if len(marker) > 0 {
 			_, after, ok := strings.Cut(text, marker[0])
 			if !ok {
@@ -166,7 +225,6 @@ func (p *player) ref(role, name string, marker ...string) string {
 			return found[1]
 		}
 	}
-	p.stuck("no %s %q in %.2000s", role, name, p.last())
 	return ""
 }
 
@@ -181,6 +239,15 @@ func (p *player) open(url string) {
 }
 
 func (p *player) look() { p.call(p.name("browser_snapshot", "take_snapshot"), nil) }
+
+// lookAtText looks at all of the page. agent-browser has a shorter snapshot for the controls.
+func (p *player) lookAtText() {
+	if p.kind == agentBrowser {
+		p.call("page text", nil)
+		return
+	}
+	p.look()
+}
 
 // lookOn looks, unless the coordinator's last answer shows the page, or how it has changed.
 func (p *player) lookOn() {
@@ -207,6 +274,8 @@ func (p *player) key(key string) { p.call(p.name("browser_press_key", "press_key
 func (p *player) script(function, ref string) string {
 	a := args{"function": function}
 	switch {
+	case p.kind == agentBrowser && strings.Contains(function, "=>") && strings.HasPrefix(function, "("), p.kind == agentBrowser && strings.HasPrefix(function, "async"):
+		a["function"] = "(" + function + ")()"
 	case ref != "" && p.kind == devtools:
 		a["args"] = []string{ref}
 	case ref != "":
@@ -215,9 +284,51 @@ func (p *player) script(function, ref string) string {
 	return p.call(p.name("browser_evaluate", "evaluate_script"), a)
 }
 
+// clickNamed clicks a button whose name the agent knows: by the name where a shell's commands take it.
+func (p *player) clickNamed(name string) {
+	switch {
+	case p.kind == agentBrowser:
+		p.line("find role button click --name " + quote(name))
+	case p.shell != nil && p.kind == playwright:
+		p.line(fmt.Sprintf(`click "getByRole('button', { name: '%s' })"`, name))
+	default:
+		p.look() // refs of before the last click may be stale
+		if p.shell != nil {
+			p.queue[len(p.queue)-1] += " | grep " + quote(name)
+		}
+		p.flush()
+		p.click(p.ref("button", name))
+	}
+}
+
+// lookAtPart looks at the first lines of a snapshot, if a shell can cut it.
+func (p *player) lookAtPart(lines int) {
+	p.look()
+	if p.shell != nil {
+		p.queue[len(p.queue)-1] += fmt.Sprintf(" | head -n %d", lines)
+	}
+}
+
+// tryLine runs a command in a line of its own, and reports whether it has succeeded.
+func (p *player) tryLine(command string) bool {
+	p.flush()
+	_, done := p.send(aLine, args{"line": p.shell.line(p.shell.program, []string{command})})
+	return done
+}
+
+// line writes commands that no other contender has.
+func (p *player) line(commands ...string) { p.queue = append(p.queue, commands...) }
+
 // wait waits for a text.
 func (p *player) wait(text string) {
-	if p.kind == devtools {
+	switch {
+	case p.shell != nil && p.kind == devtools:
+		p.script(fmt.Sprintf("async () => { for (let i = 0; i < 300 && !document.body.innerText.includes(%q); i++) await new Promise(r => setTimeout(r, 50)) }", text), "")
+		return
+	case p.shell != nil && p.kind == playwright:
+		p.call("browser_wait_for", args{"function": fmt.Sprintf("async page => { await page.getByText(%q).first().waitFor() }", text)})
+		return
+	case p.kind == devtools:
 		p.call("wait_for", args{"text": []string{text}, "timeout": 15000})
 		return
 	}
@@ -243,13 +354,20 @@ func (p *player) fill(entries ...entry) {
 	var fields []args
 	for _, e := range entries {
 		ref := p.ref(e.role, e.name)
+		if p.shell != nil {
+			p.call(e.role, args{p.name("target", "uid"): ref, "value": e.value})
+			continue
+		}
 		if p.kind == devtools {
 			fields = append(fields, args{"uid": ref, "value": e.value})
 			continue
 		}
 		fields = append(fields, args{"target": ref, "name": e.name, "type": e.role, "value": e.value})
 	}
-	if p.kind == devtools {
+	switch {
+	case p.shell != nil:
+		return
+	case p.kind == devtools:
 		p.call("fill_form", args{"elements": fields})
 		return
 	}
@@ -284,10 +402,12 @@ const (
 	ours       = "ours"
 	playwright = "playwright"
 	devtools   = "devtools"
-	shell      = "shell" // the coordinator's commands
 )
 
-var titles = map[string]string{ours: "Browser Coordinator", shell: "its commands in a shell", playwright: peer.PlaywrightName, devtools: peer.DevToolsName}
+var titles = map[string]string{
+	ours: "Browser Coordinator", playwright: peer.PlaywrightName, devtools: peer.DevToolsName,
+	shell: "coordinator", playwrightCLI: peer.PlaywrightCLIName, agentBrowser: peer.AgentBrowserName, devtoolsCLI: "chrome-devtools 1.11",
+}
 
 // result is how a task ended for a server.
 type result struct {
@@ -304,10 +424,14 @@ func run(ctx context.Context, t task, kind string, server caller, dir string, tr
 	}
 	defer s.close()
 	check := t.serve(s)
-	if kind == shell {
+	lines := inShell(kind)
+	var line *peerShell
+	if of, isPeer := peerShells[kind]; isPeer {
+		line, kind = &of, of.kind
+	} else if kind == shell {
 		kind = ours // it plays the same
 	}
-	p := &player{kind: kind, server: server, url: s.self + "/", dir: dir, ctx: ctx, trace: trace, thinks: thinks}
+	p := &player{kind: kind, lines: lines, shell: line, server: server, url: s.self + "/", dir: dir, ctx: ctx, trace: trace, thinks: thinks}
 	script := t.peers
 	if kind == ours && t.ours != nil {
 		script = t.ours

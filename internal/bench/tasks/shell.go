@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"browser-coordinator/coordinator/skill"
 	"browser-coordinator/internal/bench/peer"
 )
 
@@ -18,6 +21,7 @@ import (
 // plays what the coordinator's tools play, a command for each call.
 type commandLine struct {
 	programs peer.Programs
+	stop     string
 }
 
 func (c commandLine) Call(ctx context.Context, tool string, a args) (peer.Answer, error) {
@@ -35,20 +39,34 @@ func (c commandLine) run(ctx context.Context, line string) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// learn reads the skill.
-func learn(ctx context.Context, programs peer.Programs) (figures, error) {
-	const read = "coordinator skill"
+// learn reads the skill: first its file, which an agent's host reads, then what that points to.
+func learn(ctx context.Context, kind string, programs peer.Programs) (figures, error) {
+	file, read := skill.Installed("coordinator"), "coordinator skill"
+	if of, isPeer := peerShells[kind]; isPeer {
+		text, err := os.ReadFile(filepath.Join(programs.Peers, of.skill))
+		if err != nil {
+			return figures{}, err
+		}
+		file, read = string(text), of.learn
+	}
+	learnt := figures{received: len([]rune(file))}
+	if read == "" {
+		return learnt, nil
+	}
 	began := time.Now()
-	text, err := commandLine{programs}.run(ctx, read)
+	text, err := commandLine{programs: programs}.run(ctx, read)
 	if err != nil {
 		return figures{}, fmt.Errorf("%s: %w: %s", read, err, text)
 	}
-	return figures{calls: 1, sent: len(read), received: len([]rune(text)), took: time.Since(began)}, nil
+	learnt.add(figures{calls: 1, sent: len(read), received: len([]rune(text)), took: time.Since(began)})
+	return learnt, nil
 }
 
 // Close ends the session.
 func (c commandLine) Close() error {
-	text, err := c.run(context.Background(), "coordinator close")
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	text, err := c.run(ctx, c.stop)
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, text)
 	}
@@ -76,7 +94,7 @@ var positional = map[string][]string{
 // openAndFind opens the application and searches it to its end. An agent with a shell has only the
 // last lines printed, in which the text is.
 func (p *player) openAndFind(text string, lines int) {
-	if _, inShell := p.server.(commandLine); inShell {
+	if p.inShell() {
 		p.call(aLine, args{"line": fmt.Sprintf("coordinator open %s >/dev/null && coordinator find %s --scroll | tail -n %d",
 			p.url, text, lines)})
 		return
@@ -84,6 +102,9 @@ func (p *player) openAndFind(text string, lines int) {
 	p.open(p.url)
 	p.call("browser_find", args{"text": text, "scroll": true})
 }
+
+// inShell reports whether the coordinator plays in a shell.
+func (p *player) inShell() bool { return p.lines && p.kind == ours }
 
 // aLine is no tool: its call has the line itself.
 const aLine = "a line"
@@ -121,7 +142,7 @@ func command(name string, a args, mark string) string {
 	}
 	words := []string{name}
 	for _, p := range positional[name] {
-		if value, given := a[p]; given {
+		if value, present := a[p]; present {
 			words = append(words, word(value, mark)...)
 		}
 	}

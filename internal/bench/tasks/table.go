@@ -10,18 +10,17 @@ import (
 	"browser-coordinator/internal/bench/record"
 )
 
-// mark is the name of the tasks' figures in a file.
-const mark = "tasks"
-
 // table collects the results, with a row per task.
 type table struct {
+	mark        string // the name of the figures in a file
 	kinds, rows []string
 	cells       map[[2]string]result
-	once        map[string]figures // what an agent pays once, for all tasks
+	once        map[string]figures       // what an agent pays once, for all tasks
+	cost        map[string]time.Duration // of one command
 }
 
-func newTable(kinds []string) *table {
-	return &table{kinds: kinds, cells: map[[2]string]result{}, once: map[string]figures{}}
+func newTable(mark string) *table {
+	return &table{mark: mark, cells: map[[2]string]result{}, once: map[string]figures{}}
 }
 
 func (t *table) add(row, kind string, r result) {
@@ -92,6 +91,14 @@ func (t *table) print(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
+	if t.cost == nil {
+		return
+	}
+	fmt.Fprint(w, "| ms of one command, median |")
+	for _, k := range t.kinds {
+		fmt.Fprintf(w, " %.1f |", t.cost[k].Seconds()*1000)
+	}
+	fmt.Fprintf(w, "\n\nThe coordinator's tool takes %.1f ms over MCP for what its command does.\n", t.cost[ours].Seconds()*1000)
 }
 
 // keepIn replaces the figures in a file.
@@ -99,5 +106,5 @@ func (t *table) keepIn(file string) error {
 	var figures strings.Builder
 	fmt.Fprintf(&figures, "%s, load %s, %s.\n\n", record.Machine(), record.Load(), time.Now().UTC().Format(time.DateOnly))
 	t.print(&figures)
-	return record.Keep(file, mark, figures.String())
+	return record.Keep(file, t.mark, figures.String())
 }

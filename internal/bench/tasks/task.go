@@ -15,5 +15,5 @@ type task struct {
 }
 
 var tasks = []task{
-	grid, form, shadow, payment, feed, board, files, login, seats, broken, projects, popup, editor, slow,
+	grid, form, shadow, payment, feed, board, files, login, seats, broken, projects, popup, editor, slow, trip,
 }

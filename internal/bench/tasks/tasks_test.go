@@ -29,16 +29,16 @@ func (i inProcess) Call(ctx context.Context, tool string, a args) (peer.Answer, 
 
 // TestTasks: the coordinator's tools do every task.
 func TestTasks(t *testing.T) {
-	longtest.Only(t)
-	own := launch.New(&launch.Chrome{
-		Find:    func() (chrome.Installation, error) { return chrome.Find(chrome.FindOptions{}) },
+	longtest.Require(t)
+	onDemand := launch.New(&launch.Chrome{
+		Find:    func() (string, error) { return chrome.Find(chrome.FindOptions{}) },
 		Options: chrome.Options{Headless: true, Viewport: "1280x800", Args: []string{"--disable-gpu"}},
 	})
-	t.Cleanup(func() { _ = own.End() })
+	t.Cleanup(func() { _ = onDemand.End() })
 	for _, task := range tasks {
 		t.Run(task.name, func(t *testing.T) {
 			dir := t.TempDir()
-			server := inProcess{toolstest.Start(t, agent.Options{Dir: dir, Launcher: own})}
+			server := inProcess{toolstest.Start(t, agent.Options{Dir: dir, Launcher: onDemand})}
 			server.Must("browser_navigate", args{"url": "about:blank"})
 			r := run(t.Context(), task, ours, server, dir, t.Output(), 0)
 			if r.err != nil || r.refused > 1 { // on a busy machine, one that finds a dialog open

@@ -21,8 +21,8 @@ type contestant struct {
 	raw     *raw
 }
 
-func enter(ctx context.Context, k contender) (*contestant, error) {
-	browser, err := launch(ctx)
+func enter(ctx context.Context, k contender, profile string) (*contestant, error) {
+	browser, err := launch(ctx, profile)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func enter(ctx context.Context, k contender) (*contestant, error) {
 	if k.command == nil {
 		c.raw, err = dialRaw(ctx, browser.URL())
 	} else {
-		c.server, err = peer.Start(ctx, k.command(httpAddress(browser.URL())))
+		c.server, err = peer.Start(ctx, k.command(httpAddress(browser.URL()), profile))
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.close())
@@ -80,10 +80,10 @@ const thinking = 300 * time.Millisecond
 // round runs each action once.
 func (c *contestant) round(ctx context.Context, address string, t *table, counted bool) error {
 	timed := func(act string, do func() (string, error)) (string, error) {
-		began := time.Now()
+		start := time.Now()
 		text, err := do()
 		if err == nil && counted {
-			t.add(act+", ms", c.kind.name, milliseconds(time.Since(began)))
+			t.add(act+", ms", c.kind.name, milliseconds(time.Since(start)))
 			if c.server != nil && !strings.HasPrefix(act, "screenshot") {
 				t.add("characters of the answer to "+act, c.kind.name, float64(len([]rune(text))))
 			}
@@ -109,13 +109,13 @@ func (c *contestant) round(ctx context.Context, address string, t *table, counte
 	if _, err := call("navigate", names.navigate, args); err != nil {
 		return err
 	}
-	seen, err := call("snapshot", names.snapshot, map[string]any{})
+	text, err := call("snapshot", names.snapshot, map[string]any{})
 	if err != nil {
 		return err
 	}
-	found := c.kind.button.FindStringSubmatch(seen)
+	found := c.kind.button.FindStringSubmatch(text)
 	if found == nil {
-		return fmt.Errorf("the button is not in the snapshot: %.300s", seen)
+		return fmt.Errorf("the button is not in the snapshot: %.300s", text)
 	}
 	if _, err := call("click", names.click, map[string]any{names.clickArg: strings.Join(found[1:], "")}); err != nil {
 		return err

@@ -30,11 +30,12 @@ func main() {
 	peers := flag.String("peers", "internal/bench/peer/npm", "the `folder` in which npm ci has installed the peers")
 	rounds := flag.Int("rounds", 15, "how often each act is done")
 	starts := flag.Int("starts", 7, "how often each server is started")
-	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark))
+	own := flag.Bool("own", false, "compare those that can use the user's own browser, directly and as that")
+	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark)+",\nwith --own "+record.Mark(ownMark))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	t, err := run(ctx, *coordinator, *peers, *rounds, *starts)
+	t, err := run(ctx, *coordinator, *peers, *rounds, *starts, *own)
 	if err == nil {
 		t.print(os.Stdout)
 		if *keep != "" {
@@ -47,7 +48,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, coordinator, peers string, rounds, starts int) (t *table, err error) {
+func run(ctx context.Context, coordinator, peers string, rounds, starts int, own bool) (t *table, err error) {
 	coordinator, err = filepath.Abs(coordinator)
 	if err != nil {
 		return nil, err
@@ -66,9 +67,15 @@ func run(ctx context.Context, coordinator, peers string, rounds, starts int) (t 
 		return nil, err
 	}
 	defer shop.Close()
-	kinds := contenders(peer.Programs{Coordinator: coordinator, Peers: peers, Dir: dir})
+	programs := peer.Programs{Coordinator: coordinator, Peers: peers, Dir: dir}
+	kinds := contenders(programs)
+	if own {
+		kinds = inOwnBrowser(programs)
+	}
 	t = newTable(kinds)
-	if err := measureStarts(ctx, t, kinds, starts); err != nil {
+	if own {
+		t.mark = ownMark
+	} else if err := measureStarts(ctx, t, kinds, starts); err != nil {
 		return nil, err
 	}
 	var running []*contestant
@@ -78,7 +85,7 @@ func run(ctx context.Context, coordinator, peers string, rounds, starts int) (t 
 		}
 	}()
 	for _, k := range kinds {
-		c, err := enter(ctx, k)
+		c, err := enter(ctx, k, filepath.Join(dir, fmt.Sprint("profile", len(running))))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", k.name, err)
 		}
@@ -109,7 +116,7 @@ func measureStarts(ctx context.Context, table *table, kinds []contender, starts 
 				continue
 			}
 			began := time.Now()
-			s, err := peer.Start(ctx, k.command("http://127.0.0.1:9"))
+			s, err := peer.Start(ctx, k.command("http://127.0.0.1:9", ""))
 			if err != nil {
 				return fmt.Errorf("%s: %w", k.name, err)
 			}
@@ -127,7 +134,7 @@ func measureStarts(ctx context.Context, table *table, kinds []contender, starts 
 		if k.command == nil {
 			continue
 		}
-		characters, err := peer.ListCharacters(k.command("http://127.0.0.1:9"))
+		characters, err := peer.ListCharacters(k.command("http://127.0.0.1:9", ""))
 		if err != nil {
 			return fmt.Errorf("%s: %w", k.name, err)
 		}
@@ -139,12 +146,12 @@ func measureStarts(ctx context.Context, table *table, kinds []contender, starts 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // launch launches a Chromium with the same options for every contestant.
-func launch(ctx context.Context) (*chrome.Browser, error) {
+func launch(ctx context.Context, profile string) (*chrome.Browser, error) {
 	found, err := chrome.Find(chrome.FindOptions{})
 	if err != nil {
 		return nil, err
 	}
-	return chrome.Launch(ctx, chrome.Options{Executable: found.Path, Headless: true, DebuggingPort: new(0), Viewport: "1280x800", Args: []string{"--disable-gpu"}})
+	return chrome.Launch(ctx, chrome.Options{Executable: found, Headless: true, UserDataDir: profile, DebuggingPort: new(0), Viewport: "1280x800", Args: []string{"--disable-gpu"}})
 }
 
 // median sorts the slice and returns its median.

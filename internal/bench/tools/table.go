@@ -13,13 +13,14 @@ import (
 // table collects the measured values, with a row per measurement and a column per
 // contender.
 type table struct {
+	mark    string
 	columns []string
 	rows    []string
 	cells   map[[2]string][]float64
 }
 
 func newTable(kinds []contender) *table {
-	t := &table{cells: map[[2]string][]float64{}}
+	t := &table{mark: mark, cells: map[[2]string][]float64{}}
 	for _, k := range kinds {
 		t.columns = append(t.columns, k.name)
 	}
@@ -53,13 +54,16 @@ func (t *table) print(w io.Writer) {
 	}
 }
 
-// mark is the name of the tools' figures in a file.
-const mark = "tools"
+// The names of the figures in a file: of the tools, and of those in the user's own browser.
+const (
+	mark    = "tools"
+	ownMark = "own"
+)
 
 // keepIn replaces the figures in a file.
 func (t *table) keepIn(file string) error {
 	var figures strings.Builder
 	fmt.Fprintf(&figures, "%s, load %s, %s.\n\n", record.Machine(), record.Load(), time.Now().UTC().Format(time.DateOnly))
 	t.print(&figures)
-	return record.Keep(file, mark, figures.String())
+	return record.Keep(file, t.mark, figures.String())
 }

@@ -76,7 +76,8 @@ func awaitEnd(address string) error {
 		attached := proto.TargetAttachToTargetResult{}
 		call("", "Target.attachToTarget", map[string]any{"targetId": page.TargetID, "flatten": true}, &attached)
 		fmt.Println("connected")
-		_, err := client.Call(ctx, string(attached.SessionID), "Runtime.evaluate", map[string]any{"expression": "new Promise(() => {})", "awaitPromise": true})
+		_, err := client.Call(ctx, string(attached.SessionID), "Runtime.evaluate",
+			map[string]any{"expression": "new Promise(() => {})", "awaitPromise": true})
 		fmt.Println("ended:", err)
 	})
 }

@@ -39,6 +39,7 @@ const shopPage = `<!doctype html><title>Shop</title><h1>Shop</h1>
 <label>Name <input id=name></label> <button>Order</button> <p id=said role=status></form>`;
 
 let site;
+let port; // a free one, for hosts over HTTP
 let grid; // a Selenium Grid, for the guide to it
 
 before(async () => {
@@ -46,6 +47,10 @@ before(async () => {
     response.setHeader("content-type", "text/html").end(shopPage);
   });
   await new Promise((listening) => site.listen(0, "127.0.0.1", listening));
+  const other = createServer();
+  await new Promise((listening) => other.listen(0, "127.0.0.1", listening));
+  port = other.address().port;
+  await new Promise((closed) => other.close(closed));
 });
 
 after(() => site?.close());
@@ -77,6 +82,7 @@ function blocksOf(guide) {
     body: body
       .replaceAll(new RegExp(`^${indent}`, "gm"), "")
       .replaceAll("http://localhost:3000", address())
+      .replaceAll("127.0.0.1:9300", `127.0.0.1:${port}`)
       .replaceAll("http://localhost:4444", grid?.url),
   }));
 }

@@ -26,7 +26,7 @@ after(async () => {
   await site?.close();
 });
 
-const refused = /refused: the access mode of this window is "view"/;
+const refused = /refused: the access mode is "view"/;
 const png = (base64) => assert.ok(base64.startsWith("iVBORw0KGgo"), "not a PNG");
 
 /** The page is as it was, as the browser itself says. */

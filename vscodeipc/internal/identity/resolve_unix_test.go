@@ -40,15 +40,15 @@ func TestOnDiskIgnoringCase(t *testing.T) {
 		}
 		return nil, errors.New("permission denied")
 	}
-	for asked, want := range map[string]string{
+	for spelling, want := range map[string]string{
 		"/":                  "/",
 		"/Users/Dev/Shop":    "/Users/Dev/Shop",
 		"/users/dev/shop":    "/Users/Dev/Shop",
 		"/USERS/DEV/sHOP":    "/Users/Dev/Shop",
 		"/users/locked/deep": "/Users/locked/deep", // unreadable: keeps its given case
 	} {
-		if got := onDisk(asked, lstat, list); got != want {
-			t.Errorf("%s: got %s, want %s", asked, got, want)
+		if got := onDisk(spelling, lstat, list); got != want {
+			t.Errorf("%s: got %s, want %s", spelling, got, want)
 		}
 	}
 }

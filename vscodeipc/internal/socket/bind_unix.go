@@ -119,7 +119,7 @@ func (b *Binding) Unbind(ctx context.Context) error {
 	path := string(b.Address)
 	lock, err := LockDir(ctx, filepath.Dir(path))
 	if err == nil {
-		if now, statErr := os.Lstat(path); statErr == nil && usersocket.Same(now, b.info) {
+		if now, statErr := os.Lstat(path); statErr == nil && usersocket.IsSameFile(now, b.info) {
 			err = os.Remove(path)
 		}
 		lock.Unlock()

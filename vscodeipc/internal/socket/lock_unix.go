@@ -71,7 +71,7 @@ func tryLock(path string) (*dirLock, error) {
 
 // Unlock releases the lock, unless another process broke it meanwhile.
 func (l *dirLock) Unlock() {
-	if now, err := os.Lstat(l.path); err == nil && usersocket.Same(now, l.info) {
+	if now, err := os.Lstat(l.path); err == nil && usersocket.IsSameFile(now, l.info) {
 		os.Remove(l.path)
 	}
 	l.file.Close()

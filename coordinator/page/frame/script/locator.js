@@ -4,10 +4,14 @@ function (written) {
   let exact = false, pattern;
   const regular = (source, flags) => new RegExp(source, flags.replace(/[gy]/g, ""));
   const found = (selector) => selector && { selector, exact, pattern };
-  const search = /^text=\/((?:[^/\\]|\\.)+)\/([a-z]*)$/.exec(written) ?? /^(?:page\.)?getByText\(\s*\/((?:[^/\\]|\\.)+)\/([a-z]*)\s*\)$/.exec(written);
+  const search =
+    /^text=\/((?:[^/\\]|\\.)+)\/([a-z]*)$/.exec(written) ??
+    /^(?:page\.)?getByText\(\s*\/((?:[^/\\]|\\.)+)\/([a-z]*)\s*\)$/.exec(written);
   try {
     if (search) pattern = regular(search[1], search[2]);
-    return found(search ? "text=" : /^(?:page\.)?(?:getBy|locator\()/.test(written) ? inOurWords(written) : byEngine(written));
+    return found(
+      search ? "text=" : /^(?:page\.)?(?:getBy|locator\()/.test(written) ? inOurWords(written) : byEngine(written),
+    );
   } catch {
     return null; // no regular expression
   }
@@ -19,7 +23,10 @@ function (written) {
   // byEngine takes the prefixes of Playwright (css=, id=, data-testid=, placeholder=, …) and of
   // Puppeteer (aria/, text/, xpath/, pierce/).
   function byEngine(s) {
-    const [, engine, what] = /^(css|id|data-test(?:-?id)?|placeholder|title|alt)=(.*)$/s.exec(s) ?? /^(aria|text|xpath|pierce)\/(.*)$/s.exec(s) ?? [];
+    const [, engine, what] =
+      /^(css|id|data-test(?:-?id)?|placeholder|title|alt)=(.*)$/s.exec(s) ??
+      /^(aria|text|xpath|pierce)\/(.*)$/s.exec(s) ??
+      [];
     const [, quoted] = /^"(.*)"$/s.exec(what) ?? [];
     if (quoted !== undefined) exact = true;
     switch (engine) {
@@ -37,8 +44,12 @@ function (written) {
   }
 
   function inOurWords(s) {
-    const [, how, , what, rest = ""] = /^(?:page\.)?(?:getBy(?=Role|Text|Label|Placeholder|TestId|Title|AltText))?(Role|Text|Label|Placeholder|TestId|Title|AltText|locator)\((["'`])((?:(?!\2).)*)\2\s*(?:,\s*\{(.*)\})?\s*\)$/s.exec(s) ?? [];
-    const option = /\s*(?:(?<name>name)\s*:\s*(?:(["'`])(?<text>(?:(?!\2).)*)\2|\/(?<source>(?:[^/\\]|\\.)+)\/(?<flags>[a-z]*))|exact\s*:\s*(?<exact>true|false))\s*(?:,|$)/sy;
+    const [, how, , what, rest = ""] =
+      /^(?:page\.)?(?:getBy(?=Role|Text|Label|Placeholder|TestId|Title|AltText))?(Role|Text|Label|Placeholder|TestId|Title|AltText|locator)\((["'`])((?:(?!\2).)*)\2\s*(?:,\s*\{(.*)\})?\s*\)$/s.exec(
+        s,
+      ) ?? [];
+    const option =
+      /\s*(?:(?<name>name)\s*:\s*(?:(["'`])(?<text>(?:(?!\2).)*)\2|\/(?<source>(?:[^/\\]|\\.)+)\/(?<flags>[a-z]*))|exact\s*:\s*(?<exact>true|false))\s*(?:,|$)/sy;
     let name;
     for (let at = 0; rest.slice(at).trim(); at = option.lastIndex) {
       option.lastIndex = at;

@@ -2,9 +2,12 @@ function (selector, hidden) {
   // The elements of this document and its shadow roots that a selector matches, or why it is
   // unusable, as a string. hidden: by a text or role those that are not shown, in place of
   // those that are.
-  const unusable = 'is neither a ref nor a selector: a ref is e5, a selector CSS, text=Save or role=button[name="Save"]';
-  const unknown = "is a locator that is not known here: a target is a ref as e5, CSS, text=Save, or getByRole('button', { name: 'Save' }), with exact";
-  const { shown } = library.visibility(), { squash } = library.naming();
+  const unusable =
+    'is neither a ref nor a selector: a ref is e5, a selector CSS, text=Save or role=button[name="Save"]';
+  const unknown =
+    "is a locator that is not known here: a target is a ref as e5, CSS, text=Save, or getByRole('button', { name: 'Save' }), with exact";
+  const { shown } = library.visibility(),
+    { squash } = library.naming();
   const own = /(?<!\\):(?:(?:has-text|text|text-is)\(|visible\b)/; // pseudo-classes of Playwright
   const shadowOf = (e) => e.$shadowRoot ?? memory.closedRoots?.get(e);
   // below are a root or element and the shadow roots in it.
@@ -26,8 +29,15 @@ function (selector, hidden) {
     if (!locator) return unknown;
     const { selector, ...how } = locator;
     try {
-      if (/^(text|role|label|name)=|^[a-z-]+ "/.test(selector)) found = library.worded(selector, { ...how, hidden, every: /^nth=/.test(parts[i + 1]), among: amid(found, selector) });
-      else if (/^(xpath=|\(*\/\/)/.test(selector)) found = found.flatMap((n) => paths(selector.replace(/^xpath=/, ""), n));
+      if (/^(text|role|label|name)=|^[a-z-]+ "/.test(selector))
+        found = library.worded(selector, {
+          ...how,
+          hidden,
+          every: /^nth=/.test(parts[i + 1]),
+          among: amid(found, selector),
+        });
+      else if (/^(xpath=|\(*\/\/)/.test(selector))
+        found = found.flatMap((n) => paths(selector.replace(/^xpath=/, ""), n));
       else found = styled(selector, found);
     } catch (e) {
       if (!(e instanceof DOMException)) throw e; // it is our own
@@ -92,7 +102,8 @@ function (selector, hidden) {
   // compounds takes a selector apart at its combinators, and Playwright's own pseudo-classes
   // out of the parts.
   function compounds(css) {
-    const token = /\s*([>+~\s])\s*|(?<!\\):visible\b|(?<!\\):(has-text|text-is|text)\(\s*(["'])(.*?)\3\s*\)|((?:\\.|[^\s>+~:"'[(\\]|:(?!visible\b|has-text\(|text\(|text-is\()|\[(?:"[^"]*"|'[^']*'|[^\]])*\]|\((?:[^()"']|"[^"]*"|'[^']*'|\([^()]*\))*\))+)/sy;
+    const token =
+      /\s*([>+~\s])\s*|(?<!\\):visible\b|(?<!\\):(has-text|text-is|text)\(\s*(["'])(.*?)\3\s*\)|((?:\\.|[^\s>+~:"'[(\\]|:(?!visible\b|has-text\(|text\(|text-is\()|\[(?:"[^"]*"|'[^']*'|[^\]])*\]|\((?:[^()"']|"[^"]*"|'[^']*'|\([^()]*\))*\))+)/sy;
     const all = [{ combinator: "", native: "", tests: [] }];
     css = css.trim();
     while (token.lastIndex < css.length) {
@@ -106,7 +117,8 @@ function (selector, hidden) {
     return all;
   }
   function texted(how, words) {
-    const text = (e) => squash(e.$textContent).toLowerCase(), has = how === "text-is" ? (e) => text(e) === words : (e) => text(e).includes(words);
+    const text = (e) => squash(e.$textContent).toLowerCase(),
+      has = how === "text-is" ? (e) => text(e) === words : (e) => text(e).includes(words);
     return how === "has-text" ? has : (e) => has(e) && ![...e.$querySelectorAll(":scope > *")].some(has);
   }
 

@@ -25,7 +25,11 @@ async function ({ x, y }) {
       found = move();
     }
     if (found !== owner) {
-      return { covered: found ? "its frame is covered by " + describe(found) : "its frame is outside of what can be scrolled into view" };
+      return {
+        covered: found
+          ? "its frame is covered by " + describe(found)
+          : "its frame is outside of what can be scrolled into view",
+      };
     }
     // The browser finds the frame at a point by what was drawn last.
     if (scrolled) {

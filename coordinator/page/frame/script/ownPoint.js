@@ -7,7 +7,10 @@ function ({ left, top, right, bottom }) {
   const { roleOf, actionable, namedByContent, flat, skipped } = library.naming();
   const parentOf = (n) => n.$assignedSlot ?? n.$parentNode ?? n.$host;
   const drawn = ["CANVAS", "VIDEO", "AUDIO"];
-  const isControl = (n) => n.$nodeType === 1 && !drawn.includes(n.$nodeName) && (n.$nodeName === "LABEL" ? n.$control && n.$control !== this : actionable.has(roleOf(n)));
+  const isControl = (n) =>
+    n.$nodeType === 1 &&
+    !drawn.includes(n.$nodeName) &&
+    (n.$nodeName === "LABEL" ? n.$control && n.$control !== this : actionable.has(roleOf(n)));
   const hit = (x, y, root = this.$getRootNode()) => {
     const found = root.$elementFromPoint(x, y);
     return (found?.$shadowRoot && found.$shadowRoot !== root && hit(x, y, found.$shadowRoot)) || found;
@@ -45,8 +48,11 @@ function ({ left, top, right, bottom }) {
       if (!first || inner(first) === by || at && inner(hit(at.x, at.y)) === by) return middle;
     }
     const points = [...texts(this, true)].slice(0, 20).map(centre);
-    for (const x of [left + 2, right - 2, middle.x]) for (const y of [top + 2, middle.y, bottom - 2]) points.push({ x, y });
-    const own = points.find((p) => p && p.x >= left && p.x < right && p.y >= top && p.y < bottom && inner(hit(p.x, p.y)) === null);
+    for (const x of [left + 2, right - 2, middle.x])
+      for (const y of [top + 2, middle.y, bottom - 2]) points.push({ x, y });
+    const own = points.find(
+      (p) => p && p.x >= left && p.x < right && p.y >= top && p.y < bottom && inner(hit(p.x, p.y)) === null,
+    );
     return own ?? { ...middle, by, only };
   } catch {
     return middle; // as in identify in naming.js

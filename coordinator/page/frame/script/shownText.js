@@ -14,7 +14,10 @@ function (top, { options, strict } = {}) {
     if (e.$nodeName === "INPUT") {
       if (sees(e) && /^(button|submit|reset)$/.test(e.$type)) s = e.$value;
     } else if (e.$nodeName === "SELECT") {
-      if (sees(e)) s = [...(options || e.$multiple || e.$size > 1 ? e.$options : e.$selectedOptions)].map((o) => o.$label).join(" ");
+      if (sees(e))
+        s = [...(options || e.$multiple || e.$size > 1 ? e.$options : e.$selectedOptions)]
+          .map((o) => o.$label)
+          .join(" ");
     } else {
       for (const c of flat(e)) {
         if (c.$nodeType === 1) s += read(c);

@@ -11,7 +11,8 @@ function (selector) {
   for (const how of ["text=", "label="]) {
     const [found] = library.matching(how + selector);
     // A label stands for its field, and takes no text itself.
-    if (found instanceof Element) return `: ${found.$control ? "give" : `${how}${selector} is`} ${labelOf(named(found.$control ?? found))}`;
+    if (found instanceof Element)
+      return `: ${found.$control ? "give" : `${how}${selector} is`} ${labelOf(named(found.$control ?? found))}`;
   }
   return "";
 }

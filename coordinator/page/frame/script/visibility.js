@@ -6,7 +6,9 @@ function () {
 
   // A box of no height or width shows nothing of what it clips. A visually hidden text, which
   // is for screen readers, has a box of a pixel instead: it counts as shown.
-  const contentless = new Set("INPUT TEXTAREA SELECT OPTION OPTGROUP IMG VIDEO AUDIO CANVAS OBJECT EMBED HR".split(" "));
+  const contentless = new Set(
+    "INPUT TEXTAREA SELECT OPTION OPTGROUP IMG VIDEO AUDIO CANVAS OBJECT EMBED HR".split(" "),
+  );
   const boxless = /^(contents|ruby|(inline-)?table(?!-cell))/;
   const nothing = /^(circle|ellipse)\(0(px|%)/;
   const isViewport = (e) => {
@@ -21,7 +23,8 @@ function () {
     const inset = /^inset\(([^)]*?)( round .*)?\)$/.exec(clipPath)?.[1].split(" ");
     if (inset) {
       const [top, right = top, bottom = top, left = right] = inset;
-      if (length(top, height) + length(bottom, height) >= height || length(left, width) + length(right, width) >= width) return true;
+      if (length(top, height) + length(bottom, height) >= height || length(left, width) + length(right, width) >= width)
+        return true;
     }
     const rect = /^(absolute|fixed)$/.test(position) && /^rect\((.*)\)$/.exec(clip)?.[1].split(", ");
     const edge = (i, automatic) => (rect[i] === "auto" ? automatic : length(rect[i]));
@@ -30,20 +33,40 @@ function () {
   // hides reports whether nothing of an element's content is shown: "all", or "clip" where
   // what is positioned outside of it is. Each style that is read takes time.
   function hides(e, style) {
-    const { clipPath, clip, overflow } = style, folded = e.$hidden === "until-found";
-    if (overflow === "visible" && clipPath === "none" && clip === "auto" && !folded || contentless.has(e.$nodeName)) return "";
+    const { clipPath, clip, overflow } = style,
+      folded = e.$hidden === "until-found";
+    if ((overflow === "visible" && clipPath === "none" && clip === "auto" && !folded) || contentless.has(e.$nodeName))
+      return "";
     if (cutsAway(style, e)) return "all";
     if (style.display === "inline" && e.$nodeName !== "IFRAME" || boxless.test(style.display)) return "";
     if (folded && style.contentVisibility === "hidden") return "all";
-    const clips = style.overflowX !== "visible" && e.$clientWidth === 0 || style.overflowY !== "visible" && e.$clientHeight === 0;
+    const clips =
+      (style.overflowX !== "visible" && e.$clientWidth === 0) ||
+      (style.overflowY !== "visible" && e.$clientHeight === 0);
     return clips && !e.$ownerSVGElement && !isViewport(e) ? "clip" : "";
   }
 
   // holds reports whether what is in an element is positioned in it.
-  const holdsAll = ({ transform, translate, rotate, scale, perspective, filter, backdropFilter, contain, contentVisibility, willChange }) =>
-    [transform, translate, rotate, scale, perspective, filter, backdropFilter].some((value) => value && value !== "none") ||
-    /paint|layout|strict|content/.test(contain) || contentVisibility !== "visible" || /transform|translate|rotate|scale|perspective|filter|contain/.test(willChange);
-  const holds = (style, position) => style.display !== "contents" && (position === "absolute" && style.position !== "static" || holdsAll(style));
+  const holdsAll = ({
+    transform,
+    translate,
+    rotate,
+    scale,
+    perspective,
+    filter,
+    backdropFilter,
+    contain,
+    contentVisibility,
+    willChange,
+  }) =>
+    [transform, translate, rotate, scale, perspective, filter, backdropFilter].some(
+      (value) => value && value !== "none",
+    ) ||
+    /paint|layout|strict|content/.test(contain) ||
+    contentVisibility !== "visible" ||
+    /transform|translate|rotate|scale|perspective|filter|contain/.test(willChange);
+  const holds = (style, position) =>
+    style.display !== "contents" && ((position === "absolute" && style.position !== "static") || holdsAll(style));
 
   // inside is what hides the content of an element, by how that is positioned: the outermost
   // of the elements that do.
@@ -57,9 +80,14 @@ function () {
     is = around;
     if (around !== open || how) {
       const by = hiddenBy(e) ?? (how ? e : null);
-      is = how === "all"
-        ? { flow: by, absolute: by, fixed: by }
-        : { flow: by, absolute: holds(style, "absolute") ? by : around.absolute, fixed: holds(style, "fixed") ? by : around.fixed };
+      is =
+        how === "all"
+          ? { flow: by, absolute: by, fixed: by }
+          : {
+              flow: by,
+              absolute: holds(style, "absolute") ? by : around.absolute,
+              fixed: holds(style, "fixed") ? by : around.fixed,
+            };
       if (!is.flow && !is.absolute && !is.fixed) is = open;
     }
     known.set(e, is);
@@ -84,8 +112,10 @@ function () {
   const collapsed = (e, style) => inside(e, style).flow;
   // displayed reports whether an element takes part in the page, seen or not. With
   // display: contents it has no box, but its content has.
-  const displayed = (e, style = getComputedStyle(e)) => e.$checkVisibility() || style.display === "contents" && (!up(e) || displayed(up(e)));
-  const shown = (e, style = getComputedStyle(e)) => style.visibility === "visible" && displayed(e, style) && !collapsed(e, style);
+  const displayed = (e, style = getComputedStyle(e)) =>
+    e.$checkVisibility() || (style.display === "contents" && (!up(e) || displayed(up(e))));
+  const shown = (e, style = getComputedStyle(e)) =>
+    style.visibility === "visible" && displayed(e, style) && !collapsed(e, style);
   // framed reports whether the frames that this document is in are shown, as far as that can be seen.
   function framed() {
     for (let w = window, owner; (owner = library.owner(w)); w = w.parent) if (!shown(owner)) return false;
@@ -99,8 +129,13 @@ function () {
     if (e && !e.$checkVisibility({ opacityProperty: true })) return true;
     const content = document.$createRange();
     content.selectNodeContents(n);
-    const boxes = [n.$nodeType === 1 && n.$getBoundingClientRect(), content.getBoundingClientRect()].filter((box) => box && box.width && box.height);
-    let x = scrollX, y = scrollY, anyX = false, anyY = false; // what is left or above can be scrolled to
+    const boxes = [n.$nodeType === 1 && n.$getBoundingClientRect(), content.getBoundingClientRect()].filter(
+      (box) => box && box.width && box.height,
+    );
+    let x = scrollX,
+      y = scrollY,
+      anyX = false,
+      anyY = false; // what is left or above can be scrolled to
     for (; e; e = up(e)) {
       const { direction, flexDirection, writingMode } = getComputedStyle(e);
       if (direction === "rtl") anyX = true;

@@ -42,8 +42,12 @@ function () {
     time: (cover) => {
       if (cover) observeRoots(cover);
       const inTheWay = cover ? [this, all(cover)] : [this];
-      const stirs = documents.some((d) =>
-        d.$readyState !== "complete" || d.$querySelector("[aria-busy=true]") || d.$getAnimations().some((a) => animates(a, inTheWay)));
+      const stirs = documents.some(
+        (d) =>
+          d.$readyState !== "complete" ||
+          d.$querySelector("[aria-busy=true]") ||
+          d.$getAnimations().some((a) => animates(a, inTheWay)),
+      );
       if (stirs) since = performance.now();
       return performance.now() - since;
     },

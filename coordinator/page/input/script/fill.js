@@ -3,8 +3,17 @@ function ({ text, slowly }) {
   // that take no typed text are set at once, with the events that a user's
   // choice sends.
   const field = this;
-  const fire = (...names) => { for (const n of names) field.$dispatchEvent(new Event(n, { bubbles: true, composed: true })); };
-  const forms = { color: "#rrggbb", date: "YYYY-MM-DD", time: "HH:MM", "datetime-local": "YYYY-MM-DDTHH:MM", month: "YYYY-MM", week: "YYYY-Www" };
+  const fire = (...names) => {
+    for (const n of names) field.$dispatchEvent(new Event(n, { bubbles: true, composed: true }));
+  };
+  const forms = {
+    color: "#rrggbb",
+    date: "YYYY-MM-DD",
+    time: "HH:MM",
+    "datetime-local": "YYYY-MM-DDTHH:MM",
+    month: "YYYY-MM",
+    week: "YYYY-Www",
+  };
   if (field.$nodeName === "SELECT") return { error: "is a <select>: select an option instead" };
   if (field.$nodeName === "INPUT") {
     const type = field.$type;
@@ -27,15 +36,25 @@ function ({ text, slowly }) {
       fire("input", "change");
       return { done: true };
     }
-    if (type === "number" && text.trim() !== "" && isNaN(Number(text))) return { error: `takes numbers only, not ${JSON.stringify(text)}` };
+    if (type === "number" && text.trim() !== "" && isNaN(Number(text)))
+      return { error: `takes numbers only, not ${JSON.stringify(text)}` };
   }
   const slider = library.slider.call(field);
   if (slider) return { error: slider };
-  if (field.$nodeName !== "INPUT" && field.$nodeName !== "TEXTAREA" && !field.$isContentEditable && !field.$editContext) {
+  if (
+    field.$nodeName !== "INPUT" &&
+    field.$nodeName !== "TEXTAREA" &&
+    !field.$isContentEditable &&
+    !field.$editContext
+  ) {
     const { labelOf, named } = library.naming();
-    return { error: `is a <${field.$localName}>, which takes no text: give ${field.$control ? labelOf(named(field.$control)) : "the field itself"}` };
+    return {
+      error: `is a <${field.$localName}>, which takes no text: give ${field.$control ? labelOf(named(field.$control)) : "the field itself"}`,
+    };
   }
-  const document = field.$ownerDocument, selection = document.$defaultView.getSelection(), rich = field.$isContentEditable && field.$nodeName !== "INPUT" && field.$nodeName !== "TEXTAREA";
+  const document = field.$ownerDocument,
+    selection = document.$defaultView.getSelection(),
+    rich = field.$isContentEditable && field.$nodeName !== "INPUT" && field.$nodeName !== "TEXTAREA";
   let host = field; // of a part of a rich text, what has the focus
   while (rich && host.$parentElement?.$isContentEditable) host = host.$parentElement;
   const focused = () => host.$getRootNode().$activeElement === host, active = focused();
@@ -45,7 +64,8 @@ function ({ text, slowly }) {
   host.$focus();
   host.$removeEventListener("focus", notice);
   // The page may move the focus on. Where there was none, the keys would go to another field.
-  if (!took && !focused() && document.$designMode !== "on") return { error: "takes no focus: the text would go to another field" };
+  if (!took && !focused() && document.$designMode !== "on")
+    return { error: "takes no focus: the text would go to another field" };
   // The page itself draws the text and the selection of an EditContext.
   if (field.$editContext) return { key: slowly ? "Control+End" : "Control+A" };
   if (slowly) {

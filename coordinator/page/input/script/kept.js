@@ -8,8 +8,12 @@ function ({ filled, text, options = [], plain }) {
   }
   if (filled === "select") {
     const label = (o) => o.$label.trim().replace(/\s+/g, " ");
-    const chosen = [...control.$selectedOptions ?? []];
-    if (chosen.length === options.length && chosen.every((o) => options.some((w) => o.$value === w || label(o).toLowerCase() === w.trim().toLowerCase()))) return null;
+    const chosen = [...(control.$selectedOptions ?? [])];
+    if (
+      chosen.length === options.length &&
+      chosen.every((o) => options.some((w) => o.$value === w || label(o).toLowerCase() === w.trim().toLowerCase()))
+    )
+      return null;
     return chosen.length ? { value: chosen.map(label).join(", ") } : { is: "empty" };
   }
   if (control.$isContentEditable) return text.trim() && !control.$textContent.trim() ? { is: "empty" } : null;

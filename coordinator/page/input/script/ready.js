@@ -41,9 +41,20 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
     setTimeout(done, !visible ? 16 : moves() ? 1000 : 100);
   });
   // An animation moves nothing in its first frame, nor where nothing is drawn.
-  const moves = () => document.$getAnimations().some((a) => a.playState === "running" && a.effect?.target && contains(a.effect.target, element));
-  const begins = () => document.$getAnimations().some((a) =>
-    a.playState === "running" && (a.pending || a.currentTime < 34) && a.effect?.target && contains(a.effect.target, element));
+  const moves = () =>
+    document
+      .$getAnimations()
+      .some((a) => a.playState === "running" && a.effect?.target && contains(a.effect.target, element));
+  const begins = () =>
+    document
+      .$getAnimations()
+      .some(
+        (a) =>
+          a.playState === "running" &&
+          (a.pending || a.currentTime < 34) &&
+          a.effect?.target &&
+          contains(a.effect.target, element),
+      );
   const disabled = () => {
     const control = element.$control ?? element; // of a label
     if (control.$matches(":disabled")) return true;
@@ -67,10 +78,18 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
     const whole = image.$getBoundingClientRect();
     const c = element.$coords.split(",").map(Number);
     if (element.$shape === "default" || c.length < 3 || c.some(isNaN)) return whole;
-    const round = element.$shape === "circle" ? c[2] : 0, end = round ? 2 : c.length;
-    const xs = c.slice(0, end).filter((_, i) => i % 2 === 0), ys = c.slice(0, end).filter((_, i) => i % 2);
-    const left = Math.min(...xs) - round, top = Math.min(...ys) - round;
-    return new DOMRect(whole.left + left, whole.top + top, Math.max(...xs) + round - left, Math.max(...ys) + round - top);
+    const round = element.$shape === "circle" ? c[2] : 0,
+      end = round ? 2 : c.length;
+    const xs = c.slice(0, end).filter((_, i) => i % 2 === 0),
+      ys = c.slice(0, end).filter((_, i) => i % 2);
+    const left = Math.min(...xs) - round,
+      top = Math.min(...ys) - round;
+    return new DOMRect(
+      whole.left + left,
+      whole.top + top,
+      Math.max(...xs) + round - left,
+      Math.max(...ys) + round - top,
+    );
   };
   const box = () => {
     if (image) return part();
@@ -131,8 +150,15 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
     (image ?? element).$scrollIntoView({ behavior: "instant", ...how });
     for (let n = position && (image ?? element); n; n = parentOf(n)) {
       if (n.$nodeType !== 1) continue;
-      const view = n === document.$scrollingElement ? new DOMRect(0, 0, innerWidth, innerHeight) : n.$getBoundingClientRect(), p = given();
-      if (!within(p, view)) n.$scrollBy({ behavior: "instant", left: p.x - view.left - view.width / 2, top: p.y - view.top - view.height / 2 });
+      const view =
+          n === document.$scrollingElement ? new DOMRect(0, 0, innerWidth, innerHeight) : n.$getBoundingClientRect(),
+        p = given();
+      if (!within(p, view))
+        n.$scrollBy({
+          behavior: "instant",
+          left: p.x - view.left - view.width / 2,
+          top: p.y - view.top - view.height / 2,
+        });
     }
   };
   const identify = ({ x, y }) => library.naming().identify(element, deepest(element.$getRootNode(), x, y));
@@ -151,7 +177,12 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
     calm ??= library.calm.call(element);
     const still = calm.time(cover);
     if (performance.now() <= end && still < calmTime) return null;
-    return { why, is: library.naming().identify(element), calm: still < calmTime ? 0 : still, misses: /^it is (outside|covered)|^its frame/.test(why) };
+    return {
+      why,
+      is: library.naming().identify(element),
+      calm: still < calmTime ? 0 : still,
+      misses: /^it is (outside|covered)|^its frame/.test(why),
+    };
   };
   // Scrolling cannot help for ever, and many pages change something at each time.
   const mayScroll = () => !fixed && (calm ? calm.scrolls() : true);
@@ -163,7 +194,8 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
       const before = box();
       if (!before || style.visibility !== "visible" || points && collapsed() || !displayed()) why = hidden();
       else if (!usable()) why = "it is disabled";
-      else if (position && !within(given(), whole())) why = `the position is outside of it: it is ${Math.round(whole().width)} × ${Math.round(whole().height)}`;
+      else if (position && !within(given(), whole()))
+        why = `the position is outside of it: it is ${Math.round(whole().width)} × ${Math.round(whole().height)}`;
       else if (inert()) why = "it is inert: an element around it has that attribute";
       else if (kind === "type" && field && !editable()) why = "it is not editable: it is readonly";
       else if (!points) {
@@ -172,7 +204,16 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
         element.$scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
         const now = box();
         if (now && !same(before, now)) await frame(); // what the page shows then is the action's own
-        return { ok: true, top: true, is: library.naming().identify(element), field: library.fieldKind.call(element), still: still() };
+        const middle = now && { x: now.left + now.width / 2, y: now.top + now.height / 2 };
+        if (middle) toTop(middle);
+        return {
+          ok: true,
+          ...(middle?.top && { x: middle.x, y: middle.y }), // for the user, who sees where it happens
+          top: true,
+          is: library.naming().identify(element),
+          field: library.fieldKind.call(element),
+          still: still(),
+        };
       } else {
         let p = point(before), obstacle = p && hit(p), scrolled = false;
         cover = null;
@@ -200,9 +241,17 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
           if (!p || obstacle?.outside) why = "it is outside of what can be scrolled into view";
           else if (obstacle && style.pointerEvents === "none") why = "it takes no mouse events (pointer-events: none)";
           else if (obstacle) why = "it is covered by " + describe((cover = obstacle.by));
-          else if (p.only && kind === "click") return { refused: describe(p.by), is: library.naming().identify(element) };
+          else if (p.only && kind === "click")
+            return { refused: describe(p.by), is: library.naming().identify(element) };
           else {
-            const result = { ok: true, x: p.x, y: p.y, is: identify(p), link: !!element.$closest("a[href], area[href]"), still: still() };
+            const result = {
+              ok: true,
+              x: p.x,
+              y: p.y,
+              is: identify(p),
+              link: !!element.$closest("a[href], area[href]"),
+              still: still(),
+            };
             const found = toTop(result);
             if (!found) {
               if (kind === "click") watch();
@@ -249,9 +298,11 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
         let by = e.composedPath()[0];
         // Of a closed shadow root the path shows the host alone: what was hit in it
         // is asked of the element's own root.
-        if (by?.$nodeType === 1 && by !== element && contains(by, element)) by = deepest(element.$getRootNode(), e.clientX, e.clientY) ?? by;
+        if (by?.$nodeType === 1 && by !== element && contains(by, element))
+          by = deepest(element.$getRootNode(), e.clientX, e.clientY) ?? by;
         is = library.naming().identify(element, by?.$nodeType && contains(element, by) ? by : null);
-        if (by?.$nodeType && other(by)) missed = describe(by.$nodeType === 1 ? by : by.$parentElement ?? document.$documentElement);
+        if (by?.$nodeType && other(by))
+          missed = describe(by.$nodeType === 1 ? by : (by.$parentElement ?? document.$documentElement));
       }
       if (missed) {
         e.preventDefault();
@@ -282,7 +333,10 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
       Object.assign(result, library.ofContent.call(owner, result));
       const found = deepest(owner.$getRootNode(), result.x, result.y);
       result.by = found;
-      if (found !== owner) return found ? "its frame is covered by " + describe(found) : "its frame is outside of what can be scrolled into view";
+      if (found !== owner)
+        return found
+          ? "its frame is covered by " + describe(found)
+          : "its frame is outside of what can be scrolled into view";
       w = w.parent;
     }
   }

@@ -1,5 +1,6 @@
 async function ({ wanted = [], patience }) {
-  if (this.$nodeName !== "SELECT") return { error: library.slider.call(this) || "is not a <select>: click it and then the option" };
+  if (this.$nodeName !== "SELECT")
+    return { error: library.slider.call(this) || "is not a <select>: click it and then the option" };
   const text = (o) => o.$label.trim().replace(/\s+/g, " ");
   const options = [], chosen = [];
   const inAnyCase = (w) => {
@@ -19,7 +20,15 @@ async function ({ wanted = [], patience }) {
   });
   for (const w of wanted) {
     const found = find(w);
-    if (!found) return { error: `has no option ${JSON.stringify(w)}; it has ${options.filter((o) => getComputedStyle(o).display !== "none").slice(0, 30).map(text).map((s) => JSON.stringify(s)).join(", ")}` };
+    if (!found)
+      return {
+        error: `has no option ${JSON.stringify(w)}; it has ${options
+          .filter((o) => getComputedStyle(o).display !== "none")
+          .slice(0, 30)
+          .map(text)
+          .map((s) => JSON.stringify(s))
+          .join(", ")}`,
+      };
     if (found.$disabled || found.$parentElement.$disabled) return { error: `option ${JSON.stringify(w)} is disabled` };
     chosen.push(found);
   }

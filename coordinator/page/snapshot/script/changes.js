@@ -5,7 +5,12 @@ function (options) {
   const watch = library.watch();
   const compared = watch.knows() && !options.lost;
   const found = watch.changes(options);
-  if (!found.suspects && !watch.knows() && document.$documentElement && document.$getElementsByTagName("*").length <= 5000) {
+  if (
+    !found.suspects &&
+    !watch.knows() &&
+    document.$documentElement &&
+    document.$getElementsByTagName("*").length <= 5000
+  ) {
     const outline = library.outline(document.$documentElement, options);
     const items = outline.itemsOf(document.$documentElement);
     if (outline.suspects.length && options.adopts) found.suspects = outline.suspects.length;

@@ -1,8 +1,13 @@
 function () {
   // The readable part of this document (or of the element that this is) as
   // Markdown: what it shows, without what is there on every page of a site.
-  const skipped = new Set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE SVG svg CANVAS OBJECT EMBED BUTTON DATALIST VIDEO AUDIO".split(" "));
-  const around = "nav,aside,footer,[role=navigation],[role=complementary],[role=contentinfo],[role=search],[role=banner]";
+  const skipped = new Set(
+    "SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE SVG svg CANVAS OBJECT EMBED BUTTON DATALIST VIDEO AUDIO".split(
+      " ",
+    ),
+  );
+  const around =
+    "nav,aside,footer,[role=navigation],[role=complementary],[role=contentinfo],[role=search],[role=banner]";
   const given = this instanceof Element;
   const { shown, displayed } = library.visibility(), { generated, mathOf, decorative } = library.naming();
   const pick = () => {
@@ -28,12 +33,20 @@ function () {
   };
   let inCell = false; // there a button's text is often all that the cell holds
   const seen = (e) => {
-    if (skipped.has(e.$nodeName) && !(inCell && e.$nodeName === "BUTTON") || e.$ariaHidden === "true" && decorative(e)) return false;
+    if (
+      (skipped.has(e.$nodeName) && !(inCell && e.$nodeName === "BUTTON")) ||
+      (e.$ariaHidden === "true" && decorative(e))
+    )
+      return false;
     // What is hidden may have a part that is shown, which is positioned elsewhere for example.
     return shown(e) || displayed(e) && [...e.$querySelectorAll("*")].some((inner) => shown(inner));
   };
   const mute = (e) => e !== root && !shown(e);
-  const shows = (e) => seen(e) && (given || e === root || !e.$matches(around) && !(e.$nodeName === "HEADER" && !e.$closest("article,main,section")));
+  const shows = (e) =>
+    seen(e) &&
+    (given ||
+      e === root ||
+      (!e.$matches(around) && !(e.$nodeName === "HEADER" && !e.$closest("article,main,section"))));
   const isBlock = (e) => !/^(inline|contents|ruby|math)/.test(getComputedStyle(e).display);
   const escape = (s) => s.replace(/[\\`*_[\]<]/g, "\\$&");
   const url = (s) => { try { return new URL(s, document.$baseURI).href; } catch { return s; } };
@@ -53,20 +66,52 @@ function () {
     switch (e.$nodeName) {
       case "BR": return raw ? "\n" : "  \n";
       case "A": {
-        const text = inline(e).trim(), href = e.$getAttribute("href");
-        return !text ? "" : href && !href.startsWith("javascript:") ? `[${text.replace(/\s*\n\s*/g, " ")}](${url(href)})` : text;
+        const text = inline(e).trim(),
+          href = e.$getAttribute("href");
+        return !text
+          ? ""
+          : href && !href.startsWith("javascript:")
+            ? `[${text.replace(/\s*\n\s*/g, " ")}](${url(href)})`
+            : text;
       }
-      case "STRONG": case "B": return wrap("**", inline(e));
-      case "EM": case "I": return wrap("*", inline(e));
-      case "DEL": case "S": return wrap("~~", inline(e));
-      case "CODE": case "KBD": case "SAMP": case "TT": { const t = inline(e, true).trim(); return raw ? t : t ? "`" + t + "`" : ""; }
-      case "IMG": return e.$alt ? `![${escape(e.$alt)}](${e.$src.startsWith("data:") ? "" : e.$currentSrc || e.$src})` : "";
-      case "INPUT": return ["hidden", "submit", "button", "password"].includes(e.$type) ? "" : ["checkbox", "radio"].includes(e.$type) ? (e.$checked ? "[x] " : "[ ] ") : ` ${escape(e.$value)} `;
-      case "TEXTAREA": return ` ${escape(e.$value)} `;
-      case "SELECT": return ` ${escape([...e.$selectedOptions].map((o) => o.$label).join(", "))} `;
-      case "math": return escape(mathOf(e));
-      case "BUTTON": return ` ${inline(e)} `;
-      case "SUP": { const t = inline(e).trim(); return t ? `^${t}` : ""; }
+      case "STRONG":
+      case "B":
+        return wrap("**", inline(e));
+      case "EM":
+      case "I":
+        return wrap("*", inline(e));
+      case "DEL":
+      case "S":
+        return wrap("~~", inline(e));
+      case "CODE":
+      case "KBD":
+      case "SAMP":
+      case "TT": {
+        const t = inline(e, true).trim();
+        return raw ? t : t ? "`" + t + "`" : "";
+      }
+      case "IMG":
+        return e.$alt ? `![${escape(e.$alt)}](${e.$src.startsWith("data:") ? "" : e.$currentSrc || e.$src})` : "";
+      case "INPUT":
+        return ["hidden", "submit", "button", "password"].includes(e.$type)
+          ? ""
+          : ["checkbox", "radio"].includes(e.$type)
+            ? e.$checked
+              ? "[x] "
+              : "[ ] "
+            : ` ${escape(e.$value)} `;
+      case "TEXTAREA":
+        return ` ${escape(e.$value)} `;
+      case "SELECT":
+        return ` ${escape([...e.$selectedOptions].map((o) => o.$label).join(", "))} `;
+      case "math":
+        return escape(mathOf(e));
+      case "BUTTON":
+        return ` ${inline(e)} `;
+      case "SUP": {
+        const t = inline(e).trim();
+        return t ? `^${t}` : "";
+      }
     }
     return isBlock(e) ? ` ${inline(e, raw)} ` : inline(e, raw);
   }
@@ -95,29 +140,67 @@ function () {
     flush();
     return out;
   }
-  const holdsBlock = (e) => e.$nodeName !== "SELECT" && e.$nodeName !== "math" && (getComputedStyle(e).display === "contents" || [...flat(e)].some((c) => c.$nodeType === 1 && seen(c) && isBlock(c)));
+  const holdsBlock = (e) =>
+    e.$nodeName !== "SELECT" &&
+    e.$nodeName !== "math" &&
+    (getComputedStyle(e).display === "contents" ||
+      [...flat(e)].some((c) => c.$nodeType === 1 && seen(c) && isBlock(c)));
 
   function block(e) {
     if (rowBlocks.has(e)) return rowBlocks.get(e);
     if (e.$nodeName !== "TABLE" && e.$matches(tables)) return ariaTable(e);
     const heading = /^H([1-6])$/.exec(e.$nodeName);
-    if (heading) { const t = tidy(inline(e)).replace(/\s*\n/g, " "); return t ? ["#".repeat(+heading[1]) + " " + t] : []; }
+    if (heading) {
+      const t = tidy(inline(e)).replace(/\s*\n/g, " ");
+      return t ? ["#".repeat(+heading[1]) + " " + t] : [];
+    }
     switch (e.$nodeName) {
       case "PRE": {
         const text = (e.$innerText ?? "").replace(/\n$/, ""), fence = text.includes("```") ? "````" : "```";
         const language = /language-([\w+#-]+)/.exec((e.$querySelector("code") ?? e).$className)?.[1] ?? "";
         return text.trim() ? [`${fence}${language}\n${text}\n${fence}`] : [];
       }
-      case "BLOCKQUOTE": { const t = blocks(e).join("\n\n"); return t ? [t.split("\n").map((l) => ("> " + l).trimEnd()).join("\n")] : []; }
-      case "HR": return ["---"];
-      case "UL": case "OL": case "MENU": return list(e);
-      case "DL": return [blocks(e).join("\n")].filter(Boolean);
-      case "DT": { const t = tidy(inline(e)); return t ? [`**${t}**`] : []; }
-      case "DD": { const t = blocks(e).join("\n\n"); return t ? [": " + indent(t, "  ").trimStart()] : []; }
-      case "TABLE": return table(e);
-      case "math": return [phrase(e)];
-      case "IFRAME": return e.$src && !e.$src.startsWith("about:") ? [`[frame: ${escape(e.$title || e.$src)}](${e.$src})`] : [];
-      case "INPUT": case "TEXTAREA": case "SELECT": case "IMG": case "A": { const t = holdsBlock(e) ? "" : tidy(phrase(e)); return t ? [t] : blocks(e); }
+      case "BLOCKQUOTE": {
+        const t = blocks(e).join("\n\n");
+        return t
+          ? [
+              t
+                .split("\n")
+                .map((l) => ("> " + l).trimEnd())
+                .join("\n"),
+            ]
+          : [];
+      }
+      case "HR":
+        return ["---"];
+      case "UL":
+      case "OL":
+      case "MENU":
+        return list(e);
+      case "DL":
+        return [blocks(e).join("\n")].filter(Boolean);
+      case "DT": {
+        const t = tidy(inline(e));
+        return t ? [`**${t}**`] : [];
+      }
+      case "DD": {
+        const t = blocks(e).join("\n\n");
+        return t ? [": " + indent(t, "  ").trimStart()] : [];
+      }
+      case "TABLE":
+        return table(e);
+      case "math":
+        return [phrase(e)];
+      case "IFRAME":
+        return e.$src && !e.$src.startsWith("about:") ? [`[frame: ${escape(e.$title || e.$src)}](${e.$src})`] : [];
+      case "INPUT":
+      case "TEXTAREA":
+      case "SELECT":
+      case "IMG":
+      case "A": {
+        const t = holdsBlock(e) ? "" : tidy(phrase(e));
+        return t ? [t] : blocks(e);
+      }
     }
     return blocks(e);
   }
@@ -151,10 +234,16 @@ function () {
   }
   const tables = "table, [role=table], [role=grid], [role=treegrid]";
   // parts are the elements in another one with a role, but not those of a table in it.
-  const parts = (n, roles) => [...flat(n)].filter((c) => c.$nodeType === 1).flatMap((c) => (c.$matches(roles) ? [c] : c.$matches(tables) || !seen(c) ? [] : parts(c, roles)));
+  const parts = (n, roles) =>
+    [...flat(n)]
+      .filter((c) => c.$nodeType === 1)
+      .flatMap((c) => (c.$matches(roles) ? [c] : c.$matches(tables) || !seen(c) ? [] : parts(c, roles)));
   const rowBlocks = new Map(); // of the rows of an ARIA table: the first has all of it
   function ariaTable(e) {
-    const rows = parts(e, "[role=row]").map((r) => [r, parts(r, "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]")]);
+    const rows = parts(e, "[role=row]").map((r) => [
+      r,
+      parts(r, "[role=cell], [role=gridcell], [role=columnheader], [role=rowheader]"),
+    ]);
     const lines = tableOf(rows, !rows.some(([r]) => r.$querySelector(tables)));
     const shown = lines ? rows.filter(([r]) => shows(r)) : [];
     shown.forEach(([r], i) => rowBlocks.set(r, i ? [] : [lines]));
@@ -162,12 +251,19 @@ function () {
   }
   // tableOf is a table of rows and their cells; "" if it only lays out.
   function tableOf(all, flatCells) {
-    const rows = all.filter(([r]) => displayed(r)).map(([r, cells]) => ({ shown: seen(r), cells: cells.filter((c) => displayed(c)) }));
+    const rows = all
+      .filter(([r]) => displayed(r))
+      .map(([r, cells]) => ({ shown: seen(r), cells: cells.filter((c) => displayed(c)) }));
     const shown = rows.filter((r) => r.shown).map((r) => r.cells.filter(seen));
     // A table that only lays out, or holds others, is not one to read.
     if (!shown.length || !flatCells || Math.max(...shown.map((r) => r.length)) < 2) return "";
     const until = []; // the row at which each column is free again
-    const first = Math.min(...rows.flatMap((r) => r.cells).map((c) => +c.$ariaColIndex).filter(Boolean)); // a grid may have only some of its columns
+    const first = Math.min(
+      ...rows
+        .flatMap((r) => r.cells)
+        .map((c) => +c.$ariaColIndex)
+        .filter(Boolean),
+    ); // a grid may have only some of its columns
     rows.forEach((r, y) => {
       let column = 0;
       r.texts = [];
@@ -188,6 +284,8 @@ function () {
     return [print(head), "|" + " --- |".repeat(width), ...lines.map((r) => print(r.texts))].join("\n");
   }
 
-  const text = block(root).join("\n\n").replace(/[ \t]+$/gm, (s, at, whole) => (s === "  " && whole[at + 2] === "\n" ? s : ""));
+  const text = block(root)
+    .join("\n\n")
+    .replace(/[ \t]+$/gm, (s, at, whole) => (s === "  " && whole[at + 2] === "\n" ? s : ""));
   return { title: document.$title, url: location.href, text: text || library.noElements() };
 }

@@ -18,5 +18,8 @@ function ({ generation, lost }) {
     memory.given = [];
   }
   if (!lost) memory.given = [];
-  return memory.given.map((n) => [n, memory.elements.get(n)?.deref()]).filter(([, e]) => e).flatMap(([n, e]) => [n, memory.called.get(e)]);
+  return memory.given
+    .map((n) => [n, memory.elements.get(n)?.deref()])
+    .filter(([, e]) => e)
+    .flatMap(([n, e]) => [n, memory.called.get(e)]);
 }

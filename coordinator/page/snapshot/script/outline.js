@@ -1,4 +1,4 @@
-function (root, { last, depth, interactive, urls, look, clipped, full, most = Infinity, landmarks }) {
+function (root, { last, depth, interactive, look, clipped, full, most = Infinity, landmarks }) {
   // The accessibility tree of an element as items, and their lines. It runs in our
   // isolated world, which also keeps the elements that it has numbered, see numbering.
   // closedRoots holds the closed shadow roots, by their hosts; asked are the elements
@@ -6,17 +6,52 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // the browser knows (see adopt).
   // called is what the answers called the numbered elements.
   const { numbers, elements, asked, called } = memory;
-  const MAX_SUSPECTS = 200, MAX_CUSTOMS = 50;
-  const suspects = memory.suspects = [];
-  const customs = memory.customs = (memory.customs ?? []).filter((e) => e.$isConnected && !memory.plain.has(e.$localName));
-  const MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
-  const fresh = [], hidden = [], shadows = [];
-  let visited = 0, ended = false;
-  const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, generated, mathOf, decorative, apart, textOf, nameOf, wholeName, labelsOf, hintOf, quote, labelOf, named } = library.naming();
+  const MAX_SUSPECTS = 200,
+    MAX_CUSTOMS = 50;
+  const suspects = (memory.suspects = []);
+  const customs = (memory.customs = (memory.customs ?? []).filter(
+    (e) => e.$isConnected && !memory.plain.has(e.$localName),
+  ));
+  const MAX_TEXT = full ? Infinity : 1000,
+    MAX_OPTIONS = 300,
+    MAX_ADDRESS = 80,
+    MAX_HINT = 80,
+    MAX_GAP = 10;
+  const fresh = [],
+    hidden = [],
+    shadows = [];
+  let visited = 0,
+    ended = false;
+  const {
+    MAX_NAME,
+    squash,
+    limit,
+    set,
+    skipped,
+    actionable,
+    namedByContent,
+    aria,
+    roleOf,
+    flat,
+    generated,
+    mathOf,
+    decorative,
+    apart,
+    textOf,
+    nameOf,
+    wholeName,
+    labelsOf,
+    hintOf,
+    quote,
+    labelOf,
+    named,
+  } = library.naming();
 
   const { up, collapsed, displayed, shown: isShown, unseen } = library.visibility();
 
-  const silent = set("generic none presentation group rowgroup paragraph form region article strong emphasis code deletion insertion subscript superscript figure blockquote term definition mark caption");
+  const silent = set(
+    "generic none presentation group rowgroup paragraph form region article strong emphasis code deletion insertion subscript superscript figure blockquote term definition mark caption",
+  );
 
   function valueOf(e, role) {
     if (e.$nodeName === "INPUT") {
@@ -28,11 +63,17 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     if (e.$nodeName === "TEXTAREA") return e.$value;
     if (e.$nodeName === "PROGRESS" && e.$position < 0) return ""; // nobody knows how far it is
     const gauge = e.$nodeName === "PROGRESS" || e.$nodeName === "METER";
-    const value = gauge ? String(e.$value) : aria(e, "valuetext") ?? aria(e, "valuenow") ?? "";
-    const most = gauge ? String(e.$max) : role === "progressbar" || role === "meter" ? aria(e, "valuemax") ?? "100" : "100";
+    const value = gauge ? String(e.$value) : (aria(e, "valuetext") ?? aria(e, "valuenow") ?? "");
+    const most = gauge
+      ? String(e.$max)
+      : role === "progressbar" || role === "meter"
+        ? (aria(e, "valuemax") ?? "100")
+        : "100";
     return value && most !== "100" && value !== aria(e, "valuetext") ? `${value} of ${most}` : value;
   }
-  const valued = set("textbox searchbox slider spinbutton progressbar meter scrollbar color date time datetime-local month week");
+  const valued = set(
+    "textbox searchbox slider spinbutton progressbar meter scrollbar color date time datetime-local month week",
+  );
 
   // disabled: a control is disabled with what it is in, unless something between says otherwise.
   function disabled(e, role) {
@@ -47,7 +88,13 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // inert: nothing there can be acted on, as behind a modal dialog.
   // Of several, only the one that was opened last is hit by the pointer.
   const all = [...document.$querySelectorAll("dialog:modal")];
-  const onTop = all.length > 1 ? all.filter((d) => { const r = d.$getBoundingClientRect(); return d.$contains(document.$elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)); }) : [];
+  const onTop =
+    all.length > 1
+      ? all.filter((d) => {
+          const r = d.$getBoundingClientRect();
+          return d.$contains(document.$elementFromPoint(r.left + r.width / 2, r.top + r.height / 2));
+        })
+      : [];
   const modals = onTop.length ? onTop : all;
   function inert(e) {
     if (e.$closest("[inert]")) return true;
@@ -59,12 +106,28 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // invalid: the browser would not send the form for this. It tells the user only when they
   // leave the field, and of an empty field at the attempt.
   const checked = set("checkbox radio file");
-  const invalid = (e) => e.$matches(":user-invalid") || controls.has(e.$nodeName) && !!e.$value && !checked.has(e.$type) && e.$matches(":invalid") && !e.$form?.$noValidate;
+  const invalid = (e) =>
+    e.$matches(":user-invalid") ||
+    (controls.has(e.$nodeName) &&
+      !!e.$value &&
+      !checked.has(e.$type) &&
+      e.$matches(":invalid") &&
+      !e.$form?.$noValidate);
 
   function attributesOf(e, role) {
     const a = [];
-    const tri = (word, value) => { if (value === "true" || value === true) a.push(word); else if (value === "mixed") a.push(word + "=mixed"); };
-    if (role === "checkbox" || role === "radio" || role === "switch" || role === "treeitem" || role === "option" || role.startsWith("menuitem")) {
+    const tri = (word, value) => {
+      if (value === "true" || value === true) a.push(word);
+      else if (value === "mixed") a.push(word + "=mixed");
+    };
+    if (
+      role === "checkbox" ||
+      role === "radio" ||
+      role === "switch" ||
+      role === "treeitem" ||
+      role === "option" ||
+      role.startsWith("menuitem")
+    ) {
       tri("checked", e.$nodeName === "INPUT" ? (e.$indeterminate ? "mixed" : e.$checked) : aria(e, "checked"));
     }
     tri("pressed", aria(e, "pressed"));
@@ -76,8 +139,9 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     if (actionable.has(role) && inert(e)) a.push("inert");
     // Of a tree in one list, or in the rows of a table, only this says what is below what.
     const level = aria(e, "level");
-    if (level && (role === "row" || role === "treeitem" && Number(level) !== depthOf(e))) a.push("level=" + level);
-    if (role === "heading") a.push("level=" + (aria(e, "level") ?? (/^H[1-6]$/.test(e.$nodeName) ? e.$nodeName[1] : "2")));
+    if (level && (role === "row" || (role === "treeitem" && Number(level) !== depthOf(e)))) a.push("level=" + level);
+    if (role === "heading")
+      a.push("level=" + (aria(e, "level") ?? (/^H[1-6]$/.test(e.$nodeName) ? e.$nodeName[1] : "2")));
     if (e.$required || aria(e, "required") === "true") a.push("required");
     if (e.$readOnly && valued.has(role)) a.push("readonly");
     if (aria(e, "invalid") ? aria(e, "invalid") !== "false" : invalid(e)) a.push("invalid");
@@ -90,28 +154,32 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     const sort = aria(e, "sort");
     if (sort && sort !== "none") a.push("sort=" + sort);
     const rows = aria(e, "rowcount");
-    if (rows && rows !== String(e.$querySelectorAll("tr,[role=row]").length)) a.push("rowcount=" + (rows === "-1" ? "unknown" : rows));
+    if (rows && rows !== String(e.$querySelectorAll("tr,[role=row]").length))
+      a.push("rowcount=" + (rows === "-1" ? "unknown" : rows));
     return a;
   }
 
   // depthOf is the level of an item in a tree by what it is in.
   function depthOf(e) {
     let depth = 1;
-    for (let n = up(e); n && n.$getAttribute("role") !== "tree"; n = up(n)) if (n.$getAttribute("role") === "group") depth++;
+    for (let n = up(e); n && n.$getAttribute("role") !== "tree"; n = up(n))
+      if (n.$getAttribute("role") === "group") depth++;
     return depth;
   }
 
   // addressOf is the address of a link: that of this site without its origin.
   function addressOf(e) {
     const href = String(e.$href.baseVal ?? e.$href);
-    if (urls) return limit(href, MAX_NAME);
     let u;
     try { u = new URL(href, document.$baseURI); } catch { return ""; }
     if (u.protocol === "javascript:" || /#$/.test(href)) return "";
     const here = u.href.split("#")[0] === location.href.split("#")[0];
     if (here && u.hash) return limit(u.hash, MAX_ADDRESS);
     if (!/^https?:$/.test(u.protocol)) return limit(u.href, MAX_ADDRESS); // it has no origin
-    return limit((u.origin === location.origin ? "" : u.origin.replace("https://", "")) + u.pathname + u.search + u.hash, MAX_ADDRESS);
+    return limit(
+      (u.origin === location.origin ? "" : u.origin.replace("https://", "")) + u.pathname + u.search + u.hash,
+      MAX_ADDRESS,
+    );
   }
 
   // hints describe more of an element with this name and text.
@@ -120,7 +188,8 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     if (address) hints.push("url=" + address);
     const other = (word, value) => {
       const words = squash(value ?? "");
-      if (words && !`${item.name} ${item.text ?? ""}`.includes(words)) hints.push(`${word}=${quote(limit(words, MAX_HINT))}`);
+      if (words && !`${item.name} ${item.text ?? ""}`.includes(words))
+        hints.push(`${word}=${quote(limit(words, MAX_HINT))}`);
     };
     if (controls.has(e.$nodeName) && !e.$value) other("placeholder", e.$placeholder);
     other("title", e.$getAttribute("title"));
@@ -199,7 +268,8 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       }
       if (closed && c.$nodeName !== "SUMMARY") continue;
       if (c.$nodeType === 3) {
-        if (c.$nodeValue && !mute && (e.$nodeName !== "DL" || c.$nodeValue.trim())) add(items, [text(c.$nodeValue, e)], false);
+        if (c.$nodeValue && !mute && (e.$nodeName !== "DL" || c.$nodeValue.trim()))
+          add(items, [text(c.$nodeValue, e)], false);
       } else if (c.$nodeType === 1) {
         if (c.$nodeName === "BR") { add(items, [], true); continue; }
         if (skipped.has(c.$nodeName)) continue;
@@ -228,8 +298,12 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     let numbers = listNumbers.get(list);
     if (!numbers) {
       listNumbers.set(list, (numbers = new Map()));
-      const items = [...list.$children].filter((c) => c.$nodeName === "LI"), down = list.$reversed;
-      if ((down || list.$hasAttribute("start") || items.some((c) => c.$hasAttribute("value"))) && /decimal/.test(getComputedStyle(list).listStyleType)) {
+      const items = [...list.$children].filter((c) => c.$nodeName === "LI"),
+        down = list.$reversed;
+      if (
+        (down || list.$hasAttribute("start") || items.some((c) => c.$hasAttribute("value"))) &&
+        /decimal/.test(getComputedStyle(list).listStyleType)
+      ) {
         let n = list.$hasAttribute("start") ? list.$start : down ? items.length : 1;
         for (const c of items) {
           if (c.$hasAttribute("value")) n = c.$value;
@@ -261,7 +335,13 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   }
 
   // custom reports whether an element may have a role that only the browser knows, see internals.
-  const custom = (e) => e.$localName.includes("-") && customs.length < MAX_CUSTOMS && !customs.includes(e) && !memory.plain.has(e.$localName) && !e.$hasAttribute("role") && e.$matches(":defined");
+  const custom = (e) =>
+    e.$localName.includes("-") &&
+    customs.length < MAX_CUSTOMS &&
+    !customs.includes(e) &&
+    !memory.plain.has(e.$localName) &&
+    !e.$hasAttribute("role") &&
+    e.$matches(":defined");
 
   // acting finds what can be acted on in a drawing, which is one thing otherwise.
   const actors = "a, button, input, select, textarea, summary, [role], [tabindex], [onclick], [draggable=true]";
@@ -281,7 +361,13 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   function area(e) {
     const image = e.$hasAttribute("href") && library.imageOf(e);
     if (!image || !isShown(image)) return [];
-    const item = { role: "link", name: limit(nameOf(e, "link"), MAX_NAME), attributes: attributesOf(e, "link"), kids: [], owner: e };
+    const item = {
+      role: "link",
+      name: limit(nameOf(e, "link"), MAX_NAME),
+      attributes: attributesOf(e, "link"),
+      kids: [],
+      owner: e,
+    };
     item.ref = number(e, item);
     item.hints = hintsOf(e, item);
     if (look) sight(e, "link", e, image);
@@ -316,18 +402,37 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     const role = roleOf(e);
     if (look) sight(e, role, e);
     const focusable = e.$tabIndex >= 0 && e !== document.$body && e !== document.$documentElement && role !== "iframe";
-    const accepts = actionable.has(role) || focusable || e.$hasAttribute("onclick") || (pointer && e.$nodeName !== "LABEL") || movable(e, style, cursor) || takesDrops(e);
+    const accepts =
+      actionable.has(role) ||
+      focusable ||
+      e.$hasAttribute("onclick") ||
+      (pointer && e.$nodeName !== "LABEL") ||
+      movable(e, style, cursor) ||
+      takesDrops(e);
     if (silent.has(role) && !accepts) {
       const raised = (role === "superscript" || e.$nodeName === "SUP") && /^\s*[-+−\d]/.test(e.$textContent);
       const mark = raised ? (s) => `^${s}` : marks[role];
-      if (mark) return childrenOf(e, style.cursor).map((it) => (it.role === "text" && squash(it.text) ? text(mark(squash(it.text)), it.owner) : it));
+      if (mark)
+        return childrenOf(e, style.cursor).map((it) =>
+          it.role === "text" && squash(it.text) ? text(mark(squash(it.text)), it.owner) : it,
+        );
       const labelled = role === "group" || e.$hasAttribute("aria-label") || e.$hasAttribute("aria-labelledby");
-      const name = labelled ? nameOf(e, role) : "", busy = aria(e, "busy") === "true";
-      if (busy) return [finish({ role, name: limit(name, MAX_NAME), attributes: ["busy"], kids: [], owner: e }, e, style)].flat();
+      const name = labelled ? nameOf(e, role) : "",
+        busy = aria(e, "busy") === "true";
+      if (busy)
+        return [
+          finish({ role, name: limit(name, MAX_NAME), attributes: ["busy"], kids: [], owner: e }, e, style),
+        ].flat();
       if (!name) return part(e, childrenOf(e, style.cursor));
       return [finish({ role, name: limit(name, MAX_NAME), attributes: [], kids: [], owner: e }, e, style)].flat();
     }
-    const item = { role, name: limit(nameOf(e, role), MAX_NAME), attributes: attributesOf(e, role), kids: [], owner: e };
+    const item = {
+      role,
+      name: limit(nameOf(e, role), MAX_NAME),
+      attributes: attributesOf(e, role),
+      kids: [],
+      owner: e,
+    };
     if (!accepts && landmarks && parted.has(role)) item.mark = number(e, item);
     if (!accepts) return finish(item, e, style);
     item.ref = number(e, item);
@@ -362,7 +467,8 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
 
   // movable reports whether a user sees that an element can be dragged.
   const grips = /^(grab|grabbing|move|all-scroll|(col|row|[nesw]{1,4})-resize)$/;
-  const movable = (e, style, cursor) => e.$getAttribute("draggable") === "true" || grips.test(style.cursor) && style.cursor !== cursor;
+  const movable = (e, style, cursor) =>
+    e.$getAttribute("draggable") === "true" || (grips.test(style.cursor) && style.cursor !== cursor);
 
   // takesDrops reports whether an element is likely to be where dragged ones are dropped:
   // it says so, or it is like one that has some now. Only the page knows for sure.
@@ -370,7 +476,13 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   const kind = (e) => e.$localName + "." + e.$getAttribute("class");
   let holders;
   function takesDrops(e) {
-    if (e.$hasAttribute("ondrop") || e.$hasAttribute("ondragover") || dropName.test(e.$id) || dropName.test(e.$getAttribute("class") ?? "")) return true;
+    if (
+      e.$hasAttribute("ondrop") ||
+      e.$hasAttribute("ondragover") ||
+      dropName.test(e.$id) ||
+      dropName.test(e.$getAttribute("class") ?? "")
+    )
+      return true;
     holders ??= new Set([...document.$querySelectorAll("[draggable=true]")].map((d) => kind(d.$parentElement ?? d)));
     return holders.has(kind(e)) && e !== document.$body;
   }
@@ -395,7 +507,14 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     if (seen(control)) return others;
     const role = roleOf(control);
     if (look) sight(control, role, e);
-    const item = { role, name: limit(nameOf(control, role), MAX_NAME), attributes: attributesOf(control, role), kids: [], owner: e, control };
+    const item = {
+      role,
+      name: limit(nameOf(control, role), MAX_NAME),
+      attributes: attributesOf(control, role),
+      kids: [],
+      owner: e,
+      control,
+    };
     item.ref = number(e, item);
     return [item, ...others.filter(numbered)];
   }
@@ -418,8 +537,15 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     }
     if (e.$nodeName === "SELECT") {
       item.text = [...e.$selectedOptions].map((o) => squash(o.$label)).join(", ");
-      const offered = [...e.$options].filter((o) => getComputedStyle(o).display !== "none" && (o.$parentElement === e || getComputedStyle(o.$parentElement).display !== "none"));
-      const labels = offered.slice(0, 100).map((o) => squash(o.$label) + (o.$matches(":disabled") ? " [disabled]" : "")).join(" | ");
+      const offered = [...e.$options].filter(
+        (o) =>
+          getComputedStyle(o).display !== "none" &&
+          (o.$parentElement === e || getComputedStyle(o.$parentElement).display !== "none"),
+      );
+      const labels = offered
+        .slice(0, 100)
+        .map((o) => squash(o.$label) + (o.$matches(":disabled") ? " [disabled]" : ""))
+        .join(" | ");
       if (offered.length > 1) item.kids = [{ role: "options", text: limit(labels, MAX_OPTIONS), kids: [] }];
       return [item];
     }
@@ -437,15 +563,21 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       Object.assign(item, placeOf(e));
       // A user acts on a cell of a grid, such as a double click to edit it. In a whole
       // snapshot these refs would be most of the text.
-      if (full && role === "cell" && !item.ref && e.$closest(tables)?.$matches(editable) && !kids.some(numbered)) item.cell = number(e, item);
+      if (full && role === "cell" && !item.ref && e.$closest(tables)?.$matches(editable) && !kids.some(numbered))
+        item.cell = number(e, item);
     }
     if (item.name) {
       item.parts = kids.flatMap((k) => (k.role === "text" ? partsOf(k) : []));
       // A name that is not of the content may hold a part of it by chance.
       const words = namedByContent.has(role) ? (s) => s : (s) => ` ${s} `;
-      kids = kids.filter((k) => !(k.role === "text" && words(item.name).includes(words(k.text.replace(/…$/, "")))) && !(k.role === "img" && !k.ref && item.name.includes(k.name)));
+      kids = kids.filter(
+        (k) =>
+          !(k.role === "text" && words(item.name).includes(words(k.text.replace(/…$/, "")))) &&
+          !(k.role === "img" && !k.ref && item.name.includes(k.name)),
+      );
       if (kids.length === 1 && !item.ref && kids[0].name === item.name) item.name = "";
-      if (kids.length === 1 && item.ref && !kids[0].ref && kids[0].name === item.name && !kids[0].kids.length) kids = [];
+      if (kids.length === 1 && item.ref && !kids[0].ref && kids[0].name === item.name && !kids[0].kids.length)
+        kids = [];
     }
     if (!item.ref && !item.name && !item.attributes.length) {
       if (!kids.length) return cells.has(role) ? [item] : [];
@@ -481,7 +613,9 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     const parts = [];
     item.heads = kids.length > 0 && kids.every((k) => k.role === "columnheader");
     let column = kids.find((k) => cells.has(k.role))?.first;
-    const gap = (count) => { for (let i = 0; i < Math.min(count, MAX_GAP); i++) parts.push(text(spanning(item.owner, column + i))); };
+    const gap = (count) => {
+      for (let i = 0; i < Math.min(count, MAX_GAP); i++) parts.push(text(spanning(item.owner, column + i)));
+    };
     for (const k of kids) {
       if (!cells.has(k.role)) {
         parts.push(k);
@@ -489,7 +623,11 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       }
       gap(k.column - column);
       column = k.column + k.span;
-      const title = k.name && k.text && k.name === squash(k.owner.$getAttribute("title") ?? "") && noteHint("title=" + quote(limit(k.name, MAX_HINT)));
+      const title =
+        k.name &&
+        k.text &&
+        k.name === squash(k.owner.$getAttribute("title") ?? "") &&
+        noteHint("title=" + quote(limit(k.name, MAX_HINT)));
       const words = (title ? [k.text, title] : [k.name, k.text]).filter(Boolean).join(" ");
       const inside = k.ref ? [k] : words || !k.kids.length ? [{ ...text(words), ref: k.cell }, ...k.kids] : [...k.kids];
       if (!k.ref) inside.push(...k.attributes.filter((a) => a !== "active").map((a) => text(note(`[${a}]`))));
@@ -497,7 +635,13 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
       for (let more = Math.min(k.span - 1, MAX_GAP); more > 0; more--) parts.push(text(""));
     }
     for (; spanning(item.owner, column); column++) gap(1);
-    while (parts.length && parts[parts.length - 1].role === "text" && !parts[parts.length - 1].text && !parts[parts.length - 1].ref) parts.pop();
+    while (
+      parts.length &&
+      parts[parts.length - 1].role === "text" &&
+      !parts[parts.length - 1].text &&
+      !parts[parts.length - 1].ref
+    )
+      parts.pop();
     item.name = "";
     item.kids = parts;
     item.inline = parts.every(leaf);
@@ -515,7 +659,11 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   }
   // firstOf is the first column of a grid, which may have only some of its columns.
   function firstOf(grid) {
-    if (grid && !grids.has(grid)) grids.set(grid, Math.min(...[...grid.$querySelectorAll("[aria-colindex]")].map((c) => Number(aria(c, "colindex")) || Infinity)));
+    if (grid && !grids.has(grid))
+      grids.set(
+        grid,
+        Math.min(...[...grid.$querySelectorAll("[aria-colindex]")].map((c) => Number(aria(c, "colindex")) || Infinity)),
+      );
     return grid ? grids.get(grid) : undefined;
   }
   function placeOf(e) {
@@ -534,7 +682,8 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
           if (getComputedStyle(c).display === "none") continue;
           while (until[column] > r.$rowIndex) column++;
           grid.set(c, column);
-          for (let i = 0; i < c.$colSpan; i++) from[column] = c, until[column++] = c.$rowSpan === 0 ? Infinity : r.$rowIndex + c.$rowSpan;
+          for (let i = 0; i < c.$colSpan; i++)
+            (from[column] = c), (until[column++] = c.$rowSpan === 0 ? Infinity : r.$rowIndex + c.$rowSpan);
         }
       }
     }
@@ -596,7 +745,15 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     }
   }
   // contentOf is the text in an element without a name, apart from parts with a ref.
-  const contentOf = (it) => limit(it.kids.filter((k) => !k.ref).map((k) => k.text ?? k.name ?? "").filter(Boolean).join(" "), 80);
+  const contentOf = (it) =>
+    limit(
+      it.kids
+        .filter((k) => !k.ref)
+        .map((k) => k.text ?? k.name ?? "")
+        .filter(Boolean)
+        .join(" "),
+      80,
+    );
   function list(items) {
     for (const it of items) {
       if (it.inline && !full) {
@@ -604,7 +761,11 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
         if (kids.length) printInline({ ...it, kids }, 0);
         continue;
       }
-      if (it.ref) printOne({ ...it, text: it.text || it.name ? it.text : contentOf(it), kids: it.role === "combobox" ? it.kids : [] }, 0);
+      if (it.ref)
+        printOne(
+          { ...it, text: it.text || it.name ? it.text : contentOf(it), kids: it.role === "combobox" ? it.kids : [] },
+          0,
+        );
       else if (it.frame) lines.push("\u0001" + it.frame);
       list(it.kids);
     }
@@ -618,13 +779,22 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
   // lineOf is the line of an item to compare: without its indentation, and with all roles. A
   // dialog makes all that is behind it inert, which is no change of each element there. That
   // something large fades in is not noticed: its line would go on to say that it is transparent.
-  const passing = set("active inert"), fades = (it, a) => a === "transparent" && it.kids.length > 0;
-  const lasting = (it) => ({ ...it, mark: undefined, attributes: it.attributes?.filter((a) => !passing.has(a) && !fades(it, a)) });
+  const passing = set("active inert"),
+    fades = (it, a) => a === "transparent" && it.kids.length > 0;
+  const lasting = (it) => ({
+    ...it,
+    mark: undefined,
+    attributes: it.attributes?.filter((a) => !passing.has(a) && !fades(it, a)),
+  });
   function lineOf(it) {
     const ours = lasting(it);
     if (!it.inline) return "- " + head(ours) + (!it.text && (it.kids.length || it.frame) ? ":" : "");
     const own = it.ref || ours.attributes?.length ? head({ ...ours, text: "" }) + ": " : "";
-    return ("- " + own + it.kids.map((k, i) => (i === 0 ? "" : k.joined ? " " : " | ") + head(lasting(k))).join("")).trimEnd();
+    return (
+      "- " +
+      own +
+      it.kids.map((k, i) => (i === 0 ? "" : k.joined ? " " : " | ") + head(lasting(k))).join("")
+    ).trimEnd();
   }
   function print(items) {
     refs = 0;
@@ -632,5 +802,19 @@ function (root, { last, depth, interactive, urls, look, clipped, full, most = In
     else tree(items, 0);
     return { text: lines.join("\n") + (lines.length ? "\n" : ""), refs };
   }
-  return { itemsOf, lineOf, print, hidden, shadows, suspects, customs, sighted, fresh, wanted, cut: () => visited > most, visited: () => visited, last: () => last };
+  return {
+    itemsOf,
+    lineOf,
+    print,
+    hidden,
+    shadows,
+    suspects,
+    customs,
+    sighted,
+    fresh,
+    wanted,
+    cut: () => visited > most,
+    visited: () => visited,
+    last: () => last,
+  };
 }

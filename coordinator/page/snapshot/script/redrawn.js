@@ -20,8 +20,10 @@ function () {
   function note({ target, addedNodes, removedNodes }) {
     for (const n of removed.size ? addedNodes : []) since.add(n);
     if (!removedNodes.length || count > MAX_REMOVED || visited > MAX_VISITED) return;
-    const gone = [...removedNodes].filter((n) => n.$nodeType === 1 && !n.$isConnected && !skipped.has(n.$nodeName) && !since.has(n));
-    if (!gone.length || !removed.has(target) && !gone.some(holds)) return;
+    const gone = [...removedNodes].filter(
+      (n) => n.$nodeType === 1 && !n.$isConnected && !skipped.has(n.$nodeName) && !since.has(n),
+    );
+    if (!gone.length || (!removed.has(target) && !gone.some(holds))) return;
     if (!removed.has(target)) removed.set(target, { records: 0, all: new Set() });
     const of = removed.get(target);
     of.records++;
@@ -31,11 +33,22 @@ function () {
   }
 
   // What a state or a style is, and where an item is in a list, is not what an element is.
-  const states = /^(class|style|tabindex|disabled|checked|selected|open|hidden|readonly|aria-(selected|checked|expanded|current|pressed|busy|disabled|invalid|hidden|posinset|setsize|rowindex|sort|activedescendant|valuenow|valuetext))$/;
-  const typed = (e) => e.$nodeName === "TEXTAREA" || e.$nodeName === "INPUT" && !/^(hidden|radio|checkbox|submit|button|reset|image)$/.test(e.$type);
-  const attributesOf = (e) => [...e.$attributes].filter((a) => !states.test(a.name) && !(a.name === "value" && typed(e))).map((a) => `${a.name}=${JSON.stringify(a.value)}`).sort().join(" ");
+  const states =
+    /^(class|style|tabindex|disabled|checked|selected|open|hidden|readonly|aria-(selected|checked|expanded|current|pressed|busy|disabled|invalid|hidden|posinset|setsize|rowindex|sort|activedescendant|valuenow|valuetext))$/;
+  const typed = (e) =>
+    e.$nodeName === "TEXTAREA" ||
+    (e.$nodeName === "INPUT" && !/^(hidden|radio|checkbox|submit|button|reset|image)$/.test(e.$type));
+  const attributesOf = (e) =>
+    [...e.$attributes]
+      .filter((a) => !states.test(a.name) && !(a.name === "value" && typed(e)))
+      .map((a) => `${a.name}=${JSON.stringify(a.value)}`)
+      .sort()
+      .join(" ");
   const headOf = (e) => `${e.$nodeName} ${attributesOf(e)}`;
-  const nodesOf = (e) => (typed(e) ? [] : [...(e.$shadowRoot?.$childNodes ?? []), ...e.$childNodes]).filter((n) => n.$nodeType === 3 ? n.$nodeValue.trim() : n.$nodeType === 1 && !skipped.has(n.$nodeName));
+  const nodesOf = (e) =>
+    (typed(e) ? [] : [...(e.$shadowRoot?.$childNodes ?? []), ...e.$childNodes]).filter((n) =>
+      n.$nodeType === 3 ? n.$nodeValue.trim() : n.$nodeType === 1 && !skipped.has(n.$nodeName),
+    );
   const elementsOf = (e) => nodesOf(e).filter((n) => n.$nodeType === 1);
   // What these show is in no attribute and no text.
   const opaque = /^(IFRAME|FRAME|OBJECT|EMBED|CANVAS|VIDEO|AUDIO)$/;
@@ -47,7 +60,8 @@ function () {
     return `<${headOf(n)}${n.$shadowRoot ? " shadow" : ""}>${nodesOf(n).map(keyOf).join("")}</>`;
   }
 
-  const controls = "a,button,select,textarea,option,label,[role=button],[role=link],[role=menuitem],[role=tab],[role=checkbox],[role=switch],[contenteditable]";
+  const controls =
+    "a,button,select,textarea,option,label,[role=button],[role=link],[role=menuitem],[role=tab],[role=checkbox],[role=switch],[contenteditable]";
   // tells reports whether an element itself makes clear what it is: a link with an address, or an
   // item with a text beside its controls. "Delete" alone could be for anything.
   function tells(e) {
@@ -56,7 +70,8 @@ function () {
     return nodesOf(e).some((n) => (n.$nodeType === 3 ? /[\p{L}\p{N}]/u.test(n.$nodeValue) : tells(n)));
   }
   // around is the text of an element apart from what lists hold and live regions report.
-  const apart = "ul,ol,dl,table,tbody,select,datalist,output,[aria-live],[role=list],[role=table],[role=grid],[role=treegrid],[role=rowgroup],[role=listbox],[role=tree],[role=feed],[role=log],[role=status],[role=alert]";
+  const apart =
+    "ul,ol,dl,table,tbody,select,datalist,output,[aria-live],[role=list],[role=table],[role=grid],[role=treegrid],[role=rowgroup],[role=listbox],[role=tree],[role=feed],[role=log],[role=status],[role=alert]";
   function around(e) {
     if (e.$matches(apart)) return "";
     if (e.$nodeName === "IMG") return e.$getAttribute("alt") ?? "";
@@ -68,13 +83,20 @@ function () {
   // with a text that tells what they are. The number of those things in it does not count.
   const headings = "h1,h2,h3,h4,h5,h6,legend,caption,[role=heading]";
   const titleOf = (e) => squash(e.$textContent).replace(/\(\d+\)/g, "");
-  const titlesOf = (list) => list.flatMap((e) => (e.$matches(headings) ? [e] : e.$matches("header,hgroup") ? [...e.$querySelectorAll(headings)] : [])).map(titleOf).join("\n");
+  const titlesOf = (list) =>
+    list
+      .flatMap((e) =>
+        e.$matches(headings) ? [e] : e.$matches("header,hgroup") ? [...e.$querySelectorAll(headings)] : [],
+      )
+      .map(titleOf)
+      .join("\n");
   let titles = new Map(); // of the document, when it was last looked at
   // retitle returns what is below headings that have another text now.
   function retitle() {
     const before = titles, parts = [];
     titles = new Map([...document.$querySelectorAll(headings)].slice(0, MAX_HEADINGS).map((e) => [e, titleOf(e)]));
-    for (const [e, title] of titles) if (before.has(e) && before.get(e) !== title) parts.push(e.$parentElement?.$parentElement ?? e);
+    for (const [e, title] of titles)
+      if (before.has(e) && before.get(e) !== title) parts.push(e.$parentElement?.$parentElement ?? e);
     return parts;
   }
   retitle();
@@ -102,7 +124,10 @@ function () {
   // something else.
   function besides(target, changes) {
     const scope = target.$parentElement?.$parentElement ?? target.$parentElement;
-    return !!scope && changes.some((e) => scope.$contains(e) && !target.$contains(e) && !e.$contains(target) && !e.$closest(apart));
+    return (
+      !!scope &&
+      changes.some((e) => scope.$contains(e) && !target.$contains(e) && !e.$contains(target) && !e.$closest(apart))
+    );
   }
 
   const group = (all, key) => {
@@ -116,12 +141,18 @@ function () {
   };
   const unique = (olds, news, key, visit) => {
     const by = group(news, key);
-    for (const [k, [e, ...more]] of group(olds, key)) if (!more.length && by.get(k)?.length === 1) visit(e, by.get(k)[0]);
+    for (const [k, [e, ...more]] of group(olds, key))
+      if (!more.length && by.get(k)?.length === 1) visit(e, by.get(k)[0]);
   };
-  const isItem = (e) => /^(LI|TR|OPTION|ARTICLE)$/.test(e.$nodeName) || /^(listitem|row|option|treeitem|article)$/.test(e.$getAttribute("role") ?? "");
+  const isItem = (e) =>
+    /^(LI|TR|OPTION|ARTICLE)$/.test(e.$nodeName) ||
+    /^(listitem|row|option|treeitem|article)$/.test(e.$getAttribute("role") ?? "");
   // isOne reports whether an element is one of several things, or a link, rather than a line of a
   // record: "From: Ann" is in many.
-  const isOne = (e, all) => e.$nodeName === "A" || isItem(e) || e.$nodeName !== "P" && all.filter((other) => headOf(other) === headOf(e)).length > 1;
+  const isOne = (e, all) =>
+    e.$nodeName === "A" ||
+    isItem(e) ||
+    (e.$nodeName !== "P" && all.filter((other) => headOf(other) === headOf(e)).length > 1);
   // match finds the elements that are as they were among those in the same place. same: what is
   // around them is the same. ordered: the old ones are in their order.
   function match(olds, news, same, ordered) {
@@ -140,7 +171,9 @@ function () {
     // A list or a part of the page that has changed is the same one if no other is like it. An
     // item is not: it may have the place of another.
     const part = (e) => !done.has(e) && !isItem(e);
-    unique(olds.filter(part), news.filter(part), headOf, (old, now) => match(elementsOf(old), elementsOf(now), same && !old.$matches(apart), true));
+    unique(olds.filter(part), news.filter(part), headOf, (old, now) =>
+      match(elementsOf(old), elementsOf(now), same && !old.$matches(apart), true),
+    );
   }
 
   // adopt gives the refs of what was removed to what is now in its place as it was.

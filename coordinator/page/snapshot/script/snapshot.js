@@ -2,8 +2,21 @@ function (options) {
   // Prints the accessibility tree of this document (or of the element that this is) as text.
   let root = this instanceof Element ? this : document.$documentElement, cut = false;
   // A document that has just begun, or was emptied by a script.
-  if (!root) return JSON.stringify({ text: "", rootless: true, refs: 0, last: options.last, suspects: 0, sighted: [], fresh: [], title: document.$title });
-  const main = options.main && document.$getElementsByTagName("*").length > options.most && document.$querySelector("main, [role=main]");
+  if (!root)
+    return JSON.stringify({
+      text: "",
+      rootless: true,
+      refs: 0,
+      last: options.last,
+      suspects: 0,
+      sighted: [],
+      fresh: [],
+      title: document.$title,
+    });
+  const main =
+    options.main &&
+    document.$getElementsByTagName("*").length > options.most &&
+    document.$querySelector("main, [role=main]");
   if (main) [root, cut] = [main, true];
   const whole = root === document.$documentElement;
   const given = library.numbering(options);
@@ -16,8 +29,20 @@ function (options) {
   cut ||= outline.cut();
   // What the agent knows from now on. A part of the document is not what it knows of the rest.
   const partial = options.depth || options.interactive;
-  if (whole && !options.full && !options.urls && !options.look && !cut && !(partial && watch.knows())) watch.learn(outline, items);
+  if (whole && !options.full && !options.look && !cut && !(partial && watch.knows())) watch.learn(outline, items);
   const notices = options.notices ? watch.gone() : [];
   // As one string: the browser takes seconds to hand over thousands of values.
-  return JSON.stringify({ ...printed, cut, last: outline.last(), suspects: outline.suspects.length, customs: outline.customs.length, known: watch.knows(), notices, sighted: outline.sighted, self: outline.wanted, fresh: [...given, ...outline.fresh.flat()], title: document.$title });
+  return JSON.stringify({
+    ...printed,
+    cut,
+    last: outline.last(),
+    suspects: outline.suspects.length,
+    customs: outline.customs.length,
+    known: watch.knows(),
+    notices,
+    sighted: outline.sighted,
+    self: outline.wanted,
+    fresh: [...given, ...outline.fresh.flat()],
+    title: document.$title,
+  });
 }

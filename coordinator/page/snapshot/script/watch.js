@@ -3,7 +3,16 @@ function () {
   // the lines of an outline, and collects what changes: the observer notes elements, and only
   // those are outlined again.
   if (memory.watch) return memory.watch;
-  const MAX_DIRTY = 1000, SMALL = 40, LARGE = 100, FEW = 2000, MAX_VISITED = 1000, MAX_TEXT = 20000, MAX_NOTICES = 20, MAX_ANNOUNCED = 200, MAX_TEXTS = 3, MAX_SIBLINGS = 5;
+  const MAX_DIRTY = 1000,
+    SMALL = 40,
+    LARGE = 100,
+    FEW = 2000,
+    MAX_VISITED = 1000,
+    MAX_TEXT = 20000,
+    MAX_NOTICES = 20,
+    MAX_ANNOUNCED = 200,
+    MAX_TEXTS = 3,
+    MAX_SIBLINGS = 5;
   const { squash, limit, skipped, textOf } = library.naming();
   const redrawn = library.redrawn();
   let root, owners, hidden, controls, touched, count = 0;
@@ -13,8 +22,14 @@ function () {
 
   const parentOf = (n) => n.$assignedSlot ?? n.$parentNode ?? n.$host;
   const { up } = library.visibility();
-  const inside = (n, e) => { for (; n; n = parentOf(n)) if (n === e) return true; return false; };
-  const concealed = (e) => { for (let n = e; n; n = n.$getRootNode().$host) if (n.$closest("[aria-hidden=true]")) return true; return false; };
+  const inside = (n, e) => {
+    for (; n; n = parentOf(n)) if (n === e) return true;
+    return false;
+  };
+  const concealed = (e) => {
+    for (let n = e; n; n = n.$getRootNode().$host) if (n.$closest("[aria-hidden=true]")) return true;
+    return false;
+  };
   const follows = (a, b) => a.$compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
 
   function note(set, n) {
@@ -30,11 +45,13 @@ function () {
     for (const set of [dirty, emptied, dressed]) set.clear();
   }
 
-  const live = "[role=alert],[role=alertdialog],[role=status],[role=log],[role=dialog],[aria-live]:not([aria-live=off]),dialog,output";
+  const live =
+    "[role=alert],[role=alertdialog],[role=status],[role=log],[role=dialog],[aria-live]:not([aria-live=off]),dialog,output";
   const toast = /(^|[-_ ])(toast|snackbar|notification|flash)/i;
   const toasts = ["toast", "snackbar", "notification", "flash"].map((s) => `,[class*=${s} i]`).join("");
   const isToast = (e) => toast.test(e.$getAttribute("class") ?? "");
-  const shownText = (region) => (library.visibility().shown(region) && !concealed(region) ? limit(squash(textOf(region)), 200) : "");
+  const shownText = (region) =>
+    library.visibility().shown(region) && !concealed(region) ? limit(squash(textOf(region)), 200) : "";
   // announce notes what a live region shows: it may be gone before the next call.
   function announce(e) {
     if (e?.$nodeType !== 1) return;
@@ -47,7 +64,9 @@ function () {
     announced.set(region, text); // nothing: the same may be shown again
     if (!text) return;
     const before = notices.filter((n) => n.region === region && n.text !== text).slice(1 - MAX_TEXTS);
-    notices = [...notices.filter((n) => n.region !== region && n.text !== text), ...before, { region, text }].slice(-MAX_NOTICES);
+    notices = [...notices.filter((n) => n.region !== region && n.text !== text), ...before, { region, text }].slice(
+      -MAX_NOTICES,
+    );
   }
 
   // listen notes what live regions show, which is not new when they change.
@@ -109,11 +128,26 @@ function () {
 
   // The tree: each node is a line with its element, its owner. Only lines of elements are
   // found by their owner; text is found by its holder.
-  const stateOf = (c) => [c.$value, c.$checked, c.$indeterminate, c.$multiple && c.$selectedOptions ? [...c.$selectedOptions].map((o) => o.$index) : c.$selectedIndex, c.$matches(":disabled"), c.$matches(":user-invalid")].join();
+  const stateOf = (c) =>
+    [
+      c.$value,
+      c.$checked,
+      c.$indeterminate,
+      c.$multiple && c.$selectedOptions ? [...c.$selectedOptions].map((o) => o.$index) : c.$selectedIndex,
+      c.$matches(":disabled"),
+      c.$matches(":user-invalid"),
+    ].join();
   const partsOf = (it) => it.parts?.filter((e) => e !== it.owner) ?? [];
   function build(outline, items, parent) {
     return items.map((it) => {
-      const node = { line: outline.lineOf(it), owner: it.owner, words: it.role === "text", control: it.control ?? it.owner, parts: partsOf(it), parent };
+      const node = {
+        line: outline.lineOf(it),
+        owner: it.owner,
+        words: it.role === "text",
+        control: it.control ?? it.owner,
+        parts: partsOf(it),
+        parent,
+      };
       node.kids = it.inline ? [] : build(outline, it.kids, node);
       node.inner = it.inline ? it.kids : [];
       return node;
@@ -140,9 +174,18 @@ function () {
       unregister(node.kids);
     }
   }
-  const size = (node) => { let n = 1; for (const k of node.kids) if ((n += size(k)) > SMALL) break; return n; };
-  const same = (a, b) => a.length === b.length && a.every((n, i) => n.line === b[i].line && n.owner === b[i].owner && same(n.kids, b[i].kids));
-  const holderOf = (e) => { for (let n = e; n; n = up(n)) if (owners.has(n)) return owners.get(n); return root; };
+  const size = (node) => {
+    let n = 1;
+    for (const k of node.kids) if ((n += size(k)) > SMALL) break;
+    return n;
+  };
+  const same = (a, b) =>
+    a.length === b.length &&
+    a.every((n, i) => n.line === b[i].line && n.owner === b[i].owner && same(n.kids, b[i].kids));
+  const holderOf = (e) => {
+    for (let n = e; n; n = up(n)) if (owners.has(n)) return owners.get(n);
+    return root;
+  };
 
   // learn makes an outline the known state.
   function learn(outline, items) {
@@ -188,7 +231,8 @@ function () {
   function regionOf(e) {
     if (e.$nodeType !== 1) e = e.$host ?? document.$documentElement;
     if (!e?.$isConnected || e.$closest("head")) return null;
-    while (e !== document.$documentElement && !owners.has(e) && /^(inline|contents)/.test(getComputedStyle(e).display)) e = up(e) ?? document.$documentElement;
+    while (e !== document.$documentElement && !owners.has(e) && /^(inline|contents)/.test(getComputedStyle(e).display))
+      e = up(e) ?? document.$documentElement;
     let node = holderOf(e);
     if (node !== root && size(node) <= SMALL) {
       while (node.parent !== root && size(node.parent) <= 5) node = node.parent;
@@ -321,12 +365,18 @@ function () {
     }
     attached(document);
     // Of something large, attributes change only what is shown.
-    for (const e of dressed) if (owners.has(e) ? size(owners.get(e)) <= SMALL : e.$getElementsByTagName("*").length <= LARGE) note(dirty, e);
+    for (const e of dressed)
+      if (owners.has(e) ? size(owners.get(e)) <= SMALL : e.$getElementsByTagName("*").length <= LARGE) note(dirty, e);
     const remains = restyled ? visible : shown;
     const unseen = (e) => e && !remains(e);
     const look = (node) => {
       for (const k of node.kids) {
-        if (unseen(k.owner) || k.parts.some(unseen) || k.inner.some((part) => unseen(part.owner) || partsOf(part).some(unseen))) note(dirty, k.owner);
+        if (
+          unseen(k.owner) ||
+          k.parts.some(unseen) ||
+          k.inner.some((part) => unseen(part.owner) || partsOf(part).some(unseen))
+        )
+          note(dirty, k.owner);
         else look(k);
       }
     };
@@ -343,17 +393,24 @@ function () {
       if (!e.$isConnected) continue;
       holders.add(holderOf(e));
       // What has gone may have been a part of a line, which nothing large is in one.
-      if (e.$getElementsByTagName("*").length <= LARGE || [...e.$childNodes].some((c) => c.$nodeType === 3 && c.$nodeValue.trim())) note(dirty, e);
+      if (
+        e.$getElementsByTagName("*").length <= LARGE ||
+        [...e.$childNodes].some((c) => c.$nodeType === 3 && c.$nodeValue.trim())
+      )
+        note(dirty, e);
     }
     for (const holder of holders) {
-      const gone = new Set(holder.kids.filter((k) => k.owner && !(k.owner.$isConnected && inside(k.owner, holder.owner))));
+      const gone = new Set(
+        holder.kids.filter((k) => k.owner && !(k.owner.$isConnected && inside(k.owner, holder.owner))),
+      );
       if (gone.size) {
         change(holder, holder.kids.filter((k) => !gone.has(k)));
         unregister(gone);
         dropped.set(holder, gone);
       }
       const placed = holder.kids.filter((k) => k.owner && !k.words);
-      if (placed.some((k, i) => i > 0 && k.owner !== placed[i - 1].owner && !follows(placed[i - 1].owner, k.owner))) note(dirty, holder.owner);
+      if (placed.some((k, i) => i > 0 && k.owner !== placed[i - 1].owner && !follows(placed[i - 1].owner, k.owner)))
+        note(dirty, holder.owner);
     }
   }
 
@@ -381,7 +438,12 @@ function () {
         return { ...found, suspects: outline.suspects.length, fresh: outline.fresh.flat(), last: outline.last() };
       }
       marks = new Map();
-      Object.assign(found, { before: print("before"), after: print("after"), fresh: outline.fresh.flat(), last: outline.last() });
+      Object.assign(found, {
+        before: print("before"),
+        after: print("after"),
+        fresh: outline.fresh.flat(),
+        last: outline.last(),
+      });
       found.much = overflow || found.before.length + found.after.length > MAX_TEXT;
       for (const node of touched) node.before = undefined;
       touched.clear();
@@ -422,8 +484,13 @@ function () {
   function pending() {
     safely(see)(observer.takeRecords());
     if (!root) return overflow || notices.length > 0;
-    return overflow || restyled || dirty.size + emptied.size + dressed.size + notices.length > 0 || document.$title !== title
-      || [...controls].some(([c, [state]]) => c.$isConnected && stateOf(c) !== state);
+    return (
+      overflow ||
+      restyled ||
+      dirty.size + emptied.size + dressed.size + notices.length > 0 ||
+      document.$title !== title ||
+      [...controls].some(([c, [state]]) => c.$isConnected && stateOf(c) !== state)
+    );
   }
 
   // stay are the lines of a holder that have kept their order (a longest increasing subsequence);
@@ -471,7 +538,8 @@ function () {
     const lines = [];
     const markOf = (k) => { if (!marks.has(k)) marks.set(k, marks.size); return marks.get(k); };
     const kidsOf = (node) => (which === "before" ? node.before : undefined) ?? node.kids;
-    const push = (k, level, mark) => lines.push("  ".repeat(level) + k.line + (mark === undefined ? "" : "\u0005" + mark));
+    const push = (k, level, mark) =>
+      lines.push("  ".repeat(level) + k.line + (mark === undefined ? "" : "\u0005" + mark));
     const whole = (node, level, mark) => {
       push(node, level, mark);
       for (const k of kidsOf(node)) whole(k, level + 1, mark);
@@ -511,7 +579,12 @@ function () {
   // all are the lines that are known.
   function all() {
     const text = [];
-    const walk = (kids, level) => { for (const k of kids) { text.push("  ".repeat(level) + k.line + "\n"); walk(k.kids, level + 1); } };
+    const walk = (kids, level) => {
+      for (const k of kids) {
+        text.push("  ".repeat(level) + k.line + "\n");
+        walk(k.kids, level + 1);
+      }
+    };
     walk(root.kids, 0);
     return limit(text.join(""), MAX_TEXT);
   }
@@ -521,5 +594,15 @@ function () {
     document.$removeEventListener("toggle", toggled, true);
     removeEventListener("resize", resized);
   }
-  return (memory.watch = { learn, changes, adopt, gone, pending, all, end, look: (e) => note(dirty, e), knows: () => !!root });
+  return (memory.watch = {
+    learn,
+    changes,
+    adopt,
+    gone,
+    pending,
+    all,
+    end,
+    look: (e) => note(dirty, e),
+    knows: () => !!root,
+  });
 }

@@ -1,8 +1,10 @@
 // What the user allows: the mode, and which clients are stopped. Both are part of the window's state.
 
 import * as l10n from "@vscode/l10n";
+import { Argument } from "../protocol/argument";
 import type { AccessMode, ConnectedClient } from "../protocol/protocol.generated";
 import type { Clients } from "../window/clients";
+import type { Command } from "../window/connection";
 import type { Store } from "../window/store";
 
 export const modes = ["full", "ask", "view"] as const satisfies AccessMode[];
@@ -45,14 +47,14 @@ export function isStopped(store: Store, { name }: Pick<ConnectedClient, "name">)
 }
 
 export function stop(store: Store, ...clients: Pick<ConnectedClient, "name">[]): void {
-  const { mode, stopped } = store.state.access;
-  const all = new Set([...stopped, ...clients.map(({ name }) => name)]);
-  if (all.size > stopped.length) store.set({ access: { mode, stopped: [...all] } });
+  const { access } = store.state;
+  const all = new Set([...access.stopped, ...clients.map(({ name }) => name)]);
+  if (all.size > access.stopped.length) store.set({ access: { ...access, stopped: [...all] } });
 }
 
 export function resume(store: Store, { name }: Pick<ConnectedClient, "name">): void {
-  const { mode, stopped } = store.state.access;
-  store.set({ access: { mode, stopped: stopped.filter((each) => each !== name) } });
+  const { access } = store.state;
+  store.set({ access: { ...access, stopped: access.stopped.filter((each) => each !== name) } });
 }
 
 /** Stops all clients that are connected. One of another name that comes later is not stopped. */
@@ -61,7 +63,13 @@ export function stopAll(store: Store, clients: Clients): void {
 }
 
 export function resumeAll(store: Store): void {
-  store.set({ access: { mode: store.state.access.mode, stopped: [] } });
+  store.set({ access: { ...store.state.access, stopped: [] } });
+}
+
+/** While the user has taken over the browser, the actions of agents wait. It ends with the window. */
+export function setTakenOver(store: Store, takenOver: boolean): void {
+  const { takenOver: _, ...access } = store.state.access;
+  store.set({ access: { ...access, ...(takenOver && { takenOver }) } });
 }
 
 /** A client that the user can stop or resume. */
@@ -86,4 +94,21 @@ export function stoppable(store: Store, clients: Clients): StoppableClient[] {
 /** More is not known of one that was stopped before the window was reloaded. */
 function unknownClient(name: string): ConnectedClient {
   return { id: name, name, version: "", kind: "mcp", since: 0 };
+}
+
+/** The command by which a page of the user's changes what clients may do. */
+export function accessCommands(store: Store): [string, Command][] {
+  const change = async (value: unknown) => {
+    const arg = Argument.parse(value);
+    const name = (member: string) => arg.optional(member, () => ({ name: arg.text(member) }));
+    const mode = arg.optional("mode", () => arg.choice("mode", modes));
+    const [stopped, resumed] = [name("stop"), name("resume")];
+    const takenOver = arg.optional("takenOver", () => arg.flag("takenOver"));
+    if (mode) setMode(store, mode);
+    if (stopped) stop(store, stopped);
+    if (resumed) resume(store, resumed);
+    if (takenOver !== undefined) setTakenOver(store, takenOver);
+    return {};
+  };
+  return [["access.change", { run: change }]];
 }

@@ -2,10 +2,24 @@
 
 import * as l10n from "@vscode/l10n";
 import { clientName, excerpt, plain, siteOf } from "../plaintext";
-import type { Client, PermissionAskArg } from "../protocol/protocol.generated";
+import type { Client, PendingQuestion, PermissionAskArg } from "../protocol/protocol.generated";
 
 /** The action of a CDP client that joins: the user allows its connections, not each action. */
 export const connecting = "connect";
+
+/** An agent asks for a tab of the user's own browser. The user is asked each time, and chooses the tab. */
+export const requestingTab = "tab.request";
+
+/** An agent asks to record what the user does. The user is asked each time. */
+export const recordingUser = "browser_record_user";
+
+/** A recording of what the user does is under way, and the user can end it. */
+export const showingRecording = "record.show";
+
+/** Whether it asks nothing: a recording is under way. */
+export function isRecording({ actions }: Pick<PendingQuestion, "actions">): boolean {
+  return actions.some(({ action }) => action.act === showingRecording);
+}
 
 /** The CDP methods that users meet most. The others are shown by their own names. */
 const methods = (): Record<string, string> => ({
@@ -39,10 +53,10 @@ export function requestText(
 ) {
   if (act === connecting) return l10n.t("control this browser");
   const text = detail === "" ? actionText({ act, target: "" }) : detail;
-  const shown =
+  const items =
     excerpt(text, most) || plain(actionText({ act, target: "" }), most) || l10n.t("something that it does not name");
   const claimed = plain(claim.replace(/["“”„‟]/g, "'"), most / 4);
-  return claimed === "" ? shown : l10n.t("{0} (the agent calls it “{1}”)", shown, claimed);
+  return claimed === "" ? items : l10n.t("{0} (the agent calls it “{1}”)", items, claimed);
 }
 
 /** `click button "Buy"` for browser_click and its target. */
@@ -75,6 +89,11 @@ export function categoryName(category: string): string | undefined {
   }
 }
 
+/** Whether actions of this category are not on a site: cookies of all sites, and what is being debugged. */
+export function isOfEverySite(category: string): boolean {
+  return category === "storage" || category === "debugger";
+}
+
 /** A question lists this many actions; "once" allows only those that are listed. */
 const shownActions = 3;
 
@@ -89,13 +108,21 @@ export function questionText({ client, actions }: { client: Client; actions: rea
   const [first] = shown;
   if (!first) return "";
   if (first.act === connecting) return l10n.t("{0} wants to control this browser.", clientName(client));
-  const where = placeOf(first);
+  if (first.act === showingRecording) return recordingText(clientName(client), first.detail);
+  const place = placeOf(first);
   const most = shown.length > 1 ? 80 : 240;
-  const texts = shown.map((each) => requestText(each, most) + (placeOf(each) === where ? "" : placeOf(each)));
+  const texts = shown.map((each) => requestText(each, most) + (placeOf(each) === place ? "" : placeOf(each)));
   const waiting = actions.length - shown.length;
-  const text = l10n.t("{0} wants to act{1}: {2}.", clientName(client), where, texts.join("; "));
+  const text = l10n.t("{0} wants to act{1}: {2}.", clientName(client), place, texts.join("; "));
   if (waiting === 0) return text;
   return `${text} ${waiting === 1 ? l10n.t("1 more action waits.") : l10n.t("{0} more actions wait.", waiting)}`;
+}
+
+/** What the user reads while a client records. */
+export function recordingText(client: string, message: string): string {
+  const shown = plain(message, 300);
+  if (shown === "") return l10n.t("{0} records what you do in the page.", client);
+  return l10n.t("{0} records what you do in the page: {1}", client, shown);
 }
 
 /** ` on “Shop” (127.0.0.1:5173)`, or nothing. */

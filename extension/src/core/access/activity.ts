@@ -2,9 +2,10 @@
 
 import * as l10n from "@vscode/l10n";
 import { nameOf, plain } from "../plaintext";
-import type { Action } from "../window/clients";
+import type { ActivityDetails, ActivityEffect } from "../protocol/protocol.generated";
+import type { Action, Running } from "../window/clients";
 import { actionText, placeOf } from "./actions";
-import type { Grant } from "./permission";
+import { coverName, type Grant } from "./permission";
 
 /** Consecutive commands of one CDP client are one group, any other action is its own group. The newest is first. */
 export function grouped(actions: readonly Action[]): Action[][] {
@@ -25,14 +26,70 @@ interface Line {
 
 /** `Click button "Order"`, `Claude Code · 10:02:14`. The name is left out where all lines are of one client. */
 export function actionLine(action: Action, named: boolean): Line {
-  const text = plain(actionText(action), 120);
+  const problems = action.details?.effects?.filter(({ late }) => !late).length ?? 0;
   const parts = [
     action.times > 1 ? `${action.times}×` : "",
     action.ok ? "" : plain(action.outcome, 80),
+    problems === 0 ? "" : problems === 1 ? l10n.t("1 problem") : l10n.t("{0} problems", problems),
     named ? nameOf(action.name, 40) : "",
     clock(action.time),
   ];
-  return { label: text.charAt(0).toUpperCase() + text.slice(1), description: joined(parts) };
+  return { label: actionLabel(action), description: joined(parts) };
+}
+
+/** `Evaluate`, `running · Claude Code · since 10:02:14` */
+export function runningLine(call: Running, named: boolean): Line {
+  const parts = [l10n.t("running"), named ? nameOf(call.name, 40) : "", l10n.t("since {0}", clock(call.time))];
+  return { label: actionLabel(call), description: joined(parts) };
+}
+
+function actionLabel(action: { act: string; target: string }): string {
+  const text = plain(actionText(action), 120);
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Who allowed an action, or undefined where that is not known. */
+export function allowedBy({ reason, covers = "" }: Pick<ActivityDetails, "reason" | "covers">): string | undefined {
+  switch (reason) {
+    case "human":
+      return l10n.t("You, when you were asked");
+    case "grant":
+      return l10n.t("Your permission for its session: {0}", coverName(covers));
+    case "mode":
+      return l10n.t("The mode: agents can do everything");
+    case "reads":
+      return l10n.t("Every mode: it only reads");
+    default:
+      return undefined;
+  }
+}
+
+/** What an effect is. */
+export function effectName({ kind, late = false }: ActivityEffect): string {
+  switch (kind) {
+    case "request":
+      return late ? l10n.t("Failed request, before this action") : l10n.t("Failed request");
+    case "error":
+      return late ? l10n.t("Error, before this action") : l10n.t("Error");
+    case "warning":
+      return late ? l10n.t("Warning, before this action") : l10n.t("Warning");
+    default:
+      return plain(kind, 40);
+  }
+}
+
+/** A file's place, as a coordinator writes it: file:line or file:line:column. */
+export function placeFrom(text: string): { file: string; line: number; column: number } | undefined {
+  const [, file = "", line, column = "1"] = /^(.+?):(\d+)(?::(\d+))?$/.exec(text) ?? [];
+  if (file === "" || /^[a-z][\w+.-]+:/i.test(file)) return undefined; // a URL; a drive has one letter
+  return { file, line: Number(line), column: Number(column) };
+}
+
+/** `0.3 s`, `2 min 5 s` */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 10_000) return l10n.t("{0} s", (milliseconds / 1_000).toFixed(milliseconds < 1_000 ? 2 : 1));
+  const seconds = Math.round(milliseconds / 1_000);
+  return seconds < 60 ? l10n.t("{0} s", seconds) : l10n.t("{0} min {1} s", Math.floor(seconds / 60), seconds % 60);
 }
 
 /** `37 commands`, `2 failed · Playwright · 10:02:14` */
@@ -48,11 +105,14 @@ export function groupLine(group: readonly Action[], named: boolean): Line {
   return { label: l10n.t("{0} commands", count(group)), description: joined(parts) };
 }
 
-/** `on every page · allowed on “Shop” (127.0.0.1:5173), 10:02:14` */
-export function grantText({ action, time }: Pick<Grant, "action" | "time">): string {
+/** `on http://127.0.0.1:5173 · allowed on “Shop” (127.0.0.1:5173), 10:02:14` */
+export function grantText({ action, origin, time }: Pick<Grant, "action" | "origin" | "time">): string {
   const place = placeOf(action).trim();
-  const when = place === "" ? clock(time) : `${place}, ${clock(time)}`;
-  return joined([l10n.t("on every page"), l10n.t("allowed {0}", when)]);
+  const moment = place === "" ? clock(time) : `${place}, ${clock(time)}`;
+  return joined([
+    origin === undefined ? l10n.t("on every page") : l10n.t("on {0}", plain(origin, 300)),
+    l10n.t("allowed {0}", moment),
+  ]);
 }
 
 /** The names of those who did something, the latest first. */
@@ -62,9 +122,9 @@ export function actorsOf(actions: readonly Action[]): string[] {
 
 /** 10:02:14 by this machine's clock, with the date where that is not today's. */
 export function clock(time: number, now = Date.now()): string {
-  const written = (of: number) => new Date(of).toLocaleString("sv-SE").split(" "); // that is ISO 8601
-  const [day, hours = ""] = written(time);
-  return day === written(now)[0] ? hours : `${day} ${hours}`;
+  const isoParts = (of: number) => new Date(of).toLocaleString("sv-SE").split(" "); // that is ISO 8601
+  const [day, hours = ""] = isoParts(time);
+  return day === isoParts(now)[0] ? hours : `${day} ${hours}`;
 }
 
 function joined(parts: string[]): string {

@@ -6,21 +6,30 @@ import { randomUUID } from "node:crypto";
 import * as l10n from "@vscode/l10n";
 import { plain } from "../plaintext";
 import { Argument } from "../protocol/argument";
-import type { Client, PermissionAskArg, PermissionAskResult } from "../protocol/protocol.generated";
+import type {
+  Client,
+  PendingQuestion,
+  PermissionAskArg,
+  PermissionAskResult,
+  PermissionChoice,
+} from "../protocol/protocol.generated";
 import type { Clients } from "../window/clients";
 import type { Command } from "../window/connection";
 import type { Store } from "../window/store";
 import { isStopped } from "./access";
-import { categoryName, connecting } from "./actions";
+import { categoryName, connecting, isOfEverySite, named, recordingUser, requestingTab } from "./actions";
+import type { Recordings } from "./record";
 
-export type Choice = "once" | "category" | "session" | "connect" | "view" | "refuse";
+export type Choice = PermissionChoice;
 
 /** The answers that the user has for these actions. */
 export function choicesFor(actions: readonly AskedAction[]): readonly Choice[] {
   if (actions[0]?.act === connecting) return ["connect", "view", "refuse"];
-  return sharedCategory(actions) === undefined
-    ? ["once", "session", "refuse"]
-    : ["once", "category", "session", "refuse"];
+  if (actions.some(isAskedAlways)) return ["once", "refuse"];
+  const ofSite: Choice[] = sharedOrigin(actions) === undefined ? [] : ["session"];
+  return grantFor(actions, "category") === undefined
+    ? ["once", ...ofSite, "refuse"]
+    : ["once", "category", ...ofSite, "refuse"];
 }
 
 /** An action that waits for an answer. */
@@ -39,15 +48,18 @@ export interface Question {
   readonly until: number;
 }
 
+/** The result of a question, with the tab that the user has chosen for an agent that asks for one. */
+type Answer = PermissionAskResult & { tab?: string };
+
 interface Waiting {
   readonly action: AskedAction;
-  settle(result: PermissionAskResult): void;
+  settle(result: Answer): void;
   /** Set from when it is shown. */
   until?: number | undefined;
   timer?: NodeJS.Timeout;
 }
 
-interface PendingQuestion {
+interface OpenQuestion {
   readonly id: string;
   readonly client: Client;
   waiting: Waiting[];
@@ -61,14 +73,45 @@ export function coverName(covers: string): string {
   return covers === everything ? l10n.t("Everything") : (categoryName(covers) ?? plain(covers, 40));
 }
 
-/** What the user allows a client until it leaves, on every page. */
-export interface Grant {
+/** What the user allows a client, until it leaves. */
+export interface Grant extends Cover {
   readonly client: Client;
-  /** A category of actions, or everything. */
-  readonly covers: string;
   /** The action for which the user was asked. */
   readonly action: AskedAction;
   readonly time: number;
+}
+
+interface Cover {
+  /** A category of actions, or everything. */
+  readonly covers: string;
+  /** Where they may be done. Only actions of a kind that has no site have none. */
+  readonly origin: string | undefined;
+}
+
+/** What the choice allows besides these actions; undefined: it allows no more, or is none of theirs. */
+function grantFor(actions: readonly AskedAction[], choice: Choice): Cover | undefined {
+  const origin = sharedOrigin(actions);
+  const category = sharedCategory(actions);
+  if (choice === "session" && origin !== undefined) return { covers: everything, origin };
+  if (choice !== "category" || category === undefined) return undefined;
+  const isEverywhere = isOfEverySite(category) && actions.every((action) => action.origin === undefined);
+  return origin !== undefined || isEverywhere ? { covers: category, origin } : undefined;
+}
+
+function isCovered(action: PermissionAskArg, { covers, origin }: Cover): boolean {
+  if (isAskedAlways(action) || action.origin !== origin) return false;
+  return covers === everything ? origin !== undefined : covers === action.category;
+}
+
+/** The origin on which all these actions are. */
+export function sharedOrigin(actions: readonly AskedAction[]): string | undefined {
+  const [first, ...others] = new Set(actions.map(({ origin }) => origin));
+  return others.length === 0 ? first : undefined;
+}
+
+/** Whether no mode and no grant covers it. */
+function isAskedAlways({ act }: Pick<PermissionAskArg, "act">): boolean {
+  return act === requestingTab || act === recordingUser;
 }
 
 /** The category that all these actions have, if users know it. */
@@ -79,7 +122,7 @@ export function sharedCategory(actions: readonly AskedAction[]): string | undefi
 
 export class Permissions {
   /** By the client's id; the first is the one that the user is asked about. */
-  readonly #questions = new Map<string, PendingQuestion>();
+  readonly #questions = new Map<string, OpenQuestion>();
   #grants: readonly Grant[] = [];
   readonly #store: Store;
   readonly #clients: Clients;
@@ -107,13 +150,13 @@ export class Permissions {
     const pending = this.#first;
     if (!pending) return undefined;
     const { id, client, waiting } = pending;
-    const until = Math.max(...waiting.map((each) => each.until ?? 0));
-    return { id, client, actions: waiting.map(({ action }) => action), until };
+    const expiry = Math.max(...waiting.map((each) => each.until ?? 0));
+    return { id, client, actions: waiting.map(({ action }) => action), until: expiry };
   }
 
   /** The CDP clients that wait for an answer, to connect. */
   get joining(): readonly Client[] {
-    const joins = ({ waiting }: PendingQuestion) => waiting[0]?.action.act === connecting;
+    const joins = ({ waiting }: OpenQuestion) => waiting[0]?.action.act === connecting;
     return [...this.#questions.values()].filter(joins).map(({ client }) => client);
   }
 
@@ -128,21 +171,36 @@ export class Permissions {
   }
 
   /** Asks about such actions again. */
-  revoke({ client, covers }: Pick<Grant, "client" | "covers">): void {
-    this.#keepGrants((grant) => grant.client.id !== client.id || grant.covers !== covers);
+  revoke({ client, covers, origin }: Omit<Grant, "action" | "time">): void {
+    this.#keepGrants((each) => each.client.id !== client.id || each.covers !== covers || each.origin !== origin);
+    this.#changed();
+  }
+
+  /** Asks the user whether they hand over a tab of their own browser, if possible of a site. */
+  askForTab(client: Client, site: string | undefined, signal: AbortSignal): Promise<Answer> {
+    const detail =
+      site === undefined
+        ? l10n.t("use one of your tabs, which you choose next")
+        : l10n.t("use one of your tabs, which you choose next, if possible of {0}", site);
+    return this.ask({ client, act: requestingTab, detail }, signal);
+  }
+
+  /** Asks about everything again: it was allowed in another browser. */
+  revokeAll(): void {
+    this.#grants = [];
     this.#changed();
   }
 
   /** Settles when the user has answered, or when no question is needed. */
-  ask(arg: PermissionAskArg, signal: AbortSignal): Promise<PermissionAskResult> {
+  ask(arg: PermissionAskArg, signal: AbortSignal): Promise<Answer> {
     const { id } = arg.client;
     const { mode } = this.#store.state.access;
     if (isStopped(this.#store, arg.client)) return Promise.resolve(refusal("stopped"));
-    if (mode === "view") return Promise.resolve(refusal("mode"));
-    if (mode === "full") return Promise.resolve(allowed("once"));
-    const covered = this.#grants.filter(({ client }) => client.id === id).map(({ covers }) => covers);
-    if (covered.includes(everything)) return Promise.resolve(allowed("session"));
-    if (arg.category !== undefined && covered.includes(arg.category)) return Promise.resolve(allowed("once"));
+    const always = isAskedAlways(arg);
+    if (mode === "view" && !always) return Promise.resolve(refusal("mode"));
+    if (mode === "full" && !always) return Promise.resolve(allowedByMode);
+    const grant = this.#grants.find((each) => each.client.id === id && isCovered(arg, each));
+    if (grant) return Promise.resolve({ ...allowed, reason: "grant", covers: grant.covers });
     return new Promise((settle, reject) => {
       if (signal.aborted) return reject(signal.reason);
       this.#counted += 1;
@@ -160,28 +218,24 @@ export class Permissions {
   }
 
   /** Answers the actions of a question that the user has seen; the others become the next question. */
-  answer(question: string, choice: Choice, actions: readonly AskedAction[]): void {
+  answer(question: string, choice: Choice, actions: readonly AskedAction[], tab?: string): void {
     const asked = this.#first;
     if (asked?.id !== question) return; // it was answered already
-    const { client, waiting } = asked;
+    const { client } = asked;
     if (actions.length === 0 || !choicesFor(actions).includes(choice)) return;
     const numbers = new Set(actions.map(({ number }) => number));
-    const grant = choice === "session" ? everything : choice === "category" ? sharedCategory(actions) : undefined;
-    if (grant !== undefined) this.#grant(client, grant, actions[0] as AskedAction);
+    const cover = grantFor(actions, choice);
+    if (cover) this.#grant(client, cover, actions[0] as AskedAction);
     const isAnswered = ({ action }: Waiting) =>
-      numbers.has(action.number) || grant === everything || (grant !== undefined && grant === action.category);
-    const others = waiting.filter((each) => !isAnswered(each));
-    if (others.length === waiting.length) return; // they no longer wait
-    this.#settle({ ...asked, waiting: waiting.filter(isAnswered) }, results[choice]);
-    if (others.length > 0) this.#questions.set(client.id, { id: randomUUID(), client, waiting: others.map(renewed) });
-    this.#changed();
+      numbers.has(action.number) || (cover !== undefined && isCovered(action, cover));
+    if (this.#settlePart(asked, isAnswered, results[choice], tab)) this.#changed(); // else they no longer wait
   }
 
-  /** Everything covers what was allowed before. */
-  #grant(client: Client, covers: string, action: AskedAction): void {
-    const isCovered = (grant: Grant) => covers === everything || grant.covers === covers;
-    this.#keepGrants((grant) => grant.client.id !== client.id || !isCovered(grant));
-    this.#grants = [...this.#grants, { client, covers, action, time: Date.now() }];
+  /** Everything covers what was allowed before on that origin. */
+  #grant(client: Client, { covers, origin }: Cover, action: AskedAction): void {
+    const isWithin = (grant: Grant) => grant.origin === origin && (covers === everything || grant.covers === covers);
+    this.#keepGrants((grant) => grant.client.id !== client.id || !isWithin(grant));
+    this.#grants = [...this.#grants, { client, covers, origin, action, time: Date.now() }];
   }
 
   #keepGrants(stays: (grant: Grant) => boolean): void {
@@ -198,16 +252,16 @@ export class Permissions {
   close(): void {
     for (const stop of this.#stopListening) stop();
     this.#listeners.clear();
-    for (const asked of [...this.#questions.values()]) this.#settle(asked, refusal("stopped"));
+    for (const question of [...this.#questions.values()]) this.#settle(question, refusal("stopped"));
   }
 
-  get #first(): PendingQuestion | undefined {
+  get #first(): OpenQuestion | undefined {
     return this.#questions.values().next().value;
   }
 
   #changed(): void {
-    const asked = this.#first;
-    for (const waiting of asked?.waiting ?? []) {
+    const question = this.#first;
+    for (const waiting of question?.waiting ?? []) {
       if (waiting.until !== undefined) continue;
       const limit = this.#limit();
       waiting.until = performance.now() + limit;
@@ -216,12 +270,28 @@ export class Permissions {
     for (const listener of this.#listeners) listener();
   }
 
-  #settle(asked: PendingQuestion, result: PermissionAskResult): void {
+  #settle(asked: OpenQuestion, result: PermissionAskResult, tab?: string): void {
     this.#questions.delete(asked.client.id);
-    for (const { settle, timer } of asked.waiting) {
+    for (const { action, settle, timer } of asked.waiting) {
       clearTimeout(timer);
-      settle(result);
+      settle(tab !== undefined && isAskedAlways(action) ? { ...result, tab } : result);
     }
+  }
+
+  /** Settles some of a question's actions; the others become the next question. Returns whether there were any. */
+  #settlePart(
+    asked: OpenQuestion,
+    isPart: (each: Waiting) => boolean,
+    result: PermissionAskResult,
+    tab?: string,
+  ): boolean {
+    const { client, waiting } = asked;
+    const others = waiting.filter((each) => !isPart(each));
+    if (others.length === waiting.length) return false;
+    this.#settle({ ...asked, waiting: waiting.filter(isPart) }, result, tab);
+    for (const each of others) renew(each);
+    if (others.length > 0) this.#questions.set(client.id, { id: randomUUID(), client, waiting: others });
+    return true;
   }
 
   #timedOut(waiting: Waiting): void {
@@ -232,10 +302,10 @@ export class Permissions {
   /** Its caller no longer waits. */
   #drop(waiting: Waiting): void {
     clearTimeout(waiting.timer);
-    const asked = this.#questions.get(waiting.action.client.id);
-    if (!asked?.waiting.includes(waiting)) return;
-    asked.waiting = asked.waiting.filter((each) => each !== waiting);
-    if (asked.waiting.length === 0) this.#questions.delete(asked.client.id);
+    const question = this.#questions.get(waiting.action.client.id);
+    if (!question?.waiting.includes(waiting)) return;
+    question.waiting = question.waiting.filter((each) => each !== waiting);
+    if (question.waiting.length === 0) this.#questions.delete(question.client.id);
     this.#changed();
   }
 
@@ -247,13 +317,15 @@ export class Permissions {
     });
     if (mode !== this.#mode) this.#grants = []; // the user has changed the mode
     this.#mode = mode;
-    const all = [...this.#questions.values()];
-    for (const asked of all) {
-      if (isStopped(this.#store, asked.client)) this.#settle(asked, refusal("stopped"));
-      else if (mode === "view") this.#settle(asked, refusal("mode"));
-      else if (mode === "full") this.#settle(asked, allowed("once"));
+    const byMode = mode === "view" ? refusal("mode") : mode === "full" ? allowedByMode : undefined;
+    const isByMode = ({ action }: Waiting) => !isAskedAlways(action);
+    let settled = false;
+    for (const question of [...this.#questions.values()]) {
+      const stopped = isStopped(this.#store, question.client);
+      const result = stopped ? refusal("stopped") : byMode;
+      if (result && this.#settlePart(question, stopped ? () => true : isByMode, result)) settled = true;
     }
-    if (this.#questions.size < all.length) this.#changed();
+    if (settled) this.#changed();
   }
 
   /** Refuses what a client that has left waited for. */
@@ -264,28 +336,53 @@ export class Permissions {
     let settled = false;
     for (const id of departures) {
       this.#keepGrants(({ client }) => client.id !== id);
-      const asked = this.#questions.get(id);
-      if (!asked) continue;
-      this.#settle(asked, refusal("stopped"));
+      const question = this.#questions.get(id);
+      if (!question) continue;
+      this.#settle(question, refusal("stopped"));
       settled = true;
     }
     if (settled) this.#changed();
   }
 }
 
-/** The command by which coordinators ask. */
-export function permissionCommands(permissions: Permissions): [string, Command][] {
+const choices: readonly Choice[] = ["once", "category", "session", "connect", "view", "refuse"];
+
+/** The commands by which coordinators ask, and by which a page of the user's shows the question and answers it. */
+export function permissionCommands(permissions: Permissions, recordings: Recordings): [string, Command][] {
   return [
     [
       "permission.ask",
-      { waitsForUser: true, run: async (arg, { signal }) => permissions.ask(readAsk(Argument.of(arg)), signal) },
+      { waitsForUser: true, run: async (arg, { signal }) => permissions.ask(readAsk(Argument.parse(arg)), signal) },
+    ],
+    ["permission.list", { run: async () => ({ questions: [...recordings.listed, ...listed(permissions.question)] }) }],
+    [
+      "permission.answer",
+      {
+        run: async (value) => {
+          const arg = Argument.parse(value);
+          const [question, last] = [arg.text("question"), arg.whole("last", 0)];
+          const actions = permissions.question?.actions.filter(({ number }) => number <= last) ?? [];
+          const tab = arg.optional("tab", () => arg.text("tab"));
+          const choice = arg.choice("choice", choices);
+          if (!recordings.end(question)) permissions.answer(question, choice, actions, tab);
+          return {};
+        },
+      },
     ],
   ];
+}
+
+function listed(question: Question | undefined): PendingQuestion[] {
+  if (!question) return [];
+  const { id, client } = question;
+  const actions = question.actions.map(({ number, ...action }) => ({ number, action }));
+  return [{ id, client, actions, choices: [...choicesFor(named(question))] }];
 }
 
 function readAsk(arg: Argument): PermissionAskArg {
   const page = arg.optional("page", () => arg.object("page"));
   const category = arg.optional("category", () => arg.text("category"));
+  const origin = arg.optional("origin", () => arg.text("origin"));
   return {
     client: arg.client(),
     act: arg.text("act"),
@@ -293,29 +390,30 @@ function readAsk(arg: Argument): PermissionAskArg {
     ...(arg.has("claim") && { claim: arg.text("claim", 0) }),
     ...(page && { page: { title: page.text("title", 0), url: page.text("url", 0) } }),
     ...(category !== undefined && { category }),
+    ...(origin !== undefined && { origin }),
   };
 }
 
 /** It gets the full timeout again when it is shown to the user. */
-function renewed({ action, settle, timer }: Waiting): Waiting {
-  clearTimeout(timer);
-  return { action, settle };
+function renew(waiting: Waiting): void {
+  clearTimeout(waiting.timer);
+  waiting.until = undefined;
 }
 
-function allowed(scope: "once" | "session"): PermissionAskResult {
-  return { decision: "allow", scope };
-}
+/** Also for a session: the client asks each time, so that what the user revokes is revoked there too. */
+const allowed: PermissionAskResult = { decision: "allow", reason: "human" };
+const allowedByMode: PermissionAskResult = { ...allowed, reason: "mode" };
 
 function refusal(reason: string): PermissionAskResult {
-  return { decision: "refuse", scope: "once", reason };
+  return { decision: "refuse", reason };
 }
 
 /** What a client gets for the user's answer. */
 const results: Record<Choice, PermissionAskResult> = {
-  once: allowed("once"),
-  category: allowed("once"),
-  session: allowed("session"),
-  connect: allowed("once"),
-  view: { decision: "view", scope: "once" },
+  once: allowed,
+  category: allowed,
+  session: allowed,
+  connect: allowed,
+  view: { decision: "view" },
   refuse: refusal("human"),
 };

@@ -5,9 +5,7 @@ import { clientName, plain } from "../plaintext";
 import { Argument } from "../protocol/argument";
 import type { PickStartResult } from "../protocol/protocol.generated";
 import type { Command } from "../window/connection";
-
-/** The longest time that a pick may wait for the user, in seconds. */
-export const longest = 3_600;
+import { untilSettled } from "./notice";
 
 /**
  * Shows the request until the signal is aborted; resolves before that only when the user cancels. `page` is the
@@ -19,32 +17,17 @@ export function pickCommand(notice: Notice): Command {
   return {
     waitsForUser: true,
     async run(value, { signal }): Promise<PickStartResult> {
-      const arg = Argument.of(value);
-      const who = clientName(arg.client());
+      const arg = Argument.parse(value);
+      const client = clientName(arg.client());
       const message = plain(arg.text("message", 0), 300);
-      const seconds = Math.min(arg.positive("seconds"), longest);
-      signal.throwIfAborted();
-      const closing = new AbortController();
-      const end = AbortSignal.any([signal, closing.signal]);
+      const seconds = arg.positive("seconds");
       const page = arg.has("page") ? arg.text("page") : undefined;
       const text =
         message === ""
-          ? l10n.t("{0} asks you to click an element in the page.", who)
-          : l10n.t("{0} asks you to click an element in the page: {1}", who, message);
-      let timer: NodeJS.Timeout | undefined;
-      const timeout = new Promise<PickStartResult>((resolve) => {
-        timer = setTimeout(() => resolve({ outcome: "timeout" }), seconds * 1_000);
-      });
-      const cancelled = notice(text, end, page).then((): PickStartResult => ({ outcome: "cancelled" }));
-      const abort = new Promise<never>((_, reject) => {
-        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-      });
-      try {
-        return await Promise.race([timeout, cancelled, abort]);
-      } finally {
-        clearTimeout(timer);
-        closing.abort();
-      }
+          ? l10n.t("{0} asks you to click an element in the page.", client)
+          : l10n.t("{0} asks you to click an element in the page: {1}", client, message);
+      const outcome = await untilSettled(seconds, signal, (end) => notice(text, end, page));
+      return { outcome: outcome === "settled" ? "cancelled" : outcome };
     },
   };
 }

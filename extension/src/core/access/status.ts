@@ -21,7 +21,7 @@ export interface Facts {
 }
 
 export interface Shown {
-  kind: "none" | "ready" | "work" | "waiting" | "problem";
+  kind: "none" | "ready" | "work" | "user" | "waiting" | "problem";
   text: string;
   /** How things are, in a line. */
   summary: string;
@@ -32,7 +32,7 @@ export interface Shown {
 const marks = { full: "", ask: " $(shield)", view: " $(eye)" };
 
 export function describe({ state, unreachable, problem, missing, clients, atWork, question }: Facts): Shown {
-  const { mode, stopped } = state.access;
+  const { mode, stopped, takenOver } = state.access;
   if (problem !== undefined) {
     const summary = l10n.t("Agents cannot find this window: {0}.", problem);
     const tooltip = `${summary} ${l10n.t("Click to see the log and what else there is.")}`;
@@ -50,6 +50,11 @@ export function describe({ state, unreachable, problem, missing, clients, atWork
   const stops = clients.length > active.length ? ` ${l10n.t("Stopped: {0}.", clients.length - active.length)}` : "";
   const who = `${connected}${stops} ${modeWords(mode).label}.`;
   const more = l10n.t("Click for more.");
+  if (takenOver) {
+    const summary = l10n.t("You have taken over the browser: the actions of agents wait.");
+    const tooltip = `${summary} ${who} ${l10n.t("Click to give it back.")}`;
+    return { kind: "user", text: `$(record-keys) ${l10n.t("You drive")}${marks[mode]}`, summary, tooltip };
+  }
   const browser = browserName(state);
   if (!browser) {
     const summary = unreachable

@@ -67,8 +67,8 @@ export function onDisk(
 ): { file?: string; folders: string[] } {
   const paths = folders.filter(({ scheme }) => scheme === "file").map(({ fsPath }) => fsPath);
   // An untitled workspace has a file too, which the editor keeps among its own.
-  const known = workspaceFile !== undefined && ["file", "untitled"].includes(workspaceFile.scheme);
-  return known ? { file: workspaceFile.fsPath, folders: paths } : { folders: paths };
+  const isLocal = workspaceFile !== undefined && ["file", "untitled"].includes(workspaceFile.scheme);
+  return isLocal ? { file: workspaceFile.fsPath, folders: paths } : { folders: paths };
 }
 
 /**
@@ -76,10 +76,10 @@ export function onDisk(
  * spelling. What does not exist is left out, so a window with only such folders has no workspace.
  */
 export async function identify(workspaceFile: string | undefined, folders: string[], pid: number): Promise<Identity> {
-  const known = (await Promise.all(folders.map(existing))).filter((path) => path !== null);
+  const paths = (await Promise.all(folders.map(existing))).filter((path) => path !== null);
   const file = workspaceFile === undefined ? null : await existing(workspaceFile);
-  const workspace = file ?? known[0] ?? null;
-  return { workspace, folders: known, key: workspace === null ? `pid-${pid}` : await hashOf(workspace) };
+  const workspace = file ?? paths[0] ?? null;
+  return { workspace, folders: paths, key: workspace === null ? `pid-${pid}` : await hashOf(workspace) };
 }
 
 async function existing(path: string): Promise<string | null> {

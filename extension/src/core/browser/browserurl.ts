@@ -64,11 +64,11 @@ export function whenEnded(url: string, notify: () => void): () => void {
   let stopped = false;
   let stop = () => {};
   const hold = () => {
-    const since = performance.now();
+    const start = performance.now();
     const socket = createConnection({ host, port: Number(port) });
     stop = () => socket.destroy();
     socket.on("error", () => {}); // close follows
-    socket.on("close", () => void check(performance.now() - since));
+    socket.on("close", () => void check(performance.now() - start));
     socket.resume();
     socket.unref();
   };

@@ -31,9 +31,9 @@ export interface SettingValues {
  */
 export function portSetting(values: SettingValues): PortSetting {
   const { defaultValue, globalValue, workspaceValue, workspaceFolderValue } = values;
-  const own = read(globalValue ?? defaultValue ?? "auto");
+  const value = read(globalValue ?? defaultValue ?? "auto");
   const others = [workspaceValue, workspaceFolderValue].filter((value) => value !== undefined).map(read);
-  return [own, ...others].reduce((a, b) => (strictness.indexOf(a) > strictness.indexOf(b) ? a : b));
+  return [value, ...others].reduce((a, b) => (strictness.indexOf(a) > strictness.indexOf(b) ? a : b));
 }
 
 /** It used to be a boolean. An unknown value is the strictest. */
@@ -62,10 +62,10 @@ const most = 3;
 
 function list(names: string[]): string {
   const rest = names.length - most;
-  const shown = names.slice(0, most).map((name) => plain(name, 40));
-  if (rest > 0) shown.push(l10n.t("{0} more", rest));
-  const last = shown.pop();
-  return shown.length > 0 ? l10n.t("{0} and {1}", shown.join(", "), last ?? "") : `${last}`;
+  const labels = names.slice(0, most).map((name) => plain(name, 40));
+  if (rest > 0) labels.push(l10n.t("{0} more", rest));
+  const last = labels.pop();
+  return labels.length > 0 ? l10n.t("{0} and {1}", labels.join(", "), last ?? "") : `${last}`;
 }
 
 /** A member that keeps the decision in the configuration; debug sessions keep what they do not know. */
@@ -101,6 +101,10 @@ export function describePort(
     case "attached": {
       const long = `${l10n.t("The port is that of your launch configuration.")}\n${exposes}`;
       return { short: l10n.t("the configuration's port"), long };
+    }
+    case "personal": {
+      const long = l10n.t("Agents reach the tabs that they opened, and those that you hand over.");
+      return { short: l10n.t("your own browser"), long };
     }
   }
   if (!decision) {

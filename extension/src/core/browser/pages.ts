@@ -3,7 +3,7 @@
 
 import { type Log, reason } from "../log";
 import type { State } from "../protocol/protocol.generated";
-import type { Store } from "../window/store";
+import type { States } from "../window/store";
 import { Cdp, type Members } from "./cdp";
 import { Titles } from "./titles";
 
@@ -15,7 +15,7 @@ export interface Page {
 }
 
 export class Pages {
-  readonly #store: Store;
+  readonly #store: States;
   readonly #log: Log;
   readonly #pages = new Map<string, Page>();
   readonly #listeners = new Set<() => void>();
@@ -25,7 +25,7 @@ export class Pages {
   #listed = false;
   #connection: AbortController | undefined;
 
-  constructor(store: Store, log: Log) {
+  constructor(store: States, log: Log) {
     this.#store = store;
     this.#log = log;
     this.#unsubscribe = store.subscribe(() => this.#follow());
@@ -161,10 +161,10 @@ function toPage({ targetId, title, url }: Members): Page {
  */
 function byDebugger({ pages, debugSessions }: State): Page[] {
   const shared = new Set(pages.map(({ debugSession }) => debugSession));
-  const below = new Set(
+  const children = new Set(
     debugSessions.flatMap(({ id, parent }) => (parent !== undefined && shared.has(parent) ? id : [])),
   );
   return pages
-    .filter(({ debugSession }) => !below.has(debugSession))
+    .filter(({ debugSession }) => !children.has(debugSession))
     .map(({ debugSession, name }) => ({ id: debugSession, title: name, url: "" }));
 }

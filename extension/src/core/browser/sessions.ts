@@ -6,7 +6,7 @@
 import { type Log, reason } from "../log";
 import type { Browser, PageEndpoint } from "../protocol/protocol.generated";
 import type { Store } from "../window/store";
-import { within } from "../within";
+import { withTimeout } from "../within";
 import { whenEnded } from "./browserurl";
 import { decisionOf, type PortDecision } from "./debuggingport";
 import { endpointSource, findEndpoint } from "./discovery";
@@ -47,6 +47,7 @@ export class Sessions {
   readonly #pageProxy: PageProxy;
   readonly #log: Log;
   readonly #listeners = new Set<() => void>();
+  #own: Browser | undefined;
 
   constructor(store: Store, pageProxy: PageProxy, log: Log) {
     this.#store = store;
@@ -82,6 +83,12 @@ export class Sessions {
     for (const other of [...this.#entries.values()]) {
       if (other.info.parent?.id === id) this.ended(other.info.id);
     }
+    this.#publish();
+  }
+
+  /** The user's own browser, which takes the place of those that are debugged; undefined: of none. */
+  set own(browser: Browser | undefined) {
+    this.#own = browser;
     this.#publish();
   }
 
@@ -173,8 +180,8 @@ export class Sessions {
 
   async #proxyURL(id: string): Promise<string> {
     // A session without a shared CDP never responds.
-    const late = () => new Error(`js-debug did not respond within ${proxyLimit} ms`);
-    const { host, port, path } = ((await within(this.#pageProxy(id), proxyLimit, late)) ?? {}) as Record<
+    const timeout = () => new Error(`js-debug did not respond within ${proxyLimit} ms`);
+    const { host, port, path } = ((await withTimeout(this.#pageProxy(id), proxyLimit, timeout)) ?? {}) as Record<
       string,
       unknown
     >;
@@ -198,8 +205,8 @@ export class Sessions {
         ...(parent ? { parent: parent.id } : isRemote(configuration) && { remote: true }),
       })),
       // The newest session's browser: it is the one that the user sees.
-      browser: entries.findLast((entry) => entry.browser)?.browser ?? null,
-      pages: entries.flatMap((entry) => entry.page ?? []),
+      browser: this.#own ?? entries.findLast((entry) => entry.browser)?.browser ?? null,
+      pages: this.#own ? [] : entries.flatMap((entry) => entry.page ?? []),
     });
     for (const listener of this.#listeners) listener();
   }

@@ -87,7 +87,7 @@ export class Debugger {
   get commands(): [string, Command][] {
     const command = (run: (arg: Argument, caller: Caller) => Promise<unknown>, waitsForUser = false): Command => ({
       waitsForUser,
-      run: async (arg, caller) => run(Argument.of(arg), caller),
+      run: async (arg, caller) => run(Argument.parse(arg), caller),
     });
     const mutating = (run: (arg: Argument, caller: Caller) => Promise<unknown>, waitsForUser = false): Command =>
       command(async (arg, caller) => {
@@ -182,8 +182,8 @@ export class Debugger {
     for (const { info } of this.#threads.all) {
       const { name } = info.configuration;
       if (info.parent || typeof name !== "string") continue;
-      const same = start.names.includes(name);
-      if (!same) continue;
+      const matches = start.names.includes(name);
+      if (!matches) continue;
       const advice = `use its session ${info.id}, and open another page in its browser`;
       const message = `${JSON.stringify(name)} is being debugged already: ${advice}`;
       throw new Refusal("bad_payload", message, { session: info.id });
@@ -205,7 +205,7 @@ export class Debugger {
   async #stateOf(session: Session, thread: number | undefined): Promise<DebugSessionState> {
     const { id, name, type, parent } = session.info;
     const configuration = session.root.configuration.name;
-    const known: DebugSessionState = {
+    const state: DebugSessionState = {
       id,
       name,
       type,
@@ -215,14 +215,14 @@ export class Debugger {
     };
     const ask = this.#asking(session);
     const stop = session.watched ? session.stopOf(thread) : await pausedThread(ask, thread);
-    if (!stop) return known;
+    if (!stop) return state;
     try {
       const frames = await readFrames(ask, this.#editor.toFile, stop.thread, frameLimit);
       const [top] = frames;
       const scopes = top ? await readScopes(ask, top.id) : [];
       const { reason: why, description } = stop;
       return {
-        ...known,
+        ...state,
         state: "paused",
         ...(why !== "" && { reason: why }),
         ...(description !== undefined && { description }),
@@ -231,7 +231,7 @@ export class Debugger {
         scopes,
       };
     } catch (error) {
-      if (session.ended || session.stopOf(stop.thread) !== stop) return known; // it went on meanwhile
+      if (session.ended || session.stopOf(stop.thread) !== stop) return state; // it went on meanwhile
       throw error;
     }
   }
@@ -290,11 +290,11 @@ export class Debugger {
   }
 
   async #stepped(session: Session, thread: number, stop: Stop | "ended" | undefined): Promise<DebugStepResult> {
-    const known = { session: session.info.id, thread };
+    const target = { session: session.info.id, thread };
     if (stop === "ended") return { session: session.info.id, state: "ended" };
-    if (!stop) return { ...known, state: "running" };
+    if (!stop) return { ...target, state: "running" };
     const [frame] = await readFrames(this.#asking(session), this.#editor.toFile, thread, 1);
-    return { ...known, state: "paused", ...(stop.reason !== "" && { reason: stop.reason }), ...(frame && { frame }) };
+    return { ...target, state: "paused", ...(stop.reason !== "" && { reason: stop.reason }), ...(frame && { frame }) };
   }
 
   async #evaluate(arg: Argument): Promise<DebugEvaluateResult> {
@@ -370,12 +370,12 @@ export class Debugger {
     const [only, other] = fitting;
     if (only && !other) return only;
     const sessions = (only ? fitting : within).map(describe);
-    const what = only
+    const description = only
       ? `more than one debug session ${wantPaused ? "is paused" : "runs"}: name one as "session"`
       : wantPaused && within.length > 0
         ? "no debug session is paused: set a breakpoint, or pause one first"
         : "there is no page or program that is debugged: start one by debug.start";
-    throw new Refusal("bad_payload", `${what}; ${listed(sessions)}`, { sessions });
+    throw new Refusal("bad_payload", `${description}; ${listed(sessions)}`, { sessions });
   }
 
   async #file(arg: Argument): Promise<string> {

@@ -34,15 +34,15 @@ export function choose(
   const mark = randomUUID();
   const url = arg.optional("url", () => readUrl(arg));
   const name = arg.optional("configuration", () => arg.text("configuration"));
-  const within = folder === undefined ? launches : launches.filter((launch) => launch.folder === folder);
-  if (folder !== undefined && within.length === 0) {
+  const candidates = folder === undefined ? launches : launches.filter((launch) => launch.folder === folder);
+  if (folder !== undefined && candidates.length === 0) {
     const folders = launches.flatMap((launch) => launch.folder ?? []);
     throw arg.bad("folder", `is no folder of this window; there are ${quoted(folders)}`);
   }
   if (name !== undefined) {
-    const found = within.flatMap((launch) => named(launch, name));
+    const found = candidates.flatMap((launch) => named(launch, name));
     const [only, other] = found;
-    if (!only) throw nothing(`no launch configuration is called ${JSON.stringify(name)}`, within);
+    if (!only) throw nothing(`no launch configuration is called ${JSON.stringify(name)}`, candidates);
     if (other) {
       const folders = quoted(found.flatMap((each) => each.folder ?? "the workspace"));
       throw arg.bad("configuration", `is in more than one folder: name one in "folder": ${folders}`);
@@ -50,7 +50,7 @@ export function choose(
     if (typeof only.what === "string" && url !== undefined) throw arg.bad("url", "cannot be given to a compound");
     return { ...only, what: prepared(only.what, mark, url), mark };
   }
-  const browsers = within.flatMap(browserLaunches);
+  const browsers = candidates.flatMap(browserLaunches);
   const [only, other] = browsers;
   if (only && !other) return { ...only, what: prepared(only.what, mark, url), mark };
   if (url !== undefined) {
@@ -60,7 +60,7 @@ export function choose(
   }
   throw nothing(
     only ? "there is more than one browser launch configuration" : "there is no browser launch configuration",
-    within,
+    candidates,
   );
 }
 

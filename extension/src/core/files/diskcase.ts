@@ -27,8 +27,8 @@ export async function nameOnDisk(path: string, on: Disk = disk): Promise<string>
   for (const element of path.split("/").filter((each) => each !== "")) {
     const other = swapCase(element);
     const file = other === element ? undefined : await on.file(`${out}/${element}`);
-    const same = file !== undefined && file === (await on.file(`${out}/${other}`));
-    out += `/${same ? await inDirectory(`${out}/`, element, on) : element}`;
+    const isSameFile = file !== undefined && file === (await on.file(`${out}/${other}`));
+    out += `/${isSameFile ? await inDirectory(`${out}/`, element, on) : element}`;
   }
   return out === "" ? "/" : out;
 }

@@ -11,13 +11,13 @@ export async function toEditor(path: string, folders: readonly string[]): Promis
 /** toEditor for many paths, as the folders are now. */
 export async function editorPaths(folders: readonly string[]): Promise<(path: string) => string> {
   const [first] = folders;
-  const known = await withCanonical(folders);
+  const canonical = await withCanonical(folders);
   return (path) => {
     if (!isAbsolute(path) && first === undefined) throw new Error("no folder is open: give an absolute path");
     const absolute = resolve(first ?? "", path);
-    if (folders.some((folder) => below(folder, absolute) !== undefined)) return absolute;
-    for (const { folder, real } of known) {
-      const inside = below(real, absolute);
+    if (folders.some((folder) => relativePath(folder, absolute) !== undefined)) return absolute;
+    for (const { folder, real } of canonical) {
+      const inside = relativePath(real, absolute);
       if (inside !== undefined) return join(folder, inside);
     }
     return absolute;
@@ -26,10 +26,10 @@ export async function editorPaths(folders: readonly string[]): Promise<(path: st
 
 /** Gives the canonical path of a file in one of the folders, as they are now; undefined where it is in none. */
 export async function windowPaths(folders: readonly string[]): Promise<(path: string) => string | undefined> {
-  const known = await withCanonical(folders);
+  const canonical = await withCanonical(folders);
   return (path) => {
-    for (const { folder, real } of known) {
-      const inside = below(folder, path);
+    for (const { folder, real } of canonical) {
+      const inside = relativePath(folder, path);
       if (inside !== undefined) return join(real, inside);
     }
     return undefined;
@@ -37,7 +37,7 @@ export async function windowPaths(folders: readonly string[]): Promise<(path: st
 }
 
 /** The way from the folder down to the path; undefined where it does not lead down. */
-export function below(folder: string, path: string): string | undefined {
+export function relativePath(folder: string, path: string): string | undefined {
   const way = relative(folder, path);
   return !isAbsolute(way) && !/^\.\.([\\/]|$)/.test(way) ? way : undefined;
 }

@@ -1,20 +1,39 @@
-// The element at a place of the picture: what it is, and where. Only the browser is asked; no script runs in
-// the page, and nothing in it changes.
+// The element at a place of the picture: what it is, and where. Only the browser is asked; no script of the page
+// runs, and nothing in it changes.
 import type { Members } from "../browser/cdp";
+import type { AnnotatedNode } from "../protocol/protocol.generated";
+import { elementLimit, pictureLimit } from "../window/notelimits";
+import { world } from "./screencast";
 
 export interface Size {
   width: number;
   height: number;
 }
 
+/** Left, top, width and height. */
+export type Box = readonly [number, number, number, number];
+
 export interface Pointed {
   /** Role, name and a short selector: `button "Order" #buy.large`. */
   text: string;
-  /** Left, top, width and height, in parts of the picture's. */
-  box: [number, number, number, number];
+  /** In parts of the picture's. */
+  box: Box;
 }
 
-type Call = (method: string, params?: Members) => Promise<Members>;
+/** What the user has drawn around, or clicked. */
+export interface Drawn {
+  /** The smallest element that covers most of the area. */
+  element?: Pointed;
+  node?: AnnotatedNode;
+  /** Of the page. */
+  url: string;
+  /** The area in the document, in device-independent pixels, as the browser reports where frames scroll to. */
+  place: Box;
+  /** Of the area: a PNG, or a JPEG where that would be large, in base64. */
+  picture?: string;
+}
+
+export type Call = (method: string, params?: Members) => Promise<Members>;
 
 /** Of Page.getLayoutMetrics: where what is in sight begins, in the layout and in the document. */
 interface Viewport {
@@ -23,34 +42,173 @@ interface Viewport {
   pageX: number;
   pageY: number;
   scale: number;
+  zoom?: number;
 }
+
+type Node = { backendNodeId: unknown } | { objectId: unknown };
 
 /** `place` is in parts of the picture, `seen` what that shows, in the page's pixels before any pinch. */
 export async function elementAt(call: Call, place: [number, number], size: Size): Promise<Pointed | undefined> {
+  const viewport = await viewportOf(call);
+  const { backendNodeId } = await nodeAt(call, place, size, viewport);
+  const box = await boxOf(call, { backendNodeId }, size, viewport);
+  return box && { text: await textOf(call, { backendNodeId }), box };
+}
+
+/** What an area of the picture is about. An area without a size is a click: the element there, and its own area. */
+export async function drawnIn(call: Call, area: Box, size: Size): Promise<Drawn | undefined> {
+  const [left, top, width, height] = area;
+  const viewport = await viewportOf(call);
+  const { frameTree } = await call("Page.getFrameTree");
+  const { id, loaderId, url, urlFragment = "" } = (frameTree as { frame: Record<string, string> }).frame;
+  const found = await covering(call, area, size, viewport);
+  const isClick = width * height === 0;
+  if (isClick && !found) return undefined;
+  const edges: Box = isClick && found ? seen(found.element.box) : [left, top, left + width, top + height];
+  const [x, y, right, bottom] = edges;
+  const { pageX, pageY, scale, zoom = 1 } = viewport;
+  const across = (part: number) => ((part * size.width) / scale) * zoom;
+  const down = (part: number) => ((part * size.height) / scale) * zoom;
+  const place: Box = [pageX * zoom + across(x), pageY * zoom + down(y), across(right - x), down(bottom - y)];
+  const picture = await pictureOf(call, place, place[2] / zoom).catch(() => undefined); // the rest is worth sending too
+  return {
+    ...(found && { element: found.element, node: { target: String(id), document: String(loaderId), id: found.id } }),
+    url: `${url}${urlFragment}`,
+    place,
+    ...(picture && { picture }),
+  };
+}
+
+/** Left, top, right and bottom of what is in the picture. */
+function seen([left, top, width, height]: Box): Box {
+  const inside = (part: number) => Math.min(Math.max(part, 0), 1);
+  return [inside(left), inside(top), inside(left + width), inside(top + height)];
+}
+
+const group = "browserCoordinatorDrawing";
+
+/** Runs apart from the page's scripts. The page cannot replace what it reads by elements that have such names. */
+const around = `function () {
+  const [parent, type] = ["parentNode", "nodeType"].map((name) =>
+    Object.getOwnPropertyDescriptor(Node.prototype, name).get);
+  const all = [];
+  for (let node = this, view = window; node; ) {
+    const kind = type.call(node);
+    if (kind === 1) all.push(node);
+    if (kind === 9) [node, view] = [view.frameElement, view.parent];
+    else node = parent.call(node) ?? (kind === 11 ? node.host : null);
+  }
+  return all;
+}`;
+
+/**
+ * The smallest element that covers more than half of an area: it and the elements around it cover its middle, so
+ * they are the one that is in front there, and those around that. The page as a whole is none.
+ */
+async function covering(
+  call: Call,
+  area: Box,
+  size: Size,
+  viewport: Viewport,
+): Promise<{ element: Pointed; id: number } | undefined> {
+  const [left, top, width, height] = area;
+  const { backendNodeId, frameId } = await nodeAt(call, [left + width / 2, top + height / 2], size, viewport);
+  const { executionContextId } = await call("Page.createIsolatedWorld", { frameId, worldName: world });
+  try {
+    const { object } = await call("DOM.resolveNode", { backendNodeId, executionContextId, objectGroup: group });
+    const { objectId } = object as { objectId: string };
+    const { result } = await call("Runtime.callFunctionOn", {
+      functionDeclaration: around,
+      objectId,
+      objectGroup: group,
+    });
+    const list = { objectId: (result as { objectId: string }).objectId, ownProperties: true };
+    const { result: members } = await call("Runtime.getProperties", list);
+    for (const { name, value } of members as { name: string; value?: { objectId?: string } }[]) {
+      if (!/^\d+$/.test(name) || !value?.objectId) continue;
+      const element = { objectId: value.objectId };
+      const box = await boxOf(call, element, size, viewport);
+      if (!box || !covers(box, area)) continue;
+      const { node } = await call("DOM.describeNode", element);
+      const { localName, backendNodeId: id } = node as { localName: string; backendNodeId: number };
+      if (width * height > 0 && /^(html|body)$/.test(localName)) continue;
+      return { element: { text: await textOf(call, element), box }, id };
+    }
+    return undefined;
+  } finally {
+    await call("Runtime.releaseObjectGroup", { objectGroup: group }).catch(() => {}); // the page has gone
+  }
+}
+
+/** Whether a box has more than half of an area. */
+function covers(box: Box, [left, top, width, height]: Box): boolean {
+  const shared = (from: number, length: number, start: number, size: number) =>
+    Math.max(0, Math.min(from + length, start + size) - Math.max(from, start));
+  const common = shared(box[0], box[2], left, width) * shared(box[1], box[3], top, height);
+  return width * height === 0 || common > (width * height) / 2;
+}
+
+/** It is as wide as the area in the page's own pixels: on a dense screen the browser's is wider. */
+async function pictureOf(call: Call, [x, y, width, height]: Box, own: number): Promise<string | undefined> {
+  const clip = { x, y, width, height, scale: 1 };
+  const take = async (format: Members) => String((await call("Page.captureScreenshot", { ...format, clip })).data);
+  let picture = await take({ format: "png" });
+  const ratio = own / widthOf(picture);
+  if (ratio < 0.9 || ratio > 1.1) {
+    clip.scale = ratio;
+    picture = await take({ format: "png" });
+  }
+  for (const quality of [80, 40]) {
+    if (picture.length <= pictureLimit) return picture;
+    picture = await take({ format: "jpeg", quality });
+  }
+  return picture.length <= pictureLimit ? picture : undefined;
+}
+
+/** Of a PNG in base64. */
+function widthOf(picture: string): number {
+  const header = Uint8Array.from(Buffer.from(picture.slice(0, 32), "base64"));
+  return new DataView(header.buffer).getUint32(16);
+}
+
+async function viewportOf(call: Call): Promise<Viewport> {
   const { cssVisualViewport } = await call("Page.getLayoutMetrics");
-  const { offsetX, offsetY, pageX, pageY, scale } = cssVisualViewport as Viewport;
+  return cssVisualViewport as Viewport;
+}
+
+async function nodeAt(call: Call, place: [number, number], size: Size, viewport: Viewport): Promise<Members> {
+  const { pageX, pageY, scale } = viewport;
   const x = Math.floor((place[0] * size.width) / scale + pageX);
   const y = Math.floor((place[1] * size.height) / scale + pageY);
-  const { backendNodeId } = await call("DOM.getNodeForLocation", { x, y, ignorePointerEventsNone: true });
-  const [node, accessible, box] = await Promise.all([
-    call("DOM.describeNode", { backendNodeId }),
-    call("Accessibility.getPartialAXTree", { backendNodeId, fetchRelatives: false }),
-    call("DOM.getBoxModel", { backendNodeId }).catch(() => undefined), // it has none
-  ]);
+  return call("DOM.getNodeForLocation", { x, y, ignorePointerEventsNone: true });
+}
+
+async function boxOf(
+  call: Call,
+  element: Node,
+  size: Size,
+  { offsetX, offsetY, scale }: Viewport,
+): Promise<Box | undefined> {
+  const box = await call("DOM.getBoxModel", element).catch(() => undefined); // it has none
   if (!box) return undefined;
   const { border, width, height } = box.model as { border: number[]; width: number; height: number };
-  const across = border.filter((_, index) => index % 2 === 0);
+  const xs = border.filter((_, index) => index % 2 === 0);
   const down = border.filter((_, index) => index % 2 === 1);
-  return {
-    // It may be pasted into a terminal: it has one line.
-    text: `${roleOf(accessible)}${selectorOf(node)}`.replace(/[\p{C}\s]+/gu, " "),
-    box: [
-      ((Math.min(...across) - offsetX) * scale) / size.width,
-      ((Math.min(...down) - offsetY) * scale) / size.height,
-      (width * scale) / size.width,
-      (height * scale) / size.height,
-    ],
-  };
+  return [
+    ((Math.min(...xs) - offsetX) * scale) / size.width,
+    ((Math.min(...down) - offsetY) * scale) / size.height,
+    (width * scale) / size.width,
+    (height * scale) / size.height,
+  ];
+}
+
+/** It may be pasted into a terminal: it has one line. */
+async function textOf(call: Call, element: Node): Promise<string> {
+  const [node, accessible] = await Promise.all([
+    call("DOM.describeNode", element),
+    call("Accessibility.getPartialAXTree", { ...element, fetchRelatives: false }),
+  ]);
+  return `${roleOf(accessible)}${selectorOf(node)}`.replace(/[\p{C}\s]+/gu, " ").slice(0, elementLimit);
 }
 
 function roleOf({ nodes }: Members): string {

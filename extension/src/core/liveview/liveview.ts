@@ -9,62 +9,115 @@ import { type Page, Pages } from "../browser/pages";
 import type { Sessions } from "../browser/sessions";
 import { type Log, reason } from "../log";
 import { clientName } from "../plaintext";
-import type { State } from "../protocol/protocol.generated";
+import type { Annotation, Note, State } from "../protocol/protocol.generated";
 import { Sight } from "../sight";
-import type { Notes } from "../window/notes";
-import type { Store } from "../window/store";
-import type { Pointed, Size } from "./element";
-import { type KeyInput, type MouseInput, type PageDialog, Screencast } from "./screencast";
+import { annotationsLimit, elementLimit, textLimit } from "../window/notelimits";
+import type { States } from "../window/store";
+import { type Box, type Drawn, drawnIn, elementAt, type Pointed, type Size } from "./element";
+import {
+  type HistoryPlace,
+  type KeyInput,
+  type MouseInput,
+  type PageDialog,
+  Screencast,
+  type Seen,
+} from "./screencast";
+import { typedAddress } from "./typedaddress";
 
 /** The messages to the panel's page. */
 export type Shown =
   | { type: "empty"; text: string; start: boolean }
   | { type: "pages"; pages: readonly Page[]; current: string }
-  /** `page` is the size of what it shows, in the page's own pixels. */
-  | { type: "frame"; number: number; data: Uint8Array; page: Size }
+  /** Where the page is in its history. */
+  | ({ type: "place" } & HistoryPlace)
+  /** Why what the user has typed is not opened. */
+  | { type: "refused"; why: string }
+  /** `page` is what it shows, in the page's own pixels. */
+  | { type: "frame"; number: number; data: Uint8Array; page: Seen }
   /** The element at the place that was last asked for. */
   | { type: "pointed"; chosen: boolean; element?: Pointed }
-  /** The elements that the user has picked for a note, and the agents that can get it. */
-  | { type: "draft"; elements: readonly string[]; recipients: readonly { id: string; name: string }[] }
+  /** Why what the user has drawn, or picked, is not in the note. */
+  | { type: "undrawn"; why: string }
+  /** What the user's next note is about, and the agents that can get it. */
+  | { type: "draft"; places: readonly Place[]; recipients: readonly { id: string; name: string }[] }
   /** A client asks for an element; without a text no longer. The next click in the picture is the answer. */
   | { type: "asked"; text?: string }
   /** `own` is the user's click in the picture. */
   | { type: "click"; x: number; y: number; own: boolean }
+  /** Whether the user has taken over the browser. */
+  | { type: "takeover"; taken: boolean }
   /** The page shows a dialog; without one it no longer does. */
   | { type: "dialog"; dialog?: PageDialog & { number: number } }
   /** Why the page cannot be shown; without it, it can. */
   | { type: "failed"; why?: string };
 
+/** An element that the user has picked, or an area that the user has drawn, for a note. */
+export interface Place {
+  id: number;
+  /** Empty: no element covers it. */
+  element: string;
+  /** What the user has written about it. */
+  comment: string;
+  /** The page that it is in. */
+  page: string;
+  /** In the document, as frames have it; without it another document is shown now. */
+  at?: Box;
+}
+
 export type Show = (shown: Shown) => void;
+
+/** How notes reach agents. */
+export interface Mailbox {
+  readonly recipients: readonly { id: string; name: string; version: string }[];
+  subscribe(listener: () => void): () => void;
+  /** Reports whether the agent can get it. */
+  send(client: string, note: Note): boolean | Promise<boolean>;
+}
 
 const smallest = 320;
 const largest = 2_560;
 /** The size follows the panel's in steps: each one restarts the screencast, while the user drags a border. */
 const step = 160;
-/** A note is about so many elements, the last picked. */
-const elementsLimit = 10;
+
+interface Annotated {
+  readonly id: number;
+  readonly annotation: Annotation;
+  /** Where it is in the document that is shown; without it, in none. */
+  readonly at?: Box;
+}
 
 interface Filming {
   readonly key: string;
   readonly page: string;
+  /** Where the browser says that the page is. */
+  url: string;
   readonly abort: AbortController;
   cast?: Screencast;
   failed?: boolean;
 }
 
 export class LiveView {
-  readonly #store: Store;
-  readonly #sessions: Sessions;
+  readonly #store: States;
+  readonly #sessions: Pick<Sessions, "subscribe" | "unreachable">;
   readonly #log: Log;
   readonly #pages: Pages;
   readonly #unsubscribe: (() => void)[];
+  /** Called with an error in the page's console; without one, another document is shown. */
+  onError: (text?: string) => void = () => {};
   #show: Show | undefined;
   /** The last message to the panel about its pages. */
   #lastSent: Shown | undefined;
   /** The same about the user's note. */
   #lastDraft: Shown | undefined;
-  /** The elements that the user's next note is about. */
-  #picked: readonly string[] = [];
+  /** The same about who drives. */
+  #lastTaken: boolean | undefined;
+  /** What the user's next note is about. */
+  #annotations: readonly Annotated[] = [];
+  #lastAnnotation = 0;
+  /** A note is on its way to its agent. */
+  #sending = false;
+  /** How many documents there were in the picture. */
+  #documents = 0;
   #chosen: string | undefined;
   #size: Size = { width: 1280, height: 960 };
   #number = 0;
@@ -80,10 +133,10 @@ export class LiveView {
 
   /** `missing` is what the user must do before a browser can be shown. */
   constructor(
-    store: Store,
-    sessions: Sessions,
+    store: States,
+    sessions: Pick<Sessions, "subscribe" | "unreachable">,
     log: Log,
-    private readonly notes: Notes,
+    private readonly notes: Mailbox,
     private readonly missing: () => string | undefined = () => undefined,
   ) {
     this.#store = store;
@@ -100,7 +153,7 @@ export class LiveView {
   open(show: Show, size: Size): void {
     this.#stop();
     this.#show = show;
-    this.#lastSent = this.#lastDraft = undefined;
+    this.#lastSent = this.#lastDraft = this.#lastTaken = undefined;
     this.#size = fitting(size);
     this.#pages.visible = true;
     this.#update();
@@ -131,6 +184,28 @@ export class LiveView {
     this.#try((cast) => cast.resize(this.#size));
   }
 
+  /** Opens what the user has typed, or shows why it is not opened. */
+  navigate(address: string): void {
+    const url = typedAddress(address);
+    if (url === undefined) {
+      this.#refuse(l10n.t("Type the address of a page, such as localhost:3000."));
+      return;
+    }
+    this.#try(
+      (cast) => cast.navigate(url),
+      (why) => this.#refuse(l10n.t("The address cannot be opened: {0}.", why)),
+    );
+  }
+
+  #refuse(why: string): void {
+    this.#show?.({ type: "refused", why });
+  }
+
+  /** Goes one back in the page's history, or one forward. */
+  go(by: -1 | 1): void {
+    this.#try((cast) => cast.go(by));
+  }
+
   reload(): void {
     this.#try((cast) => cast.reload());
   }
@@ -151,30 +226,91 @@ export class LiveView {
 
   /** Shows which element is at a place of the picture, and returns it. */
   async point(x: number, y: number, chosen: boolean): Promise<Pointed | undefined> {
+    if (chosen) return this.annotate([x, y, 0, 0]);
     const show = this.#show;
-    const element = await this.#filming?.cast?.elementAt(x, y).catch(() => undefined); // it has gone
+    const element = await this.#ask(({ call }, size) => elementAt(call, [x, y], size));
     show?.({ type: "pointed", chosen, ...(element && { element }) });
-    if (chosen && element) this.#pick(...this.#picked, element.text);
     return element;
   }
 
-  /** Sends the user's note about the picked elements to an agent; reports whether it can get it. */
-  sendNote(client: string, text: string): boolean {
-    const page = this.#pages.all.find(({ id }) => id === this.#filming?.page);
-    if (!page || this.#picked.length === 0) return false;
-    const { title, url } = page;
-    if (!this.notes.send(client, { text, page: { title, url }, elements: [...this.#picked] })) return false;
-    this.discardNote();
-    return true;
+  /** Adds an area of the picture to the user's next note, or without a size the element there, and returns that. */
+  async annotate(area: Box): Promise<Pointed | undefined> {
+    const [show, filming, document] = [this.#show, this.#filming, this.#documents];
+    const drawn = await this.#ask<Drawn>(
+      (cast, size) => cast.capture(() => drawnIn(cast.call, area, size)),
+      () => show?.({ type: "undrawn", why: l10n.t("The page does not respond: try again.") }),
+    );
+    const element = drawn?.element;
+    show?.({ type: "pointed", chosen: true, ...(element && { element }) });
+    if (!drawn || this.#annotations.length >= annotationsLimit) return element;
+    const { node, url, place: at, picture } = drawn;
+    const { title = "" } = this.#pages.all.find(({ id }) => id === filming?.page) ?? {};
+    const annotation: Annotation = {
+      element: element?.text ?? "",
+      text: "",
+      page: { title: title.slice(0, elementLimit), url: url.slice(0, textLimit) },
+      ...(node && { node }),
+      ...(picture && { picture }),
+    };
+    this.#lastAnnotation += 1;
+    const isShown = document === this.#documents;
+    this.#setAnnotations([...this.#annotations, { id: this.#lastAnnotation, annotation, ...(isShown && { at }) }]);
+    return element;
+  }
+
+  /** Asks the browser about what is in the picture; resolves to undefined where there is none, or it has gone. */
+  async #ask<T>(
+    question: (cast: Screencast, size: Size) => Promise<T | undefined>,
+    unanswered?: () => void,
+  ): Promise<T | undefined> {
+    const { cast } = this.#filming ?? {};
+    return (
+      cast?.viewport &&
+      question(cast, cast.viewport).catch((error: unknown) => {
+        if (error instanceof NoResponse) unanswered?.();
+        return undefined;
+      })
+    );
+  }
+
+  /** What the user writes about a place. */
+  comment(id: number, text: string): void {
+    const found = this.#annotations.find((each) => each.id === id);
+    if (found) found.annotation.text = text;
+  }
+
+  remove(id: number): void {
+    this.#setAnnotations(this.#annotations.filter((each) => each.id !== id));
+  }
+
+  /** Sends the user's note to an agent; resolves to whether it can get it, undefined: nothing is left to send. */
+  async sendNote(client: string, text: string): Promise<boolean | undefined> {
+    const sent = this.#annotations;
+    if (this.#sending || sent.length === 0) return undefined;
+    this.#sending = true;
+    try {
+      const annotations = sent.map(({ annotation }) => ({ ...annotation }));
+      if (!(await this.notes.send(client, { text, annotations }))) return false;
+      this.#setAnnotations(this.#annotations.filter((each) => !sent.includes(each)));
+      return true;
+    } finally {
+      this.#sending = false;
+    }
   }
 
   discardNote(): void {
-    this.#pick();
+    this.#setAnnotations([]);
   }
 
-  #pick(...elements: string[]): void {
-    this.#picked = elements.slice(-elementsLimit);
+  #setAnnotations(annotations: readonly Annotated[]): void {
+    this.#annotations = annotations;
     this.#showDraft();
+  }
+
+  /** Another document is shown: what the user has drawn stays in the note, but is nowhere in the picture. */
+  #leaveDocument(): void {
+    this.#documents += 1;
+    this.#setAnnotations(this.#annotations.map(({ id, annotation }) => ({ id, annotation })));
   }
 
   #showDraft(): void {
@@ -182,7 +318,14 @@ export class LiveView {
       id,
       name: clientName({ name, version }),
     }));
-    const draft: Shown = { type: "draft", elements: this.#picked, recipients };
+    const places = this.#annotations.map(({ id, annotation: { element, text, page }, at }) => ({
+      id,
+      element,
+      comment: text,
+      page: page.url,
+      ...(at && { at }),
+    }));
+    const draft: Shown = { type: "draft", places, recipients };
     if (!this.#show || isDeepStrictEqual(draft, this.#lastDraft)) return;
     this.#lastDraft = draft;
     this.#show(draft);
@@ -232,16 +375,25 @@ export class LiveView {
     this.#pages.close();
   }
 
-  /** A page that is gone, or paused, does not answer. */
-  #try(act: (cast: Screencast) => Promise<void>): void {
-    const { cast } = this.#filming ?? {};
-    if (cast) void act(cast).catch((error: unknown) => this.#log.debug(reason(error)));
+  /** A page that is gone, or paused, does not answer; nor does one in time whose server is slow. */
+  #try(act: (cast: Screencast) => Promise<void>, refused?: (why: string) => void): void {
+    const { cast, page } = this.#filming ?? {};
+    if (!cast) {
+      refused?.(l10n.t("the page is not shown yet"));
+      return;
+    }
+    void act(cast).catch((error: unknown) => {
+      this.#log.debug(reason(error));
+      const isShown = page === this.#filming?.page; // another page has nothing to do with it
+      if (isShown && !(error instanceof NoResponse)) refused?.(reason(error));
+    });
   }
 
   #update(): void {
     const show = this.#show;
     if (!show) return;
     this.#showDraft();
+    this.#showTakeover(show);
     const { all } = this.#pages;
     const page = all.find(({ id }) => id === this.#chosen) ?? newest(all);
     if (!page) {
@@ -255,11 +407,21 @@ export class LiveView {
     const { browser, pages } = this.#store.state;
     const url = browser?.url ?? pages.find(({ debugSession }) => debugSession === page.id)?.url;
     const key = `${url} ${page.id}`;
-    if (this.#filming?.key === key) return;
+    if (this.#filming?.key === key) {
+      if (this.#filming.url !== page.url) void this.#filming.cast?.readPlace();
+      this.#filming.url = page.url;
+      return;
+    }
     this.#stop();
     const abort = new AbortController();
-    this.#filming = { key, page: page.id, abort };
+    this.#filming = { key, page: page.id, url: page.url, abort };
     void this.#film(page, this.#filming, show);
+  }
+
+  #showTakeover(show: Show): void {
+    const { takenOver: taken = false } = this.#store.state.access;
+    if (taken !== this.#lastTaken) show({ type: "takeover", taken });
+    this.#lastTaken = taken;
   }
 
   /** Why there is nothing to see, and what to do about it. */
@@ -285,18 +447,26 @@ export class LiveView {
     const { signal } = filming.abort;
     const show = (shown: Shown) => signal.aborted || panel(shown);
     const watcher = {
-      frame: (data: Uint8Array, page: Size) => this.#frame(data, page, show, signal),
+      frame: (data: Uint8Array, page: Seen) => this.#frame(data, page, show, signal),
       click: (x: number, y: number, own: boolean) => show({ type: "click", x, y, own }),
       dialog: (dialog?: PageDialog) => signal.aborted || this.#showDialog(panel, dialog),
+      error: (text?: string) => {
+        if (signal.aborted) return;
+        if (text === undefined) this.#leaveDocument();
+        this.onError(text);
+      },
+      place: (place: HistoryPlace) => filming.cast && show({ type: "place", ...place }), // else it is read again
     };
     show({ type: "failed" });
+    show({ type: "place", url: "", back: false, forward: false }); // until it is known
     this.#showDialog(panel);
-    this.discardNote(); // its elements were another page's
+    this.#leaveDocument();
     if (this.#request) this.#showRequest();
     try {
       const size = this.#size;
       const cast = await Screencast.start(this.#store.state, page.id, size, watcher, signal);
       filming.cast = cast;
+      void cast.readPlace();
       if (size !== this.#size) this.#try(() => cast.resize(this.#size)); // it changed meanwhile
       this.#log.debug(`the live view shows ${page.id}`);
       await cast.closed;
@@ -306,7 +476,7 @@ export class LiveView {
       this.#log.warn(`the live view cannot show the page: ${reason(error)}`);
       const why =
         error instanceof NoResponse
-          ? l10n.t("The page does not respond. It may show a dialog, or stand at a breakpoint.")
+          ? l10n.t("The page does not respond. It may show a dialog, or be paused at a breakpoint.")
           : l10n.t("The page cannot be shown: {0}.", reason(error));
       show({ type: "failed", why });
       filming.failed = true; // until another page or browser is selected, or the user retries
@@ -323,7 +493,7 @@ export class LiveView {
     show({ type: "dialog", ...(dialog && { dialog: { ...dialog, number } }) });
   }
 
-  #frame(data: Uint8Array, page: Size, show: Show, signal: AbortSignal): Promise<void> {
+  #frame(data: Uint8Array, page: Seen, show: Show, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     this.#number += 1;
     const number = this.#number;
@@ -337,7 +507,7 @@ export class LiveView {
     this.#filming?.abort.abort();
     this.#filming = undefined;
     this.#dialog.show();
-    for (const drawn of this.#drawing.values()) drawn(); // they are no longer drawn
+    for (const resolve of this.#drawing.values()) resolve(); // they are no longer drawn
     this.#drawing.clear();
   }
 }

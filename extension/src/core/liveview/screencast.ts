@@ -7,17 +7,37 @@
 // A browser-level endpoint gives the page its own session. Where there is only js-debug's shared
 // CDP, the page's endpoint is js-debug's own session: it gets only the events that it enables, and
 // nothing that js-debug needs is disabled in it.
-import { Cdp } from "../browser/cdp";
+import { Cdp, type Members, NoResponse } from "../browser/cdp";
 import type { State } from "../protocol/protocol.generated";
-import { elementAt, type Pointed, type Size } from "./element";
+import type { Size } from "./element";
+
+/** The part of a page that is in sight, in device-independent pixels. */
+export interface Seen extends Size {
+  /** Of the document, how far it is scrolled. */
+  left: number;
+  top: number;
+  /** How far it is pinched. */
+  scale: number;
+}
 
 export interface Watcher {
-  /** A JPEG, and the page's size. The next one comes only when this one's promise is settled. */
-  frame(data: Uint8Array, page: Size): Promise<void>;
+  /** A JPEG, and what it shows. The next one comes only when this one's promise is settled. */
+  frame(data: Uint8Array, page: Seen): Promise<void>;
   /** A click, as parts of the picture's width and height; `own` is one that `mouse` has sent. */
   click(x: number, y: number, own: boolean): void;
   /** The page shows a dialog, and does nothing else until it is answered; without one it no longer does. */
   dialog(dialog?: PageDialog): void;
+  /** An error in the page's console; without one, another document is shown. */
+  error?(text?: string): void;
+  /** Where the page is in its history now. */
+  place?(place: HistoryPlace): void;
+}
+
+/** An address that the page has been at, and whether there is another one before and after it. */
+export interface HistoryPlace {
+  url: string;
+  back: boolean;
+  forward: boolean;
 }
 
 /** A dialog of the page's script. */
@@ -43,7 +63,8 @@ export interface KeyInput {
   [more: string]: unknown;
 }
 
-const world = "browserCoordinatorLiveView";
+/** The isolated world of the live view in a document. */
+export const world = "browserCoordinatorLiveView";
 const quality = 70;
 const off = { enabled: false };
 
@@ -55,6 +76,8 @@ interface FrameMetadata {
   deviceWidth: number;
   deviceHeight: number;
   pageScaleFactor: number;
+  scrollOffsetX: number;
+  scrollOffsetY: number;
 }
 
 /** Runs in an isolated world of each frame, where the page cannot see it. It draws nothing. */
@@ -118,13 +141,25 @@ interface FrameElement {
   getBoundingClientRect(): { x: number; y: number; width: number; height: number };
 }
 
+/** Of Page.getNavigationHistory. */
+interface NavigationHistory {
+  currentIndex: number;
+  entries: { id: number; url: string }[];
+}
+
 const events = [
   "Page.screencastFrame",
   "Page.screencastVisibilityChanged",
   "Page.documentOpened",
+  "Page.frameNavigated",
+  "Page.navigatedWithinDocument",
+  "Page.loadEventFired",
   "Page.javascriptDialogOpening",
   "Page.javascriptDialogClosed",
   "Runtime.bindingCalled",
+  "Runtime.consoleAPICalled",
+  "Runtime.exceptionThrown",
+  "Runtime.executionContextsCleared",
 ];
 
 export class Screencast {
@@ -146,8 +181,13 @@ export class Screencast {
   #size: Size = { width: 0, height: 0 };
   /** Frames that the watcher has not drawn yet. */
   #undrawn = 0;
+  /** A part of the page is captured, and frames show that instead of the page. */
+  #capturing = 0;
   /** The browser may have left frames out, and does not make up for them. */
   #leftOut = false;
+  #watcher: Watcher | undefined;
+  /** How often the page has moved in its history since the last time that was read to its end. */
+  #moves = 0;
 
   /** `page` is a target of the browser, or a debug session where there is only its endpoint. */
   static async start(
@@ -213,6 +253,36 @@ export class Screencast {
     await this.cdp.call("Page.startScreencast", params, this.session);
   }
 
+  /** Opens an address. */
+  async navigate(url: string): Promise<void> {
+    await this.cdp.call("Page.navigate", { url }, this.session);
+  }
+
+  /** Goes one back in the page's history, or one forward; nowhere at its end. */
+  async go(by: -1 | 1): Promise<void> {
+    const { currentIndex, entries } = await this.#history();
+    const entry = entries[currentIndex + by];
+    if (entry) await this.cdp.call("Page.navigateToHistoryEntry", { entryId: entry.id }, this.session);
+  }
+
+  /** Runs what captures a part of the page: the frames of that moment are left out. */
+  async capture<T>(work: () => Promise<T>): Promise<T> {
+    this.#capturing += 1;
+    try {
+      return await work();
+    } finally {
+      // Whatever becomes of this, frames are drawn again: the browser waits for that.
+      await this.cdp.call("Page.stopScreencast", {}, this.session).catch(() => {});
+      this.#capturing -= 1;
+      await this.#start().catch((error: unknown) => this.#restart(error));
+    }
+  }
+
+  /** Starts as soon as a page that has not responded does. One that has gone does not. */
+  #restart(error: unknown): void {
+    if (error instanceof NoResponse) void this.#start().catch((again: unknown) => this.#restart(again));
+  }
+
   async reload(): Promise<void> {
     await this.cdp.call("Page.reload", {}, this.session);
   }
@@ -235,11 +305,14 @@ export class Screencast {
     await this.cdp.call("Input.dispatchKeyEvent", { ...event }, this.session);
   }
 
-  /** The element at a place of the picture. */
-  async elementAt(x: number, y: number): Promise<Pointed | undefined> {
-    const call = (method: string, params = {}) => this.cdp.call(method, params, this.session);
-    return this.#viewport && elementAt(call, [x, y], this.#viewport);
+  /** What the last frame shows, in the page's own pixels before any pinch; undefined before the first. */
+  get viewport(): Size | undefined {
+    return this.#viewport;
   }
+
+  /** Asks the browser about the page. */
+  readonly call = (method: string, params: Members = {}): Promise<Members> =>
+    this.cdp.call(method, params, this.session);
 
   /** Ends it, and all that it brought about. */
   async close(): Promise<void> {
@@ -262,7 +335,9 @@ export class Screencast {
   }
 
   #listen(watcher: Watcher): void {
+    this.#watcher = watcher;
     this.cdp.on("Page.screencastFrame", ({ data, sessionId, metadata }) => {
+      if (this.#capturing > 0) return; // the screencast begins again
       void this.#measure(metadata as FrameMetadata);
       void this.#frame(watcher, String(data), metadata as FrameMetadata, sessionId);
     });
@@ -271,14 +346,43 @@ export class Screencast {
     this.cdp.on("Page.documentOpened", () => {
       this.#watching = this.#watching.then(() => this.#watchDocuments()).catch(() => {});
     });
+    for (const event of ["Page.frameNavigated", "Page.navigatedWithinDocument", "Page.loadEventFired"]) {
+      this.cdp.on(event, () => void this.readPlace());
+    }
     this.cdp.on("Runtime.bindingCalled", ({ name, payload }) => {
-      const at = name === world && this.#viewport ? place(payload, this.#viewport) : undefined;
-      if (at) watcher.click(...at, this.#isOwn(...at));
+      const point = name === world && this.#viewport ? place(payload, this.#viewport) : undefined;
+      if (point) watcher.click(...point, this.#isOwn(...point));
     });
     this.cdp.on("Page.javascriptDialogOpening", ({ type, message, defaultPrompt }) =>
       watcher.dialog({ kind: type as PageDialog["kind"], text: String(message), value: String(defaultPrompt ?? "") }),
     );
     this.cdp.on("Page.javascriptDialogClosed", () => watcher.dialog());
+    this.cdp.on("Runtime.exceptionThrown", ({ exceptionDetails }) => watcher.error?.(thrown(exceptionDetails)));
+    this.cdp.on("Runtime.consoleAPICalled", ({ type, args }) => type === "error" && watcher.error?.(logged(args)));
+    this.cdp.on("Runtime.executionContextsCleared", () => watcher.error?.());
+  }
+
+  async #history(): Promise<NavigationHistory> {
+    const history = await this.cdp.call("Page.getNavigationHistory", {}, this.session);
+    return history as unknown as NavigationHistory;
+  }
+
+  /**
+   * Tells the watcher where the page is in its history: once at a time, however often it moves. The browser may
+   * know of a move only after the page reports it, and then has an error or the place before.
+   */
+  async readPlace(): Promise<void> {
+    const watcher = this.#watcher;
+    this.#moves += 1;
+    if (!watcher?.place || this.#moves > 1) return;
+    for (let seen = 0; seen < this.#moves; ) {
+      seen = this.#moves;
+      try {
+        const { currentIndex: index, entries } = await this.#history();
+        watcher.place({ url: entries[index]?.url ?? "", back: index > 0, forward: index < entries.length - 1 });
+      } catch {} // it has gone, or is a tab of the user's own browser, whose history nobody reads
+    }
+    this.#moves = 0;
   }
 
   /** Whether a click is that of the last press of ours. */
@@ -291,10 +395,16 @@ export class Screencast {
   }
 
   async #frame(watcher: Watcher, data: string, shown: FrameMetadata, number: unknown): Promise<void> {
-    const size = { width: shown.deviceWidth, height: shown.deviceHeight };
+    const page = {
+      width: shown.deviceWidth,
+      height: shown.deviceHeight,
+      left: shown.scrollOffsetX,
+      top: shown.scrollOffsetY,
+      scale: shown.pageScaleFactor,
+    };
     this.#undrawn += 1;
     this.#leftOut ||= this.#undrawn > 1;
-    await watcher.frame(new Uint8Array(Buffer.from(data, "base64")), size); // a Buffer is no message for a panel
+    await watcher.frame(new Uint8Array(Buffer.from(data, "base64")), page); // a Buffer is no message for a panel
     this.#undrawn -= 1;
     try {
       // Without an answer the browser sends no more than three.
@@ -339,9 +449,24 @@ function place(payload: unknown, { width, height }: Size): [number, number] | un
   try {
     const [left, top] = JSON.parse(String(payload)) as [unknown, unknown];
     const [x, y] = [Number(left) / width, Number(top) / height];
-    const inside = (part: number) => part >= 0 && part <= 1;
-    return inside(x) && inside(y) ? [x, y] : undefined;
+    const isFraction = (part: number) => part >= 0 && part <= 1;
+    return isFraction(x) && isFraction(y) ? [x, y] : undefined;
   } catch {
     return undefined;
   }
+}
+
+interface RemoteValue {
+  value?: unknown;
+  description?: string;
+}
+
+/** As the console shows it: `Uncaught Error: no loaf left`. */
+function thrown(details: unknown): string {
+  const { text, exception } = details as { text: string; exception?: RemoteValue };
+  return exception ? `${text} ${logged([exception])}` : text;
+}
+
+function logged(args: unknown): string {
+  return (args as RemoteValue[]).map(({ value, description }) => String(description ?? value)).join(" ");
 }

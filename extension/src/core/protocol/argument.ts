@@ -1,6 +1,6 @@
 // Reads the argument of a command, member by member: what does not fit is refused, with its place.
 //
-//     const arg = Argument.of(value);
+//     const arg = Argument.parse(value);
 //     const path = arg.text("path");
 //     const line = arg.optional("line", () => arg.whole("line", 1));
 import type { Client } from "./protocol.generated";
@@ -13,7 +13,7 @@ export class Argument {
   ) {}
 
   /** A call without an argument has an empty one. */
-  static of(value: unknown): Argument {
+  static parse(value: unknown): Argument {
     return new Argument(readObject(value === undefined ? {} : value, "/payload/arg"), "/payload/arg");
   }
 
@@ -27,11 +27,11 @@ export class Argument {
   }
 
   text(name: string, shortest = 1): string {
-    return readText(member(this.members, name), this.at(name), shortest);
+    return readText(member(this.members, name), this.pathOf(name), shortest);
   }
 
   whole(name: string, least: number): number {
-    return readWhole(member(this.members, name), this.at(name), least);
+    return readWhole(member(this.members, name), this.pathOf(name), least);
   }
 
   /** A number above zero. */
@@ -55,14 +55,14 @@ export class Argument {
   }
 
   object(name: string): Argument {
-    return new Argument(readObject(member(this.members, name), this.at(name)), this.at(name));
+    return new Argument(readObject(member(this.members, name), this.pathOf(name)), this.pathOf(name));
   }
 
   /** The objects of a list, which may be empty. */
   objects(name: string): Argument[] {
     const value = member(this.members, name);
     if (Array.isArray(value) && value.length === 0) return [];
-    return readList(value, this.at(name), (item, path) => new Argument(readObject(item, path), path));
+    return readList(value, this.pathOf(name), (item, path) => new Argument(readObject(item, path), path));
   }
 
   client(name = "client"): Client {
@@ -72,10 +72,10 @@ export class Argument {
 
   /** The refusal of a member, for a rule that only the command knows. */
   bad(name: string, what: string): Error {
-    return bad(this.at(name), what);
+    return bad(this.pathOf(name), what);
   }
 
-  private at(name: string): string {
+  private pathOf(name: string): string {
     return `${this.path}/${name}`;
   }
 }

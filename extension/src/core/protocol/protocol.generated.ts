@@ -30,6 +30,7 @@ export type WindowEvent = {
   payload: {};
 };
 export type AccessMode = "full" | "ask" | "view";
+export type PermissionChoice = "once" | "category" | "session" | "connect" | "view" | "refuse";
 
 /**
  * Every type of the window protocol, by its name in the schema.
@@ -61,9 +62,12 @@ export interface Protocol {
   PageEndpoint: PageEndpoint;
   Client: Client;
   ConnectedClient: ConnectedClient;
+  RunningCall: RunningCall;
   ClientAnnounceArg: ClientAnnounceArg;
   ClientAnnounceResult: ClientAnnounceResult;
   Activity: Activity;
+  ActivityDetails: ActivityDetails;
+  ActivityEffect: ActivityEffect;
   ClientReportArg: ClientReportArg;
   ClientReportResult: ClientReportResult;
   ClientListArg: ClientListArg;
@@ -71,11 +75,30 @@ export interface Protocol {
   PageName: PageName;
   PermissionAskArg: PermissionAskArg;
   PermissionAskResult: PermissionAskResult;
+  PermissionListArg: PermissionListArg;
+  PermissionListResult: PermissionListResult;
+  PendingQuestion: PendingQuestion;
+  PendingAction: PendingAction;
+  PermissionChoice: PermissionChoice;
+  PermissionAnswerArg: PermissionAnswerArg;
+  PermissionAnswerResult: PermissionAnswerResult;
+  AccessChangeArg: AccessChangeArg;
+  AccessChangeResult: AccessChangeResult;
+  TestGiveArg: TestGiveArg;
+  TestGiveResult: TestGiveResult;
+  NoteGiveArg: NoteGiveArg;
+  NoteGiveResult: NoteGiveResult;
   NoteTakeArg: NoteTakeArg;
   NoteTakeResult: NoteTakeResult;
   Note: Note;
+  Annotation: Annotation;
+  AnnotatedNode: AnnotatedNode;
   PickStartArg: PickStartArg;
   PickStartResult: PickStartResult;
+  RecordShowArg: RecordShowArg;
+  RecordShowResult: RecordShowResult;
+  TabRequestArg: TabRequestArg;
+  TabRequestResult: TabRequestResult;
   ReviewPresentArg: ReviewPresentArg;
   ReviewPresentResult: ReviewPresentResult;
   ReviewWaitArg: ReviewWaitArg;
@@ -179,6 +202,13 @@ export interface State {
    * @maxItems 1000
    */
   notes?: [string, ...string[]];
+  /**
+   * The ids of the clients whose actions the user wants as a test (test.give). Left out where there are none.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  tests?: [string, ...string[]];
 }
 export interface DebugSession {
   id: string;
@@ -198,7 +228,7 @@ export interface Browser {
   product?: string;
   debugSession?: string;
   /**
-   * injected, configured, attached, launched or provided today; more may come.
+   * injected, configured, attached, launched, provided or personal today; more may come.
    */
   via: string;
 }
@@ -221,6 +251,10 @@ export interface Access {
    * @maxItems 1000
    */
   stopped: string[];
+  /**
+   * The user works in the browser, so that agents' actions wait. Left out where that is not so.
+   */
+  takenOver?: boolean;
 }
 /**
  * What the user looks at, and what of it is selected. Left out when there is no such file in the window's folders, or the user does not share it. Lines and columns count from 1, columns in UTF-16 code units.
@@ -304,6 +338,19 @@ export interface ConnectedClient {
    * Of a CDP client: the access mode in which it was admitted. In ask: ask if the user has allowed it to act, view if it may only look.
    */
   access?: string;
+  /**
+   * The calls that have run for a while, the oldest first. client.list leaves them out.
+   */
+  running?: RunningCall[];
+}
+/**
+ * A call that has not ended. Its members are those of an activity.
+ */
+export interface RunningCall {
+  time: number;
+  act: string;
+  target: string;
+  script?: string;
 }
 export interface ClientAnnounceArg {
   clients: ConnectedClient[];
@@ -312,7 +359,12 @@ export interface ClientAnnounceArg {
    */
   serving?: boolean;
 }
-export interface ClientAnnounceResult {}
+export interface ClientAnnounceResult {
+  /**
+   * Whether the window shows pictures of actions: without it, none are taken.
+   */
+  pictures?: boolean;
+}
 export interface Activity {
   /**
    * The id of the client.
@@ -343,6 +395,51 @@ export interface Activity {
    * How many actions this entry stands for; left out for one.
    */
   times?: number;
+  details?: ActivityDetails;
+}
+/**
+ * Why an action was allowed, and what followed it, for the window's user alone: client.list leaves it out.
+ */
+export interface ActivityDetails {
+  /**
+   * In milliseconds, without the wait for the user's answer.
+   */
+  duration: number;
+  /**
+   * Why it was allowed: human (the user's answer), grant, mode or reads (it only reads) today; more may come. Left out if it was not.
+   */
+  reason?: string;
+  /**
+   * What the grant covers: a category of actions, or *.
+   */
+  covers?: string;
+  /**
+   * The script that it has run.
+   */
+  script?: string;
+  effects?: ActivityEffect[];
+  /**
+   * The page after it: a small JPEG.
+   */
+  picture?: string;
+}
+/**
+ * A request that failed, or a message of the console.
+ */
+export interface ActivityEffect {
+  /**
+   * request, error or warning today; more may come.
+   */
+  kind: string;
+  text: string;
+  /**
+   * What made it, as file:line:column; a URL where that is not in the workspace.
+   */
+  place?: string;
+  /**
+   * It followed the client's action before this one.
+   */
+  late?: boolean;
 }
 export interface ClientReportArg {
   entries: Activity[];
@@ -379,37 +476,142 @@ export interface PermissionAskArg {
    * The kind of action, which the user can allow for the client's session: input, navigation, script, storage or debugger today; more may come.
    */
   category?: string;
+  /**
+   * The origin of the page, if the action is one on this site alone. Missing: it is in no page or on every site, or the page has no origin of its own.
+   */
+  origin?: string;
 }
 export interface PermissionAskResult {
   decision: "allow" | "view" | "refuse";
-  scope: "once" | "session";
   /**
-   * Why it was refused: human, timeout, stopped or mode today; more may come.
+   * Why: human, mode, refused also timeout or stopped, allowed also grant today; more may come.
    */
   reason?: string;
-}
-export interface NoteTakeArg {
-  client: Client;
-}
-export interface NoteTakeResult {
   /**
-   * The oldest first.
+   * What the grant covers: a category of actions, or *.
    */
-  notes: Note[];
+  covers?: string;
+}
+export interface PermissionListArg {}
+export interface PermissionListResult {
+  /**
+   * Those that can be answered now.
+   */
+  questions: PendingQuestion[];
+}
+export interface PendingQuestion {
+  id: string;
+  client: Client;
+  /**
+   * What the client waits for, the oldest first.
+   */
+  actions: PendingAction[];
+  choices: PermissionChoice[];
+}
+export interface PendingAction {
+  /**
+   * Increases with each action.
+   */
+  number: number;
+  action: PermissionAskArg;
+}
+export interface PermissionAnswerArg {
+  question: string;
+  choice: PermissionChoice;
+  /**
+   * The number of the last action that the user has read: later ones wait on.
+   */
+  last: number;
+  /**
+   * The tab that the user has chosen for a tab.request.
+   */
+  tab?: string;
+}
+export interface PermissionAnswerResult {}
+export interface AccessChangeArg {
+  mode?: AccessMode;
+  /**
+   * The name of a client.
+   */
+  stop?: string;
+  /**
+   * The name of a client.
+   */
+  resume?: string;
+  /**
+   * Whether the user takes over the browser, or gives it back.
+   */
+  takenOver?: boolean;
+}
+export interface AccessChangeResult {}
+export interface TestGiveArg {
+  client: Client;
+  /**
+   * A test for @playwright/test, in TypeScript.
+   */
+  code?: string;
+  /**
+   * Why there is none, for people.
+   */
+  problem?: string;
+}
+export interface TestGiveResult {}
+export interface NoteGiveArg {
+  /**
+   * The id of a connected MCP host.
+   */
+  recipient: string;
+  note: Note;
 }
 /**
- * What the user has written about elements of a page.
+ * What the user has written about places in pages.
  */
 export interface Note {
   /**
    * May be empty.
    */
   text: string;
-  page: PageName;
+  annotations: Annotation[];
+}
+/**
+ * An element that the user has picked, or an area that the user has drawn.
+ */
+export interface Annotation {
   /**
-   * Each with its role, its name and a short selector, as the page has them.
+   * Its role, its name and a short selector, as the page has them. Empty: no element covers most of the area.
    */
-  elements: string[];
+  element: string;
+  /**
+   * What the user has written about it. May be empty.
+   */
+  text: string;
+  page: PageName;
+  node?: AnnotatedNode;
+  /**
+   * The area as the user saw it: a PNG or a JPEG.
+   */
+  picture?: string;
+}
+/**
+ * An element by its CDP ids, which count while the page shows that document.
+ */
+export interface AnnotatedNode {
+  target: string;
+  /**
+   * The loader id.
+   */
+  document: string;
+  /**
+   * The backend node id.
+   */
+  id: number;
+}
+export interface NoteGiveResult {}
+export interface NoteTakeArg {
+  client: Client;
+}
+export interface NoteTakeResult {
+  note?: Note;
 }
 export interface PickStartArg {
   client: Client;
@@ -428,6 +630,37 @@ export interface PickStartArg {
 }
 export interface PickStartResult {
   outcome: "cancelled" | "timeout";
+}
+export interface RecordShowArg {
+  client: Client;
+  /**
+   * What the user is to show; may be empty.
+   */
+  message: string;
+  /**
+   * How long the recording lasts at most.
+   */
+  seconds: number;
+}
+export interface RecordShowResult {
+  /**
+   * Whether the user has ended it.
+   */
+  outcome: "ended" | "timeout";
+}
+export interface TabRequestArg {
+  client: Client;
+  /**
+   * Of the page that the client would like.
+   */
+  url?: string;
+}
+export interface TabRequestResult {
+  outcome: "handed-over" | "refused" | "timeout";
+  /**
+   * The CDP target of the tab that was handed over.
+   */
+  tab?: string;
 }
 export interface ReviewPresentArg {
   client: Client;

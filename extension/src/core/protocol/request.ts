@@ -51,9 +51,10 @@ export function readType(message: Members): RequestType {
   const version = member(message, "version");
   if (!isWhole(version, 1)) throw new Refusal("malformed", "version must be an integer from 1");
   if (version !== protocolVersion) throw unsupported(version);
-  const known = requestTypes.find((name) => name === type);
-  if (!known) throw new Refusal("unknown_type", `no request is called ${quote(type)}`, { types: [...requestTypes] });
-  return known;
+  const requestType = requestTypes.find((name) => name === type);
+  if (!requestType)
+    throw new Refusal("unknown_type", `no request is called ${quote(type)}`, { types: [...requestTypes] });
+  return requestType;
 }
 
 /** The payload; where it is left out, an empty one if the type allows that. */

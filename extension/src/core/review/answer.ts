@@ -76,14 +76,16 @@ function diff({ file, from, to, removal, hunk }: Change, text: string | undefine
 }
 
 export function statusOf({ client, answer, delivered }: Review, waited: boolean): AnswerStatus {
-  const who = clientName(client);
+  const name = clientName(client);
   if (!answer) {
-    const text = waited ? l10n.t("{0} waits for your answer.", who) : l10n.t("{0} gets your answer when it asks.", who);
+    const text = waited
+      ? l10n.t("{0} waits for your answer.", name)
+      : l10n.t("{0} gets your answer when it asks.", name);
     return { text, answered: false };
   }
   const approved = answer.outcome === "approved";
   const yours = approved ? l10n.t("You approved this.") : l10n.t("You requested changes.");
-  const its = delivered ? l10n.t("{0} has your answer.", who) : l10n.t("{0} gets your answer when it asks.", who);
+  const its = delivered ? l10n.t("{0} has your answer.", name) : l10n.t("{0} gets your answer when it asks.", name);
   return { text: `${yours} ${its}`, answered: true };
 }
 
@@ -96,7 +98,7 @@ export class Waiting {
   }
 
   /** Resolves with what settles the review, or after limit ms; rejects when the signal is aborted. */
-  async until(id: string, limit: number, signal: AbortSignal): Promise<ReviewWaitResult> {
+  async wait(id: string, limit: number, signal: AbortSignal): Promise<ReviewWaitResult> {
     signal.throwIfAborted();
     const all = this.#all.get(id) ?? new Set();
     this.#all.set(id, all);

@@ -191,7 +191,7 @@ function code(token: Token): { language: string; lines: CodeLine[]; first: numbe
 function codeBlock(token: Token): string {
   const { language, lines, first } = code(token);
   const name = escaped(language);
-  const shown = lines.map(({ text, kind, number }, index) => {
+  const rows = lines.map(({ text, kind, number }, index) => {
     const label = number === undefined ? "" : l10n.t("Comment on line {0}: {1}", number, text.slice(0, 80));
     const button = number === undefined ? "" : commentButtonAt(first + index, label, `${number}`);
     return `<div class="line ${kind ?? ""}">${button}<code>${escaped(text)}</code></div>`;
@@ -205,7 +205,7 @@ function codeBlock(token: Token): string {
   const result = apply === "" ? "" : `<p class="result" role="status" data-line="${first}"></p>`;
   const label = escaped(language === "" ? l10n.t("Code") : l10n.t("Code in {0}", language));
   const attributes = `class="code" role="group" aria-label="${label}" data-language="${name}"`;
-  return `<div ${attributes}>${bar}${result}${shown.join("")}</div>\n`;
+  return `<div ${attributes}>${bar}${result}${rows.join("")}</div>\n`;
 }
 
 /** The button by which the user comments on the block that begins here. */

@@ -5,7 +5,7 @@ import { realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import * as l10n from "@vscode/l10n";
 import { applyPatch, parsePatch, type StructuredPatch } from "diff";
-import { below } from "../files/paths";
+import { relativePath } from "../files/paths";
 import { changedFile, codeLines } from "./code";
 
 export interface FilePatch {
@@ -26,9 +26,9 @@ export function filePatches(diff: string): FilePatch[] {
   });
   if (all.length === 0) throw new Error(l10n.t("It names no file."));
   // Two programs read the diff: the user must have seen the files that it changes.
-  const shown = new Set(codeLines("diff", diff).map(({ file }) => file));
-  const hidden = all.find(({ file }) => !shown.has(file));
-  if (hidden) throw new Error(l10n.t("It does not show clearly that it changes {0}.", hidden.file));
+  const visible = new Set(codeLines("diff", diff).map(({ file }) => file));
+  const invisible = all.find(({ file }) => !visible.has(file));
+  if (invisible) throw new Error(l10n.t("It does not show clearly that it changes {0}.", invisible.file));
   if (new Set(all.map(({ file }) => file)).size < all.length) throw new Error(l10n.t("It names a file twice."));
   return all;
 }
@@ -43,9 +43,9 @@ export async function allowedFile(name: string, folders: readonly string[]): Pro
     const path = join(folder, ...parts);
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined) continue;
-    const inside = below(await realpath(folder), real);
-    if (inside === undefined) throw new Error(l10n.t("{0} is a link that leads out of the folder.", name));
-    refuseProtected(inside.split(sep).join("/"));
+    const relative = relativePath(await realpath(folder), real);
+    if (relative === undefined) throw new Error(l10n.t("{0} is a link that leads out of the folder.", name));
+    refuseProtected(relative.split(sep).join("/"));
     if (!(await stat(real)).isFile()) throw new Error(l10n.t("{0} is not a file.", name));
     return path;
   }
@@ -81,9 +81,9 @@ export function difference(before: string, after: string): { start: number; end:
   let start = 0;
   while (start < shorter && before[start] === after[start]) start += 1;
   start = before.slice(0, start).lastIndexOf("\n") + 1;
-  let same = 0;
-  while (same < shorter - start && before.at(-1 - same) === after.at(-1 - same)) same += 1;
-  const lineEnd = before.indexOf("\n", before.length - same);
-  const rest = lineEnd < 0 || same === 0 ? 0 : before.length - lineEnd - 1;
+  let count = 0;
+  while (count < shorter - start && before.at(-1 - count) === after.at(-1 - count)) count += 1;
+  const lineEnd = before.indexOf("\n", before.length - count);
+  const rest = lineEnd < 0 || count === 0 ? 0 : before.length - lineEnd - 1;
   return { start, end: before.length - rest, text: after.slice(start, after.length - rest) };
 }

@@ -7,7 +7,7 @@ import { Argument } from "../protocol/argument";
 import type { Client, ReviewPresentResult, ReviewWaitResult } from "../protocol/protocol.generated";
 import { Refusal } from "../protocol/request";
 import type { Command } from "../window/connection";
-import { within } from "../within";
+import { withTimeout } from "../within";
 import {
   type AnswerStatus,
   diffs,
@@ -93,8 +93,8 @@ export class Reviews {
 
   get commands(): [string, Command][] {
     return [
-      ["review.present", { waitsForUser: true, run: async (arg) => this.#present(Argument.of(arg)) }],
-      ["review.wait", { waitsForUser: true, run: async (arg, { signal }) => this.#wait(Argument.of(arg), signal) }],
+      ["review.present", { waitsForUser: true, run: async (arg) => this.#present(Argument.parse(arg)) }],
+      ["review.wait", { waitsForUser: true, run: async (arg, { signal }) => this.#wait(Argument.parse(arg), signal) }],
     ];
   }
 
@@ -119,8 +119,8 @@ export class Reviews {
         !before.delivered && { ...before.answer, ...(await diffs(before, this.place.readFile)) };
       return { ...put, answer };
     });
-    const late = () => new Refusal("deadline", `the review's panel did not load within ${showLimit} ms: try again`);
-    await within(shown, showLimit, late);
+    const timeout = () => new Refusal("deadline", `the review's panel did not load within ${showLimit} ms: try again`);
+    await withTimeout(shown, showLimit, timeout);
     return { shown: true, ...(answer && { answer }) };
   }
 
@@ -135,7 +135,7 @@ export class Reviews {
       const open = this.#open.get(review.id);
       if (open && found.client.id === client.id) open.panel.reveal();
       else await this.#put(review, open?.panel ?? this.place.open(review.label));
-      const result = review.answer ? Promise.resolve(review.answer) : this.#waiting.until(review.id, limit, signal);
+      const result = review.answer ? Promise.resolve(review.answer) : this.#waiting.wait(review.id, limit, signal);
       result.catch(() => {}); // it is awaited below
       if (review.answer) await this.#update({ ...review, delivered: true });
       else this.place.waits(l10n.t("{0} waits for your answer to “{1}”", clientName(client), title), result);
@@ -187,9 +187,9 @@ export class Reviews {
         this.#waiting.settle(id, { outcome: "closed" });
       });
     }
-    const shown = panel.show(review, statusOf(review, this.#waiting.has(id)));
-    shown.catch(() => {}); // its caller waits for it later
-    return { shown };
+    const display = panel.show(review, statusOf(review, this.#waiting.has(id)));
+    display.catch(() => {}); // its caller waits for it later
+    return { shown: display };
   }
 
   /** The client's own review of this title, else that of one of its name that has left: the same agent, restarted. */
@@ -240,18 +240,18 @@ async function compose(before: string, added: string, mode: Mode, section: strin
   }
   const { sections } = await import("./markdown");
   const all = sections(before);
-  const wanted = section.replace(/^#+\s+/, "").trim();
-  const found = all.find(({ title }) => title === wanted);
+  const heading = section.replace(/^#+\s+/, "").trim();
+  const found = all.find(({ title }) => title === heading);
   if (!found) {
     const titles = all.map(({ title }) => title);
     const there =
       titles.length > 0 ? `there are ${titles.map((each) => JSON.stringify(each)).join(", ")}` : "it has none";
-    const message = `the review has no section ${JSON.stringify(wanted)}: ${there}`;
+    const message = `the review has no section ${JSON.stringify(heading)}: ${there}`;
     throw new Refusal("bad_payload", message, { path: "/payload/arg/section", sections: titles });
   }
   // A text that begins with the heading replaces that too.
   const [first] = sections(added);
-  const repeated = first?.heading === 0 && first.title === wanted;
+  const repeated = first?.heading === 0 && first.title === heading;
   const lines = before.split("\n");
   const upTo = lines.slice(0, repeated ? found.heading : found.body).join("\n");
   const rest = lines.slice(found.end).join("\n");

@@ -2,7 +2,8 @@
 // that look alike, or carry a hidden text.
 
 /** What is no trick: whole emoji, and the joiners of scripts that need them, such as Persian's and Hindi's. */
-const harmless = String.raw`\p{RGI_Emoji}|[\u200c\u200d](?<=[\p{Lo}--[\p{DI}\p{Script=Latin}]][\p{M}--\p{DI}]*[\u200c\u200d])|[\t\n]`;
+const afterLetter = String.raw`(?<=[\p{Lo}--[\p{DI}\p{Script=Latin}]][\p{M}--\p{DI}]*[\u200c\u200d])`;
+const harmless = String.raw`\p{RGI_Emoji}|[\u200c\u200d]${afterLetter}|[\t\n]`;
 const unseen = String.raw`[\p{Cc}\p{DI}\p{Zl}\p{Zp}\ufff9-\ufffb]`;
 const pattern = new RegExp(`(${harmless})|${unseen}`, "gv");
 

@@ -47,8 +47,8 @@ export async function lastingCommand(
   keepCopy: (program: string) => Promise<string>,
 ): Promise<string> {
   const program = await findProgram(surroundings, isProgram);
-  const known = await first(onPath(surroundings), isProgram);
-  if (known && (known === program || surroundings.setting.trim() === "")) return "coordinator";
+  const installed = await first(onPath(surroundings), isProgram);
+  if (installed && (installed === program || surroundings.setting.trim() === "")) return "coordinator";
   return program === bundled(surroundings) ? await keepCopy(program) : program;
 }
 

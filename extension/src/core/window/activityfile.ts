@@ -14,7 +14,7 @@ export function readActions(path: string): Action[] {
     if (code(error) === "ENOENT") return [];
     throw error;
   }
-  const list = Argument.of({ actions: JSON.parse(text) }).objects("actions");
+  const list = Argument.parse({ actions: JSON.parse(text) }).objects("actions");
   return list.slice(-actionsLimit).map((each) => ({
     ...readActivity(each),
     number: each.whole("number", 1),
@@ -25,8 +25,17 @@ export function readActions(path: string): Action[] {
   }));
 }
 
-/** Pages and targets are the user's alone to read. */
+/**
+ * Pages and targets are the user's alone to read. Scripts, and what pages and servers reported, are in no file: the
+ * browser may be the user's own.
+ */
 export function writeActions(path: string, actions: readonly Action[]): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(path, JSON.stringify(actions), { mode: 0o600 });
+  writeFileSync(path, JSON.stringify(actions.map(stored)), { mode: 0o600 });
+}
+
+function stored({ details, ...action }: Action): Action {
+  if (!details) return action;
+  const { duration, reason, covers } = details;
+  return { ...action, details: { duration, ...(reason && { reason }), ...(covers && { covers }) } };
 }

@@ -2,7 +2,14 @@
 // Obeys specs/window-protocol/commands.md, client.announce and client.report.
 import { isDeepStrictEqual } from "node:util";
 import { Argument } from "../protocol/argument";
-import type { Activity, ClientListResult, ConnectedClient } from "../protocol/protocol.generated";
+import type {
+  Activity,
+  ActivityDetails,
+  ActivityEffect,
+  ClientListResult,
+  ConnectedClient,
+  RunningCall,
+} from "../protocol/protocol.generated";
 import type { Command } from "./connection";
 
 /** So many of agents, and as many of CDP clients: these send hundreds at once. */
@@ -11,6 +18,12 @@ export const actionsLimit = 200;
 const knownLimit = 200;
 const announceLimit = 256;
 const reportLimit = 1_000;
+/** So many actions have a picture, the newest. */
+export const picturesLimit = 50;
+const runningLimit = 16;
+const effectsLimit = 50;
+/** Of a text, in characters: an effect's, a script's, a picture's base64. */
+const [effectLimit, scriptLimit, pictureLimit] = [1_000, 16_000, 32_000];
 
 /** An action, with its client's name: the client may be gone. Repeats are one entry, with the last one's time. */
 export interface Action extends Omit<Activity, "times"> {
@@ -21,6 +34,12 @@ export interface Action extends Omit<Activity, "times"> {
   readonly times: number;
   readonly name: string;
   readonly kind: ConnectedClient["kind"];
+}
+
+/** A call that has not ended, with its client. */
+export interface Running extends RunningCall {
+  readonly client: string;
+  readonly name: string;
 }
 
 export class Clients {
@@ -37,6 +56,13 @@ export class Clients {
   get connected(): ConnectedClient[] {
     const all = new Map([...this.#announced.values()].flat().map((client) => [client.id, client]));
     return [...all.values()].sort((one, other) => other.since - one.since);
+  }
+
+  /** The calls that run now, those of the newest client first. */
+  get running(): Running[] {
+    return this.connected.flatMap(({ id, name, running = [] }) =>
+      running.map((call) => ({ ...call, client: id, name })),
+    );
   }
 
   /** Whether a coordinator serves the window's endpoint, as it announces. */
@@ -63,7 +89,7 @@ export class Clients {
 
   /** Knows clients of an earlier time by name. */
   remember(clients: ConnectedClient[]): void {
-    for (const client of clients) {
+    for (const { running, ...client } of clients) {
       this.#remembered.delete(client.id);
       this.#remembered.set(client.id, client);
       for (const id of this.#remembered.keys()) {
@@ -104,7 +130,7 @@ export class Clients {
     for (const entry of entries) {
       const last = actions.at(-1);
       const { times = 1, ...done } = entry;
-      if (last && isSame(last, entry)) actions.splice(-1, 1, { ...last, time: entry.time, times: last.times + times });
+      if (last && isSame(last, entry)) actions.splice(-1, 1, { ...last, ...done, times: last.times + times });
       else actions.push(this.#action(done, times, last));
     }
     this.#actions = newest(actions);
@@ -135,21 +161,37 @@ export class Clients {
   }
 }
 
-/** An action as it was reported. */
-function activity({ number, run, name, kind, times, ...reported }: Action): Activity {
+/** An action as it was reported, without what is for the user alone. */
+function activity({ number, run, name, kind, times, details, ...reported }: Action): Activity {
   return times === 1 ? reported : { ...reported, times };
 }
 
 /** What is kept, in its order. */
 function newest(actions: Action[]): Action[] {
+  const pictured = actions.filter(({ details }) => details?.picture !== undefined);
+  for (const action of pictured.slice(0, -picturesLimit)) actions[actions.indexOf(action)] = withoutPicture(action);
   if (actions.length <= actionsLimit) return actions;
-  const of = (wanted: string) => actions.filter(({ kind }) => kind === wanted).slice(-actionsLimit);
-  return [...of("mcp"), ...of("cdp")].sort((one, other) => one.number - other.number);
+  const latest = (wanted: string) => actions.filter(({ kind }) => kind === wanted).slice(-actionsLimit);
+  return [...latest("mcp"), ...latest("cdp")].sort((one, other) => one.number - other.number);
 }
 
-/** Whether one repeats the other. A client that asks the page something every moment would fill the list. */
+/** Pictures are kept in memory alone. */
+function withoutPicture(action: Action): Action {
+  if (action.details?.picture === undefined) return action;
+  const { picture, ...details } = action.details;
+  return { ...action, details };
+}
+
+/**
+ * Whether one repeats the other. A client that asks the page something every moment would fill the list. Each
+ * action from which something followed is shown.
+ */
 function isSame(one: Activity, other: Activity): boolean {
-  const identity = ({ client, act, target, outcome, ok, url }: Activity) => [client, act, target, outcome, ok, url];
+  const identity = ({ client, act, target, outcome, ok, url, details = { duration: 0 } }: Activity) => {
+    const { reason, covers, script } = details;
+    return [client, act, target, outcome, ok, url, reason, covers, script];
+  };
+  if (one.details?.effects || other.details?.effects) return false;
   return isDeepStrictEqual(identity(one), identity(other));
 }
 
@@ -160,10 +202,10 @@ export function clientCommands(clients: Clients): [string, Command][] {
       "client.announce",
       {
         run: async (arg, { connection }) => {
-          const value = Argument.of(arg);
+          const value = Argument.parse(arg);
           const serving = value.has("serving") && value.flag("serving");
           clients.announce(connection, atMost(announceLimit, value, "clients").map(readClient), serving);
-          return {};
+          return { pictures: true };
         },
       },
     ],
@@ -171,7 +213,7 @@ export function clientCommands(clients: Clients): [string, Command][] {
       "client.report",
       {
         run: async (arg) => {
-          clients.report(atMost(reportLimit, Argument.of(arg), "entries").map(readActivity));
+          clients.report(atMost(reportLimit, Argument.parse(arg), "entries").map(readActivity));
           return {};
         },
       },
@@ -179,7 +221,10 @@ export function clientCommands(clients: Clients): [string, Command][] {
     [
       "client.list",
       {
-        run: async (): Promise<ClientListResult> => ({ clients: clients.connected, last: clients.last }),
+        run: async (): Promise<ClientListResult> => ({
+          clients: clients.connected.map(({ running, ...client }) => client),
+          last: clients.last,
+        }),
       },
     ],
   ];
@@ -200,6 +245,23 @@ function readClient(client: Argument): ConnectedClient {
     since: client.whole("since", 0),
     ...(client.has("page") && { page: client.text("page") }),
     ...(client.has("access") && { access: client.text("access") }),
+    ...(client.has("running") && {
+      running: distinct(client.objects("running").slice(0, runningLimit).map(readRunning)),
+    }),
+  };
+}
+
+/** Without calls that a view could not tell apart: an editor refuses two rows of one id. */
+function distinct(calls: RunningCall[]): RunningCall[] {
+  return [...new Map(calls.map((call) => [`${call.time} ${call.act}`, call])).values()];
+}
+
+function readRunning(call: Argument): RunningCall {
+  return {
+    time: call.whole("time", 0),
+    act: call.text("act"),
+    target: call.text("target", 0),
+    ...(call.has("script") && { script: call.text("script").slice(0, scriptLimit) }),
   };
 }
 
@@ -213,5 +275,33 @@ export function readActivity(entry: Argument): Activity {
     ok: entry.flag("ok"),
     ...(entry.has("url") && { url: entry.text("url", 0) }),
     ...(entry.has("times") && { times: entry.whole("times", 1) }),
+    ...(entry.has("details") && { details: readDetails(entry.object("details")) }),
   };
+}
+
+function readDetails(details: Argument): ActivityDetails {
+  const picture = details.optional("picture", () => details.text("picture"));
+  const effects = details.optional("effects", () => details.objects("effects"))?.slice(0, effectsLimit) ?? [];
+  return {
+    duration: details.whole("duration", 0),
+    ...(details.has("reason") && { reason: details.text("reason") }),
+    ...(details.has("covers") && { covers: details.text("covers") }),
+    ...(details.has("script") && { script: details.text("script").slice(0, scriptLimit) }),
+    ...(effects.length > 0 && { effects: effects.map(readEffect) }),
+    ...(picture !== undefined && isPicture(picture) && { picture }),
+  };
+}
+
+function readEffect(effect: Argument): ActivityEffect {
+  return {
+    kind: effect.text("kind"),
+    text: effect.text("text", 0).slice(0, effectLimit),
+    ...(effect.has("place") && { place: effect.text("place", 0).slice(0, effectLimit) }),
+    ...(effect.has("late") && { late: effect.flag("late") }),
+  };
+}
+
+/** Whether it is the base64 of a JPEG, and nothing that would end a link. */
+function isPicture(text: string): boolean {
+  return text.length <= pictureLimit && /^\/9j\/[A-Za-z0-9+/]*={0,2}$/.test(text);
 }

@@ -1,15 +1,14 @@
-// What the user writes to agents about elements of a page. An agent takes it with its next answer.
-// Obeys specs/window-protocol/commands.md, note.take.
+// What the user writes to agents about places in pages. An agent takes it with its next answer.
+// Obeys specs/window-protocol/commands.md, note.give and note.take.
 import { Argument } from "../protocol/argument";
-import type { ConnectedClient, Note, NoteTakeResult } from "../protocol/protocol.generated";
+import type { AnnotatedNode, Annotation, ConnectedClient, Note, NoteTakeResult } from "../protocol/protocol.generated";
 import type { Clients } from "./clients";
 import type { Command } from "./connection";
+import { annotationsLimit, elementLimit, pictureLimit, textLimit } from "./notelimits";
 import type { Store } from "./store";
 
 /** So many wait for one agent, the newest. */
 const notesLimit = 20;
-const textLimit = 2_000;
-const elementLimit = 300;
 
 export class Notes {
   /** By the agent's id. */
@@ -35,24 +34,24 @@ export class Notes {
   }
 
   /** Reports whether the agent can get it. */
-  send(client: string, { text, page, elements }: Note): boolean {
+  send(client: string, { text, annotations }: Note): boolean {
     if (!this.recipients.some(({ id }) => id === client)) return false;
     const note = {
       text: text.trim().slice(0, textLimit),
-      page: { title: page.title.slice(0, elementLimit), url: page.url.slice(0, textLimit) },
-      elements: elements.map((element) => element.slice(0, elementLimit)),
+      annotations: annotations.slice(0, annotationsLimit).map(cut),
     };
     this.#waiting.set(client, [...(this.#waiting.get(client) ?? []), note].slice(-notesLimit));
     this.#publish();
     return true;
   }
 
-  /** Returns what waits for an agent, the oldest first, and forgets it. */
-  take(client: string): Note[] {
-    const notes = this.#waiting.get(client) ?? [];
-    this.#waiting.delete(client);
+  /** Returns the oldest that waits for an agent, and forgets it. */
+  take(client: string): Note | undefined {
+    const [note, ...rest] = this.#waiting.get(client) ?? [];
+    if (rest.length > 0) this.#waiting.set(client, rest);
+    else this.#waiting.delete(client);
     this.#publish();
-    return notes;
+    return note;
   }
 
   close(): void {
@@ -70,10 +69,49 @@ export class Notes {
   }
 }
 
-/** The command by which coordinators take them. */
+function cut({ element, text, page, node, picture }: Annotation): Annotation {
+  return {
+    element: element.slice(0, elementLimit),
+    text: text.trim().slice(0, textLimit),
+    page: { title: page.title.slice(0, elementLimit), url: page.url.slice(0, textLimit) },
+    ...(node && { node }),
+    ...(picture && picture.length <= pictureLimit && { picture }),
+  };
+}
+
+/** The commands by which coordinators take them, and by which the user writes them in another page. */
 export function noteCommands(notes: Notes): [string, Command][] {
-  const run = async (arg: unknown): Promise<NoteTakeResult> => ({
-    notes: notes.take(Argument.of(arg).client().id),
-  });
-  return [["note.take", { run }]];
+  const give = async (value: unknown) => {
+    const arg = Argument.parse(value);
+    const note = arg.object("note");
+    const annotations = note.objects("annotations").map(readAnnotation);
+    const isSent = notes.send(arg.text("recipient"), { text: note.text("text", 0), annotations });
+    if (!isSent) throw arg.bad("recipient", "is not here: the agent has left");
+    return {};
+  };
+  const take = async (arg: unknown): Promise<NoteTakeResult> => {
+    const note = notes.take(Argument.parse(arg).client().id);
+    return note ? { note } : {};
+  };
+  return [
+    ["note.give", { run: give }],
+    ["note.take", { run: take }],
+  ];
+}
+
+function readAnnotation(arg: Argument): Annotation {
+  const page = arg.object("page");
+  const node = arg.optional("node", () => readNode(arg.object("node")));
+  const picture = arg.optional("picture", () => arg.text("picture"));
+  return {
+    element: arg.text("element", 0),
+    text: arg.text("text", 0),
+    page: { title: page.text("title", 0), url: page.text("url", 0) },
+    ...(node && { node }),
+    ...(picture && { picture }),
+  };
+}
+
+function readNode(arg: Argument): AnnotatedNode {
+  return { target: arg.text("target"), document: arg.text("document"), id: arg.whole("id", 1) };
 }

@@ -39,15 +39,20 @@ export class Store {
    * sessions or pages the newest are sent. A state that is too large cannot be: the one before stays.
    */
   set(
-    changes: Partial<Omit<State, "revision" | "editor" | "notes">> & { editor?: Editor | undefined; notes?: string[] },
+    changes: Partial<Omit<State, "revision" | "editor" | "notes" | "tests">> & {
+      editor?: Editor | undefined;
+      notes?: string[];
+      tests?: string[];
+    },
   ): void {
-    const { editor, notes = [], ...others } = { ...this.#state, ...structuredClone(changes) };
+    const { editor, notes = [], tests = [], ...others } = { ...this.#state, ...structuredClone(changes) };
     const next: State = {
       ...others,
       debugSessions: others.debugSessions.slice(-listLimit),
       pages: others.pages.slice(-listLimit),
       ...(editor && { editor }),
       ...(notes.length > 0 && { notes: notes.slice(-listLimit) as [string, ...string[]] }),
+      ...(tests.length > 0 && { tests: tests.slice(-listLimit) as [string, ...string[]] }),
     };
     if (isDeepStrictEqual(this.#state, next)) return;
     const event: Numbered = {
@@ -73,3 +78,6 @@ export class Store {
     return () => this.#listeners.delete(listener);
   }
 }
+
+/** The state of a window, where it is only read. */
+export type States = Pick<Store, "state"> & { subscribe(listener: () => void): () => void };

@@ -4,9 +4,9 @@ import * as vscode from "vscode";
 import { modeWords, type StoppableClient, stoppable } from "../../core/access/access";
 import { questionText, requestText } from "../../core/access/actions";
 import { clock, grantText } from "../../core/access/activity";
-import { coverName, everything, type Grant, type Permissions } from "../../core/access/permission";
+import { coverName, type Grant, type Permissions } from "../../core/access/permission";
 import type { Pages } from "../../core/browser/pages";
-import { clientName, nameOf, pageName, plain } from "../../core/plaintext";
+import { clientName, nameOf, pageName, plain, siteOf } from "../../core/plaintext";
 import type { ConnectedClient } from "../../core/protocol/protocol.generated";
 import { NoCoordinator } from "../../core/setup/program";
 import type { Clients } from "../../core/window/clients";
@@ -134,7 +134,7 @@ function rows(parts: AgentsParts, state: EndpointState | undefined): Row[] {
 
 function endpointRow(state: EndpointState | undefined): Row {
   const { endpoint, problem } = state ?? {};
-  const later = endpoint && !endpoint.served ? l10n.t("starts with the first agent") : undefined;
+  const hint = endpoint && !endpoint.served ? l10n.t("starts with the first agent") : undefined;
   const about = endpoint
     ? l10n.t(
         "The stable address of this window's browser, for Playwright, Puppeteer and other CDP tools. Click to copy it.",
@@ -143,9 +143,9 @@ function endpointRow(state: EndpointState | undefined): Row {
   const description = endpoint?.url ?? problem ?? "…";
   return row(l10n.t("Endpoint"), {
     id: "endpoint",
-    icon: later ? "debug-disconnect" : "plug",
-    description: later ? `${description} · ${later}` : description,
-    tooltip: [later ? `${description} (${later})` : description, about].join("\n"),
+    icon: hint ? "debug-disconnect" : "plug",
+    description: hint ? `${description} · ${hint}` : description,
+    tooltip: [hint ? `${description} (${hint})` : description, about].join("\n"),
     context: "endpoint",
     command: { command: "browserCoordinator.copyEndpoint", title: l10n.t("Copy CDP Endpoint") },
   });
@@ -172,28 +172,32 @@ function clientRow({ client, stopped, connected }: StoppableClient, parts: Agent
   const { store, permissions, pages } = parts;
   const { id, name, version, kind, since } = client;
   const { question } = permissions;
-  const asks = question?.client.id === id;
+  const hasQuestion = question?.client.id === id;
   const present = kind === "mcp" ? l10n.t("an MCP client") : l10n.t("a CDP client");
-  const what = connected ? present : l10n.t("not connected");
-  const now = stopped ? l10n.t("stopped by you") : asks ? l10n.t("asks you") : mayText(client, store, permissions);
+  const status = connected ? present : l10n.t("not connected");
+  const now = stopped
+    ? l10n.t("stopped by you")
+    : hasQuestion
+      ? l10n.t("asks you")
+      : mayText(client, store, permissions);
   const page = pages.all.find((each) => each.id === client.page);
   const place = page ? pageName(page, 60) : "";
   const look = {
     id: `client ${id}`,
-    icon: stopped ? "debug-pause" : asks ? "bell-dot" : kind === "mcp" ? "hubot" : "tools",
+    icon: stopped ? "debug-pause" : hasQuestion ? "bell-dot" : kind === "mcp" ? "hubot" : "tools",
     ...(stopped && { color: "list.warningForeground" }),
     description: [now, place, plain(version, 40)].filter((part) => part !== "").join(" · "),
     tooltip: [
-      `${plain(`${nameOf(name, 2_000)} ${version}`, 2_100)}, ${what}`,
+      `${plain(`${nameOf(name, 2_000)} ${version}`, 2_100)}, ${status}`,
       connected ? l10n.t("Connected since {0}", clock(since)) : "",
       place === "" ? "" : l10n.t("Works in “{0}”", place),
-      asks && question ? questionText(question) : now,
+      hasQuestion && question ? questionText(question) : now,
     ]
       .filter((line) => line !== "")
       .join("\n"),
-    spoken: what,
+    spoken: status,
     context: stopped ? "client.stopped" : "client.going",
-    ...(asks && { command: { command: "browserCoordinator.answerQuestion", title: l10n.t("Answer") } }),
+    ...(hasQuestion && { command: { command: "browserCoordinator.answerQuestion", title: l10n.t("Answer") } }),
   };
   const grants = permissions.grants.filter((grant) => grant.client.id === id).map(grantRow);
   return { ...row(nameOf(name), look, grants.length > 0 ? grants : undefined), client };
@@ -203,16 +207,19 @@ function clientRow({ client, stopped, connected }: StoppableClient, parts: Agent
 function mayText({ id, kind, access }: ConnectedClient, store: Store, permissions: Permissions): string {
   if (kind === "cdp" && access !== undefined && store.state.access.mode === "ask")
     return access === "ask" ? l10n.t("may act") : l10n.t("may only view");
-  const covers = permissions.grants.filter(({ client }) => client.id === id).map((grant) => grant.covers);
-  if (covers.length === 0) return "";
-  return covers.includes(everything) ? l10n.t("may act") : l10n.t("{0} allowed", covers.map(coverName).join(", "));
+  const grants = permissions.grants.filter(({ client }) => client.id === id);
+  if (grants.length === 0) return "";
+  const names = grants.map(({ covers, origin }) =>
+    origin === undefined ? coverName(covers) : l10n.t("{0} on {1}", coverName(covers), siteOf(origin)),
+  );
+  return l10n.t("{0} allowed", names.join(", "));
 }
 
 function grantRow(grant: Grant): GrantRow {
-  const { client, covers, action } = grant;
+  const { client, covers, origin, action } = grant;
   const text = grantText(grant);
   const look = {
-    id: `grant ${covers} ${client.id}`,
+    id: `grant ${covers} ${origin} ${client.id}`,
     icon: "pass",
     description: text,
     tooltip: [

@@ -7,10 +7,15 @@ import { renew, type TreeRow } from "../../core/treechanges";
 export interface Row extends TreeRow {
   item: vscode.TreeItem;
   rows?: Row[];
+  /** Makes the tooltip of an item without one, when the user wants to see it. */
+  tooltip?: () => vscode.MarkdownString;
 }
 
 /** The shortest time between two redraws of a view, in ms. */
 const pause = 100;
+
+/** How long an editor takes at most to draw a view for the first time, in ms. It reports no end of that. */
+const firstDrawing = 1_000;
 
 /** Shows rows, and after a change those that have changed, if the view is in sight. */
 export class RowView implements vscode.TreeDataProvider<Row> {
@@ -20,7 +25,10 @@ export class RowView implements vscode.TreeDataProvider<Row> {
   readonly #rows: () => Row[];
   /** What the editor was given, if it has asked since the view was last out of sight. */
   #shown: Row[] | undefined;
+  /** When the editor has asked for that. */
+  #asked = 0;
   #timer: NodeJS.Timeout | undefined;
+  #redraw: NodeJS.Timeout | undefined;
   #disposed = false;
 
   constructor(id: string, rows: () => Row[]) {
@@ -48,15 +56,24 @@ export class RowView implements vscode.TreeDataProvider<Row> {
     return item;
   }
 
+  resolveTreeItem(item: vscode.TreeItem, { tooltip }: Row): vscode.TreeItem {
+    if (tooltip) item.tooltip = tooltip();
+    return item;
+  }
+
   getChildren(row?: Row): Row[] {
     if (row) return row.rows ?? [];
-    this.#shown ??= this.#rows();
+    if (!this.#shown) {
+      this.#shown = this.#rows();
+      this.#asked = performance.now();
+    }
     return this.#shown;
   }
 
   dispose(): void {
     this.#disposed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#redraw);
     this.view.dispose();
     this.#changed.dispose();
   }
@@ -66,6 +83,14 @@ export class RowView implements vscode.TreeDataProvider<Row> {
     const changed = this.#shown ? renew(this.#shown, this.#rows()) : "all";
     if (changed === "all") this.#changed.fire(undefined);
     else if (changed.length > 0) this.#changed.fire(changed);
+    // The editor can lose what changes while it still draws the rows that it was given, and keeps the old ones then.
+    const isEarly = performance.now() - this.#asked < firstDrawing;
+    if (isEarly && changed.length > 0) this.#redraw ??= setTimeout(() => this.#drawAll(), firstDrawing);
+  }
+
+  #drawAll(): void {
+    this.#redraw = undefined;
+    this.#changed.fire(undefined);
   }
 }
 
@@ -98,6 +123,6 @@ export function row(label: string, look: Look, rows?: Row[]): Row {
   item.accessibilityInformation = { label: parts.join(", ") };
   if (context !== undefined) item.contextValue = context;
   if (command) item.command = command;
-  const drawn = JSON.stringify([label, look, rows !== undefined]);
-  return rows ? { id, drawn, item, rows } : { id, drawn, item };
+  const appearance = JSON.stringify([label, look, rows !== undefined]);
+  return rows ? { id, drawn: appearance, item, rows } : { id, drawn: appearance, item };
 }

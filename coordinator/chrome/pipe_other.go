@@ -1,7 +1,0 @@
-//go:build !linux
-
-package chrome
-
-import "os"
-
-func enlarge(*os.File) {}

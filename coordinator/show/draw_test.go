@@ -1,0 +1,229 @@
+package show
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/internal/must"
+)
+
+// drawn is the page that the user draws on: no two of its areas look the same.
+const drawn = `<!doctype html><html lang=en><title>%[1]s</title><style>* {margin: 0}
+	body {height: 2000px; background: linear-gradient(90deg, #fff, #00f) 0 0 / 800px 800px, #fff}
+	button {position: absolute; left: 200px; top: 150px; width: 200px; height: 120px; border: 0;
+		background: linear-gradient(#f00, #0f0)}</style><button id=order>Order</button>`
+
+// drawing is the live view of a page, and its user's mouse.
+type drawing struct {
+	*viewer
+	view string // the live view's document
+}
+
+type point struct{ X, Y float64 }
+
+// at is where a place of the page, which is 800 × 600, is in the user's window.
+func (d *drawing) at(p point) point {
+	d.t.Helper()
+	var box struct{ X, Y, Width, Height float64 }
+	must.Do(d.t, json.Unmarshal([]byte(must.Get(unquoted(d.evaluate(`(() => {
+		const outer = document.querySelector("iframe").getBoundingClientRect();
+		const inner = `+d.view+`.querySelector("#canvas").getBoundingClientRect();
+		return JSON.stringify({X: outer.x + inner.x, Y: outer.y + inner.y, Width: inner.width, Height: inner.height});
+	})()`)))(d.t)), &box))
+	return point{box.X + p.X*box.Width/800, box.Y + p.Y*box.Height/600}
+}
+
+// drag draws from one place to another.
+func (d *drawing) drag(from, to point) {
+	d.t.Helper()
+	mouse := func(kind string, at point, buttons int) {
+		d.Call(d.page, "Input.dispatchMouseEvent", fmt.Sprintf(
+			`{"type":%q,"x":%f,"y":%f,"button":"left","buttons":%d,"clickCount":1}`, kind, at.X, at.Y, buttons), nil)
+	}
+	from, to = d.at(from), d.at(to)
+	mouse("mouseMoved", from, 0)
+	mouse("mousePressed", from, 1)
+	mouse("mouseMoved", point{(from.X + to.X) / 2, (from.Y + to.Y) / 2}, 1)
+	mouse("mouseMoved", to, 1)
+	mouse("mouseReleased", to, 0)
+}
+
+// awaitPlaces waits until there are n places, and room was made for their list.
+func (d *drawing) awaitPlaces(n int) {
+	d.t.Helper()
+	d.await(fmt.Sprint(n, " places"), fmt.Sprintf(`%s.querySelectorAll("#picked li").length === %d && %s`, d.view, n,
+		d.rests()))
+}
+
+// rests: the picture has the shape of the page's viewport, and has not moved for some frames.
+func (d *drawing) rests() string {
+	return `(() => {
+		const canvas = ` + d.view + `.querySelector("#canvas");
+		const box = JSON.stringify(canvas?.getBoundingClientRect());
+		if (box !== window.lastBox) [window.lastBox, window.movedAt] = [box, performance.now()];
+		return canvas?.width > 100 && Math.abs(canvas.width / canvas.height - 4 / 3) < 0.02 &&
+			performance.now() - window.movedAt > 300;
+	})()`
+}
+
+// isCropOf: a picture is exactly what the page shows there, give or take what a pixel of the user's window is.
+func isCropOf(t *testing.T, picture []byte, page image.Image, area image.Rectangle) {
+	t.Helper()
+	const most = 3
+	crop, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		t.Errorf("the picture of %v: %v", area, err)
+		return
+	}
+	size := crop.Bounds().Size()
+	if math.Abs(float64(size.X-area.Dx())) > most || math.Abs(float64(size.Y-area.Dy())) > most {
+		t.Errorf("the picture of %v is %v", area, size)
+	}
+	for x := area.Min.X - most; x <= area.Min.X+most; x++ {
+		for y := area.Min.Y - most; y <= area.Min.Y+most; y++ {
+			if isSame(crop, page, x, y) {
+				return
+			}
+		}
+	}
+	t.Errorf("the picture of %v shows something else", area)
+}
+
+// isSame reports whether a picture is in another one at a place. At its edges pixels may be mixed.
+func isSame(crop, page image.Image, left, top int) bool {
+	size := crop.Bounds().Size()
+	for x := 1; x < size.X-1; x++ {
+		for y := 1; y < size.Y-1; y++ {
+			r, g, b, _ := crop.At(x, y).RGBA()
+			r2, g2, b2, _ := page.At(left+x, top+y).RGBA()
+			for _, pair := range [][2]uint32{{r, r2}, {g, g2}, {b, b2}} {
+				if math.Abs(float64(pair[0]>>8)-float64(pair[1]>>8)) > 3 {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// The user draws on the live picture, by mouse and by keys, writes about each place, and sends it: the window
+// gets each with its element, and a picture of exactly what was drawn. Nothing is lost when the page navigates.
+func TestDraw(t *testing.T) {
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, drawn, "Page "+r.URL.Path[1:])
+	}))
+	defer shop.Close()
+	s := start(t)
+	shown := cdptest.Launch(t)
+	w := openWindow(t, shown.URL())
+	w.mu.Lock()
+	w.questions = nil
+	w.mu.Unlock()
+	agents := cdptest.Dial(t, shown.URL())
+	tab := openTab(agents, shop.URL+"/one")
+	agents.Call(tab, "Emulation.setDeviceMetricsOverride", `{"width":800,"height":600,"deviceScaleFactor":1,"mobile":false}`, nil)
+	screenshot := func() image.Image {
+		var picture struct{ Data []byte }
+		agents.Call(tab, "Page.captureScreenshot", "{}", &picture)
+		return must.Get(png.Decode(bytes.NewReader(picture.Data)))(t)
+	}
+	v := openViewer(t, "")
+	d := &drawing{v, `document.querySelector("iframe").contentDocument`}
+	v.look(1280, 900, "light")
+	v.open(s.Link())
+	v.await("the page", `[...document.querySelectorAll(".page")].some((page) => page.textContent.includes("Page one"))`)
+	v.Call(v.page, "Page.bringToFront", "{}", nil)
+	v.evaluate(`[...document.querySelectorAll(".page")].find((page) => page.textContent.includes("Page one"))
+		.querySelector(".picture").click(); 0`)
+	in := func(selector string) string { return d.view + `.querySelector("` + selector + `")` }
+	v.await("the live view", d.rests())
+	v.evaluate(in("#draw") + ".click(); 0")
+	one := screenshot()
+	d.drag(point{190, 140}, point{420, 290}) // around the button
+	d.awaitPlaces(1)
+	d.drag(point{500, 300}, point{700, 500}) // the page as a whole has that
+	d.awaitPlaces(2)
+	v.await("numbers in the picture", d.view+`.querySelectorAll(".place").length === 2`)
+	if got := v.evaluate(`[...` + d.view + `.querySelectorAll(".place b")].map((each) => each.textContent).join()`); got != `"1,2"` && got != "1,2" {
+		t.Errorf("the numbers %s", got)
+	}
+	v.axeFinds("the page with drawings")
+	v.photograph("show-draw")
+	v.evaluate(`(() => { const field = ` + in("#picked input") + `;
+		field.value = "Larger."; field.dispatchEvent(new Event("input", {bubbles: true})); })(); 0`)
+
+	// The picture scrolls, and the numbers with it.
+	top := v.evaluate("String(" + in(".place") + ".getBoundingClientRect().top)")
+	agents.Evaluate(tab, "scrollTo(0, 100); 0")
+	v.await("the number moves up", "Number("+top+") - "+in(".place")+".getBoundingClientRect().top > 20")
+
+	agents.Call(tab, "Page.navigate", fmt.Sprintf(`{"url":"%s/two"}`, shop.URL), nil)
+	v.await("no number in another document", in("#address")+`.value.endsWith("/two") && !`+in(".place"))
+	d.awaitPlaces(2)
+	// By keys: from the middle to the right and down, a twentieth of the picture each.
+	v.evaluate(in("#canvas") + ".focus(); 0")
+	v.press(" ", " ", 32)
+	for range 4 {
+		v.press("ArrowRight", "", 39)
+		v.press("ArrowDown", "", 40)
+	}
+	two := screenshot()
+	v.enter()
+	d.awaitPlaces(3)
+	// A click takes the element.
+	d.drag(point{300, 200}, point{300, 200})
+	d.awaitPlaces(4)
+	v.press("Escape", "", 27)
+	v.await("Escape ends drawing", in("#draw")+`.ariaPressed === "false"`)
+	d.awaitPlaces(4)
+	d.drag(point{100, 100}, point{200, 200}) // draws nothing any longer
+	// It does not go with the live view, unless the user wants that.
+	v.Call(v.page, "Page.enable", "{}", nil)
+	v.evaluate(`setTimeout(() => document.getElementById("back").click()); 0`)
+	must.Await(t, "the question", func() bool {
+		return v.Try(v.page, "Page.handleJavaScriptDialog", `{"accept":false}`).Error == nil
+	})
+	d.awaitPlaces(4)
+	v.evaluate(in("#comment") + `.value = "Look at these."; ` + in("#send") + ".click(); 0")
+	v.await("it is sent", in("#compose")+".hidden && "+in("#note")+`.textContent.includes("with its next answer")`)
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.notes) != 1 || w.notes[0].Recipient != "a" || w.notes[0].Note.Text != "Look at these." ||
+		len(w.notes[0].Note.Annotations) != 4 {
+		t.Fatalf("the window gets %+v", w.notes)
+	}
+	all := w.notes[0].Note.Annotations
+	for i, want := range []struct {
+		element, text, page string
+		shown               image.Image
+		area                image.Rectangle
+	}{
+		{`button "Order" button#order`, "Larger.", "one", one, image.Rect(190, 140, 420, 290)},
+		{"", "", "one", one, image.Rect(500, 300, 700, 500)},
+		{"", "", "two", two, image.Rect(400, 300, 480, 360)},
+		{`button "Order" button#order`, "", "two", two, image.Rect(200, 150, 400, 270)},
+	} {
+		got := all[i]
+		if got.Element != want.element || got.Text != want.text || got.Page.URL != shop.URL+"/"+want.page ||
+			(got.Node != nil) != (want.element != "") {
+			t.Errorf("place %d: %s", i+1, must.Get(json.Marshal(got))(t))
+		}
+		isCropOf(t, got.Picture, want.shown, want.area)
+	}
+	var node struct{ Node struct{ Attributes []string } }
+	agents.Call(tab, "DOM.describeNode", fmt.Sprintf(`{"backendNodeId":%d}`, all[3].Node.ID), &node)
+	if !strings.Contains(strings.Join(node.Node.Attributes, " "), "id order") {
+		t.Errorf("the node %+v", node)
+	}
+}

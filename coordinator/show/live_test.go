@@ -1,0 +1,71 @@
+package show
+
+import (
+	"strings"
+	"testing"
+
+	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/vscodeipc"
+)
+
+// view is the document of the live view.
+const view = `document.querySelector("iframe").contentDocument`
+
+// openLive opens the live view of the page of that title, in a window with a browser with these pages of the shop.
+func openLive(t *testing.T, clients []vscodeipc.ConnectedClient, title string, paths ...string) (*viewer, *scene, *cdptest.Client) {
+	t.Helper()
+	s := start(t)
+	scene := openScene(t)
+	browser := scene.browser(paths...)
+	agents := cdptest.Dial(t, browser)
+	scene.open(sceneWindow{folder: "shop", kind: "vscode", clients: clients, state: vscodeipc.State{
+		Browser: &vscodeipc.Browser{URL: browser, Product: "Chrome/156.0", Via: "launched"},
+		Access:  vscodeipc.Access{Mode: vscodeipc.AccessFull}}})
+	v := openViewer(t, "")
+	v.Call(v.page, "Page.bringToFront", "{}", nil)
+	v.look(1280, 800, "light")
+	v.open(s.Link())
+	v.await("the page", `[...document.querySelectorAll("button.picture")].some((each) => each.ariaLabel === "Open `+title+`")`)
+	v.evaluate(`[...document.querySelectorAll("button.picture")].find((each) => each.ariaLabel === "Open ` + title + `").click(); 0`)
+	v.await("the live view", view+`?.querySelector("#canvas")?.width > 100`)
+	return v, scene, agents
+}
+
+// TestAddressInLiveView: the user opens an address and goes back, by keyboard alone. What is shown is the browser's
+// address, not what was typed, and no script is run.
+func TestAddressInLiveView(t *testing.T) {
+	v, scene, _ := openLive(t, nil, "Tea Shop", "/")
+	const address = view + `.querySelector("#address")`
+	host := strings.TrimPrefix(scene.shop, "http://")
+	_, port, _ := strings.Cut(host, ":")
+	shows := func(url string) { t.Helper(); v.await(url, address+`.value === "`+url+`"`) }
+	enter := func(text string) {
+		t.Helper()
+		v.evaluate(address + ".focus(); 0")
+		v.Call(v.page, "Input.insertText", params(t, map[string]any{"text": text}), nil) // in place of what is selected
+		v.enter()
+	}
+	shows(scene.shop + "/")
+	v.await("there is nothing before it", view+`.querySelector("#forward").ariaDisabled === "true"`)
+	enter(host + "/checkout")
+	shows(scene.shop + "/checkout")
+	v.await("the page's title", view+`.querySelector("#pages").textContent.includes("Checkout")`)
+	enter("а.localhost:" + port) // the first letter is Cyrillic
+	shows("http://xn--80a.localhost:" + port + "/")
+	v.evaluate(view + `.querySelector("#back").focus(); 0`)
+	v.enter()
+	shows(scene.shop + "/checkout")
+	v.await("the focus stays", view+`.activeElement.id === "back"`)
+	v.evaluate(view + `.querySelector("#forward").focus(); 0`)
+	v.enter()
+	shows("http://xn--80a.localhost:" + port + "/")
+	v.await("the end", view+`.querySelector("#forward").ariaDisabled === "true"`)
+	enter("javascript:document.title='owned'")
+	v.await("why", address+`.validationMessage.includes("such as localhost:3000")`)
+	v.axeFinds("a refused address")
+	v.evaluate(address + ".blur(); 0")
+	shows("http://xn--80a.localhost:" + port + "/")
+	if titles := v.evaluate(view + `.querySelector("#pages").textContent`); strings.Contains(titles, "owned") {
+		t.Error(titles)
+	}
+}

@@ -1,0 +1,34 @@
+package show
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"browser-coordinator/internal/must"
+)
+
+// TestOtherUser: another user of the machine gets nothing, not even with a link, which stays the user's.
+func TestOtherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root to run a process as another user")
+	}
+	dir := t.TempDir()
+	must.Do(t, os.Chmod(filepath.Dir(dir), 0o755))
+	exe := filepath.Join(dir, "visitor")
+	must.Do(t, os.WriteFile(exe, must.Get(os.ReadFile(must.Get(os.Executable())(t)))(t), 0o755))
+	s := start(t)
+	link := s.Link()
+	child := exec.Command(exe)
+	child.Dir, child.Env = "/", []string{childLink + "=" + link}
+	child.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 12345, Gid: 12345}}
+	if out := string(must.Get(child.Output())(t)); out != "done\n" {
+		t.Errorf("another user %s", out)
+	}
+	if _, code, _ := strings.Cut(link, "#"); !s.redeem(code) {
+		t.Error("another user has used the link")
+	}
+}

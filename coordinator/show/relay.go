@@ -1,0 +1,58 @@
+package show
+
+import (
+	"crypto/rand"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+
+	"browser-coordinator/cdpproxy/dial"
+)
+
+// relayPath is before the names of browsers.
+const relayPath = "cdp/"
+
+// relayTo returns the page's address for a browser's; empty for none.
+func (s *Server) relayTo(address string) string {
+	if address == "" {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, known := range s.relays {
+		if known == address {
+			return relayPath + name
+		}
+	}
+	name := rand.Text()
+	s.relays[name] = address
+	return relayPath + name
+}
+
+// relay connects the page with a browser. What the user does there needs no rule.
+func (s *Server) relay(w http.ResponseWriter, r *http.Request, name string) {
+	s.mu.Lock()
+	address, known := s.relays[name]
+	s.mu.Unlock()
+	target, err := url.Parse(address)
+	if !known || err != nil || r.Header.Get("Upgrade") == "" {
+		http.Error(w, "There is no such browser.", http.StatusNotFound)
+		return
+	}
+	target.Scheme = "http"
+	proxy := httputil.ReverseProxy{
+		Transport: dial.Client(nil).Transport,
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.URL, p.Out.Host = target, target.Host
+			for _, header := range []string{"Cookie", "Origin", "User-Agent"} { // a browser refuses web pages
+				p.Out.Header.Del(header)
+			}
+			p.Out.Header["User-Agent"] = nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			s.log.Debug("the page cannot reach a browser", "browser", dial.Place(address), "error", err)
+			w.WriteHeader(http.StatusBadGateway)
+		},
+	}
+	proxy.ServeHTTP(w, r)
+}

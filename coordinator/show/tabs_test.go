@@ -1,0 +1,155 @@
+package show
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/userchrome"
+	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/internal/must"
+	"browser-coordinator/internal/usersocket"
+	"browser-coordinator/vscodeipc"
+)
+
+// ownBrowserOf is a program that shares a connection to the user's own browser, with two tabs. The real one
+// is in TestTabsOfTerminalWindow.
+type ownBrowserOf struct {
+	mu   sync.Mutex
+	tabs []userchrome.Tab
+}
+
+func (o *ownBrowserOf) set(id string, handedOver bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range o.tabs {
+		if o.tabs[i].ID == id {
+			o.tabs[i].HandedOver = handedOver
+		}
+	}
+}
+
+func shareBrowser(t *testing.T, url string) *ownBrowserOf {
+	t.Helper()
+	o := &ownBrowserOf{tabs: []userchrome.Tab{
+		{ID: "N", Title: hostile, Origin: "https://news.example"},
+		{ID: "B", Title: "My bank", Origin: "https://bank.example"},
+	}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/browser", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"pid":1,"profile":"/profile","browser":"your own Chrome","url":%q}`, url)
+	})
+	mux.HandleFunc("/tabs", func(w http.ResponseWriter, _ *http.Request) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		_ = json.NewEncoder(w).Encode(o.tabs)
+	})
+	mux.HandleFunc("/hand-over", func(_ http.ResponseWriter, r *http.Request) { o.set(r.FormValue("id"), true) })
+	mux.HandleFunc("/take-back", func(_ http.ResponseWriter, r *http.Request) { o.set(r.FormValue("id"), false) })
+	socket := filepath.Join(must.Get(endpoint.StateDir())(t), "chrome-0000000000000000.sock")
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
+	ln := must.Get(usersocket.Listen(socket))(t)
+	go server.Serve(ln)
+	t.Cleanup(func() { server.Close() })
+	return o
+}
+
+// In the page the user finds a tab by its title or site, hands it over, takes it back, and answers an
+// agent that asks for one.
+func TestTabs(t *testing.T) {
+	s := start(t)
+	user := cdptest.Dial(t, cdptest.Launch(t).URL())
+	browser := cdptest.Launch(t).URL()
+	own, w := shareBrowser(t, browser), openWindow(t, browser)
+	w.mu.Lock()
+	w.questions = nil
+	w.mu.Unlock()
+	var target struct{ TargetID string }
+	user.Call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, s.Link()), &target)
+	page := user.Attach(target.TargetID)
+	await := func(what, expression string) {
+		t.Helper()
+		params := string(must.Get(json.Marshal(map[string]any{"expression": "!!(" + expression + ")"}))(t))
+		must.Await(t, what, func() bool {
+			got := user.Try(page, "Runtime.evaluate", params) // an error: there is no document yet
+			return strings.Contains(string(got.Result), `"value":true`)
+		})
+	}
+	// A click in the first half second after a tab has appeared has no effect.
+	click := func(button string, done func() bool) {
+		t.Helper()
+		must.Await(t, "the click on "+button, func() bool {
+			user.Evaluate(page, `[...document.querySelectorAll("button")].find((each) =>
+				each.checkVisibility() && each.textContent.includes("`+button+`"))?.click(); 0`)
+			return done()
+		})
+	}
+	handedOver := func() (ids string) {
+		own.mu.Lock()
+		defer own.mu.Unlock()
+		for _, tab := range own.tabs {
+			if tab.HandedOver {
+				ids += tab.ID
+			}
+		}
+		return ids
+	}
+	const list = `document.querySelector("section > .tabs")`
+	await("the button", `[...document.querySelectorAll("button")].some((each) =>
+		each.checkVisibility() && each.textContent.includes("Hand a Tab"))`)
+	user.Evaluate(page, `[...document.querySelectorAll("button")].find((each) =>
+		each.textContent.includes("Hand a Tab")).click(); 0`)
+	await("the tabs, as text", list+`.checkVisibility() && `+list+`.textContent.includes("<img src=x") &&
+		!`+list+`.querySelector("img")`)
+	await("the search has the focus", list+`.contains(document.activeElement)`)
+	user.Call(page, "Input.insertText", `{"text":"BANK.ex"}`, nil)
+	await("the tab that was sought", list+`.querySelectorAll("li").length === 1`)
+	user.Evaluate(page, axe(t)+"; 0")
+	user.Evaluate(page, `axe.run(document, {resultTypes: ["violations"]}).then(({violations}) =>
+		window.found = violations.map(({id, nodes}) => id + " " + nodes[0].html).join("; "),
+		(e) => window.found = String(e)); 0`)
+	await("axe-core ends", `window.found !== undefined`)
+	if found := user.Evaluate(page, "window.found"); strings.Trim(found, `"`) != "" {
+		t.Error(found)
+	}
+	user.Evaluate(page, list+`.querySelector("li button").click(); `+list+`.querySelector("li button").click(); 0`)
+	click("My bank", func() bool { return handedOver() == "B" })
+	await("the page shows that", list+`.textContent.includes("take it back")`)
+	click("My bank", func() bool { return handedOver() == "" })
+	click("Hand a Tab", func() bool { return strings.Contains(user.Evaluate(page, "String("+list+".hidden)"), "true") })
+
+	w.mu.Lock()
+	w.questions = []vscodeipc.PendingQuestion{{ID: "q", Client: client, Choices: []string{"once", "refuse"},
+		Actions: []vscodeipc.PendingAction{{Number: 5, Action: vscodeipc.AskArg{Client: client,
+			Act: vscodeipc.CommandTabRequest, Detail: "use one of your tabs"}}}}}
+	w.mu.Unlock()
+	await("the question, without an answer for no tab", `document.querySelector(".question .tabs li") &&
+		document.querySelector(".question .answers").textContent === "Refuse"`)
+	click("My bank", func() bool { return w.answered() > 0 })
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.answers[0] != (vscodeipc.AnswerArg{Question: "q", Choice: "once", Last: 5, Tab: "B"}) {
+		t.Errorf("the answer %+v", w.answers)
+	}
+}
+
+// A browser that no longer is there has no tabs.
+func TestNoTabs(t *testing.T) {
+	start(t)
+	for _, command := range []string{"tab.list", "tab.handOver", "tab.takeBack", "tab.other"} {
+		if _, err := changeTabs(context.Background(), command, "/profile", "B"); err == nil {
+			t.Errorf("%s without a connection", command)
+		}
+	}
+	shareBrowser(t, "ws://127.0.0.1:1/own")
+	if _, err := changeTabs(context.Background(), "tab.other", "/profile", "B"); err == nil {
+		t.Error("an unknown command")
+	}
+}

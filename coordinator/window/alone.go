@@ -1,0 +1,88 @@
+package window
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/internal/notify"
+	"browser-coordinator/policy"
+	"browser-coordinator/vscodeipc"
+)
+
+// Alone is the user of a browser without a window, whom only `coordinator show` reaches. It
+// implements [policy.User].
+type Alone struct {
+	questions *questions
+	notes     *notes
+
+	mu       sync.Mutex // guards the fields that follow
+	access   vscodeipc.Access
+	takeover registry.Takeover
+	changed  notify.Broadcast
+	returned notify.Broadcast // of takeover
+}
+
+// NewAlone returns the user of a browser in which everything is allowed at first.
+func NewAlone() *Alone {
+	access := vscodeipc.Access{Mode: vscodeipc.AccessFull}
+	return &Alone{questions: newQuestions(nil, access), notes: newNotes(), access: access}
+}
+
+// Access returns what the user has chosen, and a channel that is closed when that changes.
+func (u *Alone) Access() (policy.State, <-chan struct{}) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return policy.State{Mode: policy.Mode(u.access.Mode), Stopped: u.access.Stopped}, u.changed.Next()
+}
+
+// Takeover returns whether the user has taken over the browser, and a channel that is closed when
+// that changes.
+func (u *Alone) Takeover() (registry.Takeover, <-chan struct{}) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.takeover, u.returned.Next()
+}
+
+// Ask asks in the page of `coordinator show`.
+func (u *Alone) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
+	result, err := u.questions.askUser(ctx, registry.QuestionOf(q))
+	return registry.AnswerOf(result), err
+}
+
+// Call runs one of the commands by which `coordinator show` reaches a user.
+func (u *Alone) Call(ctx context.Context, command string, arg json.RawMessage) (any, error) {
+	switch command {
+	case vscodeipc.CommandPermissionList:
+		return u.questions.list(ctx, vscodeipc.Call{})
+	case vscodeipc.CommandPermissionAnswer:
+		return u.questions.answer(ctx, vscodeipc.Call{Arg: arg})
+	case vscodeipc.CommandNoteGive:
+		note, err := readNote(arg)
+		if err != nil {
+			return nil, err
+		}
+		u.notes.give(note) // of another agent's: HasNotes forgets it
+		return struct{}{}, nil
+	case vscodeipc.CommandAccessChange:
+		change, err := readChange(arg)
+		if err != nil {
+			return nil, err
+		}
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.access = changed(u.access, change)
+		u.questions.apply(u.access)
+		if string(change.Mode)+change.Stop+change.Resume != "" {
+			u.changed.Notify()
+		}
+		if change.TakenOver != nil && *change.TakenOver != u.takeover.Now {
+			u.takeover = registry.Takeover{Now: *change.TakenOver, Changes: u.takeover.Changes + 1}
+			u.returned.Notify()
+		}
+		return struct{}{}, nil
+	}
+	return nil, badPayload(fmt.Errorf("no command %q", command))
+}

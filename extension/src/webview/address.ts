@@ -1,0 +1,70 @@
+// The address of the page: the browser's own, until the user types another one. Back, forward and reload beside it.
+import { editor } from "./editor";
+import { part } from "./part";
+
+const field = part<HTMLInputElement>("address");
+const buttons = { back: part("back"), forward: part("forward") };
+
+/** What the browser reports of the page; of one that only the debugger has, its history does. */
+const reported = { page: "", history: "" };
+/** Whether the user has typed what the field has. */
+let typed = false;
+
+function show(): void {
+  if (typed) return;
+  const url = reported.page || reported.history;
+  field.setCustomValidity("");
+  field.title = url;
+  if (field.value === url) return;
+  field.value = url;
+  if (document.activeElement === field) field.select(); // for the next one
+}
+
+export function showAddress(url: string): void {
+  reported.page = url;
+  show();
+}
+
+export function showPlace({ url, back, forward }: { url: string; back: boolean; forward: boolean }): void {
+  reported.history = url;
+  // Disabled, they would lose the focus of a user who goes back by keyboard.
+  buttons.back.ariaDisabled = String(!back);
+  buttons.forward.ariaDisabled = String(!forward);
+  show();
+}
+
+/** Shows why what was typed is not opened, and leaves it there to be corrected. */
+export function showRefusal(why: string): void {
+  typed = true;
+  field.setCustomValidity(why);
+  field.reportValidity();
+}
+
+/** Drops what was typed. */
+export function revert(): void {
+  typed = false;
+  show();
+}
+
+export function listenToAddress(): void {
+  for (const type of ["back", "forward", "reload"]) {
+    part(type).addEventListener("click", () => editor.postMessage({ type }));
+  }
+  part("go").addEventListener("submit", (event) => {
+    event.preventDefault();
+    editor.postMessage({ type: "navigate", address: field.value });
+    typed = false; // the browser reports the next one
+    field.select();
+  });
+  field.addEventListener("input", () => {
+    typed = true;
+    field.setCustomValidity("");
+  });
+  field.addEventListener("focus", () => field.select());
+  field.addEventListener("blur", revert);
+  field.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    revert();
+    field.select();
+  });
+}
