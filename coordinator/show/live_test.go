@@ -34,7 +34,7 @@ func openLive(t *testing.T, clients []vscodeipc.ConnectedClient, title string, p
 // TestAddressInLiveView: the user opens an address and goes back, by keyboard alone. What is shown is the browser's
 // address, not what was typed, and no script is run.
 func TestAddressInLiveView(t *testing.T) {
-	v, scene, _ := openLive(t, nil, "Tea Shop", "/")
+	v, scene, agents := openLive(t, nil, "Tea Shop", "/")
 	const address = view + `.querySelector("#address")`
 	host := strings.TrimPrefix(scene.shop, "http://")
 	_, port, _ := strings.Cut(host, ":")
@@ -52,6 +52,8 @@ func TestAddressInLiveView(t *testing.T) {
 	v.await("the page's title", view+`.querySelector("#pages").textContent.includes("Checkout")`)
 	enter("а.localhost:" + port) // the first letter is Cyrillic
 	shows("http://xn--80a.localhost:" + port + "/")
+	// The address is shown before the page is open.
+	v.await("its title", view+`.querySelector("#pages").textContent === "Tea Shop"`)
 	v.evaluate(view + `.querySelector("#back").focus(); 0`)
 	v.enter()
 	shows(scene.shop + "/checkout")
@@ -61,8 +63,14 @@ func TestAddressInLiveView(t *testing.T) {
 	shows("http://xn--80a.localhost:" + port + "/")
 	v.await("the end", view+`.querySelector("#forward").ariaDisabled === "true"`)
 	enter("javascript:document.title='owned'")
-	v.await("why", address+`.validationMessage.includes("such as localhost:3000")`)
+	const why = address + `.validationMessage.includes("such as localhost:3000")`
+	v.await("why", why)
 	v.axeFinds("a refused address")
+	agents.Evaluate(onlyTab(agents), "document.title = `Late`; 0")
+	v.await("the browser reports the page again", view+`.querySelector("#pages").textContent.includes("Late")`)
+	if got := v.evaluate(why + ` + " " + ` + address + ".value"); got != "true javascript:document.title='owned'" {
+		t.Errorf("the refused address: %s", got)
+	}
 	v.evaluate(address + ".blur(); 0")
 	shows("http://xn--80a.localhost:" + port + "/")
 	if titles := v.evaluate(view + `.querySelector("#pages").textContent`); strings.Contains(titles, "owned") {

@@ -248,11 +248,7 @@ func TestDialogInLiveView(t *testing.T) {
 	v.evaluate(`document.querySelector("button.picture").click(); 0`)
 	v.await("the live view", view+`?.querySelector("#canvas")?.width > 100`)
 	agents := cdptest.Dial(t, browser)
-	var targets struct {
-		Infos []struct{ TargetID, Type string } `json:"targetInfos"`
-	}
-	agents.Call("", "Target.getTargets", "{}", &targets)
-	tab := agents.Attach(targets.Infos[0].TargetID)
+	tab := onlyTab(agents)
 	text, _ := json.Marshal(hostile)
 	agents.Evaluate(tab, fmt.Sprintf("setTimeout(() => { answer = confirm(%s + 'long '.repeat(200)) }); 0", text))
 	v.await("the dialog", view+`.querySelector("#message").textContent.includes("<img src=x")`)

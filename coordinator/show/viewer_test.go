@@ -39,6 +39,15 @@ func openTab(c *cdptest.Client, url string) (session string) {
 	return c.Attach(target.TargetID)
 }
 
+// onlyTab attaches to the tab of a browser that has one.
+func onlyTab(c *cdptest.Client) (session string) {
+	var targets struct {
+		Infos []struct{ TargetID string } `json:"targetInfos"`
+	}
+	c.Call("", "Target.getTargets", `{"filter":[{"type":"page"}]}`, &targets)
+	return c.Attach(targets.Infos[0].TargetID)
+}
+
 func params(t *testing.T, members map[string]any) string {
 	t.Helper()
 	return string(must.Get(json.Marshal(members))(t))

@@ -52,9 +52,9 @@ export function listenToAddress(): void {
   }
   part("go").addEventListener("submit", (event) => {
     event.preventDefault();
-    editor.postMessage({ type: "navigate", address: field.value });
     typed = false; // the browser reports the next one
     field.select();
+    editor.postMessage({ type: "navigate", address: field.value }); // may be refused before this returns
   });
   field.addEventListener("input", () => {
     typed = true;
