@@ -14,6 +14,7 @@ func TestHighlight(t *testing.T) {
 	agent := w.Agent("devtools")
 	agent.Open(toolstest.ServeHTML(t, `<!doctype html><body style="margin:0"><button style="position:absolute;left:50px;top:50px;width:100px;height:60px;border:0;background:#f00">Order</button>`))
 	w.Allow(vscodeipc.AccessView)
+	agent.Await("[access: view]")
 	isLit := func() bool {
 		_, all := pictures(t, agent, nil)
 		return !is(all[0], 60, 60, 255, 0, 0)

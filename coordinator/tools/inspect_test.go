@@ -50,6 +50,7 @@ func TestInspect(t *testing.T) {
 	agent := w.Agent("devtools")
 	agent.Open(url)
 	w.Allow(vscodeipc.AccessView)
+	agent.Await("[access: view]")
 	text := agent.Expect("browser_inspect", args{"target": `button "Order"`},
 		`button "Order" <button#order.buy.main>`,
 		"Box: 100 × 40 at 0,0; margin 0, border 2, padding 4 8, content 80 × 28",

@@ -28,6 +28,7 @@ document.modelContext.registerTool({
 		agent.Refused("browser_page_tool", args{"name": "add", "params": args{"item": "Milk"}}, "being recorded")
 	})
 	w.Allow(vscodeipc.AccessView)
+	agent.Await("[access: view]")
 	agent.Expect("browser_page_tool", nil, "- add:")
 	agent.Refused("browser_page_tool", args{"name": "add", "params": args{"item": "Milk"}}, "view")
 	agent.Expect("browser_snapshot", nil, "Cart: Tea")
