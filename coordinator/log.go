@@ -133,8 +133,8 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (log
 	p.notice("Listening to the clients of %s; press Ctrl+C to end.\n", workspace)
 	err = cdplog.Decode(stream, view.Show)
 	switch {
-	case ctx.Err() != nil && (err == nil || drain == 0):
-		return nil // interrupted, the normal end
+	case ctx.Err() != nil && (err == nil || drain == 0), p.isUnread(err):
+		return nil // interrupted or no longer read, the normal end
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return err
 	}

@@ -5,10 +5,13 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"browser-coordinator/internal/must"
 )
 
 // A log for programs contains every response that a client has received, even if it is
@@ -56,6 +59,43 @@ func TestLogToNoFile(t *testing.T) {
 			t.Errorf("log --output %s: %v, %s", name, err, out)
 		}
 	}
+}
+
+// A log ends in good order when nobody reads it any longer.
+func TestLogIsNoLongerRead(t *testing.T) {
+	t.Parallel()
+	dir, workspace := t.TempDir(), t.TempDir()
+	window := openWindow(t, dir, workspace)
+	log, unread := unreadCommand(t, dir, "log", "--workspace", workspace)
+	must.Do(t, log.Start())
+	unread.await(t, "Listening")
+	evaluateAs(t, window.first, "quick/1.0", "hello")
+	if err := log.Wait(); err != nil {
+		t.Errorf("it ended with %v: %s", err, unread)
+	}
+}
+
+// A command whose output nobody reads fails without a message.
+func TestOutputIsNotRead(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"help"}, {"--version"}, {"probe"}} {
+		cmd, stderr := unreadCommand(t, t.TempDir(), args...)
+		if cmd.Run(); cmd.ProcessState.ExitCode() != exitFailure || stderr.String() != "" {
+			t.Errorf("%v ended with %v: %s", args, cmd.ProcessState, stderr)
+		}
+	}
+}
+
+// unreadCommand is a command whose standard output is a pipe without a reader.
+func unreadCommand(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, stderr *printed) {
+	t.Helper()
+	reader, writer, err := os.Pipe()
+	must.Do(t, err)
+	must.Do(t, reader.Close())
+	t.Cleanup(func() { writer.Close() })
+	cmd, stderr = command(t.Context(), t, dir, args...), new(printed)
+	cmd.Stdout, cmd.Stderr = writer, stderr
+	return cmd, stderr
 }
 
 // pause stops a command until the test ends.

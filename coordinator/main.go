@@ -18,11 +18,14 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"syscall"
 
 	"browser-coordinator/coordinator/child"
 )
 
 func main() {
+	// Writing an output that nobody reads fails; else it would end the program.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), child.EndSignals()...)
 	code := execute(ctx, os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr})
 	stop()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -75,6 +76,11 @@ func (w *checkedWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// isUnread reports whether err is that of a write of the output, which nobody reads any longer.
+func (p *program) isUnread(err error) bool {
+	return errors.Is(err, syscall.EPIPE) && !terminal.HasReader(p.out)
+}
+
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, streams stdio) int {
 	p := &program{stdio: streams}
@@ -97,6 +103,9 @@ func execute(ctx context.Context, args []string, streams stdio) int {
 	}
 	if err == nil {
 		return 0
+	}
+	if p.isUnread(err) {
+		return exitFailure
 	}
 	code := exitFailure
 	err = ownWords(err)

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -74,10 +74,7 @@ func (p *program) printStatus(w io.Writer, report status.Report) error {
 	return report.Write(w, time.Now())
 }
 
-// errNoReader ends a watch whose output nobody reads any longer.
-var errNoReader = errors.New("nobody reads the output")
-
-// watchStatus shows the status until the user interrupts it. A terminal is redrawn each second;
+// watchStatus shows the status until the user interrupts it, or nobody reads it any longer. A terminal is redrawn each second;
 // elsewhere each change is printed below the last one.
 func (p *program) watchStatus(ctx context.Context, windows *registry.Registry, asJSON bool) error {
 	show := p.statusChanges(ctx, asJSON)
@@ -88,7 +85,7 @@ func (p *program) watchStatus(ctx context.Context, windows *registry.Registry, a
 	}
 	err := windows.Watch(ctx, statusInterval, func(listing registry.Listing) error {
 		if !terminal.HasReader(p.out) {
-			return errNoReader
+			return syscall.EPIPE
 		}
 		report, err := status.Read(ctx, windows, listing)
 		if err != nil {
@@ -96,7 +93,7 @@ func (p *program) watchStatus(ctx context.Context, windows *registry.Registry, a
 		}
 		return show(report)
 	})
-	if errors.Is(err, errNoReader) {
+	if p.isUnread(err) {
 		return nil
 	}
 	return err

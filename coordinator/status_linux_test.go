@@ -60,10 +60,10 @@ func TestStatusWatch(t *testing.T) {
 		if err := stdout.Close(); err != nil {
 			t.Error(err)
 		}
+		w.stop(t) // the watcher may write just when its reader has ended
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("%v ended with %v: %s", args, err, stderr)
 		}
-		w.stop(t)
 	}
 }
 
