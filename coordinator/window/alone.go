@@ -15,6 +15,7 @@ import (
 // Alone is the user of a browser without a window, whom only `coordinator show` reaches. It
 // implements [policy.User].
 type Alone struct {
+	client    func() vscodeipc.ClientInfo // the only agent of the browser
 	questions *questions
 	notes     *notes
 
@@ -25,10 +26,11 @@ type Alone struct {
 	returned notify.Broadcast // of takeover
 }
 
-// NewAlone returns the user of a browser in which everything is allowed at first.
-func NewAlone() *Alone {
+// NewAlone returns the user of an agent's browser, in which everything is allowed at first. client is
+// the agent.
+func NewAlone(client func() vscodeipc.ClientInfo) *Alone {
 	access := vscodeipc.Access{Mode: vscodeipc.AccessFull}
-	return &Alone{questions: newQuestions(nil, access), notes: newNotes(), access: access}
+	return &Alone{client: client, questions: newQuestions(nil, access), notes: newNotes(), access: access}
 }
 
 // Access returns what the user has chosen, and a channel that is closed when that changes.
@@ -64,7 +66,13 @@ func (u *Alone) Call(ctx context.Context, command string, arg json.RawMessage) (
 		if err != nil {
 			return nil, err
 		}
-		u.notes.give(note) // of another agent's: HasNotes forgets it
+		client := u.client()
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if err := checkNote(client.Name, client.ID == note.Recipient, u.access.Stopped); err != nil {
+			return nil, err
+		}
+		u.notes.give(note)
 		return struct{}{}, nil
 	case vscodeipc.CommandAccessChange:
 		change, err := readChange(arg)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -14,17 +15,17 @@ import (
 // clients are those that use the window's browser, as coordinators announce and report
 // them (specs/window-protocol/commands.md).
 type clients struct {
-	left func() // called after clients may have left
+	// left is called when clients may have left, with the ids of those that are here. mu is held.
+	left func(here map[string]bool)
 
 	mu        sync.Mutex                                      // guards the fields that follow
 	announced map[context.Context][]vscodeipc.ConnectedClient // by connection
 	last      map[string]vscodeipc.Activity                   // of announced clients, by id
-	keepOnly  func(here map[string]bool)                      // ends what the user has allowed others, by id
 }
 
-func newClients(keepOnly func(here map[string]bool), left func()) *clients {
+func newClients(left func(here map[string]bool)) *clients {
 	return &clients{announced: map[context.Context][]vscodeipc.ConnectedClient{}, last: map[string]vscodeipc.Activity{},
-		keepOnly: keepOnly, left: left}
+		left: left}
 }
 
 func (c *clients) commands() map[string]vscodeipc.Handler {
@@ -53,7 +54,6 @@ func (c *clients) announce(_ context.Context, call vscodeipc.Call) (any, error) 
 	if len(arg.Clients) > maxAnnounced {
 		return nil, badPayload(fmt.Errorf("more than %d clients", maxAnnounced))
 	}
-	defer c.left() // once c.mu is unlocked
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, known := c.announced[call.Connection]; !known {
@@ -69,25 +69,20 @@ func (c *clients) announce(_ context.Context, call vscodeipc.Call) (any, error) 
 
 // forget removes what a connection has announced.
 func (c *clients) forget(connection context.Context) {
-	defer c.left() // once c.mu is unlocked
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.announced, connection)
 	c.prune()
 }
 
-// prune forgets what clients that have left did, and what they were allowed. c.mu is held.
+// prune ends what clients had that have left. c.mu is held.
 func (c *clients) prune() {
 	here := map[string]bool{}
 	for _, client := range c.connected() {
 		here[client.ID] = true
 	}
-	for id := range c.last {
-		if !here[id] {
-			delete(c.last, id)
-		}
-	}
-	c.keepOnly(here)
+	maps.DeleteFunc(c.last, func(id string, _ vscodeipc.Activity) bool { return !here[id] })
+	c.left(here)
 }
 
 // connected are the clients of all connections, the newest first. c.mu is held.
@@ -102,22 +97,16 @@ func (c *clients) connected() []vscodeipc.ConnectedClient {
 	return all
 }
 
-// agent returns the name of the connected agent of this id.
-func (c *clients) agent(id string) (name string, isHere bool) {
+// withAgent calls do with the name of the connected agent of this id, which does not leave meanwhile.
+func (c *clients) withAgent(id string, do func(name string, isHere bool) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, client := range c.connected() {
 		if client.ID == id && client.Kind == "mcp" {
-			return client.Name, true
+			return do(client.Name, true)
 		}
 	}
-	return "", false
-}
-
-// isAgent reports whether an agent of this id is connected.
-func (c *clients) isAgent(id string) bool {
-	_, isHere := c.agent(id)
-	return isHere
+	return do("", false)
 }
 
 func (c *clients) report(_ context.Context, call vscodeipc.Call) (any, error) {

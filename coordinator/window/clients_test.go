@@ -12,21 +12,23 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// The window lists what connections have announced, as long as they last. What the user has allowed
-// them ends then too.
-func TestClients(t *testing.T) {
+// serve serves a window with these commands.
+func serve(t *testing.T, commands map[string]vscodeipc.Handler) *vscodeipc.Server {
+	t.Helper()
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	folder := must.Get(vscodeipc.Canonical(t.TempDir()))(t)
+	server := must.Get(vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: folder,
+		Folders: []string{folder}, Server: vscodeipc.ServerInfo{Name: "test", Kind: "terminal"}, Commands: commands}))(t)
+	t.Cleanup(func() { must.Do(t, server.Close(context.Background())) })
+	return server
+}
+
+// The window lists what connections have announced, as long as they last. What the user has allowed
+// them ends then too.
+func TestClients(t *testing.T) {
 	allowed := newQuestions(nil, vscodeipc.Access{Mode: vscodeipc.AccessAsk})
-	server, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
-		Workspace: folder, Folders: []string{folder}, Server: vscodeipc.ServerInfo{Name: "test",
-			Kind: "terminal"}, Commands: newClients(allowed.keepOnly, func() {}).commands(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close(context.Background())
+	server := serve(t, newClients(allowed.keepOnly).commands())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	one := vscodeipc.Watch(server.Address(), vscodeipc.DialOptions{})
@@ -55,7 +57,7 @@ func TestClients(t *testing.T) {
 	}
 
 	many := make([]vscodeipc.ConnectedClient, maxAnnounced+1)
-	err = one.Call(ctx, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: many}, nil)
+	err := one.Call(ctx, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: many}, nil)
 	if err == nil || !strings.Contains(err.Error(), vscodeipc.CodeBadPayload) {
 		t.Errorf("too many clients: %v", err)
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"browser-coordinator/vscodeipc"
@@ -12,6 +14,14 @@ import (
 
 // mostNotes is how many wait for one agent: the newest.
 const mostNotes = 20
+
+// Limits of a note, which are those of extension/src/core/window/notelimits.ts.
+const (
+	mostAnnotations = 10
+	longestNote     = 2_000      // of what the user writes, and of an address, in characters
+	longestElement  = 300        // of an element's name, and of a page's title, in characters
+	largestPicture  = 384 * 1024 // in bytes
+)
 
 // notes are what the user has written to agents in `coordinator show`, until they take it.
 type notes struct {
@@ -44,27 +54,55 @@ func (n *notes) take(recipient string) *vscodeipc.Note {
 	return &all[0]
 }
 
-// recipients are the agents for which there are notes. Of others than those that are here, the notes
-// are forgotten.
-func (n *notes) recipients(isHere func(id string) bool) (ids []string) {
+// recipients are the agents for which there are notes.
+func (n *notes) recipients() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for id := range n.waiting {
-		if !isHere(id) {
-			delete(n.waiting, id)
-			continue
-		}
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
+	return slices.Sorted(maps.Keys(n.waiting))
 }
 
+// keepOnly forgets the notes to others than those that are here, and reports whether there were any.
+func (n *notes) keepOnly(here map[string]bool) (forgotten bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	before := len(n.waiting)
+	maps.DeleteFunc(n.waiting, func(id string, _ []vscodeipc.Note) bool { return !here[id] })
+	return len(n.waiting) < before
+}
+
+// readNote reads a note, and cuts it to its limits.
 func readNote(raw json.RawMessage) (arg vscodeipc.NoteGiveArg, err error) {
 	if err := json.Unmarshal(raw, &arg); err != nil {
 		return arg, badPayload(err)
 	}
+	note := &arg.Note
+	note.Text = cut(strings.TrimSpace(note.Text), longestNote)
+	note.Annotations = note.Annotations[:min(len(note.Annotations), mostAnnotations)]
+	for i := range note.Annotations {
+		n := &note.Annotations[i]
+		n.Element, n.Text = cut(n.Element, longestElement), cut(strings.TrimSpace(n.Text), longestNote)
+		n.Page.Title, n.Page.URL = cut(n.Page.Title, longestElement), cut(n.Page.URL, longestNote)
+		if len(n.Picture) > largestPicture {
+			n.Picture = nil
+		}
+	}
 	return arg, nil
+}
+
+func cut(text string, limit int) string {
+	runes := []rune(text)
+	return string(runes[:min(len(runes), limit)])
+}
+
+// checkNote reports why the agent of this name gets no note; nil: it gets it.
+func checkNote(name string, isHere bool, stopped []string) error {
+	switch {
+	case !isHere:
+		return badPayload(errGone)
+	case slices.Contains(stopped, name):
+		return badPayload(errStopped)
+	}
+	return nil
 }
 
 // giveNote keeps what the user has written in `coordinator show`, and reports it to the agent.
@@ -73,18 +111,16 @@ func (w *Window) giveNote(_ context.Context, call vscodeipc.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, isHere := w.clients.agent(arg.Recipient)
-	if !isHere {
-		return nil, badPayload(errGone)
-	}
 	w.mu.Lock()
-	isStopped := slices.Contains(w.state.Access.Stopped, name)
+	stopped := w.state.Access.Stopped
 	w.mu.Unlock()
-	if isStopped {
-		return nil, badPayload(errStopped)
-	}
-	w.notes.give(arg)
-	return struct{}{}, w.reportNotes()
+	return struct{}{}, w.clients.withAgent(arg.Recipient, func(name string, isHere bool) error {
+		if err := checkNote(name, isHere, stopped); err != nil {
+			return err
+		}
+		w.notes.give(arg)
+		return w.reportNotes()
+	})
 }
 
 func (w *Window) takeNote(_ context.Context, call vscodeipc.Call) (any, error) {
@@ -98,15 +134,12 @@ func (w *Window) takeNote(_ context.Context, call vscodeipc.Call) (any, error) {
 
 // reportNotes reports for whom there are notes.
 func (w *Window) reportNotes() error {
-	return w.report(func(state *vscodeipc.State) { state.Notes = w.notes.recipients(w.clients.isAgent) })
+	return w.report(func(state *vscodeipc.State) { state.Notes = w.notes.recipients() })
 }
 
 // forgetNotes forgets those to agents that have left.
-func (w *Window) forgetNotes() {
-	w.mu.Lock()
-	waiting := len(w.state.Notes) > 0
-	w.mu.Unlock()
-	if !waiting {
+func (w *Window) forgetNotes(here map[string]bool) {
+	if !w.notes.keepOnly(here) {
 		return
 	}
 	if err := w.reportNotes(); err != nil {
@@ -121,7 +154,7 @@ var (
 
 // HasNotes reports whether the user has written notes to an agent that it has not taken.
 func (u *Alone) HasNotes(to vscodeipc.ClientInfo) bool {
-	return len(u.notes.recipients(func(id string) bool { return id == to.ID })) > 0
+	return slices.Contains(u.notes.recipients(), to.ID)
 }
 
 // TakeNote returns the oldest note to an agent, and removes it; nil: there is none.

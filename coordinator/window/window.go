@@ -53,7 +53,10 @@ type Window struct {
 func Launch(ctx context.Context, o *Options) (*Window, error) {
 	asked := newQuestions(o.Terminal, vscodeipc.Access{Mode: o.Access})
 	w := &Window{browser: o.Browser, log: o.Logger, notes: newNotes(), questions: asked}
-	w.clients = newClients(asked.keepOnly, w.forgetNotes)
+	w.clients = newClients(func(here map[string]bool) {
+		asked.keepOnly(here)
+		w.forgetNotes(here)
+	})
 	if o.Browser.Kind() == launch.Personal {
 		w.questions.tabs = ownTabs{o.Browser.URL}
 	}

@@ -127,13 +127,14 @@ func New(o *Options, host Host) *Agent {
 		host.Roots = func(context.Context) []string { return nil }
 	}
 	a := &Agent{
-		Options: o, Log: slog.New(slog.NewMultiHandler(handlers...)), host: host, alone: window.NewAlone(),
+		Options: o, Log: slog.New(slog.NewMultiHandler(handlers...)), host: host,
 		identified: make(chan struct{}),
 		presence:   presence{client: vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, start: time.Now()},
 		enforcers:  map[browserUser]*policy.Enforcer{}, takeovers: map[browserUser]int{},
 		connections: map[string]*connection{}, dials: map[string]*dialing{}, suspended: map[string]*work{},
 		noticed: map[string]struct{}{},
 	}
+	a.alone = window.NewAlone(a.Info)
 	if a.Record {
 		a.Test = &export.Test{}
 	}

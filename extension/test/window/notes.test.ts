@@ -79,16 +79,17 @@ test("the newest are kept, and none is long", () => {
   expect(second).not.toHaveProperty("picture");
 });
 
-test("a note that is written elsewhere is taken as it is, and one to nobody or of another form is refused", async () => {
-  const { notes } = play();
+test("a note that is written elsewhere is taken as it is, and one that nobody gets or of another form is refused", async () => {
+  const { store, notes } = play();
   const node = { target: "t", document: "d", id: 7 };
   const full = { text: "Blue.", annotations: [{ element: "", text: "Here", page, node, picture: "AAAA" }] };
   expect(await run(notes, "note.give", { recipient: "a", note: { ...full, more: 1 } })).toEqual({});
   expect(notes.take("a")).toEqual(full);
-  await expect(run(notes, "note.give", { recipient: "p", note: full })).rejects.toThrow("the agent has left");
+  const give = (recipient: string, note: unknown = full) => run(notes, "note.give", { recipient, note });
+  await expect(give("p")).rejects.toThrow("the agent has left");
+  stop(store, client("b"));
+  await expect(give("b")).rejects.toThrow("the agent is stopped: resume it");
   const { page: _, ...pageless } = full.annotations[0] as (typeof full.annotations)[number];
-  await expect(run(notes, "note.give", { recipient: "a", note: { ...full, annotations: [pageless] } })).rejects.toThrow(
-    "page",
-  );
+  await expect(give("a", { ...full, annotations: [pageless] })).rejects.toThrow("page");
   expect(notes.take("a")).toBeUndefined();
 });

@@ -2,6 +2,7 @@
 // Obeys specs/window-protocol/commands.md, note.give and note.take.
 import { Argument } from "../protocol/argument";
 import type { AnnotatedNode, Annotation, ConnectedClient, Note, NoteTakeResult } from "../protocol/protocol.generated";
+import { Refusal } from "../protocol/request";
 import type { Clients } from "./clients";
 import type { Command } from "./connection";
 import { annotationsLimit, elementLimit, pictureLimit, textLimit } from "./notelimits";
@@ -24,8 +25,15 @@ export class Notes {
 
   /** The agents that can be written to. */
   get recipients(): ConnectedClient[] {
-    const { stopped } = this.store.state.access;
-    return this.clients.connected.filter(({ kind, name }) => kind === "mcp" && !stopped.includes(name));
+    return this.clients.connected.filter(({ id }) => this.refusal(id) === undefined);
+  }
+
+  /** Why an agent gets no note; undefined: it gets it. */
+  refusal(client: string): string | undefined {
+    const agent = this.clients.connected.find(({ id, kind }) => id === client && kind === "mcp");
+    if (!agent) return "the agent has left: choose another one";
+    const isStopped = this.store.state.access.stopped.includes(agent.name);
+    return isStopped ? "the agent is stopped: resume it, or choose another one" : undefined;
   }
 
   /** Calls listener after each change of the clients until the returned function is called. */
@@ -35,7 +43,7 @@ export class Notes {
 
   /** Reports whether the agent can get it. */
   send(client: string, { text, annotations }: Note): boolean {
-    if (!this.recipients.some(({ id }) => id === client)) return false;
+    if (this.refusal(client) !== undefined) return false;
     const note = {
       text: text.trim().slice(0, textLimit),
       annotations: annotations.slice(0, annotationsLimit).map(cut),
@@ -85,8 +93,10 @@ export function noteCommands(notes: Notes): [string, Command][] {
     const arg = Argument.parse(value);
     const note = arg.object("note");
     const annotations = note.objects("annotations").map(readAnnotation);
-    const isSent = notes.send(arg.text("recipient"), { text: note.text("text", 0), annotations });
-    if (!isSent) throw arg.bad("recipient", "is not here: the agent has left");
+    const recipient = arg.text("recipient");
+    const refusal = notes.refusal(recipient);
+    if (refusal !== undefined) throw new Refusal("bad_payload", refusal);
+    notes.send(recipient, { text: note.text("text", 0), annotations });
     return {};
   };
   const take = async (arg: unknown): Promise<NoteTakeResult> => {
