@@ -18,6 +18,8 @@ type Pages struct {
 	Prints string
 	// Admit is a flag that admits an origin; empty: there is none.
 	Admit string
+	// Linked is the path of a document to which any page may link; empty: there is none.
+	Linked string
 }
 
 // Refusal refuses every request that a web page can send; empty: the request is admitted.
@@ -52,7 +54,7 @@ func (p *Pages) Refusal(r *http.Request) string {
 			return fmt.Sprintf("Origin %q refused: web pages may not drive this browser.%s", origin, advice)
 		}
 	}
-	if len(origins) > 0 {
+	if len(origins) > 0 || p.isLinked(r) {
 		return ""
 	}
 	switch site := r.Header.Get("Sec-Fetch-Site"); site {
@@ -67,6 +69,12 @@ func (p *Pages) Refusal(r *http.Request) string {
 			"address yourself, type it into the address bar.", site)
 	}
 	return ""
+}
+
+// isLinked reports whether r opens the linked document in a tab.
+func (p *Pages) isLinked(r *http.Request) bool {
+	return p.Linked != "" && r.URL.Path == p.Linked && r.Method == http.MethodGet &&
+		r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // speculative are the headers of prefetches and prerenderings, which no user has

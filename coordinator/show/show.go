@@ -15,6 +15,7 @@ import (
 	"context"
 	"crypto/rand"
 	"embed"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -32,6 +33,10 @@ import (
 
 //go:embed page
 var page embed.FS
+
+// contentPolicy lets the page run its own files, and talk to this server only.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"frame-src 'self'; worker-src 'none'; frame-ancestors 'self'; form-action 'none'; base-uri 'none'"
 
 // CodeLifetime is how long a link can be opened.
 const CodeLifetime = 2 * time.Minute
@@ -136,6 +141,27 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		notFound(w)
 	}
+}
+
+// checkPage refuses what other web pages can send. A link may be in another page: the page's files
+// are no secret.
+func (s *Server) checkPage(r *http.Request) error {
+	pages := guard.Pages{Origins: []string{"http://" + s.host}, Prints: "coordinator show", Linked: "/"}
+	refusal := pages.Refusal(r)
+	upgrades := r.Header.Get("Upgrade") != ""
+	switch {
+	case r.Host != s.host:
+		return fmt.Errorf("this page is only at http://%s/", s.host)
+	case refusal != "":
+		return errors.New(refusal)
+	case r.Header.Get("Service-Worker") != "": // it would see the requests of all tabs
+		return errors.New("refused: this page has no service worker")
+	case r.Method != http.MethodGet && r.Method != http.MethodPost:
+		return fmt.Errorf("refused: the method %s", r.Method)
+	case (r.Method == http.MethodPost || upgrades) && r.Header.Get("Origin") == "":
+		return errors.New("refused: a request without an Origin")
+	}
+	return nil
 }
 
 // open exchanges a code for the root.
