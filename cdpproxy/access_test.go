@@ -94,7 +94,7 @@ func TestViewList(t *testing.T) {
 	if len(has) < 500 {
 		t.Fatalf("only %d methods in /json/protocol", len(has))
 	}
-	list, err := os.ReadFile("../policy/view.txt")
+	list, err := os.ReadFile("../policy/clientview.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,13 +106,13 @@ func TestViewList(t *testing.T) {
 		}
 		method := words[0]
 		if has[method] == nil {
-			t.Errorf("%s is in policy/view.txt, but this Chromium does not have it any more", method)
+			t.Errorf("%s is in policy/clientview.txt, but this Chromium does not have it any more", method)
 			continue
 		}
 		for _, word := range words[1:] {
 			if name, _, _ := strings.Cut(word, "="); word != "ignored" &&
 				!slices.Contains(has[method], strings.TrimSuffix(name, "<")) {
-				t.Errorf("%s: the parameter %s is in policy/view.txt, but this Chromium does not have it any more",
+				t.Errorf("%s: the parameter %s is in policy/clientview.txt, but this Chromium does not have it any more",
 					method, name)
 			}
 		}

@@ -13,7 +13,7 @@
 // A client sends CDP commands to the window's endpoint. In [ModeAsk] its user is asked once,
 // when it connects. [DecideCommand] decides on a command without the user: a client that
 // may act gets all but a short list of commands, one that may only look gets those of
-// view.txt.
+// clientview.txt.
 //
 // [Origins] limit the addresses that agents may open and read.
 //

@@ -37,7 +37,7 @@ func ExampleEnforcer_Permit() {
 	// browser_evaluate browser_evaluate refused: the access mode is "ask", and the user did not allow it.
 }
 
-// A client's commands are decided without a question: by the list in view.txt, or by the
+// A client's commands are decided without a question: by the list in clientview.txt, or by the
 // short list of those that would end the browser.
 func ExampleDecideCommand() {
 	for _, mode := range []policy.Mode{policy.ModeView, policy.ModeFull} {

@@ -12,7 +12,7 @@ import (
 	"browser-coordinator/internal/strictjson"
 )
 
-//go:embed view.txt
+//go:embed clientview.txt
 var viewList string
 
 // viewed is a method with which clients look.
@@ -148,11 +148,11 @@ func parseView(list string) map[string]viewed {
 			case ok:
 				v.parameters = append(v.parameters, p)
 			default:
-				panic("view.txt: unknown: " + line)
+				panic("clientview.txt: unknown: " + line)
 			}
 		}
 		if _, twice := all[method]; twice || !strings.Contains(method, ".") || v.ignored && v.parameters != nil {
-			panic("view.txt: want a method that has no line yet: " + line)
+			panic("clientview.txt: want a method that has no line yet: " + line)
 		}
 		all[method] = v
 		if domain, ok := strings.CutSuffix(method, ".enable"); ok {
