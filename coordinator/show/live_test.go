@@ -2,6 +2,7 @@ package show
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"browser-coordinator/internal/cdptest"
@@ -11,14 +12,17 @@ import (
 // view is the document of the live view.
 const view = `document.querySelector("iframe").contentDocument`
 
-// openLive opens the live view of the page of that title, in a window with a browser with these pages of the shop.
-func openLive(t *testing.T, clients []vscodeipc.ConnectedClient, title string, paths ...string) (*viewer, *scene, *cdptest.Client) {
+// openLive opens the live view of the page of that title, in a window with a browser with these pages of the shop,
+// which list, if there is one, reports clients of.
+func openLive(
+	t *testing.T, list func() vscodeipc.ListResult, title string, paths ...string,
+) (*viewer, *scene, *cdptest.Client) {
 	t.Helper()
 	s := start(t)
 	scene := openScene(t)
 	browser := scene.browser(paths...)
 	agents := cdptest.Dial(t, browser)
-	scene.open(sceneWindow{folder: "shop", kind: "vscode", clients: clients, state: vscodeipc.State{
+	scene.open(sceneWindow{folder: "shop", kind: "vscode", list: list, state: vscodeipc.State{
 		Browser: &vscodeipc.Browser{URL: browser, Product: "Chrome/156.0", Via: "launched"},
 		Access:  vscodeipc.Access{Mode: vscodeipc.AccessFull}}})
 	v := openViewer(t, "")
@@ -76,4 +80,65 @@ func TestAddressInLiveView(t *testing.T) {
 	if titles := v.evaluate(view + `.querySelector("#pages").textContent`); strings.Contains(titles, "owned") {
 		t.Error(titles)
 	}
+}
+
+// TestFollowInLiveView: by keyboard the user has the live view follow the agent from tab to tab. It waits while the
+// user draws.
+func TestFollowInLiveView(t *testing.T) {
+	var page atomic.Value // in which the agent acted last
+	page.Store("none")
+	v, _, agents := openLive(t, func() vscodeipc.ListResult {
+		return vscodeipc.ListResult{Clients: []vscodeipc.ConnectedClient{
+			{ID: "a", Name: "Agent", Version: "1", Kind: "mcp", Since: 1, Page: page.Load().(string)},
+		}, Last: []vscodeipc.Activity{}}
+	}, "Tea Shop", "/", "/checkout")
+	var targets struct {
+		Infos []struct{ TargetID, Type, URL string } `json:"targetInfos"`
+	}
+	agents.Call("", "Target.getTargets", "{}", &targets)
+	tabs := map[string]string{}
+	for _, info := range targets.Infos {
+		tabs[info.URL[strings.LastIndex(info.URL, "/"):]] = info.TargetID
+	}
+	acts := func(path string) {
+		t.Helper()
+		page.Store(tabs[path])
+		v.await("the agent is in "+path, `feed.windows[0].clients[0]?.page === "`+tabs[path]+`"`)
+	}
+	shows := func(path string) {
+		t.Helper()
+		v.await("the live view shows "+path, view+`.querySelector("#pages").value === "`+tabs[path]+`"`)
+	}
+	pressed := func(button string) string {
+		t.Helper()
+		return strings.Trim(v.evaluate(view+`.querySelector("`+button+`").ariaPressed`), `"`)
+	}
+	enter := func(button string) {
+		t.Helper()
+		v.evaluate(view + `.querySelector("` + button + `").focus(); 0`)
+		v.enter()
+	}
+	shows("/")
+	acts("/checkout")
+	shows("/") // which the user has chosen
+	if got := pressed("#follow"); got != "false" {
+		t.Errorf("it follows: %s", got)
+	}
+	enter("#follow")
+	shows("/checkout")
+	v.axeFinds("it follows")
+	acts("/")
+	shows("/")
+	enter("#draw")
+	acts("/checkout")
+	if got := pressed("#draw"); got != "true" {
+		t.Errorf("drawing: %s", got)
+	}
+	shows("/")
+	enter("#draw")
+	shows("/checkout")
+	v.evaluate(`{ const pages = ` + view + `.querySelector("#pages"); pages.value = "` + tabs["/"] + `";
+		pages.dispatchEvent(new Event("change")); } 0`)
+	shows("/")
+	v.await("it no longer follows", view+`.querySelector("#follow").ariaPressed === "false"`)
 }

@@ -79,6 +79,7 @@ type sceneWindow struct {
 	folder, kind string
 	state        vscodeipc.State
 	clients      []vscodeipc.ConnectedClient
+	list         func() vscodeipc.ListResult // in place of clients and last; nil: those
 	last         []vscodeipc.Activity
 	questions    []vscodeipc.PendingQuestion
 }
@@ -92,6 +93,9 @@ func (s *scene) open(w sceneWindow) {
 		Workspace: folder, Folders: []string{folder}, Server: vscodeipc.ServerInfo{Name: "test", Kind: w.kind},
 		Commands: map[string]vscodeipc.Handler{
 			vscodeipc.CommandClientList: func(context.Context, vscodeipc.Call) (any, error) {
+				if w.list != nil {
+					return w.list(), nil
+				}
 				return vscodeipc.ListResult{Clients: w.clients, Last: w.last}, nil
 			},
 			vscodeipc.CommandPermissionList: func(context.Context, vscodeipc.Call) (any, error) {

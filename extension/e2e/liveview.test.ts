@@ -389,6 +389,33 @@ test("of several pages the user chooses one; those of one title are told apart",
   for (const other of others) await other.close();
 });
 
+test("it follows the agent from tab to tab, and waits while the user draws", async () => {
+  const follow = panel().getByRole("button", { name: "Follow the Agent's Tab" });
+  expect(await follow.getAttribute("aria-pressed")).toBe("false"); // since the user has chosen a page
+  const agent = await Agent.start(run, shop.folder);
+  try {
+    await follow.press("Enter");
+    await agent.use("browser_tabs", { action: "new", url: `${shop.url}warm.html` });
+    await untilColour(0.25, 0.5, [200, 30, 60]);
+    await window.screenshot("live-view-following");
+    const draw = panel().getByRole("button", { name: "Draw for an Agent" });
+    await draw.click();
+    await agent.use("browser_tabs", { action: "select", index: 0 });
+    const shown = () => panel().locator("#pages").inputValue();
+    const worksIn = async () => ((await listener.call("client.list")).clients as { page?: string }[])[0]?.page;
+    await expect.poll(worksIn).not.toBe(await shown());
+    expect(await draw.getAttribute("aria-pressed")).toBe("true");
+    await draw.click();
+    await expect.poll(shown).toBe(await worksIn());
+    await untilColour(0.25, 0.5, [20, 90, 200]);
+    expect(await follow.getAttribute("aria-pressed")).toBe("true");
+    await panel().locator("#pages").selectOption({ label: "cold" });
+    await expect.poll(() => follow.getAttribute("aria-pressed")).toBe("false");
+  } finally {
+    await agent.close();
+  }
+});
+
 test("a dialog of the page is shown with its text, and answered by the user", async () => {
   const page = browser?.contexts()[0]?.pages()[0] as Page;
   const leave = () => {}; // else Playwright would answer

@@ -40,7 +40,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const walkthrough = new Walkthrough();
   const isHere = (client: string) => controls.isHere(client);
   const review = openReviews(context, isHere, () => walkthrough.done("review"), log);
-  const live = offerLiveView(context.extensionUri, store, sessions, controls.notes, log);
+  const live = offerLiveView(context.extensionUri, store, sessions, controls.notes, controls.agents, log);
   const commands: ReadonlyMap<string, Command> = new Map([
     ...controls.commands,
     ...debug.debugger.commands,

@@ -7,6 +7,7 @@ import { Recordings } from "../core/access/record";
 import type { Identity } from "../core/address/address";
 import { Pages } from "../core/browser/pages";
 import type { Sessions } from "../core/browser/sessions";
+import type { Agents } from "../core/liveview/liveview";
 import { Clients, clientCommands } from "../core/window/clients";
 import type { Command } from "../core/window/connection";
 import { Notes, noteCommands } from "../core/window/notes";
@@ -29,6 +30,8 @@ export class AgentControls {
   readonly #store: Store;
   readonly #sessions: Sessions;
   readonly #clients = new Clients();
+  /** What the live view follows. */
+  readonly agents: Agents = this.#clients;
   /** What the user writes to agents. */
   readonly notes: Notes;
   readonly #tests: Tests;

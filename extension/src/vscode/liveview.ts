@@ -3,7 +3,7 @@ import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { setTakenOver } from "../core/access/access";
 import type { Sessions } from "../core/browser/sessions";
-import { LiveView, type Shown } from "../core/liveview/liveview";
+import { type Agents, LiveView, type Shown } from "../core/liveview/liveview";
 import { type Message, receive } from "../core/liveview/message";
 import { body } from "../core/liveview/page";
 import type { Log } from "../core/log";
@@ -30,12 +30,13 @@ export function offerLiveView(
   store: Store,
   sessions: Sessions,
   notes: Notes,
+  agents: Agents,
   log: Log,
 ): LiveViews {
   let current: Panel | undefined;
   const use = (panel: vscode.WebviewPanel): Panel => {
     current?.panel.dispose();
-    const live = new LiveView(store, sessions, log, notes, missing);
+    const live = new LiveView(store, sessions, log, notes, agents, missing);
     const mine = { panel, live: fill(panel, extension, live, (taken) => setTakenOver(store, taken)) };
     current = mine;
     panel.onDidDispose(() => {

@@ -1,4 +1,5 @@
 // The address of the page: the browser's own, until the user types another one. Back, forward and reload beside it.
+import { setBusy } from "./busy";
 import { editor } from "./editor";
 import { part } from "./part";
 
@@ -35,15 +36,20 @@ export function showPlace({ url, back, forward }: { url: string; back: boolean; 
 
 /** Shows why what was typed is not opened, and leaves it there to be corrected. */
 export function showRefusal(why: string): void {
-  typed = true;
+  setTyped(true);
   field.setCustomValidity(why);
   field.reportValidity();
 }
 
 /** Drops what was typed. */
 export function revert(): void {
-  typed = false;
+  setTyped(false);
   show();
+}
+
+function setTyped(is: boolean): void {
+  typed = is;
+  setBusy("address", is);
 }
 
 export function listenToAddress(): void {
@@ -55,9 +61,10 @@ export function listenToAddress(): void {
     typed = false; // the browser reports the next one
     field.select();
     editor.postMessage({ type: "navigate", address: field.value }); // may be refused before this returns
+    setBusy("address", typed); // after that, since it lets the view follow an agent
   });
   field.addEventListener("input", () => {
-    typed = true;
+    setTyped(true);
     field.setCustomValidity("");
   });
   field.addEventListener("focus", () => field.select());

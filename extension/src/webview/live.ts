@@ -17,7 +17,7 @@ interface Page {
 
 type Shown =
   | { type: "empty"; text: string; start: boolean }
-  | { type: "pages"; pages: Page[]; current: string }
+  | { type: "pages"; pages: Page[]; current: string; following?: boolean }
   | { type: "place"; url: string; back: boolean; forward: boolean }
   | { type: "refused"; why: string }
   | { type: "frame"; number: number; data: Uint8Array<ArrayBuffer>; page: Seen }
@@ -31,6 +31,7 @@ type Shown =
   | { type: "failed"; why?: string };
 
 const pages = part<HTMLSelectElement>("pages");
+const follow = part("follow");
 const drive = part("drive");
 const retry = part("retry");
 const empty = part("empty");
@@ -44,7 +45,7 @@ addEventListener("message", ({ data }: MessageEvent<Shown>) => {
     drive.hidden = false;
     drive.ariaPressed = String(data.taken);
   } else if (data.type === "dialog") showDialog(data.dialog);
-  else if (data.type === "pages") list(data.pages, data.current);
+  else if (data.type === "pages") list(data.pages, data.current, data.following);
   else if (data.type === "place") showPlace(data);
   else if (data.type === "refused") showRefusal(data.why);
   else if (data.type === "pointed") showElement(data.chosen, data.element);
@@ -79,7 +80,9 @@ function labels(all: Page[]): string[] {
   return placed.map((name, index) => (isTwin(name, placed) ? `${index + 1}. ${name}` : name));
 }
 
-function list(all: Page[], current: string): void {
+function list(all: Page[], current: string, following?: boolean): void {
+  follow.hidden = following === undefined;
+  follow.ariaPressed = String(following);
   const names = labels(all);
   const options = all.map(({ id }, index) => {
     const option = document.createElement("option");
@@ -138,6 +141,9 @@ function mark(x: number, y: number, own: boolean): void {
 
 pages.addEventListener("change", () => editor.postMessage({ type: "choose", page: pages.value }));
 retry.addEventListener("click", () => editor.postMessage({ type: "retry" }));
+follow.addEventListener("click", () => {
+  editor.postMessage({ type: "follow", following: follow.ariaPressed !== "true" });
+});
 drive.addEventListener("click", () => {
   editor.postMessage({ type: "takeOver", taken: drive.ariaPressed !== "true" });
 });
@@ -147,6 +153,7 @@ addEventListener("resize", () => askForSize("resize"));
 const reportVisibility = () => {
   if (!document.hidden) return askForSize("ready");
   reset();
+  revert();
   editor.postMessage({ type: "hidden" });
 };
 document.addEventListener("visibilitychange", reportVisibility);

@@ -1,5 +1,6 @@
 // The page's dialog (alert, confirm, prompt, or the question before leaving), for the user to answer.
 import { pause } from "../core/sight";
+import { setBusy } from "./busy";
 import { editor } from "./editor";
 import { part } from "./part";
 
@@ -23,6 +24,7 @@ let timer: ReturnType<typeof setTimeout>;
 /** Shows the dialog; without one, the page no longer has any. */
 export function showDialog(dialog?: PageDialog): void {
   box.hidden = !dialog;
+  setBusy("dialog", dialog !== undefined);
   clearTimeout(timer);
   if (!dialog) return;
   number = dialog.number;

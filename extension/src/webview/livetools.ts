@@ -1,5 +1,6 @@
 // What the user does in the picture: points at an element, draws around something, or uses the page itself. All are
 // off until the user turns them on, and off again when another page is shown.
+import { setBusy } from "./busy";
 import { editor } from "./editor";
 import { part } from "./part";
 
@@ -29,6 +30,7 @@ let request: string | undefined;
 
 function become(now: Mode): void {
   mode = now;
+  setBusy("tool", now !== "watch");
   document.body.dataset.mode = now;
   for (const [name, button] of Object.entries(buttons)) button.ariaPressed = String(name === now);
   canvas.role = now === "input" ? "application" : "img";
@@ -145,15 +147,13 @@ function hover(to: { x: number; y: number }, buttons = 0, modifiers = 0): void {
 
 /** One click: should it meet nothing, the button begins again. The browser highlights what is asked for itself. */
 function choose({ x, y }: { x: number; y: number }): void {
-  become("watch");
   if (request !== undefined) {
     for (const type of ["mouseMoved", "mousePressed", "mouseReleased"]) {
       const button = type === "mouseMoved" ? {} : { button: "left", clickCount: 1 };
       editor.postMessage({ type: "mouse", event: { type, x, y, ...button } });
     }
-    return;
-  }
-  editor.postMessage({ type: "point", x, y, chosen: true });
+  } else editor.postMessage({ type: "point", x, y, chosen: true });
+  become("watch"); // after that, since it lets the view follow an agent
 }
 
 function press(type: "mousePressed" | "mouseReleased", event: MouseEvent): void {

@@ -28,7 +28,7 @@ function play() {
   const sessions = new Sessions(store, async () => undefined, silent);
   const clients = new Clients();
   const notes = new Notes(store, clients);
-  const live = new LiveView(store, sessions, { ...silent, warn }, notes);
+  const live = new LiveView(store, sessions, { ...silent, warn }, notes, clients);
   onTestFinished(() => {
     live.close();
     sessions.close();
@@ -670,6 +670,7 @@ test("a page that cannot be shown is tried again when the user wants it, and not
   const { id } = await open("<title>Shop</title>");
   const relay = await relayed(store);
   relay.takes = 1; // that which lists the pages
+  live.choose(id);
   live.open(show, size);
   await until("pages", ({ current, pages }) => current === id && pages.some(({ title }) => title === "Shop"));
   const chosen = all.findIndex((each) => each.type === "pages" && each.current === id);
@@ -726,4 +727,89 @@ test("what a client asks for is shown on its page only, also in a panel that ope
   since = all.length;
   over.abort();
   expect(all.slice(since)).toEqual([{ type: "asked", text: undefined }]);
+});
+
+/** Two pages of which the first is shown, and agents that act. */
+async function followed() {
+  const played = play();
+  const { store, clients, live, show, until, all } = played;
+  const { open } = await debugged(store);
+  const style = "<style>* { margin:0; border:0 } button { width:100vw; height:100vh }</style><button id=order>";
+  const [first, second] = [await open(`<title>First</title>${style}`), await open("<title>Second</title>")];
+  live.open(show, size);
+  await until("pages", ({ pages }) => [first, second].every(({ id }) => pages.some((page) => page.id === id)));
+  const connection = new AbortController().signal;
+  const agents = new Map<string, string>();
+  let time = 10;
+  const act = (id: string, page: string) => {
+    agents.set(id, page);
+    const listed = [...agents].map(
+      ([id, page]) => ({ id, page, name: id, version: "", kind: "mcp", since: 1 }) as const,
+    );
+    clients.announce(connection, listed);
+    time += 1;
+    clients.report([{ client: id, time, act: "browser_click", target: "", outcome: "done", ok: true }]);
+  };
+  const current = () => all.findLast((each) => each.type === "pages")?.current;
+  act("Agent", first.id);
+  expect(current()).toBe(first.id);
+  return { ...played, act, current, first: first.id, second: second.id };
+}
+
+test("it follows the agent that acted last, until the user chooses a page", async () => {
+  const { live, all, act, current, first, second } = await followed();
+  act("Other", second);
+  expect(current()).toBe(second);
+  act("Agent", first);
+  expect(current()).toBe(first);
+  expect(all.findLast(({ type }) => type === "pages")).toMatchObject({ following: true });
+  live.choose(second);
+  act("Agent", first);
+  expect(all.findLast(({ type }) => type === "pages")).toMatchObject({ current: second, following: false });
+  live.follow(true);
+  expect(current()).toBe(first);
+  live.follow(false); // stays where it is
+  act("Other", second);
+  expect(current()).toBe(first);
+});
+
+test.each(["taken over", "busy", "with a note", "asked"])(
+  "it follows nobody while the user is %s, and then whoever acted last",
+  async (reason) => {
+    const { store, live, until, act, current, first, second } = await followed();
+    const over = new AbortController();
+    const takeOver = (takenOver: boolean) => store.set({ access: { ...store.state.access, takenOver } });
+    const [begin, end] = {
+      "taken over": [async () => takeOver(true), () => takeOver(false)],
+      busy: [async () => live.setBusy(true), () => live.setBusy(false)],
+      "with a note": [
+        async () => {
+          await until("frame");
+          await expect.poll(() => live.point(0.5, 0.5, true)).toBeDefined(); // once a frame has been measured
+        },
+        () => live.discardNote(),
+      ],
+      asked: [async () => void live.ask("Which button?", first, over.signal), () => over.abort()],
+    }[reason] as [() => Promise<void>, () => void];
+    await begin();
+    act("Other", second);
+    expect(current()).toBe(first);
+    end();
+    expect(current()).toBe(second);
+  },
+);
+
+test("what the user picks while an agent acts elsewhere is of the page that the user sees", async () => {
+  const { live, until, act, current, first, second } = await followed();
+  await until("frame");
+  await expect.poll(() => live.point(0.5, 0.5, false)).toBeDefined(); // once a frame has been measured
+  live.setBusy(true);
+  act("Other", second);
+  const picked = live.point(0.5, 0.5, true);
+  live.setBusy(false);
+  expect(current()).toBe(first);
+  expect((await picked)?.text).toContain("button#order");
+  expect(current()).toBe(first);
+  live.discardNote();
+  expect(current()).toBe(second);
 });

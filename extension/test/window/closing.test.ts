@@ -30,7 +30,11 @@ function counted<L>(source: { subscribe(listener: L): () => void }): () => numbe
 test.each([
   ["questions", (store: Store, clients: Clients) => new Permissions(store, clients, () => 1_000)],
   ["the pages", (store: Store) => new Pages(store, silent)],
-  ["the live view", (store: Store) => new LiveView(store, noSessions(store), silent, new Notes(store, new Clients()))],
+  [
+    "the live view",
+    (store: Store, clients: Clients) =>
+      new LiveView(store, noSessions(store), silent, new Notes(store, new Clients()), clients),
+  ],
 ])("%s", (_, open) => {
   const [store, clients] = [new Store(), new Clients()];
   const [ofStore, ofClients] = [counted(store), counted(clients)];

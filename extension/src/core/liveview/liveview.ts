@@ -27,7 +27,8 @@ import { typedAddress } from "./typedaddress";
 /** The messages to the panel's page. */
 export type Shown =
   | { type: "empty"; text: string; start: boolean }
-  | { type: "pages"; pages: readonly Page[]; current: string }
+  /** `following` is whether the view changes to the page of the agent that acts; without it, it cannot. */
+  | { type: "pages"; pages: readonly Page[]; current: string; following?: boolean }
   /** Where the page is in its history. */
   | ({ type: "place" } & HistoryPlace)
   /** Why what the user has typed is not opened. */
@@ -72,6 +73,13 @@ export interface Mailbox {
   subscribe(listener: () => void): () => void;
   /** Reports whether the agent can get it. */
   send(client: string, note: Note): boolean | Promise<boolean>;
+}
+
+/** What agents do. */
+export interface Agents {
+  /** The page in which one acted last. */
+  readonly lastPage: string | undefined;
+  subscribe(listener: () => void): () => void;
 }
 
 const smallest = 320;
@@ -119,6 +127,12 @@ export class LiveView {
   /** How many documents there were in the picture. */
   #documents = 0;
   #chosen: string | undefined;
+  /** The page of the agent that acted last is shown, as soon as that ends nothing that the user does. */
+  #following = true;
+  /** The user is at something in the panel that another page would end. */
+  #busy = false;
+  /** How many places are on their way into the note. */
+  #annotating = 0;
   #size: Size = { width: 1280, height: 960 };
   #number = 0;
   /** What clients ask the user to pick, the newest last. */
@@ -137,6 +151,7 @@ export class LiveView {
     sessions: Pick<Sessions, "subscribe" | "unreachable">,
     log: Log,
     private readonly notes: Mailbox,
+    private readonly agents: Agents,
     private readonly missing: () => string | undefined = () => undefined,
   ) {
     this.#store = store;
@@ -144,7 +159,7 @@ export class LiveView {
     this.#log = log;
     this.#pages = new Pages(store, log);
     this.#unsubscribe = [
-      ...[store, sessions, this.#pages].map((part) => part.subscribe(() => this.#update())),
+      ...[store, sessions, this.#pages, agents].map((part) => part.subscribe(() => this.#update())),
       notes.subscribe(() => this.#showDraft()),
     ];
   }
@@ -162,6 +177,7 @@ export class LiveView {
   /** The panel is out of sight. */
   hide(): void {
     this.#show = undefined;
+    this.#busy = false;
     this.#pages.visible = false;
     this.#stop();
   }
@@ -172,8 +188,22 @@ export class LiveView {
     this.#update();
   }
 
+  /** Shows this page until the user chooses another one. */
   choose(page: string): void {
+    this.#following = false;
     this.#chosen = page;
+    this.#update();
+  }
+
+  /** Shows the page in which an agent acted last, from now on; or stays at the page that is shown. */
+  follow(following: boolean): void {
+    this.#following = following;
+    this.#chosen = following ? undefined : (this.#filming?.page ?? this.#chosen);
+    this.#update();
+  }
+
+  setBusy(busy: boolean): void {
+    this.#busy = busy;
     this.#update();
   }
 
@@ -235,6 +265,16 @@ export class LiveView {
 
   /** Adds an area of the picture to the user's next note, or without a size the element there, and returns that. */
   async annotate(area: Box): Promise<Pointed | undefined> {
+    this.#annotating += 1;
+    try {
+      return await this.#annotate(area);
+    } finally {
+      this.#annotating -= 1;
+      this.#update();
+    }
+  }
+
+  async #annotate(area: Box): Promise<Pointed | undefined> {
     const [show, filming, document] = [this.#show, this.#filming, this.#documents];
     const drawn = await this.#ask<Drawn>(
       (cast, size) => cast.capture(() => drawnIn(cast.call, area, size)),
@@ -304,7 +344,7 @@ export class LiveView {
 
   #setAnnotations(annotations: readonly Annotated[]): void {
     this.#annotations = annotations;
-    this.#showDraft();
+    this.#update();
   }
 
   /** Another document is shown: what the user has drawn stays in the note, but is nowhere in the picture. */
@@ -342,9 +382,11 @@ export class LiveView {
       const end = () => {
         this.#requests.splice(this.#requests.indexOf(request), 1);
         this.#showRequest();
+        this.#update();
       };
       signal.addEventListener("abort", end, { once: true });
-      this.choose(page);
+      this.#chosen = page;
+      this.#update();
       this.#showRequest();
     });
   }
@@ -395,7 +437,7 @@ export class LiveView {
     this.#showDraft();
     this.#showTakeover(show);
     const { all } = this.#pages;
-    const page = all.find(({ id }) => id === this.#chosen) ?? newest(all);
+    const page = this.#select(all);
     if (!page) {
       this.#stop();
       const { state } = this.#store;
@@ -403,8 +445,9 @@ export class LiveView {
       if (!isListing) this.#notify(show, { type: "empty", ...this.#absence(state) });
       return;
     }
-    this.#notify(show, { type: "pages", pages: all, current: page.id });
     const { browser, pages } = this.#store.state;
+    const following = browser && { following: this.#following }; // the debugger does not know agents' pages
+    this.#notify(show, { type: "pages", pages: all, current: page.id, ...following });
     const url = browser?.url ?? pages.find(({ debugSession }) => debugSession === page.id)?.url;
     const key = `${url} ${page.id}`;
     if (this.#filming?.key === key) {
@@ -416,6 +459,20 @@ export class LiveView {
     const abort = new AbortController();
     this.#filming = { key, page: page.id, url: page.url, abort };
     void this.#film(page, this.#filming, show);
+  }
+
+  #select(all: readonly Page[]): Page | undefined {
+    const page = (wanted: string | undefined) => all.find(({ id }) => id === wanted);
+    return (this.#following ? page(this.#followed) : undefined) ?? page(this.#chosen) ?? newest(all);
+  }
+
+  /** The page that is shown next, while the view follows agents. */
+  get #followed(): string | undefined {
+    const asked = this.#requests.at(-1)?.page;
+    if (asked !== undefined) return asked;
+    const { takenOver = false } = this.#store.state.access;
+    const isHeld = this.#busy || takenOver || this.#annotating > 0 || this.#annotations.length > 0;
+    return isHeld ? this.#filming?.page : this.agents.lastPage;
   }
 
   #showTakeover(show: Show): void {

@@ -7,6 +7,9 @@ import type { KeyInput, MouseInput } from "./screencast";
 export type Message =
   | { type: "ready" | "resize"; width: number; height: number }
   | { type: "choose"; page: string }
+  | { type: "follow"; following: boolean }
+  /** The user is at something that another page would end. */
+  | { type: "busy"; busy: boolean }
   | { type: "navigate"; address: string }
   | { type: "drawn"; number: number }
   | { type: "mouse"; event: MouseInput }
@@ -25,6 +28,8 @@ export function receive(live: LiveView, message: Message, show: Show): void {
   if (message.type === "ready") live.open(show, message);
   else if (message.type === "resize") live.resize(message);
   else if (message.type === "choose") live.choose(message.page);
+  else if (message.type === "follow") live.follow(message.following);
+  else if (message.type === "busy") live.setBusy(message.busy);
   else if (message.type === "drawn") live.drawn(message.number);
   else if (message.type === "hidden") live.hide();
   else if (message.type === "retry") live.retry();

@@ -8,6 +8,7 @@ const icons = {
   back: "M13 8H3M7.5 3.5L3 8l4.5 4.5",
   forward: "M3 8h10M8.5 3.5L13 8l-4.5 4.5",
   reload: "M13.5 8a5.5 5.5 0 1 1-1.6-3.9M12.2 1.2v3.2H9",
+  follow: "M1.5 8S4 3.8 8 3.8 14.5 8 14.5 8 12 12.2 8 12.2 1.5 8 1.5 8zM8 6.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6",
   out: "M3 8h10",
   in: "M3 8h10M8 3v10",
   pick: "M6.5 13H3V3h10v3.5M7.5 7.5l6.5 2.3-2.8 1.4L9.8 14z",
@@ -28,6 +29,7 @@ export function body(): string {
   const levels = [0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4].map(
     (level) => `<option value="${level}">${level * 100} %</option>`,
   );
+  const follow = l10n.t("Follow the Agent's Tab");
   const pick = l10n.t("Pick an Element");
   const note = l10n.t("Click the element, or move with the arrow keys and press Enter. Escape cancels.");
   const draw = l10n.t("Draw for an Agent");
@@ -41,7 +43,8 @@ export function body(): string {
   return `<main aria-label="${title}"><h1 class="unseen">${title}</h1>
     <div id="bar" hidden>
       <select id="pages" aria-label="${html(l10n.t("Page"))}"></select>
-      <span id="tools">${button("out", l10n.t("Zoom Out"))}
+      <span id="tools">${button("follow", follow, ` aria-pressed="false" hidden`)}
+        ${button("out", l10n.t("Zoom Out"))}
         <select id="zoom" aria-label="${html(l10n.t("Zoom"))}">
           <option value="fit">${html(l10n.t("Fit"))}</option>${levels.join("")}</select>
         ${button("in", l10n.t("Zoom In"))}

@@ -11,6 +11,7 @@ import type {
   RunningCall,
 } from "../protocol/protocol.generated";
 import type { Command } from "./connection";
+import { lastPage } from "./lastpage";
 
 /** So many of agents, and as many of CDP clients: these send hundreds at once. */
 export const actionsLimit = 200;
@@ -80,6 +81,12 @@ export class Clients {
     return this.connected
       .flatMap(({ id }) => this.#actions.findLast(({ client }) => client === id) ?? [])
       .map(activity);
+  }
+
+  /** The page in which an agent acted last. */
+  get lastPage(): string | undefined {
+    const last = new Map(this.last.map((action) => [action.client, action]));
+    return lastPage(this.connected.map((client) => ({ ...client, last: last.get(client.id) ?? null })));
   }
 
   /** One that is connected, or was. */

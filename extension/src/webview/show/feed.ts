@@ -12,7 +12,9 @@ export interface ShownClient {
   version: string;
   kind: "mcp" | "cdp";
   since: string;
-  last?: { time: string; text: string; url?: string };
+  /** That it works in. */
+  page?: string;
+  last?: { time: string; text: string; url?: string } | null;
   stopped?: boolean;
 }
 

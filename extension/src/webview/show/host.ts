@@ -1,10 +1,11 @@
 // The live view in a page of `coordinator show`: what a panel's extension host does is done here.
 import * as l10n from "@vscode/l10n";
-import { LiveView, type Mailbox, type Shown } from "../../core/liveview/liveview";
+import { type Agents, LiveView, type Mailbox, type Shown } from "../../core/liveview/liveview";
 import { type Message, receive } from "../../core/liveview/message";
 import { body } from "../../core/liveview/page";
 import { reason, silent } from "../../core/log";
 import { plain } from "../../core/plaintext";
+import { lastPage } from "../../core/window/lastpage";
 import type { Editor } from "../editor";
 import type { Feed } from "./feed";
 import { make, setText } from "./list";
@@ -24,7 +25,13 @@ const mailbox: Mailbox = {
   subscribe: (listener) => feed.subscribe(listener),
   send: (client, note) => attempt(feed.giveNote(window, client, note)),
 };
-const live = new LiveView(states, { subscribe: () => () => {}, unreachable: false }, silent, mailbox);
+const agents: Agents = {
+  get lastPage() {
+    return lastPage(feed.windows.find(({ key }) => key === window)?.clients ?? []);
+  },
+  subscribe: (listener) => feed.subscribe(listener),
+};
+const live = new LiveView(states, { subscribe: () => () => {}, unreachable: false }, silent, mailbox, agents);
 if (page) live.choose(page);
 live.onError = (text) => mirror.picture?.note(text);
 addEventListener("pagehide", () => {
