@@ -3,10 +3,15 @@
 package pagetest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	_ "image/jpeg"
+	_ "image/png"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +22,7 @@ import (
 
 	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/internal/longtest"
@@ -223,6 +229,30 @@ func Evaluate(t testing.TB, p *page.Page, script string) string {
 		t.Fatal(err)
 	}
 	return string(v)
+}
+
+// Pixels photographs the viewport, and returns the colour at each point of it, in CSS pixels. The picture is
+// as the screen has it: one of another scale has the overlay elsewhere.
+func Pixels(t testing.TB, p *page.Page) (at func(x, y float64) color.RGBA) {
+	t.Helper()
+	shot, err := p.Screen().Screenshot(t.Context(), capture.Options{Device: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture := Decode(t, shot)
+	return func(x, y float64) color.RGBA {
+		return color.RGBAModel.Convert(picture.At(int(x*shot.Scale()), int(y*shot.Scale()))).(color.RGBA)
+	}
+}
+
+// Decode returns the pixels of a screenshot.
+func Decode(t testing.TB, shot capture.Image) image.Image {
+	t.Helper()
+	picture, _, err := image.Decode(bytes.NewReader(shot.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return picture
 }
 
 // Snapshot returns the text of a snapshot of the page.

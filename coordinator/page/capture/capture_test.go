@@ -3,7 +3,6 @@ package capture_test
 import (
 	"bytes"
 	"fmt"
-	"image"
 	"net/http"
 	"os"
 	"strings"
@@ -128,7 +127,7 @@ func TestScreenshotParts(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		size := decode(t, img).Bounds()
+		size := pagetest.Decode(t, img).Bounds()
 		if got := middle(t, img); size.Dx() != test.width || size.Dy() != test.height || got != [3]uint32{test.r, test.g, test.b} {
 			t.Errorf("%s: %d × %d, middle %v", test.name, size.Dx(), size.Dy(), got)
 		}
@@ -189,7 +188,7 @@ func TestPictureOfALongPage(t *testing.T) {
 				t.Errorf("%+v: %d × %d of %+v, cut %v", test.opts, img.Width, img.Height, img.Area, img.Truncated)
 			}
 			// From red at the top of the page to blue at its end.
-			pixels := decode(t, img)
+			pixels := pagetest.Decode(t, img)
 			bottom := pixels.Bounds().Max.Y - 5
 			red, _, _, _ := pixels.At(20, 5).RGBA()
 			_, _, blue, _ := pixels.At(20*img.Width/1000, bottom).RGBA()
@@ -275,19 +274,10 @@ func TestPicturesFromRightToLeft(t *testing.T) {
 	}
 }
 
-func decode(t *testing.T, img capture.Image) image.Image {
-	t.Helper()
-	pixels, _, err := image.Decode(bytes.NewReader(img.Data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pixels
-}
-
 // middle is the colour in the middle of an image: red, green and blue, up to 255.
 func middle(t *testing.T, img capture.Image) [3]uint32 {
 	t.Helper()
-	pixels := decode(t, img)
+	pixels := pagetest.Decode(t, img)
 	r, g, b, _ := pixels.At(pixels.Bounds().Dx()/2, pixels.Bounds().Dy()/2).RGBA()
 	return [3]uint32{r >> 8, g >> 8, b >> 8}
 }

@@ -1,11 +1,8 @@
 package highlight_test
 
 import (
-	"bytes"
 	"fmt"
-	"image"
 	"image/color"
-	_ "image/png"
 	"net/http"
 	"os"
 	"strings"
@@ -14,7 +11,6 @@ import (
 	"github.com/chromedp/cdproto/input"
 
 	"browser-coordinator/coordinator/page"
-	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 )
@@ -26,33 +22,19 @@ const shop = `<!doctype html><title>Shop</title>
 <button>Buy</button><p id=hidden style="display:none">Hidden</p><p id=below style="top:3000px">Below</p><div style="height:5000px"></div>`
 
 // isLit reports whether the element that begins at this point of the viewport is highlighted,
-// and nothing around it. It takes the picture as the screen has it: one of another scale has the
-// highlight elsewhere.
-func isLit(t *testing.T, p *page.Page, x, y int) bool {
+// and nothing around it.
+func isLit(t *testing.T, p *page.Page, x, y float64) bool {
 	t.Helper()
-	t.Helper()
-	shot, err := p.Screen().Screenshot(t.Context(), capture.Options{Device: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	picture, _, err := image.Decode(bytes.NewReader(shot.Data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	density := shot.Scale()
-	at := func(x, y int) color.RGBA {
-		return color.RGBAModel.Convert(picture.At(int(float64(x)*density), int(float64(y)*density))).(color.RGBA)
-	}
-	lit := func(x, y int) bool { return at(x, y).B > 0x20 }
-	white := func(x, y int) bool { return at(x, y) == color.RGBA{255, 255, 255, 255} }
+	at := pagetest.Pixels(t, p)
+	lit := func(x, y float64) bool { return at(x, y).B > 0x20 }
+	white := func(x, y float64) bool { return at(x, y) == color.RGBA{255, 255, 255, 255} }
 	return lit(x+5, y+5) && lit(x+75, y+35) && white(x-5, y+5) && white(x+85, y+35)
 }
 
 // until waits until what begins there is highlighted, or no longer is.
-func until(t *testing.T, p *page.Page, x, y int, lit bool) {
+func until(t *testing.T, p *page.Page, x, y float64, lit bool) {
 	t.Helper()
-	t.Helper()
-	must.Await(t, fmt.Sprintf("highlighted at %d,%d: %v", x, y, lit), func() bool { return isLit(t, p, x, y) == lit })
+	must.Await(t, fmt.Sprintf("highlighted at %v,%v: %v", x, y, lit), func() bool { return isLit(t, p, x, y) == lit })
 }
 
 func show(t *testing.T, p *page.Page, target, name string, away bool) {

@@ -1,12 +1,10 @@
 package pick_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image/png"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -94,9 +92,9 @@ func TestPick(t *testing.T) {
 	if picked.Component != nil {
 		t.Errorf("a page without a framework has the component %+v", picked.Component)
 	}
-	shown, err := png.Decode(bytes.NewReader(picked.Image.Data))
-	if err != nil || shown.Bounds().Dx() != 124 || shown.Bounds().Dy() != 64 {
-		t.Fatalf("the picture is %v, %v", shown.Bounds(), err)
+	shown := pagetest.Decode(t, picked.Image)
+	if shown.Bounds().Dx() != 124 || shown.Bounds().Dy() != 64 {
+		t.Fatalf("the picture is %v", shown.Bounds())
 	}
 	if r, g, b, _ := shown.At(20, 20).RGBA(); r>>8 != 0 || g>>8 != 0xaa || b != 0 {
 		t.Errorf("the button is %d %d %d in the picture: the highlight must not be seen there", r>>8, g>>8, b>>8)

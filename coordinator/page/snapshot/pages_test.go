@@ -1,9 +1,7 @@
 package snapshot_test
 
 import (
-	"bytes"
 	"fmt"
-	"image/png"
 	"net/http"
 	"strings"
 	"testing"
@@ -88,11 +86,7 @@ const g = c.getContext('2d'); g.fillStyle = 'rgb(10,200,30)'; g.fillRect(0, 0, 2
 	if err != nil {
 		t.Fatal(err)
 	}
-	decoded, err := png.Decode(bytes.NewReader(img.Data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, g, b, _ := decoded.At(100, 50).RGBA(); r>>8 != 10 || g>>8 != 200 || b>>8 != 30 {
+	if r, g, b, _ := pagetest.Decode(t, img).At(100, 50).RGBA(); r>>8 != 10 || g>>8 != 200 || b>>8 != 30 {
 		t.Errorf("its middle is %d,%d,%d", r>>8, g>>8, b>>8)
 	}
 	pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{}))
