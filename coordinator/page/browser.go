@@ -78,6 +78,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	o.ActionTimeout = cmp.Or(o.ActionTimeout, defaultActionTimeout)
 	o.NavigateTimeout = cmp.Or(o.NavigateTimeout, defaultNavigateTimeout)
 	o.CallTimeout = cmp.Or(o.CallTimeout, defaultCallTimeout)
+	o.PointerRest = cmp.Or(o.PointerRest, defaultPointerRest)
 	if o.Refs == nil {
 		o.Refs = new(frame.Refs)
 	}

@@ -95,6 +95,7 @@ func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) {
 		return
 	}
 	p.input.Choosers.Discard()
+	p.pointer.Committed()
 	p.history.DocumentCommitted()
 	p.guard.Committed(e.Frame.URL)
 	p.life.Commit(restored)

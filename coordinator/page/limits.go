@@ -35,6 +35,7 @@ const (
 	defaultNavigateTimeout = 30 * time.Second
 	defaultCallTimeout     = 10 * time.Second
 	defaultWait            = 30 * time.Second
+	defaultPointerRest     = 3 * time.Second
 )
 
 // Some limits are shares of a call's timeout.

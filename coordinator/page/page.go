@@ -90,7 +90,9 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 		Elsewhere: func(n int) (label, address string, ok bool) { return b.refElsewhere(p, n) },
 		Reported:  func() string { return b.targets.url(string(id)) },
 	})
-	p.pointer = pointer.New(pointer.Options{Conn: b.conn, ID: id, Go: b.running.Go})
+	p.pointer = pointer.New(pointer.Options{
+		Conn: b.conn, ID: id, Frames: p.frames, Rest: o.PointerRest, Go: b.running.Go,
+	})
 	p.screen = capture.New(p.run, session, p.frames, o.NavigateTimeout, p.pointer.Conceal)
 	p.history = history.New(history.Options{
 		Run: p.run, Lifecycle: p.life, Session: session, Frames: p.frames,

@@ -24,6 +24,7 @@ type Options struct {
 	Refs            *frame.Refs         // shared by several connections; nil: one of its own
 	Downloads       *Downloads          // how downloads are saved; nil: the browser decides
 	User            Presence            // whether input waits for a user of the pages
+	PointerRest     time.Duration       // how long the user sees where the last action was; 0 means 3 s
 }
 
 // Presence is whether a user works in the pages too, by mouse and keyboard.

@@ -21,8 +21,10 @@ import (
 
 // Options of a Pointer. All are required.
 type Options struct {
-	Conn *cdp.Conn
-	ID   target.ID // of the page
+	Conn   *cdp.Conn
+	ID     target.ID // of the page
+	Frames *frame.Tree
+	Rest   time.Duration // how long it is shown after the last action
 	// Go runs a function that the browser's connection waits for at its end.
 	Go func(func())
 }
@@ -33,12 +35,10 @@ type Options struct {
 type Pointer struct {
 	opts Options
 
-	sending sync.Mutex // held from a decision until it is sent, so that the last one counts; locked before mu
-
-	mu       sync.Mutex // guards the fields that follow
+	mu       sync.Mutex // guards the fields that follow, and orders what is sent to the overlay
 	at       frame.Point
-	until    time.Time // it is not hidden before
-	shown    bool
+	document int          // that at is in, as frame.Frame.Generation
+	until    time.Time    // when it goes; zero: it was never shown
 	drawing  bool         // draw runs
 	session  *cdp.Session // nil: it was never drawn
 	rest     *time.Timer  // hides it; nil: it was never shown
@@ -48,28 +48,27 @@ type Pointer struct {
 // New returns the pointer of a page.
 func New(opts Options) *Pointer { return &Pointer{opts: opts} }
 
-const (
-	// restTime is how long it is shown after the last action.
-	restTime = 3 * time.Second
-	// drawTimeout bounds how long the browser takes to draw it.
-	drawTimeout = 10 * time.Second
-)
+// drawTimeout bounds how long the browser takes to draw it.
+const drawTimeout = 10 * time.Second
 
 // Show shows it at a point of the viewport, in CSS pixels. It waits for nothing.
 func (p *Pointer) Show(at frame.Point) {
 	p.mu.Lock()
-	p.at, p.shown, p.until = at, true, time.Now().Add(restTime)
-	if p.rest == nil {
-		p.rest = time.AfterFunc(restTime, func() { p.opts.Go(p.hide) })
+	p.at, p.document, p.until = at, p.shownDocument(), time.Now().Add(p.opts.Rest)
+	if p.rest != nil {
+		p.rest.Stop()
 	}
-	p.rest.Reset(restTime)
+	p.rest = time.AfterFunc(p.opts.Rest, func() { p.opts.Go(p.hide) })
 	p.mu.Unlock()
 	p.redraw()
 }
 
 // Conceal hides it from a capture, until reveal is called.
 func (p *Pointer) Conceal(ctx context.Context) (reveal func()) {
-	erased := p.erase(ctx, func() bool { p.captures++; return true })
+	p.mu.Lock()
+	p.captures++
+	erased := p.erase(ctx)
+	p.mu.Unlock()
 	if erased != nil {
 		_ = erased.Wait(ctx, nil) // a page that has gone shows none
 	}
@@ -81,27 +80,26 @@ func (p *Pointer) Conceal(ctx context.Context) (reveal func()) {
 	}
 }
 
-// hide hides it after the last action, unless there was another one meanwhile.
+// Committed hides it in another document, in which it may have been drawn meanwhile. It waits for nothing.
+func (p *Pointer) Committed() { p.opts.Go(p.hide) }
+
+// hide hides it after the last action, and in another document.
 func (p *Pointer) hide() {
 	ctx, cancel := context.WithTimeout(context.Background(), drawTimeout)
 	defer cancel()
-	p.erase(ctx, func() bool {
-		p.shown = time.Now().Before(p.until)
-		return !p.shown
-	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.isVisible() {
+		p.erase(ctx)
+	}
 }
 
-// erase removes it from the overlay if decide, for which mu is held, returns true; nil: it does nothing.
-func (p *Pointer) erase(ctx context.Context, decide func() bool) *cdp.Pending {
-	p.sending.Lock()
-	defer p.sending.Unlock()
-	p.mu.Lock()
-	session, erases := p.session, decide()
-	p.mu.Unlock()
-	if session == nil || !erases {
+// erase removes it from the overlay; nil: it was never there. mu is held.
+func (p *Pointer) erase(ctx context.Context) *cdp.Pending {
+	if p.session == nil {
 		return nil
 	}
-	erased, _ := session.Start(ctx, overlay.CommandHideHighlight, nil)
+	erased, _ := p.session.Start(ctx, overlay.CommandHideHighlight, nil)
 	return erased
 }
 
@@ -117,7 +115,15 @@ func (p *Pointer) redraw() {
 }
 
 // isVisible reports whether the user is to see it. mu is held.
-func (p *Pointer) isVisible() bool { return p.shown && p.captures == 0 }
+func (p *Pointer) isVisible() bool {
+	return p.captures == 0 && time.Now().Before(p.until) && p.document == p.shownDocument()
+}
+
+// shownDocument is the document that the page shows.
+func (p *Pointer) shownDocument() (generation int) {
+	main, _ := p.opts.Frames.Frame(p.opts.Frames.Main())
+	return main.Generation
+}
 
 // draw draws it. If that fails, the next action tries again.
 func (p *Pointer) draw() {
@@ -128,14 +134,11 @@ func (p *Pointer) draw() {
 	if err == nil {
 		pixel, err = quadPixel(ctx, session)
 	}
-	p.sending.Lock()
-	defer p.sending.Unlock()
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.drawing = false
-	at, visible := p.at, p.isVisible()
-	p.mu.Unlock()
-	if err == nil && visible {
-		_, _ = session.Start(ctx, overlay.CommandHighlightQuad, arrow(at, pixel))
+	if err == nil && p.isVisible() {
+		_, _ = session.Start(ctx, overlay.CommandHighlightQuad, arrow(p.at, pixel))
 	}
 }
 

@@ -1,17 +1,13 @@
 package pointer_test
 
 import (
-	"bytes"
-	"image"
-	"image/color"
-	_ "image/png"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"browser-coordinator/coordinator/page"
-	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/video"
@@ -31,32 +27,26 @@ for (const kind of ["resize", "scroll"]) addEventListener(kind, () => seen++, tr
 new MutationObserver(() => seen++).observe(document, {subtree: true, childList: true, attributes: true});
 </script>`
 
-// open opens the shop as an agent whose user is present, and as the user sees it.
+// open opens the shop as an agent whose user is present, and as the user sees it. The pointer does not go by
+// itself, however slow the machine is.
 func open(t *testing.T, user page.Presence) (agent *page.Page, b *page.Browser, viewer *page.Page) {
 	t.Helper()
-	b = pagetest.ConnectWith(t, &page.Options{User: user})
-	agent, _ = pagetest.ServeIn(t, b, pagetest.HTML(shop))
-	viewer, err := pagetest.Connect(t).Page(t.Context(), agent.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return agent, b, viewer
+	return openWith(t, &page.Options{User: user, PointerRest: time.Hour})
 }
 
-// isShown reports whether the pointer is drawn with its tip at this point. The picture is as the screen
-// has it: one of another scale has the overlay elsewhere.
+func openWith(t *testing.T, o *page.Options) (agent *page.Page, b *page.Browser, viewer *page.Page) {
+	t.Helper()
+	b = pagetest.ConnectWith(t, o)
+	agent, _ = pagetest.ServeIn(t, b, pagetest.HTML(shop))
+	return agent, b, pagetest.Attach(t, agent)
+}
+
+// isShown reports whether the pointer is drawn with its tip at this point.
 func isShown(t *testing.T, p *page.Page, tip frame.Point) bool {
 	t.Helper()
-	shot, err := p.Screen().Screenshot(t.Context(), capture.Options{Device: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	picture, _, err := image.Decode(bytes.NewReader(shot.Data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := pagetest.Pixels(t, p)
 	isBlue := func(x, y float64) bool {
-		c := color.RGBAModel.Convert(picture.At(int((tip.X+x)*shot.Scale()), int((tip.Y+y)*shot.Scale()))).(color.RGBA)
+		c := at(tip.X+x, tip.Y+y)
 		return c.B > 200 && c.R < 120
 	}
 	return isBlue(5, 7) && !isBlue(-4, -4) && !isBlue(14, 18)
@@ -69,7 +59,7 @@ func until(t *testing.T, p *page.Page, what string, tip frame.Point, shown bool)
 	must.Await(t, what, func() bool { return isShown(t, p, tip) == shown })
 }
 
-// The user sees where the agent clicks and types, for a while. Neither the page nor the agent sees it.
+// The user sees where the agent clicks and types. Neither the page nor the agent sees it.
 func TestPointer(t *testing.T) {
 	p, b, viewer := open(t, page.UserPresent)
 	pagetest.Act(t, p, p.Input().Click("button", input.ClickOptions{}))
@@ -87,12 +77,20 @@ func TestPointer(t *testing.T) {
 	if text := pagetest.Snapshot(t, p); strings.Count(strings.TrimSpace(text), "\n") != 1 {
 		t.Errorf("the snapshot has more than a button and a field:\n%s", text)
 	}
-	until(t, viewer, "no pointer after the last action", onField, false)
-
 	pagetest.Act(t, p, p.Input().Vision().Move(onButton.X, onButton.Y))
 	until(t, viewer, "the pointer where the mouse is", onButton, true)
 	b.Close()
 	until(t, viewer, "no pointer of an agent that has gone", onButton, false)
+}
+
+// It goes by itself some time after the last action.
+func TestPointerRests(t *testing.T) {
+	p, _, viewer := openWith(t, &page.Options{User: page.UserPresent})
+	must.Await(t, "the pointer", func() bool {
+		pagetest.Act(t, p, p.Input().Click("button", input.ClickOptions{}))
+		return isShown(t, viewer, onButton)
+	})
+	until(t, viewer, "no pointer after the last action", onButton, false)
 }
 
 func TestPointerZoomed(t *testing.T) { pagetest.Zoomed(t, TestPointer) }
@@ -136,7 +134,7 @@ func TestNoPointerInScreenshots(t *testing.T) {
 	until(t, viewer, "the pointer after the video", onButton, true)
 }
 
-// It is above dialogs and frames, survives the user's mouse and a highlight, and goes with the document.
+// It is above dialogs and frames, and survives the user's mouse and a highlight.
 func TestPointerOverEverything(t *testing.T) {
 	p, _, viewer := open(t, page.UserPresent)
 	pagetest.Evaluate(t, p, `document.body.innerHTML += "<dialog style='inset:0;margin:0;border:0;padding:0;width:500px;height:400px'><button>In</button></dialog>";
@@ -148,10 +146,48 @@ document.querySelector("dialog").showModal()`)
 	}
 	pagetest.Act(t, viewer, viewer.Input().Vision().Move(300, 300))
 	until(t, viewer, "the pointer above a highlight", onButton, true)
-	pagetest.Evaluate(t, p, "location.reload(); 0")
-	until(t, viewer, "no pointer in the next document", onButton, false)
+}
+
+// It goes with the document, and no screenshot brings it back in the next one.
+func TestPointerGoesWithDocument(t *testing.T) {
+	p, _, viewer := open(t, page.UserPresent)
+	url := p.URL()
+	for name, leave := range map[string]func(){
+		"reload": func() { pagetest.Evaluate(t, p, "location.reload(); 0") },
+		"link":   func() { pagetest.Evaluate(t, p, "location.href = '/next'; 0") },
+		"site": func() {
+			pagetest.Evaluate(t, p, "location.host = location.host.replace('127.0.0.1', 'localhost'); 0")
+		},
+		"back": func() { pagetest.Evaluate(t, p, "history.back(); 0") },
+	} {
+		pagetest.Navigate(t, p, url)
+		pagetest.Act(t, p, p.Input().Click("button", input.ClickOptions{}))
+		until(t, viewer, "the pointer before "+name, onButton, true)
+		leave()
+		until(t, viewer, "no pointer after "+name, onButton, false)
+		for range 5 {
+			isShown(t, p, onButton)
+			if isShown(t, viewer, onButton) {
+				t.Fatalf("the pointer is back after %s", name)
+			}
+		}
+	}
 	pagetest.Act(t, p, p.Input().Click("button", input.ClickOptions{}))
 	until(t, viewer, "the pointer in the next document", onButton, true)
+}
+
+// A click that opens another document does not show the pointer there, also if it is drawn meanwhile.
+func TestPointerOfClickThatLeaves(t *testing.T) {
+	for range 4 {
+		p, _, viewer := open(t, page.UserPresent)
+		pagetest.Evaluate(t, p, "document.querySelector('button').onmousedown = () => location.href = '/next'; 0")
+		pagetest.Act(t, p, p.Input().Click("button", input.ClickOptions{}))
+		for range 3 {
+			if isShown(t, viewer, onButton) {
+				t.Fatal("the pointer is in the next document")
+			}
+		}
+	}
 }
 
 // Nobody looks at a browser that draws on no screen.
