@@ -311,6 +311,110 @@ test("a note is sent once, and no name in it is long", async () => {
   expect(notes.take("a")).toBeUndefined();
 });
 
+const button = "<style>* { margin:0; border:0 } button { width:100vw; height:100vh }</style><button>Order</button>";
+
+/** The live view of a page that is a button, an agent, and what is drawn there so far: nothing. */
+async function drawable() {
+  const view = play();
+  const browser = await debugged(view.store);
+  const { id, session } = await browser.open(`<title>Order</title>${button}`);
+  view.live.open(view.show, size);
+  await view.until("pages", ({ current }) => current === id);
+  const agent = { id: "a", name: "Agent", version: "1", kind: "mcp", since: 1 } as const;
+  view.clients.announce(new AbortController().signal, [agent]);
+  await expect.poll(() => view.live.point(0.5, 0.5, false)).toBeDefined(); // once a frame has been measured
+  const navigate = async () => {
+    await browser.cdp.call("Page.navigate", { url: "data:text/html,<title>Next</title>" }, session);
+    await loaded(browser.cdp, session);
+  };
+  return { ...view, ...browser, id, session, navigate };
+}
+
+test("a note that was sent does not come back when the page navigates meanwhile", async () => {
+  const { notes, live, until, all, navigate } = await drawable();
+  await live.annotate([0, 0, 0.5, 0.5]);
+  // In the editor nothing comes between; a coordinator takes its time.
+  let deliver = (_: boolean) => {};
+  const sends = vi.spyOn(notes, "send").mockReturnValue(
+    new Promise<boolean>((resolve) => {
+      deliver = resolve;
+    }) as never,
+  );
+  onTestFinished(() => sends.mockRestore());
+  const sent = live.sendNote("a", "Larger.");
+  const since = all.length;
+  await navigate();
+  await until("draft", ({ places: [first] }) => first !== undefined && !first.at, since);
+  deliver(true);
+  expect(await sent).toBe(true);
+  expect(all.findLast(({ type }) => type === "draft")).toMatchObject({ places: [] });
+});
+
+test("a note has no picture of another document", async () => {
+  const { notes, live, navigate } = await drawable();
+  const { call } = Cdp.prototype;
+  // The page navigates in the moment that matters.
+  const calls = vi.spyOn(Cdp.prototype, "call").mockImplementation(async function (this: Cdp, method, ...rest) {
+    if (method === "Page.captureScreenshot") await navigate();
+    return call.call(this, method, ...rest);
+  });
+  onTestFinished(() => calls.mockRestore());
+  await live.annotate([0, 0, 0.5, 0.5]);
+  expect(await live.sendNote("a", "Larger.")).toBe(true);
+  const [annotation] = notes.take("a")?.annotations ?? [];
+  expect(annotation).toMatchObject({ page: { url: expect.stringContaining("Order") } });
+  expect(annotation?.picture).toBeUndefined();
+});
+
+test("what is drawn at once is captured one after another, and waits for no picture of the page", async () => {
+  const { live, until } = await drawable();
+  const { call } = Cdp.prototype;
+  const made: string[] = [];
+  const calls = vi.spyOn(Cdp.prototype, "call").mockImplementation(function (this: Cdp, method, ...rest) {
+    if (/^Page.(captureScreenshot|stopScreencast)$/.test(method)) made.push(method);
+    // A page that is stopped at a breakpoint begins only later.
+    return method === "Page.startScreencast" ? new Promise(() => {}) : call.call(this, method, ...rest);
+  });
+  onTestFinished(() => calls.mockRestore());
+  await Promise.all([live.annotate([0, 0, 0.5, 0.5]), live.annotate([0.5, 0, 0.5, 0.5])]);
+  await until("draft", ({ places }) => places.length === 2);
+  const captures = made.flatMap((method, index) => (method === "Page.captureScreenshot" ? [index] : []));
+  expect(captures).toHaveLength(2);
+  expect(made.slice(captures[0], captures[1])).toContain("Page.stopScreencast");
+});
+
+test("a page of the debugger is no longer filmed when the view closes after a picture", async () => {
+  const { store, id } = await drawable();
+  const url = new URL(store.state.browser?.url ?? "");
+  const page = { debugSession: "d", name: "Order", url: `ws://${url.host}/devtools/page/${id}` };
+  const { call } = Cdp.prototype;
+  const made: string[] = [];
+  let respond = () => {};
+  let stops = 0;
+  // The endpoint is not js-debug's, and one response comes late.
+  const calls = vi.spyOn(Cdp.prototype, "call").mockImplementation(function (this: Cdp, method, ...rest) {
+    made.push(method);
+    if (method === "JsDebug.subscribe") return Promise.resolve({});
+    if (method === "Page.stopScreencast") stops += 1;
+    const response = call.call(this, method, ...rest);
+    if (method !== "Page.stopScreencast" || stops !== 3) return response;
+    return new Promise((resolve) => {
+      respond = () => resolve(response);
+    });
+  });
+  onTestFinished(() => calls.mockRestore());
+  const watcher = { frame: async () => {}, click: () => {}, dialog: () => {} };
+  const state = { ...store.state, browser: null, pages: [page] };
+  const cast = await Screencast.start(state, "d", size, watcher, new AbortController().signal);
+  await cast.capture(async () => {}); // the second stop; the third is that of the new start
+  const before = made.length;
+  const closed = cast.close();
+  respond();
+  await closed;
+  expect(made.slice(before)).toContain("Page.stopScreencast");
+  expect(made.slice(before)).not.toContain("Page.startScreencast");
+});
+
 test("a page that does not respond takes neither what is drawn nor the picture without a word", async () => {
   const { store, live, show, until, all } = play();
   const { cdp, open } = await debugged(store);

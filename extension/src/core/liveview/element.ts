@@ -59,8 +59,7 @@ export async function elementAt(call: Call, place: [number, number], size: Size)
 export async function drawnIn(call: Call, area: Box, size: Size): Promise<Drawn | undefined> {
   const [left, top, width, height] = area;
   const viewport = await viewportOf(call);
-  const { frameTree } = await call("Page.getFrameTree");
-  const { id, loaderId, url, urlFragment = "" } = (frameTree as { frame: Record<string, string> }).frame;
+  const { id, loaderId, url, urlFragment = "" } = await mainFrame(call);
   const found = await covering(call, area, size, viewport);
   const isClick = width * height === 0;
   if (isClick && !found) return undefined;
@@ -71,12 +70,21 @@ export async function drawnIn(call: Call, area: Box, size: Size): Promise<Drawn 
   const down = (part: number) => ((part * size.height) / scale) * zoom;
   const place: Box = [pageX * zoom + across(x), pageY * zoom + down(y), across(right - x), down(bottom - y)];
   const picture = await pictureOf(call, place, place[2] / zoom).catch(() => undefined); // the rest is worth sending too
+  const isSame = await mainFrame(call).then(
+    (now) => now.loaderId === loaderId, // else the picture may show the next document
+    () => false,
+  );
   return {
     ...(found && { element: found.element, node: { target: String(id), document: String(loaderId), id: found.id } }),
     url: `${url}${urlFragment}`,
     place,
-    ...(picture && { picture }),
+    ...(picture && isSame && { picture }),
   };
+}
+
+async function mainFrame(call: Call): Promise<Record<string, string>> {
+  const { frameTree } = await call("Page.getFrameTree");
+  return (frameTree as { frame: Record<string, string> }).frame;
 }
 
 /** Left, top, right and bottom of what is in the picture. */

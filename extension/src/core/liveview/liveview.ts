@@ -331,7 +331,8 @@ export class LiveView {
     try {
       const annotations = sent.map(({ annotation }) => ({ ...annotation }));
       if (!(await this.notes.send(client, { text, annotations }))) return false;
-      this.#setAnnotations(this.#annotations.filter((each) => !sent.includes(each)));
+      const ids = new Set(sent.map(({ id }) => id));
+      this.#setAnnotations(this.#annotations.filter(({ id }) => !ids.has(id)));
       return true;
     } finally {
       this.#sending = false;

@@ -182,7 +182,10 @@ export class Screencast {
   /** Frames that the watcher has not drawn yet. */
   #undrawn = 0;
   /** A part of the page is captured, and frames show that instead of the page. */
-  #capturing = 0;
+  #capturing = false;
+  /** One at a time. */
+  #captures: Promise<unknown> = Promise.resolve();
+  #closed = false;
   /** The browser may have left frames out, and does not make up for them. */
   #leftOut = false;
   #watcher: Watcher | undefined;
@@ -248,6 +251,7 @@ export class Screencast {
   /** From the beginning: the browser sends a first frame, and refuses to start what has not been stopped. */
   async #start(): Promise<void> {
     await this.cdp.call("Page.stopScreencast", {}, this.session);
+    if (this.#closed) return;
     const { width, height } = this.#size;
     const params = { format: "jpeg", quality, maxWidth: width, maxHeight: height };
     await this.cdp.call("Page.startScreencast", params, this.session);
@@ -266,21 +270,31 @@ export class Screencast {
   }
 
   /** Runs what captures a part of the page: the frames of that moment are left out. */
-  async capture<T>(work: () => Promise<T>): Promise<T> {
-    this.#capturing += 1;
+  capture<T>(work: () => Promise<T>): Promise<T> {
+    const captured = this.#captures.then(() => this.#capture(work));
+    this.#captures = captured.catch(() => {});
+    return captured;
+  }
+
+  async #capture<T>(work: () => Promise<T>): Promise<T> {
+    this.#capturing = true;
     try {
       return await work();
     } finally {
       // Whatever becomes of this, frames are drawn again: the browser waits for that.
       await this.cdp.call("Page.stopScreencast", {}, this.session).catch(() => {});
-      this.#capturing -= 1;
-      await this.#start().catch((error: unknown) => this.#restart(error));
+      this.#capturing = false;
+      void this.#restart();
     }
   }
 
   /** Starts as soon as a page that has not responded does. One that has gone does not. */
-  #restart(error: unknown): void {
-    if (error instanceof NoResponse) void this.#start().catch((again: unknown) => this.#restart(again));
+  async #restart(): Promise<void> {
+    try {
+      await this.#start();
+    } catch (error) {
+      if (error instanceof NoResponse) await this.#restart();
+    }
   }
 
   async reload(): Promise<void> {
@@ -316,6 +330,7 @@ export class Screencast {
 
   /** Ends it, and all that it brought about. */
   async close(): Promise<void> {
+    this.#closed = true;
     // js-debug's session stays when we leave; our own ends, and what it turned on with it.
     if (this.session === undefined) {
       await this.#watching;
@@ -337,7 +352,7 @@ export class Screencast {
   #listen(watcher: Watcher): void {
     this.#watcher = watcher;
     this.cdp.on("Page.screencastFrame", ({ data, sessionId, metadata }) => {
-      if (this.#capturing > 0) return; // the screencast begins again
+      if (this.#capturing) return; // the screencast begins again
       void this.#measure(metadata as FrameMetadata);
       void this.#frame(watcher, String(data), metadata as FrameMetadata, sessionId);
     });
