@@ -180,14 +180,7 @@ func (p *Page) Rest(ctx context.Context, d time.Duration) (Change, error) {
 // the content security policy does not apply. The value is nil if the script has not
 // ended, because it has opened another document or a dialog, or stopped in a debugger.
 // The change reports which.
-func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMessage, Change, error) {
-	return p.EvaluateWithin(ctx, script, target, Bounds{})
-}
-
-// EvaluateWithin is Evaluate for a script that may not run everywhere.
-func (p *Page) EvaluateWithin(
-	ctx context.Context, script, target string, b Bounds,
-) (json.RawMessage, Change, error) {
+func (p *Page) Evaluate(ctx context.Context, script, target string, b Bounds) (json.RawMessage, Change, error) {
 	var value json.RawMessage
 	run := func(ctx context.Context) (err error) {
 		p.lookBefore(ctx, false)

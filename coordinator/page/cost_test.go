@@ -75,7 +75,7 @@ func BenchmarkOwnCost(b *testing.B) {
 			func() error { _, err := p.Act(ctx, p.Input().SelectOption("#s", "b")); return err }},
 		{"evaluate",
 			func() error { return script("1") },
-			func() error { _, _, err := p.Evaluate(ctx, "() => 1", ""); return err }},
+			func() error { _, _, err := p.Evaluate(ctx, "() => 1", "", page.Bounds{}); return err }},
 		{"drag",
 			func() error {
 				if err := rawMouse(ctx, p, from, rawMove, rawPress); err != nil {
@@ -161,7 +161,7 @@ type point struct{ x, y float64 }
 func pointOf(b *testing.B, p *page.Page, target string) point {
 	b.Helper()
 	var at [2]float64
-	text, _, err := p.Evaluate(b.Context(), "(e) => { e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] }", target)
+	text, _, err := p.Evaluate(b.Context(), "(e) => { e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] }", target, page.Bounds{})
 	if err == nil {
 		err = json.Unmarshal(text, &at)
 	}

@@ -45,7 +45,7 @@ func TestDialogs(t *testing.T) {
 		t.Errorf("dismissing: %+v %v", c, err)
 	}
 	// A dialog that opens during a call ends the call with an error at once.
-	if v, c, err := p.Evaluate(t.Context(), "() => { alert('now'); return 1 }", ""); err != nil || v != nil ||
+	if v, c, err := p.Evaluate(t.Context(), "() => { alert('now'); return 1 }", "", page.Bounds{}); err != nil || v != nil ||
 		c.Dialog == nil || c.Dialog.Message != "now" {
 		t.Errorf("evaluate that opens a dialog: %s %+v %v", v, c, err)
 	}
@@ -90,7 +90,7 @@ func TestDialogsOnUnload(t *testing.T) {
 				t.Fatalf("%s: %+v %v", leave.name, c, err)
 			}
 			var dialog *page.DialogError
-			if _, _, err := p.Evaluate(ctx, "1", ""); !errors.As(err, &dialog) {
+			if _, _, err := p.Evaluate(ctx, "1", "", page.Bounds{}); !errors.As(err, &dialog) {
 				t.Errorf("%s: a script behind the dialog: %v", leave.name, err)
 			}
 			if c, err = p.HandleDialog(ctx, accept, ""); err != nil {
@@ -211,7 +211,7 @@ func TestDialogInAnotherTab(t *testing.T) { // alone in the browser, because it 
 	}
 	pagetest.Evaluate(t, other, "setTimeout(() => alert('over there'))")
 	must.Await(t, "the dialog", func() bool { return other.Dialog() != nil })
-	_, _, err = p.Evaluate(ctx, "1", "")
+	_, _, err = p.Evaluate(ctx, "1", "", page.Bounds{})
 	var hung *page.HungError
 	if !errors.As(err, &hung) || !strings.Contains(err.Error(), "over there") ||
 		!strings.Contains(err.Error(), url+"/other") {

@@ -34,7 +34,7 @@ func TestEndlessScripts(t *testing.T) {
 	for _, test := range longtest.Form(t, scripts[:1], scripts) {
 		t.Run(test.script, func(t *testing.T) {
 			p := pagetest.NewPage(t, connectFor(t, 6*time.Second))
-			_, _, err := p.Evaluate(t.Context(), test.script, test.target)
+			_, _, err := p.Evaluate(t.Context(), test.script, test.target, page.Bounds{})
 			expectStopped(t, p, err)
 		})
 	}
@@ -44,7 +44,7 @@ func TestEndlessScripts(t *testing.T) {
 	t.Run("a target that was found late", func(t *testing.T) {
 		p := pagetest.NewPage(t, connectFor(t, 6*time.Second))
 		pagetest.Evaluate(t, p, "void setTimeout(() => { const end = Date.now() + 2000; while (Date.now() < end); })")
-		_, _, err := p.Evaluate(t.Context(), "(e) => { for (;;); }", "body")
+		_, _, err := p.Evaluate(t.Context(), "(e) => { for (;;); }", "body", page.Bounds{})
 		expectStopped(t, p, err)
 	})
 	t.Run("an expression to wait for", func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestEndlessScripts(t *testing.T) {
 		p := pagetest.NewPage(t, connectFor(t, 6*time.Second))
 		pagetest.Expect(t, p, "new Promise((r) => setTimeout(r, 5000, 3))", "3")
 		var timeout *page.TimeoutError
-		if _, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.As(err, &timeout) ||
+		if _, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", "", page.Bounds{}); !errors.As(err, &timeout) ||
 			!strings.Contains(err.Error(), "running the script") {
 			t.Errorf("a promise that is never kept: %v", err)
 		}
@@ -82,7 +82,7 @@ func TestEndlessScriptThatIsCancelled(t *testing.T) {
 		"async () => { await new Promise((r) => setTimeout(r)); for (;;); }",
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		_, _, err := p.Evaluate(ctx, script, "")
+		_, _, err := p.Evaluate(ctx, script, "", page.Bounds{})
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*page.TimeoutError)) {
 			t.Errorf("%s: %v", script, err)
@@ -96,14 +96,14 @@ func TestEndlessScriptBehindADialog(t *testing.T) {
 	t.Parallel()
 	p := pagetest.NewPage(t, connectFor(t, 3*time.Second))
 	for _, target := range []string{"", "body"} {
-		if _, c, err := p.Evaluate(t.Context(), "() => { alert('?'); for (;;); }", target); err != nil || c.Dialog == nil {
+		if _, c, err := p.Evaluate(t.Context(), "() => { alert('?'); for (;;); }", target, page.Bounds{}); err != nil || c.Dialog == nil {
 			t.Fatalf("%+v %v", c, err)
 		}
 		if _, err := p.HandleDialog(t.Context(), true, ""); err != nil {
 			t.Log(err) // it may report that the page is busy
 		}
 		must.Await(t, "the page responds", func() bool {
-			_, _, err := p.Evaluate(t.Context(), "2", "")
+			_, _, err := p.Evaluate(t.Context(), "2", "", page.Bounds{})
 			return err == nil
 		})
 	}
@@ -121,12 +121,12 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 	}
 	pagetest.Evaluate(t, p, "(setTimeout(() => { const end = Date.now() + 4500; while (Date.now() < end); ended = true }), 1)")
 	var hung *page.HungError
-	if _, _, err := short.Evaluate(t.Context(), "() => 1", ""); !errors.As(err, &hung) {
+	if _, _, err := short.Evaluate(t.Context(), "() => 1", "", page.Bounds{}); !errors.As(err, &hung) {
 		t.Errorf("while the page is busy: %v", err)
 	}
 	pagetest.Expect(t, p, "ended", "true")
 
-	if _, c, err := short.Evaluate(t.Context(), "async () => { await 0; alert('?'); answered = true }", ""); err != nil ||
+	if _, c, err := short.Evaluate(t.Context(), "async () => { await 0; alert('?'); answered = true }", "", page.Bounds{}); err != nil ||
 		c.Dialog == nil {
 		t.Fatalf("%+v %v", c, err)
 	}
@@ -143,7 +143,7 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 		const busy = (ms) => { for (const end = Date.now() + ms; Date.now() < end;); }
 		busy(500), alert("the page's own"), busy(4500), own = true
 	})`)
-	if _, c, err := short.Evaluate(t.Context(), "() => 1", ""); err == nil && c.Dialog == nil {
+	if _, c, err := short.Evaluate(t.Context(), "() => 1", "", page.Bounds{}); err == nil && c.Dialog == nil {
 		t.Errorf("a script that waits behind a dialog has ended: %+v", c)
 	}
 	must.Await(t, "the other connection sees the dialog", func() bool { return p.Dialog() != nil })
@@ -160,7 +160,7 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 	paused := s.Listen("Debugger.paused")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-paused.C(); cancel() }()
-	if _, _, err := short.Evaluate(ctx, "() => { debugger; for (let i = 0; i < 1e6; i++); resumed = true }", ""); err == nil {
+	if _, _, err := short.Evaluate(ctx, "() => { debugger; for (let i = 0; i < 1e6; i++); resumed = true }", "", page.Bounds{}); err == nil {
 		t.Error("a call that was cancelled while the page was paused has ended well")
 	}
 	time.Sleep(limit * 5 / 4) // nothing may happen
@@ -182,7 +182,7 @@ func TestEndlessScriptAtTheEndOfItsConnection(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, _, err := q.Evaluate(ctx, "async () => { await new Promise((r) => setTimeout(r)); console.log('it loops'); for (;;); }", "")
+		_, _, err := q.Evaluate(ctx, "async () => { await new Promise((r) => setTimeout(r)); console.log('it loops'); for (;;); }", "", page.Bounds{})
 		ended <- err
 	}()
 	must.Await(t, "the script begins", func() bool { return len(p.History().Console.Messages("debug")) > 0 })
@@ -200,10 +200,10 @@ func TestEndlessScriptAtTheEndOfItsConnection(t *testing.T) {
 	}
 	pagetest.Evaluate(t, p, "void setTimeout(() => { const end = Date.now() + 5000; while (Date.now() < end); ended = true })")
 	free := make(chan struct{})
-	go func() { _, _, _ = p.Evaluate(t.Context(), "ended", ""); close(free) }()
+	go func() { _, _, _ = p.Evaluate(t.Context(), "ended", "", page.Bounds{}); close(free) }()
 	ctx, cancel = context.WithCancel(t.Context())
 	go func() {
-		_, _, err := q.Evaluate(ctx, "() => 1", "")
+		_, _, err := q.Evaluate(ctx, "() => 1", "", page.Bounds{})
 		ended <- err
 	}()
 	time.AfterFunc(100*time.Millisecond, cancel)

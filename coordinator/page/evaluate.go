@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -24,25 +23,11 @@ var jsonFunction string
 
 // Bounds are where an agent's script may run; zero: anywhere.
 type Bounds struct {
-	// Place is a [Page.Place]: the script does nothing in a document of another site. The browser may
-	// keep a script back until a navigation that is under way has another document.
+	// Place is a [Page.Place]: the script does nothing in a document elsewhere. The browser may keep a
+	// script back until a navigation that is under way has another document.
 	Place string
 	// Confirm may refuse the element that the script gets; nil: it refuses none.
 	Confirm func(input.Element) error
-}
-
-// unlessAt is a statement that throws in a document at another place than that; empty: there is none.
-// location is what no page can replace.
-func unlessAt(place string) string {
-	elsewhere := "location.origin !== " + strconv.Quote(place)
-	switch {
-	case place == "":
-		return ""
-	case SiteOf(place) == "":
-		elsewhere = "location.protocol === 'http:' || location.protocol === 'https:'"
-	}
-	return "if (" + elsewhere + ") throw new Error('the page has gone to another site since this call was allowed, " +
-		"so nothing was done there: call again to ask about that'); "
 }
 
 func (p *Page) evaluate(ctx context.Context, script, target string, b Bounds) (json.RawMessage, error) {
@@ -54,7 +39,7 @@ func (p *Page) evaluate(ctx context.Context, script, target string, b Bounds) (j
 	if target != "" {
 		return p.evaluateOn(ctx, bare, target, b.Confirm)
 	}
-	within := unlessAt(b.Place)
+	within := frame.OnlyAt(b.Place)
 	expression := script
 	if LooksLikeFunction(bare) {
 		expression = "(" + bare + "\n)()"
@@ -221,8 +206,8 @@ func (p *Page) valueOf(
 }
 
 func thrownError(exception *runtime.ExceptionDetails) error {
-	text, stack, _ := strings.Cut(remote.Exception(exception), "\n")
-	return &ScriptError{Text: strings.TrimPrefix(strings.TrimPrefix(text, "Uncaught "), "(in promise) "), Stack: stack}
+	text, stack, _ := strings.Cut(remote.Thrown(exception), "\n")
+	return &ScriptError{Text: text, Stack: stack}
 }
 
 // plain decodes the characters that the browser escapes in its JSON, because escapes

@@ -41,7 +41,7 @@ func TestEvaluate(t *testing.T) {
 		{"() => '\\u0001\\ud83c\\udf89<'", "", `"\u0001🎉<"`},
 		{"eval('1+1')", "", "2"},
 	} {
-		got, _, err := p.Evaluate(t.Context(), test.script, test.target)
+		got, _, err := p.Evaluate(t.Context(), test.script, test.target, page.Bounds{})
 		if err != nil || string(got) != test.want {
 			t.Errorf("%s: got %s %v, want %s", test.script, got, err, test.want)
 		}
@@ -49,7 +49,7 @@ func TestEvaluate(t *testing.T) {
 	var script *page.ScriptError
 	for _, bad := range []string{"() => nothing.here", "() => { throw 'text' }",
 		"async () => { throw new Error('later') }", "((", "Promise.reject(new RangeError('far'))"} {
-		if _, _, err := p.Evaluate(t.Context(), bad, ""); !errors.As(err, &script) {
+		if _, _, err := p.Evaluate(t.Context(), bad, "", page.Bounds{}); !errors.As(err, &script) {
 			t.Errorf("%s: %v", bad, err)
 		} else {
 			t.Log(err)
@@ -118,13 +118,13 @@ func TestEvaluateChanges(t *testing.T) { // alone in the browser, because it cou
 		{"() => { document.forms[0].submit() }", "", "undefined", "/form?q="},
 		{"() => { history.pushState(0, '', '/pushed'); document.title = '/pushed' }", "", "undefined", "/pushed"},
 	} {
-		v, c, err := p.Evaluate(t.Context(), test.script, test.target)
+		v, c, err := p.Evaluate(t.Context(), test.script, test.target, page.Bounds{})
 		title, _, _ := strings.Cut(test.path, "?")
 		if err != nil || string(v) != test.value || !c.Navigated || c.URL != url+test.path || c.Title != title {
 			t.Errorf("%s: %s %+v %v", test.script, v, c, err)
 		}
 	}
-	v, c, err := p.Evaluate(t.Context(), "() => { console.error('oh'); window.open('/popup'); return {a: 1} }", "")
+	v, c, err := p.Evaluate(t.Context(), "() => { console.error('oh'); window.open('/popup'); return {a: 1} }", "", page.Bounds{})
 	if err != nil || string(v) != `{"a":1}` || len(c.Tabs.Open) != 1 || len(c.Console) != 1 || c.Navigated {
 		t.Errorf("a tab and an error: %s %+v %v", v, c, err)
 	}
@@ -144,12 +144,12 @@ func TestEvaluateBody(t *testing.T) {
 		{"[1].map(function (n) { return n })", "", "[1]"},
 		{"element.className.replace(/c/, function () { return 'd' })", "#p", `"d"`},
 	} {
-		if got, _, err := p.Evaluate(t.Context(), test.script, test.target); err != nil || string(got) != test.want {
+		if got, _, err := p.Evaluate(t.Context(), test.script, test.target, page.Bounds{}); err != nil || string(got) != test.want {
 			t.Errorf("%s: %s %v", test.script, got, err)
 		}
 	}
 	// A script that has run is not run again.
-	if _, _, err := p.Evaluate(t.Context(), "runs = 10; runs++; eval('return')", ""); err == nil || pagetest.Evaluate(t, p, "runs") != "11" {
+	if _, _, err := p.Evaluate(t.Context(), "runs = 10; runs++; eval('return')", "", page.Bounds{}); err == nil || pagetest.Evaluate(t, p, "runs") != "11" {
 		t.Errorf("%v, %s runs", err, pagetest.Evaluate(t, p, "runs"))
 	}
 	var target *frame.TargetError
@@ -158,5 +158,26 @@ func TestEvaluateBody(t *testing.T) {
 	}
 	if _, err := p.Emulate(t.Context(), emulation.Settings{Viewport: &emulation.Viewport{Width: 99999, Height: 10}}); err == nil || !strings.Contains(err.Error(), "10000") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A script does nothing in a document at another place than that for which it was allowed, even if the
+// page there replaces what scripts use.
+func TestEvaluateAtPlace(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Open(t, "<title>Shop</title>")
+	const impostor = `data:text/html,<title>ä "b"</title><script>String.prototype.split = () => ["about:blank"]</script>`
+	for _, address := range []string{url + "/?a#b", "about:blank#b", "about:blank#", impostor + "#c"} {
+		pagetest.Navigate(t, p, address)
+		here := p.Place()
+		for _, place := range []string{"", here, url, "about:blank", "data:text/html,"} {
+			for _, script := range []string{"1", "() => 1", "const one = await 1; one", "return 1"} {
+				value, _, err := p.Evaluate(t.Context(), script, "", page.Bounds{Place: place})
+				if allowed := place == "" || place == here; allowed && (err != nil || string(value) != "1") ||
+					!allowed && (err == nil || !strings.Contains(err.Error(), "threw the page has gone to another site")) {
+					t.Errorf("%s in %s, allowed in %q: %s, %v", script, here, place, value, err)
+				}
+			}
+		}
 	}
 }

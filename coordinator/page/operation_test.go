@@ -23,7 +23,7 @@ func connectShort(t *testing.T) *page.Browser {
 // hang makes the page compute forever.
 func hang(t *testing.T, p *page.Page) {
 	t.Helper()
-	if _, _, err := p.Evaluate(t.Context(), "setTimeout(() => { for (;;); }), 1", ""); err != nil {
+	if _, _, err := p.Evaluate(t.Context(), "setTimeout(() => { for (;;); }), 1", "", page.Bounds{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -43,7 +43,7 @@ func TestHungTab(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"click":    func() error { _, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{})); return err },
 		"snapshot": func() error { _, err := p.Reader().Snapshot(t.Context(), snapshot.Options{}); return err },
-		"evaluate": func() error { _, _, err := p.Evaluate(t.Context(), "1", ""); return err },
+		"evaluate": func() error { _, _, err := p.Evaluate(t.Context(), "1", "", page.Bounds{}); return err },
 	} {
 		if err := call(); !errors.As(err, &hung) || !strings.Contains(err.Error(), "hangs") {
 			t.Errorf("%s on a hung tab: %v", name, err)
@@ -81,7 +81,7 @@ func TestUnsent(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"click":    func() error { _, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{})); return err },
 		"navigate": func() error { _, err := p.Navigate(t.Context(), "about:blank"); return err },
-		"evaluate": func() error { _, _, err := p.Evaluate(t.Context(), "1", ""); return err },
+		"evaluate": func() error { _, _, err := p.Evaluate(t.Context(), "1", "", page.Bounds{}); return err },
 	} {
 		if err := call(); !errors.Is(err, page.ErrBrowserGone) || !errors.Is(err, page.ErrUnsent) {
 			t.Errorf("%s after the end: %v", name, err)
@@ -110,7 +110,7 @@ func TestServerThatDoesNotAnswer(t *testing.T) {
 	if err != nil || c.Loading == "" || c.Navigated {
 		t.Fatalf("the click: %+v, %v", c, err)
 	}
-	_, _, err = p.Evaluate(ctx, "1", "")
+	_, _, err = p.Evaluate(ctx, "1", "", page.Bounds{})
 	isLoading := func(err error) bool {
 		return err != nil && strings.Contains(err.Error(), "on its way to "+url+"/never") &&
 			strings.Contains(err.Error(), "Escape")
@@ -131,7 +131,7 @@ func TestCrash(t *testing.T) {
 	t.Parallel()
 	p, url := pagetest.Open(t, `<!doctype html><p>alive`)
 	go func() { _ = p.Session().Call(t.Context(), "Page.crash", nil, nil) }()
-	_, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", "")
+	_, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", "", page.Bounds{})
 	if !errors.Is(err, page.ErrCrashed) {
 		t.Errorf("evaluate on a page that crashes: %v", err)
 	}
@@ -149,12 +149,12 @@ func TestPageAndBrowserThatGo(t *testing.T) {
 	b := pagetest.Connect(t)
 	p := pagetest.NewPage(t, b)
 	go func() { _ = b.ClosePage(t.Context(), p.ID()) }()
-	if v, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.Is(err, page.ErrPageClosed) {
+	if v, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", "", page.Bounds{}); !errors.Is(err, page.ErrPageClosed) {
 		t.Errorf("evaluate on a page that is closed: %v %s", err, v)
 	}
 	q := pagetest.NewPage(t, b)
 	go func() { _ = b.Close() }()
-	if _, _, err := q.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.Is(err, page.ErrBrowserGone) {
+	if _, _, err := q.Evaluate(t.Context(), "new Promise(() => {})", "", page.Bounds{}); !errors.Is(err, page.ErrBrowserGone) {
 		t.Errorf("evaluate while the connection ends: %v", err)
 	}
 	if _, err := q.Reader().Snapshot(t.Context(), snapshot.Options{}); !errors.Is(err, page.ErrBrowserGone) {
@@ -195,7 +195,7 @@ func TestPausedInDebugger(t *testing.T) {
 	}
 	pagetest.Expect(t, p, "done", "true")
 	// A pause is found as well when the call is slow before it.
-	_, c, err = p.Evaluate(t.Context(), "new Promise((ready) => setTimeout(() => ready(stop()), 1200))", "")
+	_, c, err = p.Evaluate(t.Context(), "new Promise((ready) => setTimeout(() => ready(stop()), 1200))", "", page.Bounds{})
 	if err != nil || c.Paused == nil || c.Paused.Function != "stop" {
 		t.Errorf("a script that stops later: %+v %v", c, err)
 	}

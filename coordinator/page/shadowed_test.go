@@ -109,7 +109,7 @@ find("x-box")[0].attachShadow({ mode: "open" }).innerHTML = "<button type=button
 	note("places", len(places), err)
 	text, err := p.Reader().HTML(ctx, `button "Buy two"`)
 	note("HTML", text, err)
-	value, _, err := p.Evaluate(ctx, "(e) => e", "form")
+	value, _, err := p.Evaluate(ctx, "(e) => e", "form", page.Bounds{})
 	written, _, _ := strings.Cut(string(value), ">")
 	note("evaluate", written, err)
 	_, err = p.WaitFor(ctx, page.WaitOptions{Text: "Buy one."})

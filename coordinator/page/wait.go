@@ -182,7 +182,7 @@ func (w *waiter) waitForExpression(ctx context.Context, expression string) (bool
 	if LooksLikeFunction(expression) {
 		expression = "(" + expression + "\n)()"
 	}
-	if within := unlessAt(w.opts.Place); within != "" {
+	if within := frame.OnlyAt(w.opts.Place); within != "" {
 		expression = "(() => { " + within + "})(), " + expression
 	}
 	// The script stops first, so that it can report what the expression threw.

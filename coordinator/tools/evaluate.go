@@ -77,7 +77,7 @@ func evaluate(ctx context.Context, c *agent.Call, in evaluateIn) error {
 	if in.Page > 1 { // the script is not run again
 		return errors.New("there is no such part of a result: call without page first")
 	}
-	value, change, err := p.EvaluateWithin(ctx, in.Function, in.Target, c.Bounds(ctx, p))
+	value, change, err := p.Evaluate(ctx, in.Function, in.Target, c.Bounds(ctx, p))
 	if err != nil {
 		return err
 	}

@@ -224,7 +224,7 @@ func Expect(t testing.TB, p *page.Page, script, want string) {
 // Evaluate runs a script and returns its JSON.
 func Evaluate(t testing.TB, p *page.Page, script string) string {
 	t.Helper()
-	v, _, err := p.Evaluate(t.Context(), script, "")
+	v, _, err := p.Evaluate(t.Context(), script, "", page.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

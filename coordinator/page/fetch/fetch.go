@@ -96,7 +96,6 @@ func (f *Fetcher) fetch(ctx context.Context, url string, o Request) (Response, e
 	}()
 	request := map[string]any{
 		"url": url, "mark": mark, "method": strings.ToUpper(o.Method), "headers": o.Headers, "limit": maxBody,
-		"place": o.Place,
 	}
 	if o.Body != "" {
 		request["body"] = o.Body
@@ -109,7 +108,8 @@ func (f *Fetcher) fetch(ctx context.Context, url string, o Request) (Response, e
 		failure
 		Response
 	}
-	if err := frame.CallIn(ctx, session, world, frame.InDOM(function), request, &got); err != nil {
+	declaration := "function (request) { " + frame.OnlyAt(o.Place) + "return (" + frame.InDOM(function) + ")(request) }"
+	if err := frame.CallIn(ctx, session, world, declaration, request, &got); err != nil {
 		return Response{}, err
 	}
 	if got.Error != "" && f.Lifecycle.After(before, lifecycle.Refused) {

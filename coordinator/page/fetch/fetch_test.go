@@ -73,7 +73,7 @@ func TestFetch(t *testing.T) {
 	}
 	for _, place := range []string{strings.Replace(url, "127.0.0.1", "localhost", 1), "about:blank"} {
 		if _, err = p.Fetcher().Fetch(ctx, fetch.Request{URL: "/api", Place: place}); err == nil ||
-			!strings.Contains(err.Error(), "gone to another site") {
+			!strings.Contains(err.Error(), "fetching /api: the page has gone to another site") {
 			t.Errorf("allowed in %s: %v", place, err)
 		}
 	}

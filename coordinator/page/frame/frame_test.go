@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
@@ -57,7 +58,7 @@ s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('butt
 		pagetest.Ref(t, second, "Shadow button") != pagetest.Ref(t, text, "Shadow button") {
 		t.Errorf("refs changed:\n%s", second)
 	}
-	v, _, err := p.Evaluate(t.Context(), "(e) => e.textContent + location.search", pagetest.Ref(t, text, "Button deep"))
+	v, _, err := p.Evaluate(t.Context(), "(e) => e.textContent + location.search", pagetest.Ref(t, text, "Button deep"), page.Bounds{})
 	if err != nil || string(v) != `"Button deep?deep"` {
 		t.Errorf("evaluate in a frame of another process: %s %v", v, err)
 	}

@@ -97,7 +97,7 @@ func TestFramesOfARestoredDocument(t *testing.T) {
 			pagetest.Expect(t, p, "new Promise(r => { const look = () => clicks.length < 8 ? setTimeout(look, 10) : r(clicks.join()); look() })", `"`+strings.Join(names, ",")+`"`)
 			pagetest.Fails[*frame.TargetError](t, p, p.Input().Click("text=Same", input.ClickOptions{}), "several frames")
 			value, _, err := p.Evaluate(t.Context(), "(e) => e.ownerDocument.defaultView.location.pathname",
-				pagetest.Ref(t, second, `button "Deep"`))
+				pagetest.Ref(t, second, `button "Deep"`), page.Bounds{})
 			if err != nil || string(value) != `"/deep"` {
 				t.Errorf("a script in a frame: %s %v", value, err)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page/remote"
 )
 
@@ -34,6 +35,17 @@ func InDOM(script string) string {
 // may shadow it.
 func OfDocument(name string) string {
 	return "Object.getOwnPropertyDescriptor(Document.prototype, '" + name + "').get.call(document)"
+}
+
+// OnlyAt is a statement that throws in a document at another place than that, see [address.Place];
+// empty: it is for any document. It uses nothing that a page can replace.
+func OnlyAt(place string) string {
+	if place == "" {
+		return ""
+	}
+	return javascript.Format("if (location.origin !== $ && location.href !== $ + location.hash && location.href !== $) "+
+		"throw $; ", place, place, place+"#", "the page has gone to another site since this call was allowed, so nothing "+
+		"was done there: call again to ask about that").String()
 }
 
 // Library is a script that defines functions in an isolated world: this package's, and

@@ -82,7 +82,7 @@ func TestHistoryStaysWithinBounds(t *testing.T) {
 	t.Run("a script goes back", func(t *testing.T) {
 		_, p, _, forbidden, restored := bounded(t)
 		bind(t, p, forbidden)
-		value, change, err := p.Evaluate(t.Context(), "() => { history.back(); return new Promise(() => {}) }", "")
+		value, change, err := p.Evaluate(t.Context(), "() => { history.back(); return new Promise(() => {}) }", "", page.Bounds{})
 		if !errors.As(errors.Join(err, change.Refused), new(*guard.LimitError)) ||
 			strings.Contains(string(value)+change.Title, "orbidden") {
 			t.Errorf("%s %+v %v", value, change, err)

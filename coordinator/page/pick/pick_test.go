@@ -128,7 +128,7 @@ func TestPickElsewhere(t *testing.T) {
 			t.Errorf("%s: %+v, %v", description, picked.Selector, err)
 			continue
 		}
-		if _, _, err := p.Evaluate(t.Context(), "(element) => 1", picked.Selector); err != nil {
+		if _, _, err := p.Evaluate(t.Context(), "(element) => 1", picked.Selector, page.Bounds{}); err != nil {
 			t.Errorf("%s: its selector finds nothing: %v", description, err)
 		}
 	}

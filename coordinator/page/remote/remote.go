@@ -220,10 +220,15 @@ func Exception(d *runtime.ExceptionDetails) string {
 	return text
 }
 
+// Thrown is the text of what a script has thrown.
+func Thrown(d *runtime.ExceptionDetails) string {
+	return strings.TrimPrefix(strings.TrimPrefix(Exception(d), "Uncaught "), "(in promise) ")
+}
+
 // Decode decodes the JSON text that a function returned; result may be nil.
 func Decode(r runtime.CallFunctionOnResult, result any) error {
 	if r.ExceptionDetails != nil {
-		return errors.New(Exception(r.ExceptionDetails))
+		return errors.New(Thrown(r.ExceptionDetails))
 	}
 	if result == nil {
 		return nil
