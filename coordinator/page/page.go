@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -15,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/page/audit"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/emulation"
@@ -192,23 +192,13 @@ func (p *Page) Host() string {
 	return u.Hostname()
 }
 
-// SiteOf is scheme, host and port of a web address, such as http://127.0.0.1:5173; empty: it is none.
-func SiteOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
-}
+// Site is the origin of the page's URL; empty: it is no web address.
+func (p *Page) Site() string { return address.Origin(p.URL()) }
 
-// Site is that of the page's URL.
-func (p *Page) Site() string { return SiteOf(p.URL()) }
-
-// Place is where the page is: its site, or the URL of a page that is on none, without its fragment.
+// Place is where the page is, see [address.Place].
 func (p *Page) Place() string {
 	p.frames.Flush()
-	address, _, _ := strings.Cut(p.URL(), "#")
-	return cmp.Or(p.Site(), address)
+	return address.Place(p.URL())
 }
 
 // Origin is the page's site, if that is the origin of its document and of those that these elements
@@ -239,7 +229,7 @@ func (p *Page) Origin(ctx context.Context, elements ...input.Element) string {
 // blank one has the origin of the page around it.
 func (p *Page) IsOnOneSite() bool {
 	return !slices.ContainsFunc(p.frames.All(), func(f frame.Frame) bool {
-		return f.URL != "about:blank" && f.URL != "about:srcdoc" && SiteOf(f.URL) != p.Site()
+		return f.URL != "about:blank" && f.URL != "about:srcdoc" && address.Origin(f.URL) != p.Site()
 	})
 }
 

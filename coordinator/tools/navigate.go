@@ -65,7 +65,7 @@ func leavesSite(ctx context.Context, p *page.Page, in navigateIn) bool {
 	case "":
 		to, err = address.Normalize(in.URL, p.URL())
 	}
-	return err != nil || page.SiteOf(to) != p.Site()
+	return err != nil || address.Origin(to) != p.Site()
 }
 
 func navigate(ctx context.Context, c *agent.Call, in navigateIn) error {

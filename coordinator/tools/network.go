@@ -299,7 +299,6 @@ func headerText(headers map[string]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// header is the value of a header, whatever the case of its name.
 // bodyKind is the kind of file for the body that bodyText returns.
 func bodyKind(body []byte, contentType string) output.Kind {
 	if !utf8.Valid(body) {

@@ -95,6 +95,12 @@ func TestSteps(t *testing.T) {
 	agent.Expect("browser_steps", steps(navigate, click("#away"), args{"action": "wait", "url": "localhost"},
 		click("#news")), `4. Clicked checkbox "News".`)
 
+	// Another part of the same page is none, whatever the page's address.
+	const plain = `data:text/html,<a href="%23below">Below</a> <button>Next</button>`
+	agent.Expect("browser_steps", steps(args{"action": "navigate", "url": plain}, click("a"), click("button")),
+		`3. Clicked button "Next".`)
+	agent.Must("browser_navigate", args{"url": strings.Replace(url, "127.0.0.1", "localhost", 1)})
+
 	// A mistake in one of the steps is reported before anything is done.
 	for _, bad := range []args{{"action": "klick"}, {"action": "click", "x": 1}, {"action": "click"}} {
 		agent.Refused("browser_steps", steps(navigate, bad), "step 2: ", "Nothing was done")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/export"
 	"browser-coordinator/policy"
@@ -27,7 +28,7 @@ var _ = define(definition[tabsIn]{
 	ReadOnlyIf: func(in tabsIn) bool { return in.Action == "list" || in.Action == "request" },
 	ReadOnly:   "to `list` and to `request`",
 	Beyond: func(_ context.Context, p *page.Page, in tabsIn) bool {
-		return in.Index != nil || in.Action == "new" && page.SiteOf(in.URL) != p.Site()
+		return in.Index != nil || in.Action == "new" && address.Origin(in.URL) != p.Site()
 	},
 	Question: func(in tabsIn, _ []string) string { return in.sentence() },
 	Subject:  func(in tabsIn, _ string) string { return in.sentence() },

@@ -2,6 +2,7 @@
 package address
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -21,6 +22,25 @@ func clean(address string) string {
 		return r
 	}, address)
 	return strings.TrimFunc(address, func(r rune) bool { return r <= ' ' })
+}
+
+// Origin is the origin of a web address, such as http://127.0.0.1:5173; empty: it is none.
+func Origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return ""
+	}
+	if u.Port() == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+		u.Host = u.Hostname()
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// Place is where a page with that address is: its origin, or the address without its fragment if it
+// has none.
+func Place(address string) string {
+	whole, _, _ := strings.Cut(address, "#")
+	return cmp.Or(Origin(address), whole)
 }
 
 // OfFile is the file: URL that a browser opens for an address, also for the source

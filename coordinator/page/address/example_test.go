@@ -23,6 +23,20 @@ func ExampleNormalize() {
 	// navigate: javascript: is a script, not an address: evaluate it instead
 }
 
+// All pages of a site are at the same place, and each other page is at its own.
+func ExamplePlace() {
+	for _, shown := range []string{"http://localhost:3000/cart?page=2#top", "https://ada@shop.example:443/",
+		"file:///home/ada/a.html#top", "data:text/html,Hi", "blob:http://localhost:3000/1"} {
+		fmt.Printf("%q %q\n", address.Origin(shown), address.Place(shown))
+	}
+	// Output:
+	// "http://localhost:3000" "http://localhost:3000"
+	// "https://shop.example" "https://shop.example"
+	// "" "file:///home/ada/a.html"
+	// "" "data:text/html,Hi"
+	// "" "blob:http://localhost:3000/1"
+}
+
 // A browser opens the same file for all of these addresses.
 func ExampleOfFile() {
 	for _, opened := range []string{"file:///home/ada/a.html#top", "View-Source:FILE:///home/ada/a.html",

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"sync"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/frame"
 )
@@ -231,11 +231,10 @@ func (e *Emulation) reset(ctx context.Context) error {
 
 // allowLocation grants the page's origin access to the location, without a prompt.
 func (e *Emulation) allowLocation(ctx context.Context) error {
-	u, err := url.Parse(e.opts.Frames.PageURL())
-	if err != nil || u.Host == "" {
+	origin := address.Origin(e.opts.Frames.PageURL())
+	if origin == "" {
 		return errors.New("geolocation: open the page first, since the permission is given to its origin")
 	}
-	origin := u.Scheme + "://" + u.Host
 	e.mu.Lock()
 	known := slices.Contains(e.located, origin)
 	e.mu.Unlock()

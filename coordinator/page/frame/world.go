@@ -161,13 +161,10 @@ func (t *Tree) Evaluate(ctx context.Context, expression string, value any) error
 	})
 }
 
-// Origin reads the origin of a frame's document, which stays the same: no script changes what our
-// world reads. It is null for a document without an origin of its own.
+// Origin reads the origin of a frame's document, for [Frame.Origin]: it stays the same, and no script
+// changes what our world reads. It is null for a document without an origin of its own.
 func (t *Tree) Origin(ctx context.Context, id protocol.FrameID) (origin string, err error) {
 	before, _ := t.Frame(id)
-	if before.Origin != "" {
-		return before.Origin, nil
-	}
 	err = t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) error {
 		return evaluate(ctx, session, world, "self.origin", &origin)
 	})

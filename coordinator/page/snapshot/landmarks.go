@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/page/frame"
 )
 
@@ -102,11 +102,7 @@ func (r *Reader) give(lines []string, cut bool) {
 // origin is that of the main document; empty if it has none that other documents share.
 func (r *Reader) origin() string {
 	main, _ := r.page.Frames.Frame(r.page.Frames.Main())
-	u, err := url.Parse(main.URL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || main.Unreachable != "" {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
+	return address.Origin(main.URL)
 }
 
 // forget drops the landmarks that a diff shows: the agent knows them otherwise now. r.mu is held.

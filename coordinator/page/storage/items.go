@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"browser-coordinator/coordinator/page/address"
 )
 
 // Area is one of a document's two key-value stores.
@@ -44,7 +46,7 @@ func (s *Storage) ClearItems(ctx context.Context, area Area) error {
 }
 
 func (s *Storage) inArea(ctx context.Context, area Area, argument map[string]any, result any) error {
-	argument["area"], argument["origin"] = area, originOf(s.opts.Frames.PageURL())
+	argument["area"], argument["origin"] = area, address.Origin(s.opts.Frames.PageURL())
 	return s.opts.Run(ctx, "using the "+string(area), 0, func(ctx context.Context) error {
 		err := s.call(ctx, argument, result)
 		if err != nil && strings.HasPrefix(err.Error(), "SecurityError") {

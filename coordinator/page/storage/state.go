@@ -3,11 +3,12 @@ package storage
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/target"
+
+	"browser-coordinator/coordinator/page/address"
 )
 
 // State is the cookies and local storage of a browser context, in the
@@ -64,7 +65,7 @@ func (s *Storage) SetState(ctx context.Context, state State) error {
 		}
 		wanted := map[string][]Item{}
 		for _, o := range state.Origins {
-			if originOf(o.Origin) != o.Origin {
+			if address.Origin(o.Origin) != o.Origin {
 				return fmt.Errorf("%q is no origin: want for example http://localhost:3000", o.Origin)
 			}
 			wanted[o.Origin] = o.LocalStorage
@@ -105,23 +106,11 @@ func (s *Storage) knownOrigins(ctx context.Context) (*target.Info, []string, err
 	}
 	var origins []string
 	for _, u := range urls {
-		if origin := originOf(u); origin != "" {
+		if origin := address.Origin(u); origin != "" {
 			origins = append(origins, origin)
 		}
 	}
 	return self.TargetInfo, origins, nil
-}
-
-// originOf is the origin of an http or https URL; empty for any other.
-func originOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return ""
-	}
-	if u.Port() == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
-		u.Host = u.Hostname()
-	}
-	return u.Scheme + "://" + u.Host
 }
 
 // itemsCall calls itemsFunction in a document of an origin.
@@ -134,7 +123,7 @@ func (s *Storage) inOrigins(
 ) error {
 	slices.Sort(origins)
 	origins = slices.Compact(origins)
-	current := originOf(s.opts.Frames.PageURL())
+	current := address.Origin(s.opts.Frames.PageURL())
 	var hidden *hiddenPage
 	for _, origin := range origins {
 		call := func(argument map[string]any, result any) error {

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/vscodeipc"
@@ -103,7 +103,7 @@ func notDone(addf func(string, ...any), after int, rest []Request) {
 type place struct {
 	window *vscodeipc.Address // nil: none needed a permission
 	page   *page.Page         // nil: none yet
-	origin string             // of its document
+	at     string             // where that is, see [address.Place]
 }
 
 // reached notes where a step has acted.
@@ -112,9 +112,9 @@ func (p *place) reached(c *Call) {
 	if c.effect.page == nil {
 		return
 	}
-	p.page, p.origin = c.effect.page, originOf(c.effect.url)
+	p.page, p.at = c.effect.page, address.Place(c.effect.url)
 	if c.Leaves {
-		p.origin = originOf(p.page.URL())
+		p.at = p.page.Place()
 	}
 }
 
@@ -137,16 +137,8 @@ func (p *place) surprise(step *Call, next Request) string {
 	case len(change.Invalid) > 0:
 		return "the form was not sent"
 	}
-	if p.page == nil || next.Leaves || originOf(p.page.URL()) == p.origin {
+	if p.page == nil || next.Leaves || p.page.Place() == p.at {
 		return ""
 	}
-	return "the page has gone to " + originOf(p.page.URL()) + ", and no step asked for that"
-}
-
-func originOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return address
-	}
-	return u.Scheme + "://" + u.Host
+	return "the page has gone to " + p.page.Place() + ", and no step asked for that"
 }
