@@ -7,6 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
@@ -67,6 +73,34 @@ func TestNothingOfAgentsGoesOn(t *testing.T) {
 			agent.Expect("browser_snapshot", nil, "Shop", "/2")
 			agent.Expect("browser_route_list", nil, "There are none.")
 		})
+	}
+}
+
+// An agent that launches no browser, and that the user has stopped, is listed by its window alone.
+func TestStoppedAgentWithoutLauncher(t *testing.T) {
+	t.Parallel()
+	w := toolstest.OpenWindow(t)
+	windows := registry.Open(t.Context(),
+		registry.Options{Client: vscodeipc.Peer{Name: "coordinator", Version: "test"}})
+	server := tools.NewServer(tools.Options{Options: agent.Options{Windows: windows, Dir: w.Folder}})
+	here, there := mcp.NewInMemoryTransports()
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(t.Context(), there) }()
+	session := must.Get(mcp.NewClient(toolstest.Host, nil).Connect(t.Context(), here, nil))(t)
+	t.Cleanup(func() {
+		session.Close()
+		<-ended
+		windows.Close()
+	})
+	agent := toolstest.NewAgent(t, session, w.Folder)
+	agent.Must("browser_snapshot", nil)
+	w.Allow(vscodeipc.AccessFull, toolstest.Host.Name)
+	must.Await(t, "the end of the agent's connection", func() bool {
+		_, err := agent.Call("browser_snapshot", nil)
+		return err != nil
+	})
+	if unlisted := server.Unlisted(t.Context()); unlisted != nil {
+		t.Errorf("no window lists %+v", unlisted)
 	}
 }
 

@@ -156,20 +156,25 @@ func (a *Agent) suspend(matches func(*connection) bool) {
 // end ends the connections that match, and calls release for each first. It reports whether there
 // were any. mu is held during both functions.
 func (a *Agent) end(matches func(*connection) bool, release func(*connection)) bool {
-	a.mu.Lock()
-	var ended []*connection
-	for url, c := range a.connections {
-		if matches(c) {
-			release(c)
-			ended = append(ended, c)
-			delete(a.connections, url)
-		}
-	}
-	a.mu.Unlock()
+	ended := a.remove(matches, release)
 	for _, c := range ended {
 		c.browser.Close()
 	}
 	return len(ended) > 0
+}
+
+// remove is end, but leaves the connections open, and returns them.
+func (a *Agent) remove(matches func(*connection) bool, release func(*connection)) (removed []*connection) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for url, c := range a.connections {
+		if matches(c) {
+			release(c)
+			removed = append(removed, c)
+			delete(a.connections, url)
+		}
+	}
+	return removed
 }
 
 // endRevoked reads what the users have chosen, and ends the connections to those who have
@@ -257,7 +262,7 @@ func (a *Agent) isSettled() bool {
 // hasGone reports whether a connection to a browser without a window has ended with that, and not
 // because the user allows less. mu is held.
 func (a *Agent) hasGone(c *connection) bool {
-	return c.ended() && (a.suspended[c.url] == nil || a.Launcher.URL() != c.url)
+	return c.ended() && (a.suspended[c.url] == nil || a.Launcher == nil || a.Launcher.URL() != c.url)
 }
 
 // endTimeout bounds the time in which the tabs of a session that ends are closed.

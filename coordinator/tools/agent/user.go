@@ -67,7 +67,7 @@ func (a *Agent) announce() {
 }
 
 // report notifies the window's user of a call. Where there is none it keeps the call for
-// [Agent.Alone].
+// [Agent.Unlisted].
 func (c *Call) report(ctx context.Context, start time.Time, err error) {
 	done := vscodeipc.Activity{
 		Client: c.Info().ID, Time: start.UnixMilli(), Act: c.Operation.Name, Target: c.Secrets.Hide(c.subject()),

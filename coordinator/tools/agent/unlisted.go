@@ -31,14 +31,11 @@ const productTimeout = time.Second
 // Unlisted describes the agent if no window lists it: it has its own browser, or none yet. Else it
 // returns nil.
 func (a *Agent) Unlisted(ctx context.Context) *Unlisted {
-	a.mu.Lock()
-	p, last, listed := a.presence, a.last, a.presence.listed()
-	isUsed := last != nil && !a.hasGone(last)
-	a.mu.Unlock()
-	if p.window != nil {
+	client, last := a.unlisted()
+	if client == nil {
 		return nil
 	}
-	alone := &Unlisted{Folder: a.Dir, Client: registry.Client{ConnectedClient: listed, Last: p.last}, User: a.alone}
+	alone := &Unlisted{Folder: a.Dir, Client: *client, User: a.alone}
 	alone.Access, _ = a.alone.Access()
 	takeover, _ := a.alone.Takeover()
 	alone.TakenOver = takeover.Now
@@ -48,7 +45,7 @@ func (a *Agent) Unlisted(ctx context.Context) *Unlisted {
 	if a.Launcher != nil {
 		alone.Waiting = a.Launcher.Waiting()
 	}
-	if isUsed {
+	if last != nil {
 		alone.Browser = &vscodeipc.Browser{Via: "attached"}
 		if last.owner == ofSession {
 			alone.Browser.Via = string(a.Launcher.Kind())
@@ -69,6 +66,20 @@ func (a *Agent) Unlisted(ctx context.Context) *Unlisted {
 		alone.Folder = filepath.Join(a.Dir, workspace)
 	}
 	return alone
+}
+
+// unlisted describes the agent as a client if no window lists it, with the connection of its last
+// call; nil: there is none to its browser.
+func (a *Agent) unlisted() (client *registry.Client, last *connection) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.presence.window != nil {
+		return nil, nil
+	}
+	if a.last != nil && !a.hasGone(a.last) {
+		last = a.last
+	}
+	return &registry.Client{ConnectedClient: a.presence.listed(), Last: a.presence.last}, last
 }
 
 // productOf is the name and version of a connection's browser; empty: it is not known.
