@@ -275,6 +275,11 @@ func TestRecordingOfUser(t *testing.T) {
 // The page of `coordinator show` lists a recording, and ends it. A mode does not, but a stop does.
 func TestRecordingEndedElsewhere(t *testing.T) {
 	client := vscodeipc.ClientInfo{ID: "a", Name: "A", Version: "1"}
+	asked := call(t, vscodeipc.AskArg{Client: client, Act: vscodeipc.CommandRecordShow, Detail: "Order tea"})
+	if _, err := newQuestions(nil, vscodeipc.Access{}).ask(t.Context(), asked); err == nil ||
+		!strings.Contains(err.Error(), "record.show") {
+		t.Errorf("a question that looks like a recording: %v", err)
+	}
 	for _, terminal := range []*Terminal{nil, NewTerminal(func() <-chan string { return nil }, io.Discard)} {
 		for _, end := range []func(*questions, vscodeipc.PendingQuestion){
 			func(q *questions, listed vscodeipc.PendingQuestion) {

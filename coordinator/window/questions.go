@@ -96,6 +96,9 @@ func (q *questions) ask(ctx context.Context, call vscodeipc.Call) (any, error) {
 	if err := json.Unmarshal(call.Arg, &arg); err != nil {
 		return nil, badPayload(err)
 	}
+	if showsRecording(arg) { // it would be shown as one, to which the user has agreed
+		return nil, badPayload(errors.New("/payload/arg/act must not be record.show"))
+	}
 	return q.askUser(ctx, arg)
 }
 

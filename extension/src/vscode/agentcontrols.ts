@@ -36,7 +36,7 @@ export class AgentControls {
   readonly notes: Notes;
   readonly #tests: Tests;
   readonly #permissions: Permissions;
-  readonly #recordings = new Recordings((text, signal) => notify(text, l10n.t("End Recording"), signal));
+  readonly #recordings: Recordings;
   readonly #access: WindowAccess;
   readonly #ownBrowser: OwnBrowserControl;
   readonly #log: vscode.LogOutputChannel;
@@ -49,6 +49,7 @@ export class AgentControls {
     this.notes = new Notes(store, this.#clients);
     this.#tests = new Tests(store);
     this.#permissions = new Permissions(store, this.#clients, timeLimit);
+    this.#recordings = new Recordings(store, (text, signal) => notify(text, l10n.t("End Recording"), signal));
     const parts = { extension: context.extensionUri, store, sessions, permissions: this.#permissions };
     this.#ownBrowser = new OwnBrowserControl(parts, log);
   }

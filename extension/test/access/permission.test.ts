@@ -466,7 +466,10 @@ test("closing refuses what waits and leaves no timer", async () => {
 describe("the page of coordinator show", () => {
   const { signal } = new AbortController();
   const caller = { signal, connection: signal, peer: undefined };
-  const recordings = new Recordings(() => new Promise(() => {}));
+  let recordings: Recordings;
+  beforeEach(() => {
+    recordings = new Recordings(store, () => new Promise(() => {}));
+  });
   const call = (name: string, arg: object = {}) => {
     const commands = new Map([...permissionCommands(permissions, recordings), ...accessCommands(store)]);
     return commands.get(name)?.run(arg, caller);
@@ -480,12 +483,20 @@ describe("the page of coordinator show", () => {
     const [first, second] = await listed();
     expect(first?.actions[0]?.action).toEqual({ client: agent("a"), act: "record.show", detail: "Order tea" });
     expect(first?.choices).toEqual(["refuse"]);
+    await call("permission.answer", { question: second?.id, choice: "once", last: 1 });
+    expect(await listed()).toEqual([first, second]);
     await call("permission.answer", { question: second?.id, choice: "refuse", last: 1 });
     expect(await cake).toEqual({ outcome: "ended" });
     expect(await listed()).toEqual([first]);
     await call("permission.answer", { question: first?.id, choice: "refuse", last: 1 });
     expect(await tea).toEqual({ outcome: "ended" });
     expect(await listed()).toEqual([]);
+  });
+
+  test("takes no question for a recording", async () => {
+    const asked = { client: agent("a"), act: "record.show", detail: "Order tea" };
+    await expect(call("permission.ask", asked)).rejects.toThrow("record.show");
+    expect(permissions.question).toBeUndefined();
   });
 
   test("lists the question, and answers it for the actions that the user has read", async () => {

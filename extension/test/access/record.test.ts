@@ -1,15 +1,17 @@
 // Showing that the user is recorded. The editor's notification is played here; the real one is in
 // e2e/record.test.ts.
 import { expect, test } from "vitest";
+import { stop } from "../../src/core/access/access";
 import { Recordings } from "../../src/core/access/record";
+import { Store } from "../../src/core/window/store";
 
 const arg = { client: { id: "c", name: "Agent", version: "1" }, message: "Order tea", seconds: 60 };
 
-function play(value: unknown) {
+function play(value: unknown, store = new Store()) {
   const shown: { text: string; signal: AbortSignal; end: () => void }[] = [];
   const abort = new AbortController();
   const caller = { signal: abort.signal, connection: new AbortController().signal, peer: undefined };
-  const { command } = new Recordings((text, signal) => new Promise((end) => shown.push({ text, signal, end })));
+  const { command } = new Recordings(store, (text, signal) => new Promise((end) => shown.push({ text, signal, end })));
   return { shown, abort, outcome: command.run(value, caller) };
 }
 
@@ -29,4 +31,15 @@ test("the notice goes when the time is up, and when the agent has what it wants"
   abort.abort(new Error("enough"));
   await expect(outcome).rejects.toThrow("enough");
   expect(shown[0]?.signal.aborted).toBe(true);
+});
+
+test("a recording ends when the user stops its client, and one of a stopped client at once", async () => {
+  const store = new Store();
+  const { shown, outcome } = play(arg, store);
+  stop(store, { name: "Another" });
+  expect(shown[0]?.signal.aborted).toBe(false);
+  stop(store, { name: "Agent" });
+  expect(await outcome).toEqual({ outcome: "ended" });
+  expect(shown[0]?.signal.aborted).toBe(true);
+  expect(await play(arg, store).outcome).toEqual({ outcome: "ended" });
 });

@@ -268,7 +268,7 @@ test("the specification's examples are understood", async () => {
   const clients = new Clients();
   const store = new Store();
   const permissions = new Permissions(store, clients, () => 60_000);
-  const recordings = new Recordings(async () => {});
+  const recordings = new Recordings(store, async () => {});
   const { dial } = await serve(new Map([...clientCommands(clients), ...permissionCommands(permissions, recordings)]));
   const vectors = commandVectors().filter(({ command }) => /^(client|permission)\./.test(command));
   expect(vectors.length).toBeGreaterThan(3);

@@ -17,7 +17,15 @@ import type { Clients } from "../window/clients";
 import type { Command } from "../window/connection";
 import type { Store } from "../window/store";
 import { isStopped } from "./access";
-import { categoryName, connecting, isOfEverySite, named, recordingUser, requestingTab } from "./actions";
+import {
+  categoryName,
+  connecting,
+  isOfEverySite,
+  named,
+  recordingUser,
+  requestingTab,
+  showingRecording,
+} from "./actions";
 import type { Recordings } from "./record";
 
 export type Choice = PermissionChoice;
@@ -364,7 +372,7 @@ export function permissionCommands(permissions: Permissions, recordings: Recordi
           const actions = permissions.question?.actions.filter(({ number }) => number <= last) ?? [];
           const tab = arg.optional("tab", () => arg.text("tab"));
           const choice = arg.choice("choice", choices);
-          if (!recordings.end(question)) permissions.answer(question, choice, actions, tab);
+          if (choice !== "refuse" || !recordings.end(question)) permissions.answer(question, choice, actions, tab);
           return {};
         },
       },
@@ -383,9 +391,12 @@ function readAsk(arg: Argument): PermissionAskArg {
   const page = arg.optional("page", () => arg.object("page"));
   const category = arg.optional("category", () => arg.text("category"));
   const origin = arg.optional("origin", () => arg.text("origin"));
+  const act = arg.text("act");
+  // It would be shown as a recording, to which the user has agreed.
+  if (act === showingRecording) throw arg.bad("act", `must not be ${showingRecording}`);
   return {
     client: arg.client(),
-    act: arg.text("act"),
+    act,
     detail: arg.text("detail", 0),
     ...(arg.has("claim") && { claim: arg.text("claim", 0) }),
     ...(page && { page: { title: page.text("title", 0), url: page.text("url", 0) } }),

@@ -5,6 +5,8 @@ import { clientName } from "../plaintext";
 import { Argument } from "../protocol/argument";
 import type { Client, PendingQuestion, RecordShowResult } from "../protocol/protocol.generated";
 import type { Command } from "../window/connection";
+import type { Store } from "../window/store";
+import { isStopped } from "./access";
 import { recordingText, showingRecording } from "./actions";
 import { untilSettled } from "./notice";
 
@@ -14,9 +16,11 @@ export type RecordingNotice = (text: string, signal: AbortSignal) => Promise<voi
 /** The recordings under way. */
 export class Recordings {
   readonly #underWay = new Map<string, { client: Client; message: string; end: () => void }>();
+  readonly #store: Store;
   readonly #notice: RecordingNotice;
 
-  constructor(notice: RecordingNotice) {
+  constructor(store: Store, notice: RecordingNotice) {
+    this.#store = store;
     this.#notice = notice;
   }
 
@@ -47,12 +51,16 @@ export class Recordings {
         const seconds = arg.positive("seconds");
         const id = randomUUID();
         const ended = new Promise<void>((end) => this.#underWay.set(id, { client, message, end }));
+        const endIfStopped = () => isStopped(this.#store, client) && this.end(id);
+        const unsubscribe = this.#store.subscribe(endIfStopped);
+        endIfStopped();
         const show = (closing: AbortSignal) =>
           Promise.race([ended, this.#notice(recordingText(clientName(client), message), closing)]);
         try {
           const outcome = await untilSettled(seconds, signal, show);
           return { outcome: outcome === "settled" ? "ended" : outcome };
         } finally {
+          unsubscribe();
           this.#underWay.delete(id);
         }
       },
