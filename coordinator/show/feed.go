@@ -71,7 +71,7 @@ func (s *Server) feed(w http.ResponseWriter, r *http.Request) {
 		return out.Flush()
 	})
 	if err != nil {
-		s.log.Debug("the page gets no more", "error", err)
+		s.log.Debug("the page no longer gets reports", "error", err)
 	}
 }
 

@@ -32,7 +32,7 @@ type Terminal struct {
 }
 
 // NewTerminal shows questions on out. The user types the answers, one a line: typed returns the
-// lines from now on, in a channel that is closed when no more can come.
+// lines from now on, in a channel that is closed when none can come any longer.
 func NewTerminal(typed func() <-chan string, out io.Writer) *Terminal {
 	return &Terminal{input: typed, out: out, turn: make(chan struct{}, 1), yield: make(chan struct{})}
 }

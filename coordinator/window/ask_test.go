@@ -221,7 +221,7 @@ func TestRecordingOfUser(t *testing.T) {
 		}()
 		time.Sleep(answerTimeout)
 		go func() {
-			time.Sleep(2 * readPause) // the question has the terminal's turn by then
+			synctest.Wait() // the question has the terminal's turn
 			typed <- "n"
 		}()
 		got = must.Get(q.ask(t.Context(), call(t, vscodeipc.AskArg{Client: client, Act: vscodeipc.ActRecordUser})))(t)
@@ -237,14 +237,14 @@ func TestRecordingOfUser(t *testing.T) {
 			got, _ := q.showRecording(t.Context(), call(t, vscodeipc.RecordShowArg{Client: client, Seconds: 60}))
 			ended <- got
 		}()
-		time.Sleep(2 * readPause)
+		synctest.Wait()
 		other := vscodeipc.RecordShowArg{Client: vscodeipc.ClientInfo{Name: "B", Version: "2"}, Message: "Order tea",
 			Seconds: 30}
 		go func() {
 			got, _ := q.showRecording(t.Context(), call(t, other))
 			second <- got
 		}()
-		time.Sleep(2 * readPause)
+		time.Sleep(2 * readPause) // one for each recording
 		synctest.Wait()
 		if text := shown.String(); !strings.HasSuffix(text, "B 2 records what you do in the page.\n  Order tea\n"+
 			"Press Enter here to end that.\n") {
@@ -254,8 +254,7 @@ func TestRecordingOfUser(t *testing.T) {
 		if got := <-second; got != (vscodeipc.RecordShowResult{Outcome: "ended"}) {
 			t.Errorf("the second: %+v", got)
 		}
-		time.Sleep(2 * readPause) // the first is shown again
-		typed <- ""
+		typed <- "" // the first is shown again
 		if got := <-ended; got != (vscodeipc.RecordShowResult{Outcome: "ended"}) {
 			t.Errorf("the first: %+v", got)
 		}
@@ -325,7 +324,7 @@ func TestRecordingEndedElsewhere(t *testing.T) {
 func TestSessionIsOnOneOrigin(t *testing.T) {
 	check := func(t *testing.T) {
 		q := askOn(nil)
-		must.Get(q.list(t.Context(), vscodeipc.Call{}))(t) // somebody looks
+		must.Get(q.list(t.Context(), vscodeipc.Call{}))(t) // a user looks
 		act := func(name, origin string) <-chan vscodeipc.AskResult {
 			done := make(chan vscodeipc.AskResult, 1)
 			go func() {

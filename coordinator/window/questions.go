@@ -30,7 +30,7 @@ type questions struct {
 	listed  time.Time // when the last time was that `coordinator show` asked for them
 }
 
-// watchedFor is how long after that somebody may still look: the page asks each second.
+// watchedFor is how long after that a user may still look: the page asks each second.
 const watchedFor = 5 * time.Second
 
 // question is whether a client may run an action.
@@ -148,7 +148,7 @@ func (q *questions) await(ctx context.Context, each *question) {
 	}
 }
 
-// watched reports whether somebody may see the questions in `coordinator show`.
+// watched reports whether a user may see the questions in `coordinator show`.
 func (q *questions) watched() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -69,7 +69,7 @@ function see(page: boolean): void {
   showDialog();
 }
 
-/** What tells a page from the others: its title, or that and its address, or its number beside. */
+/** What distinguishes a page from the others: its title, or that and its address, or its number beside. */
 function labels(all: Page[]): string[] {
   const names = all.map(({ title, url }) => title || url || "…");
   const isTwin = (name: string, of: string[]) => of.filter((each) => each === name).length > 1;

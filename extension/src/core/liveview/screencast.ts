@@ -383,7 +383,7 @@ export class Screencast {
   }
 
   /**
-   * Tells the watcher where the page is in its history: once at a time, however often it moves. The browser may
+   * Reports to the watcher where the page is in its history: once at a time, however often it moves. The browser may
    * know of a move only after the page reports it, and then has an error or the place before.
    */
   async readPlace(): Promise<void> {

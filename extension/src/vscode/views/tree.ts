@@ -80,12 +80,13 @@ export class RowView implements vscode.TreeDataProvider<Row> {
 
   #draw(): void {
     if (!this.view.visible) this.#shown = undefined; // the editor asks again when it is
-    const changed = this.#shown ? renew(this.#shown, this.#rows()) : "all";
-    if (changed === "all") this.#changed.fire(undefined);
-    else if (changed.length > 0) this.#changed.fire(changed);
+    const changed = this.#shown && renew(this.#shown, this.#rows());
+    const rows = changed === "all" ? undefined : changed; // undefined: all
+    if (rows?.length === 0) return;
+    this.#changed.fire(rows);
     // The editor can lose what changes while it still draws the rows that it was given, and keeps the old ones then.
     const isEarly = performance.now() - this.#asked < firstDrawing;
-    if (isEarly && changed.length > 0) this.#redraw ??= setTimeout(() => this.#drawAll(), firstDrawing);
+    if (isEarly) this.#redraw ??= setTimeout(() => this.#drawAll(), firstDrawing);
   }
 
   #drawAll(): void {

@@ -1,4 +1,4 @@
-// What the coordinator reports of all windows and browsers, and what the user tells it to do.
+// What the coordinator reports of all windows and browsers, and what the user has it do.
 import type { Choice } from "../../core/access/permission";
 import { actOnPage, type Page, pageActions } from "../../core/browser/pages";
 import type { Tab } from "../../core/browser/usertabs";
