@@ -6,16 +6,9 @@ import (
 	"browser-coordinator/internal/queue"
 )
 
-// maxMessage is Chromium's limit.
-const maxMessage = 100 << 20
-
-const (
-	// A message up to smallMessage does not count toward the budget.
-	smallMessage = 64 << 10
-	// Memory for the rest of a frame is taken at once after wholeFrame bytes of the
-	// message have come: a client that only announces a large frame gets none.
-	wholeFrame = 1 << 20
-)
+// Memory for the rest of a frame is taken at once after wholeFrame bytes of the message
+// have come: a client that only announces a large frame gets none.
+const wholeFrame = 1 << 20
 
 // messageReader joins the frames of one direction to messages. Between messages it
 // holds no buffer. Its error is an [ending] for a stream that violates RFC 6455: Chromium

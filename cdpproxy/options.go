@@ -10,11 +10,6 @@ const (
 	DefaultHold = 30 * time.Second
 	// NoHold responds at once when there is no browser.
 	NoHold time.Duration = -1
-
-	// MaxBuffered bounds the bytes kept for one client that reads more slowly than its
-	// browser writes. Chromium begins to drop messages there; the proxy closes the
-	// connection instead.
-	MaxBuffered = 256 << 20
 )
 
 // Options configure a Proxy. On Linux only Rule is required.

@@ -12,10 +12,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"browser-coordinator/cdpproxy/peer"
-	"browser-coordinator/internal/queue"
 )
 
 // Proxy is one window's endpoint. Make it with New.
@@ -41,27 +39,6 @@ type Proxy struct {
 	relays map[*relay]struct{}
 }
 
-// limits bound the memory for clients, and how long it is held. Tests use others.
-type limits struct {
-	memory          *queue.Budget
-	buffered        int // for one client that does not read
-	tapBytes        int
-	closeTimeout    time.Duration
-	bodyTimeout     time.Duration // for a request's body, which is ignored
-	responseTimeout time.Duration // for a client to read its response
-}
-
-// maxClients bounds the WebSockets and requests of an endpoint, and as many connections
-// that have not sent one. Each takes up to three file descriptors, of which a process
-// may have only a few thousand: without one it cannot serve anybody.
-const maxClients = 1024
-
-// maxExchanges bounds the discovery requests and handshakes under way with a
-// browser. Chromium's listen queue takes ten connections. Of hundreds that arrive
-// together after a restart the kernel would drop most, and each would be retried
-// only seconds later.
-const maxExchanges = 6
-
 // New returns a proxy for the browsers that source names. With nil options it uses
 // the defaults. Nothing runs before Serve.
 func New(source Source, opts *Options) *Proxy {
@@ -69,10 +46,7 @@ func New(source Source, opts *Options) *Proxy {
 		source: source,
 		opts:   opts.withDefaults(),
 		conns:  peer.Connections{Admitted: maxClients},
-		limits: limits{
-			memory: processMemory, buffered: MaxBuffered, tapBytes: tapBytes,
-			closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second,
-		},
+		limits: realLimits,
 		slots:  make(chan struct{}, maxExchanges),
 		relays: map[*relay]struct{}{},
 	}
@@ -81,9 +55,9 @@ func New(source Source, opts *Options) *Proxy {
 		Handler: http.HandlerFunc(p.handle),
 		// Against slow-loris and oversized headers. These limits do not apply to a
 		// hijacked connection.
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    32 << 10,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
 		ConnContext:       withPeer,
 		ConnState:         p.conns.Watch,
 		// Its answer to "OPTIONS *" would keep the connection of an unauthenticated client.

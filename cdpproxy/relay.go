@@ -18,9 +18,6 @@ const (
 	// frameGrace is how long a replaced browser may take to finish its current
 	// frame, so that a close frame can follow.
 	frameGrace = 60 * time.Millisecond
-	// closeTimeout bounds the end of a relay: the client reads what is queued and
-	// the close frame, and closes its own side.
-	closeTimeout = 2 * time.Second
 	// smallBuffer is for a connection that is idle or has few data, largeBuffer for
 	// one that has more. The former are kept, the latter shared.
 	smallBuffer, largeBuffer = 2 << 10, 256 << 10

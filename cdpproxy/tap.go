@@ -39,12 +39,8 @@ type Tap struct {
 	closed  bool
 }
 
-const (
-	// tapBytes bounds what waits for the reader of a tap: the proxy never waits for it.
-	tapBytes = 128 << 20
-	// tapOverhead is what a message needs besides its text.
-	tapOverhead = 128
-)
+// tapOverhead is what a message needs besides its text.
+const tapOverhead = 128
 
 func (m Traffic) cost() int { return len(m.Text) + tapOverhead }
 

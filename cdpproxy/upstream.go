@@ -23,16 +23,6 @@ import (
 	"browser-coordinator/cdpproxy/guard"
 )
 
-const (
-	dialTimeout     = 5 * time.Second
-	exchangeTimeout = 20 * time.Second // the requests on one connection, with their responses
-
-	// Bounds on what a browser may send before it is a client's upstream.
-	maxResponseHeader = 64 << 10
-	maxVersion        = 64 << 10 // of /json/version, before the process is verified
-	maxResponse       = 64 << 20 // of /json/*; /json/protocol is 1.6 MB
-)
-
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 
 // upstream is one connection to a browser's DevTools server. It is dialed for each
