@@ -24,14 +24,14 @@ func (e *Enforcer) Decide(a Actor, o Operation) Decision {
 // meanwhile is an answer too.
 func (e *Enforcer) Permit(ctx context.Context, q Question) (Grounds, error) {
 	for {
-		s, choice := e.user.Access()
+		s, changed := e.user.Access()
 		q.Actor.Choice = Choice{State: s}
 		if d := Decide(q.Actor, q.Operation); d.Outcome != Ask {
 			return d.Grounds, d.Err()
 		}
-		answer, err := AskUser(ctx, e.user, q, choice)
+		answer, err := AskUser(ctx, e.user, q, changed)
 		select {
-		case <-choice:
+		case <-changed:
 			continue // the question is obsolete
 		default:
 		}
@@ -53,7 +53,7 @@ func (e *Enforcer) Permit(ctx context.Context, q Question) (Grounds, error) {
 // than in the state under which the operation began. It returns nil when ctx ends before.
 func (e *Enforcer) AwaitRevocation(ctx context.Context, a Actor, o Operation, began State) error {
 	for {
-		s, choice := e.user.Access()
+		s, changed := e.user.Access()
 		switch {
 		case s.Stops(a.Name):
 			return deny(o.Name, stoppedText).Err()
@@ -62,10 +62,10 @@ func (e *Enforcer) AwaitRevocation(ctx context.Context, a Actor, o Operation, be
 				"until then stays done.", s.Mode)).Err()
 		}
 		select {
-		case <-choice:
+		case <-changed:
 		case <-ctx.Done():
 			select {
-			case <-choice: // before ctx ended, or with it
+			case <-changed: // before ctx ended, or with it
 			default:
 				return nil
 			}
@@ -73,11 +73,11 @@ func (e *Enforcer) AwaitRevocation(ctx context.Context, a Actor, o Operation, be
 	}
 }
 
-// AskUser asks a question. It ends early when choice is closed: the user's choice has changed.
-func AskUser(ctx context.Context, u User, q Question, choice <-chan struct{}) (Answer, error) {
+// AskUser asks a question. It ends early when changed is closed: the user's choice has changed.
+func AskUser(ctx context.Context, u User, q Question, changed <-chan struct{}) (Answer, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	watched := make(chan struct{})
-	go cancelAt(ctx, cancel, choice, watched)
+	go cancelAt(ctx, cancel, changed, watched)
 	answer, err := u.Ask(ctx, q)
 	cancel()
 	<-watched
@@ -85,10 +85,10 @@ func AskUser(ctx context.Context, u User, q Question, choice <-chan struct{}) (A
 }
 
 // cancelAt is owned by AskUser, which waits for it.
-func cancelAt(ctx context.Context, cancel context.CancelFunc, choice <-chan struct{}, watched chan<- struct{}) {
+func cancelAt(ctx context.Context, cancel context.CancelFunc, changed <-chan struct{}, watched chan<- struct{}) {
 	defer close(watched)
 	select {
-	case <-choice:
+	case <-changed:
 		cancel()
 	case <-ctx.Done():
 	}

@@ -88,7 +88,7 @@ const (
 // script for the next document, ends with its connection. It runs until Close.
 func (r *Rule) follow(former policy.State) {
 	for {
-		s, choice := r.user.Access()
+		s, changed := r.user.Access()
 		r.mu.Lock()
 		for _, client := range r.clients {
 			switch {
@@ -107,7 +107,7 @@ func (r *Rule) follow(former policy.State) {
 		r.mu.Unlock()
 		former = s
 		select {
-		case <-choice:
+		case <-changed:
 		case <-r.ctx.Done():
 			return
 		}

@@ -45,7 +45,7 @@ type question struct {
 // Where nobody can be asked, its clients may only look.
 func (r *Rule) Join(ctx context.Context, c *cdpproxy.Client) error {
 	for {
-		s, choice := r.user.Access()
+		s, changed := r.user.Access()
 		var answer policy.Mode
 		var err error
 		switch {
@@ -54,7 +54,7 @@ func (r *Rule) Join(ctx context.Context, c *cdpproxy.Client) error {
 		case s.Mode == policy.ModeFull:
 			answer = full
 		case s.Mode == policy.ModeAsk:
-			answer, err = r.answerFor(ctx, c, choice)
+			answer, err = r.answerFor(ctx, c, changed)
 		default:
 			answer = view
 		}
@@ -70,7 +70,7 @@ func (r *Rule) Join(ctx context.Context, c *cdpproxy.Client) error {
 func programOf(c *cdpproxy.Client) string { return cmp.Or(c.Program(), c.Name) }
 
 // answerFor returns the user's answer for the program of a client.
-func (r *Rule) answerFor(ctx context.Context, c *cdpproxy.Client, choice <-chan struct{}) (policy.Mode, error) {
+func (r *Rule) answerFor(ctx context.Context, c *cdpproxy.Client, changed <-chan struct{}) (policy.Mode, error) {
 	id := programOf(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +85,7 @@ func (r *Rule) answerFor(ctx context.Context, c *cdpproxy.Client, choice <-chan 
 	}
 	switch p.answer {
 	case "":
-		return r.await(ctx, c, p, choice)
+		return r.await(ctx, c, p, changed)
 	case refused:
 		return "", fmt.Errorf("%s. The user can be asked again in %v", refusedReason,
 			time.Until(p.expiry).Round(time.Second))
@@ -97,9 +97,11 @@ func (r *Rule) answerFor(ctx context.Context, c *cdpproxy.Client, choice <-chan 
 
 // await waits for the answer to the program's question, which it opens if there is none.
 // r.mu is held, except while it waits.
-func (r *Rule) await(ctx context.Context, c *cdpproxy.Client, p *program, choice <-chan struct{}) (policy.Mode, error) {
+func (r *Rule) await(
+	ctx context.Context, c *cdpproxy.Client, p *program, changed <-chan struct{},
+) (policy.Mode, error) {
 	if p.question == nil {
-		r.ask(c, p, choice)
+		r.ask(c, p, changed)
 	}
 	q := p.question
 	q.clients++
@@ -122,22 +124,22 @@ func (r *Rule) await(ctx context.Context, c *cdpproxy.Client, p *program, choice
 }
 
 // ask opens the question about a program. r.mu is held.
-func (r *Rule) ask(c *cdpproxy.Client, p *program, choice <-chan struct{}) {
+func (r *Rule) ask(c *cdpproxy.Client, p *program, changed <-chan struct{}) {
 	ctx, cancel := context.WithCancel(r.ctx)
 	q := &question{cancel: cancel, done: make(chan struct{})}
 	p.question = q
 	actor := policy.Actor{Kind: policy.Client, ID: c.ID, Name: c.Name, Version: c.Version}
-	r.running.Go(func() { r.askUser(ctx, q, actor, p, choice) })
+	r.running.Go(func() { r.askUser(ctx, q, actor, p, changed) })
 }
 
 // askUser is owned by Close.
-func (r *Rule) askUser(ctx context.Context, q *question, actor policy.Actor, p *program, choice <-chan struct{}) {
-	answer, err := policy.AskUser(ctx, r.user, policy.Question{Actor: actor, Operation: policy.Connect}, choice)
+func (r *Rule) askUser(ctx context.Context, q *question, actor policy.Actor, p *program, changed <-chan struct{}) {
+	answer, err := policy.AskUser(ctx, r.user, policy.Question{Actor: actor, Operation: policy.Connect}, changed)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer close(q.done)
 	select {
-	case <-choice: // and follow forgets the answers
+	case <-changed: // and follow forgets the answers
 	default:
 		q.set(p, answer, err)
 	}

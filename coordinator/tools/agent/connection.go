@@ -196,10 +196,10 @@ func (c *connection) readAccess(name string) (revoked bool) {
 // watchUser calls endRevoked at each choice of the user, as long as a connection lasts.
 func (a *Agent) watchUser(c *connection) {
 	for {
-		_, choice := c.user.Access()
+		_, changed := c.user.Access()
 		a.endRevoked()
 		select {
-		case <-choice:
+		case <-changed:
 		case <-c.browser.Done():
 			return
 		}
