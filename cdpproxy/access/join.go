@@ -27,7 +27,7 @@ type program struct {
 // The values of an answer, and of [cdpproxy.Client]'s Access. The last is only an answer.
 const (
 	full    = policy.ModeFull // admitted in the mode full
-	allowed = policy.ModeAsk  // the user has allowed it to act, in the mode ask
+	mayAct  = policy.ModeAsk  // the user has allowed it to act, in the mode ask
 	view    = policy.ModeView // it may only look
 	refused = policy.Mode("refused")
 )
@@ -163,7 +163,7 @@ func (q *question) set(p *program, a policy.Answer, err error) {
 	case a.View:
 		q.answer = view
 	case a.Allow:
-		q.answer = allowed
+		q.answer = mayAct
 	default:
 		q.answer, q.err = refused, errors.New(refusedReason)
 	}

@@ -72,7 +72,7 @@ func (r *Rule) Judge(c *cdpproxy.Client, m *browser.Message) cdpproxy.Decision {
 		return cdpproxy.Decision{Reason: stoppedReason}
 	}
 	d := policy.DecideCommand(policy.Permission{
-		Mode: s.Mode, Allowed: policy.Mode(c.Access) == allowed, AllowClose: r.options.AllowClose,
+		Mode: s.Mode, Allowed: policy.Mode(c.Access) == mayAct, AllowClose: r.options.AllowClose,
 	}, m.Method, m.Params)
 	decision := cdpproxy.Decision{Outcome: d.Outcome}
 	switch d.Outcome {
