@@ -109,18 +109,18 @@ func (i *Input) clickSpot(
 		if err != nil {
 			return err
 		}
-		s.become(ctx, next)
+		s.replaceBy(ctx, next)
 	}
 }
 
-// prove moves the mouse to a spot and checks that it hits the element. Otherwise, the
-// element moves or is covered, and prove waits for it.
-func (i *Input) prove(ctx context.Context, s *spot, wait time.Duration) error {
+// moveTo moves the mouse to a spot and checks that it hits the element. Otherwise, the
+// element moves or is covered, and moveTo waits for it.
+func (i *Input) moveTo(ctx context.Context, s *spot, wait time.Duration) error {
 	for {
 		if err := i.mouse.move(ctx, s.x, s.y); err != nil {
 			return err
 		}
-		if !s.unproven {
+		if !s.mayMove {
 			return nil
 		}
 		var steady bool
@@ -131,7 +131,7 @@ func (i *Input) prove(ctx context.Context, s *spot, wait time.Duration) error {
 		if err != nil {
 			return err
 		}
-		s.become(ctx, next)
+		s.replaceBy(ctx, next)
 	}
 }
 
@@ -143,8 +143,8 @@ func (s *spot) coveredBy(missed string, wait time.Duration) *NotReadyError {
 	}
 }
 
-// become updates the spot to the target's current place.
-func (s *spot) become(ctx context.Context, next *spot) {
+// replaceBy updates the spot to the target's current place.
+func (s *spot) replaceBy(ctx context.Context, next *spot) {
 	s.Element.Release(ctx)
 	*s = *next
 }
@@ -168,7 +168,7 @@ func (i *Input) Hover(target string, opts HoverOptions) Action {
 			"hover", opts.Position,
 		}, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
 			i.sentCount.Add(1)
-			if err := i.prove(ctx, s, i.opts.ActionTimeout); err != nil {
+			if err := i.moveTo(ctx, s, i.opts.ActionTimeout); err != nil {
 				return err
 			}
 			return turn(ctx, s, s.x, s.y)

@@ -60,7 +60,7 @@ func (i *Input) DragTo(from string, startAt *frame.Point, to string, endAt *fram
 				if err != nil {
 					return err
 				}
-				start.become(ctx, next)
+				start.replaceBy(ctx, next)
 			}
 		}}
 }
@@ -88,7 +88,7 @@ func (i *Input) DragBy(from string, point *frame.Point, by frame.Point) Action {
 			if err != nil {
 				return err
 			}
-			s.become(ctx, next)
+			s.replaceBy(ctx, next)
 		}
 	})
 }
@@ -124,11 +124,11 @@ func (i *Input) dragSpots(
 		return nil, nil, err
 	}
 	start, err = i.ready(ctx, from, toClick, wait, true)
-	if err == nil && !start.unproven { // it may have scrolled the second target away
+	if err == nil && !start.mayMove { // it may have scrolled the second target away
 		var next *spot
 		if next, err = i.ready(ctx, to, toDrop, wait, true); err == nil {
-			end.become(ctx, next)
-			if !end.unproven { // and this may have scrolled the first target away
+			end.replaceBy(ctx, next)
+			if !end.mayMove { // and this may have scrolled the first target away
 				start.Release(ctx)
 				start, err = i.ready(ctx, from, toClick, wait, false)
 			}

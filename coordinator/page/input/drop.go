@@ -26,7 +26,7 @@ func (i *Input) Drop(target string, files []string, data map[string]string) Acti
 		drag.Items = append(drag.Items, &input.DragDataItem{MimeType: kind, Data: data[kind]})
 	}
 	return i.act("dropping onto "+target, target, toDrop, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
-		if err := i.prove(ctx, s, i.opts.ActionTimeout); err != nil {
+		if err := i.moveTo(ctx, s, i.opts.ActionTimeout); err != nil {
 			return err
 		}
 		if len(files) > 0 {

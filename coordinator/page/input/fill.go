@@ -427,7 +427,7 @@ func (i *Input) fillField(
 		if err != nil {
 			return nil, err
 		}
-		s.become(ctx, next)
+		s.replaceBy(ctx, next)
 	}
 	i.show(ctx, s)
 	if f.Values != nil && use.kind != "select" {

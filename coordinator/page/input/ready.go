@@ -21,12 +21,12 @@ const calmTime = time.Second
 type spot struct {
 	*frame.Element
 	x, y float64
-	// unproven means that nothing has waited for the element to stop moving. The mouse
-	// movement to it takes until the next frame anyway, which is time enough; see prove.
-	unproven bool
-	use      purpose
-	link     bool   // a click on it follows a link
-	field    string // how a field is filled: type, select or click
+	// mayMove means that nothing has waited for the element to stop moving. The mouse
+	// movement to it takes until the next frame anyway, which is time enough; see moveTo.
+	mayMove bool
+	use     purpose
+	link    bool   // a click on it follows a link
+	field   string // how a field is filled: type, select or click
 	// unmet and downloads are results of a click: why it did not submit the form, and
 	// whether it starts a download.
 	unmet     []string
@@ -48,7 +48,7 @@ func (p purpose) points() bool { return p.kind == "click" || p.kind == "hover" |
 
 // ready finds a target and waits until it accepts an action: attached, visible, stable
 // between two animation frames, enabled (except to hover), and hit by an event at its
-// point. It scrolls the target into view. A quick one is unproven if it may still move.
+// point. It scrolls the target into view. A quick one may still move.
 func (i *Input) ready(ctx context.Context, target string, use purpose, wait time.Duration, quick bool) (*spot, error) {
 	deadline := time.Now().Add(wait)
 	if err := i.opts.Screen.EmulateFocus(ctx); err != nil {
@@ -138,7 +138,7 @@ func (i *Input) readyElement(
 		}
 		return nil, unready
 	}
-	return &spot{Element: e, x: r.X, y: r.Y, unproven: r.Quick, use: use, link: r.Link, field: r.Field}, nil
+	return &spot{Element: e, x: r.X, y: r.Y, mayMove: r.Quick, use: use, link: r.Link, field: r.Field}, nil
 }
 
 // Obstacle is why an element cannot be clicked where it is.
