@@ -23,11 +23,11 @@ type conn struct {
 	sessions map[string]*session // by id; "": the connection's own
 	// pending are the commands whose response is needed. Each returns what the client gets;
 	// nil: nothing.
-	pending   map[string]func(response []byte) []byte
-	responses []browser.Message // to send
-	lastOwn   int
-	held      map[string][]byte // attachments to frames whose URL is not known yet, by the frame
-	lost      int               // sessions that are lost
+	pending  map[string]func(response []byte) []byte
+	commands []browser.Message // of its own, to send
+	lastOwn  int
+	held     map[string][]byte // attachments to frames whose URL is not known yet, by the frame
+	lost     int               // sessions that are lost
 }
 
 // session is one of the client's. Browser.mu guards its fields.
@@ -55,8 +55,8 @@ func (c *conn) Close() {
 func (c *conn) sendOwn() {
 	for {
 		c.browser.mu.Lock()
-		own := c.responses
-		c.responses = nil
+		own := c.commands
+		c.commands = nil
 		c.browser.mu.Unlock()
 		for _, m := range own {
 			c.whole.Send(m)
@@ -77,7 +77,7 @@ func (c *conn) call(session, method string, params any, answered func(response [
 	}
 	id := c.ownID()
 	c.pending[key(session, id)] = answered
-	c.responses = append(c.responses, browser.Message{ID: id, Session: session, Method: method, Params: encoded})
+	c.commands = append(c.commands, browser.Message{ID: id, Session: session, Method: method, Params: encoded})
 	select {
 	case c.wake <- struct{}{}:
 	default:
