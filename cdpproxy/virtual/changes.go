@@ -92,7 +92,7 @@ func (l *link) set(m *command, st setting) {
 		case c.ending:
 			l.target.await(func() { l.set(m, st) })
 		case asDefault(*m):
-			l.mark(*m)
+			l.respondInOrder(*m)
 		default:
 			l.reply(*m, nil, l.ownedBy(m.Method, c.link))
 		}
@@ -131,7 +131,7 @@ func (l *link) reset(m *command, st setting) {
 	switch {
 	case own != nil && other != nil && !st.result:
 		l.target.remove(own)
-		l.mark(*m)
+		l.respondInOrder(*m)
 	case own != nil:
 		own.command, own.ending = m, true
 		l.forward(*m, func(error) {
@@ -145,7 +145,7 @@ func (l *link) reset(m *command, st setting) {
 		// It may be the debugger's, which owns the session.
 		l.reply(*m, nil, refused(m.Method+": this client has not started that"))
 	case other != nil:
-		l.mark(*m)
+		l.respondInOrder(*m)
 	default:
 		l.forward(*m, nil)
 	}

@@ -134,7 +134,7 @@ func (l *link) command(m command) {
 	domain, name, _ := strings.Cut(m.Method, ".")
 	if r, restricted := restrict(m.Method, m.Params); restricted {
 		if r.reason == "" {
-			l.mark(m)
+			l.respondInOrder(m)
 		} else {
 			l.session.client.reply(m, nil, refused(m.Method+": "+r.reason))
 		}
@@ -154,7 +154,7 @@ func (l *link) command(m command) {
 		l.set(&m, st)
 	case name == "disable":
 		l.turnOff(domain)
-		l.mark(m) // the debugger's domain stays on
+		l.respondInOrder(m) // the debugger's domain stays on
 	case m.Method == "Runtime.enable":
 		l.enableRuntime(m)
 	case m.Method == "Debugger.enable":
@@ -207,9 +207,9 @@ func (l *link) reply(m command, result jsonv2.Value, err error) {
 	}
 }
 
-// mark responds with success at the command's place in the stream: after everything
+// respondInOrder responds with success at the command's place in the stream: after everything
 // that the page has sent before.
-func (l *link) mark(m command) {
+func (l *link) respondInOrder(m command) {
 	l.conn.start("JsDebug.subscribe", encode(subscription{Events: []string{}}), func(jsonv2.Value, error) {
 		l.reply(m, empty, nil)
 	})
