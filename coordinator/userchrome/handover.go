@@ -149,7 +149,7 @@ func Connections(ctx context.Context) []Shared {
 	sockets, _ := filepath.Glob(filepath.Join(endpoint.StatePath(), "chrome-*.sock"))
 	for _, socket := range sockets {
 		var r report
-		if get(ctx, socket, browserPath, &r) == nil && !r.Released {
+		if get(ctx, socket, browserPath, &r) == nil && !r.Ended {
 			all = append(all, Shared{r.PID, r.Browser, r.Profile, r.Asking, r.URL, socket})
 		}
 	}

@@ -33,14 +33,14 @@ import (
 
 // report is a line of the owner's response.
 type report struct {
-	PID      int    `json:"pid"`
-	Profile  string `json:"profile"`
-	Browser  string `json:"browser"`          // for people
-	Asking   bool   `json:"asking,omitempty"` // the browser asks its user
-	URL      string `json:"url,omitempty"`    // of CDP, whose path is a secret
-	Released bool   `json:"ended,omitempty"`  // the process does not own it any longer
-	Error    string `json:"error,omitempty"`  // why there is no connection
-	Refused  bool   `json:"refused,omitempty"`
+	PID     int    `json:"pid"`
+	Profile string `json:"profile"`
+	Browser string `json:"browser"`          // for people
+	Asking  bool   `json:"asking,omitempty"` // the browser asks its user
+	URL     string `json:"url,omitempty"`    // of CDP, whose path is a secret
+	Ended   bool   `json:"ended,omitempty"`  // the process does not own it any longer
+	Error   string `json:"error,omitempty"`  // why there is no connection
+	Refused bool   `json:"refused,omitempty"`
 }
 
 // browserPath is the path of an owner's socket.
@@ -127,7 +127,7 @@ func connectAsOwner(ctx context.Context, p *port, lock *flock.Flock, asking func
 	}, log)
 	if err != nil {
 		w.set(func(r *report) {
-			r.Asking, r.Released, r.Error, r.Refused = false, true, err.Error(), errors.Is(err, ErrRefused)
+			r.Asking, r.Ended, r.Error, r.Refused = false, true, err.Error(), errors.Is(err, ErrRefused)
 		})
 		w.release(served)
 		return nil, err
@@ -157,7 +157,7 @@ func (w *owner) set(change func(*report)) {
 func (w *owner) follow(o *owned, served <-chan error) {
 	<-o.Done()
 	w.set(func(r *report) {
-		r.Released, r.URL = true, ""
+		r.Ended, r.URL = true, ""
 		if err := o.Err(); err != nil {
 			r.Error = err.Error()
 		}
@@ -184,7 +184,7 @@ func (w *owner) respond(out http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		now, changed := w.state, w.changed.Next()
 		w.mu.Unlock()
-		if lines.Encode(now) != nil || stream.Flush() != nil || now.Released {
+		if lines.Encode(now) != nil || stream.Flush() != nil || now.Ended {
 			return
 		}
 		select {
@@ -232,7 +232,7 @@ func join(ctx context.Context, p *port, asking func()) (session, error) {
 			j.Address = r.URL
 			j.running.Go(func() { j.follow(res.Body, lines) })
 			return j, nil
-		case err == nil && r.URL == "" && !r.Released:
+		case err == nil && r.URL == "" && !r.Ended:
 			continue
 		}
 		j.Finish(nil)
