@@ -75,11 +75,11 @@ var errSent = errors.New("no response")
 func (p *Proxy) document(ctx context.Context, b *Browser, r *http.Request, path, host string) (*document, error) {
 	var doc *document
 	var err error
-	if b.Value == nil {
+	if b.InProcess == nil {
 		if doc, err = p.dialedDocument(ctx, b, r, path, host); err != nil {
 			return nil, err
 		}
-	} else if doc, err = valueDocument(ctx, b, r, path, host); err != nil {
+	} else if doc, err = inProcessDocument(ctx, b, r, path, host); err != nil {
 		doc = textDocument(http.StatusServiceUnavailable, err.Error())
 	}
 	if !p.stillCurrent(b) {

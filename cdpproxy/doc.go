@@ -6,7 +6,7 @@
 // A client that connects while there is none waits for the next one. No client gets
 // a response of a browser that the Source does not name at that moment.
 //
-// A browser has a URL, and its messages are relayed as bytes, or it is a Go value
+// A browser has a URL, and its messages are relayed as bytes, or it is in this process
 // (package browser). A client's messages are joined and decoded, and forwarded if the
 // Rule allows them. The proxy does not start or end browsers. It keeps no state across
 // restarts: the program that owns the listener does.

@@ -64,22 +64,22 @@ type relay struct {
 func newRelay(
 	ctx context.Context, p *Proxy, client *net.TCPConn, requester *Client, request *http.Request,
 ) (r *relay, err error) {
-	memory, buffered, isValue := p.limits.memory, p.limits.buffered, requester.browser.Value != nil
+	memory, buffered, inProcess := p.limits.memory, p.limits.buffered, requester.browser.InProcess != nil
 	r = &relay{proxy: p, client: requester, socket: client, clientLeft: make(chan struct{})}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	requester.Done = r.ctx.Done()
 	r.noClose = !readsCloseFrames(request.Header.Get("Sec-WebSocket-Key"))
 	r.downstream = downstream{
-		memory: memory, failed: func() { r.end(ending{}) }, byRun: isValue, conn: client,
+		memory: memory, failed: func() { r.end(ending{}) }, byRun: inProcess, conn: client,
 		ownFrames: queue.New(buffered, memory, cost), out: queue.New(buffered, memory, cost),
 	}
-	if !isValue && canEndWrites {
+	if !inProcess && canEndWrites {
 		r.downstream.grace = clientGrace
 	}
 	r.reader = messageReader{memory: memory, onMessage: r.judge, onControl: r.control}
 	r.tapped = tapReader{taps: &p.taps, client: requester, memory: memory}
-	if isValue {
-		r.conn, err = openValue(ctx, r)
+	if inProcess {
+		r.conn, err = openInProcess(ctx, r)
 	} else if r.dialed, err = p.dial(ctx, requester, request); err == nil {
 		r.conn = r.dialed
 	}
@@ -323,7 +323,7 @@ func (r *relay) End(code uint16, reason string) {
 	}
 }
 
-// relayMessages sends the messages of a browser that is a Go value until the relay ends.
+// relayMessages sends the messages of a browser in this process until the relay ends.
 func (r *relay) relayMessages() {
 	stop := context.AfterFunc(r.ctx, func() { r.socket.SetDeadline(r.deadline) })
 	defer stop()

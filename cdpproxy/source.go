@@ -7,7 +7,7 @@ import (
 	"browser-coordinator/cdpproxy/browser"
 )
 
-// Browser is one running browser: at a URL on loopback, or a Go value.
+// Browser is one running browser: at a URL on loopback, or in this process.
 type Browser struct {
 	// Generation differs for every browser that the source has ever named: a
 	// restarted browser is a new one. Required.
@@ -21,8 +21,8 @@ type Browser struct {
 	// ws://127.0.0.1:PORT/devtools/browser/GUID. The part before /devtools/ is a
 	// prefix of all paths of the browser.
 	URL string
-	// Value is the browser itself, if it runs in this process: then nothing dials URL.
-	Value browser.Browser
+	// InProcess is the browser for this process: then nothing dials URL. Nil: there is none.
+	InProcess browser.Browser
 }
 
 // Source reports to the proxy which browser its window has now.

@@ -1,5 +1,5 @@
 // Package browser describes what can stand behind an endpoint of package cdpproxy without
-// a DevTools server of its own: a browser as a Go value. It exchanges whole messages.
+// a DevTools server of its own: a browser in this process. It exchanges whole messages.
 package browser
 
 import (

@@ -1,7 +1,7 @@
-// Package private serves a browser that is a Go value to the other processes of this
+// Package private serves a browser in this process to the other processes of the
 // user, at an address on loopback that is a secret.
 //
-//	s, err := private.Serve(value, logger)
+//	s, err := private.Serve(b, logger)
 //	if err != nil { … }
 //	defer s.Close()
 //	url := s.URL() // ws://127.0.0.1:PORT/SECRET/devtools/browser/ID
@@ -38,14 +38,14 @@ type Server struct {
 }
 
 // Serve serves a browser until Close.
-func Serve(value browser.Browser, logger *slog.Logger) (*Server, error) {
+func Serve(b browser.Browser, logger *slog.Logger) (*Server, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for the clients of the browser: %w", err)
 	}
 	secret := browser.NewID()
 	s := &Server{url: fmt.Sprintf("ws://%s/%s/devtools/browser/%s", ln.Addr(), secret, browser.NewID()), log: logger}
-	served := &cdpproxy.Browser{Generation: 1, Name: "private", URL: s.url, Value: value}
+	served := &cdpproxy.Browser{Generation: 1, Name: "private", URL: s.url, InProcess: b}
 	s.proxy = cdpproxy.New(source{served}, &cdpproxy.Options{
 		Token: secret, RequireToken: true, HoldTimeout: cdpproxy.NoHold, Rule: allow{}, Logger: logger,
 	})

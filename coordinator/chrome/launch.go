@@ -198,8 +198,8 @@ func (b *Browser) URL() string {
 	return b.output.url
 }
 
-// Value is the browser for clients within this process; nil: it has a debugging port.
-func (b *Browser) Value() browser.Browser {
+// InProcess is the browser for clients within this process; nil: it has a debugging port.
+func (b *Browser) InProcess() browser.Browser {
 	if b.pipe == nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 // reason.
 type Connection struct {
 	Address string          // see Browser.URL
-	Browser browser.Browser // see Browser.Value
+	Browser browser.Browser // see Browser.InProcess
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 }
@@ -33,8 +33,8 @@ func (c *Connection) Finish(reason error) { c.cancel(reason) }
 // URL implements Browser.
 func (c *Connection) URL() string { return c.Address }
 
-// Value implements Browser.
-func (c *Connection) Value() browser.Browser { return c.Browser }
+// InProcess implements Browser.
+func (c *Connection) InProcess() browser.Browser { return c.Browser }
 
 // Downloads implements Browser: they are not this program's.
 func (c *Connection) Downloads() string { return "" }

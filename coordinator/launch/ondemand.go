@@ -82,11 +82,11 @@ func (o *OnDemand) running() Browser {
 // absentBrowser is the browser that does not run.
 type absentBrowser struct{}
 
-func (absentBrowser) URL() string            { return "" }
-func (absentBrowser) Value() browser.Browser { return nil }
-func (absentBrowser) Downloads() string      { return "" }
-func (absentBrowser) Done() <-chan struct{}  { return nil }
-func (absentBrowser) Err() error             { return nil }
+func (absentBrowser) URL() string                { return "" }
+func (absentBrowser) InProcess() browser.Browser { return nil }
+func (absentBrowser) Downloads() string          { return "" }
+func (absentBrowser) Done() <-chan struct{}      { return nil }
+func (absentBrowser) Err() error                 { return nil }
 
 // Kind is that of the browser, also before one runs.
 func (o *OnDemand) Kind() Kind { return o.source.Kind() }
@@ -109,7 +109,7 @@ func (o *OnDemand) Done() <-chan struct{} { return o.running().Done() }
 
 // Value is the running browser for clients within this process; nil: none runs, or they dial
 // its address.
-func (o *OnDemand) Value() browser.Browser { return o.running().Value() }
+func (o *OnDemand) InProcess() browser.Browser { return o.running().InProcess() }
 
 // Err is how the browser ended by itself; nil: in good order, or it still runs.
 func (o *OnDemand) Err() error { return o.running().Err() }

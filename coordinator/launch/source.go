@@ -10,8 +10,8 @@ import (
 type Browser interface {
 	// URL is its CDP address on this machine.
 	URL() string
-	// Value is the browser for clients within this process; nil: they dial the address too.
-	Value() browser.Browser
+	// InProcess is the browser for clients within this process; nil: they dial the address too.
+	InProcess() browser.Browser
 	// Downloads is the folder of running downloads; empty: they are not on this machine.
 	Downloads() string
 	// Done is closed when it has ended.

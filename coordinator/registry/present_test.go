@@ -47,7 +47,7 @@ func TestPagesAreABrowser(t *testing.T) {
 		t.Errorf("%+v", browser)
 	}
 	named, _ := source.Browser()
-	if named == nil || named.Value == nil || named.URL != browser.URL || named.Name != "Shop" {
+	if named == nil || named.InProcess == nil || named.URL != browser.URL || named.Name != "Shop" {
 		t.Errorf("the endpoint has %+v", named)
 	}
 	w = show("another page comes", sharing(first, "a1", "a2"), has)

@@ -137,7 +137,7 @@ func (s *Source) update(entries map[vscodeipc.Address]*entry) {
 			s.browser = &cdpproxy.Browser{Generation: s.generation, Name: nameOf(window, browser),
 				Product: browser.Product, Via: browser.Via, URL: browser.URL}
 			if window.State.Browser == nil {
-				s.browser.Value = window.presented.browser
+				s.browser.InProcess = window.presented.browser
 			}
 		}
 	}

@@ -213,16 +213,16 @@ func (l *launcher) launchOwn() error {
 	if err != nil {
 		return err
 	}
-	value, ended := l.onDemand.Value(), l.onDemand.Done()
+	inProcess, ended := l.onDemand.InProcess(), l.onDemand.Done()
 	var product discovery.Product
-	if value != nil {
-		product, _ = value.Product(l.ctx) // for the status only
+	if inProcess != nil {
+		product, _ = inProcess.Product(l.ctx) // for the status only
 	}
 	l.mu.Lock()
 	l.generation++
 	l.browser = &cdpproxy.Browser{
 		Generation: ownGeneration + l.generation, Name: cmp.Or(l.onDemand.Provider(), "private"),
-		Product: product.Name, Via: string(l.onDemand.Kind()), URL: url, Value: value,
+		Product: product.Name, Via: string(l.onDemand.Kind()), URL: url, InProcess: inProcess,
 	}
 	l.refresh()
 	l.mu.Unlock()

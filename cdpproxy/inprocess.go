@@ -12,10 +12,10 @@ import (
 	"browser-coordinator/cdpproxy/discovery"
 )
 
-// How a browser that is a Go value takes part in what Chromium's DevTools server does.
+// How a browser in this process takes part in what Chromium's DevTools server does.
 
-// openValue connects a client to a browser that is a Go value.
-func openValue(ctx context.Context, rel *relay) (browser.Conn, error) {
+// openInProcess connects a client to a browser in this process.
+func openInProcess(ctx context.Context, rel *relay) (browser.Conn, error) {
 	page := ""
 	if !forBrowser(rel.client.Path) {
 		id, isPage := strings.CutPrefix(rel.client.Path, "/devtools/page/")
@@ -24,7 +24,7 @@ func openValue(ctx context.Context, rel *relay) (browser.Conn, error) {
 		}
 		page = id
 	}
-	conn, err := rel.client.browser.Value.Open(ctx, page, rel)
+	conn, err := rel.client.browser.InProcess.Open(ctx, page, rel)
 	if errors.Is(err, browser.ErrNoTarget) {
 		err = &answered{http.StatusInternalServerError, noTarget + page}
 	}
@@ -33,18 +33,18 @@ func openValue(ctx context.Context, rel *relay) (browser.Conn, error) {
 
 const noTarget = "No such target id: " // Chromium's text
 
-// valueDocument responds to a discovery request. host is HOST:PORT with the mount.
-func valueDocument(ctx context.Context, b *Browser, r *http.Request, path, host string) (*document, error) {
+// inProcessDocument responds to a discovery request. host is HOST:PORT with the mount.
+func inProcessDocument(ctx context.Context, b *Browser, r *http.Request, path, host string) (*document, error) {
 	_, id, _ := strings.Cut(strings.TrimPrefix(path, "/json/"), "/")
 	id = strings.TrimSuffix(id, "/")
 	var answer any
 	var err error
 	switch command(path) {
 	case "list":
-		answer, err = valueList(ctx, b.Value, host)
+		answer, err = inProcessList(ctx, b.InProcess, host)
 	case "version":
 		var p discovery.Product
-		p, err = b.Value.Product(ctx)
+		p, err = b.InProcess.Product(ctx)
 		answer = p.Version("ws://" + host + "/devtools/browser/" + b.id())
 	case "protocol":
 		var text strings.Builder
@@ -57,12 +57,12 @@ func valueDocument(ctx context.Context, b *Browser, r *http.Request, path, host 
 			return d, nil
 		}
 		var t discovery.Target
-		t, err = b.Value.OpenPage(ctx, cmp.Or(discovery.NewAddress(r.URL.RawQuery), "about:blank"))
-		answer = t.WithAddresses(host, revision(ctx, b.Value))
+		t, err = b.InProcess.OpenPage(ctx, cmp.Or(discovery.NewAddress(r.URL.RawQuery), "about:blank"))
+		answer = t.WithAddresses(host, revision(ctx, b.InProcess))
 	case "activate":
-		return act(ctx, b.Value, "Target.activateTarget", id, "Target activated")
+		return act(ctx, b.InProcess, "Target.activateTarget", id, "Target activated")
 	case "close":
-		return act(ctx, b.Value, "Target.closeTarget", id, "Target is closing")
+		return act(ctx, b.InProcess, "Target.closeTarget", id, "Target is closing")
 	default:
 		return textDocument(http.StatusNotFound, "Unknown command: "+command(path)), nil
 	}
@@ -91,7 +91,7 @@ func act(ctx context.Context, b browser.Browser, method, id, done string) (*docu
 	return textDocument(http.StatusOK, done), nil
 }
 
-func valueList(ctx context.Context, b browser.Browser, host string) ([]discovery.Target, error) {
+func inProcessList(ctx context.Context, b browser.Browser, host string) ([]discovery.Target, error) {
 	targets, err := b.Targets(ctx)
 	if err != nil {
 		return nil, err

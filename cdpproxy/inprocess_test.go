@@ -18,7 +18,7 @@ import (
 	"browser-coordinator/cdpproxy/discovery"
 )
 
-// value is a browser that is a Go value. It has the page "1", and returns each message.
+// value is a browser in this process. It has the page "1", and returns each message.
 type value struct {
 	joined chan browser.Client
 	left   chan string // the pages of clients that have left
@@ -69,18 +69,18 @@ func (c *valueConn) Send(m browser.Message) bool {
 }
 func (c *valueConn) Close() { c.value.left <- c.page }
 
-// valueSource is a source of v, whose first browser is v's.
-func valueSource(v *value) *source {
+// inProcessSource is a source of v, whose first browser is v's.
+func inProcessSource(v *value) *source {
 	src := newSource("")
 	src.set("value", "ws://127.0.0.1:1/devtools/browser/G")
-	src.browser.Value = v
+	src.browser.InProcess = v
 	return src
 }
 
-// TestValueDiscovery: a browser that is a Go value is presented as Chromium's DevTools
+// TestInProcessDiscovery: a browser in this process is presented as Chromium's DevTools
 // server presents a browser.
-func TestValueDiscovery(t *testing.T) {
-	_, addr := serve(t, valueSource(newValue()), nil)
+func TestInProcessDiscovery(t *testing.T) {
+	_, addr := serve(t, inProcessSource(newValue()), nil)
 	for _, c := range []struct {
 		path   string
 		status int
@@ -117,11 +117,11 @@ func TestValueDiscovery(t *testing.T) {
 	}
 }
 
-// TestValueMessages: messages pass both ways, each whole and in order; pings are answered;
+// TestInProcessMessages: messages pass both ways, each whole and in order; pings are answered;
 // taps get both directions; both ends of a connection are reported.
-func TestValueMessages(t *testing.T) {
+func TestInProcessMessages(t *testing.T) {
 	v := newValue()
-	p, addr := serve(t, valueSource(v), nil)
+	p, addr := serve(t, inProcessSource(v), nil)
 	tap := p.Tap()
 	defer tap.Close()
 	c := dialWith(t, "ws://"+addr+"/devtools/page/1",
@@ -192,7 +192,7 @@ func (r sentRule) Observe(_ *cdpproxy.Client, m *browser.Message) { r.sent <- m.
 // TestUnsentCommand: a command that the browser's connection dropped is not reported as sent.
 func TestUnsentCommand(t *testing.T) {
 	rule := sentRule{sent: make(chan string, 2)}
-	_, addr := serve(t, valueSource(newValue()), &cdpproxy.Options{Rule: rule})
+	_, addr := serve(t, inProcessSource(newValue()), &cdpproxy.Options{Rule: rule})
 	c := dial(t, addr, "/devtools/browser/x")
 	for _, method := range []string{"Test.unsent", "Test.sent"} {
 		send(t, c, `{"id":1,"method":"`+method+`"}`)
@@ -202,12 +202,12 @@ func TestUnsentCommand(t *testing.T) {
 	}
 }
 
-// TestValueSlowReader: what a client does not read is kept up to the bound. Then it is
+// TestInProcessSlowReader: what a client does not read is kept up to the bound. Then it is
 // disconnected behind whole messages, and Send never blocks.
-func TestValueSlowReader(t *testing.T) {
+func TestInProcessSlowReader(t *testing.T) {
 	v := newValue()
 	watched := newJoined(passAll{})
-	_, addr := serveLimited(t, valueSource(v), &cdpproxy.Options{Rule: watched},
+	_, addr := serveLimited(t, inProcessSource(v), &cdpproxy.Options{Rule: watched},
 		cdpproxy.Limits{Buffered: 8 << 20, CloseTimeout: time.Minute}) // to read 8 MiB on a busy machine
 	conn, br := smallUpgrade(t, addr)
 	client, to := <-watched.came, <-v.joined
@@ -244,11 +244,11 @@ func TestValueSlowReader(t *testing.T) {
 	<-v.left
 }
 
-// TestValueWithoutMemory: a message for a client that reads needs memory too, unless it is
+// TestInProcessWithoutMemory: a message for a client that reads needs memory too, unless it is
 // small. The reason names what is used up.
-func TestValueWithoutMemory(t *testing.T) {
+func TestInProcessWithoutMemory(t *testing.T) {
 	v := newValue()
-	_, addr := serveLimited(t, valueSource(v), nil, cdpproxy.Limits{Memory: 1 << 20})
+	_, addr := serveLimited(t, inProcessSource(v), nil, cdpproxy.Limits{Memory: 1 << 20})
 	c := dial(t, addr, "/devtools/browser/x")
 	to := <-v.joined
 	for _, size := range []int{1000, 200 << 10, 900 << 10, 2 << 20} {
@@ -269,7 +269,7 @@ func TestValueWithoutMemory(t *testing.T) {
 // TestPongsNotRead: pongs that a client does not read count what they take in memory.
 func TestPongsNotRead(t *testing.T) {
 	watcher := newJoined(passAll{})
-	_, addr := serveLimited(t, valueSource(newValue()), &cdpproxy.Options{Rule: watcher},
+	_, addr := serveLimited(t, inProcessSource(newValue()), &cdpproxy.Options{Rule: watcher},
 		cdpproxy.Limits{Buffered: 64 << 10})
 	conn, _ := smallUpgrade(t, addr)
 	client := <-watcher.came
