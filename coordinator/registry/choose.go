@@ -164,7 +164,7 @@ func named(windows []Window, name string) map[vscodeipc.Address]bool {
 	}
 	if len(winners) == 0 && !strings.ContainsAny(name, `/\`) {
 		for _, w := range windows {
-			if strings.EqualFold(w.Title(), name) {
+			if w.Workspace != "" && strings.EqualFold(w.Title(), name) {
 				winners[w.Address] = true
 			}
 		}
@@ -207,13 +207,13 @@ func settle(
 	for _, w := range windows {
 		reason := "none of its folders contains it"
 		switch {
-		case len(w.Folders) == 0 && w.Workspace == "":
-			reason = "it has no folder open"
 		case winners[w.Address] && len(winners) > 1:
 			reason = "it fits as well as another"
 		case winners[w.Address]:
 			reason = "chosen for " + sought
 			choice = w
+		case len(w.Folders) == 0 && w.Workspace == "":
+			reason = "it has no folder open"
 		case len(winners) == 1 && isTwin(windows, w, winners):
 			reason = "another window on this folder is in use, or has the browser"
 		case len(winners) > 0:

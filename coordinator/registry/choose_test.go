@@ -77,7 +77,11 @@ func TestResolve(t *testing.T) {
 		{"roots in two windows", []Window{shop, window("api", at("api"))},
 			Want{Roots: []string{at("api"), at("shop")}}, "", true},
 		{"a root that is not made yet", []Window{shop}, Want{Roots: []string{at("shop/new/deep")}}, "shop", false},
-		{"a window without a folder is never selected", []Window{empty}, Want{Dir: at("shop")}, "", false},
+		{"no folder selects a window without a folder", []Window{empty}, Want{Dir: at("shop")}, "", false},
+		{"a window without a folder, by address", []Window{shop, empty}, Want{Explicit: "empty"}, "empty", false},
+		{"a window without a folder, by hash", []Window{shop, empty}, Want{Explicit: empty.Hash()}, "empty", false},
+		{"a window without a folder is not the working directory", []Window{empty}, Want{Explicit: "."}, "", false},
+		{"a window without a folder has no name", []Window{empty}, Want{Explicit: empty.Title()}, "", false},
 		{"no window", nil, Want{Dir: at("shop")}, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

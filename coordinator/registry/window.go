@@ -55,6 +55,9 @@ func (w Window) Hash() string { return vscodeipc.Hash(w.Key()) }
 
 // Title is the name of the window's folder, as VS Code shows it.
 func (w Window) Title() string {
+	if w.Workspace == "" {
+		return "no folder"
+	}
 	return strings.TrimSuffix(filepath.Base(w.Workspace), ".code-workspace")
 }
 
