@@ -29,11 +29,9 @@ var _ = define(definition[harIn]{
 	Do:      saveHAR,
 	Shell:   []command{{Name: "har", Args: "[filename]"}},
 	Returns: "the file: the tab's last 1,000 requests, and how many responses lack their body",
-	Notes: "For the Network panel of DevTools, or Playwright's `routeFromHAR`. It has **cookies and " +
-		"`Authorization`**; only the values of `--secrets` are hidden. The browser keeps bodies of up to 4 MiB, " +
-		"16 MiB for a tab; a `comment` says why one is missing. Request bodies that are not text are left out, " +
-		"and so is binary data with a value of `--secrets`. `_webSocketMessages` has the tab's latest MiB. " +
-		"Without a response the status is -1, and `_error` and `_failureText` have the reason.",
+	Notes: "It has **cookies and `Authorization`**; only the values of `--secrets` are hidden. A `comment` says why " +
+		"a body is missing. Request bodies that are not text are left out, and so is binary data with a value of " +
+		"`--secrets`. Without a response the status is -1, and `_error` and `_failureText` have the reason.",
 	Example: `{"filename": "shop.har"}`,
 })
 

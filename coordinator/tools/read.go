@@ -36,9 +36,8 @@ var _ = define(definition[findIn]{
 	Notes: "`text` ignores case. A regular expression, of any tool, is RE2 or `/pattern/flags`. The search covers " +
 		"texts, names, values, addresses, and the hints of elements without a name; not roles, states and refs. " +
 		"Each cell of a grid has a ref.\n\n" +
-		"`scroll` also searches what a list draws, or a feed loads, only when it is scrolled, for at most 40 s. " +
-		"The result says how far it came, and the next call goes on from there. What was found is scrolled into " +
-		"view.",
+		"`scroll` also searches what a list draws, or a feed loads, only when it is scrolled, for at most 40 s; the " +
+		"next call goes on from there. What was found is scrolled into view.",
 	Example: `{"text": "Coupon"}`,
 })
 

@@ -44,14 +44,13 @@ var _ = define(definition[recordUserIn]{
 			Omits: "message timeout filename"},
 	},
 	Returns: "the steps, one a line, and the same as a test for `@playwright/test`, which a `filename` saves",
-	Notes: "The user is asked in every mode. The recording ends when the user ends it, with the tab, after the " +
-		"`timeout` (300 seconds at most), after 500 steps, or by a call with `end`. Until then an agent cannot act " +
-		"in the tab.\n\n" +
+	Notes: "The user is asked in every mode. The recording ends by the user, with the tab, after the `timeout` " +
+		"(300 seconds at most), after 500 steps, or by a call with `end`. Until then no agent acts in the tab.\n\n" +
 		"- **Recorded**, in all frames: clicks, texts, keys, chosen options, checked boxes, names of chosen files, " +
 		"HTML's own drag and drop, answers to dialogs, and addresses that the user opens; nothing that a script of " +
 		"the page does. What a CDP client sends counts as the user's.\n" +
 		"- **Not recorded**: the mouse's way, scrolling, dragging by a page's own script, other tabs. Back, Forward " +
-		"and Reload are only mentioned, since a script can do them too.\n" +
+		"and Reload are only mentioned.\n" +
 		"- **Passwords** in fields are never read: they are `TYPED_PASSWORD`, `TYPED_PASSWORD2`, …, which the user " +
 		"sets in the file of `--secrets`, and in the test's environment. What is typed into a prompt, or pressed " +
 		"outside of a field, is recorded. Values of `--secrets` have their names.",

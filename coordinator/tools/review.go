@@ -33,13 +33,10 @@ var _ = define(definition[reviewIn]{
 	Shell: []command{{Name: "review", Args: "[@markdown]"}},
 	Returns: "that the user sees it; with `wait` the user's verdict, text and comments, and which changes of the " +
 		"diffs are in the files now",
-	Notes: "- `wait` is at most 3,600 seconds. Without `markdown` it waits for the answer to the review of that " +
-		"`title`.\n" +
-		"- When the time is over, or the host cancels the call, the user can still answer; the next call with " +
-		"`wait` gets it.\n" +
-		"- Other Markdown under the same title ends the answer to the text before; if no call has returned that, " +
-		"this one does.\n" +
-		"- Only the user applies a diff ([the review panel](../specs/extension.md#the-review-panel)).",
+	Notes: "`wait` is at most 3,600 seconds; without `markdown` it waits for the answer to the review of that " +
+		"`title`. After that time, or a cancelled call, the user can still answer; the next call with `wait` gets " +
+		"it. Other Markdown under the same title ends the answer to the text before; if no call has returned that, " +
+		"this one does. Only the user applies a diff ([the review panel](../specs/extension.md#the-review-panel)).",
 	Example: `{"markdown": "# Cart\n\nAll green.", "wait": 600}`,
 })
 

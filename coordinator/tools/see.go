@@ -88,8 +88,7 @@ var _ = define(definition[screenshotIn]{
 	Returns: "the image, or the file in full size, at most 16,384 pixels a side",
 	Notes: "- `clip` is of the viewport or, with `fullPage`, of the full page. `quality` (80) is that of jpeg and " +
 		"webp.\n" +
-		"- A result states the part and the scale of each picture, so that its coordinates become those of a " +
-		"click.\n" +
+		"- A result states the part and the scale of each picture, for the coordinates of a click.\n" +
 		"- A picture in a result has at most 1,568 pixels a side and 1 MB; one of more bytes becomes a JPEG. A " +
 		"tall area comes as up to four pictures, with the `clip` for the rest.\n" +
 		"- `marks` are drawn on the picture alone: the page and the user do not see them. Not with `webp`.",

@@ -75,11 +75,11 @@ var _ = define(definition[stepsIn]{
 	Notes: "Each step is a call of its tool, with the same permission, limits and secrets. All are checked before " +
 		"the first one is done. `check` and `uncheck` are `browser_fill_form` with one field. `expect`, and the " +
 		"dialog of `dialog`, have 5 s, or `time`.\n\n" +
-		"A step is the last if\n\n" +
-		"- it fails; the result is an error then,\n" +
-		"- it opens a dialog that the next step does not answer, a file chooser, or a pause in the debugger,\n" +
-		"- its navigation is refused, or its form is not sent, or\n" +
-		"- it leads to another origin, unless it is `navigate`, or it has, or the next has, a `url` to wait for.",
+		"A step is the last if it\n\n" +
+		"- fails: the result is an error,\n" +
+		"- opens a dialog that the next step does not answer, a file chooser, or a pause in the debugger,\n" +
+		"- has its navigation refused, or its form not sent, or\n" +
+		"- leads to another origin, unless it is `navigate`, or it or the next has a `url` to wait for.",
 	Example: `{"steps": [{"action": "click", "target": "button \"Order\""}, ` +
 		`{"action": "type", "target": "textbox \"Coupon\"", "text": "TEA10", "submit": true}, ` +
 		`{"action": "expect", "text": "Thank you"}]}`,

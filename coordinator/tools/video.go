@@ -32,10 +32,9 @@ var _ = define(definition[startVideoIn]{
 	Do:      startVideo,
 	Shell:   []command{{Name: "video start", Args: "[filename]", Omits: "cursor"}},
 	Returns: "the file, which is complete when the video has ended",
-	Notes: "It is VP8, by the browser's own encoder; the page does not notice it. Each action in the tab is drawn " +
-		"for 2 s and is a chapter of the file. Actions are not slowed down; Playwright MCP's `cursor` has no " +
-		"effect. One video at a time, of one tab. It ends, and is saved, after 30 minutes, with the tab, or with " +
-		"the session. **Pictures show what `--secrets` hides in text.**",
+	Notes: "It is VP8; the page does not notice it. Each action in the tab is drawn for 2 s and is a chapter of the " +
+		"file. Playwright MCP's `cursor` has no effect. One video at a time, of one tab. It ends, and is saved, " +
+		"after 30 minutes, with the tab, or with the session. **Pictures show what `--secrets` hides in text.**",
 	Example: `{"filename": "order.webm", "size": {"width": 800, "height": 600}}`,
 })
 
