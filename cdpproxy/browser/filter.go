@@ -1,6 +1,7 @@
 package browser
 
-// Filter is Target.TargetFilter: the first entry that matches a type decides.
+// Filter is Target.TargetFilter: the first entry that matches a type decides. An entry without a type
+// matches each; cdproto's has no difference between that and an empty type, which matches none.
 type Filter []struct {
 	Type    *string `json:"type"`
 	Exclude bool    `json:"exclude"`

@@ -153,6 +153,18 @@ func quote(text string) []byte {
 	return quoted
 }
 
+// DecodeParams reads the parameters of a command into v. As in Chromium, names must match exactly. Its
+// error is the response.
+func DecodeParams(params jsontext.Value, v any) error {
+	if len(params) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(params, v, lenient); err != nil {
+		return &Error{Code: CodeParams, Message: "Invalid parameters: " + err.Error()}
+	}
+	return nil
+}
+
 // NewID is a secret of 128 bits, in the form of Chromium's ids.
 func NewID() string {
 	b := make([]byte, 16)

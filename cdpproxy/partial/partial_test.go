@@ -365,14 +365,21 @@ func TestRefused(t *testing.T) {
 			t.Errorf("a client connects: %v", m.Error)
 		}
 	}
-	// Another spelling of a name is read by Go, not by the browser.
-	for method, params := range map[string]string{
-		"Target.createTarget":  `{"url":"file:///etc/passwd","Url":"http://127.0.0.1/"}`,
-		"Storage.clearCookies": `{"browsercontextid":"x"}`,
-		"Target.getTargetInfo": `{"targetId":"x","targetid":"y"}`,
+	// The browser ignores another spelling of a name.
+	own := opened(c, u.site+"/own")
+	c.Call("", "Target.getTargetInfo", fmt.Sprintf(`{"targetId":%q,"targetid":"x"}`, own), nil)
+	var context struct {
+		ID string `json:"browserContextId"`
+	}
+	c.Call("", "Target.createBrowserContext", "", &context)
+	for params, method := range map[string]string{
+		`{"url":"file:///etc/passwd","Url":"http://127.0.0.1/"}`: "Target.createTarget",
+		fmt.Sprintf(`{"browsercontextid":%q}`, context.ID):       "Storage.clearCookies",
+		fmt.Sprintf(`{"targetid":%q}`, own):                      "Target.closeTarget",
+		`{"targetId":"x","targetId":"x"}`:                        "Target.getTargetInfo",
 	} {
-		if m := c.Try("", method, params); m.Error == nil || m.Error.Message != "Invalid parameters" {
-			t.Errorf("%s %s: %+v", method, params, m.Error)
+		if m := c.Try("", method, params); m.Error == nil {
+			t.Errorf("%s %s: %s", method, params, m.Result)
 		}
 	}
 	for _, in := range []string{"", session} {

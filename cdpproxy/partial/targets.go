@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"browser-coordinator/cdpproxy/browser"
-	"browser-coordinator/internal/strictjson"
 	"browser-coordinator/policy"
 )
 
@@ -39,33 +38,13 @@ type parameters struct {
 	Filter     browser.Filter `json:"filter"`
 }
 
-// parameterNames are their names.
-var parameterNames = []string{"targetId", "sessionId", "browserContextId", "url", "discover", "autoAttach", "flatten",
-	"waitForDebuggerOnStart", "forTab", "hidden", "filter"}
-
-// read reads the parameters of a command that is forwarded as it is. Go would take another
-// spelling of a name, which the browser ignores, so that the two would read different values.
-func (p *parameters) read(params []byte) bool {
-	if len(params) == 0 {
-		return true
-	}
-	misspelled := false
-	err := strictjson.Members(params, func(name string, _ []byte) error {
-		for _, known := range parameterNames {
-			misspelled = misspelled || name != known && strings.EqualFold(name, known)
-		}
-		return nil
-	})
-	return err == nil && !misspelled && json.Unmarshal(params, p) == nil
-}
-
 // toBrowser executes a command to the browser, or has it forwarded. What is not here is
 // refused. mu is held.
 func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 	b := c.browser
 	var p parameters
-	if !p.read(m.Params) {
-		c.to.Send(m.Response(nil, &browser.Error{Code: browser.CodeParams, Message: "Invalid parameters"}))
+	if err := browser.DecodeParams(m.Params, &p); err != nil {
+		c.to.Send(m.Response(nil, err))
 		return false
 	}
 	respond := func(result any, err error) bool {
@@ -210,8 +189,12 @@ func (c *conn) attachTo(session string, t *target) {
 // user's tabs too. mu is held.
 func (c *conn) attachWithin(m *browser.Message) (forward bool) {
 	var p parameters
-	if !p.read(m.Params) || p.AutoAttach && !p.Flatten {
-		c.to.Send(m.Response(nil, errNotFlat))
+	err := browser.DecodeParams(m.Params, &p)
+	if err == nil && p.AutoAttach && !p.Flatten {
+		err = errNotFlat
+	}
+	if err != nil {
+		c.to.Send(m.Response(nil, err))
 		return false
 	}
 	kinds := []map[string]any{}
@@ -222,10 +205,9 @@ func (c *conn) attachWithin(m *browser.Message) (forward bool) {
 		}
 	}
 	kinds = append(kinds, map[string]any{"exclude": true})
-	params, err := json.Marshal(map[string]any{
+	m.Params, err = json.Marshal(map[string]any{
 		"autoAttach": p.AutoAttach, "waitForDebuggerOnStart": p.Wait, "flatten": true, "filter": kinds,
 	})
-	m.Params = params
 	return err == nil
 }
 

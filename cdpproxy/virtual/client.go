@@ -147,14 +147,3 @@ func encode(v any) jsonv2.Value {
 	}
 	return b
 }
-
-// decode reads params into v; an error becomes the response.
-func decode(params jsonv2.Value, v any) error {
-	if len(params) == 0 {
-		return nil
-	}
-	if err := jsonv2.Unmarshal(params, v, lenient); err != nil {
-		return &browser.Error{Code: browser.CodeParams, Message: "Invalid parameters: " + err.Error()}
-	}
-	return nil
-}

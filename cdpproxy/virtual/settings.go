@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
+
+	"browser-coordinator/cdpproxy/browser"
 )
 
 // setting is state that a session of a page has once, for all its clients. A client
@@ -115,7 +117,7 @@ func settingOf(m command) (st setting, resets, ok bool) {
 // one returns the one of several settings that a command's parameters name.
 func (st setting) one(params jsonv2.Value) setting {
 	var args map[string]any
-	if st.keyParameter == "" || decode(params, &args) != nil || args[st.keyParameter] == nil {
+	if st.keyParameter == "" || browser.DecodeParams(params, &args) != nil || args[st.keyParameter] == nil {
 		return st // without its name, the page refuses the command
 	}
 	name := `{"` + st.keyParameter + `":` + string(encode(args[st.keyParameter]))
@@ -131,7 +133,7 @@ func (st setting) one(params jsonv2.Value) setting {
 // Extra parameters are allowed.
 func resembles(params, reset jsonv2.Value) bool {
 	var args, want map[string]any
-	if decode(params, &args) != nil || decode(reset, &want) != nil {
+	if browser.DecodeParams(params, &args) != nil || browser.DecodeParams(reset, &want) != nil {
 		return false
 	}
 	for name, value := range want {
@@ -156,7 +158,7 @@ func asDefault(m command) bool {
 			Value string `json:"value"`
 		} `json:"features"`
 	}
-	if decode(m.Params, &p) != nil {
+	if browser.DecodeParams(m.Params, &p) != nil {
 		return false
 	}
 	switch m.Method {

@@ -65,7 +65,7 @@ func (s *session) targetCommand(m command, name string) {
 	case "closeTarget", "activateTarget":
 		c.schedule(func(ctx context.Context) {
 			var p targetID
-			err := decode(m.Params, &p)
+			err := browser.DecodeParams(m.Params, &p)
 			var result jsonv2.Value
 			if err == nil {
 				result, err = b.act(ctx, m.Method, p.ID)
@@ -101,7 +101,7 @@ func (s *session) setDiscover(params jsonv2.Value) (any, error) {
 		Discover bool           `json:"discover"`
 		Filter   browser.Filter `json:"filter"`
 	}
-	if err := decode(params, &p); err != nil {
+	if err := browser.DecodeParams(params, &p); err != nil {
 		return nil, err
 	}
 	former := s.discover
@@ -143,7 +143,7 @@ func (s *session) setAutoAttach(params jsonv2.Value) (any, error) {
 		Flatten    bool           `json:"flatten"`
 		Filter     browser.Filter `json:"filter"`
 	}
-	if err := decode(params, &p); err != nil {
+	if err := browser.DecodeParams(params, &p); err != nil {
 		return nil, err
 	}
 	if !p.AutoAttach {
@@ -169,7 +169,7 @@ func (s *session) getTargets(params jsonv2.Value) (any, error) {
 	var p struct {
 		Filter browser.Filter `json:"filter"`
 	}
-	err := decode(params, &p)
+	err := browser.DecodeParams(params, &p)
 	return struct {
 		Infos []targetInfo `json:"targetInfos"`
 	}{s.client.browser.infos(p.Filter.OrDefault())}, err
@@ -177,7 +177,7 @@ func (s *session) getTargets(params jsonv2.Value) (any, error) {
 
 func (s *session) getTargetInfo(params jsonv2.Value) (any, error) {
 	var p targetID
-	if err := decode(params, &p); err != nil {
+	if err := browser.DecodeParams(params, &p); err != nil {
 		return nil, err
 	}
 	b := s.client.browser
@@ -208,7 +208,7 @@ func (s *session) attach(params jsonv2.Value) (any, error) {
 		ID      string `json:"targetId"`
 		Flatten bool   `json:"flatten"`
 	}
-	if err := decode(params, &p); err != nil {
+	if err := browser.DecodeParams(params, &p); err != nil {
 		return nil, err
 	}
 	if !p.Flatten {
@@ -233,7 +233,7 @@ func (s *session) attachToBrowser(jsonv2.Value) (any, error) {
 
 func (s *session) detach(params jsonv2.Value) (any, error) {
 	var p sessionID
-	if err := decode(params, &p); err != nil {
+	if err := browser.DecodeParams(params, &p); err != nil {
 		return nil, err
 	}
 	for _, child := range s.children {
