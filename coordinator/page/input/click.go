@@ -101,7 +101,7 @@ func (i *Input) clickSpot(
 		if rest <= 0 {
 			return unready
 		}
-		next, err := i.ready(ctx, s.Target, s.use, rest, false)
+		err = i.refresh(ctx, s, rest, false)
 		if still, ok := errors.AsType[*NotReadyError](err); ok {
 			unready.Calm = still.Calm
 			return unready
@@ -109,7 +109,6 @@ func (i *Input) clickSpot(
 		if err != nil {
 			return err
 		}
-		s.replaceBy(ctx, next)
 	}
 }
 
@@ -127,11 +126,9 @@ func (i *Input) moveTo(ctx context.Context, s *spot, wait time.Duration) error {
 		if err := s.Call(ctx, "steady", nil, &steady); err != nil || steady {
 			return err
 		}
-		next, err := i.ready(ctx, s.Target, s.use, wait, false)
-		if err != nil {
+		if err := i.refresh(ctx, s, wait, false); err != nil {
 			return err
 		}
-		s.replaceBy(ctx, next)
 	}
 }
 
@@ -141,12 +138,6 @@ func (s *spot) coveredBy(missed string, wait time.Duration) *NotReadyError {
 		Target: s.Target, Label: s.Identity.String(), Reason: "it is covered by " + missed,
 		Elapsed: wait.Round(time.Millisecond).String(), Details: "it came when the mouse did",
 	}
-}
-
-// replaceBy updates the spot to the target's current place.
-func (s *spot) replaceBy(ctx context.Context, next *spot) {
-	s.Element.Release(ctx)
-	*s = *next
 }
 
 // HoverOptions of Hover; the zero value is the middle of the target.

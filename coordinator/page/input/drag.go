@@ -56,19 +56,16 @@ func (i *Input) DragTo(from string, startAt *frame.Point, to string, endAt *fram
 				}
 				// The target moves, or something covered it when the mouse moved. The page has got no
 				// event of the button yet.
-				next, err := i.ready(ctx, from, purpose{"click", startAt}, wait, false)
-				if err != nil {
+				if err := i.refresh(ctx, start, wait, false); err != nil {
 					return err
 				}
-				start.replaceBy(ctx, next)
 			}
 		}}
 }
 
 // DragBy drags a target by a distance, in CSS pixels; point is as in Aim.
 func (i *Input) DragBy(from string, point *frame.Point, by frame.Point) Action {
-	press := purpose{"click", point}
-	return i.act("dragging "+from, from, press, 0, func(ctx context.Context, s *spot, out *Outcome) error {
+	return i.act("dragging "+from, from, purpose{"click", point}, 0, func(ctx context.Context, s *spot, out *Outcome) error {
 		for tries := 1; ; tries++ {
 			x, y := s.x+by.X, s.y+by.Y
 			if x < 0 || y < 0 {
@@ -84,11 +81,9 @@ func (i *Input) DragBy(from string, point *frame.Point, by frame.Point) Action {
 			if tries == 2 {
 				return s.coveredBy(missed, i.opts.ActionTimeout)
 			}
-			next, err := i.ready(ctx, from, press, i.opts.ActionTimeout, false)
-			if err != nil {
+			if err := i.refresh(ctx, s, i.opts.ActionTimeout, false); err != nil {
 				return err
 			}
-			s.replaceBy(ctx, next)
 		}
 	})
 }
@@ -118,20 +113,15 @@ func (i *Input) dragToPoint(ctx context.Context, start *spot, x, y float64, out 
 func (i *Input) dragSpots(
 	ctx context.Context, from string, startAt *frame.Point, to string, endAt *frame.Point, wait time.Duration,
 ) (start, end *spot, err error) {
-	toClick, toDrop := purpose{"click", startAt}, purpose{"drop", endAt}
-	end, err = i.ready(ctx, to, toDrop, wait, true)
+	end, err = i.ready(ctx, to, purpose{"drop", endAt}, wait, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	start, err = i.ready(ctx, from, toClick, wait, true)
+	start, err = i.ready(ctx, from, purpose{"click", startAt}, wait, true)
 	if err == nil && !start.mayMove { // it may have scrolled the second target away
-		var next *spot
-		if next, err = i.ready(ctx, to, toDrop, wait, true); err == nil {
-			end.replaceBy(ctx, next)
-			if !end.mayMove { // and this may have scrolled the first target away
-				start.Release(ctx)
-				start, err = i.ready(ctx, from, toClick, wait, false)
-			}
+		err = i.refresh(ctx, end, wait, true)
+		if err == nil && !end.mayMove { // and this may have scrolled the first target away
+			err = i.refresh(ctx, start, wait, false)
 		}
 	}
 	if err != nil {

@@ -423,11 +423,10 @@ func (i *Input) fillField(
 		use.kind = s.field
 	}
 	if use.kind == "click" && s.use != use { // that needs a point
-		next, err := i.ready(waiting, f.Target, use, wait, false)
-		if err != nil {
+		s.use = use
+		if err := i.refresh(waiting, s, wait, false); err != nil {
 			return nil, err
 		}
-		s.replaceBy(ctx, next)
 	}
 	i.show(ctx, s)
 	if f.Values != nil && use.kind != "select" {

@@ -73,6 +73,17 @@ func (i *Input) ready(ctx context.Context, target string, use purpose, wait time
 	}
 }
 
+// refresh waits until the target of a spot is ready again, and updates the spot to its current place.
+func (i *Input) refresh(ctx context.Context, s *spot, wait time.Duration, quick bool) error {
+	next, err := i.ready(ctx, s.Target, s.use, wait, quick)
+	if err != nil {
+		return err
+	}
+	s.Element.Release(ctx)
+	*s = *next
+	return nil
+}
+
 // readyElement is ready for a resolved element.
 func (i *Input) readyElement(
 	ctx context.Context, e *frame.Element, use purpose, wait time.Duration, deadline time.Time, quick bool,
