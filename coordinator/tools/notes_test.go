@@ -164,11 +164,14 @@ func TestAnnotatedElement(t *testing.T) {
 	note := vscodeipc.Note{Annotations: []vscodeipc.Annotation{
 		{Element: "button", Page: page, Node: greetNode(t, user), Picture: red, Text: "Rename it."},
 		{Page: page, Picture: blue}, {Page: page, Picture: []byte("<script>")},
+		{Page: page, Node: &vscodeipc.AnnotatedNode{Target: "closed", Document: "d", ID: 1}},
 	}}
 	mail.send(t, note)
 	text, pictures := awaitNote(t, agent)
 	for _, want := range []string{"(picture 1)\n- button \"Greet\" [ref=", "\nSelector: button\n", "Text: Greet\n",
-		"The user's own words about 1:\n  Rename it.\n", "2. an area that no element covers", "(picture 2)\n"} {
+		"The user's own words about 1:\n  Rename it.\n", "2. an area that no element covers", "(picture 2)\n",
+		"4. an area that no element covers, in the page “Sample” at “http://127.0.0.1/” (without a picture)\n" +
+			"More is not known: "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -183,7 +186,7 @@ func TestAnnotatedElement(t *testing.T) {
 	user.Browse(toolstest.ServeHTML(t, "<!doctype html><title>Other</title><button>Delete all</button>"))
 	mail.send(t, note)
 	text, _ = awaitNote(t, agent)
-	if strings.Contains(text, "Selector:") || !strings.Contains(text, "the page shows another document now") {
+	if strings.Contains(text, "Selector:") || !strings.Contains(text, "\nMore is not known: the page shows another document now\n") {
 		t.Error(text)
 	}
 }

@@ -198,19 +198,22 @@ func (p *Picker) describe(ctx context.Context, n node) (Picked, error) {
 }
 
 // Describe describes a node that the user has picked elsewhere, in the document with that loader id.
-// It has no box and no image, and nothing scrolls.
+// It has no box and no image, and nothing scrolls. If the time is over, the error comes with what is known by
+// then: the line or the component may be missing.
 func (p *Picker) Describe(
 	ctx context.Context, document protocol.LoaderID, id protocol.BackendNodeID,
 ) (picked Picked, err error) {
 	if !p.opts.Frames.Shows(document) {
-		return Picked{}, &frame.StaleRefError{Ref: "the element", Cause: "its document was replaced"}
+		return Picked{}, errors.New("the page shows another document now")
 	}
 	err = p.opts.Run(ctx, "describing an element", DescribeTimeout, func(ctx context.Context) error {
-		var e *frame.Element
-		if picked, e, err = p.read(ctx, node{p.opts.Session, id}); err == nil {
-			e.Release(ctx)
+		described, e, err := p.read(ctx, node{p.opts.Session, id})
+		if err != nil {
+			return err
 		}
-		return err
+		e.Release(ctx)
+		picked = described
+		return context.Cause(ctx)
 	})
 	return picked, err
 }

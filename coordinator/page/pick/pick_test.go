@@ -14,11 +14,14 @@ import (
 	"testing"
 	"time"
 
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/input"
 	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/pick"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/pagetest"
 )
 
@@ -208,6 +211,25 @@ func TestPickReportsTheComponent(t *testing.T) {
 	}
 	if c.Place != "cart.jsx:4:10" {
 		t.Errorf("it stands at %q; the stack is\n%s", c.Place, c.Stack)
+	}
+}
+
+// If the time is over, what is known of an element comes with the reason why that is not all.
+func TestDescribeSlowly(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, pickHTML)
+	pagetest.Evaluate(t, p, `buy.__reactFiber$x = new Proxy({}, {getOwnPropertyDescriptor() {
+for (const end = Date.now() + 10000; Date.now() < end;);
+}}); 0`)
+	document := must.Get(protocol.Call(t.Context(), p.Session(), cdppage.GetFrameTree, protocol.Empty{}))(t)
+	root := must.Get(protocol.Call(t.Context(), p.Session(), dom.GetDocument, dom.GetDocumentParams{}))(t)
+	button := must.Get(protocol.Call(t.Context(), p.Session(), dom.QuerySelector,
+		dom.QuerySelectorParams{NodeID: root.Root.NodeID, Selector: "#buy"}))(t)
+	node := must.Get(protocol.Call(t.Context(), p.Session(), dom.DescribeNode,
+		dom.DescribeNodeParams{NodeID: button.NodeID}))(t)
+	picked, err := p.Picker().Describe(t.Context(), document.FrameTree.Frame.LoaderID, node.Node.BackendNodeID)
+	if err == nil || picked.Selector != "#buy" || picked.Component != nil {
+		t.Errorf("%+v, %v", picked, err)
 	}
 }
 

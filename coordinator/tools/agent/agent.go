@@ -111,6 +111,7 @@ type Agent struct {
 	home        *connection            // of the last call that named no window; nil: none that must not change
 	idle        *time.Timer            // ends the claims of an idle agent; nil: no page was claimed
 	notices     []string               // for the next answer
+	unread      []vscodeipc.Note       // taken for an answer that nobody has read
 	noticed     map[string]struct{}    // those that a session needs once
 	endPicture  func()                 // see reportPictured; nil: there was none
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 
@@ -25,35 +26,65 @@ type writer interface {
 // no further note.
 const mostPlaces = 10
 
+// takeTimeout is for a window to give a note, as for each command that waits for no user.
+const takeTimeout = 5 * time.Second
+
+var errSlowNotes = fmt.Errorf("the pages of the notes did not respond in %v", pick.DescribeTimeout)
+
 // takeNotes adds what the user has written to the agent to out, which begins the next answer.
 func (a *Agent) takeNotes(ctx context.Context, out *answer.Answer) {
+	limited, cancel := context.WithTimeoutCause(ctx, pick.DescribeTimeout, errSlowNotes)
+	defer cancel()
+	describe := func(n *vscodeipc.AnnotatedNode) (pick.Picked, error) { return a.describeNode(limited, n) }
+	var taken []vscodeipc.Note
+	for places := 0; places < mostPlaces && ctx.Err() == nil; {
+		note := a.nextNote(ctx)
+		if note == nil {
+			break
+		}
+		taken = append(taken, *note)
+		places += max(1, len(note.Annotations))
+		a.addNote(ctx, out, *note, describe)
+	}
+	if ctx.Err() != nil { // nobody reads this answer
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.unread = append(taken, a.unread...)
+	}
+}
+
+// nextNote takes the oldest note; nil: there is none. A window forgets what it gives, so a cancelled call does
+// not cancel that.
+func (a *Agent) nextNote(ctx context.Context) *vscodeipc.Note {
 	a.mu.Lock()
+	if len(a.unread) > 0 {
+		note := a.unread[0]
+		a.unread = a.unread[1:]
+		a.mu.Unlock()
+		return &note
+	}
 	users := []writer{a.alone} // also of an agent that has joined a window since
 	if a.presence.window != nil {
 		users = append(users, a.presence.window)
 	}
 	a.mu.Unlock()
-	limited, cancel := context.WithTimeout(ctx, pick.DescribeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTimeout)
 	defer cancel()
-	describe := func(n *vscodeipc.AnnotatedNode) (pick.Picked, error) { return a.describeNode(limited, n) }
-	places := 0
 	for _, user := range users {
-		// Nobody reads the answer of a cancelled call.
-		for places < mostPlaces && ctx.Err() == nil && user.HasNotes(a.Info()) {
-			note, err := user.TakeNote(ctx, a.Info())
-			if err != nil {
-				a.Log.Warn("a note of the user cannot be read", "error", err)
-			}
-			if err != nil || note == nil {
-				break
-			}
-			places += max(1, len(note.Annotations))
-			a.addNote(ctx, out, *note, describe)
+		if !user.HasNotes(a.Info()) {
+			continue
+		}
+		note, err := user.TakeNote(ctx, a.Info())
+		if err != nil {
+			a.Log.Warn("a note of the user cannot be read", "error", err)
+		} else if note != nil {
+			return note
 		}
 	}
+	return nil
 }
 
-// describer describes an annotated element.
+// describer describes an annotated element. With an error it returns what is known, which may be nothing.
 type describer func(n *vscodeipc.AnnotatedNode) (pick.Picked, error)
 
 // longestNoted bounds each text of a page in a note, in characters.
@@ -103,11 +134,12 @@ func (a *Agent) addAnnotation(
 	if n.Node == nil {
 		return
 	}
-	if picked, err := describe(n.Node); err != nil {
-		out.Addf("More is not known: the page shows another document now, or does not respond.")
-		a.Log.Debug("an annotated element cannot be described", "error", err)
-	} else {
+	picked, err := describe(n.Node)
+	if picked.Selector != "" {
 		out.Element(picked)
+	}
+	if err != nil {
+		out.Quotef("More is not known: %s", plain(err.Error(), longestNoted))
 	}
 }
 
