@@ -253,22 +253,48 @@ func TestReport(t *testing.T) {
 	expect(serveRecorder(t, folder), "m1")
 }
 
-// TestAnnounceAgain: an announcement that the window could not handle is repeated.
-func TestAnnounceAgain(t *testing.T) {
+// TestReportAgain: an announcement that the window could not handle is repeated, and the actions
+// after it follow. Those that the window refuses are not repeated.
+func TestReportAgain(t *testing.T) {
 	folder, r := shop(t)
-	announced, failures := make(chan vscodeipc.AnnounceArg, 100), 1
+	announced, reported := make(chan vscodeipc.AnnounceArg, 100), make(chan vscodeipc.ReportArg, 100)
+	failing, failures, refusals := make(chan struct{}), 1, 1
 	serveCommands(t, folder, map[string]vscodeipc.Handler{
 		vscodeipc.CommandClientAnnounce: func(ctx context.Context, c vscodeipc.Call) (any, error) {
 			if failures > 0 { // one call at a time
 				failures--
+				<-failing
 				return nil, errors.New("not now")
 			}
 			return hand(announced)(ctx, c)
 		},
+		vscodeipc.CommandClientReport: func(ctx context.Context, c vscodeipc.Call) (any, error) {
+			if refusals > 0 {
+				refusals--
+				return nil, errors.New("not those")
+			}
+			return hand(reported)(ctx, c)
+		},
 	})
-	r.Source(folder).Announce("mcp", []vscodeipc.ConnectedClient{agentM1})
+	source := r.Source(folder)
+	source.Announce("mcp", []vscodeipc.ConnectedClient{agentM1})
+	const actions = maxActions + 5
+	for n := range actions {
+		source.Report(func() vscodeipc.Activity {
+			return vscodeipc.Activity{Client: "m1", Time: int64(n), Act: "browser_click", OK: true}
+		})
+	}
+	close(failing)
 	if got := take(t, announced).Clients; len(got) != 1 || got[0].ID != "m1" {
 		t.Errorf("announced: %+v", got)
+	}
+	for count := maxReported; count < actions; { // the first are refused
+		for _, e := range take(t, reported).Entries {
+			if e.Times == 0 && e.Time != int64(count) {
+				t.Errorf("action %d is reported after %d others", e.Time, count)
+			}
+			count += max(e.Times, 1)
+		}
 	}
 }
 

@@ -116,6 +116,9 @@ func (s *Source) report() {
 			case <-s.pending:
 				s.reportOnce()
 			default:
+				if again != nil {
+					s.reportOnce()
+				}
 			}
 			return
 		}
@@ -132,7 +135,8 @@ func (s *Source) report() {
 }
 
 // reportOnce reports whether the window has got the notification. A window that is not open,
-// or accepts none, needs no other: one that opens is notified then.
+// or accepts none, needs no other: one that opens is notified then. Actions that were not sent
+// stay in the queue.
 func (s *Source) reportOnce() bool {
 	ctx, cancel := context.WithTimeout(s.registry.ctx, reportTimeout)
 	defer cancel()
@@ -158,18 +162,43 @@ func (s *Source) reportOnce() bool {
 	var wanted vscodeipc.AnnounceResult
 	arg := vscodeipc.AnnounceArg{Clients: clients, Serving: serving}
 	err := s.call(ctx, vscodeipc.CommandClientAnnounce, arg, &wanted)
-	for entries := range slices.Chunk(actions, maxReported) {
+	for err == nil && len(actions) > 0 {
+		next := min(maxReported, len(actions))
+		err = s.call(ctx, vscodeipc.CommandClientReport, vscodeipc.ReportArg{Entries: actions[:next]}, nil)
+		if isRefused(err) {
+			s.registry.log.Warn("the window has refused actions", "workspace", s.workspace, "error", err)
+			err = nil
+		}
 		if err == nil {
-			err = s.call(ctx, vscodeipc.CommandClientReport, vscodeipc.ReportArg{Entries: entries}, nil)
+			actions = actions[next:]
 		}
 	}
+	offered := !errors.As(err, new(*NotOfferedError))
 	s.mu.Lock()
 	s.pictures = wanted.Pictures
 	open := s.window != nil
+	if err != nil && offered {
+		s.requeue(actions)
+	}
 	s.mu.Unlock()
-	if err == nil || !open || errors.As(err, new(*NotOfferedError)) {
+	if err == nil || !open || !offered {
 		return true
 	}
 	s.registry.log.Debug("the window cannot be notified of its clients", "workspace", s.workspace, "error", err)
 	return false
+}
+
+// requeue puts actions before those that have come since. s.mu is held.
+func (s *Source) requeue(actions []vscodeipc.Activity) {
+	s.actions = append(actions, s.actions...)
+	for _, action := range s.actions[min(maxActions, len(s.actions)):] {
+		s.dropped += max(action.Times, 1)
+	}
+	s.actions = s.actions[:min(maxActions, len(s.actions))]
+}
+
+// isRefused reports whether a message would fail again: the window has responded with an error, or
+// the message is too large.
+func isRefused(err error) bool {
+	return errors.As(err, new(*vscodeipc.Error)) || errors.Is(err, vscodeipc.ErrTooLarge)
 }
