@@ -3,7 +3,6 @@ package show
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -51,15 +50,12 @@ func TestHostileWebPage(t *testing.T) {
 	_, code, _ := strings.Cut(link, "#")
 	address := must.Get(s.windows.List(t.Context()))(t).Windows[0].Address
 	call := `{"window":"` + string(address) + `","command":"access.change","arg":{"mode":"full"}}`
-	evil := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/" {
-			return
+	v.open(serveHTML(t, func(path string) string {
+		if path != "/" {
+			return ""
 		}
-		out.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(out, attack, "http://"+s.host, s.root, s.relayTo(b.URL()), call, code)
+		return fmt.Sprintf(attack, "http://"+s.host, s.root, s.relayTo(b.URL()), call, code)
 	}))
-	defer evil.Close()
-	v.open(evil.URL)
 	v.await("all attempts", `Object.keys(results).length === 6`)
 	if got := v.evaluate(`Object.entries(results).filter(([, result]) => result !== "refused").join("; ")`); got != "" {
 		t.Error(got)

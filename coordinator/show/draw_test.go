@@ -7,8 +7,6 @@ import (
 	"image"
 	"image/png"
 	"math"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -23,10 +21,7 @@ const drawn = `<!doctype html><html lang=en><title>%[1]s</title><style>* {margin
 		background: linear-gradient(#f00, #0f0)}</style><button id=order>Order</button>`
 
 // drawing is the live view of a page, and its user's mouse.
-type drawing struct {
-	*viewer
-	view string // the live view's document
-}
+type drawing struct{ *viewer }
 
 type point struct{ X, Y float64 }
 
@@ -36,7 +31,7 @@ func (d *drawing) at(p point) point {
 	var box struct{ X, Y, Width, Height float64 }
 	must.Do(d.t, json.Unmarshal([]byte(must.Get(unquoted(d.evaluate(`(() => {
 		const outer = document.querySelector("iframe").getBoundingClientRect();
-		const inner = `+d.view+`.querySelector("#canvas").getBoundingClientRect();
+		const inner = `+view+`.querySelector("#canvas").getBoundingClientRect();
 		return JSON.stringify({X: outer.x + inner.x, Y: outer.y + inner.y, Width: inner.width, Height: inner.height});
 	})()`)))(d.t)), &box))
 	return point{box.X + p.X*box.Width/800, box.Y + p.Y*box.Height/600}
@@ -60,14 +55,14 @@ func (d *drawing) drag(from, to point) {
 // awaitPlaces waits until there are n places, and room was made for their list.
 func (d *drawing) awaitPlaces(n int) {
 	d.t.Helper()
-	d.await(fmt.Sprint(n, " places"), fmt.Sprintf(`%s.querySelectorAll("#picked li").length === %d && %s`, d.view, n,
+	d.await(fmt.Sprint(n, " places"), fmt.Sprintf(`%s.querySelectorAll("#picked li").length === %d && %s`, view, n,
 		d.rests()))
 }
 
 // rests: the picture has the shape of the page's viewport, and has not moved for some frames.
 func (d *drawing) rests() string {
 	return `(() => {
-		const canvas = ` + d.view + `.querySelector("#canvas");
+		const canvas = ` + view + `.querySelector("#canvas");
 		const box = JSON.stringify(canvas?.getBoundingClientRect());
 		if (box !== window.lastBox) [window.lastBox, window.movedAt] = [box, performance.now()];
 		return canvas?.width > 100 && Math.abs(canvas.width / canvas.height - 4 / 3) < 0.02 &&
@@ -118,11 +113,7 @@ func isSame(crop, page image.Image, left, top int) bool {
 // The user draws on the live picture, by mouse and by keys, writes about each place, and sends it: the window
 // gets each with its element, and a picture of exactly what was drawn. Nothing is lost when the page navigates.
 func TestDraw(t *testing.T) {
-	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, drawn, "Page "+r.URL.Path[1:])
-	}))
-	defer shop.Close()
+	shop := serveHTML(t, func(path string) string { return fmt.Sprintf(drawn, "Page "+path[1:]) })
 	s := start(t)
 	shown := cdptest.Launch(t)
 	w := openWindow(t, shown.URL())
@@ -130,7 +121,7 @@ func TestDraw(t *testing.T) {
 	w.questions = nil
 	w.mu.Unlock()
 	agents := cdptest.Dial(t, shown.URL())
-	tab := openTab(agents, shop.URL+"/one")
+	tab := openTab(agents, shop+"/one")
 	agents.Call(tab, "Emulation.setDeviceMetricsOverride", `{"width":800,"height":600,"deviceScaleFactor":1,"mobile":false}`, nil)
 	screenshot := func() image.Image {
 		var picture struct{ Data []byte }
@@ -138,23 +129,21 @@ func TestDraw(t *testing.T) {
 		return must.Get(png.Decode(bytes.NewReader(picture.Data)))(t)
 	}
 	v := openViewer(t, "")
-	d := &drawing{v, `document.querySelector("iframe").contentDocument`}
+	d := &drawing{v}
 	v.look(1280, 900, "light")
 	v.open(s.Link())
-	v.await("the page", `[...document.querySelectorAll(".page")].some((page) => page.textContent.includes("Page one"))`)
 	v.Call(v.page, "Page.bringToFront", "{}", nil)
-	v.evaluate(`[...document.querySelectorAll(".page")].find((page) => page.textContent.includes("Page one"))
-		.querySelector(".picture").click(); 0`)
-	in := func(selector string) string { return d.view + `.querySelector("` + selector + `")` }
-	v.await("the live view", d.rests())
+	v.openLive("Page one")
+	in := func(selector string) string { return view + `.querySelector("` + selector + `")` }
+	v.await("the picture rests", d.rests())
 	v.evaluate(in("#draw") + ".click(); 0")
 	one := screenshot()
 	d.drag(point{190, 140}, point{420, 290}) // around the button
 	d.awaitPlaces(1)
 	d.drag(point{500, 300}, point{700, 500}) // the page as a whole has that
 	d.awaitPlaces(2)
-	v.await("numbers in the picture", d.view+`.querySelectorAll(".place").length === 2`)
-	if got := v.evaluate(`[...` + d.view + `.querySelectorAll(".place b")].map((each) => each.textContent).join()`); got != `"1,2"` && got != "1,2" {
+	v.await("numbers in the picture", view+`.querySelectorAll(".place").length === 2`)
+	if got := v.evaluate(`[...` + view + `.querySelectorAll(".place b")].map((each) => each.textContent).join()`); got != `"1,2"` && got != "1,2" {
 		t.Errorf("the numbers %s", got)
 	}
 	v.axeFinds("the page with drawings")
@@ -167,7 +156,7 @@ func TestDraw(t *testing.T) {
 	agents.Evaluate(tab, "scrollTo(0, 100); 0")
 	v.await("the number moves up", "Number("+top+") - "+in(".place")+".getBoundingClientRect().top > 20")
 
-	agents.Call(tab, "Page.navigate", fmt.Sprintf(`{"url":"%s/two"}`, shop.URL), nil)
+	agents.Call(tab, "Page.navigate", fmt.Sprintf(`{"url":"%s/two"}`, shop), nil)
 	v.await("no number in another document", in("#address")+`.value.endsWith("/two") && !`+in(".place"))
 	d.awaitPlaces(2)
 	// By keys: from the middle to the right and down, a twentieth of the picture each.
@@ -215,7 +204,7 @@ func TestDraw(t *testing.T) {
 		{`button "Order" button#order`, "", "two", two, image.Rect(200, 150, 400, 270)},
 	} {
 		got := all[i]
-		if got.Element != want.element || got.Text != want.text || got.Page.URL != shop.URL+"/"+want.page ||
+		if got.Element != want.element || got.Text != want.text || got.Page.URL != shop+"/"+want.page ||
 			(got.Node != nil) != (want.element != "") {
 			t.Errorf("place %d: %s", i+1, must.Get(json.Marshal(got))(t))
 		}

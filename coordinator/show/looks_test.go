@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,16 +40,13 @@ var shopPages = map[string]string{
 }
 
 func openScene(t *testing.T) *scene {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<!doctype html><html lang=en><meta charset=utf-8><style>body{font:17px system-ui,sans-serif;margin:0;
+	return &scene{t, serveHTML(t, func(path string) string {
+		return `<!doctype html><html lang=en><meta charset=utf-8><style>body{font:17px system-ui,sans-serif;margin:0;
 			padding:3em 4em;background:linear-gradient(160deg,#f3f8f1,#d8ead2);color:#21391c;min-height:80vh}h1{font-size:2.4em}
 			label{display:block;margin:1em 0}button{font:inherit;padding:.6em 1.4em;border:0;border-radius:6px;
 			background:#2f7d32;color:#fff}.grid{display:grid;grid-template-columns:repeat(4,1fr);gap:1em;margin:1em 0}
-			figure{margin:0;height:9em;border-radius:8px;background:#7fb069}</style>%s`, shopPages[r.URL.Path])
-	}))
-	t.Cleanup(server.Close)
-	return &scene{t, server.URL}
+			figure{margin:0;height:9em;border-radius:8px;background:#7fb069}</style>` + shopPages[path]
+	})}
 }
 
 // browser is a browser with these pages of the shop.
@@ -216,8 +211,7 @@ func TestLooks(t *testing.T) {
 	}
 
 	v.look(1280, 4_000, "light")
-	v.evaluate(`[...document.querySelectorAll("button.picture")].find((each) => each.ariaLabel.includes("Checkout")).click(); 0`)
-	v.await("the live view", view+`?.querySelector("#canvas")?.width > 100`)
+	v.openLive("Checkout · Tea Shop")
 	inEachLook(v, "live")
 	for _, width := range widths {
 		v.look(width, 800, "light")
@@ -238,20 +232,7 @@ func TestLooks(t *testing.T) {
 
 // TestDialogInLiveView: a dialog of the page is shown as text, and the keyboard answers it.
 func TestDialogInLiveView(t *testing.T) {
-	s := start(t)
-	scene := openScene(t)
-	browser := scene.browser("/")
-	scene.open(sceneWindow{folder: "shop", kind: "vscode", state: vscodeipc.State{
-		Browser: &vscodeipc.Browser{URL: browser, Product: "Chrome/156.0", Via: "launched"},
-		Access:  vscodeipc.Access{Mode: vscodeipc.AccessFull}}})
-	v := openViewer(t, "")
-	v.Call(v.page, "Page.bringToFront", "{}", nil)
-	v.look(1280, 800, "dark")
-	v.open(s.Link())
-	v.await("the page", `document.querySelector(".page canvas")?.width > 0`)
-	v.evaluate(`document.querySelector("button.picture").click(); 0`)
-	v.await("the live view", view+`?.querySelector("#canvas")?.width > 100`)
-	agents := cdptest.Dial(t, browser)
+	v, _, agents := openLive(t, nil, "/")
 	tab := onlyTab(agents)
 	text, _ := json.Marshal(hostile)
 	agents.Evaluate(tab, fmt.Sprintf("setTimeout(() => { answer = confirm(%s + 'long '.repeat(200)) }); 0", text))

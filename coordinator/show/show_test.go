@@ -286,15 +286,13 @@ func openWindow(t *testing.T, browser string) *terminalWindow {
 // TestPage opens the page in a real web browser: its pictures move, hostile texts stay text, the
 // keyboard answers a question and opens the live view, and axe-core finds nothing.
 func TestPage(t *testing.T) {
-	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, `<!doctype html><title>&lt;img src=x onerror="document.title='owned'"></title>
+	shop := serveHTML(t, func(string) string {
+		return `<!doctype html><title>&lt;img src=x onerror="document.title='owned'"></title>
 			<button style="position:fixed;inset:30%;width:40%;height:40%" onclick="clicked = true">Order</button>
 			<script>let n = 0; console.error("no loaf <img src=x onerror=\"document.title='owned'\">");
 			setInterval(() => document.body.style.background = "hsl(" + (n += 40) + " 90% 50%)", 100)</script>
-			<p style="position:fixed;top:40%">moves</p>`)
-	}))
-	defer shop.Close()
+			<p style="position:fixed;top:40%">moves</p>`
+	})
 	s := start(t)
 	// A question's text is as old as the report that brought it: the buttons' half second begins between the two.
 	// It also counts what films pages.
@@ -313,7 +311,7 @@ func TestPage(t *testing.T) {
 	shown := cdptest.Launch(t)
 	w := openWindow(t, shown.URL())
 	agents := cdptest.Dial(t, shown.URL())
-	tab := openTab(agents, shop.URL)
+	tab := openTab(agents, shop)
 	v.look(1280, 800, "light")
 	v.open(s.Link())
 	v.await("the page is there", `location.href.endsWith("/") && document.querySelector(".question button:enabled")`)

@@ -65,29 +65,19 @@ func shareBrowser(t *testing.T, url string) *ownBrowserOf {
 // agent that asks for one.
 func TestTabs(t *testing.T) {
 	s := start(t)
-	user := cdptest.Dial(t, cdptest.Launch(t).URL())
 	browser := cdptest.Launch(t).URL()
 	own, w := shareBrowser(t, browser), openWindow(t, browser)
 	w.mu.Lock()
 	w.questions = nil
 	w.mu.Unlock()
-	var target struct{ TargetID string }
-	user.Call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, s.Link()), &target)
-	page := user.Attach(target.TargetID)
-	await := func(what, expression string) {
-		t.Helper()
-		params := string(must.Get(json.Marshal(map[string]any{"expression": "!!(" + expression + ")"}))(t))
-		must.Await(t, what, func() bool {
-			got := user.Try(page, "Runtime.evaluate", params) // an error: there is no document yet
-			return strings.Contains(string(got.Result), `"value":true`)
-		})
-	}
+	v := openViewer(t, "")
+	v.open(s.Link())
 	// A click in the first half second after a tab has appeared has no effect.
 	click := func(button string, done func() bool) {
 		t.Helper()
 		must.Await(t, "the click on "+button, func() bool {
-			user.Evaluate(page, `[...document.querySelectorAll("button")].find((each) =>
-				each.checkVisibility() && each.textContent.includes("`+button+`"))?.click(); 0`)
+			v.evaluate(`[...document.querySelectorAll("button")].find((each) =>
+				each.checkVisibility() && each.textContent.includes("` + button + `"))?.click(); 0`)
 			return done()
 		})
 	}
@@ -102,35 +92,28 @@ func TestTabs(t *testing.T) {
 		return ids
 	}
 	const list = `document.querySelector("section > .tabs")`
-	await("the button", `[...document.querySelectorAll("button")].some((each) =>
+	v.await("the button", `[...document.querySelectorAll("button")].some((each) =>
 		each.checkVisibility() && each.textContent.includes("Hand a Tab"))`)
-	user.Evaluate(page, `[...document.querySelectorAll("button")].find((each) =>
+	v.evaluate(`[...document.querySelectorAll("button")].find((each) =>
 		each.textContent.includes("Hand a Tab")).click(); 0`)
-	await("the tabs, as text", list+`.checkVisibility() && `+list+`.textContent.includes("<img src=x") &&
+	v.await("the tabs, as text", list+`.checkVisibility() && `+list+`.textContent.includes("<img src=x") &&
 		!`+list+`.querySelector("img")`)
-	await("the search has the focus", list+`.contains(document.activeElement)`)
-	user.Call(page, "Input.insertText", `{"text":"BANK.ex"}`, nil)
-	await("the tab that was sought", list+`.querySelectorAll("li").length === 1`)
-	user.Evaluate(page, axe(t)+"; 0")
-	user.Evaluate(page, `axe.run(document, {resultTypes: ["violations"]}).then(({violations}) =>
-		window.found = violations.map(({id, nodes}) => id + " " + nodes[0].html).join("; "),
-		(e) => window.found = String(e)); 0`)
-	await("axe-core ends", `window.found !== undefined`)
-	if found := user.Evaluate(page, "window.found"); strings.Trim(found, `"`) != "" {
-		t.Error(found)
-	}
-	user.Evaluate(page, list+`.querySelector("li button").click(); `+list+`.querySelector("li button").click(); 0`)
+	v.await("the search has the focus", list+`.contains(document.activeElement)`)
+	v.Call(v.page, "Input.insertText", `{"text":"BANK.ex"}`, nil)
+	v.await("the tab that was sought", list+`.querySelectorAll("li").length === 1`)
+	v.axeFinds("the tabs")
+	v.evaluate(list + `.querySelector("li button").click(); ` + list + `.querySelector("li button").click(); 0`)
 	click("My bank", func() bool { return handedOver() == "B" })
-	await("the page shows that", list+`.textContent.includes("take it back")`)
+	v.await("the page shows that", list+`.textContent.includes("take it back")`)
 	click("My bank", func() bool { return handedOver() == "" })
-	click("Hand a Tab", func() bool { return strings.Contains(user.Evaluate(page, "String("+list+".hidden)"), "true") })
+	click("Hand a Tab", func() bool { return strings.Contains(v.evaluate("String("+list+".hidden)"), "true") })
 
 	w.mu.Lock()
 	w.questions = []vscodeipc.PendingQuestion{{ID: "q", Client: client, Choices: []string{"once", "refuse"},
 		Actions: []vscodeipc.PendingAction{{Number: 5, Action: vscodeipc.AskArg{Client: client,
 			Act: vscodeipc.CommandTabRequest, Detail: "use one of your tabs"}}}}}
 	w.mu.Unlock()
-	await("the question, without an answer for no tab", `document.querySelector(".question .tabs li") &&
+	v.await("the question, without an answer for no tab", `document.querySelector(".question .tabs li") &&
 		document.querySelector(".question .answers").textContent === "Refuse"`)
 	click("My bank", func() bool { return w.answered() > 0 })
 	w.mu.Lock()

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,6 +50,17 @@ func onlyTab(c *cdptest.Client) (session string) {
 	return c.Attach(targets.Infos[0].TargetID)
 }
 
+// serveHTML serves the HTML that each path has.
+func serveHTML(t *testing.T, html func(path string) string) (url string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, html(r.URL.Path))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
 func params(t *testing.T, members map[string]any) string {
 	t.Helper()
 	return string(must.Get(json.Marshal(members))(t))
@@ -56,6 +69,18 @@ func params(t *testing.T, members map[string]any) string {
 func (v *viewer) open(link string) {
 	v.t.Helper()
 	v.Call(v.page, "Page.navigate", params(v.t, map[string]any{"url": link}), nil)
+}
+
+// view is the document of the live view.
+const view = `document.querySelector("iframe").contentDocument`
+
+// openLive opens the live view of the page of that title.
+func (v *viewer) openLive(title string) {
+	v.t.Helper()
+	picture := `[...document.querySelectorAll("button.picture")].find((each) => each.ariaLabel === "Open ` + title + `")`
+	v.await("the page", picture)
+	v.evaluate(picture + ".click(); 0")
+	v.await("the live view", view+`?.querySelector("#canvas")?.width > 100`)
 }
 
 func (v *viewer) evaluate(expression string) string {
