@@ -78,6 +78,9 @@ func readNote(raw json.RawMessage) (arg vscodeipc.NoteGiveArg, err error) {
 	note := &arg.Note
 	note.Text = cut(strings.TrimSpace(note.Text), longestNote)
 	note.Annotations = note.Annotations[:min(len(note.Annotations), mostAnnotations)]
+	if note.Annotations == nil {
+		note.Annotations = []vscodeipc.Annotation{} // null is no list for the agent
+	}
 	for i := range note.Annotations {
 		n := &note.Annotations[i]
 		n.Element, n.Text = cut(n.Element, longestElement), cut(strings.TrimSpace(n.Text), longestNote)

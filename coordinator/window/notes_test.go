@@ -92,4 +92,7 @@ func TestReadNote(t *testing.T) {
 	if diff := cmp.Diff(want, must.Get(readNote(call(t, arg).Arg))(t).Note); diff != "" {
 		t.Errorf("%.2000s", diff)
 	}
+	if got := must.Get(readNote(call(t, vscodeipc.NoteGiveArg{Recipient: "a"}).Arg))(t).Note; got.Annotations == nil {
+		t.Error("without places the agent's list is null")
+	}
 }
