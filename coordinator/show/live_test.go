@@ -68,7 +68,13 @@ func TestAddressInLiveView(t *testing.T) {
 	if got := v.evaluate(why + ` + " " + ` + address + ".value"); got != "true javascript:document.title='owned'" {
 		t.Errorf("the refused address: %s", got)
 	}
-	v.evaluate(address + ".blur(); 0")
+	// The user has gone on before a late refusal, which the browser of this test never has.
+	v.evaluate(view + `.querySelector("#zoom").focus(); 0`)
+	v.evaluate(`document.querySelector("iframe").contentWindow.dispatchEvent(
+		new MessageEvent("message", {data: {type: "refused", why: "Too late."}})); 0`)
+	if got := v.evaluate(view + `.activeElement.id + " " + ` + view + `.querySelector("#note").textContent`); got != "zoom Too late." {
+		t.Errorf("after a late refusal: %s", got)
+	}
 	shows("http://xn--80a.localhost:" + port + "/")
 	if titles := v.evaluate(view + `.querySelector("#pages").textContent`); strings.Contains(titles, "owned") {
 		t.Error(titles)

@@ -224,7 +224,7 @@ func TestLooks(t *testing.T) {
 	inEachLook(v, "live-input")
 	v.look(360, 800, "light")
 	v.evaluate(`document.querySelector("#asked").click(); 0`)
-	v.await("the question", `document.activeElement.className === "question" && !document.querySelector("iframe")`)
+	v.await("the question", `document.activeElement.className === "question" && document.querySelector("#side").hidden`)
 	s.Close()
 	v.await("the end", `document.querySelector("#lost").textContent.includes("has ended")`)
 	inEachLook(v, "ended")

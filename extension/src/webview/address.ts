@@ -2,6 +2,7 @@
 import { setBusy } from "./busy";
 import { editor } from "./editor";
 import { part } from "./part";
+import { report } from "./report";
 
 const field = part<HTMLInputElement>("address");
 const buttons = { back: part("back"), forward: part("forward") };
@@ -34,8 +35,12 @@ export function showPlace({ url, back, forward }: { url: string; back: boolean; 
   show();
 }
 
-/** Shows why what was typed is not opened, and leaves it there to be corrected. */
+/** Shows why what was typed is not opened, and leaves it there to be corrected, unless the user has gone on. */
 export function showRefusal(why: string): void {
+  if (!field.matches(":focus")) {
+    report(why);
+    return;
+  }
   setTyped(true);
   field.setCustomValidity(why);
   field.reportValidity();

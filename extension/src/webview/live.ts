@@ -8,6 +8,7 @@ import { listenToNote, sees, showDraft } from "./livenote";
 import { listenToTools, reset, showElement, showRequest } from "./livetools";
 import { askForSize, sizeOf, zoomed } from "./livezoom";
 import { part } from "./part";
+import { report } from "./report";
 
 interface Page {
   id: string;
@@ -49,7 +50,7 @@ addEventListener("message", ({ data }: MessageEvent<Shown>) => {
   else if (data.type === "place") showPlace(data);
   else if (data.type === "refused") showRefusal(data.why);
   else if (data.type === "pointed") showElement(data.chosen, data.element);
-  else if (data.type === "undrawn") part("note").textContent = data.why;
+  else if (data.type === "undrawn") report(data.why);
   else if (data.type === "draft") showDraft(data.places, data.recipients);
   else if (data.type === "asked") showRequest(data.text);
   else if (data.type === "failed") fail(data.why);
@@ -106,7 +107,7 @@ function list(all: Page[], current: string, following?: boolean): void {
 function fail(why = ""): void {
   reset();
   if (why === "") return;
-  part("note").textContent = why;
+  report(why);
   retry.hidden = false;
 }
 

@@ -3,11 +3,11 @@
 import { setBusy } from "./busy";
 import { editor } from "./editor";
 import { part } from "./part";
+import { report } from "./report";
 
 type Mode = "watch" | "pick" | "draw" | "input";
 
 const canvas = part<HTMLCanvasElement>("canvas");
-const note = part("note");
 const box = part("box");
 const cross = part("cross");
 const cancel = part("cancel");
@@ -20,7 +20,8 @@ let at = { x: 0.5, y: 0.5 };
 /** The last place that is not sent yet. */
 let next: { x: number; y: number; buttons: number; modifiers: number } | undefined;
 let waiting = false;
-let pressed = false;
+/** The button that is pressed in the page. */
+let pressed: number | undefined;
 /** Where the area that is drawn begins. */
 let corner: { x: number; y: number } | undefined;
 /** It is drawn by the mouse, which is pressed. */
@@ -39,7 +40,7 @@ function become(now: Mode): void {
   dragging = false;
   waiting = false;
   at = { x: 0.5, y: 0.5 };
-  note.textContent = [request, now === "watch" ? undefined : buttons[now].dataset.note].filter(Boolean).join(" ");
+  report([request, now === "watch" ? undefined : buttons[now].dataset.note].filter(Boolean).join(" "));
   part("retry").hidden = true;
   cancel.hidden = request === undefined;
 }
@@ -81,7 +82,7 @@ function showPointed(chosen: boolean, element?: { text: string; box: readonly nu
   box.hidden = chosen || !element || !isPointing;
   if (!element || !(chosen || isPointing)) return;
   frame(element.box);
-  note.textContent = element.text;
+  report(element.text);
 }
 
 function frame(area: readonly number[]): void {
@@ -156,11 +157,24 @@ function choose({ x, y }: { x: number; y: number }): void {
   become("watch"); // after that, since it lets the view follow an agent
 }
 
-function press(type: "mousePressed" | "mouseReleased", event: MouseEvent): void {
+function press(event: MouseEvent): void {
   event.preventDefault();
   canvas.focus({ preventScroll: true });
-  pressed = type === "mousePressed";
-  const button = mouseButtons[event.button] ?? "none";
+  pressed = event.button;
+  sendButton("mousePressed", event, event.button);
+}
+
+function release(event: MouseEvent, button = pressed): void {
+  if (mode === "input" && pressed !== undefined && button !== undefined) {
+    event.preventDefault();
+    pressed = undefined;
+    sendButton("mouseReleased", event, button);
+  }
+  if (dragging && (event.buttons & 1) === 0) finish(place(event));
+}
+
+function sendButton(type: "mousePressed" | "mouseReleased", event: MouseEvent, index: number): void {
+  const button = mouseButtons[index] ?? "none";
   const { buttons, detail: clickCount } = event;
   const params = { type, ...place(event), button, buttons, clickCount, modifiers: modifiersOf(event) };
   editor.postMessage({ type: "mouse", event: params });
@@ -223,7 +237,7 @@ export function listenToTools(): void {
     if (mode !== "watch" && !corner) hover(place(event), event.buttons, modifiersOf(event));
   });
   canvas.addEventListener("mousedown", (event) => {
-    if (mode === "input") press("mousePressed", event);
+    if (mode === "input") press(event);
     if (mode !== "draw" || event.button !== 0) return;
     event.preventDefault(); // nothing is selected
     canvas.focus({ preventScroll: true });
@@ -231,12 +245,12 @@ export function listenToTools(): void {
     dragging = true;
     cross.hidden = true;
   });
-  // It may leave the picture.
-  addEventListener("mousemove", (event) => dragging && stretch(place(event)));
-  addEventListener("mouseup", (event) => {
-    if (mode === "input" && pressed) press("mouseReleased", event);
-    if (dragging && event.button === 0) finish(place(event));
+  // It may leave the picture. A release outside the window may not be reported: the next move shows it.
+  addEventListener("mousemove", (event) => {
+    if (dragging) stretch(place(event));
+    if (event.buttons === 0) release(event);
   });
+  addEventListener("mouseup", (event) => release(event, event.button));
   canvas.addEventListener("click", (event) => mode === "pick" && choose(place(event)));
   canvas.addEventListener("contextmenu", (event) => {
     if (mode === "watch") return;

@@ -7,6 +7,7 @@ import { reason, silent } from "../../core/log";
 import { plain } from "../../core/plaintext";
 import { lastPage } from "../../core/window/lastpage";
 import type { Editor } from "../editor";
+import { report } from "../report";
 import type { Feed } from "./feed";
 import { make, setText } from "./list";
 import type { mirror as Mirror } from "./picture";
@@ -63,8 +64,7 @@ async function attempt(work: Promise<void>): Promise<boolean> {
 
 async function sendNote(client: string, text: string): Promise<void> {
   if (!(await live.sendNote(client, text))) return;
-  const status = document.getElementById("note");
-  if (status) setText(status, l10n.t("Sent: the agent gets it with its next answer."));
+  report(l10n.t("Sent: the agent gets it with its next answer."));
 }
 
 /** Shows the element at a place; the one that the user chose is copied, to paste into a chat or a test. */

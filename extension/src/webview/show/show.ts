@@ -33,10 +33,12 @@ function mayLeave(): boolean {
 
 /** Shows the live view of a page, which has a document of its own. */
 function open({ key }: ShownWindow, page: Page, from: HTMLElement): void {
-  if (!mayLeave()) return;
+  const isThere = from.ariaCurrent === "true"; // hidden, or beside
+  if (!isThere && !mayLeave()) return;
   opener = from;
   const src = `live.html?${new URLSearchParams({ window: key, page: page.id })}`;
-  part("view").replaceChildren(make("iframe", { src, title: l10n.t("Live view of {0}", pageName(page)) }));
+  const title = l10n.t("Live view of {0}", pageName(page));
+  if (!isThere) part("view").replaceChildren(make("iframe", { src, title }));
   side.hidden = back.hidden = false;
   document.body.classList.add("open");
   back.focus();
@@ -45,9 +47,14 @@ function open({ key }: ShownWindow, page: Page, from: HTMLElement): void {
 function close(): void {
   if (!mayLeave()) return;
   part("view").replaceChildren();
+  hide();
+  opener?.focus();
+}
+
+/** What the user has drawn in the live view stays there. */
+function hide(): void {
   side.hidden = back.hidden = true;
   document.body.classList.remove("open");
-  opener?.focus();
 }
 
 function update(): void {
@@ -75,7 +82,7 @@ function explain(id: string, text: string): void {
 
 /** Brings the oldest question into sight. */
 function showQuestion(): void {
-  if (getComputedStyle(part("all")).display === "none") close();
+  if (getComputedStyle(part("all")).display === "none") hide();
   const question = document.querySelector<HTMLElement>(".question:not(.recording)");
   question?.scrollIntoView({ block: "center" });
   question?.focus();
