@@ -40,13 +40,13 @@ type Window struct {
 	browser   *launch.OnDemand
 	log       *slog.Logger
 	url       string // of the browser
-	server    *vscodeipc.Server
 	questions *questions
 	clients   *clients
 	notes     *notes
 
-	mu    sync.Mutex      // guards state
-	state vscodeipc.State // as it is reported
+	mu     sync.Mutex        // guards the fields that follow
+	server *vscodeipc.Server // nil: not yet
+	state  vscodeipc.State   // as it is reported
 }
 
 // Launch launches the window's browser. Close ends it.
@@ -112,7 +112,9 @@ func (w *Window) Serve(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	w.mu.Lock()
 	w.server = server
+	w.mu.Unlock()
 	return w.show()
 }
 
@@ -123,11 +125,15 @@ func (w *Window) show() error {
 	})
 }
 
-// report changes the state that the window's clients have.
+// report changes the state that the window's clients have. A client may come before the server is
+// stored: show, which follows, reports that change too.
 func (w *Window) report(change func(*vscodeipc.State)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	change(&w.state)
+	if w.server == nil {
+		return nil
+	}
 	return w.server.SetState(w.state)
 }
 
@@ -226,10 +232,13 @@ func (w *Window) reopen(ctx context.Context, pause *backoff.Backoff) bool {
 
 // Close ends the server, and then the browser.
 func (w *Window) Close() error {
+	w.mu.Lock()
+	server := w.server
+	w.mu.Unlock()
 	var err error
-	if w.server != nil {
+	if server != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-		err = w.server.Close(ctx)
+		err = server.Close(ctx)
 		cancel()
 	}
 	return errors.Join(err, w.browser.End())
