@@ -120,5 +120,11 @@ func (c *Conn) answer(m *envelope) {
 		p.finish(reply{err: &Error{Code: m.Error.Code, Message: m.Error.Message, Data: data}})
 		return
 	}
+	if p.method == target.CommandAttachToTarget {
+		var attached target.AttachToTargetResult
+		if err := jsonv2.Unmarshal(m.Result, &attached, lenient); err == nil {
+			c.beginSession(attached.SessionID)
+		}
+	}
 	p.finish(reply{result: m.Result})
 }

@@ -208,6 +208,48 @@ func TestClose(t *testing.T) {
 	c.Close()
 }
 
+// TestSessionEndsBeforeItsUse: a session whose end was read before anyone used it has ended. Only a
+// fake browser sends both at once.
+func TestSessionEndsBeforeItsUse(t *testing.T) {
+	for name, begin := range map[string]string{
+		"a reply":  `{"id":1,"result":{"sessionId":"S"}}`,
+		"an event": `{"method":"Target.attachedToTarget","params":{"sessionId":"S"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				ws, err := websocket.Accept(w, r, nil)
+				if err != nil {
+					return
+				}
+				defer ws.CloseNow()
+				_, _, _ = ws.Read(r.Context())
+				for _, message := range []string{
+					begin, `{"method":"Target.detachedFromTarget","params":{"sessionId":"S"}}`, `{"method":"Test.last"}`,
+				} {
+					_ = ws.Write(r.Context(), websocket.MessageText, []byte(message))
+				}
+				_, _, _ = ws.Read(r.Context())
+			}))
+			defer peer.Close()
+			c := mustDial(t, "ws"+strings.TrimPrefix(peer.URL, "http"), nil)
+			last := c.ListenAll("Test.last")
+			if _, err := c.Start(t.Context(), target.CommandAttachToTarget, nil); err != nil {
+				t.Fatal(err)
+			}
+			<-last.C()
+			s := c.Session("S")
+			select {
+			case <-s.Done():
+			default:
+				t.Fatal("the session has not ended")
+			}
+			if err := s.Call(t.Context(), "Runtime.enable", nil, nil); !errors.Is(err, ErrSessionGone) {
+				t.Errorf("a call in it: %v", err)
+			}
+		})
+	}
+}
+
 // A browser that misbehaves: the peer is faked, the socket is real.
 func TestBadPeers(t *testing.T) {
 	for _, test := range []struct {

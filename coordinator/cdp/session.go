@@ -1,6 +1,7 @@
 package cdp
 
 import (
+	"cmp"
 	"context"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -22,8 +23,9 @@ type Session struct {
 	err  error // guarded by conn.mu
 }
 
-// Session returns the session with that id, from a Target.attachedToTarget event or
-// reply. The same id gives the same Session.
+// Session returns the session with that id, from a Target.attachedToTarget event or a reply of
+// Target.attachToTarget. The same id gives the same Session, until that has ended: then it gives
+// one that has ended.
 func (c *Conn) Session(id target.SessionID) *Session {
 	if id == "" {
 		return c.root
@@ -34,12 +36,18 @@ func (c *Conn) Session(id target.SessionID) *Session {
 		return s
 	}
 	s := &Session{conn: c, id: id, done: make(chan struct{})}
-	if c.err != nil {
-		s.stop(c.err)
-		return s
-	}
-	c.sessions[id] = s
+	s.stop(cmp.Or(c.err, ErrSessionGone))
 	return s
+}
+
+// beginSession registers a session. The reader of the connection calls it in the order in which
+// the browser sent that the session has begun and ended.
+func (c *Conn) beginSession(id target.SessionID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if id != "" && c.err == nil && c.sessions[id] == nil {
+		c.sessions[id] = &Session{conn: c, id: id, done: make(chan struct{})}
+	}
 }
 
 // Attach opens a flat session to a target.

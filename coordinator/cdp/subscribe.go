@@ -102,9 +102,16 @@ func (c *Conn) listen(session *target.SessionID, methods []string) *Subscription
 	return s
 }
 
-// event queues an event for every subscription to it, and then updates the connection's
-// own state.
+// event queues an event for every subscription to it. It registers a session before, and ends one
+// after that.
 func (c *Conn) event(e Event) {
+	if e.Method == "Target.attachedToTarget" {
+		var attached target.EventAttachedToTarget
+		if err := e.Decode(&attached); err != nil {
+			c.opts.Logger.Error("cdp: unreadable event", "err", err)
+		}
+		c.beginSession(attached.SessionID)
+	}
 	c.mu.Lock()
 	for s := range c.subs {
 		if s.matches(e) && !s.offer(e) {
