@@ -66,9 +66,16 @@ type Question struct {
 	Detail    string // what the operation is about; may be empty
 	Claim     string // what the actor calls that, if it differs; may be untrue
 	Page      *Page  // nil where it is not known
+	Nodes     []Node // the elements that the operation acts on, where they are known
 	// Origin is that of the page, if the operation acts on this site alone; empty: it acts in no
 	// page or on every site, or the page has no origin of its own.
 	Origin string
+}
+
+// Node is an element of a page, by the CDP ids of the page, of its document and of the node.
+type Node struct {
+	Target, Document string
+	ID               int64
 }
 
 // Page identifies a page for people.

@@ -139,6 +139,8 @@ type AskArg struct {
 	Category string `json:"category,omitempty"`
 	// Origin is that of the page, if the action is on this site alone.
 	Origin string `json:"origin,omitempty"`
+	// Nodes are the elements that it acts on, where they are known, for a view of the page to mark.
+	Nodes []AnnotatedNode `json:"nodes,omitempty"`
 }
 
 // AskResult is the user's decision: Decision is "allow", "refuse" or, for a client that

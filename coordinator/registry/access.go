@@ -33,6 +33,9 @@ func (s *Source) Takeover() (Takeover, <-chan struct{}) {
 	return s.takeover, s.takeoverChanged.Next()
 }
 
+// maxNodes bounds the elements of a question.
+const maxNodes = 50
+
 // QuestionOf is a question of the policy as windows ask it.
 func QuestionOf(q policy.Question) vscodeipc.AskArg {
 	arg := vscodeipc.AskArg{
@@ -42,6 +45,9 @@ func QuestionOf(q policy.Question) vscodeipc.AskArg {
 	}
 	if q.Page != nil {
 		arg.Page = &vscodeipc.PageName{Title: q.Page.Title, URL: q.Page.URL}
+	}
+	for _, n := range q.Nodes[:min(len(q.Nodes), maxNodes)] {
+		arg.Nodes = append(arg.Nodes, vscodeipc.AnnotatedNode(n))
 	}
 	return arg
 }

@@ -9,17 +9,17 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// openLive opens the live view of the shop, in a window with a browser with these pages of it, which list, if there
-// is one, reports clients of.
-func openLive(t *testing.T, list func() vscodeipc.ListResult, paths ...string) (*viewer, *scene, *cdptest.Client) {
+// openLive opens the live view of the shop, in a window with a browser with these pages of it.
+func openLive(t *testing.T, w sceneWindow, paths ...string) (*viewer, *scene, *cdptest.Client) {
 	t.Helper()
 	s := start(t)
 	scene := openScene(t)
 	browser := scene.browser(paths...)
 	agents := cdptest.Dial(t, browser)
-	scene.open(sceneWindow{folder: "shop", kind: "vscode", list: list, state: vscodeipc.State{
-		Browser: &vscodeipc.Browser{URL: browser, Product: "Chrome/156.0", Via: "launched"},
-		Access:  vscodeipc.Access{Mode: vscodeipc.AccessFull}}})
+	w.folder, w.kind = "shop", "vscode"
+	w.state = vscodeipc.State{Browser: &vscodeipc.Browser{URL: browser, Product: "Chrome/156.0", Via: "launched"},
+		Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}}
+	scene.open(w)
 	v := openViewer(t, "")
 	v.Call(v.page, "Page.bringToFront", "{}", nil)
 	v.look(1280, 800, "light")
@@ -31,7 +31,7 @@ func openLive(t *testing.T, list func() vscodeipc.ListResult, paths ...string) (
 // TestAddressInLiveView: the user opens an address and goes back, by keyboard alone. What is shown is the browser's
 // address, not what was typed, and no script is run.
 func TestAddressInLiveView(t *testing.T) {
-	v, scene, agents := openLive(t, nil, "/")
+	v, scene, agents := openLive(t, sceneWindow{}, "/")
 	const address = view + `.querySelector("#address")`
 	host := strings.TrimPrefix(scene.shop, "http://")
 	_, port, _ := strings.Cut(host, ":")
@@ -86,11 +86,11 @@ func TestAddressInLiveView(t *testing.T) {
 func TestFollowInLiveView(t *testing.T) {
 	var page atomic.Value // in which the agent acted last
 	page.Store("none")
-	v, _, agents := openLive(t, func() vscodeipc.ListResult {
+	v, _, agents := openLive(t, sceneWindow{list: func() vscodeipc.ListResult {
 		return vscodeipc.ListResult{Clients: []vscodeipc.ConnectedClient{
 			{ID: "a", Name: "Agent", Version: "1", Kind: "mcp", Since: 1, Page: page.Load().(string)},
 		}, Last: []vscodeipc.Activity{}}
-	}, "/", "/checkout")
+	}}, "/", "/checkout")
 	var targets struct {
 		Infos []struct{ TargetID, Type, URL string } `json:"targetInfos"`
 	}
@@ -140,4 +140,47 @@ func TestFollowInLiveView(t *testing.T) {
 		pages.dispatchEvent(new Event("change")); } 0`)
 	shows("/")
 	v.await("it no longer follows", view+`.querySelector("#follow").ariaPressed === "false"`)
+}
+
+// TestTargetInLiveView: what an agent asks to act on has a frame in the live view, until the question is answered.
+func TestTargetInLiveView(t *testing.T) {
+	var asked atomic.Pointer[vscodeipc.AnnotatedNode]
+	v, _, agents := openLive(t, sceneWindow{asks: func() []vscodeipc.PendingQuestion {
+		node := asked.Load()
+		if node == nil {
+			return []vscodeipc.PendingQuestion{}
+		}
+		client := vscodeipc.ClientInfo{ID: "a", Name: "Agent", Version: "1"}
+		return []vscodeipc.PendingQuestion{{ID: "q", Client: client, Choices: []string{"once", "refuse"},
+			Actions: []vscodeipc.PendingAction{{Number: 1, Action: vscodeipc.AskArg{Client: client, Act: "browser_click",
+				Detail: `Click button "To the basket"`, Nodes: []vscodeipc.AnnotatedNode{*node}}}}}}
+	}}, "/")
+	target := strings.Trim(v.evaluate(view+`.querySelector("#pages").value`), `"`)
+	page := agents.Attach(target)
+	var tree struct {
+		FrameTree struct{ Frame struct{ LoaderID string } }
+	}
+	agents.Call(page, "Page.getFrameTree", "{}", &tree)
+	var button struct{ Result struct{ ObjectID string } }
+	agents.Call(page, "Runtime.evaluate", `{"expression":"document.querySelector('button')"}`, &button)
+	var described struct{ Node struct{ BackendNodeID int64 } }
+	agents.Call(page, "DOM.describeNode", `{"objectId":"`+button.Result.ObjectID+`"}`, &described)
+	asked.Store(&vscodeipc.AnnotatedNode{Target: target, Document: tree.FrameTree.Frame.LoaderID,
+		ID: described.Node.BackendNodeID})
+
+	const framed = view + `.querySelector(".target")`
+	v.await("the frame", framed)
+	box := agents.Evaluate(page, `JSON.stringify((({x, y, width, height}) =>
+		[x / innerWidth, y / innerHeight, width / innerWidth, height / innerHeight])(
+		document.querySelector("button").getBoundingClientRect()))`)
+	v.await("the frame is round the button", `(() => {
+		const {x, y, width, height} = `+framed+`.getBoundingClientRect();
+		const of = `+view+`.querySelector("#canvas").getBoundingClientRect();
+		const parts = [(x - of.x) / of.width, (y - of.y) / of.height, width / of.width, height / of.height];
+		return parts.every((part, i) => Math.abs(part - `+strings.Trim(box, `"`)+`[i]) < 0.01);
+	})()`)
+	v.axeFinds("a target")
+	v.photograph("show-target")
+	asked.Store(nil)
+	v.await("the question is answered", "!"+framed)
 }

@@ -77,6 +77,7 @@ type sceneWindow struct {
 	list         func() vscodeipc.ListResult // in place of clients and last; nil: those
 	last         []vscodeipc.Activity
 	questions    []vscodeipc.PendingQuestion
+	asks         func() []vscodeipc.PendingQuestion // in place of questions; nil: those
 }
 
 func (s *scene) open(w sceneWindow) {
@@ -94,6 +95,9 @@ func (s *scene) open(w sceneWindow) {
 				return vscodeipc.ListResult{Clients: w.clients, Last: w.last}, nil
 			},
 			vscodeipc.CommandPermissionList: func(context.Context, vscodeipc.Call) (any, error) {
+				if w.asks != nil {
+					return vscodeipc.QuestionsResult{Questions: w.asks()}, nil
+				}
 				return vscodeipc.QuestionsResult{Questions: w.questions}, nil
 			},
 			vscodeipc.CommandPermissionAnswer: func(context.Context, vscodeipc.Call) (any, error) { return struct{}{}, nil },
@@ -232,7 +236,7 @@ func TestLooks(t *testing.T) {
 
 // TestDialogInLiveView: a dialog of the page is shown as text, and the keyboard answers it.
 func TestDialogInLiveView(t *testing.T) {
-	v, _, agents := openLive(t, nil, "/")
+	v, _, agents := openLive(t, sceneWindow{}, "/")
 	tab := onlyTab(agents)
 	text, _ := json.Marshal(hostile)
 	agents.Evaluate(tab, fmt.Sprintf("setTimeout(() => { answer = confirm(%s + 'long '.repeat(200)) }); 0", text))

@@ -2,12 +2,14 @@ package tools_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
@@ -126,6 +128,39 @@ func TestQuestionNamesWhatThePageHas(t *testing.T) {
 	agent.Refused("browser_click", args{"target": ref}, "is stale")
 	if after := len(w.Calls(vscodeipc.CommandPermissionAsk)); after != before {
 		t.Errorf("%d questions about an element that has gone", after-before)
+	}
+}
+
+// A question has the elements that the action is on, as a view of the page can find them.
+func TestQuestionHasItsElements(t *testing.T) {
+	t.Parallel()
+	browser := toolstest.Browser(t)
+	toolstest.Sit(t, browser.URL()).Browse(toolstest.ServeHTML(t, orderPage))
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
+	w.Allow(vscodeipc.AccessAsk)
+	w.Handle(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) {
+		return vscodeipc.AskResult{Decision: "refuse", Reason: "human"}, nil
+	})
+	agent := w.Agent()
+	agent.Await("[access: ask]")
+	agent.Refused("browser_drag", args{"startTarget": "#from", "endTarget": "#to"}, "did not allow")
+	asked := toolstest.Called[vscodeipc.AskArg](w, vscodeipc.CommandPermissionAsk, nil)
+	if len(asked.Nodes) != 2 {
+		t.Fatalf("the elements are %+v", asked.Nodes)
+	}
+	user := cdptest.Dial(t, browser.URL())
+	page := user.Attach(asked.Nodes[0].Target)
+	var tree struct {
+		FrameTree struct{ Frame struct{ LoaderID string } }
+	}
+	user.Call(page, "Page.getFrameTree", "{}", &tree)
+	for i, id := range []string{"from", "to"} {
+		n := asked.Nodes[i]
+		var described struct{ Node struct{ Attributes []string } }
+		user.Call(page, "DOM.describeNode", fmt.Sprintf(`{"backendNodeId":%d}`, n.ID), &described)
+		if !slices.Contains(described.Node.Attributes, id) || n.Document != tree.FrameTree.Frame.LoaderID {
+			t.Errorf("%s is %+v, with %v", id, n, described.Node.Attributes)
+		}
 	}
 }
 

@@ -416,6 +416,34 @@ test("it follows the agent from tab to tab, and waits while the user draws", asy
   }
 });
 
+test("what an agent asks to act on is framed until the user answers", async () => {
+  const page = browser?.contexts()[0]?.pages()[0] as Page;
+  await page.goto(`${shop.url}order.html`);
+  await untilColour(0.25, 0.25, [200, 30, 60]);
+  const cdp = await page.context().newCDPSession(page);
+  const { frame } = (await cdp.send("Page.getFrameTree")).frameTree;
+  const { objectId = "" } = (await cdp.send("Runtime.evaluate", { expression: "order" })).result;
+  const { backendNodeId: id } = (await cdp.send("DOM.describeNode", { objectId })).node;
+  await listener.call("access.change", { mode: "ask" });
+  const asked = listener.call("permission.ask", {
+    client: { id: "asks", name: "Claude Code", version: "2.1.0" },
+    act: "browser_click",
+    detail: 'Click button "Order"',
+    nodes: [{ target: frame.id, document: frame.loaderId, id }],
+  });
+  const target = panel().locator(".target");
+  await target.waitFor();
+  const box = await panel().locator("#canvas").boundingBox();
+  const half = async () => (await target.boundingBox())?.width;
+  await expect.poll(half).toBeCloseTo((box?.width ?? 0) / 2, 0);
+  await window.screenshot("live-view-target", "allow");
+  await listener.call("access.change", { mode: "full" });
+  expect(await asked).toMatchObject({ decision: "allow" });
+  await target.waitFor({ state: "detached" });
+  await page.goto(`${shop.url}cold.html`);
+  await untilColour(0.25, 0.5, [20, 90, 200]);
+});
+
 test("a dialog of the page is shown with its text, and answered by the user", async () => {
   const page = browser?.contexts()[0]?.pages()[0] as Page;
   const leave = () => {}; // else Playwright would answer

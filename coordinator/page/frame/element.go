@@ -192,6 +192,15 @@ func (e *Element) OwnHandle(ctx context.Context) (runtime.RemoteObjectID, error)
 	return own.Object.ObjectID, nil
 }
 
+// Node is the element's node in its process; 0: it has gone.
+func (e *Element) Node(ctx context.Context) protocol.BackendNodeID {
+	described, err := protocol.Call(ctx, e.Session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.Handle})
+	if err != nil {
+		return 0
+	}
+	return described.Node.BackendNodeID
+}
+
 // missing detects an element whose document was replaced while a script ran in it.
 func (e *Element) missing(err error) error {
 	if LeftDocument(err) {

@@ -123,9 +123,14 @@ func (t *Tree) Main() protocol.FrameID {
 
 // Shows reports whether the main frame shows the document with that loader id.
 func (t *Tree) Shows(document protocol.LoaderID) bool {
+	return document != "" && t.Document() == document
+}
+
+// Document is the loader id of the main frame's document; empty: it is not known.
+func (t *Tree) Document() protocol.LoaderID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return document != "" && t.frames[t.main].loader == document
+	return t.frames[t.main].loader
 }
 
 // URL is the URL of the main frame.

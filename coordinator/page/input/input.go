@@ -144,7 +144,11 @@ func (i *Input) Identify(ctx context.Context, aim Aim) (element Element, err err
 		if missing {
 			err = i.opts.Frames.Removed(ctx, e)
 		}
-		return elementOf(e), err
+		element = elementOf(e)
+		if err == nil && e.Session == i.opts.Session {
+			element.Document, element.Node = i.opts.Frames.Document(), e.Node(ctx)
+		}
+		return element, err
 	case aim.Chooser:
 		element, err = i.Choosers.Identify(ctx)
 	default:
@@ -164,6 +168,9 @@ type Element struct {
 	Filled        string // how a form's field was filled: type, select or click
 	// Frame is that of its document; empty: not known.
 	Frame protocol.FrameID
+	// Node is its node in the page's own process, and Document the loader id of the page's document; 0: not known.
+	Node     protocol.BackendNodeID
+	Document protocol.LoaderID
 
 	element *frame.Element // kept until Outcome.Release; nil: not kept
 }

@@ -102,6 +102,10 @@ func (a *Agent) describe(
 		if element.Frame != "" || aim.Target == "" { // what has the focus may not be known at the act either
 			asked.present = append(asked.present, element)
 		}
+		if element.Node != 0 {
+			node := policy.Node{Target: p.ID(), Document: string(element.Document), ID: int64(element.Node)}
+			q.Nodes = append(q.Nodes, node)
+		}
 		if element.Role != "" {
 			asked.elements[strings.TrimSpace(aim.Target)] = element.String()
 		}

@@ -2,6 +2,7 @@
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { accessCommands, isStopped } from "../core/access/access";
+import { askedNodes } from "../core/access/actions";
 import { Permissions, permissionCommands } from "../core/access/permission";
 import { Recordings } from "../core/access/record";
 import type { Identity } from "../core/address/address";
@@ -30,8 +31,6 @@ export class AgentControls {
   readonly #store: Store;
   readonly #sessions: Sessions;
   readonly #clients = new Clients();
-  /** What the live view follows. */
-  readonly agents: Agents = this.#clients;
   /** What the user writes to agents. */
   readonly notes: Notes;
   readonly #tests: Tests;
@@ -52,6 +51,25 @@ export class AgentControls {
     this.#recordings = new Recordings(store, (text, signal) => notify(text, l10n.t("End Recording"), signal));
     const parts = { extension: context.extensionUri, store, sessions, permissions: this.#permissions };
     this.#ownBrowser = new OwnBrowserControl(parts, log);
+  }
+
+  /** What the live view shows of agents. */
+  get agents(): Agents {
+    const [clients, permissions] = [this.#clients, this.#permissions];
+    return {
+      get lastPage() {
+        return clients.lastPage;
+      },
+      get asked() {
+        return askedNodes(permissions.question?.actions ?? []);
+      },
+      subscribe: (listener) => {
+        const ends = [clients, permissions].map((each) => each.subscribe(listener));
+        return () => {
+          for (const end of ends) end();
+        };
+      },
+    };
   }
 
   /** What coordinators may call. */

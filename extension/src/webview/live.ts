@@ -25,6 +25,7 @@ type Shown =
   | { type: "pointed"; chosen: boolean; element?: { text: string; box: [number, number, number, number] } }
   | { type: "undrawn"; why: string }
   | { type: "draft"; places: Place[]; recipients: { id: string; name: string }[] }
+  | { type: "targets"; boxes: readonly (readonly number[])[] }
   | { type: "asked"; text?: string }
   | { type: "click"; x: number; y: number; own: boolean }
   | { type: "takeover"; taken: boolean }
@@ -52,6 +53,7 @@ addEventListener("message", ({ data }: MessageEvent<Shown>) => {
   else if (data.type === "pointed") showElement(data.chosen, data.element);
   else if (data.type === "undrawn") report(data.why);
   else if (data.type === "draft") showDraft(data.places, data.recipients);
+  else if (data.type === "targets") frameTargets(data.boxes);
   else if (data.type === "asked") showRequest(data.text);
   else if (data.type === "failed") fail(data.why);
   else if (data.type === "empty") {
@@ -128,6 +130,18 @@ async function draw({ number, data, page }: Extract<Shown, { type: "frame" }>): 
   } finally {
     editor.postMessage({ type: "drawn", number });
   }
+}
+
+/** Frames what agents ask to act on. */
+function frameTargets(boxes: readonly (readonly number[])[]): void {
+  const frames = boxes.map((box) => {
+    const element = document.createElement("span");
+    const [left, top, width, height] = box.map((part) => `${part * 100}%`);
+    element.className = "target";
+    Object.assign(element.style, { left, top, width, height });
+    return element;
+  });
+  part("targets").replaceChildren(...frames);
 }
 
 /** A ring where the page was clicked, for a moment; the user's own clicks look different. */

@@ -1,6 +1,7 @@
 // Who asks, what the user is asked, and the result of each answer. Time is vitest's.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { accessCommands, resume, setMode, stop } from "../../src/core/access/access";
+import { askedNodes } from "../../src/core/access/actions";
 import { type Choice, choicesFor, everything, Permissions, permissionCommands } from "../../src/core/access/permission";
 import { Recordings } from "../../src/core/access/record";
 import type { PermissionAskResult, PermissionListResult } from "../../src/core/protocol/protocol.generated";
@@ -497,6 +498,17 @@ describe("the page of coordinator show", () => {
     const asked = { client: agent("a"), act: "record.show", detail: "Order tea" };
     await expect(call("permission.ask", asked)).rejects.toThrow("record.show");
     expect(permissions.question).toBeUndefined();
+  });
+
+  test("lists the elements that an action is on", async () => {
+    const node = { target: "page", document: "loader", id: 7 };
+    const arg = { client: agent("a"), act: "browser_click", detail: "Click", nodes: [node] };
+    const result = call("permission.ask", arg);
+    const { questions } = (await call("permission.list")) as PermissionListResult;
+    expect(questions[0]?.actions[0]?.action).toEqual(arg);
+    expect(askedNodes(permissions.question?.actions ?? [])).toEqual([node]);
+    await call("permission.answer", { question: questions[0]?.id, choice: "refuse", last: Number.MAX_SAFE_INTEGER });
+    expect(await result).toMatchObject({ decision: "refuse" });
   });
 
   test("lists the question, and answers it for the actions that the user has read", async () => {

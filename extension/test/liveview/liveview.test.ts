@@ -8,9 +8,10 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { Cdp, NoResponse } from "../../src/core/browser/cdp";
 import { findEndpoint } from "../../src/core/browser/discovery";
 import { Sessions } from "../../src/core/browser/sessions";
-import { LiveView, type Shown } from "../../src/core/liveview/liveview";
+import { type Agents, LiveView, type Shown } from "../../src/core/liveview/liveview";
 import { Screencast } from "../../src/core/liveview/screencast";
 import { silent } from "../../src/core/log";
+import type { AnnotatedNode } from "../../src/core/protocol/protocol.generated";
 import { pause } from "../../src/core/sight";
 import { Clients } from "../../src/core/window/clients";
 import { Notes } from "../../src/core/window/notes";
@@ -28,7 +29,22 @@ function play() {
   const sessions = new Sessions(store, async () => undefined, silent);
   const clients = new Clients();
   const notes = new Notes(store, clients);
-  const live = new LiveView(store, sessions, { ...silent, warn }, notes, clients);
+  let asked: AnnotatedNode[] = [];
+  const agents: Agents = {
+    get lastPage() {
+      return clients.lastPage;
+    },
+    get asked() {
+      return asked;
+    },
+    subscribe: (listener) => clients.subscribe(listener),
+  };
+  /** Agents ask to act on these. */
+  const ask = (...nodes: AnnotatedNode[]) => {
+    asked = nodes;
+    clients.announce(new AbortController().signal, []);
+  };
+  const live = new LiveView(store, sessions, { ...silent, warn }, notes, agents);
   onTestFinished(() => {
     live.close();
     sessions.close();
@@ -56,7 +72,7 @@ function play() {
       wakes.add(look);
       look();
     });
-  return { store, sessions, clients, notes, live, warn, all, show, until };
+  return { store, sessions, clients, notes, ask, live, warn, all, show, until };
 }
 
 /** The store's browser, by way of a relay. */
@@ -831,6 +847,39 @@ test("what a client asks for is shown on its page only, also in a panel that ope
   since = all.length;
   over.abort();
   expect(all.slice(since)).toEqual([{ type: "asked", text: undefined }]);
+});
+
+test("what an agent asks to act on is framed where it is, while the page shows its document", async () => {
+  const { store, live, ask, show, until, all } = play();
+  const { cdp, open } = await debugged(store);
+  const place = "position:absolute;left:60px;top:100px;width:120px;height:50px;border:0;padding:0";
+  const { id, session } = await open(`<!doctype html><style>*{margin:0}</style><body style="height:3000px">
+    <button id=order style="${place}">Order</button>`);
+  const screen = { width: 600, height: 500, deviceScaleFactor: 1, mobile: false };
+  await cdp.call("Emulation.setDeviceMetricsOverride", screen, session);
+  await loaded(cdp, session);
+  const { result } = await cdp.call("Runtime.evaluate", { expression: "order" }, session);
+  const { node } = await cdp.call("DOM.describeNode", result as { objectId: string }, session);
+  const { frameTree } = await cdp.call("Page.getFrameTree", {}, session);
+  const { loaderId } = (frameTree as { frame: { loaderId: string } }).frame;
+  const order = { target: id, document: loaderId, id: (node as { backendNodeId: number }).backendNodeId };
+  const stale = { ...order, document: "another" };
+  ask(order, stale, { ...order, target: "another" }); // before the view shows the page
+  live.open(show, size);
+  await until("targets", ({ boxes }) => boxes.length === 1);
+  const at = (top: number) => [[0.1, top / 500, 0.2, 0.1].map((part) => expect.closeTo(part, 3))];
+  await expect.poll(() => all.findLast((each) => each.type === "targets")?.boxes).toEqual(at(100));
+  await cdp.call("Runtime.evaluate", { expression: "scrollTo(0, 50)" }, session);
+  await expect.poll(() => all.findLast((each) => each.type === "targets")?.boxes).toEqual(at(50));
+  let since = all.length;
+  ask();
+  await until("targets", ({ boxes }) => boxes.length === 0, since);
+  since = all.length;
+  ask(order);
+  await until("targets", ({ boxes }) => boxes.length === 1, since);
+  since = all.length;
+  await cdp.call("Page.navigate", { url: "data:text/html,<title>Other</title>" }, session);
+  await until("targets", ({ boxes }) => boxes.length === 0, since);
 });
 
 /** Two pages of which the first is shown, and agents that act. */

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { Permissions } from "../../src/core/access/permission";
 import { Pages } from "../../src/core/browser/pages";
 import { Sessions } from "../../src/core/browser/sessions";
-import { LiveView } from "../../src/core/liveview/liveview";
+import { type Agents, LiveView } from "../../src/core/liveview/liveview";
 import { silent } from "../../src/core/log";
 import { Clients } from "../../src/core/window/clients";
 import { EditorContext } from "../../src/core/window/editorcontext";
@@ -11,6 +11,10 @@ import { Notes } from "../../src/core/window/notes";
 import { Store } from "../../src/core/window/store";
 
 const noSessions = (store: Store) => new Sessions(store, async () => undefined, silent);
+
+function agentsOf(clients: Clients): Agents {
+  return { lastPage: undefined, asked: [], subscribe: (listener) => clients.subscribe(listener) };
+}
 
 /** How many listen, from now on. */
 function counted<L>(source: { subscribe(listener: L): () => void }): () => number {
@@ -33,7 +37,7 @@ test.each([
   [
     "the live view",
     (store: Store, clients: Clients) =>
-      new LiveView(store, noSessions(store), silent, new Notes(store, new Clients()), clients),
+      new LiveView(store, noSessions(store), silent, new Notes(store, new Clients()), agentsOf(clients)),
   ],
 ])("%s", (_, open) => {
   const [store, clients] = [new Store(), new Clients()];

@@ -2,7 +2,7 @@
 
 import * as l10n from "@vscode/l10n";
 import { clientName, excerpt, plain, siteOf } from "../plaintext";
-import type { Client, PendingQuestion, PermissionAskArg } from "../protocol/protocol.generated";
+import type { AnnotatedNode, Client, PendingQuestion, PermissionAskArg } from "../protocol/protocol.generated";
 
 /** The action of a CDP client that joins: the user allows its connections, not each action. */
 export const connecting = "connect";
@@ -100,6 +100,11 @@ const shownActions = 3;
 /** The actions that a question lists. */
 export function named<Action>({ actions }: { actions: readonly Action[] }): readonly Action[] {
   return actions.slice(0, shownActions);
+}
+
+/** The elements that the actions which the text names are on. */
+export function askedNodes(actions: readonly PermissionAskArg[]): AnnotatedNode[] {
+  return named({ actions }).flatMap(({ nodes = [] }) => nodes);
 }
 
 /** "Claude Code 2.1.0 wants to act on “Shop” (127.0.0.1:5173): click button "Buy"; press Enter." */

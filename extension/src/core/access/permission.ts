@@ -15,6 +15,7 @@ import type {
 } from "../protocol/protocol.generated";
 import type { Clients } from "../window/clients";
 import type { Command } from "../window/connection";
+import { readNode } from "../window/notes";
 import type { Store } from "../window/store";
 import { isStopped } from "./access";
 import {
@@ -29,6 +30,9 @@ import {
 import type { Recordings } from "./record";
 
 export type Choice = PermissionChoice;
+
+/** So many elements of one action are marked. */
+const nodesLimit = 50;
 
 /** The answers that the user has for these actions. */
 export function choicesFor(actions: readonly AskedAction[]): readonly Choice[] {
@@ -391,6 +395,7 @@ function readAsk(arg: Argument): PermissionAskArg {
   const page = arg.optional("page", () => arg.object("page"));
   const category = arg.optional("category", () => arg.text("category"));
   const origin = arg.optional("origin", () => arg.text("origin"));
+  const nodes = arg.optional("nodes", () => arg.objects("nodes").slice(0, nodesLimit).map(readNode));
   const act = arg.text("act");
   // It would be shown as a recording, to which the user has agreed.
   if (act === showingRecording) throw arg.bad("act", `must not be ${showingRecording}`);
@@ -402,6 +407,7 @@ function readAsk(arg: Argument): PermissionAskArg {
     ...(page && { page: { title: page.text("title", 0), url: page.text("url", 0) } }),
     ...(category !== undefined && { category }),
     ...(origin !== undefined && { origin }),
+    ...(nodes && { nodes }),
   };
 }
 

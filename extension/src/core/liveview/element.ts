@@ -179,6 +179,15 @@ function widthOf(picture: string): number {
   return new DataView(header.buffer).getUint32(16);
 }
 
+/** Where elements are in the picture, in parts of its size, of those whose document the page shows. */
+export async function boxesOf(call: Call, nodes: readonly AnnotatedNode[], size: Size): Promise<Box[]> {
+  const viewport = await viewportOf(call);
+  const { loaderId } = await mainFrame(call);
+  const shown = nodes.filter(({ document }) => document === loaderId);
+  const boxes = await Promise.all(shown.map(({ id }) => boxOf(call, { backendNodeId: id }, size, viewport)));
+  return boxes.filter((box) => box !== undefined);
+}
+
 async function viewportOf(call: Call): Promise<Viewport> {
   const { cssVisualViewport } = await call("Page.getLayoutMetrics");
   return cssVisualViewport as Viewport;

@@ -9,11 +9,11 @@ import { type Page, Pages } from "../browser/pages";
 import type { Sessions } from "../browser/sessions";
 import { type Log, reason } from "../log";
 import { clientName } from "../plaintext";
-import type { Annotation, Note, State } from "../protocol/protocol.generated";
+import type { AnnotatedNode, Annotation, Note, State } from "../protocol/protocol.generated";
 import { Sight } from "../sight";
 import { annotationsLimit, elementLimit, textLimit } from "../window/notelimits";
 import type { States } from "../window/store";
-import { type Box, type Drawn, drawnIn, elementAt, type Pointed, type Size } from "./element";
+import { type Box, boxesOf, type Drawn, drawnIn, elementAt, type Pointed, type Size } from "./element";
 import {
   type HistoryPlace,
   type KeyInput,
@@ -41,6 +41,8 @@ export type Shown =
   | { type: "undrawn"; why: string }
   /** What the user's next note is about, and the agents that can get it. */
   | { type: "draft"; places: readonly Place[]; recipients: readonly { id: string; name: string }[] }
+  /** Where the elements are that agents ask to act on, in parts of the picture. */
+  | { type: "targets"; boxes: readonly Box[] }
   /** A client asks for an element; without a text no longer. The next click in the picture is the answer. */
   | { type: "asked"; text?: string }
   /** `own` is the user's click in the picture. */
@@ -79,6 +81,8 @@ export interface Mailbox {
 export interface Agents {
   /** The page in which one acted last. */
   readonly lastPage: string | undefined;
+  /** The elements that they ask the user to let them act on. */
+  readonly asked: readonly AnnotatedNode[];
   subscribe(listener: () => void): () => void;
 }
 
@@ -117,6 +121,10 @@ export class LiveView {
   #lastSent: Shown | undefined;
   /** The same about the user's note. */
   #lastDraft: Shown | undefined;
+  /** The same about what agents ask to act on. */
+  #lastTargets: readonly Box[] = [];
+  /** How often the places of that may have changed since they were last looked for. */
+  #moves = 0;
   /** The same about who drives. */
   #lastTaken: boolean | undefined;
   /** What the user's next note is about. */
@@ -169,6 +177,7 @@ export class LiveView {
     this.#stop();
     this.#show = show;
     this.#lastSent = this.#lastDraft = this.#lastTaken = undefined;
+    this.#lastTargets = [];
     this.#size = fitting(size);
     this.#pages.visible = true;
     this.#update();
@@ -452,6 +461,7 @@ export class LiveView {
     const url = browser?.url ?? pages.find(({ debugSession }) => debugSession === page.id)?.url;
     const key = `${url} ${page.id}`;
     if (this.#filming?.key === key) {
+      void this.#showTargets();
       if (this.#filming.url !== page.url) void this.#filming.cast?.readPlace();
       this.#filming.url = page.url;
       return;
@@ -482,6 +492,23 @@ export class LiveView {
     this.#lastTaken = taken;
   }
 
+  /** Shows where what agents ask to act on is now: looks for one place at a time, however often it moves. */
+  async #showTargets(): Promise<void> {
+    this.#moves += 1;
+    if (this.#moves > 1) return;
+    for (let seen = 0; seen < this.#moves; ) {
+      seen = this.#moves;
+      const page = this.#filming?.page;
+      const nodes = this.agents.asked.filter(({ target }) => target === page);
+      const found = nodes.length > 0 && (await this.#ask(({ call }, size) => boxesOf(call, nodes, size)));
+      const boxes = (page === this.#filming?.page && found) || [];
+      if (isDeepStrictEqual(boxes, this.#lastTargets)) continue;
+      this.#lastTargets = boxes;
+      this.#show?.({ type: "targets", boxes });
+    }
+    this.#moves = 0;
+  }
+
   /** Why there is nothing to see, and what to do about it. */
   #absence({ browser, debugSessions }: State): { text: string; start: boolean } {
     const text = (text: string) => ({ text, start: false });
@@ -506,6 +533,7 @@ export class LiveView {
     const show = (shown: Shown) => signal.aborted || panel(shown);
     const watcher = {
       frame: (data: Uint8Array, page: Seen) => this.#frame(data, page, show, signal),
+      measured: () => signal.aborted || void this.#showTargets(),
       click: (x: number, y: number, own: boolean) => show({ type: "click", x, y, own }),
       dialog: (dialog?: PageDialog) => signal.aborted || this.#showDialog(panel, dialog),
       error: (text?: string) => {
@@ -518,6 +546,7 @@ export class LiveView {
     show({ type: "failed" });
     show({ type: "place", url: "", back: false, forward: false }); // until it is known
     this.#showDialog(panel);
+    void this.#showTargets(); // the other page's
     this.#leaveDocument();
     if (this.#request) this.#showRequest();
     try {

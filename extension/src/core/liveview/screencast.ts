@@ -23,6 +23,8 @@ export interface Seen extends Size {
 export interface Watcher {
   /** A JPEG, and what it shows. The next one comes only when this one's promise is settled. */
   frame(data: Uint8Array, page: Seen): Promise<void>;
+  /** What the last frame shows is measured: places in the picture are known. */
+  measured?(): void;
   /** A click, as parts of the picture's width and height; `own` is one that `mouse` has sent. */
   click(x: number, y: number, own: boolean): void;
   /** The page shows a dialog, and does nothing else until it is answered; without one it no longer does. */
@@ -437,6 +439,7 @@ export class Screencast {
       const { zoom = 1 } = cssVisualViewport as { zoom?: number };
       this.#viewport = { width: deviceWidth / zoom, height: deviceHeight / zoom };
       this.#pinch = pageScaleFactor;
+      this.#watcher?.measured?.();
     } catch {} // it has gone
   }
 

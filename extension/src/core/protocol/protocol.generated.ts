@@ -480,6 +480,26 @@ export interface PermissionAskArg {
    * The origin of the page, if the action is one on this site alone. Missing: it is in no page or on every site, or the page has no origin of its own.
    */
   origin?: string;
+  /**
+   * The elements that the action is on, where they are known.
+   *
+   * @maxItems 50
+   */
+  nodes?: AnnotatedNode[];
+}
+/**
+ * An element by its CDP ids, which count while the page shows that document.
+ */
+export interface AnnotatedNode {
+  target: string;
+  /**
+   * The loader id.
+   */
+  document: string;
+  /**
+   * The backend node id.
+   */
+  id: number;
 }
 export interface PermissionAskResult {
   decision: "allow" | "view" | "refuse";
@@ -591,20 +611,6 @@ export interface Annotation {
    * The area as the user saw it: a PNG or a JPEG.
    */
   picture?: string;
-}
-/**
- * An element by its CDP ids, which count while the page shows that document.
- */
-export interface AnnotatedNode {
-  target: string;
-  /**
-   * The loader id.
-   */
-  document: string;
-  /**
-   * The backend node id.
-   */
-  id: number;
 }
 export interface NoteGiveResult {}
 export interface NoteTakeArg {

@@ -122,6 +122,6 @@ function readAnnotation(arg: Argument): Annotation {
   };
 }
 
-function readNode(arg: Argument): AnnotatedNode {
+export function readNode(arg: Argument): AnnotatedNode {
   return { target: arg.text("target"), document: arg.text("document"), id: arg.whole("id", 1) };
 }

@@ -1,5 +1,6 @@
 // The live view in a page of `coordinator show`: what a panel's extension host does is done here.
 import * as l10n from "@vscode/l10n";
+import { askedNodes } from "../../core/access/actions";
 import { type Agents, LiveView, type Mailbox, type Shown } from "../../core/liveview/liveview";
 import { type Message, receive } from "../../core/liveview/message";
 import { body } from "../../core/liveview/page";
@@ -29,6 +30,10 @@ const mailbox: Mailbox = {
 const agents: Agents = {
   get lastPage() {
     return lastPage(feed.windows.find(({ key }) => key === window)?.clients ?? []);
+  },
+  get asked() {
+    const { questions = [] } = feed.windows.find(({ key }) => key === window) ?? {};
+    return questions.flatMap(({ actions }) => askedNodes(actions.map(({ action }) => action)));
   },
   subscribe: (listener) => feed.subscribe(listener),
 };
