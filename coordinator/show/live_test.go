@@ -63,7 +63,11 @@ func TestAddressInLiveView(t *testing.T) {
 	const why = address + `.validationMessage.includes("such as localhost:3000")`
 	v.await("why", why)
 	v.axeFinds("a refused address")
-	agents.Evaluate(onlyTab(agents), "document.title = `Late`; 0")
+	tab := onlyTab(agents)
+	if title := agents.Evaluate(tab, "document.title"); title != "Tea Shop" {
+		t.Errorf("a script ran: %s", title)
+	}
+	agents.Evaluate(tab, "document.title = `Late`; 0")
 	v.await("the browser reports the page again", view+`.querySelector("#pages").textContent.includes("Late")`)
 	if got := v.evaluate(why + ` + " " + ` + address + ".value"); got != "true javascript:document.title='owned'" {
 		t.Errorf("the refused address: %s", got)
@@ -76,9 +80,6 @@ func TestAddressInLiveView(t *testing.T) {
 		t.Errorf("after a late refusal: %s", got)
 	}
 	shows("http://xn--80a.localhost:" + port + "/")
-	if titles := v.evaluate(view + `.querySelector("#pages").textContent`); strings.Contains(titles, "owned") {
-		t.Error(titles)
-	}
 }
 
 // TestFollowInLiveView: by keyboard the user has the live view follow the agent from tab to tab. It waits while the

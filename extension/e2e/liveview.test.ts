@@ -257,13 +257,24 @@ test("the user picks an element by mouse or keyboard, and has it on the clipboar
   await untilColour(0.25, 0.5, [20, 90, 200]);
 });
 
-test("what the user points at and writes is in the agent's next answer", async () => {
+/** Runs work with an agent, while the picture shows the page with the button. */
+async function withAgentOnOrder(work: (agent: Agent, page: Page) => Promise<void>): Promise<void> {
   const agent = await Agent.start(run, shop.folder);
   try {
     await agent.use("browser_tabs", { action: "list" });
     const page = browser?.contexts()[0]?.pages()[0] as Page;
     await page.goto(`${shop.url}order.html`);
     await untilColour(0.25, 0.25, [200, 30, 60]);
+    await work(agent, page);
+    await page.goto(`${shop.url}cold.html`);
+    await untilColour(0.25, 0.5, [20, 90, 200]);
+  } finally {
+    await agent.close();
+  }
+}
+
+test("what the user points at and writes is in the agent's next answer", () =>
+  withAgentOnOrder(async (agent) => {
     for (const x of [0.25, 0.75]) {
       await panel().getByRole("button", { name: "Pick an Element" }).click();
       await clickPicture(x, 0.5);
@@ -288,12 +299,7 @@ test("what the user points at and writes is in the agent's next answer", async (
     expect(note.text).toContain("The user's own words:\n  Make it blue.\n");
     expect(note.pictures).toHaveLength(2);
     expect(await list()).not.toContain("The user points");
-    await page.goto(`${shop.url}cold.html`);
-    await untilColour(0.25, 0.5, [20, 90, 200]);
-  } finally {
-    await agent.close();
-  }
-});
+  }));
 
 /** What the agent gets with its next answer that has a note. */
 async function untilNoted(agent: Agent): Promise<{ text: string; pictures: string[] }> {
@@ -307,13 +313,8 @@ async function untilNoted(agent: Agent): Promise<{ text: string; pictures: strin
   return answer as NonNullable<typeof answer>;
 }
 
-test("what the user draws on the picture and writes about it is in the agent's next answer", async () => {
-  const agent = await Agent.start(run, shop.folder);
-  try {
-    await agent.use("browser_tabs", { action: "list" });
-    const page = browser?.contexts()[0]?.pages()[0] as Page;
-    await page.goto(`${shop.url}order.html`);
-    await untilColour(0.25, 0.25, [200, 30, 60]);
+test("what the user draws on the picture and writes about it is in the agent's next answer", () =>
+  withAgentOnOrder(async (agent, page) => {
     const draw = panel().getByRole("button", { name: "Draw for an Agent" });
     await draw.click();
     const box = await panel().locator("#canvas").boundingBox();
@@ -348,11 +349,7 @@ test("what the user draws on the picture and writes about it is in the agent's n
     const [red, white] = await Promise.all(pictures.map((picture) => colours(page, picture)));
     expect(red).toMatch(/^200,30,60( |$)/);
     expect(white).toBe("255,255,255");
-    await untilColour(0.25, 0.5, [20, 90, 200]);
-  } finally {
-    await agent.close();
-  }
-});
+  }));
 
 /** The colours in a picture, the most frequent first. */
 function colours(page: Page, picture: string): Promise<string> {

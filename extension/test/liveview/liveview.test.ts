@@ -626,13 +626,13 @@ test("the user points at an element, types into the page, and reloads it", async
 
 test("the user opens an address, and goes back and forward", async () => {
   const { store, live, show, until, all } = play();
-  const { open } = await debugged(store);
+  const { cdp, open } = await debugged(store);
   const server = createServer((_, response) => response.end("<title>Shop</title>"));
   onTestFinished(() => void server.close());
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const host = `localhost:${(server.address() as AddressInfo).port}`;
-  const { id } = await open("<title>First</title>");
+  const { id, session } = await open("<title>First</title>");
   live.open(show, size);
   await until("pages", ({ current }) => current === id);
   await until("place", ({ url }) => url.startsWith("data:"));
@@ -655,7 +655,8 @@ test("the user opens an address, and goes back and forward", async () => {
   since = all.length;
   live.navigate("javascript:document.title = 'ran'");
   expect((await until("refused", () => true, since)).why).toContain("such as localhost:3000");
-  expect(all.some((each) => each.type === "pages" && each.pages.some(({ title }) => title === "ran"))).toBe(false);
+  const { result } = await cdp.call("Runtime.evaluate", { expression: "document.title" }, session);
+  expect(result).toMatchObject({ value: "Shop" });
 });
 
 test("why the browser does not open an address is shown", async () => {
