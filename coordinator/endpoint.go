@@ -112,6 +112,9 @@ serve the address; one of them does.`,
 				if a, err = endpoint.Address(vscodeipc.Hash(workspace)); err != nil {
 					return err
 				}
+				if err := endpoint.Remember(vscodeipc.Hash(workspace), workspace); err != nil {
+					return err
+				}
 			}
 			line, known := endpointLines[format]
 			switch {

@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/coordinator/child"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
@@ -452,6 +453,18 @@ func TestEndpointOfAnotherProgram(t *testing.T) {
 	serving := start(t, dir, "serve", "--workspace", workspace)
 	if now, stderr := ask(); now == first || now != serving.first || stderr != "" {
 		t.Errorf("served at %s: %s, %q", serving.first, now, stderr)
+	}
+}
+
+// A printed token is kept with the folder, so that `coordinator doctor --fix` can remove it.
+func TestEndpointKeepsFolder(t *testing.T) {
+	t.Parallel()
+	dir, workspace := t.TempDir(), must.Get(vscodeipc.Canonical(t.TempDir()))(t)
+	output(t, dir, "endpoint", "--workspace", workspace, "--token")
+	must.Do(t, os.RemoveAll(workspace))
+	cmd := command(t.Context(), t, dir, "doctor")
+	if out, _ := cmd.Output(); !strings.Contains(string(out), "a folder that no longer exists are kept: "+workspace) {
+		t.Errorf("doctor prints %s", out)
 	}
 }
 

@@ -1,7 +1,9 @@
 package endpoint_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -55,6 +57,17 @@ func TestAddress(t *testing.T) {
 		if _, err := endpoint.Address(bad); err == nil {
 			t.Errorf("hash %q accepted", bad)
 		}
+	}
+}
+
+// TestLogMakesNothing: the log of an endpoint that was never served fails, and leaves no files.
+func TestLogMakesNothing(t *testing.T) {
+	dir := state(t)
+	if _, err := endpoint.Log(t.Context(), hash, 0); !errors.Is(err, endpoint.ErrNotServed) {
+		t.Errorf("the log ends with %v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a folder for state: %v", err)
 	}
 }
 

@@ -18,7 +18,7 @@ var ErrNotServed = errors.New("no coordinator serves this window's endpoint now"
 // Traffic until then still comes before EOF, as long as that takes at most drainTimeout;
 // 0: none comes.
 func Log(ctx context.Context, hash string, drainTimeout time.Duration) (io.ReadCloser, error) {
-	f, err := openFiles(hash)
+	f, err := filesOf(hash)
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
