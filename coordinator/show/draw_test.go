@@ -235,7 +235,7 @@ func TestDraw(t *testing.T) {
 // TestLostRelease: where the release of a mouse button outside the window is not reported, the next move ends the
 // press: in the page, and of what is drawn.
 func TestLostRelease(t *testing.T) {
-	v, _, agents := openLive(t, sceneWindow{}, "Tea Shop", "/")
+	v, _, agents := openLive(t, sceneWindow{}, "/")
 	tab := onlyTab(agents)
 	d := &drawing{v}
 	agents.Evaluate(tab, `pressed = []; for (const type of ["mousedown", "mouseup"])
