@@ -56,7 +56,7 @@ type Server struct {
 
 	mu     sync.Mutex           // guards the fields that follow
 	codes  map[string]time.Time // when each was made
-	relays map[string]string    // addresses of browsers, by the names that the page has for them
+	relays map[string]*relay    // by the names that the page has for them
 }
 
 // Serve serves the page on a port of 127.0.0.1 that the system chooses, until Close.
@@ -68,7 +68,7 @@ func Serve(windows *registry.Registry, logger *slog.Logger) (*Server, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{
 		windows: windows, log: logger, host: ln.Addr().String(), root: "/" + rand.Text() + "/", cancel: cancel,
-		codes: map[string]time.Time{}, relays: map[string]string{},
+		codes: map[string]time.Time{}, relays: map[string]*relay{},
 	}
 	s.server = &http.Server{
 		Handler:           http.HandlerFunc(s.serve),

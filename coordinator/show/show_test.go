@@ -110,6 +110,23 @@ func TestLinks(t *testing.T) {
 	refused("an old code", old, own)
 }
 
+// The addresses of browsers that have gone are forgotten. Those of the others stay.
+func TestRelaysOfBrowsersThatHaveGone(t *testing.T) {
+	s := start(t)
+	s.relayTo("ws://127.0.0.1:1/devtools/browser/gone")
+	there := s.relayTo("ws://127.0.0.1:2/devtools/browser/there")
+	s.mu.Lock()
+	for _, known := range s.relays {
+		known.given = known.given.Add(-2 * relayLifetime)
+	}
+	s.mu.Unlock()
+	same := s.relayTo("ws://127.0.0.1:2/devtools/browser/there")
+	s.relayTo("ws://127.0.0.1:3/devtools/browser/next")
+	if len(s.relays) != 2 || same != there {
+		t.Errorf("%d browsers are known; one is at %s, and was at %s", len(s.relays), same, there)
+	}
+}
+
 // TestGuards: nothing but the page's files is served without the root, and nothing to another page with it.
 func TestGuards(t *testing.T) {
 	s := start(t)
