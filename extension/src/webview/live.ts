@@ -119,7 +119,10 @@ let drawn = 0;
 async function draw({ number, data, page }: Extract<Shown, { type: "frame" }>): Promise<void> {
   try {
     const picture = await createImageBitmap(new Blob([data], { type: "image/jpeg" }));
-    if (number < drawn) return;
+    if (number < drawn) {
+      picture.close();
+      return;
+    }
     drawn = number;
     if (canvas.width !== picture.width) canvas.width = picture.width;
     if (canvas.height !== picture.height) canvas.height = picture.height;
