@@ -18,7 +18,7 @@ type Rule interface {
 	Join(ctx context.Context, c *Client) error
 	// Register reports an admitted connection before any of its messages is judged. end
 	// closes it (1008) with a reason; it may be called at any time, and more than once.
-	// Joined must not block.
+	// It must not block.
 	Register(c *Client, end func(reason string))
 	// Judge is called with the commands of one client in their order, and for different
 	// clients at the same time. It must not block. m is valid until it returns. A mutating

@@ -5,7 +5,7 @@
 //	b, err := partial.New(ctx, whole, logger)
 //	if err != nil { … }
 //	defer b.Close()
-//	tabs := b.Hidden() // for the user
+//	tabs := b.UserTabs() // for the user
 //	b.HandOver(tabs[0].ID)
 //
 // At the level of the browser the package answers what concerns targets itself, from its own

@@ -44,7 +44,7 @@ func (p *Page) changeSince(before mark) Change {
 	return c
 }
 
-// result is since, with the effects of the action and the title of a new document.
+// result is changeSince, with the effects of the action and the title of a new document.
 func (p *Page) result(ctx context.Context, before mark) Change {
 	c := p.changeSince(before)
 	c.Effects = p.effects(c, before)

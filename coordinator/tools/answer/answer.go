@@ -268,14 +268,14 @@ func allowed(o *policy.Origins, one any) bool {
 	return false
 }
 
-// LeftOut reports how many items Within has left out.
+// LeftOut reports how many items Readable has left out.
 func (a *Answer) LeftOut(refused int, description string) {
 	if text := LeftOut(refused, description); text != "" {
 		a.Addf("%s", strings.TrimSpace(text))
 	}
 }
 
-// LeftOut is a line about what Within has left out; empty: nothing.
+// LeftOut is a line about what Readable has left out; empty: nothing.
 func LeftOut(refused int, description string) string {
 	if refused == 0 {
 		return ""

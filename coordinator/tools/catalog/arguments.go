@@ -89,7 +89,7 @@ func (f *fitter) object(p *Parameter, raw json.RawMessage) (json.RawMessage, err
 	return json.Marshal(fitted)
 }
 
-// addUnknown takes an argument that is none of the parameters. place names what has them.
+// addUnknown takes an argument that is none of the parameters. where names what has them.
 func (f *fitter) addUnknown(
 	p *Parameter, where, name string, value json.RawMessage, fitted map[string]json.RawMessage,
 ) error {
