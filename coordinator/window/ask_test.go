@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"browser-coordinator/internal/must"
 	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
@@ -304,7 +306,10 @@ func TestRecordingEndedElsewhere(t *testing.T) {
 			must.Await(t, "the recording in the list", func() bool { return len(list()) == 1 })
 			listed := list()[0]
 			want := vscodeipc.AskArg{Client: client, Act: vscodeipc.CommandRecordShow, Detail: "Order tea"}
-			if listed.Actions[0].Action != want || !slices.Equal(listed.Choices, []string{vscodeipc.ChoiceRefuse}) {
+			if diff := cmp.Diff(want, listed.Actions[0].Action); diff != "" {
+				t.Error(diff)
+			}
+			if !slices.Equal(listed.Choices, []string{vscodeipc.ChoiceRefuse}) {
 				t.Errorf("listed: %+v", listed)
 			}
 			q.apply(vscodeipc.Access{Mode: vscodeipc.AccessView})
