@@ -74,8 +74,8 @@ func (p *program) printStatus(w io.Writer, report status.Report) error {
 	return report.Write(w, time.Now())
 }
 
-// watchStatus shows the status until the user interrupts it, or nobody reads it any longer. A terminal is redrawn each second;
-// elsewhere each change is printed below the last one.
+// watchStatus shows the status until the user interrupts it, or nobody reads it any longer. A terminal is redrawn
+// each second; elsewhere each change is printed below the last one.
 func (p *program) watchStatus(ctx context.Context, windows *registry.Registry, asJSON bool) error {
 	show := p.statusChanges(ctx, asJSON)
 	if !asJSON && terminal.CanRedraw(p.out) {

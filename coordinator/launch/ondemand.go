@@ -107,7 +107,7 @@ func (o *OnDemand) URL() string { return o.running().URL() }
 // Done is closed when the browser has ended; nil: no browser runs.
 func (o *OnDemand) Done() <-chan struct{} { return o.running().Done() }
 
-// Value is the running browser for clients within this process; nil: none runs, or they dial
+// InProcess is the running browser for clients within this process; nil: none runs, or they dial
 // its address.
 func (o *OnDemand) InProcess() browser.Browser { return o.running().InProcess() }
 

@@ -277,6 +277,9 @@ func TestReportAgain(t *testing.T) {
 		},
 	})
 	source := r.Source(folder)
+	if err := source.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	source.Announce("mcp", []vscodeipc.ConnectedClient{agentM1})
 	const actions = maxActions + 5
 	for n := range actions {

@@ -153,7 +153,7 @@ func (s *Source) reportOnce() bool {
 		last := actions[len(actions)-1]
 		actions = append(actions, vscodeipc.Activity{
 			Client: last.Client, Time: last.Time, OK: true, Times: s.dropped,
-			Act: "more actions", Outcome: fmt.Sprintf("%d are not listed: they came too fast", s.dropped),
+			Act: "more actions", Outcome: fmt.Sprintf("%d are not listed: there was no room for them", s.dropped),
 		})
 	}
 	s.actions, s.dropped = nil, 0
@@ -177,7 +177,7 @@ func (s *Source) reportOnce() bool {
 	s.mu.Lock()
 	s.pictures = wanted.Pictures
 	open := s.window != nil
-	if err != nil && offered {
+	if err != nil && offered && open {
 		s.requeue(actions)
 	}
 	s.mu.Unlock()
@@ -188,7 +188,8 @@ func (s *Source) reportOnce() bool {
 	return false
 }
 
-// requeue puts actions before those that have come since. s.mu is held.
+// requeue puts actions before those that have come since. The window may have those already of which
+// its response came too late: it then lists them twice. s.mu is held.
 func (s *Source) requeue(actions []vscodeipc.Activity) {
 	s.actions = append(actions, s.actions...)
 	for _, action := range s.actions[min(maxActions, len(s.actions)):] {

@@ -255,6 +255,4 @@ func TestLostRelease(t *testing.T) {
 	d.mouse("mousePressed", from, 1)
 	d.mouse("mouseMoved", to, 0)
 	v.await("the area", view+`.querySelectorAll("#picked li").length === 1`)
-	d.mouse("mouseMoved", from, 0)
-	v.await("nothing else is drawn", view+`.querySelector("#box").hidden`)
 }

@@ -73,7 +73,7 @@ func TestNotesToAlone(t *testing.T) {
 	}
 }
 
-// A note is cut as the extension cuts it.
+// A note is cut as the extension cuts it, but by characters rather than UTF-16 units.
 func TestReadNote(t *testing.T) {
 	long := strings.Repeat("あ", 3_000)
 	place := vscodeipc.Annotation{Element: long, Text: "  " + long,

@@ -215,8 +215,7 @@ func TestPickReportsTheComponent(t *testing.T) {
 }
 
 // If the time is over, what is known of an element comes with the reason why that is not all.
-func TestDescribeSlowly(t *testing.T) {
-	t.Parallel()
+func TestDescribeSlowly(t *testing.T) { // not parallel: the rest must be read within DescribeTimeout
 	p, _ := pagetest.Open(t, pickHTML)
 	pagetest.Evaluate(t, p, `buy.__reactFiber$x = new Proxy({}, {getOwnPropertyDescriptor() {
 for (const end = Date.now() + 10000; Date.now() < end;);

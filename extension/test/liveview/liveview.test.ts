@@ -878,6 +878,14 @@ test("what an agent asks to act on is framed where it is, while the page shows i
   since = all.length;
   ask(order);
   await until("targets", ({ boxes }) => boxes.length === 1, since);
+  live.hide();
+  ask();
+  since = all.length;
+  live.open(show, size); // in a page that still has the frame
+  await until("targets", ({ boxes }) => boxes.length === 0, since);
+  since = all.length;
+  ask(order);
+  await until("targets", ({ boxes }) => boxes.length === 1, since);
   since = all.length;
   await cdp.call("Page.navigate", { url: "data:text/html,<title>Other</title>" }, session);
   await until("targets", ({ boxes }) => boxes.length === 0, since);
@@ -930,7 +938,7 @@ test("it follows the agent that acted last, until the user chooses a page", asyn
 test.each(["taken over", "busy", "with a note", "asked"])(
   "it follows nobody while the user is %s, and then whoever acted last",
   async (reason) => {
-    const { store, live, until, act, current, first, second } = await followed();
+    const { store, live, show, until, all, act, current, first, second } = await followed();
     const over = new AbortController();
     const takeOver = (takenOver: boolean) => store.set({ access: { ...store.state.access, takenOver } });
     const [begin, end] = {
@@ -948,8 +956,15 @@ test.each(["taken over", "busy", "with a note", "asked"])(
     await begin();
     act("Other", second);
     expect(current()).toBe(first);
+    if (reason !== "busy") {
+      live.hide(); // where nobody is busy
+      const since = all.length;
+      live.open(show, size);
+      await until("pages", () => true, since);
+    }
+    expect(current()).toBe(first);
     end();
-    expect(current()).toBe(second);
+    await expect.poll(current).toBe(second);
   },
 );
 

@@ -122,7 +122,7 @@ export class LiveView {
   /** The same about the user's note. */
   #lastDraft: Shown | undefined;
   /** The same about what agents ask to act on. */
-  #lastTargets: readonly Box[] = [];
+  #lastTargets: readonly Box[] | undefined;
   /** How often the places of that may have changed since they were last looked for. */
   #moves = 0;
   /** The same about who drives. */
@@ -135,6 +135,8 @@ export class LiveView {
   /** How many documents there were in the picture. */
   #documents = 0;
   #chosen: string | undefined;
+  /** The page that is shown, or was last. */
+  #shown: string | undefined;
   /** The page of the agent that acted last is shown, as soon as that ends nothing that the user does. */
   #following = true;
   /** The user is at something in the panel that another page would end. */
@@ -176,8 +178,7 @@ export class LiveView {
   open(show: Show, size: Size): void {
     this.#stop();
     this.#show = show;
-    this.#lastSent = this.#lastDraft = this.#lastTaken = undefined;
-    this.#lastTargets = [];
+    this.#lastSent = this.#lastDraft = this.#lastTaken = this.#lastTargets = undefined;
     this.#size = fitting(size);
     this.#pages.visible = true;
     this.#update();
@@ -446,16 +447,20 @@ export class LiveView {
     if (!show) return;
     this.#showDraft();
     this.#showTakeover(show);
+    const { state } = this.#store;
+    if (state.browser && !this.#pages.listed) {
+      // the page to show may be still to come
+      this.#stop();
+      return;
+    }
     const { all } = this.#pages;
     const page = this.#select(all);
     if (!page) {
       this.#stop();
-      const { state } = this.#store;
-      const isListing = state.browser !== null && !this.#pages.listed;
-      if (!isListing) this.#notify(show, { type: "empty", ...this.#absence(state) });
+      this.#notify(show, { type: "empty", ...this.#absence(state) });
       return;
     }
-    const { browser, pages } = this.#store.state;
+    const { browser, pages } = state;
     const following = browser && { following: this.#following }; // the debugger does not know agents' pages
     this.#notify(show, { type: "pages", pages: all, current: page.id, ...following });
     const url = browser?.url ?? pages.find(({ debugSession }) => debugSession === page.id)?.url;
@@ -469,6 +474,7 @@ export class LiveView {
     this.#stop();
     const abort = new AbortController();
     this.#filming = { key, page: page.id, url: page.url, abort };
+    this.#shown = page.id;
     void this.#film(page, this.#filming, show);
   }
 
@@ -483,7 +489,7 @@ export class LiveView {
     if (asked !== undefined) return asked;
     const { takenOver = false } = this.#store.state.access;
     const isHeld = this.#busy || takenOver || this.#annotating > 0 || this.#annotations.length > 0;
-    return isHeld ? this.#filming?.page : this.agents.lastPage;
+    return isHeld ? this.#shown : this.agents.lastPage;
   }
 
   #showTakeover(show: Show): void {
