@@ -644,7 +644,11 @@ test("the user opens an address, and goes back and forward", async () => {
   live.navigate(`а.${host}`); // which is Cyrillic, and looks like another host
   const twin = `http://xn--80a.${host}/`;
   await until("pages", ({ pages }) => pages.some((page) => page.id === id && page.url === twin), since);
-  await until("place", ({ url }) => url === twin, since); // before, it is still on its way
+  await until("place", ({ url }) => url === twin, since);
+  const here = { expression: "document.readyState + location" };
+  await expect // before it is open, back begins at the page before it
+    .poll(async () => (await cdp.call("Runtime.evaluate", here, session)).result)
+    .toMatchObject({ value: `complete${twin}` });
   since = all.length;
   live.go(-1);
   await until("place", ({ url, back, forward }) => url === `http://${host}/cart` && back && forward, since);
