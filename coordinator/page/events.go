@@ -59,6 +59,7 @@ var pageEvents = map[string]func(*Page, *cdp.Session, cdp.Event) error{
 	cdppage.JavascriptDialogClosed.Method:   pageHandler((*Page).dialogClosed),
 	cdppage.FileChooserOpened.Method:        pageHandler((*Page).chooserOpened),
 	cdppage.WindowOpen.Method:               pageHandler((*Page).windowOpened),
+	cdppage.FrameResized.Method:             pageHandler((*Page).resized),
 	"Page.downloadWillBegin":                pageHandler((*Page).downloadBegins),
 	"Page.documentOpened":                   pageHandler((*Page).documentOpened),
 	runtime.ExecutionContextsCleared.Method: pageHandler((*Page).contextsCleared),
@@ -171,6 +172,8 @@ func (p *Page) chooserOpened(s *cdp.Session, e *cdppage.EventFileChooserOpened) 
 func (p *Page) windowOpened(_ *cdp.Session, _ *cdppage.EventWindowOpen) {
 	p.life.Log(lifecycle.Event{}, lifecycle.WindowOpened)
 }
+
+func (p *Page) resized(*cdp.Session, *struct{}) { p.emulation.Resized() }
 
 func (p *Page) downloadBegins(_ *cdp.Session, e *browser.EventDownloadWillBegin) {
 	p.life.Log(lifecycle.Event{URL: e.URL}, lifecycle.Download, lifecycle.Stayed)

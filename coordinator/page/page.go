@@ -282,6 +282,21 @@ func (p *Page) Emulate(ctx context.Context, s emulation.Settings) (Change, error
 	return p.act(ctx, "emulating", p.browser.opts.CallTimeout, apply)
 }
 
+// ViewportReplaced is [emulation.Emulation.Replaced], as far as the page responds now.
+func (p *Page) ViewportReplaced(ctx context.Context) (sentence string) {
+	p.browser.flush()
+	if p.life.IsBlocked() {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, respondTimeout)
+	defer cancel()
+	_ = p.life.UnlessLeaving(ctx, func(ctx context.Context) error {
+		sentence = p.emulation.Replaced(ctx)
+		return nil
+	})
+	return sentence
+}
+
 // Reader reads the page: snapshots, text, HTML, and properties of elements.
 func (p *Page) Reader() *snapshot.Reader { return p.reader }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -141,6 +142,52 @@ func TestFollowInLiveView(t *testing.T) {
 		pages.dispatchEvent(new Event("change")); } 0`)
 	shows("/")
 	v.await("it no longer follows", view+`.querySelector("#follow").ariaPressed === "false"`)
+}
+
+// TestDeviceInLiveView: by keyboard the user gives the page the size of a phone, turns it, and gives it that of its
+// window again. The size goes with the live view, and is no longer shown once another client has set one.
+func TestDeviceInLiveView(t *testing.T) {
+	v, _, agents := openLive(t, sceneWindow{}, "/")
+	tab := onlyTab(agents)
+	const size = `(({width, height, scale}) => [width, height].map((length) => Math.round(length * scale)))(
+		visualViewport).join() + " " + (navigator.maxTouchPoints > 0)`
+	window := agents.Evaluate(tab, size)
+	has := func(what, want string) {
+		t.Helper()
+		must.Await(t, what, func() bool { return agents.Evaluate(tab, size) == want })
+	}
+	focus := func(control string) {
+		t.Helper()
+		v.evaluate(view + `.querySelector("` + control + `").focus(); 0`)
+	}
+	shows := func(device, isRotateOff string) {
+		t.Helper()
+		v.await("the device "+device, view+`.querySelector("#device").value === "`+device+`" && `+view+
+			`.querySelector("#rotate").ariaDisabled === "`+isRotateOff+`"`)
+	}
+	shows("", "true")
+	focus("#device")
+	v.press("ArrowDown", "", 40)
+	has("the phone's size", "390,844 true")
+	shows("phone", "false")
+	v.axeFinds("a phone")
+	focus("#rotate")
+	v.enter()
+	has("the phone's size, turned", "844,390 true")
+	shows("phone", "false")
+	focus("#device")
+	v.press("ArrowUp", "", 38)
+	has("its window's size", window)
+	shows("", "true")
+	v.press("ArrowDown", "", 40)
+	has("the phone's size again", "390,844 true")
+	agents.Call(tab, "Emulation.setDeviceMetricsOverride",
+		`{"width":700,"height":500,"deviceScaleFactor":1,"mobile":false}`, nil)
+	shows("", "true")
+	v.press("ArrowDown", "", 40)
+	has("the phone's size, which another client replaced", "390,844 true")
+	v.evaluate(`document.querySelector("iframe").remove(); 0`)
+	has("its window's size without the live view", window)
 }
 
 // TestTargetInLiveView: what an agent asks to act on has a frame in the live view, until the question is answered.

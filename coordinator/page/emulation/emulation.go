@@ -39,7 +39,8 @@ type Emulation struct {
 
 	mu        sync.Mutex          // guards the fields that follow
 	overrides map[string]override // by method
-	located   []string            // origins with permission to read the location
+	sized     sized
+	located   []string // origins with permission to read the location
 }
 
 // Session is the page's own session.
@@ -88,21 +89,24 @@ func (e *Emulation) set(ctx context.Context, s Settings, set []override) error {
 			return err
 		}
 	}
-	if s.Viewport != nil {
-		layout, err := e.opts.Frames.Layout(ctx)
-		if err != nil {
-			return err
-		}
-		set = append(set, s.Viewport.overrides(layout.Zoom)...)
-	}
 	for _, o := range set {
-		if err := e.apply(ctx, o); err != nil {
+		if err := e.add(ctx, o); err != nil {
 			return err
 		}
-		e.mu.Lock()
-		e.overrides[o.method] = o
-		e.mu.Unlock()
 	}
+	if s.Viewport != nil {
+		return e.resize(ctx, s.Viewport)
+	}
+	return nil
+}
+
+func (e *Emulation) add(ctx context.Context, o override) error {
+	if err := e.apply(ctx, o); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.overrides[o.method] = o
 	return nil
 }
 
@@ -136,6 +140,7 @@ func (e *Emulation) SendViewport(ctx context.Context) error {
 			return err
 		}
 	}
+	e.setSize(e.opts.Viewport)
 	return nil
 }
 
@@ -221,6 +226,7 @@ func (e *Emulation) reset(ctx context.Context) error {
 			return err
 		}
 	}
+	e.setSize(e.opts.Viewport)
 	for _, origin := range origins {
 		if err := e.setLocationPermission(ctx, origin, browser.PermissionSettingPrompt); err != nil {
 			return err

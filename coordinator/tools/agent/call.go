@@ -86,6 +86,7 @@ func (a *Agent) perform(ctx context.Context, r Request, at position, address *vs
 				c.Look(ctx, c.Out)
 			}
 			c.addLateEffects(ctx)
+			c.addViewport(ctx)
 		}
 		return err
 	}
@@ -220,6 +221,15 @@ func (c *Call) addLateEffects(ctx context.Context) {
 		effects.Tabs.Open = c.hideTitles(effects.Tabs.Open, p.Folders())
 		c.adopt(effects.Tabs.Open, p)
 		c.Out.AddLateEffects(effects, c.earlierChanges(), p.URL())
+	}
+}
+
+// addViewport answers with the size of the page, if another client has replaced the one that the agent set.
+func (c *Call) addViewport(ctx context.Context) {
+	if p := c.effect.page; p != nil {
+		if sentence := p.ViewportReplaced(ctx); sentence != "" {
+			c.Out.Addf("%s", sentence)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ import type { Place } from "../core/liveview/liveview";
 import type { Seen } from "../core/liveview/screencast";
 import { listenToAddress, revert, showAddress, showPlace, showRefusal } from "./address";
 import { editor } from "./editor";
+import { listenToDevice, offerDevices, showDevice } from "./livedevice";
 import { listenToDialog, showDialog } from "./livedialog";
 import { listenToNote, sees, showDraft } from "./livenote";
 import { listenToTools, reset, showElement, showRequest } from "./livetools";
@@ -29,6 +30,7 @@ type Shown =
   | { type: "asked"; text?: string }
   | { type: "click"; x: number; y: number; own: boolean }
   | { type: "takeover"; taken: boolean }
+  | { type: "device"; name?: string; turned: boolean }
   | { type: "dialog"; dialog?: Parameters<typeof showDialog>[0] }
   | { type: "failed"; why?: string };
 
@@ -47,6 +49,7 @@ addEventListener("message", ({ data }: MessageEvent<Shown>) => {
     drive.hidden = false;
     drive.ariaPressed = String(data.taken);
   } else if (data.type === "dialog") showDialog(data.dialog);
+  else if (data.type === "device") showDevice(data);
   else if (data.type === "pages") list(data.pages, data.current, data.following);
   else if (data.type === "place") showPlace(data);
   else if (data.type === "refused") showRefusal(data.why);
@@ -85,6 +88,7 @@ function labels(all: Page[]): string[] {
 
 function list(all: Page[], current: string, following?: boolean): void {
   follow.hidden = following === undefined;
+  offerDevices(following !== undefined);
   follow.ariaPressed = String(following);
   const names = labels(all);
   const options = all.map(({ id }, index) => {
@@ -176,6 +180,7 @@ const reportVisibility = () => {
 };
 document.addEventListener("visibilitychange", reportVisibility);
 listenToAddress();
+listenToDevice();
 listenToTools();
 listenToDialog();
 listenToNote();

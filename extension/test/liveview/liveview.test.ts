@@ -986,3 +986,106 @@ test("what the user picks while an agent acts elsewhere is of the page that the 
   live.discardNote();
   expect(current()).toBe(second);
 });
+
+/** A page in the live view whose buttons fill it, and which knows the last one that was pressed. */
+async function sized() {
+  const played = play();
+  const { store, live, show, until, all } = played;
+  const { cdp, open } = await debugged(store);
+  const style = "* { margin:0; border:0; padding:0 } button { position:fixed; width:50vw; height:50vh }";
+  const places = ["left:0;top:0", "right:0;top:0", "left:0;bottom:0", "right:0;bottom:0"];
+  const buttons = places.map((place, index) => `<button style="${place}" onclick="pressed=${index}"></button>`);
+  const meta = "<meta name=viewport content='width=device-width'>";
+  const { id, session } = await open(`<title>Sized</title>${meta}<style>${style}</style>${buttons.join("")}`);
+  live.open(show, size);
+  await until("pages", ({ current }) => current === id);
+  await until("frame");
+  await expect.poll(() => live.point(0.5, 0.5, false)).toBeDefined(); // once a frame has been measured
+  const evaluate = async (expression: string) => {
+    const { result } = await cdp.call("Runtime.evaluate", { expression }, session);
+    return (result as { value: unknown }).value;
+  };
+  const page = () => evaluate("[innerWidth, innerHeight, devicePixelRatio, navigator.maxTouchPoints > 0].join()");
+  /** Chooses a device, and waits until the page has its size. */
+  const choose = async (name?: "phone" | "tablet" | "desktop", turned = false) => {
+    const since = all.length;
+    live.setDevice(name, turned);
+    await until("device", (shown) => shown.name === name && shown.turned === turned, since);
+  };
+  const device = () => all.findLast((each) => each.type === "device");
+  return { ...played, cdp, id, session, evaluate, page, choose, device, window: await page() };
+}
+
+test("the user gives the page a device's size, turns it, and gives it that of its window again", async () => {
+  const { live, page, choose, window, until, all } = await sized();
+  await choose("phone");
+  expect(await page()).toBe("390,844,3,true");
+  await until("frame", (shown) => shown.page.width === 390 && shown.page.height === 844);
+  await live.annotate([0.1, 0.1, 0.5, 0.2]); // takes a picture
+  expect(await page()).toBe("390,844,3,true");
+  await choose("phone", true);
+  expect(await page()).toBe("844,390,3,true");
+  await choose("desktop");
+  expect(await page()).toBe("1440,900,1,false");
+  const since = all.length;
+  await choose();
+  await expect.poll(page).toBe(window);
+  await until("frame", (shown) => shown.page.width === Number(window?.toString().split(",")[0]), since);
+});
+
+test("what the user clicks right after a change of size is clicked at the new size", async () => {
+  const { live, evaluate, until, all } = await sized();
+  for (const [index, name] of (["phone", "desktop", "tablet"] as const).entries()) {
+    const since = all.length;
+    live.setDevice(name, false);
+    const place = { x: 0.75, y: 0.75, button: "left", clickCount: 1 };
+    for (const type of ["mousePressed", "mouseReleased"] as const) live.mouse({ type, ...place });
+    expect(await until("click", () => true, since)).toMatchObject({
+      x: expect.closeTo(0.75, 2),
+      y: expect.closeTo(0.75, 2),
+    });
+    await expect.poll(() => evaluate("window.pressed")).toBe(3);
+    await evaluate(`pressed = "none after ${index}"`);
+  }
+});
+
+test("a device's size stays in the next document, and goes with the live view", async () => {
+  const { live, cdp, session, page, choose, window, device, show, until, all } = await sized();
+  await choose("phone");
+  const meta = "<meta name=viewport content='width=device-width'>";
+  const since = all.length;
+  await cdp.call("Page.navigate", { url: `data:text/html,<title>Next</title>${meta}` }, session);
+  await until("pages", ({ pages }) => pages.some(({ title }) => title === "Next"), since);
+  await loaded(cdp, session);
+  expect(await page()).toBe("390,844,3,true");
+  expect(device()).toMatchObject({ name: "phone" });
+  live.hide();
+  await expect.poll(page).toBe(window);
+  const hidden = all.length;
+  live.open(show, size);
+  await until("device", ({ name }) => name === undefined, hidden);
+});
+
+test("who sets a size last has it, and the user sees whether the page has theirs", async () => {
+  const { cdp, id, page, choose, until, all, device, session } = await sized();
+  const { sessionId: other } = await cdp.call("Target.attachToTarget", { targetId: id, flatten: true });
+  const replace = async (width: number, height: number) => {
+    const since = all.length;
+    const metrics = { width, height, deviceScaleFactor: 1, mobile: false };
+    await cdp.call("Emulation.setDeviceMetricsOverride", metrics, String(other));
+    await until("device", ({ name }) => name === undefined, since);
+  };
+  await choose("tablet");
+  await replace(1000, 700);
+  expect(await page()).toBe("1000,700,1,true"); // the other client left the touch screen as it was
+  await choose("tablet"); // again, which the browser takes for no change in one session
+  expect(await page()).toBe("820,1180,2,true");
+  const since = all.length;
+  const meta = "<meta name=viewport content='width=device-width'>";
+  await cdp.call("Page.navigate", { url: `data:text/html,<title>Next</title>${meta}` }, session);
+  await until("pages", ({ pages }) => pages.some(({ title }) => title === "Next"), since);
+  await loaded(cdp, session);
+  expect(await page()).toBe("820,1180,2,true"); // though the other client's session has a size too
+  expect(device()).toMatchObject({ name: "tablet" });
+  await replace(600, 500);
+});

@@ -13,6 +13,7 @@ import type { AnnotatedNode, Annotation, Note, State } from "../protocol/protoco
 import { Sight } from "../sight";
 import { annotationsLimit, elementLimit, textLimit } from "../window/notelimits";
 import type { States } from "../window/store";
+import { type Device, type DeviceName, deviceOf } from "./device";
 import { type Box, boxesOf, type Drawn, drawnIn, elementAt, type Pointed, type Size } from "./element";
 import {
   type HistoryPlace,
@@ -27,7 +28,10 @@ import { typedAddress } from "./typedaddress";
 /** The messages to the panel's page. */
 export type Shown =
   | { type: "empty"; text: string; start: boolean }
-  /** `following` is whether the view changes to the page of the agent that acts; without it, it cannot. */
+  /**
+   * `following` is whether the view changes to the page of the agent that acts. It is left out where only the debugger
+   * knows the page: the view cannot follow there, nor give the page a size.
+   */
   | { type: "pages"; pages: readonly Page[]; current: string; following?: boolean }
   /** Where the page is in its history. */
   | ({ type: "place" } & HistoryPlace)
@@ -49,6 +53,8 @@ export type Shown =
   | { type: "click"; x: number; y: number; own: boolean }
   /** Whether the user has taken over the browser. */
   | { type: "takeover"; taken: boolean }
+  /** The device whose size the page has by the user; without one, another size. */
+  | { type: "device"; name?: DeviceName; turned: boolean }
   /** The page shows a dialog; without one it no longer does. */
   | { type: "dialog"; dialog?: PageDialog & { number: number } }
   /** Why the page cannot be shown; without it, it can. */
@@ -248,6 +254,11 @@ export class LiveView {
 
   reload(): void {
     this.#try((cast) => cast.reload());
+  }
+
+  /** Gives the page a device's size, until another page is shown; without one, that of its window. */
+  setDevice(name: DeviceName | undefined, turned: boolean): void {
+    this.#try((cast) => cast.emulate(name && deviceOf(name, turned)));
   }
 
   /** Sends the user's input to the page. */
@@ -548,8 +559,10 @@ export class LiveView {
         this.onError(text);
       },
       place: (place: HistoryPlace) => filming.cast && show({ type: "place", ...place }), // else it is read again
+      device: (device?: Device) => show({ type: "device", turned: false, ...(device && named(device)) }),
     };
     show({ type: "failed" });
+    watcher.device();
     show({ type: "place", url: "", back: false, forward: false }); // until it is known
     this.#showDialog(panel);
     void this.#showTargets(); // the other page's
@@ -559,6 +572,7 @@ export class LiveView {
       const size = this.#size;
       const cast = await Screencast.start(this.#store.state, page.id, size, watcher, signal);
       filming.cast = cast;
+      watcher.device(); // the user may have chosen one before
       void cast.readPlace();
       if (size !== this.#size) this.#try(() => cast.resize(this.#size)); // it changed meanwhile
       this.#log.debug(`the live view shows ${page.id}`);
@@ -608,6 +622,10 @@ export class LiveView {
 /** Without a choice the newest is the one in which something happens; an empty tab is passed over. */
 function newest(pages: readonly Page[]): Page | undefined {
   return pages.findLast(({ url }) => !/^(about:blank|chrome:|edge:)/.test(url)) ?? pages.at(-1);
+}
+
+function named({ name, turned }: Device): Pick<Device, "name" | "turned"> {
+  return { name, turned };
 }
 
 function fitting({ width, height }: Size): Size {

@@ -1,4 +1,5 @@
 // What the live view's page reports, and what the view does about it.
+import type { DeviceName } from "./device";
 import type { Box } from "./element";
 import type { LiveView, Show } from "./liveview";
 import type { KeyInput, MouseInput } from "./screencast";
@@ -11,6 +12,8 @@ export type Message =
   /** The user is at something that another page would end. */
   | { type: "busy"; busy: boolean }
   | { type: "navigate"; address: string }
+  /** Without a name: the size of the page's window. */
+  | { type: "device"; name?: DeviceName; turned: boolean }
   | { type: "drawn"; number: number }
   | { type: "mouse"; event: MouseInput }
   | { type: "key"; event: KeyInput }
@@ -34,6 +37,7 @@ export function receive(live: LiveView, message: Message, show: Show): void {
   else if (message.type === "hidden") live.hide();
   else if (message.type === "retry") live.retry();
   else if (message.type === "navigate") live.navigate(message.address);
+  else if (message.type === "device") live.setDevice(message.name, message.turned);
   else if (message.type === "back") live.go(-1);
   else if (message.type === "forward") live.go(1);
   else if (message.type === "reload") live.reload();

@@ -9,6 +9,7 @@ const icons = {
   forward: "M3 8h10M8.5 3.5L13 8l-4.5 4.5",
   reload: "M13.5 8a5.5 5.5 0 1 1-1.6-3.9M12.2 1.2v3.2H9",
   follow: "M1.5 8S4 3.8 8 3.8 14.5 8 14.5 8 12 12.2 8 12.2 1.5 8 1.5 8zM8 6.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6",
+  rotate: "M2.5 9.5h6v4h-6zM10.5 13.5h3v-7h-4v3M4 7a4.5 4.5 0 0 1 4.5-4.5M6.8 1L8.5 2.5 6.8 4",
   out: "M3 8h10",
   in: "M3 8h10M8 3v10",
   pick: "M6.5 13H3V3h10v3.5M7.5 7.5l6.5 2.3-2.8 1.4L9.8 14z",
@@ -44,6 +45,12 @@ export function body(): string {
     <div id="bar" hidden>
       <select id="pages" aria-label="${html(l10n.t("Page"))}"></select>
       <span id="tools">${button("follow", follow, ` aria-pressed="false" hidden`)}
+        <select id="device" aria-label="${html(l10n.t("Device Size"))}" hidden>
+          <option value="">${html(l10n.t("Window Size"))}</option>
+          <option value="phone">${html(l10n.t("Phone"))}</option>
+          <option value="tablet">${html(l10n.t("Tablet"))}</option>
+          <option value="desktop">${html(l10n.t("Desktop"))}</option></select>
+        ${button("rotate", l10n.t("Rotate"), ` aria-disabled="true" hidden`)}
         ${button("out", l10n.t("Zoom Out"))}
         <select id="zoom" aria-label="${html(l10n.t("Zoom"))}">
           <option value="fit">${html(l10n.t("Fit"))}</option>${levels.join("")}</select>

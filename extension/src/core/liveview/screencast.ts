@@ -9,6 +9,7 @@
 // nothing that js-debug needs is disabled in it.
 import { Cdp, type Members, NoResponse } from "../browser/cdp";
 import type { State } from "../protocol/protocol.generated";
+import type { Device } from "./device";
 import type { Size } from "./element";
 
 /** The part of a page that is in sight, in device-independent pixels. */
@@ -33,6 +34,8 @@ export interface Watcher {
   error?(text?: string): void;
   /** Where the page is in its history now. */
   place?(place: HistoryPlace): void;
+  /** The device whose size the page has by `emulate`; none: it has another size. */
+  device?(device?: Device): void;
 }
 
 /** An address that the page has been at, and whether there is another one before and after it. */
@@ -167,6 +170,7 @@ const events = [
 export class Screencast {
   private constructor(
     readonly cdp: Cdp,
+    private readonly page: string,
     private readonly session: string | undefined,
   ) {}
 
@@ -183,6 +187,16 @@ export class Screencast {
   #size: Size = { width: 0, height: 0 };
   /** Frames that the watcher has not drawn yet. */
   #undrawn = 0;
+  /** The device whose size the page was given. */
+  #device: Device | undefined;
+  /** The session that has set it. */
+  #deviceSession: string | undefined;
+  /** Another client has set another size, or ended this one. */
+  #replaced = false;
+  /** Settled when the last change of the page's size is done. */
+  #resized: Promise<unknown> = Promise.resolve();
+  /** How often the page's size has been changed here. */
+  #resizes = 0;
   /** A part of the page is captured, and frames show that instead of the page. */
   #capturing = false;
   /** One at a time. */
@@ -212,7 +226,7 @@ export class Screencast {
         const { sessionId } = await cdp.call("Target.attachToTarget", { targetId: page, flatten: true });
         session = String(sessionId);
       } else await cdp.call("JsDebug.subscribe", { events });
-      const cast = new Screencast(cdp, session);
+      const cast = new Screencast(cdp, page, session);
       try {
         cast.#listen(watcher);
         signal.throwIfAborted();
@@ -299,12 +313,61 @@ export class Screencast {
     }
   }
 
+  /** Gives the page a device's size, or that of its window again. Frames of the size before are left out. */
+  emulate(device?: Device): Promise<void> {
+    this.#resizes += 1;
+    const resizes = this.#resizes;
+    const resized = this.capture(async () => {
+      if (resizes !== this.#resizes) return; // the user has chosen another one meanwhile
+      try {
+        await this.#emulate(device);
+      } finally {
+        if (resizes === this.#resizes) this.#watcher?.device?.(this.#device);
+      }
+    });
+    this.#resized = resized.catch(() => {});
+    return resized;
+  }
+
+  /**
+   * The browser applies the size that was set last. In a new document it applies that of each session again, in the
+   * order in which they were attached. So each one that follows another client's is set in a new session.
+   */
+  async #emulate(device?: Device): Promise<void> {
+    this.#viewport = this.#device = undefined;
+    if (this.#deviceSession && (this.#replaced || !device)) {
+      const ended = this.#deviceSession;
+      this.#deviceSession = undefined;
+      this.#replaced = false;
+      await this.cdp.call("Target.detachFromTarget", { sessionId: ended }); // which resets the page for all clients
+    }
+    if (!device) return;
+    if (this.#deviceSession === undefined) {
+      const { sessionId } = await this.cdp.call("Target.attachToTarget", { targetId: this.page, flatten: true });
+      this.#deviceSession = String(sessionId);
+    }
+    const { cssVisualViewport } = await this.call("Page.getLayoutMetrics");
+    const { zoom = 1 } = cssVisualViewport as Measured;
+    const metrics = {
+      width: Math.round(device.width * zoom),
+      height: Math.round(device.height * zoom),
+      deviceScaleFactor: device.scale / zoom,
+      mobile: device.mobile,
+    };
+    await this.cdp.call("Emulation.setDeviceMetricsOverride", metrics, this.#deviceSession);
+    await this.cdp.call("Emulation.setTouchEmulationEnabled", { enabled: device.mobile }, this.#deviceSession);
+    this.#device = device;
+    this.#viewport = { width: device.width, height: device.height };
+    this.#pinch = 1;
+  }
+
   async reload(): Promise<void> {
     await this.cdp.call("Page.reload", {}, this.session);
   }
 
   /** Sends it to the page, where the user sees its place. */
   async mouse(event: MouseInput): Promise<void> {
+    await this.#resized;
     const viewport = this.#viewport;
     if (!viewport) return; // there is no picture yet
     const [x, y] = [(event.x * viewport.width) / this.#pinch, (event.y * viewport.height) / this.#pinch];
@@ -318,6 +381,7 @@ export class Screencast {
   }
 
   async key(event: KeyInput): Promise<void> {
+    await this.#resized; // as the mouse before it
     await this.cdp.call("Input.dispatchKeyEvent", { ...event }, this.session);
   }
 
@@ -327,8 +391,11 @@ export class Screencast {
   }
 
   /** Asks the browser about the page. */
-  readonly call = (method: string, params: Members = {}): Promise<Members> =>
-    this.cdp.call(method, params, this.session);
+  readonly call = (method: string, params: Members = {}): Promise<Members> => {
+    // A capture in another session than the device's ends its density and its touch screen.
+    const isCapture = method === "Page.captureScreenshot" && this.#device && !this.#replaced;
+    return this.cdp.call(method, params, isCapture ? this.#deviceSession : this.session);
+  };
 
   /** Ends it, and all that it brought about. */
   async close(): Promise<void> {
@@ -358,6 +425,7 @@ export class Screencast {
       void this.#measure(metadata as FrameMetadata);
       void this.#frame(watcher, String(data), metadata as FrameMetadata, sessionId);
     });
+    this.cdp.on("Page.frameResized", () => void (this.#device && this.#measure()));
     this.cdp.on("Page.screencastVisibilityChanged", ({ visible }) => void (visible === false && this.#unhide()));
     // A document that was written again has lost its listeners.
     this.cdp.on("Page.documentOpened", () => {
@@ -432,15 +500,33 @@ export class Screencast {
     } catch {} // it has gone
   }
 
-  /** With each frame, since there is no event for the user's zoom, and a page that shows a dialog does not answer. */
-  async #measure({ deviceWidth, deviceHeight, pageScaleFactor }: FrameMetadata): Promise<void> {
+  /**
+   * With each frame, since there is no event for the user's zoom, and a page that shows a dialog does not answer. A
+   * page without a content has no frame of its new size.
+   */
+  async #measure(frame?: FrameMetadata): Promise<void> {
+    const resizes = this.#resizes;
     try {
       const { cssVisualViewport } = await this.cdp.call("Page.getLayoutMetrics", {}, this.session);
-      const { zoom = 1 } = cssVisualViewport as { zoom?: number };
-      this.#viewport = { width: deviceWidth / zoom, height: deviceHeight / zoom };
-      this.#pinch = pageScaleFactor;
+      if (resizes !== this.#resizes) return; // the frame is from before
+      const { zoom = 1, scale, clientWidth, clientHeight } = cssVisualViewport as Measured;
+      const device = this.#device;
+      if (device) this.#compare(device, { width: clientWidth * scale, height: clientHeight * scale });
+      if (!frame) return;
+      const viewport = { width: frame.deviceWidth / zoom, height: frame.deviceHeight / zoom };
+      if (device && !this.#replaced && !isLike(viewport, device, 1)) return; // the frame is from before
+      this.#viewport = viewport;
+      this.#pinch = frame.pageScaleFactor;
       this.#watcher?.measured?.();
     } catch {} // it has gone
+  }
+
+  /** Reports when the page no longer has the size of its device, and when it has it again. */
+  #compare(device: Device, size: Size): void {
+    const isReplaced = !isLike(size, device, scrollbar);
+    if (isReplaced === this.#replaced) return;
+    this.#replaced = isReplaced;
+    this.#watcher?.device?.(isReplaced ? undefined : device);
   }
 
   async #watchClicks(): Promise<void> {
@@ -460,6 +546,23 @@ export class Screencast {
     if (before === undefined) return;
     await this.cdp.call("Page.removeScriptToEvaluateOnNewDocument", { identifier: before }, this.session);
   }
+}
+
+/** Of Page.getLayoutMetrics: what is in sight, without scroll bars. */
+interface Measured {
+  clientWidth: number;
+  clientHeight: number;
+  scale: number;
+  zoom?: number;
+}
+
+/** The largest width of a scroll bar. */
+const scrollbar = 20;
+
+/** Whether a size is another one, or smaller by less than this. */
+function isLike(size: Size, other: Size, less: number): boolean {
+  const isNear = (length: number, whole: number) => length < whole + 1 && length > whole - less;
+  return isNear(size.width, other.width) && isNear(size.height, other.height);
 }
 
 /** The page is not trusted: what is no place in the picture is no click. */
