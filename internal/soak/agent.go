@@ -143,7 +143,7 @@ func (a *agent) evaluate(
 	var from response
 	if json.Unmarshal(structured.Value, &from); from.Mark != mark && from.ID == id &&
 		strings.HasPrefix(from.Mark, a.window.name) {
-		return nil, a.elsewhere(mark, id, from.Mark)
+		return nil, a.elsewhere(mark, id, from.Mark+": "+got.text)
 	}
 	a.result.check(a.name, mark, id, structured.Value, acts)
 	return got, nil

@@ -24,6 +24,7 @@ type result struct {
 	mu      sync.Mutex // guards the fields that follow
 	calls   map[string]int
 	faults  map[string]int
+	recent  []string           // the last disturbances, which are printed with a fault
 	actions map[string]outcome // by id
 }
 
@@ -47,12 +48,22 @@ func (r *result) add(kind string) {
 	r.calls[kind]++
 }
 
+// disturbed counts what was done to a process.
+func (r *result) disturbed(kind, name string) {
+	r.add(kind)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.recent = append(r.recent, fmt.Sprintf("%.1fs %s: %s", time.Since(r.began).Seconds(), kind, name))
+	r.recent = r.recent[max(0, len(r.recent)-5):]
+}
+
 // fault counts and reports a fault.
 func (r *result) fault(kind, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.faults[kind]++
-	fmt.Fprintf(r.log, "%6.1fs %s: %s\n", time.Since(r.began).Seconds(), kind, fmt.Sprintf(format, args...))
+	fmt.Fprintf(r.log, "%6.1fs %s: %s; before: %s\n", time.Since(r.began).Seconds(), kind,
+		fmt.Sprintf(format, args...), strings.Join(r.recent, ", "))
 }
 
 // action records what is known about an action.

@@ -159,13 +159,13 @@ func disturb(ctx context.Context, random *rand.Rand, r *result, windows []*windo
 			if pid != 0 {
 				browser = windows[0].place.browserOf(pid)
 			}
-			what = &target{pid: browser}
+			what = &target{name: what.name, pid: browser}
 			kind = "browser"
 		}
 		switch random.IntN(4) {
 		case 0, 1:
 			if what.signal(syscall.SIGSTOP) {
-				r.add("stops of " + kind + "s")
+				r.disturbed("stops of "+kind+"s", what.name)
 				stopped := time.NewTimer(time.Duration(random.Int64N(int64(3 * time.Second))))
 				select {
 				case <-stopped.C:
@@ -176,11 +176,11 @@ func disturb(ctx context.Context, random *rand.Rand, r *result, windows []*windo
 			}
 		case 2:
 			if what.signal(syscall.SIGKILL) {
-				r.add("kills of " + kind + "s")
+				r.disturbed("kills of "+kind+"s", what.name)
 			}
 		case 3:
 			if what.signal(syscall.SIGTERM) {
-				r.add("ends of " + kind + "s")
+				r.disturbed("ends of "+kind+"s", what.name)
 			}
 		}
 	}
