@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
@@ -40,6 +41,38 @@ func TestBrowserThatHasGone(t *testing.T) {
 	agent.Refused("browser_snapshot", nil,
 		"the browser of your own in which you worked has ended, with its pages, tabs and logins")
 	agent.Expect("browser_snapshot", nil, "URL: about:blank")
+}
+
+// A call stays in the browser in which it began, although a window opens meanwhile. The agent has acted there,
+// so it stays.
+func TestWindowOpensDuringACall(t *testing.T) {
+	t.Parallel()
+	requested, opened := make(chan struct{}), make(chan struct{})
+	site := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			close(requested)
+			<-opened
+		}
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, "<title>Mine</title>")
+	})
+	agent, _ := alone(t, "")
+	called := make(chan error, 1)
+	go func() {
+		_, err := agent.Call("browser_tabs", args{"action": "new", "url": site})
+		called <- err
+	}()
+	<-requested
+	w := toolstest.OpenWindowAt(t, agent.Dir, toolstest.Browser(t).URL())
+	toolstest.Called(w, vscodeipc.CommandClientAnnounce, func(arg vscodeipc.AnnounceArg) bool {
+		return len(arg.Clients) == 1
+	})
+	close(opened)
+	if err := <-called; err != nil {
+		t.Fatal(err)
+	}
+	agent.Expect("browser_evaluate", args{"function": "() => document.title"}, "You stay in the browser of your own",
+		`"Mine"`)
 }
 
 // The same for the browser of another program: its address has another browser now.

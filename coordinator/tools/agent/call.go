@@ -34,6 +34,7 @@ type Call struct {
 	began      time.Time // with the permission
 	position   position
 	permission permission
+	in         *connection // to the browser of the call; nil: it is not resolved yet
 	effect     effect
 	inVideo    bool // the video has a chapter of the call
 }

@@ -61,8 +61,12 @@ func (a *Agent) InWindow() bool {
 // HasBrowser reports whether the agent has used a browser before.
 func (a *Agent) HasBrowser() bool { return a.inUse() != nil }
 
-// connection connects to the browser of the resolved window.
+// connection connects to the browser of the resolved window. A call stays in that, whichever window
+// opens meanwhile.
 func (c *Call) connection(ctx context.Context) (*connection, error) {
+	if c.in != nil && !c.in.ended() {
+		return c.in, nil
+	}
 	to, err := c.resolve(ctx)
 	if err != nil {
 		return nil, err
@@ -81,7 +85,7 @@ func (c *Call) connection(ctx context.Context) (*connection, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.last = in
+	c.in, c.last = in, in
 	if c.Window == "" {
 		c.home = in
 	}
