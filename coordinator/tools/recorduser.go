@@ -44,8 +44,9 @@ var _ = define(definition[recordUserIn]{
 			Omits: "message timeout filename"},
 	},
 	Returns: "the steps, one a line, and the same as a test for `@playwright/test`, which a `filename` saves",
-	Notes: "The user is asked in every mode. The recording ends by the user, with the tab, after the `timeout` " +
-		"(300 seconds at most), after 500 steps, or by a call with `end`. Until then no agent acts in the tab.\n\n" +
+	Notes: "The user is asked in every mode. The recording ends when the user ends it, with the tab, after the " +
+		"`timeout` (300 seconds at most), after 500 steps, or by a call with `end`. Until then no agent acts in the " +
+		"tab.\n\n" +
 		"- **Recorded**, in all frames: clicks, texts, keys, chosen options, checked boxes, names of chosen files, " +
 		"HTML's own drag and drop, answers to dialogs, and addresses that the user opens; nothing that a script of " +
 		"the page does. What a CDP client sends counts as the user's.\n" +
