@@ -101,7 +101,6 @@ type Agent struct {
 	// while something is sent to a browser or awaited from a window.
 	mu          sync.Mutex
 	presence    presence
-	enforcers   map[browserUser]*policy.Enforcer
 	takeovers   map[browserUser]int    // how many changes of [registry.Takeover] the agent knows
 	changed     notify.Broadcast       // the window must be resolved again
 	connections map[string]*connection // by the browser's URL
@@ -129,11 +128,10 @@ func New(o *Options, host Host) *Agent {
 	}
 	a := &Agent{
 		Options: o, Log: slog.New(slog.NewMultiHandler(handlers...)), host: host,
-		identified: make(chan struct{}),
-		presence:   presence{client: vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, start: time.Now()},
-		enforcers:  map[browserUser]*policy.Enforcer{}, takeovers: map[browserUser]int{},
+		identified:  make(chan struct{}),
+		presence:    presence{client: vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, start: time.Now()},
 		connections: map[string]*connection{}, dials: map[string]*dialing{}, suspended: map[string]*work{},
-		noticed: map[string]struct{}{},
+		takeovers: map[browserUser]int{}, noticed: map[string]struct{}{},
 	}
 	a.alone = window.NewAlone(a.Info)
 	if a.Record {

@@ -88,7 +88,7 @@ func (a *Agent) permit(ctx context.Context, r *Request, address *vscodeipc.Addre
 	p.state, _ = p.user.Access()
 	a.endRevoked() // now, so that the question names the page in the next connection
 	a.join(source)
-	d := a.enforcerOf(p.user).Decide(actor, r.Operation)
+	d := policy.NewEnforcer(p.user).Decide(actor, r.Operation)
 	if d.Outcome != policy.Deny || !r.readOnly() { // of what is denied, only actions are
 		p.reported = source
 	}
@@ -112,7 +112,7 @@ func (a *Agent) askIfNeeded(
 	if p.question, err = ask(&q); err != nil {
 		return err
 	}
-	p.grounds, err = a.enforcerOf(p.user).Permit(ctx, q)
+	p.grounds, err = policy.NewEnforcer(p.user).Permit(ctx, q)
 	return err
 }
 
@@ -122,7 +122,7 @@ func (a *Agent) permitAlone(ctx context.Context, r *Request, p *permission) erro
 	a.meet(a.alone)
 	p.state, _ = a.alone.Access()
 	a.endRevoked()
-	d := a.enforcerOf(a.alone).Decide(a.actor(), r.Operation)
+	d := policy.NewEnforcer(a.alone).Decide(a.actor(), r.Operation)
 	return a.askIfNeeded(ctx, r, p, d, func(q *policy.Question) (question, error) {
 		in := a.inUse()
 		if in != nil && (in.owner == ofWindow || in.ended()) {
@@ -224,7 +224,7 @@ func (c *Call) untilRevoked(ctx context.Context) (context.Context, func()) {
 	watching, end := context.WithCancel(context.WithoutCancel(ctx))
 	var watched sync.WaitGroup
 	watched.Go(func() {
-		err := c.enforcerOf(user).AwaitRevocation(watching, c.actor(), c.Operation, c.permission.state)
+		err := policy.NewEnforcer(user).AwaitRevocation(watching, c.actor(), c.Operation, c.permission.state)
 		if err != nil {
 			cancel(err)
 		}
@@ -233,16 +233,4 @@ func (c *Call) untilRevoked(ctx context.Context) (context.Context, func()) {
 		end()
 		watched.Wait()
 	}
-}
-
-// enforcerOf is the enforcer of a user.
-func (a *Agent) enforcerOf(user browserUser) *policy.Enforcer {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	e := a.enforcers[user]
-	if e == nil {
-		e = policy.NewEnforcer(user)
-		a.enforcers[user] = e
-	}
-	return e
 }
