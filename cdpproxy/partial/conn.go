@@ -27,7 +27,6 @@ type conn struct {
 	commands []browser.Message // of its own, to send
 	lastOwn  int
 	held     map[string][]byte // attachments to frames whose URL is not known yet, by the frame
-	lost     int               // sessions that are lost
 }
 
 // session is one of the client's. Browser.mu guards its fields.

@@ -39,7 +39,7 @@ func (r receiver) Send(message []byte) {
 		}
 	}
 	// A command that was sent before may have run in what is out of reach.
-	if s := c.sessions[sessionOf(message)]; c.lost > 0 && s != nil && s.lost {
+	if s := c.sessions[sessionOf(message)]; s != nil && s.lost {
 		return
 	}
 	c.to.Send(message)
@@ -118,12 +118,8 @@ func (c *conn) targetEvent(message []byte) (forward bool) {
 				delete(c.held, frame)
 			}
 		}
-		s := c.sessions[m.Params.Session]
-		if s == nil {
+		if c.sessions[m.Params.Session] == nil {
 			return false
-		}
-		if s.lost {
-			c.lost--
 		}
 		delete(c.sessions, m.Params.Session)
 	default:

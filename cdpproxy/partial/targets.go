@@ -219,14 +219,6 @@ func (c *conn) detach(within, session string) {
 	c.call(within, "Target.detachFromTarget", map[string]any{"sessionId": session}, ignore)
 }
 
-// lose takes a session out of the client's reach. mu is held.
-func (c *conn) lose(s *session) {
-	if !s.lost {
-		s.lost = true
-		c.lost++
-	}
-}
-
 // frameChanged decides about the sessions of a frame whose URL has changed. mu is held.
 func (c *conn) frameChanged(id string) {
 	address := c.browser.frames[id]
@@ -238,7 +230,7 @@ func (c *conn) frameChanged(id string) {
 	}
 	for session, s := range c.sessions {
 		if s.frame == id && !s.lost && !opensFrame(address) {
-			c.lose(s)
+			s.lost = true
 			c.detach(s.parent, session)
 		}
 	}
@@ -265,14 +257,14 @@ func (c *conn) changed(t *target, event string) {
 			c.attachTo(id, t)
 		case event != "Target.targetDestroyed" || s.target != t.info.ID:
 		case id == "":
-			c.lose(s)
+			s.lost = true
 			c.to.End(0, "")
 		case c.sessions[s.parent] == nil || c.sessions[s.parent].target == "":
 			// The page may live on, out of reach. Sessions within this one end with it.
-			c.lose(s)
+			s.lost = true
 			c.detach(s.parent, id)
 		default:
-			c.lose(s)
+			s.lost = true
 		}
 	}
 }
