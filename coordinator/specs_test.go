@@ -11,8 +11,8 @@ import (
 	"browser-coordinator/internal/must"
 )
 
-// TestSpecsNameTests: the specs name only tests that exist.
-func TestSpecsNameTests(t *testing.T) {
+// TestDocumentsNameTests: the documents name only tests that exist.
+func TestDocumentsNameTests(t *testing.T) {
 	declared := map[string]bool{}
 	declaration := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
 	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
@@ -31,25 +31,21 @@ func TestSpecsNameTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	specs, err := filepath.Glob("../specs/*.md")
-	if err != nil || len(specs) == 0 {
-		t.Fatalf("%d specs, %v", len(specs), err)
-	}
 	goTest := regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z]\\w+)[`/]")
 	file := regexp.MustCompile("`((?:extension|coordinator|internal)/[\\w./-]+\\.test\\.(?:ts|mjs))`")
-	for _, spec := range specs {
-		text, err := os.ReadFile(spec)
+	for _, document := range documents(t) {
+		text, err := os.ReadFile(document)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range goTest.FindAllSubmatch(text, -1) {
 			if !declared[string(m[1])] {
-				t.Errorf("%s names %s, which does not exist", spec, m[1])
+				t.Errorf("%s names %s, which does not exist", document, m[1])
 			}
 		}
 		for _, m := range file.FindAllSubmatch(text, -1) {
 			if _, err := os.Stat(filepath.Join("..", string(m[1]))); err != nil {
-				t.Errorf("%s names %s: %v", spec, m[1], err)
+				t.Errorf("%s names %s: %v", document, m[1], err)
 			}
 		}
 	}
