@@ -95,7 +95,8 @@ func TestNoDisplay(t *testing.T) {
 	}
 	cmd := command(context.Background(), t, t.TempDir(), "serve", "--launch", "--headed", "--workspace", t.TempDir())
 	cmd.Env = append(cmd.Env, strings.Fields(noDisplay)...)
-	if _, body := get(t, startCommand(t, cmd).first+"/json/version", nil); !strings.Contains(body, "): leave --headed away.") || strings.Contains(body, "ERROR:") {
+	_, body := get(t, startCommand(t, cmd).first+"/json/version", nil)
+	if !strings.Contains(body, "): leave --headed away.") || strings.Contains(body, "ERROR:") {
 		t.Errorf("clients get %q", body)
 	}
 }

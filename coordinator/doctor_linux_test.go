@@ -128,7 +128,8 @@ func TestDoctor(t *testing.T) {
 				"$BROWSER_COORDINATOR_CAPS: there are no tools ", "correct DIR/shop/.mcp.json", "",
 		}, {
 			"an entry's variable names a browser that is gone", func(p *patient) {
-				p.entry("home/.cursor/mcp.json", `"command": "coordinator", "env": {"BROWSER_COORDINATOR_BROWSER": "/gone/browser"}`)
+				p.entry("home/.cursor/mcp.json",
+					`"command": "coordinator", "env": {"BROWSER_COORDINATOR_BROWSER": "/gone/browser"}`)
 			},
 			"hosts", doctor.Problem, "does not work: its variable BROWSER_COORDINATOR_BROWSER: ",
 			"correct DIR/home/.cursor/mcp.json", "",
@@ -407,7 +408,8 @@ func TestDoctorsBundle(t *testing.T) {
 	p.env = append(p.env, "USER=planted-user", "BROWSER_COORDINATOR_BROWSER="+p.path("home/planted-user/")+
 		"https://planted.example/x", "XDG_STATE_HOME="+p.path("state"))
 	p.write("home/.codex/config.toml", "[mcp_servers.x]\nenv = { KEY = sk-planted }\n", 0o600)
-	p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["mcp", "--attach", "planted", "ghp_planted", "pass=planted"], "env": {"KEY": "planted"}`)
+	p.entry("home/.cursor/mcp.json", `"command": "coordinator", `+
+		`"args": ["mcp", "--attach", "planted", "ghp_planted", "pass=planted"], "env": {"KEY": "planted"}`)
 	token := onlyToken(t, p.path("state"))
 	host, err := os.Hostname()
 	if err != nil {

@@ -46,13 +46,17 @@ var endpointLines = map[string]clientLine{
 		ws:   `ctx, cancel := remote.NewAllocator(context.Background(), "%s")`,
 	},
 	"mcp": {
-		line:  `{ "mcpServers": { "playwright": { "command": "npx", "args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`,
-		token: `{ "mcpServers": { "playwright": { "command": "npx", "args": ["@playwright/mcp"], "env": { "PLAYWRIGHT_MCP_CDP_ENDPOINT": "%s" } } } }`,
+		line: `{ "mcpServers": { "playwright": { "command": "npx", ` +
+			`"args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`,
+		token: `{ "mcpServers": { "playwright": { "command": "npx", "args": ["@playwright/mcp"], ` +
+			`"env": { "PLAYWRIGHT_MCP_CDP_ENDPOINT": "%s" } } } }`,
 	},
 	// VS Code's mcp.json uses another name for the servers.
 	"vscode": {
-		line:  `{ "servers": { "playwright": { "command": "npx", "args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`,
-		token: `{ "servers": { "playwright": { "command": "npx", "args": ["@playwright/mcp"], "env": { "PLAYWRIGHT_MCP_CDP_ENDPOINT": "%s" } } } }`,
+		line: `{ "servers": { "playwright": { "command": "npx", ` +
+			`"args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`,
+		token: `{ "servers": { "playwright": { "command": "npx", "args": ["@playwright/mcp"], ` +
+			`"env": { "PLAYWRIGHT_MCP_CDP_ENDPOINT": "%s" } } } }`,
 	},
 }
 

@@ -260,7 +260,8 @@ func TestHold(t *testing.T) {
 	startTime := time.Now()
 	status, body := get(t, short.first+"/json/version", nil)
 	if took := time.Since(startTime); status != http.StatusServiceUnavailable || took < 300*time.Millisecond ||
-		!strings.Contains(body, "no browser that can be driven (waited 300ms for one). Start the debug session of the window on ") {
+		!strings.Contains(body,
+			"no browser that can be driven (waited 300ms for one). Start the debug session of the window on ") {
 		t.Errorf("a hold of 300 ms: HTTP %d after %v: %s", status, took, body)
 	}
 	short.stderr.await(t, "a client waits up to 300ms for a browser. Start the debug session", "--launch")
@@ -344,7 +345,8 @@ func TestStandsBy(t *testing.T) {
 	if second.first != first.first {
 		t.Errorf("the addresses are %s and %s", first.first, second.first)
 	}
-	second.stderr.await(t, "Another coordinator already serves this address. This one takes over when that one ends. Until then these flags have no effect: --hold.\n")
+	second.stderr.await(t, "Another coordinator already serves this address. This one takes over when that one ends. "+
+		"Until then these flags have no effect: --hold.\n")
 
 	window := openWindow(t, dir, workspace, "--allow-close")
 	window.stderr.await(t, "Another coordinator already serves the window's address", "no effect: --allow-close.\n",
@@ -353,7 +355,9 @@ func TestStandsBy(t *testing.T) {
 		t.Errorf("a window that is alone prints %q", window.stderr)
 	}
 	other := openWindow(t, dir, workspace)
-	other.stderr.await(t, fmt.Sprintf("Another window has this folder already (terminal, process %d)", window.cmd.Process.Pid), "a new one must name a window if both have a browser.\n", "is ready")
+	other.stderr.await(t,
+		fmt.Sprintf("Another window has this folder already (terminal, process %d)", window.cmd.Process.Pid),
+		"a new one must name a window if both have a browser.\n", "is ready")
 	other.stop(t)
 	window.stop(t)
 
@@ -368,7 +372,8 @@ func TestStandsBy(t *testing.T) {
 		return string(out)
 	}
 	if out := runs("--launch", "--hold", "1s"); !strings.Contains(out,
-		"The program uses the browser of that one, which may end with it. Until then these flags have no effect: --launch, --hold.\n") {
+		"The program uses the browser of that one, which may end with it. "+
+			"Until then these flags have no effect: --launch, --hold.\n") {
 		t.Errorf("run --launch --hold prints %q", out)
 	}
 	if out := runs("--allow-close"); !strings.Contains(out, "no effect: --allow-close.\n") {

@@ -30,7 +30,9 @@ func TestNamesCannotDriveTheTerminal(t *testing.T) {
 	t.Parallel()
 	folder := toolstest.Folder(t, hostile)
 	w := toolstest.OpenWindowAt(t, folder, "")
-	if err := w.SetState(vscodeipc.State{Browser: &vscodeipc.Browser{URL: "ws://127.0.0.1:1/x", Product: "Chrome " + hostile, Via: "attached"}}); err != nil {
+	if err := w.SetState(vscodeipc.State{Browser: &vscodeipc.Browser{
+		URL: "ws://127.0.0.1:1/x", Product: "Chrome " + hostile, Via: "attached",
+	}}); err != nil {
 		t.Fatal(err)
 	}
 	elsewhere := t.TempDir()
@@ -155,7 +157,8 @@ func TestFilesOfAnOpenWindow(t *testing.T) {
 	t.Cleanup(func() { window.Close(t.Context()) })
 	for _, path := range []string{file, odd} {
 		var answer endpointJSON
-		if err := json.Unmarshal([]byte(output(t, toolstest.Dir, "endpoint", "--json", "--workspace", path)), &answer); err != nil || answer.Workspace != odd {
+		out := output(t, toolstest.Dir, "endpoint", "--json", "--workspace", path)
+		if err := json.Unmarshal([]byte(out), &answer); err != nil || answer.Workspace != odd {
 			t.Errorf("--workspace %s is %q, %v; want %s", path, answer.Workspace, err, odd)
 		}
 	}

@@ -36,7 +36,8 @@ var bans = []struct{ from, to, reason string }{
 	{"coordinator/registry", "coordinator/tools", "windows exist without agents"},
 	{"coordinator/registry", "coordinator/page", "which window is meant is decided before anything is done in it"},
 	{"coordinator/registry", "github.com/modelcontextprotocol", "the registry serves the commands as well as the tools"},
-	{"coordinator/endpoint", "coordinator/registry", "an endpoint is owned by hash and fed by a Source; how windows are found is not its business"},
+	{"coordinator/endpoint", "coordinator/registry",
+		"an endpoint is owned by hash and fed by a Source; how windows are found is not its business"},
 	{"coordinator/endpoint", "coordinator/tools", "CDP clients are served whether or not an agent is there"},
 	{"coordinator/endpoint", "vscodeipc", "as for the registry: the hash is all it needs of a window"},
 	{"coordinator/page", "vscodeipc", "a page is driven the same way in a browser that no window owns"},
@@ -72,7 +73,8 @@ var bans = []struct{ from, to, reason string }{
 	{"coordinator/serving", "coordinator/session", "CDP clients are served whether or not a shell has an agent"},
 	{"coordinator/doctor", "coordinator/session", "a machine is examined without an agent"},
 	{"coordinator/skill", "coordinator/tools", "the texts are text: tests compare them with the commands"},
-	{"internal/demo", "coordinator/registry", "the demo uses the coordinator as a user would: by its commands, MCP and CDP"},
+	{"internal/demo", "coordinator/registry",
+		"the demo uses the coordinator as a user would: by its commands, MCP and CDP"},
 	{"internal/demo", "coordinator/tools", "as above"},
 	{"internal/demo", "vscodeipc", "as above"},
 	{"internal/bench/tools", "coordinator/tools", "the tools are measured over stdio, as a host meets them"},
@@ -177,7 +179,9 @@ var dialers = map[string]string{
 
 // TestOneFunctionDialsBrowsers: no other file of the product opens connections.
 func TestOneFunctionDialsBrowsers(t *testing.T) {
-	ways := regexp.MustCompile(`net\.Dial|http\.(Get\(|Head\(|Post\(|PostForm\(|DefaultClient|DefaultTransport|Client\{|Transport\{)|websocket\.Dial\(.*(, nil\)|DialOptions\{\})`)
+	ways := regexp.MustCompile(`net\.Dial|` +
+		`http\.(Get\(|Head\(|Post\(|PostForm\(|DefaultClient|DefaultTransport|Client\{|Transport\{)|` +
+		`websocket\.Dial\(.*(, nil\)|DialOptions\{\})`)
 	seen := map[string]bool{}
 	err := filepath.WalkDir("..", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {

@@ -50,7 +50,9 @@ func TestLaunch(t *testing.T) {
 			w.Show(browser, vscodeipc.AccessFull)
 			return nil
 		}, false, ""},
-		"the window refuses": {func(*toolstest.Window, string) error { return errors.New("there are several launch configurations") }, true, ""},
+		"the window refuses": {func(*toolstest.Window, string) error {
+			return errors.New("there are several launch configurations")
+		}, true, ""},
 		"the window starts, in vain": {func(*toolstest.Window, string) error { return nil }, true,
 			"its debug session has no browser"},
 	} {
@@ -91,7 +93,9 @@ func TestLaunch(t *testing.T) {
 func TestLaunchFails(t *testing.T) {
 	t.Parallel()
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
-	w.Handle(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) { return nil, errors.New("there is no launch configuration") })
+	w.Handle(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
+		return nil, errors.New("there is no launch configuration")
+	})
 	serving := start(t, toolstest.Dir, "serve", "--launch", "--hold", "1h", "--executable", "/bin/false", "--workspace",
 		w.Folder)
 	for _, headers := range []http.Header{

@@ -115,7 +115,9 @@ func TestListen(t *testing.T) {
 	window.Allow(vscodeipc.AccessAsk)
 	ben.Await("[access: ask]")
 	ben.ExpectValue("() => document.title", `"of Ben"`)
-	toolstest.Called(window, vscodeipc.CommandPermissionAsk, func(q vscodeipc.AskArg) bool { return q.Client.Name == "Ben" })
+	toolstest.Called(window, vscodeipc.CommandPermissionAsk, func(q vscodeipc.AskArg) bool {
+		return q.Client.Name == "Ben"
+	})
 	awaitAda := func(description string, condition func(error) bool) { // a window's state comes when it comes
 		t.Helper()
 		var err error
@@ -253,26 +255,37 @@ func TestListenAttacked(t *testing.T) {
 		want              int
 		text              string
 	}{
-		"no token":       {"POST", "", initialize, admitted(headers{"Authorization": ""}), 401, "`coordinator mcp --listen` names"},
-		"a wrong token":  {"POST", "", initialize, admitted(headers{"Authorization": "Bearer " + token[1:]}), 401, "token missing or wrong"},
-		"another scheme": {"POST", "", initialize, admitted(headers{"Authorization": "Basic " + token}), 401, "token missing or wrong"},
-		"a token in the query": {"POST", server.first + "?token=" + token, initialize, admitted(headers{"Authorization": ""}), 401,
+		"no token": {"POST", "", initialize, admitted(headers{"Authorization": ""}), 401,
+			"`coordinator mcp --listen` names"},
+		"a wrong token": {"POST", "", initialize, admitted(headers{"Authorization": "Bearer " + token[1:]}), 401,
 			"token missing or wrong"},
-		"a rebound name":        {"POST", "", initialize, admitted(headers{"Host": "evil.example"}), 403, "by another name"},
-		"a page":                {"POST", "", initialize, admitted(headers{"Origin": "https://evil.example"}), 403, "web pages may not"},
-		"a page of this origin": {"POST", "", initialize, admitted(headers{"Origin": strings.TrimSuffix(server.first, "/mcp")}), 403, "web pages may not"},
-		"a sandboxed page":      {"POST", "", initialize, admitted(headers{"Origin": "null"}), 403, "web pages may not"},
-		"a picture":             {"GET", "", "", admitted(headers{"Sec-Fetch-Site": "cross-site"}), 403, "a web page"},
-		"a preflight":           {"OPTIONS", "", "", headers{"Access-Control-Request-Method": "POST"}, 403, "preflight"},
-		"another path":          {"POST", strings.TrimSuffix(server.first, "mcp"), initialize, admitted(nil), 404, "/mcp"},
-		"no JSON":               {"POST", "", "{", admitted(nil), 400, ""},
-		"no body":               {"POST", "", "", admitted(nil), 400, ""},
-		"a form":                {"POST", "", "a=b", admitted(headers{"Content-Type": "application/x-www-form-urlencoded"}), 415, ""},
-		"a call before":         {"POST", "", ping, admitted(nil), 200, ""},
-		"a huge body":           {"POST", "", `"` + strings.Repeat("x", 17<<20), admitted(nil), 413, ""},
-		"an unknown session":    {"POST", "", ping, admitted(headers{"Mcp-Session-Id": "x"}), 404, "has ended"},
-		"no session":            {"GET", "", "", admitted(nil), 400, ""},
-		"another method":        {"PUT", "", initialize, admitted(nil), 405, ""},
+		"another scheme": {"POST", "", initialize, admitted(headers{"Authorization": "Basic " + token}), 401,
+			"token missing or wrong"},
+		"a token in the query": {
+			"POST", server.first + "?token=" + token, initialize, admitted(headers{"Authorization": ""}), 401,
+			"token missing or wrong",
+		},
+		"a rebound name": {"POST", "", initialize, admitted(headers{"Host": "evil.example"}), 403, "by another name"},
+		"a page": {"POST", "", initialize, admitted(headers{"Origin": "https://evil.example"}), 403,
+			"web pages may not"},
+		"a page of this origin": {
+			"POST", "", initialize, admitted(headers{"Origin": strings.TrimSuffix(server.first, "/mcp")}), 403,
+			"web pages may not",
+		},
+		"a sandboxed page": {"POST", "", initialize, admitted(headers{"Origin": "null"}), 403, "web pages may not"},
+		"a picture":        {"GET", "", "", admitted(headers{"Sec-Fetch-Site": "cross-site"}), 403, "a web page"},
+		"a preflight":      {"OPTIONS", "", "", headers{"Access-Control-Request-Method": "POST"}, 403, "preflight"},
+		"another path":     {"POST", strings.TrimSuffix(server.first, "mcp"), initialize, admitted(nil), 404, "/mcp"},
+		"no JSON":          {"POST", "", "{", admitted(nil), 400, ""},
+		"no body":          {"POST", "", "", admitted(nil), 400, ""},
+		"a form": {
+			"POST", "", "a=b", admitted(headers{"Content-Type": "application/x-www-form-urlencoded"}), 415, "",
+		},
+		"a call before":      {"POST", "", ping, admitted(nil), 200, ""},
+		"a huge body":        {"POST", "", `"` + strings.Repeat("x", 17<<20), admitted(nil), 413, ""},
+		"an unknown session": {"POST", "", ping, admitted(headers{"Mcp-Session-Id": "x"}), 404, "has ended"},
+		"no session":         {"GET", "", "", admitted(nil), 400, ""},
+		"another method":     {"PUT", "", initialize, admitted(nil), 405, ""},
 		"another's session": {"DELETE", "", "", admitted(headers{"Authorization": "", "Mcp-Session-Id": ada.ID()}), 401,
 			"token missing or wrong"},
 	} {
@@ -321,7 +334,9 @@ func TestListenAttacked(t *testing.T) {
 func TestListenAddress(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, address := range []string{"0.0.0.0:9300", ":9300", "9300", "192.168.1.2:9300", "shop.example:9300", "127.0.0.1", "[::]:1"} {
+	for _, address := range []string{
+		"0.0.0.0:9300", ":9300", "9300", "192.168.1.2:9300", "shop.example:9300", "127.0.0.1", "[::]:1",
+	} {
 		out, err := command(t.Context(), t, dir, "mcp", "--listen", address).CombinedOutput()
 		if exitCode(err) != exitUsage || !strings.Contains(string(out), "want 127.0.0.1:PORT") {
 			t.Errorf("%s: %v %s", address, err, out)
@@ -339,7 +354,8 @@ func TestListenAddress(t *testing.T) {
 	}
 	for _, file := range []string{filepath.Join(folder, ".browser-coordinator", "config.toml"),
 		filepath.Join(dir, "config", "browser-coordinator", "config.toml")} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("listen = \"127.0.0.1:0\"\n"), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700),
+			os.WriteFile(file, []byte("listen = \"127.0.0.1:0\"\n"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		cmd := command(t.Context(), t, dir, "mcp")

@@ -134,7 +134,8 @@ func TestLog(t *testing.T) {
 	}
 	// No file is overwritten.
 	out, err := command(t.Context(), t, dir, "log", "--workspace", workspace, "--output", file).CombinedOutput()
-	if now, _ := os.ReadFile(file); err == nil || !strings.Contains(string(out), "cannot make the file "+file+": file exists. Name a new file") || !bytes.Equal(now, lines) {
+	if now, _ := os.ReadFile(file); err == nil || !bytes.Equal(now, lines) ||
+		!strings.Contains(string(out), "cannot make the file "+file+": file exists. Name a new file") {
 		t.Errorf("log --output of a file that exists: %v, %s", err, out)
 	}
 }
@@ -172,7 +173,8 @@ func TestLogViews(t *testing.T) {
 	if strings.Contains(text, long) || !strings.Contains(text, "… (") || !strings.Contains(text, " bytes)") {
 		t.Errorf("a long message is not cut:\n%s", text)
 	}
-	if !strings.Contains(whole, long) || strings.Contains(whole, "… (") || strings.Contains(whole, "Browser.getVersion") {
+	if !strings.Contains(whole, long) || strings.Contains(whole, "… (") ||
+		strings.Contains(whole, "Browser.getVersion") {
 		t.Errorf("a long message is not shown in full:\n%s", whole)
 	}
 	for line := range strings.Lines(text) {

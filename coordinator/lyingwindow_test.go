@@ -52,7 +52,10 @@ func TestLyingWindow(t *testing.T) {
 		agent := host(t, toolstest.Dir, w.Folder, "--no-launch", "--hold", "0")
 		agent.Must("browser_tabs", args{"action": "list"})
 		endpoint := output(t, toolstest.Dir, "endpoint", "--workspace", w.Folder)
-		if err := w.SetState(vscodeipc.State{Browser: &vscodeipc.Browser{URL: c.url, Via: "injected"}, Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}}); err != nil {
+		if err := w.SetState(vscodeipc.State{
+			Browser: &vscodeipc.Browser{URL: c.url, Via: "injected"},
+			Access:  vscodeipc.Access{Mode: vscodeipc.AccessFull},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if c.want == unusable {

@@ -135,7 +135,9 @@ func openRaw(addr string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	io.WriteString(conn, "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+	io.WriteString(conn, "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\n"+
+		"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"+
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
 	res, err := http.ReadResponse(bufio.NewReaderSize(conn, 512), nil)
 	if err == nil && res.StatusCode != http.StatusSwitchingProtocols {
 		err = errors.New(res.Status)
@@ -214,7 +216,8 @@ func TestIdleConnections(t *testing.T) {
 	for len(conns) <= 1024 {
 		conn, err := openRaw(addr)
 		if err != nil {
-			if len(conns) != 1024 || !strings.Contains(err.Error(), "503 1024 clients use this endpoint, and it accepts no more") {
+			if len(conns) != 1024 ||
+				!strings.Contains(err.Error(), "503 1024 clients use this endpoint, and it accepts no more") {
 				t.Errorf("the client after %d others: %v", len(conns), err)
 			}
 			conn.Close()

@@ -262,7 +262,8 @@ func joinPage(t *testing.T, endpoint, name string) *client {
 
 func joinAt(t *testing.T, address, name string) *client {
 	t.Helper()
-	c, _, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {name}}})
+	c, _, err := websocket.Dial(t.Context(), address,
+		&websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {name}}})
 	if err != nil {
 		t.Fatal(err)
 	}

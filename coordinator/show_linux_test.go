@@ -30,8 +30,9 @@ func TestAskInPage(t *testing.T) {
 	w := openWindow(t, dir, shop, "--access", "ask")
 	w.stderr.await(t, "There is no terminal to ask you on. Run `coordinator show`")
 	agent := host(t, dir, shop)
-	agent.Refused("browser_navigate", args{"url": "about:blank"}, `"ask", but nobody could be asked: no terminal asks, and the page of `+
-		"`coordinator show` is not open. The user can open it with `coordinator show`; until then only reading is allowed.")
+	agent.Refused("browser_navigate", args{"url": "about:blank"},
+		`"ask", but nobody could be asked: no terminal asks, and the page of `+"`coordinator show` is not open. "+
+			"The user can open it with `coordinator show`; until then only reading is allowed.")
 	cmd, show := startShow(t, dir)
 	open := args{"url": "about:blank"}
 	show.answer(t, "refuse", func() { agent.Refused("browser_navigate", open, "the user did not allow it") })
@@ -95,7 +96,8 @@ func TestPrivateBrowserInPage(t *testing.T) {
 	q := show.answer(t, "refuse", func() {
 		agent.Refused("browser_click", args{"target": "button"}, "the user did not allow it")
 	})
-	if asked := q.Actions[0].Action; asked.Detail != `Click button "Order"` || !strings.HasPrefix(asked.Page.URL, shop.URL) {
+	if asked := q.Actions[0].Action; asked.Detail != `Click button "Order"` ||
+		!strings.HasPrefix(asked.Page.URL, shop.URL) {
 		t.Errorf("the question is %+v", asked)
 	}
 	show.answer(t, "session", func() { agent.Must("browser_click", args{"target": "button"}) })
@@ -115,12 +117,12 @@ func TestPrivateBrowserInPage(t *testing.T) {
 	agent.Refused("browser_snapshot", args{}, "stopped by the user, until the user resumes it")
 	change(vscodeipc.AccessChangeArg{Resume: "test-host"})
 	agent.Expect("browser_snapshot", args{}, "Order")
-	if text := show.refused(t, key, "access.change", vscodeipc.AccessChangeArg{Mode: "everything"}); !strings.Contains(text,
-		"no mode") {
+	text := show.refused(t, key, "access.change", vscodeipc.AccessChangeArg{Mode: "everything"})
+	if !strings.Contains(text, "no mode") {
 		t.Error(text)
 	}
-	if text := show.refused(t, "another", "access.change", vscodeipc.AccessChangeArg{Mode: "full"}); !strings.Contains(text,
-		"has closed") {
+	text = show.refused(t, "another", "access.change", vscodeipc.AccessChangeArg{Mode: "full"})
+	if !strings.Contains(text, "has closed") {
 		t.Error(text)
 	}
 }

@@ -110,7 +110,8 @@ func TestContributingNamesFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := map[string]bool{}
-	path := regexp.MustCompile("`((?:coordinator|cdpproxy|policy|vscodeipc|extension|internal|specs|adr|tools)/[\\w./-]*)`")
+	path := regexp.MustCompile(
+		"`((?:coordinator|cdpproxy|policy|vscodeipc|extension|internal|specs|adr|tools)/[\\w./-]*)`")
 	for _, m := range path.FindAllSubmatch(text, -1) {
 		named[string(m[1])] = true
 		if _, err := os.Stat(filepath.Join("..", string(m[1]))); err != nil {

@@ -35,7 +35,9 @@ func awaitStatus(t *testing.T, dir string, fits func(status.Report) bool) status
 
 // busy returns the client of that name, if this is what it did last.
 func busy(clients []status.Client, name, did string) *status.Client {
-	index := slices.IndexFunc(clients, func(c status.Client) bool { return c.Name == name && c.Last != nil && c.Last.Text == did })
+	index := slices.IndexFunc(clients, func(c status.Client) bool {
+		return c.Name == name && c.Last != nil && c.Last.Text == did
+	})
 	if index < 0 {
 		return nil
 	}
@@ -55,25 +57,33 @@ func TestStatus(t *testing.T) {
 	client.must("Runtime.evaluate", `{"expression":"'`+secret+`'"}`)
 
 	r := awaitStatus(t, dir, func(r status.Report) bool {
-		return len(r.Windows) == 1 && busy(r.Windows[0].Clients, toolstest.Host.Name, typed) != nil && busy(r.Windows[0].Clients, "Playwright", "Runtime.evaluate") != nil
+		return len(r.Windows) == 1 && busy(r.Windows[0].Clients, toolstest.Host.Name, typed) != nil &&
+			busy(r.Windows[0].Clients, "Playwright", "Runtime.evaluate") != nil
 	})
-	if got := r.Windows[0]; *got.Workspace != canonical(t, shop) || got.Kind != "terminal" || got.Browser == nil || got.Access != "full" || got.ClientsUnknown != "" ||
-		!got.Endpoint.Served || got.Endpoint.PID != w.cmd.Process.Pid || got.Endpoint.Program != "coordinator window" || len(got.Clients) != 2 {
+	if got := r.Windows[0]; *got.Workspace != canonical(t, shop) || got.Kind != "terminal" ||
+		got.Browser == nil || got.Access != "full" || got.ClientsUnknown != "" ||
+		!got.Endpoint.Served || got.Endpoint.PID != w.cmd.Process.Pid ||
+		got.Endpoint.Program != "coordinator window" || len(got.Clients) != 2 {
 		t.Errorf("the window: %+v", got)
 	}
-	if got := busy(r.Windows[0].Clients, toolstest.Host.Name, typed); got.Kind != "mcp" || got.Page == "" || time.Since(got.Last.Time) > time.Minute {
+	if got := busy(r.Windows[0].Clients, toolstest.Host.Name, typed); got.Kind != "mcp" || got.Page == "" ||
+		time.Since(got.Last.Time) > time.Minute {
 		t.Errorf("the agent: %+v, %+v", got, got.Last)
 	}
 	if got := busy(r.Windows[0].Clients, "Playwright", "Runtime.evaluate"); got.Kind != "cdp" || got.Version != "1.65.1" {
 		t.Errorf("the CDP client: %+v, %+v", got, got.Last)
 	}
 
-	if got := output(t, dir, "__complete", "log", "--workspace", shop, "--client", ""); !strings.HasPrefix(got, "Playwright\t1.65.1\n") {
+	got := output(t, dir, "__complete", "log", "--workspace", shop, "--client", "")
+	if !strings.HasPrefix(got, "Playwright\t1.65.1\n") {
 		t.Errorf("`log --client` completes to %q", got)
 	}
 
 	text := output(t, dir, "status")
-	for _, want := range []string{canonical(t, shop) + " (terminal, process ", "access    full", "served by coordinator window", "ago: " + typed, "Playwright 1.65.1", "ago: Runtime.evaluate"} {
+	for _, want := range []string{
+		canonical(t, shop) + " (terminal, process ", "access    full", "served by coordinator window",
+		"ago: " + typed, "Playwright 1.65.1", "ago: Runtime.evaluate",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -82,7 +92,9 @@ func TestStatus(t *testing.T) {
 	if !strings.Contains(page, "Clients: 1, ") {
 		t.Errorf("the endpoint's text: %s", page)
 	}
-	for name, display := range map[string]string{"status": text, "status --json": output(t, dir, "status", "--json"), "the page": page} {
+	for name, display := range map[string]string{
+		"status": text, "status --json": output(t, dir, "status", "--json"), "the page": page,
+	} {
 		if strings.Contains(display, secret) {
 			t.Errorf("%s shows what was typed:\n%s", name, display)
 		}
@@ -95,8 +107,8 @@ func TestStatusWithoutWindow(t *testing.T) {
 	dir, shop := t.TempDir(), t.TempDir()
 	s := start(t, dir, "serve", "--launch", "--workspace", shop)
 	r := awaitStatus(t, dir, func(r status.Report) bool { return len(r.Endpoints) == 1 })
-	if got := r.Endpoints[0]; *got.Workspace != canonical(t, shop) || got.Browser != nil || got.Endpoint.Program != "coordinator serve" ||
-		len(r.Windows) != 0 {
+	if got := r.Endpoints[0]; *got.Workspace != canonical(t, shop) || got.Browser != nil ||
+		got.Endpoint.Program != "coordinator serve" || len(r.Windows) != 0 {
 		t.Errorf("without a browser: %+v", r)
 	}
 	c := joinAt(t, strings.Replace(s.first, "http://", "ws://", 1)+"/devtools/browser/x", "Playwright/1.65.1")
@@ -104,8 +116,8 @@ func TestStatusWithoutWindow(t *testing.T) {
 	r = awaitStatus(t, dir, func(r status.Report) bool {
 		return len(r.Endpoints) == 1 && busy(r.Endpoints[0].Clients, "Playwright", "Target.createTarget") != nil
 	})
-	if got := r.Endpoints[0]; got.Browser == nil || got.Browser.Via != "launched" || !strings.Contains(got.Browser.Product, "Chrom") ||
-		got.Access != "full" {
+	if got := r.Endpoints[0]; got.Browser == nil || got.Browser.Via != "launched" ||
+		!strings.Contains(got.Browser.Product, "Chrom") || got.Access != "full" {
 		t.Errorf("with a client: %+v", got)
 	}
 	if text := output(t, dir, "status"); !strings.Contains(text, canonical(t, shop)+" (no window)") {
@@ -125,9 +137,13 @@ func TestStatusOfAgentsWithoutWindow(t *testing.T) {
 	first.Must("browser_type", args{"target": "input", "text": secret})
 	attached.Must("browser_tabs", args{"action": "list"})
 	r := awaitStatus(t, dir, func(r status.Report) bool { return len(r.Agents) == 2 })
-	for i, want := range []struct{ via, last string }{{"launched", `browser_type textbox "Name"`}, {"attached", "browser_tabs List the tabs"}} {
+	for i, want := range []struct{ via, last string }{
+		{"launched", `browser_type textbox "Name"`},
+		{"attached", "browser_tabs List the tabs"},
+	} {
 		got := r.Agents[i]
-		if got.PID == 0 || got.Workspace != canonical(t, shop) || got.Name != toolstest.Host.Name || got.Version != toolstest.Host.Version ||
+		if got.PID == 0 || got.Workspace != canonical(t, shop) ||
+			got.Name != toolstest.Host.Name || got.Version != toolstest.Host.Version ||
 			got.Browser == nil || got.Browser.Via != want.via || !strings.Contains(got.Browser.Product, "Chrom") ||
 			got.Last == nil || got.Last.Text != want.last || time.Since(got.Since) > time.Minute {
 			t.Errorf("agent %d: %+v, %+v, last %+v", i, got, got.Browser, got.Last)

@@ -65,7 +65,8 @@ func (h *rawHost) send(format string, a ...any) (r response) {
 }
 
 const (
-	initialize  = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`
+	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":` +
+		`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`
 	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 	ping        = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 )
@@ -115,14 +116,16 @@ func TestCancelledCallIsNotAnswered(t *testing.T) {
 	h.send(initialize)
 	io.WriteString(h.in, initialized+"\n")
 	for _, id := range []string{"3", `"three"`} {
-		fmt.Fprintf(h.in, `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"browser_wait_for","arguments":{"time":30}}}`+"\n", id)
+		fmt.Fprintf(h.in, `{"jsonrpc":"2.0","id":%s,"method":"tools/call",`+
+			`"params":{"name":"browser_wait_for","arguments":{"time":30}}}`+"\n", id)
 		if r := h.send(ping); r.ID != 2.0 {
 			t.Errorf("the response to a ping: %+v", r)
 		}
 		fmt.Fprintf(h.in, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`+"\n", id)
 	}
 	// A call waits for those before it in its page, so their responses would come first.
-	if r := h.send(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"browser_navigate","arguments":{"url":"about:blank"}}}`); r.ID != 4.0 {
+	if r := h.send(`{"jsonrpc":"2.0","id":4,"method":"tools/call",` +
+		`"params":{"name":"browser_navigate","arguments":{"url":"about:blank"}}}`); r.ID != 4.0 {
 		t.Errorf("the response to a call after those that were cancelled: %+v", r)
 	}
 	h.in.Close()
@@ -151,8 +154,10 @@ func TestEndOfInput(t *testing.T) {
 		window bool
 		call   string // hangs
 	}{
-		{"a call hangs in a window's", true, `{"name":"browser_evaluate","arguments":{"function":"() => new Promise(() => {})"}}`},
-		{"a call hangs, an own browser", false, `{"name":"browser_navigate","arguments":{"url":"` + url + `/hang"}}`},
+		{"a call hangs in a window's", true,
+			`{"name":"browser_evaluate","arguments":{"function":"() => new Promise(() => {})"}}`},
+		{"a call hangs, an own browser", false,
+			`{"name":"browser_navigate","arguments":{"url":"` + url + `/hang"}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -217,7 +222,8 @@ func TestTabsEndWithTheProgram(t *testing.T) {
 		h := startRaw(t, cmd)
 		h.send(initialize)
 		io.WriteString(h.in, initialized+"\n")
-		h.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"browser_tabs","arguments":{"action":"new","url":"data:text/html,<title>Mine</title>"}}}`)
+		h.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"browser_tabs",` +
+			`"arguments":{"action":"new","url":"data:text/html,<title>Mine</title>"}}}`)
 		if got := titles(t, window.first); len(got) != len(before)+1 {
 			t.Errorf("%s: the window's pages are %q", name, got)
 		}

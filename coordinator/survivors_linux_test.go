@@ -175,7 +175,8 @@ func (s *scene) extensionHost(browser string) *exec.Cmd {
 		s.Skip("the extension's tools are not installed; run: npm ci in extension/")
 	}
 	script := filepath.Join(s.dir, "window.mjs")
-	const require = `--banner:js=import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`
+	const require = `--banner:js=import { createRequire } from "node:module"; ` +
+		`const require = createRequire(import.meta.url);`
 	build := exec.Command(esbuild, "../vscodeipc/testdata/window.ts", "--bundle", "--platform=node", "--format=esm",
 		require, "--log-level=warning", "--outfile="+script)
 	if out, err := build.CombinedOutput(); err != nil {

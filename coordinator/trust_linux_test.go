@@ -50,22 +50,89 @@ func TestPlantedByAnotherUser(t *testing.T) {
 		args  []string
 		fixes []string // parts of the commands, in their order. DIR is the folder; empty: the file is gone
 	}{
-		{"the folder of state", "", "mkdir -m 777 " + state + "; " + tokens + state + "/endpoint-HASH.json", ask, []string{"rm -r DIR/" + state}},
-		{"the folder of state, of no more rights", "", "mkdir -m 755 " + state + "; " + tokens + state + "/endpoint-HASH.json", ask, []string{"rm -r DIR/" + state}},
-		{"a link in its place", "", "mkdir -m 777 shared/theirs; " + tokens + "shared/theirs/endpoint-HASH.json; ln -s DIR/shared/theirs " + state, ask, []string{"mv DIR/" + state}},
-		{"a token in a folder that was open", "mkdir -m 777 " + state, tokens + state + "/endpoint-HASH.json", ask, []string{"chmod 700 DIR/" + state, "rm DIR/" + state + "/endpoint-HASH.json"}},
-		{"a link to a token there", "mkdir -m 777 " + state, tokens + "shared/theirs; ln -s DIR/shared/theirs " + state + "/endpoint-HASH.json", ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-HASH.json"}},
-		{"a named pipe for a token there", "mkdir -m 777 " + state, "mkfifo " + state + "/endpoint-HASH.json", ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-HASH.json"}},
-		{"a named pipe for a lock there", "mkdir -m 777 " + state, "mkfifo " + state + "/endpoint-ports.lock", ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-ports.lock"}},
-		{"a lock there that never ends", "mkdir -m 777 " + state, "touch " + state + "/endpoint-HASH.lock", ask, []string{"chmod 700 DIR/" + state, "rm DIR/" + state + "/endpoint-HASH.lock"}},
-		{"the folder above that of state", "rmdir shared", "mkdir -m 777 shared", ask, []string{"chown 0 DIR/shared", "chmod go-w DIR/shared"}},
-		{"a link above it", "rmdir shared", "mkdir -m 777 theirs; ln -s DIR/theirs shared", ask, []string{"rm DIR/shared"}},
-		{"the folder of sockets", "mkdir -m 777 data", "mkdir -m 777 " + data, list, []string{"rm -r DIR/" + data}},
-		{"the folder of sockets, open", "mkdir -p -m 777 " + data + "; chmod 777 " + data, "", list, []string{"chmod 700 DIR/" + data}},
-		{"a file of headers", "", "echo Authorization: theirs >shared/headers; chmod 600 shared/headers", headers("DIR/shared/headers"), []string{"rm DIR/shared/headers", ""}},
-		{"a folder with a file of headers", "", "mkdir -m 777 shared/theirs; echo Authorization: theirs >shared/theirs/headers", headers("DIR/shared/theirs/headers"), []string{"chown 0 DIR/shared/theirs", "chmod go-w DIR/shared/theirs", "rm DIR/shared/theirs/headers", ""}},
-		{"a link to a file of headers", "", "echo Authorization: theirs >shared/theirs; ln -s DIR/shared/theirs shared/headers", headers("DIR/shared/headers"), []string{"mv DIR/shared/headers", ""}},
-		{"a profile", "", "mkdir -m 777 shared/profile", []string{"window", "--headless", "--profile", "DIR/shared/profile"}, []string{"rm -r DIR/shared/profile"}},
+		{
+			"the folder of state", "",
+			"mkdir -m 777 " + state + "; " + tokens + state + "/endpoint-HASH.json",
+			ask, []string{"rm -r DIR/" + state},
+		},
+		{
+			"the folder of state, of no more rights", "",
+			"mkdir -m 755 " + state + "; " + tokens + state + "/endpoint-HASH.json",
+			ask, []string{"rm -r DIR/" + state},
+		},
+		{
+			"a link in its place", "",
+			"mkdir -m 777 shared/theirs; " + tokens + "shared/theirs/endpoint-HASH.json; " +
+				"ln -s DIR/shared/theirs " + state,
+			ask, []string{"mv DIR/" + state},
+		},
+		{
+			"a token in a folder that was open", "mkdir -m 777 " + state,
+			tokens + state + "/endpoint-HASH.json",
+			ask, []string{"chmod 700 DIR/" + state, "rm DIR/" + state + "/endpoint-HASH.json"},
+		},
+		{
+			"a link to a token there", "mkdir -m 777 " + state,
+			tokens + "shared/theirs; ln -s DIR/shared/theirs " + state + "/endpoint-HASH.json",
+			ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-HASH.json"},
+		},
+		{
+			"a named pipe for a token there", "mkdir -m 777 " + state,
+			"mkfifo " + state + "/endpoint-HASH.json",
+			ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-HASH.json"},
+		},
+		{
+			"a named pipe for a lock there", "mkdir -m 777 " + state,
+			"mkfifo " + state + "/endpoint-ports.lock",
+			ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-ports.lock"},
+		},
+		{
+			"a lock there that never ends", "mkdir -m 777 " + state,
+			"touch " + state + "/endpoint-HASH.lock",
+			ask, []string{"chmod 700 DIR/" + state, "rm DIR/" + state + "/endpoint-HASH.lock"},
+		},
+		{
+			"the folder above that of state", "rmdir shared",
+			"mkdir -m 777 shared",
+			ask, []string{"chown 0 DIR/shared", "chmod go-w DIR/shared"},
+		},
+		{
+			"a link above it", "rmdir shared",
+			"mkdir -m 777 theirs; ln -s DIR/theirs shared",
+			ask, []string{"rm DIR/shared"},
+		},
+		{
+			"the folder of sockets", "mkdir -m 777 data",
+			"mkdir -m 777 " + data,
+			list, []string{"rm -r DIR/" + data},
+		},
+		{
+			"the folder of sockets, open", "mkdir -p -m 777 " + data + "; chmod 777 " + data,
+			"",
+			list, []string{"chmod 700 DIR/" + data},
+		},
+		{
+			"a file of headers", "",
+			"echo Authorization: theirs >shared/headers; chmod 600 shared/headers",
+			headers("DIR/shared/headers"), []string{"rm DIR/shared/headers", ""},
+		},
+		{
+			"a folder with a file of headers", "",
+			"mkdir -m 777 shared/theirs; echo Authorization: theirs >shared/theirs/headers",
+			headers("DIR/shared/theirs/headers"),
+			[]string{"chown 0 DIR/shared/theirs", "chmod go-w DIR/shared/theirs", "rm DIR/shared/theirs/headers", ""},
+		},
+		{
+			"a link to a file of headers", "",
+			"echo Authorization: theirs >shared/theirs; ln -s DIR/shared/theirs shared/headers",
+			headers("DIR/shared/headers"), []string{"mv DIR/shared/headers", ""},
+		},
+		{
+			"a profile", "",
+			"mkdir -m 777 shared/profile",
+			[]string{"window", "--headless", "--profile", "DIR/shared/profile"},
+			[]string{"rm -r DIR/shared/profile"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -78,7 +78,8 @@ func (w *textWindow) respond(conn net.Conn, id, kind string) {
 	payload := ""
 	switch kind {
 	case "hello":
-		payload = fmt.Sprintf(`"version":2,"server":{"name":"x","version":"1","kind":"x"},"session":"s","pid":1,"workspace":%q,"folders":[%[1]q],"commands":[],"events":["state"],%s`, w.folder, state)
+		payload = fmt.Sprintf(`"version":2,"server":{"name":"x","version":"1","kind":"x"},"session":"s","pid":1,`+
+			`"workspace":%q,"folders":[%[1]q],"commands":[],"events":["state"],%s`, w.folder, state)
 	case "listen":
 		payload = `"session":"s",` + state
 		w.listening = append(w.listening, conn)
