@@ -5,17 +5,32 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
+
+// A key may come so late on a busy machine that the agent's input has begun. So the page measures how long the
+// user had rested by then.
+const formOfTwo = `<title>Order</title><label>Yours <input id=yours></label><label>Mine <input id=mine></label><script>
+const presses = []; // by the user, until the agent's input begins
+let began;
+addEventListener("keydown", ({ timeStamp }) => { if (began === undefined) presses.push(timeStamp); }, true);
+mine.addEventListener("focus", ({ timeStamp }) => began ??= timeStamp);
+// A key may come while the input begins: then the rest before it counts.
+const rest = ([last, previous = last] = presses.toReversed()) => Math.max(began - last, last - previous);
+</script>`
+
+// rested reports whether the user had rested when the agent's input began.
+func rested(user *toolstest.User) bool { return user.Evaluate("rest() >= 999") == "true" }
 
 // twoFields opens a page in which the user and an agent each have a field.
 func twoFields(t *testing.T) (*toolstest.Window, *toolstest.Agent, *toolstest.User) {
 	t.Helper()
 	site := toolstest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		io.WriteString(w, `<title>Order</title><label>Yours <input id=yours></label><label>Mine <input id=mine></label>`)
+		io.WriteString(w, formOfTwo)
 	})
 	browser := toolstest.Browser(t)
 	user := toolstest.Sit(t, browser.URL())
@@ -34,11 +49,13 @@ func TestInputWaitsWhileUserTypes(t *testing.T) {
 	typed := make(chan string, 1)
 	go func() { typed <- agent.Must("browser_type", args{"target": "#mine", "text": "from the agent"}) }()
 	types(user, "#yours", "rom the user")
-	if got := user.Evaluate(fields); got != `"from the user|"` {
-		t.Errorf("the fields have %s while the user types", got)
-	}
 	<-typed
-	if got := user.Evaluate(fields); got != `"from the user|from the agent"` {
+	if !rested(user) {
+		t.Errorf("the agent's input begins after %s ms", user.Evaluate("rest()"))
+	}
+	if keys := user.Evaluate("presses.length"); keys != "13" {
+		t.Logf("the user has rested after %s keys: this machine is slow", keys)
+	} else if got := user.Evaluate(fields); got != `"from the user|from the agent"` {
 		t.Errorf("the fields have %s", got)
 	}
 	agent.Expect("browser_click", args{"target": "#mine"}, "Clicked") // its own input is none of the user's
@@ -54,11 +71,16 @@ func TestUserNeverRests(t *testing.T) {
 		defer close(clicked)
 		agent.Must("browser_click", args{"target": "#mine"})
 	}()
+	pressUntil(user, clicked)
+}
+
+// pressUntil has the user press a key again and again until the channel has something.
+func pressUntil[T any](user *toolstest.User, done <-chan T) T {
 	for {
 		select {
-		case <-clicked:
-			return
-		default:
+		case v := <-done:
+			return v
+		case <-time.After(50 * time.Millisecond):
 			user.Do("Input.dispatchKeyEvent", map[string]any{"type": "rawKeyDown", "key": "Shift"})
 		}
 	}
@@ -112,6 +134,13 @@ func TestActionsWaitWhileUserHasTakenOver(t *testing.T) {
 // An action that waits for the user to rest does not begin if the user takes over meanwhile.
 func TestUserTakesOverWhileInputWaits(t *testing.T) {
 	t.Parallel()
+	for takesOverTooLate(t) {
+		t.Log("the user had rested before: this machine is slow")
+	}
+}
+
+func takesOverTooLate(t *testing.T) bool {
+	t.Helper()
 	w, agent, user := twoFields(t)
 	types(user, "#yours", "f")
 	typed := make(chan error, 1)
@@ -121,12 +150,24 @@ func TestUserTakesOverWhileInputWaits(t *testing.T) {
 	}()
 	types(user, "#yours", "rom the user, who types on until the agent waits")
 	w.TakeOver(true)
-	if err := <-typed; err == nil || !strings.Contains(err.Error(), "the user has taken over the browser") {
+	taken := make(chan struct{})
+	go func() {
+		defer close(taken)
+		agent.Await("[the user has taken over]")
+	}()
+	pressUntil(user, taken)
+	isTooLate := rested(user)
+	err := <-typed
+	if isTooLate {
+		return true
+	}
+	if err == nil || !strings.Contains(err.Error(), "the user has taken over the browser") {
 		t.Errorf("typing ends with %v", err)
 	}
 	if got := user.Evaluate("document.querySelector('#mine').value"); got != `""` {
 		t.Errorf("the agent has typed %s", got)
 	}
+	return false
 }
 
 // An agent that has not acted meanwhile is notified too, by its next answer, which has what the
