@@ -30,7 +30,9 @@ func (t *table) add(row, kind string, r result) {
 	t.cells[[2]string{row, kind}] = r
 }
 
-func (t *table) print(w io.Writer) {
+// print writes the table as Markdown: with each task, or only with those that a contender
+// has not done.
+func (t *table) print(w io.Writer, each bool) {
 	fmt.Fprint(w, "| calls, characters received, ms |")
 	for _, k := range t.kinds {
 		fmt.Fprintf(w, " %s |", titles[k])
@@ -42,7 +44,7 @@ func (t *table) print(w io.Writer) {
 		counts[k] = map[string]int{}
 	}
 	for _, row := range t.rows {
-		fmt.Fprintf(w, "| %s |", row)
+		line := "| " + row + " |"
 		for _, k := range t.kinds {
 			r := t.cells[[2]string{row, k}]
 			sum := sums[k]
@@ -58,9 +60,11 @@ func (t *table) print(w io.Writer) {
 			default:
 				counts[k]["done"]++
 			}
-			fmt.Fprintf(w, " %d, %d, %d%s |", r.calls, r.received, r.took.Milliseconds(), end)
+			line += fmt.Sprintf(" %d, %d, %d%s |", r.calls, r.received, r.took.Milliseconds(), end)
 		}
-		fmt.Fprintln(w)
+		if each || strings.Contains(line, "**") {
+			fmt.Fprintln(w, line)
+		}
 	}
 	if len(t.once) > 0 {
 		fmt.Fprint(w, "| the skill, once |")
@@ -101,10 +105,10 @@ func (t *table) print(w io.Writer) {
 	fmt.Fprintf(w, "\n\nThe coordinator's tool takes %.1f ms over MCP for what its command does.\n", t.cost[ours].Seconds()*1000)
 }
 
-// keepIn replaces the figures in a file.
+// keepIn replaces the figures in a file, without the tasks that all have done.
 func (t *table) keepIn(file string) error {
 	var figures strings.Builder
 	fmt.Fprintf(&figures, "%s, load %s, %s.\n\n", record.Machine(), record.Load(), time.Now().UTC().Format(time.DateOnly))
-	t.print(&figures)
+	t.print(&figures, false)
 	return record.Keep(file, t.mark, figures.String())
 }
