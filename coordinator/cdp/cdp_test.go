@@ -284,7 +284,9 @@ func TestBadPeers(t *testing.T) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/token/json/version", func(w http.ResponseWriter, r *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]string{"webSocketDebuggerUrl": "ws://name:secret@192.0.2.1:9222/devtools/browser/any"})
+		_ = json.NewEncoder(w).Encode(map[string]string{
+			"webSocketDebuggerUrl": "ws://name:secret@192.0.2.1:9222/devtools/browser/any",
+		})
 	})
 	mux.HandleFunc("/devtools/browser/any", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {

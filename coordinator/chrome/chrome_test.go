@@ -225,12 +225,15 @@ func TestLaunchFailures(t *testing.T) {
 		{"ends at once", "its last output: no display here",
 			Options{Executable: script("ends", "echo no display here >&2; exit 7\n")}},
 		{"prints much", "its last output: No usable sandbox!",
-			Options{Executable: script("talks", "echo first >&2; echo '[7:7:1122/115645.015447:FATAL:content/zygote.cc:257] No usable sandbox!' >&2; echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; exit 7\n")}},
+			Options{Executable: script("talks", "echo first >&2; "+
+				"echo '[7:7:1122/115645.015447:FATAL:content/zygote.cc:257] No usable sandbox!' >&2; "+
+				"echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; exit 7\n")}},
 		{"no display", "no display to show its window on (Missing X server or $DISPLAY)",
-			Options{Executable: script("unseen", "echo '[7:7:1122/115645.015447:ERROR:ui/ozone.cc:257] Missing X "+
-				"server or $DISPLAY' >&2; for i in 1 2 3 4 5 6 7 8 9; do echo "+
-				"'[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; done; exit "+
-				"1\n")}},
+			Options{Executable: script("unseen",
+				"echo '[7:7:1122/115645.015447:ERROR:ui/ozone.cc:257] Missing X server or $DISPLAY' >&2; "+
+					"for i in 1 2 3 4 5 6 7 8 9; do "+
+					"echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; "+
+					"done; exit 1\n")}},
 		{"prints nothing", "not ready in time", Options{Executable: script("silent",
 			"exec cat /dev/zero >/dev/null\n")}},
 		{"viewport", "want WIDTHxHEIGHT", Options{Executable: script("any", "exit 0\n"), Viewport: "wide"}},

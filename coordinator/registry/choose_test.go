@@ -139,9 +139,11 @@ Open the folder in VS Code, or name the folder of one of these windows.`},
 - ROOT/api: another window fits better
 - 5: it took the connection but did not answer in time
 Select one of them: give its folder, or its address where two share a folder.`},
-		{"none is open", nil, Want{Roots: []string{at("api")}, Dir: at("shop")}, `no window is open (looked for the host's roots ROOT/api or the working directory ROOT/shop)
-- 5: it took the connection but did not answer in time
-Open the folder in VS Code with the Browser Coordinator extension, or run ` + "`coordinator window --workspace DIR`."},
+		{"none is open", nil, Want{Roots: []string{at("api")}, Dir: at("shop")},
+			"no window is open (looked for the host's roots ROOT/api or the working directory ROOT/shop)\n" +
+				"- 5: it took the connection but did not answer in time\n" +
+				"Open the folder in VS Code with the Browser Coordinator extension, or run " +
+				"`coordinator window --workspace DIR`."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := choose(c.windows, hangs, c.want)

@@ -67,7 +67,8 @@ func TestInspect(t *testing.T) {
 	}{
 		{"claude-code", `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["mcp"]}}}`,
 			"browser-coordinator", "coordinator", []string{"mcp"}, true},
-		{"claude-code", `{"mcpServers": {"a": {"url": "http://x"}, "browser": {"command": "/gone/coordinator", "args": ["mcp"]}}}`,
+		{"claude-code", `{"mcpServers": {"a": {"url": "http://x"}, ` +
+			`"browser": {"command": "/gone/coordinator", "args": ["mcp"]}}}`,
 			"browser", "/gone/coordinator", []string{"mcp"}, false},
 		{"claude-code", `{"mcpServers": {"b": {"command": "npx", "args": ["-y", "browser-coordinator@1", "mcp"]}}}`,
 			"b", "npx", []string{"-y", "browser-coordinator@1", "mcp"}, true},
@@ -75,16 +76,21 @@ func TestInspect(t *testing.T) {
 		{"vscode", "{ // mine\n\"servers\": {\"browser-coordinator\": {\"command\": " +
 			"\"${workspaceFolder}/coordinator\",},},}", "browser-coordinator", "${workspaceFolder}/coordinator", nil,
 			false},
-		{"cursor", byteOrderMark + `{"mcpServers": {"browser-coordinator": {"command": "C:\\gone\\coordinator.exe", "args": []}}}`, "browser-coordinator", `C:\gone\coordinator.exe`, nil, false},
+		{"cursor", byteOrderMark + `{"mcpServers": ` +
+			`{"browser-coordinator": {"command": "C:\\gone\\coordinator.exe", "args": []}}}`,
+			"browser-coordinator", `C:\gone\coordinator.exe`, nil, false},
 		{"gemini", `{"theme": "x"}`, "", "", nil, false},
 		{"amp", `{"amp.mcpServers": {"browser-coordinator": {"command": "coordinator"}}}`, "browser-coordinator",
 			"coordinator", nil, true},
-		{"copilot", `{"mcpServers": {"b": {"type": "local", "tools": ["*"], "command": "coordinator", "args": ["mcp"]}}}`, "b", "coordinator", []string{"mcp"}, true},
+		{"copilot", `{"mcpServers": {"b": {"type": "local", "tools": ["*"], "command": "coordinator", "args": ["mcp"]}}}`,
+			"b", "coordinator", []string{"mcp"}, true},
 		{"copilot", `{"mcpServers": {"b": {"tools": ["*", "x"], "command": "coordinator", "args": ["mcp"]}}}`, "b",
 			"coordinator", []string{"mcp"}, false},
 		{"codex", "[mcp_servers.browser-coordinator]\ncommand = 'coordinator'\nargs = ['mcp', '--caps', 'pdf']\n",
 			"browser-coordinator", "coordinator", []string{"mcp", "--caps", "pdf"}, true},
-		{"zed", `{"context_servers": {"browser-coordinator": {"source": "custom", "command": "coordinator", "args": ["mcp"]}}}`, "browser-coordinator", "coordinator", []string{"mcp"}, true},
+		{"zed", `{"context_servers": ` +
+			`{"browser-coordinator": {"source": "custom", "command": "coordinator", "args": ["mcp"]}}}`,
+			"browser-coordinator", "coordinator", []string{"mcp"}, true},
 		{"opencode", `{"mcp": {"browser-coordinator": {"type": "local", "command": ["coordinator", "mcp"]}}}`,
 			"browser-coordinator", "coordinator", []string{"mcp"}, true},
 		{"opencode", `{"mcp": {"servers": {"x": {"type": "local", "command": ["coordinator", "mcp"]}}}}`, "x",
@@ -178,10 +184,18 @@ func TestInspectRefuses(t *testing.T) {
 func TestInspectNoFile(t *testing.T) {
 	h := hostOf(t, "cursor")
 	for want, place := range map[string]func(file string) error{
-		"it is not a regular file; move it away":                                         func(file string) error { return os.MkdirAll(file, 0o755) },
-		"it is a link to a file that does not exist; remove the link, or make that file": func(file string) error { return os.Symlink("gone", file) },
-		"its links lead in a circle; remove it":                                          func(file string) error { return os.Symlink(file, file) },
-		"it cannot be read: not a directory":                                             func(file string) error { return replaceFolder(filepath.Dir(file)) },
+		"it is not a regular file; move it away": func(file string) error {
+			return os.MkdirAll(file, 0o755)
+		},
+		"it is a link to a file that does not exist; remove the link, or make that file": func(file string) error {
+			return os.Symlink("gone", file)
+		},
+		"its links lead in a circle; remove it": func(file string) error {
+			return os.Symlink(file, file)
+		},
+		"it cannot be read: not a directory": func(file string) error {
+			return replaceFolder(filepath.Dir(file))
+		},
 	} {
 		workspace := home(t)
 		file, _ := h.file(Project, workspace)

@@ -83,7 +83,8 @@ func TestAdd(t *testing.T) {
 		{
 			"codex",
 			byteOrderMark + "notes = \"\"\"\r\n[mcp_servers.browser-coordinator]\r\n\"\"\"\r\n",
-			byteOrderMark + "notes = \"\"\"\r\n[mcp_servers.browser-coordinator]\r\n\"\"\"\r\n\r\n[mcp_servers.browser-coordinator]\r\ncommand = \"/opt/coordinator\"\r\nargs = [\"mcp\"]\r\n",
+			byteOrderMark + "notes = \"\"\"\r\n[mcp_servers.browser-coordinator]\r\n\"\"\"\r\n\r\n" +
+				"[mcp_servers.browser-coordinator]\r\ncommand = \"/opt/coordinator\"\r\nargs = [\"mcp\"]\r\n",
 		},
 	} {
 		change, err := add(t, c.host, workspace, c.before, ours)
@@ -151,7 +152,8 @@ func TestAddToWhatHasNoServers(t *testing.T) {
 // the user has chosen some.
 func TestUpdate(t *testing.T) {
 	workspace := home(t, "coordinator")
-	const gone = `{"mcpServers": {"b": {"type": "stdio", "command": "/gone/coordinator", "args": ["mcp", "--caps", "pdf"], "env": {"A": "1"}, "timeout": 9}, "c": 1}}`
+	const gone = `{"mcpServers": {"b": {"type": "stdio", "command": "/gone/coordinator", ` +
+		`"args": ["mcp", "--caps", "pdf"], "env": {"A": "1"}, "timeout": 9}, "c": 1}}`
 	fixed := strings.Replace(gone, "/gone/", "/opt/", 1)
 	works := strings.Replace(gone, "/gone/coordinator", "coordinator", 1)
 	chosen := ours.WithArgs([]string{"mcp", "--caps", "storage"})
@@ -170,15 +172,21 @@ func TestUpdate(t *testing.T) {
 		{"claude-code", User, chosen, gone, strings.Replace(fixed, "pdf", "storage", 1)},
 		{"claude-code", User, npx, gone, strings.Replace(strings.Replace(gone, "/gone/coordinator", "npx", 1), `["mcp"`,
 			`["-y", "browser-coordinator", "mcp"`, 1)},
-		{"claude-code", User, ours, `{"mcpServers": {"b": {"command": "npx", "args": ["-y", "browser-coordinator@1", "mcp", "--headed"]}}}`, `{"mcpServers": {"b": {"command": "/opt/coordinator", "args": ["mcp", "--headed"]}}}`},
-		{"claude-code", User, ours, `{"mcpServers": {"browser-coordinator": {"command": "/gone/coordinator", "disabled": false}}}`,
+		{"claude-code", User, ours,
+			`{"mcpServers": {"b": {"command": "npx", "args": ["-y", "browser-coordinator@1", "mcp", "--headed"]}}}`,
+			`{"mcpServers": {"b": {"command": "/opt/coordinator", "args": ["mcp", "--headed"]}}}`},
+		{"claude-code", User, ours,
+			`{"mcpServers": {"browser-coordinator": {"command": "/gone/coordinator", "disabled": false}}}`,
 			`{"mcpServers": {"browser-coordinator": {"command": "/opt/coordinator", "disabled": false}}}`},
-		{"claude-code", User, ours, `{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["serve"], "env": {}}}}`,
+		{"claude-code", User, ours,
+			`{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["serve"], "env": {}}}}`,
 			`{"mcpServers": {"browser-coordinator": {"command": "/opt/coordinator", "args": ["mcp"], "env": {}}}}`},
 		{"claude-code", User, ours, `{"mcpServers": {"browser-coordinator": {"url": "x"}}}`,
 			"{\"mcpServers\": {\"browser-coordinator\": {\n  \"command\": \"/opt/coordinator\",\n  \"args\": " +
 				"[\"mcp\"]\n}}}"},
-		{"zed", User, ours, `{"context_servers": {"b": {"source": "custom", "command": "/gone/coordinator", "args": ["mcp"], "env": null}}}`, `{"context_servers": {"b": {"source": "custom", "command": "/opt/coordinator", "args": ["mcp"], "env": null}}}`},
+		{"zed", User, ours,
+			`{"context_servers": {"b": {"source": "custom", "command": "/gone/coordinator", "args": ["mcp"], "env": null}}}`,
+			`{"context_servers": {"b": {"source": "custom", "command": "/opt/coordinator", "args": ["mcp"], "env": null}}}`},
 		{
 			"opencode", User, ours,
 			"{\n\t\"mcp\": {\n\t\t// mine\n\t\t\"browser-coordinator\": {\"type\": \"local\", \"command\": " +
@@ -195,7 +203,8 @@ func TestUpdate(t *testing.T) {
 		},
 		{
 			"codex", User, chosen,
-			"[mcp_servers.browser-coordinator]\r\ncommand = '/gone/coordinator'\r\n\r\n[mcp_servers.browser-coordinator.env]\r\nA = '1'\r\n",
+			"[mcp_servers.browser-coordinator]\r\ncommand = '/gone/coordinator'\r\n\r\n" +
+				"[mcp_servers.browser-coordinator.env]\r\nA = '1'\r\n",
 			"[mcp_servers.browser-coordinator]\r\nargs = [\"mcp\", \"--caps\", \"storage\"]\r\ncommand = " +
 				"\"/opt/coordinator\"\r\n\r\n[mcp_servers.browser-coordinator.env]\r\nA = '1'\r\n",
 		},
@@ -234,7 +243,8 @@ func TestRefused(t *testing.T) {
 func TestRemove(t *testing.T) {
 	workspace := home(t)
 	for _, c := range []struct{ host, before, after string }{
-		{"claude-code", "{\"mcpServers\": {\"a\": 1, \"coordinator\": {\"command\": \"coordinator\", \"args\": [\"mcp\"]}, \"b\": 2}}",
+		{"claude-code", "{\"mcpServers\": {\"a\": 1, " +
+			"\"coordinator\": {\"command\": \"coordinator\", \"args\": [\"mcp\"]}, \"b\": 2}}",
 			"{\"mcpServers\": {\"a\": 1, \"b\": 2}}"},
 		{"cursor", "{\n\"mcpServers\": {\n\"browser-coordinator\": {\n},\n\"b\": 2 // two\n}}",
 			"{\n\"mcpServers\": {\n\"b\": 2 // two\n}}"},

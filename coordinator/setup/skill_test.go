@@ -84,7 +84,8 @@ func TestForeignSkill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := removal.Write(); err != nil || fspath.Exists(file) || !fspath.Exists(filepath.Join(filepath.Dir(file), "notes.md")) {
+	if err := removal.Write(); err != nil || fspath.Exists(file) ||
+		!fspath.Exists(filepath.Join(filepath.Dir(file), "notes.md")) {
 		t.Errorf("removed beside another file: %v", err)
 	}
 }

@@ -42,8 +42,10 @@ func TestFind(t *testing.T) {
 // Sections, a root, one-number segments and lines without any.
 func TestSections(t *testing.T) {
 	m, err := Parse([]byte(`{"version":3,"sections":[
-{"offset":{"line":0,"column":10},"map":{"version":3,"sourceRoot":"webpack://x","sources":["a.ts"],"mappings":"AAAA,C;AACA"}},
-{"offset":{"line":3,"column":0},"map":{"version":3,"sources":["b.ts",null],"mappings":";AAAA,CCAC"}}]}`), "http://localhost/js/all.map")
+{"offset":{"line":0,"column":10},
+	"map":{"version":3,"sourceRoot":"webpack://x","sources":["a.ts"],"mappings":"AAAA,C;AACA"}},
+{"offset":{"line":3,"column":0},
+	"map":{"version":3,"sources":["b.ts",null],"mappings":";AAAA,CCAC"}}]}`), "http://localhost/js/all.map")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,8 @@ func TestBrokenMaps(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":3,"sources":["a.ts"],"mappings":"AAAA,C;AACA"}`), 1, 1)
-	f.Add([]byte(`{"version":3,"sections":[{"offset":{"line":1,"column":2},"map":{"version":3,"sources":["a"],"mappings":"AAAA"}}]}`), 2, 3)
+	f.Add([]byte(`{"version":3,"sections":[{"offset":{"line":1,"column":2},`+
+		`"map":{"version":3,"sources":["a"],"mappings":"AAAA"}}]}`), 2, 3)
 	f.Fuzz(func(t *testing.T, data []byte, line, column int) {
 		if len(data) > 1<<12 || strings.Contains(string(data), `"line":`) && len(data) > 1<<10 {
 			return

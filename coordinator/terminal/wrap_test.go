@@ -31,8 +31,10 @@ func TestFold(t *testing.T) {
 
 // A cut line says so, and fits also where characters take two columns or none.
 func TestCut(t *testing.T) {
-	for line, want := range map[string]string{"abcdef": "abcdef", "abcdefg": "abcde…", "日本語": "日本語", "日本語x": "日本…",
-		"e\u0301bcdef": "e\u0301bcdef", "": ""} {
+	for line, want := range map[string]string{
+		"abcdef": "abcdef", "abcdefg": "abcde…", "日本語": "日本語", "日本語x": "日本…",
+		"e\u0301bcdef": "e\u0301bcdef", "": "",
+	} {
 		if got := Cut(line, 6); got != want {
 			t.Errorf("%q is cut to %q, want %q", line, got, want)
 		}

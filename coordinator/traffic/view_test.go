@@ -68,8 +68,8 @@ func TestSessionsAreNumbered(t *testing.T) {
 	lines := []cdplog.Line{
 		{Client: "a", Joined: &cdplog.Client{Name: "my.tool#x"}},
 		{Client: "a", From: "client", Message: []byte(`{"id":1,"method":"Target.setAutoAttach"}`)},
-		{Client: "a", From: "browser",
-			Message: []byte(`{"method":"Target.attachedToTarget","params":{"sessionId":"S","targetInfo":{"url":"http://shop/"}}}`)},
+		{Client: "a", From: "browser", Message: []byte(`{"method":"Target.attachedToTarget",` +
+			`"params":{"sessionId":"S","targetInfo":{"url":"http://shop/"}}}`)},
 		{Client: "a", From: "browser",
 			Message: []byte(`{"method":"Target.attachedToTarget","params":{"sessionId":"T","targetInfo":{}}}`)},
 		{Client: "a", From: "client", Message: []byte(`{"id":2,"sessionId":"T","method":"Page.enable"}`)},

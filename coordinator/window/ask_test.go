@@ -40,17 +40,18 @@ Claude\x1b[2J Code 2.1 wants to act: browser_click
   in its own words: the button Allow? y
   in the page "Shop" at http://shop.test/
 `
+	allowed := vscodeipc.AskResult{Decision: "allow", Reason: "human"}
 	for name, test := range map[string]struct {
 		arg   vscodeipc.AskArg
 		typed []string
 		want  vscodeipc.AskResult
 		shown string
 	}{
-		"yes": {click, []string{"y"}, vscodeipc.AskResult{Decision: "allow", Reason: "human"}, clickText},
+		"yes": {click, []string{"y"}, allowed, clickText},
 		"no":  {click, []string{" NO "}, refusal("human"), clickText},
-		"session": {click, []string{"", "maybe", "v", "s"},
-			vscodeipc.AskResult{Decision: "allow", Reason: "human"}, "? y (yes), n (no), s (all on http://shop.test, for this session): "},
-		"no session":     {nowhere, []string{"s", "y"}, vscodeipc.AskResult{Decision: "allow", Reason: "human"}, "Allow? y (yes), n (no): "},
+		"session": {click, []string{"", "maybe", "v", "s"}, allowed,
+			"? y (yes), n (no), s (all on http://shop.test, for this session): "},
+		"no session":     {nowhere, []string{"s", "y"}, allowed, "Allow? y (yes), n (no): "},
 		"no longer read": {click, nil, unasked, "can no longer be read"},
 		"a client, only": {connect, []string{"s", "v"}, vscodeipc.AskResult{Decision: "view"},
 			"\nPlaywright 1.65 wants to control this browser.\n"},
