@@ -16,6 +16,7 @@ import { shareEnvironment } from "./vscode/environment";
 import { offerLiveView } from "./vscode/liveview";
 import { offerMcpServer } from "./vscode/mcp";
 import { askToPick } from "./vscode/pick";
+import { offerToPointOut } from "./vscode/pointout";
 import { openReviews } from "./vscode/review";
 import { offerSetup } from "./vscode/setup";
 import { Walkthrough } from "./vscode/walkthrough";
@@ -61,6 +62,7 @@ export function activate(context: vscode.ExtensionContext): void {
     controls.show(context, window, walkthrough),
     walkthrough,
     live,
+    offerToPointOut(store, controls.notes),
     shareEditor(store, window),
     offerMcpServer(context, window, log),
     shareEnvironment(context, window),

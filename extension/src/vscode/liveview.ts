@@ -105,7 +105,11 @@ function fill(
 
 async function sendNote(live: LiveView, client: string, text: string): Promise<void> {
   const isSent = await live.sendNote(client, text);
-  if (isSent === undefined) return;
+  if (isSent !== undefined) showSent(isSent);
+}
+
+/** Shows whether an agent can get the user's note. */
+export function showSent(isSent: boolean): void {
   const result = isSent ? l10n.t("Sent: the agent gets it with its next answer.") : l10n.t("The agent has left.");
   vscode.window.setStatusBarMessage(result, 5_000);
 }

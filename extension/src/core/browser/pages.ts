@@ -147,6 +147,11 @@ export async function listPages(browser: string): Promise<Page[]> {
   }
 }
 
+/** Without a choice the newest is the one in which something happens; an empty tab is passed over. */
+export function newest(pages: readonly Page[]): Page | undefined {
+  return pages.findLast(({ url }) => !/^(about:blank|chrome:|edge:)/.test(url)) ?? pages.at(-1);
+}
+
 function isPage({ type, url }: Members): boolean {
   return type === "page" && !String(url).startsWith("devtools://");
 }

@@ -1,8 +1,8 @@
 // The element at a place of the picture: what it is, and where. Only the browser is asked; no script of the page
 // runs, and nothing in it changes.
 import type { Members } from "../browser/cdp";
-import type { AnnotatedNode } from "../protocol/protocol.generated";
-import { elementLimit, pictureLimit } from "../window/notelimits";
+import type { AnnotatedNode, Annotation } from "../protocol/protocol.generated";
+import { elementLimit, pictureLimit, textLimit } from "../window/notelimits";
 import { world } from "./screencast";
 
 export interface Size {
@@ -41,8 +41,16 @@ interface Viewport {
   offsetY: number;
   pageX: number;
   pageY: number;
+  clientWidth: number;
+  clientHeight: number;
   scale: number;
   zoom?: number;
+}
+
+/** An element, and its backend node id. */
+interface Found {
+  element: Pointed;
+  id: number;
 }
 
 type Node = { backendNodeId: unknown } | { objectId: unknown };
@@ -57,10 +65,41 @@ export async function elementAt(call: Call, place: [number, number], size: Size)
 
 /** What an area of the picture is about. An area without a size is a click: the element there, and its own area. */
 export async function drawnIn(call: Call, area: Box, size: Size): Promise<Drawn | undefined> {
-  const [left, top, width, height] = area;
   const viewport = await viewportOf(call);
+  return draw(call, area, size, viewport, () => covering(call, area, size, viewport));
+}
+
+/** The same about an element that was clicked in the page itself. */
+export async function drawnAt(call: Call, id: number): Promise<Drawn | undefined> {
+  const viewport = await viewportOf(call);
+  const { clientWidth, clientHeight, scale } = viewport;
+  const size = { width: clientWidth * scale, height: clientHeight * scale };
+  return draw(call, [0, 0, 0, 0], size, viewport, async () => {
+    const box = await boxOf(call, { backendNodeId: id }, size, viewport);
+    return box && { element: { text: await textOf(call, { backendNodeId: id }), box }, id };
+  });
+}
+
+/** Of that, what a note has; `title` is the page's. */
+export function annotationOf({ element, node, url, picture }: Drawn, title: string): Annotation {
+  return {
+    element: element?.text ?? "",
+    text: "",
+    page: { title: title.slice(0, elementLimit), url: url.slice(0, textLimit) },
+    ...(node && { node }),
+    ...(picture && { picture }),
+  };
+}
+
+async function draw(
+  call: Call,
+  [left, top, width, height]: Box,
+  size: Size,
+  viewport: Viewport,
+  find: () => Promise<Found | undefined>,
+): Promise<Drawn | undefined> {
   const { id, loaderId, url, urlFragment = "" } = await mainFrame(call);
-  const found = await covering(call, area, size, viewport);
+  const found = await find();
   const isClick = width * height === 0;
   if (isClick && !found) return undefined;
   const edges: Box = isClick && found ? seen(found.element.box) : [left, top, left + width, top + height];
@@ -113,12 +152,7 @@ const around = `function () {
  * The smallest element that covers more than half of an area: it and the elements around it cover its middle, so
  * they are the one that is in front there, and those around that. The page as a whole is none.
  */
-async function covering(
-  call: Call,
-  area: Box,
-  size: Size,
-  viewport: Viewport,
-): Promise<{ element: Pointed; id: number } | undefined> {
+async function covering(call: Call, area: Box, size: Size, viewport: Viewport): Promise<Found | undefined> {
   const [left, top, width, height] = area;
   const { backendNodeId, frameId } = await nodeAt(call, [left + width / 2, top + height / 2], size, viewport);
   const { executionContextId } = await call("Page.createIsolatedWorld", { frameId, worldName: world });

@@ -5,16 +5,16 @@
 import { isDeepStrictEqual } from "node:util";
 import * as l10n from "@vscode/l10n";
 import { NoResponse } from "../browser/cdp";
-import { type Page, Pages } from "../browser/pages";
+import { newest, type Page, Pages } from "../browser/pages";
 import type { Sessions } from "../browser/sessions";
 import { type Log, reason } from "../log";
 import { clientName } from "../plaintext";
 import type { AnnotatedNode, Annotation, Note, State } from "../protocol/protocol.generated";
 import { Sight } from "../sight";
-import { annotationsLimit, elementLimit, textLimit } from "../window/notelimits";
+import { annotationsLimit } from "../window/notelimits";
 import type { States } from "../window/store";
 import { type Device, type DeviceName, deviceOf } from "./device";
-import { type Box, boxesOf, type Drawn, drawnIn, elementAt, type Pointed, type Size } from "./element";
+import { annotationOf, type Box, boxesOf, type Drawn, drawnIn, elementAt, type Pointed, type Size } from "./element";
 import {
   type HistoryPlace,
   type KeyInput,
@@ -304,18 +304,11 @@ export class LiveView {
     const element = drawn?.element;
     show?.({ type: "pointed", chosen: true, ...(element && { element }) });
     if (!drawn || this.#annotations.length >= annotationsLimit) return element;
-    const { node, url, place: at, picture } = drawn;
     const { title = "" } = this.#pages.all.find(({ id }) => id === filming?.page) ?? {};
-    const annotation: Annotation = {
-      element: element?.text ?? "",
-      text: "",
-      page: { title: title.slice(0, elementLimit), url: url.slice(0, textLimit) },
-      ...(node && { node }),
-      ...(picture && { picture }),
-    };
+    const annotation = annotationOf(drawn, title);
     this.#lastAnnotation += 1;
-    const isShown = document === this.#documents;
-    this.#setAnnotations([...this.#annotations, { id: this.#lastAnnotation, annotation, ...(isShown && { at }) }]);
+    const at = document === this.#documents && { at: drawn.place };
+    this.#setAnnotations([...this.#annotations, { id: this.#lastAnnotation, annotation, ...at }]);
     return element;
   }
 
@@ -617,11 +610,6 @@ export class LiveView {
     for (const resolve of this.#drawing.values()) resolve(); // they are no longer drawn
     this.#drawing.clear();
   }
-}
-
-/** Without a choice the newest is the one in which something happens; an empty tab is passed over. */
-function newest(pages: readonly Page[]): Page | undefined {
-  return pages.findLast(({ url }) => !/^(about:blank|chrome:|edge:)/.test(url)) ?? pages.at(-1);
 }
 
 function named({ name, turned }: Device): Pick<Device, "name" | "turned"> {
