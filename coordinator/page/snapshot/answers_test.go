@@ -14,7 +14,9 @@ import (
 // What a text in the markup begins with is no part of the block that follows.
 func TestChangeOfATextAfterABlank(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, "<!doctype html>\n<h1>T</h1>\n<p>Total <b id=t>10</b> €</p>\n<button onclick='t.textContent=+t.textContent+1'>Add</button> <button onclick=\"this.parentNode.querySelector('p').hidden=true\">Hide</button>")
+	p, _ := pagetest.Open(t, "<!doctype html>\n<h1>T</h1>\n<p>Total <b id=t>10</b> €</p>\n"+
+		"<button onclick='t.textContent=+t.textContent+1'>Add</button> "+
+		"<button onclick=\"this.parentNode.querySelector('p').hidden=true\">Hide</button>")
 	pagetest.Snapshot(t, p)
 	pagetest.Act(t, p, p.Input().Click(`button "Add"`, input.ClickOptions{}))
 	pagetest.Contains(t, p.Look(t.Context()).Text, "- - Total 10 €", "+ - Total 11 €")
@@ -40,7 +42,10 @@ func TestStatusThatASnapshotHasShown(t *testing.T) {
 // What a handler puts off until the next task is in its action's own answer.
 func TestChangeInTheNextTask(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><p role=alert id=o></p><button id=b onclick="o.textContent='';setTimeout(()=>o.textContent='Choose a city',0)">Check</button><button id=c onclick="const m=new MessageChannel;m.port1.onmessage=()=>o.textContent='posted';m.port2.postMessage(0)">Post</button>`)
+	p, _ := pagetest.Open(t, `<!doctype html><p role=alert id=o></p>
+<button id=b onclick="o.textContent='';setTimeout(()=>o.textContent='Choose a city',0)">Check</button>
+<button id=c onclick="const m=new MessageChannel;
+  m.port1.onmessage=()=>o.textContent='posted';m.port2.postMessage(0)">Post</button>`)
 	pagetest.Snapshot(t, p)
 	for target, want := range map[string]string{"#b": "+ - alert: Choose a city", "#c": "+ - alert: posted"} {
 		pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{}))
@@ -50,7 +55,8 @@ func TestChangeInTheNextTask(t *testing.T) {
 
 func TestChangeOfAMultipleSelect(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><select multiple id=s aria-label=Sizes><option selected>a<option selected>b<option>c</select>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<select multiple id=s aria-label=Sizes><option selected>a<option selected>b<option>c</select>`)
 	pagetest.Snapshot(t, p)
 	pagetest.Evaluate(t, p, "void (s.options[1].selected = false)")
 	pagetest.Contains(t, p.Look(t.Context()).Text, "a, b", "+")
@@ -65,7 +71,8 @@ func TestAlertAmongManyChanges(t *testing.T) {
 		pagetest.Snapshot(t, p)
 		pagetest.Evaluate(t, p, `() => {
   document.body.textContent = ""
-  for (let i = 0; i < 1200; i++) { const p = document.createElement("p"); p.textContent = "Text " + i; document.body.append(p) }
+  for (let i = 0; i < 1200; i++) {
+    const p = document.createElement("p"); p.textContent = "Text " + i; document.body.append(p) }
   document.body.insertAdjacentHTML("beforeend", "<p role=alert>Disk full</p>")
 }`)
 		if changes = p.Look(t.Context()); strings.Join(changes.Notices, "") == "Disk full" {
@@ -77,8 +84,10 @@ func TestAlertAmongManyChanges(t *testing.T) {
 
 func TestTextsAndAddresses(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><p>Price: € 5<sup>1</sup>, area 10<sup>6</sup> m<sup>2</sup>, on the 1<sup>st</sup></p>
-<a href=mailto:ada@b.c>Mail</a> <a href=tel:+4912>Call</a> <a href="blob:http://127.0.0.1/x">B</a> <a href="#top">Top</a>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<p>Price: € 5<sup>1</sup>, area 10<sup>6</sup> m<sup>2</sup>, on the 1<sup>st</sup></p>
+<a href=mailto:ada@b.c>Mail</a>
+<a href=tel:+4912>Call</a> <a href="blob:http://127.0.0.1/x">B</a> <a href="#top">Top</a>`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, "Price: € 5^1, area 10^6 m^2, on the 1st", "[url=mailto:ada@b.c]", "[url=tel:+4912]",
 		"[url=blob:http://127.0.0.1/x]", "[url=#top]")
@@ -87,7 +96,8 @@ func TestTextsAndAddresses(t *testing.T) {
 // What is hidden is no text of what holds it.
 func TestTextOfHiddenParts(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><div style="width:200px;text-align:center"><ul style="display:none"><li>Cancel order</li></ul><button onclick="o.textContent='PAID'">Pay</button></div><p id=o></p>
+	p, _ := pagetest.Open(t, `<!doctype html><div style="width:200px;text-align:center">
+<ul style="display:none"><li>Cancel order</li></ul><button onclick="o.textContent='PAID'">Pay</button></div><p id=o></p>
 <details><summary>More</summary>Delete it</details>`)
 	for _, target := range []string{"text=Cancel order", `text="Cancel order"`, "text=Delete it"} {
 		pagetest.Fails[*frame.TargetError](t, p, p.Input().Click(target, input.ClickOptions{Timeout: 300 * time.Millisecond}),

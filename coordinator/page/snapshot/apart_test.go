@@ -11,7 +11,8 @@ import (
 // A line break and an inline block end a word: in names, in texts, and in what finds them.
 func TestWordsThatStandApart(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><table><tr><th>A<th>B<tr><td>1<br>47<td>x</table><button>Line one<br>Line two</button>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<table><tr><th>A<th>B<tr><td>1<br>47<td>x</table><button>Line one<br>Line two</button>
 <p>Price<span style="display:inline-block">9.50</span> each</p><h2>Up<br>down</h2>`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, "- 1 47 | x\n", `button "Line one Line two"`, "- Price 9.50 each\n", `heading "Up down"`)

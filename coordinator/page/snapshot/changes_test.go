@@ -15,12 +15,15 @@ import (
 	"browser-coordinator/internal/pagetest"
 )
 
-const changingPage = `<!doctype html><style>.off .hint, .off .part { display: none } .dim .menu { visibility: hidden } body.soon .later { visibility: visible } .later { visibility: hidden }</style>
+const changingPage = `<!doctype html><style>.off .hint, .off .part { display: none }
+.dim .menu { visibility: hidden } body.soon .later { visibility: visible } .later { visibility: hidden }</style>
 <main><h1>Cart <span id=badge>3</span></h1><button id=buy>Buy <i id=now>now</i></button>
 <ul id=list><li id=row>Tea <button id=remove>Remove</button></li><li>Cups <b class=part>blue</b></li></ul>
 <p id=price>Total <b id=sum>5</b></p><p id=news><b id=new>New:</b> Sale ends</p><p class=hint>Hint text</p>
-<div id=lane1 role=list aria-label=One><div role=listitem id=card>Card <button>Open</button></div></div><div id=lane2 role=list aria-label=Two></div>
-<a id=link href="/x">Link</a><form id=form><input name=host hidden>Form text</form><ul class=later><li>Later <a href="/l">one</a></ul>
+<div id=lane1 role=list aria-label=One><div role=listitem id=card>Card <button>Open</button></div></div>
+<div id=lane2 role=list aria-label=Two></div>
+<a id=link href="/x">Link</a><form id=form><input name=host hidden>Form text</form>
+<ul class=later><li>Later <a href="/l">one</a></ul>
 <p class=menu-item>Menu item</p><my-late id=late></my-late><div id=host></div></main><section id=rest></section>
 <script>host.attachShadow({mode: 'open'}).innerHTML = '<div aria-label=Shadow role=group>Inside<slot></slot></div>'
 rest.innerHTML = '<div></div>'
@@ -30,12 +33,14 @@ for (let i = 0; i < 60; i++) rest.insertAdjacentHTML('beforeend', '<h2>Filler ' 
 // A list of thousands of lines is compared in a time that grows with what has changed.
 func TestChangesInALongList(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><main id=m></main><script>for (let i = 0; i < 2400; i++) m.insertAdjacentHTML('beforeend', '<li>Row ' + i)</script>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<main id=m></main><script>for (let i = 0; i < 2400; i++) m.insertAdjacentHTML('beforeend', '<li>Row ' + i)</script>`)
 	pagetest.Snapshot(t, p)
 	for _, c := range []struct{ script, want string }{
 		{"m.insertAdjacentHTML('beforeend', '<li>New'.repeat(60))", "+   - New\n"},
 		{"m.insertAdjacentHTML('afterbegin', '<li>First'.repeat(60))", "+   - First\n"},
-		{"[...m.children].filter((e) => e.textContent.startsWith('Row')).filter((e, i) => i % 40 == 0).forEach((e) => e.append('!'))", "+   - Row"},
+		{"[...m.children].filter((e) => e.textContent.startsWith('Row'))" +
+			".filter((e, i) => i % 40 == 0).forEach((e) => e.append('!'))", "+   - Row"},
 	} {
 		// A busy machine may be too slow for one comparison, and not for all.
 		found, tries := 0, 0
@@ -71,16 +76,20 @@ func TestChangesOfAListThatIsScrolled(t *testing.T) {
 // A toast is noticed wherever it is, and as often as it is shown.
 func TestNoToastIsMissed(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><div id=saying role=status></div><div id=host role=status></div><main id=main></main>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<div id=saying role=status></div><div id=host role=status></div><main id=main></main>
 <script>host.attachShadow({mode: 'open'}).innerHTML = '<p></p>'
 const gone = () => new Promise((done) => setTimeout(done))</script>`)
 	pagetest.Snapshot(t, p)
 	for _, c := range []struct{ what, script string }{
 		{"Saved 1", "saying.textContent = 'Saved 1'; await gone(); saying.textContent = ''"},
 		{"Saved 1", "saying.textContent = 'Saved 1'; await gone(); saying.textContent = ''"},
-		{"In shadow", "host.shadowRoot.firstChild.textContent = 'In shadow'; await gone(); host.shadowRoot.firstChild.textContent = ''"},
-		{"Second", "const t = document.createElement('div'); t.className = 'toast'; t.textContent = 'Second'; document.body.append(document.createElement('hr'), t); await gone(); t.remove()"},
-		{"Among many", "main.innerHTML = '<p>x</p>'.repeat(300); saying.textContent = 'Among many'; await gone(); saying.textContent = ''; main.innerHTML = ''"},
+		{"In shadow", "host.shadowRoot.firstChild.textContent = 'In shadow'; " +
+			"await gone(); host.shadowRoot.firstChild.textContent = ''"},
+		{"Second", "const t = document.createElement('div'); t.className = 'toast'; t.textContent = 'Second'; " +
+			"document.body.append(document.createElement('hr'), t); await gone(); t.remove()"},
+		{"Among many", "main.innerHTML = '<p>x</p>'.repeat(300); saying.textContent = 'Among many'; " +
+			"await gone(); saying.textContent = ''; main.innerHTML = ''"},
 	} {
 		pagetest.Evaluate(t, p, "async () => { "+c.script+"; await gone() }")
 		if changes := p.Look(t.Context()); len(changes.Notices) != 1 || changes.Notices[0] != c.what {
@@ -141,13 +150,16 @@ func TestNoChangeIsMissed(t *testing.T) {
 +   - list:
 +     - Later | link "one" # [url=/l]
 `},
-		{"a component is defined late", "customElements.define('my-late', class extends HTMLElement { constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML = '<h3>Upgraded</h3>' } })", `  - main:
+		{"a component is defined late", "customElements.define('my-late', class extends HTMLElement { " +
+			"constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML = '<h3>Upgraded</h3>' } })", `  - main:
 +   - heading "Upgraded" [level=3]
 `},
 		{"a host hides its shadow from readers", "host.setAttribute('aria-hidden', true)", `  - main:
 -   - group "Shadow": Inside
 `},
-		{"something new beside what has several lines", "host.insertAdjacentHTML('afterend', '<div><h4>One</h4><h4>Two</h4></div>'), host.nextElementSibling.insertAdjacentHTML('afterend', '<h4>Three</h4>')", `  - main:
+		{"something new beside what has several lines",
+			"host.insertAdjacentHTML('afterend', '<div><h4>One</h4><h4>Two</h4></div>'), " +
+				"host.nextElementSibling.insertAdjacentHTML('afterend', '<h4>Three</h4>')", `  - main:
 +   - heading "One" [level=4]
 +   - heading "Two" [level=4]
 +   - heading "Three" [level=4]
@@ -165,7 +177,8 @@ func TestNoChangeIsMissed(t *testing.T) {
 		pagetest.Snapshot(t, p)
 		pagetest.Evaluate(t, p, "void ("+c.script+")")
 		changes := p.Look(t.Context())
-		for tries := 1; tries < 5 && (changes.Much || changes.Text == ""); tries++ { // a busy machine is too slow for it now and then
+		// A busy machine is too slow for it now and then.
+		for tries := 1; tries < 5 && (changes.Much || changes.Text == ""); tries++ {
 			p, _ = pagetest.Open(t, changingPage)
 			pagetest.Snapshot(t, p)
 			pagetest.Evaluate(t, p, "void ("+c.script+")")
@@ -265,13 +278,15 @@ func TestWhatIsAsItWas(t *testing.T) {
 -   - combobox "B" #: S
 +   - combobox "B" #: L
 `,
-		"cart.setAttribute('aria-label', 'Cart (2)'), cart.insertAdjacentHTML('beforebegin', '<div role=alert>Added</div>')": `  - main:
+		"cart.setAttribute('aria-label', 'Cart (2)'), " +
+			"cart.insertAdjacentHTML('beforebegin', '<div role=alert>Added</div>')": `  - main:
 -   - group "Cart (1)": Tea
 +   - alert: Added
 +   - group "Cart (2)": Tea
 `,
 	} {
-		p, _ := pagetest.Open(t, "<!doctype html><main>"+fields+"<div role=group id=cart aria-label='Cart (1)'><p>Tea</p><button>Edit</button><h2>Total</h2></div></main>")
+		p, _ := pagetest.Open(t, "<!doctype html><main>"+fields+
+			"<div role=group id=cart aria-label='Cart (1)'><p>Tea</p><button>Edit</button><h2>Total</h2></div></main>")
 		pagetest.Snapshot(t, p)
 		pagetest.Evaluate(t, p, "void ("+script+")")
 		if got := refs.ReplaceAllString(p.Look(t.Context()).Text, " #"); got != want {
@@ -283,9 +298,11 @@ func TestWhatIsAsItWas(t *testing.T) {
 // A text that was there before its region changed was not shown for a while.
 func TestOldTextIsNoToast(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><div id=s role=status>Three items</div><div id=t class=toast>Old <b>news</b></div>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<div id=s role=status>Three items</div><div id=t class=toast>Old <b>news</b></div>`)
 	pagetest.Snapshot(t, p)
-	pagetest.Evaluate(t, p, "async () => { s.className = t.title = 'x'; await new Promise((done) => setTimeout(done)); s.textContent = 'None'; document.querySelector('.toast').remove() }")
+	pagetest.Evaluate(t, p, "async () => { s.className = t.title = 'x'; "+
+		"await new Promise((done) => setTimeout(done)); s.textContent = 'None'; document.querySelector('.toast').remove() }")
 	if changes := p.Look(t.Context()); len(changes.Notices) != 0 ||
 		!strings.Contains(changes.Text, "- - status: Three items") {
 		t.Errorf("%+v", changes)
@@ -332,7 +349,8 @@ func TestDialogThatMakesThePageInert(t *testing.T) {
 	p, _ := pagetest.Open(t, `<!doctype html><div id=page><button>Undo</button></div><div id=box></div>`)
 	pagetest.Snapshot(t, p)
 	refs := regexp.MustCompile(`e\d+`)
-	pagetest.Evaluate(t, p, `page.inert = true, box.innerHTML = "<div role=dialog aria-label=Sure><button>Yes</button></div>"`)
+	pagetest.Evaluate(t, p,
+		`page.inert = true, box.innerHTML = "<div role=dialog aria-label=Sure><button>Yes</button></div>"`)
 	if got, want := refs.ReplaceAllString(p.Look(t.Context()).Text, "#"), `+ - dialog "Sure":
 +   - button "Yes" [ref=#]
 `; got != want {
@@ -351,16 +369,19 @@ func TestFirstLookAtFrames(t *testing.T) {
 			elsewhere := "http://" + strings.Replace(r.Host, "127.0.0.1", "localhost", 1)
 			switch r.URL.Path {
 			case "/card":
-				io.WriteString(w, `<!doctype html><iframe title=Card srcdoc="<button onclick='this.textContent = 1'>Pay</button>"></iframe>`)
+				io.WriteString(w, `<!doctype html>
+<iframe title=Card srcdoc="<button onclick='this.textContent = 1'>Pay</button>"></iframe>`)
 			case "/long":
 				io.WriteString(w, `<!doctype html><iframe title=App src=/app></iframe>`)
 			case "/app":
 				io.WriteString(w, `<!doctype html><button onclick="n.textContent = 1">Add</button><p id=n>0</p>`+
 					strings.Repeat(`<button>More</button>`, 300))
 			case "/busy":
-				fmt.Fprintf(w, `<!doctype html><h1>Checkout</h1><iframe title=Ad src=%s/loop></iframe><iframe title=Card srcdoc="<button>Pay</button>"></iframe>`, elsewhere)
+				fmt.Fprintf(w, `<!doctype html><h1>Checkout</h1>
+<iframe title=Ad src=%s/loop></iframe><iframe title=Card srcdoc="<button>Pay</button>"></iframe>`, elsewhere)
 			case "/loop":
-				io.WriteString(w, `<!doctype html><button>Buy</button><script>onload = () => setTimeout(() => { for (const end = Date.now() + 20000; Date.now() < end;); })</script>`)
+				io.WriteString(w, `<!doctype html><button>Buy</button>
+<script>onload = () => setTimeout(() => { for (const end = Date.now() + 20000; Date.now() < end;); })</script>`)
 			default:
 				fmt.Fprintf(w, `<!doctype html><h1>Checkout</h1><iframe title=Payment src=%s/card></iframe>`, elsewhere)
 			}
@@ -375,7 +396,9 @@ func TestFirstLookAtFrames(t *testing.T) {
 	}
 	text := look("/")
 	pay := pagetest.Ref(t, text, "Pay")
-	if text != fmt.Sprintf("- heading \"Checkout\" [level=1]\n- iframe \"Payment\":\n  - iframe \"Card\":\n    - button \"Pay\" [ref=%s]\n", pay) {
+	want := fmt.Sprintf("- heading \"Checkout\" [level=1]\n"+
+		"- iframe \"Payment\":\n  - iframe \"Card\":\n    - button \"Pay\" [ref=%s]\n", pay)
+	if text != want {
 		t.Errorf("a page with frames: %s", text)
 	}
 	pagetest.Contains(t, click(pay), `button "1"`)
@@ -395,9 +418,13 @@ func TestClosedRootsThatAppear(t *testing.T) {
 	for _, visible := range []bool{true, false} {
 		p, _ := pagetest.Open(t, `<!doctype html><main id=m><h1>Shop</h1><my-box></my-box></main><script>
 let say
-customElements.define('my-box', class extends HTMLElement { constructor() { super(); const s = this.attachShadow({ mode: 'closed' }); s.innerHTML = '<h2>Box</h2>' } })
-customElements.define('my-inner', class extends HTMLElement { constructor() { super(); const s = this.attachShadow({ mode: 'closed' }); s.innerHTML = '<p>Inner</p>'; say = (text) => s.firstChild.textContent = text } })
-customElements.define('my-outer', class extends HTMLElement { constructor() { super(); this.attachShadow({ mode: 'closed' }).innerHTML = '<button>Pay</button><my-inner></my-inner>' } })
+customElements.define('my-box', class extends HTMLElement {
+  constructor() { super(); const s = this.attachShadow({ mode: 'closed' }); s.innerHTML = '<h2>Box</h2>' } })
+customElements.define('my-inner', class extends HTMLElement { constructor() {
+  super(); const s = this.attachShadow({ mode: 'closed' }); s.innerHTML = '<p>Inner</p>'
+  say = (text) => s.firstChild.textContent = text } })
+customElements.define('my-outer', class extends HTMLElement { constructor() {
+  super(); this.attachShadow({ mode: 'closed' }).innerHTML = '<button>Pay</button><my-inner></my-inner>' } })
 </script>`)
 		if visible {
 			pagetest.Snapshot(t, p)

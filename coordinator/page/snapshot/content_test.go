@@ -14,15 +14,18 @@ func TestSnapshotShowsWhatMatters(t *testing.T) {
 	t.Parallel()
 	p, url := pagetest.Open(t, `<!doctype html><title>All</title>
 <h2>Sub "quoted"</h2><p>First paragraph.</p><p>Second one.</p>
-<div aria-hidden=true>unseen</div><div style="display:none">gone</div><div style="visibility:hidden">hid<button>also hid</button></div>
+<div aria-hidden=true>unseen</div>
+<div style="display:none">gone</div><div style="visibility:hidden">hid<button>also hid</button></div>
 <details><summary>More</summary><p>folded</p></details>
-<input type=checkbox aria-label=Tick checked><input type=radio aria-label=Pick><span role=switch aria-checked=mixed tabindex=0>Half</span>
+<input type=checkbox aria-label=Tick checked>
+<input type=radio aria-label=Pick><span role=switch aria-checked=mixed tabindex=0>Half</span>
 <label class=fancy><input type=checkbox id=hid style="opacity:0;width:0;height:0" checked>Styled</label>
 <button aria-expanded=false aria-label=Menu></button><button aria-pressed=true>Bold</button>
 <input aria-label=Mail value="a@b.c" required aria-invalid=true><textarea aria-label=Note readonly>long
 text</textarea>
 <input type=range aria-label=Volume value=30><progress aria-label=Done value=3 max=10></progress>
-<a href="/to"><img alt="" src="data:,"> <span>Link <b>text</b></span></a><img alt=Logo src="data:,"><svg role=img aria-label=Icon></svg>
+<a href="/to"><img alt="" src="data:,"> <span>Link <b>text</b></span></a>
+<img alt=Logo src="data:,"><svg role=img aria-label=Icon></svg>
 <div style="cursor:pointer"><span>Card</span> title</div>
 <span id=lab>By id</span><button aria-labelledby=lab></button>
 <div contenteditable aria-label=Editor>draft</div>
@@ -76,10 +79,15 @@ text</textarea>
 // Playwright and the browser's own tree agree on these results.
 func TestSnapshotOfOddParts(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><div id=host></div><script>host.attachShadow({mode:"open"}).innerHTML="<summary>lone</summary>"</script>
-<input list=l value=Tea aria-label=Drink><datalist id=l><option>Tea</datalist><input role=combobox aria-label=City value=Oslo><textarea role=combobox aria-label=Search>cats</textarea><input type=text role=spinbutton aria-label=Seats value=4>
-<div role=text><a href=#>Terms</a></div><span role=text>costs 3</span><div role="card button">Fallback</div><nav role=custom><a href=#>Home</a></nav>
-<section aria-label="Seats 12">1</section><form><input name=placeholder aria-label=field></form><p>Daten&shy;schutz</p>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<div id=host></div><script>host.attachShadow({mode:"open"}).innerHTML="<summary>lone</summary>"</script>
+<input list=l value=Tea aria-label=Drink>
+<datalist id=l><option>Tea</datalist><input role=combobox aria-label=City value=Oslo>
+<textarea role=combobox aria-label=Search>cats</textarea><input type=text role=spinbutton aria-label=Seats value=4>
+<div role=text><a href=#>Terms</a></div>
+<span role=text>costs 3</span><div role="card button">Fallback</div><nav role=custom><a href=#>Home</a></nav>
+<section aria-label="Seats 12">1</section>
+<form><input name=placeholder aria-label=field></form><p>Daten&shy;schutz</p>`)
 	text := regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(pagetest.Snapshot(t, p), "")
 	for _, want := range []string{
 		`combobox "Drink": Tea`, `combobox "City": Oslo`, `combobox "Search": cats`, `spinbutton "Seats": 4`,
@@ -102,9 +110,12 @@ func TestSnapshotKeepsColumns(t *testing.T) {
 <tr><td>1002<td>Bolt<td><td>€ 90<td style="display:none">8<td>12 Jan
 <tr><td rowspan=2>1003<td>Pin<td><td>€ 5<td style="display:none">9<td>
 <tr><td colspan=2>Washer<td>€ 6<td style="display:none">9<td>4 Jan
-<tr><td><td><a href="/cog">Cog</a> <button>Edit</button><td><img alt=""><td>€ 7<td style="display:none">9<td>5 Jan</table>
-<div role=grid aria-label=Stock aria-rowcount=5000><div role=row><span role=columnheader>A</span><span role=columnheader>B</span><span role=columnheader>C</span></div>
-<div role=row><span role=gridcell>a1</span><span role=gridcell style="display:inline-block;width:60px;height:20px"></span><span role=gridcell>c1</span></div>
+<tr><td><td><a href="/cog">Cog</a> <button>Edit</button>
+<td><img alt=""><td>€ 7<td style="display:none">9<td>5 Jan</table>
+<div role=grid aria-label=Stock aria-rowcount=5000><div role=row><span role=columnheader>A</span>
+<span role=columnheader>B</span><span role=columnheader>C</span></div>
+<div role=row><span role=gridcell>a1</span>
+<span role=gridcell style="display:inline-block;width:60px;height:20px"></span><span role=gridcell>c1</span></div>
 <div role=row><span role=gridcell aria-colindex=1>a2</span><span role=gridcell aria-colindex=3>c2</span></div></div>`)
 	text := regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(pagetest.Snapshot(t, p), "")
 	pagetest.Contains(t, text, `- table:
@@ -135,9 +146,13 @@ func TestSnapshotKeepsColumns(t *testing.T) {
 // it. A change in it is that of a paragraph.
 func TestSnapshotKeepsRichText(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><div contenteditable role=textbox aria-label=Letter aria-multiline=true><h2>Dear Ada</h2><p>We <b>have</b> your <i>order</i>.<br>It is on its way.</p>
-<ul><li>Tea<li>Cups, <a href="/blue">blue</a></ul><p><br></p><blockquote><p>Quoted `+strings.Repeat("long ", 300)+`</p></blockquote><table><tr><td>1<td>Nut</table><p hidden>Draft</p>
-<div contenteditable=false><button>Remove</button></div></div><div contenteditable>One line</div><div contenteditable aria-label=Empty><p><br></p></div>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<div contenteditable role=textbox aria-label=Letter aria-multiline=true><h2>Dear Ada</h2>
+<p>We <b>have</b> your <i>order</i>.<br>It is on its way.</p>
+<ul><li>Tea<li>Cups, <a href="/blue">blue</a></ul><p><br></p><blockquote><p>Quoted `+
+		strings.Repeat("long ", 300)+`</p></blockquote><table><tr><td>1<td>Nut</table><p hidden>Draft</p>
+<div contenteditable=false><button>Remove</button></div></div>
+<div contenteditable>One line</div><div contenteditable aria-label=Empty><p><br></p></div>
 <textarea aria-label=Plain># Title
 Text</textarea><div role=slider aria-valuenow=3 tabindex=0 aria-label=Size><p>not its value</p></div>`)
 	text := regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(pagetest.Snapshot(t, p), " #")
@@ -172,12 +187,16 @@ Text</textarea><div role=slider aria-valuenow=3 tabindex=0 aria-label=Size><p>no
 func TestSnapshotTellsApart(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><p>Tea <del>€ 100</del><ins>€ 80</ins></p><p><s>€ 9</s>€ 7</p>
-<a href="/tea?q=1#top">Tea <del>€ 100</del> <b>€ 80</b></a> <a href="#part">Part</a> <a href="#">Nowhere</a> <a href="https://other.example/very/`+strings.Repeat("long/", 30)+`">Away</a>
+<a href="/tea?q=1#top">Tea <del>€ 100</del> <b>€ 80</b></a> <a href="#part">Part</a>
+<a href="#">Nowhere</a> <a href="https://other.example/very/`+strings.Repeat("long/", 30)+`">Away</a>
 <dl><dt>Weight</dt> <dd>3 kg</dd><dt>Colour<dd>red<dd>blue<div><dt>Size<dd><a href="/size">42</a></div></dl>
-<label>Mail <input placeholder="you@example.com"></label><label>Name <input placeholder=Ann value=Bea></label><input placeholder="Search ] [ref=e9">
+<label>Mail <input placeholder="you@example.com"></label>
+<label>Name <input placeholder=Ann value=Bea></label><input placeholder="Search ] [ref=e9">
 <button aria-haspopup=true>More</button><button title="Close the window">x</button><button title=Same>Same</button>
-<article aria-label="Order 7">Paid</article><section aria-label=Basket></section><div aria-label="Drop files here"></div>
-<ul class=lane><li draggable=true>Task</ul><ul class=lane></ul><div class="file-dropzone">Put it here</div><div class=dropdown>Not here</div>
+<article aria-label="Order 7">Paid</article>
+<section aria-label=Basket></section><div aria-label="Drop files here"></div>
+<ul class=lane><li draggable=true>Task</ul>
+<ul class=lane></ul><div class="file-dropzone">Put it here</div><div class=dropdown>Not here</div>
 <div style="cursor:grab">Grip</div>`)
 	text := regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(pagetest.Snapshot(t, p), " #")
 	pagetest.Contains(t, text, "- Tea ~~€ 100~~ € 80\n", "- ~~€ 9~~ € 7\n",
@@ -197,12 +216,17 @@ func TestSnapshotTellsApart(t *testing.T) {
 // The states of rows and cells, and what is above what, are shown without a ref too.
 func TestStatesOfRows(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><table role=grid aria-label=A><tr aria-selected=true id=r><td>Ann<td>5</tr><tr aria-disabled=true><td>Cid<td aria-invalid=true>7</tr></table>
-<table role=treegrid aria-label=B><tr aria-level=1 aria-expanded=true><td>docs<td>-</tr><tr aria-level=2><td>a.txt<td>3</tr></table>
-<table role=grid aria-label=C><tr><td role=gridcell>1<td role=gridcell aria-disabled=true>2<td role=gridcell aria-selected=true>3</table>
-<ul role=tree><li role=treeitem aria-expanded=true tabindex=0><span>src</span><ul role=group><li role=treeitem>a.ts</li></ul></li></ul>
+	p, _ := pagetest.Open(t, `<!doctype html><table role=grid aria-label=A><tr aria-selected=true id=r><td>Ann<td>5</tr>
+<tr aria-disabled=true><td>Cid<td aria-invalid=true>7</tr></table>
+<table role=treegrid aria-label=B><tr aria-level=1 aria-expanded=true><td>docs<td>-</tr>
+<tr aria-level=2><td>a.txt<td>3</tr></table>
+<table role=grid aria-label=C>
+<tr><td role=gridcell>1<td role=gridcell aria-disabled=true>2<td role=gridcell aria-selected=true>3</table>
+<ul role=tree><li role=treeitem aria-expanded=true tabindex=0><span>src</span>
+<ul role=group><li role=treeitem>a.ts</li></ul></li></ul>
 <div role=tree><div role=treeitem aria-level=1 tabindex=0>lib</div><div role=treeitem aria-level=2>b.ts</div></div>
-<progress aria-label=Unknown></progress><progress aria-label=Upload value=30 max=120></progress><select aria-label=Class><option>Economy<option disabled>First</select>`)
+<progress aria-label=Unknown></progress><progress aria-label=Upload value=30 max=120></progress>
+<select aria-label=Class><option>Economy<option disabled>First</select>`)
 	pagetest.Contains(t, pagetest.Snapshot(t, p), "- row [selected]: Ann | 5\n", "- row [disabled]: Cid | 7 [invalid]\n",
 		"- row [expanded] [level=1]: docs | -\n", "- row [level=2]: a.txt | 3\n",
 		"- 1 | 2 [disabled] | 3 [selected]\n", `treeitem "src" [expanded]`, `treeitem "b.ts" [level=2]`,
@@ -214,7 +238,9 @@ func TestStatesOfRows(t *testing.T) {
 // Behind the dialog that was opened last, nothing can be used.
 func TestDialogOnADialog(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><dialog id=d aria-label=First><button>OK</button></dialog><dialog id=e aria-label=Second><button>Keep</button></dialog><script>e.showModal(); e.close(); d.showModal(); e.showModal()</script>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<dialog id=d aria-label=First><button>OK</button></dialog><dialog id=e aria-label=Second><button>Keep</button></dialog>
+<script>e.showModal(); e.close(); d.showModal(); e.showModal()</script>`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, `button "OK" [inert]`, `button "Keep" [`)
 	if strings.Contains(text, `"Keep" [inert]`) {
@@ -224,8 +250,10 @@ func TestDialogOnADialog(t *testing.T) {
 
 func TestTimesAndDisabled(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><input type=date aria-label=D><input type=time aria-label=T><input type=week aria-label=W value=2026-W03><input type=month aria-label=M><input type=datetime-local aria-label=L>
-<div role=group id=g aria-disabled=true>`+strings.Repeat("<h2>Filler</h2>", 60)+`<button>Off</button><b role=button tabindex=0>Custom</b><button aria-disabled=false>On</button></div>
+	p, _ := pagetest.Open(t, `<!doctype html><input type=date aria-label=D><input type=time aria-label=T>
+<input type=week aria-label=W value=2026-W03><input type=month aria-label=M><input type=datetime-local aria-label=L>
+<div role=group id=g aria-disabled=true>`+strings.Repeat("<h2>Filler</h2>", 60)+
+		`<button>Off</button><b role=button tabindex=0>Custom</b><button aria-disabled=false>On</button></div>
 <table><tr><td aria-disabled=true><a href=#x>Cell</a></table>`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, `date "D"`, `time "T"`, `week "W" [ref=`, `month "M"`, `datetime-local "L"`,
@@ -239,8 +267,11 @@ func TestTimesAndDisabled(t *testing.T) {
 
 func TestFormulas(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><p>Half is <math><mfrac><mn>1</mn><mn>2</mn></mfrac></math> of <math><semantics><mrow><msqrt><mi>x</mi></msqrt><mo>=</mo><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow><msup><mn>10</mn><mn>6</mn></msup></mfrac></mrow><annotation>tex</annotation></semantics></math></p>
-<button>Add <math><mfrac><mn>3</mn><mn>4</mn></mfrac></math></button><math display=block><msub><mi>y</mi><mn>0</mn></msub></math>`)
+	p, _ := pagetest.Open(t, `<!doctype html><p>Half is <math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>
+of <math><semantics><mrow><msqrt><mi>x</mi></msqrt><mo>=</mo><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow>
+<msup><mn>10</mn><mn>6</mn></msup></mfrac></mrow><annotation>tex</annotation></semantics></math></p>
+<button>Add <math><mfrac><mn>3</mn><mn>4</mn></mfrac></math></button>
+<math display=block><msub><mi>y</mi><mn>0</mn></msub></math>`)
 	pagetest.Contains(t, pagetest.Snapshot(t, p), "- Half is 1/2 of √(x)=(a+1)/(10^6)\n", `button "Add 3/4"`, "- y_0\n")
 	pagetest.Contains(t, markdown(t, p), "Half is 1/2 of √(x)=(a+1)/(10^6)\n", "\n\ny\\_0")
 }
@@ -248,13 +279,17 @@ func TestFormulas(t *testing.T) {
 // How a table is sorted is in its head. The title of a cell is not its text.
 func TestSortedColumns(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><table><tr><th aria-sort=ascending>Name<th aria-sort=none><button>Age</button><th aria-sort=descending><button>City</button><th aria-sort=ascending tabindex=0>Zip
-<tr><td title="Ann the first">Ann…<td title=Thirty>Thirty<td style="opacity:0">Kiel<td title="Post code">24103</table>`)
+	p, _ := pagetest.Open(t, `<!doctype html><table><tr><th aria-sort=ascending>Name<th aria-sort=none><button>Age</button>
+<th aria-sort=descending><button>City</button><th aria-sort=ascending tabindex=0>Zip
+<tr><td title="Ann the first">Ann…<td title=Thirty>Thirty
+<td style="opacity:0">Kiel<td title="Post code">24103</table>`)
 	text := pagetest.Snapshot(t, p)
 	refs := regexp.MustCompile(` \[ref=e\d+\]`)
-	pagetest.Contains(t, refs.ReplaceAllString(text, ""), `- Name [sort=ascending] | button "Age" | button "City" [sort=descending] | columnheader [sort=ascending]: Zip`,
+	pagetest.Contains(t, refs.ReplaceAllString(text, ""),
+		`- Name [sort=ascending] | button "Age" | button "City" [sort=descending] | columnheader [sort=ascending]: Zip`,
 		`- Ann the first | Thirty | Kiel [transparent] | 24103 [title="Post code"]`)
-	pagetest.Evaluate(t, p, `document.querySelectorAll("th").forEach((th, i) => th.ariaSort = i == 1 ? "ascending" : "none"), document.title = "Sorted by age"`)
+	pagetest.Evaluate(t, p, `document.querySelectorAll("th").forEach((th, i) =>
+  th.ariaSort = i == 1 ? "ascending" : "none"), document.title = "Sorted by age"`)
 	changes := p.Look(t.Context())
 	pagetest.Contains(t, refs.ReplaceAllString(changes.Text, ""),
 		`+   - Name | button "Age" [sort=ascending] | button "City" | columnheader: Zip`)
@@ -274,14 +309,17 @@ func TestSortedColumns(t *testing.T) {
 // browser has told the user.
 func TestInvalidFields(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><form><input type=number aria-label=Count max=10><input type=date aria-label=Day max=2026-01-31><input type=email aria-label=Mail>
-<input required aria-label=Who><input type=checkbox required aria-label=Agree></form><form novalidate><input type=number aria-label=Free max=10></form>`)
+	p, _ := pagetest.Open(t, `<!doctype html><form><input type=number aria-label=Count max=10>
+<input type=date aria-label=Day max=2026-01-31><input type=email aria-label=Mail>
+<input required aria-label=Who><input type=checkbox required aria-label=Agree></form>
+<form novalidate><input type=number aria-label=Free max=10></form>`)
 	pagetest.Snapshot(t, p)
 	for selector, c := range map[string]struct{ value, want string }{
-		"[aria-label=Count]": {"15", `+ - spinbutton "Count" [invalid] [ref=e1] [message="Value must be less than or equal to 10."]: 15`},
-		"[aria-label=Day]":   {"2026-03-01", `+ - date "Day" [invalid] [ref=e2] [message=`},
-		"[aria-label=Mail]":  {"nobody", `+ - textbox "Mail" [invalid] [ref=e3] [message=`},
-		"[aria-label=Free]":  {"15", `+ - spinbutton "Free" [ref=e6]: 15`},
+		"[aria-label=Count]": {"15",
+			`+ - spinbutton "Count" [invalid] [ref=e1] [message="Value must be less than or equal to 10."]: 15`},
+		"[aria-label=Day]":  {"2026-03-01", `+ - date "Day" [invalid] [ref=e2] [message=`},
+		"[aria-label=Mail]": {"nobody", `+ - textbox "Mail" [invalid] [ref=e3] [message=`},
+		"[aria-label=Free]": {"15", `+ - spinbutton "Free" [ref=e6]: 15`},
 	} {
 		pagetest.Act(t, p, p.Input().Type(selector, c.value, input.TypeOptions{}))
 		pagetest.Contains(t, p.Look(t.Context()).Text, c.want)
@@ -294,8 +332,10 @@ func TestInvalidFields(t *testing.T) {
 // when the mouse is on it.
 func TestTransparent(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><ol><li style="opacity:0">Saved</ol><table><tr><td>Ann<td>ann@x.de<td><div style="opacity:0"><button>Edit</button></div></table>
-<div style="opacity:0">Gone</div><div id=app style="opacity:0"><h2>App</h2><ul id=l>`+strings.Repeat("<li>Row", 50)+`</ul></div>`)
+	p, _ := pagetest.Open(t, `<!doctype html><ol><li style="opacity:0">Saved</ol>
+<table><tr><td>Ann<td>ann@x.de<td><div style="opacity:0"><button>Edit</button></div></table>
+<div style="opacity:0">Gone</div>
+<div id=app style="opacity:0"><h2>App</h2><ul id=l>`+strings.Repeat("<li>Row", 50)+`</ul></div>`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, "- Saved [transparent]\n", `- Ann | ann@x.de | button "Edit" [transparent] [ref=`,
 		"- Gone [transparent]\n", "- generic [transparent]:\n")

@@ -247,7 +247,8 @@ func showDiff(lines []diffLine) string {
 
 // collections are the roles of what holds items in an order that a reader needs.
 var collections = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^ *- (list|table|grid|treegrid|rowgroup|row|listbox|tree|menu|menubar|tablist|feed|log|radiogroup)\b`)
+	return regexp.MustCompile(
+		`^ *- (list|table|grid|treegrid|rowgroup|row|listbox|tree|menu|menubar|tablist|feed|log|radiogroup)\b`)
 })
 
 // maxBeside bounds the length of an unchanged line that shows the place of one that has moved.

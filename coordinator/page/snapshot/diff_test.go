@@ -36,7 +36,8 @@ func TestDiffLinesKeepBothTexts(t *testing.T) {
 // A line that stays as it is below another parent has moved; below a renamed one it has not.
 func TestDiffShowsWhatMoved(t *testing.T) {
 	for _, c := range []struct{ before, after, want string }{
-		{"- list One:\n  - Card:\n    - Open\n- list Two\n", "- list One\n- list Two:\n  - Card:\n    - Open\n", "- - list One:\n+ - list One\n+ - list Two:\n-   - Card:\n+   - Card:\n-     - Open\n+     - Open\n- - list Two\n"},
+		{"- list One:\n  - Card:\n    - Open\n- list Two\n", "- list One\n- list Two:\n  - Card:\n    - Open\n",
+			"- - list One:\n+ - list One\n+ - list Two:\n-   - Card:\n+   - Card:\n-     - Open\n+     - Open\n- - list Two\n"},
 		{"- dialog A:\n  - Yes\n  - No\n", "- dialog B:\n  - Yes\n  - No\n", "- - dialog A:\n+ - dialog B:\n"},
 		{"- list:\n  - One\n- p\n", "- q\n- list:\n  - One\n- p\n", "+ - q\n"},
 	} {
@@ -48,7 +49,8 @@ func TestDiffShowsWhatMoved(t *testing.T) {
 
 // Nothing that is cut looks complete: an item is left out, and nothing after the cut is shown.
 func TestFit(t *testing.T) {
-	feed := []string{"- main:\n", "  - article:\n", "    - Old\n", "    - link: One\n", "  - article:\n", "    - Breaking 54\n", "    - heading: A long one, longer than the rest\n", "    - x\n"}
+	feed := []string{"- main:\n", "  - article:\n", "    - Old\n", "    - link: One\n",
+		"  - article:\n", "    - Breaking 54\n", "    - heading: A long one, longer than the rest\n", "    - x\n"}
 	for limit, want := range map[int]int{1000: 8, 100: 4, 75: 4, 20: 1, 35: 3} {
 		if got := Fit(feed, limit); got != want {
 			t.Errorf("%d bytes: %d lines, want %d", limit, got, want)
@@ -60,7 +62,8 @@ func TestFit(t *testing.T) {
 func TestDiffKeepsNewLinesBelowTheirParent(t *testing.T) {
 	before := "- tablist:\n  - tab One [selected]\n  - tab Two\n- tabpanel One:\n  - Save\n"
 	after := "- tablist:\n  - tab One\n  - tab Two [selected]\n- tabpanel Two:\n  - Send\n"
-	want := "  - tablist:\n-   - tab One [selected]\n-   - tab Two\n+   - tab One\n+   - tab Two [selected]\n- - tabpanel One:\n-   - Save\n+ - tabpanel Two:\n+   - Send\n"
+	want := "  - tablist:\n-   - tab One [selected]\n-   - tab Two\n+   - tab One\n+   - tab Two [selected]\n" +
+		"- - tabpanel One:\n-   - Save\n+ - tabpanel Two:\n+   - Send\n"
 	if got := diff(before, after); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

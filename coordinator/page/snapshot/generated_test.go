@@ -26,10 +26,14 @@ func TestGeneratedTexts(t *testing.T) {
 			return
 		}
 		io.WriteString(w, `<!doctype html><style>@media screen { .required::after { content: " *" } }
-.price { &::before { content: "€ " } } .icon::before { content: "\f123" } .font::before { content: "home"; font-family: Material Icons }
-[data-unit]::after { content: attr(data-unit) } .tip::after { content: "Tip"; opacity: 0 } .count::before { content: counter(n) "th" }
-.arrow::after { content: "→" / "" } .star::before { content: "★" / "Star " } .bad::after { content: "Must be \"set\"" } .crumb::after { content: "/" }</style>
-<label class=required for=n>Name</label><input id=n><button class=star>Rate</button><p class=price>90</p><p data-unit=" kg">5</p>
+.price { &::before { content: "€ " } }
+.icon::before { content: "\f123" } .font::before { content: "home"; font-family: Material Icons }
+[data-unit]::after { content: attr(data-unit) }
+.tip::after { content: "Tip"; opacity: 0 } .count::before { content: counter(n) "th" }
+.arrow::after { content: "→" / "" } .star::before { content: "★" / "Star " }
+.bad::after { content: "Must be \"set\"" } .crumb::after { content: "/" }</style>
+<label class=required for=n>Name</label><input id=n><button class=star>Rate</button>
+<p class=price>90</p><p data-unit=" kg">5</p>
 <h2 class="icon font tip count arrow crumb">Plain</h2><p id=state>State: </p>`)
 	}))
 	pagetest.WaitFor(t, p, page.WaitOptions{Idle: true})

@@ -52,8 +52,10 @@ func expectShown(t *testing.T, p *page.Page, text string, want bool) {
 // placed elsewhere, is not.
 func TestClippedContent(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>.box{overflow:hidden} .row{display:grid;grid-template-rows:0fr} .row>*{overflow:hidden;min-height:0}
-.reader{position:absolute;width:1px;height:1px;padding:0;margin:-1px;overflow:hidden;clip:rect(0,0,0,0);clip-path:inset(50%);white-space:nowrap;border:0}</style>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<style>.box{overflow:hidden} .row{display:grid;grid-template-rows:0fr} .row>*{overflow:hidden;min-height:0}
+.reader{position:absolute;width:1px;height:1px;
+  padding:0;margin:-1px;overflow:hidden;clip:rect(0,0,0,0);clip-path:inset(50%);white-space:nowrap;border:0}</style>
 <div class=box style="max-height:0"><p>Hidden-maxheight</p></div>
 <div class=box style="height:0"><p>Hidden-height</p></div>
 <div class=box style="width:0"><p>Hidden-width</p></div>
@@ -77,7 +79,8 @@ func TestClippedContent(t *testing.T) {
 <div style="height:0;overflow-x:clip">Shown-axis</div>
 <div style="display:contents">Shown-contents</div>
 <div class=box style="height:0;padding-top:20px;line-height:1">Shown-padding</div>
-<div class=box style="height:0"><div style="position:absolute;top:500px">Shown-absolute</div><div style="position:fixed;top:550px">Shown-fixed</div></div>
+<div class=box style="height:0"><div style="position:absolute;top:500px">Shown-absolute</div>
+<div style="position:fixed;top:550px">Shown-fixed</div></div>
 <div class=box style="height:0;position:relative"><div style="position:fixed;top:600px">Shown-apart</div></div>
 <div class=box style="height:0"><dialog id=d><p>Shown-dialog</p></dialog><div id=o popover>Shown-popover</div></div>
 <div style="clip-path:inset(10% 0)"><p>Shown-inset</p></div>
@@ -100,13 +103,16 @@ func TestClippedContent(t *testing.T) {
 // A body without a height does not clip: its overflow is the window's.
 func TestBodyWithoutHeight(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>body{overflow:hidden;height:0;margin:0}</style><div style="position:absolute">Text</div><p>Flow`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<style>body{overflow:hidden;height:0;margin:0}</style><div style="position:absolute">Text</div><p>Flow`)
 	expectShown(t, p, "Text", true)
 	expectShown(t, p, "Flow", true)
 }
 
-const accordion = `<!doctype html><style>.panel{max-height:0;overflow:hidden;transition:max-height .2s} .open+.panel{max-height:200px}</style>
-<h3 id=h><button onclick="h.classList.toggle('open')">Shipping</button></h3><div class=panel id=p><p>Costs <b>€ 5</b></p><button>Change</button><label>Code <input id=i></label></div><p>Total`
+const accordion = `<!doctype html>
+<style>.panel{max-height:0;overflow:hidden;transition:max-height .2s} .open+.panel{max-height:200px}</style>
+<h3 id=h><button onclick="h.classList.toggle('open')">Shipping</button></h3>
+<div class=panel id=p><p>Costs <b>€ 5</b></p><button>Change</button><label>Code <input id=i></label></div><p>Total`
 
 // What an accordion shows or hides is among the changes, also when an animation does it
 // after the change of the class.
@@ -133,17 +139,22 @@ func TestAccordion(t *testing.T) {
 // What cannot be clicked because it is collapsed names what may show it.
 func TestClickInCollapsedPart(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, accordion+`<div role=tablist><button role=tab aria-controls=tp aria-selected=false>Reviews</button></div><div id=tp hidden><button id=t>Write</button></div>
+	p, _ := pagetest.Open(t, accordion+`<div role=tablist>
+<button role=tab aria-controls=tp aria-selected=false>Reviews</button></div>
+<div id=tp hidden><button id=t>Write</button></div>
 <details><summary>More</summary><button id=m>Delete</button></details>
-<button aria-controls="a" aria-expanded=false>Filters</button><p>…</p><div style="height:0;overflow:hidden" id=a><div style="width:0;overflow:hidden"><button id=f>Apply</button></div></div>
-<div style="height:0;overflow:hidden"><label for=c>Not seen</label><input id=c type=checkbox><button id=n>None</button></div>`)
+<button aria-controls="a" aria-expanded=false>Filters</button><p>…</p>
+<div style="height:0;overflow:hidden" id=a><div style="width:0;overflow:hidden"><button id=f>Apply</button></div></div>
+<div style="height:0;overflow:hidden"><label for=c>Not seen</label><input
+  id=c type=checkbox><button id=n>None</button></div>`)
 	for target, want := range map[string]string{
-		"#p button": `it is hidden in <div id="p" class="panel"> "Costs € 5 ChangeCode", which is collapsed: button "Shipping" may show it`,
-		"#t":        `it has no size or is not displayed: tab "Reviews" may show it`,
-		"#m":        `it has no size or is not displayed: summary "More" may show it`,
-		"#f":        `it is hidden in <div id="a"> "Apply", which is collapsed: button "Filters" may show it`,
-		"#c":        `it is hidden in <div> "Not seenNone", which is collapsed`,
-		"#n":        `which is collapsed`,
+		"#p button": `it is hidden in <div id="p" class="panel"> "Costs € 5 ChangeCode", ` +
+			`which is collapsed: button "Shipping" may show it`,
+		"#t": `it has no size or is not displayed: tab "Reviews" may show it`,
+		"#m": `it has no size or is not displayed: summary "More" may show it`,
+		"#f": `it is hidden in <div id="a"> "Apply", which is collapsed: button "Filters" may show it`,
+		"#c": `it is hidden in <div> "Not seenNone", which is collapsed`,
+		"#n": `which is collapsed`,
 	} {
 		pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click(target,
 			input.ClickOptions{Timeout: 200 * time.Millisecond}), want)
@@ -155,9 +166,14 @@ func TestClickInCollapsedPart(t *testing.T) {
 // Controls that are hidden visually, with something else to be seen in their place.
 func TestVisuallyHiddenControls(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>.check{position:absolute;clip:rect(0,0,0,0);pointer-events:none} .none{width:0;height:0;overflow:hidden;opacity:0;position:absolute} .box{display:inline-block;width:0;height:0;overflow:hidden}</style>
-<input type=checkbox class=check id=a><label for=a>Bold</label> <input type=file class=none id=f><label for=f>Upload</label>
-<label><span class=box><input type=checkbox id=b></span> Italic</label> <input type=file class=none id=g aria-label=Picture>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<style>.check{position:absolute;clip:rect(0,0,0,0);pointer-events:none} 
+.none{width:0;height:0;overflow:hidden;opacity:0;position:absolute}
+.box{display:inline-block;width:0;height:0;overflow:hidden}</style>
+<input type=checkbox class=check id=a><label for=a>Bold</label>
+<input type=file class=none id=f><label for=f>Upload</label>
+<label><span class=box><input type=checkbox id=b></span> Italic</label>
+<input type=file class=none id=g aria-label=Picture>`)
 	text := pagetest.Snapshot(t, p)
 	for _, name := range []string{`checkbox "Bold" [ref=`, `checkbox "Italic" [ref=`, `button "Upload" [ref=`,
 		`button "Picture" [ref=`} {
@@ -175,7 +191,8 @@ func TestVisuallyHiddenControls(t *testing.T) {
 // A locator is for Playwright, which does not count what is clipped as hidden.
 func TestLocatorBesideClipped(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><div style="height:0;overflow:hidden"><button>Save</button></div><button id=s>Save</button>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<div style="height:0;overflow:hidden"><button>Save</button></div><button id=s>Save</button>`)
 	if locator, err := p.Reader().Locator(t.Context(), "#s"); err != nil ||
 		locator.String() != "getByRole('button', { name: 'Save', exact: true }).nth(1)" {
 		t.Errorf("%s %v", locator, err)
@@ -196,16 +213,20 @@ func TestLaterShadowRoot(t *testing.T) {
 	pagetest.Contains(t, p.Look(t.Context()).Text, "+ - Offer", "- - light")
 	pagetest.Evaluate(t, p, `void (h.shadowRoot.getElementById('s').textContent = 'Sold')`)
 	pagetest.Contains(t, p.Look(t.Context()).Text, "- - Offer", "+ - Sold")
-	pagetest.Evaluate(t, p, `void (h.shadowRoot.getElementById('inner').attachShadow({mode: 'open'}).innerHTML = 'Nested')`)
+	pagetest.Evaluate(t, p, `void (h.shadowRoot.getElementById('inner')
+  .attachShadow({mode: 'open'}).innerHTML = 'Nested')`)
 	pagetest.Contains(t, p.Look(t.Context()).Text, "Nested")
 }
 
 // What only hidden elements match is an error that names one, and what may show it.
 func TestTargetThatIsHidden(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><button aria-controls=more aria-expanded=false>Details</button><div id=more hidden><p>Secret plan</p><button>Delete</button><button>Delete all</button></div><script>const plan = "Secret"</script>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<button aria-controls=more aria-expanded=false>Details</button><div id=more hidden><p>Secret plan</p>
+<button>Delete</button><button>Delete all</button></div><script>const plan = "Secret"</script>`)
 	for target, want := range map[string]string{
-		"text=Secret plan":         `matches no element that is shown, only hidden: <p> "Secret plan": button "Details" may show it`,
+		"text=Secret plan": `matches no element that is shown, ` +
+			`only hidden: <p> "Secret plan": button "Details" may show it`,
 		`button "Delete"`:          `only hidden: <button> "Delete": button "Details" may show it`,
 		"role=button[name=delete]": `only hidden: <button> "Delete" and 1 more: button`,
 		"text=const plan":          "matches no element: take a snapshot",

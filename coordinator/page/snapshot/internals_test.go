@@ -10,14 +10,16 @@ import (
 // A custom element may give its role, name and states to the browser alone.
 func TestElementInternals(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><p id=l>Labelled from outside</p><x-check>Extra cheese</x-check><x-check>Olives</x-check><x-named></x-named><x-by></x-by><label for=f>Amount</label><x-field id=f></x-field>
+	p, _ := pagetest.Open(t, `<!doctype html><p id=l>Labelled from outside</p><x-check>Extra cheese</x-check>
+<x-check>Olives</x-check><x-named></x-named><x-by></x-by><label for=f>Amount</label><x-field id=f></x-field>
 <x-plain><button>In a plain one</button></x-plain><x-check role=link tabindex=0>Explicit</x-check>
 <script>
 const define = (name, use, formAssociated) => customElements.define(name, class extends HTMLElement {
 	static formAssociated = formAssociated;
 	constructor() { super(); this.internals = this.attachInternals(); this.internals.role; use(this.internals, this); }
 });
-define("x-check", (i, e) => { i.role = "checkbox"; i.ariaChecked = "false"; e.addEventListener("click", () => { i.ariaChecked = i.ariaChecked === "true" ? "false" : "true"; }); });
+define("x-check", (i, e) => { i.role = "checkbox"; i.ariaChecked = "false";
+  e.addEventListener("click", () => { i.ariaChecked = i.ariaChecked === "true" ? "false" : "true"; }); });
 define("x-named", (i) => { i.role = "button"; i.ariaLabel = "Named inside"; i.ariaExpanded = "false"; });
 define("x-by", (i) => { i.role = "img"; i.ariaLabelledByElements = [l]; });
 define("x-field", (i, e) => { i.role = "textbox"; }, true);

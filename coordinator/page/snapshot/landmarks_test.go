@@ -28,14 +28,17 @@ func siteOf(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Sscan(r.URL.Query().Get("cart"), &cart)
 	nav := ""
 	for _, name := range []string{"Tea", "Cups", "Pots", "Kettles", "Sugar", "Milk"} {
-		nav += fmt.Sprintf("<li><a href=/%[1]s%[2]s onclick='said.textContent = event.target.textContent; return false'>%[1]s</a>", name, current("/"+name))
+		nav += fmt.Sprintf("<li><a href=/%[1]s%[2]s onclick='said.textContent = event.target.textContent; "+
+			"return false'>%[1]s</a>", name, current("/"+name))
 	}
 	if r.URL.Path == "/swapped" {
 		nav = strings.NewReplacer("Cups", "Pots", "Pots", "Cups").Replace(nav)
 	}
-	fmt.Fprintf(w, `<!doctype html><title>Shop</title><header><a href=/>Shop</a><p>Cart: %d</p><button id=cart onclick="this.previousElementSibling.textContent = 'Cart: 1'">Add one thing to the cart</button></header>
+	fmt.Fprintf(w, `<!doctype html><title>Shop</title><header><a href=/>Shop</a><p>Cart: %d</p><button id=cart
+  onclick="this.previousElementSibling.textContent = 'Cart: 1'">Add one thing to the cart</button></header>
 <nav aria-label=Main><ul>%s</ul></nav><main><h1>%s</h1><p id=said>Nothing</p><a href=/other>Other</a></main>
-<footer><p>Shop Ltd., London</p><a href=/terms>Terms and conditions</a> <a href=/imprint>Imprint and contact</a></footer>`, cart, nav, r.URL.Path)
+<footer><p>Shop Ltd., London</p><a href=/terms>Terms and conditions</a> <a
+  href=/imprint>Imprint and contact</a></footer>`, cart, nav, r.URL.Path)
 }
 
 // At a navigation within a site, what its pages share is one line if it is as it was, and its refs
@@ -84,12 +87,14 @@ func TestLandmarksAsBefore(t *testing.T) {
 	}
 
 	// The link of the page is current; what has another state is named.
-	if got := refs.ReplaceAllString(look(url+"/Tea"), "#"); !strings.Contains(got, `- navigation "Main" #: as before (8 lines), but for:
+	got := refs.ReplaceAllString(look(url+"/Tea"), "#")
+	if !strings.Contains(got, `- navigation "Main" #: as before (8 lines), but for:
   - link "Tea" [current] # [url=/Tea]
 - main:`) {
 		t.Error(got)
 	}
-	if got := refs.ReplaceAllString(look(url+"/Cups"), "#"); !strings.Contains(got, `but for:
+	got = refs.ReplaceAllString(look(url+"/Cups"), "#")
+	if !strings.Contains(got, `but for:
   - link "Tea" # [url=/Tea]
   - link "Cups" [current] # [url=/Cups]
 - main:`) {
@@ -165,7 +170,8 @@ func TestLandmarksThatWereNotShown(t *testing.T) {
 		case strings.HasPrefix(r.URL.Path, "/huge"):
 			io.WriteString(w, `<!doctype html><nav>`+strings.Repeat("<a href=/x>A</a><br>", 400)+`</nav>`)
 		default:
-			io.WriteString(w, `<!doctype html><h1>`+r.URL.Path+`</h1><header><iframe src=/frame></iframe><a href=/x>One more link in the header</a> <a href=/y>And another one</a></header>`)
+			io.WriteString(w, `<!doctype html><h1>`+r.URL.Path+`</h1>
+<header><iframe src=/frame></iframe><a href=/x>One more link in the header</a> <a href=/y>And another one</a></header>`)
 		}
 	}))
 	for _, path := range []string{"/long", "/huge", "/framed"} {

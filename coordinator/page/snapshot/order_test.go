@@ -97,11 +97,16 @@ func TestOrderOfWhatHasMoved(t *testing.T) {
 	}
 }
 
-const orderPage = `<!doctype html><main><table><thead><tr><th>Name<th>Age<tbody id=body></table><ul id=ul></ul><ol id=two><li>One<li>Two</ol>
+const orderPage = `<!doctype html>
+<main><table><thead><tr><th>Name<th>Age<tbody id=body></table><ul id=ul></ul><ol id=two><li>One<li>Two</ol>
 <table><tbody id=ranks><tr><td>1<td>A<tr><td>2<td>B<tr><td>3<td>C</table>
-<div id=cards><article aria-label=A><h3>Aa</h3><button>Open</button></article><article aria-label=B><h3>Bb</h3><button>Open</button></article><article aria-label=C><h3>Cc</h3><button>Open</button></article><article aria-label=D><h3>Dd</h3><button>Open</button></article></div></main><script>
-for (const [n, a] of [['Ann', 30], ['Bob', 25], ['Cid', 41], ['Dan', 19], ['Eve', 33]]) body.insertAdjacentHTML('beforeend', '<tr><td>' + n + '<td>' + a)
+<div id=cards><article aria-label=A><h3>Aa</h3><button>Open</button></article>
+<article aria-label=B><h3>Bb</h3><button>Open</button></article><article aria-label=C><h3>Cc</h3>
+<button>Open</button></article><article aria-label=D><h3>Dd</h3><button>Open</button></article></div></main><script>
+for (const [n, a] of [['Ann', 30], ['Bob', 25], ['Cid', 41], ['Dan', 19], ['Eve', 33]])
+  body.insertAdjacentHTML('beforeend', '<tr><td>' + n + '<td>' + a)
 for (let i = 0; i < 12; i++) ul.insertAdjacentHTML('beforeend', '<li>Row ' + i + ' <button>Open ' + i + '</button>')
 const sort = () => body.append(...[...body.rows].sort((a, b) => a.cells[1].textContent - b.cells[1].textContent))
-const rank = () => { const [a, b, c] = [...ranks.rows].map((r) => r.cells[1]); [a.textContent, c.textContent] = ['C', 'A'] }
+const rank = () => { const [a, b, c] = [...ranks.rows].map((r) => r.cells[1]);
+  [a.textContent, c.textContent] = ['C', 'A'] }
 </script>`

@@ -19,9 +19,12 @@ import (
 func TestStrictPage(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-x'; require-trusted-types-for 'script'; sandbox allow-scripts")
-		fmt.Fprint(w, `<!doctype html><title>Strict</title><main><h1>Closed</h1><button id=b>Open</button></main><script nonce=x>
-console.warn('strict'); JSON.stringify = Array.prototype.map = Element.prototype.getBoundingClientRect = WeakMap.prototype.get = null;
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; "+
+			"script-src 'nonce-x'; require-trusted-types-for 'script'; sandbox allow-scripts")
+		fmt.Fprint(w, `<!doctype html>
+<title>Strict</title><main><h1>Closed</h1><button id=b>Open</button></main><script nonce=x>
+console.warn('strict');
+JSON.stringify = Array.prototype.map = Element.prototype.getBoundingClientRect = WeakMap.prototype.get = null;
 document.querySelector = () => null; performance.getEntriesByType = null; Element.prototype.attachShadow = null;
 try { eval('1') } catch { document.title = 'no eval' }</script>`)
 	}))
@@ -50,9 +53,11 @@ try { eval('1') } catch { document.title = 'no eval' }</script>`)
 // and earlier refs stay valid.
 func TestInfiniteScroll(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>li{height:60px}</style><ul id=l></ul><div id=end>Loading…</div><script>
+	p, _ := pagetest.Open(t, `<!doctype html><style>li{height:60px}</style>
+<ul id=l></ul><div id=end>Loading…</div><script>
 let n = 0;
-const more = () => { for (let i = 0; i < 20; i++) l.insertAdjacentHTML('beforeend', '<li><button>Item ' + n++ + '</button> text</li>') };
+const more = () => {
+  for (let i = 0; i < 20; i++) l.insertAdjacentHTML('beforeend', '<li><button>Item ' + n++ + '</button> text</li>') };
 more();
 new IntersectionObserver((e) => { if (e[0].isIntersecting && n < 100) setTimeout(more, 20) }).observe(end);</script>`)
 	text := pagetest.Snapshot(t, p)
@@ -77,8 +82,11 @@ new IntersectionObserver((e) => { if (e[0].isIntersecting && n < 100) setTimeout
 // screenshot shows what is drawn.
 func TestCanvas(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><canvas id=c width=200 height=100 tabindex=0 aria-label="Chart of sales"></canvas><canvas width=10 height=10></canvas><script>
-const g = c.getContext('2d'); g.fillStyle = 'rgb(10,200,30)'; g.fillRect(0, 0, 200, 100); c.onclick = (e) => document.title = e.offsetX + ',' + e.offsetY</script>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<canvas id=c width=200 height=100 tabindex=0 aria-label="Chart of sales"></canvas><canvas width=10 height=10></canvas>
+<script>
+const g = c.getContext('2d'); g.fillStyle = 'rgb(10,200,30)';
+g.fillRect(0, 0, 200, 100); c.onclick = (e) => document.title = e.offsetX + ',' + e.offsetY</script>`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, `canvas "Chart of sales" [ref=`)
 	target := pagetest.Ref(t, text, "Chart of sales")
@@ -98,16 +106,22 @@ const g = c.getContext('2d'); g.fillStyle = 'rgb(10,200,30)'; g.fillRect(0, 0, 2
 func TestRefsOfParts(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0}</style>
-<svg width=300 height=60><g role=button tabindex=0 aria-label="Zoom in" onclick="did('zoom')"><rect width=50 height=50 /></g>
+<svg width=300 height=60>
+<g role=button tabindex=0 aria-label="Zoom in" onclick="did('zoom')"><rect width=50 height=50 /></g>
 <a href="#chart"><rect x=60 width=50 height=50 /><text x=60 y=20>Chart</text></a>
-<g><path role=img aria-label="a bar of the chart" d="M0 0h3v3z"/><rect x=120 width=50 height=50 onclick="did('bar')"><title>June</title></rect></g>
+<g><path role=img aria-label="a bar of the chart" d="M0 0h3v3z"/>
+<rect x=120 width=50 height=50 onclick="did('bar')"><title>June</title></rect></g>
 <circle cx=200 cy=25 r=20 onclick="did('circle')"/><g aria-hidden=true><a href="#hidden">hidden</a></g></svg>
 <svg width=20 height=20><title>Just a picture</title><path d="M0 0h9v9z"/></svg>
 <button onclick="did('save')"><svg width=20 height=20><path d="M0 0h9v9z"/></svg> Save</button><br>
-<img usemap="#map" width=200 height=100 src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='200' height='100'/>"><map name=map>
-<area shape=rect coords="0,0,50,50" href="#area" alt="Kitchen"><area shape=circle coords="150,50,30" onclick="did('hall')" href="#h" alt="Hall"></map>
-<canvas id=c width=100 height=50 onclick="did('canvas')"></canvas><div draggable=true style="width:50px;height:20px"></div>
-<div contenteditable>Some <b>bold</b> text <a href="#in">a link</a> and <button contenteditable=false onclick="did('in')">Press</button></div>
+<img usemap="#map" width=200 height=100
+  src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='200' height='100'/>"><map name=map>
+<area shape=rect coords="0,0,50,50" href="#area" alt="Kitchen">
+<area shape=circle coords="150,50,30" onclick="did('hall')" href="#h" alt="Hall"></map>
+<canvas id=c width=100 height=50 onclick="did('canvas')"></canvas>
+<div draggable=true style="width:50px;height:20px"></div>
+<div contenteditable>Some <b>bold</b> text
+  <a href="#in">a link</a> and <button contenteditable=false onclick="did('in')">Press</button></div>
 <details><summary>More</summary>hidden</details><script>done=[]; did = (s) => done.push(s)</script>`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, `button "Zoom in" [ref=`, `link "Chart" [ref=`, `generic "June" [ref=`,
@@ -130,10 +144,14 @@ func TestRefsOfParts(t *testing.T) {
 // them. Elements that no user can hit, like the ends of a focus trap, are omitted.
 func TestNamelessElements(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><title>Icons</title><style>i, .box { display: inline-block; width: 16px; height: 16px } .hand { cursor: pointer }</style>
-<div class="box trash" onclick="document.title = 'deleted'"></div><i class="fa fa-pen hand"></i><span class=box tabindex=0 id=knob></span>
-<button class="btn btn-sm"><svg class="lucide lucide-x" width=10 height=10></svg></button><button><svg width=10 height=10><use href="#gear"/></svg></button>
-<input name=q><select name=size><option>S<option>M</select><div tabindex=0></div><span tabindex=0 style="opacity:0"></span><button class=named>Named</button>`)
+	p, _ := pagetest.Open(t, `<!doctype html><title>Icons</title>
+<style>i, .box { display: inline-block; width: 16px; height: 16px } .hand { cursor: pointer }</style>
+<div class="box trash" onclick="document.title = 'deleted'"></div>
+<i class="fa fa-pen hand"></i><span class=box tabindex=0 id=knob></span>
+<button class="btn btn-sm"><svg class="lucide lucide-x" width=10 height=10></svg></button>
+<button><svg width=10 height=10><use href="#gear"/></svg></button>
+<input name=q><select name=size><option>S<option>M</select>
+<div tabindex=0></div><span tabindex=0 style="opacity:0"></span><button class=named>Named</button>`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text,
 		`- generic [class=box trash] [ref=`, `- generic [class=fa fa-pen hand] [ref=`, `- generic [id=knob] [ref=`,
@@ -149,7 +167,8 @@ func TestNamelessElements(t *testing.T) {
 // A clickable row has a ref of its own, before those of its cells.
 func TestRowsThatCanBeClicked(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><title>Rows</title><table><tr onclick="document.title = this.rowIndex"><td>One<td><input type=checkbox aria-label=first></tr>
+	p, _ := pagetest.Open(t, `<!doctype html><title>Rows</title>
+<table><tr onclick="document.title = this.rowIndex"><td>One<td><input type=checkbox aria-label=first></tr>
 <tr style="cursor:pointer" onclick="document.title = this.rowIndex"><td>Two<td>2</table>`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, `- row [ref=`, `]: One | checkbox "first" [ref=`, `]: Two | 2`)
@@ -166,8 +185,10 @@ func TestRowsThatCanBeClicked(t *testing.T) {
 // A label represents a hidden control, once, and links in the label are listed.
 func TestLabelsOfUnseenControls(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>.off{position:absolute;opacity:0}.gone{display:none}.tiny{position:absolute;width:1px;height:1px}</style>
-<label for=a>I accept the <a href="#terms">terms</a></label><input id=a type=checkbox class=off><label><input type=radio name=r class=gone>Red</label><label><input type=radio name=r class=tiny>Blue</label>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<style>.off{position:absolute;opacity:0}.gone{display:none}.tiny{position:absolute;width:1px;height:1px}</style>
+<label for=a>I accept the <a href="#terms">terms</a></label><input id=a type=checkbox class=off>
+<label><input type=radio name=r class=gone>Red</label><label><input type=radio name=r class=tiny>Blue</label>
 <label>Plain <input type=checkbox></label><input type=checkbox class=off aria-label=Alone>`)
 	text := pagetest.Snapshot(t, p)
 	for _, name := range []string{`checkbox "I accept the terms"`, `link "terms"`, `radio "Red"`, `radio "Blue"`,
@@ -186,7 +207,8 @@ func TestLabelsOfUnseenControls(t *testing.T) {
 // An inert part is marked as such. A clickable card in a list has a line with its content.
 func TestInertAndCards(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><div inert><button id=i>Inert</button></div><div style="cursor:pointer"><span>Card</span><div>$5</div><button>Buy</button></div>`)
+	p, _ := pagetest.Open(t, `<!doctype html><div inert><button id=i>Inert</button></div>
+<div style="cursor:pointer"><span>Card</span><div>$5</div><button>Buy</button></div>`)
 	pagetest.Contains(t, pagetest.Snapshot(t, p), `button "Inert" [inert] [ref=`)
 	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Interactive: true})
 	if err != nil {
@@ -195,7 +217,8 @@ func TestInertAndCards(t *testing.T) {
 	pagetest.Contains(t, s.Text, "]: Card $5\n")
 	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#i", input.ClickOptions{Timeout: 200 * time.Millisecond}),
 		"it is inert")
-	pagetest.Evaluate(t, p, `document.body.insertAdjacentHTML("beforeend", "<dialog><button>Yes</button></dialog>"), document.querySelector("dialog").showModal()`)
+	pagetest.Evaluate(t, p, `document.body.insertAdjacentHTML("beforeend", "<dialog><button>Yes</button></dialog>"),
+  document.querySelector("dialog").showModal()`)
 	pagetest.Contains(t, pagetest.Snapshot(t, p), `button "Buy" [inert] [ref=`, `button "Yes" [active] [ref=`)
 	pagetest.Evaluate(t, p, `document.querySelector("dialog").close()`)
 	if s, err = p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true}); err != nil ||

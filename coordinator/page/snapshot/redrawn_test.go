@@ -11,26 +11,58 @@ import (
 	"browser-coordinator/internal/pagetest"
 )
 
-const redrawnPage = `<!doctype html><title>-</title><div id=app></div><div id=host></div><iframe srcdoc="<ul></ul>"></iframe><script>
-const buy = (name, ...more) => '<li><b>' + name + '</b> <button onclick="top.document.title = \'' + [name, ...more].join(' ') + '\'">Buy</button></li>'
+const redrawnPage = `<!doctype html>
+<title>-</title><div id=app></div><div id=host></div><iframe srcdoc="<ul></ul>"></iframe><script>
+const buy = (name, ...more) => '<li><b>' + name +
+  '</b> <button onclick="top.document.title = \'' + [name, ...more].join(' ') + '\'">Buy</button></li>'
 const list = (...names) => { app.innerHTML = '<ul>' + names.map((name) => buy(name)).join('') + '</ul>' }
-const rows = (...names) => { app.firstChild ?? (app.innerHTML = '<table></table>'); app.firstChild.innerHTML = '<tbody>' + names.map((name, i) => '<tr aria-rowindex=' + i + '><td>' + name + '<td><button onclick="document.title = \'' + name + '\'">Buy</button>').join('') }
-const cards = (...names) => { app.innerHTML = names.map((name) => '<div class=card><h3>' + name + '</h3><button onclick="document.title = \'' + name + '\'">Buy</button></div>').join('') }
-const page = (heading, note, ...names) => { app.innerHTML = '<h1>' + heading + '</h1><p>' + note + '</p><button onclick="document.title = \'' + heading + '\'">Buy</button><ul>' + names.map((name) => buy(name)).join('') + '</ul>' }
-const form = (name) => { app.innerHTML = '<h2>Edit</h2><label>Name <input></label><button onclick="document.title = \'' + name + '\'">Buy</button>'; app.querySelector('input').value = name }
+const rows = (...names) => {
+  app.firstChild ?? (app.innerHTML = '<table></table>');
+  app.firstChild.innerHTML = '<tbody>' + names.map((name, i) => '<tr aria-rowindex=' + i + '><td>' + name +
+    '<td><button onclick="document.title = \'' + name + '\'">Buy</button>').join('') }
+const cards = (...names) => {
+  app.innerHTML = names.map((name) => '<div class=card><h3>' + name +
+    '</h3><button onclick="document.title = \'' + name + '\'">Buy</button></div>').join('') }
+const page = (heading, note, ...names) => {
+  app.innerHTML = '<h1>' + heading + '</h1><p>' + note +
+    '</p><button onclick="document.title = \'' + heading + '\'">Buy</button><ul>' +
+    names.map((name) => buy(name)).join('') + '</ul>' }
+const form = (name) => {
+  app.innerHTML = '<h2>Edit</h2><label>Name <input></label>' +
+    '<button onclick="document.title = \'' + name + '\'">Buy</button>';
+  app.querySelector('input').value = name }
 let shown
-const record = (title) => { app.firstChild ?? (app.innerHTML = '<header><h2></h2></header><div></div>'); app.querySelector('h2').textContent = shown = title; app.lastChild.innerHTML = '<button onclick="document.title = shown">Buy</button>' }
+const record = (title) => {
+  app.firstChild ?? (app.innerHTML = '<header><h2></h2></header><div></div>');
+  app.querySelector('h2').textContent = shown = title;
+  app.lastChild.innerHTML = '<button onclick="document.title = shown">Buy</button>' }
 const buyShown = '<button onclick="document.title = shown">Buy</button>'
-const alike = (note) => { app.firstChild ?? (app.innerHTML = '<ul></ul><p></p>'); app.lastChild.textContent = shown = note; app.firstChild.innerHTML = ('<li>Item ' + buyShown + '</li>').repeat(2) }
+const alike = (note) => {
+  app.firstChild ?? (app.innerHTML = '<ul></ul><p></p>');
+  app.lastChild.textContent = shown = note;
+  app.firstChild.innerHTML = ('<li>Item ' + buyShown + '</li>').repeat(2) }
 const mail = (n) => { shown = n; app.innerHTML = '<div>Mail ' + n + '</div><p>From: Ann ' + buyShown + '</p>' }
-const tabbed = (n) => { shown = n; app.firstChild ?? (app.innerHTML = '<div role=tablist><button role=tab>A</button><button role=tab>B</button></div><div role=tabpanel></div>'); [...app.firstChild.children].forEach((e, i) => e.setAttribute('aria-selected', i === n)); app.lastChild.innerHTML = '<p>Settings</p>' + buyShown }
-const anchors = (note, href) => { shown = note; app.innerHTML = '<p>' + note + '</p><a href="' + href + '" onclick="event.preventDefault(); document.title = shown">Buy</a>' }
-const pictured = (name) => { shown = name; app.innerHTML = '<img alt=' + name + '><button onclick="document.title = shown">Buy</button>' }
-const terms = (name) => { app.innerHTML = '<dl><dt>' + name + '<dd><button onclick="document.title = \'' + name + '\'">Buy</button></dl>' }
-const one = (...names) => { while (app.lastChild) app.lastChild.remove(); for (const name of names) { app.insertAdjacentHTML('beforeend', buy(name)) } }
+const tabbed = (n) => {
+  shown = n;
+  app.firstChild ?? (app.innerHTML = '<div role=tablist><button role=tab>A</button>' +
+    '<button role=tab>B</button></div><div role=tabpanel></div>');
+  [...app.firstChild.children].forEach((e, i) => e.setAttribute('aria-selected', i === n));
+  app.lastChild.innerHTML = '<p>Settings</p>' + buyShown }
+const anchors = (note, href) => {
+  shown = note;
+  app.innerHTML = '<p>' + note + '</p><a href="' + href +
+    '" onclick="event.preventDefault(); document.title = shown">Buy</a>' }
+const pictured = (name) => {
+  shown = name; app.innerHTML = '<img alt=' + name + '><button onclick="document.title = shown">Buy</button>' }
+const terms = (name) => {
+  app.innerHTML = '<dl><dt>' + name + '<dd><button onclick="document.title = \'' + name + '\'">Buy</button></dl>' }
+const one = (...names) => {
+  while (app.lastChild) app.lastChild.remove();
+  for (const name of names) { app.insertAdjacentHTML('beforeend', buy(name)) } }
 const root = host.attachShadow({mode: 'open'})
 const shadow = (...names) => { root.innerHTML = '<ul>' + names.map((name) => buy(name)).join('') + '</ul>' }
-const inner = (...names) => { frames[0].document.querySelector('ul').innerHTML = names.map((name) => buy(name)).join('') }
+const inner = (...names) => {
+  frames[0].document.querySelector('ul').innerHTML = names.map((name) => buy(name)).join('') }
 </script>`
 
 // What a page redraws as it was keeps its ref, and is no change. What may be another element
@@ -66,7 +98,8 @@ func TestRefsOfWhatIsRedrawn(t *testing.T) {
 		{"anchors('A note on 1', 'javascript:')", "anchors('A note on 2', 'javascript:')", nil, nil, false},
 		{"anchors('A note on 1', '#buy')", "anchors('A note on 2', '#buy')", []int{0}, []string{"A note on 2"}, false},
 		{"pictured('Ann')", "pictured('Bob')", nil, nil, false},
-		{"page('Order 1', 'Note', 'Tea')", "page('Order 1', 'Note', 'Tea', 'Cup')", []int{0, 1}, []string{"Order 1", "Tea"}, false},
+		{"page('Order 1', 'Note', 'Tea')",
+			"page('Order 1', 'Note', 'Tea', 'Cup')", []int{0, 1}, []string{"Order 1", "Tea"}, false},
 		{"page('Order', 'Of 1', 'Tea')", "page('Order', 'Of 2', 'Tea')", []int{1}, []string{"Tea"}, false},
 		{"terms('Tea')", "terms('Cup')", nil, nil, false},
 		{"shadow('Tea', 'Cup')", "shadow('Cup')", []int{1}, []string{"Cup"}, false},

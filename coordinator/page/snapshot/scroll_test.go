@@ -19,11 +19,14 @@ import (
 
 // The pages of these tests: each has rows 0 to 59, which come only when the list is scrolled.
 // Row n has a text that nothing else has, and a button.
-const rowScript = `<!doctype html><style>body { margin: 0 } .row { height: 40px; box-sizing: border-box } .bone { height: 12px; width: 60%; background: #ddd }</style>
-<script>const label = (n) => "Order-" + n + "-", content = (n) => label(n) + ' <button onclick="document.title=' + n + '">Open</button>', total = 60</script>`
+const rowScript = `<!doctype html><style>body { margin: 0 }
+.row { height: 40px; box-sizing: border-box } .bone { height: 12px; width: 60%; background: #ddd }</style>
+<script>const label = (n) => "Order-" + n + "-",
+  content = (n) => label(n) + ' <button onclick="document.title=' + n + '">Open</button>', total = 60</script>`
 
 // virtualRows draws the rows in sight as placeholders, and requests those of each ten.
-const virtualRows = `<h1>Orders</h1><div id=list style="height:200px;overflow-y:auto"><div id=inner style="position:relative"></div></div><script>
+const virtualRows = `<h1>Orders</h1>
+<div id=list style="height:200px;overflow-y:auto"><div id=inner style="position:relative"></div></div><script>
 inner.style.height = total * 40 + "px"
 const known = new Map, asked = new Set
 const draw = () => {
@@ -31,7 +34,9 @@ const draw = () => {
   for (let n = first; n < Math.min(first + 6, total); n++) {
     const tens = Math.floor(n / 10)
     if (!asked.has(tens)) { asked.add(tens); load(tens) }
-    visible.push('<div class=row ' + (known.get(tens) ? "" : "PLACE") + ' style="position:absolute;width:100%;top:' + n * 40 + 'px">' + (known.get(tens) ? content(n) : BONE) + '</div>')
+    visible.push('<div class=row ' + (known.get(tens) ? "" : "PLACE") +
+      ' style="position:absolute;width:100%;top:' + n * 40 + 'px">' +
+      (known.get(tens) ? content(n) : BONE) + '</div>')
   }
   inner.innerHTML = visible.join("")
 }
@@ -58,7 +63,8 @@ const more = async () => {
   if (busy || n >= total) return
   busy = true
   ` + load + `
-  for (const stop = n + 10; n < stop; n++) feed.insertAdjacentHTML("beforeend", '<div class=row style="height:120px">' + content(n) + '</div>')
+  for (const stop = n + 10; n < stop; n++)
+    feed.insertAdjacentHTML("beforeend", '<div class=row style="height:120px">' + content(n) + '</div>')
   busy = false
   observer.unobserve(end); observer.observe(end)
 }
@@ -89,7 +95,10 @@ func TestFindScrollingWaitsForRows(t *testing.T) {
 	t.Parallel()
 	chunks := rowScript + `<div id=list style="height:200px;overflow-y:auto"></div><script>
 let n = 0
-const timer = setInterval(() => { for (const stop = n + 6; n < stop; n++) list.insertAdjacentHTML("beforeend", "<div class=row>" + content(n) + "</div>"); if (n >= total) clearInterval(timer) }, 600)
+const timer = setInterval(() => {
+  for (const stop = n + 6; n < stop; n++)
+    list.insertAdjacentHTML("beforeend", "<div class=row>" + content(n) + "</div>");
+  if (n >= total) clearInterval(timer) }, 600)
 </script>`
 	pages := map[string]string{
 		"/requests": virtual("", `"Loading"`, byRequest),
@@ -118,7 +127,8 @@ const timer = setInterval(() => { for (const stop = n + 6; n < stop; n++) list.i
 					t.Fatalf("row %d: %+v %+v, %v\n%s", n, found, scrolled, err, pagetest.Snapshot(t, p))
 				}
 				pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, found.Text, fmt.Sprintf("Order-%d-", n)), input.ClickOptions{}))
-				pagetest.WaitFor(t, p, page.WaitOptions{Expression: fmt.Sprintf("(frames.length ? frames[0].document : document).title === '%d'", n), Timeout: 5 * time.Second})
+				opened := fmt.Sprintf("(frames.length ? frames[0].document : document).title === '%d'", n)
+				pagetest.WaitFor(t, p, page.WaitOptions{Expression: opened, Timeout: 5 * time.Second})
 			}
 		})
 	}
@@ -129,7 +139,9 @@ func TestFindScrollingWithoutMatch(t *testing.T) {
 	t.Parallel()
 	endless := rowScript + `<div id=list></div><script>
 let n = 0
-const fill = () => { while (list.offsetHeight < scrollY + 2 * innerHeight) list.insertAdjacentHTML("beforeend", "<div class=row>" + content(n++) + "</div>") }
+const fill = () => {
+  while (list.offsetHeight < scrollY + 2 * innerHeight)
+    list.insertAdjacentHTML("beforeend", "<div class=row>" + content(n++) + "</div>") }
 onscroll = fill; fill()
 </script><div style="height:100px;overflow-y:auto"><p style="margin:100px 0">Side</p></div>`
 	pages := map[string]string{"/feed": feed(`await (await fetch("/rows?" + n / 10)).text()`), "/endless": endless}
@@ -153,14 +165,18 @@ onscroll = fill; fill()
 func TestFindScrollingDescribesTheEnd(t *testing.T) {
 	t.Parallel()
 	// A moment after each scroll, the list loads again what is in sight.
-	html := rowScript + `<h1>Orders</h1><div id=list style="height:200px;overflow-y:auto"><div id=inner style="position:relative"></div></div><script>
+	html := rowScript + `<h1>Orders</h1>
+<div id=list style="height:200px;overflow-y:auto"><div id=inner style="position:relative"></div></div><script>
 inner.style.height = total * 40 + "px"
 let timer, version = 0
 const draw = (loaded) => {
   const first = Math.floor(list.scrollTop / 40)
-  inner.innerHTML = Array.from({ length: Math.min(6, total - first) }, (_, i) => '<div class=row style="position:absolute;width:100%;top:' + (first + i) * 40 + 'px">' + (loaded ? content(first + i) : "<div class=bone></div>") + "</div>").join("")
+  inner.innerHTML = Array.from({ length: Math.min(6, total - first) }, (_, i) =>
+    '<div class=row style="position:absolute;width:100%;top:' + (first + i) * 40 + 'px">' +
+    (loaded ? content(first + i) : "<div class=bone></div>") + "</div>").join("")
 }
-list.onscroll = () => { draw(true); clearTimeout(timer); timer = setTimeout(() => { draw(false); setTimeout(draw, 300, true) }, 60) }
+list.onscroll = () => {
+  draw(true); clearTimeout(timer); timer = setTimeout(() => { draw(false); setTimeout(draw, 300, true) }, 60) }
 draw(true)
 const add = () => { draw(true); document.body.insertAdjacentHTML("beforeend", "<button>Below</button>") }
 </script>`

@@ -18,7 +18,9 @@ func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 // 19,441 characters, with a ref for each of the 800 controls.
 func TestSnapshotIsDense(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><ul id=l></ul><script>let h='';for(let i=0;i<400;i++)h+='<li><a href=#>Item '+i+'</a> <button onclick=1>Add '+i+'</button></li>';l.innerHTML=h</script>`)
+	p, _ := pagetest.Open(t, `<!doctype html><ul id=l></ul>
+<script>let h='';for(let i=0;i<400;i++)h+='<li><a href=#>Item '+i+'</a> <button onclick=1>Add '+i+'</button></li>';
+l.innerHTML=h</script>`)
 	for _, opts := range []snapshot.Options{{}, {Interactive: true}} {
 		s, err := p.Reader().Snapshot(t.Context(), opts)
 		if err != nil || s.Refs != 800 || strings.Count(s.Text, "[ref=e") != 800 || len(s.Text) > 19_441 {
@@ -32,7 +34,9 @@ func TestSnapshotIsDense(t *testing.T) {
 // 10,000 elements; one of them changes.
 func TestHugePage(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><div id=d></div><script>let h='';for(let i=0;i<2000;i++)h+='<section><h3>Part '+i+'</h3><p>Text of <b>part</b> '+i+'</p><button>Open '+i+'</button></section>';d.innerHTML=h</script>`)
+	p, _ := pagetest.Open(t, `<!doctype html><div id=d></div><script>let h='';for(let i=0;
+  i<2000;i++)h+='<section><h3>Part '+i+'</h3><p>Text of <b>part</b> '+i+'</p><button>Open '+i+'</button></section>';
+d.innerHTML=h</script>`)
 	if n := pagetest.Evaluate(t, p, "document.querySelectorAll('*').length"); len(n) != 5 || n < "10000" {
 		t.Fatalf("only %s elements", n)
 	}
@@ -51,7 +55,8 @@ func TestHugePage(t *testing.T) {
 
 func TestSnapshotDiff(t *testing.T) {
 	t.Parallel()
-	p, url := pagetest.Open(t, `<!doctype html><main aria-label=All><h1>Title</h1><ul id=l><li><a href=#>A</a> <button>Buy A</button><li><a href=#>B</a> <button>Buy B</button></ul><p id=m>Old words</p></main>`)
+	p, url := pagetest.Open(t, `<!doctype html><main aria-label=All><h1>Title</h1><ul id=l>
+<li><a href=#>A</a> <button>Buy A</button><li><a href=#>B</a> <button>Buy B</button></ul><p id=m>Old words</p></main>`)
 	take := func() snapshot.Snapshot {
 		t.Helper()
 		s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true})
@@ -66,7 +71,8 @@ func TestSnapshotDiff(t *testing.T) {
 	if s := take(); !s.Diff || s.Text != "" {
 		t.Errorf("nothing has changed: %+v", s)
 	}
-	pagetest.Evaluate(t, p, `m.textContent = 'New words', l.insertAdjacentHTML('beforeend', '<li><a href=#>C</a> <button>Buy C</button>'), 1`)
+	pagetest.Evaluate(t, p, `m.textContent = 'New words',
+  l.insertAdjacentHTML('beforeend', '<li><a href=#>C</a> <button>Buy C</button>'), 1`)
 	if s, want := take(), `  - main "All":
     - list:
       - link "A" [ref=e1] | button "Buy A" [ref=e2]
@@ -95,10 +101,13 @@ func TestClosedShadowRoots(t *testing.T) {
 		fmt.Fprint(w, `<!doctype html><my-box>Slotted</my-box><div id=plain></div>
 <div><template shadowrootmode=closed><button onclick="clicks.push('declared')">Declared</button></template></div>
 <script>clicks = [];
-const say = (root, name) => { root.innerHTML += '<button>' + name + '</button>'; root.querySelector('button').onclick = () => clicks.push(name); };
-customElements.define('my-box', class extends HTMLElement { constructor() { super(); const s = this.attachShadow({ mode: 'closed' });
+const say = (root, name) => { root.innerHTML += '<button>' + name + '</button>';
+  root.querySelector('button').onclick = () => clicks.push(name); };
+customElements.define('my-box', class extends HTMLElement {
+  constructor() { super(); const s = this.attachShadow({ mode: 'closed' });
   say(s, 'Outer'); s.append(document.createElement('slot'), document.createElement('my-inner')); } });
-customElements.define('my-inner', class extends HTMLElement { constructor() { super(); say(this.attachShadow({ mode: 'closed' }), 'Inner'); } });
+customElements.define('my-inner', class extends HTMLElement {
+  constructor() { super(); say(this.attachShadow({ mode: 'closed' }), 'Inner'); } });
 say(plain.attachShadow({ mode: 'closed' }), 'Plain');</script>`)
 	}))
 	text := pagetest.Snapshot(t, p)

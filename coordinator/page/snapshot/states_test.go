@@ -14,10 +14,14 @@ import (
 func TestTreeItems(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><ul role=tree aria-label=Files>
-<li role=treeitem aria-level=1 aria-expanded=false aria-checked=mixed tabindex=0 id=a><span class=twisty onclick="event.stopPropagation(); open_()">▸</span><span class=box onclick="event.stopPropagation(); a.ariaChecked = 'true'"></span> Fruit</li>
-<li role=treeitem aria-level=1 aria-checked=true tabindex=0>Nuts</li><li role=treeitem aria-level=1 aria-checked=false tabindex=0>Wine</li></ul>
+<li role=treeitem aria-level=1 aria-expanded=false aria-checked=mixed tabindex=0 id=a><span
+  class=twisty onclick="event.stopPropagation(); open_()">▸</span>
+<span class=box onclick="event.stopPropagation(); a.ariaChecked = 'true'"></span> Fruit</li>
+<li role=treeitem aria-level=1 aria-checked=true tabindex=0>Nuts</li>
+<li role=treeitem aria-level=1 aria-checked=false tabindex=0>Wine</li></ul>
 <style>.box { display: inline-block; width: 12px; height: 12px; border: 1px solid }</style>
-<script>function open_() { a.ariaExpanded = 'true'; a.insertAdjacentHTML('beforeend', '<ul role=group><li role=treeitem aria-level=2 tabindex=0>Apple</li></ul>'); }</script>`)
+<script>function open_() { a.ariaExpanded = 'true'; a.insertAdjacentHTML('beforeend',
+  '<ul role=group><li role=treeitem aria-level=2 tabindex=0>Apple</li></ul>'); }</script>`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, `treeitem "▸ Fruit" [checked=mixed] [collapsed]`, `treeitem "Nuts" [checked] `,
 		`treeitem "Wine" [ref`)
@@ -49,7 +53,8 @@ func TestTreeItems(t *testing.T) {
 // A button is reported as it was called when the click landed.
 func TestRenamedWhileHovered(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><button id=b onmouseenter="b.textContent = 'Delete all'" onclick="b.textContent = 'Deleted'">Delete</button>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<button id=b onmouseenter="b.textContent = 'Delete all'" onclick="b.textContent = 'Deleted'">Delete</button>`)
 	c := pagetest.Act(t, p, p.Input().Click("#b", input.ClickOptions{}))
 	if identity := c.Elements[0].Identity.String(); identity != `button "Delete all"` {
 		t.Errorf("the click is reported as one on %s", identity)
@@ -59,9 +64,14 @@ func TestRenamedWhileHovered(t *testing.T) {
 // The cells of a grid stand in their columns, also where it has only some of them.
 func TestColumnsOfGrids(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><div role=grid aria-label=Parts><div role=row><span role=columnheader aria-colindex=1>No</span><span role=columnheader aria-colindex=2>Part</span><span role=columnheader aria-colindex=3>Price</span></div>
-<div role=row><span role=gridcell aria-colindex=2>Power</span></div><div role=row><span role=gridcell aria-colindex=1>3</span><span role=gridcell aria-colindex=2>Power</span><span role=gridcell aria-colindex=3>180</span></div></div>
-<div role=grid aria-label=Window><div role=row><span role=gridcell aria-colindex=7>G</span><span role=gridcell aria-colindex=8>H</span></div></div>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<div role=grid aria-label=Parts><div role=row><span role=columnheader aria-colindex=1>No</span>
+<span role=columnheader aria-colindex=2>Part</span><span role=columnheader aria-colindex=3>Price</span></div>
+<div role=row><span role=gridcell aria-colindex=2>Power</span></div>
+<div role=row><span role=gridcell aria-colindex=1>3</span>
+<span role=gridcell aria-colindex=2>Power</span><span role=gridcell aria-colindex=3>180</span></div></div>
+<div role=grid aria-label=Window><div role=row><span role=gridcell aria-colindex=7>G</span>
+<span role=gridcell aria-colindex=8>H</span></div></div>`)
 	pagetest.Contains(t, pagetest.Snapshot(t, p), "- No | Part | Price\n", "- | Power\n", "- 3 | Power | 180\n",
 		"- G | H\n")
 	c := pagetest.Act(t, p, p.Input().Click(`row "3 Power 180"`, input.ClickOptions{})) // as the answers call it
@@ -77,7 +87,8 @@ func TestFindOfNames(t *testing.T) {
 	for i := range 30 {
 		items += fmt.Sprintf("<li>Item %d <button>Add</button></li>", i)
 	}
-	p, _ := pagetest.Open(t, `<!doctype html><ul aria-label=Groceries><li>Milk</li><li>Bread</li></ul><dialog open aria-label=Confirm><p>Really?</p><button>Yes</button></dialog><ul aria-label=Long>`+items+`</ul>`)
+	p, _ := pagetest.Open(t, `<!doctype html><ul aria-label=Groceries><li>Milk</li><li>Bread</li></ul>
+<dialog open aria-label=Confirm><p>Really?</p><button>Yes</button></dialog><ul aria-label=Long>`+items+`</ul>`)
 	pagetest.Contains(t, find(t, p, "groceries").Text, "- list \"Groceries\":\n", "Milk", "Bread")
 	pagetest.Contains(t, find(t, p, "confirm").Text, `dialog "Confirm"`, "Really?", `button "Yes"`)
 	long := find(t, p, "long").Text
@@ -90,10 +101,12 @@ func TestFindOfNames(t *testing.T) {
 // What a list, a region that loads, a select and the areas of an image show.
 func TestNumbersBusyOptionsAreas(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><ol start=5><li>Five<li>Six</ol><ol reversed><li>Two<li><a href=#>One</a></ol><ol><li>Plain</ol>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<ol start=5><li>Five<li>Six</ol><ol reversed><li>Two<li><a href=#>One</a></ol><ol><li>Plain</ol>
 <div aria-busy=true><p>Loading rows</p></div><table aria-busy=true aria-label=Prices><tr><th>A<tr><td>1</table>
 <select aria-label=Size><option hidden>Choose<option>S<option style="display:none">M<option>L</select>
-<map name=m><area href=#north alt=North coords=0,0,40,40></map><img usemap=#m alt=Map width=80 height=80 src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='80' height='80'/>">`)
+<map name=m><area href=#north alt=North coords=0,0,40,40></map><img usemap=#m alt=Map
+  width=80 height=80 src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='80' height='80'/>">`)
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, "5. Five", "6. Six", "2. Two", "1.", `table "Prices" [busy]`, "generic [busy]",
 		"Loading rows", "options: S | L\n")

@@ -26,8 +26,10 @@ const verifiedPage = `<!doctype html><title>t</title>
 <select id=colour aria-label=Colour><option value=r>Red</option><option value=b selected>Blue</option></select>
 <div role=slider aria-label=Volume aria-valuenow=7 tabindex=0 id=volume>7</div>
 <p style="visibility:hidden">nobody sees this</p>
-<my-box></my-box><label>Day <input type=date></label><input type=color title=Paint><details><summary>More</summary></details><canvas></canvas>
-<script>document.querySelector("my-box").attachShadow({mode: "open"}).innerHTML = "<p>in a shadow</p><button>Shadow button</button>"</script>`
+<my-box></my-box><label>Day <input type=date></label><input type=color title=Paint>
+<details><summary>More</summary></details><canvas></canvas>
+<script>document.querySelector("my-box").attachShadow({mode: "open"})
+  .innerHTML = "<p>in a shadow</p><button>Shadow button</button>"</script>`
 
 func verified(t *testing.T) *page.Page {
 	t.Helper()
@@ -80,7 +82,8 @@ func TestVerify(t *testing.T) {
 	if err := p.Reader().VerifyItems(t.Context(), "#list", []string{"Coffee", "green tea"}); err != nil {
 		t.Error(err)
 	}
-	if err := p.Reader().VerifyItems(t.Context(), "#list", []string{"Coffee", "Secret", "Seven"}); !errors.As(err, &unlike) || err.Error() != `#list does not show ["Secret" "Seven"]` {
+	err = p.Reader().VerifyItems(t.Context(), "#list", []string{"Coffee", "Secret", "Seven"})
+	if !errors.As(err, &unlike) || err.Error() != `#list does not show ["Secret" "Seven"]` {
 		t.Errorf("%v", err)
 	}
 	for _, c := range []struct{ target, kind, value string }{
@@ -105,16 +108,22 @@ func TestVerify(t *testing.T) {
 // faded, a text for screen readers. A checkbox that lies on what is drawn for it is.
 func TestVerifyWhatNobodySees(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><title>t</title><style>.away { position: absolute; left: -9999px }</style><body style="height:3000px">
+	p, _ := pagetest.Open(t, `<!doctype html>
+<title>t</title><style>.away { position: absolute; left: -9999px }</style><body style="height:3000px">
 <div role=status style="opacity:0">Faded toast</div><div style="opacity:0"><p>Inner text <button>Fade</button></div>
-<p style="transform:scale(0)">Scaled text <button>Scale</button></p><p style="font-size:0">Tiny text</p><h2 class=away>Away heading</h2><a class=away href=#m>Skip link</a>
+<p style="transform:scale(0)">Scaled text <button>Scale</button></p>
+<p style="font-size:0">Tiny text</p><h2 class=away>Away heading</h2><a class=away href=#m>Skip link</a>
 <p style="position:absolute;top:-500px">Above text</p>
-<label style="position:relative"><input type=checkbox aria-label=Agree style="opacity:0;position:absolute;width:20px;height:20px"><i>box</i></label>
-<ul id=list style="height:50px;overflow:auto"><li>One seen</li>`+strings.Repeat("<li>Row</li>", 50)+`<li style="opacity:0">Two faded</li></ul>
+<label style="position:relative"><input type=checkbox aria-label=Agree
+  style="opacity:0;position:absolute;width:20px;height:20px"><i>box</i></label>
+<ul id=list style="height:50px;overflow:auto"><li>One seen</li>`+
+		strings.Repeat("<li>Row</li>", 50)+`<li style="opacity:0">Two faded</li></ul>
 <span style="display:contents"><b>Held text</b></span><p style="margin-top:2500px">Below text</p>
 <button style="display:inline"><span style="float:left">Floating</span></button>
-<div style="height:60px;overflow:auto;display:flex;flex-direction:column-reverse">`+strings.Repeat("<p>Line</p>", 20)+`<p>First of the chat</p></div>
-<img usemap=#m width=50 height=50 src="data:,"><map name=m><area href=/n alt=North shape=rect coords=0,0,9,9></map><select aria-label=Land><option>Ghana<option>Zimbabwe</select>
+<div style="height:60px;overflow:auto;display:flex;flex-direction:column-reverse">`+
+		strings.Repeat("<p>Line</p>", 20)+`<p>First of the chat</p></div>
+<img usemap=#m width=50 height=50 src="data:,"><map name=m><area href=/n alt=North shape=rect coords=0,0,9,9></map>
+<select aria-label=Land><option>Ghana<option>Zimbabwe</select>
 <script>list.scrollTop = 500; scrollTo(0, 900)</script>`)
 	var unlike *snapshot.VerifyError
 	fails := func(description string, err error, reason string) {
@@ -164,7 +173,8 @@ func TestLocator(t *testing.T) {
 		"#odd > i":                              `locator('#odd > i')`,
 		"button:nth-of-type(6)":                 `getByRole('button', { name: 'Twice', exact: true }).nth(1)`,
 		pagetest.Ref(t, text, `"Shadow button`): `getByRole('button', { name: 'Shadow button' })`,
-		pagetest.Ref(t, text, `"Inner button`):  `locator('body > iframe').contentFrame().getByRole('button', { name: 'Inner button' })`,
+		pagetest.Ref(t, text,
+			`"Inner button`): `locator('body > iframe').contentFrame().getByRole('button', { name: 'Inner button' })`,
 		// Playwright does not know the roles that only snapshots have.
 		"[type=date]":  `getByLabel('Day', { exact: true })`,
 		"[type=color]": `getByTitle('Paint', { exact: true })`,
