@@ -23,13 +23,20 @@ func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 // and must be hit as any other point.
 func TestClickAtAPosition(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>canvas{display:block;border:7px solid;background:#eee}#cover{position:absolute;left:200px;top:0;width:50px;height:50px}</style>
+	p, _ := pagetest.Open(t, `<!doctype html><style>canvas{display:block;border:7px solid;background:#eee}
+#cover{position:absolute;left:200px;top:0;width:50px;height:50px}</style>
 <div style="position:relative"><canvas id=small width=300 height=150></canvas><div id=cover>cover</div></div>
 <div id=box style="width:200px;height:100px;overflow:auto"><canvas id=inner width=3000 height=2000></canvas></div>
 <canvas id=large width=5000 height=6000></canvas>
-<div id=map style="position:relative;width:200px;height:100px"><button style="position:absolute;left:150px;top:60px;width:40px;height:30px" onclick="hits.push('zoom')">Zoom</button></div>
-<iframe id=frame width=300 height=200 srcdoc="<canvas width=1000 height=1000 style='display:block' onclick='parent.hits.push([event.offsetX, event.offsetY].join())'></canvas>"></iframe>
-<script>hits = []; for (const c of document.querySelectorAll('canvas')) for (const k of ['click', 'contextmenu']) c.addEventListener(k, (e) => hits.push(c.id + ' ' + e.offsetX + ',' + e.offsetY))</script>`)
+<div id=map style="position:relative;width:200px;height:100px">
+  <button style="position:absolute;left:150px;top:60px;width:40px;height:30px"
+    onclick="hits.push('zoom')">Zoom</button></div>
+<iframe id=frame width=300 height=200
+  srcdoc="<canvas width=1000 height=1000 style='display:block'
+    onclick='parent.hits.push([event.offsetX, event.offsetY].join())'></canvas>"></iframe>
+<script>hits = []
+for (const c of document.querySelectorAll('canvas')) for (const k of ['click', 'contextmenu'])
+  c.addEventListener(k, (e) => hits.push(c.id + ' ' + e.offsetX + ',' + e.offsetY))</script>`)
 	inner := pagetest.Ref(t, pagetest.Snapshot(t, p)[strings.Index(pagetest.Snapshot(t, p), "iframe"):], "canvas")
 	for _, test := range []struct {
 		target string
@@ -125,13 +132,15 @@ func TestClickReportsWhyATargetIsNotReady(t *testing.T) {
 func TestClickKinds(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><button id=b>B</button><script>log=[];
-for (const n of ['click','dblclick','contextmenu','auxclick']) b.addEventListener(n, e => { e.preventDefault(); log.push([n, e.button, e.shiftKey, e.isTrusted].join(':')) })</script>`)
+for (const n of ['click','dblclick','contextmenu','auxclick']) b.addEventListener(n, e => {
+  e.preventDefault(); log.push([n, e.button, e.shiftKey, e.isTrusted].join(':')) })</script>`)
 	for _, opts := range []input.ClickOptions{{Double: true}, {Button: "right"}, {Button: "middle"},
 		{Modifiers: []string{"Shift"}}} {
 		pagetest.Act(t, p, p.Input().Click("#b", opts))
 	}
 	pagetest.Expect(t, p, "log.join(' ')",
-		`"click:0:false:true click:0:false:true dblclick:0:false:true contextmenu:2:false:true auxclick:2:false:true auxclick:1:false:true click:0:true:true"`)
+		`"click:0:false:true click:0:false:true dblclick:0:false:true contextmenu:2:false:true `+
+			`auxclick:2:false:true auxclick:1:false:true click:0:true:true"`)
 	for _, unknown := range []input.ClickOptions{{Button: "fourth"}, {Modifiers: []string{"Hyper"}}} {
 		pagetest.Fails[error](t, p, p.Input().Click("#b", unknown), "")
 	}
@@ -162,7 +171,8 @@ func TestTargetThatComes(t *testing.T) {
 	t.Parallel()
 	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/next" {
-			fmt.Fprint(w, `<!doctype html><script>setTimeout(() => document.write('<button id=late onclick="document.title = 1">Late</button>'), 200)</script>`)
+			fmt.Fprint(w, `<!doctype html>
+<script>setTimeout(() => document.write('<button id=late onclick="document.title = 1">Late</button>'), 200)</script>`)
 			return
 		}
 		fmt.Fprint(w, `<!doctype html>Here`)
@@ -174,7 +184,8 @@ func TestTargetThatComes(t *testing.T) {
 	}
 	start := time.Now()
 	var missing *frame.TargetError
-	if _, err := p.Act(t.Context(), p.Input().Click("#never", input.ClickOptions{Timeout: 500 * time.Millisecond})); !errors.As(err, &missing) || time.Since(start) < 400*time.Millisecond {
+	_, err := p.Act(t.Context(), p.Input().Click("#never", input.ClickOptions{Timeout: 500 * time.Millisecond}))
+	if !errors.As(err, &missing) || time.Since(start) < 400*time.Millisecond {
 		t.Errorf("after %v: %v", time.Since(start), err)
 	}
 }
@@ -183,17 +194,23 @@ func TestTargetThatComes(t *testing.T) {
 // during scrolling again, until its timeout.
 func TestTargetThatIsReplaced(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>#l{height:300px;overflow:auto;position:relative}.r{position:absolute;height:30px}</style>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<style>#l{height:300px;overflow:auto;position:relative}.r{position:absolute;height:30px}</style>
 <div style="height:600px"></div><div id=l><div id=s style="height:30000px"></div></div><input id=i>
 <script>clicked = []
 const rows = () => { const a = Math.floor(l.scrollTop / 30); s.innerHTML = ''
-  for (let i = a; i < a + 12; i++) { const b = document.createElement('button'); b.className = 'r'; b.style.top = i * 30 + 'px'; b.dataset.row = i; b.textContent = 'row ' + i; b.onclick = () => clicked.push(i); s.append(b) } }
+  for (let i = a; i < a + 12; i++) {
+    const b = document.createElement('button'); b.className = 'r'; b.style.top = i * 30 + 'px';
+    b.dataset.row = i; b.textContent = 'row ' + i; b.onclick = () => clicked.push(i); s.append(b)
+  } }
 l.onscroll = rows; rows()</script>`)
 	pagetest.Act(t, p, p.Input().Click("[data-row='11']", input.ClickOptions{}))
 	pagetest.Expect(t, p, "clicked", "[11]")
 	// The error for an element that never stays must not call it a ref.
 	pagetest.Evaluate(t, p, `l.remove(); again = new MessageChannel(); again.port1.onmessage = () => {
-		const b = document.createElement('button'); b.id = 'b'; document.querySelector('#b')?.remove(); document.body.append(b); again.port2.postMessage(0) }; again.port2.postMessage(0)`)
+		const b = document.createElement('button'); b.id = 'b'; document.querySelector('#b')?.remove();
+		document.body.append(b); again.port2.postMessage(0)
+	}; again.port2.postMessage(0)`)
 	_, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{Timeout: 300 * time.Millisecond}))
 	if err == nil || strings.Contains(err.Error(), "ref") {
 		t.Errorf("a button that never stays: %v", err)
@@ -206,14 +223,19 @@ l.onscroll = rows; rows()</script>`)
 // and sticky headers over scrolled targets.
 func TestOverlays(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0}.cover{position:fixed;inset:0;background:#0003}#ghost{pointer-events:none}
+	p, _ := pagetest.Open(t, `<!doctype html>
+<style>body{margin:0}.cover{position:fixed;inset:0;background:#0003}#ghost{pointer-events:none}
 header{position:sticky;top:0;height:60px;background:#eee}#box{height:200px;overflow:auto}</style>
-<header>Header</header><button id=plain onclick="hits.push('plain')">Plain</button><button id=wary onclick="hits.push('wary')">Wary</button>
+<header>Header</header>
+<button id=plain onclick="hits.push('plain')">Plain</button><button id=wary onclick="hits.push('wary')">Wary</button>
 <div id=box><div style="height:900px"></div><button id=deep onclick="hits.push('deep')">Deep</button></div>
 <div style="height:2000px"></div><button id=low onclick="hits.push('low')">Low</button><div style="height:2000px"></div>
 <script>hits=[];
-function cover(id, ms) { const d=document.createElement('div'); d.className='cover'; d.id=id; d.onclick=d.onmousedown=e=>hits.push('cover'); document.body.append(d); if (ms) setTimeout(()=>d.remove(),ms); return d }
-wary.onmouseenter=()=>{ const ms=wary.dataset.cover; delete wary.dataset.cover; if (ms) cover('sudden', +ms) }</script>`)
+function cover(id, ms) {
+  const d=document.createElement('div'); d.className='cover'; d.id=id; d.onclick=d.onmousedown=e=>hits.push('cover');
+  document.body.append(d); if (ms) setTimeout(()=>d.remove(),ms); return d }
+wary.onmouseenter=()=>{
+  const ms=wary.dataset.cover; delete wary.dataset.cover; if (ms) cover('sudden', +ms) }</script>`)
 	click := func(target string) { pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{})) }
 	hits := func(want string) {
 		t.Helper()
@@ -231,7 +253,8 @@ wary.onmouseenter=()=>{ const ms=wary.dataset.cover; delete wary.dataset.cover; 
 	// The error names an overlay that appears with the mouse and stays; the overlay gets no click.
 	pagetest.Evaluate(t, p, "wary.dataset.cover = 60000, 1")
 	pagetest.Act(t, p, p.Input().Vision().Move(500, 500))
-	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#wary", input.ClickOptions{Timeout: 500 * time.Millisecond}), `covered by <div id="sudden"`)
+	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#wary",
+		input.ClickOptions{Timeout: 500 * time.Millisecond}), `covered by <div id="sudden"`)
 	pagetest.Evaluate(t, p, "document.querySelector('#sudden')?.remove()")
 	hits("")
 	for _, target := range []string{"#deep", "#low", "#plain"} {
@@ -242,10 +265,13 @@ wary.onmouseenter=()=>{ const ms=wary.dataset.cover; delete wary.dataset.cover; 
 
 func TestAnimations(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>@keyframes spin{from{transform:translateX(0)}to{transform:translateX(200px)}}
-#ever{animation:spin 1s linear infinite}#late{opacity:0;transition:transform .4s}#late.in{opacity:1;transform:translateX(300px)}</style>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<style>@keyframes spin{from{transform:translateX(0)}to{transform:translateX(200px)}}
+#ever{animation:spin 1s linear infinite}
+#late{opacity:0;transition:transform .4s}#late.in{opacity:1;transform:translateX(300px)}</style>
 <button id=ever>Ever</button><button id=late onclick="at=Math.round(this.getBoundingClientRect().left)">Late</button>`)
-	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#ever", input.ClickOptions{Timeout: 400 * time.Millisecond}), "it is moving")
+	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#ever",
+		input.ClickOptions{Timeout: 400 * time.Millisecond}), "it is moving")
 	pagetest.Evaluate(t, p, "late.classList.add('in'), start = Math.round(late.getBoundingClientRect().left)")
 	pagetest.Act(t, p, p.Input().Click("#late", input.ClickOptions{}))
 	pagetest.Expect(t, p, "at - start", "300")
@@ -257,17 +283,22 @@ func TestTransformedFrames(t *testing.T) {
 	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, port, _ := strings.Cut(r.Host, ":")
 		if r.URL.Path == "/" {
-			fmt.Fprint(w, `<!doctype html><style>iframe{width:300px;height:200px;border:5px solid;padding:3px;display:block;margin:20px}</style><script>clicks=[];onmessage=e=>clicks.push(e.data)</script>`)
+			fmt.Fprint(w, `<!doctype html>
+<style>iframe{width:300px;height:200px;border:5px solid;padding:3px;display:block;margin:20px}</style>
+<script>clicks=[];onmessage=e=>clicks.push(e.data)</script>`)
 			for i, style := range []string{"transform:scale(.5)", "transform:rotate(30deg) scale(1.2)",
 				"rotate:-15deg;scale:.8 .6", "zoom:1.5", "transform-origin:0 0;transform:matrix(.7,.1,-.2,.9,40,10)"} {
 				for j, host := range []string{"", "http://localhost:" + port} {
-					fmt.Fprintf(w, `<div style="transform:translate(10px,5px) scale(.9)"><iframe style="%s" src="%s/frame?%d%d"></iframe></div>`, style, host, i, j)
+					fmt.Fprintf(w, `<div style="transform:translate(10px,5px) scale(.9)">
+<iframe style="%s" src="%s/frame?%d%d"></iframe></div>`, style, host, i, j)
 				}
 			}
 			return
 		}
-		fmt.Fprintf(w, `<!doctype html><style>body{margin:0}button{position:absolute;padding:0;border:0;width:24px;height:14px;font:8px sans-serif}</style>
-<button style="left:250px;top:170px" onclick="top.postMessage('B%[1]s','*')">B%[1]s</button><button style="left:4px;top:2px" onclick="top.postMessage('A%[1]s','*')">A%[1]s</button>`, r.URL.RawQuery)
+		fmt.Fprintf(w, `<!doctype html>
+<style>body{margin:0}button{position:absolute;padding:0;border:0;width:24px;height:14px;font:8px sans-serif}</style>
+<button style="left:250px;top:170px" onclick="top.postMessage('B%[1]s','*')">B%[1]s</button>
+<button style="left:4px;top:2px" onclick="top.postMessage('A%[1]s','*')">A%[1]s</button>`, r.URL.RawQuery)
 	}))
 	text := pagetest.Snapshot(t, p)
 	var want []string
@@ -280,7 +311,8 @@ func TestTransformedFrames(t *testing.T) {
 			}
 		}
 	}
-	arrived := fmt.Sprintf("new Promise(r => { const look = () => clicks.length < %d ? setTimeout(look) : r(clicks.join()); look() })", len(want))
+	arrived := fmt.Sprintf("new Promise(r => { "+
+		"const look = () => clicks.length < %d ? setTimeout(look) : r(clicks.join()); look() })", len(want))
 	pagetest.Expect(t, p, arrived, `"`+strings.Join(want, ",")+`"`)
 }
 
@@ -288,7 +320,8 @@ func TestTransformedFrames(t *testing.T) {
 // element that takes no mouse events reports that.
 func TestLinksThatDownload(t *testing.T) {
 	t.Parallel()
-	p, url := pagetest.Open(t, `<!doctype html><title>Files</title><a id=a href=/file download>file</a><a id=b href=/file download onclick="event.preventDefault(); document.title = 'kept'">kept</a>
+	p, url := pagetest.Open(t, `<!doctype html><title>Files</title><a id=a href=/file download>file</a>
+<a id=b href=/file download onclick="event.preventDefault(); document.title = 'kept'">kept</a>
 <button id=n style="pointer-events:none">n</button>`)
 	for range 5 {
 		if c, err := p.Act(t.Context(), p.Input().Click("#a", input.ClickOptions{})); err != nil || c.Download != url+
@@ -320,8 +353,11 @@ func TestClickWhereAFrameWas(t *testing.T) {
 	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, port, _ := strings.Cut(r.Host, ":")
 		if r.URL.Path == "/" {
-			fmt.Fprintf(w, `<!doctype html><style>body{margin:0}iframe{display:block;border:0;width:100%%;height:700px}</style><script>clicks = [], strays = 0; onmessage = () => strays++</script>
-<iframe src="http://localhost:%s/other"></iframe><button onclick="clicks.push('button')">Button</button><iframe srcdoc="<button onclick=&quot;parent.clicks.push('inner')&quot;>Inner</button>"></iframe><div style="height:900px"></div>`, port)
+			fmt.Fprintf(w, `<!doctype html><style>body{margin:0}iframe{display:block;border:0;width:100%%;height:700px}</style>
+<script>clicks = [], strays = 0; onmessage = () => strays++</script>
+<iframe src="http://localhost:%s/other"></iframe><button onclick="clicks.push('button')">Button</button>
+<iframe srcdoc="<button onclick=&quot;parent.clicks.push('inner')&quot;>Inner</button>"></iframe>
+<div style="height:900px"></div>`, port)
 			return
 		}
 		fmt.Fprint(w, `<!doctype html><body style="height:700px" onclick="parent.postMessage('stray', '*')">another site`)
@@ -330,7 +366,8 @@ func TestClickWhereAFrameWas(t *testing.T) {
 	pagetest.Act(t, p, p.Input().Vision().Move(1, 1)) // otherwise a background tab draws no frames
 	for range 15 {
 		for _, name := range []string{"Button", "Inner"} {
-			pagetest.Evaluate(t, p, "new Promise(r => { scrollTo(0, 0); requestAnimationFrame(() => requestAnimationFrame(r)) })")
+			pagetest.Evaluate(t, p, "new Promise(r => { "+
+				"scrollTo(0, 0); requestAnimationFrame(() => requestAnimationFrame(r)) })")
 			pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, name), input.ClickOptions{}))
 			if got := pagetest.Evaluate(t, p, "clicks.splice(0).join() + strays"); got != `"`+strings.ToLower(name)+`0"` {
 				t.Fatalf("%s: the page got %s", name, got)
@@ -342,32 +379,44 @@ func TestClickWhereAFrameWas(t *testing.T) {
 // Frames of other ports of one host share a process, and no script can leave them.
 func TestClickInFramesOfOtherOrigins(t *testing.T) {
 	t.Parallel()
-	innermost := httptest.NewServer(pagetest.HTML(`<!doctype html><button style="margin:40px" onclick="top.postMessage('pay', '*')">Pay</button>`))
+	innermost := httptest.NewServer(pagetest.HTML(`<!doctype html>
+<button style="margin:40px" onclick="top.postMessage('pay', '*')">Pay</button>`))
 	defer innermost.Close()
 	inner := httptest.NewServer(pagetest.HTML(`<!doctype html><iframe style="margin:30px 50px" srcdoc="<iframe src='` +
 		innermost.URL + `'></iframe>"></iframe>`))
 	defer inner.Close()
-	p, _ := pagetest.Open(t, `<!doctype html><p style="height:100px">Shop</p><iframe width=500 height=250 style="margin-left:80px" src="`+inner.URL+`"></iframe>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<p style="height:100px">Shop</p><iframe width=500 height=250 style="margin-left:80px" src="`+inner.URL+`"></iframe>
 <script>got = []; addEventListener('message', (e) => got.push(e.data))</script>`)
 	pagetest.WaitFor(t, p, page.WaitOptions{Text: "Pay"})
 	ref := pagetest.Ref(t, pagetest.Snapshot(t, p), `button "Pay"`)
 	pagetest.Act(t, p, p.Input().Click(ref, input.ClickOptions{}))
-	pagetest.Expect(t, p, "new Promise((done) => { const look = () => got.length ? done(got.join()) : setTimeout(look); look() })", `"pay"`)
+	pagetest.Expect(t, p, "new Promise((done) => { "+
+		"const look = () => got.length ? done(got.join()) : setTimeout(look); look() })", `"pay"`)
 }
 
 // A control is clicked where no other control in it is. What only holds controls, and a
 // control that another one in it stands for, are clicked in the middle.
 func TestControlsInAControl(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>li>ul{padding:0 0 0 30px}</style><script>hits = []; const note = (e, name) => { e.stopPropagation(); hits.push(name) }</script>
-<ul role=tree><li id=src role=treeitem aria-expanded=true onclick="note(event, 'src')">src<ul role=group><li role=treeitem onclick="note(event, 'main.c')">main.c</li></ul></li>
-<li id=long role=treeitem onclick="note(event, 'long')"><b>long</b><ul role=group><li role=treeitem style="height:3000px" onclick="note(event, 'tall')">tall</li></ul></li></ul>
-<div id=card onclick="note(event, 'card')" style="width:300px">A card <button style="width:200px" onclick="note(event, 'delete')">Delete</button></div>
-<div id=plain style="width:300px;text-align:center">Some <button style="width:200px" onclick="note(event, 'plain')">Inner</button></div>
-<ul role=menu><li id=menu role=menuitem style="padding:10px"><a href="#x" style="display:block" onclick="note(event, 'link')">Settings</a></li></ul>
-<div id=upload role=button style="position:relative;width:100px">Upload<input type=checkbox style="position:absolute;inset:0;opacity:0;margin:0;width:100%;height:100%" onclick="note(event, 'field')"></div>
+	p, _ := pagetest.Open(t, `<!doctype html><style>li>ul{padding:0 0 0 30px}</style>
+<script>hits = []; const note = (e, name) => { e.stopPropagation(); hits.push(name) }</script>
+<ul role=tree><li id=src role=treeitem aria-expanded=true onclick="note(event, 'src')">src
+  <ul role=group><li role=treeitem onclick="note(event, 'main.c')">main.c</li></ul></li>
+<li id=long role=treeitem onclick="note(event, 'long')"><b>long</b>
+  <ul role=group><li role=treeitem style="height:3000px" onclick="note(event, 'tall')">tall</li></ul></li></ul>
+<div id=card onclick="note(event, 'card')" style="width:300px">A card
+  <button style="width:200px" onclick="note(event, 'delete')">Delete</button></div>
+<div id=plain style="width:300px;text-align:center">Some
+  <button style="width:200px" onclick="note(event, 'plain')">Inner</button></div>
+<ul role=menu><li id=menu role=menuitem style="padding:10px">
+  <a href="#x" style="display:block" onclick="note(event, 'link')">Settings</a></li></ul>
+<div id=upload role=button style="position:relative;width:100px">Upload<input type=checkbox
+  style="position:absolute;inset:0;opacity:0;margin:0;width:100%;height:100%" onclick="note(event, 'field')"></div>
 <button id=picture onclick="note(event, 'picture')"><canvas width=40 height=20></canvas></button>
-<ul role=tree style="padding:0"><li id=full role=treeitem style="display:block"><ul role=group style="padding:0;margin:0"><li role=treeitem style="display:block" onclick="note(event, 'never')">whole</li></ul></li></ul>`)
+<ul role=tree style="padding:0"><li id=full role=treeitem style="display:block">
+  <ul role=group style="padding:0;margin:0"><li role=treeitem style="display:block"
+    onclick="note(event, 'never')">whole</li></ul></li></ul>`)
 	src := pagetest.Ref(t, pagetest.Snapshot(t, p), `treeitem "src`)
 	for _, test := range []struct{ target, want string }{
 		{src, "src"}, {"#src", "src"}, {"#long", "long"}, {"#card", "card"}, {"#plain", "plain"}, {"#menu", "link"},
@@ -392,7 +441,8 @@ func TestControlsInAControl(t *testing.T) {
 // The pointer over a disabled button may show why it is disabled.
 func TestHoverOverADisabledButton(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><span onmouseenter="tip.textContent = 'Fill in the form first'"><button disabled>Pay</button></span><p id=tip></p>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<span onmouseenter="tip.textContent = 'Fill in the form first'"><button disabled>Pay</button></span><p id=tip></p>`)
 	pagetest.Act(t, p, p.Input().Hover("button", input.HoverOptions{}))
 	pagetest.Expect(t, p, "tip.textContent", `"Fill in the form first"`)
 }

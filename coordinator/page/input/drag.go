@@ -65,7 +65,7 @@ func (i *Input) DragTo(from string, startAt *frame.Point, to string, endAt *fram
 
 // DragBy drags a target by a distance, in CSS pixels; point is as in Aim.
 func (i *Input) DragBy(from string, point *frame.Point, by frame.Point) Action {
-	return i.act("dragging "+from, from, purpose{"click", point}, 0, func(ctx context.Context, s *spot, out *Outcome) error {
+	drag := func(ctx context.Context, s *spot, out *Outcome) error {
 		for tries := 1; ; tries++ {
 			x, y := s.x+by.X, s.y+by.Y
 			if x < 0 || y < 0 {
@@ -85,7 +85,8 @@ func (i *Input) DragBy(from string, point *frame.Point, by frame.Point) Action {
 				return err
 			}
 		}
-	})
+	}
+	return i.act("dragging "+from, from, purpose{"click", point}, 0, drag)
 }
 
 // dragToPoint is dragTo for a point of the viewport, whatever is there.

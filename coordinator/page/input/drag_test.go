@@ -12,8 +12,10 @@ import (
 // When a drag begins, the page moves or removes the drop target.
 func TestDragOntoAMovingTarget(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0;user-select:none}div{position:absolute;width:100px;height:40px;left:0}</style>
-<div id=card style="top:0;background:red">card</div><div id=slot style="top:100px;background:lime">slot</div><div id=goes style="top:200px">goes</div>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<style>body{margin:0;user-select:none}div{position:absolute;width:100px;height:40px;left:0}</style>
+<div id=card style="top:0;background:red">card</div>
+<div id=slot style="top:100px;background:lime">slot</div><div id=goes style="top:200px">goes</div>
 <script>log = []
 card.onmousedown = () => { log.push("down"); slot.style.left = "400px"; goes.remove() }
 onmouseup = e => log.push("up on " + e.target.id)</script>`)
@@ -22,19 +24,24 @@ onmouseup = e => log.push("up on " + e.target.id)</script>`)
 	pagetest.Evaluate(t, p, `document.body.insertAdjacentHTML("beforeend", "<div id=goes style='top:200px'>goes</div>")`)
 	pagetest.Fails[*frame.StaleRefError](t, p, p.Input().Drag("#card", "#goes"), "")
 	// The button does not stay pressed.
-	pagetest.Expect(t, p, "new Promise(r => { const look = () => log.length > 1 ? r(log.splice(0).join()) : setTimeout(look); look() })", `"down,up on card"`)
+	pagetest.Expect(t, p, "new Promise(r => { "+
+		"const look = () => log.length > 1 ? r(log.splice(0).join()) : setTimeout(look); look() })", `"down,up on card"`)
 }
 
 // The dragged element moves, or something covers it when the mouse moves.
 func TestDragOfWhatMoves(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0;user-select:none}div{position:absolute;width:60px;height:40px}#once,#always{left:0;width:60px;background:#ccc}
+	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0;user-select:none}
+div{position:absolute;width:60px;height:40px}#once,#always{left:0;width:60px;background:#ccc}
 @keyframes slide{to{left:500px}}.slides{animation:slide .5s linear forwards}</style>
-<div id=card class=slides style="top:0;left:0">card</div><div id=shy style="top:100px">shy</div><div id=covered style="top:200px">covered</div><div id=slot style="top:300px;width:200px">slot</div>
+<div id=card class=slides style="top:0;left:0">card</div><div id=shy style="top:100px">shy</div>
+<div id=covered style="top:200px">covered</div><div id=slot style="top:300px;width:200px">slot</div>
 <script>log = []
-for (const kind of ["mousedown", "mouseup", "click"]) addEventListener(kind, e => log.push(kind.slice(5) + " " + e.target.id))
+for (const kind of ["mousedown", "mouseup", "click"])
+  addEventListener(kind, e => log.push(kind.slice(5) + " " + e.target.id))
 shy.onmousemove = e => { if (!e.buttons) shy.style.left = "100px" }
-covered.onmousemove = e => document.body.insertAdjacentHTML("beforeend", "<div id=always style='top:200px'>over</div>")</script>`)
+covered.onmousemove = e =>
+  document.body.insertAdjacentHTML("beforeend", "<div id=always style='top:200px'>over</div>")</script>`)
 	for _, from := range []string{"#card", "#shy"} {
 		pagetest.Act(t, p, p.Input().Drag(from, "#slot"))
 		pagetest.Expect(t, p, "log.splice(0).slice(0, 2).join()", `"down `+from[1:]+`,up slot"`)
@@ -46,7 +53,9 @@ covered.onmousemove = e => document.body.insertAdjacentHTML("beforeend", "<div i
 // The distance between the two targets is the length of the page.
 func TestDragAcrossALongPage(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>div{width:100px;height:40px;user-select:none}</style><div style="height:2000px"></div><div id=card draggable=true>card</div><div style="height:450px"></div><div id=slot>slot</div><div style="height:2000px"></div>
+	p, _ := pagetest.Open(t, `<!doctype html><style>div{width:100px;height:40px;user-select:none}</style>
+<div style="height:2000px"></div><div id=card draggable=true>card</div>
+<div style="height:450px"></div><div id=slot>slot</div><div style="height:2000px"></div>
 <script>log = []
 slot.ondragover = e => e.preventDefault()
 slot.ondrop = () => log.push("dropped")</script>`)
@@ -61,13 +70,16 @@ slot.ondrop = () => log.push("dropped")</script>`)
 // the drag, and mouse events again after it.
 func TestEventsOfADragAndDrop(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>div{width:100px;height:40px;user-select:none}</style><div id=card draggable=true>card</div><div style="height:40px"></div><div id=slot>slot</div>
+	p, _ := pagetest.Open(t, `<!doctype html><style>div{width:100px;height:40px;user-select:none}</style>
+<div id=card draggable=true>card</div><div style="height:40px"></div><div id=slot>slot</div>
 <script>log = []
-for (const kind of ["mousedown", "dragstart", "drop", "dragend", "mouseup", "pointerup", "click"]) addEventListener(kind, e => log.push(kind + " " + e.target.id))
+for (const kind of ["mousedown", "dragstart", "drop", "dragend", "mouseup", "pointerup", "click"])
+  addEventListener(kind, e => log.push(kind + " " + e.target.id))
 slot.ondragover = e => e.preventDefault()</script>`)
 	for range 2 {
 		pagetest.Act(t, p, p.Input().Drag("#card", "#slot"))
-		ended := "new Promise(r => { const look = () => log.includes('dragend card') ? setTimeout(() => r(log.splice(0).join()), 50) : setTimeout(look); look() })"
+		ended := "new Promise(r => { const look = () => " +
+			"log.includes('dragend card') ? setTimeout(() => r(log.splice(0).join()), 50) : setTimeout(look); look() })"
 		pagetest.Expect(t, p, ended, `"mousedown card,dragstart card,drop slot,dragend card"`)
 		pagetest.Act(t, p, p.Input().Click("#slot", input.ClickOptions{}))
 		pagetest.Expect(t, p, "log.splice(0).join()", `"mousedown slot,pointerup slot,mouseup slot,click slot"`)
@@ -78,11 +90,14 @@ slot.ondragover = e => e.preventDefault()</script>`)
 // created during the drag.
 func TestPointerDrag(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>.card{width:100px;height:30px;border:1px solid;touch-action:none;user-select:none}#slot{height:60px;border:1px dashed}</style>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<style>.card{width:100px;height:30px;border:1px solid;touch-action:none;user-select:none}
+#slot{height:60px;border:1px dashed}</style>
 <div class=card id=a>A</div><div id=slot>slot</div><input type=range id=r min=0 max=100 value=0 style="width:300px">
 <script>log=[];a.onpointerdown=e=>{a.setPointerCapture(e.pointerId);log.push('down')};
 a.onpointermove=e=>{if(e.buttons){a.style.transform='translate('+e.movementX+'px)';log.push('move')}};
-a.onpointerup=e=>{a.style.pointerEvents='none';const under=document.elementFromPoint(e.clientX,e.clientY);log.push('up on '+under.id)}</script>`)
+a.onpointerup=e=>{a.style.pointerEvents='none';
+  const under=document.elementFromPoint(e.clientX,e.clientY);log.push('up on '+under.id)}</script>`)
 	pagetest.Act(t, p, p.Input().Drag("#a", "#slot"))
 	pagetest.Expect(t, p, "log[0] + ',' + (log.filter(l => l === 'move').length > 2) + ',' + log.at(-1)",
 		`"down,true,up on slot"`)
@@ -91,7 +106,10 @@ a.onpointerup=e=>{a.style.pointerEvents='none';const under=document.elementFromP
 // Lists that sort: what is under the pointer changes during the drag.
 func TestDragInAListThatSorts(t *testing.T) {
 	t.Parallel()
-	const list = `<!doctype html><style>body{margin:0;user-select:none}#list>*{height:40px;width:200px;outline:1px solid}.gap{background:#cce}</style><div id=list><div id=a draggable=true>A</div><div id=b draggable=true>B</div><div id=c draggable=true>C</div><div id=d draggable=true>D</div></div><div id=out></div>`
+	const list = `<!doctype html><style>body{margin:0;user-select:none}#list>*{height:40px;width:200px;outline:1px solid}
+.gap{background:#cce}</style>
+<div id=list><div id=a draggable=true>A</div><div id=b draggable=true>B</div><div id=c draggable=true>C</div>` +
+		`<div id=d draggable=true>D</div></div><div id=out></div>`
 	order := "[...list.children].map(e => e.id).join('')"
 	for name, test := range map[string]struct{ script, from, to, want string }{
 		// Only the placeholder takes the drop.
@@ -109,7 +127,8 @@ gap.ondragover = e => e.preventDefault();
 gap.ondrop = () => gap.replaceWith(dragged);
 list.ondragend = () => gap.remove()`, "#d", "#b", "adbc"},
 		// An overlay appears over the list.
-		"overlay": {`let dragged, over = document.createElement("div"); over.style = "position:fixed;inset:0;width:auto;height:auto";
+		"overlay": {`let dragged, over = document.createElement("div");
+over.style = "position:fixed;inset:0;width:auto;height:auto";
 list.ondragstart = e => { dragged = e.target; e.dataTransfer.setData("text", "x") };
 list.ondragenter = () => document.body.append(over);
 over.ondragover = e => e.preventDefault();
@@ -130,11 +149,17 @@ over.ondrop = () => { over.remove(); list.prepend(dragged) }`, "#d", "#b", "dabc
 // under the pointer when a frame is drawn, as libraries for sorting do.
 func TestDragOnABoardThatSortsByFrames(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0;user-select:none}div{position:absolute;left:0;width:200px;height:40px;outline:1px solid;touch-action:none}</style>
-<div id=card style="top:0">card</div><div class=lane id=first style="top:100px">first</div><div class=lane id=second style="top:200px">second</div>
+	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0;user-select:none}
+div{position:absolute;left:0;width:200px;height:40px;outline:1px solid;touch-action:none}</style>
+<div id=card style="top:0">card</div>
+<div class=lane id=first style="top:100px">first</div><div class=lane id=second style="top:200px">second</div>
 <script>let moves = 0, at = null, over = "none", frame; log = []
 card.onpointerdown = e => { card.setPointerCapture(e.pointerId); moves = 0; over = "none" }
-card.onpointermove = e => { if (!e.buttons || ++moves < 5) return; at = e; frame ??= requestAnimationFrame(() => { frame = undefined; over = document.elementsFromPoint(at.clientX, at.clientY).find(e => e.className === "lane")?.id ?? "none" }) }
+card.onpointermove = e => {
+  if (!e.buttons || ++moves < 5) return;
+  at = e; frame ??= requestAnimationFrame(() => {
+    frame = undefined;
+    over = document.elementsFromPoint(at.clientX, at.clientY).find(e => e.className === "lane")?.id ?? "none" }) }
 card.onpointerup = () => log.push(over)</script>`)
 	pagetest.Act(t, p, p.Input().Drag("#card", "#second"))
 	pagetest.Act(t, p, p.Input().Vision().Drag(50, 20, 50, 120))
@@ -145,8 +170,11 @@ card.onpointerup = () => log.push(over)</script>`)
 // during the drag already. A text field and a frame accept one without the page's script.
 func TestDropThatIsRefused(t *testing.T) {
 	t.Parallel()
-	p, url := pagetest.Open(t, `<!doctype html><style>body{margin:0}div{height:40px;user-select:none}</style><div id=card draggable=true>Card</div><div id=closed>Closed lane</div><div id=lane>Open lane</div>
-<input id=field><div id=asks>Asks</div><div id=away>Away</div><iframe id=inner height=60 srcdoc="<body style='height:50px' ondragover='event.preventDefault()' ondrop='parent.log.push(&quot;inner&quot;)'>inner"></iframe>
+	p, url := pagetest.Open(t, `<!doctype html><style>body{margin:0}div{height:40px;user-select:none}</style>
+<div id=card draggable=true>Card</div><div id=closed>Closed lane</div><div id=lane>Open lane</div>
+<input id=field><div id=asks>Asks</div><div id=away>Away</div><iframe id=inner height=60
+  srcdoc="<body style='height:50px' ondragover='event.preventDefault()'
+    ondrop='parent.log.push(&quot;inner&quot;)'>inner"></iframe>
 <script>log = []
 card.ondragstart = e => e.dataTransfer.setData("text", "x")
 card.ondragend = () => log.push("end")
@@ -154,7 +182,8 @@ lane.ondragover = away.ondragover = asks.ondragover = e => e.preventDefault()
 lane.ondrop = () => log.push("dropped")
 asks.ondrop = () => alert("Sure?")
 away.ondrop = () => location = "/next"</script>`)
-	ended := "new Promise(r => { const look = () => log.includes('end') ? r(log.splice(0).join()) : setTimeout(look); look() })"
+	ended := "new Promise(r => { " +
+		"const look = () => log.includes('end') ? r(log.splice(0).join()) : setTimeout(look); look() })"
 	for _, test := range []struct {
 		action input.Action
 		want   string
@@ -190,8 +219,10 @@ away.ondrop = () => location = "/next"</script>`)
 // drag between positions ends at the one in the second target.
 func TestDragByAnOffset(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>body { margin: 0 } #board { position: absolute; left: 100px; top: 50px; width: 300px; height: 200px; background: #eee }
-#other { position: absolute; left: 100px; top: 300px; width: 300px; height: 100px; background: #ddd }</style><div id=board>Board</div><div id=other>Other</div><script>
+	p, _ := pagetest.Open(t, `<!doctype html><style>
+body { margin: 0 } #board { position: absolute; left: 100px; top: 50px; width: 300px; height: 200px; background: #eee }
+#other { position: absolute; left: 100px; top: 300px; width: 300px; height: 100px; background: #ddd }</style>
+<div id=board>Board</div><div id=other>Other</div><script>
 let from
 addEventListener("pointerdown", (e) => { from = [e.clientX, e.clientY]; e.preventDefault() })
 addEventListener("pointerup", (e) => { document.title = from + " to " + [e.clientX, e.clientY] })
@@ -219,7 +250,9 @@ addEventListener("pointerup", (e) => { document.title = from + " to " + [e.clien
 // the viewport.
 func TestHoverAndTurnTheWheel(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>body { margin: 0 } #map { position: absolute; left: 100px; top: 50px; width: 300px; height: 200px; background: #eee }</style><div id=map>Map</div><script>
+	p, _ := pagetest.Open(t, `<!doctype html><style>body { margin: 0 }
+#map { position: absolute; left: 100px; top: 50px; width: 300px; height: 200px; background: #eee }</style>
+<div id=map>Map</div><script>
 let at = "", turned = ""
 addEventListener("mousemove", (e) => { at = [e.clientX, e.clientY] }) // the browser may repeat it
 addEventListener("wheel", (e) => { turned += " wheel " + [e.clientX, e.clientY, e.deltaX, e.deltaY] })
@@ -249,7 +282,9 @@ function log() { const all = at + turned; turned = ""; return all }
 // What the wheel scrolls, and the page does about that, is over when the action is.
 func TestWheelHasScrolled(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>div { width: 200px; height: 90px; overflow: auto } p { width: 900px; height: 900px }</style><div id=box><p></div><iframe srcdoc="<body style='height: 3000px'>"></iframe><script>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<style>div { width: 200px; height: 90px; overflow: auto } p { width: 900px; height: 900px }</style>
+<div id=box><p></div><iframe srcdoc="<body style='height: 3000px'>"></iframe><script>
 let seen = ""
 box.onscroll = () => { seen = [box.scrollLeft, box.scrollTop].join() }
 onload = () => { frames[0].onscroll = () => { seen = "frame " + frames[0].scrollY } }

@@ -23,11 +23,14 @@ func TestUploadElsewhere(t *testing.T) {
 	}
 	pagetest.Elsewhere(t, folder, func(t *testing.T) {
 		p, _ := pagetest.Open(t, `<!doctype html><input type=file id=many multiple>
-<button id=opener onclick="const made=document.createElement('input');made.type='file';made.onchange=show;made.click()">Upload</button>
+<button id=opener onclick="const made=document.createElement('input');
+  made.type='file';made.onchange=show;made.click()">Upload</button>
 <p id=zone style="height:100px" ondragover="event.preventDefault()" ondrop="event.preventDefault()">Drop</p>
-<script>got={}; async function show(e) { const told=[]; for (const f of e.target.files) told.push(f.name, f.type, await f.text()); got[e.type]=told.join() }
+<script>got={}; async function show(e) {
+  const told=[]; for (const f of e.target.files) told.push(f.name, f.type, await f.text()); got[e.type]=told.join() }
 many.oninput=many.onchange=show
-taken = (...kinds) => new Promise((done) => { const look = () => kinds.every((k) => got[k]) ? done(kinds.map((k) => got[k]).join(' then ')) : setTimeout(look); look() })</script>`)
+taken = (...kinds) => new Promise((done) => { const look = () =>
+  kinds.every((k) => got[k]) ? done(kinds.map((k) => got[k]).join(' then ')) : setTimeout(look); look() })</script>`)
 		pagetest.Act(t, p, p.Input().Upload("#many", files...))
 		const both = "a.txt,text/plain,the contents of a.txt,b.json,application/json,the contents of b.json"
 		pagetest.Expect(t, p, "taken('input', 'change')", `"`+both+" then "+both+`"`)

@@ -20,7 +20,8 @@ import (
 // Fields that accept less than the typed text, or reformat it, report their value.
 func TestFieldsThatHoldSomethingElse(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><input id=ml maxlength=5><input id=mask oninput="this.value = this.value.replace(/\D/g, '').replace(/(\d{3})(?=\d)/g, '$1-')">
+	p, _ := pagetest.Open(t, `<!doctype html><input id=ml maxlength=5>
+<input id=mask oninput="this.value = this.value.replace(/\D/g, '').replace(/(\d{3})(?=\d)/g, '$1-')">
 <input id=pw type=password maxlength=4><textarea id=a></textarea><input id=plain>
 <form action="/sent"><input id=q name=q maxlength=3></form>`)
 	ctx := t.Context()
@@ -33,7 +34,8 @@ func TestFieldsThatHoldSomethingElse(t *testing.T) {
 		{"#mask", "123456", input.TypeOptions{}, []input.FieldValue{{Target: "#mask", Value: "123-456"}}},
 		{"#mask", "9", input.TypeOptions{Slowly: true}, nil},
 		{"#pw", "secret", input.TypeOptions{}, []input.FieldValue{{Target: "#pw", Value: "••••"}}},
-		{"#ml", "sésame", input.TypeOptions{Secret: true}, []input.FieldValue{{Target: "#ml", Value: "•••••", Plain: "sésam"}}},
+		{"#ml", "sésame", input.TypeOptions{Secret: true},
+			[]input.FieldValue{{Target: "#ml", Value: "•••••", Plain: "sésam"}}},
 		{"#a", "two\r\nlines", input.TypeOptions{}, nil},
 		{"#plain", "plain", input.TypeOptions{}, nil},
 		{"#plain", "er", input.TypeOptions{Slowly: true}, nil},
@@ -50,9 +52,14 @@ func TestFieldsThatHoldSomethingElse(t *testing.T) {
 // A form reports which of its fields have another value, and at which one it failed.
 func TestFormsThatFail(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><input id=ml maxlength=5><input id=plain><input id=d type=date value=2026-01-02 onchange="changed = true"><input id=k type=checkbox><script>changed = false</script>`)
+	p, _ := pagetest.Open(t, `<!doctype html><input id=ml maxlength=5><input id=plain>
+<input id=d type=date value=2026-01-02 onchange="changed = true"><input id=k type=checkbox>
+<script>changed = false</script>`)
 	ctx := t.Context()
-	c, err := p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#ml", Type: "textbox", Value: "abcdefgh"}, {Target: "#plain", Type: "textbox", Value: "x"}}))
+	c, err := p.Act(ctx, p.Input().FillForm([]input.Field{
+		{Target: "#ml", Type: "textbox", Value: "abcdefgh"},
+		{Target: "#plain", Type: "textbox", Value: "x"},
+	}))
 	if err != nil || !reflect.DeepEqual(c.Values, []input.FieldValue{{Target: "#ml", Value: "abcde"}}) {
 		t.Errorf("a form: %+v %v", c, err)
 	}
@@ -64,7 +71,11 @@ func TestFormsThatFail(t *testing.T) {
 	}
 	pagetest.Expect(t, p, "[d.value, changed].join()", `"2026-01-02,false"`)
 	// A form that fails midway reports the field, and what is done.
-	_, err = p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#plain", Type: "textbox", Value: "first"}, {Target: "#d", Type: "textbox", Value: "never"}, {Target: "#k", Type: "checkbox", Value: "true"}}))
+	_, err = p.Act(ctx, p.Input().FillForm([]input.Field{
+		{Target: "#plain", Type: "textbox", Value: "first"},
+		{Target: "#d", Type: "textbox", Value: "never"},
+		{Target: "#k", Type: "checkbox", Value: "true"},
+	}))
 	if !errors.As(err, &target) {
 		t.Errorf("a form that fails: %v", err)
 	} else {
@@ -83,7 +94,8 @@ func TestDateAndTime(t *testing.T) {
 // A form that the browser does not submit reports the reason that the user sees.
 func TestFormThatIsNotSent(t *testing.T) {
 	t.Parallel()
-	p, url := pagetest.Open(t, `<!doctype html><form action=/sent><label>Name <input required id=n></label><input type=email name=mail id=m><button>Send</button><button type=button id=plain>Other</button></form>`)
+	p, url := pagetest.Open(t, `<!doctype html><form action=/sent><label>Name <input required id=n></label>
+<input type=email name=mail id=m><button>Send</button><button type=button id=plain>Other</button></form>`)
 	c, err := p.Act(t.Context(), p.Input().Click("button:not([type])", input.ClickOptions{}))
 	if err != nil || len(c.Invalid) != 1 || !strings.HasPrefix(c.Invalid[0], "Name: ") || len(c.Invalid[0]) < 12 {
 		t.Errorf("an empty field: %q %v", c.Invalid, err)
@@ -93,10 +105,12 @@ func TestFormThatIsNotSent(t *testing.T) {
 		t.Errorf("a button that sends nothing: %q %v", c.Invalid, err)
 	}
 	pagetest.Act(t, p, p.Input().Type("#n", "Ada", input.TypeOptions{}))
-	if c, err = p.Act(t.Context(), p.Input().Type("#m", "nobody", input.TypeOptions{Submit: true})); err != nil || len(c.Invalid) != 1 || !strings.HasPrefix(c.Invalid[0], "mail: ") {
+	c, err = p.Act(t.Context(), p.Input().Type("#m", "nobody", input.TypeOptions{Submit: true}))
+	if err != nil || len(c.Invalid) != 1 || !strings.HasPrefix(c.Invalid[0], "mail: ") {
 		t.Errorf("no address: %q %v", c.Invalid, err)
 	}
-	if c, err = p.Act(t.Context(), p.Input().Type("#m", "a@b.c", input.TypeOptions{Submit: true})); err != nil || len(c.Invalid) > 0 || c.URL != url+"/sent?mail=a%40b.c" {
+	c, err = p.Act(t.Context(), p.Input().Type("#m", "a@b.c", input.TypeOptions{Submit: true}))
+	if err != nil || len(c.Invalid) > 0 || c.URL != url+"/sent?mail=a%40b.c" {
 		t.Errorf("sent: %+v %v", c, err)
 	}
 }
@@ -104,12 +118,14 @@ func TestFormThatIsNotSent(t *testing.T) {
 // What is typed never goes into another field.
 func TestFieldThatTakesNoFocus(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><label>Amount <input id=q value=5></label><details><summary>Advanced</summary><input id=px><div id=ce contenteditable>n</div><select id=s><option>a<option>b</select></details>
+	p, _ := pagetest.Open(t, `<!doctype html><label>Amount <input id=q value=5></label><details><summary>Advanced</summary>
+<input id=px><div id=ce contenteditable>n</div><select id=s><option>a<option>b</select></details>
 <div contenteditable id=host>one<p id=part>two</p><input id=inner></div><style>#part{display:block}</style>`)
 	pagetest.Act(t, p, p.Input().Click("#q", input.ClickOptions{}))
 	for _, target := range []string{"#px", "#ce"} {
 		for _, slowly := range []bool{false, true} {
-			pagetest.Fails[*input.NotReadyError](t, p, p.Input().Type(target, "8080", input.TypeOptions{Slowly: slowly, Timeout: 100 * time.Millisecond}), `summary "Advanced" may show it`)
+			opts := input.TypeOptions{Slowly: slowly, Timeout: 100 * time.Millisecond}
+			pagetest.Fails[*input.NotReadyError](t, p, p.Input().Type(target, "8080", opts), `summary "Advanced" may show it`)
 		}
 	}
 	pagetest.Fails[*input.NotReadyError](t, p, p.Input().SelectOption("#s", "b"), "may show it")
@@ -132,10 +148,13 @@ func TestEditorThatIsADocument(t *testing.T) {
 // The browser has no message for a page's own kind of field.
 func TestFormWithAFieldOfThePage(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><form onsubmit="return false"><x-mail name=mail></x-mail><button>Send</button></form><script>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<form onsubmit="return false"><x-mail name=mail></x-mail><button>Send</button></form><script>
 customElements.define("x-mail", class extends HTMLElement {
   static formAssociated = true
-  constructor() { super(); this.tabIndex = 0; this.attachInternals().setValidity({ typeMismatch: true }, "Enter an address", this) }
+  constructor() {
+    super(); this.tabIndex = 0;
+    this.attachInternals().setValidity({ typeMismatch: true }, "Enter an address", this) }
 })</script>`)
 	c, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{}))
 	if err != nil || len(c.Invalid) != 1 || !strings.HasPrefix(c.Invalid[0], "mail: ") {
@@ -146,11 +165,13 @@ customElements.define("x-mail", class extends HTMLElement {
 // A slider that is no field reports what sets its value, and that works.
 func TestSliderOfThePage(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><div id=s role=slider tabindex=0 aria-label=Volume aria-valuenow=30 aria-valuemin=0 aria-valuemax=100 onkeydown="if (event.key === 'ArrowRight') ariaValueNow++">o</div>`)
+	p, _ := pagetest.Open(t, `<!doctype html><div id=s role=slider tabindex=0 aria-label=Volume aria-valuenow=30
+  aria-valuemin=0 aria-valuemax=100 onkeydown="if (event.key === 'ArrowRight') ariaValueNow++">o</div>`)
 	const advice = "at 30 of 0 to 100, and no field: press ArrowRight"
 	pagetest.Fails[*frame.TargetError](t, p, p.Input().Type("#s", "50", input.TypeOptions{}), advice)
 	pagetest.Fails[*frame.TargetError](t, p, p.Input().SelectOption("#s", "50"), advice)
-	pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm([]input.Field{{Target: "#s", Type: "slider", Value: "50"}}), advice)
+	pagetest.Fails[*frame.TargetError](
+		t, p, p.Input().FillForm([]input.Field{{Target: "#s", Type: "slider", Value: "50"}}), advice)
 	pagetest.Act(t, p, p.Input().PressKeyIn("#s", "ArrowRight"))
 	pagetest.Expect(t, p, "s.ariaValueNow", `"31"`)
 }
@@ -158,14 +179,18 @@ func TestSliderOfThePage(t *testing.T) {
 // A checkbox that cannot be seen is acted on at its label, whatever target names it.
 func TestStyledSwitch(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>.switch{position:relative;display:inline-block;width:40px;height:20px}.slider{position:absolute;inset:0;background:gray}
+	p, _ := pagetest.Open(t, `<!doctype html><style>
+.switch{position:relative;display:inline-block;width:40px;height:20px}
+.slider{position:absolute;inset:0;background:gray}
 .sr{position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip:rect(0,0,0,0)}</style>
-<p>Wi-Fi <label class=switch aria-label=Wi-Fi><input id=cb type=checkbox role=switch aria-label=Wi-Fi style="opacity:0;width:0;height:0"><span class=slider></span></label>
+<p>Wi-Fi <label class=switch aria-label=Wi-Fi><input id=cb
+  type=checkbox role=switch aria-label=Wi-Fi style="opacity:0;width:0;height:0"><span class=slider></span></label>
 <p><label class=switch><input id=sr type=checkbox class=sr aria-label=Night><span class=slider></span></label>
 <p><label>Gone <input id=gone type=checkbox style="display:none"></label>
 <p><label>Off <input id=off type=checkbox style="display:none" disabled></label>`)
 	want := false
-	for _, target := range []string{"#cb", "input[role=switch]", "role=switch", `switch "Wi-Fi"`, "label[aria-label]", pagetest.Ref(t, pagetest.Snapshot(t, p), `switch "Wi-Fi"`)} {
+	for _, target := range []string{"#cb", "input[role=switch]", "role=switch", `switch "Wi-Fi"`, "label[aria-label]",
+		pagetest.Ref(t, pagetest.Snapshot(t, p), `switch "Wi-Fi"`)} {
 		want = !want
 		pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{}))
 		pagetest.Expect(t, p, "cb.checked", fmt.Sprint(want))
@@ -178,7 +203,8 @@ func TestStyledSwitch(t *testing.T) {
 		}
 	}
 	pagetest.Act(t, p, p.Input().Hover("#sr", input.HoverOptions{}))
-	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#off", input.ClickOptions{Timeout: 200 * time.Millisecond}), "it is disabled")
+	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#off",
+		input.ClickOptions{Timeout: 200 * time.Millisecond}), "it is disabled")
 }
 
 // A real React form: React reverts changes without events.
@@ -195,7 +221,8 @@ func TestReactControlledFields(t *testing.T) {
 			w.Header().Set("Content-Encoding", "gzip")
 			w.Write(bundle)
 		default:
-			fmt.Fprint(w, `<!doctype html><meta charset=utf-8><div id=root></div><div id=form></div><script src=/bundle.js></script>`)
+			fmt.Fprint(w, `<!doctype html>
+<meta charset=utf-8><div id=root></div><div id=form></div><script src=/bundle.js></script>`)
 		}
 	}))
 	for _, step := range []struct {
@@ -215,14 +242,17 @@ func TestReactControlledFields(t *testing.T) {
 	} {
 		pagetest.Act(t, p, step.action)
 		pagetest.Expect(t, p, "JSON.parse(document.querySelector('output').textContent)."+step.field, step.want)
-		if got := pagetest.Evaluate(t, p, "((e) => e.type === 'checkbox' || e.type === 'radio' ? '' : e.value)(document.querySelector('[name="+step.field+"]'))"); got != `""` && got != step.want {
+		got := pagetest.Evaluate(t, p, "((e) => e.type === 'checkbox' || e.type === 'radio' ? '' : e.value)"+
+			"(document.querySelector('[name="+step.field+"]'))")
+		if got != `""` && got != step.want {
 			t.Errorf("%s: the field shows %s", step.field, got)
 		}
 	}
 	// A snapshot of the rendered list, and its difference after changes. React replaces
 	// elements; the field keeps its ref.
 	text := pagetest.Snapshot(t, p)
-	pagetest.Contains(t, text, `heading "1 things to do"`, `button "Add" [disabled]`, `Water the plants | button "Done: Water the plants"`)
+	pagetest.Contains(t, text, `heading "1 things to do"`,
+		`button "Add" [disabled]`, `Water the plants | button "Done: Water the plants"`)
 	field := pagetest.Ref(t, text, "New thing")
 	for _, thing := range []string{"Read", "Write"} {
 		pagetest.Act(t, p, p.Input().Type(field, thing, input.TypeOptions{Submit: true}))
@@ -231,7 +261,8 @@ func TestReactControlledFields(t *testing.T) {
 	if err != nil || !s.Diff {
 		t.Fatalf("%+v %v", s, err)
 	}
-	pagetest.Contains(t, s.Text, `- heading "1 things to do"`, `- heading "3 things to do"`, `- Read | "Done: Read"`, `- Write | "Done: Write"`)
+	pagetest.Contains(t, s.Text, `- heading "1 things to do"`,
+		`- heading "3 things to do"`, `- Read | "Done: Read"`, `- Write | "Done: Write"`)
 	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, pagetest.Snapshot(t, p), "Done: Read"), input.ClickOptions{}))
 	pagetest.Contains(t, pagetest.Snapshot(t, p), `heading "2 things to do"`)
 }
@@ -249,22 +280,31 @@ func TestFillACheckboxByWhatItIs(t *testing.T) {
 func TestFieldsThatThePageChangesAgain(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><label>Region <input id=region></label><label>Town <input id=town></label>
-<label>Country <select id=country><option>-<option>Peru<option>Chile</select></label><label>News <input type=checkbox id=news></label>
-<select id=tags multiple><option>red<option>green<option>blue</select><div id=box><input id=code></div><input id=mask oninput="this.value = this.value.toUpperCase()"><input id=late><input id=last>
+<label>Country <select id=country><option>-<option>Peru<option>Chile</select></label>
+<label>News <input type=checkbox id=news></label>
+<select id=tags multiple><option>red<option>green<option>blue</select><div id=box><input id=code></div>
+<input id=mask oninput="this.value = this.value.toUpperCase()"><input id=late><input id=last>
 <script>
 country.onchange = async () => { region.value = ""; news.checked = false; await fetch("/regions"); town.value = "Lima" }
-last.oninput = () => { country.selectedIndex = 0; box.innerHTML = "<b>none</b>"; mask.value = ""; late.oninput = null; setTimeout(() => late.value = late.value.trim()) }
+last.oninput = () => {
+  country.selectedIndex = 0; box.innerHTML = "<b>none</b>"; mask.value = ""
+  late.oninput = null; setTimeout(() => late.value = late.value.trim()) }
 </script>`)
 	c, err := p.Act(t.Context(), p.Input().FillForm([]input.Field{
-		{Target: "#region", Value: "Cusco"}, {Target: "#town", Value: "Pisac"}, {Target: "#news", Value: "true"}, {Target: "#country", Value: "Peru"},
-		{Target: "#tags", Values: []string{"red", "blue"}}, {Target: "#code", Value: "12"}, {Target: "#mask", Value: "abcdef", Secret: true}, {Target: "#late", Value: " x "}, {Target: "#late", Value: "x "}, {Target: "#last", Value: "end"},
+		{Target: "#region", Value: "Cusco"}, {Target: "#town", Value: "Pisac"},
+		{Target: "#news", Value: "true"}, {Target: "#country", Value: "Peru"},
+		{Target: "#tags", Values: []string{"red", "blue"}}, {Target: "#code", Value: "12"},
+		{Target: "#mask", Value: "abcdef", Secret: true}, {Target: "#late", Value: " x "},
+		{Target: "#late", Value: "x "}, {Target: "#last", Value: "end"},
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []input.FieldValue{
-		{Target: "#region", Now: "is empty again"}, {Target: "#town", Value: "Lima", Now: `now holds "Lima"`}, {Target: "#news", Now: "is unchecked again"},
-		{Target: "#country", Value: "-", Now: `now holds "-"`}, {Target: "#code", Now: "is no longer in the page"}, {Target: "#mask", Now: "is empty again"}, {Target: "#late", Value: "x", Now: `now holds "x"`},
+		{Target: "#region", Now: "is empty again"},
+		{Target: "#town", Value: "Lima", Now: `now holds "Lima"`}, {Target: "#news", Now: "is unchecked again"},
+		{Target: "#country", Value: "-", Now: `now holds "-"`}, {Target: "#code", Now: "is no longer in the page"},
+		{Target: "#mask", Now: "is empty again"}, {Target: "#late", Value: "x", Now: `now holds "x"`},
 	}
 	if !reflect.DeepEqual(c.Values, want) {
 		t.Errorf("%+v", c.Values)
@@ -276,13 +316,21 @@ last.oninput = () => { country.selectedIndex = 0; box.innerHTML = "<b>none</b>";
 
 	// What fits, and what the next document makes of it, is not reported.
 	pagetest.Evaluate(t, p, "country.onchange = last.oninput = null")
-	c, err = p.Act(t.Context(), p.Input().FillForm([]input.Field{{Target: "#region", Value: "Cusco"}, {Target: "#tags", Values: []string{}}, {Target: "#country", Value: "Chile"}, {Target: "#news", Type: "checkbox", Value: "true"}}))
+	c, err = p.Act(t.Context(), p.Input().FillForm([]input.Field{
+		{Target: "#region", Value: "Cusco"},
+		{Target: "#tags", Values: []string{}},
+		{Target: "#country", Value: "Chile"},
+		{Target: "#news", Type: "checkbox", Value: "true"},
+	}))
 	if err != nil || len(c.Values) > 0 {
 		t.Errorf("%+v %v", c.Values, err)
 	}
 	pagetest.Expect(t, p, "tags.selectedOptions.length", "0")
 	pagetest.Evaluate(t, p, "country.onchange = () => location = '/next'")
-	c, err = p.Act(t.Context(), p.Input().FillForm([]input.Field{{Target: "#region", Value: "Cusco"}, {Target: "#country", Value: "Peru"}}))
+	c, err = p.Act(t.Context(), p.Input().FillForm([]input.Field{
+		{Target: "#region", Value: "Cusco"},
+		{Target: "#country", Value: "Peru"},
+	}))
 	if err != nil || len(c.Values) > 0 || !c.Navigated {
 		t.Errorf("%+v %v", c, err)
 	}
@@ -291,18 +339,28 @@ last.oninput = () => { country.selectedIndex = 0; box.innerHTML = "<b>none</b>";
 // A field that the page redraws holds what the new one holds.
 func TestFieldsThatAreDrawnAnew(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><p id=a><input aria-label=Key></p><p id=b><input aria-label=Code></p><input id=last>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<p id=a><input aria-label=Key></p><p id=b><input aria-label=Code></p><input id=last>
 <script>
-const redraw = (box) => { const old = box.firstChild, e = old.cloneNode(); e.value = old.value.toUpperCase(); old.replaceWith(e) }
+const redraw = (box) => {
+  const old = box.firstChild, e = old.cloneNode(); e.value = old.value.toUpperCase(); old.replaceWith(e) }
 a.onchange = () => redraw(a)
 b.onchange = () => setTimeout(() => redraw(b))
 </script>`)
 	code := pagetest.Ref(t, pagetest.Snapshot(t, p), `textbox "Code"`)
-	c, err := p.Act(t.Context(), p.Input().FillForm([]input.Field{{Target: "#a input", Value: "ab", Secret: true}, {Target: code, Value: "cd"}, {Target: "#last", Value: "end"}}))
+	c, err := p.Act(t.Context(), p.Input().FillForm([]input.Field{
+		{Target: "#a input", Value: "ab", Secret: true},
+		{Target: code, Value: "cd"},
+		{Target: "#last", Value: "end"},
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []input.FieldValue{{Target: "#a input", Value: "••", Plain: "AB", Now: `now holds "••"`}, {Target: code, Value: "CD", Now: `now holds "CD"`}}; !reflect.DeepEqual(c.Values, want) {
+	want := []input.FieldValue{
+		{Target: "#a input", Value: "••", Plain: "AB", Now: `now holds "••"`},
+		{Target: code, Value: "CD", Now: `now holds "CD"`},
+	}
+	if !reflect.DeepEqual(c.Values, want) {
 		t.Errorf("%+v", c.Values)
 	}
 }
@@ -310,7 +368,8 @@ b.onchange = () => setTimeout(() => redraw(b))
 // A selection that the page takes back is reported.
 func TestSelectionThatIsTakenBack(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><select id=go onchange="this.selectedIndex = 0"><option>Go to …<option>News</select>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<select id=go onchange="this.selectedIndex = 0"><option>Go to …<option>News</select>`)
 	c, err := p.Act(t.Context(), p.Input().SelectOption("#go", "News"))
 	if err != nil || len(c.Values) != 1 || c.Values[0].Now != `now holds "Go to …"` {
 		t.Errorf("%+v %v", c.Values, err)
@@ -321,29 +380,50 @@ func TestSelectionThatIsTakenBack(t *testing.T) {
 // in a combobox that suggests.
 func TestFieldsByAnotherType(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><input id=city role=combobox aria-autocomplete=list><select id=size><option>S<option>M</select><input type=checkbox id=news>
-<div id=list role=combobox tabindex=0>One</div><input id=picked role=combobox readonly value=One><input type=color id=ink><input id=short maxlength=2>`)
-	pagetest.Act(t, p, p.Input().FillForm([]input.Field{{Target: "#city", Type: "combobox", Value: "Lima"}, {Target: "#size", Type: "textbox", Value: "M"}, {Target: "#news", Type: "textbox", Value: "true"}}))
+	p, _ := pagetest.Open(t, `<!doctype html><input id=city role=combobox aria-autocomplete=list>
+<select id=size><option>S<option>M</select><input type=checkbox id=news>
+<div id=list role=combobox tabindex=0>One</div>
+<input id=picked role=combobox readonly value=One><input type=color id=ink><input id=short maxlength=2>`)
+	pagetest.Act(t, p, p.Input().FillForm([]input.Field{
+		{Target: "#city", Type: "combobox", Value: "Lima"},
+		{Target: "#size", Type: "textbox", Value: "M"},
+		{Target: "#news", Type: "textbox", Value: "true"},
+	}))
 	pagetest.Expect(t, p, "[city.value, size.value, news.checked].join()", `"Lima,M,true"`)
 	for _, target := range []string{"#list", "#picked"} {
-		pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm([]input.Field{{Target: target, Type: "combobox", Value: "Two"}}), "click it and then the option")
+		pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm(
+			[]input.Field{{Target: target, Type: "combobox", Value: "Two"}}), "click it and then the option")
 	}
 	pagetest.Fails[error](t, p, p.Input().FillForm([]input.Field{{Target: "#news", Value: ""}}), "takes true or false")
-	c, err := p.Act(t.Context(), p.Input().FillForm([]input.Field{{Target: "#ink", Value: "#FF0000"}, {Target: "#short", Value: "abc"}, {Target: "#short", Value: "xyz"}}))
+	c, err := p.Act(t.Context(), p.Input().FillForm([]input.Field{
+		{Target: "#ink", Value: "#FF0000"},
+		{Target: "#short", Value: "abc"},
+		{Target: "#short", Value: "xyz"},
+	}))
 	if err != nil || !reflect.DeepEqual(c.Values, []input.FieldValue{{Target: "#short", Value: "xy"}}) {
 		t.Errorf("%+v %v", c.Values, err)
 	}
-	pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm([]input.Field{{Target: "#city", Values: []string{"a", "b"}}}), "takes one value, not a list")
-	pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm([]input.Field{{Target: "#size", Values: []string{"S", "M"}}}), "takes one option")
+	pagetest.Fails[*frame.TargetError](
+		t, p, p.Input().FillForm([]input.Field{{Target: "#city", Values: []string{"a", "b"}}}), "takes one value, not a list")
+	pagetest.Fails[*frame.TargetError](
+		t, p, p.Input().FillForm([]input.Field{{Target: "#size", Values: []string{"S", "M"}}}), "takes one option")
 }
 
 // A page may ask its server before it shows what was chosen, and load options when a list
 // before it has been set.
 func TestControlsThatAnswerLate(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><button id=beta role=switch aria-checked=false onclick="setTimeout(() => ariaChecked = ariaChecked === 'true' ? 'false' : 'true', 250)">Beta</button>
-<select id=state><option>Loading</select><select id=country onchange="setTimeout(() => state.innerHTML = '<option>Ohio<option>Oregon', 400)"><option>-<option>USA</select>`)
-	pagetest.Act(t, p, p.Input().FillForm([]input.Field{{Target: "#beta", Value: "true"}, {Target: "#country", Value: "USA"}, {Target: "#state", Value: "Oregon"}}))
+	p, _ := pagetest.Open(t, `<!doctype html><button id=beta role=switch aria-checked=false
+  onclick="setTimeout(() => ariaChecked = ariaChecked === 'true' ? 'false' : 'true', 250)">Beta</button>
+<select id=state><option>Loading</select>
+<select id=country onchange="setTimeout(() => state.innerHTML = '<option>Ohio<option>Oregon', 400)">
+<option>-<option>USA</select>`)
+	pagetest.Act(t, p, p.Input().FillForm([]input.Field{
+		{Target: "#beta", Value: "true"},
+		{Target: "#country", Value: "USA"},
+		{Target: "#state", Value: "Oregon"},
+	}))
 	pagetest.Expect(t, p, "beta.ariaChecked + state.value", `"trueOregon"`)
-	pagetest.Fails[*frame.TargetError](t, p, p.Input().SelectOption("#state", "Utah"), `has no option "Utah"; it has "Ohio", "Oregon"`)
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().SelectOption("#state", "Utah"),
+		`has no option "Utah"; it has "Ohio", "Oregon"`)
 }

@@ -12,11 +12,14 @@ import (
 )
 
 // editContexts are an element and a canvas whose text the page itself keeps and draws.
-const editContexts = `<!doctype html><div id=editor tabindex=0 role=textbox aria-label=Code style="width:200px;height:40px;border:1px solid"></div><canvas id=drawn tabindex=0 width=200 height=40></canvas><script>
+const editContexts = `<!doctype html>
+<div id=editor tabindex=0 role=textbox aria-label=Code style="width:200px;height:40px;border:1px solid"></div>
+<canvas id=drawn tabindex=0 width=200 height=40></canvas><script>
 texts = {};
 for (const e of [editor, drawn]) {
   const context = e.editContext = new EditContext();
-  context.addEventListener("textupdate", (u) => { const t = texts[e.id] ?? ""; texts[e.id] = t.slice(0, u.updateRangeStart) + u.text + t.slice(u.updateRangeEnd); });
+  context.addEventListener("textupdate", (u) => {
+    const t = texts[e.id] ?? ""; texts[e.id] = t.slice(0, u.updateRangeStart) + u.text + t.slice(u.updateRangeEnd); });
 }
 </script>`
 
@@ -40,8 +43,10 @@ func TestTypeIntoAnEditContext(t *testing.T) {
 // A document in design mode is a field, in a frame too.
 func TestTypeIntoADocumentInDesignMode(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><iframe id=inner height=80 srcdoc="<p>Hello"></iframe><script>inner.onload = () => { inner.contentDocument.designMode = "on" }</script>`)
-	must.Await(t, "the design mode", func() bool { return pagetest.Evaluate(t, p, "inner.contentDocument.designMode") == `"on"` })
+	p, _ := pagetest.Open(t, `<!doctype html><iframe id=inner height=80 srcdoc="<p>Hello"></iframe>
+<script>inner.onload = () => { inner.contentDocument.designMode = "on" }</script>`)
+	must.Await(t, "the design mode",
+		func() bool { return pagetest.Evaluate(t, p, "inner.contentDocument.designMode") == `"on"` })
 	ref := pagetest.Ref(t, pagetest.Snapshot(t, p), "textbox")
 	pagetest.Act(t, p, p.Input().Type(ref, "Dear", input.TypeOptions{}))
 	pagetest.Expect(t, p, "inner.contentDocument.body.innerText.trim()", `"Dear"`)
@@ -53,7 +58,8 @@ func TestTypeIntoADocumentInDesignMode(t *testing.T) {
 // Text without a target goes to the caret of what has the focus.
 func TestTypeAtTheFocus(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><body><input id=field value=abcd><textarea id=fixed readonly>old</textarea><button id=button>Press</button><script>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<body><input id=field value=abcd><textarea id=fixed readonly>old</textarea><button id=button>Press</button><script>
 keys = ""; addEventListener("keydown", e => keys += e.key);
 sent = 0; field.addEventListener("keydown", e => { if (e.key === "Enter") sent++ });
 </script>`)

@@ -10,19 +10,23 @@ import (
 
 func TestTypeAndKeys(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><form onsubmit="event.preventDefault();sent=i.value"><input id=i value=old></form>
-<textarea id=a>x</textarea><div id=c contenteditable>rich <b>text</b></div><input type=date id=d><input type=number id=n>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<form onsubmit="event.preventDefault();sent=i.value"><input id=i value=old></form>
+<textarea id=a>x</textarea><div id=c contenteditable>rich <b>text</b></div>
+<input type=date id=d><input type=number id=n>
 <select id=s multiple><option value=1>One<option value=2>Two<option value=3 disabled>Three</select>
 <div id=e contenteditable><p>old <b>bold</b> text</p></div><div id=m contenteditable=plaintext-only>x</div>
 <input type=checkbox id=k><input type=range id=r min=0 max=10><input type=password id=pw>
-<script>types=[];e.addEventListener('beforeinput',e=>types.push(e.inputType));keys=[];sent='';i.addEventListener('keydown',e=>keys.push(e.key+e.code+e.keyCode))</script>`)
+<script>types=[];e.addEventListener('beforeinput',e=>types.push(e.inputType));
+keys=[];sent='';i.addEventListener('keydown',e=>keys.push(e.key+e.code+e.keyCode))</script>`)
 	for _, step := range []struct {
 		action   input.Action
 		js, want string
 	}{
 		{p.Input().Type("#i", "Ä \"new\" 漢字 🎉", input.TypeOptions{}), "i.value", `"Ä \"new\" 漢字 🎉"`},
 		{p.Input().Type("#i", "", input.TypeOptions{}), "i.value", `""`},
-		{p.Input().Type("#i", "aB1!é", input.TypeOptions{Slowly: true}), "i.value + keys.slice(-4)", `"aB1!éaKeyA65,BKeyB66,1Digit149,!Digit149"`},
+		{p.Input().Type("#i", "aB1!é", input.TypeOptions{Slowly: true}),
+			"i.value + keys.slice(-4)", `"aB1!éaKeyA65,BKeyB66,1Digit149,!Digit149"`},
 		{p.Input().Type("#i", "go", input.TypeOptions{Submit: true}), "sent", `"go"`},
 		{p.Input().PressKey("ControlOrMeta+a"), "i.selectionEnd", "2"},
 		{p.Input().PressKey("left"), "i.selectionEnd", "0"},
@@ -37,7 +41,12 @@ func TestTypeAndKeys(t *testing.T) {
 		{p.Input().Type("#m", "plain", input.TypeOptions{}), "m.textContent", `"plain"`},
 		{p.Input().Type("#d", "2026-11-21", input.TypeOptions{}), "d.value", `"2026-11-21"`},
 		{p.Input().SelectOption("#s", "1", "Two"), "[...s.selectedOptions].map(o=>o.value).join()", `"1,2"`},
-		{p.Input().FillForm([]input.Field{{Target: "#k", Type: "checkbox", Value: "true"}, {Target: "#r", Type: "slider", Value: "7"}, {Target: "#pw", Type: "textbox", Value: "geheim"}, {Target: "#n", Type: "textbox", Value: "12"}}), "[k.checked, r.value, pw.value, n.value].join()", `"true,7,geheim,12"`},
+		{p.Input().FillForm([]input.Field{
+			{Target: "#k", Type: "checkbox", Value: "true"},
+			{Target: "#r", Type: "slider", Value: "7"},
+			{Target: "#pw", Type: "textbox", Value: "geheim"},
+			{Target: "#n", Type: "textbox", Value: "12"},
+		}), "[k.checked, r.value, pw.value, n.value].join()", `"true,7,geheim,12"`},
 	} {
 		pagetest.Act(t, p, step.action)
 		pagetest.Expect(t, p, step.js, step.want)
@@ -62,16 +71,20 @@ func TestTypeAndKeys(t *testing.T) {
 // a key.
 func TestSlowlyAndShortcuts(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><input id=i value=one><textarea id=a>one</textarea><div id=e contenteditable>one</div><input id=n type=number value=1>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<input id=i value=one><textarea id=a>one</textarea><div id=e contenteditable>one</div><input id=n type=number value=1>`)
 	for target, want := range map[string]string{"#i": "one two", "#a": "one two", "#e": "one two", "#n": "12"} {
 		text := " two"
 		if target == "#n" {
 			text = "2"
 		}
-		if c, err := p.Act(t.Context(), p.Input().Type(target, text, input.TypeOptions{Slowly: true})); err != nil || c.Values != nil {
+		c, err := p.Act(t.Context(), p.Input().Type(target, text, input.TypeOptions{Slowly: true}))
+		if err != nil || c.Values != nil {
 			t.Errorf("%s: %+v %v", target, c, err)
 		}
-		if got := pagetest.Evaluate(t, p, "(e => (e.value ?? e.textContent).replace(/\\u00a0/g, ' '))(document.querySelector('"+target+"'))"); got != `"`+want+`"` {
+		got := pagetest.Evaluate(t, p, "(e => (e.value ?? e.textContent).replace(/\\u00a0/g, ' '))"+
+			"(document.querySelector('"+target+"'))")
+		if got != `"`+want+`"` {
 			t.Errorf("%s holds %s", target, got)
 		}
 	}
@@ -91,8 +104,12 @@ func TestSlowlyAndShortcuts(t *testing.T) {
 	}
 	// The handler prevents the browser's own reaction to a key: a zoom would stay for every
 	// page of this host.
-	pagetest.Evaluate(t, p, "onkeydown = e => { e.preventDefault(); pressed = [e.key, e.code, e.ctrlKey, e.shiftKey].join() }")
-	for key, want := range map[string]string{"Control+K": "k,KeyK,true,false", "Control+Shift+k": "K,KeyK,true,true", "A": "A,KeyA,false,true", "Control++": "+,Equal,true,true"} {
+	pagetest.Evaluate(t, p, "onkeydown = e => { "+
+		"e.preventDefault(); pressed = [e.key, e.code, e.ctrlKey, e.shiftKey].join() }")
+	for key, want := range map[string]string{
+		"Control+K": "k,KeyK,true,false", "Control+Shift+k": "K,KeyK,true,true",
+		"A": "A,KeyA,false,true", "Control++": "+,Equal,true,true",
+	} {
 		pagetest.Act(t, p, p.Input().PressKey(key))
 		if got := pagetest.Evaluate(t, p, "pressed"); got != `"`+want+`"` {
 			t.Errorf("%s: %s", key, got)
@@ -105,19 +122,24 @@ func TestSlowlyAndShortcuts(t *testing.T) {
 func TestKeysOfAKeyboard(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><input id=i><script>
-log = []; for (const kind of ["keydown", "keyup", "click"]) addEventListener(kind, e => { if (e.ctrlKey || e.altKey) e.preventDefault(); log.push([kind, e.code, e.key, e.location, e.ctrlKey && "C", e.shiftKey && "S"].filter(Boolean).join(" ")) })</script>`)
+log = []
+for (const kind of ["keydown", "keyup", "click"]) addEventListener(kind, e => {
+  if (e.ctrlKey || e.altKey) e.preventDefault()
+  log.push([kind, e.code, e.key, e.location, e.ctrlKey && "C", e.shiftKey && "S"]
+    .filter(Boolean).join(" ")) })</script>`)
 	pagetest.Act(t, p, p.Input().Click("#i", input.ClickOptions{}))
 	pagetest.Evaluate(t, p, "log.length = 0")
 	for spec, want := range map[string]string{
-		"Control+Shift+k": "keydown ControlLeft Control 1 C,keydown ShiftLeft Shift 1 C S,keydown KeyK K C S,keyup KeyK K C S,keyup ShiftLeft Shift 1 C,keyup ControlLeft Control 1",
-		"Shift":           "keydown ShiftLeft Shift 1 S,keyup ShiftLeft Shift 1",
-		"ControlRight":    "keydown ControlRight Control 2 C,keyup ControlRight Control 2",
-		"KeyA":            "keydown KeyA a,keyup KeyA a",
-		"Minus":           "keydown Minus -,keyup Minus -",
-		"Numpad7":         "keydown Numpad7 7 3,keyup Numpad7 7 3",
-		"NumpadAdd":       "keydown NumpadAdd + 3,keyup NumpadAdd + 3",
-		"Shift+Digit1":    "keydown ShiftLeft Shift 1 S,keydown Digit1 ! S,keyup Digit1 ! S,keyup ShiftLeft Shift 1",
-		"ContextMenu":     "keydown ContextMenu ContextMenu,keyup ContextMenu ContextMenu",
+		"Control+Shift+k": "keydown ControlLeft Control 1 C,keydown ShiftLeft Shift 1 C S,keydown KeyK K C S," +
+			"keyup KeyK K C S,keyup ShiftLeft Shift 1 C,keyup ControlLeft Control 1",
+		"Shift":        "keydown ShiftLeft Shift 1 S,keyup ShiftLeft Shift 1",
+		"ControlRight": "keydown ControlRight Control 2 C,keyup ControlRight Control 2",
+		"KeyA":         "keydown KeyA a,keyup KeyA a",
+		"Minus":        "keydown Minus -,keyup Minus -",
+		"Numpad7":      "keydown Numpad7 7 3,keyup Numpad7 7 3",
+		"NumpadAdd":    "keydown NumpadAdd + 3,keyup NumpadAdd + 3",
+		"Shift+Digit1": "keydown ShiftLeft Shift 1 S,keydown Digit1 ! S,keyup Digit1 ! S,keyup ShiftLeft Shift 1",
+		"ContextMenu":  "keydown ContextMenu ContextMenu,keyup ContextMenu ContextMenu",
 	} {
 		pagetest.Act(t, p, p.Input().PressKey(spec))
 		if got := pagetest.Evaluate(t, p, "log.splice(0).join()"); got != `"`+want+`"` {
@@ -134,7 +156,8 @@ log = []; for (const kind of ["keydown", "keyup", "click"]) addEventListener(kin
 // TestCharacter: a key that types a character does so under each of its names.
 func TestCharacter(t *testing.T) {
 	for key, want := range map[string]string{
-		"q": "q", "Q": "Q", "ß": "ß", "+": "+", "Shift+q": "Q", "KeyV": "v", "Shift+KeyV": "V", "Digit7": "7", "Shift+Digit7": "&", "Numpad5": "5", "Space": " ", " ": " ",
+		"q": "q", "Q": "Q", "ß": "ß", "+": "+", "Shift+q": "Q",
+		"KeyV": "v", "Shift+KeyV": "V", "Digit7": "7", "Shift+Digit7": "&", "Numpad5": "5", "Space": " ", " ": " ",
 		"Enter": "", "Tab": "", "ArrowLeft": "", "F5": "", "Control+a": "", "Alt+Shift+q": "", "Shift": "", "no key": "",
 	} {
 		if got := input.Character(key); got != want {

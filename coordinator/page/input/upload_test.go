@@ -33,11 +33,15 @@ func TestUpload(t *testing.T) {
 	p, _ := pagetest.Open(t, `<!doctype html><style>.hidden{display:none}</style>
 <input type=file id=plain><input type=file id=many multiple class=hidden><input type=file id=off disabled>
 <label for=many id=label>Choose</label>
-<button id=opener onclick="made=document.createElement('input');made.type='file';made.onchange=()=>got.push('made:'+made.files[0].name);made.click()">Upload</button>
-<button id=lost onclick="const i=document.createElement('input');i.type='file';i.onchange=()=>got.push('lost:'+i.files[0].name);i.click()">Upload</button>
+<button id=opener onclick="made=document.createElement('input');
+  made.type='file';made.onchange=()=>got.push('made:'+made.files[0].name);made.click()">Upload</button>
+<button id=lost onclick="const i=document.createElement('input');
+  i.type='file';i.onchange=()=>got.push('lost:'+i.files[0].name);i.click()">Upload</button>
 <button id=later onclick="setTimeout(()=>plain.click(),300)">Later</button>
 <button id=nothing>Nothing</button>
-<script>got=[];for (const i of [plain, many]) i.onchange=async()=>{const f=[...i.files]; got.push(i.id+':'+f.map(f=>f.name)+':'+await f[0]?.text())}</script>`)
+<script>got=[];
+for (const i of [plain, many]) i.onchange=async()=>{
+  const f=[...i.files]; got.push(i.id+':'+f.map(f=>f.name)+':'+await f[0]?.text())}</script>`)
 	ctx, files := t.Context(), writeFiles(t, "a.txt", "b.txt")
 	for _, step := range []struct {
 		want, target string
@@ -69,7 +73,8 @@ func TestUpload(t *testing.T) {
 	pagetest.Act(t, p, p.Input().Click("#lost", input.ClickOptions{}))
 	must.Do(t, p.Session().Call(ctx, "HeapProfiler.collectGarbage", nil, nil))
 	pagetest.Act(t, p, p.Input().Upload("", files[:1]...))
-	pagetest.Expect(t, p, "new Promise(r => { const look = () => got.includes('lost:a.txt') ? r(true) : setTimeout(look); "+
+	pagetest.Expect(t, p, "new Promise(r => { "+
+		"const look = () => got.includes('lost:a.txt') ? r(true) : setTimeout(look); "+
 		"look() })", "true")
 	pagetest.Act(t, p, p.Input().Upload("#plain")) // takes out what was in it
 	pagetest.Expect(t, p, "plain.files.length", "0")
@@ -92,14 +97,19 @@ func TestDrop(t *testing.T) {
 }
 
 func testDrop(t *testing.T) {
-	p, _ := pagetest.Open(t, `<!doctype html><div id=zone style="height:100px">Drop here</div><div id=wall style="height:100px">Not here</div><textarea id=text></textarea><div id=rich contenteditable>r</div>
+	p, _ := pagetest.Open(t, `<!doctype html><div id=zone style="height:100px">Drop here</div>
+<div id=wall style="height:100px">Not here</div><textarea id=text></textarea><div id=rich contenteditable>r</div>
 <script>got=[];zone.ondragover=e=>e.preventDefault();
-zone.ondrop=async e=>{e.preventDefault();const d=e.dataTransfer,f=[...d.files];got.push([e.isTrusted,d.getData('text/plain'),d.getData('text/uri-list'),f.map(f=>f.name),f[0]?await f[0].text():''].join('|'))}</script>`)
+zone.ondrop=async e=>{
+  e.preventDefault();const d=e.dataTransfer,f=[...d.files];
+  got.push([e.isTrusted,d.getData('text/plain'),d.getData('text/uri-list'),
+    f.map(f=>f.name),f[0]?await f[0].text():''].join('|'))}</script>`)
 	files := writeFiles(t, "a.txt")
 	pagetest.Act(t, p, p.Input().Drop("#zone", files, nil))
 	pagetest.Act(t, p, p.Input().Drop("#zone", nil, map[string]string{"text/plain": "hello",
 		"text/uri-list": "https://example.com/"}))
-	pagetest.Expect(t, p, "new Promise(r => { const look = () => got.length > 1 ? r(got.sort().join(';')) : setTimeout(look); look() })",
+	pagetest.Expect(t, p, "new Promise(r => { "+
+		"const look = () => got.length > 1 ? r(got.sort().join(';')) : setTimeout(look); look() })",
 		`"true|hello|https://example.com/||;true|||a.txt|the contents of a.txt"`)
 	// What nobody takes, the browser would open in a tab.
 	c, err := p.Act(t.Context(), p.Input().Drop("#wall", files, nil))
@@ -132,11 +142,16 @@ func TestZoomed(t *testing.T) {
 }
 
 func testMouseByCoordinates(t *testing.T) {
-	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0;height:3000px}#a,#b{position:absolute;left:100px;width:100px;height:50px}#b{top:200px}</style>
-<div id=a draggable=true>a</div><div id=b>b</div><canvas id=c width=300 height=100 style="position:absolute;left:300px;top:0"></canvas>
-<script>log=[];for(const n of ['click','dblclick','contextmenu']) document.addEventListener(n,e=>{e.preventDefault();log.push(n+':'+(e.target.id||e.target.nodeName)+':'+e.clientX+','+e.clientY)});
-path=[];for(const n of ['pointerdown','pointermove','pointerup']) c.addEventListener(n,e=>path.push(n.slice(7)+e.buttons));
-b.ondragover=e=>e.preventDefault();b.ondrop=e=>log.push('drop');addEventListener('wheel',e=>log.push('wheel:'+e.deltaY))</script>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<style>body{margin:0;height:3000px}#a,#b{position:absolute;left:100px;width:100px;height:50px}#b{top:200px}</style>
+<div id=a draggable=true>a</div>
+<div id=b>b</div><canvas id=c width=300 height=100 style="position:absolute;left:300px;top:0"></canvas>
+<script>log=[];for(const n of ['click','dblclick','contextmenu']) document.addEventListener(n,e=>{
+  e.preventDefault();log.push(n+':'+(e.target.id||e.target.nodeName)+':'+e.clientX+','+e.clientY)});
+path=[];for(const n of ['pointerdown','pointermove','pointerup'])
+  c.addEventListener(n,e=>path.push(n.slice(7)+e.buttons));
+b.ondragover=e=>e.preventDefault();
+b.ondrop=e=>log.push('drop');addEventListener('wheel',e=>log.push('wheel:'+e.deltaY))</script>`)
 	for _, step := range []struct {
 		action input.Action
 		want   string

@@ -10,7 +10,8 @@ import (
 )
 
 // userPage has something for each kind of input. It does all that a page can to look like its user.
-const userPage = `<!doctype html><button id=button>Press</button><input id=field><div id=box style="width:200px;height:200px"></div>
+const userPage = `<!doctype html>
+<button id=button>Press</button><input id=field><div id=box style="width:200px;height:200px"></div>
 <iframe id=inner srcdoc="<input aria-label=Within>"></iframe><script>
 setInterval(() => {
   for (const e of [new KeyboardEvent("keydown", { key: "a" }), new PointerEvent("pointerdown"),
@@ -59,9 +60,10 @@ func TestOwnInputIsNotTheUsers(t *testing.T) {
 		method string
 		params []map[string]any
 	}{
-		"a key":    {"Input.dispatchKeyEvent", []map[string]any{{"type": "rawKeyDown", "key": "Shift"}}},
-		"a button": {"Input.dispatchMouseEvent", []map[string]any{{"type": "mousePressed", "x": 5, "y": 5, "button": "left"}}},
-		"moves":    {"Input.dispatchMouseEvent", moves(12)},
+		"a key": {"Input.dispatchKeyEvent", []map[string]any{{"type": "rawKeyDown", "key": "Shift"}}},
+		"a button": {"Input.dispatchMouseEvent",
+			[]map[string]any{{"type": "mousePressed", "x": 5, "y": 5, "button": "left"}}},
+		"moves": {"Input.dispatchMouseEvent", moves(12)},
 	} {
 		pagetest.Act(t, p, in.Click("#button", input.ClickOptions{}))
 		for _, params := range events.params {

@@ -48,9 +48,8 @@ function ({ text, slowly }) {
     !field.$editContext
   ) {
     const { labelOf, named } = library.naming();
-    return {
-      error: `is a <${field.$localName}>, which takes no text: give ${field.$control ? labelOf(named(field.$control)) : "the field itself"}`,
-    };
+    const other = field.$control ? labelOf(named(field.$control)) : "the field itself";
+    return { error: `is a <${field.$localName}>, which takes no text: give ${other}` };
   }
   const document = field.$ownerDocument,
     selection = document.$defaultView.getSelection(),
@@ -74,7 +73,8 @@ function ({ text, slowly }) {
     const toEnd = host === field && (!active || !rich);
     if (host !== field) selection.selectAllChildren(field);
     else if (toEnd) selection.modify("move", "forward", "documentboundary");
-    if (rich && !selection.isCollapsed) selection.collapseToEnd(); // a caret keeps the style that was chosen for what comes
+    // A caret keeps the style that was chosen for what comes.
+    if (rich && !selection.isCollapsed) selection.collapseToEnd();
     return { toEnd };
   }
   if (field.$nodeName === "INPUT" || field.$nodeName === "TEXTAREA") {
